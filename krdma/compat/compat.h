@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Older kernels, made to look like the newest one.  Included ahead of every
+ * file of the module; no other file may know of versions.
+ *
+ * Macros are probed here, by #ifndef.  What the preprocessor cannot see is
+ * probed by Kbuild.include, beside this file, and arrives as KC_*.
+ */
+#ifndef _KRDMA_COMPAT_H
+#define _KRDMA_COMPAT_H
+
+#include <linux/types.h>
+
+/*
+ * Namespaces as string literals.  EXPORT_SYMBOL_NS() stays as it is: the
+ * kernel's own EXPORT_SYMBOL_IF_KUNIT() is written for it.
+ */
+#ifdef KC_BARE_NAMESPACE
+#include <linux/export.h>
+#include <linux/module.h>
+
+#undef EXPORT_SYMBOL_NS_GPL
+#ifdef KC_EXPORT_SUFFIX
+#define EXPORT_SYMBOL_NS_GPL(sym, ns)	__EXPORT_SYMBOL(sym, "_gpl", ns)
+#else
+#define EXPORT_SYMBOL_NS_GPL(sym, ns)	__EXPORT_SYMBOL(sym, "GPL", ns)
+#endif
+
+#undef MODULE_IMPORT_NS
+#define MODULE_IMPORT_NS(ns)		MODULE_INFO(import_ns, ns)
+#endif
+
+/* Typed allocation; krdma always says which GFP flags it means. */
+#include <linux/slab.h>
+#ifndef kmalloc_obj
+#define kmalloc_obj(type, gfp)		((typeof(type) *)kmalloc(sizeof(type), gfp))
+#define kmalloc_objs(type, count, gfp)	\
+	((typeof(type) *)kmalloc_array(count, sizeof(type), gfp))
+#endif
+#ifndef kzalloc_obj
+#define kzalloc_obj(type, gfp)		((typeof(type) *)kzalloc(sizeof(type), gfp))
+#define kzalloc_objs(type, count, gfp)	\
+	((typeof(type) *)kcalloc(count, sizeof(type), gfp))
+#endif
+
+/* <kunit/visibility.h> is not in every tree, and is empty without CONFIG_KUNIT. */
+#if !__has_include(<kunit/visibility.h>)
+#define VISIBLE_IF_KUNIT		static
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)
+#else
+#include <kunit/visibility.h>
+#endif
+
+#ifdef KC_NO_IB_DEVICE_GET_NETDEV
+struct ib_device;
+struct net_device;
+
+struct net_device *krdma_compat_ib_device_get_netdev(struct ib_device *ibdev, u32 port);
+#define ib_device_get_netdev		krdma_compat_ib_device_get_netdev
+#endif
+
+#endif /* _KRDMA_COMPAT_H */

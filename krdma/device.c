@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of RDMA devices.
+ *
+ * ib_core tells this file of every device that takes kernel consumers, and of
+ * its end.  In between, others find the device by number or name and hold a
+ * struct krdma_device, which stays valid however long they hold it; the RDMA
+ * device behind it may go at any time, and they are told so by -ENODEV.
+ *
+ * Two counts make that work (see private.h): "refs" keeps the object, and the
+ * "gate" keeps the RDMA device for the length of one call.  Removal closes the
+ * gate, waits until everybody is out, and lets the device go.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/build_bug.h>
+#include <linux/completion.h>
+#include <linux/lockdep.h>
+#include <linux/netdevice.h>
+#include <linux/percpu-refcount.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "limits.h"
+#include "link.h"
+#include "private.h"
+#include "trace.h"
+
+/**
+ * struct krdma_device - one RDMA device, for as long as anybody refers to it
+ * @id: its number.  Set once, before others can find the device.
+ * @refs: keeps this structure
+ * @gate: keeps @ibdev; see private.h
+ * @gate_map: @gate in lockdep's eyes
+ * @gate_closed: everybody has left @gate for good
+ * @ibdev: the RDMA device.  Protected by @gate.
+ * @caps: what it can do.  Set once, before others can find the device.
+ * @limits: what may be asked of it.  Likewise.
+ * @name_lock: protects @name
+ * @name: ib_core's name for it; ours, because ib_core's changes under readers
+ * @rcu: lookups go on under RCU while the last reference is given back
+ */
+struct krdma_device {
+	u32 id;
+	refcount_t refs;
+
+	struct percpu_ref gate;
+	struct lockdep_map gate_map;
+	struct completion gate_closed;
+	struct ib_device *ibdev;
+
+	u64 caps;
+	struct krdma_limits limits;
+
+	spinlock_t name_lock;
+	char name[KRDMA_NAME_MAX];
+
+	struct rcu_head rcu;
+};
+
+/*
+ * Numbers are given out in a circle, so that one that somebody has written down
+ * is not soon another device's.
+ */
+#define KRDMA_DEVICE_IDS	XA_LIMIT(1, KRDMA_DEVICE_ID_MAX)
+
+static DEFINE_XARRAY_ALLOC1(krdma_devices);
+static u32 krdma_devices_next_id;		/* protected by krdma_devices.xa_lock */
+
+/* Names and codes that this file hands on without translation. */
+static_assert(KRDMA_NAME_MAX == IB_DEVICE_NAME_MAX);
+static_assert(KRDMA_NAME_MAX >= IFNAMSIZ);
+static_assert(IB_MTU_256 == 1 && IB_MTU_4096 == 5 && OPA_MTU_8192 == 6 && OPA_MTU_10240 == 7);
+static_assert(IB_SPEED_SDR == 1 && IB_SPEED_FDR10 == 8 && IB_SPEED_FDR == 16 &&
+	      IB_SPEED_NDR == 128);
+static_assert(IB_WIDTH_1X == 1 && IB_WIDTH_4X == 2 && IB_WIDTH_8X == 4 && IB_WIDTH_12X == 8 &&
+	      IB_WIDTH_2X == 16);
+static_assert(IB_PORT_DOWN == 1 && IB_PORT_INIT == 2 && IB_PORT_ARMED == 3 &&
+	      IB_PORT_ACTIVE == 4 && IB_PORT_ACTIVE_DEFER == 5);
+
+/*
+ * The gate
+ */
+
+/**
+ * krdma_device_enter - use the RDMA device behind a device
+ * @dev: the device, kept by a reference or by RCU
+ *
+ * The RDMA device, its provider's module and the table's reference to @dev stay
+ * until krdma_device_leave().  Removal waits for that: leave soon, and wait for
+ * nothing that waits for a removal.
+ *
+ * Context: any but NMI.  Never waits.  The caller may sleep before it leaves.
+ * Return: the RDMA device, or NULL when it is gone or going.
+ */
+struct ib_device *krdma_device_enter(struct krdma_device *dev)
+{
+	if (!percpu_ref_tryget_live(&dev->gate))
+		return NULL;
+
+	rwsem_acquire_read(&dev->gate_map, 0, 1, _RET_IP_);
+	return dev->ibdev;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_enter);
+
+/**
+ * krdma_device_leave - end what krdma_device_enter() began
+ * @dev: the device
+ *
+ * Context: the one that entered.
+ */
+void krdma_device_leave(struct krdma_device *dev)
+{
+	rwsem_release(&dev->gate_map, _RET_IP_);
+	percpu_ref_put(&dev->gate);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_leave);
+
+static void krdma_device_gate_closed(struct percpu_ref *gate)
+{
+	struct krdma_device *dev = container_of(gate, struct krdma_device, gate);
+
+	complete(&dev->gate_closed);
+}
+
+/* Nobody gets in from here on, and nobody is in when this returns. */
+static void krdma_device_close_gate(struct krdma_device *dev)
+{
+	might_sleep();
+
+	percpu_ref_kill(&dev->gate);
+
+	rwsem_acquire(&dev->gate_map, 0, 0, _RET_IP_);
+	wait_for_completion(&dev->gate_closed);
+	rwsem_release(&dev->gate_map, _RET_IP_);
+
+	/* Those who come later, under RCU, find it dead: that needs no data of it. */
+	percpu_ref_exit(&dev->gate);
+}
+
+/*
+ * The object
+ */
+
+static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_raw_attr *raw)
+{
+	const struct ib_device_attr *attrs = &ibdev->attrs;
+
+	*raw = (struct krdma_raw_attr) {
+		.max_mr_size = attrs->max_mr_size,
+		.max_qp = attrs->max_qp,
+		.max_qp_wr = attrs->max_qp_wr,
+		.max_send_sge = attrs->max_send_sge,
+		.max_recv_sge = attrs->max_recv_sge,
+		.max_sge_rd = attrs->max_sge_rd,
+		.max_cqe = attrs->max_cqe,
+		.max_srq = attrs->max_srq,
+		.max_srq_wr = attrs->max_srq_wr,
+		.max_qp_init_rd_atom = attrs->max_qp_init_rd_atom,
+		.max_qp_rd_atom = attrs->max_qp_rd_atom,
+		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
+		.has_atomic = attrs->atomic_cap != IB_ATOMIC_NONE,
+		/* Nothing says it; in practice it is InfiniBand's transport that has it. */
+		.has_imm = rdma_node_get_transport(ibdev->node_type) == RDMA_TRANSPORT_IB,
+		.has_srq = ibdev->ops.create_srq && ibdev->ops.post_srq_recv,
+		.has_fast_reg = (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
+				ibdev->ops.alloc_mr && ibdev->ops.map_mr_sg,
+		.has_odp = attrs->kernel_cap_flags & IBK_ON_DEMAND_PAGING,
+	};
+}
+
+static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
+{
+	static struct lock_class_key gate_key;
+	struct krdma_device *dev;
+	struct krdma_raw_attr raw;
+	int ret;
+
+	dev = kzalloc_obj(*dev, GFP_KERNEL);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+
+	ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
+	if (ret) {
+		kfree(dev);
+		return ERR_PTR(ret);
+	}
+
+	lockdep_init_map(&dev->gate_map, "krdma_device.gate", &gate_key, 0);
+	init_completion(&dev->gate_closed);
+	refcount_set(&dev->refs, 1);
+	dev->ibdev = ibdev;
+
+	krdma_device_read_raw(ibdev, &raw);
+	dev->caps = krdma_limits_caps(&raw);
+	krdma_limits_derive(&raw, &dev->limits);
+
+	/* ib_core renames nothing while it adds: the name is a steady one. */
+	spin_lock_init(&dev->name_lock);
+	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+
+	return dev;
+}
+
+/**
+ * krdma_device_put - give back a reference to a device
+ * @dev: the device, or NULL
+ *
+ * Context: any but NMI.
+ */
+void krdma_device_put(struct krdma_device *dev)
+{
+	if (dev && refcount_dec_and_test(&dev->refs))
+		kfree_rcu(dev, rcu);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_put, "KRDMA");
+
+/* @name has room for KRDMA_NAME_MAX. */
+static void krdma_device_copy_name(struct krdma_device *dev, char *name)
+{
+	spin_lock(&dev->name_lock);
+	memcpy(name, dev->name, sizeof(dev->name));
+	spin_unlock(&dev->name_lock);
+}
+
+static bool krdma_device_has_name(struct krdma_device *dev, const char *name)
+{
+	bool same;
+
+	spin_lock(&dev->name_lock);
+	same = !strcmp(dev->name, name);
+	spin_unlock(&dev->name_lock);
+
+	return same;
+}
+
+/*
+ * What ib_core calls
+ */
+
+static int krdma_device_add(struct ib_device *ibdev);
+static void krdma_device_remove(struct ib_device *ibdev, void *client_data);
+static void krdma_device_rename(struct ib_device *ibdev, void *client_data);
+
+/* Devices that take no kernel consumers are not offered: no_kverbs_req is 0. */
+static struct ib_client krdma_client = {
+	.name = KBUILD_MODNAME,
+	.add = krdma_device_add,
+	.remove = krdma_device_remove,
+	.rename = krdma_device_rename,
+};
+
+static int krdma_device_add(struct ib_device *ibdev)
+{
+	struct krdma_device *dev;
+	int ret;
+
+	dev = krdma_device_alloc(ibdev);
+	if (IS_ERR(dev)) {
+		ret = PTR_ERR(dev);
+		goto err_report;
+	}
+
+	/* From here on others find it, so this is what comes last. */
+	ret = xa_alloc_cyclic(&krdma_devices, &dev->id, dev, KRDMA_DEVICE_IDS,
+			      &krdma_devices_next_id, GFP_KERNEL);
+	if (ret < 0)
+		goto err_free;
+
+	/* Neither removal nor renaming comes before this function has returned. */
+	ib_set_client_data(ibdev, &krdma_client, dev);
+	trace_krdma_device_add(dev->id, dev->name);
+	return 0;
+
+err_free:
+	percpu_ref_exit(&dev->gate);
+	kfree(dev);
+err_report:
+	/* ib_core keeps the errno to itself, and the device would just be missing. */
+	dev_err(&ibdev->dev, "not served by " KBUILD_MODNAME ": %pe\n", ERR_PTR(ret));
+	return ret;
+}
+
+static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct krdma_device *dev = client_data;
+
+	xa_erase(&krdma_devices, dev->id);
+	krdma_device_close_gate(dev);
+
+	dev->ibdev = NULL;
+	trace_krdma_device_remove(dev->id, dev->name);
+	krdma_device_put(dev);
+}
+
+static void krdma_device_rename(struct ib_device *ibdev, void *client_data)
+{
+	struct krdma_device *dev = client_data;
+
+	spin_lock(&dev->name_lock);
+	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	spin_unlock(&dev->name_lock);
+}
+
+/*
+ * Lookups
+ */
+
+/*
+ * A reference to a device that the caller has found in the table, or nothing if
+ * @net may not see it or it is going.
+ */
+static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
+{
+	struct ib_device *ibdev;
+	bool visible;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "krdma_device_tryget() without RCU");
+
+	ibdev = krdma_device_enter(dev);
+	if (!ibdev)
+		return false;
+
+	/* No need to ask whether it is zero: inside the gate the table has its own. */
+	visible = rdma_dev_access_netns(ibdev, net);
+	if (visible)
+		refcount_inc(&dev->refs);
+	krdma_device_leave(dev);
+
+	return visible;
+}
+
+/**
+ * krdma_device_get - find a device by its number
+ * @net: the network namespace on whose behalf
+ * @id: the number
+ *
+ * Context: process context; does not sleep.
+ * Return: the device, for krdma_device_put(), or NULL if there is none with
+ * this number that @net may see.
+ */
+struct krdma_device *krdma_device_get(const struct net *net, u32 id)
+{
+	struct krdma_device *dev;
+
+	rcu_read_lock();
+	dev = xa_load(&krdma_devices, id);
+	if (dev && !krdma_device_tryget(dev, net))
+		dev = NULL;
+	rcu_read_unlock();
+
+	return dev;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_get, "KRDMA");
+
+/**
+ * krdma_device_next - find the next device
+ * @net: the network namespace on whose behalf
+ * @id: where to begin
+ *
+ * One after the other, with the last number plus 1, this finds every device
+ * that was there all the time, whatever comes and goes meanwhile.
+ *
+ * Context: process context; does not sleep.
+ * Return: the device with the lowest number that is not below @id, for
+ * krdma_device_put(), or NULL if there is none that @net may see.
+ */
+struct krdma_device *krdma_device_next(const struct net *net, u32 id)
+{
+	struct krdma_device *dev;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each_start(&krdma_devices, index, dev, id) {
+		if (krdma_device_tryget(dev, net))
+			break;
+	}
+	rcu_read_unlock();
+
+	return dev;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_next, "KRDMA");
+
+/**
+ * krdma_device_find - find a device by its name
+ * @net: the network namespace on whose behalf
+ * @name: the name, zero-terminated
+ *
+ * Context: process context; does not sleep.
+ * Return: the device, for krdma_device_put(), or NULL if there is none with
+ * this name that @net may see.
+ */
+struct krdma_device *krdma_device_find(const struct net *net, const char *name)
+{
+	struct krdma_device *dev;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&krdma_devices, index, dev) {
+		if (krdma_device_has_name(dev, name) && krdma_device_tryget(dev, net))
+			break;
+	}
+	rcu_read_unlock();
+
+	return dev;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_find, "KRDMA");
+
+/**
+ * krdma_device_count - count devices
+ * @net: the network namespace on whose behalf
+ *
+ * Context: process context; does not sleep.
+ * Return: the number of devices that @net may see now.
+ */
+u32 krdma_device_count(const struct net *net)
+{
+	struct krdma_device *dev;
+	struct ib_device *ibdev;
+	unsigned long index;
+	u32 count = 0;
+
+	rcu_read_lock();
+	xa_for_each(&krdma_devices, index, dev) {
+		ibdev = krdma_device_enter(dev);
+		if (!ibdev)
+			continue;
+		count += rdma_dev_access_netns(ibdev, net);
+		krdma_device_leave(dev);
+	}
+	rcu_read_unlock();
+
+	return count;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_count, "KRDMA");
+
+/*
+ * Questions
+ */
+
+static enum krdma_transport krdma_device_transport(const struct ib_device *ibdev)
+{
+	switch (rdma_node_get_transport(ibdev->node_type)) {
+	case RDMA_TRANSPORT_IB:
+		return KRDMA_TRANSPORT_IB;
+	case RDMA_TRANSPORT_IWARP:
+		return KRDMA_TRANSPORT_IWARP;
+	default:
+		return KRDMA_TRANSPORT_OTHER;
+	}
+}
+
+/**
+ * krdma_device_query_attr - what a device is and can do
+ * @dev: the device; the caller holds a reference
+ * @attr: filled in
+ *
+ * Context: process context; does not sleep.
+ * Return: 0, or -ENODEV if the RDMA device has been removed.
+ */
+int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *attr)
+{
+	struct ib_device *ibdev;
+
+	ibdev = krdma_device_enter(dev);
+	if (!ibdev)
+		return -ENODEV;
+
+	*attr = (struct krdma_device_attr) {
+		.id = dev->id,
+		.port_count = rdma_end_port(ibdev),
+		.node_guid = be64_to_cpu(ibdev->node_guid),
+		.caps = dev->caps,
+		.transport = krdma_device_transport(ibdev),
+		.limits = dev->limits,
+	};
+	krdma_device_copy_name(dev, attr->name);
+	krdma_device_leave(dev);
+
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_query_attr, "KRDMA");
+
+static enum krdma_link_layer krdma_device_link_layer(struct ib_device *ibdev, u32 port)
+{
+	switch (rdma_port_get_link_layer(ibdev, port)) {
+	case IB_LINK_LAYER_INFINIBAND:
+		return KRDMA_LINK_INFINIBAND;
+	case IB_LINK_LAYER_ETHERNET:
+		return KRDMA_LINK_ETHERNET;
+	default:
+		return KRDMA_LINK_OTHER;
+	}
+}
+
+/*
+ * A provider's errno comes from anywhere.  One that would say something else of
+ * a device that is there, such as -ENODEV from an interface without a cable, is
+ * not handed on.
+ */
+static int krdma_provider_error(int error)
+{
+	switch (error) {
+	case -EINTR:
+	case -ENOMEM:
+	case -ERESTARTSYS:
+		return error;
+	default:
+		return -EIO;
+	}
+}
+
+/* Name and namespace of an interface hold still under rtnl only. */
+static void krdma_port_set_netdev(struct krdma_port_attr *attr, struct net_device *netdev,
+				  const struct net *net)
+{
+	rtnl_lock();
+	if (netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net)) {
+		attr->netdev_ifindex = netdev->ifindex;
+		strscpy_pad(attr->netdev_name, netdev->name, sizeof(attr->netdev_name));
+	}
+	rtnl_unlock();
+}
+
+/**
+ * krdma_device_query_port - the state of a port
+ * @dev: the device; the caller holds a reference
+ * @net: the network namespace on whose behalf; a network interface in another
+ *	one is not told of
+ * @port: the port, from 1
+ * @attr: filled in, if the call succeeds
+ *
+ * The provider is asked each time, and may ask its hardware.
+ *
+ * Context: process context; may sleep; takes rtnl.
+ * Return: 0, or
+ * -ENODEV: the RDMA device has been removed;
+ * -ENOENT: the device has no such port;
+ * -EIO: the provider could not tell;
+ * -ENOMEM, -EINTR, -ERESTARTSYS: the provider's, passed on.
+ */
+int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32 port,
+			    struct krdma_port_attr *attr)
+{
+	struct net_device *netdev = NULL;
+	struct ib_port_attr port_attr;
+	struct ib_device *ibdev;
+	int ret;
+
+	might_sleep();
+
+	ibdev = krdma_device_enter(dev);
+	if (!ibdev)
+		return -ENODEV;
+
+	/* A switch has a port 0, for its management; there is nothing to connect to. */
+	if (!port || !rdma_is_port_valid(ibdev, port)) {
+		ret = -ENOENT;
+		goto out_leave;
+	}
+
+	ret = ib_query_port(ibdev, port, &port_attr);
+	if (ret) {
+		ret = krdma_provider_error(ret);
+		goto out_leave;
+	}
+
+	*attr = (struct krdma_port_attr) {
+		.state = krdma_link_state(port_attr.state),
+		.link_layer = krdma_device_link_layer(ibdev, port),
+		.max_mtu = krdma_link_mtu_bytes(port_attr.max_mtu),
+		.active_mtu = krdma_link_mtu_bytes(port_attr.active_mtu),
+		.max_msg_size = port_attr.max_msg_sz,
+		.gid_count = max(port_attr.gid_tbl_len, 0),
+		.speed_mbps = krdma_link_speed_mbps(port_attr.active_speed,
+						    port_attr.active_width),
+	};
+	netdev = ib_device_get_netdev(ibdev, port);
+
+out_leave:
+	krdma_device_leave(dev);
+
+	/* rtnl may be held by someone who waits for a removal: not inside the gate. */
+	if (netdev) {
+		krdma_port_set_netdev(attr, netdev, net);
+		dev_put(netdev);
+	}
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_device_query_port, "KRDMA");
+
+/*
+ * Start and end
+ */
+
+/**
+ * krdma_devices_init - begin to know devices
+ *
+ * Those that are there already are in the table when this returns.
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int krdma_devices_init(void)
+{
+	return ib_register_client(&krdma_client);
+}
+
+/**
+ * krdma_devices_exit - forget all devices
+ *
+ * Nobody looks up devices any more, and every gate is left in time.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_devices_exit(void)
+{
+	ib_unregister_client(&krdma_client);
+	WARN_ON(!xa_empty(&krdma_devices));
+	xa_destroy(&krdma_devices);
+}

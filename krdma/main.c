@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module's beginning and end.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "private.h"
+#include "user.h"
+#include "version.h"
+
+static int __init krdma_init(void)
+{
+	int ret;
+
+	ret = krdma_devices_init();
+	if (ret)
+		return ret;
+
+	/* Programs come in from here on, so this is what comes last. */
+	ret = krdma_user_init();
+	if (ret)
+		goto err_devices;
+
+	return 0;
+
+err_devices:
+	krdma_devices_exit();
+	return ret;
+}
+
+static void __exit krdma_exit(void)
+{
+	/* No session is open: each holds the module. */
+	krdma_user_exit();
+	krdma_devices_exit();
+}
+
+module_init(krdma_init);
+module_exit(krdma_exit);
+
+MODULE_DESCRIPTION("RDMA as a kernel service");
+MODULE_AUTHOR("The krdma authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(KRDMA_VERSION);
