@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A module that does wrong on purpose, to prove that the harness notices.
+ * fault=NAME picks the wrong; loading the module commits it.
+ */
+#include <linux/delay.h>
+#include <linux/irqflags.h>
+#include <linux/kref.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+
+static char *fault = "";
+module_param(fault, charp, 0);
+MODULE_PARM_DESC(fault, "what to do wrong");
+
+static int fault_none(void)
+{
+	return 0;
+}
+
+/* The only pointer to the memory is overwritten: kmemleak. */
+static int fault_leak(void)
+{
+	void *volatile lost;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		lost = kmalloc(1000 + i, GFP_KERNEL);
+	lost = NULL;
+	return lost ? -EIO : 0;
+}
+
+/* A sleep with preemption off: DEBUG_ATOMIC_SLEEP. */
+static int fault_sleep(void)
+{
+	void *memory;
+
+	preempt_disable();
+	memory = kmalloc(64, GFP_KERNEL);
+	preempt_enable();
+	kfree(memory);
+	return 0;
+}
+
+/* One byte past the end: KASAN. */
+static int fault_overrun(void)
+{
+	volatile char *memory = kmalloc(40, GFP_KERNEL);
+	volatile int past = 40;
+
+	if (!memory)
+		return -ENOMEM;
+	memory[past] = 1;
+	kfree((void *)memory);
+	return 0;
+}
+
+/* Read after free: KASAN. */
+static int fault_stale(void)
+{
+	volatile char *memory = kmalloc(200, GFP_KERNEL);
+	char value;
+
+	if (!memory)
+		return -ENOMEM;
+	kfree((void *)memory);
+	value = memory[100];
+	return value == 0x55 ? 0 : 0;
+}
+
+/* Two locks in both orders: lockdep.  It never deadlocks here. */
+static int fault_order(void)
+{
+	static DEFINE_MUTEX(first);
+	static DEFINE_MUTEX(second);
+
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+	return 0;
+}
+
+/* A reference given back once too often. */
+static int fault_refcount(void)
+{
+	refcount_t count = REFCOUNT_INIT(1);
+
+	refcount_set(&count, 0);
+	refcount_inc(&count);
+	return 0;
+}
+
+static void fault_timer_fn(struct timer_list *timer)
+{
+}
+
+struct fault_timed {
+	struct timer_list timer;
+};
+
+/* Freed with its timer running: DEBUG_OBJECTS. */
+static int fault_timer(void)
+{
+	struct fault_timed *timed = kzalloc(sizeof(*timed), GFP_KERNEL);
+
+	if (!timed)
+		return -ENOMEM;
+	timer_setup(&timed->timer, fault_timer_fn, 0);
+	mod_timer(&timed->timer, jiffies + 1000 * HZ);
+	kfree(timed);
+	return 0;
+}
+
+/* An index beyond the array: UBSAN. */
+static int fault_index(void)
+{
+	static int numbers[4];
+	volatile int index = 4;
+
+	return numbers[index] == 12345 ? -EIO : 0;
+}
+
+static int fault_warn(void)
+{
+	WARN(1, "faulty: as asked\n");
+	return 0;
+}
+
+/* One processor never comes back. */
+static int fault_hang(void)
+{
+	local_irq_disable();
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
+/* A task that sleeps and cannot be woken. */
+static int fault_stuck(void)
+{
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
+	return 0;
+}
+
+static int fault_oops(void)
+{
+	volatile int *nothing = (int *)8;
+
+	return *nothing ? 0 : 1;
+}
+
+static int fault_panic(void)
+{
+	panic("faulty: as asked");
+	return 0;
+}
+
+/* A module that cannot be unloaded any more. */
+static int fault_pinned(void)
+{
+	__module_get(THIS_MODULE);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*commit)(void);
+} faults[] = {
+	{ "none", fault_none },
+	{ "leak", fault_leak },
+	{ "sleep", fault_sleep },
+	{ "overrun", fault_overrun },
+	{ "stale", fault_stale },
+	{ "order", fault_order },
+	{ "refcount", fault_refcount },
+	{ "timer", fault_timer },
+	{ "index", fault_index },
+	{ "warn", fault_warn },
+	{ "hang", fault_hang },
+	{ "stuck", fault_stuck },
+	{ "oops", fault_oops },
+	{ "panic", fault_panic },
+	{ "pinned", fault_pinned },
+};
+
+static int __init faulty_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(faults); i++)
+		if (!strcmp(fault, faults[i].name))
+			return faults[i].commit();
+	pr_err("faulty: there is no fault '%s'\n", fault);
+	return -EINVAL;
+}
+
+static void __exit faulty_exit(void)
+{
+}
+
+module_init(faulty_init);
+module_exit(faulty_exit);
+MODULE_DESCRIPTION("Wrongs for the test harness to notice");
+MODULE_LICENSE("GPL");
