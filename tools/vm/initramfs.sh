@@ -134,7 +134,11 @@ make_base()
 		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done
 	ln -s ../bin/modprobe "$root/sbin/modprobe"
-	rm -f "$root/bin/ip"
+	# Not busybox' shell: it runs its own applets before it looks for a
+	# program of that name, and so hides the programs that were taken along.
+	rm -f "$root/bin/sh" "$root/bin/ip"
+	add_program "$root" dash
+	ln -s dash "$root/bin/sh"
 	add_program "$root" ip
 	add_program "$root" rdma
 	add_file "$root" "$vm_dir/guest/init" /init
