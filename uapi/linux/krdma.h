@@ -40,6 +40,7 @@
  *  - ENODEV: the object's RDMA device has been removed
  *  - ENOMEM: out of memory
  *  - EINTR: a signal came first
+ *  - EIO: the device's driver failed to answer
  *
  * What a request adds to this is said in its own comment.
  */
