@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An RDMA device that exists in memory only: its life, its scripts, and what it
+ * says of itself.
+ */
+#include <linux/if_link.h>
+#include <linux/netdevice.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+#include <rdma/iw_cm.h>
+
+#include "fake_device.h"
+
+#define FAKE_GUID	0x0200c0ffee000000ULL
+
+/*
+ * Scripts
+ */
+
+/**
+ * fake_device_fail - make a call fail
+ * @fake: the device
+ * @verb: which
+ * @nth: the nth call from now on, from 1; 0: none
+ * @error: negative
+ */
+void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	fake->scripts[verb] = (struct fake_script) { .fail_at = nth, .error = error };
+	spin_unlock_irqrestore(&fake->lock, flags);
+}
+
+/**
+ * fake_device_calls - how often was a verb called?
+ * @fake: the device
+ * @verb: which
+ *
+ * Return: calls since fake_device_fail() for @verb, or since the beginning.
+ */
+unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb)
+{
+	unsigned int calls;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	calls = fake->scripts[verb].calls;
+	spin_unlock_irqrestore(&fake->lock, flags);
+
+	return calls;
+}
+
+/* Posting comes with interrupts off as well, so every verb looks this way. */
+int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
+{
+	struct fake_script *script = &fake->scripts[verb];
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	if (++script->calls == script->fail_at)
+		ret = script->error;
+	spin_unlock_irqrestore(&fake->lock, flags);
+
+	return ret;
+}
+
+/**
+ * fake_device_pause_port - make query_port stop on its way
+ * @fake: the device
+ * @pause: where; NULL: nowhere.  Must stay until every call that it stopped has
+ *	gone on.
+ */
+void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
+{
+	unsigned long flags;
+
+	if (pause) {
+		init_completion(&pause->entered);
+		init_completion(&pause->go_on);
+	}
+	spin_lock_irqsave(&fake->lock, flags);
+	fake->port_pause = pause;
+	spin_unlock_irqrestore(&fake->lock, flags);
+}
+
+/*
+ * What it says of itself
+ */
+
+static int fake_query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			     struct ib_udata *udata)
+{
+	struct fake_device *fake = to_fake(ib);
+	int ret;
+
+	ret = fake_device_follow_script(fake, FAKE_QUERY_DEVICE);
+	if (ret)
+		return ret;
+
+	*attr = fake->attr;
+	return 0;
+}
+
+static int fake_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
+{
+	struct fake_device *fake = to_fake(ib);
+	struct fake_pause *pause;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	pause = fake->port_pause;
+	spin_unlock_irqrestore(&fake->lock, flags);
+	if (pause) {
+		complete(&pause->entered);
+		wait_for_completion(&pause->go_on);
+	}
+
+	ret = fake_device_follow_script(fake, FAKE_QUERY_PORT);
+	if (ret)
+		return ret;
+
+	*attr = fake->port;
+	return 0;
+}
+
+static int fake_get_port_immutable(struct ib_device *ib, u32 port,
+				   struct ib_port_immutable *immutable)
+{
+	immutable->gid_tbl_len = 1;
+	immutable->pkey_tbl_len = 1;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	return 0;
+}
+
+/* ib_core takes an address of zeroes for none. */
+static int fake_query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	gid->raw[0] = 2;
+	gid->raw[5] = port;
+	return 0;
+}
+
+static int fake_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
+{
+	*pkey = 0xffff;
+	return 0;
+}
+
+/* Connections come with the first test that makes one. */
+static int fake_iw_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param)
+{
+	return -EOPNOTSUPP;
+}
+
+static int fake_iw_reject(struct iw_cm_id *cm_id, const void *data, u8 length)
+{
+	return -EOPNOTSUPP;
+}
+
+static int fake_iw_create_listen(struct iw_cm_id *cm_id, int backlog)
+{
+	return -EOPNOTSUPP;
+}
+
+static int fake_iw_destroy_listen(struct iw_cm_id *cm_id)
+{
+	return 0;
+}
+
+static void fake_iw_qp_ref(struct ib_qp *qp)
+{
+}
+
+static struct ib_qp *fake_iw_get_qp(struct ib_device *ib, int number)
+{
+	return NULL;
+}
+
+static const struct ib_device_ops fake_device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.uverbs_abi_ver = 1,
+
+	.query_device = fake_query_device,
+	.query_port = fake_query_port,
+	.get_port_immutable = fake_get_port_immutable,
+	.query_gid = fake_query_gid,
+	.query_pkey = fake_query_pkey,
+
+	.iw_connect = fake_iw_connect,
+	.iw_accept = fake_iw_connect,
+	.iw_reject = fake_iw_reject,
+	.iw_create_listen = fake_iw_create_listen,
+	.iw_destroy_listen = fake_iw_destroy_listen,
+	.iw_add_ref = fake_iw_qp_ref,
+	.iw_rem_ref = fake_iw_qp_ref,
+	.iw_get_qp = fake_iw_get_qp,
+};
+
+/*
+ * Its life
+ */
+
+/**
+ * fake_device_alloc - make a device, known to nobody yet
+ * @ports: how many it has
+ *
+ * Return: the device, for fake_device_free(), or NULL.
+ */
+struct fake_device *fake_device_alloc(unsigned int ports)
+{
+	struct fake_device *fake;
+
+	fake = ib_alloc_device(fake_device, ib);
+	if (!fake)
+		return NULL;
+
+	spin_lock_init(&fake->lock);
+	fake->attr = (struct ib_device_attr) {
+		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
+		.max_mr_size = 1ULL << 32,
+		.max_qp = 64,
+		.max_qp_wr = 128,
+		.max_send_sge = 8,
+		.max_recv_sge = 6,
+		.max_sge_rd = 4,
+		.max_cq = 64,
+		.max_cqe = 256,
+		.max_mr = 64,
+		.max_pd = 64,
+		.max_qp_init_rd_atom = 16,
+		.max_qp_rd_atom = 32,
+		.max_fast_reg_page_list_len = 64,
+	};
+	fake->port = (struct ib_port_attr) {
+		.state = IB_PORT_ACTIVE,
+		.phys_state = IB_PORT_PHYS_STATE_LINK_UP,
+		.max_mtu = IB_MTU_4096,
+		.active_mtu = IB_MTU_2048,
+		.gid_tbl_len = 1,
+		.pkey_tbl_len = 1,
+		.max_msg_sz = 1 << 30,
+		.active_width = IB_WIDTH_4X,
+		.active_speed = IB_SPEED_EDR,
+	};
+
+	fake->ib.node_type = RDMA_NODE_RNIC;
+	fake->ib.node_guid = cpu_to_be64(FAKE_GUID);
+	fake->ib.phys_port_cnt = ports;
+	fake->ib.num_comp_vectors = 1;
+	fake->ib.iw_driver_flags = IW_F_NO_PORT_MAP;
+	ib_set_device_ops(&fake->ib, &fake_device_ops);
+	ib_set_device_ops(&fake->ib, &fake_verbs_ops);
+
+	return fake;
+}
+
+/**
+ * fake_device_register - make the device known to everybody
+ * @fake: the device
+ * @name: its name; a "%d" in it becomes a number
+ *
+ * Return: 0 or a negative errno.
+ */
+int fake_device_register(struct fake_device *fake, const char *name)
+{
+	unsigned int port;
+	int ret;
+
+	for (port = 1; port <= fake->ib.phys_port_cnt; port++) {
+		ret = ib_device_set_netdev(&fake->ib, init_net.loopback_dev, port);
+		if (ret)
+			return ret;
+	}
+	return ib_register_device(&fake->ib, name, NULL);
+}
+
+/**
+ * fake_device_unregister - take the device away from everybody
+ * @fake: the device, registered
+ *
+ * Returns when every consumer has let it go.
+ */
+void fake_device_unregister(struct fake_device *fake)
+{
+	ib_unregister_device(&fake->ib);
+}
+
+/**
+ * fake_device_free - the end of a device that is not registered
+ * @fake: the device
+ *
+ * Return: how many objects its consumers did not give back.
+ */
+int fake_device_free(struct fake_device *fake)
+{
+	int left = 0;
+	int i;
+
+	for (i = 0; i < FAKE_OBJECTS; i++)
+		left += atomic_read(&fake->live[i]);
+	ib_dealloc_device(&fake->ib);
+
+	return left;
+}

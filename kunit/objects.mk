@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What krdma_kunit.ko is made of: the fake device, and a file of suites for each
+# part of the core.
+
+krdma_kunit-y := kunit/module.o
+krdma_kunit-y += kunit/pure_test.o
+krdma_kunit-y += kunit/device_test.o
+krdma_kunit-y += kunit/device_race_test.o
+krdma_kunit-y += kunit/device_fixture.o
+krdma_kunit-y += kunit/fake_test.o
+krdma_kunit-y += kunit/fake_device.o
+krdma_kunit-y += kunit/fake_verbs.o
+
+# Tests look into the core's private headers, which the module itself finds
+# beside its files.
+$(foreach object,$(krdma_kunit-y),$(eval CFLAGS_$(object) := -I$(src)/krdma))

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dummy network interfaces, which rxe devices are put on.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+#include "net_link.h"
+#include "netlink.h"
+
+int net_link_add(const char *name)
+{
+	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	struct netlink_request request;
+	struct nlattr *nest;
+
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &head,
+		      sizeof(head));
+	netlink_put_string(&request, IFLA_IFNAME, name);
+	nest = netlink_nest(&request, IFLA_LINKINFO);
+	netlink_put(&request, IFLA_INFO_KIND, "dummy", strlen("dummy"));
+	netlink_nest_end(&request, nest);
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
+int net_link_remove(const char *name)
+{
+	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	struct netlink_request request;
+
+	netlink_begin(&request, RTM_DELLINK, NLM_F_ACK, &head, sizeof(head));
+	netlink_put_string(&request, IFLA_IFNAME, name);
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
+static int interface_ioctl(unsigned long request, struct ifreq *interface)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = ioctl(fd, request, interface) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static struct ifreq interface_named(const char *name)
+{
+	struct ifreq interface;
+
+	memset(&interface, 0, sizeof(interface));
+	strncpy(interface.ifr_name, name, IFNAMSIZ - 1);
+	return interface;
+}
+
+int net_link_address(const char *name, const char *ipv4)
+{
+	struct ifreq interface = interface_named(name);
+	struct sockaddr_in address = { .sin_family = AF_INET };
+
+	if (inet_pton(AF_INET, ipv4, &address.sin_addr) != 1)
+		return -EINVAL;
+	memcpy(&interface.ifr_addr, &address, sizeof(address));
+	return interface_ioctl(SIOCSIFADDR, &interface);
+}
+
+int net_link_up(const char *name, bool up)
+{
+	struct ifreq interface = interface_named(name);
+	int ret = interface_ioctl(SIOCGIFFLAGS, &interface);
+
+	if (ret)
+		return ret;
+	if (up)
+		interface.ifr_flags |= IFF_UP;
+	else
+		interface.ifr_flags &= ~IFF_UP;
+	return interface_ioctl(SIOCSIFFLAGS, &interface);
+}
+
+int net_link_mtu(const char *name, int mtu)
+{
+	struct ifreq interface = interface_named(name);
+
+	interface.ifr_mtu = mtu;
+	return interface_ioctl(SIOCSIFMTU, &interface);
+}

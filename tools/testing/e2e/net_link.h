@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Dummy network interfaces, which rxe devices are put on.  Calls answer 0 or a
+ * negative errno.
+ */
+#ifndef KRDMA_E2E_NET_LINK_H
+#define KRDMA_E2E_NET_LINK_H
+
+#include <stdbool.h>
+
+int net_link_add(const char *name);
+int net_link_remove(const char *name);
+int net_link_address(const char *name, const char *ipv4);
+int net_link_up(const char *name, bool up);
+int net_link_mtu(const char *name, int mtu);
+
+#endif

@@ -1,0 +1,109 @@
+#!/bin/sh
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs the test programs of this folder, inside a VM, and makes one TAP stream
+# of theirs.  Fails if any test failed, if a program is missing, and if one
+# ends before it has reported every test that it planned.
+#
+#	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
+#
+# KRDMA_SLOW=1 shortens the stress tests for a kernel that checks everything;
+# the 32-bit programs are always shortened: they are there for the layouts.
+
+here=$(dirname "$0")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# Renumbers the results of one program after those before it.  What counts is
+# left in $work/tally ("results failures") and read again by the next.
+merge()
+{
+	awk -v program="$1" -v statusfile="$work/status" -v tallyfile="$work/tally" '
+	BEGIN {
+		getline tally < tallyfile
+		close(tallyfile)
+		split(tally, count, " ")
+		results = count[1]
+		failures = count[2]
+		planned = -1
+		own = 0
+	}
+	function report(verdict, name)
+	{
+		results++
+		if (verdict == "not ok")
+			failures++
+		print verdict " " results " " program ": " name
+		fflush()
+	}
+	/^(not )?ok [0-9]+/ {
+		verdict = /^not/ ? "not ok" : "ok"
+		name = $0
+		sub(/^(not )?ok [0-9]+ *(- *)?/, "", name)
+		own++
+		report(verdict, name)
+		next
+	}
+	/^1\.\.[0-9]+/ {
+		planned = substr($0, 4) + 0
+		next
+	}
+	/^TAP version/ { next }
+	# The harness announces and closes each test: only what it says between is worth a line.
+	/^#  RUN|^#          +OK / { next }
+	/^#/ { print; fflush(); next }
+	{ print "# " $0; fflush() }
+	END {
+		getline status < statusfile
+		if (planned < 1)
+			report("not ok", "planned its tests (it printed no plan)")
+		else if (own != planned)
+			report("not ok", "ran to its end (" own " results of " planned ")")
+		if (status != 0)
+			if (status > 128)
+				report("not ok", "ended by itself (signal " status - 128 ")")
+			else
+				print "# " program " exited with status " status
+		# A status that no result explains must not pass unseen.
+		if (status != 0 && status <= 128 && failures == count[2])
+			report("not ok", "exits with 0 when all passes (status " status ")")
+		print results " " failures > tallyfile
+	}'
+}
+
+run()
+{
+	local slow="${KRDMA_SLOW:-0}"
+
+	case $1 in
+	*.32) slow=1 ;;
+	esac
+	echo 127 >"$work/status"
+	{
+		KRDMA_SLOW=$slow "$here/$1" 2>&1
+		echo $? >"$work/status"
+	} | merge "$1"
+}
+
+echo "TAP version 13"
+echo "0 0" >"$work/tally"
+if [ $# -eq 0 ]; then
+	while read -r program; do
+		set -- "$@" "$program"
+	done <"$here/programs"
+fi
+for program; do
+	if [ "$program" = skip-32-bit ]; then
+		read -r results failures <"$work/tally"
+		results=$((results + 1))
+		echo "ok $results 32-bit programs # SKIP the compiler cannot make them (gcc-multilib)"
+		echo "$results $failures" >"$work/tally"
+	else
+		run "$program"
+	fi
+done
+read -r results failures <"$work/tally"
+echo "1..$results"
+echo "# $results results, $failures failures"
+[ "$results" -gt 0 ] && [ "$failures" -eq 0 ]

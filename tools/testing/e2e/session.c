@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every test program does with /dev/krdma.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#define AWAIT_MS	20000
+
+int session_open(int flags)
+{
+	int session = open(SESSION_PATH, O_RDWR | flags);
+
+	return session < 0 ? -errno : session;
+}
+
+int session_request(int session, unsigned long request, void *argument)
+{
+	return ioctl(session, request, argument) < 0 ? -errno : 0;
+}
+
+int session_info(int session, struct krdma_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	return session_request(session, KRDMA_INFO, info);
+}
+
+static int query_device(int session, uint32_t flags, uint32_t id, const char *name,
+			struct krdma_device_query *device)
+{
+	memset(device, 0, sizeof(*device));
+	device->size = sizeof(*device);
+	device->flags = flags;
+	device->id = id;
+	if (name)
+		strncpy(device->name, name, sizeof(device->name) - 1);
+	return session_request(session, KRDMA_DEVICE_QUERY, device);
+}
+
+int session_device(int session, uint32_t id, struct krdma_device_query *device)
+{
+	return query_device(session, 0, id, NULL, device);
+}
+
+int session_next(int session, uint32_t id, struct krdma_device_query *device)
+{
+	return query_device(session, KRDMA_DEVICE_QUERY_NEXT, id, NULL, device);
+}
+
+int session_named(int session, const char *name, struct krdma_device_query *device)
+{
+	return query_device(session, KRDMA_DEVICE_QUERY_NAME, 0, name, device);
+}
+
+int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	query->device_id = id;
+	query->port = port;
+	return session_request(session, KRDMA_PORT_QUERY, query);
+}
+
+int session_await(int session, const char *name, bool there)
+{
+	uint64_t deadline = now_ms() + AWAIT_MS;
+	struct krdma_device_query device;
+
+	while ((session_named(session, name, &device) == 0) != there) {
+		if (now_ms() > deadline)
+			return -ETIMEDOUT;
+		sleep_ms(10);
+	}
+	return 0;
+}
+
+uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void sleep_ms(unsigned int ms)
+{
+	struct timespec span = { .tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L };
+
+	nanosleep(&span, NULL);
+}
+
+unsigned int rounds(unsigned int usual, unsigned int slow)
+{
+	const char *setting = getenv("KRDMA_SLOW");
+
+	return setting && !strcmp(setting, "1") ? slow : usual;
+}
+
+int read_line(char *line, unsigned int size, const char *format, ...)
+{
+	char path[256];
+	va_list args;
+	FILE *file;
+	int ret = 0;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	if (fgets(line, size, file))
+		line[strcspn(line, "\n")] = '\0';
+	else
+		ret = -EIO;
+	fclose(file);
+	return ret;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every test program does with /dev/krdma.  All calls answer 0 or a
+ * negative errno, so that a test can name the errno it expects.
+ */
+#ifndef KRDMA_E2E_SESSION_H
+#define KRDMA_E2E_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/krdma.h>
+
+#define SESSION_PATH	"/dev/krdma"
+
+/* The device that the machine under test is booted with. */
+#define BOOT_DEVICE	"rxe0"
+
+int session_open(int flags);
+int session_request(int session, unsigned long request, void *argument);
+
+int session_info(int session, struct krdma_info *info);
+int session_device(int session, uint32_t id, struct krdma_device_query *device);
+int session_next(int session, uint32_t id, struct krdma_device_query *device);
+int session_named(int session, const char *name, struct krdma_device_query *device);
+int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query *query);
+
+/* Waits until a device of that name is there, or is not; 0 or -ETIMEDOUT. */
+int session_await(int session, const char *name, bool there);
+
+uint64_t now_ms(void);
+void sleep_ms(unsigned int ms);
+
+/* Rounds of a stress test: few when KRDMA_SLOW=1 says that the kernel is slow. */
+unsigned int rounds(unsigned int usual, unsigned int slow);
+
+/* The first line of a file without its newline; -errno if it cannot be read. */
+int read_line(char *line, unsigned int size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices that come and go while they are asked about.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "kselftest_harness.h"
+#include "fabric.h"
+#include "net_link.h"
+#include "rdma_link.h"
+#include "session.h"
+
+#define QUERY_THREADS	4
+
+FIXTURE(unplug)
+{
+	int session;
+};
+
+FIXTURE_SETUP(unplug)
+{
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, fabric_create());
+}
+
+FIXTURE_TEARDOWN(unplug)
+{
+	fabric_destroy();
+	close(self->session);
+}
+
+TEST_F(unplug, a_number_dies_with_its_device)
+{
+	struct krdma_device_query device, again;
+	struct krdma_port_query port;
+
+	ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	EXPECT_EQ(-ENOENT, session_named(self->session, FABRIC_DEVICE, &again));
+	EXPECT_EQ(-ENOENT, session_device(self->session, device.id, &again));
+	EXPECT_EQ(-ENOENT, session_port(self->session, device.id, 1, &port));
+}
+
+TEST_F(unplug, the_same_name_comes_back_under_a_new_number)
+{
+	struct krdma_device_query device, again;
+	uint32_t last = 0;
+
+	for (int i = 0; i < 5; i++) {
+		ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
+		EXPECT_LT(last, device.id);
+		last = device.id;
+		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
+		EXPECT_EQ(-ENOENT, session_device(self->session, last, &again));
+	}
+}
+
+TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
+{
+	ASSERT_EQ(0, net_link_remove(FABRIC_NETDEV));
+	EXPECT_EQ(0, session_await(self->session, FABRIC_DEVICE, false));
+}
+
+/* What the threads may do and what they found out. */
+struct storm {
+	int session;
+	atomic_bool stop;
+	atomic_uint found;
+	atomic_uint missing;
+	/* The first answer that the documentation does not know, 0: none. */
+	atomic_int wrong;
+};
+
+static void judge(struct storm *storm, int ret)
+{
+	if (ret == 0)
+		storm->found++;
+	else if (ret == -ENOENT || ret == -ENODEV)
+		storm->missing++;
+	else
+		storm->wrong = ret;
+}
+
+static void *query_storm(void *argument)
+{
+	struct storm *storm = argument;
+
+	while (!storm->stop) {
+		struct krdma_device_query device;
+		struct krdma_port_query port;
+		uint32_t id = 0;
+		int ret;
+
+		ret = session_named(storm->session, FABRIC_DEVICE, &device);
+		judge(storm, ret);
+		if (!ret) {
+			judge(storm, session_port(storm->session, device.id, 1, &port));
+			judge(storm, session_device(storm->session, device.id, &device));
+		}
+		while (!session_next(storm->session, id, &device))
+			id = device.id + 1;
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
+{
+	unsigned int cycles = rounds(200, 5);
+	struct storm storm = { .session = self->session };
+	pthread_t threads[QUERY_THREADS];
+	struct krdma_device_query device;
+	uint32_t last = 0;
+
+	for (int i = 0; i < QUERY_THREADS; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, query_storm, &storm));
+	for (unsigned int i = 0; i < cycles && !storm.wrong; i++) {
+		ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
+		ASSERT_LT(last, device.id);
+		last = device.id;
+		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+		ASSERT_EQ(-ENOENT, session_named(self->session, FABRIC_DEVICE, &device));
+		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
+	}
+	storm.stop = true;
+	for (int i = 0; i < QUERY_THREADS; i++)
+		ASSERT_EQ(0, pthread_join(threads[i], NULL));
+
+	EXPECT_EQ(0, storm.wrong);
+	/* A storm that never met the device, or never missed it, proves nothing. */
+	EXPECT_LT(0, storm.found);
+	EXPECT_LT(0, storm.missing);
+}
+
+TEST_F_TIMEOUT(unplug, sessions_come_and_go_under_unplugging, 120)
+{
+	unsigned int cycles = rounds(50, 5);
+
+	for (unsigned int i = 0; i < cycles; i++) {
+		struct krdma_device_query device;
+		int session = session_open(O_CLOEXEC);
+
+		ASSERT_LE(0, session);
+		ASSERT_EQ(0, session_named(session, FABRIC_DEVICE, &device));
+		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+		EXPECT_EQ(0, close(session));
+		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pure files as an ordinary program, under the address and undefined
+ * behaviour sanitizers.  The checks are those of kunit/.
+ */
+#include "limits_cases.h"
+#include "link_cases.h"
+
+#include "tap.h"
+
+/* A broken rule fails for a whole range of codes: the first few say which. */
+#define SHOWN_FAILURES	5
+
+struct tap_report {
+	struct case_report report;
+	unsigned int failures;
+};
+
+static void pure_fail(struct case_report *report, const char *what, s64 input, u64 expected,
+		      u64 got)
+{
+	struct tap_report *tap = (struct tap_report *)report;
+
+	if (tap->failures++ < SHOWN_FAILURES)
+		printf("# %s of %lld: expected %llu, got %llu\n", what, (long long)input,
+		       (unsigned long long)expected, (unsigned long long)got);
+}
+
+static void run(const char *name, void (*check)(struct case_report *report))
+{
+	struct tap_report tap = { .report.fail = pure_fail };
+
+	check(&tap.report);
+	tap_result(!tap.failures && tap.report.checks, name);
+}
+
+#define RUN(check) run(#check, check)
+
+int main(void)
+{
+	RUN(limits_check_counts);
+	RUN(limits_check_depths);
+	RUN(limits_check_sources);
+	RUN(limits_check_read_sge);
+	RUN(limits_check_caps);
+	RUN(limits_check_empty_claims);
+	RUN(limits_check_promises);
+	RUN(link_check_mtu);
+	RUN(link_check_speed);
+	RUN(link_check_unknown_speed);
+	RUN(link_check_state);
+	return tap_end();
+}
