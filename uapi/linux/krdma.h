@@ -22,6 +22,8 @@
  *  - A structure shorter than the first published version of the request is
  *    refused.
  *
+ * Fields marked "in" are the caller's, and the kernel leaves them as they were.
+ *
  * So old programs run on new modules and new programs on old ones, as long as
  * they do not ask for what the module does not have.  Flags that the module
  * does not know and reserved fields that are not zero are refused, never
@@ -171,8 +173,11 @@ enum krdma_device_cap {
  *	KRDMA_DEVICE_CAP_FAST_REG
  *
  * A session sees the devices of the network namespace in which it was opened.
+ * No device has the number 0xffffffff, so walking through all of them by
+ * ``id = last + 1`` ends.
  *
- * ENOENT: no such device; with KRDMA_DEVICE_QUERY_NEXT: no further device.
+ * ENOENT: no such device, or one that is just being removed; with
+ * KRDMA_DEVICE_QUERY_NEXT: no further device.  Never ENODEV.
  * EINVAL: both flags at once; an @id together with a name; a name that is
  * empty or not zero-terminated.
  */
@@ -243,7 +248,8 @@ enum krdma_link_layer {
  *	if it is in another network namespace than the session
  * @netdev_name: out: its name, empty if @netdev_ifindex is 0
  *
- * ENOENT: no such device, or the device has no such port.
+ * ENOENT: no such device, or one that is just being removed, or the device has
+ * no such port.  Never ENODEV.
  */
 struct krdma_port_query {
 	__u32 size;

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# krdma: RDMA as a kernel service.  "make help" says what can be made.
+#
+# The kernel's own build reads Kbuild, never this file.  No name that its
+# Makefile uses (VERSION, O, OUTPUT) is used here: what is given on the command
+# line reaches that one too.
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# Rules name files from here; "make -f elsewhere/Makefile" would not find them.
+ifeq ($(wildcard tools/lib/lib.mk),)
+$(error Start make in the folder of this Makefile, or with make -C FOLDER)
+endif
+
+KRDMA_VERSION := $(shell sed -n 's/^\#define KRDMA_VERSION[[:space:]]*"\(.*\)"$$/\1/p' krdma/version.h)
+ifeq ($(KRDMA_VERSION),)
+$(error krdma/version.h does not say the version, as in: #define KRDMA_VERSION "0.1.0")
+endif
+
+# Build ---------------------------------------------------------------------
+
+KDIR         ?= /lib/modules/$(shell uname -r)/build
+TOOLS_OUTPUT ?= build/tools
+ifneq ($(words $(TOOLS_OUTPUT)),1)
+$(error TOOLS_OUTPUT is '$(TOOLS_OUTPUT)': make cannot handle a path with spaces there)
+endif
+ifeq ($(origin O),command line)
+$(error There is no O= here; the folder for library and tool is set with TOOLS_OUTPUT=$(O))
+endif
+
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+CFLAGS         ?= -O2 -g
+TOOLS_CPPFLAGS  = -Iuapi -Itools/lib -D_GNU_SOURCE -DKRDMA_VERSION='"$(KRDMA_VERSION)"' $(CPPFLAGS)
+TOOLS_CFLAGS    = -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+		  -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 $(WERROR) $(CFLAGS)
+TOOLS_LDFLAGS   = -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+# What is wrong with any compiler.  The tests say -Werror; a stranger's compiler
+# may know warnings that nobody has seen yet.
+WERROR         ?= -Werror=implicit-function-declaration -Werror=int-conversion \
+		  -Werror=incompatible-pointer-types -Werror=return-type
+
+ifeq ($(V),1)
+Q   :=
+say :=
+else
+Q   := @
+say  = @printf '  %-7s %s\n' '$(1)' '$(2)'
+endif
+# make -s
+ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
+say :=
+endif
+
+.PHONY: all module tools static clean help vm demo check
+all: module
+
+include tools/lib/lib.mk
+include tools/cli/cli.mk
+include tools/install/install.mk
+
+module: kernel-headers
+	$(Q)$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules
+
+# Said before the kernel's build says it in its own way.
+.PHONY: kernel-headers
+kernel-headers:
+	@KDIR='$(KDIR)' KDIR_ORIGIN='$(origin KDIR)' tools/install/kernel-headers
+
+tools: $(LIB_STATIC) $(LIB_SHARED) $(LIB_LINKS) $(CLI_TOOL) tools-man
+
+static: $(CLI_STATIC)
+
+$(TOOLS_OUTPUT)/lib $(TOOLS_OUTPUT)/cli $(TOOLS_OUTPUT)/man:
+	$(Q)mkdir -p '$@'
+
+# Changes when the way of compiling does, and everything is compiled anew.
+COMPILED_WITH := $(CC) $(TOOLS_CPPFLAGS) $(TOOLS_CFLAGS)
+.PHONY: FORCE
+$(TOOLS_OUTPUT)/.flags: export COMPILED_WITH := $(COMPILED_WITH)
+$(TOOLS_OUTPUT)/.flags: FORCE
+	@mkdir -p '$(@D)'
+	@printf '%s\n' "$$COMPILED_WITH" | cmp -s - '$@' || printf '%s\n' "$$COMPILED_WITH" > '$@'
+
+-include $(wildcard $(TOOLS_OUTPUT)/lib/*.d $(TOOLS_OUTPUT)/cli/*.d)
+
+# Pages carry the version; they are read from the source as well as installed.
+MAN_PAGES := $(addprefix $(TOOLS_OUTPUT)/man/,$(LIB_MAN) $(CLI_MAN))
+.PHONY: tools-man
+tools-man: $(MAN_PAGES)
+
+MAN_FROM = $(Q)sed 's/@VERSION@/$(KRDMA_VERSION)/g' '$<' > '$@'
+$(TOOLS_OUTPUT)/man/%: tools/lib/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
+	$(MAN_FROM)
+$(TOOLS_OUTPUT)/man/%: tools/cli/man/% krdma/version.h | $(TOOLS_OUTPUT)/man
+	$(MAN_FROM)
+
+# By hand, not by the kernel's build: that would need its headers to clean up.
+clean:
+	$(Q)rm -rf build '$(TOOLS_OUTPUT)'/lib '$(TOOLS_OUTPUT)'/cli '$(TOOLS_OUTPUT)'/man
+	$(Q)rm -f '$(TOOLS_OUTPUT)'/.flags '$(TOOLS_OUTPUT)'/libkrdma.* \
+		'$(TOOLS_OUTPUT)'/krdma '$(TOOLS_OUTPUT)'/krdma.static
+	$(Q)find . -maxdepth 1 \( -name Module.symvers -o -name modules.order \) -delete
+	$(Q)find . -maxdepth 1 -type f \( -name 'krdma*.o' -o -name 'krdma*.ko' -o \
+		-name 'krdma*.mod' -o -name 'krdma*.mod.c' -o -name '.*.cmd' -o \
+		-name '.module-common.o' \) -delete
+	$(Q)[ ! -d krdma ] || find krdma kunit -type f \( -name '*.o' -o -name '*.o.d' -o \
+		-name '*.mod' -o -name '*.ko' -o -name '.*.cmd' -o -name modules.order \) -delete
+
+# Try and prove -------------------------------------------------------------
+
+# These start builds of their own, which must not inherit this one's settings.
+ALONE := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL
+
+vm:
+	@$(ALONE) tools/vm/run --interactive $(VM)
+
+demo:
+	@$(ALONE) tools/demo $(DEMO)
+
+check:
+	@$(ALONE) tools/testing/check $(CHECK)
+
+# Help ----------------------------------------------------------------------
+
+define HELP
+krdma $(KRDMA_VERSION): RDMA as a kernel service
+
+Try and prove (in virtual machines; they install what they need, or with
+KRDMA_NO_INSTALL=1 only name it)
+  make demo               see krdma at work
+  make check              run every test                    [CHECK='OPTION...']
+  make vm                 a shell beside the loaded module  [VM='OPTION...']
+
+Build
+  make                    the module, krdma.ko              [KDIR=FOLDER]
+  make tools              libkrdma and the tool krdma       [TOOLS_OUTPUT=FOLDER]
+  make static             the tool as one static file       [TOOLS_OUTPUT=FOLDER]
+  make clean              remove everything built here
+
+Install (as root where the folders are root's)
+  make install            module, library, tool and manual
+  make install-module     only the module                   [KDIR=FOLDER]
+  make install-tools      only library, tool and manual
+  make uninstall          remove exactly that, with the same settings
+                          (also uninstall-module, uninstall-tools)
+
+Settings now, to be changed on the command line
+  KDIR=$(KDIR)
+  TOOLS_OUTPUT=$(TOOLS_OUTPUT)
+  PREFIX=$(PREFIX)
+  LIBDIR=$(LIBDIR)
+  MANDIR=$(MANDIR)
+  UDEVDIR=$(UDEVDIR)
+  DESTDIR=$(DESTDIR)
+V=1 shows every command; -j builds in parallel.
+endef
+
+help: export HELP := $(HELP)
+help:
+	@printf '%s\n' "$$HELP"

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * krdma, the tool: what its files share.
+ *
+ * A subcommand is a file cmd_NAME.c and a line in the table of main.c.
+ */
+#ifndef KRDMA_CLI_H
+#define KRDMA_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "krdma.h"
+
+struct json_object;
+
+/* Exit codes: documented in krdma(8), never given another meaning. */
+enum {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+};
+
+/* options.c: the options that every subcommand knows. */
+struct options {
+	bool details;
+	bool json;
+	bool pretty;
+	bool help;
+};
+
+enum options_place {
+	BEFORE_COMMAND,		/* another word of the command follows */
+	WITH_ARGUMENTS,		/* anywhere among the arguments of the command */
+};
+
+#define OPTIONS_HELP						\
+	"Options, before the command or after it:\n"		\
+	"  -d, --details  say more\n"				\
+	"  -j, --json     JSON instead of text\n"		\
+	"  -p, --pretty   JSON with line breaks and indents\n"	\
+	"  -h, --help     this help\n"
+
+/* The index of the first argument that is no option, or -1 after a complaint. */
+int options_parse(int argc, char **argv, struct options *options, enum options_place place);
+
+/* command.c: words of the command line, which may be shortened. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv, struct options *options);
+};
+
+/* The first in the table whose name begins with @word; NULL if none does. */
+const struct command *command_find(const struct command *table, const char *word);
+bool is_help(const char *word);
+
+/* errors.c: what failed, why, what to do; on standard error. */
+#define ATTRIBUTE(what) __attribute__((what))
+
+ATTRIBUTE(format(printf, 1, 2)) void complain(const char *format, ...);
+ATTRIBUTE(format(printf, 1, 2)) int usage_error(const char *format, ...);
+int open_session(struct krdma **session);
+void complain_request(const char *what, int err);
+
+/* output.c: text and JSON on standard output. */
+#define SIZE_TEXT_MAX 32
+#define GUID_TEXT_MAX 20
+#define FLAG_TEXT_MAX 24
+
+void reserve_standard_streams(void);
+int close_standard_output(int status);
+size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
+const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
+const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid);
+const char *flag_text(char text[FLAG_TEXT_MAX], uint64_t flag, const char *(*name)(uint64_t));
+void print_flags(uint64_t flags, const char *(*name)(uint64_t));
+
+/* json.c: objects that know how to run out of memory. */
+struct json_object *json_checked(struct json_object *value);
+void json_put(struct json_object *object, const char *key, struct json_object *value);
+void json_put_number(struct json_object *object, const char *key, uint64_t value);
+void json_put_text(struct json_object *object, const char *key, const char *value);
+void json_put_flags(struct json_object *object, const char *key, uint64_t flags,
+		    const char *(*name)(uint64_t));
+void json_append(struct json_object *array, struct json_object *value);
+void json_print(struct json_object *value, const struct options *options);
+
+int cmd_dev(int argc, char **argv, struct options *options);
+int cmd_info(int argc, char **argv, struct options *options);
+
+#endif /* KRDMA_CLI_H */

@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#
+# Completion of krdma's command line, for bash.
+
+# The names of the devices there are: what the tool prints is "1: rxe0: ...".
+_krdma_devices()
+{
+	krdma dev 2> /dev/null | sed -n 's/^[0-9]*: \([^:]*\):.*/\1/p'
+}
+
+_krdma()
+{
+	local current=${COMP_WORDS[COMP_CWORD]} words=() word candidates i
+
+	# What stands before the cursor, without the tool's name and options.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		[[ $word == -* ]] || words+=("$word")
+	done
+
+	if [[ $current == -* ]]; then
+		candidates='-d --details -j --json -p --pretty -h --help -V --version'
+	else
+		# Words may be shortened: the first command that fits is meant.
+		case ${words[*]} in
+		'') candidates='dev info help' ;;
+		h | he | hel | help) candidates='dev info' ;;
+		d | de | dev) candidates='show help' ;;
+		i | in | inf | info) candidates='help' ;;
+		d*' s' | d*' sh' | d*' sho' | d*' show' | d*' l' | d*' li' | d*' lis' | d*' list')
+			candidates=$(_krdma_devices)
+			;;
+		*) candidates='' ;;
+		esac
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$current")
+}
+
+complete -F _krdma krdma

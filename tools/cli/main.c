@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma: look at RDMA as a kernel service.
+ */
+#include "cli.h"
+
+static const char usage[] =
+	"Usage: krdma [OPTION]... COMMAND [ARGUMENT]...\n"
+	"       krdma help [COMMAND]\n"
+	"\n"
+	"Commands, which may be shortened (krdma d):\n"
+	"  dev   [show [NAME|ID]]  RDMA devices, their ports and limits\n"
+	"  info                    the module: its version, features and limits\n"
+	"  help  [COMMAND]         this help, or a command's\n"
+	"\n"
+	OPTIONS_HELP
+	"  -V, --version  the tool's version\n"
+	"\n"
+	"Manual: krdma(8)\n";
+
+static int cmd_help(int argc, char **argv, struct options *options);
+
+/*
+ * The first that fits a shortened word is meant, so new commands go to the end
+ * and what people have got used to stays.
+ */
+static const struct command commands[] = {
+	{ "dev", cmd_dev },
+	{ "info", cmd_info },
+	{ "help", cmd_help },
+	{ NULL, NULL },
+};
+
+static int run_command(int argc, char **argv, struct options *options)
+{
+	const struct command *command = command_find(commands, argv[0]);
+
+	if (!command)
+		return usage_error("'%s' is not a command; 'krdma help' lists the commands",
+				   argv[0]);
+	return command->run(argc, argv, options);
+}
+
+static int cmd_help(int argc, char **argv, struct options *options)
+{
+	if (argc > 1 && !is_help(argv[1])) {
+		options->help = true;
+		return run_command(argc - 1, argv + 1, options);
+	}
+	fputs(usage, stdout);
+	return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options options = { 0 };
+	int first = options_parse(argc, argv, &options, BEFORE_COMMAND);
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (first < argc)
+		return run_command(argc - first, argv + first, &options);
+	fputs(usage, options.help ? stdout : stderr);
+	return options.help ? EXIT_OK : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	reserve_standard_streams();
+	return close_standard_output(run(argc, argv));
+}

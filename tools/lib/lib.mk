@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#
+# libkrdma, static and shared.  Included by the Makefile at the top.
+
+LIB_SOURCES := abi device names request session
+LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
+LIB_STATIC  := $(TOOLS_OUTPUT)/libkrdma.a
+# The soname goes up when something that worked stops working.
+LIB_SONAME  := libkrdma.so.0
+LIB_SHARED  := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
+LIB_LINKS   := $(TOOLS_OUTPUT)/$(LIB_SONAME) $(TOOLS_OUTPUT)/libkrdma.so
+LIB_MAN     := libkrdma.3 krdma.4
+# Pages of one line that name libkrdma.3: one for each function in the map.
+LIB_MAN_LINKS := $(addsuffix .3,$(shell sed -n 's/^\t\t\(krdma_[a-z_]*\);$$/\1/p' \
+	tools/lib/libkrdma.map))
+
+# One set of objects makes both libraries, hence -fPIC for all.
+$(TOOLS_OUTPUT)/lib/%.o: tools/lib/%.c $(TOOLS_OUTPUT)/.flags | $(TOOLS_OUTPUT)/lib
+	$(call say,CC,$@)
+	$(Q)$(CC) $(TOOLS_CPPFLAGS) $(TOOLS_CFLAGS) -fPIC -fvisibility=hidden \
+		-MMD -MP -c -o '$@' '$<'
+
+# Removed first: ar only adds, and a file that is gone would stay in it.
+$(LIB_STATIC): $(LIB_OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f '$@'
+	$(Q)$(AR) rcs '$@' $(LIB_OBJECTS)
+
+$(LIB_SHARED): $(LIB_OBJECTS) tools/lib/libkrdma.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -shared -Wl,-soname,$(LIB_SONAME) \
+		-Wl,--version-script=tools/lib/libkrdma.map -Wl,-z,defs \
+		-o '$@' $(LIB_OBJECTS)
+
+$(LIB_LINKS): $(LIB_SHARED)
+	$(Q)ln -sfn $(notdir $(LIB_SHARED)) '$@'

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Sessions: opening, closing, and what the module says of itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+KRDMA_PUBLIC int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size)
+{
+	int err = request_prepare(session, info, size, KRDMA_INFO_MIN_SIZE);
+
+	if (err)
+		return err;
+	return request_issue(session, KRDMA_INFO, info);
+}
+
+/*
+ * Structures mean something else in another version of the interface: better
+ * no session than one whose answers are misread.
+ */
+static int check_abi(struct krdma *session)
+{
+	struct krdma_info info;
+	int err = krdma_info_get(session, &info, sizeof(info));
+
+	if (err)
+		return err;
+	return info.abi_version == KRDMA_ABI_VERSION ? 0 : -EPROTONOSUPPORT;
+}
+
+KRDMA_PUBLIC int krdma_open_fd(int fd, struct krdma **session)
+{
+	struct krdma *new;
+	int err;
+
+	if (!session)
+		return -EINVAL;
+	new = malloc(sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->fd = fd;
+	err = check_abi(new);
+	if (err) {
+		free(new);
+		return err;
+	}
+	*session = new;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_open(struct krdma **session)
+{
+	int fd, err;
+
+	if (!session)
+		return -EINVAL;
+	do {
+		fd = open(KRDMA_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	if (fd < 0)
+		return -errno;
+	err = krdma_open_fd(fd, session);
+	if (err)
+		close(fd);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_close(struct krdma *session)
+{
+	if (!session)
+		return 0;
+	/* Linux has released the descriptor whatever close() returns. */
+	close(session->fd);
+	free(session);
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_fd(const struct krdma *session)
+{
+	return session ? session->fd : -EINVAL;
+}
+
+KRDMA_PUBLIC const char *krdma_version(void)
+{
+	return KRDMA_VERSION;
+}
