@@ -11,8 +11,6 @@
  * "gate" keeps the RDMA device for the length of one call.  Removal closes the
  * gate, waits until everybody is out, and lets the device go.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/lockdep.h>
@@ -58,7 +56,7 @@ struct krdma_device {
 	u64 caps;
 	struct krdma_limits limits;
 
-	spinlock_t name_lock;
+	spinlock_t name_lock;		/* see above */
 	char name[KRDMA_NAME_MAX];
 
 	struct rcu_head rcu;
@@ -321,7 +319,7 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 	struct ib_device *ibdev;
 	bool visible;
 
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "krdma_device_tryget() without RCU");
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device looked up without RCU");
 
 	ibdev = krdma_device_enter(dev);
 	if (!ibdev)

@@ -7,7 +7,7 @@
 
 #include "pure.h"
 
-#include <krdma/limits.h>
+#include <krdma/krdma.h>
 
 /*
  * The queue entries that krdma keeps for itself

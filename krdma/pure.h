@@ -18,17 +18,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/types.h>
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
 
 #define S32_MAX INT32_MAX
 #define U32_MAX UINT32_MAX
 
+/* Tests are linked with what they test. */
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 
 #endif /* __KERNEL__ */

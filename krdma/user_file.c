@@ -53,7 +53,7 @@ static int krdma_session_release(struct inode *inode, struct file *file)
  * struct krdma_request_type - one line of the table of requests
  * @cmd: the ioctl's whole number
  * @size: our size of its structure
- * @min_size: the size it had when the request was first published
+ * @min_size: the end of the last field it had when the request was published
  * @handle: the handler; answers by krdma_request_respond()
  */
 struct krdma_request_type {
@@ -63,20 +63,25 @@ struct krdma_request_type {
 	int (*handle)(struct krdma_request *request);
 };
 
-/* @_last is the last field of the structure's first published version. */
-#define KRDMA_REQUEST(_cmd, _struct, _last, _handle)			\
-	[_IOC_NR(_cmd)] = {						\
-		.cmd = _cmd,						\
-		.size = sizeof(struct _struct),				\
-		.min_size = offsetofend(struct _struct, _last),		\
-		.handle = _handle,					\
-	}
-
 static const struct krdma_request_type krdma_session_requests[] = {
-	KRDMA_REQUEST(KRDMA_INFO, krdma_info, module_version, krdma_user_info),
-	KRDMA_REQUEST(KRDMA_DEVICE_QUERY, krdma_device_query, max_fast_reg_pages,
-		      krdma_user_device_query),
-	KRDMA_REQUEST(KRDMA_PORT_QUERY, krdma_port_query, netdev_name, krdma_user_port_query),
+	[KRDMA_CMD_INFO] = {
+		.cmd = KRDMA_INFO,
+		.size = sizeof(struct krdma_info),
+		.min_size = offsetofend(struct krdma_info, module_version),
+		.handle = krdma_user_info,
+	},
+	[KRDMA_CMD_DEVICE_QUERY] = {
+		.cmd = KRDMA_DEVICE_QUERY,
+		.size = sizeof(struct krdma_device_query),
+		.min_size = offsetofend(struct krdma_device_query, max_fast_reg_pages),
+		.handle = krdma_user_device_query,
+	},
+	[KRDMA_CMD_PORT_QUERY] = {
+		.cmd = KRDMA_PORT_QUERY,
+		.size = sizeof(struct krdma_port_query),
+		.min_size = offsetofend(struct krdma_port_query, netdev_name),
+		.handle = krdma_user_port_query,
+	},
 };
 
 static const struct krdma_request_type *

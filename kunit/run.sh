@@ -1,6 +1,6 @@
 #!/bin/sh
-# shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 #
 # Runs the KUnit suites, inside a VM with krdma.ko loaded, and prints their
 # results as TAP.

@@ -4,10 +4,16 @@
  * file of the module; no other file may know of versions.
  *
  * Macros are probed here, by #ifndef.  What the preprocessor cannot see is
- * probed by Kbuild.include, beside this file, and arrives as KC_*.
+ * probed by probe.mk, beside this file, and arrives as KC_*.
  */
 #ifndef _KRDMA_COMPAT_H
 #define _KRDMA_COMPAT_H
+
+/*
+ * The prefix of messages.  It must be there before <linux/printk.h>, which comes
+ * with the headers below, so no file can set one of its own.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/types.h>
 
@@ -33,20 +39,17 @@
 /* Typed allocation; krdma always says which GFP flags it means. */
 #include <linux/slab.h>
 #ifndef kmalloc_obj
-#define kmalloc_obj(type, gfp)		((typeof(type) *)kmalloc(sizeof(type), gfp))
-#define kmalloc_objs(type, count, gfp)	\
-	((typeof(type) *)kmalloc_array(count, sizeof(type), gfp))
+#define kmalloc_obj(type, gfp)		kmalloc(sizeof(type), gfp)
+#define kmalloc_objs(type, count, gfp)	kmalloc_array(count, sizeof(type), gfp)
 #endif
 #ifndef kzalloc_obj
-#define kzalloc_obj(type, gfp)		((typeof(type) *)kzalloc(sizeof(type), gfp))
-#define kzalloc_objs(type, count, gfp)	\
-	((typeof(type) *)kcalloc(count, sizeof(type), gfp))
+#define kzalloc_obj(type, gfp)		kzalloc(sizeof(type), gfp)
+#define kzalloc_objs(type, count, gfp)	kcalloc(count, sizeof(type), gfp)
 #endif
 
-/* <kunit/visibility.h> is not in every tree, and is empty without CONFIG_KUNIT. */
-#if !__has_include(<kunit/visibility.h>)
-#define VISIBLE_IF_KUNIT		static
+#ifdef KC_NO_KUNIT_VISIBILITY
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
+#define VISIBLE_IF_KUNIT		static
 #else
 #include <kunit/visibility.h>
 #endif

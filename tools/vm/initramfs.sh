@@ -5,8 +5,10 @@
 # small one for each run behind it.  The kernel unpacks several archives in a
 # row, so neither is ever rewritten for the other's sake.
 #
-# Needs tools/common.sh.  Nothing here is compressed: unpacking costs an
-# emulated CPU more than reading.
+# Nothing here is compressed: unpacking costs an emulated CPU more than reading.
+
+# shellcheck source=tools/common.sh
+[ -n "${krdma_cache:-}" ] || . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 vm_dir=$topdir/tools/vm
 

@@ -32,8 +32,9 @@ packages_host()
 # archive for those.
 packages_mirror()
 {
-	local suite=$1 host found
+	local suite=$1 host found suite_kind=
 	host=$(packages_host)
+	[[ $suite != *-security ]] || suite_kind=-security
 
 	if [ -n "${KRDMA_MIRROR:-}" ]; then
 		# A mirror that was asked for has the archive; security updates
@@ -48,11 +49,7 @@ packages_mirror()
 	# shellcheck disable=SC2016 # apt-get replaces these itself
 	found=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(ORIGIN)|$(COMPONENT)' \
 			'Created-By: Packages' 2>/dev/null |
-		awk -F '|' -v host="$host" -v suite="$suite" '
-			BEGIN {
-				security = suite ~ /-security$/
-				want = security ? host "-security" : host
-			}
+		awk -F '|' -v host="$host" -v want="$host$suite_kind" '
 			$4 != "" && $4 != "Debian" { next }
 			$5 != "main" { next }
 			{
@@ -61,6 +58,10 @@ packages_mirror()
 					sub(/^(old)*stable/, host, name)
 			}
 			name == want { print $1; exit }')
+	# Without lists there are only the sources as they are written.
+	[ -n "$found" ] ||
+		found=$(apt-get --print-uris update 2>/dev/null |
+			sed -nE "s#^'(.*/)dists/($host|(old)*stable)${suite_kind}/InRelease'.*#\1#p" | head -n 1)
 	[ -n "$found" ] || return 1
 	printf '%s\n' "$found"
 }
@@ -145,13 +146,16 @@ packages_apt_cache()
 	APT_CONFIG=$packages_dir/apt.conf LC_ALL=C apt-cache -q "$@"
 }
 
-# packages_progress: turns the download status of apt into a line now and then.
+# packages_progress: turns what apt says of its status into a line now and then.
 packages_progress()
 {
 	local kind percent text shown=$SECONDS
 
 	while IFS=: read -r kind _ percent text; do
-		[ "$kind" = dlstatus ] || continue
+		case $kind in
+		dlstatus | pmstatus) ;;
+		*) continue ;;
+		esac
 		if ((SECONDS - shown >= 5)); then
 			step "  ${percent%%.*} % - ${text,}"
 			shown=$SECONDS

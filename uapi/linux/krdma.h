@@ -84,7 +84,8 @@ enum krdma_feature {
  * @max_struct_size: out: the longest structure that any request takes
  * @features: out: what the module can do, &enum krdma_feature
  * @device_count: out: RDMA devices that the session can see now
- * @max_devices: out: RDMA devices that the module can serve at a time
+ * @max_devices: out: RDMA devices that the module can serve at a time; the
+ *	numbers are the only bound that it sets
  * @module_version: out: the module's version as text, zero-terminated
  *
  * Never fails for a caller whose structure is right.
@@ -99,6 +100,7 @@ struct krdma_info {
 	__u32 max_devices;
 	char module_version[32];
 };
+
 #define KRDMA_INFO	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_INFO)
 
 /**
@@ -163,7 +165,7 @@ enum krdma_device_cap {
  * @max_send_sge: out: scatter/gather entries of a send or write
  * @max_recv_sge: out: scatter/gather entries of a receive
  * @max_read_sge: out: scatter/gather entries of a read
- * @max_cqe: out: the deepest completion queue
+ * @max_cqe: out: the deepest completion queue, likewise
  * @max_srq_wr: out: the deepest shared receive queue, 0 without
  *	KRDMA_DEVICE_CAP_SRQ
  * @max_read_depth: out: reads and atomics that a connection can have under way
@@ -203,6 +205,7 @@ struct krdma_device_query {
 	__u32 max_read_depth_in;
 	__u32 max_fast_reg_pages;
 };
+
 #define KRDMA_DEVICE_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_QUERY)
 
 /**
@@ -243,7 +246,8 @@ enum krdma_link_layer {
  * @active_mtu: out: the largest that it has now, in bytes
  * @max_msg_size: out: the longest message, in bytes
  * @gid_count: out: entries in the port's table of addresses
- * @speed_mbps: out: the link's speed in Mbit/s, 0 if the device does not say
+ * @speed_mbps: out: the link's nominal speed in Mbit/s (4 lanes of EDR: 100000),
+ *	0 if the device does not say
  * @netdev_ifindex: out: the network interface behind the port, 0 if none or
  *	if it is in another network namespace than the session
  * @netdev_name: out: its name, empty if @netdev_ifindex is 0
@@ -266,6 +270,7 @@ struct krdma_port_query {
 	__u32 netdev_ifindex;
 	char netdev_name[KRDMA_NAME_MAX];
 };
+
 #define KRDMA_PORT_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_PORT_QUERY)
 
 #endif /* _UAPI_LINUX_KRDMA_H */

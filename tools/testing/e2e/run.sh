@@ -1,6 +1,6 @@
 #!/bin/sh
-# shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 #
 # Runs the test programs of this folder, inside a VM, and makes one TAP stream
 # of theirs.  Fails if any test failed, if a program is missing, and if one

@@ -13,11 +13,14 @@ kc-bare-namespace := $(call kc_has,EXPORT_SYMBOL_NS_GPL.*__stringify,include/lin
 kc-export-suffix := $(call kc_has,EXPORT_SYMBOL_GPL.*"_gpl",include/linux/export.h)
 # Modules may ask for the network interface behind a port.
 kc-get-netdev := $(call kc_has,ib_device_get_netdev,include/rdma/ib_verbs.h)
+# Symbols can be exported for KUnit alone.
+kc-kunit-visibility := $(call kc_has,EXPORT_SYMBOL_IF_KUNIT,include/kunit/visibility.h)
 
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
 kc-flags-$(kc-export-suffix) += -DKC_EXPORT_SUFFIX
 kc-flags-$(if $(kc-get-netdev),n,y) += -DKC_NO_IB_DEVICE_GET_NETDEV
+kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 
 krdma-compat-y :=
 krdma-compat-$(if $(kc-get-netdev),n,y) += krdma/compat/netdev.o
