@@ -23,7 +23,7 @@ struct case_report {
 };
 
 static inline void check_expect(struct case_report *report, const char *what, s64 input,
-			       u64 expected, u64 got)
+				u64 expected, u64 got)
 {
 	report->checks++;
 	if (expected != got)

@@ -83,7 +83,7 @@ struct fake_device {
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
 

@@ -31,7 +31,7 @@ struct fake_pd {
  */
 struct fake_cq {
 	struct ib_cq ib;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct ib_wc ring[FAKE_CQ_DEPTH];
 	unsigned int head;
 	unsigned int tail;
@@ -48,7 +48,7 @@ struct fake_cq {
  */
 struct fake_qp {
 	struct ib_qp ib;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	enum ib_qp_state state;
 	struct ib_cqe *receives[FAKE_RQ_DEPTH];
 	unsigned int receive_count;

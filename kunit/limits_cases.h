@@ -91,7 +91,7 @@ static inline void limits_check_counts(struct case_report *report)
 		check_expect(report, "max_recv_sge", edge->raw, edge->count, limits.max_recv_sge);
 		check_expect(report, "max_srq_wr", edge->raw, edge->count, limits.max_srq_wr);
 		check_expect(report, "max_fast_reg_pages", edge->raw, edge->count,
-			    limits.max_fast_reg_pages);
+			     limits.max_fast_reg_pages);
 	}
 }
 
@@ -108,14 +108,14 @@ static inline void limits_check_depths(struct case_report *report)
 		raw.max_qp_rd_atom = edge->raw;
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_send_wr", edge->raw, edge->queue_depth,
-			    limits.max_send_wr);
+			     limits.max_send_wr);
 		check_expect(report, "max_recv_wr", edge->raw, edge->queue_depth,
-			    limits.max_recv_wr);
+			     limits.max_recv_wr);
 		check_expect(report, "max_cqe", edge->raw, edge->cq_depth, limits.max_cqe);
 		check_expect(report, "max_read_depth", edge->raw, edge->read_depth,
-			    limits.max_read_depth);
+			     limits.max_read_depth);
 		check_expect(report, "max_read_depth_in", edge->raw, edge->read_depth,
-			    limits.max_read_depth_in);
+			     limits.max_read_depth_in);
 	}
 }
 
@@ -183,7 +183,7 @@ static inline void limits_check_read_sge(struct case_report *report)
 		raw.max_send_sge = cases[i].sends;
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_read_sge", cases[i].reads, cases[i].expected,
-			    limits.max_read_sge);
+			     limits.max_read_sge);
 	}
 }
 
@@ -202,9 +202,9 @@ static inline void limits_check_caps(struct case_report *report)
 		check_expect(report, "caps", claims, claims, krdma_limits_caps(&raw));
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", claims, claims & 4 ? 1000 : 0,
-			    limits.max_srq_wr);
+			     limits.max_srq_wr);
 		check_expect(report, "max_fast_reg_pages", claims, claims & 8 ? 1000 : 0,
-			    limits.max_fast_reg_pages);
+			     limits.max_fast_reg_pages);
 	}
 }
 
@@ -220,17 +220,17 @@ static inline void limits_check_empty_claims(struct case_report *report)
 		raw.max_srq = useless[i];
 		raw.max_fast_reg_pages = useless[i];
 		check_expect(report, "caps", useless[i],
-			    KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM | KRDMA_DEVICE_CAP_ODP,
+			     KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM | KRDMA_DEVICE_CAP_ODP,
 			    krdma_limits_caps(&raw));
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", useless[i], 0, limits.max_srq_wr);
 		check_expect(report, "max_fast_reg_pages", useless[i], 0,
-			    limits.max_fast_reg_pages);
+			     limits.max_fast_reg_pages);
 
 		raw = limits_ample();
 		raw.max_srq_wr = useless[i];
 		check_expect(report, "caps", useless[i], 0,
-			    krdma_limits_caps(&raw) & KRDMA_DEVICE_CAP_SRQ);
+			     krdma_limits_caps(&raw) & KRDMA_DEVICE_CAP_SRQ);
 	}
 }
 
@@ -251,20 +251,20 @@ static inline void limits_check_promises(struct case_report *report)
 
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "send and receive add up", value, true,
-			    (u64)limits.max_send_wr + limits.max_recv_wr + KRDMA_CQ_SLOTS <=
+			     (u64)limits.max_send_wr + limits.max_recv_wr + KRDMA_CQ_SLOTS <=
 			    U32_MAX);
 		check_expect(report, "ib_core takes the depth as int", value, true,
-			    limits.max_send_wr <= S32_MAX - KRDMA_SEND_SLOTS &&
+			     limits.max_send_wr <= S32_MAX - KRDMA_SEND_SLOTS &&
 			    limits.max_recv_wr <= S32_MAX - KRDMA_RECV_SLOTS &&
 			    limits.max_cqe <= S32_MAX - KRDMA_CQ_SLOTS);
 		check_expect(report, "reads need no more entries than sends", value, true,
-			    limits.max_read_sge <= limits.max_send_sge);
+			     limits.max_read_sge <= limits.max_send_sge);
 		check_expect(report, "the read depth fits rdma_conn_param's u8", value, true,
-			    limits.max_read_depth <= 255 && limits.max_read_depth_in <= 255);
+			     limits.max_read_depth <= 255 && limits.max_read_depth_in <= 255);
 		check_expect(report, "SRQ cap and depth agree", value,
-			    !!(caps & KRDMA_DEVICE_CAP_SRQ), limits.max_srq_wr > 0);
+			     !!(caps & KRDMA_DEVICE_CAP_SRQ), limits.max_srq_wr > 0);
 		check_expect(report, "fast registration cap and pages agree", value,
-			    !!(caps & KRDMA_DEVICE_CAP_FAST_REG), limits.max_fast_reg_pages > 0);
+			     !!(caps & KRDMA_DEVICE_CAP_FAST_REG), limits.max_fast_reg_pages > 0);
 	}
 }
 

@@ -21,10 +21,10 @@ static inline void link_check_mtu(struct case_report *report)
 
 	for (u32 code = 0; code < LINK_CODES; code++)
 		check_expect(report, "MTU", code, code < CASES(bytes) ? bytes[code] : 0,
-			    krdma_link_mtu_bytes(code));
+			     krdma_link_mtu_bytes(code));
 	for (u32 i = 0; i < CASES(link_far_codes); i++)
 		check_expect(report, "MTU", link_far_codes[i], 0,
-			    krdma_link_mtu_bytes(link_far_codes[i]));
+			     krdma_link_mtu_bytes(link_far_codes[i]));
 }
 
 /* One row a speed, one column a width: 1x 2x 4x 8x 12x. */
@@ -52,7 +52,7 @@ static inline void link_check_speed(struct case_report *report)
 
 		for (u32 j = 0; j < CASES(link_widths); j++)
 			check_expect(report, "speed", speed, link_speeds[i].mbps[j],
-				    krdma_link_speed_mbps(speed, link_widths[j]));
+				     krdma_link_speed_mbps(speed, link_widths[j]));
 	}
 }
 
@@ -77,15 +77,15 @@ static inline void link_check_unknown_speed(struct case_report *report)
 {
 	for (u32 code = 0; code < LINK_CODES; code++) {
 		check_expect(report, "speed code", code, link_is_speed(code),
-			    krdma_link_speed_mbps(code, 1) > 0);
+			     krdma_link_speed_mbps(code, 1) > 0);
 		check_expect(report, "width code", code, link_is_width(code),
-			    krdma_link_speed_mbps(1, code) > 0);
+			     krdma_link_speed_mbps(1, code) > 0);
 	}
 	for (u32 i = 0; i < CASES(link_far_codes); i++) {
 		check_expect(report, "speed code", link_far_codes[i], 0,
-			    krdma_link_speed_mbps(link_far_codes[i], 1));
+			     krdma_link_speed_mbps(link_far_codes[i], 1));
 		check_expect(report, "width code", link_far_codes[i], 0,
-			    krdma_link_speed_mbps(1, link_far_codes[i]));
+			     krdma_link_speed_mbps(1, link_far_codes[i]));
 	}
 }
 
@@ -98,11 +98,11 @@ static inline void link_check_state(struct case_report *report)
 
 	for (u32 code = 0; code < LINK_CODES; code++)
 		check_expect(report, "state", code,
-			    code < CASES(states) ? states[code] : KRDMA_PORT_DOWN,
+			     code < CASES(states) ? states[code] : KRDMA_PORT_DOWN,
 			    krdma_link_state(code));
 	for (u32 i = 0; i < CASES(link_far_codes); i++)
 		check_expect(report, "state", link_far_codes[i], KRDMA_PORT_DOWN,
-			    krdma_link_state(link_far_codes[i]));
+			     krdma_link_state(link_far_codes[i]));
 }
 
 #endif /* _KRDMA_KUNIT_LINK_CASES_H */

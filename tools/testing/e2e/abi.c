@@ -57,6 +57,7 @@ FIXTURE_VARIANT_ADD(request, port_query) {
 	.first_size = 112,
 	.known_size = sizeof(struct krdma_port_query),
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(request)

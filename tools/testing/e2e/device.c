@@ -168,12 +168,14 @@ TEST_F(device, an_error_leaves_the_structure_alone)
 TEST_F(device, the_guid_is_that_of_sysfs)
 {
 	unsigned int part[4];
+	int fields;
 	uint64_t guid = 0;
 	char line[64];
 
 	ASSERT_EQ(0, read_line(line, sizeof(line), "/sys/class/infiniband/%s/node_guid",
 			       BOOT_DEVICE));
-	ASSERT_EQ(4, sscanf(line, "%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3]));
+	fields = sscanf(line, "%x:%x:%x:%x", &part[0], &part[1], &part[2], &part[3]);
+	ASSERT_EQ(4, fields);
 	for (int i = 0; i < 4; i++)
 		guid = guid << 16 | part[i];
 	EXPECT_NE(0, guid);

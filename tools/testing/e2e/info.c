@@ -53,7 +53,8 @@ TEST_F(info, the_version_is_text_and_that_of_the_module)
 	char version[64];
 
 	ASSERT_EQ(0, session_info(self->session, &info));
-	EXPECT_TRUE(memchr(info.module_version, '\0', sizeof(info.module_version)) != NULL);
+	EXPECT_LT(strnlen(info.module_version, sizeof(info.module_version)),
+		  sizeof(info.module_version));
 	ASSERT_EQ(0, read_line(version, sizeof(version), "/sys/module/krdma/version"));
 	EXPECT_STREQ(version, info.module_version);
 	/* Nothing of the kernel's stack may hide behind the text. */

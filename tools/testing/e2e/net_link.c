@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -59,7 +60,7 @@ static struct ifreq interface_named(const char *name)
 	struct ifreq interface;
 
 	memset(&interface, 0, sizeof(interface));
-	strncpy(interface.ifr_name, name, IFNAMSIZ - 1);
+	snprintf(interface.ifr_name, IFNAMSIZ, "%s", name);
 	return interface;
 }
 

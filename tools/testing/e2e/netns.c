@@ -48,6 +48,7 @@ FIXTURE_VARIANT_ADD(netns, exclusive) {
 FIXTURE_VARIANT_ADD(netns, shared) {
 	.mode = RDMA_NETNS_SHARED,
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(netns)

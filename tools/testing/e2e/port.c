@@ -79,6 +79,7 @@ TEST_F(port, only_the_devices_that_there_are)
 TEST_F(port, what_sysfs_says)
 {
 	unsigned int whole, tenth = 0;
+	int fields;
 	char line[64];
 
 	ASSERT_EQ(0, read_line(line, sizeof(line), PORT_SYSFS "state"));
@@ -91,7 +92,8 @@ TEST_F(port, what_sysfs_says)
 
 	/* "2.5 Gb/sec (1X SDR)" or "100 Gb/sec (4X EDR)" */
 	ASSERT_EQ(0, read_line(line, sizeof(line), PORT_SYSFS "rate"));
-	ASSERT_LE(1, sscanf(line, "%u.%u", &whole, &tenth));
+	fields = sscanf(line, "%u.%u", &whole, &tenth);
+	ASSERT_LE(1, fields);
 	EXPECT_EQ(whole * 1000 + tenth * 100, self->port.speed_mbps) {
 		TH_LOG("sysfs says %s", line);
 	}

@@ -43,7 +43,7 @@ static int query_device(int session, uint32_t flags, uint32_t id, const char *na
 	device->flags = flags;
 	device->id = id;
 	if (name)
-		strncpy(device->name, name, sizeof(device->name) - 1);
+		snprintf(device->name, sizeof(device->name), "%s", name);
 	return session_request(session, KRDMA_DEVICE_QUERY, device);
 }
 

@@ -13,9 +13,14 @@
 #define STRUCT(type)	printf("struct %s size %lu align %lu\n", #type, \
 			       (unsigned long)sizeof(struct type), \
 			       (unsigned long)__alignof__(struct type))
-#define FIELD(type, field) printf("struct %s field %s at %lu size %lu\n", #type, #field, \
-				  (unsigned long)offsetof(struct type, field), \
-				  (unsigned long)sizeof(((struct type *)NULL)->field))
+#define FIELD(type, name) do {							\
+	static struct type whole;						\
+	__auto_type field = &whole.name;					\
+										\
+	printf("struct %s field %s at %lu size %lu\n", #type, #name,		\
+	       (unsigned long)((char *)field - (char *)&whole),			\
+	       (unsigned long)sizeof(*field));					\
+} while (0)
 #define VALUE(name)	printf("value %s %lu\n", #name, (unsigned long)(name))
 
 int main(void)
