@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Documents are well-formed, found, and name only what exists."""
+
+import functools
+import glob
+import os
+import re
+
+from .tree import CannotCheck, Finding
+
+DOCS = "Documentation/"
+INDEX = DOCS + "index.rst"
+# What a document may name by path; a path into another tree begins otherwise.
+OUR_PATHS = re.compile(r"^(?:\./)?((?:tools|krdma|kunit|include|uapi|Documentation|\.ci)/[\w./*-]*)")
+
+
+def documents(tree):
+    """Names of all documents."""
+    return [name for name in tree.files(".rst")
+            if name.startswith(DOCS) or "/" not in name]
+
+
+@functools.lru_cache(maxsize=None)
+def parse(name, text):
+    """The parsed document, and what the parser complains about."""
+    try:
+        import docutils.core
+        import docutils.nodes
+        import docutils.utils
+    except ImportError as error:
+        raise CannotCheck("python3-docutils is not installed; install what the checks need "
+                          "with: tools/deps install check") from error
+    document = docutils.core.publish_doctree(
+        text, source_path=name,
+        settings_overrides={"report_level": 5, "halt_level": 5, "file_insertion_enabled": False,
+                            "raw_enabled": False, "syntax_highlight": "none"})
+    bad = [(node.get("line") or 1, node.children[0].astext() if node.children else node.astext())
+           for node in document.findall(docutils.nodes.system_message) if node["level"] >= 2]
+    # Messages without a place in the text are kept apart by the parser.
+    bad += [(node.get("line") or 1, node.astext()) for node in document.parse_messages
+            if node["level"] >= 2 and not node.parent]
+    return document, bad
+
+
+def line_of(node):
+    """The line in which a node stands, as near as the parser knows it."""
+    while node is not None:
+        if node.line:
+            return node.line
+        node = node.parent
+    return 1
+
+
+def docs(tree):
+    """documents parse, their links lead somewhere, the index lists all"""
+    reached = set()
+    for name in documents(tree):
+        document, bad = parse(name, tree.text(name))
+        for line, text in bad:
+            yield Finding(name, line, text.replace("\n", " "))
+        for node in document.findall():
+            target = node.get("refuri") if hasattr(node, "attributes") else None
+            if not target or re.match(r"\w+:", target):
+                continue
+            place = os.path.normpath(os.path.join(os.path.dirname(name), target.split("#")[0]))
+            if not os.path.exists(tree.path(place)):
+                yield Finding(name, line_of(node), f"the link to {target} leads nowhere")
+            elif name == INDEX:
+                reached.add(place)
+    if INDEX not in tree.files():
+        yield Finding(INDEX, 1, "there is no index")
+        return
+    for name in tree.files(under=(DOCS,)):
+        if name != INDEX and name not in reached:
+            yield Finding(INDEX, 1, f"{name} is not listed")
+
+
+def literals(tree, name):
+    """What a document sets as code: (line, text), a block line by line."""
+    import docutils.nodes
+    document, _ = parse(name, tree.text(name))
+    for node in document.findall(docutils.nodes.literal):
+        # Not the parser's line, which is that of the paragraph.
+        text = node.astext().replace("\n", " ")
+        lines = [number for number, line in tree.lines(name) if f"``{text}``" in line]
+        yield (lines[0] if lines else line_of(node)), text
+    for node in document.findall(docutils.nodes.literal_block):
+        for line in node.astext().replace("\\\n", " ").splitlines():
+            yield line_of(node), re.sub(r"\s# .*", "", line.strip().removeprefix("$ "))
+
+
+def claims(tree):
+    """commands, paths, options and variables that documents name exist"""
+    targets = set()
+    for name in tree.files(".mk") + [name for name in ("Makefile",) if name in tree.files()]:
+        for group in re.findall(r"^([\w -]+?):(?!=)", tree.text(name), re.MULTILINE):
+            targets |= set(group.split())
+    scripts = [name for name in tree.files()
+               if not name.endswith((".rst", ".txt")) and not name.startswith(("LICENSES/",
+                                                                    "tools/testing/static/"))]
+    variables = set()
+    for name in scripts:
+        variables |= set(re.findall(r"\bKRDMA_[A-Z_]+\b", tree.text(name)))
+    for name in documents(tree):
+        for line, text in literals(tree, name):
+            # What is quoted is another shell's affair.
+            for command in re.split(r"&&|[;|]", re.sub(r"'[^']*'", "''", text)):
+                yield from claim(tree, name, line, command, targets, variables)
+
+
+def claim(tree, name, line, text, targets, variables):
+    """Findings about one piece of code in a document."""
+    words = text.split()
+    while words and re.match(r"^(\w+=.*|sudo)$", words[0]):
+        words.pop(0)
+    if words and words[0] == "make":
+        for word in words[1:]:
+            if re.match(r"^[a-z][\w-]*$", word) and word not in targets:
+                yield Finding(name, line, f"make has no target {word}")
+    for word in text.split():
+        match = OUR_PATHS.match(word)
+        if match and not glob.glob(tree.path(match.group(1).rstrip("."))):
+            yield Finding(name, line, f"{match.group(1)} does not exist")
+    if words and os.path.isfile(tree.path(words[0])) and words[0].startswith("tools/"):
+        script = tree.text(os.path.normpath(words[0]))
+        for word in words[1:]:
+            if word == "--":
+                break
+            option = re.match(r"--[a-z][\w-]*", word)
+            if option and not re.search(re.escape(option.group(0)) + r"(?![\w-])", script):
+                yield Finding(name, line, f"{words[0]} has no option {option.group(0)}")
+    for variable in re.findall(r"\bKRDMA_[A-Z_]+\b", text):
+        if variable not in variables:
+            yield Finding(name, line, f"nothing reads or defines {variable}")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's own judges, and those of shell scripts."""
+
+import functools
+import os
+import re
+import subprocess
+import tempfile
+
+from .tree import CannotCheck, Finding, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.realpath(os.path.join(HERE, "..", "..", "..", ".."))
+
+C_FOLDERS = ("krdma/", "include/", "uapi/", "kunit/", "tools/")
+
+# Types of checkpatch's messages that do not hold here; where, and why.
+CHECKPATCH_IGNORED = (
+    # krdma/compat/ is the one place that has to know kernel versions.
+    ("krdma/compat/", "LINUX_VERSION_CODE"),
+    # __printf() and the like are the kernel's; programs have only the compiler's
+    # own spelling.
+    ("tools/", "PREFER_DEFINED_ATTRIBUTE_MACRO"),
+    # Tests share memory between threads, and do wrong on purpose: the compiler
+    # must not remove such an access, and READ_ONCE() is the kernel's.
+    ("tools/testing/", "VOLATILE"),
+)
+
+
+@functools.lru_cache(maxsize=None)
+def linux_source():
+    """The folder of the unpacked kernel source."""
+    if os.environ.get("KRDMA_LINUX_SOURCE"):
+        return os.environ["KRDMA_LINUX_SOURCE"]
+    try:
+        # Progress and the reason of a failure go to the person, not in here.
+        done = subprocess.run([os.path.join(TOP, "tools/vm/source")],
+                              stdout=subprocess.PIPE, check=False)
+    except OSError as error:
+        raise CannotCheck(f"cannot run tools/vm/source: {error}") from error
+    folder = done.stdout.decode().strip()
+    if done.returncode or not os.path.isfile(os.path.join(folder, "scripts/checkpatch.pl")):
+        raise CannotCheck("no kernel source, hence no checkpatch and no kernel-doc; "
+                          "see what tools/vm/source says")
+    return folder
+
+
+def checkpatch(tree):
+    """the kernel's coding style, strict, 100 columns"""
+    batches = {}
+    for name in tree.files(".c", ".h", under=C_FOLDERS):
+        ignored = tuple(what for folder, what in CHECKPATCH_IGNORED if name.startswith(folder))
+        batches.setdefault(ignored, []).append(name)
+    script = os.path.join(linux_source(), "scripts/checkpatch.pl")
+    # It leaves a file in a git checkout, and skips without a word what has a
+    # blank in its path: so it works elsewhere, through a link, and the last file
+    # of each batch is one that it must complain about.
+    with tempfile.TemporaryDirectory(prefix="krdma-") as folder:
+        os.symlink(tree.root, os.path.join(folder, "tree"))
+        with open(os.path.join(folder, "wrong.c"), "w", encoding="utf-8") as stream:
+            stream.write("int x = 1;   \n")
+        for ignored, batch in sorted(batches.items()):
+            command = [script, "--no-tree", "--strict", "--terse", "--show-types",
+                       "--color=never", "--no-summary", "--max-line-length=100"]
+            if ignored:
+                command += ["--ignore", ",".join(ignored)]
+            names = [os.path.join("tree", name) for name in batch] + ["wrong.c"]
+            if any(" " in name for name in names):
+                raise CannotCheck("checkpatch cannot read a file with a blank in its name")
+            _, output = run(command + ["-f"] + names, cwd=folder)
+            if "wrong.c:1: ERROR:TRAILING_WHITESPACE" not in output:
+                raise CannotCheck(f"checkpatch failed: {output.strip()}")
+            yield from (finding for finding in messages(re.sub("^tree/", "", output,
+                                                               flags=re.MULTILINE))
+                        if finding.path != "wrong.c")
+
+
+def messages(output):
+    """Findings from lines such as "file:12: text" and "file:12:3: text"."""
+    for line in output.splitlines():
+        match = re.match(r"(?:\w+: )?([\w./+-][^:]*):(\d+):(?:\d+:)? *(.*)", line)
+        if match:
+            yield Finding(match.group(1), int(match.group(2)), match.group(3))
+
+
+def kernel_doc(tree):
+    """kernel-doc comments are complete and well-formed"""
+    names = tree.files(".c", ".h", under=("krdma/", "include/", "uapi/"))
+    if not names:
+        return
+    script = os.path.join(linux_source(), "scripts/kernel-doc")
+    status, output = run([script, "-none", "-Wall", "-Werror"] + names, cwd=tree.root)
+    found = []
+    for line in output.splitlines():
+        match = re.match(r"(?:Warning|Error|warning|error): *([^: ]+):(\d+) *:? *(.*)", line)
+        if match:
+            found.append(Finding(match.group(1), int(match.group(2)), match.group(3)))
+    if status and not found:
+        raise CannotCheck(f"kernel-doc failed: {output.strip()}")
+    yield from found
+
+
+def exports(tree):
+    """every exported function says its context and what it returns"""
+    names = tree.files(".c", ".h", under=("krdma/", "include/"))
+    comments = {}
+    for name in names:
+        for match in re.finditer(r"/\*\*\n \* (\w+)(?:\(\))? - .*?\*/\n([^;{]*?)\b\1\(",
+                                 tree.text(name), re.DOTALL):
+            comments[match.group(1)] = match.group(0)
+    for name in names:
+        if name.startswith("krdma/compat/"):
+            continue
+        for number, line in tree.lines(name):
+            match = re.match(r"\s*EXPORT_SYMBOL\w*\((\w+)", line)
+            if not match:
+                continue
+            comment = comments.get(match.group(1))
+            if comment is None:
+                yield Finding(name, number, f"{match.group(1)} is exported without kernel-doc")
+                continue
+            text, _, declaration = comment.partition("*/")
+            if not re.search(r"^ \* Context: \S", text, re.MULTILINE):
+                yield Finding(name, number, f"{match.group(1)} does not say its Context:")
+            returns_nothing = re.match(r"\s*void\s+\w", declaration)
+            if not returns_nothing and not re.search(r"^ \* Return: \S", text, re.MULTILINE):
+                yield Finding(name, number, f"{match.group(1)} does not say what it Return:s")
+
+
+def shellcheck(tree):
+    """shell scripts are clean"""
+    batches = {}
+    for name, shell in tree.shells():
+        batches.setdefault(shell, []).append(name)
+    for shell, batch in sorted(batches.items()):
+        # -x -P: follow the files that a script sources, from its own folder on
+        status, output = run(["shellcheck", "-f", "gcc", "-x", "-P", "SCRIPTDIR", "-s", shell] +
+                             batch, cwd=tree.root)
+        found = list(messages(output))
+        if status and not found:
+            raise CannotCheck(f"shellcheck failed: {output.strip()}")
+        yield from found
+    for name, _ in tree.shells():
+        for number, line in tree.lines(name):
+            disable = re.match(r"\s*# shellcheck disable=(\S+)(.*)", line)
+            if disable and not re.match(r" # \S", disable.group(2)):
+                yield Finding(name, number, f"{disable.group(1)} is disabled without a reason: "
+                              "# shellcheck disable=CODE # REASON")
+            elif disable and not re.fullmatch(r"SC\d+(,SC\d+)*", disable.group(1)):
+                yield Finding(name, number, f"{disable.group(1)} disables too much")
+
+
+def syntax(tree):
+    """scripts parse"""
+    for name, shell in tree.shells():
+        status, output = run([shell, "-n", tree.path(name)])
+        if status:
+            yield Finding(name, 1, f"{shell} -n: {output.strip()}")
+    for name in tree.files():
+        if name.endswith(".py") or "python" in tree.interpreter(name):
+            try:
+                compile(tree.text(name), name, "exec")
+            except SyntaxError as error:
+                yield Finding(name, error.lineno or 1, f"python: {error.msg}")
+
+
+def modes(tree):
+    """a script with an interpreter line can be executed, and nothing else"""
+    for name in tree.files():
+        executable = os.access(tree.path(name), os.X_OK)
+        if tree.interpreter(name) and not executable:
+            yield Finding(name, 1, "has an interpreter line and is not executable")
+        elif executable and not tree.interpreter(name):
+            yield Finding(name, 1, "is executable and has no interpreter line")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who may know what: the strata of the module."""
+
+import re
+
+from .tree import CannotCheck, Finding
+
+COMPAT = "krdma/compat/"
+# Tracepoints are of all strata, and give requests their names.
+TRACE = "krdma/trace."
+UAPI = "uapi/linux/krdma.h"
+RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
+PURE_LIST = "tools/testing/pure/Makefile"
+
+
+def sources(tree):
+    """C sources of the module itself, compat apart."""
+    return [name for name in tree.files(".c", ".h", under=("krdma/", "include/"))
+            if not name.startswith(COMPAT)]
+
+
+def is_front(name):
+    """The files that speak with programs: krdma/user_*.c and .h."""
+    return name.startswith("krdma/user")
+
+
+def matches(tree, name, regex):
+    """The lines that match, with their numbers."""
+    return [(number, line) for number, line in tree.lines(name) if regex.search(line)]
+
+
+def pure(tree):
+    """Files that the userspace build of the pure tests compiles, and their headers."""
+    if PURE_LIST not in tree.files():
+        raise CannotCheck(f"{PURE_LIST} is not there: it names the pure files")
+    names = set(re.findall(r"\bkrdma/\w+\.c\b", tree.text(PURE_LIST)))
+    bare = set(re.findall(r"(?<![\w/])(\w+)\.o\b", tree.text(PURE_LIST)))
+    names |= {f"krdma/{stem}.c" for stem in bare if f"krdma/{stem}.c" in tree.files()}
+    names |= {name[:-2] + ".h" for name in names if name[:-2] + ".h" in tree.files()}
+    return sorted(names)
+
+
+def versions(tree):
+    """no kernel version outside krdma/compat/"""
+    names = [name for name in tree.files()
+             if name.startswith(("krdma/", "include/", "uapi/", "kunit/", "tools/lib/", "tools/cli/"))
+             and not name.startswith(COMPAT) or name == "Kbuild"]
+    yield from tree.grep(names, r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_\w+)\b|"
+                         r"linux/version\.h|\bKERNELVERSION\b|\bPATCHLEVEL\b|\bSUBLEVEL\b",
+                         f"asks for a kernel version: only {COMPAT} may, named by feature")
+
+
+def requests(tree):
+    """What only programs and the front know: the structures and requests of the ABI."""
+    if UAPI not in tree.files():
+        raise CannotCheck(f"{UAPI} is not there: it says what the core must not know")
+    text = tree.text(UAPI)
+    structures = re.findall(r"^struct (\w+) \{", text, re.MULTILINE)
+    commands = re.findall(r"^#define (\w+)\s+_IO\w*\(", text, re.MULTILINE)
+    return re.compile(r"\bstruct (?:" + "|".join(structures or ["-"]) + r")\b|\b(?:" +
+                      "|".join(commands or ["-"]) + r")\b(?!\.)")
+
+
+def strata(tree):
+    """core knows no structure of the ABI, front no RDMA, pure files neither"""
+    known = requests(tree)
+    for name in sources(tree):
+        if is_front(name):
+            for number, line in matches(tree, name, RDMA):
+                yield Finding(name, number, f"the front includes {RDMA.search(line).group(1)}: "
+                              "only the core speaks with the RDMA midlayer")
+        else:
+            if name.startswith(TRACE):
+                continue
+            for number, line in matches(tree, name, known):
+                yield Finding(name, number, f"the core names {known.search(line).group(0)}: "
+                              "only krdma/user* may know what programs see")
+    for name in pure(tree):
+        for number, line in matches(tree, name, RDMA):
+            yield Finding(name, number, f"a pure file includes {RDMA.search(line).group(1)}")
