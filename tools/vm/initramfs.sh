@@ -47,7 +47,7 @@ add_libraries()
 		[ -e "$root$lib" ] || add_file "$root" "$lib" "$lib"
 	done < <(ldd "$file" 2>/dev/null |
 		sed -nE 's/^.* => (\/[^ ]+) .*$/\1/p; s/^[[:space:]]*(\/[^ ]+) \(0x.*$/\1/p')
-	if ldd "$file" 2>/dev/null | grep -q 'not found'; then
+	if [[ $(ldd "$file" 2>/dev/null) == *'not found'* ]]; then
 		die "$file needs $(ldd "$file" | awk '/not found/ { print $1; exit }'), which this machine does not have"
 	fi
 }
@@ -69,7 +69,7 @@ add_program()
 	[ -z "$lib" ] || [ ! -e "$root/lib64" ] || add_file "$root" "$lib" "$lib"
 
 	# A verbs program opens its device's provider by name at run time.
-	if ldd "$path" 2>/dev/null | grep -q 'libibverbs'; then
+	if [[ $(ldd "$path" 2>/dev/null) == *libibverbs* ]]; then
 		for provider in rxe siw; do
 			[ -e "/etc/libibverbs.d/$provider.driver" ] ||
 				die "$name uses verbs, and the $provider provider is not installed; install ibverbs-providers"

@@ -97,7 +97,8 @@ packages_use()
 	# Of the machine's configuration only the way to the network is kept:
 	# proxies, time limits, certificates.
 	{
-		apt-config dump | grep -E '^Acquire::(http|https|ftp|socks|tor|Retries|Force|Check|Max-)[^ ]* "'
+		apt-config dump |
+			sed -nE '/^Acquire::(http|https|ftp|socks|tor|Retries|Force|Check|Max-)[^ ]* "/p'
 		cat <<-CONF
 		Dir::Etc::parts "$packages_dir/empty";
 		Dir::Etc::main "$packages_dir/none";
@@ -182,7 +183,7 @@ packages_get()
 		((try % 5)) || step "waiting for another download to end (for: $what)"
 		sleep 3
 	done
-	packages_reason=$(sed -n 's/^[EW]: *//p' "$log" | grep -v '^Some index files' | head -n 1)
+	packages_reason=$(sed -n '/^[EW]: *Some index files/d; s/^[EW]: *//p' "$log" | sed 1q)
 	[ -n "$packages_reason" ] || packages_reason="see $log"
 	return 1
 }
