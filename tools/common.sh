@@ -11,16 +11,18 @@ topdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 krdma_cache=${KRDMA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/krdma}
 # shellcheck disable=SC2034 # read by the scripts that source this file
 readonly topdir krdma_cache
+export KRDMA_STARTED=${KRDMA_STARTED:-$(date +%s)}
 
 say()
 {
 	printf '%s\n' "$*" >&2
 }
 
-# step WHAT: a line for the beginning of something that takes a while.
+# step WHAT: a line for the beginning of something that takes a while, with the
+# time since the first script began that led here.
 step()
 {
-	printf '[%3ds] %s\n' "$SECONDS" "$*" >&2
+	printf '[%3ds] %s\n' $(($(date +%s) - KRDMA_STARTED)) "$*" >&2
 }
 
 warn()
