@@ -195,6 +195,7 @@ packages_update()
 	local stamp=$packages_dir/lists-fetched
 
 	[ -z "$(find "$stamp" -mtime "-$PACKAGES_LISTS_DAYS" 2>/dev/null)" ] || return 0
+	need_space "$packages_dir" 120 "the package lists"
 	step "fetching the package lists of ${packages_dir##*/}"
 	packages_get "package lists" update || return 1
 	touch "$stamp"
@@ -269,9 +270,9 @@ packages_download()
 	list=$(packages_apt_get -s install "$@" 2>&1) ||
 		die "could not choose the packages of $what: $(sed -n 's/^E: *//p' <<<"$list" | tail -n 1); run again later: the package mirror may be between two updates"
 	size=$(packages_apt_get -y --print-uris install "$@" |
-		awk '/^\x27/ { sum += $3 } END { print int(sum / 1048576 + 1) }')
+		awk '/^\x27/ { sum += $3 } END { print int((sum + 1048575) / 1048576) }')
 	need_space "$packages_dir" $((size + 50)) "the download of $what"
-	step "downloading $what ($size MiB)"
+	[ "$size" = 0 ] || step "downloading $what ($size MiB)"
 	packages_get "$what" -y --download-only install "$@" ||
 		die "could not download $what from the package mirror: $packages_reason; check the network and run again (what has arrived is kept)"
 
