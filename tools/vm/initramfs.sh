@@ -48,7 +48,7 @@ add_libraries()
 	done < <(ldd "$file" 2>/dev/null |
 		sed -nE 's/^.* => (\/[^ ]+) .*$/\1/p; s/^[[:space:]]*(\/[^ ]+) \(0x.*$/\1/p')
 	if [[ $(ldd "$file" 2>/dev/null) == *'not found'* ]]; then
-		die "$file needs $(ldd "$file" | awk '/not found/ { print $1; exit }'), which this machine does not have"
+		die "$file needs $(ldd "$file" | awk '/not found/ && !n++ { print $1 }'), which this machine does not have"
 	fi
 }
 
@@ -65,7 +65,8 @@ add_program()
 	chmod 755 "$root/bin/${name##*/}"
 	add_libraries "$root" "$path"
 	# pthread_exit() and pthread_cancel() load it by name when they run.
-	lib=$(ldconfig -p | awk '/libgcc_s\.so\.1 .*x86-64/ { print $NF; exit }')
+	# (awk reads to the end: with pipefail a writer cut short is a failure.)
+	lib=$(ldconfig -p | awk '/libgcc_s\.so\.1 .*x86-64/ && !n++ { print $NF }')
 	[ -z "$lib" ] || [ ! -e "$root/lib64" ] || add_file "$root" "$lib" "$lib"
 
 	# A verbs program opens its device's provider by name at run time.

@@ -57,11 +57,11 @@ packages_mirror()
 				if ($2 == "" && name ~ /^(old)*stable(-security)?$/)
 					sub(/^(old)*stable/, host, name)
 			}
-			name == want { print $1; exit }')
+			name == want && !n++ { print $1 }')
 	# Without lists there are only the sources as they are written.
 	[ -n "$found" ] ||
 		found=$(apt-get --print-uris update 2>/dev/null |
-			sed -nE "s#^'(.*/)dists/($host|(old)*stable)${suite_kind}/InRelease'.*#\1#p" | head -n 1)
+			sed -nE "s#^'(.*/)dists/($host|(old)*stable)${suite_kind}/InRelease'.*#\1#p" | awk 'NR == 1')
 	[ -n "$found" ] || return 1
 	printf '%s\n' "$found"
 }
@@ -183,7 +183,7 @@ packages_get()
 		((try % 5)) || step "waiting for another download to end (for: $what)"
 		sleep 3
 	done
-	packages_reason=$(sed -n '/^[EW]: *Some index files/d; s/^[EW]: *//p' "$log" | sed 1q)
+	packages_reason=$(sed -n '/^[EW]: *Some index files/d; s/^[EW]: *//p' "$log" | awk 'NR == 1')
 	[ -n "$packages_reason" ] || packages_reason="see $log"
 	return 1
 }
