@@ -7,6 +7,10 @@
 # Progress goes to stderr, results to stdout, so that any script can be used in
 # $(...).
 
+# set -e holds inside $(...) too: what is assigned from there is half a result
+# otherwise, taken for a whole one.
+shopt -s inherit_errexit
+
 topdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 krdma_cache=${KRDMA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/krdma}
 # shellcheck disable=SC2034 # read by the scripts that source this file

@@ -129,7 +129,8 @@ make_base()
 	[ ! -s "$image" ] || return 0
 
 	step "packing a file system for $(cat "$kernel/release")"
-	need_space "$(dirname "$image")" 300 "the VM's file system"
+	need_space "$(dirname "$image")" 100 "the VM's file system"
+	need_space "${TMPDIR:-/tmp}" 100 "the VM's file system, while it is packed,"
 	root=$(mktemp -d "${TMPDIR:-/tmp}/krdma-image.XXXXXX")
 	mkdir -p "$root"/{bin,sbin,dev,proc,sys,etc,root,tmp,run,vm,usr/bin,usr/sbin}
 	cp /bin/busybox "$root/bin/busybox"
