@@ -60,11 +60,13 @@ with_lock()
 	local name=$1 fd
 	shift
 
-	mkdir -p "$krdma_cache/locks"
-	exec {fd}>"$krdma_cache/locks/$name"
+	{ mkdir -p "$krdma_cache/locks" && exec {fd}>"$krdma_cache/locks/$name"; } 2>/dev/null ||
+		die "cannot write to $krdma_cache; make it writable or set KRDMA_CACHE to another folder"
 	if ! flock -n "$fd"; then
 		step "waiting: another run is preparing $name"
-		flock "$fd"
+		until flock -w 20 "$fd"; do
+			step "still waiting for $name"
+		done
 	fi
 	# Not "|| status=$?": that would switch errexit off inside the command.
 	"$@" {fd}>&-
