@@ -13,22 +13,24 @@
  */
 #include <linux/build_bug.h>
 #include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/list.h>
 #include <linux/lockdep.h>
-#include <linux/netdevice.h>
 #include <linux/percpu-refcount.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 #include "limits.h"
-#include "link.h"
 #include "private.h"
+#include "resource.h"
 #include "trace.h"
+#include "watch.h"
 
 /**
  * struct krdma_device - one RDMA device, for as long as anybody refers to it
@@ -37,7 +39,12 @@
  * @gate: keeps @ibdev; see private.h
  * @gate_map: @gate in lockdep's eyes
  * @gate_closed: everybody has left @gate for good
- * @ibdev: the RDMA device.  Protected by @gate.
+ * @ibdev: the RDMA device.  Protected by @gate, or by a use.
+ * @uses_lock: protects @uses and @going
+ * @uses: who has something of the RDMA device: &struct krdma_use
+ * @going: the device is being removed, and takes no further uses
+ * @unused: woken when @uses gets empty
+ * @watched: tells watches of it
  * @caps: what it can do.  Set once, before others can find the device.
  * @limits: what may be asked of it.  Likewise.
  * @name_lock: protects @name
@@ -52,6 +59,12 @@ struct krdma_device {
 	struct lockdep_map gate_map;
 	struct completion gate_closed;
 	struct ib_device *ibdev;
+
+	spinlock_t uses_lock;		/* see above */
+	struct list_head uses;
+	bool going;
+	wait_queue_head_t unused;
+	struct krdma_watched *watched;
 
 	u64 caps;
 	struct krdma_limits limits;
@@ -71,16 +84,8 @@ struct krdma_device {
 static DEFINE_XARRAY_ALLOC1(krdma_devices);
 static u32 krdma_devices_next_id;		/* protected by krdma_devices.xa_lock */
 
-/* Names and codes that this file hands on without translation. */
+/* ib_core's names fit. */
 static_assert(KRDMA_NAME_MAX == IB_DEVICE_NAME_MAX);
-static_assert(KRDMA_NAME_MAX >= IFNAMSIZ);
-static_assert(IB_MTU_256 == 1 && IB_MTU_4096 == 5 && OPA_MTU_8192 == 6 && OPA_MTU_10240 == 7);
-static_assert(IB_SPEED_SDR == 1 && IB_SPEED_FDR10 == 8 && IB_SPEED_FDR == 16 &&
-	      IB_SPEED_NDR == 128);
-static_assert(IB_WIDTH_1X == 1 && IB_WIDTH_4X == 2 && IB_WIDTH_8X == 4 && IB_WIDTH_12X == 8 &&
-	      IB_WIDTH_2X == 16);
-static_assert(IB_PORT_DOWN == 1 && IB_PORT_INIT == 2 && IB_PORT_ARMED == 3 &&
-	      IB_PORT_ACTIVE == 4 && IB_PORT_ACTIVE_DEFER == 5);
 
 /*
  * The gate
@@ -143,6 +148,139 @@ static void krdma_device_close_gate(struct krdma_device *dev)
 }
 
 /*
+ * Uses
+ */
+
+/**
+ * krdma_device_use - begin to use an RDMA device for longer than a call
+ * @dev: the device; the caller holds a reference until krdma_device_unuse()
+ * @use: the user's
+ * @gone: see &struct krdma_use
+ *
+ * Context: any but NMI.
+ * Return: 0, or -ENODEV if the RDMA device has been removed or is going.
+ */
+int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
+		     void (*gone)(struct krdma_use *use))
+{
+	unsigned long flags;
+	int ret = -ENODEV;
+
+	use->gone = gone;
+	spin_lock_irqsave(&dev->uses_lock, flags);
+	if (!dev->going) {
+		list_add_tail(&use->node, &dev->uses);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&dev->uses_lock, flags);
+
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_use);
+
+/**
+ * krdma_device_unuse - end what krdma_device_use() began
+ * @dev: the device
+ * @use: the user's; not looked at any more after the call
+ *
+ * Nothing of the RDMA device is left with the user.
+ *
+ * Context: any but NMI.
+ */
+void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->uses_lock, flags);
+	list_del(&use->node);
+	/* Under the lock: @dev may be gone as soon as the remover sees the list empty. */
+	if (list_empty(&dev->uses))
+		wake_up_all(&dev->unused);
+	spin_unlock_irqrestore(&dev->uses_lock, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_unuse);
+
+/* Has the list become empty?  By its lock, so that nobody is still about to wake us. */
+static bool krdma_device_unused(struct krdma_device *dev)
+{
+	unsigned long flags;
+	bool unused;
+
+	spin_lock_irqsave(&dev->uses_lock, flags);
+	unused = list_empty(&dev->uses);
+	spin_unlock_irqrestore(&dev->uses_lock, flags);
+
+	return unused;
+}
+
+/* Tells all users, once each, and waits until they have given everything back. */
+static void krdma_device_end_uses(struct krdma_device *dev)
+{
+	struct krdma_use *use;
+	unsigned long flags;
+
+	might_sleep();
+
+	/* No use is added after this, and gone() takes none away while the lock is held. */
+	spin_lock_irqsave(&dev->uses_lock, flags);
+	dev->going = true;
+	list_for_each_entry(use, &dev->uses, node)
+		use->gone(use);
+	spin_unlock_irqrestore(&dev->uses_lock, flags);
+
+	wait_event(dev->unused, krdma_device_unused(dev));
+}
+
+/**
+ * krdma_device_ib - the RDMA device of one who uses it
+ * @dev: the device; the caller has a use
+ *
+ * Context: any.
+ * Return: the RDMA device, there as long as the use.
+ */
+struct ib_device *krdma_device_ib(struct krdma_device *dev)
+{
+	return dev->ibdev;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_ib);
+
+/**
+ * krdma_device_limits - what may be asked of a device
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: its limits, which do not change.
+ */
+const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev)
+{
+	return &dev->limits;
+}
+
+/**
+ * krdma_device_caps - what a device can do
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: &enum krdma_device_cap, which do not change.
+ */
+u64 krdma_device_caps(const struct krdma_device *dev)
+{
+	return dev->caps;
+}
+
+/**
+ * krdma_device_id - the number of a device
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: its number.
+ */
+u32 krdma_device_id(const struct krdma_device *dev)
+{
+	return dev->id;
+}
+
+/*
  * The object
  */
 
@@ -192,6 +330,9 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 
 	lockdep_init_map(&dev->gate_map, "krdma_device.gate", &gate_key, 0);
 	init_completion(&dev->gate_closed);
+	spin_lock_init(&dev->uses_lock);
+	INIT_LIST_HEAD(&dev->uses);
+	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;
 
@@ -219,8 +360,14 @@ void krdma_device_put(struct krdma_device *dev)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_device_put, "KRDMA");
 
-/* @name has room for KRDMA_NAME_MAX. */
-static void krdma_device_copy_name(struct krdma_device *dev, char *name)
+/**
+ * krdma_device_copy_name - the name that a device has now
+ * @dev: the device; the caller holds a reference
+ * @name: filled in, with KRDMA_NAME_MAX bytes
+ *
+ * Context: process context; does not sleep.
+ */
+void krdma_device_copy_name(struct krdma_device *dev, char *name)
 {
 	spin_lock(&dev->name_lock);
 	memcpy(name, dev->name, sizeof(dev->name));
@@ -265,17 +412,26 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_report;
 	}
 
-	/* From here on others find it, so this is what comes last. */
+	dev->watched = krdma_watch_device_prepare(ibdev);
+	if (IS_ERR(dev->watched)) {
+		ret = PTR_ERR(dev->watched);
+		goto err_free;
+	}
+
+	/* From here on others find it: nothing fails any more. */
 	ret = xa_alloc_cyclic(&krdma_devices, &dev->id, dev, KRDMA_DEVICE_IDS,
 			      &krdma_devices_next_id, GFP_KERNEL);
 	if (ret < 0)
-		goto err_free;
+		goto err_watched;
 
 	/* Neither removal nor renaming comes before this function has returned. */
 	ib_set_client_data(ibdev, &krdma_client, dev);
 	trace_krdma_device_add(dev->id, dev->name);
+	krdma_watch_device_added(dev->watched, dev->id);
 	return 0;
 
+err_watched:
+	krdma_watch_device_removed(dev->watched);
 err_free:
 	percpu_ref_exit(&dev->gate);
 	kfree(dev);
@@ -290,7 +446,9 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	struct krdma_device *dev = client_data;
 
 	xa_erase(&krdma_devices, dev->id);
+	krdma_device_end_uses(dev);
 	krdma_device_close_gate(dev);
+	krdma_watch_device_removed(dev->watched);
 
 	dev->ibdev = NULL;
 	trace_krdma_device_remove(dev->id, dev->name);
@@ -411,6 +569,47 @@ struct krdma_device *krdma_device_find(const struct net *net, const char *name)
 EXPORT_SYMBOL_NS_GPL(krdma_device_find, "KRDMA");
 
 /**
+ * krdma_device_of - the device that stands for an RDMA device
+ * @ibdev: the RDMA device; the caller keeps it
+ *
+ * Context: any but NMI and hard interrupts; does not sleep.
+ * Return: the device, for krdma_device_put(), or NULL if krdma does not serve it
+ * or it is going.
+ */
+struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
+{
+	struct krdma_device *dev;
+	unsigned long index;
+	bool found = false;
+
+	rcu_read_lock();
+	xa_for_each(&krdma_devices, index, dev) {
+		if (!krdma_device_enter(dev))
+			continue;
+		found = dev->ibdev == ibdev;
+		if (found)
+			refcount_inc(&dev->refs);
+		krdma_device_leave(dev);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+
+	return found ? dev : NULL;
+}
+
+/**
+ * krdma_device_hold - one more reference to a device
+ * @dev: the device; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_device_hold(struct krdma_device *dev)
+{
+	refcount_inc(&dev->refs);
+}
+
+/**
  * krdma_device_count - count devices
  * @net: the network namespace on whose behalf
  *
@@ -437,161 +636,6 @@ u32 krdma_device_count(const struct net *net)
 	return count;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_device_count, "KRDMA");
-
-/*
- * Questions
- */
-
-static enum krdma_transport krdma_device_transport(const struct ib_device *ibdev)
-{
-	switch (rdma_node_get_transport(ibdev->node_type)) {
-	case RDMA_TRANSPORT_IB:
-		return KRDMA_TRANSPORT_IB;
-	case RDMA_TRANSPORT_IWARP:
-		return KRDMA_TRANSPORT_IWARP;
-	default:
-		return KRDMA_TRANSPORT_OTHER;
-	}
-}
-
-/**
- * krdma_device_query_attr - what a device is and can do
- * @dev: the device; the caller holds a reference
- * @attr: filled in
- *
- * Context: process context; does not sleep.
- * Return: 0, or -ENODEV if the RDMA device has been removed.
- */
-int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *attr)
-{
-	struct ib_device *ibdev;
-
-	ibdev = krdma_device_enter(dev);
-	if (!ibdev)
-		return -ENODEV;
-
-	*attr = (struct krdma_device_attr) {
-		.id = dev->id,
-		.port_count = rdma_end_port(ibdev),
-		.node_guid = be64_to_cpu(ibdev->node_guid),
-		.caps = dev->caps,
-		.transport = krdma_device_transport(ibdev),
-		.limits = dev->limits,
-	};
-	krdma_device_copy_name(dev, attr->name);
-	krdma_device_leave(dev);
-
-	return 0;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_device_query_attr, "KRDMA");
-
-static enum krdma_link_layer krdma_device_link_layer(struct ib_device *ibdev, u32 port)
-{
-	switch (rdma_port_get_link_layer(ibdev, port)) {
-	case IB_LINK_LAYER_INFINIBAND:
-		return KRDMA_LINK_INFINIBAND;
-	case IB_LINK_LAYER_ETHERNET:
-		return KRDMA_LINK_ETHERNET;
-	default:
-		return KRDMA_LINK_OTHER;
-	}
-}
-
-/*
- * A provider's errno comes from anywhere.  One that would say something else of
- * a device that is there, such as -ENODEV from an interface without a cable, is
- * not handed on.
- */
-static int krdma_provider_error(int error)
-{
-	switch (error) {
-	case -EINTR:
-	case -ENOMEM:
-	case -ERESTARTSYS:
-		return error;
-	default:
-		return -EIO;
-	}
-}
-
-/* Name and namespace of an interface hold still under rtnl only. */
-static void krdma_port_set_netdev(struct krdma_port_attr *attr, struct net_device *netdev,
-				  const struct net *net)
-{
-	rtnl_lock();
-	if (netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net)) {
-		attr->netdev_ifindex = netdev->ifindex;
-		strscpy_pad(attr->netdev_name, netdev->name, sizeof(attr->netdev_name));
-	}
-	rtnl_unlock();
-}
-
-/**
- * krdma_device_query_port - the state of a port
- * @dev: the device; the caller holds a reference
- * @net: the network namespace on whose behalf; a network interface in another
- *	one is not told of
- * @port: the port, from 1
- * @attr: filled in, if the call succeeds
- *
- * The provider is asked each time, and may ask its hardware.
- *
- * Context: process context; may sleep; takes rtnl.
- * Return: 0, or
- * -ENODEV: the RDMA device has been removed;
- * -ENOENT: the device has no such port;
- * -EIO: the provider could not tell;
- * -ENOMEM, -EINTR, -ERESTARTSYS: the provider's, passed on.
- */
-int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32 port,
-			    struct krdma_port_attr *attr)
-{
-	struct net_device *netdev = NULL;
-	struct ib_port_attr port_attr;
-	struct ib_device *ibdev;
-	int ret;
-
-	might_sleep();
-
-	ibdev = krdma_device_enter(dev);
-	if (!ibdev)
-		return -ENODEV;
-
-	/* A switch has a port 0, for its management; there is nothing to connect to. */
-	if (!port || !rdma_is_port_valid(ibdev, port)) {
-		ret = -ENOENT;
-		goto out_leave;
-	}
-
-	ret = ib_query_port(ibdev, port, &port_attr);
-	if (ret) {
-		ret = krdma_provider_error(ret);
-		goto out_leave;
-	}
-
-	*attr = (struct krdma_port_attr) {
-		.state = krdma_link_state(port_attr.state),
-		.link_layer = krdma_device_link_layer(ibdev, port),
-		.max_mtu = krdma_link_mtu_bytes(port_attr.max_mtu),
-		.active_mtu = krdma_link_mtu_bytes(port_attr.active_mtu),
-		.max_msg_size = port_attr.max_msg_sz,
-		.gid_count = max(port_attr.gid_tbl_len, 0),
-		.speed_mbps = krdma_link_speed_mbps(port_attr.active_speed,
-						    port_attr.active_width),
-	};
-	netdev = ib_device_get_netdev(ibdev, port);
-
-out_leave:
-	krdma_device_leave(dev);
-
-	/* rtnl may be held by someone who waits for a removal: not inside the gate. */
-	if (netdev) {
-		krdma_port_set_netdev(attr, netdev, net);
-		dev_put(netdev);
-	}
-	return ret;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_device_query_port, "KRDMA");
 
 /*
  * Start and end

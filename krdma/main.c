@@ -5,17 +5,38 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "conn.h"
 #include "private.h"
+#include "resource.h"
 #include "user.h"
 #include "version.h"
+
+/*
+ * What ends objects leaves telling and freeing to the queue for events: so that
+ * one goes last.
+ */
+static void krdma_end_works(void)
+{
+	krdma_resources_exit();
+	krdma_conn_events_exit();
+}
 
 static int __init krdma_init(void)
 {
 	int ret;
 
-	ret = krdma_devices_init();
+	ret = krdma_conn_events_init();
 	if (ret)
 		return ret;
+	ret = krdma_resources_init();
+	if (ret) {
+		krdma_conn_events_exit();
+		return ret;
+	}
+
+	ret = krdma_devices_init();
+	if (ret)
+		goto err_works;
 
 	/* Programs come in from here on, so this is what comes last. */
 	ret = krdma_user_init();
@@ -26,6 +47,8 @@ static int __init krdma_init(void)
 
 err_devices:
 	krdma_devices_exit();
+err_works:
+	krdma_end_works();
 	return ret;
 }
 
@@ -34,6 +57,7 @@ static void __exit krdma_exit(void)
 	/* No session is open: each holds the module. */
 	krdma_user_exit();
 	krdma_devices_exit();
+	krdma_end_works();
 }
 
 module_init(krdma_init);

@@ -12,11 +12,33 @@
  * Order, outermost first:
  *
  *	ib_core's own locks (held around the calls of struct ib_client)
+ *	  krdma_watch_mutex
  *	  krdma_device.gate
  *	    krdma_devices.xa_lock
  *	    krdma_device.name_lock
  *
  *	      rtnl (by the provider, who is asked for a port's state)
+ *
+ *	krdma_region_cache.lock
+ *	  krdma_conn.cm_lock, krdma_listener.cm_lock
+ *	    rdma_cm's handler mutex (of the id)
+ *	    krdma_session.lock
+ *	    krdma_domain.registrar_lock
+ *	      rdma_cm's handler mutex (of the registrar's ids)
+ *	    mmap_lock (of the process whose memory is pinned)
+ *
+ *	krdma_queue.poll_mutex, or krdma_queue.poll_lock
+ *	  a consumer's callback, and what it calls
+ *	  krdma_device.uses_lock
+ *	    krdma_listener.lock, krdma_conn.state_lock
+ *	      krdma_ring.lock, krdma_srq.lock
+ *	        the provider's locks for posting
+ *	krdma_watch_lock, krdma_domain.lock, krdma_mr.lock, krdma_mr_pool.lock,
+ *	krdma_queue.reserve_lock
+ *	  nothing of krdma's
+ *
+ * The second group sleeps, the third does not, but for poll_mutex.  What is on
+ * one line is never held together.
  *
  * ib_core's locks
  *	Add and rename are called with devices_rwsem and client_data_rwsem held
@@ -36,6 +58,118 @@
  *	closed by:	krdma_device_remove(), process context, which waits until
  *			everybody has left.  So a stay is as short as the one
  *			call that needs the device.
+ *
+ * krdma_device.uses_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the list of uses, and whether the device is going
+ *	taken in:	any context.  Held while users are told that the device
+ *			goes: what they do then must not sleep, and must not end
+ *			a use.
+ *
+ *	A use keeps the RDMA device for longer than a call, and the removal waits
+ *	until the last one has ended.  So whoever has one ends it when it is told
+ *	to, on krdma_workqueue, and without waiting for a consumer.
+ *
+ * krdma_session.lock
+ *	kind:		mutex
+ *	protects:	the session's protection domains: their making and ending
+ *	taken in:	process context
+ *
+ * krdma_conn.cm_lock, krdma_listener.cm_lock
+ *	kind:		mutex
+ *	protects:	the connection manager's id, and what belongs to it, against
+ *			its end.  Calls that use the id hold it; the end takes the
+ *			id away under it and destroys it afterwards.
+ *	taken in:	process context, and never in a handler of the connection
+ *			manager: rdma_accept() and others hold the handlers' mutex
+ *			inside.  Some iWARP providers connect their socket in
+ *			rdma_connect(): it may be held for that long.
+ *
+ * krdma_conn.state_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the state, the events that nobody has taken, and what is
+ *			known of the peer
+ *	taken in:	any context: handlers of the connection manager, completions,
+ *			the device's events, removal (inside uses_lock)
+ *
+ * krdma_listener.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the requests that wait, and whether the listener is at its end
+ *	taken in:	any context
+ *
+ * krdma_queue.poll_mutex, krdma_queue.poll_lock: the poll lock
+ *	kind:		mutex where completions are told in process context;
+ *			spinlock otherwise, with interrupts off where a consumer polls
+ *	protects:	the taking of completions: the device's queue, the heads of
+ *			the rings that complete there, and the credits given back
+ *	taken in:	the context of the queue; process context by the end of a queue
+ *			pair.  The consumer is called with it held: so it must not
+ *			close a connection there, which waits for it.
+ *
+ * krdma_queue.reserve_lock
+ *	kind:		spinlock
+ *	protects:	how much of the queue is spoken for
+ *	taken in:	process context
+ *
+ * krdma_ring.lock, krdma_srq.lock: the post lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the tail of a ring, and the chain of requests that is being
+ *			made; whether anything may be posted; the queue pairs of a
+ *			shared receive queue
+ *	taken in:	any context, also in a consumer's callback.  The provider is
+ *			given the requests with it held, so that they are in the
+ *			order of their slots.
+ *
+ * krdma_domain.registrar_lock
+ *	kind:		mutex
+ *	protects:	krdma_domain.registrar, its making and its end, and lets one
+ *			registration at a time through it.  Held while the
+ *			device connects with itself (up to 20 s for each step
+ *			if it does not answer) and while it registers.
+ *	taken in:	process context, by krdma_registrar_*(), outside rdma_cm's
+ *			locks.  Never in a handler of the connection manager: the
+ *			registrar's own handler writes its "passive" and "broken"
+ *			without it, and those are read after the step that the
+ *			handler tells of, or after the ids are destroyed.
+ *
+ * krdma_domain.lock
+ *	kind:		spinlock
+ *	protects:	krdma_domain.connections and .retired: whether memory that a
+ *			device lingers in can go, or has to wait
+ *	taken in:	process context.  Nothing is called under it.
+ *
+ * krdma_region_cache.lock
+ *	kind:		mutex
+ *	protects:	the cache's table, its list of idle entries, and the entries
+ *	taken in:	process context, by the consumer.  Held while regions are
+ *			mapped and released: everything that they take is inside.
+ *
+ * krdma_mr.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	krdma_mr.mr and what is mapped: the consumer maps and puts
+ *			while the queue pair may be ending
+ *	taken in:	any context; the device's map_mr_sg and dma_map_sg inside
+ *
+ * krdma_mr_pool.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	krdma_mr_pool.idle and .ended, and krdma_mr.node
+ *	taken in:	any context.  Nothing is called under it.
+ *
+ * krdma_watch_mutex
+ *	kind:		mutex
+ *	protects:	the lists of watched devices and of watches, the number of
+ *			a watched device, and the making of pairs of both.  An RDMA
+ *			device that is in the list is there.
+ *	taken in:	process context, by ib_core's "add" and "remove" and by
+ *			those who start and stop watches.  Memory is allocated
+ *			under it, and nothing else is waited for: no callback of a
+ *			consumer.
+ *
+ * krdma_watch_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	what is between a watch and a device: its membership in both
+ *			lists, and what is pending
+ *	taken in:	any context: ib_core, or a provider, tells of events
  *
  * krdma_devices.xa_lock
  *	kind:		spinlock, inside the xarray
@@ -57,11 +191,41 @@
  *	taken in:	process context, by krdma_device_query_port(), outside the
  *			gate; by providers, inside
  *
+ * Works
+ *
+ *	krdma_workqueue		ends connections, listeners and parts of devices,
+ *				tells watches; unbound, so one that waits holds up
+ *				no other
+ *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
+ *				that a removal waits for is queued here.  Works of the
+ *				others queue to it, so it ends last.
+ *	krdma_completion_workqueue
+ *				takes and tells completions in process context
+ *
  * Counts
  *
  * krdma_device.refs keeps the object, and nothing else: it says nothing about
  * the RDMA device being there.  The table holds one from add to remove, each
  * lookup gives one to its caller.  Given back in any context but NMI.
+ *
+ * krdma_conn.refs and krdma_listener.refs keep the object alone.  One is the RDMA
+ * part's, from its making (a search, a request, or the end of a new one) until the
+ * consumer has been told of its end.  Each work that is queued has one.  A
+ * connection that came in at a listener keeps that listener to the end of the RDMA
+ * part.
+ *
+ * krdma_region.refs keeps the object: the consumer's, from map to release or
+ * drop, and the part's, to krdma_resource.forget().
+ * krdma_region.uses counts operations in flight; krdma_region_release() makes it
+ * negative if it is 0, in one step, and refuses otherwise.  Each use also has a
+ * reference to the part (krdma_region.res), which keeps memory and domain; "uses"
+ * is given back first, so that whoever finds it 0 may wait for the part.
+ * krdma_mr_pool.refs keeps a connection's registrations: the queue pair's, and one
+ * for each that the consumer has.
+ *
+ * Retired memory (struct krdma_memory in krdma_domain.retired) refers to the domain
+ * without a reference: the connections that it waits for keep it, and
+ * krdma_domain_disconnected() is called before a queue pair puts its domain.
  */
 #ifndef _KRDMA_PRIVATE_H
 #define _KRDMA_PRIVATE_H
@@ -75,5 +239,10 @@ void krdma_devices_exit(void);
 
 struct ib_device *krdma_device_enter(struct krdma_device *dev);
 void krdma_device_leave(struct krdma_device *dev);
+void krdma_device_hold(struct krdma_device *dev);
+struct krdma_device *krdma_device_of(const struct ib_device *ibdev);
+void krdma_device_copy_name(struct krdma_device *dev, char *name);
+u32 krdma_device_id(const struct krdma_device *dev);
+int krdma_provider_error(int error);
 
 #endif /* _KRDMA_PRIVATE_H */

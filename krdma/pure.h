@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a pure file may use: fixed-width integers, and no more than that of the
- * kernel.  A pure file computes; it knows no device, no lock, no allocation and
- * no RDMA header, and also compiles as an ordinary program.
+ * What a pure file may use: fixed-width integers, errno, memcpy() and its kind,
+ * and no more than that of the kernel.  A pure file computes; it knows no device,
+ * no lock, no allocation and no RDMA header, and also compiles as an ordinary
+ * program.
  */
 #ifndef _KRDMA_PURE_H
 #define _KRDMA_PURE_H
 
 #ifdef __KERNEL__
 
+#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/limits.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #else
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <linux/types.h>
 
 typedef __u8 u8;
@@ -27,11 +32,18 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
+/* <krdma/krdma.h> has some in its structures. */
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 #define S32_MAX INT32_MAX
 #define U32_MAX UINT32_MAX
 
 /* Tests are linked with what they test. */
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
+/* Likewise. */
+#define EXPORT_SYMBOL_NS_GPL(symbol, namespace)
 
 #endif /* __KERNEL__ */
 

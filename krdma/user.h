@@ -34,7 +34,7 @@ union krdma_user_buffer {
 };
 
 /**
- * struct krdma_request - one ioctl under way
+ * struct krdma_user_request - one ioctl under way
  * @session: whose
  * @buffer: the caller's structure, with zeroes for what the caller does not
  *	know.  A private copy: what is validated here cannot change.
@@ -42,7 +42,7 @@ union krdma_user_buffer {
  * @user_size: the caller's size of it
  * @kernel_size: our size of it
  */
-struct krdma_request {
+struct krdma_user_request {
 	struct krdma_session *session;
 	union krdma_user_buffer *buffer;
 	void __user *user;
@@ -53,10 +53,10 @@ struct krdma_request {
 int krdma_user_init(void);
 void krdma_user_exit(void);
 
-int krdma_request_respond(const struct krdma_request *request);
+int krdma_request_respond(const struct krdma_user_request *request);
 
-int krdma_user_info(struct krdma_request *request);
-int krdma_user_device_query(struct krdma_request *request);
-int krdma_user_port_query(struct krdma_request *request);
+int krdma_user_info(struct krdma_user_request *request);
+int krdma_user_device_query(struct krdma_user_request *request);
+int krdma_user_port_query(struct krdma_user_request *request);
 
 #endif /* _KRDMA_USER_H */

@@ -20,7 +20,7 @@ static_assert(sizeof(KRDMA_VERSION) <= sizeof_field(struct krdma_info, module_ve
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_info(struct krdma_request *request)
+int krdma_user_info(struct krdma_user_request *request)
 {
 	struct krdma_info *info = &request->buffer->info;
 
@@ -75,7 +75,7 @@ static struct krdma_device *krdma_device_query_find(const struct net *net,
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_device_query(struct krdma_request *request)
+int krdma_user_device_query(struct krdma_user_request *request)
 {
 	struct krdma_device_query *query = &request->buffer->device_query;
 	struct krdma_device_attr attr;
@@ -130,7 +130,7 @@ int krdma_user_device_query(struct krdma_request *request)
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_port_query(struct krdma_request *request)
+int krdma_user_port_query(struct krdma_user_request *request)
 {
 	struct krdma_port_query *query = &request->buffer->port_query;
 	struct net *net = request->session->net;

@@ -60,7 +60,7 @@ struct krdma_request_type {
 	unsigned int cmd;
 	u32 size;
 	u32 min_size;
-	int (*handle)(struct krdma_request *request);
+	int (*handle)(struct krdma_user_request *request);
 };
 
 static const struct krdma_request_type krdma_session_requests[] = {
@@ -108,7 +108,7 @@ krdma_request_find(const struct krdma_request_type *types, unsigned int count, u
  * Context: process context, of the caller; may sleep.
  * Return: 0 or -EFAULT.
  */
-int krdma_request_respond(const struct krdma_request *request)
+int krdma_request_respond(const struct krdma_user_request *request)
 {
 	if (copy_to_user(request->user, request->buffer,
 			 min(request->user_size, request->kernel_size)))
@@ -122,7 +122,7 @@ static long krdma_request_dispatch(struct krdma_session *session,
 {
 	const struct krdma_request_type *type;
 	union krdma_user_buffer buffer;
-	struct krdma_request request;
+	struct krdma_user_request request;
 	u32 user_size;
 	int ret;
 
@@ -142,7 +142,7 @@ static long krdma_request_dispatch(struct krdma_session *session,
 	/* Read twice by now, and what counts is what was checked. */
 	buffer.size = user_size;
 
-	request = (struct krdma_request) {
+	request = (struct krdma_user_request) {
 		.session = session,
 		.buffer = &buffer,
 		.user = user,

@@ -5,8 +5,13 @@
  */
 #include <kunit/test.h>
 
+#include "conn_state_cases.h"
+#include "descriptor_cases.h"
 #include "limits_cases.h"
 #include "link_cases.h"
+#include "names_cases.h"
+#include "private_data_cases.h"
+#include "split_cases.h"
 
 struct kunit_report {
 	struct case_report report;
@@ -77,4 +82,113 @@ static struct kunit_suite link_suite = {
 	.test_cases = link_cases,
 };
 
-kunit_test_suites(&limits_suite, &link_suite);
+PURE_TEST(private_data_check_max)
+PURE_TEST(private_data_check_wire)
+PURE_TEST(private_data_check_lengths)
+PURE_TEST(private_data_check_refusals)
+PURE_TEST(private_data_check_wrong_bits)
+PURE_TEST(private_data_check_forgeries)
+PURE_TEST(private_data_check_arrivals)
+PURE_TEST(private_data_check_foreign)
+
+static struct kunit_case private_data_cases[] = {
+	KUNIT_CASE(test_private_data_check_max),
+	KUNIT_CASE(test_private_data_check_wire),
+	KUNIT_CASE(test_private_data_check_lengths),
+	KUNIT_CASE(test_private_data_check_refusals),
+	KUNIT_CASE(test_private_data_check_wrong_bits),
+	KUNIT_CASE(test_private_data_check_forgeries),
+	KUNIT_CASE(test_private_data_check_arrivals),
+	KUNIT_CASE(test_private_data_check_foreign),
+	{}
+};
+
+static struct kunit_suite private_data_suite = {
+	.name = "krdma_private_data",
+	.test_cases = private_data_cases,
+};
+
+PURE_TEST(split_check_small)
+PURE_TEST(split_check_long)
+PURE_TEST(split_check_huge)
+PURE_TEST(split_check_example)
+PURE_TEST(split_check_empty)
+PURE_TEST(split_check_refusals)
+PURE_TEST(split_check_ranges)
+
+static struct kunit_case split_cases[] = {
+	KUNIT_CASE(test_split_check_small),
+	KUNIT_CASE(test_split_check_long),
+	KUNIT_CASE(test_split_check_huge),
+	KUNIT_CASE(test_split_check_example),
+	KUNIT_CASE(test_split_check_empty),
+	KUNIT_CASE(test_split_check_refusals),
+	KUNIT_CASE(test_split_check_ranges),
+	{}
+};
+
+static struct kunit_suite split_suite = {
+	.name = "krdma_split",
+	.test_cases = split_cases,
+};
+
+PURE_TEST(descriptor_check_wire)
+PURE_TEST(descriptor_check_ranges)
+PURE_TEST(descriptor_check_rights)
+PURE_TEST(descriptor_check_bits)
+PURE_TEST(descriptor_check_head)
+PURE_TEST(descriptor_check_lengths)
+
+static struct kunit_case descriptor_cases[] = {
+	KUNIT_CASE(test_descriptor_check_wire),
+	KUNIT_CASE(test_descriptor_check_ranges),
+	KUNIT_CASE(test_descriptor_check_rights),
+	KUNIT_CASE(test_descriptor_check_bits),
+	KUNIT_CASE(test_descriptor_check_head),
+	KUNIT_CASE(test_descriptor_check_lengths),
+	{}
+};
+
+static struct kunit_suite descriptor_suite = {
+	.name = "krdma_descriptor",
+	.test_cases = descriptor_cases,
+};
+
+PURE_TEST(names_check_known)
+PURE_TEST(names_check_distinct)
+PURE_TEST(names_check_words)
+
+static struct kunit_case names_cases[] = {
+	KUNIT_CASE(test_names_check_known),
+	KUNIT_CASE(test_names_check_distinct),
+	KUNIT_CASE(test_names_check_words),
+	{}
+};
+
+static struct kunit_suite names_suite = {
+	.name = "krdma_names",
+	.test_cases = names_cases,
+};
+
+PURE_TEST(conn_state_check_table)
+PURE_TEST(conn_state_check_verdicts)
+PURE_TEST(conn_state_check_actions)
+PURE_TEST(conn_state_check_end)
+PURE_TEST(conn_state_check_walks)
+
+static struct kunit_case conn_state_cases[] = {
+	KUNIT_CASE(test_conn_state_check_table),
+	KUNIT_CASE(test_conn_state_check_verdicts),
+	KUNIT_CASE(test_conn_state_check_actions),
+	KUNIT_CASE(test_conn_state_check_end),
+	KUNIT_CASE(test_conn_state_check_walks),
+	{}
+};
+
+static struct kunit_suite conn_state_suite = {
+	.name = "krdma_conn_state",
+	.test_cases = conn_state_cases,
+};
+
+kunit_test_suites(&limits_suite, &link_suite, &private_data_suite, &split_suite,
+		  &descriptor_suite, &names_suite, &conn_state_suite);

@@ -15,8 +15,23 @@
 #include <linux/limits.h>
 #include <linux/types.h>
 
+struct krdma_conn;
 struct krdma_device;
+struct krdma_listener;
+struct krdma_mr;
+struct krdma_queue;
+struct krdma_region;
+struct krdma_session;
+struct krdma_srq;
+struct krdma_watcher;
 struct net;
+struct scatterlist;
+struct sockaddr;
+struct sockaddr_storage;
+
+/*
+ * Devices
+ */
 
 /*
  * The highest number of a device.  The one above is left out: whoever walks
@@ -111,5 +126,511 @@ u32 krdma_device_count(const struct net *net);
 int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *attr);
 int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32 port,
 			    struct krdma_port_attr *attr);
+
+struct krdma_device *krdma_device_at(struct net *net, const struct sockaddr *local);
+struct krdma_device *krdma_device_towards(struct net *net, const struct sockaddr *local,
+					  const struct sockaddr *remote, u32 timeout_ms);
+
+/**
+ * struct krdma_device_event - something happened to a device
+ * @type: what
+ * @device_id: to which
+ * @port: to which port of it, 0: to the device
+ */
+struct krdma_device_event {
+	enum krdma_device_event_type type;
+	u32 device_id;
+	u32 port;
+};
+
+/**
+ * struct krdma_watch - wants to hear of devices
+ * @event: called in process context, may sleep, for one event at a time and in
+ *	their order; must not register or unregister watches
+ * @net: whose devices, set by krdma_watch_start()
+ * @watcher: krdma's
+ */
+struct krdma_watch {
+	void (*event)(struct krdma_watch *watch, const struct krdma_device_event *event);
+	struct net *net;
+	struct krdma_watcher *watcher;
+};
+
+int krdma_watch_start(struct krdma_watch *watch, struct net *net);
+void krdma_watch_stop(struct krdma_watch *watch);
+
+/*
+ * Sessions
+ *
+ * A session is what a consumer's objects belong to.  Peers of its connections
+ * reach the memory of this session, and of no other.
+ */
+struct krdma_session *krdma_session_create(struct net *net);
+void krdma_session_put(struct krdma_session *session);
+
+/*
+ * Operations
+ */
+
+/**
+ * struct krdma_sge - a piece of local memory
+ * @region: the region that it is in; NULL: it was mapped for DMA by the caller,
+ *	who answers for it
+ * @addr: where it begins, in the region's addresses, or for DMA
+ * @length: how many bytes
+ * @key: without @region: the key, such as krdma_conn_local_key()
+ *
+ * With KRDMA_POST_INLINE, @addr is a kernel address, and @region and @key are
+ * not looked at.
+ */
+struct krdma_sge {
+	struct krdma_region *region;
+	u64 addr;
+	u32 length;
+	u32 key;
+};
+
+/**
+ * enum krdma_post_flags - how an operation is done
+ * @KRDMA_POST_SILENT: it completes towards the consumer only if it fails
+ * @KRDMA_POST_INLINE: the data are copied before the call returns
+ * @KRDMA_POST_FENCE: it begins after the reads and atomics before it have ended
+ * @KRDMA_POST_SOLICITED: the peer is woken for it even if it waits for important
+ *	messages only
+ */
+enum krdma_post_flags {
+	KRDMA_POST_SILENT = 1 << 0,
+	KRDMA_POST_INLINE = 1 << 1,
+	KRDMA_POST_FENCE = 1 << 2,
+	KRDMA_POST_SOLICITED = 1 << 3,
+};
+
+#define KRDMA_POST_FLAGS	(KRDMA_POST_SILENT | KRDMA_POST_INLINE | \
+				 KRDMA_POST_FENCE | KRDMA_POST_SOLICITED)
+
+/**
+ * struct krdma_request - an operation to be done
+ * @cookie: comes back with the completion
+ * @opcode: which; not KRDMA_OP_RECEIVE
+ * @flags: &enum krdma_post_flags
+ * @sge_count: how many of @sges
+ * @sges: the local memory; may be gone when the call returns
+ * @remote_addr: write, read, atomics, flush: the peer's address
+ * @remote_key: write, read, atomics, flush: its key
+ * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
+ * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_INVALIDATE: one's own
+ * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
+ *	added; KRDMA_OP_ATOMIC_WRITE: what is written
+ * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal
+ * @mr: KRDMA_OP_REGISTER: what was mapped by krdma_mr_map()
+ * @access: KRDMA_OP_REGISTER: &enum krdma_access
+ */
+struct krdma_request {
+	u64 cookie;
+	u8 opcode;
+	u8 flags;
+	u16 sge_count;
+	union {
+		u32 imm;
+		u32 key;
+		u32 access;
+	};
+	const struct krdma_sge *sges;
+	u64 remote_addr;
+	u32 remote_key;
+	union {
+		u64 operand;
+		struct krdma_mr *mr;
+	};
+	u64 swap;
+};
+
+/**
+ * struct krdma_receive - room for a message
+ * @cookie: comes back with the completion
+ * @sges: the local memory; the array may be gone when the call returns
+ * @sge_count: how many of them
+ */
+struct krdma_receive {
+	u64 cookie;
+	const struct krdma_sge *sges;
+	u32 sge_count;
+};
+
+/**
+ * enum krdma_completion_flags - what came with a completion
+ * @KRDMA_COMPLETION_IMM: &struct krdma_completion.imm
+ * @KRDMA_COMPLETION_INVALIDATED: &struct krdma_completion.key
+ * @KRDMA_COMPLETION_WRITTEN: the receive was used up by the peer's
+ *	KRDMA_OP_WRITE_IMM: the data are where the peer wrote them
+ */
+enum krdma_completion_flags {
+	KRDMA_COMPLETION_IMM = 1 << 0,
+	KRDMA_COMPLETION_INVALIDATED = 1 << 1,
+	KRDMA_COMPLETION_WRITTEN = 1 << 2,
+};
+
+/**
+ * struct krdma_completion - an operation has ended
+ * @conn: on which connection; NULL: a receive that a shared receive queue gives
+ *	back unused.  Of a connection that the consumer has let go of, only the
+ *	pointer's value may be looked at.
+ * @context: the consumer's context of @conn, or of the shared receive queue
+ * @cookie: which
+ * @opcode: what it was, &enum krdma_opcode
+ * @status: how it ended, &enum krdma_status
+ * @flags: &enum krdma_completion_flags
+ * @length: bytes received, or of the operation; undefined if it failed
+ * @imm: the peer's immediate data
+ * @key: the key that the peer has invalidated
+ * @vendor_error: if it failed, what the device says besides
+ */
+struct krdma_completion {
+	struct krdma_conn *conn;
+	void *context;
+	u64 cookie;
+	u8 opcode;
+	u8 status;
+	u8 flags;
+	u32 length;
+	union {
+		u32 imm;
+		u32 key;
+	};
+	u32 vendor_error;
+};
+
+const char *krdma_opcode_name(enum krdma_opcode opcode);
+const char *krdma_status_name(enum krdma_status status);
+const char *krdma_conn_state_name(enum krdma_conn_state state);
+const char *krdma_event_name(enum krdma_event_type type);
+
+/*
+ * Queues of completions
+ */
+
+/**
+ * enum krdma_context - where completions are told
+ * @KRDMA_CONTEXT_WORKQUEUE: process context; the consumer may sleep
+ * @KRDMA_CONTEXT_SOFTIRQ: softirq
+ * @KRDMA_CONTEXT_POLL: nowhere: the consumer asks, by krdma_queue_poll()
+ */
+enum krdma_context {
+	KRDMA_CONTEXT_WORKQUEUE,
+	KRDMA_CONTEXT_SOFTIRQ,
+	KRDMA_CONTEXT_POLL,
+};
+
+/**
+ * struct krdma_queue_attr - what a queue is to be
+ * @depth: completions that it has room for.  Each connection takes its send and
+ *	its receive depth and KRDMA_QUEUE_OVERHEAD, a shared receive queue its
+ *	depth.
+ * @where: where they are told
+ * @vector: the device's completion vector, and with it the processor; -1: krdma
+ *	spreads queues over all
+ */
+struct krdma_queue_attr {
+	u32 depth;
+	enum krdma_context where;
+	int vector;
+};
+
+/* What a connection takes of its queue besides its depths: the two drain markers. */
+#define KRDMA_QUEUE_OVERHEAD	2
+
+struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
+				       const struct krdma_queue_attr *attr);
+void krdma_queue_put(struct krdma_queue *queue);
+int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *completions, int count);
+int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms);
+
+/*
+ * Shared receive queues
+ */
+
+/**
+ * struct krdma_srq_attr - what a shared receive queue is to be
+ * @depth: receives that it has room for
+ * @max_sge: scatter/gather entries of one, 0: 1
+ * @queue: where its receives complete, for every connection that uses it
+ * @complete: called for receives that come back unused, in the context of @queue;
+ *	not with KRDMA_CONTEXT_POLL
+ * @context: the consumer's
+ */
+struct krdma_srq_attr {
+	u32 depth;
+	u32 max_sge;
+	struct krdma_queue *queue;
+	void (*complete)(const struct krdma_completion *completion);
+	void *context;
+};
+
+struct krdma_srq *krdma_srq_create(struct krdma_session *session,
+				   const struct krdma_srq_attr *attr);
+void krdma_srq_close(struct krdma_srq *srq);
+void krdma_srq_put(struct krdma_srq *srq);
+int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receives, int count);
+
+/*
+ * Connections
+ */
+
+/**
+ * struct krdma_event - something happened to a connection
+ * @type: what
+ * @error: why, a negative errno; 0 if nothing is wrong
+ * @reason: KRDMA_EVENT_REJECTED: the connection manager's own code
+ */
+struct krdma_event {
+	enum krdma_event_type type;
+	int error;
+	int reason;
+};
+
+/**
+ * struct krdma_conn_ops - how a connection tells its consumer
+ * @event: an event, in their order and one at a time, in process context; may
+ *	sleep; may call anything but krdma_conn_close() of the same connection.
+ *	NULL: the consumer asks, by krdma_conn_next_event()
+ * @complete: an operation has ended, in the queue's context.  Completions of one
+ *	queue come one at a time, those of one connection in the order in which
+ *	their operations were posted, sends and receives each by themselves.
+ *	Not with KRDMA_CONTEXT_POLL.
+ * @space: after -EAGAIN, or less accepted than asked for: there is room again.
+ *	In the context in which completions are told or polled; must not sleep.
+ *	May be NULL.
+ */
+struct krdma_conn_ops {
+	void (*event)(struct krdma_conn *conn, const struct krdma_event *event);
+	void (*complete)(const struct krdma_completion *completion);
+	void (*space)(struct krdma_conn *conn);
+};
+
+/**
+ * struct krdma_conn_attr - the queues of a connection
+ * @send_depth: operations that can be under way; 0: 64
+ * @recv_depth: receives that can be posted; 0: 64.  Not with @srq.
+ * @max_send_sge: scatter/gather entries of a request to the device; 0: 4, or what
+ *	it can.  An operation may have more of them where it can be cut in pieces.
+ * @max_recv_sge: scatter/gather entries of a receive; 0: 1
+ * @max_inline: bytes that KRDMA_POST_INLINE can carry; what cannot be granted is
+ *	refused
+ * @mr_count: registrations for krdma_mr_get(), 0: none
+ * @mr_pages: pages that each can span
+ * @where: without @queue: where completions are told
+ * @queue: where sends complete; NULL: in a queue of the connection's own.  Of the
+ *	same device as the connection.
+ * @recv_queue: where receives complete; NULL: as sends.  Not with @srq, which has
+ *	its own.
+ * @srq: where receives come from; NULL: the connection has its own
+ */
+struct krdma_conn_attr {
+	u32 send_depth;
+	u32 recv_depth;
+	u32 max_send_sge;
+	u32 max_recv_sge;
+	u32 max_inline;
+	u32 mr_count;
+	u32 mr_pages;
+	enum krdma_context where;
+	struct krdma_queue *queue;
+	struct krdma_queue *recv_queue;
+	struct krdma_srq *srq;
+};
+
+/**
+ * struct krdma_conn_param - what is agreed with the peer
+ * @private_data: given to the peer
+ * @private_data_len: its length
+ * @plain: the private data go as they are: the peer, if it is krdma too, may see
+ *	them padded with zeroes
+ * @read_depth: reads and atomics of one's own under way; 0: as many as the
+ *	device can, at most 16
+ * @read_depth_in: those of the peer's; likewise
+ * @retry_count: how often an unanswered packet is sent again, to 7; 0: 7
+ * @rnr_retry_count: how often a message is sent again for which the peer has no
+ *	receive; 7: for ever; 0: 7
+ * @no_rnr_retry: never; overrides @rnr_retry_count
+ */
+struct krdma_conn_param {
+	const void *private_data;
+	u8 private_data_len;
+	bool plain;
+	u8 read_depth;
+	u8 read_depth_in;
+	u8 retry_count;
+	u8 rnr_retry_count;
+	bool no_rnr_retry;
+};
+
+/**
+ * struct krdma_route - where a connection is to go
+ * @local: one's own address; NULL: as the routing tables say
+ * @remote: the peer's address and port
+ * @timeout_ms: for each of the two steps, address and route; 0: 2000
+ * @tos: type of service; 0: the default
+ * @ack_timeout: how long an answer may take, 4.096 us * 2^n, to 31; 0: 14
+ */
+struct krdma_route {
+	const struct sockaddr *local;
+	const struct sockaddr *remote;
+	u32 timeout_ms;
+	u8 tos;
+	u8 ack_timeout;
+};
+
+/**
+ * struct krdma_conn_info - a connection, at the time of the call
+ * @state: where it is
+ * @error: why it ended, a negative errno; 0 while it has not
+ * @device_id: its device, 0 if not known yet
+ * @qp_number: the number of its queue pair, 0 if there is none; for comparison
+ *	with what other tools show, not its identity
+ * @send_depth: as granted
+ * @recv_depth: as granted
+ * @max_send_sge: as granted
+ * @max_recv_sge: as granted
+ * @max_inline: as granted
+ * @read_depth: as agreed with the peer
+ * @read_depth_in: as agreed with the peer
+ * @path_mtu: bytes in a packet, 0 if not known
+ * @peer_is_krdma: the peer said so in its private data
+ * @sends_posted: operations accepted
+ * @sends_completed: of them, those that have ended
+ * @receives_posted: likewise
+ * @receives_completed: likewise
+ */
+struct krdma_conn_info {
+	enum krdma_conn_state state;
+	int error;
+	u32 device_id;
+	u32 qp_number;
+	u32 send_depth;
+	u32 recv_depth;
+	u32 max_send_sge;
+	u32 max_recv_sge;
+	u32 max_inline;
+	u8 read_depth;
+	u8 read_depth_in;
+	u32 path_mtu;
+	bool peer_is_krdma;
+	u64 sends_posted;
+	u64 sends_completed;
+	u64 receives_posted;
+	u64 receives_completed;
+};
+
+/* The longest private data that a peer can send. */
+#define KRDMA_PRIVATE_DATA_MAX	255
+
+struct krdma_conn *krdma_conn_create(struct krdma_session *session,
+				     const struct krdma_conn_ops *ops, void *context);
+int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route);
+int krdma_conn_prepare(struct krdma_conn *conn, const struct krdma_conn_attr *attr);
+int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param);
+int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms);
+int krdma_conn_disconnect(struct krdma_conn *conn);
+void krdma_conn_abort(struct krdma_conn *conn);
+void krdma_conn_close(struct krdma_conn *conn);
+void krdma_conn_get(struct krdma_conn *conn);
+void krdma_conn_put(struct krdma_conn *conn);
+
+void *krdma_conn_context(struct krdma_conn *conn);
+struct krdma_device *krdma_conn_device(struct krdma_conn *conn);
+u32 krdma_conn_local_key(struct krdma_conn *conn);
+void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info);
+int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote);
+int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 room);
+int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event);
+
+int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count);
+int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *receives, int count);
+
+/*
+ * Listeners
+ */
+
+/**
+ * struct krdma_listen_attr - where to listen
+ * @local: address and port; the unspecified address: all, port 0: a free one
+ * @backlog: requests that may wait; 0: 128.  Further ones are rejected.
+ * @v6only: an unspecified IPv6 address does not stand for IPv4 too
+ * @ready: a request has come, or the listener's device is gone; in process
+ *	context, may sleep, one call at a time.  May be NULL.
+ * @context: the consumer's
+ */
+struct krdma_listen_attr {
+	const struct sockaddr *local;
+	u32 backlog;
+	bool v6only;
+	void (*ready)(struct krdma_listener *listener);
+	void *context;
+};
+
+struct krdma_listener *krdma_listen(struct krdma_session *session,
+				    const struct krdma_listen_attr *attr);
+void krdma_listener_close(struct krdma_listener *listener);
+void krdma_listener_get(struct krdma_listener *listener);
+void krdma_listener_put(struct krdma_listener *listener);
+void *krdma_listener_context(struct krdma_listener *listener);
+int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *local);
+struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
+				       const struct krdma_conn_ops *ops, void *context,
+				       u32 timeout_ms);
+int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *param);
+int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 private_data_len);
+
+/*
+ * Memory
+ */
+
+/**
+ * struct krdma_region_info - a region
+ * @addr: its first address: what local pieces and peers count from
+ * @length: bytes
+ * @remote_key: the key for peers, 0 without remote rights
+ * @access: &enum krdma_access
+ */
+struct krdma_region_info {
+	u64 addr;
+	u64 length;
+	u32 remote_key;
+	u32 access;
+};
+
+/* The length of what krdma_region_describe() writes. */
+#define KRDMA_DESCRIPTOR_SIZE	32
+
+struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
+				      void *buffer, size_t length, u32 access);
+struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct krdma_device *dev,
+					 struct scatterlist *sg, unsigned int entries, u32 access);
+struct krdma_region *krdma_region_map_user(struct krdma_session *session,
+					   struct krdma_device *dev, unsigned long start,
+					   size_t length, u32 access);
+int krdma_region_release(struct krdma_region *region);
+void krdma_region_drop(struct krdma_region *region);
+void krdma_region_query(struct krdma_region *region, struct krdma_region_info *info);
+int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor);
+int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region_info *info);
+
+struct krdma_region_cache;
+
+struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *session,
+						     struct krdma_device *dev,
+						     unsigned int max_idle);
+void krdma_region_cache_destroy(struct krdma_region_cache *cache);
+struct krdma_region *krdma_region_cache_get(struct krdma_region_cache *cache, void *buffer,
+					    size_t length, u32 access);
+void krdma_region_cache_put(struct krdma_region_cache *cache, struct krdma_region *region);
+void krdma_region_cache_forget(struct krdma_region_cache *cache, void *buffer, size_t length);
+
+struct krdma_mr *krdma_mr_get(struct krdma_conn *conn);
+void krdma_mr_put(struct krdma_mr *mr);
+int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entries);
+u32 krdma_mr_key(const struct krdma_mr *mr);
+u64 krdma_mr_addr(const struct krdma_mr *mr);
 
 #endif /* _KRDMA_KRDMA_H */

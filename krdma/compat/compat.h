@@ -46,6 +46,30 @@
 #define kzalloc_obj(type, gfp)		kzalloc(sizeof(type), gfp)
 #define kzalloc_objs(type, count, gfp)	kcalloc(count, sizeof(type), gfp)
 #endif
+#ifndef kvmalloc_objs
+#define kvmalloc_objs(type, count, gfp)	kvmalloc_array(count, sizeof(type), gfp)
+#endif
+#ifndef kvzalloc_obj
+#define kvzalloc_obj(type, gfp)		kvzalloc(sizeof(type), gfp)
+#define kvzalloc_objs(type, count, gfp)	kvcalloc(count, sizeof(type), gfp)
+#endif
+
+/* Workqueues are bound to processors unless they say otherwise. */
+#include <linux/workqueue.h>
+#ifdef KC_NO_WQ_PERCPU
+#define WQ_PERCPU			0
+#endif
+
+/*
+ * What makes a pin for reading see what the process writes later.  Where it is
+ * not for granted, pages that are shared until they are written to are made the
+ * process's own by pinning them for writing, whatever its rights.
+ */
+#ifdef KC_SHARED_PIN
+#define KRDMA_FOLL_READ			(FOLL_WRITE | FOLL_FORCE)
+#else
+#define KRDMA_FOLL_READ			0
+#endif
 
 #ifdef KC_NO_KUNIT_VISIBILITY
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)

@@ -13,13 +13,20 @@ kc-bare-namespace := $(call kc_has,EXPORT_SYMBOL_NS_GPL.*__stringify,include/lin
 kc-export-suffix := $(call kc_has,EXPORT_SYMBOL_GPL.*"_gpl",include/linux/export.h)
 # Modules may ask for the network interface behind a port.
 kc-get-netdev := $(call kc_has,ib_device_get_netdev,include/rdma/ib_verbs.h)
+# A pin for reading leaves pages shared that the process will have copies of.
+kc-shared-pin := $(call kc_has,gup_must_unshare.unsigned,include/linux/mm.h)
 # Symbols can be exported for KUnit alone.
 kc-kunit-visibility := $(call kc_has,EXPORT_SYMBOL_IF_KUNIT,include/kunit/visibility.h)
+
+# Workqueues can say that they are bound to processors.
+kc-wq-percpu := $(call kc_has,WQ_PERCPU,include/linux/workqueue.h)
 
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
 kc-flags-$(kc-export-suffix) += -DKC_EXPORT_SUFFIX
 kc-flags-$(if $(kc-get-netdev),n,y) += -DKC_NO_IB_DEVICE_GET_NETDEV
+kc-flags-$(if $(kc-wq-percpu),n,y) += -DKC_NO_WQ_PERCPU
+kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 
 krdma-compat-y :=

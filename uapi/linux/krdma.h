@@ -273,4 +273,169 @@ struct krdma_port_query {
 
 #define KRDMA_PORT_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_PORT_QUERY)
 
+/**
+ * enum krdma_opcode - what an operation does
+ * @KRDMA_OP_SEND: a message into a receive of the peer's
+ * @KRDMA_OP_SEND_IMM: the same, with 32 bits of immediate data
+ * @KRDMA_OP_SEND_INVALIDATE: the same, and a key of the peer's is invalidated
+ * @KRDMA_OP_RECEIVE: room for a message
+ * @KRDMA_OP_WRITE: write to memory of the peer's
+ * @KRDMA_OP_WRITE_IMM: the same, and a receive of the peer's completes with 32
+ *	bits of immediate data
+ * @KRDMA_OP_READ: read memory of the peer's
+ * @KRDMA_OP_COMPARE_SWAP: 64-bit atomic on memory of the peer's
+ * @KRDMA_OP_FETCH_ADD: likewise
+ * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes that arrive at once, after everything
+ *	that was posted before
+ * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory
+ * @KRDMA_OP_INVALIDATE: the end of a key of one's own
+ * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
+ */
+enum krdma_opcode {
+	KRDMA_OP_SEND = 1,
+	KRDMA_OP_SEND_IMM = 2,
+	KRDMA_OP_SEND_INVALIDATE = 3,
+	KRDMA_OP_RECEIVE = 4,
+	KRDMA_OP_WRITE = 5,
+	KRDMA_OP_WRITE_IMM = 6,
+	KRDMA_OP_READ = 7,
+	KRDMA_OP_COMPARE_SWAP = 8,
+	KRDMA_OP_FETCH_ADD = 9,
+	KRDMA_OP_ATOMIC_WRITE = 10,
+	KRDMA_OP_FLUSH = 11,
+	KRDMA_OP_INVALIDATE = 12,
+	KRDMA_OP_REGISTER = 13,
+};
+
+/**
+ * enum krdma_status - how an operation ended
+ * @KRDMA_STATUS_SUCCESS: done
+ * @KRDMA_STATUS_LOCAL_LENGTH: a message longer than its receive, or a length
+ *	that the device does not take
+ * @KRDMA_STATUS_LOCAL_OPERATION: the request itself was wrong
+ * @KRDMA_STATUS_LOCAL_PROTECTION: local memory that is not registered for this
+ * @KRDMA_STATUS_FLUSHED: the connection was over before its turn came
+ * @KRDMA_STATUS_MEMORY_WINDOW: binding a memory window failed
+ * @KRDMA_STATUS_BAD_RESPONSE: the peer answered nonsense
+ * @KRDMA_STATUS_LOCAL_ACCESS: local memory was not writable for the peer's data
+ * @KRDMA_STATUS_REMOTE_INVALID_REQUEST: the peer refused the request as invalid
+ * @KRDMA_STATUS_REMOTE_ACCESS: the peer refused access to its memory
+ * @KRDMA_STATUS_REMOTE_OPERATION: the peer could not do it
+ * @KRDMA_STATUS_RETRY_EXCEEDED: the peer does not answer
+ * @KRDMA_STATUS_RNR_RETRY_EXCEEDED: the peer has posted no receive
+ * @KRDMA_STATUS_OTHER: something that has no name here; see the vendor's error
+ */
+enum krdma_status {
+	KRDMA_STATUS_SUCCESS = 0,
+	KRDMA_STATUS_LOCAL_LENGTH = 1,
+	KRDMA_STATUS_LOCAL_OPERATION = 2,
+	KRDMA_STATUS_LOCAL_PROTECTION = 3,
+	KRDMA_STATUS_FLUSHED = 4,
+	KRDMA_STATUS_MEMORY_WINDOW = 5,
+	KRDMA_STATUS_BAD_RESPONSE = 6,
+	KRDMA_STATUS_LOCAL_ACCESS = 7,
+	KRDMA_STATUS_REMOTE_INVALID_REQUEST = 8,
+	KRDMA_STATUS_REMOTE_ACCESS = 9,
+	KRDMA_STATUS_REMOTE_OPERATION = 10,
+	KRDMA_STATUS_RETRY_EXCEEDED = 11,
+	KRDMA_STATUS_RNR_RETRY_EXCEEDED = 12,
+	KRDMA_STATUS_OTHER = 13,
+};
+
+/**
+ * enum krdma_access - what a region of memory may be used for
+ * @KRDMA_ACCESS_LOCAL_WRITE: receives, reads and atomics of one's own put their
+ *	data there; sending from it needs no right
+ * @KRDMA_ACCESS_REMOTE_READ: the peer may read it
+ * @KRDMA_ACCESS_REMOTE_WRITE: the peer may write it; needs
+ *	KRDMA_ACCESS_LOCAL_WRITE
+ * @KRDMA_ACCESS_REMOTE_ATOMIC: the peer may do atomics on it; needs
+ *	KRDMA_ACCESS_LOCAL_WRITE
+ */
+enum krdma_access {
+	KRDMA_ACCESS_LOCAL_WRITE = 1 << 0,
+	KRDMA_ACCESS_REMOTE_READ = 1 << 1,
+	KRDMA_ACCESS_REMOTE_WRITE = 1 << 2,
+	KRDMA_ACCESS_REMOTE_ATOMIC = 1 << 3,
+};
+
+/**
+ * enum krdma_conn_state - where a connection is
+ * @KRDMA_CONN_NEW: nothing was asked of it
+ * @KRDMA_CONN_RESOLVING_ADDRESS: its device is being looked for
+ * @KRDMA_CONN_RESOLVING_ROUTE: its way to the peer is being looked for
+ * @KRDMA_CONN_RESOLVED: it can connect
+ * @KRDMA_CONN_REQUESTED: a peer asks for it; it can be accepted or rejected
+ * @KRDMA_CONN_CONNECTING: the peer has been asked
+ * @KRDMA_CONN_ACCEPTING: accepted, and the peer has not confirmed
+ * @KRDMA_CONN_CONNECTED: operations run
+ * @KRDMA_CONN_DISCONNECTING: the peer has been told of the end
+ * @KRDMA_CONN_CLOSING: it is being taken down
+ * @KRDMA_CONN_CLOSED: nothing is left of it
+ */
+enum krdma_conn_state {
+	KRDMA_CONN_NEW = 0,
+	KRDMA_CONN_RESOLVING_ADDRESS = 1,
+	KRDMA_CONN_RESOLVING_ROUTE = 2,
+	KRDMA_CONN_RESOLVED = 3,
+	KRDMA_CONN_REQUESTED = 4,
+	KRDMA_CONN_CONNECTING = 5,
+	KRDMA_CONN_ACCEPTING = 6,
+	KRDMA_CONN_CONNECTED = 7,
+	KRDMA_CONN_DISCONNECTING = 8,
+	KRDMA_CONN_CLOSING = 9,
+	KRDMA_CONN_CLOSED = 10,
+};
+
+/**
+ * enum krdma_event_type - what a connection tells
+ * @KRDMA_EVENT_ADDRESS_RESOLVED: its device is known
+ * @KRDMA_EVENT_ADDRESS_ERROR: there is no device with a way to that address
+ * @KRDMA_EVENT_ROUTE_RESOLVED: it can connect
+ * @KRDMA_EVENT_ROUTE_ERROR: there is no way to the peer
+ * @KRDMA_EVENT_ESTABLISHED: it is connected
+ * @KRDMA_EVENT_CONNECT_ERROR: connecting failed
+ * @KRDMA_EVENT_UNREACHABLE: the peer does not answer
+ * @KRDMA_EVENT_REJECTED: the peer, or nobody at that address, does not want it
+ * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side
+ * @KRDMA_EVENT_LOST: it was connected and broke
+ * @KRDMA_EVENT_DEVICE_REMOVED: its device is being removed
+ * @KRDMA_EVENT_ADDRESS_CHANGED: the network has moved its address
+ * @KRDMA_EVENT_CLOSED: the last event: every operation has completed, and
+ *	nothing is left of the connection
+ */
+enum krdma_event_type {
+	KRDMA_EVENT_ADDRESS_RESOLVED = 1,
+	KRDMA_EVENT_ADDRESS_ERROR = 2,
+	KRDMA_EVENT_ROUTE_RESOLVED = 3,
+	KRDMA_EVENT_ROUTE_ERROR = 4,
+	KRDMA_EVENT_ESTABLISHED = 5,
+	KRDMA_EVENT_CONNECT_ERROR = 6,
+	KRDMA_EVENT_UNREACHABLE = 7,
+	KRDMA_EVENT_REJECTED = 8,
+	KRDMA_EVENT_DISCONNECTED = 9,
+	KRDMA_EVENT_LOST = 10,
+	KRDMA_EVENT_DEVICE_REMOVED = 11,
+	KRDMA_EVENT_ADDRESS_CHANGED = 12,
+	KRDMA_EVENT_CLOSED = 13,
+};
+
+/**
+ * enum krdma_device_event_type - what a device tells
+ * @KRDMA_DEVICE_EVENT_ADDED: it is there
+ * @KRDMA_DEVICE_EVENT_REMOVED: it is gone
+ * @KRDMA_DEVICE_EVENT_PORT_ACTIVE: a port came up
+ * @KRDMA_DEVICE_EVENT_PORT_ERROR: a port went down
+ * @KRDMA_DEVICE_EVENT_ADDRESS_CHANGED: a port's table of addresses changed
+ * @KRDMA_DEVICE_EVENT_FATAL: it does not work any more
+ */
+enum krdma_device_event_type {
+	KRDMA_DEVICE_EVENT_ADDED = 1,
+	KRDMA_DEVICE_EVENT_REMOVED = 2,
+	KRDMA_DEVICE_EVENT_PORT_ACTIVE = 3,
+	KRDMA_DEVICE_EVENT_PORT_ERROR = 4,
+	KRDMA_DEVICE_EVENT_ADDRESS_CHANGED = 5,
+	KRDMA_DEVICE_EVENT_FATAL = 6,
+};
+
 #endif /* _UAPI_LINUX_KRDMA_H */

@@ -3,8 +3,13 @@
  * The pure files as an ordinary program, under the address and undefined
  * behaviour sanitizers.  The checks are those of kunit/.
  */
+#include "conn_state_cases.h"
+#include "descriptor_cases.h"
 #include "limits_cases.h"
 #include "link_cases.h"
+#include "names_cases.h"
+#include "private_data_cases.h"
+#include "split_cases.h"
 
 #include "tap.h"
 
@@ -49,5 +54,34 @@ int main(void)
 	RUN(link_check_speed);
 	RUN(link_check_unknown_speed);
 	RUN(link_check_state);
+	RUN(private_data_check_max);
+	RUN(private_data_check_wire);
+	RUN(private_data_check_lengths);
+	RUN(private_data_check_refusals);
+	RUN(private_data_check_wrong_bits);
+	RUN(private_data_check_forgeries);
+	RUN(private_data_check_arrivals);
+	RUN(private_data_check_foreign);
+	RUN(split_check_small);
+	RUN(split_check_long);
+	RUN(split_check_huge);
+	RUN(split_check_example);
+	RUN(split_check_empty);
+	RUN(split_check_refusals);
+	RUN(split_check_ranges);
+	RUN(descriptor_check_wire);
+	RUN(descriptor_check_ranges);
+	RUN(descriptor_check_rights);
+	RUN(descriptor_check_bits);
+	RUN(descriptor_check_head);
+	RUN(descriptor_check_lengths);
+	RUN(names_check_known);
+	RUN(names_check_distinct);
+	RUN(names_check_words);
+	RUN(conn_state_check_table);
+	RUN(conn_state_check_verdicts);
+	RUN(conn_state_check_actions);
+	RUN(conn_state_check_end);
+	RUN(conn_state_check_walks);
 	return tap_end();
 }

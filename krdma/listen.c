@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: where requests for connections come in and wait.
+ */
+#include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "conn.h"
+#include "listen.h"
+#include "session.h"
+
+#define KRDMA_BACKLOG	128
+
+/**
+ * struct krdma_listener - where requests come in
+ * @refs: the consumer's, one of the RDMA part's from its making to its end, one for
+ *	each of the works that is queued, one for each connection that came in and
+ *	has not ended
+ * @session: whose
+ * @ready: the consumer's, or NULL
+ * @context: the consumer's
+ * @backlog: how many requests may wait
+ * @lock: protects what follows up to @wait.  Any context.
+ * @requests: connections that wait to be taken; each with a reference
+ * @waiting: how many, and those that are just being made
+ * @dead: the device is gone, or going
+ * @closing: the consumer wants no more
+ * @ended: and there is no more
+ * @wait: for changes of any of these
+ * @cm_lock: held around calls that use @cm_id, and while it is set or taken away.
+ *	Never taken in a handler of the connection manager, whose own lock is
+ *	inside it.
+ * @cm_id: the connection manager's part; NULL after the end
+ * @dev: the device that the address is bound to; NULL: all of them
+ * @use: of @dev
+ * @in_use: @use is registered
+ * @local: the address
+ * @work: ends the RDMA part
+ * @ready_work: tells the consumer
+ * @told: it has told that all is over; for @ready_work alone
+ * @closed: likewise
+ */
+struct krdma_listener {
+	refcount_t refs;
+	struct krdma_session *session;
+	void (*ready)(struct krdma_listener *listener);
+	void *context;
+	u32 backlog;
+
+	spinlock_t lock;		/* see above */
+	struct list_head requests;
+	u32 waiting;
+	bool dead;
+	bool closing;
+	bool ended;
+	wait_queue_head_t wait;
+
+	struct mutex cm_lock;		/* see above */
+	struct rdma_cm_id *cm_id;
+	struct krdma_device *dev;
+	struct krdma_use use;
+	bool in_use;
+	struct sockaddr_storage local;
+
+	struct work_struct work;
+	struct work_struct ready_work;
+	bool told;
+	struct completion closed;
+};
+
+static void krdma_listener_kick(struct krdma_listener *listener)
+{
+	krdma_listener_get(listener);
+	if (!queue_work(krdma_workqueue, &listener->work))
+		krdma_listener_put(listener);
+}
+
+static void krdma_listener_kick_ready(struct krdma_listener *listener)
+{
+	krdma_listener_get(listener);
+	if (!queue_work(krdma_event_workqueue, &listener->ready_work))
+		krdma_listener_put(listener);
+}
+
+/*
+ * Requests
+ */
+
+/* Room for one more, if more are wanted. */
+static bool krdma_listener_reserve(struct krdma_listener *listener)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	room = !listener->closing && !listener->dead && listener->waiting < listener->backlog;
+	if (room)
+		listener->waiting++;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return room;
+}
+
+static void krdma_listener_unreserve(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->waiting--;
+	spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+static void krdma_listener_add(struct krdma_listener *listener, struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	list_add_tail(&conn->pending, &listener->requests);
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_kick_ready(listener);
+}
+
+/* The list's reference goes to the caller. */
+static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+
+	lockdep_assert_held(&listener->lock);
+
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	if (conn) {
+		list_del_init(&conn->pending);
+		listener->waiting--;
+	}
+	return conn;
+}
+
+/**
+ * krdma_listener_forget - a connection comes to its end
+ * @conn: the connection; its id has been destroyed
+ *
+ * Context: process context.
+ */
+void krdma_listener_forget(struct krdma_conn *conn)
+{
+	struct krdma_listener *listener = conn->listener;
+	unsigned long flags;
+	bool waits;
+
+	if (!listener)
+		return;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	waits = !list_empty(&conn->pending);
+	if (waits) {
+		list_del_init(&conn->pending);
+		listener->waiting--;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (waits)
+		krdma_conn_put(conn);
+	krdma_listener_put(listener);
+}
+
+/*
+ * If this fails, so does the handler, which has the connection manager reject the
+ * request and destroy the new id.  It is the one place where an id ends like that:
+ * nobody else has seen it.  With -ENOMEM, InfiniBand's says nothing, and the peer
+ * asks again.
+ */
+static int krdma_listener_request(struct krdma_listener *listener, struct rdma_cm_id *cm_id,
+				  const struct rdma_cm_event *event)
+{
+	struct krdma_conn *conn;
+
+	if (!krdma_listener_reserve(listener))
+		return -ECONNREFUSED;
+
+	/* The connection's. */
+	krdma_listener_get(listener);
+	conn = krdma_conn_from_request(listener, listener->session, cm_id, event);
+	if (IS_ERR(conn)) {
+		krdma_listener_put(listener);
+		krdma_listener_unreserve(listener);
+		return PTR_ERR(conn);
+	}
+	/* It may have ended; then krdma_listener_forget() waits for this handler. */
+	krdma_listener_add(listener, conn);
+	return 0;
+}
+
+/* No request comes any more from a device that goes, and it waits for us. */
+static void krdma_listener_die(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->dead = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_kick(listener);
+	krdma_listener_kick_ready(listener);
+}
+
+static void krdma_listener_gone(struct krdma_use *use)
+{
+	krdma_listener_die(container_of(use, struct krdma_listener, use));
+}
+
+/* Of the listener's own id, and of each new one until it has its connection. */
+static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
+{
+	struct krdma_listener *listener = cm_id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return krdma_listener_request(listener, cm_id, event);
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		krdma_listener_die(listener);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The end
+ */
+
+static void krdma_listener_abort_requests(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	do {
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = krdma_listener_take(listener);
+		spin_unlock_irqrestore(&listener->lock, flags);
+
+		if (conn) {
+			krdma_conn_abort(conn);
+			krdma_conn_put(conn);
+		}
+	} while (conn);
+}
+
+/* The device has gone, or the consumer has closed it, or one after the other. */
+static void krdma_listener_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener, work);
+	struct rdma_cm_id *cm_id;
+	unsigned long flags;
+	bool ended;
+
+	mutex_lock(&listener->cm_lock);
+	cm_id = listener->cm_id;
+	listener->cm_id = NULL;
+	mutex_unlock(&listener->cm_lock);
+
+	/* Waits for the handlers, so no request comes after this. */
+	if (cm_id)
+		rdma_destroy_id(cm_id);
+	krdma_listener_abort_requests(listener);
+	if (listener->in_use) {
+		krdma_device_unuse(listener->dev, &listener->use);
+		listener->in_use = false;
+	}
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->ended = listener->closing;
+	ended = listener->ended;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (ended)
+		krdma_listener_kick_ready(listener);
+	krdma_listener_put(listener);
+}
+
+static void krdma_listener_ready_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener, ready_work);
+	unsigned long flags;
+	bool closing, ended;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	closing = listener->closing;
+	ended = listener->ended;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (!closing && listener->ready)
+		listener->ready(listener);
+
+	/* From here on it is not called any more, however often this still runs. */
+	if (ended && !listener->told) {
+		listener->told = true;
+		complete_all(&listener->closed);
+		/* The RDMA part's. */
+		krdma_listener_put(listener);
+	}
+	krdma_listener_put(listener);
+}
+
+/**
+ * krdma_listener_close - listen no more
+ * @listener: the listener
+ *
+ * Requests that wait are rejected; connections that were taken live on.  When this
+ * returns, the consumer is not called any more.  Any number of times, by any number
+ * of threads at a time; not from the listener's ready(), which it would wait for.
+ *
+ * Context: process context; sleeps, uninterruptibly.
+ */
+void krdma_listener_close(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	might_sleep();
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->closing = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_kick(listener);
+
+	/* To wait here for oneself would be for ever.  The end comes all the same. */
+	if (WARN_ON_ONCE(current_work() == &listener->ready_work))
+		return;
+	wait_for_completion(&listener->closed);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_close, "KRDMA");
+
+/*
+ * The object
+ */
+
+static int krdma_listener_check(const struct krdma_listen_attr *attr)
+{
+	if (!attr->local)
+		return -EINVAL;
+	if (attr->local->sa_family != AF_INET && attr->local->sa_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	return 0;
+}
+
+static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session,
+						   const struct krdma_listen_attr *attr)
+{
+	struct krdma_listener *listener;
+
+	listener = kzalloc_obj(*listener, GFP_KERNEL);
+	if (!listener)
+		return NULL;
+
+	krdma_session_get(session);
+	listener->session = session;
+	listener->ready = attr->ready;
+	listener->context = attr->context;
+	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
+	/* The consumer's and the RDMA part's. */
+	refcount_set(&listener->refs, 2);
+	spin_lock_init(&listener->lock);
+	INIT_LIST_HEAD(&listener->requests);
+	init_waitqueue_head(&listener->wait);
+	mutex_init(&listener->cm_lock);
+	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
+	INIT_WORK(&listener->work, krdma_listener_work);
+	INIT_WORK(&listener->ready_work, krdma_listener_ready_work);
+	init_completion(&listener->closed);
+
+	return listener;
+}
+
+static int krdma_listener_use_device(struct krdma_listener *listener, struct ib_device *ibdev)
+{
+	int ret;
+
+	listener->dev = krdma_device_of(ibdev);
+	if (!listener->dev)
+		return -ENODEV;
+	ret = krdma_device_use(listener->dev, &listener->use, krdma_listener_gone);
+	listener->in_use = !ret;
+
+	return ret;
+}
+
+static int krdma_listener_start(struct krdma_listener *listener, bool v6only)
+{
+	struct rdma_cm_id *cm_id;
+	int ret;
+
+	/* Also keeps the work away, if the device goes meanwhile. */
+	lockdep_assert_held(&listener->cm_lock);
+
+	cm_id = rdma_create_id(listener->session->net, krdma_listener_handler, listener,
+			       RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(cm_id))
+		return krdma_cm_error(PTR_ERR(cm_id));
+	listener->cm_id = cm_id;
+
+	if (listener->local.ss_family == AF_INET6) {
+		ret = rdma_set_afonly(cm_id, v6only);
+		if (ret)
+			return krdma_cm_error(ret);
+	}
+	ret = rdma_bind_addr(cm_id, (struct sockaddr *)&listener->local);
+	if (ret)
+		return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
+	if (cm_id->device) {
+		ret = krdma_listener_use_device(listener, cm_id->device);
+		if (ret)
+			return ret;
+	}
+	/* Now with a port, and before a request can come. */
+	listener->local = cm_id->route.addr.src_addr;
+
+	ret = rdma_listen(cm_id, listener->backlog);
+	return ret ? krdma_cm_error(ret) : 0;
+}
+
+/**
+ * krdma_listen - wait for peers that want to connect
+ * @session: whose the listener, and the connections, are to be
+ * @attr: where; not looked at any more after the call
+ *
+ * @attr->ready may be called before this returns.
+ *
+ * Context: process context; may sleep.
+ * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or
+ * -EAFNOSUPPORT: @attr makes no sense; -EADDRNOTAVAIL: the address is not on an
+ * RDMA device; -EADDRINUSE; -EACCES: the port is a privileged one; -ENODEV: the
+ * device is being removed; -ENOMEM; -EIO.
+ */
+struct krdma_listener *krdma_listen(struct krdma_session *session,
+				    const struct krdma_listen_attr *attr)
+{
+	struct krdma_listener *listener;
+	int ret;
+
+	ret = krdma_listener_check(attr);
+	if (ret)
+		return ERR_PTR(ret);
+	listener = krdma_listener_alloc(session, attr);
+	if (!listener)
+		return ERR_PTR(-ENOMEM);
+
+	mutex_lock(&listener->cm_lock);
+	ret = krdma_listener_start(listener, attr->v6only);
+	mutex_unlock(&listener->cm_lock);
+	if (ret) {
+		krdma_listener_close(listener);
+		krdma_listener_put(listener);
+		return ERR_PTR(ret);
+	}
+	return listener;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listen, "KRDMA");
+
+/**
+ * krdma_listener_get - one more reference to a listener
+ * @listener: the listener; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_listener_get(struct krdma_listener *listener)
+{
+	refcount_inc(&listener->refs);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_get, "KRDMA");
+
+/**
+ * krdma_listener_put - give back a reference to a listener
+ * @listener: the listener, or NULL
+ *
+ * The last one frees the object, and that alone: krdma_listener_close() comes
+ * first.
+ *
+ * Context: any but NMI.
+ */
+void krdma_listener_put(struct krdma_listener *listener)
+{
+	if (!listener || !refcount_dec_and_test(&listener->refs))
+		return;
+
+	krdma_device_put(listener->dev);
+	krdma_session_put(listener->session);
+	kfree(listener);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");
+
+/**
+ * krdma_listener_context - what the consumer has given
+ * @listener: the listener
+ *
+ * Context: any.
+ * Return: the context of &struct krdma_listen_attr.
+ */
+void *krdma_listener_context(struct krdma_listener *listener)
+{
+	return listener->context;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_context, "KRDMA");
+
+/**
+ * krdma_listener_address - where a listener listens
+ * @listener: the listener
+ * @local: filled in: the address, and the port that it has got if it asked for any
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *local)
+{
+	*local = listener->local;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_address, "KRDMA");
+
+/*
+ * Taking requests
+ */
+
+/* The next request, NULL if there is none yet, or why there will be none. */
+static struct krdma_conn *krdma_listener_look(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	if (listener->closing) {
+		conn = ERR_PTR(-ESHUTDOWN);
+	} else {
+		conn = krdma_listener_take(listener);
+		if (!conn && listener->dead)
+			conn = ERR_PTR(-ENODEV);
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return conn;
+}
+
+static bool krdma_listener_found(struct krdma_listener *listener, struct krdma_conn **conn)
+{
+	*conn = krdma_listener_look(listener);
+	return *conn;
+}
+
+/**
+ * krdma_listener_next - take the next request
+ * @listener: the listener
+ * @ops: how the connection is to tell its consumer; must stay until
+ *	krdma_conn_close() of the connection has returned.  NULL: it does not.
+ * @context: the consumer's, see krdma_conn_context()
+ * @timeout_ms: how long to wait for one, in milliseconds; 0: not at all; U32_MAX:
+ *	without limit
+ *
+ * Requests come in the order in which they were made, without those that their
+ * peer has given up.  Each goes to one caller, who accepts, rejects or closes it.
+ *
+ * Context: process context; sleeps, until a signal, unless @timeout_ms is 0.
+ * Return: the connection, for krdma_conn_put(), or an ERR_PTR: -EAGAIN: there is
+ * none, and @timeout_ms is 0; -ETIMEDOUT; -EINTR: a signal; -ESHUTDOWN: the listener
+ * has been closed; -ENODEV: its device has been removed.
+ */
+struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
+				       const struct krdma_conn_ops *ops, void *context,
+				       u32 timeout_ms)
+{
+	struct krdma_conn *conn;
+	long left;
+
+	left = timeout_ms == U32_MAX ? MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout_ms);
+	for (;;) {
+		if (!krdma_listener_found(listener, &conn)) {
+			if (!timeout_ms)
+				return ERR_PTR(-EAGAIN);
+			left = wait_event_interruptible_timeout(listener->wait,
+								krdma_listener_found(listener,
+										     &conn),
+								left);
+			if (!conn)
+				return ERR_PTR(left ? -EINTR : -ETIMEDOUT);
+		}
+		if (IS_ERR(conn) || krdma_conn_give(conn, ops, context))
+			return conn;
+		/* Its peer has given up. */
+		krdma_conn_put(conn);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_next, "KRDMA");

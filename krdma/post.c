@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Posting: from what a consumer asks to what the device is given.
+ *
+ * An operation takes a slot for each piece that it is cut to, and is accepted
+ * when there are that many; the pieces of many operations go to the device in
+ * chains.  Nothing here sleeps, allocates, or calls the consumer.
+ *
+ * Requests that complete silently give their slots back with the next one that
+ * does not.  So that there always is one, every half a queue of silent requests
+ * is interrupted by one that completes to krdma alone.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+
+#include "conn.h"
+#include "region.h"
+#include "ring.h"
+#include "session.h"
+
+/**
+ * struct krdma_post - one call of a consumer's
+ * @ring: where it posts
+ * @accepted: operations that the device has, from the first piece to the last
+ * @open_pieces: pieces that the device has of an operation of which it does not
+ *	have the last
+ * @chain: requests that have slots and that the device does not have yet
+ */
+struct krdma_post {
+	struct krdma_ring *ring;
+	int accepted;
+	u32 open_pieces;
+	u32 chain;
+};
+
+/* From here on the slot at the tail may complete. */
+static void krdma_slot_commit(struct krdma_ring *ring)
+{
+	/* Pairs with the acquire in krdma_ring_outstanding(). */
+	smp_store_release(&ring->tail, ring->tail + 1);
+}
+
+/*
+ * The device has a part of the operation, and may use any of its memory until the
+ * queue pair is gone: so what its other pieces would have kept is kept, too.
+ */
+static void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region)
+{
+	/* One operation has no more of them than that. */
+	if (!WARN_ON_ONCE(qp->cut_region_count == KRDMA_SEGMENTS))
+		qp->cut_regions[qp->cut_region_count++] = region;
+}
+
+/* The device did not take the slots from @position to the tail. */
+static void krdma_chain_reject(struct krdma_post *post, u32 position)
+{
+	struct krdma_ring *ring = post->ring;
+	bool cut = post->open_pieces;
+	struct krdma_region **regions;
+	struct krdma_slot *slot;
+
+	for (; position != ring->tail; position++) {
+		slot = krdma_ring_slot(ring, position);
+		regions = krdma_ring_regions(ring, position);
+		if (cut) {
+			while (slot->region_count)
+				krdma_cut_keep(ring->qp, regions[--slot->region_count]);
+			cut = !(slot->flags & KRDMA_SLOT_LAST);
+		} else {
+			krdma_ring_drop_regions(ring, position);
+		}
+	}
+	/* Perhaps the one that completes in any case was among them: the next one does. */
+	ring->run = ring->credits.depth;
+}
+
+/* Looks what the device has of a chain of which it took the first @taken requests. */
+static void krdma_chain_account(struct krdma_post *post, u32 taken)
+{
+	struct krdma_ring *ring = post->ring;
+	u32 position = ring->tail - post->chain;
+
+	for (; taken; taken--, position++) {
+		if (krdma_ring_slot(ring, position)->flags & KRDMA_SLOT_LAST) {
+			post->accepted++;
+			post->open_pieces = 0;
+		} else {
+			post->open_pieces++;
+		}
+	}
+	if (position != ring->tail)
+		krdma_chain_reject(post, position);
+	/* Nobody else moves it while the lock is held; completions only look. */
+	WRITE_ONCE(ring->tail, position);
+	post->chain = 0;
+}
+
+/*
+ * What a provider says when it refuses a request.  It is not full, that was
+ * counted: if it says so, or anything else that a consumer could not make sense
+ * of, it is broken.
+ */
+static int krdma_post_error(int error)
+{
+	switch (error) {
+	case -ENOTCONN:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return error;
+	default:
+		return -EIO;
+	}
+}
+
+/*
+ * Sends
+ */
+
+static int krdma_send_chain(struct krdma_post *post)
+{
+	struct krdma_qp *qp = post->ring->qp;
+	const struct ib_send_wr *bad = NULL;
+	u32 count = post->chain;
+	u32 taken = count;
+	u32 i;
+	int ret;
+
+	if (!count)
+		return 0;
+
+	for (i = 0; i < count; i++)
+		qp->wrs[i].send.next = i + 1 < count ? &qp->wrs[i + 1].send : NULL;
+	ret = ib_post_send(qp->ib, &qp->wrs[0].send, &bad);
+	if (ret) {
+		for (taken = 0; taken < count && &qp->wrs[taken].send != bad; taken++)
+			;
+		/* One that does not say which has taken none. */
+		if (taken == count)
+			taken = 0;
+		ret = krdma_post_error(ret);
+	}
+	krdma_chain_account(post, taken);
+	return ret;
+}
+
+/*
+ * The device refused in the midst of an operation: what it has of it does not
+ * complete as an operation.  It is accepted, and the connection is at its end.
+ */
+static void krdma_send_cut(struct krdma_post *post)
+{
+	struct krdma_ring *ring = post->ring;
+	struct krdma_qp *qp = ring->qp;
+
+	ring->open = false;
+	qp->cut = true;
+	qp->cut_slot = *krdma_ring_slot(ring, ring->tail - 1);
+	post->accepted++;
+}
+
+static bool krdma_sge_is_used(const struct krdma_request *request, u32 index)
+{
+	const struct krdma_sge *sge = &request->sges[index];
+
+	return sge->region && sge->length && !(request->flags & KRDMA_POST_INLINE);
+}
+
+/* The segments of an operation's local memory; their number, or an errno. */
+static int krdma_send_segments(struct krdma_qp *qp, const struct krdma_op *op,
+			       const struct krdma_request *request, u64 *length)
+{
+	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
+	const struct krdma_sge *sge;
+	u32 count = 0;
+	int ret;
+	u32 i;
+
+	*length = 0;
+	if (request->sge_count > KRDMA_SEGMENTS)
+		return -EMSGSIZE;
+
+	for (i = 0; i < request->sge_count; i++) {
+		sge = &request->sges[i];
+		*length += sge->length;
+		if (sge->length && count == KRDMA_SEGMENTS) {
+			ret = -EMSGSIZE;
+			goto err;
+		}
+		if (krdma_sge_is_used(request, i)) {
+			ret = krdma_region_begin_use(sge->region, qp->domain, sge->addr,
+						     sge->length, access, &qp->segments[count],
+						     KRDMA_SEGMENTS - count);
+			if (ret < 0)
+				goto err;
+			count += ret;
+		} else if (sge->length) {
+			qp->segments[count++] = (struct krdma_segment) {
+				.addr = sge->addr, .length = sge->length, .key = sge->key,
+			};
+		}
+		qp->segment_ends[i] = count;
+	}
+	return count;
+
+err:
+	while (i--)
+		if (krdma_sge_is_used(request, i))
+			krdma_region_end_use(request->sges[i].region);
+	return ret;
+}
+
+/* What keeps the memory in a slot: the regions of which the last byte is in it. */
+static void krdma_send_keep_regions(struct krdma_ring *ring, const struct krdma_request *request,
+				    u32 *next_sge, u32 used_segments)
+{
+	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
+	struct krdma_region **regions = krdma_ring_regions(ring, ring->tail);
+
+	slot->region_count = 0;
+	for (; *next_sge < request->sge_count; (*next_sge)++) {
+		if (ring->qp->segment_ends[*next_sge] > used_segments)
+			break;
+		if (krdma_sge_is_used(request, *next_sge))
+			regions[slot->region_count++] = request->sges[*next_sge].region;
+	}
+}
+
+static void krdma_send_forget_regions(const struct krdma_request *request, u32 next_sge)
+{
+	for (; next_sge < request->sge_count; next_sge++)
+		if (krdma_sge_is_used(request, next_sge))
+			krdma_region_end_use(request->sges[next_sge].region);
+}
+
+/* The device refused, and the rest of the operation is not built. */
+static void krdma_send_leave_regions(struct krdma_post *post, const struct krdma_request *request,
+				     u32 next_sge)
+{
+	for (; next_sge < request->sge_count; next_sge++) {
+		if (!krdma_sge_is_used(request, next_sge))
+			continue;
+		if (post->open_pieces)
+			krdma_cut_keep(post->ring->qp, request->sges[next_sge].region);
+		else
+			krdma_region_end_use(request->sges[next_sge].region);
+	}
+}
+
+/* The request for one piece, in the slot at the tail and at the end of the chain. */
+static void krdma_send_build(struct krdma_post *post, const struct krdma_op *op,
+			     const struct krdma_request *request, u32 length,
+			     const struct krdma_split_piece *piece,
+			     const struct krdma_segment *segments, bool last)
+{
+	struct krdma_ring *ring = post->ring;
+	struct krdma_qp *qp = ring->qp;
+	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
+	union krdma_wr *wr = &qp->wrs[post->chain];
+	struct ib_sge *sges = &qp->sges[post->chain * ring->max_sge];
+	u32 count = piece->count;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		sges[i] = (struct ib_sge) {
+			.addr = segments[i].addr,
+			.length = segments[i].length,
+			.lkey = segments[i].key,
+		};
+	/* A read of nothing still has a place where it goes: siw insists. */
+	if (!count && op->last == IB_WR_RDMA_READ)
+		sges[count++] = (struct ib_sge) { .lkey = qp->domain->pd->local_dma_lkey };
+
+	krdma_op_fill(op, request, piece, last, wr);
+	wr->send.wr_cqe = &slot->cqe;
+	wr->send.sg_list = sges;
+	wr->send.num_sge = count;
+
+	slot->cookie = request->cookie;
+	slot->length = length;
+	slot->opcode = request->opcode;
+	slot->flags = last ? KRDMA_SLOT_LAST : 0;
+	if (request->flags & KRDMA_POST_SILENT)
+		slot->flags |= KRDMA_SLOT_SILENT;
+
+	if ((last && !(request->flags & KRDMA_POST_SILENT)) ||
+	    ring->run + 1 >= (ring->credits.depth + 1) / 2) {
+		wr->send.send_flags |= IB_SEND_SIGNALED;
+		ring->run = 0;
+	} else {
+		ring->run++;
+	}
+}
+
+/* Local memory for an operation that brings none: the 8 bytes of the slot at the tail. */
+static u32 krdma_send_scratch(struct krdma_qp *qp, const struct krdma_op *op)
+{
+	u32 index = qp->send.tail & qp->send.mask;
+
+	qp->segments[0] = (struct krdma_segment) {
+		.addr = qp->scratch_dma + index * sizeof(u64),
+		.length = op->scratch_length,
+		.key = qp->domain->pd->local_dma_lkey,
+	};
+	return 1;
+}
+
+/* The slot is ours: what is written goes to its 8 bytes, as the processor has it. */
+static void krdma_send_fill_scratch(struct krdma_qp *qp, const struct krdma_op *op,
+				    const struct krdma_request *request)
+{
+	u32 index = qp->send.tail & qp->send.mask;
+
+	if (op->last == IB_WR_RDMA_WRITE)
+		qp->scratch[index] = request->operand;
+	ib_dma_sync_single_for_device(qp->ib->device, qp->segments[0].addr, sizeof(u64),
+				      DMA_BIDIRECTIONAL);
+}
+
+/* The pieces of an operation for which there are credits. */
+static int krdma_send_pieces(struct krdma_post *post, const struct krdma_op *op,
+			     const struct krdma_request *request, u32 length,
+			     struct krdma_split *split, u32 pieces)
+{
+	struct krdma_ring *ring = post->ring;
+	struct krdma_segment *segments = ring->qp->piece_segments;
+	struct krdma_split_piece piece;
+	u32 next_sge = 0;
+	int ret;
+
+	while (pieces--) {
+		if (post->chain == KRDMA_CHAIN) {
+			ret = krdma_send_chain(post);
+			if (ret) {
+				krdma_send_leave_regions(post, request, next_sge);
+				return ret;
+			}
+		}
+		krdma_split_next(split, segments, &piece);
+		krdma_send_keep_regions(ring, request, &next_sge,
+					pieces ? split->index : KRDMA_SEGMENTS);
+		krdma_send_build(post, op, request, length, &piece, segments, !pieces);
+		krdma_slot_commit(ring);
+		post->chain++;
+	}
+	return 0;
+}
+
+static int krdma_send_one(struct krdma_post *post, const struct krdma_request *request)
+{
+	struct krdma_ring *ring = post->ring;
+	struct krdma_qp *qp = ring->qp;
+	const struct krdma_op *op;
+	struct krdma_split split;
+	int segments = 0;
+	u64 length = 0;
+	u64 pieces;
+	u32 max_sge;
+	int ret;
+
+	op = krdma_op_find(request, qp->caps);
+	if (IS_ERR(op))
+		return PTR_ERR(op);
+
+	if (op->last == IB_WR_REG_MR) {
+		ret = krdma_mr_check(request->mr, qp->mr_pool) ?:
+		      krdma_access_check(qp->domain->dev, request->access);
+		if (ret)
+			return ret;
+	}
+	if (op->traits & KRDMA_OP_SCRATCH)
+		segments = krdma_send_scratch(qp, op);
+	else if (!(op->traits & KRDMA_OP_NO_DATA))
+		segments = krdma_send_segments(qp, op, request, &length);
+	if (segments < 0)
+		return segments;
+
+	ret = krdma_op_check_length(op, request, length);
+	if (ret)
+		goto err;
+
+	max_sge = op->traits & KRDMA_OP_READS ? qp->max_read_sge : ring->max_sge;
+	pieces = krdma_split_pieces(qp->segments, segments, max_sge, qp->max_message);
+	if (pieces > (op->traits & KRDMA_OP_SPLITS ? ring->credits.depth : 1) ||
+	    ((request->flags & KRDMA_POST_INLINE) && (pieces > 1 || length > qp->max_inline))) {
+		ret = -EMSGSIZE;
+		goto err;
+	}
+	if (!krdma_credits_take(&ring->credits, pieces)) {
+		ret = -EAGAIN;
+		goto err;
+	}
+	if (op->traits & KRDMA_OP_SCRATCH)
+		krdma_send_fill_scratch(qp, op, request);
+	ret = krdma_split_init(&split, qp->segments, segments, max_sge, qp->max_message);
+	if (WARN_ON_ONCE(ret)) {
+		krdma_credits_untake(&ring->credits, pieces);
+		goto err;
+	}
+	return krdma_send_pieces(post, op, request, length, &split, pieces);
+
+err:
+	if (!(op->traits & (KRDMA_OP_SCRATCH | KRDMA_OP_NO_DATA)))
+		krdma_send_forget_regions(request, 0);
+	return ret;
+}
+
+/* What the consumer is told: how many were accepted, or why none was. */
+static int krdma_post_result(const struct krdma_post *post, int ret)
+{
+	return post->accepted ?: ret;
+}
+
+static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
+{
+	/* Pairs with the release in krdma_conn_set_qp(). */
+	return smp_load_acquire(&conn->qp);
+}
+
+/* Why a closed queue pair takes nothing. */
+static int krdma_conn_refusal(struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
+}
+
+/**
+ * krdma_conn_post - ask for operations
+ * @conn: the connection, connected
+ * @requests: what is asked; copied
+ * @count: how many
+ *
+ * They are given to the device in their order, many at a time.  Each that is
+ * accepted completes exactly once, or not at all if it is silent and succeeds.
+ * If fewer are accepted than were asked for, the next one, asked for alone, says
+ * why; if the queue was full, &struct krdma_conn_ops.space tells when it is not.
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: how many of them were accepted, at least 1; or, if none was,
+ * -EAGAIN: the queue is full;
+ * -ENOTCONN: the connection is not, or no longer, connected;
+ * -ENODEV: its device has been removed;
+ * -EOPNOTSUPP: the device cannot do this;
+ * -EINVAL: no such operation, or not with these flags, this memory or address;
+ * -EMSGSIZE: more than a message, the inline data, or the whole queue can carry;
+ * -EOVERFLOW: beyond the end of the peer's addresses;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that right, outside of
+ * its region, of a region that was released, or of another session, device, or,
+ * of a registration, connection;
+ * -EIO: the provider failed.
+ */
+int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+	struct krdma_post post = {};
+	struct krdma_ring *ring;
+	unsigned long flags;
+	bool broken = false;
+	int ret = 0;
+	int sent;
+	int i;
+
+	if (count <= 0)
+		return -EINVAL;
+	if (!qp)
+		return krdma_conn_refusal(conn);
+
+	ring = &qp->send;
+	post.ring = ring;
+	spin_lock_irqsave(&ring->lock, flags);
+	if (!ring->open) {
+		ret = krdma_conn_refusal(conn);
+		goto out_unlock;
+	}
+	for (i = 0; i < count && !ret; i++)
+		ret = krdma_send_one(&post, &requests[i]);
+	/* Also what was built before one that cannot be. */
+	sent = krdma_send_chain(&post);
+	ret = ret ?: sent;
+	/* Credits for pieces that were not built, or not taken. */
+	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
+	if (post.open_pieces) {
+		krdma_send_cut(&post);
+		broken = true;
+	}
+	WRITE_ONCE(ring->posted, ring->posted + post.accepted);
+	ret = krdma_post_result(&post, ret);
+
+out_unlock:
+	spin_unlock_irqrestore(&ring->lock, flags);
+	if (broken)
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, -EIO);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_post, "KRDMA");
+
+/*
+ * Receives
+ */
+
+/**
+ * krdma_receive_build - the request of a receive, with its memory
+ * @receive: what the consumer wants
+ * @domain: of the queue
+ * @max_sge: entries that it can have
+ * @sges: room for them
+ * @regions: room for the regions that are kept
+ * @region_count: how many these are
+ * @wr: filled in, but for its completion and the connection to others
+ *
+ * Context: any.
+ * Return: 0, or the errno of krdma_region_begin_use(), or -EMSGSIZE.
+ */
+int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain *domain,
+			u32 max_sge, struct ib_sge *sges, struct krdma_region **regions,
+			u16 *region_count, struct ib_recv_wr *wr)
+{
+	struct krdma_segment segment;
+	const struct krdma_sge *sge;
+	u32 count = 0;
+	int ret;
+	u32 i;
+
+	*region_count = 0;
+	for (i = 0; i < receive->sge_count; i++) {
+		sge = &receive->sges[i];
+		if (!sge->length)
+			continue;
+		ret = -EMSGSIZE;
+		if (count == max_sge)
+			goto err;
+		segment = (struct krdma_segment) {
+			.addr = sge->addr, .length = sge->length, .key = sge->key,
+		};
+		if (sge->region) {
+			/* Memory that the device sees in many places is registered for this. */
+			ret = krdma_region_begin_use(sge->region, domain, sge->addr, sge->length,
+						     KRDMA_ACCESS_LOCAL_WRITE, &segment, 1);
+			if (ret < 0)
+				goto err;
+			regions[(*region_count)++] = sge->region;
+		}
+		sges[count++] = (struct ib_sge) {
+			.addr = segment.addr, .length = segment.length, .lkey = segment.key,
+		};
+	}
+	*wr = (struct ib_recv_wr) { .sg_list = sges, .num_sge = count };
+	return 0;
+
+err:
+	while (*region_count)
+		krdma_region_end_use(regions[--*region_count]);
+	return ret;
+}
+
+static int krdma_receive_chain(struct krdma_post *post)
+{
+	struct krdma_qp *qp = post->ring->qp;
+	const struct ib_recv_wr *bad = NULL;
+	u32 count = post->chain;
+	u32 taken = count;
+	u32 i;
+	int ret;
+
+	if (!count)
+		return 0;
+
+	for (i = 0; i < count; i++)
+		qp->recv_wrs[i].next = i + 1 < count ? &qp->recv_wrs[i + 1] : NULL;
+	ret = ib_post_recv(qp->ib, &qp->recv_wrs[0], &bad);
+	if (ret) {
+		for (taken = 0; taken < count && &qp->recv_wrs[taken] != bad; taken++)
+			;
+		if (taken == count)
+			taken = 0;
+		ret = krdma_post_error(ret);
+	}
+	krdma_chain_account(post, taken);
+	return ret;
+}
+
+static int krdma_receive_one(struct krdma_post *post, const struct krdma_receive *receive)
+{
+	struct krdma_ring *ring = post->ring;
+	struct krdma_qp *qp = ring->qp;
+	struct krdma_slot *slot;
+	int ret;
+
+	if (post->chain == KRDMA_CHAIN) {
+		ret = krdma_receive_chain(post);
+		if (ret)
+			return ret;
+	}
+	if (!krdma_credits_take(&ring->credits, 1))
+		return -EAGAIN;
+
+	slot = krdma_ring_slot(ring, ring->tail);
+	ret = krdma_receive_build(receive, qp->domain, ring->max_sge,
+				  &qp->recv_sges[post->chain * ring->max_sge],
+				  krdma_ring_regions(ring, ring->tail), &slot->region_count,
+				  &qp->recv_wrs[post->chain]);
+	if (ret) {
+		krdma_credits_untake(&ring->credits, 1);
+		return ret;
+	}
+	qp->recv_wrs[post->chain].wr_cqe = &slot->cqe;
+	slot->cookie = receive->cookie;
+	slot->opcode = KRDMA_OP_RECEIVE;
+	slot->flags = KRDMA_SLOT_LAST;
+	krdma_slot_commit(ring);
+	post->chain++;
+	return 0;
+}
+
+/**
+ * krdma_conn_receive - give room for messages
+ * @conn: the connection, as soon as krdma_conn_prepare() has made its queues: also
+ *	before it is connected
+ * @receives: the room; copied
+ * @count: how many
+ *
+ * Messages take them in this order, and each completes exactly once.
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: how many of them were accepted, at least 1; or, if none was,
+ * -EAGAIN: the queue is full;
+ * -ENOTCONN: the connection has no queues yet, or is at its end;
+ * -ENODEV: its device has been removed;
+ * -EINVAL: @count is not positive, or receives come from a shared queue;
+ * -EMSGSIZE: more pieces of memory than a receive can have;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post();
+ * -EIO: the provider failed.
+ */
+int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *receives, int count)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+	struct krdma_post post = {};
+	struct krdma_ring *ring;
+	unsigned long flags;
+	int ret = 0;
+	int sent;
+	int i;
+
+	if (count <= 0)
+		return -EINVAL;
+	if (!qp)
+		return krdma_conn_refusal(conn);
+	ring = &qp->recv;
+	if (!ring->slots)
+		return -EINVAL;
+
+	post.ring = ring;
+	spin_lock_irqsave(&ring->lock, flags);
+	if (!ring->open) {
+		ret = krdma_conn_refusal(conn);
+		goto out_unlock;
+	}
+	for (i = 0; i < count && !ret; i++)
+		ret = krdma_receive_one(&post, &receives[i]);
+	sent = krdma_receive_chain(&post);
+	ret = ret ?: sent;
+	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
+	WRITE_ONCE(ring->posted, ring->posted + post.accepted);
+	ret = krdma_post_result(&post, ret);
+
+out_unlock:
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_receive, "KRDMA");

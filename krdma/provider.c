@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is known of providers and cannot be asked of them.
+ */
+#include <rdma/ib_verbs.h>
+
+#include "provider.h"
+
+/**
+ * krdma_provider_registers_user - whether ib_reg_user_mr() can be called
+ * @ibdev: the RDMA device
+ *
+ * That call is there for kernel callers, but hands their provider no udata, and
+ * providers are written for callers who have it: irdma and mthca follow the
+ * missing pointer, and hns takes its absence to mean "for the kernel" and
+ * registers a fresh buffer.  So only those are trusted of which it is known:
+ *
+ *	rxe, siw	ignore it, or look whether it is there
+ *	mlx4, mlx5	look at it for memory that is not resident only, which is
+ *			never asked for here
+ *
+ * Context: any.
+ * Return: true if the provider takes a kernel caller.
+ */
+bool krdma_provider_registers_user(const struct ib_device *ibdev)
+{
+	if (!ibdev->ops.reg_user_mr)
+		return false;
+
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_MLX4:
+	case RDMA_DRIVER_MLX5:
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * krdma_provider_lingers - whether memory is used beyond its deregistration
+ * @ibdev: the RDMA device
+ *
+ * siw looks at a key when it begins to answer a read, and keeps the
+ * registration, though not the pages behind a fast one, as long as a message of
+ * a peer is under way.  It gives the last reference to a registration back
+ * wherever the message ends, also in softirq, where a process's pages must not
+ * be let go.  And it tells of a completion before it gives back its reference
+ * to the memory of the operation.
+ *
+ * Context: any.
+ * Return: true if deregistration does not mean that the device is finished.
+ */
+bool krdma_provider_lingers(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
+}
+
+/**
+ * krdma_provider_reads_by_key - whether a read needs a key for its own memory
+ * @ibdev: the RDMA device
+ *
+ * On iWARP the answer to a read is a write, to a key that the request tells the
+ * peer: the local DMA key will not do, and the key needs the right to be written
+ * remotely.  siw does not insist: it checks local rights only.
+ *
+ * Context: any.
+ * Return: true if reads need a region with KRDMA_ACCESS_REMOTE_WRITE.
+ */
+bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
+{
+	return ibdev->node_type == RDMA_NODE_RNIC && ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}

@@ -1,0 +1,671 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues of completions.
+ *
+ * A queue is one completion queue of a device, and krdma polls it itself instead
+ * of leaving that to ib_core's helpers, because of what it promises:
+ *
+ *  - Whoever takes completions holds the queue's poll lock until the consumer has
+ *    been told.  So the consumer sees one at a time and in order, also when a
+ *    teardown helps along.
+ *  - A teardown can take everything that the device has completed, and knows that
+ *    nobody still works on any of it.  That is what lets a queue pair with a
+ *    shared receive queue end without the device's "last request reached", which
+ *    some devices never say, and several times others.
+ *  - A thread that waits can poll the device itself, with no interrupt and no
+ *    switch of contexts, and a queue that nobody polls loses nothing.
+ *
+ * The device's queue has room for everything that was accepted: each connection
+ * reserves its depths and its drain markers when it is made, and gets a credit back
+ * only when the completion is on its way to the consumer, and nowhere stored.
+ */
+#include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "queue.h"
+
+/* What one run in process context takes before it lets others run. */
+#define KRDMA_QUEUE_WORK_BUDGET		256
+/* The same in softirq; irq_poll has a budget of its own besides. */
+#define KRDMA_QUEUE_SOFTIRQ_BUDGET	64
+
+/*
+ * Credits
+ */
+
+/**
+ * krdma_credits_left - how many can be taken
+ * @credits: of what
+ *
+ * Context: any; exact under the lock of the one who posts.
+ * Return: how many.
+ */
+u32 krdma_credits_left(const struct krdma_credits *credits)
+{
+	/* Pairs with the release in krdma_credits_give(): the slot is free, too. */
+	return credits->depth - (credits->taken - smp_load_acquire(&credits->returned));
+}
+
+/**
+ * krdma_credits_take - take some, or be told when there are more
+ * @credits: of what
+ * @count: how many
+ *
+ * Context: any, under the lock of the one who posts.
+ * Return: whether there were enough.
+ */
+bool krdma_credits_take(struct krdma_credits *credits, u32 count)
+{
+	if (krdma_credits_left(credits) < count) {
+		WRITE_ONCE(credits->wanted, true);
+		/* Pairs with the barrier in krdma_credits_announce(): one of both sees. */
+		smp_mb();
+		if (krdma_credits_left(credits) < count)
+			return false;
+	}
+	credits->taken += count;
+	return true;
+}
+
+/**
+ * krdma_credits_untake - what was taken last was not used
+ * @credits: of what
+ * @count: how many
+ *
+ * Context: any, under the lock of the one who posts.
+ */
+void krdma_credits_untake(struct krdma_credits *credits, u32 count)
+{
+	credits->taken -= count;
+}
+
+/* Some are back: whoever is told of a completion may use what it has freed. */
+static void krdma_credits_give(struct krdma_credits *credits, u32 count)
+{
+	/* Pairs with the acquire in krdma_credits_left(). */
+	smp_store_release(&credits->returned, credits->returned + count);
+}
+
+/* After krdma_credits_give(): tells the one who was refused. */
+static void krdma_credits_announce(struct krdma_credits *credits)
+{
+	/* Pairs with the barrier in krdma_credits_take(): one of both sees. */
+	smp_mb();
+	if (READ_ONCE(credits->wanted)) {
+		WRITE_ONCE(credits->wanted, false);
+		credits->ops->space(credits);
+	}
+}
+
+/**
+ * krdma_credits_return - give some back, and tell the one who waits for them
+ * @credits: of what
+ * @count: how many
+ *
+ * Context: any, under the poll lock.
+ */
+void krdma_credits_return(struct krdma_credits *credits, u32 count)
+{
+	krdma_credits_give(credits, count);
+	krdma_credits_announce(credits);
+}
+
+/*
+ * Taking and telling
+ */
+
+/**
+ * krdma_queue_hold - keep everybody else from taking completions
+ * @queue: the queue; the caller is attached to it
+ * @flags: for krdma_queue_let_go()
+ *
+ * Context: process context; may sleep if completions are told there, and must not
+ * sleep before krdma_queue_let_go() otherwise.  Not from a callback of the queue.
+ */
+void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags)
+{
+	*flags = 0;
+	switch (queue->where) {
+	case KRDMA_CONTEXT_WORKQUEUE:
+		mutex_lock(&queue->poll_mutex);
+		break;
+	case KRDMA_CONTEXT_SOFTIRQ:
+		spin_lock_bh(&queue->poll_lock);
+		break;
+	case KRDMA_CONTEXT_POLL:
+		spin_lock_irqsave(&queue->poll_lock, *flags);
+		break;
+	}
+}
+
+/**
+ * krdma_queue_let_go - end what krdma_queue_hold() began
+ * @queue: the queue
+ * @flags: of krdma_queue_hold()
+ *
+ * Context: that of krdma_queue_hold().
+ */
+void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags)
+{
+	switch (queue->where) {
+	case KRDMA_CONTEXT_WORKQUEUE:
+		mutex_unlock(&queue->poll_mutex);
+		break;
+	case KRDMA_CONTEXT_SOFTIRQ:
+		spin_unlock_bh(&queue->poll_lock);
+		break;
+	case KRDMA_CONTEXT_POLL:
+		spin_unlock_irqrestore(&queue->poll_lock, flags);
+		break;
+	}
+}
+
+/**
+ * krdma_queue_assert_held - the caller takes completions, and nobody else does
+ * @queue: the queue
+ *
+ * Context: any.
+ */
+void krdma_queue_assert_held(struct krdma_queue *queue)
+{
+	if (queue->where == KRDMA_CONTEXT_WORKQUEUE)
+		lockdep_assert_held(&queue->poll_mutex);
+	else
+		lockdep_assert_held(&queue->poll_lock);
+}
+
+/* Takes @budget completions, or fewer if there are no more; each knows what it is. */
+static int krdma_queue_take(struct krdma_queue *queue, int budget)
+{
+	int taken = 0;
+	int count;
+	int i;
+
+	krdma_queue_assert_held(queue);
+
+	while (taken < budget) {
+		count = ib_poll_cq(queue->cq, min(budget - taken, KRDMA_QUEUE_BATCH), queue->wcs);
+		if (count <= 0)
+			break;
+		for (i = 0; i < count; i++)
+			queue->wcs[i].wr_cqe->done(queue->cq, &queue->wcs[i]);
+		taken += count;
+		/* What the device has is asked for again only if this was a full batch. */
+		if (count < KRDMA_QUEUE_BATCH)
+			break;
+	}
+	return taken;
+}
+
+/**
+ * krdma_queue_drain - take all that the device has completed
+ * @queue: the queue
+ *
+ * Context: with krdma_queue_hold().
+ */
+void krdma_queue_drain(struct krdma_queue *queue)
+{
+	int count;
+
+	/* Bounded: nobody can post more than the queue has room for while it is held. */
+	do {
+		count = krdma_queue_take(queue, KRDMA_QUEUE_BATCH);
+	} while (count > 0);
+}
+
+static void krdma_queue_stash(struct krdma_queue *queue,
+			      const struct krdma_completion *completion,
+			      struct krdma_credits *credits)
+{
+	struct krdma_stashed *slot;
+
+	/* Credits see to it. */
+	if (WARN_ON_ONCE(queue->stash_tail - queue->stash_head >= queue->stash_size))
+		return;
+
+	slot = &queue->stash[queue->stash_tail++ & (queue->stash_size - 1)];
+	slot->completion = *completion;
+	slot->credits = credits;
+	credits->ops->get(credits);
+	wake_up_all(&queue->wait);
+}
+
+/**
+ * krdma_queue_tell - tell the consumer that an operation has ended
+ * @queue: the queue; the caller holds its poll lock
+ * @completion: the operation
+ * @complete: the consumer's callback; not called with KRDMA_CONTEXT_POLL
+ * @credits: one of these is given back when the consumer has been told
+ *
+ * Context: that of the poll lock.
+ */
+void krdma_queue_tell(struct krdma_queue *queue, const struct krdma_completion *completion,
+		      void (*complete)(const struct krdma_completion *completion),
+		      struct krdma_credits *credits)
+{
+	krdma_queue_assert_held(queue);
+
+	if (queue->where != KRDMA_CONTEXT_POLL) {
+		/* The device's entry and the slot are free: the callback may use both. */
+		krdma_credits_give(credits, 1);
+		if (complete)
+			complete(completion);
+		krdma_credits_announce(credits);
+	} else if (queue->out_room > 0) {
+		*queue->out++ = *completion;
+		queue->out_room--;
+		krdma_credits_return(credits, 1);
+	} else {
+		krdma_queue_stash(queue, completion, credits);
+	}
+}
+
+/*
+ * The three contexts
+ */
+
+static bool krdma_queue_rearm(struct krdma_queue *queue)
+{
+	return ib_req_notify_cq(queue->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0;
+}
+
+static void krdma_queue_work(struct work_struct *work)
+{
+	struct krdma_queue *queue = container_of(work, struct krdma_queue, work);
+	bool again = false;
+
+	mutex_lock(&queue->poll_mutex);
+	if (!queue->ended)
+		again = krdma_queue_take(queue, KRDMA_QUEUE_WORK_BUDGET) >=
+				KRDMA_QUEUE_WORK_BUDGET ||
+			krdma_queue_rearm(queue);
+	mutex_unlock(&queue->poll_mutex);
+
+	if (again)
+		queue_work(krdma_completion_workqueue, &queue->work);
+}
+
+static int krdma_queue_softirq(struct irq_poll *iop, int budget)
+{
+	struct krdma_queue *queue = container_of(iop, struct krdma_queue, iop);
+	int taken = 0;
+
+	spin_lock(&queue->poll_lock);
+	if (!queue->ended)
+		taken = krdma_queue_take(queue, budget);
+	spin_unlock(&queue->poll_lock);
+	if (taken >= budget)
+		return taken;
+
+	/* In this order: what comes after arming has to find us ready to be scheduled. */
+	irq_poll_complete(iop);
+	spin_lock(&queue->poll_lock);
+	if (!queue->ended && krdma_queue_rearm(queue))
+		irq_poll_sched(iop);
+	spin_unlock(&queue->poll_lock);
+	return taken;
+}
+
+/*
+ * The device says that there is something.  Perhaps from inside a post, with its
+ * own locks held and interrupts off: so this only wakes.
+ */
+static void krdma_queue_notify(struct ib_cq *cq, void *context)
+{
+	struct krdma_queue *queue = context;
+
+	switch (queue->where) {
+	case KRDMA_CONTEXT_WORKQUEUE:
+		queue_work(krdma_completion_workqueue, &queue->work);
+		break;
+	case KRDMA_CONTEXT_SOFTIRQ:
+		irq_poll_sched(&queue->iop);
+		break;
+	case KRDMA_CONTEXT_POLL:
+		atomic_inc(&queue->events);
+		wake_up_all(&queue->wait);
+		break;
+	}
+}
+
+/* An overflow, which cannot happen, or a device that is broken: it says so elsewhere, too. */
+static void krdma_queue_event(struct ib_event *event, void *context)
+{
+	struct krdma_queue *queue = context;
+
+	dev_warn_ratelimited(&queue->cq->device->dev, "a completion queue reports: %s\n",
+			     ib_event_msg(event->event));
+}
+
+/**
+ * krdma_queue_poll - take completions
+ * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * @completions: where they go
+ * @count: how many at most
+ *
+ * Any number of threads may do so: each completion goes to exactly one.
+ *
+ * Context: any but NMI; does not sleep.
+ * Return: how many, 0 if there is none; or
+ * -EINVAL: @count is not positive, or completions are told elsewhere;
+ * -ENODEV: the device has been removed, and everything has been taken.
+ */
+int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *completions, int count)
+{
+	struct krdma_stashed stashed;
+	unsigned long flags;
+	int taken = 0;
+
+	if (count <= 0 || queue->where != KRDMA_CONTEXT_POLL)
+		return -EINVAL;
+
+	/* What waits came first. */
+	spin_lock_irqsave(&queue->poll_lock, flags);
+	while (taken < count && queue->stash_head != queue->stash_tail) {
+		stashed = queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
+		completions[taken++] = stashed.completion;
+		krdma_credits_return(stashed.credits, 1);
+		stashed.credits->ops->put(stashed.credits);
+	}
+	if (taken < count && !queue->ended) {
+		queue->out = &completions[taken];
+		queue->out_room = count - taken;
+		/* Some complete silently: ask until there is something, or nothing more. */
+		while (queue->out_room > 0 && krdma_queue_take(queue, queue->out_room) > 0)
+			;
+		taken = count - queue->out_room;
+		queue->out_room = 0;
+	} else if (!taken) {
+		taken = -ENODEV;
+	}
+	spin_unlock_irqrestore(&queue->poll_lock, flags);
+
+	return taken;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_queue_poll, "KRDMA");
+
+static bool krdma_queue_has_stash(struct krdma_queue *queue)
+{
+	return READ_ONCE(queue->stash_head) != READ_ONCE(queue->stash_tail);
+}
+
+/* Is there something now, or will the device tell?  Or is it all over? */
+static int krdma_queue_arm(struct krdma_queue *queue, bool *worth)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&queue->poll_lock, flags);
+	*worth = queue->stash_head != queue->stash_tail;
+	if (!*worth && queue->ended)
+		ret = -ENODEV;
+	else if (!*worth)
+		*worth = krdma_queue_rearm(queue);
+	spin_unlock_irqrestore(&queue->poll_lock, flags);
+
+	return ret;
+}
+
+/**
+ * krdma_queue_wait - wait until there may be something to poll
+ * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * @timeout_ms: how long at most
+ *
+ * Another thread may have been faster: poll, and wait again if there is nothing.
+ *
+ * Context: process context; sleeps.
+ * Return: 0 if it is worth polling, or
+ * -EINVAL: completions are told elsewhere;
+ * -ENODEV: the device has been removed, and everything has been taken;
+ * -ETIMEDOUT;
+ * -EINTR: a signal came first.
+ */
+int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms)
+{
+	int seen = atomic_read(&queue->events);
+	bool worth;
+	long left;
+	int ret;
+
+	might_sleep();
+
+	if (queue->where != KRDMA_CONTEXT_POLL)
+		return -EINVAL;
+	ret = krdma_queue_arm(queue, &worth);
+	if (ret || worth)
+		return ret;
+
+	left = wait_event_interruptible_timeout(queue->wait,
+						atomic_read(&queue->events) != seen ||
+						krdma_queue_has_stash(queue) ||
+						READ_ONCE(queue->ended),
+						msecs_to_jiffies(timeout_ms));
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_queue_wait, "KRDMA");
+
+/*
+ * Its life
+ */
+
+static void krdma_queue_free(struct krdma_queue *queue)
+{
+	struct krdma_stashed *stashed;
+
+	/* Nobody asked for these any more. */
+	while (queue->stash_head != queue->stash_tail) {
+		stashed = &queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
+		stashed->credits->ops->put(stashed->credits);
+	}
+	kvfree(queue->stash);
+	mutex_destroy(&queue->poll_mutex);
+	krdma_device_put(queue->dev);
+	kfree(queue);
+}
+
+static void krdma_queue_unref(struct krdma_queue *queue)
+{
+	if (refcount_dec_and_test(&queue->refs))
+		krdma_queue_free(queue);
+}
+
+/* Nothing completes here any more, and nobody polls. */
+static void krdma_queue_release(struct krdma_resource *res)
+{
+	struct krdma_queue *queue = container_of(res, struct krdma_queue, res);
+
+	unsigned long flags;
+
+	if (!IS_ERR_OR_NULL(queue->cq)) {
+		if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+			irq_poll_disable(&queue->iop);
+		/* The device may tell until it is gone; whoever comes then finds this. */
+		krdma_queue_hold(queue, &flags);
+		WRITE_ONCE(queue->ended, true);
+		krdma_queue_let_go(queue, flags);
+		/* A softirq that has just completed may be about to look for it. */
+		if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+			synchronize_rcu();
+		ib_destroy_cq(queue->cq);
+		cancel_work_sync(&queue->work);
+	}
+	wake_up_all(&queue->wait);
+}
+
+static void krdma_queue_forget(struct krdma_resource *res)
+{
+	krdma_queue_unref(container_of(res, struct krdma_queue, res));
+}
+
+static int krdma_queue_make(struct krdma_queue *queue, int vector)
+{
+	struct ib_device *ibdev = krdma_device_ib(queue->dev);
+	static atomic_t next_vector;
+	struct ib_cq_init_attr attr = {
+		.cqe = queue->depth,
+		.comp_vector = (vector < 0 ? (u32)atomic_inc_return(&next_vector) : (u32)vector) %
+			       ibdev->num_comp_vectors,
+	};
+
+	queue->cq = ib_create_cq(ibdev, krdma_queue_notify, krdma_queue_event, queue, &attr);
+	if (IS_ERR(queue->cq))
+		return krdma_provider_error(PTR_ERR(queue->cq));
+
+	if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+		irq_poll_init(&queue->iop, KRDMA_QUEUE_SOFTIRQ_BUDGET, krdma_queue_softirq);
+	/* One that is polled is armed by who waits. */
+	if (queue->where != KRDMA_CONTEXT_POLL)
+		ib_req_notify_cq(queue->cq, IB_CQ_NEXT_COMP);
+	return 0;
+}
+
+static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_attr *attr)
+{
+	if (!attr->depth || attr->depth > krdma_device_limits(dev)->max_cqe)
+		return -EINVAL;
+
+	switch (attr->where) {
+	case KRDMA_CONTEXT_WORKQUEUE:
+	case KRDMA_CONTEXT_SOFTIRQ:
+	case KRDMA_CONTEXT_POLL:
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * krdma_queue_create - make a queue of completions
+ * @dev: on which device; the caller holds a reference
+ * @attr: what it is to be; copied
+ *
+ * Context: process context; may sleep.
+ * Return: the queue, for krdma_queue_put(), or ERR_PTR of
+ * -EINVAL: no depth, one above the device's max_cqe, or an unknown context;
+ * -ENODEV: the device has been removed;
+ * -ENOMEM; -EIO: the provider failed.
+ */
+struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
+				       const struct krdma_queue_attr *attr)
+{
+	struct krdma_queue *queue;
+	int ret;
+
+	might_sleep();
+
+	ret = krdma_queue_check(dev, attr);
+	if (ret)
+		return ERR_PTR(ret);
+
+	queue = kzalloc_obj(*queue, GFP_KERNEL);
+	if (!queue)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&queue->refs, 2);
+	krdma_device_hold(dev);
+	queue->dev = dev;
+	queue->where = attr->where;
+	queue->depth = attr->depth;
+	spin_lock_init(&queue->reserve_lock);
+	mutex_init(&queue->poll_mutex);
+	spin_lock_init(&queue->poll_lock);
+	INIT_WORK(&queue->work, krdma_queue_work);
+	init_waitqueue_head(&queue->wait);
+
+	if (queue->where == KRDMA_CONTEXT_POLL) {
+		queue->stash_size = roundup_pow_of_two(queue->depth);
+		queue->stash = kvzalloc_objs(*queue->stash, queue->stash_size, GFP_KERNEL);
+		if (!queue->stash) {
+			ret = -ENOMEM;
+			goto err_free;
+		}
+	}
+
+	ret = krdma_resource_init(&queue->res, dev, krdma_queue_release, krdma_queue_forget);
+	if (ret)
+		goto err_free;
+	ret = krdma_queue_make(queue, attr->vector);
+	krdma_resource_put(&queue->res);
+	if (ret) {
+		krdma_queue_put(queue);
+		return ERR_PTR(ret);
+	}
+	return queue;
+
+err_free:
+	krdma_queue_free(queue);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_queue_create, "KRDMA");
+
+/**
+ * krdma_queue_put - the consumer needs a queue no longer
+ * @queue: the queue, or NULL; not used by the caller any more
+ *
+ * Connections and shared receive queues that complete there go on, and the queue
+ * stays as long as they do.
+ *
+ * Context: process context.
+ */
+void krdma_queue_put(struct krdma_queue *queue)
+{
+	if (!queue)
+		return;
+
+	krdma_resource_drop(&queue->res);
+	krdma_queue_unref(queue);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_queue_put, "KRDMA");
+
+/**
+ * krdma_queue_attach - one more who completes in a queue
+ * @queue: the queue; the caller keeps it
+ * @count: the room that it needs
+ *
+ * Context: process context.
+ * Return: 0, or -ENOSPC if there is not enough room, -ENODEV if the device has
+ * been removed, -ESHUTDOWN if the consumer has put the queue.
+ */
+int krdma_queue_attach(struct krdma_queue *queue, u32 count)
+{
+	int ret = 0;
+
+	if (!krdma_resource_tryget(&queue->res))
+		return krdma_resource_error(&queue->res);
+
+	spin_lock(&queue->reserve_lock);
+	if (count > queue->depth - queue->reserved)
+		ret = -ENOSPC;
+	else
+		queue->reserved += count;
+	spin_unlock(&queue->reserve_lock);
+
+	if (ret)
+		krdma_resource_put(&queue->res);
+	else
+		refcount_inc(&queue->refs);
+	return ret;
+}
+
+/**
+ * krdma_queue_detach - end what krdma_queue_attach() began
+ * @queue: the queue
+ * @count: the room that it needed
+ *
+ * Nothing of the caller's completes there any more.
+ *
+ * Context: process context.
+ */
+void krdma_queue_detach(struct krdma_queue *queue, u32 count)
+{
+	spin_lock(&queue->reserve_lock);
+	queue->reserved -= count;
+	spin_unlock(&queue->reserve_lock);
+
+	krdma_resource_put(&queue->res);
+	krdma_queue_unref(queue);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Queues of completions, as the core's files see them.
+ */
+#ifndef _KRDMA_QUEUE_H
+#define _KRDMA_QUEUE_H
+
+#include <linux/irq_poll.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "private.h"
+#include "resource.h"
+
+/* Completions that are taken from the device at a time. */
+#define KRDMA_QUEUE_BATCH	16
+
+struct krdma_credits;
+
+/**
+ * struct krdma_credits_ops - those whose credits they are
+ * @get: keeps what the credits are part of
+ * @put: ends that; any context
+ * @space: there are credits again; in the context of the poll lock
+ */
+struct krdma_credits_ops {
+	void (*get)(struct krdma_credits *credits);
+	void (*put)(struct krdma_credits *credits);
+	void (*space)(struct krdma_credits *credits);
+};
+
+/**
+ * struct krdma_credits - how much of something has been used and given back
+ * @depth: how much there is
+ * @taken: taken so far; protected by the lock of the one who posts
+ * @returned: given back so far; protected by the queue's poll lock, read by all
+ * @wanted: somebody was refused and waits for more
+ * @ops: whose
+ *
+ * Both counters run freely.  A credit is given back when the consumer is told of
+ * the completion: so whatever is accepted has room in the queue.
+ */
+struct krdma_credits {
+	u32 depth;
+	u32 taken;
+	u32 returned;
+	bool wanted;
+	const struct krdma_credits_ops *ops;
+};
+
+u32 krdma_credits_left(const struct krdma_credits *credits);
+bool krdma_credits_take(struct krdma_credits *credits, u32 count);
+void krdma_credits_untake(struct krdma_credits *credits, u32 count);
+void krdma_credits_return(struct krdma_credits *credits, u32 count);
+
+/**
+ * struct krdma_stashed - a completion that waits for krdma_queue_poll()
+ * @completion: the completion
+ * @credits: of what one is given back when it is taken; kept until then
+ */
+struct krdma_stashed {
+	struct krdma_completion completion;
+	struct krdma_credits *credits;
+};
+
+/**
+ * struct krdma_queue - a queue of completions
+ * @res: the device's completion queue: @cq
+ * @refs: the consumer's, @res's, and one for each that completes here
+ * @dev: its device
+ * @where: where completions are told
+ * @depth: how many it has room for
+ * @reserve_lock: protects @reserved
+ * @reserved: how many of @depth are spoken for
+ * @cq: the device's completion queue, while @res has not been released
+ * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Whoever holds the poll
+ *	lock takes completions from @cq and tells of them: so there is one at a
+ *	time, and they come in order.
+ * @poll_lock: the poll lock otherwise
+ * @work: tells in process context
+ * @iop: tells in softirq
+ * @events: how often the device has told; with KRDMA_CONTEXT_POLL
+ * @wait: for @events, @stash and the end
+ * @ended: @cq is going and must not be touched; protected by the poll lock
+ * @wcs: a batch from the device; protected by the poll lock
+ * @out: where krdma_queue_poll() wants completions; protected by the poll lock
+ * @out_room: how many more it takes
+ * @stash: a ring of @stash_size: completions that nobody has asked for yet.
+ *	Protected by the poll lock.
+ * @stash_size: a power of two, at least @depth
+ * @stash_head: the next to be taken
+ * @stash_tail: where the next one goes
+ */
+struct krdma_queue {
+	struct krdma_resource res;
+	refcount_t refs;
+	struct krdma_device *dev;
+	enum krdma_context where;
+	u32 depth;
+	spinlock_t reserve_lock;	/* see above */
+	u32 reserved;
+
+	struct ib_cq *cq;
+	struct mutex poll_mutex;	/* see above */
+	spinlock_t poll_lock;		/* see above */
+	struct work_struct work;
+	struct irq_poll iop;
+	atomic_t events;
+	wait_queue_head_t wait;
+
+	bool ended;
+	struct ib_wc wcs[KRDMA_QUEUE_BATCH];
+	struct krdma_completion *out;
+	int out_room;
+	struct krdma_stashed *stash;
+	u32 stash_size;
+	u32 stash_head;
+	u32 stash_tail;
+};
+
+/* One more who completes here: room for @count, and the device part.  -ENOSPC, -ENODEV, ... */
+int krdma_queue_attach(struct krdma_queue *queue, u32 count);
+void krdma_queue_detach(struct krdma_queue *queue, u32 count);
+
+/*
+ * Nobody else takes completions between these two.  Process context; the flags
+ * belong to the pair.  drain: all that the device has are taken and told.
+ */
+void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags);
+void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags);
+void krdma_queue_drain(struct krdma_queue *queue);
+
+/* The caller holds the poll lock: lockdep is asked. */
+void krdma_queue_assert_held(struct krdma_queue *queue);
+
+/*
+ * Tells the consumer, by @complete or for krdma_queue_poll(), and gives one
+ * credit back.  With the poll lock held.
+ */
+void krdma_queue_tell(struct krdma_queue *queue, const struct krdma_completion *completion,
+		      void (*complete)(const struct krdma_completion *completion),
+		      struct krdma_credits *credits);
+
+#endif /* _KRDMA_QUEUE_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory, as the data path sees it.
+ */
+#ifndef _KRDMA_REGION_H
+#define _KRDMA_REGION_H
+
+#include <linux/atomic.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+#include "private.h"
+#include "resource.h"
+#include "split.h"
+
+struct ib_mr;
+struct krdma_domain;
+struct krdma_memory;
+struct krdma_qp;
+
+/**
+ * struct krdma_region - a region of memory
+ * @res: the device's part, which is @memory
+ * @refs: keep the object: the consumer's, and the part's
+ * @uses: operations in flight; negative from the moment of its release
+ * @session: whose
+ * @domain: where; kept by the part, later a value to compare with
+ * @memory: what the device reaches; the part's
+ * @access: &enum krdma_access
+ * @by_key: operations go through @local_key with addresses of the region, not
+ *	through the addresses for DMA
+ * @local_key: for local operations
+ * @remote_key: for peers, 0 without remote rights
+ * @addr: its first address
+ * @length: bytes
+ * @revoke: takes the peers' key away while operations are in flight
+ *
+ * All but the counts is set before others see it.
+ */
+struct krdma_region {
+	struct krdma_resource res;
+	refcount_t refs;
+	atomic_t uses;
+	struct krdma_session *session;
+	struct krdma_domain *domain;
+	struct krdma_memory *memory;
+	u32 access;
+	bool by_key;
+	u32 local_key;
+	u32 remote_key;
+	u64 addr;
+	u64 length;
+	struct work_struct revoke;
+};
+
+/* Described at its definition: an operation is about to use memory.  Any context. */
+int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *domain, u64 addr,
+			   u32 length, u32 access, struct krdma_segment *segments,
+			   unsigned int room);
+/* For each that succeeded, before the consumer hears of the completion.  Any context. */
+void krdma_region_end_use(struct krdma_region *region);
+
+/* For KRDMA_OP_REGISTER; the access is that of ib_reg_wr. */
+struct ib_mr *krdma_mr_ib(struct krdma_mr *mr);
+int krdma_access_ib(u32 access);
+int krdma_access_check(struct krdma_device *dev, u32 access);
+
+/*
+ * The pool of a queue pair; process context.  Made by krdma_qp_create(), ended by
+ * krdma_qp_end(), and destroyed by krdma_qp_free(): krdma_mr_get() may come as long
+ * as the connection is referred to.
+ */
+struct krdma_mr_pool;
+struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 count, u32 pages);
+void krdma_mr_pool_end(struct krdma_mr_pool *pool);
+void krdma_mr_pool_destroy(struct krdma_mr_pool *pool);
+int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool);
+struct krdma_mr_pool *krdma_qp_mr_pool(struct krdma_qp *qp);
+
+/* A queue pair that a peer can use begins and ends; process context. */
+void krdma_domain_connected(struct krdma_domain *domain);
+void krdma_domain_disconnected(struct krdma_domain *domain);
+
+#endif /* _KRDMA_REGION_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process's memory.
+ *
+ * There are two ways to register it.  Where the provider is known to take a
+ * kernel caller, it does all of it: one key for any size, pages of any size,
+ * charged to the process by ib_core.  Everywhere else, krdma pins the pages,
+ * charges them, maps them and registers them like its own, as many as the
+ * device takes in one fast registration.  Either way the key's addresses are
+ * the process's own, and local operations go through the key too.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "memory.h"
+#include "provider.h"
+#include "region.h"
+#include "resource.h"
+#include "session.h"
+
+static bool force_pin;
+module_param(force_pin, bool, 0644);
+MODULE_PARM_DESC(force_pin, "Pin processes' memory itself even where the provider could");
+
+/* What says something of the process's memory is handed on. */
+static int krdma_user_error(int error)
+{
+	switch (error) {
+	case -EAGAIN:
+	case -EFAULT:
+	case -EPERM:
+		return error;
+	default:
+		return krdma_provider_error(error);
+	}
+}
+
+static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long start)
+{
+	struct ib_mr *mr;
+
+	/* The address where it is for peers has to be that of the process: see rxe, siw. */
+	mr = ib_reg_user_mr(memory->domain->pd, start, memory->length, start,
+			    krdma_access_ib(memory->access));
+	if (IS_ERR(mr))
+		return krdma_user_error(PTR_ERR(mr));
+
+	memory->mr = mr;
+	return 0;
+}
+
+static int krdma_memory_charge(struct krdma_memory *memory, unsigned long pages)
+{
+	int ret;
+
+	if (!can_do_mlock())
+		return -EPERM;
+
+	ret = account_locked_vm(current->mm, pages, true);
+	if (ret)
+		return ret;
+
+	/* For the end, which may come from anywhere, when the process is long gone. */
+	mmgrab(current->mm);
+	memory->mm = current->mm;
+	memory->charged = pages;
+	return 0;
+}
+
+static void krdma_memory_uncharge(struct krdma_memory *memory)
+{
+	account_locked_vm(memory->mm, memory->charged, false);
+	mmdrop(memory->mm);
+	memory->mm = NULL;
+}
+
+/* Pins @count pages and puts them into the table, or neither. */
+static int krdma_memory_pin(struct krdma_memory *memory, unsigned long start,
+			    struct page **pages, unsigned int count)
+{
+	unsigned int flags = FOLL_LONGTERM;
+	int pinned;
+	int ret;
+
+	flags |= memory->access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
+	pinned = pin_user_pages_fast(start & PAGE_MASK, count, flags, pages);
+	if (pinned < 0)
+		return krdma_user_error(pinned);
+	if (pinned != count) {
+		ret = -EFAULT;
+		goto err_unpin;
+	}
+
+	ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count,
+						offset_in_page(start), memory->length,
+						ib_dma_max_seg_size(memory->domain->pd->device),
+						GFP_KERNEL);
+	if (ret)
+		goto err_unpin;
+	return 0;
+
+err_unpin:
+	unpin_user_pages(pages, pinned);
+	return ret;
+}
+
+static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long start)
+{
+	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + memory->length, PAGE_SIZE);
+	struct page **pages;
+	int ret;
+
+	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
+		return -EOPNOTSUPP;
+	/* Before anything is pinned that could not be registered. */
+	if (count > krdma_device_limits(memory->domain->dev)->max_fast_reg_pages)
+		return -EFBIG;
+
+	ret = krdma_memory_charge(memory, count);
+	if (ret)
+		return ret;
+
+	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	ret = krdma_memory_pin(memory, start, pages, count);
+	kvfree(pages);
+	if (ret)
+		return ret;
+
+	ret = krdma_memory_map_table(memory);
+	return ret ? ret : krdma_memory_register(memory, start);
+}
+
+/**
+ * krdma_memory_map_user - the calling process's memory
+ * @memory: new; its length and access are checked
+ * @start: the process's address
+ *
+ * Context: process context, with the process's memory; may sleep.
+ * Return: 0, or
+ * -EFAULT: it is not all there, or not with these rights;
+ * -ENOMEM, -EPERM: it may not lock so much memory, or none;
+ * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages, of a provider
+ *	that cannot do it itself;
+ * -EOPNOTSUPP: the device cannot do it at all;
+ * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and what krdma_memory_register() returns.
+ */
+int krdma_memory_map_user(struct krdma_memory *memory, unsigned long start)
+{
+	memory->of_user = true;
+
+	if (!READ_ONCE(force_pin) && krdma_provider_registers_user(memory->domain->pd->device))
+		return krdma_memory_by_provider(memory, start);
+	return krdma_memory_by_pinning(memory, start);
+}
+
+/**
+ * krdma_memory_release_user - give pages back that were pinned
+ * @memory: nothing to do with the device any more; of any kind
+ *
+ * Context: process context, of any process or none; may sleep.
+ */
+void krdma_memory_release_user(struct krdma_memory *memory)
+{
+	bool dirty = memory->access & KRDMA_ACCESS_LOCAL_WRITE;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (!memory->mm)
+		return;
+
+	for_each_sgtable_sg(&memory->table, sg, i)
+		unpin_user_page_range_dirty_lock(sg_page(sg), PFN_UP(sg->offset + sg->length),
+						 dirty);
+	krdma_memory_uncharge(memory);
+}

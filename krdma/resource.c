@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is made of an RDMA device and must be gone before the device is: who
+ * keeps it, and who ends it.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+
+#include "resource.h"
+
+/*
+ * Everything that ends objects runs here.  Unbound, because such work waits, for
+ * the device and for consumers: one that waits must not hold up the next.  Not
+ * for memory reclaim: krdma frees nothing that reclaim waits for.
+ */
+struct workqueue_struct *krdma_workqueue;
+
+/*
+ * Completions that are told in process context.  On the processor on which the
+ * device told of them, and with a thread in reserve, because a block device may
+ * wait for them to write memory back.
+ */
+struct workqueue_struct *krdma_completion_workqueue;
+
+/**
+ * krdma_resources_init - get ready to make objects
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_resources_init(void)
+{
+	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND | WQ_HIGHPRI, 0);
+	if (!krdma_workqueue)
+		return -ENOMEM;
+
+	krdma_completion_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
+						     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (!krdma_completion_workqueue) {
+		destroy_workqueue(krdma_workqueue);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * krdma_resources_exit - nobody makes objects any more, and all are gone
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_resources_exit(void)
+{
+	destroy_workqueue(krdma_completion_workqueue);
+	destroy_workqueue(krdma_workqueue);
+}
+
+static void krdma_resource_release(struct work_struct *work)
+{
+	struct krdma_resource *resource = container_of(work, struct krdma_resource, work);
+
+	resource->release(resource);
+	krdma_device_unuse(resource->dev, &resource->use);
+	complete_all(&resource->released);
+	resource->forget(resource);
+}
+
+static void krdma_resource_gone(struct krdma_use *use)
+{
+	struct krdma_resource *resource = container_of(use, struct krdma_resource, use);
+
+	set_bit(KRDMA_RESOURCE_GONE, &resource->flags);
+	krdma_resource_drop(resource);
+}
+
+/**
+ * krdma_resource_init - something has been made of a device
+ * @resource: the part
+ * @dev: the device; the caller holds a reference until the release is over
+ * @release: see &struct krdma_resource
+ * @forget: likewise; not called if this fails
+ *
+ * Called before the part is made, so that the device stays meanwhile.  There are
+ * two references then: the owner's, and the maker's, which is given back by
+ * krdma_resource_put() when the part is whole.  If making it fails, the caller
+ * drops and puts as usual, and @release finds what is there.
+ *
+ * Context: any but NMI.
+ * Return: 0, or -ENODEV if the device is gone or going.
+ */
+int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
+			void (*release)(struct krdma_resource *resource),
+			void (*forget)(struct krdma_resource *resource))
+{
+	resource->dev = dev;
+	resource->flags = 0;
+	resource->release = release;
+	resource->forget = forget;
+	refcount_set(&resource->refs, 2);
+	INIT_WORK(&resource->work, krdma_resource_release);
+	init_completion(&resource->released);
+
+	return krdma_device_use(dev, &resource->use, krdma_resource_gone);
+}
+
+/**
+ * krdma_resource_tryget - begin to work with the part
+ * @resource: the part; the caller keeps the object around it
+ *
+ * Context: any.
+ * Return: true, with a reference for krdma_resource_put(); false when its owner
+ * has let go, see krdma_resource_error().
+ */
+bool krdma_resource_tryget(struct krdma_resource *resource)
+{
+	if (!refcount_inc_not_zero(&resource->refs))
+		return false;
+	/*
+	 * Whoever comes after the drop is sent away.  One who looked just before
+	 * it has a reference, and is waited for.
+	 */
+	if (!test_bit(KRDMA_RESOURCE_DROPPED, &resource->flags))
+		return true;
+	krdma_resource_put(resource);
+	return false;
+}
+
+/**
+ * krdma_resource_put - end what krdma_resource_tryget() began
+ * @resource: the part
+ *
+ * Context: any but NMI.
+ */
+void krdma_resource_put(struct krdma_resource *resource)
+{
+	if (refcount_dec_and_test(&resource->refs))
+		queue_work(krdma_workqueue, &resource->work);
+}
+
+/**
+ * krdma_resource_drop - the owner lets go
+ * @resource: the part; the caller keeps the object around it
+ *
+ * Context: any but NMI; any number of times.
+ */
+void krdma_resource_drop(struct krdma_resource *resource)
+{
+	if (!test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags))
+		krdma_resource_put(resource);
+}
+
+/**
+ * krdma_resource_wait - wait until the part has been released
+ * @resource: the part, dropped
+ *
+ * Context: process context; sleeps until the last one has put it.
+ */
+void krdma_resource_wait(struct krdma_resource *resource)
+{
+	might_sleep();
+	wait_for_completion(&resource->released);
+}
+
+/**
+ * krdma_resource_error - why is it not there?
+ * @resource: the part
+ *
+ * Context: any.
+ * Return: -ENODEV if the device went, -ESHUTDOWN if its owner let go, 0 if it is
+ * there.
+ */
+int krdma_resource_error(const struct krdma_resource *resource)
+{
+	if (test_bit(KRDMA_RESOURCE_GONE, &resource->flags))
+		return -ENODEV;
+	return test_bit(KRDMA_RESOURCE_DROPPED, &resource->flags) ? -ESHUTDOWN : 0;
+}

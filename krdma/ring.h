@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two queues of a queue pair, from the post to the completion.
+ */
+#ifndef _KRDMA_RING_H
+#define _KRDMA_RING_H
+
+#include <rdma/ib_verbs.h>
+
+#include "op.h"
+#include "private.h"
+#include "queue.h"
+#include "split.h"
+
+struct krdma_region;
+struct krdma_ring;
+
+/* Requests that are given to the device in one chain. */
+#define KRDMA_CHAIN		16
+/* Segments of local memory that one operation can have, over all its pieces. */
+#define KRDMA_SEGMENTS		128
+
+/**
+ * enum krdma_slot_flags - bits of &struct krdma_slot.flags
+ * @KRDMA_SLOT_LAST: the operation ends here
+ * @KRDMA_SLOT_SILENT: the consumer is told of a failure only
+ */
+enum krdma_slot_flags {
+	KRDMA_SLOT_LAST = 1 << 0,
+	KRDMA_SLOT_SILENT = 1 << 1,
+};
+
+/**
+ * struct krdma_slot - a request that the device has
+ * @cqe: leads from its completion to here
+ * @ring: whose
+ * @cookie: the consumer's
+ * @length: bytes of the operation
+ * @opcode: &enum krdma_opcode
+ * @flags: &enum krdma_slot_flags
+ * @region_count: regions that are kept until it completes
+ */
+struct krdma_slot {
+	struct ib_cqe cqe;
+	struct krdma_ring *ring;
+	u64 cookie;
+	u32 length;
+	u8 opcode;
+	u8 flags;
+	u16 region_count;
+};
+
+/**
+ * struct krdma_ring - the send queue or the receive queue of a queue pair
+ * @qp: whose
+ * @queue: where it completes
+ * @lock: the post lock: protects @open, @tail, @credits.taken, @run, @posted and
+ *	what is used while posting; any context, inside a queue's poll lock and a
+ *	connection's state_lock
+ * @open: something can be posted
+ * @credits: slots, and with them room in @queue
+ * @mask: slots, a power of two, minus 1
+ * @max_sge: of a request
+ * @head: the next to complete; protected by the poll lock of @queue
+ * @tail: the next to be posted
+ * @run: requests posted since the last one that completes in any case
+ * @slots: the slots
+ * @regions: @max_sge of them for each slot
+ * @failed: how the current operation failed, if a piece of it did; protected by
+ *	the poll lock
+ * @vendor_error: likewise
+ * @posted: operations accepted
+ * @completed: operations of which the consumer was told, or which ended
+ *	silently; protected by the poll lock
+ * @marker: completes after everything else
+ * @drained: it has
+ */
+struct krdma_ring {
+	struct krdma_qp *qp;
+	struct krdma_queue *queue;
+
+	spinlock_t lock;		/* see above */
+	bool open;
+	struct krdma_credits credits;
+	u32 mask;
+	u32 max_sge;
+	u32 head;
+	u32 tail;
+	u32 run;
+	struct krdma_slot *slots;
+	struct krdma_region **regions;
+	u8 failed;
+	u32 vendor_error;
+	u64 posted;
+	u64 completed;
+
+	struct ib_cqe marker;
+	struct completion drained;
+};
+
+/**
+ * struct krdma_qp - a queue pair
+ * @conn: whose; it frees this with itself
+ * @domain: the protection domain; kept until the end of the RDMA part
+ * @ib: the device's queue pair, until the end of the RDMA part
+ * @cm_id: the connection manager's part of the connection, likewise
+ * @srq: where receives come from, or NULL; likewise
+ * @srq_node: in its table of queue pairs
+ * @ib_key: what @ib was, for that table
+ * @send: operations
+ * @recv: receives; without slots if there is @srq
+ * @send_cqe: what it takes of @send.queue
+ * @recv_cqe: what it takes of @recv.queue
+ * @mr_pool: registrations of the connection's own
+ * @caps: of the device
+ * @max_message: bytes that the device takes in a request
+ * @max_read_sge: scatter/gather entries of a read
+ * @max_inline: bytes that a request can carry itself
+ * @number: of the queue pair
+ * @heard: a message of the peer's has arrived; protected by the poll lock of @recv
+ * @stray: completions of what had completed before
+ * @cut: an operation was accepted in part, when the device refused the rest:
+ *	the last one, for the queue is closed then.  Protected by @send.lock.
+ * @cut_slot: what is to be told of it
+ * @cut_regions: what is kept for it besides what its slots keep
+ * @cut_region_count: how many
+ * @scratch: 8 bytes for each slot of @send: local memory of operations that bring
+ *	none
+ * @scratch_dma: their address for the device
+ * @scratch_mapped: they have one
+ * @wrs: the chain that is being made; protected by @send.lock, as all that follow
+ * @sges: of the chain
+ * @segments: of the operation that is being posted
+ * @piece_segments: of one piece of it
+ * @segment_ends: for each piece of memory of the consumer's, where its segments end
+ * @recv_wrs: the chain of receives that is being made; protected by @recv.lock, as
+ *	@recv_sges
+ * @recv_sges: of it
+ */
+struct krdma_qp {
+	struct krdma_conn *conn;
+	struct krdma_domain *domain;
+	struct ib_qp *ib;
+	struct rdma_cm_id *cm_id;
+	struct krdma_srq *srq;
+	struct hlist_node srq_node;
+	const struct ib_qp *ib_key;
+	struct krdma_ring send;
+	struct krdma_ring recv;
+	u32 send_cqe;
+	u32 recv_cqe;
+	struct krdma_mr_pool *mr_pool;
+
+	u64 caps;
+	u32 max_message;
+	u32 max_read_sge;
+	u32 max_inline;
+	u32 number;
+	bool heard;
+	u32 stray;
+
+	bool cut;
+	struct krdma_slot cut_slot;
+	struct krdma_region *cut_regions[KRDMA_SEGMENTS];
+	u32 cut_region_count;
+	u64 *scratch;
+	u64 scratch_dma;
+	bool scratch_mapped;
+
+	union krdma_wr wrs[KRDMA_CHAIN];
+	struct ib_sge *sges;
+	struct krdma_segment segments[KRDMA_SEGMENTS];
+	struct krdma_segment *piece_segments;
+	u16 segment_ends[KRDMA_SEGMENTS];
+
+	struct ib_recv_wr recv_wrs[KRDMA_CHAIN];
+	struct ib_sge *recv_sges;
+};
+
+static inline struct krdma_slot *krdma_ring_slot(struct krdma_ring *ring, u32 position)
+{
+	return &ring->slots[position & ring->mask];
+}
+
+static inline struct krdma_region **krdma_ring_regions(struct krdma_ring *ring, u32 position)
+{
+	return &ring->regions[(position & ring->mask) * ring->max_sge];
+}
+
+int krdma_ring_init(struct krdma_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
+		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+void krdma_ring_free(struct krdma_ring *ring);
+void krdma_ring_close(struct krdma_ring *ring);
+void krdma_ring_drop_regions(struct krdma_ring *ring, u32 position);
+void krdma_ring_flush(struct krdma_ring *ring);
+
+/* The completions of the two queues. */
+void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc);
+
+int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain *domain,
+			u32 max_sge, struct ib_sge *sges, struct krdma_region **regions,
+			u16 *region_count, struct ib_recv_wr *wr);
+
+/* A receive has completed, of the queue pair's own or of a shared queue. */
+void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
+		       struct krdma_credits *credits, u64 cookie, const struct ib_wc *wc);
+
+#endif /* _KRDMA_RING_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions, and their protection domains.
+ *
+ * A domain is there as long as something is in it, and is shared by all that the
+ * session has on the device: so a key of one session means nothing to the peers
+ * of another.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+
+#include "registrar.h"
+#include "resource.h"
+#include "session.h"
+
+/**
+ * krdma_session_create - begin to use krdma
+ * @net: the network namespace in which the session lives; kept
+ *
+ * Context: process context; may sleep.
+ * Return: the session, for krdma_session_put(), or ERR_PTR(-ENOMEM).
+ */
+struct krdma_session *krdma_session_create(struct net *net)
+{
+	struct krdma_session *session;
+
+	session = kzalloc_obj(*session, GFP_KERNEL);
+	if (!session)
+		return ERR_PTR(-ENOMEM);
+
+	refcount_set(&session->refs, 1);
+	session->net = get_net(net);
+	mutex_init(&session->lock);
+	xa_init(&session->domains);
+
+	return session;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_create, "KRDMA");
+
+/**
+ * krdma_session_get - one more reference to a session
+ * @session: the session; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_session_get(struct krdma_session *session)
+{
+	refcount_inc(&session->refs);
+}
+
+/**
+ * krdma_session_put - give back a reference to a session
+ * @session: the session
+ *
+ * What was made in it stays until it is closed itself.
+ *
+ * Context: any but NMI.
+ */
+void krdma_session_put(struct krdma_session *session)
+{
+	if (!refcount_dec_and_test(&session->refs))
+		return;
+
+	/* Domains are kept by what is in them, and that keeps the session. */
+	WARN_ON(!xa_empty(&session->domains));
+	put_net(session->net);
+	kfree(session);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
+
+static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
+						struct krdma_device *dev)
+{
+	struct krdma_domain *domain;
+	int ret;
+
+	lockdep_assert_held(&session->lock);
+
+	domain = kzalloc_obj(*domain, GFP_KERNEL);
+	if (!domain)
+		return ERR_PTR(-ENOMEM);
+
+	domain->session = session;
+	domain->dev = dev;
+	refcount_set(&domain->refs, 1);
+	mutex_init(&domain->registrar_lock);
+	spin_lock_init(&domain->lock);
+	INIT_LIST_HEAD(&domain->retired);
+
+	/* Without a key to all memory: see ib_alloc_pd(). */
+	domain->pd = ib_alloc_pd(krdma_device_ib(dev), 0);
+	if (IS_ERR(domain->pd)) {
+		ret = krdma_provider_error(PTR_ERR(domain->pd));
+		goto err_free;
+	}
+
+	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL));
+	if (ret)
+		goto err_pd;
+
+	return domain;
+
+err_pd:
+	ib_dealloc_pd(domain->pd);
+err_free:
+	kfree(domain);
+	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_domain_get - the protection domain of a session on a device
+ * @session: the session; the caller holds a reference as long as the domain's
+ * @dev: the device; the caller has a use of it as long as the domain's
+ *
+ * Context: process context; may sleep.
+ * Return: the domain, for krdma_domain_put(), or ERR_PTR of -ENOMEM or what
+ * krdma_provider_error() makes of the provider's.
+ */
+struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev)
+{
+	struct krdma_domain *domain;
+
+	mutex_lock(&session->lock);
+	domain = xa_load(&session->domains, krdma_device_id(dev));
+	/* One that is in the table is alive: it is taken out under the same lock. */
+	if (domain)
+		refcount_inc(&domain->refs);
+	else
+		domain = krdma_domain_create(session, dev);
+	mutex_unlock(&session->lock);
+
+	return domain;
+}
+
+/**
+ * krdma_domain_put - give back a reference to a domain
+ * @domain: the domain; nothing of the caller's is in it any more
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_domain_put(struct krdma_domain *domain)
+{
+	struct krdma_session *session = domain->session;
+
+	might_sleep();
+
+	if (!refcount_dec_and_mutex_lock(&domain->refs, &session->lock))
+		return;
+	xa_erase(&session->domains, krdma_device_id(domain->dev));
+	mutex_unlock(&session->lock);
+
+	/* The caller's session and use keep both until it is gone. */
+	krdma_registrar_destroy(domain);
+	WARN_ON(domain->connections || !list_empty(&domain->retired));
+	ib_dealloc_pd(domain->pd);
+	mutex_destroy(&domain->registrar_lock);
+	kfree(domain);
+}

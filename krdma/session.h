@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sessions, and their protection domains.
+ */
+#ifndef _KRDMA_SESSION_H
+#define _KRDMA_SESSION_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/xarray.h>
+
+#include "private.h"
+
+struct ib_pd;
+struct krdma_registrar;
+
+/**
+ * struct krdma_session - what a consumer's objects belong to
+ * @refs: the consumer's, and one for each object in it
+ * @net: the network namespace of its creator, which it keeps
+ * @lock: protects @domains and the making and ending of domains
+ * @domains: by the device's number
+ */
+struct krdma_session {
+	refcount_t refs;
+	struct net *net;
+	struct mutex lock;		/* see above */
+	struct xarray domains;
+};
+
+/**
+ * struct krdma_domain - a session's protection domain on a device
+ * @session: whose
+ * @dev: on which device; whoever holds a reference to the domain has a use of the
+ *	device, and the domain none of its own
+ * @refs: one for each queue pair, shared receive queue and region in it;
+ *	protected by @session's lock where it becomes 0
+ * @pd: the protection domain
+ * @registrar_lock: protects @registrar's making and ending, and lets one
+ *	registration at a time through it
+ * @registrar: registers memory without a connection; made by the first who needs
+ *	it, NULL until then
+ * @lock: protects what follows
+ * @connections: queue pairs in the domain that a peer can use
+ * @retired: regions that are released when there is none left, because the
+ *	device goes on using memory of which the key is gone
+ */
+struct krdma_domain {
+	struct krdma_session *session;
+	struct krdma_device *dev;
+	refcount_t refs;
+	struct ib_pd *pd;
+
+	struct mutex registrar_lock;	/* see above */
+	struct krdma_registrar *registrar;
+
+	spinlock_t lock;		/* see above */
+	unsigned int connections;
+	struct list_head retired;
+};
+
+void krdma_session_get(struct krdma_session *session);
+
+/* The caller has a use of @dev.  Process context; may sleep. */
+struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev);
+void krdma_domain_put(struct krdma_domain *domain);
+
+#endif /* _KRDMA_SESSION_H */

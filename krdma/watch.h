@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who wants to hear of devices: what the table of devices tells this part.
+ */
+#ifndef _KRDMA_WATCH_H
+#define _KRDMA_WATCH_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct krdma_watched;
+
+/*
+ * A device comes in two steps: what can fail is done before others can find the
+ * device, and watches hear of it after that.
+ */
+struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev);
+void krdma_watch_device_added(struct krdma_watched *watched, u32 id);
+void krdma_watch_device_removed(struct krdma_watched *watched);
+
+#endif /* _KRDMA_WATCH_H */

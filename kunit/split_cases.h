@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How krdma/split.c must cut operations: some written out, and every small one
+ * against what its bytes are.
+ */
+#ifndef _KRDMA_KUNIT_SPLIT_CASES_H
+#define _KRDMA_KUNIT_SPLIT_CASES_H
+
+#include "split.h"
+
+#include "cases.h"
+
+#define SPLIT_MOST_SEGMENTS	256
+#define SPLIT_MOST_SGE		32
+/* In a segment that must not be written to. */
+#define SPLIT_UNTOUCHED		0xdeadbeefU
+
+/* Segments that lie apart, so that every address says where it belongs. */
+static inline void split_segment(struct krdma_segment *segment, u32 index, u32 length)
+{
+	*segment = (struct krdma_segment) {
+		.addr = (u64)(index + 1) << 36,
+		.length = length,
+		.key = 100 + index,
+	};
+}
+
+static inline u32 split_smaller(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * One whole operation.  An own cursor goes over the operation's segments beside
+ * the pieces: each segment of a piece must be what comes next, and go as far as
+ * the source or the request does; a piece that has room must be the last.
+ */
+static inline void split_walk(struct case_report *report, s64 input,
+			      const struct krdma_segment *segments, u32 count, u32 max_sge,
+			      u32 max_bytes)
+{
+	u64 expected_pieces = krdma_split_pieces(segments, count, max_sge, max_bytes);
+	struct krdma_segment out[SPLIT_MOST_SGE + 1];
+	struct krdma_split_piece piece;
+	struct krdma_split split;
+	u64 pieces = 0;
+	u64 done = 0;
+	u64 total = 0;
+	u32 used = 0;
+	u32 at = 0;
+	u32 wrong = 0;
+
+	for (u32 i = 0; i < count; i++)
+		total += segments[i].length;
+	for (u32 i = 0; i < CASES(out); i++)
+		out[i].key = SPLIT_UNTOUCHED;
+
+	check_expect(report, "begin", input, 0,
+		     krdma_split_init(&split, segments, count, max_sge, max_bytes));
+	while (krdma_split_next(&split, out, &piece)) {
+		u64 in_piece = 0;
+
+		if (piece.count > max_sge) {
+			check_expect(report, "segments of a piece", input, max_sge, piece.count);
+			return;
+		}
+		for (u32 i = 0; i < piece.count; i++) {
+			while (at < count && used == segments[at].length) {
+				at++;
+				used = 0;
+			}
+			if (at == count) {
+				wrong++;
+				break;
+			}
+			wrong += out[i].addr != segments[at].addr + used;
+			wrong += out[i].key != segments[at].key;
+			wrong += !out[i].length || out[i].length !=
+				 split_smaller(segments[at].length - used,
+					       (u32)(max_bytes - in_piece));
+			used += out[i].length;
+			in_piece += out[i].length;
+		}
+		wrong += piece.offset != done;
+		wrong += piece.length != in_piece;
+		wrong += out[max_sge].key != SPLIT_UNTOUCHED;
+		done += in_piece;
+		wrong += done < total && piece.count < max_sge && in_piece < max_bytes;
+		pieces++;
+		if (wrong || pieces > expected_pieces)
+			break;
+	}
+	check_expect(report, "mistakes", input, 0, wrong);
+	check_expect(report, "bytes", input, total, done);
+	check_expect(report, "pieces", input, expected_pieces, pieces);
+	check_expect(report, "a piece behind the last", input, false,
+		     krdma_split_next(&split, out, &piece));
+}
+
+/* All operations of up to four short segments, on all small devices. */
+static inline void split_check_small(struct case_report *report)
+{
+	static const u32 lengths[] = { 0, 1, 2, 3, 7 };
+	u32 combinations = 1;
+
+	for (u32 count = 0; count <= 4; count++) {
+		for (u32 combination = 0; combination < combinations; combination++) {
+			struct krdma_segment segments[4];
+			u32 digits = combination;
+
+			for (u32 i = 0; i < count; i++) {
+				split_segment(&segments[i], i, lengths[digits % CASES(lengths)]);
+				digits /= CASES(lengths);
+			}
+			for (u32 max_sge = 1; max_sge <= 5; max_sge++)
+				for (u32 max_bytes = 1; max_bytes <= 9; max_bytes++)
+					split_walk(report, combination, segments, count, max_sge,
+						   max_bytes);
+		}
+		combinations *= CASES(lengths);
+	}
+}
+
+/* Long lists of segments, where the two limits meet in all ways. */
+static inline void split_check_long(struct case_report *report)
+{
+	static struct krdma_segment segments[SPLIT_MOST_SEGMENTS];
+	static const u32 max_sge[] = { 1, 2, 3, 5, 6, 16, 31, 32 };
+	static const u32 max_bytes[] = {
+		7, 63, 64, 65, 256, 1000, 4095, 4096, 0x7fffffff, 0xffffffff,
+	};
+
+	for (u32 step = 0; step < 4; step++) {
+		for (u32 i = 0; i < SPLIT_MOST_SEGMENTS; i++)
+			split_segment(&segments[i], i, (i * step * 37 + step) % 97);
+		for (u32 i = 0; i < CASES(max_sge); i++)
+			for (u32 j = 0; j < CASES(max_bytes); j++)
+				split_walk(report, step, segments, SPLIT_MOST_SEGMENTS, max_sge[i],
+					   max_bytes[j]);
+	}
+}
+
+/* The number of pieces where the numbers are large. */
+static inline void split_check_huge(struct case_report *report)
+{
+	static const struct {
+		u32 count;
+		u32 length;
+		u32 max_sge;
+		u32 max_bytes;
+		u64 pieces;
+	} cases[] = {
+		{ 1,	0xffffffff,	1,	0xffffffff,	1 },
+		{ 1,	0xffffffff,	1,	0xfffffffe,	2 },
+		{ 1,	0xffffffff,	1,	0x80000000,	2 },
+		{ 1,	0xffffffff,	1,	0x7fffffff,	3 },
+		{ 1,	0xffffffff,	1,	1,		0xffffffffULL },
+		{ 1,	0xffffffff,	32,	2,		0x80000000ULL },
+		{ 1,	0x80000000,	1,	0x80000000,	1 },
+		{ 1,	0x80000001,	1,	0x80000000,	2 },
+		{ 2,	0x80000000,	2,	0xffffffff,	2 },
+		{ 2,	0x7fffffff,	2,	0xffffffff,	1 },
+		{ 2,	0x80000000,	1,	0x80000000,	2 },
+		{ 4,	0x40000000,	4,	0x80000000,	2 },
+		{ 256,	0xffffffff,	1,	0xffffffff,	256 },
+		{ 256,	0xffffffff,	1,	0x80000000,	512 },
+		{ 256,	0xffffffff,	32,	0x80000000,	512 },
+		{ 256,	0xffffffff,	1,	1,		0xffffffff00ULL },
+		{ 256,	0xffffffff,	32,	1,		0xffffffff00ULL },
+		{ 256,	0,		1,	1,		1 },
+		{ 256,	1,		30,	0xffffffff,	9 },
+		{ 256,	1,		32,	0xffffffff,	8 },
+	};
+	static struct krdma_segment segments[SPLIT_MOST_SEGMENTS];
+
+	for (u32 i = 0; i < CASES(cases); i++) {
+		for (u32 j = 0; j < cases[i].count; j++)
+			split_segment(&segments[j], j, cases[i].length);
+		check_expect(report, "pieces of a huge operation", i, cases[i].pieces,
+			     krdma_split_pieces(segments, cases[i].count, cases[i].max_sge,
+						cases[i].max_bytes));
+		if (cases[i].pieces < 10000)
+			split_walk(report, i, segments, cases[i].count, cases[i].max_sge,
+				   cases[i].max_bytes);
+	}
+}
+
+/* Written out to the last byte. */
+static inline void split_check_example(struct case_report *report)
+{
+	static const struct krdma_segment segments[] = {
+		{ 0x1000, 0, 1 }, { 0x2000, 5, 2 }, { 0x3000, 1, 3 }, { 0x4000, 0, 4 },
+		{ 0x5000, 2, 5 }, { 0xfffffffffffffff0ULL, 13, 6 }, { 0x7000, 0, 7 },
+	};
+	static const struct {
+		struct krdma_split_piece piece;
+		struct krdma_segment segments[2];
+	} expected[] = {
+		{ { 0, 6, 2 }, { { 0x2000, 5, 2 }, { 0x3000, 1, 3 } } },
+		{ { 6, 8, 2 }, { { 0x5000, 2, 5 }, { 0xfffffffffffffff0ULL, 6, 6 } } },
+		{ { 14, 7, 1 }, { { 0xfffffffffffffff6ULL, 7, 6 } } },
+	};
+	struct krdma_segment out[2];
+	struct krdma_split_piece piece;
+	struct krdma_split split;
+
+	check_expect(report, "pieces", 0, CASES(expected),
+		     krdma_split_pieces(segments, CASES(segments), 2, 8));
+	check_expect(report, "begin", 0, 0,
+		     krdma_split_init(&split, segments, CASES(segments), 2, 8));
+	for (u32 i = 0; i < CASES(expected); i++) {
+		check_expect(report, "next piece", i, true, krdma_split_next(&split, out, &piece));
+		check_expect(report, "offset", i, expected[i].piece.offset, piece.offset);
+		check_expect(report, "length", i, expected[i].piece.length, piece.length);
+		check_expect(report, "segments", i, expected[i].piece.count, piece.count);
+		for (u32 j = 0; j < expected[i].piece.count; j++) {
+			check_expect(report, "address", i, expected[i].segments[j].addr,
+				     out[j].addr);
+			check_expect(report, "length", i, expected[i].segments[j].length,
+				     out[j].length);
+			check_expect(report, "key", i, expected[i].segments[j].key, out[j].key);
+		}
+	}
+	check_expect(report, "next piece", CASES(expected), false,
+		     krdma_split_next(&split, out, &piece));
+}
+
+/* An operation of length 0 is one empty piece, whatever it is made of. */
+static inline void split_check_empty(struct case_report *report)
+{
+	static const struct krdma_segment segments[3] = { { 1, 0, 1 }, { 2, 0, 2 }, { 3, 0, 3 } };
+
+	for (u32 count = 0; count <= CASES(segments); count++) {
+		const struct krdma_segment *given = count ? segments : NULL;
+		struct krdma_split_piece piece = { .offset = 1, .length = 1, .count = 1 };
+		struct krdma_segment out = { .key = SPLIT_UNTOUCHED };
+		struct krdma_split split;
+		u64 length = 1;
+
+		check_expect(report, "check", count, 0,
+			     krdma_split_check(given, count, ~0ULL, &length));
+		check_expect(report, "length", count, 0, length);
+		check_expect(report, "pieces", count, 1, krdma_split_pieces(given, count, 1, 1));
+		check_expect(report, "begin", count, 0,
+			     krdma_split_init(&split, given, count, 1, 1));
+		check_expect(report, "first piece", count, true,
+			     krdma_split_next(&split, &out, &piece));
+		check_expect(report, "offset", count, 0, piece.offset);
+		check_expect(report, "length", count, 0, piece.length);
+		check_expect(report, "segments", count, 0, piece.count);
+		check_expect(report, "untouched", count, SPLIT_UNTOUCHED, out.key);
+		for (u32 again = 0; again < 3; again++)
+			check_expect(report, "second piece", count, false,
+				     krdma_split_next(&split, &out, &piece));
+	}
+}
+
+static inline void split_check_refusals(struct case_report *report)
+{
+	static const struct krdma_segment segment = { 0x1000, 1, 1 };
+	static const struct {
+		bool segments;
+		u32 count;
+		u32 max_sge;
+		u32 max_bytes;
+	} cases[] = {
+		{ true, 1, 0, 1 }, { true, 1, 1, 0 }, { true, 1, 0, 0 }, { true, 0, 0, 1 },
+		{ false, 0, 1, 0 }, { false, 1, 1, 1 }, { false, 0xffffffff, 1, 1 },
+	};
+	u64 length = 4321;
+
+	for (u32 i = 0; i < CASES(cases); i++) {
+		struct krdma_split split = { .index = 4321 };
+		const struct krdma_segment *given = NULL;
+
+		if (cases[i].segments)
+			given = &segment;
+		check_expect(report, "begin", i, -EINVAL,
+			     krdma_split_init(&split, given, cases[i].count, cases[i].max_sge,
+					      cases[i].max_bytes));
+		check_expect(report, "untouched", i, 4321, split.index);
+		check_expect(report, "pieces", i, 0,
+			     krdma_split_pieces(given, cases[i].count, cases[i].max_sge,
+						cases[i].max_bytes));
+	}
+	check_expect(report, "check", 0, -EINVAL, krdma_split_check(NULL, 1, 0, &length));
+	check_expect(report, "length after a failure", 0, 4321, length);
+}
+
+static inline void split_check_ranges(struct case_report *report)
+{
+	static const struct {
+		/* Of the second of three segments; the others have 0x10 bytes each. */
+		u64 addr;
+		u32 length;
+		u64 remote_addr;
+		int error;
+	} cases[] = {
+		{ 0,			0,		0,			0 },
+		{ 0,			0xffffffff,	0,			0 },
+		{ 0xffffffffffffffffULL, 0,		0,			0 },
+		{ 0xffffffffffffffffULL, 1,		0,			-EINVAL },
+		{ 0xfffffffffffffffeULL, 1,		0,			0 },
+		{ 0xfffffffffffffffeULL, 2,		0,			-EINVAL },
+		{ 0xffffffff00000000ULL, 0xffffffff,	0,			0 },
+		{ 0xffffffff00000001ULL, 0xffffffff,	0,			-EINVAL },
+		{ 0xffffffffffffffffULL, 0xffffffff,	0,			-EINVAL },
+		{ 0x1000,		0x10,		0xffffffffffffffcfULL,	0 },
+		{ 0x1000,		0x10,		0xffffffffffffffd0ULL,	-EOVERFLOW },
+		{ 0x1000,		0x10,		0xffffffffffffffffULL,	-EOVERFLOW },
+		{ 0x1000,		0xffffffff,	0xfffffffeffffffe0ULL,	0 },
+		{ 0x1000,		0xffffffff,	0xfffffffeffffffe1ULL,	-EOVERFLOW },
+		/* One's own mistake is named first. */
+		{ 0xffffffffffffffffULL, 1,		0xffffffffffffffffULL,	-EINVAL },
+	};
+
+	for (u32 i = 0; i < CASES(cases); i++) {
+		struct krdma_segment segments[3] = {
+			{ 0x1000, 0x10, 1 },
+			{ cases[i].addr, cases[i].length, 2 },
+			{ 0x2000, 0x10, 3 },
+		};
+		u64 expected = 4321;
+		u64 length = 4321;
+
+		if (!cases[i].error)
+			expected = 0x20 + (u64)cases[i].length;
+		check_expect(report, "range", i, cases[i].error,
+			     krdma_split_check(segments, 3, cases[i].remote_addr, &length));
+		check_expect(report, "length", i, expected, length);
+	}
+}
+
+#endif /* _KRDMA_KUNIT_SPLIT_CASES_H */
