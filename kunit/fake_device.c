@@ -9,7 +9,7 @@
 #include <net/net_namespace.h>
 #include <rdma/iw_cm.h>
 
-#include "fake_device.h"
+#include "fake_private.h"
 
 #define FAKE_GUID	0x0200c0ffee000000ULL
 
@@ -86,6 +86,45 @@ void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
 	spin_unlock_irqrestore(&fake->lock, flags);
 }
 
+/**
+ * fake_device_event - something happens to the device
+ * @fake: the device
+ * @type: what
+ * @port: to which of its ports, if to one
+ */
+void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port)
+{
+	struct ib_event event = {
+		.device = &fake->ib,
+		.element.port_num = port,
+		.event = type,
+	};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ib_dispatch_event(&event);
+	local_irq_restore(flags);
+}
+
+/**
+ * fake_qp_event - something happens to a queue pair
+ * @qp: the queue pair
+ * @type: what
+ */
+void fake_qp_event(struct ib_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->device,
+		.element.qp = qp,
+		.event = type,
+	};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	qp->event_handler(&event, qp->qp_context);
+	local_irq_restore(flags);
+}
+
 /*
  * What it says of itself
  */
@@ -151,36 +190,6 @@ static int fake_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/* Connections come with the first test that makes one. */
-static int fake_iw_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param)
-{
-	return -EOPNOTSUPP;
-}
-
-static int fake_iw_reject(struct iw_cm_id *cm_id, const void *data, u8 length)
-{
-	return -EOPNOTSUPP;
-}
-
-static int fake_iw_create_listen(struct iw_cm_id *cm_id, int backlog)
-{
-	return -EOPNOTSUPP;
-}
-
-static int fake_iw_destroy_listen(struct iw_cm_id *cm_id)
-{
-	return 0;
-}
-
-static void fake_iw_qp_ref(struct ib_qp *qp)
-{
-}
-
-static struct ib_qp *fake_iw_get_qp(struct ib_device *ib, int number)
-{
-	return NULL;
-}
-
 static const struct ib_device_ops fake_device_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -191,15 +200,6 @@ static const struct ib_device_ops fake_device_ops = {
 	.get_port_immutable = fake_get_port_immutable,
 	.query_gid = fake_query_gid,
 	.query_pkey = fake_query_pkey,
-
-	.iw_connect = fake_iw_connect,
-	.iw_accept = fake_iw_connect,
-	.iw_reject = fake_iw_reject,
-	.iw_create_listen = fake_iw_create_listen,
-	.iw_destroy_listen = fake_iw_destroy_listen,
-	.iw_add_ref = fake_iw_qp_ref,
-	.iw_rem_ref = fake_iw_qp_ref,
-	.iw_get_qp = fake_iw_get_qp,
 };
 
 /*
@@ -221,6 +221,15 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 		return NULL;
 
 	spin_lock_init(&fake->lock);
+	INIT_LIST_HEAD(&fake->qps);
+	INIT_LIST_HEAD(&fake->mrs);
+	INIT_LIST_HEAD(&fake->endpoints);
+	fake->cm_work = alloc_ordered_workqueue("fake_cm", WQ_MEM_RECLAIM);
+	fake->cq_work = alloc_workqueue("fake_cq", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
+	if (!fake->cm_work || !fake->cq_work) {
+		fake_device_free(fake);
+		return NULL;
+	}
 	fake->attr = (struct ib_device_attr) {
 		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
 		.max_mr_size = 1ULL << 32,
@@ -255,9 +264,33 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	fake->ib.num_comp_vectors = 1;
 	fake->ib.iw_driver_flags = IW_F_NO_PORT_MAP;
 	ib_set_device_ops(&fake->ib, &fake_device_ops);
+	ib_set_device_ops(&fake->ib, &fake_cq_ops);
 	ib_set_device_ops(&fake->ib, &fake_verbs_ops);
+	ib_set_device_ops(&fake->ib, &fake_mr_ops);
+	ib_set_device_ops(&fake->ib, &fake_cm_ops);
 
 	return fake;
+}
+
+/**
+ * fake_device_offer_srq - let it have shared receive queues
+ * @fake: the device, not registered
+ */
+void fake_device_offer_srq(struct fake_device *fake)
+{
+	fake->attr.max_srq = 8;
+	fake->attr.max_srq_wr = 64;
+	fake->attr.max_srq_sge = 4;
+	ib_set_device_ops(&fake->ib, &fake_srq_ops);
+}
+
+/**
+ * fake_device_offer_atomics - let it have atomic operations
+ * @fake: the device, not registered
+ */
+void fake_device_offer_atomics(struct fake_device *fake)
+{
+	fake->attr.atomic_cap = IB_ATOMIC_HCA;
 }
 
 /**
@@ -277,18 +310,43 @@ int fake_device_register(struct fake_device *fake, const char *name)
 		if (ret)
 			return ret;
 	}
-	return ib_register_device(&fake->ib, name, NULL);
+	ret = fake_address_get();
+	if (ret)
+		return ret;
+	ret = ib_register_device(&fake->ib, name, NULL);
+	if (ret)
+		fake_address_put();
+	return ret;
+}
+
+/**
+ * fake_device_let_go - end everything that a test has stopped
+ * @fake: the device
+ *
+ * It lives, releases what it held back, and does connections by itself.  Who is
+ * waiting for an answer is told that nobody answers.
+ */
+void fake_device_let_go(struct fake_device *fake)
+{
+	fake->cm_manual = 0;
+	fake_device_set_dead(fake, false);
+	fake_go_on(fake, NULL);
+	fake_release(fake, NULL);
+	fake_cm_let_go(fake);
 }
 
 /**
  * fake_device_unregister - take the device away from everybody
  * @fake: the device, registered
  *
- * Returns when every consumer has let it go.
+ * Returns when every consumer has let it go, for which it first does the same
+ * with them.
  */
 void fake_device_unregister(struct fake_device *fake)
 {
+	fake_device_let_go(fake);
 	ib_unregister_device(&fake->ib);
+	fake_address_put();
 }
 
 /**
@@ -302,6 +360,10 @@ int fake_device_free(struct fake_device *fake)
 	int left = 0;
 	int i;
 
+	if (fake->cm_work)
+		destroy_workqueue(fake->cm_work);
+	if (fake->cq_work)
+		destroy_workqueue(fake->cq_work);
 	for (i = 0; i < FAKE_OBJECTS; i++)
 		left += atomic_read(&fake->live[i]);
 	ib_dealloc_device(&fake->ib);

@@ -4,24 +4,45 @@
  *
  * A test makes one, changes what it says of itself, registers it with ib_core,
  * and from then on scripts it: which call fails and with what, where a call
- * stops until it is told to go on.  What a consumer has made of it and not
- * given back is counted.
+ * stops until it is told to go on, what becomes of a connection, how and when a
+ * work request completes.  What a consumer has made of it and not given back is
+ * counted.
  *
  * It is an iWARP device, because that kind needs no management datagrams, and
- * it sits on the loopback interface, which every kernel has.
+ * it sits on the loopback interface, which every kernel has.  That gets the address
+ * FAKE_ADDRESS while there are such devices: an rdma_cm id that is bound or
+ * resolved to it finds the first of them.  (It finds none by 127.0.0.1, which
+ * means "any device" there.)
  *
- * Its work requests complete as soon as they are posted; receives wait until
- * their queue pair goes to error, and are then flushed.
+ * Connections are made between ids of this kernel, and bytes move between them.
+ * A work request is carried out inside the call that posts it, and its
+ * completion is in the queue when that call returns; the consumer is told of it
+ * as &enum fake_notify says.
+ *
+ * The device is strict where real ones differ: a slot of a send or receive
+ * queue is free again only when the completion was polled (or, for a request
+ * without one, when a later one was), depths and numbers of entries are exactly
+ * those that were asked for, and of a failed completion everything but what the
+ * standard promises is rubbish.
  */
 #ifndef _KRDMA_KUNIT_FAKE_DEVICE_H
 #define _KRDMA_KUNIT_FAKE_DEVICE_H
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/in.h>
+#include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* Calls that can be made to fail. */
+/* 192.0.2.1, which is nobody's but in examples. */
+#define FAKE_ADDRESS	0xc0000201
+
+/*
+ * Calls that can be made to fail.  Posts count work requests, so the nth of a
+ * chain can be the one.
+ */
 enum fake_verb {
 	FAKE_QUERY_DEVICE,
 	FAKE_QUERY_PORT,
@@ -32,6 +53,15 @@ enum fake_verb {
 	FAKE_POST_SEND,
 	FAKE_POST_RECV,
 	FAKE_ALLOC_MR,
+	FAKE_CREATE_SRQ,
+	FAKE_POST_SRQ_RECV,
+	FAKE_DEREG_MR,
+	FAKE_MAP_MR_SG,
+	FAKE_REG_USER_MR,
+	FAKE_IW_CONNECT,
+	FAKE_IW_ACCEPT,
+	FAKE_IW_REJECT,
+	FAKE_IW_LISTEN,
 	FAKE_VERBS,
 };
 
@@ -41,8 +71,39 @@ enum fake_object {
 	FAKE_CQ,
 	FAKE_QP,
 	FAKE_MR,
+	FAKE_SRQ,
+	FAKE_LISTENER,
 	FAKE_OBJECTS,
 };
+
+/**
+ * enum fake_notify - where a completion queue's handler is called
+ * @FAKE_NOTIFY_IRQS_OFF: a worker with interrupts off
+ * @FAKE_NOTIFY_INLINE: the call that made the completion, such as post_send,
+ *	with interrupts off
+ * @FAKE_NOTIFY_WORK: a worker with interrupts on
+ * @FAKE_NOTIFY_HARDIRQ: a hard interrupt
+ */
+enum fake_notify {
+	FAKE_NOTIFY_IRQS_OFF,
+	FAKE_NOTIFY_INLINE,
+	FAKE_NOTIFY_WORK,
+	FAKE_NOTIFY_HARDIRQ,
+};
+
+/*
+ * What connections do by themselves unless the test takes it over.
+ *
+ * CONNECT: iw_connect only leaves an endpoint in FAKE_CM_CONNECTING, for
+ *	fake_cm_reply() or fake_cm_go_on().
+ * ACCEPT: iw_accept only leaves an endpoint in FAKE_CM_ACCEPTED, for
+ *	fake_cm_establish() or fake_cm_close().
+ * CLOSE: a queue pair that leaves RTS does not end the connection; that is
+ *	for fake_cm_disconnect() and fake_cm_close().
+ */
+#define FAKE_MANUAL_CONNECT	BIT(0)
+#define FAKE_MANUAL_ACCEPT	BIT(1)
+#define FAKE_MANUAL_CLOSE	BIT(2)
 
 /**
  * struct fake_script - what a verb is to do
@@ -56,6 +117,31 @@ struct fake_script {
 	int error;
 };
 
+/* Directions of work requests, for their completions' scripts. */
+enum fake_direction {
+	FAKE_SEND,
+	FAKE_RECEIVE,
+	FAKE_DIRECTIONS,
+};
+
+/**
+ * struct fake_fault - what happens to a completion
+ * @qp: of this queue pair; NULL: of any
+ * @nth: the nth that is not flushed, counted from 1, whether it is signalled or
+ *	not; 0: none
+ * @status: what it says instead of success.  The queue pair then goes to error
+ *	and the rest is flushed.
+ * @vendor_err: what it says with that
+ * @duplicate: it is delivered twice
+ */
+struct fake_fault {
+	struct ib_qp *qp;
+	unsigned int nth;
+	enum ib_wc_status status;
+	u32 vendor_err;
+	bool duplicate;
+};
+
 /**
  * struct fake_pause - where a call stops
  * @entered: completed by the call when it has come this far
@@ -67,28 +153,75 @@ struct fake_pause {
 };
 
 /**
+ * struct fake_user_mr - the last registration of a process's memory
+ * @start: its first byte
+ * @length: its bytes
+ * @virt_addr: the address that peers use
+ * @access: the rights
+ */
+struct fake_user_mr {
+	u64 start;
+	u64 length;
+	u64 virt_addr;
+	int access;
+};
+
+/**
  * struct fake_device - the device
  * @ib: what ib_core knows
  * @attr: the answer to query_device: change it before registering
  * @port: the answer to query_port, for every port: likewise, or at any time
  *	while nobody asks
+ * @notify: how consumers are told of completions; at any time
+ * @cm_manual: FAKE_MANUAL_* bits; at any time
+ * @no_immediate: work requests with immediate data are refused; at any time
+ * @destroy_drops_cqes: what a queue pair has left in completion queues goes
+ *	with it; at any time
+ * @user_mr: how ib_reg_user_mr() was called last
  * @lock: protects @scripts and @port_pause
  * @scripts: by &enum fake_verb
  * @port_pause: where query_port stops; NULL: nowhere
  * @live: by &enum fake_object, what was made and not given back
- * @next_qp_num: for the numbers of queue pairs
+ * @faults: by &enum fake_direction
+ * @fault_seen: completions since the fault was ordered
+ * @hold: see fake_hold(); for queue pairs that are made later as well
+ * @stall: see fake_stall(); likewise
+ * @dead: see fake_device_set_dead()
+ * @qps: the queue pairs
+ * @mrs: the memory regions
+ * @endpoints: sides of connections, in the order in which they were made
+ * @cm_work: where the events of connections come from, in order
+ * @cq_work: where the handlers of completion queues are called
+ *
+ * From @faults on, the fake's one lock protects everything.
  */
 struct fake_device {
 	struct ib_device ib;
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 
+	enum fake_notify notify;
+	unsigned int cm_manual;
+	bool no_immediate;
+	bool destroy_drops_cqes;
+	struct fake_user_mr user_mr;
+
 	spinlock_t lock;	/* see above */
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
 
 	atomic_t live[FAKE_OBJECTS];
-	atomic_t next_qp_num;
+
+	struct fake_fault faults[FAKE_DIRECTIONS];
+	unsigned int fault_seen[FAKE_DIRECTIONS];
+	bool hold;
+	bool stall;
+	bool dead;
+	struct list_head qps;
+	struct list_head mrs;
+	struct list_head endpoints;
+	struct workqueue_struct *cm_work;
+	struct workqueue_struct *cq_work;
 };
 
 static inline struct fake_device *to_fake(struct ib_device *ib)
@@ -96,18 +229,188 @@ static inline struct fake_device *to_fake(struct ib_device *ib)
 	return container_of(ib, struct fake_device, ib);
 }
 
+/*
+ * Its life (fake_device.c)
+ */
+
 struct fake_device *fake_device_alloc(unsigned int ports);
+
+/* Before registering: shared receive queues; atomics. */
+void fake_device_offer_srq(struct fake_device *fake);
+void fake_device_offer_atomics(struct fake_device *fake);
+
 int fake_device_register(struct fake_device *fake, const char *name);
 void fake_device_unregister(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
+
+/* Where it is found (fake_address.c). */
+struct sockaddr_in fake_address(u16 port);
+
+/* Everything that a test has stopped goes on, and connections go their way. */
+void fake_device_let_go(struct fake_device *fake);
+
+/*
+ * Scripts (fake_device.c)
+ */
 
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
 unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
 
-/* For the verbs: 0, or the error that the script wants. */
-int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
+/* Asynchronous events, with interrupts off. */
+void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);
+void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
 
-extern const struct ib_device_ops fake_verbs_ops;
+/*
+ * Work requests (fake_faults.c, fake_data.c)
+ */
+
+/* The next fault of a direction; it replaces the one before.  NULL: none. */
+void fake_fault(struct fake_device *fake, enum fake_direction direction,
+		const struct fake_fault *fault);
+
+/*
+ * Late completions: work is carried out, and its completions (flushed ones, too)
+ * are held back until they are released, in their order.  Of one queue pair, or
+ * with NULL of all that the device has and will have.
+ */
+void fake_hold(struct fake_device *fake, struct ib_qp *qp);
+void fake_release(struct fake_device *fake, struct ib_qp *qp);
+unsigned int fake_held(struct ib_qp *qp);
+
+/*
+ * Late work: what is posted to the send queue stays there, until it is let go
+ * on or is flushed.
+ */
+void fake_stall(struct fake_device *fake, struct ib_qp *qp);
+void fake_go_on(struct fake_device *fake, struct ib_qp *qp);
+
+/*
+ * A dead device flushes nothing.  When it lives again, it does what it has
+ * missed.
+ */
+void fake_device_set_dead(struct fake_device *fake, bool dead);
+
+/* The queue pair fails by itself: error, flush, end of the connection. */
+void fake_qp_fail(struct ib_qp *qp);
+
+/* Two queue pairs are connected without a connection manager. */
+void fake_qp_join(struct ib_qp *a, struct ib_qp *b);
+
+/* The state that the device has the queue pair in. */
+enum ib_qp_state fake_qp_state(struct ib_qp *qp);
+
+/**
+ * struct fake_message - what an imagined peer sends
+ * @data: the bytes, in kernel memory
+ * @length: how many
+ * @flags: IB_WC_WITH_IMM, IB_WC_WITH_INVALIDATE
+ * @imm_data: with the former
+ * @rkey: with the latter: what is invalidated
+ * @solicited: it says so
+ */
+struct fake_message {
+	const void *data;
+	u32 length;
+	int flags;
+	__be32 imm_data;
+	u32 rkey;
+	bool solicited;
+};
+
+/*
+ * A message arrives at a queue pair, from nobody.  Returns what its sender's
+ * completion would say.
+ */
+enum ib_wc_status fake_qp_receive(struct ib_qp *qp, const struct fake_message *message);
+
+/* An imagined peer reads and writes what was registered on a queue pair's domain. */
+enum ib_wc_status fake_qp_remote_write(struct ib_qp *qp, u64 address, u32 rkey, const void *data,
+				       u32 length);
+enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, void *data,
+				      u32 length);
+
+/*
+ * Connections (fake_cm_script.c)
+ *
+ * An endpoint is one side.  Its peer is an endpoint too, or imagined: there is
+ * only what the test says.
+ */
+
+enum fake_cm_state {
+	FAKE_CM_CONNECTING,	/* iw_connect was called; no reply yet */
+	FAKE_CM_REQUESTED,	/* the listener has been asked */
+	FAKE_CM_ACCEPTED,	/* iw_accept was called; not established yet */
+	FAKE_CM_CONNECTED,
+	FAKE_CM_REJECTED,	/* iw_reject was called */
+	FAKE_CM_CLOSED,		/* it is over; the last event may be on its way */
+};
+
+struct fake_endpoint;
+
+/*
+ * The oldest endpoint of the device in this state, once there is one; NULL after
+ * the time.  Those that are rejected or closed are not found any more.  The
+ * endpoint of a queue pair, NULL if there is none.  Both are for
+ * fake_cm_put().
+ */
+struct fake_endpoint *fake_cm_await(struct fake_device *fake, enum fake_cm_state state,
+				    unsigned int timeout_ms);
+struct fake_endpoint *fake_cm_of_qp(struct ib_qp *qp);
+void fake_cm_put(struct fake_endpoint *endpoint);
+
+enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint);
+
+/* Waits until it is in this state, true, or the time is over. */
+bool fake_cm_reaches(struct fake_endpoint *endpoint, enum fake_cm_state state,
+		     unsigned int timeout_ms);
+
+/* What the other side was told with iw_connect, iw_accept or iw_reject. */
+const void *fake_cm_private_data(struct fake_endpoint *endpoint, u16 *length);
+
+/*
+ * The following give their events from the device's worker, and return before
+ * that; fake_cm_flush() waits for it.  -EINVAL: not in this state; iw_cm stops
+ * the kernel at events that it does not expect, so they are not given.
+ */
+
+/* CONNECTING: the search for a listener that FAKE_MANUAL_CONNECT had stopped. */
+int fake_cm_go_on(struct fake_endpoint *endpoint);
+
+/*
+ * CONNECTING, from an imagined peer.  With 0 the connection stands; errors are
+ * -ECONNREFUSED, -ECONNRESET (rejected), -ETIMEDOUT (unreachable) and others.
+ */
+int fake_cm_reply(struct fake_endpoint *endpoint, int status, const void *data, u8 length);
+
+/* ACCEPTED: both sides hear that the connection stands. */
+int fake_cm_establish(struct fake_endpoint *endpoint);
+
+/* CONNECTED: only DISCONNECT, as often as wanted. */
+int fake_cm_disconnect(struct fake_endpoint *endpoint);
+
+/*
+ * CONNECTED: the queue pair goes to error and CLOSE is given.  The peer follows
+ * unless its device has FAKE_MANUAL_CLOSE.
+ * ACCEPTED: ESTABLISHED, DISCONNECT and CLOSE, which is how iw_cm wants to hear
+ * of a failure; the peer hears the same.
+ */
+int fake_cm_close(struct fake_endpoint *endpoint);
+
+/*
+ * The consumer hears of CLOSE once more, past iw_cm, in the caller's context.  It
+ * must not have destroyed its id.
+ */
+int fake_cm_close_again(struct fake_endpoint *endpoint);
+
+/*
+ * An imagined peer asks the listener of a port, on this device.  Returns the
+ * passive endpoint, for fake_cm_put(), or an ERR_PTR.
+ */
+struct fake_endpoint *fake_cm_request(struct fake_device *fake, u16 port, const void *data,
+				      u8 length);
+
+/* Whatever connections had to say was handled.  Not for event handlers. */
+void fake_cm_flush(struct fake_device *fake);
 
 #endif /* _KRDMA_KUNIT_FAKE_DEVICE_H */

@@ -7,10 +7,22 @@ krdma_kunit-y := kunit/module.o
 krdma_kunit-y += kunit/pure_test.o
 krdma_kunit-y += kunit/device_test.o
 krdma_kunit-y += kunit/device_race_test.o
+krdma_kunit-y += kunit/address_test.o
+krdma_kunit-y += kunit/watch_test.o
 krdma_kunit-y += kunit/device_fixture.o
 krdma_kunit-y += kunit/fake_test.o
+krdma_kunit-y += kunit/fake_fault_test.o
+krdma_kunit-y += kunit/fake_cm_test.o
+krdma_kunit-y += kunit/fake_pair.o
 krdma_kunit-y += kunit/fake_device.o
+krdma_kunit-y += kunit/fake_address.o
 krdma_kunit-y += kunit/fake_verbs.o
+krdma_kunit-y += kunit/fake_cq.o
+krdma_kunit-y += kunit/fake_mr.o
+krdma_kunit-y += kunit/fake_data.o
+krdma_kunit-y += kunit/fake_faults.o
+krdma_kunit-y += kunit/fake_cm.o
+krdma_kunit-y += kunit/fake_cm_script.o
 
 # Tests look into the core's private headers, which the module itself finds
 # beside its files.

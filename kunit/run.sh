@@ -10,7 +10,13 @@
 # Every suite below must have run, and no other one: a suite that is compiled
 # out, or new and not listed, is a failure.
 
-suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link'
+suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link
+krdma_private_data krdma_split krdma_descriptor krdma_names krdma_conn_state
+krdma_address krdma_watch krdma_fake_cm krdma_fake_faults'
+
+# One line, for looking up.
+# shellcheck disable=SC2086 # a list of words
+suites=$(printf '%s ' $suites)
 
 results=0
 failures=0
@@ -48,7 +54,19 @@ suite_cases()
 	[ "$seen" = "$planned" ] || result "not ok" "$1: ran to its end ($seen of ${planned:-?} cases)"
 }
 
+# Addresses for the tests of looking them up: on the interface of the fake device,
+# and on one without a device.
+addresses()
+{
+	ip addr add 10.78.0.1/32 dev lo &&
+		ip -6 addr add fd78::1/128 dev lo nodad &&
+		ip link add kaddr0 type dummy &&
+		ip link set kaddr0 arp on up &&
+		ip addr add 10.79.0.1/24 dev kaddr0
+}
+
 echo "TAP version 13"
+addresses || result "not ok" "the addresses for the tests"
 if ! said=$(insmod "$1" 2>&1); then
 	result "not ok" "krdma_kunit.ko loads ($said)"
 else

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The completion queues of the fake device, its lock, and how consumers are told
+ * of what happened.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait_bit.h>
+
+#include "fake_private.h"
+
+static DEFINE_SPINLOCK(fake_lock);
+
+/* Consumers that fake_end() tells something, under the lock. */
+static LIST_HEAD(fake_bells);
+static LIST_HEAD(fake_last_wqes);
+
+/*
+ * The lock
+ */
+
+unsigned long fake_begin(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake_lock, flags);
+	return flags;
+}
+
+void fake_assert_locked(void)
+{
+	lockdep_assert_held(&fake_lock);
+}
+
+/* The queue is there until nobody rings any more: see fake_destroy_cq(). */
+static void fake_ring(struct fake_cq *cq)
+{
+	lockdep_assert_held(&fake_lock);
+	cq->ringing++;
+	spin_unlock(&fake_lock);
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	spin_lock(&fake_lock);
+	cq->ringing--;
+	wake_up_var(&cq->ringing);
+}
+
+static void fake_tell_last_wqe(struct fake_qp *qp)
+{
+	fake_qp_get(qp);
+	spin_unlock(&fake_lock);
+	fake_qp_event(&qp->ib, IB_EVENT_QP_LAST_WQE_REACHED);
+	spin_lock(&fake_lock);
+	fake_qp_put(qp);
+}
+
+void fake_end(unsigned long flags)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+
+	while (!list_empty(&fake_bells) || !list_empty(&fake_last_wqes)) {
+		cq = list_first_entry_or_null(&fake_bells, struct fake_cq, bell);
+		if (cq) {
+			list_del_init(&cq->bell);
+			fake_ring(cq);
+			continue;
+		}
+		qp = list_first_entry(&fake_last_wqes, struct fake_qp, last_wqe);
+		list_del_init(&qp->last_wqe);
+		fake_tell_last_wqe(qp);
+	}
+	spin_unlock_irqrestore(&fake_lock, flags);
+}
+
+/* Who drains a queue pair with a shared receive queue waits for this event. */
+void fake_announce_last_wqe(struct fake_qp *qp)
+{
+	lockdep_assert_held(&fake_lock);
+	if (qp->ib.srq && list_empty(&qp->last_wqe))
+		list_add_tail(&qp->last_wqe, &fake_last_wqes);
+}
+
+/*
+ * Telling
+ */
+
+static void fake_cq_work(struct work_struct *work)
+{
+	struct fake_cq *cq = container_of(work, struct fake_cq, work);
+	unsigned long flags;
+
+	if (to_fake(cq->ib.device)->notify == FAKE_NOTIFY_WORK) {
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+		return;
+	}
+	local_irq_save(flags);
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	local_irq_restore(flags);
+}
+
+static void fake_cq_irq_work(struct irq_work *work)
+{
+	struct fake_cq *cq = container_of(work, struct fake_cq, irq_work);
+
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+static void fake_notify(struct fake_cq *cq)
+{
+	struct fake_device *fake = to_fake(cq->ib.device);
+
+	switch (fake->notify) {
+	case FAKE_NOTIFY_INLINE:
+		if (list_empty(&cq->bell))
+			list_add_tail(&cq->bell, &fake_bells);
+		break;
+	case FAKE_NOTIFY_HARDIRQ:
+		irq_work_queue(&cq->irq_work);
+		break;
+	default:
+		queue_work(fake->cq_work, &cq->work);
+	}
+}
+
+/* A completion comes into its queue. */
+void fake_deliver(struct fake_wc *entry)
+{
+	struct fake_cq *cq = to_fake_cq(entry->direction == FAKE_SEND ? entry->qp->ib.send_cq :
+					entry->qp->ib.recv_cq);
+
+	lockdep_assert_held(&fake_lock);
+	/* Whoever overflows a queue has miscounted, and must hear of it. */
+	if (WARN_ON_ONCE(cq->tail - cq->head >= cq->ib.cqe))
+		return;
+	cq->ring[cq->tail++ % cq->ib.cqe] = *entry;
+
+	if (!cq->armed)
+		return;
+	if (cq->armed_for == IB_CQ_SOLICITED && !entry->solicited &&
+	    entry->wc.status == IB_WC_SUCCESS)
+		return;
+	cq->armed = false;
+	fake_notify(cq);
+}
+
+/*
+ * The verbs
+ */
+
+static int fake_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs)
+{
+	struct fake_device *fake = to_fake(ib_cq->device);
+	struct fake_cq *cq = to_fake_cq(ib_cq);
+	int ret;
+
+	if (!attr->cqe || attr->cqe > FAKE_MAX_CQE || attr->cqe > fake->attr.max_cqe)
+		return -EINVAL;
+	ret = fake_device_follow_script(fake, FAKE_CREATE_CQ);
+	if (ret)
+		return ret;
+
+	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	if (!cq->ring)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&cq->bell);
+	INIT_WORK(&cq->work, fake_cq_work);
+	init_irq_work(&cq->irq_work, fake_cq_irq_work);
+	ib_cq->cqe = attr->cqe;
+	atomic_inc(&fake->live[FAKE_CQ]);
+	return 0;
+}
+
+static bool fake_cq_is_silent(struct fake_cq *cq)
+{
+	unsigned long flags;
+	bool silent;
+
+	flags = fake_begin();
+	list_del_init(&cq->bell);
+	silent = !cq->ringing;
+	fake_end(flags);
+
+	return silent;
+}
+
+static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
+{
+	struct fake_cq *cq = to_fake_cq(ib_cq);
+
+	wait_var_event(&cq->ringing, fake_cq_is_silent(cq));
+	irq_work_sync(&cq->irq_work);
+	cancel_work_sync(&cq->work);
+	kvfree(cq->ring);
+	atomic_dec(&to_fake(ib_cq->device)->live[FAKE_CQ]);
+	return 0;
+}
+
+/* Slots may be freed out of order when completions are delivered twice. */
+static void fake_release_slots(struct fake_wc *entry)
+{
+	struct fake_queue *queue;
+
+	if (!entry->qp)
+		return;
+	queue = &entry->qp->queues[entry->direction];
+	if ((int)(entry->slot - queue->released) > 0)
+		queue->released = entry->slot;
+}
+
+static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
+{
+	struct fake_cq *cq = to_fake_cq(ib_cq);
+	struct fake_wc *entry;
+	unsigned long flags;
+	int taken = 0;
+
+	flags = fake_begin();
+	while (taken < count && cq->head != cq->tail) {
+		entry = &cq->ring[cq->head++ % ib_cq->cqe];
+		fake_release_slots(entry);
+		wc[taken++] = entry->wc;
+	}
+	fake_end(flags);
+
+	return taken;
+}
+
+static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
+{
+	struct fake_cq *cq = to_fake_cq(ib_cq);
+	unsigned long flags;
+	bool missed;
+
+	flags = fake_begin();
+	/* Who has armed it for all completions is not content with solicited ones. */
+	if (!cq->armed || cq->armed_for == IB_CQ_SOLICITED)
+		cq->armed_for = notify & IB_CQ_SOLICITED_MASK;
+	cq->armed = true;
+	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	fake_end(flags);
+
+	return missed;
+}
+
+static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
+{
+	unsigned int from, to;
+
+	for (from = cq->head, to = cq->head; from != cq->tail; from++) {
+		struct fake_wc *entry = &cq->ring[from % cq->ib.cqe];
+
+		if (entry->qp == qp) {
+			if (drop)
+				continue;
+			entry->qp = NULL;
+		}
+		cq->ring[to++ % cq->ib.cqe] = *entry;
+	}
+	cq->tail = to;
+}
+
+/* A queue pair goes: its completions must not point to it, and may go with it. */
+void fake_forget_completions(struct fake_qp *qp)
+{
+	bool drop = to_fake(qp->ib.device)->destroy_drops_cqes;
+	struct fake_wc *entry, *next;
+
+	lockdep_assert_held(&fake_lock);
+	fake_forget_in(to_fake_cq(qp->ib.send_cq), qp, drop);
+	fake_forget_in(to_fake_cq(qp->ib.recv_cq), qp, drop);
+	list_for_each_entry_safe(entry, next, &qp->held, entry) {
+		list_del(&entry->entry);
+		kfree(entry);
+	}
+	list_del_init(&qp->last_wqe);
+}
+
+const struct ib_device_ops fake_cq_ops = {
+	.create_cq = fake_create_cq,
+	.destroy_cq = fake_destroy_cq,
+	.poll_cq = fake_poll_cq,
+	.req_notify_cq = fake_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, fake_cq, ib),
+};

@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The work requests of the fake device: how they are posted, what they do to
+ * memory, how they complete, and what a test does to that.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "fake_private.h"
+
+/* In those members of a failed completion that say nothing. */
+#define FAKE_RUBBISH	0x5a5a5a5a
+
+/*
+ * Completions
+ */
+
+static void fake_complete_entry(struct fake_qp *qp, struct fake_wc *entry)
+{
+	struct fake_wc *held;
+
+	if (!qp->hold) {
+		fake_deliver(entry);
+		return;
+	}
+	held = kmemdup(entry, sizeof(*entry), GFP_ATOMIC);
+	if (WARN_ON_ONCE(!held))
+		return;
+	list_add_tail(&held->entry, &qp->held);
+}
+
+static void fake_complete(struct fake_qp *qp, enum fake_direction direction, struct ib_wc *wc,
+			  bool solicited, bool twice)
+{
+	struct fake_wc entry = {
+		.qp = qp,
+		.direction = direction,
+		.slot = qp->queues[direction].done,
+		.solicited = solicited,
+	};
+
+	if (wc->status != IB_WC_SUCCESS) {
+		wc->opcode = FAKE_RUBBISH;
+		wc->byte_len = FAKE_RUBBISH;
+		wc->wc_flags = FAKE_RUBBISH;
+		wc->ex.invalidate_rkey = FAKE_RUBBISH;
+	}
+	wc->qp = &qp->ib;
+	wc->port_num = 1;
+	entry.wc = *wc;
+
+	fake_complete_entry(qp, &entry);
+	if (twice)
+		fake_complete_entry(qp, &entry);
+}
+
+static const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_direction direction)
+{
+	struct fake_device *fake = to_fake(qp->ib.device);
+	const struct fake_fault *fault = &fake->faults[direction];
+
+	if (!fault->nth || (fault->qp && fault->qp != &qp->ib))
+		return NULL;
+	return ++fake->fault_seen[direction] == fault->nth ? fault : NULL;
+}
+
+static void fake_flush_sends(struct fake_qp *qp)
+{
+	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+
+	while (!fake_queue_idle(queue)) {
+		struct ib_wc wc = {
+			.wr_id = qp->sends[queue->done++ % queue->depth].wr.wr_id,
+			.status = IB_WC_WR_FLUSH_ERR,
+		};
+
+		fake_complete(qp, FAKE_SEND, &wc, false, false);
+	}
+}
+
+static void fake_flush_receives(struct fake_qp *qp)
+{
+	struct fake_queue *queue = &qp->queues[FAKE_RECEIVE];
+
+	while (!fake_queue_idle(queue)) {
+		struct ib_wc wc = {
+			.wr_id = qp->receives[queue->done++ % queue->depth].wr_id,
+			.status = IB_WC_WR_FLUSH_ERR,
+		};
+
+		fake_complete(qp, FAKE_RECEIVE, &wc, false, false);
+	}
+}
+
+void fake_flush(struct fake_qp *qp)
+{
+	if (to_fake(qp->ib.device)->dead)
+		return;
+	fake_flush_sends(qp);
+	fake_flush_receives(qp);
+}
+
+void fake_qp_to_error(struct fake_qp *qp)
+{
+	bool entered = qp->state != IB_QPS_ERR;
+
+	fake_assert_locked();
+	qp->state = IB_QPS_ERR;
+	fake_flush(qp);
+	if (!entered)
+		return;
+	if (!to_fake(qp->ib.device)->dead)
+		fake_announce_last_wqe(qp);
+	fake_cm_qp_left(qp);
+}
+
+/*
+ * What arrives
+ */
+
+/* The next receive of a queue pair, taken; NULL if there is none. */
+static const struct fake_receive *fake_take_receive(struct fake_qp *qp)
+{
+	struct fake_srq *srq = qp->ib.srq ? to_fake_srq(qp->ib.srq) : NULL;
+	struct fake_queue *queue = srq ? &srq->queue : &qp->queues[FAKE_RECEIVE];
+	struct fake_receive *receives = srq ? srq->receives : qp->receives;
+	const struct fake_receive *receive;
+
+	if (fake_queue_idle(queue))
+		return NULL;
+	receive = &receives[queue->done++ % queue->depth];
+	if (srq)
+		queue->released = queue->done;
+	return receive;
+}
+
+/* Puts a message where a receive wants it; what its sender is to hear. */
+static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake_receive *receive,
+					   struct fake_spans *message, enum ib_wc_status *status)
+{
+	struct fake_spans room;
+
+	if (!fake_spans_local(&room, qp, receive->sge, receive->num_sge, IB_ACCESS_LOCAL_WRITE)) {
+		*status = IB_WC_LOC_PROT_ERR;
+		return IB_WC_REM_OP_ERR;
+	}
+	if (room.length < message->length) {
+		*status = IB_WC_LOC_LEN_ERR;
+		return IB_WC_REM_INV_REQ_ERR;
+	}
+	fake_spans_copy(&room, message);
+	return IB_WC_SUCCESS;
+}
+
+/* A receive completes; what its sender is to hear. */
+static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *message,
+				     struct ib_wc *wc, bool solicited)
+{
+	const struct fake_receive *receive;
+	const struct fake_fault *fault;
+	enum ib_wc_status heard = IB_WC_SUCCESS;
+	struct fake_mr *invalid = NULL;
+
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		invalid = fake_mr_find(to_fake(qp->ib.device), wc->ex.invalidate_rkey);
+		if (!invalid || invalid->all || invalid->pd != qp->ib.pd)
+			return IB_WC_REM_ACCESS_ERR;
+	}
+	receive = fake_take_receive(qp);
+	if (!receive)
+		return IB_WC_RNR_RETRY_EXC_ERR;
+
+	wc->wr_id = receive->wr_id;
+	wc->status = IB_WC_SUCCESS;
+	fault = fake_meet_fault(qp, FAKE_RECEIVE);
+	if (fault && fault->status != IB_WC_SUCCESS) {
+		wc->status = fault->status;
+		wc->vendor_err = fault->vendor_err;
+	} else if (message) {
+		wc->byte_len = message->length;
+		heard = fake_fill_receive(qp, receive, message, &wc->status);
+	}
+	if (invalid && wc->status == IB_WC_SUCCESS)
+		invalid->valid = false;
+	fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
+	if (wc->status != IB_WC_SUCCESS)
+		fake_qp_to_error(qp);
+
+	return heard;
+}
+
+/*
+ * What an imagined peer does
+ */
+
+enum ib_wc_status fake_qp_receive(struct ib_qp *ib_qp, const struct fake_message *message)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	enum ib_wc_status heard = IB_WC_RETRY_EXC_ERR;
+	struct fake_spans spans;
+	unsigned long flags;
+	struct ib_wc wc = {
+		.opcode = IB_WC_RECV,
+		.wc_flags = message->flags,
+	};
+
+	if (message->flags & IB_WC_WITH_INVALIDATE)
+		wc.ex.invalidate_rkey = message->rkey;
+	else
+		wc.ex.imm_data = message->imm_data;
+	fake_spans_kernel(&spans, message->data, message->length);
+
+	flags = fake_begin();
+	if (qp->state == IB_QPS_RTS)
+		heard = fake_arrive(qp, &spans, &wc, message->solicited);
+	fake_end(flags);
+
+	return heard;
+}
+
+static enum ib_wc_status fake_remote_access(struct ib_qp *ib_qp, struct fake_spans *own,
+					    u64 address, u32 rkey, int access)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	enum ib_wc_status heard = IB_WC_SUCCESS;
+	struct fake_spans spans;
+	unsigned long flags;
+
+	flags = fake_begin();
+	if (qp->state != IB_QPS_RTS)
+		heard = IB_WC_RETRY_EXC_ERR;
+	else if (!fake_spans_remote(&spans, qp, address, own->length, rkey, access))
+		heard = IB_WC_REM_ACCESS_ERR;
+	else if (access == IB_ACCESS_REMOTE_WRITE)
+		fake_spans_copy(&spans, own);
+	else
+		fake_spans_copy(own, &spans);
+	fake_end(flags);
+
+	return heard;
+}
+
+enum ib_wc_status fake_qp_remote_write(struct ib_qp *qp, u64 address, u32 rkey, const void *data,
+				       u32 length)
+{
+	struct fake_spans spans;
+
+	fake_spans_kernel(&spans, data, length);
+	return fake_remote_access(qp, &spans, address, rkey, IB_ACCESS_REMOTE_WRITE);
+}
+
+enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, void *data,
+				      u32 length)
+{
+	struct fake_spans spans;
+
+	fake_spans_kernel(&spans, data, length);
+	return fake_remote_access(qp, &spans, address, rkey, IB_ACCESS_REMOTE_READ);
+}
+
+/*
+ * What is sent
+ */
+
+static bool fake_is_send(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
+	       opcode == IB_WR_SEND_WITH_INV;
+}
+
+static bool fake_gather(struct fake_spans *spans, struct fake_qp *qp, const struct fake_send *send)
+{
+	if (send->wr.send_flags & IB_SEND_INLINE) {
+		fake_spans_kernel(spans, send->inline_data, send->inline_length);
+		return true;
+	}
+	return fake_spans_local(spans, qp, send->sge, send->wr.num_sge, 0);
+}
+
+static enum ib_wc_status fake_do_send(struct fake_qp *qp, const struct fake_send *send)
+{
+	struct fake_spans message;
+	struct ib_wc wc = { .opcode = IB_WC_RECV };
+
+	if (!fake_gather(&message, qp, send))
+		return IB_WC_LOC_PROT_ERR;
+	if (!qp->peer)
+		return IB_WC_SUCCESS;
+	if (send->wr.opcode == IB_WR_SEND_WITH_IMM) {
+		wc.wc_flags = IB_WC_WITH_IMM;
+		wc.ex.imm_data = send->wr.ex.imm_data;
+	} else if (send->wr.opcode == IB_WR_SEND_WITH_INV) {
+		wc.wc_flags = IB_WC_WITH_INVALIDATE;
+		wc.ex.invalidate_rkey = send->wr.ex.invalidate_rkey;
+	}
+	return fake_arrive(qp->peer, &message, &wc, send->wr.send_flags & IB_SEND_SOLICITED);
+}
+
+static enum ib_wc_status fake_do_write(struct fake_qp *qp, const struct fake_send *send)
+{
+	struct fake_spans message, target;
+	struct ib_wc wc = {
+		.opcode = IB_WC_RECV_RDMA_WITH_IMM,
+		.wc_flags = IB_WC_WITH_IMM,
+		.ex.imm_data = send->wr.ex.imm_data,
+	};
+
+	if (!fake_gather(&message, qp, send))
+		return IB_WC_LOC_PROT_ERR;
+	if (!qp->peer)
+		return IB_WC_SUCCESS;
+	wc.byte_len = message.length;
+	if (!fake_spans_remote(&target, qp->peer, send->rdma.remote_addr, message.length,
+			       send->rdma.rkey, IB_ACCESS_REMOTE_WRITE))
+		return IB_WC_REM_ACCESS_ERR;
+	fake_spans_copy(&target, &message);
+	if (send->wr.opcode != IB_WR_RDMA_WRITE_WITH_IMM)
+		return IB_WC_SUCCESS;
+	return fake_arrive(qp->peer, NULL, &wc, send->wr.send_flags & IB_SEND_SOLICITED);
+}
+
+static enum ib_wc_status fake_invalidate(struct fake_qp *qp, u32 key)
+{
+	struct fake_mr *mr = fake_mr_find(to_fake(qp->ib.device), key);
+
+	if (!mr || mr->all || mr->umem || mr->pd != qp->ib.pd)
+		return IB_WC_LOC_PROT_ERR;
+	mr->valid = false;
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send *send,
+				      struct ib_wc *wc)
+{
+	struct fake_spans room, source;
+
+	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, IB_ACCESS_LOCAL_WRITE))
+		return IB_WC_LOC_PROT_ERR;
+	wc->byte_len = room.length;
+	if (qp->peer) {
+		if (!fake_spans_remote(&source, qp->peer, send->rdma.remote_addr, room.length,
+				       send->rdma.rkey, IB_ACCESS_REMOTE_READ))
+			return IB_WC_REM_ACCESS_ERR;
+		fake_spans_copy(&room, &source);
+	}
+	if (send->wr.opcode == IB_WR_RDMA_READ_WITH_INV)
+		return fake_invalidate(qp, send->wr.ex.invalidate_rkey);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status fake_do_atomic(struct fake_qp *qp, const struct fake_send *send,
+					struct ib_wc *wc)
+{
+	struct fake_spans room, target, old;
+	u32 length;
+	u64 *value;
+	u64 before;
+
+	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, IB_ACCESS_LOCAL_WRITE))
+		return IB_WC_LOC_PROT_ERR;
+	if (room.length != sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
+	wc->byte_len = sizeof(u64);
+	if (!qp->peer)
+		return IB_WC_SUCCESS;
+	if (send->atomic.remote_addr % sizeof(u64))
+		return IB_WC_REM_INV_REQ_ERR;
+	if (!fake_spans_remote(&target, qp->peer, send->atomic.remote_addr, sizeof(u64),
+			       send->atomic.rkey, IB_ACCESS_REMOTE_ATOMIC))
+		return IB_WC_REM_ACCESS_ERR;
+
+	value = fake_span_memory(target.span, &length);
+	before = *value;
+	if (send->wr.opcode == IB_WR_ATOMIC_FETCH_AND_ADD)
+		*value += send->atomic.compare_add;
+	else if (before == send->atomic.compare_add)
+		*value = send->atomic.swap;
+	fake_spans_kernel(&old, &before, sizeof(before));
+	fake_spans_copy(&room, &old);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status fake_do_register(struct fake_qp *qp, const struct fake_send *send)
+{
+	struct fake_mr *mr = to_fake_mr(send->reg.mr);
+
+	/* Only the last byte of a key is the consumer's. */
+	if (mr->valid || mr->pd != qp->ib.pd || !mr->mapped_count ||
+	    (mr->key ^ send->reg.key) > 0xff)
+		return IB_WC_LOC_PROT_ERR;
+	if ((send->reg.access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) &&
+	    !(send->reg.access & IB_ACCESS_LOCAL_WRITE))
+		return IB_WC_LOC_PROT_ERR;
+
+	memcpy(mr->pages, mr->mapped, mr->mapped_count * sizeof(*mr->pages));
+	mr->key = send->reg.key;
+	mr->access = send->reg.access;
+	mr->iova = mr->ib.iova;
+	mr->length = mr->ib.length;
+	mr->page_size = mr->ib.page_size;
+	mr->offset = mr->iova & (mr->page_size - 1);
+	mr->valid = true;
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_opcode fake_wc_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return IB_WC_RDMA_WRITE;
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
+		return IB_WC_RDMA_READ;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return IB_WC_COMP_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_WC_FETCH_ADD;
+	case IB_WR_REG_MR:
+		return IB_WC_REG_MR;
+	case IB_WR_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+static enum ib_wc_status fake_carry_out(struct fake_qp *qp, const struct fake_send *send,
+					struct ib_wc *wc)
+{
+	if (send->wr.opcode == IB_WR_REG_MR)
+		return fake_do_register(qp, send);
+	if (send->wr.opcode == IB_WR_LOCAL_INV)
+		return fake_invalidate(qp, send->wr.ex.invalidate_rkey);
+	if (qp->peer && qp->peer->state != IB_QPS_RTS)
+		return IB_WC_RETRY_EXC_ERR;
+
+	switch (send->wr.opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return fake_do_write(qp, send);
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
+		return fake_do_read(qp, send, wc);
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return fake_do_atomic(qp, send, wc);
+	default:
+		return fake_do_send(qp, send);
+	}
+}
+
+static void fake_do_next(struct fake_qp *qp)
+{
+	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+	const struct fake_send *send = &qp->sends[queue->done % queue->depth];
+	const struct fake_fault *fault = fake_meet_fault(qp, FAKE_SEND);
+	struct ib_wc wc = {
+		.wr_id = send->wr.wr_id,
+		.opcode = fake_wc_opcode(send->wr.opcode),
+	};
+
+	if (fault && fault->status != IB_WC_SUCCESS) {
+		wc.status = fault->status;
+		wc.vendor_err = fault->vendor_err;
+	} else {
+		wc.status = fake_carry_out(qp, send, &wc);
+	}
+	queue->done++;
+	if (wc.status != IB_WC_SUCCESS || qp->signal_all ||
+	    (send->wr.send_flags & IB_SEND_SIGNALED))
+		fake_complete(qp, FAKE_SEND, &wc, false, fault && fault->duplicate);
+	if (wc.status != IB_WC_SUCCESS)
+		fake_qp_to_error(qp);
+}
+
+/* Does what can be done of what was posted. */
+void fake_qp_run(struct fake_qp *qp)
+{
+	fake_assert_locked();
+	while (qp->state == IB_QPS_RTS && !qp->stall && !fake_queue_idle(&qp->queues[FAKE_SEND]))
+		fake_do_next(qp);
+	if (qp->state == IB_QPS_ERR)
+		fake_flush(qp);
+}
+
+/*
+ * Posting
+ */
+
+static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return !fake->no_immediate;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return fake->attr.atomic_cap != IB_ATOMIC_NONE;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
+	case IB_WR_REG_MR:
+	case IB_WR_LOCAL_INV:
+		return true;
+	default:
+		return fake_is_send(opcode);
+	}
+}
+
+static bool fake_is_read(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_RDMA_READ || opcode == IB_WR_RDMA_READ_WITH_INV;
+}
+
+static bool fake_copy_inline(struct fake_qp *qp, struct fake_send *send,
+			     const struct ib_send_wr *wr)
+{
+	int i;
+
+	send->inline_length = 0;
+	if (fake_is_read(wr->opcode))
+		return false;
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > qp->cap.max_inline_data - send->inline_length)
+			return false;
+		memcpy(send->inline_data + send->inline_length, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		send->inline_length += sge->length;
+	}
+	return true;
+}
+
+static void fake_copy_request(struct fake_send *send, const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
+		send->rdma = *rdma_wr(wr);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		send->atomic = *atomic_wr(wr);
+		break;
+	case IB_WR_REG_MR:
+		send->reg = *reg_wr(wr);
+		break;
+	default:
+		send->wr = *wr;
+	}
+}
+
+static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
+{
+	struct fake_device *fake = to_fake(qp->ib.device);
+	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+	struct fake_send *send;
+	int ret;
+
+	ret = fake_device_follow_script(fake, FAKE_POST_SEND);
+	if (ret)
+		return ret;
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
+		return -ENOTCONN;
+	if (!fake_knows(fake, wr->opcode) || wr->num_sge < 0 ||
+	    wr->num_sge > qp->cap.max_send_sge ||
+	    (fake_is_read(wr->opcode) && wr->num_sge > fake->attr.max_sge_rd))
+		return -EINVAL;
+	if (fake_queue_full(queue))
+		return -ENOMEM;
+
+	send = &qp->sends[queue->posted % queue->depth];
+	if ((wr->send_flags & IB_SEND_INLINE) && !fake_copy_inline(qp, send, wr))
+		return -EINVAL;
+	fake_copy_request(send, wr);
+	memcpy(send->sge, wr->sg_list, wr->num_sge * sizeof(*send->sge));
+	queue->posted++;
+	return 0;
+}
+
+int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr; wr = wr->next) {
+		ret = fake_accept_send(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+		fake_qp_run(qp);
+	}
+	fake_end(flags);
+
+	return ret;
+}
+
+static int fake_accept_receive(struct fake_queue *queue, struct fake_receive *receives,
+			       u32 max_sge, const struct ib_recv_wr *wr)
+{
+	struct fake_receive *receive;
+
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
+		return -EINVAL;
+	if (fake_queue_full(queue))
+		return -ENOMEM;
+
+	receive = &receives[queue->posted++ % queue->depth];
+	receive->wr_id = wr->wr_id;
+	receive->num_sge = wr->num_sge;
+	memcpy(receive->sge, wr->sg_list, wr->num_sge * sizeof(*receive->sge));
+	return 0;
+}
+
+int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr && !ret; wr = wr->next) {
+		ret = fake_device_follow_script(to_fake(ib_qp->device), FAKE_POST_RECV);
+		if (!ret && (ib_qp->srq || qp->state == IB_QPS_RESET))
+			ret = -EINVAL;
+		if (!ret)
+			ret = fake_accept_receive(&qp->queues[FAKE_RECEIVE], qp->receives,
+						  qp->cap.max_recv_sge, wr);
+		if (ret)
+			*bad_wr = wr;
+		else if (qp->state == IB_QPS_ERR)
+			fake_flush(qp);
+	}
+	fake_end(flags);
+
+	return ret;
+}
+
+int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
+{
+	struct fake_srq *srq = to_fake_srq(ib_srq);
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr && !ret; wr = wr->next) {
+		ret = fake_device_follow_script(to_fake(ib_srq->device), FAKE_POST_SRQ_RECV);
+		if (!ret)
+			ret = fake_accept_receive(&srq->queue, srq->receives, srq->max_sge, wr);
+		if (ret)
+			*bad_wr = wr;
+	}
+	fake_end(flags);
+
+	return ret;
+}

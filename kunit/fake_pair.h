@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two queue pairs of the fake device that are connected with each other, for
+ * tests of the device itself.
+ */
+#ifndef _KRDMA_KUNIT_FAKE_PAIR_H
+#define _KRDMA_KUNIT_FAKE_PAIR_H
+
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+
+#include "device_fixture.h"
+
+#define PAIR_NAME	"kfake"
+#define LONG_WHILE	(60 * HZ)
+#define BUFFER		(2 * PAGE_SIZE)
+#define DEPTH		8
+#define INLINE		64
+#define ALL_RIGHTS \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+	 IB_ACCESS_REMOTE_ATOMIC)
+
+/**
+ * struct side - a queue pair with what it needs, as a consumer of the kernel has it
+ * @pd: its domain
+ * @cq: its queue, polled by hand
+ * @qp: itself
+ * @mr: a region
+ * @srq: its receives, if they are shared
+ * @buffer: memory to work with
+ * @rung: calls of the queue's handler
+ * @hardirq: the last one came in a hard interrupt
+ * @irqs_off: or at least with interrupts off
+ * @caller: or, and in which task
+ * @event: the last event of the queue pair
+ */
+struct side {
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	struct ib_mr *mr;
+	struct ib_srq *srq;
+	u8 *buffer;
+
+	struct completion rung;
+	bool hardirq;
+	bool irqs_off;
+	struct task_struct *caller;
+	enum ib_event_type event;
+};
+
+/* Two sides with each other, which every test has. */
+struct pair {
+	struct fake_device *fake;
+	struct side a;
+	struct side b;
+};
+
+int side_create_qp(struct side *side);
+int side_create(struct fake_device *fake, struct side *side, bool shared);
+void side_destroy(struct side *side);
+int side_modify(struct side *side, enum ib_qp_state state);
+int side_receive(struct side *side, u64 id, u32 offset, u32 length);
+int side_send(struct side *side, u64 id, u32 offset, u32 length, int flags);
+int side_rdma(struct side *side, enum ib_wr_opcode opcode, u32 length, u64 address, u32 rkey);
+int side_atomic(struct side *side, enum ib_wr_opcode opcode, u64 add, u64 swap, u64 address,
+		u32 rkey);
+int side_register(struct side *side, u32 skip, int access);
+int side_invalidate(struct side *side, u32 key);
+struct ib_wc polls(struct kunit *test, struct side *side, u64 id, enum ib_wc_status status);
+void polls_nothing(struct kunit *test, struct side *side);
+struct pair *pair_new(struct kunit *test);
+struct pair *pair_connected(struct kunit *test);
+void pair_connect(struct kunit *test, struct pair *pair, bool shared);
+void pair_destroy(struct pair *pair);
+u64 pair_register(struct kunit *test, struct side *side);
+
+#endif /* _KRDMA_KUNIT_FAKE_PAIR_H */

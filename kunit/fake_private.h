@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the fake device share, and no test needs.
+ *
+ * One lock protects all fakes together, because work requests go from one queue
+ * pair to another and back.  It is taken with fake_begin() and left with
+ * fake_end(), which then calls the consumers that are to be told something.
+ */
+#ifndef _KRDMA_KUNIT_FAKE_PRIVATE_H
+#define _KRDMA_KUNIT_FAKE_PRIVATE_H
+
+#include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <rdma/iw_cm.h>
+
+#include "fake_device.h"
+
+/* More than any test says in fake_device.attr. */
+#define FAKE_MAX_WR		512
+#define FAKE_MAX_CQE		4096
+#define FAKE_MAX_SGE		8
+#define FAKE_MAX_INLINE		256
+
+/* As many bytes as an event of iw_cm can bring. */
+#define FAKE_PRIVATE_DATA	U8_MAX
+
+struct fake_pd {
+	struct ib_pd ib;
+};
+
+/**
+ * struct fake_wc - an entry of a completion queue
+ * @wc: what is polled
+ * @qp: whose; NULL if nothing is to be told to it any more
+ * @direction: of its work requests
+ * @slot: polling this frees the slots of all requests before this one
+ * @solicited: wakes those who wait for solicited completions only
+ * @entry: in fake_qp.held, otherwise unused
+ */
+struct fake_wc {
+	struct ib_wc wc;
+	struct fake_qp *qp;
+	enum fake_direction direction;
+	unsigned int slot;
+	bool solicited;
+	struct list_head entry;
+};
+
+/**
+ * struct fake_cq - a completion queue
+ * @ib: what ib_core knows
+ * @ring: ib.cqe entries
+ * @head: the next to be polled, counted without end
+ * @tail: where the next one goes, likewise
+ * @armed: whether the consumer wants to hear of the next one
+ * @armed_for: of which
+ * @bell: in the list of those whose handler fake_end() calls
+ * @ringing: calls of the handler under way
+ * @work: calls the handler
+ * @irq_work: likewise
+ */
+struct fake_cq {
+	struct ib_cq ib;
+	struct fake_wc *ring;
+	unsigned int head;
+	unsigned int tail;
+	bool armed;
+	enum ib_cq_notify_flags armed_for;
+	struct list_head bell;
+	unsigned int ringing;
+	struct work_struct work;
+	struct irq_work irq_work;
+};
+
+/**
+ * struct fake_receive - a posted receive
+ * @wr_id: of its completion
+ * @num_sge: entries of @sge
+ * @sge: where it goes
+ */
+struct fake_receive {
+	u64 wr_id;
+	int num_sge;
+	struct ib_sge sge[FAKE_MAX_SGE];
+};
+
+/**
+ * struct fake_send - a posted request
+ * @wr: it, in full, without pointers to what the consumer may forget
+ * @sge: its memory
+ * @inline_data: its bytes, with IB_SEND_INLINE
+ * @inline_length: how many
+ */
+struct fake_send {
+	union {
+		struct ib_send_wr wr;
+		struct ib_rdma_wr rdma;
+		struct ib_atomic_wr atomic;
+		struct ib_reg_wr reg;
+	};
+	struct ib_sge sge[FAKE_MAX_SGE];
+	u8 inline_data[FAKE_MAX_INLINE];
+	u32 inline_length;
+};
+
+/**
+ * struct fake_queue - counters of a send or receive queue, without end
+ * @depth: requests that it holds
+ * @posted: requests so far
+ * @done: those that have been carried out or flushed
+ * @released: those whose slots can be used again
+ */
+struct fake_queue {
+	unsigned int depth;
+	unsigned int posted;
+	unsigned int done;
+	unsigned int released;
+};
+
+struct fake_srq {
+	struct ib_srq ib;
+	struct fake_queue queue;
+	unsigned int max_sge;
+	struct fake_receive *receives;
+};
+
+/**
+ * struct fake_qp - a queue pair
+ * @ib: what ib_core knows
+ * @entry: in fake_device.qps
+ * @refs: of iw_cm and of endpoints, and one of its consumer
+ * @unused: when there are none
+ * @state: its state
+ * @cap: what it can hold
+ * @signal_all: every request is signalled
+ * @queues: by &enum fake_direction
+ * @sends: the send queue
+ * @receives: the receive queue, unless it is shared
+ * @hold: see fake_hold()
+ * @stall: see fake_stall()
+ * @held: completions that were held back
+ * @last_wqe: in the list of those whose end fake_end() announces
+ * @peer: the other end of the wire; NULL: imagined, if @state is RTS
+ * @endpoint: of its connection
+ */
+struct fake_qp {
+	struct ib_qp ib;
+	struct list_head entry;
+	refcount_t refs;
+	struct completion unused;
+
+	enum ib_qp_state state;
+	struct ib_qp_cap cap;
+	bool signal_all;
+	struct fake_queue queues[FAKE_DIRECTIONS];
+	struct fake_send *sends;
+	struct fake_receive *receives;
+
+	bool hold;
+	bool stall;
+	struct list_head held;
+	struct list_head last_wqe;
+
+	struct fake_qp *peer;
+	struct fake_endpoint *endpoint;
+};
+
+/**
+ * struct fake_mr - a memory region
+ * @ib: what ib_core knows
+ * @entry: in fake_device.mrs
+ * @pd: whose
+ * @valid: it can be used
+ * @all: it is all of the kernel's memory
+ * @key: for both sides, while it is valid
+ * @access: the rights
+ * @iova: where it begins, as peers see it
+ * @length: its bytes
+ * @offset: of its first byte in its first page
+ * @page_size: of its pages
+ * @pages: their addresses
+ * @max_pages: how many there can be
+ * @mapped: those of the last ib_map_mr_sg(), which REG_MR makes @pages
+ * @mapped_count: how many
+ * @umem: with a process's memory
+ */
+struct fake_mr {
+	struct ib_mr ib;
+	struct list_head entry;
+	struct ib_pd *pd;
+	bool valid;
+	bool all;
+	u32 key;
+	int access;
+	u64 iova;
+	u64 length;
+	u32 offset;
+	u32 page_size;
+	u64 *pages;
+	unsigned int max_pages;
+	u64 *mapped;
+	unsigned int mapped_count;
+	struct ib_umem *umem;
+};
+
+/**
+ * struct fake_span - a piece of memory
+ * @mr: the region that @address is in; NULL: it is in the kernel
+ * @address: where
+ * @length: its bytes
+ */
+struct fake_span {
+	const struct fake_mr *mr;
+	u64 address;
+	u32 length;
+};
+
+/**
+ * struct fake_spans - what a work request reads or writes
+ * @span: in order
+ * @count: how many
+ * @length: bytes of all
+ */
+struct fake_spans {
+	struct fake_span span[FAKE_MAX_SGE];
+	int count;
+	u32 length;
+};
+
+/**
+ * struct fake_listener - who waits for connections
+ * @refs: of itself until it is closed, of endpoints and of work
+ * @entry: in fake_listeners
+ * @fake: the device
+ * @cm_id: of iw_cm; it is there until @closed
+ * @handler: of the consumer
+ * @closed: it listens no more
+ * @work: the end of requests that nobody will have heard
+ */
+struct fake_listener {
+	struct kref refs;
+	struct list_head entry;
+	struct fake_device *fake;
+	struct iw_cm_id *cm_id;
+	iw_cm_handler handler;
+	bool closed;
+	struct work_struct work;
+};
+
+/**
+ * struct fake_endpoint - one side of a connection
+ * @refs: of itself until it is over, of tests, of its peer and of work
+ * @entry: in fake_device.endpoints until it is over
+ * @fake: the device
+ * @state: how far it is
+ * @passive: it was asked for
+ * @asked: the listener's consumer has heard of it
+ * @abandoned: its peer gave up before it was connected
+ * @cm_id: of iw_cm, with a reference from connecting or accepting to the last
+ *	event
+ * @qp: the queue pair, likewise
+ * @peer: the other side; NULL: imagined
+ * @listener: who is asked
+ * @local: the address on this side
+ * @remote: the one on the other
+ * @ird: reads that it can serve
+ * @ord: reads that it can have under way
+ * @length: bytes of @data
+ * @data: the private data for the other side
+ */
+struct fake_endpoint {
+	struct kref refs;
+	struct list_head entry;
+	struct fake_device *fake;
+	enum fake_cm_state state;
+	bool passive;
+	bool asked;
+	bool abandoned;
+	struct iw_cm_id *cm_id;
+	struct fake_qp *qp;
+	struct fake_endpoint *peer;
+	struct fake_listener *listener;
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+	u8 ird;
+	u8 ord;
+	u16 length;
+	u8 data[FAKE_PRIVATE_DATA];
+};
+
+static inline struct fake_cq *to_fake_cq(struct ib_cq *cq)
+{
+	return container_of(cq, struct fake_cq, ib);
+}
+
+static inline struct fake_qp *to_fake_qp(struct ib_qp *qp)
+{
+	return container_of(qp, struct fake_qp, ib);
+}
+
+static inline struct fake_srq *to_fake_srq(struct ib_srq *srq)
+{
+	return container_of(srq, struct fake_srq, ib);
+}
+
+static inline struct fake_mr *to_fake_mr(struct ib_mr *mr)
+{
+	return container_of(mr, struct fake_mr, ib);
+}
+
+static inline bool fake_queue_full(const struct fake_queue *queue)
+{
+	return queue->posted - queue->released >= queue->depth;
+}
+
+static inline bool fake_queue_idle(const struct fake_queue *queue)
+{
+	return queue->posted == queue->done;
+}
+
+/* fake_device.c: 0, or the error that the script wants; in any context. */
+int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
+
+/* fake_address.c: the interface has the address as long as it is held. */
+int fake_address_get(void);
+void fake_address_put(void);
+
+/* fake_cq.c */
+unsigned long fake_begin(void);
+void fake_end(unsigned long flags);
+void fake_assert_locked(void);
+void fake_deliver(struct fake_wc *entry);
+void fake_announce_last_wqe(struct fake_qp *qp);
+void fake_forget_completions(struct fake_qp *qp);
+extern const struct ib_device_ops fake_cq_ops;
+
+/* fake_verbs.c */
+void fake_qp_get(struct fake_qp *qp);
+void fake_qp_put(struct fake_qp *qp);
+struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number);
+extern const struct ib_device_ops fake_verbs_ops;
+extern const struct ib_device_ops fake_srq_ops;
+
+/* fake_mr.c */
+struct fake_mr *fake_mr_find(struct fake_device *fake, u32 key);
+
+/* Memory that the keys are good for; false: they are not. */
+bool fake_spans_local(struct fake_spans *spans, struct fake_qp *qp, const struct ib_sge *sge,
+		      int count, int access);
+bool fake_spans_remote(struct fake_spans *spans, struct fake_qp *qp, u64 address, u32 length,
+		       u32 rkey, int access);
+
+/* Memory of the fake's own. */
+void fake_spans_kernel(struct fake_spans *spans, const void *data, u32 length);
+
+/* Both are used up; @to has room for all of @from. */
+void fake_spans_copy(struct fake_spans *to, struct fake_spans *from);
+
+/* Where the span begins, and how much of it lies there in one piece. */
+void *fake_span_memory(const struct fake_span *span, u32 *length);
+
+extern const struct ib_device_ops fake_mr_ops;
+
+/* fake_data.c; all but the posts with the lock held */
+int fake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr);
+int fake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr);
+int fake_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr);
+void fake_qp_run(struct fake_qp *qp);
+void fake_qp_to_error(struct fake_qp *qp);
+void fake_flush(struct fake_qp *qp);
+
+/*
+ * fake_cm.c; all but fake_flush_iw_cm() with the lock held
+ */
+
+extern struct wait_queue_head fake_cm_changed;
+
+void fake_cm_qp_left(struct fake_qp *qp);
+struct fake_listener *fake_find_listener(struct fake_device *fake,
+					 const struct sockaddr_storage *address, bool others);
+
+/* A new endpoint, which asks a listener; NULL without memory. */
+struct fake_endpoint *fake_cm_ask(struct fake_listener *listener,
+				  const struct fake_endpoint *from);
+void fake_cm_seek(struct fake_endpoint *active);
+void fake_cm_stand(struct fake_endpoint *endpoint);
+void fake_cm_link(struct fake_endpoint *passive);
+void fake_cm_tell(struct fake_endpoint *endpoint, enum iw_cm_event_type type, int status,
+		  const void *data, u8 length, bool last);
+void fake_cm_abandon(struct fake_endpoint *active, int status, const void *data, u8 length);
+void fake_cm_end(struct fake_endpoint *endpoint, bool disconnect);
+void fake_flush_iw_cm(struct fake_device *fake);
+extern const struct ib_device_ops fake_cm_ops;
+
+/* fake_cm_script.c: see fake_device_let_go() */
+void fake_cm_let_go(struct fake_device *fake);
+
+#endif /* _KRDMA_KUNIT_FAKE_PRIVATE_H */
