@@ -17,6 +17,7 @@
 #include "listen.h"
 #include "qp.h"
 #include "session.h"
+#include "trace.h"
 
 /*
  * How long the end waits for the peer's answer, which only says that the peer has
@@ -86,15 +87,18 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int error)
 {
 	const struct krdma_conn_step *step;
+	enum krdma_conn_state from;
 	bool complete = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	step = krdma_conn_step(conn->state, input);
+	from = conn->state;
+	step = krdma_conn_step(from, input);
 	if (step->verdict == KRDMA_STEP_MOVE || step->verdict == KRDMA_STEP_STAY) {
 		krdma_conn_apply(conn, step, error);
 		/* With somebody to tell, the end is over when he knows. */
 		complete = (step->actions & KRDMA_ACTION_COMPLETE) && !krdma_conn_tells(conn);
+		trace_krdma_conn_step(conn, input, from, conn->state, step->event, conn->error);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 

@@ -519,7 +519,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
  * function of the connection's &struct krdma_conn_ops, which it would wait for.
  *
  * Context: process context; sleeps, uninterruptibly, until the peer has answered
- * or a second is over, and the device has given back all operations.
+ * or a second is over, and the device has given back all operations.  While a
+ * connection is being established, iWARP providers may take their own time.
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {

@@ -11,6 +11,8 @@
 #include <linux/krdma.h>
 #include <linux/tracepoint.h>
 
+#include "conn_state.h"
+
 DECLARE_EVENT_CLASS(krdma_device_class,
 		    TP_PROTO(u32 id, const char *name),
 		    TP_ARGS(id, name),
@@ -31,6 +33,90 @@ DEFINE_EVENT(krdma_device_class, krdma_device_add,
 DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 	     TP_PROTO(u32 id, const char *name),
 	     TP_ARGS(id, name)
+);
+
+/* Words for numbers, as in names.c: in a form that tools can read, too. */
+#define krdma_show_state(x) \
+	__print_symbolic(x, \
+			 { KRDMA_CONN_NEW, "new" }, \
+			 { KRDMA_CONN_RESOLVING_ADDRESS, "resolving address" }, \
+			 { KRDMA_CONN_RESOLVING_ROUTE, "resolving route" }, \
+			 { KRDMA_CONN_RESOLVED, "resolved" }, \
+			 { KRDMA_CONN_REQUESTED, "requested" }, \
+			 { KRDMA_CONN_CONNECTING, "connecting" }, \
+			 { KRDMA_CONN_ACCEPTING, "accepting" }, \
+			 { KRDMA_CONN_CONNECTED, "connected" }, \
+			 { KRDMA_CONN_DISCONNECTING, "disconnecting" }, \
+			 { KRDMA_CONN_CLOSING, "closing" }, \
+			 { KRDMA_CONN_CLOSED, "closed" })
+
+#define krdma_show_input(x) \
+	__print_symbolic(x, \
+			 { KRDMA_INPUT_RESOLVE, "resolve" }, \
+			 { KRDMA_INPUT_PREPARE, "prepare" }, \
+			 { KRDMA_INPUT_CONNECT, "connect" }, \
+			 { KRDMA_INPUT_ACCEPT, "accept" }, \
+			 { KRDMA_INPUT_REJECT, "reject" }, \
+			 { KRDMA_INPUT_DISCONNECT, "disconnect" }, \
+			 { KRDMA_INPUT_ABORT, "abort" }, \
+			 { KRDMA_INPUT_CM_ADDR_RESOLVED, "cm address resolved" }, \
+			 { KRDMA_INPUT_CM_ADDR_ERROR, "cm address error" }, \
+			 { KRDMA_INPUT_CM_ROUTE_RESOLVED, "cm route resolved" }, \
+			 { KRDMA_INPUT_CM_ROUTE_ERROR, "cm route error" }, \
+			 { KRDMA_INPUT_CM_CONNECT_REQUEST, "cm connect request" }, \
+			 { KRDMA_INPUT_CM_CONNECT_RESPONSE, "cm connect response" }, \
+			 { KRDMA_INPUT_CM_CONNECT_ERROR, "cm connect error" }, \
+			 { KRDMA_INPUT_CM_UNREACHABLE, "cm unreachable" }, \
+			 { KRDMA_INPUT_CM_REJECTED, "cm rejected" }, \
+			 { KRDMA_INPUT_CM_ESTABLISHED, "cm established" }, \
+			 { KRDMA_INPUT_CM_DISCONNECTED, "cm disconnected" }, \
+			 { KRDMA_INPUT_CM_DEVICE_REMOVAL, "cm device removal" }, \
+			 { KRDMA_INPUT_CM_ADDR_CHANGE, "cm address change" }, \
+			 { KRDMA_INPUT_CM_TIMEWAIT_EXIT, "cm timewait exit" }, \
+			 { KRDMA_INPUT_CM_OTHER, "cm other" }, \
+			 { KRDMA_INPUT_TRAFFIC, "traffic" }, \
+			 { KRDMA_INPUT_FATAL, "fatal" }, \
+			 { KRDMA_INPUT_DEVICE_GONE, "device gone" }, \
+			 { KRDMA_INPUT_LINGERED, "lingered" }, \
+			 { KRDMA_INPUT_TORN_DOWN, "torn down" })
+
+#define krdma_show_event(x) \
+	__print_symbolic(x, \
+			 { KRDMA_EVENT_ADDRESS_RESOLVED, "address resolved" }, \
+			 { KRDMA_EVENT_ADDRESS_ERROR, "address error" }, \
+			 { KRDMA_EVENT_ROUTE_RESOLVED, "route resolved" }, \
+			 { KRDMA_EVENT_ROUTE_ERROR, "route error" }, \
+			 { KRDMA_EVENT_ESTABLISHED, "established" }, \
+			 { KRDMA_EVENT_CONNECT_ERROR, "connect error" }, \
+			 { KRDMA_EVENT_UNREACHABLE, "unreachable" }, \
+			 { KRDMA_EVENT_REJECTED, "rejected" }, \
+			 { KRDMA_EVENT_DISCONNECTED, "disconnected" }, \
+			 { KRDMA_EVENT_LOST, "lost" }, \
+			 { KRDMA_EVENT_DEVICE_REMOVED, "device removed" }, \
+			 { KRDMA_EVENT_ADDRESS_CHANGED, "address changed" }, \
+			 { KRDMA_EVENT_CLOSED, "closed" })
+
+/* Something has happened to a connection, and this is what came of it. */
+TRACE_EVENT(krdma_conn_step,
+	    TP_PROTO(const void *conn, u8 input, u8 from, u8 to, u8 event, int error),
+	    TP_ARGS(conn, input, from, to, event, error),
+	    TP_STRUCT__entry(__field(const void *, conn)
+			     __field(u8, input)
+			     __field(u8, from)
+			     __field(u8, to)
+			     __field(u8, event)
+			     __field(int, error)),
+	    TP_fast_assign(__entry->conn = conn;
+			   __entry->input = input;
+			   __entry->from = from;
+			   __entry->to = to;
+			   __entry->event = event;
+			   __entry->error = error;),
+	    TP_printk("conn=%p input=%s from=%s to=%s event=%s error=%d", __entry->conn,
+		      krdma_show_input(__entry->input), krdma_show_state(__entry->from),
+		      krdma_show_state(__entry->to),
+		      __entry->event ? krdma_show_event(__entry->event) : "none",
+		      __entry->error)
 );
 
 /* A request on a file descriptor has been answered. */
