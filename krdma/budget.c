@@ -69,3 +69,4 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	*budget = sum;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_budget_make);

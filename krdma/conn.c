@@ -146,35 +146,35 @@ static void krdma_conn_resolve_route(struct krdma_conn *conn)
 }
 
 /*
- * A message was here before the peer's word that the connection stands.  Until the
- * connection manager knows that it does, it would not tell the peer of its end.
+ * Tells the peer of the end, as soon as the connection manager knows that there was
+ * a beginning.  A message of the peer's can be here before its word that the
+ * connection stands, and until that has come, a farewell would not be sent.
+ *
+ * rdma_notify() would have the connection manager believe us instead.  But if the
+ * peer's own farewell comes before it has done so, it goes on sending its last
+ * message for minutes, and rdma_destroy_id() waits for that.
  */
-static void krdma_conn_confirm(struct krdma_conn *conn)
-{
-	mutex_lock(&conn->cm_lock);
-	/* Fails if the word has come meanwhile. */
-	rdma_notify(conn->cm_id, IB_EVENT_COMM_EST);
-	mutex_unlock(&conn->cm_lock);
-}
-
 static void krdma_conn_tell_peer(struct krdma_conn *conn)
 {
 	int ret;
+
+	if (!conn->lingers) {
+		conn->lingers = true;
+		krdma_conn_get(conn);
+		queue_delayed_work(krdma_workqueue, &conn->linger,
+				   msecs_to_jiffies(KRDMA_CONN_LINGER_MS));
+	}
+	if (conn->peer_told || !READ_ONCE(conn->confirmed))
+		return;
 
 	conn->peer_told = true;
 	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
 
-	if (ret) {
-		/* Nothing was said, so there will be no answer. */
+	/* Nothing was said, so there will be no answer. */
+	if (ret)
 		krdma_conn_input(conn, KRDMA_INPUT_LINGERED, 0);
-		return;
-	}
-	krdma_conn_get(conn);
-	if (!queue_delayed_work(krdma_workqueue, &conn->linger,
-				msecs_to_jiffies(KRDMA_CONN_LINGER_MS)))
-		krdma_conn_put(conn);
 }
 
 /*
@@ -227,9 +227,6 @@ static void krdma_conn_work(struct work_struct *work)
 	switch (krdma_conn_state(conn)) {
 	case KRDMA_CONN_RESOLVING_ROUTE:
 		krdma_conn_resolve_route(conn);
-		break;
-	case KRDMA_CONN_CONNECTED:
-		krdma_conn_confirm(conn);
 		break;
 	case KRDMA_CONN_DISCONNECTING:
 		krdma_conn_tell_peer(conn);

@@ -71,7 +71,9 @@ struct rdma_conn_param;
  * @peer_reads: how many it does; likewise
  * @replied: the peer has answered; for the connection manager's handler alone,
  *	which is called once at a time
+ * @confirmed: the connection manager has said that the connection stands
  * @peer_told: of the end; for @work alone
+ * @lingers: @linger has been queued; likewise
  * @work: does what sleeps: the next step to the connection, and the end
  * @linger: the peer's answer to the end did not come
  * @event_work: tells the consumer of events
@@ -119,7 +121,9 @@ struct krdma_conn {
 	u8 peer_serves;
 	u8 peer_reads;
 	bool replied;
+	bool confirmed;
 	bool peer_told;
+	bool lingers;
 
 	struct work_struct work;
 	struct delayed_work linger;

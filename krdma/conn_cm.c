@@ -154,6 +154,7 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 				     param->private_data_len);
 		krdma_conn_save_depths(conn, cm_id, param);
 	}
+	WRITE_ONCE(conn->confirmed, true);
 	krdma_conn_input(conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 }
 

@@ -24,6 +24,7 @@
 #define REFUSE(errno) { .verdict = KRDMA_STEP_REFUSE, .error = -(errno) }
 #define IGNORE { .verdict = KRDMA_STEP_IGNORE }
 #define STAY { .verdict = KRDMA_STEP_STAY }
+#define STAY_KICK { .verdict = KRDMA_STEP_STAY, .actions = KRDMA_ACTION_KICK }
 #define STAY_TELL(type) { .verdict = KRDMA_STEP_STAY, .event = KRDMA_EVENT_##type }
 
 #define MOVE(state, what) {			\
@@ -69,8 +70,7 @@
 #define END_ASKED END_TELL(DISCONNECTED, ENOTCONN)
 
 /* The peer has heard of us, and messages can flow. */
-#define ESTABLISH(what) \
-	MOVE_TELL(CONNECTED, ESTABLISHED, KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN | (what))
+#define ESTABLISH MOVE_TELL(CONNECTED, ESTABLISHED, KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN)
 
 /* In the table's rows, the states stand in their order, so ranges are readable. */
 #define NEW			KRDMA_CONN_NEW
@@ -209,8 +209,11 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_CM_ESTABLISHED] = {
 		[NEW ... REQUESTED] = IGNORE,
-		[CONNECTING ... ACCEPTING] = ESTABLISH(0),
-		[CONNECTED ... CLOSED] = IGNORE,
+		[CONNECTING ... ACCEPTING] = ESTABLISH,
+		[CONNECTED] = IGNORE,
+		/* From here on the connection manager takes word of the end. */
+		[DISCONNECTING] = STAY_KICK,
+		[CLOSING ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_DISCONNECTED] = {
 		[NEW ... RESOLVED] = IGNORE,
@@ -245,7 +248,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	/* A message needs no connection manager, so it can overtake its word. */
 	[KRDMA_INPUT_TRAFFIC] = {
 		[NEW ... CONNECTING] = IGNORE,
-		[ACCEPTING] = ESTABLISH(KRDMA_ACTION_KICK),
+		[ACCEPTING] = ESTABLISH,
 		[CONNECTED ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_FATAL] = {

@@ -439,7 +439,8 @@ static int krdma_listener_start(struct krdma_listener *listener, bool v6only)
  * Context: process context; may sleep.
  * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or
  * -EAFNOSUPPORT: @attr makes no sense; -EADDRNOTAVAIL: the address is not on an
- * RDMA device; -EADDRINUSE; -EACCES: the port is a privileged one; -ENODEV: the
+ * RDMA device, or one that listens at all addresses has the port; -EADDRINUSE: one
+ * at the same address has it; -EACCES: the port is a privileged one; -ENODEV: the
  * device is being removed; -ENOMEM; -EIO.
  */
 struct krdma_listener *krdma_listen(struct krdma_session *session,

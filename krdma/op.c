@@ -169,7 +169,8 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_request *reques
 		flags |= IB_SEND_FENCE;
 	if ((request->flags & KRDMA_POST_SOLICITED) && last)
 		flags |= IB_SEND_SOLICITED;
-	if (request->flags & KRDMA_POST_INLINE)
+	/* Nothing at all is inline in any case, and siw does not take it so. */
+	if ((request->flags & KRDMA_POST_INLINE) && piece->length)
 		flags |= IB_SEND_INLINE;
 
 	memset(wr, 0, sizeof(*wr));

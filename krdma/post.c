@@ -440,7 +440,8 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
  * -ENODEV: its device has been removed;
  * -EOPNOTSUPP: the device cannot do this;
  * -EINVAL: no such operation, or not with these flags, this memory or address;
- * -EMSGSIZE: more than a message, the inline data, or the whole queue can carry;
+ * -EMSGSIZE: more than a message, the inline data, or the whole queue can carry, or
+ * memory in more than 128 places;
  * -EOVERFLOW: beyond the end of the peer's addresses;
  * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that right, outside of
  * its region, of a region that was released, or of another session, device, or,

@@ -56,7 +56,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		rdma_notify(qp->cm_id, IB_EVENT_COMM_EST);
+		krdma_conn_input(qp->conn, KRDMA_INPUT_TRAFFIC, 0);
 		break;
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
@@ -391,10 +391,8 @@ static void krdma_qp_poll(struct krdma_queue *queue)
 	krdma_queue_let_go(queue, flags);
 }
 
-static bool krdma_qp_wait_marker(struct krdma_ring *ring)
+static bool krdma_qp_wait_marker(struct krdma_ring *ring, unsigned long deadline)
 {
-	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
-
 	do {
 		krdma_qp_poll(ring->queue);
 		if (wait_for_completion_timeout(&ring->drained, KRDMA_DRAIN_INTERVAL))
@@ -406,6 +404,7 @@ static bool krdma_qp_wait_marker(struct krdma_ring *ring)
 
 static void krdma_qp_drain(struct krdma_qp *qp)
 {
+	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	bool done = true;
 
@@ -413,9 +412,9 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	if (ib_modify_qp(qp->ib, &attr, IB_QP_STATE))
 		return;
 	if (!krdma_qp_post_marker(&qp->send))
-		done = krdma_qp_wait_marker(&qp->send);
+		done = krdma_qp_wait_marker(&qp->send, deadline);
 	if (qp->recv.slots && !krdma_qp_post_marker(&qp->recv))
-		done = krdma_qp_wait_marker(&qp->recv) && done;
+		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
 	if (!done)
 		dev_warn_ratelimited(&qp->ib->device->dev,
 				     "queue pair %u was not flushed in time, and is destroyed\n",

@@ -162,12 +162,17 @@ static int krdma_region_register(struct krdma_region *region)
  *
  * Pieces of it, one's own and the peers', are counted from its address.
  *
+ * Without remote rights, one operation can use as much of it as is in 128 places
+ * for the device, which for vmalloc() is as many pages.
+ *
  * With remote rights it gets a key that peers are told of, by
  * krdma_region_describe(), and takes no more pages than
  * &struct krdma_limits.max_fast_reg_pages; the first such region of a session on
  * a device takes the time of making a connection.  On iWARP devices other than
  * siw, the target of a read needs KRDMA_ACCESS_REMOTE_WRITE besides
  * KRDMA_ACCESS_LOCAL_WRITE.
+ *
+ * siw lets a peer that has the key read, whatever the rights.
  *
  * Release is no fence on siw: it may go on answering, from the buffer, a read
  * that a peer began before.  There, end connections before a buffer gets what

@@ -77,7 +77,7 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 	[KRDMA_INPUT_CM_REJECTED] =
 		"...|...|...|...|xjr|xjf|xjr|xlr|xdn|...|...",
 	[KRDMA_INPUT_CM_ESTABLISHED] =
-		"...|...|...|...|...|CE-|CE-|...|...|...|...",
+		"...|...|...|...|...|CE-|CE-|...|=--|...|...",
 	[KRDMA_INPUT_CM_DISCONNECTED] =
 		"...|...|...|...|xcr|xcr|xcr|xdr|xdn|...|...",
 	[KRDMA_INPUT_CM_DEVICE_REMOVAL] =
@@ -206,6 +206,8 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 {
 	u32 actions = 0;
 
+	if (input == KRDMA_INPUT_CM_ESTABLISHED && state == KRDMA_CONN_DISCONNECTING)
+		return KRDMA_ACTION_KICK;
 	if (step->verdict != KRDMA_STEP_MOVE)
 		return 0;
 	if (state == KRDMA_CONN_NEW)
@@ -220,8 +222,6 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 		break;
 	case KRDMA_CONN_CONNECTED:
 		actions |= KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN;
-		if (input == KRDMA_INPUT_TRAFFIC)
-			actions |= KRDMA_ACTION_KICK;
 		break;
 	case KRDMA_CONN_DISCONNECTING:
 		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_KICK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the fake device share, and no test needs.
+ * What the files of the fake device share; no test needs it but conn_fixture.c.
  *
  * One lock protects all fakes together, because work requests go from one queue
  * pair to another and back.  It is taken with fake_begin() and left with

@@ -218,6 +218,15 @@ enum ib_qp_state fake_qp_state(struct ib_qp *qp)
 }
 
 /* As other iWARP devices do, this waits for iw_cm to let go of the queue pair. */
+/* Neither of two that were connected may be left with the other. */
+static void fake_qp_part(struct fake_qp *qp)
+{
+	fake_assert_locked();
+	if (qp->peer)
+		qp->peer->peer = NULL;
+	qp->peer = NULL;
+}
+
 static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 {
 	struct fake_device *fake = to_fake(ib_qp->device);
@@ -235,8 +244,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 
 	flags = fake_begin();
 	list_del(&qp->entry);
-	if (qp->peer)
-		qp->peer->peer = NULL;
+	fake_qp_part(qp);
 	fake_forget_completions(qp);
 	fake_end(flags);
 
@@ -250,13 +258,17 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
  * fake_qp_join - connect two queue pairs without a connection manager
  * @a: one
  * @b: the other, or NULL: an imagined one
+ *
+ * Whoever they were connected with before is with nobody then.
  */
 void fake_qp_join(struct ib_qp *a, struct ib_qp *b)
 {
 	unsigned long flags = fake_begin();
 
 	to_fake_qp(a)->state = IB_QPS_RTS;
+	fake_qp_part(to_fake_qp(a));
 	if (b) {
+		fake_qp_part(to_fake_qp(b));
 		to_fake_qp(b)->state = IB_QPS_RTS;
 		to_fake_qp(a)->peer = to_fake_qp(b);
 		to_fake_qp(b)->peer = to_fake_qp(a);

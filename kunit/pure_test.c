@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 
+#include "budget_cases.h"
 #include "conn_state_cases.h"
 #include "descriptor_cases.h"
 #include "limits_cases.h"
@@ -190,5 +191,21 @@ static struct kunit_suite conn_state_suite = {
 	.test_cases = conn_state_cases,
 };
 
+PURE_TEST(budget_check_items)
+PURE_TEST(budget_check_shared)
+PURE_TEST(budget_check_sums)
+
+static struct kunit_case budget_cases[] = {
+	KUNIT_CASE(test_budget_check_items),
+	KUNIT_CASE(test_budget_check_shared),
+	KUNIT_CASE(test_budget_check_sums),
+	{}
+};
+
+static struct kunit_suite budget_suite = {
+	.name = "krdma_budget",
+	.test_cases = budget_cases,
+};
+
 kunit_test_suites(&limits_suite, &link_suite, &private_data_suite, &split_suite,
-		  &descriptor_suite, &names_suite, &conn_state_suite);
+		  &descriptor_suite, &names_suite, &conn_state_suite, &budget_suite);

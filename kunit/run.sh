@@ -12,7 +12,9 @@
 
 suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link
 krdma_private_data krdma_split krdma_descriptor krdma_names krdma_conn_state
-krdma_address krdma_watch krdma_fake_cm krdma_fake_faults'
+krdma_address krdma_watch krdma_fake_cm krdma_fake_faults krdma_budget
+krdma_data krdma_post_errors krdma_queue krdma_srq krdma_fault
+krdma_conn krdma_conn_end krdma_listen krdma_region'
 
 # One line, for looking up.
 # shellcheck disable=SC2086 # a list of words
@@ -65,7 +67,19 @@ addresses()
 		ip addr add 10.79.0.1/24 dev kaddr0
 }
 
+# Allocations that may sleep can be made to fail, too, without a word in the log.
+injection()
+{
+	local injector
+
+	for injector in failslab fail_page_alloc; do
+		echo N >"/sys/kernel/debug/$injector/ignore-gfp-wait" &&
+			echo 0 >"/sys/kernel/debug/$injector/verbose" || return
+	done
+}
+
 echo "TAP version 13"
+injection || result "not ok" "allocations can fail"
 addresses || result "not ok" "the addresses for the tests"
 if ! said=$(insmod "$1" 2>&1); then
 	result "not ok" "krdma_kunit.ko loads ($said)"

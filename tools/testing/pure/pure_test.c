@@ -3,6 +3,7 @@
  * The pure files as an ordinary program, under the address and undefined
  * behaviour sanitizers.  The checks are those of kunit/.
  */
+#include "budget_cases.h"
 #include "conn_state_cases.h"
 #include "descriptor_cases.h"
 #include "limits_cases.h"
@@ -83,5 +84,8 @@ int main(void)
 	RUN(conn_state_check_actions);
 	RUN(conn_state_check_end);
 	RUN(conn_state_check_walks);
+	RUN(budget_check_items);
+	RUN(budget_check_shared);
+	RUN(budget_check_sums);
 	return tap_end();
 }

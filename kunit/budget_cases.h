@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What krdma/budget.c must make of what consumers ask: defaults give way to a
+ * device's limits, wishes do not.
+ */
+#ifndef _KRDMA_KUNIT_BUDGET_CASES_H
+#define _KRDMA_KUNIT_BUDGET_CASES_H
+
+#include "budget.h"
+#include "limits.h"
+
+#include "cases.h"
+
+#define BUDGET_INVALID		((u64)-1)
+#define BUDGET_UNTOUCHED	0x5a5a5a5aU
+
+/* A device that has enough of everything; a check takes away what it looks at. */
+static inline struct krdma_limits budget_limits(void)
+{
+	return (struct krdma_limits) {
+		.max_send_wr = 1000,
+		.max_recv_wr = 900,
+		.max_send_sge = 30,
+		.max_recv_sge = 20,
+		.max_read_sge = 10,
+		.max_cqe = 5000,
+	};
+}
+
+/**
+ * struct budget_item - a number that a consumer asks for, and its limit
+ * @what: its name
+ * @wish: where it is in what is asked
+ * @limit: where it is in the device's limits
+ * @granted: where it is in the result
+ * @fallback: what it is if nothing is asked
+ * @own_only: it is refused if receives are shared
+ */
+struct budget_item {
+	const char *what;
+	size_t wish;
+	size_t limit;
+	size_t granted;
+	u32 fallback;
+	bool own_only;
+};
+
+static const struct budget_item budget_items[] = {
+	{
+		.what = "send_depth",
+		.wish = offsetof(struct krdma_demand, send_depth),
+		.limit = offsetof(struct krdma_limits, max_send_wr),
+		.granted = offsetof(struct krdma_budget, send_depth),
+		.fallback = 64,
+	},
+	{
+		.what = "recv_depth",
+		.wish = offsetof(struct krdma_demand, recv_depth),
+		.limit = offsetof(struct krdma_limits, max_recv_wr),
+		.granted = offsetof(struct krdma_budget, recv_depth),
+		.fallback = 64,
+		.own_only = true,
+	},
+	{
+		.what = "send_sge",
+		.wish = offsetof(struct krdma_demand, send_sge),
+		.limit = offsetof(struct krdma_limits, max_send_sge),
+		.granted = offsetof(struct krdma_budget, send_sge),
+		.fallback = 4,
+	},
+	{
+		.what = "recv_sge",
+		.wish = offsetof(struct krdma_demand, recv_sge),
+		.limit = offsetof(struct krdma_limits, max_recv_sge),
+		.granted = offsetof(struct krdma_budget, recv_sge),
+		.fallback = 1,
+		.own_only = true,
+	},
+};
+
+static inline u32 *budget_field(void *base, size_t offset)
+{
+	return (u32 *)((char *)base + offset);
+}
+
+/* What one item becomes; BUDGET_INVALID if it is refused, and then nothing is changed. */
+static inline u64 budget_one(struct case_report *report, const struct budget_item *item, u32 wish,
+			     u32 limit, bool shared)
+{
+	struct krdma_limits limits = budget_limits();
+	struct krdma_demand demand = { .shared_receives = shared };
+	struct krdma_budget budget = {
+		.send_wr = BUDGET_UNTOUCHED, .recv_cqe = BUDGET_UNTOUCHED,
+	};
+	int ret;
+
+	*budget_field(&demand, item->wish) = wish;
+	*budget_field(&limits, item->limit) = limit;
+	ret = krdma_budget_make(&demand, &limits, &budget);
+	if (!ret)
+		return *budget_field(&budget, item->granted);
+	check_expect(report, "refused with EINVAL", wish, (u64)-EINVAL, (u64)ret);
+	check_expect(report, "refused, send_wr", wish, BUDGET_UNTOUCHED, budget.send_wr);
+	check_expect(report, "refused, recv_cqe", wish, BUDGET_UNTOUCHED, budget.recv_cqe);
+	return BUDGET_INVALID;
+}
+
+/* Each item by itself: every small wish under every small limit, and the far ends. */
+static inline void budget_check_items(struct case_report *report)
+{
+	static const u32 far[] = { 63, 64, 65, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
+	const struct budget_item *item;
+	u64 expected;
+	u32 limit, wish;
+	size_t i, j;
+
+	for (i = 0; i < CASES(budget_items); i++) {
+		item = &budget_items[i];
+		for (limit = 0; limit < 70; limit++) {
+			for (wish = 0; wish < 70 + CASES(far); wish++) {
+				u32 asked = wish < 70 ? wish : far[wish - 70];
+
+				if (asked > limit || !limit)
+					expected = BUDGET_INVALID;
+				else if (asked)
+					expected = asked;
+				else
+					expected = item->fallback < limit ? item->fallback : limit;
+				check_expect(report, item->what, ((s64)limit << 32) | asked,
+					     expected,
+					     budget_one(report, item, asked, limit, false));
+			}
+		}
+		for (j = 0; j < CASES(far); j++)
+			check_expect(report, item->what, far[j], far[j],
+				     budget_one(report, item, far[j], 0xffffffff, false));
+	}
+}
+
+/* Nothing of a connection's own where receives are shared. */
+static inline void budget_check_shared(struct case_report *report)
+{
+	struct krdma_limits limits = budget_limits();
+	struct krdma_demand demand = { .shared_receives = true };
+	struct krdma_budget budget;
+	size_t i;
+
+	for (i = 0; i < CASES(budget_items); i++)
+		if (budget_items[i].own_only)
+			check_expect(report, budget_items[i].what, 1, BUDGET_INVALID,
+				     budget_one(report, &budget_items[i], 1, 10, true));
+
+	/* A device without receive queues would do. */
+	limits.max_recv_wr = 0;
+	limits.max_recv_sge = 0;
+	check_expect(report, "shared", 0, 0, (u64)krdma_budget_make(&demand, &limits, &budget));
+	check_expect(report, "shared recv_depth", 0, 0, budget.recv_depth);
+	check_expect(report, "shared recv_sge", 0, 0, budget.recv_sge);
+	check_expect(report, "shared recv_wr", 0, 0, budget.recv_wr);
+	check_expect(report, "shared recv_cqe", 0, 0, budget.recv_cqe);
+	check_expect(report, "shared send_depth", 0, 64, budget.send_depth);
+	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_SLOTS, budget.send_cqe);
+}
+
+/* What follows from the items: room for krdma's own, and the shape of a read. */
+static inline void budget_check_sums(struct case_report *report)
+{
+	struct krdma_limits limits = budget_limits();
+	struct krdma_demand demand = { .inline_data = 77 };
+	struct krdma_budget budget;
+	u32 depth, sge;
+
+	for (depth = 1; depth <= 900; depth++) {
+		demand.send_depth = depth;
+		demand.recv_depth = 901 - depth;
+		check_expect(report, "depths", depth, 0,
+			     (u64)krdma_budget_make(&demand, &limits, &budget));
+		check_expect(report, "send_wr", depth, depth + KRDMA_SEND_SLOTS, budget.send_wr);
+		check_expect(report, "send_cqe", depth, depth + KRDMA_SEND_SLOTS, budget.send_cqe);
+		check_expect(report, "recv_wr", depth, 901 - depth + KRDMA_RECV_SLOTS,
+			     budget.recv_wr);
+		check_expect(report, "recv_cqe", depth, 901 - depth + KRDMA_RECV_SLOTS,
+			     budget.recv_cqe);
+		/* What the interface promises of a queue's room. */
+		check_expect(report, "overhead", depth, 901 + KRDMA_QUEUE_OVERHEAD,
+			     budget.send_cqe + budget.recv_cqe);
+		check_expect(report, "inline", depth, 77, budget.inline_data);
+	}
+	for (sge = 1; sge <= 30; sge++) {
+		demand.send_sge = sge;
+		check_expect(report, "entries", sge, 0,
+			     (u64)krdma_budget_make(&demand, &limits, &budget));
+		check_expect(report, "read_sge", sge, sge < 10 ? sge : 10, budget.read_sge);
+	}
+}
+
+#endif /* _KRDMA_KUNIT_BUDGET_CASES_H */

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How connections end, over a fake device: by whom, in which state, how often, and
+ * what happens at the same time.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "stage.h"
+
+#define ENDED_HERE	"established, disconnected -107, closed -107"
+#define ENDED_THERE	"established, disconnected -104, closed -104"
+#define ABORTED		"closed -103"
+#define LOST		"established, lost -5, closed -5"
+
+/* Why it is over, once that has been told. */
+static int ended(struct actor *actor)
+{
+	if (!actor_hears(actor, KRDMA_EVENT_CLOSED))
+		return -ETIME;
+	return krdma_conn_wait(actor->conn, STAGE_LONG_MS);
+}
+
+/* Whatever is asked of it after its end. */
+static void expect_over(struct kunit *test, struct actor *actor)
+{
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_post(actor));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_receive(actor));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_disconnect(actor->conn));
+}
+
+/*
+ * By one side, or both
+ */
+
+static void test_client_disconnects(struct kunit *test)
+{
+	struct stage *stage = stage_connected(test);
+
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->client.conn));
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, ended(&stage->client));
+	expect_over(test, &stage->client);
+	expect_over(test, &stage->server);
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+	EXPECT_STORY(test, &stage->server, ENDED_THERE);
+}
+
+static void test_both_disconnect(struct kunit *test)
+{
+	struct stage *stage = stage_connected(test);
+
+	/* Neither hears of the other one before both have spoken. */
+	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->client.conn));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->server.conn));
+	fake_device_let_go(stage->fake);
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+	EXPECT_STORY(test, &stage->server, ENDED_HERE);
+}
+
+struct call {
+	struct work_struct work;
+	struct krdma_conn *conn;
+	int (*what)(struct krdma_conn *conn);
+	int said;
+};
+
+static void call_work(struct work_struct *work)
+{
+	struct call *call = container_of(work, struct call, work);
+
+	call->said = call->what(call->conn);
+}
+
+/* Several at a time, on threads of their own. */
+static void call_all(struct stage *stage, struct call *calls, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		INIT_WORK_ONSTACK(&calls[i].work, call_work);
+		queue_work(stage->works, &calls[i].work);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		flush_work(&calls[i].work);
+		destroy_work_on_stack(&calls[i].work);
+	}
+}
+
+static int call_close(struct krdma_conn *conn)
+{
+	struct krdma_conn_info info;
+
+	krdma_conn_close(conn);
+	krdma_conn_query(conn, &info);
+	return info.state;
+}
+
+static int call_accept(struct krdma_conn *conn)
+{
+	struct krdma_conn_param param = {};
+
+	return krdma_conn_accept(conn, &param);
+}
+
+/* All of them return when it is over, and it is over once. */
+static void test_many_close(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct call calls[6];
+
+	stage_listen(stage);
+	for (int round = 0; round < 10; round++) {
+		stage_connect(stage);
+		for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++)
+			calls[i] = (struct call) {
+				.conn = i % 3 ? stage->client.conn : stage->server.conn,
+				.what = call_close,
+			};
+		call_all(stage, calls, ARRAY_SIZE(calls));
+		for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++)
+			KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, calls[i].said);
+		actor_close(&stage->client);
+		actor_close(&stage->server);
+		KUNIT_EXPECT_NOT_NULL(test, strstr(stage->client.story, "disconnected"));
+		KUNIT_EXPECT_NOT_NULL(test, strstr(stage->server.story, "disconnected"));
+	}
+}
+
+static void test_many_accept(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct call calls[3];
+	int winners;
+
+	stage_listen(stage);
+	for (int round = 0; round < 20; round++) {
+		stage_reach_requested(stage);
+		for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++)
+			calls[i] = (struct call) {
+				.conn = stage->server.conn,
+				.what = call_accept,
+			};
+		call_all(stage, calls, ARRAY_SIZE(calls));
+		winners = 0;
+		for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++) {
+			if (!calls[i].said)
+				winners++;
+			else if (calls[i].said != -EISCONN)
+				KUNIT_EXPECT_EQ(test, -EALREADY, calls[i].said);
+		}
+		KUNIT_EXPECT_EQ(test, 1, winners);
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+		EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+		KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+		EXPECT_STORY(test, &stage->server, ENDED_THERE);
+	}
+}
+
+/*
+ * In every state
+ */
+
+static const struct {
+	void (*reach)(struct stage *stage);
+	bool server;
+	const char *aborted;
+	const char *closed;
+} ends[] = {
+	{ stage_reach_new, false, ABORTED, ABORTED },
+	{ stage_resolve, false, RESOLVED ABORTED, RESOLVED ABORTED },
+	{ stage_reach_requested, false, RESOLVED ABORTED, RESOLVED ABORTED },
+	{ stage_reach_requested, true, ABORTED, ABORTED },
+	{ stage_reach_accepting, true, ABORTED, ABORTED },
+	{ stage_connect, false, RESOLVED "established, disconnected -103, " ABORTED,
+	  RESOLVED ENDED_HERE },
+	{ stage_connect, true, "established, disconnected -103, " ABORTED, ENDED_HERE },
+	{ stage_reach_disconnecting, false, RESOLVED "established, disconnected -103, " ABORTED,
+	  RESOLVED ENDED_HERE },
+	{ stage_reach_closed, false, RESOLVED ENDED_HERE, RESOLVED ENDED_HERE },
+};
+
+static void test_abort(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++) {
+		struct actor *actor = ends[i].server ? &stage->server : &stage->client;
+
+		stage_listen(stage);
+		ends[i].reach(stage);
+		krdma_conn_abort(actor->conn);
+		krdma_conn_abort(actor->conn);
+		/* iw_cm waits until it knows what became of an acceptance. */
+		fake_device_let_go(stage->fake);
+		KUNIT_EXPECT_NE(test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
+		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, actor_state(actor));
+		expect_over(test, actor);
+		krdma_conn_abort(actor->conn);
+		actor_close(actor);
+		KUNIT_EXPECT_STREQ_MSG(test, ends[i].aborted, actor->story, "case %u", i);
+		stage_close(stage);
+	}
+}
+
+static void test_close(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct call call;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++) {
+		struct actor *actor = ends[i].server ? &stage->server : &stage->client;
+
+		stage_listen(stage);
+		ends[i].reach(stage);
+		call = (struct call) { .conn = actor->conn, .what = call_close };
+		INIT_WORK_ONSTACK(&call.work, call_work);
+		queue_work(stage->works, &call.work);
+		while (actor_state(actor) < KRDMA_CONN_DISCONNECTING)
+			fsleep(100);
+		fake_device_let_go(stage->fake);
+		flush_work(&call.work);
+		destroy_work_on_stack(&call.work);
+		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, call.said);
+		expect_over(test, actor);
+		krdma_conn_close(actor->conn);
+		actor_close(actor);
+		KUNIT_EXPECT_STREQ_MSG(test, ends[i].closed, actor->story, "case %u", i);
+		stage_close(stage);
+	}
+}
+
+/* By the consumer, inside what he is told. */
+static void test_abort_in_events(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	enum krdma_event_type types[] = {
+		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_CLOSED,
+	};
+
+	stage_listen(stage);
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		stage_create(stage);
+		stage->client.abort_at = types[i];
+		KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
+		krdma_conn_wait(stage->client.conn, STAGE_LONG_MS);
+		if (types[i] == KRDMA_EVENT_ESTABLISHED) {
+			KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, ""));
+			stage_take(stage);
+			KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
+			KUNIT_ASSERT_TRUE(test, actor_hears(&stage->server, KRDMA_EVENT_CLOSED));
+		}
+		if (types[i] != KRDMA_EVENT_CLOSED)
+			KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_CLOSED));
+		actor_close(&stage->server);
+		actor_close(&stage->client);
+		KUNIT_EXPECT_NOT_NULL(test, strstr(stage->client.story, ABORTED));
+	}
+}
+
+/* Nobody closes it, and nothing is left. */
+static void test_put_alone(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	stage_create(stage);
+	krdma_conn_put(stage->client.conn);
+	stage->client.conn = NULL;
+
+	/* One that is over is kept by whoever wants to ask. */
+	stage_connect(stage);
+	krdma_conn_get(stage->client.conn);
+	krdma_conn_close(stage->client.conn);
+	krdma_conn_put(stage->client.conn);
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, actor_state(&stage->client));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_wait(stage->client.conn, 0));
+	KUNIT_EXPECT_PTR_EQ(test, &stage->client, krdma_conn_context(stage->client.conn));
+	KUNIT_EXPECT_NOT_NULL(test, krdma_conn_device(stage->client.conn));
+	expect_over(test, &stage->client);
+	krdma_conn_put(NULL);
+}
+
+/*
+ * By the device, and by a connection manager that is late or repeats itself
+ */
+
+static const struct {
+	enum ib_event_type type;
+	bool fatal;
+} qp_events[] = {
+	{ IB_EVENT_QP_FATAL, true },
+	{ IB_EVENT_QP_REQ_ERR, true },
+	{ IB_EVENT_QP_ACCESS_ERR, true },
+	{ IB_EVENT_SQ_DRAINED, false },
+	{ IB_EVENT_PATH_MIG, false },
+	{ IB_EVENT_QP_LAST_WQE_REACHED, false },
+};
+
+static void test_queue_pair_events(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	for (unsigned int i = 0; i < ARRAY_SIZE(qp_events); i++) {
+		stage_connect(stage);
+		fake_qp_event(actor_qp(&stage->client), qp_events[i].type);
+		if (qp_events[i].fatal) {
+			KUNIT_EXPECT_EQ(test, -EIO, ended(&stage->client));
+			expect_over(test, &stage->client);
+			EXPECT_STORY(test, &stage->client, RESOLVED LOST);
+		} else {
+			KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->client));
+			EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+		}
+		KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+		EXPECT_STORY(test, &stage->server, ENDED_THERE);
+	}
+}
+
+static void test_queue_pair_fails(struct kunit *test)
+{
+	struct stage *stage = stage_connected(test);
+
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
+	fake_qp_fail(actor_qp(&stage->client));
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->client));
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_THERE);
+	KUNIT_EXPECT_EQ(test, 1, stage->client.flushed);
+}
+
+/* The end is told of once, however often it comes. */
+static void test_repeated_ends(struct kunit *test)
+{
+	struct stage *stage = stage_connected(test);
+	struct fake_endpoint *endpoint = fake_cm_of_qp(actor_qp(&stage->client));
+
+	KUNIT_ASSERT_NOT_NULL(test, endpoint);
+	/* What is held back keeps the id, so that more can be told to it. */
+	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
+	fake_hold(stage->fake, NULL);
+	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_disconnect(endpoint));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_disconnect(endpoint));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_close(endpoint));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DISCONNECTED));
+	KUNIT_EXPECT_TRUE(test, fake_cm_reaches(endpoint, FAKE_CM_CLOSED, STAGE_LONG_MS));
+	fake_cm_flush(stage->fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_close_again(endpoint));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_close_again(endpoint));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
+	fake_cm_put(endpoint);
+	fake_device_let_go(stage->fake);
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_THERE);
+	KUNIT_EXPECT_EQ(test, 1, stage->client.flushed);
+}
+
+/* The answer comes when nobody wants it any more. */
+static void test_late_replies(struct kunit *test)
+{
+	static const int statuses[] = { 0, -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH };
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *endpoint;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(statuses); i++) {
+		stage_reach_connecting(stage);
+		endpoint = fake_cm_await(stage->fake, FAKE_CM_CONNECTING, STAGE_LONG_MS);
+		KUNIT_ASSERT_NOT_NULL(test, endpoint);
+		krdma_conn_abort(stage->client.conn);
+		KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, 20));
+		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
+		KUNIT_EXPECT_EQ(test, 0, fake_cm_reply(endpoint, statuses[i], "so", 2));
+		fake_cm_put(endpoint);
+		fake_device_let_go(stage->fake);
+		EXPECT_STORY(test, &stage->client, RESOLVED ABORTED);
+	}
+}
+
+/* The peer has gone before it was accepted. */
+static void test_accept_too_late(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	stage_reach_requested(stage);
+	actor_close(&stage->client);
+	KUNIT_EXPECT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+	EXPECT_STORY(test, &stage->server, ENDED_THERE);
+}
+
+/* A peer that does not answer holds up nobody for long, nor is it left too soon. */
+static void test_silent_peer(struct kunit *test)
+{
+	struct stage *stage = stage_connected(test);
+	ktime_t begun = ktime_get();
+	s64 took;
+
+	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->client.conn));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DISCONNECTED));
+	took = ktime_ms_delta(ktime_get(), begun);
+	KUNIT_EXPECT_GE(test, took, 900);
+	KUNIT_EXPECT_LE(test, took, 2500);
+	/* It has not heard of anything. */
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->server));
+	/* The fake device keeps a queue pair until the connection manager has its last word. */
+	fake_device_let_go(stage->fake);
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+}
+
+/*
+ * At the same time
+ */
+
+/* A message comes before the word that the connection stands. */
+static void test_message_overtakes(struct kunit *test)
+{
+	struct ib_qp_attr ready = { .qp_state = IB_QPS_RTS };
+	struct fake_message message = {};
+	struct stage *stage = stage_new(test, NULL);
+	static const struct krdma_conn_attr attr;
+	struct fake_endpoint *endpoint;
+
+	stage_listen(stage);
+	stage->fake->cm_manual = FAKE_MANUAL_ACCEPT;
+	stage_reach_requested(stage);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(stage->server.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 2, actor_receive(&stage->server) + actor_receive(&stage->server));
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_post(&stage->server));
+
+	KUNIT_ASSERT_EQ(test, 0, ib_modify_qp(actor_qp(&stage->server), &ready, IB_QP_STATE));
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(&stage->server), &message));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->server, KRDMA_EVENT_ESTABLISHED));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->server));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+
+	endpoint = fake_cm_of_qp(actor_qp(&stage->server));
+	KUNIT_ASSERT_NOT_NULL(test, endpoint);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_establish(endpoint));
+	fake_cm_put(endpoint);
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_EQ(test, 1, actor_post(&stage->server));
+	KUNIT_EXPECT_TRUE(test, actor_completes(&stage->server, 2));
+	EXPECT_STORY(test, &stage->server, ENDED_HERE);
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->client));
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_THERE);
+	/* The other receive. */
+	KUNIT_EXPECT_EQ(test, 1, stage->server.flushed);
+}
+
+/* A consumer who sleeps in an event holds up nobody but himself. */
+static void test_consumer_sleeps(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_conn *sleeper;
+	struct actor *asleep;
+
+	asleep = kunit_kzalloc(test, sizeof(*asleep), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, asleep);
+	actor_begin(asleep);
+	asleep->sleep_at = KRDMA_EVENT_ADDRESS_RESOLVED;
+	sleeper = krdma_conn_create(stage->session, &actor_ops, asleep);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sleeper);
+	asleep->conn = sleeper;
+	KUNIT_EXPECT_EQ(test, 0, actor_resolve(asleep));
+	KUNIT_EXPECT_TRUE(test, actor_hears(asleep, KRDMA_EVENT_ADDRESS_RESOLVED));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(sleeper, STAGE_LONG_MS));
+
+	stage_listen(stage);
+	stage_connect(stage);
+	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
+	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
+	EXPECT_STORY(test, &stage->server, ENDED_THERE);
+
+	/* The end of his own goes its way, too: he has just not heard of it. */
+	krdma_conn_abort(sleeper);
+	KUNIT_EXPECT_EQ(test, -ECONNABORTED, krdma_conn_wait(sleeper, STAGE_LONG_MS));
+	KUNIT_EXPECT_STREQ(test, "address resolved", asleep->story);
+	EXPECT_STORY(test, asleep, RESOLVED ABORTED);
+}
+
+/* A consumer who asks. */
+static void test_next_event(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	static const struct krdma_event told[] = {
+		{ KRDMA_EVENT_ADDRESS_RESOLVED, 0 },
+		{ KRDMA_EVENT_ROUTE_RESOLVED, 0 },
+		{ KRDMA_EVENT_REJECTED, -ECONNREFUSED, -ECONNREFUSED },
+		{ KRDMA_EVENT_CLOSED, -ECONNREFUSED },
+	};
+	struct krdma_event event;
+	struct krdma_conn *conn;
+
+	stage_create(stage);
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_next_event(stage->client.conn, &event));
+	actor_close(&stage->client);
+
+	conn = krdma_conn_create(stage->session, NULL, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	stage->client.conn = conn;
+	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
+	KUNIT_EXPECT_EQ(test, 0, actor_resolve(&stage->client));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_EQ(test, 0, actor_connect(&stage->client, ""));
+	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, krdma_conn_wait(conn, STAGE_LONG_MS));
+	/* Closing does not wait for him. */
+	krdma_conn_close(conn);
+	for (unsigned int i = 0; i < ARRAY_SIZE(told); i++) {
+		KUNIT_ASSERT_EQ(test, 0, krdma_conn_next_event(conn, &event));
+		KUNIT_EXPECT_EQ(test, told[i].type, event.type);
+		KUNIT_EXPECT_EQ(test, told[i].error, event.error);
+		KUNIT_EXPECT_EQ(test, told[i].reason, event.reason);
+	}
+	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
+}
+
+static struct kunit_case conn_end_cases[] = {
+	KUNIT_CASE(test_client_disconnects),
+	KUNIT_CASE(test_both_disconnect),
+	KUNIT_CASE(test_many_close),
+	KUNIT_CASE(test_many_accept),
+	KUNIT_CASE(test_abort),
+	KUNIT_CASE(test_close),
+	KUNIT_CASE(test_abort_in_events),
+	KUNIT_CASE(test_put_alone),
+	KUNIT_CASE(test_queue_pair_events),
+	KUNIT_CASE(test_queue_pair_fails),
+	KUNIT_CASE(test_repeated_ends),
+	KUNIT_CASE(test_late_replies),
+	KUNIT_CASE(test_accept_too_late),
+	KUNIT_CASE(test_silent_peer),
+	KUNIT_CASE(test_message_overtakes),
+	KUNIT_CASE(test_consumer_sleeps),
+	KUNIT_CASE(test_next_event),
+	{}
+};
+
+static struct kunit_suite conn_end_suite = {
+	.name = "krdma_conn_end",
+	.test_cases = conn_end_cases,
+};
+
+kunit_test_suite(conn_end_suite);

@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two connections of krdma's that are joined with each other over a fake device.
+ */
+#include <linux/in.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "conn.h"
+#include "conn_fixture.h"
+#include "ring.h"
+
+/*
+ * What is told
+ */
+
+static void conn_flow_note(struct conn_flow *flow, u64 cookie, u8 status)
+{
+	if (cookie >= CONN_COOKIES || cookie < flow->next ||
+	    flow->status[cookie] != CONN_UNTOLD) {
+		flow->disorders++;
+		return;
+	}
+	/* Those that were passed over must have been silent. */
+	for (; flow->next < cookie; flow->next++)
+		flow->disorders += !flow->silent[flow->next];
+	flow->next = cookie + 1;
+	flow->status[cookie] = status;
+	flow->failed += status != KRDMA_STATUS_SUCCESS;
+	/* Whoever has waited for this looks at what stands above. */
+	WRITE_ONCE(flow->told, flow->told + 1);
+}
+
+/* What is shared comes in any order, but once. */
+static void conn_shared_note(struct conn_pair *pair, const struct krdma_completion *completion)
+{
+	u64 cookie = completion->cookie & ~CONN_RECEIVE;
+	struct conn_flow *flow = &pair->shared;
+
+	if (cookie >= CONN_COOKIES || flow->status[cookie] != CONN_UNTOLD) {
+		flow->disorders++;
+		return;
+	}
+	flow->status[cookie] = completion->status;
+	flow->failed += completion->status != KRDMA_STATUS_SUCCESS;
+	WRITE_ONCE(flow->told, flow->told + 1);
+}
+
+static void conn_note(struct conn_end *end, const struct krdma_completion *completion)
+{
+	bool receive = completion->cookie & CONN_RECEIVE;
+	struct conn_pair *pair = end->pair;
+
+	if (completion->conn != end->conn)
+		atomic_inc(&end->misplaced);
+	if (receive ? completion->opcode != KRDMA_OP_RECEIVE :
+		      completion->opcode == KRDMA_OP_RECEIVE)
+		atomic_inc(&end->misplaced);
+	end->last = *completion;
+	if (completion->status && completion->status != KRDMA_STATUS_FLUSHED &&
+	    !end->failure.status)
+		end->failure = *completion;
+	if (receive && pair->srq)
+		conn_shared_note(pair, completion);
+	else
+		conn_flow_note(receive ? &end->receives : &end->sends,
+			       completion->cookie & ~CONN_RECEIVE, completion->status);
+	if (receive && end->refill && !completion->status)
+		conn_receive_empty(end, 1);
+	wake_up_all(&pair->wait);
+}
+
+/* Nobody took it. */
+static void conn_note_given_back(struct conn_pair *pair, const struct krdma_completion *completion)
+{
+	if (completion->conn || completion->opcode != KRDMA_OP_RECEIVE ||
+	    completion->status != KRDMA_STATUS_FLUSHED)
+		pair->shared.disorders++;
+	conn_shared_note(pair, completion);
+	atomic_inc(&pair->given_back);
+	wake_up_all(&pair->wait);
+}
+
+static void conn_note_any(struct conn_pair *pair, const struct krdma_completion *completion)
+{
+	if (completion->context == pair)
+		conn_note_given_back(pair, completion);
+	else
+		conn_note(completion->context, completion);
+}
+
+static bool conn_is_placed(const struct conn_pair *pair)
+{
+	switch (pair->setup.where) {
+	case KRDMA_CONTEXT_WORKQUEUE:
+		return in_task() && preemptible();
+	case KRDMA_CONTEXT_SOFTIRQ:
+		/* The end of a connection helps along in its own thread. */
+		return in_softirq() && !in_hardirq() && !irqs_disabled();
+	default:
+		return false;
+	}
+}
+
+/* A consumer that posts holds no lock of krdma's, so whoever calls it must not, either. */
+static bool conn_is_nested(struct conn_end *end)
+{
+	return lockdep_is_held(&end->lock) ||
+	       (end->conn && end->conn->qp && (lockdep_is_held(&end->conn->qp->send.lock) ||
+					       lockdep_is_held(&end->conn->qp->recv.lock)));
+}
+
+static void conn_complete(const struct krdma_completion *completion)
+{
+	struct conn_end *end = completion->context;
+	struct conn_pair *pair = end->pair;
+
+	if (pair->queue && atomic_inc_return(&pair->inside) != 1)
+		atomic_inc(&end->overlaps);
+	if (!conn_is_placed(pair))
+		atomic_inc(&end->misplaced);
+	if (conn_is_nested(end))
+		atomic_inc(&end->nested);
+	conn_note(end, completion);
+	if (pair->queue)
+		atomic_dec(&pair->inside);
+}
+
+static void conn_srq_complete(const struct krdma_completion *completion)
+{
+	struct conn_pair *pair = completion->context;
+
+	if (!conn_is_placed(pair))
+		pair->shared.disorders++;
+	conn_note_given_back(pair, completion);
+}
+
+static void conn_space(struct krdma_conn *conn)
+{
+	struct conn_end *end = krdma_conn_context(conn);
+
+	if (end->pair->setup.where != KRDMA_CONTEXT_POLL && !conn_is_placed(end->pair))
+		atomic_inc(&end->misplaced);
+	atomic_inc(&end->spaces);
+	wake_up_all(&end->pair->wait);
+}
+
+static void conn_event(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct conn_end *end = krdma_conn_context(conn);
+
+	if (end->event_count < ARRAY_SIZE(end->events))
+		end->events[end->event_count++] = *event;
+	WRITE_ONCE(end->heard[event->type], end->heard[event->type] + 1);
+	wake_up_all(&end->pair->wait);
+}
+
+static const struct krdma_conn_ops conn_ops = {
+	.event = conn_event,
+	.complete = conn_complete,
+	.space = conn_space,
+};
+
+static const struct krdma_conn_ops conn_ops_polled = {
+	.event = conn_event,
+	.space = conn_space,
+};
+
+static const struct krdma_conn_ops *conn_ops_of(const struct conn_pair *pair)
+{
+	return pair->setup.where == KRDMA_CONTEXT_POLL ? &conn_ops_polled : &conn_ops;
+}
+
+int conn_pair_poll(struct conn_pair *pair)
+{
+	struct krdma_completion done[8];
+	int count, i, taken = 0;
+
+	if (!pair->queue || pair->setup.where != KRDMA_CONTEXT_POLL)
+		return 0;
+	while ((count = krdma_queue_poll(pair->queue, done, ARRAY_SIZE(done))) > 0) {
+		for (i = 0; i < count; i++)
+			conn_note_any(pair, &done[i]);
+		taken += count;
+	}
+	return taken ?: count;
+}
+
+/*
+ * The way there
+ */
+
+static void conn_pair_release(void *context)
+{
+	struct conn_pair *pair = context;
+
+	conn_pair_close(pair);
+	kfree(pair->client.buffer);
+	kfree(pair->server.buffer);
+}
+
+static void conn_end_init(struct conn_pair *pair, struct conn_end *end)
+{
+	u8 *buffer = end->buffer;
+
+	memset(end, 0, sizeof(*end));
+	end->pair = pair;
+	end->buffer = buffer;
+	spin_lock_init(&end->lock);
+	memset(end->sends.status, CONN_UNTOLD, sizeof(end->sends.status));
+	memset(end->receives.status, CONN_UNTOLD, sizeof(end->receives.status));
+}
+
+static void conn_end_alloc(struct conn_pair *pair, struct conn_end *end)
+{
+	conn_end_init(pair, end);
+	end->buffer = kzalloc(CONN_BUFFER, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(pair->test, end->buffer);
+}
+
+static void conn_pair_make_queues(struct conn_pair *pair)
+{
+	struct krdma_queue_attr queue = {
+		.depth = CONN_CQE, .where = pair->setup.where, .vector = -1,
+	};
+	struct krdma_srq_attr srq = {
+		.depth = pair->setup.srq_depth,
+		.complete = pair->setup.where == KRDMA_CONTEXT_POLL ? NULL :
+			    conn_srq_complete,
+		.context = pair,
+	};
+	struct kunit *test = pair->test;
+
+	if (pair->setup.shared || pair->setup.srq_depth ||
+	    pair->setup.where == KRDMA_CONTEXT_POLL) {
+		pair->queue = krdma_queue_create(pair->dev, &queue);
+		if (IS_ERR(pair->queue)) {
+			pair->queue = NULL;
+			KUNIT_FAIL_AND_ABORT(test, "no queue");
+		}
+	}
+	if (pair->setup.srq_depth) {
+		srq.queue = pair->queue;
+		pair->srq = krdma_srq_create(pair->session, &srq);
+		if (IS_ERR(pair->srq)) {
+			pair->srq = NULL;
+			KUNIT_FAIL_AND_ABORT(test, "no shared receive queue");
+		}
+	}
+}
+
+struct conn_pair *conn_pair_open(struct kunit *test, const struct conn_setup *setup)
+{
+	struct sockaddr_in local = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
+	};
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&local };
+	struct conn_pair *pair;
+
+	pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	pair->test = test;
+	pair->setup = *setup;
+	init_waitqueue_head(&pair->wait);
+	pair->device = test_device_alloc(test, 1);
+	pair->fake = pair->device->fake;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, conn_pair_release, pair));
+	memset(pair->shared.status, CONN_UNTOLD, sizeof(pair->shared.status));
+	conn_end_alloc(pair, &pair->client);
+	conn_end_alloc(pair, &pair->server);
+
+	/* Room for both ends in one queue. */
+	pair->fake->attr.max_cqe = CONN_CQE + KRDMA_QUEUE_OVERHEAD;
+	if (setup->tune)
+		setup->tune(pair->fake);
+	if (setup->srq_depth)
+		fake_device_offer_srq(pair->fake);
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(pair->device, CONN_DEVICE));
+	pair->dev = krdma_device_find(&init_net, dev_name(&pair->fake->ib.dev));
+	KUNIT_ASSERT_NOT_NULL(test, pair->dev);
+	pair->session = krdma_session_create(&init_net);
+	if (IS_ERR(pair->session)) {
+		pair->session = NULL;
+		KUNIT_FAIL_AND_ABORT(test, "no session");
+	}
+	conn_pair_make_queues(pair);
+	pair->listener = krdma_listen(pair->session, &attr);
+	if (IS_ERR(pair->listener)) {
+		pair->listener = NULL;
+		KUNIT_FAIL_AND_ABORT(test, "no listener");
+	}
+	return pair;
+}
+
+void conn_client_create(struct conn_pair *pair)
+{
+	struct krdma_conn *conn;
+
+	conn = krdma_conn_create(pair->session, conn_ops_of(pair), &pair->client);
+	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(conn));
+	pair->client.conn = conn;
+}
+
+int conn_client_begin(struct conn_pair *pair)
+{
+	struct sockaddr_storage remote;
+	struct krdma_route route = {
+		.remote = (struct sockaddr *)&remote,
+		.timeout_ms = CONN_LONG_MS,
+	};
+
+	krdma_listener_address(pair->listener, &remote);
+	return krdma_conn_resolve(pair->client.conn, &route);
+}
+
+void conn_client_resolve(struct conn_pair *pair)
+{
+	conn_client_create(pair);
+	KUNIT_ASSERT_EQ(pair->test, 0, conn_client_begin(pair));
+	KUNIT_ASSERT_EQ(pair->test, 0, krdma_conn_wait(pair->client.conn, CONN_LONG_MS));
+	KUNIT_ASSERT_EQ(pair->test, KRDMA_CONN_RESOLVED, conn_info(&pair->client).state);
+}
+
+int conn_end_prepare(struct conn_end *end)
+{
+	struct conn_pair *pair = end->pair;
+	struct krdma_conn_attr attr = pair->setup.attr;
+
+	attr.where = pair->setup.where;
+	attr.queue = pair->queue;
+	if (pair->srq) {
+		attr.srq = pair->srq;
+		attr.recv_depth = 0;
+		attr.max_recv_sge = 0;
+	}
+	return krdma_conn_prepare(end->conn, &attr);
+}
+
+void conn_client_connect(struct conn_pair *pair)
+{
+	static const struct krdma_conn_param param;
+
+	KUNIT_ASSERT_EQ(pair->test, 0, krdma_conn_connect(pair->client.conn, &param));
+}
+
+void conn_server_take(struct conn_pair *pair)
+{
+	struct krdma_conn *conn;
+
+	conn = krdma_listener_next(pair->listener, conn_ops_of(pair), &pair->server,
+				   CONN_LONG_MS);
+	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(conn));
+	pair->server.conn = conn;
+}
+
+void conn_server_accept(struct conn_pair *pair)
+{
+	static const struct krdma_conn_param param;
+
+	KUNIT_ASSERT_EQ(pair->test, 0, krdma_conn_accept(pair->server.conn, &param));
+}
+
+void conn_pair_connect(struct conn_pair *pair)
+{
+	struct kunit *test = pair->test;
+
+	conn_client_resolve(pair);
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(&pair->client));
+	conn_client_connect(pair);
+	conn_server_take(pair);
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(&pair->server));
+	conn_server_accept(pair);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(pair->client.conn, CONN_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(pair->server.conn, CONN_LONG_MS));
+	KUNIT_ASSERT_EQ(test, KRDMA_CONN_CONNECTED, conn_info(&pair->client).state);
+	KUNIT_ASSERT_EQ(test, KRDMA_CONN_CONNECTED, conn_info(&pair->server).state);
+}
+
+struct conn_pair *conn_pair_new(struct kunit *test, const struct conn_setup *setup)
+{
+	struct conn_pair *pair = conn_pair_open(test, setup);
+
+	conn_pair_connect(pair);
+	return pair;
+}
+
+/*
+ * The end
+ */
+
+void conn_end_close(struct conn_end *end)
+{
+	struct krdma_conn *conn = end->conn;
+
+	if (!conn)
+		return;
+	krdma_conn_close(conn);
+	/* What waits to be polled belongs to the connection still. */
+	conn_pair_poll(end->pair);
+	end->conn = NULL;
+	krdma_conn_put(conn);
+}
+
+void conn_pair_close(struct conn_pair *pair)
+{
+	/* A test that failed may have left the device in any state. */
+	fake_device_let_go(pair->fake);
+	if (pair->client.region)
+		krdma_region_drop(pair->client.region);
+	if (pair->server.region)
+		krdma_region_drop(pair->server.region);
+	pair->client.region = NULL;
+	pair->server.region = NULL;
+	conn_end_close(&pair->client);
+	conn_end_close(&pair->server);
+	if (pair->listener)
+		krdma_listener_close(pair->listener);
+	krdma_listener_put(pair->listener);
+	pair->listener = NULL;
+	if (pair->srq)
+		krdma_srq_close(pair->srq);
+	krdma_srq_put(pair->srq);
+	pair->srq = NULL;
+	conn_pair_poll(pair);
+	krdma_queue_put(pair->queue);
+	pair->queue = NULL;
+	if (pair->session)
+		krdma_session_put(pair->session);
+	pair->session = NULL;
+	krdma_device_put(pair->dev);
+	pair->dev = NULL;
+}
+
+void conn_pair_renew(struct conn_pair *pair)
+{
+	conn_end_close(&pair->client);
+	conn_end_close(&pair->server);
+	conn_end_init(pair, &pair->client);
+	conn_end_init(pair, &pair->server);
+}
+
+void conn_pair_again(struct conn_pair *pair)
+{
+	conn_pair_renew(pair);
+	conn_pair_connect(pair);
+}
+
+void conn_pair_end(struct conn_pair *pair)
+{
+	int i;
+
+	conn_pair_close(pair);
+	test_device_unregister(pair->device);
+	for (i = 0; i < FAKE_OBJECTS; i++)
+		KUNIT_EXPECT_EQ_MSG(pair->test, 0, atomic_read(&pair->fake->live[i]), "kind %d", i);
+}
+
+/*
+ * Posting
+ */
+
+int conn_post(struct conn_end *end, struct krdma_request *requests, int count)
+{
+	struct conn_flow *flow = &end->sends;
+	unsigned long flags;
+	int ret, i;
+
+	spin_lock_irqsave(&end->lock, flags);
+	if (WARN_ON(flow->accepted + count > CONN_COOKIES)) {
+		spin_unlock_irqrestore(&end->lock, flags);
+		return -ENOSPC;
+	}
+	for (i = 0; i < count; i++) {
+		requests[i].cookie = flow->accepted + i;
+		flow->silent[flow->accepted + i] = requests[i].flags & KRDMA_POST_SILENT;
+	}
+	ret = krdma_conn_post(end->conn, requests, count);
+	if (ret > 0)
+		flow->accepted += ret;
+	spin_unlock_irqrestore(&end->lock, flags);
+
+	return ret;
+}
+
+int conn_post_writes(struct conn_end *end, u8 flags, int count)
+{
+	struct krdma_request *requests;
+	int ret, i;
+
+	requests = kcalloc(count, sizeof(*requests), GFP_ATOMIC);
+	if (!requests)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		requests[i].opcode = KRDMA_OP_WRITE;
+		requests[i].flags = flags;
+	}
+	ret = conn_post(end, requests, count);
+	kfree(requests);
+
+	return ret;
+}
+
+int conn_receive(struct conn_end *end, struct krdma_receive *receives, int count)
+{
+	struct conn_pair *pair = end->pair;
+	struct conn_flow *flow = pair->srq ? &pair->shared : &end->receives;
+	unsigned long flags;
+	int ret, i;
+
+	spin_lock_irqsave(&end->lock, flags);
+	if (WARN_ON(flow->accepted + count > CONN_COOKIES)) {
+		spin_unlock_irqrestore(&end->lock, flags);
+		return -ENOSPC;
+	}
+	for (i = 0; i < count; i++)
+		receives[i].cookie = CONN_RECEIVE | (flow->accepted + i);
+	if (pair->srq)
+		ret = krdma_srq_receive(pair->srq, receives, count);
+	else
+		ret = krdma_conn_receive(end->conn, receives, count);
+	if (ret > 0)
+		flow->accepted += ret;
+	spin_unlock_irqrestore(&end->lock, flags);
+
+	return ret;
+}
+
+int conn_receive_empty(struct conn_end *end, int count)
+{
+	struct krdma_receive *receives;
+	int ret;
+
+	receives = kcalloc(count, sizeof(*receives), GFP_ATOMIC);
+	if (!receives)
+		return -ENOMEM;
+	ret = conn_receive(end, receives, count);
+	kfree(receives);
+
+	return ret;
+}
+
+struct krdma_sge conn_sge(struct conn_end *end, u32 offset, u32 length)
+{
+	return (struct krdma_sge) {
+		.addr = (uintptr_t)end->buffer + offset,
+		.length = length,
+		.key = krdma_conn_local_key(end->conn),
+	};
+}
+
+/*
+ * Looking
+ */
+
+struct ib_qp *conn_qp(struct conn_end *end)
+{
+	return end->conn->qp->ib;
+}
+
+struct krdma_conn_info conn_info(struct conn_end *end)
+{
+	struct krdma_conn_info info;
+
+	krdma_conn_query(end->conn, &info);
+	return info;
+}
+
+void conn_given(struct conn_end *end, unsigned int index, struct fake_send *send)
+{
+	struct fake_qp *qp = to_fake_qp(conn_qp(end));
+	unsigned long flags = fake_begin();
+
+	*send = qp->sends[index % qp->queues[FAKE_SEND].depth];
+	fake_end(flags);
+}
+
+unsigned int conn_given_count(struct conn_end *end)
+{
+	struct fake_qp *qp = to_fake_qp(conn_qp(end));
+	unsigned long flags = fake_begin();
+	unsigned int count = qp->queues[FAKE_SEND].posted;
+
+	fake_end(flags);
+	return count;
+}
+
+/*
+ * Judging
+ */
+
+void conn_expect_clean(struct conn_end *end)
+{
+	struct kunit *test = end->pair->test;
+
+	KUNIT_EXPECT_EQ(test, 0, end->sends.disorders);
+	KUNIT_EXPECT_EQ(test, 0, end->receives.disorders);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->overlaps));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->misplaced));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->nested));
+}
+
+static void conn_expect_told(struct kunit *test, const struct conn_flow *flow, const char *what)
+{
+	u32 i;
+
+	for (i = 0; i < flow->accepted; i++)
+		if (flow->status[i] == CONN_UNTOLD && !flow->silent[i])
+			KUNIT_FAIL(test, "%s %u of %u was never told", what, i, flow->accepted);
+	for (; i < CONN_COOKIES; i++)
+		if (flow->status[i] != CONN_UNTOLD)
+			KUNIT_FAIL(test, "%s %u was told, but only %u were accepted", what, i,
+				   flow->accepted);
+}
+
+void conn_expect_whole(struct conn_end *end)
+{
+	struct kunit *test = end->pair->test;
+
+	conn_expect_clean(end);
+	conn_expect_told(test, &end->sends, "operation");
+	conn_expect_told(test, &end->receives, "receive");
+}
+
+void conn_expect_srq_whole(struct conn_pair *pair)
+{
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->shared.disorders);
+	conn_expect_told(pair->test, &pair->shared, "shared receive");
+}

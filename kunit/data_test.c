@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From what a consumer asks to what a device is given, and back: operations,
+ * pieces, signals, credits, bytes.
+ */
+#include <kunit/test.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include <krdma/krdma.h>
+
+#include "conn_fixture.h"
+#include "ring.h"
+
+#define REMOTE_ADDR	0x123456789000ULL
+#define REMOTE_KEY	0xabcd01
+
+static const enum krdma_context contexts[] = {
+	KRDMA_CONTEXT_WORKQUEUE,
+	KRDMA_CONTEXT_SOFTIRQ,
+	KRDMA_CONTEXT_POLL,
+};
+
+/*
+ * Requests
+ */
+
+/**
+ * struct given - an operation, and what a device is to be asked for it
+ * @request: what the consumer asks, without memory
+ * @bytes: its memory
+ * @opcode: what the device is asked
+ * @flags: besides IB_SEND_SIGNALED
+ * @remote: the peer's address and key go along
+ * @scratch: bytes of krdma's own memory
+ */
+struct given {
+	struct krdma_request request;
+	u32 bytes;
+	enum ib_wr_opcode opcode;
+	int flags;
+	bool remote;
+	u32 scratch;
+};
+
+#define REMOTE	.remote_addr = REMOTE_ADDR, .remote_key = REMOTE_KEY
+#define ASK(name, ...)	.request = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
+
+static const struct given given_cases[] = {
+	{ ASK(SEND), .bytes = 100, .opcode = IB_WR_SEND },
+	{ ASK(SEND, .flags = KRDMA_POST_FENCE), .opcode = IB_WR_SEND, .flags = IB_SEND_FENCE },
+	{ ASK(SEND, .flags = KRDMA_POST_SOLICITED), .bytes = 1, .opcode = IB_WR_SEND,
+	  .flags = IB_SEND_SOLICITED },
+	{ ASK(SEND, .flags = KRDMA_POST_INLINE), .bytes = 20, .opcode = IB_WR_SEND,
+	  .flags = IB_SEND_INLINE },
+	{ ASK(SEND_INVALIDATE, .key = 77), .bytes = 9, .opcode = IB_WR_SEND_WITH_INV },
+	{ ASK(WRITE, REMOTE), .bytes = 1000, .opcode = IB_WR_RDMA_WRITE, .remote = true },
+	{ ASK(WRITE, REMOTE), .opcode = IB_WR_RDMA_WRITE, .remote = true },
+	{ ASK(WRITE, REMOTE, .flags = KRDMA_POST_INLINE | KRDMA_POST_FENCE), .bytes = 32,
+	  .opcode = IB_WR_RDMA_WRITE, .remote = true, .flags = IB_SEND_INLINE | IB_SEND_FENCE },
+	{ ASK(READ, REMOTE), .bytes = 512, .opcode = IB_WR_RDMA_READ, .remote = true },
+	{ ASK(READ, REMOTE, .flags = KRDMA_POST_FENCE), .bytes = 1, .opcode = IB_WR_RDMA_READ,
+	  .remote = true, .flags = IB_SEND_FENCE },
+	{ ASK(COMPARE_SWAP, REMOTE, .operand = 5, .swap = 6), .bytes = 8,
+	  .opcode = IB_WR_ATOMIC_CMP_AND_SWP },
+	{ ASK(FETCH_ADD, REMOTE, .operand = 7), .bytes = 8,
+	  .opcode = IB_WR_ATOMIC_FETCH_AND_ADD },
+	{ ASK(ATOMIC_WRITE, REMOTE, .operand = 0x1122334455667788ULL), .scratch = 8,
+	  .opcode = IB_WR_RDMA_WRITE, .remote = true, .flags = IB_SEND_FENCE },
+	{ ASK(FLUSH, REMOTE), .scratch = 1, .opcode = IB_WR_RDMA_READ, .remote = true },
+	{ ASK(FLUSH, REMOTE, .flags = KRDMA_POST_FENCE), .scratch = 1, .opcode = IB_WR_RDMA_READ,
+	  .remote = true, .flags = IB_SEND_FENCE },
+	{ ASK(INVALIDATE, .key = 0x4711), .opcode = IB_WR_LOCAL_INV },
+};
+
+static void given_check_memory(struct kunit *test, struct conn_pair *pair,
+			       const struct given *given, const struct fake_send *send,
+			       const struct krdma_sge *sge)
+{
+	if (given->scratch) {
+		KUNIT_EXPECT_EQ(test, 1, send->wr.num_sge);
+		KUNIT_EXPECT_EQ(test, given->scratch, send->sge[0].length);
+		KUNIT_EXPECT_EQ(test, krdma_conn_local_key(pair->client.conn), send->sge[0].lkey);
+	} else if (given->bytes) {
+		KUNIT_EXPECT_EQ(test, 1, send->wr.num_sge);
+		KUNIT_EXPECT_EQ(test, sge->addr, send->sge[0].addr);
+		KUNIT_EXPECT_EQ(test, sge->length, send->sge[0].length);
+		KUNIT_EXPECT_EQ(test, sge->key, send->sge[0].lkey);
+	} else {
+		KUNIT_EXPECT_EQ(test, 0, send->wr.num_sge);
+	}
+	if (given->flags & IB_SEND_INLINE) {
+		KUNIT_EXPECT_EQ(test, given->bytes, send->inline_length);
+		KUNIT_EXPECT_MEMEQ(test, pair->client.buffer, send->inline_data, given->bytes);
+	}
+	if (given->request.opcode == KRDMA_OP_ATOMIC_WRITE)
+		KUNIT_EXPECT_EQ(test, given->request.operand,
+				*(u64 *)(uintptr_t)send->sge[0].addr);
+}
+
+static void given_check(struct kunit *test, struct conn_pair *pair, const struct given *given,
+			const struct fake_send *send, const struct krdma_sge *sge)
+{
+	const struct krdma_request *request = &given->request;
+
+	KUNIT_EXPECT_EQ(test, given->opcode, send->wr.opcode);
+	KUNIT_EXPECT_EQ(test, given->flags | IB_SEND_SIGNALED, send->wr.send_flags);
+	if (given->remote) {
+		KUNIT_EXPECT_EQ(test, REMOTE_ADDR, send->rdma.remote_addr);
+		KUNIT_EXPECT_EQ(test, REMOTE_KEY, send->rdma.rkey);
+	}
+	switch (given->opcode) {
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		KUNIT_EXPECT_EQ(test, request->key, send->wr.ex.invalidate_rkey);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		KUNIT_EXPECT_EQ(test, request->swap, send->atomic.swap);
+		fallthrough;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		KUNIT_EXPECT_EQ(test, request->operand, send->atomic.compare_add);
+		KUNIT_EXPECT_EQ(test, REMOTE_ADDR, send->atomic.remote_addr);
+		KUNIT_EXPECT_EQ(test, REMOTE_KEY, send->atomic.rkey);
+		break;
+	default:
+		break;
+	}
+	given_check_memory(test, pair, given, send, sge);
+}
+
+static void test_operations_as_given(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.attr = { .max_inline = 32 },
+		.tune = fake_device_offer_atomics,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct krdma_request request;
+	struct fake_send *send;
+	struct krdma_sge sge;
+	unsigned int i;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	memset(pair->client.buffer, 0x3c, 64);
+	fake_stall(pair->fake, NULL);
+
+	for (i = 0; i < ARRAY_SIZE(given_cases); i++) {
+		request = given_cases[i].request;
+		sge = conn_sge(&pair->client, 0, given_cases[i].bytes);
+		request.sges = &sge;
+		request.sge_count = !!given_cases[i].bytes;
+		KUNIT_ASSERT_EQ_MSG(test, 1, conn_post(&pair->client, &request, 1), "case %u", i);
+		/* What the consumer has given may be gone. */
+		memset(&request, 0xff, sizeof(request));
+		KUNIT_ASSERT_EQ(test, i + 1, conn_given_count(&pair->client));
+		conn_given(&pair->client, i, send);
+		given_check(test, pair, &given_cases[i], send, &sge);
+	}
+	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+
+	conn_pair_close(pair);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(given_cases), pair->client.sends.told);
+	conn_expect_whole(&pair->client);
+	conn_expect_whole(&pair->server);
+}
+
+/*
+ * Pieces
+ */
+
+static void tune_short_messages(struct fake_device *fake)
+{
+	fake->port.max_msg_sz = 100;
+}
+
+/* Each byte of an operation is in one piece, and where it belongs. */
+static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned int first,
+			 const struct krdma_request *request, u32 max_sge, u32 max_bytes)
+{
+	unsigned int pieces = conn_given_count(&pair->client) - first;
+	u32 sge = 0, used = 0, done = 0;
+	struct fake_send *send;
+	unsigned int i;
+	int j;
+
+	send = kzalloc_obj(*send, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	for (i = 0; i < pieces; i++) {
+		u32 bytes = 0;
+
+		conn_given(&pair->client, first + i, send);
+		KUNIT_EXPECT_LE(test, send->wr.num_sge, (int)max_sge);
+		KUNIT_EXPECT_EQ(test, REMOTE_ADDR + done, send->rdma.remote_addr);
+		KUNIT_EXPECT_EQ(test, REMOTE_KEY, send->rdma.rkey);
+		for (j = 0; j < send->wr.num_sge; j++) {
+			const struct ib_sge *piece = &send->sge[j];
+
+			KUNIT_EXPECT_EQ(test, request->sges[sge].addr + used, piece->addr);
+			KUNIT_EXPECT_EQ(test, request->sges[sge].key, piece->lkey);
+			used += piece->length;
+			bytes += piece->length;
+			KUNIT_EXPECT_LE(test, used, request->sges[sge].length);
+			while (sge < request->sge_count && used == request->sges[sge].length) {
+				sge++;
+				used = 0;
+			}
+		}
+		KUNIT_EXPECT_LE(test, bytes, max_bytes);
+		done += bytes;
+		/* Only the last one completes, unless half a queue has none that does. */
+		if (i + 1 == pieces)
+			KUNIT_EXPECT_TRUE(test, send->wr.send_flags & IB_SEND_SIGNALED);
+		else
+			KUNIT_EXPECT_EQ(test, (i + 1) % 32 == 0,
+					!!(send->wr.send_flags & IB_SEND_SIGNALED));
+	}
+	kfree(send);
+	KUNIT_EXPECT_EQ(test, request->sge_count, sge);
+}
+
+static u32 pieces_of(const struct krdma_sge *sges, u32 count, u32 max_sge, u32 max_bytes)
+{
+	u32 pieces = 1, entries = 0, bytes = 0, i;
+
+	for (i = 0; i < count; i++) {
+		u32 left = sges[i].length;
+
+		while (left) {
+			u32 part;
+
+			if (entries == max_sge || bytes == max_bytes) {
+				pieces++;
+				entries = 0;
+				bytes = 0;
+			}
+			part = min(left, max_bytes - bytes);
+			entries++;
+			bytes += part;
+			left -= part;
+		}
+	}
+	return pieces;
+}
+
+static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode, u32 count,
+			  u32 length, u32 max_sge)
+{
+	struct krdma_sge sges[20];
+	struct krdma_request request = {
+		.opcode = opcode, .sges = sges, .sge_count = count, REMOTE,
+	};
+	unsigned int first = conn_given_count(&pair->client);
+	u32 told = pair->client.sends.told;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		sges[i] = conn_sge(&pair->client, 700 * i, length + i % 3);
+	fake_stall(pair->fake, conn_qp(&pair->client));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+	KUNIT_EXPECT_EQ_MSG(test, pieces_of(sges, count, max_sge, 100),
+			    conn_given_count(&pair->client) - first, "%u of %u", count, length);
+	check_pieces(test, pair, first, &request, max_sge, 100);
+	fake_go_on(pair->fake, conn_qp(&pair->client));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == told + 1));
+	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_SUCCESS, pair->client.last.status);
+	KUNIT_EXPECT_EQ(test, opcode, pair->client.last.opcode);
+}
+
+/* With an imagined peer, who takes everything. */
+static void test_pieces(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.attr = { .max_send_sge = 5, .send_depth = 64 },
+		.tune = tune_short_messages,
+	};
+	static const u32 lengths[] = { 1, 7, 24, 99, 100, 101, 250 };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned int i;
+	u32 count;
+
+	fake_qp_join(conn_qp(&pair->client), NULL);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		for (count = 1; count <= 20; count++) {
+			if (count * (lengths[i] + 2) > 5000)
+				break;
+			one_in_pieces(test, pair, KRDMA_OP_WRITE, count, lengths[i], 5);
+			one_in_pieces(test, pair, KRDMA_OP_READ, count, lengths[i], 4);
+		}
+	}
+	conn_pair_close(pair);
+	conn_expect_whole(&pair->client);
+}
+
+/*
+ * Signals
+ */
+
+static void silent_one(struct kunit *test, struct conn_pair *pair)
+{
+	int ret;
+
+	for (;;) {
+		unsigned int spaces = atomic_read(&pair->client.spaces);
+
+		ret = conn_post_writes(&pair->client, KRDMA_POST_SILENT, 1);
+		if (ret != -EAGAIN)
+			break;
+		/* If the room had been back already, this would come without end. */
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&pair->client.spaces) !=
+						   spaces));
+	}
+	KUNIT_ASSERT_EQ(test, 1, ret);
+}
+
+/* Nothing but silent requests: they go on for ever, and nobody is told. */
+static void silent_sweep(struct kunit *test, enum krdma_context where, u32 depth)
+{
+	struct conn_setup setup = { .where = where, .attr = { .send_depth = depth } };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned int run = 0, longest = 0, i;
+	struct fake_send *send;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	for (i = 0; i < 3 * depth + 7; i++) {
+		silent_one(test, pair);
+		conn_given(&pair->client, i, send);
+		run = send->wr.send_flags & IB_SEND_SIGNALED ? 0 : run + 1;
+		longest = max(longest, run);
+	}
+	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+	KUNIT_EXPECT_EQ(test, (depth + 1) / 2 - 1, longest);
+	/* One that is not silent comes after all of them. */
+	while (conn_post_writes(&pair->client, 0, 1) == -EAGAIN)
+		conn_pair_poll(pair);
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == 1));
+	KUNIT_EXPECT_EQ(test, 3 * depth + 8, conn_info(&pair->client).sends_posted);
+	KUNIT_EXPECT_EQ(test, 3 * depth + 8, conn_info(&pair->client).sends_completed);
+	conn_pair_close(pair);
+	KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
+	conn_expect_whole(&pair->client);
+	conn_pair_end(pair);
+}
+
+static void test_silent(struct kunit *test)
+{
+	static const u32 depths[] = { 1, 2, 3, 64 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++)
+		for (j = 0; j < ARRAY_SIZE(depths); j++)
+			silent_sweep(test, contexts[i], depths[j]);
+}
+
+/* The one that fails is told, and those behind it; those before it are not. */
+static void test_silent_failure(struct kunit *test)
+{
+	struct conn_setup setup = { };
+	unsigned int i, nth;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair;
+
+		setup.where = contexts[i];
+		pair = conn_pair_new(test, &setup);
+		for (nth = 1; nth <= 40; nth += 13) {
+			struct fake_fault fault = { .nth = nth, .status = IB_WC_REM_ACCESS_ERR };
+			u32 c;
+
+			fault.qp = conn_qp(&pair->client);
+			fake_stall(pair->fake, NULL);
+			fake_fault(pair->fake, FAKE_SEND, &fault);
+			KUNIT_ASSERT_EQ(test, 40, conn_post_writes(&pair->client,
+								   KRDMA_POST_SILENT, 40));
+			fake_go_on(pair->fake, NULL);
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told ==
+							   41 - nth));
+			for (c = 0; c < 40; c++)
+				KUNIT_EXPECT_EQ(test, c + 1 < nth ? CONN_UNTOLD :
+						c + 1 == nth ? KRDMA_STATUS_REMOTE_ACCESS :
+						KRDMA_STATUS_FLUSHED,
+						pair->client.sends.status[c]);
+			fake_fault(pair->fake, FAKE_SEND, NULL);
+			conn_pair_again(pair);
+		}
+		conn_pair_end(pair);
+	}
+}
+
+/* A request that the device refuses must not be the one that was to complete. */
+static void test_silent_refused(struct kunit *test)
+{
+	static const struct conn_setup setup = { .attr = { .send_depth = 4 } };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		int ret;
+
+		silent_one(test, pair);
+		fake_device_fail(pair->fake, FAKE_POST_SEND, 1, -EINVAL);
+		ret = conn_post_writes(&pair->client, KRDMA_POST_SILENT, 1);
+		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
+		/* It may be full for the moment, but not for ever: see above. */
+		KUNIT_EXPECT_TRUE(test, ret == -EINVAL || ret == -EAGAIN);
+	}
+	KUNIT_EXPECT_EQ(test, 20, conn_info(&pair->client).sends_posted);
+	conn_pair_close(pair);
+	conn_expect_whole(&pair->client);
+}
+
+/*
+ * Credits
+ */
+
+static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
+{
+	struct conn_end *end = &pair->client;
+	u32 told = end->sends.told;
+	int spaces;
+
+	fake_stall(pair->fake, conn_qp(end));
+	spaces = atomic_read(&end->spaces);
+	/* More than there is room for, in one call. */
+	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth + 5));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, 0, 1));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, KRDMA_POST_SILENT, 1));
+	KUNIT_EXPECT_EQ(test, spaces, atomic_read(&end->spaces));
+	fake_go_on(pair->fake, conn_qp(end));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
+	/* All of it is back, and nobody waits for it any more. */
+	fake_stall(pair->fake, conn_qp(end));
+	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth));
+	fake_go_on(pair->fake, conn_qp(end));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + 2 * depth));
+	KUNIT_EXPECT_EQ(test, spaces + 1, atomic_read(&end->spaces));
+}
+
+static void credits_receives(struct kunit *test, struct conn_pair *pair, u32 depth)
+{
+	struct conn_end *end = &pair->server;
+	struct fake_message message = {};
+	int spaces = atomic_read(&end->spaces);
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, depth, conn_receive_empty(end, depth + 5));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_receive_empty(end, 1));
+	KUNIT_EXPECT_EQ(test, spaces, atomic_read(&end->spaces));
+	for (i = 0; i < depth; i++)
+		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
+	KUNIT_EXPECT_EQ(test, IB_WC_RNR_RETRY_EXC_ERR, fake_qp_receive(conn_qp(end), &message));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->receives.told == depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
+	KUNIT_EXPECT_EQ(test, depth, conn_receive_empty(end, depth));
+}
+
+static void test_credits(struct kunit *test)
+{
+	static const u32 depths[] = { 1, 2, 3, 16, 33 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		for (j = 0; j < ARRAY_SIZE(depths); j++) {
+			struct conn_setup setup = {
+				.where = contexts[i],
+				.attr = { .send_depth = depths[j], .recv_depth = depths[j] },
+			};
+			struct conn_pair *pair = conn_pair_new(test, &setup);
+
+			credits_sends(test, pair, depths[j]);
+			credits_receives(test, pair, depths[j]);
+			conn_pair_close(pair);
+			conn_expect_whole(&pair->client);
+			conn_expect_whole(&pair->server);
+			conn_pair_end(pair);
+		}
+	}
+}
+
+/* Whoever is told of a completion has the room for the next. */
+static void test_repost(struct kunit *test)
+{
+	static const u32 depths[] = { 1, 2, 5, 16 };
+	struct fake_message message = {};
+	unsigned int i, j, n;
+
+	for (i = 0; i < ARRAY_SIZE(contexts) * ARRAY_SIZE(depths); i++) {
+		struct conn_setup setup = {
+			.where = contexts[i / ARRAY_SIZE(depths)],
+			.attr = { .recv_depth = depths[i % ARRAY_SIZE(depths)] },
+		};
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+		u32 depth = setup.attr.recv_depth;
+
+		pair->server.refill = true;
+		KUNIT_ASSERT_EQ(test, depth, conn_receive_empty(&pair->server, depth));
+		for (n = 0; n < 4; n++) {
+			for (j = 0; j < depth; j++)
+				KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
+						fake_qp_receive(conn_qp(&pair->server), &message));
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.accepted ==
+							   (n + 2) * depth));
+		}
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->server.spaces));
+		conn_pair_close(pair);
+		conn_expect_whole(&pair->server);
+		conn_pair_end(pair);
+	}
+}
+
+/* Batches of every length around a chain's. */
+static void test_chains(struct kunit *test)
+{
+	static const struct conn_setup setup = {};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client, *server = &pair->server;
+	u32 told = 0;
+	int count, i;
+
+	for (count = 1; count <= 49; count++) {
+		struct fake_message message = {};
+
+		KUNIT_ASSERT_EQ(test, count, conn_post_writes(client, 0, count));
+		KUNIT_ASSERT_EQ(test, count, conn_receive_empty(server, count));
+		for (i = 0; i < count; i++)
+			fake_qp_receive(conn_qp(server), &message);
+		told += count;
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == told &&
+						   server->receives.told == told));
+	}
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	KUNIT_EXPECT_EQ(test, 0, server->receives.failed);
+	conn_expect_whole(client);
+	conn_expect_whole(server);
+	conn_pair_close(pair);
+}
+
+/*
+ * Bytes
+ */
+
+static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 access)
+{
+	struct krdma_region *region;
+
+	region = krdma_region_map(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+				  access);
+	if (IS_ERR(region))
+		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(region));
+	end->region = region;
+	return region;
+}
+
+/* What arrives, where, and what is said of it. */
+static void test_bytes(struct kunit *test)
+{
+	static const struct conn_setup setup = {};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client, *server = &pair->server;
+	struct krdma_region_info info;
+	struct krdma_sge from[2], to[1];
+	struct krdma_request request = { .sges = from, .sge_count = 2 };
+	struct krdma_receive receive = { .sges = to, .sge_count = 1 };
+	u32 i;
+
+	krdma_region_query(map(test, server, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
+			       KRDMA_ACCESS_REMOTE_READ), &info);
+	for (i = 0; i < CONN_BUFFER; i++)
+		client->buffer[i] = i * 7 + i / 256;
+	from[0] = conn_sge(client, 0, 1000);
+	from[1] = conn_sge(client, 2000, 500);
+	to[0] = conn_sge(server, 100, 4000);
+
+	request.opcode = KRDMA_OP_SEND;
+	KUNIT_ASSERT_EQ(test, 1, conn_receive(server, &receive, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 1 &&
+					   server->receives.told == 1));
+	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 100, 1000);
+	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 1100, 500);
+	KUNIT_EXPECT_EQ(test, 1500, server->last.length);
+	KUNIT_EXPECT_EQ(test, 0, server->last.flags);
+	KUNIT_EXPECT_EQ(test, 1500, client->last.length);
+	KUNIT_EXPECT_EQ(test, KRDMA_OP_SEND, client->last.opcode);
+
+	request.opcode = KRDMA_OP_WRITE;
+	request.remote_addr = info.addr + 5000;
+	request.remote_key = info.remote_key;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
+	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 5000, 1000);
+	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 6000, 500);
+
+	/* The eight bytes are those of the number as the processor has it. */
+	request = (struct krdma_request) {
+		.opcode = KRDMA_OP_ATOMIC_WRITE, .operand = 0x0102030405060708ULL,
+		.remote_addr = info.addr + 64, .remote_key = info.remote_key,
+	};
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	request.opcode = KRDMA_OP_FLUSH;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 4));
+	KUNIT_EXPECT_EQ(test, 0x0102030405060708ULL, *(u64 *)(server->buffer + 64));
+
+	memset(client->buffer, 0, CONN_BUFFER);
+	request = (struct krdma_request) {
+		.opcode = KRDMA_OP_READ, .sges = from, .sge_count = 2,
+		.remote_addr = info.addr + 5000, .remote_key = info.remote_key,
+	};
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 5));
+	KUNIT_EXPECT_MEMEQ(test, server->buffer + 5000, client->buffer, 1000);
+	KUNIT_EXPECT_MEMEQ(test, server->buffer + 6000, client->buffer + 2000, 500);
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	conn_pair_close(pair);
+	conn_expect_whole(client);
+	conn_expect_whole(server);
+}
+
+/* What a message can bring besides its bytes. */
+static void test_extras(struct kunit *test)
+{
+	static const struct conn_setup setup = {};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *server = &pair->server;
+	struct fake_message message = {
+		.flags = IB_WC_WITH_IMM, .imm_data = cpu_to_be32(0x11223344),
+	};
+	struct krdma_region_info info;
+
+	krdma_region_query(map(test, server, KRDMA_ACCESS_REMOTE_READ), &info);
+	KUNIT_ASSERT_EQ(test, 2, conn_receive_empty(server, 2));
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->receives.told == 1));
+	KUNIT_EXPECT_EQ(test, KRDMA_COMPLETION_IMM, server->last.flags);
+	KUNIT_EXPECT_EQ(test, 0x11223344, server->last.imm);
+
+	message = (struct fake_message) {
+		.flags = IB_WC_WITH_INVALIDATE, .rkey = info.remote_key,
+	};
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->receives.told == 2));
+	KUNIT_EXPECT_EQ(test, KRDMA_COMPLETION_INVALIDATED, server->last.flags);
+	KUNIT_EXPECT_EQ(test, info.remote_key, server->last.key);
+}
+
+static struct kunit_case data_cases[] = {
+	KUNIT_CASE(test_operations_as_given),
+	KUNIT_CASE_SLOW(test_pieces),
+	KUNIT_CASE_SLOW(test_silent),
+	KUNIT_CASE_SLOW(test_silent_failure),
+	KUNIT_CASE(test_silent_refused),
+	KUNIT_CASE_SLOW(test_credits),
+	KUNIT_CASE_SLOW(test_repost),
+	KUNIT_CASE_SLOW(test_chains),
+	KUNIT_CASE(test_bytes),
+	KUNIT_CASE(test_extras),
+	{}
+};
+
+static struct kunit_suite data_suite = {
+	.name = "krdma_data",
+	.test_cases = data_cases,
+};
+
+kunit_test_suite(data_suite);

@@ -1,0 +1,751 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What goes wrong below: posts that are refused, completions that fail, come late,
+ * twice or never, memory that is not there, a device that goes.  Whatever was
+ * accepted completes once, and nothing is left.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include <krdma/krdma.h>
+
+#include "conn.h"
+#include "conn_fixture.h"
+#include "ring.h"
+
+static const enum krdma_context contexts[] = {
+	KRDMA_CONTEXT_WORKQUEUE,
+	KRDMA_CONTEXT_SOFTIRQ,
+	KRDMA_CONTEXT_POLL,
+};
+
+/* Both ends are over, and what they say of themselves is what was told. */
+static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_end *end)
+{
+	struct krdma_conn_info info;
+
+	krdma_conn_get(end->conn);
+	krdma_conn_close(end->conn);
+	conn_pair_poll(pair);
+	info = conn_info(end);
+	krdma_conn_put(end->conn);
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, info.state);
+	KUNIT_EXPECT_EQ(test, info.sends_posted, info.sends_completed);
+	KUNIT_EXPECT_EQ(test, info.receives_posted, info.receives_completed);
+	KUNIT_EXPECT_EQ(test, end->sends.accepted, info.sends_posted);
+	if (!pair->srq)
+		KUNIT_EXPECT_EQ(test, end->receives.accepted, info.receives_posted);
+	KUNIT_EXPECT_EQ(test, 1, end->heard[KRDMA_EVENT_CLOSED]);
+	conn_expect_whole(end);
+}
+
+/*
+ * Posts
+ */
+
+/* The device refuses one request of many: those before it go, and nothing breaks. */
+static void test_refused_request(struct kunit *test)
+{
+	static const struct conn_setup setup = {};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct fake_message message = {};
+	u32 sends = 0, receives = 0;
+	int nth, i;
+
+	for (nth = 1; nth <= 40; nth++) {
+		int expected = nth == 1 ? -EIO : nth - 1;
+
+		fake_device_fail(pair->fake, FAKE_POST_SEND, nth, -ENOMEM);
+		KUNIT_EXPECT_EQ(test, expected, conn_post_writes(&pair->client, 0, 40));
+		fake_device_fail(pair->fake, FAKE_POST_RECV, nth, -ENOMEM);
+		KUNIT_EXPECT_EQ(test, expected, conn_receive_empty(&pair->server, 40));
+		sends += nth - 1;
+		receives += nth - 1;
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == sends));
+		for (i = 1; i < nth; i++)
+			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
+					fake_qp_receive(conn_qp(&pair->server), &message));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.told == receives));
+	}
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, conn_info(&pair->client).state);
+	expect_over(test, pair, &pair->client);
+	expect_over(test, pair, &pair->server);
+}
+
+static const struct conn_setup one_sge = {
+	.attr = { .max_send_sge = 1 },
+};
+
+/* The device takes a part of an operation: it is accepted, and ends the connection. */
+static void test_cut_operation(struct kunit *test)
+{
+	struct conn_pair *pair = conn_pair_new(test, &one_sge);
+	struct krdma_sge *sges;
+	int nth, i;
+
+	sges = kunit_kcalloc(test, 40, sizeof(*sges), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sges);
+	for (nth = 1; nth <= 40; nth++) {
+		struct krdma_request request = {
+			.opcode = KRDMA_OP_WRITE, .sges = sges, .sge_count = 40,
+		};
+
+		for (i = 0; i < 40; i++)
+			sges[i] = conn_sge(&pair->client, 8 * i, 8);
+		fake_stall(pair->fake, NULL);
+		fake_device_fail(pair->fake, FAKE_POST_SEND, nth, -ENOMEM);
+		if (nth == 1) {
+			KUNIT_EXPECT_EQ(test, -EIO, conn_post(&pair->client, &request, 1));
+			KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED,
+					conn_info(&pair->client).state);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
+		KUNIT_EXPECT_EQ(test, -ENOTCONN, conn_post_writes(&pair->client, 0, 1));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.heard[KRDMA_EVENT_CLOSED]));
+		KUNIT_EXPECT_EQ(test, 1, pair->client.heard[KRDMA_EVENT_LOST]);
+		KUNIT_EXPECT_EQ(test, -EIO, conn_info(&pair->client).error);
+		KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
+		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, pair->client.last.status);
+		KUNIT_EXPECT_EQ(test, 40 * 8, pair->client.last.length);
+		expect_over(test, pair, &pair->client);
+		fake_go_on(pair->fake, NULL);
+		conn_pair_again(pair);
+	}
+}
+
+static void tune_short_messages(struct fake_device *fake)
+{
+	fake->port.max_msg_sz = 100;
+}
+
+/* Its memory is in use as long as the device has a piece of it. */
+static void test_cut_keeps_memory(struct kunit *test)
+{
+	static const struct conn_setup setup = { .tune = tune_short_messages };
+	static const int refused[] = { 2, 3, 16, 17, 18, 32, 33, 40, 41 };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	u8 *buffer = pair->client.buffer;
+	struct krdma_region *regions[2];
+	unsigned int i;
+
+	regions[0] = krdma_region_map(pair->session, pair->dev, buffer, 4000, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(regions[0]));
+	regions[1] = krdma_region_map(pair->session, pair->dev, buffer + 4000, 100, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(regions[1]));
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct krdma_sge sges[] = {
+			{ .region = regions[0], .addr = (uintptr_t)buffer, .length = 4000 },
+			{ .region = regions[1], .addr = (uintptr_t)buffer + 4000, .length = 100 },
+		};
+		struct krdma_request request = {
+			.opcode = KRDMA_OP_WRITE, .sges = sges, .sge_count = 2,
+		};
+
+		fake_stall(pair->fake, NULL);
+		fake_device_fail(pair->fake, FAKE_POST_SEND, refused[i], -EIO);
+		/* The end waits for this, so the device has the pieces until then. */
+		mutex_lock(&pair->client.conn->cm_lock);
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+		KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(regions[0]));
+		mutex_unlock(&pair->client.conn->cm_lock);
+		expect_over(test, pair, &pair->client);
+		fake_go_on(pair->fake, NULL);
+		conn_pair_again(pair);
+	}
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(regions[0]));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(regions[1]));
+}
+
+/*
+ * Completions that fail
+ */
+
+struct status_case {
+	enum ib_wc_status ib;
+	enum krdma_status krdma;
+};
+
+static const struct status_case status_cases[] = {
+	{ IB_WC_LOC_LEN_ERR, KRDMA_STATUS_LOCAL_LENGTH },
+	{ IB_WC_LOC_QP_OP_ERR, KRDMA_STATUS_LOCAL_OPERATION },
+	{ IB_WC_LOC_PROT_ERR, KRDMA_STATUS_LOCAL_PROTECTION },
+	{ IB_WC_WR_FLUSH_ERR, KRDMA_STATUS_FLUSHED },
+	{ IB_WC_MW_BIND_ERR, KRDMA_STATUS_MEMORY_WINDOW },
+	{ IB_WC_BAD_RESP_ERR, KRDMA_STATUS_BAD_RESPONSE },
+	{ IB_WC_LOC_ACCESS_ERR, KRDMA_STATUS_LOCAL_ACCESS },
+	{ IB_WC_REM_INV_REQ_ERR, KRDMA_STATUS_REMOTE_INVALID_REQUEST },
+	{ IB_WC_REM_ACCESS_ERR, KRDMA_STATUS_REMOTE_ACCESS },
+	{ IB_WC_REM_OP_ERR, KRDMA_STATUS_REMOTE_OPERATION },
+	{ IB_WC_RETRY_EXC_ERR, KRDMA_STATUS_RETRY_EXCEEDED },
+	{ IB_WC_RNR_RETRY_EXC_ERR, KRDMA_STATUS_RNR_RETRY_EXCEEDED },
+	{ IB_WC_GENERAL_ERR, KRDMA_STATUS_OTHER },
+};
+
+static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_direction direction,
+		       const struct status_case *kind)
+{
+	struct conn_end *end = direction == FAKE_SEND ? &pair->client : &pair->server;
+	struct conn_flow *flow = direction == FAKE_SEND ? &end->sends : &end->receives;
+	bool flushed = kind->krdma == KRDMA_STATUS_FLUSHED;
+	struct fake_message message = {};
+	struct fake_fault fault = {
+		.qp = conn_qp(end), .nth = 4, .status = kind->ib, .vendor_err = 0x1234,
+	};
+	u32 i;
+
+	/* The end of the connection is not to come from elsewhere first. */
+	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	fake_fault(pair->fake, direction, &fault);
+	if (direction == FAKE_SEND) {
+		fake_stall(pair->fake, fault.qp);
+		KUNIT_ASSERT_EQ(test, 9, conn_post_writes(end, 0, 9));
+		fake_go_on(pair->fake, fault.qp);
+	} else {
+		KUNIT_ASSERT_EQ(test, 9, conn_receive_empty(end, 9));
+		for (i = 0; i < 4; i++)
+			fake_qp_receive(fault.qp, &message);
+	}
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, flow->told == 9));
+	fake_fault(pair->fake, direction, NULL);
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_EQ(test, i < 3 ? KRDMA_STATUS_SUCCESS :
+				i == 3 ? kind->krdma : KRDMA_STATUS_FLUSHED, flow->status[i]);
+	if (!flushed) {
+		KUNIT_EXPECT_EQ(test, 0x1234, end->failure.vendor_error);
+		KUNIT_EXPECT_EQ(test, direction == FAKE_SEND ? KRDMA_OP_WRITE : KRDMA_OP_RECEIVE,
+				end->failure.opcode);
+	}
+	KUNIT_EXPECT_TRUE(test, flushed || conn_until(pair, end->heard[KRDMA_EVENT_LOST]));
+	fake_device_let_go(pair->fake);
+	expect_over(test, pair, &pair->client);
+	expect_over(test, pair, &pair->server);
+}
+
+static void test_statuses(struct kunit *test)
+{
+	struct conn_setup setup = {};
+	enum fake_direction direction;
+	struct conn_pair *pair;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		setup.where = contexts[i];
+		pair = conn_pair_new(test, &setup);
+		for (j = 0; j < ARRAY_SIZE(status_cases); j++) {
+			/* All of them once, and in each context some. */
+			if (i && j % 5 != i)
+				continue;
+			for (direction = FAKE_SEND; direction <= FAKE_RECEIVE; direction++) {
+				one_status(test, pair, direction, &status_cases[j]);
+				conn_pair_again(pair);
+			}
+		}
+		conn_pair_end(pair);
+	}
+}
+
+/*
+ * Late, twice, never
+ */
+
+static void test_late(struct kunit *test)
+{
+	struct conn_setup setup = { .shared = true };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair;
+		struct ib_qp *client, *server;
+
+		setup.where = contexts[i];
+		pair = conn_pair_new(test, &setup);
+		client = conn_qp(&pair->client);
+		server = conn_qp(&pair->server);
+		fake_hold(pair->fake, NULL);
+		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
+		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->server, 0, 20));
+		msleep(20);
+		conn_pair_poll(pair);
+		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told + pair->server.sends.told);
+		KUNIT_EXPECT_EQ(test, 20, fake_held(client));
+		/* The other way round than they were posted. */
+		fake_release(pair->fake, server);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.sends.told == 20));
+		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
+		fake_release(pair->fake, client);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 20));
+		fake_release(pair->fake, NULL);
+		expect_over(test, pair, &pair->client);
+		expect_over(test, pair, &pair->server);
+		conn_pair_end(pair);
+	}
+}
+
+static void test_twice(struct kunit *test)
+{
+	struct conn_setup setup = {};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct fake_fault fault = { .nth = 3, .duplicate = true };
+		struct fake_message message = {};
+		struct conn_pair *pair;
+		int n;
+
+		setup.where = contexts[i];
+		pair = conn_pair_new(test, &setup);
+		fake_fault(pair->fake, FAKE_SEND, &fault);
+		fake_fault(pair->fake, FAKE_RECEIVE, &fault);
+		KUNIT_ASSERT_EQ(test, 5, conn_post_writes(&pair->client, 0, 5));
+		KUNIT_ASSERT_EQ(test, 5, conn_receive_empty(&pair->server, 5));
+		for (n = 0; n < 5; n++)
+			fake_qp_receive(conn_qp(&pair->server), &message);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5 &&
+						   pair->server.receives.told == 5));
+		KUNIT_EXPECT_EQ(test, 1, pair->client.conn->qp->stray);
+		KUNIT_EXPECT_EQ(test, 1, pair->server.conn->qp->stray);
+		/* A completion too many is no room too many. */
+		fake_stall(pair->fake, NULL);
+		KUNIT_EXPECT_EQ(test, 64, conn_post_writes(&pair->client, 0, 70));
+		fake_go_on(pair->fake, NULL);
+		expect_over(test, pair, &pair->client);
+		expect_over(test, pair, &pair->server);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.receives.failed);
+		conn_pair_end(pair);
+	}
+}
+
+static void test_dead_device(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_SOFTIRQ };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned long before;
+
+	fake_stall(pair->fake, conn_qp(&pair->client));
+	fake_device_set_dead(pair->fake, true);
+	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
+	KUNIT_ASSERT_EQ(test, 30, conn_receive_empty(&pair->client, 30));
+	before = jiffies;
+	expect_over(test, pair, &pair->client);
+	KUNIT_EXPECT_GE(test, jiffies - before, 5 * HZ);
+	KUNIT_EXPECT_LE(test, jiffies - before, 30 * HZ);
+	KUNIT_EXPECT_EQ(test, 20, pair->client.sends.failed);
+	KUNIT_EXPECT_EQ(test, 30, pair->client.receives.failed);
+	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, pair->client.last.status);
+	conn_end_close(&pair->client);
+	fake_device_let_go(pair->fake);
+	conn_pair_end(pair);
+}
+
+/*
+ * The end does what it can: no state, no marker, no completions.
+ */
+
+static void test_end_that_fails(struct kunit *test)
+{
+	static const enum fake_verb verbs[] = { FAKE_MODIFY_QP, FAKE_POST_SEND, FAKE_POST_RECV };
+	unsigned int i, j, nth, drops;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i] };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+
+		for (j = 0; j < ARRAY_SIZE(verbs) * 3; j++) {
+			nth = j / ARRAY_SIZE(verbs) + 1;
+			drops = (i + j) & 1;
+			pair->fake->destroy_drops_cqes = drops;
+			fake_stall(pair->fake, NULL);
+			KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
+			KUNIT_ASSERT_EQ(test, 20, conn_receive_empty(&pair->client, 20));
+			KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->server,
+								   KRDMA_POST_SILENT, 20));
+			fake_device_fail(pair->fake, verbs[j % ARRAY_SIZE(verbs)], nth, -EIO);
+			expect_over(test, pair, &pair->client);
+			fake_device_fail(pair->fake, verbs[j % ARRAY_SIZE(verbs)], nth, -EIO);
+			expect_over(test, pair, &pair->server);
+			KUNIT_EXPECT_EQ(test, 20, pair->client.sends.failed);
+			fake_device_fail(pair->fake, verbs[j % ARRAY_SIZE(verbs)], 0, 0);
+			fake_go_on(pair->fake, NULL);
+			conn_pair_again(pair);
+		}
+		conn_pair_end(pair);
+	}
+}
+
+/*
+ * Memory
+ */
+
+/**
+ * struct attempt - a call that allocates
+ * @name: which
+ * @make: makes it; 0 or a negative errno
+ * @undo: after a success
+ */
+struct attempt {
+	const char *name;
+	int (*make)(struct conn_pair *pair);
+	void (*undo)(struct conn_pair *pair);
+};
+
+static void *attempted;
+
+static int attempt_result(void *object)
+{
+	attempted = object;
+	return PTR_ERR_OR_ZERO(object);
+}
+
+static int make_session(struct conn_pair *pair)
+{
+	return attempt_result(krdma_session_create(&init_net));
+}
+
+static void undo_session(struct conn_pair *pair)
+{
+	krdma_session_put(attempted);
+}
+
+static int make_queue(struct conn_pair *pair)
+{
+	struct krdma_queue_attr attr = { .depth = 50, .where = KRDMA_CONTEXT_POLL };
+
+	return attempt_result(krdma_queue_create(pair->dev, &attr));
+}
+
+static void undo_queue(struct conn_pair *pair)
+{
+	krdma_queue_put(attempted);
+}
+
+static int make_srq(struct conn_pair *pair)
+{
+	struct krdma_srq_attr attr = { .depth = 20, .max_sge = 2, .queue = pair->queue };
+
+	return attempt_result(krdma_srq_create(pair->session, &attr));
+}
+
+static void undo_srq(struct conn_pair *pair)
+{
+	krdma_srq_close(attempted);
+	krdma_srq_put(attempted);
+}
+
+static int make_conn(struct conn_pair *pair)
+{
+	return attempt_result(krdma_conn_create(pair->session, NULL, NULL));
+}
+
+static void undo_conn(struct conn_pair *pair)
+{
+	krdma_conn_close(attempted);
+	krdma_conn_put(attempted);
+}
+
+static int make_listener(struct conn_pair *pair)
+{
+	struct sockaddr_in local = fake_address(0);
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&local };
+
+	return attempt_result(krdma_listen(pair->session, &attr));
+}
+
+static void undo_listener(struct conn_pair *pair)
+{
+	krdma_listener_close(attempted);
+	krdma_listener_put(attempted);
+}
+
+static int make_qp(struct conn_pair *pair)
+{
+	static const struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
+
+	return krdma_conn_prepare(pair->client.conn, &attr);
+}
+
+static void undo_qp(struct conn_pair *pair)
+{
+	conn_end_close(&pair->client);
+}
+
+static const struct attempt attempts[] = {
+	{ "session", make_session, undo_session },
+	{ "queue", make_queue, undo_queue },
+	{ "shared receive queue", make_srq, undo_srq },
+	{ "connection", make_conn, undo_conn },
+	{ "listener", make_listener, undo_listener },
+	{ "queue pair", make_qp, undo_qp },
+};
+
+/* Nothing is made in the session yet, so everything has to be. */
+static const struct conn_setup with_srq = {
+	.where = KRDMA_CONTEXT_POLL,
+	.tune = fake_device_offer_srq,
+};
+
+static int live_objects(struct conn_pair *pair)
+{
+	int sum = 0, i;
+
+	for (i = 0; i < FAKE_OBJECTS; i++)
+		sum += atomic_read(&pair->fake->live[i]);
+	return sum;
+}
+
+/* Every allocation of each call fails once. */
+static void test_no_memory(struct kunit *test)
+{
+	struct conn_pair *pair = conn_pair_open(test, &with_srq);
+	unsigned int i, nth, failures;
+	bool reached;
+	int live, ret;
+
+	conn_client_resolve(pair);
+	for (i = 0; i < ARRAY_SIZE(attempts); i++) {
+		const struct attempt *attempt = &attempts[i];
+
+		failures = 0;
+		live = live_objects(pair);
+		for (nth = 1, reached = true; reached && nth < 1000; nth++) {
+			current->fail_nth = nth;
+			ret = attempt->make(pair);
+			reached = !current->fail_nth;
+			current->fail_nth = 0;
+			if (!ret) {
+				if (attempt->make == make_qp && reached) {
+					/* It went well without: once more, from the start. */
+					conn_pair_renew(pair);
+					conn_client_resolve(pair);
+				} else {
+					attempt->undo(pair);
+				}
+			}
+			failures += !!ret;
+			KUNIT_EXPECT_TRUE_MSG(test, !ret || (reached && ret == -ENOMEM),
+					      "%s, allocation %u: %d", attempt->name, nth, ret);
+			KUNIT_EXPECT_TRUE_MSG(test, conn_until(pair, live_objects(pair) <= live),
+					      "%s, allocation %u: left over", attempt->name, nth);
+		}
+		/* None: the kernel spares those who may wait, see run.sh. */
+		KUNIT_EXPECT_GT_MSG(test, failures, 0, "%s", attempt->name);
+		KUNIT_EXPECT_FALSE_MSG(test, reached, "%s", attempt->name);
+		kunit_info(test, "%s: %u of %u allocations matter", attempt->name, failures, nth);
+	}
+	conn_pair_end(pair);
+}
+
+/**
+ * struct verb_case - a call that fails because of a verb
+ * @attempt: which
+ * @verb: what fails in it
+ */
+struct verb_case {
+	unsigned int attempt;
+	enum fake_verb verb;
+};
+
+static const struct verb_case verb_cases[] = {
+	{ 1, FAKE_CREATE_CQ },
+	{ 2, FAKE_ALLOC_PD },
+	{ 2, FAKE_CREATE_SRQ },
+	{ 4, FAKE_IW_LISTEN },
+	{ 5, FAKE_ALLOC_PD },
+	{ 5, FAKE_QUERY_PORT },
+	{ 5, FAKE_CREATE_CQ },
+	{ 5, FAKE_CREATE_QP },
+	{ 5, FAKE_ALLOC_MR },
+};
+
+static void test_verbs_that_fail(struct kunit *test)
+{
+	static const int errors[][2] = {
+		{ -ENOMEM, -ENOMEM }, { -EFAULT, -EIO }, { -EIO, -EIO },
+	};
+	struct conn_pair *pair = conn_pair_open(test, &with_srq);
+	struct krdma_session *session = pair->session;
+	unsigned int i, j, nth;
+
+	conn_client_resolve(pair);
+	for (i = 0; i < ARRAY_SIZE(verb_cases); i++) {
+		const struct attempt *attempt = &attempts[verb_cases[i].attempt];
+
+		for (j = 0; j < ARRAY_SIZE(errors); j++) {
+			for (nth = 1; nth < 10; nth++) {
+				int live = live_objects(pair), ret;
+
+				if (attempt->make != make_qp)
+					pair->session = krdma_session_create(&init_net);
+				fake_device_fail(pair->fake, verb_cases[i].verb, nth, errors[j][0]);
+				ret = attempt->make(pair);
+				fake_device_fail(pair->fake, verb_cases[i].verb, 0, 0);
+				if (!ret)
+					attempt->undo(pair);
+				if (pair->session != session)
+					krdma_session_put(pair->session);
+				pair->session = session;
+				if (!ret)
+					break;
+				KUNIT_EXPECT_EQ_MSG(test, errors[j][1], ret, "%s, verb %d",
+						    attempt->name, verb_cases[i].verb);
+				KUNIT_EXPECT_TRUE(test, conn_until(pair, live_objects(pair) <=
+								   live));
+			}
+			if (attempt->make == make_qp) {
+				conn_pair_renew(pair);
+				conn_client_resolve(pair);
+			}
+			KUNIT_EXPECT_TRUE_MSG(test, nth > 1, "%s, verb %d", attempt->name,
+					      verb_cases[i].verb);
+		}
+	}
+	conn_pair_end(pair);
+}
+
+/*
+ * The device goes
+ */
+
+enum stage {
+	STAGE_NEW,
+	STAGE_RESOLVING,
+	STAGE_RESOLVED,
+	STAGE_PREPARED,
+	STAGE_RECEIVES_POSTED,
+	STAGE_CONNECTING,
+	STAGE_REQUESTED,
+	STAGE_REQUESTED_PREPARED,
+	STAGE_ACCEPTING,
+	STAGE_CONNECTED,
+	STAGE_IN_FLIGHT,
+	STAGE_DISCONNECTING,
+	STAGE_CLOSING,
+	STAGES,
+};
+
+static void stage_enter(struct kunit *test, struct conn_pair *pair, enum stage stage)
+{
+	struct conn_end *client = &pair->client, *server = &pair->server;
+
+	conn_client_create(pair);
+	if (stage == STAGE_NEW)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, conn_client_begin(pair));
+	if (stage == STAGE_RESOLVING)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, CONN_LONG_MS));
+	if (stage == STAGE_RESOLVED)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(client));
+	if (stage == STAGE_PREPARED)
+		return;
+	KUNIT_ASSERT_EQ(test, 10, conn_receive_empty(client, 10));
+	if (stage == STAGE_RECEIVES_POSTED)
+		return;
+	if (stage == STAGE_CONNECTING)
+		pair->fake->cm_manual = FAKE_MANUAL_CONNECT;
+	conn_client_connect(pair);
+	if (stage == STAGE_CONNECTING)
+		return;
+	conn_server_take(pair);
+	if (stage == STAGE_REQUESTED)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(server));
+	KUNIT_ASSERT_EQ(test, 10, conn_receive_empty(server, 10));
+	if (stage == STAGE_REQUESTED_PREPARED)
+		return;
+	if (stage == STAGE_ACCEPTING)
+		pair->fake->cm_manual = FAKE_MANUAL_ACCEPT;
+	conn_server_accept(pair);
+	if (stage == STAGE_ACCEPTING)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, CONN_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(server->conn, CONN_LONG_MS));
+	if (stage == STAGE_CONNECTED)
+		return;
+	fake_stall(pair->fake, NULL);
+	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(client, 0, 20));
+	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(server, KRDMA_POST_SILENT, 20));
+	if (stage == STAGE_IN_FLIGHT)
+		return;
+	if (stage == STAGE_CLOSING)
+		krdma_conn_abort(client->conn);
+	else
+		krdma_conn_disconnect(client->conn);
+}
+
+static void stage_expect_over(struct kunit *test, struct conn_pair *pair, struct conn_end *end,
+			      enum stage stage)
+{
+	static const struct krdma_conn_param param;
+	bool ended = (end == &pair->client && stage >= STAGE_CONNECTING) ||
+		     stage >= STAGE_DISCONNECTING;
+	int ret;
+
+	if (!end->conn)
+		return;
+	ret = conn_post_writes(end, 0, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENODEV || ret == -ENOTCONN, "stage %d: %d", stage, ret);
+	ret = pair->srq ? -ENODEV : conn_receive_empty(end, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENODEV || ret == -ENOTCONN, "stage %d: %d", stage, ret);
+	ret = conn_end_prepare(end);
+	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENOTCONN || ret == -ENODEV, "stage %d: %d", stage, ret);
+	ret = krdma_conn_connect(end->conn, &param);
+	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENOTCONN, "stage %d: %d", stage, ret);
+	if (stage > STAGE_NEW) {
+		ret = krdma_conn_wait(end->conn, CONN_LONG_MS);
+		KUNIT_EXPECT_LT_MSG(test, ret, 0, "stage %d", stage);
+		/* Otherwise the device, which lets go of everything first, ends it earlier. */
+		if (!ended && stage > STAGE_RESOLVING)
+			KUNIT_EXPECT_EQ_MSG(test, -ENODEV, ret, "stage %d", stage);
+	}
+	expect_over(test, pair, end);
+}
+
+static void test_removal(struct kunit *test)
+{
+	unsigned int i;
+	enum stage stage;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		for (stage = STAGE_NEW; stage < STAGES; stage++) {
+			struct conn_setup setup = { .where = contexts[i] };
+			struct conn_pair *pair = conn_pair_open(test, &setup);
+
+			stage_enter(test, pair, stage);
+			test_device_unregister(pair->device);
+			KUNIT_EXPECT_EQ_MSG(test, 0, live_objects(pair), "stage %d", stage);
+			conn_pair_poll(pair);
+			stage_expect_over(test, pair, &pair->client, stage);
+			stage_expect_over(test, pair, &pair->server, stage);
+			conn_pair_end(pair);
+		}
+	}
+}
+
+static struct kunit_case fault_cases[] = {
+	KUNIT_CASE_SLOW(test_refused_request),
+	KUNIT_CASE_SLOW(test_cut_operation),
+	KUNIT_CASE_SLOW(test_cut_keeps_memory),
+	KUNIT_CASE_SLOW(test_statuses),
+	KUNIT_CASE(test_late),
+	KUNIT_CASE(test_twice),
+	KUNIT_CASE_SLOW(test_dead_device),
+	KUNIT_CASE_SLOW(test_end_that_fails),
+	KUNIT_CASE_SLOW(test_no_memory),
+	KUNIT_CASE_SLOW(test_verbs_that_fail),
+	KUNIT_CASE_SLOW(test_removal),
+	{}
+};
+
+static struct kunit_suite fault_suite = {
+	.name = "krdma_fault",
+	.test_cases = fault_cases,
+};
+
+kunit_test_suite(fault_suite);

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners over a fake device: who is let in, in which order, and what becomes of
+ * those who wait when the listener, or its device, goes.
+ */
+#include <linux/delay.h>
+#include <linux/in6.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "stage.h"
+
+#define AT(address)	((const struct sockaddr *)&(address))
+#define BACKLOG		128
+
+/* What a listener's consumer has. */
+struct host {
+	atomic_t calls;
+	wait_queue_head_t wait;
+};
+
+static void host_ready(struct krdma_listener *listener)
+{
+	struct host *host = krdma_listener_context(listener);
+
+	atomic_inc(&host->calls);
+	wake_up_all(&host->wait);
+}
+
+static bool host_hears(struct host *host, int calls)
+{
+	return wait_event_timeout(host->wait, atomic_read(&host->calls) >= calls, STAGE_LONG);
+}
+
+static struct host *host_new(struct stage *stage, u32 backlog)
+{
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct host *host = kunit_kzalloc(stage->test, sizeof(*host), GFP_KERNEL);
+	struct krdma_listen_attr attr = {
+		.local = AT(at), .backlog = backlog, .ready = host_ready, .context = host,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(stage->test, host);
+	init_waitqueue_head(&host->wait);
+	stage->listener = krdma_listen(stage->session, &attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, stage->listener);
+	KUNIT_EXPECT_PTR_EQ(stage->test, host, krdma_listener_context(stage->listener));
+	return host;
+}
+
+/* Somebody who is not there asks. */
+static struct fake_endpoint *guest_asks(struct stage *stage, u8 number)
+{
+	struct fake_endpoint *guest;
+
+	guest = fake_cm_request(stage->fake, STAGE_PORT, &number, sizeof(number));
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, guest);
+	return guest;
+}
+
+/* What he asked with is taken, and let go again. */
+static void expect_guest(struct stage *stage, u8 number)
+{
+	struct krdma_conn *conn;
+	u8 said = 0;
+
+	conn = krdma_listener_next(stage->listener, NULL, NULL, STAGE_LONG_MS);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, conn);
+	KUNIT_EXPECT_EQ(stage->test, 1, krdma_conn_private_data(conn, &said, 1));
+	KUNIT_EXPECT_EQ(stage->test, number, said);
+	krdma_conn_close(conn);
+	krdma_conn_put(conn);
+}
+
+static void expect_rejected(struct kunit *test, struct fake_endpoint *guest)
+{
+	KUNIT_EXPECT_TRUE(test, fake_cm_reaches(guest, FAKE_CM_REJECTED, STAGE_LONG_MS));
+	fake_cm_put(guest);
+}
+
+static long next_error(struct stage *stage, u32 timeout_ms)
+{
+	return PTR_ERR_OR_ZERO(krdma_listener_next(stage->listener, NULL, NULL, timeout_ms));
+}
+
+/*
+ * Where
+ */
+
+static long listen_error(struct stage *stage, const struct krdma_listen_attr *attr)
+{
+	struct krdma_listener *listener = krdma_listen(stage->session, attr);
+
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
+	krdma_listener_close(listener);
+	krdma_listener_put(listener);
+	return 0;
+}
+
+static void test_bad_addresses(struct kunit *test)
+{
+	static const struct sockaddr neither = { .sa_family = AF_UNIX };
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_listen_attr attr = {};
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, listen_error(stage, &attr));
+	attr.local = &neither;
+	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, listen_error(stage, &attr));
+	attr.local = AT(at);
+	/* An address for documentation that nobody here has. */
+	at.sin_addr.s_addr = htonl(0xc6336401);
+	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &attr));
+
+	at = fake_address(STAGE_PORT);
+	fake_device_fail(stage->fake, FAKE_IW_LISTEN, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, listen_error(stage, &attr));
+	fake_device_fail(stage->fake, FAKE_IW_LISTEN, 1, -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, -EIO, listen_error(stage, &attr));
+	/* And nothing is left of the failures. */
+	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &attr));
+}
+
+static void test_port_in_use(struct kunit *test)
+{
+	struct sockaddr_in6 any6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(STAGE_PORT),
+	};
+	struct sockaddr_in any4 = {
+		.sin_family = AF_INET, .sin_port = htons(STAGE_PORT),
+	};
+	struct sockaddr_in at = fake_address(STAGE_PORT);
+	struct krdma_listen_attr one = { .local = AT(at) };
+	struct krdma_listen_attr all = { .local = AT(any4) };
+	struct krdma_listen_attr both = { .local = AT(any6) };
+	struct krdma_listen_attr only6 = { .local = AT(any6), .v6only = true };
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	KUNIT_EXPECT_EQ(test, -EADDRINUSE, listen_error(stage, &one));
+	/* To rdma_cm, the port is free, but not for all addresses. */
+	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &all));
+	stage_close(stage);
+	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &one));
+
+	stage->listener = krdma_listen(stage->session, &all);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->listener);
+	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &one));
+	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &both));
+	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &only6));
+}
+
+/* Any free port is one that can be connected to. */
+static void test_any_port(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct sockaddr_in at = fake_address(0);
+	struct krdma_listen_attr attr = { .local = AT(at) };
+	struct krdma_conn_param param = {};
+	struct sockaddr_storage local;
+	struct krdma_route route = { .remote = AT(local) };
+
+	stage->listener = krdma_listen(stage->session, &attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->listener);
+	KUNIT_EXPECT_EQ(test, 0, krdma_listener_address(stage->listener, &local));
+	KUNIT_EXPECT_EQ(test, AF_INET, local.ss_family);
+	KUNIT_EXPECT_EQ(test, at.sin_addr.s_addr, ((struct sockaddr_in *)&local)->sin_addr.s_addr);
+	KUNIT_EXPECT_NE(test, 0, ((struct sockaddr_in *)&local)->sin_port);
+
+	stage_create(stage);
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_resolve(stage->client.conn, &route));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_connect(stage->client.conn, &param));
+	stage_take(stage);
+	KUNIT_EXPECT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+}
+
+/*
+ * Requests
+ */
+
+static void test_requests_come_in_order(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct host *host = host_new(stage, 0);
+	struct fake_endpoint *guests[5];
+	u8 i;
+
+	for (i = 0; i < ARRAY_SIZE(guests); i++) {
+		guests[i] = guest_asks(stage, i);
+		/* He may be called once for several that come at a time. */
+		fake_cm_flush(stage->fake);
+		KUNIT_EXPECT_TRUE(test, host_hears(host, 1));
+	}
+	for (i = 0; i < ARRAY_SIZE(guests); i++) {
+		expect_guest(stage, i);
+		expect_rejected(test, guests[i]);
+	}
+	KUNIT_EXPECT_EQ(test, -EAGAIN, next_error(stage, 0));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, next_error(stage, 20));
+}
+
+/* Each is told of, if each is taken before the next one comes. */
+static void test_ready(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct host *host = host_new(stage, 0);
+	int calls;
+	u8 i;
+
+	for (i = 1; i < 6; i++) {
+		fake_cm_put(guest_asks(stage, i));
+		KUNIT_EXPECT_TRUE(test, host_hears(host, i));
+		expect_guest(stage, i);
+	}
+	krdma_listener_close(stage->listener);
+	calls = atomic_read(&host->calls);
+	KUNIT_EXPECT_EQ(test, 5, calls);
+	krdma_listener_close(stage->listener);
+	KUNIT_EXPECT_EQ(test, calls, atomic_read(&host->calls));
+}
+
+static void test_backlog(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guests[3];
+	u8 i;
+
+	host_new(stage, 2);
+	for (i = 0; i < 3; i++)
+		guests[i] = guest_asks(stage, i);
+	expect_rejected(test, guests[2]);
+	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[0]));
+	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[1]));
+
+	/* Whoever was taken makes room for another one. */
+	expect_guest(stage, 0);
+	expect_rejected(test, guests[0]);
+	guests[0] = guest_asks(stage, 3);
+	guests[2] = guest_asks(stage, 4);
+	expect_rejected(test, guests[2]);
+	expect_guest(stage, 1);
+	expect_guest(stage, 3);
+	expect_rejected(test, guests[1]);
+	expect_rejected(test, guests[0]);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, next_error(stage, 0));
+}
+
+static void test_default_backlog(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guest;
+	u8 i;
+
+	host_new(stage, 0);
+	for (i = 0; i < BACKLOG; i++) {
+		fake_cm_put(guest_asks(stage, i));
+		fake_cm_flush(stage->fake);
+	}
+	guest = guest_asks(stage, i);
+	expect_rejected(test, guest);
+	for (i = 0; i < BACKLOG; i++)
+		expect_guest(stage, i);
+}
+
+/* Those who wait are told, and those who were taken do not mind. */
+static void test_close_rejects(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guests[3];
+	u8 i;
+
+	host_new(stage, 0);
+	stage_connect(stage);
+	for (i = 0; i < ARRAY_SIZE(guests); i++)
+		guests[i] = guest_asks(stage, i);
+	fake_cm_flush(stage->fake);
+	krdma_listener_close(stage->listener);
+	for (i = 0; i < ARRAY_SIZE(guests); i++)
+		expect_rejected(test, guests[i]);
+	KUNIT_EXPECT_EQ(test, -ESHUTDOWN, next_error(stage, 0));
+	KUNIT_EXPECT_EQ(test, -ESHUTDOWN, next_error(stage, U32_MAX));
+	KUNIT_EXPECT_EQ(test, -ECONNREFUSED,
+			PTR_ERR_OR_ZERO(fake_cm_request(stage->fake, STAGE_PORT, "", 0)));
+
+	/* Who was taken lives on, also without the object. */
+	krdma_listener_get(stage->listener);
+	krdma_listener_put(stage->listener);
+	krdma_listener_put(stage->listener);
+	stage->listener = NULL;
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->client));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->server));
+	KUNIT_EXPECT_EQ(test, 1, actor_post(&stage->client));
+	KUNIT_EXPECT_TRUE(test, actor_completes(&stage->client, 1));
+	krdma_listener_put(NULL);
+}
+
+/* Whatever happens between a request and the close, the one who asked hears. */
+static void test_close_races_with_requests(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	for (int round = 0; round < 20; round++) {
+		stage_listen(stage);
+		stage_ask(stage, "");
+		if (round % 2)
+			fsleep(50 * round);
+		krdma_listener_close(stage->listener);
+		KUNIT_EXPECT_EQ(test, -ECONNREFUSED,
+				krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		stage_close(stage);
+		KUNIT_EXPECT_STREQ(test, RESOLVED "rejected -111, closed -111",
+				   stage->client.story);
+	}
+}
+
+/*
+ * Those who wait
+ */
+
+struct taker {
+	struct work_struct work;
+	struct krdma_listener *listener;
+	struct completion begun;
+	struct krdma_conn *conn;
+};
+
+static void taker_work(struct work_struct *work)
+{
+	struct taker *taker = container_of(work, struct taker, work);
+
+	complete(&taker->begun);
+	taker->conn = krdma_listener_next(taker->listener, NULL, taker, U32_MAX);
+}
+
+static void taker_begin(struct taker *taker, struct stage *stage)
+{
+	taker->listener = stage->listener;
+	taker->conn = NULL;
+	init_completion(&taker->begun);
+	INIT_WORK_ONSTACK(&taker->work, taker_work);
+	queue_work(stage->works, &taker->work);
+	wait_for_completion(&taker->begun);
+}
+
+static void taker_end(struct taker *taker)
+{
+	flush_work(&taker->work);
+	destroy_work_on_stack(&taker->work);
+}
+
+static void test_each_goes_to_one(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct taker takers[4] = {};
+	u32 seen = 0;
+	u8 said = 0;
+	u8 i;
+
+	host_new(stage, 0);
+	for (i = 0; i < ARRAY_SIZE(takers); i++)
+		taker_begin(&takers[i], stage);
+	for (i = 0; i < ARRAY_SIZE(takers) - 1; i++)
+		fake_cm_put(fake_cm_request(stage->fake, STAGE_PORT, &i, sizeof(i)));
+	/* The last one is woken by the close. */
+	fake_cm_flush(stage->fake);
+	while (seen < ARRAY_SIZE(takers) - 1) {
+		for (i = 0, seen = 0; i < ARRAY_SIZE(takers); i++)
+			seen += !!READ_ONCE(takers[i].conn);
+		fsleep(100);
+	}
+	krdma_listener_close(stage->listener);
+	for (i = 0; i < ARRAY_SIZE(takers); i++)
+		taker_end(&takers[i]);
+
+	seen = 0;
+	for (i = 0; i < ARRAY_SIZE(takers); i++) {
+		if (IS_ERR(takers[i].conn)) {
+			KUNIT_EXPECT_EQ(test, -ESHUTDOWN, PTR_ERR(takers[i].conn));
+			continue;
+		}
+		KUNIT_EXPECT_PTR_EQ(test, &takers[i], krdma_conn_context(takers[i].conn));
+		KUNIT_EXPECT_EQ(test, 1, krdma_conn_private_data(takers[i].conn, &said, 1));
+		KUNIT_EXPECT_EQ(test, 0, seen & BIT(said));
+		seen |= BIT(said);
+		krdma_conn_close(takers[i].conn);
+		krdma_conn_put(takers[i].conn);
+	}
+	KUNIT_EXPECT_EQ(test, BIT(ARRAY_SIZE(takers) - 1) - 1, seen);
+}
+
+struct sleeper {
+	struct krdma_listener *listener;
+	struct completion begun;
+	struct completion done;
+	long said;
+};
+
+static int sleeper_thread(void *data)
+{
+	struct sleeper *sleeper = data;
+
+	allow_signal(SIGUSR1);
+	complete(&sleeper->begun);
+	sleeper->said = PTR_ERR(krdma_listener_next(sleeper->listener, NULL, NULL, U32_MAX));
+	complete(&sleeper->done);
+	return 0;
+}
+
+static void test_wait_ends_by_a_signal(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct sleeper sleeper = {};
+	struct task_struct *task;
+
+	host_new(stage, 0);
+	sleeper.listener = stage->listener;
+	init_completion(&sleeper.begun);
+	init_completion(&sleeper.done);
+	task = kthread_run(sleeper_thread, &sleeper, "krdma_sleeper");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	wait_for_completion(&sleeper.begun);
+	send_sig(SIGUSR1, task, 1);
+	wait_for_completion(&sleeper.done);
+	KUNIT_EXPECT_EQ(test, -EINTR, sleeper.said);
+}
+
+static void close_work(struct work_struct *work)
+{
+	krdma_listener_close(container_of(work, struct taker, work)->listener);
+}
+
+static void test_many_close(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guest;
+	struct taker closers[4];
+	unsigned int i;
+
+	for (int round = 0; round < 10; round++) {
+		host_new(stage, 0);
+		/* Without data: iw_cm loses those of a request that its listener does not hear. */
+		guest = fake_cm_request(stage->fake, STAGE_PORT, "", 0);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, guest);
+		fake_cm_put(guest);
+		for (i = 0; i < ARRAY_SIZE(closers); i++) {
+			closers[i].listener = stage->listener;
+			INIT_WORK_ONSTACK(&closers[i].work, close_work);
+			queue_work(stage->works, &closers[i].work);
+		}
+		for (i = 0; i < ARRAY_SIZE(closers); i++)
+			taker_end(&closers[i]);
+		KUNIT_EXPECT_EQ(test, -ESHUTDOWN, next_error(stage, 0));
+		stage_close(stage);
+	}
+}
+
+/*
+ * Devices that go
+ */
+
+static void test_device_goes(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct host *host = host_new(stage, 0);
+	struct fake_endpoint *guest;
+	struct taker taker;
+
+	taker_begin(&taker, stage);
+	test_device_unregister(stage->device);
+	taker_end(&taker);
+	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR_OR_ZERO(taker.conn));
+	KUNIT_EXPECT_TRUE(test, host_hears(host, 1));
+	KUNIT_EXPECT_EQ(test, -ENODEV, next_error(stage, 0));
+	KUNIT_EXPECT_EQ(test, -ENODEV, next_error(stage, U32_MAX));
+	stage_close(stage);
+
+	/* With somebody who waits. */
+	test_device_replace(stage->device);
+	stage->fake = stage->device->fake;
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(stage->device, STAGE_DEVICE));
+	host_new(stage, 0);
+	guest = guest_asks(stage, 0);
+	fake_cm_flush(stage->fake);
+	test_device_unregister(stage->device);
+	expect_rejected(test, guest);
+	KUNIT_EXPECT_EQ(test, -ENODEV, next_error(stage, 0));
+	krdma_listener_close(stage->listener);
+	KUNIT_EXPECT_EQ(test, -ESHUTDOWN, next_error(stage, 0));
+}
+
+/* A listener on all devices does not mind, and has those that come later. */
+static void test_wildcard_stays(struct kunit *test)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(STAGE_PORT) };
+	struct krdma_listen_attr attr = { .local = AT(any) };
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guest;
+
+	stage->listener = krdma_listen(stage->session, &attr);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->listener);
+	guest = guest_asks(stage, 0);
+	fake_cm_flush(stage->fake);
+	test_device_unregister(stage->device);
+	expect_rejected(test, guest);
+	/* Whose request it was is not there any more. */
+	KUNIT_EXPECT_EQ(test, -EAGAIN, next_error(stage, 0));
+
+	test_device_replace(stage->device);
+	stage->fake = stage->device->fake;
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(stage->device, STAGE_DEVICE));
+	guest = guest_asks(stage, 1);
+	expect_guest(stage, 1);
+	expect_rejected(test, guest);
+	stage_connect(stage);
+}
+
+static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(test_bad_addresses),
+	KUNIT_CASE(test_port_in_use),
+	KUNIT_CASE(test_any_port),
+	KUNIT_CASE(test_requests_come_in_order),
+	KUNIT_CASE(test_ready),
+	KUNIT_CASE(test_backlog),
+	KUNIT_CASE(test_default_backlog),
+	KUNIT_CASE(test_close_rejects),
+	KUNIT_CASE(test_close_races_with_requests),
+	KUNIT_CASE(test_each_goes_to_one),
+	KUNIT_CASE(test_wait_ends_by_a_signal),
+	KUNIT_CASE(test_many_close),
+	KUNIT_CASE(test_device_goes),
+	KUNIT_CASE(test_wildcard_stays),
+	{}
+};
+
+static struct kunit_suite listen_suite = {
+	.name = "krdma_listen",
+	.test_cases = listen_cases,
+};
+
+kunit_test_suite(listen_suite);

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions of memory over a fake device: who may reach what, until when, and what is
+ * kept for the next time.
+ */
+#include <linux/delay.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "stage.h"
+
+#define LENGTH		1000
+#define PAGES		64		/* The fake device's in a registration. */
+
+#define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
+#define REMOTE_READ	KRDMA_ACCESS_REMOTE_READ
+#define REMOTE_WRITE	KRDMA_ACCESS_REMOTE_WRITE
+#define REMOTE_ATOMIC	KRDMA_ACCESS_REMOTE_ATOMIC
+#define ALL		(LOCAL | REMOTE_READ | REMOTE_WRITE)
+
+/* A client whose peer reaches memory, and memory. */
+struct site {
+	struct stage *stage;
+	struct actor *client;
+	struct krdma_session *session;
+	struct krdma_device *dev;
+	u8 *buffer;
+};
+
+static void site_free(void *buffer)
+{
+	vfree(buffer);
+}
+
+static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device *fake))
+{
+	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 2, .mr_pages = 3 };
+	struct site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	/* Goes after the connections that use it. */
+	site->buffer = vzalloc((PAGES + 2) * PAGE_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, site_free, site->buffer));
+
+	site->stage = stage_new(test, tune);
+	site->client = &site->stage->client;
+	site->session = site->stage->session;
+	stage_listen(site->stage);
+	stage_resolve(site->stage);
+	/* A device that registers nothing has none for connections, either. */
+	if (krdma_conn_prepare(site->client->conn, &attr))
+		attr.mr_count = 0;
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(site->client, ""));
+	stage_take(site->stage);
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(&site->stage->server, ""));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(site->client->conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(site->stage->server.conn, STAGE_LONG_MS));
+	site->dev = krdma_conn_device(site->client->conn);
+	return site;
+}
+
+static struct krdma_region *site_map(struct site *site, size_t length, u32 access)
+{
+	return krdma_region_map(site->session, site->dev, site->buffer, length, access);
+}
+
+static bool peer_reads(struct site *site, u64 addr, u32 key, void *to, u32 length)
+{
+	return fake_qp_remote_read(actor_qp(site->client), addr, key, to, length) == IB_WC_SUCCESS;
+}
+
+static bool peer_writes(struct site *site, u64 addr, u32 key, const void *from, u32 length)
+{
+	return fake_qp_remote_write(actor_qp(site->client), addr, key, from, length) ==
+	       IB_WC_SUCCESS;
+}
+
+/* The peer writes its whole length, finds it there, and gets no further. */
+static void expect_reachable(struct kunit *test, struct site *site, struct krdma_region *region,
+			     const u8 *memory)
+{
+	struct krdma_region_info info;
+	u8 *bytes;
+
+	krdma_region_query(region, &info);
+	bytes = kunit_kzalloc(test, info.length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	for (u64 i = 0; i < info.length; i++)
+		bytes[i] = i * 7 + 1;
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.addr, info.remote_key, bytes, info.length));
+	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
+	memset(bytes, 0, info.length);
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.addr, info.remote_key, bytes, info.length));
+	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr + 1, info.remote_key, bytes,
+					    info.length));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr - 1, info.remote_key, bytes, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, info.remote_key + 1, bytes, 1));
+}
+
+/*
+ * Mapping
+ */
+
+static void test_buffers(struct kunit *test)
+{
+	static const size_t lengths[] = {
+		1, LENGTH, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, PAGES * PAGE_SIZE - 100,
+	};
+	static const unsigned int offsets[] = { 0, 1, 99 };
+	struct site *site = site_new(test, NULL);
+	struct krdma_region_info info;
+	struct krdma_region *region;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths) * ARRAY_SIZE(offsets) * 2; i++) {
+		size_t length = lengths[i / 2 % ARRAY_SIZE(lengths)];
+		unsigned int offset = offsets[i / 2 / ARRAY_SIZE(lengths)];
+		u8 *memory, *start;
+
+		memory = i % 2 ? kzalloc(length + offset, GFP_KERNEL) : vzalloc(length + offset);
+		KUNIT_ASSERT_NOT_NULL(test, memory);
+		start = memory + offset;
+		region = krdma_region_map(site->session, site->dev, start, length, ALL);
+		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(region), "%d for %zu bytes at %u",
+				       PTR_ERR_OR_ZERO(region), length, offset);
+		if (!IS_ERR(region)) {
+			krdma_region_query(region, &info);
+			KUNIT_EXPECT_EQ(test, (uintptr_t)start, info.addr);
+			KUNIT_EXPECT_EQ(test, length, info.length);
+			KUNIT_EXPECT_EQ(test, ALL, info.access);
+			expect_reachable(test, site, region, start);
+			KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		}
+		kvfree(memory);
+	}
+}
+
+static void test_scatterlists(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region_info info;
+	struct krdma_region *region;
+	struct scatterlist sg[3];
+	u8 *memory, *flat;
+
+	memory = kunit_kzalloc(test, 4 * PAGE_SIZE, GFP_KERNEL);
+	flat = kunit_kzalloc(test, 4 * PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_NOT_NULL(test, flat);
+	memory = PTR_ALIGN(memory, PAGE_SIZE);
+
+	/* The end of the third page, all of the first, the beginning of the second. */
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	sg_set_buf(&sg[0], memory + 3 * PAGE_SIZE - 100, 100);
+	sg_set_buf(&sg[1], memory, PAGE_SIZE);
+	sg_set_buf(&sg[2], memory + PAGE_SIZE, 50);
+	region = krdma_region_map_sg(site->session, site->dev, sg, ARRAY_SIZE(sg), ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	krdma_region_query(region, &info);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE - 100, info.addr);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE + 150, info.length);
+	memset(flat, 0xaa, info.length);
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.addr, info.remote_key, flat, info.length));
+	for (unsigned int i = 0; i < 3; i++)
+		KUNIT_EXPECT_MEMEQ(test, flat, sg_virt(&sg[i]), sg[i].length);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+
+	/* What does not meet at pages has no key; without one it does not matter. */
+	sg_set_buf(&sg[1], memory + 1, PAGE_SIZE - 1);
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 3, ALL)));
+	region = krdma_region_map_sg(site->session, site->dev, sg, 3, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 0, 0)));
+	sg[1].length = 0;
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 3, 0)));
+}
+
+/* Every combination of rights, known or not: what it is, and what the peer may. */
+static void test_rights(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region_info info;
+	struct krdma_region *region;
+	u8 byte = 0;
+
+	for (u32 access = 0; access < 32; access++) {
+		long expected = 0;
+
+		if (access & 16 || (access & (REMOTE_WRITE | REMOTE_ATOMIC) && !(access & LOCAL)))
+			expected = -EINVAL;
+		else if (access & REMOTE_ATOMIC)
+			expected = -EOPNOTSUPP;
+		region = site_map(site, LENGTH, access);
+		KUNIT_EXPECT_EQ_MSG(test, expected, PTR_ERR_OR_ZERO(region), "access %u", access);
+		if (IS_ERR(region))
+			continue;
+		krdma_region_query(region, &info);
+		KUNIT_EXPECT_EQ(test, !!(access & ~LOCAL), !!info.remote_key);
+		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_READ),
+				    peer_reads(site, info.addr, info.remote_key, &byte, 1),
+				    "access %u", access);
+		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_WRITE),
+				    peer_writes(site, info.addr, info.remote_key, &byte, 1),
+				    "access %u", access);
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	}
+}
+
+/* What can be atomic on a device that has them. */
+static void test_atomic_rights(struct kunit *test)
+{
+	struct site *site = site_new(test, fake_device_offer_atomics);
+	struct krdma_region *region;
+
+	region = site_map(site, LENGTH, LOCAL | REMOTE_ATOMIC);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, LENGTH, REMOTE_ATOMIC)));
+}
+
+static void test_bad_memory(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region;
+	u8 stack[8];
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, 0, LOCAL)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(krdma_region_map(site->session, site->dev, stack,
+							 sizeof(stack), LOCAL)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(krdma_region_map(site->session, site->dev,
+							 (void *)PAGE_SIZE, 8, LOCAL)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, SIZE_MAX, LOCAL)));
+	KUNIT_EXPECT_EQ(test, -EFBIG, PTR_ERR_OR_ZERO(site_map(site, (1ULL << 32) + 1, LOCAL)));
+	KUNIT_EXPECT_EQ(test, -EFBIG,
+			PTR_ERR_OR_ZERO(site_map(site, PAGES * PAGE_SIZE + 1, ALL)));
+	/* The same is not too long for oneself. */
+	region = site_map(site, PAGES * PAGE_SIZE + 1, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	/* Tests have no process. */
+	KUNIT_EXPECT_EQ(test, -ESRCH,
+			PTR_ERR_OR_ZERO(krdma_region_map_user(site->session, site->dev, 0, 8, 0)));
+}
+
+static void no_registration(struct fake_device *fake)
+{
+	fake->attr.device_cap_flags = 0;
+}
+
+static void test_no_registration(struct kunit *test)
+{
+	struct site *site = site_new(test, no_registration);
+	struct krdma_region *region;
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, PTR_ERR_OR_ZERO(site_map(site, LENGTH, REMOTE_READ)));
+	region = site_map(site, LENGTH, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_NULL(test, krdma_mr_get(site->client->conn));
+}
+
+/* What the device refuses once; the next one is as good as ever. */
+static void test_failures(struct kunit *test)
+{
+	static const struct {
+		enum fake_verb verb;
+		int error;
+		int said;
+	} cases[] = {
+		{ FAKE_ALLOC_MR, -ENOMEM, -ENOMEM },
+		{ FAKE_ALLOC_MR, -EREMOTEIO, -EIO },
+		{ FAKE_MAP_MR_SG, -ENOMEM, -ENOMEM },
+		{ FAKE_MAP_MR_SG, -EREMOTEIO, -EIO },
+	};
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		fake_device_fail(site->stage->fake, cases[i].verb, 1, cases[i].error);
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].said,
+				    PTR_ERR_OR_ZERO(site_map(site, LENGTH, ALL)), "case %u", i);
+		region = site_map(site, LENGTH, ALL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	}
+
+	/* What cannot be posted is tried once more on a new connection. */
+	fake_device_fail(site->stage->fake, FAKE_POST_SEND, 1, -EREMOTEIO);
+	region = site_map(site, LENGTH, ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	expect_reachable(test, site, region, site->buffer);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+static void test_keys_are_fresh(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region_info info;
+	struct krdma_region *region;
+	u32 keys[40];
+	u8 byte;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
+		region = site_map(site, LENGTH, ALL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+		krdma_region_query(region, &info);
+		keys[i] = info.remote_key;
+		KUNIT_EXPECT_TRUE(test, peer_reads(site, info.addr, keys[i], &byte, 1));
+		for (unsigned int j = 0; j < i; j++)
+			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, keys[j], &byte, 1));
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, keys[i], &byte, 1));
+	}
+}
+
+/*
+ * In use
+ */
+
+static int receive_into(struct site *site, struct krdma_region *region, u64 addr, u32 length)
+{
+	struct krdma_sge sge = { .region = region, .addr = addr, .length = length };
+	struct krdma_receive receive = { .sges = &sge, .sge_count = 1 };
+
+	return krdma_conn_receive(site->client->conn, &receive, 1);
+}
+
+static void test_release_of_what_is_used(struct kunit *test)
+{
+	struct fake_message message = { .data = "hello", .length = 5 };
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region = site_map(site, LENGTH, ALL);
+	u64 addr = (uintptr_t)site->buffer;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr + 10, 20));
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
+	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));
+	KUNIT_EXPECT_TRUE(test, actor_completes(site->client, 1));
+	KUNIT_EXPECT_MEMEQ(test, "hello", site->buffer + 10, 5);
+	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(region));
+	expect_reachable(test, site, region, site->buffer);
+	krdma_conn_close(site->client->conn);
+	KUNIT_EXPECT_EQ(test, 1, site->client->flushed);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/* The key ends soon, the memory when nothing uses it any more. */
+static void test_drop_of_what_is_used(struct kunit *test)
+{
+	struct fake_message message = { .data = "hello", .length = 5 };
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region = site_map(site, LENGTH, REMOTE_READ | LOCAL);
+	unsigned long end = jiffies + STAGE_LONG;
+	u64 addr = (uintptr_t)site->buffer;
+	struct krdma_region_info info;
+	u8 byte;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	krdma_region_query(region, &info);
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, addr, info.remote_key, &byte, 1));
+	krdma_region_drop(region);
+	while (peer_reads(site, addr, info.remote_key, &byte, 1) && time_before(jiffies, end))
+		fsleep(1000);
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, addr, info.remote_key, &byte, 1));
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));
+	KUNIT_EXPECT_TRUE(test, actor_completes(site->client, 1));
+	KUNIT_EXPECT_MEMEQ(test, "hello", site->buffer, 5);
+}
+
+static void test_wrong_pieces(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region = site_map(site, LENGTH, LOCAL);
+	struct krdma_region *constant = site_map(site, LENGTH, 0);
+	u64 addr = (uintptr_t)site->buffer;
+	struct krdma_session *session;
+	struct krdma_region *foreign;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, constant);
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr, LENGTH + 1));
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr - 1, 1));
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr + 1, U32_MAX));
+	KUNIT_EXPECT_EQ(test, -EACCES, receive_into(site, constant, addr, 1));
+
+	session = krdma_session_create(&init_net);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, session);
+	foreign = krdma_region_map(session, site->dev, site->buffer, LENGTH, LOCAL);
+	krdma_session_put(session);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, foreign);
+	KUNIT_EXPECT_EQ(test, -EXDEV, receive_into(site, foreign, addr, 1));
+
+	/* None of these was a use. */
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(foreign));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(constant));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+static void test_device_goes(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *dropped = site_map(site, LENGTH, ALL);
+	struct krdma_region *region = site_map(site, LENGTH, ALL);
+	struct krdma_device *dev = krdma_device_find(&init_net, STAGE_DEVICE);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dropped);
+	test_device_unregister(site->stage->device);
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			PTR_ERR_OR_ZERO(krdma_region_map(site->session, dev, site->buffer, 8, 0)));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	krdma_region_drop(dropped);
+	krdma_device_put(dev);
+}
+
+/*
+ * Descriptors
+ */
+
+static void test_descriptors(struct kunit *test)
+{
+	static const u32 accesses[] = {
+		REMOTE_READ, REMOTE_READ | LOCAL, LOCAL | REMOTE_WRITE, ALL,
+		LOCAL | REMOTE_ATOMIC,
+	};
+	struct site *site = site_new(test, fake_device_offer_atomics);
+	struct krdma_region_info info, told;
+	u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
+	struct krdma_region *region;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(accesses); i++) {
+		region = site_map(site, LENGTH, accesses[i]);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+		krdma_region_query(region, &info);
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_describe(region, 100, 900, descriptor));
+		KUNIT_EXPECT_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor),
+							       &told));
+		KUNIT_EXPECT_EQ(test, info.addr + 100, told.addr);
+		KUNIT_EXPECT_EQ(test, 900, told.length);
+		KUNIT_EXPECT_EQ(test, info.remote_key, told.remote_key);
+		KUNIT_EXPECT_EQ(test, accesses[i] & ~LOCAL, told.access);
+		KUNIT_EXPECT_EQ(test, -EINVAL,
+				krdma_descriptor_read(descriptor, sizeof(descriptor) - 1, &told));
+		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_describe(region, 100, 901, descriptor));
+		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_describe(region, 1001, 0, descriptor));
+		KUNIT_EXPECT_EQ(test, -ERANGE,
+				krdma_region_describe(region, U64_MAX, 2, descriptor));
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_region_describe(region, 0, 0, descriptor));
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	}
+	region = site_map(site, LENGTH, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, -EACCES, krdma_region_describe(region, 0, 1, descriptor));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/*
+ * What is kept
+ */
+
+static void test_cache(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region_cache *cache;
+	struct krdma_region *a, *b, *c;
+	u8 *buffer = site->buffer;
+
+	cache = krdma_region_cache_create(site->session, site->dev, 2);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cache);
+	fake_device_fail(site->stage->fake, FAKE_ALLOC_MR, 0, 0);
+#define GET(start, access)	krdma_region_cache_get(cache, buffer + (start), 100, access)
+#define MADE()			fake_device_calls(site->stage->fake, FAKE_ALLOC_MR)
+	a = GET(0, REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, a);
+	b = GET(0, REMOTE_READ);
+	KUNIT_EXPECT_PTR_EQ(test, a, b);
+	KUNIT_EXPECT_EQ(test, 1, MADE());
+	krdma_region_cache_put(cache, b);
+	krdma_region_cache_put(cache, a);
+	KUNIT_EXPECT_PTR_EQ(test, a, GET(0, REMOTE_READ));
+	KUNIT_EXPECT_EQ(test, 1, MADE());
+	/* Other rights, another length: another one. */
+	b = GET(0, ALL);
+	KUNIT_EXPECT_EQ(test, 2, MADE());
+	c = krdma_region_cache_get(cache, buffer, 99, REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, 3, MADE());
+	krdma_region_cache_put(cache, a);
+	krdma_region_cache_put(cache, b);
+	krdma_region_cache_put(cache, c);
+
+	/* Of three that nobody uses two stay, those that were put last. */
+	KUNIT_EXPECT_PTR_EQ(test, b, GET(0, ALL));
+	KUNIT_EXPECT_EQ(test, 3, MADE());
+	krdma_region_cache_put(cache, b);
+	a = GET(0, REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, 4, MADE());
+
+	/* What is forgotten while it is used serves its user, and nobody else. */
+	krdma_region_cache_forget(cache, buffer + 99, 1);
+	krdma_region_cache_forget(cache, buffer + 100, 1);
+	b = GET(0, REMOTE_READ);
+	KUNIT_EXPECT_PTR_NE(test, a, b);
+	KUNIT_EXPECT_EQ(test, 5, MADE());
+	krdma_region_cache_put(cache, a);
+	krdma_region_cache_put(cache, b);
+	a = GET(0, ALL);
+	KUNIT_EXPECT_EQ(test, 6, MADE());
+	expect_reachable(test, site, a, buffer);
+	/* It did not reach as far as what was forgotten. */
+	KUNIT_EXPECT_PTR_EQ(test, c, krdma_region_cache_get(cache, buffer, 99, REMOTE_READ));
+	KUNIT_EXPECT_EQ(test, 6, MADE());
+	krdma_region_cache_put(cache, c);
+	krdma_region_cache_put(cache, a);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(GET(0, REMOTE_WRITE)));
+#undef GET
+#undef MADE
+	krdma_region_cache_destroy(cache);
+}
+
+static void map_mr(struct kunit *test, struct krdma_mr *mr, struct scatterlist *sg, void *memory,
+		   u32 length)
+{
+	sg_init_one(sg, memory, length);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, sg, 1));
+}
+
+static int post_register(struct site *site, struct krdma_mr *mr, u32 access)
+{
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_REGISTER, .mr = mr, .access = access,
+	};
+
+	return krdma_conn_post(site->client->conn, &request, 1);
+}
+
+static int post_invalidate(struct site *site, u32 key)
+{
+	struct krdma_request request = { .opcode = KRDMA_OP_INVALIDATE, .key = key };
+
+	return krdma_conn_post(site->client->conn, &request, 1);
+}
+
+static u8 *registration_memory(struct kunit *test)
+{
+	u8 *memory = kunit_kzalloc(test, 8 * PAGE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	return PTR_ALIGN(memory, PAGE_SIZE);
+}
+
+static void test_registrations(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	u8 *memory = registration_memory(test);
+	u8 *bytes = memory + 4 * PAGE_SIZE;
+	struct scatterlist sg;
+	struct krdma_mr *one;
+	u32 key;
+
+	one = krdma_mr_get(site->client->conn);
+	KUNIT_ASSERT_NOT_NULL(test, one);
+
+	for (unsigned int round = 0; round < 3; round++) {
+		map_mr(test, one, &sg, memory + 5, LENGTH);
+		key = krdma_mr_key(one);
+		KUNIT_EXPECT_EQ(test, 5, krdma_mr_addr(one) % PAGE_SIZE);
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, 1));
+		KUNIT_ASSERT_EQ(test, 1, post_register(site, one, ALL));
+		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 1));
+		memset(memory + 5, round + 1, LENGTH);
+		KUNIT_EXPECT_TRUE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, LENGTH));
+		KUNIT_EXPECT_MEMEQ(test, memory + 5, bytes, LENGTH);
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one) + 1, key, bytes,
+						    LENGTH));
+		KUNIT_ASSERT_EQ(test, 1, post_invalidate(site, key));
+		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 2));
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, 1));
+	}
+	KUNIT_EXPECT_EQ(test, 0, site->client->flushed);
+	krdma_mr_put(one);
+}
+
+static void test_registration_pool(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_conn *conn = site->client->conn;
+	u8 *memory = registration_memory(test);
+	struct scatterlist sg, many[2];
+	struct krdma_mr *one, *two;
+	u32 key;
+
+	one = krdma_mr_get(conn);
+	two = krdma_mr_get(conn);
+	KUNIT_ASSERT_NOT_NULL(test, one);
+	KUNIT_ASSERT_NOT_NULL(test, two);
+	KUNIT_EXPECT_NULL(test, krdma_mr_get(conn));
+	map_mr(test, one, &sg, memory, 10);
+	key = krdma_mr_key(one);
+
+	/* What does not fit, and then what does. */
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_mr_map(one, &sg, 0));
+	sg_init_one(&sg, memory + 1, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, &sg, 1));
+	sg_init_table(many, 2);
+	sg_set_buf(&many[0], memory, 100);
+	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, many, 2));
+	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_NE(test, key, krdma_mr_key(one));
+
+	/* Given back, it is there again. */
+	krdma_mr_put(one);
+	KUNIT_EXPECT_PTR_EQ(test, one, krdma_mr_get(conn));
+
+	/* After the end there is nothing to be had, but to be put. */
+	krdma_conn_close(conn);
+	sg_init_one(&sg, memory, 10);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(one, &sg, 1));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, post_register(site, one, ALL));
+	krdma_mr_put(one);
+	KUNIT_EXPECT_NULL(test, krdma_mr_get(conn));
+	actor_close(site->client);
+	krdma_mr_put(two);
+}
+
+static struct kunit_case region_cases[] = {
+	KUNIT_CASE(test_buffers),
+	KUNIT_CASE(test_scatterlists),
+	KUNIT_CASE(test_rights),
+	KUNIT_CASE(test_atomic_rights),
+	KUNIT_CASE(test_bad_memory),
+	KUNIT_CASE(test_no_registration),
+	KUNIT_CASE(test_failures),
+	KUNIT_CASE(test_keys_are_fresh),
+	KUNIT_CASE(test_release_of_what_is_used),
+	KUNIT_CASE(test_drop_of_what_is_used),
+	KUNIT_CASE(test_wrong_pieces),
+	KUNIT_CASE(test_device_goes),
+	KUNIT_CASE(test_descriptors),
+	KUNIT_CASE(test_cache),
+	KUNIT_CASE(test_registrations),
+	KUNIT_CASE(test_registration_pool),
+	{}
+};
+
+static struct kunit_suite region_suite = {
+	.name = "krdma_region",
+	.test_cases = region_cases,
+};
+
+kunit_test_suite(region_suite);
