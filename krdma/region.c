@@ -95,6 +95,7 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 	krdma_device_hold(dev);
 	region->access = access;
 	region->addr = addr;
+	region->peer_addr = addr;
 	region->length = length;
 	return region;
 }
@@ -147,7 +148,7 @@ static int krdma_region_register(struct krdma_region *region)
 
 	region->by_key = (region->access & KRDMA_ACCESS_REMOTE_WRITE) &&
 			 krdma_provider_reads_by_key(ibdev);
-	return krdma_memory_register(region->memory, region->addr);
+	return krdma_memory_register(region->memory, region->peer_addr);
 }
 
 /**
@@ -160,7 +161,8 @@ static int krdma_region_register(struct krdma_region *region)
  * @length: its length in bytes
  * @access: &enum krdma_access
  *
- * Pieces of it, one's own and the peers', are counted from its address.
+ * Local pieces of it are counted from its address; peers count from an address of
+ * their own, see krdma_region_query().
  *
  * Without remote rights, one operation can use as much of it as is in 128 places
  * for the device, which for vmalloc() is as many pages.
@@ -202,6 +204,11 @@ struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdm
 	if (IS_ERR(region))
 		return region;
 
+	/*
+	 * Where the kernel has its memory is no business of a peer's.  Nor is it at 0,
+	 * which peers may take for none.
+	 */
+	region->peer_addr = PAGE_SIZE + offset_in_page(buffer);
 	ret = krdma_region_enter_domain(region);
 	if (!ret)
 		ret = krdma_memory_map_buffer(region->memory, buffer);
@@ -367,6 +374,7 @@ void krdma_region_query(struct krdma_region *region, struct krdma_region_info *i
 {
 	*info = (struct krdma_region_info) {
 		.addr = region->addr,
+		.remote_addr = region->peer_addr,
 		.length = region->length,
 		.remote_key = region->remote_key,
 		.access = region->access,
@@ -439,7 +447,7 @@ int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *dom
 	if (!room)
 		goto err_end;
 	segments[0] = (struct krdma_segment) {
-		.addr = addr,
+		.addr = region->peer_addr + offset,
 		.length = length,
 		.key = region->local_key,
 	};
@@ -500,7 +508,7 @@ static const struct {
 int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor)
 {
 	struct krdma_descriptor plain = {
-		.addr = region->addr + offset,
+		.addr = region->peer_addr + offset,
 		.length = length,
 		.key = region->remote_key,
 	};
@@ -522,7 +530,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_describe, "KRDMA");
  * krdma_descriptor_read - what a peer tells of its region
  * @descriptor: from a message; anything may be there
  * @size: how much of the message is there
- * @info: filled in, unless it fails; the access is what one may do there oneself
+ * @info: filled in, unless it fails; the access is what one may do there oneself,
+ *	and the remote address is where
  *
  * Context: any.
  * Return: 0; -EPROTONOSUPPORT: a descriptor of another version; -EINVAL: none.
@@ -537,7 +546,7 @@ int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region
 		return ret;
 
 	*info = (struct krdma_region_info) {
-		.addr = plain.addr,
+		.remote_addr = plain.addr,
 		.length = plain.length,
 		.remote_key = plain.key,
 	};

@@ -31,7 +31,8 @@ struct krdma_qp;
  *	through the addresses for DMA
  * @local_key: for local operations
  * @remote_key: for peers, 0 without remote rights
- * @addr: its first address
+ * @addr: its first address, for local operations
+ * @peer_addr: the same for peers, and for the device where a key stands for it
  * @length: bytes
  * @revoke: takes the peers' key away while operations are in flight
  *
@@ -49,6 +50,7 @@ struct krdma_region {
 	u32 local_key;
 	u32 remote_key;
 	u64 addr;
+	u64 peer_addr;
 	u64 length;
 	struct work_struct revoke;
 };

@@ -586,7 +586,7 @@ static void test_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, KRDMA_OP_SEND, client->last.opcode);
 
 	request.opcode = KRDMA_OP_WRITE;
-	request.remote_addr = info.addr + 5000;
+	request.remote_addr = info.remote_addr + 5000;
 	request.remote_key = info.remote_key;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
@@ -596,7 +596,7 @@ static void test_bytes(struct kunit *test)
 	/* The eight bytes are those of the number as the processor has it. */
 	request = (struct krdma_request) {
 		.opcode = KRDMA_OP_ATOMIC_WRITE, .operand = 0x0102030405060708ULL,
-		.remote_addr = info.addr + 64, .remote_key = info.remote_key,
+		.remote_addr = info.remote_addr + 64, .remote_key = info.remote_key,
 	};
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
 	request.opcode = KRDMA_OP_FLUSH;
@@ -607,7 +607,7 @@ static void test_bytes(struct kunit *test)
 	memset(client->buffer, 0, CONN_BUFFER);
 	request = (struct krdma_request) {
 		.opcode = KRDMA_OP_READ, .sges = from, .sge_count = 2,
-		.remote_addr = info.addr + 5000, .remote_key = info.remote_key,
+		.remote_addr = info.remote_addr + 5000, .remote_key = info.remote_key,
 	};
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 5));

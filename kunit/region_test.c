@@ -89,15 +89,17 @@ static void expect_reachable(struct kunit *test, struct site *site, struct krdma
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	for (u64 i = 0; i < info.length; i++)
 		bytes[i] = i * 7 + 1;
-	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.addr, info.remote_key, bytes, info.length));
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.remote_key, bytes,
+					    info.length));
 	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
 	memset(bytes, 0, info.length);
-	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.addr, info.remote_key, bytes, info.length));
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, bytes,
+					   info.length));
 	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr + 1, info.remote_key, bytes,
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr + 1, info.remote_key, bytes,
 					    info.length));
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr - 1, info.remote_key, bytes, 1));
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, info.remote_key + 1, bytes, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr - 1, info.remote_key, bytes, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.remote_key + 1, bytes, 1));
 }
 
 /*
@@ -128,6 +130,8 @@ static void test_buffers(struct kunit *test)
 		if (!IS_ERR(region)) {
 			krdma_region_query(region, &info);
 			KUNIT_EXPECT_EQ(test, (uintptr_t)start, info.addr);
+			/* Peers are not told where the kernel has it. */
+			KUNIT_EXPECT_EQ(test, PAGE_SIZE + offset_in_page(start), info.remote_addr);
 			KUNIT_EXPECT_EQ(test, length, info.length);
 			KUNIT_EXPECT_EQ(test, ALL, info.access);
 			expect_reachable(test, site, region, start);
@@ -162,7 +166,8 @@ static void test_scatterlists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE - 100, info.addr);
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE + 150, info.length);
 	memset(flat, 0xaa, info.length);
-	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.addr, info.remote_key, flat, info.length));
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.remote_key, flat,
+					    info.length));
 	for (unsigned int i = 0; i < 3; i++)
 		KUNIT_EXPECT_MEMEQ(test, flat, sg_virt(&sg[i]), sg[i].length);
 	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
@@ -204,10 +209,10 @@ static void test_rights(struct kunit *test)
 		krdma_region_query(region, &info);
 		KUNIT_EXPECT_EQ(test, !!(access & ~LOCAL), !!info.remote_key);
 		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_READ),
-				    peer_reads(site, info.addr, info.remote_key, &byte, 1),
+				    peer_reads(site, info.remote_addr, info.remote_key, &byte, 1),
 				    "access %u", access);
 		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_WRITE),
-				    peer_writes(site, info.addr, info.remote_key, &byte, 1),
+				    peer_writes(site, info.remote_addr, info.remote_key, &byte, 1),
 				    "access %u", access);
 		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
 	}
@@ -314,11 +319,11 @@ static void test_keys_are_fresh(struct kunit *test)
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
 		krdma_region_query(region, &info);
 		keys[i] = info.remote_key;
-		KUNIT_EXPECT_TRUE(test, peer_reads(site, info.addr, keys[i], &byte, 1));
+		KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 		for (unsigned int j = 0; j < i; j++)
-			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, keys[j], &byte, 1));
+			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[j], &byte, 1));
 		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, info.addr, keys[i], &byte, 1));
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 	}
 }
 
@@ -369,11 +374,11 @@ static void test_drop_of_what_is_used(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
 	krdma_region_query(region, &info);
 	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
-	KUNIT_EXPECT_TRUE(test, peer_reads(site, addr, info.remote_key, &byte, 1));
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
 	krdma_region_drop(region);
-	while (peer_reads(site, addr, info.remote_key, &byte, 1) && time_before(jiffies, end))
+	while (peer_reads(site, info.remote_addr, info.remote_key, &byte, 1) && time_before(jiffies, end))
 		fsleep(1000);
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, addr, info.remote_key, &byte, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));
 	KUNIT_EXPECT_TRUE(test, actor_completes(site->client, 1));
 	KUNIT_EXPECT_MEMEQ(test, "hello", site->buffer, 5);
@@ -447,7 +452,7 @@ static void test_descriptors(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, krdma_region_describe(region, 100, 900, descriptor));
 		KUNIT_EXPECT_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor),
 							       &told));
-		KUNIT_EXPECT_EQ(test, info.addr + 100, told.addr);
+		KUNIT_EXPECT_EQ(test, info.remote_addr + 100, told.remote_addr);
 		KUNIT_EXPECT_EQ(test, 900, told.length);
 		KUNIT_EXPECT_EQ(test, info.remote_key, told.remote_key);
 		KUNIT_EXPECT_EQ(test, accesses[i] & ~LOCAL, told.access);

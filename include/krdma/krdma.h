@@ -588,13 +588,15 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 
 /**
  * struct krdma_region_info - a region
- * @addr: its first address: what local pieces and peers count from
+ * @addr: its first address: what local pieces count from
+ * @remote_addr: the same for peers, who need not know where the kernel has a buffer
  * @length: bytes
  * @remote_key: the key for peers, 0 without remote rights
  * @access: &enum krdma_access
  */
 struct krdma_region_info {
 	u64 addr;
+	u64 remote_addr;
 	u64 length;
 	u32 remote_key;
 	u32 access;

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls in the wrong state, and all the ways in which connections end.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/in.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "fixture.h"
+
+/*
+ * Wrong states
+ */
+
+struct answers {
+	int resolve;
+	int prepare;
+	int connect;
+	int accept;
+	int reject;
+	int disconnect;
+	int post;
+	int receive;
+};
+
+static void expect_answers(struct core_test *test, struct krdma_conn *conn,
+			   const struct sockaddr_storage *remote, const struct answers *expected)
+{
+	struct krdma_route route = { .remote = (const struct sockaddr *)remote };
+	struct krdma_conn_param param = {};
+	struct krdma_conn_attr attr = {};
+	struct krdma_request request = { .opcode = KRDMA_OP_SEND };
+	struct krdma_receive receive = {};
+
+	CORE_EQ(test, expected->resolve, krdma_conn_resolve(conn, &route));
+	CORE_EQ(test, expected->prepare, krdma_conn_prepare(conn, &attr));
+	CORE_EQ(test, expected->accept, krdma_conn_accept(conn, &param));
+	CORE_EQ(test, expected->reject, krdma_conn_reject(conn, NULL, 0));
+	CORE_EQ(test, expected->post, krdma_conn_post(conn, &request, 1));
+	if (expected->connect)
+		CORE_EQ(test, expected->connect, krdma_conn_connect(conn, &param));
+	if (expected->receive)
+		CORE_EQ(test, expected->receive, krdma_conn_receive(conn, &receive, 1));
+	if (expected->disconnect)
+		CORE_EQ(test, expected->disconnect, krdma_conn_disconnect(conn));
+}
+
+static void wrong_states(struct core_test *test)
+{
+	static const struct answers fresh = {
+		.prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL, .reject = -EINVAL,
+		.disconnect = -ENOTCONN, .post = -ENOTCONN, .receive = -ENOTCONN,
+	};
+	static const struct answers prepared = {
+		.resolve = -EALREADY, .prepare = -EALREADY, .accept = -EINVAL, .reject = -EINVAL,
+		.disconnect = -ENOTCONN, .post = -ENOTCONN,
+	};
+	static const struct answers connected_client = {
+		.resolve = -EISCONN, .prepare = -EISCONN, .connect = -EISCONN, .accept = -EINVAL,
+		.reject = -EINVAL, .post = 1,
+	};
+	static const struct answers connected_server = {
+		.resolve = -EISCONN, .prepare = -EISCONN, .connect = -EISCONN, .accept = -EISCONN,
+		.reject = -EISCONN, .post = 1,
+	};
+	static const struct answers closed_client = {
+		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL,
+		.reject = -EINVAL, .disconnect = -ENOTCONN, .post = -ENOTCONN,
+		.receive = -ENOTCONN,
+	};
+	static const struct answers closed_server = {
+		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN,
+		.accept = -ENOTCONN, .reject = -ENOTCONN, .disconnect = -ENOTCONN,
+		.post = -ENOTCONN, .receive = -ENOTCONN,
+	};
+	struct core_pair *pair = core_pair_alloc(test);
+	struct krdma_receive receive = {};
+	struct krdma_conn *conn;
+	struct answers answers;
+
+	if (!pair)
+		return;
+	if (!core_pair_listen(pair, 0))
+		goto out;
+	conn = krdma_conn_create(pair->client_session, NULL, NULL);
+	if (!CORE_OK_PTR(test, conn))
+		goto out;
+	/* Resolving must not begin here: that is tried last. */
+	answers = fresh;
+	answers.resolve = -EAFNOSUPPORT;
+	expect_answers(test, conn, &(struct sockaddr_storage) { .ss_family = AF_UNIX }, &answers);
+	CORE_EQ(test, 0, krdma_conn_wait(conn, 1));
+	CORE_EQ(test, -ENOTCONN, krdma_conn_addresses(conn, NULL, NULL));
+	CORE_TRUE(test, !krdma_conn_device(conn));
+	CORE_TRUE(test, !krdma_mr_get(conn));
+	krdma_conn_close(conn);
+	expect_answers(test, conn, &pair->listen_address, &closed_client);
+	krdma_conn_put(conn);
+
+	if (!core_pair_resolve(pair))
+		goto out;
+	CORE_EQ(test, 0, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	expect_answers(test, pair->client.conn, &pair->listen_address, &prepared);
+	CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request));
+	CORE_EQ(test, -EALREADY, krdma_conn_connect(pair->client.conn, &pair->request));
+	pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
+						CORE_TIMEOUT_MS);
+	if (!CORE_OK_PTR(test, pair->server.conn))
+		goto out;
+	CORE_EQ(test, -EINVAL, krdma_conn_connect(pair->server.conn, &pair->request));
+	CORE_EQ(test, -EALREADY, krdma_conn_resolve(pair->server.conn, &(struct krdma_route) {
+		.remote = (struct sockaddr *)&pair->listen_address }));
+	CORE_EQ(test, -ENOTCONN, krdma_conn_disconnect(pair->server.conn));
+	CORE_EQ(test, 0, krdma_conn_prepare(pair->server.conn, &pair->server_attr));
+	CORE_EQ(test, 1, krdma_conn_receive(pair->server.conn, &receive, 1));
+	CORE_EQ(test, 0, krdma_conn_accept(pair->server.conn, &pair->answer));
+	CORE_TRUE(test, krdma_conn_accept(pair->server.conn, &pair->answer) < 0);
+	CORE_EQ(test, 0, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
+	CORE_EQ(test, 0, krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS));
+	CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1));
+	expect_answers(test, pair->client.conn, &pair->listen_address, &connected_client);
+	expect_answers(test, pair->server.conn, &pair->listen_address, &connected_server);
+	core_expect_send(&pair->client, 0, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&pair->server, 0, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(&pair->client, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
+	core_expect_receive(&pair->server, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
+
+	CORE_EQ(test, 0, krdma_conn_disconnect(pair->client.conn));
+	CORE_TRUE(test, krdma_conn_disconnect(pair->client.conn) < 0);
+	krdma_conn_close(pair->client.conn);
+	expect_answers(test, pair->client.conn, &pair->listen_address, &closed_client);
+	CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	expect_answers(test, pair->server.conn, &pair->listen_address, &closed_server);
+out:
+	core_pair_close(pair);
+}
+
+/*
+ * Ends
+ */
+
+enum who { CLIENT, SERVER, BOTH };
+
+static void disconnected_by(struct core_test *test, enum who who)
+{
+	struct core_pair *pair = core_pair_open(test);
+	u64 begin = ktime_get_ns();
+
+	if (!pair)
+		return;
+	if (who != SERVER)
+		CORE_EQ(test, 0, krdma_conn_disconnect(pair->client.conn));
+	if (who == SERVER)
+		CORE_EQ(test, 0, krdma_conn_disconnect(pair->server.conn));
+	/* The other one may have heard of it. */
+	if (who == BOTH)
+		krdma_conn_disconnect(pair->server.conn);
+	CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_had_event(&pair->client, KRDMA_EVENT_DISCONNECTED));
+	CORE_TRUE(test, core_had_event(&pair->server, KRDMA_EVENT_DISCONNECTED));
+	begin = ktime_get_ns() - begin;
+	/* A second is what an answer may take; a slow machine takes some itself. */
+	core_check(test, begin < 3ULL * NSEC_PER_SEC, __func__, __LINE__,
+		   "the end (%d) took %llu ms", who, begin / NSEC_PER_MSEC);
+	core_pair_close(pair);
+}
+
+static void disconnect(struct core_test *test)
+{
+	disconnected_by(test, CLIENT);
+	disconnected_by(test, SERVER);
+	disconnected_by(test, BOTH);
+}
+
+/* What is posted when the end comes is given back, each once. */
+static void flushed_at_the_end(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_open(test);
+	struct krdma_receive receive = {};
+	struct krdma_completion got;
+	u64 seen = 0;
+
+	if (!pair)
+		return;
+	for (receive.cookie = 0; receive.cookie < 50; receive.cookie++)
+		CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1));
+	krdma_conn_close(pair->server.conn);
+	krdma_conn_close(pair->client.conn);
+	core_pump(pair);
+	while (core_await_receive(&pair->client, &got, 0)) {
+		CORE_EQ(test, seen, got.cookie);
+		CORE_EQ(test, KRDMA_STATUS_FLUSHED, got.status);
+		seen++;
+	}
+	CORE_EQ(test, 50, seen);
+	core_pair_close(pair);
+}
+
+static void abort_connected(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_open(test);
+
+	if (!pair)
+		return;
+	krdma_conn_abort(pair->client.conn);
+	CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_had_event(&pair->client, KRDMA_EVENT_DISCONNECTED));
+	CORE_EQ(test, -ECONNABORTED, krdma_conn_wait(pair->client.conn, 1));
+	CORE_EQ(test, -ECONNRESET, krdma_conn_wait(pair->server.conn, 1));
+	core_pair_close(pair);
+}
+
+/* Let go of at once; nothing may be left of it when the case is over. */
+static void put_without_close(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	struct krdma_conn *conn;
+
+	if (!pair)
+		return;
+	if (core_pair_listen(pair, 0)) {
+		conn = krdma_conn_create(pair->client_session, NULL, NULL);
+		if (CORE_OK_PTR(test, conn)) {
+			CORE_EQ(test, 0, krdma_conn_resolve(conn, &(struct krdma_route) {
+				.remote = (struct sockaddr *)&pair->listen_address }));
+			CORE_EQ(test, 0, krdma_conn_wait(conn, CORE_TIMEOUT_MS));
+			CORE_EQ(test, 0, krdma_conn_connect(conn, &(struct krdma_conn_param) {}));
+			pair->server.conn = krdma_listener_next(pair->listener, &core_ops,
+								&pair->server, CORE_TIMEOUT_MS);
+			if (CORE_OK_PTR(test, pair->server.conn))
+				CORE_EQ(test, 0, krdma_conn_accept(pair->server.conn,
+								   &pair->answer));
+			CORE_EQ(test, 0, krdma_conn_wait(conn, CORE_TIMEOUT_MS));
+			krdma_conn_abort(conn);
+			krdma_conn_put(conn);
+			CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED,
+							 CORE_TIMEOUT_MS));
+		}
+	}
+	core_pair_close(pair);
+}
+
+/* The end in every state on the way, at once and after a moment. */
+static void close_on_the_way(struct core_test *test)
+{
+	/* iWARP's connection manager waits for an answer, or for its provider's patience. */
+	const u64 limit = (test->iwarp ? 15ULL : 3ULL) * NSEC_PER_SEC;
+	struct krdma_listener *listener;
+	struct krdma_conn *conn;
+
+	for (int step = 0; step < 12 && !test->failures; step++) {
+		struct core_pair *pair = core_pair_alloc(test);
+		u64 begin;
+
+		if (!pair)
+			return;
+		if (!core_pair_listen(pair, 0))
+			goto next;
+		listener = pair->listener;
+		conn = krdma_conn_create(pair->client_session, &core_ops, &pair->client);
+		if (!CORE_OK_PTR(test, conn))
+			goto next;
+		pair->client.conn = conn;
+		if (step < 2)
+			goto close;
+		CORE_EQ(test, 0, krdma_conn_resolve(conn, &(struct krdma_route) {
+			.remote = (struct sockaddr *)&pair->listen_address }));
+		if (step < 4)
+			goto close;
+		CORE_EQ(test, 0, krdma_conn_wait(conn, CORE_TIMEOUT_MS));
+		if (step < 6)
+			goto close;
+		CORE_EQ(test, 0, krdma_conn_connect(conn, &pair->request));
+		if (step < 8)
+			goto close;
+		pair->server.conn = krdma_listener_next(listener, &core_ops, &pair->server,
+							CORE_TIMEOUT_MS);
+		CORE_OK_PTR(test, pair->server.conn);
+		if (step < 10)
+			goto close;
+		CORE_EQ(test, 0, krdma_conn_accept(pair->server.conn, &pair->answer));
+close:
+		if (step % 2)
+			msleep(20);
+		begin = ktime_get_ns();
+		krdma_conn_close(conn);
+		begin = ktime_get_ns() - begin;
+		core_check(test, begin < limit, __func__, __LINE__,
+			   "closing in step %d took %llu ms", step, begin / NSEC_PER_MSEC);
+next:
+		core_pair_close(pair);
+	}
+}
+
+/* A client that gives up before it is accepted. */
+static void given_up(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	int ret;
+
+	if (!pair)
+		return;
+	if (core_pair_listen(pair, 0) && core_pair_resolve(pair) &&
+	    CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request))) {
+		pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
+							CORE_TIMEOUT_MS);
+		krdma_conn_close(pair->client.conn);
+		if (CORE_OK_PTR(test, pair->server.conn)) {
+			/* Where the news comes late, accepting begins, and fails. */
+			ret = krdma_conn_accept(pair->server.conn, &pair->answer) ?:
+			      krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS);
+			CORE_TRUE(test, ret < 0);
+			CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED,
+							 CORE_TIMEOUT_MS));
+			CORE_TRUE(test, !core_had_event(&pair->server, KRDMA_EVENT_ESTABLISHED) ||
+				  core_had_event(&pair->server, KRDMA_EVENT_DISCONNECTED) ||
+				  core_had_event(&pair->server, KRDMA_EVENT_LOST));
+		}
+	}
+	core_pair_close(pair);
+}
+
+#define CLOSERS	6
+
+struct closer {
+	struct work_struct work;
+	struct krdma_conn *conn;
+	bool abort;
+};
+
+static void close_work(struct work_struct *work)
+{
+	struct closer *closer = container_of(work, struct closer, work);
+
+	if (closer->abort)
+		krdma_conn_abort(closer->conn);
+	krdma_conn_close(closer->conn);
+}
+
+/* Several threads close both ends at a time. */
+static void close_from_threads(struct core_test *test)
+{
+	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
+	struct closer *closers = kcalloc(CLOSERS, sizeof(*closers), GFP_KERNEL);
+	struct krdma_conn_info info;
+	struct core_pair *pair;
+
+	if (!CORE_TRUE(test, workqueue && closers))
+		goto out;
+	for (int round = 0; round < 4 && !test->failures; round++) {
+		pair = core_pair_open(test);
+		if (!pair)
+			goto out;
+		for (int i = 0; i < CLOSERS; i++) {
+			closers[i].conn = i & 1 ? pair->client.conn : pair->server.conn;
+			closers[i].abort = round & 1 && i > CLOSERS / 2;
+			INIT_WORK(&closers[i].work, close_work);
+			queue_work(workqueue, &closers[i].work);
+		}
+		for (int i = 0; i < CLOSERS; i++) {
+			flush_work(&closers[i].work);
+			krdma_conn_query(closers[i].conn, &info);
+			CORE_EQ(test, KRDMA_CONN_CLOSED, info.state);
+		}
+		core_pair_close(pair);
+	}
+out:
+	if (workqueue)
+		destroy_workqueue(workqueue);
+	kfree(closers);
+}
+
+const struct core_case core_end_cases[] = {
+	CORE_CASE(wrong_states),
+	CORE_CASE(disconnect),
+	CORE_CASE_CONTEXTS(flushed_at_the_end),
+	CORE_CASE(abort_connected),
+	CORE_CASE(put_without_close),
+	CORE_CASE(close_on_the_way),
+	CORE_CASE(given_up),
+	CORE_CASE(close_from_threads),
+	{},
+};

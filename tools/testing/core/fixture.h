@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two ends of a connection in one kernel, their memory, and waiting for what
+ * happens to them.
+ */
+#ifndef _KRDMA_CORE_FIXTURE_H
+#define _KRDMA_CORE_FIXTURE_H
+
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "core_test.h"
+
+/* Long for what happens in a moment on a machine that is not busy. */
+#define CORE_TIMEOUT_MS		20000
+/* How long nothing has to happen until it will not. */
+#define CORE_QUIET_MS		50
+
+#define CORE_EVENTS		16
+#define CORE_COMPLETIONS	512
+
+/* Completions that nobody has looked at yet. */
+struct core_log {
+	struct krdma_completion items[CORE_COMPLETIONS];
+	u32 head;
+	u32 tail;
+};
+
+/**
+ * struct core_end - one end of a connection
+ * @test: the case
+ * @pair: of which it is an end
+ * @conn: the connection
+ * @lock: protects the rest
+ * @wait: for whatever happens
+ * @events: those that came, in their order
+ * @event_count: how many
+ * @sends: completions of what was posted
+ * @receives: completions of receives
+ * @spaces: how often there was space again
+ * @told: completions, all in all
+ * @complete: called instead of keeping the completion, in the queue's context
+ * @context: for @complete
+ */
+struct core_end {
+	struct core_test *test;
+	struct core_pair *pair;
+	struct krdma_conn *conn;
+	spinlock_t lock;		/* see above */
+	wait_queue_head_t wait;
+	struct krdma_event events[CORE_EVENTS];
+	unsigned int event_count;
+	struct core_log *sends;
+	struct core_log *receives;
+	unsigned int spaces;
+	u64 told;
+	void (*complete)(struct core_end *end, const struct krdma_completion *completion);
+	void *context;
+};
+
+/**
+ * struct core_pair - two connected ends
+ * @test: the case
+ * @client: the end that connects
+ * @server: the end that accepts
+ * @client_session: whose @client is
+ * @server_session: whose @server is
+ * @listener: where the server waits
+ * @listen_address: where that is, with its port
+ * @queue: with KRDMA_CONTEXT_POLL, where both complete; NULL otherwise
+ * @client_attr: the client's queues; may be changed before core_pair_connect()
+ * @server_attr: likewise
+ * @request: what the client asks; likewise
+ * @answer: what the server answers; likewise
+ * @borrows: @server_session and @queue are somebody else's
+ * @prepared: called for each end when its queues are there, before it is connected
+ */
+struct core_pair {
+	struct core_test *test;
+	struct core_end client;
+	struct core_end server;
+	struct krdma_session *client_session;
+	struct krdma_session *server_session;
+	struct krdma_listener *listener;
+	struct sockaddr_storage listen_address;
+	struct krdma_queue *queue;
+	struct krdma_conn_attr client_attr;
+	struct krdma_conn_attr server_attr;
+	struct krdma_conn_param request;
+	struct krdma_conn_param answer;
+	bool borrows;
+	void (*prepared)(struct core_end *end);
+};
+
+extern const struct krdma_conn_ops core_ops;
+
+bool core_end_init(struct core_end *end, struct core_test *test, struct core_pair *pair);
+void core_end_free(struct core_end *end);
+void core_end_close(struct core_end *end);
+
+struct core_pair *core_pair_alloc(struct core_test *test);
+bool core_pair_listen(struct core_pair *pair, u32 backlog);
+bool core_pair_resolve(struct core_pair *pair);
+bool core_pair_connect(struct core_pair *pair);
+struct core_pair *core_pair_open(struct core_test *test);
+void core_pair_close(struct core_pair *pair);
+
+/* Waiting; with a queue to poll, the waiter polls it. */
+bool core_await_event(struct core_end *end, enum krdma_event_type type, u32 timeout_ms);
+bool core_had_event(struct core_end *end, enum krdma_event_type type);
+bool core_await_told(struct core_end *end, u64 count, u32 timeout_ms);
+bool core_await_send(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms);
+bool core_await_receive(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms);
+void core_pump(struct core_pair *pair);
+
+/* The next completion must be this. */
+bool core_expect_send(struct core_end *end, u64 cookie, u8 status);
+bool core_expect_receive(struct core_end *end, u64 cookie, u8 status, u32 length,
+			 struct krdma_completion *completion);
+/* Nothing must complete. */
+bool core_expect_nothing(struct core_end *end);
+
+/**
+ * struct core_buffer - memory of an end
+ * @data: the memory
+ * @size: its size
+ * @region: its region
+ * @info: about the region
+ */
+struct core_buffer {
+	u8 *data;
+	size_t size;
+	struct krdma_region *region;
+	struct krdma_region_info info;
+};
+
+#define CORE_ACCESS_ALL(test) \
+	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
+	 ((test)->attr.caps & KRDMA_DEVICE_CAP_ATOMIC ? KRDMA_ACCESS_REMOTE_ATOMIC : 0))
+
+bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
+		      struct krdma_session *session, size_t size, u32 access);
+void core_buffer_free(struct core_test *test, struct core_buffer *buffer);
+void core_fill(void *data, size_t size, u32 seed);
+bool core_filled(const void *data, size_t size, u32 seed);
+
+struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length);
+int core_receive(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+		 u32 length);
+/* Room for a message without data. */
+int core_receive_empty(struct core_end *end, u64 cookie);
+int core_send(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+	      u32 length, u8 flags);
+/* KRDMA_OP_WRITE, KRDMA_OP_WRITE_IMM, KRDMA_OP_READ */
+int core_rdma(struct core_end *end, u64 cookie, u8 opcode, const struct core_buffer *local,
+	      size_t offset, u32 length, const struct core_buffer *remote, size_t remote_offset,
+	      u8 flags);
+
+#endif /* _KRDMA_CORE_FIXTURE_H */

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Full queues, shared queues, order, and that everything comes exactly once.
+ */
+#include <linux/bitmap.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "transfer.h"
+
+/*
+ * Full queues
+ */
+
+static bool flow_open(struct transfer *transfer, struct core_test *test, u32 depth)
+{
+	struct krdma_conn_attr attr = {
+		.send_depth = depth, .recv_depth = depth, .max_inline = 32,
+	};
+
+	return transfer_begin(transfer, test, &attr, TRANSFER_SIZE);
+}
+
+#define FULL_DEPTH	8
+
+/*
+ * More messages than the queue has room for, before the peer has room for any.
+ * What has not completed takes room: RoCE waits for the peer's receive; where the
+ * consumer polls, nothing has completed before he has asked.
+ */
+static void send_queue_full(struct core_test *test)
+{
+	struct krdma_request requests[FULL_DEPTH + 4] = {};
+	struct transfer transfer;
+	struct core_end *client, *server;
+	unsigned int spaces;
+
+	if (test->iwarp && test->where != KRDMA_CONTEXT_POLL) {
+		test->skipped = "iWARP waits for no receive";
+		return;
+	}
+	if (!flow_open(&transfer, test, FULL_DEPTH))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	for (int i = 0; i < ARRAY_SIZE(requests); i++) {
+		requests[i].cookie = i;
+		requests[i].opcode = KRDMA_OP_SEND;
+	}
+	/* iWARP must not find the peer without a receive, and RoCE must. */
+	for (int i = 0; test->iwarp && i < ARRAY_SIZE(requests); i++)
+		CORE_EQ(test, 1, core_receive_empty(server, i));
+	CORE_EQ(test, FULL_DEPTH, krdma_conn_post(client->conn, requests, ARRAY_SIZE(requests)));
+	CORE_EQ(test, -EAGAIN, krdma_conn_post(client->conn, requests, 1));
+	spaces = client->spaces;
+	for (int i = 0; !test->iwarp && i < ARRAY_SIZE(requests); i++)
+		CORE_EQ(test, 1, core_receive_empty(server, i));
+	for (int i = 0; i < FULL_DEPTH; i++)
+		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+	CORE_TRUE(test, client->spaces > spaces);
+	CORE_EQ(test, 4, krdma_conn_post(client->conn, requests + FULL_DEPTH, 4));
+	for (int i = FULL_DEPTH; i < ARRAY_SIZE(requests); i++)
+		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+	for (int i = 0; i < ARRAY_SIZE(requests); i++)
+		core_expect_receive(server, i, KRDMA_STATUS_SUCCESS, 0, NULL);
+	transfer_end(&transfer);
+}
+
+static void receive_queue_full(struct core_test *test)
+{
+	struct krdma_receive receives[FULL_DEPTH + 3] = {};
+	struct transfer transfer;
+	struct core_end *client, *server;
+
+	if (!flow_open(&transfer, test, FULL_DEPTH))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	for (int i = 0; i < ARRAY_SIZE(receives); i++)
+		receives[i].cookie = i;
+	CORE_EQ(test, FULL_DEPTH,
+		krdma_conn_receive(client->conn, receives, ARRAY_SIZE(receives)));
+	CORE_EQ(test, -EAGAIN, krdma_conn_receive(client->conn, receives, 1));
+	CORE_EQ(test, 1, core_send(server, 1, &transfer.to, 0, 0, 0));
+	core_expect_send(server, 1, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(client, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
+	/* The room is there when the callback has returned: what space() says. */
+	for (int i = 0; i < 100 && !READ_ONCE(client->spaces); i++)
+		msleep(20);
+	CORE_TRUE(test, client->spaces);
+	CORE_EQ(test, 1, krdma_conn_receive(client->conn, receives + FULL_DEPTH, 3));
+	transfer_end(&transfer);
+}
+
+/* Waits until there is space again after @spaces times. */
+static bool await_space(struct core_end *end, unsigned int spaces)
+{
+	for (int i = 0; i < 2000; i++) {
+		core_pump(end->pair);
+		if (READ_ONCE(end->spaces) != spaces)
+			return true;
+		usleep_range(200, 500);
+	}
+	return CORE_TRUE(end->test, false);
+}
+
+/* Silent operations give their room back, though nobody is told. */
+static void silent_reclaim(struct core_test *test)
+{
+	struct krdma_conn_info info;
+	struct transfer transfer;
+	struct core_end *client;
+	unsigned int spaces;
+	int posted = 0;
+	int ret;
+
+	if (!flow_open(&transfer, test, 4))
+		return;
+	client = &transfer.pair->client;
+	while (posted < 200 && !test->failures) {
+		spaces = READ_ONCE(client->spaces);
+		ret = core_rdma(client, posted, KRDMA_OP_WRITE, &transfer.from, 0, 64,
+				&transfer.to, 0, KRDMA_POST_SILENT);
+		if (ret == 1)
+			posted++;
+		else if (CORE_EQ(test, -EAGAIN, ret))
+			await_space(client, spaces);
+	}
+	spaces = READ_ONCE(client->spaces);
+	while (core_rdma(client, 999, KRDMA_OP_READ, &transfer.from, 0, 64, &transfer.to, 0, 0) ==
+	       -EAGAIN && await_space(client, spaces))
+		spaces = READ_ONCE(client->spaces);
+	core_expect_send(client, 999, KRDMA_STATUS_SUCCESS);
+	core_expect_nothing(client);
+	krdma_conn_query(client->conn, &info);
+	CORE_EQ(test, 201, info.sends_completed);
+	transfer_end(&transfer);
+}
+
+/*
+ * Shared queues
+ */
+
+#define SHARED_DEPTH	10
+
+static void queue_budget(struct core_test *test)
+{
+	/* Room for two connections, and almost for a third. */
+	struct krdma_queue_attr attr = {
+		.depth = 3 * (2 * SHARED_DEPTH + KRDMA_QUEUE_OVERHEAD) - 1,
+		.where = test->where,
+		.vector = -1,
+	};
+	struct krdma_queue *queue = krdma_queue_create(test->dev, &attr);
+	struct core_pair *pairs[3] = {};
+
+	if (!CORE_OK_PTR(test, queue))
+		return;
+	for (int i = 0; i < ARRAY_SIZE(pairs); i++) {
+		pairs[i] = core_pair_alloc(test);
+		if (!pairs[i] || !core_pair_listen(pairs[i], 0) || !core_pair_resolve(pairs[i]))
+			goto out;
+		pairs[i]->client_attr.queue = queue;
+		pairs[i]->client_attr.send_depth = SHARED_DEPTH;
+		pairs[i]->client_attr.recv_depth = SHARED_DEPTH;
+	}
+	for (int i = 0; i < ARRAY_SIZE(pairs); i++)
+		CORE_EQ(test, i < 2 ? 0 : -ENOSPC,
+			krdma_conn_prepare(pairs[i]->client.conn, &pairs[i]->client_attr));
+	core_pair_close(pairs[0]);
+	pairs[0] = NULL;
+	CORE_EQ(test, 0, krdma_conn_prepare(pairs[2]->client.conn, &pairs[2]->client_attr));
+out:
+	for (int i = 0; i < ARRAY_SIZE(pairs); i++)
+		core_pair_close(pairs[i]);
+	krdma_queue_put(queue);
+
+	attr.depth = 0;
+	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+	attr.depth = test->attr.limits.max_cqe + 1;
+	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+	attr.depth = 10;
+	attr.where = 77;
+	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+}
+
+static void queue_wait(struct core_test *test)
+{
+	struct krdma_queue_attr attr = {
+		.depth = 10, .where = KRDMA_CONTEXT_SOFTIRQ, .vector = -1,
+	};
+	struct krdma_completion completion;
+	struct krdma_queue *queue;
+	struct core_pair *pair;
+	int ret;
+
+	queue = krdma_queue_create(test->dev, &attr);
+	if (CORE_OK_PTR(test, queue)) {
+		CORE_EQ(test, -EINVAL, krdma_queue_wait(queue, 1));
+		CORE_EQ(test, -EINVAL, krdma_queue_poll(queue, &completion, 1));
+		krdma_queue_put(queue);
+	}
+	test->where = KRDMA_CONTEXT_POLL;
+	pair = core_pair_open(test);
+	if (!pair)
+		return;
+	CORE_EQ(test, -EINVAL, krdma_queue_poll(pair->queue, &completion, 0));
+	CORE_EQ(test, 0, krdma_queue_poll(pair->queue, &completion, 1));
+	do {
+		ret = krdma_queue_wait(pair->queue, 20);
+		core_pump(pair);
+	} while (!ret);
+	CORE_EQ(test, -ETIMEDOUT, ret);
+	CORE_EQ(test, 1, core_receive_empty(&pair->server, 3));
+	CORE_EQ(test, 1, core_send(&pair->client, 4, &(struct core_buffer) {}, 0, 0, 0));
+	for (int seen = 0; seen < 2 && !test->failures;) {
+		CORE_EQ(test, 0, krdma_queue_wait(pair->queue, CORE_TIMEOUT_MS));
+		ret = krdma_queue_poll(pair->queue, &completion, 1);
+		CORE_TRUE(test, ret >= 0);
+		seen += ret;
+		if (ret > 0)
+			CORE_EQ(test, completion.opcode == KRDMA_OP_RECEIVE ? 3 : 4,
+				completion.cookie);
+	}
+	core_pair_close(pair);
+}
+
+/*
+ * Many who poll
+ */
+
+#define POLLERS		3
+#define POLLED		600
+
+struct polling {
+	struct core_test *test;
+	struct core_pair *pair;
+	unsigned long seen[BITS_TO_LONGS(POLLED)];
+	atomic_t count;
+};
+
+struct poller {
+	struct work_struct work;
+	struct polling *polling;
+};
+
+static void poll_work(struct work_struct *work)
+{
+	struct polling *polling = container_of(work, struct poller, work)->polling;
+	struct krdma_queue *queue = polling->pair->queue;
+	struct krdma_completion completions[5];
+	struct core_test *test = polling->test;
+	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
+	int count;
+
+	while (atomic_read(&polling->count) < POLLED && time_before(jiffies, deadline)) {
+		count = krdma_queue_poll(queue, completions, ARRAY_SIZE(completions));
+		if (!CORE_TRUE(test, count >= 0))
+			return;
+		for (int i = 0; i < count; i++) {
+			CORE_EQ(test, KRDMA_STATUS_SUCCESS, completions[i].status);
+			CORE_TRUE(test, completions[i].cookie < POLLED &&
+				  !test_and_set_bit(completions[i].cookie, polling->seen));
+		}
+		atomic_add(count, &polling->count);
+		if (!count)
+			krdma_queue_wait(queue, 5);
+	}
+}
+
+/* Several threads poll one queue: every completion goes to exactly one of them. */
+static void many_poll(struct core_test *test)
+{
+	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
+	struct polling *polling = kzalloc_obj(*polling, GFP_KERNEL);
+	struct poller pollers[POLLERS];
+	struct transfer transfer;
+	int ret;
+
+	test->where = KRDMA_CONTEXT_POLL;
+	if (!CORE_TRUE(test, workqueue && polling) ||
+	    !transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		goto out;
+	polling->test = test;
+	polling->pair = transfer.pair;
+	for (int i = 0; i < POLLERS; i++) {
+		pollers[i].polling = polling;
+		INIT_WORK_ONSTACK(&pollers[i].work, poll_work);
+		queue_work(workqueue, &pollers[i].work);
+	}
+	for (u64 cookie = 0; cookie < POLLED && !test->failures;) {
+		ret = core_rdma(&transfer.pair->client, cookie, KRDMA_OP_WRITE, &transfer.from, 0,
+				16, &transfer.to, 0, 0);
+		if (ret == 1)
+			cookie++;
+		else if (CORE_EQ(test, -EAGAIN, ret))
+			usleep_range(50, 100);
+	}
+	for (int i = 0; i < POLLERS; i++) {
+		flush_work(&pollers[i].work);
+		destroy_work_on_stack(&pollers[i].work);
+	}
+	CORE_EQ(test, POLLED, atomic_read(&polling->count));
+	CORE_TRUE(test, bitmap_full(polling->seen, POLLED));
+	transfer_end(&transfer);
+out:
+	if (workqueue)
+		destroy_workqueue(workqueue);
+	kfree(polling);
+}
+
+/*
+ * Order
+ */
+
+#define STREAMS		3
+#define STREAM_LENGTH	300
+#define ORDER_DEPTH	32
+
+struct stream {
+	struct work_struct work;
+	struct order *order;
+	u32 number;
+};
+
+/**
+ * struct order - several who send to one who receives
+ * @transfer: the ends
+ * @streams: those who send
+ * @next: the next message of each, that has to be received
+ * @ended: operations of each that have completed
+ * @posted: messages that were sent or are about to be, all in all
+ * @received: messages, all in all
+ */
+struct order {
+	struct transfer transfer;
+	struct stream streams[STREAMS];
+	u32 next[STREAMS];
+	atomic_t ended[STREAMS];
+	atomic_t posted;
+	atomic_t received;
+};
+
+static void order_receive(struct order *order, u64 slot)
+{
+	CORE_EQ(order->transfer.test, 1, core_receive(&order->transfer.pair->server, slot,
+						      &order->transfer.to, slot * 64, 64));
+}
+
+/* As the queue tells: one at a time. */
+static void order_received(struct core_end *end, const struct krdma_completion *completion)
+{
+	struct order *order = end->context;
+	u32 *message = (u32 *)(order->transfer.to.data + completion->cookie * 64);
+
+	if (completion->opcode != KRDMA_OP_RECEIVE || completion->status)
+		return;
+	CORE_EQ(end->test, 8, completion->length);
+	if (CORE_TRUE(end->test, message[0] < STREAMS))
+		CORE_EQ(end->test, order->next[message[0]]++, message[1]);
+	/* What is given back here has room only after the return: one is spare. */
+	order_receive(order, (completion->cookie + ORDER_DEPTH - 1) % ORDER_DEPTH);
+	atomic_inc(&order->received);
+}
+
+static void order_sent(struct core_end *end, const struct krdma_completion *completion)
+{
+	struct order *order = end->context;
+	u32 stream = completion->cookie >> 32;
+
+	if (completion->status)
+		return;
+	if (CORE_TRUE(end->test, stream < STREAMS))
+		CORE_EQ(end->test, (u32)completion->cookie,
+			atomic_inc_return(&order->ended[stream]) - 1);
+}
+
+static void stream_work(struct work_struct *work)
+{
+	struct stream *stream = container_of(work, struct stream, work);
+	struct order *order = stream->order;
+	struct core_test *test = order->transfer.test;
+	unsigned long deadline = jiffies + msecs_to_jiffies(2 * CORE_TIMEOUT_MS);
+	u32 message[2] = { stream->number };
+	struct krdma_sge sge = { .addr = (u64)message, .length = sizeof(message) };
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
+	};
+	int ret;
+
+	while (message[1] < STREAM_LENGTH && time_before(jiffies, deadline)) {
+		/* A message that finds no receive comes again much later, if ever. */
+		if (atomic_read(&order->posted) - atomic_read(&order->received) >=
+		    ORDER_DEPTH - 1 - STREAMS) {
+			usleep_range(50, 100);
+			continue;
+		}
+		request.cookie = (u64)stream->number << 32 | message[1];
+		atomic_inc(&order->posted);
+		ret = transfer_post(&order->transfer, &request);
+		if (ret == 1) {
+			message[1]++;
+			continue;
+		}
+		atomic_dec(&order->posted);
+		if (!CORE_EQ(test, -EAGAIN, ret))
+			return;
+		usleep_range(50, 100);
+	}
+}
+
+/* Several send, one receives: what each has sent comes in its order, once. */
+static void order(struct core_test *test)
+{
+	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
+	struct order *order = kzalloc_obj(*order, GFP_KERNEL);
+	struct core_end *client, *server;
+
+	if (!CORE_TRUE(test, workqueue && order) ||
+	    !flow_open(&order->transfer, test, ORDER_DEPTH))
+		goto out;
+	client = &order->transfer.pair->client;
+	server = &order->transfer.pair->server;
+	client->context = order;
+	client->complete = order_sent;
+	server->context = order;
+	server->complete = order_received;
+	/* Slot by slot in the order of the queue; the last one is used by the first. */
+	for (u64 slot = 0; slot < ORDER_DEPTH - 1; slot++)
+		order_receive(order, slot);
+	for (u32 i = 0; i < STREAMS; i++) {
+		order->streams[i].order = order;
+		order->streams[i].number = i;
+		INIT_WORK(&order->streams[i].work, stream_work);
+		queue_work(workqueue, &order->streams[i].work);
+	}
+	for (unsigned long deadline = jiffies + msecs_to_jiffies(2 * CORE_TIMEOUT_MS);
+	     atomic_read(&order->received) < STREAMS * STREAM_LENGTH &&
+	     time_before(jiffies, deadline) && !test->failures;) {
+		core_pump(order->transfer.pair);
+		usleep_range(50, 100);
+	}
+	for (u32 i = 0; i < STREAMS; i++)
+		flush_work(&order->streams[i].work);
+	core_await_told(client, STREAMS * STREAM_LENGTH, CORE_TIMEOUT_MS);
+	for (u32 i = 0; i < STREAMS; i++) {
+		CORE_EQ(test, STREAM_LENGTH, order->next[i]);
+		CORE_EQ(test, STREAM_LENGTH, atomic_read(&order->ended[i]));
+	}
+	transfer_end(&order->transfer);
+out:
+	if (workqueue)
+		destroy_workqueue(workqueue);
+	kfree(order);
+}
+
+const struct core_case core_flow_cases[] = {
+	CORE_CASE_CONTEXTS(send_queue_full),
+	CORE_CASE_CONTEXTS(receive_queue_full),
+	CORE_CASE_CONTEXTS(silent_reclaim),
+	CORE_CASE_CONTEXTS(queue_budget),
+	CORE_CASE(queue_wait),
+	CORE_CASE(many_poll),
+	CORE_CASE_CONTEXTS(order),
+	{},
+};

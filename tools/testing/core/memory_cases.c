@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory: regions, the cache of them, descriptors, and registrations of a
+ * connection's own.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <net/net_namespace.h>
+
+#include "transfer.h"
+
+/*
+ * Regions
+ */
+
+static void region_refused(struct core_test *test)
+{
+	struct krdma_session *session = krdma_session_create(&init_net);
+	struct core_buffer buffer = {};
+	u8 *data = kzalloc(8192, GFP_KERNEL);
+
+	if (!CORE_TRUE(test, data) || !CORE_OK_PTR(test, session))
+		goto out;
+	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 0, 0));
+	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 10, 1 << 20));
+	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 10,
+						     KRDMA_ACCESS_REMOTE_WRITE));
+	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, NULL, 10, 0));
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC))
+		CORE_ERR_PTR(test, -EOPNOTSUPP,
+			     krdma_region_map(session, test->dev, data, 10,
+					      KRDMA_ACCESS_LOCAL_WRITE |
+					      KRDMA_ACCESS_REMOTE_ATOMIC));
+	if (core_buffer_make(test, &buffer, session, 8192, KRDMA_ACCESS_LOCAL_WRITE)) {
+		CORE_EQ(test, 8192, buffer.info.length);
+		CORE_EQ(test, 0, buffer.info.remote_key);
+		CORE_EQ(test, KRDMA_ACCESS_LOCAL_WRITE, buffer.info.access);
+		CORE_EQ(test, -EACCES, krdma_region_describe(buffer.region, 0, 10, data));
+	}
+	core_buffer_free(test, &buffer);
+	krdma_session_put(session);
+out:
+	kfree(data);
+}
+
+/* Every kind of kernel memory, at odd places, is what the peer reads and writes. */
+static void region_kinds(struct core_test *test)
+{
+	static const struct { bool vmalloc; u32 offset; u32 length; } kinds[] = {
+		{ false, 0, 4096 }, { false, 1, 8190 }, { false, 4095, 2 },
+		{ true, 0, SZ_64K }, { true, 123, SZ_128K + 7 }, { true, 4000, 5000 },
+	};
+	struct transfer transfer;
+	struct core_buffer memory;
+	void *data;
+
+	if (!transfer_begin(&transfer, test, NULL, SZ_256K))
+		return;
+	for (int i = 0; i < ARRAY_SIZE(kinds) && !test->failures; i++) {
+		u32 length = kinds[i].length;
+		size_t size = kinds[i].offset + length + 4096;
+
+		data = kinds[i].vmalloc ? vzalloc(size) : kzalloc(size, GFP_KERNEL);
+		if (!CORE_TRUE(test, data))
+			break;
+		memory = (struct core_buffer) { .data = data + kinds[i].offset, .size = length };
+		memory.region = krdma_region_map(transfer.pair->server_session, test->dev,
+						 memory.data, length, CORE_ACCESS_ALL(test));
+		if (CORE_OK_PTR(test, memory.region)) {
+			krdma_region_query(memory.region, &memory.info);
+			core_fill(transfer.from.data, length, i);
+			CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 1, KRDMA_OP_WRITE,
+						   &transfer.from, 0, length, &memory, 0, 0));
+			core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+			memset(transfer.from.data, 0, length);
+			CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ,
+						   &transfer.from, 0, length, &memory, 0, 0));
+			core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+			CORE_TRUE(test, core_filled(transfer.from.data, length, i));
+			CORE_TRUE(test, core_filled(memory.data, length, i));
+			CORE_TRUE(test, !memchr_inv(data, 0, kinds[i].offset));
+			CORE_TRUE(test, !memchr_inv(memory.data + length, 0, 4096));
+			CORE_EQ(test, 0, krdma_region_release(memory.region));
+		}
+		kvfree(data);
+	}
+	transfer_end(&transfer);
+}
+
+#define PAGES	5
+
+/* Pages that are not beside each other, from the middle of the first one on. */
+static void region_pages(struct core_test *test)
+{
+	struct core_buffer memory = { .size = PAGES * PAGE_SIZE - 300 };
+	struct scatterlist sg[PAGES];
+	struct page *pages[PAGES] = {};
+	struct transfer transfer;
+	u8 *data;
+
+	if (!transfer_begin(&transfer, test, NULL, SZ_64K))
+		return;
+	sg_init_table(sg, PAGES);
+	for (int i = 0; i < PAGES; i++) {
+		pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!CORE_TRUE(test, pages[i]))
+			goto out;
+		sg_set_page(&sg[i], pages[i], i ? PAGE_SIZE : PAGE_SIZE - 300, i ? 0 : 300);
+	}
+	memory.region = krdma_region_map_sg(transfer.pair->server_session, test->dev, sg, PAGES,
+					    CORE_ACCESS_ALL(test));
+	if (!CORE_OK_PTR(test, memory.region))
+		goto out;
+	krdma_region_query(memory.region, &memory.info);
+	CORE_EQ(test, memory.size, memory.info.length);
+	core_fill(transfer.from.data, memory.size, 5);
+	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 1, KRDMA_OP_WRITE, &transfer.from, 0,
+				   memory.size, &memory, 0, 0));
+	core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ, &transfer.from, 0,
+				   memory.size, &memory, 0, 0));
+	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	data = page_address(pages[0]);
+	CORE_TRUE(test, !memchr_inv(data, 0, 300));
+	CORE_TRUE(test, !memcmp(data + 300, transfer.from.data, PAGE_SIZE - 300));
+	for (int i = 1; i < PAGES; i++)
+		CORE_TRUE(test, !memcmp(page_address(pages[i]),
+					transfer.from.data + i * PAGE_SIZE - 300, PAGE_SIZE));
+	CORE_TRUE(test, core_filled(transfer.from.data, memory.size, 5));
+	CORE_EQ(test, 0, krdma_region_release(memory.region));
+
+	/* Entries that leave a gap. */
+	sg[1].length -= 8;
+	CORE_ERR_PTR(test, -EINVAL,
+		     krdma_region_map_sg(transfer.pair->server_session, test->dev, sg, PAGES,
+					 CORE_ACCESS_ALL(test)));
+out:
+	for (int i = 0; i < PAGES; i++)
+		if (pages[i])
+			__free_page(pages[i]);
+	transfer_end(&transfer);
+}
+
+/* In use by a receive: release says so, drop waits for it. */
+static void region_in_use(struct core_test *test)
+{
+	struct transfer transfer;
+	struct core_buffer memory;
+	struct core_end *server;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	server = &transfer.pair->server;
+	if (!core_buffer_make(test, &memory, transfer.pair->server_session, 4096,
+			      KRDMA_ACCESS_LOCAL_WRITE))
+		goto out;
+	for (u64 i = 0; i < 2; i++)
+		CORE_EQ(test, 1, core_receive(server, i, &memory, i * 1024, 1024));
+	CORE_EQ(test, -EBUSY, krdma_region_release(memory.region));
+	core_fill(transfer.from.data, 1000, 4);
+	CORE_EQ(test, 1, core_send(&transfer.pair->client, 1, &transfer.from, 0, 1000, 0));
+	core_expect_receive(server, 0, KRDMA_STATUS_SUCCESS, 1000, NULL);
+	core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+	CORE_TRUE(test, core_filled(memory.data, 1000, 4));
+	CORE_EQ(test, -EBUSY, krdma_region_release(memory.region));
+
+	krdma_region_drop(memory.region);
+	/* The one that is posted still works; after that nothing touches the memory. */
+	CORE_EQ(test, 1, core_send(&transfer.pair->client, 2, &transfer.from, 0, 1000, 0));
+	core_expect_receive(server, 1, KRDMA_STATUS_SUCCESS, 1000, NULL);
+	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	CORE_TRUE(test, core_filled(memory.data + 1024, 1000, 4));
+	krdma_conn_close(server->conn);
+	kvfree(memory.data);
+out:
+	transfer_end(&transfer);
+}
+
+static void region_cache(struct core_test *test)
+{
+	struct krdma_session *session = krdma_session_create(&init_net);
+	struct krdma_region *first, *second, *other;
+	struct krdma_region_cache *cache;
+	u8 *data = kzalloc(8192, GFP_KERNEL);
+	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ;
+	struct krdma_region_info info, again;
+
+	if (!CORE_TRUE(test, data) || !CORE_OK_PTR(test, session))
+		goto out;
+	cache = krdma_region_cache_create(session, test->dev, 2);
+	if (!CORE_OK_PTR(test, cache))
+		goto out_session;
+	first = krdma_region_cache_get(cache, data, 4096, access);
+	second = krdma_region_cache_get(cache, data, 4096, access);
+	other = krdma_region_cache_get(cache, data + 4096, 4096, access);
+	if (CORE_OK_PTR(test, first) && CORE_OK_PTR(test, second) && CORE_OK_PTR(test, other)) {
+		CORE_TRUE(test, first == second && first != other);
+		krdma_region_query(first, &info);
+		krdma_region_cache_put(cache, first);
+		krdma_region_cache_put(cache, second);
+		krdma_region_cache_put(cache, other);
+		first = krdma_region_cache_get(cache, data, 4096, access);
+		krdma_region_query(first, &again);
+		CORE_EQ(test, info.remote_key, again.remote_key);
+		krdma_region_cache_put(cache, first);
+		krdma_region_cache_forget(cache, data + 4095, 1);
+		first = krdma_region_cache_get(cache, data, 4096, access);
+		krdma_region_query(first, &again);
+		CORE_TRUE(test, info.remote_key != again.remote_key);
+		krdma_region_cache_put(cache, first);
+	}
+	CORE_ERR_PTR(test, -EINVAL, krdma_region_cache_get(cache, data, 0, access));
+	krdma_region_cache_destroy(cache);
+out_session:
+	krdma_session_put(session);
+out:
+	kfree(data);
+}
+
+static void descriptors(struct core_test *test)
+{
+	struct krdma_session *session = krdma_session_create(&init_net);
+	u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
+	struct krdma_region_info info;
+	struct core_buffer buffer;
+
+	if (!CORE_OK_PTR(test, session))
+		return;
+	if (core_buffer_make(test, &buffer, session, 8192,
+			     KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ)) {
+		CORE_EQ(test, 0, krdma_region_describe(buffer.region, 100, 8092, descriptor));
+		CORE_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor), &info));
+		CORE_EQ(test, buffer.info.remote_addr + 100, info.remote_addr);
+		CORE_EQ(test, 8092, info.length);
+		CORE_EQ(test, buffer.info.remote_key, info.remote_key);
+		CORE_TRUE(test, info.access & KRDMA_ACCESS_REMOTE_READ);
+		CORE_TRUE(test, !(info.access & KRDMA_ACCESS_REMOTE_WRITE));
+		CORE_EQ(test, -EINVAL, krdma_descriptor_read(descriptor, 31, &info));
+		CORE_EQ(test, -ERANGE, krdma_region_describe(buffer.region, 100, 8093, descriptor));
+		CORE_EQ(test, -ERANGE,
+			krdma_region_describe(buffer.region, U64_MAX, 2, descriptor));
+		CORE_EQ(test, -EINVAL, krdma_region_describe(buffer.region, 0, 0, descriptor));
+	}
+	core_buffer_free(test, &buffer);
+	krdma_session_put(session);
+}
+
+/*
+ * Registrations of a connection's own
+ */
+
+static int post_key(struct core_end *end, u8 opcode, struct krdma_mr *mr, u32 access, u32 key)
+{
+	struct krdma_request request = { .cookie = opcode, .opcode = opcode };
+
+	if (opcode == KRDMA_OP_REGISTER) {
+		request.mr = mr;
+		request.access = access;
+	} else {
+		request.key = key;
+	}
+	return krdma_conn_post(end->conn, &request, 1);
+}
+
+/* Registered, used by the peer, invalidated by either side; each time with a fresh key. */
+static void registrations(struct core_test *test)
+{
+	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
+			   KRDMA_ACCESS_REMOTE_READ;
+	struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
+	struct core_buffer memory = { .size = 8192 };
+	struct krdma_mr *mr, *second;
+	struct krdma_completion got;
+	struct transfer transfer;
+	struct core_end *client, *server;
+	struct scatterlist sg;
+	u32 last = 0;
+
+	if (!transfer_begin(&transfer, test, &attr, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	memory.data = kzalloc(memory.size, GFP_KERNEL);
+	mr = krdma_mr_get(client->conn);
+	second = krdma_mr_get(client->conn);
+	CORE_TRUE(test, mr && second && !krdma_mr_get(client->conn));
+	CORE_TRUE(test, !krdma_mr_get(server->conn));
+	if (test->failures || !memory.data)
+		goto out;
+	krdma_mr_put(second);
+	sg_init_one(&sg, memory.data, memory.size);
+	CORE_EQ(test, -EINVAL, krdma_mr_map(mr, &sg, 0));
+	for (u32 i = 0; i < 4 && !test->failures; i++) {
+		CORE_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
+		memory.info.remote_addr = krdma_mr_addr(mr);
+		memory.info.remote_key = krdma_mr_key(mr);
+		CORE_TRUE(test, memory.info.remote_key != last);
+		last = memory.info.remote_key;
+		CORE_EQ(test, 1, post_key(client, KRDMA_OP_REGISTER, mr, access, 0));
+		core_expect_send(client, KRDMA_OP_REGISTER, KRDMA_STATUS_SUCCESS);
+
+		core_fill(transfer.to.data, memory.size, i);
+		CORE_EQ(test, 1, core_rdma(server, 1, KRDMA_OP_WRITE, &transfer.to, 0, memory.size,
+					   &memory, 0, 0));
+		core_expect_send(server, 1, KRDMA_STATUS_SUCCESS);
+		CORE_EQ(test, 1, core_rdma(server, 2, KRDMA_OP_READ, &transfer.to, 8192,
+					   memory.size, &memory, 0, 0));
+		core_expect_send(server, 2, KRDMA_STATUS_SUCCESS);
+		CORE_TRUE(test, core_filled(transfer.to.data + 8192, memory.size, i));
+		CORE_TRUE(test, core_filled(memory.data, memory.size, i));
+		if (i % 2) {
+			CORE_EQ(test, 1, post_key(client, KRDMA_OP_INVALIDATE, NULL, 0, last));
+			core_expect_send(client, KRDMA_OP_INVALIDATE, KRDMA_STATUS_SUCCESS);
+			continue;
+		}
+		CORE_EQ(test, 1, core_receive_empty(client, i));
+		CORE_EQ(test, 1, post_key(server, KRDMA_OP_SEND_INVALIDATE, NULL, 0, last));
+		core_expect_send(server, KRDMA_OP_SEND_INVALIDATE, KRDMA_STATUS_SUCCESS);
+		if (core_expect_receive(client, i, KRDMA_STATUS_SUCCESS, 0, &got)) {
+			CORE_EQ(test, KRDMA_COMPLETION_INVALIDATED, got.flags);
+			CORE_EQ(test, last, got.key);
+		}
+	}
+	/* The invalid key. */
+	CORE_EQ(test, 1, core_rdma(server, 3, KRDMA_OP_READ, &transfer.to, 0, 8, &memory, 0, 0));
+	CORE_TRUE(test, core_await_send(server, &got, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, got.status);
+	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+out:
+	if (mr)
+		krdma_mr_put(mr);
+	transfer_end(&transfer);
+	kfree(memory.data);
+}
+
+const struct core_case core_memory_cases[] = {
+	CORE_CASE(region_refused),
+	CORE_CASE(region_kinds),
+	CORE_CASE(region_pages),
+	CORE_CASE_CONTEXTS(region_in_use),
+	CORE_CASE(region_cache),
+	CORE_CASE(descriptors),
+	CORE_CASE_CONTEXTS(registrations),
+	{},
+};

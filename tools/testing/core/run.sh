@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Runs the tests of the core, inside a VM with krdma.ko loaded, and prints one
+# TAP stream.
+#
+#	run.sh [CASE...]
+#
+# The modules, and user_memory, are beside it.  Every case runs over every RDMA
+# device of this machine; those about addresses once more over IPv6.  CASE may
+# also be "user_memory" or "samples".  KRDMA_STORM is how many seconds the storm
+# lasts on each device (10); with KRDMA_TIMES=1 each case says how long it took.
+
+here=$(dirname "$0")
+files=/sys/kernel/debug/krdma_core_test
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+results=0
+failures=0
+
+result()
+{
+	results=$((results + 1))
+	[ "$1" = ok ] || failures=$((failures + 1))
+	echo "$1 $results - $2"
+}
+
+# While a storm blows, the device comes and goes.
+unplug()
+{
+	local device=$1 provider=${1%[0-9]*} netdev=$2
+
+	while [ -e "$work/storm" ]; do
+		usleep 400000
+		rdma link delete "$device"
+		usleep 50000
+		rdma link add "$device" type "$provider" netdev "$netdev"
+		usleep 800000
+	done
+}
+
+# run_case CASE ADDRESS LABEL
+run_case()
+{
+	local line verdict='' said began
+
+	read -r began _ </proc/uptime
+	if ! said=$( (echo "$1 $2" >"$files/run") 2>&1); then
+		result "not ok" "$3: $1 (it does not run: $said)"
+		return
+	fi
+	while IFS= read -r line; do
+		case $line in
+		"ok $1"*) verdict=ok ;;
+		"not ok $1"*) verdict="not ok" ;;
+		*) echo "$line"; continue ;;
+		esac
+		result "$verdict" "$3: ${line#*ok }"
+	done <"$files/results"
+	[ -n "$verdict" ] || result "not ok" "$3: $1 has ended"
+	[ -z "${KRDMA_TIMES:-}" ] || echo "# $1: from $began to $(cut -d ' ' -f 1 /proc/uptime) s"
+}
+
+# run_device LABEL IPV4 IPV6 CASE...
+run_device()
+{
+	local label=$1 ipv4=$2 ipv6=$3 name also
+	shift 3
+
+	while read -r name also; do
+		case " $* " in
+		"  " | *" $name "* | *" ${name%.*} "*) ;;
+		*) continue ;;
+		esac
+		[ "$name" = storm ] || run_case "$name" "$ipv4" "$label"
+		[ "$also" != addresses ] || run_case "$name" "$ipv6" "$label ipv6"
+	done <<-END
+	$(cat "$files/cases")
+	END
+}
+
+load()
+{
+	local said
+
+	if said=$(insmod "$here/$1.ko" 2>&1); then
+		result ok "$1.ko loads"
+	else
+		result "not ok" "$1.ko loads ($said)"
+		return 1
+	fi
+}
+
+unload()
+{
+	local said
+
+	if said=$(rmmod "$1" 2>&1); then
+		result ok "$1 unloads"
+	else
+		result "not ok" "$1 unloads ($said)"
+	fi
+}
+
+run_storm()
+{
+	: >"$work/storm"
+	unplug "$1" "$2" 2>"$work/unplug" &
+	run_case storm "$3" "${1%[0-9]*}"
+	rm "$work/storm"
+	wait
+	if [ -s "$work/unplug" ] || [ ! -d "/sys/class/infiniband/$1" ]; then
+		result "not ok" "$1 comes and goes ($(tail -n 1 "$work/unplug"))"
+	else
+		result ok "$1 comes and goes"
+	fi
+}
+
+# The program of the kernel's harness, for one device: its results, renumbered.
+run_user_memory()
+{
+	local line planned='' seen=0 name status
+
+	"$here/user_memory" -v "$1" -v "${1}_pinned" >"$work/output" 2>&1
+	status=$?
+	while IFS= read -r line; do
+		case $line in
+		"ok "* | "not ok "*)
+			seen=$((seen + 1))
+			name=${line#*ok }
+			result "${line%%ok *}ok" "${name#* }"
+			;;
+		1..*) planned=${line#1..} ;;
+		"TAP version"* | "#  RUN "* | "#            OK "* | "#      SKIP "* | "# PASSED"* | "# Starting"* | \
+		"# Totals"*) ;;
+		"#"*) echo "$line" ;;
+		*) echo "# $line" ;;
+		esac
+	done <"$work/output"
+	[ "$seen" = "$planned" ] || result "not ok" "user_memory ran to its end ($seen of ${planned:-?} tests)"
+	[ "$status" -eq 0 ] || [ "$failures" -gt 0 ] || result "not ok" "user_memory exits with 0 (status $status)"
+}
+
+# The two samples: the one answers the other, over each device.
+run_samples()
+{
+	local address said
+
+	load krdma_echo || return
+	for address in $addresses; do
+		if said=$(insmod "$here/krdma_ping.ko" address="$address" 2>&1); then
+			result ok "krdma_ping.ko is answered at $address"
+			unload krdma_ping
+		else
+			result "not ok" "krdma_ping.ko is answered at $address ($said)"
+		fi
+	done
+	unload krdma_echo
+	# With nobody there it does not load, and says why.
+	for address in $addresses; do
+		said=$(insmod "$here/krdma_ping.ko" address="$address" 2>&1)
+		case $said in
+		*refused*) result ok "krdma_ping.ko does not load with nobody at $address" ;;
+		*) result "not ok" "krdma_ping.ko does not load with nobody at $address ($said)" ;;
+		esac
+		rmmod krdma_ping 2>/dev/null
+	done
+}
+
+# What the devices count of their objects, without the devices' numbers, which change,
+# as their order does.
+resources()
+{
+	rdma resource show | sed 's/^[0-9]*: //' | sort
+}
+
+# Nothing of all this is left: what the connection manager keeps for a while goes.
+check_resources()
+{
+	local tries=0
+
+	while [ "$tries" -lt 40 ]; do
+		[ "$(resources)" != "$before" ] || break
+		usleep 250000
+		tries=$((tries + 1))
+	done
+	if [ "$(resources)" = "$before" ]; then
+		result ok "no object of a device is left"
+	else
+		echo "# before: $before"
+		echo "# now:    $(resources)"
+		result "not ok" "no object of a device is left"
+	fi
+}
+
+echo "TAP version 13"
+addresses=''
+[ ! -d /sys/class/infiniband/rxe0 ] || addresses="10.77.0.1"
+[ ! -d /sys/class/infiniband/siw0 ] || addresses="$addresses 10.78.0.1"
+before=$(resources)
+if load krdma_core_test; then
+	echo "${KRDMA_STORM:-10}" >/sys/module/krdma_core_test/parameters/storm_seconds
+	for address in $addresses; do
+		case $address in
+		10.77.*) run_device rxe 10.77.0.1 fd77::1 "$@" ;;
+		10.78.*) run_device siw 10.78.0.1 fd78::1 "$@" ;;
+		esac
+	done
+	if [ $# -eq 0 ] || [ "$*" = user_memory ]; then
+		for address in $addresses; do
+			case $address in
+			10.77.*) run_user_memory rxe ;;
+			10.78.*) run_user_memory siw ;;
+			esac
+		done
+	fi
+	if [ $# -eq 0 ] || [ "$*" = storm ]; then
+		for address in $addresses; do
+			case $address in
+			10.77.*) run_storm rxe0 dummy0 10.77.0.1 ;;
+			# Not siw: it reads its socket without the lock when a peer's data come
+			# early, and the kernel says so.
+			esac
+		done
+	fi
+	unload krdma_core_test
+fi
+if [ $# -eq 0 ] || [ "$*" = samples ]; then
+	run_samples
+fi
+check_resources
+echo "1..$results"
+echo "# $results results, $failures failures"
+[ "$results" -gt 3 ] && [ "$failures" -eq 0 ]

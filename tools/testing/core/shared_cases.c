@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared receive queues.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "fixture.h"
+
+#define SRQ_DEPTH	32
+#define SRQ_CONNS	3
+#define SRQ_MESSAGES	100
+#define SRQ_QUEUE_DEPTH	1024
+
+/**
+ * struct sharing - connections whose receives come from one queue
+ * @test: the case
+ * @session: of the accepting ends
+ * @memory: what is received into: a slot of 64 bytes for each receive
+ * @queue: where they complete
+ * @srq: the queue
+ * @pairs: the connections
+ * @received: messages of each
+ * @returned: receives that came back unused
+ */
+struct sharing {
+	struct core_test *test;
+	struct krdma_session *session;
+	struct core_buffer memory;
+	struct krdma_queue *queue;
+	struct krdma_srq *srq;
+	struct core_pair *pairs[SRQ_CONNS];
+	atomic_t received[SRQ_CONNS];
+	atomic_t returned;
+};
+
+static int sharing_receive(struct sharing *sharing, u64 slot)
+{
+	struct krdma_sge sge = core_sge(&sharing->memory, slot * 64, 64);
+	struct krdma_receive receive = { .cookie = slot, .sges = &sge, .sge_count = 1 };
+
+	return krdma_srq_receive(sharing->srq, &receive, 1);
+}
+
+/* The message says from which connection it comes, and which one it is. */
+static void sharing_received(struct core_end *end, const struct krdma_completion *completion)
+{
+	struct sharing *sharing = end->context;
+	struct core_test *test = end->test;
+	u32 *message = (u32 *)(sharing->memory.data + completion->cookie * 64);
+	u32 from;
+
+	if (completion->opcode != KRDMA_OP_RECEIVE || completion->status)
+		return;
+	CORE_TRUE(test, completion->conn == end->conn);
+	from = message[0];
+	if (!CORE_TRUE(test, from < SRQ_CONNS) ||
+	    !CORE_TRUE(test, end == &sharing->pairs[from]->server))
+		return;
+	CORE_EQ(test, message[1], atomic_inc_return(&sharing->received[from]) - 1);
+	CORE_EQ(test, 1,
+		sharing_receive(sharing, (completion->cookie + SRQ_DEPTH - 1) % SRQ_DEPTH));
+}
+
+static void sharing_returned(const struct krdma_completion *completion)
+{
+	struct sharing *sharing = completion->context;
+
+	CORE_TRUE(sharing->test, !completion->conn);
+	CORE_EQ(sharing->test, KRDMA_STATUS_FLUSHED, completion->status);
+	atomic_inc(&sharing->returned);
+}
+
+static void sharing_messages(struct sharing *sharing)
+{
+	struct core_test *test = sharing->test;
+	u32 message[2];
+	struct krdma_sge sge = { .addr = (u64)message, .length = sizeof(message) };
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
+	};
+	struct krdma_completion got;
+
+	for (u32 i = 0; i < SRQ_MESSAGES && !test->failures; i++) {
+		for (u32 n = 0; n < SRQ_CONNS; n++) {
+			message[0] = n;
+			message[1] = i;
+			request.cookie = i;
+			CORE_EQ(test, 1,
+				krdma_conn_post(sharing->pairs[n]->client.conn, &request, 1));
+		}
+		for (u32 n = 0; n < SRQ_CONNS; n++)
+			CORE_TRUE(test, core_await_send(&sharing->pairs[n]->client, &got,
+							CORE_TIMEOUT_MS));
+	}
+	for (u32 n = 0; n < SRQ_CONNS; n++) {
+		CORE_TRUE(test, core_await_told(&sharing->pairs[n]->server, SRQ_MESSAGES,
+						CORE_TIMEOUT_MS));
+		CORE_EQ(test, SRQ_MESSAGES, atomic_read(&sharing->received[n]));
+	}
+}
+
+static bool sharing_connect(struct sharing *sharing, u32 n)
+{
+	struct core_pair *pair = core_pair_alloc(sharing->test);
+
+	sharing->pairs[n] = pair;
+	if (!pair)
+		return false;
+	/* All accepting ends are of one session, as their queue. */
+	krdma_session_put(pair->server_session);
+	pair->server_session = sharing->session;
+	if (pair->queue)
+		krdma_queue_put(pair->queue);
+	if (sharing->test->where == KRDMA_CONTEXT_POLL)
+		pair->queue = sharing->queue;
+	pair->borrows = true;
+	pair->server_attr = (struct krdma_conn_attr) { .queue = sharing->queue,
+						       .srq = sharing->srq };
+	pair->client_attr.max_inline = 8;
+	pair->client_attr.queue = pair->queue;
+	pair->server.context = sharing;
+	pair->server.complete = sharing_received;
+	return core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair);
+}
+
+/* What nobody has used comes back. */
+static void sharing_end(struct sharing *sharing)
+{
+	struct core_test *test = sharing->test;
+	struct krdma_completion got;
+	u32 posted = 0;
+	int ret;
+
+	while (!test->failures && (ret = sharing_receive(sharing, SRQ_DEPTH - 1)) == 1)
+		posted++;
+	if (!test->failures)
+		CORE_EQ(test, -EAGAIN, ret);
+	krdma_srq_close(sharing->srq);
+	CORE_EQ(test, -ESHUTDOWN, sharing_receive(sharing, 0));
+	for (int i = 0; i < CORE_TIMEOUT_MS / 20; i++) {
+		if (atomic_read(&sharing->returned) == SRQ_DEPTH)
+			break;
+		while (test->where == KRDMA_CONTEXT_POLL &&
+		       krdma_queue_poll(sharing->queue, &got, 1) == 1)
+			sharing_returned(&got);
+		msleep(20);
+	}
+	if (!test->failures) {
+		CORE_TRUE(test, posted > 0);
+		CORE_EQ(test, SRQ_DEPTH, atomic_read(&sharing->returned));
+	}
+	krdma_srq_put(sharing->srq);
+}
+
+static void sharing_run(struct sharing *sharing)
+{
+	struct core_test *test = sharing->test;
+	struct krdma_srq_attr attr = {
+		.depth = SRQ_DEPTH,
+		.queue = sharing->queue,
+		.complete = sharing_returned,
+		.context = sharing,
+	};
+
+	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
+		.depth = SRQ_DEPTH }));
+	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
+		.queue = sharing->queue }));
+	CORE_ERR_PTR(test, -ENOSPC, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
+		.queue = sharing->queue, .depth = SRQ_QUEUE_DEPTH + 1 }));
+	sharing->srq = krdma_srq_create(sharing->session, &attr);
+	if (!CORE_OK_PTR(test, sharing->srq))
+		return;
+	for (u32 slot = 0; slot < SRQ_DEPTH - 1; slot++)
+		CORE_EQ(test, 1, sharing_receive(sharing, slot));
+	for (u32 n = 0; n < SRQ_CONNS; n++)
+		if (!sharing_connect(sharing, n))
+			break;
+	if (!test->failures) {
+		CORE_EQ(test, -EINVAL, krdma_conn_receive(sharing->pairs[0]->server.conn,
+							  &(struct krdma_receive) {}, 1));
+		sharing_messages(sharing);
+	}
+	for (u32 n = 0; n < SRQ_CONNS; n++)
+		core_pair_close(sharing->pairs[n]);
+	sharing_end(sharing);
+}
+
+static void shared_receives(struct core_test *test)
+{
+	struct krdma_queue_attr attr = {
+		.depth = SRQ_QUEUE_DEPTH, .where = test->where, .vector = -1,
+	};
+	struct sharing *sharing = kzalloc_obj(*sharing, GFP_KERNEL);
+
+	if (!CORE_TRUE(test, sharing))
+		return;
+	sharing->test = test;
+	sharing->session = krdma_session_create(&init_net);
+	sharing->queue = krdma_queue_create(test->dev, &attr);
+	if (CORE_OK_PTR(test, sharing->session) && CORE_OK_PTR(test, sharing->queue) &&
+	    core_buffer_make(test, &sharing->memory, sharing->session, SRQ_DEPTH * 64,
+			     KRDMA_ACCESS_LOCAL_WRITE))
+		sharing_run(sharing);
+	core_buffer_free(test, &sharing->memory);
+	if (!IS_ERR_OR_NULL(sharing->queue))
+		krdma_queue_put(sharing->queue);
+	if (!IS_ERR_OR_NULL(sharing->session))
+		krdma_session_put(sharing->session);
+	kfree(sharing);
+}
+
+const struct core_case core_shared_cases[] = {
+	CORE_CASE_CONTEXTS(shared_receives),
+	{},
+};

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything at a time: ends that connect and accept, post, close and abort, on
+ * devices that the runner takes away and brings back meanwhile.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "fixture.h"
+
+#define STORM_CLIENTS	3
+#define STORM_SERVERS	2
+#define STORM_DEPTH	16
+#define STORM_SLOT	64
+
+/**
+ * struct storm - what goes on
+ * @test: the case
+ * @end: when, in jiffies
+ * @address: where the servers listen
+ * @connected: connections that came to be
+ * @messages: that were received in their order
+ * @failed: connections that did not come to be, or broke
+ * @added: devices that came
+ * @removed: devices that went
+ */
+struct storm {
+	struct core_test *test;
+	unsigned long end;
+	struct sockaddr_storage address;
+	atomic_t connected;
+	atomic_t messages;
+	atomic_t failed;
+	atomic_t added;
+	atomic_t removed;
+};
+
+/**
+ * struct storm_end - one end, as long as it lasts
+ * @storm: where
+ * @conn: the connection
+ * @region: of @memory
+ * @memory: STORM_DEPTH slots to receive into, and one to send from
+ * @next: the number of the next message to be received
+ * @sent: completions of sends
+ * @received: completions of receives
+ * @closed: events that say so
+ */
+struct storm_end {
+	struct storm *storm;
+	struct krdma_conn *conn;
+	struct krdma_region *region;
+	u8 *memory;
+	u32 next;
+	atomic64_t sent;
+	atomic64_t received;
+	atomic_t closed;
+};
+
+static void storm_event(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct storm_end *end = krdma_conn_context(conn);
+	struct core_test *test = end->storm->test;
+
+	CORE_EQ(test, 0, atomic_read(&end->closed));
+	if (event->type == KRDMA_EVENT_CLOSED)
+		atomic_inc(&end->closed);
+}
+
+static int storm_receive(struct storm_end *end, u64 slot)
+{
+	struct krdma_sge sge = {
+		.region = end->region,
+		.addr = (u64)end->memory + slot * STORM_SLOT,
+		.length = STORM_SLOT,
+	};
+	struct krdma_receive receive = { .cookie = slot, .sges = &sge, .sge_count = 1 };
+
+	return krdma_conn_receive(end->conn, &receive, 1);
+}
+
+static void storm_complete(const struct krdma_completion *completion)
+{
+	struct storm_end *end = completion->context;
+	struct core_test *test = end->storm->test;
+	u32 *message;
+
+	CORE_EQ(test, 0, atomic_read(&end->closed));
+	if (completion->opcode != KRDMA_OP_RECEIVE) {
+		atomic64_inc(&end->sent);
+		return;
+	}
+	atomic64_inc(&end->received);
+	if (completion->status)
+		return;
+	message = (u32 *)(end->memory + completion->cookie * STORM_SLOT);
+	CORE_EQ(test, 4, completion->length);
+	CORE_EQ(test, end->next++, *message);
+	atomic_inc(&end->storm->messages);
+	/* It may end at any time. */
+	storm_receive(end, completion->cookie);
+}
+
+static const struct krdma_conn_ops storm_ops = {
+	.event = storm_event,
+	.complete = storm_complete,
+};
+
+/* Its memory, and what it asks of its queues. */
+static bool storm_prepare(struct storm_end *end, struct krdma_session *session, bool softirq)
+{
+	struct krdma_conn_attr attr = {
+		.send_depth = STORM_DEPTH,
+		.recv_depth = STORM_DEPTH,
+		.max_inline = 4,
+		.where = softirq ? KRDMA_CONTEXT_SOFTIRQ : KRDMA_CONTEXT_WORKQUEUE,
+	};
+
+	end->region = krdma_region_map(session, krdma_conn_device(end->conn), end->memory,
+				       STORM_DEPTH * STORM_SLOT, KRDMA_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(end->region))
+		return false;
+	if (krdma_conn_prepare(end->conn, &attr))
+		return false;
+	/* The last slot is for the room that comes back only after the callback. */
+	for (u64 slot = 0; slot < STORM_DEPTH - 1; slot++)
+		if (storm_receive(end, slot) != 1)
+			return false;
+	return true;
+}
+
+/* Messages, some of them together with the end. */
+static void storm_talk(struct storm_end *end)
+{
+	u32 count = get_random_u32() % 200;
+	u32 number = 0;
+	struct krdma_sge sge = { .addr = (u64)&number, .length = sizeof(number) };
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
+	};
+	int ret;
+
+	for (int tries = 0; number < count && tries < 2000; tries++) {
+		request.flags = KRDMA_POST_INLINE | (number % 3 ? KRDMA_POST_SILENT : 0);
+		ret = krdma_conn_post(end->conn, &request, 1);
+		if (ret == 1)
+			number++;
+		else if (ret == -EAGAIN)
+			usleep_range(50, 200);
+		else
+			break;
+	}
+	if (get_random_u32() % 4 == 0)
+		krdma_conn_abort(end->conn);
+	else if (get_random_u32() % 4 == 0)
+		krdma_conn_disconnect(end->conn);
+}
+
+/* Nothing comes after this, and nothing is missing. */
+static void storm_end_close(struct storm_end *end)
+{
+	struct core_test *test = end->storm->test;
+	struct krdma_conn_info info;
+
+	krdma_conn_close(end->conn);
+	krdma_conn_query(end->conn, &info);
+	CORE_EQ(test, KRDMA_CONN_CLOSED, info.state);
+	CORE_EQ(test, 1, atomic_read(&end->closed));
+	CORE_EQ(test, info.sends_posted, info.sends_completed);
+	CORE_EQ(test, info.receives_posted, info.receives_completed);
+	CORE_EQ(test, info.receives_posted, atomic64_read(&end->received));
+	CORE_TRUE(test, atomic64_read(&end->sent) <= info.sends_posted);
+	if (!IS_ERR_OR_NULL(end->region))
+		CORE_EQ(test, 0, krdma_region_release(end->region));
+	krdma_conn_put(end->conn);
+	kfree(end->memory);
+	kfree(end);
+}
+
+static struct storm_end *storm_end_alloc(struct storm *storm)
+{
+	struct storm_end *end = kzalloc_obj(*end, GFP_KERNEL);
+
+	if (!end)
+		return NULL;
+	end->storm = storm;
+	end->memory = kzalloc(STORM_DEPTH * STORM_SLOT, GFP_KERNEL);
+	if (end->memory)
+		return end;
+	kfree(end);
+	return NULL;
+}
+
+static bool storm_goes_on(struct storm *storm)
+{
+	return time_before(jiffies, storm->end) && !storm->test->failures;
+}
+
+struct storm_party {
+	struct work_struct work;
+	struct storm *storm;
+	struct krdma_session *session;
+	struct krdma_listener *listener;
+	u32 number;
+};
+
+static void storm_connect(struct storm_party *party, struct storm_end *end)
+{
+	struct storm *storm = party->storm;
+	struct krdma_route route = { .remote = (struct sockaddr *)&storm->address };
+	int ret;
+
+	ret = krdma_conn_resolve(end->conn, &route) ?: krdma_conn_wait(end->conn, 5000);
+	if (!ret && !storm_prepare(end, party->session, party->number & 1))
+		ret = -EIO;
+	ret = ret ?: krdma_conn_connect(end->conn, &(struct krdma_conn_param) {});
+	/* Some do not wait for the answer. */
+	if (!ret && get_random_u32() % 8)
+		ret = krdma_conn_wait(end->conn, 5000);
+	if (ret) {
+		atomic_inc(&storm->failed);
+		return;
+	}
+	atomic_inc(&storm->connected);
+	storm_talk(end);
+}
+
+static void storm_client(struct work_struct *work)
+{
+	struct storm_party *party = container_of(work, struct storm_party, work);
+	struct storm_end *end;
+
+	while (storm_goes_on(party->storm)) {
+		end = storm_end_alloc(party->storm);
+		if (!CORE_TRUE(party->storm->test, end))
+			return;
+		end->conn = krdma_conn_create(party->session, &storm_ops, end);
+		if (!CORE_OK_PTR(party->storm->test, end->conn)) {
+			kfree(end->memory);
+			kfree(end);
+			return;
+		}
+		storm_connect(party, end);
+		storm_end_close(end);
+		usleep_range(100, 1000);
+	}
+}
+
+static void storm_server(struct work_struct *work)
+{
+	struct storm_party *party = container_of(work, struct storm_party, work);
+	struct storm_end *end;
+
+	while (storm_goes_on(party->storm)) {
+		end = storm_end_alloc(party->storm);
+		if (!CORE_TRUE(party->storm->test, end))
+			return;
+		end->conn = krdma_listener_next(party->listener, &storm_ops, end, 100);
+		if (IS_ERR(end->conn)) {
+			kfree(end->memory);
+			kfree(end);
+			continue;
+		}
+		if (get_random_u32() % 16 == 0)
+			krdma_conn_reject(end->conn, NULL, 0);
+		else if (storm_prepare(end, party->session, party->number & 1) &&
+			 !krdma_conn_accept(end->conn, &(struct krdma_conn_param) {}) &&
+			 !krdma_conn_wait(end->conn, 5000))
+			storm_talk(end);
+		storm_end_close(end);
+	}
+}
+
+struct storm_watch {
+	struct krdma_watch watch;
+	struct storm *storm;
+};
+
+static void storm_watched(struct krdma_watch *watch, const struct krdma_device_event *event)
+{
+	struct storm *storm = container_of(watch, struct storm_watch, watch)->storm;
+
+	if (event->type == KRDMA_DEVICE_EVENT_ADDED)
+		atomic_inc(&storm->added);
+	if (event->type == KRDMA_DEVICE_EVENT_REMOVED)
+		atomic_inc(&storm->removed);
+}
+
+static struct storm_party parties[STORM_CLIENTS + STORM_SERVERS];
+
+/*
+ * The listener is at no particular address, so that it outlives the devices.  The
+ * device of the case is given back by the harness when all is over.
+ */
+static void storm(struct core_test *test)
+{
+	struct sockaddr_storage any = { .ss_family = test->address.ss_family };
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&any };
+	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
+	struct krdma_session *session = krdma_session_create(&init_net);
+	struct storm storm = { .test = test, .address = test->address };
+	struct storm_watch watch = { .watch.event = storm_watched, .storm = &storm };
+	struct krdma_listener *listener;
+
+	if (!CORE_TRUE(test, workqueue) || !CORE_OK_PTR(test, session))
+		return;
+	listener = krdma_listen(session, &attr);
+	if (!CORE_OK_PTR(test, listener))
+		goto out;
+	krdma_listener_address(listener, &any);
+	((struct sockaddr_in *)&storm.address)->sin_port = ((struct sockaddr_in *)&any)->sin_port;
+	if (!CORE_EQ(test, 0, krdma_watch_start(&watch.watch, &init_net)))
+		goto out_listener;
+	storm.end = jiffies + core_storm_seconds * HZ;
+	for (u32 i = 0; i < ARRAY_SIZE(parties); i++) {
+		parties[i] = (struct storm_party) {
+			.storm = &storm, .session = session, .listener = listener, .number = i,
+		};
+		INIT_WORK(&parties[i].work, i < STORM_CLIENTS ? storm_client : storm_server);
+		queue_work(workqueue, &parties[i].work);
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(parties); i++)
+		flush_work(&parties[i].work);
+	krdma_watch_stop(&watch.watch);
+	CORE_TRUE(test, atomic_read(&storm.connected) > 0);
+	CORE_TRUE(test, atomic_read(&storm.messages) > 0);
+	CORE_TRUE(test, atomic_read(&storm.added) > 0);
+	core_note(test, "%d connected, %d not, %d messages, %d devices came and %d went",
+		  atomic_read(&storm.connected), atomic_read(&storm.failed),
+		  atomic_read(&storm.messages), atomic_read(&storm.added),
+		  atomic_read(&storm.removed));
+out_listener:
+	krdma_listener_close(listener);
+	krdma_listener_put(listener);
+out:
+	destroy_workqueue(workqueue);
+	krdma_session_put(session);
+}
+
+const struct core_case core_storm_cases[] = {
+	CORE_CASE(storm),
+	{},
+};

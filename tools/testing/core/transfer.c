@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two connected ends with memory that each may use of the other's.
+ */
+#include "transfer.h"
+
+void transfer_end(struct transfer *transfer)
+{
+	struct core_test *test = transfer->test;
+
+	core_pair_close(transfer->pair);
+	core_buffer_free(test, &transfer->from);
+	core_buffer_free(test, &transfer->to);
+}
+
+/* The regions outlive the sessions' references: a region keeps its session. */
+bool transfer_begin(struct transfer *transfer, struct core_test *test,
+		    const struct krdma_conn_attr *attr, size_t size)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	struct krdma_queue *queue;
+
+	*transfer = (struct transfer) { .test = test, .pair = pair };
+	if (!pair)
+		return false;
+	queue = pair->queue;
+	if (attr) {
+		pair->client_attr = *attr;
+		pair->client_attr.where = test->where;
+		pair->client_attr.queue = queue;
+	}
+	pair->server_attr.max_recv_sge = 2;
+	if (core_buffer_make(test, &transfer->from, pair->client_session, size,
+			     CORE_ACCESS_ALL(test)) &&
+	    core_buffer_make(test, &transfer->to, pair->server_session, size,
+			     CORE_ACCESS_ALL(test)) &&
+	    core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair))
+		return true;
+	transfer_end(transfer);
+	return false;
+}
+
+int transfer_post(struct transfer *transfer, const struct krdma_request *request)
+{
+	return krdma_conn_post(transfer->pair->client.conn, request, 1);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operations: what arrives, and what completes.
+ */
+#include <linux/err.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "transfer.h"
+
+/* A place in the receiver's buffer for each of several messages. */
+#define SLOT_SIZE	SZ_4K
+
+/*
+ * Messages
+ */
+
+static void messages(struct core_test *test)
+{
+	static const u32 lengths[] = { 0, 1, 7, 8, 1023, 1024, 1025, SLOT_SIZE };
+	struct transfer transfer;
+	struct core_end *client, *server;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	core_fill(transfer.from.data, TRANSFER_SIZE, 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++)
+		CORE_EQ(test, 1, core_receive(server, 100 + i, &transfer.to, i * SLOT_SIZE,
+					      SLOT_SIZE));
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++)
+		CORE_EQ(test, 1, core_send(client, i, &transfer.from, i, lengths[i],
+					   i % 2 ? KRDMA_POST_SOLICITED : 0));
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths) && !test->failures; i++) {
+		struct krdma_completion got;
+
+		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+		core_expect_receive(server, 100 + i, KRDMA_STATUS_SUCCESS, lengths[i], &got);
+		CORE_EQ(test, KRDMA_OP_RECEIVE, got.opcode);
+		CORE_EQ(test, 0, got.flags);
+		CORE_TRUE(test, got.conn == server->conn && got.context == server);
+		CORE_TRUE(test, !memcmp(transfer.to.data + i * SLOT_SIZE, transfer.from.data + i,
+					lengths[i]));
+		CORE_TRUE(test, !memchr_inv(transfer.to.data + i * SLOT_SIZE + lengths[i], 0,
+					    SLOT_SIZE - lengths[i]));
+	}
+	core_expect_nothing(client);
+	core_expect_nothing(server);
+	transfer_end(&transfer);
+}
+
+/* A message into several pieces of memory, from several. */
+static void message_pieces(struct core_test *test)
+{
+	struct krdma_completion got;
+	struct transfer transfer;
+	struct krdma_sge from[2], to[2];
+	struct krdma_receive receive = { .cookie = 5, .sges = to, .sge_count = 2 };
+	struct krdma_request send = {
+		.cookie = 6, .opcode = KRDMA_OP_SEND, .sges = from, .sge_count = 2,
+	};
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	core_fill(transfer.from.data, 3000, 2);
+	from[0] = core_sge(&transfer.from, 0, 1000);
+	from[1] = core_sge(&transfer.from, 1000, 2000);
+	to[0] = core_sge(&transfer.to, 100, 1700);
+	to[1] = core_sge(&transfer.to, 8192, 1300);
+	CORE_EQ(test, 1, krdma_conn_receive(transfer.pair->server.conn, &receive, 1));
+	CORE_EQ(test, 1, transfer_post(&transfer, &send));
+	core_expect_send(&transfer.pair->client, 6, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(&transfer.pair->server, 5, KRDMA_STATUS_SUCCESS, 3000, &got);
+	CORE_TRUE(test, !memcmp(transfer.to.data + 100, transfer.from.data, 1700));
+	CORE_TRUE(test, !memcmp(transfer.to.data + 8192, transfer.from.data + 1700, 1300));
+	transfer_end(&transfer);
+}
+
+static void immediate(struct core_test *test)
+{
+	struct transfer transfer;
+	struct core_end *client, *server;
+	struct krdma_completion got;
+	struct krdma_request request = { .imm = 0x12345678, .sge_count = 1 };
+	struct krdma_sge sge;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	sge = core_sge(&transfer.from, 0, 500);
+	core_fill(transfer.from.data, 500, 3);
+	request.sges = &sge;
+	request.opcode = KRDMA_OP_SEND_IMM;
+	if (!(test->attr.caps & KRDMA_DEVICE_CAP_IMM)) {
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
+		request.opcode = KRDMA_OP_WRITE_IMM;
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
+		transfer_end(&transfer);
+		return;
+	}
+	for (u64 i = 0; i < 3; i++)
+		CORE_EQ(test, 1, core_receive(server, i, &transfer.to, i * SLOT_SIZE, SLOT_SIZE));
+
+	CORE_EQ(test, 1, transfer_post(&transfer, &request));
+	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
+	if (core_expect_receive(server, 0, KRDMA_STATUS_SUCCESS, 500, &got)) {
+		CORE_EQ(test, KRDMA_COMPLETION_IMM, got.flags);
+		CORE_EQ(test, 0x12345678, got.imm);
+	}
+	CORE_TRUE(test, core_filled(transfer.to.data, 500, 3));
+
+	request.opcode = KRDMA_OP_WRITE_IMM;
+	request.imm = 0xffffffff;
+	request.remote_addr = transfer.to.info.remote_addr + 3 * SLOT_SIZE;
+	request.remote_key = transfer.to.info.remote_key;
+	CORE_EQ(test, 1, transfer_post(&transfer, &request));
+	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
+	if (core_expect_receive(server, 1, KRDMA_STATUS_SUCCESS, 500, &got)) {
+		CORE_EQ(test, KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_WRITTEN, got.flags);
+		CORE_EQ(test, 0xffffffffU, got.imm);
+	}
+	CORE_TRUE(test, core_filled(transfer.to.data + 3 * SLOT_SIZE, 500, 3));
+	CORE_TRUE(test, !memchr_inv(transfer.to.data + SLOT_SIZE, 0, SLOT_SIZE));
+
+	/* Nothing but the number. */
+	request.sge_count = 0;
+	request.imm = 7;
+	CORE_EQ(test, 1, transfer_post(&transfer, &request));
+	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
+	if (core_expect_receive(server, 2, KRDMA_STATUS_SUCCESS, 0, &got))
+		CORE_EQ(test, 7, got.imm);
+	transfer_end(&transfer);
+}
+
+/* Posted before there is a connection; the peer sends as soon as there is one. */
+static void receive_early(struct core_end *end)
+{
+	struct core_test *test = end->test;
+	struct krdma_receive receive = { .cookie = 77 };
+
+	/* Messages without data need no memory. */
+	CORE_EQ(test, 1, krdma_conn_receive(end->conn, &receive, 1));
+	CORE_EQ(test, -ENOTCONN, core_send(end, 0, &(struct core_buffer) {}, 0, 0, 0));
+}
+
+static void receives_come_first(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	struct core_buffer none = {};
+
+	if (!pair)
+		return;
+	pair->prepared = receive_early;
+	if (core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair)) {
+		CORE_EQ(test, 1, core_send(&pair->client, 1, &none, 0, 0, 0));
+		core_expect_receive(&pair->server, 77, KRDMA_STATUS_SUCCESS, 0, NULL);
+		CORE_EQ(test, 1, core_send(&pair->server, 2, &none, 0, 0, 0));
+		core_expect_receive(&pair->client, 77, KRDMA_STATUS_SUCCESS, 0, NULL);
+		core_expect_send(&pair->client, 1, KRDMA_STATUS_SUCCESS);
+		core_expect_send(&pair->server, 2, KRDMA_STATUS_SUCCESS);
+	}
+	core_pair_close(pair);
+}
+
+/* A message longer than its receive ends the connection, and both are told. */
+static void message_too_long(struct core_test *test)
+{
+	struct krdma_completion got;
+	struct transfer transfer;
+	struct core_end *client, *server;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	server = &transfer.pair->server;
+	CORE_EQ(test, 1, core_receive(server, 1, &transfer.to, 0, 100));
+	CORE_EQ(test, 1, core_send(client, 2, &transfer.from, 0, 101, 0));
+	if (CORE_TRUE(test, core_await_receive(server, &got, CORE_TIMEOUT_MS)))
+		CORE_TRUE(test, got.status);
+	CORE_TRUE(test, core_await_event(server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
+	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
+	/* On iWARP, sent is sent. */
+	if (!test->iwarp)
+		CORE_TRUE(test, got.status);
+	transfer_end(&transfer);
+}
+
+/*
+ * Writes and reads
+ */
+
+static void writes_and_reads(struct core_test *test)
+{
+	static const u32 lengths[] = { 0, 1, 8, 1024, 4095, 4096, 4097, 10000, TRANSFER_SIZE };
+	struct transfer transfer;
+	struct core_end *client;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	client = &transfer.pair->client;
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths) && !test->failures; i++) {
+		u32 length = lengths[i];
+		u32 offset = min_t(u32, i * 3, TRANSFER_SIZE - length);
+
+		core_fill(transfer.from.data, TRANSFER_SIZE, i);
+		memset(transfer.to.data, 0xaa, TRANSFER_SIZE);
+		CORE_EQ(test, 1, core_rdma(client, i, KRDMA_OP_WRITE, &transfer.from, 0, length,
+					   &transfer.to, offset, 0));
+		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+		/* What has been read from the peer has been written before. */
+		memset(transfer.from.data, 0, TRANSFER_SIZE);
+		CORE_EQ(test, 1, core_rdma(client, i + 50, KRDMA_OP_READ, &transfer.from, 0,
+					   length, &transfer.to, offset, 0));
+		core_expect_send(client, i + 50, KRDMA_STATUS_SUCCESS);
+		CORE_TRUE(test, core_filled(transfer.from.data, length, i));
+		CORE_TRUE(test, !memchr_inv(transfer.from.data + length, 0,
+					    TRANSFER_SIZE - length));
+		CORE_TRUE(test, !memchr_inv(transfer.to.data, 0xaa, offset));
+		CORE_TRUE(test, core_filled(transfer.to.data + offset, length, i));
+		CORE_TRUE(test, !memchr_inv(transfer.to.data + offset + length, 0xaa,
+					    TRANSFER_SIZE - offset - length));
+	}
+	core_expect_nothing(&transfer.pair->server);
+	transfer_end(&transfer);
+}
+
+#define PIECES	40
+
+/* More pieces of memory than a request can have. */
+static void many_pieces(struct core_test *test)
+{
+	struct krdma_sge *sges = kcalloc(PIECES, sizeof(*sges), GFP_KERNEL);
+	struct krdma_request request = { .sges = sges };
+	struct krdma_conn_info info;
+	struct transfer transfer;
+	struct core_end *client;
+	u32 length = 0;
+
+	if (!CORE_TRUE(test, sges))
+		return;
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		goto out;
+	client = &transfer.pair->client;
+	krdma_conn_query(client->conn, &info);
+	request.remote_addr = transfer.to.info.remote_addr;
+	request.remote_key = transfer.to.info.remote_key;
+	for (u32 count = 1; count <= PIECES && !test->failures; count++) {
+		/* Of many lengths, also none, and not beside each other. */
+		for (u32 i = 0; i < count; i++)
+			sges[i] = core_sge(&transfer.from, i * 1500, i % 5 ? i * 37 % 1400 : 0);
+		length = 0;
+		for (u32 i = 0; i < count; i++) {
+			core_fill(transfer.from.data + i * 1500, sges[i].length, i + count);
+			length += sges[i].length;
+		}
+		memset(transfer.to.data, 0, TRANSFER_SIZE);
+		request.opcode = KRDMA_OP_WRITE;
+		request.cookie = count;
+		request.sge_count = count;
+		CORE_EQ(test, 1, transfer_post(&transfer, &request));
+		core_expect_send(client, count, KRDMA_STATUS_SUCCESS);
+		memset(transfer.from.data, 0, TRANSFER_SIZE);
+		request.opcode = KRDMA_OP_READ;
+		CORE_EQ(test, 1, transfer_post(&transfer, &request));
+		core_expect_send(client, count, KRDMA_STATUS_SUCCESS);
+		for (u32 i = 0, at = 0; i < count; at += sges[i++].length) {
+			CORE_TRUE(test, core_filled(transfer.from.data + i * 1500,
+						    sges[i].length, i + count));
+			CORE_TRUE(test, core_filled(transfer.to.data + at, sges[i].length,
+						    i + count));
+		}
+		CORE_TRUE(test, !memchr_inv(transfer.to.data + length, 0, TRANSFER_SIZE - length));
+	}
+	/* A message is never cut. */
+	request.opcode = KRDMA_OP_SEND;
+	for (u32 i = 0; i < PIECES; i++)
+		sges[i] = core_sge(&transfer.from, i * 1500, 1);
+	request.sge_count = info.max_send_sge + 1;
+	CORE_EQ(test, -EMSGSIZE, transfer_post(&transfer, &request));
+	transfer_end(&transfer);
+out:
+	kfree(sges);
+}
+
+/* All of a large memory, window by window: nothing is beside its place. */
+static void large(struct core_test *test)
+{
+	const u32 size = SZ_8M + SZ_1M + 12345;
+	const u32 window = 100 * PAGE_SIZE;
+	struct transfer transfer;
+	struct core_buffer big;
+	struct core_end *client;
+
+	if (!transfer_begin(&transfer, test, NULL, SZ_1M))
+		return;
+	client = &transfer.pair->client;
+	/* Peers reach no more than a registration can span; one's own memory is all there. */
+	if (!core_buffer_make(test, &big, transfer.pair->client_session, size,
+			      KRDMA_ACCESS_LOCAL_WRITE))
+		goto out;
+	core_fill(big.data, size, 9);
+	for (u32 at = 77; at + window <= size && !test->failures; at += 3 * SZ_1M) {
+		CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &big, at, window,
+					   &transfer.to, at % 1000, 0));
+		core_expect_send(client, 1, KRDMA_STATUS_SUCCESS);
+		memset(big.data + at, 0, window);
+		CORE_EQ(test, 1, core_rdma(client, 2, KRDMA_OP_READ, &big, at, window,
+					   &transfer.to, at % 1000, 0));
+		core_expect_send(client, 2, KRDMA_STATUS_SUCCESS);
+	}
+	CORE_TRUE(test, core_filled(big.data, size, 9));
+	core_buffer_free(test, &big);
+out:
+	transfer_end(&transfer);
+}
+
+const struct core_case core_transfer_cases[] = {
+	CORE_CASE_CONTEXTS(messages),
+	CORE_CASE(message_pieces),
+	CORE_CASE_CONTEXTS(immediate),
+	CORE_CASE_CONTEXTS(receives_come_first),
+	CORE_CASE_CONTEXTS(message_too_long),
+	CORE_CASE_CONTEXTS(writes_and_reads),
+	CORE_CASE(many_pieces),
+	CORE_CASE(large),
+	{},
+};

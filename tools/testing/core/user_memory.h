@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The file with which a program lends its own memory to a connection.
+ */
+#ifndef _KRDMA_CORE_USER_MEMORY_H
+#define _KRDMA_CORE_USER_MEMORY_H
+
+#include <linux/fs.h>
+
+extern const struct file_operations core_user_memory_fops;
+
+#endif /* _KRDMA_CORE_USER_MEMORY_H */

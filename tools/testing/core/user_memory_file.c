@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file with which a program lends its own memory to a connection: lines that
+ * are written to it.
+ *
+ *	open ADDRESS			two connected ends on the device there
+ *	map START LENGTH ACCESS		a region of the caller's memory
+ *	release | drop			the region goes
+ *	receive				a receive into the region, at its beginning
+ *	send				a message from the peer: 8 bytes of its memory
+ *	write OFFSET LENGTH SEED	the peer writes a pattern to the region
+ *	read OFFSET LENGTH SEED		the peer reads the region: is it the pattern?
+ *	bulk COUNT SEED			the peer writes a pattern of 1 MiB, COUNT times
+ *					behind each other, in one operation
+ *
+ * The answer is that of write(): an errno of the core's, or EREMOTEIO if the peer's
+ * operation failed, or EBADMSG if what was read is not the pattern.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/inet.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <net/net_namespace.h>
+
+#include "fixture.h"
+#include "user_memory.h"
+
+/* The most that the peer reads or writes at a time. */
+#define PEER_SIZE	SZ_1M
+/* More than rxe's longest message, where that is 8 MiB. */
+#define BULK_MAX	12
+
+/**
+ * struct lender - an opening of the file
+ * @lock: one line at a time
+ * @test: what the fixture wants; what fails in it is in the answers
+ * @pair: the connection; the client's session is that of the region
+ * @region: of the program's memory
+ * @info: about it
+ * @peer: memory of the peer
+ */
+struct lender {
+	struct mutex lock;		/* see above */
+	struct core_test test;
+	struct core_pair *pair;
+	struct krdma_region *region;
+	struct krdma_region_info info;
+	struct core_buffer peer;
+};
+
+static int lender_connect(struct lender *lender, const char *address)
+{
+	struct core_test *test = &lender->test;
+	int ret;
+
+	if (lender->pair)
+		return -EALREADY;
+	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, address, NULL, &test->address);
+	if (ret)
+		return ret;
+	test->name = "user_memory";
+	test->dev = krdma_device_at(&init_net, (struct sockaddr *)&test->address);
+	if (IS_ERR(test->dev)) {
+		ret = PTR_ERR(test->dev);
+		test->dev = NULL;
+		return ret;
+	}
+	ret = krdma_device_query_attr(test->dev, &test->attr);
+	if (ret)
+		return ret;
+	lender->pair = core_pair_open(test);
+	if (!lender->pair)
+		return -ENOTCONN;
+	return core_buffer_make(test, &lender->peer, lender->pair->server_session, PEER_SIZE,
+				CORE_ACCESS_ALL(test)) ? 0 : -ENOMEM;
+}
+
+static int lender_map(struct lender *lender, const char *words)
+{
+	unsigned long start;
+	size_t length;
+	u32 access;
+
+	if (sscanf(words, "%lu %zu %u", &start, &length, &access) != 3 || !lender->pair)
+		return -EBADRQC;
+	if (lender->region)
+		return -EALREADY;
+	lender->region = krdma_region_map_user(lender->pair->client_session, lender->test.dev,
+					       start, length, access);
+	if (IS_ERR(lender->region)) {
+		int ret = PTR_ERR(lender->region);
+
+		lender->region = NULL;
+		return ret;
+	}
+	krdma_region_query(lender->region, &lender->info);
+	return lender->info.addr == start && lender->info.length == length ? 0 : -EBADMSG;
+}
+
+static int lender_release(struct lender *lender)
+{
+	int ret;
+
+	if (!lender->region)
+		return -EBADRQC;
+	ret = krdma_region_release(lender->region);
+	if (!ret)
+		lender->region = NULL;
+	return ret;
+}
+
+static int lender_receive(struct lender *lender)
+{
+	struct core_buffer memory = { .region = lender->region, .info = lender->info };
+	int ret;
+
+	if (!lender->region)
+		return -EBADRQC;
+	ret = core_receive(&lender->pair->client, 1, &memory, 0,
+			   min_t(u64, 64, lender->info.length));
+	return ret == 1 ? 0 : ret;
+}
+
+/* The peer does something, and says whether it succeeded. */
+static int lender_peer_done(struct lender *lender, int ret)
+{
+	struct krdma_completion completion;
+
+	if (ret != 1)
+		return ret;
+	if (!core_await_send(&lender->pair->server, &completion, CORE_TIMEOUT_MS))
+		return -ETIMEDOUT;
+	return completion.status ? -EREMOTEIO : 0;
+}
+
+static int lender_send(struct lender *lender)
+{
+	struct krdma_completion completion;
+	int ret;
+
+	core_fill(lender->peer.data, 8, 99);
+	ret = core_send(&lender->pair->server, 1, &lender->peer, 0, 8, 0);
+	ret = lender_peer_done(lender, ret);
+	if (ret)
+		return ret;
+	if (!core_await_receive(&lender->pair->client, &completion, CORE_TIMEOUT_MS))
+		return -ETIMEDOUT;
+	return completion.status ? -EIO : 0;
+}
+
+static int lender_transfer(struct lender *lender, u8 opcode, const char *words)
+{
+	/* The key is the region's last one, also when that is gone. */
+	struct core_buffer memory = { .info = lender->info };
+	u32 length, seed;
+	size_t offset;
+	int ret;
+
+	if (sscanf(words, "%zu %u %u", &offset, &length, &seed) != 3 || length > PEER_SIZE)
+		return -EBADRQC;
+	if (opcode == KRDMA_OP_WRITE)
+		core_fill(lender->peer.data, length, seed);
+	else
+		memset(lender->peer.data, 0, length);
+	ret = core_rdma(&lender->pair->server, 1, opcode, &lender->peer, 0, length, &memory,
+			offset, 0);
+	ret = lender_peer_done(lender, ret);
+	/* A write has arrived when a read after it has. */
+	if (!ret && opcode == KRDMA_OP_WRITE)
+		ret = lender_peer_done(lender, core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
+							 &lender->peer, 0, min(length, 1U), &memory,
+							 offset, 0));
+	if (ret || opcode == KRDMA_OP_WRITE)
+		return ret;
+	return core_filled(lender->peer.data, length, seed) ? 0 : -EBADMSG;
+}
+
+static int lender_bulk(struct lender *lender, const char *words)
+{
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_WRITE,
+		.remote_addr = lender->info.remote_addr,
+		.remote_key = lender->info.remote_key,
+	};
+	struct krdma_sge sges[BULK_MAX];
+	u32 count, seed;
+
+	if (sscanf(words, "%u %u", &count, &seed) != 2 || count > BULK_MAX)
+		return -EBADRQC;
+	core_fill(lender->peer.data, PEER_SIZE, seed);
+	for (u32 i = 0; i < count; i++)
+		sges[i] = core_sge(&lender->peer, 0, PEER_SIZE);
+	request.sges = sges;
+	request.sge_count = count;
+	return lender_peer_done(lender, krdma_conn_post(lender->pair->server.conn, &request, 1));
+}
+
+static int lender_do(struct lender *lender, char *line)
+{
+	const char *verb = strsep(&line, " ");
+
+	if (!strcmp(verb, "open") && line)
+		return lender_connect(lender, line);
+	if (!lender->pair)
+		return -EBADRQC;
+	if (!strcmp(verb, "map") && line)
+		return lender_map(lender, line);
+	if (!strcmp(verb, "release"))
+		return lender_release(lender);
+	if (!strcmp(verb, "receive"))
+		return lender_receive(lender);
+	if (!strcmp(verb, "send"))
+		return lender_send(lender);
+	if (!strcmp(verb, "write") && line)
+		return lender_transfer(lender, KRDMA_OP_WRITE, line);
+	if (!strcmp(verb, "read") && line)
+		return lender_transfer(lender, KRDMA_OP_READ, line);
+	if (!strcmp(verb, "bulk") && line)
+		return lender_bulk(lender, line);
+	if (strcmp(verb, "drop") || !lender->region)
+		return -EBADRQC;
+	krdma_region_drop(lender->region);
+	lender->region = NULL;
+	return 0;
+}
+
+static int lender_open(struct inode *inode, struct file *file)
+{
+	struct lender *lender = kzalloc_obj(*lender, GFP_KERNEL);
+
+	if (!lender)
+		return -ENOMEM;
+	mutex_init(&lender->lock);
+	file->private_data = lender;
+	return 0;
+}
+
+static ssize_t lender_write(struct file *file, const char __user *from, size_t length,
+			    loff_t *offset)
+{
+	struct lender *lender = file->private_data;
+	char *line;
+	int ret;
+
+	if (length > 128)
+		return -EINVAL;
+	line = memdup_user_nul(from, length);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	mutex_lock(&lender->lock);
+	ret = lender_do(lender, strim(line));
+	mutex_unlock(&lender->lock);
+	kfree(line);
+	return ret ?: length;
+}
+
+/* Also when the program dies: then its memory is not its own any more. */
+static int lender_close(struct inode *inode, struct file *file)
+{
+	struct lender *lender = file->private_data;
+
+	core_pair_close(lender->pair);
+	if (lender->region)
+		krdma_region_drop(lender->region);
+	core_buffer_free(&lender->test, &lender->peer);
+	if (lender->test.dev)
+		krdma_device_put(lender->test.dev);
+	mutex_destroy(&lender->lock);
+	kfree(lender);
+	return 0;
+}
+
+const struct file_operations core_user_memory_fops = {
+	.owner = THIS_MODULE,
+	.open = lender_open,
+	.write = lender_write,
+	.release = lender_close,
+};
