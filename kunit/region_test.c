@@ -321,7 +321,8 @@ static void test_keys_are_fresh(struct kunit *test)
 		keys[i] = info.remote_key;
 		KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 		for (unsigned int j = 0; j < i; j++)
-			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[j], &byte, 1));
+			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[j],
+							    &byte, 1));
 		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
 		KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 	}
@@ -376,7 +377,8 @@ static void test_drop_of_what_is_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
 	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
 	krdma_region_drop(region);
-	while (peer_reads(site, info.remote_addr, info.remote_key, &byte, 1) && time_before(jiffies, end))
+	while (peer_reads(site, info.remote_addr, info.remote_key, &byte, 1) &&
+	       time_before(jiffies, end))
 		fsleep(1000);
 	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));

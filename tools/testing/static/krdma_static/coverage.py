@@ -64,16 +64,18 @@ def coverage(tree):
             yield Finding(TABLE, 1, f"row {row} is missing")
 
 
-# The same tests, run several times; as a tier, "e2e" means all of them.
-KERNELS = ("e2e-6-1", "e2e-6-12", "e2e-7-2", "e2e-debug")
+# The same tests, run in several kernels; as a tier, "e2e" or "core" means all of them.
+KERNELS = {tier: [f"{tier}-{kernel}" for kernel in ("6-1", "6-12", "7-2", "debug")]
+           for tier in ("e2e", "core")}
 
 
 def plain(test):
     """A test as the tree knows it, without where it runs."""
     tier, _, name = test.partition(": ")
-    if tier in KERNELS:
-        tier = "e2e"
-    elif tier == "harness-debug":
+    for whole, parts in KERNELS.items():
+        if tier in parts:
+            tier = whole
+    if tier == "harness-debug":
         tier = "harness"
     return f"{tier}: {name}"
 
@@ -81,7 +83,7 @@ def plain(test):
 def ran(test, tests_ran):
     """What is missing of a test among those that ran, or ""."""
     tier, _, name = test.partition(": ")
-    wanted = KERNELS if tier == "e2e" else [tier]
+    wanted = KERNELS.get(tier, [tier])
     # The end-to-end tests say by which program: "e2e-6-1: device.64: device.one".
     done = {re.sub(r"^(e2e-[\w-]+): \w+\.\d+: ", r"\1: ", line) for line in tests_ran}
     return ", ".join(tier for tier in wanted if f"{tier}: {name}" not in done)
@@ -109,7 +111,7 @@ def test_names(tree):
         if not rest or tier == "static":
             continue
         if name.endswith(".c"):
-            for test in c_tests(tree.text(name)):
+            for test in (*c_tests(tree.text(name)), *core_cases(tree.text(name))):
                 yield f"{tier}: {test}"
         elif tree.shell(name):
             for groups in SHELL_TEST.findall(tree.text(name)):
@@ -127,6 +129,18 @@ def c_tests(text):
     yield from re.findall(r"^\tRUN\((\w+)\);", text, re.MULTILINE)
     for test in re.findall(r"^TEST(?:_SIGNAL)?\((\w+)[,)]", text, re.MULTILINE):
         yield f"global.{test}"
+
+
+def core_cases(text):
+    """Cases of krdma_core_test.ko, as its run.sh prints them: by device."""
+    for kind, case in re.findall(r"^\tCORE_CASE(_\w+)?\((\w+)\)", text, re.MULTILINE):
+        names = [case]
+        if kind == "_CONTEXTS":
+            names = [f"{case}.{where}" for where in ("workqueue", "softirq", "poll")]
+        labels = ["rxe", "siw"]
+        if kind == "_ADDRESSES":
+            labels += ["rxe ipv6", "siw ipv6"]
+        yield from (f"{label}: {one}" for label in labels for one in names)
 
 
 def static_tests(tree):
