@@ -132,11 +132,14 @@ void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags)
 	case KRDMA_CONTEXT_WORKQUEUE:
 		mutex_lock(&queue->poll_mutex);
 		break;
+	/* sparse does not know of locks that are taken in some cases. */
 	case KRDMA_CONTEXT_SOFTIRQ:
 		spin_lock_bh(&queue->poll_lock);
+		__release(&queue->poll_lock);
 		break;
 	case KRDMA_CONTEXT_POLL:
 		spin_lock_irqsave(&queue->poll_lock, *flags);
+		__release(&queue->poll_lock);
 		break;
 	}
 }
@@ -155,9 +158,11 @@ void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags)
 		mutex_unlock(&queue->poll_mutex);
 		break;
 	case KRDMA_CONTEXT_SOFTIRQ:
+		__acquire(&queue->poll_lock);
 		spin_unlock_bh(&queue->poll_lock);
 		break;
 	case KRDMA_CONTEXT_POLL:
+		__acquire(&queue->poll_lock);
 		spin_unlock_irqrestore(&queue->poll_lock, flags);
 		break;
 	}
