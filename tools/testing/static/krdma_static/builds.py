@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds for each kernel with W=1 under sparse, in which every warning counts."""
 
+import contextlib
+import glob
 import os
 import re
 import shutil
 import subprocess
 
+from . import cache
 from .kernel import TOP
-from .tree import CannotCheck, Finding, run
+from .tree import CannotCheck, Finding, Note, run
 
 SERIES = ("6.1", "6.12", "7.2", "debug")
 MODULE = ("Kbuild", "krdma", "include", "uapi", "kunit")
@@ -50,21 +53,39 @@ PLANTED_LINES = {8: "an unused variable (gcc W=1)", 10: "a wrong byte order (spa
                  11: "a user pointer read directly (sparse)"}
 
 
-def make(series, folder):
-    """Output of a build with all judges."""
-    kernel = os.path.join(TOP, "tools/vm/kernel")
+def kernel_folder(series):
+    """The folder of a kernel."""
     # Fetching or building a kernel takes a while: its progress is not captured.
-    if subprocess.run([kernel, "path", series], stdout=subprocess.DEVNULL,
-                      check=False).returncode:
+    done = subprocess.run([os.path.join(TOP, "tools/vm/kernel"), "path", series],
+                          stdout=subprocess.PIPE, check=False)
+    if done.returncode:
         raise CannotCheck(f"there is no kernel {series}, see above")
-    header = os.path.join(folder, "sparse.h")
-    with open(header, "w", encoding="utf-8") as stream:
-        stream.write(SPARSE_HEADER)
+    return done.stdout.decode().strip()
+
+
+def judges(series):
+    """One word for all that a verdict depends on, apart from the sources."""
+    kernel = kernel_folder(series)
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], stdout=subprocess.PIPE, text=True,
+                              check=False).stdout.strip()
+    files = [os.path.join(kernel, name) for name in ("vmlinuz", "config", "build/Module.symvers")]
+    files += [name for name in (compiler,) if os.path.isfile(name)]
+    files += cache.programs("gcc", "as", "ld", "make", "sparse") + cache.checkers()
+    # The compilers of the other suites, and how one comes to them.
+    for pattern in ("usr/lib*/gcc/*/*/cc1", "usr/bin/sparse", "etc/krdma-tree"):
+        files += sorted(glob.glob(os.path.join(cache.root(), "trees/*", pattern)))
+    files += [os.path.join(TOP, "tools/vm", name) for name in ("kernel", "tree")]
+    return cache.digest(files, kernel)
+
+
+def make(series, folder):
+    """Output of a build with all judges, of what has changed since the last."""
+    write(folder, "sparse.h", SPARSE_HEADER)
     # Debian's headers of 7.2 lack the script that looks whether sparse can be
-    # used, so C=2 alone does nothing there; the second setting wins over that.
-    status, output = run([kernel, "make", series, folder,
-                          "W=1", "C=2", "KBUILD_CHECKSRC=2",
-                          f"CF=-D__CHECK_ENDIAN__ -include {header}",
+    # used, so C=1 alone does nothing there; the second setting wins over that.
+    status, output = run([os.path.join(TOP, "tools/vm/kernel"), "make", series, folder,
+                          "W=1", "C=1", "KBUILD_CHECKSRC=1",
+                          f"CF=-D__CHECK_ENDIAN__ -include {folder}/sparse.h",
                           # the stock kernels have no KUnit
                           f"KRDMA_KUNIT={'y' if series == 'debug' else 'n'}", "modules"])
     if status:
@@ -72,12 +93,54 @@ def make(series, folder):
     return output
 
 
-def fresh(tree, name):
-    """An empty folder for a build: what is up to date is not judged again."""
-    folder = os.path.join(tree.root, "build", "static", name)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    return folder
+def write(folder, name, text):
+    """A file with this content, left alone if it has it: make looks at the time."""
+    path = os.path.join(folder, name)
+    with contextlib.suppress(FileNotFoundError):
+        with open(path, encoding="utf-8") as stream:
+            if stream.read() == text:
+                return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def lay(tree, folder, sources):
+    """The sources, and the planted one, which is always judged anew."""
+    for path in glob.glob(os.path.join(folder, "**/*.[chS]"), recursive=True):
+        name = os.path.relpath(path, folder)
+        if name not in (*sources, PLANTED_NAME, "sparse.h") and not name.endswith(".mod.c"):
+            os.remove(path)
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path[:-2] + ".o")
+    for name in sources:
+        text = tree.text(name)
+        if name == "Kbuild":
+            text += f"\nobj-m += {PLANTED_NAME[:-2]}.o\n"
+        write(folder, name, text)
+    write(folder, PLANTED_NAME, PLANTED)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.join(folder, PLANTED_NAME[:-2] + ".o"))
+
+
+@contextlib.contextmanager
+def continued(series):
+    """The folder of the last build if it was without complaint and by the same judges,
+    otherwise an empty one: the build system knows what of it is out of date, and what
+    is not has been judged.  Gives a function to be called when all is well."""
+    with cache.locked(f"build-{series}") as folder:
+        clean = os.path.join(folder, ".clean")
+        by_whom = judges(series)
+        last = ""
+        with contextlib.suppress(FileNotFoundError):
+            with open(clean, encoding="utf-8") as stream:
+                last = stream.read()
+            # Until this one has ended well: it may be stopped half-way.
+            os.remove(clean)
+        if last != by_whom:
+            shutil.rmtree(folder)
+            os.makedirs(folder)
+        yield folder, lambda: write(folder, ".clean", by_whom)
 
 
 def complaints(output, folder):
@@ -100,28 +163,23 @@ def builder(series):
         sources = [name for name in tree.files() if name.split("/")[0] in MODULE]
         if "Kbuild" not in sources:
             raise CannotCheck("there is no Kbuild")
-        folder = fresh(tree, series)
-        for name in sources:
-            target = os.path.join(folder, name)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            shutil.copy2(tree.path(name), target)
-        seen = set()
-        for complaint in complaints(make(series, folder), folder):
-            if complaint not in seen:
-                seen.add(complaint)
-                yield Finding(*complaint)
-
-        folder = fresh(tree, series + "-planted")
-        with open(os.path.join(folder, PLANTED_NAME), "w", encoding="utf-8") as stream:
-            stream.write(PLANTED)
-        with open(os.path.join(folder, "Kbuild"), "w", encoding="utf-8") as stream:
-            stream.write(f"obj-m := {PLANTED_NAME[:-2]}.o\n")
-        found = {line for path, line, _ in complaints(make(series, folder), folder)
-                 if path.endswith(PLANTED_NAME)}
-        for line, what in PLANTED_LINES.items():
-            if line not in found:
+        with continued(series) as (folder, all_is_well):
+            lay(tree, folder, sources)
+            output = make(series, folder)
+            found = sorted(set(complaints(output, folder)))
+            planted = {line for path, line, _ in found if path.endswith(PLANTED_NAME)}
+            found = [one for one in found if not one[0].endswith(PLANTED_NAME)]
+            yield from (Finding(*complaint) for complaint in found)
+            missed = [what for line, what in PLANTED_LINES.items() if line not in planted]
+            for what in missed:
                 yield Finding("Kbuild", 1, f"a build for {series} does not notice {what}, "
                               "so it proves nothing")
+            if not found and not missed:
+                all_is_well()
+            # The planted one apart.
+            judged = len(re.findall(r"^\s*CC \[M\]\s+(?!.*(?:\.mod|module-common)\.o$).*$",
+                                    output, re.MULTILINE)) - 1
+            yield Note(f"{judged} objects judged; the others are what they were when they passed")
     build.__doc__ = f"builds for {series}: no warning with W=1 and sparse"
     return build
 

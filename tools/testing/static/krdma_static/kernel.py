@@ -2,12 +2,14 @@
 """The kernel's own judges, and those of shell scripts."""
 
 import functools
+import glob
 import os
 import re
 import subprocess
 import tempfile
 
-from .tree import CannotCheck, Finding, run
+from . import cache
+from .tree import CannotCheck, Finding, Note, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "..", "..", "..", ".."))
@@ -47,11 +49,27 @@ def linux_source():
 
 def checkpatch(tree):
     """the kernel's coding style, strict, 100 columns"""
+    script = os.path.join(linux_source(), "scripts/checkpatch.pl")
+    # It looks at each file by itself: one that has passed, under this name, will again.
+    # A tree with a planted defect is always judged.
+    judges = cache.digest(sorted(glob.glob(script) +
+                                 glob.glob(os.path.join(linux_source(), "scripts/*.txt")) +
+                                 glob.glob(os.path.join(linux_source(), "scripts/*.checkpatch"))) +
+                          cache.checkers() + cache.programs("perl"))
+    known = set(cache.passed("checkpatch")) if tree.root == TOP else set()
     batches = {}
+    keys = {}
+    spared = 0
     for name in tree.files(".c", ".h", under=C_FOLDERS):
+        key = cache.digest([], judges, name, tree.text(name))
+        if key in known:
+            spared += 1
+            continue
+        keys[name] = key
         ignored = tuple(what for folder, what in CHECKPATCH_IGNORED if name.startswith(folder))
         batches.setdefault(ignored, []).append(name)
-    script = os.path.join(linux_source(), "scripts/checkpatch.pl")
+    if spared:
+        yield Note(f"{spared} files are what they were when they passed; {len(keys)} judged")
     # It leaves a file in a git checkout, and skips without a word what has a
     # blank in its path: so it works elsewhere, through a link, and the last file
     # of each batch is one that it must complain about.
@@ -70,9 +88,12 @@ def checkpatch(tree):
             _, output = run(command + ["-f"] + names, cwd=folder)
             if "wrong.c:1: ERROR:TRAILING_WHITESPACE" not in output:
                 raise CannotCheck(f"checkpatch failed: {output.strip()}")
-            yield from (finding for finding in messages(re.sub("^tree/", "", output,
-                                                               flags=re.MULTILINE))
-                        if finding.path != "wrong.c")
+            for finding in messages(re.sub("^tree/", "", output, flags=re.MULTILINE)):
+                if finding.path != "wrong.c":
+                    keys.pop(finding.path, None)
+                    yield finding
+    if tree.root == TOP and keys:
+        cache.remember("checkpatch", set(keys.values()))
 
 
 def messages(output):

@@ -22,6 +22,16 @@ class Finding:
         return f"{self.path}:{self.line}: {self.text}"
 
 
+class Note:
+    """What is worth saying and no defect."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+
 class Tree:
     """The files that belong to the project below one folder."""
 
