@@ -10,6 +10,7 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/kernel.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait.h>
@@ -61,6 +62,20 @@ void fake_cm_put(struct fake_endpoint *endpoint)
 {
 	kref_put(&endpoint->refs, fake_endpoint_release);
 }
+
+/*
+ * What the fake has to say, it says: a test that lets allocations of the calling
+ * thread fail means those of others.
+ */
+#define fake_spared(allocation) ({			\
+	unsigned int spared_nth = current->fail_nth;	\
+	typeof(allocation) spared;			\
+							\
+	current->fail_nth = 0;				\
+	spared = (allocation);				\
+	current->fail_nth = spared_nth;			\
+	spared;						\
+})
 
 static struct fake_endpoint *fake_endpoint_new(struct fake_device *fake, enum fake_cm_state state)
 {
@@ -169,7 +184,7 @@ void fake_cm_tell(struct fake_endpoint *endpoint, enum iw_cm_event_type type, in
 	struct fake_cm_work *work;
 
 	fake_assert_locked();
-	work = kzalloc_obj(*work, GFP_ATOMIC);
+	work = fake_spared(kzalloc_obj(*work, GFP_ATOMIC));
 	if (WARN_ON_ONCE(!work))
 		return;
 	INIT_WORK(&work->work, fake_cm_tell_work);
@@ -229,7 +244,7 @@ void fake_cm_end(struct fake_endpoint *endpoint, bool disconnect)
 	struct fake_cm_work *work;
 
 	fake_assert_locked();
-	work = kzalloc_obj(*work, GFP_ATOMIC);
+	work = fake_spared(kzalloc_obj(*work, GFP_ATOMIC));
 	if (WARN_ON_ONCE(!work))
 		return;
 	INIT_WORK(&work->work, fake_cm_end_work);
@@ -343,13 +358,20 @@ struct fake_listener *fake_find_listener(struct fake_device *fake,
 static int fake_cm_heard(struct iw_cm_id *child, struct iw_cm_event *event)
 {
 	struct fake_endpoint *endpoint = event->provider_data;
+	struct fake_device *fake = endpoint->fake;
 	unsigned long flags;
+	int ret;
 
 	flags = fake_begin();
 	endpoint->asked = true;
 	fake_end(flags);
 
-	return endpoint->listener->handler(child, event);
+	current->fail_nth = fake->starve_request;
+	ret = endpoint->listener->handler(child, event);
+	fake->starve_request = current->fail_nth;
+	current->fail_nth = 0;
+
+	return ret;
 }
 
 static void fake_cm_ask_work(struct work_struct *ws)
@@ -384,8 +406,8 @@ struct fake_endpoint *fake_cm_ask(struct fake_listener *listener,
 	struct fake_endpoint *endpoint;
 	struct fake_cm_work *work;
 
-	work = kzalloc_obj(*work, GFP_ATOMIC);
-	endpoint = work ? fake_endpoint_new(listener->fake, FAKE_CM_REQUESTED) : NULL;
+	work = fake_spared(kzalloc_obj(*work, GFP_ATOMIC));
+	endpoint = work ? fake_spared(fake_endpoint_new(listener->fake, FAKE_CM_REQUESTED)) : NULL;
 	if (!endpoint) {
 		kfree(work);
 		return NULL;

@@ -230,6 +230,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 		fake_device_free(fake);
 		return NULL;
 	}
+	fake->netdev = init_net.loopback_dev;
 	fake->attr = (struct ib_device_attr) {
 		.device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS,
 		.max_mr_size = 1ULL << 32,
@@ -306,7 +307,7 @@ int fake_device_register(struct fake_device *fake, const char *name)
 	int ret;
 
 	for (port = 1; port <= fake->ib.phys_port_cnt; port++) {
-		ret = ib_device_set_netdev(&fake->ib, init_net.loopback_dev, port);
+		ret = ib_device_set_netdev(&fake->ib, fake->netdev, port);
 		if (ret)
 			return ret;
 	}

@@ -172,9 +172,12 @@ struct fake_user_mr {
  * @attr: the answer to query_device: change it before registering
  * @port: the answer to query_port, for every port: likewise, or at any time
  *	while nobody asks
+ * @netdev: the interface of its ports: change it before registering
  * @notify: how consumers are told of completions; at any time
  * @cm_manual: FAKE_MANUAL_* bits; at any time
  * @no_immediate: work requests with immediate data are refused; at any time
+ * @starve_request: of whoever hears of the next request, this allocation fails,
+ *	counted from 1; 0 again when it has.  Settled after fake_cm_flush().
  * @destroy_drops_cqes: what a queue pair has left in completion queues goes
  *	with it; at any time
  * @user_mr: how ib_reg_user_mr() was called last
@@ -199,9 +202,11 @@ struct fake_device {
 	struct ib_device ib;
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
+	struct net_device *netdev;
 
 	enum fake_notify notify;
 	unsigned int cm_manual;
+	unsigned int starve_request;
 	bool no_immediate;
 	bool destroy_drops_cqes;
 	struct fake_user_mr user_mr;

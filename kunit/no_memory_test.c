@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls whose allocations fail, each in turn: they say so, leave nothing behind, and
+ * what they were called for works afterwards, or is over.  (Sessions, queues, new
+ * connections, listeners and queue pairs: see fault_test.c.)
+ */
+#include <linux/delay.h>
+#include <linux/mman.h>
+#include <linux/scatterlist.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <net/net_namespace.h>
+
+#include "conn.h"
+#include "stage.h"
+
+#define BUFFER		(2 * PAGE_SIZE)
+#define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
+#define REMOTE		(LOCAL | KRDMA_ACCESS_REMOTE_READ)
+/* More than any call allocates. */
+#define ALLOCATIONS	500
+
+/**
+ * struct larder - what the calls have
+ * @stage: a client and a server
+ * @session: for regions: one in which nothing is
+ * @dev: the device
+ * @buffer: memory
+ * @user: memory of a process
+ * @region: the region, if there is one
+ * @cache: the cache, likewise
+ * @mr: the registration, likewise
+ * @found: the device that was found
+ * @watch: the watch
+ * @nth: the allocation that fails
+ * @reached: it did
+ * @work: what the connection's work does
+ */
+static struct larder {
+	struct stage *stage;
+	struct krdma_session *session;
+	struct krdma_device *dev;
+	u8 *buffer;
+	unsigned long user;
+	struct krdma_region *region;
+	struct krdma_region_cache *cache;
+	struct krdma_mr *mr;
+	struct krdma_device *found;
+	struct krdma_watch watch;
+	unsigned int nth;
+	bool reached;
+	work_func_t work;
+} larder;
+
+/**
+ * struct call - a call that allocates
+ * @name: which
+ * @begin: what it needs; nothing of that fails
+ * @call: 0 or a negative errno
+ * @end: of what it has made, after having looked at it
+ * @elsewhere: it allocates in another thread, which looks after that itself
+ * @spared: it does without memory
+ */
+struct call {
+	const char *name;
+	void (*begin)(struct stage *stage);
+	int (*call)(struct stage *stage);
+	void (*end)(struct stage *stage, int ret);
+	bool elsewhere;
+	bool spared;
+};
+
+static void larder_close(void)
+{
+	current->fail_nth = larder.nth;
+}
+
+static void larder_open(void)
+{
+	larder.reached = !current->fail_nth;
+	current->fail_nth = 0;
+}
+
+static int live_objects(struct stage *stage)
+{
+	int sum = 0;
+
+	for (int i = 0; i < FAKE_OBJECTS; i++)
+		sum += atomic_read(&stage->fake->live[i]);
+	return sum;
+}
+
+static bool live_settles(struct stage *stage, int live)
+{
+	unsigned long deadline = jiffies + STAGE_LONG;
+
+	while (live_objects(stage) > live && time_before(jiffies, deadline))
+		msleep(20);
+	return live_objects(stage) <= live;
+}
+
+/*
+ * Connections
+ */
+
+/* It is over for want of memory. */
+static void expect_starved(struct stage *stage, struct actor *actor, const char *story)
+{
+	KUNIT_EXPECT_EQ(stage->test, -ENOMEM, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
+	EXPECT_STORY(stage->test, actor, story);
+}
+
+static void close_both(struct stage *stage)
+{
+	actor_close(&stage->server);
+	actor_close(&stage->client);
+}
+
+static int call_resolve(struct stage *stage)
+{
+	return actor_resolve(&stage->client);
+}
+
+static void end_resolve(struct stage *stage, int ret)
+{
+	if (ret) {
+		expect_starved(stage, &stage->client, "address error -12, closed -12");
+		return;
+	}
+	KUNIT_EXPECT_EQ(stage->test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	EXPECT_STORY(stage->test, &stage->client, RESOLVED "closed -103");
+}
+
+static void starved_work(struct work_struct *work)
+{
+	bool route = actor_state(&larder.stage->client) == KRDMA_CONN_RESOLVING_ROUTE;
+
+	if (route)
+		larder_close();
+	larder.work(work);
+	if (route)
+		larder_open();
+}
+
+static void begin_route(struct stage *stage)
+{
+	struct work_struct *work;
+
+	stage_create(stage);
+	work = &stage->client.conn->work;
+	larder.work = work->func;
+	work->func = starved_work;
+}
+
+static int call_route(struct stage *stage)
+{
+	int ret = actor_resolve(&stage->client) ?:
+		  krdma_conn_wait(stage->client.conn, STAGE_LONG_MS);
+
+	flush_work(&stage->client.conn->work);
+	return ret;
+}
+
+static void end_route(struct stage *stage, int ret)
+{
+	if (ret)
+		expect_starved(stage, &stage->client,
+			       "address resolved, route error -12, closed -12");
+	else
+		EXPECT_STORY(stage->test, &stage->client, RESOLVED "closed -103");
+}
+
+static void begin_connect_prepared(struct stage *stage)
+{
+	static const struct krdma_conn_attr attr;
+
+	stage_resolve(stage);
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+}
+
+static int call_connect(struct stage *stage)
+{
+	return actor_connect(&stage->client, "please");
+}
+
+static void end_connect(struct stage *stage, int ret)
+{
+	struct kunit *test = stage->test;
+
+	/* Without a queue pair it is as it was, and can try again. */
+	if (ret && actor_state(&stage->client) == KRDMA_CONN_RESOLVED)
+		ret = actor_connect(&stage->client, "please");
+	if (ret) {
+		expect_starved(stage, &stage->client, RESOLVED "connect error -12, closed -12");
+		return;
+	}
+	stage_take(stage);
+	KUNIT_EXPECT_EQ(test, 0, actor_accept(&stage->server, ""));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	close_both(stage);
+}
+
+static void begin_requested(struct stage *stage)
+{
+	stage_ask(stage, "please");
+	stage_take(stage);
+}
+
+static void begin_requested_prepared(struct stage *stage)
+{
+	static const struct krdma_conn_attr attr;
+
+	begin_requested(stage);
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->server.conn, &attr));
+}
+
+static int call_accept(struct stage *stage)
+{
+	return actor_accept(&stage->server, "welcome");
+}
+
+static void end_accept(struct stage *stage, int ret)
+{
+	struct kunit *test = stage->test;
+
+	if (ret && actor_state(&stage->server) == KRDMA_CONN_REQUESTED)
+		ret = actor_accept(&stage->server, "welcome");
+	if (ret) {
+		expect_starved(stage, &stage->server, "connect error -12, closed -12");
+		KUNIT_EXPECT_EQ(test, -ECONNREFUSED,
+				krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	} else {
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+	}
+	close_both(stage);
+}
+
+static int call_reject(struct stage *stage)
+{
+	return krdma_conn_reject(stage->server.conn, "no", 2);
+}
+
+static void end_reject(struct stage *stage, int ret)
+{
+	KUNIT_EXPECT_EQ(stage->test, -ECONNREFUSED,
+			krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	EXPECT_STORY(stage->test, &stage->server, "closed -103");
+	EXPECT_STORY(stage->test, &stage->client, RESOLVED "rejected -111, closed -111");
+}
+
+/* The listener hears of a request. */
+static int call_request(struct stage *stage)
+{
+	struct krdma_conn *conn;
+
+	stage->fake->starve_request = larder.nth;
+	KUNIT_EXPECT_EQ(stage->test, 0, actor_connect(&stage->client, "please"));
+	fake_cm_flush(stage->fake);
+	larder.reached = !stage->fake->starve_request;
+	stage->fake->starve_request = 0;
+
+	actor_begin(&stage->server);
+	conn = krdma_listener_next(stage->listener, &actor_ops, &stage->server, 0);
+	if (!IS_ERR(conn)) {
+		stage->server.conn = conn;
+		return 0;
+	}
+	KUNIT_EXPECT_EQ(stage->test, -EAGAIN, PTR_ERR(conn));
+	return -ENOMEM;
+}
+
+static void end_request(struct stage *stage, int ret)
+{
+	if (ret) {
+		KUNIT_EXPECT_EQ(stage->test, -ECONNREFUSED,
+				krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		EXPECT_STORY(stage->test, &stage->client, RESOLVED "rejected -111, closed -111");
+		/* The next one is heard. */
+		begin_requested(stage);
+	}
+	close_both(stage);
+}
+
+static void begin_next(struct stage *stage)
+{
+	stage_ask(stage, "please");
+	actor_begin(&stage->server);
+}
+
+static int call_next(struct stage *stage)
+{
+	struct krdma_conn *conn;
+
+	conn = krdma_listener_next(stage->listener, &actor_ops, &stage->server, STAGE_LONG_MS);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	stage->server.conn = conn;
+	return 0;
+}
+
+static void end_next(struct stage *stage, int ret)
+{
+	close_both(stage);
+}
+
+/*
+ * Memory
+ */
+
+static int larder_region(struct krdma_region *region)
+{
+	larder.region = IS_ERR(region) ? NULL : region;
+	return PTR_ERR_OR_ZERO(region);
+}
+
+static int call_region_local(struct stage *stage)
+{
+	return larder_region(krdma_region_map(larder.session, larder.dev, larder.buffer, BUFFER,
+					      LOCAL));
+}
+
+static int call_region_remote(struct stage *stage)
+{
+	return larder_region(krdma_region_map(larder.session, larder.dev, larder.buffer, BUFFER,
+					      REMOTE));
+}
+
+static int call_region_sg(struct stage *stage)
+{
+	struct scatterlist sg[2];
+
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	sg_set_buf(&sg[0], larder.buffer, PAGE_SIZE);
+	sg_set_buf(&sg[1], larder.buffer + PAGE_SIZE, PAGE_SIZE);
+	return larder_region(krdma_region_map_sg(larder.session, larder.dev, sg, ARRAY_SIZE(sg),
+						 REMOTE));
+}
+
+static int call_region_user(struct stage *stage)
+{
+	return larder_region(krdma_region_map_user(larder.session, larder.dev, larder.user,
+						   BUFFER, REMOTE));
+}
+
+/* In the same session, it succeeds now. */
+static void end_region_again(struct stage *stage, int ret, int (*call)(struct stage *stage))
+{
+	struct kunit *test = stage->test;
+
+	if (ret)
+		KUNIT_EXPECT_EQ(test, 0, call(stage));
+	if (larder.region)
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(larder.region));
+	larder.region = NULL;
+}
+
+static void begin_session(struct stage *stage)
+{
+	larder.session = krdma_session_create(&init_net);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, larder.session);
+}
+
+static void end_session(void)
+{
+	krdma_session_put(larder.session);
+	larder.session = NULL;
+}
+
+static void end_region_local(struct stage *stage, int ret)
+{
+	end_region_again(stage, ret, call_region_local);
+	end_session();
+}
+
+static void end_region_remote(struct stage *stage, int ret)
+{
+	end_region_again(stage, ret, call_region_remote);
+	end_session();
+}
+
+static void end_region_sg(struct stage *stage, int ret)
+{
+	end_region_again(stage, ret, call_region_sg);
+	end_session();
+}
+
+static void end_region_user(struct stage *stage, int ret)
+{
+	end_region_again(stage, ret, call_region_user);
+	end_session();
+}
+
+static int call_cache(struct stage *stage)
+{
+	struct krdma_region_cache *cache;
+
+	cache = krdma_region_cache_create(larder.session, larder.dev, 2);
+	larder.cache = IS_ERR(cache) ? NULL : cache;
+	return PTR_ERR_OR_ZERO(cache);
+}
+
+static void end_cache(struct stage *stage, int ret)
+{
+	if (larder.cache)
+		krdma_region_cache_destroy(larder.cache);
+	larder.cache = NULL;
+	end_session();
+}
+
+static void begin_cached(struct stage *stage)
+{
+	begin_session(stage);
+	KUNIT_ASSERT_EQ(stage->test, 0, call_cache(stage));
+}
+
+static int call_cached(struct stage *stage)
+{
+	return larder_region(krdma_region_cache_get(larder.cache, larder.buffer, BUFFER, REMOTE));
+}
+
+static void end_cached(struct stage *stage, int ret)
+{
+	if (ret)
+		KUNIT_EXPECT_EQ(stage->test, 0, call_cached(stage));
+	if (larder.region)
+		krdma_region_cache_put(larder.cache, larder.region);
+	larder.region = NULL;
+	end_cache(stage, ret);
+}
+
+static void begin_mr(struct stage *stage)
+{
+	static const struct krdma_conn_attr attr = { .mr_count = 1, .mr_pages = 2 };
+
+	stage_resolve(stage);
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+}
+
+static int call_mr(struct stage *stage)
+{
+	struct scatterlist sg;
+
+	sg_init_one(&sg, larder.buffer, PAGE_SIZE);
+	larder.mr = krdma_mr_get(stage->client.conn);
+	return larder.mr ? krdma_mr_map(larder.mr, &sg, 1) : -ENOENT;
+}
+
+static void end_mr(struct stage *stage, int ret)
+{
+	if (larder.mr)
+		krdma_mr_put(larder.mr);
+	larder.mr = NULL;
+	actor_close(&stage->client);
+}
+
+/*
+ * Devices
+ */
+
+static void watch_event(struct krdma_watch *watch, const struct krdma_device_event *event)
+{
+}
+
+static int call_watch(struct stage *stage)
+{
+	larder.watch = (struct krdma_watch) { .event = watch_event };
+	return krdma_watch_start(&larder.watch, &init_net);
+}
+
+static void end_watch(struct stage *stage, int ret)
+{
+	if (ret)
+		KUNIT_EXPECT_EQ(stage->test, 0, call_watch(stage));
+	krdma_watch_stop(&larder.watch);
+}
+
+static int larder_device(struct krdma_device *dev)
+{
+	larder.found = IS_ERR(dev) ? NULL : dev;
+	return PTR_ERR_OR_ZERO(dev);
+}
+
+static int call_device_at(struct stage *stage)
+{
+	struct sockaddr_in at = fake_address(0);
+
+	return larder_device(krdma_device_at(&init_net, (struct sockaddr *)&at));
+}
+
+static int call_device_towards(struct stage *stage)
+{
+	struct sockaddr_in from = fake_address(0), to = fake_address(0);
+
+	return larder_device(krdma_device_towards(&init_net, (struct sockaddr *)&from,
+						  (struct sockaddr *)&to, STAGE_LONG_MS));
+}
+
+static void end_device(struct stage *stage, int ret)
+{
+	if (!ret)
+		KUNIT_EXPECT_PTR_EQ(stage->test, larder.dev, larder.found);
+	krdma_device_put(larder.found);
+	larder.found = NULL;
+}
+
+/*
+ * Cases
+ */
+
+static const struct call conn_calls[] = {
+	{ "resolve", stage_create, call_resolve, end_resolve },
+	{ "route", begin_route, call_route, end_route, .elsewhere = true },
+	{ "connect", stage_resolve, call_connect, end_connect },
+	{ "connect, prepared", begin_connect_prepared, call_connect, end_connect },
+	{ "accept", begin_requested, call_accept, end_accept },
+	{ "accept, prepared", begin_requested_prepared, call_accept, end_accept, .spared = true },
+	{ "reject", begin_requested, call_reject, end_reject, .spared = true },
+	{ "request", stage_resolve, call_request, end_request, .elsewhere = true },
+	{ "next connection", begin_next, call_next, end_next, .spared = true },
+};
+
+static const struct call memory_calls[] = {
+	{ "local region", begin_session, call_region_local, end_region_local },
+	{ "remote region", begin_session, call_region_remote, end_region_remote },
+	{ "scatterlist", begin_session, call_region_sg, end_region_sg },
+	{ "user memory", begin_session, call_region_user, end_region_user },
+	{ "region cache", begin_session, call_cache, end_cache },
+	{ "cached region", begin_cached, call_cached, end_cached },
+	{ "registration", begin_mr, call_mr, end_mr, .spared = true },
+};
+
+static const struct call device_calls[] = {
+	{ "watch", NULL, call_watch, end_watch },
+	{ "device at", NULL, call_device_at, end_device },
+	{ "device towards", NULL, call_device_towards, end_device },
+};
+
+static void larder_release(void *unused)
+{
+	krdma_device_put(larder.dev);
+	kfree(larder.buffer);
+	memset(&larder, 0, sizeof(larder));
+}
+
+static struct stage *larder_new(struct kunit *test)
+{
+	struct sockaddr_in at = fake_address(0);
+	struct stage *stage = stage_new(test, NULL);
+
+	memset(&larder, 0, sizeof(larder));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, larder_release, NULL));
+	larder.stage = stage;
+	larder.buffer = kzalloc(BUFFER, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, larder.buffer);
+	KUNIT_ASSERT_EQ(test, 0, larder_device(krdma_device_at(&init_net,
+							       (struct sockaddr *)&at)));
+	larder.dev = larder.found;
+	larder.user = kunit_vm_mmap(test, NULL, 0, BUFFER, PROT_READ | PROT_WRITE,
+				    MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, 0, larder.user);
+	KUNIT_ASSERT_EQ(test, 0, clear_user((void __user *)larder.user, BUFFER));
+	stage_listen(stage);
+	return stage;
+}
+
+/* Each of its allocations fails once, until none is left that could. */
+static void starve(struct stage *stage, const struct call *call)
+{
+	struct kunit *test = stage->test;
+	unsigned int failures = 0;
+	int live, ret;
+
+	larder.reached = true;
+	for (larder.nth = 1; larder.reached && larder.nth < ALLOCATIONS; larder.nth++) {
+		live = live_objects(stage);
+		if (call->begin)
+			call->begin(stage);
+		larder.reached = false;
+		if (!call->elsewhere)
+			larder_close();
+		ret = call->call(stage);
+		if (!call->elsewhere)
+			larder_open();
+		failures += !!ret;
+		KUNIT_EXPECT_TRUE_MSG(test, !ret || (larder.reached && ret == -ENOMEM),
+				      "%s, allocation %u: %d", call->name, larder.nth, ret);
+		call->end(stage, ret);
+		KUNIT_EXPECT_TRUE_MSG(test, live_settles(stage, live),
+				      "%s, allocation %u: left over", call->name, larder.nth);
+	}
+	/* None: the kernel spares those who may wait, see run.sh. */
+	KUNIT_EXPECT_EQ_MSG(test, call->spared, !failures, "%s", call->name);
+	KUNIT_EXPECT_FALSE_MSG(test, larder.reached, "%s", call->name);
+	kunit_info(test, "%s: %u of %u allocations matter", call->name, failures, larder.nth - 2);
+}
+
+static void test_connections(struct kunit *test)
+{
+	struct stage *stage = larder_new(test);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(conn_calls); i++)
+		starve(stage, &conn_calls[i]);
+}
+
+static void test_memory(struct kunit *test)
+{
+	struct stage *stage = larder_new(test);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(memory_calls); i++)
+		starve(stage, &memory_calls[i]);
+}
+
+static void test_devices(struct kunit *test)
+{
+	struct stage *stage = larder_new(test);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(device_calls); i++)
+		starve(stage, &device_calls[i]);
+}
+
+static struct kunit_case no_memory_cases[] = {
+	KUNIT_CASE_SLOW(test_connections),
+	KUNIT_CASE_SLOW(test_memory),
+	KUNIT_CASE(test_devices),
+	{}
+};
+
+static struct kunit_suite no_memory_suite = {
+	.name = "krdma_no_memory",
+	.test_cases = no_memory_cases,
+};
+
+kunit_test_suite(no_memory_suite);

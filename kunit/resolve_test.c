@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device goes while a connection looks for its way.
+ *
+ * Each step of a search is held up from outside: an address is looked for as long as
+ * the neighbour who has it does not answer, and a route as long as somebody else, the
+ * gate, takes his time over his own, because the connection manager tells of one at
+ * a time.
+ */
+#include <linux/inet.h>
+#include <linux/netdevice.h>
+#include <net/arp.h>
+#include <net/neighbour.h>
+#include <net/net_namespace.h>
+#include <rdma/rdma_cm.h>
+
+#include "conn.h"
+#include "stage.h"
+
+/* An interface, with its address: made by run.sh. */
+#define NETDEV		"kaddr0"
+#define OURS		"10.79.0.1"
+/* Behind it, and silent until a test says otherwise. */
+#define NEIGHBOUR	"10.79.0.3"
+
+#define SHORT_WHILE_MS	100
+
+/*
+ * Addresses
+ */
+
+static struct net_device *neighbour_netdev(void)
+{
+	struct net_device *netdev = dev_get_by_name(&init_net, NETDEV);
+
+	/* The fake devices that sit there are gone before it is. */
+	dev_put(netdev);
+	return netdev;
+}
+
+static void neighbour_tune(struct fake_device *fake)
+{
+	fake->netdev = neighbour_netdev();
+}
+
+static bool neighbour_set(u8 state)
+{
+	struct net_device *netdev = neighbour_netdev();
+	__be32 address = in_aton(NEIGHBOUR);
+	struct neighbour *neighbour;
+	int ret;
+
+	neighbour = __neigh_lookup(&arp_tbl, &address, netdev, 1);
+	if (!neighbour)
+		return false;
+	ret = neigh_update(neighbour, netdev->dev_addr, state,
+			   NEIGH_UPDATE_F_OVERRIDE | NEIGH_UPDATE_F_ADMIN, 0);
+	neigh_release(neighbour);
+	return !ret;
+}
+
+static bool neighbour_answers(void)
+{
+	return neighbour_set(NUD_PERMANENT);
+}
+
+static void neighbour_is_silent(void *unused)
+{
+	neighbour_set(NUD_FAILED);
+}
+
+/* A stage with the neighbour next to it. */
+static struct stage *stage_with_neighbour(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, neighbour_tune);
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, neighbour_is_silent, NULL));
+	stage_create(stage);
+	return stage;
+}
+
+static int actor_resolve_neighbour(struct actor *actor, const char *from)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET };
+	struct sockaddr_in remote = { .sin_family = AF_INET, .sin_port = htons(STAGE_PORT) };
+	struct krdma_route route = {
+		.local = from ? (struct sockaddr *)&local : NULL,
+		.remote = (struct sockaddr *)&remote,
+		.timeout_ms = STAGE_LONG_MS,
+	};
+
+	if (from)
+		local.sin_addr.s_addr = in_aton(from);
+	remote.sin_addr.s_addr = in_aton(NEIGHBOUR);
+	return krdma_conn_resolve(actor->conn, &route);
+}
+
+/*
+ * Routes
+ */
+
+/**
+ * struct gate - holds up all routes
+ * @id: of its own search
+ * @answered: that has an answer
+ * @open: it goes on
+ */
+struct gate {
+	struct rdma_cm_id *id;
+	struct completion answered;
+	struct completion open;
+};
+
+static int gate_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct gate *gate = id->context;
+
+	complete(&gate->answered);
+	if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		wait_for_completion(&gate->open);
+	return 0;
+}
+
+static void gate_open(void *context)
+{
+	struct gate *gate = context;
+
+	complete_all(&gate->open);
+	if (!IS_ERR_OR_NULL(gate->id))
+		rdma_destroy_id(gate->id);
+	gate->id = NULL;
+}
+
+static bool gate_hears(struct gate *gate)
+{
+	return wait_for_completion_timeout(&gate->answered, STAGE_LONG);
+}
+
+/* It is bound to the device itself, which goes when it is open. */
+static struct gate *gate_new(struct kunit *test)
+{
+	struct gate *gate = kunit_kzalloc(test, sizeof(*gate), GFP_KERNEL);
+	struct sockaddr_in to = fake_address(STAGE_PORT);
+
+	KUNIT_ASSERT_NOT_NULL(test, gate);
+	init_completion(&gate->answered);
+	init_completion(&gate->open);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, gate_open, gate));
+	gate->id = rdma_create_id(&init_net, gate_event, gate, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, gate->id);
+	KUNIT_ASSERT_EQ(test, 0, rdma_resolve_addr(gate->id, NULL, (struct sockaddr *)&to,
+						   STAGE_LONG_MS));
+	KUNIT_ASSERT_TRUE(test, gate_hears(gate));
+	KUNIT_ASSERT_EQ(test, 0, rdma_resolve_route(gate->id, STAGE_LONG_MS));
+	KUNIT_ASSERT_TRUE(test, gate_hears(gate));
+	return gate;
+}
+
+/* A search that is held up at the route. */
+static void gate_holds(struct kunit *test, struct stage *stage)
+{
+	stage_create(stage);
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
+	KUNIT_ASSERT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDRESS_RESOLVED));
+	/* What asks for the route was begun with this event. */
+	flush_work(&stage->client.conn->work);
+	KUNIT_ASSERT_EQ(test, KRDMA_CONN_RESOLVING_ROUTE, actor_state(&stage->client));
+}
+
+/*
+ * The device
+ */
+
+/**
+ * struct removal - the end of the device, in a thread of its own
+ * @work: does it
+ * @device: the device
+ * @done: it is gone
+ */
+struct removal {
+	struct work_struct work;
+	struct test_device *device;
+	struct completion done;
+};
+
+static void removal_work(struct work_struct *work)
+{
+	struct removal *removal = container_of(work, struct removal, work);
+
+	test_device_unregister(removal->device);
+	complete_all(&removal->done);
+}
+
+static void removal_begin(struct removal *removal, struct stage *stage)
+{
+	INIT_WORK_ONSTACK(&removal->work, removal_work);
+	init_completion(&removal->done);
+	removal->device = stage->device;
+	queue_work(stage->works, &removal->work);
+}
+
+/* What it waits for is there; it ends, and nothing of the connection is left. */
+static void removal_end(struct kunit *test, struct removal *removal)
+{
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&removal->done, STAGE_LONG));
+	flush_work(&removal->work);
+	destroy_work_on_stack(&removal->work);
+	for (int i = 0; i < FAKE_OBJECTS; i++)
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&removal->device->fake->live[i]));
+}
+
+/* It has ended for this reason, and is good for nothing. */
+static void expect_ended(struct kunit *test, struct stage *stage, int error)
+{
+	static const struct krdma_conn_attr attr;
+	struct actor *client = &stage->client;
+	struct krdma_conn_info info;
+
+	KUNIT_EXPECT_EQ(test, error, krdma_conn_wait(client->conn, STAGE_LONG_MS));
+	krdma_conn_query(client->conn, &info);
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, info.state);
+	KUNIT_EXPECT_EQ(test, error, info.error);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_resolve(client));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_prepare(client->conn, &attr));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_connect(client, ""));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_disconnect(client->conn));
+}
+
+/*
+ * Cases
+ */
+
+static void expect_searching(struct kunit *test, struct stage *stage)
+{
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, SHORT_WHILE_MS));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVING_ADDRESS, actor_state(&stage->client));
+}
+
+/* The device of one's own address goes: that is known without an answer. */
+static void test_address_of_ours(struct kunit *test)
+{
+	struct stage *stage = stage_with_neighbour(test);
+
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, OURS));
+	expect_searching(test, stage);
+	test_device_unregister(stage->device);
+	expect_ended(test, stage, -ENODEV);
+	EXPECT_STORY(test, &stage->client, "device removed -19, closed -19");
+}
+
+/* No device is known yet; when the answer comes, there is none. */
+static void test_address_of_theirs(struct kunit *test)
+{
+	struct stage *stage = stage_with_neighbour(test);
+
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, NULL));
+	test_device_unregister(stage->device);
+	expect_searching(test, stage);
+	KUNIT_EXPECT_TRUE(test, neighbour_answers());
+	expect_ended(test, stage, -EHOSTUNREACH);
+	EXPECT_STORY(test, &stage->client, "address error -113, closed -113");
+}
+
+/* With the device, the same searches come to a good end. */
+static void test_neighbour(struct kunit *test)
+{
+	struct stage *stage = stage_with_neighbour(test);
+
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, OURS));
+	expect_searching(test, stage);
+	KUNIT_EXPECT_TRUE(test, neighbour_answers());
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVED, actor_state(&stage->client));
+	EXPECT_STORY(test, &stage->client, RESOLVED "closed -103");
+
+	stage_create(stage);
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, NULL));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	test_device_unregister(stage->device);
+	EXPECT_STORY(test, &stage->client, RESOLVED "device removed -19, closed -19");
+}
+
+/* The address is known, and the route about to be asked for. */
+static void test_before_route(struct kunit *test)
+{
+	struct stage *stage = stage_with_neighbour(test);
+	struct mutex *cm_lock = &stage->client.conn->cm_lock;
+	struct removal removal;
+
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, NULL));
+	/* Whoever asks waits for this. */
+	mutex_lock(cm_lock);
+	KUNIT_EXPECT_TRUE(test, neighbour_answers());
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDRESS_RESOLVED));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVING_ROUTE, actor_state(&stage->client));
+	removal_begin(&removal, stage);
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVED));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
+	KUNIT_EXPECT_FALSE(test, completion_done(&removal.done));
+	mutex_unlock(cm_lock);
+
+	removal_end(test, &removal);
+	expect_ended(test, stage, -ENODEV);
+	EXPECT_STORY(test, &stage->client,
+		     "address resolved, device removed -19, closed -19");
+}
+
+/* The route was asked for, and the answer has not come. */
+static void test_during_route(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct gate *gate = gate_new(test);
+	struct removal removal;
+
+	gate_holds(test, stage);
+	removal_begin(&removal, stage);
+	/* The consumer hears of it at once, whatever the connection manager waits for. */
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVED));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, SHORT_WHILE_MS));
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
+	KUNIT_EXPECT_FALSE(test, completion_done(&removal.done));
+
+	gate_open(gate);
+	removal_end(test, &removal);
+	expect_ended(test, stage, -ENODEV);
+	EXPECT_STORY(test, &stage->client,
+		     "address resolved, device removed -19, closed -19");
+}
+
+/* Its consumer gives it up first; the removal changes nothing of that, and waits. */
+static void test_given_up(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct gate *gate = gate_new(test);
+	struct removal removal;
+
+	gate_holds(test, stage);
+	krdma_conn_abort(stage->client.conn);
+	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
+	removal_begin(&removal, stage);
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&removal.done,
+							     msecs_to_jiffies(SHORT_WHILE_MS)));
+
+	gate_open(gate);
+	removal_end(test, &removal);
+	expect_ended(test, stage, -ECONNABORTED);
+	EXPECT_STORY(test, &stage->client, "address resolved, closed -103");
+}
+
+static struct kunit_case resolve_cases[] = {
+	KUNIT_CASE(test_address_of_ours),
+	KUNIT_CASE(test_address_of_theirs),
+	KUNIT_CASE(test_neighbour),
+	KUNIT_CASE(test_before_route),
+	KUNIT_CASE(test_during_route),
+	KUNIT_CASE(test_given_up),
+	{}
+};
+
+static struct kunit_suite resolve_suite = {
+	.name = "krdma_resolve",
+	.test_cases = resolve_cases,
+};
+
+kunit_test_suite(resolve_suite);
