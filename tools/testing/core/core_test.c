@@ -5,13 +5,14 @@
  *
  * In /sys/kernel/debug/krdma_core_test, "cases" lists the cases, one a line; who
  * writes "CASE ADDRESS" to "run" runs one over the device that has the address,
- * as himself, and "results" has what came of it, as TAP.
+ * as himself and in his network namespace, and "results" has what came of it, as TAP.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/nsproxy.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -40,6 +41,7 @@ static const struct core_case *const core_tables[] = {
 	core_shared_cases,
 	core_memory_cases,
 	core_storm_cases,
+	core_netns_cases,
 };
 
 static const char *const core_context_names[] = {
@@ -142,17 +144,18 @@ static const struct core_case *core_find(const char *name, enum krdma_context *w
 
 static int core_run(const char *name, const char *address)
 {
-	struct core_test test = { .name = name };
+	struct core_test test = { .name = name, .net = current->nsproxy->net_ns };
 	const struct core_case *this;
 	int ret;
 
 	this = core_find(name, &test.where);
 	if (!this)
 		return -ENOENT;
-	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, address, NULL, &test.address);
+	ret = inet_pton_with_scope(test.net, AF_UNSPEC, address, NULL, &test.address);
 	if (ret)
 		return ret;
-	test.dev = krdma_device_at(&init_net, (struct sockaddr *)&test.address);
+	test.dev = krdma_device_at(this->stranger ? &init_net : test.net,
+				   (struct sockaddr *)&test.address);
 	if (IS_ERR(test.dev))
 		return PTR_ERR(test.dev);
 	ret = krdma_device_query_attr(test.dev, &test.attr);
@@ -212,6 +215,8 @@ static int core_cases_show(struct seq_file *seq, void *unused)
 	const struct core_case *this;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(core_tables); i++) {
+		if (core_tables[i] == core_netns_cases)
+			continue;
 		for (this = core_tables[i]; this->name; this++) {
 			for (unsigned int n = 0; this->contexts &&
 			     n < ARRAY_SIZE(core_context_names); n++)

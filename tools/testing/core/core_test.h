@@ -14,6 +14,7 @@
  * struct core_test - a run of a case
  * @name: of the case
  * @where: in which context completions are told
+ * @net: the namespace of who runs it
  * @address: an address of the device, without a port
  * @dev: the device
  * @attr: what it is
@@ -24,6 +25,7 @@
 struct core_test {
 	const char *name;
 	enum krdma_context where;
+	struct net *net;
 	struct sockaddr_storage address;
 	struct krdma_device *dev;
 	struct krdma_device_attr attr;
@@ -38,12 +40,14 @@ struct core_test {
  * @run: does it
  * @contexts: once for each context in which completions are told
  * @addresses: for IPv6 addresses too
+ * @stranger: the device is of the first namespace, which is not the runner's
  */
 struct core_case {
 	const char *name;
 	void (*run)(struct core_test *test);
 	bool contexts;
 	bool addresses;
+	bool stranger;
 };
 
 #define CORE_CASE(function)		{ .name = #function, .run = function }
@@ -59,6 +63,8 @@ extern const struct core_case core_flow_cases[];
 extern const struct core_case core_shared_cases[];
 extern const struct core_case core_memory_cases[];
 extern const struct core_case core_storm_cases[];
+/* For a runner in another namespace than the first, so the others' list has them not. */
+extern const struct core_case core_netns_cases[];
 
 /* What a case may be told by the runner: see the module's parameters. */
 extern unsigned int core_storm_seconds;

@@ -138,8 +138,8 @@ struct core_pair *core_pair_alloc(struct core_test *test)
 	pair->test = test;
 	pair->client_attr.where = test->where;
 	pair->server_attr.where = test->where;
-	pair->client_session = krdma_session_create(&init_net);
-	pair->server_session = krdma_session_create(&init_net);
+	pair->client_session = krdma_session_create(test->net);
+	pair->server_session = krdma_session_create(test->net);
 	if (!core_end_init(&pair->client, test, pair) ||
 	    !core_end_init(&pair->server, test, pair) ||
 	    !CORE_OK_PTR(test, pair->client_session) || !CORE_OK_PTR(test, pair->server_session))

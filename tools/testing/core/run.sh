@@ -173,6 +173,58 @@ run_samples()
 	done
 }
 
+# In another network namespace, where the address is on a device of its own as it is
+# in the first one: run_netns CASE...
+in_netns()
+{
+	if ! { ip link add netns0 type dummy && ip link set netns0 up && ip link set lo up &&
+	       ip addr add 10.79.9.1/24 dev netns0 && rdma link add rxe9 type rxe netdev netns0; }; then
+		result "not ok" "netns: the device"
+		return
+	fi
+	for name; do
+		run_case "$name" 10.79.9.1 rxe
+	done
+	# Where it is not seen, it goes with its interface.
+	rdma link delete rxe9 2>/dev/null
+}
+
+# The mode can change only while there is no other namespace, and the last one takes
+# its time to go.
+netns_mode()
+{
+	local tries=0
+
+	while ! rdma system set netns "$1" 2>/dev/null; do
+		tries=$((tries + 1))
+		if [ "$tries" -gt 80 ]; then
+			result "not ok" "netns: mode $1"
+			return 1
+		fi
+		usleep 250000
+	done
+}
+
+run_netns()
+{
+	ip addr add 10.79.9.1/24 dev dummy0
+	enter_netns netns_connect
+	enter_netns netns_apart
+	netns_mode exclusive && enter_netns netns_stranger
+	netns_mode shared
+	ip addr del 10.79.9.1/24 dev dummy0
+}
+
+# A process of its own, whose results count here.
+enter_netns()
+{
+	unshare -n sh "$0" --netns "$results" "$failures" "$1" >"$work/netns"
+	grep -v '^tally ' "$work/netns"
+	read -r _ results failures <<-END
+	$(grep '^tally ' "$work/netns")
+	END
+}
+
 # What the devices count of their objects, without the devices' numbers, which change,
 # as their order does.
 resources()
@@ -199,6 +251,14 @@ check_resources()
 	fi
 }
 
+if [ "${1:-}" = --netns ]; then
+	results=$2
+	failures=$3
+	# shellcheck disable=SC2086 # a list of words
+	in_netns $4
+	echo "tally $results $failures"
+	exit
+fi
 echo "TAP version 13"
 addresses=''
 [ ! -d /sys/class/infiniband/rxe0 ] || addresses="10.77.0.1"
@@ -228,6 +288,9 @@ if load krdma_core_test; then
 			# early, and the kernel says so.
 			esac
 		done
+	fi
+	if [ -d /sys/class/infiniband/rxe0 ] && { [ $# -eq 0 ] || [ "$*" = netns ]; }; then
+		run_netns
 	fi
 	unload krdma_core_test
 fi

@@ -62,6 +62,7 @@ static int lender_connect(struct lender *lender, const char *address)
 	if (ret)
 		return ret;
 	test->name = "user_memory";
+	test->net = &init_net;
 	test->dev = krdma_device_at(&init_net, (struct sockaddr *)&test->address);
 	if (IS_ERR(test->dev)) {
 		ret = PTR_ERR(test->dev);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Another network namespace than the first: run by a process that is in it.
+ *
+ * The address is there in both, each time on a device of its own: so it is the
+ * namespace alone that tells them apart.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <net/net_namespace.h>
+
+#include "transfer.h"
+
+/* A request that leads nowhere: long for one that is refused. */
+#define NETNS_NOWHERE_MS	5000
+
+/* What is connected in a namespace is on its device, and data get through. */
+static void netns_connect(struct core_test *test)
+{
+	struct krdma_conn_info info;
+	struct transfer transfer;
+	struct core_pair *pair;
+
+	if (!transfer_begin(&transfer, test, NULL, SZ_8K))
+		return;
+	pair = transfer.pair;
+	krdma_conn_query(pair->client.conn, &info);
+	CORE_EQ(test, test->attr.id, info.device_id);
+	krdma_conn_query(pair->server.conn, &info);
+	CORE_EQ(test, test->attr.id, info.device_id);
+
+	core_fill(transfer.from.data, SZ_8K, 1);
+	CORE_EQ(test, 1, core_receive(&pair->server, 1, &transfer.to, 0, SZ_4K));
+	CORE_EQ(test, 1, core_rdma(&pair->client, 2, KRDMA_OP_WRITE, &transfer.from, SZ_4K, SZ_4K,
+				   &transfer.to, SZ_4K, 0));
+	CORE_EQ(test, 1, core_send(&pair->client, 3, &transfer.from, 0, SZ_4K, 0));
+	core_expect_send(&pair->client, 2, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&pair->client, 3, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(&pair->server, 1, KRDMA_STATUS_SUCCESS, SZ_4K, NULL);
+	CORE_TRUE(test, core_filled(transfer.to.data, SZ_8K, 1));
+	transfer_end(&transfer);
+}
+
+/*
+ * Who listens in the one namespace does not hear of a request that is made in the
+ * other.  Returns how that ends.
+ */
+static int netns_ask_across(struct core_test *test, struct net *listens, struct net *asks)
+{
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&test->address };
+	struct krdma_session *server = krdma_session_create(listens);
+	struct krdma_session *client = krdma_session_create(asks);
+	struct krdma_conn *conn = ERR_PTR(-ENOENT);
+	struct krdma_listener *listener = ERR_PTR(-ENOENT);
+	struct krdma_conn_param param = {};
+	struct sockaddr_storage remote;
+	struct krdma_route route = { .remote = (struct sockaddr *)&remote };
+	int ret = -ENOENT;
+
+	if (!CORE_OK_PTR(test, server) || !CORE_OK_PTR(test, client))
+		goto out;
+	listener = krdma_listen(server, &attr);
+	conn = krdma_conn_create(client, NULL, NULL);
+	if (!CORE_OK_PTR(test, listener) || !CORE_OK_PTR(test, conn))
+		goto out;
+	CORE_EQ(test, 0, krdma_listener_address(listener, &remote));
+
+	ret = krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, NETNS_NOWHERE_MS);
+	if (!ret)
+		ret = krdma_conn_connect(conn, &param) ?: krdma_conn_wait(conn, NETNS_NOWHERE_MS);
+	CORE_ERR_PTR(test, -EAGAIN, krdma_listener_next(listener, NULL, NULL, 0));
+	if (krdma_conn_device(conn))
+		CORE_EQ(test, asks == test->net, krdma_conn_device(conn) == test->dev);
+out:
+	if (!IS_ERR(conn)) {
+		krdma_conn_close(conn);
+		krdma_conn_put(conn);
+	}
+	if (!IS_ERR(listener)) {
+		krdma_listener_close(listener);
+		krdma_listener_put(listener);
+	}
+	if (!IS_ERR(client))
+		krdma_session_put(client);
+	if (!IS_ERR(server))
+		krdma_session_put(server);
+	return ret;
+}
+
+static void netns_apart(struct core_test *test)
+{
+	struct krdma_device *other = krdma_device_at(&init_net, (struct sockaddr *)&test->address);
+	int ret;
+
+	if (CORE_OK_PTR(test, other)) {
+		CORE_TRUE(test, other != test->dev);
+		krdma_device_put(other);
+	}
+	CORE_EQ(test, -ECONNREFUSED, netns_ask_across(test, test->net, &init_net));
+	/* Not every device speaks there at all. */
+	ret = netns_ask_across(test, &init_net, test->net);
+	CORE_TRUE(test, ret == -ECONNREFUSED || ret == -ETIMEDOUT || ret == -EHOSTUNREACH);
+	core_note(test, "asked from this namespace, the other one answers %d", ret);
+}
+
+struct netns_watch {
+	struct krdma_watch watch;
+	atomic_t heard;
+};
+
+static void netns_watch_event(struct krdma_watch *watch, const struct krdma_device_event *event)
+{
+	atomic_inc(&container_of(watch, struct netns_watch, watch)->heard);
+}
+
+/* The interface is here, its device belongs to the first namespace alone. */
+static void netns_stranger(struct core_test *test)
+{
+	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&test->address };
+	struct krdma_route route = { .remote = (struct sockaddr *)&test->address };
+	struct netns_watch watch = { .watch.event = netns_watch_event };
+	struct krdma_session *session = krdma_session_create(test->net);
+	struct krdma_conn *conn;
+
+	CORE_EQ(test, 0, krdma_device_count(test->net));
+	CORE_TRUE(test, !krdma_device_find(test->net, test->attr.name));
+	CORE_TRUE(test, !krdma_device_get(test->net, test->attr.id));
+	CORE_TRUE(test, !krdma_device_next(test->net, 0));
+	CORE_ERR_PTR(test, -EADDRNOTAVAIL,
+		     krdma_device_at(test->net, (struct sockaddr *)&test->address));
+	CORE_ERR_PTR(test, -EHOSTUNREACH,
+		     krdma_device_towards(test->net, NULL, (struct sockaddr *)&test->address, 0));
+	if (CORE_EQ(test, 0, krdma_watch_start(&watch.watch, test->net))) {
+		msleep(CORE_QUIET_MS);
+		krdma_watch_stop(&watch.watch);
+		CORE_EQ(test, 0, atomic_read(&watch.heard));
+	}
+
+	if (!CORE_OK_PTR(test, session))
+		return;
+	CORE_ERR_PTR(test, -EADDRNOTAVAIL, krdma_listen(session, &attr));
+	conn = krdma_conn_create(session, NULL, NULL);
+	if (CORE_OK_PTR(test, conn)) {
+		((struct sockaddr_in *)&test->address)->sin_port = htons(7471);
+		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_resolve(conn, &route) ?:
+			krdma_conn_wait(conn, CORE_TIMEOUT_MS));
+		krdma_conn_close(conn);
+		krdma_conn_put(conn);
+	}
+	krdma_session_put(session);
+}
+
+const struct core_case core_netns_cases[] = {
+	CORE_CASE(netns_connect),
+	CORE_CASE(netns_apart),
+	{ .name = "netns_stranger", .run = netns_stranger, .stranger = true },
+	{}
+};
