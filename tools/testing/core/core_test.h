@@ -53,6 +53,7 @@ struct core_case {
 #define CORE_CASE(function)		{ .name = #function, .run = function }
 #define CORE_CASE_CONTEXTS(function)	{ .name = #function, .run = function, .contexts = true }
 #define CORE_CASE_ADDRESSES(function)	{ .name = #function, .run = function, .addresses = true }
+#define CORE_CASE_STRANGER(function)	{ .name = #function, .run = function, .stranger = true }
 
 /* Tables of cases, each ended by an empty one. */
 extern const struct core_case core_conn_cases[];

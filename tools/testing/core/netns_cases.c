@@ -154,6 +154,6 @@ static void netns_stranger(struct core_test *test)
 const struct core_case core_netns_cases[] = {
 	CORE_CASE(netns_connect),
 	CORE_CASE(netns_apart),
-	{ .name = "netns_stranger", .run = netns_stranger, .stranger = true },
+	CORE_CASE_STRANGER(netns_stranger),
 	{}
 };
