@@ -133,6 +133,7 @@ static const char * const krdma_device_event_names[] = {
 	[KRDMA_DEVICE_EVENT_PORT_ERROR] = "port error",
 	[KRDMA_DEVICE_EVENT_ADDRESS_CHANGED] = "address changed",
 	[KRDMA_DEVICE_EVENT_FATAL] = "fatal error",
+	[KRDMA_DEVICE_EVENT_MISSED] = "events missed",
 };
 
 /**

@@ -126,6 +126,7 @@ static inline bool names_knows_device_event(u32 value)
 	case KRDMA_DEVICE_EVENT_PORT_ERROR:
 	case KRDMA_DEVICE_EVENT_ADDRESS_CHANGED:
 	case KRDMA_DEVICE_EVENT_FATAL:
+	case KRDMA_DEVICE_EVENT_MISSED:
 		return true;
 	}
 	return false;

@@ -329,11 +329,19 @@ enum krdma_context {
  * @where: where they are told
  * @vector: the device's completion vector, and with it the processor; -1: krdma
  *	spreads queues over all
+ * @ready: with KRDMA_CONTEXT_POLL: krdma_queue_poll() or krdma_queue_arm() has
+ *	something to say: once or more after each krdma_queue_arm() that answered 0,
+ *	and when the device has gone.  In softirq, one call at a time; it may call
+ *	both.  Returns whether it is to be called again soon, so that others run
+ *	in between.  Never after krdma_queue_put() has returned.  May be NULL.
+ * @ready_context: given to @ready
  */
 struct krdma_queue_attr {
 	u32 depth;
 	enum krdma_context where;
 	int vector;
+	bool (*ready)(void *context);
+	void *ready_context;
 };
 
 /* What a connection takes of its queue besides its depths: the two drain markers. */
@@ -344,6 +352,7 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 void krdma_queue_put(struct krdma_queue *queue);
 int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *completions, int count);
 int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms);
+int krdma_queue_arm(struct krdma_queue *queue);
 
 /*
  * Shared receive queues
@@ -449,8 +458,8 @@ struct krdma_conn_attr {
  *	device can, at most 16
  * @read_depth_in: those of the peer's; likewise
  * @retry_count: how often an unanswered packet is sent again, to 7; 0: 7
- * @rnr_retry_count: how often a message is sent again for which the peer has no
- *	receive; 7: for ever; 0: 7
+ * @rnr_retry_count: how often the peer is to send a message again that finds no
+ *	receive here; 7: for ever; 0: 7
  * @no_rnr_retry: never; overrides @rnr_retry_count
  */
 struct krdma_conn_param {
@@ -576,6 +585,7 @@ void krdma_listener_get(struct krdma_listener *listener);
 void krdma_listener_put(struct krdma_listener *listener);
 void *krdma_listener_context(struct krdma_listener *listener);
 int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *local);
+int krdma_listener_pending(struct krdma_listener *listener);
 struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 				       const struct krdma_conn_ops *ops, void *context,
 				       u32 timeout_ms);
@@ -602,9 +612,6 @@ struct krdma_region_info {
 	u32 access;
 };
 
-/* The length of what krdma_region_describe() writes. */
-#define KRDMA_DESCRIPTOR_SIZE	32
-
 struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
 				      void *buffer, size_t length, u32 access);
 struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct krdma_device *dev,
@@ -612,8 +619,12 @@ struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct k
 struct krdma_region *krdma_region_map_user(struct krdma_session *session,
 					   struct krdma_device *dev, unsigned long start,
 					   size_t length, u32 access);
+int krdma_region_notify(struct krdma_region *region, void (*ended)(void *context),
+			void *context);
+int krdma_region_close(struct krdma_region *region);
 int krdma_region_release(struct krdma_region *region);
 void krdma_region_drop(struct krdma_region *region);
+void krdma_region_end_users(struct krdma_region *region);
 void krdma_region_query(struct krdma_region *region, struct krdma_region_info *info);
 int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor);
 int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region_info *info);

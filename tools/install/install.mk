@@ -25,13 +25,14 @@ INSTALL_MOD_PATH ?= $(DESTDIR)
 KERNEL_RELEASE  := $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' \
 	'$(KDIR)/include/generated/utsrelease.h' 2> /dev/null),$(shell uname -r))
 MODULE_DIR       = /lib/modules/$(KERNEL_RELEASE)/updates
-KERNEL_HEADERS  := $(wildcard include/krdma/*.h) uapi/linux/krdma.h
+UAPI_HEADERS    := $(wildcard uapi/linux/*.h)
+KERNEL_HEADERS  := $(wildcard include/krdma/*.h) $(UAPI_HEADERS)
 
 # What install-tools puts where, from the root of the system.
 INSTALLED_TOOLS = \
 	$(BINDIR)/krdma \
 	$(INCLUDEDIR)/krdma.h \
-	$(INCLUDEDIR)/linux/krdma.h \
+	$(UAPI_HEADERS:uapi/%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/libkrdma.a \
 	$(LIBDIR)/libkrdma.so \
 	$(LIBDIR)/$(LIB_SONAME) \
@@ -72,7 +73,9 @@ install-tools: tools install-folders
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(call put,755,$(CLI_TOOL),$(BINDIR)/krdma)
 	$(call put,644,tools/lib/krdma.h,$(INCLUDEDIR)/krdma.h)
-	$(call put,644,uapi/linux/krdma.h,$(INCLUDEDIR)/linux/krdma.h)
+	$(Q)for header in $(UAPI_HEADERS:uapi/%=%); do \
+		$(INSTALL) -D -m 644 "uapi/$$header" '$(DESTDIR)$(INCLUDEDIR)'/"$$header" || exit; \
+	done
 	$(call put,644,$(LIB_STATIC),$(LIBDIR)/libkrdma.a)
 	$(call put,755,$(LIB_SHARED),$(LIBDIR)/$(notdir $(LIB_SHARED)))
 	$(Q)ln -sfn $(notdir $(LIB_SHARED)) '$(DESTDIR)$(LIBDIR)/$(LIB_SONAME)'

@@ -6,12 +6,49 @@
 #define _UAPI_LINUX_KRDMA_H
 
 #include <linux/ioctl.h>
+#include <linux/socket.h>
 #include <linux/types.h>
+
+/**
+ * DOC: Objects
+ *
+ * Opening ``/dev/krdma`` makes a session.  Listeners, connections, queues and
+ * shared receive queues are made by requests to the session, or to a listener, and
+ * each is a file descriptor of its own, always close-on-exec: who has it may use
+ * it, closing the last one ends it, and it keeps the session that it was made in.
+ * Memory is registered in the session and has a number there.
+ *
+ * Any thread of any process that has a descriptor may use it at any time.
+ *
+ * poll() and epoll:
+ *
+ *  - session: EPOLLIN: there are records of devices to be read
+ *  - listener: EPOLLIN: a request waits; EPOLLERR | EPOLLHUP: its device has gone
+ *  - connection: EPOLLIN: there are records to be read, or the end of them;
+ *    EPOLLOUT: operations can be posted; EPOLLRDHUP: the peer has ended it, or is
+ *    gone; EPOLLHUP: it is at its end; EPOLLERR: and not because either side
+ *    wanted it
+ *  - queue: EPOLLIN: there are completions; EPOLLOUT: none of its connections has
+ *    refused anything for want of room, or one of those has room again;
+ *    EPOLLERR | EPOLLHUP: its device has gone
+ *  - shared receive queue: EPOLLOUT: receives can be posted; EPOLLERR | EPOLLHUP:
+ *    its device has gone
+ *
+ * read() of a session gives &struct krdma_device_record, of a connection &struct
+ * krdma_event_record: as many whole ones as there are and as fit, each to one
+ * reader.  It waits for the first unless the file has O_NONBLOCK.  EINVAL: not
+ * even one fits.  Of a connection, 0 means that the last one has been read.
+ *
+ * A child of fork() has the descriptors, and they mean the same objects.  It has
+ * neither the memory that its parent has registered, which stays the parent's and
+ * ends with it, nor the parent's mappings of rings: it can register and map for
+ * itself.
+ */
 
 /**
  * DOC: General ioctl format
  *
- * Opening ``/dev/krdma`` makes a session.  Every request is an ioctl whose
+ * Every request is an ioctl whose
  * argument points to a structure that begins with its own size, ``__u32
  * size``, set by the caller to the sizeof() it was compiled with.
  *
@@ -41,10 +78,24 @@
  *  - ENOENT: no such object: it never was, or the caller may not see it
  *  - ENODEV: the object's RDMA device has been removed
  *  - ENOMEM: out of memory
- *  - EINTR: a signal came first
+ *  - EINTR: a signal came first, and its handler does not restart calls
  *  - EIO: the device's driver failed to answer
+ *  - EBADF: a descriptor in the structure is none; EPROTOTYPE: it is of another
+ *    kind than needed; EXDEV: of another session or device
+ *  - EMFILE, ENFILE: no descriptor is to be had
+ *  - EDQUOT: the user has as many sessions, objects or as much memory as the
+ *    module's parameters allow, or the control group as much of the device as it may
+ *  - ETIMEDOUT: the deadline has passed
  *
  * What a request adds to this is said in its own comment.
+ *
+ * Requests that wait have a deadline, in nanoseconds of CLOCK_MONOTONIC: 0 is
+ * always past, so the request does not wait, KRDMA_FOREVER never comes.  As it is
+ * absolute, a request that a signal has interrupted can be repeated as it is.
+ *
+ * Of addresses, what lies behind the family's own fields is not looked at, and comes
+ * back as zero; an address that is not known yet is all zero.  What a flag says is
+ * given is not looked at without the flag.
  */
 #define KRDMA_IOCTL_TYPE	0xBC
 
@@ -56,7 +107,40 @@ enum {
 	KRDMA_CMD_INFO = 0x00,
 	KRDMA_CMD_DEVICE_QUERY = 0x01,
 	KRDMA_CMD_PORT_QUERY = 0x02,
+	KRDMA_CMD_DEVICE_FIND = 0x03,
+	KRDMA_CMD_WATCH = 0x04,
+	KRDMA_CMD_LISTEN = 0x05,
+	KRDMA_CMD_CONN_CREATE = 0x06,
+	KRDMA_CMD_QUEUE_CREATE = 0x07,
+	KRDMA_CMD_SRQ_CREATE = 0x08,
+	KRDMA_CMD_MEMORY_REGISTER = 0x09,
+	KRDMA_CMD_MEMORY_RELEASE = 0x0a,
+	KRDMA_CMD_MEMORY_QUERY = 0x0b,
+	KRDMA_CMD_MEMORY_ADVISE = 0x0c,
+	/* Of a listener. */
+	KRDMA_CMD_LISTENER_QUERY = 0x20,
+	KRDMA_CMD_LISTENER_NEXT = 0x21,
+	/* Of a connection. */
+	KRDMA_CMD_CONN_RESOLVE = 0x30,
+	KRDMA_CMD_CONN_PREPARE = 0x31,
+	KRDMA_CMD_CONN_CONNECT = 0x32,
+	KRDMA_CMD_CONN_ACCEPT = 0x33,
+	KRDMA_CMD_CONN_REJECT = 0x34,
+	KRDMA_CMD_CONN_DISCONNECT = 0x35,
+	KRDMA_CMD_CONN_WAIT = 0x36,
+	KRDMA_CMD_CONN_QUERY = 0x37,
+	/* Of a queue. */
+	KRDMA_CMD_QUEUE_ENTER = 0x40,
+	KRDMA_CMD_QUEUE_POST = 0x41,
+	KRDMA_CMD_QUEUE_REAP = 0x42,
+	KRDMA_CMD_QUEUE_QUERY = 0x43,
+	/* Of a shared receive queue. */
+	KRDMA_CMD_SRQ_QUERY = 0x50,
+	KRDMA_CMD_SRQ_POST = 0x51,
 };
+
+/* A deadline that never comes. */
+#define KRDMA_FOREVER		(~0ULL)
 
 /*
  * The version of this interface.  It grows by new requests, longer structures
@@ -71,9 +155,12 @@ enum {
 /**
  * enum krdma_feature - bits of &struct krdma_info.features
  * @KRDMA_FEATURE_DEVICES: devices and ports can be listed and queried
+ * @KRDMA_FEATURE_TRANSFERS: listeners, connections, memory, queues: all requests
+ *	up to KRDMA_SRQ_POST
  */
 enum krdma_feature {
 	KRDMA_FEATURE_DEVICES = 1 << 0,
+	KRDMA_FEATURE_TRANSFERS = 1 << 1,
 };
 
 /**
@@ -428,6 +515,8 @@ enum krdma_event_type {
  * @KRDMA_DEVICE_EVENT_PORT_ERROR: a port went down
  * @KRDMA_DEVICE_EVENT_ADDRESS_CHANGED: a port's table of addresses changed
  * @KRDMA_DEVICE_EVENT_FATAL: it does not work any more
+ * @KRDMA_DEVICE_EVENT_MISSED: of no device: records were not read in time and are
+ *	lost; look at all devices again
  */
 enum krdma_device_event_type {
 	KRDMA_DEVICE_EVENT_ADDED = 1,
@@ -436,6 +525,217 @@ enum krdma_device_event_type {
 	KRDMA_DEVICE_EVENT_PORT_ERROR = 4,
 	KRDMA_DEVICE_EVENT_ADDRESS_CHANGED = 5,
 	KRDMA_DEVICE_EVENT_FATAL = 6,
+	KRDMA_DEVICE_EVENT_MISSED = 7,
 };
+
+/**
+ * struct krdma_device_record - what read() of a session gives
+ * @type: &enum krdma_device_event_type
+ * @device_id: the device's number
+ * @port: the port, 0: the device as a whole
+ * @reserved: 0
+ */
+struct krdma_device_record {
+	__u32 type;
+	__u32 device_id;
+	__u32 port;
+	__u32 reserved;
+};
+
+/**
+ * enum krdma_device_find_flags - bits of &struct krdma_device_find.flags
+ * @KRDMA_DEVICE_FIND_LOCAL: @local is given
+ * @KRDMA_DEVICE_FIND_REMOTE: @remote is given
+ */
+enum krdma_device_find_flags {
+	KRDMA_DEVICE_FIND_LOCAL = 1 << 0,
+	KRDMA_DEVICE_FIND_REMOTE = 1 << 1,
+};
+
+/**
+ * struct krdma_device_find - ioctl(KRDMA_DEVICE_FIND): which device?
+ * @size: sizeof(struct krdma_device_find)
+ * @flags: in: &enum krdma_device_find_flags, at least one
+ * @deadline_ns: in: how long to look for the way to @remote; without it, not used.
+ *	Looking takes time: ETIMEDOUT if it has passed before
+ * @id: out: the device's number
+ * @reserved: must be 0
+ * @local: in: one's own address: the device that has it, or from which the way to
+ *	@remote begins
+ * @remote: in: the device from which the connection manager would go there
+ *
+ * ENOENT: no device has the local address; EHOSTUNREACH: there is no way to the
+ * remote one; EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: no flag, or an address
+ * that makes no sense, or one of each kind.
+ */
+struct krdma_device_find {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 deadline_ns;
+	__u32 id;
+	__u32 reserved;
+	struct __kernel_sockaddr_storage local;
+	struct __kernel_sockaddr_storage remote;
+};
+
+#define KRDMA_DEVICE_FIND	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_FIND)
+
+/**
+ * struct krdma_watch_devices - ioctl(KRDMA_WATCH): tell me of devices
+ * @size: sizeof(struct krdma_watch_devices)
+ * @flags: in: must be 0
+ *
+ * From here on the session's read() gives records; first one
+ * KRDMA_DEVICE_EVENT_ADDED for each device that is there.  EALREADY: it does so
+ * already.
+ */
+struct krdma_watch_devices {
+	__u32 size;
+	__u32 flags;
+};
+
+#define KRDMA_WATCH		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_WATCH)
+
+/**
+ * struct krdma_memory_register - ioctl(KRDMA_MEMORY_REGISTER): for a device to use
+ * @size: sizeof(struct krdma_memory_register)
+ * @flags: in: must be 0
+ * @addr: in: where it begins, in the calling process
+ * @length: in: bytes
+ * @device_id: in: which device
+ * @access: in: &enum krdma_access
+ * @id: out: the memory's number in the session
+ * @remote_key: out: the key for peers, 0 without remote rights
+ * @remote_addr: out: its first address for peers: @addr
+ *
+ * The pages that are there now are pinned, and count as locked memory of the
+ * process (RLIMIT_MEMLOCK).  What the process maps there later is not reached.  It
+ * ends with KRDMA_MEMORY_RELEASE, with the session and all that was made in it,
+ * or with the process, whoever else has the session then: with its address space,
+ * so also with exec().  Connections with operations in flight that use the memory
+ * of a process that ends are aborted, and shared receive queues in which it is room
+ * for messages end, with the connections that take from there.
+ *
+ * EACCES, EFAULT: it is not all there, or not with these rights; EPERM: the process
+ * may not lock memory; ENOMEM: nor so much of it: see RLIMIT_MEMLOCK; EFBIG: too
+ * long for the device; EOPNOTSUPP: the device cannot do it; EINVAL: length 0,
+ * unknown rights, or a peer may write what one may not write oneself; EAGAIN: the
+ * pages cannot be pinned now; EADDRNOTAVAIL, ETIMEDOUT: the device has no network
+ * address, or does not answer at it, and needs one; ENODEV: no such device.
+ */
+struct krdma_memory_register {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__u32 device_id;
+	__u32 access;
+	__u32 id;
+	__u32 remote_key;
+	__aligned_u64 remote_addr;
+};
+
+#define KRDMA_MEMORY_REGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_REGISTER)
+
+/**
+ * enum krdma_release_flags - bits of &struct krdma_memory_release.flags
+ * @KRDMA_RELEASE_LATER: if operations with it are under way, with the last of them
+ */
+enum krdma_release_flags {
+	KRDMA_RELEASE_LATER = 1 << 0,
+};
+
+/**
+ * struct krdma_memory_release - ioctl(KRDMA_MEMORY_RELEASE): take it back
+ * @size: sizeof(struct krdma_memory_release)
+ * @flags: in: &enum krdma_release_flags
+ * @id: in: the memory's number
+ * @reserved: must be 0
+ *
+ * When it has succeeded without KRDMA_RELEASE_LATER, no peer and no device reaches
+ * the memory any more.  EBUSY: operations with it are under way.
+ */
+struct krdma_memory_release {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 reserved;
+};
+
+#define KRDMA_MEMORY_RELEASE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_RELEASE)
+
+/* The length of a descriptor. */
+#define KRDMA_DESCRIPTOR_SIZE	32
+
+/**
+ * struct krdma_memory_query - ioctl(KRDMA_MEMORY_QUERY): what it is
+ * @size: sizeof(struct krdma_memory_query)
+ * @flags: in: must be 0
+ * @id: in: the memory's number
+ * @access: out: &enum krdma_access
+ * @addr: out: where it begins
+ * @length: out: bytes
+ * @remote_addr: out: its first address for peers
+ * @remote_key: out: the key for peers, 0 without remote rights
+ * @device_id: out: the device
+ * @part_offset: in: where the part begins that @descriptor is to tell of
+ * @part_length: in: its length; 0: to the end
+ * @descriptor: out: what to tell a peer of it, for a message; all zero without
+ *	remote rights.  The key lets a peer reach all of it.
+ *
+ * ERANGE: the part is not in the memory.
+ */
+struct krdma_memory_query {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 access;
+	__aligned_u64 addr;
+	__aligned_u64 length;
+	__aligned_u64 remote_addr;
+	__u32 remote_key;
+	__u32 device_id;
+	__aligned_u64 part_offset;
+	__aligned_u64 part_length;
+	__u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
+};
+
+#define KRDMA_MEMORY_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_QUERY)
+
+/**
+ * enum krdma_advice - &struct krdma_memory_advise.advice
+ * @KRDMA_ADVICE_READ: it will be read soon
+ * @KRDMA_ADVICE_WRITE: it will be written soon
+ */
+enum krdma_advice {
+	KRDMA_ADVICE_READ = 1,
+	KRDMA_ADVICE_WRITE = 2,
+};
+
+/**
+ * struct krdma_memory_advise - ioctl(KRDMA_MEMORY_ADVISE): what it is needed for
+ * @size: sizeof(struct krdma_memory_advise)
+ * @flags: in: must be 0
+ * @id: in: the memory's number
+ * @advice: in: &enum krdma_advice
+ * @offset: in: where in it
+ * @length: in: how much of it
+ *
+ * Memory that is registered today is resident from its registration to its end, so
+ * this has nothing to fetch; a program need not know that.
+ *
+ * ERANGE: not in the memory; EACCES: it was registered without the right;
+ * EINVAL: no such advice.
+ */
+struct krdma_memory_advise {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 advice;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+};
+
+#define KRDMA_MEMORY_ADVISE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_ADVISE)
 
 #endif /* _UAPI_LINUX_KRDMA_H */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nothing but the ABI header, for compilers and languages that programs use.
+ * Nothing but the ABI's headers, for compilers and languages that programs use.
  */
 #include <linux/krdma.h>
+#include <linux/krdma_conn.h>
+#include <linux/krdma_ring.h>
 
 int abi_header_compiles(const struct krdma_info *info);
 

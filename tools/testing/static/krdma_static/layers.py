@@ -8,7 +8,7 @@ from .tree import CannotCheck, Finding
 COMPAT = "krdma/compat/"
 # Tracepoints are of all strata, and give requests their names.
 TRACE = "krdma/trace."
-UAPI = "uapi/linux/krdma.h"
+UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_conn.h", "uapi/linux/krdma_ring.h")
 RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
 PURE_LIST = "tools/testing/pure/Makefile"
 
@@ -52,9 +52,9 @@ def versions(tree):
 
 def requests(tree):
     """What only programs and the front know: the structures and requests of the ABI."""
-    if UAPI not in tree.files():
-        raise CannotCheck(f"{UAPI} is not there: it says what the core must not know")
-    text = tree.text(UAPI)
+    if UAPI[0] not in tree.files():
+        raise CannotCheck(f"{UAPI[0]} is not there: it says what the core must not know")
+    text = "".join(tree.text(name) for name in UAPI if name in tree.files())
     structures = re.findall(r"^struct (\w+) \{", text, re.MULTILINE)
     commands = re.findall(r"^#define (\w+)\s+_IO\w*\(", text, re.MULTILINE)
     return re.compile(r"\bstruct (?:" + "|".join(structures or ["-"]) + r")\b|\b(?:" +
