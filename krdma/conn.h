@@ -154,6 +154,7 @@ void krdma_conn_closed(struct krdma_conn *conn);
 
 /* The connection manager's errno, as krdma hands it on (conn_cm.c). */
 int krdma_cm_error(int error);
+bool krdma_address_is_bound(const struct sockaddr *address);
 
 /* A request for a connection; in its id's handler (conn_cm.c). */
 struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,

@@ -64,6 +64,8 @@ static int krdma_route_check(const struct krdma_route *route)
 		return -EAFNOSUPPORT;
 	if (local && local->sa_family != remote->sa_family)
 		return -EINVAL;
+	if (!krdma_address_is_bound(remote) || (local && !krdma_address_is_bound(local)))
+		return -EINVAL;
 	/* Without an address, rdma_cm would take any device. */
 	return krdma_remote_is_whole(remote) ? 0 : -EINVAL;
 }

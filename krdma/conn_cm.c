@@ -9,13 +9,32 @@
  * id behind the back of the work.
  */
 #include <linux/errno.h>
+#include <linux/in6.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
 #include "conn.h"
 #include "private_data.h"
+
+/**
+ * krdma_address_is_bound - does an address say on which interface it is?
+ * @address: IPv4 or IPv6
+ *
+ * A link-local one means something on a link only, and has to name it.
+ *
+ * Context: any.
+ * Return: false if it does not and would have to.
+ */
+bool krdma_address_is_bound(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+	return address->sa_family != AF_INET6 || in6->sin6_scope_id ||
+	       !(ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL);
+}
 
 /**
  * krdma_cm_error - an errno of the connection manager's, as krdma hands it on

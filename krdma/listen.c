@@ -351,7 +351,7 @@ static int krdma_listener_check(const struct krdma_listen_attr *attr)
 		return -EINVAL;
 	if (attr->local->sa_family != AF_INET && attr->local->sa_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	return 0;
+	return krdma_address_is_bound(attr->local) ? 0 : -EINVAL;
 }
 
 static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session,
@@ -531,6 +531,28 @@ EXPORT_SYMBOL_NS_GPL(krdma_listener_address, "KRDMA");
 /*
  * Taking requests
  */
+
+/**
+ * krdma_listener_pending - does a request wait?
+ * @listener: the listener
+ *
+ * Context: any but NMI.
+ * Return: 1 if one does, 0 if not; -ENODEV: the listener's device has been removed.
+ */
+int krdma_listener_pending(struct krdma_listener *listener)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	ret = !list_empty(&listener->requests);
+	if (!ret && listener->dead)
+		ret = -ENODEV;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_pending, "KRDMA");
 
 /* The next request, NULL if there is none yet, or why there will be none. */
 static struct krdma_conn *krdma_listener_look(struct krdma_listener *listener)

@@ -24,6 +24,7 @@
 #include "region.h"
 #include "registrar.h"
 #include "resource.h"
+#include "ring.h"
 #include "session.h"
 
 /**
@@ -310,6 +311,7 @@ static int krdma_memory_fill_mr(struct krdma_memory *memory, u64 iova)
  * -EOPNOTSUPP: the device has no fast registration;
  * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages;
  * -EINVAL: the pieces do not meet at page boundaries;
+ * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_registrar_register() returns.
  */
 int krdma_memory_register(struct krdma_memory *memory, u64 iova)
@@ -324,6 +326,9 @@ int krdma_memory_register(struct krdma_memory *memory, u64 iova)
 	if (pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
 		return -EFBIG;
 
+	ret = krdma_charge_object(&memory->mr_charge, domain->pd->device);
+	if (ret)
+		return ret;
 	mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(mr))
 		return krdma_provider_error(PTR_ERR(mr));
@@ -401,6 +406,7 @@ void krdma_memory_revoke(struct krdma_memory *memory)
 	memory->mr = NULL;
 	if (mr)
 		WARN_ON_ONCE(ib_dereg_mr(mr));
+	krdma_uncharge_object(&memory->mr_charge, krdma_memory_ib(memory));
 }
 
 static void krdma_memory_free(struct krdma_memory *memory)
@@ -424,7 +430,7 @@ static bool krdma_memory_retire(struct krdma_memory *memory)
 	bool retired;
 
 	spin_lock(&domain->lock);
-	retired = domain->connections;
+	retired = !list_empty(&domain->connections);
 	if (retired)
 		list_add_tail(&memory->node, &domain->retired);
 	spin_unlock(&domain->lock);
@@ -449,7 +455,7 @@ static bool krdma_memory_lingers(struct krdma_memory *memory)
 	 */
 	synchronize_rcu_expedited();
 
-	if (!(memory->access & KRDMA_ACCESS_REMOTE) || !READ_ONCE(domain->connections))
+	if (!(memory->access & KRDMA_ACCESS_REMOTE) || list_empty(&domain->connections))
 		return false;
 
 	/*
@@ -481,31 +487,34 @@ void krdma_memory_release(struct krdma_memory *memory)
 /**
  * krdma_domain_connected - a queue pair begins that a peer can use
  * @domain: where
+ * @qp: the queue pair
  *
  * Context: process context; does not sleep.
  */
-void krdma_domain_connected(struct krdma_domain *domain)
+void krdma_domain_connected(struct krdma_domain *domain, struct krdma_qp *qp)
 {
 	spin_lock(&domain->lock);
-	domain->connections++;
+	list_add_tail(&qp->domain_node, &domain->connections);
 	spin_unlock(&domain->lock);
 }
 
 /**
  * krdma_domain_disconnected - a queue pair has been destroyed
  * @domain: where; the caller holds a reference
+ * @qp: the queue pair
  *
  * With the last one goes what had to be kept for them.
  *
  * Context: process context; may sleep.
  */
-void krdma_domain_disconnected(struct krdma_domain *domain)
+void krdma_domain_disconnected(struct krdma_domain *domain, struct krdma_qp *qp)
 {
 	struct krdma_memory *memory, *next;
 	LIST_HEAD(retired);
 
 	spin_lock(&domain->lock);
-	if (!--domain->connections)
+	list_del(&qp->domain_node);
+	if (list_empty(&domain->connections))
 		list_splice_init(&domain->retired, &retired);
 	spin_unlock(&domain->lock);
 

@@ -10,6 +10,7 @@
 #include <linux/scatterlist.h>
 #include <linux/types.h>
 
+#include "cgroup.h"
 #include "private.h"
 #include "split.h"
 
@@ -39,12 +40,13 @@ struct krdma_chunk {
  * @chunks: the same without holes, for memory of the kernel
  * @chunk_count: how many
  * @mr: its registration, NULL if it has none
+ * @mr_charge: of it
  * @of_user: the pages are a process's
  * @mm: that process's, if krdma has pinned and charged the pages
  * @charged: how many
  *
- * Nothing changes from its making to its end but @mr, which krdma_memory_revoke()
- * may end first.
+ * Nothing changes from its making to its end but @mr and @mr_charge, which
+ * krdma_memory_revoke() may end first.
  */
 struct krdma_memory {
 	struct krdma_domain *domain;
@@ -57,6 +59,7 @@ struct krdma_memory {
 	struct krdma_chunk *chunks;
 	unsigned int chunk_count;
 	struct ib_mr *mr;
+	struct krdma_charge mr_charge;
 	bool of_user;
 	struct mm_struct *mm;
 	unsigned long charged;

@@ -14,6 +14,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "cgroup.h"
 #include "conn.h"
 #include "region.h"
 #include "resource.h"
@@ -24,6 +25,7 @@
  * @pool: where it belongs
  * @node: in the pool's list while nobody has it; protected by the pool's lock
  * @lock: protects what follows.  Any context.
+ * @charge: of @mr; nobody else's but who makes and ends it
  * @mr: ib_core's; NULL when the queue pair is gone
  * @sg: what is mapped, NULL if nothing is
  * @entries: of @sg
@@ -33,6 +35,7 @@
 struct krdma_mr {
 	struct krdma_mr_pool *pool;
 	struct list_head node;
+	struct krdma_charge charge;
 	spinlock_t lock;		/* see above */
 	struct ib_mr *mr;
 	struct scatterlist *sg;
@@ -88,8 +91,12 @@ static void krdma_mr_end(struct krdma_mr *mr)
 	mr->mr = NULL;
 	spin_unlock_irqrestore(&mr->lock, flags);
 
-	if (ib_mr)
+	if (ib_mr) {
+		struct ib_device *ibdev = ib_mr->device;
+
 		WARN_ON_ONCE(ib_dereg_mr(ib_mr));
+		krdma_uncharge_object(&mr->charge, ibdev);
+	}
 }
 
 /**
@@ -102,6 +109,7 @@ static void krdma_mr_end(struct krdma_mr *mr)
  * Return: the pool, for krdma_mr_pool_destroy(), or an ERR_PTR:
  * -EOPNOTSUPP: the device has no fast registration;
  * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
+ * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
  */
 struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 count, u32 pages)
@@ -129,11 +137,17 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 		spin_lock_init(&pool->mrs[i].lock);
 
 	for (u32 i = 0; i < count; i++) {
+		struct ib_device *ibdev = domain->pd->device;
 		struct krdma_mr *mr = &pool->mrs[i];
-		struct ib_mr *ib_mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+		struct ib_mr *ib_mr;
 
+		ret = krdma_charge_object(&mr->charge, ibdev);
+		if (ret)
+			goto err_destroy;
+		ib_mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
 		if (IS_ERR(ib_mr)) {
 			ret = krdma_provider_error(PTR_ERR(ib_mr));
+			krdma_uncharge_object(&mr->charge, ibdev);
 			goto err_destroy;
 		}
 		mr->pool = pool;

@@ -27,14 +27,14 @@
  * @chain: requests that have slots and that the device does not have yet
  */
 struct krdma_post {
-	struct krdma_ring *ring;
+	struct krdma_work_ring *ring;
 	int accepted;
 	u32 open_pieces;
 	u32 chain;
 };
 
 /* From here on the slot at the tail may complete. */
-static void krdma_slot_commit(struct krdma_ring *ring)
+static void krdma_slot_commit(struct krdma_work_ring *ring)
 {
 	/* Pairs with the acquire in krdma_ring_outstanding(). */
 	smp_store_release(&ring->tail, ring->tail + 1);
@@ -54,7 +54,7 @@ static void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region)
 /* The device did not take the slots from @position to the tail. */
 static void krdma_chain_reject(struct krdma_post *post, u32 position)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	bool cut = post->open_pieces;
 	struct krdma_region **regions;
 	struct krdma_slot *slot;
@@ -77,7 +77,7 @@ static void krdma_chain_reject(struct krdma_post *post, u32 position)
 /* Looks what the device has of a chain of which it took the first @taken requests. */
 static void krdma_chain_account(struct krdma_post *post, u32 taken)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	u32 position = ring->tail - post->chain;
 
 	for (; taken; taken--, position++) {
@@ -149,7 +149,7 @@ static int krdma_send_chain(struct krdma_post *post)
  */
 static void krdma_send_cut(struct krdma_post *post)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 
 	ring->open = false;
@@ -210,8 +210,9 @@ err:
 }
 
 /* What keeps the memory in a slot: the regions of which the last byte is in it. */
-static void krdma_send_keep_regions(struct krdma_ring *ring, const struct krdma_request *request,
-				    u32 *next_sge, u32 used_segments)
+static void krdma_send_keep_regions(struct krdma_work_ring *ring,
+				    const struct krdma_request *request, u32 *next_sge,
+				    u32 used_segments)
 {
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
 	struct krdma_region **regions = krdma_ring_regions(ring, ring->tail);
@@ -252,7 +253,7 @@ static void krdma_send_build(struct krdma_post *post, const struct krdma_op *op,
 			     const struct krdma_split_piece *piece,
 			     const struct krdma_segment *segments, bool last)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
 	union krdma_wr *wr = &qp->wrs[post->chain];
@@ -321,7 +322,7 @@ static int krdma_send_pieces(struct krdma_post *post, const struct krdma_op *op,
 			     const struct krdma_request *request, u32 length,
 			     struct krdma_split *split, u32 pieces)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	struct krdma_segment *segments = ring->qp->piece_segments;
 	struct krdma_split_piece piece;
 	u32 next_sge = 0;
@@ -347,7 +348,7 @@ static int krdma_send_pieces(struct krdma_post *post, const struct krdma_op *op,
 
 static int krdma_send_one(struct krdma_post *post, const struct krdma_request *request)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 	const struct krdma_op *op;
 	struct krdma_split split;
@@ -396,6 +397,9 @@ static int krdma_send_one(struct krdma_post *post, const struct krdma_request *r
 		krdma_credits_untake(&ring->credits, pieces);
 		goto err;
 	}
+	/* An atomic write brings no memory of its own. */
+	if (op->traits & KRDMA_OP_EIGHT)
+		length = sizeof(u64);
 	return krdma_send_pieces(post, op, request, length, &split, pieces);
 
 err:
@@ -433,6 +437,9 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
  * If fewer are accepted than were asked for, the next one, asked for alone, says
  * why; if the queue was full, &struct krdma_conn_ops.space tells when it is not.
  *
+ * Regions may be passed that were found under rcu_read_lock(), which is held until
+ * this returns: one that is released meanwhile is refused.
+ *
  * Context: any but NMI; does not sleep, does not call the consumer.
  * Return: how many of them were accepted, at least 1; or, if none was,
  * -EAGAIN: the queue is full;
@@ -452,7 +459,7 @@ int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *request
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
 	struct krdma_post post = {};
-	struct krdma_ring *ring;
+	struct krdma_work_ring *ring;
 	unsigned long flags;
 	bool broken = false;
 	int ret = 0;
@@ -580,7 +587,7 @@ static int krdma_receive_chain(struct krdma_post *post)
 
 static int krdma_receive_one(struct krdma_post *post, const struct krdma_receive *receive)
 {
-	struct krdma_ring *ring = post->ring;
+	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_slot *slot;
 	int ret;
@@ -634,7 +641,7 @@ int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *rece
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
 	struct krdma_post post = {};
-	struct krdma_ring *ring;
+	struct krdma_work_ring *ring;
 	unsigned long flags;
 	int ret = 0;
 	int sent;

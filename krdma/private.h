@@ -26,6 +26,10 @@
  *	    krdma_domain.registrar_lock
  *	      rdma_cm's handler mutex (of the registrar's ids)
  *	    mmap_lock (of the process whose memory is pinned)
+ *	    the mutex of the rdma controller of control groups
+ *
+ *	krdma_queue.ready_lock
+ *	  a consumer's ready(), and what it calls
  *
  *	krdma_queue.poll_mutex, or krdma_queue.poll_lock
  *	  a consumer's callback, and what it calls
@@ -33,11 +37,12 @@
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      krdma_ring.lock, krdma_srq.lock
  *	        the provider's locks for posting
- *	krdma_watch_lock, krdma_domain.lock, krdma_mr.lock, krdma_mr_pool.lock,
- *	krdma_queue.reserve_lock
+ *	krdma_domain.lock
+ *	  krdma_conn.state_lock, krdma_ring.lock, krdma_srq.lock
+ *	krdma_watch_lock, krdma_mr.lock, krdma_mr_pool.lock, krdma_queue.reserve_lock
  *	  nothing of krdma's
  *
- * The second group sleeps, the third does not, but for poll_mutex.  What is on
+ * The second group sleeps, those after it do not, but for poll_mutex.  What is on
  * one line is never held together.
  *
  * ib_core's locks
@@ -106,6 +111,14 @@
  *			pair.  The consumer is called with it held: so it must not
  *			close a connection there, which waits for it.
  *
+ * krdma_queue.ready_lock
+ *	kind:		spinlock, softirqs off
+ *	protects:	the consumer's ready(): one call at a time, and none after
+ *			krdma_queue_put() has taken it away
+ *	taken in:	softirq, with no other lock of krdma's; process context by
+ *			krdma_queue_put() and the end of the device's queue.  ready()
+ *			is called with it held, and polls and arms inside.
+ *
  * krdma_queue.reserve_lock
  *	kind:		spinlock
  *	protects:	how much of the queue is spoken for
@@ -134,9 +147,11 @@
  *
  * krdma_domain.lock
  *	kind:		spinlock
- *	protects:	krdma_domain.connections and .retired: whether memory that a
- *			device lingers in can go, or has to wait
- *	taken in:	process context.  Nothing is called under it.
+ *	protects:	krdma_domain.connections, .srqs and .retired: whether memory that
+ *			a device lingers in can go, or has to wait, and who may be using
+ *			memory.  A connection that is in the list is there.
+ *	taken in:	process context.  krdma_region_end_users() looks for a region in
+ *			rings and shared receive queues inside it, and aborts connections.
  *
  * krdma_region_cache.lock
  *	kind:		mutex
@@ -215,7 +230,8 @@
  * part.
  *
  * krdma_region.refs keeps the object: the consumer's, from map to release or
- * drop, and the part's, to krdma_resource.forget().
+ * drop, and the part's, to krdma_resource.forget().  It is freed after RCU's grace
+ * period, for those who post with what they have found under rcu_read_lock().
  * krdma_region.uses counts operations in flight; krdma_region_release() makes it
  * negative if it is 0, in one step, and refuses otherwise.  Each use also has a
  * reference to the part (krdma_region.res), which keeps memory and domain; "uses"

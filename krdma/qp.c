@@ -211,6 +211,9 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	};
 	int ret;
 
+	ret = krdma_charge_object(&qp->charge, qp->cm_id->device);
+	if (ret)
+		return ret;
 	ret = rdma_create_qp(qp->cm_id, qp->domain->pd, &attr);
 	if (ret)
 		return ret == -EINVAL ? ret : krdma_provider_error(ret);
@@ -233,6 +236,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 				    (qp->send.mask + 1) * sizeof(*qp->scratch),
 				    DMA_BIDIRECTIONAL);
 	qp->scratch_mapped = false;
+	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
 	if (qp->srq)
 		krdma_srq_detach(qp->srq);
 	if (qp->recv.queue)
@@ -262,6 +266,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * -EXDEV: a queue of another device;
  * -ENOSPC: a queue without enough room;
  * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
+ * -EDQUOT: the control group has as many as it may;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
@@ -315,7 +320,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	if (qp->srq)
 		krdma_srq_add(qp->srq, qp);
-	krdma_domain_connected(domain);
+	krdma_domain_connected(domain, qp);
 	qp->recv.open = true;
 	return qp;
 
@@ -358,12 +363,12 @@ void krdma_qp_close(struct krdma_qp *qp)
 
 static void krdma_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krdma_ring *ring = container_of(wc->wr_cqe, struct krdma_ring, marker);
+	struct krdma_work_ring *ring = container_of(wc->wr_cqe, struct krdma_work_ring, marker);
 
 	complete_all(&ring->drained);
 }
 
-static int krdma_qp_post_marker(struct krdma_ring *ring)
+static int krdma_qp_post_marker(struct krdma_work_ring *ring)
 {
 	struct ib_recv_wr recv = { .wr_cqe = &ring->marker };
 	struct ib_rdma_wr send = {
@@ -391,7 +396,7 @@ static void krdma_qp_poll(struct krdma_queue *queue)
 	krdma_queue_let_go(queue, flags);
 }
 
-static bool krdma_qp_wait_marker(struct krdma_ring *ring, unsigned long deadline)
+static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long deadline)
 {
 	do {
 		krdma_qp_poll(ring->queue);
@@ -407,9 +412,17 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	bool done = true;
+	int ret;
 
+	/*
+	 * Not while the connection manager leads it on from state to state, in a handler:
+	 * there are devices, such as rxe of 6.1, whose queue pairs would come back.
+	 */
+	rdma_lock_handler(qp->cm_id);
+	ret = ib_modify_qp(qp->ib, &attr, IB_QP_STATE);
+	rdma_unlock_handler(qp->cm_id);
 	/* Where this or a marker fails there is nothing to wait for. */
-	if (ib_modify_qp(qp->ib, &attr, IB_QP_STATE))
+	if (ret)
 		return;
 	if (!krdma_qp_post_marker(&qp->send))
 		done = krdma_qp_wait_marker(&qp->send, deadline);
@@ -459,7 +472,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);
-	krdma_domain_disconnected(domain);
+	krdma_domain_disconnected(domain, qp);
 	krdma_qp_unmake(qp);
 }
 

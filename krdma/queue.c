@@ -13,7 +13,8 @@
  *    shared receive queue end without the device's "last request reached", which
  *    some devices never say, and several times others.
  *  - A thread that waits can poll the device itself, with no interrupt and no
- *    switch of contexts, and a queue that nobody polls loses nothing.
+ *    switch of contexts, and a queue that nobody polls loses nothing.  Who polls
+ *    without a thread that waits is told when it is worth it.
  *
  * The device's queue has room for everything that was accepted: each connection
  * reserves its depths and its drain markers when it is made, and gets a credit back
@@ -221,6 +222,20 @@ void krdma_queue_drain(struct krdma_queue *queue)
 	} while (count > 0);
 }
 
+/* Set when the queue is made, and stays. */
+static bool krdma_queue_has_softirq(const struct krdma_queue *queue)
+{
+	return queue->iop.poll;
+}
+
+/* Somebody who waits for it, or is to be told, finds something when he looks. */
+static void krdma_queue_announce(struct krdma_queue *queue)
+{
+	wake_up_all(&queue->wait);
+	if (krdma_queue_has_softirq(queue))
+		irq_poll_sched(&queue->iop);
+}
+
 static void krdma_queue_stash(struct krdma_queue *queue,
 			      const struct krdma_completion *completion,
 			      struct krdma_credits *credits)
@@ -235,7 +250,7 @@ static void krdma_queue_stash(struct krdma_queue *queue,
 	slot->completion = *completion;
 	slot->credits = credits;
 	credits->ops->get(credits);
-	wake_up_all(&queue->wait);
+	krdma_queue_announce(queue);
 }
 
 /**
@@ -314,6 +329,31 @@ static int krdma_queue_softirq(struct irq_poll *iop, int budget)
 	return taken;
 }
 
+/* Calls ready(), if the consumer still wants it; whether it wants to be called again. */
+static bool krdma_queue_call_ready(struct krdma_queue *queue)
+{
+	bool again;
+
+	spin_lock_bh(&queue->ready_lock);
+	again = queue->ready && queue->ready(queue->ready_context);
+	spin_unlock_bh(&queue->ready_lock);
+
+	return again;
+}
+
+static int krdma_queue_softirq_ready(struct irq_poll *iop, int budget)
+{
+	struct krdma_queue *queue = container_of(iop, struct krdma_queue, iop);
+
+	/* In this order: what comes after ready() has armed must find us ready, too. */
+	irq_poll_complete(iop);
+	if (!krdma_queue_call_ready(queue))
+		return 0;
+	irq_poll_sched(iop);
+	/* Not all of it: that would mean that we had not completed. */
+	return budget - 1;
+}
+
 /*
  * The device says that there is something.  Perhaps from inside a post, with its
  * own locks held and interrupts off: so this only wakes.
@@ -331,7 +371,7 @@ static void krdma_queue_notify(struct ib_cq *cq, void *context)
 		break;
 	case KRDMA_CONTEXT_POLL:
 		atomic_inc(&queue->events);
-		wake_up_all(&queue->wait);
+		krdma_queue_announce(queue);
 		break;
 	}
 }
@@ -397,22 +437,39 @@ static bool krdma_queue_has_stash(struct krdma_queue *queue)
 	return READ_ONCE(queue->stash_head) != READ_ONCE(queue->stash_tail);
 }
 
-/* Is there something now, or will the device tell?  Or is it all over? */
-static int krdma_queue_arm(struct krdma_queue *queue, bool *worth)
+/**
+ * krdma_queue_arm - be told of what comes next
+ * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
+ *
+ * Poll until there is nothing, then arm; if that says that something has come in
+ * between, both again.
+ *
+ * Context: any but NMI; does not sleep.
+ * Return: 0: there is nothing, and when there is, whoever waits is woken and
+ * &struct krdma_queue_attr.ready is called; 1: it is worth polling; or
+ * -EINVAL: completions are told elsewhere;
+ * -ENODEV: the device has been removed, and everything has been taken.
+ */
+int krdma_queue_arm(struct krdma_queue *queue)
 {
 	unsigned long flags;
-	int ret = 0;
+	int ret;
+
+	if (queue->where != KRDMA_CONTEXT_POLL)
+		return -EINVAL;
 
 	spin_lock_irqsave(&queue->poll_lock, flags);
-	*worth = queue->stash_head != queue->stash_tail;
-	if (!*worth && queue->ended)
+	if (queue->stash_head != queue->stash_tail)
+		ret = 1;
+	else if (queue->ended)
 		ret = -ENODEV;
-	else if (!*worth)
-		*worth = krdma_queue_rearm(queue);
+	else
+		ret = krdma_queue_rearm(queue);
 	spin_unlock_irqrestore(&queue->poll_lock, flags);
 
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(krdma_queue_arm, "KRDMA");
 
 /**
  * krdma_queue_wait - wait until there may be something to poll
@@ -431,17 +488,14 @@ static int krdma_queue_arm(struct krdma_queue *queue, bool *worth)
 int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms)
 {
 	int seen = atomic_read(&queue->events);
-	bool worth;
 	long left;
 	int ret;
 
 	might_sleep();
 
-	if (queue->where != KRDMA_CONTEXT_POLL)
-		return -EINVAL;
-	ret = krdma_queue_arm(queue, &worth);
-	if (ret || worth)
-		return ret;
+	ret = krdma_queue_arm(queue);
+	if (ret)
+		return min(ret, 0);
 
 	left = wait_event_interruptible_timeout(queue->wait,
 						atomic_read(&queue->events) != seen ||
@@ -483,23 +537,26 @@ static void krdma_queue_unref(struct krdma_queue *queue)
 static void krdma_queue_release(struct krdma_resource *res)
 {
 	struct krdma_queue *queue = container_of(res, struct krdma_queue, res);
-
 	unsigned long flags;
 
 	if (!IS_ERR_OR_NULL(queue->cq)) {
-		if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+		if (krdma_queue_has_softirq(queue))
 			irq_poll_disable(&queue->iop);
 		/* The device may tell until it is gone; whoever comes then finds this. */
 		krdma_queue_hold(queue, &flags);
 		WRITE_ONCE(queue->ended, true);
 		krdma_queue_let_go(queue, flags);
 		/* A softirq that has just completed may be about to look for it. */
-		if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+		if (krdma_queue_has_softirq(queue))
 			synchronize_rcu();
 		ib_destroy_cq(queue->cq);
 		cancel_work_sync(&queue->work);
 	}
+	krdma_uncharge_object(&queue->charge, krdma_device_ib(queue->dev));
 	wake_up_all(&queue->wait);
+	/* Nobody else calls it any more: it has nothing to come back for but the stash. */
+	while (krdma_queue_call_ready(queue))
+		cond_resched();
 }
 
 static void krdma_queue_forget(struct krdma_resource *res)
@@ -516,13 +573,15 @@ static int krdma_queue_make(struct krdma_queue *queue, int vector)
 		.comp_vector = (vector < 0 ? (u32)atomic_inc_return(&next_vector) : (u32)vector) %
 			       ibdev->num_comp_vectors,
 	};
+	int ret;
 
+	ret = krdma_charge_object(&queue->charge, ibdev);
+	if (ret)
+		return ret;
 	queue->cq = ib_create_cq(ibdev, krdma_queue_notify, krdma_queue_event, queue, &attr);
 	if (IS_ERR(queue->cq))
 		return krdma_provider_error(PTR_ERR(queue->cq));
 
-	if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
-		irq_poll_init(&queue->iop, KRDMA_QUEUE_SOFTIRQ_BUDGET, krdma_queue_softirq);
 	/* One that is polled is armed by who waits. */
 	if (queue->where != KRDMA_CONTEXT_POLL)
 		ib_req_notify_cq(queue->cq, IB_CQ_NEXT_COMP);
@@ -532,6 +591,8 @@ static int krdma_queue_make(struct krdma_queue *queue, int vector)
 static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_attr *attr)
 {
 	if (!attr->depth || attr->depth > krdma_device_limits(dev)->max_cqe)
+		return -EINVAL;
+	if (attr->ready && attr->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
 
 	switch (attr->where) {
@@ -551,8 +612,10 @@ static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_
  *
  * Context: process context; may sleep.
  * Return: the queue, for krdma_queue_put(), or ERR_PTR of
- * -EINVAL: no depth, one above the device's max_cqe, or an unknown context;
+ * -EINVAL: no depth, one above the device's max_cqe, or an unknown context, or one
+ * that does not go with ready();
  * -ENODEV: the device has been removed;
+ * -EDQUOT: the control group has as many as it may;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
@@ -567,7 +630,7 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		return ERR_PTR(ret);
 
-	queue = kzalloc_obj(*queue, GFP_KERNEL);
+	queue = kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT);
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&queue->refs, 2);
@@ -578,12 +641,20 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	spin_lock_init(&queue->reserve_lock);
 	mutex_init(&queue->poll_mutex);
 	spin_lock_init(&queue->poll_lock);
+	spin_lock_init(&queue->ready_lock);
+	queue->ready = attr->ready;
+	queue->ready_context = attr->ready_context;
+	if (queue->where == KRDMA_CONTEXT_SOFTIRQ)
+		irq_poll_init(&queue->iop, KRDMA_QUEUE_SOFTIRQ_BUDGET, krdma_queue_softirq);
+	else if (queue->ready)
+		irq_poll_init(&queue->iop, KRDMA_QUEUE_SOFTIRQ_BUDGET, krdma_queue_softirq_ready);
 	INIT_WORK(&queue->work, krdma_queue_work);
 	init_waitqueue_head(&queue->wait);
 
 	if (queue->where == KRDMA_CONTEXT_POLL) {
 		queue->stash_size = roundup_pow_of_two(queue->depth);
-		queue->stash = kvzalloc_objs(*queue->stash, queue->stash_size, GFP_KERNEL);
+		queue->stash = kvzalloc_objs(*queue->stash, queue->stash_size,
+					     GFP_KERNEL_ACCOUNT);
 		if (!queue->stash) {
 			ret = -ENOMEM;
 			goto err_free;
@@ -612,15 +683,19 @@ EXPORT_SYMBOL_NS_GPL(krdma_queue_create, "KRDMA");
  * @queue: the queue, or NULL; not used by the caller any more
  *
  * Connections and shared receive queues that complete there go on, and the queue
- * stays as long as they do.
+ * stays as long as they do.  &struct krdma_queue_attr.ready is not called any more
+ * when this returns.
  *
- * Context: process context.
+ * Context: process context, not from ready().
  */
 void krdma_queue_put(struct krdma_queue *queue)
 {
 	if (!queue)
 		return;
 
+	spin_lock_bh(&queue->ready_lock);
+	queue->ready = NULL;
+	spin_unlock_bh(&queue->ready_lock);
 	krdma_resource_drop(&queue->res);
 	krdma_queue_unref(queue);
 }

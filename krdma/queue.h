@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "cgroup.h"
 #include "private.h"
 #include "resource.h"
 
@@ -77,12 +78,16 @@ struct krdma_stashed {
  * @reserve_lock: protects @reserved
  * @reserved: how many of @depth are spoken for
  * @cq: the device's completion queue, while @res has not been released
+ * @charge: of it
  * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Whoever holds the poll
  *	lock takes completions from @cq and tells of them: so there is one at a
  *	time, and they come in order.
  * @poll_lock: the poll lock otherwise
  * @work: tells in process context
- * @iop: tells in softirq
+ * @iop: tells in softirq; with KRDMA_CONTEXT_POLL, calls @ready
+ * @ready_lock: protects @ready; held while it is called
+ * @ready: with KRDMA_CONTEXT_POLL: the consumer's, until it puts the queue; or NULL
+ * @ready_context: given to it
  * @events: how often the device has told; with KRDMA_CONTEXT_POLL
  * @wait: for @events, @stash and the end
  * @ended: @cq is going and must not be touched; protected by the poll lock
@@ -105,10 +110,14 @@ struct krdma_queue {
 	u32 reserved;
 
 	struct ib_cq *cq;
+	struct krdma_charge charge;
 	struct mutex poll_mutex;	/* see above */
 	spinlock_t poll_lock;		/* see above */
 	struct work_struct work;
 	struct irq_poll iop;
+	spinlock_t ready_lock;		/* see above */
+	bool (*ready)(void *context);
+	void *ready_context;
 	atomic_t events;
 	wait_queue_head_t wait;
 

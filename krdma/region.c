@@ -7,6 +7,9 @@
  * to is told that it is busy, or it is done when the last one has ended.  The
  * operations count twice: "uses" says whether any is in flight, so that release
  * can refuse, and the part's references keep the memory.
+ *
+ * The object is freed after RCU's grace period: who finds it under rcu_read_lock()
+ * can post with it, and is told when it came too late.
  */
 #include <linux/err.h>
 #include <linux/sched.h>
@@ -29,7 +32,7 @@ static void krdma_region_put(struct krdma_region *region)
 		return;
 	krdma_device_put(region->res.dev);
 	krdma_session_put(region->session);
-	kfree(region);
+	kfree_rcu(region, rcu);
 }
 
 static void krdma_region_end_part(struct krdma_resource *resource)
@@ -40,6 +43,8 @@ static void krdma_region_end_part(struct krdma_resource *resource)
 		krdma_memory_release(region->memory);
 	if (region->domain)
 		krdma_domain_put(region->domain);
+	if (region->ended)
+		region->ended(region->context);
 }
 
 static void krdma_region_forget_part(struct krdma_resource *resource)
@@ -192,6 +197,7 @@ static int krdma_region_register(struct krdma_region *region)
  * -EADDRNOTAVAIL: with remote rights: the device has no network address that it
  *	can reach itself at;
  * -ETIMEDOUT: likewise: it does not answer;
+ * -EDQUOT: the control group has as many registrations as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
  */
 struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
@@ -314,8 +320,52 @@ struct krdma_region *krdma_region_map_user(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_region_map_user, "KRDMA");
 
 /**
+ * krdma_region_notify - say when memory has been let go
+ * @region: the region, just mapped, that nobody else knows of
+ * @ended: called once, in process context, when no device reaches the memory any
+ *	more; before krdma_region_release() returns.  May sleep, but releases and
+ *	removals wait for it.  The region is there, but not to be used.
+ * @context: what it is given
+ *
+ * That is after its release or its drop, or when the device is removed, whatever
+ * comes first.
+ *
+ * Context: process context.
+ * Return: 0; or -ENODEV: the device has been removed, and @ended is not called.
+ */
+int krdma_region_notify(struct krdma_region *region, void (*ended)(void *context),
+			void *context)
+{
+	if (!krdma_resource_tryget(&region->res))
+		return -ENODEV;
+	region->context = context;
+	region->ended = ended;
+	krdma_resource_put(&region->res);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_notify, "KRDMA");
+
+/**
+ * krdma_region_close - nothing new may use memory
+ * @region: the region
+ *
+ * The first half of krdma_region_release(), for those who have to know that it will
+ * succeed before others may hear of it.  From here on operations with the region are
+ * refused, and krdma_region_release() succeeds and has to follow.
+ *
+ * Context: any.
+ * Return: 0; or -EBUSY: operations with it are in flight, and nothing has changed.
+ */
+int krdma_region_close(struct krdma_region *region)
+{
+	return atomic_cmpxchg(&region->uses, 0, KRDMA_USES_CLOSED) ? -EBUSY : 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_close, "KRDMA");
+
+/**
  * krdma_region_release - take memory back
- * @region: the region; if it succeeds, nothing may refer to it any more
+ * @region: the region; if it succeeds, nothing may refer to it any more but who has
+ *	found it under rcu_read_lock()
  *
  * When it has succeeded, the key means nothing and the memory is the caller's
  * again.  It succeeds after a removal of the device too, as soon as the
@@ -327,9 +377,12 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_map_user, "KRDMA");
  */
 int krdma_region_release(struct krdma_region *region)
 {
+	int uses;
+
 	might_sleep();
 
-	if (atomic_cmpxchg(&region->uses, 0, KRDMA_USES_CLOSED))
+	uses = atomic_cmpxchg(&region->uses, 0, KRDMA_USES_CLOSED);
+	if (uses && uses != KRDMA_USES_CLOSED)
 		return -EBUSY;
 
 	krdma_resource_drop(&region->res);
@@ -341,7 +394,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_release, "KRDMA");
 
 /**
  * krdma_region_drop - take memory back when nothing uses it any more
- * @region: the region; nothing new may refer to it
+ * @region: the region; nothing new may refer to it but who has found it under
+ *	rcu_read_lock(), and is refused
  *
  * Operations in flight go on.  When the last one has completed, the memory is
  * let go.  The peers' key ends before, and soon, unless operations in flight

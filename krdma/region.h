@@ -35,6 +35,9 @@ struct krdma_qp;
  * @peer_addr: the same for peers, and for the device where a key stands for it
  * @length: bytes
  * @revoke: takes the peers' key away while operations are in flight
+ * @ended: called when @memory has been let go; NULL: nobody is
+ * @context: what for
+ * @rcu: frees it
  *
  * All but the counts is set before others see it.
  */
@@ -53,6 +56,9 @@ struct krdma_region {
 	u64 peer_addr;
 	u64 length;
 	struct work_struct revoke;
+	void (*ended)(void *context);
+	void *context;
+	struct rcu_head rcu;
 };
 
 /* Described at its definition: an operation is about to use memory.  Any context. */
@@ -80,7 +86,7 @@ int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool);
 struct krdma_mr_pool *krdma_qp_mr_pool(struct krdma_qp *qp);
 
 /* A queue pair that a peer can use begins and ends; process context. */
-void krdma_domain_connected(struct krdma_domain *domain);
-void krdma_domain_disconnected(struct krdma_domain *domain);
+void krdma_domain_connected(struct krdma_domain *domain, struct krdma_qp *qp);
+void krdma_domain_disconnected(struct krdma_domain *domain, struct krdma_qp *qp);
 
 #endif /* _KRDMA_REGION_H */

@@ -43,7 +43,11 @@ static int krdma_user_error(int error)
 static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long start)
 {
 	struct ib_mr *mr;
+	int ret;
 
+	ret = krdma_charge_object(&memory->mr_charge, memory->domain->pd->device);
+	if (ret)
+		return ret;
 	/* The address where it is for peers has to be that of the process: see rxe, siw. */
 	mr = ib_reg_user_mr(memory->domain->pd, start, memory->length, start,
 			    krdma_access_ib(memory->access));
@@ -146,6 +150,7 @@ static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long st
  * Return: 0, or
  * -EFAULT: it is not all there, or not with these rights;
  * -ENOMEM, -EPERM: it may not lock so much memory, or none;
+ * -EDQUOT: the control group has as many registrations as it may;
  * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages, of a provider
  *	that cannot do it itself;
  * -EOPNOTSUPP: the device cannot do it at all;

@@ -24,6 +24,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "cgroup.h"
 #include "registrar.h"
 #include "resource.h"
 #include "session.h"
@@ -38,11 +39,15 @@
 /* Goes through the queue pair that asks, and what the other one would tell. */
 #define KRDMA_REGISTRAR_CQE		(4 * KRDMA_REGISTRAR_DEPTH)
 
+/* What counts against a control group: two queue pairs and where they complete. */
+#define KRDMA_REGISTRAR_OBJECTS		3
+
 /**
  * struct krdma_registrar - a connection of a device with itself
  * @domain: whose
  * @net: the namespace of the interface that it is on
  * @addr: its address there
+ * @charges: of what counts
  * @cq: where both queue pairs complete
  * @listener: waits for @passive; gone as soon as it is there
  * @active: the end that asks, and on which operations are posted
@@ -62,6 +67,7 @@ struct krdma_registrar {
 	struct krdma_domain *domain;
 	struct net *net;
 	struct sockaddr_storage addr;
+	struct krdma_charge charges[KRDMA_REGISTRAR_OBJECTS];
 	struct ib_cq *cq;
 	struct rdma_cm_id *listener;
 	struct rdma_cm_id *active;
@@ -364,6 +370,8 @@ static void krdma_registrar_free(struct krdma_registrar *registrar)
 	krdma_registrar_end_id(registrar, registrar->passive);
 	if (registrar->cq)
 		ib_free_cq(registrar->cq);
+	for (int i = 0; i < KRDMA_REGISTRAR_OBJECTS; i++)
+		krdma_uncharge_object(&registrar->charges[i], registrar->domain->pd->device);
 	if (registrar->net)
 		put_net(registrar->net);
 	kfree(registrar);
@@ -371,6 +379,7 @@ static void krdma_registrar_free(struct krdma_registrar *registrar)
 
 static int krdma_registrar_setup(struct krdma_registrar *registrar)
 {
+	struct ib_device *ibdev = registrar->domain->pd->device;
 	struct ib_cq *cq;
 	int ret;
 
@@ -378,8 +387,13 @@ static int krdma_registrar_setup(struct krdma_registrar *registrar)
 	if (ret)
 		return ret;
 
-	cq = ib_alloc_cq_any(registrar->domain->pd->device, registrar, KRDMA_REGISTRAR_CQE,
-			     IB_POLL_WORKQUEUE);
+	/* All of it here: the passive end is made by a thread of the connection manager. */
+	for (int i = 0; i < KRDMA_REGISTRAR_OBJECTS; i++) {
+		ret = krdma_charge_object(&registrar->charges[i], ibdev);
+		if (ret)
+			return ret;
+	}
+	cq = ib_alloc_cq_any(ibdev, registrar, KRDMA_REGISTRAR_CQE, IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	registrar->cq = cq;
@@ -490,6 +504,7 @@ static int krdma_registrar_run(struct krdma_domain *domain, struct ib_send_wr *w
 	switch (ret) {
 	case 0:
 	case -EADDRNOTAVAIL:
+	case -EDQUOT:
 	case -ETIMEDOUT:
 		return ret;
 	case -ENODEV:
@@ -513,6 +528,7 @@ static int krdma_registrar_run(struct krdma_domain *domain, struct ib_send_wr *w
  * Return: 0, or
  * -EADDRNOTAVAIL: the device has no network address that it can reach itself at;
  * -ETIMEDOUT: it does not answer;
+ * -EDQUOT: the control group has as many objects as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
  */
 int krdma_registrar_register(struct krdma_domain *domain, struct ib_mr *mr, int access)

@@ -125,6 +125,19 @@ bool krdma_resource_tryget(struct krdma_resource *resource)
 }
 
 /**
+ * krdma_resource_keep - keep the part, whether its owner has let go or not
+ * @resource: the part; the caller keeps the object around it
+ *
+ * Context: any.
+ * Return: true, with a reference for krdma_resource_put(); false if it is being
+ * released, or was.
+ */
+bool krdma_resource_keep(struct krdma_resource *resource)
+{
+	return refcount_inc_not_zero(&resource->refs);
+}
+
+/**
  * krdma_resource_put - end what krdma_resource_tryget() began
  * @resource: the part
  *

@@ -74,6 +74,7 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 			void (*release)(struct krdma_resource *resource),
 			void (*forget)(struct krdma_resource *resource));
 bool krdma_resource_tryget(struct krdma_resource *resource);
+bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_put(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
 void krdma_resource_wait(struct krdma_resource *resource);

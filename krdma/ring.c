@@ -16,9 +16,9 @@
 #include "region.h"
 #include "ring.h"
 
-static struct krdma_ring *krdma_ring_of(struct krdma_credits *credits)
+static struct krdma_work_ring *krdma_ring_of(struct krdma_credits *credits)
 {
-	return container_of(credits, struct krdma_ring, credits);
+	return container_of(credits, struct krdma_work_ring, credits);
 }
 
 static void krdma_ring_get(struct krdma_credits *credits)
@@ -58,7 +58,7 @@ static const struct krdma_credits_ops krdma_ring_credits_ops = {
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int krdma_ring_init(struct krdma_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
+int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
 		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
 	u32 count = depth ? roundup_pow_of_two(depth) : 0;
@@ -93,7 +93,7 @@ int krdma_ring_init(struct krdma_ring *ring, struct krdma_qp *qp, struct krdma_q
  *
  * Context: process context; may sleep.
  */
-void krdma_ring_free(struct krdma_ring *ring)
+void krdma_ring_free(struct krdma_work_ring *ring)
 {
 	kvfree(ring->regions);
 	kvfree(ring->slots);
@@ -105,7 +105,7 @@ void krdma_ring_free(struct krdma_ring *ring)
  *
  * Context: any.
  */
-void krdma_ring_close(struct krdma_ring *ring)
+void krdma_ring_close(struct krdma_work_ring *ring)
 {
 	unsigned long flags;
 
@@ -121,7 +121,7 @@ void krdma_ring_close(struct krdma_ring *ring)
  *
  * Context: any.
  */
-void krdma_ring_drop_regions(struct krdma_ring *ring, u32 position)
+void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position)
 {
 	struct krdma_region **regions = krdma_ring_regions(ring, position);
 	struct krdma_slot *slot = krdma_ring_slot(ring, position);
@@ -131,14 +131,15 @@ void krdma_ring_drop_regions(struct krdma_ring *ring, u32 position)
 }
 
 /* Slots that the device has, from @ring->head on. */
-static u32 krdma_ring_outstanding(const struct krdma_ring *ring)
+static u32 krdma_ring_outstanding(const struct krdma_work_ring *ring)
 {
 	/* Pairs with the release in krdma_chain_commit(). */
 	return smp_load_acquire(&ring->tail) - ring->head;
 }
 
 /* Does the device have this slot?  If so, how far is it from the head? */
-static bool krdma_ring_has(struct krdma_ring *ring, const struct krdma_slot *slot, u32 *distance)
+static bool krdma_ring_has(struct krdma_work_ring *ring, const struct krdma_slot *slot,
+			   u32 *distance)
 {
 	*distance = ((u32)(slot - ring->slots) - ring->head) & ring->mask;
 
@@ -150,7 +151,7 @@ static bool krdma_ring_has(struct krdma_ring *ring, const struct krdma_slot *slo
  */
 
 /* The slot at the head has ended. */
-static void krdma_send_finish(struct krdma_ring *ring, u8 status, u32 vendor_error)
+static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendor_error)
 {
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->head);
 	struct krdma_conn *conn = ring->qp->conn;
@@ -197,7 +198,7 @@ static void krdma_send_finish(struct krdma_ring *ring, u8 status, u32 vendor_err
 void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
-	struct krdma_ring *ring = slot->ring;
+	struct krdma_work_ring *ring = slot->ring;
 	u8 status = krdma_status_from_ib(wc->status);
 	u32 distance;
 
@@ -268,7 +269,7 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 		krdma_conn_input(conn, KRDMA_INPUT_FATAL, -EIO);
 }
 
-static void krdma_receive_finish(struct krdma_ring *ring, const struct ib_wc *wc)
+static void krdma_receive_finish(struct krdma_work_ring *ring, const struct ib_wc *wc)
 {
 	u64 cookie = krdma_ring_slot(ring, ring->head)->cookie;
 
@@ -289,7 +290,7 @@ void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	static const struct ib_wc lost = { .status = IB_WC_WR_FLUSH_ERR };
 	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
-	struct krdma_ring *ring = slot->ring;
+	struct krdma_work_ring *ring = slot->ring;
 	u32 distance;
 
 	krdma_queue_assert_held(ring->queue);
@@ -308,7 +309,7 @@ void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc)
  * The end
  */
 
-static void krdma_ring_flush_cut(struct krdma_ring *ring)
+static void krdma_ring_flush_cut(struct krdma_work_ring *ring)
 {
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_conn *conn = qp->conn;
@@ -336,7 +337,7 @@ static void krdma_ring_flush_cut(struct krdma_ring *ring)
  *
  * Context: that of the poll lock.
  */
-void krdma_ring_flush(struct krdma_ring *ring)
+void krdma_ring_flush(struct krdma_work_ring *ring)
 {
 	static const struct ib_wc lost = { .status = IB_WC_WR_FLUSH_ERR };
 	bool sends = ring == &ring->qp->send;

@@ -7,13 +7,14 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "cgroup.h"
 #include "op.h"
 #include "private.h"
 #include "queue.h"
 #include "split.h"
 
 struct krdma_region;
-struct krdma_ring;
+struct krdma_work_ring;
 
 /* Requests that are given to the device in one chain. */
 #define KRDMA_CHAIN		16
@@ -42,7 +43,7 @@ enum krdma_slot_flags {
  */
 struct krdma_slot {
 	struct ib_cqe cqe;
-	struct krdma_ring *ring;
+	struct krdma_work_ring *ring;
 	u64 cookie;
 	u32 length;
 	u8 opcode;
@@ -51,7 +52,7 @@ struct krdma_slot {
 };
 
 /**
- * struct krdma_ring - the send queue or the receive queue of a queue pair
+ * struct krdma_work_ring - the send queue or the receive queue of a queue pair
  * @qp: whose
  * @queue: where it completes
  * @lock: the post lock: protects @open, @tail, @credits.taken, @run, @posted and
@@ -75,7 +76,7 @@ struct krdma_slot {
  * @marker: completes after everything else
  * @drained: it has
  */
-struct krdma_ring {
+struct krdma_work_ring {
 	struct krdma_qp *qp;
 	struct krdma_queue *queue;
 
@@ -102,7 +103,9 @@ struct krdma_ring {
  * struct krdma_qp - a queue pair
  * @conn: whose; it frees this with itself
  * @domain: the protection domain; kept until the end of the RDMA part
+ * @domain_node: in its list of those that a peer can use
  * @ib: the device's queue pair, until the end of the RDMA part
+ * @charge: of it
  * @cm_id: the connection manager's part of the connection, likewise
  * @srq: where receives come from, or NULL; likewise
  * @srq_node: in its table of queue pairs
@@ -140,13 +143,15 @@ struct krdma_ring {
 struct krdma_qp {
 	struct krdma_conn *conn;
 	struct krdma_domain *domain;
+	struct list_head domain_node;
 	struct ib_qp *ib;
+	struct krdma_charge charge;
 	struct rdma_cm_id *cm_id;
 	struct krdma_srq *srq;
 	struct hlist_node srq_node;
 	const struct ib_qp *ib_key;
-	struct krdma_ring send;
-	struct krdma_ring recv;
+	struct krdma_work_ring send;
+	struct krdma_work_ring recv;
 	u32 send_cqe;
 	u32 recv_cqe;
 	struct krdma_mr_pool *mr_pool;
@@ -177,22 +182,22 @@ struct krdma_qp {
 	struct ib_sge *recv_sges;
 };
 
-static inline struct krdma_slot *krdma_ring_slot(struct krdma_ring *ring, u32 position)
+static inline struct krdma_slot *krdma_ring_slot(struct krdma_work_ring *ring, u32 position)
 {
 	return &ring->slots[position & ring->mask];
 }
 
-static inline struct krdma_region **krdma_ring_regions(struct krdma_ring *ring, u32 position)
+static inline struct krdma_region **krdma_ring_regions(struct krdma_work_ring *ring, u32 position)
 {
 	return &ring->regions[(position & ring->mask) * ring->max_sge];
 }
 
-int krdma_ring_init(struct krdma_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
+int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
 		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc));
-void krdma_ring_free(struct krdma_ring *ring);
-void krdma_ring_close(struct krdma_ring *ring);
-void krdma_ring_drop_regions(struct krdma_ring *ring, u32 position);
-void krdma_ring_flush(struct krdma_ring *ring);
+void krdma_ring_free(struct krdma_work_ring *ring);
+void krdma_ring_close(struct krdma_work_ring *ring);
+void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position);
+void krdma_ring_flush(struct krdma_work_ring *ring);
 
 /* The completions of the two queues. */
 void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc);

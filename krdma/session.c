@@ -70,9 +70,16 @@ void krdma_session_put(struct krdma_session *session)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
 
+static void krdma_domain_uncharge(struct krdma_domain *domain, struct ib_device *ibdev)
+{
+	krdma_uncharge_object(&domain->pd_charge, ibdev);
+	krdma_uncharge_handle(&domain->handle_charge, ibdev);
+}
+
 static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 						struct krdma_device *dev)
 {
+	struct ib_device *ibdev = krdma_device_ib(dev);
 	struct krdma_domain *domain;
 	int ret;
 
@@ -87,13 +94,22 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	refcount_set(&domain->refs, 1);
 	mutex_init(&domain->registrar_lock);
 	spin_lock_init(&domain->lock);
+	INIT_LIST_HEAD(&domain->connections);
+	INIT_LIST_HEAD(&domain->srqs);
 	INIT_LIST_HEAD(&domain->retired);
 
+	ret = krdma_charge_handle(&domain->handle_charge, ibdev);
+	if (ret)
+		goto err_free;
+	ret = krdma_charge_object(&domain->pd_charge, ibdev);
+	if (ret)
+		goto err_uncharge;
+
 	/* Without a key to all memory: see ib_alloc_pd(). */
-	domain->pd = ib_alloc_pd(krdma_device_ib(dev), 0);
+	domain->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(domain->pd)) {
 		ret = krdma_provider_error(PTR_ERR(domain->pd));
-		goto err_free;
+		goto err_uncharge;
 	}
 
 	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL));
@@ -104,6 +120,8 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 
 err_pd:
 	ib_dealloc_pd(domain->pd);
+err_uncharge:
+	krdma_domain_uncharge(domain, ibdev);
 err_free:
 	kfree(domain);
 	return ERR_PTR(ret);
@@ -115,8 +133,9 @@ err_free:
  * @dev: the device; the caller has a use of it as long as the domain's
  *
  * Context: process context; may sleep.
- * Return: the domain, for krdma_domain_put(), or ERR_PTR of -ENOMEM or what
- * krdma_provider_error() makes of the provider's.
+ * Return: the domain, for krdma_domain_put(), or ERR_PTR of -EDQUOT: the control
+ * group has as many as it may, -ENOMEM, or what krdma_provider_error() makes of the
+ * provider's.
  */
 struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev)
 {
@@ -143,6 +162,7 @@ struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdm
 void krdma_domain_put(struct krdma_domain *domain)
 {
 	struct krdma_session *session = domain->session;
+	struct ib_device *ibdev = domain->pd->device;
 
 	might_sleep();
 
@@ -153,8 +173,10 @@ void krdma_domain_put(struct krdma_domain *domain)
 
 	/* The caller's session and use keep both until it is gone. */
 	krdma_registrar_destroy(domain);
-	WARN_ON(domain->connections || !list_empty(&domain->retired));
+	WARN_ON(!list_empty(&domain->connections) || !list_empty(&domain->srqs) ||
+		!list_empty(&domain->retired));
 	ib_dealloc_pd(domain->pd);
+	krdma_domain_uncharge(domain, ibdev);
 	mutex_destroy(&domain->registrar_lock);
 	kfree(domain);
 }

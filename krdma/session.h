@@ -10,6 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/xarray.h>
 
+#include "cgroup.h"
 #include "private.h"
 
 struct ib_pd;
@@ -37,12 +38,15 @@ struct krdma_session {
  * @refs: one for each queue pair, shared receive queue and region in it;
  *	protected by @session's lock where it becomes 0
  * @pd: the protection domain
+ * @handle_charge: of the session's use of the device
+ * @pd_charge: of @pd
  * @registrar_lock: protects @registrar's making and ending, and lets one
  *	registration at a time through it
  * @registrar: registers memory without a connection; made by the first who needs
  *	it, NULL until then
  * @lock: protects what follows
- * @connections: queue pairs in the domain that a peer can use
+ * @connections: &struct krdma_qp that a peer can use
+ * @srqs: &struct krdma_srq
  * @retired: regions that are released when there is none left, because the
  *	device goes on using memory of which the key is gone
  */
@@ -51,12 +55,15 @@ struct krdma_domain {
 	struct krdma_device *dev;
 	refcount_t refs;
 	struct ib_pd *pd;
+	struct krdma_charge handle_charge;
+	struct krdma_charge pd_charge;
 
 	struct mutex registrar_lock;	/* see above */
 	struct krdma_registrar *registrar;
 
 	spinlock_t lock;		/* see above */
-	unsigned int connections;
+	struct list_head connections;
+	struct list_head srqs;
 	struct list_head retired;
 };
 

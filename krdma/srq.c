@@ -322,6 +322,34 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 	spin_unlock_irqrestore(&srq->lock, flags);
 }
 
+/**
+ * krdma_srq_uses - is memory room for messages here?
+ * @srq: the queue; the caller keeps it
+ * @region: the memory; only compared with
+ *
+ * Context: any.
+ * Return: true if a receive that has not completed is in it.
+ */
+bool krdma_srq_uses(struct krdma_srq *srq, const struct krdma_region *region)
+{
+	unsigned long flags;
+	bool used = false;
+	u32 i;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	for (i = 0; i < srq->credits.depth && !used; i++) {
+		struct krdma_region **regions = krdma_srq_regions(srq, &srq->slots[i]);
+
+		if (!srq->slots[i].used)
+			continue;
+		for (u16 j = 0; j < srq->slots[i].region_count; j++)
+			used |= regions[j] == region;
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	return used;
+}
+
 /*
  * Its life
  */
@@ -346,8 +374,13 @@ static void krdma_srq_release(struct krdma_resource *res)
 	}
 	if (srq->queue)
 		krdma_queue_detach(srq->queue, srq->credits.depth);
-	if (srq->domain)
+	if (srq->domain) {
+		krdma_uncharge_object(&srq->charge, srq->domain->pd->device);
+		spin_lock(&srq->domain->lock);
+		list_del_init(&srq->domain_node);
+		spin_unlock(&srq->domain->lock);
 		krdma_domain_put(srq->domain);
+	}
 	srq->ib = NULL;
 	srq->queue = NULL;
 	srq->domain = NULL;
@@ -399,8 +432,17 @@ static int krdma_srq_make(struct krdma_srq *srq)
 		srq->domain = NULL;
 		return ret;
 	}
+	ret = krdma_charge_object(&srq->charge, srq->domain->pd->device);
+	if (ret)
+		return ret;
 	srq->ib = ib_create_srq(srq->domain->pd, &init);
-	return IS_ERR(srq->ib) ? krdma_provider_error(PTR_ERR(srq->ib)) : 0;
+	if (IS_ERR(srq->ib))
+		return krdma_provider_error(PTR_ERR(srq->ib));
+
+	spin_lock(&srq->domain->lock);
+	list_add_tail(&srq->domain_node, &srq->domain->srqs);
+	spin_unlock(&srq->domain->lock);
+	return 0;
 }
 
 /**
@@ -414,6 +456,7 @@ static int krdma_srq_make(struct krdma_srq *srq)
  * -EOPNOTSUPP: the device has no shared receive queues;
  * -ENOSPC: the queue of completions has not enough room;
  * -ENODEV, -ESHUTDOWN: the device, or the queue of completions, is gone;
+ * -EDQUOT: the control group has as many as it may;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_srq *krdma_srq_create(struct krdma_session *session,
@@ -445,6 +488,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	krdma_device_hold(dev);
 	srq->dev = dev;
 	srq->attr = *attr;
+	INIT_LIST_HEAD(&srq->domain_node);
 	spin_lock_init(&srq->lock);
 	INIT_WORK(&srq->free_work, krdma_srq_free);
 	srq->credits.depth = attr->depth;

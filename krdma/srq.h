@@ -10,6 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "cgroup.h"
 #include "private.h"
 #include "queue.h"
 #include "resource.h"
@@ -28,8 +29,10 @@ struct krdma_srq_slot;
  * @session: whose; kept
  * @dev: its device; kept
  * @domain: the protection domain, while @res has not been released
+ * @domain_node: in its list
  * @queue: where receives complete; attached, likewise
  * @ib: the device's shared receive queue, likewise
+ * @charge: of it
  * @attr: the consumer's part
  * @lock: the post lock: protects @free, @credits.taken, @sges and @qps; any context,
  *	inside a queue's poll lock
@@ -49,8 +52,10 @@ struct krdma_srq {
 	struct krdma_session *session;
 	struct krdma_device *dev;
 	struct krdma_domain *domain;
+	struct list_head domain_node;
 	struct krdma_queue *queue;
 	struct ib_srq *ib;
+	struct krdma_charge charge;
 	struct krdma_srq_attr attr;
 
 	spinlock_t lock;		/* see above */
@@ -68,6 +73,9 @@ struct krdma_srq {
 /* A queue pair is to take from here, and does no longer; process context. */
 int krdma_srq_attach(struct krdma_srq *srq);
 void krdma_srq_detach(struct krdma_srq *srq);
+
+/* A receive in it is room in @region.  Any context. */
+bool krdma_srq_uses(struct krdma_srq *srq, const struct krdma_region *region);
 
 /*
  * Its completions are found by the device's queue pair: from add to remove, which is

@@ -599,6 +599,8 @@ static void test_bytes(struct kunit *test)
 		.remote_addr = info.remote_addr + 64, .remote_key = info.remote_key,
 	};
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 3));
+	KUNIT_EXPECT_EQ(test, 8, client->last.length);
 	request.opcode = KRDMA_OP_FLUSH;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 4));

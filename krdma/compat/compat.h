@@ -71,6 +71,16 @@
 #define KRDMA_FOLL_READ			0
 #endif
 
+/* The flags of a mapping that nobody else sees yet. */
+#ifdef KC_NO_VM_FLAGS_MOD
+#include <linux/mm_types.h>
+
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
 #ifdef KC_NO_KUNIT_VISIBILITY
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #define VISIBLE_IF_KUNIT		static

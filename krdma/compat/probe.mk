@@ -18,6 +18,8 @@ kc-shared-pin := $(call kc_has,gup_must_unshare.unsigned,include/linux/mm.h)
 # Symbols can be exported for KUnit alone.
 kc-kunit-visibility := $(call kc_has,EXPORT_SYMBOL_IF_KUNIT,include/kunit/visibility.h)
 
+# The flags of a mapping are changed by functions.
+kc-vm-flags := $(call kc_has,vm_flags_mod,include/linux/mm.h)
 # Workqueues can say that they are bound to processors.
 kc-wq-percpu := $(call kc_has,WQ_PERCPU,include/linux/workqueue.h)
 
@@ -26,6 +28,7 @@ kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
 kc-flags-$(kc-export-suffix) += -DKC_EXPORT_SUFFIX
 kc-flags-$(if $(kc-get-netdev),n,y) += -DKC_NO_IB_DEVICE_GET_NETDEV
 kc-flags-$(if $(kc-wq-percpu),n,y) += -DKC_NO_WQ_PERCPU
+kc-flags-$(if $(kc-vm-flags),n,y) += -DKC_NO_VM_FLAGS_MOD
 kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues of completions whose consumer polls, and is told when it is worth it.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+
+#include <krdma/krdma.h>
+
+#include "conn_fixture.h"
+
+static const struct conn_setup polled = {
+	.where = KRDMA_CONTEXT_POLL,
+	.attr = { .send_depth = 40, .recv_depth = 40 },
+};
+
+/**
+ * struct listener - who is told
+ * @queue: of what
+ * @calls: how often
+ * @misplaced: of these, those that were not in softirq, or had interrupts off
+ * @inside: calls under way
+ * @overlaps: calls while another one was under way
+ * @late: calls after the queue was put
+ * @is_put: it was
+ * @again: ready() asks for so many more calls
+ * @linger_us: how long a call takes
+ * @poll: each call takes what there is, and arms
+ * @taken: how many that were
+ * @ended: what krdma_queue_arm() said in the end
+ * @wait: for calls
+ */
+struct listener {
+	struct krdma_queue *queue;
+	atomic_t calls;
+	atomic_t misplaced;
+	atomic_t inside;
+	atomic_t overlaps;
+	atomic_t late;
+	bool is_put;
+	atomic_t again;
+	unsigned int linger_us;
+	bool poll;
+	atomic_t taken;
+	int ended;
+	wait_queue_head_t wait;
+};
+
+static void listener_poll(struct listener *listener)
+{
+	struct krdma_completion done[3];
+	int count;
+
+	do {
+		while ((count = krdma_queue_poll(listener->queue, done, ARRAY_SIZE(done))) > 0)
+			atomic_add(count, &listener->taken);
+		listener->ended = krdma_queue_arm(listener->queue);
+	} while (listener->ended > 0);
+}
+
+static bool listener_ready(void *context)
+{
+	struct listener *listener = context;
+
+	if (atomic_inc_return(&listener->inside) != 1)
+		atomic_inc(&listener->overlaps);
+	if (!in_softirq() || in_hardirq() || irqs_disabled())
+		atomic_inc(&listener->misplaced);
+	if (READ_ONCE(listener->is_put))
+		atomic_inc(&listener->late);
+	udelay(listener->linger_us);
+	if (listener->poll)
+		listener_poll(listener);
+	atomic_inc(&listener->calls);
+	wake_up_all(&listener->wait);
+	atomic_dec(&listener->inside);
+	return atomic_dec_if_positive(&listener->again) >= 0;
+}
+
+/* Before the pair that it listens to, so that it is there until that has ended. */
+static struct listener *listener_new(struct kunit *test)
+{
+	struct listener *listener = kunit_kzalloc(test, sizeof(*listener), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	init_waitqueue_head(&listener->wait);
+	return listener;
+}
+
+static struct krdma_queue *listener_queue(struct conn_pair *pair, struct listener *listener)
+{
+	struct krdma_queue_attr attr = {
+		.depth = CONN_CQE, .where = KRDMA_CONTEXT_POLL, .vector = -1,
+		.ready = listener_ready, .ready_context = listener,
+	};
+
+	listener->queue = krdma_queue_create(pair->dev, &attr);
+	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(listener->queue));
+	return listener->queue;
+}
+
+/* A connected pair whose queue tells. */
+static struct conn_pair *listener_pair(struct kunit *test, struct listener *listener)
+{
+	struct conn_pair *pair = conn_pair_open(test, &polled);
+
+	krdma_queue_put(pair->queue);
+	pair->queue = listener_queue(pair, listener);
+	conn_pair_connect(pair);
+	return pair;
+}
+
+/* No more than these, and no less. */
+static void expect_calls(struct kunit *test, struct listener *listener, int calls)
+{
+	wait_event_timeout(listener->wait, atomic_read(&listener->calls) >= calls, CONN_LONG);
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, calls, atomic_read(&listener->calls));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->overlaps));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->late));
+}
+
+static void test_arm_elsewhere(struct kunit *test)
+{
+	static const enum krdma_context contexts[] = {
+		KRDMA_CONTEXT_WORKQUEUE,
+		KRDMA_CONTEXT_SOFTIRQ,
+	};
+	struct krdma_queue_attr attr = { .depth = 1, .ready = listener_ready };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i], .shared = true };
+		struct conn_pair *pair = conn_pair_open(test, &setup);
+
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_arm(pair->queue));
+		attr.where = contexts[i];
+		KUNIT_EXPECT_PTR_EQ(test, (void *)ERR_PTR(-EINVAL),
+				    (void *)krdma_queue_create(pair->dev, &attr));
+		conn_pair_end(pair);
+	}
+}
+
+/* Once for each arming, however many there are, and however the device tells. */
+static void test_arm_tells(struct kunit *test)
+{
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = listener_pair(test, listener);
+	enum fake_notify notify;
+	int calls = 0;
+
+	for (notify = FAKE_NOTIFY_IRQS_OFF; notify <= FAKE_NOTIFY_HARDIRQ; notify++) {
+		pair->fake->notify = notify;
+		/* Nobody has asked to be told. */
+		KUNIT_EXPECT_EQ(test, 2, conn_post_writes(&pair->client, 0, 2));
+		expect_calls(test, listener, calls);
+		/* What was missed is told of by the arming. */
+		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 2, conn_pair_poll(pair));
+		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 3, conn_post_writes(&pair->client, 0, 3));
+		expect_calls(test, listener, calls + 1);
+		KUNIT_EXPECT_EQ(test, 3, conn_pair_poll(pair));
+		/* Arming twice is arming once. */
+		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
+		expect_calls(test, listener, calls + 2);
+		KUNIT_EXPECT_EQ(test, 1, conn_pair_poll(pair));
+		calls += 2;
+	}
+}
+
+/* A call that wants another one gets it, without anything new. */
+static void test_ready_again(struct kunit *test)
+{
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = listener_pair(test, listener);
+
+	atomic_set(&listener->again, 300);
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
+	expect_calls(test, listener, 301);
+	KUNIT_EXPECT_EQ(test, 1, conn_pair_poll(pair));
+}
+
+/* As much as there is room for, until it has been 300. */
+static int poster(void *data)
+{
+	struct conn_end *end = data;
+	int left = 300;
+
+	while (left && !kthread_should_stop()) {
+		int ret = conn_post_writes(end, 0, min(left, 7));
+
+		if (ret > 0)
+			left -= ret;
+		else if (ret == -EAGAIN)
+			usleep_range(10, 50);
+		else
+			break;
+	}
+	return left;
+}
+
+/* Nothing is lost between what a call takes and what it arms for. */
+static void test_ready_polls(struct kunit *test)
+{
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = listener_pair(test, listener);
+	struct task_struct *tasks[2];
+	unsigned int i;
+
+	listener->poll = true;
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	tasks[0] = kthread_run(poster, &pair->client, "poster");
+	tasks[1] = kthread_run(poster, &pair->server, "poster");
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		KUNIT_ASSERT_FALSE(test, IS_ERR(tasks[i]));
+		get_task_struct(tasks[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait,
+						   atomic_read(&listener->taken) == 600,
+						   CONN_LONG));
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		KUNIT_EXPECT_EQ(test, 0, kthread_stop(tasks[i]));
+		put_task_struct(tasks[i]);
+	}
+	expect_calls(test, listener, atomic_read(&listener->calls));
+	KUNIT_EXPECT_EQ(test, 0, listener->ended);
+}
+
+/* What a teardown finds, and nobody has asked for, is told of like anything else. */
+static void test_stash_tells(struct kunit *test)
+{
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = listener_pair(test, listener);
+	struct krdma_queue *queue = pair->queue;
+	struct krdma_completion done[2];
+
+	fake_stall(pair->fake, NULL);
+	KUNIT_ASSERT_EQ(test, 5, conn_post_writes(&pair->client, 0, 5));
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	expect_calls(test, listener, 0);
+	/* It waits for nobody who polls, and nobody does. */
+	pair->queue = NULL;
+	conn_end_close(&pair->client);
+	pair->queue = queue;
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait, atomic_read(&listener->calls),
+						   CONN_LONG));
+	/* As long as there is something, it is worth polling, and there is nothing to arm. */
+	KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(queue));
+	KUNIT_EXPECT_EQ(test, 2, krdma_queue_poll(queue, done, 2));
+	KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(queue));
+	KUNIT_EXPECT_EQ(test, 2, krdma_queue_poll(queue, done, 2));
+	KUNIT_EXPECT_EQ(test, 1, krdma_queue_poll(queue, done, 2));
+	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, done[0].status);
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_poll(queue, done, 2));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
+}
+
+/* Also when the device has nothing to say: receives that come back unused. */
+static void test_given_back_tells(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL, .srq_depth = 1 };
+	struct listener *listener = listener_new(test);
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	struct krdma_receive receives[3] = {};
+	struct krdma_completion done[4];
+	struct krdma_srq_attr attr = {
+		.depth = ARRAY_SIZE(receives), .queue = listener_queue(pair, listener),
+	};
+	struct krdma_srq *srq = krdma_srq_create(pair->session, &attr);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
+	KUNIT_EXPECT_EQ(test, 3, krdma_srq_receive(srq, receives, 3));
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(attr.queue));
+	expect_calls(test, listener, 0);
+	krdma_srq_close(srq);
+	krdma_srq_put(srq);
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait, atomic_read(&listener->calls),
+						   CONN_LONG));
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, 3, krdma_queue_poll(attr.queue, done, ARRAY_SIZE(done)));
+	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(attr.queue));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
+	krdma_queue_put(attr.queue);
+}
+
+/**
+ * struct occasion - a thread that gives occasions to call ready()
+ * @listener: who is told
+ * @end: what completes
+ * @task: the thread
+ */
+struct occasion {
+	struct listener *listener;
+	struct conn_end *end;
+	struct task_struct *task;
+};
+
+static int give_occasions(void *data)
+{
+	struct occasion *occasion = data;
+	struct krdma_queue *queue = occasion->listener->queue;
+	struct krdma_completion done[4];
+	int left = 1000;
+
+	while (!kthread_should_stop()) {
+		krdma_queue_arm(queue);
+		if (left && conn_post_writes(occasion->end, 0, 1) == 1)
+			left--;
+		krdma_queue_poll(queue, done, ARRAY_SIZE(done));
+		cond_resched();
+	}
+	return 0;
+}
+
+static void occasion_start(struct kunit *test, struct occasion *occasion)
+{
+	occasion->task = kthread_create(give_occasions, occasion, "occasion");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(occasion->task));
+	/* Softirqs run where they are raised: not where the queue is put. */
+	kthread_bind(occasion->task,
+		     cpumask_any_but(cpu_online_mask, raw_smp_processor_id()));
+	wake_up_process(occasion->task);
+}
+
+/* The put waits for the call under way, and none comes after it. */
+static void test_put_against_ready(struct kunit *test)
+{
+	unsigned int i, met = 0;
+
+	for (i = 0; i < 40; i++) {
+		struct listener *listener = listener_new(test);
+		struct conn_pair *pair = listener_pair(test, listener);
+		struct occasion occasion = { .listener = listener, .end = &pair->client };
+		unsigned long end = jiffies + HZ;
+		int calls;
+
+		listener->linger_us = 10 + 100 * (i % 4);
+		pair->fake->notify = FAKE_NOTIFY_IRQS_OFF + i % (FAKE_NOTIFY_HARDIRQ + 1);
+		occasion_start(test, &occasion);
+		/* Into the midst of a call, mostly. */
+		while (!atomic_read(&listener->inside) && time_before(jiffies, end))
+			cpu_relax();
+		met += atomic_read(&listener->inside);
+		krdma_queue_put(pair->queue);
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->inside));
+		calls = atomic_read(&listener->calls);
+		WRITE_ONCE(listener->is_put, true);
+		/* The connections still keep it. */
+		usleep_range(4000, 6000);
+		kthread_stop(occasion.task);
+		pair->queue = NULL;
+		conn_pair_end(pair);
+		KUNIT_EXPECT_EQ(test, calls, atomic_read(&listener->calls));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->late));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->overlaps));
+	}
+	/* Otherwise this has shown nothing. */
+	KUNIT_EXPECT_GT(test, met, 0);
+}
+
+/* Whoever sleeps learns of the end, armed or not. */
+static void test_removal_tells(struct kunit *test)
+{
+	unsigned int armed;
+
+	for (armed = 0; armed < 2; armed++) {
+		struct listener *listener = listener_new(test);
+		struct conn_pair *pair = conn_pair_open(test, &polled);
+		struct krdma_queue *queue;
+
+		listener->poll = true;
+		atomic_set(&listener->again, 3);
+		queue = listener_queue(pair, listener);
+		if (armed)
+			KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(queue));
+		expect_calls(test, listener, 0);
+		test_device_unregister(pair->device);
+		expect_calls(test, listener, 4);
+		KUNIT_EXPECT_EQ(test, -ENODEV, listener->ended);
+		KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_arm(queue));
+		krdma_queue_put(queue);
+		expect_calls(test, listener, 4);
+		conn_pair_close(pair);
+	}
+}
+
+static struct kunit_case queue_ready_cases[] = {
+	KUNIT_CASE(test_arm_elsewhere),
+	KUNIT_CASE_SLOW(test_arm_tells),
+	KUNIT_CASE(test_ready_again),
+	KUNIT_CASE(test_ready_polls),
+	KUNIT_CASE(test_stash_tells),
+	KUNIT_CASE(test_given_back_tells),
+	KUNIT_CASE_SLOW(test_put_against_ready),
+	KUNIT_CASE(test_removal_tells),
+	{}
+};
+
+static struct kunit_suite queue_ready_suite = {
+	.name = "krdma_queue_ready",
+	.test_cases = queue_ready_cases,
+};
+
+kunit_test_suite(queue_ready_suite);
