@@ -55,8 +55,12 @@ err_works:
 static void __exit krdma_exit(void)
 {
 	/* No session is open: each holds the module. */
-	krdma_user_exit();
+	krdma_user_shut();
 	krdma_devices_exit();
+	/* Connections whose files were closed end, and tell of it. */
+	flush_workqueue(krdma_workqueue);
+	flush_workqueue(krdma_event_workqueue);
+	krdma_user_exit();
 	krdma_end_works();
 }
 

@@ -9,6 +9,8 @@
 #define _KRDMA_TRACE_H
 
 #include <linux/krdma.h>
+#include <linux/krdma_conn.h>
+#include <linux/krdma_ring.h>
 #include <linux/tracepoint.h>
 
 #include "conn_state.h"
@@ -119,6 +121,38 @@ TRACE_EVENT(krdma_conn_step,
 		      __entry->error)
 );
 
+#define krdma_show_request(x) \
+	__print_symbolic(x, \
+			 { KRDMA_INFO, "INFO" }, \
+			 { KRDMA_DEVICE_QUERY, "DEVICE_QUERY" }, \
+			 { KRDMA_PORT_QUERY, "PORT_QUERY" }, \
+			 { KRDMA_DEVICE_FIND, "DEVICE_FIND" }, \
+			 { KRDMA_WATCH, "WATCH" }, \
+			 { KRDMA_LISTEN, "LISTEN" }, \
+			 { KRDMA_CONN_CREATE, "CONN_CREATE" }, \
+			 { KRDMA_QUEUE_CREATE, "QUEUE_CREATE" }, \
+			 { KRDMA_SRQ_CREATE, "SRQ_CREATE" }, \
+			 { KRDMA_MEMORY_REGISTER, "MEMORY_REGISTER" }, \
+			 { KRDMA_MEMORY_RELEASE, "MEMORY_RELEASE" }, \
+			 { KRDMA_MEMORY_QUERY, "MEMORY_QUERY" }, \
+			 { KRDMA_MEMORY_ADVISE, "MEMORY_ADVISE" }, \
+			 { KRDMA_LISTENER_QUERY, "LISTENER_QUERY" }, \
+			 { KRDMA_LISTENER_NEXT, "LISTENER_NEXT" }, \
+			 { KRDMA_CONN_RESOLVE, "CONN_RESOLVE" }, \
+			 { KRDMA_CONN_PREPARE, "CONN_PREPARE" }, \
+			 { KRDMA_CONN_CONNECT, "CONN_CONNECT" }, \
+			 { KRDMA_CONN_ACCEPT, "CONN_ACCEPT" }, \
+			 { KRDMA_CONN_REJECT, "CONN_REJECT" }, \
+			 { KRDMA_CONN_DISCONNECT, "CONN_DISCONNECT" }, \
+			 { KRDMA_CONN_WAIT, "CONN_WAIT" }, \
+			 { KRDMA_CONN_QUERY, "CONN_QUERY" }, \
+			 { KRDMA_QUEUE_ENTER, "QUEUE_ENTER" }, \
+			 { KRDMA_QUEUE_POST, "QUEUE_POST" }, \
+			 { KRDMA_QUEUE_REAP, "QUEUE_REAP" }, \
+			 { KRDMA_QUEUE_QUERY, "QUEUE_QUERY" }, \
+			 { KRDMA_SRQ_QUERY, "SRQ_QUERY" }, \
+			 { KRDMA_SRQ_POST, "SRQ_POST" })
+
 /* A request on a file descriptor has been answered. */
 TRACE_EVENT(krdma_ioctl,
 	    TP_PROTO(unsigned int cmd, long ret),
@@ -128,10 +162,7 @@ TRACE_EVENT(krdma_ioctl,
 	    TP_fast_assign(__entry->cmd = cmd;
 			   __entry->ret = ret;),
 	    TP_printk("cmd=%#x (%s) ret=%ld", __entry->cmd,
-		      __print_symbolic(__entry->cmd,
-				       { KRDMA_INFO, "INFO" },
-				       { KRDMA_DEVICE_QUERY, "DEVICE_QUERY" },
-				       { KRDMA_PORT_QUERY, "PORT_QUERY" }),
+		      krdma_show_request(__entry->cmd),
 		      __entry->ret)
 );
 

@@ -3,7 +3,12 @@
  * Requests about the module and about devices and ports.
  */
 #include <linux/build_bug.h>
+#include <linux/err.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/sched/signal.h>
+#include <linux/socket.h>
 #include <linux/string.h>
 
 #include <krdma/krdma.h>
@@ -29,7 +34,7 @@ int krdma_user_info(struct krdma_user_request *request)
 
 	info->abi_version = KRDMA_ABI_VERSION;
 	info->max_struct_size = sizeof(*request->buffer);
-	info->features = KRDMA_FEATURE_DEVICES;
+	info->features = KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS;
 	info->device_count = krdma_device_count(request->session->net);
 	info->max_devices = KRDMA_DEVICE_ID_MAX;
 	strscpy_pad(info->module_version, KRDMA_VERSION, sizeof(info->module_version));
@@ -164,5 +169,109 @@ int krdma_user_port_query(struct krdma_user_request *request)
 	BUILD_BUG_ON(sizeof(query->netdev_name) != sizeof(attr.netdev_name));
 	memcpy(query->netdev_name, attr.netdev_name, sizeof(query->netdev_name));
 
+	return krdma_request_respond(request);
+}
+
+/* What a program looks for a device by, checked. */
+static int krdma_device_find_addresses(const struct krdma_device_find *find,
+				       struct sockaddr_storage *local,
+				       struct sockaddr_storage *remote)
+{
+	const u32 known = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE;
+	int ret;
+
+	if ((find->flags & ~known) || find->reserved)
+		return -EOPNOTSUPP;
+	if (!find->flags)
+		return -EINVAL;
+
+	if (find->flags & KRDMA_DEVICE_FIND_LOCAL) {
+		ret = krdma_address_from_user(&find->local, local);
+		if (ret)
+			return ret;
+	}
+	if (find->flags & KRDMA_DEVICE_FIND_REMOTE) {
+		ret = krdma_address_from_user(&find->remote, remote);
+		if (ret)
+			return ret;
+	}
+	if (find->flags == known && local->ss_family != remote->ss_family)
+		return -EINVAL;
+	return 0;
+}
+
+static struct krdma_device *krdma_device_find_towards(struct net *net,
+						      const struct sockaddr *local,
+						      const struct sockaddr *remote,
+						      u64 deadline_ns)
+{
+	struct krdma_device *dev;
+	u32 left_ms;
+
+	for (;;) {
+		left_ms = krdma_deadline_ms(deadline_ns);
+		/* To the core, 0 is a time of its own. */
+		if (!left_ms)
+			return ERR_PTR(-ETIMEDOUT);
+		dev = krdma_device_towards(net, local, remote, min_t(u32, left_ms, INT_MAX));
+		if (dev != ERR_PTR(-ETIMEDOUT))
+			return dev;
+		/* Too early, or there is more time than can be said at once. */
+		if (signal_pending(current))
+			return ERR_PTR(-EINTR);
+	}
+}
+
+/* The core's errno, for a program. */
+static int krdma_device_find_error(int error, bool remote)
+{
+	switch (error) {
+	case -EADDRNOTAVAIL:
+		return -ENOENT;
+	/* It is going: whoever looks once more does not find it. */
+	case -ENODEV:
+		return remote ? -EHOSTUNREACH : -ENOENT;
+	case -EINTR:
+		return -ERESTARTSYS;
+	default:
+		return error;
+	}
+}
+
+/**
+ * krdma_user_device_find - KRDMA_DEVICE_FIND
+ * @request: the request
+ *
+ * Context: process context, of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_device_find(struct krdma_user_request *request)
+{
+	struct krdma_device_find *find = &request->buffer->device_find;
+	bool has_remote = find->flags & KRDMA_DEVICE_FIND_REMOTE;
+	bool has_local = find->flags & KRDMA_DEVICE_FIND_LOCAL;
+	struct net *net = request->session->net;
+	struct sockaddr_storage local, remote;
+	struct krdma_device_attr attr;
+	struct krdma_device *dev;
+	int ret;
+
+	ret = krdma_device_find_addresses(find, &local, &remote);
+	if (ret)
+		return ret;
+
+	if (has_remote)
+		dev = krdma_device_find_towards(net, has_local ? (struct sockaddr *)&local : NULL,
+						(struct sockaddr *)&remote, find->deadline_ns);
+	else
+		dev = krdma_device_at(net, (struct sockaddr *)&local);
+	if (IS_ERR(dev))
+		return krdma_device_find_error(PTR_ERR(dev), has_remote);
+	ret = krdma_device_query_attr(dev, &attr);
+	krdma_device_put(dev);
+	if (ret)
+		return krdma_device_find_error(ret, has_remote);
+
+	find->id = attr.id;
 	return krdma_request_respond(request);
 }

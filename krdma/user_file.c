@@ -1,172 +1,276 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/krdma: sessions, and the way of a request to its handler.
+ * /dev/krdma: sessions, and the file descriptors of the objects that are made in
+ * them.
  */
+#include <linux/anon_inodes.h>
+#include <linux/errno.h>
+#include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/ioctl.h>
 #include <linux/kernel.h>
-#include <linux/minmax.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/nospec.h>
 #include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
-#include "trace.h"
 #include "user.h"
-#include "user_layout.h"
+
+/*
+ * What closed files leave behind ends here, after RCU's grace.  Unbound, because
+ * the end of memory waits for the device.
+ */
+struct workqueue_struct *krdma_user_workqueue;
+
+/*
+ * Descriptors
+ */
+
+/**
+ * krdma_user_fd_reserve - begin a descriptor
+ * @ufd: filled in
+ * @name: of the kind of file, as /proc shows it
+ * @fops: of the kind of file
+ * @object: what the file is to be; its reference is the file's from here on
+ * @mode: O_RDONLY, O_WRONLY or O_RDWR
+ *
+ * Nobody sees it before krdma_user_fd_install().  It is close-on-exec.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0; or -EMFILE, -ENFILE, -ENOMEM, and @object is still the caller's.
+ */
+int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
+			  const struct file_operations *fops, void *object, int mode)
+{
+	struct file *file;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = anon_inode_getfile(name, fops, object, mode);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+
+	ufd->fd = fd;
+	ufd->file = file;
+	return 0;
+}
+
+/**
+ * krdma_user_fd_install - the descriptor is there
+ * @ufd: the descriptor
+ *
+ * From here on other threads may use and close it: the last step of a request.
+ *
+ * Context: process context, of the caller.
+ */
+void krdma_user_fd_install(struct krdma_user_fd *ufd)
+{
+	fd_install(ufd->fd, ufd->file);
+}
+
+/**
+ * krdma_user_fd_cancel - the descriptor will not be
+ * @ufd: the descriptor, not installed
+ *
+ * The file is released, and with it the object, before the caller returns to its
+ * program.
+ *
+ * Context: process context, of the caller.
+ */
+void krdma_user_fd_cancel(struct krdma_user_fd *ufd)
+{
+	put_unused_fd(ufd->fd);
+	fput(ufd->file);
+}
+
+/**
+ * krdma_user_fd_get - the object behind a descriptor
+ * @fd: the descriptor, of a program's
+ * @fops: of the kind of file that it must be
+ * @file: filled in; keeps the object, for fput()
+ *
+ * Context: process context, of the caller.
+ * Return: the object, or ERR_PTR of -EBADF: no such descriptor; -EPROTOTYPE: it is
+ * of another kind.
+ */
+void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file)
+{
+	struct file *found;
+
+	found = fget(fd);
+	if (!found)
+		return ERR_PTR(-EBADF);
+	if (found->f_op != fops) {
+		fput(found);
+		return ERR_PTR(-EPROTOTYPE);
+	}
+	*file = found;
+	return found->private_data;
+}
 
 /*
  * Sessions
  */
 
-static int krdma_session_open(struct inode *inode, struct file *file)
+/**
+ * krdma_user_session_get - one more reference to a session
+ * @session: the session; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_user_session_get(struct krdma_user_session *session)
 {
-	struct krdma_session *session;
+	refcount_inc(&session->refs);
+}
+
+/**
+ * krdma_user_session_put - give back a reference to a session
+ * @session: the session
+ *
+ * With the last one, its memory ends.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_session_put(struct krdma_user_session *session)
+{
+	might_sleep();
+
+	if (!refcount_dec_and_test(&session->refs))
+		return;
+
+	krdma_user_memory_end(session);
+	krdma_session_put(session->core);
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+	krdma_user_account_put(session->account);
+	put_net(session->net);
+	kfree(session);
+}
+
+static struct krdma_user_session *krdma_user_session_create(struct net *net)
+{
+	struct krdma_user_session *session;
+	int ret;
 
 	session = kzalloc_obj(*session, GFP_KERNEL_ACCOUNT);
 	if (!session)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&session->refs, 1);
+	krdma_user_memory_begin(session);
+	init_waitqueue_head(&session->wait);
 
-	session->net = get_net(current->nsproxy->net_ns);
+	session->account = krdma_user_account_get();
+	if (!session->account) {
+		ret = -ENOMEM;
+		goto err_free;
+	}
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+	if (ret)
+		goto err_account;
+	session->core = krdma_session_create(net);
+	if (IS_ERR(session->core)) {
+		ret = PTR_ERR(session->core);
+		goto err_charge;
+	}
+	session->net = get_net(net);
+	return session;
+
+err_charge:
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+err_account:
+	krdma_user_account_put(session->account);
+err_free:
+	kfree(session);
+	return ERR_PTR(ret);
+}
+
+static int krdma_user_session_open(struct inode *inode, struct file *file)
+{
+	struct krdma_user_session *session;
+
+	session = krdma_user_session_create(current->nsproxy->net_ns);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
 	file->private_data = session;
 	return 0;
 }
 
-static int krdma_session_release(struct inode *inode, struct file *file)
+static int krdma_user_session_release(struct inode *inode, struct file *file)
 {
-	struct krdma_session *session = file->private_data;
+	struct krdma_user_session *session = file->private_data;
 
-	put_net(session->net);
-	kfree(session);
+	krdma_user_watch_end(session);
+	krdma_user_session_put(session);
 	return 0;
 }
 
-/*
- * Requests
- */
+static ssize_t krdma_user_session_read(struct file *file, char __user *buffer, size_t size,
+				       loff_t *position)
+{
+	return krdma_user_watch_read(file->private_data, buffer, size,
+				     file->f_flags & O_NONBLOCK);
+}
 
-/**
- * struct krdma_request_type - one line of the table of requests
- * @cmd: the ioctl's whole number
- * @size: our size of its structure
- * @min_size: the end of the last field it had when the request was published
- * @handle: the handler; answers by krdma_request_respond()
- */
-struct krdma_request_type {
-	unsigned int cmd;
-	u32 size;
-	u32 min_size;
-	int (*handle)(struct krdma_user_request *request);
+static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_struct *table)
+{
+	return krdma_user_watch_poll(file->private_data, file, table);
+}
+
+#define KRDMA_SESSION_REQUEST(command, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, type, last, handler)
+
+static const struct krdma_request_type krdma_session_request_types[] = {
+	KRDMA_SESSION_REQUEST(KRDMA_INFO, krdma_info, module_version, krdma_user_info),
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_QUERY, krdma_device_query, max_fast_reg_pages,
+			      krdma_user_device_query),
+	KRDMA_SESSION_REQUEST(KRDMA_PORT_QUERY, krdma_port_query, netdev_name,
+			      krdma_user_port_query),
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, krdma_device_find, remote,
+			      krdma_user_device_find),
+	KRDMA_SESSION_REQUEST(KRDMA_WATCH, krdma_watch_devices, flags, krdma_user_watch),
+	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, krdma_listen, address, krdma_user_listen),
+	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, krdma_conn_create, id, krdma_user_conn_create),
+	KRDMA_SESSION_REQUEST(KRDMA_QUEUE_CREATE, krdma_queue_create, ring_size,
+			      krdma_user_queue_create),
+	KRDMA_SESSION_REQUEST(KRDMA_SRQ_CREATE, krdma_srq_create, max_sge,
+			      krdma_user_srq_create),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_REGISTER, krdma_memory_register, remote_addr,
+			      krdma_user_memory_register),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, krdma_memory_release, reserved,
+			      krdma_user_memory_release),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, krdma_memory_query, descriptor,
+			      krdma_user_memory_query),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, krdma_memory_advise, length,
+			      krdma_user_memory_advise),
 };
 
-static const struct krdma_request_type krdma_session_requests[] = {
-	[KRDMA_CMD_INFO] = {
-		.cmd = KRDMA_INFO,
-		.size = sizeof(struct krdma_info),
-		.min_size = offsetofend(struct krdma_info, module_version),
-		.handle = krdma_user_info,
-	},
-	[KRDMA_CMD_DEVICE_QUERY] = {
-		.cmd = KRDMA_DEVICE_QUERY,
-		.size = sizeof(struct krdma_device_query),
-		.min_size = offsetofend(struct krdma_device_query, max_fast_reg_pages),
-		.handle = krdma_user_device_query,
-	},
-	[KRDMA_CMD_PORT_QUERY] = {
-		.cmd = KRDMA_PORT_QUERY,
-		.size = sizeof(struct krdma_port_query),
-		.min_size = offsetofend(struct krdma_port_query, netdev_name),
-		.handle = krdma_user_port_query,
-	},
+static const struct krdma_request_table krdma_session_requests = {
+	.types = krdma_session_request_types,
+	.base = KRDMA_CMD_INFO,
+	.count = ARRAY_SIZE(krdma_session_request_types),
 };
 
-static const struct krdma_request_type *
-krdma_request_find(const struct krdma_request_type *types, unsigned int count, unsigned int cmd)
+static long krdma_user_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	const struct krdma_request_type *type;
-	unsigned int nr = _IOC_NR(cmd);
+	struct krdma_user_request request = { .session = file->private_data };
 
-	if (nr >= count)
-		return NULL;
-
-	type = &types[array_index_nospec(nr, count)];
-	/* A number that was never given out has no handler, and no command is 0. */
-	return type->handle && type->cmd == cmd ? type : NULL;
+	return krdma_request_dispatch(&krdma_session_requests, &request, cmd, arg);
 }
 
-/**
- * krdma_request_respond - hand the structure back to the caller
- * @request: the request, its buffer filled in
- *
- * As much of it as the caller knows; what else the caller has there stays.
- * Whoever has made something visible undoes it if this fails.
- *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or -EFAULT.
- */
-int krdma_request_respond(const struct krdma_user_request *request)
-{
-	if (copy_to_user(request->user, request->buffer,
-			 min(request->user_size, request->kernel_size)))
-		return -EFAULT;
-	return 0;
-}
-
-static long krdma_request_dispatch(struct krdma_session *session,
-				   const struct krdma_request_type *types, unsigned int count,
-				   unsigned int cmd, void __user *user)
-{
-	const struct krdma_request_type *type;
-	union krdma_user_buffer buffer;
-	struct krdma_user_request request;
-	u32 user_size;
-	int ret;
-
-	type = krdma_request_find(types, count, cmd);
-	if (!type)
-		return -ENOTTY;
-
-	if (get_user(user_size, (u32 __user *)user))
-		return -EFAULT;
-	if (user_size < type->min_size || user_size > PAGE_SIZE)
-		return -EINVAL;
-
-	ret = copy_struct_from_user(&buffer, type->size, user, user_size);
-	if (ret)
-		return ret;
-
-	/* Read twice by now, and what counts is what was checked. */
-	buffer.size = user_size;
-
-	request = (struct krdma_user_request) {
-		.session = session,
-		.buffer = &buffer,
-		.user = user,
-		.user_size = user_size,
-		.kernel_size = type->size,
-	};
-	return type->handle(&request);
-}
-
-static long krdma_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	long ret;
-
-	ret = krdma_request_dispatch(file->private_data, krdma_session_requests,
-				     ARRAY_SIZE(krdma_session_requests), cmd, (void __user *)arg);
-	trace_krdma_ioctl(cmd, ret);
-	return ret;
-}
-
-static const struct file_operations krdma_session_fops = {
+static const struct file_operations krdma_user_session_fops = {
 	.owner = THIS_MODULE,
-	.open = krdma_session_open,
-	.release = krdma_session_release,
-	.unlocked_ioctl = krdma_session_ioctl,
+	.open = krdma_user_session_open,
+	.release = krdma_user_session_release,
+	.read = krdma_user_session_read,
+	.poll = krdma_user_session_poll,
+	.unlocked_ioctl = krdma_user_session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,
 };
@@ -175,9 +279,13 @@ static const struct file_operations krdma_session_fops = {
 static struct miscdevice krdma_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = KBUILD_MODNAME,
-	.fops = &krdma_session_fops,
+	.fops = &krdma_user_session_fops,
 	.mode = 0600,
 };
+
+/*
+ * Beginning and end
+ */
 
 /**
  * krdma_user_init - open the door to programs
@@ -187,15 +295,47 @@ static struct miscdevice krdma_misc = {
  */
 int krdma_user_init(void)
 {
-	return misc_register(&krdma_misc);
+	int ret;
+
+	krdma_user_workqueue = alloc_workqueue(KBUILD_MODNAME "_user", WQ_UNBOUND, 0);
+	if (!krdma_user_workqueue)
+		return -ENOMEM;
+	ret = misc_register(&krdma_misc);
+	if (ret)
+		destroy_workqueue(krdma_user_workqueue);
+	return ret;
 }
 
 /**
- * krdma_user_exit - close the door to programs
+ * krdma_user_shut - close the door to programs
+ *
+ * No file is there any more: each holds the module.  Connections may still be
+ * ending after theirs.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_shut(void)
+{
+	misc_deregister(&krdma_misc);
+}
+
+/**
+ * krdma_user_exit - nothing of the front is left
+ *
+ * All connections have ended, and have said so.
  *
  * Context: process context; may sleep.
  */
 void krdma_user_exit(void)
 {
-	misc_deregister(&krdma_misc);
+	/* What waits for RCU's grace is in the queue then, and over when that is gone. */
+	rcu_barrier();
+	destroy_workqueue(krdma_user_workqueue);
+	WARN_ON(!xa_empty(&krdma_user_targets));
+	xa_destroy(&krdma_user_targets);
+
+	/* The sessions' memory has ended with them. */
+	krdma_user_owner_exit();
+	/* What all of that has left to RCU. */
+	rcu_barrier();
 }

@@ -13,6 +13,7 @@
 #include "names_cases.h"
 #include "private_data_cases.h"
 #include "split_cases.h"
+#include "user_ring_cases.h"
 
 struct kunit_report {
 	struct case_report report;
@@ -207,5 +208,26 @@ static struct kunit_suite budget_suite = {
 	.test_cases = budget_cases,
 };
 
+PURE_TEST(ring_check_grants)
+PURE_TEST(ring_check_refusals)
+PURE_TEST(ring_check_places)
+PURE_TEST(ring_check_distances)
+PURE_TEST(ring_check_runs)
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(test_ring_check_grants),
+	KUNIT_CASE(test_ring_check_refusals),
+	KUNIT_CASE(test_ring_check_places),
+	KUNIT_CASE(test_ring_check_distances),
+	KUNIT_CASE(test_ring_check_runs),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "krdma_user_ring",
+	.test_cases = ring_cases,
+};
+
 kunit_test_suites(&limits_suite, &link_suite, &private_data_suite, &split_suite,
-		  &descriptor_suite, &names_suite, &conn_state_suite, &budget_suite);
+		  &descriptor_suite, &names_suite, &conn_state_suite, &budget_suite,
+		  &ring_suite);

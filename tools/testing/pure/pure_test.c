@@ -11,6 +11,7 @@
 #include "names_cases.h"
 #include "private_data_cases.h"
 #include "split_cases.h"
+#include "user_ring_cases.h"
 
 #include "tap.h"
 
@@ -87,5 +88,10 @@ int main(void)
 	RUN(budget_check_items);
 	RUN(budget_check_shared);
 	RUN(budget_check_sums);
+	RUN(ring_check_grants);
+	RUN(ring_check_refusals);
+	RUN(ring_check_places);
+	RUN(ring_check_distances);
+	RUN(ring_check_runs);
 	return tap_end();
 }
