@@ -12,13 +12,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 
+#include <sys/mman.h>
+
 #include "kselftest_harness.h"
+#include "pair.h"
+#include "resources.h"
 #include "session.h"
 
 /* More allocations and copies than any one call makes. */
 #define MOST_FAILURES	500
+
+#define GONE_MS		30000
 
 FIXTURE(fail_nth)
 {
@@ -151,6 +158,443 @@ TEST_F_TIMEOUT(fail_nth, requests, 120)
 	EXPECT_LE(2, sweep(self->control, session, call_device, 0));
 	EXPECT_LE(4, sweep(self->control, session, call_port, 0));
 	close(session);
+}
+
+/*
+ * Calls that need something to be there, and leave something: it is made anew for
+ * each failure, by calls that do not fail.
+ */
+
+/* What the steps are about. */
+struct context {
+	struct pair pair;
+	struct memory memory;
+	struct queue queue;
+	struct krdma_cqe cqe;
+	int fd;
+};
+
+/**
+ * struct step - one call
+ * @name: for messages
+ * @prepare: makes what it needs
+ * @call: the call: 0 or -errno
+ * @over: after a failure the object is over: the call is not tried again
+ * @other_error: what else it may answer
+ * @done: what it answers if it was done and only its answer could not be written
+ * @least: failures that it meets at the least
+ */
+struct step {
+	const char *name;
+	int (*prepare)(struct context *context);
+	int (*call)(struct context *context);
+	bool over;
+	int other_error;
+	int done;
+	int least;
+};
+
+static int nothing(struct context *context)
+{
+	return pair_begin(&context->pair, NULL);
+}
+
+static int created(struct context *context)
+{
+	int ret = pair_begin(&context->pair, NULL);
+
+	return ret ? ret : conn_create(context->pair.sessions[0], &context->pair.a.conn,
+				       &context->pair.a.id);
+}
+
+static int resolved(struct context *context)
+{
+	int ret = pair_begin(&context->pair, NULL);
+
+	return ret ? ret : pair_resolve(&context->pair);
+}
+
+static int queue_there(struct context *context)
+{
+	int ret = pair_begin(&context->pair, NULL);
+
+	return ret ? ret : queue_create(context->pair.sessions[0], NULL, &context->queue);
+}
+
+static int resolved_with_queue(struct context *context)
+{
+	int ret = queue_there(context);
+
+	return ret ? ret : pair_resolve(&context->pair);
+}
+
+static int prepared(struct context *context)
+{
+	int ret = resolved(context);
+
+	return ret ? ret : end_prepare(&context->pair.a, NULL);
+}
+
+static int asked(struct context *context)
+{
+	int ret = prepared(context);
+
+	if (!ret)
+		ret = end_connect(&context->pair.a, NULL);
+	if (!ret && !(poll_mask(context->pair.listener, POLLIN, PATIENCE_MS) & POLLIN))
+		ret = -ETIMEDOUT;
+	return ret;
+}
+
+static int requested(struct context *context)
+{
+	int ret = resolved(context);
+
+	return ret ? ret : pair_meet(&context->pair, NULL);
+}
+
+static int requested_and_prepared(struct context *context)
+{
+	int ret = requested(context);
+
+	return ret ? ret : end_prepare(&context->pair.b, NULL);
+}
+
+static int connected(struct context *context)
+{
+	int ret = pair_open(&context->pair, NULL);
+
+	return ret ? ret : memory_create(context->pair.sessions[0], context->pair.device, 16384,
+					 ACCESS_ALL, &context->memory);
+}
+
+/* A completion waits in the ring. */
+static int completed(struct context *context)
+{
+	struct krdma_sqe entry;
+	int ret = connected(context);
+
+	if (ret)
+		return ret;
+	entry = sqe_remote(KRDMA_OP_WRITE, context->pair.a.id, 1, &context->memory, 0, 64,
+			   &context->memory, 8192);
+	ret = queue_submit(context->pair.a.queue, &entry, 1, NULL);
+	if (!ret)
+		ret = queue_enter(context->pair.a.queue, 0, 1, deadline_in(PATIENCE_MS), NULL);
+	return ret;
+}
+
+static int call_watch(struct context *context)
+{
+	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	int ret = session_request(context->pair.sessions[0], KRDMA_WATCH, &watch);
+
+	return ret == -EALREADY ? 0 : ret;
+}
+
+static int call_find(struct context *context)
+{
+	struct krdma_device_find find = {
+		.size = sizeof(find),
+		.flags = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE,
+		.deadline_ns = deadline_in(PATIENCE_MS),
+	};
+
+	address_set(&find.local, BOOT_ADDRESS, 0);
+	address_set(&find.remote, BOOT_ADDRESS, 0);
+	return session_request(context->pair.sessions[0], KRDMA_DEVICE_FIND, &find);
+}
+
+static int call_listen(struct context *context)
+{
+	return listener_open(context->pair.sessions[0], BOOT_ADDRESS, 0, 0, &context->fd, NULL);
+}
+
+static int call_listener_query(struct context *context)
+{
+	struct krdma_listener_query query = { .size = sizeof(query) };
+
+	return session_request(context->pair.listener, KRDMA_LISTENER_QUERY, &query);
+}
+
+static int call_conn_create(struct context *context)
+{
+	return conn_create(context->pair.sessions[0], &context->fd, NULL);
+}
+
+static int call_queue_create(struct context *context)
+{
+	struct krdma_queue_create create = {
+		.size = sizeof(create),
+		.device_id = context->pair.device,
+	};
+	int ret = session_request(context->pair.sessions[0], KRDMA_QUEUE_CREATE, &create);
+
+	if (!ret)
+		context->fd = create.fd;
+	return ret;
+}
+
+static int call_srq_create(struct context *context)
+{
+	struct krdma_srq_create create = {
+		.size = sizeof(create),
+		.queue_fd = context->queue.fd,
+		.device_id = context->pair.device,
+		.depth = 8,
+	};
+	int ret = session_request(context->pair.sessions[0], KRDMA_SRQ_CREATE, &create);
+
+	if (!ret)
+		context->fd = create.fd;
+	return ret;
+}
+
+static int call_memory_register(struct context *context)
+{
+	return memory_create(context->pair.sessions[0], context->pair.device, 65536, ACCESS_ALL,
+			     &context->memory);
+}
+
+static int call_memory_query(struct context *context)
+{
+	struct krdma_memory_query query = { .size = sizeof(query), .id = context->memory.id };
+
+	return session_request(context->pair.sessions[0], KRDMA_MEMORY_QUERY, &query);
+}
+
+static int call_memory_advise(struct context *context)
+{
+	struct krdma_memory_advise advise = {
+		.size = sizeof(advise),
+		.id = context->memory.id,
+		.advice = KRDMA_ADVICE_READ,
+		.length = 64,
+	};
+
+	return session_request(context->pair.sessions[0], KRDMA_MEMORY_ADVISE, &advise);
+}
+
+static int call_memory_release(struct context *context)
+{
+	return memory_release(context->pair.sessions[0], context->memory.id, 0);
+}
+
+static int call_resolve(struct context *context)
+{
+	return conn_resolve(context->pair.a.conn, &context->pair.address);
+}
+
+static int call_prepare(struct context *context)
+{
+	const struct end_options options = { .queue = &context->queue };
+
+	/* Not a queue of its own: only the request is what may fail. */
+	context->pair.a.recv_queue = NULL;
+	return end_prepare(&context->pair.a, &options);
+}
+
+static int call_connect(struct context *context)
+{
+	struct end_options options = {
+		.terms.private_data = (uintptr_t)"hello",
+		.terms.private_data_len = 5,
+	};
+
+	return end_connect(&context->pair.a, &options);
+}
+
+static int call_next(struct context *context)
+{
+	return listener_next(context->pair.listener, 0, &context->pair.b.conn,
+			     &context->pair.b.id);
+}
+
+static int call_accept(struct context *context)
+{
+	return end_accept(&context->pair.b, NULL);
+}
+
+static int call_reject(struct context *context)
+{
+	return conn_reject(context->pair.b.conn, "no", 2);
+}
+
+static int call_disconnect(struct context *context)
+{
+	return conn_disconnect(context->pair.a.conn, 0);
+}
+
+static int call_wait(struct context *context)
+{
+	return conn_wait(context->pair.a.conn, 0, NULL);
+}
+
+static int call_query(struct context *context)
+{
+	struct krdma_conn_query query;
+
+	return conn_query(context->pair.a.conn, NULL, 0, &query);
+}
+
+static int call_enter(struct context *context)
+{
+	struct krdma_sqe entry = sqe_remote(KRDMA_OP_READ, context->pair.a.id, 1,
+					    &context->memory, 0, 64, &context->memory, 8192);
+
+	return queue_submit(context->pair.a.queue, &entry, 1, NULL);
+}
+
+/* Two pieces, for an array that is copied too. */
+static int call_post(struct context *context)
+{
+	struct krdma_sqe entry = sqe_send(context->pair.a.id, 1, &context->memory, 0, 64);
+	struct krdma_piece pieces[2] = { entry.piece, entry.piece };
+
+	entry.piece_count = 2;
+	entry.piece = (struct krdma_piece){ .addr = (uintptr_t)pieces };
+	return queue_post(context->pair.a.queue->fd, &entry, 1, NULL);
+}
+
+static int call_reap(struct context *context)
+{
+	uint32_t reaped;
+
+	return queue_reap(context->pair.a.queue->fd, &context->cqe, 1, 1, 0, &reaped);
+}
+
+static int call_mmap(struct context *context)
+{
+	void *at = mmap(NULL, context->queue.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			context->queue.fd, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	/* Its pages come now, if they have not before. */
+	((volatile char *)at)[0] = 0;
+	return munmap(at, context->queue.size) ? -errno : 0;
+}
+
+static int call_read(struct context *context)
+{
+	struct krdma_event_record record;
+	ssize_t got = read(context->pair.a.conn, &record, sizeof(record));
+
+	return got < 0 ? -errno : 0;
+}
+
+static int call_poll(struct context *context)
+{
+	int ret = poll_mask(context->pair.a.conn, POLLIN | POLLOUT, 0);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int call_close(struct context *context)
+{
+	int fd = context->pair.a.conn;
+
+	context->pair.a.conn = -1;
+	return close(fd) ? -errno : 0;
+}
+
+static void undo(struct context *context)
+{
+	memory_destroy(&context->memory);
+	pair_close(&context->pair);
+	queue_close(&context->queue);
+	if (context->fd >= 0)
+		close(context->fd);
+}
+
+/* 0: a further failure may come; 1: none has; negative: a wrong answer. */
+static int fail_once(int control, const struct step *step, unsigned int nth)
+{
+	struct context context = { .fd = -1, .queue.fd = -1 };
+	bool failed;
+	int ret;
+
+	ret = step->prepare(&context);
+	if (ret) {
+		printf("# %s: what it needs: %s\n", step->name, strerror(-ret));
+		undo(&context);
+		return ret;
+	}
+	ret = arm(control, nth);
+	if (!ret)
+		ret = step->call(&context);
+	failed = has_failed(control);
+	if (failed && (ret == -ENOMEM || ret == -EFAULT || (ret && ret == step->other_error)))
+		ret = step->over ? 0 : step->call(&context);
+	if (failed && ret && ret == step->done)
+		ret = 0;
+	if (ret)
+		printf("# %s, failure %u: %s\n", step->name, nth, strerror(-ret));
+	undo(&context);
+	return ret ? ret : !failed;
+}
+
+/* The number of failures that the step has met, or the first wrong answer. */
+static int sweep_step(int control, const struct step *step)
+{
+	for (unsigned int nth = 1; nth < MOST_FAILURES; nth++) {
+		int ret = fail_once(control, step, nth);
+
+		if (ret)
+			return ret < 0 ? ret : (int)nth - 1;
+	}
+	return -E2BIG;
+}
+
+/* clang-format off */
+static const struct step steps[] = {
+	{ "WATCH", nothing, call_watch, .least = 2 },
+	{ "DEVICE_FIND", nothing, call_find, .least = 3, .other_error = -EHOSTUNREACH },
+	{ "LISTEN", nothing, call_listen, .least = 4, .other_error = -ENFILE },
+	{ "LISTENER_QUERY", nothing, call_listener_query, .least = 2 },
+	{ "CONN_CREATE", nothing, call_conn_create, .least = 4, .other_error = -ENFILE },
+	{ "QUEUE_CREATE", nothing, call_queue_create, .least = 5, .other_error = -ENFILE },
+	{ "SRQ_CREATE", queue_there, call_srq_create, .least = 4, .other_error = -ENFILE },
+	{ "mmap()", queue_there, call_mmap, .least = 1 },
+	{ "MEMORY_REGISTER", nothing, call_memory_register, .least = 4, .other_error = -EAGAIN },
+	{ "MEMORY_QUERY", connected, call_memory_query, .least = 2 },
+	{ "MEMORY_ADVISE", connected, call_memory_advise, .least = 1 },
+	{ "MEMORY_RELEASE", connected, call_memory_release, .least = 1, .over = true },
+	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
+	{ "CONN_PREPARE", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY },
+	{ "CONN_CONNECT", prepared, call_connect, .least = 2, .over = true },
+	{ "LISTENER_NEXT", asked, call_next, .least = 3, .over = true, .other_error = -ENFILE },
+	{ "CONN_ACCEPT", requested_and_prepared, call_accept, .least = 1, .over = true },
+	{ "CONN_REJECT", requested, call_reject, .least = 1, .over = true },
+	{ "CONN_WAIT", connected, call_wait, .least = 2 },
+	{ "CONN_QUERY", connected, call_query, .least = 2 },
+	{ "QUEUE_ENTER", connected, call_enter, .least = 2 },
+	{ "QUEUE_POST", connected, call_post, .least = 3 },
+	{ "QUEUE_REAP", completed, call_reap, .least = 2, .over = true },
+	{ "read()", connected, call_read, .least = 1 },
+	{ "poll()", connected, call_poll, .least = 0 },
+	{ "CONN_DISCONNECT", connected, call_disconnect, .least = 1, .over = true },
+	{ "close()", connected, call_close, .least = 0 },
+};
+
+/* clang-format on */
+
+TEST_F_TIMEOUT(fail_nth, every_request_of_every_object, 1200)
+{
+	struct resources before;
+
+	ASSERT_EQ(0, resources_read(&before));
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		int met = sweep_step(self->control, &steps[i]);
+
+		EXPECT_LE(steps[i].least, met) {
+			TH_LOG("%s: %s", steps[i].name, met < 0 ? strerror(-met) : "too few");
+		}
+		printf("# %s: %d failures\n", steps[i].name, met);
+		EXPECT_EQ(0, resources_await(&before, GONE_MS)) {
+			TH_LOG("%s has left something", steps[i].name);
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

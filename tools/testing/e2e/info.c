@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/krdma_conn.h>
 
 #include "kselftest_harness.h"
 #include "fabric.h"
@@ -33,7 +34,8 @@ TEST_F(info, version_features_and_limits)
 	EXPECT_EQ(sizeof(info), info.size);
 	EXPECT_EQ(KRDMA_ABI_VERSION, info.abi_version);
 	EXPECT_TRUE(info.features & KRDMA_FEATURE_DEVICES);
-	EXPECT_LE(sizeof(struct krdma_device_query), info.max_struct_size);
+	EXPECT_TRUE(info.features & KRDMA_FEATURE_TRANSFERS);
+	EXPECT_LE(sizeof(struct krdma_conn_query), info.max_struct_size);
 	EXPECT_LE(info.max_struct_size, sysconf(_SC_PAGESIZE));
 	EXPECT_LE(1, info.device_count);
 	EXPECT_LE(info.device_count, info.max_devices);
@@ -44,7 +46,7 @@ TEST_F(info, unknown_features_are_not_announced)
 	struct krdma_info info;
 
 	ASSERT_EQ(0, session_info(self->session, &info));
-	EXPECT_EQ(KRDMA_FEATURE_DEVICES, info.features);
+	EXPECT_EQ(KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS, info.features);
 }
 
 TEST_F(info, the_version_is_text_and_that_of_the_module)

@@ -74,16 +74,19 @@ merge()
 
 run()
 {
-	local slow="${KRDMA_SLOW:-0}"
+	local slow="${KRDMA_SLOW:-0}" began now
 
 	case $1 in
 	*.32) slow=1 ;;
 	esac
 	echo 127 >"$work/status"
+	read -r began _ </proc/uptime
 	{
 		KRDMA_SLOW=$slow "$here/$1" 2>&1
 		echo $? >"$work/status"
 	} | merge "$1"
+	read -r now _ </proc/uptime
+	echo "# $1 took $((${now%.*} - ${began%.*})) s"
 }
 
 echo "TAP version 13"

@@ -106,6 +106,18 @@ unsigned int rounds(unsigned int usual, unsigned int slow)
 	return setting && !strcmp(setting, "1") ? slow : usual;
 }
 
+int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
 int read_line(char *line, unsigned int size, const char *format, ...)
 {
 	char path[256];

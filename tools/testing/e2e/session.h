@@ -16,6 +16,9 @@
 /* The device that the machine under test is booted with. */
 #define BOOT_DEVICE	"rxe0"
 
+/* "1": krdma pins memory itself, "0": where the device's driver cannot. */
+#define FORCE_PIN	"/sys/module/krdma/parameters/force_pin"
+
 int session_open(int flags);
 int session_request(int session, unsigned long request, void *argument);
 
@@ -33,6 +36,9 @@ void sleep_ms(unsigned int ms);
 
 /* Rounds of a stress test: few when KRDMA_SLOW=1 says that the kernel is slow. */
 unsigned int rounds(unsigned int usual, unsigned int slow);
+
+/* Tells a file of the kernel's something: 0 or -errno. */
+int write_text(const char *path, const char *text);
 
 /* The first line of a file without its newline; -errno if it cannot be read. */
 int read_line(char *line, unsigned int size, const char *format, ...)

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rdma controller of control groups: what a group may have of a device.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define ROOT		"/tmp/krdma-cgroup"
+#define GROUP		ROOT "/test"
+#define LENGTH		4096
+
+static int set_max(const char *text)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s %s", BOOT_DEVICE, text);
+	return write_text(GROUP "/rdma.max", line);
+}
+
+FIXTURE(cgroup)
+{
+	struct resources before;
+	bool mounted;
+};
+
+FIXTURE_SETUP(cgroup)
+{
+	char line[256] = "";
+
+	mkdir(ROOT, 0755);
+	self->mounted = !mount("none", ROOT, "cgroup2", 0, NULL);
+	if (self->mounted)
+		read_line(line, sizeof(line), ROOT "/cgroup.controllers");
+	if (!strstr(line, "rdma"))
+		SKIP(return, "no rdma controller: cgroup2 %s, controllers '%s'",
+		     self->mounted ? "mounted" : "not mounted", line);
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, write_text(ROOT "/cgroup.subtree_control", "+rdma"));
+	ASSERT_TRUE(!mkdir(GROUP, 0755) || errno == EEXIST);
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	/*
+	 * A group that goes with a limit leaves the kernel's record of it behind, in some
+	 * kernels: the next removal of the device then finds freed memory.
+	 */
+	set_max("hca_handle=max hca_object=max");
+	rmdir(GROUP);
+	write_text(ROOT "/cgroup.subtree_control", "-rdma");
+	if (self->mounted)
+		umount(ROOT);
+	rmdir(ROOT);
+}
+
+/* What the group has: a group that has nothing has no line. */
+static int get_current(unsigned int *handles, unsigned int *objects)
+{
+	char line[128];
+	int ret = read_line(line, sizeof(line), GROUP "/rdma.current");
+
+	*handles = 0;
+	*objects = 0;
+	if (ret == -EIO)
+		return 0;
+	if (!ret && sscanf(line, BOOT_DEVICE " hca_handle=%u hca_object=%u", handles, objects) != 2)
+		ret = -EPROTO;
+	return ret;
+}
+
+static bool current_is(unsigned int handles, unsigned int objects)
+{
+	unsigned int has_handles, has_objects;
+
+	if (get_current(&has_handles, &has_objects))
+		return false;
+	if (has_handles != handles || has_objects != objects)
+		ksft_print_msg("the group has %u handles and %u objects, not %u and %u\n",
+			       has_handles, has_objects, handles, objects);
+	return has_handles == handles && has_objects == objects;
+}
+
+static bool current_becomes_nothing(void)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	unsigned int handles, objects;
+
+	while (now_ms() < deadline) {
+		if (!get_current(&handles, &objects) && !handles && !objects)
+			return true;
+		sleep_ms(5);
+	}
+	return current_is(0, 0);
+}
+
+static int enter_group(void)
+{
+	return write_text(GROUP "/cgroup.procs", "0");
+}
+
+static int counted(void *context)
+{
+	struct queue_options on_device = {};
+	struct memory memory, second;
+	struct queue queue;
+	struct pair pair;
+	int session;
+
+	(void)context;
+	CHECK(!enter_group());
+	CHECK(!set_max("hca_handle=max hca_object=max"));
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &on_device.device_id));
+	CHECK(current_is(0, 0));
+
+	/* The domain, which is one for all of it, and the registration. */
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory));
+	CHECK(current_is(1, 2));
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
+	CHECK(current_is(1, 3));
+	CHECK(!memory_release(session, second.id, 0));
+	CHECK(current_is(1, 2));
+	CHECK(!queue_create(session, &on_device, &queue));
+	CHECK(current_is(1, 3));
+	queue_close(&queue);
+	close(session);
+	CHECK(current_becomes_nothing());
+
+	/* A pair: a domain, and two queues and two queue pairs. */
+	CHECK(!pair_open(&pair, NULL));
+	CHECK(current_is(1, 1 + 2 + 2));
+	pair_close(&pair);
+	CHECK(current_becomes_nothing());
+	return 0;
+}
+
+TEST_F(cgroup, everything_counts)
+{
+	EXPECT_EQ(0, child_run(counted, NULL));
+	EXPECT_TRUE(current_becomes_nothing());
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+static int limited(void *context)
+{
+	struct queue_options on_device = {};
+	struct memory memory, second;
+	struct queue queue;
+	int session, other;
+
+	(void)context;
+	CHECK(!enter_group());
+	session = session_open(O_CLOEXEC);
+	other = session_open(O_CLOEXEC);
+	CHECK(session >= 0 && other >= 0);
+	CHECK(!boot_device(session, &on_device.device_id));
+
+	CHECK(!set_max("hca_handle=0 hca_object=max"));
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(!set_max("hca_handle=1 hca_object=0"));
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(queue_create(session, &on_device, &queue) == -EDQUOT);
+	CHECK(!set_max("hca_handle=1 hca_object=1"));
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(current_becomes_nothing());
+
+	CHECK(!set_max("hca_handle=1 hca_object=2"));
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory));
+	for (int i = 0; i < 20; i++) {
+		CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second) ==
+		      -EDQUOT);
+		CHECK(queue_create(session, &on_device, &queue) == -EDQUOT);
+	}
+	CHECK(current_is(1, 2));
+	/* A second session would be a second handle. */
+	CHECK(!set_max("hca_handle=1 hca_object=max"));
+	CHECK(memory_create(other, on_device.device_id, LENGTH, ACCESS_ALL, &second) == -EDQUOT);
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
+	return 0;
+}
+
+TEST_F(cgroup, no_more_than_may_be)
+{
+	EXPECT_EQ(0, child_run(limited, NULL));
+	EXPECT_TRUE(current_becomes_nothing());
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+/* Pairs, with less and less: each is refused somewhere else, and nothing is left. */
+static int squeezed(void *context)
+{
+	const unsigned int *objects = context;
+	struct pair_options options = {};
+	struct pair pair;
+	char text[64];
+	int ret;
+
+	CHECK(!enter_group());
+	snprintf(text, sizeof(text), "hca_handle=max hca_object=%u", *objects);
+	CHECK(!set_max(text));
+	ret = pair_open(&pair, &options);
+	pair_close(&pair);
+	CHECK(ret == (*objects < 5 ? -EDQUOT : 0));
+	return 0;
+}
+
+TEST_F(cgroup, connections_that_are_refused_on_the_way)
+{
+	for (unsigned int objects = 0; objects <= 5; objects++) {
+		EXPECT_EQ(0, child_run(squeezed, &objects)) {
+			TH_LOG("%u objects", objects);
+		}
+		EXPECT_TRUE(current_becomes_nothing());
+	}
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: both flows, how waiting for them ends, and what they refuse.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define MASK	(POLLIN | POLLOUT | POLLRDHUP)
+
+FIXTURE(conn)
+{
+	struct pair pair;
+};
+
+FIXTURE_SETUP(conn)
+{
+	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
+}
+
+FIXTURE_TEARDOWN(conn)
+{
+	pair_close(&self->pair);
+}
+
+static uint32_t state_of(int conn)
+{
+	struct krdma_conn_query query;
+
+	return conn_query(conn, NULL, 0, &query) ? UINT32_MAX : query.state;
+}
+
+/*
+ * Steps
+ */
+
+TEST_F(conn, the_steps_of_both_sides)
+{
+	struct end *a = &self->pair.a, *b = &self->pair.b;
+
+	ASSERT_EQ(0, conn_create(a->session, &a->conn, &a->id));
+	EXPECT_NE(0, a->id);
+	EXPECT_EQ(KRDMA_CONN_NEW, state_of(a->conn));
+	EXPECT_EQ(0, conn_wait(a->conn, 0, NULL));
+	EXPECT_EQ(0, poll_mask(a->conn, MASK, 0));
+
+	ASSERT_EQ(0, conn_resolve(a->conn, &self->pair.address));
+	ASSERT_EQ(0, conn_wait(a->conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(KRDMA_CONN_RESOLVED, state_of(a->conn));
+	EXPECT_EQ(POLLIN, poll_mask(a->conn, MASK, PATIENCE_MS));
+
+	ASSERT_EQ(0, pair_meet(&self->pair, NULL));
+	EXPECT_EQ(KRDMA_CONN_CONNECTING, state_of(a->conn));
+	EXPECT_EQ(-EINPROGRESS, conn_wait(a->conn, 0, NULL));
+	EXPECT_EQ(KRDMA_CONN_REQUESTED, state_of(b->conn));
+	EXPECT_EQ(0, conn_wait(b->conn, 0, NULL));
+	EXPECT_EQ(0, poll_mask(b->conn, MASK, 0));
+
+	ASSERT_EQ(0, end_prepare(b, NULL));
+	ASSERT_EQ(0, end_accept(b, NULL));
+	EXPECT_EQ(0, pair_established(&self->pair));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(a->conn));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state_of(b->conn));
+	EXPECT_EQ(POLLIN | POLLOUT, poll_mask(a->conn, MASK, 0));
+	EXPECT_TRUE(poll_mask(b->conn, MASK, PATIENCE_MS) & POLLOUT);
+
+	ASSERT_EQ(0, conn_disconnect(a->conn, 0));
+	EXPECT_EQ(0, conn_await_closed(a->conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_CONN_CLOSED, state_of(a->conn));
+	EXPECT_EQ(-ENOTCONN, conn_wait(a->conn, 0, NULL));
+	EXPECT_EQ(-ECONNRESET, conn_wait(b->conn, 0, NULL));
+}
+
+TEST_F(conn, over_ipv6)
+{
+	const struct pair_options options = { .address = BOOT_ADDRESS_6 };
+	struct krdma_conn_query query;
+
+	pair_close(&self->pair);
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(0, conn_query(self->pair.a.conn, NULL, 0, &query));
+	EXPECT_EQ(AF_INET6, query.local.ss_family);
+	EXPECT_TRUE(address_same(&self->pair.address, &query.remote));
+}
+
+TEST_F(conn, numbers_are_unique_and_not_used_again)
+{
+	uint32_t ids[300];
+	int fd;
+
+	for (int i = 0; i < 300; i++) {
+		ASSERT_EQ(0, conn_create(self->pair.sessions[0], &fd, &ids[i]));
+		close(fd);
+		for (int j = 0; j < i; j++)
+			ASSERT_NE(ids[j], ids[i]);
+	}
+}
+
+/*
+ * Waiting
+ */
+
+TEST_F(conn, nobody_listens_there)
+{
+	struct __kernel_sockaddr_storage address;
+	struct end *a = &self->pair.a;
+
+	/* A port that was just free. */
+	address = self->pair.address;
+	close(self->pair.listener);
+	self->pair.listener = -1;
+	ASSERT_EQ(0, end_ask(a, self->pair.sessions[0], &address, NULL));
+	EXPECT_EQ(-ECONNREFUSED, conn_wait(a->conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(-ECONNREFUSED, conn_wait(a->conn, 0, NULL));
+}
+
+TEST_F(conn, there_is_no_way)
+{
+	struct __kernel_sockaddr_storage address;
+	int conn;
+
+	ASSERT_EQ(0, address_set(&address, "192.0.2.1", 4242));
+	ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
+	conn_resolve(conn, &address);
+	EXPECT_EQ(-EHOSTUNREACH, conn_wait(conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(KRDMA_CONN_CLOSED, conn_state(conn));
+	EXPECT_TRUE(poll_mask(conn, 0, PATIENCE_MS) & POLLHUP);
+	EXPECT_TRUE(poll_mask(conn, MASK, 0) & POLLERR);
+	close(conn);
+}
+
+TEST_F(conn, a_deadline_passes)
+{
+	struct end *a = &self->pair.a;
+	uint64_t begin;
+	uint32_t state;
+
+	ASSERT_EQ(0, pair_resolve(&self->pair));
+	ASSERT_EQ(0, pair_meet(&self->pair, NULL));
+	EXPECT_EQ(-EINPROGRESS, conn_wait(a->conn, 0, &state));
+	/* On an error nothing is written back. */
+	EXPECT_EQ(UINT32_MAX, state);
+	EXPECT_EQ(KRDMA_CONN_CONNECTING, conn_state(a->conn));
+	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
+		begin = now_ms();
+		EXPECT_EQ(-ETIMEDOUT, conn_wait(a->conn, deadline_in(ms), NULL));
+		EXPECT_LE(ms, now_ms() - begin + 1);
+		EXPECT_LE(now_ms() - begin, ms + 2000);
+		EXPECT_EQ(KRDMA_CONN_CONNECTING, conn_state(a->conn));
+	}
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(a->conn, 1, NULL));
+}
+
+TEST_F(conn, addresses_that_make_no_sense)
+{
+	struct krdma_conn_resolve resolve = { .size = sizeof(resolve) };
+	int conn;
+
+	ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
+#define REFUSED(error) do {								\
+	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_RESOLVE, &resolve));		\
+	EXPECT_EQ(KRDMA_CONN_NEW, state_of(conn));					\
+} while (0)
+	REFUSED(-EAFNOSUPPORT);
+	resolve.remote.ss_family = AF_UNIX;
+	REFUSED(-EAFNOSUPPORT);
+	ASSERT_EQ(0, address_set(&resolve.remote, BOOT_ADDRESS, 0));
+	REFUSED(-EINVAL);
+	ASSERT_EQ(0, address_set(&resolve.remote, "0.0.0.0", 1));
+	REFUSED(-EINVAL);
+	ASSERT_EQ(0, address_set(&resolve.remote, BOOT_ADDRESS, 1));
+	resolve.tos = 256;
+	REFUSED(-EINVAL);
+	resolve.tos = 0;
+	resolve.ack_timeout = 32;
+	REFUSED(-EINVAL);
+	resolve.ack_timeout = 0;
+	resolve.flags = KRDMA_RESOLVE_LOCAL;
+	ASSERT_EQ(0, address_set(&resolve.local, BOOT_ADDRESS_6, 0));
+	REFUSED(-EINVAL);
+#undef REFUSED
+	/* One's own address on no RDMA device ends it. */
+	ASSERT_EQ(0, address_set(&resolve.local, "192.0.2.1", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL, session_request(conn, KRDMA_CONN_RESOLVE, &resolve));
+	EXPECT_EQ(0, conn_await_closed(conn, PATIENCE_MS));
+	close(conn);
+}
+
+TEST_F(conn, from_an_address_of_ones_own)
+{
+	struct krdma_conn_resolve resolve = {
+		.size = sizeof(resolve), .flags = KRDMA_RESOLVE_LOCAL, .timeout_ms = 5000,
+		.tos = 16, .ack_timeout = 15, .remote = self->pair.address,
+	};
+	struct krdma_conn_query query;
+	struct __kernel_sockaddr_storage address;
+
+	ASSERT_EQ(0, address_set(&resolve.local, BOOT_ADDRESS, 0));
+	ASSERT_EQ(0, conn_create(self->pair.a.session, &self->pair.a.conn, &self->pair.a.id));
+	ASSERT_EQ(0, session_request(self->pair.a.conn, KRDMA_CONN_RESOLVE, &resolve));
+	ASSERT_EQ(0, conn_wait(self->pair.a.conn, deadline_in(PATIENCE_MS), NULL));
+	ASSERT_EQ(0, conn_query(self->pair.a.conn, NULL, 0, &query));
+	ASSERT_EQ(0, address_set(&address, BOOT_ADDRESS, address_port(&query.local)));
+	EXPECT_TRUE(address_same(&address, &query.local));
+}
+
+/*
+ * Private data
+ */
+
+/* The longest that @request takes; it has been done with it then. */
+static int longest(struct end *end, struct end_options *options, uint32_t at_least,
+		   int (*ask)(struct end *end, const struct end_options *options), uint32_t *found)
+{
+	uint32_t length;
+	int ret = -EMSGSIZE;
+
+	for (length = 300; length >= at_least && ret == -EMSGSIZE; length--) {
+		options->terms.private_data_len = length;
+		ret = ask(end, options);
+		*found = length;
+	}
+	return ret;
+}
+
+/* The last bytes say the true length, if they are free; then there is padding. */
+#define TRAILER	8
+
+static void expect_data(struct __test_metadata *_metadata, const struct krdma_conn_query *query,
+			const unsigned char *sent, const unsigned char *got, uint32_t length,
+			uint32_t most)
+{
+	bool exact = length + TRAILER <= most;
+
+	EXPECT_EQ(exact, query->peer_is_krdma);
+	EXPECT_EQ(exact ? length : most, query->private_data_len);
+	EXPECT_EQ(0, memcmp(sent, got, length));
+	EXPECT_TRUE(zeroed(got + length, query->private_data_len - length));
+}
+
+TEST_F(conn, private_data_of_each_length)
+{
+	unsigned char up[300], down[300], got[300];
+	struct pair *pair = &self->pair;
+	uint32_t most_up = 0, most_down = 0;
+	struct krdma_conn_query query;
+	struct pair_options options = {
+		.a.terms.private_data = (uintptr_t)up, .b.terms.private_data = (uintptr_t)down,
+	};
+
+	fill(up, sizeof(up), 1);
+	fill(down, sizeof(down), 2);
+	for (int round = 0; round < 6; round++) {
+		const uint32_t ups[] = { 0, 0, 1, most_up - 1, most_up - TRAILER, 8 };
+		const uint32_t downs[] = { 0, 0, most_down - 1, 1, most_down - TRAILER, 9 };
+
+		ASSERT_EQ(0, pair_resolve(pair));
+		ASSERT_EQ(0, end_prepare(&pair->a, &options.a));
+		options.a.terms.private_data_len = ups[round];
+		ASSERT_EQ(0, round ? end_connect(&pair->a, &options.a) :
+			  longest(&pair->a, &options.a, 1, end_connect, &most_up));
+		ASSERT_EQ(0, listener_next(pair->listener, deadline_in(PATIENCE_MS), &pair->b.conn,
+					   &pair->b.id));
+		ASSERT_EQ(0, end_prepare(&pair->b, &options.b));
+		options.b.terms.private_data_len = downs[round];
+		ASSERT_EQ(0, round ? end_accept(&pair->b, &options.b) :
+			  longest(&pair->b, &options.b, 1, end_accept, &most_down));
+		ASSERT_EQ(0, pair_established(pair));
+
+		memset(got, 0, sizeof(got));
+		ASSERT_EQ(0, conn_query(pair->b.conn, got, sizeof(got), &query));
+		expect_data(_metadata, &query, up, got, options.a.terms.private_data_len, most_up);
+		memset(got, 0xa5, sizeof(got));
+		ASSERT_EQ(0, conn_query(pair->a.conn, got, sizeof(got), &query));
+		expect_data(_metadata, &query, down, got, options.b.terms.private_data_len,
+			    most_down);
+		EXPECT_EQ(0xa5, got[query.private_data_len]);
+		end_close(&pair->a);
+		end_close(&pair->b);
+	}
+	EXPECT_LE(40, most_up);
+	EXPECT_LE(100, most_down);
+}
+
+TEST_F(conn, private_data_with_little_room)
+{
+	unsigned char data[20], got[20];
+	struct pair_options options = {
+		.a.terms.private_data = (uintptr_t)data, .a.terms.private_data_len = 20,
+	};
+	struct krdma_conn_query query;
+
+	fill(data, sizeof(data), 1);
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	for (uint32_t room = 0; room <= 20; room++) {
+		memset(got, 0, sizeof(got));
+		ASSERT_EQ(0, conn_query(self->pair.b.conn, room ? got : NULL, room, &query));
+		EXPECT_EQ(20, query.private_data_len);
+		EXPECT_EQ(0, memcmp(data, got, room));
+		EXPECT_TRUE(zeroed(got + room, 20 - room));
+	}
+	EXPECT_EQ(-EFAULT, conn_query(self->pair.b.conn, (void *)16, 20, &query));
+}
+
+TEST_F(conn, private_data_that_cannot_be_read)
+{
+	struct pair_options options = {
+		.a.terms.private_data = 16, .a.terms.private_data_len = 20,
+	};
+
+	ASSERT_EQ(0, pair_resolve(&self->pair));
+	ASSERT_EQ(0, end_prepare(&self->pair.a, NULL));
+	EXPECT_EQ(-EFAULT, end_connect(&self->pair.a, &options.a));
+	EXPECT_EQ(0, end_connect(&self->pair.a, NULL));
+}
+
+/*
+ * What a query says
+ */
+
+TEST_F(conn, a_query_says_what_was_granted_and_agreed)
+{
+	struct pair_options options = {
+		.a = { .send_depth = 33, .recv_depth = 7, .max_send_sge = 3, .max_recv_sge = 2,
+		       .max_inline = 64, .terms = { .read_depth = 3, .read_depth_in = 2 } },
+	};
+	struct krdma_conn_query a, b;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, conn_query(self->pair.a.conn, NULL, 0, &a));
+	ASSERT_EQ(0, conn_query(self->pair.b.conn, NULL, 0, &b));
+	EXPECT_EQ(self->pair.a.id, a.id);
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, a.state);
+	EXPECT_EQ(0, a.error);
+	EXPECT_EQ(self->pair.device, a.device_id);
+	EXPECT_NE(0, a.qp_number);
+	EXPECT_NE(a.qp_number, b.qp_number);
+	EXPECT_LE(33, a.send_depth);
+	EXPECT_LE(7, a.recv_depth);
+	EXPECT_LE(3, a.max_send_sge);
+	EXPECT_LE(2, a.max_recv_sge);
+	EXPECT_LE(64, a.max_inline);
+	EXPECT_EQ(3, a.read_depth);
+	EXPECT_EQ(2, a.read_depth_in);
+	/* One's reads are what the other serves. */
+	EXPECT_LE(a.read_depth, b.read_depth_in);
+	EXPECT_LE(b.read_depth, a.read_depth_in);
+	EXPECT_LE(256, a.path_mtu);
+	EXPECT_EQ(a.path_mtu, b.path_mtu);
+	EXPECT_EQ(0, a.sends_posted);
+	EXPECT_TRUE(address_same(&a.local, &b.remote));
+	EXPECT_TRUE(address_same(&b.local, &a.remote));
+	EXPECT_TRUE(address_same(&self->pair.address, &b.local));
+	EXPECT_LE(64, b.send_depth);
+	EXPECT_LE(64, b.recv_depth);
+}
+
+TEST_F(conn, terms_that_cannot_be_met)
+{
+	static const struct krdma_conn_terms bad[] = {
+		{ .read_depth = 256 }, { .read_depth_in = 256 }, { .read_depth = UINT32_MAX },
+		{ .retry_count = 8 }, { .rnr_retry_count = 8 }, { .retry_count = 256 },
+		{ .rnr_retry_count = 7, .flags = KRDMA_TERMS_NO_RNR_RETRY },
+	};
+
+	ASSERT_EQ(0, pair_resolve(&self->pair));
+	ASSERT_EQ(0, end_prepare(&self->pair.a, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const struct end_options options = { .terms = bad[i] };
+
+		EXPECT_EQ(-EINVAL, end_connect(&self->pair.a, &options)) {
+			TH_LOG("terms %zu", i);
+		}
+	}
+	EXPECT_EQ(0, end_connect(&self->pair.a, NULL));
+}
+
+TEST_F(conn, queues_that_cannot_be_had)
+{
+	static const struct end_options bad[] = {
+		{ .send_depth = UINT32_MAX }, { .recv_depth = UINT32_MAX },
+		{ .max_send_sge = 10000 }, { .max_recv_sge = 10000 }, { .max_inline = 1 << 20 },
+	};
+	struct end *a = &self->pair.a;
+
+	ASSERT_EQ(0, pair_resolve(&self->pair));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		int ret = end_prepare(a, &bad[i]);
+
+		/* Whichever is looked at first: the device, or the queue's room. */
+		EXPECT_TRUE(ret == -EINVAL || ret == -ENOSPC) {
+			TH_LOG("options %zu: %d", i, ret);
+		}
+		queue_close(&a->own[0]);
+	}
+	/* Less room than a connection with default depths takes. */
+	EXPECT_EQ(-ENOSPC, end_prepare(a, &(struct end_options) {
+		.queue_options.cq_entries = 64 }));
+	queue_close(&a->own[0]);
+	EXPECT_EQ(0, end_prepare(a, NULL));
+}
+
+TEST_F(conn, descriptors_of_another_kind_or_session)
+{
+	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	int other = session_open(O_CLOEXEC);
+	struct queue queue, foreign;
+	int conn;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, pair_resolve(&self->pair));
+	conn = self->pair.a.conn;
+	ASSERT_EQ(0, queue_create(self->pair.sessions[0], NULL, &queue));
+	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
+#define PREPARE(error, ...) do {							\
+	prepare = (struct krdma_conn_prepare) { .size = sizeof(prepare), __VA_ARGS__ };	\
+	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_PREPARE, &prepare));		\
+} while (0)
+	PREPARE(-EBADF, .queue_fd = -1);
+	PREPARE(-EBADF, .queue_fd = 999999);
+	PREPARE(-EPROTOTYPE, .queue_fd = 0);
+	PREPARE(-EPROTOTYPE, .queue_fd = conn);
+	PREPARE(-EPROTOTYPE, .queue_fd = self->pair.listener);
+	PREPARE(-EPROTOTYPE, .queue_fd = other);
+	PREPARE(-EXDEV, .queue_fd = foreign.fd);
+	PREPARE(-EPROTOTYPE, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_RECV_QUEUE,
+		.recv_queue_fd = conn);
+	PREPARE(-EXDEV, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_RECV_QUEUE,
+		.recv_queue_fd = foreign.fd);
+	PREPARE(-EPROTOTYPE, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_SRQ,
+		.srq_fd = queue.fd);
+	PREPARE(0, .queue_fd = queue.fd);
+	PREPARE(-EALREADY, .queue_fd = queue.fd);
+#undef PREPARE
+	queue_close(&queue);
+	queue_close(&foreign);
+	close(other);
+}
+
+/*
+ * States, races, ends
+ */
+
+TEST_F(conn, requests_in_the_wrong_state)
+{
+	struct end *a = &self->pair.a, *b = &self->pair.b;
+	struct queue queue;
+	const struct end_options with = { .queue = &queue };
+
+	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+		.cq_entries = 1024 }, &queue));
+	ASSERT_EQ(0, conn_create(a->session, &a->conn, &a->id));
+	EXPECT_TRUE(end_prepare(a, &with) < 0);
+	EXPECT_TRUE(end_connect(a, NULL) < 0);
+	EXPECT_EQ(-EINVAL, end_accept(a, NULL));
+	EXPECT_EQ(-EINVAL, conn_reject(a->conn, NULL, 0));
+	EXPECT_EQ(-ENOTCONN, conn_disconnect(a->conn, 0));
+
+	ASSERT_EQ(0, conn_resolve(a->conn, &self->pair.address));
+	EXPECT_EQ(-EALREADY, conn_resolve(a->conn, &self->pair.address));
+	ASSERT_EQ(0, conn_wait(a->conn, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(-EBUSY, end_connect(a, NULL));
+	ASSERT_EQ(0, pair_meet(&self->pair, &(struct pair_options) { .a = with }));
+	EXPECT_EQ(-EALREADY, end_connect(a, NULL));
+	EXPECT_EQ(-EBUSY, end_accept(b, NULL));
+	EXPECT_EQ(-EINVAL, end_connect(b, NULL));
+	EXPECT_EQ(-EALREADY, conn_resolve(b->conn, &self->pair.address));
+	ASSERT_EQ(0, end_prepare(b, &with));
+	ASSERT_EQ(0, end_accept(b, NULL));
+	ASSERT_EQ(0, pair_established(&self->pair));
+
+	for (int i = 0; i < 2; i++) {
+		struct end *end = i ? b : a;
+
+		EXPECT_EQ(-EISCONN, conn_resolve(end->conn, &self->pair.address));
+		EXPECT_EQ(-EISCONN, end_prepare(end, &with));
+		EXPECT_EQ(-EISCONN, end_connect(end, NULL));
+		EXPECT_EQ(i ? -EISCONN : -EINVAL, end_accept(end, NULL));
+		EXPECT_EQ(i ? -EISCONN : -EINVAL, conn_reject(end->conn, NULL, 0));
+	}
+	ASSERT_EQ(0, conn_disconnect(a->conn, 0));
+	EXPECT_TRUE(conn_disconnect(a->conn, 0) < 0);
+	ASSERT_EQ(0, conn_await_closed(a->conn, PATIENCE_MS));
+	ASSERT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
+	for (int i = 0; i < 2; i++) {
+		struct end *end = i ? b : a;
+
+		EXPECT_EQ(-ENOTCONN, conn_resolve(end->conn, &self->pair.address));
+		EXPECT_EQ(-ENOTCONN, end_prepare(end, &with));
+		EXPECT_EQ(-ENOTCONN, conn_disconnect(end->conn, 0));
+	}
+	queue_close(&queue);
+}
+
+struct racer {
+	struct end *end;
+	pthread_barrier_t *barrier;
+	int ret;
+};
+
+static void *race_to_accept(void *argument)
+{
+	struct racer *racer = argument;
+
+	pthread_barrier_wait(racer->barrier);
+	racer->ret = end_accept(racer->end, NULL);
+	return NULL;
+}
+
+TEST_F(conn, of_racing_accepts_one_wins)
+{
+	struct racer racers[4];
+	pthread_barrier_t barrier;
+	pthread_t threads[4];
+
+	for (unsigned int round = 0; round < rounds(10, 3); round++) {
+		int won = 0;
+
+		ASSERT_EQ(0, pair_resolve(&self->pair));
+		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
+		ASSERT_EQ(0, end_prepare(&self->pair.b, NULL));
+		pthread_barrier_init(&barrier, NULL, 4);
+		for (int i = 0; i < 4; i++) {
+			racers[i] = (struct racer) { &self->pair.b, &barrier, 1 };
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, race_to_accept,
+						    &racers[i]));
+		}
+		for (int i = 0; i < 4; i++) {
+			pthread_join(threads[i], NULL);
+			won += !racers[i].ret;
+			EXPECT_TRUE(!racers[i].ret || racers[i].ret == -EALREADY ||
+				    racers[i].ret == -EISCONN) {
+				TH_LOG("accept answered %d", racers[i].ret);
+			}
+		}
+		EXPECT_EQ(1, won);
+		EXPECT_EQ(0, pair_established(&self->pair));
+		end_close(&self->pair.a);
+		end_close(&self->pair.b);
+	}
+}
+
+TEST_F(conn, an_abort_is_at_once)
+{
+	struct end *a = &self->pair.a, *b = &self->pair.b;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	ASSERT_EQ(0, conn_disconnect(a->conn, KRDMA_DISCONNECT_ABORT));
+	EXPECT_EQ(0, conn_await_closed(a->conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNABORTED, conn_wait(a->conn, 0, NULL));
+	EXPECT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, conn_wait(b->conn, 0, NULL));
+}
+
+TEST_F(conn, closing_it_ends_it_for_the_peer)
+{
+	struct end *b = &self->pair.b;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	end_close(&self->pair.a);
+	EXPECT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, conn_wait(b->conn, 0, NULL));
+}
+
+TEST_F(conn, it_outlives_its_session_listener_and_queues)
+{
+	struct krdma_conn_query query;
+	int a, b;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	a = dup(self->pair.a.conn);
+	b = dup(self->pair.b.conn);
+	pair_close(&self->pair);
+	ASSERT_EQ(0, conn_query(a, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
+	EXPECT_EQ(0, conn_disconnect(a, 0));
+	EXPECT_EQ(0, conn_await_closed(b, PATIENCE_MS));
+	close(a);
+	close(b);
+}
+
+TEST_HARNESS_MAIN

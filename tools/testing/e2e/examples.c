@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One valid example of every request, with an object in a state in which it can
+ * be asked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examples.h"
+#include "session.h"
+
+/* Nobody has so many targets. */
+#define NO_TARGET	0x7fffffff
+
+/* Completions that are made ready at a time. */
+#define COMPLETIONS	64
+
+/*
+ * The scene
+ */
+
+static int make_srq(struct scene *scene, int *fd)
+{
+	struct krdma_srq_create create = {
+		.size = sizeof(create),
+		.queue_fd = scene->queue.fd,
+		.depth = 16,
+	};
+	int ret = session_request(scene->pair.sessions[0], KRDMA_SRQ_CREATE, &create);
+
+	*fd = ret ? -1 : create.fd;
+	return ret;
+}
+
+int scene_open(struct scene *scene)
+{
+	struct queue_options options = { .cq_entries = 1024 };
+	int ret;
+
+	memset(scene, 0, sizeof(*scene));
+	for (int i = 0; i < KIND_COUNT; i++)
+		scene->objects[i] = -1;
+	for (int i = 0; i < 3; i++)
+		scene->made[i] = -1;
+	scene->entry = sqe_send(NO_TARGET, 0, NULL, 0, 0);
+	ret = pair_begin(&scene->pair, NULL);
+	if (ret)
+		return ret;
+	scene->objects[KIND_SESSION] = scene->pair.sessions[0];
+	scene->objects[KIND_LISTENER] = scene->pair.listener;
+	options.device_id = scene->pair.device;
+	ret = queue_create(scene->pair.sessions[0], &options, &scene->queue);
+	if (!ret)
+		ret = conn_create(scene->pair.sessions[0], &scene->objects[KIND_CONN], NULL);
+	scene->objects[KIND_QUEUE] = scene->queue.fd;
+	if (!ret)
+		ret = make_srq(scene, &scene->objects[KIND_SRQ]);
+	if (!ret)
+		ret = memory_create(scene->pair.sessions[0], scene->pair.device, 8192, ACCESS_ALL,
+				    &scene->memory);
+	return ret;
+}
+
+static void unmake(struct scene *scene)
+{
+	for (int i = 0; i < 3; i++) {
+		if (scene->made[i] >= 0)
+			close(scene->made[i]);
+		scene->made[i] = -1;
+	}
+	if (scene->spare)
+		memory_release(scene->pair.sessions[0], scene->spare, 0);
+	scene->spare = 0;
+}
+
+void scene_close(struct scene *scene)
+{
+	unmake(scene);
+	memory_destroy(&scene->memory);
+	if (scene->objects[KIND_SRQ] >= 0)
+		close(scene->objects[KIND_SRQ]);
+	if (scene->objects[KIND_CONN] >= 0)
+		close(scene->objects[KIND_CONN]);
+	queue_close(&scene->queue);
+	pair_close(&scene->pair);
+}
+
+/*
+ * States
+ */
+
+static int arm_session(struct scene *scene)
+{
+	scene->made[0] = session_open(O_CLOEXEC);
+	scene->fd = scene->made[0];
+	return scene->fd < 0 ? scene->fd : 0;
+}
+
+static int arm_memory(struct scene *scene)
+{
+	struct memory memory;
+	int ret = memory_register(scene->pair.sessions[0], scene->pair.device, scene->memory.data,
+				  4096, 0, &memory);
+
+	scene->spare = memory.id;
+	return ret;
+}
+
+static int arm_new(struct scene *scene)
+{
+	int ret = conn_create(scene->pair.sessions[0], &scene->made[0], NULL);
+
+	scene->fd = scene->made[0];
+	return ret;
+}
+
+static int arm_resolved(struct scene *scene)
+{
+	int ret = arm_new(scene);
+
+	if (!ret)
+		ret = conn_resolve(scene->fd, &scene->pair.address);
+	return ret ? ret : conn_wait(scene->fd, deadline_in(PATIENCE_MS), NULL);
+}
+
+static int prepare(struct scene *scene, int conn)
+{
+	struct krdma_conn_prepare request = {
+		.size = sizeof(request),
+		.queue_fd = scene->queue.fd,
+		.send_depth = COMPLETIONS,
+		.recv_depth = COMPLETIONS,
+	};
+
+	return session_request(conn, KRDMA_CONN_PREPARE, &request);
+}
+
+static int arm_prepared(struct scene *scene)
+{
+	int ret = arm_resolved(scene);
+
+	return ret ? ret : prepare(scene, scene->fd);
+}
+
+/* Somebody asks the listener for a connection. */
+static int arm_asked(struct scene *scene)
+{
+	struct krdma_conn_terms terms = { .size = sizeof(terms) };
+	int ret = arm_prepared(scene);
+	int former;
+
+	/* The one before may still be there, and be given up just when poll() has seen it. */
+	while (!listener_next(scene->pair.listener, 0, &former, NULL))
+		close(former);
+	if (!ret)
+		ret = session_request(scene->fd, KRDMA_CONN_CONNECT, &terms);
+	/* Not before it is there: the example does not wait. */
+	if (!ret && !(poll_mask(scene->pair.listener, 1, PATIENCE_MS) & 1))
+		ret = -ETIMEDOUT;
+	scene->fd = scene->pair.listener;
+	return ret;
+}
+
+static int arm_requested(struct scene *scene)
+{
+	int ret = arm_asked(scene);
+
+	if (!ret)
+		ret = listener_next(scene->pair.listener, 0, &scene->made[1], NULL);
+	scene->fd = scene->made[1];
+	return ret;
+}
+
+static int arm_acceptable(struct scene *scene)
+{
+	int ret = arm_requested(scene);
+
+	return ret ? ret : prepare(scene, scene->made[1]);
+}
+
+/* Receives that come back unused. */
+static int arm_completed(struct scene *scene)
+{
+	struct krdma_sqe receives[COMPLETIONS];
+	struct krdma_conn_query query;
+	int ret;
+
+	scene->fd = scene->queue.fd;
+	if (scene->completions)
+		return 0;
+	ret = arm_prepared(scene);
+	if (!ret)
+		ret = conn_query(scene->fd, NULL, 0, &query);
+	for (int i = 0; i < COMPLETIONS; i++)
+		receives[i] = sqe_receive(query.id, i, NULL, 0, 0);
+	if (!ret)
+		ret = queue_post(scene->queue.fd, receives, COMPLETIONS, NULL);
+	if (!ret)
+		ret = conn_disconnect(scene->fd, KRDMA_DISCONNECT_ABORT);
+	if (!ret)
+		ret = conn_await_closed(scene->fd, PATIENCE_MS);
+	scene->fd = scene->queue.fd;
+	if (!ret)
+		ret = queue_enter(&scene->queue, 0, COMPLETIONS, deadline_in(PATIENCE_MS), NULL);
+	if (!ret)
+		scene->completions = COMPLETIONS;
+	return ret;
+}
+
+/*
+ * Structures
+ */
+
+static void fill_device(struct scene *scene, void *bytes)
+{
+	((struct krdma_device_query *)bytes)->id = scene->pair.device;
+}
+
+static void fill_port(struct scene *scene, void *bytes)
+{
+	struct krdma_port_query *port = bytes;
+
+	port->device_id = scene->pair.device;
+	port->port = 1;
+}
+
+static void fill_find(struct scene *scene, void *bytes)
+{
+	struct krdma_device_find *find = bytes;
+
+	(void)scene;
+	find->flags = KRDMA_DEVICE_FIND_LOCAL;
+	address_set(&find->local, BOOT_ADDRESS, 0);
+}
+
+static void fill_listen(struct scene *scene, void *bytes)
+{
+	(void)scene;
+	address_set(&((struct krdma_listen *)bytes)->address, BOOT_ADDRESS, 0);
+}
+
+static void fill_srq_create(struct scene *scene, void *bytes)
+{
+	struct krdma_srq_create *create = bytes;
+
+	create->queue_fd = scene->queue.fd;
+	create->depth = 16;
+}
+
+static void fill_register(struct scene *scene, void *bytes)
+{
+	struct krdma_memory_register *request = bytes;
+
+	request->addr = (uintptr_t)scene->memory.data;
+	request->length = scene->memory.length;
+	request->device_id = scene->pair.device;
+}
+
+static void fill_release(struct scene *scene, void *bytes)
+{
+	((struct krdma_memory_release *)bytes)->id = scene->spare;
+}
+
+static void fill_memory_query(struct scene *scene, void *bytes)
+{
+	((struct krdma_memory_query *)bytes)->id = scene->memory.id;
+}
+
+static void fill_advise(struct scene *scene, void *bytes)
+{
+	struct krdma_memory_advise *advise = bytes;
+
+	advise->id = scene->memory.id;
+	advise->advice = KRDMA_ADVICE_READ;
+	advise->length = scene->memory.length;
+}
+
+static void fill_resolve(struct scene *scene, void *bytes)
+{
+	((struct krdma_conn_resolve *)bytes)->remote = scene->pair.address;
+}
+
+static void fill_prepare(struct scene *scene, void *bytes)
+{
+	((struct krdma_conn_prepare *)bytes)->queue_fd = scene->queue.fd;
+}
+
+static void fill_disconnect(struct scene *scene, void *bytes)
+{
+	(void)scene;
+	((struct krdma_conn_disconnect *)bytes)->flags = KRDMA_DISCONNECT_ABORT;
+}
+
+static void fill_post(struct scene *scene, void *bytes)
+{
+	struct krdma_queue_post *post = bytes;
+
+	post->entries = (uintptr_t)&scene->entry;
+	post->count = 1;
+}
+
+static void fill_reap(struct scene *scene, void *bytes)
+{
+	struct krdma_queue_reap *reap = bytes;
+
+	reap->entries = (uintptr_t)&scene->completion;
+	reap->count = 1;
+}
+
+/*
+ * And afterwards
+ */
+
+/* All that make a descriptor have it in the same place, but one. */
+static void undo_fd(struct scene *scene, const void *bytes)
+{
+	(void)scene;
+	close(((const struct krdma_conn_create *)bytes)->fd);
+}
+
+static void undo_next(struct scene *scene, const void *bytes)
+{
+	(void)scene;
+	close(((const struct krdma_listener_next *)bytes)->fd);
+}
+
+static void undo_register(struct scene *scene, const void *bytes)
+{
+	memory_release(scene->pair.sessions[0], ((const struct krdma_memory_register *)bytes)->id,
+		       0);
+}
+
+static void undo_release(struct scene *scene, const void *bytes)
+{
+	(void)bytes;
+	scene->spare = 0;
+}
+
+static void undo_reap(struct scene *scene, const void *bytes)
+{
+	(void)bytes;
+	scene->completions--;
+}
+
+/* The number, the first size (pinned), and what this header knows. */
+#define EXAMPLE(id, object, structure, size)			\
+	.name = #id, .number = KRDMA_##id, .kind = object,	\
+	.first_size = (size), .known_size = sizeof(struct structure)
+
+#define RESERVED(structure) { offsetof(struct structure, reserved) }
+
+const struct example examples[EXAMPLE_COUNT] = {
+	[EXAMPLE_INFO] = { EXAMPLE(INFO, KIND_SESSION, krdma_info, 64), .answers = true },
+	[EXAMPLE_DEVICE_QUERY] = {
+		EXAMPLE(DEVICE_QUERY, KIND_SESSION, krdma_device_query, 152), .answers = true,
+		.known_flags = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME,
+		.fill = fill_device,
+	},
+	[EXAMPLE_PORT_QUERY] = {
+		EXAMPLE(PORT_QUERY, KIND_SESSION, krdma_port_query, 112), .answers = true,
+		.fill = fill_port,
+	},
+	[EXAMPLE_DEVICE_FIND] = {
+		EXAMPLE(DEVICE_FIND, KIND_SESSION, krdma_device_find, 280), .answers = true,
+		.known_flags = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE,
+		.reserved = RESERVED(krdma_device_find), .fill = fill_find,
+	},
+	[EXAMPLE_WATCH] = {
+		EXAMPLE(WATCH, KIND_SESSION, krdma_watch_devices, 8),
+		.once = true, .again = -EALREADY, .arm = arm_session,
+	},
+	[EXAMPLE_LISTEN] = {
+		EXAMPLE(LISTEN, KIND_SESSION, krdma_listen, 144), .answers = true, .once = true,
+		.known_flags = KRDMA_LISTEN_V6ONLY, .fill = fill_listen, .undo = undo_fd,
+	},
+	[EXAMPLE_CONN_CREATE] = {
+		EXAMPLE(CONN_CREATE, KIND_SESSION, krdma_conn_create, 16), .answers = true,
+		.undo = undo_fd,
+	},
+	[EXAMPLE_QUEUE_CREATE] = {
+		EXAMPLE(QUEUE_CREATE, KIND_SESSION, krdma_queue_create, 48), .answers = true,
+		.known_flags = KRDMA_QUEUE_POLLED | KRDMA_QUEUE_VECTOR,
+		.reserved = RESERVED(krdma_queue_create), .undo = undo_fd,
+	},
+	[EXAMPLE_SRQ_CREATE] = {
+		EXAMPLE(SRQ_CREATE, KIND_SESSION, krdma_srq_create, 32), .answers = true,
+		.once = true, .again = -ENOSPC, .fill = fill_srq_create, .undo = undo_fd,
+	},
+	[EXAMPLE_MEMORY_REGISTER] = {
+		EXAMPLE(MEMORY_REGISTER, KIND_SESSION, krdma_memory_register, 48), .answers = true,
+		.once = true, .fill = fill_register, .undo = undo_register,
+	},
+	[EXAMPLE_MEMORY_RELEASE] = {
+		EXAMPLE(MEMORY_RELEASE, KIND_SESSION, krdma_memory_release, 16),
+		.once = true, .again = -ENOENT, .known_flags = KRDMA_RELEASE_LATER,
+		.reserved = RESERVED(krdma_memory_release),
+		.arm = arm_memory, .fill = fill_release, .undo = undo_release,
+	},
+	[EXAMPLE_MEMORY_QUERY] = {
+		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 96), .answers = true,
+		.fill = fill_memory_query,
+	},
+	[EXAMPLE_MEMORY_ADVISE] = {
+		EXAMPLE(MEMORY_ADVISE, KIND_SESSION, krdma_memory_advise, 32), .fill = fill_advise,
+	},
+	[EXAMPLE_LISTENER_QUERY] = {
+		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query, 136), .answers = true,
+	},
+	[EXAMPLE_LISTENER_NEXT] = {
+		EXAMPLE(LISTENER_NEXT, KIND_LISTENER, krdma_listener_next, 24), .answers = true,
+		.once = true, .again = -EAGAIN, .arm = arm_asked, .undo = undo_next,
+	},
+	[EXAMPLE_CONN_RESOLVE] = {
+		EXAMPLE(CONN_RESOLVE, KIND_CONN, krdma_conn_resolve, 280),
+		.once = true, .again = -EALREADY, .known_flags = KRDMA_RESOLVE_LOCAL,
+		.reserved = RESERVED(krdma_conn_resolve), .arm = arm_new, .fill = fill_resolve,
+	},
+	[EXAMPLE_CONN_PREPARE] = {
+		EXAMPLE(CONN_PREPARE, KIND_CONN, krdma_conn_prepare, 48), .answers = true,
+		.once = true, .again = -EALREADY,
+		.known_flags = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ,
+		.reserved = RESERVED(krdma_conn_prepare), .arm = arm_resolved, .fill = fill_prepare,
+	},
+	[EXAMPLE_CONN_CONNECT] = {
+		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_terms, 40),
+		.once = true, .again = -EALREADY,
+		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
+		.reserved = RESERVED(krdma_conn_terms), .arm = arm_prepared,
+	},
+	[EXAMPLE_CONN_ACCEPT] = {
+		EXAMPLE(CONN_ACCEPT, KIND_CONN, krdma_conn_terms, 40),
+		.once = true, .again = -EALREADY,
+		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
+		.reserved = RESERVED(krdma_conn_terms), .arm = arm_acceptable,
+	},
+	[EXAMPLE_CONN_REJECT] = {
+		EXAMPLE(CONN_REJECT, KIND_CONN, krdma_conn_reject, 24),
+		.once = true, .again = -EALREADY,
+		.reserved = RESERVED(krdma_conn_reject), .arm = arm_requested,
+	},
+	[EXAMPLE_CONN_DISCONNECT] = {
+		EXAMPLE(CONN_DISCONNECT, KIND_CONN, krdma_conn_disconnect, 8),
+		.once = true, .again = -EALREADY, .known_flags = KRDMA_DISCONNECT_ABORT,
+		.arm = arm_new, .fill = fill_disconnect,
+	},
+	[EXAMPLE_CONN_WAIT] = {
+		EXAMPLE(CONN_WAIT, KIND_CONN, krdma_conn_wait, 24), .answers = true,
+		.reserved = RESERVED(krdma_conn_wait),
+	},
+	[EXAMPLE_CONN_QUERY] = {
+		EXAMPLE(CONN_QUERY, KIND_CONN, krdma_conn_query, 368), .answers = true,
+		.reserved = RESERVED(krdma_conn_query),
+	},
+	[EXAMPLE_QUEUE_ENTER] = {
+		EXAMPLE(QUEUE_ENTER, KIND_QUEUE, krdma_queue_enter, 40), .answers = true,
+		.reserved = RESERVED(krdma_queue_enter),
+	},
+	[EXAMPLE_QUEUE_POST] = {
+		EXAMPLE(QUEUE_POST, KIND_QUEUE, krdma_queue_post, 32), .answers = true,
+		.reserved = RESERVED(krdma_queue_post), .fill = fill_post,
+	},
+	[EXAMPLE_QUEUE_REAP] = {
+		EXAMPLE(QUEUE_REAP, KIND_QUEUE, krdma_queue_reap, 40), .answers = true,
+		.once = true, .again = -EAGAIN, .reserved = RESERVED(krdma_queue_reap),
+		.arm = arm_completed, .fill = fill_reap, .undo = undo_reap,
+	},
+	[EXAMPLE_QUEUE_QUERY] = {
+		EXAMPLE(QUEUE_QUERY, KIND_QUEUE, krdma_queue_query, 40), .answers = true,
+		.reserved = RESERVED(krdma_queue_query),
+	},
+	[EXAMPLE_SRQ_QUERY] = {
+		EXAMPLE(SRQ_QUERY, KIND_SRQ, krdma_srq_query, 24), .answers = true,
+	},
+	[EXAMPLE_SRQ_POST] = {
+		EXAMPLE(SRQ_POST, KIND_SRQ, krdma_queue_post, 32), .answers = true,
+		.reserved = RESERVED(krdma_queue_post), .fill = fill_post,
+	},
+};
+
+int example_arm(const struct example *example, struct scene *scene)
+{
+	unmake(scene);
+	scene->fd = scene->objects[example->kind];
+	return example->arm ? example->arm(scene) : 0;
+}
+
+void example_place(const struct example *example, struct scene *scene, void *at, size_t room,
+		   uint32_t size)
+{
+	uint64_t aligned[EXAMPLE_ROOM / sizeof(uint64_t)] = {};
+
+	if (example->fill)
+		example->fill(scene, aligned);
+	memcpy(aligned, &size, sizeof(size));
+	memcpy(at, aligned, room < sizeof(aligned) ? room : sizeof(aligned));
+	if (room > sizeof(aligned))
+		memset((char *)at + sizeof(aligned), 0, room - sizeof(aligned));
+}
+
+void example_undo(const struct example *example, struct scene *scene, const void *bytes)
+{
+	uint64_t aligned[EXAMPLE_ROOM / sizeof(uint64_t)];
+
+	memcpy(aligned, bytes, example->known_size);
+	if (example->undo)
+		example->undo(scene, aligned);
+}

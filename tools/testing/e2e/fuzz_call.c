@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How the fuzzer calls: every answer is judged by what <linux/krdma.h> says.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "session.h"
+
+/* A call that waits is interrupted after so long, and then again and again. */
+#define INTERRUPT_MS	5
+
+#define PAGE		4096
+
+/* What a program has there that is not its structure. */
+#define CANARY		0x5a
+
+int fuzz_thread_begin(struct fuzz_thread *thread)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM };
+
+	event._sigev_un._tid = syscall(SYS_gettid);
+	thread->shared->busy[thread->index].thread = event._sigev_un._tid;
+	if (timer_create(CLOCK_MONOTONIC, &event, &thread->timer))
+		return -errno;
+	thread->page = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (thread->page == MAP_FAILED || mprotect(thread->page + 2 * PAGE, PAGE, PROT_NONE))
+		return -ENOMEM;
+	thread->cover = fuzz_cover_open();
+	if (thread->cover)
+		thread->shared->has_coverage = true;
+	return 0;
+}
+
+void fuzz_fail(struct fuzz_thread *thread, const char *format, ...)
+{
+	va_list args;
+
+	if (atomic_exchange(&thread->shared->failed, true))
+		return;
+	va_start(args, format);
+	vsnprintf(thread->shared->failure, sizeof(thread->shared->failure), format, args);
+	va_end(args);
+}
+
+static void interrupt_after(struct fuzz_thread *thread, long ms)
+{
+	struct itimerspec span = {
+		.it_value.tv_nsec = ms * 1000000,
+		.it_interval.tv_nsec = ms * 1000000,
+	};
+
+	timer_settime(thread->timer, 0, &span, NULL);
+}
+
+uint64_t fuzz_call_begin(struct fuzz_thread *thread, unsigned int call, bool waits)
+{
+	struct fuzz_busy *busy = &thread->shared->busy[thread->index];
+	uint64_t now = now_ms();
+
+	busy->call = call;
+	busy->since_ms = now;
+	if (waits)
+		interrupt_after(thread, INTERRUPT_MS);
+	if (thread->cover)
+		fuzz_cover_begin(thread->cover);
+	return now;
+}
+
+void fuzz_call_end(struct fuzz_thread *thread, unsigned int call, bool waits, uint64_t begun,
+		   int ret)
+{
+	struct fuzz_shared *shared = thread->shared;
+	unsigned int discovered = 0, took = now_ms() - begun;
+
+	if (thread->cover)
+		discovered = fuzz_cover_end(thread->cover, shared);
+	if (waits)
+		interrupt_after(thread, 0);
+	shared->busy[thread->index].since_ms = 0;
+	shared->kernel_edges += discovered;
+	shared->calls[call]++;
+	shared->successes[call] += ret >= 0;
+	if (took > shared->slowest_ms[call])
+		shared->slowest_ms[call] = took;
+	if (fuzz_discover(shared, fuzz_mix(call + 1, ret))) {
+		shared->errors++;
+		thread->discovered = true;
+	}
+	if (discovered || fuzz_discover(shared, fuzz_mix(thread->last_call << 8 | call, ret)))
+		thread->discovered = true;
+	thread->last_call = call;
+}
+
+/*
+ * What is answered
+ */
+
+/* The structure as it was given, for a message. */
+static void dump(char *text, size_t room, const unsigned char *bytes, uint32_t size)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < size && i < 200 && at + 3 < room; i++)
+		at += snprintf(text + at, room - at, "%s%02x", i && i % 8 == 0 ? " " : "",
+			       bytes[i]);
+}
+
+/* What is not documented is told at the end: there may be more of it. */
+static void note_strange(struct fuzz_thread *thread, const struct fuzz_request *request, int error,
+			 const void *structure, uint32_t size)
+{
+	struct fuzz_shared *shared = thread->shared;
+	char text[480] = "";
+	unsigned int at;
+
+	if (!fuzz_discover(shared, fuzz_mix(~0ULL - error, request->cmd)))
+		return;
+	at = atomic_fetch_add(&shared->strange_count, 1);
+	dump(text, sizeof(text), structure, size);
+	if (at < FUZZ_STRANGE)
+		snprintf(shared->strange[at], sizeof(shared->strange[at]), "%s answered %s to %s",
+			 request->name, strerror(error), text);
+}
+
+static bool may_answer(const struct fuzz_thread *thread, const struct fuzz_request *request,
+		       int slot, int error)
+{
+	if (fuzz_listed(fuzz_common_errors, error) || fuzz_listed(request->errors, error))
+		return true;
+	/* Another thread may have closed or replaced what is called. */
+	if (error == EBADF)
+		return !thread->alone || slot < 0 || thread->pool->slots[slot].fd < 0;
+	if (error == ENOTTY)
+		return !thread->alone || slot < 0 ||
+		       thread->pool->slots[slot].kind != request->kind;
+	return false;
+}
+
+static void judge_entries(struct fuzz_thread *thread, const char *name, uint32_t asked,
+			  uint32_t accepted, int error, bool all_or_error)
+{
+	bool all = accepted == asked;
+
+	if (accepted > asked)
+		fuzz_fail(thread, "%s accepted %u of %u", name, accepted, asked);
+	if (error && !fuzz_listed(fuzz_entry_errors, -error))
+		fuzz_fail(thread, "%s refused an entry with %d (%s), which no entry may get", name,
+			  error, strerror(-error));
+	if (all_or_error && all != !error)
+		fuzz_fail(thread, "%s accepted %u of %u with error %d", name, accepted, asked,
+			  error);
+}
+
+static void judge_success(struct fuzz_thread *thread, unsigned int index, const void *structure)
+{
+	const struct krdma_queue_enter *enter = structure;
+	const struct krdma_queue_post *post = structure;
+	const struct krdma_queue_reap *reap = structure;
+	const struct krdma_conn_wait *wait = structure;
+
+	switch (index) {
+	case FUZZ_QUEUE_ENTER:
+		judge_entries(thread, fuzz_call_name(index), enter->to_submit, enter->submitted,
+			      enter->error, false);
+		break;
+	case FUZZ_QUEUE_POST:
+	case FUZZ_SRQ_POST:
+		judge_entries(thread, fuzz_call_name(index), post->count, post->accepted,
+			      post->error, true);
+		break;
+	case FUZZ_QUEUE_REAP:
+		if (reap->reaped > reap->count)
+			fuzz_fail(thread, "QUEUE_REAP gave %u, asked for %u", reap->reaped,
+				  reap->count);
+		break;
+	case FUZZ_CONN_WAIT:
+		if (wait->state > KRDMA_CONN_CLOSED)
+			fuzz_fail(thread, "CONN_WAIT says state %u", wait->state);
+		break;
+	}
+}
+
+/*
+ * What becomes of it
+ */
+
+static void map_ring(struct fuzz_thread *thread, int slot, uint64_t size)
+{
+	struct fuzz_pool *pool = thread->pool;
+	void *window = fuzz_pool_ring(pool, slot);
+
+	if (!size || size > FUZZ_WINDOW)
+		return;
+	if (mmap(window, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 pool->slots[slot].fd, 0) == MAP_FAILED) {
+		if (thread->alone)
+			fuzz_fail(thread, "a ring of %llu bytes cannot be mapped: %s",
+				  (unsigned long long)size, strerror(errno));
+		return;
+	}
+	pool->slots[slot].ring = size;
+}
+
+static void keep_memory(struct fuzz_thread *thread, const struct krdma_memory_register *reg,
+			unsigned int session)
+{
+	struct fuzz_memory *memory =
+		&thread->pool->memories[fuzz_below(&thread->random, FUZZ_MEMORIES)];
+	uint64_t offset = reg->addr - (uintptr_t)thread->pool->arena;
+
+	if (offset >= FUZZ_ARENA_SIZE || reg->length > FUZZ_ARENA_SIZE - offset)
+		return;
+	memory->length = 0;
+	memory->offset = offset;
+	memory->key = reg->remote_key;
+	memory->session = session;
+	memory->id = reg->id;
+	memory->length = reg->length;
+}
+
+static void keep_port(struct fuzz_thread *thread, const struct krdma_listen *listen)
+{
+	const unsigned char *bytes = (const void *)&listen->address;
+
+	thread->pool->ports[fuzz_below(&thread->random, FUZZ_PORTS)] = bytes[2] << 8 | bytes[3];
+}
+
+static void take(struct fuzz_thread *thread, unsigned int index, int slot, const void *structure)
+{
+	const struct krdma_listener_next *next = structure;
+	const struct krdma_queue_create *queue = structure;
+	const struct krdma_conn_create *conn = structure;
+	const struct krdma_srq_create *srq = structure;
+	const struct krdma_listen *listen = structure;
+	unsigned int session = slot < 0 ? 0 : thread->pool->slots[slot].session;
+
+	switch (index) {
+	case FUZZ_LISTEN:
+		fuzz_keep(thread, listen->fd, FUZZ_LISTENER, 0, session);
+		keep_port(thread, listen);
+		break;
+	case FUZZ_CONN_CREATE:
+		fuzz_keep(thread, conn->fd, FUZZ_CONN, conn->id, session);
+		break;
+	case FUZZ_LISTENER_NEXT:
+		fuzz_keep(thread, next->fd, FUZZ_CONN, next->id, session);
+		break;
+	case FUZZ_SRQ_CREATE:
+		fuzz_keep(thread, srq->fd, FUZZ_SRQ, srq->id, session);
+		break;
+	case FUZZ_QUEUE_CREATE:
+		map_ring(thread, fuzz_keep(thread, queue->fd, FUZZ_QUEUE, 0, session),
+			 queue->ring_size);
+		break;
+	case FUZZ_MEMORY_REGISTER:
+		keep_memory(thread, structure, session);
+		break;
+	}
+}
+
+/* The program's structure at the end of a page, or over its end, or nowhere. */
+static unsigned char *place(struct fuzz_thread *thread, uint32_t size)
+{
+	unsigned char *end = thread->page + 2 * PAGE;
+
+	if (size > 2 * PAGE)
+		size = 2 * PAGE;
+	if (fuzz_one_in(&thread->random, 200))
+		return end - fuzz_below(&thread->random, size + 1);
+	if (fuzz_one_in(&thread->random, 300))
+		return thread->pool->forbidden + PAGE * fuzz_below(&thread->random, 2);
+	if (fuzz_one_in(&thread->random, 300))
+		return (unsigned char *)(uintptr_t)fuzz_next(&thread->random);
+	return end - size - (fuzz_one_in(&thread->random, 4) ? fuzz_below(&thread->random, 64) : 0);
+}
+
+int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
+		 uint32_t size)
+{
+	const struct fuzz_request *request = &fuzz_requests[index];
+	unsigned char *at = place(thread, size), *end = thread->page + 2 * PAGE;
+	bool safe = at >= thread->page && at + size <= end;
+	int fd = slot < 0 ? -1 : atomic_load(&thread->pool->slots[slot].fd);
+	uint32_t known = size < request->size ? size : request->size;
+	uint64_t begun;
+	int ret;
+
+	memset(thread->page, fuzz_one_in(&thread->random, 2) ? 0 : CANARY, 2 * PAGE);
+	if (safe)
+		memcpy(at, structure, known);
+	else if (at >= thread->page && at < end)
+		memcpy(at, structure, end - at < known ? end - at : known);
+	begun = fuzz_call_begin(thread, index, request->waits);
+	ret = ioctl(fd, request->cmd, at) < 0 ? -errno : 0;
+	fuzz_call_end(thread, index, request->waits, begun, ret);
+
+	if (ret && !may_answer(thread, request, slot, -ret))
+		note_strange(thread, request, -ret, structure, known);
+	if (!ret && !safe)
+		fuzz_fail(thread, "%s succeeded with a structure at %p", request->name, at);
+	if (!safe || (ret && index != FUZZ_CONN_WAIT))
+		return ret;
+	/* The sizes and flags are the program's. */
+	if (memcmp(at, structure, known < 8 ? known : 8))
+		fuzz_fail(thread, "%s has changed size or flags", request->name);
+	memcpy(structure, at, known);
+	if (!ret && known == request->size) {
+		judge_success(thread, index, structure);
+		take(thread, index, slot, structure);
+	}
+	return ret;
+}
+
+/*
+ * Slots
+ */
+
+static void unmap_ring(struct fuzz_pool *pool, int slot)
+{
+	if (!atomic_exchange(&pool->slots[slot].ring, 0))
+		return;
+	/* Never away: another thread may be writing there. */
+	mmap(fuzz_pool_ring(pool, slot), FUZZ_WINDOW, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void close_fd(struct fuzz_thread *thread, int fd)
+{
+	uint64_t begun = fuzz_call_begin(thread, FUZZ_CLOSE, false);
+	int ret = close(fd) < 0 ? -errno : 0;
+
+	fuzz_call_end(thread, FUZZ_CLOSE, false, begun, ret);
+	if (ret)
+		fuzz_fail(thread, "close() answered %s", strerror(-ret));
+}
+
+void fuzz_close(struct fuzz_thread *thread, int slot)
+{
+	int fd = atomic_exchange(&thread->pool->slots[slot].fd, -1);
+
+	if (fd < 0)
+		return;
+	/* A mapping keeps its queue: sometimes it is the last to go. */
+	if (!fuzz_one_in(&thread->random, 4))
+		unmap_ring(thread->pool, slot);
+	close_fd(thread, fd);
+}
+
+int fuzz_keep(struct fuzz_thread *thread, int fd, enum fuzz_kind kind, unsigned int id,
+	      unsigned int session)
+{
+	struct fuzz_slot *slot;
+	unsigned int start = fuzz_below(&thread->random, FUZZ_SLOTS), place = start;
+	int former;
+
+	for (unsigned int i = 0; i < FUZZ_SLOTS; i++) {
+		place = (start + i) % FUZZ_SLOTS;
+		if (thread->pool->slots[place].fd < 0)
+			break;
+	}
+	slot = &thread->pool->slots[place];
+	unmap_ring(thread->pool, place);
+	slot->kind = kind;
+	slot->id = id;
+	slot->session = session;
+	slot->queue = -1;
+	former = atomic_exchange(&slot->fd, fd);
+	if (former >= 0)
+		close_fd(thread, former);
+	return place;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the fuzzer has reached: where the kernel tells it (KCOV), from which place in
+ * the module to which other a call went.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/kcov.h>
+
+#include "fuzz.h"
+
+#define KCOV_WORDS	(16u << 10)
+
+struct fuzz_cover {
+	int fd;
+	unsigned long *words;
+};
+
+bool fuzz_discover(struct fuzz_shared *shared, uint64_t what)
+{
+	uint32_t bit = fuzz_mix(what, 0) & ((1u << FUZZ_EDGE_BITS) - 1);
+	unsigned char mask = 1 << (bit & 7);
+
+	/* A look before: nearly always it is known, and others read the same line. */
+	if (atomic_load_explicit(&shared->seen[bit >> 3], memory_order_relaxed) & mask)
+		return false;
+	return !(atomic_fetch_or(&shared->seen[bit >> 3], mask) & mask);
+}
+
+struct fuzz_cover *fuzz_cover_open(void)
+{
+	struct fuzz_cover *cover = calloc(1, sizeof(*cover));
+
+	if (!cover)
+		return NULL;
+	cover->fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+	if (cover->fd < 0)
+		goto free_cover;
+	if (ioctl(cover->fd, KCOV_INIT_TRACE, (unsigned long)KCOV_WORDS))
+		goto close_file;
+	cover->words = mmap(NULL, KCOV_WORDS * sizeof(*cover->words), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, cover->fd, 0);
+	if (cover->words == MAP_FAILED)
+		goto close_file;
+	if (ioctl(cover->fd, KCOV_ENABLE, KCOV_TRACE_PC))
+		goto unmap;
+	return cover;
+
+unmap:
+	munmap(cover->words, KCOV_WORDS * sizeof(*cover->words));
+close_file:
+	close(cover->fd);
+free_cover:
+	free(cover);
+	return NULL;
+}
+
+void fuzz_cover_begin(struct fuzz_cover *cover)
+{
+	__atomic_store_n(&cover->words[0], 0, __ATOMIC_RELAXED);
+}
+
+unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_shared *shared)
+{
+	unsigned long count = __atomic_load_n(&cover->words[0], __ATOMIC_RELAXED);
+	unsigned int discovered = 0;
+	uint64_t from = 0;
+
+	/* The first word is their number. */
+	for (unsigned long i = 1; i <= count && i < KCOV_WORDS; i++) {
+		uint64_t to = cover->words[i];
+
+		discovered += fuzz_discover(shared, fuzz_mix(from, to));
+		from = to;
+	}
+	return discovered;
+}

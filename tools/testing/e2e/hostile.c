@@ -1,0 +1,725 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program that does not want it to work: rings rewritten while the kernel reads
+ * them, memory that goes away under a request, what belongs to others, objects that
+ * are closed while they are used.  Whatever it does, it gets an error that is
+ * documented, and what it had is gone with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define PAGE		4096
+#define GONE_MS		20000
+
+/* An address of the kernel's, and one that is no address at all. */
+#define KERNEL_ADDRESS	0xffff888000000000ULL
+#define NO_ADDRESS	0x8000000000000000ULL
+
+FIXTURE(hostile)
+{
+	struct pair pair;
+	struct memory memory;
+	struct resources before;
+};
+
+FIXTURE_SETUP(hostile)
+{
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, pair_open(&self->pair, NULL));
+	ASSERT_EQ(0, memory_create(self->pair.a.session, self->pair.device, 4 * PAGE, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(hostile)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
+}
+
+/* If nothing were counted, nothing would ever be missed. */
+TEST_F(hostile, what_is_held_is_counted)
+{
+	struct resources now;
+
+	ASSERT_EQ(0, resources_read(&now));
+	for (int kind = 0; kind < RESOURCE_KINDS; kind++) {
+		if (kind == RESOURCE_SRQ)
+			continue;
+		EXPECT_LT(self->before.count[kind], now.count[kind]) {
+			TH_LOG("%s", resource_name(kind));
+		}
+	}
+	EXPECT_LE(self->before.count[RESOURCE_QP] + 2, now.count[RESOURCE_QP]);
+	EXPECT_LE(self->before.count[RESOURCE_PINS] + 4, now.count[RESOURCE_PINS]);
+}
+
+/* For a while; how long depends on the kernel. */
+static uint64_t soon(void)
+{
+	return now_ms() + rounds(700, 1500);
+}
+
+/*
+ * Threads that do something again and again until they are told to stop
+ */
+
+struct storm {
+	struct pair *pair;
+	struct memory *memory;
+	atomic_bool stop;
+	/* The first answer that is not documented, 0: none. */
+	atomic_int wrong;
+	atomic_uint good;
+	atomic_uint refused;
+	pthread_t thread;
+	void *more;
+};
+
+static int storm_begin(struct storm *storm, void *(*act)(void *))
+{
+	return -pthread_create(&storm->thread, NULL, act, storm);
+}
+
+static int storm_end(struct storm *storm)
+{
+	storm->stop = true;
+	return -pthread_join(storm->thread, NULL);
+}
+
+static bool among(int ret, const int *errors)
+{
+	while (*errors)
+		if (ret == -*errors++)
+			return true;
+	return false;
+}
+
+static void judge(struct storm *storm, int ret, const int *errors)
+{
+	if (!ret)
+		storm->good++;
+	else if (among(ret, errors))
+		storm->refused++;
+	else
+		storm->wrong = ret;
+}
+
+/* What an entry can be refused with, and what the request itself can. */
+static const int entry_errors[] = {
+	EAGAIN, ENOENT, ENOTCONN, ENODEV, EOPNOTSUPP, EINVAL, EMSGSIZE, EOVERFLOW, EACCES,
+	ERANGE, ESTALE, EXDEV, EFAULT, EIO, EBADMSG, ETIMEDOUT, 0,
+};
+
+/*
+ * Rings
+ */
+
+/* clang-format off */
+static const uint32_t wrong_distances[] = { 1, 2, 0x7fffffff, 0x80000000, 0xf0000000, };
+
+/* clang-format on */
+
+TEST_F(hostile, a_submission_index_that_makes_no_sense)
+{
+	struct queue *queue = self->pair.a.queue;
+	struct krdma_queue_enter enter;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
+		queue->ring->sq_tail =
+			queue->ring->sq_head + queue->sq_entries + wrong_distances[i];
+		EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, &enter)) {
+			TH_LOG("%#x beyond what is in the ring", wrong_distances[i]);
+		}
+	}
+	queue->ring->sq_tail = queue->ring->sq_head;
+	EXPECT_EQ(0, queue_enter(queue, 1, 0, 0, &enter));
+	EXPECT_EQ(0, enter.submitted);
+}
+
+TEST_F(hostile, a_completion_index_that_makes_no_sense)
+{
+	struct queue *queue = self->pair.a.queue;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
+		queue->ring->cq_head = queue->ring->cq_tail + wrong_distances[i];
+		/* More than there is room for is as wrong as what is yet to come. */
+		if (wrong_distances[i] == 0xf0000000)
+			queue->ring->cq_head = queue->ring->cq_tail - queue->cq_entries - 1;
+		EXPECT_EQ(-EBADMSG, queue_enter(queue, 0, 1, deadline_in(50), NULL)) {
+			TH_LOG("%#x", queue->ring->cq_head);
+		}
+		EXPECT_EQ(-EBADMSG, queue_reap(queue->fd, &cqe, 1, 1, deadline_in(50), &reaped));
+	}
+	queue->ring->cq_head = queue->ring->cq_tail;
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(queue, 0, 1, deadline_in(20), NULL));
+}
+
+TEST_F(hostile, what_is_the_kernel_s_own_in_a_ring_does_not_matter)
+{
+	struct queue *queue = self->pair.a.queue;
+	struct krdma_ring kept = *queue->ring;
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 1, &self->memory, 0, 8);
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 2, &self->memory, PAGE, 8);
+	struct krdma_cqe cqe;
+
+	memset(queue->ring, 0xff, offsetof(struct krdma_ring, sq_tail));
+	queue->ring->cq_flags = UINT32_MAX;
+	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
+	queue->sqes[kept.sq_tail % queue->sq_entries] = entry;
+	__atomic_store_n(&queue->ring->sq_tail, kept.sq_tail + 1, __ATOMIC_RELEASE);
+	EXPECT_EQ(0, queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(0, queue_take(queue, &cqe));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_EQ(1, cqe.cookie);
+}
+
+static void *scribble(void *argument)
+{
+	struct storm *storm = argument;
+	struct queue *queue = storm->pair->a.queue;
+	unsigned int seed = 1;
+
+	while (!storm->stop) {
+		volatile uint32_t *ring = (void *)queue->ring;
+
+		seed = seed * 1103515245 + 12345;
+		queue->ring->sq_tail =
+			queue->ring->sq_head + (seed >> 16) % (queue->sq_entries + 2);
+		ring[(seed >> 8) % (queue->size / 4)] = seed;
+		if (!(seed & 0x700))
+			queue->ring->cq_head = queue->ring->cq_tail;
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
+{
+	struct storm storm = { .pair = &self->pair };
+	struct queue *queue = self->pair.a.queue;
+	struct krdma_queue_enter enter;
+	struct krdma_cqe cqes[8];
+	uint64_t end = soon();
+	uint32_t reaped;
+
+	ASSERT_EQ(0, storm_begin(&storm, scribble));
+	while (now_ms() < end && !storm.wrong) {
+		int ret = queue_enter(queue, 16, 0, 0, &enter);
+
+		judge(&storm, ret, entry_errors);
+		if (!ret)
+			judge(&storm, enter.error, entry_errors);
+		judge(&storm, queue_enter(queue, 0, 2, deadline_in(1), &enter), entry_errors);
+		judge(&storm, queue_reap(queue->fd, cqes, 8, 1, deadline_in(1), &reaped),
+		      entry_errors);
+	}
+	ASSERT_EQ(0, storm_end(&storm));
+	EXPECT_EQ(0, storm.wrong);
+	EXPECT_LT(0, storm.refused);
+}
+
+TEST_F(hostile, mappings_that_there_are_not)
+{
+	struct queue *queue = self->pair.a.queue;
+	const struct {
+		size_t size;
+		int protection;
+		int flags;
+		off_t offset;
+	} wrong[] = {
+		{ queue->size, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
+		{ PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
+		{ PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0x7ffff000 },
+		{ queue->size + PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ queue->size * 2, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ queue->size - PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ queue->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0 },
+		{ queue->size, PROT_READ, MAP_PRIVATE, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		void *at = mmap(NULL, wrong[i].size, wrong[i].protection, wrong[i].flags, queue->fd,
+				wrong[i].offset);
+
+		EXPECT_TRUE(at == MAP_FAILED) {
+			TH_LOG("line %zu", i);
+			munmap(at, wrong[i].size);
+		}
+	}
+	/* A connection has no memory at all. */
+	EXPECT_TRUE(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->pair.a.conn, 0) == MAP_FAILED);
+	EXPECT_EQ(ENODEV, errno);
+}
+
+/* Nobody may run what the kernel, or another process, puts into a ring. */
+TEST_F(hostile, a_ring_cannot_be_run)
+{
+	struct queue *queue = self->pair.a.queue;
+	void *at = mmap(NULL, queue->size, PROT_READ | PROT_EXEC, MAP_SHARED, queue->fd, 0);
+
+	EXPECT_TRUE(at == MAP_FAILED);
+	EXPECT_EQ(-1, mprotect(queue->ring, queue->size, PROT_READ | PROT_EXEC));
+}
+
+TEST_F(hostile, a_mapping_is_moved_grown_and_cut)
+{
+	struct queue *queue = self->pair.a.queue;
+	void *at = mmap(NULL, queue->size, PROT_READ | PROT_WRITE, MAP_SHARED, queue->fd, 0);
+	char *moved;
+
+	ASSERT_TRUE(at != MAP_FAILED);
+	EXPECT_TRUE(mremap(at, queue->size, queue->size + PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+	moved = mremap(at, queue->size, queue->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       (char *)self->memory.data + (1 << 24));
+	if (moved == MAP_FAILED)
+		moved = at;
+	/* As much as was promised can be read and written, wherever it is. */
+	for (size_t i = 0; i < queue->size; i += PAGE)
+		((volatile char *)moved)[i] = ((volatile char *)moved)[i];
+	EXPECT_EQ(0, munmap(moved, PAGE));
+	EXPECT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+	EXPECT_EQ(0, munmap(moved + PAGE, queue->size - PAGE));
+	EXPECT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+}
+
+TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
+{
+	struct queue *queue = self->pair.a.queue;
+	pid_t child = fork();
+	int status;
+
+	ASSERT_LE(0, child);
+	if (child == 0) {
+		struct krdma_ring *ring = mmap(NULL, queue->size, PROT_READ | PROT_WRITE,
+					       MAP_SHARED, queue->fd, 0);
+
+		if (ring == MAP_FAILED)
+			_exit(1);
+		/* Not by pair_close(): its addresses may be those of the new mapping. */
+		close_range(3, ~0U, 0);
+		for (int i = 0; i < 100; i++) {
+			ring->sq_tail++;
+			ring->cq_head++;
+			sleep_ms(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 50; i++) {
+		int ret = queue_enter(queue, 4, 0, 0, NULL);
+
+		EXPECT_TRUE(!ret || ret == -EBADMSG);
+		sleep_ms(1);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
+{
+	struct krdma_sqe room[8], entries[8];
+	struct krdma_cqe cqes[8];
+	uint32_t reaped, total = 0;
+
+	for (int i = 0; i < 8; i++) {
+		room[i] = sqe_receive(self->pair.b.id, i, &self->memory, PAGE, 64);
+		entries[i] = sqe_send(self->pair.a.id, i, &self->memory, 0, 64);
+	}
+	ASSERT_EQ(0, munmap(self->pair.a.queue->ring, self->pair.a.queue->size));
+	self->pair.a.queue->ring = mmap(NULL, self->pair.a.queue->size, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, room, 8, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, entries, 8, NULL));
+	/* They are there for whoever asks by a request. */
+	while (total < 8 && !queue_reap(self->pair.a.queue->fd, cqes, 8, 1,
+					deadline_in(PATIENCE_MS), &reaped))
+		total += reaped;
+	EXPECT_EQ(8, total);
+}
+
+/*
+ * Memory that goes away
+ */
+
+static void *replace_pages(void *argument)
+{
+	struct storm *storm = argument;
+	char *at = storm->more;
+
+	while (!storm->stop) {
+		munmap(at, 2 * PAGE);
+		mmap(at, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		mprotect(at, 2 * PAGE, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+/* Entries, pieces and inline data in pages that another thread takes away. */
+TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
+{
+	void *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	struct storm storm = { .pair = &self->pair, .more = pages };
+	struct queue *queue = self->pair.a.queue;
+	struct krdma_sqe entry = {
+		.opcode = KRDMA_OP_SEND,
+		.target = self->pair.a.id,
+		.piece_count = 3,
+		.piece.addr = (uintptr_t)pages + PAGE - 24,
+	};
+	struct krdma_sqe inlined = {
+		.opcode = KRDMA_OP_SEND,
+		.flags = KRDMA_SQE_INLINE,
+		.target = self->pair.a.id,
+		.piece_count = 1,
+		.piece = { .addr = (uintptr_t)pages + PAGE - 16, .length = 32 },
+	};
+	uint64_t end = soon();
+	uint32_t reaped;
+
+	ASSERT_TRUE(pages != MAP_FAILED);
+	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
+	while (now_ms() < end && !storm.wrong) {
+		void *array = (char *)pages + PAGE - sizeof(entry);
+
+		judge(&storm, queue_post(queue->fd, &entry, 1, NULL), entry_errors);
+		judge(&storm, queue_post(queue->fd, &inlined, 1, NULL), entry_errors);
+		judge(&storm, queue_post(queue->fd, array, 3, NULL), entry_errors);
+		judge(&storm, queue_reap(queue->fd, array, 4, 0, 0, &reaped), entry_errors);
+		judge(&storm, session_request(queue->fd, KRDMA_QUEUE_QUERY, array), entry_errors);
+	}
+	ASSERT_EQ(0, storm_end(&storm));
+	EXPECT_EQ(0, storm.wrong);
+	EXPECT_LT(0, storm.refused);
+	munmap(pages, 4 * PAGE);
+}
+
+/* Registering what another thread unmaps; the pages of each success are pinned. */
+TEST_F_TIMEOUT(hostile, memory_goes_away_while_it_is_registered, 120)
+{
+	static const int errors[] = { EFAULT, EACCES, EAGAIN, ENOMEM, 0 };
+	void *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	struct storm storm = { .more = pages };
+	uint64_t end = soon();
+
+	ASSERT_TRUE(pages != MAP_FAILED);
+	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
+	while (now_ms() < end && !storm.wrong) {
+		struct memory memory;
+		int ret = memory_register(self->pair.a.session, self->pair.device, pages, 4 * PAGE,
+					  ACCESS_ALL, &memory);
+
+		judge(&storm, ret, errors);
+		if (!ret)
+			EXPECT_EQ(0, memory_release(memory.session, memory.id, 0));
+	}
+	ASSERT_EQ(0, storm_end(&storm));
+	EXPECT_EQ(0, storm.wrong);
+	EXPECT_LT(0, storm.good);
+	munmap(pages, 4 * PAGE);
+}
+
+TEST_F(hostile, addresses_that_are_none_of_the_program_s)
+{
+	const uint64_t addresses[] = {
+		KERNEL_ADDRESS, NO_ADDRESS, ~0ULL, ~0ULL - 4096, 1, 0, 0xffffffff80000000ULL,
+	};
+	struct krdma_queue_post post = { .size = sizeof(post), .count = 1 };
+	struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .target = self->pair.a.id };
+	int queue = self->pair.a.queue->fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		struct krdma_memory_register reg = {
+			.size = sizeof(reg),
+			.addr = addresses[i],
+			.length = PAGE,
+			.device_id = self->pair.device,
+		};
+		int ret;
+
+		post.entries = addresses[i];
+		EXPECT_EQ(-EFAULT, session_request(queue, KRDMA_QUEUE_POST, &post)) {
+			TH_LOG("entries at %llx", (unsigned long long)addresses[i]);
+		}
+		entry.flags = 0;
+		entry.piece_count = 2;
+		entry.piece = (struct krdma_piece){ .addr = addresses[i] };
+		EXPECT_EQ(-EFAULT, queue_post(queue, &entry, 1, NULL)) {
+			TH_LOG("pieces at %llx", (unsigned long long)addresses[i]);
+		}
+		ret = session_request(self->pair.a.session, KRDMA_MEMORY_REGISTER, &reg);
+		EXPECT_TRUE(ret == -EFAULT || ret == -EINVAL || ret == -ENOMEM) {
+			TH_LOG("memory at %llx: %d", (unsigned long long)addresses[i], ret);
+		}
+	}
+}
+
+TEST_F(hostile, unaligned_arrays_are_arrays_too)
+{
+	char bytes[3 * sizeof(struct krdma_sqe)] = {};
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 7, &self->memory, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 8, &self->memory, 0, 8);
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+
+	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
+	memcpy(bytes + 1, &entry, sizeof(entry));
+	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, (void *)(bytes + 1), 1, NULL));
+	ASSERT_EQ(0, queue_reap(self->pair.a.queue->fd, (void *)(bytes + 3), 1, 1,
+				deadline_in(PATIENCE_MS), &reaped));
+	memcpy(&cqe, bytes + 3, sizeof(cqe));
+	EXPECT_EQ(8, cqe.cookie);
+}
+
+/*
+ * What belongs to others
+ */
+
+TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
+{
+	struct krdma_memory_query query = { .size = sizeof(query) };
+	struct krdma_sqe entry;
+	struct memory stolen;
+	struct pair other;
+
+	ASSERT_EQ(0, pair_open(&other, NULL));
+	stolen = self->memory;
+	for (uint32_t guess = 0; guess < 64; guess++) {
+		query.id = guess;
+		EXPECT_EQ(-ENOENT, session_request(other.a.session, KRDMA_MEMORY_QUERY, &query));
+		EXPECT_EQ(-ENOENT, memory_release(other.a.session, guess, 0));
+		stolen.id = guess + 1;
+		entry = sqe_send(other.a.id, 0, &stolen, 0, 8);
+		EXPECT_EQ(-ENOENT, queue_post(other.a.queue->fd, &entry, 1, NULL)) {
+			TH_LOG("memory %u", stolen.id);
+		}
+	}
+	/* A queue reaches only what was prepared with it. */
+	for (int64_t id = (int64_t)self->pair.a.id - 20; id < other.b.id + 20; id++) {
+		if (id == other.a.id)
+			continue;
+		entry = (struct krdma_sqe){ .opcode = KRDMA_OP_SEND, .target = id };
+		EXPECT_EQ(-ENOENT, queue_post(other.a.queue->fd, &entry, 1, NULL)) {
+			TH_LOG("target %lld", (long long)id);
+		}
+	}
+	pair_close(&other);
+}
+
+TEST_F(hostile, queues_and_shared_receives_of_another_session_are_refused)
+{
+	struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
+	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	struct pair other;
+
+	ASSERT_EQ(0, pair_begin(&other, NULL));
+	ASSERT_EQ(0, pair_resolve(&other));
+	prepare.queue_fd = self->pair.a.queue->fd;
+	EXPECT_EQ(-EXDEV, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
+	prepare.queue_fd = self->pair.a.conn;
+	EXPECT_EQ(-EPROTOTYPE, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
+	prepare.queue_fd = 9999;
+	EXPECT_EQ(-EBADF, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
+	srq.queue_fd = self->pair.a.queue->fd;
+	srq.device_id = other.device;
+	EXPECT_EQ(-EXDEV, session_request(other.sessions[0], KRDMA_SRQ_CREATE, &srq));
+	pair_close(&other);
+}
+
+/*
+ * Closed while it is used
+ */
+
+static void *use_without_end(void *argument)
+{
+	static const int errors[] = { EBADF, ENOTTY, EPROTOTYPE, EINPROGRESS, EHOSTUNREACH,
+				      ECONNREFUSED, ECONNRESET, ENOTCONN, ECONNABORTED, EALREADY,
+				      EAGAIN, ETIMEDOUT, ENOENT, EISCONN, EINVAL, 0 };
+	struct storm *storm = argument;
+	struct pair *pair = storm->pair;
+
+	while (!storm->stop) {
+		struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .target = pair->a.id };
+		struct krdma_info info = { .size = sizeof(info) };
+		struct krdma_conn_query query;
+		struct krdma_cqe cqe;
+		uint32_t reaped;
+
+		judge(storm, conn_query(pair->a.conn, NULL, 0, &query), errors);
+		judge(storm, conn_wait(pair->a.conn, deadline_in(1), NULL), errors);
+		judge(storm, queue_post(pair->a.own[0].fd, &entry, 1, NULL), errors);
+		judge(storm, queue_reap(pair->a.own[0].fd, &cqe, 1, 1, deadline_in(1), &reaped),
+		      errors);
+		judge(storm, session_request(pair->sessions[0], KRDMA_INFO, &info), errors);
+	}
+	return NULL;
+}
+
+/* In which order the ends of a pair are closed under those who use it. */
+static void close_in_order(struct pair *pair, unsigned int order)
+{
+	int *const fds[] = { &pair->a.conn, &pair->a.own[0].fd, &pair->sessions[0],
+			     &pair->b.conn, &pair->listener };
+
+	for (int i = 0; i < 5; i++) {
+		int *fd = fds[(order + i * (1 + order % 4)) % 5];
+
+		if (*fd >= 0)
+			close(*fd);
+		*fd = -1;
+		sleep_ms(order % 3);
+	}
+	pair->owned[0] = false;
+}
+
+TEST_F_TIMEOUT(hostile, everything_is_closed_by_another_thread_in_every_order, 300)
+{
+	unsigned int count = rounds(20, 10);
+
+	for (unsigned int order = 0; order < count; order++) {
+		struct storm storms[2] = {};
+		struct pair pair;
+
+		ASSERT_EQ(0, pair_open(&pair, NULL));
+		for (int i = 0; i < 2; i++) {
+			storms[i].pair = &pair;
+			ASSERT_EQ(0, storm_begin(&storms[i], use_without_end));
+		}
+		sleep_ms(rounds(3, 20));
+		close_in_order(&pair, order);
+		for (int i = 0; i < 2; i++) {
+			ASSERT_EQ(0, storm_end(&storms[i]));
+			EXPECT_EQ(0, storms[i].wrong) {
+				TH_LOG("order %u: %s", order, strerror(-storms[i].wrong));
+			}
+		}
+		pair_close(&pair);
+	}
+}
+
+TEST_F(hostile, the_session_is_closed_first)
+{
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->memory, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->memory, 0, 8);
+	struct krdma_cqe cqe;
+
+	close(self->pair.sessions[0]);
+	self->pair.owned[0] = false;
+	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->pair.a.queue, &entry, 1, NULL));
+	EXPECT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+}
+
+/* The connections use it, and keep it; what ends can be seen by nobody. */
+TEST_F(hostile, a_queue_is_closed_while_connections_use_it)
+{
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->memory, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->memory, 0, 8);
+	uint32_t state;
+
+	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, &entry, 1, NULL));
+	queue_close(&self->pair.a.own[0]);
+	EXPECT_EQ(0, conn_wait(self->pair.a.conn, deadline_in(PATIENCE_MS), &state));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);
+	EXPECT_EQ(0, conn_disconnect(self->pair.a.conn, 0));
+	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
+}
+
+/*
+ * As much as there is
+ */
+
+static int make_conn(struct pair *pair)
+{
+	int fd, ret = conn_create(pair->sessions[0], &fd, NULL);
+
+	return ret ? ret : fd;
+}
+
+static int make_queue(struct pair *pair)
+{
+	struct krdma_queue_create create = { .size = sizeof(create), .sq_entries = 1,
+					     .cq_entries = 1 };
+	int ret = session_request(pair->sessions[0], KRDMA_QUEUE_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+static int make_device_queue(struct pair *pair)
+{
+	struct krdma_queue_create create = { .size = sizeof(create), .device_id = pair->device,
+					     .cq_entries = 8 };
+	int ret = session_request(pair->sessions[0], KRDMA_QUEUE_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+static int make_listener(struct pair *pair)
+{
+	int fd, ret = listener_open(pair->sessions[0], BOOT_ADDRESS, 0, 0, &fd, NULL);
+
+	return ret ? ret : fd;
+}
+
+static int make_srq(struct pair *pair)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .queue_fd = pair->a.queue->fd,
+					   .depth = 1 };
+	int ret = session_request(pair->sessions[0], KRDMA_SRQ_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+static int (*const makers[])(struct pair *pair) = {
+	make_conn, make_queue, make_device_queue, make_listener, make_srq,
+};
+
+TEST_F_TIMEOUT(hostile, thousands_of_objects_until_it_is_enough, 300)
+{
+	static const int errors[] = { EMFILE, EDQUOT, ENOSPC, EADDRNOTAVAIL, ENOMEM, 0 };
+	unsigned int most = rounds(1500, 150);
+	const struct rlimit limit = { most, most };
+	int *fds = calloc(most, sizeof(*fds));
+
+	ASSERT_TRUE(!!fds);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	for (size_t i = 0; i < ARRAY_SIZE(makers); i++) {
+		unsigned int count = 0;
+		int fd = 0;
+
+		while (count < most) {
+			fd = makers[i](&self->pair);
+			if (fd < 0)
+				break;
+			fds[count++] = fd;
+		}
+		EXPECT_TRUE(among(fd, errors)) {
+			TH_LOG("kind %zu: %s after %u", i, strerror(-fd), count);
+		}
+		EXPECT_LT(8, count);
+		while (count)
+			close(fds[--count]);
+		/* There is room again, at the latest when what was closed is gone. */
+		for (int tries = 0; (fd = makers[i](&self->pair)) < 0 && tries < 200; tries++)
+			sleep_ms(20);
+		EXPECT_LE(0, fd);
+		close(fd);
+	}
+	free(fds);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a user may have: the module's limits, and those of descriptors.
+ *
+ * The tests' own user is exempt, so others do what is limited.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define PARAMETERS	"/sys/module/krdma/parameters/"
+#define MIB		(1024UL * 1024)
+
+/*
+ * A user of the line's own: what an earlier test's user had may end in the background,
+ * and counts until it has.
+ */
+#define LINE_USER	(10000 + __LINE__)
+
+static const char *const parameters[] = { "max_sessions", "max_objects", "max_memory_mb" };
+
+static int set_parameter(const char *name, unsigned int value)
+{
+	char path[128];
+	FILE *file;
+	int ret;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", name);
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	ret = fprintf(file, "%u\n", value) < 0 ? -EIO : 0;
+	return fclose(file) ? -errno : ret;
+}
+
+FIXTURE(limits)
+{
+	struct resources before;
+	unsigned int saved[ARRAY_SIZE(parameters)];
+	mode_t mode;
+};
+
+FIXTURE_SETUP(limits)
+{
+	struct stat status;
+	char line[32];
+
+	ASSERT_EQ(0, resources_read(&self->before));
+	for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
+		ASSERT_EQ(0, read_line(line, sizeof(line), PARAMETERS "%s", parameters[i]));
+		self->saved[i] = strtoul(line, NULL, 10);
+	}
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	self->mode = status.st_mode;
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+}
+
+FIXTURE_TEARDOWN(limits)
+{
+	chmod(SESSION_PATH, self->mode & 07777);
+	for (size_t i = 0; i < ARRAY_SIZE(parameters); i++)
+		EXPECT_EQ(0, set_parameter(parameters[i], self->saved[i]));
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+TEST_F(limits, defaults)
+{
+	EXPECT_EQ(1024, self->saved[0]);
+	EXPECT_EQ(65536, self->saved[1]);
+	EXPECT_EQ(0, self->saved[2]);
+}
+
+/*
+ * Sessions
+ */
+
+static int some_sessions(void *context)
+{
+	const int *limit = context;
+	int sessions[16];
+
+	for (int i = 0; i < *limit; i++) {
+		sessions[i] = session_open(O_CLOEXEC);
+		CHECK(sessions[i] >= 0);
+	}
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	if (!*limit)
+		return 0;
+	close(sessions[0]);
+	sessions[0] = session_open(O_CLOEXEC);
+	CHECK(sessions[0] >= 0);
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	return 0;
+}
+
+/* While one user has all that he may have, another one does the same. */
+static int sessions_beside(void *context)
+{
+	int session = session_open(O_CLOEXEC);
+
+	CHECK(session >= 0);
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	return child_run(context, NULL);
+}
+
+static int sessions_of_another(void *context)
+{
+	(void)context;
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	return 0;
+}
+
+TEST_F(limits, sessions)
+{
+	for (int limit = 0; limit < 5; limit++) {
+		ASSERT_EQ(0, set_parameter("max_sessions", limit));
+		EXPECT_EQ(0, child_run_as(LINE_USER, some_sessions, &limit));
+		EXPECT_EQ(0, child_run_as(LINE_USER, some_sessions, &limit));
+	}
+	/* Processes of a user share what he may have. */
+	ASSERT_EQ(0, set_parameter("max_sessions", 1));
+	EXPECT_EQ(0, child_run_as(SOME_USER, sessions_beside, sessions_of_another));
+}
+
+TEST_F(limits, users_do_not_count_for_one_another)
+{
+	int limit = 2;
+	int channel[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, set_parameter("max_sessions", limit));
+	ASSERT_EQ(0, pipe(channel));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		close(channel[1]);
+		if (child_become(SOME_USER) || session_open(0) < 0 || session_open(0) < 0)
+			_exit(1);
+		/* Until the test closes it. */
+		_exit(read(channel[0], &limit, 1));
+	}
+	close(channel[0]);
+	EXPECT_EQ(0, child_run_as(LINE_USER, some_sessions, &limit));
+	close(channel[1]);
+	waitpid(pid, NULL, 0);
+}
+
+TEST_F(limits, who_may_exceed_them)
+{
+	int sessions[8];
+
+	ASSERT_EQ(0, set_parameter("max_sessions", 2));
+	for (int i = 0; i < 8; i++) {
+		sessions[i] = session_open(O_CLOEXEC);
+		EXPECT_LE(0, sessions[i]);
+	}
+	for (int i = 0; i < 8; i++)
+		close(sessions[i]);
+}
+
+/*
+ * Objects
+ */
+
+static int make_conn(int session, uint32_t device)
+{
+	int fd;
+	int ret = conn_create(session, &fd, NULL);
+
+	(void)device;
+	return ret ? ret : fd;
+}
+
+static int make_listener(int session, uint32_t device)
+{
+	int fd;
+	int ret = listener_open(session, BOOT_ADDRESS, 0, 0, &fd, NULL);
+
+	(void)device;
+	return ret ? ret : fd;
+}
+
+static int make_queue(int session, uint32_t device)
+{
+	struct krdma_queue_create create = { .size = sizeof(create), .device_id = device };
+	int ret = session_request(session, KRDMA_QUEUE_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+static int make_unbound_queue(int session, uint32_t device)
+{
+	(void)device;
+	return make_queue(session, 0);
+}
+
+static int (*const makers[])(int session, uint32_t device) = {
+	make_conn, make_listener, make_queue, make_unbound_queue,
+};
+
+/* Opens until it is refused; the rest of the list is -1. */
+static int fill_objects(int session, uint32_t device, int *fds, int room)
+{
+	int count;
+
+	for (count = 0; count < room; count++) {
+		fds[count] = makers[count % ARRAY_SIZE(makers)](session, device);
+		if (fds[count] < 0)
+			return fds[count] == -EDQUOT ? count : fds[count];
+	}
+	return count;
+}
+
+/* What ends in the background is given back a little later. */
+static int make_soon(int maker, int session, uint32_t device)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	int fd;
+
+	while ((fd = makers[maker](session, device)) == -EDQUOT && now_ms() < deadline)
+		sleep_ms(1);
+	return fd;
+}
+
+static int some_objects(void *context)
+{
+	const int *limit = context;
+	int sessions[2], fds[16];
+	uint32_t device;
+	int session;
+
+	for (int i = 0; i < 2; i++) {
+		sessions[i] = session_open(O_CLOEXEC);
+		CHECK(sessions[i] >= 0);
+	}
+	session = sessions[0];
+	CHECK(!boot_device(session, &device));
+	CHECK(fill_objects(session, device, fds, 16) == *limit);
+	/* Whatever kind, and in whatever session. */
+	for (size_t maker = 0; maker < ARRAY_SIZE(makers); maker++)
+		for (int i = 0; i < 2; i++)
+			CHECK(makers[maker](sessions[i], device) == -EDQUOT);
+	for (int i = 0; i < *limit; i++) {
+		close(fds[i]);
+		fds[i] = make_soon(i % ARRAY_SIZE(makers), sessions[1], device);
+		CHECK(fds[i] >= 0);
+		CHECK(makers[i % ARRAY_SIZE(makers)](session, device) == -EDQUOT);
+	}
+	return 0;
+}
+
+TEST_F(limits, objects)
+{
+	for (int limit = 0; limit < 10; limit += 3) {
+		ASSERT_EQ(0, set_parameter("max_objects", limit));
+		EXPECT_EQ(0, child_run_as(LINE_USER + limit * 1000, some_objects, &limit));
+	}
+}
+
+/* No descriptor is to be had: what was made for it is gone again, and given back. */
+static int no_descriptors(void *context)
+{
+	struct rlimit limit, none;
+	uint32_t device;
+	int session, fd;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	none = limit;
+	none.rlim_cur = session + 1;
+	for (int i = 0; i < 20; i++) {
+		for (size_t maker = 0; maker < ARRAY_SIZE(makers); maker++) {
+			CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+			CHECK(makers[maker](session, device) == -EMFILE);
+			CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+		}
+	}
+	for (size_t maker = 0; maker < ARRAY_SIZE(makers); maker++) {
+		fd = make_soon(maker, session, device);
+		CHECK(fd >= 0);
+		close(fd);
+	}
+	return 0;
+}
+
+TEST_F(limits, descriptors)
+{
+	ASSERT_EQ(0, set_parameter("max_objects", 1));
+	EXPECT_EQ(0, child_run_as(LINE_USER, no_descriptors, NULL));
+}
+
+/*
+ * Memory
+ */
+
+static int some_memory(void *context)
+{
+	struct memory memory[4], more;
+	uint32_t device;
+	int session;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+
+	CHECK(memory_create(session, device, MIB + 1, ACCESS_ALL, &more) == -EDQUOT);
+	for (int i = 0; i < 4; i++)
+		CHECK(!memory_create(session, device, MIB / 4, ACCESS_ALL, &memory[i]));
+	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
+	/* Rings are memory too. */
+	CHECK(make_queue(session, device) == -EDQUOT);
+	CHECK(!memory_release(session, memory[0].id, 0));
+	/* Whole pages count, and all of it is given back at once. */
+	for (int i = 0; i < 100; i++) {
+		CHECK(!memory_register(session, device, memory[0].data, MIB / 4 - 4095,
+				       ACCESS_ALL, &more));
+		CHECK(memory_register(session, device, memory[0].data, 1, 0, &memory[3]) ==
+		      -EDQUOT);
+		CHECK(!memory_release(session, more.id, 0));
+	}
+	/* What fails is not charged. */
+	for (int i = 0; i < 100; i++)
+		CHECK(memory_register(session, device, NULL, MIB / 4, ACCESS_ALL, &more) ==
+		      -EFAULT);
+	CHECK(!memory_register(session, device, memory[0].data, MIB / 4, ACCESS_ALL, &more));
+	return 0;
+}
+
+TEST_F(limits, memory)
+{
+	ASSERT_EQ(0, set_parameter("max_memory_mb", 1));
+	EXPECT_EQ(0, child_run_as(LINE_USER, some_memory, NULL));
+}
+
+/* The limits change while they are used. */
+struct change {
+	int to_child[2];
+	int to_test[2];
+};
+
+/* Each side waits for the other's word. */
+static int say(int fd)
+{
+	return write(fd, "", 1) == 1 ? 0 : -errno;
+}
+
+static int hear(int fd)
+{
+	char word;
+
+	return read(fd, &word, 1) == 1 ? 0 : -ECONNRESET;
+}
+
+static int use_while_it_changes(void *context)
+{
+	const struct change *change = context;
+	struct memory memory, more;
+	int session, conn, fd;
+	uint32_t device, id;
+
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!memory_create(session, device, MIB, ACCESS_ALL, &memory));
+	CHECK(!conn_create(session, &conn, &id));
+	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
+
+	/* Below what there is: that stays and works, and nothing is added. */
+	CHECK(conn_create(session, &fd, &id) == -EDQUOT);
+	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	CHECK(conn_disconnect(conn, 0) == -ENOTCONN);
+	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
+
+	CHECK(!conn_create(session, &fd, &id));
+	CHECK(!memory_create(session, device, 1, ACCESS_ALL, &more));
+	CHECK(session_open(O_CLOEXEC) >= 0);
+	CHECK(!memory_release(session, memory.id, 0));
+	return say(change->to_test[1]);
+}
+
+static void *change_limits(void *context)
+{
+	const struct change *change = context;
+	uintptr_t ret = 0;
+
+	for (unsigned int step = 0; step < 2; step++) {
+		ret |= hear(change->to_test[0]);
+		ret |= set_parameter("max_objects", step * 2);
+		ret |= set_parameter("max_memory_mb", 1 + step);
+		ret |= set_parameter("max_sessions", step * 2);
+		ret |= say(change->to_child[1]);
+	}
+	return (void *)ret;
+}
+
+TEST_F(limits, they_can_be_changed_at_any_time)
+{
+	struct change change;
+	pthread_t thread;
+	void *ret;
+
+	ASSERT_EQ(0, pipe(change.to_child));
+	ASSERT_EQ(0, pipe(change.to_test));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_limits, &change));
+	EXPECT_EQ(0, child_run_as(LINE_USER, use_while_it_changes, &change));
+	/* In case that it ended before its time. */
+	say(change.to_test[1]);
+	say(change.to_test[1]);
+	pthread_join(thread, &ret);
+	EXPECT_TRUE(!ret);
+	for (int i = 0; i < 2; i++) {
+		close(change.to_child[i]);
+		close(change.to_test[i]);
+	}
+}
+
+/* Of many who ask at a time, no more than may be get something. */
+struct crowd {
+	int session;
+	uint32_t device;
+	pthread_barrier_t barrier;
+	int made;
+	int refused;
+	int other;
+};
+
+static void *crowd_make(void *context)
+{
+	struct crowd *crowd = context;
+
+	pthread_barrier_wait(&crowd->barrier);
+	for (int i = 0; i < 8; i++) {
+		int fd = make_conn(crowd->session, crowd->device);
+
+		if (fd >= 0)
+			__atomic_add_fetch(&crowd->made, 1, __ATOMIC_RELAXED);
+		else if (fd == -EDQUOT)
+			__atomic_add_fetch(&crowd->refused, 1, __ATOMIC_RELAXED);
+		else
+			__atomic_add_fetch(&crowd->other, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static int crowded(void *context)
+{
+	const int *limit = context;
+	struct crowd crowd = {};
+	pthread_t threads[4];
+
+	crowd.session = session_open(O_CLOEXEC);
+	CHECK(crowd.session >= 0);
+	CHECK(!boot_device(crowd.session, &crowd.device));
+	CHECK(!pthread_barrier_init(&crowd.barrier, NULL, 4));
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&threads[i], NULL, crowd_make, &crowd));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(!crowd.other);
+	CHECK(crowd.made == *limit);
+	CHECK(crowd.refused == 32 - *limit);
+	return 0;
+}
+
+TEST_F(limits, a_crowd_gets_no_more)
+{
+	for (unsigned int round = 0; round < rounds(40, 8); round++) {
+		int limit = 1 + round % 30;
+
+		ASSERT_EQ(0, set_parameter("max_objects", limit));
+		EXPECT_EQ(0, child_run_as(LINE_USER + round * 1000, crowded, &limit));
+	}
+}
+
+/* The opener's user is charged, whoever uses the session. */
+struct lent {
+	int session;
+	int error;
+};
+
+static int use_lent(void *context)
+{
+	const struct lent *lent = context;
+	int fd;
+
+	CHECK(conn_create(lent->session, &fd, NULL) == lent->error);
+	return 0;
+}
+
+static int lend(void *context)
+{
+	struct lent lent = { .error = -EDQUOT };
+	int fd;
+
+	(void)context;
+	/* Opened as one user, and used as another, who has nothing of his own. */
+	CHECK(!seteuid(0));
+	CHECK(!setresuid(SOME_USER, 0, 0));
+	lent.session = session_open(O_CLOEXEC);
+	CHECK(lent.session >= 0);
+	/* The limit is 2, and who makes the third is exempt. */
+	CHECK(!conn_create(lent.session, &fd, NULL));
+	CHECK(!child_run_as(OTHER_USER, use_lent, &(struct lent){ lent.session, 0 }));
+	CHECK(!conn_create(lent.session, &fd, NULL));
+	CHECK(!conn_create(lent.session, &fd, NULL));
+	CHECK(!child_run_as(OTHER_USER, use_lent, &lent));
+	CHECK(!child_run_as(SOME_USER, use_lent, &lent));
+	return 0;
+}
+
+TEST_F(limits, the_opener_is_charged)
+{
+	ASSERT_EQ(0, set_parameter("max_objects", 2));
+	EXPECT_EQ(0, child_run(lend, NULL));
+}
+
+/*
+ * Thousands
+ */
+
+static int many_objects(void *context)
+{
+	const unsigned int *count = context;
+	struct rlimit limit = { .rlim_cur = *count + 64, .rlim_max = *count + 64 };
+	unsigned char *data;
+	struct memory memory;
+	int session, fd;
+	uint32_t device;
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	for (unsigned int i = 0; i < *count; i++) {
+		fd = i % 8 ? make_conn(session, device) : make_unbound_queue(session, device);
+		CHECK(fd >= 0);
+	}
+	data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(data != MAP_FAILED);
+	for (unsigned int i = 0; i < *count; i++)
+		CHECK(!memory_register(session, device, data, 4096, ACCESS_ALL, &memory));
+	/* The end of the process is the end of all of it. */
+	return 0;
+}
+
+TEST_F(limits, thousands)
+{
+	unsigned int count = rounds(4000, 400);
+
+	EXPECT_EQ(0, child_run(many_objects, &count));
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+TEST_HARNESS_MAIN

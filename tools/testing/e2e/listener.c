@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: where they listen, who waits there, and how a request is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+FIXTURE(listener)
+{
+	int session;
+	int fd;
+	struct __kernel_sockaddr_storage address;
+	struct queue queue;
+	struct end_options with_queue;
+};
+
+FIXTURE_SETUP(listener)
+{
+	struct queue_options options = { .cq_entries = 8192 };
+
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 0, &self->fd, &self->address));
+	ASSERT_EQ(0, queue_create(self->session, &options, &self->queue));
+	memset(&self->with_queue, 0, sizeof(self->with_queue));
+	self->with_queue.queue = &self->queue;
+}
+
+FIXTURE_TEARDOWN(listener)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	queue_close(&self->queue);
+	close(self->session);
+}
+
+#define ASK(end) end_ask(end, self->session, &self->address, &self->with_queue)
+#define WAIT(end) conn_wait((end)->conn, deadline_in(PATIENCE_MS), NULL)
+
+static int listener_query(int fd, struct __kernel_sockaddr_storage *address)
+{
+	struct krdma_listener_query query = { .size = sizeof(query) };
+	int ret = session_request(fd, KRDMA_LISTENER_QUERY, &query);
+
+	*address = query.address;
+	return ret;
+}
+
+TEST_F(listener, port_0_is_a_free_one)
+{
+	struct __kernel_sockaddr_storage another, again;
+	int other;
+
+	EXPECT_NE(0, address_port(&self->address));
+	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 0, &other, &another));
+	EXPECT_NE(0, address_port(&another));
+	EXPECT_NE(address_port(&self->address), address_port(&another));
+	EXPECT_EQ(0, listener_query(other, &again));
+	EXPECT_TRUE(address_same(&another, &again));
+	close(other);
+}
+
+TEST_F(listener, a_port_of_ones_own)
+{
+	uint16_t port = address_port(&self->address);
+	struct __kernel_sockaddr_storage address;
+	int other;
+
+	EXPECT_EQ(-EADDRINUSE, listener_open(self->session, BOOT_ADDRESS, port, 0, &other, NULL));
+	/* Free again once it is closed, which must not wait for anything. */
+	close(self->fd);
+	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, port, 0, &self->fd, &address));
+	EXPECT_EQ(port, address_port(&address));
+}
+
+TEST_F(listener, addresses_that_are_none)
+{
+	struct krdma_listen listen = { .size = sizeof(listen) };
+	int other;
+
+	EXPECT_EQ(-EAFNOSUPPORT, session_request(self->session, KRDMA_LISTEN, &listen));
+	listen.address.ss_family = AF_UNIX;
+	EXPECT_EQ(-EAFNOSUPPORT, session_request(self->session, KRDMA_LISTEN, &listen));
+	listen.address.ss_family = 0xffff;
+	EXPECT_EQ(-EAFNOSUPPORT, session_request(self->session, KRDMA_LISTEN, &listen));
+	EXPECT_EQ(-EADDRNOTAVAIL, listener_open(self->session, "192.0.2.1", 0, 0, &other, NULL));
+	EXPECT_EQ(-EADDRNOTAVAIL, listener_open(self->session, "2001:db8::1", 0, 0, &other,
+						NULL));
+}
+
+TEST_F(listener, all_addresses_of_both_families)
+{
+	static const char *const texts[] = { "0.0.0.0", "::", BOOT_ADDRESS_6 };
+	struct __kernel_sockaddr_storage address, reach;
+	struct end client;
+	int other, taken;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		ASSERT_EQ(0, listener_open(self->session, texts[i], 0, 0, &other, &address));
+		ASSERT_EQ(0, address_set(&reach, i == 2 ? BOOT_ADDRESS_6 : BOOT_ADDRESS,
+					 address_port(&address)));
+		ASSERT_EQ(0, end_ask(&client, self->session, &reach, &self->with_queue));
+		EXPECT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &taken, NULL)) {
+			TH_LOG("listening at %s", texts[i]);
+		}
+		close(taken);
+		end_close(&client);
+		close(other);
+	}
+}
+
+TEST_F(listener, ipv6_only)
+{
+	struct krdma_listen listen = { .size = sizeof(listen), .flags = KRDMA_LISTEN_V6ONLY };
+	struct __kernel_sockaddr_storage reach;
+	struct end client;
+
+	ASSERT_EQ(0, address_set(&listen.address, "::", 0));
+	ASSERT_EQ(0, session_request(self->session, KRDMA_LISTEN, &listen));
+	ASSERT_EQ(0, address_set(&reach, BOOT_ADDRESS, address_port(&listen.address)));
+	ASSERT_EQ(0, end_ask(&client, self->session, &reach, &self->with_queue));
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+	end_close(&client);
+	close(listen.fd);
+}
+
+TEST_F(listener, next_knows_its_deadline)
+{
+	uint64_t begin, took;
+	int fd;
+
+	EXPECT_EQ(-EAGAIN, listener_next(self->fd, 0, &fd, NULL));
+	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
+		begin = now_ms();
+		EXPECT_EQ(-ETIMEDOUT, listener_next(self->fd, deadline_in(ms), &fd, NULL));
+		took = now_ms() - begin;
+		EXPECT_LE(ms, took + 1);
+		EXPECT_LE(took, ms + 2000);
+	}
+	/* A deadline long past, but not 0. */
+	EXPECT_EQ(-ETIMEDOUT, listener_next(self->fd, 1, &fd, NULL));
+}
+
+static void nothing(int number)
+{
+	(void)number;
+}
+
+static void *interrupt(void *thread)
+{
+	sleep_ms(100);
+	pthread_kill(*(pthread_t *)thread, SIGUSR1);
+	return NULL;
+}
+
+TEST_F(listener, a_signal_ends_the_wait)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	pthread_t self_thread = pthread_self(), thread;
+	uint64_t begin;
+	int fd;
+
+	sigaction(SIGUSR1, &action, NULL);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
+	EXPECT_EQ(-EINTR, listener_next(self->fd, KRDMA_FOREVER, &fd, NULL));
+	pthread_join(thread, NULL);
+
+	/* A handler that restarts calls: the deadline stays where it was. */
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGUSR1, &action, NULL);
+	begin = now_ms();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
+	EXPECT_EQ(-ETIMEDOUT, listener_next(self->fd, deadline_in(400), &fd, NULL));
+	EXPECT_LE(399, now_ms() - begin);
+	EXPECT_LE(now_ms() - begin, 2400);
+	pthread_join(thread, NULL);
+}
+
+TEST_F(listener, poll_tells_of_requests)
+{
+	struct end client;
+	int taken;
+
+	EXPECT_EQ(0, poll_mask(self->fd, POLLIN | POLLOUT, 0));
+	ASSERT_EQ(0, ASK(&client));
+	EXPECT_EQ(POLLIN, poll_mask(self->fd, POLLIN, PATIENCE_MS));
+	ASSERT_EQ(0, listener_next(self->fd, 0, &taken, NULL));
+	EXPECT_EQ(0, poll_mask(self->fd, POLLIN, 0));
+	close(taken);
+	end_close(&client);
+}
+
+TEST_F(listener, a_request_that_was_given_up_is_not_given_out)
+{
+	struct end client;
+	int taken, ret;
+
+	ASSERT_EQ(0, ASK(&client));
+	ASSERT_EQ(POLLIN, poll_mask(self->fd, POLLIN, PATIENCE_MS));
+	end_close(&client);
+	/* The listener hears of it later than the client does. */
+	ret = listener_next(self->fd, deadline_in(2000), &taken, NULL);
+	if (!ret) {
+		EXPECT_EQ(0, conn_await_closed(taken, PATIENCE_MS));
+		close(taken);
+	} else {
+		EXPECT_EQ(-ETIMEDOUT, ret);
+	}
+}
+
+/* More than the backlog are rejected, those before them still wait. */
+TEST_F(listener, the_backlog)
+{
+	struct end clients[5];
+	uint32_t state;
+	int other, taken, refused = 0, waiting = 0;
+
+	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 2, &other, &self->address));
+	for (int i = 0; i < 5; i++) {
+		ASSERT_EQ(0, ASK(&clients[i]));
+		if (i >= 2)
+			EXPECT_EQ(-ECONNREFUSED, WAIT(&clients[i]));
+	}
+	for (int i = 0; i < 5; i++) {
+		int ret = conn_wait(clients[i].conn, 0, NULL);
+
+		state = conn_state(clients[i].conn);
+		refused += ret == -ECONNREFUSED && state == KRDMA_CONN_CLOSED;
+		waiting += ret == -EINPROGRESS && state == KRDMA_CONN_CONNECTING;
+	}
+	EXPECT_EQ(3, refused);
+	EXPECT_EQ(2, waiting);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &taken, NULL));
+		close(taken);
+	}
+	EXPECT_EQ(-EAGAIN, listener_next(other, 0, &taken, NULL));
+	/* There is room again. */
+	end_close(&clients[0]);
+	ASSERT_EQ(0, ASK(&clients[0]));
+	EXPECT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &taken, NULL));
+	close(taken);
+	for (int i = 0; i < 5; i++)
+		end_close(&clients[i]);
+	close(other);
+}
+
+TEST_F(listener, a_rejection_carries_private_data)
+{
+	unsigned char data[256], got[256];
+	struct krdma_conn_query query;
+	struct end client;
+	uint32_t longest = 0;
+	int taken;
+
+	fill(data, sizeof(data), 5);
+	for (int round = 0; round < 4; round++) {
+		const uint32_t lengths[] = { 0, 1, longest, 40 };
+
+		ASSERT_EQ(0, ASK(&client));
+		ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS), &taken, NULL));
+		if (!round) {
+			/* The longest that is taken: refused ones have changed nothing. */
+			for (longest = 256; longest; longest--) {
+				int ret = conn_reject(taken, data, longest);
+
+				if (!ret)
+					break;
+				ASSERT_EQ(-EMSGSIZE, ret);
+			}
+			EXPECT_LT(40, longest);
+		} else {
+			ASSERT_EQ(0, conn_reject(taken, data, lengths[round]));
+		}
+		EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+		memset(got, 0, sizeof(got));
+		ASSERT_EQ(0, conn_query(client.conn, got, sizeof(got), &query));
+		EXPECT_EQ(round ? lengths[round] : longest, query.private_data_len);
+		EXPECT_EQ(0, memcmp(data, got, query.private_data_len));
+		EXPECT_EQ(-ECONNREFUSED, query.error);
+		EXPECT_EQ(-ECONNABORTED, conn_wait(taken, deadline_in(PATIENCE_MS), NULL));
+		close(taken);
+		end_close(&client);
+	}
+}
+
+TEST_F(listener, a_rejection_with_data_that_cannot_be_read)
+{
+	struct end client;
+	int taken;
+
+	ASSERT_EQ(0, ASK(&client));
+	ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS), &taken, NULL));
+	EXPECT_EQ(-EFAULT, conn_reject(taken, (void *)16, 8));
+	EXPECT_EQ(0, conn_reject(taken, NULL, 0));
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+	close(taken);
+	end_close(&client);
+}
+
+TEST_F(listener, closing_it_rejects_those_who_wait)
+{
+	struct end clients[3];
+
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, ASK(&clients[i]));
+	ASSERT_EQ(POLLIN, poll_mask(self->fd, POLLIN, PATIENCE_MS));
+	close(self->fd);
+	self->fd = -1;
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(-ECONNREFUSED, WAIT(&clients[i]));
+		end_close(&clients[i]);
+	}
+}
+
+TEST_F(listener, closing_a_request_rejects_it)
+{
+	struct end client;
+	int taken;
+
+	ASSERT_EQ(0, ASK(&client));
+	ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS), &taken, NULL));
+	close(taken);
+	EXPECT_EQ(-ECONNREFUSED, WAIT(&client));
+	end_close(&client);
+}
+
+TEST_F(listener, it_outlives_its_session_and_its_requests_outlive_it)
+{
+	struct krdma_conn_query query;
+	int session = session_open(O_CLOEXEC);
+	struct __kernel_sockaddr_storage address;
+	struct end client, server;
+	int other;
+
+	ASSERT_LE(0, session);
+	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, 0, 0, &other, &address));
+	end_init(&server, session);
+	ASSERT_EQ(0, end_queues_create(&server));
+	close(session);
+	ASSERT_EQ(0, end_ask(&client, self->session, &address, &self->with_queue));
+	ASSERT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &server.conn, &server.id));
+	close(other);
+	ASSERT_EQ(0, conn_query(server.conn, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_REQUESTED, query.state);
+	EXPECT_EQ(server.id, query.id);
+	EXPECT_TRUE(address_same(&address, &query.local));
+	ASSERT_EQ(0, end_prepare(&server, &(struct end_options) { .queue = &server.own[0] }));
+	ASSERT_EQ(0, end_accept(&server, NULL));
+	EXPECT_EQ(0, WAIT(&client));
+	EXPECT_EQ(0, WAIT(&server));
+	end_close(&client);
+	end_close(&server);
+}
+
+#define CLIENTS	12
+
+struct taker {
+	int listener;
+	uint32_t ids[CLIENTS];
+	int fds[CLIENTS];
+	unsigned int count;
+	int error;
+};
+
+static void *take_requests(void *argument)
+{
+	struct taker *taker = argument;
+
+	while (taker->count < CLIENTS) {
+		int ret = listener_next(taker->listener, deadline_in(1500),
+					&taker->fds[taker->count], &taker->ids[taker->count]);
+
+		if (ret == -ETIMEDOUT)
+			break;
+		if (ret) {
+			taker->error = ret;
+			break;
+		}
+		taker->count++;
+	}
+	return NULL;
+}
+
+TEST_F(listener, each_request_goes_to_one_of_many_who_wait)
+{
+	struct taker takers[3] = {};
+	struct end clients[CLIENTS];
+	uint32_t ids[CLIENTS];
+	unsigned int total = 0;
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++) {
+		takers[i].listener = self->fd;
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, take_requests, &takers[i]));
+	}
+	for (int i = 0; i < CLIENTS; i++)
+		ASSERT_EQ(0, ASK(&clients[i]));
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, takers[i].error);
+		for (unsigned int j = 0; j < takers[i].count; j++) {
+			for (unsigned int k = 0; k < total; k++)
+				EXPECT_NE(ids[k], takers[i].ids[j]);
+			ASSERT_LT(total, CLIENTS);
+			ids[total++] = takers[i].ids[j];
+			close(takers[i].fds[j]);
+		}
+	}
+	EXPECT_EQ(CLIENTS, total);
+	for (int i = 0; i < CLIENTS; i++) {
+		EXPECT_EQ(-ECONNREFUSED, WAIT(&clients[i]));
+		end_close(&clients[i]);
+	}
+}
+
+TEST_F(listener, everything_is_close_on_exec)
+{
+	struct end client;
+	int taken;
+
+	ASSERT_EQ(0, ASK(&client));
+	ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS), &taken, NULL));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(taken, F_GETFD));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(client.conn, F_GETFD));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(self->queue.fd, F_GETFD));
+	close(taken);
+	end_close(&client);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registered memory: the requests about it, and what it counts for.
+ *
+ * Everything twice: registered by the device's driver, and pinned by krdma.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+/* Small enough for krdma's own way, which takes 512 pages. */
+#define LENGTH		(16 * 4096)
+#define PAGE		4096
+#define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
+
+static void *pages(size_t length, int protection)
+{
+	void *data = mmap(NULL, length, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return data == MAP_FAILED ? NULL : data;
+}
+
+FIXTURE(memory)
+{
+	int session;
+	uint32_t device;
+	unsigned char *data;
+};
+
+FIXTURE_VARIANT(memory)
+{
+	const char *force_pin;
+	size_t longest;
+};
+
+FIXTURE_VARIANT_ADD(memory, driver)
+{
+	.force_pin = "0",
+	.longest = 4 << 20,
+};
+
+FIXTURE_VARIANT_ADD(memory, pinned)
+{
+	.force_pin = "1",
+	.longest = 512 * PAGE,
+};
+
+FIXTURE_SETUP(memory)
+{
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, boot_device(self->session, &self->device));
+	self->data = pages(LENGTH, PROT_READ | PROT_WRITE);
+	ASSERT_TRUE(!!self->data);
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	munmap(self->data, LENGTH);
+	close(self->session);
+	write_text(FORCE_PIN, "0");
+}
+
+/*
+ * Requests
+ */
+
+TEST_F(memory, what_cannot_be_registered)
+{
+	const uint64_t data = (uintptr_t)self->data;
+	/* Nobody may touch it; older kernels let a device read it all the same. */
+	const uint64_t none = (uintptr_t)pages(LENGTH, PROT_NONE);
+	const uint64_t readable = (uintptr_t)pages(LENGTH, PROT_READ);
+	/* The second half of it is not there. */
+	const uint64_t half = (uintptr_t)pages(LENGTH, PROT_READ | PROT_WRITE);
+	const struct {
+		uint64_t addr;
+		uint64_t length;
+		uint32_t device;
+		uint32_t access;
+		uint32_t flags;
+		int error;
+	} cases[] = {
+		{ data, LENGTH, self->device, LOCAL, 1, -EOPNOTSUPP },
+		{ data, LENGTH, self->device, LOCAL, 1U << 31, -EOPNOTSUPP },
+		{ data, 0, self->device, LOCAL, 0, -EINVAL },
+		{ 0, 0, self->device, LOCAL, 0, -EINVAL },
+		{ data, LENGTH, 0, LOCAL, 0, -ENODEV },
+		{ data, LENGTH, UINT32_MAX, LOCAL, 0, -ENODEV },
+		{ data, LENGTH, self->device, KRDMA_ACCESS_REMOTE_WRITE, 0, -EINVAL },
+		{ data, LENGTH, self->device, KRDMA_ACCESS_REMOTE_ATOMIC, 0, -EINVAL },
+		{ 0, LENGTH, self->device, LOCAL, 0, -EFAULT },
+		{ none, LENGTH, self->device, LOCAL, 0, -EFAULT },
+		{ readable, LENGTH, self->device, LOCAL, 0, -EFAULT },
+		{ half, LENGTH, self->device, 0, 0, -EFAULT },
+		{ half, LENGTH, self->device, LOCAL, 0, -EFAULT },
+		{ half + LENGTH / 2 - 1, 2, self->device, LOCAL, 0, -EFAULT },
+		{ data, UINT64_MAX, self->device, LOCAL, 0, -EFAULT },
+		{ data, UINT64_MAX - data + 1, self->device, LOCAL, 0, -EFAULT },
+		{ UINT64_MAX, 1, self->device, LOCAL, 0, -EFAULT },
+		{ 0xffff888000000000, LENGTH, self->device, LOCAL, 0, -EFAULT },
+		{ 1ULL << 63, LENGTH, self->device, LOCAL, 0, -EFAULT },
+	};
+	struct resources before;
+
+	ASSERT_EQ(0, munmap((void *)(uintptr_t)(half + LENGTH / 2), LENGTH / 2));
+	ASSERT_EQ(0, resources_read(&before));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct krdma_memory_register request = {
+			.size = sizeof(request),
+			.flags = cases[i].flags,
+			.addr = cases[i].addr,
+			.length = cases[i].length,
+			.device_id = cases[i].device,
+			.access = cases[i].access,
+		};
+
+		EXPECT_EQ(cases[i].error,
+			  session_request(self->session, KRDMA_MEMORY_REGISTER, &request)) {
+			TH_LOG("case %zu", i);
+		}
+	}
+	for (int bit = 4; bit < 32; bit++) {
+		struct memory memory;
+
+		EXPECT_EQ(-EINVAL, memory_register(self->session, self->device, self->data, LENGTH,
+						   1U << bit | LOCAL, &memory)) {
+			TH_LOG("right %d", bit);
+		}
+	}
+	EXPECT_EQ(0, resources_await(&before, PATIENCE_MS));
+}
+
+TEST_F(memory, places_and_lengths)
+{
+	static const uint32_t offsets[] = { 0, 1, 8, 4095, 4096, 4097 };
+	static const uint32_t lengths[] = { 1, 2, 4095, 4096, 4097, 8192, LENGTH - 2 * PAGE };
+	struct resources before;
+
+	ASSERT_EQ(0, resources_read(&before));
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++) {
+			struct memory memory;
+
+			EXPECT_EQ(0, memory_register(self->session, self->device,
+						     self->data + offsets[i], lengths[j],
+						     ACCESS_ALL, &memory)) {
+				TH_LOG("%u bytes at %u", lengths[j], offsets[i]);
+			}
+			EXPECT_NE(0, memory.id);
+			EXPECT_NE(0, memory.remote_key);
+			EXPECT_EQ((uintptr_t)self->data + offsets[i], memory.remote_addr);
+			EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+		}
+	}
+	/* A release that has succeeded has no rest. */
+	EXPECT_EQ(0, resources_await(&before, 0));
+}
+
+TEST_F(memory, the_longest)
+{
+	struct memory memory;
+
+	EXPECT_EQ(0, memory_create(self->session, self->device, variant->longest, ACCESS_ALL,
+				   &memory));
+	memory_destroy(&memory);
+	if (variant->force_pin[0] == '1')
+		EXPECT_EQ(-EFBIG, memory_create(self->session, self->device,
+						variant->longest + 1, LOCAL, &memory));
+}
+
+TEST_F(memory, all_rights)
+{
+	void *readable = pages(LENGTH, PROT_READ);
+
+	for (uint32_t access = 0; access <= ACCESS_ALL; access++) {
+		bool writes = access & (KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
+		int expected = writes && !(access & LOCAL) ? -EINVAL : 0;
+		struct memory memory;
+
+		EXPECT_EQ(expected, memory_register(self->session, self->device, self->data,
+						    LENGTH, access, &memory)) {
+			TH_LOG("rights %#x", access);
+		}
+		if (expected)
+			continue;
+		EXPECT_EQ(!!(access & ~LOCAL), !!memory.remote_key);
+		EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+
+		/* What nobody writes need not be writable. */
+		expected = access & LOCAL ? -EFAULT : 0;
+		EXPECT_EQ(expected, memory_register(self->session, self->device, readable, LENGTH,
+						    access, &memory));
+	}
+	munmap(readable, LENGTH);
+}
+
+/* The answer cannot be written: nothing is left. */
+TEST_F(memory, no_answer_no_memory)
+{
+	struct krdma_memory_register *request = pages(PAGE, PROT_READ | PROT_WRITE);
+	struct resources before;
+
+	ASSERT_EQ(0, resources_read(&before));
+	*request = (struct krdma_memory_register) {
+		.size = sizeof(*request),
+		.addr = (uintptr_t)self->data,
+		.length = LENGTH,
+		.device_id = self->device,
+		.access = ACCESS_ALL,
+	};
+	ASSERT_EQ(0, mprotect(request, PAGE, PROT_READ));
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(-EFAULT, session_request(self->session, KRDMA_MEMORY_REGISTER, request));
+	EXPECT_EQ(0, resources_await(&before, 0));
+	for (uint32_t id = 0; id < 100; id++)
+		EXPECT_EQ(-ENOENT, memory_release(self->session, id, KRDMA_RELEASE_LATER));
+	munmap(request, PAGE);
+}
+
+TEST_F(memory, what_cannot_be_released)
+{
+	struct krdma_memory_release release = { .size = sizeof(release) };
+	struct memory memory;
+
+	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				     &memory));
+	release.id = memory.id;
+	for (int bit = 1; bit < 32; bit++) {
+		release.flags = 1U << bit;
+		EXPECT_EQ(-EOPNOTSUPP,
+			  session_request(self->session, KRDMA_MEMORY_RELEASE, &release));
+	}
+	release.flags = 0;
+	release.reserved = 1;
+	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_RELEASE, &release));
+
+	EXPECT_EQ(-ENOENT, memory_release(self->session, 0, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id + 1, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, INT32_MAX, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, UINT32_MAX, KRDMA_RELEASE_LATER));
+	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id, KRDMA_RELEASE_LATER));
+}
+
+/* A number that was somebody's is not somebody else's soon after. */
+TEST_F(memory, numbers_are_not_used_again)
+{
+	uint32_t last = 0;
+
+	for (int i = 0; i < 50; i++) {
+		struct memory memory;
+
+		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
+					     &memory));
+		EXPECT_LT(last, memory.id);
+		last = memory.id;
+		EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+	}
+}
+
+static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length,
+		      struct krdma_memory_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	query->id = id;
+	query->part_offset = offset;
+	query->part_length = length;
+	return session_request(session, KRDMA_MEMORY_QUERY, query);
+}
+
+TEST_F(memory, query)
+{
+	static const struct {
+		uint64_t offset;
+		uint64_t length;
+		int error;
+	} parts[] = {
+		{ 0, 0, 0 }, { 0, LENGTH, 0 }, { LENGTH - 1, 1, 0 }, { LENGTH - 1, 0, 0 },
+		{ 100, LENGTH - 100, 0 }, { LENGTH, 0, -ERANGE }, { LENGTH, 1, -ERANGE },
+		{ 0, LENGTH + 1, -ERANGE }, { 1, LENGTH, -ERANGE }, { UINT64_MAX, 1, -ERANGE },
+		{ UINT64_MAX, 0, -ERANGE }, { 1, UINT64_MAX, -ERANGE }, { 0, UINT64_MAX, -ERANGE },
+	};
+	struct krdma_memory_query query;
+	struct memory memory;
+
+	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, ACCESS_ALL,
+				     &memory));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		EXPECT_EQ(parts[i].error, query_part(self->session, memory.id, parts[i].offset,
+						     parts[i].length, &query)) {
+			TH_LOG("part %zu", i);
+		}
+		if (parts[i].error)
+			continue;
+		EXPECT_EQ(ACCESS_ALL, query.access);
+		EXPECT_EQ((uintptr_t)self->data, query.addr);
+		EXPECT_EQ(LENGTH, query.length);
+		EXPECT_EQ(memory.remote_addr, query.remote_addr);
+		EXPECT_EQ(memory.remote_key, query.remote_key);
+		EXPECT_EQ(self->device, query.device_id);
+		EXPECT_FALSE(zeroed(query.descriptor, sizeof(query.descriptor)));
+	}
+	query.flags = 1;
+	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_QUERY, &query));
+	EXPECT_EQ(-ENOENT, query_part(self->session, memory.id + 1, 0, 0, &query));
+	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+	EXPECT_EQ(-ENOENT, query_part(self->session, memory.id, 0, 0, &query));
+}
+
+TEST_F(memory, query_without_remote_rights)
+{
+	struct krdma_memory_query query;
+	struct memory memory;
+
+	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				     &memory));
+	memset(query.descriptor, 0xff, sizeof(query.descriptor));
+	EXPECT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
+	EXPECT_EQ(0, query.remote_key);
+	EXPECT_TRUE(zeroed(query.descriptor, sizeof(query.descriptor)));
+	EXPECT_EQ(-ERANGE, query_part(self->session, memory.id, LENGTH, 0, &query));
+}
+
+TEST_F(memory, advise)
+{
+	struct memory readable, writable;
+
+	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, 0,
+				     &readable));
+	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				     &writable));
+	const struct {
+		uint32_t id;
+		uint32_t flags;
+		uint32_t advice;
+		uint64_t offset;
+		uint64_t length;
+		int error;
+	} cases[] = {
+		{ readable.id, 0, KRDMA_ADVICE_READ, 0, LENGTH, 0 },
+		{ readable.id, 0, KRDMA_ADVICE_READ, LENGTH - 1, 1, 0 },
+		{ readable.id, 0, KRDMA_ADVICE_WRITE, 0, LENGTH, -EACCES },
+		{ writable.id, 0, KRDMA_ADVICE_WRITE, 0, LENGTH, 0 },
+		{ writable.id, 0, KRDMA_ADVICE_READ, 0, LENGTH, 0 },
+		{ writable.id, 0, KRDMA_ADVICE_READ, 0, LENGTH + 1, -ERANGE },
+		{ writable.id, 0, KRDMA_ADVICE_READ, 1, LENGTH, -ERANGE },
+		{ writable.id, 0, KRDMA_ADVICE_READ, UINT64_MAX, 2, -ERANGE },
+		{ writable.id, 0, 0, 0, LENGTH, -EINVAL },
+		{ writable.id, 0, KRDMA_ADVICE_WRITE + 1, 0, LENGTH, -EINVAL },
+		{ writable.id, 0, UINT32_MAX, 0, LENGTH, -EINVAL },
+		{ writable.id, 1, KRDMA_ADVICE_READ, 0, LENGTH, -EOPNOTSUPP },
+		{ writable.id + 1, 0, KRDMA_ADVICE_READ, 0, LENGTH, -ENOENT },
+		{ 0, 0, KRDMA_ADVICE_READ, 0, LENGTH, -ENOENT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct krdma_memory_advise advise = {
+			.size = sizeof(advise),
+			.flags = cases[i].flags,
+			.id = cases[i].id,
+			.advice = cases[i].advice,
+			.offset = cases[i].offset,
+			.length = cases[i].length,
+		};
+
+		EXPECT_EQ(cases[i].error,
+			  session_request(self->session, KRDMA_MEMORY_ADVISE, &advise)) {
+			TH_LOG("case %zu", i);
+		}
+	}
+}
+
+/*
+ * Several at a time
+ */
+
+struct race {
+	int session;
+	uint32_t id;
+	pthread_barrier_t *barrier;
+	int ret;
+};
+
+static void *race_release(void *context)
+{
+	struct race *race = context;
+
+	pthread_barrier_wait(race->barrier);
+	race->ret = memory_release(race->session, race->id, 0);
+	return NULL;
+}
+
+#define RACERS	4
+
+TEST_F(memory, of_several_who_release_one_does)
+{
+	for (unsigned int round = 0; round < rounds(100, 20); round++) {
+		pthread_barrier_t barrier;
+		struct race races[RACERS];
+		pthread_t threads[RACERS];
+		struct memory memory;
+		int done = 0;
+
+		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
+					     &memory));
+		pthread_barrier_init(&barrier, NULL, RACERS);
+		for (int i = 0; i < RACERS; i++) {
+			races[i] = (struct race) { self->session, memory.id, &barrier, 1 };
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, race_release, &races[i]));
+		}
+		for (int i = 0; i < RACERS; i++) {
+			pthread_join(threads[i], NULL);
+			done += !races[i].ret;
+			if (races[i].ret)
+				EXPECT_EQ(-ENOENT, races[i].ret);
+		}
+		EXPECT_EQ(1, done);
+		pthread_barrier_destroy(&barrier);
+	}
+}
+
+/*
+ * RLIMIT_MEMLOCK
+ */
+
+FIXTURE(locked)
+{
+	mode_t mode;
+};
+
+FIXTURE_VARIANT(locked)
+{
+	const char *force_pin;
+};
+
+FIXTURE_VARIANT_ADD(locked, driver)
+{
+	.force_pin = "0",
+};
+
+FIXTURE_VARIANT_ADD(locked, pinned)
+{
+	.force_pin = "1",
+};
+
+FIXTURE_SETUP(locked)
+{
+	struct stat status;
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	self->mode = status.st_mode;
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+}
+
+FIXTURE_TEARDOWN(locked)
+{
+	chmod(SESSION_PATH, self->mode & 07777);
+	write_text(FORCE_PIN, "0");
+}
+
+static int lock_limit(size_t bytes)
+{
+	struct rlimit limit = { .rlim_cur = bytes, .rlim_max = 16 * LENGTH };
+
+	return setrlimit(RLIMIT_MEMLOCK, &limit) ? -errno : 0;
+}
+
+static int memlock_child(void *context)
+{
+	struct memory first, second;
+	uint32_t device;
+	int session;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+
+	CHECK(!lock_limit(0));
+	CHECK(memory_create(session, device, PAGE, LOCAL, &first) == -EPERM);
+	CHECK(!lock_limit(LENGTH));
+	CHECK(memory_create(session, device, LENGTH + PAGE, LOCAL, &first) == -ENOMEM);
+	CHECK(!memory_create(session, device, LENGTH - PAGE, ACCESS_ALL, &first));
+	CHECK(memory_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
+	/* One byte takes a page. */
+	CHECK(!memory_register(session, device, first.data + 1, 1, LOCAL, &second));
+	CHECK(memory_create(session, device, 1, LOCAL, &first) == -ENOMEM);
+	CHECK(!lock_limit(LENGTH + PAGE));
+	CHECK(!memory_create(session, device, PAGE, LOCAL, &first));
+	CHECK(!memory_release(session, second.id, 0));
+	CHECK(!memory_create(session, device, PAGE, LOCAL, &first));
+	/* The end of the session gives all of it back. */
+	close(session);
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	for (unsigned int ms = 0; memory_create(session, device, LENGTH, LOCAL, &first); ms++) {
+		CHECK(ms < PATIENCE_MS);
+		sleep_ms(1);
+	}
+	return 0;
+}
+
+TEST_F(locked, memory_counts_as_locked)
+{
+	struct resources before;
+
+	ASSERT_EQ(0, resources_read(&before));
+	EXPECT_EQ(0, child_run_as(SOME_USER, memlock_child, NULL));
+	EXPECT_EQ(0, resources_await(&before, PATIENCE_MS));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every operation, by the ring and by an array, with completions that come by
+ * themselves and with completions that are polled: what arrives, and what is told.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define SIZE		(256 * 1024)
+#define MAX_INLINE	128
+
+FIXTURE(operation)
+{
+	struct pair pair;
+	struct end *a;
+	struct end *b;
+	struct memory from;
+	struct memory to;
+	struct krdma_device_query device;
+};
+
+FIXTURE_VARIANT(operation)
+{
+	/* KRDMA_QUEUE_POST and KRDMA_QUEUE_REAP instead of the rings. */
+	bool arrays;
+	uint32_t queue_flags;
+	/* Receives complete in a queue of their own. */
+	bool separate;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(operation, ring) {};
+FIXTURE_VARIANT_ADD(operation, ring_polled) { .queue_flags = KRDMA_QUEUE_POLLED };
+FIXTURE_VARIANT_ADD(operation, array) { .arrays = true, .separate = true };
+FIXTURE_VARIANT_ADD(operation, array_polled) {
+	.arrays = true, .separate = true, .queue_flags = KRDMA_QUEUE_POLLED,
+};
+
+/* clang-format on */
+
+FIXTURE_SETUP(operation)
+{
+	struct end_options options = {
+		.send_depth = 64, .recv_depth = 64, .max_send_sge = 4, .max_recv_sge = 4,
+		.max_inline = MAX_INLINE, .separate = variant->separate,
+		.queue_options.flags = variant->queue_flags,
+	};
+	struct pair_options pair = { .two_sessions = true, .a = options, .b = options };
+
+	ASSERT_EQ(0, pair_open(&self->pair, &pair));
+	self->a = &self->pair.a;
+	self->b = &self->pair.b;
+	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &self->device));
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, SIZE, ACCESS_ALL,
+				   &self->from));
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, SIZE, ACCESS_ALL,
+				   &self->to));
+}
+
+FIXTURE_TEARDOWN(operation)
+{
+	memory_destroy(&self->from);
+	memory_destroy(&self->to);
+	pair_close(&self->pair);
+}
+
+static int submit(bool arrays, struct queue *queue, const struct krdma_sqe *entries,
+		  uint32_t count)
+{
+	return arrays ? queue_post(queue->fd, entries, count, NULL) :
+			queue_submit(queue, entries, count, NULL);
+}
+
+static int take(bool arrays, struct queue *queue, struct krdma_cqe *cqe)
+{
+	uint32_t reaped;
+
+	return arrays ? queue_reap(queue->fd, cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) :
+			queue_wait(queue, cqe, PATIENCE_MS);
+}
+
+/* Where that operation completes. */
+static struct queue *queue_of(const struct end *end, uint8_t opcode)
+{
+	return opcode == KRDMA_OP_RECEIVE ? end->recv_queue : end->queue;
+}
+
+#define SUBMIT(end, entry) do {								\
+	const struct krdma_sqe submitted = (entry);					\
+											\
+	ASSERT_EQ(0, submit(variant->arrays, queue_of(end, submitted.opcode),		\
+			    &submitted, 1));						\
+} while (0)
+
+#define REFUSED(error, end, entry) do {							\
+	const struct krdma_sqe submitted = (entry);					\
+											\
+	EXPECT_EQ(error, submit(variant->arrays, (end)->queue, &submitted, 1));		\
+} while (0)
+
+/* The next completion of that side; it was successful. */
+#define COMPLETED(side, sqe_opcode, sqe_cookie, bytes, cqe) do {			\
+	const struct end *completed = (side);						\
+	const uint8_t completed_opcode = (sqe_opcode);					\
+	struct krdma_cqe *taken = (cqe);						\
+											\
+	ASSERT_EQ(0, take(variant->arrays, queue_of(completed, completed_opcode), taken)); \
+	ASSERT_EQ(KRDMA_STATUS_SUCCESS, taken->status);					\
+	EXPECT_EQ(completed_opcode, taken->opcode);					\
+	EXPECT_EQ((uint64_t)(sqe_cookie), taken->cookie);				\
+	EXPECT_EQ(completed->id, taken->target);					\
+	EXPECT_EQ(bytes, taken->length);						\
+	EXPECT_EQ(0, taken->reserved);							\
+} while (0)
+
+/* Between the same places of both sides' memory. */
+#define REMOTE(opcode, cookie, offset, length) ({					\
+	const size_t place = (offset);							\
+											\
+	sqe_remote(opcode, self->a->id, cookie, &self->from, place, length, &self->to,	\
+		   place);								\
+})
+
+static const uint32_t lengths[] = { 0, 1, 7, 8, 1023, 1024, 1025, 4096, 10000 };
+
+TEST_F(operation, messages)
+{
+	struct krdma_cqe cqe;
+
+	fill(self->from.data, SIZE, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++)
+		SUBMIT(self->b, sqe_receive(self->b->id, ~i, &self->to, i * 16384, 16384));
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct krdma_sqe entry = sqe_send(self->a->id, i, &self->from, 0, lengths[i]);
+
+		entry.flags = i % 2 ? KRDMA_SQE_SOLICITED : 0;
+		SUBMIT(self->a, entry);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		COMPLETED(self->a, KRDMA_OP_SEND, i, lengths[i], &cqe);
+		EXPECT_EQ(0, cqe.flags);
+		COMPLETED(self->b, KRDMA_OP_RECEIVE, ~i, lengths[i], &cqe);
+		EXPECT_EQ(0, cqe.flags);
+		EXPECT_TRUE(filled(self->to.data + i * 16384, lengths[i], 1));
+		EXPECT_TRUE(zeroed(self->to.data + i * 16384 + lengths[i], 16384 - lengths[i]));
+	}
+}
+
+TEST_F(operation, messages_with_a_number)
+{
+	struct krdma_sqe entry = sqe_send(self->a->id, 1, &self->from, 0, 500);
+	struct krdma_cqe cqe;
+
+	fill(self->from.data, 500, 1);
+	for (int i = 0; i < 2; i++)
+		SUBMIT(self->b, sqe_receive(self->b->id, i, &self->to, 4096 * i, 4096));
+	entry.opcode = KRDMA_OP_SEND_IMM;
+	entry.imm = 0x12345678;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_SEND_IMM, 1, 500, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECEIVE, 0, 500, &cqe);
+	EXPECT_EQ(KRDMA_CQE_IMM, cqe.flags);
+	EXPECT_EQ(0x12345678, cqe.imm);
+	EXPECT_TRUE(filled(self->to.data, 500, 1));
+
+	/* Nothing but the number. */
+	entry = sqe_send(self->a->id, 2, NULL, 0, 0);
+	entry.opcode = KRDMA_OP_SEND_IMM;
+	entry.imm = UINT32_MAX;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_SEND_IMM, 2, 0, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECEIVE, 1, 0, &cqe);
+	EXPECT_EQ(UINT32_MAX, cqe.imm);
+}
+
+TEST_F(operation, a_message_that_ends_a_key)
+{
+	struct krdma_sqe entry = sqe_send(self->a->id, 1, NULL, 0, 0);
+	struct memory memory;
+	struct krdma_cqe cqe;
+
+	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
+		SKIP(return, "the device cannot invalidate");
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+				   &memory));
+	SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 0, &self->from, 0, 8192, &memory,
+				   0));
+	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 8192, &cqe);
+	SUBMIT(self->b, sqe_receive(self->b->id, 7, NULL, 0, 0));
+	entry.opcode = KRDMA_OP_SEND_INVALIDATE;
+	entry.imm = memory.remote_key;
+	SUBMIT(self->a, entry);
+	ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+	EXPECT_EQ(KRDMA_OP_SEND_INVALIDATE, cqe.opcode);
+	ASSERT_EQ(0, take(variant->arrays, self->b->recv_queue, &cqe));
+	EXPECT_EQ(7, cqe.cookie);
+	if (cqe.status == KRDMA_STATUS_SUCCESS) {
+		EXPECT_EQ(KRDMA_CQE_INVALIDATED, cqe.flags);
+		EXPECT_EQ(memory.remote_key, cqe.imm);
+		/* It was the end of it. */
+		SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 8,
+					   &memory, 0));
+		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+		EXPECT_NE(KRDMA_STATUS_SUCCESS, cqe.status);
+	} else {
+		/* Memory that the driver has registered has no key that a peer can end. */
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_INVALID_REQUEST, cqe.status);
+		EXPECT_EQ(0, cqe.flags);
+	}
+	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
+	EXPECT_EQ(0, memory_release(self->b->session, memory.id, 0));
+}
+
+TEST_F(operation, writes_and_reads)
+{
+	struct krdma_cqe cqe;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		uint32_t length = lengths[i];
+
+		memset(self->to.data, 0, SIZE);
+		fill(self->from.data, SIZE, i);
+		SUBMIT(self->a, REMOTE(KRDMA_OP_WRITE, i, 5, length));
+		COMPLETED(self->a, KRDMA_OP_WRITE, i, length, &cqe);
+		EXPECT_EQ(0, memcmp(self->from.data + 5, self->to.data + 5, length));
+		EXPECT_TRUE(zeroed(self->to.data, 5));
+		EXPECT_TRUE(zeroed(self->to.data + 5 + length, 64));
+
+		fill(self->to.data, SIZE, i + 100);
+		memset(self->from.data, 0, SIZE);
+		SUBMIT(self->a, REMOTE(KRDMA_OP_READ, i, 3, length));
+		COMPLETED(self->a, KRDMA_OP_READ, i, length, &cqe);
+		EXPECT_EQ(0, memcmp(self->from.data + 3, self->to.data + 3, length));
+		EXPECT_TRUE(zeroed(self->from.data, 3));
+		EXPECT_TRUE(zeroed(self->from.data + 3 + length, 64));
+	}
+	/* None of this was anything to the peer. */
+	EXPECT_EQ(-EAGAIN, queue_take(self->b->recv_queue, &cqe));
+}
+
+TEST_F(operation, a_large_write_and_read)
+{
+	struct krdma_cqe cqe;
+
+	fill(self->from.data, SIZE, 9);
+	SUBMIT(self->a, REMOTE(KRDMA_OP_WRITE, 1, 0, SIZE));
+	COMPLETED(self->a, KRDMA_OP_WRITE, 1, SIZE, &cqe);
+	EXPECT_TRUE(filled(self->to.data, SIZE, 9));
+	memset(self->from.data, 0, SIZE);
+	SUBMIT(self->a, REMOTE(KRDMA_OP_READ, 2, 0, SIZE));
+	COMPLETED(self->a, KRDMA_OP_READ, 2, SIZE, &cqe);
+	EXPECT_TRUE(filled(self->from.data, SIZE, 9));
+}
+
+TEST_F(operation, a_write_with_a_number)
+{
+	struct krdma_sqe entry = REMOTE(KRDMA_OP_WRITE_IMM, 1, 8192, 3000);
+	struct krdma_cqe cqe;
+
+	fill(self->from.data, SIZE, 4);
+	SUBMIT(self->b, sqe_receive(self->b->id, 50, &self->to, 0, 4096));
+	SUBMIT(self->b, sqe_receive(self->b->id, 51, NULL, 0, 0));
+	entry.imm = 77;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_WRITE_IMM, 1, 3000, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECEIVE, 50, 3000, &cqe);
+	EXPECT_EQ(KRDMA_CQE_IMM | KRDMA_CQE_WRITTEN, cqe.flags);
+	EXPECT_EQ(77, cqe.imm);
+	/* Where the peer wrote it, not where the receive is. */
+	EXPECT_EQ(0, memcmp(self->from.data + 8192, self->to.data + 8192, 3000));
+	EXPECT_TRUE(zeroed(self->to.data, 4096));
+
+	entry.piece_count = 0;
+	memset(&entry.piece, 0, sizeof(entry.piece));
+	entry.imm = 78;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_WRITE_IMM, 1, 0, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECEIVE, 51, 0, &cqe);
+	EXPECT_EQ(78, cqe.imm);
+}
+
+TEST_F(operation, atomics)
+{
+	uint64_t *theirs = (uint64_t *)(self->to.data + 64);
+	uint64_t *mine = (uint64_t *)(self->from.data + 64);
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	if (!(self->device.caps & KRDMA_DEVICE_CAP_ATOMIC))
+		SKIP(return, "the device has no atomics");
+	*theirs = 100;
+	entry = REMOTE(KRDMA_OP_FETCH_ADD, 1, 64, 8);
+	entry.operand = 0x100000001;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_FETCH_ADD, 1, 8, &cqe);
+	EXPECT_EQ(100, *mine);
+	EXPECT_EQ(0x100000065, *theirs);
+
+	entry = REMOTE(KRDMA_OP_COMPARE_SWAP, 2, 64, 8);
+	entry.operand = 0x100000064;
+	entry.swap = 5;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_COMPARE_SWAP, 2, 8, &cqe);
+	EXPECT_EQ(0x100000065, *mine);
+	EXPECT_EQ(0x100000065, *theirs);
+	entry.operand++;
+	SUBMIT(self->a, entry);
+	COMPLETED(self->a, KRDMA_OP_COMPARE_SWAP, 2, 8, &cqe);
+	EXPECT_EQ(0x100000065, *mine);
+	EXPECT_EQ(5, *theirs);
+
+	REFUSED(-EINVAL, self->a, REMOTE(KRDMA_OP_FETCH_ADD, 1, 64, 7));
+	REFUSED(-EINVAL, self->a, REMOTE(KRDMA_OP_COMPARE_SWAP, 1, 64, 16));
+	REFUSED(-EINVAL, self->a, REMOTE(KRDMA_OP_FETCH_ADD, 1, 68, 8));
+}
+
+TEST_F(operation, atomic_write_and_flush)
+{
+	struct krdma_sqe entry = sqe_remote(KRDMA_OP_ATOMIC_WRITE, self->a->id, 1, NULL, 0, 0,
+					    &self->to, 128);
+	uint64_t *theirs = (uint64_t *)(self->to.data + 128);
+	struct krdma_cqe cqe;
+
+	fill(self->from.data, 64, 1);
+	SUBMIT(self->a, REMOTE(KRDMA_OP_WRITE, 0, 0, 64));
+	entry.operand = 0x1122334455667788;
+	SUBMIT(self->a, entry);
+	SUBMIT(self->a, sqe_remote(KRDMA_OP_FLUSH, self->a->id, 2, NULL, 0, 0, &self->to, 0));
+	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 64, &cqe);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+		EXPECT_EQ(i ? KRDMA_OP_FLUSH : KRDMA_OP_ATOMIC_WRITE, cqe.opcode);
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(1 + i, cqe.cookie);
+	}
+	EXPECT_EQ(0x1122334455667788, *theirs);
+	EXPECT_TRUE(filled(self->to.data, 64, 1));
+	entry.remote_addr += 4;
+	REFUSED(-EINVAL, self->a, entry);
+	entry.remote_addr -= 4;
+	entry.piece_count = 1;
+	entry.piece.memory = self->from.id;
+	REFUSED(-EINVAL, self->a, entry);
+}
+
+/* @count pieces of uneven lengths, not in their order in memory. */
+static uint32_t scatter(const struct memory *memory, struct krdma_piece *pieces, uint32_t count)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		pieces[i].addr = (uintptr_t)memory->data + (count - 1 - i) * 1000 + 3;
+		pieces[i].length = 1 + (i * 37) % 900;
+		pieces[i].memory = memory->id;
+		total += pieces[i].length;
+	}
+	return total;
+}
+
+static bool same(const struct krdma_piece *pieces, uint32_t count, const unsigned char *flat)
+{
+	for (uint32_t i = 0; i < count; flat += pieces[i].length, i++)
+		if (memcmp((void *)(uintptr_t)pieces[i].addr, flat, pieces[i].length))
+			return false;
+	return true;
+}
+
+TEST_F(operation, writes_and_reads_of_many_pieces)
+{
+	static const uint32_t counts[] = { 2, 3, 4, 5, 31, 32, 33, 127, 128 };
+	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		uint32_t total = scatter(&self->from, pieces, counts[i]);
+
+		fill(self->from.data, SIZE, i);
+		memset(self->to.data, 0, SIZE);
+		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 0);
+		entry.piece_count = counts[i];
+		entry.piece = (struct krdma_piece) { .addr = (uintptr_t)pieces };
+		SUBMIT(self->a, entry);
+		COMPLETED(self->a, KRDMA_OP_WRITE, i, total, &cqe);
+		EXPECT_TRUE(same(pieces, counts[i], self->to.data)) {
+			TH_LOG("%u pieces written", counts[i]);
+		}
+		EXPECT_TRUE(zeroed(self->to.data + total, 1000));
+
+		fill(self->to.data, SIZE, i + 50);
+		entry.opcode = KRDMA_OP_READ;
+		SUBMIT(self->a, entry);
+		COMPLETED(self->a, KRDMA_OP_READ, i, total, &cqe);
+		EXPECT_TRUE(same(pieces, counts[i], self->to.data)) {
+			TH_LOG("%u pieces read", counts[i]);
+		}
+	}
+}
+
+TEST_F(operation, messages_of_many_pieces)
+{
+	struct krdma_piece from[8], to[8];
+	struct krdma_sqe entry, receive;
+	struct krdma_conn_query query;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
+	fill(self->from.data, SIZE, 3);
+	for (uint32_t count = 2; count <= 4; count++) {
+		uint32_t total = scatter(&self->from, from, count);
+		unsigned char flat[4096];
+		size_t at = 0;
+
+		scatter(&self->to, to, count);
+		memset(self->to.data, 0, SIZE);
+		receive = sqe_receive(self->b->id, count, NULL, 0, 0);
+		receive.piece_count = count;
+		receive.piece.addr = (uintptr_t)to;
+		SUBMIT(self->b, receive);
+		entry = sqe_send(self->a->id, count, NULL, 0, 0);
+		entry.piece_count = count;
+		entry.piece.addr = (uintptr_t)from;
+		SUBMIT(self->a, entry);
+		COMPLETED(self->a, KRDMA_OP_SEND, count, total, &cqe);
+		COMPLETED(self->b, KRDMA_OP_RECEIVE, count, total, &cqe);
+		for (uint32_t i = 0; i < count; at += from[i].length, i++)
+			memcpy(flat + at, (void *)(uintptr_t)from[i].addr, from[i].length);
+		EXPECT_TRUE(same(to, count, flat));
+	}
+	/* A message cannot be cut. */
+	if (query.max_send_sge < 8) {
+		entry.piece_count = query.max_send_sge + 1;
+		scatter(&self->from, from, entry.piece_count);
+		REFUSED(-EMSGSIZE, self->a, entry);
+	}
+}
+
+TEST_F(operation, inline_data)
+{
+	static const uint32_t some[] = { 0, 1, 8, 63, MAX_INLINE };
+	unsigned char data[MAX_INLINE + 1];
+	struct krdma_conn_query query;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
+	for (size_t i = 0; i < ARRAY_SIZE(some); i++) {
+		memset(self->to.data, 0, 8192);
+		SUBMIT(self->b, sqe_receive(self->b->id, i, &self->to, 4096, 4096));
+		fill(data, sizeof(data), i);
+		entry = sqe_send(self->a->id, i, NULL, 0, 0);
+		entry.flags = KRDMA_SQE_INLINE;
+		entry.piece_count = 1;
+		entry.piece.addr = (uintptr_t)data;
+		entry.piece.length = some[i];
+		SUBMIT(self->a, entry);
+		entry.opcode = KRDMA_OP_WRITE;
+		entry.remote_addr = self->to.remote_addr;
+		entry.remote_key = self->to.remote_key;
+		SUBMIT(self->a, entry);
+		/* It is the program's again. */
+		memset(data, 0, sizeof(data));
+		COMPLETED(self->a, KRDMA_OP_SEND, i, some[i], &cqe);
+		COMPLETED(self->a, KRDMA_OP_WRITE, i, some[i], &cqe);
+		COMPLETED(self->b, KRDMA_OP_RECEIVE, i, some[i], &cqe);
+		EXPECT_TRUE(filled(self->to.data, some[i], i));
+		EXPECT_TRUE(filled(self->to.data + 4096, some[i], i));
+	}
+	entry.piece.length = query.max_inline + 1;
+	if (query.max_inline + 1 <= sizeof(data))
+		REFUSED(-EMSGSIZE, self->a, entry);
+	entry.piece.length = 8;
+	entry.piece.memory = self->from.id;
+	REFUSED(-EINVAL, self->a, entry);
+	entry.piece.memory = 0;
+	entry.piece.addr = 16;
+	REFUSED(-EFAULT, self->a, entry);
+	entry.opcode = KRDMA_OP_READ;
+	REFUSED(-EINVAL, self->a, entry);
+}
+
+TEST_F(operation, silent_ones_say_nothing)
+{
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	/* More of them than the send queue is deep. */
+	for (uint64_t i = 0; i < 500; i++) {
+		int ret;
+
+		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 8);
+		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_SILENT;
+		while ((ret = submit(variant->arrays, self->a->queue, &entry, 1)) == -EAGAIN) {
+			queue_enter(self->a->queue, 0, 0, 0, NULL);
+			sleep_ms(1);
+		}
+		ASSERT_EQ(0, ret);
+	}
+	for (int i = 0; i < 5; i++)
+		COMPLETED(self->a, KRDMA_OP_WRITE, i * 100 + 99, 8, &cqe);
+	EXPECT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
+}
+
+/* What is fenced sees what was read before. */
+TEST_F(operation, a_fence)
+{
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	for (unsigned int round = 0; round < 5; round++) {
+		fill(self->to.data, 32768, round);
+		memset(self->from.data, 0, 65536);
+		SUBMIT(self->a, sqe_remote(KRDMA_OP_READ, self->a->id, 1, &self->from, 0, 32768,
+					   &self->to, 0));
+		entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 32768,
+				   &self->to, 65536);
+		entry.flags = KRDMA_SQE_FENCE;
+		SUBMIT(self->a, entry);
+		COMPLETED(self->a, KRDMA_OP_READ, 1, 32768, &cqe);
+		COMPLETED(self->a, KRDMA_OP_WRITE, 2, 32768, &cqe);
+		EXPECT_TRUE(filled(self->to.data + 65536, 32768, round));
+	}
+}
+
+TEST_F(operation, a_batch_completes_in_its_order)
+{
+	struct krdma_sqe entries[60];
+	struct krdma_cqe cqe;
+
+	for (unsigned int round = 0; round < 5; round++) {
+		for (int i = 0; i < 60; i++)
+			entries[i] = REMOTE(i % 3 ? KRDMA_OP_WRITE : KRDMA_OP_READ, i, i * 64, 64);
+		ASSERT_EQ(0, submit(variant->arrays, self->a->queue, entries, 60));
+		for (int i = 0; i < 60; i++)
+			COMPLETED(self->a, entries[i].opcode, i, 64, &cqe);
+	}
+}
+
+/* Posted before there is a connection, for what the peer sends at once. */
+TEST_F(operation, receives_come_before_the_connection)
+{
+	struct pair pair = {};
+	struct krdma_cqe cqe;
+	struct krdma_sqe entry;
+
+	ASSERT_EQ(0, pair_begin(&pair, NULL));
+	ASSERT_EQ(0, pair_resolve(&pair));
+	ASSERT_EQ(0, end_prepare(&pair.a, NULL));
+	SUBMIT(&pair.a, sqe_receive(pair.a.id, 1, NULL, 0, 0));
+	REFUSED(-ENOTCONN, &pair.a, sqe_send(pair.a.id, 1, NULL, 0, 0));
+	ASSERT_EQ(0, end_connect(&pair.a, NULL));
+	ASSERT_EQ(0, listener_next(pair.listener, deadline_in(PATIENCE_MS), &pair.b.conn,
+				   &pair.b.id));
+	ASSERT_EQ(0, end_prepare(&pair.b, NULL));
+	SUBMIT(&pair.b, sqe_receive(pair.b.id, 2, NULL, 0, 0));
+	ASSERT_EQ(0, end_accept(&pair.b, NULL));
+	ASSERT_EQ(0, pair_established(&pair));
+	entry = sqe_send(pair.b.id, 3, NULL, 0, 0);
+	SUBMIT(&pair.b, entry);
+	entry = sqe_send(pair.a.id, 4, NULL, 0, 0);
+	SUBMIT(&pair.a, entry);
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, take(variant->arrays, pair.a.queue, &cqe));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, take(variant->arrays, pair.b.queue, &cqe));
+	pair_close(&pair);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory ends with the process that it is part of, whoever has the session then.
+ *
+ * The processes that own memory here are children; the session, and what is made in
+ * it, is the test's too, or the test's alone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "fd_pass.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define LENGTH		(16 * 4096)
+
+/* How long the end of a process may be held up by devices that work. */
+#define EXIT_MS		4000
+
+/* What a child and the test both see. */
+struct shared {
+	struct memory memory;
+	bool ready;
+	bool go;
+	int ret;
+};
+
+static bool shared_ready(struct shared *shared)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+
+	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE)) {
+		if (now_ms() > deadline)
+			return false;
+		sleep_ms(1);
+	}
+	return !shared->ret;
+}
+
+static void shared_tell(struct shared *shared, int ret)
+{
+	shared->ret = ret;
+	__atomic_store_n(&shared->ready, true, __ATOMIC_RELEASE);
+}
+
+FIXTURE(owner)
+{
+	struct resources before;
+	struct pair pair;
+	struct memory local;
+	struct shared *shared;
+};
+
+FIXTURE_VARIANT(owner)
+{
+	const char *force_pin;
+};
+
+FIXTURE_VARIANT_ADD(owner, driver)
+{
+	.force_pin = "0",
+};
+
+FIXTURE_VARIANT_ADD(owner, pinned)
+{
+	.force_pin = "1",
+};
+
+FIXTURE_SETUP(owner)
+{
+	static const struct pair_options options = { .two_sessions = true };
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+				   &self->local));
+	fill(self->local.data, LENGTH, 1);
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(self->shared != MAP_FAILED);
+}
+
+FIXTURE_TEARDOWN(owner)
+{
+	memory_destroy(&self->local);
+	pair_close(&self->pair);
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	munmap(self->shared, sizeof(*self->shared));
+	write_text(FORCE_PIN, "0");
+}
+
+/* A child's memory, in B's session, until it is killed. */
+struct child_memory {
+	int session;
+	uint32_t device;
+	struct shared *shared;
+};
+
+static int own_memory(void *context)
+{
+	const struct child_memory *child = context;
+	struct memory memory;
+	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory);
+
+	if (!ret)
+		fill(memory.data, LENGTH, 5);
+	child->shared->memory = memory;
+	shared_tell(child->shared, ret);
+	return pause();
+}
+
+/* Memory is gone at once; what it was registered with can take a little longer. */
+static int memory_is(const struct resources *with)
+{
+	static const enum resource_kind kinds[] = { RESOURCE_MR, RESOURCE_PINS };
+	struct resources now;
+	int more = 0;
+
+	if (resources_read(&now))
+		return -EIO;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (now.count[kinds[i]] <= with->count[kinds[i]])
+			continue;
+		ksft_print_msg("%s: %lld, not %lld\n", resource_name(kinds[i]),
+			       (long long)now.count[kinds[i]], (long long)with->count[kinds[i]]);
+		more++;
+	}
+	return more;
+}
+
+static pid_t start_owner(struct pair *pair, struct shared *shared, child_function *function)
+{
+	struct child_memory child = { pair->sessions[1], pair->device, shared };
+
+	return child_start(function, &child);
+}
+
+/* Waits until the child is gone, and says whether that took too long. */
+static bool end_owner(pid_t pid)
+{
+	int64_t ms = child_kill(pid);
+
+	if (ms < 0 || ms > EXIT_MS)
+		ksft_print_msg("the end of the process took %lld ms\n", (long long)ms);
+	return ms >= 0 && ms <= EXIT_MS;
+}
+
+TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
+{
+	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
+
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_TRUE(filled(self->local.data, LENGTH, 5));
+
+	EXPECT_TRUE(end_owner(pid));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
+}
+
+/* The session is the child's, and comes here by a socket. */
+static int send_session(void *context)
+{
+	const struct child_memory *child = context;
+	struct child_memory own = *child;
+	int session = session_open(O_CLOEXEC);
+
+	if (session < 0 || fd_send(child->session, session))
+		shared_tell(child->shared, -ECOMM);
+	own.session = session;
+	return own_memory(&own);
+}
+
+TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
+{
+	struct pair_options options = {};
+	struct child_memory child;
+	struct resources with;
+	struct pair pair;
+	int channel[2];
+	pid_t pid;
+	int ret;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, channel));
+	child = (struct child_memory) { channel[1], self->pair.device, self->shared };
+	pid = child_start(send_session, &child);
+	ASSERT_LT(0, pid);
+	options.sessions[0] = self->pair.sessions[0];
+	options.sessions[1] = fd_receive(channel[0]);
+	ASSERT_LE(0, options.sessions[1]);
+	ASSERT_TRUE(shared_ready(self->shared));
+
+	ret = pair_open(&pair, &options);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, resources_read(&with));
+	if (!ret)
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+			  pair_read(&pair, &self->local, &self->shared->memory));
+	EXPECT_TRUE(end_owner(pid));
+	with.count[RESOURCE_MR]--;
+	with.count[RESOURCE_PINS] -= LENGTH / sysconf(_SC_PAGESIZE);
+	EXPECT_EQ(0, memory_is(&with));
+	if (!ret)
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+			  pair_read(&pair, &self->local, &self->shared->memory));
+
+	pair_close(&pair);
+	close(options.sessions[1]);
+	close(channel[0]);
+	close(channel[1]);
+}
+
+/* Operations of somebody else's are under way with it: their connection ends. */
+TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
+{
+	const struct pair_options options = {
+		.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
+	};
+	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
+	struct krdma_conn_query query;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	struct pair other;
+
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	ASSERT_EQ(0, pair_open(&other, &options));
+
+	entry = sqe_receive(self->pair.b.id, 9, &self->shared->memory, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+
+	EXPECT_TRUE(end_owner(pid));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_query(self->pair.b.conn, NULL, 0, &query));
+	EXPECT_EQ(-ECONNABORTED, query.error);
+	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(9, cqe.cookie);
+	EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+	/* The peer hears of it. */
+	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
+
+	/* Others in the same sessions do not. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&other, sqe_remote(KRDMA_OP_WRITE, other.a.id, 3, NULL, 0, 0,
+						  &self->local, 0)));
+	pair_close(&other);
+}
+
+/* The same, when its number was given back before. */
+TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
+{
+	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
+	struct resources with;
+	struct krdma_sqe entry;
+
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	entry = sqe_receive(self->pair.b.id, 9, &self->shared->memory, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->memory.id,
+				    KRDMA_RELEASE_LATER));
+	ASSERT_EQ(0, resources_read(&with));
+	EXPECT_TRUE(end_owner(pid));
+	with.count[RESOURCE_MR]--;
+	EXPECT_EQ(0, memory_is(&with));
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+}
+
+/* Room in a shared receive queue keeps memory, too. */
+TEST_F(owner, receives_in_a_shared_queue_end)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .depth = 16 };
+	struct pair_options options = {
+		.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
+	};
+	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
+	struct krdma_sqe entry;
+	struct resources with;
+	struct queue queue;
+	struct pair other;
+
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	ASSERT_EQ(0, queue_create(self->pair.sessions[1],
+				  &(struct queue_options){ .device_id = self->pair.device },
+				  &queue));
+	create.queue_fd = queue.fd;
+	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_SRQ_CREATE, &create));
+	options.b.srq = create.fd;
+	ASSERT_EQ(0, pair_open(&other, &options));
+	entry = sqe_receive(create.id, 9, &self->shared->memory, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+	ASSERT_EQ(0, resources_read(&with));
+
+	EXPECT_TRUE(end_owner(pid));
+	with.count[RESOURCE_MR]--;
+	EXPECT_EQ(0, memory_is(&with));
+	EXPECT_EQ(0, conn_await_closed(other.b.conn, PATIENCE_MS));
+	/* The one without it goes on. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
+						       0, 0, &self->local, 0)));
+	EXPECT_NE(0, queue_submit(&queue, &entry, 1, NULL));
+	pair_close(&other);
+	close(create.fd);
+	queue_close(&queue);
+}
+
+/* With another program, memory is another one. */
+static int become_another(void *context)
+{
+	const struct child_memory *child = context;
+	struct memory memory;
+	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory);
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+
+	child->shared->memory = memory;
+	shared_tell(child->shared, ret);
+	while (!__atomic_load_n(&child->shared->go, __ATOMIC_ACQUIRE) && now_ms() < deadline)
+		sleep_ms(1);
+	execl("/bin/sleep", "sleep", "1000", NULL);
+	return __LINE__;
+}
+
+TEST_F(owner, memory_ends_with_exec)
+{
+	pid_t pid = start_owner(&self->pair, self->shared, become_another);
+	struct resources with;
+
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+	ASSERT_EQ(0, resources_read(&with));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	__atomic_store_n(&self->shared->go, true, __ATOMIC_RELEASE);
+	with.count[RESOURCE_MR]--;
+	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
+	EXPECT_EQ(0, kill(pid, 0));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_TRUE(end_owner(pid));
+}
+
+/* A process that shares the memory of another is no owner of its own. */
+static int share_memory(void *context)
+{
+	struct child_memory *child = context;
+
+	child->shared->ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL,
+					   &child->shared->memory);
+	return 0;
+}
+
+TEST_F(owner, memory_stays_with_those_who_share_it)
+{
+	struct child_memory child = { self->pair.sessions[1], self->pair.device, self->shared };
+	size_t size = 1 << 18;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	ASSERT_TRUE(stack != MAP_FAILED);
+	pid = clone(share_memory, stack + size, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+		    &child);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(0, self->shared->ret);
+	fill(self->shared->memory.data, LENGTH, 6);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_TRUE(filled(self->local.data, LENGTH, 6));
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+	munmap(self->shared->memory.data, LENGTH);
+	munmap(stack, size);
+}
+
+/* A child has a copy of what its parent has registered, and peers do not reach that. */
+struct copy {
+	unsigned char *data;
+	struct shared *shared;
+};
+
+static int look_at_copy(void *context)
+{
+	const struct copy *copy = context;
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+
+	CHECK(filled(copy->data, LENGTH, 3));
+	shared_tell(copy->shared, 0);
+	while (!__atomic_load_n(&copy->shared->go, __ATOMIC_ACQUIRE)) {
+		CHECK(now_ms() < deadline);
+		sleep_ms(1);
+	}
+	CHECK(filled(copy->data, LENGTH, 3));
+	/* What it writes is its own. */
+	fill(copy->data, LENGTH, 4);
+	return 0;
+}
+
+TEST_F(owner, peers_reach_the_parent_and_not_the_child)
+{
+	struct copy copy = { .shared = self->shared };
+	struct memory remote;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &remote));
+	fill(remote.data, LENGTH, 3);
+	copy.data = remote.data;
+	pid = child_start(look_at_copy, &copy);
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(shared_ready(self->shared));
+
+	/* Written here, too: what a device reaches stays the parent's. */
+	remote.data[0] ^= 0xff;
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1,
+						       &self->local, 0, LENGTH, &remote, 0)));
+	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
+	__atomic_store_n(&self->shared->go, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+
+	/* The child's end is not the end of the parent's memory. */
+	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
+	memory_destroy(&remote);
+}
+
+/* A process that ends by itself while its threads register and release. */
+static void *register_for_ever(void *context)
+{
+	const struct child_memory *child = context;
+
+	for (;;) {
+		struct memory memory;
+
+		if (!memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory)) {
+			shared_tell(child->shared, 0);
+			if (memory.id % 2)
+				memory_destroy(&memory);
+		}
+	}
+	return NULL;
+}
+
+static int register_and_exit(void *context)
+{
+	const struct child_memory *child = context;
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread, NULL, register_for_ever, context));
+	CHECK(shared_ready(child->shared));
+	sleep_ms(20);
+	return 0;
+}
+
+TEST_F(owner, processes_that_end_while_they_register)
+{
+	struct resources with;
+
+	ASSERT_EQ(0, resources_read(&with));
+	for (unsigned int round = 0; round < rounds(20, 4); round++) {
+		pid_t pid;
+
+		self->shared->ready = false;
+		pid = start_owner(&self->pair, self->shared, register_and_exit);
+		ASSERT_LT(0, pid);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+		/* Nothing of it is left when it is gone. */
+		EXPECT_EQ(0, memory_is(&with));
+	}
+}
+
+/* Many ends at a time, of the session and of its owners. */
+TEST_F(owner, the_session_ends_with_its_owners)
+{
+	for (unsigned int round = 0; round < rounds(30, 5); round++) {
+		struct shared *shared = self->shared;
+		struct child_memory child = { .device = self->pair.device, .shared = shared };
+		pid_t pid;
+
+		child.session = session_open(O_CLOEXEC);
+		ASSERT_LE(0, child.session);
+		shared->ready = false;
+		pid = child_start(own_memory, &child);
+		ASSERT_LT(0, pid);
+		ASSERT_TRUE(shared_ready(shared));
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		close(child.session);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	}
+}
+
+TEST_HARNESS_MAIN

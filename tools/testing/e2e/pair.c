@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners, connections, and pairs of connections that are connected to each
+ * other within one process.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+#include "session.h"
+
+int address_set(struct __kernel_sockaddr_storage *address, const char *text, uint16_t port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, text, &in.sin_addr) == 1)
+		memcpy(address, &in, sizeof(in));
+	else if (inet_pton(AF_INET6, text, &in6.sin6_addr) == 1)
+		memcpy(address, &in6, sizeof(in6));
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* The port is in the same place in both families. */
+uint16_t address_port(const struct __kernel_sockaddr_storage *address)
+{
+	struct sockaddr_in in;
+
+	memcpy(&in, address, sizeof(in));
+	return ntohs(in.sin_port);
+}
+
+bool address_same(const struct __kernel_sockaddr_storage *one,
+		  const struct __kernel_sockaddr_storage *other)
+{
+	return !memcmp(one, other, sizeof(*one));
+}
+
+int boot_device(int session, uint32_t *id)
+{
+	struct krdma_device_query device;
+	int ret = session_named(session, BOOT_DEVICE, &device);
+
+	*id = ret ? 0 : device.id;
+	return ret;
+}
+
+/*
+ * Listeners
+ */
+
+int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
+		  struct __kernel_sockaddr_storage *address)
+{
+	struct krdma_listen listen = { .size = sizeof(listen), .backlog = backlog };
+	int ret;
+
+	*fd = -1;
+	ret = address_set(&listen.address, text, port);
+	if (!ret)
+		ret = session_request(session, KRDMA_LISTEN, &listen);
+	if (ret)
+		return ret;
+	*fd = listen.fd;
+	if (address)
+		*address = listen.address;
+	return 0;
+}
+
+int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
+{
+	struct krdma_listener_next next = { .size = sizeof(next), .deadline_ns = deadline_ns };
+	int ret = session_request(listener, KRDMA_LISTENER_NEXT, &next);
+
+	*fd = ret ? -1 : next.fd;
+	if (id)
+		*id = ret ? 0 : next.id;
+	return ret;
+}
+
+/*
+ * Connections
+ */
+
+int conn_create(int session, int *fd, uint32_t *id)
+{
+	struct krdma_conn_create create = { .size = sizeof(create) };
+	int ret = session_request(session, KRDMA_CONN_CREATE, &create);
+
+	*fd = ret ? -1 : create.fd;
+	if (id)
+		*id = ret ? 0 : create.id;
+	return ret;
+}
+
+int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote)
+{
+	struct krdma_conn_resolve resolve = { .size = sizeof(resolve), .remote = *remote };
+
+	return session_request(conn, KRDMA_CONN_RESOLVE, &resolve);
+}
+
+int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state)
+{
+	struct krdma_conn_wait wait = {
+		.size = sizeof(wait),
+		.deadline_ns = deadline_ns,
+		.state = UINT32_MAX,
+	};
+	int ret = session_request(conn, KRDMA_CONN_WAIT, &wait);
+
+	if (state)
+		*state = wait.state;
+	return ret;
+}
+
+int conn_reject(int conn, const void *data, uint32_t length)
+{
+	struct krdma_conn_reject reject = {
+		.size = sizeof(reject),
+		.private_data = (uintptr_t)data,
+		.private_data_len = length,
+	};
+
+	return session_request(conn, KRDMA_CONN_REJECT, &reject);
+}
+
+int conn_disconnect(int conn, uint32_t flags)
+{
+	struct krdma_conn_disconnect disconnect = { .size = sizeof(disconnect), .flags = flags };
+
+	return session_request(conn, KRDMA_CONN_DISCONNECT, &disconnect);
+}
+
+int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	query->private_data = (uintptr_t)data;
+	query->private_data_len = room;
+	return session_request(conn, KRDMA_CONN_QUERY, query);
+}
+
+uint32_t conn_state(int conn)
+{
+	struct krdma_conn_query query;
+
+	return conn_query(conn, NULL, 0, &query) ? UINT32_MAX : query.state;
+}
+
+int conn_await_closed(int conn, unsigned int ms)
+{
+	uint64_t deadline = deadline_in(ms);
+	uint64_t end = now_ms() + ms;
+	struct krdma_conn_query query;
+
+	for (;;) {
+		/* It returns at once in states that it was not asked to leave. */
+		int ret = conn_wait(conn, deadline, NULL);
+
+		if (ret == -EBADF || ret == -ENOTTY || ret == -EINVAL)
+			return ret;
+		/* An error has no answer, so this says how it is. */
+		ret = conn_query(conn, NULL, 0, &query);
+		if (ret)
+			return ret;
+		if (query.state == KRDMA_CONN_CLOSED)
+			return 0;
+		if (now_ms() >= end)
+			return -ETIMEDOUT;
+		sleep_ms(1);
+	}
+}
+
+int conn_event(int conn, struct krdma_event_record *record, unsigned int ms)
+{
+	int ready = poll_mask(conn, POLLIN, ms);
+	ssize_t size;
+
+	if (ready < 0)
+		return ready;
+	if (!(ready & POLLIN))
+		return -ETIMEDOUT;
+	size = read(conn, record, sizeof(*record));
+	if (size < 0)
+		return -errno;
+	if (!size)
+		return -ENODATA;
+	return size == sizeof(*record) ? 0 : -EPROTO;
+}
+
+/*
+ * Ends
+ */
+
+static const struct end_options no_options;
+
+void end_init(struct end *end, int session)
+{
+	memset(end, 0, sizeof(*end));
+	end->session = session;
+	end->conn = -1;
+	end->own[0].fd = -1;
+	end->own[1].fd = -1;
+}
+
+int end_queues_create(struct end *end)
+{
+	return queue_create(end->session, NULL, &end->own[0]);
+}
+
+static int end_queues(struct end *end, const struct end_options *options)
+{
+	int ret;
+
+	end->queue = options->queue;
+	if (!end->queue) {
+		ret = queue_create(end->session, &options->queue_options, &end->own[0]);
+		if (ret)
+			return ret;
+		end->queue = &end->own[0];
+	}
+	end->recv_queue = options->recv_queue;
+	if (!end->recv_queue && options->separate) {
+		ret = queue_create(end->session, &options->queue_options, &end->own[1]);
+		if (ret)
+			return ret;
+		end->recv_queue = &end->own[1];
+	}
+	return 0;
+}
+
+int end_prepare(struct end *end, const struct end_options *options)
+{
+	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	int ret;
+
+	if (!options)
+		options = &no_options;
+	ret = end_queues(end, options);
+	if (ret)
+		return ret;
+	prepare.queue_fd = end->queue->fd;
+	if (end->recv_queue) {
+		prepare.flags |= KRDMA_PREPARE_RECV_QUEUE;
+		prepare.recv_queue_fd = end->recv_queue->fd;
+	} else {
+		end->recv_queue = end->queue;
+	}
+	if (options->srq) {
+		prepare.flags |= KRDMA_PREPARE_SRQ;
+		prepare.srq_fd = options->srq;
+	}
+	prepare.send_depth = options->send_depth;
+	prepare.recv_depth = options->recv_depth;
+	prepare.max_send_sge = options->max_send_sge;
+	prepare.max_recv_sge = options->max_recv_sge;
+	prepare.max_inline = options->max_inline;
+	return session_request(end->conn, KRDMA_CONN_PREPARE, &prepare);
+}
+
+static int end_terms(struct end *end, const struct end_options *options, unsigned long request)
+{
+	struct krdma_conn_terms terms = {};
+
+	if (options)
+		terms = options->terms;
+	terms.size = sizeof(terms);
+	return session_request(end->conn, request, &terms);
+}
+
+int end_connect(struct end *end, const struct end_options *options)
+{
+	return end_terms(end, options, KRDMA_CONN_CONNECT);
+}
+
+int end_accept(struct end *end, const struct end_options *options)
+{
+	return end_terms(end, options, KRDMA_CONN_ACCEPT);
+}
+
+int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage *address,
+	    const struct end_options *options)
+{
+	int ret;
+
+	end_init(end, session);
+	ret = conn_create(session, &end->conn, &end->id);
+	if (!ret)
+		ret = conn_resolve(end->conn, address);
+	if (!ret)
+		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
+	if (!ret)
+		ret = end_prepare(end, options);
+	return ret ? ret : end_connect(end, options);
+}
+
+void end_close(struct end *end)
+{
+	if (end->conn >= 0)
+		close(end->conn);
+	end->conn = -1;
+	queue_close(&end->own[0]);
+	queue_close(&end->own[1]);
+}
+
+/*
+ * Pairs
+ */
+
+static const struct pair_options no_pair_options;
+
+static int pair_sessions(struct pair *pair, const struct pair_options *options)
+{
+	for (int i = 0; i < 2; i++) {
+		if (options->sessions[i]) {
+			pair->sessions[i] = options->sessions[i];
+		} else if (i && !options->two_sessions) {
+			pair->sessions[1] = pair->sessions[0];
+		} else {
+			pair->sessions[i] = session_open(O_CLOEXEC);
+			if (pair->sessions[i] < 0)
+				return pair->sessions[i];
+			pair->owned[i] = true;
+		}
+	}
+	return 0;
+}
+
+int pair_begin(struct pair *pair, const struct pair_options *options)
+{
+	int ret;
+
+	if (!options)
+		options = &no_pair_options;
+	memset(pair, 0, sizeof(*pair));
+	pair->listener = -1;
+	end_init(&pair->a, -1);
+	end_init(&pair->b, -1);
+
+	ret = pair_sessions(pair, options);
+	if (!ret)
+		ret = boot_device(pair->sessions[0], &pair->device);
+	if (!ret)
+		ret = listener_open(pair->sessions[1], options->address ?: BOOT_ADDRESS, 0, 0,
+				    &pair->listener, &pair->address);
+	pair->a.session = pair->sessions[0];
+	pair->b.session = pair->sessions[1];
+	return ret;
+}
+
+int pair_resolve(struct pair *pair)
+{
+	int ret = conn_create(pair->a.session, &pair->a.conn, &pair->a.id);
+
+	if (!ret)
+		ret = conn_resolve(pair->a.conn, &pair->address);
+	if (!ret)
+		ret = conn_wait(pair->a.conn, deadline_in(PATIENCE_MS), NULL);
+	return ret;
+}
+
+int pair_meet(struct pair *pair, const struct pair_options *options)
+{
+	int ret;
+
+	if (!options)
+		options = &no_pair_options;
+	ret = end_prepare(&pair->a, &options->a);
+	if (!ret)
+		ret = end_connect(&pair->a, &options->a);
+	if (!ret)
+		ret = listener_next(pair->listener, deadline_in(PATIENCE_MS), &pair->b.conn,
+				    &pair->b.id);
+	return ret;
+}
+
+int pair_established(struct pair *pair)
+{
+	uint64_t deadline = deadline_in(PATIENCE_MS);
+	int ret = conn_wait(pair->a.conn, deadline, NULL);
+
+	return ret ? ret : conn_wait(pair->b.conn, deadline, NULL);
+}
+
+int pair_connect(struct pair *pair, const struct pair_options *options)
+{
+	int ret;
+
+	if (!options)
+		options = &no_pair_options;
+	ret = pair_resolve(pair);
+	if (!ret)
+		ret = pair_meet(pair, options);
+	if (!ret)
+		ret = end_prepare(&pair->b, &options->b);
+	if (!ret)
+		ret = end_accept(&pair->b, &options->b);
+	return ret ? ret : pair_established(pair);
+}
+
+int pair_open(struct pair *pair, const struct pair_options *options)
+{
+	int ret = pair_begin(pair, options);
+
+	return ret ? ret : pair_connect(pair, options);
+}
+
+void pair_close(struct pair *pair)
+{
+	end_close(&pair->a);
+	end_close(&pair->b);
+	if (pair->listener >= 0)
+		close(pair->listener);
+	pair->listener = -1;
+	for (int i = 0; i < 2; i++) {
+		if (pair->owned[i])
+			close(pair->sessions[i]);
+		pair->owned[i] = false;
+	}
+}
+
+int pair_operate(struct pair *pair, struct krdma_sqe entry)
+{
+	struct krdma_cqe cqe;
+	int ret = queue_submit(pair->a.queue, &entry, 1, NULL);
+
+	if (!ret)
+		ret = queue_wait(pair->a.queue, &cqe, PATIENCE_MS);
+	return ret ? ret : cqe.status;
+}
+
+int pair_write(struct pair *pair, const struct memory *local, const struct memory *remote)
+{
+	return pair_operate(pair, sqe_remote(KRDMA_OP_WRITE, pair->a.id, 1, local, 0,
+					     local->length, remote, 0));
+}
+
+int pair_read(struct pair *pair, const struct memory *local, const struct memory *remote)
+{
+	return pair_operate(pair, sqe_remote(KRDMA_OP_READ, pair->a.id, 2, local, 0,
+					     local->length, remote, 0));
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects in several processes: handed over (SCM_RIGHTS), and inherited.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "fd_pass.h"
+#include "pair.h"
+#include "session.h"
+
+#define MESSAGE	1000
+
+FIXTURE(pass)
+{
+	struct pair pair;
+	struct end *a;
+	struct end *b;
+	struct memory memory;
+	int channels[2];
+};
+
+FIXTURE_SETUP(pass)
+{
+	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) { .two_sessions = true }));
+	self->a = &self->pair.a;
+	self->b = &self->pair.b;
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+				   &self->memory));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, self->channels));
+}
+
+FIXTURE_TEARDOWN(pass)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+	close(self->channels[0]);
+	close(self->channels[1]);
+}
+
+static int child_status(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void check(bool condition, int line)
+{
+	if (!condition)
+		_exit(line % 250 + 1);
+}
+
+/* In a child: unless @condition, it ends here, and its status tells the line. */
+#define CHECK(condition)	check(condition, __LINE__)
+
+/*
+ * What a process does that has been given session, connection and queue: registers
+ * memory of its own, waits for a message, answers, and ends the connection.
+ */
+static int be_the_server(int channel, uint32_t device, uint32_t id)
+{
+	int session = fd_receive(channel);
+	int conn = fd_receive(channel);
+	int queue_fd = fd_receive(channel);
+	struct krdma_queue_query query;
+	struct krdma_sqe receive, send;
+	struct memory memory;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+	char byte = 0;
+
+	CHECK(session >= 0 && conn >= 0 && queue_fd >= 0);
+	CHECK(queue_query(queue_fd, &query) == 0 && query.device_id == device);
+	CHECK(memory_create(session, device, 8192, ACCESS_ALL, &memory) == 0);
+	receive = sqe_receive(id, 1, &memory, 0, 4096);
+	CHECK(queue_post(queue_fd, &receive, 1, NULL) == 0);
+	CHECK(write(channel, &byte, 1) == 1);
+	CHECK(queue_reap(queue_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(cqe.status == KRDMA_STATUS_SUCCESS && cqe.cookie == 1 && cqe.length == MESSAGE);
+	CHECK(filled(memory.data, MESSAGE, 5));
+	send = sqe_send(id, 2, &memory, 0, MESSAGE);
+	CHECK(queue_post(queue_fd, &send, 1, NULL) == 0);
+	CHECK(queue_reap(queue_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(cqe.status == KRDMA_STATUS_SUCCESS && cqe.cookie == 2);
+	CHECK(conn_disconnect(conn, 0) == 0);
+	CHECK(conn_await_closed(conn, PATIENCE_MS) == 0);
+	return 0;
+}
+
+/* A server accepts, and hands the connection over to a worker that also ends it. */
+TEST_F(pass, a_connection_and_all_that_it_needs)
+{
+	struct krdma_sqe receive, send;
+	struct krdma_cqe cqe;
+	uint32_t id = self->b->id;
+	pid_t child;
+	char byte;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		/* Only what comes through the channel: what was inherited goes. */
+		int channel = self->channels[1];
+
+		pair_close(&self->pair);
+		_exit(be_the_server(channel, self->pair.device, id));
+	}
+	ASSERT_EQ(0, fd_send(self->channels[0], self->b->session));
+	ASSERT_EQ(0, fd_send(self->channels[0], self->b->conn));
+	ASSERT_EQ(0, fd_send(self->channels[0], self->b->queue->fd));
+	end_close(self->b);
+	close(self->pair.sessions[1]);
+	self->pair.owned[1] = false;
+
+	fill(self->memory.data, MESSAGE, 5);
+	receive = sqe_receive(self->a->id, 7, &self->memory, 8192, 4096);
+	ASSERT_EQ(0, queue_submit(self->a->queue, &receive, 1, NULL));
+	ASSERT_EQ(1, read(self->channels[0], &byte, 1));
+	send = sqe_send(self->a->id, 8, &self->memory, 0, MESSAGE);
+	ASSERT_EQ(0, queue_submit(self->a->queue, &send, 1, NULL));
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	}
+	EXPECT_TRUE(filled(self->memory.data + 8192, MESSAGE, 5));
+	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, conn_wait(self->a->conn, 0, NULL));
+	EXPECT_EQ(0, child_status(child));
+}
+
+/* Another process takes from the listener, and the first one accepts what it sends back. */
+TEST_F(pass, a_listener_and_a_request)
+{
+	struct end client, server;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		int listener = fd_receive(self->channels[1]), taken;
+
+		if (listener_next(listener, deadline_in(PATIENCE_MS), &taken, NULL))
+			_exit(1);
+		_exit(fd_send(self->channels[1], taken) ? 2 : 0);
+	}
+	ASSERT_EQ(0, fd_send(self->channels[0], self->pair.listener));
+	ASSERT_EQ(0, end_ask(&client, self->a->session, &self->pair.address, NULL));
+	end_init(&server, self->b->session);
+	server.conn = fd_receive(self->channels[0]);
+	ASSERT_LE(0, server.conn);
+	EXPECT_EQ(0, child_status(child));
+	ASSERT_EQ(0, end_prepare(&server, NULL));
+	ASSERT_EQ(0, end_accept(&server, NULL));
+	EXPECT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
+	end_close(&client);
+	end_close(&server);
+}
+
+static int use_in_child(struct end *end, uint32_t device)
+{
+	struct krdma_sqe entry;
+	struct memory memory;
+	struct krdma_cqe cqe;
+	struct queue map;
+
+	/* The descriptors mean the same objects, and can be mapped again. */
+	CHECK(queue_adopt(dup(end->queue->fd), end->queue->size, &map) == 0);
+	CHECK(memory_create(end->session, device, 4096, 0, &memory) == 0);
+	entry = sqe_send(end->id, 4, &memory, 0, 100);
+	CHECK(queue_submit(&map, &entry, 1, NULL) == 0);
+	CHECK(queue_wait(&map, &cqe, PATIENCE_MS) == 0);
+	CHECK(cqe.cookie == 4 && cqe.status == KRDMA_STATUS_SUCCESS);
+	queue_close(&map);
+	return 0;
+}
+
+TEST_F(pass, a_child_has_the_same_objects)
+{
+	struct krdma_conn_query query;
+	struct krdma_sqe receive;
+	struct memory memory;
+	struct krdma_cqe cqe;
+	pid_t child;
+
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL,
+				   &memory));
+	receive = sqe_receive(self->b->id, 1, &memory, 0, 4096);
+	ASSERT_EQ(0, queue_submit(self->b->queue, &receive, 1, NULL));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(use_in_child(self->a, self->pair.device));
+	EXPECT_EQ(0, child_status(child));
+	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+	/* Its end was the end of nothing. */
+	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
+	EXPECT_EQ(1, query.sends_posted);
+}
+
+/* Memory is its process's: a child's ends with the child, whoever has the session. */
+TEST_F(pass, memory_ends_with_its_process)
+{
+	struct krdma_memory_query query = { .size = sizeof(query) };
+	struct krdma_sqe entry;
+	struct memory memory;
+	pid_t child;
+	char byte;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (memory_create(self->a->session, self->pair.device, 8192, ACCESS_ALL, &memory))
+			_exit(1);
+		if (write(self->channels[1], &memory, sizeof(memory)) != sizeof(memory))
+			_exit(2);
+		_exit(read(self->channels[1], &byte, 1) == 1 ? 0 : 3);
+	}
+	ASSERT_EQ(sizeof(memory), read(self->channels[0], &memory, sizeof(memory)));
+	query.id = memory.id;
+	EXPECT_EQ(0, session_request(self->a->session, KRDMA_MEMORY_QUERY, &query));
+	EXPECT_EQ(memory.remote_key, query.remote_key);
+	ASSERT_EQ(1, write(self->channels[0], "x", 1));
+	EXPECT_EQ(0, child_status(child));
+	query = (struct krdma_memory_query) { .size = sizeof(query), .id = memory.id };
+	EXPECT_EQ(-ENOENT, session_request(self->a->session, KRDMA_MEMORY_QUERY, &query));
+	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &memory, 0, 8, &self->memory, 0);
+	EXPECT_EQ(-ENOENT, queue_submit(self->a->queue, &entry, 1, NULL));
+	/* The parent's is as it was. */
+	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &self->memory, 0, 8, &self->memory,
+			   64);
+	EXPECT_EQ(0, queue_submit(self->a->queue, &entry, 1, NULL));
+}
+
+/* A child has no mapping of rings, so that it cannot disturb them by mistake. */
+TEST_F(pass, a_child_does_not_have_the_rings)
+{
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		volatile uint32_t *tail = &self->a->queue->ring->sq_tail;
+
+		*tail = *tail;
+		_exit(0);
+	}
+	EXPECT_EQ(1000 + SIGSEGV, child_status(child));
+}
+
+TEST_F(pass, what_a_child_closes_stays_the_parents)
+{
+	struct krdma_conn_query query;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		close(self->a->conn);
+		close(self->a->queue->fd);
+		close(self->pair.sessions[0]);
+		_exit(conn_wait(self->a->conn, 0, NULL) == -EBADF ? 0 : 1);
+	}
+	EXPECT_EQ(0, child_status(child));
+	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
+}
+
+/* Who closes, and who asks to end it, are two things: the last one to close ends it. */
+TEST_F(pass, the_last_one_who_closes_it_ends_it)
+{
+	pid_t child;
+	char byte;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		close(self->b->conn);
+		_exit(read(self->channels[1], &byte, 1) == 1 ? 0 : 3);
+	}
+	end_close(self->a);
+	EXPECT_EQ(-ETIMEDOUT, conn_await_closed(self->b->conn, 300));
+	ASSERT_EQ(1, write(self->channels[0], "x", 1));
+	EXPECT_EQ(0, child_status(child));
+	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
+}
+
+/* A process that is killed leaves nothing: the peer hears of it. */
+TEST_F(pass, a_killed_process_ends_what_it_had)
+{
+	struct end client, server;
+	struct pair pair = {};
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		pair_close(&self->pair);
+		if (pair_begin(&pair, NULL))
+			_exit(1);
+		if (write(self->channels[1], &pair.address, sizeof(pair.address)) !=
+		    sizeof(pair.address))
+			_exit(3);
+		end_init(&server, pair.sessions[1]);
+		if (listener_next(pair.listener, deadline_in(PATIENCE_MS), &server.conn,
+				  &server.id) ||
+		    end_prepare(&server, NULL) || end_accept(&server, NULL))
+			_exit(4);
+		pause();
+		_exit(5);
+	}
+	ASSERT_EQ(sizeof(pair.address), read(self->channels[0], &pair.address,
+					     sizeof(pair.address)));
+	ASSERT_EQ(0, end_ask(&client, self->a->session, &pair.address, NULL));
+	ASSERT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
+	kill(child, SIGKILL);
+	EXPECT_EQ(1000 + SIGKILL, child_status(child));
+	EXPECT_EQ(0, conn_await_closed(client.conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, conn_wait(client.conn, 0, NULL));
+	end_close(&client);
+}
+
+TEST_HARNESS_MAIN

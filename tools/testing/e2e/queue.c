@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues: their making, their room, and waiting at them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define SLACK_MS	2000
+
+FIXTURE(queue)
+{
+	struct pair pair;
+	struct end *a;
+	struct end *b;
+	struct memory memory;
+};
+
+FIXTURE_VARIANT(queue)
+{
+	uint32_t flags;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(queue, event) {};
+FIXTURE_VARIANT_ADD(queue, polled) { .flags = KRDMA_QUEUE_POLLED };
+
+/* clang-format on */
+
+FIXTURE_SETUP(queue)
+{
+	struct end_options options = {
+		.send_depth = 32, .recv_depth = 32,
+		.queue_options = { .flags = variant->flags, .cq_entries = 128 },
+	};
+
+	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) {
+		.a = options, .b = options }));
+	self->a = &self->pair.a;
+	self->b = &self->pair.b;
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(queue)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+}
+
+/* An operation that needs nothing of the peer. */
+static struct krdma_sqe write_entry(const struct end *end, const struct memory *memory,
+				    uint64_t cookie)
+{
+	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 1024);
+}
+
+static int write_some(const struct end *end, const struct memory *memory, uint64_t first,
+		      uint32_t count)
+{
+	struct krdma_sqe entries[32];
+
+	for (uint32_t i = 0; i < count; i++)
+		entries[i] = write_entry(end, memory, first + i);
+	return queue_post(end->queue->fd, entries, count, NULL);
+}
+
+#define WRITE(cookie)			write_entry(self->a, &self->memory, cookie)
+#define WRITE_SOME(first, count)	write_some(self->a, &self->memory, first, count)
+
+TEST_F(queue, what_is_granted)
+{
+	static const struct queue_options asked[] = {
+		{}, { .sq_entries = 1, .cq_entries = 1 }, { .sq_entries = 3, .cq_entries = 5 },
+		{ .sq_entries = 64, .cq_entries = 64 }, { .sq_entries = 65, .cq_entries = 1000 },
+		{ .sq_entries = 4096, .cq_entries = 4096 },
+	};
+	struct krdma_queue_query query;
+	struct queue queue;
+
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct queue_options options = asked[i];
+		const struct krdma_ring *ring;
+
+		options.flags = variant->flags;
+		ASSERT_EQ(0, queue_create(self->a->session, &options, &queue));
+		ring = queue.ring;
+		EXPECT_LE(options.sq_entries ?: 64, queue.sq_entries);
+		EXPECT_LE(options.cq_entries ?: 256, queue.cq_entries);
+		EXPECT_EQ(0, queue.sq_entries & (queue.sq_entries - 1));
+		EXPECT_EQ(0, queue.cq_entries & (queue.cq_entries - 1));
+		EXPECT_EQ(0, ring->sq_head | ring->sq_tail | ring->cq_head | ring->cq_tail |
+			  ring->cq_flags);
+		EXPECT_LE(sizeof(*ring), ring->sqe_offset);
+		EXPECT_LE(ring->sqe_offset + queue.sq_entries * sizeof(struct krdma_sqe),
+			  queue.size);
+		EXPECT_LE(ring->cqe_offset + queue.cq_entries * sizeof(struct krdma_cqe),
+			  queue.size);
+		EXPECT_TRUE(zeroed((char *)ring + sizeof(*ring), queue.size - sizeof(*ring)));
+		ASSERT_EQ(0, queue_query(queue.fd, &query));
+		EXPECT_EQ(queue.sq_entries, query.sq_entries);
+		EXPECT_EQ(queue.cq_entries, query.cq_entries);
+		EXPECT_EQ(0, query.device_id);
+		queue_close(&queue);
+	}
+	ASSERT_EQ(0, queue_query(self->a->queue->fd, &query));
+	EXPECT_EQ(self->pair.device, query.device_id);
+}
+
+TEST_F(queue, what_is_refused)
+{
+	struct queue queue;
+
+#define REFUSED(error, ...) \
+	EXPECT_EQ(error, queue_create(self->a->session, &(struct queue_options) {	\
+		.flags = variant->flags, __VA_ARGS__ }, &queue))
+	REFUSED(-EINVAL, .sq_entries = KRDMA_RING_ENTRIES_MAX + 1);
+	REFUSED(-EINVAL, .cq_entries = KRDMA_RING_ENTRIES_MAX + 1);
+	REFUSED(-EINVAL, .sq_entries = UINT32_MAX);
+	REFUSED(-EINVAL, .cq_entries = 0x80000001);
+	REFUSED(-ENODEV, .device_id = UINT32_MAX);
+#undef REFUSED
+}
+
+TEST_F(queue, only_the_whole_of_it_can_be_mapped)
+{
+	size_t page = sysconf(_SC_PAGESIZE), size = self->a->queue->size;
+	int fd = self->a->queue->fd;
+	void *map;
+
+#define REFUSED(length, prot, flags, offset) \
+	EXPECT_TRUE(mmap(NULL, length, prot, flags, fd, offset) == MAP_FAILED)
+	REFUSED(size + page, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
+	REFUSED(size, PROT_READ | PROT_WRITE, MAP_SHARED, page);
+	REFUSED(size, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0);
+	if (size > page)
+		REFUSED(size - page, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
+#undef REFUSED
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_TRUE(map != MAP_FAILED);
+	EXPECT_EQ(self->a->queue->cq_entries, ((struct krdma_ring *)map)->cq_entries);
+	munmap(map, size);
+}
+
+/* The mapping stays when the descriptor goes, and nothing comes there any more. */
+TEST_F(queue, the_mapping_outlives_the_descriptor)
+{
+	struct queue queue;
+	struct krdma_ring *ring;
+
+	ASSERT_EQ(0, queue_create(self->a->session, NULL, &queue));
+	ring = queue.ring;
+	close(queue.fd);
+	EXPECT_EQ(64, ring->sq_entries);
+	ring->sq_tail = 7;
+	EXPECT_EQ(0, ring->sq_head);
+	munmap(ring, queue.size);
+}
+
+TEST_F(queue, completions_come_without_a_request)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, WRITE_SOME(5, 1));
+	if (variant->flags & KRDMA_QUEUE_POLLED) {
+		/* Only inside requests. */
+		sleep_ms(200);
+		ASSERT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	} else {
+		while (queue_take(self->a->queue, &cqe))
+			ASSERT_LT(now_ms(), end);
+	}
+	EXPECT_EQ(5, cqe.cookie);
+}
+
+TEST_F(queue, deadlines)
+{
+	struct krdma_queue_enter enter;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+	uint64_t begin;
+
+	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
+		begin = now_ms();
+		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline_in(ms), NULL));
+		EXPECT_LE(ms, now_ms() - begin + 1);
+		EXPECT_LE(now_ms() - begin, ms + SLACK_MS);
+		begin = now_ms();
+		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, deadline_in(ms),
+						 &reaped));
+		EXPECT_LE(ms, now_ms() - begin + 1);
+		EXPECT_LE(now_ms() - begin, ms + SLACK_MS);
+	}
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, 1, &reaped));
+	EXPECT_EQ(-EAGAIN, queue_reap(self->a->queue->fd, &cqe, 1, 1, 0, &reaped));
+	EXPECT_EQ(-EAGAIN, queue_reap(self->a->queue->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
+	/* Who wants none does not wait. */
+	ASSERT_EQ(0, queue_enter(self->a->queue, 0, 0, KRDMA_FOREVER, &enter));
+	EXPECT_EQ(0, enter.completed);
+	EXPECT_EQ(0, enter.submitted);
+}
+
+TEST_F(queue, what_was_submitted_is_told_though_the_deadline_passes)
+{
+	struct krdma_sqe entry = sqe_receive(self->a->id, 1, NULL, 0, 0);
+	struct krdma_queue_enter enter;
+
+	ASSERT_EQ(0, queue_put(self->a->queue, &entry, 1));
+	ASSERT_EQ(0, queue_enter(self->a->queue, 1, 1, deadline_in(50), &enter));
+	EXPECT_EQ(1, enter.submitted);
+	EXPECT_EQ(0, enter.error);
+	EXPECT_EQ(0, enter.completed);
+}
+
+TEST_F(queue, no_more_is_submitted_than_asked_for_or_there)
+{
+	struct krdma_sqe entries[5];
+	struct krdma_queue_enter enter;
+
+	for (int i = 0; i < 5; i++)
+		entries[i] = sqe_receive(self->a->id, i, NULL, 0, 0);
+	ASSERT_EQ(0, queue_put(self->a->queue, entries, 5));
+	ASSERT_EQ(0, queue_enter(self->a->queue, 2, 0, 0, &enter));
+	EXPECT_EQ(2, enter.submitted);
+	EXPECT_EQ(2, self->a->queue->ring->sq_head);
+	ASSERT_EQ(0, queue_enter(self->a->queue, UINT32_MAX, 0, 0, &enter));
+	EXPECT_EQ(3, enter.submitted);
+	EXPECT_EQ(5, self->a->queue->ring->sq_head);
+	ASSERT_EQ(0, queue_enter(self->a->queue, 1, 0, 0, &enter));
+	EXPECT_EQ(0, enter.submitted);
+}
+
+struct writer {
+	const struct end *end;
+	const struct memory *memory;
+};
+
+static void *write_slowly(void *argument)
+{
+	struct writer *writer = argument;
+
+	for (int i = 0; i < 5; i++) {
+		sleep_ms(50);
+		write_some(writer->end, writer->memory, i, 1);
+	}
+	return NULL;
+}
+
+TEST_F(queue, waiting_for_several)
+{
+	struct writer writer = { self->a, &self->memory };
+	struct krdma_queue_enter enter;
+	struct krdma_cqe cqes[8];
+	pthread_t thread;
+	uint32_t reaped;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
+	ASSERT_EQ(0, queue_enter(self->a->queue, 0, 5, deadline_in(PATIENCE_MS), &enter));
+	EXPECT_EQ(5, enter.completed);
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 3, 8, 0, &reaped));
+	EXPECT_EQ(3, reaped);
+	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes + 3, 5, 0, 0, &reaped));
+	EXPECT_EQ(2, reaped);
+	for (int i = 0; i < 5; i++)
+		EXPECT_EQ(i, cqes[i].cookie);
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
+	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 8, 4, deadline_in(PATIENCE_MS),
+				&reaped));
+	EXPECT_LE(4, reaped);
+	pthread_join(thread, NULL);
+	/* Fewer than wanted, but some, are a success. */
+	if (reaped == 4) {
+		ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 8, 4, deadline_in(300),
+					&reaped));
+		EXPECT_EQ(1, reaped);
+	}
+}
+
+static void nothing(int number)
+{
+	(void)number;
+}
+
+static void *interrupt(void *thread)
+{
+	sleep_ms(100);
+	pthread_kill(*(pthread_t *)thread, SIGUSR1);
+	return NULL;
+}
+
+TEST_F(queue, a_signal_ends_the_wait)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	pthread_t self_thread = pthread_self(), thread;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+	uint64_t begin;
+
+	sigaction(SIGUSR1, &action, NULL);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
+	EXPECT_EQ(-EINTR, queue_enter(self->a->queue, 0, 1, KRDMA_FOREVER, NULL));
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
+	EXPECT_EQ(-EINTR, queue_reap(self->a->queue->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped));
+	pthread_join(thread, NULL);
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGUSR1, &action, NULL);
+	begin = now_ms();
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &self_thread));
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline_in(400), NULL));
+	EXPECT_LE(399, now_ms() - begin);
+	pthread_join(thread, NULL);
+}
+
+TEST_F(queue, poll_tells_of_completions)
+{
+	struct krdma_cqe cqe;
+
+	EXPECT_EQ(POLLOUT, poll_mask(self->a->queue->fd, POLLIN | POLLOUT, 0));
+	EXPECT_EQ(0, poll_mask(self->a->queue->fd, POLLIN, 100));
+	ASSERT_EQ(0, WRITE_SOME(9, 1));
+	EXPECT_EQ(POLLIN, poll_mask(self->a->queue->fd, POLLIN, PATIENCE_MS));
+	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(9, cqe.cookie);
+	EXPECT_EQ(0, poll_mask(self->a->queue->fd, POLLIN, 0));
+}
+
+/* Somebody waits in poll() before there is anything. */
+TEST_F(queue, poll_is_woken)
+{
+	struct writer writer = { self->a, &self->memory };
+	struct krdma_cqe cqe;
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
+		for (int j = 0; j < 5; j++) {
+			ASSERT_EQ(POLLIN, poll_mask(self->a->queue->fd, POLLIN, PATIENCE_MS));
+			ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+			EXPECT_EQ(j, cqe.cookie);
+		}
+		pthread_join(thread, NULL);
+	}
+}
+
+/* The ring is full, then the kernel's room, then the depth: nothing is lost. */
+TEST_F(queue, a_ring_that_nobody_empties)
+{
+	struct queue *queue = self->a->queue;
+	uint64_t posted = 0, quiet = now_ms(), taken = 0;
+	struct krdma_cqe cqe;
+	int ret;
+
+	/* Posts until nothing has been accepted for a while. */
+	while (now_ms() - quiet < 500) {
+		ret = WRITE_SOME(posted, 1);
+		if (!ret) {
+			posted++;
+			quiet = now_ms();
+		} else {
+			ASSERT_EQ(-EAGAIN, ret);
+			ASSERT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+		}
+		ASSERT_LE(posted, 2 * queue->cq_entries);
+	}
+	EXPECT_LE(queue->cq_entries, posted);
+	EXPECT_EQ(queue->cq_entries, queue->ring->cq_tail - queue->ring->cq_head);
+	EXPECT_EQ(KRDMA_RING_MORE, queue->ring->cq_flags);
+	EXPECT_EQ(POLLIN, poll_mask(queue->fd, POLLIN | POLLOUT, 0));
+	EXPECT_EQ(0, poll_mask(self->a->conn, POLLOUT, 0));
+	/* As full as it can be is enough for whoever waits for more. */
+	EXPECT_EQ(0, queue_enter(queue, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
+
+	for (;;) {
+		ret = queue_take(queue, &cqe);
+		if (ret == -EAGAIN && (queue->ring->cq_flags & KRDMA_RING_MORE)) {
+			ASSERT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+			continue;
+		}
+		if (ret == -EAGAIN && taken < posted)
+			ret = queue_wait(queue, &cqe, 2000);
+		if (ret)
+			break;
+		ASSERT_EQ(taken, cqe.cookie);
+		taken++;
+	}
+	EXPECT_EQ(posted, taken);
+	EXPECT_EQ(0, queue->ring->cq_flags);
+	EXPECT_EQ(POLLOUT, poll_mask(queue->fd, POLLIN | POLLOUT, 0));
+	EXPECT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, 0));
+	EXPECT_EQ(0, WRITE_SOME(0, 32));
+}
+
+/* EAGAIN, and the word that there is room again, once for each of many rounds. */
+TEST_F(queue, room_is_told_of)
+{
+	uint64_t posted = 0, taken = 0;
+	unsigned int full = 0;
+	struct krdma_cqe cqe;
+
+	while (posted < rounds(500, 100)) {
+		int ret = WRITE_SOME(posted, 1);
+
+		if (!ret) {
+			posted++;
+			continue;
+		}
+		ASSERT_EQ(-EAGAIN, ret);
+		full++;
+		while (!queue_take(self->a->queue, &cqe))
+			ASSERT_EQ(taken++, cqe.cookie);
+		if (taken == posted)
+			continue;
+		if (variant->flags & KRDMA_QUEUE_POLLED)
+			ASSERT_EQ(0, queue_enter(self->a->queue, 0, 1, deadline_in(PATIENCE_MS),
+						 NULL));
+		ASSERT_EQ(POLLOUT, poll_mask(full % 2 ? self->a->conn : self->a->queue->fd,
+					     POLLOUT, PATIENCE_MS)) {
+			TH_LOG("round %u, %lu posted, %lu taken", full, (unsigned long)posted,
+			       (unsigned long)taken);
+		}
+	}
+	EXPECT_LT(0, full);
+	while (taken < posted) {
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(taken++, cqe.cookie);
+	}
+}
+
+TEST_F(queue, a_refused_entry_stops_the_request)
+{
+	struct krdma_sqe entries[6];
+	struct krdma_queue_enter enter;
+	struct krdma_queue_query before, after;
+	struct krdma_cqe cqe;
+	uint32_t accepted;
+
+	ASSERT_EQ(0, queue_query(self->a->queue->fd, &before));
+	for (int i = 0; i < 6; i++)
+		entries[i] = WRITE(i);
+	entries[3].target = 0x7fffffff;
+	ASSERT_EQ(0, queue_put(self->a->queue, entries, 6));
+	/* And does not wait, whatever was asked for. */
+	ASSERT_EQ(0, queue_enter(self->a->queue, 6, 6, KRDMA_FOREVER, &enter));
+	EXPECT_EQ(3, enter.submitted);
+	EXPECT_EQ(-ENOENT, enter.error);
+	EXPECT_EQ(3, self->a->queue->ring->sq_head);
+	/* It is the program's: mended, it goes on. */
+	self->a->queue->sqes[3].target = self->a->id;
+	ASSERT_EQ(0, queue_enter(self->a->queue, 6, 6, deadline_in(PATIENCE_MS), &enter));
+	EXPECT_EQ(3, enter.submitted);
+	EXPECT_EQ(0, enter.error);
+	for (int i = 0; i < 6; i++) {
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(i, cqe.cookie);
+	}
+	EXPECT_EQ(-ENOENT, queue_post(self->a->queue->fd, entries, 6, &accepted));
+	EXPECT_EQ(3, accepted);
+	ASSERT_EQ(0, queue_query(self->a->queue->fd, &after));
+	EXPECT_EQ(before.submitted + 9, after.submitted);
+}
+
+TEST_F(queue, indices_that_make_no_sense)
+{
+	struct queue *queue = self->a->queue;
+	struct krdma_cqe cqe;
+	uint32_t reaped;
+
+	for (uint32_t bad = queue->sq_entries + 1; bad; bad *= 2) {
+		queue->ring->sq_tail = queue->ring->sq_head + bad;
+		EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, NULL));
+	}
+	queue->ring->sq_tail = queue->ring->sq_head - 1;
+	EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, NULL));
+	queue->ring->sq_tail = queue->ring->sq_head;
+	queue->ring->cq_head = queue->ring->cq_tail + 1;
+	EXPECT_EQ(-EBADMSG, queue_enter(queue, 0, 1, deadline_in(100), NULL));
+	EXPECT_EQ(-EBADMSG, queue_reap(queue->fd, &cqe, 1, 1, deadline_in(100), &reaped));
+	queue->ring->cq_head = queue->ring->cq_tail;
+	ASSERT_EQ(0, WRITE_SOME(3, 1));
+	EXPECT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
+}
+
+/* Indices go round, many times; their wrap at 2^32 is the pure tests'. */
+TEST_F(queue, the_rings_go_round)
+{
+	struct krdma_cqe cqe;
+
+	for (uint64_t i = 0; i < rounds(1000, 300); i++) {
+		struct krdma_sqe entry = WRITE(i);
+
+		ASSERT_EQ(0, queue_submit(self->a->queue, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(i, cqe.cookie);
+	}
+}
+
+#define CONNS	6
+
+TEST_F(queue, many_connections_share_it)
+{
+	struct queue_options options = { .flags = variant->flags, .cq_entries = 2048 };
+	struct pair_options with = {
+		.sessions = { self->pair.sessions[0], self->pair.sessions[0] },
+	};
+	unsigned int sent[2 * CONNS] = {}, received[2 * CONNS] = {};
+	struct pair pairs[CONNS];
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	struct queue queue;
+
+	ASSERT_EQ(0, queue_create(self->a->session, &options, &queue));
+	with.a.queue = &queue;
+	with.b.queue = &queue;
+	for (int i = 0; i < CONNS; i++)
+		ASSERT_EQ(0, pair_open(&pairs[i], &with));
+	for (int i = 0; i < 2 * CONNS; i++) {
+		struct end *end = i % 2 ? &pairs[i / 2].b : &pairs[i / 2].a;
+
+		for (int j = 0; j < 8; j++) {
+			entry = sqe_receive(end->id, i, NULL, 0, 0);
+			ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+		}
+	}
+	for (int j = 0; j < 8; j++) {
+		for (int i = 0; i < 2 * CONNS; i++) {
+			struct end *end = i % 2 ? &pairs[i / 2].b : &pairs[i / 2].a;
+
+			entry = sqe_send(end->id, i, NULL, 0, 0);
+			ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+		}
+	}
+	for (int n = 0; n < 2 * 8 * 2 * CONNS; n++) {
+		struct end *end;
+
+		ASSERT_EQ(0, queue_wait(&queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_LT(cqe.cookie, 2 * CONNS);
+		end = cqe.cookie % 2 ? &pairs[cqe.cookie / 2].b : &pairs[cqe.cookie / 2].a;
+		EXPECT_EQ(end->id, cqe.target);
+		(cqe.opcode == KRDMA_OP_SEND ? sent : received)[cqe.cookie]++;
+	}
+	for (int i = 0; i < 2 * CONNS; i++) {
+		EXPECT_EQ(8, sent[i]);
+		EXPECT_EQ(8, received[i]);
+	}
+	for (int i = 0; i < CONNS; i++)
+		pair_close(&pairs[i]);
+	queue_close(&queue);
+}
+
+/* What was under way when the connection ended completes, each once, as flushed. */
+TEST_F(queue, the_end_flushes_what_is_under_way)
+{
+	struct krdma_sqe entries[20];
+	bool seen[20] = {};
+	struct krdma_cqe cqe;
+
+	for (int i = 0; i < 20; i++)
+		entries[i] = sqe_receive(self->b->id, i, NULL, 0, 0);
+	ASSERT_EQ(0, queue_submit(self->b->queue, entries, 20, NULL));
+	ASSERT_EQ(0, conn_disconnect(self->a->conn, 0));
+	for (int i = 0; i < 20; i++) {
+		ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+		EXPECT_EQ(0, cqe.length);
+		EXPECT_EQ(i, cqe.cookie);
+		EXPECT_FALSE(seen[cqe.cookie]);
+		seen[cqe.cookie] = true;
+	}
+	/* Also what the program has not asked about before it closed the connection. */
+	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
+	EXPECT_EQ(-ENOTCONN, queue_submit(self->b->queue, entries, 1, NULL));
+}
+
+TEST_F(queue, completions_outlive_their_connection)
+{
+	struct krdma_sqe entry = sqe_receive(self->b->id, 33, NULL, 0, 0);
+	struct krdma_cqe cqe;
+	int ret;
+
+	ASSERT_EQ(0, queue_submit(self->b->queue, &entry, 1, NULL));
+	close(self->b->conn);
+	self->b->conn = -1;
+	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(33, cqe.cookie);
+	EXPECT_EQ(self->b->id, cqe.target);
+	EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+	/* Its number is that of nothing, at the latest when its end is complete. */
+	ret = queue_submit(self->b->queue, &entry, 1, NULL);
+	EXPECT_TRUE(ret == -ENOENT || ret == -ENOTCONN) {
+		TH_LOG("posting answered %d", ret);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registered memory, and what peers reach of it.
+ *
+ * Everything twice: registered by the device's driver, and pinned by krdma.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "resources.h"
+#include "session.h"
+
+#define LENGTH		(16 * 4096)
+#define PAGE		4096
+#define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
+
+static void *pages(size_t length, int protection)
+{
+	void *data = mmap(NULL, length, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return data == MAP_FAILED ? NULL : data;
+}
+
+FIXTURE(reach)
+{
+	struct pair pair;
+	struct resources before;
+	struct memory local;
+};
+
+FIXTURE_VARIANT(reach)
+{
+	const char *force_pin;
+};
+
+FIXTURE_VARIANT_ADD(reach, driver)
+{
+	.force_pin = "0",
+};
+
+FIXTURE_VARIANT_ADD(reach, pinned)
+{
+	.force_pin = "1",
+};
+
+FIXTURE_SETUP(reach)
+{
+	static const struct pair_options options = { .two_sessions = true };
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	ASSERT_EQ(0, resources_read(&self->before));
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+				   &self->local));
+	fill(self->local.data, LENGTH, 1);
+}
+
+FIXTURE_TEARDOWN(reach)
+{
+	memory_destroy(&self->local);
+	pair_close(&self->pair);
+	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	write_text(FORCE_PIN, "0");
+}
+
+TEST_F(reach, what_a_peer_writes_is_there)
+{
+	struct memory remote;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &remote));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
+	fill(remote.data, LENGTH, 2);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(filled(self->local.data, LENGTH, 2));
+	memory_destroy(&remote);
+}
+
+/* How a program can take memory away from under a registration. */
+static int take_unmap(unsigned char *data)
+{
+	if (munmap(data, LENGTH))
+		return -errno;
+	return mmap(data, LENGTH, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == data ? 0 : -errno;
+}
+
+static int take_dontneed(unsigned char *data)
+{
+	return madvise(data, LENGTH, MADV_DONTNEED) ? -errno : 0;
+}
+
+static int take_replace(unsigned char *data)
+{
+	return mmap(data, LENGTH, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == data ? 0 : -errno;
+}
+
+static int take_move(unsigned char *data)
+{
+	void *there = pages(LENGTH, PROT_NONE);
+
+	if (mremap(data, LENGTH, LENGTH, MREMAP_MAYMOVE | MREMAP_FIXED, there) != there)
+		return -errno;
+	return mmap(data, LENGTH, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == data ? 0 : -errno;
+}
+
+struct writer {
+	struct pair *pair;
+	const struct memory *local;
+	const struct memory *remote;
+	bool stop;
+	int ret;
+	unsigned int writes;
+};
+
+static void *keep_writing(void *context)
+{
+	struct writer *writer = context;
+
+	while (!__atomic_load_n(&writer->stop, __ATOMIC_ACQUIRE) && !writer->ret) {
+		writer->ret = pair_write(writer->pair, writer->local, writer->remote);
+		__atomic_add_fetch(&writer->writes, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static bool has_written(struct writer *writer, unsigned int times)
+{
+	unsigned int begin = __atomic_load_n(&writer->writes, __ATOMIC_ACQUIRE);
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+
+	while (__atomic_load_n(&writer->writes, __ATOMIC_ACQUIRE) - begin < times) {
+		if (now_ms() > deadline)
+			return false;
+		sleep_ms(1);
+	}
+	return true;
+}
+
+/* A peer goes on writing, and what is mapped there later does not see it. */
+TEST_F(reach, what_is_mapped_later_is_not_reached)
+{
+	int (*const takes[])(unsigned char *data) = {
+		take_unmap, take_dontneed, take_replace, take_move,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
+		struct writer writer = { .pair = &self->pair, .local = &self->local };
+		struct memory remote;
+		pthread_t thread;
+
+		ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH,
+					   ACCESS_ALL, &remote));
+		writer.remote = &remote;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, keep_writing, &writer));
+		EXPECT_TRUE(has_written(&writer, 2));
+		EXPECT_TRUE(filled(remote.data, LENGTH, 1));
+
+		EXPECT_EQ(0, takes[i](remote.data)) {
+			TH_LOG("way %zu", i);
+		}
+		EXPECT_TRUE(has_written(&writer, 3));
+		EXPECT_TRUE(zeroed(remote.data, LENGTH)) {
+			TH_LOG("way %zu", i);
+		}
+
+		__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
+		pthread_join(thread, NULL);
+		EXPECT_EQ(0, writer.ret);
+		/* The pages are gone with this, not before. */
+		EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+		EXPECT_TRUE(zeroed(remote.data, LENGTH));
+		munmap(remote.data, LENGTH);
+	}
+}
+
+/* A key that was released is none, and neither is another session's. */
+TEST_F(reach, keys_that_a_peer_may_not_use)
+{
+	struct memory remote;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &remote));
+	ASSERT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(zeroed(remote.data, LENGTH));
+	munmap(remote.data, LENGTH);
+}
+
+TEST_F(reach, keys_of_another_session)
+{
+	struct memory remote;
+
+	/* Of A's session, and a peer's operations come to B, in the other. */
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+				   &remote));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(zeroed(remote.data, LENGTH));
+	memory_destroy(&remote);
+}
+
+TEST_F(reach, numbers_of_another_session)
+{
+	struct memory far, last;
+	struct krdma_sqe entry;
+
+	/* A number that A's session does not have, because it has fewer. */
+	do {
+		ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, PAGE, LOCAL,
+					   &far));
+	} while (far.id <= self->local.id);
+	last = far;
+	entry = sqe_send(self->pair.a.id, 1, &last, 0, 16);
+	EXPECT_EQ(-ENOENT, queue_submit(self->pair.a.queue, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
+}
+
+TEST_F(reach, rights_hold)
+{
+	struct memory remote;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH,
+				   KRDMA_ACCESS_REMOTE_READ, &remote));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(zeroed(self->local.data, LENGTH));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(zeroed(remote.data, LENGTH));
+	memory_destroy(&remote);
+}
+
+/*
+ * Releasing what is in use
+ */
+
+TEST_F(reach, busy_memory_stays_and_works)
+{
+	struct memory room;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, LOCAL,
+				   &room));
+	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], room.id, 0));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
+	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_TRUE(filled(room.data, LENGTH, 1));
+	/* Who has seen the completion can take the memory. */
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, 0));
+	munmap(room.data, LENGTH);
+}
+
+TEST_F(reach, released_later)
+{
+	struct resources with, now;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	struct memory room;
+
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &room));
+	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	ASSERT_EQ(0, resources_read(&with));
+
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, KRDMA_RELEASE_LATER));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], room.id, 0));
+	EXPECT_EQ(-ENOENT, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	ASSERT_EQ(0, resources_read(&now));
+	EXPECT_EQ(with.count[RESOURCE_MR], now.count[RESOURCE_MR]);
+
+	/* The operation under way does not know. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
+	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_TRUE(filled(room.data, LENGTH, 1));
+	with.count[RESOURCE_MR]--;
+	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
+	munmap(room.data, LENGTH);
+}
+
+/* Who posts finds the number or not, and never memory that is not there. */
+TEST_F(reach, release_races_with_posts)
+{
+	unsigned char *data = pages(LENGTH, PROT_READ | PROT_WRITE);
+	struct writer writer = { .pair = &self->pair };
+	struct memory changing = { .data = data };
+	struct memory remote;
+	unsigned int wins = 0;
+	uint64_t deadline;
+
+	fill(data, LENGTH, 1);
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &remote));
+	deadline = now_ms() + rounds(3000, 1000);
+	while (now_ms() < deadline) {
+		struct memory next;
+		pthread_t thread;
+		int ret;
+
+		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data,
+					     LENGTH, LOCAL, &next));
+		changing = next;
+		writer.local = &changing;
+		writer.remote = &remote;
+		writer.ret = 0;
+		writer.stop = false;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, keep_writing, &writer));
+		while ((ret = memory_release(self->pair.sessions[0], next.id, 0)) == -EBUSY)
+			;
+		EXPECT_EQ(0, ret);
+		pthread_join(thread, NULL);
+		EXPECT_TRUE(writer.ret == -ENOENT || writer.ret == -ESTALE) {
+			TH_LOG("the writer ended with %d", writer.ret);
+		}
+		wins++;
+	}
+	EXPECT_LT(0, wins);
+	memory_destroy(&remote);
+	munmap(data, LENGTH);
+}
+
+TEST_HARNESS_MAIN

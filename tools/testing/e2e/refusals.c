@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is not done: entries that a queue refuses, and operations that fail.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+FIXTURE(refusal)
+{
+	struct pair pair;
+	struct end *a;
+	struct end *b;
+	struct memory from;
+	struct memory to;
+};
+
+FIXTURE_SETUP(refusal)
+{
+	struct pair_options options = { .two_sessions = true, .a.max_inline = 64 };
+
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	self->a = &self->pair.a;
+	self->b = &self->pair.b;
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 8192,
+				   KRDMA_ACCESS_LOCAL_WRITE, &self->from));
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+				   &self->to));
+}
+
+FIXTURE_TEARDOWN(refusal)
+{
+	memory_destroy(&self->from);
+	memory_destroy(&self->to);
+	pair_close(&self->pair);
+}
+
+/* A valid entry of each operation. */
+static struct krdma_sqe valid(const struct end *end, const struct memory *from,
+			      const struct memory *to, uint8_t opcode)
+{
+	struct krdma_sqe entry = {};
+
+	switch (opcode) {
+	case KRDMA_OP_SEND:
+	case KRDMA_OP_SEND_IMM:
+	case KRDMA_OP_SEND_INVALIDATE:
+	case KRDMA_OP_RECEIVE:
+		entry = sqe_send(end->id, 1, from, 0, 8);
+		break;
+	case KRDMA_OP_WRITE:
+	case KRDMA_OP_WRITE_IMM:
+	case KRDMA_OP_READ:
+	case KRDMA_OP_COMPARE_SWAP:
+	case KRDMA_OP_FETCH_ADD:
+		entry = sqe_remote(opcode, end->id, 1, from, 0, 8, to, 0);
+		break;
+	case KRDMA_OP_ATOMIC_WRITE:
+	case KRDMA_OP_FLUSH:
+		entry = sqe_remote(opcode, end->id, 1, NULL, 0, 0, to, 0);
+		break;
+	default:
+		entry.target = end->id;
+	}
+	entry.opcode = opcode;
+	return entry;
+}
+
+/* By both ways, and neither takes it. */
+#define REFUSED(error, entry) do {							\
+	const struct krdma_sqe refused = (entry);					\
+	const int expected = (error);							\
+											\
+	EXPECT_EQ(expected, queue_submit(self->a->queue, &refused, 1, NULL));		\
+	EXPECT_EQ(expected, queue_post(self->a->queue->fd, &refused, 1, NULL));		\
+} while (0)
+
+#define VALID(opcode)	valid(self->a, &self->from, &self->to, opcode)
+
+TEST_F(refusal, opcodes_that_are_none)
+{
+	for (unsigned int opcode = 0; opcode < 256; opcode++) {
+		struct krdma_sqe entry = VALID(opcode);
+
+		if (opcode && opcode < KRDMA_OP_REGISTER)
+			continue;
+		REFUSED(-EINVAL, entry);
+	}
+}
+
+TEST_F(refusal, flags_that_an_operation_does_not_have)
+{
+	const uint8_t any = KRDMA_SQE_SILENT | KRDMA_SQE_FENCE;
+	const uint8_t message = any | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED;
+	const uint8_t allowed[] = {
+		[KRDMA_OP_SEND] = message, [KRDMA_OP_SEND_IMM] = message,
+		[KRDMA_OP_SEND_INVALIDATE] = message, [KRDMA_OP_RECEIVE] = 0,
+		[KRDMA_OP_WRITE] = any | KRDMA_SQE_INLINE, [KRDMA_OP_WRITE_IMM] = message,
+		[KRDMA_OP_READ] = any, [KRDMA_OP_COMPARE_SWAP] = any,
+		[KRDMA_OP_FETCH_ADD] = any, [KRDMA_OP_ATOMIC_WRITE] = any,
+		[KRDMA_OP_FLUSH] = any, [KRDMA_OP_INVALIDATE] = any,
+	};
+
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_REGISTER; opcode++) {
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			struct krdma_sqe entry = VALID(opcode);
+
+			entry.flags = 1 << bit;
+			if (!(entry.flags & allowed[opcode]))
+				REFUSED(-EINVAL, entry);
+		}
+	}
+}
+
+/* Each field that an operation has no use for. */
+TEST_F(refusal, fields_that_an_operation_does_not_use)
+{
+	enum { ADDR = 1, KEY = 2, IMM = 4, OPERAND = 8, SWAP = 16 };
+	const uint8_t used[] = {
+		[KRDMA_OP_SEND] = 0, [KRDMA_OP_SEND_IMM] = IMM, [KRDMA_OP_SEND_INVALIDATE] = IMM,
+		[KRDMA_OP_RECEIVE] = 0, [KRDMA_OP_WRITE] = ADDR | KEY,
+		[KRDMA_OP_WRITE_IMM] = ADDR | KEY | IMM, [KRDMA_OP_READ] = ADDR | KEY,
+		[KRDMA_OP_COMPARE_SWAP] = ADDR | KEY | OPERAND | SWAP,
+		[KRDMA_OP_FETCH_ADD] = ADDR | KEY | OPERAND,
+		[KRDMA_OP_ATOMIC_WRITE] = ADDR | KEY | OPERAND, [KRDMA_OP_FLUSH] = ADDR | KEY,
+		[KRDMA_OP_INVALIDATE] = IMM,
+	};
+
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_REGISTER; opcode++) {
+		for (unsigned int field = 1; field <= SWAP; field *= 2) {
+			struct krdma_sqe entry = VALID(opcode);
+
+			if (field & used[opcode])
+				continue;
+			if (field == ADDR)
+				entry.remote_addr = 1;
+			else if (field == KEY)
+				entry.remote_key = 1;
+			else if (field == IMM)
+				entry.imm = 1;
+			else if (field == OPERAND)
+				entry.operand = 1;
+			else
+				entry.swap = 1;
+			EXPECT_EQ(-EINVAL, queue_submit(self->a->queue, &entry, 1, NULL)) {
+				TH_LOG("opcode %u, field %u", opcode, field);
+			}
+		}
+	}
+}
+
+TEST_F(refusal, pieces_that_make_no_sense)
+{
+	struct krdma_piece pieces[KRDMA_PIECES_MAX + 1] = {};
+	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
+
+	entry.piece_count = 0;
+	REFUSED(-EINVAL, entry);
+	memset(&entry.piece, 0, sizeof(entry.piece));
+	entry.piece.memory = 1;
+	REFUSED(-EINVAL, entry);
+	entry.piece.memory = 0;
+	entry.piece.length = 1;
+	REFUSED(-EINVAL, entry);
+	entry.piece = (struct krdma_piece) { .addr = (uintptr_t)pieces, .length = 1 };
+	entry.piece_count = 2;
+	REFUSED(-EINVAL, entry);
+	entry.piece = (struct krdma_piece) { .addr = 16 };
+	REFUSED(-EFAULT, entry);
+	entry.piece.addr = (uintptr_t)pieces;
+	entry.piece_count = KRDMA_PIECES_MAX + 1;
+	REFUSED(-EMSGSIZE, entry);
+	entry.piece_count = UINT16_MAX;
+	REFUSED(-EMSGSIZE, entry);
+	/* Pieces without a memory. */
+	entry.piece_count = 2;
+	REFUSED(-ENOENT, entry);
+}
+
+TEST_F(refusal, memory_without_that_right_or_outside_of_it)
+{
+	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
+	struct memory readable;
+
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, 0, &readable));
+	entry.piece.memory = 0x7ffffff0;
+	REFUSED(-ENOENT, entry);
+	entry.piece.memory = 0;
+	REFUSED(-ENOENT, entry);
+	entry = VALID(KRDMA_OP_WRITE);
+	entry.piece.length = 8193;
+	REFUSED(-ERANGE, entry);
+	entry.piece.length = 1;
+	entry.piece.addr += 8192;
+	REFUSED(-ERANGE, entry);
+	entry.piece.addr = (uintptr_t)self->from.data - 1;
+	REFUSED(-ERANGE, entry);
+	entry.piece.addr = UINT64_MAX;
+	REFUSED(-ERANGE, entry);
+	entry.piece.length = UINT32_MAX;
+	REFUSED(-ERANGE, entry);
+	entry = sqe_remote(KRDMA_OP_READ, self->a->id, 1, &readable, 0, 8, &self->to, 0);
+	REFUSED(-EACCES, entry);
+	entry = sqe_receive(self->a->id, 1, &readable, 0, 8);
+	REFUSED(-EACCES, entry);
+	entry = VALID(KRDMA_OP_WRITE);
+	entry.remote_addr = UINT64_MAX - 3;
+	REFUSED(-EOVERFLOW, entry);
+	memory_destroy(&readable);
+	entry = sqe_send(self->a->id, 1, &readable, 0, 8);
+	REFUSED(-ENOENT, entry);
+}
+
+TEST_F(refusal, targets_that_are_none_or_have_another_queue)
+{
+	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
+
+	entry.target = 0;
+	REFUSED(-ENOENT, entry);
+	entry.target = UINT32_MAX;
+	REFUSED(-ENOENT, entry);
+	/* The other end's queue is not this one. */
+	entry.target = self->b->id;
+	REFUSED(-ENOENT, entry);
+	entry = sqe_receive(self->b->id, 1, NULL, 0, 0);
+	REFUSED(-ENOENT, entry);
+}
+
+TEST_F(refusal, a_queue_for_receives_takes_no_sends)
+{
+	struct pair_options options = { .a.separate = true };
+	struct krdma_sqe receive, write;
+	struct pair pair = {};
+
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	receive = sqe_receive(pair.a.id, 1, NULL, 0, 0);
+	write = sqe_send(pair.a.id, 1, NULL, 0, 0);
+	EXPECT_EQ(-ENOENT, queue_submit(pair.a.queue, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(pair.a.recv_queue, &write, 1, NULL));
+	EXPECT_EQ(0, queue_submit(pair.a.recv_queue, &receive, 1, NULL));
+	pair_close(&pair);
+}
+
+TEST_F(refusal, entries_that_cannot_be_read)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct krdma_sqe *entries = (struct krdma_sqe *)(map + page) - 2;
+	uint32_t accepted;
+	struct krdma_cqe cqe;
+
+	ASSERT_TRUE((void *)map != MAP_FAILED);
+	ASSERT_EQ(0, mprotect(map + page, page, PROT_NONE));
+	entries[0] = VALID(KRDMA_OP_WRITE);
+	entries[1] = entries[0];
+	/* The first is an error, a later one is refused. */
+	EXPECT_EQ(-EFAULT, queue_post(self->a->queue->fd, (void *)16, 1, &accepted));
+	EXPECT_EQ(0, accepted);
+	EXPECT_EQ(-EFAULT, queue_post(self->a->queue->fd, entries, 3, &accepted));
+	EXPECT_EQ(2, accepted);
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(-EINVAL, queue_post(self->a->queue->fd, entries, KRDMA_RING_ENTRIES_MAX + 1,
+				      NULL));
+	munmap(map, 2 * page);
+}
+
+TEST_F(refusal, without_a_connection)
+{
+	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
+
+	ASSERT_EQ(0, conn_disconnect(self->a->conn, 0));
+	REFUSED(-ENOTCONN, entry);
+	ASSERT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
+	REFUSED(-ENOTCONN, entry);
+	entry = sqe_receive(self->a->id, 1, NULL, 0, 0);
+	REFUSED(-ENOTCONN, entry);
+}
+
+/*
+ * Operations that fail: each ends its connection, so each has its own.
+ */
+
+FIXTURE(failure)
+{
+	struct pair pair;
+	struct end *a;
+	struct end *b;
+	struct memory from;
+	struct memory to;
+	struct krdma_sqe entry;
+};
+
+FIXTURE_VARIANT(failure)
+{
+	uint8_t opcode;
+	/* The peer's rights. */
+	uint32_t access;
+	uint32_t wrong_key;
+	long offset;
+	/* The peer's is another session's memory. */
+	bool foreign;
+};
+
+#define WRITABLE	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE)
+#define READABLE	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ)
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(failure, write_without_right) {
+	.opcode = KRDMA_OP_WRITE, .access = READABLE };
+FIXTURE_VARIANT_ADD(failure, read_without_right) {
+	.opcode = KRDMA_OP_READ, .access = WRITABLE };
+FIXTURE_VARIANT_ADD(failure, fetch_add_without_right) {
+	.opcode = KRDMA_OP_FETCH_ADD, .access = READABLE | WRITABLE };
+FIXTURE_VARIANT_ADD(failure, compare_swap_without_right) {
+	.opcode = KRDMA_OP_COMPARE_SWAP, .access = READABLE | WRITABLE };
+FIXTURE_VARIANT_ADD(failure, flush_without_right) {
+	.opcode = KRDMA_OP_FLUSH, .access = WRITABLE };
+FIXTURE_VARIANT_ADD(failure, atomic_write_without_right) {
+	.opcode = KRDMA_OP_ATOMIC_WRITE, .access = READABLE };
+FIXTURE_VARIANT_ADD(failure, write_with_a_wrong_key) {
+	.opcode = KRDMA_OP_WRITE, .access = ACCESS_ALL, .wrong_key = 0xff };
+FIXTURE_VARIANT_ADD(failure, read_with_a_wrong_key) {
+	.opcode = KRDMA_OP_READ, .access = ACCESS_ALL, .wrong_key = 0x100 };
+FIXTURE_VARIANT_ADD(failure, write_beyond_the_end) {
+	.opcode = KRDMA_OP_WRITE, .access = ACCESS_ALL, .offset = 8185 };
+FIXTURE_VARIANT_ADD(failure, read_before_the_beginning) {
+	.opcode = KRDMA_OP_READ, .access = ACCESS_ALL, .offset = -1 };
+FIXTURE_VARIANT_ADD(failure, write_to_another_sessions_memory) {
+	.opcode = KRDMA_OP_WRITE, .access = ACCESS_ALL, .foreign = true };
+FIXTURE_VARIANT_ADD(failure, read_of_another_sessions_memory) {
+	.opcode = KRDMA_OP_READ, .access = ACCESS_ALL, .foreign = true };
+
+/* clang-format on */
+
+FIXTURE_SETUP(failure)
+{
+	struct pair_options options = { .two_sessions = true };
+	bool data = variant->opcode != KRDMA_OP_FLUSH && variant->opcode != KRDMA_OP_ATOMIC_WRITE;
+
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	self->a = &self->pair.a;
+	self->b = &self->pair.b;
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 8192,
+				   KRDMA_ACCESS_LOCAL_WRITE, &self->from));
+	ASSERT_EQ(0, memory_create(variant->foreign ? self->a->session : self->b->session,
+				   self->pair.device, 8192, variant->access, &self->to));
+	self->entry = sqe_remote(variant->opcode, self->a->id, 5, data ? &self->from : NULL, 0,
+				 data ? 8 : 0, &self->to, variant->offset);
+	self->entry.remote_key ^= variant->wrong_key;
+}
+
+FIXTURE_TEARDOWN(failure)
+{
+	memory_destroy(&self->from);
+	memory_destroy(&self->to);
+	pair_close(&self->pair);
+}
+
+TEST_F(failure, the_peers_memory_stays_as_it_is)
+{
+	struct krdma_sqe silent = self->entry;
+	struct krdma_cqe cqe;
+
+	fill(self->to.data, 8192, 3);
+	/* Silence is only for success. */
+	silent.flags = KRDMA_SQE_SILENT;
+	ASSERT_EQ(0, queue_submit(self->a->queue, &silent, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(5, cqe.cookie);
+	EXPECT_EQ(variant->opcode, cqe.opcode);
+	EXPECT_EQ(0, cqe.length);
+	/* The peer's end of the connection may be faster than its answer. */
+	EXPECT_TRUE(cqe.status == KRDMA_STATUS_REMOTE_ACCESS ||
+		    cqe.status == KRDMA_STATUS_FLUSHED) {
+		TH_LOG("status %u", cqe.status);
+	}
+	EXPECT_TRUE(filled(self->to.data, 8192, 3));
+	EXPECT_TRUE(zeroed(self->from.data, 8192));
+	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
+	EXPECT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
+}
+
+TEST_F(refusal, a_message_longer_than_its_receive)
+{
+	struct krdma_sqe send = sqe_send(self->a->id, 1, &self->from, 0, 101);
+	struct krdma_sqe receive = sqe_receive(self->b->id, 2, &self->to, 0, 100);
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, queue_submit(self->b->queue, &receive, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->a->queue, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+	/* rxe has the other name for it. */
+	EXPECT_TRUE(cqe.status == KRDMA_STATUS_LOCAL_LENGTH ||
+		    cqe.status == KRDMA_STATUS_LOCAL_OPERATION) {
+		TH_LOG("status %u", cqe.status);
+	}
+	EXPECT_EQ(2, cqe.cookie);
+	EXPECT_EQ(0, cqe.length);
+	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	EXPECT_NE(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
+}
+
+TEST_F(refusal, a_message_that_finds_no_receive)
+{
+	struct pair_options options = {
+		.a.terms.flags = KRDMA_TERMS_NO_RNR_RETRY,
+		.b.terms.flags = KRDMA_TERMS_NO_RNR_RETRY,
+	};
+	struct pair pair = {};
+	struct krdma_sqe send;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
+	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(pair.a.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_STATUS_RNR_RETRY_EXCEEDED, cqe.status);
+	EXPECT_EQ(0, conn_await_closed(pair.a.conn, PATIENCE_MS));
+	pair_close(&pair);
+}
+
+TEST_HARNESS_MAIN

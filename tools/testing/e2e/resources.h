@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel holds on behalf of programs: a test counts before and after.
+ */
+#ifndef KRDMA_E2E_RESOURCES_H
+#define KRDMA_E2E_RESOURCES_H
+
+#include <stdint.h>
+
+enum resource_kind {
+	RESOURCE_PD,
+	RESOURCE_CQ,
+	RESOURCE_QP,
+	RESOURCE_CM_ID,
+	RESOURCE_MR,
+	RESOURCE_SRQ,
+	/* Pages that drivers have pinned, of the whole machine. */
+	RESOURCE_PINS,
+	RESOURCE_KINDS,
+};
+
+struct resources {
+	int64_t count[RESOURCE_KINDS];
+};
+
+/* Of all RDMA devices together: 0 or -errno. */
+int resources_read(struct resources *resources);
+
+/* The kind's name, for a test that says which one has leaked. */
+const char *resource_name(enum resource_kind kind);
+
+/*
+ * Waits until no kind has more than @before: 0; or, after @ms, the number of kinds
+ * that have, each of which has been named on the standard output.
+ */
+int resources_await(const struct resources *before, unsigned int ms);
+
+#endif

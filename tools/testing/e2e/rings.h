@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Queues, their rings, and registered memory, by nothing but the requests of
+ * <linux/krdma.h>.  Calls answer 0 or a negative errno.  A call that fails has
+ * made nothing; what was zeroed or closed can be closed again.
+ */
+#ifndef KRDMA_E2E_RINGS_H
+#define KRDMA_E2E_RINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/krdma.h>
+#include <linux/krdma_conn.h>
+#include <linux/krdma_ring.h>
+
+/* How long anything that must happen may take on the slowest kernel. */
+#define PATIENCE_MS	30000
+
+/* A moment in CLOCK_MONOTONIC nanoseconds, for deadlines; 0 ms: already past. */
+uint64_t deadline_in(unsigned int ms);
+
+/**
+ * struct queue - a queue and its mapped rings
+ * @fd: its descriptor
+ * @session: in which it was made; not owned
+ * @sq_entries: as granted
+ * @cq_entries: as granted
+ * @size: of the mapping
+ * @ring: the mapping
+ * @sqes: the submission ring's entries
+ * @cqes: the completion ring's entries
+ */
+struct queue {
+	int fd;
+	int session;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	size_t size;
+	struct krdma_ring *ring;
+	struct krdma_sqe *sqes;
+	struct krdma_cqe *cqes;
+};
+
+/* What a queue is to be; all zero: the defaults, on the first user's device. */
+struct queue_options {
+	uint32_t flags;
+	uint32_t device_id;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	uint32_t vector;
+};
+
+int queue_create(int session, const struct queue_options *options, struct queue *queue);
+
+/* The rings of a queue that somebody else made: its descriptor becomes ours. */
+int queue_adopt(int fd, size_t size, struct queue *queue);
+void queue_close(struct queue *queue);
+
+/* Puts entries into the ring, without a request; -ENOSPC if they do not fit. */
+int queue_put(struct queue *queue, const struct krdma_sqe *entries, uint32_t count);
+
+/* KRDMA_QUEUE_ENTER, the answer in *@enter, which may be NULL. */
+int queue_enter(struct queue *queue, uint32_t to_submit, uint32_t min_complete,
+		uint64_t deadline_ns, struct krdma_queue_enter *enter);
+
+/*
+ * Entries by the ring, or by an array.  0 if all were accepted, otherwise why the
+ * request or the next entry was refused; *@accepted (may be NULL) were before it.
+ * What was refused is out of the ring again.
+ */
+int queue_submit(struct queue *queue, const struct krdma_sqe *entries, uint32_t count,
+		 uint32_t *accepted);
+int queue_post(int queue, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
+
+/* One completion from the ring, without a request; -EAGAIN: none.  For one thread. */
+int queue_take(struct queue *queue, struct krdma_cqe *cqe);
+
+/* The same, waiting inside KRDMA_QUEUE_ENTER; -ETIMEDOUT. */
+int queue_wait(struct queue *queue, struct krdma_cqe *cqe, unsigned int ms);
+
+/* KRDMA_QUEUE_REAP: from any thread; *@reaped of them came. */
+int queue_reap(int queue, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
+	       uint64_t deadline_ns, uint32_t *reaped);
+
+int queue_query(int queue, struct krdma_queue_query *query);
+
+/* poll() of one descriptor: the mask, 0 if nothing came in time, -errno. */
+int poll_mask(int fd, short events, unsigned int ms);
+
+/**
+ * struct memory - registered memory
+ * @session: in which; not owned
+ * @id: its number
+ * @remote_key: for peers
+ * @remote_addr: for peers
+ * @data: where it is
+ * @length: bytes
+ */
+struct memory {
+	int session;
+	uint32_t id;
+	uint32_t remote_key;
+	uint64_t remote_addr;
+	unsigned char *data;
+	size_t length;
+};
+
+/* All rights that there are. */
+#define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
+			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
+
+int memory_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		    struct memory *memory);
+int memory_release(int session, uint32_t id, uint32_t flags);
+
+/* New zeroed pages, registered; and their end. */
+int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
+		  struct memory *memory);
+void memory_destroy(struct memory *memory);
+
+/* Fills with, or compares to, a pattern that is another one for each seed and place. */
+void fill(void *data, size_t length, unsigned int seed);
+bool filled(const void *data, size_t length, unsigned int seed);
+bool zeroed(const void *data, size_t length);
+
+/* Entries.  @memory NULL: without data. */
+struct krdma_sqe sqe_receive(uint32_t target, uint64_t cookie, const struct memory *memory,
+			     size_t offset, uint32_t length);
+struct krdma_sqe sqe_send(uint32_t target, uint64_t cookie, const struct memory *memory,
+			  size_t offset, uint32_t length);
+
+/* Write, read and their kind: @local to or from @remote, which is the peer's. */
+struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t target, uint64_t cookie,
+			    const struct memory *local, size_t offset, uint32_t length,
+			    const struct memory *remote, size_t remote_offset);
+
+#endif

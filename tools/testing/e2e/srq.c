@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared receive queues.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define DEPTH	32
+
+FIXTURE(srq)
+{
+	int session;
+	uint32_t device;
+	struct queue queue;
+	int fd;
+	uint32_t id;
+	struct memory memory;
+};
+
+static int srq_create(int session, int queue, uint32_t device, uint32_t depth, uint32_t max_sge,
+		      int *fd, uint32_t *id)
+{
+	struct krdma_srq_create create = {
+		.size = sizeof(create),
+		.queue_fd = queue,
+		.device_id = device,
+		.depth = depth,
+		.max_sge = max_sge,
+	};
+	int ret = session_request(session, KRDMA_SRQ_CREATE, &create);
+
+	*fd = ret ? -1 : create.fd;
+	*id = ret ? 0 : create.id;
+	return ret;
+}
+
+static int srq_query(int fd, struct krdma_srq_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	return session_request(fd, KRDMA_SRQ_QUERY, query);
+}
+
+static int srq_post(int fd, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
+{
+	struct krdma_queue_post post = {
+		.size = sizeof(post),
+		.entries = (uintptr_t)entries,
+		.count = count,
+	};
+	int ret = session_request(fd, KRDMA_SRQ_POST, &post);
+
+	if (accepted)
+		*accepted = ret ? 0 : post.accepted;
+	return ret ? ret : post.error;
+}
+
+FIXTURE_SETUP(srq)
+{
+	struct queue_options options = { .cq_entries = 1024 };
+
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, boot_device(self->session, &self->device));
+	ASSERT_EQ(0, queue_create(self->session, &options, &self->queue));
+	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, self->device, DEPTH, 2, &self->fd,
+				&self->id));
+	ASSERT_EQ(0, memory_create(self->session, self->device, 65536, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(srq)
+{
+	memory_destroy(&self->memory);
+	close(self->fd);
+	queue_close(&self->queue);
+	close(self->session);
+}
+
+TEST_F(srq, what_is_granted)
+{
+	struct krdma_queue_query queue;
+	struct krdma_srq_query query;
+
+	ASSERT_EQ(0, srq_query(self->fd, &query));
+	EXPECT_EQ(self->id, query.id);
+	EXPECT_EQ(self->device, query.device_id);
+	EXPECT_LE(DEPTH, query.depth);
+	EXPECT_LE(2, query.max_sge);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
+	/* The queue is the device's now. */
+	ASSERT_EQ(0, queue_query(self->queue.fd, &queue));
+	EXPECT_EQ(self->device, queue.device_id);
+}
+
+TEST_F(srq, what_is_refused)
+{
+	int other = session_open(O_CLOEXEC), fd;
+	struct queue unbound, small, foreign;
+	uint32_t id;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, queue_create(self->session, NULL, &unbound));
+	ASSERT_EQ(0, queue_create(self->session, &(struct queue_options) {
+		.cq_entries = 16, .device_id = self->device }, &small));
+	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
+#define REFUSED(error, queue, device, depth, sge) \
+	EXPECT_EQ(error, srq_create(self->session, queue, device, depth, sge, &fd, &id))
+	REFUSED(-EINVAL, unbound.fd, 0, 8, 1);
+	REFUSED(-ENOSPC, small.fd, 0, 64, 1);
+	REFUSED(-EXDEV, foreign.fd, self->device, 8, 1);
+	REFUSED(-EBADF, -1, self->device, 8, 1);
+	REFUSED(-EPROTOTYPE, self->fd, self->device, 8, 1);
+	REFUSED(-EINVAL, self->queue.fd, self->device, UINT32_MAX, 1);
+	REFUSED(-EINVAL, self->queue.fd, self->device, 8, 10000);
+	REFUSED(-EINVAL, self->queue.fd, self->device, 0, 1);
+	REFUSED(-ENODEV, unbound.fd, UINT32_MAX, 8, 1);
+#undef REFUSED
+	queue_close(&unbound);
+	queue_close(&small);
+	queue_close(&foreign);
+	close(other);
+}
+
+#define PEERS	3
+
+/* By the queue, or by its own descriptor. */
+TEST_F(srq, receives_serve_every_connection)
+{
+	struct end_options shared = { .queue = &self->queue, .srq = self->fd };
+	struct pair_options options = { .sessions = { self->session, self->session },
+					.b = shared };
+	struct pair pairs[PEERS] = {};
+	struct krdma_sqe entries[12];
+	unsigned int counts[PEERS] = {};
+	bool seen[12] = {};
+	struct krdma_cqe cqe;
+
+	for (int i = 0; i < PEERS; i++)
+		ASSERT_EQ(0, pair_open(&pairs[i], &options));
+	for (int i = 0; i < 12; i++)
+		entries[i] = sqe_receive(self->id, i, &self->memory, i * 4096, 4096);
+	ASSERT_EQ(0, srq_post(self->fd, entries, 6, NULL));
+	ASSERT_EQ(0, queue_submit(&self->queue, entries + 6, 6, NULL));
+	fill(self->memory.data + 61440, 1000, 7);
+	for (int i = 0; i < 12; i++) {
+		struct krdma_sqe send = sqe_send(pairs[i % PEERS].a.id, i, &self->memory, 61440,
+						 100 + i % PEERS);
+
+		ASSERT_EQ(0, queue_submit(pairs[i % PEERS].a.queue, &send, 1, NULL));
+		ASSERT_EQ(0, queue_wait(pairs[i % PEERS].a.queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	}
+	for (int i = 0; i < 12; i++) {
+		int from = -1;
+
+		ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		for (int j = 0; j < PEERS; j++)
+			if (cqe.target == pairs[j].b.id)
+				from = j;
+		ASSERT_LE(0, from);
+		counts[from]++;
+		EXPECT_EQ(100 + from, cqe.length);
+		ASSERT_LT(cqe.cookie, 12);
+		EXPECT_FALSE(seen[cqe.cookie]);
+		seen[cqe.cookie] = true;
+		EXPECT_TRUE(filled(self->memory.data + cqe.cookie * 4096, cqe.length, 7));
+	}
+	for (int j = 0; j < PEERS; j++) {
+		EXPECT_EQ(12 / PEERS, counts[j]);
+		pair_close(&pairs[j]);
+	}
+}
+
+TEST_F(srq, it_is_full_and_has_room_again)
+{
+	struct pair_options options = {
+		.sessions = { self->session, self->session },
+		.b = { .queue = &self->queue, .srq = self->fd },
+	};
+	struct krdma_sqe receive, send;
+	struct krdma_srq_query query;
+	struct pair pair = {};
+	struct krdma_cqe cqe;
+	uint32_t posted = 0;
+	int ret;
+
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	ASSERT_EQ(0, srq_query(self->fd, &query));
+	EXPECT_EQ(POLLOUT, poll_mask(self->fd, POLLIN | POLLOUT, 0));
+	receive = sqe_receive(self->id, 1, NULL, 0, 0);
+	while (!(ret = srq_post(self->fd, &receive, 1, NULL)))
+		ASSERT_LE(++posted, query.depth);
+	EXPECT_EQ(-EAGAIN, ret);
+	EXPECT_EQ(query.depth, posted);
+	EXPECT_EQ(0, poll_mask(self->fd, POLLIN | POLLOUT, 0));
+	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
+	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(POLLOUT, poll_mask(self->fd, POLLIN | POLLOUT, PATIENCE_MS));
+	EXPECT_EQ(0, srq_post(self->fd, &receive, 1, NULL));
+	pair_close(&pair);
+}
+
+TEST_F(srq, entries_that_it_refuses)
+{
+	struct krdma_sqe entry = sqe_receive(self->id, 1, NULL, 0, 0);
+	struct krdma_sqe bad;
+	uint32_t accepted;
+
+#define REFUSED(error, field, value) do {						\
+	bad = entry;									\
+	bad.field = value;								\
+	EXPECT_EQ(error, srq_post(self->fd, &bad, 1, &accepted));			\
+	EXPECT_EQ(0, accepted);								\
+} while (0)
+	REFUSED(-ENOENT, target, 0);
+	REFUSED(-ENOENT, target, self->id + 1);
+	REFUSED(-EINVAL, opcode, KRDMA_OP_SEND);
+	REFUSED(-EINVAL, opcode, 0);
+	REFUSED(-EINVAL, flags, KRDMA_SQE_SILENT);
+	REFUSED(-EINVAL, remote_addr, 1);
+	REFUSED(-EINVAL, imm, 1);
+	REFUSED(-EINVAL, piece.memory, 1);
+#undef REFUSED
+	bad = sqe_send(self->id, 1, NULL, 0, 0);
+	EXPECT_TRUE(queue_submit(&self->queue, &bad, 1, NULL) < 0);
+	EXPECT_EQ(0, srq_post(self->fd, &entry, 1, &accepted));
+}
+
+/* A receive that nobody used comes back as flushed, with the queue's own number. */
+TEST_F(srq, the_end_gives_back_what_is_unused)
+{
+	struct krdma_sqe entries[5];
+	bool seen[5] = {};
+	struct krdma_cqe cqe;
+	int fd;
+	uint32_t id;
+
+	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, 0, 8, 1, &fd, &id));
+	EXPECT_NE(id, self->id);
+	for (int i = 0; i < 5; i++)
+		entries[i] = sqe_receive(id, i, NULL, 0, 0);
+	ASSERT_EQ(0, srq_post(fd, entries, 5, NULL));
+	close(fd);
+	for (int i = 0; i < 5; i++) {
+		ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(id, cqe.target);
+		EXPECT_EQ(KRDMA_OP_RECEIVE, cqe.opcode);
+		EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+		ASSERT_LT(cqe.cookie, 5);
+		EXPECT_FALSE(seen[cqe.cookie]);
+		seen[cqe.cookie] = true;
+	}
+	EXPECT_EQ(-ENOENT, queue_submit(&self->queue, entries, 1, NULL));
+}
+
+/* A connection that uses it keeps it. */
+TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
+{
+	struct pair_options options = {
+		.sessions = { self->session, self->session },
+		.b = { .queue = &self->queue },
+	};
+	struct krdma_sqe receive, send;
+	struct pair pair = {};
+	struct krdma_cqe cqe;
+	uint32_t id;
+	int fd;
+
+	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, 0, 8, 1, &fd, &id));
+	options.b.srq = fd;
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	receive = sqe_receive(id, 4, NULL, 0, 0);
+	ASSERT_EQ(0, srq_post(fd, &receive, 1, NULL));
+	close(fd);
+	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
+	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(4, cqe.cookie);
+	EXPECT_EQ(pair.b.id, cqe.target);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	pair_close(&pair);
+}
+
+/* A connection with a shared receive queue takes receives there only. */
+TEST_F(srq, its_connections_have_no_receives_of_their_own)
+{
+	struct pair_options options = {
+		.sessions = { self->session, self->session },
+		.b = { .queue = &self->queue, .srq = self->fd },
+	};
+	struct krdma_sqe receive;
+	struct pair pair = {};
+	int ret;
+
+	ASSERT_EQ(0, pair_open(&pair, &options));
+	receive = sqe_receive(pair.b.id, 4, NULL, 0, 0);
+	ret = queue_submit(&self->queue, &receive, 1, NULL);
+	EXPECT_TRUE(ret == -ENOENT || ret == -EINVAL) {
+		TH_LOG("a receive of its own: %d", ret);
+	}
+	pair_close(&pair);
+}
+
+TEST_HARNESS_MAIN
