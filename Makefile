@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check
+.PHONY: all module tools static clean help vm demo check fuzz
 all: module
 
 include tools/lib/lib.mk
@@ -129,6 +129,9 @@ demo:
 check:
 	@$(ALONE) tools/testing/check $(CHECK)
 
+fuzz:
+	@$(ALONE) tools/testing/fuzz $(TIME)
+
 # Help ----------------------------------------------------------------------
 
 define HELP
@@ -138,6 +141,7 @@ Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
   make check              run every test                    [CHECK='OPTION...']
+  make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make vm                 a shell beside the loaded module  [VM='OPTION...']
 
 Build
