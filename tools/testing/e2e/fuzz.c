@@ -30,6 +30,8 @@
 
 /* After so many episodes it is counted whether something is left. */
 #define COUNT_EVERY	8
+/* Some requests find what they need once in a thousand calls. */
+#define ENOUGH_CALLS	5000
 
 /* On a slow kernel the calls are as many as can be made in this time. */
 #define SLOW_MS		45000
@@ -408,9 +410,9 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 	print_summary(shared, episodes, now_ms() - begun);
 	if (ret || only != UINT64_MAX)
 		return;
-	/* A run in which a request never succeeds has not tested it. */
+	/* A run in which a request never succeeds has not tested it, but few calls are few. */
 	for (int i = 0; i < FUZZ_REQUESTS; i++) {
-		EXPECT_LT(0, shared->successes[i]) {
+		EXPECT_TRUE(shared->successes[i] || shared->calls[i] < ENOUGH_CALLS) {
 			TH_LOG("%s never succeeded", fuzz_call_name(i));
 		}
 	}
