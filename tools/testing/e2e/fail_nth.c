@@ -561,7 +561,9 @@ static const struct step steps[] = {
 	{ "MEMORY_ADVISE", connected, call_memory_advise, .least = 1 },
 	{ "MEMORY_RELEASE", connected, call_memory_release, .least = 1, .over = true },
 	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
-	{ "CONN_PREPARE", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY },
+	/* rxe has a socket for each queue pair, and other words for not getting one. */
+	{ "CONN_PREPARE", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY,
+	  .other_error = -EIO },
 	{ "CONN_CONNECT", prepared, call_connect, .least = 2, .over = true },
 	{ "LISTENER_NEXT", asked, call_next, .least = 3, .over = true, .other_error = -ENFILE },
 	{ "CONN_ACCEPT", requested_and_prepared, call_accept, .least = 1, .over = true },

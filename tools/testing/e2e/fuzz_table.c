@@ -186,7 +186,7 @@ static const struct fuzz_field conn_resolve_fields[] = {
 };
 
 static const int conn_resolve_errors[] = {
-	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EHOSTUNREACH, ENODEV, 0,
+	WRONG_STATE, EAFNOSUPPORT, EADDRNOTAVAIL, EHOSTUNREACH, ENODEV, EIO, 0,
 };
 
 static const struct fuzz_field conn_prepare_fields[] = {
