@@ -224,6 +224,16 @@ struct fuzz_pool {
 	int stranger;
 };
 
+/* Areas of memory that the fuzzer hands out; each thread has one, from the last on. */
+enum fuzz_area {
+	FUZZ_AREA_ARENA,
+	FUZZ_AREA_WINDOWS,
+	FUZZ_AREA_FORBIDDEN,
+	FUZZ_AREA_THREAD,
+};
+
+/* NULL: there is no such room. */
+void *fuzz_pages(unsigned int area, size_t size, int protection);
 int fuzz_pool_begin(struct fuzz_pool *pool);
 /* A slot with something of that kind, or -1; @session 0: of any. */
 int fuzz_pool_find(struct fuzz_pool *pool, struct fuzz_random *random, enum fuzz_kind kind,

@@ -32,9 +32,9 @@ int fuzz_thread_begin(struct fuzz_thread *thread)
 	thread->shared->busy[thread->index].thread = event._sigev_un._tid;
 	if (timer_create(CLOCK_MONOTONIC, &event, &thread->timer))
 		return -errno;
-	thread->page = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
-	if (thread->page == MAP_FAILED || mprotect(thread->page + 2 * PAGE, PAGE, PROT_NONE))
+	thread->page = fuzz_pages(FUZZ_AREA_THREAD + thread->index, 3 * PAGE,
+				  PROT_READ | PROT_WRITE);
+	if (!thread->page || mprotect(thread->page + 2 * PAGE, PAGE, PROT_NONE))
 		return -ENOMEM;
 	thread->cover = fuzz_cover_open();
 	if (thread->cover)

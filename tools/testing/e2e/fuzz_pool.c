@@ -11,9 +11,18 @@
 
 #include "fuzz.h"
 
-static void *pages(size_t size, int protection)
+/*
+ * One area a place, and nothing else anywhere near.  A fuzzed address is an address of
+ * these with some of its bytes changed, or any: where the program has its own variables
+ * and stacks, it would have the kernel write, and be judged for what it reads there.
+ */
+void *fuzz_pages(unsigned int area, size_t size, int protection)
 {
-	return mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uintptr_t at = 0x0a1a1a1a0000 + area * (uintptr_t)0x010101010000;
+	void *pages = mmap((void *)at, size, protection,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
 }
 
 int fuzz_pool_begin(struct fuzz_pool *pool)
@@ -24,11 +33,12 @@ int fuzz_pool_begin(struct fuzz_pool *pool)
 		pool->slots[i].fd = -1;
 		pool->slots[i].queue = -1;
 	}
-	pool->arena = pages(FUZZ_ARENA_SIZE, PROT_READ | PROT_WRITE);
-	pool->windows = pages((size_t)FUZZ_SLOTS * FUZZ_WINDOW, PROT_READ | PROT_WRITE);
-	pool->forbidden = pages(2 * page, PROT_READ);
-	if (pool->arena == MAP_FAILED || pool->windows == MAP_FAILED ||
-	    pool->forbidden == MAP_FAILED || mprotect(pool->forbidden + page, page, PROT_NONE))
+	pool->arena = fuzz_pages(FUZZ_AREA_ARENA, FUZZ_ARENA_SIZE, PROT_READ | PROT_WRITE);
+	pool->windows = fuzz_pages(FUZZ_AREA_WINDOWS, (size_t)FUZZ_SLOTS * FUZZ_WINDOW,
+				   PROT_READ | PROT_WRITE);
+	pool->forbidden = fuzz_pages(FUZZ_AREA_FORBIDDEN, 2 * page, PROT_READ);
+	if (!pool->arena || !pool->windows || !pool->forbidden ||
+	    mprotect(pool->forbidden + page, page, PROT_NONE))
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pool->mail))
 		return -errno;
