@@ -36,7 +36,10 @@
  */
 #define KRDMA_RNR_TIMER		12
 
-#define KRDMA_RETRY_COUNT	7
+/* Not 7, the most: to rxe that is for ever, as it is for rnr_retry_count to everyone. */
+#define KRDMA_RETRY_COUNT	6
+#define KRDMA_RNR_RETRY_COUNT	7
+#define KRDMA_RETRY_MAX		7
 #define KRDMA_READ_DEPTH	16
 
 /*
@@ -242,7 +245,7 @@ static int krdma_conn_param_fill(struct krdma_conn *conn, const struct krdma_con
 	const struct krdma_limits *limits = krdma_device_limits(conn->dev);
 	int ret;
 
-	if (want->retry_count > KRDMA_RETRY_COUNT || want->rnr_retry_count > KRDMA_RETRY_COUNT)
+	if (want->retry_count > KRDMA_RETRY_MAX || want->rnr_retry_count > KRDMA_RETRY_MAX)
 		return -EINVAL;
 
 	memset(param, 0, sizeof(*param));
@@ -258,7 +261,7 @@ static int krdma_conn_param_fill(struct krdma_conn *conn, const struct krdma_con
 	param->flow_control = 1;
 	param->retry_count = want->retry_count ?: KRDMA_RETRY_COUNT;
 	if (!want->no_rnr_retry)
-		param->rnr_retry_count = want->rnr_retry_count ?: KRDMA_RETRY_COUNT;
+		param->rnr_retry_count = want->rnr_retry_count ?: KRDMA_RNR_RETRY_COUNT;
 	return 0;
 }
 

@@ -223,7 +223,7 @@ static void krdma_registrar_param(struct krdma_registrar *registrar,
 		.private_data_len = sizeof(registrar->secret),
 		.responder_resources = 1,
 		.initiator_depth = 1,
-		.retry_count = 7,
+		.retry_count = 6,
 		.rnr_retry_count = 7,
 	};
 }

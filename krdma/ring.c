@@ -214,7 +214,8 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	krdma_send_finish(ring, status, wc->vendor_err);
 
 	if (status && status != KRDMA_STATUS_FLUSHED)
-		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL,
+				 status == KRDMA_STATUS_RETRY_EXCEEDED ? -ETIMEDOUT : -EIO);
 }
 
 /*

@@ -225,6 +225,10 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 	fake_device_let_go(pair->fake);
 	expect_over(test, pair, &pair->client);
 	expect_over(test, pair, &pair->server);
+	if (!flushed)
+		KUNIT_EXPECT_EQ(test, krdma_conn_wait(end->conn, CONN_LONG_MS),
+				direction == FAKE_SEND && kind->ib == IB_WC_RETRY_EXC_ERR ?
+				-ETIMEDOUT : -EIO);
 }
 
 static void test_statuses(struct kunit *test)

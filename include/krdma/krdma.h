@@ -457,7 +457,7 @@ struct krdma_conn_attr {
  * @read_depth: reads and atomics of one's own under way; 0: as many as the
  *	device can, at most 16
  * @read_depth_in: those of the peer's; likewise
- * @retry_count: how often an unanswered packet is sent again, to 7; 0: 7
+ * @retry_count: how often an unanswered packet is sent again, to 7; 0: 6
  * @rnr_retry_count: how often the peer is to send a message again that finds no
  *	receive here; 7: for ever; 0: 7
  * @no_rnr_retry: never; overrides @rnr_retry_count

@@ -226,7 +226,7 @@ enum krdma_terms_flags {
  * @read_depth: in: reads and atomics of one's own under way; 0: as many as the
  *	device can, at most 16
  * @read_depth_in: in: those of the peer's; likewise
- * @retry_count: in: how often an unanswered packet is sent again, to 7; 0: 7
+ * @retry_count: in: how often an unanswered packet is sent again, to 7; 0: 6
  * @rnr_retry_count: in: how often the peer is to send a message again that finds no
  *	receive here; 7: for ever; 0: 7.  0 with KRDMA_TERMS_NO_RNR_RETRY
  * @reserved: must be 0
