@@ -75,8 +75,7 @@ def plain(test):
     for whole, parts in KERNELS.items():
         if tier in parts:
             tier = whole
-    if tier == "harness-debug":
-        tier = "harness"
+    tier = {"harness-debug": "harness", "nodes": "e2e"}.get(tier, tier)
     return f"{tier}: {name}"
 
 
@@ -85,7 +84,7 @@ def ran(test, tests_ran):
     tier, _, name = test.partition(": ")
     wanted = KERNELS.get(tier, [tier])
     # The end-to-end tests say by which program: "e2e-6-1: device.64: device.one".
-    done = {re.sub(r"^(e2e-[\w-]+): \w+\.\d+: ", r"\1: ", line) for line in tests_ran}
+    done = {re.sub(r"^(e2e-[\w-]+|nodes): \w+\.\d+: ", r"\1: ", line) for line in tests_ran}
     return ", ".join(tier for tier in wanted if f"{tier}: {name}" not in done)
 
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two machines and the cable between them: what a program sees of a peer that can no
+ * longer be reached, and that nothing waits for it without an end.  Machine 1 is the
+ * one that tests; machine 2 serves it, at the other end of "vm-link".
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define SERVER		"10.77.0.2"
+#define SERVER_PORT	7471
+#define ROOM		65536
+#define CONNS		64
+
+/* Seven tries of an eighth to a half second each, on a machine that is busy besides. */
+#define LOST_MS		20000
+/* The connection manager asks sixteen times, with some four seconds between. */
+#define UNANSWERED_MS	120000
+
+/* What the server tells each client. */
+struct offer {
+	uint64_t addr;
+	uint32_t key;
+};
+
+/* What a client asks for that wants the server to end. */
+static const char goodbye[] = "goodbye";
+
+/*
+ * Machine 2
+ */
+
+static int serve_one(int session, int conn, const struct memory *memory, struct end *end)
+{
+	struct offer offer = { .addr = memory->remote_addr, .key = memory->remote_key };
+	struct end_options options = {
+		.terms.private_data = (uintptr_t)&offer,
+		.terms.private_data_len = sizeof(offer),
+	};
+	int ret;
+
+	end_init(end, session);
+	end->conn = conn;
+	ret = end_prepare(end, &options);
+	return ret ? ret : end_accept(end, &options);
+}
+
+/* Until a client says goodbye; it keeps all connections, as one that never looks. */
+static int serve(void)
+{
+	struct krdma_conn_query query;
+	static struct end ends[CONNS];
+	struct memory memory;
+	int session = session_open(O_CLOEXEC), listener, conn, ret;
+	unsigned int count = 0;
+	char asked[256];
+	uint32_t device;
+
+	ret = session < 0 ? session : boot_device(session, &device);
+	if (!ret)
+		ret = memory_create(session, device, ROOM, ACCESS_ALL, &memory);
+	if (!ret)
+		ret = listener_open(session, SERVER, SERVER_PORT, 0, &listener, NULL);
+	while (!ret && count < CONNS) {
+		ret = listener_next(listener, KRDMA_FOREVER, &conn, NULL);
+		if (ret)
+			break;
+		ret = conn_query(conn, asked, sizeof(asked), &query);
+		if (ret || !memcmp(asked, goodbye, sizeof(goodbye)))
+			break;
+		ret = serve_one(session, conn, &memory, &ends[count]);
+		/* A client that has given up meanwhile is no reason to end. */
+		if (ret == -ENOTCONN || ret == -EINVAL)
+			ret = 0;
+		count++;
+	}
+	fprintf(stderr, "served %u connections: %s\n", count, strerror(-ret));
+	return ret ? 1 : 0;
+}
+
+/*
+ * Machine 1
+ */
+
+FIXTURE(apart)
+{
+	int session;
+	uint32_t device;
+	struct __kernel_sockaddr_storage server;
+	struct memory local;
+	struct memory remote;
+	struct end end;
+};
+
+static int cable(const char *how)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "vm-link 2 %s", how);
+	return system(command) ? -EIO : 0;
+}
+
+/* Until it serves: it may have booted later, or the cable has just been plugged in. */
+static void reach(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
+		  const struct end_options *options)
+{
+	uint64_t end = now_ms() + UNANSWERED_MS;
+	struct krdma_conn_query query;
+	struct offer offer = {};
+	int ret;
+
+	do {
+		ret = end_ask(&self->end, self->session, &self->server, options);
+		if (!ret)
+			ret = conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL);
+		if (!ret)
+			break;
+		end_close(&self->end);
+		sleep_ms(100);
+	} while (now_ms() < end);
+	ASSERT_EQ(0, ret) {
+		TH_LOG("the other machine does not serve: %s", strerror(-ret));
+	}
+	ret = conn_query(self->end.conn, &offer, sizeof(offer), &query);
+	ASSERT_EQ(0, ret);
+	self->remote.remote_addr = offer.addr;
+	self->remote.remote_key = offer.key;
+}
+
+FIXTURE_SETUP(apart)
+{
+	ASSERT_EQ(0, address_set(&self->server, SERVER, SERVER_PORT));
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, boot_device(self->session, &self->device));
+	ASSERT_EQ(0, memory_create(self->session, self->device, ROOM, ACCESS_ALL, &self->local));
+	end_init(&self->end, self->session);
+	ASSERT_EQ(0, cable("on"));
+	reach(_metadata, self, NULL);
+}
+
+FIXTURE_TEARDOWN(apart)
+{
+	cable("on");
+	end_close(&self->end);
+	memory_destroy(&self->local);
+	close(self->session);
+}
+
+/* An operation on the server's memory, and how it ended, or -errno. */
+static int operate(FIXTURE_DATA(apart) * self, uint8_t opcode, uint32_t length)
+{
+	struct krdma_sqe entry = sqe_remote(opcode, self->end.id, 1, &self->local, 0, length,
+					    &self->remote, 0);
+	struct krdma_cqe cqe;
+	int ret = queue_submit(self->end.queue, &entry, 1, NULL);
+
+	if (!ret)
+		ret = queue_wait(self->end.queue, &cqe, LOST_MS);
+	return ret ? ret : cqe.status;
+}
+
+TEST_F_TIMEOUT(apart, bytes_cross_the_cable, 600)
+{
+	fill(self->local.data, ROOM, 1);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+	memset(self->local.data, 0, ROOM);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
+	EXPECT_TRUE(filled(self->local.data, ROOM, 1));
+}
+
+TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
+{
+	struct krdma_sqe entries[3];
+	struct krdma_cqe cqe;
+	uint64_t begun;
+
+	for (int i = 0; i < 3; i++)
+		entries[i] = sqe_remote(KRDMA_OP_WRITE, self->end.id, i, &self->local, 0, 4096,
+					&self->remote, 0);
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	ASSERT_EQ(0, queue_submit(self->end.queue, entries, 3, NULL));
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, LOST_MS));
+		EXPECT_EQ(i, cqe.cookie);
+		EXPECT_EQ(i ? KRDMA_STATUS_FLUSHED : KRDMA_STATUS_RETRY_EXCEEDED, cqe.status);
+	}
+	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
+	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.queue, entries, 1, NULL));
+}
+
+/* The cable is back before the tries are used up: nobody has noticed. */
+TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
+{
+	const struct end_options patient = { .terms.retry_count = 7 };
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	end_close(&self->end);
+	reach(_metadata, self, &patient);
+	fill(self->local.data, ROOM, 2);
+	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, 5, &self->local, 0, ROOM, &self->remote,
+			   0);
+	ASSERT_EQ(0, cable("off"));
+	ASSERT_EQ(0, queue_submit(self->end.queue, &entry, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->end.queue, &cqe, 300));
+	ASSERT_EQ(0, cable("on"));
+	ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, UNANSWERED_MS));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	memset(self->local.data, 0, ROOM);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
+	EXPECT_TRUE(filled(self->local.data, ROOM, 2));
+}
+
+TEST_F_TIMEOUT(apart, goodbye_to_a_lost_peer_ends, 600)
+{
+	uint64_t begun;
+
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	ASSERT_EQ(0, conn_disconnect(self->end.conn, 0));
+	EXPECT_EQ(0, conn_await_closed(self->end.conn, UNANSWERED_MS));
+	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
+}
+
+TEST_F_TIMEOUT(apart, close_does_not_wait_for_a_lost_peer, 600)
+{
+	uint64_t begun;
+
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	end_close(&self->end);
+	close(self->session);
+	EXPECT_GT(LOST_MS, now_ms() - begun);
+	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
+	self->session = session_open(O_CLOEXEC);
+}
+
+TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends, 600)
+{
+	uint64_t begun;
+	int ret;
+
+	end_close(&self->end);
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	/* Either the neighbour is known still, or the address cannot be resolved. */
+	ret = end_ask(&self->end, self->session, &self->server, NULL);
+	if (!ret)
+		ret = conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL);
+	EXPECT_TRUE(ret == -ETIMEDOUT || ret == -EHOSTUNREACH) {
+		TH_LOG("%s", strerror(-ret));
+	}
+	EXPECT_EQ(KRDMA_CONN_CLOSED, conn_state(self->end.conn));
+	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
+}
+
+TEST_F_TIMEOUT(apart, the_server_ends_when_asked, 600)
+{
+	const struct end_options options = {
+		.terms.private_data = (uintptr_t)goodbye,
+		.terms.private_data_len = sizeof(goodbye),
+	};
+
+	end_close(&self->end);
+	ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
+	EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
+}
+
+int main(int argc, char **argv)
+{
+	const char *node = getenv("NODE");
+
+	if (node && !strcmp(node, "2"))
+		return serve();
+	return test_harness_run(argc, argv);
+}
