@@ -24,7 +24,7 @@
 #define LONG_WHILE	(60 * HZ)
 
 #define THREADS		3
-#define CYCLES		40
+#define CYCLES		20
 
 /* The thread of a test; @done when its function is over. */
 struct worker {

@@ -336,7 +336,7 @@ static void test_put_against_ready(struct kunit *test)
 {
 	unsigned int i, met = 0;
 
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < 16; i++) {
 		struct listener *listener = listener_new(test);
 		struct conn_pair *pair = listener_pair(test, listener);
 		struct occasion occasion = { .listener = listener, .end = &pair->client };

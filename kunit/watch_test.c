@@ -28,7 +28,7 @@
 /* What only a hang exceeds, on the slowest machine. */
 #define LONG_WHILE	(60 * HZ)
 
-#define CYCLES		40
+#define CYCLES		20
 #define MAX_EVENTS	1024
 
 #define EVENT(kind, number) { .type = KRDMA_DEVICE_EVENT_##kind, .port = (number) }

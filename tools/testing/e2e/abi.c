@@ -116,7 +116,9 @@ TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
 	unsigned char *buffer = self->arena.start;
 	uint32_t page = self->arena.page;
 
-	for (uint32_t size = 0; size <= page + 8; size++) {
+	/* On a slow kernel each one where structures end, and some of what is beyond. */
+	for (uint32_t size = 0; size <= page + 8;
+	     size += size > known + 64 && size + 64 < page ? rounds(1, 37) : 1) {
 		int expected = size < first || size > page ? -EINVAL : 0;
 		uint32_t room = size < sizeof(uint32_t) ? sizeof(uint32_t) : size;
 		uint32_t written;

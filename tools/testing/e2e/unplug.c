@@ -110,7 +110,7 @@ static void *query_storm(void *argument)
 
 TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 {
-	unsigned int cycles = rounds(200, 5);
+	unsigned int cycles = rounds(60, 3);
 	struct storm storm = { .session = self->session };
 	pthread_t threads[QUERY_THREADS];
 	struct krdma_device_query device;
@@ -138,7 +138,7 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 
 TEST_F_TIMEOUT(unplug, sessions_come_and_go_under_unplugging, 120)
 {
-	unsigned int cycles = rounds(50, 5);
+	unsigned int cycles = rounds(30, 3);
 
 	for (unsigned int i = 0; i < cycles; i++) {
 		struct krdma_device_query device;
