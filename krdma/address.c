@@ -102,6 +102,24 @@ static bool krdma_address_on_its_link(struct net *net, const struct sockaddr_sto
  * Searches
  */
 
+/* The connection manager has many words for "no"; @no is ours. */
+static int krdma_search_error(int error, int no)
+{
+	switch (error) {
+	case 0:
+	case -EAFNOSUPPORT:
+	case -EINVAL:
+	case -ENOMEM:
+	case -ETIMEDOUT:
+		return error;
+	/* What networks call it. */
+	case -ENOBUFS:
+		return -ENOMEM;
+	default:
+		return no;
+	}
+}
+
 /* One at a time for an id, and maybe until the id has been destroyed. */
 static int krdma_search_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -113,9 +131,7 @@ static int krdma_search_event(struct rdma_cm_id *id, struct rdma_cm_event *event
 		error = 0;
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		error = event->status;
-		if (error != -ETIMEDOUT && error != -ENOMEM)
-			error = -EHOSTUNREACH;
+		error = krdma_search_error(event->status, -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		error = -ENODEV;
@@ -144,20 +160,6 @@ static int krdma_search_begin(struct krdma_search *search, struct net *net)
 static void krdma_search_end(struct krdma_search *search)
 {
 	rdma_destroy_id(search->id);
-}
-
-/* The connection manager has many words for "no"; @no is ours. */
-static int krdma_search_error(int error, int no)
-{
-	switch (error) {
-	case 0:
-	case -EAFNOSUPPORT:
-	case -EINVAL:
-	case -ENOMEM:
-		return error;
-	default:
-		return no;
-	}
 }
 
 /* To a specific address that is not a loopback one. */

@@ -59,6 +59,9 @@ int krdma_cm_error(int error)
 	case -EPERM:
 	case -ETIMEDOUT:
 		return error;
+	/* What networks call it: there was no room for the neighbour, or for a packet. */
+	case -ENOBUFS:
+		return -ENOMEM;
 	/* The former is an address without a device or an interface, not a device's end. */
 	case -ENODEV:
 	case -ENETUNREACH:
