@@ -20,6 +20,7 @@
 #include <krdma/krdma.h>
 
 #include "user.h"
+#include "user_queue.h"
 
 /*
  * The object
@@ -373,10 +374,14 @@ static bool krdma_user_conn_wanted(int error)
 static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct *table)
 {
 	struct krdma_user_conn *conn = file->private_data;
+	struct krdma_user_queue *queue = READ_ONCE(conn->queue);
 	struct krdma_conn_info info;
 	__poll_t mask = 0;
 
 	poll_wait(file, &conn->wait, table);
+	/* Set before anything could be refused for want of room, and there as long as @conn. */
+	if (queue && READ_ONCE(conn->full))
+		krdma_user_queue_make_room(queue);
 
 	spin_lock(&conn->lock);
 	if (conn->record_head != conn->record_tail || conn->closed)

@@ -428,6 +428,21 @@ static bool krdma_user_queue_watch(struct krdma_user_queue *queue)
 }
 
 /**
+ * krdma_user_queue_make_room - what waits for room in the ring, in case there is some
+ * @queue: the queue; the caller has a reference
+ *
+ * For those who wait for room elsewhere: what waits keeps its place in the depth of its
+ * connection, and a program that takes completions from the ring says so to nobody.
+ *
+ * Context: process context.
+ */
+void krdma_user_queue_make_room(struct krdma_user_queue *queue)
+{
+	if (!queue->polled && READ_ONCE(queue->waiting))
+		krdma_user_fill(queue);
+}
+
+/**
  * krdma_user_queue_events - what poll() says
  * @queue: the queue; the caller has a reference
  *
@@ -440,8 +455,7 @@ __poll_t krdma_user_queue_events(struct krdma_user_queue *queue)
 {
 	__poll_t events = 0;
 
-	if (!queue->polled && READ_ONCE(queue->waiting))
-		krdma_user_fill(queue);
+	krdma_user_queue_make_room(queue);
 	/* An index that makes no sense is something to be told, too. */
 	if (krdma_user_queue_filled(queue) || READ_ONCE(queue->waiting) ||
 	    (queue->polled && krdma_user_queue_watch(queue)))

@@ -140,6 +140,7 @@ bool krdma_user_queue_ready(void *context);
 void krdma_user_queue_fill(struct krdma_user_queue *queue);
 int krdma_user_queue_filled(struct krdma_user_queue *queue);
 int krdma_user_queue_await(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns);
+void krdma_user_queue_make_room(struct krdma_user_queue *queue);
 __poll_t krdma_user_queue_events(struct krdma_user_queue *queue);
 /* Handler of KRDMA_QUEUE_REAP. */
 int krdma_user_queue_reap(struct krdma_user_request *request);

@@ -219,7 +219,8 @@ enum krdma_queue_flags {
  *	of two
  * @cq_entries: in: completions that it has room for, those that the kernel keeps
  *	included; 0: 256; out: entries of the completion ring, a power of two
- * @vector: in: the device's completion vector, and with it the processor
+ * @vector: in: the device's completion vector, and with it the processor; modulo as
+ *	many as the device has
  * @sqe_offset: out: see &struct krdma_ring
  * @cqe_offset: out: see &struct krdma_ring
  * @reserved: must be 0

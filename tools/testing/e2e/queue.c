@@ -126,7 +126,26 @@ TEST_F(queue, what_is_refused)
 	REFUSED(-EINVAL, .sq_entries = UINT32_MAX);
 	REFUSED(-EINVAL, .cq_entries = 0x80000001);
 	REFUSED(-ENODEV, .device_id = UINT32_MAX);
+	REFUSED(-EINVAL, .vector = 1);
 #undef REFUSED
+}
+
+/* Whatever the processors are: a device has one vector at least, and no number is too large. */
+TEST_F(queue, completion_vectors)
+{
+	static const uint32_t vectors[] = { 0, 1, 2, 4711, INT32_MAX };
+	struct pair pair;
+
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
+		const struct end_options end = { .queue_options = {
+			.flags = variant->flags | KRDMA_QUEUE_VECTOR, .vector = vectors[i] } };
+
+		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
+			.sessions = { self->a->session, self->a->session }, .a = end, .b = end }));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+			  pair_operate(&pair, write_entry(&pair.a, &self->memory, 1)));
+		pair_close(&pair);
+	}
 }
 
 TEST_F(queue, only_the_whole_of_it_can_be_mapped)
@@ -401,6 +420,42 @@ TEST_F(queue, a_ring_that_nobody_empties)
 	EXPECT_EQ(POLLOUT, poll_mask(queue->fd, POLLIN | POLLOUT, 0));
 	EXPECT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, 0));
 	EXPECT_EQ(0, WRITE_SOME(0, 32));
+}
+
+/*
+ * The ring is full, more has come, and the depth is used up.  Who then takes what is in
+ * the ring, without a request, is told at the connection, too, that there is room.
+ */
+TEST_F(queue, a_full_ring_hides_no_room)
+{
+	struct queue *queue = self->a->queue;
+	uint64_t end = now_ms() + PATIENCE_MS;
+	uint64_t posted, taken = 0;
+	struct krdma_cqe cqe;
+
+	if (variant->flags & KRDMA_QUEUE_POLLED)
+		return;
+	for (posted = 0; posted < queue->cq_entries; posted += 32) {
+		ASSERT_EQ(0, WRITE_SOME(posted, 32));
+		while (__atomic_load_n(&queue->ring->cq_tail, __ATOMIC_ACQUIRE) < posted + 32 &&
+		       now_ms() < end)
+			sleep_ms(1);
+	}
+	ASSERT_EQ(0, WRITE_SOME(posted, 32));
+	while (!(__atomic_load_n(&queue->ring->cq_flags, __ATOMIC_ACQUIRE) & KRDMA_RING_MORE) &&
+	       now_ms() < end)
+		sleep_ms(1);
+	ASSERT_EQ(-EAGAIN, WRITE_SOME(posted + 32, 1));
+	while (taken < queue->cq_entries) {
+		ASSERT_EQ(0, queue_take(queue, &cqe));
+		ASSERT_EQ(taken++, cqe.cookie);
+	}
+	ASSERT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, PATIENCE_MS / 6));
+	EXPECT_EQ(0, WRITE_SOME(posted + 32, 1));
+	while (taken < posted + 33) {
+		ASSERT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(taken++, cqe.cookie);
+	}
 }
 
 /* EAGAIN, and the word that there is room again, once for each of many rounds. */
