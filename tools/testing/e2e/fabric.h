@@ -8,7 +8,7 @@
 
 #define FABRIC_DEVICE	"ktest"
 #define FABRIC_NETDEV	"ktestnet"
-#define FABRIC_ADDRESS	"10.78.0.1"
+#define FABRIC_ADDRESS	"10.79.0.1"
 
 /* Removes what an earlier test left behind, then makes interface and device. */
 int fabric_create(void);

@@ -13,7 +13,7 @@
 
 /* In the network of the boot device, and of the fabric; nobody has them. */
 #define BOOT_NEIGHBOUR		"10.77.0.99"
-#define FABRIC_NEIGHBOUR	"10.78.0.99"
+#define FABRIC_NEIGHBOUR	"10.79.0.99"
 
 FIXTURE(find)
 {

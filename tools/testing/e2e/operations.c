@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include "kselftest_harness.h"
 #include "pair.h"
@@ -63,6 +64,7 @@ FIXTURE_SETUP(operation)
 
 FIXTURE_TEARDOWN(operation)
 {
+	write_text(FORCE_PIN, "0");
 	memory_destroy(&self->from);
 	memory_destroy(&self->to);
 	pair_close(&self->pair);
@@ -177,14 +179,14 @@ TEST_F(operation, messages_with_a_number)
 	EXPECT_EQ(UINT32_MAX, cqe.imm);
 }
 
-TEST_F(operation, a_message_that_ends_a_key)
+/* @pinned: the memory has a key that a peer can end; what the driver registers has none. */
+static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) * self,
+		    const FIXTURE_VARIANT(operation) * variant, bool pinned)
 {
 	struct krdma_sqe entry = sqe_send(self->a->id, 1, NULL, 0, 0);
 	struct memory memory;
 	struct krdma_cqe cqe;
 
-	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
-		SKIP(return, "the device cannot invalidate");
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
 				   &memory));
 	SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 0, &self->from, 0, 8192, &memory,
@@ -198,7 +200,8 @@ TEST_F(operation, a_message_that_ends_a_key)
 	EXPECT_EQ(KRDMA_OP_SEND_INVALIDATE, cqe.opcode);
 	ASSERT_EQ(0, take(variant->arrays, self->b->recv_queue, &cqe));
 	EXPECT_EQ(7, cqe.cookie);
-	if (cqe.status == KRDMA_STATUS_SUCCESS) {
+	if (pinned) {
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
 		EXPECT_EQ(KRDMA_CQE_INVALIDATED, cqe.flags);
 		EXPECT_EQ(memory.remote_key, cqe.imm);
 		/* It was the end of it. */
@@ -207,12 +210,28 @@ TEST_F(operation, a_message_that_ends_a_key)
 		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
 		EXPECT_NE(KRDMA_STATUS_SUCCESS, cqe.status);
 	} else {
-		/* Memory that the driver has registered has no key that a peer can end. */
 		EXPECT_EQ(KRDMA_STATUS_REMOTE_INVALID_REQUEST, cqe.status);
 		EXPECT_EQ(0, cqe.flags);
 	}
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
 	EXPECT_EQ(0, memory_release(self->b->session, memory.id, 0));
+	munmap(memory.data, memory.length);
+}
+
+TEST_F(operation, a_message_that_ends_a_key)
+{
+	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
+		SKIP(return, "the device cannot invalidate");
+	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
+	end_key(_metadata, self, variant, true);
+	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
+}
+
+TEST_F(operation, a_message_that_cannot_end_a_key)
+{
+	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
+		SKIP(return, "the device cannot invalidate");
+	end_key(_metadata, self, variant, false);
 }
 
 TEST_F(operation, writes_and_reads)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The same programs over another transport: siw, which has no atomics, no immediate
+ * data, one piece of memory in a read, and ends by itself what it does not like.  Only
+ * the debug kernel has it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "session.h"
+
+#define DEVICE		"siw0"
+#define ADDRESS		"10.78.0.1"
+#define SIZE		(256 * 1024)
+#define ACCESS		(ACCESS_ALL & ~KRDMA_ACCESS_REMOTE_ATOMIC)
+
+FIXTURE(iwarp)
+{
+	struct pair pair;
+	struct krdma_device_query device;
+	struct memory from;
+	struct memory to;
+};
+
+static const struct end_options end_options = {
+	.send_depth = 64, .recv_depth = 64, .max_send_sge = 4, .max_recv_sge = 4,
+};
+
+FIXTURE_SETUP(iwarp)
+{
+	const struct pair_options options = {
+		.two_sessions = true, .address = ADDRESS, .a = end_options, .b = end_options,
+	};
+	int session = session_open(O_CLOEXEC);
+	int ret;
+
+	memset(self, 0, sizeof(*self));
+	ASSERT_LE(0, session);
+	ret = session_named(session, DEVICE, &self->device);
+	close(session);
+	if (ret == -ENOENT)
+		SKIP(return, "there is no " DEVICE);
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->device.id, SIZE, ACCESS,
+				   &self->from));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->device.id, SIZE, ACCESS,
+				   &self->to));
+}
+
+FIXTURE_TEARDOWN(iwarp)
+{
+	if (!self->device.id)
+		return;
+	memory_destroy(&self->from);
+	memory_destroy(&self->to);
+	pair_close(&self->pair);
+}
+
+TEST_F(iwarp, what_it_is_said_to_be)
+{
+	struct krdma_conn_query query;
+
+	EXPECT_EQ(KRDMA_TRANSPORT_IWARP, self->device.transport);
+	EXPECT_EQ(0, self->device.caps & (KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM));
+	EXPECT_EQ(1, self->device.max_read_sge);
+	ASSERT_EQ(0, conn_query(self->pair.a.conn, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
+	EXPECT_TRUE(address_same(&self->pair.address, &query.remote));
+}
+
+TEST_F(iwarp, writes_and_reads)
+{
+	fill(self->from.data, SIZE, 1);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+	memset(self->from.data, 0, SIZE);
+	/* A write that has completed need not be there yet; what is read behind it is. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->from, &self->to));
+	EXPECT_TRUE(filled(self->from.data, SIZE, 1));
+	EXPECT_TRUE(filled(self->to.data, SIZE, 1));
+}
+
+TEST_F(iwarp, messages)
+{
+	struct end *a = &self->pair.a, *b = &self->pair.b;
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+
+	for (unsigned int i = 0; i < 40; i++) {
+		entry = sqe_receive(b->id, i, &self->to, 0, 4096);
+		ASSERT_EQ(0, queue_submit(b->recv_queue, &entry, 1, NULL));
+		fill(self->from.data, 4096, i);
+		entry = sqe_send(a->id, i, &self->from, 0, 100 * i);
+		ASSERT_EQ(0, queue_submit(a->queue, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_wait(b->recv_queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(i, cqe.cookie);
+		EXPECT_EQ(100 * i, cqe.length);
+		EXPECT_TRUE(filled(self->to.data, 100 * i, i));
+		ASSERT_EQ(0, queue_wait(a->queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	}
+}
+
+/* By a clear refusal, and the connection is as good as before. */
+TEST_F(iwarp, what_it_cannot_do)
+{
+	static const uint8_t opcodes[] = {
+		KRDMA_OP_COMPARE_SWAP, KRDMA_OP_FETCH_ADD, KRDMA_OP_WRITE_IMM,
+		KRDMA_OP_SEND_IMM,
+	};
+	struct memory memory;
+
+	for (size_t i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		struct krdma_sqe entry = sqe_remote(opcodes[i], self->pair.a.id, 1, &self->from,
+						    0, 8, &self->to, 0);
+
+		if (opcodes[i] == KRDMA_OP_SEND_IMM)
+			entry = sqe_send(self->pair.a.id, 1, &self->from, 0, 8);
+		entry.opcode = opcodes[i];
+		EXPECT_EQ(-EOPNOTSUPP, queue_submit(self->pair.a.queue, &entry, 1, NULL)) {
+			TH_LOG("opcode %u", opcodes[i]);
+		}
+	}
+	EXPECT_EQ(-EOPNOTSUPP, memory_create(self->pair.sessions[0], self->device.id, SIZE,
+					     ACCESS | KRDMA_ACCESS_REMOTE_ATOMIC, &memory));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+}
+
+/* No such operations on the wire, but others that do the same. */
+TEST_F(iwarp, what_it_does_in_another_way)
+{
+	struct krdma_sqe entries[] = {
+		sqe_remote(KRDMA_OP_ATOMIC_WRITE, self->pair.a.id, 0, NULL, 0, 0, &self->to, 128),
+		sqe_remote(KRDMA_OP_FLUSH, self->pair.a.id, 1, NULL, 0, 0, &self->to, 0),
+	};
+	struct krdma_cqe cqe;
+	uint64_t value;
+
+	entries[0].operand = 0x1122334455667788;
+	ASSERT_EQ(0, queue_submit(self->pair.a.queue, entries, 2, NULL));
+	for (uint64_t i = 0; i < 2; i++) {
+		ASSERT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(i, cqe.cookie);
+	}
+	memcpy(&value, self->to.data + 128, sizeof(value));
+	EXPECT_EQ(0x1122334455667788, value);
+}
+
+TEST_F(iwarp, a_wrong_key_ends_the_connection)
+{
+	struct memory wrong = self->to;
+	int status;
+
+	wrong.remote_key ^= 0x5a00;
+	status = pair_write(&self->pair, &self->from, &wrong);
+	/* A write is done for siw when it has been sent. */
+	EXPECT_LE(0, status);
+	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+	EXPECT_TRUE(zeroed(self->to.data, SIZE));
+}
+
+TEST_F(iwarp, both_sides_see_the_end)
+{
+	ASSERT_EQ(0, conn_disconnect(self->pair.b.conn, 0));
+	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, conn_wait(self->pair.a.conn, 0, NULL));
+	EXPECT_EQ(-ENOTCONN, conn_wait(self->pair.b.conn, 0, NULL));
+}
+
+/* Releasing waits for nobody; what is under way ends, one way or another. */
+TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
+{
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	int ret;
+
+	for (uint64_t i = 0; i < 16; i++) {
+		entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, i, &self->from, 0, SIZE,
+				   &self->to, 0);
+		ASSERT_EQ(0, queue_submit(self->pair.a.queue, &entry, 1, NULL));
+	}
+	ASSERT_EQ(0, memory_release(self->pair.sessions[1], self->to.id, 0));
+	munmap(self->to.data, SIZE);
+	self->to.data = mmap(self->to.data, SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	ASSERT_TRUE((void *)self->to.data != MAP_FAILED);
+	for (uint64_t i = 0; i < 16; i++) {
+		ASSERT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
+		EXPECT_EQ(i, cqe.cookie);
+	}
+	/* One more: there is nothing for it to be written to. */
+	entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 99, &self->from, 0, 64, &self->to, 0);
+	ret = queue_submit(self->pair.a.queue, &entry, 1, NULL);
+	EXPECT_TRUE(!ret || ret == -ENOTCONN);
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+	EXPECT_TRUE(zeroed(self->to.data, SIZE));
+	munmap(self->to.data, SIZE);
+	self->to.data = NULL;
+}
+
+static int write_until_killed(void *context)
+{
+	const struct pair_options options = {
+		.two_sessions = true, .address = ADDRESS, .a = end_options, .b = end_options,
+	};
+	struct krdma_device_query device;
+	struct memory memory;
+	struct pair pair;
+
+	(void)context;
+	CHECK(!pair_open(&pair, &options));
+	CHECK(!session_named(pair.sessions[0], DEVICE, &device));
+	CHECK(!memory_create(pair.sessions[0], device.id, SIZE, ACCESS, &memory));
+	for (;;)
+		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &memory, 0, 0)) < 0 || 1);
+	return 0;
+}
+
+TEST_F(iwarp, a_process_is_killed)
+{
+	for (unsigned int i = 0; i < rounds(5, 2); i++) {
+		pid_t child = child_start(write_until_killed, NULL);
+
+		ASSERT_LT(0, child);
+		sleep_ms(rounds(100, 700));
+		ASSERT_LE(0, child_kill(child));
+	}
+	/* Others are not concerned. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+}
+
+TEST_HARNESS_MAIN
