@@ -218,7 +218,8 @@ static void krdma_user_conn_space(struct krdma_conn *core)
 			krdma_user_queue_space(queue);
 		if (recv_queue && recv_queue != queue)
 			krdma_user_queue_space(recv_queue);
-		wake_up_interruptible_poll(&conn->wait, EPOLLOUT | EPOLLWRNORM);
+		/* Without a key: it may be at its end by now. */
+		wake_up_interruptible(&conn->wait);
 	}
 	rcu_read_unlock();
 }

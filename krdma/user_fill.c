@@ -178,10 +178,13 @@ static enum krdma_user_fill krdma_user_fill_locked(struct krdma_user_queue *queu
 		WRITE_ONCE(queue->ring->cq_flags, flags);
 	}
 	/* wq_has_sleeper() orders this against those who look and then sleep. */
-	if (news && wq_has_sleeper(&queue->wait))
-		wake_up_interruptible_poll(&queue->wait, queue->dead ?
-					   EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP :
-					   EPOLLIN | EPOLLRDNORM);
+	if (news && wq_has_sleeper(&queue->wait)) {
+		/* The key is the answer of an io_uring that polls: none, if it could be wrong. */
+		if (queue->dead)
+			wake_up_interruptible(&queue->wait);
+		else
+			wake_up_interruptible_poll(&queue->wait, EPOLLIN | EPOLLRDNORM);
+	}
 	return result;
 }
 
@@ -205,8 +208,7 @@ bool krdma_user_queue_ready(void *context)
 
 	/* They ask again, and see what it is. */
 	if (queue->polled && wq_has_sleeper(&queue->wait))
-		wake_up_interruptible_poll(&queue->wait,
-					   EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP);
+		wake_up_interruptible(&queue->wait);
 	return result == KRDMA_USER_FILL_AGAIN;
 }
 

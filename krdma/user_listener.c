@@ -38,7 +38,8 @@ static void krdma_user_listener_ready(struct krdma_listener *core)
 {
 	struct krdma_user_listener *listener = krdma_listener_context(core);
 
-	wake_up_interruptible_poll(&listener->wait, EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP);
+	/* A key would be the answer of an io_uring that polls: so it looks for itself. */
+	wake_up_interruptible(&listener->wait);
 }
 
 static struct krdma_user_listener *

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * krdma's descriptors in the loop of a program that waits for everything with io_uring.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+FIXTURE(uring)
+{
+	struct io_uring ring;
+	struct pair pair;
+	struct memory memory;
+};
+
+FIXTURE_VARIANT(uring)
+{
+	struct end_options end;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(uring, event) {};
+FIXTURE_VARIANT_ADD(uring, polled) { .end.queue_options.flags = KRDMA_QUEUE_POLLED };
+
+/* clang-format on */
+
+FIXTURE_SETUP(uring)
+{
+	ASSERT_EQ(0, io_uring_queue_init(16, &self->ring, 0));
+	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(uring)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+	io_uring_queue_exit(&self->ring);
+}
+
+static struct io_uring_sqe *entry(FIXTURE_DATA(uring) * self, uint64_t number)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&self->ring);
+
+	io_uring_sqe_set_data64(sqe, number);
+	return sqe;
+}
+
+/* The answer to what was submitted as @number; -ETIMEDOUT. */
+static int answer(FIXTURE_DATA(uring) * self, uint64_t number)
+{
+	struct __kernel_timespec patience = { .tv_sec = PATIENCE_MS / 1000 };
+	struct io_uring_cqe *cqe;
+	int ret = io_uring_wait_cqe_timeout(&self->ring, &cqe, &patience);
+
+	if (ret)
+		return ret == -ETIME ? -ETIMEDOUT : ret;
+	ret = cqe->user_data == number ? cqe->res : -EPROTO;
+	io_uring_cqe_seen(&self->ring, cqe);
+	return ret;
+}
+
+static bool unanswered(FIXTURE_DATA(uring) * self)
+{
+	struct io_uring_cqe *cqe;
+
+	return io_uring_peek_cqe(&self->ring, &cqe) == -EAGAIN;
+}
+
+TEST_F(uring, polls_a_listener_and_a_queue)
+{
+	struct end *a = &self->pair.a, *b = &self->pair.b;
+	struct krdma_sqe receive, send;
+	struct krdma_cqe cqe;
+
+	io_uring_prep_poll_add(entry(self, 1), self->pair.listener, POLLIN);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	EXPECT_TRUE(unanswered(self));
+	ASSERT_EQ(0, end_ask(a, self->pair.sessions[0], &self->pair.address,
+			     &variant->end));
+	EXPECT_EQ(POLLIN, answer(self, 1));
+	ASSERT_EQ(0, listener_next(self->pair.listener, 0, &b->conn, &b->id));
+	ASSERT_EQ(0, end_prepare(b, &variant->end));
+	ASSERT_EQ(0, end_accept(b, NULL));
+	ASSERT_EQ(0, pair_established(&self->pair));
+
+	receive = sqe_receive(b->id, 7, NULL, 0, 0);
+	ASSERT_EQ(0, queue_submit(b->queue, &receive, 1, NULL));
+	io_uring_prep_poll_add(entry(self, 2), b->queue->fd, POLLIN);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	EXPECT_TRUE(unanswered(self));
+	send = sqe_send(a->id, 8, &self->memory, 0, 0);
+	ASSERT_EQ(0, queue_submit(a->queue, &send, 1, NULL));
+	EXPECT_EQ(POLLIN, answer(self, 2));
+	ASSERT_EQ(0, queue_wait(b->queue, &cqe, 0));
+	EXPECT_EQ(7, cqe.cookie);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+}
+
+/* A read that finds nothing waits in the ring, and the program does something else. */
+TEST_F(uring, reads_events)
+{
+	struct krdma_event_record record;
+	struct end *a = &self->pair.a;
+	static const uint32_t types[] = {
+		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_DISCONNECTED, KRDMA_EVENT_CLOSED,
+	};
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		io_uring_prep_read(entry(self, i), a->conn, &record, sizeof(record), 0);
+		ASSERT_EQ(1, io_uring_submit(&self->ring));
+		if (types[i] == KRDMA_EVENT_DISCONNECTED) {
+			EXPECT_TRUE(unanswered(self));
+			ASSERT_EQ(0, conn_disconnect(self->pair.b.conn, 0));
+		}
+		ASSERT_EQ(sizeof(record), answer(self, i));
+		EXPECT_EQ(types[i], record.type);
+	}
+	io_uring_prep_read(entry(self, 9), a->conn, &record, sizeof(record), 0);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	EXPECT_EQ(0, answer(self, 9));
+}
+
+/* The ring keeps the file while it waits; closing it cancels nothing else. */
+TEST_F(uring, closes)
+{
+	struct end *a = &self->pair.a;
+	int conn;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
+	conn = a->conn;
+	io_uring_prep_poll_add(entry(self, 1), self->pair.b.conn, POLLRDHUP);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	EXPECT_TRUE(unanswered(self));
+	io_uring_prep_close(entry(self, 2), conn);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	a->conn = -1;
+	/* Which of both is first is not said. */
+	for (int i = 0; i < 2; i++) {
+		struct io_uring_cqe *cqe;
+
+		ASSERT_EQ(0, io_uring_wait_cqe(&self->ring, &cqe));
+		EXPECT_TRUE(cqe->user_data == 2 ? !cqe->res : cqe->res & POLLRDHUP) {
+			TH_LOG("%u answers %d", (unsigned int)cqe->user_data, cqe->res);
+		}
+		io_uring_cqe_seen(&self->ring, cqe);
+	}
+	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+	EXPECT_EQ(-EBADF, conn_wait(conn, 0, NULL));
+}
+
+TEST_HARNESS_MAIN
