@@ -625,7 +625,8 @@ static int krdma_receive_one(struct krdma_post *post, const struct krdma_receive
  * @receives: the room; copied
  * @count: how many
  *
- * Messages take them in this order, and each completes exactly once.
+ * Messages take them in this order, and each completes exactly once.  Regions may be
+ * passed that were found under rcu_read_lock(), as with krdma_conn_post().
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
  * Return: how many of them were accepted, at least 1; or, if none was,

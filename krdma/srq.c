@@ -227,6 +227,9 @@ err_push:
  * @receives: the room; copied
  * @count: how many
  *
+ * Regions may be passed that were found under rcu_read_lock(), as with
+ * krdma_conn_post().
+ *
  * Context: any but NMI; does not sleep, does not call the consumer.
  * Return: how many of them were accepted, at least 1; or, if none was,
  * -EAGAIN: the queue is full; each completion is room for one more;

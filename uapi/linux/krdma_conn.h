@@ -183,7 +183,8 @@ enum krdma_prepare_flags {
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
  * done before; EINVAL: more than the device can; ENOSPC: more than the queue has
  * left, where what was closed just now may still count; EXDEV: a queue of another
- * session, or of another device.
+ * session, or of another device.  The connection is as it was after these; but if only
+ * the answer cannot be written, EFAULT, it has been prepared.
  */
 struct krdma_conn_prepare {
 	__u32 size;
