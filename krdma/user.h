@@ -80,6 +80,7 @@
 #define _KRDMA_USER_H
 
 #include <linux/compiler_types.h>
+#include <linux/fs.h>
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
 #include <linux/krdma_ring.h>
@@ -410,6 +411,12 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 void krdma_user_fd_install(struct krdma_user_fd *ufd);
 void krdma_user_fd_cancel(struct krdma_user_fd *ufd);
 
+/* Not to wait is said of the file, or with one read. */
+static inline bool krdma_user_nowait(const struct kiocb *iocb)
+{
+	return (iocb->ki_filp->f_flags & O_NONBLOCK) || (iocb->ki_flags & IOCB_NOWAIT);
+}
+
 /* The object behind a descriptor of a program's: -EBADF, -EPROTOTYPE.  fput() the file. */
 void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file);
 
@@ -547,8 +554,8 @@ int krdma_user_conn_wait(struct krdma_user_request *request);
 int krdma_user_conn_query(struct krdma_user_request *request);
 
 /* What read() and poll() of a session add when it watches (user_watch.c). */
-ssize_t krdma_user_watch_read(struct krdma_user_session *session, char __user *buffer,
-			      size_t size, bool nonblock);
+ssize_t krdma_user_watch_read(struct krdma_user_session *session, struct kiocb *iocb,
+			      struct iov_iter *to);
 __poll_t krdma_user_watch_poll(struct krdma_user_session *session, struct file *file,
 			       struct poll_table_struct *table);
 void krdma_user_watch_end(struct krdma_user_session *session);

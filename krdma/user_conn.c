@@ -13,7 +13,7 @@
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -311,8 +311,7 @@ static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event
 }
 
 /* As many whole records as there are and as fit: bytes, 0: none is left, or an errno. */
-static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, char __user *buffer,
-				    size_t size)
+static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_iter *to)
 {
 	struct krdma_event_record record;
 	size_t done = 0;
@@ -322,13 +321,13 @@ static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, char __user *b
 		return -ERESTARTSYS;
 	for (;;) {
 		ret = 0;
-		if (size - done < sizeof(record))
+		if (iov_iter_count(to) < sizeof(record))
 			break;
 		ret = krdma_user_conn_peek(conn, &record);
 		if (ret <= 0)
 			break;
 		ret = -EFAULT;
-		if (copy_to_user(buffer + done, &record, sizeof(record)))
+		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record))
 			break;
 		spin_lock(&conn->lock);
 		conn->record_head++;
@@ -340,18 +339,17 @@ static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, char __user *b
 	return done ?: ret;
 }
 
-static ssize_t krdma_user_conn_read(struct file *file, char __user *buffer, size_t size,
-				    loff_t *position)
+static ssize_t krdma_user_conn_read(struct kiocb *iocb, struct iov_iter *to)
 {
-	struct krdma_user_conn *conn = file->private_data;
+	struct krdma_user_conn *conn = iocb->ki_filp->private_data;
 	ssize_t ret;
 
-	if (size < sizeof(struct krdma_event_record))
+	if (iov_iter_count(to) < sizeof(struct krdma_event_record))
 		return -EINVAL;
 
 	for (;;) {
-		ret = krdma_user_conn_copy(conn, buffer, size);
-		if (ret != -EAGAIN || (file->f_flags & O_NONBLOCK))
+		ret = krdma_user_conn_copy(conn, to);
+		if (ret != -EAGAIN || krdma_user_nowait(iocb))
 			return ret;
 		if (wait_event_interruptible(conn->wait, krdma_user_conn_readable(conn)))
 			return -ERESTARTSYS;
@@ -439,7 +437,7 @@ static long krdma_user_conn_ioctl(struct file *file, unsigned int cmd, unsigned 
 const struct file_operations krdma_user_conn_fops = {
 	.owner = THIS_MODULE,
 	.release = krdma_user_conn_release,
-	.read = krdma_user_conn_read,
+	.read_iter = krdma_user_conn_read,
 	.poll = krdma_user_conn_poll,
 	.unlocked_ioctl = krdma_user_conn_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -57,6 +57,7 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 		put_unused_fd(fd);
 		return PTR_ERR(file);
 	}
+	file->f_mode |= FMODE_NOWAIT;
 
 	ufd->fd = fd;
 	ufd->file = file;
@@ -199,6 +200,7 @@ static int krdma_user_session_open(struct inode *inode, struct file *file)
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	file->private_data = session;
+	file->f_mode |= FMODE_NOWAIT;
 	return 0;
 }
 
@@ -211,11 +213,9 @@ static int krdma_user_session_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static ssize_t krdma_user_session_read(struct file *file, char __user *buffer, size_t size,
-				       loff_t *position)
+static ssize_t krdma_user_session_read(struct kiocb *iocb, struct iov_iter *to)
 {
-	return krdma_user_watch_read(file->private_data, buffer, size,
-				     file->f_flags & O_NONBLOCK);
+	return krdma_user_watch_read(iocb->ki_filp->private_data, iocb, to);
 }
 
 static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_struct *table)
@@ -268,7 +268,7 @@ static const struct file_operations krdma_user_session_fops = {
 	.owner = THIS_MODULE,
 	.open = krdma_user_session_open,
 	.release = krdma_user_session_release,
-	.read = krdma_user_session_read,
+	.read_iter = krdma_user_session_read,
 	.poll = krdma_user_session_poll,
 	.unlocked_ioctl = krdma_user_session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -328,7 +328,12 @@ KRDMA_PIN(krdma_queue_query, cq_entries, 16);
 KRDMA_PIN(krdma_queue_query, reserved, 20);
 KRDMA_PIN(krdma_queue_query, submitted, 24);
 KRDMA_PIN(krdma_queue_query, completed, 32);
-static_assert(sizeof(struct krdma_queue_query) == 40);
+KRDMA_PIN(krdma_queue_query, ring_size, 40);
+KRDMA_PIN(krdma_queue_query, sqe_offset, 48);
+KRDMA_PIN(krdma_queue_query, cqe_offset, 52);
+KRDMA_PIN(krdma_queue_query, queue_flags, 56);
+KRDMA_PIN(krdma_queue_query, vector, 60);
+static_assert(sizeof(struct krdma_queue_query) == 64);
 
 KRDMA_PIN(krdma_srq_create, size, 0);
 KRDMA_PIN(krdma_srq_create, flags, 4);

@@ -381,6 +381,15 @@ static int krdma_user_queue_query(struct krdma_user_request *request)
 	query->cq_entries = queue->layout.cq_entries;
 	query->submitted = READ_ONCE(queue->submitted);
 	query->completed = READ_ONCE(queue->completed);
+	query->ring_size = krdma_user_queue_bytes(queue);
+	query->sqe_offset = queue->layout.sqe_offset;
+	query->cqe_offset = queue->layout.cqe_offset;
+	query->queue_flags = queue->polled ? KRDMA_QUEUE_POLLED : 0;
+	query->vector = 0;
+	if (queue->vector >= 0) {
+		query->queue_flags |= KRDMA_QUEUE_VECTOR;
+		query->vector = queue->vector;
+	}
 	return krdma_request_respond(request);
 }
 
@@ -396,7 +405,7 @@ static const struct krdma_request_type krdma_user_queue_requests[] = {
 			    krdma_user_queue_enter),
 	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_POST, krdma_queue_post, reserved, krdma_user_queue_post),
 	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_REAP, krdma_queue_reap, reserved, krdma_user_queue_reap),
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_QUERY, krdma_queue_query, completed,
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_QUERY, krdma_queue_query, vector,
 			    krdma_user_queue_query),
 };
 

@@ -12,7 +12,7 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 
 #include <krdma/krdma.h>
@@ -109,8 +109,7 @@ static void krdma_user_watch_drop(struct krdma_user_watch *watch,
 }
 
 /* As many whole records as there are and as fit: bytes, or a negative errno. */
-static ssize_t krdma_user_watch_copy(struct krdma_user_watch *watch, char __user *buffer,
-				     size_t size)
+static ssize_t krdma_user_watch_copy(struct krdma_user_watch *watch, struct iov_iter *to)
 {
 	struct krdma_device_record record;
 	size_t done = 0;
@@ -119,8 +118,8 @@ static ssize_t krdma_user_watch_copy(struct krdma_user_watch *watch, char __user
 	ret = mutex_lock_interruptible(&watch->read_lock);
 	if (ret)
 		return -ERESTARTSYS;
-	while (size - done >= sizeof(record) && krdma_user_watch_peek(watch, &record)) {
-		if (copy_to_user(buffer + done, &record, sizeof(record))) {
+	while (iov_iter_count(to) >= sizeof(record) && krdma_user_watch_peek(watch, &record)) {
+		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record)) {
 			ret = -EFAULT;
 			break;
 		}
@@ -135,29 +134,28 @@ static ssize_t krdma_user_watch_copy(struct krdma_user_watch *watch, char __user
 /**
  * krdma_user_watch_read - read() of a session
  * @session: the session
- * @buffer: the program's
- * @size: its size
- * @nonblock: do not wait for a record
+ * @iocb: of the program's read
+ * @to: where the records go
  *
  * Context: process context, of the caller; may sleep.
  * Return: bytes; -EINVAL: the session watches nothing, or not even one record fits;
- * -EAGAIN: there is none, with @nonblock; -EFAULT; -ERESTARTSYS.
+ * -EAGAIN: there is none, and it is not to wait; -EFAULT; -ERESTARTSYS.
  */
-ssize_t krdma_user_watch_read(struct krdma_user_session *session, char __user *buffer,
-			      size_t size, bool nonblock)
+ssize_t krdma_user_watch_read(struct krdma_user_session *session, struct kiocb *iocb,
+			      struct iov_iter *to)
 {
 	/* Pairs with the one who has set it. */
 	struct krdma_user_watch *watch = smp_load_acquire(&session->watch);
 	ssize_t ret;
 
-	if (!watch || size < sizeof(struct krdma_device_record))
+	if (!watch || iov_iter_count(to) < sizeof(struct krdma_device_record))
 		return -EINVAL;
 
 	for (;;) {
-		ret = krdma_user_watch_copy(watch, buffer, size);
+		ret = krdma_user_watch_copy(watch, to);
 		if (ret)
 			return ret;
-		if (nonblock)
+		if (krdma_user_nowait(iocb))
 			return -EAGAIN;
 		if (wait_event_interruptible(session->wait, krdma_user_watch_has(watch)))
 			return -ERESTARTSYS;

@@ -374,6 +374,13 @@ struct krdma_queue_reap {
  * @reserved: must be 0
  * @submitted: out: entries accepted, by either way
  * @completed: out: completions put into the ring
+ * @ring_size: out: for mmap()
+ * @sqe_offset: out: see &struct krdma_ring
+ * @cqe_offset: out: see &struct krdma_ring
+ * @queue_flags: out: the flags that it was made with, &enum krdma_queue_flags
+ * @vector: out: the completion vector that was asked for
+ *
+ * All that is needed to map a queue that another process has made.
  */
 struct krdma_queue_query {
 	__u32 size;
@@ -384,6 +391,11 @@ struct krdma_queue_query {
 	__u32 reserved;
 	__aligned_u64 submitted;
 	__aligned_u64 completed;
+	__aligned_u64 ring_size;
+	__u32 sqe_offset;
+	__u32 cqe_offset;
+	__u32 queue_flags;
+	__u32 vector;
 };
 
 #define KRDMA_QUEUE_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_QUERY)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #include "kselftest_harness.h"
 #include "pair.h"
@@ -144,6 +145,38 @@ TEST_F(events, reading_without_waiting)
 	EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
 	EXPECT_EQ(0, read(conn, &record, sizeof(record)));
 	close(conn);
+}
+
+/* What one read says of itself holds for no other, and not for others of the same file. */
+TEST_F(events, one_read_that_does_not_wait)
+{
+	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_record device;
+	struct krdma_event_record record;
+	struct iovec parts[] = {
+		{ .iov_base = &record, .iov_len = 5 },
+		{ .iov_base = (char *)&record + 5, .iov_len = sizeof(record) - 5 },
+	};
+	struct iovec whole = { .iov_base = &device, .iov_len = sizeof(device) };
+	int conn, session = self->pair.sessions[0];
+
+	ASSERT_EQ(0, conn_create(session, &conn, NULL));
+	EXPECT_EQ(-1, preadv2(conn, parts, 2, -1, RWF_NOWAIT));
+	EXPECT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
+	/* Which comes with the last record. */
+	ASSERT_EQ(POLLHUP, poll_mask(conn, POLLHUP, PATIENCE_MS) & POLLHUP);
+	EXPECT_EQ(sizeof(record), preadv2(conn, parts, 2, -1, RWF_NOWAIT));
+	EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
+	EXPECT_EQ(0, preadv2(conn, parts, 2, -1, RWF_NOWAIT));
+	close(conn);
+
+	ASSERT_EQ(0, session_request(session, KRDMA_WATCH, &watch));
+	ASSERT_EQ(sizeof(device), preadv2(session, &whole, 1, -1, RWF_NOWAIT));
+	EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, device.type);
+	while (preadv2(session, &whole, 1, -1, RWF_NOWAIT) == sizeof(device))
+		;
+	EXPECT_EQ(EAGAIN, errno);
 }
 
 struct reader {

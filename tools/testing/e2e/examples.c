@@ -467,7 +467,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 		.arm = arm_completed, .fill = fill_reap, .undo = undo_reap,
 	},
 	[EXAMPLE_QUEUE_QUERY] = {
-		EXAMPLE(QUEUE_QUERY, KIND_QUEUE, krdma_queue_query, 40), .answers = true,
+		EXAMPLE(QUEUE_QUERY, KIND_QUEUE, krdma_queue_query, 64), .answers = true,
 		.reserved = RESERVED(krdma_queue_query),
 	},
 	[EXAMPLE_SRQ_QUERY] = {

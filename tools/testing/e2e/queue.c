@@ -108,6 +108,10 @@ TEST_F(queue, what_is_granted)
 		EXPECT_EQ(queue.sq_entries, query.sq_entries);
 		EXPECT_EQ(queue.cq_entries, query.cq_entries);
 		EXPECT_EQ(0, query.device_id);
+		EXPECT_EQ(queue.size, query.ring_size);
+		EXPECT_EQ(ring->sqe_offset, query.sqe_offset);
+		EXPECT_EQ(ring->cqe_offset, query.cqe_offset);
+		EXPECT_EQ(variant->flags, query.queue_flags);
 		queue_close(&queue);
 	}
 	ASSERT_EQ(0, queue_query(self->a->queue->fd, &query));
@@ -134,6 +138,7 @@ TEST_F(queue, what_is_refused)
 TEST_F(queue, completion_vectors)
 {
 	static const uint32_t vectors[] = { 0, 1, 2, 4711, INT32_MAX };
+	struct krdma_queue_query query;
 	struct pair pair;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
@@ -144,6 +149,9 @@ TEST_F(queue, completion_vectors)
 			.sessions = { self->a->session, self->a->session }, .a = end, .b = end }));
 		EXPECT_EQ(KRDMA_STATUS_SUCCESS,
 			  pair_operate(&pair, write_entry(&pair.a, &self->memory, 1)));
+		EXPECT_EQ(0, queue_query(pair.a.queue->fd, &query));
+		EXPECT_EQ(end.queue_options.flags, query.queue_flags);
+		EXPECT_EQ(vectors[i], query.vector);
 		pair_close(&pair);
 	}
 }

@@ -552,6 +552,11 @@ static void queues(void)
 	FIELD(krdma_queue_query, reserved);
 	FIELD(krdma_queue_query, submitted);
 	FIELD(krdma_queue_query, completed);
+	FIELD(krdma_queue_query, ring_size);
+	FIELD(krdma_queue_query, sqe_offset);
+	FIELD(krdma_queue_query, cqe_offset);
+	FIELD(krdma_queue_query, queue_flags);
+	FIELD(krdma_queue_query, vector);
 
 	VALUE(KRDMA_QUEUE_QUERY);
 }
