@@ -31,7 +31,7 @@ KERNEL_HEADERS  := $(wildcard include/krdma/*.h) $(UAPI_HEADERS)
 # What install-tools puts where, from the root of the system.
 INSTALLED_TOOLS = \
 	$(BINDIR)/krdma \
-	$(INCLUDEDIR)/krdma.h \
+	$(LIB_HEADERS:tools/lib/%=$(INCLUDEDIR)/%) \
 	$(UAPI_HEADERS:uapi/%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/libkrdma.a \
 	$(LIBDIR)/libkrdma.so \
@@ -72,7 +72,9 @@ put = $(Q)$(INSTALL) -D -m $(1) '$(2)' '$(DESTDIR)$(3)'
 install-tools: tools install-folders
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(call put,755,$(CLI_TOOL),$(BINDIR)/krdma)
-	$(call put,644,tools/lib/krdma.h,$(INCLUDEDIR)/krdma.h)
+	$(Q)for header in $(LIB_HEADERS); do \
+		$(INSTALL) -D -m 644 "$$header" '$(DESTDIR)$(INCLUDEDIR)'/"$${header##*/}" || exit; \
+	done
 	$(Q)for header in $(UAPI_HEADERS:uapi/%=%); do \
 		$(INSTALL) -D -m 644 "uapi/$$header" '$(DESTDIR)$(INCLUDEDIR)'/"$$header" || exit; \
 	done
@@ -89,7 +91,9 @@ install-tools: tools install-folders
 			"$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; \
 	done
 	$(Q)for page in $(LIB_MAN_LINKS); do \
-		echo .so man3/libkrdma.3 > "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
+		its=$$(cd tools/lib/man && grep -lE "^([^.].*[ ,])?$${page%.3}(,|\$$)" *.3) || { \
+			echo "make: no page of tools/lib/man has $${page%.3} in its NAME" >&2; exit 1; }; \
+		echo ".so man3/$$its" > "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 		chmod 644 "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 	done
 	$(call put,644,tools/cli/krdma.bash,$(COMPDIR)/krdma)

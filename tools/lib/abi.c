@@ -146,3 +146,6 @@ PIN_VALUE(offsetof(struct krdma_info, module_version) + 32, KRDMA_INFO_MIN_SIZE)
 PIN_VALUE(offsetof(struct krdma_device_query, max_fast_reg_pages) + 4,
 	  KRDMA_DEVICE_QUERY_MIN_SIZE);
 PIN_VALUE(offsetof(struct krdma_port_query, netdev_name) + 64, KRDMA_PORT_QUERY_MIN_SIZE);
+PIN_VALUE(offsetof(struct krdma_conn_query, remote) + 128, KRDMA_CONN_QUERY_MIN_SIZE);
+PIN_VALUE(offsetof(struct krdma_queue_query, vector) + 4, KRDMA_QUEUE_QUERY_MIN_SIZE);
+PIN_VALUE(offsetof(struct krdma_srq_query, max_sge) + 4, KRDMA_SRQ_QUERY_MIN_SIZE);

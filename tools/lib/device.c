@@ -10,13 +10,13 @@
 static int query(struct krdma *session, uint32_t id, uint32_t flags,
 		 struct krdma_device_query *device, size_t size)
 {
-	int err = request_prepare(session, device, size, KRDMA_DEVICE_QUERY_MIN_SIZE);
+	int err = session ? request_prepare(device, size, KRDMA_DEVICE_QUERY_MIN_SIZE) : -EINVAL;
 
 	if (err)
 		return err;
 	device->id = id;
 	device->flags = flags;
-	return request_issue(session, KRDMA_DEVICE_QUERY, device);
+	return request_issue(session->fd, KRDMA_DEVICE_QUERY, device);
 }
 
 KRDMA_PUBLIC int krdma_device_get(struct krdma *session, uint32_t id,
@@ -32,19 +32,19 @@ KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
 	size_t length;
 	int err;
 
-	if (!name || !*name)
+	if (!session || !name || !*name)
 		return -EINVAL;
 	length = strnlen(name, sizeof(copy));
 	if (length == sizeof(copy))
 		return -ENAMETOOLONG;
 	/* The name may lie in the structure, which is cleared next. */
 	memcpy(copy, name, length);
-	err = request_prepare(session, device, size, KRDMA_DEVICE_QUERY_MIN_SIZE);
+	err = request_prepare(device, size, KRDMA_DEVICE_QUERY_MIN_SIZE);
 	if (err)
 		return err;
 	device->flags = KRDMA_DEVICE_QUERY_NAME;
 	memcpy(device->name, copy, length);
-	return request_issue(session, KRDMA_DEVICE_QUERY, device);
+	return request_issue(session->fd, KRDMA_DEVICE_QUERY, device);
 }
 
 KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
@@ -59,11 +59,50 @@ KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
 KRDMA_PUBLIC int krdma_port_get(struct krdma *session, uint32_t device_id, uint32_t number,
 				struct krdma_port_query *port, size_t size)
 {
-	int err = request_prepare(session, port, size, KRDMA_PORT_QUERY_MIN_SIZE);
+	int err = session ? request_prepare(port, size, KRDMA_PORT_QUERY_MIN_SIZE) : -EINVAL;
 
 	if (err)
 		return err;
 	port->device_id = device_id;
 	port->port = number;
-	return request_issue(session, KRDMA_PORT_QUERY, port);
+	return request_issue(session->fd, KRDMA_PORT_QUERY, port);
+}
+
+KRDMA_PUBLIC int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
+					 const struct sockaddr *remote, uint64_t deadline,
+					 uint32_t *id)
+{
+	struct krdma_device_find find = { .size = sizeof(find), .deadline_ns = deadline };
+	int err = 0;
+
+	if (!session || !id)
+		return -EINVAL;
+	if (local) {
+		find.flags |= KRDMA_DEVICE_FIND_LOCAL;
+		err = request_address(&find.local, local);
+	}
+	if (remote && !err) {
+		find.flags |= KRDMA_DEVICE_FIND_REMOTE;
+		err = request_address(&find.remote, remote);
+	}
+	if (!err)
+		err = request_wait(session->fd, KRDMA_DEVICE_FIND, &find);
+	if (!err)
+		*id = find.id;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_devices_watch(struct krdma *session)
+{
+	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+
+	return session ? request_issue(session->fd, KRDMA_WATCH, &watch) : -EINVAL;
+}
+
+KRDMA_PUBLIC int krdma_device_event(struct krdma *session, uint64_t deadline,
+				    struct krdma_device_record *record)
+{
+	if (!session || !record)
+		return -EINVAL;
+	return request_read(session->fd, deadline, record, sizeof(*record));
 }

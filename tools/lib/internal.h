@@ -5,14 +5,33 @@
 #ifndef KRDMA_INTERNAL_H
 #define KRDMA_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "krdma.h"
 
 /* Everything is hidden but what is marked so and listed in libkrdma.map. */
 #define KRDMA_PUBLIC __attribute__((visibility("default")))
 
-/* Never changed between open and close, and so free for any thread to read. */
+/*
+ * These are never changed between open and close, and so free for any thread to
+ * read; the kernel has the locks.
+ */
 struct krdma {
 	int fd;
+};
+
+struct krdma_listener {
+	int fd;
+};
+
+struct krdma_conn {
+	int fd;
+	uint32_t id;
+};
+
+struct krdma_srq {
+	int fd;
+	uint32_t id;
 };
 
 /*
@@ -23,8 +42,49 @@ struct krdma {
 #define KRDMA_INFO_MIN_SIZE		64
 #define KRDMA_DEVICE_QUERY_MIN_SIZE	152
 #define KRDMA_PORT_QUERY_MIN_SIZE	112
+#define KRDMA_CONN_QUERY_MIN_SIZE	368
+#define KRDMA_QUEUE_QUERY_MIN_SIZE	64
+#define KRDMA_SRQ_QUERY_MIN_SIZE	24
 
-int request_prepare(const struct krdma *session, void *argument, size_t size, size_t min_size);
-int request_issue(const struct krdma *session, unsigned long request, void *argument);
+/*
+ * request.c: one request to the kernel.
+ *
+ * prepare: clear the caller's structure and enter its size, its first field.
+ * issue: repeated when a signal came first; for what waits for nothing that a person
+ * would want to interrupt.  wait: not repeated.
+ */
+int request_prepare(void *argument, size_t size, size_t min_size);
+int request_issue(int fd, unsigned long request, void *argument);
+int request_wait(int fd, unsigned long request, void *argument);
+
+/*
+ * Options that a caller hands in, into the library's own structure of the same kind:
+ * what is longer on the caller's side must be zero there, as with the kernel.
+ */
+int request_options(void *options, size_t size, const void *from);
+
+/* Where the kernel wants an address: EAFNOSUPPORT unless it is of a family it knows. */
+int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from);
+
+bool deadline_past(uint64_t deadline);
+
+/* poll(): 0 when there is one of the events, or its end; -EAGAIN, -ETIMEDOUT, -EINTR. */
+int request_await(int fd, short events, uint64_t deadline);
+
+/* One whole record of a descriptor's, waiting for it. */
+int request_read(int fd, uint64_t deadline, void *record, size_t size);
+
+/* The kernel has made it; if there was no memory for the rest, it ends again. */
+int object_made(int fd, int err);
+/* Linux has released the descriptor whatever close() returns. */
+int object_close(void *object, int fd);
+
+/* conn.c: a connection for a descriptor, which stays the caller's if it fails. */
+int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
+
+/* memory.c: the cache's own mark of what it has given out. */
+struct cache_entry;
+void memory_set_entry(struct krdma_memory *memory, struct cache_entry *entry);
+struct cache_entry *memory_entry(const struct krdma_memory *memory);
 
 #endif /* KRDMA_INTERNAL_H */

@@ -7,12 +7,23 @@
  *
  * Unless a function says otherwise:
  *  - it returns 0, or a negative errno that means what <linux/krdma.h> says;
- *  - any thread may call it at any time, also for the same session;
- *  - a signal does not interrupt it;
- *  - a structure comes with the size that the caller was compiled with.  The
- *    library clears the whole of it first, so that what an older module or
- *    library does not know reads as zero.  What it holds after an error is
- *    undefined.
+ *  - any thread may call it at any time, also for the same object;
+ *  - a signal does not interrupt it, unless it has a deadline: then it is EINTR
+ *    after a handler without SA_RESTART, and can be repeated as it is;
+ *  - a structure that is filled in comes with the size that the caller was
+ *    compiled with.  The library clears the whole of it first, so that what an
+ *    older module or library does not know reads as zero.  What it holds after an
+ *    error is undefined;
+ *  - a structure that is handed in begins with its own size, which the caller
+ *    sets, and is cleared otherwise; NULL stands for one that is all zero;
+ *  - what it gives through a pointer is untouched after an error.
+ *
+ * What is made must be closed or released, in any order but that memory is
+ * released before its session is closed.  That must not happen while another thread
+ * is in a call with it: krdma_conn_disconnect() and the like bring such calls back.
+ *
+ * A deadline is a moment of CLOCK_MONOTONIC in nanoseconds: krdma_deadline() makes
+ * one; 0 does not wait, KRDMA_FOREVER waits for ever.
  */
 #ifndef KRDMA_H
 #define KRDMA_H
@@ -20,7 +31,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/socket.h>
+
 #include <linux/krdma.h>
+#include <linux/krdma_conn.h>
+#include <linux/krdma_ring.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +46,26 @@ extern "C" {
 
 /* A session: one opening of the device, and what is made through it. */
 struct krdma;
+/* A listener, at which peers ask for connections. */
+struct krdma_listener;
+/* A connection, of any state. */
+struct krdma_conn;
+/* A queue: where operations are asked for and complete, for any number of connections. */
+struct krdma_queue;
+/* A shared receive queue: receives for any number of connections. */
+struct krdma_srq;
+/* Registered memory. */
+struct krdma_memory;
+/* Registrations that are kept for the next time. */
+struct krdma_cache;
+
+/**
+ * krdma_deadline() - a moment in the future
+ * @ms: how far away
+ *
+ * Return: the deadline, never 0.
+ */
+uint64_t krdma_deadline(unsigned int ms);
 
 /**
  * krdma_open() - open a session
@@ -140,6 +175,507 @@ int krdma_device_next(struct krdma *session, uint32_t after, struct krdma_device
 int krdma_port_get(struct krdma *session, uint32_t device_id, uint32_t number,
 		   struct krdma_port_query *port, size_t size);
 
+/**
+ * krdma_device_by_address() - the RDMA device for an address
+ * @session: the session
+ * @local: one's own address, or NULL
+ * @remote: the peer's, or NULL; not both
+ * @deadline: how long to look for the way to @remote
+ * @id: the device's number
+ *
+ * Errors: ENOENT (no device has the local address); EHOSTUNREACH (no way to the
+ * remote one); EAFNOSUPPORT; EINVAL; ETIMEDOUT.
+ */
+int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
+			    const struct sockaddr *remote, uint64_t deadline, uint32_t *id);
+
+/**
+ * krdma_devices_watch() - be told of devices from now on
+ * @session: the session, whose descriptor is readable when there is something
+ *
+ * First come those that are there.
+ *
+ * Errors: EALREADY (it was asked for before).
+ */
+int krdma_devices_watch(struct krdma *session);
+
+/**
+ * krdma_device_event() - what has happened to a device
+ * @session: the session, after krdma_devices_watch()
+ * @deadline: how long to wait for something
+ * @record: what it was
+ *
+ * Of several threads, one gets it.
+ *
+ * Errors: EAGAIN (nothing, and @deadline is 0); ETIMEDOUT.
+ */
+int krdma_device_event(struct krdma *session, uint64_t deadline,
+		       struct krdma_device_record *record);
+
+/*
+ * Listeners
+ */
+
+/**
+ * krdma_listen() - wait for peers that want to connect
+ * @session: the session
+ * @address: where: an unspecified address: everywhere, port 0: at a free one
+ * @flags: &enum krdma_listen_flags
+ * @backlog: requests that may wait; 0: 128
+ * @listener: where to put it
+ *
+ * Errors: those of KRDMA_LISTEN, above all EADDRINUSE, EADDRNOTAVAIL (not an
+ * address of an RDMA device), EACCES (a privileged port).
+ */
+int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t flags,
+		 uint32_t backlog, struct krdma_listener **listener);
+
+/**
+ * krdma_listener_address() - where it listens, with the port that it got
+ * @listener: the listener
+ * @address: the address
+ */
+int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *address);
+
+/**
+ * krdma_listener_next() - the next peer that wants to connect
+ * @listener: the listener
+ * @deadline: how long to wait for one
+ * @conn: the connection, to be prepared and accepted, or rejected, or closed.
+ *	krdma_conn_get() and krdma_conn_private_data() tell of the peer.
+ *
+ * Of several threads, one gets it.
+ *
+ * Errors: EAGAIN (none, and @deadline is 0); ETIMEDOUT; ENODEV (the device is gone).
+ */
+int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
+			struct krdma_conn **conn);
+
+/*
+ * Connections
+ */
+
+/**
+ * krdma_conn_create() - a connection to be made
+ * @session: the session
+ * @conn: where to put it
+ */
+int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
+
+/**
+ * krdma_conn_resolve() - begin to look for the way to a peer
+ * @conn: the connection
+ * @remote: the peer's address and port
+ * @options: &struct krdma_conn_resolve, or NULL; its @remote is not looked at
+ *
+ * krdma_conn_wait() tells how it ended.
+ */
+int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
+		       const struct krdma_conn_resolve *options);
+
+/**
+ * krdma_conn_prepare() - what a connection works with
+ * @conn: resolved, or asked for by a peer
+ * @queue: where operations are asked for and complete
+ * @recv_queue: where receives are and do; NULL: likewise
+ * @srq: where receives come from; NULL: it has its own
+ * @options: &struct krdma_conn_prepare, or NULL; its descriptors and the flags for
+ *	them are not looked at
+ *
+ * From here on receives can be posted; do so before it is connected.
+ * krdma_conn_get() tells what was granted.
+ *
+ * Errors: those of KRDMA_CONN_PREPARE, above all ENOSPC (the queue has no room
+ * left) and EINVAL (more than the device can).
+ */
+int krdma_conn_prepare(struct krdma_conn *conn, struct krdma_queue *queue,
+		       struct krdma_queue *recv_queue, struct krdma_srq *srq,
+		       const struct krdma_conn_prepare *options);
+
+/**
+ * krdma_conn_connect() - ask the peer
+ * @conn: resolved and prepared
+ * @terms: &struct krdma_conn_terms, or NULL; its private data are not looked at
+ * @data: private data for the peer
+ * @length: of @data
+ *
+ * krdma_conn_wait() tells what it answered.
+ *
+ * Errors: EMSGSIZE (more private data than the transport takes); EINVAL.
+ */
+int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+		       const void *data, size_t length);
+
+/**
+ * krdma_conn_accept() - let the peer in
+ * @conn: asked for by a peer, and prepared
+ * @terms, @data, @length: as of krdma_conn_connect()
+ *
+ * krdma_conn_wait() tells when it is connected.  Of several threads, one wins.
+ */
+int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+		      const void *data, size_t length);
+
+/**
+ * krdma_conn_reject() - do not let the peer in
+ * @conn: asked for by a peer
+ * @data: private data for the peer
+ * @length: of @data
+ */
+int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length);
+
+/**
+ * krdma_conn_disconnect() - end it
+ * @conn: the connection
+ * @flags: &enum krdma_disconnect_flags
+ *
+ * Errors: EALREADY (done before); ENOTCONN (it is not, or no longer, connected).
+ */
+int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
+
+/**
+ * krdma_conn_wait() - until what was begun is done
+ * @conn: the connection
+ * @deadline: how long
+ * @state: &enum krdma_conn_state, or NULL
+ *
+ * Succeeds when it is new, resolved, requested or connected.
+ *
+ * Errors: EINPROGRESS (not yet, and @deadline is 0); ETIMEDOUT; and if it is closed,
+ * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, ECONNRESET.
+ */
+int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state);
+
+/**
+ * krdma_conn_await_closed() - until nothing is left of it
+ * @conn: the connection
+ * @deadline: how long
+ *
+ * Succeeds whatever the reason was.
+ *
+ * Errors: ETIMEDOUT (it is not closed); EINPROGRESS (likewise, @deadline is 0).
+ */
+int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline);
+
+/**
+ * krdma_conn_get() - how it is
+ * @conn: the connection
+ * @query: filled in, but for the private data
+ * @size: sizeof(*query)
+ */
+int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query *query, size_t size);
+
+/**
+ * krdma_conn_private_data() - what the peer has given with its request or answer
+ * @conn: the connection
+ * @data: where to put it
+ * @length: how much room there is; then how much there are, which may be more
+ */
+int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
+
+/**
+ * krdma_conn_event() - what has happened to it
+ * @conn: the connection, whose descriptor is readable when there is something
+ * @deadline: how long to wait for something
+ * @record: what it was
+ *
+ * Of several threads, one gets it.
+ *
+ * Errors: EAGAIN (nothing, and @deadline is 0); ETIMEDOUT; ENODATA (the last one
+ * has been taken).
+ */
+int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
+		     struct krdma_event_record *record);
+
+/**
+ * krdma_conn_id() - its number: what entries name it by
+ * @conn: the connection
+ *
+ * Return: the number, 0 if @conn is NULL.
+ */
+uint32_t krdma_conn_id(const struct krdma_conn *conn);
+
+/*
+ * Queues.  <krdma_entry.h> makes entries.
+ */
+
+/**
+ * krdma_queue_create() - where operations are asked for and complete
+ * @session: the session
+ * @options: &struct krdma_queue_create, or NULL
+ * @queue: where to put it
+ *
+ * It takes part in one device: the one named, or that of its first connection.
+ */
+int krdma_queue_create(struct krdma *session, const struct krdma_queue_create *options,
+		       struct krdma_queue **queue);
+
+/**
+ * krdma_queue_post() - ask for operations
+ * @queue: the queue
+ * @entries: what is to be done, in this order
+ * @count: how many, one at least
+ * @accepted: how many were accepted, also after an error; or NULL
+ *
+ * An array is a batch: one call, and as far as can be one word to the device.
+ *
+ * Errors: why the next one was refused, as <linux/krdma_ring.h> says, above all
+ * EAGAIN (the connection's depth is used up: take completions) and ENOTCONN.
+ */
+int krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries, size_t count,
+		     size_t *accepted);
+
+/**
+ * krdma_queue_take() - completions that are there
+ * @queue: the queue
+ * @cqes: room for them
+ * @room: for how many, one at least
+ * @taken: how many came, one at least
+ *
+ * Without a call of the kernel, unless completions wait in there.  Of several
+ * threads, each completion comes to one.
+ *
+ * Errors: EAGAIN (none); ENODEV (none, and none will come: the device is gone).
+ */
+int krdma_queue_take(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
+		     size_t *taken);
+
+/**
+ * krdma_queue_wait() - completions, waiting for them
+ * @queue: the queue
+ * @cqes, @room: as of krdma_queue_take()
+ * @least: wait until so many have come, at most @room; 0 is as 1
+ * @deadline: how long to wait
+ * @taken: how many came, fewer than @least if the time is over or a signal came
+ *
+ * Errors: ETIMEDOUT, EINTR (none came); EAGAIN (none, and @deadline is 0); ENODEV.
+ */
+int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
+		     size_t least, uint64_t deadline, size_t *taken);
+
+/**
+ * krdma_queue_run() - ask for operations and wait for completions, in one call
+ * @queue: the queue
+ * @entries, @count: as of krdma_queue_post()
+ * @accepted: as of krdma_queue_post(), not NULL
+ * @cqes, @room, @least, @deadline, @taken: as of krdma_queue_wait()
+ *
+ * Errors: as of krdma_queue_post(), then nothing was waited for or taken; with
+ * *@accepted = @count, as of krdma_queue_wait(): go on with that.
+ */
+int krdma_queue_run(struct krdma_queue *queue, const struct krdma_sqe *entries, size_t count,
+		    size_t *accepted, struct krdma_cqe *cqes, size_t room, size_t least,
+		    uint64_t deadline, size_t *taken);
+
+/**
+ * krdma_queue_get() - how it is
+ * @queue: the queue
+ * @query: filled in
+ * @size: sizeof(*query)
+ */
+int krdma_queue_get(struct krdma_queue *queue, struct krdma_queue_query *query, size_t size);
+
+/*
+ * Shared receive queues
+ */
+
+/**
+ * krdma_srq_create() - receives for many connections
+ * @session: the session
+ * @queue: where they are asked for and complete
+ * @options: &struct krdma_srq_create with the depth; its descriptors are not looked at
+ * @srq: where to put it
+ */
+int krdma_srq_create(struct krdma *session, struct krdma_queue *queue,
+		     const struct krdma_srq_create *options, struct krdma_srq **srq);
+
+/**
+ * krdma_srq_post() - ask for receives
+ * @srq: the shared receive queue
+ * @entries: KRDMA_OP_RECEIVE with its number
+ * @count, @accepted: as of krdma_queue_post()
+ */
+int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
+		   size_t *accepted);
+
+/**
+ * krdma_srq_get() - how it is
+ * @srq: the shared receive queue
+ * @query: filled in
+ * @size: sizeof(*query)
+ */
+int krdma_srq_get(struct krdma_srq *srq, struct krdma_srq_query *query, size_t size);
+
+/**
+ * krdma_srq_id() - its number: what entries name it by
+ * @srq: the shared receive queue
+ *
+ * Return: the number, 0 if @srq is NULL.
+ */
+uint32_t krdma_srq_id(const struct krdma_srq *srq);
+
+/*
+ * Descriptors of the kernel's.  fd: it remains the object's; -EINVAL if there is no
+ * object.  open_fd: of one that was received from another process, from then on the
+ * object's; ENOTTY: it is of something else.  close: also of NULL.
+ */
+int krdma_listener_fd(const struct krdma_listener *listener);
+int krdma_listener_open_fd(int fd, struct krdma_listener **listener);
+int krdma_listener_close(struct krdma_listener *listener);
+int krdma_conn_fd(const struct krdma_conn *conn);
+int krdma_conn_open_fd(int fd, struct krdma_conn **conn);
+int krdma_conn_close(struct krdma_conn *conn);
+int krdma_queue_fd(const struct krdma_queue *queue);
+int krdma_queue_open_fd(int fd, struct krdma_queue **queue);
+int krdma_queue_close(struct krdma_queue *queue);
+int krdma_srq_fd(const struct krdma_srq *srq);
+int krdma_srq_open_fd(int fd, struct krdma_srq **srq);
+int krdma_srq_close(struct krdma_srq *srq);
+
+/*
+ * Memory
+ */
+
+/**
+ * krdma_memory_register() - memory for a device to use
+ * @session: the session
+ * @device_id: which device
+ * @data: where it begins
+ * @length: bytes
+ * @access: &enum krdma_access
+ * @memory: where to put it
+ *
+ * Errors: those of KRDMA_MEMORY_REGISTER, above all ENOMEM and EPERM (more than
+ * RLIMIT_MEMLOCK), EDQUOT (more than the user's limit).
+ */
+int krdma_memory_register(struct krdma *session, uint32_t device_id, void *data, size_t length,
+			  uint32_t access, struct krdma_memory **memory);
+
+/**
+ * krdma_memory_create() - new memory, zeroed and registered
+ * @session, @device_id, @length, @access, @memory: as of krdma_memory_register()
+ *
+ * In huge pages if there are and it fills one.  krdma_memory_release() unmaps it.
+ */
+int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length,
+			uint32_t access, struct krdma_memory **memory);
+
+/**
+ * krdma_memory_release() - take it back
+ * @memory: the memory, or NULL
+ * @flags: &enum krdma_release_flags
+ *
+ * Without KRDMA_RELEASE_LATER nobody reaches it any more.
+ *
+ * Errors: EBUSY (operations with it are under way): then @memory is what it was.
+ */
+int krdma_memory_release(struct krdma_memory *memory, uint32_t flags);
+
+/* What was registered, its number for entries, its key for peers (0: none). */
+void *krdma_memory_data(const struct krdma_memory *memory);
+size_t krdma_memory_length(const struct krdma_memory *memory);
+uint32_t krdma_memory_id(const struct krdma_memory *memory);
+uint32_t krdma_memory_key(const struct krdma_memory *memory);
+
+/**
+ * krdma_memory_advise() - what it is needed for
+ * @memory: the memory
+ * @advice: &enum krdma_advice
+ * @offset: where in it
+ * @length: how much of it
+ */
+int krdma_memory_advise(struct krdma_memory *memory, uint32_t advice, size_t offset,
+			size_t length);
+
+/**
+ * krdma_memory_describe() - what to tell a peer of it
+ * @memory: registered with remote rights
+ * @offset: the part that is meant
+ * @length: its length; 0: to the end
+ * @descriptor: KRDMA_DESCRIPTOR_SIZE bytes, for a message or private data
+ *
+ * The key in it lets the peer reach all of the memory.
+ *
+ * Errors: ERANGE (not in the memory); EACCES (without remote rights).
+ */
+int krdma_memory_describe(struct krdma_memory *memory, size_t offset, size_t length,
+			  void *descriptor);
+
+/**
+ * struct krdma_remote - memory of a peer's
+ * @addr: its first address
+ * @length: bytes
+ * @key: its key
+ * @access: &enum krdma_access, the remote rights
+ */
+struct krdma_remote {
+	uint64_t addr;
+	uint64_t length;
+	uint32_t key;
+	uint32_t access;
+};
+
+/**
+ * krdma_remote_read() - read a descriptor that a peer has sent
+ * @descriptor: what it sent; anything may be there
+ * @length: how much
+ * @remote: what it says
+ *
+ * Errors: EINVAL (not a descriptor); EPROTONOSUPPORT (one of a later version).
+ */
+int krdma_remote_read(const void *descriptor, size_t length, struct krdma_remote *remote);
+
+/**
+ * krdma_cache_create() - keep registrations for the next time
+ * @session: the session
+ * @device_id: on which device
+ * @access: &enum krdma_access of all of them
+ * @limit: bytes that may stay registered without being in use
+ * @cache: where to put it
+ *
+ * Without remote rights, whole pages are registered, so that buffers next to each
+ * other share a registration.
+ */
+int krdma_cache_create(struct krdma *session, uint32_t device_id, uint32_t access, size_t limit,
+		       struct krdma_cache **cache);
+
+/**
+ * krdma_cache_get() - registered memory that contains this
+ * @cache: the cache
+ * @data: where it begins
+ * @length: bytes
+ * @memory: the memory, not to be released but put back
+ *
+ * Errors: as of krdma_memory_register().
+ */
+int krdma_cache_get(struct krdma_cache *cache, void *data, size_t length,
+		    struct krdma_memory **memory);
+
+/**
+ * krdma_cache_put() - it is not needed now
+ * @cache: the cache
+ * @memory: of krdma_cache_get(), or NULL
+ */
+void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory *memory);
+
+/**
+ * krdma_cache_forget() - these addresses will mean something else
+ * @cache: the cache
+ * @data: where they begin
+ * @length: bytes
+ *
+ * To be called before memory that may be in the cache is unmapped or given back:
+ * what stays registered are the pages, not the addresses.  What is in use there ends
+ * when it is put back.
+ */
+void krdma_cache_forget(struct krdma_cache *cache, const void *data, size_t length);
+
+/**
+ * krdma_cache_destroy() - release all of it
+ * @cache: the cache, of which nothing is in use, or NULL
+ */
+void krdma_cache_destroy(struct krdma_cache *cache);
+
 /*
  * Values as short lower-case names: "ib", "active", "ethernet", "atomic",
  * "devices".  They take one value, for capabilities and features one bit, and
@@ -151,6 +687,23 @@ const char *krdma_port_state_name(uint32_t state);
 const char *krdma_link_layer_name(uint32_t link_layer);
 const char *krdma_device_cap_name(uint64_t cap);
 const char *krdma_feature_name(uint64_t feature);
+const char *krdma_access_name(uint32_t access);
+
+/* Likewise, in words: "send with immediate", "remote access error", "connected". */
+const char *krdma_opcode_name(uint32_t opcode);
+const char *krdma_status_name(uint32_t status);
+const char *krdma_conn_state_name(uint32_t state);
+const char *krdma_event_name(uint32_t type);
+const char *krdma_device_event_name(uint32_t type);
+
+/**
+ * krdma_error_name() - a result as its symbol: "ECONNREFUSED"; 0 is "0"
+ * @error: a negative errno, or 0
+ *
+ * Return: constant text, "unknown" if it is none.  In words, where the C library has
+ * no symbols.
+ */
+const char *krdma_error_name(int error);
 
 /**
  * krdma_version() - the version of the library, such as "0.1.0"

@@ -2,15 +2,17 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := abi device names request session
+LIB_SOURCES := abi cache conn device listener memory names queue queue_post queue_take \
+	remote request session srq
 LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
+LIB_HEADERS := tools/lib/krdma.h tools/lib/krdma_entry.h
 LIB_STATIC  := $(TOOLS_OUTPUT)/libkrdma.a
 # The soname goes up when something that worked stops working.
 LIB_SONAME  := libkrdma.so.0
 LIB_SHARED  := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
 LIB_LINKS   := $(TOOLS_OUTPUT)/$(LIB_SONAME) $(TOOLS_OUTPUT)/libkrdma.so
-LIB_MAN     := libkrdma.3 krdma.4
-# Pages of one line that name libkrdma.3: one for each function in the map.
+LIB_MAN     := libkrdma.3 krdma_conn.3 krdma_queue.3 krdma_memory.3 krdma.4
+# Pages of one line that name the page of a function: one for each in the map.
 LIB_MAN_LINKS := $(addsuffix .3,$(shell sed -n 's/^\t\t\(krdma_[a-z_]*\);$$/\1/p' \
 	tools/lib/libkrdma.map))
 

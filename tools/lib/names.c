@@ -2,6 +2,8 @@
 /*
  * The names of values.  Programs parse them: a name is never changed.
  */
+#include <string.h>
+
 #include "internal.h"
 
 #define UNKNOWN "unknown"
@@ -73,7 +75,148 @@ KRDMA_PUBLIC const char *krdma_feature_name(uint64_t feature)
 	switch (feature) {
 	case KRDMA_FEATURE_DEVICES:
 		return "devices";
+	case KRDMA_FEATURE_TRANSFERS:
+		return "transfers";
 	default:
 		return UNKNOWN;
 	}
+}
+
+KRDMA_PUBLIC const char *krdma_access_name(uint32_t access)
+{
+	switch (access) {
+	case KRDMA_ACCESS_LOCAL_WRITE:
+		return "local_write";
+	case KRDMA_ACCESS_REMOTE_READ:
+		return "remote_read";
+	case KRDMA_ACCESS_REMOTE_WRITE:
+		return "remote_write";
+	case KRDMA_ACCESS_REMOTE_ATOMIC:
+		return "remote_atomic";
+	default:
+		return UNKNOWN;
+	}
+}
+
+/*
+ * The same words as in the kernel's traces.
+ */
+
+static const char *name_of(const char * const *names, size_t count, uint32_t value)
+{
+	return value < count && names[value] ? names[value] : UNKNOWN;
+}
+
+#define NAME_OF(names, value) name_of(names, sizeof(names) / sizeof((names)[0]), value)
+
+static const char * const opcode_names[] = {
+	[KRDMA_OP_SEND] = "send",
+	[KRDMA_OP_SEND_IMM] = "send with immediate",
+	[KRDMA_OP_SEND_INVALIDATE] = "send with invalidate",
+	[KRDMA_OP_RECEIVE] = "receive",
+	[KRDMA_OP_WRITE] = "write",
+	[KRDMA_OP_WRITE_IMM] = "write with immediate",
+	[KRDMA_OP_READ] = "read",
+	[KRDMA_OP_COMPARE_SWAP] = "compare and swap",
+	[KRDMA_OP_FETCH_ADD] = "fetch and add",
+	[KRDMA_OP_ATOMIC_WRITE] = "atomic write",
+	[KRDMA_OP_FLUSH] = "flush",
+	[KRDMA_OP_INVALIDATE] = "invalidate",
+	[KRDMA_OP_REGISTER] = "register",
+};
+
+KRDMA_PUBLIC const char *krdma_opcode_name(uint32_t opcode)
+{
+	return NAME_OF(opcode_names, opcode);
+}
+
+static const char * const status_names[] = {
+	[KRDMA_STATUS_SUCCESS] = "success",
+	[KRDMA_STATUS_LOCAL_LENGTH] = "local length error",
+	[KRDMA_STATUS_LOCAL_OPERATION] = "local operation error",
+	[KRDMA_STATUS_LOCAL_PROTECTION] = "local protection error",
+	[KRDMA_STATUS_FLUSHED] = "flushed",
+	[KRDMA_STATUS_MEMORY_WINDOW] = "memory window error",
+	[KRDMA_STATUS_BAD_RESPONSE] = "bad response",
+	[KRDMA_STATUS_LOCAL_ACCESS] = "local access error",
+	[KRDMA_STATUS_REMOTE_INVALID_REQUEST] = "remote invalid request",
+	[KRDMA_STATUS_REMOTE_ACCESS] = "remote access error",
+	[KRDMA_STATUS_REMOTE_OPERATION] = "remote operation error",
+	[KRDMA_STATUS_RETRY_EXCEEDED] = "retries exceeded",
+	[KRDMA_STATUS_RNR_RETRY_EXCEEDED] = "receiver not ready",
+	[KRDMA_STATUS_OTHER] = "other error",
+};
+
+KRDMA_PUBLIC const char *krdma_status_name(uint32_t status)
+{
+	return NAME_OF(status_names, status);
+}
+
+static const char * const conn_state_names[] = {
+	[KRDMA_CONN_NEW] = "new",
+	[KRDMA_CONN_RESOLVING_ADDRESS] = "resolving address",
+	[KRDMA_CONN_RESOLVING_ROUTE] = "resolving route",
+	[KRDMA_CONN_RESOLVED] = "resolved",
+	[KRDMA_CONN_REQUESTED] = "requested",
+	[KRDMA_CONN_CONNECTING] = "connecting",
+	[KRDMA_CONN_ACCEPTING] = "accepting",
+	[KRDMA_CONN_CONNECTED] = "connected",
+	[KRDMA_CONN_DISCONNECTING] = "disconnecting",
+	[KRDMA_CONN_CLOSING] = "closing",
+	[KRDMA_CONN_CLOSED] = "closed",
+};
+
+KRDMA_PUBLIC const char *krdma_conn_state_name(uint32_t state)
+{
+	return NAME_OF(conn_state_names, state);
+}
+
+static const char * const event_names[] = {
+	[KRDMA_EVENT_ADDRESS_RESOLVED] = "address resolved",
+	[KRDMA_EVENT_ADDRESS_ERROR] = "address error",
+	[KRDMA_EVENT_ROUTE_RESOLVED] = "route resolved",
+	[KRDMA_EVENT_ROUTE_ERROR] = "route error",
+	[KRDMA_EVENT_ESTABLISHED] = "established",
+	[KRDMA_EVENT_CONNECT_ERROR] = "connect error",
+	[KRDMA_EVENT_UNREACHABLE] = "unreachable",
+	[KRDMA_EVENT_REJECTED] = "rejected",
+	[KRDMA_EVENT_DISCONNECTED] = "disconnected",
+	[KRDMA_EVENT_LOST] = "lost",
+	[KRDMA_EVENT_DEVICE_REMOVED] = "device removed",
+	[KRDMA_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_EVENT_CLOSED] = "closed",
+};
+
+KRDMA_PUBLIC const char *krdma_event_name(uint32_t type)
+{
+	return NAME_OF(event_names, type);
+}
+
+static const char * const device_event_names[] = {
+	[KRDMA_DEVICE_EVENT_ADDED] = "added",
+	[KRDMA_DEVICE_EVENT_REMOVED] = "removed",
+	[KRDMA_DEVICE_EVENT_PORT_ACTIVE] = "port active",
+	[KRDMA_DEVICE_EVENT_PORT_ERROR] = "port error",
+	[KRDMA_DEVICE_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_DEVICE_EVENT_FATAL] = "fatal error",
+	[KRDMA_DEVICE_EVENT_MISSED] = "events missed",
+};
+
+KRDMA_PUBLIC const char *krdma_device_event_name(uint32_t type)
+{
+	return NAME_OF(device_event_names, type);
+}
+
+KRDMA_PUBLIC const char *krdma_error_name(int error)
+{
+	const char *name = NULL;
+
+#ifdef __GLIBC__
+	if (error <= 0)
+		name = strerrorname_np(-error);
+#else
+	if (error <= 0)
+		name = strerror(-error);
+#endif
+	return name ? name : UNKNOWN;
 }

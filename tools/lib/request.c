@@ -4,17 +4,43 @@
  * the module does not fill in reads as zero.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "internal.h"
 
-/* Clear the caller's structure and enter its size, its first field. */
-int request_prepare(const struct krdma *session, void *argument, size_t size, size_t min_size)
+#define NS_PER_MS	1000000ull
+#define NS_PER_S	1000000000ull
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+KRDMA_PUBLIC uint64_t krdma_deadline(unsigned int ms)
+{
+	return now() + ms * NS_PER_MS;
+}
+
+bool deadline_past(uint64_t deadline)
+{
+	return deadline <= now();
+}
+
+int request_prepare(void *argument, size_t size, size_t min_size)
 {
 	__u32 field;
 
-	if (!session || !argument || size < min_size || size > UINT32_MAX)
+	if (!argument || size < min_size || size > UINT32_MAX)
 		return -EINVAL;
 	memset(argument, 0, size);
 	field = (__u32)size;
@@ -22,17 +48,120 @@ int request_prepare(const struct krdma *session, void *argument, size_t size, si
 	return 0;
 }
 
-/*
- * Repeated when a signal came first: discovery waits for nothing that a person
- * would want to interrupt.
- */
-int request_issue(const struct krdma *session, unsigned long request, void *argument)
+int request_wait(int fd, unsigned long request, void *argument)
 {
-	int result;
+	/* int: what musl declares; glibc's unsigned long takes it too. */
+	return ioctl(fd, (int)request, argument) < 0 ? -errno : 0;
+}
+
+int request_issue(int fd, unsigned long request, void *argument)
+{
+	int err;
 
 	do {
-		/* int: what musl declares; glibc's unsigned long takes it too. */
-		result = ioctl(session->fd, (int)request, argument);
-	} while (result < 0 && errno == EINTR);
-	return result < 0 ? -errno : 0;
+		err = request_wait(fd, request, argument);
+	} while (err == -EINTR);
+	return err;
+}
+
+int request_options(void *options, size_t size, const void *from)
+{
+	__u32 theirs = 0, ours = (__u32)size;
+	const unsigned char *byte = from;
+
+	memset(options, 0, size);
+	if (from) {
+		memcpy(&theirs, from, sizeof(theirs));
+		if (theirs < sizeof(theirs))
+			return -EINVAL;
+		for (size_t i = size; i < theirs; i++) {
+			if (byte[i])
+				return -E2BIG;
+		}
+		memcpy(options, from, theirs < size ? theirs : size);
+	}
+	memcpy(options, &ours, sizeof(ours));
+	return 0;
+}
+
+int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from)
+{
+	size_t length;
+
+	if (!from)
+		return -EINVAL;
+	switch (from->sa_family) {
+	case AF_INET:
+		length = sizeof(struct sockaddr_in);
+		break;
+	case AF_INET6:
+		length = sizeof(struct sockaddr_in6);
+		break;
+	default:
+		return -EAFNOSUPPORT;
+	}
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, length);
+	return 0;
+}
+
+int request_await(int fd, short events, uint64_t deadline)
+{
+	struct pollfd poll = { .fd = fd, .events = events };
+	struct timespec left, *timeout = NULL;
+	uint64_t time;
+	int ready;
+
+	if (deadline != KRDMA_FOREVER) {
+		time = now();
+		time = deadline > time ? deadline - time : 0;
+		left.tv_sec = (time_t)(time / NS_PER_S);
+		left.tv_nsec = (long)(time % NS_PER_S);
+		timeout = &left;
+	}
+	ready = ppoll(&poll, 1, timeout, NULL);
+	if (ready < 0)
+		return -errno;
+	if (ready)
+		return 0;
+	return deadline ? -ETIMEDOUT : -EAGAIN;
+}
+
+/*
+ * The descriptor may be blocking: that another thread takes what poll() has seen, and
+ * this one sleeps beyond its deadline, is kept out by asking for no more than is there.
+ */
+int request_read(int fd, uint64_t deadline, void *record, size_t size)
+{
+	for (;;) {
+		struct iovec room = { .iov_base = record, .iov_len = size };
+		ssize_t got;
+		int err;
+
+		err = request_await(fd, POLLIN, deadline);
+		if (err)
+			return err;
+		got = preadv2(fd, &room, 1, -1, RWF_NOWAIT);
+		if (got == (ssize_t)size)
+			return 0;
+		if (got >= 0)
+			return -ENODATA;
+		if (errno != EAGAIN)
+			return -errno;
+		/* Somebody else has it: wait for the next. */
+	}
+}
+
+int object_made(int fd, int err)
+{
+	if (err)
+		close(fd);
+	return err;
+}
+
+int object_close(void *object, int fd)
+{
+	close(fd);
+	free(object);
+	return 0;
 }

@@ -11,11 +11,11 @@
 
 KRDMA_PUBLIC int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size)
 {
-	int err = request_prepare(session, info, size, KRDMA_INFO_MIN_SIZE);
+	int err = session ? request_prepare(info, size, KRDMA_INFO_MIN_SIZE) : -EINVAL;
 
 	if (err)
 		return err;
-	return request_issue(session, KRDMA_INFO, info);
+	return request_issue(session->fd, KRDMA_INFO, info);
 }
 
 /*
@@ -73,10 +73,7 @@ KRDMA_PUBLIC int krdma_close(struct krdma *session)
 {
 	if (!session)
 		return 0;
-	/* Linux has released the descriptor whatever close() returns. */
-	close(session->fd);
-	free(session);
-	return 0;
+	return object_close(session, session->fd);
 }
 
 KRDMA_PUBLIC int krdma_fd(const struct krdma *session)

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Registrations that are kept for the next time.
+ *
+ * They are sorted by where they begin, and none lies within another: then they are
+ * sorted by where they end, too, and of those that begin before an address only the
+ * last one can reach beyond it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define REMOTE_RIGHTS	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
+			 KRDMA_ACCESS_REMOTE_ATOMIC)
+
+/**
+ * struct cache_entry - one registration
+ * @memory: what it is
+ * @start, @end: the addresses that it covers, the last one included
+ * @users: who has got it and not put it back
+ * @forgotten: it is in no cache any more, and ends with its last user
+ * @last_use: when it was put back, by the cache's count
+ */
+struct cache_entry {
+	struct krdma_memory *memory;
+	uintptr_t start;
+	uintptr_t end;
+	unsigned int users;
+	bool forgotten;
+	uint64_t last_use;
+};
+
+/**
+ * struct krdma_cache - a cache
+ * @session, @device_id, @access: of all that it registers
+ * @limit: bytes without a user that are kept
+ * @page: a registration's size is a multiple of; 1: not widened
+ * @lock: covers all below, and the entries
+ * @entries: sorted
+ * @count: how many
+ * @room: for how many there is memory
+ * @idle: bytes without a user
+ * @clock: counts what is put back
+ */
+struct krdma_cache {
+	struct krdma *session;
+	uint32_t device_id;
+	uint32_t access;
+	size_t limit;
+	size_t page;
+	pthread_mutex_t lock;
+	struct cache_entry **entries;
+	size_t count;
+	size_t room;
+	size_t idle;
+	uint64_t clock;
+};
+
+KRDMA_PUBLIC int krdma_cache_create(struct krdma *session, uint32_t device_id, uint32_t access,
+				    size_t limit, struct krdma_cache **cache)
+{
+	struct krdma_cache *new;
+
+	if (!session || !cache)
+		return -EINVAL;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->session = session;
+	new->device_id = device_id;
+	new->access = access;
+	new->limit = limit;
+	/* A peer that may reach the buffer is not to reach what lies beside it. */
+	new->page = access & REMOTE_RIGHTS ? 1 : (size_t)sysconf(_SC_PAGESIZE);
+	pthread_mutex_init(&new->lock, NULL);
+	*cache = new;
+	return 0;
+}
+
+static size_t entry_size(const struct cache_entry *entry)
+{
+	return entry->end - entry->start + 1;
+}
+
+/* Operations with it may be under way that nobody waits for: it ends after them. */
+static void entry_end(struct cache_entry *entry)
+{
+	krdma_memory_release(entry->memory, KRDMA_RELEASE_LATER);
+	free(entry);
+}
+
+/* How many begin at or before @address. */
+static size_t count_before(const struct krdma_cache *cache, uintptr_t address)
+{
+	size_t low = 0, high = cache->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (cache->entries[middle]->start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct cache_entry *find(const struct krdma_cache *cache, uintptr_t start, uintptr_t end)
+{
+	size_t before = count_before(cache, start);
+	struct cache_entry *entry = before ? cache->entries[before - 1] : NULL;
+
+	return entry && entry->end >= end ? entry : NULL;
+}
+
+/* Out of the cache, at once if nobody uses it. */
+static void forget(struct krdma_cache *cache, size_t index)
+{
+	struct cache_entry *entry = cache->entries[index];
+
+	cache->count--;
+	memmove(cache->entries + index, cache->entries + index + 1,
+		(cache->count - index) * sizeof(*cache->entries));
+	entry->forgotten = true;
+	if (!entry->users) {
+		cache->idle -= entry_size(entry);
+		entry_end(entry);
+	}
+}
+
+/* Those without a user that were put back first, until @most bytes are left. */
+static void shrink(struct krdma_cache *cache, size_t most)
+{
+	while (cache->idle > most) {
+		size_t oldest = cache->count;
+
+		for (size_t i = 0; i < cache->count; i++) {
+			const struct cache_entry *entry = cache->entries[i];
+
+			if (!entry->users && (oldest == cache->count ||
+					      entry->last_use < cache->entries[oldest]->last_use))
+				oldest = i;
+		}
+		forget(cache, oldest);
+	}
+}
+
+static int make_room(struct krdma_cache *cache)
+{
+	size_t room = cache->room ? 2 * cache->room : 16;
+	struct cache_entry **entries;
+
+	if (cache->count < cache->room)
+		return 0;
+	entries = realloc(cache->entries, room * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	cache->entries = entries;
+	cache->room = room;
+	return 0;
+}
+
+/* For its first user.  Another thread may have brought the same meanwhile. */
+static int insert(struct krdma_cache *cache, struct cache_entry *entry)
+{
+	size_t index;
+	int err;
+
+	if (find(cache, entry->start, entry->end)) {
+		/* Then this one is for its user only. */
+		entry->forgotten = true;
+		return 0;
+	}
+	err = make_room(cache);
+	if (err)
+		return err;
+	/* What lies within it must not stay: one of the same start, and those after it. */
+	index = count_before(cache, entry->start);
+	if (index && cache->entries[index - 1]->start == entry->start)
+		index--;
+	while (index < cache->count && cache->entries[index]->end <= entry->end)
+		forget(cache, index);
+	memmove(cache->entries + index + 1, cache->entries + index,
+		(cache->count - index) * sizeof(*cache->entries));
+	cache->entries[index] = entry;
+	cache->count++;
+	return 0;
+}
+
+static int entry_new(struct krdma_cache *cache, uintptr_t start, uintptr_t end,
+		     struct cache_entry **entry)
+{
+	struct cache_entry *new = calloc(1, sizeof(*new));
+	int err;
+
+	if (!new)
+		return -ENOMEM;
+	new->start = start;
+	new->end = end;
+	new->users = 1;
+	err = krdma_memory_register(cache->session, cache->device_id, (void *)start,
+				    end - start + 1, cache->access, &new->memory);
+	if (err) {
+		free(new);
+		return err;
+	}
+	memory_set_entry(new->memory, new);
+	*entry = new;
+	return 0;
+}
+
+static struct cache_entry *reuse(struct krdma_cache *cache, uintptr_t start, uintptr_t end)
+{
+	struct cache_entry *entry;
+
+	pthread_mutex_lock(&cache->lock);
+	entry = find(cache, start, end);
+	if (entry && !entry->users++)
+		cache->idle -= entry_size(entry);
+	pthread_mutex_unlock(&cache->lock);
+	return entry;
+}
+
+static bool is_limit(int err)
+{
+	return err == -ENOMEM || err == -EPERM || err == -EDQUOT;
+}
+
+KRDMA_PUBLIC int krdma_cache_get(struct krdma_cache *cache, void *data, size_t length,
+				 struct krdma_memory **memory)
+{
+	uintptr_t start = (uintptr_t)data, end = start + length - 1;
+	struct cache_entry *entry;
+	int err;
+
+	if (!cache || !length || end < start || !memory)
+		return -EINVAL;
+	start &= ~(uintptr_t)(cache->page - 1);
+	end |= cache->page - 1;
+
+	entry = reuse(cache, start, end);
+	if (!entry) {
+		/* Takes its time: others are not kept from what is there. */
+		err = entry_new(cache, start, end, &entry);
+		if (is_limit(err)) {
+			/* What is kept for later is in the way of what is needed now. */
+			pthread_mutex_lock(&cache->lock);
+			shrink(cache, 0);
+			pthread_mutex_unlock(&cache->lock);
+			err = entry_new(cache, start, end, &entry);
+		}
+		if (err)
+			return err;
+		pthread_mutex_lock(&cache->lock);
+		err = insert(cache, entry);
+		pthread_mutex_unlock(&cache->lock);
+		if (err) {
+			entry_end(entry);
+			return err;
+		}
+	}
+	*memory = entry->memory;
+	return 0;
+}
+
+KRDMA_PUBLIC void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory *memory)
+{
+	struct cache_entry *entry;
+
+	if (!cache || !memory)
+		return;
+	entry = memory_entry(memory);
+	pthread_mutex_lock(&cache->lock);
+	if (!--entry->users) {
+		if (entry->forgotten) {
+			entry_end(entry);
+		} else {
+			entry->last_use = ++cache->clock;
+			cache->idle += entry_size(entry);
+			shrink(cache, cache->limit);
+		}
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+KRDMA_PUBLIC void krdma_cache_forget(struct krdma_cache *cache, const void *data, size_t length)
+{
+	uintptr_t start = (uintptr_t)data, end = start + length - 1;
+	size_t index;
+
+	if (!cache || !length || end < start)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	/* From the last one that begins before the end, as long as they reach the start. */
+	for (index = count_before(cache, end); index; index--) {
+		if (cache->entries[index - 1]->end < start)
+			break;
+		forget(cache, index - 1);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+KRDMA_PUBLIC void krdma_cache_destroy(struct krdma_cache *cache)
+{
+	if (!cache)
+		return;
+	shrink(cache, 0);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache->entries);
+	free(cache);
+}

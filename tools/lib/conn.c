@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Connections.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "queue.h"
+
+int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn)
+{
+	struct krdma_conn *new;
+
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->fd = fd;
+	new->id = id;
+	*conn = new;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_conn_create(struct krdma *session, struct krdma_conn **conn)
+{
+	struct krdma_conn_create create = { .size = sizeof(create) };
+	int err;
+
+	if (!session || !conn)
+		return -EINVAL;
+	err = request_issue(session->fd, KRDMA_CONN_CREATE, &create);
+	return err ? err : object_made(create.fd, conn_adopt(create.fd, create.id, conn));
+}
+
+KRDMA_PUBLIC int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
+				    const struct krdma_conn_resolve *options)
+{
+	struct krdma_conn_resolve resolve;
+	int err;
+
+	if (!conn)
+		return -EINVAL;
+	err = request_options(&resolve, sizeof(resolve), options);
+	if (!err)
+		err = request_address(&resolve.remote, remote);
+	return err ? err : request_issue(conn->fd, KRDMA_CONN_RESOLVE, &resolve);
+}
+
+KRDMA_PUBLIC int krdma_conn_prepare(struct krdma_conn *conn, struct krdma_queue *queue,
+				    struct krdma_queue *recv_queue, struct krdma_srq *srq,
+				    const struct krdma_conn_prepare *options)
+{
+	struct krdma_conn_prepare prepare;
+	int err;
+
+	if (!conn || !queue)
+		return -EINVAL;
+	err = request_options(&prepare, sizeof(prepare), options);
+	if (err)
+		return err;
+	prepare.flags &= ~(__u32)(KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ);
+	prepare.queue_fd = queue->fd;
+	if (recv_queue) {
+		prepare.flags |= KRDMA_PREPARE_RECV_QUEUE;
+		prepare.recv_queue_fd = recv_queue->fd;
+	}
+	if (srq) {
+		prepare.flags |= KRDMA_PREPARE_SRQ;
+		prepare.srq_fd = srq->fd;
+	}
+	return request_issue(conn->fd, KRDMA_CONN_PREPARE, &prepare);
+}
+
+static int agree(struct krdma_conn *conn, unsigned long request,
+		 const struct krdma_conn_terms *options, const void *data, size_t length)
+{
+	struct krdma_conn_terms terms;
+	int err;
+
+	if (!conn || (length && !data))
+		return -EINVAL;
+	if (length > UINT32_MAX)
+		return -EMSGSIZE;
+	err = request_options(&terms, sizeof(terms), options);
+	if (err)
+		return err;
+	terms.private_data = (uintptr_t)data;
+	terms.private_data_len = (__u32)length;
+	return request_issue(conn->fd, request, &terms);
+}
+
+KRDMA_PUBLIC int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+				    const void *data, size_t length)
+{
+	return agree(conn, KRDMA_CONN_CONNECT, terms, data, length);
+}
+
+KRDMA_PUBLIC int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+				   const void *data, size_t length)
+{
+	return agree(conn, KRDMA_CONN_ACCEPT, terms, data, length);
+}
+
+KRDMA_PUBLIC int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length)
+{
+	struct krdma_conn_reject reject = { .size = sizeof(reject) };
+
+	if (!conn || (length && !data))
+		return -EINVAL;
+	if (length > UINT32_MAX)
+		return -EMSGSIZE;
+	reject.private_data = (uintptr_t)data;
+	reject.private_data_len = (__u32)length;
+	return request_issue(conn->fd, KRDMA_CONN_REJECT, &reject);
+}
+
+KRDMA_PUBLIC int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags)
+{
+	struct krdma_conn_disconnect disconnect = { .size = sizeof(disconnect), .flags = flags };
+
+	return conn ? request_issue(conn->fd, KRDMA_CONN_DISCONNECT, &disconnect) : -EINVAL;
+}
+
+KRDMA_PUBLIC int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state)
+{
+	struct krdma_conn_wait wait = { .size = sizeof(wait), .deadline_ns = deadline };
+	int err;
+
+	if (!conn)
+		return -EINVAL;
+	err = request_wait(conn->fd, KRDMA_CONN_WAIT, &wait);
+	if (state && !err)
+		*state = wait.state;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline)
+{
+	int err;
+
+	if (!conn)
+		return -EINVAL;
+	/* Of nothing but its end: POLLHUP, and with it POLLERR. */
+	err = request_await(conn->fd, 0, deadline);
+	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+KRDMA_PUBLIC int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query *query,
+				size_t size)
+{
+	int err = conn ? request_prepare(query, size, KRDMA_CONN_QUERY_MIN_SIZE) : -EINVAL;
+
+	return err ? err : request_issue(conn->fd, KRDMA_CONN_QUERY, query);
+}
+
+KRDMA_PUBLIC int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
+{
+	struct krdma_conn_query query = { .size = sizeof(query) };
+	int err;
+
+	if (!conn || !length || (*length && !data))
+		return -EINVAL;
+	query.private_data = (uintptr_t)data;
+	query.private_data_len = *length < UINT32_MAX ? (__u32)*length : UINT32_MAX;
+	err = request_issue(conn->fd, KRDMA_CONN_QUERY, &query);
+	if (!err)
+		*length = query.private_data_len;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
+				  struct krdma_event_record *record)
+{
+	if (!conn || !record)
+		return -EINVAL;
+	return request_read(conn->fd, deadline, record, sizeof(*record));
+}
+
+KRDMA_PUBLIC uint32_t krdma_conn_id(const struct krdma_conn *conn)
+{
+	return conn ? conn->id : 0;
+}
+
+KRDMA_PUBLIC int krdma_conn_fd(const struct krdma_conn *conn)
+{
+	return conn ? conn->fd : -EINVAL;
+}
+
+KRDMA_PUBLIC int krdma_conn_open_fd(int fd, struct krdma_conn **conn)
+{
+	struct krdma_conn_query query = { .size = sizeof(query) };
+	int err;
+
+	if (!conn)
+		return -EINVAL;
+	err = request_issue(fd, KRDMA_CONN_QUERY, &query);
+	return err ? err : conn_adopt(fd, query.id, conn);
+}
+
+KRDMA_PUBLIC int krdma_conn_close(struct krdma_conn *conn)
+{
+	return conn ? object_close(conn, conn->fd) : 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Listeners.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static int adopt(int fd, struct krdma_listener **listener)
+{
+	struct krdma_listener *new;
+
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->fd = fd;
+	*listener = new;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_listen(struct krdma *session, const struct sockaddr *address,
+			      uint32_t flags, uint32_t backlog, struct krdma_listener **listener)
+{
+	struct krdma_listen listen = { .size = sizeof(listen), .flags = flags,
+				       .backlog = backlog };
+	int err;
+
+	if (!session || !listener)
+		return -EINVAL;
+	err = request_address(&listen.address, address);
+	if (!err)
+		err = request_issue(session->fd, KRDMA_LISTEN, &listen);
+	return err ? err : object_made(listen.fd, adopt(listen.fd, listener));
+}
+
+KRDMA_PUBLIC int krdma_listener_address(struct krdma_listener *listener,
+					struct sockaddr_storage *address)
+{
+	struct krdma_listener_query query = { .size = sizeof(query) };
+	int err;
+
+	if (!listener || !address)
+		return -EINVAL;
+	err = request_issue(listener->fd, KRDMA_LISTENER_QUERY, &query);
+	if (!err)
+		memcpy(address, &query.address, sizeof(*address));
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
+				     struct krdma_conn **conn)
+{
+	struct krdma_listener_next next = { .size = sizeof(next), .deadline_ns = deadline };
+	int err;
+
+	if (!listener || !conn)
+		return -EINVAL;
+	err = request_wait(listener->fd, KRDMA_LISTENER_NEXT, &next);
+	return err ? err : object_made(next.fd, conn_adopt(next.fd, next.id, conn));
+}
+
+KRDMA_PUBLIC int krdma_listener_fd(const struct krdma_listener *listener)
+{
+	return listener ? listener->fd : -EINVAL;
+}
+
+KRDMA_PUBLIC int krdma_listener_open_fd(int fd, struct krdma_listener **listener)
+{
+	struct krdma_listener_query query = { .size = sizeof(query) };
+	int err;
+
+	if (!listener)
+		return -EINVAL;
+	err = request_issue(fd, KRDMA_LISTENER_QUERY, &query);
+	/* A listener that has lost its device is still one. */
+	if (err && err != -ENODEV)
+		return err;
+	return adopt(fd, listener);
+}
+
+KRDMA_PUBLIC int krdma_listener_close(struct krdma_listener *listener)
+{
+	return listener ? object_close(listener, listener->fd) : 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Reading what a peer has told of its memory.
+ *
+ * A descriptor, which the kernel writes, is 32 bytes, all numbers little-endian: magic
+ * (32 bits), version (16), zero (16), address (64), length (64), key (32), rights (32).
+ */
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* "KRDm" */
+#define MAGIC	0x6d44524b
+#define VERSION	1
+
+#define RIGHT_COUNT	3
+
+/* Its rights, by their bits. */
+static const uint32_t rights[RIGHT_COUNT] = {
+	KRDMA_ACCESS_REMOTE_READ, KRDMA_ACCESS_REMOTE_WRITE, KRDMA_ACCESS_REMOTE_ATOMIC,
+};
+
+struct wire {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t reserved;
+	uint64_t addr;
+	uint64_t length;
+	uint32_t key;
+	uint32_t rights;
+};
+
+static_assert(sizeof(struct wire) == KRDMA_DESCRIPTOR_SIZE, "the descriptor has padding");
+
+KRDMA_PUBLIC int krdma_remote_read(const void *descriptor, size_t length,
+				   struct krdma_remote *remote)
+{
+	struct krdma_remote read = { 0 };
+	struct wire wire;
+	uint32_t bits;
+
+	if (!descriptor || !remote || length < sizeof(wire))
+		return -EINVAL;
+	memcpy(&wire, descriptor, sizeof(wire));
+	if (le32toh(wire.magic) != MAGIC)
+		return -EINVAL;
+	if (le16toh(wire.version) != VERSION)
+		return -EPROTONOSUPPORT;
+
+	read.addr = le64toh(wire.addr);
+	read.length = le64toh(wire.length);
+	read.key = le32toh(wire.key);
+	bits = le32toh(wire.rights);
+	if (wire.reserved || !read.length || read.addr + read.length < read.addr)
+		return -EINVAL;
+	if (!bits || bits >> RIGHT_COUNT)
+		return -EINVAL;
+	for (unsigned int i = 0; i < RIGHT_COUNT; i++) {
+		if (bits & (1u << i))
+			read.access |= rights[i];
+	}
+	*remote = read;
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two connections of libkrdma's that are connected to each other within one process.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib_pair.h"
+
+/* Whoever asks with a queue is prepared for it. */
+static int prepare(struct krdma_conn *conn, struct krdma_queue *queue, struct krdma_srq *srq)
+{
+	struct krdma_conn_prepare prepare = { .size = sizeof(prepare), .max_inline = 16 };
+
+	return krdma_conn_prepare(conn, queue, NULL, srq, &prepare);
+}
+
+static int resolved(struct krdma_conn *conn, uint32_t expected)
+{
+	uint32_t state;
+	int err = krdma_conn_wait(conn, LIB_PATIENCE, &state);
+
+	return err ? err : state == expected ? 0 : -EPROTO;
+}
+
+int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn)
+{
+	struct sockaddr_storage address;
+	int err;
+
+	err = krdma_conn_create(pair->session, conn);
+	if (!err)
+		err = krdma_listener_address(pair->listener, &address);
+	if (!err)
+		err = krdma_conn_resolve(*conn, (struct sockaddr *)&address, NULL);
+	if (!err)
+		err = resolved(*conn, KRDMA_CONN_RESOLVED);
+	if (!err)
+		err = prepare(*conn, queue, NULL);
+	if (!err)
+		err = krdma_conn_connect(*conn, NULL, LIB_QUESTION, strlen(LIB_QUESTION));
+	return err;
+}
+
+int lib_pair_connect(struct lib_pair *pair, const char *address)
+{
+	struct __kernel_sockaddr_storage at;
+	int err;
+
+	err = address_set(&at, address, 0);
+	if (!err)
+		err = krdma_listen(pair->session, (struct sockaddr *)&at, 0, 0, &pair->listener);
+	if (!err)
+		err = krdma_device_by_address(pair->session, (struct sockaddr *)&at, NULL,
+					      LIB_PATIENCE, &pair->device);
+	if (!err)
+		err = lib_pair_ask(pair, pair->queues[0], &pair->a);
+	if (!err)
+		err = krdma_listener_next(pair->listener, LIB_PATIENCE, &pair->b);
+	if (!err)
+		err = prepare(pair->b, pair->queues[1], pair->srq);
+	if (!err)
+		err = krdma_conn_accept(pair->b, NULL, LIB_ANSWER, strlen(LIB_ANSWER));
+	if (!err)
+		err = resolved(pair->a, KRDMA_CONN_CONNECTED);
+	if (!err)
+		err = resolved(pair->b, KRDMA_CONN_CONNECTED);
+	return err;
+}
+
+int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
+		       const struct krdma_queue_create *options)
+{
+	int err = 0;
+
+	memset(pair, 0, sizeof(*pair));
+	pair->session = session;
+	for (int i = 0; i < 2 && !err; i++)
+		err = krdma_queue_create(session, options, &pair->queues[i]);
+	return err ? err : lib_pair_connect(pair, address);
+}
+
+int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags)
+{
+	const struct krdma_queue_create options = { .size = sizeof(options),
+						    .flags = queue_flags,
+						    .cq_entries = 1024 };
+	struct krdma *session;
+	int err;
+
+	memset(pair, 0, sizeof(*pair));
+	err = krdma_open(&session);
+	return err ? err : lib_pair_open_with(pair, session, address, &options);
+}
+
+void lib_pair_close(struct lib_pair *pair)
+{
+	krdma_conn_close(pair->a);
+	krdma_conn_close(pair->b);
+	krdma_listener_close(pair->listener);
+	krdma_queue_close(pair->queues[0]);
+	krdma_queue_close(pair->queues[1]);
+}

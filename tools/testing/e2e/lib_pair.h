@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two connections of libkrdma's that are connected to each other within one process.
+ * Calls answer 0 or a negative errno.
+ */
+#ifndef KRDMA_E2E_LIB_PAIR_H
+#define KRDMA_E2E_LIB_PAIR_H
+
+#include <krdma.h>
+
+#include "pair.h"
+
+#define LIB_ADDRESS	BOOT_ADDRESS
+#define LIB_PATIENCE	krdma_deadline(PATIENCE_MS)
+
+/* What each tells the other in its private data. */
+#define LIB_QUESTION	"may I come in?"
+#define LIB_ANSWER	"yes"
+
+/**
+ * struct lib_pair - two ends
+ * @session: of both
+ * @device: the number of the device
+ * @listener: at a free port
+ * @a, @b: the one that connects and the one that accepts
+ * @queues: of A and of B
+ * @srq: that B takes receives from, or NULL
+ */
+struct lib_pair {
+	struct krdma *session;
+	uint32_t device;
+	struct krdma_listener *listener;
+	struct krdma_conn *a;
+	struct krdma_conn *b;
+	struct krdma_queue *queues[2];
+	struct krdma_srq *srq;
+};
+
+/*
+ * open: with a session of its own, which lib_pair_close() leaves open, as memory may
+ * still be registered there.  open_with: in that session, with such queues.  connect: of
+ * one whose session and queues there are.  After a failure of any, lib_pair_close().
+ */
+int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags);
+int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
+		       const struct krdma_queue_create *options);
+int lib_pair_connect(struct lib_pair *pair, const char *address);
+void lib_pair_close(struct lib_pair *pair);
+
+/* A further client that asks the pair's listener. */
+int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn);
+
+#endif

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma over a device: sessions, listeners, connections, queues.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include <krdma_entry.h>
+
+#include "kselftest_harness.h"
+#include "fabric.h"
+#include "lib_pair.h"
+#include "session.h"
+
+#define PRIVATE	"who goes there"
+
+FIXTURE(thin)
+{
+	struct lib_pair pair;
+	struct krdma_memory *memory;
+	struct krdma_remote remote;
+};
+
+FIXTURE_VARIANT(thin)
+{
+	uint32_t queue_flags;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(thin, event) {};
+FIXTURE_VARIANT_ADD(thin, polled) { .queue_flags = KRDMA_QUEUE_POLLED };
+
+/* clang-format on */
+
+FIXTURE_SETUP(thin)
+{
+	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+
+	ASSERT_EQ(0, lib_pair_open(&self->pair, LIB_ADDRESS, variant->queue_flags));
+	ASSERT_EQ(0, krdma_memory_create(self->pair.session, self->pair.device, 1 << 16,
+					 ACCESS_ALL, &self->memory));
+	/* The second half is what the peer offers. */
+	ASSERT_EQ(0, krdma_memory_describe(self->memory, 1 << 15, 0, descriptor));
+	ASSERT_EQ(0, krdma_remote_read(descriptor, sizeof(descriptor), &self->remote));
+}
+
+FIXTURE_TEARDOWN(thin)
+{
+	lib_pair_close(&self->pair);
+	EXPECT_EQ(0, krdma_memory_release(self->memory, 0));
+	EXPECT_EQ(0, krdma_close(self->pair.session));
+}
+
+static struct krdma_sqe write_of(FIXTURE_DATA(thin) * self, uint64_t cookie)
+{
+	return krdma_entry_write(self->pair.a, cookie, self->memory, 0, 64, &self->remote, 0);
+}
+
+/* Posts, waits, and tells the status; the completion in *@cqe. */
+static int operate(FIXTURE_DATA(thin) * self, struct krdma_sqe entry, struct krdma_cqe *cqe)
+{
+	size_t accepted, taken;
+	int err = krdma_queue_run(self->pair.queues[0], &entry, 1, &accepted, cqe, 1, 1,
+				  LIB_PATIENCE, &taken);
+
+	if (err || accepted != 1 || taken != 1)
+		return err ? err : -EPROTO;
+	return cqe->cookie == entry.cookie && cqe->opcode == entry.opcode ? cqe->status : -EPROTO;
+}
+
+TEST_F(thin, connections_know_each_other)
+{
+	struct sockaddr_storage address;
+	struct krdma_conn_query a, b;
+
+	ASSERT_EQ(0, krdma_conn_get(self->pair.a, &a, sizeof(a)));
+	ASSERT_EQ(0, krdma_conn_get(self->pair.b, &b, sizeof(b)));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, a.state);
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, b.state);
+	EXPECT_EQ(krdma_conn_id(self->pair.a), a.id);
+	EXPECT_EQ(1, a.peer_is_krdma);
+	EXPECT_EQ(0, memcmp(&a.local, &b.remote, sizeof(a.local)));
+	ASSERT_EQ(0, krdma_listener_address(self->pair.listener, &address));
+	EXPECT_EQ(0, memcmp(&address, &a.remote, sizeof(address)));
+	EXPECT_EQ(AF_INET, address.ss_family);
+}
+
+TEST_F(thin, private_data_both_ways)
+{
+	struct krdma_conn *conns[] = { self->pair.a, self->pair.b };
+	static const char * const texts[] = { LIB_ANSWER, LIB_QUESTION };
+	char data[64];
+	size_t length;
+
+	for (int i = 0; i < 2; i++) {
+		length = sizeof(data);
+		ASSERT_EQ(0, krdma_conn_private_data(conns[i], data, &length));
+		ASSERT_EQ(strlen(texts[i]), length);
+		EXPECT_EQ(0, memcmp(texts[i], data, length));
+		/* Less room: it says how much there is. */
+		length = 3;
+		memset(data, 0, sizeof(data));
+		ASSERT_EQ(0, krdma_conn_private_data(conns[i], data, &length));
+		EXPECT_EQ(strlen(texts[i]), length);
+		EXPECT_EQ(0, data[3]);
+		length = 0;
+		EXPECT_EQ(0, krdma_conn_private_data(conns[i], NULL, &length));
+	}
+}
+
+TEST_F(thin, each_operation_by_its_entry)
+{
+	struct krdma_conn *a = self->pair.a, *b = self->pair.b;
+	unsigned char *data = krdma_memory_data(self->memory);
+	uint64_t *cell = (uint64_t *)(data + (1 << 15));
+	struct krdma_sqe receives[4];
+	struct krdma_cqe cqe;
+	size_t taken;
+
+	for (int i = 0; i < 4; i++)
+		receives[i] = krdma_entry_receive(b, 100 + i, self->memory, 4096 + i * 256, 256);
+	ASSERT_EQ(0, krdma_queue_post(self->pair.queues[1], receives, 4, &taken));
+	EXPECT_EQ(4, taken);
+
+	fill(data, 256, 1);
+	EXPECT_EQ(0, operate(self, krdma_entry_send(a, 1, self->memory, 0, 200), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_send_imm(a, 2, self->memory, 0, 256, 4711), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_send_inline(a, 3, "abc", 3), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_write_imm(a, 4, self->memory, 0, 256,
+							 &self->remote, 0, 42), &cqe));
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, krdma_queue_wait(self->pair.queues[1], &cqe, 1, 1, LIB_PATIENCE,
+					      &taken));
+		EXPECT_EQ(100 + i, cqe.cookie);
+		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(krdma_conn_id(b), cqe.target);
+		if (i == 0)
+			EXPECT_EQ(200, cqe.length);
+		if (i == 1)
+			EXPECT_EQ(4711, cqe.imm);
+		if (i == 2)
+			EXPECT_EQ(0, memcmp(data + 4096 + 2 * 256, "abc", 3));
+		if (i == 3)
+			EXPECT_EQ(KRDMA_CQE_IMM | KRDMA_CQE_WRITTEN, cqe.flags);
+	}
+	EXPECT_TRUE(filled(data + 4096, 200, 1));
+	EXPECT_TRUE(filled(cell, 256, 1));
+
+	memset(data, 0, 256);
+	EXPECT_EQ(0, operate(self, krdma_entry_read(a, 5, self->memory, 0, 256, &self->remote,
+						    0), &cqe));
+	EXPECT_TRUE(filled(data, 256, 1));
+	*cell = 5;
+	EXPECT_EQ(0, operate(self, krdma_entry_fetch_add(a, 6, self->memory, 8, &self->remote, 0,
+							 7), &cqe));
+	EXPECT_EQ(5, *(uint64_t *)(data + 8));
+	EXPECT_EQ(0, operate(self, krdma_entry_compare_swap(a, 7, self->memory, 16,
+							    &self->remote, 0, 12, 99), &cqe));
+	EXPECT_EQ(12, *(uint64_t *)(data + 16));
+	EXPECT_EQ(99, *cell);
+	EXPECT_EQ(0, operate(self, krdma_entry_atomic_write(a, 8, &self->remote, 0, 1234), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_flush(a, 9, &self->remote), &cqe));
+	EXPECT_EQ(1234, *cell);
+}
+
+TEST_F(thin, what_is_refused_is_the_next_and_nothing_after_it)
+{
+	struct krdma_sqe entries[3] = { write_of(self, 1), write_of(self, 2), write_of(self, 3) };
+	struct krdma_queue *queue = self->pair.queues[0];
+	size_t accepted = 77, taken = 77;
+	struct krdma_cqe cqes[3];
+
+	entries[1].target = 0x7fffffff;
+	EXPECT_EQ(-ENOENT, krdma_queue_post(queue, entries, 3, &accepted));
+	EXPECT_EQ(1, accepted);
+	ASSERT_EQ(0, krdma_queue_wait(queue, cqes, 3, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(1, taken);
+	EXPECT_EQ(1, cqes[0].cookie);
+
+	EXPECT_EQ(-ENOENT, krdma_queue_run(queue, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
+					   &taken));
+	EXPECT_EQ(1, accepted);
+	ASSERT_EQ(0, krdma_queue_wait(queue, cqes, 3, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(1, cqes[0].cookie);
+	/* The ring has forgotten the rest. */
+	entries[1] = write_of(self, 2);
+	EXPECT_EQ(0, krdma_queue_run(queue, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
+				     &taken));
+	EXPECT_EQ(3, accepted);
+	ASSERT_EQ(3, taken);
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(i + 1, cqes[i].cookie);
+}
+
+TEST_F(thin, more_at_a_time_than_the_rings_hold)
+{
+	struct krdma_queue_create small = { .size = sizeof(small), .sq_entries = 2,
+		.cq_entries = 130, .flags = variant->queue_flags };
+	struct krdma_sqe entries[60];
+	struct krdma_cqe cqes[60];
+	size_t accepted, taken;
+	struct lib_pair pair;
+
+	ASSERT_EQ(0, lib_pair_open_with(&pair, self->pair.session, LIB_ADDRESS, &small));
+	for (int i = 0; i < 60; i++) {
+		entries[i] = write_of(self, i);
+		entries[i].target = krdma_conn_id(pair.a);
+	}
+	ASSERT_EQ(0, krdma_queue_run(pair.queues[0], entries, 60, &accepted, cqes, 60, 60,
+				     LIB_PATIENCE, &taken));
+	EXPECT_EQ(60, accepted);
+	ASSERT_EQ(60, taken);
+	for (int i = 0; i < 60; i++)
+		EXPECT_EQ(i, cqes[i].cookie);
+	lib_pair_close(&pair);
+}
+
+TEST_F(thin, waiting_ends)
+{
+	struct krdma_queue *queue = self->pair.queues[0];
+	struct krdma_sqe entry = write_of(self, 1);
+	struct krdma_event_record record;
+	struct krdma_conn *conn;
+	struct krdma_cqe cqes[2];
+	size_t taken = 77;
+
+	EXPECT_EQ(-EAGAIN, krdma_queue_take(queue, cqes, 2, &taken));
+	EXPECT_EQ(-EAGAIN, krdma_queue_wait(queue, cqes, 2, 1, 0, &taken));
+	EXPECT_EQ(-ETIMEDOUT, krdma_queue_wait(queue, cqes, 2, 1, krdma_deadline(20), &taken));
+	EXPECT_EQ(77, taken);
+	/* Fewer than wanted are better than none. */
+	ASSERT_EQ(0, krdma_queue_post(queue, &entry, 1, NULL));
+	EXPECT_EQ(0, krdma_queue_wait(queue, cqes, 2, 2, krdma_deadline(2000), &taken));
+	EXPECT_EQ(1, taken);
+
+	EXPECT_EQ(-EAGAIN, krdma_listener_next(self->pair.listener, 0, &conn));
+	EXPECT_EQ(-ETIMEDOUT, krdma_listener_next(self->pair.listener, krdma_deadline(20), &conn));
+	while (!krdma_conn_event(self->pair.a, 0, &record))
+		;
+	EXPECT_EQ(-EAGAIN, krdma_conn_event(self->pair.a, 0, &record));
+	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record));
+	EXPECT_EQ(-EINPROGRESS, krdma_conn_await_closed(self->pair.a, 0));
+	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
+}
+
+TEST_F(thin, the_end_and_why)
+{
+	static const uint32_t order[] = {
+		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_DISCONNECTED, KRDMA_EVENT_CLOSED,
+	};
+	struct krdma_sqe entry = write_of(self, 1);
+	struct krdma_event_record record;
+
+	ASSERT_EQ(0, krdma_conn_disconnect(self->pair.b, 0));
+	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.b, LIB_PATIENCE));
+	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
+	EXPECT_EQ(-ECONNRESET, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
+	EXPECT_EQ(-ENOTCONN, krdma_conn_wait(self->pair.b, LIB_PATIENCE, NULL));
+	EXPECT_EQ(-ENOTCONN, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+		EXPECT_EQ(order[i], record.type);
+	}
+	EXPECT_EQ(-ENODATA, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+}
+
+TEST_F(thin, nobody_wants_it)
+{
+	struct krdma_conn *client, *server;
+	char data[64];
+	size_t length = sizeof(data);
+
+	ASSERT_EQ(0, lib_pair_ask(&self->pair, self->pair.queues[0], &client));
+	ASSERT_EQ(0, krdma_listener_next(self->pair.listener, LIB_PATIENCE, &server));
+	ASSERT_EQ(0, krdma_conn_reject(server, PRIVATE, strlen(PRIVATE)));
+	EXPECT_EQ(-ECONNREFUSED, krdma_conn_wait(client, LIB_PATIENCE, NULL));
+	ASSERT_EQ(0, krdma_conn_private_data(client, data, &length));
+	EXPECT_EQ(strlen(PRIVATE), length);
+	EXPECT_EQ(0, memcmp(PRIVATE, data, length));
+	krdma_conn_close(server);
+	krdma_conn_close(client);
+}
+
+/* Each completion comes to one of those who wait, by whichever call. */
+#define THREADS	4
+#define EACH	500
+
+struct crowd {
+	struct krdma_queue *queue;
+	struct krdma_sqe entry;
+	atomic_uint next;
+	atomic_uint seen[THREADS * EACH];
+	atomic_uint total;
+	atomic_int error;
+};
+
+static void count(struct crowd *crowd, const struct krdma_cqe *cqes, size_t taken)
+{
+	for (size_t i = 0; i < taken; i++) {
+		if (cqes[i].status || cqes[i].cookie >= THREADS * EACH)
+			crowd->error = -EPROTO;
+		else
+			crowd->seen[cqes[i].cookie]++;
+	}
+	crowd->total += taken;
+}
+
+static void *work(void *argument)
+{
+	struct crowd *crowd = argument;
+	struct krdma_sqe entry = crowd->entry;
+	struct krdma_cqe cqes[8];
+	size_t accepted, taken;
+	unsigned int number;
+	int err;
+
+	while ((number = crowd->next++) < THREADS * EACH && !crowd->error) {
+		entry.cookie = number;
+		do {
+			taken = 0;
+			if (number % 2) {
+				err = krdma_queue_run(crowd->queue, &entry, 1, &accepted, cqes, 8,
+						      1, krdma_deadline(50), &taken);
+			} else {
+				err = krdma_queue_post(crowd->queue, &entry, 1, &accepted);
+				if (!err)
+					err = krdma_queue_take(crowd->queue, cqes, 8, &taken);
+			}
+			count(crowd, cqes, taken);
+			/* Its depth is used up: make room. */
+			if (err == -EAGAIN && !accepted && !krdma_queue_wait(crowd->queue, cqes, 8,
+									     1, krdma_deadline(50),
+									     &taken))
+				count(crowd, cqes, taken);
+		} while (err == -EAGAIN && !accepted);
+		if (err && err != -EAGAIN && err != -ETIMEDOUT && err != -EINTR)
+			crowd->error = err;
+	}
+	return NULL;
+}
+
+TEST_F(thin, many_threads_at_one_queue)
+{
+	static struct crowd crowd;
+	pthread_t threads[THREADS];
+	struct krdma_cqe cqes[8];
+	size_t taken;
+
+	crowd.queue = self->pair.queues[0];
+	crowd.entry = write_of(self, 0);
+	for (int i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &crowd));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ASSERT_EQ(0, crowd.error);
+	while (crowd.total < THREADS * EACH) {
+		ASSERT_EQ(0, krdma_queue_wait(crowd.queue, cqes, 8, 1, LIB_PATIENCE, &taken));
+		count(&crowd, cqes, taken);
+	}
+	for (int i = 0; i < THREADS * EACH; i++)
+		EXPECT_EQ(1, crowd.seen[i]);
+}
+
+static void nothing(int signal __attribute__((unused)))
+{
+}
+
+struct sleeper {
+	struct krdma_queue *queue;
+	struct krdma_conn *conn;
+	atomic_int woken;
+	int errs[2];
+};
+
+static void *sleep_in_calls(void *argument)
+{
+	struct sleeper *sleeper = argument;
+	struct krdma_event_record record;
+	struct krdma_cqe cqe;
+	size_t taken;
+
+	sleeper->errs[0] = krdma_queue_wait(sleeper->queue, &cqe, 1, 1, KRDMA_FOREVER, &taken);
+	sleeper->woken++;
+	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record);
+	sleeper->woken++;
+	return NULL;
+}
+
+TEST_F(thin, a_signal_ends_waiting)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	struct sleeper sleeper = { .queue = self->pair.queues[0], .conn = self->pair.a };
+	struct krdma_event_record record;
+	pthread_t thread;
+
+	while (!krdma_conn_event(self->pair.a, 0, &record))
+		;
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
+	/* As often as it takes: the first ones may come before it waits. */
+	for (uint64_t end = now_ms() + 30000; sleeper.woken < 2 && now_ms() < end;) {
+		pthread_kill(thread, SIGUSR1);
+		sleep_ms(5);
+	}
+	ASSERT_EQ(2, sleeper.woken);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-EINTR, sleeper.errs[0]);
+	EXPECT_EQ(-EINTR, sleeper.errs[1]);
+}
+
+/* By its descriptor alone, as another process would that has received it. */
+TEST_F(thin, a_queue_and_a_connection_taken_over)
+{
+	int queue_fd = dup(krdma_queue_fd(self->pair.queues[0]));
+	int conn_fd = dup(krdma_conn_fd(self->pair.a));
+	int listener_fd = dup(krdma_listener_fd(self->pair.listener));
+	struct krdma_sqe entry = write_of(self, 9);
+	struct krdma_listener *listener = NULL;
+	struct krdma_queue *queue = NULL;
+	struct krdma_conn *conn = NULL;
+	struct krdma_srq *srq = NULL;
+	struct krdma_cqe cqe;
+	size_t taken;
+	int zero;
+
+	zero = open("/dev/zero", O_RDWR);
+	EXPECT_EQ(-ENOTTY, krdma_queue_open_fd(zero, &queue));
+	EXPECT_EQ(-ENOTTY, krdma_conn_open_fd(zero, &conn));
+	EXPECT_EQ(-ENOTTY, krdma_listener_open_fd(zero, &listener));
+	EXPECT_EQ(-ENOTTY, krdma_srq_open_fd(zero, &srq));
+	EXPECT_EQ(-ENOTTY, krdma_queue_open_fd(conn_fd, &queue));
+	EXPECT_EQ(-ENOTTY, krdma_conn_open_fd(queue_fd, &conn));
+	EXPECT_TRUE(!queue && !conn && !listener && !srq);
+	EXPECT_EQ(0, close(zero));
+
+	ASSERT_EQ(0, krdma_queue_open_fd(queue_fd, &queue));
+	ASSERT_EQ(0, krdma_conn_open_fd(conn_fd, &conn));
+	ASSERT_EQ(0, krdma_listener_open_fd(listener_fd, &listener));
+	EXPECT_EQ(krdma_conn_id(self->pair.a), krdma_conn_id(conn));
+	ASSERT_EQ(0, krdma_queue_post(queue, &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_queue_wait(queue, &cqe, 1, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(9, cqe.cookie);
+	EXPECT_EQ(0, krdma_conn_disconnect(conn, 0));
+	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
+	krdma_conn_close(conn);
+	krdma_queue_close(queue);
+	krdma_listener_close(listener);
+}
+
+TEST_F(thin, a_shared_receive_queue)
+{
+	struct krdma_srq_create options = { .size = sizeof(options), .depth = 8 };
+	struct krdma_srq_query query;
+	struct krdma_sqe entry;
+	struct krdma_srq *srq;
+	struct krdma_cqe cqe;
+	struct lib_pair pair = { .session = self->pair.session };
+	size_t taken;
+
+	ASSERT_EQ(0, krdma_srq_create(self->pair.session, self->pair.queues[1], &options, &srq));
+	ASSERT_EQ(0, krdma_srq_get(srq, &query, sizeof(query)));
+	EXPECT_EQ(krdma_srq_id(srq), query.id);
+	EXPECT_LE(8, query.depth);
+	entry = krdma_entry_srq_receive(srq, 5, self->memory, 4096, 64);
+	ASSERT_EQ(0, krdma_srq_post(srq, &entry, 1, &taken));
+	pair.srq = srq;
+	pair.queues[0] = self->pair.queues[0];
+	pair.queues[1] = self->pair.queues[1];
+	ASSERT_EQ(0, lib_pair_connect(&pair, LIB_ADDRESS));
+	EXPECT_EQ(0, operate(self, krdma_entry_send_inline(pair.a, 6, "hello", 5), &cqe));
+	ASSERT_EQ(0, krdma_queue_wait(self->pair.queues[1], &cqe, 1, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(5, cqe.cookie);
+	EXPECT_EQ(5, cqe.length);
+	EXPECT_EQ(krdma_conn_id(pair.b), cqe.target);
+	pair.queues[0] = NULL;
+	pair.queues[1] = NULL;
+	lib_pair_close(&pair);
+	EXPECT_EQ(0, krdma_srq_close(srq));
+}
+
+TEST_F(thin, what_newer_programs_hand_in)
+{
+	struct {
+		struct krdma_queue_create create;
+		uint64_t more;
+	} newer = { .create.size = sizeof(newer), .create.flags = variant->queue_flags };
+	struct krdma_queue *queue;
+
+	EXPECT_EQ(0, krdma_queue_create(self->pair.session, &newer.create, &queue));
+	EXPECT_EQ(0, krdma_queue_close(queue));
+	newer.more = 1;
+	EXPECT_EQ(-E2BIG, krdma_queue_create(self->pair.session, &newer.create, &queue));
+	newer.create.size = 3;
+	EXPECT_EQ(-EINVAL, krdma_queue_create(self->pair.session, &newer.create, &queue));
+}
+
+TEST_F(thin, calls_with_nothing)
+{
+	struct sockaddr unknown = { .sa_family = AF_UNIX };
+	struct krdma_listener *listener = NULL;
+	struct krdma_cqe cqe;
+	struct krdma_sqe entry = {};
+	size_t taken;
+	uint32_t id;
+
+	EXPECT_EQ(-EINVAL, krdma_listen(self->pair.session, NULL, 0, 0, &listener));
+	EXPECT_EQ(-EAFNOSUPPORT, krdma_listen(self->pair.session, &unknown, 0, 0, &listener));
+	EXPECT_EQ(-EAFNOSUPPORT, krdma_conn_resolve(self->pair.a, &unknown, NULL));
+	EXPECT_EQ(-EAFNOSUPPORT, krdma_device_by_address(self->pair.session, &unknown, NULL, 0,
+							 &id));
+	EXPECT_EQ(-EINVAL, krdma_device_by_address(self->pair.session, NULL, NULL, 0, &id));
+	EXPECT_EQ(-EINVAL, krdma_queue_post(self->pair.queues[0], &entry, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_queue_post(NULL, &entry, 1, NULL));
+	EXPECT_EQ(-EINVAL, krdma_queue_take(self->pair.queues[0], &cqe, 0, &taken));
+	EXPECT_EQ(-EINVAL, krdma_queue_wait(self->pair.queues[0], &cqe, 1, 2, 0, &taken));
+	EXPECT_EQ(-EINVAL, krdma_conn_connect(self->pair.a, NULL, NULL, 5));
+	EXPECT_EQ(0, krdma_conn_close(NULL));
+	EXPECT_EQ(0, krdma_queue_close(NULL));
+	EXPECT_EQ(0, krdma_listener_close(NULL));
+	EXPECT_EQ(0, krdma_srq_close(NULL));
+	EXPECT_EQ(-EINVAL, krdma_conn_fd(NULL));
+	EXPECT_EQ(0, krdma_conn_id(NULL));
+}
+
+/* The fixture's own device stays; another one goes. */
+TEST_F(thin, the_device_goes)
+{
+	struct krdma_device_record record = {};
+	struct krdma_queue_create options = { .size = sizeof(options),
+		.flags = variant->queue_flags };
+	struct krdma_cqe cqes[4];
+	struct krdma *session;
+	struct lib_pair pair;
+	size_t taken;
+	int err;
+
+	ASSERT_EQ(0, fabric_create());
+	ASSERT_EQ(0, session_await(krdma_fd(self->pair.session), FABRIC_DEVICE, true));
+	ASSERT_EQ(0, krdma_open(&session));
+	ASSERT_EQ(0, krdma_devices_watch(session));
+	EXPECT_EQ(-EALREADY, krdma_devices_watch(session));
+	ASSERT_EQ(0, lib_pair_open_with(&pair, self->pair.session, FABRIC_ADDRESS, &options));
+	EXPECT_NE(self->pair.device, pair.device);
+	fabric_destroy();
+	EXPECT_EQ(0, krdma_conn_await_closed(pair.a, LIB_PATIENCE));
+	EXPECT_EQ(-ENODEV, krdma_conn_wait(pair.a, LIB_PATIENCE, NULL));
+	while (!(err = krdma_queue_wait(pair.queues[0], cqes, 4, 1, LIB_PATIENCE, &taken)))
+		;
+	EXPECT_EQ(-ENODEV, err);
+	EXPECT_EQ(-ENODEV, krdma_queue_take(pair.queues[0], cqes, 4, &taken));
+	while (record.type != KRDMA_DEVICE_EVENT_REMOVED) {
+		ASSERT_EQ(0, krdma_device_event(session, LIB_PATIENCE, &record));
+		EXPECT_STRNE("unknown", krdma_device_event_name(record.type));
+	}
+	EXPECT_EQ(pair.device, record.device_id);
+	lib_pair_close(&pair);
+	EXPECT_EQ(0, krdma_close(session));
+}
+
+TEST(names)
+{
+	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_REGISTER; i++)
+		EXPECT_STRNE("unknown", krdma_opcode_name(i));
+	for (uint32_t i = 0; i <= KRDMA_STATUS_OTHER; i++)
+		EXPECT_STRNE("unknown", krdma_status_name(i));
+	for (uint32_t i = 0; i <= KRDMA_CONN_CLOSED; i++)
+		EXPECT_STRNE("unknown", krdma_conn_state_name(i));
+	for (uint32_t i = KRDMA_EVENT_ADDRESS_RESOLVED; i <= KRDMA_EVENT_CLOSED; i++)
+		EXPECT_STRNE("unknown", krdma_event_name(i));
+	for (uint32_t i = 1; i <= KRDMA_DEVICE_EVENT_MISSED; i++)
+		EXPECT_STRNE("unknown", krdma_device_event_name(i));
+	EXPECT_STREQ("unknown", krdma_opcode_name(0));
+	EXPECT_STREQ("unknown", krdma_status_name(UINT32_MAX));
+	EXPECT_STREQ("ECONNREFUSED", krdma_error_name(-ECONNREFUSED));
+	EXPECT_STREQ("unknown", krdma_error_name(5));
+	EXPECT_STREQ("unknown", krdma_error_name(-12345678));
+	EXPECT_STREQ("remote_read", krdma_access_name(KRDMA_ACCESS_REMOTE_READ));
+}
+
+TEST_HARNESS_MAIN
