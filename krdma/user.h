@@ -88,6 +88,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/seq_file.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -111,6 +112,7 @@ struct sockaddr_storage;
 
 /**
  * struct krdma_user_session - one opening of /dev/krdma
+ * @id: its number, for those who look at descriptors from outside; of 2^32 in turn
  * @refs: the file's, and one for each object that was made in it.  Memory has
  *	none: it ends with the last of these.
  * @core: the core's
@@ -123,6 +125,7 @@ struct sockaddr_storage;
  * @wait: for what is to be read
  */
 struct krdma_user_session {
+	u32 id;
 	refcount_t refs;
 	struct krdma_session *core;
 	struct net *net;
@@ -410,6 +413,13 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 			  const struct file_operations *fops, void *object, int mode);
 void krdma_user_fd_install(struct krdma_user_fd *ufd);
 void krdma_user_fd_cancel(struct krdma_user_fd *ufd);
+
+/* What /proc/PID/fdinfo tells of each first: what it is, and in which session. */
+static inline void krdma_user_fdinfo(struct seq_file *seq, const char *kind,
+				     const struct krdma_user_session *session)
+{
+	seq_printf(seq, "krdma:\t%s\nsession:\t%u\n", kind, session->id);
+}
 
 /* Not to wait is said of the file, or with one read. */
 static inline bool krdma_user_nowait(const struct kiocb *iocb)

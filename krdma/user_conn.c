@@ -400,6 +400,36 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	return mask;
 }
 
+static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_conn *conn = file->private_data;
+	struct sockaddr_storage local = {}, remote = {};
+	struct krdma_conn_info info;
+	u32 unread;
+
+	krdma_conn_query(conn->core, &info);
+	krdma_conn_addresses(conn->core, &local, &remote);
+	spin_lock(&conn->lock);
+	unread = conn->record_tail - conn->record_head;
+	spin_unlock(&conn->lock);
+
+	krdma_user_fdinfo(seq, "connection", conn->session);
+	seq_printf(seq, "id:\t%u\nstate:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
+		   conn->target.id, krdma_conn_state_name(info.state), info.error,
+		   info.device_id, info.qp_number);
+	/* Before they are known they have no family. */
+	if (local.ss_family)
+		seq_printf(seq, "local:\t%pISpc\n", &local);
+	if (remote.ss_family)
+		seq_printf(seq, "remote:\t%pISpc\n", &remote);
+	seq_printf(seq, "send_depth:\t%u\nrecv_depth:\t%u\n", info.send_depth, info.recv_depth);
+	seq_printf(seq, "sends_posted:\t%llu\nsends_completed:\t%llu\n",
+		   info.sends_posted, info.sends_completed);
+	seq_printf(seq, "receives_posted:\t%llu\nreceives_completed:\t%llu\n",
+		   info.receives_posted, info.receives_completed);
+	seq_printf(seq, "unread:\t%u\n", unread);
+}
+
 #define KRDMA_CONN_REQUEST(command, type, last, handler) \
 	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, type, last, handler)
 
@@ -439,6 +469,7 @@ const struct file_operations krdma_user_conn_fops = {
 	.release = krdma_user_conn_release,
 	.read_iter = krdma_user_conn_read,
 	.poll = krdma_user_conn_poll,
+	.show_fdinfo = krdma_user_conn_fdinfo,
 	.unlocked_ioctl = krdma_user_conn_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,

@@ -4,6 +4,7 @@
  * them.
  */
 #include <linux/anon_inodes.h>
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -155,6 +156,8 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	kfree(session);
 }
 
+static atomic_t krdma_user_session_ids;
+
 static struct krdma_user_session *krdma_user_session_create(struct net *net)
 {
 	struct krdma_user_session *session;
@@ -163,6 +166,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	session = kzalloc_obj(*session, GFP_KERNEL_ACCOUNT);
 	if (!session)
 		return ERR_PTR(-ENOMEM);
+	session->id = (u32)atomic_inc_return(&krdma_user_session_ids);
 	refcount_set(&session->refs, 1);
 	krdma_user_memory_begin(session);
 	init_waitqueue_head(&session->wait);
@@ -223,6 +227,27 @@ static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_str
 	return krdma_user_watch_poll(file->private_data, file, table);
 }
 
+static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_session *session = file->private_data;
+	struct krdma_user_memory *memory;
+	unsigned long index;
+	u64 bytes = 0;
+	u32 count = 0;
+
+	rcu_read_lock();
+	xa_for_each(&session->memory, index, memory) {
+		bytes += memory->charged;
+		count++;
+	}
+	rcu_read_unlock();
+
+	krdma_user_fdinfo(seq, "session", session);
+	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
+	/* Pairs with the one who has set it. */
+	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->watch));
+}
+
 #define KRDMA_SESSION_REQUEST(command, type, last, handler) \
 	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, type, last, handler)
 
@@ -270,6 +295,7 @@ static const struct file_operations krdma_user_session_fops = {
 	.release = krdma_user_session_release,
 	.read_iter = krdma_user_session_read,
 	.poll = krdma_user_session_poll,
+	.show_fdinfo = krdma_user_session_fdinfo,
 	.unlocked_ioctl = krdma_user_session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,

@@ -228,10 +228,22 @@ static long krdma_user_listener_ioctl(struct file *file, unsigned int cmd, unsig
 	return krdma_request_dispatch(&krdma_listener_requests, &request, cmd, arg);
 }
 
+static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_listener *listener = file->private_data;
+	struct sockaddr_storage address = {};
+
+	krdma_user_fdinfo(seq, "listener", listener->session);
+	if (!krdma_listener_address(listener->core, &address))
+		seq_printf(seq, "local:\t%pISpc\n", &address);
+	seq_printf(seq, "waiting:\t%d\n", max(krdma_listener_pending(listener->core), 0));
+}
+
 static const struct file_operations krdma_user_listener_fops = {
 	.owner = THIS_MODULE,
 	.release = krdma_user_listener_release,
 	.poll = krdma_user_listener_poll,
+	.show_fdinfo = krdma_user_listener_fdinfo,
 	.unlocked_ioctl = krdma_user_listener_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,

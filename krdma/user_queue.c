@@ -457,10 +457,25 @@ static int krdma_user_queue_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static void krdma_user_queue_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_queue *queue = file->private_data;
+
+	krdma_user_fdinfo(seq, "queue", queue->session);
+	seq_printf(seq, "device:\t%u\npolled:\t%d\nsq_entries:\t%u\ncq_entries:\t%u\n",
+		   READ_ONCE(queue->device_id), queue->polled, queue->layout.sq_entries,
+		   queue->layout.cq_entries);
+	/* The program's own index may be nonsense: then nothing is told of it. */
+	seq_printf(seq, "submitted:\t%llu\ncompleted:\t%llu\nuntaken:\t%d\n",
+		   READ_ONCE(queue->submitted), READ_ONCE(queue->completed),
+		   max(krdma_user_queue_filled(queue), 0));
+}
+
 const struct file_operations krdma_user_queue_fops = {
 	.owner = THIS_MODULE,
 	.release = krdma_user_queue_release,
 	.poll = krdma_user_queue_poll,
+	.show_fdinfo = krdma_user_queue_fdinfo,
 	.mmap = krdma_user_queue_mmap,
 	.unlocked_ioctl = krdma_user_queue_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -257,10 +257,20 @@ static int krdma_user_srq_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static void krdma_user_srq_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_srq *srq = file->private_data;
+
+	krdma_user_fdinfo(seq, "srq", srq->session);
+	seq_printf(seq, "id:\t%u\ndevice:\t%u\ndepth:\t%u\n", srq->target.id, srq->device_id,
+		   srq->depth);
+}
+
 const struct file_operations krdma_user_srq_fops = {
 	.owner = THIS_MODULE,
 	.release = krdma_user_srq_release,
 	.poll = krdma_user_srq_poll,
+	.show_fdinfo = krdma_user_srq_fdinfo,
 	.unlocked_ioctl = krdma_user_srq_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -584,6 +585,89 @@ TEST_F(conn, it_outlives_its_session_listener_and_queues)
 	EXPECT_EQ(0, conn_await_closed(b, PATIENCE_MS));
 	close(a);
 	close(b);
+}
+
+/* Whether a line of /proc/self/fdinfo says so; the first that begins with @key. */
+static bool proc_says(int fd, const char *key, const char *value)
+{
+	char path[64], line[256];
+	size_t length = strlen(key);
+	bool says = false;
+	FILE *info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = fopen(path, "re");
+	while (info && fgets(line, sizeof(line), info)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, key, length) || line[length] != ':')
+			continue;
+		says = !strcmp(line + length + 2, value);
+		if (!says)
+			printf("# %s\n", line);
+		break;
+	}
+	if (info)
+		fclose(info);
+	return says;
+}
+
+static const char *number(char text[32], uint64_t value)
+{
+	snprintf(text, 32, "%" PRIu64, value);
+	return text;
+}
+
+/* For those who look from outside: what each descriptor is, and how it does. */
+TEST(what_proc_tells_of_each_descriptor)
+{
+	struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
+	char text[64], digits[32];
+	struct krdma_conn_query query;
+	struct memory memory;
+	struct pair pair;
+
+	ASSERT_EQ(0, pair_open(&pair, NULL));
+	ASSERT_EQ(0, memory_create(pair.sessions[0], pair.device, 8192, ACCESS_ALL, &memory));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&pair, sqe_remote(KRDMA_OP_WRITE, pair.a.id, 1, &memory, 0, 64,
+						 &memory, 4096)));
+	srq.device_id = pair.device;
+	srq.queue_fd = pair.a.queue->fd;
+	ASSERT_EQ(0, session_request(pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
+
+	EXPECT_TRUE(proc_says(pair.sessions[0], "krdma", "session"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "memory_count", "1"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "memory_bytes", "8192"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "watch", "0"));
+
+	ASSERT_EQ(0, conn_query(pair.a.conn, NULL, 0, &query));
+	EXPECT_TRUE(proc_says(pair.a.conn, "krdma", "connection"));
+	EXPECT_TRUE(proc_says(pair.a.conn, "id", number(digits, pair.a.id)));
+	EXPECT_TRUE(proc_says(pair.a.conn, "state", "connected"));
+	EXPECT_TRUE(proc_says(pair.a.conn, "qp", number(digits, query.qp_number)));
+	EXPECT_TRUE(proc_says(pair.a.conn, "sends_posted", "1"));
+	EXPECT_TRUE(proc_says(pair.a.conn, "sends_completed", "1"));
+	EXPECT_TRUE(proc_says(pair.a.conn, "receives_posted", "0"));
+	snprintf(text, sizeof(text), BOOT_ADDRESS ":%u", address_port(&pair.address));
+	EXPECT_TRUE(proc_says(pair.a.conn, "remote", text));
+	EXPECT_TRUE(proc_says(pair.listener, "krdma", "listener"));
+	EXPECT_TRUE(proc_says(pair.listener, "local", text));
+	EXPECT_TRUE(proc_says(pair.listener, "waiting", "0"));
+
+	EXPECT_TRUE(proc_says(pair.a.queue->fd, "krdma", "queue"));
+	EXPECT_TRUE(proc_says(pair.a.queue->fd, "submitted", "1"));
+	EXPECT_TRUE(proc_says(pair.a.queue->fd, "completed", "1"));
+	EXPECT_TRUE(proc_says(pair.a.queue->fd, "untaken", "0"));
+	EXPECT_TRUE(proc_says(srq.fd, "krdma", "srq"));
+	EXPECT_TRUE(proc_says(srq.fd, "id", number(digits, srq.id)));
+
+	ASSERT_EQ(0, conn_disconnect(pair.b.conn, 0));
+	ASSERT_EQ(0, conn_await_closed(pair.a.conn, PATIENCE_MS));
+	EXPECT_TRUE(proc_says(pair.a.conn, "state", "closed"));
+	EXPECT_TRUE(proc_says(pair.a.conn, "error", "-104"));
+	close(srq.fd);
+	memory_destroy(&memory);
+	pair_close(&pair);
 }
 
 TEST_HARNESS_MAIN
