@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -613,7 +612,7 @@ static bool proc_says(int fd, const char *key, const char *value)
 
 static const char *number(char text[32], uint64_t value)
 {
-	snprintf(text, 32, "%" PRIu64, value);
+	snprintf(text, 32, "%llu", (unsigned long long)value);
 	return text;
 }
 
