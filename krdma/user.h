@@ -112,7 +112,7 @@ struct sockaddr_storage;
 
 /**
  * struct krdma_user_session - one opening of /dev/krdma
- * @id: its number, for those who look at descriptors from outside; of 2^32 in turn
+ * @id: krdma_user_number()
  * @refs: the file's, and one for each object that was made in it.  Memory has
  *	none: it ends with the last of these.
  * @core: the core's
@@ -414,11 +414,13 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 void krdma_user_fd_install(struct krdma_user_fd *ufd);
 void krdma_user_fd_cancel(struct krdma_user_fd *ufd);
 
-/* What /proc/PID/fdinfo tells of each first: what it is, and in which session. */
-static inline void krdma_user_fdinfo(struct seq_file *seq, const char *kind,
+u32 krdma_user_number(void);
+
+/* What /proc/PID/fdinfo tells of each first: what it is, which, and in which session. */
+static inline void krdma_user_fdinfo(struct seq_file *seq, const char *kind, u32 id,
 				     const struct krdma_user_session *session)
 {
-	seq_printf(seq, "krdma:\t%s\nsession:\t%u\n", kind, session->id);
+	seq_printf(seq, "krdma:\t%s\nid:\t%u\nsession:\t%u\n", kind, id, session->id);
 }
 
 /* Not to wait is said of the file, or with one read. */

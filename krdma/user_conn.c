@@ -115,7 +115,7 @@ struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 	conn = krdma_user_conn_alloc(session);
 	if (IS_ERR(conn))
 		return conn;
-	ret = krdma_user_fd_reserve(ufd, "[krdma_conn]", &krdma_user_conn_fops, conn, O_RDWR);
+	ret = krdma_user_fd_reserve(ufd, "[krdma-conn]", &krdma_user_conn_fops, conn, O_RDWR);
 	if (ret) {
 		krdma_user_conn_put(conn);
 		return ERR_PTR(ret);
@@ -413,10 +413,10 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	unread = conn->record_tail - conn->record_head;
 	spin_unlock(&conn->lock);
 
-	krdma_user_fdinfo(seq, "connection", conn->session);
-	seq_printf(seq, "id:\t%u\nstate:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
-		   conn->target.id, krdma_conn_state_name(info.state), info.error,
-		   info.device_id, info.qp_number);
+	krdma_user_fdinfo(seq, "connection", conn->target.id, conn->session);
+	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
+		   krdma_conn_state_name(info.state), info.error, info.device_id,
+		   info.qp_number);
 	/* Before they are known they have no family. */
 	if (local.ss_family)
 		seq_printf(seq, "local:\t%pISpc\n", &local);

@@ -156,7 +156,20 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	kfree(session);
 }
 
-static atomic_t krdma_user_session_ids;
+/**
+ * krdma_user_number - a number for those who look at descriptors from outside
+ *
+ * For what no request names: sessions, listeners, queues.
+ *
+ * Context: any.
+ * Return: the number, of 2^32 in turn.
+ */
+u32 krdma_user_number(void)
+{
+	static atomic_t last;
+
+	return (u32)atomic_inc_return(&last);
+}
 
 static struct krdma_user_session *krdma_user_session_create(struct net *net)
 {
@@ -166,7 +179,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	session = kzalloc_obj(*session, GFP_KERNEL_ACCOUNT);
 	if (!session)
 		return ERR_PTR(-ENOMEM);
-	session->id = (u32)atomic_inc_return(&krdma_user_session_ids);
+	session->id = krdma_user_number();
 	refcount_set(&session->refs, 1);
 	krdma_user_memory_begin(session);
 	init_waitqueue_head(&session->wait);
@@ -242,7 +255,7 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	}
 	rcu_read_unlock();
 
-	krdma_user_fdinfo(seq, "session", session);
+	krdma_user_fdinfo(seq, "session", session->id, session);
 	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
 	/* Pairs with the one who has set it. */
 	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->watch));

@@ -24,11 +24,13 @@
 
 /**
  * struct krdma_user_listener - a listener's file
+ * @id: krdma_user_number()
  * @session: a reference is held
  * @core: the core's; a reference is held
  * @wait: for requests, and for the end of the device
  */
 struct krdma_user_listener {
+	u32 id;
 	struct krdma_user_session *session;
 	struct krdma_listener *core;
 	wait_queue_head_t wait;
@@ -67,6 +69,7 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 		ret = -ENOMEM;
 		goto err_charge;
 	}
+	listener->id = krdma_user_number();
 	init_waitqueue_head(&listener->wait);
 	attr.context = listener;
 
@@ -233,7 +236,7 @@ static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
 	struct krdma_user_listener *listener = file->private_data;
 	struct sockaddr_storage address = {};
 
-	krdma_user_fdinfo(seq, "listener", listener->session);
+	krdma_user_fdinfo(seq, "listener", listener->id, listener->session);
 	if (!krdma_listener_address(listener->core, &address))
 		seq_printf(seq, "local:\t%pISpc\n", &address);
 	seq_printf(seq, "waiting:\t%d\n", max(krdma_listener_pending(listener->core), 0));
@@ -270,7 +273,7 @@ int krdma_user_listen(struct krdma_user_request *request)
 	listener = krdma_user_listener_create(request->session, listen);
 	if (IS_ERR(listener))
 		return PTR_ERR(listener);
-	ret = krdma_user_fd_reserve(&ufd, "[krdma_listener]", &krdma_user_listener_fops,
+	ret = krdma_user_fd_reserve(&ufd, "[krdma-listener]", &krdma_user_listener_fops,
 				    listener, O_RDWR);
 	if (ret) {
 		krdma_user_listener_destroy(listener);

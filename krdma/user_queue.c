@@ -252,6 +252,7 @@ static struct krdma_user_queue *krdma_user_queue_new(struct krdma_user_session *
 	queue = kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT);
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
+	queue->id = krdma_user_number();
 	refcount_set(&queue->refs, 1);
 	queue->session = session;
 	queue->polled = create->flags & KRDMA_QUEUE_POLLED;
@@ -461,7 +462,7 @@ static void krdma_user_queue_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_queue *queue = file->private_data;
 
-	krdma_user_fdinfo(seq, "queue", queue->session);
+	krdma_user_fdinfo(seq, "queue", queue->id, queue->session);
 	seq_printf(seq, "device:\t%u\npolled:\t%d\nsq_entries:\t%u\ncq_entries:\t%u\n",
 		   READ_ONCE(queue->device_id), queue->polled, queue->layout.sq_entries,
 		   queue->layout.cq_entries);

@@ -58,6 +58,7 @@ struct krdma_user_batch {
 
 /**
  * struct krdma_user_queue - a queue's file
+ * @id: krdma_user_number()
  * @refs: the file's, and one for each connection and shared receive queue that uses it
  * @session: a reference is held
  * @layout: of the memory; ours, not the one that the program sees
@@ -98,6 +99,7 @@ struct krdma_user_batch {
  * free and @core is there.
  */
 struct krdma_user_queue {
+	u32 id;
 	refcount_t refs;
 	struct krdma_user_session *session;
 	struct krdma_user_ring_layout layout;

@@ -261,9 +261,8 @@ static void krdma_user_srq_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_srq *srq = file->private_data;
 
-	krdma_user_fdinfo(seq, "srq", srq->session);
-	seq_printf(seq, "id:\t%u\ndevice:\t%u\ndepth:\t%u\n", srq->target.id, srq->device_id,
-		   srq->depth);
+	krdma_user_fdinfo(seq, "srq", srq->target.id, srq->session);
+	seq_printf(seq, "device:\t%u\ndepth:\t%u\n", srq->device_id, srq->depth);
 }
 
 const struct file_operations krdma_user_srq_fops = {

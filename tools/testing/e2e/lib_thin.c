@@ -294,6 +294,7 @@ TEST_F(thin, nobody_wants_it)
 struct crowd {
 	struct krdma_queue *queue;
 	struct krdma_sqe entry;
+	unsigned int all;
 	atomic_uint next;
 	atomic_uint seen[THREADS * EACH];
 	atomic_uint total;
@@ -303,7 +304,7 @@ struct crowd {
 static void count(struct crowd *crowd, const struct krdma_cqe *cqes, size_t taken)
 {
 	for (size_t i = 0; i < taken; i++) {
-		if (cqes[i].status || cqes[i].cookie >= THREADS * EACH)
+		if (cqes[i].status || cqes[i].cookie >= crowd->all)
 			crowd->error = -EPROTO;
 		else
 			crowd->seen[cqes[i].cookie]++;
@@ -320,7 +321,7 @@ static void *work(void *argument)
 	unsigned int number;
 	int err;
 
-	while ((number = crowd->next++) < THREADS * EACH && !crowd->error) {
+	while ((number = crowd->next++) < crowd->all && !crowd->error) {
 		entry.cookie = number;
 		do {
 			taken = 0;
@@ -354,16 +355,17 @@ TEST_F(thin, many_threads_at_one_queue)
 
 	crowd.queue = self->pair.queues[0];
 	crowd.entry = write_of(self, 0);
+	crowd.all = THREADS * rounds(EACH, 40);
 	for (int i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &crowd));
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	ASSERT_EQ(0, crowd.error);
-	while (crowd.total < THREADS * EACH) {
+	while (crowd.total < crowd.all) {
 		ASSERT_EQ(0, krdma_queue_wait(crowd.queue, cqes, 8, 1, LIB_PATIENCE, &taken));
 		count(&crowd, cqes, taken);
 	}
-	for (int i = 0; i < THREADS * EACH; i++)
+	for (unsigned int i = 0; i < crowd.all; i++)
 		EXPECT_EQ(1, crowd.seen[i]);
 }
 
