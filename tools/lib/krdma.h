@@ -421,6 +421,9 @@ int krdma_queue_create(struct krdma *session, const struct krdma_queue_create *o
  *
  * Errors: why the next one was refused, as <linux/krdma_ring.h> says, above all
  * EAGAIN (the connection's depth is used up: take completions) and ENOTCONN.
+ *
+ * On a queue that is polled nothing ends unless somebody asks, not even silent
+ * operations: krdma_queue_take() now and then gives their places back.
  */
 int krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries, size_t count,
 		     size_t *accepted);

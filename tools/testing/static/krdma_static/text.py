@@ -16,6 +16,7 @@ LICENCES = (
     ("uapi/", "GPL-2.0 WITH Linux-syscall-note"),
     ("tools/lib/", "LGPL-2.1 OR BSD-2-Clause"),
     ("tools/cli/", "LGPL-2.1 OR BSD-2-Clause"),
+    ("tools/examples/", "LGPL-2.1 OR BSD-2-Clause"),
     ("", GPL),
 )
 # Files that have no comments: lists and output to compare with.

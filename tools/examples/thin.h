@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What both ends of the example of the thin layer have in common.
+ */
+#ifndef EXAMPLE_THIN_H
+#define EXAMPLE_THIN_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <krdma.h>
+
+#define PORT		7472
+#define BUFFER_SIZE	(1024 * 1024)
+#define PATIENCE_MS	30000
+
+/* The size of a message: what a client asks for, and how it went. */
+#define MESSAGE_SIZE	64
+
+static inline void check(const char *what, int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "%s: %s (%s)\n", what, strerror(-err), krdma_error_name(err));
+	exit(1);
+}
+
+/* Waits for one completion of the queue, which must be a success. */
+static inline struct krdma_cqe complete(struct krdma_queue *queue)
+{
+	struct krdma_cqe cqe;
+	size_t taken;
+
+	check("no completion",
+	      krdma_queue_wait(queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS), &taken));
+	if (cqe.status == KRDMA_STATUS_SUCCESS)
+		return cqe;
+	fprintf(stderr, "%s: %s\n", krdma_opcode_name(cqe.opcode), krdma_status_name(cqe.status));
+	exit(1);
+}
+
+#endif

@@ -1,0 +1,791 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Messages as long as memory is.
+ *
+ * Two kinds of short messages travel: announcements, with the descriptor of the data,
+ * and answers.  An end has at most one announcement under way, until it has been
+ * answered, and at most one answer; so two receives are always enough, and by the time
+ * that one of them is sent again, the peer has had the one before, and its memory is
+ * free.  They are silent: when one fails, all is over, and receives tell it.
+ *
+ * In a message all numbers are little-endian:
+ *
+ *	 0  magic, 32 bits
+ *	 4  kind, 8 bits
+ *	 5  zero, 8 bits
+ *	 6  verdict, 16 bits; of an answer
+ *	 8  length, 64 bits; of an announcement
+ *	16  descriptor; of an announcement, zeroes if the length is 0
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+#include "krdma_entry.h"
+#include "krdma_message.h"
+#include "wire.h"
+
+/* "KRDb" */
+#define MAGIC		0x6244524bu
+#define WIRE_SIZE	(16 + KRDMA_DESCRIPTOR_SIZE)
+
+#define RECEIVES	2
+#define PIECES_MAX	16
+#define DEFAULT_PIECES	4
+#define DEFAULT_PIECE	(1024 * 1024)
+#define PIECE_MAX	(1024 * 1024 * 1024)
+/* Announcements and answers that may be under way at a time, generously. */
+#define SENDS		16
+
+/* When a connection is over, the reason is known soon. */
+#define REASON_MS	2000
+
+#define NS_PER_S	1000000000ull
+
+enum kind {
+	ANNOUNCEMENT = 1,
+	ANSWER = 2,
+};
+
+enum verdict {
+	RECEIVED = 0,
+	TOO_LONG = 1,
+	GIVEN_UP = 2,
+};
+
+/* Where what is sent is put together, behind the receives. */
+enum {
+	SLOT_ANNOUNCEMENT = RECEIVES,
+	SLOT_ANSWER,
+	SLOTS,
+};
+
+/**
+ * struct krdma_messenger - one end
+ * @session, @conn: the caller's
+ * @options: none 0 that has a default
+ * @device_id: the connection's
+ * @queue: for announcements, answers and reads
+ * @recv_queue: for receives
+ * @memory: slots of WIRE_SIZE
+ * @lock: for all below, never held while something is waited for
+ * @changed: of anything below; broadcast
+ * @sending, @receiving: a thread does; the others wait for their turn
+ * @looking: a thread asks the receive queue
+ * @reading: a thread asks the other queue
+ * @failed: why it cannot be used any more, a negative errno
+ * @announced: the peer has announced a message that was not answered
+ * @length: its length
+ * @remote: its data
+ * @answered: the peer has answered
+ * @verdict: what
+ */
+struct krdma_messenger {
+	struct krdma *session;
+	struct krdma_conn *conn;
+	struct krdma_messenger_options options;
+	uint32_t device_id;
+	struct krdma_queue *queue;
+	struct krdma_queue *recv_queue;
+	struct krdma_memory *memory;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool sending;
+	bool receiving;
+	bool looking;
+	bool reading;
+	int failed;
+	bool announced;
+	uint64_t length;
+	struct krdma_remote remote;
+	bool answered;
+	uint32_t verdict;
+};
+
+/*
+ * Making
+ */
+
+static int check_options(struct krdma_messenger_options *options)
+{
+	if (options->polled > 1 || options->pieces > PIECES_MAX ||
+	    options->piece_size > PIECE_MAX)
+		return -EINVAL;
+	if (!options->piece_size)
+		options->piece_size = DEFAULT_PIECE;
+	if (!options->pieces)
+		options->pieces = DEFAULT_PIECES;
+	return 0;
+}
+
+static int make_lock(struct krdma_messenger *messenger)
+{
+	pthread_condattr_t attributes;
+	int err;
+
+	err = pthread_condattr_init(&attributes);
+	if (err)
+		return -err;
+	err = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	if (!err)
+		err = pthread_cond_init(&messenger->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	if (err)
+		return -err;
+	err = pthread_mutex_init(&messenger->lock, NULL);
+	if (err)
+		pthread_cond_destroy(&messenger->changed);
+	return -err;
+}
+
+/*
+ * The depth of the send queue: the reads under way, each as many of the device's as it
+ * takes; announcements and answers; and as much again, because what is silent gives its
+ * place back with half a depth of others.
+ */
+static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
+{
+	struct krdma_device_query device;
+	struct krdma_port_query port;
+	uint32_t longest = PIECE_MAX;
+	int err;
+
+	err = krdma_device_get(messenger->session, messenger->device_id, &device, sizeof(device));
+	for (uint32_t number = 1; !err && number <= device.port_count; number++) {
+		err = krdma_port_get(messenger->session, messenger->device_id, number, &port,
+				     sizeof(port));
+		if (!err && port.max_msg_size && port.max_msg_size < longest)
+			longest = port.max_msg_size;
+	}
+	/* It was there when the connection found it. */
+	if (err)
+		return err == -ENOENT ? -ENODEV : err;
+	*depth = 2 * (messenger->options.pieces *
+		      ((messenger->options.piece_size - 1) / longest + 1) + SENDS);
+	return 0;
+}
+
+static int make_queues(struct krdma_messenger *messenger, uint32_t depth)
+{
+	struct krdma_queue_create options = {
+		.size = sizeof(options),
+		.flags = messenger->options.polled ? KRDMA_QUEUE_POLLED : 0,
+		.cq_entries = depth + KRDMA_QUEUE_EXTRA,
+	};
+	int err;
+
+	err = krdma_queue_create(messenger->session, &options, &messenger->queue);
+	if (err)
+		return err;
+	options.cq_entries = RECEIVES + KRDMA_QUEUE_EXTRA;
+	return krdma_queue_create(messenger->session, &options, &messenger->recv_queue);
+}
+
+static int post_receive(struct krdma_messenger *messenger, uint64_t slot)
+{
+	struct krdma_sqe entry = krdma_entry_receive(messenger->conn, slot, messenger->memory,
+						     slot * WIRE_SIZE, WIRE_SIZE);
+
+	return krdma_queue_post(messenger->recv_queue, &entry, 1, NULL);
+}
+
+static int prepare(struct krdma_messenger *messenger)
+{
+	struct krdma_conn_prepare options = {
+		.size = sizeof(options), .recv_depth = RECEIVES, .max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct krdma_conn_query query;
+	int err;
+
+	err = krdma_conn_get(messenger->conn, &query, sizeof(query));
+	if (err)
+		return err;
+	messenger->device_id = query.device_id;
+	err = find_depth(messenger, &options.send_depth);
+	if (!err)
+		err = make_queues(messenger, options.send_depth);
+	if (!err)
+		err = krdma_memory_create(messenger->session, messenger->device_id,
+					  SLOTS * WIRE_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
+					  &messenger->memory);
+	if (!err)
+		err = krdma_conn_prepare(messenger->conn, messenger->queue, messenger->recv_queue,
+					 NULL, &options);
+	for (uint64_t slot = 0; slot < RECEIVES && !err; slot++)
+		err = post_receive(messenger, slot);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_messenger_create(struct krdma *session, struct krdma_conn *conn,
+					const struct krdma_messenger_options *options,
+					struct krdma_messenger **messenger)
+{
+	struct krdma_messenger *new;
+	int err;
+
+	if (!session || !conn || !messenger)
+		return -EINVAL;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->session = session;
+	new->conn = conn;
+	err = request_options(&new->options, sizeof(new->options), options);
+	if (!err)
+		err = check_options(&new->options);
+	if (!err)
+		err = make_lock(new);
+	if (err) {
+		free(new);
+		return err;
+	}
+	err = prepare(new);
+	if (err)
+		krdma_messenger_destroy(new);
+	else
+		*messenger = new;
+	return err;
+}
+
+KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
+{
+	if (!messenger)
+		return;
+	krdma_queue_close(messenger->queue);
+	krdma_queue_close(messenger->recv_queue);
+	/* Receives are in it as long as the connection is there. */
+	krdma_memory_release(messenger->memory, KRDMA_RELEASE_LATER);
+	pthread_mutex_destroy(&messenger->lock);
+	pthread_cond_destroy(&messenger->changed);
+	free(messenger);
+}
+
+/*
+ * Waiting
+ */
+
+/* With the lock: until something has changed; -ETIMEDOUT. */
+static int doze(struct krdma_messenger *messenger, uint64_t deadline)
+{
+	struct timespec until;
+
+	if (deadline == KRDMA_FOREVER)
+		return -pthread_cond_wait(&messenger->changed, &messenger->lock);
+	until.tv_sec = (time_t)(deadline / NS_PER_S);
+	until.tv_nsec = (long)(deadline % NS_PER_S);
+	return -pthread_cond_timedwait(&messenger->changed, &messenger->lock, &until);
+}
+
+static int begin_turn(struct krdma_messenger *messenger, bool *turn, uint64_t deadline)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&messenger->lock);
+	while (*turn && !err)
+		err = doze(messenger, deadline);
+	if (!*turn)
+		err = messenger->failed;
+	if (!err)
+		*turn = true;
+	pthread_mutex_unlock(&messenger->lock);
+	return err;
+}
+
+static void end_turn(struct krdma_messenger *messenger, bool *turn)
+{
+	pthread_mutex_lock(&messenger->lock);
+	*turn = false;
+	pthread_cond_broadcast(&messenger->changed);
+	pthread_mutex_unlock(&messenger->lock);
+}
+
+static int fail(struct krdma_messenger *messenger, int err)
+{
+	pthread_mutex_lock(&messenger->lock);
+	if (!messenger->failed)
+		messenger->failed = err;
+	err = messenger->failed;
+	pthread_cond_broadcast(&messenger->changed);
+	pthread_mutex_unlock(&messenger->lock);
+	return err;
+}
+
+/* Something of the connection has failed, and with that all of it: why. */
+static int over(struct krdma_messenger *messenger)
+{
+	uint64_t deadline = krdma_deadline(REASON_MS);
+	int err;
+
+	do {
+		err = krdma_conn_wait(messenger->conn, deadline, NULL);
+	} while (err == -EINTR);
+	switch (err) {
+	case 0:
+		krdma_conn_disconnect(messenger->conn, KRDMA_DISCONNECT_ABORT);
+		return fail(messenger, -ECONNRESET);
+	case -ENOTCONN:
+	case -ECONNABORTED:
+		return fail(messenger, -ENOTCONN);
+	case -ENODEV:
+		return fail(messenger, err);
+	default:
+		return fail(messenger, -ECONNRESET);
+	}
+}
+
+/*
+ * What arrives
+ */
+
+static unsigned char *slot_data(const struct krdma_messenger *messenger, uint64_t slot)
+{
+	return (unsigned char *)krdma_memory_data(messenger->memory) + slot * WIRE_SIZE;
+}
+
+static int read_announcement(struct krdma_messenger *messenger, const unsigned char *wire)
+{
+	if (messenger->announced)
+		return -EPROTO;
+	messenger->length = wire_get64(wire + 8);
+	if (messenger->length) {
+		if (krdma_remote_read(wire + 16, KRDMA_DESCRIPTOR_SIZE, &messenger->remote) ||
+		    messenger->remote.length != messenger->length)
+			return -EPROTO;
+	}
+	messenger->announced = true;
+	return 0;
+}
+
+static int read_answer(struct krdma_messenger *messenger, const unsigned char *wire)
+{
+	if (messenger->answered || !messenger->sending)
+		return -EPROTO;
+	messenger->verdict = wire_get16(wire + 6);
+	messenger->answered = true;
+	return messenger->verdict > GIVEN_UP ? -EPROTO : 0;
+}
+
+/* With the lock. */
+static int arrived(struct krdma_messenger *messenger, const struct krdma_cqe *cqe)
+{
+	const unsigned char *wire = slot_data(messenger, cqe->cookie);
+	int err;
+
+	if (cqe->length != WIRE_SIZE || (cqe->flags & KRDMA_CQE_IMM) || wire_get32(wire) != MAGIC)
+		return -EPROTO;
+	if (wire[4] == ANNOUNCEMENT)
+		err = read_announcement(messenger, wire);
+	else if (wire[4] == ANSWER)
+		err = read_answer(messenger, wire);
+	else
+		err = -EPROTO;
+	/* Before anything is sent that the peer answers. */
+	return err ? err : post_receive(messenger, cqe->cookie);
+}
+
+/* This thread asks the queue while others sleep; with the lock, which is given up for it. */
+static int look(struct krdma_messenger *messenger, uint64_t deadline)
+{
+	struct krdma_cqe cqes[RECEIVES];
+	size_t taken = 0;
+	int err, bad = 0;
+
+	messenger->looking = true;
+	pthread_mutex_unlock(&messenger->lock);
+	err = krdma_queue_wait(messenger->recv_queue, cqes, RECEIVES, 1, deadline, &taken);
+
+	pthread_mutex_lock(&messenger->lock);
+	for (size_t i = 0; !err && i < taken && !bad; i++)
+		bad = cqes[i].status == KRDMA_STATUS_SUCCESS ? arrived(messenger, &cqes[i]) :
+							       -ECONNRESET;
+	pthread_mutex_unlock(&messenger->lock);
+
+	if (err == -EAGAIN)
+		err = -ETIMEDOUT;
+	if (bad == -EPROTO) {
+		fail(messenger, bad);
+		krdma_conn_disconnect(messenger->conn, KRDMA_DISCONNECT_ABORT);
+	} else if (bad || (err && err != -ETIMEDOUT && err != -EINTR)) {
+		over(messenger);
+	}
+
+	pthread_mutex_lock(&messenger->lock);
+	messenger->looking = false;
+	pthread_cond_broadcast(&messenger->changed);
+	return err;
+}
+
+/* Until *@what; which outlives the end of the connection. */
+static int await(struct krdma_messenger *messenger, const bool *what, uint64_t deadline)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&messenger->lock);
+	while (!*what) {
+		if (messenger->failed)
+			err = messenger->failed;
+		if (err)
+			break;
+		err = messenger->looking ? doze(messenger, deadline) : look(messenger, deadline);
+	}
+	if (*what)
+		err = 0;
+	pthread_mutex_unlock(&messenger->lock);
+	return err;
+}
+
+/*
+ * Sending
+ */
+
+/*
+ * What is silent gives its place in a polled queue back when somebody asks the device; if
+ * nobody does, this thread.
+ */
+static void poll_silent(struct krdma_messenger *messenger)
+{
+	struct krdma_cqe cqes[SENDS];
+	size_t taken;
+	bool mine;
+
+	if (!messenger->options.polled)
+		return;
+	pthread_mutex_lock(&messenger->lock);
+	mine = !messenger->reading;
+	messenger->reading = true;
+	pthread_mutex_unlock(&messenger->lock);
+	if (!mine)
+		return;
+	/* Nothing is there but what has failed, and with that all of it: others find out. */
+	krdma_queue_take(messenger->queue, cqes, SENDS, &taken);
+	end_turn(messenger, &messenger->reading);
+}
+
+static int post(struct krdma_messenger *messenger, unsigned int slot)
+{
+	struct krdma_sqe entry = krdma_entry_send(messenger->conn, 0, messenger->memory,
+						  slot * WIRE_SIZE, WIRE_SIZE);
+	int err;
+
+	poll_silent(messenger);
+	entry.flags = KRDMA_SQE_SILENT;
+	err = krdma_queue_post(messenger->queue, &entry, 1, NULL);
+	return err == -ENOTCONN || err == -ENODEV ? over(messenger) : err;
+}
+
+static int announce(struct krdma_messenger *messenger, struct krdma_memory *memory, size_t offset,
+		    size_t length)
+{
+	unsigned char *wire = slot_data(messenger, SLOT_ANNOUNCEMENT);
+	int err = 0;
+
+	memset(wire, 0, WIRE_SIZE);
+	wire_put32(wire, MAGIC);
+	wire[4] = ANNOUNCEMENT;
+	wire_put64(wire + 8, length);
+	if (length)
+		err = krdma_memory_describe(memory, offset, length, wire + 16);
+	if (err)
+		return err;
+	pthread_mutex_lock(&messenger->lock);
+	messenger->answered = false;
+	pthread_mutex_unlock(&messenger->lock);
+	return post(messenger, SLOT_ANNOUNCEMENT);
+}
+
+/* Until it is answered.  It cannot be taken back: the peer may be reading. */
+static int await_answer(struct krdma_messenger *messenger, uint64_t deadline)
+{
+	int err;
+
+	do {
+		err = await(messenger, &messenger->answered, deadline);
+	} while (err == -EINTR);
+	if (err == -ETIMEDOUT) {
+		fail(messenger, -ENOTCONN);
+		krdma_conn_disconnect(messenger->conn, KRDMA_DISCONNECT_ABORT);
+	}
+	if (err)
+		return err;
+	switch (messenger->verdict) {
+	case RECEIVED:
+		return 0;
+	case TOO_LONG:
+		return -EMSGSIZE;
+	default:
+		return -ECANCELED;
+	}
+}
+
+/* In a turn. */
+static int send_from(struct krdma_messenger *messenger, struct krdma_memory *memory, size_t offset,
+		     size_t length, uint64_t deadline)
+{
+	int err = announce(messenger, memory, offset, length);
+
+	return err ? err : await_answer(messenger, deadline);
+}
+
+KRDMA_PUBLIC int krdma_message_send_memory(struct krdma_messenger *messenger,
+					   struct krdma_memory *memory, size_t offset,
+					   size_t length, uint64_t deadline)
+{
+	int err;
+
+	if (!messenger || !memory)
+		return -EINVAL;
+	if (offset > krdma_memory_length(memory) || length > krdma_memory_length(memory) - offset)
+		return -ERANGE;
+	err = begin_turn(messenger, &messenger->sending, deadline);
+	if (err)
+		return err;
+	err = send_from(messenger, memory, offset, length, deadline);
+	end_turn(messenger, &messenger->sending);
+	return err;
+}
+
+/* When the connection has been aborted, the device lets go of the memory soon. */
+static void release(struct krdma_memory *memory)
+{
+	if (krdma_memory_release(memory, 0))
+		krdma_memory_release(memory, KRDMA_RELEASE_LATER);
+}
+
+KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const void *data,
+				    size_t length, uint64_t deadline)
+{
+	struct krdma_memory *memory = NULL;
+	int err;
+
+	if (!messenger || (length && !data))
+		return -EINVAL;
+	err = begin_turn(messenger, &messenger->sending, deadline);
+	if (err)
+		return err;
+	/* Nothing is written there: the peer may only read. */
+	if (length)
+		err = krdma_memory_register(messenger->session, messenger->device_id, (void *)data,
+					    length, KRDMA_ACCESS_REMOTE_READ, &memory);
+	if (!err)
+		err = send_from(messenger, memory, 0, length, deadline);
+	release(memory);
+	end_turn(messenger, &messenger->sending);
+	return err;
+}
+
+/*
+ * Receiving
+ */
+
+/**
+ * struct reading - a message on its way
+ * @memory: where to
+ * @offset: where in it
+ * @length: of the message
+ * @asked: bytes that were asked for
+ * @done: bytes that are there
+ * @under_way: reads
+ * @stopped: why no more are asked for, a negative errno
+ */
+struct reading {
+	struct krdma_memory *memory;
+	size_t offset;
+	uint64_t length;
+	uint64_t asked;
+	uint64_t done;
+	unsigned int under_way;
+	int stopped;
+};
+
+/* As many reads as may be under way; the next one is not asked for if it is refused. */
+static void ask(struct krdma_messenger *messenger, struct reading *reading)
+{
+	while (reading->asked < reading->length && !reading->stopped &&
+	       reading->under_way < messenger->options.pieces) {
+		uint64_t left = reading->length - reading->asked;
+		uint32_t length = messenger->options.piece_size;
+		struct krdma_sqe entry;
+		int err;
+
+		if (left < length)
+			length = (uint32_t)left;
+		entry = krdma_entry_read(messenger->conn, length, reading->memory,
+					 reading->offset + reading->asked, length,
+					 &messenger->remote, reading->asked);
+		err = krdma_queue_post(messenger->queue, &entry, 1, NULL);
+		if (err) {
+			reading->stopped = err;
+			return;
+		}
+		reading->asked += length;
+		reading->under_way++;
+	}
+}
+
+/* A read, or something silent that has failed. */
+static void ended(const struct krdma_messenger *messenger, struct reading *reading,
+		  const struct krdma_cqe *cqe)
+{
+	const struct krdma_messenger_options *options = &messenger->options;
+
+	if (cqe->opcode == KRDMA_OP_READ)
+		reading->under_way--;
+	if (cqe->status != KRDMA_STATUS_SUCCESS) {
+		reading->stopped = -ENOTCONN;
+		return;
+	}
+	reading->done += cqe->cookie;
+	if (!reading->stopped && options->progress &&
+	    options->progress(options->context, reading->done, reading->length))
+		reading->stopped = -ECANCELED;
+}
+
+/*
+ * Takes the ends of reads, at least one.  Of those that are under way there is an end in
+ * any case: if the peer does not answer, the device gives up in some seconds.
+ */
+static void take(struct krdma_messenger *messenger, struct reading *reading, uint64_t deadline)
+{
+	struct krdma_cqe cqes[PIECES_MAX];
+	size_t taken = 0;
+	int err;
+
+	err = krdma_queue_wait(messenger->queue, cqes, PIECES_MAX, 1,
+			       reading->stopped ? KRDMA_FOREVER : deadline, &taken);
+	if (err == -EINTR)
+		return;
+	if (err) {
+		if (!reading->stopped)
+			reading->stopped = err == -EAGAIN ? -ETIMEDOUT : err;
+		else
+			/* The device is gone, and every operation with it. */
+			reading->under_way = 0;
+		return;
+	}
+	for (size_t i = 0; i < taken; i++)
+		ended(messenger, reading, &cqes[i]);
+}
+
+static void read_all(struct krdma_messenger *messenger, struct reading *reading, uint64_t deadline)
+{
+	while (reading->done < reading->length) {
+		ask(messenger, reading);
+		if (!reading->under_way)
+			break;
+		take(messenger, reading, deadline);
+	}
+	/* It was all there when somebody wanted it to end. */
+	if (reading->done == reading->length && reading->stopped == -ETIMEDOUT)
+		reading->stopped = 0;
+}
+
+static int answer(struct krdma_messenger *messenger, enum verdict verdict)
+{
+	unsigned char *wire = slot_data(messenger, SLOT_ANSWER);
+
+	pthread_mutex_lock(&messenger->lock);
+	messenger->announced = false;
+	pthread_mutex_unlock(&messenger->lock);
+	memset(wire, 0, WIRE_SIZE);
+	wire_put32(wire, MAGIC);
+	wire[4] = ANSWER;
+	wire_put16(wire + 6, (uint16_t)verdict);
+	return post(messenger, SLOT_ANSWER);
+}
+
+/* In a turn, of a message that was announced and fits. */
+static int receive_into(struct krdma_messenger *messenger, struct krdma_memory *memory,
+			size_t offset, uint64_t deadline)
+{
+	struct reading reading = {
+		.memory = memory, .offset = offset, .length = messenger->length,
+	};
+	int err;
+
+	/* Another thread only looks for what is silent, which takes no time. */
+	err = begin_turn(messenger, &messenger->reading, KRDMA_FOREVER);
+	if (err)
+		return err;
+	read_all(messenger, &reading, deadline);
+	end_turn(messenger, &messenger->reading);
+	switch (reading.stopped) {
+	case 0:
+		return answer(messenger, RECEIVED);
+	case -ENOTCONN:
+	case -ENODEV:
+		return over(messenger);
+	default:
+		err = answer(messenger, GIVEN_UP);
+		return err ? err : reading.stopped;
+	}
+}
+
+/* In a turn: until one is announced; 1: it is, and it fits. */
+static int await_message(struct krdma_messenger *messenger, size_t room, size_t *length,
+			 uint64_t deadline)
+{
+	int err = await(messenger, &messenger->announced, deadline);
+
+	if (err)
+		return err;
+	if (length)
+		*length = messenger->length < SIZE_MAX ? (size_t)messenger->length : SIZE_MAX;
+	if (messenger->length <= room)
+		return 0;
+	err = answer(messenger, TOO_LONG);
+	return err ? err : -EMSGSIZE;
+}
+
+KRDMA_PUBLIC int krdma_message_receive_memory(struct krdma_messenger *messenger,
+					      struct krdma_memory *memory, size_t offset,
+					      size_t room, size_t *length, uint64_t deadline)
+{
+	size_t is = 0;
+	int err;
+
+	if (!messenger || !memory)
+		return -EINVAL;
+	if (offset > krdma_memory_length(memory) || room > krdma_memory_length(memory) - offset)
+		return -ERANGE;
+	err = begin_turn(messenger, &messenger->receiving, deadline);
+	if (err)
+		return err;
+	err = await_message(messenger, room, &is, deadline);
+	if (!err)
+		err = receive_into(messenger, memory, offset, deadline);
+	end_turn(messenger, &messenger->receiving);
+	if (length && (!err || err == -EMSGSIZE || err == -ECANCELED))
+		*length = is;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_message_receive(struct krdma_messenger *messenger, void *data, size_t room,
+				       size_t *length, uint64_t deadline)
+{
+	struct krdma_memory *memory = NULL;
+	size_t is = 0;
+	int err;
+
+	if (!messenger || (room && !data))
+		return -EINVAL;
+	err = begin_turn(messenger, &messenger->receiving, deadline);
+	if (err)
+		return err;
+	err = await_message(messenger, room, &is, deadline);
+	if (!err && is)
+		err = krdma_memory_register(messenger->session, messenger->device_id, data, is,
+					    KRDMA_ACCESS_LOCAL_WRITE, &memory);
+	if (!err)
+		err = receive_into(messenger, memory, 0, deadline);
+	release(memory);
+	end_turn(messenger, &messenger->receiving);
+	if (length && (!err || err == -EMSGSIZE || err == -ECANCELED))
+		*length = is;
+	return err;
+}

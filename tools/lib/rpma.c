@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * librpma's descriptors, and its flush.
+ *
+ * Memory:			Private data of its examples:
+ *	 0  address, 64 bits		 0  data offset, 16 bits
+ *	 8  size, 64 bits		 2  length of the first, 8 bits
+ *	16  key, 32 bits		 3  length of the second, 8 bits
+ *	20  usage, 8 bits		 4  descriptor of memory, and right behind it
+ *					    of the configuration; 24 bytes
+ *
+ * All numbers are little-endian.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "internal.h"
+#include "krdma_entry.h"
+#include "krdma_rpma.h"
+#include "wire.h"
+
+#define USAGE_ALL	0xffu
+#define USAGE_FLUSH	(KRDMA_RPMA_FLUSH_VISIBILITY | KRDMA_RPMA_FLUSH_PERSISTENT)
+#define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
+			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
+
+/* Room for descriptors in the examples' private data, and where it begins. */
+#define EXAMPLE_AT	4
+#define EXAMPLE_ROOM	(KRDMA_RPMA_EXAMPLE_SIZE - EXAMPLE_AT)
+
+/*
+ * Descriptors
+ */
+
+static int check_usage(uint32_t usage)
+{
+	return usage && !(usage & ~USAGE_ALL) ? 0 : -EINVAL;
+}
+
+KRDMA_PUBLIC int krdma_rpma_memory_write(const struct krdma_rpma_memory *memory, void *wire)
+{
+	unsigned char *byte = wire;
+
+	if (!memory || !wire || check_usage(memory->usage))
+		return -EINVAL;
+	wire_put64(byte, memory->addr);
+	wire_put64(byte + 8, memory->size);
+	wire_put32(byte + 16, memory->key);
+	byte[20] = (unsigned char)memory->usage;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_memory_read(const void *wire, size_t length,
+					struct krdma_rpma_memory *memory)
+{
+	const unsigned char *byte = wire;
+	struct krdma_rpma_memory read;
+
+	if (!wire || !memory || length < KRDMA_RPMA_MEMORY_SIZE)
+		return -EINVAL;
+	read.addr = wire_get64(byte);
+	read.size = wire_get64(byte + 8);
+	read.key = wire_get32(byte + 16);
+	read.usage = byte[20];
+	if (check_usage(read.usage) || read.addr + read.size < read.addr)
+		return -EINVAL;
+	*memory = read;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_peer_write(const struct krdma_rpma_peer *peer, void *wire)
+{
+	if (!peer || !wire)
+		return -EINVAL;
+	*(unsigned char *)wire = !!peer->direct_write;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_peer_read(const void *wire, size_t length,
+				      struct krdma_rpma_peer *peer)
+{
+	if (!wire || !peer || length < KRDMA_RPMA_PEER_SIZE)
+		return -EINVAL;
+	peer->direct_write = !!*(const unsigned char *)wire;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_example_write(const struct krdma_rpma_example *example, void *wire)
+{
+	unsigned char bytes[KRDMA_RPMA_EXAMPLE_SIZE] = { 0 };
+	unsigned char *next = bytes + EXAMPLE_AT;
+	int err = 0;
+
+	if (!example || !wire || example->data_offset > UINT16_MAX)
+		return -EINVAL;
+	wire_put16(bytes, (uint16_t)example->data_offset);
+	if (example->has_memory) {
+		bytes[2] = KRDMA_RPMA_MEMORY_SIZE;
+		err = krdma_rpma_memory_write(&example->memory, next);
+		next += KRDMA_RPMA_MEMORY_SIZE;
+	}
+	if (!err && example->has_peer) {
+		bytes[3] = KRDMA_RPMA_PEER_SIZE;
+		err = krdma_rpma_peer_write(&example->peer, next);
+	}
+	if (!err)
+		memcpy(wire, bytes, sizeof(bytes));
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_rpma_example_read(const void *wire, size_t length,
+					 struct krdma_rpma_example *example)
+{
+	const unsigned char *byte = wire, *next = byte + EXAMPLE_AT;
+	struct krdma_rpma_example read = { 0 };
+	int err = 0;
+
+	if (!wire || !example || length < KRDMA_RPMA_EXAMPLE_SIZE)
+		return -EINVAL;
+	if (byte[2] + byte[3] > EXAMPLE_ROOM)
+		return -EINVAL;
+	read.data_offset = wire_get16(byte);
+	read.has_memory = !!byte[2];
+	read.has_peer = !!byte[3];
+	if (read.has_memory)
+		err = krdma_rpma_memory_read(next, byte[2], &read.memory);
+	if (!err && read.has_peer)
+		err = krdma_rpma_peer_read(next + byte[2], byte[3], &read.peer);
+	if (!err)
+		*example = read;
+	return err;
+}
+
+/*
+ * Rights
+ */
+
+/* One for each usage. */
+#define NEEDS	8
+
+static const struct {
+	uint32_t usage;
+	uint32_t access;
+} needs[NEEDS] = {
+	{ KRDMA_RPMA_READ_SOURCE, KRDMA_ACCESS_REMOTE_READ },
+	{ KRDMA_RPMA_READ_DESTINATION, KRDMA_ACCESS_LOCAL_WRITE },
+	{ KRDMA_RPMA_WRITE_SOURCE, KRDMA_ACCESS_LOCAL_WRITE },
+	{ KRDMA_RPMA_WRITE_DESTINATION, KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_LOCAL_WRITE },
+	{ KRDMA_RPMA_FLUSH_VISIBILITY, KRDMA_ACCESS_REMOTE_READ },
+	{ KRDMA_RPMA_FLUSH_PERSISTENT, KRDMA_ACCESS_REMOTE_READ },
+	{ KRDMA_RPMA_SEND, 0 },
+	{ KRDMA_RPMA_RECEIVE, KRDMA_ACCESS_LOCAL_WRITE },
+};
+
+KRDMA_PUBLIC int krdma_rpma_access(uint32_t usage, uint32_t transport, uint32_t *access)
+{
+	uint32_t all = 0;
+
+	if (!access || check_usage(usage))
+		return -EINVAL;
+	for (size_t i = 0; i < NEEDS; i++) {
+		if (usage & needs[i].usage)
+			all |= needs[i].access;
+	}
+	/* What answers a read is a write of the peer's there. */
+	if (transport == KRDMA_TRANSPORT_IWARP && (usage & KRDMA_RPMA_READ_DESTINATION))
+		all |= KRDMA_ACCESS_REMOTE_WRITE;
+	*access = all;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_usage(uint32_t access, uint32_t *usage)
+{
+	uint32_t all = 0;
+
+	if (!usage || (access & ~ACCESS_ALL))
+		return -EINVAL;
+	for (size_t i = 0; i < NEEDS; i++) {
+		if (!(needs[i].access & ~access))
+			all |= needs[i].usage;
+	}
+	*usage = all & ~(uint32_t)USAGE_FLUSH;
+	return 0;
+}
+
+/* What a peer needs for it. */
+static uint32_t remote_access(uint32_t usage)
+{
+	uint32_t access = 0;
+
+	if (usage & (KRDMA_RPMA_READ_SOURCE | USAGE_FLUSH))
+		access |= KRDMA_ACCESS_REMOTE_READ;
+	if (usage & KRDMA_RPMA_WRITE_DESTINATION)
+		access |= KRDMA_ACCESS_REMOTE_WRITE;
+	return access;
+}
+
+KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_memory *memory, size_t offset, size_t length,
+				     uint32_t usage, void *wire)
+{
+	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	struct krdma_rpma_memory told;
+	struct krdma_remote remote;
+	int err;
+
+	if (!memory || !wire || check_usage(usage))
+		return -EINVAL;
+	err = krdma_memory_describe(memory, offset, length, descriptor);
+	if (!err)
+		err = krdma_remote_read(descriptor, sizeof(descriptor), &remote);
+	if (err)
+		return err;
+	if (remote_access(usage) & ~remote.access)
+		return -EACCES;
+	told = (struct krdma_rpma_memory) {
+		.addr = remote.addr, .size = remote.length, .key = remote.key, .usage = usage,
+	};
+	return krdma_rpma_memory_write(&told, wire);
+}
+
+KRDMA_PUBLIC int krdma_rpma_remote(const struct krdma_rpma_memory *memory,
+				   struct krdma_remote *remote)
+{
+	if (!memory || !remote || check_usage(memory->usage))
+		return -EINVAL;
+	if (!remote_access(memory->usage))
+		return -EACCES;
+	*remote = (struct krdma_remote) {
+		.addr = memory->addr, .length = memory->size, .key = memory->key,
+		.access = remote_access(memory->usage),
+	};
+	return 0;
+}
+
+/*
+ * Flushing
+ */
+
+static int check_flush(const struct krdma_rpma_memory *memory, uint32_t type,
+		       const struct krdma_rpma_peer *peer)
+{
+	uint32_t usage;
+
+	switch (type) {
+	case KRDMA_RPMA_FLUSH_TYPE_PERSISTENT:
+		if (!peer || !peer->direct_write)
+			return -EOPNOTSUPP;
+		usage = KRDMA_RPMA_FLUSH_PERSISTENT;
+		break;
+	case KRDMA_RPMA_FLUSH_TYPE_VISIBILITY:
+		usage = KRDMA_RPMA_FLUSH_VISIBILITY;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return memory->usage & usage ? 0 : -EOPNOTSUPP;
+}
+
+KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t cookie,
+					const struct krdma_rpma_memory *memory, uint64_t offset,
+					uint64_t length, uint32_t type,
+					const struct krdma_rpma_peer *peer,
+					struct krdma_sqe *entry)
+{
+	struct krdma_remote remote;
+	int err;
+
+	if (!conn || !memory || !memory->size || !entry)
+		return -EINVAL;
+	err = check_flush(memory, type, peer);
+	if (!err)
+		err = krdma_rpma_remote(memory, &remote);
+	if (err)
+		return err;
+	if (offset > memory->size || length > memory->size - offset)
+		return -ERANGE;
+	/* A byte is read there; of nothing at the end, the last one before. */
+	remote.addr += offset < memory->size ? offset : offset - 1;
+	*entry = krdma_entry_flush(conn, cookie, &remote);
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_rpma_flush(struct krdma_queue *queue, const struct krdma_conn *conn,
+				  uint64_t cookie, const struct krdma_rpma_memory *memory,
+				  uint64_t offset, uint64_t length, uint32_t type,
+				  const struct krdma_rpma_peer *peer)
+{
+	struct krdma_sqe entry;
+	int err;
+
+	err = krdma_rpma_flush_entry(conn, cookie, memory, offset, length, type, peer, &entry);
+	return err ? err : krdma_queue_post(queue, &entry, 1, NULL);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The simple layer: contexts, from their making to their end.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "simple.h"
+
+#define DEFAULT_BUFFER_SIZE	(1024 * 1024)
+#define DEFAULT_TIMEOUT_MS	30000
+#define DEFAULT_DEPTH		16
+#define DEFAULT_MESSAGE_SIZE	4096
+
+#define DEPTH_MAX		UINT16_MAX
+/* With its header, the length of one operation; no device has so much. */
+#define MESSAGE_SIZE_MAX	(1024u * 1024 * 1024)
+
+#define REMOTE_ACCESS		(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE)
+
+#define NS_PER_S		1000000000ull
+
+/*
+ * What all files use
+ */
+
+uint64_t simple_deadline(uint32_t ms)
+{
+	return ms == KRDMA_SIMPLE_FOREVER ? KRDMA_FOREVER : krdma_deadline(ms);
+}
+
+int simple_check(const struct krdma_simple *simple, size_t offset, size_t length)
+{
+	size_t size = simple->options.buffer_size;
+
+	return offset <= size && length <= size - offset ? 0 : -ERANGE;
+}
+
+int simple_enter(struct krdma_simple *simple)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&simple->lock);
+	if (simple->up && !simple->ended_here)
+		simple->users++;
+	else
+		err = -ENOTCONN;
+	pthread_mutex_unlock(&simple->lock);
+	return err;
+}
+
+void simple_leave(struct krdma_simple *simple)
+{
+	pthread_mutex_lock(&simple->lock);
+	simple->users--;
+	pthread_cond_broadcast(&simple->changed);
+	pthread_mutex_unlock(&simple->lock);
+}
+
+int simple_sleep(struct krdma_simple *simple, uint64_t deadline)
+{
+	struct timespec until;
+
+	if (deadline == KRDMA_FOREVER)
+		return -pthread_cond_wait(&simple->changed, &simple->lock);
+	until.tv_sec = (time_t)(deadline / NS_PER_S);
+	until.tv_nsec = (long)(deadline % NS_PER_S);
+	return -pthread_cond_timedwait(&simple->changed, &simple->lock, &until);
+}
+
+/*
+ * Options
+ */
+
+static int check_options(struct krdma_simple_options *options)
+{
+	if (options->cq_notify > 1)
+		return -EINVAL;
+	if (options->access & ~(REMOTE_ACCESS | KRDMA_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	if (options->buffer && !options->buffer_size)
+		return -EINVAL;
+	if (options->depth > DEPTH_MAX || options->message_size > MESSAGE_SIZE_MAX)
+		return -EINVAL;
+	if (!options->buffer_size)
+		options->buffer_size = DEFAULT_BUFFER_SIZE;
+	if (!options->access)
+		options->access = REMOTE_ACCESS;
+	options->access |= KRDMA_ACCESS_LOCAL_WRITE;
+	if (!options->timeout_ms)
+		options->timeout_ms = DEFAULT_TIMEOUT_MS;
+	if (!options->depth)
+		options->depth = DEFAULT_DEPTH;
+	if (!options->message_size)
+		options->message_size = DEFAULT_MESSAGE_SIZE;
+	return 0;
+}
+
+/* Made before a device is known: a server's may be filled before the first client. */
+static int make_buffer(struct krdma_simple *simple)
+{
+	void *buffer;
+
+	if (simple->options.buffer)
+		return 0;
+	buffer = mmap(NULL, simple->options.buffer_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buffer == MAP_FAILED)
+		return -errno;
+	simple->options.buffer = buffer;
+	simple->made = true;
+	return 0;
+}
+
+/*
+ * Making
+ */
+
+static int make_lock(struct krdma_simple *simple)
+{
+	pthread_condattr_t attributes;
+	int err;
+
+	err = pthread_condattr_init(&attributes);
+	if (err)
+		return -err;
+	err = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	if (!err)
+		err = pthread_cond_init(&simple->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	if (err)
+		return -err;
+	err = pthread_mutex_init(&simple->lock, NULL);
+	if (err)
+		pthread_cond_destroy(&simple->changed);
+	return -err;
+}
+
+/* From here on krdma_simple_close() takes back what there is. */
+static int make(const struct krdma_simple_options *options, struct krdma_simple **simple)
+{
+	struct krdma_simple *new = calloc(1, sizeof(*new));
+	int err;
+
+	if (!new)
+		return -ENOMEM;
+	new->poll_fd = -1;
+	new->ready_fd = -1;
+	err = request_options(&new->options, sizeof(new->options), options);
+	if (!err)
+		err = check_options(&new->options);
+	if (!err)
+		err = make_lock(new);
+	if (err) {
+		free(new);
+		return err;
+	}
+	err = make_buffer(new);
+	if (!err)
+		err = simple_lists_create(new);
+	if (!err)
+		err = krdma_open(&new->session);
+	if (err)
+		krdma_simple_close(new);
+	else
+		*simple = new;
+	return err;
+}
+
+/* Everywhere: by IPv6 for IPv4 too, where there is IPv6. */
+static int listen_everywhere(struct krdma_simple *simple, uint16_t port)
+{
+	struct sockaddr_in6 any6 = {
+		.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT, .sin6_port = htons(port),
+	};
+	struct sockaddr_in any = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY),
+		.sin_port = htons(port),
+	};
+	int err;
+
+	err = krdma_listen(simple->session, (struct sockaddr *)&any6, 0, 0, &simple->listener);
+	if (err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL)
+		err = krdma_listen(simple->session, (struct sockaddr *)&any, 0, 0,
+				   &simple->listener);
+	return err;
+}
+
+static int listen_at(struct krdma_simple *simple, const char *where, uint16_t port)
+{
+	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
+	struct krdma_device_query device;
+	unsigned int count;
+	int err;
+
+	err = krdma_device_find(simple->session, where, &device, sizeof(device));
+	if (!err)
+		err = simple_device_address(simple->session, device.id, port, addresses);
+	else
+		err = simple_addresses(where, port, true, addresses, &count);
+	if (err)
+		return err;
+	return krdma_listen(simple->session, (struct sockaddr *)addresses, 0, 0,
+			    &simple->listener);
+}
+
+static int listener_port(struct krdma_listener *listener, uint16_t *port)
+{
+	struct sockaddr_storage address;
+	int err = krdma_listener_address(listener, &address);
+
+	if (err)
+		return err;
+	/* At the same place in both families. */
+	*port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_simple_server(const char *where, uint16_t *port,
+				     const struct krdma_simple_options *options,
+				     struct krdma_simple **simple)
+{
+	struct krdma_simple *new;
+	int err;
+
+	if (!port || !simple || (where && !*where))
+		return -EINVAL;
+	err = make(options, &new);
+	if (err)
+		return err;
+	err = where ? listen_at(new, where, *port) : listen_everywhere(new, *port);
+	if (!err)
+		err = listener_port(new->listener, port);
+	if (err)
+		krdma_simple_close(new);
+	else
+		*simple = new;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_simple_client(const char *host, uint16_t port,
+				     const struct krdma_simple_options *options,
+				     struct krdma_simple **simple)
+{
+	struct krdma_simple *new;
+	int err;
+
+	if (!host || !*host || !port || !simple)
+		return -EINVAL;
+	err = make(options, &new);
+	if (err)
+		return err;
+	err = simple_addresses(host, port, false, new->addresses, &new->address_count);
+	if (!err)
+		err = simple_link_resolve(new);
+	if (err)
+		krdma_simple_close(new);
+	else
+		*simple = new;
+	return err;
+}
+
+/*
+ * Connecting
+ */
+
+static int wait_for(struct krdma_conn *conn, uint64_t deadline)
+{
+	int err;
+
+	do {
+		err = krdma_conn_wait(conn, deadline, NULL);
+	} while (err == -EINTR);
+	return err;
+}
+
+static int read_hello(struct krdma_conn *conn, struct simple_hello *hello)
+{
+	unsigned char data[256];
+	size_t length = sizeof(data);
+	int err;
+
+	err = krdma_conn_private_data(conn, data, &length);
+	if (err)
+		return err;
+	return simple_hello_read(data, length < sizeof(data) ? length : sizeof(data), hello);
+}
+
+/* One who asks: let in if it speaks as we do.  -EAGAIN: it was passed over. */
+static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t deadline)
+{
+	unsigned char answer[SIMPLE_HELLO_SIZE];
+	struct simple_hello peer;
+	int err;
+
+	if (read_hello(conn, &peer)) {
+		/* It may have left; closing rejects it, too. */
+		krdma_conn_reject(conn, NULL, 0);
+		krdma_conn_close(conn);
+		return -EAGAIN;
+	}
+	err = simple_link_prepare(simple, conn);
+	if (!err)
+		err = simple_link_hello(simple, answer);
+	/* It has left, or its device; others may be there, which the listener knows. */
+	if (err)
+		return err == -ENOTCONN || err == -ENODEV ? -EAGAIN : err;
+	err = krdma_conn_accept(conn, NULL, answer, sizeof(answer));
+	if (!err)
+		err = wait_for(conn, deadline);
+	return err ? -EAGAIN : simple_link_up(simple, &peer);
+}
+
+static bool is_past(uint64_t deadline)
+{
+	return deadline != KRDMA_FOREVER && krdma_deadline(0) >= deadline;
+}
+
+KRDMA_PUBLIC int krdma_simple_wait_for_client(struct krdma_simple *simple)
+{
+	struct krdma_conn *conn;
+	uint64_t deadline;
+	int err;
+
+	if (!simple || !simple->listener)
+		return -EINVAL;
+	err = simple_link_check_gone(simple);
+	if (err)
+		return err;
+	simple_link_end(simple);
+	deadline = simple_deadline_of(simple);
+	do {
+		err = krdma_listener_next(simple->listener, deadline, &conn);
+		if (err)
+			return err;
+		err = let_in(simple, conn, deadline);
+		if (err)
+			simple_link_end(simple);
+		if (err == -EAGAIN && is_past(deadline))
+			err = -ETIMEDOUT;
+	} while (err == -EAGAIN);
+	return err;
+}
+
+/* The address to which there is a way now. */
+static int ask(struct krdma_simple *simple, uint64_t deadline)
+{
+	unsigned char hello[SIMPLE_HELLO_SIZE];
+	struct simple_hello peer;
+	int err;
+
+	err = simple_link_hello(simple, hello);
+	if (!err)
+		err = krdma_conn_connect(simple->conn, NULL, hello, sizeof(hello));
+	if (!err)
+		err = wait_for(simple->conn, deadline);
+	if (!err)
+		err = read_hello(simple->conn, &peer);
+	return err ? err : simple_link_up(simple, &peer);
+}
+
+KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
+{
+	uint64_t deadline;
+	int err;
+
+	if (!simple || !simple->address_count)
+		return -EINVAL;
+	err = simple_link_check_gone(simple);
+	if (err)
+		return err;
+	deadline = simple_deadline_of(simple);
+	/* The way that krdma_simple_client() has found, unless it has been gone. */
+	if (simple->up || !simple->conn) {
+		simple_link_end(simple);
+		simple->address = 0;
+		err = simple_link_resolve(simple);
+	}
+	while (!err) {
+		err = ask(simple, deadline);
+		if (!err)
+			break;
+		simple_link_end(simple);
+		if (err != -ECONNREFUSED && err != -EHOSTUNREACH && err != -ETIMEDOUT)
+			break;
+		if (++simple->address == simple->address_count || is_past(deadline))
+			break;
+		/* The name has another address; if there is no way, the refusal counts. */
+		if (!simple_link_resolve(simple))
+			err = 0;
+	}
+	return err;
+}
+
+/*
+ * Ending
+ */
+
+KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
+{
+	if (!simple)
+		return -EINVAL;
+	if (simple_enter(simple))
+		return 0;
+	pthread_mutex_lock(&simple->lock);
+	simple->ended_here = true;
+	simple_lists_clear(simple);
+	simple_poll_unlink(simple);
+	pthread_mutex_unlock(&simple->lock);
+	simple_link_disconnect(simple);
+	simple_leave(simple);
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
+{
+	if (!simple)
+		return 0;
+	simple_link_end(simple);
+	simple_poll_close(simple);
+	krdma_listener_close(simple->listener);
+	simple_release(&simple->memory);
+	if (simple->made)
+		munmap(simple->options.buffer, simple->options.buffer_size);
+	krdma_close(simple->session);
+	simple_lists_destroy(simple);
+	pthread_mutex_destroy(&simple->lock);
+	pthread_cond_destroy(&simple->changed);
+	free(simple);
+	return 0;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The simple layer: what a context is made of.
+ */
+#include <errno.h>
+
+#include "simple.h"
+
+KRDMA_PUBLIC void *krdma_simple_buffer(const struct krdma_simple *simple)
+{
+	return simple ? simple->options.buffer : NULL;
+}
+
+KRDMA_PUBLIC size_t krdma_simple_buffer_size(const struct krdma_simple *simple)
+{
+	return simple ? simple->options.buffer_size : 0;
+}
+
+KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote)
+{
+	int err;
+
+	if (!simple || !remote)
+		return -EINVAL;
+	err = simple_enter(simple);
+	if (err)
+		return err;
+	if (simple->peer.remote.access)
+		*remote = simple->peer.remote;
+	else
+		err = -EACCES;
+	simple_leave(simple);
+	return err;
+}
+
+KRDMA_PUBLIC size_t krdma_simple_message_max(struct krdma_simple *simple)
+{
+	size_t max;
+
+	if (!simple || simple_enter(simple))
+		return 0;
+	max = simple->peer.message_size;
+	simple_leave(simple);
+	return max;
+}
+
+KRDMA_PUBLIC struct krdma *krdma_simple_session(struct krdma_simple *simple)
+{
+	return simple ? simple->session : NULL;
+}
+
+KRDMA_PUBLIC struct krdma_listener *krdma_simple_listener(struct krdma_simple *simple)
+{
+	return simple ? simple->listener : NULL;
+}
+
+KRDMA_PUBLIC struct krdma_conn *krdma_simple_conn(struct krdma_simple *simple)
+{
+	return simple ? simple->conn : NULL;
+}
+
+KRDMA_PUBLIC struct krdma_queue *krdma_simple_queue(struct krdma_simple *simple)
+{
+	return simple ? simple->queue : NULL;
+}
+
+KRDMA_PUBLIC struct krdma_queue *krdma_simple_recv_queue(struct krdma_simple *simple)
+{
+	return simple ? simple->recv_queue : NULL;
+}
+
+KRDMA_PUBLIC struct krdma_memory *krdma_simple_memory(struct krdma_simple *simple)
+{
+	return simple ? simple->memory : NULL;
+}

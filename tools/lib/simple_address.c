@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The simple layer: from names to addresses.
+ */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "simple.h"
+
+static int name_error(int error)
+{
+	switch (error) {
+	case EAI_AGAIN:
+		return -EAGAIN;
+	case EAI_MEMORY:
+		return -ENOMEM;
+	case EAI_SYSTEM:
+		return errno ? -errno : -ENXIO;
+	default:
+		return -ENXIO;
+	}
+}
+
+int simple_addresses(const char *host, uint16_t port, bool passive,
+		     struct sockaddr_storage *addresses, unsigned int *count)
+{
+	/* One of each address: the kind of socket is nothing to RDMA. */
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *list, *each;
+	char service[8];
+	int err;
+
+	snprintf(service, sizeof(service), "%u", port);
+	hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
+	err = getaddrinfo(host, service, &hints, &list);
+	if (err)
+		return name_error(err);
+	*count = 0;
+	for (each = list; each && *count < SIMPLE_ADDRESSES; each = each->ai_next) {
+		if (each->ai_family != AF_INET && each->ai_family != AF_INET6)
+			continue;
+		memset(&addresses[*count], 0, sizeof(*addresses));
+		memcpy(&addresses[*count], each->ai_addr, each->ai_addrlen);
+		(*count)++;
+	}
+	freeaddrinfo(list);
+	return *count ? 0 : -ENXIO;
+}
+
+/* One that a server can listen at: with the interface, if it means nothing without. */
+static bool is_of_device(struct krdma *session, const struct sockaddr *address,
+			 uint32_t device_id)
+{
+	uint32_t id;
+
+	if (!address || (address->sa_family != AF_INET && address->sa_family != AF_INET6))
+		return false;
+	return !krdma_device_by_address(session, address, NULL, 0, &id) && id == device_id;
+}
+
+int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t port,
+			  struct sockaddr_storage *address)
+{
+	struct ifaddrs *list, *each;
+	bool found = false;
+
+	if (getifaddrs(&list))
+		return -errno;
+	memset(address, 0, sizeof(*address));
+	for (each = list; each; each = each->ifa_next) {
+		if (!is_of_device(session, each->ifa_addr, device_id))
+			continue;
+		if (each->ifa_addr->sa_family == AF_INET) {
+			memcpy(address, each->ifa_addr, sizeof(struct sockaddr_in));
+			((struct sockaddr_in *)address)->sin_port = htons(port);
+			found = true;
+			break;
+		}
+		if (!found) {
+			memcpy(address, each->ifa_addr, sizeof(struct sockaddr_in6));
+			((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+			found = true;
+		}
+	}
+	freeifaddrs(list);
+	return found ? 0 : -EADDRNOTAVAIL;
+}

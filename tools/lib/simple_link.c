@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The simple layer: the connection of a context, one after another.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "simple.h"
+
+/* So that slots begin where processors like to copy from. */
+#define SLOT_ALIGN	64
+
+/* How long the end of a connection may take, before and after nobody asks the peer. */
+#define END_MS		3000
+/* When it is over, the reason is known soon. */
+#define REASON_MS	2000
+
+/*
+ * What it works with
+ */
+
+/* Registered once, and anew if the next client comes by another device. */
+static int use_device(struct krdma_simple *simple, uint32_t device_id)
+{
+	struct krdma_device_query device;
+	int err;
+
+	if (simple->device_id == device_id)
+		return 0;
+	simple_release(&simple->memory);
+	simple->device_id = 0;
+
+	err = krdma_device_get(simple->session, device_id, &device, sizeof(device));
+	if (!err)
+		err = krdma_memory_register(simple->session, device_id, simple->options.buffer,
+					    simple->options.buffer_size, simple->options.access,
+					    &simple->memory);
+	/* It was there when it found the peer. */
+	if (err == -ENOENT)
+		err = -ENODEV;
+	if (err)
+		return err;
+	simple->has_imm = device.caps & KRDMA_DEVICE_CAP_IMM;
+	simple->device_id = device_id;
+	return 0;
+}
+
+static int make_queues(struct krdma_simple *simple, uint32_t receives)
+{
+	struct krdma_queue_create options = {
+		.size = sizeof(options),
+		.flags = simple->options.cq_notify ? 0 : KRDMA_QUEUE_POLLED,
+		.cq_entries = SIMPLE_SENDS + KRDMA_QUEUE_EXTRA,
+	};
+	int err;
+
+	err = krdma_queue_create(simple->session, &options, &simple->queue);
+	if (err)
+		return err;
+	options.cq_entries = receives + KRDMA_QUEUE_EXTRA;
+	return krdma_queue_create(simple->session, &options, &simple->recv_queue);
+}
+
+static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t sends)
+{
+	uint64_t length;
+
+	/* A header is used again when as many messages were sent: by then it has gone. */
+	simple->headers = sends + 1;
+	simple->slot_size = (SIMPLE_HEADER_SIZE + simple->options.message_size + SLOT_ALIGN - 1) &
+			    ~(size_t)(SLOT_ALIGN - 1);
+	length = (uint64_t)receives * simple->slot_size +
+		 (uint64_t)simple->headers * SIMPLE_HEADER_SIZE;
+	if (length > SIZE_MAX)
+		return -ENOMEM;
+	return krdma_memory_create(simple->session, simple->device_id, (size_t)length,
+				   KRDMA_ACCESS_LOCAL_WRITE, &simple->slots);
+}
+
+static int prepare(struct krdma_simple *simple)
+{
+	uint32_t receives = simple->options.depth + SIMPLE_EXTRA;
+	struct krdma_conn_prepare options = {
+		.size = sizeof(options),
+		.send_depth = SIMPLE_SENDS,
+		.recv_depth = receives,
+		.max_send_sge = 2,
+		.max_recv_sge = 1,
+	};
+	struct krdma_conn_query query;
+	int err;
+
+	err = krdma_conn_get(simple->conn, &query, sizeof(query));
+	if (!err)
+		err = use_device(simple, query.device_id);
+	if (!err)
+		err = make_queues(simple, receives);
+	if (!err)
+		err = krdma_conn_prepare(simple->conn, simple->queue, simple->recv_queue, NULL,
+					 &options);
+	if (!err)
+		err = krdma_conn_get(simple->conn, &query, sizeof(query));
+	if (!err)
+		err = make_slots(simple, receives, query.send_depth);
+	if (!err)
+		err = simple_post_receives(simple, 0, receives);
+	return err;
+}
+
+int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn)
+{
+	simple->conn = conn;
+	simple->sent = 0;
+	simple->peer_taken = 0;
+	simple->taken = 0;
+	simple->told = 0;
+	simple->header = 0;
+	simple->cookie = 0;
+	simple->failed = 0;
+	simple->ended_here = false;
+	memset(&simple->peer, 0, sizeof(simple->peer));
+	return prepare(simple);
+}
+
+/* Each address until there is a way to one. */
+int simple_link_resolve(struct krdma_simple *simple)
+{
+	uint64_t deadline = simple_deadline_of(simple);
+	struct krdma_conn *conn;
+	int err;
+
+	for (;;) {
+		const struct sockaddr_storage *address = &simple->addresses[simple->address];
+
+		err = krdma_conn_create(simple->session, &conn);
+		if (err)
+			return err;
+		err = krdma_conn_resolve(conn, (const struct sockaddr *)address, NULL);
+		while (!err) {
+			err = krdma_conn_wait(conn, deadline, NULL);
+			if (err != -EINTR)
+				break;
+			err = 0;
+		}
+		if (!err) {
+			err = simple_link_prepare(simple, conn);
+			if (err)
+				simple_link_end(simple);
+			return err;
+		}
+		krdma_conn_close(conn);
+		if (simple->address + 1 >= simple->address_count)
+			return err;
+		simple->address++;
+	}
+}
+
+int simple_link_hello(struct krdma_simple *simple, void *wire)
+{
+	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE] = { 0 };
+	int err;
+
+	err = krdma_memory_describe(simple->memory, 0, 0, descriptor);
+	/* Nobody may reach it: then there is nothing to tell. */
+	if (err && err != -EACCES)
+		return err;
+	simple_hello_write(simple->options.depth, simple->options.message_size, descriptor, wire);
+	return 0;
+}
+
+int simple_link_up(struct krdma_simple *simple, const struct simple_hello *peer)
+{
+	int err;
+
+	pthread_mutex_lock(&simple->lock);
+	simple->peer = *peer;
+	simple->up = true;
+	err = simple_poll_link(simple);
+	pthread_mutex_unlock(&simple->lock);
+	return err;
+}
+
+/*
+ * Its end
+ */
+
+int simple_link_check_gone(struct krdma_simple *simple)
+{
+	uint32_t state;
+
+	if (!simple->up)
+		return 0;
+	if (krdma_conn_wait(simple->conn, 0, &state))
+		return 0;
+	return -EISCONN;
+}
+
+int simple_over(struct krdma_simple *simple)
+{
+	uint64_t deadline = krdma_deadline(REASON_MS);
+	bool ended_here;
+	int err;
+
+	/* Something of it has failed, and with that all of it. */
+	do {
+		err = krdma_conn_wait(simple->conn, deadline, NULL);
+	} while (err == -EINTR);
+	if (!err)
+		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
+
+	pthread_mutex_lock(&simple->lock);
+	ended_here = simple->ended_here;
+	if (!simple->failed) {
+		if (err == -ENODEV)
+			simple->failed = -ENODEV;
+		else
+			simple->failed = ended_here ? -ENOTCONN : -ECONNRESET;
+	}
+	err = simple->failed;
+	pthread_cond_broadcast(&simple->changed);
+	pthread_mutex_unlock(&simple->lock);
+	return err;
+}
+
+static int await_closed(struct krdma_conn *conn)
+{
+	uint64_t deadline = krdma_deadline(END_MS);
+	int err;
+
+	do {
+		err = krdma_conn_await_closed(conn, deadline);
+	} while (err == -EINTR);
+	return err;
+}
+
+void simple_link_disconnect(struct krdma_simple *simple)
+{
+	/* It may be over by now; if the end takes too long, nobody asks the peer any more. */
+	krdma_conn_disconnect(simple->conn, 0);
+	if (await_closed(simple->conn)) {
+		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
+		await_closed(simple->conn);
+	}
+}
+
+void simple_link_end(struct krdma_simple *simple)
+{
+	bool was_up;
+
+	pthread_mutex_lock(&simple->lock);
+	was_up = simple->up;
+	simple->up = false;
+	pthread_mutex_unlock(&simple->lock);
+	if (!simple->conn)
+		return;
+
+	if (was_up)
+		simple_link_disconnect(simple);
+	else
+		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
+	/* Which brings back all who are waiting. */
+	pthread_mutex_lock(&simple->lock);
+	while (simple->users)
+		simple_sleep(simple, KRDMA_FOREVER);
+	simple_lists_clear(simple);
+	simple_poll_unlink(simple);
+	pthread_mutex_unlock(&simple->lock);
+
+	krdma_conn_close(simple->conn);
+	simple->conn = NULL;
+	krdma_queue_close(simple->queue);
+	simple->queue = NULL;
+	krdma_queue_close(simple->recv_queue);
+	simple->recv_queue = NULL;
+	simple_release(&simple->slots);
+}

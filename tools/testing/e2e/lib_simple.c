@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma's simple layer: what each call does, and what each kind of transfer needs
+ * and costs on either side, by polling and by events.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "lib_both.h"
+#include "pair.h"
+#include "session.h"
+
+#define DEPTH		4
+#define MESSAGE_SIZE	256
+/* For calls that must run out of time. */
+#define SOON_MS		300
+
+/* What a transfer is by. */
+enum kind {
+	MESSAGE,
+	WRITE,
+	READ,
+	NOTICE,
+};
+
+static int transfer(struct krdma_simple *simple, enum kind kind)
+{
+	switch (kind) {
+	case MESSAGE:
+		return krdma_simple_send(simple, 0, 64);
+	case WRITE:
+		return krdma_simple_write(simple, 0, 0, 64);
+	case READ:
+		return krdma_simple_read(simple, 0, 0, 64);
+	case NOTICE:
+		return krdma_simple_notify_write(simple, 7);
+	}
+	return -EINVAL;
+}
+
+FIXTURE(simple)
+{
+	struct lib_both both;
+	struct krdma_simple *server;
+	struct krdma_simple *client;
+	char *there;
+	char *here;
+};
+
+FIXTURE_VARIANT(simple)
+{
+	uint32_t cq_notify;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(simple, polling) { .cq_notify = 0 };
+FIXTURE_VARIANT_ADD(simple, event) { .cq_notify = 1 };
+
+/* clang-format on */
+
+FIXTURE_SETUP(simple)
+{
+	struct krdma_simple_options options = both_options(variant->cq_notify);
+
+	options.depth = DEPTH;
+	options.message_size = MESSAGE_SIZE;
+	ASSERT_EQ(0, lib_both_open(&self->both, &options, &options));
+	self->server = self->both.server;
+	self->client = self->both.client;
+	self->there = krdma_simple_buffer(self->server);
+	self->here = krdma_simple_buffer(self->client);
+}
+
+FIXTURE_TEARDOWN(simple)
+{
+	lib_both_close(&self->both);
+}
+
+/*
+ * Calls
+ */
+
+TEST_F_TIMEOUT(simple, a_message_arrives_with_its_length, 120)
+{
+	size_t length = 0;
+
+	memcpy(self->here, "hello", 6);
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 6));
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 100, MESSAGE_SIZE, &length));
+	EXPECT_EQ(6, length);
+	EXPECT_STREQ("hello", self->there + 100);
+	memcpy(self->there, "and back", 9);
+	EXPECT_EQ(0, krdma_simple_send(self->server, 0, 9));
+	EXPECT_EQ(0, krdma_simple_recv(self->client, 0, MESSAGE_SIZE, NULL));
+	EXPECT_STREQ("and back", self->here);
+}
+
+TEST_F_TIMEOUT(simple, messages_of_every_length, 120)
+{
+	size_t length;
+
+	EXPECT_EQ(MESSAGE_SIZE, krdma_simple_message_max(self->client));
+	for (unsigned int i = 0; i <= MESSAGE_SIZE; i += i < 4 || i > MESSAGE_SIZE - 4 ? 1 : 31) {
+		memset(self->here, (int)i, MESSAGE_SIZE);
+		memset(self->there, 255, MESSAGE_SIZE);
+		ASSERT_EQ(0, krdma_simple_send(self->client, 0, i));
+		ASSERT_EQ(0, krdma_simple_recv(self->server, 0, MESSAGE_SIZE, &length));
+		EXPECT_EQ(i, length);
+		EXPECT_EQ(0, memcmp(self->here, self->there, i));
+		EXPECT_TRUE(i == MESSAGE_SIZE || self->there[i] == (char)255);
+	}
+	EXPECT_EQ(-EMSGSIZE, krdma_simple_send(self->client, 0, MESSAGE_SIZE + 1));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 1));
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, 1, &length));
+}
+
+TEST_F_TIMEOUT(simple, a_message_that_does_not_fit_is_kept, 120)
+{
+	size_t length = 0;
+
+	memset(self->here, 1, 100);
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 100));
+	EXPECT_EQ(-EMSGSIZE, krdma_simple_recv(self->server, 0, 99, &length));
+	EXPECT_EQ(100, length);
+	EXPECT_EQ(0, self->there[0]);
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, length, &length));
+	EXPECT_EQ(100, length);
+	EXPECT_EQ(0, memcmp(self->here, self->there, 100));
+}
+
+TEST_F_TIMEOUT(simple, writes_and_reads_at_any_offset, 120)
+{
+	size_t size = krdma_simple_buffer_size(self->client);
+
+	for (size_t i = 0; i < size; i++)
+		self->here[i] = (char)(i * 7 + i / 251);
+	EXPECT_EQ(0, krdma_simple_write(self->client, 1, 4097, size - 4097));
+	EXPECT_EQ(0, memcmp(self->here + 1, self->there + 4097, size - 4097));
+	EXPECT_EQ(0, self->there[4096]);
+	memset(self->here, 0, size);
+	EXPECT_EQ(0, krdma_simple_read(self->client, 3, 4098, size - 4098));
+	EXPECT_EQ(0, memcmp(self->here + 3, self->there + 4098, size - 4098));
+	/* And the other way round. */
+	EXPECT_EQ(0, krdma_simple_write(self->server, 4097, 0, 64));
+	EXPECT_EQ(0, memcmp(self->here, self->there + 4097, 64));
+	/* Of nothing: is the peer there? */
+	EXPECT_EQ(0, krdma_simple_write(self->client, 0, 0, 0));
+	EXPECT_EQ(0, krdma_simple_read(self->client, 0, size, 0));
+}
+
+TEST_F_TIMEOUT(simple, outside_of_a_buffer_is_refused, 120)
+{
+	size_t size = krdma_simple_buffer_size(self->client);
+
+	EXPECT_EQ(-ERANGE, krdma_simple_send(self->client, size, 1));
+	EXPECT_EQ(-ERANGE, krdma_simple_recv(self->client, size - 1, 2, NULL));
+	EXPECT_EQ(-ERANGE, krdma_simple_write(self->client, 1, 0, size));
+	EXPECT_EQ(-ERANGE, krdma_simple_write(self->client, 0, 1, size));
+	EXPECT_EQ(-ERANGE, krdma_simple_write(self->client, 0, UINT64_MAX, 1));
+	EXPECT_EQ(-ERANGE, krdma_simple_write(self->client, SIZE_MAX, 0, 2));
+	EXPECT_EQ(-ERANGE, krdma_simple_read(self->client, size, 0, 1));
+	EXPECT_EQ(-ERANGE, krdma_simple_read(self->client, 0, size, 1));
+	/* The connection has not noticed. */
+	EXPECT_EQ(0, krdma_simple_write(self->client, size - 1, size - 1, 1));
+}
+
+TEST_F_TIMEOUT(simple, notices_arrive_in_their_order_between_messages, 120)
+{
+	uint32_t notice = 0, value = 0;
+	size_t length = 0;
+
+	EXPECT_EQ(0, krdma_simple_notify_write(self->client, 1));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 10));
+	EXPECT_EQ(0, krdma_simple_notify_read(self->client, KRDMA_SIMPLE_VALUE_END - 1));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 20));
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, MESSAGE_SIZE, &length));
+	EXPECT_EQ(10, length);
+	EXPECT_EQ(0, krdma_simple_wait_notice(self->server, &notice, &value));
+	EXPECT_EQ(KRDMA_SIMPLE_WRITTEN, notice);
+	EXPECT_EQ(1, value);
+	EXPECT_EQ(0, krdma_simple_wait_notice(self->server, &notice, &value));
+	EXPECT_EQ(KRDMA_SIMPLE_READ, notice);
+	EXPECT_EQ(KRDMA_SIMPLE_VALUE_END - 1, value);
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, MESSAGE_SIZE, &length));
+	EXPECT_EQ(20, length);
+	EXPECT_EQ(-EINVAL, krdma_simple_notify_read(self->client, KRDMA_SIMPLE_VALUE_END));
+}
+
+/* Many times the depth, both ways, with pauses of either side. */
+TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
+{
+	uint32_t value, sent = 0, taken = 0, end = rounds(200, 50);
+	size_t length;
+
+	while (taken < end) {
+		/* As many as fit, and nobody has taken any. */
+		for (unsigned int i = 0; i < DEPTH; i++, sent++) {
+			memcpy(self->here, &sent, sizeof(sent));
+			ASSERT_EQ(0, sent % 3 ? krdma_simple_send(self->client, 0, sizeof(sent)) :
+						krdma_simple_notify_write(self->client, sent));
+		}
+		for (; taken < sent; taken++) {
+			if (taken % 3) {
+				ASSERT_EQ(0, krdma_simple_recv(self->server, 0, MESSAGE_SIZE,
+							       &length));
+				memcpy(&value, self->there, sizeof(value));
+			} else {
+				ASSERT_EQ(0, krdma_simple_wait_notice(self->server, NULL, &value));
+			}
+			EXPECT_EQ(taken, value);
+		}
+		/* So does the other side, which has word of room waiting for it. */
+		ASSERT_EQ(0, krdma_simple_send(self->server, 0, 1));
+		ASSERT_EQ(0, krdma_simple_recv(self->client, 8, MESSAGE_SIZE, &length));
+	}
+}
+
+/* One side only sends and the other only takes: word of room is all that comes back. */
+TEST_F_TIMEOUT(simple, one_way_for_longer_than_any_queue, 300)
+{
+	uint32_t value;
+
+	for (uint32_t i = 0; i < 400; i++) {
+		memcpy(self->here, &i, sizeof(i));
+		ASSERT_EQ(0, krdma_simple_send(self->client, 0, sizeof(i)));
+		ASSERT_EQ(0, krdma_simple_recv(self->server, 0, sizeof(i), NULL));
+		memcpy(&value, self->there, sizeof(value));
+		EXPECT_EQ(i, value);
+	}
+}
+
+/* Of nothing but one message of one byte, on either side. */
+TEST_F_TIMEOUT(simple, the_smallest_depth, 300)
+{
+	struct krdma_simple_options options = both_options(variant->cq_notify);
+	struct lib_both both;
+
+	options.depth = 1;
+	options.message_size = 1;
+	ASSERT_EQ(0, lib_both_open(&both, &options, &options));
+	for (uint32_t i = 0; i < 50; i++) {
+		EXPECT_EQ(0, krdma_simple_send(both.client, 0, 1));
+		EXPECT_EQ(0, krdma_simple_notify_write(both.server, i));
+		EXPECT_EQ(0, krdma_simple_recv(both.server, 0, 1, NULL));
+		EXPECT_EQ(0, krdma_simple_wait_notice(both.client, NULL, NULL));
+	}
+	lib_both_close(&both);
+}
+
+TEST_F_TIMEOUT(simple, a_buffer_longer_than_an_operation, 300)
+{
+	struct krdma_simple_options options = both_options(variant->cq_notify);
+	size_t length = rounds(17, 9) * 1024 * 1024 + 3;
+	struct lib_both both;
+	char *here, *there;
+
+	options.buffer_size = length;
+	ASSERT_EQ(0, lib_both_open(&both, &options, &options));
+	here = krdma_simple_buffer(both.client);
+	there = krdma_simple_buffer(both.server);
+	fill(here, length, 1);
+	EXPECT_EQ(0, krdma_simple_write(both.client, 0, 0, length));
+	EXPECT_TRUE(filled(there, length, 1));
+	fill(there, length, 2);
+	EXPECT_EQ(0, krdma_simple_read(both.client, 0, 0, length));
+	EXPECT_TRUE(filled(here, length, 2));
+	lib_both_close(&both);
+}
+
+static int send_many(struct krdma_simple *simple)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < 20 * DEPTH && !err; i++)
+		err = krdma_simple_send(simple, 0, 8);
+	return err;
+}
+
+static int write_many(struct krdma_simple *simple)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < 20 * DEPTH && !err; i++)
+		err = krdma_simple_write(simple, 64, 64, 64);
+	return err;
+}
+
+static int take_many(struct krdma_simple *simple)
+{
+	static unsigned int takers;
+	size_t offset = __atomic_add_fetch(&takers, 1, __ATOMIC_RELAXED) * MESSAGE_SIZE;
+	int err = 0;
+
+	for (unsigned int i = 0; i < 20 * DEPTH && !err; i++)
+		err = krdma_simple_recv(simple, offset, MESSAGE_SIZE, NULL);
+	return err;
+}
+
+/* Each message goes to one; sending, writing and taking do not stop one another. */
+TEST_F_TIMEOUT(simple, used_by_many_threads, 300)
+{
+	struct krdma_simple *contexts[] = { self->server, self->client };
+	struct both_call calls[12];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int j = 0; j < 2; j++) {
+			ASSERT_EQ(0, both_call_begin(&calls[count++], send_many, contexts[i]));
+			ASSERT_EQ(0, both_call_begin(&calls[count++], take_many, contexts[i]));
+			ASSERT_EQ(0, both_call_begin(&calls[count++], write_many, contexts[i]));
+		}
+	}
+	while (count--)
+		EXPECT_EQ(0, both_call_end(&calls[count]));
+}
+
+TEST_F_TIMEOUT(simple, what_is_ready_is_said_without_waiting, 120)
+{
+	const uint32_t all = KRDMA_SIMPLE_MESSAGE | KRDMA_SIMPLE_NOTICE | KRDMA_SIMPLE_ROOM;
+	uint32_t ready = 0;
+
+	EXPECT_EQ(0, krdma_simple_ready(self->server, all, 0, &ready));
+	EXPECT_EQ(KRDMA_SIMPLE_ROOM, ready);
+	EXPECT_EQ(-ETIMEDOUT, krdma_simple_ready(self->server, KRDMA_SIMPLE_MESSAGE, 0, &ready));
+	EXPECT_EQ(-ETIMEDOUT, krdma_simple_ready(self->server, KRDMA_SIMPLE_MESSAGE, SOON_MS,
+						 &ready));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 1));
+	EXPECT_EQ(0, krdma_simple_ready(self->server, KRDMA_SIMPLE_MESSAGE, BOTH_PATIENCE_MS,
+					&ready));
+	EXPECT_EQ(KRDMA_SIMPLE_MESSAGE, ready);
+	EXPECT_EQ(0, krdma_simple_notify_read(self->client, 0));
+	EXPECT_EQ(0, krdma_simple_ready(self->server, KRDMA_SIMPLE_NOTICE, BOTH_PATIENCE_MS,
+					&ready));
+	EXPECT_EQ(0, krdma_simple_ready(self->server, all, 0, &ready));
+	EXPECT_EQ(all, ready);
+	EXPECT_EQ(-EINVAL, krdma_simple_ready(self->server, 0, 0, &ready));
+	EXPECT_EQ(-EINVAL, krdma_simple_ready(self->server, 8, 0, &ready));
+}
+
+static bool is_readable(struct krdma_simple *simple, int ms)
+{
+	struct pollfd poll_fd = { .fd = krdma_simple_fd(simple), .events = POLLIN };
+
+	return poll(&poll_fd, 1, ms) == 1;
+}
+
+TEST_F_TIMEOUT(simple, the_descriptor_is_readable_when_there_is_something, 120)
+{
+	uint32_t ready;
+
+	EXPECT_LE(0, krdma_simple_fd(self->server));
+	EXPECT_EQ(krdma_simple_fd(self->server), krdma_simple_fd(self->server));
+	EXPECT_FALSE(is_readable(self->server, SOON_MS));
+	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 1));
+	EXPECT_EQ(0, krdma_simple_notify_write(self->client, 1));
+	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
+	/* Also when another call has taken it from the queue. */
+	EXPECT_EQ(0, krdma_simple_wait_notice(self->server, NULL, NULL));
+	EXPECT_TRUE(is_readable(self->server, 0));
+	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, 1, NULL));
+	EXPECT_FALSE(is_readable(self->server, SOON_MS));
+	EXPECT_EQ(0, krdma_simple_disconnect(self->client));
+	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
+	EXPECT_EQ(-ECONNRESET, krdma_simple_ready(self->server, KRDMA_SIMPLE_MESSAGE,
+						  BOTH_PATIENCE_MS, &ready));
+}
+
+TEST_F_TIMEOUT(simple, what_is_below_can_be_used, 120)
+{
+	struct krdma_conn_query query;
+	struct krdma_remote remote;
+
+	ASSERT_EQ(0, krdma_conn_get(krdma_simple_conn(self->client), &query, sizeof(query)));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
+	ASSERT_EQ(0, krdma_simple_remote(self->client, &remote));
+	EXPECT_EQ((uintptr_t)self->there, remote.addr);
+	EXPECT_EQ(krdma_simple_buffer_size(self->server), remote.length);
+	EXPECT_EQ(krdma_memory_key(krdma_simple_memory(self->server)), remote.key);
+	EXPECT_TRUE(!!krdma_simple_session(self->client));
+	EXPECT_TRUE(!krdma_simple_listener(self->client));
+	EXPECT_TRUE(!!krdma_simple_listener(self->server));
+	EXPECT_TRUE(krdma_simple_queue(self->client) != krdma_simple_recv_queue(self->client));
+}
+
+/*
+ * The table: a row for each kind of transfer, and a test for each of its cells.
+ */
+
+static uint64_t receives_used(struct krdma_simple *simple)
+{
+	struct krdma_conn_query query;
+
+	if (krdma_conn_get(krdma_simple_conn(simple), &query, sizeof(query)))
+		return UINT64_MAX;
+	return query.receives_completed;
+}
+
+static uint64_t completed(struct krdma_queue *queue)
+{
+	struct krdma_queue_query query;
+
+	return krdma_queue_get(queue, &query, sizeof(query)) ? UINT64_MAX : query.completed;
+}
+
+/* Receives that were used up there; polled queues count when somebody looks. */
+static int receives_of(struct krdma_simple *server, struct krdma_simple *client, enum kind kind)
+{
+	uint64_t before = receives_used(server);
+	uint32_t ready;
+
+	if (transfer(client, kind))
+		return -1;
+	krdma_simple_ready(server, KRDMA_SIMPLE_MESSAGE | KRDMA_SIMPLE_NOTICE, SOON_MS, &ready);
+	return (int)(receives_used(server) - before);
+}
+
+TEST_F_TIMEOUT(simple, a_message_uses_a_receive_of_the_peer, 120)
+{
+	EXPECT_EQ(1, receives_of(self->server, self->client, MESSAGE));
+}
+
+TEST_F_TIMEOUT(simple, a_write_uses_no_receive, 120)
+{
+	EXPECT_EQ(0, receives_of(self->server, self->client, WRITE));
+}
+
+TEST_F_TIMEOUT(simple, a_read_uses_no_receive, 120)
+{
+	EXPECT_EQ(0, receives_of(self->server, self->client, READ));
+}
+
+TEST_F_TIMEOUT(simple, a_write_with_immediate_uses_a_receive_of_the_peer, 120)
+{
+	EXPECT_EQ(1, receives_of(self->server, self->client, NOTICE));
+}
+
+/* The same, of a peer that offers no memory: 0, or -errno. */
+static int without_remote_buffer(uint32_t cq_notify, enum kind kind)
+{
+	struct krdma_simple_options options = both_options(cq_notify);
+	struct krdma_remote remote;
+	struct lib_both both;
+	int ret;
+
+	options.access = KRDMA_ACCESS_LOCAL_WRITE;
+	ret = lib_both_open(&both, &options, &options);
+	if (!ret && krdma_simple_remote(both.client, &remote) != -EACCES)
+		ret = -EPROTO;
+	if (!ret)
+		ret = transfer(both.client, kind);
+	lib_both_close(&both);
+	return ret;
+}
+
+TEST_F_TIMEOUT(simple, a_message_needs_no_buffer_that_peers_may_reach, 120)
+{
+	EXPECT_EQ(0, without_remote_buffer(variant->cq_notify, MESSAGE));
+}
+
+TEST_F_TIMEOUT(simple, a_write_needs_a_buffer_that_peers_may_reach, 120)
+{
+	EXPECT_EQ(-EACCES, without_remote_buffer(variant->cq_notify, WRITE));
+}
+
+TEST_F_TIMEOUT(simple, a_read_needs_a_buffer_that_peers_may_reach, 120)
+{
+	EXPECT_EQ(-EACCES, without_remote_buffer(variant->cq_notify, READ));
+}
+
+/* Only if it brings data, which a notice does not. */
+TEST_F_TIMEOUT(simple, a_write_with_immediate_of_nothing_needs_no_buffer, 120)
+{
+	EXPECT_EQ(0, without_remote_buffer(variant->cq_notify, NOTICE));
+}
+
+TEST_F_TIMEOUT(simple, a_message_is_an_event_at_the_peer, 120)
+{
+	ASSERT_EQ(0, transfer(self->client, MESSAGE));
+	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
+}
+
+TEST_F_TIMEOUT(simple, a_write_is_no_event_at_the_peer, 120)
+{
+	ASSERT_EQ(0, transfer(self->client, WRITE));
+	EXPECT_FALSE(is_readable(self->server, SOON_MS));
+}
+
+TEST_F_TIMEOUT(simple, a_read_is_no_event_at_the_peer, 120)
+{
+	ASSERT_EQ(0, transfer(self->client, READ));
+	EXPECT_FALSE(is_readable(self->server, SOON_MS));
+}
+
+TEST_F_TIMEOUT(simple, a_write_with_immediate_is_an_event_at_the_peer, 120)
+{
+	ASSERT_EQ(0, transfer(self->client, NOTICE));
+	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
+}
+
+/* Completions in the queue of the one who asks. */
+static int events_of(struct krdma_simple *client, enum kind kind)
+{
+	uint64_t before = completed(krdma_simple_queue(client));
+
+	return transfer(client, kind) ? -1 : (int)(completed(krdma_simple_queue(client)) - before);
+}
+
+TEST_F_TIMEOUT(simple, a_message_completes_here, 120)
+{
+	EXPECT_EQ(1, events_of(self->client, MESSAGE));
+}
+
+TEST_F_TIMEOUT(simple, a_write_completes_here, 120)
+{
+	EXPECT_EQ(1, events_of(self->client, WRITE));
+}
+
+TEST_F_TIMEOUT(simple, a_read_completes_here, 120)
+{
+	EXPECT_EQ(1, events_of(self->client, READ));
+}
+
+TEST_F_TIMEOUT(simple, a_write_with_immediate_completes_here, 120)
+{
+	EXPECT_EQ(1, events_of(self->client, NOTICE));
+}
+
+/*
+ * The peer's processor: of a peer whose program is stopped
+ */
+
+#define TRANSFERS	100
+
+struct stopped {
+	uint32_t cq_notify;
+	uint16_t port;
+	int ready;
+};
+
+/* A server in a process of its own, which takes everything that comes. */
+static int serve(void *context)
+{
+	struct stopped *stopped = context;
+	struct krdma_simple_options options = both_options(stopped->cq_notify);
+	struct krdma_simple *simple;
+	uint32_t ready;
+
+	options.depth = DEPTH;
+	CHECK(!krdma_simple_server(both_address(), &stopped->port, &options, &simple));
+	memset(krdma_simple_buffer(simple), 0x5a, krdma_simple_buffer_size(simple));
+	__atomic_store_n(&stopped->ready, 1, __ATOMIC_RELEASE);
+	CHECK(!krdma_simple_wait_for_client(simple));
+	while (!krdma_simple_ready(simple, KRDMA_SIMPLE_MESSAGE | KRDMA_SIMPLE_NOTICE,
+				   KRDMA_SIMPLE_FOREVER, &ready)) {
+		if (ready & KRDMA_SIMPLE_MESSAGE)
+			CHECK(!krdma_simple_recv(simple, 0, 4096, NULL));
+		else
+			CHECK(!krdma_simple_wait_notice(simple, NULL, NULL));
+	}
+	return krdma_simple_close(simple);
+}
+
+/*
+ * Many transfers to a peer that is stopped, and if they do not all succeed, the rest
+ * after it goes on: how many succeeded before, or -errno.
+ */
+static int to_the_stopped(uint32_t cq_notify, enum kind kind)
+{
+	struct krdma_simple_options options = both_options(cq_notify);
+	struct krdma_simple *simple = NULL;
+	struct stopped *stopped;
+	int ret = 0, done = 0;
+	pid_t pid;
+
+	stopped = mmap(NULL, sizeof(*stopped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (stopped == MAP_FAILED)
+		return -errno;
+	stopped->cq_notify = cq_notify;
+	pid = child_start(serve, stopped);
+	while (!__atomic_load_n(&stopped->ready, __ATOMIC_ACQUIRE))
+		sleep_ms(10);
+	/* Long enough for one of them on a slow machine. */
+	options.timeout_ms = 5000;
+	ret = krdma_simple_client(both_address(), stopped->port, &options, &simple);
+	if (!ret)
+		ret = krdma_simple_connect(simple);
+	/* The peer takes this one, so it is connected too. */
+	if (!ret)
+		ret = krdma_simple_send(simple, 0, 1);
+	if (!ret && (kill(pid, SIGSTOP) || waitpid(pid, NULL, WUNTRACED) != pid))
+		ret = -errno;
+	while (!ret && done < TRANSFERS) {
+		ret = transfer(simple, kind);
+		done += !ret;
+	}
+	kill(pid, SIGCONT);
+	if (ret == -ETIMEDOUT && kind != WRITE && kind != READ)
+		ret = transfer(simple, kind);
+	/* Not where the peer has put the first message. */
+	if (!ret && kind == READ && ((char *)krdma_simple_buffer(simple))[63] != 0x5a)
+		ret = -EPROTO;
+	krdma_simple_close(simple);
+	child_kill(pid);
+	munmap(stopped, sizeof(*stopped));
+	return ret ? ret : done;
+}
+
+/* What has room there arrives; the rest waits for the program. */
+TEST_F_TIMEOUT(simple, messages_need_the_program_of_the_peer, 300)
+{
+	int done = to_the_stopped(variant->cq_notify, MESSAGE);
+
+	EXPECT_LE(1, done);
+	EXPECT_GE(DEPTH, done);
+}
+
+TEST_F_TIMEOUT(simple, writes_do_not_need_the_program_of_the_peer, 300)
+{
+	EXPECT_EQ(TRANSFERS, to_the_stopped(variant->cq_notify, WRITE));
+}
+
+TEST_F_TIMEOUT(simple, reads_do_not_need_the_program_of_the_peer, 300)
+{
+	EXPECT_EQ(TRANSFERS, to_the_stopped(variant->cq_notify, READ));
+}
+
+TEST_F_TIMEOUT(simple, writes_with_immediate_need_the_program_of_the_peer, 300)
+{
+	int done = to_the_stopped(variant->cq_notify, NOTICE);
+
+	EXPECT_LE(1, done);
+	EXPECT_GE(DEPTH, done);
+}
+
+TEST_HARNESS_MAIN
