@@ -16,6 +16,8 @@
 
 struct json_object;
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Exit codes: documented in krdma(8), never given another meaning. */
 enum {
 	EXIT_OK = 0,
@@ -45,6 +47,27 @@ enum options_place {
 
 /* The index of the first argument that is no option, or -1 after a complaint. */
 int options_parse(int argc, char **argv, struct options *options, enum options_place place);
+
+/*
+ * An option of one command.  @key is its letter, which hides a common one; or, without
+ * a letter, a number from OWN_OPTION on.  A table has at most 48 of them and ends with
+ * a name that is NULL.
+ */
+#define OWN_OPTION 256
+
+struct own_option {
+	const char *name;
+	int key;
+	bool takes_value;
+};
+
+/*
+ * The same with options of one's own: @set gets each of them, and returns other than 0
+ * after a complaint.
+ */
+int options_parse_own(int argc, char **argv, struct options *options,
+		      const struct own_option *own,
+		      int (*set)(int key, const char *value, void *to), void *to);
 
 /* command.c: words of the command line, which may be shortened. */
 struct command {
@@ -89,5 +112,9 @@ void json_print(struct json_object *value, const struct options *options);
 
 int cmd_dev(int argc, char **argv, struct options *options);
 int cmd_info(int argc, char **argv, struct options *options);
+int cmd_ping(int argc, char **argv, struct options *options);
+int cmd_bench(int argc, char **argv, struct options *options);
+int cmd_stat(int argc, char **argv, struct options *options);
+int cmd_top(int argc, char **argv, struct options *options);
 
 #endif /* KRDMA_CLI_H */

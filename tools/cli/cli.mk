@@ -2,13 +2,24 @@
 #
 # krdma, the tool.  Included by the Makefile at the top.
 
-CLI_SOURCES := cmd_dev cmd_info command errors json main options output
+CLI_SOURCES := cmd_dev cmd_info command errors json main options output \
+	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
+	ping_rping_listen \
+	cmd_bench bench_ask bench_connect bench_data bench_listen bench_plot bench_report bench_run \
+	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
+	cmd_stat cmd_top objects rates \
+	stats stats_json svg svg_axis value
 CLI_OBJECTS := $(CLI_SOURCES:%=$(TOOLS_OUTPUT)/cli/%.o)
 CLI_TOOL    := $(TOOLS_OUTPUT)/krdma
 CLI_STATIC  := $(TOOLS_OUTPUT)/krdma.static
-CLI_MAN     := krdma.8 krdma-dev.8 krdma-info.8
+CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8
 
 JSONC_LIBS  ?= -ljson-c
+CLI_LIBS     = $(JSONC_LIBS) -lm -pthread
+# That a static program looks up names by what is on the machine where it runs is known;
+# the linker need not say it each time, where it can be told.
+CLI_HUSH     = $(shell echo 'int main(void) { return 0; }' | \
+	$(CC) -Wl,--no-warnings -x c - -o /dev/null 2> /dev/null && echo -Wl,--no-warnings)
 
 # Said before the compiler says it in its own way.
 .PHONY: tools-needs
@@ -27,8 +38,8 @@ $(TOOLS_OUTPUT)/cli/%.o: tools/cli/%.c $(TOOLS_OUTPUT)/.flags | $(TOOLS_OUTPUT)/
 # With libkrdma inside, the tool runs from here and from anywhere.
 $(CLI_TOOL): $(CLI_OBJECTS) $(LIB_STATIC)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -pie -o '$@' $^ $(JSONC_LIBS)
+	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -pie -o '$@' $^ $(CLI_LIBS)
 
 $(CLI_STATIC): $(CLI_OBJECTS) $(LIB_STATIC)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -static -o '$@' $^ $(JSONC_LIBS)
+	$(Q)$(CC) $(TOOLS_CFLAGS) $(TOOLS_LDFLAGS) -static $(CLI_HUSH) -o '$@' $^ $(CLI_LIBS)

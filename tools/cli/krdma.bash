@@ -21,16 +21,33 @@ _krdma()
 
 	if [[ $current == -* ]]; then
 		candidates='-d --details -j --json -p --pretty -h --help -V --version'
+		case ${words[0]:-} in
+		p*)
+			candidates+=' -c --count -i --interval -s --size --port -W --timeout
+				-q --quiet -I --source -4 --ipv4 -6 --ipv6 --rping --listen
+				--max-clients --max-memory --max-size'
+			;;
+		b*)
+			candidates+=' -s --size --depth --batch -t --time -n --count -w --warm-up
+				--event --poll --plot --port -W --timeout -I --source -4 --ipv4
+				-6 --ipv6 --listen -q --quiet
+				--max-clients --max-memory --max-size'
+			;;
+		s*) candidates+=' -i --interval -c --count' ;;
+		t*) candidates+=' -i --interval -c --count -b --batch' ;;
+		esac
 	else
 		# Words may be shortened: the first command that fits is meant.
 		case ${words[*]} in
-		'') candidates='dev info help' ;;
-		h | he | hel | help) candidates='dev info' ;;
+		'') candidates='dev info ping bench stat top help' ;;
+		h | he | hel | help) candidates='dev info ping bench stat top' ;;
 		d | de | dev) candidates='show help' ;;
 		i | in | inf | info) candidates='help' ;;
 		d*' s' | d*' sh' | d*' sho' | d*' show' | d*' l' | d*' li' | d*' lis' | d*' list')
 			candidates=$(_krdma_devices)
 			;;
+		s | st | sta | stat) candidates='sessions listeners connections queues srqs help' ;;
+		b*' '*) candidates='write read send atomic connect' ;;
 		*) candidates='' ;;
 		esac
 	fi

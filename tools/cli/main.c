@@ -11,6 +11,10 @@ static const char usage[] =
 	"Commands, which may be shortened (krdma d):\n"
 	"  dev   [show [NAME|ID]]  RDMA devices, their ports and limits\n"
 	"  info                    the module: its version, features and limits\n"
+	"  ping  HOST | --listen   does a peer answer, and how fast\n"
+	"  bench HOST | --listen   how fast operations are\n"
+	"  stat  [KIND]            who uses RDMA, what for, and how much\n"
+	"  top                     the busiest connections, again and again\n"
 	"  help  [COMMAND]         this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -27,6 +31,10 @@ static int cmd_help(int argc, char **argv, struct options *options);
 static const struct command commands[] = {
 	{ "dev", cmd_dev },
 	{ "info", cmd_info },
+	{ "ping", cmd_ping },
+	{ "bench", cmd_bench },
+	{ "stat", cmd_stat },
+	{ "top", cmd_top },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

@@ -10,54 +10,118 @@
 
 #define SHORT_OPTIONS "djphV"
 
-static const struct option long_options[] = {
-	{ "details", no_argument, NULL, 'd' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "pretty", no_argument, NULL, 'p' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+/* What a common option is known by where a command's own letters may be the same. */
+#define COMMON 0x10000
+#define OPTIONS_MAX 48
+
+static const struct option common_options[] = {
+	{ "details", no_argument, NULL, COMMON | 'd' },
+	{ "json", no_argument, NULL, COMMON | 'j' },
+	{ "pretty", no_argument, NULL, COMMON | 'p' },
+	{ "help", no_argument, NULL, COMMON | 'h' },
+	{ "version", no_argument, NULL, COMMON | 'V' },
 };
 
-static void complain_unknown(char **argv)
+static const struct own_option *find_own(const struct own_option *own, int key)
+{
+	for (; own && own->name; own++)
+		if (own->key == key)
+			return own;
+	return NULL;
+}
+
+static void complain_unknown(char **argv, const struct own_option *own)
 {
 	/* A word with two dashes, unknown or with a value that it does not take. */
-	if (!optopt || strchr(SHORT_OPTIONS, optopt))
+	if (!optopt || optopt >= OWN_OPTION || find_own(own, optopt))
 		complain("unknown option '%s'; 'krdma help' lists the options", argv[optind - 1]);
 	else
 		complain("unknown option '-%c'; 'krdma help' lists the options", optopt);
 }
 
-int options_parse(int argc, char **argv, struct options *options, enum options_place place)
+static void apply_common(int option, struct options *options)
 {
-	const char *letters = place == BEFORE_COMMAND ? "+" SHORT_OPTIONS : SHORT_OPTIONS;
+	switch (option) {
+	case 'd':
+		options->details = true;
+		break;
+	case 'p':
+		options->pretty = true;
+		options->json = true;
+		break;
+	case 'j':
+		options->json = true;
+		break;
+	case 'h':
+		options->help = true;
+		break;
+	case 'V':
+		printf("krdma %s\n", krdma_version());
+		exit(close_standard_output(EXIT_OK));
+	}
+}
+
+/* The tables that getopt wants; a command's own come first, and so before the common. */
+static void merge(const struct own_option *own, enum options_place place, char *letters,
+		  struct option *table)
+{
+	if (place == BEFORE_COMMAND)
+		*letters++ = '+';
+	*letters++ = ':';
+	for (; own && own->name; own++) {
+		*table++ = (struct option) {
+			.name = own->name,
+			.has_arg = own->takes_value ? required_argument : no_argument,
+			.val = own->key,
+		};
+		if (own->key >= OWN_OPTION)
+			continue;
+		*letters++ = (char)own->key;
+		if (own->takes_value)
+			*letters++ = ':';
+	}
+	memcpy(letters, SHORT_OPTIONS, sizeof(SHORT_OPTIONS));
+	memcpy(table, common_options, sizeof(common_options));
+	memset(table + ARRAY_SIZE(common_options), 0, sizeof(*table));
+}
+
+static int parse(int argc, char **argv, struct options *options, enum options_place place,
+		 const struct own_option *own,
+		 int (*set)(int key, const char *value, void *to), void *to)
+{
+	struct option table[OPTIONS_MAX + ARRAY_SIZE(common_options) + 1];
+	char letters[2 * OPTIONS_MAX + sizeof(SHORT_OPTIONS) + 2];
 	int option;
 
+	merge(own, place, letters, table);
 	/* Each word of the command parses on its own: 0 makes getopt start over. */
 	optind = 0;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
-		switch (option) {
-		case 'd':
-			options->details = true;
-			break;
-		case 'p':
-			options->pretty = true;
-			options->json = true;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'h':
-			options->help = true;
-			break;
-		case 'V':
-			printf("krdma %s\n", krdma_version());
-			exit(close_standard_output(EXIT_OK));
-		default:
-			complain_unknown(argv);
+	while ((option = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+		if (option == '?') {
+			complain_unknown(argv, own);
 			return -1;
 		}
+		if (option == ':') {
+			complain("the option '%s' wants a value", argv[optind - 1]);
+			return -1;
+		}
+		if (!find_own(own, option))
+			apply_common(option & ~COMMON, options);
+		else if (set(option, optarg, to))
+			return -1;
 	}
 	return optind;
+}
+
+int options_parse(int argc, char **argv, struct options *options, enum options_place place)
+{
+	return parse(argc, argv, options, place, NULL, NULL, NULL);
+}
+
+int options_parse_own(int argc, char **argv, struct options *options,
+		      const struct own_option *own,
+		      int (*set)(int key, const char *value, void *to), void *to)
+{
+	return parse(argc, argv, options, WITH_ARGUMENTS, own, set, to);
 }

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma bench HOST: each operation with each depth on a connection of its own, and on
+ * that each size.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "peer_hello.h"
+#include "peer_stop.h"
+
+const char * const bench_operation_names[BENCH_OPERATIONS] = {
+	[BENCH_WRITE] = "write",
+	[BENCH_READ] = "read",
+	[BENCH_SEND] = "send",
+	[BENCH_ATOMIC] = "atomic",
+	[BENCH_CONNECT] = "connect",
+};
+
+/*
+ * The picture is made beside the file that it becomes: what is there already stays until
+ * there is another one.
+ */
+struct plot {
+	FILE *file;
+	char *part;
+};
+
+static int plot_open(struct plot *plot, const char *path)
+{
+	if (asprintf(&plot->part, "%s.part", path) < 0) {
+		plot->part = NULL;
+		complain("out of memory");
+		return -ENOMEM;
+	}
+	plot->file = fopen(plot->part, "we");
+	if (plot->file)
+		return 0;
+	complain("cannot write the picture to %s: %s", plot->part, strerror(errno));
+	free(plot->part);
+	plot->part = NULL;
+	return -EIO;
+}
+
+/* With nothing measured, there is no picture. */
+static int plot_close(struct plot *plot, const struct bench *bench)
+{
+	const char *path = bench->settings->plot;
+	int err = 0;
+
+	if (!plot->file)
+		return 0;
+	if (bench->result_count)
+		err = bench_plot(bench, plot->file);
+	if (fclose(plot->file) && !err)
+		err = -errno;
+	if (!err && bench->result_count && rename(plot->part, path))
+		err = -errno;
+	if (err)
+		complain("cannot write the picture to %s: %s", path, strerror(-err));
+	if (err || !bench->result_count)
+		unlink(plot->part);
+	free(plot->part);
+	return err;
+}
+
+static uint8_t hello_operation(const struct lane *lane)
+{
+	switch (lane->operation) {
+	case BENCH_WRITE:
+		return OPERATION_WRITE;
+	case BENCH_READ:
+		return OPERATION_READ;
+	case BENCH_ATOMIC:
+		return OPERATION_ATOMIC;
+	case BENCH_CONNECT:
+		return OPERATION_CONNECT;
+	default:
+		return lane->depth == 1 ? OPERATION_ECHO : OPERATION_STREAM;
+	}
+}
+
+static bool has_remote_memory(const struct lane *lane)
+{
+	return lane->operation == BENCH_WRITE || lane->operation == BENCH_READ ||
+	       lane->operation == BENCH_ATOMIC;
+}
+
+/* Twice the longest, and a result of 8 bytes for each atomic under way. */
+static size_t memory_length(const struct lane *lane)
+{
+	return (size_t)2 * lane->longest + (size_t)8 * lane->depth;
+}
+
+static void lane_init(struct lane *lane, const struct bench_settings *settings,
+		      enum bench_operation operation, uint64_t depth)
+{
+	size_t i;
+
+	memset(lane, 0, sizeof(*lane));
+	lane->settings = settings;
+	lane->operation = operation;
+	lane->depth = (uint32_t)depth;
+	lane->batch = (uint32_t)(settings->batch < depth ? settings->batch : depth);
+	if (operation == BENCH_ATOMIC)
+		lane->longest = 8;
+	else if (operation != BENCH_CONNECT)
+		for (i = 0; i < settings->size_count; i++)
+			if (settings->sizes[i] > lane->longest)
+				lane->longest = (uint32_t)settings->sizes[i];
+	lane->options = (struct peer_options) {
+		.host = settings->host,
+		.source = settings->source,
+		.family = settings->family,
+		.port = settings->port,
+		.timeout = settings->timeout,
+		.polled = settings->polled,
+		/* An answer can be there before it is known that the message has arrived. */
+		.send_depth = lane->depth + 16,
+		.recv_depth = BENCH_CREDITS,
+		.listener = "krdma bench --listen",
+	};
+}
+
+static int lane_connect(struct lane *lane)
+{
+	struct hello hello = {
+		.service = SERVICE_BENCH,
+		.operation = hello_operation(lane),
+		.length = lane->longest,
+		.depth = lane->depth,
+	};
+	uint8_t wire[HELLO_SIZE];
+	int i, err = 0;
+
+	for (i = 0; !err && i < BENCH_CREDITS; i++)
+		err = lane_post_receive(lane);
+	if (err) {
+		complain_request("make room for messages", err);
+		return err;
+	}
+	hello_encode(&hello, wire);
+	err = peer_connect(&lane->peer, wire, sizeof(wire));
+	if (err)
+		return err;
+	/* A message of nothing needs no memory. */
+	return peer_answer(&lane->peer, lane->longest,
+			   has_remote_memory(lane) && lane->longest ? &lane->remote : NULL);
+}
+
+static int lane_open(struct lane *lane)
+{
+	int err = peer_open(&lane->peer, &lane->options);
+
+	if (err)
+		return err;
+	lane->entries = calloc(lane->batch, sizeof(*lane->entries));
+	if (!lane->entries) {
+		complain("out of memory");
+		return -ENOMEM;
+	}
+	lane->credits = 2 * (uint64_t)lane->depth;
+	err = peer_memory(&lane->peer, memory_length(lane), KRDMA_ACCESS_LOCAL_WRITE,
+			  &lane->memory);
+	if (err || lane->operation == BENCH_CONNECT)
+		return err;
+	return lane_connect(lane);
+}
+
+static void lane_close(struct lane *lane)
+{
+	peer_end(&lane->peer);
+	krdma_memory_release(lane->memory, KRDMA_RELEASE_LATER);
+	peer_close(&lane->peer);
+	free(lane->entries);
+}
+
+static int measure_operations(struct lane *lane, struct bench_result *result)
+{
+	const struct bench_settings *settings = lane->settings;
+	struct goal goal = { .count = settings->warmup, .until = UINT64_MAX };
+	uint64_t warm, begun;
+	int err;
+
+	lane->length = (uint32_t)result->length;
+	err = lane_prepare_data(lane);
+	if (!err && settings->warmup)
+		err = lane_run(lane, &goal, NULL, &warm);
+	if (err)
+		return err;
+	begun = clock_ns();
+	goal.count = settings->count;
+	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
+	err = lane_run(lane, &goal, result->times, &result->count);
+	result->elapsed = clock_ns() - begun;
+	return err ? err : lane_check_data(lane, &result->data);
+}
+
+/* Room for one more, with times if there is one after the other. */
+static struct bench_result *new_result(struct bench *bench, const struct lane *lane,
+				       uint64_t length)
+{
+	struct bench_result *results, *result;
+
+	results = realloc(bench->results, (bench->result_count + 1) * sizeof(*results));
+	if (!results)
+		return NULL;
+	bench->results = results;
+	result = &results[bench->result_count];
+	*result = (struct bench_result) {
+		.operation = lane->operation,
+		.length = length,
+		.depth = lane->depth,
+		.batch = lane->batch,
+	};
+	if (lane->depth > 1)
+		return result;
+	result->times = calloc(1, sizeof(*result->times));
+	return result->times ? result : NULL;
+}
+
+static int measure(struct bench *bench, struct lane *lane, uint64_t length)
+{
+	struct bench_result *result = new_result(bench, lane, length);
+	int err;
+
+	if (!result) {
+		complain("out of memory");
+		return -ENOMEM;
+	}
+	err = lane->operation == BENCH_CONNECT ? bench_connect(lane, result) :
+						 measure_operations(lane, result);
+	/* Half a measurement is none. */
+	if (!err && stop_wanted())
+		err = -EINTR;
+	if (err) {
+		free(result->times);
+		return err;
+	}
+	bench->result_count++;
+	bench_report(bench, result);
+	return stop_wanted() ? -EINTR : 0;
+}
+
+/* What the first connection shows of the way. */
+static void remember_way(struct bench *bench, const struct lane *lane)
+{
+	struct krdma_conn_query query;
+
+	if (bench->result_count || *bench->address)
+		return;
+	snprintf(bench->address, sizeof(bench->address), "%s", lane->peer.address);
+	snprintf(bench->name, sizeof(bench->name), "%s", lane->peer.name);
+	snprintf(bench->device, sizeof(bench->device), "%s", lane->peer.device);
+	if (lane->peer.conn && !krdma_conn_get(lane->peer.conn, &query, sizeof(query)))
+		bench->path_mtu = query.path_mtu;
+	bench_report_begin(bench);
+}
+
+static int run_lane(struct bench *bench, enum bench_operation operation, uint64_t depth)
+{
+	const struct bench_settings *settings = bench->settings;
+	struct lane lane;
+	size_t i;
+	int err;
+
+	lane_init(&lane, settings, operation, depth);
+	err = lane_open(&lane);
+	if (!err) {
+		remember_way(bench, &lane);
+		if (operation == BENCH_ATOMIC || operation == BENCH_CONNECT)
+			err = measure(bench, &lane, lane.longest);
+		else
+			for (i = 0; !err && i < settings->size_count; i++)
+				err = measure(bench, &lane, settings->sizes[i]);
+	}
+	lane_close(&lane);
+	return err;
+}
+
+static int run_all(struct bench *bench)
+{
+	const struct bench_settings *settings = bench->settings;
+	size_t i, k;
+	int err;
+
+	for (i = 0; i < settings->operation_count; i++) {
+		/* There is one connection after the other. */
+		if (settings->operations[i] == BENCH_CONNECT) {
+			err = run_lane(bench, BENCH_CONNECT, 1);
+			if (err)
+				return err;
+			continue;
+		}
+		for (k = 0; k < settings->depth_count; k++) {
+			err = run_lane(bench, settings->operations[i], settings->depths[k]);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static bool all_is_right(const struct bench *bench)
+{
+	size_t i;
+
+	for (i = 0; i < bench->result_count; i++)
+		if (bench->results[i].data == BENCH_WRONG)
+			return false;
+	return true;
+}
+
+int bench_ask(const struct bench_settings *settings)
+{
+	struct bench bench = { .settings = settings };
+	struct plot plot = { 0 };
+	int err = 0;
+	size_t i;
+
+	stop_catch();
+	if (settings->plot)
+		err = plot_open(&plot, settings->plot);
+	if (err)
+		return EXIT_FAILED;
+	err = run_all(&bench);
+	if (*bench.address)
+		bench_report_end(&bench, !err);
+	if (!all_is_right(&bench)) {
+		complain("data have arrived that were not sent: see the rows marked WRONG");
+		err = -EIO;
+	}
+	if (plot_close(&plot, &bench) && !err)
+		err = -EIO;
+	for (i = 0; i < bench.result_count; i++)
+		free(bench.results[i].times);
+	free(bench.results);
+	return err ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma bench HOST connect: how long it takes to be connected, from an address on.
+ */
+#include "bench.h"
+#include "peer_hello.h"
+#include "peer_stop.h"
+
+/* From an address to a connection that is accepted; the one before has been ended. */
+static int connect_once(struct lane *lane, struct stats *times)
+{
+	static const struct hello hello = {
+		.service = SERVICE_BENCH,
+		.operation = OPERATION_CONNECT,
+		.depth = 1,
+	};
+	uint64_t begun = clock_ns();
+	uint8_t wire[HELLO_SIZE];
+	int err = peer_begin(&lane->peer);
+
+	if (err)
+		return err;
+	hello_encode(&hello, wire);
+	err = peer_connect(&lane->peer, wire, sizeof(wire));
+	if (err)
+		return err;
+	if (times)
+		stats_add(times, clock_ns() - begun);
+	err = peer_answer(&lane->peer, 0, NULL);
+	peer_end(&lane->peer);
+	return err;
+}
+
+/*
+ * Connecting takes so long that a goal in operations, made for those that do not, would
+ * take for ever to warm up: one connection is enough for that.
+ */
+int bench_connect(struct lane *lane, struct bench_result *result)
+{
+	const struct bench_settings *settings = lane->settings;
+	struct goal goal = { .count = settings->count };
+	uint64_t begun;
+	int err = 0;
+
+	/* It was made ready to find out which way is taken. */
+	peer_end(&lane->peer);
+	if (settings->warmup)
+		err = connect_once(lane, NULL);
+	begun = clock_ns();
+	goal.until = settings->time ? begun + settings->time : UINT64_MAX;
+	for (result->count = 0; !err && !goal_reached(&goal, result->count); result->count++)
+		err = connect_once(lane, result->times);
+	result->elapsed = clock_ns() - begun;
+	return err;
+}

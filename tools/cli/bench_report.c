@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma bench: what is printed: a row for each measurement as it ends, or JSON of all.
+ */
+#include <json-c/json.h>
+
+#include "bench.h"
+#include "peer_stop.h"
+
+static const char *mode_name(const struct bench *bench)
+{
+	return bench->settings->polled ? "poll" : "event";
+}
+
+static void flush(void)
+{
+	fflush(stdout);
+	if (ferror(stdout))
+		stop_now();
+}
+
+/* Of any amount, in any time. */
+uint64_t bench_per_second(uint64_t amount, uint64_t elapsed)
+{
+	return elapsed ? (uint64_t)((double)amount * 1e9 / (double)elapsed + 0.5) : 0;
+}
+
+void bench_report_begin(const struct bench *bench)
+{
+	const struct bench_settings *settings = bench->settings;
+
+	if (settings->common->json)
+		return;
+	printf("%s port %u, through %s, mode %s\n", bench->name, settings->port, bench->device,
+	       mode_name(bench));
+	printf("%-8s %8s %5s %9s %9s %9s %9s %9s %9s %9s\n", "", "size", "depth", "p50 us",
+	       "p99 us", "p99.9 us", "max us", "MiB/s", "per s", "count");
+	flush();
+}
+
+static void print_us(uint64_t ns)
+{
+	double us = (double)ns / 1e3;
+
+	printf(us < 100 ? " %9.2f" : us < 10000 ? " %9.1f" : " %9.0f", us);
+}
+
+static void print_times(const struct stats *times)
+{
+	int i;
+
+	if (times) {
+		print_us(stats_percentile(times, STATS_P50));
+		print_us(stats_percentile(times, STATS_P99));
+		print_us(stats_percentile(times, STATS_P99_9));
+		print_us(times->greatest);
+		return;
+	}
+	for (i = 0; i < 4; i++)
+		printf(" %9s", "-");
+}
+
+static void print_details(const struct stats *times)
+{
+	printf("%-23s", "  min avg mdev p90 us:");
+	print_us(times->least);
+	print_us((uint64_t)(times->mean + 0.5));
+	print_us(stats_deviation(times));
+	print_us(stats_percentile(times, STATS_P90));
+	putchar('\n');
+}
+
+static double mib_per_second(const struct bench_result *result)
+{
+	return (double)bench_per_second(result->count * result->length, result->elapsed) /
+	       (1024 * 1024);
+}
+
+void bench_report(const struct bench *bench, const struct bench_result *result)
+{
+	const struct options *common = bench->settings->common;
+
+	if (common->json)
+		return;
+	printf("%-8s %8llu %5llu", bench_operation_names[result->operation],
+	       (unsigned long long)result->length, (unsigned long long)result->depth);
+	print_times(result->times);
+	if (result->length)
+		printf(" %9.2f", mib_per_second(result));
+	else
+		printf(" %9s", "-");
+	printf(" %9llu %9llu%s\n",
+	       (unsigned long long)bench_per_second(result->count, result->elapsed),
+	       (unsigned long long)result->count,
+	       result->data == BENCH_WRONG ? "  WRONG data" : "");
+	if (common->details && result->times)
+		print_details(result->times);
+	flush();
+}
+
+/* What the times of one by one are of. */
+static const char *times_name(const struct bench_result *result)
+{
+	switch (result->operation) {
+	case BENCH_SEND:
+		return "round_trip";
+	case BENCH_CONNECT:
+		return "connection";
+	default:
+		return "completion";
+	}
+}
+
+static const char *data_name(enum bench_data data)
+{
+	switch (data) {
+	case BENCH_RIGHT:
+		return "right";
+	case BENCH_WRONG:
+		return "wrong";
+	default:
+		return "unchecked";
+	}
+}
+
+static struct json_object *result_json(const struct bench_result *result)
+{
+	struct json_object *object = json_checked(json_object_new_object());
+
+	json_put_text(object, "operation", bench_operation_names[result->operation]);
+	json_put_number(object, "size", result->length);
+	json_put_number(object, "depth", result->depth);
+	json_put_number(object, "batch", result->batch);
+	json_put_number(object, "count", result->count);
+	json_put_number(object, "elapsed_ns", result->elapsed);
+	json_put_number(object, "per_second", bench_per_second(result->count, result->elapsed));
+	json_put_number(object, "bytes_per_second",
+			bench_per_second(result->count * result->length, result->elapsed));
+	json_put_text(object, "data", data_name(result->data));
+	if (result->times) {
+		json_put_text(object, "time_of", times_name(result));
+		json_put(object, "time_ns", stats_json(result->times));
+	}
+	return object;
+}
+
+void bench_report_end(const struct bench *bench, bool complete)
+{
+	const struct bench_settings *settings = bench->settings;
+	struct json_object *object, *results;
+	size_t i;
+
+	if (!settings->common->json) {
+		if (!complete)
+			printf("not complete\n");
+		return;
+	}
+	object = json_checked(json_object_new_object());
+	results = json_checked(json_object_new_array());
+	json_put_text(object, "host", settings->host);
+	json_put_text(object, "address", bench->address);
+	json_put_number(object, "port", settings->port);
+	json_put_text(object, "device", bench->device);
+	json_put_number(object, "path_mtu", bench->path_mtu);
+	json_put_text(object, "mode", mode_name(bench));
+	json_put(object, "complete", json_object_new_boolean(complete));
+	for (i = 0; i < bench->result_count; i++)
+		json_append(results, result_json(&bench->results[i]));
+	json_put(object, "results", results);
+	json_print(object, settings->common);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma bench: operations, one by one to see how long each takes, or many at a time to
+ * see how many there can be.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "bench.h"
+#include "peer_stop.h"
+
+#define ROOM 64
+
+bool goal_reached(const struct goal *goal, uint64_t count)
+{
+	return (goal->count && count >= goal->count) || clock_ns() >= goal->until ||
+	       stop_wanted();
+}
+
+int lane_explain(struct lane *lane, int err)
+{
+	switch (err) {
+	case 0:
+	case -EINTR:
+	case -EPROTO:
+		break;
+	case -ETIMEDOUT:
+		complain("%s does not answer; the operation '%s' has not ended in time",
+			 lane->settings->host, bench_operation_names[lane->operation]);
+		break;
+	case -EOPNOTSUPP:
+		complain("the RDMA device %s cannot do the operation '%s'", lane->peer.device,
+			 bench_operation_names[lane->operation]);
+		break;
+	default:
+		peer_explain_end(&lane->peer);
+		break;
+	}
+	return err;
+}
+
+/* Of those who wait for nothing to come, it must be that the connection has ended. */
+static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
+{
+	if (cqe->status != KRDMA_STATUS_FLUSHED)
+		complain("the operation '%s' has failed: %s",
+			 bench_operation_names[lane->operation], krdma_status_name(cqe->status));
+	return -ECONNRESET;
+}
+
+/*
+ * Ask for these, which may be none, and wait until something has ended; -ETIMEDOUT if
+ * nothing does.
+ */
+static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size_t count,
+			struct krdma_cqe cqes[ROOM], size_t *taken)
+{
+	uint64_t deadline = clock_ns() + lane->settings->timeout;
+	size_t accepted, i;
+	int err;
+
+	if (count)
+		err = krdma_queue_run(lane->peer.queue, entries, count, &accepted, cqes, ROOM, 1,
+				      stop_slice(deadline), taken);
+	else
+		err = krdma_queue_wait(lane->peer.queue, cqes, ROOM, 1, stop_slice(deadline),
+				       taken);
+	if (count && accepted < count)
+		return err;
+	/* What is under way when the end is wanted is waited for: it does not take long. */
+	while ((err == -ETIMEDOUT || err == -EINTR) && clock_ns() < deadline)
+		err = krdma_queue_wait(lane->peer.queue, cqes, ROOM, 1, stop_slice(deadline),
+				       taken);
+	if (err)
+		return err;
+	for (i = 0; i < *taken; i++)
+		if (cqes[i].status)
+			return failure(lane, &cqes[i]);
+	return 0;
+}
+
+/* Where what comes goes: to the second half. */
+int lane_post_receive(struct lane *lane)
+{
+	bool comes_back = lane->operation == BENCH_SEND && lane->depth == 1 && lane->longest;
+	struct krdma_sqe entry = krdma_entry_receive(lane->peer.conn, 0,
+						     comes_back ? lane->memory : NULL,
+						     lane->longest, lane->longest);
+
+	return krdma_queue_post(lane->peer.queue, &entry, 1, NULL);
+}
+
+int lane_operate(struct lane *lane, const struct krdma_sqe *entry)
+{
+	struct krdma_cqe cqes[ROOM];
+	size_t taken;
+	int err = ask_and_wait(lane, entry, 1, cqes, &taken);
+
+	if (!err && taken != 1)
+		err = -EPROTO;
+	return lane_explain(lane, err);
+}
+
+/* The operation that is measured; @index says which of those under way it is. */
+static struct krdma_sqe measured(struct lane *lane, uint64_t index)
+{
+	const struct krdma_memory *memory = lane->length ? lane->memory : NULL;
+	uint64_t result;
+
+	switch (lane->operation) {
+	case BENCH_WRITE:
+		return krdma_entry_write(lane->peer.conn, 1, memory, 0, lane->length,
+					 &lane->remote, 0);
+	case BENCH_READ:
+		return krdma_entry_read(lane->peer.conn, 1, memory, lane->longest, lane->length,
+					&lane->remote, 0);
+	case BENCH_ATOMIC:
+		result = 2 * (uint64_t)lane->longest + 8 * (index % lane->depth);
+		return krdma_entry_fetch_add(lane->peer.conn, 1, lane->memory, (size_t)result,
+					     &lane->remote, 0, 1);
+	default:
+		return krdma_entry_send(lane->peer.conn, 1, memory, 0, lane->length);
+	}
+}
+
+/* A message there and back: what comes is the answer. */
+static int echo_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
+{
+	struct krdma_sqe entry = measured(lane, 0);
+	size_t taken;
+	int err;
+
+	entry.flags = KRDMA_SQE_SILENT;
+	err = ask_and_wait(lane, &entry, 1, cqes, &taken);
+	if (err)
+		return err;
+	if (taken != 1 || cqes[0].length != lane->length)
+		return -EPROTO;
+	return 0;
+}
+
+static int operate_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
+{
+	struct krdma_sqe entry = measured(lane, 0);
+	size_t taken;
+
+	return ask_and_wait(lane, &entry, 1, cqes, &taken);
+}
+
+static int one_by_one(struct lane *lane, const struct goal *goal, struct stats *times,
+		      uint64_t *count)
+{
+	bool echo = lane->operation == BENCH_SEND;
+	struct krdma_cqe cqes[ROOM];
+	uint64_t begun;
+	int err = 0;
+
+	for (*count = 0; !err && !goal_reached(goal, *count); (*count)++) {
+		begun = clock_ns();
+		err = echo ? echo_once(lane, cqes) : operate_once(lane, cqes);
+		if (err)
+			break;
+		if (times)
+			stats_add(times, clock_ns() - begun);
+		if (echo)
+			err = lane_post_receive(lane);
+	}
+	return err;
+}
+
+/* How many may be asked for now. */
+static uint64_t room(const struct lane *lane, uint64_t under_way)
+{
+	uint64_t room = lane->depth - under_way;
+
+	if (lane->operation == BENCH_SEND && lane->credits < room)
+		room = lane->credits;
+	return room;
+}
+
+/* Only the last of a batch completes, for all of them. */
+static void make_batch(struct lane *lane, uint64_t first, uint64_t count)
+{
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		lane->entries[i] = measured(lane, first + i);
+		lane->entries[i].flags = KRDMA_SQE_SILENT;
+	}
+	lane->entries[count - 1].flags = 0;
+	lane->entries[count - 1].cookie = count;
+}
+
+/* What has ended of what was asked for, and what the peer has made room for. */
+static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken, uint64_t *done)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < taken; i++) {
+		if (cqes[i].opcode != KRDMA_OP_RECEIVE) {
+			*done += cqes[i].cookie;
+			continue;
+		}
+		lane->credits += lane->depth;
+		if (lane->operation != BENCH_SEND || lane->credits > 2 * (uint64_t)lane->depth)
+			return -EPROTO;
+		err = lane_post_receive(lane);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The size of the next batch; 0: wait, or that was all. */
+static uint64_t next_batch(const struct lane *lane, const struct goal *goal, uint64_t asked,
+			   uint64_t done)
+{
+	uint64_t batch = lane->batch;
+
+	if (goal_reached(goal, asked))
+		return 0;
+	if (goal->count && goal->count - asked < batch)
+		batch = goal->count - asked;
+	return room(lane, asked - done) < batch ? 0 : batch;
+}
+
+static int many_at_a_time(struct lane *lane, const struct goal *goal, uint64_t *count)
+{
+	struct krdma_cqe cqes[ROOM];
+	uint64_t done = 0, batch;
+	size_t taken;
+	int err = 0;
+
+	*count = 0;
+	do {
+		batch = next_batch(lane, goal, *count, done);
+		if (!batch && done == *count) {
+			if (goal_reached(goal, *count))
+				break;
+		} else if (batch) {
+			make_batch(lane, *count, batch);
+			*count += batch;
+			if (lane->operation == BENCH_SEND)
+				lane->credits -= batch;
+			/* As long as another one fits, there is nothing to wait for. */
+			if (next_batch(lane, goal, *count, done)) {
+				err = krdma_queue_post(lane->peer.queue, lane->entries, batch,
+						       NULL);
+				continue;
+			}
+		}
+		err = ask_and_wait(lane, lane->entries, batch, cqes, &taken);
+		if (!err)
+			err = settle(lane, cqes, taken, &done);
+	} while (!err);
+	return err;
+}
+
+int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, uint64_t *count)
+{
+	int err;
+
+	if (lane->depth == 1)
+		err = one_by_one(lane, goal, times, count);
+	else
+		err = many_at_a_time(lane, goal, count);
+	lane->operated += *count;
+	if (err == -EPROTO)
+		complain("%s does not keep to the format: it sends what nobody waits for",
+			 lane->settings->host);
+	return lane_explain(lane, err);
+}

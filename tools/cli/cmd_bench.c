@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma bench: how fast are operations?
+ */
+#include <string.h>
+
+#include "bench.h"
+#include "peer_serve.h"
+#include "value.h"
+
+#define HOUR (UINT64_C(3600) * VALUE_SECOND)
+
+static const char usage[] =
+	"Usage: krdma bench [OPTION]... HOST [OPERATION]...\n"
+	"       krdma bench --listen [OPTION]...\n"
+	"\n"
+	"Measures operations with HOST, where 'krdma bench --listen' runs: how long each takes,\n"
+	"or how many there are in a second.  Ctrl-C ends either.\n"
+	"\n"
+	"Operations: write, read, send (there and back, or, where several are under way, in one\n"
+	"direction), atomic (fetch and add), connect; otherwise: write read send.\n"
+	"\n"
+	"  -s, --size LIST        sizes, with commas: 64,4k,64k unless said otherwise; all: the\n"
+	"                         powers of two up to 1 MiB\n"
+	"      --depth LIST       how many are under way at once, with commas: 1 unless said\n"
+	"                         otherwise, which measures each one's time\n"
+	"      --batch N          how many are handed over in one call: 1 unless said otherwise\n"
+	"  -t, --time TIME        how long each measurement takes: 1 (second) unless said\n"
+	"                         otherwise\n"
+	"  -n, --count N          how many operations each takes, instead of -t\n"
+	"  -w, --warm-up N        so many before each, which do not count: 100 unless said\n"
+	"                         otherwise\n"
+	"      --event, --poll    wait for interrupts (as it does unless said otherwise), or ask\n"
+	"                         the device all the time; also with --listen\n"
+	"      --plot FILE        draws the results to FILE, as SVG\n"
+	"      --port PORT        7178 unless said otherwise\n"
+	"  -W, --timeout TIME     how long to wait for an operation: 10 unless said otherwise\n"
+	"  -I, --source ADDRESS   one's own address\n"
+	"  -4, -6                 IPv4 or IPv6 only\n"
+	"      --listen           serve; any number of clients at a time\n"
+	"  -q, --quiet            with --listen: only the summary\n"
+	"      --max-clients N, --max-memory SIZE, --max-size SIZE\n"
+	"                         what they may have; see the manual\n"
+	"\n"
+	OPTIONS_HELP
+	"\n"
+	"Manual: krdma-bench(8)\n";
+
+enum {
+	OPTION_LISTEN = OWN_OPTION,
+	OPTION_DEPTH,
+	OPTION_BATCH,
+	OPTION_EVENT,
+	OPTION_POLL,
+	OPTION_PLOT,
+	OPTION_PORT,
+	OPTION_MAX_CLIENTS,
+	OPTION_MAX_MEMORY,
+	OPTION_MAX_SIZE,
+};
+
+static const struct own_option own[] = {
+	{ "size", 's', true },
+	{ "depth", OPTION_DEPTH, true },
+	{ "batch", OPTION_BATCH, true },
+	{ "time", 't', true },
+	{ "count", 'n', true },
+	{ "warm-up", 'w', true },
+	{ "event", OPTION_EVENT, false },
+	{ "poll", OPTION_POLL, false },
+	{ "plot", OPTION_PLOT, true },
+	{ "port", OPTION_PORT, true },
+	{ "timeout", 'W', true },
+	{ "source", 'I', true },
+	{ "ipv4", '4', false },
+	{ "ipv6", '6', false },
+	{ "listen", OPTION_LISTEN, false },
+	{ "quiet", 'q', false },
+	{ "max-clients", OPTION_MAX_CLIENTS, true },
+	{ "max-memory", OPTION_MAX_MEMORY, true },
+	{ "max-size", OPTION_MAX_SIZE, true },
+	{ NULL, 0, false },
+};
+
+/* What is only for one of the two sides, and was given: for a complaint. */
+struct given {
+	struct bench_settings settings;
+	const char *asking;
+	const char *listening;
+	bool time;
+};
+
+static int set_port(const char *value, struct bench_settings *settings)
+{
+	uint64_t port;
+
+	if (value_number("--port", value, 1, UINT16_MAX, &port))
+		return EXIT_USAGE;
+	settings->port = (uint16_t)port;
+	return 0;
+}
+
+/* What only the side that measures needs. */
+static int set_asking(int key, const char *value, struct given *given)
+{
+	struct bench_settings *settings = &given->settings;
+
+	switch (key) {
+	case 's':
+		given->asking = "-s";
+		return value_sizes("-s", value, BENCH_MAX_LENGTH, BENCH_ALL_LENGTH,
+				   settings->sizes, BENCH_SIZES, &settings->size_count);
+	case OPTION_DEPTH:
+		given->asking = "--depth";
+		return value_numbers("--depth", value, 1, BENCH_MAX_DEPTH, settings->depths,
+				     BENCH_DEPTHS, &settings->depth_count);
+	case OPTION_BATCH:
+		given->asking = "--batch";
+		return value_number("--batch", value, 1, BENCH_MAX_DEPTH, &settings->batch);
+	case 't':
+		given->asking = "-t";
+		given->time = true;
+		return value_time("-t", value, HOUR, &settings->time);
+	case 'n':
+		given->asking = "-n";
+		return value_number("-n", value, 1, UINT64_C(1) << 40, &settings->count);
+	case 'w':
+		given->asking = "-w";
+		return value_number("-w", value, 0, UINT64_C(1) << 40, &settings->warmup);
+	case 'W':
+		given->asking = "-W";
+		return value_time("-W", value, HOUR, &settings->timeout);
+	case OPTION_PLOT:
+		given->asking = "--plot";
+		settings->plot = value;
+		return 0;
+	}
+	return EXIT_USAGE;
+}
+
+static int set_listening(int key, const char *value, struct given *given)
+{
+	struct bench_settings *settings = &given->settings;
+
+	switch (key) {
+	case OPTION_MAX_CLIENTS:
+		given->listening = "--max-clients";
+		return value_number(given->listening, value, 1, 65536, &settings->max_clients);
+	case OPTION_MAX_MEMORY:
+		given->listening = "--max-memory";
+		return value_size(given->listening, value, UINT64_C(1) << 40,
+				  &settings->max_memory);
+	case OPTION_MAX_SIZE:
+		given->listening = "--max-size";
+		return value_size(given->listening, value, BENCH_MAX_LENGTH,
+				  &settings->max_length);
+	case 'q':
+		given->listening = "-q";
+		settings->quiet = true;
+		return 0;
+	}
+	return EXIT_USAGE;
+}
+
+static int set(int key, const char *value, void *to)
+{
+	struct given *given = to;
+	struct bench_settings *settings = &given->settings;
+
+	switch (key) {
+	case OPTION_EVENT:
+		settings->polled = false;
+		return 0;
+	case OPTION_POLL:
+		settings->polled = true;
+		return 0;
+	case OPTION_PORT:
+		return set_port(value, settings);
+	case 'I':
+		settings->source = value;
+		return 0;
+	case '4':
+		settings->family = AF_INET;
+		return 0;
+	case '6':
+		settings->family = AF_INET6;
+		return 0;
+	case OPTION_LISTEN:
+		settings->listen = true;
+		return 0;
+	case OPTION_MAX_CLIENTS:
+	case OPTION_MAX_MEMORY:
+	case OPTION_MAX_SIZE:
+	case 'q':
+		return set_listening(key, value, given);
+	default:
+		return set_asking(key, value, given);
+	}
+}
+
+static int add_operation(struct bench_settings *settings, const char *word)
+{
+	size_t i;
+	int operation;
+
+	for (operation = 0; operation < BENCH_OPERATIONS; operation++)
+		if (!strcmp(word, bench_operation_names[operation]))
+			break;
+	if (operation == BENCH_OPERATIONS)
+		return usage_error("'%s' is no operation; 'krdma bench --help' lists them", word);
+	for (i = 0; i < settings->operation_count; i++)
+		if (settings->operations[i] == (enum bench_operation)operation)
+			return usage_error("the operation '%s' is named twice", word);
+	settings->operations[settings->operation_count++] = (enum bench_operation)operation;
+	return 0;
+}
+
+/* What was not given. */
+static void complete(struct given *given)
+{
+	static const enum bench_operation operations[] = { BENCH_WRITE, BENCH_READ, BENCH_SEND };
+	static const uint64_t sizes[] = { 64, 4096, 65536 };
+	struct bench_settings *settings = &given->settings;
+
+	if (!settings->operation_count) {
+		memcpy(settings->operations, operations, sizeof(operations));
+		settings->operation_count = 3;
+	}
+	if (!settings->size_count) {
+		memcpy(settings->sizes, sizes, sizeof(sizes));
+		settings->size_count = 3;
+	}
+	if (!settings->depth_count) {
+		settings->depths[0] = 1;
+		settings->depth_count = 1;
+	}
+	/* By count or by time; by both, if both were given. */
+	if (!given->time && !settings->count)
+		settings->time = VALUE_SECOND;
+}
+
+static int ask_side(struct given *given, int argc, char **argv, int first)
+{
+	struct bench_settings *settings = &given->settings;
+
+	if (first == argc)
+		return usage_error("with whom? 'krdma bench HOST'; 'krdma bench --help' says more");
+	if (given->listening)
+		return usage_error("%s is for --listen", given->listening);
+	if (given->time && !settings->time)
+		return usage_error("-t wants more than nothing");
+	if (!settings->timeout)
+		return usage_error("-W wants more than nothing");
+	settings->host = argv[first];
+	while (++first < argc)
+		if (add_operation(settings, argv[first]))
+			return EXIT_USAGE;
+	complete(given);
+	return bench_ask(settings);
+}
+
+static int listen_side(const struct given *given, int argc, char **argv, int first)
+{
+	if (first < argc)
+		return usage_error("--listen takes no host '%s'; its own address goes after -I",
+				   argv[first]);
+	if (given->asking)
+		return usage_error("%s is for the side that measures, not for --listen",
+				   given->asking);
+	return bench_listen(&given->settings);
+}
+
+int cmd_bench(int argc, char **argv, struct options *options)
+{
+	struct given given = {
+		.settings = {
+			.common = options,
+			.port = BENCH_PORT,
+			.batch = 1,
+			.warmup = 100,
+			.timeout = 10 * VALUE_SECOND,
+			.max_clients = SERVE_MAX_CLIENTS,
+			.max_memory = SERVE_MAX_MEMORY,
+			.max_length = BENCH_MAX_LENGTH,
+		},
+	};
+	int first = options_parse_own(argc, argv, options, own, set, &given);
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (options->help || (first < argc && !strcmp(argv[first], "help"))) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (given.settings.listen)
+		return listen_side(&given, argc, argv, first);
+	return ask_side(&given, argc, argv, first);
+}

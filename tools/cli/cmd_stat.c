@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma stat: who uses RDMA, what for, and how much.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "cli.h"
+#include "objects.h"
+#include "rates.h"
+
+static const char usage[] =
+	"Usage: krdma stat [sessions|listeners|connections|queues|srqs] [OPTION]...\n"
+	"\n"
+	"Shows what processes have opened through krdma: sessions and what was made in\n"
+	"them, or everything of one kind.  Other users' processes are shown to root.\n"
+	"\n"
+	"  -i, --interval SECONDS  again and again, with what happens in a second\n"
+	"  -c, --count COUNT       so many times; without -i, every second\n"
+	OPTIONS_HELP
+	"\n"
+	"Manual: krdma-stat(8)\n";
+
+struct settings {
+	double interval;
+	unsigned long count;
+};
+
+static const struct own_option own_options[] = {
+	{ "interval", 'i', true },
+	{ "count", 'c', true },
+	{ NULL, 0, false },
+};
+
+static int set(int key, const char *value, void *to)
+{
+	struct settings *settings = to;
+	char *end;
+
+	errno = 0;
+	if (key == 'i') {
+		settings->interval = strtod(value, &end);
+		if (errno || end == value || *end || !(settings->interval >= 0.1) ||
+		    settings->interval > 86400) {
+			complain("the interval '%s' is no number of seconds from 0.1 to 86400",
+				 value);
+			return -1;
+		}
+		return 0;
+	}
+	settings->count = strtoul(value, &end, 10);
+	if (errno || end == value || *end || !settings->count || *value == '-') {
+		complain("the count '%s' is no number from 1 on", value);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * Text
+ */
+
+/* Of one session: how many of each kind, and what went through its connections. */
+static void print_session(const struct objects *now, const struct objects *before,
+			  const struct object *session)
+{
+	unsigned int counts[OBJECT_KINDS] = { 0 };
+	struct rates sum = { 0 };
+	char memory[SIZE_TEXT_MAX];
+
+	for (size_t i = 0; i < now->count; i++) {
+		const struct object *object = &now->list[i];
+
+		if (object->session != session->id)
+			continue;
+		counts[object->kind]++;
+		rates_add(&sum, now, before, object);
+	}
+	printf("%-8u %7d %-15.15s %6u %6u %6u %5u %8s %12.*f %12.*f\n", session->id, session->pid,
+	       session->command, counts[OBJECT_CONNECTION], counts[OBJECT_LISTENER],
+	       counts[OBJECT_QUEUE], counts[OBJECT_SRQ],
+	       bytes_text(memory, session->memory_bytes), before ? 1 : 0, sum.sends,
+	       before ? 1 : 0, sum.receives);
+}
+
+/* A session that is closed lives on in what was made in it. */
+static void print_sessions(const struct objects *now, const struct objects *before)
+{
+	const char *unit = before ? "/s" : "";
+
+	printf("%-8s %7s %-15s %6s %6s %6s %5s %8s %10s%-2s %10s%-2s\n", "SESSION", "PID",
+	       "COMMAND", "CONNS", "LISTEN", "QUEUES", "SRQS", "MEMORY", "SENDS", unit, "RECEIVES",
+	       unit);
+	for (size_t i = 0; i < now->count; i++) {
+		const struct object *object = &now->list[i];
+		struct object closed = *object;
+		bool seen = object->kind != OBJECT_SESSION;
+
+		if (!seen) {
+			print_session(now, before, object);
+			continue;
+		}
+		/* The first one of a session that has no descriptor stands for it. */
+		closed.kind = OBJECT_SESSION;
+		closed.id = object->session;
+		closed.memory_bytes = 0;
+		seen = objects_find(now, &closed);
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = now->list[j].session == object->session;
+		if (!seen)
+			print_session(now, before, &closed);
+	}
+}
+
+static void print_kind(const struct objects *now, const struct objects *before,
+		       enum object_kind kind)
+{
+	const char *unit = before ? "/s" : "";
+	int digits = before ? 1 : 0;
+
+	printf("%-10s %7s %7s %-15s ", kind == OBJECT_CONNECTION ? "CONNECTION" : "ID", "SESSION",
+	       "PID", "COMMAND");
+	if (kind == OBJECT_CONNECTION)
+		printf("%-13s %-21s %-21s %10s%-2s %10s%-2s %7s\n", "STATE", "LOCAL", "REMOTE",
+		       "SENDS", unit, "RECEIVES", unit, "PENDING");
+	else if (kind == OBJECT_LISTENER)
+		printf("%-21s %s\n", "LOCAL", "WAITING");
+	else if (kind == OBJECT_QUEUE)
+		printf("%6s %10s%-2s %10s%-2s %7s\n", "DEVICE", "SUBMITTED", unit, "COMPLETED",
+		       unit, "UNTAKEN");
+	else if (kind == OBJECT_SRQ)
+		printf("%6s %6s\n", "DEVICE", "DEPTH");
+
+	for (size_t i = 0; i < now->count; i++) {
+		const struct object *object = &now->list[i];
+		struct rates rates = { 0 };
+
+		if (object->kind != kind)
+			continue;
+		rates_add(&rates, now, before, object);
+		printf("%-10u %7u %7d %-15.15s ", object->id, object->session, object->pid,
+		       object->command);
+		if (kind == OBJECT_CONNECTION)
+			printf("%-13s %-21s %-21s %12.*f %12.*f %7llu\n", object->state,
+			       object->local, object->remote, digits, rates.sends, digits,
+			       rates.receives, (unsigned long long)object->sends_waiting);
+		else if (kind == OBJECT_LISTENER)
+			printf("%-21s %s\n", object->local, object->waiting ? "yes" : "no");
+		else if (kind == OBJECT_QUEUE)
+			printf("%6llu %12.*f %12.*f %7llu\n", (unsigned long long)object->device,
+			       digits, rates.submitted, digits, rates.completed,
+			       (unsigned long long)object->untaken);
+		else if (kind == OBJECT_SRQ)
+			printf("%6llu %6llu\n", (unsigned long long)object->device,
+			       (unsigned long long)object->depth);
+	}
+}
+
+/*
+ * JSON
+ */
+
+static void json_put_rate(struct json_object *object, const char *key, double value)
+{
+	char text[32];
+
+	/* As a person would write it, and not with all the digits of a double. */
+	snprintf(text, sizeof(text), "%.1f", value);
+	json_put(object, key, json_object_new_double_s(value, text));
+}
+
+static struct json_object *object_json(const struct objects *now, const struct objects *before,
+				       const struct object *object)
+{
+	struct json_object *json = json_checked(json_object_new_object());
+	struct rates rates = { 0 };
+
+	rates_add(&rates, now, before, object);
+	json_put_number(json, "id", object->id);
+	if (object->kind != OBJECT_SESSION)
+		json_put_number(json, "session", object->session);
+	json_put_number(json, "pid", (uint64_t)object->pid);
+	json_put_text(json, "command", object->command);
+	json_put_number(json, "descriptors", object->holders);
+	switch (object->kind) {
+	case OBJECT_SESSION:
+		json_put_number(json, "memory_count", object->memory_count);
+		json_put_number(json, "memory_bytes", object->memory_bytes);
+		break;
+	case OBJECT_LISTENER:
+		json_put_text(json, "local", object->local);
+		json_put(json, "waiting", json_object_new_boolean(object->waiting != 0));
+		break;
+	case OBJECT_CONNECTION:
+		json_put_text(json, "state", object->state);
+		json_put_text(json, "error", krdma_error_name(object->error));
+		json_put_number(json, "device", object->device);
+		json_put_number(json, "qp", object->qp);
+		json_put_text(json, "local", object->local);
+		json_put_text(json, "remote", object->remote);
+		json_put_number(json, "sends_completed", object->sends);
+		json_put_number(json, "sends_pending", object->sends_waiting);
+		json_put_number(json, "receives_completed", object->receives);
+		json_put_number(json, "receives_pending", object->receives_waiting);
+		if (before) {
+			json_put_rate(json, "sends_per_second", rates.sends);
+			json_put_rate(json, "receives_per_second", rates.receives);
+		}
+		break;
+	case OBJECT_QUEUE:
+		json_put_number(json, "device", object->device);
+		json_put_number(json, "submitted", object->submitted);
+		json_put_number(json, "completed", object->completed);
+		json_put_number(json, "untaken", object->untaken);
+		if (before) {
+			json_put_rate(json, "submitted_per_second", rates.submitted);
+			json_put_rate(json, "completed_per_second", rates.completed);
+		}
+		break;
+	default:
+		json_put_number(json, "device", object->device);
+		json_put_number(json, "depth", object->depth);
+		break;
+	}
+	return json;
+}
+
+static void print_json(const struct objects *now, const struct objects *before, int only,
+		       const struct options *options)
+{
+	struct json_object *json = json_checked(json_object_new_object());
+
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		struct json_object *array;
+
+		if (only >= 0 && only != kind)
+			continue;
+		array = json_checked(json_object_new_array());
+		for (size_t i = 0; i < now->count; i++) {
+			if (now->list[i].kind == (enum object_kind)kind)
+				json_append(array, object_json(now, before, &now->list[i]));
+		}
+		json_put(json, object_kind_names((enum object_kind)kind), array);
+	}
+	json_put_number(json, "hidden_processes", now->hidden);
+	json_print(json, options);
+}
+
+static void print(const struct objects *now, const struct objects *before, int only,
+		  const struct options *options)
+{
+	if (options->json)
+		print_json(now, before, only, options);
+	else if (only < 0 || only == OBJECT_SESSION)
+		print_sessions(now, before);
+	else
+		print_kind(now, before, (enum object_kind)only);
+	fflush(stdout);
+}
+
+/* Once, or again and again: then what happened since the last time counts. */
+static int show(const struct settings *settings, int only, const struct options *options)
+{
+	bool again = settings->interval || settings->count;
+	struct objects before = { 0 }, now;
+	unsigned long shown = 0;
+	int err;
+
+	for (;;) {
+		err = objects_read(&now);
+		if (err)
+			break;
+		if (!shown && now.hidden && !options->json)
+			complain("%u processes of other users are not shown; root sees all",
+				 now.hidden);
+		if (!again || before.when_ns) {
+			print(&now, again ? &before : NULL, only, options);
+			shown++;
+		}
+		objects_free(&before);
+		before = now;
+		if (!again || (settings->count && shown == settings->count) || ferror(stdout))
+			break;
+		rates_sleep(settings->interval ? settings->interval : 1);
+	}
+	objects_free(&before);
+	if (err)
+		complain("cannot look at the processes in /proc: %s", strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+/* -1: of all kinds; -2: no kind has such a name. */
+static int find_kind(const char *word)
+{
+	size_t length = strlen(word);
+
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		if (!strncmp(word, object_kind_names((enum object_kind)kind), length))
+			return kind;
+	}
+	return -2;
+}
+
+int cmd_stat(int argc, char **argv, struct options *options)
+{
+	struct settings settings = { 0 };
+	int first = options_parse_own(argc, argv, options, own_options, set, &settings);
+	int only = -1;
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (options->help || (first < argc && is_help(argv[first]))) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (first < argc)
+		only = find_kind(argv[first++]);
+	if (only == -2)
+		return usage_error("'krdma stat' knows no '%s'; see 'krdma stat help'",
+				   argv[first - 1]);
+	if (first < argc)
+		return usage_error("'krdma stat' takes no further argument '%s'", argv[first]);
+	return show(&settings, only, options);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma top: the busiest connections, again and again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "objects.h"
+#include "peer_stop.h"
+#include "rates.h"
+
+static const char usage[] =
+	"Usage: krdma top [OPTION]...\n"
+	"\n"
+	"Shows the connections on which most happens, and what all of them do together,\n"
+	"anew every two seconds.  q ends it.\n"
+	"\n"
+	"  -i, --interval SECONDS  how often, from 0.1 on\n"
+	"  -c, --count COUNT       end after so many times\n"
+	"  -b, --batch             one after the other, for files and pipes\n"
+	"  -h, --help              this help\n"
+	"\n"
+	"Manual: krdma-stat(8)\n";
+
+#define ESCAPE "\033["
+/* To the upper left corner; the rest of a line, or of the screen, is cleared. */
+#define HOME ESCAPE "H"
+#define CLEAR_LINE ESCAPE "K"
+#define CLEAR_REST ESCAPE "J"
+#define OTHER_SCREEN ESCAPE "?1049h"
+#define FORMER_SCREEN ESCAPE "?1049l"
+
+struct settings {
+	double interval;
+	unsigned long count;
+	bool batch;
+};
+
+static const struct own_option own_options[] = {
+	{ "interval", 'i', true },
+	{ "count", 'c', true },
+	{ "batch", 'b', false },
+	{ NULL, 0, false },
+};
+
+static int set(int key, const char *value, void *to)
+{
+	struct settings *settings = to;
+	char *end;
+
+	errno = 0;
+	switch (key) {
+	case 'b':
+		settings->batch = true;
+		return 0;
+	case 'i':
+		settings->interval = strtod(value, &end);
+		if (!errno && end != value && !*end && settings->interval >= 0.1 &&
+		    settings->interval <= 86400)
+			return 0;
+		complain("the interval '%s' is no number of seconds from 0.1 to 86400", value);
+		return -1;
+	default:
+		settings->count = strtoul(value, &end, 10);
+		if (!errno && end != value && !*end && settings->count && *value != '-')
+			return 0;
+		complain("the count '%s' is no number from 1 on", value);
+		return -1;
+	}
+}
+
+/*
+ * The terminal, which is to be as it was, however it ends
+ */
+
+static struct termios former;
+
+static bool terminal_begin(void)
+{
+	struct termios now;
+
+	stop_catch();
+	/* Keys come one by one and are not shown. */
+	if (tcgetattr(STDIN_FILENO, &former))
+		return false;
+	now = former;
+	now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &now);
+	fputs(OTHER_SCREEN, stdout);
+	return true;
+}
+
+static void terminal_end(void)
+{
+	fputs(FORMER_SCREEN, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &former);
+}
+
+static void terminal_size(unsigned int *lines, unsigned int *columns)
+{
+	struct winsize size;
+
+	*lines = 24;
+	*columns = 80;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col) {
+		*lines = size.ws_row;
+		*columns = size.ws_col;
+	}
+}
+
+/* Whether a key says that it is enough. */
+static bool wait_for_key(double seconds)
+{
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	if (poll(&keys, 1, (int)(seconds * 1000)) <= 0)
+		return false;
+	return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q';
+}
+
+/*
+ * What is shown
+ */
+
+struct row {
+	const struct object *object;
+	struct rates rates;
+};
+
+static int compare(const void *one, const void *other)
+{
+	const struct row *a = one, *b = other;
+	double first = a->rates.sends + a->rates.receives;
+	double second = b->rates.sends + b->rates.receives;
+
+	if (first != second)
+		return first < second ? 1 : -1;
+	return (a->object->id > b->object->id) - (a->object->id < b->object->id);
+}
+
+/* A line, cut where the screen ends. */
+static void put_line(const char *text, unsigned int columns, bool batch)
+{
+	if (batch)
+		puts(text);
+	else
+		printf("%.*s" CLEAR_LINE "\n", (int)columns, text);
+}
+
+static void put_totals(const struct objects *now, const struct rates *sum, unsigned int columns,
+		       bool batch)
+{
+	unsigned int counts[OBJECT_KINDS] = { 0 };
+	uint64_t memory = 0, bytes = 0;
+	char line[256], size[SIZE_TEXT_MAX];
+
+	for (size_t i = 0; i < now->count; i++) {
+		counts[now->list[i].kind]++;
+		memory += now->list[i].memory_count;
+		bytes += now->list[i].memory_bytes;
+	}
+	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u queues",
+		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], counts[OBJECT_CONNECTION],
+		 counts[OBJECT_QUEUE]);
+	put_line(line, columns, batch);
+	snprintf(line, sizeof(line), "memory: %llu pieces, %s   sends: %.1f/s   receives: %.1f/s",
+		 (unsigned long long)memory, bytes_text(size, bytes), sum->sends, sum->receives);
+	put_line(line, columns, batch);
+	if (now->hidden)
+		snprintf(line, sizeof(line), "%u processes of other users are not shown",
+			 now->hidden);
+	else
+		line[0] = '\0';
+	put_line(line, columns, batch);
+}
+
+static int put_screen(const struct objects *now, const struct objects *before, bool batch)
+{
+	struct row *rows = calloc(now->count + 1, sizeof(*rows));
+	unsigned int lines, columns;
+	struct rates sum = { 0 };
+	size_t count = 0;
+	char line[300];
+
+	if (!rows)
+		return -ENOMEM;
+	terminal_size(&lines, &columns);
+	for (size_t i = 0; i < now->count; i++) {
+		if (now->list[i].kind != OBJECT_CONNECTION)
+			continue;
+		rows[count].object = &now->list[i];
+		rates_add(&rows[count].rates, now, before, rows[count].object);
+		rates_add(&sum, now, before, rows[count].object);
+		count++;
+	}
+	qsort(rows, count, sizeof(*rows), compare);
+
+	if (!batch)
+		fputs(HOME, stdout);
+	put_totals(now, &sum, columns, batch);
+	snprintf(line, sizeof(line), "%10s %10s %7s %-10s %7s %-12s %s", "SENDS/s", "RECEIVES/s",
+		 "PID", "COMMAND", "CONN", "STATE", "PEER");
+	put_line(line, columns, batch);
+	for (size_t i = 0; i < count && (batch || i + 5 < lines); i++) {
+		const struct object *object = rows[i].object;
+
+		snprintf(line, sizeof(line), "%10.1f %10.1f %7d %-10.10s %7u %-12.12s %s",
+			 rows[i].rates.sends, rows[i].rates.receives, object->pid, object->command,
+			 object->id, object->state, object->remote);
+		put_line(line, columns, batch);
+	}
+	fputs(batch ? "\n" : CLEAR_REST, stdout);
+	fflush(stdout);
+	free(rows);
+	return ferror(stdout) ? -EIO : 0;
+}
+
+static int show(const struct settings *settings)
+{
+	struct objects before = { 0 }, now;
+	unsigned long shown = 0;
+	int err;
+
+	do {
+		err = objects_read(&now);
+		if (err)
+			break;
+		/* Twice in a tenth of a second: then there is something to show. */
+		if (before.when_ns) {
+			err = put_screen(&now, &before, settings->batch);
+			shown++;
+		}
+		objects_free(&before);
+		before = now;
+		if (err || (settings->count && shown == settings->count))
+			break;
+		if (!settings->batch && shown) {
+			if (wait_for_key(settings->interval))
+				break;
+		} else {
+			rates_sleep(shown ? settings->interval : 0.1);
+		}
+	} while (!stop_wanted());
+	objects_free(&before);
+	return err;
+}
+
+int cmd_top(int argc, char **argv, struct options *options)
+{
+	struct settings settings = { .interval = 2 };
+	int first = options_parse_own(argc, argv, options, own_options, set, &settings);
+	int err;
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (options->help || (first < argc && is_help(argv[first]))) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (first < argc)
+		return usage_error("'krdma top' takes no argument '%s'; see 'krdma top help'",
+				   argv[first]);
+	if (options->json)
+		return usage_error("'krdma top' is for people; programs take 'krdma stat -j -i 2'");
+	/* What is not a terminal cannot be written over. */
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		settings.batch = true;
+	if (settings.batch) {
+		err = show(&settings);
+	} else {
+		if (!terminal_begin()) {
+			complain("cannot set up the terminal: %s; 'krdma top -b' needs none",
+				 strerror(errno));
+			return EXIT_FAILED;
+		}
+		err = show(&settings);
+		terminal_end();
+	}
+	if (err && err != -EIO)
+		complain("cannot look at the processes in /proc: %s", strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What krdma's descriptors are, of all processes: /proc/PID/fdinfo/FD of each
+ * begins with what the module says of it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "objects.h"
+
+static const char * const kind_names[OBJECT_KINDS][2] = {
+	[OBJECT_SESSION] = { "session", "sessions" },
+	[OBJECT_LISTENER] = { "listener", "listeners" },
+	[OBJECT_CONNECTION] = { "connection", "connections" },
+	[OBJECT_QUEUE] = { "queue", "queues" },
+	[OBJECT_SRQ] = { "srq", "srqs" },
+};
+
+const char *object_kind_name(enum object_kind kind)
+{
+	return kind_names[kind][0];
+}
+
+const char *object_kind_names(enum object_kind kind)
+{
+	return kind_names[kind][1];
+}
+
+/* Where the value of a line goes that is a number. */
+static const struct {
+	const char *name;
+	size_t offset;
+} numbers[] = {
+	{ "device", offsetof(struct object, device) },
+	{ "qp", offsetof(struct object, qp) },
+	{ "depth", offsetof(struct object, depth) },
+	{ "sends_posted", offsetof(struct object, sends_waiting) },
+	{ "sends_completed", offsetof(struct object, sends) },
+	{ "receives_posted", offsetof(struct object, receives_waiting) },
+	{ "receives_completed", offsetof(struct object, receives) },
+	{ "submitted", offsetof(struct object, submitted) },
+	{ "completed", offsetof(struct object, completed) },
+	{ "untaken", offsetof(struct object, untaken) },
+	{ "waiting", offsetof(struct object, waiting) },
+	{ "memory_count", offsetof(struct object, memory_count) },
+	{ "memory_bytes", offsetof(struct object, memory_bytes) },
+};
+
+static bool set_kind(struct object *object, const char *value)
+{
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		if (!strcmp(value, kind_names[kind][0])) {
+			object->kind = (enum object_kind)kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void set_text(char to[OBJECT_TEXT_MAX], const char *value)
+{
+	printable(to, OBJECT_TEXT_MAX, value, strlen(value));
+}
+
+/* Lines that are not known are of a later module. */
+static void set(struct object *object, const char *name, const char *value)
+{
+	if (!strcmp(name, "id"))
+		object->id = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(name, "session"))
+		object->session = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(name, "error"))
+		object->error = atoi(value);
+	else if (!strcmp(name, "state"))
+		set_text(object->state, value);
+	else if (!strcmp(name, "local"))
+		set_text(object->local, value);
+	else if (!strcmp(name, "remote"))
+		set_text(object->remote, value);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (!strcmp(name, numbers[i].name)) {
+			uint64_t number = strtoull(value, NULL, 10);
+
+			memcpy((char *)object + numbers[i].offset, &number, sizeof(number));
+		}
+	}
+}
+
+/* Whether it is one of krdma's: then its lines are in @object. */
+static bool read_object(FILE *file, struct object *object)
+{
+	bool ours = false;
+	char line[256];
+
+	memset(object, 0, sizeof(*object));
+	while (fgets(line, sizeof(line), file)) {
+		char *value = strchr(line, '\t');
+
+		if (!value || value == line || value[-1] != ':')
+			continue;
+		value[-1] = '\0';
+		value += 1;
+		value[strcspn(value, "\n")] = '\0';
+		if (!strcmp(line, "krdma"))
+			ours = set_kind(object, value);
+		else if (ours)
+			set(object, line, value);
+	}
+	/* Counters are not read at one moment. */
+	object->sends_waiting -= object->sends < object->sends_waiting ?
+				 object->sends : object->sends_waiting;
+	object->receives_waiting -= object->receives < object->receives_waiting ?
+				    object->receives : object->receives_waiting;
+	return ours;
+}
+
+static int append(struct objects *objects, const struct object *object)
+{
+	struct object *list;
+
+	/* Doubled at each power of two. */
+	if (!(objects->count & (objects->count - 1))) {
+		size_t room = objects->count ? 2 * objects->count : 1;
+
+		list = realloc(objects->list, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		objects->list = list;
+	}
+	objects->list[objects->count++] = *object;
+	return 0;
+}
+
+/* By its link alone most descriptors are known to be none of krdma's. */
+static bool may_be_ours(int directory, const char *name)
+{
+	char target[64];
+	ssize_t length = readlinkat(directory, name, target, sizeof(target) - 1);
+
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	return strstr(target, "krdma");
+}
+
+static FILE *open_at(int directory, const char *name)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+static void read_command(int process, char *command, size_t size)
+{
+	FILE *file = open_at(process, "comm");
+	char name[64] = "";
+
+	if (file) {
+		if (fgets(name, sizeof(name), file))
+			name[strcspn(name, "\n")] = '\0';
+		fclose(file);
+	}
+	printable(command, size, name, strlen(name));
+}
+
+/* Of one process; one that ends meanwhile has none. */
+static int read_process(struct objects *objects, int process, int pid)
+{
+	int directory = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent *entry;
+	struct object object;
+	char path[300];
+	DIR *stream;
+	FILE *file;
+	int err = 0;
+
+	if (directory < 0) {
+		objects->hidden += errno == EACCES || errno == EPERM;
+		return 0;
+	}
+	stream = fdopendir(directory);
+	if (!stream) {
+		close(directory);
+		return -ENOMEM;
+	}
+	while (!err && (entry = readdir(stream))) {
+		if (!may_be_ours(directory, entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "fdinfo/%s", entry->d_name);
+		file = open_at(process, path);
+		if (!file)
+			continue;
+		if (read_object(file, &object)) {
+			object.pid = pid;
+			object.holders = 1;
+			read_command(process, object.command, sizeof(object.command));
+			err = append(objects, &object);
+		}
+		fclose(file);
+	}
+	closedir(stream);
+	return err;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct object *a = one, *b = other;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Several descriptors of one object, in whichever process, are one. */
+static void join(struct objects *objects)
+{
+	size_t kept = 0;
+
+	if (objects->count)
+		qsort(objects->list, objects->count, sizeof(*objects->list), compare);
+	for (size_t i = 0; i < objects->count; i++) {
+		struct object *object = &objects->list[i];
+		struct object *last = kept ? &objects->list[kept - 1] : NULL;
+
+		if (last && last->kind == object->kind && last->id == object->id)
+			last->holders++;
+		else
+			objects->list[kept++] = *object;
+	}
+	objects->count = kept;
+}
+
+int objects_read(struct objects *objects)
+{
+	struct dirent *entry;
+	struct timespec now;
+	DIR *proc;
+	int err = 0;
+
+	memset(objects, 0, sizeof(*objects));
+	proc = opendir("/proc");
+	if (!proc)
+		return -errno;
+	while (!err && (entry = readdir(proc))) {
+		int pid = atoi(entry->d_name), process;
+
+		if (pid <= 0)
+			continue;
+		process = openat(dirfd(proc), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (process < 0)
+			continue;
+		err = read_process(objects, process, pid);
+		close(process);
+	}
+	closedir(proc);
+	if (err) {
+		objects_free(objects);
+		return err;
+	}
+	join(objects);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	objects->when_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return 0;
+}
+
+void objects_free(struct objects *objects)
+{
+	free(objects->list);
+	memset(objects, 0, sizeof(*objects));
+}
+
+const struct object *objects_find(const struct objects *objects, const struct object *object)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct object *other = &objects->list[i];
+
+		if (other->kind == object->kind && other->id == object->id)
+			return other;
+	}
+	return NULL;
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The side that asks: from the name of a host to a connection.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "peer.h"
+#include "peer_hello.h"
+#include "peer_stop.h"
+
+/* An orderly end takes a second at most; a machine that is busy besides, longer. */
+#define END_NS UINT64_C(3000000000)
+
+/* Until what was begun is done, the time is up or the end is wanted: -EINTR. */
+static int wait_for(struct peer *peer)
+{
+	uint64_t deadline = clock_ns() + peer->options->timeout;
+	int err;
+
+	do {
+		if (stop_wanted())
+			return -EINTR;
+		err = krdma_conn_wait(peer->conn, stop_slice(deadline), NULL);
+	} while (err == -EINTR || (err == -ETIMEDOUT && clock_ns() < deadline &&
+				   krdma_conn_await_closed(peer->conn, 0)));
+	return err;
+}
+
+static void explain_way(const struct peer *peer, int err)
+{
+	const char *source = peer->options->source;
+
+	switch (err) {
+	case -EINTR:
+		break;
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -ENODEV:
+		complain("cannot reach %s: no RDMA device here has a way to it\n"
+			 "See which devices there are and on which interfaces with: krdma dev\n"
+			 "and which interface leads there with: ip route get %s",
+			 peer->name, peer->address);
+		break;
+	case -EADDRNOTAVAIL:
+		complain("cannot reach %s from %s: that is no address of an RDMA device here\n"
+			 "'krdma dev' shows the devices and their interfaces", peer->name,
+			 source ? source : "here");
+		break;
+	case -ETIMEDOUT:
+		complain("cannot reach %s: nobody has that address, or answers from it\n"
+			 "Is it up, on this network? Look with: ping %s", peer->name,
+			 peer->address);
+		break;
+	default:
+		complain("cannot find the way to %s: %s", peer->name, strerror(-err));
+		break;
+	}
+}
+
+/* A connection to @remote, up to where it can be prepared; it says nothing. */
+static int resolve(struct peer *peer)
+{
+	struct krdma_conn_resolve options = { .size = sizeof(options) };
+	int err = krdma_conn_create(peer->session, &peer->conn);
+
+	if (err)
+		return err;
+	if (peer->source.ss_family) {
+		options.flags = KRDMA_RESOLVE_LOCAL;
+		memcpy(&options.local, &peer->source, sizeof(options.local));
+	}
+	/* Its own time limit is for each of two steps; ours, in wait_for(), is for both. */
+	err = krdma_conn_resolve(peer->conn, (const struct sockaddr *)&peer->remote, &options);
+	return err ? err : wait_for(peer);
+}
+
+static int prepare_conn(struct peer *peer)
+{
+	struct krdma_conn_prepare options = {
+		.size = sizeof(options),
+		.send_depth = peer->options->send_depth,
+		.recv_depth = peer->options->recv_depth,
+	};
+	struct krdma_device_query device;
+	struct krdma_conn_query query;
+	int err = krdma_conn_prepare(peer->conn, peer->queue, NULL, NULL, &options);
+
+	if (!err)
+		err = krdma_conn_get(peer->conn, &query, sizeof(query));
+	if (err == -EINVAL)
+		complain("the RDMA device cannot have %u operations under way at once",
+			 peer->options->send_depth);
+	else if (err)
+		complain_request("prepare the connection", err);
+	if (err)
+		return err;
+	peer->device_id = query.device_id;
+	/* Only for people: it may be gone already. */
+	if (!krdma_device_get(peer->session, query.device_id, &device, sizeof(device)))
+		printable(peer->device, sizeof(peer->device), device.name, KRDMA_NAME_MAX);
+	return 0;
+}
+
+int peer_begin(struct peer *peer)
+{
+	int err = resolve(peer);
+
+	if (err) {
+		explain_way(peer, err);
+		return err;
+	}
+	return prepare_conn(peer);
+}
+
+/* A host that was given by its address has no other name. */
+static void set_name(struct peer *peer)
+{
+	address_text(&peer->remote, false, peer->address);
+	if (!strcmp(peer->options->host, peer->address))
+		snprintf(peer->name, sizeof(peer->name), "%s", peer->address);
+	else
+		snprintf(peer->name, sizeof(peer->name), "%.1000s (%s)", peer->options->host,
+			 peer->address);
+}
+
+static int look_up(const struct peer_options *options, int family, struct addrinfo **found)
+{
+	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
+	int result = getaddrinfo(options->host, NULL, &hints, found);
+
+	if (!result)
+		return 0;
+	if (stop_wanted())
+		return -EINTR;
+	complain("cannot find the address of '%s'%s: %s\n"
+		 "Is the name right? An address in numbers needs no look-up", options->host,
+		 family == AF_INET ? " (IPv4)" : family == AF_INET6 ? " (IPv6)" : "",
+		 gai_strerror(result));
+	return -ENOENT;
+}
+
+/* The first address to which there is a way; or why there is none to the first. */
+static int resolve_first(struct peer *peer, const struct addrinfo *at)
+{
+	struct sockaddr_storage first_remote;
+	int err, first = 0;
+
+	for (; at; at = at->ai_next) {
+		memset(&peer->remote, 0, sizeof(peer->remote));
+		memcpy(&peer->remote, at->ai_addr, at->ai_addrlen);
+		address_set_port(&peer->remote, peer->options->port);
+		set_name(peer);
+		err = resolve(peer);
+		if (!err || err == -EINTR)
+			return err;
+		krdma_conn_close(peer->conn);
+		peer->conn = NULL;
+		if (!first) {
+			first = err;
+			first_remote = peer->remote;
+		}
+	}
+	peer->remote = first_remote;
+	set_name(peer);
+	explain_way(peer, first);
+	return first;
+}
+
+int peer_open(struct peer *peer, const struct peer_options *options)
+{
+	struct krdma_queue_create queue = {
+		.size = sizeof(queue),
+		.flags = options->polled ? KRDMA_QUEUE_POLLED : 0,
+		/*
+		 * Twice what a connection takes: what was closed just now may still count
+		 * when the next one is prepared.
+		 */
+		.cq_entries = 2 * (options->send_depth + options->recv_depth + KRDMA_QUEUE_EXTRA),
+		.sq_entries = options->send_depth,
+	};
+	int family = options->family, err;
+	struct addrinfo *found;
+
+	memset(peer, 0, sizeof(*peer));
+	peer->options = options;
+	if (options->source) {
+		err = address_parse(options->source, family, &peer->source);
+		if (err)
+			return err;
+		/* One's own end and the peer's are of one kind. */
+		family = peer->source.ss_family;
+	}
+	err = look_up(options, family, &found);
+	if (err)
+		return err;
+	err = open_session(&peer->session);
+	if (!err) {
+		err = krdma_queue_create(peer->session, &queue, &peer->queue);
+		if (err)
+			complain_request("create a queue", err);
+	}
+	if (!err)
+		err = resolve_first(peer, found);
+	freeaddrinfo(found);
+	return err ? err : prepare_conn(peer);
+}
+
+/* What the peer has given; @length is how much of it there is, and fits. */
+static void peer_data(const struct peer *peer, uint8_t data[HELLO_ROOM], size_t *length)
+{
+	*length = HELLO_ROOM;
+	if (krdma_conn_private_data(peer->conn, data, length))
+		*length = 0;
+	else if (*length > HELLO_ROOM)
+		*length = HELLO_ROOM;
+}
+
+static void explain_refusal(const struct peer *peer)
+{
+	const struct peer_options *options = peer->options;
+	struct hello_answer answer;
+	uint8_t data[HELLO_ROOM];
+	char size[SIZE_TEXT_MAX];
+	size_t length;
+
+	peer_data(peer, data, &length);
+	if (answer_decode(data, length, &answer)) {
+		complain("%s refuses at port %u: nobody listens there, or not for this\n"
+			 "Start the other side first, on %s: %s", peer->name, options->port,
+			 options->host, options->listener);
+		return;
+	}
+	switch (answer.verdict) {
+	case VERDICT_VERSION:
+		complain("%s speaks version %u of the format, this tool version %u\n"
+			 "Install krdma of one release on both sides", options->host,
+			 answer.version, HELLO_VERSION);
+		break;
+	case VERDICT_SERVICE:
+		complain("%s serves something else at port %u\n"
+			 "Start there: %s; or give its port with -p", options->host,
+			 options->port, options->listener);
+		break;
+	case VERDICT_LENGTH:
+		complain("%s refuses messages longer than %s\n"
+			 "Make them shorter with -s, or let it take more: %s --max-size SIZE",
+			 options->host, size_text(size, answer.limit), options->listener);
+		break;
+	case VERDICT_DEPTH:
+		complain("%s refuses more than %u operations under way at once", options->host,
+			 answer.limit);
+		break;
+	case VERDICT_FULL:
+		complain("%s serves as many as it may already\n"
+			 "Try again later, or let it serve more: %s --max-clients N --max-memory SIZE",
+			 options->host, options->listener);
+		break;
+	case VERDICT_DEVICE:
+		complain("the RDMA device of %s cannot do this; see there: krdma dev",
+			 options->host);
+		break;
+	case VERDICT_FAILED:
+		complain("%s could not serve this; it says why there", options->host);
+		break;
+	default:
+		complain("%s refuses (reason %u)", options->host, answer.verdict);
+		break;
+	}
+}
+
+static void explain_connect(const struct peer *peer, int err)
+{
+	const struct peer_options *options = peer->options;
+
+	switch (err) {
+	case -EINTR:
+		break;
+	case -ECONNREFUSED:
+		explain_refusal(peer);
+		break;
+	case -ECONNRESET:
+		complain("%s gave up while connecting; try again", peer->name);
+		break;
+	case -ETIMEDOUT:
+		complain("%s does not answer at port %u\n"
+			 "Is RDMA set up there ('krdma dev'), and does a firewall let it through?\n"
+			 "RoCE uses UDP port 4791, iWARP the TCP port itself", peer->name,
+			 options->port);
+		break;
+	case -EMSGSIZE:
+		complain("the transport to %s takes too little private data", options->host);
+		break;
+	default:
+		complain("cannot connect to %s, port %u: %s", peer->name, options->port,
+			 strerror(-err));
+		break;
+	}
+}
+
+int peer_connect(struct peer *peer, const void *data, size_t length)
+{
+	struct krdma_conn_terms terms = {
+		.size = sizeof(terms),
+		.flags = peer->options->plain ? KRDMA_TERMS_PLAIN : 0,
+	};
+	int err = krdma_conn_connect(peer->conn, &terms, data, length);
+
+	if (!err)
+		err = wait_for(peer);
+	if (err)
+		explain_connect(peer, err);
+	return err;
+}
+
+int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote *remote)
+{
+	struct hello_answer answer;
+	uint8_t data[HELLO_ROOM];
+	size_t given;
+	int err;
+
+	peer_data(peer, data, &given);
+	err = answer_decode(data, given, &answer);
+	if (!err && (answer.version != HELLO_VERSION || answer.verdict != VERDICT_WELCOME))
+		err = -EPROTO;
+	if (!err && remote)
+		err = krdma_remote_read(answer.descriptor, sizeof(answer.descriptor), remote);
+	if (!err && remote && remote->length < length)
+		err = -EPROTO;
+	if (err)
+		complain("%s answers at port %u, but is not what is needed\n"
+			 "Start there: %s; or give its port with -p", peer->options->host,
+			 peer->options->port, peer->options->listener);
+	return err;
+}
+
+int peer_memory(struct peer *peer, size_t length, uint32_t access, struct krdma_memory **memory)
+{
+	int err = krdma_memory_create(peer->session, peer->device_id, length, access, memory);
+
+	if (err)
+		explain_memory(length, err);
+	return err;
+}
+
+void explain_memory(size_t length, int err)
+{
+	char size[SIZE_TEXT_MAX];
+
+	switch (err) {
+	case -EPERM:
+	case -ENOMEM:
+		complain("cannot register %s of memory: more than this process may lock\n"
+			 "See the limit with: ulimit -l; raise it as limits.conf(5) says",
+			 size_text(size, length));
+		break;
+	case -EDQUOT:
+		complain("cannot register %s of memory: more than each user may\n"
+			 "The limit is in /sys/module/krdma/parameters/max_memory_mb",
+			 size_text(size, length));
+		break;
+	case -EOPNOTSUPP:
+		complain("the RDMA device does not let peers do this to memory; 'krdma dev' shows\n"
+			 "what it can, such as 'atomic'");
+		break;
+	case -EFBIG:
+		complain("cannot register %s of memory: more than the RDMA device takes at once",
+			 size_text(size, length));
+		break;
+	default:
+		complain("cannot register %s of memory: %s", size_text(size, length),
+			 strerror(-err));
+		break;
+	}
+}
+
+void peer_explain_end(struct peer *peer)
+{
+	const char *host = peer->options->host;
+	int err = krdma_conn_await_closed(peer->conn, clock_ns() + END_NS);
+
+	if (!err)
+		err = krdma_conn_wait(peer->conn, 0, NULL);
+	switch (err) {
+	case -ECONNRESET:
+		complain("%s has ended the connection", host);
+		break;
+	case -ETIMEDOUT:
+		complain("the connection is lost: %s does not answer any more", host);
+		break;
+	case -ENODEV:
+		complain("the connection is lost: the RDMA device %s has been removed",
+			 peer->device);
+		break;
+	default:
+		complain("the connection to %s is lost: %s", host, strerror(-err));
+		break;
+	}
+}
+
+/* A peer that does not answer is not waited for long; the kernel does the rest. */
+void peer_end(struct peer *peer)
+{
+	if (!peer->conn)
+		return;
+	if (!krdma_conn_disconnect(peer->conn, 0))
+		krdma_conn_await_closed(peer->conn, clock_ns() + END_NS);
+	krdma_conn_close(peer->conn);
+	peer->conn = NULL;
+}
+
+void peer_close(struct peer *peer)
+{
+	peer_end(peer);
+	krdma_queue_close(peer->queue);
+	krdma_close(peer->session);
+	peer->queue = NULL;
+	peer->session = NULL;
+}

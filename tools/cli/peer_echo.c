@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The side that listens: messages that go back as they came.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "krdma_entry.h"
+#include "peer_echo.h"
+
+/* Places beyond the window, at least: with one, each answer waits for that before it. */
+#define SPARE 3
+
+static int post_receive(const struct echo *echo, uint32_t place)
+{
+	struct krdma_sqe entry = krdma_entry_receive(echo->client->conn, place, echo->memory,
+						     (size_t)place * echo->length, echo->length);
+
+	return krdma_queue_post(echo->client->queue, &entry, 1, NULL);
+}
+
+static int prepare(struct echo *echo)
+{
+	uint32_t place;
+	int err;
+
+	err = client_memory(echo->client, (uint64_t)echo->places * echo->length,
+			    KRDMA_ACCESS_LOCAL_WRITE, &echo->memory);
+	if (!err)
+		err = client_prepare(echo->client, echo->places, echo->places);
+	if (err)
+		return err;
+	for (place = 0; !err && place < echo->places; place++)
+		err = post_receive(echo, place);
+	if (err)
+		client_refuse(echo->client, VERDICT_FAILED, 0);
+	return err;
+}
+
+int echo_begin(struct echo *echo, struct client *client, uint32_t length, uint32_t window)
+{
+	memset(echo, 0, sizeof(*echo));
+	echo->client = client;
+	echo->length = length;
+	echo->window = window;
+	echo->places = window + (window > SPARE ? window : SPARE);
+	echo->waiting = calloc(echo->places, sizeof(*echo->waiting));
+	if (!echo->waiting) {
+		client_refuse(client, VERDICT_FULL, 0);
+		return -ENOMEM;
+	}
+	return prepare(echo);
+}
+
+void echo_end(struct echo *echo)
+{
+	free(echo->waiting);
+}
+
+static int answer(struct echo *echo)
+{
+	const struct waiting *message = &echo->waiting[echo->first];
+	struct krdma_sqe entry = krdma_entry_send(echo->client->conn, message->place,
+						  message->length ? echo->memory : NULL,
+						  (size_t)message->place * echo->length,
+						  message->length);
+
+	echo->first = (echo->first + 1) % echo->places;
+	echo->count--;
+	echo->answers++;
+	return krdma_queue_post(echo->client->queue, &entry, 1, NULL);
+}
+
+static int handle(struct echo *echo, const struct krdma_cqe *cqe)
+{
+	struct waiting *message;
+
+	if (cqe->opcode != KRDMA_OP_RECEIVE) {
+		echo->answers--;
+		return post_receive(echo, (uint32_t)cqe->cookie);
+	}
+	echo->client->messages++;
+	echo->client->bytes += cqe->length;
+	message = &echo->waiting[(echo->first + echo->count) % echo->places];
+	message->place = (uint32_t)cqe->cookie;
+	message->length = cqe->length;
+	echo->count++;
+	return 0;
+}
+
+int echo_run(struct echo *echo)
+{
+	struct krdma_cqe cqes[CLIENT_BATCH];
+	size_t taken, i;
+	int err;
+
+	do {
+		err = client_next(echo->client, cqes, &taken);
+		for (i = 0; !err && i < taken; i++)
+			err = handle(echo, &cqes[i]);
+		while (!err && echo->count && echo->answers < echo->places - echo->window)
+			err = answer(echo);
+	} while (!err);
+	/* It has gone while it was answered. */
+	return err == -ENOTCONN ? -ECONNRESET : err;
+}

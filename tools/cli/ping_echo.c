@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma ping in krdma's own way, the side that asks: a message goes there and comes back,
+ * and is looked at byte by byte.
+ *
+ * Answers come in the order of the messages, so the next one is to the oldest that has
+ * none.  One that does not come in time is given up, and the next message is sent
+ * nevertheless: a peer that has stopped for a while is met again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "krdma_entry.h"
+#include "peer_hello.h"
+#include "peer_stop.h"
+#include "ping.h"
+
+struct echo {
+	/* PING_WINDOW messages, then as many answers; NULL if they are empty. */
+	struct krdma_memory *memory;
+	uint64_t sent;
+	uint64_t answered;
+	/* Those before it that have no answer are not waited for any more. */
+	uint64_t given_up;
+	/* Of each that is under way. */
+	struct {
+		uint64_t number;
+		uint64_t when;
+	} messages[PING_WINDOW];
+};
+
+static size_t slot_offset(const struct ping *ping, uint64_t slot)
+{
+	return (size_t)(slot * ping->settings->length);
+}
+
+static uint8_t *slot_data(const struct ping *ping, uint64_t slot)
+{
+	const struct echo *echo = ping->state;
+
+	return (uint8_t *)krdma_memory_data(echo->memory) + slot_offset(ping, slot);
+}
+
+/* Room for the answer that comes @index answers after the first. */
+static int post_receive(struct ping *ping, uint64_t index)
+{
+	const struct echo *echo = ping->state;
+	uint64_t slot = PING_WINDOW + index % PING_WINDOW;
+	struct krdma_sqe entry = krdma_entry_receive(ping->peer.conn, index, echo->memory,
+						     slot_offset(ping, slot),
+						     (uint32_t)ping->settings->length);
+
+	return krdma_queue_post(ping->peer.queue, &entry, 1, NULL);
+}
+
+static int echo_open(struct ping *ping)
+{
+	struct hello hello = {
+		.service = SERVICE_PING,
+		.operation = OPERATION_ECHO,
+		.length = (uint32_t)ping->settings->length,
+		.depth = PING_WINDOW,
+	};
+	uint8_t wire[HELLO_SIZE];
+	struct echo *echo;
+	uint64_t i;
+	int err;
+
+	echo = calloc(1, sizeof(*echo));
+	if (!echo) {
+		complain("out of memory");
+		return -ENOMEM;
+	}
+	ping->state = echo;
+	if (ping->settings->length) {
+		err = peer_memory(&ping->peer, slot_offset(ping, 2 * PING_WINDOW),
+				  KRDMA_ACCESS_LOCAL_WRITE, &echo->memory);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < PING_WINDOW; i++) {
+		err = post_receive(ping, i);
+		if (err) {
+			complain_request("make room for answers", err);
+			return err;
+		}
+	}
+	hello_encode(&hello, wire);
+	err = peer_connect(&ping->peer, wire, sizeof(wire));
+	return err ? err : peer_answer(&ping->peer, 0, NULL);
+}
+
+static void echo_close(struct ping *ping)
+{
+	struct echo *echo = ping->state;
+
+	peer_end(&ping->peer);
+	if (!echo)
+		return;
+	krdma_memory_release(echo->memory, KRDMA_RELEASE_LATER);
+	free(echo);
+	ping->state = NULL;
+}
+
+/* No two messages in a row have a byte in common at the same place. */
+static void fill(uint8_t *data, uint64_t length, uint64_t number)
+{
+	uint64_t i;
+
+	for (i = 0; i < length; i++)
+		data[i] = (uint8_t)(number + i * 7 + (i >> 8));
+}
+
+static bool is_right(const struct ping *ping, uint64_t index, uint32_t length)
+{
+	uint64_t slot = index % PING_WINDOW;
+
+	if (length != ping->settings->length)
+		return false;
+	/* What was sent is still there. */
+	return !length || !memcmp(slot_data(ping, slot), slot_data(ping, PING_WINDOW + slot),
+				  length);
+}
+
+/* The next answer, which came just now. */
+static int take_answer(struct ping *ping, const struct krdma_cqe *cqe, uint64_t now)
+{
+	struct echo *echo = ping->state;
+	uint64_t index = echo->answered, slot = index % PING_WINDOW;
+	enum ping_answer answer = PING_ANSWERED;
+
+	if (index == echo->sent) {
+		complain("%s answers what was not asked", ping->settings->host);
+		return -EPROTO;
+	}
+	echo->answered++;
+	if (!is_right(ping, index, cqe->length))
+		answer = PING_WRONG;
+	else if (index < echo->given_up)
+		answer = PING_LATE;
+	/* One that was given up has been counted. */
+	if (index >= echo->given_up || answer == PING_LATE)
+		ping_report(ping, echo->messages[slot].number, answer,
+			    now - echo->messages[slot].when);
+	return post_receive(ping, index + PING_WINDOW);
+}
+
+/* Sends complete silently, so what comes is an answer, or the end. */
+static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count, uint64_t now)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < count; i++) {
+		if (cqes[i].status)
+			return -ECONNRESET;
+		err = take_answer(ping, &cqes[i], now);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* One wait; -ETIMEDOUT if nothing came. */
+static int wait_once(struct ping *ping, uint64_t deadline)
+{
+	struct krdma_cqe cqes[PING_WINDOW];
+	size_t taken;
+	int err = krdma_queue_wait(ping->peer.queue, cqes, PING_WINDOW, 1, stop_slice(deadline),
+				   &taken);
+
+	if (err)
+		return err == -EINTR ? -ETIMEDOUT : err;
+	return take(ping, cqes, taken, clock_ns());
+}
+
+/* Until @answered messages have an answer; -ETIMEDOUT if they have not. */
+static int await(struct ping *ping, uint64_t answered, uint64_t deadline)
+{
+	const struct echo *echo = ping->state;
+	int err;
+
+	while (echo->answered < answered) {
+		deadline = ping_patience(deadline);
+		if (clock_ns() >= deadline)
+			return -ETIMEDOUT;
+		err = wait_once(ping, deadline);
+		if (err && err != -ETIMEDOUT)
+			return err;
+	}
+	return 0;
+}
+
+/* Post it and wait in one call: what is measured is the way, not the calls. */
+static int send_message(struct ping *ping, uint64_t number)
+{
+	struct echo *echo = ping->state;
+	uint64_t slot = echo->sent % PING_WINDOW, deadline;
+	struct krdma_cqe cqes[PING_WINDOW];
+	struct krdma_sqe entry;
+	size_t accepted, taken;
+	int err;
+
+	if (echo->memory)
+		fill(slot_data(ping, slot), ping->settings->length, number);
+	entry = krdma_entry_send(ping->peer.conn, number, echo->memory, slot_offset(ping, slot),
+				 (uint32_t)ping->settings->length);
+	entry.flags = KRDMA_SQE_SILENT;
+	echo->messages[slot].number = number;
+	echo->messages[slot].when = clock_ns();
+	deadline = echo->messages[slot].when + ping->settings->timeout;
+	err = krdma_queue_run(ping->peer.queue, &entry, 1, &accepted, cqes, PING_WINDOW, 1,
+			      stop_slice(deadline), &taken);
+	if (!accepted)
+		return err;
+	echo->sent++;
+	if (err)
+		return err == -ETIMEDOUT || err == -EINTR ? 0 : err;
+	return take(ping, cqes, taken, clock_ns());
+}
+
+static int echo_exchange(struct ping *ping, uint64_t number)
+{
+	struct echo *echo = ping->state;
+	uint64_t begun = clock_ns(), deadline = begun + ping->settings->timeout;
+	int err = 0;
+
+	if (echo->sent - echo->answered == PING_WINDOW)
+		err = await(ping, echo->answered + 1, deadline);
+	if (err == -ETIMEDOUT) {
+		ping_report(ping, number, PING_UNSENT, clock_ns() - begun);
+		return 0;
+	}
+	if (!err)
+		err = send_message(ping, number);
+	if (!err)
+		err = await(ping, echo->sent, deadline);
+	if (err == -ETIMEDOUT || (err && echo->answered < echo->sent)) {
+		ping_report(ping, number, PING_UNANSWERED, clock_ns() - begun);
+		echo->given_up = echo->sent;
+	}
+	return err == -ETIMEDOUT ? 0 : err;
+}
+
+static int echo_rest(struct ping *ping, uint64_t until)
+{
+	int err;
+
+	while (!stop_wanted() && clock_ns() < until) {
+		err = wait_once(ping, until);
+		if (err && err != -ETIMEDOUT)
+			return err;
+	}
+	return 0;
+}
+
+const struct ping_protocol ping_echo = {
+	/* An answer can be there before it is known that the message has arrived. */
+	.send_depth = 4 * PING_WINDOW,
+	.recv_depth = PING_WINDOW,
+	.listener = "krdma ping --listen",
+	.open = echo_open,
+	.exchange = echo_exchange,
+	.rest = echo_rest,
+	.close = echo_close,
+};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What happens in a second, from what was counted at two moments.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "cli.h"
+#include "rates.h"
+
+static double rate(uint64_t now, uint64_t before, double seconds)
+{
+	return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
+}
+
+void rates_add(struct rates *rates, const struct objects *now, const struct objects *before,
+	       const struct object *object)
+{
+	/* What was not there before has counted from 0 on. */
+	static const struct object nothing;
+	const struct object *was;
+	double seconds;
+
+	if (!before) {
+		rates->sends += (double)object->sends;
+		rates->receives += (double)object->receives;
+		rates->submitted += (double)object->submitted;
+		rates->completed += (double)object->completed;
+		return;
+	}
+	was = objects_find(before, object);
+	if (!was)
+		was = &nothing;
+	seconds = (double)(now->when_ns - before->when_ns) / 1e9;
+	rates->sends += rate(object->sends, was->sends, seconds);
+	rates->receives += rate(object->receives, was->receives, seconds);
+	rates->submitted += rate(object->submitted, was->submitted, seconds);
+	rates->completed += rate(object->completed, was->completed, seconds);
+}
+
+void rates_sleep(double seconds)
+{
+	struct timespec span = { .tv_sec = (time_t)seconds };
+
+	span.tv_nsec = (long)((seconds - (double)span.tv_sec) * 1e9);
+	nanosleep(&span, NULL);
+}
+
+const char *bytes_text(char text[SIZE_TEXT_MAX], uint64_t bytes)
+{
+	static const char units[] = "KMGTPE";
+	double value = (double)bytes;
+	int unit = -1;
+
+	while (value >= 1024 && units[unit + 1]) {
+		value /= 1024;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(text, SIZE_TEXT_MAX, "%llu", (unsigned long long)bytes);
+	else
+		snprintf(text, SIZE_TEXT_MAX, "%.1f%c", value, units[unit]);
+	return text;
+}

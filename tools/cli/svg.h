@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Charts as SVG: lines over two axes, one chart below the other.
+ *
+ * Lines differ in colour (a palette that people with any kind of colour vision can tell
+ * apart), in their marks and in their dashes.  There are no scripts, no fonts and nothing
+ * else that is fetched; the text is text.
+ */
+#ifndef KRDMA_CLI_SVG_H
+#define KRDMA_CLI_SVG_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Lines that can be told apart. */
+#define SVG_LINES_MAX	8
+#define SVG_TICKS_MAX	24
+#define SVG_TEXT_MAX	32
+
+enum svg_scale {
+	SVG_LINEAR,
+	SVG_LOG2,
+	SVG_LOG10,
+};
+
+struct svg_axis {
+	const char *label;
+	enum svg_scale scale;
+	/* A value as the text of a tick; NULL: the plain number. */
+	void (*text)(char text[SVG_TEXT_MAX], double value);
+	/* Where it ends, if that is known; otherwise, both 0, what the points need. */
+	double low;
+	double high;
+};
+
+struct svg_point {
+	double x;
+	double y;
+};
+
+struct svg_line {
+	const char *name;
+	const struct svg_point *points;
+	size_t count;
+};
+
+struct svg_chart {
+	const char *title;
+	struct svg_axis x;
+	struct svg_axis y;
+	const struct svg_line *lines;
+	size_t count;
+	/* Points are marked, or there are too many of them for that. */
+	int marks;
+};
+
+/*
+ * Of a line, points that are not above 0 on a logarithmic axis are left out; of a chart,
+ * lines above SVG_LINES_MAX.  Returns 0 or a negative errno.
+ */
+int svg_write(FILE *file, const char *title, const char *description,
+	      const struct svg_chart *charts, size_t count);
+
+/* svg_axis.c: an axis with its ends, and its ticks. */
+struct svg_ticks {
+	double low;
+	double high;
+	double at[SVG_TICKS_MAX];
+	size_t count;
+};
+
+/* @low and @high: of what is to be shown. */
+void svg_axis_ticks(const struct svg_axis *axis, double low, double high,
+		    struct svg_ticks *ticks);
+
+/* Where a value is, from 0, the low end, to 1. */
+double svg_axis_place(const struct svg_axis *axis, const struct svg_ticks *ticks, double value);
+
+#endif /* KRDMA_CLI_SVG_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Values of options, as people write them.  By hand, not by strtod() and the like: those
+ * take signs, blanks, "inf", hexadecimals and another country's comma.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli.h"
+#include "value.h"
+
+/* The longest item of a list. */
+#define ITEM_MAX 32
+
+/* Digits, at least one; what follows them stays. */
+static int read_digits(const char **at, uint64_t *value)
+{
+	const char *from = *at;
+	uint64_t sum = 0;
+
+	for (; **at >= '0' && **at <= '9'; (*at)++) {
+		if (sum > (UINT64_MAX - 9) / 10)
+			return -ERANGE;
+		sum = sum * 10 + (uint64_t)(**at - '0');
+	}
+	if (*at == from)
+		return -EINVAL;
+	*value = sum;
+	return 0;
+}
+
+int value_number(const char *option, const char *word, uint64_t least, uint64_t most,
+		 uint64_t *value)
+{
+	const char *at = word;
+	uint64_t number;
+
+	if (read_digits(&at, &number) || *at || number < least || number > most) {
+		complain("%s wants a number from %llu to %llu, not '%s'", option,
+			 (unsigned long long)least, (unsigned long long)most, word);
+		return -EINVAL;
+	}
+	*value = number;
+	return 0;
+}
+
+/* What stands behind the digits of a size, as a power of two; -1 for what does not. */
+static int size_shift(const char *unit)
+{
+	static const struct {
+		const char *name;
+		int shift;
+	} units[] = {
+		{ "", 0 }, { "b", 0 }, { "k", 10 }, { "kib", 10 }, { "m", 20 }, { "mib", 20 },
+		{ "g", 30 }, { "gib", 30 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcasecmp(unit, units[i].name))
+			return units[i].shift;
+	return -1;
+}
+
+int value_size(const char *option, const char *word, uint64_t most, uint64_t *value)
+{
+	char limit[SIZE_TEXT_MAX];
+	const char *at = word;
+	uint64_t number;
+	int shift;
+
+	if (read_digits(&at, &number))
+		goto refuse;
+	shift = size_shift(at);
+	if (shift < 0 || number > UINT64_MAX >> shift || number << shift > most)
+		goto refuse;
+	*value = number << shift;
+	return 0;
+refuse:
+	complain("%s wants a size up to %s, such as 64, 4k or 1M, not '%s'", option,
+		 size_text(limit, most), word);
+	return -EINVAL;
+}
+
+/* What a unit of time is in nanoseconds; 0 for what is none. */
+static uint64_t time_unit(const char *unit)
+{
+	if (!*unit || !strcmp(unit, "s"))
+		return VALUE_SECOND;
+	if (!strcmp(unit, "ms"))
+		return 1000000;
+	if (!strcmp(unit, "us"))
+		return 1000;
+	return 0;
+}
+
+int value_time(const char *option, const char *word, uint64_t most, uint64_t *value)
+{
+	uint64_t whole, part = 0, scale = 1, unit;
+	const char *at = word;
+
+	if (read_digits(&at, &whole))
+		goto refuse;
+	if (*at == '.') {
+		/* What is finer than a nanosecond does not count. */
+		for (at++; *at >= '0' && *at <= '9'; at++) {
+			if (scale == VALUE_SECOND)
+				continue;
+			part = part * 10 + (uint64_t)(*at - '0');
+			scale *= 10;
+		}
+		if (scale == 1)
+			goto refuse;
+	}
+	unit = time_unit(at);
+	if (!unit || whole > most / unit)
+		goto refuse;
+	/* Below 10^18: part is below scale, and both are at most 10^9. */
+	*value = whole * unit + part * unit / scale;
+	if (*value > most)
+		goto refuse;
+	return 0;
+refuse:
+	complain("%s wants a time of at most %llu s, such as 1, 0.2 or 50ms, not '%s'", option,
+		 (unsigned long long)(most / VALUE_SECOND), word);
+	return -EINVAL;
+}
+
+/* The next item of a list into @item, and behind it; false if there is none. */
+static bool next_item(const char **at, char item[ITEM_MAX])
+{
+	size_t length;
+
+	if (!*at)
+		return false;
+	length = strcspn(*at, ",");
+	snprintf(item, ITEM_MAX, "%.*s", length < ITEM_MAX ? (int)length : ITEM_MAX - 1, *at);
+	*at = (*at)[length] ? *at + length + 1 : NULL;
+	return true;
+}
+
+static int too_many(const char *option, size_t room)
+{
+	complain("%s takes at most %zu values at once", option, room);
+	return -EINVAL;
+}
+
+int value_sizes(const char *option, const char *word, uint64_t most, uint64_t all,
+		uint64_t *values, size_t room, size_t *count)
+{
+	const char *at = word;
+	char item[ITEM_MAX];
+	uint64_t size;
+	int err;
+
+	*count = 0;
+	if (!strcmp(word, "all")) {
+		for (size = 1; size <= all && *count < room; size *= 2)
+			values[(*count)++] = size;
+		return 0;
+	}
+	while (next_item(&at, item)) {
+		if (*count == room)
+			return too_many(option, room);
+		err = value_size(option, item, most, &values[*count]);
+		if (err)
+			return err;
+		(*count)++;
+	}
+	return 0;
+}
+
+int value_numbers(const char *option, const char *word, uint64_t least, uint64_t most,
+		  uint64_t *values, size_t room, size_t *count)
+{
+	const char *at = word;
+	char item[ITEM_MAX];
+	int err;
+
+	*count = 0;
+	while (next_item(&at, item)) {
+		if (*count == room)
+			return too_many(option, room);
+		err = value_number(option, item, least, most, &values[*count]);
+		if (err)
+			return err;
+		(*count)++;
+	}
+	return 0;
+}
+
+const char *value_time_text(char text[VALUE_TIME_TEXT], uint64_t ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	};
+	size_t i = 0;
+	double value;
+
+	while (i + 1 < ARRAY_SIZE(units) && (double)ns >= units[i + 1].ns)
+		i++;
+	value = (double)ns / units[i].ns;
+	if (!i)
+		snprintf(text, VALUE_TIME_TEXT, "%.0f %s", value, units[i].name);
+	else
+		snprintf(text, VALUE_TIME_TEXT, value < 9.995 ? "%.2f %s" :
+			 value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[i].name);
+	return text;
+}

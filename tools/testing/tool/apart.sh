@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma ping and krdma bench between two machines, and with a cable that is pulled; see
+# peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP; machine 2 listens
+# until machine 1 says goodbye, and ends with 0 if it has seen what it should.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+before=$(resources)
+host=10.77.0.2 host6=fd77::2
+goodbye=7999
+
+listening_side()
+{
+	local name result=0
+
+	# The one that is reached for comes last but one: then the others are there.
+	serve bench krdma bench --listen
+	bench=$server
+	serve rping krdma ping --rping --listen
+	rping=$server
+	serve ping krdma ping --listen
+	# shellcheck disable=SC2034 # all three are taken by their names
+	ping=$server
+	serve goodbye krdma ping --listen -p $goodbye
+	patience=1200
+	await "$work/servers/goodbye" ' left after ' || result=1
+	patience=120
+	leave INT "$server"
+	for name in bench rping ping; do
+		eval "server=\$$name"
+		stop_server $name
+		[ "$status" = 0 ] || result=1
+		sed "s/^/# $name: /" "$work/out" "$work/err"
+		# The cable was pulled while each of them had a client.
+		printed ' has vanished after ' || {
+			echo "# $name: nobody has vanished"
+			result=1
+		}
+	done
+	nothing_is_left "$before" || result=1
+	exit $result
+}
+
+# Until the other machine is there.
+reach()
+{
+	local tries=0
+
+	until try krdma ping -c 1 -W 2 $host; [ "$status" = 0 ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 60 ] || {
+			not_ok "the other machine listens" "$(tell)"
+			tap_end
+			exit 1
+		}
+		sleep 1
+	done
+}
+
+[ "${NODE:-1}" = 1 ] || listening_side
+reach
+
+# The cable is in
+
+try krdma ping -c 20 -i 0 -s 4k $host
+ended "messages cross the cable" 0 '20 transmitted, 20 received, 0% loss'
+try krdma ping -c 5 -i 0 $host6
+ended "over IPv6, too" 0 '5 transmitted, 5 received, 0% loss'
+try krdma ping --rping -c 5 -i 0 -s 65536 $host
+ended "rounds of rping's cross the cable" 0 '5 transmitted, 5 received, 0% loss'
+try krdma bench -j -n 100 -s 64,64k --depth 1,8 $host write read send atomic connect
+cp "$work/out" /out/bench-apart.json
+ended "operations cross the cable" 0 '"complete":true' '!"data":"wrong"'
+
+# It is pulled while each listening side has a client
+
+begin krdma ping -i 0.2 -W 0.5 $host
+await "$work/out" 'seq=3 '
+krdma ping --rping -i 0.2 $host >"$work/rping" 2>&1 &
+rping=$!
+await "$work/rping" 'seq=2 '
+krdma bench -t 600 --depth 4 $host write >"$work/bench" 2>&1 &
+bench=$!
+await "$work/bench" depth
+sleep 1
+vm-link 2 off
+finish
+ended "a peer that has vanished is the end, with the summary" 1 '^no answer from 10\.77\.0\.2: ' \
+	'the connection is lost: 10\.77\.0\.2 does not answer any more' '% loss' '^rtt p50'
+gone $rping
+cp "$work/rping" "$work/out"
+ended "of rping's rounds, too" 1 '10\.77\.0\.2 (does not answer any more|has not ended the round)' \
+	'% loss'
+gone $bench
+cp "$work/bench" "$work/out"
+ended "of measurements, too" 1 '10\.77\.0\.2 does not answer' '^not complete$'
+try krdma ping -c 1 -W 2 $host
+ended "who cannot be reached is not waited for without end" 1 '^krdma: .*10\.77\.0\.2' \
+	'!transmitted'
+begin krdma ping -W 100 $host
+sleep 1
+leave INT "$client"
+holds "Ctrl-C ends connecting" [ "$status" = 1 ]
+
+# The listening sides notice by asking, after ten seconds and some for the answer.
+sleep 40
+vm-link 2 on
+reach
+ok "with the cable in again, it answers again"
+try krdma bench -n 50 $host
+ended "and can be measured" 0 '^send +65536 '
+try krdma ping -p $goodbye -c 1 $host
+ended "goodbye" 0 '1 received'
+holds "nothing is left behind" nothing_is_left "$before"
+tap_end

@@ -1,0 +1,200 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma bench on one machine, which runs inside a VM; see peer.sh.  Prints TAP.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+before=$(resources)
+# A row: its name, size and depth; times, or none; then what can be anything.
+times='( +[0-9.]+){4}' no_times='( +-){4}'
+
+serve all krdma bench --listen
+try krdma bench -n 20 -w 2 $host
+ended "without more words: write, read and send of three sizes" 0 \
+	'^10\.77\.0\.1 port 7178, through rxe0, mode event$' "^write +64 +1$times " \
+	"^write +65536 +1$times " "^read +4096 +1$times " "^send +64 +1$times .* 20$" \
+	'!atomic' '!WRONG' '!not complete'
+holds "a row for each, and two above" [ "$(wc -l <"$work/out")" = 11 ]
+
+for operation in write read send; do
+	try krdma bench -n 30 -w 3 -s 0,1,63,4k,1M $host $operation
+	ended "$operation, of sizes from 0 to 1 MiB" 0 "^$operation +0 +1$times +- " \
+		"^$operation +1 +1$times " "^$operation +1048576 +1$times .* 30$"
+	try krdma bench -n 333 -w 7 -s 64,64k --depth 2,7,64 --batch 4 $host $operation
+	ended "$operation, several at a time, in batches" 0 "^$operation +64 +2$no_times .* 333$" \
+		"^$operation +65536 +7$no_times .* 333$" "^$operation +64 +64$no_times .* 333$"
+	try krdma bench -t 0.3 -s 1k --poll --depth 1,8 $host $operation
+	ended "$operation, with polling" 0 ', mode poll$' "^$operation +1024 +1$times " \
+		"^$operation +1024 +8$no_times "
+done
+try krdma bench -n 100 --depth 1,8 $host atomic
+ended "atomics" 0 "^atomic +8 +1$times .* 100$" "^atomic +8 +8$no_times .* 100$"
+try krdma bench -n 5 $host connect
+ended "connections" 0 "^connect +0 +1$times +- .* 5$"
+try krdma bench -n 5 -s 64 $host6 read
+ended "over IPv6" 0 '^fd77::1 port 7178' "^read +64 +1$times "
+try krdma bench -d -n 5 -s 64 $host write
+ended "more with -d" 0 '^  min avg mdev p90 us:( +[0-9.]+){4}$'
+try krdma bench -t 0.5 -w 0 -s 64 $host write
+ended "by time" 0 "^write +64 +1$times "
+
+# JSON
+
+try krdma bench -j -n 50 -s all --depth 1,4 $host write
+cp "$work/out" /out/bench-all.json
+holds "all sizes are 21, from 1 B to 1 MiB" [ "$status" = 0 -a \
+	"$(tr '{' '\n' <"$work/out" | grep -c '"operation":"write"')" = 42 ]
+try krdma bench -j -t 0.2 -s 64,4k --depth 1,4 --batch 2 $host write read send atomic connect
+cp "$work/out" /out/bench.json
+ended "JSON has it all" 0 '^\{"host":"10\.77\.0\.1","address":"10\.77\.0\.1","port":7178,' \
+	'"device":"rxe0"' '"path_mtu":[1-9][0-9]+' '"mode":"event"' '"complete":true' \
+	'\{"operation":"write","size":64,"depth":1,"batch":1,"count":[1-9][0-9]*,"elapsed_ns":' \
+	'"per_second":[1-9][0-9]*,"bytes_per_second":[1-9][0-9]*,"data":"right","time_of":' \
+	'"operation":"read","size":4096,"depth":4,"batch":2,' '"time_of":"round_trip"' \
+	'"time_of":"completion"' '"operation":"atomic","size":8,"depth":4,"batch":2' \
+	'"operation":"connect","size":0,"depth":1,' '"time_of":"connection","time_ns":\{"min":' \
+	'!"data":"wrong"'
+tr '{' '\n' <"$work/out" | grep '"operation"' >"$work/results"
+holds "there are 15 results" [ "$(wc -l <"$work/results")" = 15 ]
+holds "all data have been looked at, but of streams and connections" \
+	[ "$(grep -c '"data":"right"' "$work/results")" = 12 -a \
+	"$(grep '"data":"unchecked"' "$work/results" |
+		grep -c '"operation":"send",.*"depth":4\|"operation":"connect"')" = 3 ]
+holds "a measurement of 0.2 s takes no less" [ "$(number "$work/results" elapsed_ns)" -ge 200000000 ]
+
+# Pictures
+
+try krdma bench -n 50 -s 64,1k,16k --depth 1,8 --plot "$work/plot.svg" $host write read send
+cp "$work/plot.svg" /out/bench.svg
+ended "a picture does not keep the table away" 0 "^send +16384 +8$no_times "
+cp "$work/plot.svg" "$work/out"
+ended "the picture has three charts" 0 '^<\?xml version="1\.0" encoding="UTF-8"\?>$' \
+	'^<svg xmlns="[^"]+/2000/svg" role="img"' '>Latency distribution</text>$' \
+	'>Latency over message size</text>$' '>Bandwidth over message size</text>$' \
+	'<title>krdma bench: rxe0 to 10\.77\.0\.1</title>' '^</svg>$' '>write 64B</text>' \
+	'>send, depth 8</text>' '!<script' '!nan' '!href'
+holds "the picture has a line for each" \
+	[ "$(grep -c '<polyline class="line"' "$work/out")" = 20 ]
+try krdma bench -n 5 --plot "$work/one.svg" $host connect
+cp "$work/one.svg" "$work/out"
+ended "of connections there is the distribution" 0 '>Latency distribution</text>$' \
+	'!Bandwidth' '!message size'
+try krdma bench -n 5 --plot "$work/none/plot.svg" $host write
+ended "a picture that cannot be written is said before" 1 \
+	'^krdma: cannot write the picture to .*/none/plot\.svg' '!depth'
+
+# Ends
+
+begin krdma bench -t 60 -s 64 --plot "$work/plot.svg" $host write
+await "$work/out" depth
+usleep 500000
+leave INT "$client"
+ended "Ctrl-C ends it" 1 '^not complete$' '!^write'
+holds "the picture of before is still there, and nothing else" \
+	[ -s "$work/plot.svg" -a ! -e "$work/plot.svg.part" ]
+begin krdma bench -j -t 60 -s 64 --depth 16 $host write
+usleep 1500000
+leave TERM "$client"
+ended "SIGTERM ends it, and JSON says that it is not all" 1 '"complete":false' '"results":\[\]'
+try sh -c "krdma bench -n 20 $host | head -n 1"
+holds "a pipe that is closed ends it" [ "$status" = 0 -a "$(wc -l <"$work/out")" = 1 ]
+
+stop_server all
+ended "the listening side tells what its clients wanted" 0 \
+	'^10\.77\.0\.1:[0-9]+: write, up to 64KiB, depth 1 left after 0 messages, 0 bytes$' \
+	'^10\.77\.0\.1:[0-9]+: send, up to 1MiB, depth 1 left after ' '!connect' \
+	'clients served, 0 failed, 0 refused; '
+
+try krdma bench -n 1 $host
+ended "that nobody listens is said, and what to do" 1 'refuses at port 7178: nobody listens' \
+	'krdma bench --listen$'
+
+for operation in write read send; do
+	for depth in 1 8; do
+		serve gone$operation$depth krdma bench --listen
+		begin krdma bench -t 60 -s 64 --depth $depth $host $operation
+		await "$work/out" depth
+		usleep 500000
+		leave KILL "$server"
+		finish
+		ended "$operation, depth $depth: a listening side that dies is the end" 1 \
+			'10\.77\.0\.1 has ended the connection|connection to 10\.77\.0\.1 is lost' \
+			'^not complete$'
+	done
+done
+
+serve stopped krdma bench --listen
+begin krdma bench -t 60 -W 1 -s 64 $host send
+await "$work/out" depth
+usleep 500000
+kill -STOP "$server"
+finish
+ended "one that stops is not waited for" 1 "10\.77\.0\.1 does not answer; the operation 'send'"
+kill -CONT "$server"
+stop_server stopped
+
+# What a listening side does not do
+
+serve small krdma bench --listen --poll --max-size 4k --max-memory 20k
+try krdma bench -n 10 -s 64,8k $host write
+ended "a size above the limit is refused, with the limit" 1 'refuses messages longer than 4KiB'
+try krdma bench -n 10 -s 4k $host write read
+ended "one at the limit is not" 0 '^read +4096'
+try krdma bench -n 100 -s 4k --depth 8 $host send
+ended "a listening side that polls" 0 '^send +4096'
+begin krdma bench -t 60 -s 3k $host send
+await "$work/out" depth
+try krdma bench -n 1 -s 4k $host send
+ended "more memory than all may have is refused" 1 'serves as many as it may already'
+leave INT "$client"
+try krdma ping -p 7178 -c 1 $host
+ended "another service is refused" 1 'serves something else at port 7178'
+stop_server small
+ended "those were told apart" 0 'was refused: it asks for more than it may' \
+	'was refused: there is no room for it' 'was refused: it asks for something else' \
+	'0 failed, 3 refused'
+
+serve json krdma bench --listen -q
+stop_server json
+krdma bench --listen -j -d >"$work/json" 2>"$work/json.err" &
+server=$!
+await "$work/json.err" '^krdma: listening at '
+try krdma bench -n 3 -w 1 -s 64 $host send connect
+leave INT "$server"
+cp "$work/json" "$work/out"
+cp "$work/json" /out/bench-listen.json
+ended "the listening side speaks JSON, too" 0 \
+	'"wish":"send, up to 64B, depth 1","messages":4,"bytes":256,"end":"left"\}$' \
+	'"wish":"connect","messages":0' '"clients_served":5,"clients_failed":0'
+
+# What is wrong with a command line
+
+wrong()
+{
+	local name=$1 pattern=$2
+	shift 2
+
+	try krdma bench "$@"
+	ended "$name" 2 "^krdma: $pattern" '!through rxe0'
+}
+
+wrong "no host" 'with whom\?'
+wrong "no such operation" "'fly' is no operation" $host fly
+wrong "an operation twice" "the operation 'read' is named twice" $host read write read
+wrong "a depth of nothing" '--depth wants a number from 1 to 1024' --depth 1,0 $host
+wrong "a size above all" '-s wants a size up to 16MiB' -s 64,17M $host
+wrong "no time" '-t wants more than nothing' -t 0 $host
+wrong "no time to end" '-W wants more than nothing' -W 0 $host
+wrong "a host for the listening side" '--listen takes no host' --listen $host
+wrong "a size for the listening side" '-s is for the side that measures' --listen -s 64
+wrong "a limit for the side that measures" '--max-size is for --listen' --max-size 1k $host
+try krdma bench --help
+ended "help is there" 0 '^Usage: krdma bench ' 'krdma-bench\(8\)'
+
+holds "nothing is left behind" nothing_is_left "$before"
+tap_end

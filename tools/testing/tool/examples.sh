@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# The example programs of the library, as their readers would run them; inside a VM with the
+# programs beside this file, see peer.sh.  Prints TAP.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+here=$(dirname "$0")
+before=$(resources)
+
+# both NAME CLIENT-ARGUMENT...: a server, then its client; the server's output is added.
+both()
+{
+	local name=$1
+	shift
+
+	"$here/${name}_server" >"$work/server" 2>&1 </dev/null &
+	server=$!
+	tries=0
+	# It says where it waits when it ends at the latest: its output is a file.
+	until krdma stat listeners | grep -q "${name}_server"; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || break
+		usleep 100000
+	done
+	try "$here/${name}_client" "$@"
+	gone "$server"
+	echo "the server ends with $status" >>"$work/out"
+	cat "$work/server" >>"$work/out"
+	status=0
+}
+
+both simple $host 7471 'a line'
+ended "the simple ones" 0 '^the server has answered: A LINE$' '^the client has written: a line$' \
+	'^the server ends with 0$'
+both thin $host
+ended "the thin ones" 0 'bytes written, read back and checked$' '^the client says: ' \
+	'^and has left: ' '^the server ends with 0$'
+try "$here/simple_client" $host 7471
+ended "nobody serves" 1 '^simple_client: not connected: Connection refused$'
+try "$here/simple_client"
+ended "without arguments" 2 '^usage: simple_client HOST'
+try "$here/thin_client"
+ended "thin, without arguments" 2 '^usage: thin_client ADDRESS'
+
+holds "nothing is left" nothing_is_left "$before"
+tap_end

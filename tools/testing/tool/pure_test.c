@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the tool's commands calculate with, without a device: values of options,
+ * statistics, what two sides tell each other, and pictures.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "peer_hello.h"
+#include "ping_rping.h"
+#include "stats.h"
+#include "svg.h"
+#include "tap.h"
+#include "value.h"
+
+/* What was said last, in place of the tool's own. */
+static char said[512];
+
+void complain(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(said, sizeof(said), format, arguments);
+	va_end(arguments);
+}
+
+/*
+ * Values of options
+ */
+
+static bool is_number(const char *word, uint64_t expected)
+{
+	uint64_t value = 0;
+
+	return !value_number("-x", word, 1, 1000, &value) && value == expected;
+}
+
+static bool is_size(const char *word, uint64_t expected)
+{
+	uint64_t value = 0;
+
+	return !value_size("-x", word, UINT64_C(1) << 40, &value) && value == expected;
+}
+
+static bool is_time(const char *word, uint64_t expected)
+{
+	uint64_t value = 0;
+
+	return !value_time("-x", word, 86400 * VALUE_SECOND, &value) && value == expected;
+}
+
+static bool refuses_number(const char *word)
+{
+	uint64_t value = 7;
+
+	said[0] = '\0';
+	return value_number("-x", word, 1, 1000, &value) == -EINVAL && value == 7 &&
+	       strstr(said, "-x") && strstr(said, word);
+}
+
+static bool refuses_size(const char *word)
+{
+	uint64_t value = 7;
+
+	said[0] = '\0';
+	return value_size("-x", word, UINT64_C(1) << 40, &value) == -EINVAL && value == 7 &&
+	       strstr(said, "-x") && strstr(said, word);
+}
+
+static bool refuses_time(const char *word)
+{
+	uint64_t value;
+
+	said[0] = '\0';
+	return value_time("-x", word, 86400 * VALUE_SECOND, &value) == -EINVAL &&
+	       strstr(said, "-x") && strstr(said, word);
+}
+
+static void test_numbers(void)
+{
+	tap_result(is_number("1", 1) && is_number("1000", 1000) && is_number("007", 7),
+		   "numbers are read");
+	tap_result(refuses_number("0") && refuses_number("1001") && refuses_number("-1") &&
+		   refuses_number("+1") && refuses_number(" 1") && refuses_number("1 ") &&
+		   refuses_number("0x10") && refuses_number("") && refuses_number("1e2") &&
+		   refuses_number("18446744073709551617"),
+		   "what is no number, or out of range, is refused and named");
+}
+
+static void test_sizes(void)
+{
+	uint64_t sizes[4];
+	size_t count;
+
+	tap_result(is_size("0", 0) && is_size("64", 64) && is_size("4k", 4096) &&
+		   is_size("4K", 4096) && is_size("1MiB", 1048576) && is_size("1g", 1 << 30) &&
+		   is_size("7b", 7), "sizes are read, with their units");
+	tap_result(refuses_size("k") && refuses_size("4kk") && refuses_size("4 k") &&
+		   refuses_size("-4k") && refuses_size("2000g") && refuses_size("4t") &&
+		   refuses_size("18446744073709551615g"),
+		   "what is no size, or too large, is refused and named");
+	tap_result(!value_sizes("-s", "64,4k,1", 65536, 1024, sizes, 4, &count) && count == 3 &&
+		   sizes[0] == 64 && sizes[1] == 4096 && sizes[2] == 1,
+		   "a list of sizes keeps its order");
+	tap_result(!value_sizes("-s", "all", 65536, 8, sizes, 4, &count) && count == 4 &&
+		   sizes[0] == 1 && sizes[3] == 8, "all sizes are the powers of two");
+	tap_result(value_sizes("-s", "1,2,3,4,5", 65536, 8, sizes, 4, &count) &&
+		   value_sizes("-s", "1,,2", 65536, 8, sizes, 4, &count) &&
+		   value_sizes("-s", "1,", 65536, 8, sizes, 4, &count) &&
+		   value_sizes("-s", "", 65536, 8, sizes, 4, &count) &&
+		   value_sizes("-s", "1,128k", 65536, 8, sizes, 4, &count) &&
+		   value_sizes("-s", "1,0000000000000000000000000000000000000001", 65536, 8, sizes,
+			       1, &count),
+		   "lists that are too long, or have a gap, are refused");
+}
+
+static void test_times(void)
+{
+	char text[VALUE_TIME_TEXT];
+
+	tap_result(is_time("1", VALUE_SECOND) && is_time("0", 0) && is_time("0.2", 200000000) &&
+		   is_time("1.5s", 1500000000) && is_time("50ms", 50000000) &&
+		   is_time("7us", 7000) && is_time("2.5us", 2500) &&
+		   is_time("0.0000000001", 0) && is_time("86400", 86400 * VALUE_SECOND),
+		   "times are read, with their units");
+	tap_result(refuses_time("") && refuses_time(".5") && refuses_time("1.") &&
+		   refuses_time("-1") && refuses_time("inf") && refuses_time("1,5") &&
+		   refuses_time("1 s") && refuses_time("1h") && refuses_time("86401") &&
+		   refuses_time("86400.1") && refuses_time("99999999999999999999"),
+		   "what is no time, or too long, is refused and named");
+	tap_result(!strcmp(value_time_text(text, 0), "0 ns") &&
+		   !strcmp(value_time_text(text, 999), "999 ns") &&
+		   !strcmp(value_time_text(text, 1234), "1.23 us") &&
+		   !strcmp(value_time_text(text, 45600000), "45.6 ms") &&
+		   !strcmp(value_time_text(text, UINT64_C(250000000000)), "250 s"),
+		   "times are written with three digits");
+}
+
+/*
+ * Statistics
+ */
+
+/* Does not repeat itself within what is asked of it. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* Below one percent away, and never below. */
+static bool is_near(uint64_t value, uint64_t exact)
+{
+	return value >= exact && (double)(value - exact) <= 0.008 * (double)exact;
+}
+
+static struct stats stats;
+
+static void test_few_values(void)
+{
+	uint64_t i;
+
+	stats_init(&stats);
+	tap_result(!stats_percentile(&stats, STATS_P50) && !stats_deviation(&stats),
+		   "of nothing, everything is 0");
+	stats_add(&stats, 77777);
+	tap_result(stats.least == 77777 && stats.greatest == 77777 && stats.mean == 77777 &&
+		   stats_percentile(&stats, 1) == 77777 &&
+		   stats_percentile(&stats, STATS_P100) == 77777 && !stats_deviation(&stats),
+		   "of one value, everything is that");
+	stats_init(&stats);
+	for (i = 1; i <= 200; i++)
+		stats_add(&stats, i);
+	tap_result(stats_percentile(&stats, STATS_P50) == 100 &&
+		   stats_percentile(&stats, STATS_P90) == 180 &&
+		   stats_percentile(&stats, STATS_P99) == 198 &&
+		   stats_percentile(&stats, STATS_P99_9) == 200 && stats.mean == 100.5,
+		   "small values have exact percentiles");
+	stats_init(&stats);
+	for (i = 0; i < 4; i++)
+		stats_add(&stats, i & 1 ? 1000 : 2000);
+	tap_result(stats_deviation(&stats) == 500, "the deviation is that of all values");
+	stats_init(&stats);
+	for (i = 0; i < 1000; i++)
+		stats_add(&stats, UINT64_C(1000000000000) + i % 2);
+	tap_result(stats_deviation(&stats) <= 1, "large values that hardly differ, hardly deviate");
+}
+
+static void test_many_values(void)
+{
+	static uint64_t values[20000];
+	static const unsigned int asked[] = { STATS_P50, STATS_P90, STATS_P99, STATS_P99_9 };
+	uint64_t state = 88172645463325252, value, count, sum = 0, last = 0;
+	const size_t all = ARRAY_SIZE(values);
+	bool near = true, rises = true;
+	size_t i, at = 0;
+
+	stats_init(&stats);
+	for (i = 0; i < all; i++) {
+		/* Of all magnitudes. */
+		values[i] = next_random(&state) >> (next_random(&state) % 60);
+		stats_add(&stats, values[i]);
+	}
+	qsort(values, all, sizeof(values[0]), by_value);
+	for (i = 0; i < ARRAY_SIZE(asked); i++)
+		near = near && is_near(stats_percentile(&stats, asked[i]),
+				       values[(all * asked[i] + STATS_P100 - 1) / STATS_P100 - 1]);
+	tap_result(near, "percentiles are right to less than one percent");
+	tap_result(stats.least == values[0] && stats.greatest == values[all - 1] &&
+		   stats_percentile(&stats, STATS_P100) == values[all - 1],
+		   "the ends are exact");
+	while (stats_next(&stats, &at, &value, &count)) {
+		rises = rises && (!sum || value > last) && count;
+		last = value;
+		sum += count;
+	}
+	tap_result(rises && sum == all && last == values[all - 1],
+		   "a walk through the buckets meets every value, in their order");
+}
+
+static void test_each_bucket(void)
+{
+	bool right = true;
+	uint64_t value;
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		for (value = (UINT64_C(1) << bit) - 1; value <= (UINT64_C(1) << bit) + 1; value++) {
+			stats_init(&stats);
+			stats_add(&stats, value);
+			stats_add(&stats, UINT64_MAX);
+			right = right && is_near(stats_percentile(&stats, STATS_P50), value);
+		}
+	}
+	stats_init(&stats);
+	stats_add(&stats, UINT64_MAX);
+	tap_result(right && stats_percentile(&stats, STATS_P50) == UINT64_MAX,
+		   "every power of two, and its neighbours, has its bucket");
+}
+
+/*
+ * What two sides tell each other
+ */
+
+static void test_hello(void)
+{
+	const struct hello hello = {
+		.service = SERVICE_BENCH, .operation = OPERATION_READ, .length = 0x01020304,
+		.depth = 0xfffffffe,
+	};
+	static const uint8_t expected[HELLO_SIZE] = {
+		'K', 'R', 'D', 't', 1, 2, 4, 0, 4, 3, 2, 1, 0xfe, 0xff, 0xff, 0xff
+	};
+	uint8_t wire[HELLO_ROOM] = { 0 };
+	struct hello back;
+	size_t length;
+	bool refused = true;
+
+	hello_encode(&hello, wire);
+	tap_result(!memcmp(wire, expected, sizeof(expected)), "a hello is what is documented");
+	memset(&back, 0x55, sizeof(back));
+	tap_result(!hello_decode(wire, HELLO_SIZE, &back) && back.service == hello.service &&
+		   back.operation == hello.operation && back.length == hello.length &&
+		   back.depth == hello.depth && !hello_decode(wire, HELLO_ROOM, &back),
+		   "a hello is understood, also with zeroes behind it");
+	for (length = 0; length < HELLO_SIZE; length++)
+		refused = refused && hello_decode(wire, length, &back) == -EINVAL;
+	wire[7] = 1;
+	refused = refused && hello_decode(wire, HELLO_SIZE, &back) == -EINVAL;
+	wire[7] = 0;
+	wire[0] ^= 1;
+	refused = refused && hello_decode(wire, HELLO_SIZE, &back) == -EINVAL;
+	tap_result(refused, "half a hello, and what is none, is refused");
+	wire[0] ^= 1;
+	wire[4] = 2;
+	tap_result(hello_decode(wire, 6, &back) == -EPROTONOSUPPORT &&
+		   hello_decode(wire, 5, &back) == -EINVAL,
+		   "a hello of a later version is known as one");
+}
+
+static void test_answer(void)
+{
+	struct hello_answer answer = { .verdict = VERDICT_LENGTH, .limit = 0x0a0b0c0d }, back;
+	uint8_t wire[ANSWER_SIZE];
+	bool refused = true;
+	size_t length;
+
+	memset(answer.descriptor, 0x77, sizeof(answer.descriptor));
+	answer_encode(&answer, wire);
+	tap_result(!answer_decode(wire, sizeof(wire), &back) && back.version == HELLO_VERSION &&
+		   back.verdict == VERDICT_LENGTH && back.limit == answer.limit &&
+		   !memcmp(back.descriptor, answer.descriptor, sizeof(back.descriptor)),
+		   "an answer is understood");
+	for (length = 0; length < ANSWER_SIZE; length++)
+		refused = refused && answer_decode(wire, length, &back) == -EINVAL;
+	memset(wire, 0, sizeof(wire));
+	refused = refused && answer_decode(wire, sizeof(wire), &back) == -EINVAL;
+	tap_result(refused, "half an answer, and what is none, is refused");
+	answer_encode(&answer, wire);
+	wire[4] = 9;
+	wire[5] = VERDICT_VERSION;
+	tap_result(!answer_decode(wire, 6, &back) && back.version == 9 &&
+		   back.verdict == VERDICT_VERSION,
+		   "of a later version's answer, version and verdict are understood");
+}
+
+static void test_rping(void)
+{
+	static const uint8_t expected[RPING_MESSAGE] = {
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0xa0, 0xa1, 0xa2, 0xa3, 0, 1, 0, 0
+	};
+	uint8_t wire[RPING_MESSAGE];
+	struct krdma_remote remote;
+	char text[64], small[16];
+	bool ended = true;
+	uint64_t i;
+
+	rping_message_encode(UINT64_C(0x0102030405060708), 0xa0a1a2a3, 65536, wire);
+	rping_message_decode(expected, &remote);
+	tap_result(!memcmp(wire, expected, sizeof(wire)) &&
+		   remote.addr == UINT64_C(0x0102030405060708) && remote.key == 0xa0a1a2a3 &&
+		   remote.length == 65536, "rping's message is in network order");
+	rping_text(text, sizeof(text), 0);
+	tap_result(!strcmp(text,
+			   "rdma-ping-0: ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqr") &&
+		   strlen(text) == 63, "rping's first text is rping's");
+	rping_text(text, sizeof(text), 58);
+	tap_result(!strncmp(text, "rdma-ping-58: AB", 16), "rping's letters come round again");
+	for (i = 1; i; i *= 10) {
+		rping_text(small, sizeof(small), i);
+		ended = ended && strlen(small) == 15;
+		if (i > UINT64_MAX / 10)
+			break;
+	}
+	tap_result(ended, "rping's text fits, whatever its number");
+}
+
+/*
+ * Pictures
+ */
+
+static bool ticks_are_right(const struct svg_axis *axis, double low, double high)
+{
+	struct svg_ticks ticks;
+	size_t i;
+
+	svg_axis_ticks(axis, low, high, &ticks);
+	if (ticks.count < 2 || !(ticks.low < ticks.high) || ticks.low > low * 1.000001 ||
+	    ticks.high < high * 0.999999)
+		return false;
+	for (i = 0; i < ticks.count; i++) {
+		if (i && ticks.at[i] <= ticks.at[i - 1])
+			return false;
+		if (ticks.at[i] < ticks.low * 0.999999 || ticks.at[i] > ticks.high * 1.000001)
+			return false;
+	}
+	return svg_axis_place(axis, &ticks, ticks.low) < 0.000001 &&
+	       svg_axis_place(axis, &ticks, ticks.high) > 0.999999;
+}
+
+static void test_axes(void)
+{
+	const struct svg_axis linear = { .scale = SVG_LINEAR }, binary = { .scale = SVG_LOG2 },
+			      decimal = { .scale = SVG_LOG10 };
+	uint64_t state = 2463534242;
+	double low, high;
+	bool right = true;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		low = (double)(next_random(&state) >> (next_random(&state) % 64)) + 1;
+		high = low + (double)(next_random(&state) >> (next_random(&state) % 64));
+		right = right && ticks_are_right(&binary, low, high) &&
+			ticks_are_right(&decimal, low, high) && ticks_are_right(&linear, 0, high);
+	}
+	tap_result(right && ticks_are_right(&linear, 0, 0.000001),
+		   "axes hold what they show, and have ticks");
+}
+
+/* Nothing of XML's in the text of one who tries. */
+static void test_picture(void)
+{
+	static const struct svg_point points[] = {
+		{ 1, 5 }, { 0, 1 }, { 1024, 0 }, { 4096, 1000000 },
+	};
+	static const struct svg_line lines[] = {
+		{ "<script>&\"'\x01\xff", points, 4 },
+		{ "empty", points, 0 },
+	};
+	const struct svg_chart chart = {
+		.title = "a < b & c",
+		.x = { .label = "size", .scale = SVG_LOG2 },
+		.y = { .label = "time", .scale = SVG_LOG10 },
+		.lines = lines, .count = 2, .marks = 1,
+	};
+	char *text = NULL;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+	int err = svg_write(file, "]]>", "what it shows", &chart, 1);
+
+	fclose(file);
+	tap_result(!err && strstr(text, "&lt;script&gt;&amp;&quot;'??") &&
+		   strstr(text, "a &lt; b &amp; c") && strstr(text, "<title>]]&gt;</title>") &&
+		   !strstr(text, "<script") && !strstr(text, "nan") && !strstr(text, "inf"),
+		   "a picture is XML, whatever the names in it are");
+	tap_result(!err && strstr(text, "points=\"") && length > 6 &&
+		   !strcmp(text + length - 7, "</svg>\n"), "a picture has its lines and its end");
+	free(text);
+	file = fopen("/dev/full", "w");
+	tap_result(svg_write(file, "full", "full", &chart, 1) == -EIO,
+		   "a picture that cannot be written is an error");
+	fclose(file);
+}
+
+int main(void)
+{
+	test_numbers();
+	test_sizes();
+	test_times();
+	test_few_values();
+	test_many_values();
+	test_each_bucket();
+	test_hello();
+	test_answer();
+	test_rping();
+	test_axes();
+	test_picture();
+	return tap_end();
+}

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma stat and krdma top: what processes have, by what /proc tells; inside a VM, see
+# peer.sh.  Prints TAP.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+before=$(resources)
+
+# Nobody is there
+
+try krdma stat
+ended "with nobody there, stat has its heads alone" 0 '^SESSION +PID +COMMAND ' '![0-9]'
+try krdma stat -j
+ended "and in JSON everything is empty" 0 \
+	'^\{"sessions":\[\],"listeners":\[\],"connections":\[\],"queues":\[\],"srqs":\[\],"hidden_processes":0\}$'
+
+# Two sides, and traffic between them
+
+serve ping krdma ping --listen
+krdma ping -q -i 0.01 $host >"$work/ping" 2>&1 </dev/null &
+pinging=$!
+tries=0
+until krdma stat connections | grep -q ' connected '; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || break
+	usleep 100000
+done
+
+try krdma stat
+ended "each session has its line" 0 "^[0-9]+ +$server krdma +1 +[12] +1 +0 " \
+	"^[0-9]+ +$pinging krdma +1 +0 +1 +0 "
+try krdma stat connections
+ended "each connection has its line, with both addresses" 0 \
+	"$server krdma +connected +10\.77\.0\.1:7177 +10\.77\.0\.1:[0-9]+ " \
+	"$pinging krdma +connected +10\.77\.0\.1:[0-9]+ +10\.77\.0\.1:7177 "
+try krdma stat conn
+ended "a kind may be shortened" 0 '^CONNECTION +SESSION'
+try krdma stat listeners
+ended "each listener has its line" 0 "^[0-9]+ +[0-9]+ +$server krdma +.*:7177 +no\$"
+try krdma stat queues
+ended "each queue has its line" 0 "^[0-9]+ +[0-9]+ +$pinging krdma +1 +[0-9]+ +[0-9]+ +[0-9]+\$"
+try krdma stat srqs
+ended "of what there is not, there is the head" 0 '^ID +SESSION' "!$server"
+
+try krdma stat connections -i 0.5 -c 2
+ended "again and again, what happens in a second" 0 'SENDS/s +RECEIVES/s' \
+	"$server krdma +connected .* [0-9]+\.[0-9] +[0-9]+\.[0-9] "
+holds "so many times" [ "$(objects "$work/out" '^CONNECTION')" = 2 ]
+try krdma stat -j -i 0.5 -c 1
+cp "$work/out" /out/stat.json
+ended "JSON has all of it" 0 "\"pid\":$server,\"command\":\"krdma\"" '"state":"connected"' \
+	'"sends_per_second":[0-9]+\.[0-9],' '"hidden_processes":0\}$'
+try krdma stat -j sessions
+ended "JSON of one kind has that alone" 0 '^\{"sessions":\[\{' '!connections'
+
+try krdma top -c 2 -i 0.3
+ended "top without a terminal shows one screen after the other" 0 \
+	'^krdma: 2 sessions, [12] listeners, 2 connections, 2 queues$' \
+	"^ +[0-9]+\.[0-9] +[0-9]+\.[0-9] +$pinging krdma +[0-9]+ connected +10\.77\.0\.1:7177\$"
+holds "so many" [ "$(objects "$work/out" '^krdma: ')" = 2 ]
+
+# Another user sees that there is something, and nothing of it
+
+if busybox setuidgid nobody true 2>/dev/null; then
+	try busybox setuidgid nobody krdma stat
+	ended "another user is told that there are others" 0 \
+		'^krdma: [0-9]+ processes of other users are not shown; root sees all$' "!$server"
+else
+	skip "another user is told that there are others" "this busybox has no setuidgid"
+fi
+
+# The end of what is looked at
+
+leave INT "$pinging"
+stop_server ping
+try krdma stat -j
+ended "those who have ended are gone" 0 '^\{"sessions":\[\],'
+
+# Command lines that are wrong
+
+try krdma stat nonsense
+ended "no such kind" 2 "^krdma: 'krdma stat' knows no 'nonsense'"
+try krdma stat sessions more
+ended "a word too many" 2 "takes no further argument 'more'"
+for wrong in '-i 0' '-i x' '-i -1' '-c 0' '-c -1' '-c x'; do
+	# shellcheck disable=SC2086 # two words
+	try krdma stat $wrong
+	ended "stat $wrong" 2 '^krdma: the (interval|count) .* is no number'
+	# shellcheck disable=SC2086 # two words
+	try krdma top $wrong
+	ended "top $wrong" 2 '^krdma: the (interval|count) .* is no number'
+done
+try krdma top -j
+ended "top has no JSON, and says what has" 2 "programs take 'krdma stat -j -i 2'"
+try krdma stat help
+ended "stat helps" 0 '^Usage: krdma stat'
+try krdma top -h
+ended "top helps" 0 '^Usage: krdma top'
+
+holds "nothing is left" nothing_is_left "$before"
+tap_end

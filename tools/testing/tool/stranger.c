@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A client that does not keep to what listening sides expect: it says hello with any
+ * bytes, and then sends any message any number of times, without room for an answer.
+ *
+ *	stranger HOST PORT HELLO [MESSAGE COUNT]
+ *
+ * HELLO and MESSAGE are hexadecimal; "" is nothing.  It prints what became of it, and
+ * after messages stays until the other side ends the connection, or it is killed.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "krdma.h"
+#include "krdma_entry.h"
+
+#define ROOM	4096
+#define DEPTH	64
+
+struct stranger {
+	struct krdma *session;
+	struct krdma_queue *queue;
+	struct krdma_conn *conn;
+	struct krdma_memory *memory;
+};
+
+static void die(const char *what, int err)
+{
+	printf("%s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
+static size_t from_hex(const char *text, unsigned char *bytes)
+{
+	size_t count;
+
+	for (count = 0; count < ROOM && sscanf(text + 2 * count, "%2hhx", &bytes[count]) == 1;)
+		count++;
+	return count;
+}
+
+static void prepare(struct stranger *stranger, const char *host, const char *port)
+{
+	struct krdma_conn_prepare options = { .size = sizeof(options), .send_depth = DEPTH };
+	struct krdma_conn_query query;
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
+	};
+	int err;
+
+	inet_pton(AF_INET, host, &address.sin_addr);
+	err = krdma_open(&stranger->session);
+	if (!err)
+		err = krdma_queue_create(stranger->session, NULL, &stranger->queue);
+	if (!err)
+		err = krdma_conn_create(stranger->session, &stranger->conn);
+	if (!err)
+		err = krdma_conn_resolve(stranger->conn, (struct sockaddr *)&address, NULL);
+	if (!err)
+		err = krdma_conn_wait(stranger->conn, krdma_deadline(60000), NULL);
+	if (!err)
+		err = krdma_conn_prepare(stranger->conn, stranger->queue, NULL, NULL, &options);
+	if (!err)
+		err = krdma_conn_get(stranger->conn, &query, sizeof(query));
+	if (!err)
+		err = krdma_memory_create(stranger->session, query.device_id, ROOM,
+					  KRDMA_ACCESS_LOCAL_WRITE, &stranger->memory);
+	if (err)
+		die("prepare", err);
+}
+
+/* What the other side has answered: verdict and limit, as they come. */
+static void print_answer(const struct stranger *stranger, const char *how)
+{
+	unsigned char data[256] = { 0 };
+	size_t length = sizeof(data);
+
+	krdma_conn_private_data(stranger->conn, data, &length);
+	if (length >= 12 && !memcmp(data, "KRDa", 4))
+		printf("%s: version %u verdict %u limit %u\n", how, data[4], data[5],
+		       data[8] | data[9] << 8 | data[10] << 16 | (unsigned int)data[11] << 24);
+	else
+		printf("%s: no answer\n", how);
+	fflush(stdout);
+}
+
+static void connect_with(struct stranger *stranger, const char *hello)
+{
+	unsigned char data[ROOM];
+	size_t length = from_hex(hello, data);
+	int err = krdma_conn_connect(stranger->conn, NULL, data, length);
+
+	if (err)
+		die("connect", err);
+	err = krdma_conn_wait(stranger->conn, krdma_deadline(60000), NULL);
+	if (err && err != -ECONNREFUSED)
+		die("connect", err);
+	print_answer(stranger, err ? "refused" : "connected");
+	if (err)
+		exit(0);
+}
+
+static void send_messages(struct stranger *stranger, const char *message, int count)
+{
+	size_t length = from_hex(message, krdma_memory_data(stranger->memory)), taken;
+	struct krdma_sqe entry = krdma_entry_send(stranger->conn, 0, stranger->memory, 0,
+						  (uint32_t)length);
+	struct krdma_cqe cqe;
+	int sent = 0, err;
+
+	for (; count; count--) {
+		err = krdma_queue_post(stranger->queue, &entry, 1, NULL);
+		if (err)
+			break;
+	}
+	/* All of them, or one of them has failed. */
+	while (count + sent < DEPTH) {
+		err = krdma_queue_wait(stranger->queue, &cqe, 1, 1, krdma_deadline(2000), &taken);
+		if (err == -ETIMEDOUT) {
+			printf("%d have arrived\n", sent);
+			fflush(stdout);
+			break;
+		}
+		if (err || cqe.status) {
+			printf("%d have arrived, then: %s\n", sent,
+			       err ? strerror(-err) : krdma_status_name(cqe.status));
+			exit(0);
+		}
+		sent++;
+	}
+	krdma_conn_await_closed(stranger->conn, KRDMA_FOREVER);
+	printf("ended\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct stranger stranger = { 0 };
+
+	if (argc != 4 && argc != 6) {
+		fputs("usage: stranger HOST PORT HELLO [MESSAGE COUNT]\n", stderr);
+		return 2;
+	}
+	prepare(&stranger, argv[1], argv[2]);
+	connect_with(&stranger, argv[3]);
+	if (argc == 6)
+		send_messages(&stranger, argv[4], atoi(argv[5]));
+	return 0;
+}
