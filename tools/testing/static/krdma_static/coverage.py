@@ -75,7 +75,7 @@ def plain(test):
     for whole, parts in KERNELS.items():
         if tier in parts:
             tier = whole
-    tier = {"harness-debug": "harness", "nodes": "e2e"}.get(tier, tier)
+    tier = {"harness-debug": "harness", "nodes": "e2e", "library": "e2e"}.get(tier, tier)
     return f"{tier}: {name}"
 
 
@@ -84,12 +84,13 @@ def ran(test, tests_ran):
     tier, _, name = test.partition(": ")
     wanted = KERNELS.get(tier, [tier])
     # The end-to-end tests say by which program: "e2e-6-1: device.64: device.one".
-    done = {re.sub(r"^(e2e-[\w-]+|nodes): \w+\.\d+: ", r"\1: ", line) for line in tests_ran}
+    done = {re.sub(r"^(e2e-[\w-]+|nodes|library|tool): \w+\.(?:\d+|sh): ", r"\1: ", line)
+            for line in tests_ran}
     return ", ".join(tier for tier in wanted if f"{tier}: {name}" not in done)
 
 
 SHELL_TEST = re.compile(
-    r"^[^#\n]*?(?<![\w-])(?:ok|not_ok|skip|expect|check|same|result|fails\s+\d+)\s+"
+    r"^[^#\n]*?(?<![\w-])(?:ok|not_ok|skip|expect|check|same|result|ended|holds|fails\s+\d+)\s+"
     r"(?:\"([^\"$\n]+)\"|'([^'\n]+)'|([\w.-]+))(?=\s|$)", re.MULTILINE)
 
 
