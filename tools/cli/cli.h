@@ -116,5 +116,10 @@ int cmd_ping(int argc, char **argv, struct options *options);
 int cmd_bench(int argc, char **argv, struct options *options);
 int cmd_stat(int argc, char **argv, struct options *options);
 int cmd_top(int argc, char **argv, struct options *options);
+int cmd_serve(int argc, char **argv, struct options *options);
+int cmd_get(int argc, char **argv, struct options *options);
+int cmd_put(int argc, char **argv, struct options *options);
+int cmd_monitor(int argc, char **argv, struct options *options);
+int cmd_doctor(int argc, char **argv, struct options *options);
 
 #endif /* KRDMA_CLI_H */

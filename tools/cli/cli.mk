@@ -6,13 +6,17 @@ CLI_SOURCES := cmd_dev cmd_info command errors json main options output \
 	cmd_ping ping_ask ping_echo ping_listen ping_report ping_rping ping_rping_format \
 	ping_rping_listen \
 	cmd_bench bench_ask bench_connect bench_data bench_listen bench_plot bench_report bench_run \
+	cmd_copy copy_explain copy_json progress url cmd_serve cmd_monitor \
+	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_module doctor_network \
+	doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
 	cmd_stat cmd_top objects rates \
 	stats stats_json svg svg_axis value
 CLI_OBJECTS := $(CLI_SOURCES:%=$(TOOLS_OUTPUT)/cli/%.o)
 CLI_TOOL    := $(TOOLS_OUTPUT)/krdma
 CLI_STATIC  := $(TOOLS_OUTPUT)/krdma.static
-CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8
+CLI_MAN     := krdma.8 krdma-bench.8 krdma-dev.8 krdma-info.8 krdma-ping.8 krdma-stat.8 \
+	krdma-serve.8 krdma-get.1 krdma-monitor.8 krdma-doctor.8
 
 JSONC_LIBS  ?= -ljson-c
 CLI_LIBS     = $(JSONC_LIBS) -lm -pthread

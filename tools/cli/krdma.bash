@@ -39,10 +39,11 @@ _krdma()
 	else
 		# Words may be shortened: the first command that fits is meant.
 		case ${words[*]} in
-		'') candidates='dev info ping bench stat top help' ;;
-		h | he | hel | help) candidates='dev info ping bench stat top' ;;
+		'') candidates='dev info ping bench stat top serve get put monitor doctor help' ;;
+		h | he | hel | help) candidates='dev info ping bench stat top serve get put monitor doctor' ;;
 		d | de | dev) candidates='show help' ;;
-		i | in | inf | info) candidates='help' ;;
+		i | in | inf | info | monitor | doctor) candidates='help' ;;
+		serve* | get* | put*) candidates=$(compgen -f -- "$current") ;;
 		d*' s' | d*' sh' | d*' sho' | d*' show' | d*' l' | d*' li' | d*' lis' | d*' list')
 			candidates=$(_krdma_devices)
 			;;

@@ -9,13 +9,18 @@ static const char usage[] =
 	"       krdma help [COMMAND]\n"
 	"\n"
 	"Commands, which may be shortened (krdma d):\n"
-	"  dev   [show [NAME|ID]]  RDMA devices, their ports and limits\n"
+	"  dev [show [NAME|ID]]    RDMA devices, their ports and limits\n"
 	"  info                    the module: its version, features and limits\n"
-	"  ping  HOST | --listen   does a peer answer, and how fast\n"
+	"  ping HOST | --listen    does a peer answer, and how fast\n"
 	"  bench HOST | --listen   how fast operations are\n"
-	"  stat  [KIND]            who uses RDMA, what for, and how much\n"
+	"  stat [KIND]             who uses RDMA, what for, and how much\n"
 	"  top                     the busiest connections, again and again\n"
-	"  help  [COMMAND]         this help, or a command's\n"
+	"  serve DIR|FILE          offer files to other machines\n"
+	"  get HOST/PATH [DEST]    get a file from there\n"
+	"  put FILE HOST/[PATH]    put one there\n"
+	"  monitor                 what happens to RDMA devices and ports\n"
+	"  doctor [HOST [PORT]]    what is missing, and what mends it\n"
+	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
 	"  -V, --version  the tool's version\n"
@@ -35,6 +40,11 @@ static const struct command commands[] = {
 	{ "bench", cmd_bench },
 	{ "stat", cmd_stat },
 	{ "top", cmd_top },
+	{ "serve", cmd_serve },
+	{ "get", cmd_get },
+	{ "put", cmd_put },
+	{ "monitor", cmd_monitor },
+	{ "doctor", cmd_doctor },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

@@ -5,16 +5,18 @@
 LIB_SOURCES := abi cache conn device listener memory names queue queue_post queue_take \
 	remote request session srq \
 	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
-	simple_send simple_wire
+	simple_send simple_wire \
+	file_client file_crc file_flow file_link file_part file_root file_server file_session \
+	file_source file_window file_wire
 LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
-LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_message.h krdma_rpma.h krdma_simple.h)
+LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_file.h krdma_message.h krdma_rpma.h krdma_simple.h)
 LIB_STATIC  := $(TOOLS_OUTPUT)/libkrdma.a
 # The soname goes up when something that worked stops working.
 LIB_SONAME  := libkrdma.so.0
 LIB_SHARED  := $(TOOLS_OUTPUT)/libkrdma.so.$(KRDMA_VERSION)
 LIB_LINKS   := $(TOOLS_OUTPUT)/$(LIB_SONAME) $(TOOLS_OUTPUT)/libkrdma.so
 LIB_MAN     := libkrdma.3 krdma_conn.3 krdma_queue.3 krdma_memory.3 krdma_simple.3 krdma_message.3 \
-	krdma_rpma.3 krdma.4
+	krdma_rpma.3 krdma_file.3 krdma.4
 # Pages of one line that name the page of a function: one for each in the map.
 LIB_MAN_LINKS := $(addsuffix .3,$(shell sed -n 's/^\t\t\(krdma_[a-z_]*\);$$/\1/p' \
 	tools/lib/libkrdma.map))

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma serve: a folder, or one file, for krdma get and krdma put.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "cli.h"
+#include "copy.h"
+#include "krdma_file.h"
+#include "peer.h"
+#include "progress.h"
+#include "value.h"
+
+static const char usage[] =
+	"Usage: krdma serve [OPTION]... DIR|FILE\n"
+	"\n"
+	"Offers a folder, or one file, to whoever can reach this machine by RDMA, until it is\n"
+	"ended (Ctrl-C).  Nothing is encrypted, and nobody is asked who they are.\n"
+	"\n"
+	"  -p, --port PORT        where (7476)\n"
+	"  -a, --address ADDRESS  at this address of the machine's alone\n"
+	"  -w, --write            clients may put files too, and replace those there are\n"
+	"      --once             end after the first file that was copied\n"
+	"      --clients N        clients at a time (16)\n"
+	"  -q, --quiet            say nothing of clients\n"
+	"\n"
+	OPTIONS_HELP
+	"-p is the port here.\n"
+	"\n"
+	"Manual: krdma-serve(8)\n";
+
+enum {
+	OPTION_ONCE = OWN_OPTION,
+	OPTION_CLIENTS,
+};
+
+static const struct own_option own_options[] = {
+	{ "port", 'p', true },
+	{ "address", 'a', true },
+	{ "write", 'w', false },
+	{ "once", OPTION_ONCE, false },
+	{ "clients", OPTION_CLIENTS, true },
+	{ "quiet", 'q', false },
+	{ NULL, 0, false },
+};
+
+/**
+ * struct serving - a server and how it was wanted
+ * @options: the common ones
+ * @server: the server
+ * @lock: clients are reported by threads of their own
+ * @port: where, 0 included
+ * @address: as the person has written it, or NULL
+ * @write: --write
+ * @once: --once
+ * @quiet: --quiet
+ * @clients: --clients, 0: not given
+ * @path: what is offered
+ */
+struct serving {
+	const struct options *options;
+	struct krdma_file_server *server;
+	pthread_mutex_t lock;
+	uint16_t port;
+	const char *address;
+	bool write;
+	bool once;
+	bool quiet;
+	uint32_t clients;
+	const char *path;
+};
+
+/* For the handler; set before it can run. */
+static struct krdma_file_server *served;
+
+static void end(int number)
+{
+	(void)number;
+	krdma_file_server_stop(served);
+}
+
+static void catch_signals(struct krdma_file_server *server)
+{
+	struct sigaction action = { .sa_handler = end, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
+
+	served = server;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* What nohup(1) has started goes on. */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+	/* Who reads what it says may go. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int set_option(int key, const char *value, void *to)
+{
+	struct serving *serving = to;
+	uint64_t number;
+
+	switch (key) {
+	case 'p':
+		if (value_number("--port", value, 0, UINT16_MAX, &number))
+			return -EINVAL;
+		serving->port = (uint16_t)number;
+		return 0;
+	case 'a':
+		serving->address = value;
+		return 0;
+	case 'w':
+		serving->write = true;
+		return 0;
+	case 'q':
+		serving->quiet = true;
+		return 0;
+	case OPTION_ONCE:
+		serving->once = true;
+		return 0;
+	default:
+		if (value_number("--clients", value, 1, 1024, &number))
+			return -EINVAL;
+		serving->clients = (uint32_t)number;
+		return 0;
+	}
+}
+
+static const char *operation_name(uint32_t operation)
+{
+	switch (operation) {
+	case KRDMA_FILE_GET:
+		return "get";
+	case KRDMA_FILE_PUT:
+		return "put";
+	default:
+		return "nothing";
+	}
+}
+
+static void report_json(const struct krdma_file_report *report, const char *name,
+			const char *peer, const struct options *options)
+{
+	struct json_object *object = json_checked(json_object_new_object());
+	struct copy_figures figures = {
+		.error = report->error,
+		.crc32c = report->crc32c,
+		.length = report->length,
+		.transferred = report->transferred,
+		.resumed_from = report->resumed_from,
+		.nanoseconds = report->nanoseconds,
+	};
+
+	json_put_text(object, "event", operation_name(report->operation));
+	json_put_text(object, "peer", peer);
+	json_put_text(object, "name", name);
+	copy_json(object, &figures);
+	json_print(object, options);
+}
+
+static void report_text(const struct krdma_file_report *report, const char *name,
+			const char *peer)
+{
+	char bytes[PROGRESS_BYTES_TEXT];
+	double seconds = (double)report->nanoseconds / 1e9;
+
+	printf("%s %s '%s' ", peer, operation_name(report->operation), name);
+	if (report->error)
+		printf("failed: %s\n", strerror(-report->error));
+	else if (report->resumed_from)
+		printf("%s, the last %llu bytes, in %.1f s\n",
+		       progress_bytes(bytes, (double)report->length),
+		       (unsigned long long)(report->length - report->resumed_from), seconds);
+	else
+		printf("%s in %.1f s\n", progress_bytes(bytes, (double)report->length), seconds);
+}
+
+static void report(void *context, const struct krdma_file_report *report)
+{
+	struct serving *serving = context;
+	char peer[PEER_TEXT], name[KRDMA_FILE_NAME_MAX + 1];
+
+	address_text(&report->peer, true, peer);
+	printable(name, sizeof(name), report->name, sizeof(name) - 1);
+	pthread_mutex_lock(&serving->lock);
+	if (serving->options->json)
+		report_json(report, name, peer, serving->options);
+	else if (!serving->quiet)
+		report_text(report, name, peer);
+	fflush(stdout);
+	pthread_mutex_unlock(&serving->lock);
+	if (serving->once && !report->error && report->operation != KRDMA_FILE_NOTHING)
+		krdma_file_server_stop(serving->server);
+}
+
+static void announce(struct serving *serving)
+{
+	struct sockaddr_storage address;
+	char path[KRDMA_FILE_NAME_MAX + 1], place[PEER_TEXT];
+	struct json_object *object;
+
+	if (krdma_file_server_address(serving->server, &address))
+		return;
+	address_text(&address, true, place);
+	printable(path, sizeof(path), serving->path, sizeof(path) - 1);
+	if (serving->options->json) {
+		object = json_checked(json_object_new_object());
+		json_put_text(object, "event", "serving");
+		json_put_text(object, "address", place);
+		json_put_text(object, "path", path);
+		json_put(object, "writable", json_object_new_boolean(serving->write));
+		json_print(object, serving->options);
+	} else {
+		printf("serving '%s' at %s%s\n", path, place,
+		       serving->write ? ", to be written too" : "");
+	}
+	fflush(stdout);
+}
+
+static void explain_listen(const struct serving *serving, int err)
+{
+	switch (err) {
+	case -EADDRINUSE:
+		complain("cannot serve at port %u: another program listens there\n"
+			 "Take another one: krdma serve -p PORT ...", serving->port);
+		break;
+	case -EADDRNOTAVAIL:
+		complain("cannot serve at %s: no RDMA device has that address, or a program that\n"
+			 "listens at all addresses has port %u; 'krdma doctor' says what there is",
+			 serving->address ? serving->address : "all addresses", serving->port);
+		break;
+	case -EACCES:
+		complain("cannot serve at port %u: ports below 1024 are root's\n"
+			 "Take another one: krdma serve -p PORT ...", serving->port);
+		break;
+	default:
+		complain("cannot serve: %s\n'krdma doctor' says what is missing", strerror(-err));
+		break;
+	}
+}
+
+/* What is wrong with the path is asked for first: it is the likelier mistake. */
+static int create(struct serving *serving, struct krdma *session)
+{
+	struct krdma_file_server_options options = {
+		.size = sizeof(options),
+		.flags = serving->write ? KRDMA_FILE_SERVER_WRITABLE : 0,
+		.max_clients = serving->clients,
+		.report = report,
+		.context = serving,
+	};
+	struct sockaddr_storage address = { .ss_family = AF_INET6 };
+	int err;
+
+	if (serving->address && address_parse(serving->address, AF_UNSPEC, &address))
+		return -EINVAL;
+	address_set_port(&address, serving->port);
+	err = krdma_file_server_create(session, (struct sockaddr *)&address, serving->path,
+				       &options, &serving->server);
+	if (err == -EAFNOSUPPORT && !serving->address) {
+		/* A kernel without IPv6. */
+		address = (struct sockaddr_storage){ .ss_family = AF_INET };
+		address_set_port(&address, serving->port);
+		err = krdma_file_server_create(session, (struct sockaddr *)&address,
+					       serving->path, &options, &serving->server);
+	}
+	return err;
+}
+
+static int run_server(struct serving *serving)
+{
+	struct krdma *session;
+	int err;
+
+	if (access(serving->path, R_OK)) {
+		complain("cannot offer '%s': %s\nGive a folder, or a file, that you may read",
+			 serving->path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (open_session(&session))
+		return EXIT_FAILED;
+	err = create(serving, session);
+	if (err) {
+		if (err == -EOPNOTSUPP)
+			complain("cannot offer '%s': it is neither a folder nor a file",
+				 serving->path);
+		else if (err != -EINVAL || !serving->address)
+			explain_listen(serving, err);
+		krdma_close(session);
+		return EXIT_FAILED;
+	}
+	catch_signals(serving->server);
+	announce(serving);
+	err = krdma_file_server_run(serving->server);
+	if (err)
+		complain("cannot go on: %s\n'krdma doctor' says what is missing",
+			 err == -ENODEV ? "the RDMA device is gone" : strerror(-err));
+	/* A second signal ends the process; the first one has done its work. */
+	krdma_file_server_destroy(serving->server);
+	krdma_close(session);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+int cmd_serve(int argc, char **argv, struct options *options)
+{
+	struct serving serving = {
+		.options = options,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.port = KRDMA_FILE_PORT,
+	};
+	int first = options_parse_own(argc, argv, options, own_options, set_option, &serving);
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (options->help || (first + 1 == argc && !strcmp(argv[first], "help"))) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (first + 1 != argc)
+		return usage_error("'krdma serve' wants one folder or file; see 'krdma serve -h'");
+	serving.path = argv[first];
+	return run_server(&serving);
+}

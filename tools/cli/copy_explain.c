@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Why a file was not copied, and what to do.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cli.h"
+#include "copy.h"
+
+#define NAME_TEXT	256
+
+/* What a message says, in the words of one failure. */
+struct words {
+	char place[URL_PLACE_TEXT];
+	/* As the person has written it. */
+	char what[URL_PLACE_TEXT + NAME_TEXT];
+	char name[NAME_TEXT];
+	char local[NAME_TEXT];
+	const char *host;
+	const char *verb;
+	/* What starts a server that would do. */
+	const char *serve;
+};
+
+static void set_words(const struct copy *copy, struct words *words)
+{
+	printable(words->name, sizeof(words->name), copy->name, sizeof(words->name) - 1);
+	printable(words->local, sizeof(words->local), copy->local, sizeof(words->local) - 1);
+	url_place(copy->url, words->place);
+	words->host = copy->url->host;
+	words->verb = copy->put ? "put" : "get";
+	words->serve = copy->put ? "krdma serve -w DIR" : "krdma serve DIR";
+	if (copy->put)
+		snprintf(words->what, sizeof(words->what), "%s", words->local);
+	else
+		snprintf(words->what, sizeof(words->what), "%s/%s", words->place, words->name);
+}
+
+/* @begun: something has come from there, or gone there. */
+static void explain_between(const struct words *words, int err, bool begun)
+{
+	if (err == -EPROTO && begun) {
+		complain("cannot %s %s: %s does not keep to what was agreed, or the network did\n"
+			 "Go on with: krdma %s -c ...", words->verb, words->what, words->place,
+			 words->verb);
+		return;
+	}
+	switch (err) {
+	case -ECONNREFUSED:
+		complain("cannot %s %s: nobody serves at %s\n"
+			 "Start it there: %s (with -p PORT, if not at %u)",
+			 words->verb, words->what, words->place, words->serve, KRDMA_FILE_PORT);
+		break;
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+	case -ENODEV:
+		complain("cannot %s %s: no RDMA device here has a way to %s\n"
+			 "What is missing says: krdma doctor %s",
+			 words->verb, words->what, words->host, words->host);
+		break;
+	case -ETIMEDOUT:
+		complain("cannot %s %s: %s does not answer\n"
+			 "Look from here, and there without a name: krdma doctor %s",
+			 words->verb, words->what, words->place, words->host);
+		break;
+	case -ECONNRESET:
+		complain("cannot %s %s: the connection to %s has ended; did the server?\n"
+			 "When it serves again, go on with: krdma %s -c ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -EPROTO:
+		complain("cannot %s %s: what answers at %s is not krdma serve\n"
+			 "Give the port at which that was started: %s:PORT/...",
+			 words->verb, words->what, words->place, words->host);
+		break;
+	case -EPROTONOSUPPORT:
+		complain("cannot %s %s: krdma at %s is of another version; this is %s\n"
+			 "Install the same on both machines", words->verb, words->what,
+			 words->host, krdma_version());
+		break;
+	default:
+		complain("cannot %s %s: the connection to %s failed: %s\n"
+			 "What is missing says: krdma doctor %s", words->verb, words->what,
+			 words->place, strerror(-err), words->host);
+		break;
+	}
+}
+
+static void explain_peer(const struct copy *copy, const struct words *words, int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENOTDIR:
+		complain("cannot %s %s: %s has no %s '%s' there\n"
+			 "Names begin in the folder that is served, without a slash in front",
+			 words->verb, words->what, words->host,
+			 copy->put ? "folder for" : "file", words->name);
+		break;
+	case -EACCES:
+	case -EPERM:
+		complain("cannot %s %s: '%s' leads out of what is served, or the server may not\n"
+			 "Look at the permissions there of file, folder and server: %s",
+			 words->verb, words->what, words->name, words->host);
+		break;
+	case -EROFS:
+		complain("cannot put %s: the server at %s lets nobody write\n"
+			 "If it should, start it there with -w: krdma serve -w DIR",
+			 words->what, words->place);
+		break;
+	case -EISDIR:
+		complain("cannot %s %s: '%s' is a folder at %s\n"
+			 "krdma copies files: %s", words->verb, words->what, words->name,
+			 words->host, copy->put ? "add / to put it in there" : "name one in it");
+		break;
+	case -EOPNOTSUPP:
+		complain("cannot %s %s: '%s' at %s is neither a file nor a folder",
+			 words->verb, words->what, words->name, words->host);
+		break;
+	case -EUSERS:
+		complain("cannot %s %s: %s has as many clients as it takes\n"
+			 "Try again later, or start it with more: krdma serve --clients N",
+			 words->verb, words->what, words->place);
+		break;
+	case -ESHUTDOWN:
+		complain("cannot %s %s: the server at %s has been ended\n"
+			 "When it serves again, go on with: krdma %s -c ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -EBUSY:
+		complain("cannot put %s: somebody else is writing '%s.part' at %s\n"
+			 "Try again when they are done", words->what, words->name, words->host);
+		break;
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		complain("cannot put %s: no room at %s: %s\n"
+			 "Make room there, then go on with: krdma put -c ...",
+			 words->what, words->host, strerror(-err));
+		break;
+	case -ENOMEM:
+		complain("cannot %s %s: the server at %s may not lock enough memory\n"
+			 "Try again when it has fewer clients, or start it where 'ulimit -l' is more",
+			 words->verb, words->what, words->place);
+		break;
+	case -ESTALE:
+		complain("cannot get %s: it was changed while it was copied\n"
+			 "Try again", words->what);
+		break;
+	case -EBADMSG:
+		complain("cannot put %s: what arrived is not what was sent (checksum)\n"
+			 "Try again; if it happens again, memory or a network card is broken",
+			 words->what);
+		break;
+	default:
+		complain("cannot %s %s: the server at %s says: %s", words->verb, words->what,
+			 words->place, strerror(-err));
+		break;
+	}
+}
+
+static void explain_here(const struct words *words, int err)
+{
+	const char *where = words->local;
+
+	switch (err) {
+	case -ECANCELED:
+		complain("cannot %s %s: interrupted\nGo on with: krdma %s -c ...", words->verb,
+			 words->what, words->verb);
+		break;
+	case -EDQUOT:
+		complain("cannot %s %s: %s\n"
+			 "It is that of the disk, or that in /sys/module/krdma/parameters",
+			 words->verb, words->what, strerror(-err));
+		break;
+	case -ENOMEM:
+	case -EPERM:
+		complain("cannot %s %s: %s\n"
+			 "RDMA locks its buffers in memory; this process may lock so much: ulimit -l\n"
+			 "How to change that says: krdma doctor", words->verb, words->what,
+			 strerror(-err));
+		break;
+	case -EBADMSG:
+		complain("cannot get %s: what arrived is not what was sent (checksum)\n"
+			 "Try again; if it happens again, memory or a network card is broken",
+			 words->what);
+		break;
+	case -ESTALE:
+		complain("cannot put %s: it was changed while it was copied\n"
+			 "Try again", words->what);
+		break;
+	case -EBUSY:
+		complain("cannot get %s: somebody else is writing its .part in '%s'\n"
+			 "Try again when they are done, or with another name", words->what, where);
+		break;
+	case -ENOSPC:
+	case -EFBIG:
+		complain("cannot get %s: no room for '%s': %s\n"
+			 "Make room, then go on with: krdma get -c ...", words->what, where,
+			 strerror(-err));
+		break;
+	case -EISDIR:
+		complain("cannot %s %s: '%s' is a folder\nkrdma copies files: name those in it",
+			 words->verb, words->what, where);
+		break;
+	case -EOPNOTSUPP:
+		complain("cannot %s %s: '%s' is neither a file nor a folder", words->verb,
+			 words->what, where);
+		break;
+	case -ENAMETOOLONG:
+		complain("cannot %s %s: the name is too long, with its .part, for a file here",
+			 words->verb, words->what);
+		break;
+	default:
+		complain("cannot %s %s: '%s': %s", words->verb, words->what, where,
+			 strerror(-err));
+		break;
+	}
+}
+
+void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err)
+{
+	struct words words;
+
+	set_words(copy, &words);
+	switch (result->side) {
+	case KRDMA_FILE_SIDE_BETWEEN:
+		explain_between(&words, err, result->transferred);
+		break;
+	case KRDMA_FILE_SIDE_PEER:
+		explain_peer(copy, &words, err);
+		break;
+	default:
+		explain_here(&words, err);
+		break;
+	}
+}

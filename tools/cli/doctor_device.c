@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma doctor: RDMA devices, their ports, and the network interfaces behind them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define DEVICES_FOLDER	"/sys/class/infiniband"
+
+/* Of an Ethernet packet, what RoCE's headers leave of it at the most. */
+#define ROCE_HEADERS	96
+
+/* A port that is looked at, and what is known of it. */
+struct port {
+	struct krdma_device_query device;
+	struct krdma_port_query is;
+	char name[KRDMA_NAME_MAX + 1];
+	char netdev[KRDMA_NAME_MAX + 1];
+};
+
+/* The first interface that could carry a device: one that is up, not the loopback. */
+static void any_interface(char name[IF_NAMESIZE])
+{
+	struct ifaddrs *list, *each;
+
+	snprintf(name, IF_NAMESIZE, "eth0");
+	if (getifaddrs(&list))
+		return;
+	for (each = list; each; each = each->ifa_next) {
+		if (!(each->ifa_flags & IFF_UP) || (each->ifa_flags & IFF_LOOPBACK))
+			continue;
+		snprintf(name, IF_NAMESIZE, "%s", each->ifa_name);
+		break;
+	}
+	freeifaddrs(list);
+}
+
+/* Devices that the kernel shows here, whether krdma may use them or not. */
+static unsigned int count_shown(void)
+{
+	DIR *folder = opendir(DEVICES_FOLDER);
+	unsigned int count = 0;
+	struct dirent *entry;
+
+	if (!folder)
+		return 0;
+	while ((entry = readdir(folder)))
+		count += entry->d_name[0] != '.';
+	closedir(folder);
+	return count;
+}
+
+static void explain_none(struct doctor *doctor)
+{
+	char interface[IF_NAMESIZE];
+
+	if (count_shown()) {
+		doctor_say(doctor, "device", VERDICT_FAIL,
+			   "there are RDMA devices, but not in this network namespace");
+		doctor_mend(doctor, "as root, where the device is; NAME is this namespace's",
+			    "rdma dev set DEVICE netns NAME");
+		return;
+	}
+	any_interface(interface);
+	doctor_say(doctor, "device", VERDICT_FAIL,
+		   "there is no RDMA device here; any network interface can carry one");
+	doctor_mend(doctor, "as root", "rdma link add rxe0 type rxe netdev %s", interface);
+}
+
+/* Whether the interface is up, has an address, and how long its packets may be. */
+struct interface {
+	bool there;
+	bool up;
+	bool running;
+	bool address;
+	int mtu;
+};
+
+static struct interface look_at_interface(const char *name)
+{
+	struct ifaddrs *list, *each;
+	struct interface interface = { 0 };
+	struct ifreq request = { 0 };
+	int fd;
+
+	/* No interface has a longer name. */
+	if (strlen(name) >= sizeof(request.ifr_name))
+		return interface;
+	memcpy(request.ifr_name, name, strlen(name));
+
+	if (!getifaddrs(&list)) {
+		for (each = list; each; each = each->ifa_next) {
+			if (strcmp(each->ifa_name, name))
+				continue;
+			interface.there = true;
+			interface.up = each->ifa_flags & IFF_UP;
+			interface.running = each->ifa_flags & IFF_RUNNING;
+			if (!each->ifa_addr)
+				continue;
+			if (each->ifa_addr->sa_family == AF_INET ||
+			    each->ifa_addr->sa_family == AF_INET6)
+				interface.address = true;
+		}
+		freeifaddrs(list);
+	}
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		if (!ioctl(fd, SIOCGIFMTU, &request))
+			interface.mtu = request.ifr_mtu;
+		close(fd);
+	}
+	return interface;
+}
+
+static void mend_mtu(struct doctor *doctor, const struct port *port)
+{
+	doctor_mend(doctor, "as root; everywhere on the network, or nowhere",
+		    "ip link set %s mtu %u", port->netdev, port->is.max_mtu + ROCE_HEADERS);
+}
+
+/* Packets of RDMA are powers of two: with 1500 bytes of Ethernet, 1024. */
+static void check_mtu(struct doctor *doctor, const struct port *port, int mtu)
+{
+	if (port->is.active_mtu < 1024) {
+		doctor_say(doctor, "mtu", VERDICT_WARN,
+			   "packets of %s carry %u bytes only, as the MTU of %s is %d",
+			   port->name, port->is.active_mtu, port->netdev, mtu);
+		mend_mtu(doctor, port);
+	} else if (port->is.active_mtu < port->is.max_mtu) {
+		doctor_say(doctor, "mtu", VERDICT_OK,
+			   "packets of %s carry %u bytes, as the MTU of %s is %d; %u are faster",
+			   port->name, port->is.active_mtu, port->netdev, mtu, port->is.max_mtu);
+		mend_mtu(doctor, port);
+	} else {
+		doctor_say(doctor, "mtu", VERDICT_OK, "packets of %s carry %u bytes", port->name,
+			   port->is.active_mtu);
+	}
+}
+
+/* One thing that is wrong with it is enough; false if there is. */
+static bool check_interface(struct doctor *doctor, const struct port *port, enum verdict bad)
+{
+	struct interface interface = look_at_interface(port->netdev);
+
+	if (interface.there && !interface.up) {
+		doctor_say(doctor, "interface", bad, "%s, behind %s, is down", port->netdev,
+			   port->name);
+		doctor_mend(doctor, "as root", "ip link set %s up", port->netdev);
+	} else if (interface.there && !interface.running) {
+		doctor_say(doctor, "interface", bad, "%s, behind %s, has no link", port->netdev,
+			   port->name);
+		doctor_mend(doctor, "is the cable plugged in?", "ip link show %s", port->netdev);
+	} else if (interface.there && !interface.address) {
+		doctor_say(doctor, "interface", bad, "%s, behind %s, has no address",
+			   port->netdev, port->name);
+		doctor_mend(doctor, "as root; an address of your network",
+			    "ip address add 10.0.0.1/24 dev %s", port->netdev);
+	} else {
+		doctor_say(doctor, "interface", VERDICT_OK, "%s, behind %s, has an address",
+			   port->netdev, port->name);
+		check_mtu(doctor, port, interface.mtu);
+		return true;
+	}
+	return false;
+}
+
+static void explain_inactive(struct doctor *doctor, const struct port *port, enum verdict bad)
+{
+	doctor_say(doctor, "port", bad, "port %u of %s is %s, not active", port->is.port,
+		   port->name, krdma_port_state_name(port->is.state));
+	if (port->is.link_layer == KRDMA_LINK_ETHERNET)
+		doctor_mend(doctor, "as root", "ip link set %s up", port->netdev);
+	else
+		doctor_mend(doctor, "is the cable plugged in, and does a subnet manager run?",
+			    "rdma link show %s/%u", port->name, port->is.port);
+}
+
+/* Without another port that works, what is wrong with this one is a failure. */
+static void check_port(struct doctor *doctor, const struct port *port, bool only)
+{
+	enum verdict bad = only ? VERDICT_FAIL : VERDICT_WARN;
+	bool active = port->is.state == KRDMA_PORT_ACTIVE, fine = true;
+	bool ethernet = port->is.link_layer == KRDMA_LINK_ETHERNET;
+
+	if (ethernet && !port->is.netdev_ifindex) {
+		doctor_say(doctor, "interface", bad,
+			   "the interface behind %s is in another network namespace", port->name);
+		doctor_mend(doctor, "as root; 'ip netns list' shows the names",
+			    "ip netns exec NAME krdma doctor");
+		return;
+	}
+	if (port->is.netdev_ifindex)
+		fine = check_interface(doctor, port, bad);
+	/* Of two things that are wrong for one reason, one is said. */
+	if (!fine)
+		return;
+	if (!active) {
+		explain_inactive(doctor, port, bad);
+		return;
+	}
+	doctor_say(doctor, "port", VERDICT_OK, "port %u of %s is active", port->is.port,
+		   port->name);
+	if (!doctor->device)
+		doctor->device = port->device.id;
+	if (ethernet && port->device.transport == KRDMA_TRANSPORT_IB)
+		doctor->roce = true;
+}
+
+static bool port_get(struct doctor *doctor, struct port *port, uint32_t number)
+{
+	if (krdma_port_get(doctor->session, port->device.id, number, &port->is, sizeof(port->is)))
+		return false;
+	printable(port->name, sizeof(port->name), port->device.name, KRDMA_NAME_MAX);
+	printable(port->netdev, sizeof(port->netdev), port->is.netdev_name, KRDMA_NAME_MAX);
+	return true;
+}
+
+/* How many ports are active, or if that is to be done, a check of each. */
+static unsigned int each_port(struct doctor *doctor, bool check, unsigned int others,
+			      unsigned int *devices)
+{
+	struct port port = { 0 };
+	unsigned int active = 0;
+
+	*devices = 0;
+	while (!krdma_device_next(doctor->session, port.device.id, &port.device,
+				  sizeof(port.device))) {
+		(*devices)++;
+		for (uint32_t i = 1; i <= port.device.port_count; i++) {
+			if (!port_get(doctor, &port, i))
+				continue;
+			active += port.is.state == KRDMA_PORT_ACTIVE;
+			if (check)
+				check_port(doctor, &port,
+					   others <= (port.is.state == KRDMA_PORT_ACTIVE));
+		}
+	}
+	return active;
+}
+
+void doctor_device(struct doctor *doctor)
+{
+	unsigned int devices, active;
+
+	if (!doctor->session)
+		return;
+	active = each_port(doctor, false, 0, &devices);
+	if (!devices) {
+		explain_none(doctor);
+		return;
+	}
+	doctor_say(doctor, "device", VERDICT_OK, "there %s %u RDMA device%s",
+		   devices == 1 ? "is" : "are", devices, devices == 1 ? "" : "s");
+	each_port(doctor, true, active, &devices);
+	if (doctor->device || doctor->failed)
+		return;
+	doctor_say(doctor, "port", VERDICT_FAIL, "no port of any device works");
+	doctor_mend(doctor, "says how each is", "krdma dev");
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma doctor: does a firewall of this machine keep RoCE out, which comes as UDP to port
+ * 4791?  What nft and iptables show is read as a person would: is the port named, and if
+ * not, what becomes of the rest?
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define PORT		"4791"
+#define OUTPUT_MAX	1048576u
+
+/* What a program prints, or NULL: it is not there, or fails; *@there says which. */
+static char *output_of(const char *const argv[], bool *there)
+{
+	posix_spawn_file_actions_t actions;
+	size_t length = 0;
+	char *text;
+	int ends[2], status, err;
+	ssize_t got;
+	pid_t pid;
+
+	*there = true;
+	text = malloc(OUTPUT_MAX + 1);
+	if (!text)
+		return NULL;
+	if (pipe2(ends, O_CLOEXEC)) {
+		free(text);
+		return NULL;
+	}
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	err = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*there = err != ENOENT;
+	while (!err && length < OUTPUT_MAX) {
+		got = read(ends[0], text + length, OUTPUT_MAX - length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	close(ends[0]);
+	text[length] = '\0';
+	while (!err && waitpid(pid, &status, 0) < 0)
+		err = errno == EINTR ? 0 : errno;
+	if (!err && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		*there = false;
+	if (!err && WIFEXITED(status) && !WEXITSTATUS(status))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What rules say of the port, and of what no rule names. */
+struct rules {
+	bool lets_in;
+	bool keeps_out;
+	bool rest_is_kept_out;
+	/* The rule or chain that it is about. */
+	char which[128];
+};
+
+static bool has_word(const char *line, const char *word)
+{
+	size_t length = strlen(word);
+	const char *at = line;
+
+	for (; (at = strstr(at, word)); at += length) {
+		char before = at == line ? ' ' : at[-1], after = at[length];
+
+		if ((before == ' ' || before == '\t') &&
+		    (!after || after == ' ' || after == ';' || after == '\t'))
+			return true;
+	}
+	return false;
+}
+
+static void remember(struct rules *rules, const char *line)
+{
+	while (*line == ' ' || *line == '\t')
+		line++;
+	printable(rules->which, sizeof(rules->which), line, strlen(line));
+}
+
+/* "chain input {", then "type filter hook input priority filter; policy drop;", then rules. */
+static void read_nft_line(struct rules *rules, const char *line, bool *input)
+{
+	if (strstr(line, "chain "))
+		*input = false;
+	if (strstr(line, " hook input "))
+		*input = true;
+	if (strstr(line, PORT)) {
+		rules->lets_in |= has_word(line, "accept");
+		if (has_word(line, "drop") || has_word(line, "reject")) {
+			rules->keeps_out = true;
+			remember(rules, line);
+		}
+	} else if (*input && strstr(line, "policy drop")) {
+		rules->rest_is_kept_out = true;
+		remember(rules, line);
+	}
+}
+
+/* A rule without a condition, at the end of the chain. */
+static void read_iptables_line(struct rules *rules, const char *line)
+{
+	if (!strcmp(line, "-P INPUT DROP") || !strncmp(line, "-A INPUT -j DROP", 16) ||
+	    !strncmp(line, "-A INPUT -j REJECT", 18)) {
+		rules->rest_is_kept_out = true;
+		remember(rules, line);
+	} else if (strstr(line, PORT)) {
+		rules->lets_in |= has_word(line, "ACCEPT");
+		if (has_word(line, "DROP") || has_word(line, "REJECT")) {
+			rules->keeps_out = true;
+			remember(rules, line);
+		}
+	}
+}
+
+static struct rules read_rules(char *text, bool nft)
+{
+	struct rules rules = { 0 };
+	char *line, *rest = text;
+	bool input = false;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (nft)
+			read_nft_line(&rules, line, &input);
+		else
+			read_iptables_line(&rules, line);
+	}
+	return rules;
+}
+
+/* A firewall program, and how it is told to let the port in. */
+struct firewall {
+	const char *list[4];
+	bool nft;
+	const char *remedy;
+	const char *note;
+};
+
+static void judge(struct doctor *doctor, const struct firewall *firewall,
+		  const struct rules *rules)
+{
+	const char *program = firewall->list[0];
+
+	if (rules->keeps_out) {
+		doctor_say(doctor, "firewall", VERDICT_WARN,
+			   "%s has a rule that keeps out UDP port " PORT ", RoCE: %s", program,
+			   rules->which);
+	} else if (rules->rest_is_kept_out && !rules->lets_in) {
+		doctor_say(doctor, "firewall", VERDICT_WARN,
+			   "%s keeps out what no rule lets in, and none lets in UDP port " PORT
+			   ", RoCE: %s", program, rules->which);
+	} else {
+		doctor_say(doctor, "firewall", VERDICT_OK,
+			   "%s does not keep out UDP port " PORT ", RoCE", program);
+		return;
+	}
+	doctor_mend(doctor, firewall->note, "%s", firewall->remedy);
+}
+
+static bool check(struct doctor *doctor, const struct firewall *firewall)
+{
+	struct rules rules;
+	bool there;
+	char *text = output_of(firewall->list, &there);
+
+	if (text) {
+		rules = read_rules(text, firewall->nft);
+		free(text);
+		judge(doctor, firewall, &rules);
+	} else if (there) {
+		doctor_say(doctor, "firewall", VERDICT_WARN,
+			   "%s does not show its rules: that is for root", firewall->list[0]);
+		doctor_mend(doctor, "as root", "krdma doctor");
+	}
+	return there;
+}
+
+void doctor_firewall(struct doctor *doctor)
+{
+	static const struct firewall firewalls[] = {
+		{ { "nft", "list", "ruleset", NULL }, true,
+		  "nft insert rule inet filter input udp dport " PORT " accept",
+		  "as root; 'nft list ruleset' shows the names of your table and chain" },
+		{ { "iptables", "-S", NULL }, false,
+		  "iptables -I INPUT -p udp --dport " PORT " -j ACCEPT", "as root" },
+		{ { "ip6tables", "-S", NULL }, false,
+		  "ip6tables -I INPUT -p udp --dport " PORT " -j ACCEPT", "as root" },
+	};
+	bool any = false;
+
+	if (!doctor->roce)
+		return;
+	for (size_t i = 0; i < sizeof(firewalls) / sizeof(*firewalls); i++)
+		any |= check(doctor, &firewalls[i]);
+	if (any)
+		return;
+	/* Who is not root may not even have the folder of such programs in PATH. */
+	if (geteuid()) {
+		doctor_say(doctor, "firewall", VERDICT_WARN,
+			   "a firewall that keeps out UDP port " PORT " is for root to see");
+		doctor_mend(doctor, "as root", "krdma doctor");
+	} else {
+		doctor_say(doctor, "firewall", VERDICT_OK,
+			   "there is no program for a firewall here (nft, iptables)");
+	}
+}

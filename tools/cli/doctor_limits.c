@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma doctor: how much memory may be locked, which is what registering does.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+/* Enough for the buffers of any of the tool's commands. */
+#define PLENTY		(64ull << 20)
+#define TRIAL		65536
+
+#define CAP_IPC_LOCK_BIT	14
+
+/* Whoever may lock memory without a limit, root above all. */
+static bool is_exempt(void)
+{
+	unsigned long long effective = 0;
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+
+	if (!status)
+		return !geteuid();
+	while (fgets(line, sizeof(line), status))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	fclose(status);
+	return effective >> CAP_IPC_LOCK_BIT & 1;
+}
+
+static void mend_limit(struct doctor *doctor)
+{
+	doctor_mend(doctor, "as root; then log in again; for a service: LimitMEMLOCK=infinity",
+		    "echo '* - memlock unlimited' > /etc/security/limits.d/rdma.conf");
+}
+
+static void check_limit(struct doctor *doctor)
+{
+	struct rlimit limit;
+	char size[SIZE_TEXT_MAX];
+
+	if (is_exempt()) {
+		doctor_say(doctor, "memlock", VERDICT_OK,
+			   "this process may lock, and so register, any amount of memory");
+	} else if (getrlimit(RLIMIT_MEMLOCK, &limit)) {
+		doctor_say(doctor, "memlock", VERDICT_WARN,
+			   "how much memory may be locked is not known: %s", strerror(errno));
+	} else if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= PLENTY) {
+		doctor_say(doctor, "memlock", VERDICT_OK,
+			   "this process may lock, and so register, %s of memory",
+			   limit.rlim_cur == RLIM_INFINITY ? "any amount" :
+			   size_text(size, limit.rlim_cur));
+	} else {
+		doctor_say(doctor, "memlock", VERDICT_WARN,
+			   "this process may lock, and so register, %s of memory in all",
+			   size_text(size, limit.rlim_cur));
+		mend_limit(doctor);
+	}
+}
+
+/* What counts is whether it can be done. */
+static void check_register(struct doctor *doctor)
+{
+	struct krdma_memory *memory;
+	int err = krdma_memory_create(doctor->session, doctor->device, TRIAL,
+				      KRDMA_ACCESS_LOCAL_WRITE, &memory);
+
+	switch (err) {
+	case 0:
+		krdma_memory_release(memory, 0);
+		doctor_say(doctor, "register", VERDICT_OK, "memory can be registered");
+		break;
+	case -ENOMEM:
+	case -EPERM:
+		doctor_say(doctor, "register", VERDICT_FAIL,
+			   "not even 64KiB of memory can be registered: %s", strerror(-err));
+		mend_limit(doctor);
+		break;
+	case -EDQUOT:
+		doctor_say(doctor, "register", VERDICT_FAIL,
+			   "memory cannot be registered: this user has as much as is allowed");
+		doctor_mend(doctor, "as root; or another number",
+			    "echo 65536 > /sys/module/krdma/parameters/max_memory_mb");
+		break;
+	default:
+		doctor_say(doctor, "register", VERDICT_FAIL, "memory cannot be registered: %s",
+			   strerror(-err));
+		break;
+	}
+}
+
+void doctor_limits(struct doctor *doctor)
+{
+	check_limit(doctor);
+	if (doctor->session && doctor->device)
+		check_register(doctor);
+}

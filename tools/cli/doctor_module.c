@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma doctor: the module, its device file, and whether they fit this tool.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define MODULE_FOLDER	"/sys/module/krdma"
+
+#define REMEDY_MODULE	"modprobe -r krdma && modprobe krdma"
+
+/* Who is to join the group. */
+static void user_name(char *name, size_t size)
+{
+	const char *user = getenv("USER");
+
+	printable(name, size, user && *user ? user : "USER", size - 1);
+}
+
+static void explain_open(struct doctor *doctor, int err)
+{
+	char user[64];
+
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		user_name(user, sizeof(user));
+		doctor_say(doctor, "file", VERDICT_FAIL,
+			   "%s may not be opened: that is for root and the group rdma",
+			   KRDMA_DEVICE_PATH);
+		doctor_mend(doctor, "as root; then log in again", "usermod -aG rdma %s", user);
+		break;
+	case -EPROTONOSUPPORT:
+	case -ENOTTY:
+		doctor_say(doctor, "file", VERDICT_FAIL,
+			   "the loaded module does not speak the tool's version of the interface, %d",
+			   KRDMA_ABI_VERSION);
+		doctor_mend(doctor, "as root; with the module of the tool's release",
+			    REMEDY_MODULE);
+		break;
+	case -EDQUOT:
+		doctor_say(doctor, "file", VERDICT_FAIL,
+			   "%s may not be opened: this user has as many sessions as are allowed",
+			   KRDMA_DEVICE_PATH);
+		doctor_mend(doctor, "as root; or another number",
+			    "echo 4096 > " MODULE_FOLDER "/parameters/max_sessions");
+		break;
+	default:
+		doctor_say(doctor, "file", VERDICT_FAIL, "%s cannot be opened: %s",
+			   KRDMA_DEVICE_PATH, strerror(-err));
+		doctor_mend(doctor, "as root; what does the kernel say?", "dmesg | grep krdma");
+		break;
+	}
+}
+
+static void check_versions(struct doctor *doctor)
+{
+	char version[sizeof(((struct krdma_info *)NULL)->module_version) + 1];
+	struct krdma_info info;
+	int err = krdma_info_get(doctor->session, &info, sizeof(info));
+
+	if (err) {
+		doctor_say(doctor, "version", VERDICT_FAIL,
+			   "the module does not say its version: %s", strerror(-err));
+		return;
+	}
+	printable(version, sizeof(version), info.module_version, sizeof(info.module_version));
+	if (strcmp(version, krdma_version())) {
+		doctor_say(doctor, "version", VERDICT_WARN,
+			   "the module is %s and this tool %s: what only one of them has is missing",
+			   version, krdma_version());
+		doctor_mend(doctor, "as root; if the module of the tool's release is installed",
+			    REMEDY_MODULE);
+	} else {
+		doctor_say(doctor, "version", VERDICT_OK, "module and tool are both %s", version);
+	}
+	if (!(info.features & KRDMA_FEATURE_TRANSFERS)) {
+		doctor_say(doctor, "version", VERDICT_FAIL,
+			   "the module can show devices, and not transfer anything");
+		doctor_mend(doctor, "as root; with the module of the tool's release",
+			    REMEDY_MODULE);
+	}
+}
+
+void doctor_module(struct doctor *doctor)
+{
+	bool loaded = !access(MODULE_FOLDER, F_OK), there = !access(KRDMA_DEVICE_PATH, F_OK);
+	int err;
+
+	/* A container may have the file, and not see the module. */
+	if (!loaded && !there) {
+		doctor_say(doctor, "module", VERDICT_FAIL, "the module krdma is not loaded");
+		doctor_mend(doctor, "as root", "modprobe krdma");
+		return;
+	}
+	if (loaded)
+		doctor_say(doctor, "module", VERDICT_OK, "krdma is loaded");
+	if (!there) {
+		doctor_say(doctor, "file", VERDICT_FAIL,
+			   "%s is not there, though the module is loaded", KRDMA_DEVICE_PATH);
+		doctor_mend(doctor, "as root; to a container it is given with --device "
+			    KRDMA_DEVICE_PATH, "modprobe -r krdma && modprobe krdma");
+		return;
+	}
+	err = krdma_open(&doctor->session);
+	if (err) {
+		doctor->session = NULL;
+		explain_open(doctor, err);
+		return;
+	}
+	doctor_say(doctor, "file", VERDICT_OK, "%s can be opened", KRDMA_DEVICE_PATH);
+	check_versions(doctor);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma doctor: the way to another machine.
+ */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "doctor.h"
+#include "krdma_file.h"
+#include "peer.h"
+#include "url.h"
+
+/* The way is looked for, and the other machine asked, for so long. */
+#define ROUTE_MS	10000
+#define ANSWER_MS	15000
+
+/* The connection manager's word for: a program of the peer's did not want it. */
+#define REASON_PROGRAM	28
+
+/* Which interface plain packets to there go out of; empty: not known. */
+static void interface_to(const struct sockaddr_storage *remote, char name[KRDMA_NAME_MAX])
+{
+	struct sockaddr_storage local = { 0 };
+	socklen_t length = sizeof(local);
+	struct ifaddrs *list, *each;
+	bool six = remote->ss_family == AF_INET6;
+	int fd = socket(remote->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	name[0] = '\0';
+	if (fd < 0)
+		return;
+	if (!connect(fd, (const struct sockaddr *)remote, six ? sizeof(struct sockaddr_in6) :
+		     sizeof(struct sockaddr_in)) &&
+	    !getsockname(fd, (struct sockaddr *)&local, &length) && !getifaddrs(&list)) {
+		for (each = list; each; each = each->ifa_next) {
+			const struct sockaddr *is = each->ifa_addr;
+
+			if (!is || is->sa_family != local.ss_family)
+				continue;
+			if (six ? !memcmp(&((const struct sockaddr_in6 *)is)->sin6_addr,
+					  &((struct sockaddr_in6 *)&local)->sin6_addr, 16) :
+			    ((const struct sockaddr_in *)is)->sin_addr.s_addr ==
+			    ((struct sockaddr_in *)&local)->sin_addr.s_addr) {
+				snprintf(name, KRDMA_NAME_MAX, "%s", each->ifa_name);
+				break;
+			}
+		}
+		freeifaddrs(list);
+	}
+	close(fd);
+}
+
+static void explain_no_route(struct doctor *doctor, const struct sockaddr_storage *remote,
+			     const char *address, int err)
+{
+	char interface[KRDMA_NAME_MAX];
+
+	interface_to(remote, interface);
+	if (err == -EHOSTUNREACH && *interface && strcmp(interface, "lo")) {
+		doctor_say(doctor, "route", VERDICT_FAIL,
+			   "no RDMA device has a way to %s; packets go there out of %s", address,
+			   interface);
+		doctor_mend(doctor, "as root", "rdma link add rxe_%s type rxe netdev %s", interface,
+			    interface);
+		return;
+	}
+	doctor_say(doctor, "route", VERDICT_FAIL, "there is no way to %s: %s", address,
+		   strerror(-err));
+	doctor_mend(doctor, "where would it go?", "ip route get %s", address);
+}
+
+/* The device from which it goes there; 0 if there is none. */
+static uint32_t check_route(struct doctor *doctor, const struct sockaddr_storage *remote,
+			    const char *address)
+{
+	struct krdma_device_query device;
+	char name[KRDMA_NAME_MAX + 1] = "?";
+	uint32_t id;
+	int err = krdma_device_by_address(doctor->session, NULL, (const struct sockaddr *)remote,
+					  krdma_deadline(ROUTE_MS), &id);
+
+	if (err) {
+		explain_no_route(doctor, remote, address, err);
+		return 0;
+	}
+	if (!krdma_device_get(doctor->session, id, &device, sizeof(device)))
+		printable(name, sizeof(name), device.name, KRDMA_NAME_MAX);
+	doctor_say(doctor, "route", VERDICT_OK, "%s is reached from %s", address, name);
+	return id;
+}
+
+/* Whether a program, and not the connection manager itself, has refused. */
+static bool refused_by_program(struct krdma_conn *conn)
+{
+	struct krdma_event_record record;
+
+	while (!krdma_conn_event(conn, 0, &record))
+		if (record.type == KRDMA_EVENT_REJECTED)
+			return record.reason == REASON_PROGRAM;
+	return false;
+}
+
+static int ask(struct krdma_conn *conn, struct krdma_queue *queue,
+	       const struct sockaddr_storage *remote)
+{
+	int err = krdma_conn_resolve(conn, (const struct sockaddr *)remote, NULL);
+
+	if (!err)
+		err = krdma_conn_wait(conn, krdma_deadline(ROUTE_MS), NULL);
+	if (!err)
+		err = krdma_conn_prepare(conn, queue, NULL, NULL, NULL);
+	if (!err)
+		err = krdma_conn_connect(conn, NULL, NULL, 0);
+	return err ? err : krdma_conn_wait(conn, krdma_deadline(ANSWER_MS), NULL);
+}
+
+static void explain_answer(struct doctor *doctor, const char *address, uint16_t port, int err,
+			   bool program)
+{
+	if (!err || (err == -ECONNREFUSED && program)) {
+		doctor_say(doctor, "connect", VERDICT_OK, "a program answers at %s, port %u",
+			   address, port);
+	} else if (err == -ECONNREFUSED && !doctor->port) {
+		doctor_say(doctor, "connect", VERDICT_OK, "%s answers", address);
+	} else if (err == -ECONNREFUSED) {
+		doctor_say(doctor, "connect", VERDICT_FAIL,
+			   "%s answers, but nobody listens at port %u there", address, port);
+		doctor_mend(doctor, "there; or whatever is to listen", "krdma serve -p %u DIR",
+			    port);
+	} else if (err == -ETIMEDOUT || err == -EHOSTUNREACH) {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "%s does not answer", address);
+		doctor_mend(doctor, "there, as root: is there a device, and what of the firewall?",
+			    "krdma doctor");
+	} else {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot connect to %s: %s", address,
+			   strerror(-err));
+	}
+}
+
+/* Also where nobody listens, an answer says that the way is open in both directions. */
+static void check_answer(struct doctor *doctor, const struct sockaddr_storage *remote,
+			 const char *address)
+{
+	struct sockaddr_storage place = *remote;
+	uint16_t port = doctor->port ? doctor->port : KRDMA_FILE_PORT;
+	struct krdma_queue *queue;
+	struct krdma_conn *conn;
+	int err;
+
+	address_set_port(&place, port);
+	err = krdma_queue_create(doctor->session, NULL, &queue);
+	if (err) {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a queue: %s",
+			   strerror(-err));
+		return;
+	}
+	err = krdma_conn_create(doctor->session, &conn);
+	if (err) {
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a connection: %s",
+			   strerror(-err));
+	} else {
+		err = ask(conn, queue, &place);
+		explain_answer(doctor, address, port, err, refused_by_program(conn));
+		krdma_conn_close(conn);
+	}
+	krdma_queue_close(queue);
+}
+
+void doctor_network(struct doctor *doctor)
+{
+	struct sockaddr_storage addresses[URL_ADDRESSES];
+	struct url url = { 0 };
+	char address[PEER_TEXT];
+	size_t count;
+
+	if (!doctor->host || !doctor->session)
+		return;
+	snprintf(url.host, sizeof(url.host), "%s", doctor->host);
+	count = url_addresses(&url, addresses);
+	if (!count) {
+		doctor_say(doctor, "host", VERDICT_FAIL, "there is no address for '%s'", url.host);
+		doctor_mend(doctor, "is the name right?", "getent hosts %s", url.host);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		address_text(&addresses[i], false, address);
+		if (check_route(doctor, &addresses[i], address))
+			check_answer(doctor, &addresses[i], address);
+	}
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Where a file is on another machine.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cli.h"
+#include "url.h"
+#include "value.h"
+
+static int refuse(const char *word)
+{
+	complain("'%s' is not HOST[:PORT]/PATH; an IPv6 address with a port is in brackets:\n"
+		 "[fd00::1]:7476/PATH", word);
+	return -EINVAL;
+}
+
+/* A port of decimal digits, all of them. */
+static int parse_port(const char *word, const char *from, size_t length, struct url *url)
+{
+	char text[8];
+	uint64_t port;
+
+	if (!length || length >= sizeof(text))
+		return refuse(word);
+	memcpy(text, from, length);
+	text[length] = '\0';
+	if (value_number("the port", text, 1, UINT16_MAX, &port))
+		return -EINVAL;
+	url->port = (uint16_t)port;
+	return 0;
+}
+
+static int set_host(const char *word, const char *from, size_t length, struct url *url)
+{
+	if (!length || length >= sizeof(url->host))
+		return refuse(word);
+	memcpy(url->host, from, length);
+	url->host[length] = '\0';
+	return 0;
+}
+
+int url_parse(const char *word, uint16_t default_port, struct url *url)
+{
+	size_t length = strcspn(word, "/");
+	const char *end = word + length, *colon, *close;
+
+	*url = (struct url){ .port = default_port, .slash = *end, .path = *end ? end + 1 : end };
+	if (*word == '[') {
+		close = memchr(word, ']', length);
+		if (!close || set_host(word, word + 1, (size_t)(close - word - 1), url))
+			return close ? -EINVAL : refuse(word);
+		if (close + 1 == end)
+			return 0;
+		if (close[1] != ':')
+			return refuse(word);
+		return parse_port(word, close + 2, (size_t)(end - close - 2), url);
+	}
+	colon = memchr(word, ':', length);
+	/* A second one: all of it is an IPv6 address. */
+	if (!colon || memchr(colon + 1, ':', (size_t)(end - colon - 1)))
+		return set_host(word, word, length, url);
+	if (set_host(word, word, (size_t)(colon - word), url))
+		return -EINVAL;
+	return parse_port(word, colon + 1, (size_t)(end - colon - 1), url);
+}
+
+bool url_looks_like(const char *word)
+{
+	size_t length = strcspn(word, "/");
+
+	return length && *word != '.' && (word[length] || memchr(word, ':', length));
+}
+
+size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES])
+{
+	/* One of each address: the kind of socket is nothing to RDMA. */
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *list, *each;
+	size_t count = 0;
+	char port[8];
+	int err;
+
+	snprintf(port, sizeof(port), "%u", url->port);
+	hints.ai_flags = AI_NUMERICSERV;
+	err = getaddrinfo(url->host, port, &hints, &list);
+	if (err) {
+		complain("there is no address for the host '%s': %s\n"
+			 "Check the name, or give its address", url->host,
+			 err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+		return 0;
+	}
+	for (each = list; each && count < URL_ADDRESSES; each = each->ai_next) {
+		if (each->ai_family != AF_INET && each->ai_family != AF_INET6)
+			continue;
+		memset(&addresses[count], 0, sizeof(addresses[count]));
+		memcpy(&addresses[count++], each->ai_addr, each->ai_addrlen);
+	}
+	freeaddrinfo(list);
+	if (!count)
+		complain("the host '%s' has neither an IPv4 nor an IPv6 address", url->host);
+	return count;
+}
+
+const char *url_place(const struct url *url, char text[URL_PLACE_TEXT])
+{
+	snprintf(text, URL_PLACE_TEXT, strchr(url->host, ':') ? "[%s]:%u" : "%s:%u", url->host,
+		 url->port);
+	return text;
+}

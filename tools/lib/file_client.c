@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A client: one file from a server, or to it, through a connection of its own.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/**
+ * struct client - one copying
+ * @options: as they are to be
+ * @link: the connection
+ * @flow: the data
+ * @result: what has become of it
+ * @begin: when it began, in ns
+ */
+struct client {
+	struct krdma_file_options options;
+	struct file_link link;
+	struct file_flow flow;
+	struct krdma_file_result result;
+	uint64_t begin;
+};
+
+static int tell_progress(void *context)
+{
+	struct client *client = context;
+	struct krdma_file_progress progress = {
+		.done = client->flow.offset,
+		.length = client->flow.length,
+		.resumed_from = client->flow.resumed_from,
+	};
+
+	if (!client->options.progress)
+		return 0;
+	return client->options.progress(client->options.context, &progress) ? -ECANCELED : 0;
+}
+
+static int check_options(const struct krdma_file_options *options)
+{
+	if (options->flags & ~(uint32_t)KRDMA_FILE_CONTINUE || options->reserved)
+		return -EOPNOTSUPP;
+	if ((options->buffer_size &&
+	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
+	    options->buffer_count > FILE_SLOTS_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+/* A structure of several pages: not on the stack of who knows which thread. */
+static int client_create(struct krdma *session, const struct krdma_file_options *options,
+			 struct client **client)
+{
+	struct client *new = calloc(1, sizeof(*new));
+	int err;
+
+	if (!new)
+		return -ENOMEM;
+	err = request_options(&new->options, sizeof(new->options), options);
+	if (!err)
+		err = check_options(&new->options);
+	if (err) {
+		free(new);
+		return err;
+	}
+	new->begin = file_now();
+	new->link.session = session;
+	new->link.watch = tell_progress;
+	new->link.watch_context = new;
+	new->link.patience_ms = new->options.patience_ms ? new->options.patience_ms :
+							    FILE_PATIENCE_MS;
+	new->flow.link = &new->link;
+	*client = new;
+	return 0;
+}
+
+/* The end of it, and the result.  Of what is not the link's fault, @err only says so. */
+static int client_finish(struct client *client, int err, struct krdma_file_result *result,
+			 size_t size)
+{
+	struct krdma_file_result *is = &client->result;
+	struct file_flow *flow = &client->flow;
+
+	if (err)
+		err = file_link_fail(&client->link, err, KRDMA_FILE_SIDE_HERE);
+	else
+		tell_progress(client);
+	file_link_close(&client->link, err);
+	file_window_destroy(&flow->window);
+	is->size = (uint32_t)size;
+	is->side = err ? client->link.side : KRDMA_FILE_SIDE_NONE;
+	is->crc32c = err ? 0 : flow->crc;
+	is->length = flow->length;
+	is->resumed_from = flow->resumed_from;
+	is->transferred = flow->transferred;
+	is->nanoseconds = file_now() - client->begin;
+	if (result)
+		memcpy(result, is, size < sizeof(*is) ? size : sizeof(*is));
+	free(client);
+	return err;
+}
+
+/* What every call checks before it has anything to undo. */
+static int begin(struct krdma *session, const struct sockaddr *server, const char *name,
+		 const struct krdma_file_options *options, struct krdma_file_result *result,
+		 size_t size, struct client **client)
+{
+	int err;
+
+	if (result) {
+		err = request_prepare(result, size, FILE_RESULT_MIN_SIZE);
+		if (err)
+			return err;
+		result->side = KRDMA_FILE_SIDE_HERE;
+	}
+	if (!session || !server || !name)
+		return -EINVAL;
+	if (strlen(name) > KRDMA_FILE_NAME_MAX)
+		return -ENAMETOOLONG;
+	return client_create(session, options, client);
+}
+
+static int window_create(struct client *client, uint32_t access,
+			 const struct file_message *limits)
+{
+	const struct krdma_file_options *options = &client->options;
+	uint32_t size = options->buffer_size ? options->buffer_size : FILE_SLOT_DEFAULT;
+	uint32_t count = options->buffer_count ? options->buffer_count : FILE_SLOTS_DEFAULT;
+	int err;
+
+	size = (size + FILE_SLOT_MIN - 1) / FILE_SLOT_MIN * FILE_SLOT_MIN;
+	if (size > limits->slot_size)
+		size = limits->slot_size / FILE_SLOT_MIN * FILE_SLOT_MIN;
+	if (count > limits->slot_count)
+		count = limits->slot_count;
+	err = file_window_create(&client->flow.window, client->link.session, client->link.device,
+				 access, size, count, client->flow.length);
+	return err ? file_link_fail(&client->link, err, KRDMA_FILE_SIDE_HERE) : 0;
+}
+
+/*
+ * Getting
+ */
+
+/* Asks for it, and hears what it is. */
+static int ask(struct client *client, const char *name, struct file_message *file)
+{
+	struct file_message get = { .type = FILE_MESSAGE_GET };
+	int err;
+
+	err = file_link_send(&client->link, &get, name);
+	if (!err)
+		err = file_link_receive(&client->link, FILE_MESSAGE_FILE, file);
+	if (err)
+		return err;
+	/* The server knows the name of the one file that it offers. */
+	file_last_name(*name ? name : client->link.name, client->result.last);
+	if (!file_last_is_plain(client->result.last))
+		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	client->flow.length = file->length;
+	client->result.mode = file->mode;
+	return window_create(client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE, file);
+}
+
+/* Says where to begin, hears where it does, and takes it. */
+static int fetch(struct client *client, const struct file_sink *sink)
+{
+	struct file_message message = { .type = FILE_MESSAGE_FETCH };
+	struct file_part *part = sink->part;
+	struct file_flow *flow = &client->flow;
+	int err;
+
+	if (part) {
+		message.offset = part->offset;
+		message.crc = part->crc;
+	}
+	err = file_flow_offer(flow, &message);
+	if (!err)
+		err = file_link_send(&client->link, &message, NULL);
+	if (!err)
+		err = file_link_receive(&client->link, FILE_MESSAGE_BEGIN, &message);
+	if (err)
+		return err;
+	if (message.offset && (!part || message.offset != part->offset))
+		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	if (part) {
+		err = file_part_begin(part, message.offset);
+		if (err)
+			return err;
+		flow->crc = part->crc;
+	}
+	flow->offset = message.offset;
+	flow->resumed_from = message.offset;
+	return file_flow_receive(flow, sink);
+}
+
+/* The folder of a file that is to be at @path, which is none, and its last name. */
+static int open_parent(const char *path, char *last, int *folder)
+{
+	char *copy = strdup(path), *slash;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	slash = strrchr(copy, '/');
+	if (strlen(slash ? slash + 1 : copy) > KRDMA_FILE_LAST_MAX) {
+		free(copy);
+		return -ENAMETOOLONG;
+	}
+	file_last_name(path, last);
+	if (slash)
+		slash[slash == copy] = '\0';
+	*folder = open(slash ? copy : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*folder < 0)
+		err = -errno;
+	free(copy);
+	return err;
+}
+
+/* Where it is to be; @last is then another name than the server's, if @path is no folder. */
+static int open_folder(const char *path, char *last, int *folder)
+{
+	struct stat status;
+	char *real;
+	int err;
+
+	*folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*folder >= 0)
+		return 0;
+	if (errno != ENOENT && errno != ENOTDIR)
+		return -errno;
+	/* A name that is to be a folder's, and is not. */
+	if (!*path || path[strlen(path) - 1] == '/')
+		return -errno;
+	if (lstat(path, &status) || !S_ISLNK(status.st_mode))
+		return open_parent(path, last, folder);
+	/* What the link means is replaced, not the link. */
+	real = realpath(path, NULL);
+	if (!real)
+		return -errno;
+	err = open_parent(real, last, folder);
+	free(real);
+	return err;
+}
+
+static int get_part(struct client *client, const char *path, const struct file_message *file)
+{
+	struct file_identity identity = {
+		.length = file->length,
+		.mtime_s = file->mtime_s,
+		.mtime_ns = file->mtime_ns,
+		.mode = file->mode,
+	};
+	struct file_part part;
+	struct file_sink sink = { .part = &part, .fd = -1 };
+	char last[KRDMA_FILE_LAST_MAX + 1];
+	int folder, err;
+
+	memcpy(last, client->result.last, sizeof(last));
+	err = open_folder(path, last, &folder);
+	if (err)
+		return err;
+	err = file_can_replace(folder, last);
+	if (err) {
+		close(folder);
+		return err;
+	}
+	err = file_part_open(&part, folder, last, &identity);
+	if (err)
+		return err;
+	if (client->options.flags & KRDMA_FILE_CONTINUE)
+		err = file_part_continue(&part, &client->link);
+	if (!err)
+		err = fetch(client, &sink);
+	if (!err)
+		err = file_part_finish(&part);
+	file_part_close(&part, err == -EBADMSG || err == -ESTALE || (err && !part.offset));
+	return err;
+}
+
+static int get_stream(struct client *client, int fd)
+{
+	struct file_sink sink = { .fd = fd };
+
+	return fetch(client, &sink);
+}
+
+/* To @path, or if that is NULL to @fd. */
+static int get(struct client *client, const struct sockaddr *server, const char *name,
+	       const char *path, int fd)
+{
+	struct file_message file;
+	int err;
+
+	err = file_link_connect(&client->link, server);
+	if (!err)
+		err = ask(client, name, &file);
+	if (err)
+		return err;
+	err = path ? get_part(client, path, &file) : get_stream(client, fd);
+	/* All of it is here, whether the server still hears so or not. */
+	if (!err)
+		file_flow_done(&client->flow);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_get(struct krdma *session, const struct sockaddr *server,
+				const char *name, const char *path,
+				const struct krdma_file_options *options,
+				struct krdma_file_result *result, size_t size)
+{
+	struct client *client;
+	int err = begin(session, server, name, options, result, size, &client);
+
+	if (err)
+		return err;
+	err = path ? get(client, server, name, path, -1) : -EINVAL;
+	return client_finish(client, err, result, size);
+}
+
+KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr *server,
+				   const char *name, int fd,
+				   const struct krdma_file_options *options,
+				   struct krdma_file_result *result, size_t size)
+{
+	struct client *client;
+	int err = begin(session, server, name, options, result, size, &client);
+
+	if (err)
+		return err;
+	err = client->options.flags & KRDMA_FILE_CONTINUE ? -EINVAL :
+							    get(client, server, name, NULL, fd);
+	return client_finish(client, err, result, size);
+}
+
+/*
+ * Putting
+ */
+
+/* Says what it is, and hears what is there already. */
+static int announce(struct client *client, const char *name, const struct file_source *source,
+		    struct file_message *have)
+{
+	struct file_message message = {
+		.type = FILE_MESSAGE_PUT,
+		.length = source->length,
+		.mtime_s = source->mtime.tv_sec,
+		.mtime_ns = (uint32_t)source->mtime.tv_nsec,
+		.mode = source->mode,
+	};
+	int err;
+
+	if (client->options.flags & KRDMA_FILE_CONTINUE)
+		message.code = FILE_PUT_CONTINUE;
+	err = file_link_send(&client->link, &message, name);
+	if (!err)
+		err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
+	if (err)
+		return err;
+	if (have->offset > source->length)
+		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	return window_create(client, KRDMA_ACCESS_REMOTE_READ, have);
+}
+
+/* If what is there is what we have, it goes on from there. */
+static int offer(struct client *client, struct file_source *source,
+		 const struct file_message *have)
+{
+	struct file_message message = { .type = FILE_MESSAGE_OFFER };
+	struct file_flow *flow = &client->flow;
+	uint32_t crc = 0;
+	int err;
+
+	err = file_source_crc(source, have->offset, &client->link, &crc);
+	if (err)
+		return err;
+	if (crc == have->crc) {
+		flow->offset = have->offset;
+		flow->resumed_from = have->offset;
+		flow->crc = crc;
+	}
+	message.offset = flow->offset;
+	err = file_flow_offer(flow, &message);
+	return err ? err : file_link_send(&client->link, &message, NULL);
+}
+
+static int put(struct client *client, const struct sockaddr *server, const char *path,
+	       const char *name)
+{
+	struct file_source source;
+	struct file_message have;
+	int fd, err;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENXIO || errno == ENODEV ? -EOPNOTSUPP : -errno;
+	err = file_source_open(&source, fd);
+	if (err)
+		return err;
+	client->flow.length = source.length;
+	client->result.mode = source.mode;
+	file_last_name(*name ? name : path, client->result.last);
+	err = file_link_connect(&client->link, server);
+	if (!err)
+		err = announce(client, name, &source, &have);
+	if (!err)
+		err = offer(client, &source, &have);
+	if (!err)
+		err = file_flow_send(&client->flow, &source);
+	file_source_close(&source);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_put(struct krdma *session, const struct sockaddr *server,
+				const char *path, const char *name,
+				const struct krdma_file_options *options,
+				struct krdma_file_result *result, size_t size)
+{
+	struct client *client;
+	int err = begin(session, server, name, options, result, size, &client);
+
+	if (err)
+		return err;
+	err = path ? put(client, server, path, name) : -EINVAL;
+	return client_finish(client, err, result, size);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The data of one file on their way.
+ *
+ * Slots are used in turn, one for each piece.  The sender fills a slot when the receiver
+ * has said, with a CREDIT, that it is done with what was in there; so what is under way is
+ * bounded, and neither side waits for each piece by itself.  The server, whichever of both
+ * it is, moves the data: it writes into the client's slots before it tells of them, or
+ * reads them when it was told.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ZEROES	65536
+
+/* One's own end has failed, not the connection. */
+static int here(struct file_flow *flow, int err)
+{
+	return err ? file_link_fail(flow->link, err, KRDMA_FILE_SIDE_HERE) : 0;
+}
+
+/* The other one does not keep to what was agreed. */
+static int nonsense(struct file_flow *flow)
+{
+	return file_link_fail(flow->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+}
+
+/* After each piece: does anybody want to stop, and what has come? */
+static int step(struct file_flow *flow)
+{
+	flow->link->watched = 0;
+	return file_link_tick(flow->link);
+}
+
+int file_flow_offer(struct file_flow *flow, struct file_message *message)
+{
+	int err;
+
+	message->slot_size = flow->window.slot_size;
+	message->slot_count = flow->window.slot_count;
+	if (flow->server)
+		return 0;
+	err = krdma_memory_describe(flow->window.memory, 0, 0, message->descriptor);
+	return here(flow, err);
+}
+
+/* Not more than one has oneself. */
+int file_flow_accept(struct file_flow *flow, const struct file_message *message)
+{
+	if (message->slot_size > flow->window.slot_size ||
+	    message->slot_count > flow->window.slot_count)
+		return nonsense(flow);
+	if (krdma_remote_read(message->descriptor, sizeof(message->descriptor), &flow->remote) ||
+	    flow->remote.length < (uint64_t)message->slot_size * message->slot_count)
+		return nonsense(flow);
+	flow->window.slot_size = message->slot_size;
+	flow->window.slot_count = message->slot_count;
+	return 0;
+}
+
+/*
+ * Sending
+ */
+
+/* The state of a sender: pieces begun, pieces that the receiver is done with. */
+struct sending {
+	uint64_t begun;
+	uint64_t credited;
+	/* By slot: how many operations must have ended before it is free. */
+	uint64_t written[FILE_SLOTS_MAX];
+};
+
+static int take_credits(struct file_flow *flow, struct sending *sending)
+{
+	struct file_message message;
+
+	while (!file_link_take(flow->link, &message)) {
+		if (message.type != FILE_MESSAGE_CREDIT || sending->credited == sending->begun)
+			return nonsense(flow);
+		sending->credited++;
+	}
+	return 0;
+}
+
+/* The slot of the next piece. */
+static int await_slot(struct file_flow *flow, struct sending *sending, uint32_t *slot)
+{
+	int err;
+
+	*slot = (uint32_t)(sending->begun % flow->window.slot_count);
+	for (;;) {
+		err = take_credits(flow, sending);
+		if (err)
+			return err;
+		if (sending->begun - sending->credited < flow->window.slot_count &&
+		    flow->link->completed >= sending->written[*slot])
+			return 0;
+		err = file_link_pump(flow->link, true);
+		if (err)
+			return err;
+	}
+}
+
+static int send_data(struct file_flow *flow, struct sending *sending, uint32_t slot,
+		     struct file_source *source, uint32_t length)
+{
+	unsigned char *data = file_window_slot(&flow->window, slot);
+	size_t offset = (size_t)slot * flow->window.slot_size;
+	int err;
+
+	err = here(flow, file_source_read(source, flow->offset, data, length));
+	if (err)
+		return err;
+	flow->crc = file_crc(flow->crc, data, length);
+	flow->transferred += length;
+	if (!flow->server)
+		return 0;
+	err = file_link_operate(flow->link, KRDMA_OP_WRITE, flow->window.memory, offset, length,
+				&flow->remote, offset);
+	sending->written[slot] = flow->link->posted;
+	return err;
+}
+
+static int send_piece(struct file_flow *flow, struct sending *sending,
+		      struct file_source *source)
+{
+	struct file_message message = { .offset = flow->offset };
+	uint64_t length;
+	uint32_t slot;
+	bool hole;
+	int err;
+
+	err = here(flow, file_source_extent(source, flow->offset, flow->window.slot_size, &length,
+					    &hole));
+	if (!err)
+		err = await_slot(flow, sending, &slot);
+	if (err)
+		return err;
+	if (hole)
+		flow->crc = file_crc_zeroes(flow->crc, length);
+	else
+		err = send_data(flow, sending, slot, source, (uint32_t)length);
+	if (err)
+		return err;
+	message.type = hole ? FILE_MESSAGE_HOLE : FILE_MESSAGE_DATA;
+	message.length = length;
+	message.slot = slot;
+	sending->begun++;
+	flow->offset += length;
+	err = file_link_send(flow->link, &message, NULL);
+	return err ? err : step(flow);
+}
+
+int file_flow_send(struct file_flow *flow, struct file_source *source)
+{
+	struct file_message message = { .type = FILE_MESSAGE_END };
+	struct sending sending = { 0 };
+	int err = 0;
+
+	while (flow->offset < flow->length && !err)
+		err = send_piece(flow, &sending, source);
+	if (!err)
+		err = here(flow, file_source_unchanged(source));
+	if (err)
+		return err;
+	message.length = flow->length;
+	message.crc = flow->crc;
+	err = file_link_send(flow->link, &message, NULL);
+	for (; !err && sending.credited < sending.begun; sending.credited++)
+		err = file_link_receive(flow->link, FILE_MESSAGE_CREDIT, &message);
+	return err ? err : file_link_receive(flow->link, FILE_MESSAGE_DONE, &message);
+}
+
+/*
+ * Receiving
+ */
+
+/* A piece that has been told of. */
+struct piece {
+	uint64_t length;
+	bool hole;
+	/* At the server: how many operations must have ended before it is here. */
+	uint64_t read;
+};
+
+/* The state of a receiver: pieces told of, pieces done with, and how far they go. */
+struct receiving {
+	struct piece pieces[FILE_SLOTS_MAX];
+	uint64_t told;
+	uint64_t done;
+	uint64_t end;
+	bool ended;
+	uint32_t crc;
+};
+
+static int hear_piece(struct file_flow *flow, struct receiving *receiving,
+		      const struct file_message *message)
+{
+	bool hole = message->type == FILE_MESSAGE_HOLE;
+	uint32_t slot = (uint32_t)(receiving->told % flow->window.slot_count);
+	size_t offset = (size_t)slot * flow->window.slot_size;
+	struct piece *piece = &receiving->pieces[slot];
+	int err = 0;
+
+	if (receiving->told - receiving->done >= flow->window.slot_count ||
+	    message->slot != slot || message->offset != receiving->end || !message->length ||
+	    message->length > flow->length - receiving->end ||
+	    (!hole && message->length > flow->window.slot_size))
+		return nonsense(flow);
+	piece->length = message->length;
+	piece->hole = hole;
+	piece->read = 0;
+	if (flow->server && !hole) {
+		err = file_link_operate(flow->link, KRDMA_OP_READ, flow->window.memory, offset,
+					(uint32_t)message->length, &flow->remote, offset);
+		piece->read = flow->link->posted;
+	}
+	receiving->told++;
+	receiving->end += message->length;
+	return err;
+}
+
+static int hear(struct file_flow *flow, struct receiving *receiving)
+{
+	struct file_message message;
+	int err = 0;
+
+	while (!err && !file_link_take(flow->link, &message)) {
+		if (receiving->ended)
+			return nonsense(flow);
+		switch (message.type) {
+		case FILE_MESSAGE_DATA:
+		case FILE_MESSAGE_HOLE:
+			err = hear_piece(flow, receiving, &message);
+			break;
+		case FILE_MESSAGE_END:
+			if (message.length != flow->length || receiving->end != flow->length)
+				return nonsense(flow);
+			receiving->ended = true;
+			receiving->crc = message.crc;
+			break;
+		default:
+			return nonsense(flow);
+		}
+	}
+	return err;
+}
+
+/* The reader of a pipe that does not read must not keep us from hearing who wants to stop. */
+static int write_stream(struct file_flow *flow, int fd, const void *data, size_t length)
+{
+	const char *from = data;
+
+	while (length) {
+		ssize_t written = write(fd, from, length);
+		int err = 0;
+
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			return here(flow, -errno);
+		if (written < 0)
+			err = file_link_pump(flow->link, errno == EAGAIN);
+		if (err)
+			return err;
+		if (written > 0) {
+			from += written;
+			length -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+static int write_hole(struct file_flow *flow, int fd, uint64_t length)
+{
+	static const char zeroes[ZEROES];
+	int err = 0;
+
+	while (length && !err) {
+		size_t some = length < ZEROES ? (size_t)length : ZEROES;
+
+		err = write_stream(flow, fd, zeroes, some);
+		length -= some;
+		if (!err)
+			err = file_link_tick(flow->link);
+	}
+	return err;
+}
+
+static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *piece,
+		 const unsigned char *data)
+{
+	if (piece->hole) {
+		flow->crc = file_crc_zeroes(flow->crc, piece->length);
+		if (!sink->part)
+			return write_hole(flow, sink->fd, piece->length);
+		return here(flow, file_part_skip(sink->part, piece->length, flow->crc));
+	}
+	flow->crc = file_crc(flow->crc, data, (size_t)piece->length);
+	flow->transferred += piece->length;
+	if (!sink->part)
+		return write_stream(flow, sink->fd, data, (size_t)piece->length);
+	return here(flow, file_part_write(sink->part, data, (size_t)piece->length, flow->crc));
+}
+
+/* What has come, in its order. */
+static int store_pieces(struct file_flow *flow, struct receiving *receiving,
+			const struct file_sink *sink)
+{
+	struct file_message credit = { .type = FILE_MESSAGE_CREDIT };
+	int err = 0;
+
+	while (receiving->done < receiving->told && !err) {
+		uint32_t slot = (uint32_t)(receiving->done % flow->window.slot_count);
+		struct piece *piece = &receiving->pieces[slot];
+
+		if (piece->read > flow->link->completed)
+			break;
+		err = store(flow, sink, piece, file_window_slot(&flow->window, slot));
+		if (err)
+			break;
+		flow->offset += piece->length;
+		receiving->done++;
+		err = file_link_send(flow->link, &credit, NULL);
+		if (!err)
+			err = step(flow);
+		if (!err)
+			err = hear(flow, receiving);
+	}
+	return err;
+}
+
+int file_flow_receive(struct file_flow *flow, const struct file_sink *sink)
+{
+	struct receiving receiving = { .end = flow->offset };
+	int err;
+
+	for (;;) {
+		err = hear(flow, &receiving);
+		if (!err)
+			err = store_pieces(flow, &receiving, sink);
+		if (err)
+			return err;
+		if (receiving.ended && receiving.done == receiving.told)
+			break;
+		err = file_link_pump(flow->link, true);
+		if (err)
+			return err;
+	}
+	return here(flow, receiving.crc == flow->crc ? 0 : -EBADMSG);
+}
+
+int file_flow_done(struct file_flow *flow)
+{
+	struct file_message message = { .type = FILE_MESSAGE_DONE };
+
+	return file_link_send(flow->link, &message, NULL);
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * One end of a connection that files go through.
+ *
+ * Nothing is waited for without an end: not for a peer that is gone, as the device says
+ * so when it is asked to send it something, which happens twice a second; and not for one
+ * that is there and silent, as it is to say something twice a second too.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "krdma_entry.h"
+
+#define NS_PER_MS	1000000ull
+
+#define ALIVE_MS	500
+/* For the last words to arrive, and for the connection to end. */
+#define FAREWELL_MS	2000
+
+/* Where a message is in the registered memory: first those that come, then those that go. */
+#define STRIDE		((FILE_MESSAGE_MAX + 63u) / 64 * 64)
+#define ALL_FREE	((1u << FILE_MESSAGES) - 1)
+
+/* Cookies of entries. */
+enum {
+	KIND_RECEIVE = 1 << 8,
+	KIND_SEND = 2 << 8,
+	KIND_OPERATION = 3 << 8,
+	KIND_MASK = 0xff << 8,
+};
+
+uint64_t file_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int file_link_fail(struct file_link *link, int err, uint32_t side)
+{
+	if (!link->error) {
+		link->error = err;
+		link->side = side;
+	}
+	return link->error;
+}
+
+/* Whoever runs this may want to stop. */
+static int watch(struct file_link *link, uint64_t now)
+{
+	int err;
+
+	if (!link->watch || now - link->watched < FILE_TICK_MS * NS_PER_MS)
+		return 0;
+	link->watched = now;
+	err = link->watch(link->watch_context);
+	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
+}
+
+/* Why a connection has ended.  The device's word of it may come before. */
+static int reason(struct file_link *link)
+{
+	int err = krdma_conn_wait(link->conn, krdma_deadline(FAREWELL_MS), NULL);
+
+	return err == -ETIMEDOUT || err == -ENODEV ? err : -ECONNRESET;
+}
+
+static int status_error(struct file_link *link, const struct krdma_cqe *cqe)
+{
+	switch (cqe->status) {
+	case KRDMA_STATUS_FLUSHED:
+		return reason(link);
+	case KRDMA_STATUS_RETRY_EXCEEDED:
+	case KRDMA_STATUS_RNR_RETRY_EXCEEDED:
+		return -ETIMEDOUT;
+	/* The peer has offered memory that it does not have. */
+	case KRDMA_STATUS_REMOTE_ACCESS:
+		return -EPROTO;
+	/* What rxe says, too, when much was lost on the way. */
+	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
+	case KRDMA_STATUS_REMOTE_OPERATION:
+	case KRDMA_STATUS_BAD_RESPONSE:
+		return -ECONNRESET;
+	default:
+		/* Ours are long enough for a message; how it is called differs. */
+		return cqe->opcode == KRDMA_OP_RECEIVE ? -EPROTO : -EIO;
+	}
+}
+
+static int post(struct file_link *link, const struct krdma_sqe *entry)
+{
+	int err = krdma_queue_post(link->queue, entry, 1, NULL);
+
+	if (err != -ENOTCONN)
+		return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
+	/* Its last words may be there. */
+	err = file_link_pump(link, false);
+	return err ? err : file_link_fail(link, reason(link), KRDMA_FILE_SIDE_BETWEEN);
+}
+
+static int post_receive(struct file_link *link, unsigned int slot)
+{
+	struct krdma_sqe entry = krdma_entry_receive(link->conn, KIND_RECEIVE | slot,
+						     link->control, slot * STRIDE,
+						     FILE_MESSAGE_MAX);
+	int err = krdma_queue_post(link->queue, &entry, 1, NULL);
+
+	/* What is over is found out where something is sent. */
+	return err == -ENOTCONN ? 0 : err;
+}
+
+static int received(struct file_link *link, unsigned int slot, uint32_t length)
+{
+	struct file_message message;
+	int err = file_message_decode((char *)krdma_memory_data(link->control) + slot * STRIDE,
+				      length, &message, link->name);
+
+	if (!err)
+		err = post_receive(link, slot);
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	link->heard = file_now();
+	if (message.type == FILE_MESSAGE_ALIVE)
+		return 0;
+	if (message.type == FILE_MESSAGE_ERROR)
+		return file_link_fail(link, file_code_error(message.code),
+				      KRDMA_FILE_SIDE_PEER);
+	if (link->inbox_count == FILE_MESSAGES)
+		return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+	link->inbox[(link->inbox_first + link->inbox_count) % FILE_MESSAGES] = message;
+	link->inbox_count++;
+	return 0;
+}
+
+static int completed(struct file_link *link, const struct krdma_cqe *cqe)
+{
+	unsigned int slot = cqe->cookie & ~KIND_MASK;
+
+	if (cqe->status)
+		return file_link_fail(link, status_error(link, cqe), KRDMA_FILE_SIDE_BETWEEN);
+	switch (cqe->cookie & KIND_MASK) {
+	case KIND_RECEIVE:
+		return received(link, slot, cqe->length);
+	case KIND_SEND:
+		link->free |= 1u << slot;
+		return 0;
+	default:
+		link->completed++;
+		return 0;
+	}
+}
+
+static int send_now(struct file_link *link, const struct file_message *message,
+		    const char *name)
+{
+	unsigned int slot = (unsigned int)__builtin_ctz(link->free);
+	size_t offset = (FILE_MESSAGES + slot) * STRIDE;
+	size_t length = file_message_encode(message, name, (char *)
+					    krdma_memory_data(link->control) + offset);
+	struct krdma_sqe entry = krdma_entry_send(link->conn, KIND_SEND | slot, link->control,
+						  offset, (uint32_t)length);
+
+	link->free &= ~(1u << slot);
+	link->said = file_now();
+	return post(link, &entry);
+}
+
+/* One at a time: a peer that does not take what was sent is not sent more. */
+static int say_alive(struct file_link *link, uint64_t now)
+{
+	struct file_message message = { .type = FILE_MESSAGE_ALIVE };
+
+	if (now - link->said < ALIVE_MS * NS_PER_MS || link->free != ALL_FREE)
+		return 0;
+	return send_now(link, &message, NULL);
+}
+
+int file_link_pump(struct file_link *link, bool wait)
+{
+	struct krdma_cqe cqes[2 * FILE_MESSAGES];
+	size_t taken = 0;
+	uint64_t now;
+	int err;
+
+	if (link->error)
+		return link->error;
+	err = krdma_queue_wait(link->queue, cqes, sizeof(cqes) / sizeof(*cqes), 1,
+			       wait ? krdma_deadline(FILE_TICK_MS) : 0, &taken);
+	if (err && err != -EAGAIN && err != -ETIMEDOUT && err != -EINTR)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	if (err)
+		taken = 0;
+	/* A signal may be why there is something to be asked. */
+	if (err == -EINTR)
+		link->watched = 0;
+	for (size_t i = 0; i < taken; i++) {
+		err = completed(link, &cqes[i]);
+		if (err)
+			return err;
+	}
+	now = file_now();
+	err = watch(link, now);
+	if (err)
+		return err;
+	if (!taken && now - link->heard > link->patience_ms * NS_PER_MS)
+		return file_link_fail(link, -ETIMEDOUT, KRDMA_FILE_SIDE_BETWEEN);
+	return say_alive(link, now);
+}
+
+int file_link_tick(struct file_link *link)
+{
+	return file_link_pump(link, false);
+}
+
+int file_link_send(struct file_link *link, const struct file_message *message,
+		   const char *name)
+{
+	int err;
+
+	while (!link->free) {
+		err = file_link_pump(link, true);
+		if (err)
+			return err;
+	}
+	return link->error ? link->error : send_now(link, message, name);
+}
+
+int file_link_take(struct file_link *link, struct file_message *message)
+{
+	if (!link->inbox_count)
+		return -EAGAIN;
+	*message = link->inbox[link->inbox_first];
+	link->inbox_first = (link->inbox_first + 1) % FILE_MESSAGES;
+	link->inbox_count--;
+	return 0;
+}
+
+int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
+{
+	int err;
+
+	/* What came before an error counts. */
+	while (file_link_take(link, message)) {
+		err = file_link_pump(link, true);
+		if (err && !link->inbox_count)
+			return err;
+	}
+	if (message->type == type)
+		return 0;
+	return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+}
+
+int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_memory *memory,
+		      size_t offset, uint32_t length, const struct krdma_remote *remote,
+		      uint64_t remote_offset)
+{
+	struct krdma_sqe entry = krdma_entry_remote(opcode, link->conn, KIND_OPERATION, memory,
+						    offset, length, remote, remote_offset);
+
+	link->posted++;
+	return post(link, &entry);
+}
+
+/*
+ * Beginning and end
+ */
+
+static bool is_closed(struct file_link *link)
+{
+	struct krdma_conn_query query;
+
+	return krdma_conn_get(link->conn, &query, sizeof(query)) ||
+	       query.state == KRDMA_CONN_CLOSED;
+}
+
+/* Until it is resolved or connected; the link's error is not set. */
+static int await_state(struct file_link *link)
+{
+	uint64_t begin = file_now();
+	int err;
+
+	for (;;) {
+		err = krdma_conn_wait(link->conn, krdma_deadline(FILE_TICK_MS), NULL);
+		if (err != -EINTR && (err != -ETIMEDOUT || is_closed(link)))
+			return err == -EIO ? -ECONNRESET : err;
+		if (err == -EINTR)
+			link->watched = 0;
+		err = watch(link, file_now());
+		if (err)
+			return err;
+		if (file_now() - begin > link->patience_ms * NS_PER_MS)
+			return -ETIMEDOUT;
+	}
+}
+
+/* What it works with: from here on the peer can send. */
+static int prepare(struct file_link *link)
+{
+	struct krdma_conn_prepare options = {
+		.size = sizeof(options),
+		.send_depth = FILE_MESSAGES + FILE_SLOTS_MAX,
+		.recv_depth = FILE_MESSAGES,
+		.max_send_sge = 1,
+	};
+	struct krdma_queue_create queue = {
+		.size = sizeof(queue),
+		.cq_entries = 2 * FILE_MESSAGES + FILE_SLOTS_MAX + KRDMA_QUEUE_EXTRA,
+	};
+	struct krdma_conn_query query;
+	int err;
+
+	err = krdma_queue_create(link->session, &queue, &link->queue);
+	if (!err)
+		err = krdma_conn_prepare(link->conn, link->queue, NULL, NULL, &options);
+	if (!err)
+		err = krdma_conn_get(link->conn, &query, sizeof(query));
+	if (err)
+		return err;
+	link->device = query.device_id;
+	err = krdma_memory_create(link->session, link->device, 2 * FILE_MESSAGES * STRIDE,
+				  KRDMA_ACCESS_LOCAL_WRITE, &link->control);
+	for (unsigned int slot = 0; slot < FILE_MESSAGES && !err; slot++)
+		err = post_receive(link, slot);
+	link->free = ALL_FREE;
+	return err;
+}
+
+static void established(struct file_link *link)
+{
+	link->said = file_now();
+	link->heard = link->said;
+}
+
+/* What the peer has said in its private data: 0, or why it does not work. */
+static int hear_hello(struct file_link *link)
+{
+	unsigned char hello[256];
+	size_t length = sizeof(hello);
+	uint32_t code = 0;
+	int err = krdma_conn_private_data(link->conn, hello, &length);
+
+	if (!err)
+		err = file_hello_decode(hello, length < sizeof(hello) ? length : sizeof(hello),
+					&code);
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	return code ? file_link_fail(link, file_code_error(code), KRDMA_FILE_SIDE_PEER) : 0;
+}
+
+int file_link_connect(struct file_link *link, const struct sockaddr *server)
+{
+	unsigned char hello[FILE_HELLO_SIZE];
+	int err = krdma_conn_create(link->session, &link->conn);
+
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
+	err = krdma_conn_resolve(link->conn, server, NULL);
+	if (!err)
+		err = await_state(link);
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	err = prepare(link);
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
+	file_hello_encode(hello, 0);
+	err = krdma_conn_connect(link->conn, NULL, hello, sizeof(hello));
+	if (!err)
+		err = await_state(link);
+	/* Rejected by a server, which says why, or by whoever is there, or by nobody. */
+	if (err == -ECONNREFUSED) {
+		err = hear_hello(link);
+		if (link->side != KRDMA_FILE_SIDE_PEER && err != -EPROTONOSUPPORT)
+			link->error = 0;
+		err = -ECONNREFUSED;
+	}
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	established(link);
+	return hear_hello(link);
+}
+
+static void reject(struct file_link *link, int why)
+{
+	unsigned char hello[FILE_HELLO_SIZE];
+
+	file_hello_encode(hello, file_code_of(why));
+	krdma_conn_reject(link->conn, hello, sizeof(hello));
+}
+
+int file_link_accept(struct file_link *link, struct krdma_conn *conn)
+{
+	unsigned char hello[FILE_HELLO_SIZE];
+	int err;
+
+	link->conn = conn;
+	err = hear_hello(link);
+	if (err) {
+		reject(link, err);
+		return err;
+	}
+	err = prepare(link);
+	if (err) {
+		reject(link, err);
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
+	}
+	file_hello_encode(hello, 0);
+	err = krdma_conn_accept(link->conn, NULL, hello, sizeof(hello));
+	if (!err)
+		err = await_state(link);
+	if (err)
+		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
+	established(link);
+	return 0;
+}
+
+static void farewell(struct file_link *link, int err)
+{
+	struct file_message message = { .type = FILE_MESSAGE_ERROR };
+	uint64_t until = file_now() + FAREWELL_MS * NS_PER_MS;
+	uint32_t side = link->side;
+	int error = link->error;
+
+	/* Whatever made it end here does not end this, and nothing in here is why it ended. */
+	link->watch = NULL;
+	link->error = 0;
+	if (err) {
+		message.code = file_code_of(err);
+		file_link_send(link, &message, NULL);
+	}
+	while (link->free != ALL_FREE && file_now() < until) {
+		if (file_link_pump(link, true))
+			break;
+		/* Nobody reads it any more. */
+		link->inbox_count = 0;
+	}
+	link->error = error;
+	link->side = side;
+}
+
+void file_link_close(struct file_link *link, int err)
+{
+	if (link->heard && (!link->error || link->side == KRDMA_FILE_SIDE_HERE))
+		farewell(link, err);
+	if (link->conn) {
+		if (!krdma_conn_disconnect(link->conn, 0))
+			krdma_conn_await_closed(link->conn, krdma_deadline(FAREWELL_MS));
+		krdma_conn_close(link->conn);
+	}
+	krdma_queue_close(link->queue);
+	krdma_memory_release(link->control, KRDMA_RELEASE_LATER);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A server: a thread for each client, up to a number, and one that takes them in.
+ */
+#include "file_server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define CLIENTS_DEFAULT	16
+#define CLIENTS_MAX	1024
+
+/* A thread, from its start until it is joined. */
+struct file_worker {
+	struct file_worker *next;
+	struct krdma_file_server *server;
+	struct krdma_conn *conn;
+	pthread_t thread;
+	atomic_bool ended;
+};
+
+static void wake(struct krdma_file_server *server)
+{
+	uint64_t one = 1;
+	ssize_t written;
+
+	/* It cannot fail but for being full, and then it is awake. */
+	written = write(server->wake, &one, sizeof(one));
+	(void)written;
+}
+
+static void *work(void *context)
+{
+	struct file_worker *worker = context;
+
+	file_server_serve(worker->server, worker->conn);
+	atomic_store(&worker->ended, true);
+	wake(worker->server);
+	return NULL;
+}
+
+/* Signals are for the threads of the program, not for these. */
+static int start_thread(struct file_worker *worker)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&worker->thread, NULL, work, worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static void send_away(struct krdma_conn *conn, int why)
+{
+	unsigned char hello[FILE_HELLO_SIZE];
+
+	file_hello_encode(hello, file_code_of(why));
+	krdma_conn_reject(conn, hello, sizeof(hello));
+	krdma_conn_close(conn);
+}
+
+static void start(struct krdma_file_server *server, struct krdma_conn *conn)
+{
+	struct file_worker *worker;
+
+	if (server->worker_count == server->options.max_clients) {
+		send_away(conn, -EUSERS);
+		return;
+	}
+	worker = calloc(1, sizeof(*worker));
+	if (!worker) {
+		send_away(conn, -ENOMEM);
+		return;
+	}
+	worker->server = server;
+	worker->conn = conn;
+	if (start_thread(worker)) {
+		free(worker);
+		send_away(conn, -ENOMEM);
+		return;
+	}
+	worker->next = server->workers;
+	server->workers = worker;
+	server->worker_count++;
+}
+
+/* Those that have ended, or all of them, waiting for their end. */
+static void join(struct krdma_file_server *server, bool all)
+{
+	struct file_worker **link = &server->workers, *worker;
+
+	while (*link) {
+		worker = *link;
+		if (!all && !atomic_load(&worker->ended)) {
+			link = &worker->next;
+			continue;
+		}
+		*link = worker->next;
+		pthread_join(worker->thread, NULL);
+		free(worker);
+		server->worker_count--;
+	}
+}
+
+KRDMA_PUBLIC int krdma_file_server_run(struct krdma_file_server *server)
+{
+	struct pollfd polls[2];
+	struct krdma_conn *conn;
+	uint64_t count;
+	ssize_t got;
+	int err = 0;
+
+	if (!server)
+		return -EINVAL;
+	polls[0] = (struct pollfd){ .fd = krdma_listener_fd(server->listener), .events = POLLIN };
+	polls[1] = (struct pollfd){ .fd = server->wake, .events = POLLIN };
+	while (!atomic_load(&server->stopping)) {
+		if (poll(polls, 2, -1) < 0 && errno != EINTR) {
+			err = -errno;
+			break;
+		}
+		/* Before it is looked whether anybody has ended. */
+		got = read(server->wake, &count, sizeof(count));
+		(void)got;
+		join(server, false);
+		err = krdma_listener_next(server->listener, 0, &conn);
+		if (!err)
+			start(server, conn);
+		else if (err != -EAGAIN && err != -EINTR && err != -EMFILE && err != -ENFILE &&
+			 err != -ENOMEM && err != -EDQUOT)
+			break;
+		/* Without room for another, until somebody ends. */
+		if (err && err != -EAGAIN && err != -EINTR)
+			usleep(FILE_TICK_MS * 1000);
+		err = 0;
+	}
+	if (err)
+		atomic_store(&server->stopping, true);
+	join(server, true);
+	/* It can be run again. */
+	atomic_store(&server->stopping, false);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_server_stop(struct krdma_file_server *server)
+{
+	if (!server)
+		return -EINVAL;
+	atomic_store(&server->stopping, true);
+	wake(server);
+	return 0;
+}
+
+static int set_options(struct krdma_file_server_options *own,
+		       const struct krdma_file_server_options *options)
+{
+	int err = request_options(own, sizeof(*own), options);
+
+	if (err)
+		return err;
+	if (own->flags & ~(uint32_t)KRDMA_FILE_SERVER_WRITABLE)
+		return -EOPNOTSUPP;
+	if (own->max_clients > CLIENTS_MAX || own->buffer_count > FILE_SLOTS_MAX ||
+	    own->buffer_size > FILE_SLOT_MAX ||
+	    (own->buffer_size && own->buffer_size < FILE_SLOT_MIN))
+		return -EINVAL;
+	if (!own->max_clients)
+		own->max_clients = CLIENTS_DEFAULT;
+	if (!own->patience_ms)
+		own->patience_ms = FILE_PATIENCE_MS;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct sockaddr *address,
+					  const char *path,
+					  const struct krdma_file_server_options *options,
+					  struct krdma_file_server **server)
+{
+	struct krdma_file_server *new;
+	int err;
+
+	if (!session || !address || !path || !server)
+		return -EINVAL;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->session = session;
+	err = set_options(&new->options, options);
+	if (err)
+		goto free_server;
+	err = file_root_open(&new->root, path);
+	if (err)
+		goto free_server;
+	new->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (new->wake < 0) {
+		err = -errno;
+		goto close_root;
+	}
+	err = krdma_listen(session, address, 0, 0, &new->listener);
+	if (err)
+		goto close_wake;
+	*server = new;
+	return 0;
+
+close_wake:
+	close(new->wake);
+close_root:
+	file_root_close(&new->root);
+free_server:
+	free(new);
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_file_server_address(struct krdma_file_server *server,
+					   struct sockaddr_storage *address)
+{
+	return server ? krdma_listener_address(server->listener, address) : -EINVAL;
+}
+
+KRDMA_PUBLIC void krdma_file_server_destroy(struct krdma_file_server *server)
+{
+	if (!server)
+		return;
+	krdma_listener_close(server->listener);
+	close(server->wake);
+	file_root_close(&server->root);
+	free(server);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A file that is read, and its holes.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CRC_PIECE	(256u << 10)
+
+int file_source_open(struct file_source *source, int fd)
+{
+	struct stat status;
+	int err = 0;
+
+	memset(source, 0, sizeof(*source));
+	source->fd = fd;
+	if (fstat(fd, &status))
+		err = -errno;
+	else if (S_ISDIR(status.st_mode))
+		err = -EISDIR;
+	else if (!S_ISREG(status.st_mode))
+		err = -EOPNOTSUPP;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (status.st_size > FILE_LENGTH_MAX) {
+		close(fd);
+		return -EFBIG;
+	}
+	source->length = (uint64_t)status.st_size;
+	source->mtime = status.st_mtim;
+	source->mode = status.st_mode & 0777;
+	return 0;
+}
+
+void file_source_close(struct file_source *source)
+{
+	close(source->fd);
+}
+
+/* A file system without holes says that all of it is data; so do we if it says nothing. */
+static int find_data(struct file_source *source, uint64_t offset)
+{
+	off_t begin, end;
+
+	begin = lseek(source->fd, (off_t)offset, SEEK_DATA);
+	if (begin < 0 && errno == ENXIO) {
+		/* No data behind it. */
+		source->data_begin = source->length;
+		source->data_end = source->length;
+		return 0;
+	}
+	if (begin < 0 && errno != EINVAL && errno != EOPNOTSUPP)
+		return -errno;
+	end = begin < 0 ? -1 : lseek(source->fd, begin, SEEK_HOLE);
+	source->data_begin = begin < 0 ? offset : (uint64_t)begin;
+	source->data_end = end < 0 ? source->length : (uint64_t)end;
+	if (source->data_end > source->length)
+		source->data_end = source->length;
+	return 0;
+}
+
+int file_source_extent(struct file_source *source, uint64_t offset, uint64_t most,
+		       uint64_t *length, bool *hole)
+{
+	int err;
+
+	if (offset >= source->data_end || offset < source->data_begin) {
+		err = find_data(source, offset);
+		if (err)
+			return err;
+	}
+	*hole = offset < source->data_begin;
+	if (*hole)
+		*length = source->data_begin - offset;
+	else
+		*length = source->data_end - offset;
+	if (!*hole && *length > most)
+		*length = most;
+	/* It has become shorter than where we are. */
+	return *length ? 0 : -ESTALE;
+}
+
+int file_source_read(struct file_source *source, uint64_t offset, void *data, size_t length)
+{
+	char *to = data;
+
+	while (length) {
+		ssize_t got = pread(source->fd, to, length, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return -ESTALE;
+		to += got;
+		offset += (uint64_t)got;
+		length -= (size_t)got;
+	}
+	return 0;
+}
+
+int file_source_unchanged(const struct file_source *source)
+{
+	struct stat status;
+
+	if (fstat(source->fd, &status))
+		return -errno;
+	if ((uint64_t)status.st_size != source->length ||
+	    status.st_mtim.tv_sec != source->mtime.tv_sec ||
+	    status.st_mtim.tv_nsec != source->mtime.tv_nsec)
+		return -ESTALE;
+	return 0;
+}
+
+int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
+		    uint32_t *crc)
+{
+	unsigned char *piece = malloc(CRC_PIECE);
+	uint64_t offset = 0, extent;
+	uint32_t sum = 0;
+	bool hole;
+	int err = piece ? 0 : -ENOMEM;
+
+	while (offset < length && !err) {
+		err = file_source_extent(source, offset, CRC_PIECE, &extent, &hole);
+		if (err)
+			break;
+		if (extent > length - offset)
+			extent = length - offset;
+		if (hole) {
+			sum = file_crc_zeroes(sum, extent);
+		} else {
+			err = file_source_read(source, offset, piece, (size_t)extent);
+			if (!err)
+				sum = file_crc(sum, piece, (size_t)extent);
+		}
+		offset += extent;
+		if (!err && link)
+			err = file_link_tick(link);
+	}
+	free(piece);
+	*crc = sum;
+	return err;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The buffers that data go through.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+
+/* With less than this, many small ones are no help any more. */
+#define SLOT_SMALL	65536u
+
+/* Whether less memory may be had where so much was not. */
+static bool is_short(int err)
+{
+	return err == -ENOMEM || err == -EPERM || err == -EDQUOT || err == -EAGAIN;
+}
+
+int file_window_create(struct file_window *window, struct krdma *session, uint32_t device,
+		       uint32_t access, uint32_t slot_size, uint32_t slot_count,
+		       uint64_t length)
+{
+	uint32_t size = slot_size ? slot_size : FILE_SLOT_DEFAULT;
+	uint32_t count = slot_count ? slot_count : FILE_SLOTS_DEFAULT;
+	int err;
+
+	if (size > FILE_SLOT_MAX)
+		size = FILE_SLOT_MAX;
+	if (length < size)
+		size = (uint32_t)length;
+	if (count > FILE_SLOTS_MAX)
+		count = FILE_SLOTS_MAX;
+	size = (size + FILE_SLOT_MIN - 1) / FILE_SLOT_MIN * FILE_SLOT_MIN;
+	if (!size)
+		size = FILE_SLOT_MIN;
+	if (length <= (uint64_t)size * (count - 1))
+		count = (uint32_t)((length + size - 1) / size);
+	if (!count)
+		count = 1;
+
+	for (;;) {
+		err = krdma_memory_create(session, device, (size_t)size * count, access,
+					  &window->memory);
+		if (!err) {
+			window->slot_size = size;
+			window->slot_count = count;
+			return 0;
+		}
+		if (!is_short(err))
+			return err;
+		if (size > SLOT_SMALL)
+			size = size / 2 / FILE_SLOT_MIN * FILE_SLOT_MIN;
+		else if (count > 2)
+			count /= 2;
+		else if (size > FILE_SLOT_MIN)
+			size = FILE_SLOT_MIN;
+		else
+			return err;
+	}
+}
+
+/* The connection that used it is closed: nothing is under way, or nearly nothing. */
+void file_window_destroy(struct file_window *window)
+{
+	krdma_memory_release(window->memory, KRDMA_RELEASE_LATER);
+	window->memory = NULL;
+}
+
+unsigned char *file_window_slot(const struct file_window *window, uint32_t slot)
+{
+	return (unsigned char *)krdma_memory_data(window->memory) +
+	       (size_t)slot * window->slot_size;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Messages between the two ends.
+ *
+ * A client connects for one file.  In the private data of the connection both sides say
+ * that they speak this, 16 bytes:
+ *
+ *	 0  "krdf"
+ *	 4  u16  version: 1
+ *	 6  u16  0
+ *	 8  u32  0; or why the server does not take the client, as of ERROR
+ *	12  u32  0
+ *
+ * Then they send each other messages, each in one SEND.  All numbers are little-endian.  A
+ * message has 88 bytes, and a name behind them if it has one:
+ *
+ *	 0  u8   type
+ *	 1  u8   0
+ *	 2  u16  length of the name, without a terminating zero
+ *	 4  u32  code: of PUT: 1: continue; of ERROR: why, see below
+ *	 8  u64  offset in the file
+ *	16  u64  length
+ *	24  s64  modification time, seconds
+ *	32  u32  and nanoseconds
+ *	36  u32  permission bits
+ *	40  u32  CRC-32C
+ *	44  u32  slot
+ *	48  u32  bytes of a slot
+ *	52  u32  slots
+ *	56  32 bytes: a descriptor of memory, as <linux/krdma.h> has it
+ *
+ * What a type does not use is 0.  The client has a window of slots, buffers that are
+ * registered for the server to write into, or to read from; the server has none that could
+ * be reached.
+ *
+ *	client                          server
+ *
+ *	GET name                  ->
+ *	                          <-    FILE length time bits; slots at most; name
+ *	FETCH offset CRC; slots   ->                          (what is there from before)
+ *	                          <-    BEGIN offset          (that, or 0)
+ *	                          <-    DATA, HOLE ...        (written into slots)
+ *	CREDIT ...                ->                          (a slot is free again)
+ *	                          <-    END length CRC
+ *	DONE                      ->
+ *
+ *	PUT name length time bits ->
+ *	                          <-    HAVE offset CRC; slots at most
+ *	OFFER offset; slots       ->
+ *	DATA, HOLE ...            ->                          (read from slots)
+ *	                          <-    CREDIT ...
+ *	END length CRC            ->
+ *	                          <-    DONE
+ *
+ * DATA and HOLE come in the order of the file, without a gap, and take the slots in turn; a
+ * HOLE takes one that it does not fill.  Either side may say ERROR at any time and then
+ * ends the connection, and ALIVE, which means nothing but that.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HELLO_MAGIC	"krdf"
+#define HELLO_VERSION	1
+
+/* The fields that a type of message uses. */
+enum {
+	HAS_CODE = 1 << 0,
+	HAS_OFFSET = 1 << 1,
+	HAS_LENGTH = 1 << 2,
+	HAS_MTIME = 1 << 3,
+	HAS_MODE = 1 << 4,
+	HAS_CRC = 1 << 5,
+	HAS_SLOT = 1 << 6,
+	HAS_SLOTS = 1 << 7,
+	HAS_DESCRIPTOR = 1 << 8,
+	HAS_NAME = 1 << 9,
+};
+
+static const uint16_t fields[FILE_MESSAGE_TYPES] = {
+	[FILE_MESSAGE_GET] = HAS_NAME,
+	[FILE_MESSAGE_FILE] = HAS_LENGTH | HAS_MTIME | HAS_MODE | HAS_SLOTS | HAS_NAME,
+	[FILE_MESSAGE_FETCH] = HAS_OFFSET | HAS_CRC | HAS_SLOTS | HAS_DESCRIPTOR,
+	[FILE_MESSAGE_BEGIN] = HAS_OFFSET,
+	[FILE_MESSAGE_PUT] = HAS_CODE | HAS_LENGTH | HAS_MTIME | HAS_MODE | HAS_NAME,
+	[FILE_MESSAGE_HAVE] = HAS_OFFSET | HAS_CRC | HAS_SLOTS,
+	[FILE_MESSAGE_OFFER] = HAS_OFFSET | HAS_SLOTS | HAS_DESCRIPTOR,
+	[FILE_MESSAGE_DATA] = HAS_OFFSET | HAS_LENGTH | HAS_SLOT,
+	[FILE_MESSAGE_HOLE] = HAS_OFFSET | HAS_LENGTH | HAS_SLOT,
+	[FILE_MESSAGE_END] = HAS_LENGTH | HAS_CRC,
+	[FILE_MESSAGE_ERROR] = HAS_CODE,
+};
+
+/* Why, on the wire.  A code keeps its meaning. */
+static const struct {
+	uint32_t code;
+	int err;
+} codes[] = {
+	{ 1, -EIO }, { 2, -ENOENT }, { 3, -EACCES }, { 4, -EROFS }, { 5, -EISDIR },
+	{ 6, -ENOTDIR }, { 7, -ENAMETOOLONG }, { 8, -EOPNOTSUPP }, { 9, -ENOSPC },
+	{ 10, -EDQUOT }, { 11, -EFBIG }, { 12, -EBUSY }, { 13, -ESTALE }, { 14, -EBADMSG },
+	{ 15, -ECANCELED }, { 16, -EPROTO }, { 17, -ENOMEM }, { 18, -EUSERS },
+	{ 19, -ESHUTDOWN }, { 20, -ETIMEDOUT }, { 21, -EPROTONOSUPPORT }, { 22, -EPERM },
+	{ 23, -EMFILE }, { 24, -ETXTBSY }, { 25, -EINVAL }, { 26, -ELOOP },
+};
+
+uint32_t file_code_of(int err)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		if (codes[i].err == err)
+			return codes[i].code;
+	}
+	return codes[0].code;
+}
+
+int file_code_error(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		if (codes[i].code == code)
+			return codes[i].err;
+	}
+	return codes[0].err;
+}
+
+static void put(unsigned char *to, uint64_t value, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get(const unsigned char *from, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		value |= (uint64_t)from[i] << 8 * i;
+	return value;
+}
+
+size_t file_message_encode(const struct file_message *message, const char *name, void *to)
+{
+	size_t name_length = name ? strlen(name) : 0;
+	unsigned char *byte = to;
+
+	put(byte, message->type, 2);
+	put(byte + 2, name_length, 2);
+	put(byte + 4, message->code, 4);
+	put(byte + 8, message->offset, 8);
+	put(byte + 16, message->length, 8);
+	put(byte + 24, (uint64_t)message->mtime_s, 8);
+	put(byte + 32, message->mtime_ns, 4);
+	put(byte + 36, message->mode, 4);
+	put(byte + 40, message->crc, 4);
+	put(byte + 44, message->slot, 4);
+	put(byte + 48, message->slot_size, 4);
+	put(byte + 52, message->slot_count, 4);
+	memcpy(byte + 56, message->descriptor, sizeof(message->descriptor));
+	if (name_length)
+		memcpy(byte + FILE_MESSAGE_FIXED, name, name_length);
+	return FILE_MESSAGE_FIXED + name_length;
+}
+
+/* All that can be judged of a message by itself. */
+static bool is_right(const struct file_message *message)
+{
+	static const uint8_t nothing[KRDMA_DESCRIPTOR_SIZE];
+	unsigned int has;
+
+	if (message->type >= FILE_MESSAGE_TYPES || !message->type)
+		return false;
+	has = fields[message->type];
+	if ((message->code && !(has & HAS_CODE)) ||
+	    (message->offset && !(has & HAS_OFFSET)) ||
+	    (message->length && !(has & HAS_LENGTH)) ||
+	    ((message->mtime_s || message->mtime_ns) && !(has & HAS_MTIME)) ||
+	    (message->mode && !(has & HAS_MODE)) ||
+	    (message->crc && !(has & HAS_CRC)) ||
+	    (message->slot && !(has & HAS_SLOT)) ||
+	    ((message->slot_size || message->slot_count) && !(has & HAS_SLOTS)) ||
+	    (message->name_length && !(has & HAS_NAME)))
+		return false;
+	if (!(has & HAS_DESCRIPTOR) && memcmp(message->descriptor, nothing, sizeof(nothing)))
+		return false;
+	if (message->offset > FILE_LENGTH_MAX ||
+	    message->length > FILE_LENGTH_MAX - message->offset ||
+	    message->mtime_ns > 999999999 || message->mode > 0777)
+		return false;
+	if (!(has & HAS_SLOTS))
+		return true;
+	return message->slot_size >= FILE_SLOT_MIN && message->slot_size <= FILE_SLOT_MAX &&
+	       message->slot_count && message->slot_count <= FILE_SLOTS_MAX;
+}
+
+int file_message_decode(const void *from, size_t length, struct file_message *message,
+			char *name)
+{
+	const unsigned char *byte = from;
+
+	if (length < FILE_MESSAGE_FIXED)
+		return -EPROTO;
+	*message = (struct file_message){
+		.type = byte[0],
+		.name_length = (uint16_t)get(byte + 2, 2),
+		.code = (uint32_t)get(byte + 4, 4),
+		.offset = get(byte + 8, 8),
+		.length = get(byte + 16, 8),
+		.mtime_s = (int64_t)get(byte + 24, 8),
+		.mtime_ns = (uint32_t)get(byte + 32, 4),
+		.mode = (uint32_t)get(byte + 36, 4),
+		.crc = (uint32_t)get(byte + 40, 4),
+		.slot = (uint32_t)get(byte + 44, 4),
+		.slot_size = (uint32_t)get(byte + 48, 4),
+		.slot_count = (uint32_t)get(byte + 52, 4),
+	};
+	memcpy(message->descriptor, byte + 56, sizeof(message->descriptor));
+	if (byte[1] || message->name_length > KRDMA_FILE_NAME_MAX ||
+	    length != FILE_MESSAGE_FIXED + (size_t)message->name_length || !is_right(message))
+		return -EPROTO;
+	if (!(fields[message->type] & HAS_NAME))
+		return 0;
+	if (memchr(byte + FILE_MESSAGE_FIXED, '\0', message->name_length))
+		return -EPROTO;
+	memcpy(name, byte + FILE_MESSAGE_FIXED, message->name_length);
+	name[message->name_length] = '\0';
+	return 0;
+}
+
+void file_hello_encode(void *to, uint32_t code)
+{
+	unsigned char *byte = to;
+
+	memset(byte, 0, FILE_HELLO_SIZE);
+	memcpy(byte, HELLO_MAGIC, 4);
+	put(byte + 4, HELLO_VERSION, 2);
+	put(byte + 8, code, 4);
+}
+
+/* Longer is right too: not every transport says how much there was. */
+int file_hello_decode(const void *from, size_t length, uint32_t *code)
+{
+	const unsigned char *byte = from;
+
+	if (length < FILE_HELLO_SIZE || memcmp(byte, HELLO_MAGIC, 4))
+		return -EPROTO;
+	if (get(byte + 4, 2) != HELLO_VERSION)
+		return -EPROTONOSUPPORT;
+	*code = (uint32_t)get(byte + 8, 4);
+	return 0;
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libkrdma's whole files: what arrives, what is kept, and how it goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "lib_files.h"
+#include "session.h"
+
+#define MIB	1048576u
+/* Long enough for something to happen in the middle, with buffers of one page. */
+#define LONG	(600 * 1024 + 7)
+
+FIXTURE(file)
+{
+	struct files files;
+	struct files_report report;
+	struct krdma_file_result result;
+	struct krdma_file_options options;
+	struct files_limit limit;
+};
+
+FIXTURE_SETUP(file)
+{
+	struct krdma_file_server_options options = { .flags = KRDMA_FILE_SERVER_WRITABLE };
+
+	ASSERT_EQ(0, files_open(&self->files));
+	ASSERT_EQ(0, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
+	self->options.size = sizeof(self->options);
+}
+
+FIXTURE_TEARDOWN(file)
+{
+	EXPECT_EQ(0, files_stop(&self->files));
+	files_close(&self->files);
+}
+
+static int get(FIXTURE_DATA(file) * self, const char *name, const char *as)
+{
+	return files_get(&self->files, name, as, &self->options, &self->result);
+}
+
+static int put(FIXTURE_DATA(file) * self, const char *file, const char *name)
+{
+	return files_put(&self->files, file, name, &self->options, &self->result);
+}
+
+/* With small buffers, so that there is a middle, and an end there. */
+static void give_up_at(FIXTURE_DATA(file) * self, uint64_t at)
+{
+	self->limit.at = at;
+	self->options.buffer_size = 4096;
+	self->options.buffer_count = 4;
+	self->options.progress = files_give_up;
+	self->options.context = &self->limit;
+}
+
+static void go_on(FIXTURE_DATA(file) * self)
+{
+	self->options.progress = NULL;
+	self->options.flags = KRDMA_FILE_CONTINUE;
+}
+
+TEST_F_TIMEOUT(file, files_of_all_lengths_arrive, 240)
+{
+	static const size_t lengths[] = {
+		0, 1, 8, 4095, 4096, 4097, MIB - 1, MIB, MIB + 1, 9 * MIB + 13,
+	};
+
+	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		ASSERT_EQ(0, files_make(self->files.there, "a", lengths[i], i));
+		ASSERT_EQ(0, get(self, "a", "b"));
+		EXPECT_TRUE(files_are(self->files.here, "b", lengths[i], i));
+		EXPECT_EQ(lengths[i], self->result.length);
+		EXPECT_EQ(lengths[i], self->result.transferred);
+		EXPECT_EQ(0, self->result.resumed_from);
+		ASSERT_EQ(0, put(self, "b", "c"));
+		EXPECT_TRUE(files_are(self->files.there, "c", lengths[i], i));
+		EXPECT_EQ(lengths[i], self->result.length);
+		EXPECT_EQ(lengths[i], self->result.transferred);
+	}
+	EXPECT_FALSE(files_exist(self->files.here, "b.part"));
+	EXPECT_FALSE(files_exist(self->files.there, "c.part"));
+}
+
+TEST_F(file, the_checksum_is_crc_32c)
+{
+	ASSERT_EQ(0, files_write(self->files.there, "a", 0, "123456789", 9));
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(0xe3069283, self->result.crc32c);
+	EXPECT_STREQ("a", self->result.last);
+	ASSERT_EQ(0, put(self, "b", "c"));
+	EXPECT_EQ(0xe3069283, self->result.crc32c);
+}
+
+TEST_F(file, the_server_reports_what_it_has_done)
+{
+	ASSERT_EQ(0, files_make(self->files.there, "a", 1000, 1));
+	ASSERT_EQ(0, get(self, "a", "b"));
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	EXPECT_EQ(KRDMA_FILE_GET, self->report.is.operation);
+	EXPECT_EQ(0, self->report.is.error);
+	EXPECT_EQ(1000, self->report.is.length);
+	EXPECT_EQ(self->result.crc32c, self->report.is.crc32c);
+	EXPECT_STREQ("a", self->report.name);
+	EXPECT_EQ(AF_INET, self->report.is.peer.ss_family);
+	ASSERT_EQ(0, put(self, "b", "c"));
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	EXPECT_EQ(KRDMA_FILE_PUT, self->report.is.operation);
+	EXPECT_EQ(-ENOENT, get(self, "nothing", "b"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	EXPECT_EQ(-ENOENT, self->report.is.error);
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->report.is.side);
+}
+
+TEST_F(file, permission_bits_are_kept)
+{
+	static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
+	char path[FILES_PATH];
+
+	umask(077);
+	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		ASSERT_EQ(0, files_make(self->files.there, "a", 10, i));
+		ASSERT_EQ(0, chmod(files_path(path, self->files.there, "a"), modes[i]));
+		ASSERT_EQ(0, get(self, "a", "b"));
+		EXPECT_EQ(modes[i] & 0777, files_mode(self->files.here, "b"));
+		EXPECT_EQ(modes[i] & 0777, self->result.mode);
+		ASSERT_EQ(0, put(self, "b", "c"));
+		EXPECT_EQ(modes[i] & 0777, files_mode(self->files.there, "c"));
+	}
+}
+
+TEST_F(file, a_file_in_a_folder_goes_into_a_folder)
+{
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, mkdir(files_path(path, self->files.there, "d"), 0755));
+	ASSERT_EQ(0, files_make(self->files.there, "d/a", 100, 1));
+	ASSERT_EQ(0, get(self, "d/a", "."));
+	EXPECT_TRUE(files_are(self->files.here, "a", 100, 1));
+	ASSERT_EQ(0, put(self, "a", "d/e"));
+	EXPECT_TRUE(files_are(self->files.there, "d/e", 100, 1));
+	/* Which none of these is. */
+	EXPECT_EQ(-ENOENT, get(self, "d/a", "no/"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+	EXPECT_EQ(-ENOENT, get(self, "d/a", "no/x"));
+	EXPECT_EQ(-ENOTDIR, get(self, "d/a", "a/x"));
+	EXPECT_EQ(-ENOTDIR, get(self, "d/a", "a/"));
+	EXPECT_EQ(-ENOENT, put(self, "a", "no/e"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+	EXPECT_EQ(-EISDIR, put(self, "a", "d"));
+	EXPECT_EQ(-EISDIR, put(self, "a", "d/"));
+	EXPECT_EQ(-EISDIR, put(self, ".", "e"));
+	EXPECT_EQ(-EISDIR, get(self, "d", "e"));
+}
+
+/* What is there is replaced when all of it has come, and no earlier. */
+TEST_F(file, what_is_there_stays_until_the_end)
+{
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "a", 100, 2));
+	give_up_at(self, LONG / 2);
+	EXPECT_EQ(-ECANCELED, get(self, "a", "a"));
+	EXPECT_TRUE(files_are(self->files.here, "a", 100, 2));
+	EXPECT_EQ(-ECANCELED, put(self, "../there/a", "b"));
+	EXPECT_FALSE(files_exist(self->files.there, "b"));
+	self->options.progress = NULL;
+	EXPECT_EQ(0, get(self, "a", "a"));
+	EXPECT_TRUE(files_are(self->files.here, "a", LONG, 1));
+}
+
+TEST_F(file, what_a_link_means_is_replaced)
+{
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, files_make(self->files.there, "a", 100, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "b", 100, 2));
+	ASSERT_EQ(0, symlink("b", files_path(path, self->files.here, "link")));
+	ASSERT_EQ(0, get(self, "a", "link"));
+	EXPECT_TRUE(files_are(self->files.here, "b", 100, 1));
+	/* A device or a pipe is not a file that could be replaced. */
+	ASSERT_EQ(0, mkfifo(files_path(path, self->files.here, "pipe"), 0600));
+	EXPECT_EQ(-EOPNOTSUPP, get(self, "a", "pipe"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+	EXPECT_EQ(-EOPNOTSUPP, put(self, "pipe", "c"));
+	ASSERT_EQ(0, mkfifo(files_path(path, self->files.there, "pipe"), 0600));
+	EXPECT_EQ(-EOPNOTSUPP, get(self, "pipe", "c"));
+	EXPECT_EQ(-EOPNOTSUPP, put(self, "b", "pipe"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
+}
+
+/*
+ * Holes
+ */
+
+static uint64_t allocated(const char *folder, const char *name)
+{
+	char path[FILES_PATH];
+	struct stat status;
+
+	return stat(files_path(path, folder, name), &status) ? UINT64_MAX :
+							       status.st_blocks * 512;
+}
+
+TEST_F(file, holes_stay_holes)
+{
+	const uint64_t length = 40ull << 30;
+	char path[FILES_PATH], data[100], byte;
+	int fd;
+
+	fill(data, sizeof(data), 1);
+	ASSERT_EQ(0, files_write(self->files.there, "a", 5ull << 30, data, sizeof(data)));
+	ASSERT_EQ(0, files_write(self->files.there, "a", 20ull << 30, data, sizeof(data)));
+	ASSERT_EQ(0, truncate(files_path(path, self->files.there, "a"), length));
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(length, self->result.length);
+	EXPECT_GT(MIB, self->result.transferred);
+	EXPECT_GT(MIB, allocated(self->files.here, "b"));
+	ASSERT_EQ(0, put(self, "b", "c"));
+	EXPECT_GT(MIB, allocated(self->files.there, "c"));
+	fd = open(files_path(path, self->files.there, "c"), O_RDONLY);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(sizeof(data), pread(fd, data, sizeof(data), 20ull << 30));
+	EXPECT_TRUE(filled(data, sizeof(data), 1));
+	EXPECT_EQ(1, pread(fd, &byte, 1, length - 1));
+	EXPECT_EQ(length, lseek(fd, 0, SEEK_END));
+	close(fd);
+}
+
+/* Their checksum is that of the zeroes that they are read as. */
+TEST_F_TIMEOUT(file, a_hole_has_the_checksum_of_zeroes, 120)
+{
+	static char zeroes[3 * MIB + 5];
+	char path[FILES_PATH];
+	uint32_t crc;
+
+	ASSERT_EQ(0, files_write(self->files.there, "a", 0, zeroes, sizeof(zeroes)));
+	ASSERT_EQ(0, get(self, "a", "a"));
+	crc = self->result.crc32c;
+	EXPECT_EQ(sizeof(zeroes), self->result.transferred);
+	ASSERT_EQ(0, files_write(self->files.there, "b", 0, "", 0));
+	ASSERT_EQ(0, truncate(files_path(path, self->files.there, "b"), sizeof(zeroes)));
+	ASSERT_EQ(0, get(self, "b", "b"));
+	EXPECT_EQ(0, self->result.transferred);
+	EXPECT_EQ(crc, self->result.crc32c);
+}
+
+/*
+ * Going on
+ */
+
+TEST_F_TIMEOUT(file, getting_goes_on_where_it_ended, 120)
+{
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	give_up_at(self, LONG / 2);
+	EXPECT_EQ(-ECANCELED, get(self, "a", "b"));
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+	EXPECT_TRUE(files_exist(self->files.here, "b.part"));
+	EXPECT_FALSE(files_exist(self->files.here, "b"));
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	EXPECT_EQ(-ECANCELED, self->report.is.error);
+	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->report.is.side);
+
+	go_on(self);
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_LE(LONG / 2, self->result.resumed_from);
+	EXPECT_EQ(LONG, self->result.resumed_from + self->result.transferred);
+	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
+	EXPECT_FALSE(files_exist(self->files.here, "b.part"));
+}
+
+TEST_F_TIMEOUT(file, putting_goes_on_where_it_ended, 120)
+{
+	ASSERT_EQ(0, files_make(self->files.here, "a", LONG, 1));
+	give_up_at(self, LONG / 2);
+	EXPECT_EQ(-ECANCELED, put(self, "a", "b"));
+	ASSERT_EQ(0, files_report(&self->files, &self->report));
+	EXPECT_EQ(-ECANCELED, self->report.is.error);
+	EXPECT_TRUE(files_exist(self->files.there, "b.part"));
+
+	go_on(self);
+	ASSERT_EQ(0, put(self, "a", "b"));
+	EXPECT_LT(0, self->result.resumed_from);
+	EXPECT_EQ(LONG, self->result.resumed_from + self->result.transferred);
+	EXPECT_TRUE(files_are(self->files.there, "b", LONG, 1));
+	EXPECT_FALSE(files_exist(self->files.there, "b.part"));
+}
+
+/* Without being asked to go on, it begins anew. */
+TEST_F_TIMEOUT(file, an_old_part_is_not_used_by_itself, 120)
+{
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	give_up_at(self, LONG / 2);
+	EXPECT_EQ(-ECANCELED, get(self, "a", "b"));
+	self->options.progress = NULL;
+	ASSERT_EQ(0, get(self, "a", "b"));
+	EXPECT_EQ(0, self->result.resumed_from);
+	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
+}
+
+/* Makes half of "b", there or here, of a source "a" at the other end. */
+static int make_half(FIXTURE_DATA(file) * self, bool putting)
+{
+	int ret = files_make(putting ? self->files.here : self->files.there, "a", LONG, 1);
+
+	if (ret)
+		return ret;
+	give_up_at(self, LONG / 2);
+	ret = putting ? put(self, "a", "b") : get(self, "a", "b");
+	if (ret != -ECANCELED)
+		return ret ? ret : -EINVAL;
+	ret = files_report(&self->files, &self->report);
+	go_on(self);
+	return ret;
+}
+
+static int finish(FIXTURE_DATA(file) * self, bool putting)
+{
+	return putting ? put(self, "a", "b") : get(self, "a", "b");
+}
+
+FIXTURE(half)
+{
+	FIXTURE_DATA(file) file;
+	const char *from;
+	const char *to;
+};
+
+FIXTURE_VARIANT(half)
+{
+	bool putting;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(half, get) {};
+FIXTURE_VARIANT_ADD(half, put) { .putting = true };
+
+/* clang-format on */
+
+FIXTURE_SETUP(half)
+{
+	file_setup(_metadata, &self->file, NULL);
+	self->from = variant->putting ? self->file.files.here : self->file.files.there;
+	self->to = variant->putting ? self->file.files.there : self->file.files.here;
+	ASSERT_EQ(0, make_half(&self->file, variant->putting));
+}
+
+FIXTURE_TEARDOWN(half)
+{
+	file_teardown(_metadata, &self->file, NULL);
+}
+
+/* It is complete and right, but did not go on from what was there. */
+static void expect_anew(struct __test_metadata *_metadata, FIXTURE_DATA(half) * self,
+			bool putting, size_t length, unsigned int seed)
+{
+	ASSERT_EQ(0, finish(&self->file, putting));
+	EXPECT_EQ(0, self->file.result.resumed_from);
+	EXPECT_EQ(length, self->file.result.transferred);
+	EXPECT_TRUE(files_are(self->to, "b", length, seed));
+	EXPECT_FALSE(files_exist(self->to, "b.part"));
+}
+
+TEST_F_TIMEOUT(half, is_finished, 120)
+{
+	ASSERT_EQ(0, finish(&self->file, variant->putting));
+	EXPECT_LT(0, self->file.result.resumed_from);
+	EXPECT_TRUE(files_are(self->to, "b", LONG, 1));
+}
+
+TEST_F_TIMEOUT(half, with_a_wrong_byte_is_not_used, 120)
+{
+	ASSERT_EQ(0, files_write(self->to, "b.part", 1000, "?", 1));
+	expect_anew(_metadata, self, variant->putting, LONG, 1);
+}
+
+TEST_F_TIMEOUT(half, with_a_wrong_note_is_not_used, 120)
+{
+	/* Both places of it: the offset that they tell. */
+	ASSERT_EQ(0, files_write(self->to, "b.part", LONG + 33, "?", 1));
+	ASSERT_EQ(0, files_write(self->to, "b.part", LONG + 64 + 33, "?", 1));
+	expect_anew(_metadata, self, variant->putting, LONG, 1);
+}
+
+TEST_F_TIMEOUT(half, without_its_end_is_not_used, 120)
+{
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, truncate(files_path(path, self->to, "b.part"), LONG));
+	expect_anew(_metadata, self, variant->putting, LONG, 1);
+}
+
+TEST_F_TIMEOUT(half, of_another_content_is_not_used, 120)
+{
+	struct timespec times[2];
+	char path[FILES_PATH];
+	struct stat status;
+
+	/* The same length and time: only the checksum tells. */
+	ASSERT_EQ(0, stat(files_path(path, self->from, "a"), &status));
+	times[0] = status.st_atim;
+	times[1] = status.st_mtim;
+	ASSERT_EQ(0, files_make(self->from, "a", LONG, 2));
+	ASSERT_EQ(0, utimensat(AT_FDCWD, path, times, 0));
+	expect_anew(_metadata, self, variant->putting, LONG, 2);
+}
+
+TEST_F_TIMEOUT(half, of_another_time_is_not_used, 120)
+{
+	struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, utimensat(AT_FDCWD, files_path(path, self->from, "a"), times, 0));
+	expect_anew(_metadata, self, variant->putting, LONG, 1);
+}
+
+TEST_F_TIMEOUT(half, of_another_length_is_not_used, 120)
+{
+	struct timespec times[2];
+	char path[FILES_PATH];
+	struct stat status;
+
+	ASSERT_EQ(0, stat(files_path(path, self->from, "a"), &status));
+	times[0] = status.st_atim;
+	times[1] = status.st_mtim;
+	ASSERT_EQ(0, files_make(self->from, "a", LONG + 1, 1));
+	ASSERT_EQ(0, utimensat(AT_FDCWD, path, times, 0));
+	expect_anew(_metadata, self, variant->putting, LONG + 1, 1);
+}
+
+TEST_F(half, that_somebody_writes_is_left_alone)
+{
+	char path[FILES_PATH];
+	int fd = open(files_path(path, self->to, "b.part"), O_RDWR);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, flock(fd, LOCK_EX | LOCK_NB));
+	EXPECT_EQ(-EBUSY, finish(&self->file, variant->putting));
+	close(fd);
+	EXPECT_EQ(0, finish(&self->file, variant->putting));
+	EXPECT_LT(0, self->file.result.resumed_from);
+}
+
+TEST_F(half, that_is_a_link_is_not_followed)
+{
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, files_make(self->to, "victim", 10, 9));
+	ASSERT_EQ(0, unlink(files_path(path, self->to, "b.part")));
+	ASSERT_EQ(0, symlink("victim", path));
+	EXPECT_EQ(-EACCES, finish(&self->file, variant->putting));
+	EXPECT_TRUE(files_are(self->to, "victim", 10, 9));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Folders with files in them, and a server of libkrdma's that offers one of them.
+ * Calls answer 0 or a negative errno.
+ */
+#ifndef KRDMA_E2E_LIB_FILES_H
+#define KRDMA_E2E_LIB_FILES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <krdma_file.h>
+
+#include "pair.h"
+
+#define FILES_PATH	256
+#define FILES_REPORTS	64
+
+/* A report of the server's, with a name of its own. */
+struct files_report {
+	struct krdma_file_report is;
+	char name[KRDMA_FILE_NAME_MAX + 1];
+};
+
+/**
+ * struct files - a folder that is served, and one that is not
+ * @session: of server and clients
+ * @top: the folder of both
+ * @there: the folder that is served, or that has the file that is
+ * @here: the other one
+ * @server: the server, run by @thread; or NULL
+ * @address: where it listens
+ * @thread: see there
+ * @ended: what krdma_file_server_run() has answered
+ * @lock: of what follows
+ * @reports: what the server has reported, in its order
+ * @report_count: how many
+ */
+struct files {
+	struct krdma *session;
+	char top[64];
+	char there[80];
+	char here[80];
+	struct krdma_file_server *server;
+	struct sockaddr_storage address;
+	pthread_t thread;
+	int ended;
+	pthread_mutex_t lock;
+	struct files_report reports[FILES_REPORTS];
+	unsigned int report_count;
+};
+
+/* Session and folders; close: all of it, with a server that is still there. */
+int files_open(struct files *files);
+void files_close(struct files *files);
+
+/* @path: NULL: files->there.  @options: NULL, or what is to be different; not the report. */
+int files_serve(struct files *files, const char *at, const char *path,
+		const struct krdma_file_server_options *options);
+int files_stop(struct files *files);
+
+/* Waits for a report, and takes the oldest that nobody has. */
+int files_report(struct files *files, struct files_report *report);
+
+/* Paths of files in a folder; the text is the caller's. */
+const char *files_path(char path[FILES_PATH], const char *folder, const char *name);
+
+/* A file of a pattern, of which one seed and length is like no other. */
+int files_make(const char *folder, const char *name, size_t length, unsigned int seed);
+bool files_are(const char *folder, const char *name, size_t length, unsigned int seed);
+bool files_exist(const char *folder, const char *name);
+int files_write(const char *folder, const char *name, uint64_t offset, const void *data,
+		size_t length);
+int files_mode(const char *folder, const char *name);
+
+/* A client's calls, between these folders, to this server. */
+int files_get(struct files *files, const char *name, const char *as,
+	      const struct krdma_file_options *options, struct krdma_file_result *result);
+int files_put(struct files *files, const char *file, const char *name,
+	      const struct krdma_file_options *options, struct krdma_file_result *result);
+
+/* Options of a client that gives up at so many bytes: its context. */
+struct files_limit {
+	uint64_t at;
+	uint64_t seen;
+};
+
+int files_give_up(void *context, const struct krdma_file_progress *progress);
+
+#endif

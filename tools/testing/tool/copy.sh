@@ -1,0 +1,349 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma serve, krdma get and krdma put on one machine, which runs inside a VM; see peer.sh.
+# Prints TAP.  With /tool/terminal, made of terminal.c, what is seen on a terminal is looked
+# at too.
+#
+# What is to be seen in the middle of a copy wants it to take some seconds, as it does
+# where the machine is emulated.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$here/peer.sh"
+
+there=$work/there away=$work/away
+mkdir -p "$there/folder" "$away"
+cd "$away" || exit 1
+before=$(resources)
+
+# offer NAME OPTION... PATH: a server in the background, as serve() does it.
+offer()
+{
+	local name=$1
+	shift
+
+	krdma serve "$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
+	server=$!
+	while kill -0 "$server" 2>/dev/null; do
+		! grep -qs serving "$work/servers/$name" || return 0
+		usleep 50000
+	done
+	not_ok "krdma serve $* serves" "$(cat "$work/servers/$name" "$work/servers/$name.err")"
+	tap_end
+	exit 1
+}
+
+# same NAME FILE FILE: they are.
+same()
+{
+	holds "$1" cmp "$2" "$3"
+}
+
+# only_part FILE: of this file there is the part, and no more.
+only_part()
+{
+	[ -e "$1.part" ] && [ ! -e "$1" ]
+}
+
+mib=1048576
+# A line of progress that tells of something.
+some=' +[1-9][0-9]*% '
+: >"$there/nothing"
+printf x >"$there/byte"
+printf 123456789 >"$there/digits"
+head -c $((mib + 1)) /dev/urandom >"$there/odd"
+head -c $((16 * mib)) /dev/urandom >"$there/middle"
+head -c $((64 * mib)) /dev/urandom >"$there/long"
+head -c $((100 * mib)) /dev/urandom >"$there/large"
+cp "$there/odd" "$there/folder/inside"
+
+# Getting and putting
+
+offer all -w "$there"
+for file in nothing byte odd large; do
+	try krdma get $host/$file
+	ended "$file comes" 0 '!.'
+	try krdma put $file $host/put.$file
+	ended "$file goes" 0 '!.'
+	same "it is what it was ($file)" "$there/put.$file" "$there/$file"
+	rm -f "$there/put.$file"
+done
+holds "no part is left" [ -z "$(find "$work" -name '*.part')" ]
+rm -f large
+
+try krdma get -j $host/digits $host/odd .
+ended "JSON has it all" 0 '^\[\{"operation":"get","host":"10\.77\.0\.1","port":7476,"name":"digits",' \
+	'"local":"\.","bytes":9,"transferred":9,"resumed_from":0,"seconds":[0-9.]+,' \
+	'"bytes_per_second":[0-9]+,"crc32c":"e3069283","mode":"0644"\}' \
+	'\{"operation":"get",.*"name":"odd".*"bytes":1048577'
+cp "$work/out" /out/get.json
+try krdma put -j digits odd $host/folder/
+ended "several go into a folder" 0 '"name":"folder/digits"' '"name":"folder/odd"' \
+	'"operation":"put"'
+cp "$work/out" /out/put.json
+same "the first is there" digits "$there/folder/digits"
+same "the second is there" odd "$there/folder/odd"
+try krdma put digits $host/folder
+ended "that it is a folder need not be said" 0 '!.'
+try krdma put odd $host
+ended "without a path it goes to the top" 0 '!.'
+try krdma get -j --pretty $host/digits $host/none .
+ended "one of two fails, and the other one comes" 1 '"error": ?"ENOENT"' '"side": ?"peer"' \
+	'"crc32c": ?"e3069283"' "has no file 'none' there"
+cp "$work/out" /out/get-failed.json
+
+try krdma get $host/folder/inside other
+same "it can have another name" other odd
+mkdir -p into
+try krdma get $host/digits $host/folder/inside into
+same "several come into a folder" into/inside odd
+try krdma get $host/digits -
+holds "to standard output" [ "$(cat "$work/out")" = 123456789 ]
+try krdma get $host/digits /dev/null
+ended "into a device, which is still one" 0 '!.'
+holds "it is a device" [ -c /dev/null ]
+mkfifo pipe
+cat pipe >piped &
+try krdma get $host/odd pipe
+wait $!
+same "into a pipe" piped odd
+try krdma get '[fd77::1]:7476/digits' six
+same "over IPv6, with a port" six "$there/digits"
+try krdma get fd77::1/digits six
+ended "over IPv6, without" 0 '!.'
+try krdma get node1/digits named
+same "from a host with a name" named "$there/digits"
+
+chmod 751 odd
+try krdma put odd $host/bits
+holds "permission bits go along" [ "$(stat -c %a "$there/bits")" = 751 ]
+try krdma get $host/bits bits
+holds "and come along" [ "$(stat -c %a bits)" = 751 ]
+truncate -s 3G "$there/sparse"
+try krdma get -j $host/sparse
+ended "of a file with nothing in it nothing is sent" 0 '"bytes":3221225472,"transferred":0'
+holds "and it takes no room" [ "$(stat -c %b sparse)" -lt 1000 ]
+rm -f sparse "$there/sparse"
+
+# What is seen of it
+
+try krdma get --progress $host/large
+ended "progress can be asked for" 0 '^large +[0-9]+% ' '^large 100% +100 MiB of +100 MiB '
+try krdma get -q $host/odd
+ended "or not" 0 '!.'
+if [ -x "$here/terminal" ]; then
+	try "$here/terminal" krdma get $host/middle
+	tr '\r' '\n' <"$work/out" >"$work/lines"
+	cp "$work/lines" "$work/out"
+	ended "on a terminal there is progress" 0 '^middle .* [0-9]+% .* of +16\.0 MiB .*/s .* left' \
+		'^middle .* 100% +16\.0 MiB of +16\.0 MiB .*/s +[0-9]+:[0-9][0-9]'
+	holds "its lines are no wider than the terminal" \
+		awk 'length > 79 { exit 1 }' "$work/lines"
+	try "$here/terminal" krdma get -q $host/odd
+	ended "and none with -q" 0 '!%'
+else
+	skip "what is seen on a terminal" "there is no /tool/terminal"
+fi
+stop_server all
+ended "the server tells of each" 0 "^serving '.*/there' at \[::\]:7476, to be written too$" \
+	"^10\.77\.0\.1:[0-9]+ get 'digits' 9 B in [0-9.]+ s$" "put 'folder/odd' 1\.0 MiB in " \
+	"get 'none' failed: No such file or directory" "^\[fd77::1\]:[0-9]+ get 'digits'"
+
+# Going on
+
+rm -f large "$there/large"
+offer go_on -w "$there"
+begin krdma get --progress $host/long
+await "$work/err" "$some"
+leave KILL "$client"
+holds "a client that is killed leaves its part" only_part long
+try krdma get -c -j $host/long
+ended "and the next one goes on from there" 0 '"bytes":67108864' '!"resumed_from":0,'
+cp "$work/out" /out/get-resumed.json
+holds "by that much less is transferred" [ "$(($(number "$work/out" transferred) + \
+	$(number "$work/out" resumed_from)))" = $((64 * mib)) ]
+same "it is what it was, in two parts" long "$there/long"
+
+rm -f long
+begin krdma get --progress $host/long
+await "$work/err" "$some"
+leave INT "$client"
+ended "Ctrl-C ends it" 130 'interrupted' 'Go on with: krdma get -c'
+holds "and leaves the part alone" [ "$(find . -name 'long*')" = ./long.part ]
+# One byte of what is there: it is not to be used.
+printf '?' | dd of=long.part bs=1 seek=1000 conv=notrunc 2>/dev/null
+try krdma get -c -j $host/long
+ended "a part with a wrong byte is not used" 0 '"resumed_from":0,"'
+same "it is what it was, from the beginning" long "$there/long"
+
+begin krdma put --progress long $host/back
+await "$work/err" "$some"
+leave KILL "$client"
+await "$work/servers/go_on" "put 'back' failed"
+holds "a client that is killed leaves its part at the server" only_part "$there/back"
+printf '?' | dd of="$there/back.part" bs=1 seek=1000 conv=notrunc 2>/dev/null
+try krdma put -c -j long $host/back
+ended "a part with a wrong byte is not used there either" 0 '"resumed_from":0,"'
+same "it is what it was, there from the beginning" long "$there/back"
+rm -f "$there/back"
+
+begin krdma put --progress long $host/again
+await "$work/err" "$some"
+leave TERM "$client"
+ended "SIGTERM ends it" 143 'interrupted'
+await "$work/servers/go_on" "put 'again' failed: Operation canceled"
+touch long
+try krdma put -c -j long $host/again
+ended "of a file that was written since, nothing is used" 0 '"resumed_from":0,"'
+rm -f "$there/again"
+
+begin krdma put --progress long $host/lost
+await "$work/err" "$some"
+leave KILL "$server"
+finish
+ended "a server that is killed is missed" 1 'the connection to 10\.77\.0\.1:7476 has ended' \
+	'go on with: krdma put -c'
+offer after -w "$there"
+try krdma put -c -j long $host/lost
+ended "what it had taken is used" 0 '!"resumed_from":0,'
+same "it is what it was, of two servers" long "$there/lost"
+rm -f "$there/lost"
+
+# Several at once
+
+try krdma get $host/middle
+for i in 1 2 3 4; do
+	krdma get $host/middle middle.$i &
+	eval "client_$i=\$!"
+done
+krdma put middle $host/at-once &
+# shellcheck disable=SC2034 # used by the eval below
+client_5=$!
+failed=0
+for i in 1 2 3 4 5; do
+	eval "wait \$client_$i" || failed=1
+done
+holds "five clients at once are served" [ $failed = 0 ]
+for i in 1 2 3 4; do
+	same "client $i has it" middle.$i "$there/middle"
+	rm -f middle.$i
+done
+same "client 5 has put it" "$there/at-once" middle
+rm -f "$there/at-once"
+
+# What is refused, and what is said
+
+try krdma get $host/../there/digits out1
+ended "a name that leads out" 1 "leads out of what is served"
+ln -s /etc "$there/etc"
+try krdma get $host/etc/passwd out2
+ended "a link that leads out" 1 "leads out of what is served"
+try krdma put digits $host//tmp/digits
+ended "a name from the root" 1 "leads out of what is served"
+try krdma put digits $host/../digits
+ended "a name above, to be written" 1 "leads out of what is served"
+holds "nothing was written there" [ ! -e /tmp/digits -a ! -e "$work/digits" ]
+try krdma get $host/folder
+ended "a folder" 1 "'folder' is a folder at 10\.77\.0\.1" 'name one in it'
+try krdma get $host/digits none/digits
+ended "a folder that is missing here" 1 "'none/digits': No such file or directory"
+try krdma put none $host/
+ended "a file that is missing here" 1 "cannot put none: 'none': No such file or directory"
+try krdma put digits $host/none/digits
+ended "a folder that is missing there" 1 "has no folder for 'none/digits' there"
+try krdma put into $host/into
+ended "a folder to be put" 1 "'into' is a folder"
+try krdma get $host:9999/digits
+ended "nobody there" 1 'nobody serves at 10\.77\.0\.1:9999' 'Start it there: krdma serve DIR'
+try krdma get 10.66.0.1/digits
+ended "no way there" 1 'no RDMA device here has a way to 10\.66\.0\.1' 'krdma doctor 10\.66\.0\.1'
+try krdma get no-such-host/digits
+ended "no such host" 1 "there is no address for the host 'no-such-host'"
+# shellcheck disable=SC2016 # for the shell inside
+try sh -c 'krdma get "$1"/long - >/dev/full' sh $host
+ended "output that is full" 1 'No space left on device'
+# shellcheck disable=SC2016 # for the shell inside
+try sh -c 'krdma get "$1"/long - | head -c 1 >/dev/null; echo ended' sh $host
+ended "output that nobody reads" 0 ended 'Broken pipe'
+mkdir small
+mount -t tmpfs -o size=4m tmpfs small
+try krdma get $host/middle small
+ended "a disk that is full" 1 "no room for 'small': No space left on device" 'krdma get -c'
+umount small
+main=$server
+offer busy -p 7480 -q --clients 1 "$there"
+begin krdma get --progress $host:7480/long held
+await "$work/err" "$some"
+kill -STOP "$client"
+cp "$work/err" "$work/held.err"
+try krdma get $host:7480/digits out4
+ended "a server with clients enough" 1 'has as many clients as it takes'
+kill -CONT "$client"
+gone "$client"
+stop_server busy
+ended "a quiet server says nothing of clients" 0 '^serving' '!get'
+server=$main
+stop_server after
+offer read -a $host "$there"
+try krdma put digits $host/digits2
+ended "a server that is not to be written" 1 'lets nobody write' 'krdma serve -w DIR'
+try krdma get fd77::1/digits out3
+ended "a server at another address" 1 'nobody serves at \[fd77::1\]:7476'
+try krdma serve -a $host "$there"
+ended "a second server" 1 'another program listens there' 'krdma serve -p PORT'
+stop_server read
+
+# One file, once, JSON
+
+offer one -j --once -p 7481 "$there/digits"
+try krdma get $host:7481/none
+ended "another file than the one" 1 "has no file 'none' there"
+try krdma get $host:7481/
+ended "the one file needs no name" 0 '!.'
+same "and has its own here" digits "$there/digits"
+finish_server()
+{
+	gone "$server"
+	cp "$work/servers/$1" "$work/out"
+	cp "$work/servers/$1.err" "$work/err"
+}
+finish_server one
+ended "the server ends after that" 0 '^\{"event":"serving","address":"\[::\]:7481","path":"' \
+	'"writable":false\}$' '^\{"event":"get","peer":"10\.77\.0\.1:[0-9]+","name":"none",' \
+	'"error":"ENOENT"\}$' '"name":"","bytes":9,"transferred":9,.*"crc32c":"e3069283"\}$'
+cp "$work/out" /out/serve.jsonl
+offer stopped "$there"
+begin krdma get --progress $host/long stopped
+await "$work/err" "$some"
+kill -TERM "$server"
+finish
+ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:7476 has been ended'
+finish_server stopped
+ended "it ends as it should" 0 "get 'long' failed"
+
+# What is not understood
+
+for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
+	"get -j $host/digits -" "get -c $host/digits -" "get $host/a $host/b missing" \
+	"get $host:x/a" "get $host:0/a" "get $host:70000/a" "get [fd77::1/a" "get :1/a" \
+	"serve -p x ." "serve --clients 0 ." "get --nonsense $host/a" "put / $host/"; do
+	# shellcheck disable=SC2086 # words
+	try krdma $words
+	ended "not understood: krdma $words" 2 '^krdma: '
+done
+for words in 'get help' 'put -h' 'serve --help' 'help get' 'help serve'; do
+	# shellcheck disable=SC2086 # words
+	try krdma $words
+	ended "help: krdma $words" 0 '^Usage: krdma '
+done
+try krdma serve /nothing
+ended "what is not there cannot be served" 1 "cannot offer '/nothing'"
+try krdma serve /dev/null
+ended "nor what is no file" 1 "neither a folder nor a file"
+
+holds "nothing is left of all this" nothing_is_left "$before"
+tap_end

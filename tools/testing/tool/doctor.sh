@@ -1,0 +1,232 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma doctor, which runs inside a VM; see peer.sh.  It takes the machine apart and puts
+# it together again.  Prints TAP.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$here/peer.sh"
+
+before=$(resources)
+mkdir -p "$work/bin"
+
+# try_user COMMAND: as try(), and as one who is not root.
+try_user()
+{
+	try su -s /bin/sh nobody -c "$1"
+}
+
+try krdma doctor
+ended "all is well" 0 '^OK +module +krdma is loaded$' '^OK +file +/dev/krdma can be opened$' \
+	'^OK +version +module and tool are both [0-9]' '^OK +device +there is 1 RDMA device$' \
+	'^OK +interface +dummy0, behind rxe0, has an address$' \
+	'^OK +mtu +packets of rxe0 carry 1024 bytes, as the MTU of dummy0 is 1500; 4096 are faster$' \
+	'^ +ip link set dummy0 mtu 4192   \(' '^OK +port +port 1 of rxe0 is active$' \
+	'^OK +memlock ' '^OK +register ' '^OK +firewall +there is no program' '!WARN' '!FAIL'
+try krdma doctor -j $host
+ended "JSON has it all" 0 '^\{"checks":\[\{"check":"module","verdict":"ok","text":"krdma is loaded"\},' \
+	'"check":"mtu","verdict":"ok",.*"remedy":"ip link set dummy0 mtu 4192","note":"' \
+	'"check":"route","verdict":"ok"' '"check":"connect","verdict":"ok"' \
+	'\],"warned":0,"failed":0\}$'
+cp "$work/out" /out/doctor.json
+
+# The way to a host
+
+try krdma doctor $host
+ended "a host that answers" 0 '^OK +route +10\.77\.0\.1 is reached from rxe0$' \
+	'^OK +connect +10\.77\.0\.1 answers$'
+try krdma doctor fd77::1 7477
+ended "a port at which nobody listens" 1 \
+	'^FAIL +connect +fd77::1 answers, but nobody listens at port 7477 there$' \
+	'^ +krdma serve -p 7477 DIR   '
+krdma serve -p 7477 -q / >"$work/served" 2>&1 &
+server=$!
+await "$work/served" serving
+try krdma doctor node1 7477
+ended "a port at which somebody listens" 0 '^OK +connect +a program answers at 10\.77\.0\.1, port 7477$'
+leave INT "$server"
+try krdma doctor 10.66.0.1
+ended "a host without a way" 1 '^FAIL +route +there is no way to 10\.66\.0\.1' \
+	'^ +ip route get 10\.66\.0\.1'
+ip link add dummy8 type dummy
+ip address add 10.88.0.1/24 dev dummy8
+ip link set dummy8 up
+try krdma doctor 10.88.0.2
+ended "a host behind another interface" 1 \
+	'^FAIL +route +no RDMA device has a way to 10\.88\.0\.2; packets go there out of dummy8$' \
+	'^ +rdma link add rxe_dummy8 type rxe netdev dummy8   \(as root\)$'
+try krdma doctor no-such-host
+ended "a host that is none" 1 "^FAIL +host +there is no address for 'no-such-host'$"
+
+# The network: each command that it names mends it.
+
+ip link set dummy0 down
+try krdma doctor
+ended "an interface that is down" 1 '^FAIL +interface +dummy0, behind rxe0, is down$' \
+	'^ +ip link set dummy0 up   \(as root\)$'
+try krdma doctor -j
+ended "and so in JSON" 1 '"verdict":"fail".*"remedy":"ip link set dummy0 up"' '"failed":1\}$'
+cp "$work/out" /out/doctor-failed.json
+ip link set dummy0 up
+ip address flush dev dummy0
+try krdma doctor
+ended "an interface without an address" 1 '^FAIL +interface +dummy0, behind rxe0, has no address$' \
+	'^ +ip address add 10\.0\.0\.1/24 dev dummy0   \('
+ip address add 10.77.0.1/24 dev dummy0
+ip -6 address add fd77::1/64 dev dummy0
+ip link set dummy0 mtu 600
+try krdma doctor
+ended "an MTU that is small" 0 \
+	'^WARN +mtu +packets of rxe0 carry (256|512) bytes only, as the MTU of dummy0 is 600$' \
+	'^ +ip link set dummy0 mtu 4192   '
+ip link set dummy0 mtu 4192
+try krdma doctor
+ended "an MTU that is large" 0 '^OK +mtu +packets of rxe0 carry 4096 bytes$' '!WARN'
+ip link set dummy0 mtu 1500
+rdma link add rxe8 type rxe netdev dummy8
+ip link set dummy8 down
+try krdma doctor
+ended "one of two that is down" 0 '^WARN +interface +dummy8, behind rxe8, is down$' \
+	'^OK +device +there are 2 RDMA devices$' '^OK +port +port 1 of rxe0 is active$'
+rdma link delete rxe8
+ip link delete dummy8
+rdma link delete rxe0
+try krdma doctor
+ended "no device" 1 '^FAIL +device +there is no RDMA device here' \
+	'^ +rdma link add rxe0 type rxe netdev dummy0   \(as root\)$' '!port'
+rdma link add rxe0 type rxe netdev dummy0
+try krdma doctor $host
+ended "what it says mends it" 0 '^OK +connect '
+
+# Namespaces
+
+try unshare -n krdma doctor
+ended "another namespace" 1 '^FAIL +(device|interface) .*namespace$' '^ +(rdma dev set|ip netns exec) '
+
+# Who may
+
+chmod 600 /dev/krdma
+try_user "krdma doctor"
+ended "one who may not" 1 \
+	'^FAIL +file +/dev/krdma may not be opened: that is for root and the group rdma$' \
+	'^ +usermod -aG rdma ' '!device'
+chmod 666 /dev/krdma
+try_user "ulimit -l 256; krdma doctor"
+ended "one who may lock little memory" 0 \
+	'^WARN +memlock +this process may lock, and so register, 256KiB of memory in all$' \
+	'memlock unlimited' '^OK +register ' \
+	'^WARN +firewall +a firewall that keeps out UDP port 4791 is for root to see$'
+try_user "ulimit -l 4; krdma doctor"
+ended "one who may lock next to none" 1 '^FAIL +register +not even 64KiB of memory can be registered'
+chmod 600 /dev/krdma
+
+# Firewalls: what programs of these names print is what there is.
+
+# firewall NAME TEXT: a program that prints it.
+firewall()
+{
+	printf '%s\n' "$2" >"$work/bin/$1.rules"
+	printf '#!/bin/sh\ncat "%s"\n' "$work/bin/$1.rules" >"$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+
+PATH=$work/bin:$PATH
+firewall nft 'table inet filter {
+	chain input {
+		type filter hook input priority filter; policy accept;
+		udp dport 53 drop
+	}
+}'
+try krdma doctor
+ended "nft lets it in" 0 '^OK +firewall +nft does not keep out UDP port 4791'
+firewall nft 'table inet filter {
+	chain input {
+		type filter hook input priority filter; policy drop;
+		tcp dport 22 accept
+	}
+}'
+try krdma doctor
+ended "nft keeps out what it does not know" 0 \
+	'^WARN +firewall +nft keeps out what no rule lets in, .*policy drop;$' \
+	'^ +nft insert rule inet filter input udp dport 4791 accept   '
+firewall nft 'table inet filter {
+	chain input {
+		type filter hook input priority filter; policy drop;
+		udp dport 4791 accept
+	}
+}'
+try krdma doctor
+ended "nft knows it" 0 '^OK +firewall +nft ' '!WARN'
+firewall nft 'table inet filter {
+	chain input {
+		type filter hook input priority filter; policy accept;
+		udp dport 4791 drop
+	}
+	chain output {
+		type filter hook output priority filter; policy drop;
+	}
+}'
+try krdma doctor
+ended "nft keeps it out" 0 '^WARN +firewall +nft has a rule .*: udp dport 4791 drop$'
+rm -f "$work/bin/nft"
+firewall iptables '-P INPUT DROP
+-P FORWARD DROP
+-P OUTPUT ACCEPT
+-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT'
+try krdma doctor
+ended "iptables keeps out what it does not know" 0 \
+	'^WARN +firewall +iptables keeps out what no rule lets in, .*-P INPUT DROP$' \
+	'^ +iptables -I INPUT -p udp --dport 4791 -j ACCEPT   \(as root\)$'
+firewall iptables '-P INPUT ACCEPT
+-A INPUT -p udp -m udp --dport 4791 -j ACCEPT
+-A INPUT -j REJECT --reject-with icmp-port-unreachable'
+firewall ip6tables '-P INPUT ACCEPT
+-A INPUT -p udp -m udp --dport 4791 -j DROP'
+try krdma doctor
+ended "iptables knows it, ip6tables keeps it out" 0 '^OK +firewall +iptables ' \
+	'^WARN +firewall +ip6tables has a rule .*--dport 4791 -j DROP$'
+cp "$work/out" "$work/ip6"
+printf '#!/bin/sh\nexit 4\n' >"$work/bin/iptables"
+rm -f "$work/bin/ip6tables"
+try krdma doctor
+ended "one that fails" 0 '^WARN +firewall +iptables does not show its rules'
+rm -f "$work/bin"/*
+
+# The module
+
+mv /dev/krdma /dev/krdma.away
+try krdma doctor
+ended "no file" 1 '^OK +module ' '^FAIL +file +/dev/krdma is not there, though' '!RDMA device'
+mknod /dev/krdma c 1 3
+try krdma doctor
+ended "a file of something else" 1 '^FAIL +file '
+rm /dev/krdma
+mv /dev/krdma.away /dev/krdma
+rmmod krdma
+try krdma doctor
+ended "no module" 1 '^FAIL +module +the module krdma is not loaded$' '^ +modprobe krdma   \(as root\)$' \
+	'^OK +memlock' '!device'
+try krdma doctor -j
+ended "no module, in JSON" 1 '"check":"module","verdict":"fail".*"remedy":"modprobe krdma"'
+cp "$work/out" /out/doctor-no-module.json
+insmod /vm/krdma.ko
+try krdma doctor
+ended "all is well again" 0 '!FAIL' '!WARN'
+
+for words in 'doctor a b c' 'doctor a x' 'doctor a 0' 'doctor --nonsense'; do
+	# shellcheck disable=SC2086 # words
+	try krdma $words
+	ended "not understood: krdma $words" 2 '^krdma: '
+done
+for words in 'doctor help' 'doctor -h' 'help doctor'; do
+	# shellcheck disable=SC2086 # words
+	try krdma $words
+	ended "help: krdma $words" 0 '^Usage: krdma doctor'
+done
+
+holds "nothing is left of all this" nothing_is_left "$before"
+tap_end

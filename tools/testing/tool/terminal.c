@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * terminal COMMAND...: runs it on a terminal of its own, 80 columns wide, and prints what
+ * it prints.  Ends with its status.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int run(int master, char **argv)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	const char *name = ptsname(master);
+	int slave;
+
+	setsid();
+	slave = name ? open(name, O_RDWR) : -1;
+	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size)) {
+		perror("terminal");
+		return 125;
+	}
+	dup2(slave, STDIN_FILENO);
+	dup2(slave, STDOUT_FILENO);
+	dup2(slave, STDERR_FILENO);
+	close(slave);
+	close(master);
+	execvp(argv[0], argv);
+	perror(argv[0]);
+	return 127;
+}
+
+int main(int argc, char **argv)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), status;
+	char piece[4096];
+	ssize_t got;
+	pid_t pid;
+
+	if (argc < 2 || master < 0 || grantpt(master) || unlockpt(master)) {
+		fprintf(stderr, "terminal: no command, or no terminal to be had\n");
+		return 125;
+	}
+	pid = fork();
+	if (!pid)
+		_exit(run(master, argv + 1));
+	/* EIO: nobody has the other side any more. */
+	while (pid > 0 && ((got = read(master, piece, sizeof(piece))) > 0 ||
+			   (got < 0 && errno == EINTR))) {
+		if (got > 0 && write(STDOUT_FILENO, piece, got) != got)
+			break;
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 125;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
