@@ -3,7 +3,6 @@
  * krdma stat: who uses RDMA, what for, and how much.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -11,6 +10,7 @@
 #include "cli.h"
 #include "objects.h"
 #include "rates.h"
+#include "value.h"
 
 static const char usage[] =
 	"Usage: krdma stat [sessions|listeners|connections|queues|srqs] [OPTION]...\n"
@@ -25,8 +25,8 @@ static const char usage[] =
 	"Manual: krdma-stat(8)\n";
 
 struct settings {
-	double interval;
-	unsigned long count;
+	uint64_t interval;
+	uint64_t count;
 };
 
 static const struct own_option own_options[] = {
@@ -38,25 +38,9 @@ static const struct own_option own_options[] = {
 static int set(int key, const char *value, void *to)
 {
 	struct settings *settings = to;
-	char *end;
 
-	errno = 0;
-	if (key == 'i') {
-		settings->interval = strtod(value, &end);
-		if (errno || end == value || *end || !(settings->interval >= 0.1) ||
-		    settings->interval > 86400) {
-			complain("the interval '%s' is no number of seconds from 0.1 to 86400",
-				 value);
-			return -1;
-		}
-		return 0;
-	}
-	settings->count = strtoul(value, &end, 10);
-	if (errno || end == value || *end || !settings->count || *value == '-') {
-		complain("the count '%s' is no number from 1 on", value);
-		return -1;
-	}
-	return 0;
+	return key == 'i' ? rates_interval(value, &settings->interval) :
+			    rates_count(value, &settings->count);
 }
 
 /*
@@ -266,7 +250,7 @@ static int show(const struct settings *settings, int only, const struct options 
 {
 	bool again = settings->interval || settings->count;
 	struct objects before = { 0 }, now;
-	unsigned long shown = 0;
+	uint64_t shown = 0;
 	int err;
 
 	for (;;) {
@@ -284,7 +268,7 @@ static int show(const struct settings *settings, int only, const struct options 
 		before = now;
 		if (!again || (settings->count && shown == settings->count) || ferror(stdout))
 			break;
-		rates_sleep(settings->interval ? settings->interval : 1);
+		rates_sleep(settings->interval ? settings->interval : VALUE_SECOND);
 	}
 	objects_free(&before);
 	if (err)

@@ -14,6 +14,7 @@
 #include "objects.h"
 #include "peer_stop.h"
 #include "rates.h"
+#include "value.h"
 
 static const char usage[] =
 	"Usage: krdma top [OPTION]...\n"
@@ -37,8 +38,8 @@ static const char usage[] =
 #define FORMER_SCREEN ESCAPE "?1049l"
 
 struct settings {
-	double interval;
-	unsigned long count;
+	uint64_t interval;
+	uint64_t count;
 	bool batch;
 };
 
@@ -52,26 +53,15 @@ static const struct own_option own_options[] = {
 static int set(int key, const char *value, void *to)
 {
 	struct settings *settings = to;
-	char *end;
 
-	errno = 0;
 	switch (key) {
 	case 'b':
 		settings->batch = true;
 		return 0;
 	case 'i':
-		settings->interval = strtod(value, &end);
-		if (!errno && end != value && !*end && settings->interval >= 0.1 &&
-		    settings->interval <= 86400)
-			return 0;
-		complain("the interval '%s' is no number of seconds from 0.1 to 86400", value);
-		return -1;
+		return rates_interval(value, &settings->interval);
 	default:
-		settings->count = strtoul(value, &end, 10);
-		if (!errno && end != value && !*end && settings->count && *value != '-')
-			return 0;
-		complain("the count '%s' is no number from 1 on", value);
-		return -1;
+		return rates_count(value, &settings->count);
 	}
 }
 
@@ -116,12 +106,12 @@ static void terminal_size(unsigned int *lines, unsigned int *columns)
 }
 
 /* Whether a key says that it is enough. */
-static bool wait_for_key(double seconds)
+static bool wait_for_key(uint64_t ns)
 {
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
 	char key;
 
-	if (poll(&keys, 1, (int)(seconds * 1000)) <= 0)
+	if (poll(&keys, 1, (int)(ns / (VALUE_SECOND / 1000))) <= 0)
 		return false;
 	return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q';
 }
@@ -226,7 +216,7 @@ static int put_screen(const struct objects *now, const struct objects *before, b
 static int show(const struct settings *settings)
 {
 	struct objects before = { 0 }, now;
-	unsigned long shown = 0;
+	uint64_t shown = 0;
 	int err;
 
 	do {
@@ -246,7 +236,7 @@ static int show(const struct settings *settings)
 			if (wait_for_key(settings->interval))
 				break;
 		} else {
-			rates_sleep(shown ? settings->interval : 0.1);
+			rates_sleep(shown ? settings->interval : VALUE_SECOND / 10);
 		}
 	} while (!stop_wanted());
 	objects_free(&before);
@@ -255,7 +245,7 @@ static int show(const struct settings *settings)
 
 int cmd_top(int argc, char **argv, struct options *options)
 {
-	struct settings settings = { .interval = 2 };
+	struct settings settings = { .interval = 2 * VALUE_SECOND };
 	int first = options_parse_own(argc, argv, options, own_options, set, &settings);
 	int err;
 

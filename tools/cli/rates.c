@@ -7,6 +7,11 @@
 
 #include "cli.h"
 #include "rates.h"
+#include "value.h"
+
+#define DAY		(86400 * VALUE_SECOND)
+/* What is counted in less time says little. */
+#define RATES_LEAST	(VALUE_SECOND / 10)
 
 static double rate(uint64_t now, uint64_t before, double seconds)
 {
@@ -38,12 +43,29 @@ void rates_add(struct rates *rates, const struct objects *now, const struct obje
 	rates->completed += rate(object->completed, was->completed, seconds);
 }
 
-void rates_sleep(double seconds)
+void rates_sleep(uint64_t ns)
 {
-	struct timespec span = { .tv_sec = (time_t)seconds };
+	struct timespec span = {
+		.tv_sec = (time_t)(ns / VALUE_SECOND),
+		.tv_nsec = (long)(ns % VALUE_SECOND),
+	};
 
-	span.tv_nsec = (long)((seconds - (double)span.tv_sec) * 1e9);
 	nanosleep(&span, NULL);
+}
+
+int rates_interval(const char *word, uint64_t *ns)
+{
+	if (value_time("-i", word, DAY, ns))
+		return -1;
+	if (*ns >= RATES_LEAST)
+		return 0;
+	complain("-i: '%s' is too often; a tenth of a second, '0.1', is the least", word);
+	return -1;
+}
+
+int rates_count(const char *word, uint64_t *count)
+{
+	return value_number("-c", word, 1, UINT64_MAX / 2, count) ? -1 : 0;
 }
 
 const char *bytes_text(char text[SIZE_TEXT_MAX], uint64_t bytes)

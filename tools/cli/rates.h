@@ -22,7 +22,11 @@ void rates_add(struct rates *rates, const struct objects *now, const struct obje
 /* Bytes in at most four digits and a unit: "1.5M". */
 const char *bytes_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
 
-/* Until the next moment; a signal ends it early. */
-void rates_sleep(double seconds);
+/* Until the next moment, in nanoseconds from now; a signal ends it early. */
+void rates_sleep(uint64_t ns);
+
+/* Values of -i, nanoseconds, and of -c: 0, or -1 after a complaint. */
+int rates_interval(const char *word, uint64_t *ns);
+int rates_count(const char *word, uint64_t *count);
 
 #endif /* KRDMA_CLI_RATES_H */
