@@ -160,10 +160,13 @@ make_base()
 # base_image KERNEL: prints the path of the kernel's base image.
 base_image()
 {
-	local kernel=$1 key image
+	local kernel=$1 key image inputs
 
-	key=$(cat "$vm_dir/guest/init" "$vm_dir/modules.list" "$vm_dir/initramfs.sh" \
-		"$kernel/modules/modules.dep" /bin/busybox | sha256sum | cut -c1-12)
+	inputs=("$vm_dir/guest/init" "$vm_dir/modules.list" "$vm_dir/initramfs.sh"
+		"$kernel/modules/modules.dep" /bin/busybox)
+	# The debug kernel has a corrected module.
+	[ ! -e "$kernel/patched" ] || inputs+=("$kernel/patched")
+	key=$(cat "${inputs[@]}" | sha256sum | cut -c1-12)
 	image=$krdma_cache/images/$(cat "$kernel/release")-$key.cpio
 	[ -s "$image" ] || with_lock "image-$(cat "$kernel/release")" make_base "$kernel" "$image" >&2
 	echo "$image"
