@@ -29,6 +29,8 @@
  */
 #define KRDMA_ACK_TIMEOUT	14
 #define KRDMA_ACK_TIMEOUT_MAX	31
+/* The longest that a peer can ask for: 4.3 s; seven tries then last a minute at most. */
+#define KRDMA_ACK_TIMEOUT_ASKED	20
 
 /*
  * 0.64 ms: when a peer's message finds no receive, it comes again that much later.
@@ -365,6 +367,22 @@ static u8 krdma_read_depth_with(u8 depth, u8 of_peer)
 	return of_peer ? min(depth, of_peer) : depth;
 }
 
+/*
+ * How long an answer may take is the connecting end's choice, for both: it knows the way.
+ * But no peer can have us wait without end (0 is that), or flood the network.
+ */
+static u8 krdma_conn_asked_timeout(struct krdma_conn *conn)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS };
+	int mask;
+
+	if (!rdma_cap_ib_cm(conn->cm_id->device, conn->cm_id->port_num) ||
+	    rdma_init_qp_attr(conn->cm_id, &attr, &mask) || !(mask & IB_QP_TIMEOUT))
+		return KRDMA_ACK_TIMEOUT;
+	return clamp_t(u8, attr.timeout ?: KRDMA_ACK_TIMEOUT_ASKED, KRDMA_ACK_TIMEOUT,
+		       KRDMA_ACK_TIMEOUT_ASKED);
+}
+
 static int krdma_conn_accept_locked(struct krdma_conn *conn,
 				    const struct krdma_conn_param *want)
 {
@@ -395,7 +413,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 	if (ret)
 		return ret;
 	rdma_lock_handler(conn->cm_id);
-	ret = rdma_set_ack_timeout(conn->cm_id, KRDMA_ACK_TIMEOUT) ?:
+	ret = rdma_set_ack_timeout(conn->cm_id, krdma_conn_asked_timeout(conn)) ?:
 	      rdma_set_min_rnr_timer(conn->cm_id, KRDMA_RNR_TIMER);
 	if (!ret)
 		ret = rdma_accept(conn->cm_id, &param);

@@ -183,7 +183,10 @@ bool core_pair_listen(struct core_pair *pair, u32 backlog)
 bool core_pair_resolve(struct core_pair *pair)
 {
 	struct core_test *test = pair->test;
-	struct krdma_route route = { .remote = (struct sockaddr *)&pair->listen_address };
+	struct krdma_route route = {
+		.remote = (struct sockaddr *)&pair->listen_address,
+		.ack_timeout = CORE_ACK_TIMEOUT,
+	};
 
 	pair->client.conn = krdma_conn_create(pair->client_session, &core_ops, &pair->client);
 	return CORE_OK_PTR(test, pair->client.conn) &&

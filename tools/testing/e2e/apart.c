@@ -29,6 +29,20 @@ struct offer {
 
 /* What a client asks for that wants the server to end. */
 static const char goodbye[] = "goodbye";
+/* And one that wants to be called: the server becomes its client, this patient. */
+struct call {
+	char text[8];
+	uint32_t ack_timeout;
+};
+
+static const char call_me[8] = "call me";
+
+#define CLIENT		"10.77.0.1"
+#define CLIENT_PORT	7472
+/* A second for each answer, so seven at least; and two hours for each. */
+#define CALL_PATIENT	18
+#define CALL_PATIENT_MS	5000
+#define CALL_FOR_EVER	31
 
 /*
  * Machine 2
@@ -49,6 +63,15 @@ static int serve_one(int session, int conn, const struct memory *memory, struct 
 	return ret ? ret : end_accept(end, &options);
 }
 
+static int call(int session, struct end *end, uint32_t ack_timeout)
+{
+	const struct end_options options = { .ack_timeout = ack_timeout };
+	struct __kernel_sockaddr_storage address;
+	int ret = address_set(&address, CLIENT, CLIENT_PORT);
+
+	return ret ? ret : end_ask(end, session, &address, &options);
+}
+
 /* Until a client says goodbye; it keeps all connections, as one that never looks. */
 static int serve(void)
 {
@@ -58,6 +81,7 @@ static int serve(void)
 	int session = session_open(O_CLOEXEC), listener, conn, ret;
 	unsigned int count = 0;
 	char asked[256];
+	struct call who;
 	uint32_t device;
 
 	ret = session < 0 ? session : boot_device(session, &device);
@@ -69,9 +93,16 @@ static int serve(void)
 		ret = listener_next(listener, KRDMA_FOREVER, &conn, NULL);
 		if (ret)
 			break;
+		memset(asked, 0, sizeof(asked));
 		ret = conn_query(conn, asked, sizeof(asked), &query);
 		if (ret || !memcmp(asked, goodbye, sizeof(goodbye)))
 			break;
+		memcpy(&who, asked, sizeof(who));
+		if (!memcmp(who.text, call_me, sizeof(call_me))) {
+			close(conn);
+			ret = call(session, &ends[count++], who.ack_timeout);
+			continue;
+		}
 		ret = serve_one(session, conn, &memory, &ends[count]);
 		/* A client that has given up meanwhile is no reason to end. */
 		if (ret == -ENOTCONN || ret == -EINVAL)
@@ -195,6 +226,55 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
 	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
 	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.queue, entries, 1, NULL));
+}
+
+/* The server connects, this patient; after how long is it given up when it is lost? */
+static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
+			      uint32_t ack_timeout)
+{
+	struct call who = { .ack_timeout = ack_timeout };
+	const struct end_options options = {
+		.terms.private_data = (uintptr_t)&who,
+		.terms.private_data_len = sizeof(who),
+	};
+	struct krdma_sqe entry;
+	struct krdma_cqe cqe;
+	int listener, conn;
+	uint64_t begun;
+	uint32_t id;
+
+	memcpy(who.text, call_me, sizeof(call_me));
+	end_close(&self->end);
+	ASSERT_EQ(0, listener_open(self->session, CLIENT, CLIENT_PORT, 0, &listener, NULL));
+	ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
+	EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
+	end_close(&self->end);
+	ASSERT_EQ(0, listener_next(listener, deadline_in(UNANSWERED_MS), &conn, &id));
+	ASSERT_EQ(0, serve_one(self->session, conn, &self->local, &self->end));
+	self->end.id = id;
+	ASSERT_EQ(0, conn_wait(conn, deadline_in(UNANSWERED_MS), NULL));
+
+	/* It never comes to the key being wrong. */
+	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, 1, &self->local, 0, 4096, &self->remote,
+			   0);
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	ASSERT_EQ(0, queue_submit(self->end.queue, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, UNANSWERED_MS));
+	EXPECT_EQ(KRDMA_STATUS_RETRY_EXCEEDED, cqe.status);
+	close(listener);
+	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
+	return now_ms() - begun;
+}
+
+TEST_F_TIMEOUT(apart, the_connecting_end_says_how_patient_both_are, 600)
+{
+	EXPECT_LT(CALL_PATIENT_MS, patience_with(_metadata, self, CALL_PATIENT));
+}
+
+TEST_F_TIMEOUT(apart, but_not_for_ever, 600)
+{
+	EXPECT_GT(UNANSWERED_MS, patience_with(_metadata, self, CALL_FOR_EVER));
 }
 
 /* The cable is back before the tries are used up: nobody has noticed. */

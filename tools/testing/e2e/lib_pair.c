@@ -25,6 +25,10 @@ static int resolved(struct krdma_conn *conn, uint32_t expected)
 
 int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn)
 {
+	const struct krdma_conn_resolve options = {
+		.size = sizeof(options),
+		.ack_timeout = PAIR_ACK_TIMEOUT,
+	};
 	struct sockaddr_storage address;
 	int err;
 
@@ -32,7 +36,7 @@ int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_
 	if (!err)
 		err = krdma_listener_address(pair->listener, &address);
 	if (!err)
-		err = krdma_conn_resolve(*conn, (struct sockaddr *)&address, NULL);
+		err = krdma_conn_resolve(*conn, (struct sockaddr *)&address, &options);
 	if (!err)
 		err = resolved(*conn, KRDMA_CONN_RESOLVED);
 	if (!err)

@@ -101,11 +101,21 @@ int conn_create(int session, int *fd, uint32_t *id)
 	return ret;
 }
 
-int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote)
+static int conn_resolve_with(int conn, const struct __kernel_sockaddr_storage *remote,
+			     uint32_t ack_timeout)
 {
-	struct krdma_conn_resolve resolve = { .size = sizeof(resolve), .remote = *remote };
+	struct krdma_conn_resolve resolve = {
+		.size = sizeof(resolve),
+		.ack_timeout = ack_timeout,
+		.remote = *remote,
+	};
 
 	return session_request(conn, KRDMA_CONN_RESOLVE, &resolve);
+}
+
+int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote)
+{
+	return conn_resolve_with(conn, remote, 0);
 }
 
 int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state)
@@ -295,7 +305,7 @@ int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage
 	end_init(end, session);
 	ret = conn_create(session, &end->conn, &end->id);
 	if (!ret)
-		ret = conn_resolve(end->conn, address);
+		ret = conn_resolve_with(end->conn, address, options ? options->ack_timeout : 0);
 	if (!ret)
 		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
 	if (!ret)
@@ -362,7 +372,7 @@ int pair_resolve(struct pair *pair)
 	int ret = conn_create(pair->a.session, &pair->a.conn, &pair->a.id);
 
 	if (!ret)
-		ret = conn_resolve(pair->a.conn, &pair->address);
+		ret = conn_resolve_with(pair->a.conn, &pair->address, PAIR_ACK_TIMEOUT);
 	if (!ret)
 		ret = conn_wait(pair->a.conn, deadline_in(PATIENCE_MS), NULL);
 	return ret;

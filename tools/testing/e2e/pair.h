@@ -70,6 +70,7 @@ int conn_event(int conn, struct krdma_event_record *record, unsigned int ms);
  * @separate: a receive queue of its own
  * @queue_options: of the queues that are made for it
  * @srq: descriptor of a shared receive queue; 0: none
+ * @ack_timeout: of &struct krdma_conn_resolve
  * @terms: of &struct krdma_conn_terms; .size need not be set
  */
 struct end_options {
@@ -83,6 +84,7 @@ struct end_options {
 	bool separate;
 	struct queue_options queue_options;
 	int srq;
+	uint32_t ack_timeout;
 	struct krdma_conn_terms terms;
 };
 
@@ -119,6 +121,12 @@ int end_accept(struct end *end, const struct end_options *options);
 int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage *address,
 	    const struct end_options *options);
 void end_close(struct end *end);
+
+/*
+ * A quarter of a second for an answer: a device that is a program, on a busy machine and in
+ * a kernel that checks everything, is late now and then, and nothing is lost here.
+ */
+#define PAIR_ACK_TIMEOUT	16
 
 /**
  * struct pair_options - what a pair is to be; all zero, or NULL: the defaults
