@@ -17,6 +17,11 @@
 #define NS_PER_MS	1000000ull
 
 #define ALIVE_MS	500
+/*
+ * A second until data are sent again: they may wait behind those of other files, and what
+ * comes twice because the answer was late costs more than what waits after a loss.
+ */
+#define ACK_TIMEOUT	18
 /* For the last words to arrive, and for the connection to end. */
 #define FAREWELL_MS	2000
 
@@ -353,12 +358,16 @@ static int hear_hello(struct file_link *link)
 
 int file_link_connect(struct file_link *link, const struct sockaddr *server)
 {
+	const struct krdma_conn_resolve options = {
+		.size = sizeof(options),
+		.ack_timeout = ACK_TIMEOUT,
+	};
 	unsigned char hello[FILE_HELLO_SIZE];
 	int err = krdma_conn_create(link->session, &link->conn);
 
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
-	err = krdma_conn_resolve(link->conn, server, NULL);
+	err = krdma_conn_resolve(link->conn, server, &options);
 	if (!err)
 		err = await_state(link);
 	if (err)

@@ -20,6 +20,8 @@ mib=1048576
 if [ "${NODE:-1}" != 1 ]; then
 	printf 123456789 >"$there/digits"
 	head -c $((100 * mib)) /dev/urandom >"$there/large"
+	head -c $((32 * mib)) "$there/large" >"$there/medium"
+	sha1sum <"$there/medium" >"$there/medium.sum"
 	sha1sum <"$there/large" >"$there/large.sum"
 	krdma serve -w "$there" &
 	server=$!
@@ -55,6 +57,20 @@ holds "they are what they were" [ "$(sha1sum <large)" = "$(cat large.sum)" ]
 try krdma put large $host/back
 ended "100 MiB go" 0 '!.'
 rm -f large
+
+# Data of one file wait behind those of another.
+try krdma get -q $host/medium.sum
+for one in 1 2 3; do
+	krdma get -q $host/medium several$one 2>"$work/several$one" &
+	eval "several$one=\$!"
+done
+for one in 1 2 3; do
+	eval "gone \$several$one"
+	cp "$work/several$one" "$work/err"
+	ended "three at a time: number $one" 0 '!.'
+	holds "is what it was" [ "$(sha1sum <several$one)" = "$(cat medium.sum)" ]
+done
+rm -f several*
 
 # The cable is pulled, and plugged in again.
 begin krdma get --progress $host/back
