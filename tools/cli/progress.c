@@ -21,6 +21,9 @@
 #define WIDTH_DEFAULT		80
 /* What is behind the name. */
 #define FIGURES_WIDTH		54
+/* Between them is a bar, if there is room for one that tells something. */
+#define BAR_LEAST		8
+#define BAR_MOST		40
 
 uint64_t progress_now(void)
 {
@@ -102,28 +105,52 @@ static unsigned int width(void)
 	return size.ws_col;
 }
 
-/* The name gives way to the figures, and one column to the cursor. */
-static void print_line(const struct progress *progress, const char *figures)
+static unsigned int percent(uint64_t done, uint64_t length)
+{
+	return length ? (unsigned int)((double)done * 100 / (double)length) : 100;
+}
+
+/* "[####----]" of @size columns, or nothing. */
+static const char *bar_text(char text[BAR_MOST + 1], int size, unsigned int share)
+{
+	int filled;
+
+	text[0] = 0;
+	if (size < BAR_LEAST)
+		return text;
+	if (size > BAR_MOST)
+		size = BAR_MOST;
+	filled = (int)((unsigned int)(size - 2) * share / 100);
+	memset(text, '-', (size_t)size);
+	memset(text + 1, '#', (size_t)filled);
+	text[0] = '[';
+	text[size - 1] = ']';
+	text[size] = 0;
+	return text;
+}
+
+/* The bar, and then the name, give way to the figures, and one column to the cursor. */
+static void print_line(const struct progress *progress, unsigned int share, const char *figures)
 {
 	unsigned int room = progress->terminal ? width() - 1 : LINE_MAX_TEXT;
-	char line[LINE_MAX_TEXT + 1];
-	int name_width;
+	int name_width = (int)strlen(progress->name), space = 0;
+	char line[LINE_MAX_TEXT + 1], bar[BAR_MOST + 1] = "";
 
 	if (room > LINE_MAX_TEXT)
 		room = LINE_MAX_TEXT;
-	name_width = room > FIGURES_WIDTH ? (int)(room - FIGURES_WIDTH) : 0;
-	if (!progress->terminal)
-		name_width = (int)strlen(progress->name);
-	snprintf(line, sizeof(line), "%-*.*s %s", name_width, name_width, progress->name, figures);
+	if (progress->terminal) {
+		space = room > FIGURES_WIDTH ? (int)(room - FIGURES_WIDTH) : 0;
+		if (name_width > space)
+			name_width = space;
+		bar_text(bar, space - name_width - 1, share);
+		space -= name_width;
+	}
+	snprintf(line, sizeof(line), "%-.*s%*s %3u%% %s", name_width, progress->name, space, bar,
+		 share, figures);
 	if (progress->terminal)
 		fprintf(stderr, "\r%-*.*s", (int)room, (int)room, line);
 	else
 		fprintf(stderr, "%s\n", line);
-}
-
-static unsigned int percent(uint64_t done, uint64_t length)
-{
-	return length ? (unsigned int)((double)done * 100 / (double)length) : 100;
 }
 
 void progress_show(struct progress *progress, uint64_t done, uint64_t length)
@@ -140,10 +167,10 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t length)
 	progress->shown = now;
 	if (progress->rate > 0)
 		time_text(left, sizeof(left), (double)(length - done) / progress->rate);
-	snprintf(figures, sizeof(figures), "%3u%% %9s of %9s %9s/s %8s left",
-		 percent(done, length), progress_bytes(bytes, (double)done),
-		 progress_bytes(whole, (double)length), progress_bytes(rate, progress->rate), left);
-	print_line(progress, figures);
+	snprintf(figures, sizeof(figures), "%9s of %9s %9s/s %8s left",
+		 progress_bytes(bytes, (double)done), progress_bytes(whole, (double)length),
+		 progress_bytes(rate, progress->rate), left);
+	print_line(progress, percent(done, length), figures);
 }
 
 void progress_end(struct progress *progress, uint64_t from, uint64_t done, uint64_t length)
@@ -156,11 +183,10 @@ void progress_end(struct progress *progress, uint64_t from, uint64_t done, uint6
 		return;
 	/* What was there before was not brought. */
 	progress_bytes(rate, seconds > 0 ? (double)(done - from) / seconds : 0);
-	snprintf(figures, sizeof(figures), "%3u%% %9s of %9s %9s/s %8s     ",
-		 percent(done, length), progress_bytes(bytes, (double)done),
-		 progress_bytes(whole, (double)length), rate,
+	snprintf(figures, sizeof(figures), "%9s of %9s %9s/s %8s     ",
+		 progress_bytes(bytes, (double)done), progress_bytes(whole, (double)length), rate,
 		 time_text(took, sizeof(took), seconds));
-	print_line(progress, figures);
+	print_line(progress, percent(done, length), figures);
 	if (progress->terminal)
 		fputc('\n', stderr);
 }

@@ -139,7 +139,7 @@ if [ -x "$here/terminal" ]; then
 	try "$here/terminal" krdma get $host/middle
 	tr '\r' '\n' <"$work/out" >"$work/lines"
 	cp "$work/lines" "$work/out"
-	ended "on a terminal there is progress" 0 '^middle .* [0-9]+% .* of +16\.0 MiB .*/s .* left' \
+	ended "on a terminal there is progress" 0 '^middle +\[#*-+\] +[0-9]+% .* of +16\.0 MiB .*/s .* left' \
 		'^middle .* 100% +16\.0 MiB of +16\.0 MiB .*/s +[0-9]+:[0-9][0-9]'
 	holds "its lines are no wider than the terminal" \
 		awk 'length > 79 { exit 1 }' "$work/lines"
