@@ -69,7 +69,9 @@ int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr 
 bool deadline_past(uint64_t deadline);
 
 /* poll(): 0 when there is one of the events, or its end; -EAGAIN, -ETIMEDOUT, -EINTR. */
+struct pollfd;
 int request_await(int fd, short events, uint64_t deadline);
+int request_await_any(struct pollfd *fds, size_t count, uint64_t deadline);
 
 /* One whole record of a descriptor's, waiting for it. */
 int request_read(int fd, uint64_t deadline, void *record, size_t size);

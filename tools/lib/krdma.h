@@ -456,6 +456,26 @@ int krdma_queue_take(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t r
 int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
 		     size_t least, uint64_t deadline, size_t *taken);
 
+/* So many queues at a time. */
+#define KRDMA_WAIT_ANY_MAX	64
+
+/**
+ * krdma_queue_wait_any() - wait until one of several queues has completions
+ * @queues: them
+ * @count: how many, to KRDMA_WAIT_ANY_MAX
+ * @deadline: how long to wait
+ * @which: the place in @queues of the first one that has
+ *
+ * For a connection with a queue for receives, say: see krdma_conn_prepare().  Takes
+ * nothing; another thread may have when krdma_queue_take() comes.  If one of them is
+ * polled, so are all: the thread asks until the time is over.
+ *
+ * Errors: ETIMEDOUT; EINTR; EAGAIN (none has, and @deadline is 0); ENODEV (the device of
+ * *@which is gone, and nothing is left or will come there).
+ */
+int krdma_queue_wait_any(struct krdma_queue *const *queues, size_t count, uint64_t deadline,
+			 size_t *which);
+
 /**
  * krdma_queue_run() - ask for operations and wait for completions, in one call
  * @queue: the queue

@@ -3,6 +3,7 @@
  * Taking completions.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "queue.h"
@@ -111,4 +112,67 @@ KRDMA_PUBLIC int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *c
 	if (!queue || !cqes || !room || !taken || least > room)
 		return -EINVAL;
 	return queue_wait_more(queue, cqes, room, least ? least : 1, deadline, taken);
+}
+
+/*
+ * Waiting for one of several
+ */
+
+/* Is there something to take?  0, -EAGAIN, or what krdma_queue_take() would say. */
+static int look(struct krdma_queue *queue)
+{
+	struct krdma_ring *ring = queue->ring;
+	bool asked = false;
+	uint32_t flags;
+	int err;
+
+	for (;;) {
+		flags = __atomic_load_n(&ring->cq_flags, __ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE) !=
+		    __atomic_load_n(&ring->cq_head, __ATOMIC_RELAXED))
+			return 0;
+		if (asked || !(queue->polled || (flags & KRDMA_RING_MORE)))
+			return flags & KRDMA_RING_DEAD ? -ENODEV : -EAGAIN;
+		do {
+			err = enter(queue, 0, 0);
+		} while (err == -EINTR);
+		if (err && err != -ENODEV && err != -ETIMEDOUT)
+			return err;
+		asked = true;
+	}
+}
+
+KRDMA_PUBLIC int krdma_queue_wait_any(struct krdma_queue *const *queues, size_t count,
+				      uint64_t deadline, size_t *which)
+{
+	struct pollfd fds[KRDMA_WAIT_ANY_MAX];
+	bool polled = false;
+	int err, over = 0;
+
+	if (!queues || !count || count > KRDMA_WAIT_ANY_MAX || !which)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		if (!queues[i])
+			return -EINVAL;
+		fds[i] = (struct pollfd){ .fd = queues[i]->fd, .events = POLLIN };
+		polled |= queues[i]->polled;
+	}
+	for (;;) {
+		for (size_t i = 0; i < count; i++) {
+			err = look(queues[i]);
+			if (err == -EAGAIN)
+				continue;
+			*which = i;
+			return err;
+		}
+		if (!deadline)
+			return -EAGAIN;
+		/* What has come by the end is found, as with krdma_queue_wait(). */
+		if (over)
+			return over;
+		if (polled)
+			over = krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
+		else
+			over = request_await_any(fds, count, deadline);
+	}
 }

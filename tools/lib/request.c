@@ -105,9 +105,8 @@ int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr 
 	return 0;
 }
 
-int request_await(int fd, short events, uint64_t deadline)
+int request_await_any(struct pollfd *fds, size_t count, uint64_t deadline)
 {
-	struct pollfd poll = { .fd = fd, .events = events };
 	struct timespec left, *timeout = NULL;
 	uint64_t time;
 	int ready;
@@ -119,12 +118,19 @@ int request_await(int fd, short events, uint64_t deadline)
 		left.tv_nsec = (long)(time % NS_PER_S);
 		timeout = &left;
 	}
-	ready = ppoll(&poll, 1, timeout, NULL);
+	ready = ppoll(fds, count, timeout, NULL);
 	if (ready < 0)
 		return -errno;
 	if (ready)
 		return 0;
 	return deadline ? -ETIMEDOUT : -EAGAIN;
+}
+
+int request_await(int fd, short events, uint64_t deadline)
+{
+	struct pollfd poll = { .fd = fd, .events = events };
+
+	return request_await_any(&poll, 1, deadline);
 }
 
 /*

@@ -250,6 +250,47 @@ TEST_F(thin, waiting_ends)
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
 
+TEST_F(thin, one_of_several_queues)
+{
+	struct krdma_queue *queues[3] = { NULL, self->pair.queues[1], self->pair.queues[0] };
+	const struct krdma_queue_create options = { .size = sizeof(options),
+		.device_id = self->pair.device, .flags = variant->queue_flags };
+	struct krdma_sqe entry = write_of(self, 1);
+	struct krdma_queue *many[KRDMA_WAIT_ANY_MAX + 1];
+	struct krdma_cqe cqe;
+	size_t which = 77, taken;
+	uint64_t begun;
+
+	ASSERT_EQ(0, krdma_queue_create(self->pair.session, &options, &queues[0]));
+	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(queues, 3, 0, &which));
+	begun = krdma_deadline(0);
+	EXPECT_EQ(-ETIMEDOUT, krdma_queue_wait_any(queues, 3, krdma_deadline(20), &which));
+	EXPECT_LE(begun + 20000000, krdma_deadline(0));
+	EXPECT_EQ(77, which);
+
+	ASSERT_EQ(0, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_queue_wait_any(queues, 3, LIB_PATIENCE, &which));
+	EXPECT_EQ(2, which);
+	/* It has taken nothing. */
+	which = 77;
+	ASSERT_EQ(0, krdma_queue_wait_any(queues, 3, KRDMA_FOREVER, &which));
+	EXPECT_EQ(2, which);
+	ASSERT_EQ(0, krdma_queue_take(queues[which], &cqe, 1, &taken));
+	EXPECT_EQ(1, cqe.cookie);
+	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(queues, 3, 0, &which));
+
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = queues[0];
+	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(many, KRDMA_WAIT_ANY_MAX, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(many, ARRAY_SIZE(many), 0, &which));
+	many[1] = NULL;
+	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(many, 2, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(queues, 0, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(NULL, 1, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(queues, 1, 0, NULL));
+	krdma_queue_close(queues[0]);
+}
+
 TEST_F(thin, the_end_and_why)
 {
 	static const uint32_t order[] = {
@@ -543,7 +584,7 @@ TEST_F(thin, the_device_goes)
 	struct krdma_cqe cqes[4];
 	struct krdma *session;
 	struct lib_pair pair;
-	size_t taken;
+	size_t taken, which = 77;
 	int err;
 
 	ASSERT_EQ(0, fabric_create());
@@ -560,6 +601,8 @@ TEST_F(thin, the_device_goes)
 		;
 	EXPECT_EQ(-ENODEV, err);
 	EXPECT_EQ(-ENODEV, krdma_queue_take(pair.queues[0], cqes, 4, &taken));
+	EXPECT_EQ(-ENODEV, krdma_queue_wait_any(pair.queues, 1, LIB_PATIENCE, &which));
+	EXPECT_EQ(0, which);
 	while (record.type != KRDMA_DEVICE_EVENT_REMOVED) {
 		ASSERT_EQ(0, krdma_device_event(session, LIB_PATIENCE, &record));
 		EXPECT_STRNE("unknown", krdma_device_event_name(record.type));
