@@ -33,6 +33,10 @@ struct raw {
 	/* Of messages, and of what is offered. */
 	struct krdma_memory *memory;
 	struct krdma_memory *window;
+	/* What has come while something else was waited for; each receive comes once. */
+	struct krdma_cqe early[RECEIVES];
+	unsigned int early_count;
+	unsigned int early_taken;
 };
 
 struct message {
@@ -163,12 +167,14 @@ static int raw_send(struct raw *raw, const struct message *message)
 
 	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
 	ret = krdma_queue_post(raw->queue, &entry, 1, NULL);
-	/* Its own completion, before the room is used again; others are not needed. */
+	/* Its own completion, before the room is used again; an answer may come before that. */
 	while (!ret) {
 		ret = krdma_queue_wait(raw->queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
 				       &taken);
 		if (!ret && cqe.cookie == RECEIVES)
 			return cqe.status ? -EIO : 0;
+		if (!ret)
+			raw->early[raw->early_count++] = cqe;
 	}
 	return ret;
 }
@@ -182,13 +188,17 @@ static int raw_next(struct raw *raw, struct message *message)
 	int ret;
 
 	for (;;) {
-		ret = krdma_queue_wait(raw->queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
-				       &taken);
-		if (ret)
-			return ret;
+		if (raw->early_taken < raw->early_count) {
+			cqe = raw->early[raw->early_taken++];
+		} else {
+			ret = krdma_queue_wait(raw->queue, &cqe, 1, 1,
+					       krdma_deadline(PATIENCE_MS), &taken);
+			if (ret)
+				return ret;
+		}
 		if (cqe.status)
 			return -ECONNRESET;
-		if (cqe.opcode != KRDMA_OP_RECEIVE)
+		if (cqe.cookie == RECEIVES)
 			continue;
 		message->length = cqe.length;
 		memcpy(message->bytes, room + cqe.cookie * ROOM, cqe.length);
