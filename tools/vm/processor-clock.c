@@ -3,8 +3,8 @@
  * Prints the rate of this processor's time stamp counter in kHz.
  *
  * An emulated processor has the host's counter, and a kernel that boots measures it
- * against a timer of the emulator's, which a busy host delivers late: its seconds are
- * then a fraction of ours, and every time limit in it passes too early.  Here each
+ * against a timer of the emulator's, which a busy host delivers late: its seconds can be
+ * a fraction of ours then, and every time limit in it passes too early.  Here each
  * reading is taken between two of the counter, and the closest pair is believed.
  */
 #include <stdint.h>
