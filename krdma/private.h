@@ -64,6 +64,16 @@
  *			everybody has left.  So a stay is as short as the one
  *			call that needs the device.
  *
+ * krdma_qp.mappings
+ *	kind:		a count; its end is waited for
+ *	protects:	the device and the domain, for those who have pages mapped for
+ *			an operation
+ *	enter, leave:	krdma_conn_map_sg(), with the post lock of the sends, where a
+ *			closed queue pair is seen; krdma_conn_unmap_sg().  Whoever has
+ *			entered posts without sleeping, and leaves when that completes
+ *			or was refused.
+ *	closed by:	the end of the queue pair, in process context
+ *
  * krdma_device.uses_lock
  *	kind:		spinlock, interrupts off
  *	protects:	the list of uses, and whether the device is going

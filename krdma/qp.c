@@ -228,6 +228,7 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 /* Everything that is of the device, in the order in which it can go. */
 static void krdma_qp_unmake(struct krdma_qp *qp)
 {
+	krdma_qp_wait_unmapped(qp);
 	/* The pool itself stays: somebody may be about to take from it. */
 	if (qp->mr_pool)
 		krdma_mr_pool_end(qp->mr_pool);

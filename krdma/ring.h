@@ -131,6 +131,7 @@ struct krdma_work_ring {
  *	none
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
+ * @mappings: of the consumer's for operations that have not completed: map.c
  * @wrs: the chain that is being made; protected by @send.lock, as all that follow
  * @sges: of the chain
  * @segments: of the operation that is being posted
@@ -171,6 +172,7 @@ struct krdma_qp {
 	u64 *scratch;
 	u64 scratch_dma;
 	bool scratch_mapped;
+	atomic_t mappings;
 
 	union krdma_wr wrs[KRDMA_CHAIN];
 	struct ib_sge *sges;
@@ -206,6 +208,10 @@ void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc);
 int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain *domain,
 			u32 max_sge, struct ib_sge *sges, struct krdma_region **regions,
 			u16 *region_count, struct ib_recv_wr *wr);
+
+/* Mappings of the consumer's: map.c. */
+void krdma_qp_unmapped(struct krdma_qp *qp);
+void krdma_qp_wait_unmapped(struct krdma_qp *qp);
 
 /* A receive has completed, of the queue pair's own or of a shared queue. */
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,

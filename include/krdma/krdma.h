@@ -11,6 +11,7 @@
 #ifndef _KRDMA_KRDMA_H
 #define _KRDMA_KRDMA_H
 
+#include <linux/dma-direction.h>
 #include <linux/krdma.h>
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -557,6 +558,10 @@ int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event);
 
 int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count);
 int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *receives, int count);
+int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
+		      enum dma_data_direction direction);
+void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
+			 enum dma_data_direction direction);
 
 /*
  * Listeners

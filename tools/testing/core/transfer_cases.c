@@ -317,6 +317,59 @@ out:
 	transfer_end(&transfer);
 }
 
+/* Pages without a region, mapped for one operation. */
+static void mapped_pages(struct core_test *test)
+{
+	struct krdma_sge sges[2];
+	struct krdma_request request = { .sges = sges };
+	struct scatterlist sg[2];
+	struct transfer transfer;
+	struct krdma_conn *conn;
+	int mapped;
+	u8 *pages;
+
+	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
+		return;
+	conn = transfer.pair->client.conn;
+	pages = kzalloc(2 * PAGE_SIZE, GFP_KERNEL);
+	if (!CORE_TRUE(test, pages))
+		goto out;
+
+	core_fill(transfer.to.data, 3000, 3);
+	for (int round = 0; round < 2 && !test->failures; round++) {
+		enum dma_data_direction direction = round ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+
+		sg_init_table(sg, 2);
+		sg_set_buf(&sg[0], pages, 1000);
+		sg_set_buf(&sg[1], pages + PAGE_SIZE, 2000);
+		mapped = krdma_conn_map_sg(conn, sg, 2, direction);
+		if (!CORE_TRUE(test, mapped == 1 || mapped == 2))
+			break;
+		for (int i = 0; i < mapped; i++)
+			sges[i] = (struct krdma_sge) {
+				.addr = sg_dma_address(&sg[i]), .length = sg_dma_len(&sg[i]),
+				.key = krdma_conn_local_key(conn),
+			};
+		request.sge_count = mapped;
+		request.opcode = round ? KRDMA_OP_WRITE : KRDMA_OP_READ;
+		request.remote_addr = transfer.to.info.remote_addr + round * 5000;
+		request.remote_key = transfer.to.info.remote_key;
+		CORE_EQ(test, 1, transfer_post(&transfer, &request));
+		core_expect_send(&transfer.pair->client, 0, KRDMA_STATUS_SUCCESS);
+		krdma_conn_unmap_sg(conn, sg, 2, direction);
+	}
+	CORE_TRUE(test, !memcmp(pages, transfer.to.data, 1000));
+	CORE_TRUE(test, !memcmp(pages + PAGE_SIZE, transfer.to.data + 1000, 2000));
+	CORE_TRUE(test, !memcmp(transfer.to.data + 5000, transfer.to.data, 3000) || test->iwarp);
+
+	/* Where nothing can be posted, nothing is mapped. */
+	krdma_conn_close(conn);
+	CORE_EQ(test, -ENOTCONN, krdma_conn_map_sg(conn, sg, 2, DMA_TO_DEVICE));
+	kfree(pages);
+out:
+	transfer_end(&transfer);
+}
+
 const struct core_case core_transfer_cases[] = {
 	CORE_CASE_CONTEXTS(messages),
 	CORE_CASE(message_pieces),
@@ -325,6 +378,7 @@ const struct core_case core_transfer_cases[] = {
 	CORE_CASE_CONTEXTS(message_too_long),
 	CORE_CASE_CONTEXTS(writes_and_reads),
 	CORE_CASE(many_pieces),
+	CORE_CASE(mapped_pages),
 	CORE_CASE(large),
 	{},
 };
