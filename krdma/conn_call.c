@@ -162,6 +162,17 @@ static void krdma_conn_set_qp(struct krdma_conn *conn, struct krdma_qp *qp)
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
+/* The domain of its queue pair is this session's, and keeps no reference to it. */
+static void krdma_conn_join(struct krdma_conn *conn, struct krdma_session *session)
+{
+	struct krdma_session *old = conn->session;
+
+	lockdep_assert_held(&conn->cm_lock);
+	krdma_session_get(session);
+	conn->session = session;
+	krdma_session_put(old);
+}
+
 static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
 	struct krdma_domain *domain;
@@ -176,7 +187,10 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
 	if (conn->qp)
 		return -EALREADY;
 
-	domain = krdma_domain_get(conn->session, conn->dev);
+	if (attr->session && attr->session->net != conn->session->net)
+		return -EXDEV;
+
+	domain = krdma_domain_get(attr->session ?: conn->session, conn->dev);
 	if (IS_ERR(domain))
 		return PTR_ERR(domain);
 	qp = krdma_qp_create(conn, conn->cm_id, domain, attr);
@@ -184,6 +198,9 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
 		krdma_domain_put(domain);
 		return PTR_ERR(qp);
 	}
+
+	if (attr->session)
+		krdma_conn_join(conn, attr->session);
 
 	conn->domain = domain;
 	conn->local_key = domain->pd->local_dma_lkey;
@@ -201,7 +218,8 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
  *
  * Context: process context; may sleep.
  * Return: 0; -EBUSY: not resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not in this
- * state, or done before; -EINVAL: more than the device can; -ENOMEM; -ENODEV;
+ * state, or done before; -EINVAL: more than the device can; -EXDEV: something of
+ * another device, or a session of another network namespace; -ENOMEM; -ENODEV;
  * -EIO: the device failed.  The connection stays as it was after an error.
  */
 int krdma_conn_prepare(struct krdma_conn *conn, const struct krdma_conn_attr *attr)

@@ -434,6 +434,8 @@ struct krdma_conn_ops {
  * @recv_queue: where receives complete; NULL: as sends.  Not with @srq, which has
  *	its own.
  * @srq: where receives come from; NULL: the connection has its own
+ * @session: whose memory the peer can reach, in the same network namespace; NULL:
+ *	that of the listener's session, or of krdma_conn_create()
  */
 struct krdma_conn_attr {
 	u32 send_depth;
@@ -447,6 +449,7 @@ struct krdma_conn_attr {
 	struct krdma_queue *queue;
 	struct krdma_queue *recv_queue;
 	struct krdma_srq *srq;
+	struct krdma_session *session;
 };
 
 /**

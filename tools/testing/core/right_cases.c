@@ -448,6 +448,41 @@ static void foreign_key(struct core_test *test)
 	core_buffer_free(test, &mine);
 }
 
+/* Who listens can give each peer memory of its own. */
+static void session_of_its_own(struct core_test *test)
+{
+	struct krdma_session *session = krdma_session_create(test->net);
+	struct transfer transfer = { .test = test };
+	struct core_buffer memory = {};
+
+	if (!CORE_OK_PTR(test, session))
+		return;
+	transfer.pair = core_pair_alloc(test);
+	if (!transfer.pair)
+		goto out;
+	transfer.pair->server_attr.session = session;
+	if (!core_buffer_make(test, &transfer.from, transfer.pair->client_session, TRANSFER_SIZE,
+			      CORE_ACCESS_ALL(test)) ||
+	    !core_buffer_make(test, &transfer.to, transfer.pair->server_session, TRANSFER_SIZE,
+			      CORE_ACCESS_ALL(test)) ||
+	    !core_buffer_make(test, &memory, session, TRANSFER_SIZE, CORE_ACCESS_ALL(test)) ||
+	    !core_pair_listen(transfer.pair, 0) || !core_pair_resolve(transfer.pair) ||
+	    !core_pair_connect(transfer.pair))
+		goto out;
+
+	core_fill(memory.data, TRANSFER_SIZE, 6);
+	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ, &transfer.from, 0,
+				   TRANSFER_SIZE, &memory, 0, 0));
+	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	CORE_TRUE(test, core_filled(transfer.from.data, TRANSFER_SIZE, 6));
+	/* What the listener's session has is nothing to this peer. */
+	expect_refusal(&transfer, KRDMA_OP_READ, &transfer.to, 0);
+out:
+	krdma_session_put(session);
+	transfer_end(&transfer);
+	core_buffer_free(test, &memory);
+}
+
 /* After the release the key means nothing, and is not given out again soon. */
 static void released(struct core_test *test)
 {
@@ -486,6 +521,7 @@ const struct core_case core_right_cases[] = {
 	CORE_CASE(refused_requests),
 	CORE_CASE(remote_rights),
 	CORE_CASE(foreign_key),
+	CORE_CASE(session_of_its_own),
 	CORE_CASE_CONTEXTS(released),
 	{},
 };
