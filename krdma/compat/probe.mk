@@ -23,6 +23,15 @@ kc-vm-flags := $(call kc_has,vm_flags_mod,include/linux/mm.h)
 # Workqueues can say that they are bound to processors.
 kc-wq-percpu := $(call kc_has,WQ_PERCPU,include/linux/workqueue.h)
 
+# The block layer, for krdma_blk: drivers ask for the merging of requests.
+kc-blk-merge := $(call kc_has,BLK_MQ_F_SHOULD_MERGE,include/linux/blk-mq.h)
+# A request's pages are listed with its queue given besides.
+kc-blk-map-queue := $(call kc_has,int blk_rq_map_sg.struct request_queue,include/linux/blk-mq.h)
+# Opening a disk is told with the block device.
+kc-blk-open-bdev := $(call kc_has,open. .struct block_device,include/linux/blkdev.h)
+# A disk's limits are set when it is there.
+kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,include/linux/blk-mq.h)
+
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
 kc-flags-$(kc-export-suffix) += -DKC_EXPORT_SUFFIX
@@ -31,6 +40,10 @@ kc-flags-$(if $(kc-wq-percpu),n,y) += -DKC_NO_WQ_PERCPU
 kc-flags-$(if $(kc-vm-flags),n,y) += -DKC_NO_VM_FLAGS_MOD
 kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
+kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE
+kc-flags-$(kc-blk-map-queue) += -DKC_BLK_MAP_SG_QUEUE
+kc-flags-$(kc-blk-open-bdev) += -DKC_BLK_OPEN_BDEV
+kc-flags-$(kc-blk-limits-later) += -DKC_BLK_LIMITS_LATER
 
 krdma-compat-y :=
 krdma-compat-$(if $(kc-get-netdev),n,y) += krdma/compat/netdev.o

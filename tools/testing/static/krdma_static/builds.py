@@ -13,7 +13,7 @@ from .kernel import TOP
 from .tree import CannotCheck, Finding, Note, run
 
 SERIES = ("6.1", "6.12", "7.2", "debug")
-MODULE = ("Kbuild", "krdma", "include", "uapi", "kunit")
+MODULE = ("Kbuild", "krdma", "blk", "include", "uapi", "kunit")
 
 # What sparse 0.6.4 does not know and the newest headers use.  After its first
 # error in a file it says nothing more of that file.

@@ -14,7 +14,7 @@ from .tree import CannotCheck, Finding, Note, run
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "..", "..", "..", ".."))
 
-C_FOLDERS = ("krdma/", "include/", "uapi/", "kunit/", "tools/")
+C_FOLDERS = ("krdma/", "blk/", "include/", "uapi/", "kunit/", "tools/")
 
 # Types of checkpatch's messages that do not hold here; where, and why.
 CHECKPATCH_IGNORED = (
@@ -110,7 +110,7 @@ def messages(output):
 
 def kernel_doc(tree):
     """kernel-doc comments are complete and well-formed"""
-    names = tree.files(".c", ".h", under=("krdma/", "include/", "uapi/"))
+    names = tree.files(".c", ".h", under=("krdma/", "blk/", "include/", "uapi/"))
     if not names:
         return
     script = os.path.join(linux_source(), "scripts/kernel-doc")

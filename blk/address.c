@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses as people write them: ADDR, ADDR:PORT, [ADDR]:PORT, and NET/BITS, several
+ * of them with blanks between them.
+ */
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+
+#include "address.h"
+#include "wire.h"
+
+/* The next word of a list, into @word; 0 bytes: there is none, negative: too long. */
+static int krdma_blk_next_word(const char **at, const char *end, char *word)
+{
+	size_t length = 0;
+
+	while (*at < end && isspace(**at))
+		(*at)++;
+	while (*at < end && !isspace(**at)) {
+		if (length == KRDMA_BLK_ADDRESS_TEXT - 1)
+			return -EINVAL;
+		word[length++] = *(*at)++;
+	}
+	word[length] = '\0';
+	return length;
+}
+
+static int krdma_blk_parse_address(char *word, struct sockaddr_storage *addr)
+{
+	char *colon = strrchr(word, ':');
+	char port[8];
+
+	snprintf(port, sizeof(port), "%u", KRDMA_BLK_PORT);
+	if (*word == '[') {
+		char *close = strchr(++word, ']');
+
+		if (!close || (close[1] && close[1] != ':'))
+			return -EINVAL;
+		if (close[1] && strscpy(port, close + 2, sizeof(port)) <= 0)
+			return -EINVAL;
+		*close = '\0';
+	} else if (colon && strchr(word, ':') == colon) {
+		if (strscpy(port, colon + 1, sizeof(port)) <= 0)
+			return -EINVAL;
+		*colon = '\0';
+	}
+	return inet_pton_with_scope(&init_net, AF_UNSPEC, word, port, addr);
+}
+
+/**
+ * krdma_blk_parse_addresses - read a list of addresses
+ * @text: the list
+ * @length: its length
+ * @addresses: filled in; of no use if it fails
+ *
+ * Context: process context.
+ * Return: 0, or -EINVAL: it cannot be read, is empty, or too long.
+ */
+int krdma_blk_parse_addresses(const char *text, size_t length,
+			      struct krdma_blk_addresses *addresses)
+{
+	const char *end = text + length;
+	char word[KRDMA_BLK_ADDRESS_TEXT];
+	int ret;
+
+	addresses->count = 0;
+	while ((ret = krdma_blk_next_word(&text, end, word)) > 0) {
+		if (addresses->count == KRDMA_BLK_ADDRESSES ||
+		    krdma_blk_parse_address(word, &addresses->of[addresses->count++]))
+			return -EINVAL;
+	}
+	return ret || !addresses->count ? -EINVAL : 0;
+}
+
+static int krdma_blk_parse_net(char *word, struct krdma_blk_net *net)
+{
+	char *slash = strchr(word, '/');
+
+	if (slash)
+		*slash++ = '\0';
+	*net = (struct krdma_blk_net) {};
+	if (in4_pton(word, -1, net->bytes, -1, NULL)) {
+		net->family = AF_INET;
+		net->bits = 32;
+	} else if (in6_pton(word, -1, net->bytes, -1, NULL)) {
+		net->family = AF_INET6;
+		net->bits = 128;
+	} else {
+		return -EINVAL;
+	}
+	if (slash) {
+		u8 bits;
+
+		if (kstrtou8(slash, 10, &bits) || bits > net->bits)
+			return -EINVAL;
+		net->bits = bits;
+	}
+	return 0;
+}
+
+/**
+ * krdma_blk_parse_nets - read a list of networks
+ * @text: the list; an empty one is all networks
+ * @length: its length
+ * @nets: filled in; of no use if it fails
+ *
+ * Context: process context.
+ * Return: 0, or -EINVAL: it cannot be read, or is too long.
+ */
+int krdma_blk_parse_nets(const char *text, size_t length, struct krdma_blk_nets *nets)
+{
+	const char *end = text + length;
+	char word[KRDMA_BLK_ADDRESS_TEXT];
+	int ret;
+
+	nets->count = 0;
+	while ((ret = krdma_blk_next_word(&text, end, word)) > 0) {
+		if (nets->count == KRDMA_BLK_NETS ||
+		    krdma_blk_parse_net(word, &nets->of[nets->count++]))
+			return -EINVAL;
+	}
+	return ret;
+}
+
+/**
+ * krdma_blk_print_addresses - write a list of addresses
+ * @addresses: the list
+ * @page: where to
+ *
+ * Context: any.
+ * Return: how much was written.
+ */
+ssize_t krdma_blk_print_addresses(const struct krdma_blk_addresses *addresses, char *page)
+{
+	ssize_t length = 0;
+
+	for (unsigned int i = 0; i < addresses->count; i++)
+		length += sysfs_emit_at(page, length, "%pISpc\n", &addresses->of[i]);
+	return length;
+}
+
+/**
+ * krdma_blk_print_nets - write a list of networks
+ * @nets: the list
+ * @page: where to
+ *
+ * Context: any.
+ * Return: how much was written.
+ */
+ssize_t krdma_blk_print_nets(const struct krdma_blk_nets *nets, char *page)
+{
+	ssize_t length = 0;
+
+	for (unsigned int i = 0; i < nets->count; i++) {
+		const struct krdma_blk_net *net = &nets->of[i];
+
+		if (net->family == AF_INET)
+			length += sysfs_emit_at(page, length, "%pI4/%u\n", net->bytes, net->bits);
+		else
+			length += sysfs_emit_at(page, length, "%pI6c/%u\n", net->bytes, net->bits);
+	}
+	return length;
+}
+
+static bool krdma_blk_bits_equal(const u8 *a, const u8 *b, unsigned int bits)
+{
+	unsigned int whole = bits / 8;
+	u8 mask = ~(0xff >> bits % 8);
+
+	if (memcmp(a, b, whole))
+		return false;
+	return !(bits % 8) || !((a[whole] ^ b[whole]) & mask);
+}
+
+/**
+ * krdma_blk_nets_have - is an address in one of several networks?
+ * @nets: the networks; none: all
+ * @addr: the address
+ *
+ * An IPv4 address in IPv6's clothes is an IPv4 address.
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool krdma_blk_nets_have(const struct krdma_blk_nets *nets, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const u8 *bytes = (const u8 *)&((const struct sockaddr_in *)addr)->sin_addr;
+	u8 family = addr->ss_family;
+
+	if (!nets->count)
+		return true;
+	if (family == AF_INET6) {
+		bytes = in6->sin6_addr.s6_addr;
+		if (ipv6_addr_v4mapped(&in6->sin6_addr)) {
+			bytes += 12;
+			family = AF_INET;
+		}
+	}
+	for (unsigned int i = 0; i < nets->count; i++) {
+		if (nets->of[i].family == family &&
+		    krdma_blk_bits_equal(nets->of[i].bytes, bytes, nets->of[i].bits))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of krdma_blk share.
+ *
+ * An export is memory of this host that others use as a block device; a device is
+ * such memory of another host.  Each half knows nothing of the other.
+ */
+#ifndef _KRDMA_BLK_BLK_H
+#define _KRDMA_BLK_BLK_H
+
+#include <linux/configfs.h>
+#include <linux/types.h>
+
+/* For what sleeps on the way to a block device, and so to memory: writing back goes there. */
+extern struct workqueue_struct *krdma_blk_workqueue;
+
+/* The kinds of items in configfs. */
+extern const struct config_item_type krdma_blk_exports_type;
+extern const struct config_item_type krdma_blk_devices_type;
+
+/* Where the exports are to be had: the attribute "listen" of the root. */
+ssize_t krdma_blk_listen_show(char *page);
+ssize_t krdma_blk_listen_store(const char *page, size_t count);
+
+/* Waits until the last disk is gone, whose end may come later than its item's. */
+void krdma_blk_disks_wait(void);
+
+/* A secret as a person writes it; the line's end does not count. */
+int krdma_blk_read_secret(const char *page, size_t count, u8 *secret);
+
+#endif /* _KRDMA_BLK_BLK_H */

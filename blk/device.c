@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices as configfs shows them: devices/NAME/.
+ *
+ * Settings change while a device is detached.  Attaching makes the connections and the
+ * disk; detaching removes them, and asks first whether the disk is open.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "blk.h"
+#include "device.h"
+
+#define KRDMA_BLK_HOLD_SECONDS		60
+#define KRDMA_BLK_HOLD_SECONDS_MAX	(24 * 60 * 60)
+
+static const char *const krdma_blk_states[] = {
+	[KRDMA_BLK_DETACHED] = "detached",
+	[KRDMA_BLK_LIVE] = "live",
+	[KRDMA_BLK_HOLDING] = "holding",
+	[KRDMA_BLK_FAILING] = "failing",
+	[KRDMA_BLK_DEAD] = "dead",
+};
+
+/**
+ * krdma_blk_state_name - a state in a word
+ * @state: the state
+ *
+ * Context: any.
+ * Return: the word.
+ */
+const char *krdma_blk_state_name(enum krdma_blk_state state)
+{
+	return krdma_blk_states[state];
+}
+
+static struct krdma_blk_device *to_device(struct config_item *item)
+{
+	return container_of(item, struct krdma_blk_device, item);
+}
+
+/*
+ * Its life
+ */
+
+static int krdma_blk_device_attach(struct krdma_blk_device *device)
+{
+	int ret;
+
+	lockdep_assert_held(&device->lock);
+
+	if (!device->remotes.count) {
+		strscpy(device->error, "remote is not set", sizeof(device->error));
+		return -EINVAL;
+	}
+	ret = krdma_blk_path_open(device);
+	if (ret)
+		return ret;
+	krdma_blk_path_start(device);
+	ret = krdma_blk_disk_add(device);
+	if (ret) {
+		krdma_blk_path_close(device);
+		return ret;
+	}
+	device->attached = true;
+	return 0;
+}
+
+static void krdma_blk_device_detach(struct krdma_blk_device *device)
+{
+	lockdep_assert_held(&device->lock);
+
+	spin_lock(&device->open_lock);
+	device->closing = true;
+	spin_unlock(&device->open_lock);
+	krdma_blk_path_give_up(device);
+	krdma_blk_disk_remove(device);
+	krdma_blk_path_close(device);
+	device->attached = false;
+}
+
+/* Nobody opens it from here on, or somebody has. */
+static int krdma_blk_device_shut(struct krdma_blk_device *device)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&device->lock);
+	spin_lock(&device->open_lock);
+	if (device->opens && !device->force)
+		ret = -EBUSY;
+	else
+		device->closing = true;
+	spin_unlock(&device->open_lock);
+	return ret;
+}
+
+static void krdma_blk_device_release(struct config_item *item)
+{
+	struct krdma_blk_device *device = to_device(item);
+
+	mutex_destroy(&device->lock);
+	kfree_sensitive(device);
+}
+
+/*
+ * Settings
+ */
+
+/* Each setting is read into a copy of its own first; this is where it changes. */
+#define KRDMA_BLK_SET(device, statement) ({			\
+	struct krdma_blk_device *__device = device;		\
+	int __ret = -EBUSY;					\
+								\
+	mutex_lock(&__device->lock);				\
+	if (!__device->attached) {				\
+		statement;					\
+		__ret = 0;					\
+	}							\
+	mutex_unlock(&__device->lock);				\
+	__ret;							\
+})
+
+static ssize_t krdma_blk_device_remote_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_device *device = to_device(item);
+	ssize_t length;
+
+	mutex_lock(&device->lock);
+	length = krdma_blk_print_addresses(&device->remotes, page);
+	mutex_unlock(&device->lock);
+	return length;
+}
+
+static ssize_t krdma_blk_device_remote_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	struct krdma_blk_addresses *remotes;
+	int ret;
+
+	remotes = kzalloc_obj(*remotes, GFP_KERNEL);
+	if (!remotes)
+		return -ENOMEM;
+	ret = krdma_blk_parse_addresses(page, count, remotes);
+	if (!ret)
+		ret = KRDMA_BLK_SET(device, device->remotes = *remotes);
+	kfree(remotes);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_device_, remote);
+
+static ssize_t krdma_blk_device_export_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_device *device = to_device(item);
+	ssize_t length;
+
+	mutex_lock(&device->lock);
+	length = sysfs_emit(page, "%s\n", device->name);
+	mutex_unlock(&device->lock);
+	return length;
+}
+
+static ssize_t krdma_blk_device_export_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	size_t length = strcspn(page, "\n");
+	char name[KRDMA_BLK_NAME_MAX + 1] = {};
+	int ret;
+
+	if (!length || length > KRDMA_BLK_NAME_MAX)
+		return -EINVAL;
+	memcpy(name, page, length);
+	ret = KRDMA_BLK_SET(device, memcpy(device->name, name, sizeof(name)));
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_device_, export);
+
+static ssize_t krdma_blk_device_secret_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	u8 secret[KRDMA_BLK_SECRET_MAX];
+	int ret;
+
+	ret = krdma_blk_read_secret(page, count, secret);
+	if (!ret)
+		ret = KRDMA_BLK_SET(device, memcpy(device->secret, secret, sizeof(secret)));
+	memzero_explicit(secret, sizeof(secret));
+	return ret ?: count;
+}
+CONFIGFS_ATTR_WO(krdma_blk_device_, secret);
+
+static ssize_t krdma_blk_device_set_number(struct config_item *item, const char *page,
+					   size_t count, unsigned int *setting,
+					   unsigned int lowest, unsigned int highest)
+{
+	unsigned int value;
+	int ret;
+
+	if (kstrtouint(page, 0, &value) || value < lowest || value > highest)
+		return -EINVAL;
+	ret = KRDMA_BLK_SET(to_device(item), *setting = value);
+	return ret ?: count;
+}
+
+static ssize_t krdma_blk_device_queues_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_device(item)->queue_count);
+}
+
+static ssize_t krdma_blk_device_queues_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	return krdma_blk_device_set_number(item, page, count, &to_device(item)->queue_count,
+					   1, KRDMA_BLK_QUEUES_MAX);
+}
+CONFIGFS_ATTR(krdma_blk_device_, queues);
+
+static ssize_t krdma_blk_device_hold_seconds_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_device(item)->hold_seconds);
+}
+
+static ssize_t krdma_blk_device_hold_seconds_store(struct config_item *item, const char *page,
+						   size_t count)
+{
+	return krdma_blk_device_set_number(item, page, count, &to_device(item)->hold_seconds,
+					   0, KRDMA_BLK_HOLD_SECONDS_MAX);
+}
+CONFIGFS_ATTR(krdma_blk_device_, hold_seconds);
+
+static ssize_t krdma_blk_device_force_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_device(item)->force);
+}
+
+/* It is for a device that is attached, so unlike the others it can be set then. */
+static ssize_t krdma_blk_device_force_store(struct config_item *item, const char *page,
+					    size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	bool value;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	mutex_lock(&device->lock);
+	device->force = value;
+	mutex_unlock(&device->lock);
+	return count;
+}
+CONFIGFS_ATTR(krdma_blk_device_, force);
+
+static ssize_t krdma_blk_device_enabled_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_device(item)->attached);
+}
+
+static ssize_t krdma_blk_device_enabled_store(struct config_item *item, const char *page,
+					      size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	int ret = 0;
+	bool value;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	if (mutex_lock_interruptible(&device->lock))
+		return -EINTR;
+	if (value && !device->attached) {
+		ret = krdma_blk_device_attach(device);
+	} else if (!value && device->attached) {
+		ret = krdma_blk_device_shut(device);
+		if (!ret)
+			krdma_blk_device_detach(device);
+	}
+	mutex_unlock(&device->lock);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_device_, enabled);
+
+/*
+ * What became of them
+ */
+
+static ssize_t krdma_blk_device_state_show(struct config_item *item, char *page)
+{
+	enum krdma_blk_state state = krdma_blk_path_state(to_device(item));
+
+	return sysfs_emit(page, "%s\n", krdma_blk_state_name(state));
+}
+CONFIGFS_ATTR_RO(krdma_blk_device_, state);
+
+static ssize_t krdma_blk_device_error_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_device *device = to_device(item);
+	ssize_t length;
+
+	spin_lock_irq(&device->state_lock);
+	length = sysfs_emit(page, "%s\n", device->error);
+	spin_unlock_irq(&device->state_lock);
+	return length;
+}
+CONFIGFS_ATTR_RO(krdma_blk_device_, error);
+
+static ssize_t krdma_blk_device_disk_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_device *device = to_device(item);
+	ssize_t length = 0;
+
+	mutex_lock(&device->lock);
+	if (device->disk)
+		length = sysfs_emit(page, "%s\n", device->disk->disk_name);
+	mutex_unlock(&device->lock);
+	return length;
+}
+CONFIGFS_ATTR_RO(krdma_blk_device_, disk);
+
+static struct configfs_attribute *krdma_blk_device_attrs[] = {
+	&krdma_blk_device_attr_remote,
+	&krdma_blk_device_attr_export,
+	&krdma_blk_device_attr_secret,
+	&krdma_blk_device_attr_queues,
+	&krdma_blk_device_attr_hold_seconds,
+	&krdma_blk_device_attr_force,
+	&krdma_blk_device_attr_enabled,
+	&krdma_blk_device_attr_state,
+	&krdma_blk_device_attr_error,
+	&krdma_blk_device_attr_disk,
+	NULL,
+};
+
+/*
+ * Making and ending
+ */
+
+static struct configfs_item_operations krdma_blk_device_item_ops = {
+	.release = krdma_blk_device_release,
+};
+
+static const struct config_item_type krdma_blk_device_type = {
+	.ct_item_ops = &krdma_blk_device_item_ops,
+	.ct_attrs = krdma_blk_device_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_item *krdma_blk_device_make(struct config_group *group, const char *name)
+{
+	struct krdma_blk_device *device;
+
+	device = kzalloc_obj(*device, GFP_KERNEL);
+	if (!device)
+		return ERR_PTR(-ENOMEM);
+
+	mutex_init(&device->lock);
+	spin_lock_init(&device->open_lock);
+	device->queue_count = 1;
+	device->hold_seconds = KRDMA_BLK_HOLD_SECONDS;
+	/* Until it is said otherwise, the export's name is the device's. */
+	strscpy(device->name, name, sizeof(device->name));
+	krdma_blk_path_init(device);
+	config_item_init_type_name(&device->item, name, &krdma_blk_device_type);
+	return &device->item;
+}
+
+/* Writers of attributes have left, and none comes any more.  Nobody can be refused here. */
+static void krdma_blk_device_drop(struct config_group *group, struct config_item *item)
+{
+	struct krdma_blk_device *device = to_device(item);
+
+	mutex_lock(&device->lock);
+	if (device->attached)
+		krdma_blk_device_detach(device);
+	mutex_unlock(&device->lock);
+	config_item_put(item);
+}
+
+static struct configfs_group_operations krdma_blk_devices_group_ops = {
+	.make_item = krdma_blk_device_make,
+	.drop_item = krdma_blk_device_drop,
+};
+
+const struct config_item_type krdma_blk_devices_type = {
+	.ct_group_ops = &krdma_blk_devices_group_ops,
+	.ct_owner = THIS_MODULE,
+};

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The disk of a device: /dev/krdmabN.
+ */
+#include <linux/err.h>
+#include <linux/idr.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/wait_bit.h>
+
+#include "blk.h"
+#include "device.h"
+
+/* Long requests keep others waiting, and are no faster. */
+#define KRDMA_BLK_REQUEST_MAX	SZ_1M
+
+#define KRDMA_BLK_TIMEOUT	(30 * HZ)
+
+static DEFINE_IDA(krdma_blk_disks);
+
+/* Disks whose last reference has not gone. */
+static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
+
+/*
+ * Operations
+ */
+
+static int krdma_blk_open(struct gendisk *disk, blk_mode_t mode)
+{
+	struct krdma_blk_device *device = disk->private_data;
+	int ret = 0;
+
+	spin_lock(&device->open_lock);
+	if (device->closing)
+		ret = -ENXIO;
+	else
+		device->opens++;
+	spin_unlock(&device->open_lock);
+	return ret;
+}
+
+KRDMA_BLK_OPEN(krdma_blk_open)
+
+static void krdma_blk_release(struct gendisk *disk)
+{
+	struct krdma_blk_device *device = disk->private_data;
+
+	spin_lock(&device->open_lock);
+	device->opens--;
+	spin_unlock(&device->open_lock);
+}
+
+KRDMA_BLK_RELEASE(krdma_blk_release)
+
+static void krdma_blk_free_disk(struct gendisk *disk)
+{
+	struct krdma_blk_device *device = disk->private_data;
+
+	ida_free(&krdma_blk_disks, device->disk_index);
+	config_item_put(&device->item);
+	if (atomic_dec_and_test(&krdma_blk_disk_count))
+		wake_up_var(&krdma_blk_disk_count);
+}
+
+static const struct block_device_operations krdma_blk_disk_ops = {
+	.owner = THIS_MODULE,
+	.open = KRDMA_BLK_OPEN_OP(krdma_blk_open),
+	.release = KRDMA_BLK_RELEASE_OP(krdma_blk_release),
+	.free_disk = krdma_blk_free_disk,
+};
+
+/*
+ * What sysfs tells of it, in the disk's folder "krdma".  The device does not end
+ * before the disk has left there.
+ */
+
+static struct krdma_blk_device *krdma_blk_of(struct device *dev)
+{
+	return dev_to_disk(dev)->private_data;
+}
+
+static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", config_item_name(&krdma_blk_of(dev)->item));
+}
+static DEVICE_ATTR_RO(name);
+
+static ssize_t export_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", krdma_blk_of(dev)->name);
+}
+static DEVICE_ATTR_RO(export);
+
+static ssize_t remote_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct krdma_blk_device *device = krdma_blk_of(dev);
+
+	return sysfs_emit(page, "%pISpc\n", &device->remotes.of[READ_ONCE(device->remote)]);
+}
+static DEVICE_ATTR_RO(remote);
+
+static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	enum krdma_blk_state state = krdma_blk_path_state(krdma_blk_of(dev));
+
+	return sysfs_emit(page, "%s\n", krdma_blk_state_name(state));
+}
+static DEVICE_ATTR_RO(state);
+
+static ssize_t reconnects_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(&krdma_blk_of(dev)->reconnects));
+}
+static DEVICE_ATTR_RO(reconnects);
+
+static struct attribute *krdma_blk_disk_attrs[] = {
+	&dev_attr_name.attr,
+	&dev_attr_export.attr,
+	&dev_attr_remote.attr,
+	&dev_attr_state.attr,
+	&dev_attr_reconnects.attr,
+	NULL,
+};
+
+static const struct attribute_group krdma_blk_disk_group = {
+	.name = "krdma",
+	.attrs = krdma_blk_disk_attrs,
+};
+
+static const struct attribute_group *krdma_blk_disk_groups[] = {
+	&krdma_blk_disk_group,
+	NULL,
+};
+
+/*
+ * Its life
+ */
+
+static struct gendisk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
+{
+	const struct krdma_blk_geometry *geometry = &device->geometry;
+	struct queue_limits limits = {
+		.logical_block_size = geometry->block_size,
+		.physical_block_size = max_t(unsigned int, geometry->block_size, SZ_4K),
+		.io_min = geometry->block_size,
+		.io_opt = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX),
+		/* One operation is for one key. */
+		.chunk_sectors = geometry->chunk_size >> SECTOR_SHIFT,
+		.max_hw_sectors = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX) >>
+				  SECTOR_SHIFT,
+		.max_segments = KRDMA_BLK_SEGMENTS,
+		.max_segment_size = KRDMA_BLK_REQUEST_MAX,
+	};
+	struct gendisk *disk = blk_mq_alloc_disk(&device->set, &limits, device);
+
+	if (IS_ERR(disk))
+		return disk;
+	disk->fops = &krdma_blk_disk_ops;
+	disk->private_data = device;
+	snprintf(disk->disk_name, DISK_NAME_LEN, "krdmab%d", device->disk_index);
+	set_capacity(disk, geometry->size >> SECTOR_SHIFT);
+	set_disk_ro(disk, geometry->read_only);
+	return disk;
+}
+
+/**
+ * krdma_blk_disk_add - show a disk to everybody
+ * @device: the device, whose requests go through; its lock is held
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or a negative errno.
+ */
+int krdma_blk_disk_add(struct krdma_blk_device *device)
+{
+	struct gendisk *disk;
+	int ret;
+
+	ret = ida_alloc(&krdma_blk_disks, GFP_KERNEL);
+	if (ret < 0)
+		return ret;
+	device->disk_index = ret;
+	device->set = (struct blk_mq_tag_set) {
+		.ops = &krdma_blk_mq_ops,
+		.nr_hw_queues = device->queue_count,
+		.queue_depth = KRDMA_BLK_DEPTH,
+		.numa_node = NUMA_NO_NODE,
+		.cmd_size = sizeof(struct krdma_blk_request),
+		.timeout = KRDMA_BLK_TIMEOUT,
+		.flags = KRDMA_BLK_MQ_FLAGS,
+		.driver_data = device,
+	};
+	ret = blk_mq_alloc_tag_set(&device->set);
+	if (ret)
+		goto err_index;
+	disk = krdma_blk_disk_alloc(device);
+	if (IS_ERR(disk)) {
+		ret = PTR_ERR(disk);
+		goto err_set;
+	}
+
+	/* From here on the disk's end gives back the number and the item. */
+	config_item_get(&device->item);
+	atomic_inc(&krdma_blk_disk_count);
+	device->opens = 0;
+	device->closing = false;
+	device->disk = disk;
+	ret = device_add_disk(NULL, disk, krdma_blk_disk_groups);
+	if (ret) {
+		device->disk = NULL;
+		put_disk(disk);
+		blk_mq_free_tag_set(&device->set);
+	}
+	return ret;
+
+err_set:
+	blk_mq_free_tag_set(&device->set);
+err_index:
+	ida_free(&krdma_blk_disks, device->disk_index);
+	return ret;
+}
+
+/**
+ * krdma_blk_disk_remove - take a disk away from everybody
+ * @device: the device; its lock is held
+ *
+ * What was written and is not on its way yet is written, if it can be.  Those who have
+ * it open have it open, and nothing of it works.
+ *
+ * Context: process context; sleeps until all requests have ended.
+ */
+void krdma_blk_disk_remove(struct krdma_blk_device *device)
+{
+	del_gendisk(device->disk);
+	blk_mq_free_tag_set(&device->set);
+	put_disk(device->disk);
+	device->disk = NULL;
+}
+
+/**
+ * krdma_blk_disks_wait - wait until no disk is left
+ *
+ * Context: process context; sleeps.
+ */
+void krdma_blk_disks_wait(void)
+{
+	wait_var_event(&krdma_blk_disk_count, !atomic_read(&krdma_blk_disk_count));
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exports as configfs shows them: exports/NAME/.
+ *
+ * Settings change while an export is disabled; enabling takes the memory, and
+ * disabling gives it back when nobody is connected any more.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+
+#include <krdma/krdma.h>
+
+#include "blk.h"
+#include "export.h"
+
+static struct krdma_blk_export *to_export(struct config_item *item)
+{
+	return container_of(item, struct krdma_blk_export, item);
+}
+
+/*
+ * Its life
+ */
+
+static int krdma_blk_export_enable(struct krdma_blk_export *export)
+{
+	int ret;
+
+	lockdep_assert_held(&export->lock);
+	if (!export->size || export->size % export->block_size)
+		return -EINVAL;
+
+	export->session = krdma_session_create(&init_net);
+	if (IS_ERR(export->session))
+		return PTR_ERR(export->session);
+	ret = krdma_blk_memory_alloc(&export->memory, export->size);
+	if (ret)
+		goto err_session;
+	export->generation = get_random_u64();
+	ret = krdma_blk_serve_begin(export);
+	if (ret)
+		goto err_memory;
+	export->enabled = true;
+	return 0;
+
+err_memory:
+	krdma_blk_memory_free(&export->memory);
+err_session:
+	krdma_session_put(export->session);
+	return ret;
+}
+
+static void krdma_blk_export_disable(struct krdma_blk_export *export)
+{
+	lockdep_assert_held(&export->lock);
+
+	krdma_blk_serve_end(export);
+	krdma_blk_memory_free(&export->memory);
+	krdma_session_put(export->session);
+	export->enabled = false;
+}
+
+static void krdma_blk_export_release(struct config_item *item)
+{
+	struct krdma_blk_export *export = to_export(item);
+
+	mutex_destroy(&export->lock);
+	kfree_sensitive(export);
+}
+
+/*
+ * Settings
+ */
+
+static ssize_t krdma_blk_export_size_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%llu\n", to_export(item)->size);
+}
+
+/* Each setting is read into a copy of its own first; this is where it changes. */
+#define KRDMA_BLK_SET(export, statement) ({			\
+	struct krdma_blk_export *__export = export;		\
+	int __ret = -EBUSY;					\
+								\
+	mutex_lock(&__export->lock);				\
+	if (!__export->enabled) {				\
+		statement;					\
+		__ret = 0;					\
+	}							\
+	mutex_unlock(&__export->lock);				\
+	__ret;							\
+})
+
+static ssize_t krdma_blk_export_size_store(struct config_item *item, const char *page, size_t count)
+{
+	char *end;
+	u64 size = memparse(page, &end);
+	int ret;
+
+	if (end == page || (*end && *end != '\n') || !size || size > S64_MAX || size % SZ_512)
+		return -EINVAL;
+	ret = KRDMA_BLK_SET(to_export(item), to_export(item)->size = size);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, size);
+
+static ssize_t krdma_blk_export_block_size_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_export(item)->block_size);
+}
+
+static ssize_t krdma_blk_export_block_size_store(struct config_item *item, const char *page,
+						 size_t count)
+{
+	u32 block_size;
+	int ret;
+
+	if (kstrtou32(page, 0, &block_size) || (block_size != SZ_512 && block_size != SZ_4K))
+		return -EINVAL;
+	ret = KRDMA_BLK_SET(to_export(item), to_export(item)->block_size = block_size);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, block_size);
+
+static ssize_t krdma_blk_export_set_bool(struct config_item *item, const char *page, size_t count,
+					 bool *setting)
+{
+	bool value;
+	int ret;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	ret = KRDMA_BLK_SET(to_export(item), *setting = value);
+	return ret ?: count;
+}
+
+static ssize_t krdma_blk_export_read_only_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_export(item)->read_only);
+}
+
+static ssize_t krdma_blk_export_read_only_store(struct config_item *item, const char *page,
+						size_t count)
+{
+	return krdma_blk_export_set_bool(item, page, count, &to_export(item)->read_only);
+}
+CONFIGFS_ATTR(krdma_blk_export_, read_only);
+
+static ssize_t krdma_blk_export_exclusive_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_export(item)->exclusive);
+}
+
+static ssize_t krdma_blk_export_exclusive_store(struct config_item *item, const char *page,
+						size_t count)
+{
+	return krdma_blk_export_set_bool(item, page, count, &to_export(item)->exclusive);
+}
+CONFIGFS_ATTR(krdma_blk_export_, exclusive);
+
+static ssize_t krdma_blk_export_secret_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	struct krdma_blk_export *export = to_export(item);
+	u8 secret[KRDMA_BLK_SECRET_MAX];
+	int ret;
+
+	ret = krdma_blk_read_secret(page, count, secret);
+	if (!ret)
+		ret = KRDMA_BLK_SET(export, memcpy(export->secret, secret, sizeof(secret)));
+	memzero_explicit(secret, sizeof(secret));
+	return ret ?: count;
+}
+CONFIGFS_ATTR_WO(krdma_blk_export_, secret);
+
+static ssize_t krdma_blk_export_allow_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_export *export = to_export(item);
+	ssize_t length;
+
+	mutex_lock(&export->lock);
+	length = krdma_blk_print_nets(&export->allow, page);
+	mutex_unlock(&export->lock);
+	return length;
+}
+
+static ssize_t krdma_blk_export_allow_store(struct config_item *item, const char *page,
+					    size_t count)
+{
+	struct krdma_blk_export *export = to_export(item);
+	struct krdma_blk_nets *nets;
+	int ret;
+
+	nets = kzalloc_obj(*nets, GFP_KERNEL);
+	if (!nets)
+		return -ENOMEM;
+	ret = krdma_blk_parse_nets(page, count, nets);
+	if (!ret)
+		ret = KRDMA_BLK_SET(export, export->allow = *nets);
+	kfree(nets);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, allow);
+
+static ssize_t krdma_blk_export_enabled_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_export(item)->enabled);
+}
+
+static ssize_t krdma_blk_export_enabled_store(struct config_item *item, const char *page,
+					      size_t count)
+{
+	struct krdma_blk_export *export = to_export(item);
+	int ret = 0;
+	bool value;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	mutex_lock(&export->lock);
+	if (value && !export->enabled)
+		ret = krdma_blk_export_enable(export);
+	else if (!value && export->enabled)
+		krdma_blk_export_disable(export);
+	mutex_unlock(&export->lock);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, enabled);
+
+/*
+ * Counters
+ */
+
+static ssize_t krdma_blk_export_connections_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", krdma_blk_serve_count(to_export(item)));
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, connections);
+
+static ssize_t krdma_blk_export_print(const atomic64_t *counter, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(counter));
+}
+
+static ssize_t krdma_blk_export_accepted_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->accepted, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, accepted);
+
+static ssize_t krdma_blk_export_refused_address_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->refused_address, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, refused_address);
+
+static ssize_t krdma_blk_export_refused_secret_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->refused_secret, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, refused_secret);
+
+static ssize_t krdma_blk_export_refused_busy_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->refused_busy, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, refused_busy);
+
+static ssize_t krdma_blk_export_refused_other_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->refused_other, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, refused_other);
+
+static struct configfs_attribute *krdma_blk_export_attrs[] = {
+	&krdma_blk_export_attr_size,
+	&krdma_blk_export_attr_block_size,
+	&krdma_blk_export_attr_read_only,
+	&krdma_blk_export_attr_exclusive,
+	&krdma_blk_export_attr_secret,
+	&krdma_blk_export_attr_allow,
+	&krdma_blk_export_attr_enabled,
+	&krdma_blk_export_attr_connections,
+	&krdma_blk_export_attr_accepted,
+	&krdma_blk_export_attr_refused_address,
+	&krdma_blk_export_attr_refused_secret,
+	&krdma_blk_export_attr_refused_busy,
+	&krdma_blk_export_attr_refused_other,
+	NULL,
+};
+
+/*
+ * Making and ending
+ */
+
+static struct configfs_item_operations krdma_blk_export_item_ops = {
+	.release = krdma_blk_export_release,
+};
+
+static const struct config_item_type krdma_blk_export_type = {
+	.ct_item_ops = &krdma_blk_export_item_ops,
+	.ct_attrs = krdma_blk_export_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_item *krdma_blk_export_make(struct config_group *group, const char *name)
+{
+	struct krdma_blk_export *export;
+
+	if (strlen(name) > KRDMA_BLK_NAME_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	export = kzalloc_obj(*export, GFP_KERNEL);
+	if (!export)
+		return ERR_PTR(-ENOMEM);
+
+	mutex_init(&export->lock);
+	export->block_size = SZ_4K;
+	memcpy(export->name, name, strlen(name));
+	krdma_blk_serve_init(export);
+	config_item_init_type_name(&export->item, name, &krdma_blk_export_type);
+	return &export->item;
+}
+
+/* Writers of attributes have left, and none comes any more. */
+static void krdma_blk_export_drop(struct config_group *group, struct config_item *item)
+{
+	struct krdma_blk_export *export = to_export(item);
+
+	mutex_lock(&export->lock);
+	if (export->enabled)
+		krdma_blk_export_disable(export);
+	mutex_unlock(&export->lock);
+	config_item_put(item);
+}
+
+static struct configfs_group_operations krdma_blk_exports_group_ops = {
+	.make_item = krdma_blk_export_make,
+	.drop_item = krdma_blk_export_drop,
+};
+
+const struct config_item_type krdma_blk_exports_type = {
+	.ct_group_ops = &krdma_blk_exports_group_ops,
+	.ct_owner = THIS_MODULE,
+};

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * krdma_blk: a block device in another host's memory.
+ */
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "../krdma/version.h"
+#include "blk.h"
+#include "wire.h"
+
+struct workqueue_struct *krdma_blk_workqueue;
+
+/**
+ * krdma_blk_read_secret - a secret as a person writes it
+ * @page: what was written; the line's end does not count
+ * @count: how much
+ * @secret: filled in, KRDMA_BLK_SECRET_MAX bytes; nothing written: no secret
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL: it is too long.
+ */
+int krdma_blk_read_secret(const char *page, size_t count, u8 *secret)
+{
+	if (count && page[count - 1] == '\n')
+		count--;
+	if (count > KRDMA_BLK_SECRET_MAX)
+		return -EINVAL;
+	memset(secret, 0, KRDMA_BLK_SECRET_MAX);
+	memcpy(secret, page, count);
+	return 0;
+}
+
+static ssize_t krdma_blk_root_listen_show(struct config_item *item, char *page)
+{
+	return krdma_blk_listen_show(page);
+}
+
+static ssize_t krdma_blk_root_listen_store(struct config_item *item, const char *page,
+					   size_t count)
+{
+	return krdma_blk_listen_store(page, count);
+}
+CONFIGFS_ATTR(krdma_blk_root_, listen);
+
+static struct configfs_attribute *krdma_blk_root_attrs[] = {
+	&krdma_blk_root_attr_listen,
+	NULL,
+};
+
+static const struct config_item_type krdma_blk_root_type = {
+	.ct_attrs = krdma_blk_root_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_group krdma_blk_exports;
+static struct config_group krdma_blk_devices;
+
+static struct configfs_subsystem krdma_blk_root = {
+	.su_group = {
+		.cg_item = {
+			.ci_namebuf = "krdma_blk",
+			.ci_type = &krdma_blk_root_type,
+		},
+	},
+};
+
+static int __init krdma_blk_init(void)
+{
+	int ret;
+
+	krdma_blk_workqueue = alloc_workqueue("krdma_blk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!krdma_blk_workqueue)
+		return -ENOMEM;
+
+	mutex_init(&krdma_blk_root.su_mutex);
+	config_group_init(&krdma_blk_root.su_group);
+	config_group_init_type_name(&krdma_blk_exports, "exports", &krdma_blk_exports_type);
+	configfs_add_default_group(&krdma_blk_exports, &krdma_blk_root.su_group);
+	config_group_init_type_name(&krdma_blk_devices, "devices", &krdma_blk_devices_type);
+	configfs_add_default_group(&krdma_blk_devices, &krdma_blk_root.su_group);
+	ret = configfs_register_subsystem(&krdma_blk_root);
+	if (ret)
+		destroy_workqueue(krdma_blk_workqueue);
+	return ret;
+}
+module_init(krdma_blk_init);
+
+static void __exit krdma_blk_exit(void)
+{
+	/* Each export and each device has kept the module until here. */
+	configfs_unregister_subsystem(&krdma_blk_root);
+	krdma_blk_disks_wait();
+	destroy_workqueue(krdma_blk_workqueue);
+}
+module_exit(krdma_blk_exit);
+
+MODULE_DESCRIPTION("Block devices in another host's memory, over RDMA");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(KRDMA_VERSION);
+MODULE_IMPORT_NS("KRDMA");

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of an export, and what devices know of it.
+ *
+ * It is taken in slabs of 2 MiB, each in blocks as large as can be had, because each
+ * slab is to be registered at once.  A device that can register fewer pages at a time
+ * has several keys for a slab.
+ */
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include <krdma/krdma.h>
+
+#include "memory.h"
+#include "wire.h"
+
+#define KRDMA_BLK_SLAB_SIZE	SZ_2M
+#define KRDMA_BLK_SLAB_PAGES	(KRDMA_BLK_SLAB_SIZE / PAGE_SIZE)
+#define KRDMA_BLK_SLAB_ORDER	ilog2(KRDMA_BLK_SLAB_PAGES)
+
+/*
+ * Slabs
+ */
+
+static void krdma_blk_slab_free(struct krdma_blk_slab *slab)
+{
+	while (slab->count)
+		__free_pages(slab->blocks[--slab->count], slab->order);
+	kfree(slab->blocks);
+	slab->blocks = NULL;
+}
+
+static int krdma_blk_slab_alloc_order(struct krdma_blk_slab *slab, unsigned int order)
+{
+	unsigned int count = KRDMA_BLK_SLAB_PAGES >> order;
+	/* The last pages are not worth a process: whoever wants the export is told. */
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+		    (order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL);
+
+	slab->order = order;
+	slab->count = 0;
+	slab->blocks = kmalloc_objs(struct page *, count, GFP_KERNEL);
+	if (!slab->blocks)
+		return -ENOMEM;
+	while (slab->count < count) {
+		struct page *block = alloc_pages(gfp, order);
+
+		if (!block) {
+			krdma_blk_slab_free(slab);
+			return -ENOMEM;
+		}
+		slab->blocks[slab->count++] = block;
+	}
+	return 0;
+}
+
+static int krdma_blk_slab_alloc(struct krdma_blk_slab *slab)
+{
+	static const unsigned int orders[] = {
+		KRDMA_BLK_SLAB_ORDER, KRDMA_BLK_SLAB_ORDER / 2, 0,
+	};
+	int ret = -ENOMEM;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(orders) && ret; i++)
+		ret = krdma_blk_slab_alloc_order(slab, orders[i]);
+	return ret;
+}
+
+/**
+ * krdma_blk_memory_alloc - take memory
+ * @memory: filled in, unless it fails
+ * @size: how much, in bytes
+ *
+ * It is zero.
+ *
+ * Context: process context; sleeps, until a signal.
+ * Return: 0; -ENOMEM; -EINTR: a signal; -EFBIG: more than can be described to a client.
+ */
+int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size)
+{
+	u64 count = size / KRDMA_BLK_SLAB_SIZE + !!(size % KRDMA_BLK_SLAB_SIZE);
+	int ret = 0;
+
+	if (count > KRDMA_BLK_CHUNKS_MAX)
+		return -EFBIG;
+	memory->slab_count = 0;
+	memory->slabs = kvmalloc_objs(*memory->slabs, count, GFP_KERNEL);
+	if (!memory->slabs)
+		return -ENOMEM;
+
+	while (memory->slab_count < count && !ret) {
+		if (signal_pending(current))
+			ret = -EINTR;
+		else
+			ret = krdma_blk_slab_alloc(&memory->slabs[memory->slab_count]);
+		if (!ret)
+			memory->slab_count++;
+		cond_resched();
+	}
+	if (ret)
+		krdma_blk_memory_free(memory);
+	return ret;
+}
+
+/**
+ * krdma_blk_memory_free - give memory back
+ * @memory: the memory, or what is left of it; no device knows of it
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_memory_free(struct krdma_blk_memory *memory)
+{
+	while (memory->slab_count) {
+		krdma_blk_slab_free(&memory->slabs[--memory->slab_count]);
+		cond_resched();
+	}
+	kvfree(memory->slabs);
+	memory->slabs = NULL;
+}
+
+/* The part of a slab that begins at @offset, as @sg; the number of entries. */
+static unsigned int krdma_blk_slab_sg(const struct krdma_blk_slab *slab, u32 offset, u32 length,
+				      struct scatterlist *sg)
+{
+	u32 block_size = PAGE_SIZE << slab->order;
+	unsigned int count = 0;
+
+	sg_init_table(sg, max(length / block_size, 1U));
+	while (length) {
+		u32 at = offset % block_size;
+		u32 part = min(block_size - at, length);
+		struct page *page = slab->blocks[offset / block_size];
+
+		sg_set_page(&sg[count++], page + at / PAGE_SIZE, part, 0);
+		offset += part;
+		length -= part;
+	}
+	return count;
+}
+
+/*
+ * Windows
+ */
+
+static int krdma_blk_window_add_chunk(struct krdma_blk_window *window,
+				      const struct krdma_blk_memory *memory,
+				      struct krdma_session *session, u32 access,
+				      struct scatterlist *sg)
+{
+	u64 offset = (u64)window->chunk_count * window->chunk_size;
+	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
+	struct krdma_region_info info;
+	struct krdma_region *region;
+	unsigned int entries;
+
+	entries = krdma_blk_slab_sg(slab, offset % KRDMA_BLK_SLAB_SIZE, window->chunk_size, sg);
+	region = krdma_region_map_sg(session, window->dev, sg, entries, access);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+
+	krdma_region_query(region, &info);
+	window->table[window->chunk_count] = (struct krdma_blk_entry) {
+		.addr = cpu_to_le64(info.remote_addr),
+		.key = cpu_to_le32(info.remote_key),
+	};
+	window->chunks[window->chunk_count++] = region;
+	return 0;
+}
+
+static int krdma_blk_window_fill(struct krdma_blk_window *window,
+				 const struct krdma_blk_memory *memory,
+				 struct krdma_session *session, bool read_only)
+{
+	u32 count = memory->slab_count * (KRDMA_BLK_SLAB_SIZE / window->chunk_size);
+	u32 access = KRDMA_ACCESS_REMOTE_READ;
+	struct scatterlist *sg;
+	int ret = 0;
+
+	if (!read_only)
+		access |= KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE;
+	window->chunks = kvzalloc_objs(*window->chunks, count, GFP_KERNEL);
+	window->table = kvzalloc_objs(*window->table, count, GFP_KERNEL);
+	sg = kmalloc_objs(*sg, KRDMA_BLK_SLAB_PAGES, GFP_KERNEL);
+	if (!window->chunks || !window->table || !sg)
+		ret = -ENOMEM;
+	while (!ret && window->chunk_count < count)
+		ret = krdma_blk_window_add_chunk(window, memory, session, access, sg);
+	kfree(sg);
+	if (ret)
+		return ret;
+
+	window->table_region = krdma_region_map(session, window->dev, window->table,
+						array_size(count, sizeof(*window->table)),
+						KRDMA_ACCESS_REMOTE_READ);
+	return PTR_ERR_OR_ZERO(window->table_region);
+}
+
+/**
+ * krdma_blk_window_open - let a device reach an export's memory
+ * @memory: the memory
+ * @session: whose peers are to reach it
+ * @device_id: the device
+ * @read_only: they shall only read
+ *
+ * Context: process context; may sleep.
+ * Return: the window, for krdma_blk_window_close(), or an ERR_PTR: -EOPNOTSUPP: the
+ * device speaks iWARP, where a write that has completed need not have arrived, or
+ * cannot register memory; or an error of krdma_region_map().
+ */
+struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
+					       struct krdma_session *session, u32 device_id,
+					       bool read_only)
+{
+	struct krdma_blk_window *window;
+	struct krdma_device_attr attr;
+	int ret;
+
+	window = kzalloc_obj(*window, GFP_KERNEL);
+	if (!window)
+		return ERR_PTR(-ENOMEM);
+	window->device_id = device_id;
+	window->dev = krdma_device_get(&init_net, device_id);
+	ret = -ENODEV;
+	if (!window->dev)
+		goto err_close;
+	ret = krdma_device_query_attr(window->dev, &attr);
+	if (ret)
+		goto err_close;
+	ret = -EOPNOTSUPP;
+	if (attr.transport != KRDMA_TRANSPORT_IB || !attr.limits.max_fast_reg_pages)
+		goto err_close;
+
+	window->chunk_size = min_t(u64, KRDMA_BLK_SLAB_SIZE,
+				   rounddown_pow_of_two(attr.limits.max_fast_reg_pages) *
+				   PAGE_SIZE);
+	ret = krdma_blk_window_fill(window, memory, session, read_only);
+	if (ret)
+		goto err_close;
+	return window;
+
+err_close:
+	krdma_blk_window_close(window);
+	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_blk_window_close - a device reaches the memory no more
+ * @window: the window; nobody of its device is connected, and it is in no list
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_window_close(struct krdma_blk_window *window)
+{
+	/* Nothing here posts with them, so none can be busy. */
+	if (!IS_ERR_OR_NULL(window->table_region))
+		WARN_ON_ONCE(krdma_region_release(window->table_region));
+	while (window->chunk_count)
+		WARN_ON_ONCE(krdma_region_release(window->chunks[--window->chunk_count]));
+	kvfree(window->table);
+	kvfree(window->chunks);
+	if (window->dev)
+		krdma_device_put(window->dev);
+	kfree(window);
+}
+
+/**
+ * krdma_blk_window_is_gone - has its device been removed?
+ * @window: the window
+ *
+ * Context: process context; may sleep.
+ * Return: whether it has.
+ */
+bool krdma_blk_window_is_gone(const struct krdma_blk_window *window)
+{
+	struct krdma_device_attr attr;
+
+	return krdma_device_query_attr(window->dev, &attr) == -ENODEV;
+}

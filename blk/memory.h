@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory of an export, and what devices know of it.
+ */
+#ifndef _KRDMA_BLK_MEMORY_H
+#define _KRDMA_BLK_MEMORY_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct krdma_blk_entry;
+struct krdma_device;
+struct krdma_region;
+struct krdma_session;
+
+/**
+ * struct krdma_blk_slab - memory that lies together, or nearly so
+ * @order: of its blocks
+ * @count: how many blocks there are
+ * @blocks: their first pages
+ */
+struct krdma_blk_slab {
+	unsigned int order;
+	unsigned int count;
+	struct page **blocks;
+};
+
+/**
+ * struct krdma_blk_memory - all of an export's memory
+ * @slab_count: how many slabs are there
+ * @slabs: all of them
+ */
+struct krdma_blk_memory {
+	unsigned long slab_count;
+	struct krdma_blk_slab *slabs;
+};
+
+/**
+ * struct krdma_blk_window - the memory, as peers of one device reach it
+ * @node: in the list of the export's; its owner's
+ * @dev: the device
+ * @device_id: its number
+ * @chunk_size: what one key is for, in bytes
+ * @chunk_count: how many keys there are
+ * @chunks: what they are keys of
+ * @table: what peers read to know the keys
+ * @table_region: the table's
+ */
+struct krdma_blk_window {
+	struct list_head node;
+	struct krdma_device *dev;
+	u32 device_id;
+	u32 chunk_size;
+	u32 chunk_count;
+	struct krdma_region **chunks;
+	struct krdma_blk_entry *table;
+	struct krdma_region *table_region;
+};
+
+int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);
+void krdma_blk_memory_free(struct krdma_blk_memory *memory);
+
+struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
+					       struct krdma_session *session, u32 device_id,
+					       bool read_only);
+void krdma_blk_window_close(struct krdma_blk_window *window);
+bool krdma_blk_window_is_gone(const struct krdma_blk_window *window);
+
+#endif /* _KRDMA_BLK_MEMORY_H */

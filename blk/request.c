@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests: between their pages and the peer's memory, with nothing in between.
+ *
+ * A request is posted, or it is held: it is in its queue's list then, until there is
+ * a connection or the wait is over.  One that was posted and came back with an error
+ * is held too, because the peer may have it in part: it is done again as a whole.  So
+ * nothing is told to the block layer before its time, and nothing is left untold:
+ *
+ * - what is posted completes, for every connection ends;
+ * - what is held is posted when the connections stand again, or fails when
+ *   krdma_blk_path_gives_up().
+ *
+ * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the
+ * peer's device has taken, and whoever reads the memory through a device reads it
+ * behind that.  The memory itself forgets with its host.  So there is no cache to be
+ * flushed.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+
+#include "device.h"
+
+/* A request that has broken so many connections would break the next one, too. */
+#define KRDMA_BLK_FAILURES_MAX	3
+
+static enum dma_data_direction krdma_blk_direction(struct request *rq)
+{
+	return rq_data_dir(rq) == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/*
+ * Posting
+ */
+
+/* 0, -ENOMEM if its pages cannot be mapped now, or an error of krdma_conn_post(). */
+static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request)
+{
+	struct request *rq = blk_mq_rq_from_pdu(request);
+	u64 at = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
+	const struct krdma_blk_chunk *chunk = &queue->chunks[at >> queue->chunk_shift];
+	u64 chunk_mask = (1ULL << queue->chunk_shift) - 1;
+	struct krdma_request post = {
+		.cookie = (uintptr_t)rq,
+		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
+		.sges = request->sges,
+		.remote_addr = chunk->addr + (at & chunk_mask),
+		.remote_key = chunk->key,
+	};
+	struct scatterlist *sg;
+	int mapped;
+	int ret;
+	int i;
+
+	lockdep_assert_held(&queue->lock);
+
+	mapped = krdma_conn_map_sg(queue->conn, request->sg, request->entries,
+				   krdma_blk_direction(rq));
+	if (mapped < 0)
+		return mapped == -EIO ? -ENOMEM : mapped;
+	post.sge_count = mapped;
+	for_each_sg(request->sg, sg, mapped, i)
+		request->sges[i] = (struct krdma_sge) {
+			.addr = sg_dma_address(sg),
+			.length = sg_dma_len(sg),
+			.key = krdma_conn_local_key(queue->conn),
+		};
+
+	/* It may complete before the call returns. */
+	WRITE_ONCE(request->posted, true);
+	ret = krdma_conn_post(queue->conn, &post, 1);
+	if (ret == 1)
+		return 0;
+	WRITE_ONCE(request->posted, false);
+	krdma_conn_unmap_sg(queue->conn, request->sg, request->entries, krdma_blk_direction(rq));
+	return ret;
+}
+
+/* It waits for a connection; false: nothing is waited for any more. */
+static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
+				   struct krdma_blk_request *request)
+{
+	lockdep_assert_held(&queue->lock);
+
+	if (krdma_blk_path_gives_up(queue->device))
+		return false;
+	list_add_tail(&request->node, &queue->held);
+	return true;
+}
+
+/* Has the connection ended, so that another one may take what this one did not? */
+static bool krdma_blk_is_lost(int error)
+{
+	return error == -ENOTCONN || error == -ENODEV;
+}
+
+static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				       const struct blk_mq_queue_data *bd)
+{
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(bd->rq);
+	struct krdma_blk_queue *queue = hctx->driver_data;
+	blk_status_t result = BLK_STS_OK;
+	unsigned long flags;
+	int ret = -EAGAIN;
+
+	if (req_op(bd->rq) != REQ_OP_READ && req_op(bd->rq) != REQ_OP_WRITE)
+		return BLK_STS_NOTSUPP;
+
+	request->posted = false;
+	request->failures = 0;
+	sg_init_table(request->sg, KRDMA_BLK_SEGMENTS);
+	request->entries = blk_rq_map_sg(bd->rq, request->sg);
+	blk_mq_start_request(bd->rq);
+
+	spin_lock_irqsave(&queue->lock, flags);
+	/* Not ahead of those that wait. */
+	if (queue->open && list_empty(&queue->held))
+		ret = krdma_blk_request_post(queue, request);
+	if (ret == -ENOMEM)
+		result = BLK_STS_RESOURCE;
+	else if (ret == -EAGAIN || krdma_blk_is_lost(ret))
+		result = krdma_blk_request_hold(queue, request) ? BLK_STS_OK : BLK_STS_IOERR;
+	else if (ret)
+		result = BLK_STS_IOERR;
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	if (krdma_blk_is_lost(ret))
+		krdma_blk_path_lost(queue->device);
+	return result;
+}
+
+/**
+ * krdma_blk_queue_push - post what waits, as far as there is room
+ * @queue: the queue
+ *
+ * Context: any but NMI.
+ */
+void krdma_blk_queue_push(struct krdma_blk_queue *queue)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(refused);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	while (queue->open && !list_empty(&queue->held)) {
+		request = list_first_entry(&queue->held, struct krdma_blk_request, node);
+		list_del(&request->node);
+		ret = krdma_blk_request_post(queue, request);
+		if (ret == -EAGAIN || krdma_blk_is_lost(ret)) {
+			list_add(&request->node, &queue->held);
+			break;
+		}
+		if (ret) {
+			request->result = ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
+			list_add_tail(&request->node, &refused);
+		}
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	if (krdma_blk_is_lost(ret))
+		krdma_blk_path_lost(queue->device);
+	list_for_each_entry_safe(request, next, &refused, node) {
+		struct request *rq = blk_mq_rq_from_pdu(request);
+
+		if (request->result == BLK_STS_RESOURCE)
+			blk_mq_requeue_request(rq, true);
+		else
+			blk_mq_complete_request(rq);
+	}
+}
+
+/**
+ * krdma_blk_queue_fail - nothing is waited for any more
+ * @queue: the queue, of a device of which krdma_blk_path_gives_up()
+ *
+ * Context: any but NMI.
+ */
+void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
+{
+	struct krdma_blk_request *request, *next;
+	LIST_HEAD(failed);
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_splice_init(&queue->held, &failed);
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	list_for_each_entry_safe(request, next, &failed, node) {
+		request->result = BLK_STS_IOERR;
+		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+	}
+}
+
+/*
+ * Completing
+ */
+
+static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
+				     struct krdma_blk_request *request, u8 status)
+{
+	unsigned long flags;
+	bool held = false;
+
+	/* What was flushed has the end of another one to thank. */
+	if (status != KRDMA_STATUS_FLUSHED)
+		request->failures++;
+	if (request->failures < KRDMA_BLK_FAILURES_MAX) {
+		spin_lock_irqsave(&queue->lock, flags);
+		held = krdma_blk_request_hold(queue, request);
+		spin_unlock_irqrestore(&queue->lock, flags);
+	}
+	krdma_blk_path_lost(queue->device);
+	if (held)
+		return;
+	request->result = BLK_STS_IOERR;
+	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+}
+
+/**
+ * krdma_blk_request_done - an operation has ended
+ * @completion: which, and how
+ *
+ * Context: softirq, or where a connection ends.
+ */
+void krdma_blk_request_done(const struct krdma_completion *completion)
+{
+	struct request *rq = (struct request *)(uintptr_t)completion->cookie;
+	struct krdma_blk_queue *queue = completion->context;
+	struct krdma_blk_request *request;
+
+	/* That of the table. */
+	if (!rq) {
+		queue->read_status = completion->status;
+		complete(&queue->read_end);
+		return;
+	}
+
+	request = blk_mq_rq_to_pdu(rq);
+	krdma_conn_unmap_sg(completion->conn, request->sg, request->entries,
+			    krdma_blk_direction(rq));
+	WRITE_ONCE(request->posted, false);
+	if (completion->status) {
+		krdma_blk_request_failed(queue, request, completion->status);
+		return;
+	}
+	request->result = BLK_STS_OK;
+	blk_mq_complete_request(rq);
+}
+
+static void krdma_blk_complete_rq(struct request *rq)
+{
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_end_request(rq, request->result);
+}
+
+/*
+ * A connection whose peer does not answer breaks by itself, long before.  If one does
+ * not, its device is at fault, and the end of the connection gives back all requests.
+ * Those that are held have a limit of their own.
+ */
+static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
+{
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
+	struct krdma_blk_queue *queue = rq->mq_hctx->driver_data;
+
+	if (READ_ONCE(request->posted))
+		krdma_blk_path_lost(queue->device);
+	return BLK_EH_RESET_TIMER;
+}
+
+static int krdma_blk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
+{
+	struct krdma_blk_device *device = data;
+
+	hctx->driver_data = &device->queues[index];
+	return 0;
+}
+
+const struct blk_mq_ops krdma_blk_mq_ops = {
+	.queue_rq = krdma_blk_queue_rq,
+	.complete = krdma_blk_complete_rq,
+	.timeout = krdma_blk_timeout,
+	.init_hctx = krdma_blk_init_hctx,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the two ends of krdma_blk say to each other.
+ *
+ * It is said in the private data of the connection manager, and in a table of keys
+ * that the client reads; everything else is memory that is read and written.  All
+ * numbers are little-endian.
+ */
+#ifndef _KRDMA_BLK_WIRE_H
+#define _KRDMA_BLK_WIRE_H
+
+#include <linux/types.h>
+
+#define KRDMA_BLK_MAGIC		0x62646b72	/* "rkdb" */
+#define KRDMA_BLK_VERSION	1
+
+/* Where a server listens, unless it was told otherwise. */
+#define KRDMA_BLK_PORT		7475
+
+#define KRDMA_BLK_NAME_MAX	24
+#define KRDMA_BLK_SECRET_MAX	16
+
+/**
+ * struct krdma_blk_hello - comes with the request for a connection
+ * @magic: KRDMA_BLK_MAGIC
+ * @version: KRDMA_BLK_VERSION
+ * @flags: 0
+ * @queue: which of the client's connections this is, from 0
+ * @client: a random number: the same for all connections of one attachment, also for
+ *	those that take the place of broken ones
+ * @name: the export's, padded with zeroes
+ * @secret: likewise; all zero: none
+ *
+ * As long as what InfiniBand has room for.
+ */
+struct krdma_blk_hello {
+	__le32 magic;
+	u8 version;
+	u8 flags;
+	__le16 queue;
+	__le64 client;
+	char name[KRDMA_BLK_NAME_MAX];
+	u8 secret[KRDMA_BLK_SECRET_MAX];
+};
+
+static_assert(sizeof(struct krdma_blk_hello) == 56);
+
+/* Bits of &struct krdma_blk_welcome.flags. */
+#define KRDMA_BLK_READ_ONLY	0x01
+#define KRDMA_BLK_FLAGS		KRDMA_BLK_READ_ONLY
+
+/**
+ * struct krdma_blk_welcome - comes with the acceptance
+ * @magic: KRDMA_BLK_MAGIC
+ * @version: KRDMA_BLK_VERSION
+ * @flags: what the export is
+ * @reserved: 0
+ * @generation: a random number: the same as long as the memory keeps what was written
+ * @size: of the export, in bytes
+ * @table_addr: where &struct krdma_blk_entry are, one for each chunk
+ * @table_key: their key
+ * @block_size: in bytes
+ * @chunk_size: in bytes, a power of two; the last chunk may be shorter for the client
+ * @reserved2: 0
+ */
+struct krdma_blk_welcome {
+	__le32 magic;
+	u8 version;
+	u8 flags;
+	__le16 reserved;
+	__le64 generation;
+	__le64 size;
+	__le64 table_addr;
+	__le32 table_key;
+	__le32 block_size;
+	__le32 chunk_size;
+	__le32 reserved2;
+};
+
+static_assert(sizeof(struct krdma_blk_welcome) == 48);
+
+/* Where a chunk is. */
+struct krdma_blk_entry {
+	__le64 addr;
+	__le32 key;
+	__le32 reserved;
+};
+
+static_assert(sizeof(struct krdma_blk_entry) == 16);
+
+/**
+ * enum krdma_blk_reason - why a connection was refused
+ * @KRDMA_BLK_NOT_UNDERSTOOD: the hello is none
+ * @KRDMA_BLK_OTHER_VERSION: of a version that the server does not speak
+ * @KRDMA_BLK_NO_EXPORT: nothing of that name is exported
+ * @KRDMA_BLK_BAD_ADDRESS: not to this address
+ * @KRDMA_BLK_BAD_SECRET: not with this secret
+ * @KRDMA_BLK_BUSY: another client has it, and it is exclusive
+ * @KRDMA_BLK_FULL: there are too many connections
+ * @KRDMA_BLK_NO_MEMORY: the server could not register the memory with its device
+ * @KRDMA_BLK_NO_FABRIC: the server's device is not one over which this works
+ */
+enum krdma_blk_reason {
+	KRDMA_BLK_NOT_UNDERSTOOD = 1,
+	KRDMA_BLK_OTHER_VERSION = 2,
+	KRDMA_BLK_NO_EXPORT = 3,
+	KRDMA_BLK_BAD_ADDRESS = 4,
+	KRDMA_BLK_BAD_SECRET = 5,
+	KRDMA_BLK_BUSY = 6,
+	KRDMA_BLK_FULL = 7,
+	KRDMA_BLK_NO_MEMORY = 8,
+	KRDMA_BLK_NO_FABRIC = 9,
+};
+
+/**
+ * struct krdma_blk_refusal - comes with the rejection
+ * @magic: KRDMA_BLK_MAGIC
+ * @version: KRDMA_BLK_VERSION of the server
+ * @reason: &enum krdma_blk_reason
+ * @reserved: 0
+ */
+struct krdma_blk_refusal {
+	__le32 magic;
+	u8 version;
+	u8 reason;
+	__le16 reserved;
+};
+
+/**
+ * struct krdma_blk_geometry - a welcome that has been checked
+ * @generation: as there, as all others
+ * @size: in bytes
+ * @table_addr: of the table of keys
+ * @table_key: its key
+ * @block_size: in bytes
+ * @chunk_size: in bytes
+ * @chunks: how many there are
+ * @read_only: nothing can be written
+ */
+struct krdma_blk_geometry {
+	u64 generation;
+	u64 size;
+	u64 table_addr;
+	u32 table_key;
+	u32 block_size;
+	u32 chunk_size;
+	u32 chunks;
+	bool read_only;
+};
+
+/* The most chunks that there can be: their table is 16 MiB then. */
+#define KRDMA_BLK_CHUNKS_MAX	0x100000
+
+int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry);
+bool krdma_blk_same_secret(const u8 *a, const u8 *b);
+const char *krdma_blk_read_refusal(const void *data, size_t length);
+
+#endif /* _KRDMA_BLK_WIRE_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Older kernels' block layers, made to look like the newest one.  For krdma_blk, which
+ * includes it in place of <linux/blk-mq.h>.
+ */
+#ifndef _KRDMA_COMPAT_BLK_H
+#define _KRDMA_COMPAT_BLK_H
+
+#include <linux/blk-mq.h>
+
+/* Requests are merged unless a driver says otherwise. */
+#ifdef KC_BLK_SHOULD_MERGE
+#define KRDMA_BLK_MQ_FLAGS	BLK_MQ_F_SHOULD_MERGE
+#else
+#define KRDMA_BLK_MQ_FLAGS	0
+#endif
+
+/* A request knows its queue. */
+#ifdef KC_BLK_MAP_SG_QUEUE
+static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterlist *sg)
+{
+	return blk_rq_map_sg(rq->q, rq, sg);
+}
+
+#define blk_rq_map_sg		krdma_compat_blk_rq_map_sg
+#endif
+
+/* Opening a disk is told with the disk. */
+#ifdef KC_BLK_OPEN_BDEV
+#define blk_mode_t		fmode_t
+
+#define KRDMA_BLK_OPEN(function)						\
+static int function##_bdev(struct block_device *bdev, fmode_t mode)		\
+{										\
+	return function(bdev->bd_disk, mode);					\
+}
+
+#define KRDMA_BLK_RELEASE(function)						\
+static void function##_mode(struct gendisk *disk, fmode_t mode)		\
+{										\
+	function(disk);								\
+}
+
+#define KRDMA_BLK_OPEN_OP(function)	function##_bdev
+#define KRDMA_BLK_RELEASE_OP(function)	function##_mode
+#else
+#define KRDMA_BLK_OPEN(function)
+#define KRDMA_BLK_RELEASE(function)
+#define KRDMA_BLK_OPEN_OP(function)	function
+#define KRDMA_BLK_RELEASE_OP(function)	function
+#endif
+
+/* A disk is allocated with its limits. */
+#ifdef KC_BLK_LIMITS_LATER
+static inline struct gendisk *krdma_compat_blk_alloc_disk(struct blk_mq_tag_set *set,
+							  const struct queue_limits *limits,
+							  void *data)
+{
+	struct gendisk *disk = blk_mq_alloc_disk(set, data);
+
+	if (IS_ERR(disk))
+		return disk;
+	blk_queue_logical_block_size(disk->queue, limits->logical_block_size);
+	blk_queue_physical_block_size(disk->queue, limits->physical_block_size);
+	blk_queue_chunk_sectors(disk->queue, limits->chunk_sectors);
+	blk_queue_max_hw_sectors(disk->queue, limits->max_hw_sectors);
+	blk_queue_max_segments(disk->queue, limits->max_segments);
+	blk_queue_max_segment_size(disk->queue, limits->max_segment_size);
+	blk_queue_io_opt(disk->queue, limits->io_opt);
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, disk->queue);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, disk->queue);
+	return disk;
+}
+
+#undef blk_mq_alloc_disk
+#define blk_mq_alloc_disk	krdma_compat_blk_alloc_disk
+#endif
+
+#endif /* _KRDMA_COMPAT_BLK_H */
