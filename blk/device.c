@@ -74,28 +74,10 @@ static void krdma_blk_device_detach(struct krdma_blk_device *device)
 {
 	lockdep_assert_held(&device->lock);
 
-	spin_lock(&device->open_lock);
-	device->closing = true;
-	spin_unlock(&device->open_lock);
 	krdma_blk_path_give_up(device);
 	krdma_blk_disk_remove(device);
 	krdma_blk_path_close(device);
 	device->attached = false;
-}
-
-/* Nobody opens it from here on, or somebody has. */
-static int krdma_blk_device_shut(struct krdma_blk_device *device)
-{
-	int ret = 0;
-
-	lockdep_assert_held(&device->lock);
-	spin_lock(&device->open_lock);
-	if (device->opens && !device->force)
-		ret = -EBUSY;
-	else
-		device->closing = true;
-	spin_unlock(&device->open_lock);
-	return ret;
 }
 
 static void krdma_blk_device_release(struct config_item *item)
@@ -274,7 +256,7 @@ static ssize_t krdma_blk_device_enabled_store(struct config_item *item, const ch
 	if (value && !device->attached) {
 		ret = krdma_blk_device_attach(device);
 	} else if (!value && device->attached) {
-		ret = krdma_blk_device_shut(device);
+		ret = krdma_blk_disk_shut(device, device->force);
 		if (!ret)
 			krdma_blk_device_detach(device);
 	}
@@ -357,7 +339,6 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 		return ERR_PTR(-ENOMEM);
 
 	mutex_init(&device->lock);
-	spin_lock_init(&device->open_lock);
 	device->queue_count = 1;
 	device->hold_seconds = KRDMA_BLK_HOLD_SECONDS;
 	/* Until it is said otherwise, the export's name is the device's. */
@@ -373,8 +354,10 @@ static void krdma_blk_device_drop(struct config_group *group, struct config_item
 	struct krdma_blk_device *device = to_device(item);
 
 	mutex_lock(&device->lock);
-	if (device->attached)
+	if (device->attached) {
+		krdma_blk_disk_shut(device, true);
 		krdma_blk_device_detach(device);
+	}
 	mutex_unlock(&device->lock);
 	config_item_put(item);
 }

@@ -115,12 +115,8 @@ struct krdma_blk_request {
  * @geometry: what is attached
  * @set: tags
  * @disk: the disk
- * @disk_index: the number in its name
  * @queues: as many as @queue_count
  * @remote: which of @remotes is used
- * @open_lock: protects @opens and @closing
- * @opens: how often the disk is open
- * @closing: it is being detached, and can be opened no more
  * @state_lock: protects what follows.  Any context; inside the queues' locks.
  * @state: how it is
  * @stop: connections are not made any more
@@ -146,13 +142,8 @@ struct krdma_blk_device {
 	struct krdma_blk_geometry geometry;
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
-	int disk_index;
 	struct krdma_blk_queue *queues;
 	unsigned int remote;
-
-	spinlock_t open_lock;		/* see above */
-	unsigned int opens;
-	bool closing;
 
 	spinlock_t state_lock;		/* see above */
 	enum krdma_blk_state state;
@@ -181,6 +172,7 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 
 /* disk.c: the disk */
 int krdma_blk_disk_add(struct krdma_blk_device *device);
+int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
 void krdma_blk_disk_remove(struct krdma_blk_device *device);
 
 /* device.c */

@@ -7,6 +7,8 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/wait_bit.h>
@@ -24,43 +26,65 @@ static DEFINE_IDA(krdma_blk_disks);
 /* Disks whose last reference has not gone. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
+/**
+ * struct krdma_blk_disk - a disk, which may live on when its device has another one
+ * @device: the device, with a reference to its item
+ * @index: the number in its name
+ * @lock: protects what follows
+ * @opens: how often it is open
+ * @closing: it can be opened no more
+ */
+struct krdma_blk_disk {
+	struct krdma_blk_device *device;
+	int index;
+	spinlock_t lock;		/* see above */
+	unsigned int opens;
+	bool closing;
+};
+
 /*
  * Operations
  */
 
-static int krdma_blk_open(struct gendisk *disk, blk_mode_t mode)
+static int krdma_blk_open(struct gendisk *gendisk, blk_mode_t mode)
 {
-	struct krdma_blk_device *device = disk->private_data;
+	struct krdma_blk_disk *disk = gendisk->private_data;
 	int ret = 0;
 
-	spin_lock(&device->open_lock);
-	if (device->closing)
+	spin_lock(&disk->lock);
+	if (disk->closing)
 		ret = -ENXIO;
 	else
-		device->opens++;
-	spin_unlock(&device->open_lock);
+		disk->opens++;
+	spin_unlock(&disk->lock);
 	return ret;
 }
 
 KRDMA_BLK_OPEN(krdma_blk_open)
 
-static void krdma_blk_release(struct gendisk *disk)
+static void krdma_blk_release(struct gendisk *gendisk)
 {
-	struct krdma_blk_device *device = disk->private_data;
+	struct krdma_blk_disk *disk = gendisk->private_data;
 
-	spin_lock(&device->open_lock);
-	device->opens--;
-	spin_unlock(&device->open_lock);
+	spin_lock(&disk->lock);
+	disk->opens--;
+	spin_unlock(&disk->lock);
 }
 
 KRDMA_BLK_RELEASE(krdma_blk_release)
 
-static void krdma_blk_free_disk(struct gendisk *disk)
+static void krdma_blk_disk_free(struct krdma_blk_disk *disk)
 {
-	struct krdma_blk_device *device = disk->private_data;
+	ida_free(&krdma_blk_disks, disk->index);
+	kfree(disk);
+}
 
-	ida_free(&krdma_blk_disks, device->disk_index);
-	config_item_put(&device->item);
+static void krdma_blk_free_disk(struct gendisk *gendisk)
+{
+	struct krdma_blk_disk *disk = gendisk->private_data;
+
+	config_item_put(&disk->device->item);
+	krdma_blk_disk_free(disk);
 	if (atomic_dec_and_test(&krdma_blk_disk_count))
 		wake_up_var(&krdma_blk_disk_count);
 }
@@ -79,7 +103,9 @@ static const struct block_device_operations krdma_blk_disk_ops = {
 
 static struct krdma_blk_device *krdma_blk_of(struct device *dev)
 {
-	return dev_to_disk(dev)->private_data;
+	struct krdma_blk_disk *disk = dev_to_disk(dev)->private_data;
+
+	return disk->device;
 }
 
 static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *page)
@@ -139,7 +165,26 @@ static const struct attribute_group *krdma_blk_disk_groups[] = {
  * Its life
  */
 
-static struct gendisk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
+static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
+{
+	struct krdma_blk_disk *disk = kzalloc_obj(*disk, GFP_KERNEL);
+
+	if (!disk)
+		return ERR_PTR(-ENOMEM);
+	disk->device = device;
+	spin_lock_init(&disk->lock);
+	disk->index = ida_alloc(&krdma_blk_disks, GFP_KERNEL);
+	if (disk->index < 0) {
+		int ret = disk->index;
+
+		kfree(disk);
+		return ERR_PTR(ret);
+	}
+	return disk;
+}
+
+static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
+					       struct krdma_blk_disk *disk)
 {
 	const struct krdma_blk_geometry *geometry = &device->geometry;
 	struct queue_limits limits = {
@@ -154,16 +199,16 @@ static struct gendisk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
 		.max_segments = KRDMA_BLK_SEGMENTS,
 		.max_segment_size = KRDMA_BLK_REQUEST_MAX,
 	};
-	struct gendisk *disk = blk_mq_alloc_disk(&device->set, &limits, device);
+	struct gendisk *gendisk = blk_mq_alloc_disk(&device->set, &limits, NULL);
 
-	if (IS_ERR(disk))
-		return disk;
-	disk->fops = &krdma_blk_disk_ops;
-	disk->private_data = device;
-	snprintf(disk->disk_name, DISK_NAME_LEN, "krdmab%d", device->disk_index);
-	set_capacity(disk, geometry->size >> SECTOR_SHIFT);
-	set_disk_ro(disk, geometry->read_only);
-	return disk;
+	if (IS_ERR(gendisk))
+		return gendisk;
+	gendisk->fops = &krdma_blk_disk_ops;
+	gendisk->private_data = disk;
+	snprintf(gendisk->disk_name, DISK_NAME_LEN, "krdmab%d", disk->index);
+	set_capacity(gendisk, geometry->size >> SECTOR_SHIFT);
+	set_disk_ro(gendisk, geometry->read_only);
+	return gendisk;
 }
 
 /**
@@ -175,13 +220,13 @@ static struct gendisk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
  */
 int krdma_blk_disk_add(struct krdma_blk_device *device)
 {
-	struct gendisk *disk;
+	struct krdma_blk_disk *disk;
+	struct gendisk *gendisk;
 	int ret;
 
-	ret = ida_alloc(&krdma_blk_disks, GFP_KERNEL);
-	if (ret < 0)
-		return ret;
-	device->disk_index = ret;
+	disk = krdma_blk_disk_alloc(device);
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
 	device->set = (struct blk_mq_tag_set) {
 		.ops = &krdma_blk_mq_ops,
 		.nr_hw_queues = device->queue_count,
@@ -194,37 +239,57 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 	};
 	ret = blk_mq_alloc_tag_set(&device->set);
 	if (ret)
-		goto err_index;
-	disk = krdma_blk_disk_alloc(device);
-	if (IS_ERR(disk)) {
-		ret = PTR_ERR(disk);
+		goto err_disk;
+	gendisk = krdma_blk_gendisk_alloc(device, disk);
+	if (IS_ERR(gendisk)) {
+		ret = PTR_ERR(gendisk);
 		goto err_set;
 	}
 
-	/* From here on the disk's end gives back the number and the item. */
+	/* From here on the end of the gendisk frees the disk. */
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
-	device->opens = 0;
-	device->closing = false;
-	device->disk = disk;
-	ret = device_add_disk(NULL, disk, krdma_blk_disk_groups);
+	device->disk = gendisk;
+	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
 		device->disk = NULL;
-		put_disk(disk);
+		put_disk(gendisk);
 		blk_mq_free_tag_set(&device->set);
 	}
 	return ret;
 
 err_set:
 	blk_mq_free_tag_set(&device->set);
-err_index:
-	ida_free(&krdma_blk_disks, device->disk_index);
+err_disk:
+	krdma_blk_disk_free(disk);
+	return ret;
+}
+
+/**
+ * krdma_blk_disk_shut - let nobody open a disk any more
+ * @device: the device, attached; its lock is held
+ * @force: also if somebody has it open
+ *
+ * Context: process context.
+ * Return: 0; -EBUSY: somebody has it open, and nothing has changed.
+ */
+int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force)
+{
+	struct krdma_blk_disk *disk = device->disk->private_data;
+	int ret = 0;
+
+	spin_lock(&disk->lock);
+	if (disk->opens && !force)
+		ret = -EBUSY;
+	else
+		disk->closing = true;
+	spin_unlock(&disk->lock);
 	return ret;
 }
 
 /**
  * krdma_blk_disk_remove - take a disk away from everybody
- * @device: the device; its lock is held
+ * @device: the device, whose disk was shut; its lock is held
  *
  * What was written and is not on its way yet is written, if it can be.  Those who have
  * it open have it open, and nothing of it works.
