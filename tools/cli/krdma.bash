@@ -27,6 +27,10 @@ _krdma()
 				-q --quiet -I --source -4 --ipv4 -6 --ipv6 --rping --listen
 				--max-clients --max-memory --max-size'
 			;;
+		bl | blk)
+			candidates+=' -s --secret -r --read-only -x --exclusive -a --allow
+				-b --block-size -e --export -q --queues -w --hold -f --force'
+			;;
 		b*)
 			candidates+=' -s --size --depth --batch -t --time -n --count -w --warm-up
 				--event --poll --plot --port -W --timeout -I --source -4 --ipv4
@@ -39,8 +43,8 @@ _krdma()
 	else
 		# Words may be shortened: the first command that fits is meant.
 		case ${words[*]} in
-		'') candidates='dev info ping bench stat top serve get put monitor doctor help' ;;
-		h | he | hel | help) candidates='dev info ping bench stat top serve get put monitor doctor' ;;
+		'') candidates='dev info ping bench stat top serve get put monitor doctor blk help' ;;
+		h | he | hel | help) candidates='dev info ping bench stat top serve get put monitor doctor blk' ;;
 		d | de | dev) candidates='show help' ;;
 		i | in | inf | info | monitor | doctor) candidates='help' ;;
 		serve* | get* | put*) candidates=$(compgen -f -- "$current") ;;
@@ -48,6 +52,9 @@ _krdma()
 			candidates=$(_krdma_devices)
 			;;
 		s | st | sta | stat) candidates='sessions listeners connections queues srqs help' ;;
+		bl | blk) candidates='serve end attach detach list help' ;;
+		'bl d'* | 'blk d'*) candidates=$(compgen -G '/dev/krdmab*') ;;
+		'bl '* | 'blk '*) candidates='' ;;
 		b*' '*) candidates='write read send atomic connect' ;;
 		*) candidates='' ;;
 		esac

@@ -20,6 +20,7 @@ static const char usage[] =
 	"  put FILE HOST/[PATH]    put one there\n"
 	"  monitor                 what happens to RDMA devices and ports\n"
 	"  doctor [HOST [PORT]]    what is missing, and what mends it\n"
+	"  blk VERB                block devices in other hosts' memory\n"
 	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -45,6 +46,7 @@ static const struct command commands[] = {
 	{ "put", cmd_put },
 	{ "monitor", cmd_monitor },
 	{ "doctor", cmd_doctor },
+	{ "blk", cmd_blk },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

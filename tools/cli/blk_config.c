@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma_blk's folders in configfs.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "blk_config.h"
+#include "cli.h"
+
+bool blk_config_there(void)
+{
+	if (!access(BLK_CONFIG, F_OK))
+		return true;
+	complain("there is no %s: the module krdma_blk is not loaded, or configfs not mounted\n"
+		 "As root: modprobe krdma_blk\n"
+		 "and if that does not help: mount -t configfs none /sys/kernel/config",
+		 BLK_CONFIG);
+	return false;
+}
+
+/* A name is one folder's, so that nobody is led to another. */
+static int blk_path(char path[PATH_MAX], const char *kind, const char *name,
+		    const char *attribute)
+{
+	int length;
+
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return -EINVAL;
+	length = snprintf(path, PATH_MAX, "%s/%s/%s%s%s", BLK_CONFIG, kind, name,
+			  attribute ? "/" : "", attribute ? attribute : "");
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int blk_config_make(const char *kind, const char *name)
+{
+	char path[PATH_MAX];
+	int err = blk_path(path, kind, name, NULL);
+
+	if (err)
+		return err;
+	return mkdir(path, 0755) ? -errno : 0;
+}
+
+int blk_config_remove(const char *kind, const char *name)
+{
+	char path[PATH_MAX];
+	int err = blk_path(path, kind, name, NULL);
+
+	if (err)
+		return err;
+	return rmdir(path) ? -errno : 0;
+}
+
+int blk_config_write(const char *kind, const char *name, const char *attribute,
+		     const char *value)
+{
+	size_t length = strlen(value);
+	char path[PATH_MAX];
+	int err = blk_path(path, kind, name, attribute);
+	int fd;
+
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* A setting is taken in one piece. */
+	if (write(fd, value, length) != (ssize_t)length)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+const char *blk_config_read(char text[BLK_TEXT_MAX], const char *kind, const char *name,
+			    const char *attribute)
+{
+	char path[PATH_MAX];
+	ssize_t length = 0;
+	int fd;
+
+	text[0] = '\0';
+	if (blk_path(path, kind, name, attribute))
+		return text;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return text;
+	length = read(fd, text, BLK_TEXT_MAX - 1);
+	close(fd);
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	text[length > 0 ? length : 0] = '\0';
+	for (char *c = text; *c; c++) {
+		if (*c == '\n')
+			*c = ' ';
+	}
+	return text;
+}
+
+static int is_name(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+int blk_config_walk(const char *kind, int (*each)(const char *name, void *to), void *to)
+{
+	struct dirent **entries;
+	char path[PATH_MAX];
+	int ret = 0;
+	int count;
+
+	snprintf(path, sizeof(path), "%s/%s", BLK_CONFIG, kind);
+	count = scandir(path, &entries, is_name, alphasort);
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		if (!ret)
+			ret = each(entries[i]->d_name, to);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * krdma_blk's folders in configfs.
+ */
+#ifndef KRDMA_CLI_BLK_CONFIG_H
+#define KRDMA_CLI_BLK_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BLK_CONFIG	"/sys/kernel/config/krdma_blk"
+#define BLK_EXPORTS	"exports"
+#define BLK_DEVICES	"devices"
+#define BLK_TEXT_MAX	1024
+
+/* Is the module there?  Complains if not. */
+bool blk_config_there(void);
+
+/* Each returns 0 or a negative errno, and complains about nothing. */
+int blk_config_make(const char *kind, const char *name);
+int blk_config_remove(const char *kind, const char *name);
+int blk_config_write(const char *kind, const char *name, const char *attribute,
+		     const char *value);
+
+/* What an attribute says, with blanks for its line ends; "" if it cannot be read. */
+const char *blk_config_read(char text[BLK_TEXT_MAX], const char *kind, const char *name,
+			    const char *attribute);
+
+/* Calls @each with every name, in their order; ends when it returns other than 0. */
+int blk_config_walk(const char *kind, int (*each)(const char *name, void *to), void *to);
+
+#endif /* KRDMA_CLI_BLK_CONFIG_H */

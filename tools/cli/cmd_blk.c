@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * krdma blk: block devices in other hosts' memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "blk_config.h"
+#include "cli.h"
+#include "value.h"
+
+static const char usage[] =
+	"Usage: krdma blk serve NAME SIZE [OPTION]...\n"
+	"       krdma blk end NAME\n"
+	"       krdma blk attach NAME ADDR[:PORT][,ADDR[:PORT]]... [OPTION]...\n"
+	"       krdma blk detach NAME|DISK [-f]\n"
+	"       krdma blk list\n"
+	"\n"
+	"Exports memory of this host as a block device for others, and attaches what\n"
+	"others export as /dev/krdmabN.\n"
+	"\n"
+	"  -s, --secret FILE    what a client must know, up to 16 characters; -: standard input\n"
+	"serve:\n"
+	"  -r, --read-only      clients only read\n"
+	"  -x, --exclusive      one client at a time\n"
+	"  -a, --allow NETS     clients at these addresses only: 10.0.0.0/24,fd00::/8\n"
+	"  -b, --block-size N   512 or 4096, which is the default\n"
+	"attach:\n"
+	"  -e, --export NAME    the export's name, if it is not NAME\n"
+	"  -q, --queues N       queues with a connection each, to 16; default 1\n"
+	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
+	"detach:\n"
+	"  -f, --force          also if it is in use\n"
+	OPTIONS_HELP
+	"\n"
+	"Manual: krdma-blk(8)\n";
+
+#define BLK_SETTINGS 8
+
+/* What is written to an attribute, in the order in which it was given. */
+struct setting {
+	const char *attribute;
+	const char *value;
+};
+
+struct settings {
+	struct setting list[BLK_SETTINGS];
+	size_t count;
+	char secret[64];
+	bool force;
+};
+
+static const struct own_option own_options[] = {
+	{ "secret", 's', true },
+	{ "read-only", 'r', false },
+	{ "exclusive", 'x', false },
+	{ "allow", 'a', true },
+	{ "block-size", 'b', true },
+	{ "export", 'e', true },
+	{ "queues", 'q', true },
+	{ "hold", 'w', true },
+	{ "force", 'f', false },
+	{ NULL, 0, false },
+};
+
+static int add_setting(struct settings *settings, const char *attribute, const char *value)
+{
+	if (settings->count == BLK_SETTINGS) {
+		complain("there are too many options");
+		return -EINVAL;
+	}
+	settings->list[settings->count++] = (struct setting) { attribute, value };
+	return 0;
+}
+
+/* Not on the command line, where everybody sees it. */
+static int read_secret(const char *file, struct settings *settings)
+{
+	int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	ssize_t length = fd < 0 ? -1 : read(fd, settings->secret, sizeof(settings->secret) - 1);
+
+	if (length < 0) {
+		complain("cannot read the secret from '%s': %s", file, strerror(errno));
+		length = 0;
+	} else if (!length) {
+		complain("there is no secret in '%s'", file);
+	}
+	if (fd > STDIN_FILENO)
+		close(fd);
+	settings->secret[length] = '\0';
+	settings->secret[strcspn(settings->secret, "\n")] = '\0';
+	return length ? add_setting(settings, "secret", settings->secret) : -EINVAL;
+}
+
+static int set(int key, const char *value, void *to)
+{
+	struct settings *settings = to;
+
+	switch (key) {
+	case 's':
+		return read_secret(value, settings);
+	case 'r':
+		return add_setting(settings, "read_only", "1");
+	case 'x':
+		return add_setting(settings, "exclusive", "1");
+	case 'a':
+		return add_setting(settings, "allow", value);
+	case 'b':
+		return add_setting(settings, "block_size", value);
+	case 'e':
+		return add_setting(settings, "export", value);
+	case 'q':
+		return add_setting(settings, "queues", value);
+	case 'w':
+		return add_setting(settings, "hold_seconds", value);
+	default:
+		settings->force = true;
+		return 0;
+	}
+}
+
+/* Lists have commas on the command line, and blanks in the file. */
+static void commas_to_blanks(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+	for (char *c = to; *c; c++) {
+		if (*c == ',')
+			*c = ' ';
+	}
+}
+
+/*
+ * Making one
+ */
+
+static int complain_setting(const struct setting *setting, int err)
+{
+	if (err == -ENOENT || err == -EPERM)
+		complain("this command has no option for '%s'; see: krdma blk help",
+			 setting->attribute);
+	else if (err == -EACCES)
+		complain("only root may do this");
+	else if (!strcmp(setting->attribute, "secret"))
+		complain("the secret is longer than 16 characters");
+	else
+		complain("'%s' is no %s: %s", setting->value, setting->attribute, strerror(-err));
+	return EXIT_FAILED;
+}
+
+static void explain_enable(const char *kind, const char *name, int err)
+{
+	char text[BLK_TEXT_MAX];
+
+	if (!strcmp(kind, BLK_DEVICES) && *blk_config_read(text, kind, name, "error"))
+		complain("cannot attach '%s': %s", name, text);
+	else if (err == -ENOMEM)
+		complain("cannot export '%s': there is not so much memory", name);
+	else if (err == -EADDRINUSE)
+		complain("cannot export '%s': another program has the port\n"
+			 "Another one can be set in %s/listen", name, BLK_CONFIG);
+	else
+		complain("cannot %s '%s': %s", strcmp(kind, BLK_DEVICES) ? "export" : "attach",
+			 name, strerror(-err));
+}
+
+static int make_one(const char *kind, const char *name, const struct settings *settings)
+{
+	int err = blk_config_make(kind, name);
+
+	if (err == -EEXIST) {
+		complain("there is a '%s' already; 'krdma blk list' shows all", name);
+		return EXIT_FAILED;
+	}
+	if (err) {
+		complain("cannot make '%s': %s", name, err == -EACCES ? "only root may do this" :
+			 err == -EINVAL ? "this is no name for one" : strerror(-err));
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < settings->count; i++) {
+		char value[BLK_TEXT_MAX];
+
+		commas_to_blanks(value, sizeof(value), settings->list[i].value);
+		if (!strcmp(settings->list[i].attribute, "secret"))
+			snprintf(value, sizeof(value), "%s", settings->list[i].value);
+		err = blk_config_write(kind, name, settings->list[i].attribute, value);
+		if (err) {
+			complain_setting(&settings->list[i], err);
+			blk_config_remove(kind, name);
+			return EXIT_FAILED;
+		}
+	}
+	err = blk_config_write(kind, name, "enabled", "1");
+	if (err) {
+		explain_enable(kind, name, err);
+		blk_config_remove(kind, name);
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}
+
+static int blk_serve(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	char size[24];
+	uint64_t bytes;
+
+	if (argc != 2)
+		return usage_error("'krdma blk serve' wants a name and a size");
+	if (value_size("SIZE", argv[1], INT64_MAX, &bytes))
+		return EXIT_USAGE;
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
+	(void)options;
+	if (add_setting(settings, "size", size))
+		return EXIT_USAGE;
+	return make_one(BLK_EXPORTS, argv[0], settings);
+}
+
+static int blk_attach(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	char text[BLK_TEXT_MAX];
+	int status;
+
+	if (argc != 2)
+		return usage_error("'krdma blk attach' wants a name and an address");
+	if (add_setting(settings, "remote", argv[1]))
+		return EXIT_USAGE;
+	status = make_one(BLK_DEVICES, argv[0], settings);
+	if (status)
+		return status;
+	blk_config_read(text, BLK_DEVICES, argv[0], "disk");
+	if (options->json) {
+		struct json_object *object = json_checked(json_object_new_object());
+
+		json_put_text(object, "name", argv[0]);
+		json_put_text(object, "disk", text);
+		json_print(object, options);
+	} else {
+		printf("/dev/%s\n", text);
+	}
+	return EXIT_OK;
+}
+
+/*
+ * Ending one
+ */
+
+static int blk_end(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	int err;
+
+	(void)settings;
+	(void)options;
+	if (argc != 1)
+		return usage_error("'krdma blk end' wants the name of an export");
+	err = blk_config_remove(BLK_EXPORTS, argv[0]);
+	if (err) {
+		complain("cannot end the export '%s': %s", argv[0],
+			 err == -ENOENT ? "there is none" : strerror(-err));
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}
+
+struct search {
+	const char *disk;
+	char name[BLK_TEXT_MAX];
+};
+
+static int has_disk(const char *name, void *to)
+{
+	struct search *search = to;
+	char text[BLK_TEXT_MAX];
+
+	if (strcmp(blk_config_read(text, BLK_DEVICES, name, "disk"), search->disk))
+		return 0;
+	snprintf(search->name, sizeof(search->name), "%s", name);
+	return 1;
+}
+
+static int blk_detach(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	struct search search = { 0 };
+	const char *name;
+	int err = 0;
+
+	(void)options;
+	if (argc != 1)
+		return usage_error("'krdma blk detach' wants the name of a device, or its disk");
+	name = argv[0];
+	if (!strncmp(name, "/dev/", 5)) {
+		search.disk = name + 5;
+		if (blk_config_walk(BLK_DEVICES, has_disk, &search) == 1)
+			name = search.name;
+	}
+	if (settings->force)
+		err = blk_config_write(BLK_DEVICES, name, "force", "1");
+	err = err ? err : blk_config_write(BLK_DEVICES, name, "enabled", "0");
+	err = err ? err : blk_config_remove(BLK_DEVICES, name);
+	if (err == -EBUSY)
+		complain("'%s' is in use: mounted, or open\n"
+			 "With -f it is detached all the same, and its users get errors", argv[0]);
+	else if (err)
+		complain("cannot detach '%s': %s", argv[0],
+			 err == -ENOENT || err == -EINVAL ? "there is none" : strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+/*
+ * All of them
+ */
+
+struct list {
+	struct json_object *array;
+	const char *kind;
+	const char *const *attributes;
+};
+
+/* Numbers as numbers, and what is 0 or 1 too: that is what the files have. */
+static void put_attribute(struct json_object *object, const char *attribute, const char *text)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*text && !*end && !errno)
+		json_put_number(object, attribute, number);
+	else
+		json_put_text(object, attribute, text);
+}
+
+static int list_one(const char *name, void *to)
+{
+	struct list *list = to;
+	struct json_object *object = NULL;
+	char text[BLK_TEXT_MAX];
+
+	if (list->array) {
+		object = json_checked(json_object_new_object());
+		json_put_text(object, "name", name);
+	} else {
+		printf("%s %s:", list->kind[0] == 'e' ? "export" : "device", name);
+	}
+	for (const char *const *one = list->attributes; *one; one++) {
+		blk_config_read(text, list->kind, name, *one);
+		if (object)
+			put_attribute(object, *one, text);
+		else if (*text)
+			printf(" %s %s", *one, text);
+	}
+	if (object)
+		json_append(list->array, object);
+	else
+		putchar('\n');
+	return 0;
+}
+
+static int blk_list(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	static const char *const of_export[] = {
+		"enabled", "size", "block_size", "read_only", "exclusive", "allow", "connections",
+		"accepted", "refused_address", "refused_secret", "refused_busy", "refused_other",
+		NULL,
+	};
+	static const char *const of_device[] = {
+		"disk", "state", "export", "remote", "queues", "hold_seconds", "error", NULL,
+	};
+	struct list exports = { NULL, BLK_EXPORTS, of_export };
+	struct list devices = { NULL, BLK_DEVICES, of_device };
+	struct json_object *object;
+
+	(void)argv;
+	(void)settings;
+	if (argc)
+		return usage_error("'krdma blk list' wants nothing else");
+	if (options->json) {
+		exports.array = json_checked(json_object_new_array());
+		devices.array = json_checked(json_object_new_array());
+	}
+	blk_config_walk(BLK_EXPORTS, list_one, &exports);
+	blk_config_walk(BLK_DEVICES, list_one, &devices);
+	if (options->json) {
+		object = json_checked(json_object_new_object());
+		json_put(object, BLK_EXPORTS, exports.array);
+		json_put(object, BLK_DEVICES, devices.array);
+		json_print(object, options);
+	}
+	return EXIT_OK;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv, struct settings *settings, struct options *options);
+} verbs[] = {
+	{ "serve", blk_serve },
+	{ "end", blk_end },
+	{ "attach", blk_attach },
+	{ "detach", blk_detach },
+	{ "list", blk_list },
+};
+
+int cmd_blk(int argc, char **argv, struct options *options)
+{
+	struct settings settings = { 0 };
+	int first = options_parse_own(argc, argv, options, own_options, set, &settings);
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (options->help || (first < argc && is_help(argv[first]))) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (first == argc)
+		return usage_error("'krdma blk' wants serve, end, attach, detach or list");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strncmp(verbs[i].name, argv[first], strlen(argv[first])))
+			continue;
+		if (!blk_config_there())
+			return EXIT_FAILED;
+		return verbs[i].run(argc - first - 1, argv + first + 1, &settings, options);
+	}
+	return usage_error("'%s' is none of serve, end, attach, detach, list", argv[first]);
+}
