@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma_blk between two machines, and a cable that is pulled: for tools/vm/run --nodes 2.
+# The first one attaches what the second one exports, tests, and prints TAP.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+load_module || exit 1
+
+# The second one serves until somebody has attached "goodbye".
+if [ "${NODE:-1}" != 1 ]; then
+	export_new memory 16M && export_new alone 4M exclusive=1 && export_new goodbye 64K || exit 1
+	while [ "$(cat $config/exports/goodbye/accepted)" = 0 ] ||
+	      [ "$(cat $config/exports/goodbye/connections)" != 0 ]; do
+		usleep 200000
+	done
+	export_end memory && export_end alone && export_end goodbye && rmmod krdma_blk
+	exit
+fi
+
+there=10.77.0.2
+attach=$config/devices/memory
+
+# Until it is there.
+device_make memory "10.77.0.9 $there" export=memory queues=2 hold_seconds=60
+tries=0
+until put $attach/enabled 1 2>/dev/null || [ $tries -ge 60 ]; do
+	tries=$((tries + 1))
+	usleep 500000
+done
+is "memory of another machine is attached, at the second address" live $attach/state
+disk=$(disk memory)
+fill $work/first 16
+fill $work/second 16
+check "it is written" write_direct $work/first "$disk"
+check "and holds what was written" same $work/first "$disk"
+
+# A cable is pulled while requests are under way, and plugged in again.
+write_direct $work/second "$disk" 16k 2>$work/writer &
+writer=$!
+usleep 300000
+vm-link 2 off
+becomes "a pulled cable is noticed" holding $attach/state 60
+sleep 2
+refused "a writer waits meanwhile" [ ! -d "/proc/$writer" ]
+vm-link 2 on
+becomes "it is plugged in, and the connections come back" live $attach/state 60
+# Not in a shell of its own, whose child it would not be.
+wait "$writer"
+check "the writer has noticed nothing" [ $? = 0 ]
+check "every write has arrived" same $work/second "$disk"
+
+# It stays pulled for longer than is waited for.
+check "the device is detached" device_end memory
+device_new memory "$there" export=memory hold_seconds=3
+disk=$(disk memory)
+vm-link 2 off
+refused "a read fails when the wait is over" read_one "$disk"
+is "the device says so" failing $attach/state
+refused "the next one does not wait" read_one "$disk"
+vm-link 2 on
+becomes "and yet it comes back" live $attach/state 60
+check "with what was written" same $work/second "$disk"
+check "the device is detached again" device_end memory
+
+# Who has died is found out by the server, and makes room for the next one.
+device_new alone "$there" hold_seconds=1
+device_make other "$there" export=alone
+refused "an exclusive export has one client" put $config/devices/other/enabled 1
+vm-link 2 off
+check "a device is detached without its server" device_end alone
+sleep 1
+vm-link 2 on
+tries=0
+until put $config/devices/other/enabled 1 2>/dev/null || [ $tries -ge 60 ]; do
+	tries=$((tries + 1))
+	usleep 500000
+done
+is "a client that has gone without a word makes room" live $config/devices/other/state
+device_end other
+
+check "goodbye" device_new goodbye "$there"
+device_end goodbye
+check "the module is unloaded" rmmod krdma_blk
+tap_end

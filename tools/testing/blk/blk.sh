@@ -1,0 +1,154 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of krdma_blk share: exports and devices by configfs, as the module's
+# document has it.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+
+config=/sys/kernel/config/krdma_blk
+work=/tmp/blk
+mkdir -p $work
+
+# check NAME COMMAND...: the command succeeds.
+check()
+{
+	local name=$1 said
+	shift
+
+	if said=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "failed: $*
+$said"
+	fi
+}
+
+# refused NAME COMMAND...: it fails.
+refused()
+{
+	local name=$1 said
+	shift
+
+	if said=$("$@" 2>&1); then
+		not_ok "$name" "succeeded: $*
+$said"
+	else
+		ok "$name"
+	fi
+}
+
+# is NAME WANTED FILE: what the file says.
+is()
+{
+	local said
+
+	said=$(cat "$3" 2>&1)
+	if [ "$said" = "$2" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$3 says '$said', not '$2'"
+	fi
+}
+
+# becomes NAME WANTED FILE SECONDS: what the file says after a while.
+becomes()
+{
+	local tries=$(($4 * 5))
+
+	while [ "$(cat "$3" 2>/dev/null)" != "$2" ] && [ $tries -gt 0 ]; do
+		usleep 200000
+		tries=$((tries - 1))
+	done
+	is "$1" "$2" "$3"
+}
+
+load_module()
+{
+	modprobe configfs 2>/dev/null
+	[ -d /sys/kernel/config/lost ] || mount -t configfs none /sys/kernel/config 2>/dev/null
+	insmod "$here/krdma_blk.ko"
+}
+
+# put FILE VALUE: one write, whose errno counts.
+put()
+{
+	printf '%s\n' "$2" >"$1"
+}
+
+# export_make NAME SIZE [ATTRIBUTE=VALUE]...: without enabling it.
+export_make()
+{
+	local dir=$config/exports/$1 size=$2
+	shift 2
+
+	mkdir "$dir" && put "$dir/size" "$size" || return
+	for one; do
+		put "$dir/${one%%=*}" "${one#*=}" || return
+	done
+}
+
+export_new()
+{
+	export_make "$@" && put "$config/exports/$1/enabled" 1
+}
+
+export_end()
+{
+	rmdir "$config/exports/$1"
+}
+
+# device_make NAME ADDRESS [ATTRIBUTE=VALUE]...: without attaching it.
+device_make()
+{
+	local dir=$config/devices/$1 address=$2
+	shift 2
+
+	mkdir "$dir" && put "$dir/remote" "$address" || return
+	for one; do
+		put "$dir/${one%%=*}" "${one#*=}" || return
+	done
+}
+
+device_new()
+{
+	device_make "$@" && put "$config/devices/$1/enabled" 1
+}
+
+device_end()
+{
+	put "$config/devices/$1/enabled" 0 && rmdir "$config/devices/$1"
+}
+
+# disk NAME: its file.
+disk()
+{
+	echo "/dev/$(cat "$config/devices/$1/disk")"
+}
+
+# fill FILE MIB: random data, the same in each run that has the same random numbers.
+fill()
+{
+	dd if=/dev/urandom of="$1" bs=1M count="$2" 2>/dev/null
+}
+
+# same FILE DISK: past the cache.
+same()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp -n "$(stat -c %s "$1")" "$1" "$2" 2>&1 | head -n 3 >$work/differ
+	cat $work/differ
+	[ ! -s $work/differ ]
+}
+
+write_direct()
+{
+	dd if="$1" of="$2" bs="${3:-64k}" oflag=direct conv=notrunc
+}
+
+read_one()
+{
+	dd if="$1" of=/dev/null bs=4k count=1 iflag=direct
+}

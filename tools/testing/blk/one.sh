@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma_blk on one machine, which attaches its own memory over RDMA: inside a VM with
+# krdma.ko, the tool, mkfs.ext4 and e2fsck.  Prints TAP.  With KRDMA_SLOW=1 less is written.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+here_address=10.77.0.1
+mib=32
+[ "${KRDMA_SLOW:-0}" != 1 ] || mib=8
+
+# says NAME PATTERN COMMAND...: it fails, and says why.
+says()
+{
+	local name=$1 pattern=$2 said
+	shift 2
+
+	if said=$("$@" 2>&1); then
+		not_ok "$name" "succeeded: $*"
+	elif echo "$said" | grep -q "$pattern"; then
+		ok "$name"
+	else
+		not_ok "$name" "said: $said"
+	fi
+}
+
+refused_count()
+{
+	cat "$config/exports/$1/refused_$2"
+}
+
+check "the module is loaded" load_module
+is "it listens everywhere" "[::]:7475" $config/listen
+
+# Settings.
+says "a size that is none" "size" krdma blk serve a 0x
+refused "a size that is no multiple of a block" export_new odd 1000
+rmdir $config/exports/odd
+mkdir $config/exports/set
+refused "an export without a size is not enabled" put $config/exports/set/enabled 1
+refused "a block size of 1024" put $config/exports/set/block_size 1024
+refused "a network of 33 bits" put $config/exports/set/allow 10.0.0.0/33
+refused "a secret of 17 bytes" put $config/exports/set/secret 12345678901234567
+check "an IPv6 network and an address" put $config/exports/set/allow "fd00::/8 10.0.0.1"
+put $config/exports/set/size 9223372036854775296
+refused "more memory than can be described" put $config/exports/set/enabled 1
+put $config/exports/set/size 1M
+check "it is enabled" put $config/exports/set/enabled 1
+refused "and does not change then" put $config/exports/set/size 2M
+refused "nor where it listens" put $config/listen 10.77.0.1
+export_end set
+refused "a name of 25 characters" mkdir $config/exports/abcdefghijklmnopqrstuvwxy
+check "it listens at one address and port" put $config/listen 10.77.0.1:8001
+check "an export there" export_new there 1M
+says "which is not found at the usual port" "nobody listens" krdma blk attach there $here_address
+check "but at that one" krdma blk attach there $here_address:8001
+check "and is detached" krdma blk detach there
+export_end there
+put $config/listen "[::]:7475"
+
+# Who may.
+echo right >$work/right
+echo wrong >$work/wrong
+check "an export with a secret" krdma blk serve locked 4M -s $work/right -a 10.77.0.0/24,fd77::/64
+says "attached without one" "secret is wrong" krdma blk attach locked $here_address
+says "or with another one" "secret is wrong" krdma blk attach locked $here_address -s $work/wrong
+is "is counted" 2 $config/exports/locked/refused_secret
+says "an export that is not there" "no enabled export" krdma blk attach other $here_address
+says "an address without a way" "cannot attach" krdma blk attach locked 192.0.2.1
+check "attached with the right one" krdma blk attach locked $here_address -s $work/right
+check "detached by the name of its disk" krdma blk detach /dev/krdmab0
+check "over IPv6" krdma blk attach locked "[fd77::1]:7475" -s $work/right
+check "detached" krdma blk detach locked
+krdma blk end locked
+krdma blk serve stranger 1M -a 10.99.0.0/16
+says "an address that is not allowed" "not allow" krdma blk attach stranger $here_address
+krdma blk end stranger
+
+# What is written is read.
+fill $work/first $mib
+fill $work/second $mib
+check "an export" krdma blk serve data ${mib}M
+check "attached with four queues" krdma blk attach data $here_address -q 4
+disk=$(disk data)
+is "its size" $((mib * 2048)) "/sys/block/${disk#/dev/}/size"
+head -c 1048576 /dev/zero >$work/zero
+check "it is zero" same $work/zero "$disk"
+check "written past the cache" write_direct $work/first "$disk" 1M
+check "and read" same $work/first "$disk"
+check "written in pieces that are no power of two" write_direct $work/second "$disk" 36k
+check "and read again" same $work/second "$disk"
+dd if=$work/first of="$disk" bs=100k conv=fsync 2>/dev/null
+check "and through the cache" same $work/first "$disk"
+krdma blk list | sed "s/^/# /"
+check "listed as JSON" sh -c "krdma blk list -j | grep -q '\"state\":\"live\"'"
+refused "the module is not unloaded now" rmmod krdma_blk
+
+# File system, swap, and being busy.
+check "a file system is made" mkfs.ext4 -q "$disk"
+mkdir -p $work/mount
+check "mounted" mount -t ext4 "$disk" $work/mount
+head -c 1000000 $work/second >$work/part
+cp $work/part $work/mount/file
+says "a mounted device is not detached" "in use" krdma blk detach data
+check "it has what was written" cmp $work/part $work/mount/file
+umount $work/mount
+check "the file system is sound" e2fsck -fn "$disk"
+check "swap is made on it" mkswap "$disk"
+check "and used" swapon "$disk"
+check "and not any more" swapoff "$disk"
+check "the device is detached" krdma blk detach data
+
+# A disk that is open lives on, and has nothing to do with the next one.
+krdma blk attach data $here_address >/dev/null
+old=$(disk data)
+exec 9<"$old"
+says "a disk that is open is not detached" "in use" krdma blk detach data
+check "but by force" krdma blk detach -f data
+check "the device is attached again" krdma blk attach data $here_address
+refused "by another name than the one that is open" [ "$(disk data)" = "$old" ]
+exec 9<&-
+exec 9<"$(disk data)"
+says "it is in use too" "in use" krdma blk detach data
+exec 9<&-
+check "until it is closed" krdma blk detach data
+
+# Properties.
+krdma blk end data
+krdma blk serve fixed 1M --read-only --block-size 512 --exclusive
+check "a read-only export is attached" krdma blk attach fixed $here_address
+disk=$(disk fixed)
+is "its block size" 512 "/sys/block/${disk#/dev/}/queue/logical_block_size"
+refused "it cannot be written" dd if=/dev/zero of="$disk" bs=4k count=1
+check "it can be read" read_one "$disk"
+says "an exclusive export has one client" "exclusive" krdma blk attach more $here_address -e fixed
+krdma blk detach fixed
+krdma blk end fixed
+
+# The RDMA device goes under load, again and again.
+krdma blk serve load ${mib}M
+krdma blk attach load $here_address -q 2 >/dev/null
+disk=$(disk load)
+write_direct $work/first "$disk" 1M 2>/dev/null
+(while [ ! -e $work/stop ]; do write_direct $work/first "$disk" || touch $work/failed; done) 2>/dev/null &
+writer=$!
+(while [ ! -e $work/stop ]; do
+	dd if="$disk" of=/dev/null bs=64k iflag=direct || touch $work/failed
+done) 2>/dev/null &
+reader=$!
+for round in 1 2 3; do
+	sleep 1
+	rdma link delete rxe0
+	becomes "round $round: the device has gone" holding $config/devices/load/state 30
+	rdma link add rxe0 type rxe netdev dummy0
+	becomes "round $round: the connections are back" live $config/devices/load/state 60
+done
+touch $work/stop
+wait $writer $reader
+check "nobody has noticed" [ ! -e $work/failed ]
+check "what was written is there" same $work/first "$disk"
+
+# The memory is another one.
+put $config/exports/load/enabled 0
+becomes "the server has ended the export" holding $config/devices/load/state 30
+(read_one "$disk" 2>/dev/null && touch $work/read) &
+reader=$!
+put $config/exports/load/enabled 1
+becomes "it is there again, and empty" dead $config/devices/load/state 30
+wait $reader
+check "a read that waited has failed" [ ! -e $work/read ]
+refused "and so does every other one" read_one "$disk"
+check "it is detached" krdma blk detach load
+
+# The end under load.
+krdma blk attach load $here_address >/dev/null
+disk=$(disk load)
+dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
+writer=$!
+dd if="$disk" of=/dev/null bs=64k iflag=direct >/dev/null 2>&1 &
+reader=$!
+usleep 200000
+check "detached by force while it is written" krdma blk detach -f load
+wait $writer $reader
+krdma blk attach load $here_address >/dev/null
+dd if=/dev/zero of="$(disk load)" bs=64k oflag=direct >/dev/null 2>&1 &
+writer=$!
+usleep 200000
+check "an export is ended while it is written" krdma blk end load
+check "and the device removed, with who waits" rmdir $config/devices/load
+wait $writer
+check "the module is unloaded" rmmod krdma_blk
+tap_end
