@@ -44,7 +44,8 @@ INSTALLED_TOOLS = \
 	$(SYSUSERSDIR)/krdma.conf
 
 # And install-module; a kernel may have its modules compressed.
-INSTALLED_MODULE = $(addprefix $(MODULE_DIR)/krdma,.ko .ko.gz .ko.xz .ko.zst)
+INSTALLED_MODULE = $(foreach name,krdma krdma_blk, \
+	$(addprefix $(MODULE_DIR)/$(name),.ko .ko.gz .ko.xz .ko.zst))
 INSTALLED_KERNELDIR = \
 	$(KERNELDIR)/$(KERNEL_RELEASE)/Module.symvers \
 	$(KERNEL_HEADERS:%=$(KERNELDIR)/%)
@@ -130,7 +131,7 @@ endif
 # The folders of KERNELDIR are krdma's own; they stay while another kernel's
 # symbols are in there.
 uninstall-module: install-folders
-	$(call say,REMOVE,$(INSTALL_MOD_PATH)$(MODULE_DIR)/krdma.ko)
+	$(call say,REMOVE,$(INSTALL_MOD_PATH)$(MODULE_DIR)/krdma.ko and krdma_blk.ko)
 	$(Q)for file in $(INSTALLED_MODULE); do rm -f "$(INSTALL_MOD_PATH)$$file" || exit; done
 	$(Q)for file in $(INSTALLED_KERNELDIR); do rm -f "$(DESTDIR)$$file" || exit; done
 	$(Q)for folder in /include/krdma /include /uapi/linux /uapi '/$(KERNEL_RELEASE)' ''; do \
