@@ -63,7 +63,7 @@ static void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma
 	if (!text) {
 		switch (error) {
 		case -ECONNREFUSED:
-			text = "nobody listens at this address and port";
+			text = "no krdma_blk listens at this address and port";
 			break;
 		case -EHOSTUNREACH:
 		case -EADDRNOTAVAIL:
@@ -73,7 +73,7 @@ static void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma
 			text = "the server does not answer";
 			break;
 		case -EPROTO:
-			text = "the server says what cannot be";
+			text = "what listens there is no krdma_blk, or one of another version";
 			break;
 		case -EOPNOTSUPP:
 			text = "the device on the way to the server speaks iWARP";

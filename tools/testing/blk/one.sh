@@ -55,7 +55,7 @@ export_end set
 refused "a name of 25 characters" mkdir $config/exports/abcdefghijklmnopqrstuvwxy
 check "it listens at one address and port" put $config/listen 10.77.0.1:8001
 check "an export there" export_new there 1M
-says "which is not found at the usual port" "nobody listens" krdma blk attach there $here_address
+says "which is not found at the usual port" "no krdma_blk listens" krdma blk attach there $here_address
 check "but at that one" krdma blk attach there $here_address:8001
 check "and is detached" krdma blk detach there
 export_end there
@@ -78,6 +78,19 @@ krdma blk end locked
 krdma blk serve stranger 1M -a 10.99.0.0/16
 says "an address that is not allowed" "not allow" krdma blk attach stranger $here_address
 krdma blk end stranger
+
+# Others.
+check "an export beside strangers" krdma blk serve plain 1M
+refused "a stranger who asks for a connection is refused" krdma ping -c 1 --port 7475 $here_address
+krdma ping --listen --port 8002 >/dev/null 2>&1 &
+stranger=$!
+sleep 1
+says "and one who gives it is left" "no krdma_blk" krdma blk attach plain $here_address:8002
+kill $stranger
+wait $stranger 2>/dev/null
+check "the export is there as before" krdma blk attach plain $here_address
+krdma blk detach plain
+krdma blk end plain
 
 # What is written is read.
 fill $work/first $mib
