@@ -432,6 +432,19 @@ static void krdma_blk_path_expire(struct work_struct *work)
 	krdma_blk_path_fail(device);
 }
 
+/* One that has none is being made anew already. */
+static bool krdma_blk_queue_is_lost(struct krdma_blk_queue *queue)
+{
+	struct krdma_conn_info info = { .state = KRDMA_CONN_CLOSED };
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->conn)
+		krdma_conn_query(queue->conn, &info);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return info.state != KRDMA_CONN_CONNECTED;
+}
+
 /**
  * krdma_blk_path_start - let requests through
  * @device: the device, all of whose connections stand
@@ -440,14 +453,7 @@ static void krdma_blk_path_expire(struct work_struct *work)
  */
 void krdma_blk_path_start(struct krdma_blk_device *device)
 {
-	struct krdma_conn_info info;
 	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
-	device->error[0] = '\0';
-	spin_unlock_irqrestore(&device->state_lock, flags);
-	cancel_delayed_work(&device->expire);
 
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
@@ -457,10 +463,15 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 		spin_unlock_irqrestore(&queue->lock, flags);
 		krdma_blk_queue_push(queue);
 	}
-	/* What was lost before has said so to nobody. */
+	/* Until here nobody has taken notice of a loss, and the connections were ours alone. */
+	spin_lock_irqsave(&device->state_lock, flags);
+	WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
+	device->error[0] = '\0';
+	spin_unlock_irqrestore(&device->state_lock, flags);
+	cancel_delayed_work(&device->expire);
+
 	for (unsigned int i = 0; i < device->queue_count; i++) {
-		krdma_conn_query(device->queues[i].conn, &info);
-		if (info.state != KRDMA_CONN_CONNECTED)
+		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
 	}
 }
