@@ -27,9 +27,22 @@ says()
 	fi
 }
 
-refused_count()
+# A file in memory, made by who may have less memory than that: swap it, while disk $1
+# is the only swap there is.
+swap_file()
 {
-	cat "$config/exports/$1/refused_$2"
+	local group=$work/groups/small
+
+	mkdir -p $work/groups $work/memory
+	mount -t cgroup2 none $work/groups && echo +memory >$work/groups/cgroup.subtree_control &&
+		mkdir "$group" && echo "$((mib / 2))M" >"$group/memory.max" || return
+	mount -t tmpfs -o size=64M none $work/memory || return
+	sh -c "echo \$\$ >$group/cgroup.procs && cp $work/most $work/memory/file" || return
+	[ "$(awk -v disk="$1" '$1 == disk { print $4 }' /proc/swaps)" -gt 1000 ] || {
+		cat /proc/swaps
+		return 1
+	}
+	cmp $work/most $work/memory/file
 }
 
 check "the module is loaded" load_module
@@ -123,6 +136,11 @@ umount $work/mount
 check "the file system is sound" e2fsck -fn "$disk"
 check "swap is made on it" mkswap "$disk"
 check "and used" swapon "$disk"
+head -c $((mib * 750000)) $work/second >$work/most
+check "memory goes there and comes back" swap_file "$disk"
+umount $work/memory
+rmdir $work/groups/small
+umount $work/groups
 check "and not any more" swapoff "$disk"
 check "the device is detached" krdma blk detach data
 
