@@ -12,26 +12,33 @@
 
 #include "blk_config.h"
 #include "cli.h"
+#include "peer.h"
+#include "url.h"
 #include "value.h"
 
+/* Where krdma_blk listens, unless it was told otherwise. */
+#define BLK_PORT	7475
+
 static const char usage[] =
-	"Usage: krdma blk serve NAME SIZE [OPTION]...\n"
+	"Usage: krdma blk serve --size SIZE --name NAME [OPTION]...\n"
 	"       krdma blk end NAME\n"
-	"       krdma blk attach NAME ADDR[:PORT][,ADDR[:PORT]]... [OPTION]...\n"
+	"       krdma blk attach HOST[:PORT][,HOST[:PORT]]... NAME [OPTION]...\n"
 	"       krdma blk detach NAME|DISK [-f]\n"
 	"       krdma blk list\n"
 	"\n"
 	"Exports memory of this host as a block device for others, and attaches what\n"
 	"others export as /dev/krdmabN.\n"
 	"\n"
-	"  -s, --secret FILE    what a client must know, up to 16 characters; -: standard input\n"
+	"  -k, --secret FILE    what a client must know, up to 16 characters; -: standard input\n"
 	"serve:\n"
+	"  -s, --size SIZE      how much memory: 512M, 8G\n"
+	"  -n, --name NAME      what it is called\n"
 	"  -r, --read-only      clients only read\n"
 	"  -x, --exclusive      one client at a time\n"
 	"  -a, --allow NETS     clients at these addresses only: 10.0.0.0/24,fd00::/8\n"
 	"  -b, --block-size N   512 or 4096, which is the default\n"
 	"attach:\n"
-	"  -e, --export NAME    the export's name, if it is not NAME\n"
+	"  -n, --name NAME      what it is called here, if it is not as there\n"
 	"  -q, --queues N       queues with a connection each, to 16; default 1\n"
 	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"detach:\n"
@@ -51,17 +58,21 @@ struct setting {
 struct settings {
 	struct setting list[BLK_SETTINGS];
 	size_t count;
+	const char *name;
+	char size[24];
 	char secret[64];
+	char remote[BLK_TEXT_MAX];
 	bool force;
 };
 
 static const struct own_option own_options[] = {
-	{ "secret", 's', true },
+	{ "secret", 'k', true },
+	{ "size", 's', true },
+	{ "name", 'n', true },
 	{ "read-only", 'r', false },
 	{ "exclusive", 'x', false },
 	{ "allow", 'a', true },
 	{ "block-size", 'b', true },
-	{ "export", 'e', true },
 	{ "queues", 'q', true },
 	{ "hold", 'w', true },
 	{ "force", 'f', false },
@@ -97,13 +108,28 @@ static int read_secret(const char *file, struct settings *settings)
 	return length ? add_setting(settings, "secret", settings->secret) : -EINVAL;
 }
 
+static int read_size(const char *value, struct settings *settings)
+{
+	uint64_t bytes;
+
+	if (value_size("--size", value, INT64_MAX, &bytes))
+		return -EINVAL;
+	snprintf(settings->size, sizeof(settings->size), "%llu", (unsigned long long)bytes);
+	return add_setting(settings, "size", settings->size);
+}
+
 static int set(int key, const char *value, void *to)
 {
 	struct settings *settings = to;
 
 	switch (key) {
-	case 's':
+	case 'k':
 		return read_secret(value, settings);
+	case 's':
+		return read_size(value, settings);
+	case 'n':
+		settings->name = value;
+		return 0;
 	case 'r':
 		return add_setting(settings, "read_only", "1");
 	case 'x':
@@ -112,8 +138,6 @@ static int set(int key, const char *value, void *to)
 		return add_setting(settings, "allow", value);
 	case 'b':
 		return add_setting(settings, "block_size", value);
-	case 'e':
-		return add_setting(settings, "export", value);
 	case 'q':
 		return add_setting(settings, "queues", value);
 	case 'w':
@@ -124,7 +148,7 @@ static int set(int key, const char *value, void *to)
 	}
 }
 
-/* Lists have commas on the command line, and blanks in the file. */
+/* The list of networks has commas on the command line, and blanks in the file. */
 static void commas_to_blanks(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
@@ -184,8 +208,9 @@ static int make_one(const char *kind, const char *name, const struct settings *s
 	for (size_t i = 0; i < settings->count; i++) {
 		char value[BLK_TEXT_MAX];
 
-		commas_to_blanks(value, sizeof(value), settings->list[i].value);
-		if (!strcmp(settings->list[i].attribute, "secret"))
+		if (!strcmp(settings->list[i].attribute, "allow"))
+			commas_to_blanks(value, sizeof(value), settings->list[i].value);
+		else
 			snprintf(value, sizeof(value), "%s", settings->list[i].value);
 		err = blk_config_write(kind, name, settings->list[i].attribute, value);
 		if (err) {
@@ -205,37 +230,70 @@ static int make_one(const char *kind, const char *name, const struct settings *s
 
 static int blk_serve(int argc, char **argv, struct settings *settings, struct options *options)
 {
-	char size[24];
-	uint64_t bytes;
-
-	if (argc != 2)
-		return usage_error("'krdma blk serve' wants a name and a size");
-	if (value_size("SIZE", argv[1], INT64_MAX, &bytes))
-		return EXIT_USAGE;
-	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
+	(void)argv;
 	(void)options;
-	if (add_setting(settings, "size", size))
-		return EXIT_USAGE;
-	return make_one(BLK_EXPORTS, argv[0], settings);
+	if (argc || !settings->name || !*settings->size)
+		return usage_error("'krdma blk serve' wants --size and --name");
+	return make_one(BLK_EXPORTS, settings->name, settings);
+}
+
+/* All addresses of one host, with blanks in front. */
+static int add_host(const char *word, struct settings *settings)
+{
+	struct sockaddr_storage addresses[URL_ADDRESSES];
+	char text[PEER_TEXT];
+	struct url url;
+	size_t count, length = strlen(settings->remote);
+
+	if (url_parse(word, BLK_PORT, &url))
+		return -EINVAL;
+	if (url.slash) {
+		complain("'%s' is not HOST[:PORT]", word);
+		return -EINVAL;
+	}
+	count = url_addresses(&url, addresses);
+	for (size_t i = 0; i < count; i++) {
+		address_text(&addresses[i], true, text);
+		length += (size_t)snprintf(settings->remote + length,
+					   sizeof(settings->remote) - length, " %s", text);
+		if (length >= sizeof(settings->remote)) {
+			complain("these are too many addresses");
+			return -EINVAL;
+		}
+	}
+	return count ? 0 : -EINVAL;
+}
+
+static int read_hosts(const char *words, struct settings *settings)
+{
+	char *list = strdup(words), *rest = list, *word;
+	int err = list ? 0 : -ENOMEM;
+
+	while (!err && (word = strsep(&rest, ",")))
+		err = add_host(word, settings);
+	free(list);
+	return err ? err : add_setting(settings, "remote", settings->remote + 1);
 }
 
 static int blk_attach(int argc, char **argv, struct settings *settings, struct options *options)
 {
 	char text[BLK_TEXT_MAX];
+	const char *name;
 	int status;
 
 	if (argc != 2)
-		return usage_error("'krdma blk attach' wants a name and an address");
-	if (add_setting(settings, "remote", argv[1]))
-		return EXIT_USAGE;
-	status = make_one(BLK_DEVICES, argv[0], settings);
+		return usage_error("'krdma blk attach' wants a host and the name of an export");
+	name = settings->name ? settings->name : argv[1];
+	if (read_hosts(argv[0], settings) || add_setting(settings, "export", argv[1]))
+		return EXIT_FAILED;
+	status = make_one(BLK_DEVICES, name, settings);
 	if (status)
 		return status;
-	blk_config_read(text, BLK_DEVICES, argv[0], "disk");
+	blk_config_read(text, BLK_DEVICES, name, "disk");
 	if (options->json) {
 		struct json_object *object = json_checked(json_object_new_object());
 
-		json_put_text(object, "name", argv[0]);
+		json_put_text(object, "name", name);
 		json_put_text(object, "disk", text);
 		json_print(object, options);
 	} else {

@@ -49,7 +49,7 @@ check "the module is loaded" load_module
 is "it listens everywhere" "[::]:7475" $config/listen
 
 # Settings.
-says "a size that is none" "size" krdma blk serve a 0x
+says "a size that is none" "size" krdma blk serve -n a -s 0x
 refused "a size that is no multiple of a block" export_new odd 1000
 rmdir $config/exports/odd
 mkdir $config/exports/set
@@ -68,8 +68,8 @@ export_end set
 refused "a name of 25 characters" mkdir $config/exports/abcdefghijklmnopqrstuvwxy
 check "it listens at one address and port" put $config/listen 10.77.0.1:8001
 check "an export there" export_new there 1M
-says "which is not found at the usual port" "no krdma_blk listens" krdma blk attach there $here_address
-check "but at that one" krdma blk attach there $here_address:8001
+says "which is not found at the usual port" "no krdma_blk listens" krdma blk attach $here_address there
+check "but at that one" krdma blk attach $here_address:8001 there
 check "and is detached" krdma blk detach there
 export_end there
 put $config/listen "[::]:7475"
@@ -77,39 +77,39 @@ put $config/listen "[::]:7475"
 # Who may.
 echo right >$work/right
 echo wrong >$work/wrong
-check "an export with a secret" krdma blk serve locked 4M -s $work/right -a 10.77.0.0/24,fd77::/64
-says "attached without one" "secret is wrong" krdma blk attach locked $here_address
-says "or with another one" "secret is wrong" krdma blk attach locked $here_address -s $work/wrong
+check "an export with a secret" krdma blk serve -n locked -s 4M -k $work/right -a 10.77.0.0/24,fd77::/64
+says "attached without one" "secret is wrong" krdma blk attach $here_address locked
+says "or with another one" "secret is wrong" krdma blk attach $here_address locked -k $work/wrong
 is "is counted" 2 $config/exports/locked/refused_secret
-says "an export that is not there" "no enabled export" krdma blk attach other $here_address
-says "an address without a way" "cannot attach" krdma blk attach locked 192.0.2.1
-check "attached with the right one" krdma blk attach locked $here_address -s $work/right
+says "an export that is not there" "no enabled export" krdma blk attach $here_address other
+says "an address without a way" "cannot attach" krdma blk attach 192.0.2.1 locked
+check "attached with the right one" krdma blk attach $here_address locked -k $work/right
 check "detached by the name of its disk" krdma blk detach /dev/krdmab0
-check "over IPv6" krdma blk attach locked "[fd77::1]:7475" -s $work/right
+check "over IPv6" krdma blk attach "[fd77::1]:7475" locked -k $work/right
 check "detached" krdma blk detach locked
 krdma blk end locked
-krdma blk serve stranger 1M -a 10.99.0.0/16
-says "an address that is not allowed" "not allow" krdma blk attach stranger $here_address
+krdma blk serve -n stranger -s 1M -a 10.99.0.0/16
+says "an address that is not allowed" "not allow" krdma blk attach $here_address stranger
 krdma blk end stranger
 
 # Others.
-check "an export beside strangers" krdma blk serve plain 1M
+check "an export beside strangers" krdma blk serve -n plain -s 1M
 refused "a stranger who asks for a connection is refused" krdma ping -c 1 --port 7475 $here_address
 krdma ping --listen --port 8002 >/dev/null 2>&1 &
 stranger=$!
 sleep 1
-says "and one who gives it is left" "no krdma_blk" krdma blk attach plain $here_address:8002
+says "and one who gives it is left" "no krdma_blk" krdma blk attach $here_address:8002 plain
 kill $stranger
 wait $stranger 2>/dev/null
-check "the export is there as before" krdma blk attach plain $here_address
+check "the export is there as before" krdma blk attach $here_address plain
 krdma blk detach plain
 krdma blk end plain
 
 # What is written is read.
 fill $work/first $mib
 fill $work/second $mib
-check "an export" krdma blk serve data ${mib}M
-check "attached with four queues" krdma blk attach data $here_address -q 4
+check "an export" krdma blk serve -n data -s ${mib}M
+check "attached with four queues" krdma blk attach $here_address data -q 4
 disk=$(disk data)
 is "its size" $((mib * 2048)) "/sys/block/${disk#/dev/}/size"
 head -c 1048576 /dev/zero >$work/zero
@@ -145,12 +145,12 @@ check "and not any more" swapoff "$disk"
 check "the device is detached" krdma blk detach data
 
 # A disk that is open lives on, and has nothing to do with the next one.
-krdma blk attach data $here_address >/dev/null
+krdma blk attach $here_address data >/dev/null
 old=$(disk data)
 exec 9<"$old"
 says "a disk that is open is not detached" "in use" krdma blk detach data
 check "but by force" krdma blk detach -f data
-check "the device is attached again" krdma blk attach data $here_address
+check "the device is attached again" krdma blk attach $here_address data
 refused "by another name than the one that is open" [ "$(disk data)" = "$old" ]
 exec 9<&-
 exec 9<"$(disk data)"
@@ -160,19 +160,19 @@ check "until it is closed" krdma blk detach data
 
 # Properties.
 krdma blk end data
-krdma blk serve fixed 1M --read-only --block-size 512 --exclusive
-check "a read-only export is attached" krdma blk attach fixed $here_address
+krdma blk serve -n fixed -s 1M --read-only --block-size 512 --exclusive
+check "a read-only export is attached" krdma blk attach $here_address fixed
 disk=$(disk fixed)
 is "its block size" 512 "/sys/block/${disk#/dev/}/queue/logical_block_size"
 refused "it cannot be written" dd if=/dev/zero of="$disk" bs=4k count=1
 check "it can be read" read_one "$disk"
-says "an exclusive export has one client" "exclusive" krdma blk attach more $here_address -e fixed
+says "an exclusive export has one client" "exclusive" krdma blk attach $here_address fixed -n more
 krdma blk detach fixed
 krdma blk end fixed
 
 # The RDMA device goes under load, again and again.
-krdma blk serve load ${mib}M
-krdma blk attach load $here_address -q 2 >/dev/null
+krdma blk serve -n load -s ${mib}M
+krdma blk attach $here_address load -q 2 >/dev/null
 disk=$(disk load)
 write_direct $work/first "$disk" 1M 2>/dev/null
 (while [ ! -e $work/stop ]; do write_direct $work/first "$disk" || touch $work/failed; done) 2>/dev/null &
@@ -206,7 +206,7 @@ refused "and so does every other one" read_one "$disk"
 check "it is detached" krdma blk detach load
 
 # The end under load.
-krdma blk attach load $here_address >/dev/null
+krdma blk attach $here_address load >/dev/null
 disk=$(disk load)
 dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
 writer=$!
@@ -215,7 +215,7 @@ reader=$!
 usleep 200000
 check "detached by force while it is written" krdma blk detach -f load
 wait $writer $reader
-krdma blk attach load $here_address >/dev/null
+krdma blk attach $here_address load >/dev/null
 dd if=/dev/zero of="$(disk load)" bs=64k oflag=direct >/dev/null 2>&1 &
 writer=$!
 usleep 200000
