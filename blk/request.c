@@ -16,6 +16,7 @@
  * behind that.  The memory itself forgets with its host.  So there is no cache to be
  * flushed.
  */
+#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
 

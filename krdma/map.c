@@ -8,6 +8,7 @@
  * are left when everything has completed, which are those of operations that came too
  * late to be posted.
  */
+#include <linux/dma-direction.h>
 #include <linux/errno.h>
 #include <linux/scatterlist.h>
 #include <linux/wait_bit.h>

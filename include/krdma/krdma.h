@@ -11,11 +11,11 @@
 #ifndef _KRDMA_KRDMA_H
 #define _KRDMA_KRDMA_H
 
-#include <linux/dma-direction.h>
 #include <linux/krdma.h>
 #include <linux/limits.h>
 #include <linux/types.h>
 
+enum dma_data_direction;
 struct krdma_conn;
 struct krdma_device;
 struct krdma_listener;

@@ -2,6 +2,7 @@
 /*
  * Operations: what arrives, and what completes.
  */
+#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
