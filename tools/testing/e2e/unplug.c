@@ -50,7 +50,7 @@ TEST_F(unplug, the_same_name_comes_back_under_a_new_number)
 	struct krdma_device_query device, again;
 	uint32_t last = 0;
 
-	for (int i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < rounds(5, 2); i++) {
 		ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
 		EXPECT_LT(last, device.id);
 		last = device.id;
