@@ -18,6 +18,13 @@ try krdma monitor -c 1
 ended "what is there comes first" 0 "$time rxe0 \([0-9]+\): present; port 1 active on dummy0$"
 holds "one line was asked for" [ "$(wc -l <"$work/out")" = 1 ]
 
+try krdma dev -j
+cp "$work/out" /out/dev.json
+ended "the same, once and in full" 0 '"name":"rxe0"' '"netdev_name":"dummy0"'
+try krdma info -j
+cp "$work/out" /out/info.json
+ended "and what there is of krdma" 0 '"device_count":1,'
+
 # An interface and a device that come and go.
 begin krdma monitor
 await "$work/out" 'rxe0'
