@@ -71,6 +71,7 @@ finish
 ended "one that stops is the end: a round cannot be given up" 1 '^no answer from' \
 	'has not ended the round' 'transmitted, '
 kill -CONT "$server"
+await "$work/servers/stopped" ' left after '
 stop_server stopped
 ended "the listening side goes on" 0 ' left after '
 
