@@ -54,9 +54,11 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 	lockdep_assert_held(&device->lock);
 
 	if (!device->remotes.count) {
-		strscpy(device->error, "remote is not set", sizeof(device->error));
+		krdma_blk_path_say(device, "remote is not set");
 		return -EINVAL;
 	}
+	/* What was wrong the last time need not be it now. */
+	krdma_blk_path_say(device, "");
 	ret = krdma_blk_path_open(device);
 	if (ret)
 		return ret;

@@ -108,7 +108,7 @@ struct krdma_blk_request {
  * @queue_count: how many queues
  * @hold_seconds: how long requests wait for connections
  * @force: it may be detached while it is open
- * @error: why it could not be attached, in words; or ""
+ * @error: why it could not be attached, in words; or "".  Protected by @state_lock.
  * @attached: there is a disk
  * @session: of the connections
  * @client: a random number for this time of being attached
@@ -156,6 +156,7 @@ struct krdma_blk_device {
 
 /* path.c: its connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
+void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
 void krdma_blk_path_lost(struct krdma_blk_device *device);

@@ -40,7 +40,14 @@
  * What the user is told
  */
 
-static void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
+/**
+ * krdma_blk_path_say - why there is no connection
+ * @device: the device
+ * @text: in words; empty: there is nothing to be said
+ *
+ * Context: any.
+ */
+void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
 {
 	unsigned long flags;
 
