@@ -267,8 +267,12 @@ static int add_host(const char *word, struct settings *settings)
 static int read_hosts(const char *words, struct settings *settings)
 {
 	char *list = strdup(words), *rest = list, *word;
-	int err = list ? 0 : -ENOMEM;
+	int err = 0;
 
+	if (!list) {
+		complain("there is no memory");
+		return -ENOMEM;
+	}
 	while (!err && (word = strsep(&rest, ",")))
 		err = add_host(word, settings);
 	free(list);
