@@ -109,7 +109,6 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 
 	request->posted = false;
 	request->failures = 0;
-	sg_init_table(request->sg, KRDMA_BLK_SEGMENTS);
 	request->entries = blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
 
@@ -279,8 +278,19 @@ static int krdma_blk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned 
 	return 0;
 }
 
+/* Once: what maps a request's pages moves the mark of the table's end itself. */
+static int krdma_blk_init_request(struct blk_mq_tag_set *set, struct request *rq,
+				  unsigned int index, krdma_blk_node_t node)
+{
+	struct krdma_blk_request *request = blk_mq_rq_to_pdu(rq);
+
+	sg_init_table(request->sg, KRDMA_BLK_SEGMENTS);
+	return 0;
+}
+
 const struct blk_mq_ops krdma_blk_mq_ops = {
 	.queue_rq = krdma_blk_queue_rq,
+	.init_request = krdma_blk_init_request,
 	.complete = krdma_blk_complete_rq,
 	.timeout = krdma_blk_timeout,
 	.init_hctx = krdma_blk_init_hctx,

@@ -15,6 +15,13 @@
 #define KRDMA_BLK_MQ_FLAGS	0
 #endif
 
+/* The node that a request's memory comes from, which may be NUMA_NO_NODE. */
+#ifdef KC_BLK_UNSIGNED_NODE
+#define krdma_blk_node_t	unsigned int
+#else
+#define krdma_blk_node_t	int
+#endif
+
 /* A request knows its queue. */
 #ifdef KC_BLK_MAP_SG_QUEUE
 static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterlist *sg)

@@ -31,6 +31,8 @@ kc-blk-map-queue := $(call kc_has,int blk_rq_map_sg.struct request_queue,include
 kc-blk-open-bdev := $(call kc_has,open. .struct block_device,include/linux/blkdev.h)
 # A disk's limits are set when it is there.
 kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,include/linux/blk-mq.h)
+# Nodes, one of which may be none, have a sign.
+kc-blk-signed-node := $(call kc_has,unsigned int. int..$$,include/linux/blk-mq.h)
 
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
@@ -44,6 +46,7 @@ kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE
 kc-flags-$(kc-blk-map-queue) += -DKC_BLK_MAP_SG_QUEUE
 kc-flags-$(kc-blk-open-bdev) += -DKC_BLK_OPEN_BDEV
 kc-flags-$(kc-blk-limits-later) += -DKC_BLK_LIMITS_LATER
+kc-flags-$(if $(kc-blk-signed-node),n,y) += -DKC_BLK_UNSIGNED_NODE
 
 krdma-compat-y :=
 krdma-compat-$(if $(kc-get-netdev),n,y) += krdma/compat/netdev.o
