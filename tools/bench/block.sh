@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma_blk beside NVMe over Fabrics, inside a VM: both give the same amount of memory of
+# this machine to itself over the same RDMA device, and fio works on one and the other by
+# turns.  What it measured is left in /out.
+#
+# usage: block.sh ROUNDS SCALE; SCALE is how many requests of 4 KiB a job consists of.
+# environment: CRC=/path/of/a/module that is to reckon the checksums, MTU of the network.
+
+set -eu
+
+here=$(dirname "$0")
+rounds=$1
+scale=$2
+address=10.77.0.1
+nvmet=/sys/kernel/config/nvmet
+mib=64
+
+# Another checksum or MTU: for connections that are made after it.
+prepare()
+{
+	if [ -n "${CRC:-}" ]; then
+		rdma link delete rxe0
+		insmod "$CRC"
+		rdma link add rxe0 type rxe netdev dummy0
+	fi
+	if [ -n "${MTU:-}" ]; then
+		ip link set dummy0 mtu "$MTU"
+	fi
+}
+
+krdma_start()
+{
+	modprobe configfs 2>/dev/null || true
+	mount -t configfs none /sys/kernel/config
+	insmod "$here/krdma_blk.ko"
+	krdma blk serve -n ram -s ${mib}M >/dev/null
+	krdma blk attach $address ram >/dev/null
+	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)
+}
+
+krdma_stop()
+{
+	krdma blk detach ram
+	krdma blk end ram
+	rmmod krdma_blk
+}
+
+nvme_start()
+{
+	local host=00000000-0000-0000-0000-000000000001 tries=100
+
+	modprobe brd rd_nr=1 rd_size=$((mib * 1024))
+	modprobe nvmet-rdma
+	modprobe nvme-rdma
+	mkdir $nvmet/subsystems/ram
+	echo 1 >$nvmet/subsystems/ram/attr_allow_any_host
+	mkdir $nvmet/subsystems/ram/namespaces/1
+	echo /dev/ram0 >$nvmet/subsystems/ram/namespaces/1/device_path
+	echo 1 >$nvmet/subsystems/ram/namespaces/1/enable
+	mkdir $nvmet/ports/1
+	echo rdma >$nvmet/ports/1/addr_trtype
+	echo ipv4 >$nvmet/ports/1/addr_adrfam
+	echo $address >$nvmet/ports/1/addr_traddr
+	echo 4420 >$nvmet/ports/1/addr_trsvcid
+	ln -s $nvmet/subsystems/ram $nvmet/ports/1/subsystems/ram
+	printf '%s' "transport=rdma,traddr=$address,trsvcid=4420,nqn=ram,hostid=$host," \
+		"hostnqn=nqn.2014-08.org.nvmexpress:uuid:$host" >/dev/nvme-fabrics
+	until [ -b /dev/nvme0n1 ]; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ]
+		usleep 100000
+	done
+	nvme_disk=nvme0n1
+}
+
+nvme_stop()
+{
+	echo 1 >/sys/class/nvme/nvme0/delete_controller
+	rm $nvmet/ports/1/subsystems/ram
+	rmdir $nvmet/ports/1
+	echo 0 >$nvmet/subsystems/ram/namespaces/1/enable
+	rmdir $nvmet/subsystems/ram/namespaces/1 $nvmet/subsystems/ram
+}
+
+# ready DISK: without a scheduler, and with memory behind all of it.
+ready()
+{
+	local scheduler=/sys/block/$1/queue/scheduler
+
+	# The disk that stands for all paths of an NVMe namespace need not have one.
+	[ ! -e "$scheduler" ] || echo none >"$scheduler"
+	dd if=/dev/zero of="/dev/$1" bs=1M count=$mib conv=fsync 2>/dev/null
+}
+
+# work NAME DISK ROUND RW SIZE DEPTH REQUESTS
+work()
+{
+	fio --name=work --filename="/dev/$2" --rw="$4" --bs="$5" --iodepth="$6" \
+		--number_ios="$7" --size=${mib}M --io_size=1T --ioengine=libaio --direct=1 \
+		--norandommap --randrepeat=1 --group_reporting \
+		--output-format=json --output="/out/$4-$5-$6.$1.$3" >/dev/null
+}
+
+prepare
+krdma_start
+nvme_start
+ready "$krdma_disk"
+ready "$nvme_disk"
+for round in $(seq "$rounds"); do
+	for job in randread:4k:1:1 randwrite:4k:1:1 randread:4k:32:1 randwrite:4k:32:1 \
+		read:128k:8:20 write:128k:8:20; do
+		IFS=: read -r rw size depth part <<-END
+			$job
+		END
+		work krdma "$krdma_disk" "$round" "$rw" "$size" "$depth" $((scale / part))
+		work nvme "$nvme_disk" "$round" "$rw" "$size" "$depth" $((scale / part))
+	done
+done
+krdma_stop
+nvme_stop
