@@ -375,25 +375,16 @@ static int blk_detach(int argc, char **argv, struct settings *settings, struct o
  * All of them
  */
 
+struct attribute {
+	const char *name;
+	bool is_number;
+};
+
 struct list {
 	struct json_object *array;
 	const char *kind;
-	const char *const *attributes;
+	const struct attribute *attributes;
 };
-
-/* Numbers as numbers, and what is 0 or 1 too: that is what the files have. */
-static void put_attribute(struct json_object *object, const char *attribute, const char *text)
-{
-	char *end;
-	unsigned long long number;
-
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (*text && !*end && !errno)
-		json_put_number(object, attribute, number);
-	else
-		json_put_text(object, attribute, text);
-}
 
 static int list_one(const char *name, void *to)
 {
@@ -407,12 +398,14 @@ static int list_one(const char *name, void *to)
 	} else {
 		printf("%s %s:", list->kind[0] == 'e' ? "export" : "device", name);
 	}
-	for (const char *const *one = list->attributes; *one; one++) {
-		blk_config_read(text, list->kind, name, *one);
-		if (object)
-			put_attribute(object, *one, text);
+	for (const struct attribute *one = list->attributes; one->name; one++) {
+		blk_config_read(text, list->kind, name, one->name);
+		if (object && one->is_number)
+			json_put_number(object, one->name, strtoull(text, NULL, 10));
+		else if (object)
+			json_put_text(object, one->name, text);
 		else if (*text)
-			printf(" %s %s", *one, text);
+			printf(" %s %s", one->name, text);
 	}
 	if (object)
 		json_append(list->array, object);
@@ -423,13 +416,16 @@ static int list_one(const char *name, void *to)
 
 static int blk_list(int argc, char **argv, struct settings *settings, struct options *options)
 {
-	static const char *const of_export[] = {
-		"enabled", "size", "block_size", "read_only", "exclusive", "allow", "connections",
-		"accepted", "refused_address", "refused_secret", "refused_busy", "refused_other",
-		NULL,
+	static const struct attribute of_export[] = {
+		{ "enabled", true }, { "size", true }, { "block_size", true },
+		{ "read_only", true }, { "exclusive", true }, { "allow", false },
+		{ "connections", true }, { "accepted", true }, { "refused_address", true },
+		{ "refused_secret", true }, { "refused_busy", true }, { "refused_other", true },
+		{ NULL, false },
 	};
-	static const char *const of_device[] = {
-		"disk", "state", "export", "remote", "queues", "hold_seconds", "error", NULL,
+	static const struct attribute of_device[] = {
+		{ "disk", false }, { "state", false }, { "export", false }, { "remote", false },
+		{ "queues", true }, { "hold_seconds", true }, { "error", false }, { NULL, false },
 	};
 	struct list exports = { NULL, BLK_EXPORTS, of_export };
 	struct list devices = { NULL, BLK_DEVICES, of_device };
