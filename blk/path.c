@@ -361,7 +361,7 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 			return -ECANCELED;
 		ret = krdma_blk_path_try(device, &device->remotes.of[remote], geometry);
 		if (!ret) {
-			device->remote = remote;
+			WRITE_ONCE(device->remote, remote);
 			return 0;
 		}
 		krdma_blk_path_drop(device);
