@@ -157,17 +157,25 @@ make_base()
 	rm -rf "$root"
 }
 
+# base_image_key KERNEL: prints what an image of it is known by: all that it is made of.
+# Kernels of the same release need not take each other's modules.
+base_image_key()
+{
+	local kernel=$1 inputs
+
+	inputs=("$vm_dir/guest/init" "$vm_dir/modules.list" "$vm_dir/initramfs.sh"
+		"$kernel/modules/modules.dep" "$kernel/vmlinuz" /bin/busybox)
+	# The debug kernel has a corrected module.
+	[ ! -e "$kernel/patched" ] || inputs+=("$kernel/patched")
+	cat "${inputs[@]}" | sha256sum | cut -c1-12
+}
+
 # base_image KERNEL: prints the path of the kernel's base image.
 base_image()
 {
-	local kernel=$1 key image inputs
+	local kernel=$1 image
 
-	inputs=("$vm_dir/guest/init" "$vm_dir/modules.list" "$vm_dir/initramfs.sh"
-		"$kernel/modules/modules.dep" /bin/busybox)
-	# The debug kernel has a corrected module.
-	[ ! -e "$kernel/patched" ] || inputs+=("$kernel/patched")
-	key=$(cat "${inputs[@]}" | sha256sum | cut -c1-12)
-	image=$krdma_cache/images/$(cat "$kernel/release")-$key.cpio
+	image=$krdma_cache/images/$(cat "$kernel/release")-$(base_image_key "$kernel").cpio
 	[ -s "$image" ] || with_lock "image-$(cat "$kernel/release")" make_base "$kernel" "$image" >&2
 	echo "$image"
 }
