@@ -53,17 +53,52 @@ wait "$writer"
 check "the writer has noticed nothing" [ $? = 0 ]
 check "every write has arrived" same $work/second "$disk"
 
-# It stays pulled for longer than is waited for.
+# The same, while what was written is read and compared; in the second half of the disk.
+verified "$disk" --offset=8M --time_based --runtime=$((${KRDMA_SECONDS:-3} + 10)) >$work/fio 2>&1 &
+writer=$!
+sleep 2
+vm-link 2 off
+becomes "a cable is pulled while fio writes and compares" holding $attach/state 60
+sleep 5
+vm-link 2 on
+becomes "five seconds later it is plugged in" live $attach/state 60
+wait "$writer"
+check "fio has seen no error, and what it had written" [ $? = 0 ]
+grep -v '^3;' $work/fio | sed 's/^/# fio: /'
+
+# One of its addresses has become useless when the cable is plugged in.
 check "the device is detached" device_end memory
+check "attached with two addresses" device_new memory "$there fd77::2"
+disk=$(disk memory)
+remote=/sys/block/${disk#/dev/}/krdma/remote
+is "it uses the first one" "$there:7475" "$remote"
+interface=$(ip -o route get $there | sed 's/.* dev \([^ ]*\) .*/\1/')
+ip neigh replace $there lladdr 02:00:00:00:00:99 nud permanent dev "$interface"
+vm-link 2 off
+becomes "a cable is pulled once more" holding $attach/state 60
+vm-link 2 on
+becomes "there is another way" live $attach/state 60
+is "by the other address" "[fd77::2]:7475" "$remote"
+head -c 8388608 $work/second >$work/half
+check "to the same memory" same $work/half "$disk"
+ip neigh del $there dev "$interface"
+
+# It stays pulled for longer than is waited for.
+check "the device is detached, too" device_end memory
 device_new memory "$there" export=memory hold_seconds=3
 disk=$(disk memory)
+verified "$disk" --offset=8M --time_based --runtime=60 >$work/fio 2>&1 &
+writer=$!
+sleep 1
 vm-link 2 off
 refused "a read fails when the wait is over" read_one "$disk"
 is "the device says so" failing $attach/state
 refused "the next one does not wait" read_one "$disk"
+refused "fio ends" wait "$writer"
+check "with EIO" grep -q "Input/output error" $work/fio
 vm-link 2 on
 becomes "and yet it comes back" live $attach/state 60
-check "with what was written" same $work/second "$disk"
+check "with what was written" same $work/half "$disk"
 check "the device is detached again" device_end memory
 
 # Who has died is found out by the server, and makes room for the next one.

@@ -152,3 +152,14 @@ read_one()
 {
 	dd if="$1" of=/dev/null bs=4k count=1 iflag=direct
 }
+
+# verified DISK OPTION...: fio writes at random, reads it again between, and compares.
+verified()
+{
+	local disk=$1
+	shift
+
+	fio --name=verified --filename="$disk" --rw=randwrite --bsrange=4k-64k --iodepth=16 \
+		--ioengine=libaio --direct=1 --verify=crc32c --verify_fatal=1 \
+		--verify_backlog=128 --randrepeat=1 --output-format=terse "$@"
+}

@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 #
 # krdma_blk on one machine, which attaches its own memory over RDMA: inside a VM with
-# krdma.ko, the tool, mkfs.ext4 and e2fsck.  Prints TAP.  With KRDMA_SLOW=1 less is written.
+# krdma.ko, the tool, mkfs.ext4, e2fsck, blkdiscard and fio.  Prints TAP.  With KRDMA_SLOW=1
+# less is written; KRDMA_SECONDS is how long fio works.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -120,18 +121,32 @@ check "written in pieces that are no power of two" write_direct $work/second "$d
 check "and read again" same $work/second "$disk"
 dd if=$work/first of="$disk" bs=100k conv=fsync 2>/dev/null
 check "and through the cache" same $work/first "$disk"
+check "zeroes are written where they are wanted" blkdiscard -z -o 1M -l 2M "$disk"
+dd if=/dev/zero of=$work/first bs=1M seek=1 count=2 conv=notrunc 2>/dev/null
+check "and nowhere else" same $work/first "$disk"
+says "nothing is discarded" "not supported" blkdiscard "$disk"
+check "fio finds what it has written" verified "$disk" --time_based --runtime="${KRDMA_SECONDS:-3}"
+check "and with sizes from one block on" verified "$disk" --bsrange=4k-1M --number_ios=200
 krdma blk list | sed "s/^/# /"
-check "listed as JSON" sh -c "krdma blk list -j | grep -q '\"state\":\"live\"'"
+krdma blk serve -n 7 -s 64K
+krdma blk attach -j $here_address 7 >/out/blk-attach.json
+check "a name that is a number" [ -s /out/blk-attach.json ]
+krdma blk list -j >/out/blk-list.json
+check "is a name in JSON, too" grep -q '"export":"7"' /out/blk-list.json
+krdma blk detach 7
+krdma blk end 7
 refused "the module is not unloaded now" rmmod krdma_blk
 
 # File system, swap, and being busy.
 check "a file system is made" mkfs.ext4 -q "$disk"
 mkdir -p $work/mount
 check "mounted" mount -t ext4 "$disk" $work/mount
-head -c 1000000 $work/second >$work/part
-cp $work/part $work/mount/file
+check "a folder of a kernel's source is copied there" cp -r "$here/source" $work/mount/
 says "a mounted device is not detached" "in use" krdma blk detach data
-check "it has what was written" cmp $work/part $work/mount/file
+umount $work/mount
+echo 3 >/proc/sys/vm/drop_caches
+mount -t ext4 -o ro "$disk" $work/mount
+check "it is there when it is mounted again" diff -r "$here/source" $work/mount/source
 umount $work/mount
 check "the file system is sound" e2fsck -fn "$disk"
 check "swap is made on it" mkswap "$disk"

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma_blk and peers that are none: inside a VM with krdma.ko, the tool, and the program
+# stranger beside this file, which says what they do.  Prints TAP.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+here_address=10.77.0.1
+stranger=$here/stranger
+
+# answers NAME COUNT PATTERN: so many lines of $work/answers are like this.
+answers()
+{
+	local found
+
+	found=$(grep -Ec "$3" $work/answers)
+	if [ "$found" = "$2" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$found lines, not $2, are like '$3':
+$(cat $work/answers)"
+	fi
+}
+
+# attached_to NAME FAULT PATTERN: what attaching to it says.
+attached_to()
+{
+	local said
+
+	said=$(krdma blk attach $here_address:8003 hostile 2>&1) && krdma blk detach -f hostile
+	if ! echo "$said" | grep -q "$3"; then
+		not_ok "$1" "attaching to fault '$2' said: $said"
+	elif ! grep -q "^$2: the client has left" $work/server; then
+		not_ok "$1" "the turn was not that of '$2': $(tail -n 1 $work/server)"
+	else
+		ok "$1"
+	fi
+}
+
+check "the module is loaded" load_module
+printf s >$work/secret
+check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
+
+# Hellos.  The client's number and that of its queue, from byte 6 to 15, may be any.
+check "a stranger asks in every wrong way" sh -c "$stranger ask $here_address hostile s >$work/answers"
+answers "with too few bytes" 49 '^length ([0-9]|[1-3][0-9]|4[0-8]): refused, reason 1$'
+answers "with the right hello" 1 '^length 56: welcome$'
+answers "with another magic" 4 '^byte [0-3]: refused, reason 1$'
+answers "with another version, or flags" 2 '^byte [45]: refused, reason 2$'
+answers "as other clients and queues" 10 '^byte ([6-9]|1[0-5]): welcome$'
+answers "for another export" 24 '^byte (1[6-9]|[23][0-9]): refused, reason 3$'
+answers "with another secret" 16 '^byte (4[0-9]|5[0-5]): refused, reason 5$'
+is "who had a wrong secret was counted" 16 $config/exports/hostile/refused_secret
+becomes "nobody has stayed" 0 $config/exports/hostile/connections 60
+check "others are served as before" krdma blk attach $here_address hostile -k $work/secret
+krdma blk detach hostile
+krdma blk end hostile
+
+# Welcomes.
+$stranger give none short empty magic version flags reserved reserved2 no-size odd-size \
+	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
+	table-key table-elsewhere entry-wraps entry-reserved entry-key >$work/server &
+server=$!
+tries=100
+until grep -q listening $work/server || [ $tries = 0 ]; do
+	tries=$((tries - 1))
+	usleep 100000
+done
+krdma blk attach $here_address:8003 hostile >/dev/null 2>$work/said
+check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
+check "and read" read_one /dev/krdmab0
+check "and detached" krdma blk detach hostile
+none="no krdma_blk, or one of another version"
+attached_to "a welcome that is too short" short "$none"
+attached_to "a welcome without a word" empty "$none"
+attached_to "another magic" magic "$none"
+attached_to "another version" version "$none"
+attached_to "flags that there are not" flags "$none"
+attached_to "reserved bytes that are not zero" reserved "$none"
+attached_to "others that are not" reserved2 "$none"
+attached_to "no memory" no-size "$none"
+attached_to "memory that is no multiple of a block" odd-size "$none"
+attached_to "more memory than there are chunks" huge-size "$none"
+attached_to "blocks of no bytes" no-block "$none"
+attached_to "blocks of 1024 bytes" odd-block "$none"
+attached_to "chunks of no bytes" no-chunk "$none"
+attached_to "chunks that are no power of two" odd-chunk "$none"
+attached_to "chunks that are smaller than a page" small-chunk "$none"
+attached_to "chunks of 2 GiB" huge-chunk "$none"
+attached_to "a table that goes beyond all addresses" table-wraps "$none"
+attached_to "a table with another key" table-key "the connection could not be made"
+attached_to "a table that is somewhere else" table-elsewhere "the connection could not be made"
+attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
+attached_to "a table with more in it than there is" entry-reserved "$none"
+
+# Its keys are good for nothing: each request has three tries, and that is its end.
+check "keys that are none are found when they are used" \
+	krdma blk attach $here_address:8003 hostile
+refused "a read with one of them fails" read_one /dev/krdmab0
+check "the device is detached" krdma blk detach -f hostile
+kill $server
+wait $server
+check "the module is unloaded" rmmod krdma_blk
+tap_end
