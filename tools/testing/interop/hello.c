@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The other end of rdma_client and of rdma_server, two of librdmacm's programs: the client
+ * sends 16 bytes, the server answers with 16 bytes and leaves.
+ *
+ *	hello listen HOST PORT CLIENTS		for so many rdma_client, one after the other
+ *	hello connect HOST PORT			to an rdma_server
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "side.h"
+
+#define LENGTH	16
+#define ANSWER	LENGTH
+
+static void hello_receive(struct side *side, struct krdma_conn *conn,
+			  struct krdma_memory *memory)
+{
+	side_post(side->queue, krdma_entry_receive(conn, 1, memory, 0, LENGTH));
+}
+
+static void hello_send(struct side *side, struct krdma_conn *conn, struct krdma_memory *memory)
+{
+	side_post(side->queue, krdma_entry_send(conn, 2, memory, ANSWER, LENGTH));
+}
+
+static struct krdma_memory *hello_memory(struct side *side, struct krdma_conn *conn)
+{
+	return side_memory(side->session, conn, 2 * (size_t)LENGTH, KRDMA_ACCESS_LOCAL_WRITE);
+}
+
+/* A message is there before what was sent has completed, or behind it. */
+static uint32_t hello_length(struct krdma_cqe one, struct krdma_cqe other)
+{
+	return one.opcode == KRDMA_OP_RECEIVE ? one.length : other.length;
+}
+
+static void hello_listen(struct side *side, int clients)
+{
+	struct krdma_memory *memory;
+	struct krdma_conn *conn;
+	struct krdma_cqe cqe;
+
+	while (clients--) {
+		conn = side_next(side);
+		memory = hello_memory(side, conn);
+		side_prepare(side, conn, 1, 1);
+		hello_receive(side, conn, memory);
+		side_accept(conn);
+		side_connected(conn);
+		cqe = side_done(side->queue);
+		hello_send(side, conn, memory);
+		side_done_or_left(side->queue);
+		printf("%u bytes came, and were answered\n", cqe.length);
+		/* The client leaves, too: of two who say so, one is heard first. */
+		krdma_conn_disconnect(conn, 0);
+		side_ended(conn);
+		krdma_conn_close(conn);
+		krdma_memory_release(memory, 0);
+	}
+}
+
+static void hello_connect(struct side *side, const char *host, const char *port)
+{
+	struct krdma_conn *conn = side_resolve(side->session, host, port);
+	struct krdma_memory *memory = hello_memory(side, conn);
+	struct krdma_cqe one, other;
+
+	side_prepare(side, conn, 1, 1);
+	hello_receive(side, conn, memory);
+	side_connect(conn);
+	side_connected(conn);
+	hello_send(side, conn, memory);
+	one = side_done_or_left(side->queue);
+	other = side_done_or_left(side->queue);
+	printf("%u bytes have answered\n", hello_length(one, other));
+	printf("ended: %s\n", side_ended(conn));
+	krdma_conn_close(conn);
+	krdma_memory_release(memory, 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct side side;
+
+	if (argc == 5 && !strcmp(argv[1], "listen")) {
+		side_open(&side, 0);
+		side_listen(&side, argv[2], argv[3]);
+		hello_listen(&side, atoi(argv[4]));
+	} else if (argc == 4 && !strcmp(argv[1], "connect")) {
+		side_open(&side, 0);
+		hello_connect(&side, argv[2], argv[3]);
+	} else {
+		side_usage("hello listen HOST PORT CLIENTS | hello connect HOST PORT");
+	}
+	side_close(&side);
+	return 0;
+}
