@@ -169,22 +169,3 @@ const char *side_ended(struct krdma_conn *conn)
 	side_check("end", krdma_conn_await_closed(conn, krdma_deadline(2 * PATIENCE_MS)));
 	return krdma_error_name(krdma_conn_wait(conn, 0, NULL));
 }
-
-void side_fill(void *data, size_t length, unsigned int seed)
-{
-	unsigned char *bytes = data;
-
-	for (size_t i = 0; i < length; i++)
-		bytes[i] = (unsigned char)(seed + i + (i >> 8) * 7);
-}
-
-bool side_filled(const void *data, size_t length, unsigned int seed)
-{
-	const unsigned char *bytes = data;
-
-	for (size_t i = 0; i < length; i++) {
-		if (bytes[i] != (unsigned char)(seed + i + (i >> 8) * 7))
-			return false;
-	}
-	return true;
-}

@@ -6,7 +6,6 @@
 #ifndef INTEROP_SIDE_H
 #define INTEROP_SIDE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,9 +54,5 @@ struct krdma_cqe side_done_or_left(struct krdma_queue *queue);
 
 /* Until nothing is left of it; how it ended, as krdma_error_name() says. */
 const char *side_ended(struct krdma_conn *conn);
-
-/* A pattern that each seed has one of. */
-void side_fill(void *data, size_t length, unsigned int seed);
-bool side_filled(const void *data, size_t length, unsigned int seed);
 
 #endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program of librpma's that reads the other side's memory, writes to it, flushes it and
+ * writes eight bytes at once; then the other side does the same to its memory.
+ *
+ *	rpma_memory listen|connect HOST PORT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern.h"
+#include "rpma.h"
+#include "rpma_far.h"
+
+#define USAGE	(RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC | \
+		 RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY)
+
+static void act(struct rpma_conn *conn, struct rpma_cq *cq, struct rpma_mr_local *memory,
+		char *data, const struct rpma_theirs *theirs)
+{
+	size_t at = theirs->data_offset;
+	int err;
+
+	rpma_check("read", rpma_read(conn, memory, DATA_OFFSET + READ_AT, theirs->memory,
+				     at + OWN_AT, LENGTH, RPMA_F_COMPLETION_ALWAYS, NULL));
+	rpma_done(cq);
+	printf("read: %s\n", pattern_verdict(data + READ_AT, LENGTH, SEED_OF_KRDMA));
+	/* What is silent has arrived when the flush behind it completes. */
+	rpma_check("write", rpma_write(conn, theirs->memory, at + WRITTEN_AT, memory,
+				       DATA_OFFSET + OWN_AT, LENGTH, RPMA_F_COMPLETION_ON_ERROR,
+				       NULL));
+	rpma_check("flush", rpma_flush(conn, theirs->memory, at + WRITTEN_AT, LENGTH,
+				       RPMA_FLUSH_TYPE_VISIBILITY, RPMA_F_COMPLETION_ALWAYS,
+				       NULL));
+	rpma_done(cq);
+	printf("flush: done\n");
+	rpma_check("atomic write", rpma_atomic_write(conn, theirs->memory, at + ATOMIC_AT,
+						     ATOMIC_VALUE, RPMA_F_COMPLETION_ALWAYS,
+						     NULL));
+	rpma_done(cq);
+	err = rpma_flush(conn, theirs->memory, at + ATOMIC_AT, 8, RPMA_FLUSH_TYPE_PERSISTENT,
+			 RPMA_F_COMPLETION_ALWAYS, NULL);
+	if (!err)
+		rpma_done(cq);
+	printf("persistent flush, direct write %d: %s\n", theirs->direct_write,
+	       err ? rpma_err_2str(err) : "done");
+}
+
+int main(int argc, char **argv)
+{
+	static char memory[MEMORY_SIZE] __attribute__((aligned(4096)));
+	static char message[MESSAGE_SIZE] __attribute__((aligned(4096)));
+	struct rpma_mr_local *registered, *messages;
+	char *data = memory + DATA_OFFSET;
+	struct rpma_theirs theirs;
+	struct rpma_told told;
+	struct rpma_conn *conn;
+	struct rpma_far far;
+	struct rpma_cq *cq;
+
+	rpma_far_open(&far, argc, argv);
+	rpma_check("memory", rpma_mr_reg(far.peer, memory, sizeof(memory), USAGE, &registered));
+	rpma_check("messages", rpma_mr_reg(far.peer, message, sizeof(message),
+					   RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &messages));
+	pattern_fill(data + OWN_AT, LENGTH, SEED_OF_RPMA);
+	rpma_tell(&told, DATA_OFFSET, registered, false);
+	conn = rpma_far_next(&far, messages, &told, &theirs);
+	rpma_check("completions", rpma_conn_get_cq(conn, &cq));
+
+	act(conn, cq, registered, data, &theirs);
+	/* Empty: it is the other side's turn; then its message. */
+	rpma_check("send", rpma_send(conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL));
+	rpma_done(cq);
+	rpma_done(cq);
+	printf("what came by writes: %s\n",
+	       pattern_verdict(data + WRITTEN_AT, LENGTH, SEED_OF_KRDMA));
+	printf("what came at once: %.8s\n", data + ATOMIC_AT);
+
+	rpma_left(conn);
+	rpma_check("their memory", rpma_mr_remote_delete(&theirs.memory));
+	rpma_check("messages", rpma_mr_dereg(&messages));
+	rpma_check("memory", rpma_mr_dereg(&registered));
+	rpma_far_close(&far);
+	return 0;
+}

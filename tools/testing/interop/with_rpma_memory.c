@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * krdma's side of rpma_memory: the other one reads, writes and flushes the memory that it is
+ * told of; then this one does the same.
+ *
+ *	with_rpma_memory listen|connect HOST PORT
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern.h"
+#include "rpma.h"
+#include "side_rpma.h"
+
+#define USAGE	(KRDMA_RPMA_READ_SOURCE | KRDMA_RPMA_READ_DESTINATION | \
+		 KRDMA_RPMA_WRITE_SOURCE | KRDMA_RPMA_WRITE_DESTINATION | \
+		 KRDMA_RPMA_FLUSH_VISIBILITY | KRDMA_RPMA_FLUSH_PERSISTENT)
+
+static struct krdma_memory *make_memory(struct side_rpma *all, struct krdma_conn *conn)
+{
+	struct krdma_memory *memory;
+	uint32_t access;
+
+	side_check("rights", krdma_rpma_access(USAGE, KRDMA_TRANSPORT_IB, &access));
+	memory = side_memory(all->side.session, conn, MEMORY_SIZE, access);
+	pattern_fill((char *)krdma_memory_data(memory) + DATA_OFFSET + OWN_AT, LENGTH,
+		     SEED_OF_KRDMA);
+	return memory;
+}
+
+static void act(struct side_rpma *all, struct krdma_conn *conn, struct krdma_memory *memory,
+		const struct krdma_rpma_example *theirs)
+{
+	const char *data = (char *)krdma_memory_data(memory) + DATA_OFFSET;
+	const struct krdma_rpma_memory *to = &theirs->memory;
+	struct krdma_queue *queue = all->side.queue;
+	uint64_t at = theirs->data_offset, value;
+	struct krdma_remote remote;
+	struct krdma_sqe entry;
+
+	side_check("their memory", krdma_rpma_remote(to, &remote));
+	side_post(queue, krdma_entry_read(conn, 1, memory, DATA_OFFSET + READ_AT, LENGTH,
+					  &remote, at + OWN_AT));
+	side_done(queue);
+	printf("read: %s\n", pattern_verdict(data + READ_AT, LENGTH, SEED_OF_RPMA));
+	entry = krdma_entry_write(conn, 2, memory, DATA_OFFSET + OWN_AT, LENGTH, &remote,
+				  at + WRITTEN_AT);
+	entry.flags = KRDMA_SQE_SILENT;
+	side_post(queue, entry);
+	side_check("flush", krdma_rpma_flush(queue, conn, 3, to, at + WRITTEN_AT, LENGTH,
+					     KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, &theirs->peer));
+	side_done(queue);
+	printf("flush: done\n");
+	memcpy(&value, ATOMIC_VALUE, sizeof(value));
+	side_post(queue, krdma_entry_atomic_write(conn, 4, &remote, at + ATOMIC_AT, value));
+	side_done(queue);
+	printf("persistent flush: %s\n",
+	       krdma_error_name(krdma_rpma_flush(queue, conn, 5, to, at, LENGTH,
+						 KRDMA_RPMA_FLUSH_TYPE_PERSISTENT,
+						 &theirs->peer)));
+}
+
+int main(int argc, char **argv)
+{
+	struct krdma_rpma_example theirs;
+	struct krdma_memory *memory;
+	struct krdma_conn *conn;
+	struct side_rpma all;
+	const char *data;
+
+	side_rpma_open(&all, argc, argv);
+	conn = side_rpma_next(&all);
+	memory = make_memory(&all, conn);
+	data = (char *)krdma_memory_data(memory) + DATA_OFFSET;
+	side_prepare(&all.side, conn, 8, 1);
+	side_post(all.side.queue, krdma_entry_receive(conn, 6, NULL, 0, 0));
+	side_rpma_connect(&all, conn, memory, DATA_OFFSET, USAGE, &theirs);
+
+	/* Its message says that it is our turn. */
+	side_done(all.side.queue);
+	printf("what came by writes: %s\n",
+	       pattern_verdict(data + WRITTEN_AT, LENGTH, SEED_OF_RPMA));
+	printf("what came at once: %.8s\n", data + ATOMIC_AT);
+	act(&all, conn, memory, &theirs);
+	side_post(all.side.queue, krdma_entry_send(conn, 7, NULL, 0, 0));
+	side_done(all.side.queue);
+
+	side_check("disconnect", krdma_conn_disconnect(conn, 0));
+	side_ended(conn);
+	krdma_conn_close(conn);
+	krdma_memory_release(memory, 0);
+	side_close(&all.side);
+	return 0;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * krdma's side of rpma_message: two connections, here with a shared receive queue too.
+ *
+ *	with_rpma_message listen|connect HOST PORT
+ */
+#include <stdio.h>
+
+#include "pattern.h"
+#include "rpma.h"
+#include "side_rpma.h"
+
+/* Behind the messages that come, and those that go. */
+#define COME_AT(slot)	((slot) * (size_t)MESSAGE_SIZE)
+#define WRITTEN_TO(c)	((CONNECTIONS * MESSAGES + (c)) * (size_t)MESSAGE_SIZE)
+#define GO_AT		((CONNECTIONS * MESSAGES + CONNECTIONS) * (size_t)MESSAGE_SIZE)
+#define SIZE		(GO_AT + MESSAGE_SIZE)
+#define USAGE		(KRDMA_RPMA_WRITE_SOURCE | KRDMA_RPMA_WRITE_DESTINATION | \
+			 KRDMA_RPMA_SEND | KRDMA_RPMA_RECEIVE)
+
+struct messages {
+	struct side_rpma rpma;
+	/* Receives complete here. */
+	struct krdma_queue *come;
+	struct krdma_srq *srq;
+	struct krdma_memory *memory;
+	char *data;
+	struct krdma_conn *conns[CONNECTIONS];
+	struct krdma_rpma_example theirs[CONNECTIONS];
+};
+
+static void share_receives(struct messages *all, struct krdma_conn *conn)
+{
+	struct krdma_srq_create options = {
+		.size = sizeof(options), .depth = CONNECTIONS * MESSAGES,
+	};
+	struct krdma *session = all->rpma.side.session;
+	struct krdma_conn_query query;
+	uint32_t access;
+
+	side_check("rights", krdma_rpma_access(USAGE, KRDMA_TRANSPORT_IB, &access));
+	all->memory = side_memory(session, conn, SIZE, access);
+	all->data = krdma_memory_data(all->memory);
+	pattern_fill(all->data + GO_AT, MESSAGE_SIZE, SEED_OF_KRDMA);
+	side_check("query", krdma_conn_get(conn, &query, sizeof(query)));
+	options.device_id = query.device_id;
+	side_check("queue", krdma_queue_create(session, NULL, &all->come));
+	side_check("shared", krdma_srq_create(session, all->come, &options, &all->srq));
+	for (size_t slot = 0; slot < CONNECTIONS * MESSAGES; slot++) {
+		struct krdma_sqe entry = krdma_entry_srq_receive(all->srq, slot, all->memory,
+								 COME_AT(slot), MESSAGE_SIZE);
+
+		side_check("receive", krdma_srq_post(all->srq, &entry, 1, NULL));
+	}
+}
+
+static void connect_all(struct messages *all)
+{
+	const struct krdma_conn_prepare depths = {
+		.size = sizeof(depths), .send_depth = MESSAGES,
+	};
+
+	for (size_t c = 0; c < CONNECTIONS; c++) {
+		struct krdma_conn *conn = side_rpma_next(&all->rpma);
+
+		if (!c)
+			share_receives(all, conn);
+		side_check("prepare", krdma_conn_prepare(conn, all->rpma.side.queue, NULL,
+							 all->srq, &depths));
+		side_rpma_connect(&all->rpma, conn, all->memory, (uint32_t)WRITTEN_TO(c), USAGE,
+				  &all->theirs[c]);
+		all->conns[c] = conn;
+	}
+}
+
+static void send_to(struct messages *all, size_t c)
+{
+	struct krdma_queue *queue = all->rpma.side.queue;
+	struct krdma_conn *conn = all->conns[c];
+	struct krdma_remote remote;
+
+	side_check("their memory", krdma_rpma_remote(&all->theirs[c].memory, &remote));
+	side_post(queue, krdma_entry_send(conn, 0, all->memory, GO_AT, MESSAGE_SIZE));
+	side_post(queue, krdma_entry_send_imm(conn, 0, all->memory, GO_AT, MESSAGE_SIZE,
+					      IMMEDIATE(c, 1)));
+	side_post(queue, krdma_entry_write_imm(conn, 0, all->memory, GO_AT, MESSAGE_SIZE,
+					       &remote, all->theirs[c].data_offset,
+					       IMMEDIATE(c, 2)));
+	for (size_t i = 0; i < MESSAGES; i++)
+		side_done(queue);
+}
+
+/* Of each connection in its order, whatever the order between them. */
+static void receive(struct messages *all)
+{
+	size_t come[CONNECTIONS] = { 0 };
+
+	for (size_t n = 0; n < CONNECTIONS * MESSAGES; n++) {
+		struct krdma_cqe cqe = side_done(all->come);
+		size_t c = cqe.target == krdma_conn_id(all->conns[1]);
+		bool written = cqe.flags & KRDMA_CQE_WRITTEN;
+		const char *data = all->data + (written ? WRITTEN_TO(c) : COME_AT(cqe.cookie));
+
+		printf("connection %zu, %s %zu: %s, immediate %x\n", c,
+		       written ? "write" : "message", come[c]++,
+		       pattern_verdict(data, MESSAGE_SIZE, SEED_OF_RPMA),
+		       cqe.flags & KRDMA_CQE_IMM ? cqe.imm : 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct messages all = { .srq = NULL };
+
+	side_rpma_open(&all.rpma, argc, argv);
+	connect_all(&all);
+	for (size_t c = 0; c < CONNECTIONS; c++)
+		send_to(&all, c);
+	receive(&all);
+	for (size_t c = 0; c < CONNECTIONS; c++) {
+		/* The other side leaves: it has yet to hear that all has come. */
+		printf("ended: %s\n", side_ended(all.conns[c]));
+		krdma_conn_close(all.conns[c]);
+	}
+	krdma_srq_close(all.srq);
+	krdma_queue_close(all.come);
+	krdma_memory_release(all.memory, 0);
+	side_close(&all.rpma.side);
+	return 0;
+}
