@@ -27,6 +27,13 @@
 #define KRDMA_CONN_LINGER_MS	1000
 
 /*
+ * How long a connection whose requests are flushed waits for somebody who knows why: for
+ * the peer's goodbye, say, however busy the machines are.  Its consumer has been told of
+ * the flush, so nobody is in a hurry.
+ */
+#define KRDMA_CONN_UNSAID_MS	3000
+
+/*
  * When the peer did what it must not, its device hears of it from ours, in its own
  * time.  Our goodbye must not overtake that: the operation would then be flushed,
  * and its owner would not know why.
@@ -51,7 +58,7 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	lockdep_assert_held(&conn->state_lock);
 
 	if (step->verdict == KRDMA_STEP_MOVE)
-		conn->state = step->next;
+		WRITE_ONCE(conn->state, step->next);
 
 	if (!(step->actions & KRDMA_ACTION_REASON) || !error)
 		error = step->error;
@@ -133,6 +140,41 @@ static void krdma_conn_lingered(struct work_struct *work)
 	krdma_conn_put(conn);
 }
 
+/**
+ * krdma_conn_flushed - a request was flushed, or the device flushes them all
+ * @conn: the connection; the caller keeps it
+ *
+ * If nobody here has ended the connection, its queue pair is in error by itself, and no
+ * message will come or go any more.  Such as after the peer has asked for what it may
+ * not have, which can overtake word that the connection stands: a device can say so by an
+ * event, and rxe has none.  Mostly somebody else is about to tell why: another completion,
+ * the connection manager.  If not, that is the end.
+ *
+ * rxe says it under the lock that its posting takes, which is inside @conn->state_lock: so
+ * the work looks at the state, and this only guesses whether it need.
+ *
+ * Context: any but NMI, also with interrupts off, and under locks of the device's.
+ */
+void krdma_conn_flushed(struct krdma_conn *conn)
+{
+	enum krdma_conn_state state = READ_ONCE(conn->state);
+
+	if (state >= KRDMA_CONN_DISCONNECTING || READ_ONCE(conn->flushed))
+		return;
+	WRITE_ONCE(conn->flushed, true);
+	krdma_conn_kick(conn);
+}
+
+static void krdma_conn_await_reason(struct krdma_conn *conn)
+{
+	if (!READ_ONCE(conn->flushed))
+		return;
+	krdma_conn_get(conn);
+	if (!queue_delayed_work(krdma_workqueue, &conn->linger,
+				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
+		krdma_conn_put(conn);
+}
+
 static void krdma_conn_resolve_route(struct krdma_conn *conn)
 {
 	int ret;
@@ -161,8 +203,10 @@ static void krdma_conn_tell_peer(struct krdma_conn *conn)
 	if (!conn->lingers) {
 		conn->lingers = true;
 		krdma_conn_get(conn);
-		queue_delayed_work(krdma_workqueue, &conn->linger,
-				   msecs_to_jiffies(KRDMA_CONN_LINGER_MS));
+		/* From now on, also if something was flushed before. */
+		if (mod_delayed_work(krdma_workqueue, &conn->linger,
+				     msecs_to_jiffies(KRDMA_CONN_LINGER_MS)))
+			krdma_conn_put(conn);
 	}
 	if (conn->peer_told || !READ_ONCE(conn->confirmed))
 		return;
@@ -227,6 +271,11 @@ static void krdma_conn_work(struct work_struct *work)
 	switch (krdma_conn_state(conn)) {
 	case KRDMA_CONN_RESOLVING_ROUTE:
 		krdma_conn_resolve_route(conn);
+		break;
+	case KRDMA_CONN_CONNECTING:
+	case KRDMA_CONN_ACCEPTING:
+	case KRDMA_CONN_CONNECTED:
+		krdma_conn_await_reason(conn);
 		break;
 	case KRDMA_CONN_DISCONNECTING:
 		krdma_conn_tell_peer(conn);

@@ -73,9 +73,11 @@ struct rdma_conn_param;
  *	which is called once at a time
  * @confirmed: the connection manager has said that the connection stands
  * @peer_told: of the end; for @work alone
- * @lingers: @linger has been queued; likewise
+ * @lingers: @linger waits for the peer's answer; likewise
+ * @flushed: requests were, before anybody here has ended it
  * @work: does what sleeps: the next step to the connection, and the end
- * @linger: the peer's answer to the end did not come
+ * @linger: the peer's answer to the end did not come, or the reason of a flush;
+ *	queued with a reference, which it gives back
  * @event_work: tells the consumer of events
  * @free_work: frees the object when nobody refers to it any more
  * @closed: the RDMA part is gone and the consumer has been told everything
@@ -124,6 +126,7 @@ struct krdma_conn {
 	bool confirmed;
 	bool peer_told;
 	bool lingers;
+	bool flushed;
 
 	struct work_struct work;
 	struct delayed_work linger;
@@ -144,6 +147,7 @@ struct krdma_conn {
  * state.
  */
 int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int error);
+void krdma_conn_flushed(struct krdma_conn *conn);
 
 /* The object (conn.c) */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,

@@ -266,7 +266,10 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[CLOSING ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_LINGERED] = {
-		[NEW ... CONNECTED] = IGNORE,
+		[NEW ... REQUESTED] = IGNORE,
+		/* Its requests were flushed, and nobody has said why. */
+		[CONNECTING ... ACCEPTING] = END_TELL(CONNECT_ERROR, EIO),
+		[CONNECTED] = END_TELL(LOST, EIO),
 		[DISCONNECTING] = END_ASKED,
 		[CLOSING ... CLOSED] = IGNORE,
 	},

@@ -45,7 +45,7 @@ enum krdma_conn_input {
 	KRDMA_INPUT_TRAFFIC,		/* a message of the peer's has arrived */
 	KRDMA_INPUT_FATAL,		/* the queue pair is broken, or a step failed */
 	KRDMA_INPUT_DEVICE_GONE,	/* the device is being removed */
-	KRDMA_INPUT_LINGERED,		/* the peer did not answer the end */
+	KRDMA_INPUT_LINGERED,		/* nobody answers the end, or tells of it */
 	KRDMA_INPUT_TORN_DOWN,		/* nothing is left */
 
 	KRDMA_INPUTS,

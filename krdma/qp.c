@@ -63,8 +63,11 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_ACCESS_ERR:
 		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL, -EIO);
 		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		/* With shared receives, none of them is flushed. */
+		krdma_conn_flushed(qp->conn);
+		break;
 	default:
-		/* Such as the last request of a shared queue: see the top of this file. */
 		break;
 	}
 }

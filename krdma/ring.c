@@ -213,7 +213,9 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_send_finish(ring, KRDMA_STATUS_SUCCESS, 0);
 	krdma_send_finish(ring, status, wc->vendor_err);
 
-	if (status && status != KRDMA_STATUS_FLUSHED)
+	if (status == KRDMA_STATUS_FLUSHED)
+		krdma_conn_flushed(ring->qp->conn);
+	else if (status)
 		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL,
 				 status == KRDMA_STATUS_RETRY_EXCEEDED ? -ETIMEDOUT : -EIO);
 }
@@ -266,7 +268,9 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 
 	krdma_queue_tell(queue, &completion, conn->ops->complete, credits);
 
-	if (completion.status && completion.status != KRDMA_STATUS_FLUSHED)
+	if (completion.status == KRDMA_STATUS_FLUSHED)
+		krdma_conn_flushed(conn);
+	else if (completion.status)
 		krdma_conn_input(conn, KRDMA_INPUT_FATAL, -EIO);
 }
 

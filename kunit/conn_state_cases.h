@@ -96,7 +96,7 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 	[KRDMA_INPUT_DEVICE_GONE] =
 		"...|xvg|xvg|xvg|xvg|xvg|xvg|xvg|xvg|...|...",
 	[KRDMA_INPUT_LINGERED] =
-		"...|...|...|...|...|...|...|...|xdn|...|...",
+		"...|...|...|...|...|xco|xco|xlo|xdn|...|...",
 	[KRDMA_INPUT_TORN_DOWN] =
 		"...|...|...|...|...|...|...|...|...|zz-|...",
 };
