@@ -35,7 +35,7 @@ until far run true; [ "$status" = 0 ]; do
 done
 
 before=$(resources)
-[ $# -gt 0 ] || set -- utils rpma
+[ $# -gt 0 ] || set -- utils rpma verbs
 for part; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"
