@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check fuzz
+.PHONY: all module tools static clean help vm demo check fuzz pcap
 all: module
 
 include tools/lib/lib.mk
@@ -132,6 +132,9 @@ check:
 fuzz:
 	@$(ALONE) tools/testing/fuzz $(TIME)
 
+pcap:
+	@$(ALONE) tools/pcap
+
 # Help ----------------------------------------------------------------------
 
 define HELP
@@ -142,6 +145,8 @@ KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
   make check              run every test                    [CHECK='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
+  make pcap               what krdma says on the wire, as   [build/pcap/krdma.pcap]
+                          packets for Wireshark
   make vm                 a shell beside the loaded module  [VM='OPTION...']
 
 Build
