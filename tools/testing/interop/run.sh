@@ -17,7 +17,7 @@ if [ "$NODE" != 1 ]; then
 	mkdir -p /tmp/far
 	nc -ll -p $far_port -e sh "$here/far.sh" &
 	while [ ! -e /tmp/far/goodbye ]; do
-		usleep 200000
+		sleep 1
 	done
 	kill $!
 	exit 0

@@ -6,8 +6,10 @@
  *	verbs connect HOST PORT HOW
  *	verbs listen HOST PORT HOW
  *
- * HOW, who connects: good, wrong-key, beyond, too-long, unexpected, asks (asks, and waits to be
- * killed), answered (has its answer, and likewise), lengths (private data of every length).
+ * HOW, who connects: good, wrong-key, shared (the same, to one that shares its receives),
+ * shared-leaves (and does not wait to be told), beyond, too-long, unexpected, asks (asks, and
+ * waits to be killed), answered (has its answer, and likewise), lengths (private data of every
+ * length).
  * Who listens: good, wrong-key, too-long, unexpected, refuses (and gives back what came), deaf
  * (does not answer).
  */
@@ -63,7 +65,7 @@ static void behave(struct verbs_far *far, uint64_t addr, uint32_t key)
 
 static void misbehave(struct verbs_far *far, const char *how, uint64_t addr, uint32_t key)
 {
-	if (is(how, "wrong-key"))
+	if (is(how, "wrong-key") || is(how, "shared") || is(how, "shared-leaves"))
 		far_post(far, IBV_WR_RDMA_WRITE, 0, HALF, addr, key ^ 0x10000);
 	else if (is(how, "beyond"))
 		/* The end of it is: what is offered ends in whole pages. */
@@ -72,7 +74,7 @@ static void misbehave(struct verbs_far *far, const char *how, uint64_t addr, uin
 		far_post(far, IBV_WR_SEND, GO_AT, is(how, "too-long") ? ROOM + 1 : ROOM, 0, 0);
 	tell(how, far);
 	/* Of a message that it did not take the other side knows nothing. */
-	if (is(how, "unexpected"))
+	if (is(how, "unexpected") || is(how, "shared-leaves"))
 		rdma_disconnect(far->id);
 	await_end(far);
 }

@@ -9,7 +9,7 @@
 
 # They come to krdma, which says of each what became of it
 
-serve verbs "$here/with_verbs" listen "$krdma_at" 7490 9
+serve verbs "$here/with_verbs" listen "$krdma_at" 7490 10
 told=$work/servers/verbs
 
 begin_there asks verbs connect "$krdma_at" 7490 asks
@@ -31,6 +31,14 @@ holds "one that dies before it is connected is reported" await "$told" \
 
 there verbs connect "$krdma_at" 7490 wrong-key
 ended "a write with a wrong key is refused" 0 '^wrong-key: remote access error$'
+# Until 6.12, rxe tells nobody that such a queue pair is in error: the peer must leave.
+shared=shared shared_end=EIO
+case $(uname -r) in
+6.1.*) shared=shared-leaves shared_end=ECONNRESET ;;
+esac
+there verbs connect "$krdma_at" 7490 $shared
+ended "a write with a wrong key is refused where receives are shared" 0 \
+	"^$shared: remote access error$"
 there verbs connect "$krdma_at" 7490 beyond
 ended "a read beyond what is offered is refused" 0 '^beyond: remote access error$'
 there verbs connect "$krdma_at" 7490 too-long
@@ -46,6 +54,8 @@ served verbs
 ended "what is read and written is right" 0 '^good: written: right$' '!written: wrong'
 # They leave it to krdma to end the connection.
 ended "a wrong key is reported" 0 '^wrong-key: receive: flushed$' '^wrong-key: ended: EIO$'
+ended "a wrong key is reported where receives are shared" 0 \
+	"^$shared: ended: $shared_end$"
 ended "a read beyond is reported" 0 '^beyond: receive: flushed$' '^beyond: ended: EIO$'
 ended "a message that is too long is reported" 0 \
 	'^too-long: receive: local (length|operation) error$' '^too-long: ended: EIO$'
@@ -100,9 +110,11 @@ finish_there refuses
 ended "one that refuses all of them has heard them" 0
 
 # Between two machines one can vanish without a last word: krdma's answer is sent again and
-# again, for more than a minute
+# again, for more than a minute.  The connection manager does that, on all kernels alike: once
+# is enough
 
-if [ "$NODES" = 2 ]; then
+case $NODES-$(uname -r) in
+2-6.1.*)
 	patience=300
 	serve vanishes "$here/with_verbs" listen "$krdma_at" 7495 2
 	begin_there answered verbs connect "$krdma_at" 7495 answered
@@ -111,6 +123,8 @@ if [ "$NODES" = 2 ]; then
 	vm-link 2 off
 	try verbs connect "$krdma_at" 7495 good
 	ended "beside one that has vanished others are served" 0 '^read: right$' '^answered$'
+	# To look every moment takes the machine's time.
+	sleep 60
 	served vanishes
 	ended "one that vanishes before it is connected is reported" 0 \
 		'^answered: not connected: ETIMEDOUT$'
@@ -122,5 +136,6 @@ if [ "$NODES" = 2 ]; then
 		sleep 1
 	done
 	there verbs connect "$krdma_at" 7495 good
-	holds "it is reached again" [ "$status" = 1 ]
-fi
+	ended "it is reached again" 1 '^RDMA_CM_EVENT_REJECTED instead of '
+	;;
+esac

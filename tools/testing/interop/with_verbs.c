@@ -27,8 +27,32 @@ struct guest {
 	struct side side;
 	struct krdma_conn *conn;
 	struct krdma_memory *memory;
+	/* Of those that are called "shared", instead of receives of their own. */
+	struct krdma_srq *srq;
 	char name[REQUEST_MAX + 1];
 };
+
+static bool guest_shares(const struct guest *guest)
+{
+	return !strncmp(guest->name, "shared", strlen("shared"));
+}
+
+/* One receive for all, of which there is one. */
+static void guest_share(struct guest *guest)
+{
+	struct krdma_srq_create options = { .size = sizeof(options), .depth = 1 };
+	struct krdma_conn_query query;
+	struct krdma_sqe receive;
+
+	side_check("query", krdma_conn_get(guest->conn, &query, sizeof(query)));
+	options.device_id = query.device_id;
+	side_check("shared", krdma_srq_create(guest->side.session, guest->side.queue, &options,
+					      &guest->srq));
+	receive = krdma_entry_srq_receive(guest->srq, 1, guest->memory, COME_AT, ROOM);
+	side_check("receive", krdma_srq_post(guest->srq, &receive, 1, NULL));
+	side_check("prepare", krdma_conn_prepare(guest->conn, guest->side.queue, NULL, guest->srq,
+						 NULL));
+}
 
 static void guest_prepare(struct guest *guest)
 {
@@ -36,7 +60,16 @@ static void guest_prepare(struct guest *guest)
 				    KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
 				    KRDMA_ACCESS_REMOTE_WRITE);
 	side_check("queue", krdma_queue_create(guest->side.session, NULL, &guest->side.queue));
-	side_prepare(&guest->side, guest->conn, 4, 1);
+	if (guest_shares(guest))
+		guest_share(guest);
+	else
+		side_prepare(&guest->side, guest->conn, 4, 1);
+}
+
+/* Has it a receive of its own, which will complete? */
+static bool guest_receives(const struct guest *guest)
+{
+	return strcmp(guest->name, "unexpected") && !guest_shares(guest);
 }
 
 static void guest_receive(struct guest *guest)
@@ -69,14 +102,14 @@ static void guest_serve(struct guest *guest)
 	pattern_fill(krdma_memory_data(guest->memory), HALF, SEED_OF_OWNER);
 	offer = offer_of(krdma_memory_data(guest->memory), krdma_memory_key(guest->memory),
 			 OFFERED);
-	if (strcmp(guest->name, "unexpected"))
+	if (guest_receives(guest))
 		guest_receive(guest);
 	side_check("accept", krdma_conn_accept(guest->conn, &side_plain, &offer, sizeof(offer)));
 	err = krdma_conn_wait(guest->conn, krdma_deadline(2 * PATIENCE_MS), NULL);
 	if (err)
 		printf("%s: not connected: %s\n", guest->name, krdma_error_name(err));
 	/* What is wrong can overtake word that the connection stands. */
-	if (strcmp(guest->name, "unexpected"))
+	if (guest_receives(guest))
 		guest_take(guest);
 }
 
@@ -89,6 +122,7 @@ static void *guest_thread(void *arg)
 		guest_serve(guest);
 	printf("%s: ended: %s\n", guest->name, side_ended(guest->conn));
 	krdma_conn_close(guest->conn);
+	krdma_srq_close(guest->srq);
 	krdma_queue_close(guest->side.queue);
 	krdma_memory_release(guest->memory, 0);
 	free(guest);
