@@ -60,7 +60,6 @@ ended "a read beyond is reported" 0 '^beyond: receive: flushed$' '^beyond: ended
 ended "a message that is too long is reported" 0 \
 	'^too-long: receive: local (length|operation) error$' '^too-long: ended: EIO$'
 ended "one whose message nobody waits for is reported" 0 '^unexpected: ended: ECONNRESET$'
-sed 's/^/# krdma: /' "$work/out"
 
 serve refuse "$here/with_verbs" refuse "$krdma_at" 7491 57
 there verbs connect "$krdma_at" 7491 lengths
