@@ -34,6 +34,12 @@ kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,inc
 # Nodes, one of which may be none, have a sign.
 kc-blk-signed-node := $(call kc_has,unsigned int. int..$$,include/linux/blk-mq.h)
 
+# For krdma_null: the creation of a completion queue is told of the program's data alone.
+kc-create-cq-attrs := $(shell grep -s -A 1 'int (.create_cq).' '$(srctree)/include/rdma/ib_verbs.h' | \
+			      grep -q uverbs_attr_bundle && echo y)
+# Registering a process's memory comes with the handle of DMA hints.
+kc-dmah := $(call kc_has,struct ib_dmah,include/rdma/ib_verbs.h)
+
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
 kc-flags-$(kc-export-suffix) += -DKC_EXPORT_SUFFIX
@@ -41,6 +47,8 @@ kc-flags-$(if $(kc-get-netdev),n,y) += -DKC_NO_IB_DEVICE_GET_NETDEV
 kc-flags-$(if $(kc-wq-percpu),n,y) += -DKC_NO_WQ_PERCPU
 kc-flags-$(if $(kc-vm-flags),n,y) += -DKC_NO_VM_FLAGS_MOD
 kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
+kc-flags-$(if $(kc-create-cq-attrs),n,y) += -DKC_CREATE_CQ_UDATA
+kc-flags-$(if $(kc-dmah),n,y) += -DKC_NO_DMAH
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE
 kc-flags-$(kc-blk-map-queue) += -DKC_BLK_MAP_SG_QUEUE

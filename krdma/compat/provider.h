@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Older kernels' interface for RDMA providers, made to look like the newest one.  For
+ * krdma_null.
+ */
+#ifndef _KRDMA_COMPAT_PROVIDER_H
+#define _KRDMA_COMPAT_PROVIDER_H
+
+/* What a completion queue's creation is told of the call that asks for it. */
+#ifdef KC_CREATE_CQ_UDATA
+#define krdma_compat_cq_call		ib_udata
+#else
+#define krdma_compat_cq_call		uverbs_attr_bundle
+#endif
+
+/* Registering a process's memory comes with the handle of DMA hints. */
+#ifdef KC_NO_DMAH
+#define KRDMA_COMPAT_DMAH
+#else
+#define KRDMA_COMPAT_DMAH		struct ib_dmah *dmah,
+#endif
+
+#endif /* _KRDMA_COMPAT_PROVIDER_H */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where requests become completions, with as little in between as there can be: this
+ * is what stands below everything that is measured.
+ *
+ * No data move, and no key is looked at.  A request has completed when it has been
+ * posted; a message takes a receive of the peer's, which completes with its length.
+ * Nobody waits: where there is no receive, the message fails at once, as it would
+ * elsewhere after the last retry.
+ */
+#include <linux/kernel.h>
+
+#include "null.h"
+
+/**
+ * enum null_traits - bits of &struct null_request.traits
+ * @NULL_KNOWN: there is such a request
+ * @NULL_TO_PEER: it takes a receive of the peer's
+ */
+enum null_traits {
+	NULL_KNOWN = 1 << 0,
+	NULL_TO_PEER = 1 << 1,
+};
+
+#define NULL_MESSAGE	(NULL_KNOWN | NULL_TO_PEER)
+
+/* A table, not a switch: jumps through tables are made slow on purpose. */
+static const struct null_request {
+	u8 traits;
+	u8 opcode;		/* of its completion */
+	u8 received;		/* of the peer's completion */
+	u8 flags;		/* likewise */
+} null_requests[] = {
+	[IB_WR_RDMA_WRITE] = { NULL_KNOWN, IB_WC_RDMA_WRITE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = {
+		NULL_MESSAGE, IB_WC_RDMA_WRITE, IB_WC_RECV_RDMA_WITH_IMM, IB_WC_WITH_IMM
+	},
+	[IB_WR_SEND] = { NULL_MESSAGE, IB_WC_SEND, IB_WC_RECV },
+	[IB_WR_SEND_WITH_IMM] = { NULL_MESSAGE, IB_WC_SEND, IB_WC_RECV, IB_WC_WITH_IMM },
+	[IB_WR_SEND_WITH_INV] = { NULL_MESSAGE, IB_WC_SEND, IB_WC_RECV, IB_WC_WITH_INVALIDATE },
+	[IB_WR_RDMA_READ] = { NULL_KNOWN, IB_WC_RDMA_READ },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { NULL_KNOWN, IB_WC_COMP_SWAP },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { NULL_KNOWN, IB_WC_FETCH_ADD },
+	[IB_WR_LOCAL_INV] = { NULL_KNOWN, IB_WC_LOCAL_INV },
+	[IB_WR_REG_MR] = { NULL_KNOWN, IB_WC_REG_MR },
+};
+
+/* A completion comes into its queue. */
+static void null_complete(struct null_cq *cq, const struct null_entry *entry, bool solicited)
+{
+	/* Whoever overflows a queue has miscounted, and must hear of it. */
+	if (WARN_ON_ONCE(cq->tail - cq->head > cq->mask))
+		return;
+	cq->entries[cq->tail++ & cq->mask] = *entry;
+
+	if (!cq->armed)
+		return;
+	if (cq->solicited && !solicited && entry->status == IB_WC_SUCCESS)
+		return;
+	cq->armed = false;
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+static void null_flush(struct null_qp *qp, struct ib_cq *cq, u64 wr_id)
+{
+	null_complete(to_null_cq(cq), &(struct null_entry) {
+		.wr_id = wr_id, .qp = &qp->ib, .status = IB_WC_WR_FLUSH_ERR,
+	}, false);
+}
+
+/* From here on everything is flushed.  With the lock held. */
+void null_qp_to_error(struct null_qp *qp)
+{
+	qp->state = IB_QPS_ERR;
+	while (qp->head != qp->tail)
+		null_flush(qp, qp->ib.recv_cq, qp->receives[qp->head++ & qp->mask]);
+	null_cm_qp_left(qp);
+}
+
+/* A message takes a receive of the peer's; how the send has ended. */
+static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_wr *wr,
+				      const struct null_request *request)
+{
+	struct null_qp *peer = qp->peer;
+	struct null_entry entry = {};
+	int i;
+
+	if (!peer)
+		return IB_WC_RETRY_EXC_ERR;
+	if (peer->head == peer->tail)
+		return IB_WC_RNR_RETRY_EXC_ERR;
+
+	entry.wr_id = peer->receives[peer->head++ & peer->mask];
+	entry.qp = &peer->ib;
+	entry.opcode = request->received;
+	entry.flags = request->flags;
+	entry.imm = wr->ex.imm_data;
+	for (i = 0; i < wr->num_sge; i++)
+		entry.byte_len += wr->sg_list[i].length;
+	null_complete(to_null_cq(peer->ib.recv_cq), &entry, wr->send_flags & IB_SEND_SOLICITED);
+	return IB_WC_SUCCESS;
+}
+
+static int null_carry_out(struct null_qp *qp, const struct ib_send_wr *wr)
+{
+	const struct null_request *request = &null_requests[wr->opcode];
+	struct null_entry entry;
+
+	if (wr->opcode >= ARRAY_SIZE(null_requests) || !request->traits)
+		return -EINVAL;
+	if (unlikely(qp->state != IB_QPS_RTS)) {
+		null_flush(qp, qp->ib.send_cq, wr->wr_id);
+		return 0;
+	}
+
+	entry.status = IB_WC_SUCCESS;
+	if (request->traits & NULL_TO_PEER)
+		entry.status = null_deliver(qp, wr, request);
+	if (!(wr->send_flags & IB_SEND_SIGNALED) && !qp->signal_all && !entry.status)
+		return 0;
+
+	entry.wr_id = wr->wr_id;
+	entry.qp = &qp->ib;
+	entry.byte_len = 0;
+	entry.imm = 0;
+	entry.opcode = request->opcode;
+	entry.flags = 0;
+	null_complete(to_null_cq(qp->ib.send_cq), &entry, false);
+	if (unlikely(entry.status))
+		null_qp_to_error(qp);
+	return 0;
+}
+
+int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad)
+{
+	struct null_device *null = to_null(ib_qp->device);
+	struct null_qp *qp = to_null_qp(ib_qp);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&null->lock, flags);
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
+		ret = -ENOTCONN;
+	while (wr && !ret) {
+		ret = null_carry_out(qp, wr);
+		if (!ret)
+			wr = wr->next;
+	}
+	spin_unlock_irqrestore(&null->lock, flags);
+
+	if (unlikely(ret))
+		*bad = wr;
+	return ret;
+}
+
+int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad)
+{
+	struct null_device *null = to_null(ib_qp->device);
+	struct null_qp *qp = to_null_qp(ib_qp);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&null->lock, flags);
+	if (qp->state == IB_QPS_RESET)
+		ret = -EINVAL;
+	while (wr && !ret) {
+		if (unlikely(qp->state == IB_QPS_ERR))
+			null_flush(qp, qp->ib.recv_cq, wr->wr_id);
+		else if (qp->tail - qp->head > qp->mask)
+			ret = -ENOMEM;
+		else
+			qp->receives[qp->tail++ & qp->mask] = wr->wr_id;
+		if (!ret)
+			wr = wr->next;
+	}
+	spin_unlock_irqrestore(&null->lock, flags);
+
+	if (unlikely(ret))
+		*bad = wr;
+	return ret;
+}
+
+int null_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
+{
+	struct null_device *null = to_null(ib_cq->device);
+	struct null_cq *cq = to_null_cq(ib_cq);
+	const struct null_entry *entry;
+	unsigned long flags;
+	int taken;
+
+	spin_lock_irqsave(&null->lock, flags);
+	for (taken = 0; taken < count && cq->head != cq->tail; taken++, wc++) {
+		entry = &cq->entries[cq->head++ & cq->mask];
+		wc->wr_id = entry->wr_id;
+		wc->status = entry->status;
+		wc->opcode = entry->opcode;
+		wc->vendor_err = 0;
+		wc->byte_len = entry->byte_len;
+		wc->qp = entry->qp;
+		wc->ex.imm_data = entry->imm;
+		wc->wc_flags = entry->flags;
+	}
+	spin_unlock_irqrestore(&null->lock, flags);
+
+	return taken;
+}
+
+int null_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
+{
+	struct null_device *null = to_null(ib_cq->device);
+	struct null_cq *cq = to_null_cq(ib_cq);
+	unsigned long flags;
+	int missed;
+
+	spin_lock_irqsave(&null->lock, flags);
+	/* Who has armed it for all completions is not content with solicited ones. */
+	cq->solicited = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED &&
+			(!cq->armed || cq->solicited);
+	cq->armed = true;
+	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	spin_unlock_irqrestore(&null->lock, flags);
+
+	return missed;
+}
