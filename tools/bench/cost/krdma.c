@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way by krdma: connections of one session, whose memory is registered.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <krdma/krdma.h>
+
+#include "cost.h"
+
+/**
+ * struct cost_pair - a connection, both ends
+ * @client: asks
+ * @server: is asked
+ */
+struct cost_pair {
+	struct krdma_conn *client;
+	struct krdma_conn *server;
+};
+
+/**
+ * struct cost_krdma - the way
+ * @plan: what is measured
+ * @session: of everything
+ * @listener: for all connections
+ * @pairs: the connections
+ * @connected: how many of them there are
+ * @next: the one whose turn it is
+ * @queues: where the clients' operations complete, and the servers'
+ * @buffer: memory of both sides
+ * @region: it
+ * @info: the peers' view of it
+ * @requests: a batch
+ * @receives: likewise
+ * @completions: taken at a time
+ */
+struct cost_krdma {
+	const struct cost_plan *plan;
+	struct krdma_session *session;
+	struct krdma_listener *listener;
+	struct cost_pair *pairs;
+	unsigned int connected;
+	unsigned int next;
+	struct krdma_queue *queues[2];
+	void *buffer;
+	struct krdma_region *region;
+	struct krdma_region_info info;
+	struct krdma_request requests[COST_BATCH];
+	struct krdma_receive receives[COST_BATCH];
+	struct krdma_completion completions[COST_POLL];
+};
+
+static const struct krdma_conn_ops cost_conn_ops = {};
+
+static void cost_krdma_end(void *data)
+{
+	struct cost_krdma *cost = data;
+	unsigned int i;
+
+	for (i = 0; i < cost->connected; i++) {
+		krdma_conn_close(cost->pairs[i].client);
+		krdma_conn_put(cost->pairs[i].client);
+		krdma_conn_close(cost->pairs[i].server);
+		krdma_conn_put(cost->pairs[i].server);
+		cond_resched();
+	}
+	if (!IS_ERR_OR_NULL(cost->listener)) {
+		krdma_listener_close(cost->listener);
+		krdma_listener_put(cost->listener);
+	}
+	if (!IS_ERR_OR_NULL(cost->region))
+		krdma_region_release(cost->region);
+	for (i = 0; i < ARRAY_SIZE(cost->queues); i++)
+		if (!IS_ERR_OR_NULL(cost->queues[i]))
+			krdma_queue_put(cost->queues[i]);
+	if (!IS_ERR_OR_NULL(cost->session))
+		krdma_session_put(cost->session);
+	kvfree(cost->pairs);
+	kfree(cost->buffer);
+	kvfree(cost);
+}
+
+/* Many connections have a few operations each under way, and one has a batch. */
+static u32 cost_krdma_depth(const struct cost_krdma *cost)
+{
+	return cost->plan->conns == 1 ? COST_BATCH : 4;
+}
+
+static int cost_krdma_make(struct cost_krdma *cost, struct krdma_device *dev)
+{
+	struct krdma_queue_attr attr = {
+		.depth = cost->plan->conns * (2 * cost_krdma_depth(cost) + KRDMA_QUEUE_OVERHEAD),
+		.where = KRDMA_CONTEXT_POLL,
+		.vector = -1,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cost->queues); i++) {
+		cost->queues[i] = krdma_queue_create(dev, &attr);
+		if (IS_ERR(cost->queues[i]))
+			return PTR_ERR(cost->queues[i]);
+	}
+	cost->buffer = kzalloc(COST_MEMORY, GFP_KERNEL);
+	if (!cost->buffer)
+		return -ENOMEM;
+	cost->region = krdma_region_map(cost->session, dev, cost->buffer, COST_MEMORY,
+					KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+					KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
+	if (IS_ERR(cost->region))
+		return PTR_ERR(cost->region);
+	krdma_region_query(cost->region, &cost->info);
+	return 0;
+}
+
+static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, unsigned int side)
+{
+	struct krdma_conn_attr attr = {
+		.send_depth = cost_krdma_depth(cost),
+		.recv_depth = cost_krdma_depth(cost),
+		.max_send_sge = 1,
+		.queue = cost->queues[side],
+	};
+
+	return krdma_conn_prepare(conn, &attr);
+}
+
+/* The server's part of a connection that the client has begun. */
+static int cost_krdma_accept(struct cost_krdma *cost, struct cost_pair *pair)
+{
+	int ret;
+
+	pair->server = krdma_listener_next(cost->listener, &cost_conn_ops, NULL, COST_TIMEOUT_MS);
+	if (IS_ERR(pair->server))
+		return PTR_ERR(pair->server);
+	ret = cost_krdma_prepare(cost, pair->server, 1) ?:
+	      krdma_conn_accept(pair->server, &(struct krdma_conn_param) {}) ?:
+	      krdma_conn_wait(pair->client, COST_TIMEOUT_MS) ?:
+	      krdma_conn_wait(pair->server, COST_TIMEOUT_MS);
+	if (ret) {
+		krdma_conn_close(pair->server);
+		krdma_conn_put(pair->server);
+	}
+	return ret;
+}
+
+static int cost_krdma_connect(struct cost_krdma *cost, struct cost_pair *pair)
+{
+	struct krdma_route route = { .remote = (const struct sockaddr *)&cost->plan->address };
+	struct krdma_conn *conn = krdma_conn_create(cost->session, &cost_conn_ops, NULL);
+	int ret;
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	pair->client = conn;
+	ret = krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, COST_TIMEOUT_MS);
+	/* The device is known now, and with it the queues can be made. */
+	if (!ret && !cost->region)
+		ret = cost_krdma_make(cost, krdma_conn_device(conn));
+	ret = ret ?: cost_krdma_prepare(cost, conn, 0) ?:
+	      krdma_conn_connect(conn, &(struct krdma_conn_param) {}) ?:
+	      cost_krdma_accept(cost, pair);
+	if (ret) {
+		krdma_conn_close(conn);
+		krdma_conn_put(conn);
+	}
+	return ret;
+}
+
+static void *cost_krdma_begin(const struct cost_plan *plan)
+{
+	struct krdma_listen_attr listen = { .local = (const struct sockaddr *)&plan->address };
+	struct cost_krdma *cost = kvzalloc_obj(*cost, GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!cost)
+		return ERR_PTR(-ENOMEM);
+	cost->plan = plan;
+	cost->pairs = kvzalloc_objs(*cost->pairs, plan->conns, GFP_KERNEL);
+	if (!cost->pairs)
+		goto err;
+	cost->session = krdma_session_create(&init_net);
+	ret = PTR_ERR_OR_ZERO(cost->session);
+	if (ret)
+		goto err;
+	cost->listener = krdma_listen(cost->session, &listen);
+	ret = PTR_ERR_OR_ZERO(cost->listener);
+	while (!ret && cost->connected < plan->conns) {
+		ret = cost_krdma_connect(cost, &cost->pairs[cost->connected]);
+		if (!ret)
+			cost->connected++;
+		cond_resched();
+	}
+	if (!ret)
+		return cost;
+err:
+	cost_krdma_end(cost);
+	return ERR_PTR(ret);
+}
+
+/* Takes completions until there were so many. */
+static int cost_krdma_take(struct cost_krdma *cost, unsigned int side, unsigned int count)
+{
+	u64 since = cost_now(cost->plan);
+	int taken, i, ret;
+
+	while (count) {
+		taken = krdma_queue_poll(cost->queues[side], cost->completions,
+					 min_t(unsigned int, count, COST_POLL));
+		if (taken < 0)
+			return taken;
+		for (i = 0; i < taken; i++)
+			if (cost->completions[i].status)
+				return -EIO;
+		count -= taken;
+		if (!taken) {
+			ret = cost_patience(cost->plan, since);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static const u8 cost_opcodes[] = {
+	[COST_WRITE] = KRDMA_OP_WRITE,
+	[COST_READ] = KRDMA_OP_READ,
+	[COST_FETCH_ADD] = KRDMA_OP_FETCH_ADD,
+	[COST_MESSAGE] = KRDMA_OP_SEND,
+};
+
+static int cost_krdma_post(struct cost_krdma *cost, enum cost_work work,
+			   const struct krdma_sge *sge, unsigned int count)
+{
+	bool remote = work != COST_MESSAGE;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		cost->requests[i] = (struct krdma_request) {
+			.cookie = i,
+			.opcode = cost_opcodes[work],
+			.sge_count = 1,
+			.sges = sge,
+			.remote_addr = remote ? cost->info.remote_addr : 0,
+			.remote_key = remote ? cost->info.remote_key : 0,
+			.operand = 1,
+		};
+	}
+	return krdma_conn_post(cost->pairs[cost->next].client, cost->requests, count);
+}
+
+static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *sge,
+			      unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		cost->receives[i] = (struct krdma_receive) {
+			.cookie = i, .sges = sge, .sge_count = 1,
+		};
+	return krdma_conn_receive(cost->pairs[cost->next].server, cost->receives, count);
+}
+
+/* So much of a batch on the connection whose turn it is. */
+static int cost_krdma_turn(struct cost_krdma *cost, enum cost_work work, unsigned int count)
+{
+	struct krdma_sge sge = {
+		.region = cost->region, .addr = cost->info.addr, .length = COST_LENGTH,
+	};
+	int ret;
+
+	if (work == COST_MESSAGE) {
+		ret = cost_krdma_receive(cost, &sge, count);
+		if (ret != count)
+			return ret < 0 ? ret : -EIO;
+	}
+	ret = cost_krdma_post(cost, work, &sge, count);
+	if (ret != count)
+		return ret < 0 ? ret : -EIO;
+	if (++cost->next == cost->connected)
+		cost->next = 0;
+	return 0;
+}
+
+/* Many connections have one operation each of a batch, and one has all. */
+static int cost_krdma_run(void *data, enum cost_work work, unsigned int count)
+{
+	struct cost_krdma *cost = data;
+	unsigned int turns = cost->connected == 1 ? 1 : count;
+	unsigned int i;
+	int ret = 0;
+
+	cost_ask(cost->plan);
+	for (i = 0; i < turns && !ret; i++)
+		ret = cost_krdma_turn(cost, work, count / turns);
+	cost_asked(cost->plan);
+
+	if (!ret && work == COST_MESSAGE)
+		ret = cost_krdma_take(cost, 1, count);
+	return ret ? ret : cost_krdma_take(cost, 0, count);
+}
+
+const struct cost_way cost_krdma = {
+	.name = "krdma",
+	.begin = cost_krdma_begin,
+	.run = cost_krdma_run,
+	.end = cost_krdma_end,
+};

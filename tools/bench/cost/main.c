@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * krdma_cost.ko: what an operation takes, by krdma and by the verbs below it.
+ *
+ * In /sys/kernel/debug/krdma_cost, who writes "ADDRESS CONNECTIONS instant|later" to "run" measures
+ * over the device that has the address, and "results" has what came of it: a line for
+ * each kind of work, with the nanoseconds that one took.  Where the clock counts
+ * instructions (tools/vm/run --icount), that is how many instructions it took.
+ */
+#include <linux/bottom_half.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/inet.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "cost.h"
+
+/* The shortest of so many rounds counts: others were interrupted. */
+#define COST_ROUNDS		16
+/* Operations of a round. */
+#define COST_COUNT		256
+#define COST_LOG_SIZE		4096
+
+static DEFINE_MUTEX(cost_lock);
+static char cost_log[COST_LOG_SIZE];
+static size_t cost_log_used;
+
+static const char *const cost_work_names[] = {
+	[COST_WRITE] = "write",
+	[COST_READ] = "read",
+	[COST_FETCH_ADD] = "fetch-add",
+	[COST_MESSAGE] = "message",
+};
+
+static const unsigned int cost_batches[] = { 1, 64 };
+
+void cost_ask(const struct cost_plan *plan)
+{
+	if (!plan->instant)
+		local_bh_disable();
+}
+
+/* The software devices do their work in softirqs, which run here. */
+void cost_asked(const struct cost_plan *plan)
+{
+	if (!plan->instant)
+		local_bh_enable();
+}
+
+u64 cost_now(const struct cost_plan *plan)
+{
+	return plan->instant ? 0 : ktime_get_ns();
+}
+
+int cost_patience(const struct cost_plan *plan, u64 since)
+{
+	if (plan->instant || ktime_get_ns() - since > (u64)COST_TIMEOUT_MS * NSEC_PER_MSEC)
+		return -ETIMEDOUT;
+	cond_resched();
+	return 0;
+}
+
+/* One round; nanoseconds, or an errno. */
+static s64 cost_round(const struct cost_way *way, void *data, const struct cost_plan *plan,
+		      enum cost_work work, unsigned int batch)
+{
+	unsigned int left = max(plan->conns, COST_COUNT / batch);
+	unsigned long flags = 0;
+	int ret = 0;
+	u64 began;
+	s64 took;
+
+	if (plan->instant)
+		local_irq_save(flags);
+	began = ktime_get_ns();
+	while (left-- && !ret)
+		ret = way->run(data, work, batch);
+	took = ktime_get_ns() - began;
+	if (plan->instant)
+		local_irq_restore(flags);
+
+	return ret ? ret : took;
+}
+
+static int cost_measure(const struct cost_way *way, void *data, const struct cost_plan *plan,
+			enum cost_work work, unsigned int batch)
+{
+	unsigned int count = max(plan->conns, COST_COUNT / batch) * batch;
+	s64 best = S64_MAX;
+	unsigned int i;
+	u64 hundredths;
+	s64 took;
+
+	for (i = 0; i < COST_ROUNDS; i++) {
+		took = cost_round(way, data, plan, work, batch);
+		if (took < 0)
+			return took;
+		best = min(best, took);
+		cond_resched();
+	}
+	hundredths = div_u64(best * 100, count);
+	cost_log_used += scnprintf(cost_log + cost_log_used, sizeof(cost_log) - cost_log_used,
+				   "%s.%s.batch=%u.conns=%u %llu.%02llu\n", way->name,
+				   cost_work_names[work], batch, plan->conns,
+				   hundredths / 100, hundredths % 100);
+	return 0;
+}
+
+static int cost_measure_way(const struct cost_way *way, const struct cost_plan *plan)
+{
+	void *data = way->begin(plan);
+	enum cost_work work;
+	unsigned int i;
+	int ret = 0;
+
+	if (IS_ERR(data))
+		return PTR_ERR(data);
+	for (i = 0; i < ARRAY_SIZE(cost_batches); i++)
+		for (work = 0; work < COST_WORKS && !ret; work++)
+			ret = cost_measure(way, data, plan, work, cost_batches[i]);
+	way->end(data);
+	return ret;
+}
+
+/* "ADDRESS CONNECTIONS instant|later" */
+static int cost_run(char *line)
+{
+	struct cost_plan plan = { .address.sin_family = AF_INET, .address.sin_port = htons(7477) };
+	char *address = strsep(&line, " ");
+	char *conns = strsep(&line, " ");
+	u8 bytes[4];
+	int ret;
+
+	if (!conns || !line || !in4_pton(address, -1, bytes, -1, NULL))
+		return -EINVAL;
+	memcpy(&plan.address.sin_addr, bytes, sizeof(bytes));
+	ret = kstrtouint(conns, 0, &plan.conns);
+	if (ret)
+		return ret;
+	plan.instant = !strcmp(line, "instant");
+	/* Each of many has at most one operation of a batch. */
+	if (plan.conns != 1 && plan.conns < COST_BATCH)
+		return -EINVAL;
+	if (!plan.instant && strcmp(line, "later"))
+		return -EINVAL;
+
+	cost_log_used = 0;
+	/* Below krdma there is nothing that could depend on how many there are. */
+	if (plan.conns == 1) {
+		ret = cost_measure_way(&cost_raw, &plan);
+		if (ret)
+			return ret;
+	}
+	return cost_measure_way(&cost_krdma, &plan);
+}
+
+static ssize_t cost_run_write(struct file *file, const char __user *user, size_t length,
+			      loff_t *position)
+{
+	char *line = memdup_user_nul(user, min_t(size_t, length, PAGE_SIZE));
+	int ret;
+
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	ret = mutex_lock_interruptible(&cost_lock);
+	if (!ret) {
+		ret = cost_run(strim(line));
+		mutex_unlock(&cost_lock);
+	}
+	kfree(line);
+	return ret ? ret : length;
+}
+
+static const struct file_operations cost_run_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = cost_run_write,
+};
+
+static int cost_results_show(struct seq_file *seq, void *unused)
+{
+	mutex_lock(&cost_lock);
+	seq_write(seq, cost_log, cost_log_used);
+	mutex_unlock(&cost_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cost_results);
+
+static struct dentry *cost_directory;
+
+static int __init cost_init(void)
+{
+	cost_directory = debugfs_create_dir("krdma_cost", NULL);
+	if (IS_ERR(cost_directory))
+		return PTR_ERR(cost_directory);
+	debugfs_create_file("run", 0200, cost_directory, NULL, &cost_run_fops);
+	debugfs_create_file("results", 0400, cost_directory, NULL, &cost_results_fops);
+	return 0;
+}
+module_init(cost_init);
+
+static void __exit cost_exit(void)
+{
+	debugfs_remove(cost_directory);
+}
+module_exit(cost_exit);
+
+MODULE_DESCRIPTION("Counts what krdma's operations take, and the verbs below them");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS("KRDMA");

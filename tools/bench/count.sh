@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Counts what operations take, inside a VM with krdma.ko whose clock counts
+# instructions, and prints a line for each: its name and how many.
+#
+#	count.sh short|long
+#
+# krdma_null.ko, krdma_cost.ko and ring are beside it.  short: over krdma_null, few
+# connections.  long: 10,000 of them, and over rxe, too.
+
+here=$(dirname "$0")
+files=/sys/kernel/debug/krdma_cost
+
+# count LABEL ADDRESS CONNECTIONS instant|later: inside the kernel.
+count()
+{
+	echo "$2 $3 $4" >$files/run || exit 1
+	sed "s/^/$1./" $files/results
+}
+
+set -e
+ip link add null0 type dummy
+ip link set null0 up
+ip addr add 10.80.0.1/24 dev null0
+insmod "$here/krdma_null.ko"
+insmod "$here/krdma_cost.ko"
+many=100
+[ "$1" != long ] || many="100 10000"
+for conns in 1 $many; do
+	count null 10.80.0.1 "$conns" instant
+	"$here/ring" 10.80.0.1 "$conns" | sed 's/^/null./'
+done
+[ "$1" != long ] || count rxe 10.77.0.1 1 later
+rmmod krdma_cost
+rmmod krdma_null
+ip link delete null0

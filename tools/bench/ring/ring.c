@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an operation takes that a program asks for, all included: making the entry, the
+ * system call, the kernel's checks, the completion, and taking it.
+ *
+ *	ring ADDRESS CONNECTIONS
+ *
+ * Prints a line for each way, kind of work and batch, with the nanoseconds of one
+ * operation: where the clock counts instructions (tools/vm/run --icount), that is how
+ * many instructions it took.  Both ends are here.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <krdma.h>
+#include <krdma_entry.h>
+
+#define PORT		7478
+#define PATIENCE_MS	60000
+#define LENGTH		8
+#define BATCH_MAX	64
+#define MEMORY		4096
+/* The shortest of so many rounds counts: others were interrupted. */
+#define ROUNDS		16
+#define ROUND_COUNT	512
+/* A program has few files by default, and a connection is one at each end. */
+#define FILES_BESIDES	64
+
+enum work { WRITE, READ, FETCH_ADD, WORKS };
+
+/* How operations are asked for. */
+enum way { BY_RING, BY_ARRAY };
+
+static const char *const work_names[] = {
+	[WRITE] = "write", [READ] = "read", [FETCH_ADD] = "fetch-add",
+};
+
+static const char *const way_names[] = { [BY_RING] = "ring", [BY_ARRAY] = "array" };
+
+struct pair {
+	struct krdma_conn *client;
+	struct krdma_conn *server;
+};
+
+struct bench {
+	struct sockaddr_in address;
+	unsigned int conns;
+	unsigned int next;
+	struct krdma *session;
+	struct krdma_listener *listener;
+	struct krdma_queue *queue;
+	struct krdma_queue *server_queue;
+	struct krdma_memory *memory;
+	struct krdma_remote remote;
+	struct pair *pairs;
+};
+
+static void check(const char *what, int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "ring: %s: %s (%s)\n", what, strerror(-err), krdma_error_name(err));
+	exit(1);
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "ring: %s\n", what);
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static uint64_t patience(void)
+{
+	return krdma_deadline(PATIENCE_MS);
+}
+
+/* Many connections have a few operations each under way, and one has a batch. */
+static unsigned int depth(const struct bench *bench)
+{
+	return bench->conns == 1 ? BATCH_MAX : 4;
+}
+
+static void make_queue(struct bench *bench, bool polled, struct krdma_queue **queue)
+{
+	struct krdma_queue_create create = {
+		.size = sizeof(create),
+		.flags = polled ? KRDMA_QUEUE_POLLED : 0,
+		.sq_entries = BATCH_MAX,
+		.cq_entries = bench->conns * (depth(bench) + 3),
+	};
+
+	if (create.cq_entries > KRDMA_RING_ENTRIES_MAX)
+		create.cq_entries = KRDMA_RING_ENTRIES_MAX;
+	check("queue", krdma_queue_create(bench->session, &create, queue));
+}
+
+/* On the device that the first connection has found. */
+static void make_memory(struct bench *bench, struct krdma_conn *conn)
+{
+	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	struct krdma_conn_query query;
+
+	if (bench->memory)
+		return;
+	check("the connection", krdma_conn_get(conn, &query, sizeof(query)));
+	check("memory", krdma_memory_create(bench->session, query.device_id, MEMORY,
+					    KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+					    KRDMA_ACCESS_REMOTE_WRITE |
+					    KRDMA_ACCESS_REMOTE_ATOMIC, &bench->memory));
+	check("describe", krdma_memory_describe(bench->memory, 0, 0, descriptor));
+	check("descriptor", krdma_remote_read(descriptor, sizeof(descriptor), &bench->remote));
+}
+
+static void connect_pair(struct bench *bench, struct pair *pair)
+{
+	struct krdma_conn_prepare client = {
+		.size = sizeof(client), .send_depth = depth(bench), .recv_depth = 1,
+		.max_send_sge = 1,
+	};
+	struct krdma_conn_prepare server = {
+		.size = sizeof(server), .send_depth = 1, .recv_depth = 1, .max_send_sge = 1,
+	};
+	const struct sockaddr *address = (struct sockaddr *)&bench->address;
+
+	check("connection", krdma_conn_create(bench->session, &pair->client));
+	check("resolve", krdma_conn_resolve(pair->client, address, NULL));
+	check("resolve", krdma_conn_wait(pair->client, patience(), NULL));
+	check("prepare", krdma_conn_prepare(pair->client, bench->queue, NULL, NULL, &client));
+	check("connect", krdma_conn_connect(pair->client, NULL, NULL, 0));
+	check("request", krdma_listener_next(bench->listener, patience(), &pair->server));
+	check("prepare",
+	      krdma_conn_prepare(pair->server, bench->server_queue, NULL, NULL, &server));
+	check("accept", krdma_conn_accept(pair->server, NULL, NULL, 0));
+	check("connect", krdma_conn_wait(pair->client, patience(), NULL));
+	check("connect", krdma_conn_wait(pair->server, patience(), NULL));
+	make_memory(bench, pair->client);
+}
+
+static void begin(struct bench *bench, bool polled)
+{
+	unsigned int i;
+
+	check("/dev/krdma", krdma_open(&bench->session));
+	check("listen", krdma_listen(bench->session, (struct sockaddr *)&bench->address, 0, 0,
+				     &bench->listener));
+	make_queue(bench, polled, &bench->queue);
+	make_queue(bench, polled, &bench->server_queue);
+	bench->pairs = calloc(bench->conns, sizeof(*bench->pairs));
+	if (!bench->pairs)
+		fail("no memory");
+	for (i = 0; i < bench->conns; i++)
+		connect_pair(bench, &bench->pairs[i]);
+}
+
+static void end(struct bench *bench)
+{
+	unsigned int i;
+
+	for (i = 0; i < bench->conns; i++) {
+		krdma_conn_close(bench->pairs[i].client);
+		krdma_conn_close(bench->pairs[i].server);
+	}
+	free(bench->pairs);
+	krdma_queue_close(bench->server_queue);
+	krdma_queue_close(bench->queue);
+	check("release", krdma_memory_release(bench->memory, 0));
+	krdma_listener_close(bench->listener);
+	krdma_close(bench->session);
+	bench->memory = NULL;
+}
+
+static struct krdma_sqe make_entry(const struct bench *bench, enum work work, unsigned int cookie)
+{
+	const struct krdma_conn *conn = bench->pairs[bench->next].client;
+
+	switch (work) {
+	case READ:
+		return krdma_entry_read(conn, cookie, bench->memory, 0, LENGTH, &bench->remote, 0);
+	case FETCH_ADD:
+		return krdma_entry_fetch_add(conn, cookie, bench->memory, 0, &bench->remote, 0, 1);
+	default:
+		return krdma_entry_write(conn, cookie, bench->memory, 0, LENGTH, &bench->remote, 0);
+	}
+}
+
+/* Asks for a batch, and waits until all of it is done. */
+static void run(struct bench *bench, enum way way, enum work work, unsigned int batch)
+{
+	static struct krdma_sqe entries[BATCH_MAX];
+	static struct krdma_cqe cqes[BATCH_MAX];
+	size_t accepted = 0, taken = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < batch; i++) {
+		entries[i] = make_entry(bench, work, i);
+		if (bench->conns > 1 && ++bench->next == bench->conns)
+			bench->next = 0;
+	}
+	if (way == BY_RING) {
+		err = krdma_queue_run(bench->queue, entries, batch, &accepted, cqes, batch, batch,
+				      KRDMA_FOREVER, &taken);
+	} else {
+		err = krdma_queue_post(bench->queue, entries, batch, &accepted);
+		if (!err)
+			err = krdma_queue_wait(bench->queue, cqes, batch, batch, KRDMA_FOREVER,
+					       &taken);
+	}
+	check("operations", err);
+	if (accepted != batch || taken != batch)
+		fail("an operation is missing");
+	for (i = 0; i < batch; i++)
+		if (cqes[i].status != KRDMA_STATUS_SUCCESS)
+			fail(krdma_status_name(cqes[i].status));
+}
+
+static void measure(struct bench *bench, bool polled, enum way way, enum work work,
+		    unsigned int batch)
+{
+	unsigned int count = ROUND_COUNT / batch;
+	uint64_t best = UINT64_MAX, began, took;
+	unsigned int i, round;
+
+	/* Each connection has its turn. */
+	if (count * batch < bench->conns)
+		count = bench->conns / batch;
+	for (round = 0; round < ROUNDS; round++) {
+		began = now();
+		for (i = 0; i < count; i++)
+			run(bench, way, work, batch);
+		took = now() - began;
+		if (took < best)
+			best = took;
+	}
+	printf("%s.%s.%s.batch=%u.conns=%u %.2f\n", way_names[way], polled ? "polled" : "event",
+	       work_names[work], batch, bench->conns, (double)best / (count * batch));
+}
+
+static void measure_queue(struct bench *bench, bool polled)
+{
+	/* Up to the 0. */
+	static const unsigned int batches[] = { 1, 16, BATCH_MAX, 0 };
+	const unsigned int *batch;
+	enum work work;
+	enum way way;
+
+	begin(bench, polled);
+	for (way = BY_RING; way <= BY_ARRAY; way++)
+		for (batch = batches; *batch; batch++)
+			measure(bench, polled, way, WRITE, *batch);
+	for (work = READ; work < WORKS; work++)
+		measure(bench, polled, BY_RING, work, BATCH_MAX);
+	end(bench);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = { .address.sin_family = AF_INET, .address.sin_port = htons(PORT) };
+	struct rlimit files;
+
+	if (argc != 3 || inet_pton(AF_INET, argv[1], &bench.address.sin_addr) != 1) {
+		fprintf(stderr, "usage: ring ADDRESS CONNECTIONS\n");
+		return 2;
+	}
+	bench.conns = (unsigned int)strtoul(argv[2], NULL, 0);
+	if (bench.conns != 1 && bench.conns < BATCH_MAX)
+		fail("one connection, or as many as a batch has operations");
+	files.rlim_cur = 2 * (rlim_t)bench.conns + FILES_BESIDES;
+	files.rlim_max = files.rlim_cur;
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		fail("not so many files");
+
+	measure_queue(&bench, true);
+	measure_queue(&bench, false);
+	return 0;
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# The device that does nothing, at once, beneath krdma: inside a VM with krdma.ko and
+# the tool.  Prints TAP.  krdma_null.ko and krdma_cost.ko are beside it.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+
+files=/sys/kernel/debug/krdma_cost
+address=10.80.0.1
+
+# check NAME COMMAND...
+check()
+{
+	local name=$1 said
+	shift
+
+	if said=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "$said"
+	fi
+}
+
+# refuses NAME PATTERN COMMAND...
+refuses()
+{
+	local name=$1 pattern=$2 said
+	shift 2
+
+	if said=$("$@" 2>&1); then
+		not_ok "$name" "it succeeded"
+	elif echo "$said" | grep -q "$pattern"; then
+		ok "$name"
+	else
+		not_ok "$name" "said: $said"
+	fi
+}
+
+interface()
+{
+	ip link add null0 type dummy && ip link set null0 up && ip addr add $address/24 dev null0
+}
+
+is_seen()
+{
+	krdma dev | grep -q '^[0-9]*: null0: transport iwarp'
+}
+
+# All kinds of work, by krdma and by verbs, each completion looked at.
+works()
+{
+	echo "$address $1 instant" >$files/run && [ "$(grep -c . $files/results)" = "$2" ]
+}
+
+# Not by echo, which does not say why it cannot.
+ask()
+{
+	echo "$1" | dd of=$files/run
+}
+
+nothing_is_left()
+{
+	local tries=0
+
+	while [ $tries -lt 80 ]; do
+		! rdma resource show | grep null0 | grep -q '\(pd\|cq\|qp\|cm_id\|mr\) [1-9]' || {
+			tries=$((tries + 1))
+			usleep 250000
+			continue
+		}
+		return 0
+	done
+	rdma resource show
+	return 1
+}
+
+refuses "null.needs_its_interface" "No such device" insmod "$here/krdma_null.ko"
+check "null.has_an_interface" interface
+check "null.loads" insmod "$here/krdma_null.ko"
+check "null.is_seen_by_krdma" is_seen
+check "cost.loads" insmod "$here/krdma_cost.ko"
+check "null.does_what_krdma_and_verbs_ask" works 1 16
+check "null.has_many_connections" works 100 8
+refuses "null.refuses_where_nobody_listens" "refused" insmod "$here/krdma_ping.ko" address=$address
+refuses "null.is_at_no_other_address" "assign" ask "10.80.0.2 1 instant"
+refuses "cost.takes_no_nonsense" "Invalid argument" ask "$address 2 instant"
+check "null.is_left_empty" nothing_is_left
+check "cost.unloads" rmmod krdma_cost
+check "null.unloads" rmmod krdma_null
+check "null.gives_its_interface_back" ip link delete null0
+tap_end
