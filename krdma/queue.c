@@ -21,12 +21,15 @@
  * only when the completion is on its way to the consumer, and nowhere stored.
  */
 #include <linux/err.h>
+#include <linux/indirect_call_wrapper.h>
 #include <linux/log2.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "queue.h"
+#include "region.h"
+#include "ring.h"
 
 /* What one run in process context takes before it lets others run. */
 #define KRDMA_QUEUE_WORK_BUDGET		256
@@ -38,80 +41,22 @@
  */
 
 /**
- * krdma_credits_left - how many can be taken
- * @credits: of what
- *
- * Context: any; exact under the lock of the one who posts.
- * Return: how many.
- */
-u32 krdma_credits_left(const struct krdma_credits *credits)
-{
-	/* Pairs with the release in krdma_credits_give(): the slot is free, too. */
-	return credits->depth - (credits->taken - smp_load_acquire(&credits->returned));
-}
-
-/**
- * krdma_credits_take - take some, or be told when there are more
+ * krdma_credits_take_late - there are too few: be told when there are more
  * @credits: of what
  * @count: how many
  *
  * Context: any, under the lock of the one who posts.
- * Return: whether there were enough.
+ * Return: whether there are enough by now; then they were taken.
  */
-bool krdma_credits_take(struct krdma_credits *credits, u32 count)
+bool krdma_credits_take_late(struct krdma_credits *credits, u32 count)
 {
-	if (krdma_credits_left(credits) < count) {
-		WRITE_ONCE(credits->wanted, true);
-		/* Pairs with the barrier in krdma_credits_announce(): one of both sees. */
-		smp_mb();
-		if (krdma_credits_left(credits) < count)
-			return false;
-	}
+	WRITE_ONCE(credits->wanted, true);
+	/* Pairs with the barrier in krdma_credits_announce(): one of both sees. */
+	smp_mb();
+	if (krdma_credits_left(credits) < count)
+		return false;
 	credits->taken += count;
 	return true;
-}
-
-/**
- * krdma_credits_untake - what was taken last was not used
- * @credits: of what
- * @count: how many
- *
- * Context: any, under the lock of the one who posts.
- */
-void krdma_credits_untake(struct krdma_credits *credits, u32 count)
-{
-	credits->taken -= count;
-}
-
-/* Some are back: whoever is told of a completion may use what it has freed. */
-static void krdma_credits_give(struct krdma_credits *credits, u32 count)
-{
-	/* Pairs with the acquire in krdma_credits_left(). */
-	smp_store_release(&credits->returned, credits->returned + count);
-}
-
-/* After krdma_credits_give(): tells the one who was refused. */
-static void krdma_credits_announce(struct krdma_credits *credits)
-{
-	/* Pairs with the barrier in krdma_credits_take(): one of both sees. */
-	smp_mb();
-	if (READ_ONCE(credits->wanted)) {
-		WRITE_ONCE(credits->wanted, false);
-		credits->ops->space(credits);
-	}
-}
-
-/**
- * krdma_credits_return - give some back, and tell the one who waits for them
- * @credits: of what
- * @count: how many
- *
- * Context: any, under the poll lock.
- */
-void krdma_credits_return(struct krdma_credits *credits, u32 count)
-{
-	krdma_credits_give(credits, count);
-	krdma_credits_announce(credits);
 }
 
 /*
@@ -169,18 +114,12 @@ void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags)
 	}
 }
 
-/**
- * krdma_queue_assert_held - the caller takes completions, and nobody else does
- * @queue: the queue
- *
- * Context: any.
- */
-void krdma_queue_assert_held(struct krdma_queue *queue)
+/* Before the consumer knows of their completions. */
+static void krdma_queue_end_uses(struct krdma_queue *queue)
 {
-	if (queue->where == KRDMA_CONTEXT_WORKQUEUE)
-		lockdep_assert_held(&queue->poll_mutex);
-	else
-		lockdep_assert_held(&queue->poll_lock);
+	if (queue->leaving)
+		krdma_region_end_uses(queue->leaving, queue->leaving_count);
+	queue->leaving = NULL;
 }
 
 /* Takes @budget completions, or fewer if there are no more; each knows what it is. */
@@ -196,8 +135,10 @@ static int krdma_queue_take(struct krdma_queue *queue, int budget)
 		count = ib_poll_cq(queue->cq, min(budget - taken, KRDMA_QUEUE_BATCH), queue->wcs);
 		if (count <= 0)
 			break;
+		/* Mostly one of these two: a call that is not through a pointer is cheaper. */
 		for (i = 0; i < count; i++)
-			queue->wcs[i].wr_cqe->done(queue->cq, &queue->wcs[i]);
+			INDIRECT_CALL_2(queue->wcs[i].wr_cqe->done, krdma_send_done,
+					krdma_receive_done, queue->cq, &queue->wcs[i]);
 		taken += count;
 		/* What the device has is asked for again only if this was a full batch. */
 		if (count < KRDMA_QUEUE_BATCH)
@@ -254,7 +195,7 @@ static void krdma_queue_stash(struct krdma_queue *queue,
 }
 
 /**
- * krdma_queue_tell - tell the consumer that an operation has ended
+ * krdma_queue_tell_elsewhere - tell the consumer, who does not poll just now
  * @queue: the queue; the caller holds its poll lock
  * @completion: the operation
  * @complete: the consumer's callback; not called with KRDMA_CONTEXT_POLL
@@ -262,25 +203,20 @@ static void krdma_queue_stash(struct krdma_queue *queue,
  *
  * Context: that of the poll lock.
  */
-void krdma_queue_tell(struct krdma_queue *queue, const struct krdma_completion *completion,
-		      void (*complete)(const struct krdma_completion *completion),
-		      struct krdma_credits *credits)
+void krdma_queue_tell_elsewhere(struct krdma_queue *queue,
+				const struct krdma_completion *completion,
+				void (*complete)(const struct krdma_completion *completion),
+				struct krdma_credits *credits)
 {
-	krdma_queue_assert_held(queue);
-
-	if (queue->where != KRDMA_CONTEXT_POLL) {
-		/* The device's entry and the slot are free: the callback may use both. */
-		krdma_credits_give(credits, 1);
-		if (complete)
-			complete(completion);
-		krdma_credits_announce(credits);
-	} else if (queue->out_room > 0) {
-		*queue->out++ = *completion;
-		queue->out_room--;
-		krdma_credits_return(credits, 1);
-	} else {
+	if (queue->where == KRDMA_CONTEXT_POLL) {
 		krdma_queue_stash(queue, completion, credits);
+		return;
 	}
+	/* The device's entry and the slot are free: the callback may use both. */
+	krdma_credits_give(credits, 1);
+	if (complete)
+		complete(completion);
+	krdma_credits_announce(credits);
 }
 
 /*
@@ -385,6 +321,22 @@ static void krdma_queue_event(struct ib_event *event, void *context)
 			     ib_event_msg(event->event));
 }
 
+/* What waits, at most @count; how many. */
+static int krdma_queue_unstash(struct krdma_queue *queue, struct krdma_completion *completions,
+			       int count)
+{
+	struct krdma_stashed stashed;
+	int taken = 0;
+
+	while (taken < count && queue->stash_head != queue->stash_tail) {
+		stashed = queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
+		completions[taken++] = stashed.completion;
+		krdma_credits_return(stashed.credits, 1);
+		stashed.credits->ops->put(stashed.credits);
+	}
+	return taken;
+}
+
 /**
  * krdma_queue_poll - take completions
  * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
@@ -400,7 +352,6 @@ static void krdma_queue_event(struct ib_event *event, void *context)
  */
 int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *completions, int count)
 {
-	struct krdma_stashed stashed;
 	unsigned long flags;
 	int taken = 0;
 
@@ -409,12 +360,8 @@ int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *complet
 
 	/* What waits came first. */
 	spin_lock_irqsave(&queue->poll_lock, flags);
-	while (taken < count && queue->stash_head != queue->stash_tail) {
-		stashed = queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
-		completions[taken++] = stashed.completion;
-		krdma_credits_return(stashed.credits, 1);
-		stashed.credits->ops->put(stashed.credits);
-	}
+	if (unlikely(queue->stash_head != queue->stash_tail))
+		taken = krdma_queue_unstash(queue, completions, count);
 	if (taken < count && !queue->ended) {
 		queue->out = &completions[taken];
 		queue->out_room = count - taken;
@@ -423,6 +370,7 @@ int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *complet
 			;
 		taken = count - queue->out_room;
 		queue->out_room = 0;
+		krdma_queue_end_uses(queue);
 	} else if (!taken) {
 		taken = -ENODEV;
 	}

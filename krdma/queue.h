@@ -21,6 +21,7 @@
 #define KRDMA_QUEUE_BATCH	16
 
 struct krdma_credits;
+struct krdma_region;
 
 /**
  * struct krdma_credits_ops - those whose credits they are
@@ -53,10 +54,57 @@ struct krdma_credits {
 	const struct krdma_credits_ops *ops;
 };
 
-u32 krdma_credits_left(const struct krdma_credits *credits);
-bool krdma_credits_take(struct krdma_credits *credits, u32 count);
-void krdma_credits_untake(struct krdma_credits *credits, u32 count);
-void krdma_credits_return(struct krdma_credits *credits, u32 count);
+bool krdma_credits_take_late(struct krdma_credits *credits, u32 count);
+
+/* How many can be taken; exact under the lock of the one who posts. */
+static inline u32 krdma_credits_left(const struct krdma_credits *credits)
+{
+	/* Pairs with the release in krdma_credits_give(): the slot is free, too. */
+	return credits->depth - (credits->taken - smp_load_acquire(&credits->returned));
+}
+
+/* Take some, or be told when there are more; under the lock of the one who posts. */
+static inline bool krdma_credits_take(struct krdma_credits *credits, u32 count)
+{
+	if (unlikely(krdma_credits_left(credits) < count))
+		return krdma_credits_take_late(credits, count);
+	credits->taken += count;
+	return true;
+}
+
+/* What was taken last was not used; likewise. */
+static inline void krdma_credits_untake(struct krdma_credits *credits, u32 count)
+{
+	credits->taken -= count;
+}
+
+/*
+ * Some are back: whoever is told of a completion may use what it has freed.  Under the
+ * poll lock, as the next two.
+ */
+static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
+{
+	/* Pairs with the acquire in krdma_credits_left(). */
+	smp_store_release(&credits->returned, credits->returned + count);
+}
+
+/* After krdma_credits_give(): tells the one who was refused. */
+static inline void krdma_credits_announce(struct krdma_credits *credits)
+{
+	/* Pairs with the barrier in krdma_credits_take_late(): one of both sees. */
+	smp_mb();
+	if (unlikely(READ_ONCE(credits->wanted))) {
+		WRITE_ONCE(credits->wanted, false);
+		credits->ops->space(credits);
+	}
+}
+
+/* Give some back, and tell the one who waits for them. */
+static inline void krdma_credits_return(struct krdma_credits *credits, u32 count)
+{
+	krdma_credits_give(credits, count);
+	krdma_credits_announce(credits);
+}
 
 /**
  * struct krdma_stashed - a completion that waits for krdma_queue_poll()
@@ -94,6 +142,10 @@ struct krdma_stashed {
  * @wcs: a batch from the device; protected by the poll lock
  * @out: where krdma_queue_poll() wants completions; protected by the poll lock
  * @out_room: how many more it takes
+ * @leaving: memory of operations of which the consumer is about to be told, by
+ *	krdma_queue_poll(): the uses of it end together; protected by the poll lock
+ * @leaving_count: how many
+ * @spare: where a completion is made that nobody polls; protected by the poll lock
  * @stash: a ring of @stash_size: completions that nobody has asked for yet.
  *	Protected by the poll lock.
  * @stash_size: a power of two, at least @depth
@@ -125,6 +177,9 @@ struct krdma_queue {
 	struct ib_wc wcs[KRDMA_QUEUE_BATCH];
 	struct krdma_completion *out;
 	int out_room;
+	struct krdma_region *leaving;
+	int leaving_count;
+	struct krdma_completion spare;
 	struct krdma_stashed *stash;
 	u32 stash_size;
 	u32 stash_head;
@@ -144,14 +199,48 @@ void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags);
 void krdma_queue_drain(struct krdma_queue *queue);
 
 /* The caller holds the poll lock: lockdep is asked. */
-void krdma_queue_assert_held(struct krdma_queue *queue);
+static inline void krdma_queue_assert_held(struct krdma_queue *queue)
+{
+	if (queue->where == KRDMA_CONTEXT_WORKQUEUE)
+		lockdep_assert_held(&queue->poll_mutex);
+	else
+		lockdep_assert_held(&queue->poll_lock);
+}
+
+/*
+ * Where a completion is best made, with the poll lock held: where the consumer wants
+ * it, if he polls.  Every member is to be set.
+ */
+static inline struct krdma_completion *krdma_queue_place(struct krdma_queue *queue)
+{
+	return queue->out_room > 0 ? queue->out : &queue->spare;
+}
+
+void krdma_queue_tell_elsewhere(struct krdma_queue *queue,
+				const struct krdma_completion *completion,
+				void (*complete)(const struct krdma_completion *completion),
+				struct krdma_credits *credits);
 
 /*
  * Tells the consumer, by @complete or for krdma_queue_poll(), and gives one
  * credit back.  With the poll lock held.
  */
-void krdma_queue_tell(struct krdma_queue *queue, const struct krdma_completion *completion,
-		      void (*complete)(const struct krdma_completion *completion),
-		      struct krdma_credits *credits);
+static inline void krdma_queue_tell(struct krdma_queue *queue,
+				    const struct krdma_completion *completion,
+				    void (*complete)(const struct krdma_completion *completion),
+				    struct krdma_credits *credits)
+{
+	krdma_queue_assert_held(queue);
+
+	if (queue->out_room <= 0) {
+		krdma_queue_tell_elsewhere(queue, completion, complete, credits);
+		return;
+	}
+	if (completion != queue->out)
+		*queue->out = *completion;
+	queue->out++;
+	queue->out_room--;
+	krdma_credits_return(credits, 1);
+}
 
 #endif /* _KRDMA_QUEUE_H */

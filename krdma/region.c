@@ -119,6 +119,22 @@ static int krdma_region_enter_domain(struct krdma_region *region)
 	return region->memory ? 0 : -ENOMEM;
 }
 
+/* Whole, with its key: does the device see it in one place? */
+static void krdma_region_simplify(struct krdma_region *region)
+{
+	const struct krdma_memory *memory = region->memory;
+
+	if (region->by_key) {
+		region->simple_addr = region->peer_addr;
+		region->simple_key = region->local_key;
+		region->simple = true;
+	} else if (memory->chunk_count == 1) {
+		region->simple_addr = memory->chunks[0].addr;
+		region->simple_key = memory->domain->pd->local_dma_lkey;
+		region->simple = true;
+	}
+}
+
 /* Hands the region to the consumer, or ends it if making it failed. */
 static struct krdma_region *krdma_region_finish(struct krdma_region *region, int error)
 {
@@ -139,6 +155,7 @@ static struct krdma_region *krdma_region_finish(struct krdma_region *region, int
 		if (region->access & KRDMA_ACCESS_REMOTE)
 			region->remote_key = mr->rkey;
 	}
+	krdma_region_simplify(region);
 	krdma_resource_put(&region->res);
 	return region;
 }
@@ -510,23 +527,6 @@ int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *dom
 err_end:
 	krdma_region_end_use(region);
 	return ret;
-}
-
-/**
- * krdma_region_end_use - an operation has ended
- * @region: the region; may be gone when this returns
- *
- * For each krdma_region_begin_use() that succeeded, once the operation has
- * completed or was not posted, and before the consumer is told: who knows of the
- * completion may release the region.
- *
- * Context: any but NMI.
- */
-void krdma_region_end_use(struct krdma_region *region)
-{
-	/* First, and fully ordered: whoever sees 0 may take the memory. */
-	atomic_dec_return(&region->uses);
-	krdma_resource_put(&region->res);
 }
 
 /*

@@ -34,6 +34,10 @@ struct krdma_qp;
  * @addr: its first address, for local operations
  * @peer_addr: the same for peers, and for the device where a key stands for it
  * @length: bytes
+ * @simple: the device sees all of it in one place: from @simple_addr on, by
+ *	@simple_key
+ * @simple_addr: see @simple
+ * @simple_key: likewise
  * @revoke: takes the peers' key away while operations are in flight
  * @ended: called when @memory has been let go; NULL: nobody is
  * @context: what for
@@ -55,6 +59,9 @@ struct krdma_region {
 	u64 addr;
 	u64 peer_addr;
 	u64 length;
+	bool simple;
+	u32 simple_key;
+	u64 simple_addr;
 	struct work_struct revoke;
 	void (*ended)(void *context);
 	void *context;
@@ -65,8 +72,67 @@ struct krdma_region {
 int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *domain, u64 addr,
 			   u32 length, u32 access, struct krdma_segment *segments,
 			   unsigned int room);
-/* For each that succeeded, before the consumer hears of the completion.  Any context. */
-void krdma_region_end_use(struct krdma_region *region);
+
+/*
+ * An operation has ended: for each krdma_region_begin_use() that succeeded, once the
+ * operation has completed or was not posted, and before the consumer is told, who may
+ * release the region then.  It may be gone when this returns.  Any context but NMI.
+ */
+static inline void krdma_region_end_uses(struct krdma_region *region, int count)
+{
+	/* First, and fully ordered: whoever sees 0 may take the memory. */
+	atomic_sub_return(count, &region->uses);
+	krdma_resource_put_many(&region->res, count);
+}
+
+static inline void krdma_region_end_use(struct krdma_region *region)
+{
+	krdma_region_end_uses(region, 1);
+}
+
+/* Some more, by who has one that does not end meanwhile. */
+static inline void krdma_region_use_more(struct krdma_region *region, int count)
+{
+	atomic_add(count, &region->uses);
+	refcount_add(count, &region->res.refs);
+}
+
+/* The part of krdma_region_use_simply() that is about the memory, not about its end. */
+static inline bool krdma_region_point_to(const struct krdma_region *region, u64 addr, u32 length,
+					 u32 access, struct krdma_segment *segment)
+{
+	u64 offset = addr - region->addr;
+
+	/* An address before the first is far behind the last. */
+	if ((access & ~region->access) || offset > region->length ||
+	    length > region->length - offset)
+		return false;
+	segment->addr = region->simple_addr + offset;
+	segment->length = length;
+	segment->key = region->simple_key;
+	return true;
+}
+
+/*
+ * krdma_region_begin_use() for the usual case: all of the region is in one place, and
+ * nothing is wrong.  Otherwise false, and that one does it, or says why not.
+ */
+static inline bool krdma_region_use_simply(struct krdma_region *region,
+					   struct krdma_domain *domain, u64 addr, u32 length,
+					   u32 access, struct krdma_segment *segment)
+{
+	if (!region->simple || region->domain != domain)
+		return false;
+	if (!krdma_region_point_to(region, addr, length, access, segment))
+		return false;
+	if (!atomic_inc_unless_negative(&region->uses))
+		return false;
+	if (!krdma_resource_tryget(&region->res)) {
+		atomic_dec(&region->uses);
+		return false;
+	}
+	return true;
+}
 
 /* For KRDMA_OP_REGISTER; the access is that of ib_reg_wr. */
 struct ib_mr *krdma_mr_ib(struct krdma_mr *mr);

@@ -103,28 +103,6 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 }
 
 /**
- * krdma_resource_tryget - begin to work with the part
- * @resource: the part; the caller keeps the object around it
- *
- * Context: any.
- * Return: true, with a reference for krdma_resource_put(); false when its owner
- * has let go, see krdma_resource_error().
- */
-bool krdma_resource_tryget(struct krdma_resource *resource)
-{
-	if (!refcount_inc_not_zero(&resource->refs))
-		return false;
-	/*
-	 * Whoever comes after the drop is sent away.  One who looked just before
-	 * it has a reference, and is waited for.
-	 */
-	if (!test_bit(KRDMA_RESOURCE_DROPPED, &resource->flags))
-		return true;
-	krdma_resource_put(resource);
-	return false;
-}
-
-/**
  * krdma_resource_keep - keep the part, whether its owner has let go or not
  * @resource: the part; the caller keeps the object around it
  *
@@ -138,15 +116,14 @@ bool krdma_resource_keep(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_put - end what krdma_resource_tryget() began
+ * krdma_resource_last - the last one who worked with the part has ended
  * @resource: the part
  *
  * Context: any but NMI.
  */
-void krdma_resource_put(struct krdma_resource *resource)
+void krdma_resource_last(struct krdma_resource *resource)
 {
-	if (refcount_dec_and_test(&resource->refs))
-		queue_work(krdma_workqueue, &resource->work);
+	queue_work(krdma_workqueue, &resource->work);
 }
 
 /**

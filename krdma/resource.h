@@ -73,14 +73,44 @@ enum krdma_resource_flags {
 int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
 			void (*release)(struct krdma_resource *resource),
 			void (*forget)(struct krdma_resource *resource));
-bool krdma_resource_tryget(struct krdma_resource *resource);
 bool krdma_resource_keep(struct krdma_resource *resource);
-void krdma_resource_put(struct krdma_resource *resource);
+void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
 void krdma_resource_wait(struct krdma_resource *resource);
 
 /* -ENODEV if the device went, -ESHUTDOWN if the owner let go, 0 if it is there. */
 int krdma_resource_error(const struct krdma_resource *resource);
+
+/* End what krdma_resource_tryget() began.  Any context but NMI. */
+static inline void krdma_resource_put_many(struct krdma_resource *resource, int count)
+{
+	if (refcount_sub_and_test(count, &resource->refs))
+		krdma_resource_last(resource);
+}
+
+static inline void krdma_resource_put(struct krdma_resource *resource)
+{
+	krdma_resource_put_many(resource, 1);
+}
+
+/*
+ * Begin to work with the part; the caller keeps the object around it.  True, with a
+ * reference for krdma_resource_put(); false when its owner has let go, see
+ * krdma_resource_error().  Any context.
+ */
+static inline bool krdma_resource_tryget(struct krdma_resource *resource)
+{
+	if (!refcount_inc_not_zero(&resource->refs))
+		return false;
+	/*
+	 * Whoever comes after the drop is sent away.  One who looked just before
+	 * it has a reference, and is waited for.
+	 */
+	if (likely(!test_bit(KRDMA_RESOURCE_DROPPED, &resource->flags)))
+		return true;
+	krdma_resource_put(resource);
+	return false;
+}
 
 extern struct workqueue_struct *krdma_workqueue;
 extern struct workqueue_struct *krdma_completion_workqueue;

@@ -155,37 +155,105 @@ static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendo
 {
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->head);
 	struct krdma_conn *conn = ring->qp->conn;
-	struct krdma_completion completion;
+	struct krdma_completion *completion;
 
-	krdma_ring_drop_regions(ring, ring->head);
-	if (status && !ring->failed) {
+	if (slot->region_count)
+		krdma_ring_drop_regions(ring, ring->head);
+	if (unlikely(status) && !ring->failed) {
 		ring->failed = status;
 		ring->vendor_error = vendor_error;
 	}
+	/* Before the consumer is told: it may look, and it may post. */
+	ring->head++;
 	if (!(slot->flags & KRDMA_SLOT_LAST)) {
-		ring->head++;
+		krdma_credits_return(&ring->credits, 1);
+		return;
+	}
+	WRITE_ONCE(ring->completed, ring->completed + 1);
+	if ((slot->flags & KRDMA_SLOT_SILENT) && !ring->failed) {
 		krdma_credits_return(&ring->credits, 1);
 		return;
 	}
 
-	completion = (struct krdma_completion) {
-		.conn = conn,
-		.context = conn->context,
-		.cookie = slot->cookie,
-		.opcode = slot->opcode,
-		.status = ring->failed,
-		.length = slot->length,
-		.vendor_error = ring->vendor_error,
-	};
+	completion = krdma_queue_place(ring->queue);
+	completion->conn = conn;
+	completion->context = conn->context;
+	completion->cookie = slot->cookie;
+	completion->opcode = slot->opcode;
+	completion->status = ring->failed;
+	completion->flags = 0;
+	completion->length = slot->length;
+	completion->imm = 0;
+	completion->vendor_error = ring->vendor_error;
 	ring->failed = KRDMA_STATUS_SUCCESS;
 	ring->vendor_error = 0;
-	/* Before the consumer is told: it may look, and it may post. */
+	krdma_queue_tell(ring->queue, completion, conn->ops->complete, &ring->credits);
+}
+
+/*
+ * The memory of a slot with at most one region, whose consumer polls and will know of
+ * it when all that he takes is there: mostly the next one is in the same region.
+ */
+static bool krdma_ring_let_region_go(struct krdma_work_ring *ring, struct krdma_slot *slot)
+{
+	struct krdma_queue *queue = ring->queue;
+	struct krdma_region *region;
+
+	if (!slot->region_count)
+		return true;
+	region = *krdma_ring_regions(ring, slot - ring->slots);
+	if (slot->region_count > 1 || (queue->leaving && queue->leaving != region))
+		return false;
+	slot->region_count = 0;
+	if (!queue->leaving) {
+		queue->leaving = region;
+		queue->leaving_count = 0;
+	}
+	queue->leaving_count++;
+	return true;
+}
+
+/*
+ * The usual case of krdma_send_finish(): one request, which ended well, of a consumer who
+ * is just polling.
+ */
+static void krdma_send_told(struct krdma_work_ring *ring, struct krdma_slot *slot)
+{
+	struct krdma_queue *queue = ring->queue;
+	struct krdma_completion *completion = queue->out;
+	struct krdma_conn *conn = ring->qp->conn;
+
 	ring->head++;
 	WRITE_ONCE(ring->completed, ring->completed + 1);
-	if (completion.status || !(slot->flags & KRDMA_SLOT_SILENT))
-		krdma_queue_tell(ring->queue, &completion, conn->ops->complete, &ring->credits);
-	else
-		krdma_credits_return(&ring->credits, 1);
+	completion->conn = conn;
+	completion->context = conn->context;
+	completion->cookie = slot->cookie;
+	completion->opcode = slot->opcode;
+	completion->status = KRDMA_STATUS_SUCCESS;
+	completion->flags = 0;
+	completion->length = slot->length;
+	completion->imm = 0;
+	completion->vendor_error = 0;
+	queue->out = completion + 1;
+	queue->out_room--;
+	krdma_credits_return(&ring->credits, 1);
+}
+
+static noinline void krdma_send_finish_many(struct krdma_work_ring *ring, u32 distance,
+					    const struct ib_wc *wc)
+{
+	u8 status = krdma_status_from_ib(wc->status);
+
+	/* Those before it ended well, silently: otherwise they would have said so. */
+	while (distance--)
+		krdma_send_finish(ring, KRDMA_STATUS_SUCCESS, 0);
+	krdma_send_finish(ring, status, wc->vendor_err);
+
+	if (status == KRDMA_STATUS_FLUSHED)
+		krdma_conn_flushed(ring->qp->conn);
+	else if (status)
+		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL,
+				 status == KRDMA_STATUS_RETRY_EXCEEDED ? -ETIMEDOUT : -EIO);
 }
 
 /**
@@ -199,7 +267,6 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
 	struct krdma_work_ring *ring = slot->ring;
-	u8 status = krdma_status_from_ib(wc->status);
 	u32 distance;
 
 	krdma_queue_assert_held(ring->queue);
@@ -208,16 +275,12 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		WRITE_ONCE(ring->qp->stray, ring->qp->stray + 1);
 		return;
 	}
-	/* Those before it ended well, silently: otherwise they would have said so. */
-	while (distance--)
-		krdma_send_finish(ring, KRDMA_STATUS_SUCCESS, 0);
-	krdma_send_finish(ring, status, wc->vendor_err);
-
-	if (status == KRDMA_STATUS_FLUSHED)
-		krdma_conn_flushed(ring->qp->conn);
-	else if (status)
-		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL,
-				 status == KRDMA_STATUS_RETRY_EXCEEDED ? -ETIMEDOUT : -EIO);
+	if (likely(!distance && !wc->status && slot->flags == KRDMA_SLOT_LAST && !ring->failed &&
+		   ring->queue->out_room > 0 && krdma_ring_let_region_go(ring, slot))) {
+		krdma_send_told(ring, slot);
+		return;
+	}
+	krdma_send_finish_many(ring, distance, wc);
 }
 
 /*
@@ -237,28 +300,33 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 		       struct krdma_credits *credits, u64 cookie, const struct ib_wc *wc)
 {
+	u8 status = wc->status ? krdma_status_from_ib(wc->status) : KRDMA_STATUS_SUCCESS;
 	struct krdma_conn *conn = qp->conn;
-	struct krdma_completion completion = {
-		.conn = conn,
-		.context = conn->context,
-		.cookie = cookie,
-		.opcode = KRDMA_OP_RECEIVE,
-		.status = krdma_status_from_ib(wc->status),
-	};
+	struct krdma_completion *completion;
 
-	if (completion.status) {
-		completion.vendor_error = wc->vendor_err;
+	completion = krdma_queue_place(queue);
+	completion->conn = conn;
+	completion->context = conn->context;
+	completion->cookie = cookie;
+	completion->opcode = KRDMA_OP_RECEIVE;
+	completion->status = status;
+	completion->flags = 0;
+	completion->length = 0;
+	completion->imm = 0;
+	completion->vendor_error = 0;
+	if (unlikely(status)) {
+		completion->vendor_error = wc->vendor_err;
 	} else {
-		completion.length = wc->byte_len;
+		completion->length = wc->byte_len;
 		if (wc->wc_flags & IB_WC_WITH_IMM) {
-			completion.flags |= KRDMA_COMPLETION_IMM;
-			completion.imm = be32_to_cpu(wc->ex.imm_data);
+			completion->flags |= KRDMA_COMPLETION_IMM;
+			completion->imm = be32_to_cpu(wc->ex.imm_data);
 		} else if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
-			completion.flags |= KRDMA_COMPLETION_INVALIDATED;
-			completion.key = wc->ex.invalidate_rkey;
+			completion->flags |= KRDMA_COMPLETION_INVALIDATED;
+			completion->key = wc->ex.invalidate_rkey;
 		}
 		if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-			completion.flags |= KRDMA_COMPLETION_WRITTEN;
+			completion->flags |= KRDMA_COMPLETION_WRITTEN;
 		/* The first message may overtake what says that it may come. */
 		if (unlikely(!qp->heard)) {
 			qp->heard = true;
@@ -266,11 +334,11 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 		}
 	}
 
-	krdma_queue_tell(queue, &completion, conn->ops->complete, credits);
+	krdma_queue_tell(queue, completion, conn->ops->complete, credits);
 
-	if (completion.status == KRDMA_STATUS_FLUSHED)
+	if (unlikely(status == KRDMA_STATUS_FLUSHED))
 		krdma_conn_flushed(conn);
-	else if (completion.status)
+	else if (unlikely(status))
 		krdma_conn_input(conn, KRDMA_INPUT_FATAL, -EIO);
 }
 
@@ -278,7 +346,8 @@ static void krdma_receive_finish(struct krdma_work_ring *ring, const struct ib_w
 {
 	u64 cookie = krdma_ring_slot(ring, ring->head)->cookie;
 
-	krdma_ring_drop_regions(ring, ring->head);
+	if (krdma_ring_slot(ring, ring->head)->region_count)
+		krdma_ring_drop_regions(ring, ring->head);
 	ring->head++;
 	WRITE_ONCE(ring->completed, ring->completed + 1);
 	krdma_qp_received(ring->qp, ring->queue, &ring->credits, cookie, wc);
@@ -305,7 +374,7 @@ void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* A receive that was passed over has nothing in it, and will not complete. */
-	while (distance--)
+	while (unlikely(distance--))
 		krdma_receive_finish(ring, &lost);
 	krdma_receive_finish(ring, wc);
 }
