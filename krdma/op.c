@@ -16,10 +16,11 @@
 #define KRDMA_POST_ANY		(KRDMA_POST_SILENT | KRDMA_POST_FENCE)
 #define KRDMA_POST_MESSAGE	(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
 
-static const struct krdma_op krdma_ops[] = {
+const struct krdma_op krdma_ops[KRDMA_OPS] = {
 	[KRDMA_OP_SEND] = {
 		.last = IB_WR_SEND,
 		.post_flags = KRDMA_POST_MESSAGE,
+		.form = KRDMA_FORM_MESSAGE,
 	},
 	[KRDMA_OP_SEND_IMM] = {
 		.last = IB_WR_SEND_WITH_IMM,
@@ -36,6 +37,7 @@ static const struct krdma_op krdma_ops[] = {
 		.piece = IB_WR_RDMA_WRITE,
 		.post_flags = KRDMA_POST_ANY | KRDMA_POST_INLINE,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
+		.form = KRDMA_FORM_RDMA,
 	},
 	[KRDMA_OP_WRITE_IMM] = {
 		.last = IB_WR_RDMA_WRITE_WITH_IMM,
@@ -49,18 +51,21 @@ static const struct krdma_op krdma_ops[] = {
 		.piece = IB_WR_RDMA_READ,
 		.post_flags = KRDMA_POST_ANY,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS | KRDMA_OP_READS,
+		.form = KRDMA_FORM_RDMA,
 	},
 	[KRDMA_OP_COMPARE_SWAP] = {
 		.last = IB_WR_ATOMIC_CMP_AND_SWP,
 		.post_flags = KRDMA_POST_ANY,
 		.caps = KRDMA_DEVICE_CAP_ATOMIC,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
+		.form = KRDMA_FORM_ATOMIC,
 	},
 	[KRDMA_OP_FETCH_ADD] = {
 		.last = IB_WR_ATOMIC_FETCH_AND_ADD,
 		.post_flags = KRDMA_POST_ANY,
 		.caps = KRDMA_DEVICE_CAP_ATOMIC,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
+		.form = KRDMA_FORM_ATOMIC,
 	},
 	[KRDMA_OP_ATOMIC_WRITE] = {
 		.last = IB_WR_RDMA_WRITE,

@@ -38,6 +38,20 @@ enum krdma_op_traits {
 };
 
 /**
+ * enum krdma_op_form - what a request to the device has besides its local memory
+ * @KRDMA_FORM_OTHER: something of its own: krdma_op_fill() knows
+ * @KRDMA_FORM_MESSAGE: nothing
+ * @KRDMA_FORM_RDMA: the peer's memory
+ * @KRDMA_FORM_ATOMIC: the peer's memory and operands
+ */
+enum krdma_op_form {
+	KRDMA_FORM_OTHER,
+	KRDMA_FORM_MESSAGE,
+	KRDMA_FORM_RDMA,
+	KRDMA_FORM_ATOMIC,
+};
+
+/**
  * struct krdma_op - an operation
  * @last: what the device is asked, or for the last piece
  * @piece: for the pieces before it
@@ -46,6 +60,7 @@ enum krdma_op_traits {
  * @caps: &enum krdma_device_cap that the device needs
  * @traits: &enum krdma_op_traits
  * @scratch_length: KRDMA_OP_SCRATCH: bytes of it
+ * @form: &enum krdma_op_form
  */
 struct krdma_op {
 	enum ib_wr_opcode last;
@@ -55,7 +70,12 @@ struct krdma_op {
 	u64 caps;
 	u8 traits;
 	u8 scratch_length;
+	u8 form;
 };
+
+/* By &enum krdma_opcode, up to the last; some are not there. */
+#define KRDMA_OPS	(KRDMA_OP_REGISTER + 1)
+extern const struct krdma_op krdma_ops[KRDMA_OPS];
 
 const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps);
 int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request *request,

@@ -13,149 +13,54 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
+#include "chain.h"
 #include "conn.h"
 #include "region.h"
 #include "ring.h"
 #include "session.h"
 
-/**
- * struct krdma_post - one call of a consumer's
- * @ring: where it posts
- * @accepted: operations that the device has, from the first piece to the last
- * @open_pieces: pieces that the device has of an operation of which it does not
- *	have the last
- * @chain: requests that have slots and that the device does not have yet
- */
-struct krdma_post {
-	struct krdma_work_ring *ring;
-	int accepted;
-	u32 open_pieces;
-	u32 chain;
-};
-
-/* From here on the slot at the tail may complete. */
-static void krdma_slot_commit(struct krdma_work_ring *ring)
-{
-	/* Pairs with the acquire in krdma_ring_outstanding(). */
-	smp_store_release(&ring->tail, ring->tail + 1);
-}
-
-/*
- * The device has a part of the operation, and may use any of its memory until the
- * queue pair is gone: so what its other pieces would have kept is kept, too.
- */
-static void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region)
-{
-	/* One operation has no more of them than that. */
-	if (!WARN_ON_ONCE(qp->cut_region_count == KRDMA_SEGMENTS))
-		qp->cut_regions[qp->cut_region_count++] = region;
-}
-
-/* The device did not take the slots from @position to the tail. */
-static void krdma_chain_reject(struct krdma_post *post, u32 position)
-{
-	struct krdma_work_ring *ring = post->ring;
-	bool cut = post->open_pieces;
-	struct krdma_region **regions;
-	struct krdma_slot *slot;
-
-	for (; position != ring->tail; position++) {
-		slot = krdma_ring_slot(ring, position);
-		regions = krdma_ring_regions(ring, position);
-		if (cut) {
-			while (slot->region_count)
-				krdma_cut_keep(ring->qp, regions[--slot->region_count]);
-			cut = !(slot->flags & KRDMA_SLOT_LAST);
-		} else {
-			krdma_ring_drop_regions(ring, position);
-		}
-	}
-	/* Perhaps the one that completes in any case was among them: the next one does. */
-	ring->run = ring->credits.depth;
-}
-
-/* Looks what the device has of a chain of which it took the first @taken requests. */
-static void krdma_chain_account(struct krdma_post *post, u32 taken)
-{
-	struct krdma_work_ring *ring = post->ring;
-	u32 position = ring->tail - post->chain;
-
-	for (; taken; taken--, position++) {
-		if (krdma_ring_slot(ring, position)->flags & KRDMA_SLOT_LAST) {
-			post->accepted++;
-			post->open_pieces = 0;
-		} else {
-			post->open_pieces++;
-		}
-	}
-	if (position != ring->tail)
-		krdma_chain_reject(post, position);
-	/* Nobody else moves it while the lock is held; completions only look. */
-	WRITE_ONCE(ring->tail, position);
-	post->chain = 0;
-}
-
-/*
- * What a provider says when it refuses a request.  It is not full, that was
- * counted: if it says so, or anything else that a consumer could not make sense
- * of, it is broken.
- */
-static int krdma_post_error(int error)
-{
-	switch (error) {
-	case -ENOTCONN:
-	case -EINVAL:
-	case -EOPNOTSUPP:
-		return error;
-	default:
-		return -EIO;
-	}
-}
-
 /*
  * Sends
  */
 
-static int krdma_send_chain(struct krdma_post *post)
+static int krdma_send_chain(struct krdma_work_ring *ring)
 {
-	struct krdma_qp *qp = post->ring->qp;
+	struct krdma_qp *qp = ring->qp;
 	const struct ib_send_wr *bad = NULL;
-	u32 count = post->chain;
-	u32 taken = count;
-	u32 i;
+	u32 count = ring->chain.count;
+	u32 taken;
 	int ret;
 
 	if (!count)
 		return 0;
 
-	for (i = 0; i < count; i++)
-		qp->wrs[i].send.next = i + 1 < count ? &qp->wrs[i + 1].send : NULL;
+	krdma_chain_count_uses(ring);
+	/* The others were connected as they were made. */
+	qp->wrs[count - 1].send.next = NULL;
 	ret = ib_post_send(qp->ib, &qp->wrs[0].send, &bad);
-	if (ret) {
-		for (taken = 0; taken < count && &qp->wrs[taken].send != bad; taken++)
-			;
-		/* One that does not say which has taken none. */
-		if (taken == count)
-			taken = 0;
-		ret = krdma_post_error(ret);
+	if (!ret) {
+		krdma_chain_accept(ring);
+		return 0;
 	}
-	krdma_chain_account(post, taken);
-	return ret;
+	for (taken = 0; taken < count && &qp->wrs[taken].send != bad; taken++)
+		;
+	/* One that does not say which has taken none. */
+	krdma_chain_account(ring, taken == count ? 0 : taken);
+	return krdma_post_error(ret);
 }
 
 /*
  * The device refused in the midst of an operation: what it has of it does not
  * complete as an operation.  It is accepted, and the connection is at its end.
  */
-static void krdma_send_cut(struct krdma_post *post)
+static void krdma_send_cut(struct krdma_work_ring *ring)
 {
-	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 
 	ring->open = false;
 	qp->cut = true;
 	qp->cut_slot = *krdma_ring_slot(ring, ring->tail - 1);
-	post->accepted++;
+	ring->chain.accepted++;
 }
 
 static bool krdma_sge_is_used(const struct krdma_request *request, u32 index)
@@ -234,30 +139,48 @@ static void krdma_send_forget_regions(const struct krdma_request *request, u32 n
 }
 
 /* The device refused, and the rest of the operation is not built. */
-static void krdma_send_leave_regions(struct krdma_post *post, const struct krdma_request *request,
-				     u32 next_sge)
+static void krdma_send_leave_regions(struct krdma_work_ring *ring,
+				     const struct krdma_request *request, u32 next_sge)
 {
 	for (; next_sge < request->sge_count; next_sge++) {
 		if (!krdma_sge_is_used(request, next_sge))
 			continue;
-		if (post->open_pieces)
-			krdma_cut_keep(post->ring->qp, request->sges[next_sge].region);
+		if (ring->chain.open_pieces)
+			krdma_cut_keep(ring->qp, request->sges[next_sge].region);
 		else
 			krdma_region_end_use(request->sges[next_sge].region);
 	}
 }
 
+/* What the slot at the tail is for; whether its request is to complete in any case. */
+static bool krdma_send_fill_slot(struct krdma_work_ring *ring, struct krdma_slot *slot,
+				 const struct krdma_request *request, u32 length, bool last)
+{
+	bool silent = request->flags & KRDMA_POST_SILENT;
+
+	slot->cookie = request->cookie;
+	slot->length = length;
+	slot->opcode = request->opcode;
+	slot->flags = (last ? KRDMA_SLOT_LAST : 0) | (silent ? KRDMA_SLOT_SILENT : 0);
+
+	if ((last && !silent) || ring->run + 1 >= (ring->credits.depth + 1) / 2) {
+		ring->run = 0;
+		return true;
+	}
+	ring->run++;
+	return false;
+}
+
 /* The request for one piece, in the slot at the tail and at the end of the chain. */
-static void krdma_send_build(struct krdma_post *post, const struct krdma_op *op,
+static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op *op,
 			     const struct krdma_request *request, u32 length,
 			     const struct krdma_split_piece *piece,
 			     const struct krdma_segment *segments, bool last)
 {
-	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
-	union krdma_wr *wr = &qp->wrs[post->chain];
-	struct ib_sge *sges = &qp->sges[post->chain * ring->max_sge];
+	union krdma_wr *wr = &qp->wrs[ring->chain.count];
+	struct ib_sge *sges = &qp->sges[ring->chain.count * ring->max_sge];
 	u32 count = piece->count;
 	u32 i;
 
@@ -273,23 +196,12 @@ static void krdma_send_build(struct krdma_post *post, const struct krdma_op *op,
 
 	krdma_op_fill(op, request, piece, last, wr);
 	wr->send.wr_cqe = &slot->cqe;
+	wr->send.next = &(wr + 1)->send;
 	wr->send.sg_list = sges;
 	wr->send.num_sge = count;
 
-	slot->cookie = request->cookie;
-	slot->length = length;
-	slot->opcode = request->opcode;
-	slot->flags = last ? KRDMA_SLOT_LAST : 0;
-	if (request->flags & KRDMA_POST_SILENT)
-		slot->flags |= KRDMA_SLOT_SILENT;
-
-	if ((last && !(request->flags & KRDMA_POST_SILENT)) ||
-	    ring->run + 1 >= (ring->credits.depth + 1) / 2) {
+	if (krdma_send_fill_slot(ring, slot, request, length, last))
 		wr->send.send_flags |= IB_SEND_SIGNALED;
-		ring->run = 0;
-	} else {
-		ring->run++;
-	}
 }
 
 /* Local memory for an operation that brings none: the 8 bytes of the slot at the tail. */
@@ -318,49 +230,43 @@ static void krdma_send_fill_scratch(struct krdma_qp *qp, const struct krdma_op *
 }
 
 /* The pieces of an operation for which there are credits. */
-static int krdma_send_pieces(struct krdma_post *post, const struct krdma_op *op,
+static int krdma_send_pieces(struct krdma_work_ring *ring, const struct krdma_op *op,
 			     const struct krdma_request *request, u32 length,
 			     struct krdma_split *split, u32 pieces)
 {
-	struct krdma_work_ring *ring = post->ring;
 	struct krdma_segment *segments = ring->qp->piece_segments;
 	struct krdma_split_piece piece;
 	u32 next_sge = 0;
 	int ret;
 
 	while (pieces--) {
-		if (post->chain == KRDMA_CHAIN) {
-			ret = krdma_send_chain(post);
+		if (ring->chain.count == KRDMA_CHAIN) {
+			ret = krdma_send_chain(ring);
 			if (ret) {
-				krdma_send_leave_regions(post, request, next_sge);
+				krdma_send_leave_regions(ring, request, next_sge);
 				return ret;
 			}
 		}
 		krdma_split_next(split, segments, &piece);
 		krdma_send_keep_regions(ring, request, &next_sge,
 					pieces ? split->index : KRDMA_SEGMENTS);
-		krdma_send_build(post, op, request, length, &piece, segments, !pieces);
-		krdma_slot_commit(ring);
-		post->chain++;
+		krdma_send_build(ring, op, request, length, &piece, segments, !pieces);
+		krdma_slot_commit(ring, !pieces);
 	}
 	return 0;
 }
 
-static int krdma_send_one(struct krdma_post *post, const struct krdma_request *request)
+/* Any operation, in as many pieces as it takes. */
+static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *op,
+			  const struct krdma_request *request)
 {
-	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
-	const struct krdma_op *op;
 	struct krdma_split split;
 	int segments = 0;
 	u64 length = 0;
 	u64 pieces;
 	u32 max_sge;
 	int ret;
-
-	op = krdma_op_find(request, qp->caps);
-	if (IS_ERR(op))
-		return PTR_ERR(op);
 
 	if (op->last == IB_WR_REG_MR) {
 		ret = krdma_mr_check(request->mr, qp->mr_pool) ?:
@@ -400,7 +306,7 @@ static int krdma_send_one(struct krdma_post *post, const struct krdma_request *r
 	/* An atomic write brings no memory of its own. */
 	if (op->traits & KRDMA_OP_EIGHT)
 		length = sizeof(u64);
-	return krdma_send_pieces(post, op, request, length, &split, pieces);
+	return krdma_send_pieces(ring, op, request, length, &split, pieces);
 
 err:
 	if (!(op->traits & (KRDMA_OP_SCRATCH | KRDMA_OP_NO_DATA)))
@@ -408,10 +314,149 @@ err:
 	return ret;
 }
 
-/* What the consumer is told: how many were accepted, or why none was. */
-static int krdma_post_result(const struct krdma_post *post, int ret)
+/*
+ * Most operations have one piece of memory, which one request carries, and nothing is
+ * wrong with them.  These are made with no detour; all others, and whatever is wrong
+ * with one but its memory, is left to krdma_send_any(), which knows the reasons.
+ */
+static bool krdma_send_is_plain(const struct krdma_qp *qp, const struct krdma_op *op,
+				const struct krdma_request *request)
 {
-	return post->accepted ?: ret;
+	u32 length;
+
+	if (op->form == KRDMA_FORM_OTHER || request->sge_count != 1)
+		return false;
+	if ((request->flags & ~op->post_flags) || (op->caps & ~qp->caps))
+		return false;
+	length = request->sges[0].length;
+	/* Also where it is 0. */
+	if (length - 1 >= qp->max_message)
+		return false;
+	if ((op->traits & KRDMA_OP_EIGHT) &&
+	    (length != 8 || !IS_ALIGNED(request->remote_addr, 8)))
+		return false;
+	if ((op->traits & KRDMA_OP_REMOTE) &&
+	    request->remote_addr + (length - 1) < request->remote_addr)
+		return false;
+	return !(request->flags & KRDMA_POST_INLINE) || length <= qp->max_inline;
+}
+
+/* What krdma_op_fill() does, for the forms that are not KRDMA_FORM_OTHER. */
+static void krdma_send_fill_plain(const struct krdma_op *op, const struct krdma_request *request,
+				  union krdma_wr *wr)
+{
+	u32 flags = op->send_flags;
+
+	if (unlikely(request->flags)) {
+		if (request->flags & KRDMA_POST_FENCE)
+			flags |= IB_SEND_FENCE;
+		if (request->flags & KRDMA_POST_SOLICITED)
+			flags |= IB_SEND_SOLICITED;
+		if (request->flags & KRDMA_POST_INLINE)
+			flags |= IB_SEND_INLINE;
+	}
+	wr->send.opcode = op->last;
+	wr->send.send_flags = flags;
+	wr->send.ex.imm_data = 0;
+
+	if (op->form == KRDMA_FORM_RDMA) {
+		wr->rdma.remote_addr = request->remote_addr;
+		wr->rdma.rkey = request->remote_key;
+	} else if (op->form == KRDMA_FORM_ATOMIC) {
+		wr->atomic.remote_addr = request->remote_addr;
+		wr->atomic.rkey = request->remote_key;
+		wr->atomic.compare_add = request->operand;
+		wr->atomic.swap = request->swap;
+		wr->atomic.compare_add_mask = 0;
+		wr->atomic.swap_mask = 0;
+	}
+}
+
+/* A segment is laid out as an entry for the device is. */
+static_assert(sizeof(struct krdma_segment) == sizeof(struct ib_sge));
+static_assert(offsetof(struct krdma_segment, addr) == offsetof(struct ib_sge, addr));
+static_assert(offsetof(struct krdma_segment, length) == offsetof(struct ib_sge, length));
+static_assert(offsetof(struct krdma_segment, key) == offsetof(struct ib_sge, lkey));
+
+/* -EMSGSIZE: it is not plain after all, for its memory is in several places. */
+static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op *op,
+			    const struct krdma_request *request)
+{
+	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
+	const struct krdma_sge *sge = request->sges;
+	struct krdma_qp *qp = ring->qp;
+	struct krdma_segment *to;
+	struct krdma_slot *slot;
+	union krdma_wr *wr;
+	bool used;
+	int ret;
+
+	if (unlikely(ring->chain.count == KRDMA_CHAIN)) {
+		ret = krdma_send_chain(ring);
+		if (ret)
+			return ret;
+	}
+	to = (struct krdma_segment *)&qp->sges[ring->chain.count * ring->max_sge];
+	used = sge->region && !(request->flags & KRDMA_POST_INLINE);
+	if (!used) {
+		to->addr = sge->addr;
+		to->length = sge->length;
+		to->key = sge->key;
+	} else {
+		ret = krdma_chain_use(ring, sge, access, to);
+		if (unlikely(ret))
+			return ret;
+	}
+	if (!krdma_credits_take(&ring->credits, 1)) {
+		if (used)
+			krdma_chain_unuse(ring, sge->region);
+		return -EAGAIN;
+	}
+
+	slot = krdma_ring_slot(ring, ring->tail);
+	slot->region_count = used;
+	if (used)
+		*krdma_ring_regions(ring, ring->tail) = sge->region;
+
+	wr = &qp->wrs[ring->chain.count];
+	/* Found once: the compiler would do so for each member. */
+	OPTIMIZER_HIDE_VAR(wr);
+	wr->send.next = &(wr + 1)->send;
+	wr->send.wr_cqe = &slot->cqe;
+	wr->send.sg_list = (struct ib_sge *)to;
+	wr->send.num_sge = 1;
+	krdma_send_fill_plain(op, request, wr);
+	if (krdma_send_fill_slot(ring, slot, request, sge->length, true))
+		wr->send.send_flags |= IB_SEND_SIGNALED;
+	/* Pairs with the acquire in krdma_ring_outstanding(). */
+	smp_store_release(&ring->tail, ring->tail + 1);
+	ring->chain.count++;
+	return 0;
+}
+
+static int krdma_send_one(struct krdma_work_ring *ring, const struct krdma_request *request)
+{
+	struct krdma_qp *qp = ring->qp;
+	const struct krdma_op *op;
+	int ret;
+
+	if (likely(request->opcode < KRDMA_OPS)) {
+		op = &krdma_ops[request->opcode];
+		OPTIMIZER_HIDE_VAR(op);
+		if (likely(krdma_send_is_plain(qp, op, request))) {
+			ret = krdma_send_plain(ring, op, request);
+			if (ret != -EMSGSIZE)
+				return ret;
+		}
+	}
+	op = krdma_op_find(request, qp->caps);
+	return IS_ERR(op) ? PTR_ERR(op) : krdma_send_any(ring, op, request);
+}
+
+/* What the consumer is told: how many were accepted, or why none was. */
+static int krdma_post_result(const struct krdma_work_ring *ring, int ret)
+{
+	return ring->chain.accepted ?: ret;
 }
 
 static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
@@ -458,7 +503,6 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
 int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count)
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
-	struct krdma_post post = {};
 	struct krdma_work_ring *ring;
 	unsigned long flags;
 	bool broken = false;
@@ -472,25 +516,26 @@ int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *request
 		return krdma_conn_refusal(conn);
 
 	ring = &qp->send;
-	post.ring = ring;
 	spin_lock_irqsave(&ring->lock, flags);
 	if (!ring->open) {
 		ret = krdma_conn_refusal(conn);
 		goto out_unlock;
 	}
+	ring->chain.accepted = 0;
+	ring->chain.open_pieces = 0;
 	for (i = 0; i < count && !ret; i++)
-		ret = krdma_send_one(&post, &requests[i]);
+		ret = krdma_send_one(ring, &requests[i]);
 	/* Also what was built before one that cannot be. */
-	sent = krdma_send_chain(&post);
+	sent = krdma_send_chain(ring);
 	ret = ret ?: sent;
 	/* Credits for pieces that were not built, or not taken. */
 	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
-	if (post.open_pieces) {
-		krdma_send_cut(&post);
+	if (ring->chain.open_pieces) {
+		krdma_send_cut(ring);
 		broken = true;
 	}
-	WRITE_ONCE(ring->posted, ring->posted + post.accepted);
-	ret = krdma_post_result(&post, ret);
+	WRITE_ONCE(ring->posted, ring->posted + ring->chain.accepted);
+	ret = krdma_post_result(ring, ret);
 
 out_unlock:
 	spin_unlock_irqrestore(&ring->lock, flags);
@@ -512,7 +557,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_post, "KRDMA");
  * @sges: room for them
  * @regions: room for the regions that are kept
  * @region_count: how many these are
- * @wr: filled in, but for its completion and the connection to others
+ * @wr: filled in, but for its completion and the way to the next one
  *
  * Context: any.
  * Return: 0, or the errno of krdma_region_begin_use(), or -EMSGSIZE.
@@ -521,7 +566,7 @@ int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain
 			u32 max_sge, struct ib_sge *sges, struct krdma_region **regions,
 			u16 *region_count, struct ib_recv_wr *wr)
 {
-	struct krdma_segment segment;
+	struct krdma_segment *segment;
 	const struct krdma_sge *sge;
 	u32 count = 0;
 	int ret;
@@ -535,22 +580,25 @@ int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain
 		ret = -EMSGSIZE;
 		if (count == max_sge)
 			goto err;
-		segment = (struct krdma_segment) {
-			.addr = sge->addr, .length = sge->length, .key = sge->key,
-		};
-		if (sge->region) {
-			/* Memory that the device sees in many places is registered for this. */
+		segment = (struct krdma_segment *)&sges[count++];
+		if (!sge->region) {
+			segment->addr = sge->addr;
+			segment->length = sge->length;
+			segment->key = sge->key;
+			continue;
+		}
+		/* Memory that the device sees in many places is registered for this. */
+		if (!krdma_region_use_simply(sge->region, domain, sge->addr, sge->length,
+					     KRDMA_ACCESS_LOCAL_WRITE, segment)) {
 			ret = krdma_region_begin_use(sge->region, domain, sge->addr, sge->length,
-						     KRDMA_ACCESS_LOCAL_WRITE, &segment, 1);
+						     KRDMA_ACCESS_LOCAL_WRITE, segment, 1);
 			if (ret < 0)
 				goto err;
-			regions[(*region_count)++] = sge->region;
 		}
-		sges[count++] = (struct ib_sge) {
-			.addr = segment.addr, .length = segment.length, .lkey = segment.key,
-		};
+		regions[(*region_count)++] = sge->region;
 	}
-	*wr = (struct ib_recv_wr) { .sg_list = sges, .num_sge = count };
+	wr->sg_list = sges;
+	wr->num_sge = count;
 	return 0;
 
 err:
@@ -559,62 +607,60 @@ err:
 	return ret;
 }
 
-static int krdma_receive_chain(struct krdma_post *post)
+static int krdma_receive_chain(struct krdma_work_ring *ring)
 {
-	struct krdma_qp *qp = post->ring->qp;
+	struct krdma_qp *qp = ring->qp;
 	const struct ib_recv_wr *bad = NULL;
-	u32 count = post->chain;
-	u32 taken = count;
-	u32 i;
+	u32 count = ring->chain.count;
+	u32 taken;
 	int ret;
 
 	if (!count)
 		return 0;
 
-	for (i = 0; i < count; i++)
-		qp->recv_wrs[i].next = i + 1 < count ? &qp->recv_wrs[i + 1] : NULL;
+	krdma_chain_count_uses(ring);
+	qp->recv_wrs[count - 1].next = NULL;
 	ret = ib_post_recv(qp->ib, &qp->recv_wrs[0], &bad);
-	if (ret) {
-		for (taken = 0; taken < count && &qp->recv_wrs[taken] != bad; taken++)
-			;
-		if (taken == count)
-			taken = 0;
-		ret = krdma_post_error(ret);
+	if (!ret) {
+		krdma_chain_accept(ring);
+		return 0;
 	}
-	krdma_chain_account(post, taken);
-	return ret;
+	for (taken = 0; taken < count && &qp->recv_wrs[taken] != bad; taken++)
+		;
+	krdma_chain_account(ring, taken == count ? 0 : taken);
+	return krdma_post_error(ret);
 }
 
-static int krdma_receive_one(struct krdma_post *post, const struct krdma_receive *receive)
+static int krdma_receive_one(struct krdma_work_ring *ring, const struct krdma_receive *receive)
 {
-	struct krdma_work_ring *ring = post->ring;
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_slot *slot;
+	struct ib_recv_wr *wr;
 	int ret;
 
-	if (post->chain == KRDMA_CHAIN) {
-		ret = krdma_receive_chain(post);
+	if (ring->chain.count == KRDMA_CHAIN) {
+		ret = krdma_receive_chain(ring);
 		if (ret)
 			return ret;
 	}
 	if (!krdma_credits_take(&ring->credits, 1))
 		return -EAGAIN;
 
+	wr = &qp->recv_wrs[ring->chain.count];
 	slot = krdma_ring_slot(ring, ring->tail);
 	ret = krdma_receive_build(receive, qp->domain, ring->max_sge,
-				  &qp->recv_sges[post->chain * ring->max_sge],
-				  krdma_ring_regions(ring, ring->tail), &slot->region_count,
-				  &qp->recv_wrs[post->chain]);
+				  &qp->recv_sges[ring->chain.count * ring->max_sge],
+				  krdma_ring_regions(ring, ring->tail), &slot->region_count, wr);
 	if (ret) {
 		krdma_credits_untake(&ring->credits, 1);
 		return ret;
 	}
-	qp->recv_wrs[post->chain].wr_cqe = &slot->cqe;
+	wr->next = wr + 1;
+	wr->wr_cqe = &slot->cqe;
 	slot->cookie = receive->cookie;
 	slot->opcode = KRDMA_OP_RECEIVE;
 	slot->flags = KRDMA_SLOT_LAST;
-	krdma_slot_commit(ring);
-	post->chain++;
+	krdma_slot_commit(ring, true);
 	return 0;
 }
 
@@ -641,7 +687,6 @@ static int krdma_receive_one(struct krdma_post *post, const struct krdma_receive
 int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *receives, int count)
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
-	struct krdma_post post = {};
 	struct krdma_work_ring *ring;
 	unsigned long flags;
 	int ret = 0;
@@ -656,19 +701,20 @@ int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *rece
 	if (!ring->slots)
 		return -EINVAL;
 
-	post.ring = ring;
 	spin_lock_irqsave(&ring->lock, flags);
 	if (!ring->open) {
 		ret = krdma_conn_refusal(conn);
 		goto out_unlock;
 	}
+	ring->chain.accepted = 0;
+	ring->chain.open_pieces = 0;
 	for (i = 0; i < count && !ret; i++)
-		ret = krdma_receive_one(&post, &receives[i]);
-	sent = krdma_receive_chain(&post);
+		ret = krdma_receive_one(ring, &receives[i]);
+	sent = krdma_receive_chain(ring);
 	ret = ret ?: sent;
 	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
-	WRITE_ONCE(ring->posted, ring->posted + post.accepted);
-	ret = krdma_post_result(&post, ret);
+	WRITE_ONCE(ring->posted, ring->posted + ring->chain.accepted);
+	ret = krdma_post_result(ring, ret);
 
 out_unlock:
 	spin_unlock_irqrestore(&ring->lock, flags);

@@ -52,6 +52,28 @@ struct krdma_slot {
 };
 
 /**
+ * struct krdma_chain - one call of a consumer's that posts
+ * @accepted: operations that the device has, from the first piece to the last
+ * @open_pieces: pieces that the device has of an operation of which it does not
+ *	have the last
+ * @count: requests that have slots and that the device does not have yet
+ * @pieces: of these, those that are not the last, or only, one of an operation
+ * @open: of these, those after the last such one
+ * @region: of the last of these that was plain: there is a use of it that cannot end
+ *	before the device has the chain
+ * @uses: further ones that slots of the chain have, and that it does not count yet
+ */
+struct krdma_chain {
+	int accepted;
+	u32 open_pieces;
+	u32 count;
+	u32 pieces;
+	u32 open;
+	struct krdma_region *region;
+	int uses;
+};
+
+/**
  * struct krdma_work_ring - the send queue or the receive queue of a queue pair
  * @qp: whose
  * @queue: where it completes
@@ -65,6 +87,7 @@ struct krdma_slot {
  * @head: the next to complete; protected by the poll lock of @queue
  * @tail: the next to be posted
  * @run: requests posted since the last one that completes in any case
+ * @chain: the call that posts; protected by @lock
  * @slots: the slots
  * @regions: @max_sge of them for each slot
  * @failed: how the current operation failed, if a piece of it did; protected by
@@ -88,6 +111,7 @@ struct krdma_work_ring {
 	u32 head;
 	u32 tail;
 	u32 run;
+	struct krdma_chain chain;
 	struct krdma_slot *slots;
 	struct krdma_region **regions;
 	u8 failed;

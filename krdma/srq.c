@@ -203,6 +203,7 @@ static int krdma_srq_receive_one(struct krdma_srq *srq, const struct krdma_recei
 				  krdma_srq_regions(srq, slot), &slot->region_count, &wr);
 	if (ret)
 		goto err_push;
+	wr.next = NULL;
 	wr.wr_cqe = &slot->cqe;
 	slot->cookie = receive->cookie;
 	ret = ib_post_srq_recv(srq->ib, &wr, &bad);
