@@ -47,17 +47,17 @@ static void krdma_user_fill_entry(struct krdma_cqe *cqe, const struct krdma_comp
 {
 	bool failed = completion->status != KRDMA_STATUS_SUCCESS;
 
-	*cqe = (struct krdma_cqe) {
-		.cookie = completion->cookie,
-		.target = (u32)(uintptr_t)completion->context,
-		.opcode = completion->opcode,
-		.status = completion->status,
-		.flags = completion->flags,
-		.length = failed ? 0 : completion->length,
-		.imm = completion->flags & (KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_INVALIDATED) ?
-		       completion->imm : 0,
-		.vendor_error = failed ? completion->vendor_error : 0,
-	};
+	/* All members: what was there before is another completion's. */
+	cqe->cookie = completion->cookie;
+	cqe->target = (u32)(uintptr_t)completion->context;
+	cqe->opcode = completion->opcode;
+	cqe->status = completion->status;
+	cqe->flags = completion->flags;
+	cqe->length = failed ? 0 : completion->length;
+	cqe->imm = completion->flags & (KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_INVALIDATED) ?
+		   completion->imm : 0;
+	cqe->vendor_error = failed ? completion->vendor_error : 0;
+	cqe->reserved = 0;
 }
 
 static void krdma_user_fill_put(struct krdma_user_queue *queue, int count)

@@ -27,18 +27,6 @@ static_assert((int)KRDMA_SQE_FENCE == (int)KRDMA_POST_FENCE);
 static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
 
 /**
- * struct krdma_user_entry - an entry under way
- * @sqe: a copy
- * @pieces: its local memory: in @sqe, or in the batch's list
- * @inline_length: KRDMA_SQE_INLINE: of all pieces
- */
-struct krdma_user_entry {
-	struct krdma_sqe sqe;
-	const struct krdma_piece *pieces;
-	u32 inline_length;
-};
-
-/**
  * struct krdma_user_post - one request for operations
  * @queue: which queue was asked, its submit_lock held
  * @only: the shared receive queue that all is for, or NULL
@@ -146,11 +134,17 @@ static void krdma_user_sqe_read(struct krdma_sqe *sqe, const struct krdma_sqe *s
 {
 	const u64 *from = (const u64 *)shared;
 	u64 *to = (u64 *)sqe;
-	unsigned int i;
 
-	BUILD_BUG_ON(sizeof(*sqe) % sizeof(*to));
-	for (i = 0; i < sizeof(*sqe) / sizeof(*to); i++)
-		to[i] = READ_ONCE(from[i]);
+	/* One by one: a loop costs as much again. */
+	BUILD_BUG_ON(sizeof(*sqe) != 8 * sizeof(*to));
+	to[0] = READ_ONCE(from[0]);
+	to[1] = READ_ONCE(from[1]);
+	to[2] = READ_ONCE(from[2]);
+	to[3] = READ_ONCE(from[3]);
+	to[4] = READ_ONCE(from[4]);
+	to[5] = READ_ONCE(from[5]);
+	to[6] = READ_ONCE(from[6]);
+	to[7] = READ_ONCE(from[7]);
 }
 
 static int krdma_user_entry_read(struct krdma_user_post *post, struct krdma_user_entry *entry)
@@ -209,6 +203,11 @@ static int krdma_user_entry_read_pieces(struct krdma_user_batch *batch,
 	const void __user *list = u64_to_user_ptr(entry->sqe.piece.addr);
 
 	entry->pieces = &entry->sqe.piece;
+	/* Mostly it is one. */
+	if (likely(entry->sqe.piece_count == 1 && !(entry->sqe.flags & KRDMA_SQE_INLINE))) {
+		entry->inline_length = 0;
+		return entry->sqe.piece.memory ? 0 : -ENOENT;
+	}
 	if (entry->sqe.piece_count > 1) {
 		if (copy_from_user(batch->list, list,
 				   entry->sqe.piece_count * sizeof(*batch->list)))
@@ -268,31 +267,34 @@ static int krdma_user_batch_copy(struct krdma_user_batch *batch,
 static void krdma_user_batch_name(struct krdma_user_batch *batch,
 				  const struct krdma_user_entry *entry)
 {
+	struct krdma_sge *piece = &batch->pieces[batch->piece_count];
 	u32 i;
 
-	for (i = 0; i < entry->sqe.piece_count; i++)
-		batch->pieces[batch->piece_count++] = (struct krdma_sge) {
-			.addr = entry->pieces[i].addr,
-			.length = entry->pieces[i].length,
-			.key = entry->pieces[i].memory,
-		};
+	for (i = 0; i < entry->sqe.piece_count; i++, piece++) {
+		piece->region = NULL;
+		piece->addr = entry->pieces[i].addr;
+		piece->length = entry->pieces[i].length;
+		piece->key = entry->pieces[i].memory;
+	}
+	batch->piece_count += entry->sqe.piece_count;
 }
 
 static void krdma_user_batch_request(struct krdma_user_batch *batch, const struct krdma_sqe *sqe,
 				     const struct krdma_sge *pieces, u32 piece_count)
 {
-	batch->requests[batch->count] = (struct krdma_request) {
-		.cookie = sqe->cookie,
-		.opcode = sqe->opcode,
-		.flags = sqe->flags,
-		.sge_count = piece_count,
-		.imm = sqe->imm,
-		.sges = pieces,
-		.remote_addr = sqe->remote_addr,
-		.remote_key = sqe->remote_key,
-		.operand = sqe->operand,
-		.swap = sqe->swap,
-	};
+	struct krdma_request *request = &batch->requests[batch->count];
+
+	/* All members: what was there before is another entry's. */
+	request->cookie = sqe->cookie;
+	request->opcode = sqe->opcode;
+	request->flags = sqe->flags;
+	request->sge_count = piece_count;
+	request->imm = sqe->imm;
+	request->sges = pieces;
+	request->remote_addr = sqe->remote_addr;
+	request->remote_key = sqe->remote_key;
+	request->operand = sqe->operand;
+	request->swap = sqe->swap;
 }
 
 /* The entry fits. */
@@ -527,22 +529,22 @@ static int krdma_user_post_flush(struct krdma_user_post *post)
 static int krdma_user_post_one(struct krdma_user_post *post)
 {
 	struct krdma_user_batch *batch = post->queue->batch;
-	struct krdma_user_entry entry;
+	struct krdma_user_entry *entry = &batch->entry;
 	int ret;
 
-	ret = krdma_user_entry_read(post, &entry) ?:
-	      krdma_user_entry_check(post, &entry) ?:
-	      krdma_user_entry_read_pieces(batch, &entry);
+	ret = krdma_user_entry_read(post, entry) ?:
+	      krdma_user_entry_check(post, entry) ?:
+	      krdma_user_entry_read_pieces(batch, entry);
 	if (ret)
 		return ret;
 
-	if (!krdma_user_batch_fits(batch, &entry)) {
+	if (!krdma_user_batch_fits(batch, entry)) {
 		ret = krdma_user_post_flush(post);
 		if (ret)
 			return ret;
 		cond_resched();
 	}
-	return krdma_user_batch_add(batch, &entry);
+	return krdma_user_batch_add(batch, entry);
 }
 
 /* Entries in their order until one is refused; 0, or why that was. */

@@ -26,6 +26,18 @@
 #define KRDMA_USER_POST_INLINE	4096
 
 /**
+ * struct krdma_user_entry - an entry under way
+ * @sqe: a copy
+ * @pieces: its local memory: in @sqe, or in the batch's list
+ * @inline_length: KRDMA_SQE_INLINE: of all pieces
+ */
+struct krdma_user_entry {
+	struct krdma_sqe sqe;
+	const struct krdma_piece *pieces;
+	u32 inline_length;
+};
+
+/**
  * struct krdma_user_batch - entries that are being made requests
  * @target: of all of them
  * @is_receive: what they are: @receives, or @requests
@@ -39,6 +51,7 @@
  *	number of the memory
  * @list: an entry's pieces, as the program has them
  * @inline_data: what was copied
+ * @entry: the one that is looked at
  */
 struct krdma_user_batch {
 	u32 target;
@@ -54,6 +67,7 @@ struct krdma_user_batch {
 	struct krdma_sge pieces[KRDMA_USER_POST_PIECES];
 	struct krdma_piece list[KRDMA_PIECES_MAX];
 	u8 inline_data[KRDMA_USER_POST_INLINE];
+	struct krdma_user_entry entry;
 };
 
 /**
