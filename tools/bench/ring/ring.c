@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -35,14 +37,19 @@
 
 enum work { WRITE, READ, FETCH_ADD, WORKS };
 
-/* How operations are asked for. */
-enum way { BY_RING, BY_ARRAY };
+/*
+ * How operations are asked for: in the rings' own memory, by nothing but the interface
+ * of the kernel; by the library through the ring; by the library as an array.
+ */
+enum way { BY_HAND, BY_RING, BY_ARRAY, WAYS };
 
 static const char *const work_names[] = {
 	[WRITE] = "write", [READ] = "read", [FETCH_ADD] = "fetch-add",
 };
 
-static const char *const way_names[] = { [BY_RING] = "ring", [BY_ARRAY] = "array" };
+static const char *const way_names[] = {
+	[BY_HAND] = "hand", [BY_RING] = "ring", [BY_ARRAY] = "array",
+};
 
 struct pair {
 	struct krdma_conn *client;
@@ -57,6 +64,8 @@ struct bench {
 	struct krdma_listener *listener;
 	struct krdma_queue *queue;
 	struct krdma_queue *server_queue;
+	struct krdma_ring *ring;
+	size_t ring_size;
 	struct krdma_memory *memory;
 	struct krdma_remote remote;
 	struct pair *pairs;
@@ -107,6 +116,18 @@ static void make_queue(struct bench *bench, bool polled, struct krdma_queue **qu
 	if (create.cq_entries > KRDMA_RING_ENTRIES_MAX)
 		create.cq_entries = KRDMA_RING_ENTRIES_MAX;
 	check("queue", krdma_queue_create(bench->session, &create, queue));
+}
+
+static void map_ring(struct bench *bench)
+{
+	struct krdma_queue_query query;
+
+	check("queue", krdma_queue_get(bench->queue, &query, sizeof(query)));
+	bench->ring_size = query.ring_size;
+	bench->ring = mmap(NULL, bench->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   krdma_queue_fd(bench->queue), 0);
+	if (bench->ring == MAP_FAILED)
+		fail("the ring cannot be mapped");
 }
 
 /* On the device that the first connection has found. */
@@ -160,6 +181,7 @@ static void begin(struct bench *bench, bool polled)
 				     &bench->listener));
 	make_queue(bench, polled, &bench->queue);
 	make_queue(bench, polled, &bench->server_queue);
+	map_ring(bench);
 	bench->pairs = calloc(bench->conns, sizeof(*bench->pairs));
 	if (!bench->pairs)
 		fail("no memory");
@@ -176,6 +198,7 @@ static void end(struct bench *bench)
 		krdma_conn_close(bench->pairs[i].server);
 	}
 	free(bench->pairs);
+	munmap(bench->ring, bench->ring_size);
 	krdma_queue_close(bench->server_queue);
 	krdma_queue_close(bench->queue);
 	check("release", krdma_memory_release(bench->memory, 0));
@@ -198,7 +221,45 @@ static struct krdma_sqe make_entry(const struct bench *bench, enum work work, un
 	}
 }
 
+static void turn(struct bench *bench)
+{
+	if (bench->conns > 1 && ++bench->next == bench->conns)
+		bench->next = 0;
+}
+
 /* Asks for a batch, and waits until all of it is done. */
+static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
+{
+	struct krdma_queue_enter enter = {
+		.size = sizeof(enter),
+		.to_submit = batch,
+		.min_complete = batch,
+		.deadline_ns = KRDMA_FOREVER,
+	};
+	struct krdma_ring *ring = bench->ring;
+	struct krdma_sqe *sqes = (void *)((char *)ring + ring->sqe_offset);
+	struct krdma_cqe *cqes = (void *)((char *)ring + ring->cqe_offset);
+	uint32_t sq_mask = ring->sq_entries - 1, cq_mask = ring->cq_entries - 1;
+	uint32_t tail = ring->sq_tail, head = ring->cq_head;
+	unsigned int i;
+
+	for (i = 0; i < batch; i++, tail++) {
+		sqes[tail & sq_mask] = make_entry(bench, work, i);
+		turn(bench);
+	}
+	__atomic_store_n(&ring->sq_tail, tail, __ATOMIC_RELEASE);
+	if (ioctl(krdma_queue_fd(bench->queue), KRDMA_QUEUE_ENTER, &enter) ||
+	    enter.submitted != batch || enter.error)
+		fail("the ring is not taken");
+	if (__atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE) - head != batch)
+		fail("an operation is missing");
+	for (i = 0; i < batch; i++, head++)
+		if (cqes[head & cq_mask].status != KRDMA_STATUS_SUCCESS)
+			fail(krdma_status_name(cqes[head & cq_mask].status));
+	__atomic_store_n(&ring->cq_head, head, __ATOMIC_RELEASE);
+}
+
+/* The same by the library. */
 static void run(struct bench *bench, enum way way, enum work work, unsigned int batch)
 {
 	static struct krdma_sqe entries[BATCH_MAX];
@@ -209,8 +270,7 @@ static void run(struct bench *bench, enum way way, enum work work, unsigned int 
 
 	for (i = 0; i < batch; i++) {
 		entries[i] = make_entry(bench, work, i);
-		if (bench->conns > 1 && ++bench->next == bench->conns)
-			bench->next = 0;
+		turn(bench);
 	}
 	if (way == BY_RING) {
 		err = krdma_queue_run(bench->queue, entries, batch, &accepted, cqes, batch, batch,
@@ -241,8 +301,12 @@ static void measure(struct bench *bench, bool polled, enum way way, enum work wo
 		count = bench->conns / batch;
 	for (round = 0; round < ROUNDS; round++) {
 		began = now();
-		for (i = 0; i < count; i++)
-			run(bench, way, work, batch);
+		for (i = 0; i < count; i++) {
+			if (way == BY_HAND)
+				run_by_hand(bench, work, batch);
+			else
+				run(bench, way, work, batch);
+		}
 		took = now() - began;
 		if (took < best)
 			best = took;
@@ -260,11 +324,11 @@ static void measure_queue(struct bench *bench, bool polled)
 	enum way way;
 
 	begin(bench, polled);
-	for (way = BY_RING; way <= BY_ARRAY; way++)
+	for (way = BY_HAND; way < WAYS; way++)
 		for (batch = batches; *batch; batch++)
 			measure(bench, polled, way, WRITE, *batch);
 	for (work = READ; work < WORKS; work++)
-		measure(bench, polled, BY_RING, work, BATCH_MAX);
+		measure(bench, polled, BY_HAND, work, BATCH_MAX);
 	end(bench);
 }
 
