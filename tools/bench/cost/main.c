@@ -72,7 +72,7 @@ int cost_patience(const struct cost_plan *plan, u64 since)
 static s64 cost_round(const struct cost_way *way, void *data, const struct cost_plan *plan,
 		      enum cost_work work, unsigned int batch)
 {
-	unsigned int left = max(plan->conns, COST_COUNT / batch);
+	unsigned int left = max(plan->conns, COST_COUNT) / batch;
 	unsigned long flags = 0;
 	int ret = 0;
 	u64 began;
@@ -93,7 +93,7 @@ static s64 cost_round(const struct cost_way *way, void *data, const struct cost_
 static int cost_measure(const struct cost_way *way, void *data, const struct cost_plan *plan,
 			enum cost_work work, unsigned int batch)
 {
-	unsigned int count = max(plan->conns, COST_COUNT / batch) * batch;
+	unsigned int count = max(plan->conns, COST_COUNT) / batch * batch;
 	s64 best = S64_MAX;
 	unsigned int i;
 	u64 hundredths;

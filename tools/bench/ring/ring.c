@@ -101,7 +101,7 @@ static uint64_t patience(void)
 /* Many connections have a few operations each under way, and one has a batch. */
 static unsigned int depth(const struct bench *bench)
 {
-	return bench->conns == 1 ? BATCH_MAX : 4;
+	return bench->conns == 1 ? BATCH_MAX : 2;
 }
 
 static void make_queue(struct bench *bench, bool polled, struct krdma_queue **queue)
