@@ -246,13 +246,15 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 		goto err_set;
 	}
 
-	/* From here on the end of the gendisk frees the disk. */
+	/* Once it is added, the end of the gendisk frees the disk. */
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
 	device->disk = gendisk;
 	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
 		device->disk = NULL;
+		/* The end of a gendisk that was never added does not tell of it. */
+		krdma_blk_free_disk(gendisk);
 		put_disk(gendisk);
 		blk_mq_free_tag_set(&device->set);
 	}
