@@ -22,8 +22,10 @@
  * comes twice because the answer was late costs more than what waits after a loss.
  */
 #define ACK_TIMEOUT	18
-/* For the last words to arrive, and for the connection to end. */
+/* For the last words to arrive while nothing else does, and for the connection to end. */
 #define FAREWELL_MS	2000
+/* For the last words to arrive in any case. */
+#define FAREWELL_MAX_MS	20000
 
 /* Where a message is in the registered memory: first those that come, then those that go. */
 #define STRIDE		((FILE_MESSAGE_MAX + 63u) / 64 * 64)
@@ -429,7 +431,9 @@ int file_link_accept(struct file_link *link, struct krdma_conn *conn)
 static void farewell(struct file_link *link, int err)
 {
 	struct file_message message = { .type = FILE_MESSAGE_ERROR };
+	uint64_t limit = file_now() + FAREWELL_MAX_MS * NS_PER_MS;
 	uint64_t until = file_now() + FAREWELL_MS * NS_PER_MS;
+	uint64_t completed = link->completed;
 	uint32_t side = link->side;
 	int error = link->error;
 
@@ -440,9 +444,13 @@ static void farewell(struct file_link *link, int err)
 		message.code = file_code_of(err);
 		file_link_send(link, &message, NULL);
 	}
-	while (link->free != ALL_FREE && file_now() < until) {
+	while (link->free != ALL_FREE && file_now() < until && file_now() < limit) {
 		if (file_link_pump(link, true))
 			break;
+		/* A window full of data goes before it, and may take its time. */
+		if (link->completed != completed)
+			until = file_now() + FAREWELL_MS * NS_PER_MS;
+		completed = link->completed;
 		/* Nobody reads it any more. */
 		link->inbox_count = 0;
 	}
