@@ -37,7 +37,8 @@ krdma_start()
 	mount -t configfs none /sys/kernel/config
 	insmod "$here/krdma_blk.ko"
 	krdma blk serve -n ram -s ${mib}M >/dev/null
-	krdma blk attach $address ram >/dev/null
+	# As many as the other one takes by itself.
+	krdma blk attach $address ram -q "$(nproc)" >/dev/null
 	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)
 }
 
