@@ -21,6 +21,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "cm_id.h"
 #include "private.h"
 
 #define KRDMA_ADDRESS_TIMEOUT_MS	2000
@@ -159,7 +160,7 @@ static int krdma_search_begin(struct krdma_search *search, struct net *net)
 
 static void krdma_search_end(struct krdma_search *search)
 {
-	rdma_destroy_id(search->id);
+	krdma_cm_id_destroy(search->id);
 }
 
 /* To a specific address that is not a loopback one. */

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "cm_id.h"
 #include "conn.h"
 #include "listen.h"
 #include "qp.h"
@@ -252,7 +253,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 		krdma_domain_put(domain);
 	/* Waits for the handlers, so nothing comes from there any more. */
 	if (cm_id)
-		rdma_destroy_id(cm_id);
+		krdma_cm_id_destroy(cm_id);
 	krdma_listener_forget(conn);
 	if (conn->dev)
 		krdma_device_unuse(conn->dev, &conn->use);
@@ -437,7 +438,7 @@ int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 
 	/*
 	 * From here on the end may come, which looks for the device.  But it cannot
-	 * get past rdma_destroy_id(), which waits for this handler.
+	 * get past krdma_cm_id_destroy(), which waits for this handler.
 	 */
 	ret = krdma_device_use(dev, &conn->use, krdma_conn_gone);
 	if (ret) {

@@ -12,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "cm_id.h"
 #include "conn.h"
 #include "listen.h"
 #include "session.h"
@@ -270,7 +271,7 @@ static void krdma_listener_work(struct work_struct *work)
 
 	/* Waits for the handlers, so no request comes after this. */
 	if (cm_id)
-		rdma_destroy_id(cm_id);
+		krdma_cm_id_destroy(cm_id);
 	krdma_listener_abort_requests(listener);
 	if (listener->in_use) {
 		krdma_device_unuse(listener->dev, &listener->use);

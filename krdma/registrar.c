@@ -25,6 +25,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "cgroup.h"
+#include "cm_id.h"
 #include "registrar.h"
 #include "resource.h"
 #include "session.h"
@@ -351,13 +352,13 @@ static void krdma_registrar_end_id(struct krdma_registrar *registrar, struct rdm
 			ib_drain_qp(id->qp);
 		rdma_destroy_qp(id);
 	}
-	rdma_destroy_id(id);
+	krdma_cm_id_destroy(id);
 }
 
 static void krdma_registrar_stop_listening(struct krdma_registrar *registrar)
 {
 	if (registrar->listener)
-		rdma_destroy_id(registrar->listener);
+		krdma_cm_id_destroy(registrar->listener);
 	registrar->listener = NULL;
 }
 

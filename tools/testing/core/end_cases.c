@@ -5,6 +5,7 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/in.h>
+#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -325,6 +326,66 @@ static void given_up(struct core_test *test)
 	core_pair_close(pair);
 }
 
+#if IS_ENABLED(CONFIG_KRETPROBES)
+
+/* How long rdma_cm stays in its handler after it has told of the address. */
+#define ADDRESS_STALL_MS	400
+
+static bool address_told;
+static bool address_over;
+
+static int address_stall(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	WRITE_ONCE(address_told, true);
+	mdelay(ADDRESS_STALL_MS);
+	WRITE_ONCE(address_over, true);
+	return 0;
+}
+
+/*
+ * Closed when the address has been told, but rdma_cm is still in the handler that did:
+ * what it uses there must not be freed.
+ */
+static void close_as_the_address_is_told(struct core_test *test)
+{
+	struct kretprobe *probe = kzalloc_obj(*probe, GFP_KERNEL);
+	struct core_pair *pair = core_pair_alloc(test);
+	struct krdma_route route = {};
+
+	if (!CORE_TRUE(test, probe) || !pair || !core_pair_listen(pair, 0))
+		goto out;
+	address_told = false;
+	address_over = false;
+	probe->handler = address_stall;
+	probe->kp.symbol_name = "addr_handler";
+	if (!CORE_EQ(test, 0, register_kretprobe(probe)))
+		goto out;
+	route.remote = (struct sockaddr *)&pair->listen_address;
+	pair->client.conn = krdma_conn_create(pair->client_session, &core_ops, &pair->client);
+	if (CORE_OK_PTR(test, pair->client.conn) &&
+	    CORE_EQ(test, 0, krdma_conn_resolve(pair->client.conn, &route))) {
+		for (int i = 0; i < CORE_TIMEOUT_MS && !READ_ONCE(address_told); i++)
+			usleep_range(1000, 2000);
+		CORE_TRUE(test, READ_ONCE(address_told));
+		krdma_conn_close(pair->client.conn);
+		CORE_TRUE(test, READ_ONCE(address_over));
+	}
+	unregister_kretprobe(probe);
+	CORE_EQ(test, 0, probe->nmissed);
+out:
+	core_pair_close(pair);
+	kfree(probe);
+}
+
+#else
+
+static void close_as_the_address_is_told(struct core_test *test)
+{
+	test->skipped = "this kernel has no kretprobes";
+}
+
+#endif
+
 #define CLOSERS	6
 
 struct closer {
@@ -383,6 +444,7 @@ const struct core_case core_end_cases[] = {
 	CORE_CASE(put_without_close),
 	CORE_CASE(close_on_the_way),
 	CORE_CASE(given_up),
+	CORE_CASE(close_as_the_address_is_told),
 	CORE_CASE(close_from_threads),
 	{},
 };
