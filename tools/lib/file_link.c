@@ -98,15 +98,28 @@ static int status_error(struct file_link *link, const struct krdma_cqe *cqe)
 	}
 }
 
+/*
+ * The connection has ended.  The peer's last words may be there, behind much else; after
+ * them, at the latest, comes a receive that was flushed, or what else has failed.
+ */
+static int ended(struct file_link *link)
+{
+	uint64_t until = file_now() + FAREWELL_MS * NS_PER_MS;
+	int err;
+
+	do {
+		err = file_link_pump(link, true);
+	} while (!err && file_now() < until);
+	return err ? err : file_link_fail(link, reason(link), KRDMA_FILE_SIDE_BETWEEN);
+}
+
 static int post(struct file_link *link, const struct krdma_sqe *entry)
 {
 	int err = krdma_queue_post(link->queue, entry, 1, NULL);
 
-	if (err != -ENOTCONN)
-		return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
-	/* Its last words may be there. */
-	err = file_link_pump(link, false);
-	return err ? err : file_link_fail(link, reason(link), KRDMA_FILE_SIDE_BETWEEN);
+	if (err == -ENOTCONN)
+		return ended(link);
+	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
 static int post_receive(struct file_link *link, unsigned int slot)
