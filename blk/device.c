@@ -5,8 +5,10 @@
  * Settings change while a device is detached.  Attaching makes the connections and the
  * disk; detaching removes them, and asks first whether the disk is open.
  */
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -341,7 +343,7 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 		return ERR_PTR(-ENOMEM);
 
 	mutex_init(&device->lock);
-	device->queue_count = 1;
+	device->queue_count = min_t(u32, num_online_cpus(), KRDMA_BLK_QUEUES_MAX);
 	device->hold_seconds = KRDMA_BLK_HOLD_SECONDS;
 	/* Until it is said otherwise, the export's name is the device's. */
 	strscpy(device->name, name, sizeof(device->name));

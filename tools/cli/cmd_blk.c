@@ -39,7 +39,7 @@ static const char usage[] =
 	"  -b, --block-size N   512 or 4096, which is the default\n"
 	"attach:\n"
 	"  -n, --name NAME      what it is called here, if it is not as there\n"
-	"  -q, --queues N       queues with a connection each, to 16; default 1\n"
+	"  -q, --queues N       queues with a connection each, to 16; default one a CPU\n"
 	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
 	"detach:\n"
 	"  -f, --force          also if it is in use\n"

@@ -103,6 +103,8 @@ says "and one who gives it is left" "no krdma_blk" krdma blk attach $here_addres
 kill $stranger
 wait $stranger 2>/dev/null
 check "the export is there as before" krdma blk attach $here_address plain
+is "with a queue for each processor" "$(grep -c ^processor /proc/cpuinfo)" \
+	$config/devices/plain/queues
 krdma blk detach plain
 krdma blk end plain
 
