@@ -75,7 +75,7 @@ def plain(test):
     for whole, parts in KERNELS.items():
         if tier in parts:
             tier = whole
-    tier = {"harness-debug": "harness", "nodes": "e2e", "library": "e2e"}.get(tier, tier)
+    tier = {"nodes": "e2e", "library": "e2e"}.get(tier, tier.removesuffix("-debug"))
     return f"{tier}: {name}"
 
 
