@@ -151,7 +151,7 @@ struct krdma_conn_resolve {
 /**
  * enum krdma_prepare_flags - bits of &struct krdma_conn_prepare.flags
  * @KRDMA_PREPARE_RECV_QUEUE: @recv_queue_fd is given
- * @KRDMA_PREPARE_SRQ: @srq_fd is given
+ * @KRDMA_PREPARE_SRQ: @srq_fd is given, which has a queue of its own
  */
 enum krdma_prepare_flags {
 	KRDMA_PREPARE_RECV_QUEUE = 1 << 0,
@@ -182,10 +182,10 @@ enum krdma_prepare_flags {
  * depths and KRDMA_QUEUE_EXTRA of its queues' completions.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
- * done before; EINVAL: more than the device can; ENOSPC: more than the queue has
- * left, where what was closed just now may still count; EXDEV: a queue of another
- * session, or of another device.  The connection is as it was after these; but if only
- * the answer cannot be written, EFAULT, it has been prepared.
+ * done before; EINVAL: more than the device can, or both flags; ENOSPC: more than
+ * the queue has left, where what was closed just now may still count; EXDEV: a queue
+ * of another session, or of another device.  The connection is as it was after these;
+ * but if only the answer cannot be written, EFAULT, it has been prepared.
  */
 struct krdma_conn_prepare {
 	__u32 size;

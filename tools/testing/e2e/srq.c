@@ -309,4 +309,17 @@ TEST_F(srq, its_connections_have_no_receives_of_their_own)
 	pair_close(&pair);
 }
 
+/* It has a queue itself, where they complete. */
+TEST_F(srq, not_beside_a_queue_for_receives)
+{
+	struct pair_options options = {
+		.sessions = { self->session, self->session },
+		.b = { .separate = true, .srq = self->fd },
+	};
+	struct pair pair = {};
+
+	EXPECT_EQ(-EINVAL, pair_open(&pair, &options));
+	pair_close(&pair);
+}
+
 TEST_HARNESS_MAIN
