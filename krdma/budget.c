@@ -37,8 +37,8 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	struct krdma_budget sum = { .inline_data = demand->inline_data };
 	int ret;
 
-	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH, limits->max_send_wr,
-				&sum.send_depth);
+	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH,
+				limits->max_send_wr - demand->keepalive, &sum.send_depth);
 	if (ret)
 		return ret;
 	ret = krdma_budget_item(demand->send_sge, KRDMA_DEFAULT_SEND_SGE, limits->max_send_sge,
@@ -46,8 +46,8 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	if (ret)
 		return ret;
 	sum.read_sge = sum.send_sge < limits->max_read_sge ? sum.send_sge : limits->max_read_sge;
-	sum.send_wr = sum.send_depth + KRDMA_SEND_SLOTS;
-	sum.send_cqe = sum.send_depth + KRDMA_SEND_SLOTS;
+	sum.send_wr = sum.send_depth + KRDMA_SEND_SLOTS + demand->keepalive;
+	sum.send_cqe = sum.send_depth + KRDMA_SEND_SLOTS + demand->keepalive;
 
 	if (demand->shared_receives) {
 		/* The shared queue has its own budget, and outlives the connection. */

@@ -47,6 +47,7 @@ struct krdma_budget {
  * @recv_sge: likewise
  * @inline_data: likewise
  * @shared_receives: receives come from a shared queue
+ * @keepalive: one more request than its operations can be under way
  */
 struct krdma_demand {
 	u32 send_depth;
@@ -55,6 +56,7 @@ struct krdma_demand {
 	u32 recv_sge;
 	u32 inline_data;
 	bool shared_receives;
+	bool keepalive;
 };
 
 int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limits *limits,

@@ -219,9 +219,10 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
  * Context: process context; may sleep.
  * Return: 0; -EBUSY: not resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not in this
  * state, or done before; -EINVAL: more than the device can, or a queue for receives
- * beside a shared receive queue, which has its own; -EXDEV: something of another
- * device, or a session of another network namespace; -ENOMEM; -ENODEV; -EIO: the
- * device failed.  The connection stays as it was after an error.
+ * beside a shared receive queue, which has its own, or a @attr->keepalive_ms beyond its
+ * bounds; -EOPNOTSUPP: there is no such thing on this device; -EXDEV: something of
+ * another device, or a session of another network namespace; -ENOMEM; -ENODEV;
+ * -EIO: the device failed.  The connection stays as it was after an error.
  */
 int krdma_conn_prepare(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {

@@ -219,8 +219,8 @@
  * Works
  *
  *	krdma_workqueue		ends connections, listeners and parts of devices,
- *				tells watches; unbound, so one that waits holds up
- *				no other
+ *				tells watches, asks silent peers whether they are
+ *				there; unbound, so one that waits holds up no other
  *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
  *				that a removal waits for is queued here.  Works of the
  *				others queue to it, so it ends last.

@@ -83,6 +83,7 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		.recv_sge = attr->max_recv_sge,
 		.inline_data = attr->max_inline,
 		.shared_receives = attr->srq,
+		.keepalive = attr->keepalive_ms,
 	};
 	struct ib_port_attr port;
 	int ret;
@@ -267,6 +268,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * Context: process context; may sleep.
  * Return: the queue pair, or ERR_PTR of
  * -EINVAL: beyond a limit of the device, or things that do not go together;
+ * -EOPNOTSUPP: the device cannot keep an eye on its peer;
  * -EXDEV: a queue of another device;
  * -ENOSPC: a queue without enough room;
  * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
@@ -296,6 +298,9 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 			goto err_unmake;
 		qp->srq = attr->srq;
 	}
+	ret = krdma_keepalive_init(qp, attr->keepalive_ms);
+	if (ret)
+		goto err_unmake;
 	ret = krdma_qp_find_limits(qp, &budget, attr);
 	if (ret)
 		goto err_unmake;
@@ -347,6 +352,7 @@ void krdma_qp_open(struct krdma_qp *qp)
 	spin_lock_irqsave(&qp->send.lock, flags);
 	qp->send.open = true;
 	spin_unlock_irqrestore(&qp->send.lock, flags);
+	krdma_keepalive_start(qp);
 }
 
 /**
@@ -472,6 +478,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 
 	might_sleep();
 
+	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp);
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;

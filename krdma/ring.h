@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
+#include "keepalive.h"
 #include "op.h"
 #include "private.h"
 #include "queue.h"
@@ -138,6 +139,7 @@ struct krdma_work_ring {
  * @recv: receives; without slots if there is @srq
  * @send_cqe: what it takes of @send.queue
  * @recv_cqe: what it takes of @recv.queue
+ * @keepalive: looks after the peer, if it is to be
  * @mr_pool: registrations of the connection's own
  * @caps: of the device
  * @max_message: bytes that the device takes in a request
@@ -179,6 +181,7 @@ struct krdma_qp {
 	struct krdma_work_ring recv;
 	u32 send_cqe;
 	u32 recv_cqe;
+	struct krdma_keepalive keepalive;
 	struct krdma_mr_pool *mr_pool;
 
 	u64 caps;

@@ -436,7 +436,7 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 static const struct krdma_request_type krdma_conn_request_types[] = {
 	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, krdma_conn_resolve, remote,
 			   krdma_user_conn_resolve),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, krdma_conn_prepare, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, krdma_conn_prepare, keepalive_ms,
 			   krdma_user_conn_prepare),
 	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, krdma_conn_terms, reserved,
 			   krdma_user_conn_connect),

@@ -222,6 +222,7 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 		.max_send_sge = prepare->max_send_sge,
 		.max_recv_sge = prepare->max_recv_sge,
 		.max_inline = prepare->max_inline,
+		.keepalive_ms = prepare->keepalive_ms,
 		.where = KRDMA_CONTEXT_POLL,
 	};
 
@@ -287,7 +288,7 @@ static int krdma_user_conn_prepare_check(const struct krdma_conn_prepare *prepar
 {
 	const u32 known = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ;
 
-	if ((prepare->flags & ~known) || prepare->reserved)
+	if (prepare->flags & ~known)
 		return -EOPNOTSUPP;
 	if (prepare->flags == known)
 		return -EINVAL;

@@ -134,7 +134,7 @@ KRDMA_PIN(krdma_conn_prepare, max_send_sge, 28);
 KRDMA_PIN(krdma_conn_prepare, max_recv_sge, 32);
 KRDMA_PIN(krdma_conn_prepare, max_inline, 36);
 KRDMA_PIN(krdma_conn_prepare, device_id, 40);
-KRDMA_PIN(krdma_conn_prepare, reserved, 44);
+KRDMA_PIN(krdma_conn_prepare, keepalive_ms, 44);
 static_assert(sizeof(struct krdma_conn_prepare) == 48);
 
 KRDMA_PIN(krdma_conn_terms, size, 0);

@@ -426,6 +426,10 @@ struct krdma_conn_ops {
  * @max_recv_sge: scatter/gather entries of a receive; 0: 1
  * @max_inline: bytes that KRDMA_POST_INLINE can carry; what cannot be granted is
  *	refused
+ * @keepalive_ms: after so long without anything posted or completed, ask whether the
+ *	peer is there, and again after as long; from 100 to 3600000; 0: never.  Who is
+ *	not ends the connection with -ETIMEDOUT.  Takes one place more in @queue.  Not
+ *	with iWARP, whose writes complete when they were sent.
  * @mr_count: registrations for krdma_mr_get(), 0: none
  * @mr_pages: pages that each can span
  * @where: without @queue: where completions are told
@@ -443,6 +447,7 @@ struct krdma_conn_attr {
 	u32 max_send_sge;
 	u32 max_recv_sge;
 	u32 max_inline;
+	u32 keepalive_ms;
 	u32 mr_count;
 	u32 mr_pages;
 	enum krdma_context where;

@@ -175,17 +175,21 @@ enum krdma_prepare_flags {
  * @max_recv_sge: in: pieces of memory of a receive; 0: 1; out: as granted
  * @max_inline: in: bytes that KRDMA_SQE_INLINE can carry; out: as granted
  * @device_id: out: the device
- * @reserved: must be 0
+ * @keepalive_ms: in: after so long without anything posted or completed, ask whether
+ *	the peer is there, and again after as long; from 100 to 3600000; 0: never.  Who
+ *	is not ends the connection with ETIMEDOUT.  Not with iWARP, whose writes complete
+ *	when they were sent.
  *
  * Before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, of a connection that is resolved
  * or requested.  From here on receives can be posted.  Each connection takes its
- * depths and KRDMA_QUEUE_EXTRA of its queues' completions.
+ * depths and KRDMA_QUEUE_EXTRA of its queues' completions, and one with @keepalive_ms.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
- * done before; EINVAL: more than the device can, or both flags; ENOSPC: more than
- * the queue has left, where what was closed just now may still count; EXDEV: a queue
- * of another session, or of another device.  The connection is as it was after these;
- * but if only the answer cannot be written, EFAULT, it has been prepared.
+ * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
+ * its bounds; EOPNOTSUPP: the device has no such thing; ENOSPC: more than the queue
+ * has left, where what was closed just now may still count; EXDEV: a queue of another
+ * session, or of another device.  The connection is as it was after these; but if only
+ * the answer cannot be written, EFAULT, it has been prepared.
  */
 struct krdma_conn_prepare {
 	__u32 size;
@@ -199,7 +203,7 @@ struct krdma_conn_prepare {
 	__u32 max_recv_sge;
 	__u32 max_inline;
 	__u32 device_id;
-	__u32 reserved;
+	__u32 keepalive_ms;
 };
 
 #define KRDMA_CONN_PREPARE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_PREPARE)

@@ -326,6 +326,39 @@ static void given_up(struct core_test *test)
 	core_pair_close(pair);
 }
 
+#define KEEPALIVE_MS	100
+
+/* Of a peer that is there, and has nothing to say, a consumer is told nothing. */
+static void keepalive(struct core_test *test)
+{
+	static const struct krdma_request request = { .cookie = 2, .opcode = KRDMA_OP_SEND };
+	static const u32 bad[] = { KEEPALIVE_MS - 1, 3600001 };
+	struct core_pair *pair = core_pair_alloc(test);
+	struct core_end *client;
+
+	if (!pair || !core_pair_listen(pair, 0) || !core_pair_resolve(pair))
+		goto out;
+	client = &pair->client;
+	for (int i = 0; i < ARRAY_SIZE(bad); i++) {
+		pair->client_attr.keepalive_ms = bad[i];
+		CORE_EQ(test, -EINVAL, krdma_conn_prepare(client->conn, &pair->client_attr));
+	}
+	pair->client_attr.keepalive_ms = KEEPALIVE_MS;
+	if (test->iwarp)
+		CORE_EQ(test, -EOPNOTSUPP, krdma_conn_prepare(client->conn, &pair->client_attr));
+	if (test->iwarp || !core_pair_connect(pair))
+		goto out;
+	msleep(10 * KEEPALIVE_MS);
+	core_expect_nothing(client);
+	core_expect_nothing(&pair->server);
+	CORE_EQ(test, 1, core_receive_empty(&pair->server, 1));
+	CORE_EQ(test, 1, krdma_conn_post(client->conn, &request, 1));
+	core_expect_send(client, 2, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(&pair->server, 1, KRDMA_STATUS_SUCCESS, 0, NULL);
+out:
+	core_pair_close(pair);
+}
+
 #if IS_ENABLED(CONFIG_KRETPROBES)
 
 /* How long rdma_cm stays in its handler after it has told of the address. */
@@ -445,6 +478,7 @@ const struct core_case core_end_cases[] = {
 	CORE_CASE(close_on_the_way),
 	CORE_CASE(given_up),
 	CORE_CASE(close_as_the_address_is_told),
+	CORE_CASE_CONTEXTS(keepalive),
 	CORE_CASE(close_from_threads),
 	{},
 };

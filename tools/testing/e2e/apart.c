@@ -300,6 +300,28 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 	EXPECT_TRUE(filled(self->local.data, ROOM, 2));
 }
 
+#define KEEPALIVE_MS	500
+
+/* Nothing is under way, and without being asked to, nobody would notice. */
+TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
+{
+	const struct end_options watchful = { .keepalive_ms = KEEPALIVE_MS };
+	struct end idle = self->end;
+	uint64_t begun;
+
+	end_init(&self->end, self->session);
+	reach(_metadata, self, &watchful);
+	sleep_ms(4 * KEEPALIVE_MS);
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->end.conn));
+	ASSERT_EQ(0, cable("off"));
+	begun = now_ms();
+	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
+	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
+	printf("# missed after %u ms\n", (unsigned int)(now_ms() - begun));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(idle.conn));
+	end_close(&idle);
+}
+
 TEST_F_TIMEOUT(apart, goodbye_to_a_lost_peer_ends, 600)
 {
 	uint64_t begun;

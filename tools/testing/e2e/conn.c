@@ -436,6 +436,8 @@ TEST_F(conn, descriptors_of_another_kind_or_session)
 		.recv_queue_fd = foreign.fd);
 	PREPARE(-EPROTOTYPE, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_SRQ,
 		.srq_fd = queue.fd);
+	PREPARE(-EINVAL, .queue_fd = queue.fd, .keepalive_ms = 99);
+	PREPARE(-EINVAL, .queue_fd = queue.fd, .keepalive_ms = 3600001);
 	PREPARE(0, .queue_fd = queue.fd);
 	PREPARE(-EALREADY, .queue_fd = queue.fd);
 #undef PREPARE

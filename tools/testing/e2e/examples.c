@@ -421,7 +421,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 		EXAMPLE(CONN_PREPARE, KIND_CONN, krdma_conn_prepare, 48), .answers = true,
 		.once = true, .again = -EALREADY,
 		.known_flags = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ,
-		.reserved = RESERVED(krdma_conn_prepare), .arm = arm_resolved, .fill = fill_prepare,
+		.arm = arm_resolved, .fill = fill_prepare,
 	},
 	[EXAMPLE_CONN_CONNECT] = {
 		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_terms, 40),

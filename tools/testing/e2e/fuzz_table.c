@@ -199,7 +199,7 @@ static const struct fuzz_field conn_prepare_fields[] = {
 	OF(krdma_conn_prepare, max_send_sge, COUNT, 4),
 	OF(krdma_conn_prepare, max_recv_sge, COUNT, 4),
 	OF(krdma_conn_prepare, max_inline, COUNT, 256),
-	OF(krdma_conn_prepare, reserved, RESERVED, 0),
+	OF(krdma_conn_prepare, keepalive_ms, COUNT, 200),
 	END,
 };
 

@@ -274,6 +274,7 @@ int end_prepare(struct end *end, const struct end_options *options)
 	prepare.max_send_sge = options->max_send_sge;
 	prepare.max_recv_sge = options->max_recv_sge;
 	prepare.max_inline = options->max_inline;
+	prepare.keepalive_ms = options->keepalive_ms;
 	return session_request(end->conn, KRDMA_CONN_PREPARE, &prepare);
 }
 

@@ -63,7 +63,7 @@ int conn_event(int conn, struct krdma_event_record *record, unsigned int ms);
 
 /**
  * struct end_options - what one end is to be; all zero: the defaults
- * @send_depth, @recv_depth, @max_send_sge, @max_recv_sge, @max_inline: of
+ * @send_depth, @recv_depth, @max_send_sge, @max_recv_sge, @max_inline, @keepalive_ms: of
  *	&struct krdma_conn_prepare
  * @queue: used instead of one of its own
  * @recv_queue: receives complete there
@@ -79,6 +79,7 @@ struct end_options {
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;
 	uint32_t max_inline;
+	uint32_t keepalive_ms;
 	struct queue *queue;
 	struct queue *recv_queue;
 	bool separate;

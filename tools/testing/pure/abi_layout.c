@@ -306,7 +306,7 @@ static void making_connections(void)
 	FIELD(krdma_conn_prepare, max_recv_sge);
 	FIELD(krdma_conn_prepare, max_inline);
 	FIELD(krdma_conn_prepare, device_id);
-	FIELD(krdma_conn_prepare, reserved);
+	FIELD(krdma_conn_prepare, keepalive_ms);
 
 	VALUE(KRDMA_CONN_PREPARE);
 	VALUE(KRDMA_QUEUE_EXTRA);
