@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check fuzz pcap
+.PHONY: all module tools static clean help vm demo check bench fuzz pcap
 all: module
 
 include tools/lib/lib.mk
@@ -129,6 +129,9 @@ demo:
 check:
 	@$(ALONE) tools/testing/check $(CHECK)
 
+bench:
+	@$(ALONE) tools/bench/run $(if $(QUICK),--quick) $(BENCH)
+
 fuzz:
 	@$(ALONE) tools/testing/fuzz $(TIME)
 
@@ -144,6 +147,7 @@ Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
   make check              run every test                    [CHECK='OPTION...']
+  make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make pcap               what krdma says on the wire, as   [build/pcap/krdma.pcap]
                           packets for Wireshark

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operations on one connection, and memory.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+/* For who sleeps, so that he does. */
+#define PAUSE_US	1000
+/* Operations under way where much is moved. */
+#define STREAM_DEPTH	16
+/* What takes longer than that is left out where there is little time. */
+#define QUICK_DIVISOR	100
+
+static const char *const op_names[] = {
+	[PEER_WRITE] = "write", [PEER_READ] = "read", [PEER_FETCH_ADD] = "fetch-add",
+};
+
+static struct peer_conns *connect_one(const struct work *work, bool event)
+{
+	const struct peer_plan plan = { .kind = PEER_ONE, .count = 1, .event = event };
+	struct peer_conns *conns = peer_conns_new(work->peer, &plan);
+
+	peer_connect(conns, 0, 1);
+	return conns;
+}
+
+static void end_one(struct peer_conns *conns)
+{
+	peer_disconnect(conns, 0, 1);
+	peer_conns_free(conns);
+}
+
+/*
+ * What one takes on average is measured without looking at the clock in between; how they
+ * are spread is another pass.
+ */
+static void one_at_a_time(const struct work *work, struct peer_conns *conns, enum peer_op op)
+{
+	const struct peer_batch batch = { .op = op, .length = 8, .count = 1, .wait = 1 };
+	uint64_t began, before, after;
+	struct series series;
+	char name[64];
+	unsigned int i;
+
+	for (i = 0; i < work->count / 10 + 1; i++)
+		peer_run(conns, &batch);
+	began = peer_now();
+	for (i = 0; i < work->count; i++)
+		peer_run(conns, &batch);
+	before = peer_now();
+	began = before - began;
+	series_begin(&series, work->count);
+	for (i = 0; i < work->count; i++) {
+		peer_run(conns, &batch);
+		after = peer_now();
+		series_add(&series, after - before);
+		before = after;
+	}
+	snprintf(name, sizeof(name), "%s.8.depth=1.%s", op_names[op],
+		 work->event ? "event" : "poll");
+	series_end(&series, name, (double)began / work->count);
+}
+
+static void echoes(const struct work *work, struct peer_conns *conns)
+{
+	uint64_t began, before, after;
+	struct series series;
+	char name[64];
+	unsigned int i;
+
+	for (i = 0; i < work->count / 10 + 1; i++)
+		peer_echo(conns, 0);
+	began = peer_now();
+	for (i = 0; i < work->count; i++)
+		peer_echo(conns, 0);
+	before = peer_now();
+	began = before - began;
+	series_begin(&series, work->count);
+	for (i = 0; i < work->count; i++) {
+		peer_echo(conns, 0);
+		after = peer_now();
+		series_add(&series, after - before);
+		before = after;
+	}
+	snprintf(name, sizeof(name), "echo.8.depth=1.%s", work->event ? "event" : "poll");
+	series_end(&series, name, (double)began / work->count);
+}
+
+void work_latency(const struct work *work)
+{
+	struct peer_conns *conns = connect_one(work, work->event);
+	enum peer_op op;
+
+	for (op = PEER_WRITE; op <= PEER_FETCH_ADD; op++)
+		one_at_a_time(work, conns, op);
+	end_one(conns);
+}
+
+void work_echo(const struct work *work)
+{
+	struct peer_conns *conns = connect_one(work, work->event);
+
+	echoes(work, conns);
+	end_one(conns);
+}
+
+/* As many as @depth under way, asked for in batches of which the last one tells. */
+static double stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
+		     unsigned int depth, unsigned int batch_count, unsigned int total,
+		     struct series *series)
+{
+	struct peer_batch batch = { .op = op, .length = length, .count = batch_count };
+	unsigned int batches = depth / batch_count, rounds = total / batch_count, i;
+	uint64_t began, before, after;
+
+	if (rounds < 2 * batches)
+		rounds = 2 * batches;
+	for (i = 0; i + 1 < batches; i++)
+		peer_run(conns, &batch);
+	/* From here on each that is asked for is one that has ended. */
+	batch.wait = 1;
+	peer_run(conns, &batch);
+	began = peer_now();
+	before = began;
+	for (i = 0; i < rounds; i++) {
+		peer_run(conns, &batch);
+		if (series) {
+			after = peer_now();
+			series_add(series, (after - before) / batch_count);
+			before = after;
+		}
+	}
+	began = peer_now() - began;
+	/* None is left under way. */
+	if (batches > 1) {
+		batch.wait = batches;
+		peer_run(conns, &batch);
+	}
+	return (double)began / ((double)rounds * batch_count);
+}
+
+static void measure_stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
+			   unsigned int depth, unsigned int batch, unsigned int total)
+{
+	struct series series;
+	char name[64];
+	double mean;
+
+	stream(conns, op, length, depth, batch, total / 10, NULL);
+	mean = stream(conns, op, length, depth, batch, total, NULL);
+	series_begin(&series, total / batch + 2 * depth);
+	stream(conns, op, length, depth, batch, total, &series);
+	snprintf(name, sizeof(name), "%s.%u.depth=%u.batch=%u", op_names[op], length, depth,
+		 batch);
+	series_end(&series, name, mean);
+}
+
+void work_depth(const struct work *work)
+{
+	/* Up to the 0. */
+	static const unsigned int batches[] = { 1, 16, 64, 0 };
+	struct peer_conns *conns = connect_one(work, false);
+	unsigned int i;
+
+	for (i = 0; batches[i]; i++)
+		measure_stream(conns, PEER_WRITE, 8, PEER_DEPTH, batches[i], 4 * work->count);
+	end_one(conns);
+}
+
+void work_bandwidth(const struct work *work)
+{
+	static const struct {
+		uint32_t length;
+		bool quick;
+	} sizes[] = {
+		{ 512, false }, { 4096, true }, { 16384, false }, { 65536, true },
+		{ 262144, false },
+	};
+	struct peer_conns *conns = connect_one(work, false);
+	unsigned int i, total;
+	enum peer_op op;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (work->quick && !sizes[i].quick)
+			continue;
+		total = work->count / (1 + sizes[i].length / 8192);
+		if (total < 2 * STREAM_DEPTH)
+			total = 2 * STREAM_DEPTH;
+		for (op = PEER_WRITE; op <= PEER_READ; op++)
+			measure_stream(conns, op, sizes[i].length, STREAM_DEPTH, 4, total);
+	}
+	end_one(conns);
+}
+
+/* From before the message until the sleeping server has it. */
+void work_wake(const struct work *work)
+{
+	struct peer_conns *conns = connect_one(work, true);
+	unsigned int count = work->count / 4 + 1, i;
+	uint64_t sum = 0, before, took;
+	struct series series;
+
+	series_begin(&series, count);
+	for (i = 0; i < count; i++) {
+		usleep(PAUSE_US);
+		before = peer_now();
+		took = peer_echo(conns, before) - before;
+		sum += took;
+		series_add(&series, took);
+	}
+	series_end(&series, "wake.8", (double)sum / count);
+	end_one(conns);
+}
+
+void work_register(const struct work *work)
+{
+	static const struct {
+		const char *name;
+		size_t length;
+		unsigned int divisor;
+	} sizes[] = {
+		{ "4KiB", 4096, 4 }, { "2MiB", 2 << 20, 40 }, { "256MiB", 256 << 20, 500 },
+	};
+	struct series registers, releases;
+	uint64_t before, after, sum, sum_released;
+	unsigned int i, count, at;
+	void *data, *registered;
+	size_t most = 0;
+	char name[64];
+
+	for (at = 0; at < sizeof(sizes) / sizeof(*sizes); at++)
+		if (!work->quick || sizes[at].divisor <= QUICK_DIVISOR)
+			most = sizes[at].length;
+	data = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED)
+		peer_fail("memory to be registered", errno);
+	/* Whatever the machine's habit is, and it is there already. */
+	madvise(data, most, MADV_NOHUGEPAGE);
+	memset(data, 1, most);
+
+	for (at = 0; at < sizeof(sizes) / sizeof(*sizes); at++) {
+		if (work->quick && sizes[at].divisor > QUICK_DIVISOR)
+			continue;
+		count = work->count / sizes[at].divisor + 1;
+		series_begin(&registers, count);
+		series_begin(&releases, count);
+		sum = 0;
+		sum_released = 0;
+		for (i = 0; i < count; i++) {
+			before = peer_now();
+			registered = peer_register(work->peer, data, sizes[at].length);
+			after = peer_now();
+			sum += after - before;
+			series_add(&registers, after - before);
+			before = peer_now();
+			peer_release(registered);
+			after = peer_now();
+			sum_released += after - before;
+			series_add(&releases, after - before);
+		}
+		snprintf(name, sizeof(name), "register.%s", sizes[at].name);
+		series_end(&registers, name, (double)sum / count);
+		snprintf(name, sizeof(name), "release.%s", sizes[at].name);
+		series_end(&releases, name, (double)sum_released / count);
+	}
+	munmap(data, most);
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What was measured: lines of tools/bench/guest.sh become medians, ratios and verdicts."""
+
+import collections
+import dataclasses
+import statistics
+
+# As in tools/bench/peer/series.c.
+PERCENTILES = ("p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
+TIME = ("count", "mean", "min", *PERCENTILES, "max")
+# What each end of a connection of the kind "own" has registered for itself.
+OWN_MEMORY = 4096
+# What a program's handle of a connection may take.
+HANDLES = 512
+
+
+class Malformed(Exception):
+    """A line that is none."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """krdma's figure of one name, divided by a peer's of the same or another name."""
+
+    mode: str
+    name: str
+    most: float
+    peer: str = "verbs"
+    of: str = ""
+    what: str = ""
+
+
+def targets(conns):
+    """All of them; those whose figures were not measured are left out later."""
+    for mode, names in {
+            "instructions": ["write.8.depth=1.poll", "read.8.depth=1.poll",
+                             "fetch-add.8.depth=1.poll", "echo.8.depth=1.event"]}.items():
+        for name in names:
+            yield Target(mode, name, 1.00)
+    yield Target("instructions", "write.8.depth=64.batch=64", 0.90)
+    for mode in "instructions", "wall":
+        for operation in "write", "read":
+            yield Target(mode, f"{operation}.65536.depth=16.batch=4", 1.00)
+    yield Target("instructions", "connect.own.at-once=1.busy", 0.80)
+    yield Target("instructions", "connect.own.at-once=1", 0.80, what="idle time included")
+    yield Target("wall", "connect.own.at-once=1", 0.80)
+    for mode in "instructions", "wall":
+        own = f"memory.own.{conns}.kernel"
+        yield Target(mode, own, 1.00)
+        yield Target(mode, f"memory.shared.{conns}.kernel", 0.50, of=own,
+                     what="with what is shared, of verbs without")
+
+
+def figure(kind, values, mode):
+    """One round's result as one number: the clock is disturbed, instructions are not."""
+    if kind == "value":
+        return values["value"]
+    return values["p50" if mode == "wall" else "mean"]
+
+
+def read(path):
+    """The lines of a file: {name: {peer: [(kind, values)]}}."""
+    results = collections.defaultdict(lambda: collections.defaultdict(list))
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.split()
+            try:
+                _, peer, kind, name, *numbers = words
+                keys = {"time": TIME, "value": ("value",)}[kind]
+                values = dict(zip(keys, map(float, numbers), strict=True))
+            except (KeyError, ValueError) as error:
+                raise Malformed(f"{path}:{number}: not a result: {line.strip()}") from error
+            results[name][peer].append((kind, values))
+    return results
+
+
+def summarize(rounds, mode):
+    """All rounds of one name and peer."""
+    kind = rounds[0][0]
+    figures = [figure(kind, values, mode) for _, values in rounds]
+    summary = {"figure": statistics.median(figures), "rounds": figures}
+    if kind == "time":
+        for key in TIME[1:]:
+            summary[key] = statistics.median(values[key] for _, values in rounds)
+    return summary
+
+
+def paired(ours, theirs):
+    """The median of the rounds' ratios, each round's own: what disturbs it disturbs both."""
+    pairs = [one / other for one, other in zip(ours["rounds"], theirs["rounds"]) if other]
+    return statistics.median(pairs) if pairs else None
+
+
+def collect(paths, meta):
+    """Everything, as it is written."""
+    report = {**meta, "modes": {}, "targets": []}
+    for mode, path in paths.items():
+        results = {
+            name: {peer: summarize(rounds, mode) for peer, rounds in peers.items()}
+            for name, peers in read(path).items()}
+        for peers in results.values():
+            if "krdma" in peers and "verbs" in peers:
+                peers["ratio"] = paired(peers["krdma"], peers["verbs"])
+            if "kernel-krdma" in peers and "kernel-verbs" in peers:
+                peers["ratio"] = paired(peers["kernel-krdma"], peers["kernel-verbs"])
+        report["modes"][mode] = {
+            "unit": "instructions" if mode == "instructions" else "ns",
+            "figure": "mean" if mode == "instructions" else "p50",
+            "results": results}
+    report["targets"] = list(judge(report, meta["conns"]))
+    return report
+
+
+def judge(report, conns):
+    """The verdict of each target whose figures are there."""
+    for target in targets(conns):
+        results = report["modes"].get(target.mode, {}).get("results", {})
+        ours = results.get(target.name, {}).get("krdma")
+        theirs = results.get(target.of or target.name, {}).get(target.peer)
+        if ours and theirs:
+            ratio = paired(ours, theirs)
+            yield {"mode": target.mode, "name": target.name, "of": target.of or target.name,
+                   "peer": target.peer, "what": target.what, "krdma": ours["figure"],
+                   "theirs": theirs["figure"], "ratio": ratio, "target": target.most,
+                   "met": ratio is not None and round(ratio, 2) <= target.most}
+    for mode, measured in report["modes"].items():
+        name = f"memory.own.{conns}.process.resident"
+        ours = measured["results"].get(name, {}).get("krdma")
+        theirs = measured["results"].get(name, {}).get("verbs")
+        if ours and theirs:
+            beyond = max(0, ours["figure"] - OWN_MEMORY)
+            yield {"mode": mode, "name": name, "of": name, "peer": "verbs",
+                   "what": "beside its own 4096 bytes; nothing but a handle",
+                   "krdma": beyond, "theirs": max(0, theirs["figure"] - OWN_MEMORY),
+                   "ratio": None, "target": HANDLES, "met": beyond <= HANDLES}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table on the terminal."""
+
+PEERS = (("krdma", "verbs"), ("kernel-krdma", "kernel-verbs"))
+
+
+def number(value):
+    """With as many digits as anybody reads."""
+    if value is None:
+        return "-"
+    return f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def verdicts(report, mode):
+    """By name, the text of the last columns."""
+    return {one["name"]: (f"{one['target']:.2f}" if one["ratio"] is not None
+                          else f"{one['target']} B", "yes" if one["met"] else "NO")
+            for one in report["targets"] if one["mode"] == mode and one["of"] == one["name"]}
+
+
+def rows(report, mode):
+    """A row for each name that both sides have."""
+    said = verdicts(report, mode)
+    for name, peers in report["modes"][mode]["results"].items():
+        for ours, theirs in PEERS:
+            if ours not in peers or theirs not in peers:
+                continue
+            one, other = peers[ours], peers[theirs]
+            label = name if ours == "krdma" else "in the kernel: " + name
+            yield (label, number(one["figure"]), number(one.get("p99")),
+                   number(other["figure"]), number(other.get("p99")),
+                   number(peers.get("ratio")), *said.get(name, ("", "")))
+
+
+def alone(report, mode):
+    """What only one of the cross-checks has, beside verbs where it has the same."""
+    for name, peers in report["modes"][mode]["results"].items():
+        for peer, result in peers.items():
+            if peer in ("perftest", "rping"):
+                beside = peers.get("verbs")
+                yield (f"{peer}: {name}", number(result["figure"]),
+                       number(beside["figure"]) if beside else "-",
+                       number(result["figure"] / beside["figure"]) if beside else "-")
+
+
+def detail(name):
+    """Items of memory are for the report."""
+    return name.startswith("grown.") or (
+        name.startswith("memory.") and not name.endswith((".kernel", ".process.resident")))
+
+
+def lines(report):
+    """The whole table."""
+    for mode, measured in report["modes"].items():
+        yield ""
+        yield (f"krdma and its peers on Linux {report['kernel']}, {mode} "
+               f"({measured['figure']} of a round, median of {report['rounds']}; "
+               f"in {measured['unit']}, memory in bytes)")
+        form = "{:<42} {:>12} {:>12} {:>12} {:>12} {:>7} {:>7} {:>4}"
+        yield form.format("", "krdma", "p99", "peer", "p99", "ratio", "target", "met")
+        for row in rows(report, mode):
+            if not detail(row[0]):
+                yield form.format(*row)
+        checks = list(alone(report, mode))
+        if checks:
+            yield ""
+            yield "{:<42} {:>12} {:>12} {:>12}".format("cross-check", "figure", "verbs",
+                                                        "of verbs")
+        for row in checks:
+            yield "{:<42} {:>12} {:>12} {:>12}".format(*row)
+    yield ""
+    yield "targets"
+    for one in report["targets"]:
+        ratio = (f"{one['ratio']:.2f} of {one['peer']}" if one["ratio"] is not None
+                 else f"{number(one['krdma'])} bytes")
+        what = f" ({one['what']})" if one["what"] else ""
+        yield (f"  {'met   ' if one['met'] else 'MISSED'} {one['mode']:<12} {one['name']}{what}: "
+               f"{ratio}, at most {one['target']:g}")
+    met = sum(one["met"] for one in report["targets"])
+    yield f"{met} of {len(report['targets'])} targets are met"
