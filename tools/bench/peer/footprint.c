@@ -99,6 +99,12 @@ static void add_process(struct footprint *footprint)
 	add(footprint, "process", "resident", (double)resident * PAGE);
 }
 
+void footprint_sums(struct footprint *footprint)
+{
+	memset(footprint, 0, sizeof(*footprint));
+	add_sums(footprint);
+}
+
 void footprint_take(struct footprint *footprint)
 {
 	memset(footprint, 0, sizeof(*footprint));

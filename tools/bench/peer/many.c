@@ -10,8 +10,6 @@
 
 /* So many are begun before the first is waited for. */
 #define AT_ONCE		64
-/* So often the kernel's memory is looked at meanwhile. */
-#define GROWTH		(2 * AT_ONCE)
 /* What was begun elsewhere, such as memory that is freed later, has time to end. */
 #define SETTLE_US	300000
 
@@ -95,7 +93,7 @@ static void print_growth(const struct footprint *before, const char *kind, unsig
 	static struct footprint now;
 	char name[64];
 
-	footprint_take(&now);
+	footprint_sums(&now);
 	snprintf(name, sizeof(name), "grown.%s.%u", kind, conns);
 	value_print(name, footprint_kernel(&now) - footprint_kernel(before));
 }
@@ -118,8 +116,7 @@ static void many(const struct work *work, enum peer_kind kind)
 		began = peer_now();
 		peer_connect(conns, at, chunk(&plan, at));
 		took += peer_now() - began;
-		if ((at + AT_ONCE) % GROWTH == 0)
-			print_growth(&before, kind_names[kind], at + AT_ONCE);
+		print_growth(&before, kind_names[kind], at + chunk(&plan, at));
 	}
 	snprintf(name, sizeof(name), "open.%s.%u", kind_names[kind], plan.count);
 	value_print(name, (double)took / plan.count);

@@ -173,6 +173,8 @@ struct footprint {
 	} items[FOOTPRINT_ITEMS];
 };
 
+/* All of it, or no more than what footprint_kernel() wants. */
+void footprint_sums(struct footprint *footprint);
 void footprint_take(struct footprint *footprint);
 /* What the kernel has of it: its objects, what it maps, and its tables. */
 double footprint_kernel(const struct footprint *footprint);
