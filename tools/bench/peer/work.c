@@ -120,8 +120,8 @@ static double stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
 	unsigned int batches = depth / batch_count, rounds = total / batch_count, i;
 	uint64_t began, before, after;
 
-	if (rounds < 2 * batches)
-		rounds = 2 * batches;
+	if (rounds < batches)
+		rounds = batches;
 	for (i = 0; i + 1 < batches; i++)
 		peer_run(conns, &batch);
 	/* From here on each that is asked for is one that has ended. */
@@ -191,8 +191,8 @@ void work_bandwidth(const struct work *work)
 		if (work->quick && !sizes[i].quick)
 			continue;
 		total = work->count / (1 + sizes[i].length / 8192);
-		if (total < 2 * STREAM_DEPTH)
-			total = 2 * STREAM_DEPTH;
+		if (total < STREAM_DEPTH)
+			total = STREAM_DEPTH;
 		for (op = PEER_WRITE; op <= PEER_READ; op++)
 			measure_stream(conns, op, sizes[i].length, STREAM_DEPTH, 4, total);
 	}
