@@ -194,6 +194,18 @@ static int krdma_qp_map_scratch(struct krdma_qp *qp)
 	return 0;
 }
 
+/*
+ * The connection manager refuses a queue pair for a connection that its peer has just given
+ * up in the same way as the device does one beyond its limits.  But it does not come back.
+ */
+static bool krdma_qp_is_too_late(const struct krdma_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
+	int mask;
+
+	return rdma_init_qp_attr(qp->cm_id, &attr, &mask) == -EINVAL;
+}
+
 static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
 	struct ib_qp_init_attr attr = {
@@ -219,8 +231,10 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	if (ret)
 		return ret;
 	ret = rdma_create_qp(qp->cm_id, qp->domain->pd, &attr);
+	if (ret == -EINVAL)
+		return krdma_qp_is_too_late(qp) ? -ENOTCONN : ret;
 	if (ret)
-		return ret == -EINVAL ? ret : krdma_provider_error(ret);
+		return krdma_provider_error(ret);
 
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;

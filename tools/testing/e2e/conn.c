@@ -549,6 +549,47 @@ TEST_F(conn, of_racing_accepts_one_wins)
 	}
 }
 
+static void *close_soon(void *argument)
+{
+	struct racer *racer = argument;
+
+	pthread_barrier_wait(racer->barrier);
+	usleep(racer->ret);
+	end_close(racer->end);
+	return NULL;
+}
+
+/* It is not the limits of the device that are in the way then. */
+TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
+{
+	struct racer racer = { .end = &self->pair.a };
+	pthread_barrier_t barrier;
+	unsigned int late = 0;
+	pthread_t thread;
+	int ret;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	racer.barrier = &barrier;
+	for (unsigned int round = 0; round < rounds(200, 20); round++) {
+		ASSERT_EQ(0, pair_resolve(&self->pair));
+		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
+		racer.ret = round % 40 * 50;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, close_soon, &racer));
+		pthread_barrier_wait(&barrier);
+		usleep(500);
+		ret = end_prepare(&self->pair.b, NULL);
+		pthread_join(thread, NULL);
+		late += !!ret;
+		EXPECT_TRUE(!ret || ret == -ENOTCONN) {
+			TH_LOG("prepare answered %d", ret);
+		}
+		EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+		EXPECT_EQ(-ECONNRESET, conn_wait(self->pair.b.conn, 0, NULL));
+		end_close(&self->pair.b);
+	}
+	printf("# too late %u times\n", late);
+}
+
 TEST_F(conn, an_abort_is_at_once)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
