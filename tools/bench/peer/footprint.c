@@ -34,6 +34,12 @@ static void add(struct footprint *footprint, const char *kind, const char *name,
 	footprint->count++;
 }
 
+static void add_slab(struct footprint *footprint, const char *name, double bytes)
+{
+	add(footprint, "slab", name, bytes);
+	add(footprint, "sum", "Caches", bytes);
+}
+
 /* "name active objects size per-slab pages : ... : slabdata active slabs shared" */
 static void add_slabs(struct footprint *footprint)
 {
@@ -45,12 +51,16 @@ static void add_slabs(struct footprint *footprint)
 		data = strstr(line, "slabdata");
 		if (data && sscanf(data, "slabdata %*u %lu", &slabs) == 1 &&
 		    sscanf(line, "%127s %*u %*u %*u %*u %lu", name, &pages) == 2)
-			add(footprint, "slab", name, (double)slabs * (double)pages * PAGE);
+			add_slab(footprint, name, (double)slabs * (double)pages * PAGE);
 	}
 	fclose(file);
 }
 
-/* "0x...-0x... bytes caller+0x.../0x... ... vmalloc": the page behind it that guards is none. */
+/*
+ * "0x...-0x... bytes caller+0x.../0x... pages=N vmalloc ...", or "... vmap ..." where the
+ * pages are the caller's own, which no sum of the kernel's has: those of krdma's rings.  The
+ * page behind it that guards is none.
+ */
 static void add_mapped(struct footprint *footprint)
 {
 	FILE *file = peer_proc("/proc/vmallocinfo");
@@ -58,11 +68,15 @@ static void add_mapped(struct footprint *footprint)
 	unsigned long bytes;
 
 	while (fgets(line, sizeof(line), file)) {
-		if (!strstr(line, " pages=") ||
+		bool own = strstr(line, " vmap");
+
+		if ((!own && !strstr(line, " pages=")) ||
 		    sscanf(line, "%*s %lu %127s", &bytes, caller) != 2)
 			continue;
 		caller[strcspn(caller, "+")] = '\0';
-		add(footprint, "vmalloc", caller, (double)bytes - PAGE);
+		add(footprint, own ? "vmap" : "vmalloc", caller, (double)bytes - PAGE);
+		if (own)
+			add(footprint, "sum", "Mapped", (double)bytes - PAGE);
 	}
 	fclose(file);
 }
@@ -99,9 +113,18 @@ static void add_process(struct footprint *footprint)
 	add(footprint, "process", "resident", (double)resident * PAGE);
 }
 
+static double bytes_of(const struct footprint *footprint, const char *name)
+{
+	for (unsigned int i = 0; i < footprint->count; i++)
+		if (!strcmp(footprint->items[i].name, name))
+			return footprint->items[i].bytes;
+	return 0;
+}
+
 void footprint_sums(struct footprint *footprint)
 {
 	memset(footprint, 0, sizeof(*footprint));
+	add_mapped(footprint);
 	add_sums(footprint);
 }
 
@@ -112,20 +135,16 @@ void footprint_take(struct footprint *footprint)
 	add_slabs(footprint);
 	add_mapped(footprint);
 	add_sums(footprint);
-}
-
-static double bytes_of(const struct footprint *footprint, const char *name)
-{
-	for (unsigned int i = 0; i < footprint->count; i++)
-		if (!strcmp(footprint->items[i].name, name))
-			return footprint->items[i].bytes;
-	return 0;
+	/* Objects that no cache has room for are counted, but not listed. */
+	add(footprint, "slab", "larger", bytes_of(footprint, "sum.Slab") -
+	    bytes_of(footprint, "sum.Caches"));
 }
 
 double footprint_kernel(const struct footprint *footprint)
 {
 	static const char *const sums[] = {
-		"sum.Slab", "sum.VmallocUsed", "sum.Percpu", "sum.PageTables", "sum.KernelStack",
+		"sum.Slab", "sum.VmallocUsed", "sum.Mapped", "sum.Percpu", "sum.PageTables",
+		"sum.KernelStack",
 	};
 	double bytes = 0;
 

@@ -15,6 +15,8 @@
 #define PAUSE_US	1000
 /* Operations under way where much is moved. */
 #define STREAM_DEPTH	16
+/* As often each place of the depth is used at least. */
+#define STREAM_LEAST	4
 /* What takes longer than that is left out where there is little time. */
 #define QUICK_DIVISOR	100
 
@@ -111,52 +113,43 @@ void work_echo(const struct work *work)
 	end_one(conns);
 }
 
-/* As many as @depth under way, asked for in batches of which the last one tells. */
+/*
+ * As many as @depth under way, asked for in batches of which the last one tells.  From the
+ * first that is asked for until the last has ended; nanoseconds of one.
+ */
 static double stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
-		     unsigned int depth, unsigned int batch_count, unsigned int total,
+		     unsigned int depth, unsigned int batch_count, unsigned int batches,
 		     struct series *series)
 {
 	struct peer_batch batch = { .op = op, .length = length, .count = batch_count };
-	unsigned int batches = depth / batch_count, rounds = total / batch_count, i;
-	uint64_t began, before, after;
+	unsigned int ahead = depth / batch_count, i;
+	uint64_t began = peer_now(), before = began, after;
 
-	if (rounds < batches)
-		rounds = batches;
-	for (i = 0; i + 1 < batches; i++)
+	for (i = 1; i <= batches; i++) {
+		batch.wait = i < ahead ? 0 : i < batches ? 1 : ahead;
 		peer_run(conns, &batch);
-	/* From here on each that is asked for is one that has ended. */
-	batch.wait = 1;
-	peer_run(conns, &batch);
-	began = peer_now();
-	before = began;
-	for (i = 0; i < rounds; i++) {
-		peer_run(conns, &batch);
-		if (series) {
-			after = peer_now();
+		after = peer_now();
+		if (batch.wait == 1 && series)
 			series_add(series, (after - before) / batch_count);
-			before = after;
-		}
+		before = after;
 	}
-	began = peer_now() - began;
-	/* None is left under way. */
-	if (batches > 1) {
-		batch.wait = batches;
-		peer_run(conns, &batch);
-	}
-	return (double)began / ((double)rounds * batch_count);
+	return (double)(before - began) / ((double)batches * batch_count);
 }
 
 static void measure_stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
 			   unsigned int depth, unsigned int batch, unsigned int total)
 {
+	unsigned int ahead = depth / batch, batches = total / batch;
 	struct series series;
 	char name[64];
 	double mean;
 
-	stream(conns, op, length, depth, batch, total / 10, NULL);
-	mean = stream(conns, op, length, depth, batch, total, NULL);
-	series_begin(&series, total / batch + 2 * depth);
-	stream(conns, op, length, depth, batch, total, &series);
+	/* All of it is under way for some time at least. */
+	if (batches < STREAM_LEAST * ahead)
+		batches = STREAM_LEAST * ahead;
+	stream(conns, op, length, depth, batch, ahead + 1, NULL);
+	series_begin(&series, batches);
+	mean = stream(conns, op, length, depth, batch, batches, &series);
 	snprintf(name, sizeof(name), "%s.%u.depth=%u.batch=%u", op_names[op], length, depth,
 		 batch);
 	series_end(&series, name, mean);
@@ -190,9 +183,7 @@ void work_bandwidth(const struct work *work)
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		if (work->quick && !sizes[i].quick)
 			continue;
-		total = work->count / (1 + sizes[i].length / 8192);
-		if (total < STREAM_DEPTH)
-			total = STREAM_DEPTH;
+		total = work->count / (1 + sizes[i].length / 16384);
 		for (op = PEER_WRITE; op <= PEER_READ; op++)
 			measure_stream(conns, op, sizes[i].length, STREAM_DEPTH, 4, total);
 	}
