@@ -54,7 +54,7 @@ def lines(report):
     for mode, measured in report["modes"].items():
         yield ""
         yield (f"krdma and its peers on Linux {report['kernel']}, {mode} "
-               f"({measured['figure']} of a round, median of {report['rounds']}; "
+               f"({measured['figure']} of a round, median of {report['rounds']} rounds; "
                f"in {measured['unit']}, memory in bytes)")
         form = "{:<42} {:>12} {:>12} {:>12} {:>12} {:>7} {:>7} {:>4}"
         yield form.format("", "krdma", "p99", "peer", "p99", "ratio", "target", "met")
