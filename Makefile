@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check bench fuzz pcap
+.PHONY: all module tools static clean help vm demo check bench fuzz pcap soak
 all: module
 
 include tools/lib/lib.mk
@@ -135,6 +135,9 @@ bench:
 fuzz:
 	@$(ALONE) tools/testing/fuzz $(TIME)
 
+soak:
+	@$(ALONE) tools/testing/soak $(TIME)
+
 pcap:
 	@$(ALONE) tools/pcap
 
@@ -149,6 +152,7 @@ KRDMA_NO_INSTALL=1 only name it)
   make check              run every test                    [CHECK='OPTION...']
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
+  make soak               storms: everything goes wrong, for  [TIME=SECONDS]
   make pcap               what krdma says on the wire, as   [build/pcap/krdma.pcap]
                           packets for Wireshark
   make vm                 a shell beside the loaded module  [VM='OPTION...']

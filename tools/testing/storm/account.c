@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an end has asked for, and what has become of it: every operation that was accepted
+ * completes, once, and within the limit; every call ends within it, too.
+ */
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "traffic.h"
+
+static const char *const call_names[CALL_COUNT] = {
+	[CALL_RESOLVE] = "resolve",
+	[CALL_PREPARE] = "prepare",
+	[CALL_CONNECT] = "connect",
+	[CALL_ACCEPT] = "accept",
+	[CALL_POST] = "post",
+	[CALL_TAKE] = "take",
+	[CALL_OPERATION] = "operation",
+	[CALL_DISCONNECT] = "disconnect",
+	[CALL_END] = "end",
+	[CALL_CLOSE] = "close",
+	[CALL_REGISTER] = "register",
+	[CALL_RELEASE] = "release",
+};
+
+const char *call_name(int call)
+{
+	return call >= 0 && call < CALL_COUNT ? call_names[call] : "nothing";
+}
+
+uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+unsigned int roll(struct end *end, unsigned int below)
+{
+	return rand_r(&end->random) % below;
+}
+
+/* It cannot be gone on with: what else would be found would follow from it. */
+void fail(struct end *end, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	printf("violation: %s %u: %s\n", end->role, end->number, text);
+	print_tally(end->traffic, end->role);
+	fflush(stdout);
+	_exit(3);
+}
+
+static void longest(struct traffic *traffic, enum call call, uint64_t ms)
+{
+	atomic_uint_least64_t *most = &traffic->tally.longest[call];
+	uint_least64_t old = *most;
+
+	while (ms > old && !atomic_compare_exchange_weak(most, &old, ms))
+		;
+}
+
+void begin(struct end *end, enum call call)
+{
+	end->since = now_ms();
+	end->doing = call;
+}
+
+void done(struct end *end)
+{
+	longest(end->traffic, end->doing, now_ms() - end->since);
+	end->doing = -1;
+}
+
+/*
+ * What may be said while devices, interfaces and peers come and go.  Anything else is
+ * said of what this program does, and it does nothing wrong.
+ */
+bool expected(struct end *end, const char *what, int err)
+{
+	switch (-err) {
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case ECONNABORTED:
+	case ENOTCONN:
+	case ENODEV:
+	case ETIMEDOUT:
+	case EIO:
+		return true;
+	case ENOMEM:
+	case EPERM:
+	case EMFILE:
+	case ENFILE:
+	case EDQUOT:
+		if (!end->traffic->short_of)
+			break;
+		end->traffic->tally.short_of++;
+		return true;
+	}
+	fail(end, "%s: %s", what, krdma_error_name(err));
+}
+
+/* Neither data nor lengths nor keys are ever wrong here. */
+static bool status_expected(uint8_t status)
+{
+	switch (status) {
+	case KRDMA_STATUS_FLUSHED:
+	case KRDMA_STATUS_RETRY_EXCEEDED:
+	/* The peer's memory ends with its process, a moment before its connections. */
+	case KRDMA_STATUS_REMOTE_ACCESS:
+	case KRDMA_STATUS_REMOTE_OPERATION:
+	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
+	/* What a device says whose packet could not be sent. */
+	case KRDMA_STATUS_LOCAL_OPERATION:
+	case KRDMA_STATUS_OTHER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct slot *slot_free(struct end *end)
+{
+	for (unsigned int i = 0; i < SLOTS; i++)
+		if (!end->slots[i].accepted)
+			return &end->slots[i];
+	fail(end, "more operations than this program has made");
+}
+
+/*
+ * Ask for operations, with a tag for each.  The cookies tell all that ever were apart.
+ * Returns 0, or why not all of them were accepted.
+ */
+int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, size_t count)
+{
+	struct slot *slots[SLOTS];
+	size_t accepted = 0;
+	uint64_t now;
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		slots[i] = slot_free(end);
+		slots[i]->accepted = true;
+		slots[i]->cookie = ++end->serial * SLOTS + (slots[i] - end->slots);
+		slots[i]->tag = tags[i];
+		slots[i]->opcode = entries[i].opcode;
+		entries[i].cookie = slots[i]->cookie;
+	}
+	begin(end, CALL_POST);
+	err = krdma_queue_post(end->queue, entries, count, &accepted);
+	done(end);
+	now = now_ms();
+	if (accepted > count || (!err && accepted != count))
+		fail(end, "%zu of %zu operations accepted, and %s", accepted, count,
+		     krdma_error_name(err));
+	for (size_t i = 0; i < count; i++) {
+		slots[i]->since = now;
+		if (i >= accepted) {
+			slots[i]->accepted = false;
+			continue;
+		}
+		end->under_way++;
+		end->traffic->tally.accepted++;
+		if (entries[i].opcode == KRDMA_OP_RECEIVE)
+			end->receives++;
+		else
+			end->sends++;
+	}
+	if (err)
+		expected(end, "post", err);
+	return err;
+}
+
+static void settle(struct end *end, const struct krdma_cqe *cqe)
+{
+	struct slot *slot = &end->slots[cqe->cookie % SLOTS];
+
+	if (!slot->accepted || slot->cookie != cqe->cookie)
+		fail(end, "%s %#llx completes (%s), which was %s",
+		     krdma_opcode_name(cqe->opcode), (unsigned long long)cqe->cookie,
+		     krdma_status_name(cqe->status),
+		     cqe->cookie / SLOTS > end->serial ? "never asked for" : "complete");
+	if (cqe->opcode != slot->opcode)
+		fail(end, "%s completes as %s", krdma_opcode_name(slot->opcode),
+		     krdma_opcode_name(cqe->opcode));
+	slot->accepted = false;
+	end->under_way--;
+	end->traffic->tally.completed++;
+	if (slot->opcode != KRDMA_OP_RECEIVE)
+		longest(end->traffic, CALL_OPERATION, now_ms() - slot->since);
+	if (cqe->status) {
+		if (!status_expected(cqe->status))
+			fail(end, "%s ends with: %s, vendor's error %#x",
+			     krdma_opcode_name(cqe->opcode), krdma_status_name(cqe->status),
+			     cqe->vendor_error);
+		end->traffic->tally.failed++;
+		end->traffic->tally.statuses[cqe->status]++;
+		if (!end->broken)
+			end->broken = cqe->status;
+		return;
+	}
+	if (end->broken && cqe->opcode != KRDMA_OP_RECEIVE)
+		fail(end, "%s succeeds after one before it has failed: %s",
+		     krdma_opcode_name(cqe->opcode), krdma_status_name(end->broken));
+	end->complete(end, slot->tag, cqe);
+}
+
+/* Operations that take longer than anything may. */
+static void look_for_late(struct end *end)
+{
+	uint64_t now = now_ms();
+
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		struct slot *slot = &end->slots[i];
+
+		if (slot->accepted && slot->opcode != KRDMA_OP_RECEIVE &&
+		    now > slot->since + end->traffic->limit_ms)
+			fail(end, "%s has not ended in %llu ms", krdma_opcode_name(slot->opcode),
+			     (unsigned long long)(now - slot->since));
+	}
+}
+
+/* What has completed, waiting for it; 0 if something has. */
+int end_take(struct end *end, unsigned int ms)
+{
+	struct krdma_cqe cqes[16];
+	size_t taken = 0;
+	int err;
+
+	begin(end, CALL_TAKE);
+	err = krdma_queue_wait(end->queue, cqes, 16, 1, krdma_deadline(ms), &taken);
+	done(end);
+	if (err) {
+		look_for_late(end);
+		/* The session's memory is the caller's to have, not the device's. */
+		if (err != -ETIMEDOUT)
+			expected(end, "wait for completions", err);
+		return err;
+	}
+	for (size_t i = 0; i < taken; i++)
+		settle(end, &cqes[i]);
+	return 0;
+}
+
+static void await_end(struct end *end)
+{
+	int err;
+
+	begin(end, CALL_END);
+	err = krdma_conn_await_closed(end->conn, krdma_deadline(end->traffic->limit_ms));
+	done(end);
+	if (err)
+		fail(end, "the connection does not end: %s", krdma_error_name(err));
+	while (end->under_way) {
+		err = end_take(end, end->traffic->limit_ms);
+		if (err)
+			fail(end, "the connection has ended, and %u operations have not: %s",
+			     end->under_way, krdma_error_name(err));
+	}
+}
+
+static void compare_counts(struct end *end)
+{
+	struct krdma_conn_query query;
+	struct krdma_cqe cqe;
+	size_t taken;
+	int err;
+
+	err = krdma_conn_get(end->conn, &query, sizeof(query));
+	if (err)
+		fail(end, "a connection that has ended cannot be asked: %s",
+		     krdma_error_name(err));
+	if (query.sends_posted != end->sends || query.sends_completed != end->sends ||
+	    query.receives_posted != end->receives || query.receives_completed != end->receives)
+		fail(end, "of %llu and %llu, krdma has counted %llu and %llu, ended: %llu and %llu",
+		     (unsigned long long)end->sends, (unsigned long long)end->receives,
+		     (unsigned long long)query.sends_posted,
+		     (unsigned long long)query.receives_posted,
+		     (unsigned long long)query.sends_completed,
+		     (unsigned long long)query.receives_completed);
+	if (!krdma_queue_take(end->queue, &cqe, 1, &taken))
+		fail(end, "one completion too many: %s", krdma_opcode_name(cqe.opcode));
+}
+
+static void release(struct end *end, struct krdma_memory **memory)
+{
+	int err;
+
+	begin(end, CALL_RELEASE);
+	err = krdma_memory_release(*memory, 0);
+	done(end);
+	if (err)
+		fail(end, "memory that nothing uses is not released: %s",
+		     krdma_error_name(err));
+	*memory = NULL;
+}
+
+/*
+ * The end of an end: @abort it, or say goodbye, or neither if it has @ended by itself.
+ * Then nothing may be missing.
+ */
+void end_finish(struct end *end, bool abort, bool ended)
+{
+	int err;
+
+	if (end->prepared && end->queue) {
+		if (!ended) {
+			begin(end, CALL_DISCONNECT);
+			err = krdma_conn_disconnect(end->conn, abort ? KRDMA_DISCONNECT_ABORT : 0);
+			done(end);
+			if (err && err != -EALREADY)
+				expected(end, "disconnect", err);
+		}
+		await_end(end);
+		compare_counts(end);
+	}
+	begin(end, CALL_CLOSE);
+	krdma_conn_close(end->conn);
+	krdma_queue_close(end->queue);
+	done(end);
+	end->conn = NULL;
+	end->queue = NULL;
+	end->prepared = false;
+	release(end, &end->memory);
+	release(end, &end->bulk);
+}
+
+void print_tally(const struct traffic *traffic, const char *role)
+{
+	const struct tally *tally = &traffic->tally;
+
+	printf("%ss: %llu connections, %llu refused, %llu lost; ", role,
+	       (unsigned long long)tally->connected, (unsigned long long)tally->refused,
+	       (unsigned long long)tally->lost);
+	printf("%llu rounds, %llu messages, %llu bytes; ", (unsigned long long)tally->rounds,
+	       (unsigned long long)tally->messages, (unsigned long long)tally->bytes);
+	printf("%llu operations, %llu complete, %llu failed; %llu shortages\n",
+	       (unsigned long long)tally->accepted, (unsigned long long)tally->completed,
+	       (unsigned long long)tally->failed, (unsigned long long)tally->short_of);
+	for (int status = 1; status <= KRDMA_STATUS_OTHER; status++)
+		if (tally->statuses[status])
+			printf("%ss: %llu x %s\n", role,
+			       (unsigned long long)tally->statuses[status],
+			       krdma_status_name(status));
+	printf("%ss: the longest, in ms:", role);
+	for (int call = 0; call < CALL_COUNT; call++)
+		printf(" %s %llu", call_name(call), (unsigned long long)tally->longest[call]);
+	printf("\n");
+}

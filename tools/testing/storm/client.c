@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A client: rounds of messages, a write that is read again, and a count in the server's
+ * memory, until the connection is lost or given up; and then anew.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "traffic.h"
+
+enum tag {
+	TAG_MESSAGE,
+	TAG_RECEIVE,
+	TAG_WRITE,
+	TAG_READ,
+	TAG_ADD,
+	TAG_PROBE,
+};
+
+#define TAG(kind, slot)	((kind) << 8 | (slot))
+
+/* Where things are in the memory of a client. */
+#define AT_SEND		0
+#define AT_RECEIVE	(MESSAGES * MESSAGE_MAX)
+#define AT_WRITE	(2 * MESSAGES * MESSAGE_MAX)
+#define AT_READ		(AT_WRITE + BULK_SIZE)
+#define AT_ADD		(AT_READ + BULK_SIZE)
+#define AT_PROBE	(AT_ADD + 8)
+#define CLIENT_SIZE	(AT_PROBE + 8)
+
+/* What no count is. */
+#define UNTOUCHED	UINT64_MAX
+
+struct client {
+	struct end *end;
+	struct krdma_remote remote;
+	uint64_t id;
+	uint64_t sent;
+	uint64_t answered;
+	uint64_t adds;
+	/* Of this round: what is not complete. */
+	unsigned int waiting;
+	bool probing;
+	/* Where this round writes. */
+	uint32_t offset;
+	uint32_t length;
+	/* What must be in the server's memory. */
+	unsigned char mirror[BULK_SIZE];
+};
+
+/* By its end; each thread has one. */
+static __thread struct client *self;
+
+static unsigned char *memory_at(size_t offset)
+{
+	return (unsigned char *)krdma_memory_data(self->end->memory) + offset;
+}
+
+static int post_receive(struct end *end, unsigned int slot)
+{
+	struct krdma_sqe entry = krdma_entry_receive(end->conn, 0, end->memory,
+						     AT_RECEIVE + slot * MESSAGE_MAX, MESSAGE_MAX);
+	uint32_t tag = TAG(TAG_RECEIVE, slot);
+
+	return end_post(end, &entry, &tag, 1);
+}
+
+static void received(struct end *end, unsigned int slot, uint32_t length)
+{
+	const struct message *message;
+	const char *wrong;
+
+	message = (void *)memory_at(AT_RECEIVE + slot * MESSAGE_MAX);
+	wrong = message_wrong(message, length, self->id);
+	if (wrong)
+		fail(end, "an answer after %llu: %s", (unsigned long long)self->answered, wrong);
+	if (message->kind == MESSAGE_REPLY) {
+		if (message->sequence != self->answered)
+			fail(end, "answer %llu instead of %llu",
+			     (unsigned long long)message->sequence,
+			     (unsigned long long)self->answered);
+		self->answered++;
+		end->traffic->tally.messages++;
+		end->traffic->tally.bytes += length;
+	} else if (message->kind != MESSAGE_PROBE) {
+		fail(end, "an answer of kind %u", message->kind);
+	}
+	post_receive(end, slot);
+}
+
+static void compare_read(struct end *end)
+{
+	const unsigned char *is = memory_at(AT_READ + self->offset);
+	const unsigned char *wanted = memory_at(AT_WRITE + self->offset);
+
+	for (uint32_t i = 0; i < self->length; i++)
+		if (is[i] != wanted[i])
+			fail(end, "byte %u of %u read is %#x, and was written as %#x", i,
+			     self->length, is[i], wanted[i]);
+	memcpy(self->mirror + self->offset, wanted, self->length);
+	end->traffic->tally.bytes += 2 * self->length;
+}
+
+static void complete(struct end *end, uint32_t tag, const struct krdma_cqe *cqe)
+{
+	uint64_t count;
+
+	switch (tag >> 8) {
+	case TAG_RECEIVE:
+		received(end, tag & 0xff, cqe->length);
+		return;
+	case TAG_PROBE:
+		self->probing = false;
+		return;
+	case TAG_READ:
+		compare_read(end);
+		break;
+	case TAG_ADD:
+		memcpy(&count, memory_at(AT_ADD), sizeof(count));
+		if (count == UNTOUCHED)
+			fail(end, "the count that was before %llu did not come",
+			     (unsigned long long)self->adds);
+		if (count != self->adds)
+			fail(end, "%llu was counted instead of %llu",
+			     (unsigned long long)count, (unsigned long long)self->adds);
+		self->adds++;
+		break;
+	}
+	self->waiting--;
+}
+
+/* Is anybody there who answers a device, if nobody answers messages? */
+static int probe(struct end *end)
+{
+	struct krdma_sqe entry = krdma_entry_read(end->conn, 0, end->memory, AT_PROBE, 8,
+						  &self->remote, BULK_SIZE);
+	uint32_t tag = TAG(TAG_PROBE, 0);
+
+	if (self->probing)
+		return 0;
+	self->probing = true;
+	return end_post(end, &entry, &tag, 1);
+}
+
+/* Until the round is complete and answered. */
+static int await_round(struct end *end)
+{
+	uint64_t begun = now_ms();
+	int err;
+
+	while (self->waiting || self->answered < self->sent) {
+		err = end_take(end, SILENCE_MS);
+		if (err == -ETIMEDOUT)
+			err = probe(end);
+		if (err)
+			return err;
+		if (end->broken)
+			return -EIO;
+		if (now_ms() - begun > 2 * end->traffic->limit_ms)
+			fail(end, "message %llu is not answered, by a peer that is there",
+			     (unsigned long long)self->answered);
+	}
+	return 0;
+}
+
+static struct message *next_message(uint32_t kind, uint32_t length)
+{
+	struct message *message;
+
+	message = (void *)memory_at(AT_SEND + self->sent % MESSAGES * MESSAGE_MAX);
+	message_make(message, kind, self->id, self->sent, length);
+	return message;
+}
+
+static struct krdma_sqe send_entry(struct end *end, const struct message *message)
+{
+	return krdma_entry_send(end->conn, 0, end->memory, self->sent++ % MESSAGES * MESSAGE_MAX,
+				sizeof(*message) + message->length);
+}
+
+static int round_trip(struct end *end)
+{
+	unsigned int messages = 1 + roll(end, ROUND_MESSAGES), count = 0;
+	const uint64_t untouched = UNTOUCHED;
+	struct krdma_sqe entries[ROUND_MESSAGES + 3];
+	uint32_t tags[ROUND_MESSAGES + 3];
+	struct message *message;
+	int err;
+
+	while (count < messages) {
+		message = next_message(MESSAGE_DATA,
+				       roll(end, MESSAGE_MAX - sizeof(*message)));
+		message_seal(message);
+		entries[count] = send_entry(end, message);
+		tags[count++] = TAG(TAG_MESSAGE, 0);
+	}
+	self->offset = roll(end, BULK_SIZE);
+	self->length = 1 + roll(end, BULK_SIZE - self->offset);
+	fill(memory_at(AT_WRITE + self->offset), self->length, self->id ^ end->serial);
+	entries[count] = krdma_entry_write(end->conn, 0, end->memory, AT_WRITE + self->offset,
+					   self->length, &self->remote, self->offset);
+	tags[count++] = TAG(TAG_WRITE, 0);
+	entries[count] = krdma_entry_read(end->conn, 0, end->memory, AT_READ + self->offset,
+					  self->length, &self->remote, self->offset);
+	tags[count++] = TAG(TAG_READ, 0);
+	memcpy(memory_at(AT_ADD), &untouched, sizeof(untouched));
+	entries[count] = krdma_entry_fetch_add(end->conn, 0, end->memory, AT_ADD, &self->remote,
+					       BULK_SIZE, 1);
+	tags[count++] = TAG(TAG_ADD, 0);
+	self->waiting = count;
+	err = end_post(end, entries, tags, count);
+	if (!err)
+		err = await_round(end);
+	if (!err)
+		end->traffic->tally.rounds++;
+	return err;
+}
+
+/* What the server must have in its memory by now; it compares. */
+static int goodbye(struct end *end)
+{
+	struct message *message = next_message(MESSAGE_BYE, 0);
+	uint32_t tag = TAG(TAG_MESSAGE, 0);
+	struct krdma_sqe entry;
+	int err;
+
+	message->adds = self->adds;
+	message->bulk = checksum(self->mirror, BULK_SIZE);
+	message_seal(message);
+	entry = send_entry(end, message);
+	self->waiting = 1;
+	err = end_post(end, &entry, &tag, 1);
+	return err ? err : await_round(end);
+}
+
+static void set_address(const struct traffic *traffic, struct sockaddr_storage *address)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+	struct sockaddr_in *in = (struct sockaddr_in *)address;
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, traffic->address, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(traffic->port);
+	} else if (inet_pton(AF_INET6, traffic->address, &in6->sin6_addr) == 1) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(traffic->port);
+	} else {
+		fprintf(stderr, "%s is no address\n", traffic->address);
+		exit(2);
+	}
+}
+
+/*
+ * An answer may take a second, so that none is sent again only because the machine is slow:
+ * to a message that comes twice rxe answers with all that it has done, and its other end then
+ * takes a read or an atomic for done whose own answer is lost or still on its way.
+ */
+static int find_way(struct end *end)
+{
+	const struct krdma_conn_resolve options = { .size = sizeof(options), .ack_timeout = 18 };
+	struct sockaddr_storage address;
+	int err;
+
+	set_address(end->traffic, &address);
+	err = krdma_conn_create(end->traffic->session, &end->conn);
+	if (err)
+		return err;
+	begin(end, CALL_RESOLVE);
+	err = krdma_conn_resolve(end->conn, (struct sockaddr *)&address, &options);
+	if (!err)
+		err = krdma_conn_wait(end->conn, krdma_deadline(end->traffic->limit_ms), NULL);
+	done(end);
+	return err;
+}
+
+static int prepare(struct end *end)
+{
+	struct krdma_conn_query query;
+	int err;
+
+	err = krdma_conn_get(end->conn, &query, sizeof(query));
+	if (err)
+		return err;
+	begin(end, CALL_REGISTER);
+	err = krdma_memory_create(end->traffic->session, query.device_id, CLIENT_SIZE,
+				  KRDMA_ACCESS_LOCAL_WRITE, &end->memory);
+	done(end);
+	if (err)
+		return err;
+	begin(end, CALL_PREPARE);
+	err = krdma_queue_create(end->traffic->session, NULL, &end->queue);
+	if (!err)
+		err = krdma_conn_prepare(end->conn, end->queue, NULL, NULL, NULL);
+	done(end);
+	if (err)
+		return err;
+	end->prepared = true;
+	for (unsigned int slot = 0; !err && slot < MESSAGES; slot++)
+		err = post_receive(end, slot);
+	return err;
+}
+
+static int reach(struct end *end)
+{
+	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	size_t length = sizeof(descriptor);
+	int err;
+
+	memset(self->mirror, 0, BULK_SIZE);
+	self->sent = 0;
+	self->answered = 0;
+	self->adds = 0;
+	self->probing = false;
+	self->id = now_ms() << 24 ^ (uint64_t)getpid() << 8 ^ end->number;
+	err = find_way(end);
+	if (!err)
+		err = prepare(end);
+	if (err)
+		return err;
+	begin(end, CALL_CONNECT);
+	err = krdma_conn_connect(end->conn, NULL, &self->id, sizeof(self->id));
+	if (!err)
+		err = krdma_conn_wait(end->conn, krdma_deadline(CONNECT_MS), NULL);
+	done(end);
+	if (!err)
+		err = krdma_conn_private_data(end->conn, descriptor, &length);
+	if (err)
+		return err;
+	if (krdma_remote_read(descriptor, length, &self->remote))
+		fail(end, "the server's %zu bytes of private data are none of its", length);
+	return 0;
+}
+
+/* Rounds, until there are enough of them; the last one comes after it has become calm. */
+static int talk(struct end *end, bool *served)
+{
+	unsigned int rounds = 1 + roll(end, 300);
+	int err = 0;
+
+	while (!err && rounds--) {
+		bool calm = end->traffic->calm;
+
+		err = round_trip(end);
+		if (!err && calm) {
+			*served = true;
+			break;
+		}
+	}
+	/* Some leave without a word. */
+	if (!err && (*served || roll(end, 4)))
+		err = goodbye(end);
+	return err;
+}
+
+static void may_fail(void)
+{
+	int fd = open("/proc/thread-self/make-it-fail", O_WRONLY);
+
+	if (fd < 0 || write(fd, "1", 1) != 1) {
+		perror("/proc/thread-self/make-it-fail");
+		exit(2);
+	}
+	close(fd);
+}
+
+void *client(void *arg)
+{
+	struct client mine = { .end = arg };
+	struct end *end = arg;
+	uint64_t calm_since = 0;
+	bool served = false, reached;
+	int err;
+
+	if (end->traffic->may_fail)
+		may_fail();
+	self = &mine;
+	end->complete = complete;
+	while (!served) {
+		end->sends = 0;
+		end->receives = 0;
+		end->broken = 0;
+		err = reach(end);
+		reached = !err;
+		if (err) {
+			expected(end, "connect", err);
+			end->traffic->tally.refused++;
+		} else {
+			end->traffic->tally.connected++;
+			err = talk(end, &served);
+			if (err) {
+				expected(end, "talk", err);
+				end->traffic->tally.lost++;
+				served = false;
+			}
+		}
+		/* A failure is the end by itself; a refusal to post is not one yet. */
+		end_finish(end, !reached || roll(end, 2), end->broken);
+		if (end->traffic->calm && !calm_since)
+			calm_since = now_ms();
+		if (!served && calm_since && now_ms() - calm_since > 2 * end->traffic->limit_ms)
+			fail(end, "it is calm, and there is no serving: %s",
+			     krdma_error_name(err));
+		if (err)
+			usleep(1000 * (10 + roll(end, 190)));
+	}
+	end->doing = -1;
+	return NULL;
+}

@@ -1,0 +1,362 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What goes wrong in a storm; see run.sh, which has what they are made of.
+# shellcheck disable=SC2034,SC2154 # they are those of run.sh
+
+# Processes
+
+storm_kill()
+{
+	begin_storm kill
+	clients 3
+	while storming; do
+		doze 50 600
+		someone
+		kill -KILL "$(pid_of "$chosen")"
+		again "$chosen"
+	done
+	holds "processes are killed" calm
+}
+
+# While a process is stopped, its events and completions wait, and its peers for it.
+storm_stop()
+{
+	begin_storm stop
+	clients 2
+	while storming; do
+		doze 50 300
+		someone
+		kill -STOP "$(pid_of "$chosen")"
+		doze 100 1200
+		kill -CONT "$(pid_of "$chosen")"
+	done
+	holds "processes are stopped and go on" calm
+}
+
+# Devices
+
+unplug()
+{
+	rdma link delete rxe0 || problem "rxe0 cannot be deleted"
+	doze 0 300
+	plug
+}
+
+plug()
+{
+	rdma link add rxe0 type rxe netdev "$interface" || problem "rxe0 cannot be added"
+}
+
+storm_unplug()
+{
+	begin_storm unplug
+	clients 2
+	while storming; do
+		doze 100 1200
+		unplug
+	done
+	holds "the device comes and goes" calm
+}
+
+# The device goes first: on 7.2 the module is in use as long as the device is.
+unload_provider()
+{
+	local tries=0
+
+	rdma link delete rxe0 || problem "rxe0 cannot be deleted"
+	until rmmod rdma_rxe 2>/dev/null; do
+		tries=$((tries + 1))
+		if [ $tries -gt 100 ]; then
+			problem "the provider does not unload: $(cat /sys/module/rdma_rxe/refcnt)"
+			return
+		fi
+		usleep 100000
+	done
+}
+
+storm_provider()
+{
+	begin_storm provider
+	clients 2
+	while storming; do
+		doze 100 1200
+		unload_provider
+		doze 0 300
+		modprobe rdma_rxe || problem "the provider does not load"
+		plug
+	done
+	holds "the provider's module comes and goes" calm
+}
+
+# The network.  A message of the connection manager's that cannot be sent, because there is no
+# interface or address, is more than the manager's queue pair of rxe survives, on each of the
+# kernels: from then on nobody can connect over the device, krdma or not.  It has to be made
+# anew, which is then a part of the storm.
+
+storm_link()
+{
+	begin_storm link
+	clients 2
+	while storming; do
+		doze 100 800
+		ip link set "$interface" down
+		doze 0 800
+		# Its addresses of IPv6 go with it.
+		ip link set "$interface" up
+		ip -6 addr add "fd77::${NODE:-1}/64" dev "$interface" 2>/dev/null
+		roll 3
+		[ "$rolled" != 0 ] || unplug
+	done
+	unplug
+	holds "the interface goes down and up" calm
+}
+
+storm_address()
+{
+	begin_storm address
+	clients 2
+	while storming; do
+		doze 100 600
+		ip addr del "10.77.0.${NODE:-1}/24" dev "$interface"
+		doze 0 500
+		ip addr add "10.77.0.${NODE:-1}/24" dev "$interface"
+		doze 0 300
+		ip -6 addr del "fd77::${NODE:-1}/64" dev "$interface"
+		doze 0 500
+		ip -6 addr add "fd77::${NODE:-1}/64" dev "$interface"
+		roll 3
+		[ "$rolled" != 0 ] || unplug
+	done
+	unplug
+	holds "addresses are removed and come back" calm
+}
+
+storm_mtu()
+{
+	local mtu
+
+	begin_storm mtu
+	mtu=$(cat "/sys/class/net/$interface/mtu")
+	clients 2
+	while storming; do
+		doze 20 500
+		roll 5
+		case $rolled in
+		0) ip link set "$interface" mtu 1280 ;;
+		1) ip link set "$interface" mtu 1500 ;;
+		2) ip link set "$interface" mtu 2200 ;;
+		3) ip link set "$interface" mtu 4200 ;;
+		4) ip link set "$interface" mtu 9000 ;;
+		esac
+	done
+	ip link set "$interface" mtu "$mtu"
+	holds "the MTU changes" calm
+}
+
+# The machine
+
+storm_hotplug()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+
+	begin_storm hotplug
+	clients 2
+	while storming; do
+		doze 50 500
+		echo 0 >$online || problem "a processor does not leave"
+		doze 50 500
+		echo 1 >$online || problem "a processor does not come back"
+	done
+	holds "a processor leaves and comes back" calm
+}
+
+storm_clock()
+{
+	local monotonic real
+
+	begin_storm clock
+	monotonic=$(now)
+	real=$(date +%s)
+	clients 2
+	while storming; do
+		doze 20 300
+		roll 200000
+		date -s "@$((1700000000 + rolled * 1000))" >/dev/null ||
+			problem "the clock cannot be set"
+	done
+	date -s "@$((real + $(now) - monotonic))" >/dev/null
+	holds "the clock jumps" calm
+}
+
+# What runs out
+
+storm_descriptors()
+{
+	begin_storm descriptors
+	clients 2
+	# Some of its connections are to be had, and not all of them.
+	start client3 ask -a "$there" -n 12 -f 24 -s "$seed"
+	actors="$actors client3"
+	while storming; do
+		usleep 200000
+	done
+	holds "descriptors run out" calm
+}
+
+storm_memlock()
+{
+	begin_storm memlock
+	clients 2
+	# For one connection of six, by a user to whom the limit applies.
+	start client3 ask -a "$there" -n 6 -l 204800 -u 65534 -s "$seed"
+	actors="$actors client3"
+	while storming; do
+		usleep 200000
+	done
+	holds "memory that may be locked runs out" calm
+}
+
+# fill NAME LEAVE: memory, but for so many MiB of it.
+fill()
+{
+	local available
+
+	available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+	[ "$available" -le "$2" ] ||
+		dd if=/dev/zero of="$work/fill/$1" bs=1M count=$((available - $2)) 2>/dev/null
+}
+
+# Up to where the kernel has to take pages from those who have them, and not farther: it
+# may not have to kill anybody.
+storm_memory()
+{
+	begin_storm memory
+	mkdir "$work/fill"
+	mount -t tmpfs -o size=100% tmpfs "$work/fill"
+	fill most 150
+	clients 2
+	while storming; do
+		fill rest 50
+		echo 3 >/proc/sys/vm/drop_caches
+		doze 0 500
+		rm -f "$work/fill/rest"
+		echo 1 >/proc/sys/vm/compact_memory
+		doze 0 300
+	done
+	umount "$work/fill"
+	holds "memory is short" calm
+}
+
+# fail_allocations PERCENT: of processes that have said that they may.
+fail_allocations()
+{
+	local attr
+
+	for attr in failslab fail_page_alloc; do
+		attr=/sys/kernel/debug/$attr
+		echo 0 >$attr/verbose
+		echo 1 >$attr/task-filter
+		echo N >$attr/ignore-gfp-wait
+		echo -1 >$attr/times
+		echo "$1" >$attr/probability
+	done
+	[ ! -e /sys/kernel/debug/fail_page_alloc/min-order ] ||
+		echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+}
+
+storm_failing()
+{
+	begin_storm failing
+	clients 1
+	start client2 ask -a "$there6" -n 4 -F -s "$seed"
+	actors="$actors client2"
+	fail_allocations 2 || problem "allocations cannot be made to fail"
+	while storming; do
+		doze 200 600
+		roll 8
+		fail_allocations $((rolled + 1))
+	done
+	fail_allocations 0
+	holds "allocations fail" calm
+}
+
+# Several machines: see tools/testing/soak
+
+storm_cut()
+{
+	begin_storm cut
+	clients 2
+	while storming; do
+		doze 500 3000
+		vm-link 2 off
+		# From not noticed to lost.
+		doze 0 12000
+		vm-link 2 on
+	done
+	holds "the cable is pulled" calm
+}
+
+# What the second machine does in this storm: as one that dies without a word, and comes back
+# knowing nothing of what was.
+die()
+{
+	vm-link "$NODE" off
+	kill -KILL "$(pid_of server)"
+	rdma link delete rxe0
+	rdma link delete rxe0 || problem "rxe0 cannot be deleted"
+	until rmmod krdma 2>/dev/null; do
+		usleep 100000
+	done
+	doze 0 12000
+	insmod /vm/krdma.ko
+	plug
+	again server
+	vm-link "$NODE" on
+}
+
+others_death()
+{
+	until=$(($(now) + seconds))
+	while storming; do
+		doze 1000 5000
+		die
+	done
+}
+
+storm_death()
+{
+	begin_storm death
+	clients 2
+	while storming; do
+		usleep 200000
+	done
+	holds "a machine dies and comes back" calm
+}
+
+# netem WHAT...: what goes out of this machine.
+netem()
+{
+	tc qdisc replace dev "$interface" root netem "$@" || problem "netem $*"
+}
+
+storm_lossy()
+{
+	begin_storm lossy
+	modprobe sch_netem
+	clients 2
+	while storming; do
+		roll 6
+		case $rolled in
+		0) netem loss 1% ;;
+		1) netem loss 10% ;;
+		2) netem delay 2ms reorder 75% 50% ;;
+		3) netem delay 10ms 8ms ;;
+		4) netem duplicate 5% ;;
+		5) netem corrupt 1% ;;
+		esac
+		doze 500 4000
+	done
+	tc qdisc del dev "$interface" root
+	holds "packets are lost, late, twice, and in another order" calm
+}

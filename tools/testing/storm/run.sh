@@ -1,0 +1,288 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Storms: clients and servers go about their business (traffic.h) while something goes
+# wrong again and again.  When it is calm, all who are left must be served, and nothing may
+# be missing or left behind.  Runs inside a VM, from a folder with traffic, disturb.sh and
+# tap.sh in it, and prints TAP:
+#
+#	run.sh SCENARIO...
+#
+# KRDMA_STORM is how many seconds each lasts (4), KRDMA_SEED what the dice are thrown
+# with (1); the same seed makes the same throws, though not the same moments.  Of several
+# machines the second one serves, and the first one does the rest; one scenario at a time.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tools/testing/storm/disturb.sh
+. "$here/disturb.sh"
+
+seconds=${KRDMA_STORM:-4}
+seed=${KRDMA_SEED:-1}
+work=$(mktemp -d) || exit 1
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+limit=${KRDMA_STORM_LIMIT:-60000}
+problems=$work/problems
+interface=dummy0 there=10.77.0.1 there6=fd77::1
+if [ "${NODES:-1}" != 1 ]; then
+	interface=eth0 there=10.77.0.2 there6=fd77::2
+fi
+goodbye=7999
+
+# problem TEXT: the scenario has failed.
+problem()
+{
+	echo "$*" >>"$problems"
+}
+
+# roll BELOW: a number from 0 on, in $rolled; what follows depends on the seed alone.
+roll()
+{
+	seed=$(((seed * 1103515245 + 12345) % 2147483648))
+	rolled=$((seed / 65536 % $1))
+}
+
+# doze FROM TO: so many ms, by the dice.
+doze()
+{
+	roll $(($2 - $1 + 1))
+	usleep $((($1 + rolled) * 1000))
+}
+
+# Not the clock, which is set by one of the scenarios.
+now()
+{
+	local time
+
+	read -r time _ </proc/uptime
+	echo "${time%.*}"
+}
+
+# storming: is there time left?
+storming()
+{
+	[ "$(now)" -lt "$until" ] && [ ! -s "$problems" ]
+}
+
+# Processes: by their names "server", "client1", and so on; who was killed has a
+# successor of the same name.
+
+# start NAME ROLE OPTION...: its number is then in $work/NAME.pid.
+start()
+{
+	local name=$1 tries=0
+	shift
+
+	: >"$work/$name.out"
+	"$here/traffic" "$@" -t "$limit" >>"$work/$name.out" 2>&1 </dev/null &
+	echo $! >"$work/$name.pid"
+	echo "$*" >"$work/$name.how"
+	[ "$1" = serve ] || return 0
+	until grep -q '^listening' "$work/$name.out"; do
+		tries=$((tries + 1))
+		if [ $tries -gt 600 ] || ! kill -0 "$!" 2>/dev/null; then
+			problem "the server does not start: $(tail -n 3 "$work/$name.out")"
+			return 1
+		fi
+		usleep 100000
+	done
+}
+
+# again NAME: the same once more, after it was killed.
+again()
+{
+	mv "$work/$1.out" "$work/$1.old"
+	# shellcheck disable=SC2046 # words
+	start "$1" $(cat "$work/$1.how")
+}
+
+pid_of()
+{
+	cat "$work/$1.pid"
+}
+
+# someone: one of the processes, in $chosen.
+someone()
+{
+	local count
+
+	# shellcheck disable=SC2086 # words
+	set -- $actors
+	count=$#
+	roll "$count"
+	shift "$rolled"
+	chosen=$1
+}
+
+# end NAME: it is told that it is calm, and must end well.
+end()
+{
+	local status=0
+
+	kill -TERM "$(pid_of "$1")" 2>/dev/null
+	wait "$(pid_of "$1")" || status=$?
+	sed "s/^/# $1: /" "$work/$1.out"
+	[ $status = 0 ] || problem "$1 ends with $status: $(grep violation "$work/$1.out")"
+	rm -f "$work/$1".*
+}
+
+# What the devices count of their objects, without the devices' numbers, which change.
+resources()
+{
+	rdma resource show 2>/dev/null | sed 's/^[0-9]*: //' | sort
+}
+
+# Pages that devices have and have not given back.
+pinned()
+{
+	cat /proc/sys/vm/stat_refresh
+	awk '/^nr_foll_pin_acquired / { count += $2 } /^nr_foll_pin_released / { count -= $2 }
+		END { print count }' /proc/vmstat
+}
+
+# same_again NAME WAS COMMAND...: what it prints, soon.
+same_again()
+{
+	local name=$1 was=$2 tries=0
+	shift 2
+
+	until [ "$("$@")" = "$was" ]; do
+		tries=$((tries + 1))
+		if [ $tries -gt 600 ]; then
+			problem "$name: $was before, $("$@") after"
+			return 1
+		fi
+		usleep 100000
+	done
+}
+
+# The words of tools/vm/verdict.patterns that matter most, to say in which scenario it was:
+# the whole log is judged after the command.
+log_is_clean()
+{
+	dmesg | sed -n "$((log_before + 1)),\$p" |
+		grep -E '\bBUG:|\bWARNING:|KASAN:|UBSAN:|ODEBUG:|\bOops\b|possible (circular|recursive)|inconsistent lock|blocked for more than|refcount_t:|Out of memory' \
+			>"$work/splats" || return 0
+	problem "the kernel has complained: $(head -n 3 "$work/splats")"
+}
+
+used()
+{
+	cat /sys/module/krdma/refcnt
+}
+
+begin_storm()
+{
+	: >"$problems"
+	echo "# storm $1, seed $seed, $seconds s, Linux $(uname -r)"
+	before=$(resources)
+	pins=$(pinned)
+	log_before=$(dmesg | wc -l)
+	actors=''
+	# One of the clients is not root.
+	chmod 666 /dev/krdma
+	# shellcheck disable=SC2154 # set by begin_others
+	[ "${NODES:-1}" = 1 ] || return 0
+	start server serve -s "$seed" && actors=server
+}
+
+# clients COUNT OPTION...: for each its number of connections, two; by both families.
+clients()
+{
+	local count=$1 number address
+	shift
+
+	for number in $(seq "$count"); do
+		address=$there
+		[ $((number % 2)) = 1 ] || address=$there6
+		start "client$number" ask -a "$address" -s $((seed + number)) "$@"
+		actors="$actors client$number"
+	done
+	until=$(($(now) + seconds))
+}
+
+# give_up: where one has found something wrong and ended, the others wait for it in vain.
+give_up()
+{
+	local actor
+
+	for actor in $actors; do
+		kill -0 "$(pid_of "$actor")" 2>/dev/null && continue
+		problem "$actor has ended before it was to"
+	done
+	[ -s "$problems" ] || return 0
+	for actor in $actors; do
+		kill -KILL "$(pid_of "$actor")" 2>/dev/null
+	done
+}
+
+# calm: the storm is over.
+calm()
+{
+	local actor
+
+	give_up
+	for actor in $actors; do
+		[ "$actor" = server ] || end "$actor"
+	done
+	case " $actors " in *" server "*) end server ;; esac
+	same_again "objects of devices" "$before" resources
+	same_again "pinned pages" "$pins" pinned
+	if [ -d /sys/module/krdma ] && same_again "users of the module" 0 used; then
+		rmmod krdma || problem "krdma does not unload"
+		insmod /vm/krdma.ko || problem "krdma does not load again"
+	fi
+	log_is_clean
+	[ ! -s "$problems" ]
+}
+
+# holds NAME COMMAND...: it succeeds.
+holds()
+{
+	local name=$1
+	shift
+
+	if "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(cat "$problems")"
+	fi
+}
+
+# serve_others SCENARIO: the second machine serves until the first one says goodbye.
+serve_others()
+{
+	begin_storm "of others"
+	start server serve && actors=server
+	[ "$1" != death ] || others_death
+	krdma ping --listen -p $goodbye >"$work/goodbye" 2>&1 &
+	until grep -q ' left after ' "$work/goodbye" || [ -s "$problems" ]; do
+		usleep 200000
+	done
+	kill -INT $!
+	wait $!
+	# Those who have vanished are lost by asking, after the cable is in again or not.
+	calm && exit
+	sed 's/^/# /' "$problems"
+	exit 1
+}
+
+[ "${NODE:-1}" = 1 ] || serve_others "$1"
+for scenario; do
+	if [ "$(type "storm_$scenario" 2>/dev/null)" = "" ]; then
+		not_ok "storm" "there is no storm '$scenario'"
+		continue
+	fi
+	began=$(now)
+	"storm_$scenario"
+	echo "# storm $scenario took $(($(now) - began)) s"
+done
+if [ "${NODES:-1}" != 1 ]; then
+	until krdma ping -p $goodbye -c 1 -W 2 "$there" >/dev/null 2>&1; do
+		sleep 1
+	done
+fi
+tap_end

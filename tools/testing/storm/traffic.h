@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Traffic that can tell whether anything has gone wrong with it: clients and servers
+ * over libkrdma's thin layer, whose connections may be lost at any time, and whose
+ * operations nevertheless complete once each, with the data that were meant.
+ */
+#ifndef STORM_TRAFFIC_H
+#define STORM_TRAFFIC_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <krdma.h>
+#include <krdma_entry.h>
+
+/* What has a bound, and how long the longest one took. */
+enum call {
+	CALL_RESOLVE,
+	CALL_PREPARE,
+	CALL_CONNECT,
+	CALL_ACCEPT,
+	CALL_POST,
+	CALL_TAKE,
+	CALL_OPERATION,
+	CALL_DISCONNECT,
+	CALL_END,
+	CALL_CLOSE,
+	CALL_REGISTER,
+	CALL_RELEASE,
+	CALL_COUNT,
+};
+
+/* How long a peer is given to answer; then the connection is closed while it connects. */
+#define CONNECT_MS	10000
+/* How long a side looks at a silent connection before it asks whether the peer lives. */
+#define SILENCE_MS	2000
+
+#define MESSAGE_MAX	4096
+#define BULK_SIZE	16384
+/* Messages that may be under way in one direction. */
+#define MESSAGES	8
+#define ROUND_MESSAGES	4
+/* Operations of one end that are not complete. */
+#define SLOTS		64
+
+/* What both sides count; by any thread. */
+struct tally {
+	atomic_uint_least64_t connected;
+	atomic_uint_least64_t refused;
+	atomic_uint_least64_t lost;
+	atomic_uint_least64_t rounds;
+	atomic_uint_least64_t messages;
+	atomic_uint_least64_t bytes;
+	atomic_uint_least64_t accepted;
+	atomic_uint_least64_t completed;
+	atomic_uint_least64_t failed;
+	atomic_uint_least64_t short_of;
+	atomic_uint_least64_t longest[CALL_COUNT];
+	atomic_uint_least64_t statuses[KRDMA_STATUS_OTHER + 1];
+};
+
+struct traffic {
+	struct krdma *session;
+	struct tally tally;
+	const char *address;
+	unsigned int port;
+	unsigned int connections;
+	unsigned int seed;
+	/* A call or an operation that takes longer than this is a violation. */
+	unsigned int limit_ms;
+	/* Memory, descriptors and the like may run out. */
+	bool short_of;
+	/* Allocations for the threads of clients are those that fail. */
+	bool may_fail;
+	/* From then on, a client has to be served. */
+	atomic_bool calm;
+};
+
+/* An operation that was accepted, until it completes. */
+struct slot {
+	uint64_t cookie;
+	uint64_t since;
+	uint32_t tag;
+	uint8_t opcode;
+	bool accepted;
+};
+
+/* One end of a connection; one thread's. */
+struct end {
+	struct traffic *traffic;
+	const char *role;
+	unsigned int number;
+	unsigned int random;
+
+	struct krdma_conn *conn;
+	struct krdma_queue *queue;
+	struct krdma_memory *memory;
+	struct krdma_memory *bulk;
+
+	struct slot slots[SLOTS];
+	unsigned int under_way;
+	uint64_t serial;
+	uint64_t sends;
+	uint64_t receives;
+	/* The first status that was no success. */
+	uint8_t broken;
+	/* What was promised of the connection's end has to hold. */
+	bool prepared;
+
+	/* For who watches the threads. */
+	atomic_int doing;
+	atomic_uint_least64_t since;
+
+	/* What to do with a success: of which tag, and the completion. */
+	void (*complete)(struct end *end, uint32_t tag, const struct krdma_cqe *cqe);
+};
+
+enum message_kind {
+	MESSAGE_DATA = 1,
+	MESSAGE_REPLY,
+	MESSAGE_BYE,
+	MESSAGE_PROBE,
+};
+
+struct message {
+	uint32_t magic;
+	uint32_t kind;
+	uint64_t conn;
+	uint64_t sequence;
+	uint32_t length;
+	uint32_t reserved;
+	/* MESSAGE_BYE: how often was added, and what must be in the server's memory. */
+	uint64_t adds;
+	uint64_t bulk;
+	/* Of everything else. */
+	uint64_t checksum;
+	unsigned char data[];
+};
+
+/* account.c */
+uint64_t now_ms(void);
+unsigned int roll(struct end *end, unsigned int below);
+void fail(struct end *end, const char *format, ...)
+	__attribute__((__noreturn__, __format__(printf, 2, 3)));
+void begin(struct end *end, enum call call);
+void done(struct end *end);
+bool expected(struct end *end, const char *what, int err);
+int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, size_t count);
+int end_take(struct end *end, unsigned int ms);
+void end_finish(struct end *end, bool abort, bool ended);
+void print_tally(const struct traffic *traffic, const char *role);
+const char *call_name(int call);
+
+/* message.c */
+uint64_t checksum(const void *data, size_t length);
+void fill(void *data, size_t length, uint64_t seed);
+void message_make(struct message *message, uint32_t kind, uint64_t conn, uint64_t sequence,
+		  uint32_t length);
+void message_seal(struct message *message);
+const char *message_wrong(const struct message *message, uint32_t length, uint64_t conn);
+
+/* client.c, server.c */
+void *client(void *end);
+int serve(struct traffic *traffic, const atomic_bool *stop);
+
+#endif
