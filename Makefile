@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check bench fuzz pcap soak
+.PHONY: all module tools static clean help vm demo check bench fuzz pcap soak fuzz-peer
 all: module
 
 include tools/lib/lib.mk
@@ -138,6 +138,9 @@ fuzz:
 soak:
 	@$(ALONE) tools/testing/soak $(TIME)
 
+fuzz-peer:
+	@$(ALONE) tools/fuzz/peer $(PEER)
+
 pcap:
 	@$(ALONE) tools/pcap
 
@@ -152,6 +155,7 @@ KRDMA_NO_INSTALL=1 only name it)
   make check              run every test                    [CHECK='OPTION...']
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
+  make fuzz-peer          what no honest peer sends         [PEER='OPTION...']
   make soak               storms: everything goes wrong, for  [TIME=SECONDS]
   make pcap               what krdma says on the wire, as   [build/pcap/krdma.pcap]
                           packets for Wireshark

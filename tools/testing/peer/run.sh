@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Hostile peers and a server of krdma's; inside a VM, from a folder with the programs of the
+# Makefile beside this file, tap.sh and peer.sh.  Prints TAP.
+#
+#	run.sh SEED ACTIONS [VISIT]
+#
+# So many actions, and no less; or that visit, which has found something, alone.  With
+# KRDMA_PEER_PIN=1, krdma pins what the server offers itself.
+
+# shellcheck source=tools/testing/tap.sh
+. "$(dirname "$0")/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$(dirname "$0")/peer.sh"
+
+here=$(dirname "$0")
+seed=$1 actions=$2 visit=${3:-}
+# A peer's own patience is shorter, for each visit; here, for all of them.
+patience=${KRDMA_PEER_PATIENCE:-1500}
+visits=$work/visits
+truncate -s 131072 "$visits"
+
+# count_of FILE WORDS: the number before these words.
+count_of()
+{
+	sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $2.*/\1/p" "$1" | tail -n 1
+}
+
+# at_least NUMBER COUNT
+at_least()
+{
+	[ "${1:-0}" -ge "$2" ]
+}
+
+echo "${KRDMA_PEER_PIN:-0}" >/sys/module/krdma/parameters/force_pin
+before=$(resources)
+serve peers "$here/server" $host 7500 "$seed" "$visits"
+if [ -n "$visit" ]; then
+	try "$here/peer" $host 7500 "$seed" "$visits" 1 1 0 "$visit"
+	sed 's/^/# /' "$work/out"
+else
+	try "$here/peer" $host 7500 "$seed" "$visits" "$actions" 3 1
+	tail -n 1 "$work/out" | sed 's/^/# /'
+	holds "so much was done" at_least "$(count_of "$work/out" 'hostile actions')" "$actions"
+	holds "an honest peer was served all the time" \
+		at_least "$(count_of "$work/out" 'of them honest')" 1
+fi
+grep '^FOUND' "$work/out" | head -n 8 | sed 's/^/# /'
+ended "what hostile peers must not do is refused, and all else is done" 0 '!^FOUND'
+leave TERM "$server"
+cp "$work/servers/peers" "$work/out"
+cp "$work/servers/peers.err" "$work/err"
+grep '^FOUND' "$work/out" | head -n 8 | sed 's/^/# /'
+tail -n 1 "$work/out" | sed 's/^/# /'
+ended "a server finds its memory and its completions right after hostile peers" 0 \
+	' 0 findings$' '!^FOUND'
+echo 0 >/sys/module/krdma/parameters/force_pin
+holds "nothing is left behind" nothing_is_left "$before"
+tap_end

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server of krdma's that hostile peers visit: receives of different sizes, of its own and
+ * shared, memory with different rights; see plan.h for who comes.  What must not be is
+ * printed as "FOUND: ...".
+ *
+ *	server HOST PORT SEED VISITS
+ *
+ * VISITS is a file that the peers map too.  It ends with SIGTERM, after all guests have.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* Of connections that are there at a time the numbers differ in these bits. */
+#define GUESTS		65536
+#define EVENTS		64
+#define CQES		64
+/* Nothing takes so long, however busy the machine is. */
+#define PATIENCE_S	180
+/* Completions of two hundred guests, and those who flood. */
+#define COMPLETIONS	16384
+
+static volatile sig_atomic_t stop;
+static struct guest *guests[GUESTS];
+static unsigned int alive;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static void must(const char *what, int err)
+{
+	if (!err)
+		return;
+	printf("FOUND: %s: %s\n", what, krdma_error_name(err));
+	exit(1);
+}
+
+static void watch(int epoll, int fd, void *whom)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = whom };
+
+	must("epoll", epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0);
+}
+
+static void server_open(struct server *server, char **argv)
+{
+	struct krdma_queue_create options = {
+		.size = sizeof(options), .cq_entries = COMPLETIONS,
+	};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[2])),
+	};
+	int fd = open(argv[4], O_RDONLY | O_CLOEXEC);
+
+	server->seed = strtoull(argv[3], NULL, 0);
+	must(argv[4], fd < 0 ? -errno : 0);
+	server->visits = mmap(NULL, sizeof(*server->visits), PROT_READ, MAP_SHARED, fd, 0);
+	must(argv[4], server->visits == MAP_FAILED ? -errno : 0);
+	close(fd);
+	must("session", krdma_open(&server->session));
+	must("queue", krdma_queue_create(server->session, &options, &server->queue));
+	options.cq_entries = SHARED_SLOTS * 2;
+	must("queue", krdma_queue_create(server->session, &options, &server->shared_queue));
+	inet_pton(AF_INET, argv[1], &address.sin_addr);
+	must("listen", krdma_listen(server->session, (struct sockaddr *)&address, 0, 0,
+				    &server->listener));
+}
+
+static void take_queue(struct server *server, struct krdma_queue *queue, bool shared)
+{
+	struct krdma_cqe cqes[CQES];
+	size_t taken;
+
+	while (!krdma_queue_take(queue, cqes, CQES, &taken)) {
+		for (size_t i = 0; i < taken; i++) {
+			const struct krdma_cqe *cqe = &cqes[i];
+			struct guest *guest = guests[cqe->target % GUESTS];
+
+			if (guest && krdma_conn_id(guest->conn) == cqe->target)
+				guest_completed(guest, cqe, cqe->cookie %
+						(shared ? SHARED_SLOTS : SLOTS));
+			else if (!stop)
+				finding(server, NULL, "a completion of %u, which is none",
+					cqe->target);
+			if (shared && cqe->opcode == KRDMA_OP_RECEIVE && !stop)
+				server_share_slot(server, cqe->cookie);
+		}
+	}
+}
+
+static void take_all(struct server *server)
+{
+	take_queue(server, server->queue, false);
+	take_queue(server, server->shared_queue, true);
+}
+
+static void forget(struct guest *guest)
+{
+	/* Before its end was told, all that it had under way has completed. */
+	take_all(guest->server);
+	guests[krdma_conn_id(guest->conn) % GUESTS] = NULL;
+	alive--;
+	guest_free(guest);
+}
+
+static void welcome(struct server *server, int epoll)
+{
+	struct krdma_conn *conn;
+	struct guest *guest;
+	int err;
+
+	while (!(err = krdma_listener_next(server->listener, 0, &conn))) {
+		guest = guest_new(server, conn);
+		if (!guest) {
+			server->strangers++;
+			krdma_conn_close(conn);
+			continue;
+		}
+		if (!server->srq)
+			server_share(server);
+		alive++;
+		guests[krdma_conn_id(conn) % GUESTS] = guest;
+		if (guest_answer(guest))
+			watch(epoll, krdma_conn_fd(conn), guest);
+		else
+			forget(guest);
+	}
+	if (err != -EAGAIN)
+		finding(server, NULL, "next: %s", krdma_error_name(err));
+}
+
+/* What its connection tells, until that is over. */
+static void hear(struct guest *guest)
+{
+	struct krdma_event_record record;
+	int err;
+
+	while (!(err = krdma_conn_event(guest->conn, 0, &record))) {
+		if (record.type == KRDMA_EVENT_ESTABLISHED)
+			guest_established(guest);
+	}
+	if (err == -ENODATA)
+		forget(guest);
+	else if (err != -EAGAIN)
+		finding(guest->server, guest, "event: %s", krdma_error_name(err));
+}
+
+static void serve_once(struct server *server, int epoll)
+{
+	struct epoll_event events[EVENTS];
+	int count = epoll_wait(epoll, events, EVENTS, 1000);
+
+	take_all(server);
+	/* A guest is heard at its own event only, so none of the others is gone. */
+	for (int i = 0; i < count; i++) {
+		if (!events[i].data.ptr)
+			continue;
+		if (events[i].data.ptr != server)
+			hear(events[i].data.ptr);
+		else if (!stop)
+			welcome(server, epoll);
+	}
+}
+
+/* Everybody is sent away, and heard to the end. */
+static void server_close(struct server *server, int epoll)
+{
+	time_t limit = time(NULL) + PATIENCE_S;
+
+	take_all(server);
+	for (unsigned int i = 0; i < GUESTS; i++) {
+		if (guests[i])
+			krdma_conn_disconnect(guests[i]->conn, KRDMA_DISCONNECT_ABORT);
+	}
+	while (alive && time(NULL) < limit)
+		serve_once(server, epoll);
+	if (alive)
+		finding(server, NULL, "%u connections do not end", alive);
+	krdma_listener_close(server->listener);
+	krdma_srq_close(server->srq);
+	krdma_memory_release(server->shared, KRDMA_RELEASE_LATER);
+	krdma_queue_close(server->queue);
+	krdma_queue_close(server->shared_queue);
+	krdma_close(server->session);
+}
+
+int main(int argc, char **argv)
+{
+	struct server server = { .seed = 0 };
+	struct sigaction action = { .sa_handler = on_signal };
+	int epoll;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: server HOST PORT SEED VISITS\n");
+		return 2;
+	}
+	/* What is printed is waited for, also in a file. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigaction(SIGTERM, &action, NULL);
+	server_open(&server, argv);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	must("epoll", epoll < 0 ? -errno : 0);
+	watch(epoll, krdma_listener_fd(server.listener), &server);
+	watch(epoll, krdma_queue_fd(server.queue), NULL);
+	watch(epoll, krdma_queue_fd(server.shared_queue), NULL);
+	printf("listening at %s:%s\n", argv[1], argv[2]);
+	while (!stop)
+		serve_once(&server, epoll);
+	server_close(&server, epoll);
+	printf("%lu guests, %lu of them honest; %lu strangers; %lu messages right, %lu broken; "
+	       "%lu answers; %lu findings\n", server.guests, server.honest, server.strangers,
+	       server.messages, server.broken, server.answers, server.findings);
+	return !!server.findings;
+}
