@@ -37,13 +37,14 @@ ln -s ../outside "$work/served/link"
 
 # Long messages
 serve messages "$here/messenger" serve $host 7501
-"$here/messenger" ask $host 7501 200 >"$work/honest" 2>&1 &
+messages=$((words / 4 + 5))
+"$here/messenger" ask $host 7501 $messages >"$work/honest" 2>&1 &
 honest=$!
 try "$here/words" messages $host 7501 "$seed" "$words"
 ended "a hostile peer says announcements and answers, right and wrong" 0 ' 0 findings$' '!^FOUND'
 gone $honest
 cp "$work/honest" "$work/out"
-ended "an honest one has its messages back meanwhile" 0 '^200 messages came back$' '!^FOUND'
+ended "an honest one has its messages back meanwhile" 0 "^$messages messages came back\$" '!^FOUND'
 try "$here/messenger" ask $host 7501 5
 ended "and afterwards" 0 '^5 messages came back$' '!^FOUND'
 leave TERM "$server"
