@@ -18,6 +18,7 @@
  *  6. What has not completed is told to be flushed.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
@@ -41,6 +42,9 @@
 #define KRDMA_DRAIN_TIMEOUT	(5 * HZ)
 /* How often a queue is looked at that nobody else may be polling. */
 #define KRDMA_DRAIN_INTERVAL	max(HZ / 100, 1)
+/* And how soon for the first time, where nobody else may look: most are there at once. */
+#define KRDMA_DRAIN_FIRST_US	20
+#define KRDMA_DRAIN_LAST_US	5000
 
 /* The largest piece, whatever a device says of itself: lengths are added up in 32 bits. */
 #define KRDMA_MESSAGE_MAX	SZ_1G
@@ -422,6 +426,15 @@ static void krdma_qp_poll(struct krdma_queue *queue)
 
 static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long deadline)
 {
+	unsigned int pause = KRDMA_DRAIN_FIRST_US;
+
+	while (ring->queue->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
+		krdma_qp_poll(ring->queue);
+		if (try_wait_for_completion(&ring->drained))
+			return true;
+		usleep_range(pause, 2 * pause);
+		pause *= 2;
+	}
 	do {
 		krdma_qp_poll(ring->queue);
 		if (wait_for_completion_timeout(&ring->drained, KRDMA_DRAIN_INTERVAL))
