@@ -11,6 +11,7 @@
  * sleep; then, under RCU, the target and the memory are looked up and the core is
  * asked, which does not sleep.  Nothing is allocated.
  */
+#include <linux/bottom_half.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -484,6 +485,12 @@ static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_us
 	u32 count;
 	int ret;
 
+	/*
+	 * A provider that does its work in a softirq, as rxe of 6.1 does, would wake the thread
+	 * for softirqs with each post: those are made with interrupts off.  So they run here,
+	 * when everything has been posted.
+	 */
+	local_bh_disable();
 	rcu_read_lock();
 	ret = krdma_user_door_find(queue, batch, &door);
 	if (!ret) {
@@ -493,6 +500,7 @@ static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_us
 		accepted = krdma_user_door_post_all(queue, &door, batch, count, &ret);
 	}
 	rcu_read_unlock();
+	local_bh_enable();
 
 	*error = ret;
 	return accepted;
