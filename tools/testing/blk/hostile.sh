@@ -30,7 +30,7 @@ attached_to()
 {
 	local said
 
-	said=$(krdma blk attach $here_address:8003 hostile 2>&1) && krdma blk detach -f hostile
+	said=$(krdma blk attach $here_address:8003 hostile -q 1 2>&1) && krdma blk detach -f hostile
 	if ! echo "$said" | grep -q "$3"; then
 		not_ok "$1" "attaching to fault '$2' said: $said"
 	elif ! grep -q "^$2: the client has left" $work/server; then
@@ -69,7 +69,7 @@ until grep -q listening $work/server || [ $tries = 0 ]; do
 	tries=$((tries - 1))
 	usleep 100000
 done
-krdma blk attach $here_address:8003 hostile >/dev/null 2>$work/said
+krdma blk attach $here_address:8003 hostile -q 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
 check "and detached" krdma blk detach hostile
@@ -98,7 +98,7 @@ attached_to "a table with more in it than there is" entry-reserved "$none"
 
 # Its keys are good for nothing: each request has three tries, and that is its end.
 check "keys that are none are found when they are used" \
-	krdma blk attach $here_address:8003 hostile
+	krdma blk attach $here_address:8003 hostile -q 1
 refused "a read with one of them fails" read_one /dev/krdmab0
 check "the device is detached" krdma blk detach -f hostile
 kill $server
