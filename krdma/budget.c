@@ -35,10 +35,14 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 		      struct krdma_budget *budget)
 {
 	struct krdma_budget sum = { .inline_data = demand->inline_data };
+	u32 max_send_wr = limits->max_send_wr;
 	int ret;
 
-	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH,
-				limits->max_send_wr - demand->keepalive, &sum.send_depth);
+	/* The place of its own is one that operations do not have. */
+	if (demand->keepalive && max_send_wr)
+		max_send_wr--;
+	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH, max_send_wr,
+				&sum.send_depth);
 	if (ret)
 		return ret;
 	ret = krdma_budget_item(demand->send_sge, KRDMA_DEFAULT_SEND_SGE, limits->max_send_sge,

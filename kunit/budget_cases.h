@@ -162,6 +162,34 @@ static inline void budget_check_shared(struct case_report *report)
 	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_SLOTS, budget.send_cqe);
 }
 
+/* One request more, which operations do not get, also at the ends of what there is. */
+static inline void budget_check_keepalive(struct case_report *report)
+{
+	struct krdma_demand demand = { .keepalive = true };
+	struct krdma_limits limits = budget_limits();
+	struct krdma_budget budget;
+	u32 limit, wish;
+	int ret;
+
+	for (limit = 0; limit < 70; limit++) {
+		limits.max_send_wr = limit;
+		for (wish = 0; wish < 70; wish++) {
+			demand.send_depth = wish;
+			ret = krdma_budget_make(&demand, &limits, &budget);
+			check_expect(report, "keepalive", ((s64)limit << 32) | wish,
+				     limit < 2 || wish >= limit ? (u64)-EINVAL : 0, (u64)ret);
+			if (ret)
+				continue;
+			check_expect(report, "keepalive send_wr", limit,
+				     budget.send_depth + KRDMA_SEND_SLOTS + 1, budget.send_wr);
+			check_expect(report, "keepalive send_cqe", limit, budget.send_wr,
+				     budget.send_cqe);
+			check_expect(report, "keepalive fits", limit, true,
+				     budget.send_wr <= limit + KRDMA_SEND_SLOTS);
+		}
+	}
+}
+
 /* What follows from the items: room for krdma's own, and the shape of a read. */
 static inline void budget_check_sums(struct case_report *report)
 {

@@ -87,6 +87,7 @@ int main(void)
 	RUN(conn_state_check_walks);
 	RUN(budget_check_items);
 	RUN(budget_check_shared);
+	RUN(budget_check_keepalive);
 	RUN(budget_check_sums);
 	RUN(ring_check_grants);
 	RUN(ring_check_refusals);
