@@ -287,6 +287,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * Return: the queue pair, or ERR_PTR of
  * -EINVAL: beyond a limit of the device, or things that do not go together;
  * -EOPNOTSUPP: the device cannot keep an eye on its peer;
+ * -ENOTCONN: the peer has just given up;
  * -EXDEV: a queue of another device;
  * -ENOSPC: a queue without enough room;
  * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;

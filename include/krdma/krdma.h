@@ -345,7 +345,7 @@ struct krdma_queue_attr {
 	void *ready_context;
 };
 
-/* What a connection takes of its queue besides its depths: the two drain markers. */
+/* What a connection takes besides its depths: drain markers.  One more with keepalive_ms. */
 #define KRDMA_QUEUE_OVERHEAD	2
 
 struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
