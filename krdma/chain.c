@@ -2,7 +2,39 @@
 /*
  * Requests on their way to the device: what happens when it refuses some.
  */
+#include <linux/percpu.h>
+
 #include "chain.h"
+
+struct krdma_workbench __percpu *krdma_workbenches;
+
+/**
+ * krdma_workbenches_init - where requests are made
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_workbenches_init(void)
+{
+	int cpu;
+
+	krdma_workbenches = alloc_percpu(struct krdma_workbench);
+	if (!krdma_workbenches)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		local_lock_init(&per_cpu_ptr(krdma_workbenches, cpu)->lock);
+	return 0;
+}
+
+/**
+ * krdma_workbenches_exit - nobody posts any more
+ *
+ * Context: process context.
+ */
+void krdma_workbenches_exit(void)
+{
+	free_percpu(krdma_workbenches);
+}
 
 /**
  * krdma_cut_keep - keep memory until the queue pair is gone

@@ -10,10 +10,39 @@
 #include "region.h"
 #include "ring.h"
 
+int krdma_workbenches_init(void);
+void krdma_workbenches_exit(void);
+
 int krdma_post_error(int error);
 void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region);
 void krdma_chain_account(struct krdma_work_ring *ring, u32 taken);
 void krdma_chain_unuse(struct krdma_work_ring *ring, struct krdma_region *region);
+
+extern struct krdma_workbench __percpu *krdma_workbenches;
+
+/*
+ * From here to the end of the call the processor's workbench is the ring's: posting does not
+ * lead to posting, for what a provider tells while it is given requests only wakes.
+ */
+static inline void krdma_workbench_take(struct krdma_work_ring *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	local_lock(&krdma_workbenches->lock);
+	ring->chain.bench = this_cpu_ptr(krdma_workbenches);
+}
+
+static inline void krdma_workbench_leave(void)
+{
+	local_unlock(&krdma_workbenches->lock);
+}
+
+/* There is room for one more request, which has that many entries. */
+static inline bool krdma_chain_has_room(const struct krdma_chain *chain, u32 sges)
+{
+	/* Each of those that can still follow has room for its one. */
+	return chain->count < KRDMA_CHAIN &&
+	       chain->sges + sges <= KRDMA_CHAIN_SGES - KRDMA_CHAIN;
+}
 
 /* From here on the slot at the tail may complete; its request is the next of the chain. */
 static inline void krdma_slot_commit(struct krdma_work_ring *ring, bool last)
@@ -32,6 +61,7 @@ static inline void krdma_slot_commit(struct krdma_work_ring *ring, bool last)
 static inline void krdma_chain_begin(struct krdma_work_ring *ring)
 {
 	ring->chain.count = 0;
+	ring->chain.sges = 0;
 	ring->chain.pieces = 0;
 	ring->chain.open = 0;
 	ring->chain.region = NULL;

@@ -5,6 +5,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "chain.h"
 #include "conn.h"
 #include "private.h"
 #include "resource.h"
@@ -34,9 +35,12 @@ static int __init krdma_init(void)
 		return ret;
 	}
 
-	ret = krdma_devices_init();
+	ret = krdma_workbenches_init();
 	if (ret)
 		goto err_works;
+	ret = krdma_devices_init();
+	if (ret)
+		goto err_workbenches;
 
 	/* Programs come in from here on, so this is what comes last. */
 	ret = krdma_user_init();
@@ -47,6 +51,8 @@ static int __init krdma_init(void)
 
 err_devices:
 	krdma_devices_exit();
+err_workbenches:
+	krdma_workbenches_exit();
 err_works:
 	krdma_end_works();
 	return ret;
@@ -62,6 +68,7 @@ static void __exit krdma_exit(void)
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();
 	krdma_end_works();
+	krdma_workbenches_exit();
 }
 
 module_init(krdma_init);

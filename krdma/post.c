@@ -25,7 +25,7 @@
 
 static int krdma_send_chain(struct krdma_work_ring *ring)
 {
-	struct krdma_qp *qp = ring->qp;
+	union krdma_wr *wrs = ring->chain.bench->wrs;
 	const struct ib_send_wr *bad = NULL;
 	u32 count = ring->chain.count;
 	u32 taken;
@@ -36,13 +36,13 @@ static int krdma_send_chain(struct krdma_work_ring *ring)
 
 	krdma_chain_count_uses(ring);
 	/* The others were connected as they were made. */
-	qp->wrs[count - 1].send.next = NULL;
-	ret = ib_post_send(qp->ib, &qp->wrs[0].send, &bad);
+	wrs[count - 1].send.next = NULL;
+	ret = ib_post_send(ring->qp->ib, &wrs[0].send, &bad);
 	if (!ret) {
 		krdma_chain_accept(ring);
 		return 0;
 	}
-	for (taken = 0; taken < count && &qp->wrs[taken].send != bad; taken++)
+	for (taken = 0; taken < count && &wrs[taken].send != bad; taken++)
 		;
 	/* One that does not say which has taken none. */
 	krdma_chain_account(ring, taken == count ? 0 : taken);
@@ -71,9 +71,10 @@ static bool krdma_sge_is_used(const struct krdma_request *request, u32 index)
 }
 
 /* The segments of an operation's local memory; their number, or an errno. */
-static int krdma_send_segments(struct krdma_qp *qp, const struct krdma_op *op,
+static int krdma_send_segments(struct krdma_work_ring *ring, const struct krdma_op *op,
 			       const struct krdma_request *request, u64 *length)
 {
+	struct krdma_workbench *bench = ring->chain.bench;
 	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
 	const struct krdma_sge *sge;
 	u32 count = 0;
@@ -92,18 +93,18 @@ static int krdma_send_segments(struct krdma_qp *qp, const struct krdma_op *op,
 			goto err;
 		}
 		if (krdma_sge_is_used(request, i)) {
-			ret = krdma_region_begin_use(sge->region, qp->domain, sge->addr,
-						     sge->length, access, &qp->segments[count],
+			ret = krdma_region_begin_use(sge->region, ring->qp->domain, sge->addr,
+						     sge->length, access, &bench->segments[count],
 						     KRDMA_SEGMENTS - count);
 			if (ret < 0)
 				goto err;
 			count += ret;
 		} else if (sge->length) {
-			qp->segments[count++] = (struct krdma_segment) {
+			bench->segments[count++] = (struct krdma_segment) {
 				.addr = sge->addr, .length = sge->length, .key = sge->key,
 			};
 		}
-		qp->segment_ends[i] = count;
+		bench->segment_ends[i] = count;
 	}
 	return count;
 
@@ -124,7 +125,7 @@ static void krdma_send_keep_regions(struct krdma_work_ring *ring,
 
 	slot->region_count = 0;
 	for (; *next_sge < request->sge_count; (*next_sge)++) {
-		if (ring->qp->segment_ends[*next_sge] > used_segments)
+		if (ring->chain.bench->segment_ends[*next_sge] > used_segments)
 			break;
 		if (krdma_sge_is_used(request, *next_sge))
 			regions[slot->region_count++] = request->sges[*next_sge].region;
@@ -179,8 +180,9 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 {
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_slot *slot = krdma_ring_slot(ring, ring->tail);
-	union krdma_wr *wr = &qp->wrs[ring->chain.count];
-	struct ib_sge *sges = &qp->sges[ring->chain.count * ring->max_sge];
+	struct krdma_workbench *bench = ring->chain.bench;
+	union krdma_wr *wr = &bench->wrs[ring->chain.count];
+	struct ib_sge *sges = &bench->sges[ring->chain.sges];
 	u32 count = piece->count;
 	u32 i;
 
@@ -193,6 +195,7 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 	/* A read of nothing still has a place where it goes: siw insists. */
 	if (!count && op->last == IB_WR_RDMA_READ)
 		sges[count++] = (struct ib_sge) { .lkey = qp->domain->pd->local_dma_lkey };
+	ring->chain.sges += count;
 
 	krdma_op_fill(op, request, piece, last, wr);
 	wr->send.wr_cqe = &slot->cqe;
@@ -205,11 +208,12 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 }
 
 /* Local memory for an operation that brings none: the 8 bytes of the slot at the tail. */
-static u32 krdma_send_scratch(struct krdma_qp *qp, const struct krdma_op *op)
+static u32 krdma_send_scratch(struct krdma_work_ring *ring, const struct krdma_op *op)
 {
-	u32 index = qp->send.tail & qp->send.mask;
+	struct krdma_qp *qp = ring->qp;
+	u32 index = ring->tail & ring->mask;
 
-	qp->segments[0] = (struct krdma_segment) {
+	ring->chain.bench->segments[0] = (struct krdma_segment) {
 		.addr = qp->scratch_dma + index * sizeof(u64),
 		.length = op->scratch_length,
 		.key = qp->domain->pd->local_dma_lkey,
@@ -218,15 +222,16 @@ static u32 krdma_send_scratch(struct krdma_qp *qp, const struct krdma_op *op)
 }
 
 /* The slot is ours: what is written goes to its 8 bytes, as the processor has it. */
-static void krdma_send_fill_scratch(struct krdma_qp *qp, const struct krdma_op *op,
+static void krdma_send_fill_scratch(struct krdma_work_ring *ring, const struct krdma_op *op,
 				    const struct krdma_request *request)
 {
-	u32 index = qp->send.tail & qp->send.mask;
+	struct krdma_qp *qp = ring->qp;
+	u32 index = ring->tail & ring->mask;
 
 	if (op->last == IB_WR_RDMA_WRITE)
 		qp->scratch[index] = request->operand;
-	ib_dma_sync_single_for_device(qp->ib->device, qp->segments[0].addr, sizeof(u64),
-				      DMA_BIDIRECTIONAL);
+	ib_dma_sync_single_for_device(qp->ib->device, ring->chain.bench->segments[0].addr,
+				      sizeof(u64), DMA_BIDIRECTIONAL);
 }
 
 /* The pieces of an operation for which there are credits. */
@@ -234,20 +239,20 @@ static int krdma_send_pieces(struct krdma_work_ring *ring, const struct krdma_op
 			     const struct krdma_request *request, u32 length,
 			     struct krdma_split *split, u32 pieces)
 {
-	struct krdma_segment *segments = ring->qp->piece_segments;
+	struct krdma_segment *segments = ring->chain.bench->piece_segments;
 	struct krdma_split_piece piece;
 	u32 next_sge = 0;
 	int ret;
 
 	while (pieces--) {
-		if (ring->chain.count == KRDMA_CHAIN) {
+		krdma_split_next(split, segments, &piece);
+		if (!krdma_chain_has_room(&ring->chain, piece.count)) {
 			ret = krdma_send_chain(ring);
 			if (ret) {
 				krdma_send_leave_regions(ring, request, next_sge);
 				return ret;
 			}
 		}
-		krdma_split_next(split, segments, &piece);
 		krdma_send_keep_regions(ring, request, &next_sge,
 					pieces ? split->index : KRDMA_SEGMENTS);
 		krdma_send_build(ring, op, request, length, &piece, segments, !pieces);
@@ -260,6 +265,7 @@ static int krdma_send_pieces(struct krdma_work_ring *ring, const struct krdma_op
 static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *op,
 			  const struct krdma_request *request)
 {
+	const struct krdma_segment *all = ring->chain.bench->segments;
 	struct krdma_qp *qp = ring->qp;
 	struct krdma_split split;
 	int segments = 0;
@@ -275,9 +281,9 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 			return ret;
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
-		segments = krdma_send_scratch(qp, op);
+		segments = krdma_send_scratch(ring, op);
 	else if (!(op->traits & KRDMA_OP_NO_DATA))
-		segments = krdma_send_segments(qp, op, request, &length);
+		segments = krdma_send_segments(ring, op, request, &length);
 	if (segments < 0)
 		return segments;
 
@@ -286,7 +292,7 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 		goto err;
 
 	max_sge = op->traits & KRDMA_OP_READS ? qp->max_read_sge : ring->max_sge;
-	pieces = krdma_split_pieces(qp->segments, segments, max_sge, qp->max_message);
+	pieces = krdma_split_pieces(all, segments, max_sge, qp->max_message);
 	if (pieces > (op->traits & KRDMA_OP_SPLITS ? ring->credits.depth : 1) ||
 	    ((request->flags & KRDMA_POST_INLINE) && (pieces > 1 || length > qp->max_inline))) {
 		ret = -EMSGSIZE;
@@ -297,8 +303,8 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 		goto err;
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
-		krdma_send_fill_scratch(qp, op, request);
-	ret = krdma_split_init(&split, qp->segments, segments, max_sge, qp->max_message);
+		krdma_send_fill_scratch(ring, op, request);
+	ret = krdma_split_init(&split, all, segments, max_sge, qp->max_message);
 	if (WARN_ON_ONCE(ret)) {
 		krdma_credits_untake(&ring->credits, pieces);
 		goto err;
@@ -384,7 +390,7 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 {
 	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
 	const struct krdma_sge *sge = request->sges;
-	struct krdma_qp *qp = ring->qp;
+	struct krdma_workbench *bench = ring->chain.bench;
 	struct krdma_segment *to;
 	struct krdma_slot *slot;
 	union krdma_wr *wr;
@@ -396,7 +402,7 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 		if (ret)
 			return ret;
 	}
-	to = (struct krdma_segment *)&qp->sges[ring->chain.count * ring->max_sge];
+	to = (struct krdma_segment *)&bench->sges[ring->chain.sges];
 	used = sge->region && !(request->flags & KRDMA_POST_INLINE);
 	if (!used) {
 		to->addr = sge->addr;
@@ -418,7 +424,7 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 	if (used)
 		*krdma_ring_regions(ring, ring->tail) = sge->region;
 
-	wr = &qp->wrs[ring->chain.count];
+	wr = &bench->wrs[ring->chain.count];
 	/* Found once: the compiler would do so for each member. */
 	OPTIMIZER_HIDE_VAR(wr);
 	wr->send.next = &(wr + 1)->send;
@@ -431,6 +437,7 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 	/* Pairs with the acquire in krdma_ring_outstanding(). */
 	smp_store_release(&ring->tail, ring->tail + 1);
 	ring->chain.count++;
+	ring->chain.sges++;
 	return 0;
 }
 
@@ -521,12 +528,14 @@ int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *request
 		ret = krdma_conn_refusal(conn);
 		goto out_unlock;
 	}
+	krdma_workbench_take(ring);
 	ring->chain.accepted = 0;
 	ring->chain.open_pieces = 0;
 	for (i = 0; i < count && !ret; i++)
 		ret = krdma_send_one(ring, &requests[i]);
 	/* Also what was built before one that cannot be. */
 	sent = krdma_send_chain(ring);
+	krdma_workbench_leave();
 	ret = ret ?: sent;
 	/* Credits for pieces that were not built, or not taken. */
 	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
@@ -609,7 +618,7 @@ err:
 
 static int krdma_receive_chain(struct krdma_work_ring *ring)
 {
-	struct krdma_qp *qp = ring->qp;
+	struct ib_recv_wr *wrs = ring->chain.bench->recv_wrs;
 	const struct ib_recv_wr *bad = NULL;
 	u32 count = ring->chain.count;
 	u32 taken;
@@ -619,13 +628,13 @@ static int krdma_receive_chain(struct krdma_work_ring *ring)
 		return 0;
 
 	krdma_chain_count_uses(ring);
-	qp->recv_wrs[count - 1].next = NULL;
-	ret = ib_post_recv(qp->ib, &qp->recv_wrs[0], &bad);
+	wrs[count - 1].next = NULL;
+	ret = ib_post_recv(ring->qp->ib, &wrs[0], &bad);
 	if (!ret) {
 		krdma_chain_accept(ring);
 		return 0;
 	}
-	for (taken = 0; taken < count && &qp->recv_wrs[taken] != bad; taken++)
+	for (taken = 0; taken < count && &wrs[taken] != bad; taken++)
 		;
 	krdma_chain_account(ring, taken == count ? 0 : taken);
 	return krdma_post_error(ret);
@@ -633,12 +642,13 @@ static int krdma_receive_chain(struct krdma_work_ring *ring)
 
 static int krdma_receive_one(struct krdma_work_ring *ring, const struct krdma_receive *receive)
 {
-	struct krdma_qp *qp = ring->qp;
+	u32 max_sge = min_t(u32, ring->max_sge, KRDMA_SEGMENTS);
+	struct krdma_workbench *bench = ring->chain.bench;
 	struct krdma_slot *slot;
 	struct ib_recv_wr *wr;
 	int ret;
 
-	if (ring->chain.count == KRDMA_CHAIN) {
+	if (!krdma_chain_has_room(&ring->chain, max_sge)) {
 		ret = krdma_receive_chain(ring);
 		if (ret)
 			return ret;
@@ -646,10 +656,10 @@ static int krdma_receive_one(struct krdma_work_ring *ring, const struct krdma_re
 	if (!krdma_credits_take(&ring->credits, 1))
 		return -EAGAIN;
 
-	wr = &qp->recv_wrs[ring->chain.count];
+	wr = &bench->recv_wrs[ring->chain.count];
 	slot = krdma_ring_slot(ring, ring->tail);
-	ret = krdma_receive_build(receive, qp->domain, ring->max_sge,
-				  &qp->recv_sges[ring->chain.count * ring->max_sge],
+	ret = krdma_receive_build(receive, ring->qp->domain, max_sge,
+				  &bench->sges[ring->chain.sges],
 				  krdma_ring_regions(ring, ring->tail), &slot->region_count, wr);
 	if (ret) {
 		krdma_credits_untake(&ring->credits, 1);
@@ -660,6 +670,7 @@ static int krdma_receive_one(struct krdma_work_ring *ring, const struct krdma_re
 	slot->cookie = receive->cookie;
 	slot->opcode = KRDMA_OP_RECEIVE;
 	slot->flags = KRDMA_SLOT_LAST;
+	ring->chain.sges += wr->num_sge;
 	krdma_slot_commit(ring, true);
 	return 0;
 }
@@ -680,7 +691,7 @@ static int krdma_receive_one(struct krdma_work_ring *ring, const struct krdma_re
  * -ENOTCONN: the connection has no queues yet, or is at its end;
  * -ENODEV: its device has been removed;
  * -EINVAL: @count is not positive, or receives come from a shared queue;
- * -EMSGSIZE: more pieces of memory than a receive can have;
+ * -EMSGSIZE: more pieces of memory than a receive can have, at most 128;
  * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post();
  * -EIO: the provider failed.
  */
@@ -706,11 +717,13 @@ int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *rece
 		ret = krdma_conn_refusal(conn);
 		goto out_unlock;
 	}
+	krdma_workbench_take(ring);
 	ring->chain.accepted = 0;
 	ring->chain.open_pieces = 0;
 	for (i = 0; i < count && !ret; i++)
 		ret = krdma_receive_one(ring, &receives[i]);
 	sent = krdma_receive_chain(ring);
+	krdma_workbench_leave();
 	ret = ret ?: sent;
 	krdma_credits_untake(&ring->credits, ring->credits.taken - ring->tail);
 	WRITE_ONCE(ring->posted, ring->posted + ring->chain.accepted);

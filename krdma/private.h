@@ -36,7 +36,8 @@
  *	  krdma_device.uses_lock
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      krdma_ring.lock, krdma_srq.lock
- *	        the provider's locks for posting
+ *	        krdma_workbench.lock
+ *	          the provider's locks for posting
  *	krdma_domain.lock
  *	  krdma_conn.state_lock, krdma_ring.lock, krdma_srq.lock
  *	krdma_watch_lock, krdma_mr.lock, krdma_mr_pool.lock, krdma_queue.reserve_lock
@@ -142,6 +143,12 @@
  *	taken in:	any context, also in a consumer's callback.  The provider is
  *			given the requests with it held, so that they are in the
  *			order of their slots.
+ *
+ * krdma_workbench.lock
+ *	kind:		local_lock, inside a post lock
+ *	protects:	the processor's place where requests are made
+ *	taken in:	any context; with interrupts off already, but where spinlocks
+ *			sleep
  *
  * krdma_domain.registrar_lock
  *	kind:		mutex

@@ -158,8 +158,6 @@ out:
 
 static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
-	size_t send_sges = array_size(KRDMA_CHAIN, budget->send_sge);
-	size_t recv_sges = array_size(KRDMA_CHAIN, budget->recv_sge);
 	int ret;
 
 	ret = krdma_ring_init(&qp->send, qp, qp->send.queue, budget->send_depth, budget->send_sge,
@@ -171,17 +169,8 @@ static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *
 	if (ret)
 		return ret;
 
-	qp->sges = kvzalloc_objs(*qp->sges, send_sges, GFP_KERNEL);
-	qp->piece_segments = kzalloc_objs(*qp->piece_segments, budget->send_sge, GFP_KERNEL);
 	qp->scratch = kzalloc_objs(*qp->scratch, qp->send.mask + 1, GFP_KERNEL);
-	if (!qp->sges || !qp->piece_segments || !qp->scratch)
-		return -ENOMEM;
-	if (recv_sges) {
-		qp->recv_sges = kvzalloc_objs(*qp->recv_sges, recv_sges, GFP_KERNEL);
-		if (!qp->recv_sges)
-			return -ENOMEM;
-	}
-	return 0;
+	return qp->scratch ? 0 : -ENOMEM;
 }
 
 static int krdma_qp_map_scratch(struct krdma_qp *qp)
@@ -529,10 +518,7 @@ void krdma_qp_free(struct krdma_qp *qp)
 	krdma_mr_pool_destroy(qp->mr_pool);
 	krdma_ring_free(&qp->send);
 	krdma_ring_free(&qp->recv);
-	kvfree(qp->recv_sges);
 	kfree(qp->scratch);
-	kfree(qp->piece_segments);
-	kvfree(qp->sges);
 	kvfree(qp);
 }
 

@@ -5,6 +5,7 @@
 #ifndef _KRDMA_RING_H
 #define _KRDMA_RING_H
 
+#include <linux/local_lock.h>
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
@@ -21,6 +22,8 @@ struct krdma_work_ring;
 #define KRDMA_CHAIN		16
 /* Segments of local memory that one operation can have, over all its pieces. */
 #define KRDMA_SEGMENTS		128
+/* The entries for these of all requests in a chain; each that has one has room for it. */
+#define KRDMA_CHAIN_SGES	(2 * KRDMA_SEGMENTS)
 
 /**
  * enum krdma_slot_flags - bits of &struct krdma_slot.flags
@@ -53,11 +56,38 @@ struct krdma_slot {
 };
 
 /**
+ * struct krdma_workbench - where requests are made, one for each processor
+ * @lock: see private.h; protects all of it
+ * @wrs: the chain that is being made, of sends
+ * @recv_wrs: or of receives
+ * @sges: of the chain
+ * @segments: of the operation that is being posted
+ * @piece_segments: of one piece of it
+ * @segment_ends: for each piece of memory of the consumer's, where its segments end
+ *
+ * Nothing in it is of use when the call that posts has ended: a device has taken what it
+ * needs.  So queue pairs share it, and it stays in the processor's cache.
+ */
+struct krdma_workbench {
+	local_lock_t lock;		/* see above */
+	union {
+		union krdma_wr wrs[KRDMA_CHAIN];
+		struct ib_recv_wr recv_wrs[KRDMA_CHAIN];
+	};
+	struct ib_sge sges[KRDMA_CHAIN_SGES];
+	struct krdma_segment segments[KRDMA_SEGMENTS];
+	struct krdma_segment piece_segments[KRDMA_SEGMENTS];
+	u16 segment_ends[KRDMA_SEGMENTS];
+};
+
+/**
  * struct krdma_chain - one call of a consumer's that posts
+ * @bench: where its requests are made
  * @accepted: operations that the device has, from the first piece to the last
  * @open_pieces: pieces that the device has of an operation of which it does not
  *	have the last
  * @count: requests that have slots and that the device does not have yet
+ * @sges: entries of @bench that these have
  * @pieces: of these, those that are not the last, or only, one of an operation
  * @open: of these, those after the last such one
  * @region: of the last of these that was plain: there is a use of it that cannot end
@@ -65,9 +95,11 @@ struct krdma_slot {
  * @uses: further ones that slots of the chain have, and that it does not count yet
  */
 struct krdma_chain {
+	struct krdma_workbench *bench;
 	int accepted;
 	u32 open_pieces;
 	u32 count;
+	u32 sges;
 	u32 pieces;
 	u32 open;
 	struct krdma_region *region;
@@ -158,14 +190,6 @@ struct krdma_work_ring {
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
  * @mappings: of the consumer's for operations that have not completed: map.c
- * @wrs: the chain that is being made; protected by @send.lock, as all that follow
- * @sges: of the chain
- * @segments: of the operation that is being posted
- * @piece_segments: of one piece of it
- * @segment_ends: for each piece of memory of the consumer's, where its segments end
- * @recv_wrs: the chain of receives that is being made; protected by @recv.lock, as
- *	@recv_sges
- * @recv_sges: of it
  */
 struct krdma_qp {
 	struct krdma_conn *conn;
@@ -200,15 +224,6 @@ struct krdma_qp {
 	u64 scratch_dma;
 	bool scratch_mapped;
 	atomic_t mappings;
-
-	union krdma_wr wrs[KRDMA_CHAIN];
-	struct ib_sge *sges;
-	struct krdma_segment segments[KRDMA_SEGMENTS];
-	struct krdma_segment *piece_segments;
-	u16 segment_ends[KRDMA_SEGMENTS];
-
-	struct ib_recv_wr recv_wrs[KRDMA_CHAIN];
-	struct ib_sge *recv_sges;
 };
 
 static inline struct krdma_slot *krdma_ring_slot(struct krdma_work_ring *ring, u32 position)
