@@ -22,7 +22,6 @@
  */
 #include <linux/err.h>
 #include <linux/indirect_call_wrapper.h>
-#include <linux/log2.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -181,16 +180,17 @@ static void krdma_queue_stash(struct krdma_queue *queue,
 			      const struct krdma_completion *completion,
 			      struct krdma_credits *credits)
 {
-	struct krdma_stashed *slot;
+	u32 next = krdma_queue_stash_next(queue, queue->stash_tail);
+	struct krdma_stashed *slot = &queue->stash[queue->stash_tail];
 
 	/* Credits see to it. */
-	if (WARN_ON_ONCE(queue->stash_tail - queue->stash_head >= queue->stash_size))
+	if (WARN_ON_ONCE(next == queue->stash_head))
 		return;
 
-	slot = &queue->stash[queue->stash_tail++ & (queue->stash_size - 1)];
 	slot->completion = *completion;
 	slot->credits = credits;
 	credits->ops->get(credits);
+	WRITE_ONCE(queue->stash_tail, next);
 	krdma_queue_announce(queue);
 }
 
@@ -321,6 +321,16 @@ static void krdma_queue_event(struct ib_event *event, void *context)
 			     ib_event_msg(event->event));
 }
 
+/* The next one that waits, if there is one. */
+static bool krdma_queue_take_stashed(struct krdma_queue *queue, struct krdma_stashed *stashed)
+{
+	if (queue->stash_head == queue->stash_tail)
+		return false;
+	*stashed = queue->stash[queue->stash_head];
+	WRITE_ONCE(queue->stash_head, krdma_queue_stash_next(queue, queue->stash_head));
+	return true;
+}
+
 /* What waits, at most @count; how many. */
 static int krdma_queue_unstash(struct krdma_queue *queue, struct krdma_completion *completions,
 			       int count)
@@ -328,8 +338,7 @@ static int krdma_queue_unstash(struct krdma_queue *queue, struct krdma_completio
 	struct krdma_stashed stashed;
 	int taken = 0;
 
-	while (taken < count && queue->stash_head != queue->stash_tail) {
-		stashed = queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
+	while (taken < count && krdma_queue_take_stashed(queue, &stashed)) {
 		completions[taken++] = stashed.completion;
 		krdma_credits_return(stashed.credits, 1);
 		stashed.credits->ops->put(stashed.credits);
@@ -462,13 +471,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_queue_wait, "KRDMA");
 
 static void krdma_queue_free(struct krdma_queue *queue)
 {
-	struct krdma_stashed *stashed;
+	struct krdma_stashed stashed;
 
 	/* Nobody asked for these any more. */
-	while (queue->stash_head != queue->stash_tail) {
-		stashed = &queue->stash[queue->stash_head++ & (queue->stash_size - 1)];
-		stashed->credits->ops->put(stashed->credits);
-	}
+	while (krdma_queue_take_stashed(queue, &stashed))
+		stashed.credits->ops->put(stashed.credits);
 	kvfree(queue->stash);
 	mutex_destroy(&queue->poll_mutex);
 	krdma_device_put(queue->dev);
@@ -600,8 +607,7 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	init_waitqueue_head(&queue->wait);
 
 	if (queue->where == KRDMA_CONTEXT_POLL) {
-		queue->stash_size = roundup_pow_of_two(queue->depth);
-		queue->stash = kvzalloc_objs(*queue->stash, queue->stash_size,
+		queue->stash = kvmalloc_objs(*queue->stash, (size_t)queue->depth + 1,
 					     GFP_KERNEL_ACCOUNT);
 		if (!queue->stash) {
 			ret = -ENOMEM;

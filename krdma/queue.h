@@ -146,11 +146,10 @@ struct krdma_stashed {
  *	krdma_queue_poll(): the uses of it end together; protected by the poll lock
  * @leaving_count: how many
  * @spare: where a completion is made that nobody polls; protected by the poll lock
- * @stash: a ring of @stash_size: completions that nobody has asked for yet.
- *	Protected by the poll lock.
- * @stash_size: a power of two, at least @depth
+ * @stash: completions that nobody has asked for yet: a ring with a place more than
+ *	@depth.  Protected by the poll lock.
  * @stash_head: the next to be taken
- * @stash_tail: where the next one goes
+ * @stash_tail: where the next one goes; there is none where both are the same
  */
 struct krdma_queue {
 	struct krdma_resource res;
@@ -181,10 +180,15 @@ struct krdma_queue {
 	int leaving_count;
 	struct krdma_completion spare;
 	struct krdma_stashed *stash;
-	u32 stash_size;
 	u32 stash_head;
 	u32 stash_tail;
 };
+
+/* The place of the stash that comes after one. */
+static inline u32 krdma_queue_stash_next(const struct krdma_queue *queue, u32 place)
+{
+	return place == queue->depth ? 0 : place + 1;
+}
 
 /* One more who completes here: room for @count, and the device part.  -ENOSPC, -ENODEV, ... */
 int krdma_queue_attach(struct krdma_queue *queue, u32 count);
