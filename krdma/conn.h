@@ -6,10 +6,10 @@
 #define _KRDMA_CONN_H
 
 #include <linux/completion.h>
+#include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
-#include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -43,7 +43,8 @@ struct rdma_conn_param;
  * @events: a ring: what the consumer has not taken yet
  * @event_head: the next to be taken
  * @event_tail: where the next one goes
- * @local: one's own address, as soon as @dev is known; family 0 until then
+ * @local: one's own address, as soon as @dev is known; family 0 until then.  Of IPv4 or
+ *	IPv6, and that of IPv6 is the larger.
  * @remote: the peer's; likewise
  * @peer_data: the peer's private data; set before the state that tells of them,
  *	and once
@@ -99,8 +100,8 @@ struct krdma_conn {
 	struct krdma_event events[KRDMA_CONN_EVENTS];
 	unsigned int event_head;
 	unsigned int event_tail;
-	struct sockaddr_storage local;
-	struct sockaddr_storage remote;
+	struct sockaddr_in6 local;
+	struct sockaddr_in6 remote;
 	u8 peer_data[KRDMA_PRIVATE_DATA_MAX];
 	u8 peer_data_len;
 	bool peer_is_krdma;

@@ -726,6 +726,12 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
 
+static void krdma_address_copy_out(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, sizeof(*from));
+}
+
 /**
  * krdma_conn_addresses - the addresses of both ends
  * @conn: the connection
@@ -742,11 +748,11 @@ int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local
 	int ret = -ENOTCONN;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	if (conn->local.ss_family) {
+	if (conn->local.sin6_family) {
 		if (local)
-			*local = conn->local;
+			krdma_address_copy_out(local, &conn->local);
 		if (remote)
-			*remote = conn->remote;
+			krdma_address_copy_out(remote, &conn->remote);
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);

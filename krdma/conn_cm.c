@@ -91,8 +91,8 @@ static void krdma_conn_save_addresses(struct krdma_conn *conn, const struct rdma
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	conn->local = cm_id->route.addr.src_addr;
-	conn->remote = cm_id->route.addr.dst_addr;
+	memcpy(&conn->local, &cm_id->route.addr.src_addr, sizeof(conn->local));
+	memcpy(&conn->remote, &cm_id->route.addr.dst_addr, sizeof(conn->remote));
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
