@@ -22,14 +22,14 @@
  *	krdma_user_conn.prepare_lock
  *	  krdma_user_queue.bind_lock, the core's locks
  *	krdma_user_targets.xa_lock, krdma_user_session.memory.xa_lock,
- *	krdma_user_conn.lock, krdma_user_watch.lock, krdma_user_accounts_lock
+ *	krdma_user_conn.lock, krdma_user_watch.lock, krdma_user_accounts_lock,
+ *	krdma_user_batches.lock
  *	  nothing
  *
  * krdma_user_queue.submit_lock
  *	kind:		mutex
- *	protects:	the taking of entries, from the ring or an array, and the
- *			room where they are made requests.  Held while user memory
- *			is copied.
+ *	protects:	the taking of entries, from the ring or an array.  Held while
+ *			user memory is copied, and while a batch is waited for.
  *	taken in:	process context, of a caller, interruptibly
  *
  * krdma_user_queue.reap_lock
@@ -67,6 +67,11 @@
  *	protects:	the records that nobody has read
  *	taken in:	process context
  *
+ * krdma_user_batches.lock
+ *	kind:		spinlock
+ *	protects:	batches that are not in use
+ *	taken in:	process context, inside submit_lock
+ *
  * krdma_user_targets, krdma_user_session.memory
  *	kind:		xarrays
  *	protects:	themselves.  Readers go under RCU: what is found there is not
@@ -100,6 +105,7 @@
 struct file;
 struct file_operations;
 struct krdma_user_account;
+struct krdma_user_batch;
 struct krdma_user_owner;
 struct krdma_user_watch;
 struct net;
@@ -109,6 +115,27 @@ struct sockaddr_storage;
 /*
  * Objects
  */
+
+/**
+ * struct krdma_user_batches - a session's batches, for calls that post
+ * @idle: one that is not in use, or NULL
+ * @prepared: there is at least one, in use or not
+ * @lock: protects what follows up to @wait
+ * @spare: further ones that are not in use
+ * @spare_count: how many
+ * @wait: for one that is not in use, when there is no memory for another
+ */
+struct krdma_user_batches {
+	struct krdma_user_batch *idle;
+	bool prepared;
+	spinlock_t lock;		/* see above */
+	struct krdma_user_batch *spare;
+	u32 spare_count;
+	wait_queue_head_t wait;
+};
+
+void krdma_user_batches_init(struct krdma_user_batches *batches);
+void krdma_user_batches_destroy(struct krdma_user_batches *batches);
 
 /**
  * struct krdma_user_session - one opening of /dev/krdma
@@ -121,6 +148,7 @@ struct sockaddr_storage;
  * @account: whom objects and memory are charged to: the opener's user
  * @memory: number to &struct krdma_user_memory
  * @memory_next: where the search for the next number begins
+ * @batches: for those who post
  * @watch: what is to be read; NULL before KRDMA_WATCH; set once
  * @wait: for what is to be read
  */
@@ -132,6 +160,7 @@ struct krdma_user_session {
 	struct krdma_user_account *account;
 	struct xarray memory;
 	u32 memory_next;
+	struct krdma_user_batches batches;
 	struct krdma_user_watch *watch;
 	wait_queue_head_t wait;
 };

@@ -149,6 +149,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 		return;
 
 	krdma_user_memory_end(session);
+	krdma_user_batches_destroy(&session->batches);
 	krdma_session_put(session->core);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	krdma_user_account_put(session->account);
@@ -182,6 +183,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	session->id = krdma_user_number();
 	refcount_set(&session->refs, 1);
 	krdma_user_memory_begin(session);
+	krdma_user_batches_init(&session->batches);
 	init_waitqueue_head(&session->wait);
 
 	session->account = krdma_user_account_get();

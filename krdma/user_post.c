@@ -30,6 +30,7 @@ static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
 /**
  * struct krdma_user_post - one request for operations
  * @queue: which queue was asked, its submit_lock held
+ * @batch: where entries become requests
  * @only: the shared receive queue that all is for, or NULL
  * @is_array: entries come from an array, not from the ring
  * @entries: the program's array
@@ -39,6 +40,7 @@ static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
  */
 struct krdma_user_post {
 	struct krdma_user_queue *queue;
+	struct krdma_user_batch *batch;
 	const struct krdma_user_srq *only;
 	bool is_array;
 	const struct krdma_sqe __user *entries;
@@ -514,7 +516,7 @@ static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_us
 static int krdma_user_post_flush(struct krdma_user_post *post)
 {
 	struct krdma_user_queue *queue = post->queue;
-	struct krdma_user_batch *batch = queue->batch;
+	struct krdma_user_batch *batch = post->batch;
 	u32 accepted;
 	int ret = 0;
 
@@ -536,7 +538,7 @@ static int krdma_user_post_flush(struct krdma_user_post *post)
 /* One entry into the batch, after others were posted if it does not fit. */
 static int krdma_user_post_one(struct krdma_user_post *post)
 {
-	struct krdma_user_batch *batch = post->queue->batch;
+	struct krdma_user_batch *batch = post->batch;
 	struct krdma_user_entry *entry = &batch->entry;
 	int ret;
 
@@ -555,6 +557,26 @@ static int krdma_user_post_one(struct krdma_user_post *post)
 	return krdma_user_batch_add(batch, entry);
 }
 
+/* The post may begin; or a signal came first. */
+static int krdma_user_post_begin(struct krdma_user_post *post)
+{
+	struct krdma_user_queue *queue = post->queue;
+
+	if (mutex_lock_interruptible(&queue->submit_lock))
+		return -ERESTARTSYS;
+	post->batch = krdma_user_batch_take(&queue->session->batches);
+	if (post->batch)
+		return 0;
+	mutex_unlock(&queue->submit_lock);
+	return -ERESTARTSYS;
+}
+
+static void krdma_user_post_end(struct krdma_user_post *post)
+{
+	krdma_user_batch_give(&post->queue->session->batches, post->batch);
+	mutex_unlock(&post->queue->submit_lock);
+}
+
 /* Entries in their order until one is refused; 0, or why that was. */
 static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 {
@@ -563,7 +585,7 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 
 	lockdep_assert_held(&post->queue->submit_lock);
 
-	krdma_user_batch_begin(post->queue->batch);
+	krdma_user_batch_begin(post->batch);
 	for (; count && !ret; count--) {
 		ret = krdma_user_post_one(post);
 		post->index++;
@@ -588,9 +610,11 @@ int krdma_user_queue_submit(struct krdma_user_queue *queue, u32 count, int *erro
 {
 	struct krdma_user_post post = { .queue = queue };
 	int filled;
+	int ret;
 
-	if (mutex_lock_interruptible(&queue->submit_lock))
-		return -ERESTARTSYS;
+	ret = krdma_user_post_begin(&post);
+	if (ret)
+		return ret;
 
 	post.index = queue->sq_head;
 	/* Pairs with the program's release: the entries are there. */
@@ -598,7 +622,7 @@ int krdma_user_queue_submit(struct krdma_user_queue *queue, u32 count, int *erro
 					queue->layout.sq_entries);
 	if (filled > 0)
 		*error = krdma_user_post_all(&post, min_t(u32, count, filled));
-	mutex_unlock(&queue->submit_lock);
+	krdma_user_post_end(&post);
 
 	return filled < 0 ? filled : post.accepted;
 }
@@ -620,10 +644,11 @@ static int krdma_user_post_array(struct krdma_user_request *request,
 	if (call->count > KRDMA_RING_ENTRIES_MAX)
 		return -EINVAL;
 
-	if (mutex_lock_interruptible(&queue->submit_lock))
-		return -ERESTARTSYS;
+	ret = krdma_user_post_begin(&post);
+	if (ret)
+		return ret;
 	ret = krdma_user_post_all(&post, call->count);
-	mutex_unlock(&queue->submit_lock);
+	krdma_user_post_end(&post);
 	if (post.unread)
 		return ret;
 

@@ -21,7 +21,7 @@ static void krdma_user_queue_free_ring(struct krdma_user_queue *queue)
 {
 	unsigned int i;
 
-	if (queue->ring)
+	if (queue->is_mapped)
 		vunmap(queue->ring);
 	for (i = 0; i < queue->page_count; i++)
 		__free_page(queue->pages[i]);
@@ -41,15 +41,34 @@ static void krdma_user_queue_init_ring(struct krdma_user_queue *queue)
 	queue->ring->cqe_offset = layout->cqe_offset;
 }
 
-/* On failure the caller frees what there is. */
-static int krdma_user_queue_alloc_ring(struct krdma_user_queue *queue)
+/*
+ * Pages next to one another, for which no mapping has to be made; not where that is hard to
+ * come by.  Each is one of its own, as where they are not.
+ */
+static bool krdma_user_queue_alloc_block(struct krdma_user_queue *queue, unsigned int count)
 {
-	unsigned int count = DIV_ROUND_UP(queue->layout.size, PAGE_SIZE);
-	struct page *page;
+	unsigned int order = get_order(count * PAGE_SIZE);
+	struct page *block;
+	unsigned int i;
 
-	queue->pages = kvzalloc_objs(*queue->pages, count, GFP_KERNEL_ACCOUNT);
-	if (!queue->pages)
-		return -ENOMEM;
+	if (order > PAGE_ALLOC_COSTLY_ORDER)
+		return false;
+	block = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY, order);
+	if (!block)
+		return false;
+
+	split_page(block, order);
+	for (i = 0; i < count; i++)
+		queue->pages[queue->page_count++] = block + i;
+	for (; i < 1U << order; i++)
+		__free_page(block + i);
+	queue->ring = page_address(block);
+	return true;
+}
+
+static int krdma_user_queue_alloc_pages(struct krdma_user_queue *queue, unsigned int count)
+{
+	struct page *page;
 
 	while (queue->page_count < count) {
 		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -58,9 +77,24 @@ static int krdma_user_queue_alloc_ring(struct krdma_user_queue *queue)
 		queue->pages[queue->page_count++] = page;
 	}
 	queue->ring = vmap(queue->pages, count, VM_MAP, PAGE_KERNEL);
-	if (!queue->ring)
-		return -ENOMEM;
+	queue->is_mapped = queue->ring;
+	return queue->ring ? 0 : -ENOMEM;
+}
 
+/* On failure the caller frees what there is. */
+static int krdma_user_queue_alloc_ring(struct krdma_user_queue *queue)
+{
+	unsigned int count = DIV_ROUND_UP(queue->layout.size, PAGE_SIZE);
+	int ret;
+
+	queue->pages = kvzalloc_objs(*queue->pages, count, GFP_KERNEL_ACCOUNT);
+	if (!queue->pages)
+		return -ENOMEM;
+	if (!krdma_user_queue_alloc_block(queue, count)) {
+		ret = krdma_user_queue_alloc_pages(queue, count);
+		if (ret)
+			return ret;
+	}
 	krdma_user_queue_init_ring(queue);
 	return 0;
 }
@@ -103,7 +137,6 @@ static void krdma_user_queue_free(struct krdma_user_queue *queue)
 	/* After this the core does not tell any more. */
 	krdma_queue_put(queue->core);
 	krdma_user_queue_free_ring(queue);
-	kvfree(queue->batch);
 	mutex_destroy(&queue->bind_lock);
 	mutex_destroy(&queue->submit_lock);
 	mutex_destroy(&queue->reap_lock);
@@ -271,9 +304,8 @@ static struct krdma_user_queue *krdma_user_queue_new(struct krdma_user_session *
 	if (ret)
 		goto err_free;
 
-	ret = -ENOMEM;
-	queue->batch = kvzalloc_obj(*queue->batch, GFP_KERNEL_ACCOUNT);
-	if (!queue->batch)
+	ret = krdma_user_batches_prepare(&session->batches);
+	if (ret)
 		goto err_uncharge;
 	ret = krdma_user_queue_alloc_ring(queue);
 	if (ret)
@@ -365,7 +397,7 @@ static int krdma_user_queue_enter(struct krdma_user_request *request)
 
 	enter->submitted = submitted;
 	enter->error = error;
-	enter->completed = max(krdma_user_queue_filled(queue), 0);
+	enter->completed = ret >= 0 ? ret : max(krdma_user_queue_filled(queue), 0);
 	return krdma_request_respond(request);
 }
 

@@ -39,6 +39,7 @@ struct krdma_user_entry {
 
 /**
  * struct krdma_user_batch - entries that are being made requests
+ * @next: while it is not in use
  * @target: of all of them
  * @is_receive: what they are: @receives, or @requests
  * @count: how many
@@ -54,6 +55,7 @@ struct krdma_user_entry {
  * @entry: the one that is looked at
  */
 struct krdma_user_batch {
+	struct krdma_user_batch *next;
 	u32 target;
 	bool is_receive;
 	u32 count;
@@ -78,6 +80,7 @@ struct krdma_user_batch {
  * @layout: of the memory; ours, not the one that the program sees
  * @pages: the memory
  * @page_count: how many
+ * @is_mapped: they are not next to one another, and have been mapped for @ring
  * @ring: the memory, as the kernel sees it.  The program may write any of it at any
  *	time: nothing there is read but @cq_head, @sq_tail and entries, once each.
  * @sqes: likewise
@@ -91,7 +94,6 @@ struct krdma_user_batch {
  * @submit_lock: see user.h
  * @sq_head: the next entry to be taken; protected by @submit_lock
  * @submitted: entries accepted; likewise, read by all
- * @batch: likewise
  * @reap_lock: see user.h
  * @fill_lock: see user.h
  * @cq_tail: where the next completion goes; protected by @fill_lock, read by all
@@ -119,6 +121,7 @@ struct krdma_user_queue {
 	struct krdma_user_ring_layout layout;
 	struct page **pages;
 	unsigned int page_count;
+	bool is_mapped;
 	struct krdma_ring *ring;
 	struct krdma_sqe *sqes;
 	struct krdma_cqe *cqes;
@@ -132,7 +135,6 @@ struct krdma_user_queue {
 	struct mutex submit_lock ____cacheline_aligned_in_smp;	/* see above */
 	u32 sq_head;
 	u64 submitted;
-	struct krdma_user_batch *batch;
 	struct mutex reap_lock;		/* see above */
 
 	spinlock_t fill_lock ____cacheline_aligned_in_smp;	/* see above */
@@ -160,6 +162,32 @@ void krdma_user_queue_make_room(struct krdma_user_queue *queue);
 __poll_t krdma_user_queue_events(struct krdma_user_queue *queue);
 /* Handler of KRDMA_QUEUE_REAP. */
 int krdma_user_queue_reap(struct krdma_user_request *request);
+
+/* user_batch.c */
+
+int krdma_user_batches_prepare(struct krdma_user_batches *batches);
+struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches);
+void krdma_user_batch_give_late(struct krdma_user_batches *batches,
+				struct krdma_user_batch *batch);
+
+/* A batch for a call that posts; process context, may sleep.  NULL: a signal came first. */
+static inline struct krdma_user_batch *krdma_user_batch_take(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch = xchg(&batches->idle, NULL);
+
+	return likely(batch) ? batch : krdma_user_batch_take_late(batches);
+}
+
+/* The call ends. */
+static inline void krdma_user_batch_give(struct krdma_user_batches *batches,
+					 struct krdma_user_batch *batch)
+{
+	if (unlikely(cmpxchg(&batches->idle, NULL, batch)))
+		krdma_user_batch_give_late(batches, batch);
+	/* The exchange, or the lock, is before this: one of both sees the other. */
+	if (unlikely(waitqueue_active(&batches->wait)))
+		wake_up_interruptible(&batches->wait);
+}
 
 /* user_post.c */
 

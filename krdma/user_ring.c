@@ -2,6 +2,8 @@
 /*
  * The two rings of a queue: how their memory is divided.
  */
+#include <linux/krdma_conn.h>
+
 #include "user_ring.h"
 
 /* The power of two that is not below; of what is not above KRDMA_RING_ENTRIES_MAX. */
@@ -12,6 +14,16 @@ static u32 krdma_user_ring_round(u32 entries)
 	while (rounded < entries)
 		rounded *= 2;
 	return rounded;
+}
+
+/*
+ * Those that are not for operations never come to the ring: so one for 64 sends, 64 receives
+ * and these has 128 entries.
+ */
+static u32 krdma_user_ring_cq_entries(u32 entries)
+{
+	return krdma_user_ring_round(entries > 2 * KRDMA_QUEUE_EXTRA ?
+				     entries - KRDMA_QUEUE_EXTRA : entries);
 }
 
 /**
@@ -29,7 +41,8 @@ int krdma_user_ring_layout(u32 sq_entries, u32 cq_entries, struct krdma_user_rin
 		return -EINVAL;
 
 	layout->sq_entries = krdma_user_ring_round(sq_entries ? sq_entries : KRDMA_RING_SQ_ENTRIES);
-	layout->cq_entries = krdma_user_ring_round(cq_entries ? cq_entries : KRDMA_RING_CQ_ENTRIES);
+	layout->cq_entries = krdma_user_ring_cq_entries(cq_entries ? cq_entries :
+							KRDMA_RING_CQ_ENTRIES);
 	/* Its length is a multiple of a cache line, and so is an entry's. */
 	layout->sqe_offset = sizeof(struct krdma_ring);
 	layout->cqe_offset = layout->sqe_offset +

@@ -218,7 +218,8 @@ enum krdma_queue_flags {
  * @sq_entries: in: entries of the submission ring; 0: 64; out: as granted, a power
  *	of two
  * @cq_entries: in: completions that it has room for, those that the kernel keeps
- *	included; 0: 256; out: entries of the completion ring, a power of two
+ *	included; 0: 256; out: entries of the completion ring, a power of two that may
+ *	be KRDMA_QUEUE_EXTRA less
  * @vector: in: the device's completion vector, and with it the processor; modulo as
  *	many as the device has
  * @sqe_offset: out: see &struct krdma_ring

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include <sys/mman.h>
@@ -597,6 +599,109 @@ TEST_F_TIMEOUT(fail_nth, every_request_of_every_object, 1200)
 			TH_LOG("%s has left something", steps[i].name);
 		}
 	}
+}
+
+/*
+ * Many that post
+ */
+
+#define POSTERS		4
+#define POSTS		3000
+/* The number and the size of the answer are copied before. */
+#define FIRST_ALLOCATION	3
+
+/**
+ * struct poster - a thread, with a connection and a queue of its own in a session of all
+ * @pair: the connection
+ * @memory: of the session
+ * @accepted: entries of its
+ * @waited: how often it had to wait: by any thread, so that all can stop
+ * @error: the first wrong answer
+ */
+struct poster {
+	struct pair pair;
+	struct memory *memory;
+	unsigned int accepted;
+	atomic_uint *waited;
+	int error;
+};
+
+static int take_all(struct poster *poster, unsigned int *taken)
+{
+	struct krdma_cqe cqes[16];
+	uint32_t reaped;
+	int ret = 0;
+
+	while (!ret && *taken < poster->accepted) {
+		ret = queue_reap(poster->pair.a.queue->fd, cqes, 16, 1, deadline_in(PATIENCE_MS),
+				 &reaped);
+		for (uint32_t i = 0; !ret && i < reaped; i++)
+			ret = cqes[i].status ? -EIO : 0;
+		*taken += ret ? 0 : reaped;
+	}
+	return ret;
+}
+
+/*
+ * In a call that has to find memory that fails, and then it waits; in others it is the copy
+ * of the entries that does.
+ */
+static void *post_without_memory(void *argument)
+{
+	int control = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	struct poster *poster = argument;
+	struct krdma_sqe entries[3];
+	unsigned int taken = 0;
+	uint32_t accepted;
+
+	for (int i = 0; i < 3; i++)
+		entries[i] = sqe_remote(KRDMA_OP_WRITE, poster->pair.a.id, i, poster->memory, 0, 64,
+					poster->memory, 64);
+	for (unsigned int i = 0; i < POSTS && *poster->waited < POSTERS && !poster->error; i++) {
+		poster->error = arm(control, FIRST_ALLOCATION);
+		if (poster->error)
+			break;
+		poster->error = queue_post(poster->pair.a.queue->fd, entries, 3, &accepted);
+		if (has_failed(control) && accepted)
+			(*poster->waited)++;
+		poster->accepted += accepted;
+		if (poster->error == -EFAULT)
+			poster->error = 0;
+		if (!poster->error)
+			poster->error = take_all(poster, &taken);
+	}
+	close(control);
+	return NULL;
+}
+
+/* Where entries become requests is shared: who finds none and no memory for one waits. */
+TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
+{
+	struct poster posters[POSTERS] = {};
+	atomic_uint waited = 0;
+	pthread_t threads[POSTERS];
+	struct memory memory;
+	int session = session_open(O_CLOEXEC);
+
+	ASSERT_LE(0, session);
+	for (int i = 0; i < POSTERS; i++) {
+		ASSERT_EQ(0, pair_open(&posters[i].pair, &(struct pair_options) {
+			.sessions = { session, session } }));
+		posters[i].memory = &memory;
+		posters[i].waited = &waited;
+	}
+	ASSERT_EQ(0, memory_create(session, posters[0].pair.device, 4096, ACCESS_ALL, &memory));
+	for (int i = 0; i < POSTERS; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, post_without_memory, &posters[i]));
+	for (int i = 0; i < POSTERS; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, posters[i].error);
+	}
+	EXPECT_LT(0, waited);
+	memory_destroy(&memory);
+	for (int i = 0; i < POSTERS; i++)
+		pair_close(&posters[i].pair);
+	close(session);
 }
 
 TEST_HARNESS_MAIN
