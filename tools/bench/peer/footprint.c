@@ -3,6 +3,8 @@
  * The kernel's memory, item by item: caches of objects, what is mapped page by page, and
  * the sums that the kernel itself keeps.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +58,7 @@ static void add_slabs(struct footprint *footprint)
 	fclose(file);
 }
 
-/*
- * "0x...-0x... bytes caller+0x.../0x... pages=N vmalloc ...", or "... vmap ..." where the
- * pages are the caller's own, which no sum of the kernel's has: those of krdma's rings.  The
- * page behind it that guards is none.
- */
+/* "0x...-0x... bytes caller+0x.../0x... pages=N vmalloc ..."; the page behind it is none. */
 static void add_mapped(struct footprint *footprint)
 {
 	FILE *file = peer_proc("/proc/vmallocinfo");
@@ -68,17 +66,45 @@ static void add_mapped(struct footprint *footprint)
 	unsigned long bytes;
 
 	while (fgets(line, sizeof(line), file)) {
-		bool own = strstr(line, " vmap");
-
-		if ((!own && !strstr(line, " pages=")) ||
+		if (!strstr(line, " pages=") ||
 		    sscanf(line, "%*s %lu %127s", &bytes, caller) != 2)
 			continue;
 		caller[strcspn(caller, "+")] = '\0';
-		add(footprint, own ? "vmap" : "vmalloc", caller, (double)bytes - PAGE);
-		if (own)
-			add(footprint, "sum", "Mapped", (double)bytes - PAGE);
+		add(footprint, "vmalloc", caller, (double)bytes - PAGE);
 	}
 	fclose(file);
+}
+
+/*
+ * krdma's rings are pages of their own, which no sum of the kernel's has.  Both programs have
+ * theirs mapped, all of it: "from-to rights offset device inode anon_inode:[krdma-queue]".
+ */
+static void add_rings(struct footprint *footprint)
+{
+	struct dirent *entry;
+	DIR *processes;
+
+	processes = opendir("/proc");
+	if (!processes)
+		peer_fail("/proc", errno);
+	while ((entry = readdir(processes))) {
+		unsigned long from, to;
+		char line[512];
+		FILE *file;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(line, sizeof(line), "/proc/%.20s/maps", entry->d_name);
+		/* One may have ended. */
+		file = fopen(line, "re");
+		while (file && fgets(line, sizeof(line), file))
+			if (strstr(line, "[krdma-queue]") &&
+			    sscanf(line, "%lx-%lx", &from, &to) == 2)
+				add(footprint, "sum", "Rings", (double)(to - from));
+		if (file)
+			fclose(file);
+	}
+	closedir(processes);
 }
 
 static void add_sums(struct footprint *footprint)
@@ -125,6 +151,7 @@ void footprint_sums(struct footprint *footprint)
 {
 	memset(footprint, 0, sizeof(*footprint));
 	add_mapped(footprint);
+	add_rings(footprint);
 	add_sums(footprint);
 }
 
@@ -134,6 +161,7 @@ void footprint_take(struct footprint *footprint)
 	add_process(footprint);
 	add_slabs(footprint);
 	add_mapped(footprint);
+	add_rings(footprint);
 	add_sums(footprint);
 	/* Objects that no cache has room for are counted, but not listed. */
 	add(footprint, "slab", "larger", bytes_of(footprint, "sum.Slab") -
@@ -143,7 +171,7 @@ void footprint_take(struct footprint *footprint)
 double footprint_kernel(const struct footprint *footprint)
 {
 	static const char *const sums[] = {
-		"sum.Slab", "sum.VmallocUsed", "sum.Mapped", "sum.Percpu", "sum.PageTables",
+		"sum.Slab", "sum.VmallocUsed", "sum.Rings", "sum.Percpu", "sum.PageTables",
 		"sum.KernelStack",
 	};
 	double bytes = 0;
