@@ -10,6 +10,7 @@
 #include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/wait.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
@@ -43,6 +44,9 @@
 #define KRDMA_RNR_RETRY_COUNT	7
 #define KRDMA_RETRY_MAX		7
 #define KRDMA_READ_DEPTH	16
+
+/* How long what the connection manager knows may take until its handler says it. */
+#define KRDMA_GIVEN_UP_MS	1000
 
 /*
  * The way to the peer
@@ -403,6 +407,18 @@ static u8 krdma_conn_asked_timeout(struct krdma_conn *conn)
 		       KRDMA_ACK_TIMEOUT_ASKED);
 }
 
+/*
+ * The connection manager refuses to accept what the peer has just given up in the same way as
+ * a device does what it cannot.  But then its handler is about to say so, and needs no lock of
+ * ours for that.
+ */
+static bool krdma_conn_is_given_up(struct krdma_conn *conn)
+{
+	return wait_event_timeout(conn->wait,
+				  READ_ONCE(conn->state) >= KRDMA_CONN_CLOSING,
+				  msecs_to_jiffies(KRDMA_GIVEN_UP_MS));
+}
+
 static int krdma_conn_accept_locked(struct krdma_conn *conn,
 				    const struct krdma_conn_param *want)
 {
@@ -438,6 +454,8 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 	if (!ret)
 		ret = rdma_accept(conn->cm_id, &param);
 	rdma_unlock_handler(conn->cm_id);
+	if (ret == -EINVAL && krdma_conn_is_given_up(conn))
+		return -ENOTCONN;
 	if (ret) {
 		ret = krdma_cm_error(ret);
 		krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);

@@ -618,6 +618,9 @@ static void test_prepare_fails(struct kunit *test)
 	}
 }
 
+/* The latter is also what the connection manager says of a peer that has gone: not here. */
+static const int accept_errors[] = { -EREMOTEIO, -EINVAL };
+
 /* The call itself fails, and with it the connection. */
 static void test_calls_fail(struct kunit *test)
 {
@@ -630,14 +633,17 @@ static void test_calls_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
 	EXPECT_STORY(test, &stage->client, RESOLVED "connect error -5, closed -5");
 
-	stage_ask(stage, "");
-	stage_take(stage);
-	fake_device_fail(stage->fake, FAKE_IW_ACCEPT, 1, -EREMOTEIO);
-	KUNIT_EXPECT_EQ(test, -EIO, actor_accept(&stage->server, ""));
-	KUNIT_EXPECT_EQ(test, -EIO, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
-	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
-	EXPECT_STORY(test, &stage->server, "connect error -5, closed -5");
-	EXPECT_STORY(test, &stage->client, RESOLVED "rejected -111, closed -111");
+	for (unsigned int i = 0; i < ARRAY_SIZE(accept_errors); i++) {
+		stage_ask(stage, "");
+		stage_take(stage);
+		fake_device_fail(stage->fake, FAKE_IW_ACCEPT, 1, accept_errors[i]);
+		KUNIT_EXPECT_EQ(test, -EIO, actor_accept(&stage->server, ""));
+		KUNIT_EXPECT_EQ(test, -EIO, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+		KUNIT_EXPECT_EQ(test, -ECONNREFUSED,
+				krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		EXPECT_STORY(test, &stage->server, "connect error -5, closed -5");
+		EXPECT_STORY(test, &stage->client, RESOLVED "rejected -111, closed -111");
+	}
 
 	/* A refusal that fails is one all the same. */
 	stage_ask(stage, "");

@@ -590,6 +590,40 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 	printf("# too late %u times\n", late);
 }
 
+/* Nor is it the device: when the one comes about as soon as the other, it is the peer. */
+TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
+{
+	struct racer racer = { .end = &self->pair.a };
+	unsigned int late = 0, delay = 1000;
+	pthread_barrier_t barrier;
+	pthread_t thread;
+	int ret;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	racer.barrier = &barrier;
+	for (unsigned int round = 0; round < rounds(200, 20); round++) {
+		ASSERT_EQ(0, pair_resolve(&self->pair));
+		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
+		ASSERT_EQ(0, end_prepare(&self->pair.b, NULL));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, close_soon, &racer));
+		pthread_barrier_wait(&barrier);
+		usleep(delay);
+		ret = end_accept(&self->pair.b, NULL);
+		pthread_join(thread, NULL);
+		late += !!ret;
+		/* As close as can be to where the answer changes. */
+		delay = ret ? delay * 31 / 32 : delay * 32 / 31 + 1;
+		EXPECT_TRUE(!ret || ret == -ENOTCONN) {
+			TH_LOG("accept answered %d", ret);
+		}
+		EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
+		EXPECT_EQ(-ECONNRESET, conn_wait(self->pair.b.conn, 0, NULL));
+		end_close(&self->pair.b);
+	}
+	printf("# too late %u times\n", late);
+	EXPECT_LT(0, late);
+}
+
 TEST_F(conn, an_abort_is_at_once)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;

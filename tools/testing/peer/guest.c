@@ -236,11 +236,8 @@ bool guest_answer(struct guest *guest)
 	if (!guest_prepare(guest))
 		return false;
 	err = krdma_conn_accept(guest->conn, &plain, &guest->offer, sizeof(guest->offer));
-	/*
-	 * One who goes in this very moment is gone for the connection manager before krdma
-	 * hears of it, and then what is refused there comes as EIO.
-	 */
-	if (err && err != -ENOTCONN && (err != -EIO || guest->visit.peer == PEER_TALKS))
+	/* One who goes in this very moment. */
+	if (err && err != -ENOTCONN)
 		failed(guest, "accept", err);
 	return true;
 }
