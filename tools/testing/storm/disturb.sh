@@ -89,10 +89,23 @@ storm_provider()
 	holds "the provider's module comes and goes" calm
 }
 
-# The network.  A message of the connection manager's that cannot be sent, because there is no
-# interface or address, is more than the manager's queue pair of rxe survives, on each of the
-# kernels: from then on nobody can connect over the device, krdma or not.  It has to be made
-# anew, which is then a part of the storm.
+# The network.  A message of the connection manager's that cannot be sent is more than the
+# manager's queue pair of rxe survives: from then on nobody can connect over the device, krdma
+# or not, until it is made anew.
+
+manager_is_dead()
+{
+	rdma resource show qp 2>/dev/null | grep -q ' type GSI state ERR'
+}
+
+# mend: makes the device anew, as somebody would who sees that it is in that state.  Fails if
+# it is in no need of it: what cannot connect then is wrong for another reason.
+mend()
+{
+	manager_is_dead || return 1
+	echo "# the manager's queue pair of rxe0 is in error: the device is made anew"
+	unplug
+}
 
 storm_link()
 {
@@ -106,9 +119,12 @@ storm_link()
 		ip link set "$interface" up
 		ip -6 addr add "fd77::${NODE:-1}/64" dev "$interface" 2>/dev/null
 		roll 3
-		[ "$rolled" != 0 ] || unplug
+		if [ "$rolled" = 0 ]; then
+			unplug
+		else
+			mend
+		fi
 	done
-	unplug
 	holds "the interface goes down and up" calm
 }
 
@@ -126,9 +142,12 @@ storm_address()
 		doze 0 500
 		ip -6 addr add "fd77::${NODE:-1}/64" dev "$interface"
 		roll 3
-		[ "$rolled" != 0 ] || unplug
+		if [ "$rolled" = 0 ]; then
+			unplug
+		else
+			mend
+		fi
 	done
-	unplug
 	holds "addresses are removed and come back" calm
 }
 
@@ -293,6 +312,7 @@ storm_cut()
 		# From not noticed to lost.
 		doze 0 12000
 		vm-link 2 on
+		mend
 	done
 	holds "the cable is pulled" calm
 }
@@ -346,7 +366,7 @@ storm_lossy()
 	modprobe sch_netem
 	clients 2
 	while storming; do
-		roll 6
+		roll 7
 		case $rolled in
 		0) netem loss 1% ;;
 		1) netem loss 10% ;;
@@ -354,9 +374,12 @@ storm_lossy()
 		3) netem delay 10ms 8ms ;;
 		4) netem duplicate 5% ;;
 		5) netem corrupt 1% ;;
+		# While one queue of the interface takes the other's place, packets go nowhere.
+		6) tc qdisc del dev "$interface" root 2>/dev/null ;;
 		esac
 		doze 500 4000
+		mend
 	done
-	tc qdisc del dev "$interface" root
+	tc qdisc del dev "$interface" root 2>/dev/null
 	holds "packets are lost, late, twice, and in another order" calm
 }

@@ -123,6 +123,10 @@ end()
 	local status=0
 
 	kill -TERM "$(pid_of "$1")" 2>/dev/null
+	while kill -0 "$(pid_of "$1")" 2>/dev/null; do
+		mend
+		usleep 200000
+	done
 	wait "$(pid_of "$1")" || status=$?
 	sed "s/^/# $1: /" "$work/$1.out"
 	[ $status = 0 ] || problem "$1 ends with $status: $(grep violation "$work/$1.out")"
@@ -260,6 +264,12 @@ serve_others()
 	[ "$1" != death ] || others_death
 	krdma ping --listen -p $goodbye >"$work/goodbye" 2>&1 &
 	until grep -q ' left after ' "$work/goodbye" || [ -s "$problems" ]; do
+		if mend; then
+			# It listened at the device that was.
+			kill -INT $!
+			wait $!
+			krdma ping --listen -p $goodbye >>"$work/goodbye" 2>&1 &
+		fi
 		usleep 200000
 	done
 	kill -INT $!
@@ -281,7 +291,14 @@ for scenario; do
 	echo "# storm $scenario took $(($(now) - began)) s"
 done
 if [ "${NODES:-1}" != 1 ]; then
+	tries=0
 	until krdma ping -p $goodbye -c 1 -W 2 "$there" >/dev/null 2>&1; do
+		mend
+		tries=$((tries + 1))
+		if [ $tries -gt 60 ]; then
+			not_ok "the other machine is told" "it cannot be reached"
+			break
+		fi
 		sleep 1
 	done
 fi
