@@ -25,22 +25,54 @@ if [ "${NODE:-1}" != 1 ]; then
 	sha1sum <"$there/large" >"$there/large.sum"
 	krdma serve -w "$there" &
 	server=$!
+	limit=$(($(date +%s) + 600))
 	while [ ! -e "$there/goodbye" ]; do
+		if mend eth0; then
+			leave INT "$server"
+			krdma serve -w "$there" &
+			server=$!
+		fi
+		[ "$(date +%s)" -lt $limit ] || {
+			echo "# nobody has said goodbye in ten minutes"
+			kill -KILL "$server"
+			exit 1
+		}
 		usleep 200000
 	done
 	leave INT "$server"
 	exit "$status"
 fi
 
+# soon COMMAND...: until it succeeds, for two minutes; a try may take one.  Fails then:
+# nothing of what follows could succeed, and all of it would be waited for.
+soon()
+{
+	local limit=$(($(date +%s) + 120))
+
+	patience=60
+	until try "$@"; [ "$status" = 0 ]; do
+		mend eth0
+		[ "$(date +%s)" -lt $limit ] || return 1
+		usleep 500000
+	done
+	patience=120
+}
+
+# unreached: the end.
+unreached()
+{
+	tap_end
+	exit 1
+}
+
 cd "$work/here" || exit 1
 before=$(resources)
 
 # As it makes its files, and serves when it has them.
-tries=0
-until krdma get -q $host/large.sum 2>/dev/null || [ $tries -ge 300 ]; do
-	tries=$((tries + 1))
-	usleep 500000
-done
+soon krdma get -q $host/large.sum || {
+	not_ok "the other machine serves" "not in two minutes: $(tell)"
+	unreached
+}
 try krdma doctor $host 7476
 ended "the other machine is reached" 0 '^OK +route +10\.77\.0\.2 is reached from rxe0$' \
 	'^OK +connect +a program answers at 10\.77\.0\.2, port 7476$'
@@ -85,11 +117,10 @@ holds "the part is there" [ -e back.part -a ! -e back ]
 try krdma doctor $host
 ended "the doctor says so" 1 '^FAIL +(route|connect) '
 vm-link 2 on
-tries=0
-until krdma get -q $host/digits 2>/dev/null || [ $tries -ge 100 ]; do
-	tries=$((tries + 1))
-	usleep 500000
-done
+soon krdma get -q $host/digits || {
+	not_ok "with the cable in again, it serves again" "not in two minutes: $(tell)"
+	unreached
+}
 try krdma get -c -j $host/back
 ended "then it goes on" 0 '"bytes":104857600' '!"resumed_from":0,'
 cp "$work/out" /out/get-apart-resumed.json
@@ -101,12 +132,11 @@ vm-link 2 off
 finish
 ended "also while it puts" 1 'does not answer|has ended'
 vm-link 2 on
-tries=0
 # Until the server has noticed too, it keeps its part for the client that was.
-until krdma put -q -c back $host/forth 2>/dev/null || [ $tries -ge 100 ]; do
-	tries=$((tries + 1))
-	usleep 500000
-done
+soon krdma put -q -c back $host/forth || {
+	not_ok "with the cable in again, it goes on taking the file" "not in two minutes: $(tell)"
+	unreached
+}
 try krdma get -q $host/forth
 holds "then that goes on" [ "$(sha1sum <forth)" = "$(cat large.sum)" ]
 

@@ -150,6 +150,17 @@ stop_server()
 	cp "$work/servers/$1.err" "$work/err"
 }
 
+# mend INTERFACE: what cannot be sent, such as with the cable pulled on this side, can be the
+# end of rxe's queue pair for the connection manager, and nobody connects over the device any
+# more.  Who sees that makes the device anew; fails if that is not what is wrong.
+mend()
+{
+	rdma resource show qp 2>/dev/null | grep -q ' type GSI state ERR' || return 1
+	echo "# the manager's queue pair of rxe0 is in error: the device is made anew"
+	rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev "$1"
+}
+
 # number FILE KEY: the first whole number that JSON has there.
 number()
 {
