@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <linux/if_link.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 
 #include "net_link.h"
@@ -95,4 +96,20 @@ int net_link_mtu(const char *name, int mtu)
 
 	interface.ifr_mtu = mtu;
 	return interface_ioctl(SIOCSIFMTU, &interface);
+}
+
+int net_link_queue(const char *name, const char *kind)
+{
+	const struct tcmsg head = {
+		.tcm_family = AF_UNSPEC,
+		.tcm_ifindex = if_nametoindex(name),
+		.tcm_parent = TC_H_ROOT,
+	};
+	struct netlink_request request;
+
+	netlink_begin(&request, kind ? RTM_NEWQDISC : RTM_DELQDISC,
+		      NLM_F_ACK | (kind ? NLM_F_CREATE | NLM_F_REPLACE : 0), &head, sizeof(head));
+	if (kind)
+		netlink_put_string(&request, TCA_KIND, kind);
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
 }

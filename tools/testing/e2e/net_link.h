@@ -14,4 +14,7 @@ int net_link_address(const char *name, const char *ipv4);
 int net_link_up(const char *name, bool up);
 int net_link_mtu(const char *name, int mtu);
 
+/* Where packets wait that go out: another kind of queue, or with NULL the usual one. */
+int net_link_queue(const char *name, const char *kind);
+
 #endif
