@@ -4,6 +4,7 @@
  */
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -164,6 +165,7 @@ static void sharing_run(struct sharing *sharing)
 		.complete = sharing_returned,
 		.context = sharing,
 	};
+	ktime_t begun;
 
 	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
 		.depth = SRQ_DEPTH }));
@@ -184,8 +186,11 @@ static void sharing_run(struct sharing *sharing)
 							  &(struct krdma_receive) {}, 1));
 		sharing_messages(sharing);
 	}
+	begun = ktime_get();
 	for (u32 n = 0; n < SRQ_CONNS; n++)
 		core_pair_close(sharing->pairs[n]);
+	/* Whoever waits for siw to say that the last receive is done waits for a minute. */
+	CORE_TRUE(test, ktime_ms_delta(ktime_get(), begun) < CORE_TIMEOUT_MS);
 	sharing_end(sharing);
 }
 
