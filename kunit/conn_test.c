@@ -729,7 +729,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(test_nobody_listens),
 	KUNIT_CASE(test_replies),
 	KUNIT_CASE(test_prepare_fails),
-	KUNIT_CASE(test_calls_fail),
+	KUNIT_CASE_SLOW(test_calls_fail),
 	KUNIT_CASE(test_wait_ends_by_a_signal),
 	KUNIT_CASE(test_wait_for_nothing),
 	{}

@@ -325,6 +325,34 @@ static void test_twice(struct kunit *test)
 	}
 }
 
+/*
+ * A message that comes while its queue pair fails can be delivered again, into the next buffer.
+ * That is a message like any other; but each receive completes once, in its order.
+ */
+static void test_delivered_again(struct kunit *test)
+{
+	struct fake_message message = {};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i] };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+		struct ib_qp *qp = conn_qp(&pair->server);
+
+		KUNIT_ASSERT_EQ(test, 4, conn_receive_empty(&pair->server, 4));
+		fake_hold(pair->fake, qp);
+		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(qp, &message));
+		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(qp, &message));
+		fake_qp_fail(qp);
+		fake_release(pair->fake, qp);
+		expect_over(test, pair, &pair->server);
+		KUNIT_EXPECT_EQ(test, 4, pair->server.receives.told);
+		KUNIT_EXPECT_EQ(test, 2, pair->server.receives.failed);
+		expect_over(test, pair, &pair->client);
+		conn_pair_end(pair);
+	}
+}
+
 static void test_dead_device(struct kunit *test)
 {
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_SOFTIRQ };
@@ -739,6 +767,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_SLOW(test_statuses),
 	KUNIT_CASE(test_late),
 	KUNIT_CASE(test_twice),
+	KUNIT_CASE(test_delivered_again),
 	KUNIT_CASE_SLOW(test_dead_device),
 	KUNIT_CASE_SLOW(test_end_that_fails),
 	KUNIT_CASE_SLOW(test_no_memory),

@@ -3,6 +3,7 @@
  * Shared receive queues: whose a message is, what comes back unused, and the end.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include <krdma/krdma.h>
@@ -202,6 +203,48 @@ static void test_broken_connection(struct kunit *test)
 	}
 }
 
+static void tell_last_receive(struct ib_qp *qp)
+{
+	int n;
+
+	for (n = 0; n < 3; n++)
+		fake_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+/* A device may say several times, and too early, that it has no receive under way any more. */
+static void test_last_receive_often(struct kunit *test)
+{
+	struct fake_message message = {};
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i], .srq_depth = DEPTH };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+		struct ib_qp *qp = conn_qp(&pair->server);
+
+		KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
+		tell_last_receive(qp);
+		for (n = 0; n < 7; n++)
+			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(qp, &message));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 7));
+		/* While what is held back keeps the queue pair. */
+		fake_hold(pair->fake, qp);
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(pair->server.conn));
+		msleep(20);
+		tell_last_receive(qp);
+		fake_release(pair->fake, qp);
+		conn_end_close(&pair->server);
+		conn_end_close(&pair->client);
+		KUNIT_EXPECT_EQ(test, 7, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
+		KUNIT_EXPECT_EQ(test, 1, pair->server.heard[KRDMA_EVENT_CLOSED]);
+		krdma_srq_close(pair->srq);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == DEPTH));
+		conn_expect_srq_whole(pair);
+		conn_pair_end(pair);
+	}
+}
+
 static void test_refused_receive(struct kunit *test)
 {
 	static const struct conn_setup setup = { .srq_depth = DEPTH };
@@ -258,6 +301,7 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE_SLOW(test_attribution),
 	KUNIT_CASE_SLOW(test_close_while_used),
 	KUNIT_CASE_SLOW(test_broken_connection),
+	KUNIT_CASE_SLOW(test_last_receive_often),
 	KUNIT_CASE(test_refused_receive),
 	KUNIT_CASE_SLOW(test_removal),
 	{}
