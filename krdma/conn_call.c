@@ -744,41 +744,6 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
 
-static void krdma_address_copy_out(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
-{
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, sizeof(*from));
-}
-
-/**
- * krdma_conn_addresses - the addresses of both ends
- * @conn: the connection
- * @local: filled in: one's own address and port; NULL: not wanted
- * @remote: filled in: the peer's; NULL: not wanted
- *
- * Context: any but NMI.
- * Return: 0, or -ENOTCONN: not known before the event ADDRESS_RESOLVED.
- */
-int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
-			 struct sockaddr_storage *remote)
-{
-	unsigned long flags;
-	int ret = -ENOTCONN;
-
-	spin_lock_irqsave(&conn->state_lock, flags);
-	if (conn->local.sin6_family) {
-		if (local)
-			krdma_address_copy_out(local, &conn->local);
-		if (remote)
-			krdma_address_copy_out(remote, &conn->remote);
-		ret = 0;
-	}
-	spin_unlock_irqrestore(&conn->state_lock, flags);
-
-	return ret;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_conn_addresses, "KRDMA");
-
 /**
  * krdma_conn_private_data - what the peer has sent along
  * @conn: the connection

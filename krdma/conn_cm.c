@@ -9,6 +9,7 @@
  * id behind the back of the work.
  */
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/in6.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -95,6 +96,41 @@ static void krdma_conn_save_addresses(struct krdma_conn *conn, const struct rdma
 	memcpy(&conn->remote, &cm_id->route.addr.dst_addr, sizeof(conn->remote));
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
+
+static void krdma_address_copy_out(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, sizeof(*from));
+}
+
+/**
+ * krdma_conn_addresses - the addresses of both ends
+ * @conn: the connection
+ * @local: filled in: one's own address and port; NULL: not wanted
+ * @remote: filled in: the peer's; NULL: not wanted
+ *
+ * Context: any but NMI.
+ * Return: 0, or -ENOTCONN: not known before the event ADDRESS_RESOLVED.
+ */
+int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote)
+{
+	unsigned long flags;
+	int ret = -ENOTCONN;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (conn->local.sin6_family) {
+		if (local)
+			krdma_address_copy_out(local, &conn->local);
+		if (remote)
+			krdma_address_copy_out(remote, &conn->remote);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_addresses, "KRDMA");
 
 static void krdma_conn_save_mtu(struct krdma_conn *conn, const struct rdma_cm_id *cm_id)
 {
