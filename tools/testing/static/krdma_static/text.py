@@ -6,6 +6,8 @@ import re
 from .tree import Finding
 
 MAX_LINES = 800
+# One table, with a row for each promise and a line for each test.
+TABLES = ("Documentation/coverage.rst",)
 
 # Texts that are taken over as they are.
 FOREIGN = ("LICENSES/",)
@@ -58,7 +60,7 @@ def form(tree):
         if text.endswith("\n\n"):
             yield Finding(name, text.count("\n"), "empty line at the end of the file")
         count = text.count("\n")
-        if count > MAX_LINES:
+        if count > MAX_LINES and name not in TABLES:
             yield Finding(name, count, f"{count} lines, {MAX_LINES} are allowed: "
                           "there is a second noun or role in it")
         for number, line in tree.lines(name):
