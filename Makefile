@@ -60,7 +60,7 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check bench fuzz pcap soak fuzz-peer
+.PHONY: all module tools static clean help vm demo check check-races bench fuzz pcap soak fuzz-peer
 all: module
 
 include tools/lib/lib.mk
@@ -129,6 +129,9 @@ demo:
 check:
 	@$(ALONE) tools/testing/check $(CHECK)
 
+check-races:
+	@$(ALONE) tools/testing/check races
+
 bench:
 	@$(ALONE) tools/bench/run $(if $(QUICK),--quick) $(BENCH)
 
@@ -153,6 +156,7 @@ Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
   make check              run every test                    [CHECK='OPTION...']
+  make check-races        look for races between threads      (not part of check)
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make fuzz-peer          what no honest peer sends         [PEER='OPTION...']
