@@ -39,8 +39,11 @@ struct guest {
 	struct offer offer;
 };
 
-/* Which receive of the shared queue, in which slot. */
-#define SHARED_SLOTS	256
+/*
+ * Which receive of the shared queue, in which slot.  All slots are one registration, and
+ * what krdma pins itself takes 512 pages over rxe.
+ */
+#define SHARED_SLOTS	240
 
 /* Something that must not be; it is counted, and the run has failed. */
 void finding(struct server *server, const struct guest *guest, const char *format, ...)

@@ -199,23 +199,23 @@ static uint64_t inside(uint64_t chance, uint32_t length, uint32_t size)
 	}
 }
 
-/* And where one is that does not, however short. */
+/* And where one is that does not, however short; most often at the border itself. */
 static uint64_t outside(uint64_t chance, uint32_t length, uint32_t size)
 {
-	switch (chance % 8) {
-	case 0:
+	switch (chance % 16) {
+	case 0 ... 3:
 		return UINT64_MAX;		/* one byte before */
-	case 1:
+	case 4 ... 8:
 		return size - length + 1ULL;	/* one byte beyond */
-	case 2:
+	case 9:
 		return size;
-	case 3:
+	case 10:
 		return -(uint64_t)length;
-	case 4:
+	case 11:
 		return 1ULL << 63;
-	case 5:
-		return (chance >> 3) | 1ULL << 40;
-	case 6:
+	case 12:
+		return (chance >> 4) | 1ULL << 40;
+	case 13:
 		return 4096 * (8 + (chance >> 8) % 16);
 	default:
 		return 1ULL << 32;
@@ -304,10 +304,15 @@ static void act_wrong(struct action *action, const struct chances *chances, uint
 			action->fate = FATE_EITHER;
 		break;
 	default:
-		if (is_atomic(action->act))
+		if (is_atomic(action->act)) {
 			action->offset += 1 + chances->offset % 7;
-		else
-			action->length = size + 1 + chances->length % 8192;
+		} else if (chances->length % 2) {
+			/* All of it, and one byte more. */
+			action->offset = 0;
+			action->length = size + 1;
+		} else {
+			action->length = size + 1 + (chances->length >> 1) % 8192;
+		}
 	}
 }
 

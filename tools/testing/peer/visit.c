@@ -16,6 +16,8 @@
 #define RETRY_US	20000
 #define REJECT_TRAILER	8
 #define CALLS		8
+/* Why the connection manager itself rejects: nobody listens. */
+#define NOBODY_THERE	8
 
 struct host *host_new(const struct sockaddr_in *server, struct diary *diary)
 {
@@ -62,6 +64,11 @@ static int answer(struct far *far)
 		if (far->visit->server == SERVER_REJECTS || far->visit->server == SERVER_CLOSES)
 			far_finding(far, "it was let in");
 		return 0;
+	}
+	if (event.type == RDMA_CM_EVENT_REJECTED && event.status == NOBODY_THERE) {
+		/* Who waits until there is a place would wait for a server that has died. */
+		far_finding(far, "the server is gone");
+		exit(1);
 	}
 	if (event.type == RDMA_CM_EVENT_REJECTED)
 		check_refusal(far, &event);
