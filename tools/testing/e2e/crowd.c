@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives that peers share, and some who take them all: another one waits, and gets on as
+ * soon as the program posts again, however many there are of the former.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+#define DEPTH		16
+#define GREEDY		3
+/* So many messages of each greedy peer are under way at any time. */
+#define SPAN		16
+/* And so many must the other one get through. */
+#define HONEST		20
+#define STARVED_MS	1500
+
+FIXTURE(crowd)
+{
+	int session;
+	uint32_t device;
+	struct queue queue;
+	int srq;
+	uint32_t srq_id;
+	struct pair greedy[GREEDY];
+	struct pair honest;
+	unsigned int taken[GREEDY];
+	unsigned int got_through;
+	unsigned int posted;
+};
+
+FIXTURE_SETUP(crowd)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .depth = DEPTH };
+	struct queue_options many = { .cq_entries = 1024 };
+	struct pair_options options = { .a.send_depth = SPAN };
+
+	self->session = session_open(O_CLOEXEC);
+	ASSERT_LE(0, self->session);
+	ASSERT_EQ(0, boot_device(self->session, &self->device));
+	ASSERT_EQ(0, queue_create(self->session, &many, &self->queue));
+	create.device_id = self->device;
+	create.queue_fd = self->queue.fd;
+	ASSERT_EQ(0, session_request(self->session, KRDMA_SRQ_CREATE, &create));
+	self->srq = create.fd;
+	self->srq_id = create.id;
+	options.b.queue = &self->queue;
+	options.b.srq = self->srq;
+	options.sessions[1] = self->session;
+	for (int i = 0; i < GREEDY; i++)
+		ASSERT_EQ(0, pair_open(&self->greedy[i], &options));
+	ASSERT_EQ(0, pair_open(&self->honest, &options));
+}
+
+FIXTURE_TEARDOWN(crowd)
+{
+	for (int i = 0; i < GREEDY; i++)
+		pair_close(&self->greedy[i]);
+	pair_close(&self->honest);
+	close(self->srq);
+	queue_close(&self->queue);
+	close(self->session);
+}
+
+static int post_receives(int srq, uint32_t id, unsigned int count)
+{
+	struct krdma_sqe receive = sqe_receive(id, 0, NULL, 0, 0);
+	struct krdma_queue_post post = {
+		.size = sizeof(post), .entries = (uintptr_t)&receive, .count = 1,
+	};
+	int ret = 0;
+
+	while (count-- && !ret) {
+		ret = session_request(srq, KRDMA_SRQ_POST, &post);
+		if (!ret)
+			ret = post.error;
+	}
+	return ret;
+}
+
+static int send_one(struct pair *pair)
+{
+	struct krdma_sqe send = sqe_send(pair->a.id, 0, NULL, 0, 0);
+
+	return queue_submit(pair->a.queue, &send, 1, NULL);
+}
+
+/* Greedy peers have as much under way as they can. */
+static int be_greedy(struct pair *pairs)
+{
+	struct krdma_cqe cqe;
+	int ret = 0;
+
+	for (int i = 0; i < GREEDY && !ret; i++)
+		while (!ret && !queue_take(pairs[i].a.queue, &cqe))
+			ret = cqe.status ? -EPROTO : send_one(&pairs[i]);
+	return ret;
+}
+
+/* What has come, by whom; how many there were. */
+static unsigned int count_received(struct queue *queue, const struct pair *greedy,
+				   const struct pair *honest, unsigned int *taken,
+				   unsigned int *got_through)
+{
+	unsigned int received = 0;
+	struct krdma_cqe cqe;
+
+	while (!queue_take(queue, &cqe)) {
+		if (cqe.opcode != KRDMA_OP_RECEIVE || cqe.status)
+			continue;
+		received++;
+		*got_through += cqe.target == honest->b.id;
+		for (int i = 0; i < GREEDY; i++)
+			taken[i] += cqe.target == greedy[i].b.id;
+	}
+	return received;
+}
+
+TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
+{
+	uint64_t deadline, begun;
+	unsigned int received = 0, sent = 1, done = 0;
+	struct krdma_cqe cqe;
+
+	for (int i = 0; i < GREEDY; i++)
+		for (int j = 0; j < SPAN; j++)
+			ASSERT_EQ(0, send_one(&self->greedy[i]));
+	ASSERT_EQ(0, post_receives(self->srq, self->srq_id, DEPTH));
+	deadline = now_ms() + PATIENCE_MS;
+	while (received < DEPTH && now_ms() < deadline) {
+		received += count_received(&self->queue, self->greedy, &self->honest,
+					   self->taken, &self->got_through);
+		ASSERT_EQ(0, be_greedy(self->greedy));
+		sleep_ms(1);
+	}
+	ASSERT_EQ(DEPTH, received);
+
+	/* All are taken.  For long: nobody's fault is an end of a connection here. */
+	ASSERT_EQ(0, send_one(&self->honest));
+	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->honest.a.queue, &cqe, STARVED_MS));
+	EXPECT_EQ(-EAGAIN, queue_take(&self->queue, &cqe));
+	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->honest.a.conn));
+
+	/* The program goes on, one for one, and so do the greedy ones. */
+	ASSERT_EQ(0, post_receives(self->srq, self->srq_id, DEPTH));
+	begun = now_ms();
+	deadline = begun + 2 * PATIENCE_MS;
+	while (done < HONEST && now_ms() < deadline) {
+		received = count_received(&self->queue, self->greedy, &self->honest, self->taken,
+					  &self->got_through);
+		ASSERT_EQ(0, post_receives(self->srq, self->srq_id, received));
+		ASSERT_EQ(0, be_greedy(self->greedy));
+		while (!queue_take(self->honest.a.queue, &cqe)) {
+			ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+			done++;
+			if (sent < HONEST) {
+				ASSERT_EQ(0, send_one(&self->honest));
+				sent++;
+			}
+		}
+	}
+	printf("# %u messages of one in %u ms beside %u, %u and %u of greedy peers\n", done,
+	       (unsigned int)(now_ms() - begun), self->taken[0], self->taken[1], self->taken[2]);
+	EXPECT_EQ(HONEST, done);
+	EXPECT_LE(HONEST, self->got_through + 1);
+	/* They were greedy indeed. */
+	for (int i = 0; i < GREEDY; i++)
+		EXPECT_LT(0, self->taken[i]);
+}
+
+TEST_HARNESS_MAIN

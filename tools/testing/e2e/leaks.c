@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where the kernel has its memory is nobody's business: no address of it is in anything
+ * that a program or a peer gets from krdma.
+ *
+ * The kernel's addresses are the upper half of all: on x86-64 those of its data begin with
+ * 0xffff8 and more, those of its code with 0xffffffff8 and more.  Errors are up there, too.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "examples.h"
+#include "pair.h"
+#include "session.h"
+
+#define DATA_FIRST	0xffff8000U
+#define ERROR_FIRST	0xfffff000U
+#define CODE_FIRST	0x80000000U
+/* Digits: nothing of krdma's has so many, not even what the kernel makes of an address. */
+#define DIGITS		12
+
+static bool is_address(uint32_t low, uint32_t high, bool aligned)
+{
+	if (high >= DATA_FIRST && high < ERROR_FIRST)
+		return true;
+	/* Two neighbours of 32 bits can look like that. */
+	return aligned && high == UINT32_MAX && low >= CODE_FIRST && low < ERROR_FIRST;
+}
+
+/* Where one is, or -1; krdma's numbers lie at multiples of four. */
+static long address_in(const void *data, size_t length)
+{
+	const unsigned char *bytes = data;
+	uint32_t halves[2];
+
+	for (size_t at = 0; at + sizeof(halves) <= length; at += 4) {
+		memcpy(halves, bytes + at, sizeof(halves));
+		if (is_address(halves[0], halves[1], at % 8 == 0))
+			return (long)at;
+	}
+	return -1;
+}
+
+static bool address_in_text(const char *text)
+{
+	size_t digits = 0;
+	bool decimal = true;
+
+	for (; *text; text++) {
+		digits = isxdigit(*text) ? digits + 1 : 0;
+		decimal = digits ? (digits == 1 || decimal) && isdigit(*text) : true;
+		if (digits >= DIGITS && !decimal)
+			return true;
+	}
+	return false;
+}
+
+TEST(an_address_would_be_seen)
+{
+	unsigned char bytes[64] = { 0 };
+	uint64_t address = 0xffff888004a1c000ULL;
+
+	EXPECT_EQ(-1, address_in(bytes, sizeof(bytes)));
+	for (size_t at = 0; at <= sizeof(bytes) - 8; at += 4) {
+		memset(bytes, 0, sizeof(bytes));
+		memcpy(bytes + at, &address, sizeof(address));
+		EXPECT_EQ((long)at, address_in(bytes, sizeof(bytes)));
+	}
+	address = 0xffffffffc0321000ULL;
+	memcpy(bytes + 16, &address, sizeof(address));
+	EXPECT_EQ(16, address_in(bytes, 32));
+	memset(bytes, 0xff, sizeof(bytes));
+	EXPECT_EQ(-1, address_in(bytes, sizeof(bytes)));
+	EXPECT_TRUE(address_in_text("queue:\tffff888004a1c000\n"));
+	EXPECT_TRUE(address_in_text("queue:\t00000000d2c7a9e1\n"));
+	EXPECT_FALSE(address_in_text("memory_bytes:\t123456789012345\nlocal:\t[fd77::1]:7471\n"));
+}
+
+TEST(none_is_in_answers)
+{
+	for (size_t i = 0; i < EXAMPLE_COUNT; i++) {
+		const struct example *example = &examples[i];
+		unsigned char answer[EXAMPLE_ROOM] = { 0 };
+		struct scene scene;
+
+		ASSERT_EQ(0, scene_open(&scene));
+		ASSERT_EQ(0, example_arm(example, &scene));
+		example_place(example, &scene, answer, sizeof(answer), example->known_size);
+		ASSERT_EQ(0, session_request(scene.fd, example->number, answer));
+		EXPECT_EQ(-1, address_in(answer, sizeof(answer))) {
+			TH_LOG("the answer of %s", example->name);
+		}
+		EXPECT_EQ(-1, address_in(&scene.completion, sizeof(scene.completion)));
+		EXPECT_EQ(-1, address_in(scene.queue.ring, scene.queue.size));
+		example_undo(example, &scene, answer);
+		scene_close(&scene);
+	}
+}
+
+FIXTURE(leaks)
+{
+	struct pair pair;
+	struct memory local;
+	struct memory remote;
+};
+
+FIXTURE_VARIANT(leaks)
+{
+	const char *force_pin;
+};
+
+FIXTURE_VARIANT_ADD(leaks, driver)
+{
+	.force_pin = "0",
+};
+
+FIXTURE_VARIANT_ADD(leaks, pinned)
+{
+	.force_pin = "1",
+};
+
+FIXTURE_SETUP(leaks)
+{
+	static const char words[] = "seven";
+	struct pair_options options = {
+		.two_sessions = true,
+		.a.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+		.b.terms = { .private_data = (uintptr_t)words, .private_data_len = 5 },
+	};
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+				   &self->local));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
+				   &self->remote));
+}
+
+FIXTURE_TEARDOWN(leaks)
+{
+	memory_destroy(&self->local);
+	memory_destroy(&self->remote);
+	pair_close(&self->pair);
+	write_text(FORCE_PIN, "0");
+}
+
+/* What a peer is told of memory, and what it gets from it and by messages. */
+TEST_F(leaks, none_is_in_what_peers_get)
+{
+	const int conns[] = { self->pair.a.conn, self->pair.b.conn };
+	struct krdma_sqe receive = sqe_receive(self->pair.b.id, 1, &self->remote, 0, 4096);
+	struct krdma_cqe cqe;
+
+	EXPECT_EQ((uintptr_t)self->remote.data, self->remote.remote_addr);
+	for (size_t i = 0; i < 2; i++) {
+		unsigned char data[512] = { 0 };
+		struct krdma_conn_query query;
+
+		ASSERT_EQ(0, conn_query(conns[i], data, sizeof(data), &query));
+		EXPECT_EQ(-1, address_in(data, sizeof(data)));
+		/* All of it, and not only what the peer's program has given. */
+		EXPECT_EQ(-1, address_in(&query, sizeof(query)));
+	}
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(-1, address_in(self->local.data, 4096));
+	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &receive, 1, NULL));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, 100)));
+	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(-1, address_in(&cqe, sizeof(cqe)));
+	EXPECT_EQ(-1, address_in(self->remote.data, 4096));
+}
+
+TEST_F(leaks, none_is_in_rings_and_completions)
+{
+	const struct queue *queues[] = { self->pair.a.queue, self->pair.b.queue };
+
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	/* What is refused completes in another way. */
+	self->remote.remote_key ^= 1;
+	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &self->remote)));
+	for (size_t i = 0; i < 2; i++)
+		EXPECT_EQ(-1, address_in(queues[i]->ring, queues[i]->size));
+}
+
+TEST_F(leaks, none_is_in_records)
+{
+	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_record devices[16] = { { .type = 0 } };
+	struct krdma_event_record events[16] = { { .type = 0 } };
+
+	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_WATCH, &watch));
+	ASSERT_GT(read(self->pair.sessions[0], devices, sizeof(devices)), 0);
+	EXPECT_EQ(-1, address_in(devices, sizeof(devices)));
+	ASSERT_EQ(0, conn_disconnect(self->pair.a.conn, 0));
+	ASSERT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
+	ASSERT_GT(read(self->pair.a.conn, events, sizeof(events)), 0);
+	EXPECT_EQ(-1, address_in(events, sizeof(events)));
+}
+
+/* The whole of it; negative: there is none. */
+static ssize_t read_fdinfo(int fd, char *text, size_t room)
+{
+	char path[64];
+	FILE *file;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	length = fread(text, 1, room - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	return length;
+}
+
+TEST(none_is_in_fdinfo)
+{
+	struct scene scene;
+	char text[4096];
+
+	ASSERT_EQ(0, scene_open(&scene));
+	for (int i = 0; i < KIND_COUNT; i++) {
+		ASSERT_LT(0, read_fdinfo(scene.objects[i], text, sizeof(text)));
+		EXPECT_FALSE(!strstr(text, "krdma:\t")) {
+			TH_LOG("what there is: %s", text);
+		}
+		EXPECT_FALSE(address_in_text(text)) {
+			TH_LOG("of kind %d: %s", i, text);
+		}
+	}
+	scene_close(&scene);
+}
+
+TEST_HARNESS_MAIN
