@@ -6,10 +6,13 @@
  * ended, nothing may be left of it.  The rest is for the kernel log to tell.
  *
  * KRDMA_SEED repeats a run, as far as threads and time allow; KRDMA_FUZZ_EPISODE runs
- * one episode of it; KRDMA_FUZZ_SECONDS goes on for so long.
+ * one episode of it; KRDMA_FUZZ_SECONDS goes on for so long.  Inputs that once were worth
+ * it are in fuzz.corpus, or where KRDMA_FUZZ_CORPUS says; with KRDMA_FUZZ_OUT, what is
+ * worth it afterwards is written there.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,9 +25,6 @@
 #include "resources.h"
 #include "session.h"
 
-/* A call that takes longer hangs: none waits for more than some milliseconds. */
-#define HANG_MS		20000
-
 /* What a process leaves must be gone after so long. */
 #define GONE_MS		20000
 
@@ -35,6 +35,14 @@
 
 /* On a slow kernel the calls are as many as can be made in this time. */
 #define SLOW_MS		20000
+/* And so long for inputs that are kept. */
+#define REPLAY_MS	20000
+/*
+ * What one run of an input has reached, the next one may miss: time plays a part in it, and
+ * a greater one on a slow kernel.
+ */
+#define SIGHTS_PERCENT	rounds(90, 60)
+#define EDGES_PERCENT	80
 
 FIXTURE(fuzz)
 {
@@ -42,6 +50,7 @@ FIXTURE(fuzz)
 	uint64_t seed;
 	unsigned int seconds;
 	struct fuzz_shared *shared;
+	struct fuzz_inputs inputs;
 	struct resources before;
 };
 
@@ -50,6 +59,26 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	const char *text = getenv(name);
 
 	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+/* The corpus lies beside the program, unless another one is to be taken. */
+static int read_corpus(struct fuzz_inputs *inputs)
+{
+	const char *given = getenv("KRDMA_FUZZ_CORPUS");
+	char self[256] = "", path[512];
+	unsigned int line;
+	int ret;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return -errno;
+	if (given)
+		snprintf(path, sizeof(path), "%s", given);
+	else
+		snprintf(path, sizeof(path), "%s/fuzz.corpus", dirname(self));
+	ret = fuzz_corpus_read(path, inputs, &line);
+	if (ret)
+		printf("# %s:%u: %s\n", path, line, strerror(-ret));
+	return ret;
 }
 
 FIXTURE_SETUP(fuzz)
@@ -64,6 +93,7 @@ FIXTURE_SETUP(fuzz)
 	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE((void *)self->shared != MAP_FAILED);
+	ASSERT_EQ(0, read_corpus(&self->inputs));
 	ASSERT_EQ(0, fabric_create());
 	ASSERT_EQ(0, session_await(self->session, FABRIC_DEVICE, true));
 	ASSERT_EQ(0, resources_read(&self->before));
@@ -73,246 +103,91 @@ FIXTURE_TEARDOWN(fuzz)
 {
 	fabric_destroy();
 	munmap(self->shared, sizeof(*self->shared));
+	free(self->inputs.list);
 	close(self->session);
 }
 
 /*
- * An episode, in a process of its own
+ * Inputs that are kept
  */
 
-/* How an episode is to be. */
-struct episode {
-	uint64_t seed;
-	unsigned int threads;
-	unsigned int actions;
-	/* Killed after so many milliseconds; 0: not. */
-	unsigned int kill_ms;
-	/* The second device goes and comes meanwhile. */
-	bool unplug;
-	/* Everything is closed in the end, instead of left to the kernel. */
-	bool closes;
+/* What some of them have reached together when they were kept. */
+struct record {
+	size_t inputs;
+	unsigned int edges;
+	unsigned int sights;
+	unsigned int missed;
 };
 
-static struct fuzz_pool pool;
-
-/* Keeps what has led to something new. */
-static void keep_sequence(struct fuzz_shared *shared, const uint64_t *actions, uint32_t count)
+static void miss(struct record *record, unsigned int sight)
 {
-	struct fuzz_sequence *sequence =
-		&shared->corpus[atomic_fetch_add(&shared->corpus_count, 1) % FUZZ_CORPUS];
-	uint32_t length = count < FUZZ_SEQUENCE ? count : FUZZ_SEQUENCE;
+	char name[40];
 
-	sequence->length = 0;
-	memcpy(sequence->actions, actions + count - length, length * sizeof(*actions));
-	sequence->length = length;
+	fuzz_sight_name(sight, name, sizeof(name));
+	printf("# not seen again: %s\n", name);
+	record->missed++;
 }
 
-/* One that was kept, nearly as it was; how many actions. */
-static uint32_t recall(struct fuzz_shared *shared, struct fuzz_random *random, uint64_t *actions)
+static struct record compare(const struct fuzz_inputs *inputs, size_t count,
+			     const struct fuzz_map *map)
 {
-	uint32_t kept = shared->corpus_count, length, count = 0;
-	const struct fuzz_sequence *sequence;
+	struct record record = { .inputs = count };
 
-	if (!kept)
-		return 0;
-	sequence = &shared->corpus[fuzz_below(random, kept < FUZZ_CORPUS ? kept : FUZZ_CORPUS)];
-	length = sequence->length;
-	for (uint32_t i = 0; i < length && i < FUZZ_SEQUENCE; i++) {
-		uint64_t action = sequence->actions[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct fuzz_input *input = &inputs->list[i];
 
-		if (fuzz_one_in(random, 12))
-			continue;
-		actions[count++] = fuzz_one_in(random, 12) ? fuzz_next(random) : action;
-	}
-	return count;
-}
+		record.edges += input->edges;
+		record.sights += input->sight_count;
+		for (uint32_t j = 0; j < input->sight_count; j++) {
+			unsigned int sight = input->sights[j];
 
-struct worker {
-	struct fuzz_shared *shared;
-	const struct episode *episode;
-	unsigned int index;
-	pthread_t thread;
-};
-
-static void *work(void *argument)
-{
-	struct worker *worker = argument;
-	const struct episode *episode = worker->episode;
-	struct fuzz_random random = { fuzz_mix(episode->seed, worker->index) };
-	struct fuzz_thread thread = {
-		.pool = &pool,
-		.shared = worker->shared,
-		.index = worker->index,
-		.alone = episode->threads == 1,
-		.random = random,
-	};
-	uint64_t history[FUZZ_SEQUENCE], recalled[FUZZ_SEQUENCE];
-	uint32_t in_history = 0, at = 0, count = 0;
-
-	if (fuzz_thread_begin(&thread)) {
-		fuzz_fail(&thread, "a thread cannot begin: %s", strerror(errno));
-		return NULL;
-	}
-	if (!worker->index)
-		fuzz_prepare(&thread);
-	for (unsigned int i = 0; i < episode->actions && !worker->shared->failed; i++) {
-		uint64_t action = fuzz_next(&random);
-
-		if (at == count && fuzz_one_in(&random, 30)) {
-			count = recall(worker->shared, &random, recalled);
-			at = 0;
+			if (!map->sights[sight / FUZZ_VALUES][sight % FUZZ_VALUES])
+				miss(&record, sight);
 		}
-		if (at < count)
-			action = recalled[at++];
-		if (in_history == FUZZ_SEQUENCE)
-			memmove(history, history + 1, --in_history * sizeof(*history));
-		history[in_history++] = action;
-		thread.discovered = false;
-		fuzz_act(&thread, action);
-		if (thread.discovered)
-			keep_sequence(worker->shared, history, in_history);
 	}
-	return NULL;
+	return record;
 }
 
-static void close_all(struct worker *worker)
+/* Repeats inputs, for @ms at the most: how many, or a negative errno. */
+static int replay(struct fuzz_shared *shared, const struct fuzz_inputs *inputs, uint64_t ms)
 {
-	struct fuzz_thread thread = {
-		.pool = &pool,
-		.shared = worker->shared,
-		.random = { worker->episode->seed },
-	};
-	unsigned int start = fuzz_below(&thread.random, FUZZ_SLOTS);
+	uint64_t deadline = now_ms() + ms;
+	size_t count = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; i < FUZZ_SLOTS; i++)
-		fuzz_close(&thread, (start + i * 7) % FUZZ_SLOTS);
+	while (count < inputs->count && !ret && (!count || now_ms() < deadline))
+		ret = fuzz_sequence_run(shared, &inputs->list[count++].sequence);
+	return ret ? ret : (int)count;
 }
 
-static void on_alarm(int signal)
+TEST_F_TIMEOUT(fuzz, the_corpus_reaches_what_it_did, 1000)
 {
-	(void)signal;
-}
+	const struct fuzz_map *map = &self->shared->maps[FUZZ_MAP_WHOLE];
+	uint64_t begun = now_ms();
+	struct record record;
+	int count = replay(self->shared, &self->inputs, rounds(600000, REPLAY_MS));
 
-static int devices(struct fuzz_shared *shared)
-{
-	struct krdma_device_query device;
-	int session = session_open(O_CLOEXEC), ret;
-
-	(void)shared;
-	if (session < 0)
-		return session;
-	ret = session_named(session, BOOT_DEVICE, &device);
-	pool.devices[0] = device.id;
-	/* May be away at the moment: then a number that is none. */
-	pool.devices[1] = session_named(session, FABRIC_DEVICE, &device) ? 0 : device.id;
-	close(session);
-	return ret;
-}
-
-static void run_episode(struct fuzz_shared *shared, const struct episode *episode)
-{
-	/* Without SA_RESTART: a call that is interrupted says so. */
-	const struct sigaction action = { .sa_handler = on_alarm };
-	const struct rlimit many = { 512, 512 };
-	struct worker workers[FUZZ_THREADS];
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setrlimit(RLIMIT_NOFILE, &many);
-	sigaction(SIGALRM, &action, NULL);
-	if (fuzz_pool_begin(&pool) || devices(shared))
-		_exit(3);
-	for (unsigned int i = 0; i < episode->threads; i++) {
-		workers[i].shared = shared;
-		workers[i].episode = episode;
-		workers[i].index = i;
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			_exit(4);
+	ASSERT_LT(0, count) {
+		TH_LOG("%s", self->shared->failure);
 	}
-	for (unsigned int i = 0; i < episode->threads; i++)
-		pthread_join(workers[i].thread, NULL);
-	if (episode->closes)
-		close_all(&workers[0]);
-	_exit(0);
+	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
+	record = compare(&self->inputs, count, map);
+	printf("# %zu of %zu inputs in %u ms: %u of %u sights", record.inputs, self->inputs.count,
+	       (unsigned int)(now_ms() - begun), record.sights - record.missed, record.sights);
+	if (self->shared->has_coverage)
+		printf(", %u edges where %u were", map->edge_count, record.edges);
+	putchar('\n');
+	EXPECT_LT(0, record.sights);
+	EXPECT_LE(record.missed * 100, record.sights * (100 - SIGHTS_PERCENT));
+	if (self->shared->has_coverage)
+		EXPECT_LE(record.edges * EDGES_PERCENT, map->edge_count * 100);
 }
 
 /*
- * The watcher
+ * By chance
  */
 
-static void print_stack(pid_t thread)
-{
-	char path[64], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stack", thread);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		printf("#   %s", line);
-	if (file)
-		fclose(file);
-}
-
-/* A call that does not come back, by its name; NULL: none. */
-static const char *hanging(struct fuzz_shared *shared)
-{
-	for (int i = 0; i <= FUZZ_THREADS; i++) {
-		uint64_t since = shared->busy[i].since_ms;
-
-		if (since && now_ms() > since + HANG_MS) {
-			print_stack(shared->busy[i].thread);
-			return fuzz_call_name(shared->busy[i].call);
-		}
-	}
-	return NULL;
-}
-
-/* The device goes and comes again while the episode runs. */
-static int unplug(void)
-{
-	int ret = rdma_link_remove(FABRIC_DEVICE);
-
-	if (!ret)
-		ret = rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV);
-	return ret;
-}
-
-/* 0, or what went wrong is in @shared. */
-static int watch_episode(struct fuzz_shared *shared, const struct episode *episode, pid_t child)
-{
-	uint64_t begun = now_ms();
-	const char *name;
-	int status = 0;
-
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		name = hanging(shared);
-		if (name) {
-			snprintf(shared->failure, sizeof(shared->failure), "%s hangs", name);
-			kill(child, SIGKILL);
-			return -ETIMEDOUT;
-		}
-		if (episode->kill_ms && now_ms() - begun >= episode->kill_ms)
-			kill(child, SIGKILL);
-		if (episode->unplug && unplug()) {
-			snprintf(shared->failure, sizeof(shared->failure),
-				 "the second device does not go or come");
-			kill(child, SIGKILL);
-			waitpid(child, NULL, 0);
-			return -EBUSY;
-		}
-		sleep_ms(2);
-	}
-	if (shared->failed)
-		return -EPROTO;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && episode->kill_ms)
-		return 0;
-	if (!status)
-		return 0;
-	snprintf(shared->failure, sizeof(shared->failure), "a process ended with status %#x",
-		 status);
-	return -EPROTO;
-}
-
-static void plan(struct episode *episode, uint64_t seed, unsigned int number)
+static void plan(struct fuzz_episode *episode, uint64_t seed, unsigned int number)
 {
 	struct fuzz_random random = { fuzz_mix(seed, number) };
 
@@ -320,26 +195,25 @@ static void plan(struct episode *episode, uint64_t seed, unsigned int number)
 	episode->seed = fuzz_next(&random);
 	episode->threads = fuzz_one_in(&random, 2) ? 1 : 2 + fuzz_below(&random, FUZZ_THREADS - 1);
 	episode->actions = rounds(1200, 300) / episode->threads;
+	episode->closes = fuzz_one_in(&random, 2);
+	/* Short ones, from nothing, can be kept. */
+	if (!fuzz_one_in(&random, 3)) {
+		episode->threads = 1;
+		episode->actions = 1 + fuzz_below(&random, FUZZ_SEQUENCE);
+		episode->whole = true;
+		return;
+	}
 	if (fuzz_one_in(&random, 3))
 		episode->kill_ms = 1 + fuzz_below(&random, rounds(400, 2000));
 	episode->unplug = number % 6 == 5;
-	episode->closes = fuzz_one_in(&random, 2);
 }
 
 static int run(struct fuzz_shared *shared, uint64_t seed, unsigned int number)
 {
-	struct episode episode;
-	pid_t child;
+	struct fuzz_episode episode;
 
 	plan(&episode, seed, number);
-	memset(shared->busy, 0, sizeof(shared->busy));
-	fflush(stdout);
-	child = fork();
-	if (child < 0)
-		return -errno;
-	if (child == 0)
-		run_episode(shared, &episode);
-	return watch_episode(shared, &episode, child);
+	return fuzz_episode_run(shared, &episode);
 }
 
 static unsigned long long total(const atomic_ulong *counts)
@@ -351,20 +225,45 @@ static unsigned long long total(const atomic_ulong *counts)
 	return sum;
 }
 
-static void print_summary(struct fuzz_shared *shared, unsigned int episodes, uint64_t took_ms)
+static void print_summary(const struct fuzz_shared *shared, unsigned int episodes,
+			  uint64_t took_ms)
 {
+	const struct fuzz_map *maps = shared->maps;
+
 	printf("# %u episodes, %llu calls in %u s, %llu succeeded\n", episodes,
 	       total(shared->calls), (unsigned int)(took_ms / 1000), total(shared->successes));
-	printf("# %u different answers, %u sequences kept, ", shared->errors,
-	       shared->corpus_count);
-	if (shared->has_coverage)
-		printf("%u edges of the module reached\n", shared->kernel_edges);
-	else
-		printf("the kernel does not tell edges (KCOV)\n");
+	printf("# %u sights by short inputs and %u by long ones; %u and %u edges of the module%s\n",
+	       maps[FUZZ_MAP_WHOLE].sight_count, maps[FUZZ_MAP_LONG].sight_count,
+	       maps[FUZZ_MAP_WHOLE].edge_count, maps[FUZZ_MAP_LONG].edge_count,
+	       shared->has_coverage ? "" : ": the kernel does not tell them (KCOV)");
 	for (int i = 0; i < FUZZ_CALLS; i++)
 		printf("# %-16s %8lu calls %8lu succeeded, the slowest %u ms\n",
 		       fuzz_call_name(i), shared->calls[i], shared->successes[i],
 		       shared->slowest_ms[i]);
+}
+
+/* With an end to come, a third of the time is for what is kept. */
+static int distil(struct fuzz_shared *shared, const struct fuzz_inputs *given, const char *path,
+		  uint64_t deadline_ms)
+{
+	struct fuzz_inputs kept;
+	int ret = fuzz_distil(shared, given, deadline_ms, &kept);
+
+	if (!ret)
+		ret = fuzz_corpus_write(path, &kept);
+	printf("# %zu inputs kept, of %zu that were there and %u found; ", kept.count,
+	       given->count, shared->find_count);
+	printf("they reach %u sights and %u edges\n", shared->maps[FUZZ_MAP_WHOLE].sight_count,
+	       shared->maps[FUZZ_MAP_WHOLE].edge_count);
+	free(kept.list);
+	return ret;
+}
+
+/* What is there to be changed a little. */
+static void begin_with(struct fuzz_shared *shared, const struct fuzz_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		shared->corpus[shared->corpus_count++ % FUZZ_CORPUS] = inputs->list[i].sequence;
 }
 
 /* As many calls as there are to be, or as can be made on a slow kernel. */
@@ -373,8 +272,8 @@ static bool goes_on(const struct fuzz_shared *shared, unsigned int seconds, uint
 	uint64_t took = now_ms() - begun;
 
 	if (seconds)
-		return took < (uint64_t)seconds * 1000;
-	if (total(shared->calls) >= rounds(66000, 8000))
+		return took < (uint64_t)seconds * (getenv("KRDMA_FUZZ_OUT") ? 667 : 1000);
+	if (total(shared->calls) >= rounds(56000, 8000))
 		return false;
 	return rounds(1, 0) || took < SLOW_MS;
 }
@@ -384,10 +283,15 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 	uint64_t only = setting("KRDMA_FUZZ_EPISODE", UINT64_MAX), begun = now_ms();
 	struct fuzz_shared *shared = self->shared;
 	unsigned int number = only == UINT64_MAX ? 0 : only;
+	const char *out = getenv("KRDMA_FUZZ_OUT");
 	unsigned int episodes = 0;
 	int ret, left = 0;
 
 	printf("# KRDMA_SEED=%#llx repeats this\n", (unsigned long long)self->seed);
+	begin_with(shared, &self->inputs);
+	/* What they reach is not to be found again. */
+	if (out)
+		EXPECT_LE(0, replay(shared, &self->inputs, self->seconds * 200));
 	do {
 		ret = run(shared, self->seed, number);
 		EXPECT_EQ(0, ret) {
@@ -408,6 +312,8 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 	for (unsigned int i = 0; i < shared->strange_count && i < FUZZ_STRANGE; i++)
 		printf("# not documented: %s\n", shared->strange[i]);
 	print_summary(shared, episodes, now_ms() - begun);
+	if (out && !ret && !left)
+		EXPECT_EQ(0, distil(shared, &self->inputs, out, begun + self->seconds * 1000UL));
 	if (ret || only != UINT64_MAX)
 		return;
 	/* A run in which a request never succeeds has not tested it, but few calls are few. */

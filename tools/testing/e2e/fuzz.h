@@ -143,6 +143,11 @@ enum fuzz_request_index {
 	FUZZ_MMAP,
 	FUZZ_UNKNOWN,
 	FUZZ_CALLS,
+	/* And what else is seen: errors of entries, states, completions' statuses. */
+	FUZZ_ENTRY = FUZZ_CALLS,
+	FUZZ_STATE,
+	FUZZ_STATUS,
+	FUZZ_SIGHTS,
 };
 
 extern const struct fuzz_request fuzz_requests[FUZZ_REQUESTS];
@@ -245,14 +250,50 @@ struct krdma_ring *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
  */
 
 /* Actions that a sequence which is kept can have. */
-#define FUZZ_SEQUENCE	24
-#define FUZZ_CORPUS	512
+#define FUZZ_SEQUENCE	40
+#define FUZZ_CORPUS	1024
+#define FUZZ_FINDS	1024
 #define FUZZ_EDGE_BITS	18
 #define FUZZ_STRANGE	32
 
+/**
+ * struct fuzz_sequence - an input: what one thread does from the beginning on
+ * @seed: of what is prepared before
+ * @length: actions
+ * @actions: what they are drawn from
+ */
 struct fuzz_sequence {
+	uint64_t seed;
 	uint32_t length;
 	uint64_t actions[FUZZ_SEQUENCE];
+};
+
+/* Errors, states and statuses that are told apart; 0 is success. */
+#define FUZZ_VALUES	160
+
+/**
+ * struct fuzz_map - what some episodes have reached
+ * @edges: a bit for each way from one place in the module to another
+ * @sights: which values of what were seen
+ * @edge_count: how many edges
+ * @sight_count: and sights
+ */
+struct fuzz_map {
+	atomic_uchar edges[1 << (FUZZ_EDGE_BITS - 3)];
+	atomic_uchar sights[FUZZ_SIGHTS][FUZZ_VALUES];
+	atomic_uint edge_count;
+	atomic_uint sight_count;
+};
+
+/*
+ * Episodes that are whole inputs can be repeated, and have a map of their own: what they
+ * reach is worth keeping, also if another episode, of a thousand actions by four threads,
+ * has been there.
+ */
+enum fuzz_map_index {
+	FUZZ_MAP_LONG,
+	FUZZ_MAP_WHOLE,
+	FUZZ_MAPS,
 };
 
 /* What a thread does now, for the watcher. */
@@ -267,24 +308,24 @@ struct fuzz_busy {
  * @calls: how many of each were made
  * @successes: and of them, how many succeeded
  * @slowest_ms: the longest that each has taken
- * @errors: different pairs of request and error that were seen
- * @kernel_edges: different ways from one place in the module to another
  * @has_coverage: the kernel tells them
  * @failed: something was wrong, and nothing goes on: see @failure
  * @failure: what
  * @strange: answers that are not documented: each once
  * @strange_count: how many
  * @busy: of each thread, the last for children of fork()
- * @seen: a bit for everything that was new once
- * @corpus: sequences that saw something new
+ * @seen: a bit for each pair of calls with its answer, and whatever else was new once
+ * @maps: what was reached
+ * @corpus: sequences to begin with, and those that saw something new
  * @corpus_count: how many, from the beginning on
+ * @finds: inputs that reached something new, for the corpus that is kept
+ * @find_count: how many there were, more than there is room for
+ * @last_fresh: of an input, the last action that reached something new, counted from 1
  */
 struct fuzz_shared {
 	atomic_ulong calls[FUZZ_CALLS];
 	atomic_ulong successes[FUZZ_CALLS];
 	atomic_uint slowest_ms[FUZZ_CALLS];
-	atomic_uint errors;
-	atomic_uint kernel_edges;
 	atomic_bool has_coverage;
 	atomic_bool failed;
 	char failure[1024];
@@ -292,8 +333,12 @@ struct fuzz_shared {
 	atomic_uint strange_count;
 	struct fuzz_busy busy[FUZZ_THREADS + 1];
 	atomic_uchar seen[1 << (FUZZ_EDGE_BITS - 3)];
+	struct fuzz_map maps[FUZZ_MAPS];
 	struct fuzz_sequence corpus[FUZZ_CORPUS];
 	atomic_uint corpus_count;
+	struct fuzz_sequence finds[FUZZ_FINDS];
+	atomic_uint find_count;
+	atomic_uint last_fresh;
 };
 
 struct fuzz_cover;
@@ -308,7 +353,9 @@ struct fuzz_cover;
  * @timer: interrupts a call that waits
  * @page: room for a structure, with a page behind it that cannot be accessed
  * @cover: what the kernel tells, NULL: nothing
+ * @map: where it is noted what is reached
  * @discovered: the action has seen something new
+ * @fresh: and that is an edge or a sight
  * @last_call: the call before
  */
 struct fuzz_thread {
@@ -320,7 +367,9 @@ struct fuzz_thread {
 	timer_t timer;
 	unsigned char *page;
 	struct fuzz_cover *cover;
+	struct fuzz_map *map;
 	bool discovered;
+	bool fresh;
 	unsigned int last_call;
 };
 
@@ -349,10 +398,12 @@ int fuzz_keep(struct fuzz_thread *thread, int fd, enum fuzz_kind kind, unsigned 
 
 /* New to everybody?  fuzz_cover.c */
 bool fuzz_discover(struct fuzz_shared *shared, uint64_t what);
+/* @what, of &enum fuzz_request_index, was @value: a number, or -errno. */
+void fuzz_see(struct fuzz_thread *thread, unsigned int what, int value);
 struct fuzz_cover *fuzz_cover_open(void);
 void fuzz_cover_begin(struct fuzz_cover *cover);
-/* How many edges the call has reached that nobody had before. */
-unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_shared *shared);
+/* How many edges the call has reached that are new to the map. */
+unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_map *map);
 
 /*
  * Values (fuzz_value.c)
@@ -369,6 +420,80 @@ void fuzz_address(struct fuzz_thread *thread, enum fuzz_class class,
 /* An entry for that target; some are wrong. */
 void fuzz_entry(struct fuzz_thread *thread, unsigned int target, struct krdma_sqe *entry);
 uint64_t fuzz_deadline(struct fuzz_thread *thread);
+
+/*
+ * What is kept between runs (fuzz_corpus.c)
+ */
+
+/**
+ * struct fuzz_input - a line of the corpus
+ * @sequence: what is done
+ * @edges: so many were new with it
+ * @sights: and these, by their places in &struct fuzz_map
+ * @sight_count: how many
+ */
+struct fuzz_input {
+	struct fuzz_sequence sequence;
+	uint32_t edges;
+	uint16_t sights[FUZZ_SIGHTS * 8];
+	uint32_t sight_count;
+};
+
+struct fuzz_inputs {
+	struct fuzz_input *list;
+	size_t count;
+};
+
+/* Reads a corpus, to be freed with free(); 0 or -errno: -EBADMSG: line @*line is wrong. */
+int fuzz_corpus_read(const char *path, struct fuzz_inputs *inputs, unsigned int *line);
+int fuzz_corpus_write(const char *path, const struct fuzz_inputs *inputs);
+/* The sights and edges that @after has and @before has not become those of the input. */
+void fuzz_input_note(struct fuzz_input *input, const struct fuzz_map *before,
+		     const struct fuzz_map *after);
+/* Of its sights, only those that the other one has too. */
+void fuzz_input_common(struct fuzz_input *input, const struct fuzz_input *other);
+/* "CONN_WAIT:EINTR" */
+void fuzz_sight_name(unsigned int sight, char *name, size_t room);
+
+/*
+ * Episodes (fuzz_episode.c)
+ */
+
+/**
+ * struct fuzz_episode - how an episode is to be
+ * @seed: of all that happens
+ * @threads: how many
+ * @actions: of each of them
+ * @kill_ms: killed after so many milliseconds; 0: not
+ * @unplug: the second device goes and comes meanwhile
+ * @closes: everything is closed in the end, instead of left to the kernel
+ * @whole: one thread, and no more actions than an input has: it can become one
+ * @sequence: these actions and no others; NULL: by chance
+ */
+struct fuzz_episode {
+	uint64_t seed;
+	unsigned int threads;
+	unsigned int actions;
+	unsigned int kill_ms;
+	bool unplug;
+	bool closes;
+	bool whole;
+	const struct fuzz_sequence *sequence;
+};
+
+/* 0, or what went wrong is in @shared. */
+int fuzz_episode_run(struct fuzz_shared *shared, const struct fuzz_episode *episode);
+/* An input again, alone. */
+int fuzz_sequence_run(struct fuzz_shared *shared, const struct fuzz_sequence *sequence);
+
+/*
+ * Of what was found, and was there before, what is worth keeping (fuzz_distil.c): each
+ * input reaches something that none before it does, and is as short as trying can make
+ * it.  Until @deadline_ms, then the old ones stay as they are.  @kept is to be freed.
+ * 0, or what went wrong is in @shared.
+ */
+int fuzz_distil(struct fuzz_shared *shared, const struct fuzz_inputs *given,
+		uint64_t deadline_ms, struct fuzz_inputs *kept);
 
 /*
  * Actions (fuzz_act.c)

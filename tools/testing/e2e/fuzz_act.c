@@ -190,14 +190,17 @@ static void act_traffic(struct fuzz_thread *thread)
 		fuzz_entry(thread, thread->pool->slots[conn].id, &entries[i]);
 	if (fuzz_one_in(&thread->random, 2)) {
 		submit(thread, queue, entries, count);
-		return;
+	} else {
+		offset = fuzz_below(&thread->random, FUZZ_ARENA_SIZE - sizeof(entries));
+		memcpy(thread->pool->arena + offset, entries, sizeof(entries));
+		fuzz_fill_right(thread, &fuzz_requests[FUZZ_QUEUE_POST], &room, 0);
+		room.post.entries = (uintptr_t)thread->pool->arena + offset;
+		room.post.count = count;
+		fuzz_request(thread, FUZZ_QUEUE_POST, queue, &room, sizeof(room.post));
 	}
-	offset = fuzz_below(&thread->random, FUZZ_ARENA_SIZE - sizeof(entries));
-	memcpy(thread->pool->arena + offset, entries, sizeof(entries));
-	fuzz_fill_right(thread, &fuzz_requests[FUZZ_QUEUE_POST], &room, 0);
-	room.post.entries = (uintptr_t)thread->pool->arena + offset;
-	room.post.count = count;
-	fuzz_request(thread, FUZZ_QUEUE_POST, queue, &room, sizeof(room.post));
+	/* Here there is something to be reaped, as nearly nowhere else. */
+	if (fuzz_one_in(&thread->random, 3))
+		ask(thread, FUZZ_QUEUE_REAP, queue);
 }
 
 /* Writes to a ring what no program should. */

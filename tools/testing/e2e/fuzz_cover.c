@@ -20,15 +20,36 @@ struct fuzz_cover {
 	unsigned long *words;
 };
 
-bool fuzz_discover(struct fuzz_shared *shared, uint64_t what)
+static bool is_new(atomic_uchar *bits, uint64_t what)
 {
 	uint32_t bit = fuzz_mix(what, 0) & ((1u << FUZZ_EDGE_BITS) - 1);
 	unsigned char mask = 1 << (bit & 7);
 
 	/* A look before: nearly always it is known, and others read the same line. */
-	if (atomic_load_explicit(&shared->seen[bit >> 3], memory_order_relaxed) & mask)
+	if (atomic_load_explicit(&bits[bit >> 3], memory_order_relaxed) & mask)
 		return false;
-	return !(atomic_fetch_or(&shared->seen[bit >> 3], mask) & mask);
+	return !(atomic_fetch_or(&bits[bit >> 3], mask) & mask);
+}
+
+bool fuzz_discover(struct fuzz_shared *shared, uint64_t what)
+{
+	return is_new(shared->seen, what);
+}
+
+void fuzz_see(struct fuzz_thread *thread, unsigned int what, int value)
+{
+	/* Descriptors and lengths are no errors, and all the same. */
+	if (what < FUZZ_CALLS && value > 0)
+		value = 0;
+	value = value < 0 ? -value : value;
+	if (value >= FUZZ_VALUES)
+		value = FUZZ_VALUES - 1;
+	if (atomic_load_explicit(&thread->map->sights[what][value], memory_order_relaxed) ||
+	    atomic_exchange(&thread->map->sights[what][value], 1))
+		return;
+	thread->map->sight_count++;
+	thread->discovered = true;
+	thread->fresh = true;
 }
 
 struct fuzz_cover *fuzz_cover_open(void)
@@ -64,7 +85,7 @@ void fuzz_cover_begin(struct fuzz_cover *cover)
 	__atomic_store_n(&cover->words[0], 0, __ATOMIC_RELAXED);
 }
 
-unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_shared *shared)
+unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_map *map)
 {
 	unsigned long count = __atomic_load_n(&cover->words[0], __ATOMIC_RELAXED);
 	unsigned int discovered = 0;
@@ -74,8 +95,9 @@ unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_shared *shared
 	for (unsigned long i = 1; i <= count && i < KCOV_WORDS; i++) {
 		uint64_t to = cover->words[i];
 
-		discovered += fuzz_discover(shared, fuzz_mix(from, to));
+		discovered += is_new(map->edges, fuzz_mix(from, to));
 		from = to;
 	}
+	map->edge_count += discovered;
 	return discovered;
 }

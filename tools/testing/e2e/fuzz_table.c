@@ -361,7 +361,10 @@ const char *fuzz_call_name(unsigned int index)
 		[FUZZ_READ - FUZZ_REQUESTS] = "read()",
 		[FUZZ_POLL - FUZZ_REQUESTS] = "poll()",
 		[FUZZ_MMAP - FUZZ_REQUESTS] = "mmap()",
-		[FUZZ_UNKNOWN - FUZZ_REQUESTS] = "unknown request",
+		[FUZZ_UNKNOWN - FUZZ_REQUESTS] = "unknown",
+		[FUZZ_ENTRY - FUZZ_REQUESTS] = "entry",
+		[FUZZ_STATE - FUZZ_REQUESTS] = "state",
+		[FUZZ_STATUS - FUZZ_REQUESTS] = "status",
 	};
 
 	return index < FUZZ_REQUESTS ? fuzz_requests[index].name : others[index - FUZZ_REQUESTS];
