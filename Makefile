@@ -156,7 +156,7 @@ Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
   make check              run every test                    [CHECK='OPTION...']
-  make check-races        look for races between threads      (not part of check)
+  make check-races        look for data races                 (not part of check)
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make fuzz-peer          what no honest peer sends         [PEER='OPTION...']

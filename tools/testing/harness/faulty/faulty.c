@@ -131,6 +131,52 @@ static int fault_index(void)
 	return numbers[index] == 12345 ? -EIO : 0;
 }
 
+static unsigned int fault_raced;
+
+static int fault_racer(void *data)
+{
+	while (!kthread_should_stop()) {
+		fault_raced++;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int fault_marker(void *data)
+{
+	while (!kthread_should_stop()) {
+		WRITE_ONCE(fault_raced, READ_ONCE(fault_raced) + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int fault_two(int (*thread)(void *))
+{
+	struct task_struct *threads[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		threads[i] = kthread_run(thread, NULL, "faulty/%d", i);
+	msleep(2000);
+	for (i = 0; i < 2; i++)
+		if (!IS_ERR(threads[i]))
+			kthread_stop(threads[i]);
+	return 0;
+}
+
+/* Two threads count with nothing that keeps them apart: KCSAN. */
+static int fault_race(void)
+{
+	return fault_two(fault_racer);
+}
+
+/* They lose counts as before, but say that they know: no fault for KCSAN. */
+static int fault_marked(void)
+{
+	return fault_two(fault_marker);
+}
+
 static int fault_warn(void)
 {
 	WARN(1, "faulty: as asked\n");
@@ -189,6 +235,8 @@ static const struct {
 	{ "refcount", fault_refcount },
 	{ "timer", fault_timer },
 	{ "index", fault_index },
+	{ "race", fault_race },
+	{ "marked", fault_marked },
 	{ "warn", fault_warn },
 	{ "hang", fault_hang },
 	{ "stuck", fault_stuck },
