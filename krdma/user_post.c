@@ -9,7 +9,7 @@
  *
  * First entries are checked and everything is copied that they refer to, which may
  * sleep; then, under RCU, the target and the memory are looked up and the core is
- * asked, which does not sleep.  Nothing is allocated.
+ * asked, which does not sleep.  Nothing has to be allocated: see user_batch.c.
  */
 #include <linux/bottom_half.h>
 #include <linux/build_bug.h>
