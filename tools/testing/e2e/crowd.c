@@ -166,9 +166,8 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	       (unsigned int)(now_ms() - begun), self->taken[0], self->taken[1], self->taken[2]);
 	EXPECT_EQ(HONEST, done);
 	EXPECT_LE(HONEST, self->got_through + 1);
-	/* They were greedy indeed. */
-	for (int i = 0; i < GREEDY; i++)
-		EXPECT_LT(0, self->taken[i]);
+	/* They were greedy indeed, and all the time; one of them may have starved itself. */
+	EXPECT_LT(DEPTH, self->taken[0] + self->taken[1] + self->taken[2]);
 }
 
 TEST_HARNESS_MAIN
