@@ -164,8 +164,14 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	}
 	printf("# %u messages of one in %u ms beside %u, %u and %u of greedy peers\n", done,
 	       (unsigned int)(now_ms() - begun), self->taken[0], self->taken[1], self->taken[2]);
+	/* Its end here can come to the program before its end there does. */
+	while (self->got_through < HONEST && now_ms() < deadline) {
+		count_received(&self->queue, self->greedy, &self->honest, self->taken,
+			       &self->got_through);
+		sleep_ms(1);
+	}
 	EXPECT_EQ(HONEST, done);
-	EXPECT_LE(HONEST, self->got_through + 1);
+	EXPECT_EQ(HONEST, self->got_through);
 	/* They were greedy indeed, and all the time; one of them may have starved itself. */
 	EXPECT_LT(DEPTH, self->taken[0] + self->taken[1] + self->taken[2]);
 }
