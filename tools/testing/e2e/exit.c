@@ -392,6 +392,33 @@ static int busy(struct pair *pair, const char *device, struct memory *memory)
 	return ret;
 }
 
+/*
+ * rxe of 6.1 that cannot send two messages of the connection manager's in one go loses the
+ * second: it begins with it again, in an error, and then waits for somebody to give it one
+ * more.  Until then neither the connection nor the device can go.  Whoever asks for a
+ * connection when the link is back brings that about, and so does this; his own attempt
+ * fails, since the manager's queue pair has ended.
+ */
+static int ask_once(const struct pair_options *options)
+{
+	struct pair pair;
+	int ret;
+
+	ret = net_link_up(FABRIC_NETDEV, true);
+	if (ret)
+		return ret;
+	ret = pair_begin(&pair, options);
+	if (!ret)
+		ret = pair_resolve(&pair);
+	if (!ret)
+		ret = end_prepare(&pair.a, NULL);
+	if (!ret)
+		ret = end_connect(&pair.a, NULL);
+	sleep_ms(50);
+	pair_close(&pair);
+	return ret;
+}
+
 TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 {
 	const struct pair_options options = { .address = FABRIC_ADDRESS };
@@ -400,6 +427,12 @@ TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->memory));
 	ASSERT_EQ(0, net_link_up(FABRIC_NETDEV, false));
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "the link is down"));
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+	if (resources_await(&self->before, rounds(2000, 10000))) {
+		printf("# a message of the connection manager's is lost in rxe: it gets another\n");
+		EXPECT_EQ(0, ask_once(&options));
+	}
 }
 
 TEST_F_TIMEOUT(closing, nobody_answers, 120)
