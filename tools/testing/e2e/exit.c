@@ -27,7 +27,7 @@
 /* A close that waits for a peer takes seconds; one that does not, much less than that. */
 static unsigned int close_bound_ms(void)
 {
-	return rounds(100, 1500);
+	return rounds(400, 1500);
 }
 
 FIXTURE(exit)

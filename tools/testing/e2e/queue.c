@@ -473,7 +473,7 @@ TEST_F(queue, room_is_told_of)
 	unsigned int full = 0;
 	struct krdma_cqe cqe;
 
-	while (posted < rounds(500, 100)) {
+	while (posted < rounds(500, 300)) {
 		int ret = WRITE_SOME(posted, 1);
 
 		if (!ret) {
