@@ -323,7 +323,6 @@ die()
 {
 	vm-link "$NODE" off
 	kill -KILL "$(pid_of server)"
-	rdma link delete rxe0
 	rdma link delete rxe0 || problem "rxe0 cannot be deleted"
 	until rmmod krdma 2>/dev/null; do
 		usleep 100000

@@ -256,24 +256,40 @@ holds()
 	fi
 }
 
+# listen_for_goodbye: on from here, or anew; what it has heard is in $work/goodbye.
+listen_for_goodbye()
+{
+	krdma ping --listen -p $goodbye >>"$work/goodbye" 2>&1 &
+	listening=$!
+}
+
+# A signal that comes before the program has said what it does then is ignored: the shell
+# has it so for all that it starts in the background.
+listen_no_more()
+{
+	while kill -INT "$listening" 2>/dev/null; do
+		usleep 100000
+	done
+	wait "$listening"
+}
+
 # serve_others SCENARIO: the second machine serves until the first one says goodbye.
 serve_others()
 {
 	begin_storm "of others"
 	start server serve && actors=server
 	[ "$1" != death ] || others_death
-	krdma ping --listen -p $goodbye >"$work/goodbye" 2>&1 &
+	: >"$work/goodbye"
+	listen_for_goodbye
 	until grep -q ' left after ' "$work/goodbye" || [ -s "$problems" ]; do
 		if mend; then
 			# It listened at the device that was.
-			kill -INT $!
-			wait $!
-			krdma ping --listen -p $goodbye >>"$work/goodbye" 2>&1 &
+			listen_no_more
+			listen_for_goodbye
 		fi
 		usleep 200000
 	done
-	kill -INT $!
-	wait $!
+	listen_no_more
 	# Those who have vanished are lost by asking, after the cable is in again or not.
 	calm && exit
 	sed 's/^/# /' "$problems"
