@@ -52,6 +52,20 @@ static void krdma_conn_kick(struct krdma_conn *conn)
 		krdma_conn_put(conn);
 }
 
+static bool krdma_conn_is_on_its_way(enum krdma_conn_state state)
+{
+	switch (state) {
+	case KRDMA_CONN_RESOLVING_ADDRESS:
+	case KRDMA_CONN_RESOLVING_ROUTE:
+	case KRDMA_CONN_CONNECTING:
+	case KRDMA_CONN_ACCEPTING:
+	case KRDMA_CONN_DISCONNECTING:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Takes a step that fits. */
 static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_step *step,
 			     int error)
@@ -79,7 +93,9 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	if (step->actions & KRDMA_ACTION_KICK)
 		krdma_conn_kick(conn);
 
-	wake_up_all(&conn->wait);
+	/* Who waits for the end of a step, or for a failure, need not see what it consists of. */
+	if (step->verdict == KRDMA_STEP_MOVE && !krdma_conn_is_on_its_way(step->next))
+		wake_up_all(&conn->wait);
 }
 
 /**
@@ -104,14 +120,14 @@ int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int e
 	step = krdma_conn_step(from, input);
 	if (step->verdict == KRDMA_STEP_MOVE || step->verdict == KRDMA_STEP_STAY) {
 		krdma_conn_apply(conn, step, error);
-		/* With somebody to tell, the end is over when he knows. */
+		/* With somebody to tell, the end is over when he knows, and a work says so. */
 		complete = (step->actions & KRDMA_ACTION_COMPLETE) && !krdma_conn_tells(conn);
 		trace_krdma_conn_step(conn, input, from, conn->state, step->event, conn->error);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	if (complete)
-		krdma_conn_closed(conn);
+		krdma_conn_finish(conn);
 	return step->verdict == KRDMA_STEP_REFUSE ? step->error : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_conn_input);
@@ -174,18 +190,6 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 	if (!queue_delayed_work(krdma_workqueue, &conn->linger,
 				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
 		krdma_conn_put(conn);
-}
-
-static void krdma_conn_resolve_route(struct krdma_conn *conn)
-{
-	int ret;
-
-	mutex_lock(&conn->cm_lock);
-	ret = rdma_resolve_route(conn->cm_id, conn->timeout_ms);
-	mutex_unlock(&conn->cm_lock);
-
-	if (ret)
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 }
 
 /*
@@ -270,9 +274,6 @@ static void krdma_conn_work(struct work_struct *work)
 	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
 
 	switch (krdma_conn_state(conn)) {
-	case KRDMA_CONN_RESOLVING_ROUTE:
-		krdma_conn_resolve_route(conn);
-		break;
 	case KRDMA_CONN_CONNECTING:
 	case KRDMA_CONN_ACCEPTING:
 	case KRDMA_CONN_CONNECTED:
@@ -309,15 +310,18 @@ void krdma_conn_closed(struct krdma_conn *conn)
 
 static const struct krdma_conn_ops krdma_conn_no_ops;
 
-static void krdma_conn_free(struct work_struct *work)
+static void krdma_conn_free(struct krdma_conn *conn)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, free_work);
-
 	krdma_qp_free(conn->qp);
 	krdma_device_put(conn->dev);
 	krdma_session_put(conn->session);
 	mutex_destroy(&conn->cm_lock);
 	kfree(conn);
+}
+
+static void krdma_conn_free_work(struct work_struct *work)
+{
+	krdma_conn_free(container_of(work, struct krdma_conn, free_work));
 }
 
 /**
@@ -350,7 +354,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	INIT_WORK(&conn->work, krdma_conn_work);
 	INIT_DELAYED_WORK(&conn->linger, krdma_conn_lingered);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
-	INIT_WORK(&conn->free_work, krdma_conn_free);
+	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 	init_completion(&conn->closed);
 	INIT_LIST_HEAD(&conn->pending);
 
@@ -406,6 +410,22 @@ void krdma_conn_put(struct krdma_conn *conn)
 		queue_work(krdma_event_workqueue, &conn->free_work);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_put, "KRDMA");
+
+/**
+ * krdma_conn_put_sync - give back a reference, and free the object here
+ * @conn: the connection, or NULL
+ *
+ * krdma_conn_put() for those who may sleep: without a work, if it was the last one.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_conn_put_sync(struct krdma_conn *conn)
+{
+	might_sleep();
+	if (conn && refcount_dec_and_test(&conn->refs))
+		krdma_conn_free(conn);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_put_sync, "KRDMA");
 
 static void krdma_conn_gone(struct krdma_use *use)
 {

@@ -178,6 +178,7 @@ void krdma_conn_event_work(struct work_struct *work);
 /* With state_lock held. */
 void krdma_conn_tell(struct krdma_conn *conn, enum krdma_event_type type);
 bool krdma_conn_tells(const struct krdma_conn *conn);
+void krdma_conn_finish(struct krdma_conn *conn);
 void krdma_conn_kick_events(struct krdma_conn *conn);
 
 /*

@@ -197,6 +197,16 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 	}
 	krdma_conn_save_addresses(conn, cm_id);
 	krdma_conn_input(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
+	if (READ_ONCE(conn->state) != KRDMA_CONN_RESOLVING_ROUTE)
+		return;
+
+	/*
+	 * Without cm_lock, inside which the handlers' own lock is.  The end may have begun by
+	 * now, but destroying the id waits for this handler.
+	 */
+	ret = rdma_resolve_route(cm_id, conn->timeout_ms);
+	if (ret)
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 }
 
 static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *cm_id,

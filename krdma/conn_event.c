@@ -3,8 +3,8 @@
  * How the consumer of a connection hears of its events.
  *
  * The step that has something to tell puts it into the connection's ring.  A work
- * takes it out and calls the consumer, who may sleep; without a function to call,
- * the consumer takes it himself.
+ * takes it out and calls the consumer, who may sleep; or the step itself does, for a
+ * consumer who does not; without a function to call, the consumer takes it himself.
  */
 #include <linux/errno.h>
 
@@ -43,17 +43,38 @@ void krdma_conn_events_exit(void)
 	destroy_workqueue(krdma_event_workqueue);
 }
 
+static bool krdma_conn_notifies(const struct krdma_conn *conn)
+{
+	return conn->ops && conn->ops->notify;
+}
+
 /**
- * krdma_conn_tells - is the consumer called, or does he ask?
+ * krdma_conn_tells - is the consumer called by a work?
  * @conn: the connection; its state_lock is held
  *
  * Context: any.
- * Return: true if he is called.
+ * Return: false if he is called at once, or asks.
  */
 bool krdma_conn_tells(const struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
-	return conn->ops && conn->ops->event;
+	return conn->ops && conn->ops->event && !conn->ops->notify;
+}
+
+/* All but the last, after which the consumer's functions may be gone. */
+static void krdma_conn_notify(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->state_lock);
+
+	while (conn->event_head != conn->event_tail) {
+		const struct krdma_event *event;
+
+		event = &conn->events[conn->event_head % KRDMA_CONN_EVENTS];
+		if (event->type == KRDMA_EVENT_CLOSED)
+			break;
+		conn->event_head++;
+		conn->ops->notify(conn, event);
+	}
 }
 
 /**
@@ -66,6 +87,10 @@ void krdma_conn_kick_events(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
 
+	if (krdma_conn_notifies(conn)) {
+		krdma_conn_notify(conn);
+		return;
+	}
 	if (conn->event_head == conn->event_tail || !krdma_conn_tells(conn))
 		return;
 	krdma_conn_get(conn);
@@ -142,6 +167,22 @@ void krdma_conn_event_work(struct work_struct *work)
 }
 
 /**
+ * krdma_conn_finish - the end is over, and no work tells of it
+ * @conn: the connection; the caller has a reference of his own
+ *
+ * Context: process context, for a consumer who is told at once; else any but NMI.
+ */
+void krdma_conn_finish(struct krdma_conn *conn)
+{
+	struct krdma_event event;
+
+	/* CLOSED: those before it were told where they came up. */
+	if (krdma_conn_notifies(conn) && krdma_conn_take_event(conn, &event))
+		conn->ops->notify(conn, &event);
+	krdma_conn_closed(conn);
+}
+
+/**
  * krdma_conn_next_event - what has happened?
  * @conn: the connection, whose consumer has no function for events
  * @event: filled in
@@ -156,7 +197,7 @@ int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 	bool told;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	told = krdma_conn_tells(conn);
+	told = krdma_conn_tells(conn) || krdma_conn_notifies(conn);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	if (told)

@@ -26,6 +26,7 @@
  *	has not ended
  * @session: whose
  * @ready: the consumer's, or NULL
+ * @notify: likewise; instead of @ready
  * @context: the consumer's
  * @backlog: how many requests may wait
  * @lock: protects what follows up to @wait.  Any context.
@@ -52,6 +53,7 @@ struct krdma_listener {
 	refcount_t refs;
 	struct krdma_session *session;
 	void (*ready)(struct krdma_listener *listener);
+	void (*notify)(struct krdma_listener *listener);
 	void *context;
 	u32 backlog;
 
@@ -88,6 +90,15 @@ static void krdma_listener_kick_ready(struct krdma_listener *listener)
 	krdma_listener_get(listener);
 	if (!queue_work(krdma_event_workqueue, &listener->ready_work))
 		krdma_listener_put(listener);
+}
+
+/* There is something to know for a consumer who does not wait for it. */
+static void krdma_listener_tell(struct krdma_listener *listener)
+{
+	if (listener->notify)
+		listener->notify(listener);
+	else if (listener->ready)
+		krdma_listener_kick_ready(listener);
 }
 
 /*
@@ -127,7 +138,7 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
-	krdma_listener_kick_ready(listener);
+	krdma_listener_tell(listener);
 }
 
 /* The list's reference goes to the caller. */
@@ -211,7 +222,7 @@ static void krdma_listener_die(struct krdma_listener *listener)
 
 	wake_up_all(&listener->wait);
 	krdma_listener_kick(listener);
-	krdma_listener_kick_ready(listener);
+	krdma_listener_tell(listener);
 }
 
 static void krdma_listener_gone(struct krdma_use *use)
@@ -299,7 +310,7 @@ static void krdma_listener_ready_work(struct work_struct *work)
 	ended = listener->ended;
 	spin_unlock_irqrestore(&listener->lock, flags);
 
-	if (!closing && listener->ready)
+	if (!closing && listener->ready && !listener->notify)
 		listener->ready(listener);
 
 	/* From here on it is not called any more, however often this still runs. */
@@ -367,6 +378,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	krdma_session_get(session);
 	listener->session = session;
 	listener->ready = attr->ready;
+	listener->notify = attr->notify;
 	listener->context = attr->context;
 	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
 	/* The consumer's and the RDMA part's. */

@@ -63,9 +63,10 @@
  *			waits for records
  *
  * krdma_user_conn.lock
- *	kind:		spinlock
+ *	kind:		spinlock, interrupts off
  *	protects:	the records that nobody has read
- *	taken in:	process context
+ *	taken in:	any context, by the core's word of events, inside
+ *			krdma_conn.state_lock; process context
  *
  * krdma_user_batches.lock
  *	kind:		spinlock

@@ -38,7 +38,7 @@ static void krdma_user_conn_free(struct work_struct *work)
 		krdma_user_srq_put(conn->srq);
 	if (conn->queue)
 		krdma_user_queue_put(conn->queue);
-	krdma_conn_put(conn->core);
+	krdma_conn_put_sync(conn->core);
 	krdma_user_session_put(conn->session);
 	mutex_destroy(&conn->prepare_lock);
 	mutex_destroy(&conn->read_lock);
@@ -164,9 +164,10 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 
 static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct krdma_event *event)
 {
+	unsigned long flags;
 	bool known;
 
-	spin_lock(&conn->lock);
+	spin_lock_irqsave(&conn->lock, flags);
 	/* An address can change any number of times; everything else comes once, and fits. */
 	known = event->type == KRDMA_EVENT_ADDRESS_CHANGED &&
 		krdma_user_conn_has_record(conn, event->type);
@@ -179,11 +180,12 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 			};
 	conn->hangup |= krdma_user_conn_hangs_up(event);
 	conn->closed |= event->type == KRDMA_EVENT_CLOSED;
-	spin_unlock(&conn->lock);
+	spin_unlock_irqrestore(&conn->lock, flags);
 
 	wake_up_interruptible(&conn->wait);
 }
 
+/* In the core's lock, but for the last one. */
 static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_event *event)
 {
 	struct krdma_user_conn *conn;
@@ -226,7 +228,7 @@ static void krdma_user_conn_space(struct krdma_conn *core)
 
 /* Completions are not told, but polled. */
 const struct krdma_conn_ops krdma_user_conn_ops = {
-	.event = krdma_user_conn_event,
+	.notify = krdma_user_conn_event,
 	.space = krdma_user_conn_space,
 };
 
@@ -284,9 +286,9 @@ static bool krdma_user_conn_readable(struct krdma_user_conn *conn)
 {
 	bool readable;
 
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	readable = conn->record_head != conn->record_tail || conn->closed;
-	spin_unlock(&conn->lock);
+	spin_unlock_irq(&conn->lock);
 
 	return readable;
 }
@@ -298,14 +300,14 @@ static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event
 
 	lockdep_assert_held(&conn->read_lock);
 
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	if (conn->record_head != conn->record_tail) {
 		*record = conn->records[conn->record_head % KRDMA_USER_RECORDS];
 		ret = 1;
 	} else {
 		ret = conn->closed ? 0 : -EAGAIN;
 	}
-	spin_unlock(&conn->lock);
+	spin_unlock_irq(&conn->lock);
 
 	return ret;
 }
@@ -329,9 +331,9 @@ static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_ite
 		ret = -EFAULT;
 		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record))
 			break;
-		spin_lock(&conn->lock);
+		spin_lock_irq(&conn->lock);
 		conn->record_head++;
-		spin_unlock(&conn->lock);
+		spin_unlock_irq(&conn->lock);
 		done += sizeof(record);
 	}
 	mutex_unlock(&conn->read_lock);
@@ -382,14 +384,14 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	if (queue && READ_ONCE(conn->full))
 		krdma_user_queue_make_room(queue);
 
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	if (conn->record_head != conn->record_tail || conn->closed)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (conn->hangup)
 		mask |= EPOLLRDHUP;
 	if (conn->closed)
 		mask |= EPOLLHUP;
-	spin_unlock(&conn->lock);
+	spin_unlock_irq(&conn->lock);
 
 	/* After that: one that is at its end knows why. */
 	krdma_conn_query(conn->core, &info);
@@ -409,9 +411,9 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 
 	krdma_conn_query(conn->core, &info);
 	krdma_conn_addresses(conn->core, &local, &remote);
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	unread = conn->record_tail - conn->record_head;
-	spin_unlock(&conn->lock);
+	spin_unlock_irq(&conn->lock);
 
 	krdma_user_fdinfo(seq, "connection", conn->target.id, conn->session);
 	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",

@@ -36,7 +36,7 @@ struct krdma_user_listener {
 	wait_queue_head_t wait;
 };
 
-static void krdma_user_listener_ready(struct krdma_listener *core)
+static void krdma_user_listener_notify(struct krdma_listener *core)
 {
 	struct krdma_user_listener *listener = krdma_listener_context(core);
 
@@ -54,7 +54,7 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 		.backlog = min_t(u32, listen->backlog ?: KRDMA_USER_BACKLOG,
 				 KRDMA_USER_BACKLOG_MAX),
 		.v6only = listen->flags & KRDMA_LISTEN_V6ONLY,
-		.ready = krdma_user_listener_ready,
+		.notify = krdma_user_listener_notify,
 	};
 	int ret;
 

@@ -521,6 +521,56 @@ static void test_next_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
 }
 
+/* What is told at once has been told when the step is over; the last comes where one may sleep. */
+static void expect_notified(struct kunit *test, struct actor *actor, const char *story)
+{
+	EXPECT_STORY(test, actor, story);
+	KUNIT_EXPECT_EQ(test, actor->heard & ~BIT(KRDMA_EVENT_CLOSED), actor->atomic);
+}
+
+static void test_notified(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct actor *client = &stage->client, *server = &stage->server;
+	struct krdma_event event;
+
+	stage_listen(stage);
+	client->conn = krdma_conn_create(stage->session, &actor_notified_ops, client);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, client->conn);
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_next_event(client->conn, &event));
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve(client));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_TRUE(test, client->heard & BIT(KRDMA_EVENT_ROUTE_RESOLVED));
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(client, "please"));
+
+	server->conn = krdma_listener_next(stage->listener, &actor_notified_ops, server,
+					   STAGE_LONG_MS);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, server->conn);
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(server, "welcome"));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_TRUE(test, client->heard & BIT(KRDMA_EVENT_ESTABLISHED));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(server->conn, STAGE_LONG_MS));
+	KUNIT_EXPECT_TRUE(test, server->heard & BIT(KRDMA_EVENT_ESTABLISHED));
+
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(client->conn));
+	KUNIT_EXPECT_TRUE(test, actor_hears(server, KRDMA_EVENT_DISCONNECTED));
+	expect_notified(test, client, RESOLVED ENDED_HERE);
+	expect_notified(test, server, "established, disconnected -104, closed -104");
+}
+
+static void test_notified_of_removal(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct actor *client = &stage->client;
+
+	client->conn = krdma_conn_create(stage->session, &actor_notified_ops, client);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, client->conn);
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve(client));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(client->conn, STAGE_LONG_MS));
+	test_device_unregister(stage->device);
+	expect_notified(test, client, RESOLVED "device removed -19, closed -19");
+}
+
 static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_client_disconnects),
 	KUNIT_CASE(test_both_disconnect),
@@ -539,6 +589,8 @@ static struct kunit_case conn_end_cases[] = {
 	KUNIT_CASE(test_message_overtakes),
 	KUNIT_CASE(test_consumer_sleeps),
 	KUNIT_CASE(test_next_event),
+	KUNIT_CASE(test_notified),
+	KUNIT_CASE(test_notified_of_removal),
 	{}
 };
 

@@ -214,9 +214,6 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 		actions |= KRDMA_ACTION_KEEP;
 
 	switch (step->next) {
-	case KRDMA_CONN_RESOLVING_ROUTE:
-		actions |= KRDMA_ACTION_KICK;
-		break;
 	case KRDMA_CONN_ACCEPTING:
 		actions |= KRDMA_ACTION_OWE;
 		break;

@@ -33,20 +33,26 @@ static bool host_hears(struct host *host, int calls)
 	return wait_event_timeout(host->wait, atomic_read(&host->calls) >= calls, STAGE_LONG);
 }
 
-static struct host *host_new(struct stage *stage, u32 backlog)
+static struct host *host_listen(struct stage *stage, struct krdma_listen_attr *attr)
 {
 	struct sockaddr_in at = fake_address(STAGE_PORT);
 	struct host *host = kunit_kzalloc(stage->test, sizeof(*host), GFP_KERNEL);
-	struct krdma_listen_attr attr = {
-		.local = AT(at), .backlog = backlog, .ready = host_ready, .context = host,
-	};
 
 	KUNIT_ASSERT_NOT_NULL(stage->test, host);
 	init_waitqueue_head(&host->wait);
-	stage->listener = krdma_listen(stage->session, &attr);
+	attr->local = AT(at);
+	attr->context = host;
+	stage->listener = krdma_listen(stage->session, attr);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(stage->test, stage->listener);
 	KUNIT_EXPECT_PTR_EQ(stage->test, host, krdma_listener_context(stage->listener));
 	return host;
+}
+
+static struct host *host_new(struct stage *stage, u32 backlog)
+{
+	struct krdma_listen_attr attr = { .backlog = backlog, .ready = host_ready };
+
+	return host_listen(stage, &attr);
 }
 
 /* Somebody who is not there asks. */
@@ -222,6 +228,23 @@ static void test_ready(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, calls);
 	krdma_listener_close(stage->listener);
 	KUNIT_EXPECT_EQ(test, calls, atomic_read(&host->calls));
+}
+
+/* Who is told at once has been told when the request can be taken, or the device is gone. */
+static void test_notified(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct krdma_listen_attr attr = { .notify = host_ready };
+	struct host *host = host_listen(stage, &attr);
+
+	for (u8 i = 1; i < 6; i++) {
+		fake_cm_put(guest_asks(stage, i));
+		fake_cm_flush(stage->fake);
+		KUNIT_EXPECT_EQ(test, i, atomic_read(&host->calls));
+		expect_guest(stage, i);
+	}
+	krdma_listener_close(stage->listener);
+	KUNIT_EXPECT_EQ(test, 5, atomic_read(&host->calls));
 }
 
 static void test_backlog(struct kunit *test)
@@ -525,6 +548,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_any_port),
 	KUNIT_CASE(test_requests_come_in_order),
 	KUNIT_CASE(test_ready),
+	KUNIT_CASE(test_notified),
 	KUNIT_CASE(test_backlog),
 	KUNIT_CASE(test_default_backlog),
 	KUNIT_CASE(test_close_rejects),

@@ -35,7 +35,6 @@
  * @watch: the watch
  * @nth: the allocation that fails
  * @reached: it did
- * @work: what the connection's work does
  */
 static struct larder {
 	struct stage *stage;
@@ -50,7 +49,6 @@ static struct larder {
 	struct krdma_watch watch;
 	unsigned int nth;
 	bool reached;
-	work_func_t work;
 } larder;
 
 /**
@@ -130,45 +128,6 @@ static void end_resolve(struct stage *stage, int ret)
 	}
 	KUNIT_EXPECT_EQ(stage->test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
 	EXPECT_STORY(stage->test, &stage->client, RESOLVED "closed -103");
-}
-
-static void starved_work(struct work_struct *work)
-{
-	bool route = actor_state(&larder.stage->client) == KRDMA_CONN_RESOLVING_ROUTE;
-
-	if (route)
-		larder_close();
-	larder.work(work);
-	if (route)
-		larder_open();
-}
-
-static void begin_route(struct stage *stage)
-{
-	struct work_struct *work;
-
-	stage_create(stage);
-	work = &stage->client.conn->work;
-	larder.work = work->func;
-	work->func = starved_work;
-}
-
-static int call_route(struct stage *stage)
-{
-	int ret = actor_resolve(&stage->client) ?:
-		  krdma_conn_wait(stage->client.conn, STAGE_LONG_MS);
-
-	flush_work(&stage->client.conn->work);
-	return ret;
-}
-
-static void end_route(struct stage *stage, int ret)
-{
-	if (ret)
-		expect_starved(stage, &stage->client,
-			       "address resolved, route error -12, closed -12");
-	else
-		EXPECT_STORY(stage->test, &stage->client, RESOLVED "closed -103");
 }
 
 static void begin_connect_prepared(struct stage *stage)
@@ -511,7 +470,6 @@ static void end_device(struct stage *stage, int ret)
 
 static const struct call conn_calls[] = {
 	{ "resolve", stage_create, call_resolve, end_resolve },
-	{ "route", begin_route, call_route, end_route, .elsewhere = true },
 	{ "connect", stage_resolve, call_connect, end_connect },
 	{ "connect, prepared", begin_connect_prepared, call_connect, end_connect },
 	{ "accept", begin_requested, call_accept, end_accept },

@@ -9,6 +9,7 @@
  */
 #include <linux/inet.h>
 #include <linux/netdevice.h>
+#include <linux/sched.h>
 #include <net/arp.h>
 #include <net/neighbour.h>
 #include <net/net_namespace.h>
@@ -280,29 +281,97 @@ static void test_neighbour(struct kunit *test)
 	EXPECT_STORY(test, &stage->client, RESOLVED "device removed -19, closed -19");
 }
 
-/* The address is known, and the route about to be asked for. */
+/**
+ * struct hook - what a test does around the handler that hears of the address
+ * @handler: the connection's
+ * @conn: it
+ * @give_up: before it hears of that, it is given up
+ * @nth: the allocation that fails in there, or 0
+ * @failed: it did
+ * @over: for whoever waits for all that
+ */
+static struct hook {
+	rdma_cm_event_handler handler;
+	struct krdma_conn *conn;
+	bool give_up;
+	unsigned int nth;
+	bool failed;
+	struct completion over;
+} hook;
+
+static int hook_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	int ret;
+
+	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
+		return hook.handler(id, event);
+	if (hook.give_up)
+		krdma_conn_abort(hook.conn);
+	current->fail_nth = hook.nth;
+	ret = hook.handler(id, event);
+	hook.failed = hook.nth && !current->fail_nth;
+	current->fail_nth = 0;
+	complete(&hook.over);
+	return ret;
+}
+
+/* The client looks for the neighbour, who answers; the hook is over. */
+static void resolve_hooked(struct kunit *test, struct stage *stage, bool give_up,
+			   unsigned int nth)
+{
+	struct rdma_cm_id *id;
+
+	neighbour_is_silent(NULL);
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, OURS));
+	expect_searching(test, stage);
+	id = stage->client.conn->cm_id;
+	hook = (struct hook) {
+		.handler = id->event_handler,
+		.conn = stage->client.conn,
+		.give_up = give_up,
+		.nth = nth,
+	};
+	init_completion(&hook.over);
+	id->event_handler = hook_event;
+	KUNIT_EXPECT_TRUE(test, neighbour_answers());
+	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&hook.over, STAGE_LONG));
+}
+
+/* The address is known, and nobody wants a route any more. */
 static void test_before_route(struct kunit *test)
 {
 	struct stage *stage = stage_with_neighbour(test);
-	struct mutex *cm_lock = &stage->client.conn->cm_lock;
-	struct removal removal;
 
-	KUNIT_ASSERT_EQ(test, 0, actor_resolve_neighbour(&stage->client, NULL));
-	/* Whoever asks waits for this. */
-	mutex_lock(cm_lock);
-	KUNIT_EXPECT_TRUE(test, neighbour_answers());
-	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDRESS_RESOLVED));
-	KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVING_ROUTE, actor_state(&stage->client));
-	removal_begin(&removal, stage);
-	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVED));
-	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
-	KUNIT_EXPECT_FALSE(test, completion_done(&removal.done));
-	mutex_unlock(cm_lock);
+	resolve_hooked(test, stage, true, 0);
+	KUNIT_EXPECT_EQ(test, -ECONNABORTED,
+			krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	EXPECT_STORY(test, &stage->client, "closed -103");
+}
 
-	removal_end(test, &removal);
-	expect_ended(test, stage, -ENODEV);
-	EXPECT_STORY(test, &stage->client,
-		     "address resolved, device removed -19, closed -19");
+/* Each allocation of who asks for the route fails once. */
+static void test_no_memory_for_route(struct kunit *test)
+{
+	struct stage *stage = stage_with_neighbour(test);
+	unsigned int nth = 0, refused = 0;
+
+	do {
+		int ret;
+
+		resolve_hooked(test, stage, false, ++nth);
+		ret = krdma_conn_wait(stage->client.conn, STAGE_LONG_MS);
+		KUNIT_EXPECT_TRUE_MSG(test, ret ? hook.failed && ret == -ENOMEM : true,
+				      "allocation %u: %d", nth, ret);
+		refused += !!ret;
+		if (ret)
+			EXPECT_STORY(test, &stage->client,
+				     "address resolved, route error -12, closed -12");
+		else
+			EXPECT_STORY(test, &stage->client, RESOLVED "closed -103");
+		stage_create(stage);
+	} while (hook.failed && nth < 50);
+	KUNIT_EXPECT_FALSE(test, hook.failed);
+	KUNIT_EXPECT_GT(test, refused, 0U);
+	kunit_info(test, "%u of %u allocations matter", refused, nth - 1);
 }
 
 /* The route was asked for, and the answer has not come. */
@@ -352,6 +421,7 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(test_address_of_theirs),
 	KUNIT_CASE(test_neighbour),
 	KUNIT_CASE(test_before_route),
+	KUNIT_CASE(test_no_memory_for_route),
 	KUNIT_CASE(test_during_route),
 	KUNIT_CASE(test_given_up),
 	{}

@@ -9,13 +9,12 @@
 #include "conn.h"
 #include "stage.h"
 
-static void actor_event(struct krdma_conn *conn, const struct krdma_event *event)
+static void actor_note(struct actor *actor, const struct krdma_event *event, bool asleep)
 {
-	struct actor *actor = krdma_conn_context(conn);
-	bool sleeps = event->type == actor->sleep_at;
+	unsigned long flags;
 	size_t length;
 
-	spin_lock(&actor->lock);
+	spin_lock_irqsave(&actor->lock, flags);
 	length = strlen(actor->story);
 	scnprintf(actor->story + length, sizeof(actor->story) - length, "%s%s",
 		  length ? ", " : "", krdma_event_name(event->type));
@@ -26,14 +25,30 @@ static void actor_event(struct krdma_conn *conn, const struct krdma_event *event
 	if (event->type == KRDMA_EVENT_REJECTED)
 		actor->reason = event->reason;
 	actor->heard |= BIT(event->type);
-	actor->asleep = sleeps;
-	spin_unlock(&actor->lock);
+	actor->asleep = asleep;
+	spin_unlock_irqrestore(&actor->lock, flags);
 	wake_up_all(&actor->wait);
+}
 
+static void actor_event(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct actor *actor = krdma_conn_context(conn);
+	bool sleeps = event->type == actor->sleep_at;
+
+	actor_note(actor, event, sleeps);
 	if (event->type == actor->abort_at)
 		krdma_conn_abort(conn);
 	if (sleeps)
 		wait_for_completion(&actor->wake);
+}
+
+static void actor_notify(struct krdma_conn *conn, const struct krdma_event *event)
+{
+	struct actor *actor = krdma_conn_context(conn);
+
+	if (irqs_disabled())
+		actor->atomic |= BIT(event->type);
+	actor_note(actor, event, false);
 }
 
 static void actor_complete(const struct krdma_completion *completion)
@@ -48,6 +63,11 @@ static void actor_complete(const struct krdma_completion *completion)
 
 const struct krdma_conn_ops actor_ops = {
 	.event = actor_event,
+	.complete = actor_complete,
+};
+
+const struct krdma_conn_ops actor_notified_ops = {
+	.notify = actor_notify,
 	.complete = actor_complete,
 };
 
@@ -294,11 +314,12 @@ struct ib_qp *actor_qp(struct actor *actor)
 
 static bool actor_heard(struct actor *actor, enum krdma_event_type type)
 {
+	unsigned long flags;
 	bool heard;
 
-	spin_lock(&actor->lock);
+	spin_lock_irqsave(&actor->lock, flags);
 	heard = actor->heard & BIT(type);
-	spin_unlock(&actor->lock);
+	spin_unlock_irqrestore(&actor->lock, flags);
 	return heard;
 }
 

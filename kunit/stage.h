@@ -38,10 +38,11 @@
  * @wake: ends that
  * @completed: completions of operations
  * @flushed: of those, how many failed
+ * @atomic: bits of the events that came with interrupts off
  */
 struct actor {
 	struct krdma_conn *conn;
-	spinlock_t lock;	/* see above */
+	spinlock_t lock;	/* see above; interrupts off */
 	char story[STAGE_STORY];
 	unsigned long heard;
 	int reason;
@@ -52,6 +53,7 @@ struct actor {
 	struct completion wake;
 	unsigned int completed;
 	unsigned int flushed;
+	unsigned long atomic;
 };
 
 /**
@@ -77,6 +79,8 @@ struct stage {
 };
 
 extern const struct krdma_conn_ops actor_ops;
+/* Of one who is told at once; he neither aborts nor sleeps. */
+extern const struct krdma_conn_ops actor_notified_ops;
 
 /* On a device that @tune has changed, if it is not NULL.  Nobody listens. */
 struct stage *stage_new(struct kunit *test, void (*tune)(struct fake_device *fake));

@@ -402,7 +402,12 @@ struct krdma_event {
  * struct krdma_conn_ops - how a connection tells its consumer
  * @event: an event, in their order and one at a time, in process context; may
  *	sleep; may call anything but krdma_conn_close() of the same connection.
- *	NULL: the consumer asks, by krdma_conn_next_event()
+ *	NULL, and no @notify: the consumer asks, by krdma_conn_next_event()
+ * @notify: instead of @event, for a consumer who takes note of it and wakes somebody:
+ *	an event, where it comes up, so nobody has to be woken to tell of it.  In
+ *	any context but NMI, with interrupts off and in a lock of the connection's;
+ *	must not sleep, and must not call krdma for this connection.  The last one
+ *	alone, CLOSED, comes in process context and outside the lock.
  * @complete: an operation has ended, in the queue's context.  Completions of one
  *	queue come one at a time, those of one connection in the order in which
  *	their operations were posted, sends and receives each by themselves.
@@ -413,6 +418,7 @@ struct krdma_event {
  */
 struct krdma_conn_ops {
 	void (*event)(struct krdma_conn *conn, const struct krdma_event *event);
+	void (*notify)(struct krdma_conn *conn, const struct krdma_event *event);
 	void (*complete)(const struct krdma_completion *completion);
 	void (*space)(struct krdma_conn *conn);
 };
@@ -554,6 +560,7 @@ void krdma_conn_abort(struct krdma_conn *conn);
 void krdma_conn_close(struct krdma_conn *conn);
 void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
+void krdma_conn_put_sync(struct krdma_conn *conn);
 
 void *krdma_conn_context(struct krdma_conn *conn);
 struct krdma_device *krdma_conn_device(struct krdma_conn *conn);
@@ -582,6 +589,9 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  * @v6only: an unspecified IPv6 address does not stand for IPv4 too
  * @ready: a request has come, or the listener's device is gone; in process
  *	context, may sleep, one call at a time.  May be NULL.
+ * @notify: instead of @ready, for who only wakes somebody: where that happens, in
+ *	a lock of the device's or the connection manager's, from several contexts at
+ *	a time; must not sleep, and must not call krdma.  May be NULL.
  * @context: the consumer's
  */
 struct krdma_listen_attr {
@@ -589,6 +599,7 @@ struct krdma_listen_attr {
 	u32 backlog;
 	bool v6only;
 	void (*ready)(struct krdma_listener *listener);
+	void (*notify)(struct krdma_listener *listener);
 	void *context;
 };
 
