@@ -7,8 +7,8 @@ CLI_SOURCES := cmd_dev cmd_info command errors json main options output \
 	ping_rping_listen \
 	cmd_bench bench_ask bench_connect bench_data bench_listen bench_plot bench_report bench_run \
 	cmd_copy copy_explain copy_json progress url cmd_serve cmd_monitor \
-	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_module doctor_network \
-	doctor_report \
+	cmd_doctor doctor_device doctor_firewall doctor_limits doctor_manager doctor_module doctor_network \
+	doctor_program doctor_report \
 	peer peer_address peer_client peer_echo peer_hello peer_serve peer_stop \
 	cmd_stat cmd_top objects rates cmd_blk blk_config \
 	stats stats_json svg svg_axis value

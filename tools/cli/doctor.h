@@ -59,6 +59,12 @@ void doctor_mend(struct doctor *doctor, const char *note, const char *format, ..
 /* The end of it: the status. */
 int doctor_conclude(struct doctor *doctor);
 
+/* doctor_program.c: what a program prints, or NULL: it is not there, or fails; *@there says. */
+char *doctor_output_of(const char *const argv[], bool *there);
+
+/* doctor_manager.c: nobody can connect over this port, though it is active. */
+bool doctor_manager_is_dead(const char *device, uint32_t number);
+
 /* In this order. */
 void doctor_module(struct doctor *doctor);
 void doctor_device(struct doctor *doctor);

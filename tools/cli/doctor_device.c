@@ -209,6 +209,15 @@ static void check_port(struct doctor *doctor, const struct port *port, bool only
 	}
 	doctor_say(doctor, "port", VERDICT_OK, "port %u of %s is active", port->is.port,
 		   port->name);
+	if (doctor_manager_is_dead(port->name, port->is.port)) {
+		doctor_say(doctor, "manager", bad,
+			   "nobody can connect over port %u of %s: the connection manager's queue pair is in error",
+			   port->is.port, port->name);
+		doctor_mend(doctor, "as root; this is for a device of rxe: its connections end",
+			    "rdma link delete %s && rdma link add %s type rxe netdev %s",
+			    port->name, port->name, port->netdev);
+		return;
+	}
 	if (!doctor->device)
 		doctor->device = port->device.id;
 	if (ethernet && port->device.transport == KRDMA_TRANSPORT_IB)

@@ -4,63 +4,13 @@
  * 4791?  What nft and iptables show is read as a person would: is the port named, and if
  * not, what becomes of the rest?
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "doctor.h"
 
 #define PORT		"4791"
-#define OUTPUT_MAX	1048576u
-
-/* What a program prints, or NULL: it is not there, or fails; *@there says which. */
-static char *output_of(const char *const argv[], bool *there)
-{
-	posix_spawn_file_actions_t actions;
-	size_t length = 0;
-	char *text;
-	int ends[2], status, err;
-	ssize_t got;
-	pid_t pid;
-
-	*there = true;
-	text = malloc(OUTPUT_MAX + 1);
-	if (!text)
-		return NULL;
-	if (pipe2(ends, O_CLOEXEC)) {
-		free(text);
-		return NULL;
-	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	err = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	*there = err != ENOENT;
-	while (!err && length < OUTPUT_MAX) {
-		got = read(ends[0], text + length, OUTPUT_MAX - length);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		length += (size_t)got;
-	}
-	close(ends[0]);
-	text[length] = '\0';
-	while (!err && waitpid(pid, &status, 0) < 0)
-		err = errno == EINTR ? 0 : errno;
-	if (!err && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		*there = false;
-	if (!err && WIFEXITED(status) && !WEXITSTATUS(status))
-		return text;
-	free(text);
-	return NULL;
-}
 
 /* What rules say of the port, and of what no rule names. */
 struct rules {
@@ -176,7 +126,7 @@ static bool check(struct doctor *doctor, const struct firewall *firewall)
 {
 	struct rules rules;
 	bool there;
-	char *text = output_of(firewall->list, &there);
+	char *text = doctor_output_of(firewall->list, &there);
 
 	if (text) {
 		rules = read_rules(text, firewall->nft);

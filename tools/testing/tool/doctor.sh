@@ -124,6 +124,30 @@ try_user "ulimit -l 4; krdma doctor"
 ended "one who may lock next to none" 1 '^FAIL +register +not even 64KiB of memory can be registered'
 chmod 600 /dev/krdma
 
+# The connection manager: what rdma shows of its queue pair.
+
+# managers STATE: as rdma shows them, beside a queue pair that is somebody's and in error.
+managers()
+{
+	printf '#!/bin/sh\nprintf "%%s\\n" "link rxe0/1 lqpn 1 type GSI state %s sq-psn 7 comm [ib_core] " \
+		"link rxe0/1 lqpn 17 type RC state ERR sq-psn 7 comm [krdma] " \
+		"link rxe00/1 lqpn 1 type GSI state ERR sq-psn 0 comm [ib_core] "\n' "$1" >"$work/bin/rdma"
+	chmod +x "$work/bin/rdma"
+}
+
+path=$PATH
+PATH=$work/bin:$PATH
+managers ERR
+try krdma doctor
+ended "a manager whose queue pair is in error" 1 '^OK +port +port 1 of rxe0 is active$' \
+	'^FAIL +manager +nobody can connect over port 1 of rxe0: ' \
+	'^ +rdma link delete rxe0 && rdma link add rxe0 type rxe netdev dummy0   \(as root; '
+managers RTS
+try krdma doctor
+ended "a manager whose queue pair is alive" 0 '^OK +port +port 1 of rxe0 is active$' '!manager'
+rm -f "$work/bin/rdma"
+PATH=$path
+
 # Firewalls: what programs of these names print is what there is.
 
 # firewall NAME TEXT: a program that prints it.
