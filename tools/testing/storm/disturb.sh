@@ -107,6 +107,25 @@ mend()
 	unplug
 }
 
+# On 6.1 it does not say so: the manager's queue pair is put to work again, and only its other
+# half has ended.  Then what this machine says to itself does not leave, or does not arrive,
+# as rxe counts its packets.  Only where nothing else is said: when it is calm.
+manager_is_dumb()
+{
+	local counters=/sys/class/infiniband/rxe0/ports/1/hw_counters sent received
+
+	sent=$(cat $counters/sent_pkts) received=$(cat $counters/rcvd_pkts)
+	krdma ping -c 1 -W 3 "10.77.0.${NODE:-1}" >/dev/null 2>&1
+	[ "$(cat $counters/sent_pkts)" = "$sent" ] || [ "$(cat $counters/rcvd_pkts)" = "$received" ]
+}
+
+mend_dumb()
+{
+	manager_is_dumb || return 1
+	echo "# rxe0 does not hear what the manager says to itself: the device is made anew"
+	unplug
+}
+
 storm_link()
 {
 	begin_storm link

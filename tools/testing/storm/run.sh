@@ -120,11 +120,14 @@ someone()
 # end NAME: it is told that it is calm, and must end well.
 end()
 {
-	local status=0
+	local status=0 waited=0
 
 	kill -TERM "$(pid_of "$1")" 2>/dev/null
 	while kill -0 "$(pid_of "$1")" 2>/dev/null; do
 		mend
+		# Longer than it takes.
+		waited=$((waited + 1))
+		[ $((waited % 60)) != 0 ] || mend_dumb
 		usleep 200000
 	done
 	wait "$(pid_of "$1")" || status=$?
