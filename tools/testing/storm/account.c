@@ -204,11 +204,20 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 			     cqe->vendor_error);
 		end->traffic->tally.failed++;
 		end->traffic->tally.statuses[cqe->status]++;
-		if (!end->broken)
+		if (!end->broken) {
 			end->broken = cqe->status;
+			end->broken_at = end->serial;
+		}
+		if (slot->opcode != KRDMA_OP_RECEIVE)
+			end->order_broken = true;
 		return;
 	}
-	if (end->broken && cqe->opcode != KRDMA_OP_RECEIVE)
+	/*
+	 * In their order, and nothing that was asked for afterwards.  But receives are
+	 * another queue: they can be flushed before word of a message comes that has arrived.
+	 */
+	if (cqe->opcode != KRDMA_OP_RECEIVE &&
+	    (end->order_broken || (end->broken && cqe->cookie / SLOTS > end->broken_at)))
 		fail(end, "%s succeeds after one before it has failed: %s",
 		     krdma_opcode_name(cqe->opcode), krdma_status_name(end->broken));
 	end->complete(end, slot->tag, cqe);

@@ -382,6 +382,7 @@ void *client(void *arg)
 		end->sends = 0;
 		end->receives = 0;
 		end->broken = 0;
+		end->order_broken = false;
 		err = reach(end);
 		reached = !err;
 		if (err) {

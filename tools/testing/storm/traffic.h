@@ -107,8 +107,12 @@ struct end {
 	uint64_t serial;
 	uint64_t sends;
 	uint64_t receives;
-	/* The first status that was no success. */
+	/* The first status that was no success, what had been asked for by then, and whether
+	 * something other than a receive has failed.
+	 */
 	uint8_t broken;
+	uint64_t broken_at;
+	bool order_broken;
 	/* What was promised of the connection's end has to hold. */
 	bool prepared;
 
