@@ -35,6 +35,7 @@
  *	  a consumer's callback, and what it calls
  *	  krdma_device.uses_lock
  *	    krdma_listener.lock, krdma_conn.state_lock
+ *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
  *	      krdma_ring.lock, krdma_srq.lock
  *	        krdma_workbench.lock
  *	          the provider's locks for posting
