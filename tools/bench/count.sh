@@ -8,7 +8,7 @@
 #	count.sh short|long
 #
 # krdma_null.ko, krdma_cost.ko and ring are beside it.  short: over krdma_null, few
-# connections.  long: in the kernel also 10,000 of them, and over rxe.
+# connections.  long: also 10,000 of them, and over rxe.
 
 here=$(dirname "$0")
 files=/sys/kernel/debug/krdma_cost
@@ -32,6 +32,7 @@ for conns in 1 100; do
 done
 if [ "$1" = long ]; then
 	count null 10.80.0.1 10000 instant
+	"$here/ring" 10.80.0.1 10000 | sed 's/^/null./'
 	count rxe 10.77.0.1 1 later
 fi
 rmmod krdma_cost
