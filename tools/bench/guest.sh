@@ -5,9 +5,10 @@
 # krdma and its peers by turns, inside a VM with krdma.ko: each result is a line
 # "ROUND PEER KIND NAME FIGURES".
 #
-# usage: guest.sh instructions|wall ROUNDS COUNT CONNECTIONS alone|perftest [--quick]
+# usage: guest.sh instructions|wall ROUNDS COUNT CONNECTIONS PEER,... [--quick]
 #
-# bench-krdma and krdma_cost.ko are beside it, the others are programs of this machine.
+# PEER: who is there beside them, of rpma, rping and perftest, or "alone".  bench-krdma and
+# krdma_cost.ko are beside this script, the others are programs of this machine.
 # perftest's programs ask without end on both sides, so they are for several processors.
 
 set -eu
@@ -22,17 +23,31 @@ quick=${6:-}
 address=10.77.0.1
 krdma_port=7481
 verbs_port=7482
+rpma_port=7483
+rping_port=7484
+# As few bytes as perhaps nobody notices; rping wants to have 27.
+rping_size=64
 cost=/sys/kernel/debug/krdma_cost
 work=/tmp/bench
 patience=600
 
 bench_krdma=$here/bench-krdma
 bench_verbs=bench-verbs
+bench_rpma=bench-rpma
 
 fail()
 {
 	echo "bench: $*" >&2
 	exit 1
+}
+
+# is_there PEER
+is_there()
+{
+	case ,$with, in
+	*,"$1",*) return 0 ;;
+	*) return 1 ;;
+	esac
 }
 
 # ready NAME: until its server says so.
@@ -68,6 +83,20 @@ measure()
 	told "$1" "$2" <"$work/$2.figures"
 }
 
+# measure_rpma ROUND: what librpma has of the same, which needs no message; of connections,
+# those that share nothing.
+measure_rpma()
+{
+	# shellcheck disable=SC2086 # words
+	{
+		$bench_rpma run $address $rpma_port --count "$count" latency
+		$bench_rpma run $address $rpma_port --event --count "$count" latency
+		$bench_rpma run $address $rpma_port $quick --count "$count" depth register
+		$bench_rpma run $address $rpma_port --quick --count "$count" connect
+	} >$work/rpma.figures || fail "rpma has failed in round $1"
+	told "$1" rpma <$work/rpma.figures
+}
+
 # Both ways within the kernel, which take the best of several rounds by themselves.
 measure_kernel()
 {
@@ -88,7 +117,7 @@ perftest()
 
 	"$@" -R -F >$work/perftest.server 2>&1 &
 	server=$!
-	until_listens "$server"
+	until_listens "$server" perftest.server
 	# Their status says nothing: over rxe some cannot take back what they have made.
 	"$@" -R -F $address >$work/perftest 2>&1 || :
 	wait "$server" || :
@@ -100,16 +129,51 @@ perftest()
 	echo "$round perftest value $name $figure"
 }
 
-# until_listens PROCESS: perftest's server, which says so to nobody.
+# until_listens PROCESS LOG: a server that says so to nobody.
 until_listens()
 {
 	local tries=$((patience * 10))
 
 	until rdma resource show cm_id | grep -q "state LISTEN .* pid $1 "; do
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || fail "a server is not there: $(cat $work/perftest.server)"
+		[ $tries -gt 0 ] || fail "a server is not there: $(cat "$work/$2")"
 		usleep 100000
 	done
+}
+
+# The kernel's CLOCK_MONOTONIC in nanoseconds: the clocks that a shell has are too coarse.
+now()
+{
+	awk '/^now at / { print $3; exit }' /proc/timer_list
+}
+
+# rping_takes COUNT: nanoseconds of a client with so many, its start and its end included.
+rping_takes()
+{
+	local began
+
+	began=$(now)
+	timeout $patience rping -c -a $address -p $rping_port -S $rping_size -C "$1" \
+		>$work/rping 2>&1 || fail "rping: $(cat $work/rping)"
+	echo $(($(now) - began))
+}
+
+# measure_rping ROUND: it tells no times, so one is what more of them take longer.
+measure_rping()
+{
+	local few=10 more=$((2 * count + 100)) server short long
+
+	rping -s -P -a $address -p $rping_port >$work/rping.server 2>&1 &
+	server=$!
+	until_listens "$server" rping.server
+	# What is done for the first time takes longer.
+	rping_takes $few >/dev/null
+	short=$(rping_takes $few)
+	long=$(rping_takes $((few + more)))
+	kill "$server"
+	# The shell would say that it was.
+	wait "$server" 2>/dev/null || :
+	echo "$1 rping value rping.$rping_size $(((long - short) / more))"
 }
 
 # A rate is of 2^20 bytes a second.
@@ -129,11 +193,18 @@ measure_perftest()
 mkdir -p $work
 : >$work/krdma
 : >$work/verbs
+: >$work/rpma
 insmod "$here/krdma_cost.ko"
 $bench_krdma serve $address $krdma_port >$work/krdma 2>&1 &
 krdma_server=$!
 $bench_verbs serve $address $verbs_port >$work/verbs 2>&1 &
 verbs_server=$!
+rpma_server=''
+if is_there rpma; then
+	$bench_rpma serve $address $rpma_port >$work/rpma 2>&1 &
+	rpma_server=$!
+	ready rpma
+fi
 ready krdma
 ready verbs
 for round in $(seq "$rounds"); do
@@ -147,11 +218,14 @@ for round in $(seq "$rounds"); do
 	fi
 	# They count the same in each round; and where there is little time, once is enough.
 	if [ "$round" = 1 ] || [ "$mode$quick" = wall ]; then
+		! is_there rpma || measure_rpma "$round"
 		measure_kernel "$round"
-		[ "$with" != perftest ] || measure_perftest "$round"
+		! is_there rping || measure_rping "$round"
+		! is_there perftest || measure_perftest "$round"
 	fi
 done
-kill "$krdma_server" "$verbs_server"
+# shellcheck disable=SC2086 # one that is not there is no word
+kill "$krdma_server" "$verbs_server" $rpma_server
 wait
-cat $work/krdma $work/verbs | grep -v '^ready$' >&2 || :
+cat $work/krdma $work/verbs $work/rpma | grep -v '^ready$' >&2 || :
 rmmod krdma_cost

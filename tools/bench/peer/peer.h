@@ -2,7 +2,7 @@
 /*
  * What the programs that are compared have in common: the same work, measured by the same
  * code, and below it one way to the device each (tools/bench/thin: libkrdma's thin layer;
- * tools/bench/verbs: libibverbs and librdmacm).
+ * tools/bench/verbs: libibverbs and librdmacm; tools/bench/rpma: librpma).
  *
  * Whatever fails ends the program with a message: a comparison that lacks a part is none.
  */
@@ -94,6 +94,9 @@ struct peer;
 struct peer_conns;
 
 extern const char *const peer_name;
+
+/* Whether it has that operation at all: peer.c says yes for who says nothing else. */
+bool peer_does(enum peer_op op);
 
 /* Finds the device for the way to the server. */
 struct peer *peer_open(const struct sockaddr_in *server);

@@ -101,7 +101,8 @@ void work_latency(const struct work *work)
 	enum peer_op op;
 
 	for (op = PEER_WRITE; op <= PEER_FETCH_ADD; op++)
-		one_at_a_time(work, conns, op);
+		if (peer_does(op))
+			one_at_a_time(work, conns, op);
 	end_one(conns);
 }
 

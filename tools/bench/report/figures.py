@@ -14,6 +14,25 @@ OWN_MEMORY = 4096
 HANDLES = 512
 
 
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """Who is compared with whom, what the ratio is called, and what it is said to be."""
+
+    ours: str
+    theirs: str
+    ratio: str
+    label: str
+
+
+PAIRS = (Pair("krdma", "verbs", "ratio", ""),
+         Pair("krdma", "rpma", "ratio.rpma", "librpma: "),
+         Pair("kernel-krdma", "kernel-verbs", "ratio", "in the kernel: "))
+# What of another program consists of several operations of verbs, and of which.  The size is
+# that of tools/bench/guest.sh; how many bytes it is does not matter as long as they are few.
+SUMS = {"rping.64": {"echo.8.depth=1.event": 2, "read.8.depth=1.event": 1,
+                     "write.8.depth=1.event": 1}}
+
+
 class Malformed(Exception):
     """A line that is none."""
 
@@ -95,6 +114,15 @@ def paired(ours, theirs):
     return statistics.median(pairs) if pairs else None
 
 
+def add_sums(results):
+    """Beside what consists of several, what verbs take for all of these."""
+    for name, parts in SUMS.items():
+        if name in results and all("verbs" in results.get(part, ()) for part in parts):
+            results[name]["verbs-sum"] = {
+                "figure": sum(times * results[part]["verbs"]["figure"]
+                              for part, times in parts.items())}
+
+
 def collect(paths, meta):
     """Everything, as it is written."""
     report = {**meta, "modes": {}, "targets": []}
@@ -103,10 +131,10 @@ def collect(paths, meta):
             name: {peer: summarize(rounds, name, mode) for peer, rounds in peers.items()}
             for name, peers in read(path).items()}
         for peers in results.values():
-            if "krdma" in peers and "verbs" in peers:
-                peers["ratio"] = paired(peers["krdma"], peers["verbs"])
-            if "kernel-krdma" in peers and "kernel-verbs" in peers:
-                peers["ratio"] = paired(peers["kernel-krdma"], peers["kernel-verbs"])
+            for pair in PAIRS:
+                if pair.ours in peers and pair.theirs in peers:
+                    peers[pair.ratio] = paired(peers[pair.ours], peers[pair.theirs])
+        add_sums(results)
         report["modes"][mode] = {
             "unit": "instructions" if mode == "instructions" else "ns",
             "figure": "mean" if mode == "instructions" else "p50, of streams mean",

@@ -4,9 +4,9 @@
 import html
 import re
 
-from figures import PERCENTILES
+from figures import PAIRS, PERCENTILES
 from plot import Line, plot
-from table import PEERS, number, rows
+from table import number, rows
 
 STYLE = """
 :root { --ink: #1b1f24; --paper: #fff; --faint: #d5dae0; --ours: #1565c0; --theirs: #c75300; }
@@ -134,9 +134,10 @@ def mode_parts(report, mode):
     yield table(("", "krdma", "p99", "peer", "p99", "ratio", "target", "met"),
                 [row for row in rows(report, mode)
                  if not row[0].startswith(("memory.", "grown."))])
+    paired = {side for pair in PAIRS for side in (pair.ours, pair.theirs, pair.ratio)}
     checks = [(f"{peer}: {name}", number(result["figure"]))
               for name, peers in results.items() for peer, result in peers.items()
-              if peer not in ("ratio", *sum(PEERS, ()))]
+              if peer not in paired]
     if checks:
         yield "<h3>Cross-check</h3>" + table(("", "figure"), checks)
     yield "<h3>Memory of a connection, both ends, in bytes</h3>"
@@ -152,7 +153,8 @@ def page(report):
         f"<title>krdma and its peers</title><style>{STYLE}</style></head><body>",
         "<h1>krdma and its peers</h1>",
         f"<p>Linux {html.escape(report['kernel'])}, rxe, both ends on one machine, by turns in "
-        "one boot.  krdma: libkrdma's thin layer.  verbs: libibverbs and librdmacm.</p>",
+        "one boot.  krdma: libkrdma's thin layer.  verbs: libibverbs and librdmacm.  librpma: what "
+        "it has of the same, where it is installed.</p>",
         f"<h2>{met} of {len(report['targets'])} targets are met</h2>", targets(report)]
     for mode in report["modes"]:
         parts += mode_parts(report, mode)

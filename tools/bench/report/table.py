@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table on the terminal."""
 
-PEERS = (("krdma", "verbs"), ("kernel-krdma", "kernel-verbs"))
+from figures import PAIRS
 
 
 def number(value):
@@ -19,26 +19,27 @@ def verdicts(report, mode):
 
 
 def rows(report, mode):
-    """A row for each name that both sides have."""
+    """A row for each name that both sides of a pair have; targets are of verbs."""
     said = verdicts(report, mode)
-    for name, peers in report["modes"][mode]["results"].items():
-        for ours, theirs in PEERS:
-            if ours not in peers or theirs not in peers:
+    for pair in PAIRS:
+        for name, peers in report["modes"][mode]["results"].items():
+            if pair.ours not in peers or pair.theirs not in peers:
                 continue
-            one, other = peers[ours], peers[theirs]
-            label = name if ours == "krdma" else "in the kernel: " + name
-            yield (label, number(one["figure"]), number(one.get("p99")),
+            one, other = peers[pair.ours], peers[pair.theirs]
+            yield (pair.label + name, number(one["figure"]), number(one.get("p99")),
                    number(other["figure"]), number(other.get("p99")),
-                   number(peers.get("ratio")), *said.get(name, ("", "")))
+                   number(peers.get(pair.ratio)),
+                   *(said.get(name, ("", "")) if pair.theirs == "verbs" else ("", "")))
 
 
 def alone(report, mode):
-    """What only one of the cross-checks has, beside verbs where it has the same."""
+    """What only one of the cross-checks has, beside verbs where it has the same or a sum."""
     for name, peers in report["modes"][mode]["results"].items():
         for peer, result in peers.items():
             if peer in ("perftest", "rping"):
-                beside = peers.get("verbs")
-                yield (f"{peer}: {name}", number(result["figure"]),
+                beside = peers.get("verbs") or peers.get("verbs-sum")
+                of_sum = ", of a sum" if "verbs-sum" in peers else ""
+                yield (f"{peer}: {name}{of_sum}", number(result["figure"]),
                        number(beside["figure"]) if beside else "-",
                        number(result["figure"] / beside["figure"]) if beside else "-")
 
