@@ -93,6 +93,12 @@ struct conn_end {
 	u8 *buffer;
 };
 
+/* How often it has been told of that; by another thread. */
+static inline unsigned int conn_heard(const struct conn_end *end, enum krdma_event_type type)
+{
+	return READ_ONCE(end->heard[type]);
+}
+
 /**
  * struct conn_setup - what a pair is to be
  * @where: where completions are told

@@ -39,7 +39,7 @@ static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_
 	KUNIT_EXPECT_EQ(test, end->sends.accepted, info.sends_posted);
 	if (!pair->srq)
 		KUNIT_EXPECT_EQ(test, end->receives.accepted, info.receives_posted);
-	KUNIT_EXPECT_EQ(test, 1, end->heard[KRDMA_EVENT_CLOSED]);
+	KUNIT_EXPECT_EQ(test, 1, conn_heard(end, KRDMA_EVENT_CLOSED));
 	conn_expect_whole(end);
 }
 
@@ -107,8 +107,9 @@ static void test_cut_operation(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &request, 1));
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, conn_post_writes(&pair->client, 0, 1));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.heard[KRDMA_EVENT_CLOSED]));
-		KUNIT_EXPECT_EQ(test, 1, pair->client.heard[KRDMA_EVENT_LOST]);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_heard(&pair->client,
+								    KRDMA_EVENT_CLOSED)));
+		KUNIT_EXPECT_EQ(test, 1, conn_heard(&pair->client, KRDMA_EVENT_LOST));
 		KUNIT_EXPECT_EQ(test, -EIO, conn_info(&pair->client).error);
 		KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
 		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, pair->client.last.status);
@@ -221,7 +222,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 		KUNIT_EXPECT_EQ(test, direction == FAKE_SEND ? KRDMA_OP_WRITE : KRDMA_OP_RECEIVE,
 				end->failure.opcode);
 	}
-	KUNIT_EXPECT_TRUE(test, flushed || conn_until(pair, end->heard[KRDMA_EVENT_LOST]));
+	KUNIT_EXPECT_TRUE(test, flushed || conn_until(pair, conn_heard(end, KRDMA_EVENT_LOST)));
 	fake_device_let_go(pair->fake);
 	expect_over(test, pair, &pair->client);
 	expect_over(test, pair, &pair->server);

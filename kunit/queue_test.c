@@ -451,7 +451,7 @@ static void test_removal_tells_all(struct kunit *test)
 	/* From here on the unregistration does not let it go on. */
 	init_completion(&waiter.done);
 	waiter.task = kthread_run(remove_device, &waiter, "remover");
-	conn_until(pair, client->heard[KRDMA_EVENT_DEVICE_REMOVED]);
+	conn_until(pair, conn_heard(client, KRDMA_EVENT_DEVICE_REMOVED));
 	while ((count = krdma_queue_poll(pair->queue, done, ARRAY_SIZE(done))) > 0)
 		for (i = 0; i < count; i++)
 			early += done[i].context == client;
