@@ -611,8 +611,11 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 		ret = end_accept(&self->pair.b, NULL);
 		pthread_join(thread, NULL);
 		late += !!ret;
-		/* As close as can be to where the answer changes. */
-		delay = ret ? delay * 31 / 32 : delay * 32 / 31 + 1;
+		/* First to where it is too late, then as close as can be to where that changes. */
+		if (!late)
+			delay *= delay < 500000 ? 2 : 1;
+		else
+			delay = ret ? delay * 31 / 32 : delay * 32 / 31 + 1;
 		EXPECT_TRUE(!ret || ret == -ENOTCONN) {
 			TH_LOG("accept answered %d", ret);
 		}
