@@ -180,7 +180,7 @@ TEST_F(user_memory, of_three_mebibytes_begins_at_an_odd_address)
 }
 
 /* One operation, longer than a message of some devices. */
-TEST_F(user_memory, is_written_nine_mebibytes_at_a_time)
+TEST_F_TIMEOUT(user_memory, is_written_nine_mebibytes_at_a_time, 150)
 {
 	unsigned char *memory = pages(9 * PEER_SIZE + 4096);
 	int ret;

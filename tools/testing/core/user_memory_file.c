@@ -32,6 +32,7 @@
 #define PEER_SIZE	SZ_1M
 /* More than rxe's longest message, where that is 8 MiB. */
 #define BULK_MAX	12
+#define BULK_TIMEOUT_MS	(5 * CORE_TIMEOUT_MS)
 
 /**
  * struct lender - an opening of the file
@@ -126,15 +127,20 @@ static int lender_receive(struct lender *lender)
 }
 
 /* The peer does something, and says whether it succeeded. */
-static int lender_peer_done(struct lender *lender, int ret)
+static int lender_peer_done_in(struct lender *lender, int ret, unsigned int timeout_ms)
 {
 	struct krdma_completion completion;
 
 	if (ret != 1)
 		return ret;
-	if (!core_await_send(&lender->pair->server, &completion, CORE_TIMEOUT_MS))
+	if (!core_await_send(&lender->pair->server, &completion, timeout_ms))
 		return -ETIMEDOUT;
 	return completion.status ? -EREMOTEIO : 0;
+}
+
+static int lender_peer_done(struct lender *lender, int ret)
+{
+	return lender_peer_done_in(lender, ret, CORE_TIMEOUT_MS);
 }
 
 static int lender_send(struct lender *lender)
@@ -196,7 +202,9 @@ static int lender_bulk(struct lender *lender, const char *words)
 		sges[i] = core_sge(&lender->peer, 0, PEER_SIZE);
 	request.sges = sges;
 	request.sge_count = count;
-	return lender_peer_done(lender, krdma_conn_post(lender->pair->server.conn, &request, 1));
+	/* Thousands of packets, in a kernel that checks everything, on a machine that is busy. */
+	return lender_peer_done_in(lender, krdma_conn_post(lender->pair->server.conn, &request, 1),
+				   BULK_TIMEOUT_MS);
 }
 
 static int lender_do(struct lender *lender, char *line)
