@@ -57,7 +57,7 @@ struct rdma_conn_param;
  * @wait: for changes of any of these
  * @cm_lock: held around calls that use @cm_id, and while @cm_id, @domain or @qp are
  *	set or taken away.  Never taken in a handler of the connection manager,
- *	whose own lock is inside it.
+ *	whose own lock is inside it, and which the end of the id waits for.
  * @cm_id: the connection manager's part; NULL before and after
  * @domain: of the queue pair; likewise
  * @qp: the queue pair; set once, under @state_lock too, and kept to the end of the
@@ -76,7 +76,7 @@ struct rdma_conn_param;
  * @peer_told: of the end; for @work alone
  * @lingers: @linger waits for the peer's answer; likewise
  * @flushed: requests were, before anybody here has ended it
- * @work: does what sleeps: the next step to the connection, and the end
+ * @work: does what sleeps: the goodbye, and the end
  * @linger: the peer's answer to the end did not come, or the reason of a flush;
  *	queued with a reference, which it gives back
  * @event_work: tells the consumer of events
@@ -175,10 +175,10 @@ bool krdma_cm_pads(const struct rdma_cm_id *cm_id);
 int krdma_conn_events_init(void);
 void krdma_conn_events_exit(void);
 void krdma_conn_event_work(struct work_struct *work);
+void krdma_conn_finish(struct krdma_conn *conn);
 /* With state_lock held. */
 void krdma_conn_tell(struct krdma_conn *conn, enum krdma_event_type type);
 bool krdma_conn_tells(const struct krdma_conn *conn);
-void krdma_conn_finish(struct krdma_conn *conn);
 void krdma_conn_kick_events(struct krdma_conn *conn);
 
 /*

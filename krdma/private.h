@@ -96,7 +96,8 @@
  *	kind:		mutex
  *	protects:	the connection manager's id, and what belongs to it, against
  *			its end.  Calls that use the id hold it; the end takes the
- *			id away under it and destroys it afterwards.
+ *			id away under it and destroys it afterwards.  A handler uses
+ *			its id without: destroying waits for handlers.
  *	taken in:	process context, and never in a handler of the connection
  *			manager: rdma_accept() and others hold the handlers' mutex
  *			inside.  Some iWARP providers connect their socket in

@@ -406,8 +406,9 @@ struct krdma_event {
  * @notify: instead of @event, for a consumer who takes note of it and wakes somebody:
  *	an event, where it comes up, so nobody has to be woken to tell of it.  In
  *	any context but NMI, with interrupts off and in a lock of the connection's;
- *	must not sleep, and must not call krdma for this connection.  The last one
- *	alone, CLOSED, comes in process context and outside the lock.
+ *	must not sleep, and must not call krdma for this connection, but
+ *	krdma_conn_context().  The last one alone, CLOSED, comes in process context
+ *	and outside the lock.
  * @complete: an operation has ended, in the queue's context.  Completions of one
  *	queue come one at a time, those of one connection in the order in which
  *	their operations were posted, sends and receives each by themselves.
@@ -591,7 +592,8 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  *	context, may sleep, one call at a time.  May be NULL.
  * @notify: instead of @ready, for who only wakes somebody: where that happens, in
  *	a lock of the device's or the connection manager's, from several contexts at
- *	a time; must not sleep, and must not call krdma.  May be NULL.
+ *	a time; must not sleep, and must not call krdma, but
+ *	krdma_listener_context().  May be NULL.
  * @context: the consumer's
  */
 struct krdma_listen_attr {
