@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "kselftest_harness.h"
 #include "fabric.h"
@@ -27,7 +28,7 @@
 /* A close that waits for a peer takes seconds; one that does not, much less than that. */
 static unsigned int close_bound_ms(void)
 {
-	return rounds(400, 1500);
+	return rounds(100, 1500);
 }
 
 FIXTURE(exit)
@@ -399,6 +400,13 @@ static int busy(struct pair *pair, const char *device, struct memory *memory)
  * connection when the link is back brings that about, and so does this; his own attempt
  * fails, since the manager's queue pair has ended.
  */
+static bool may_forget(void)
+{
+	struct utsname kernel;
+
+	return !uname(&kernel) && !strncmp(kernel.release, "6.1.", 4);
+}
+
 static int ask_once(const struct pair_options *options)
 {
 	struct pair pair;
@@ -429,7 +437,7 @@ TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "the link is down"));
 	memory_destroy(&self->memory);
 	pair_close(&self->pair);
-	if (resources_await(&self->before, rounds(2000, 10000))) {
+	if (may_forget() && resources_await(&self->before, 2000)) {
 		printf("# a message of the connection manager's is lost in rxe: it gets another\n");
 		EXPECT_EQ(0, ask_once(&options));
 	}
