@@ -135,6 +135,8 @@ managers()
 	chmod +x "$work/bin/rdma"
 }
 
+try rdma resource show qp
+ended "what rdma shows is what is read" 0 '^link rxe0/1 lqpn 1 type GSI state RTS '
 path=$PATH
 PATH=$work/bin:$PATH
 managers ERR
