@@ -157,6 +157,8 @@ bench_lacks()
 		# shellcheck disable=SC2086 # likewise
 		lacks kernel-$peer $bench_kernel_names
 	done
+	lacks rpma write.8.depth=1.poll read.8.depth=1.poll connect.own.at-once=1
+	lacks rping rping.64
 }
 
 # The table has a line for each target, and the page its plots and nothing to fetch.
