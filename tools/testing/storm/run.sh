@@ -125,7 +125,7 @@ end()
 	kill -TERM "$(pid_of "$1")" 2>/dev/null
 	while kill -0 "$(pid_of "$1")" 2>/dev/null; do
 		mend
-		# Longer than it takes.
+		# After twelve seconds, which is longer than it takes.
 		waited=$((waited + 1))
 		[ $((waited % 60)) != 0 ] || mend_dumb
 		usleep 200000
