@@ -142,9 +142,8 @@ static struct krdma_region *krdma_region_finish(struct krdma_region *region, int
 
 	if (error) {
 		krdma_resource_put(&region->res);
-		krdma_resource_drop(&region->res);
 		/* The memory is the caller's again when the call returns. */
-		krdma_resource_wait(&region->res);
+		krdma_resource_end(&region->res);
 		krdma_region_put(region);
 		return ERR_PTR(error);
 	}
@@ -402,8 +401,7 @@ int krdma_region_release(struct krdma_region *region)
 	if (uses && uses != KRDMA_USES_CLOSED)
 		return -EBUSY;
 
-	krdma_resource_drop(&region->res);
-	krdma_resource_wait(&region->res);
+	krdma_resource_end(&region->res);
 	krdma_region_put(region);
 	return 0;
 }

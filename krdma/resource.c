@@ -54,14 +54,18 @@ void krdma_resources_exit(void)
 	destroy_workqueue(krdma_workqueue);
 }
 
-static void krdma_resource_release(struct work_struct *work)
+/* When the last reference is gone, by whoever gave it back. */
+static void krdma_resource_release(struct krdma_resource *resource)
 {
-	struct krdma_resource *resource = container_of(work, struct krdma_resource, work);
-
 	resource->release(resource);
 	krdma_device_unuse(resource->dev, &resource->use);
 	complete_all(&resource->released);
 	resource->forget(resource);
+}
+
+static void krdma_resource_work(struct work_struct *work)
+{
+	krdma_resource_release(container_of(work, struct krdma_resource, work));
 }
 
 static void krdma_resource_gone(struct krdma_use *use)
@@ -96,7 +100,7 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 	resource->release = release;
 	resource->forget = forget;
 	refcount_set(&resource->refs, 2);
-	INIT_WORK(&resource->work, krdma_resource_release);
+	INIT_WORK(&resource->work, krdma_resource_work);
 	init_completion(&resource->released);
 
 	return krdma_device_use(dev, &resource->use, krdma_resource_gone);
@@ -139,15 +143,24 @@ void krdma_resource_drop(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_wait - wait until the part has been released
- * @resource: the part, dropped
+ * krdma_resource_end - the owner lets go, and waits until the part has been released
+ * @resource: the part; the caller keeps the object around it
  *
- * Context: process context; sleeps until the last one has put it.
+ * Mostly nobody else works with it, and then it is released here: a work would only
+ * be waited for.
+ *
+ * Context: process context, with no lock that a release or a removal takes; sleeps
+ * until the last one has put it.  Once, but a drop may have come before.
  */
-void krdma_resource_wait(struct krdma_resource *resource)
+void krdma_resource_end(struct krdma_resource *resource)
 {
 	might_sleep();
-	wait_for_completion(&resource->released);
+
+	if (!test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags) &&
+	    refcount_dec_and_test(&resource->refs))
+		krdma_resource_release(resource);
+	else
+		wait_for_completion(&resource->released);
 }
 
 /**

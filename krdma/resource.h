@@ -76,7 +76,7 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
-void krdma_resource_wait(struct krdma_resource *resource);
+void krdma_resource_end(struct krdma_resource *resource);
 
 /* -ENODEV if the device went, -ESHUTDOWN if the owner let go, 0 if it is there. */
 int krdma_resource_error(const struct krdma_resource *resource);
