@@ -394,7 +394,7 @@ static int krdma_registrar_setup(struct krdma_registrar *registrar)
 		if (ret)
 			return ret;
 	}
-	cq = ib_alloc_cq_any(ibdev, registrar, KRDMA_REGISTRAR_CQE, IB_POLL_WORKQUEUE);
+	cq = ib_alloc_cq_any(ibdev, registrar, KRDMA_REGISTRAR_CQE, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	registrar->cq = cq;
@@ -446,6 +446,7 @@ static void krdma_registrar_end(struct krdma_domain *domain)
  * Operations
  */
 
+/* Context: softirq. */
 static void krdma_registrar_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_registrar *registrar = container_of(wc->wr_cqe, struct krdma_registrar, cqe);
@@ -461,12 +462,23 @@ static void krdma_registrar_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 static int krdma_registrar_try(struct krdma_registrar *registrar, struct ib_send_wr *wr)
 {
+	int ret;
+
 	registrar->cqe.done = krdma_registrar_done;
 	reinit_completion(&registrar->done);
 	wr->wr_cqe = &registrar->cqe;
 	wr->send_flags = IB_SEND_SIGNALED;
 
-	if (READ_ONCE(registrar->broken) || ib_post_send(registrar->active->qp, wr, NULL))
+	if (READ_ONCE(registrar->broken))
+		return -ECONNRESET;
+	/*
+	 * A device that does it in softirq, as its completion is told, has mostly done it
+	 * when they are on again: nobody has to be woken.
+	 */
+	local_bh_disable();
+	ret = ib_post_send(registrar->active->qp, wr, NULL);
+	local_bh_enable();
+	if (ret)
 		return -ECONNRESET;
 	if (!wait_for_completion_timeout(&registrar->done, KRDMA_REGISTRAR_TIMEOUT))
 		return -ETIMEDOUT;
