@@ -149,6 +149,8 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @account: whom objects and memory are charged to: the opener's user
  * @memory: number to &struct krdma_user_memory
  * @memory_next: where the search for the next number begins
+ * @owner: whose memory was registered last, kept for the next time; NULL: nobody's
+ *	was.  A reference is held; protected by krdma_user_owner_lock.
  * @batches: for those who post
  * @watch: what is to be read; NULL before KRDMA_WATCH; set once
  * @wait: for what is to be read
@@ -161,6 +163,7 @@ struct krdma_user_session {
 	struct krdma_user_account *account;
 	struct xarray memory;
 	u32 memory_next;
+	struct krdma_user_owner *owner;
 	struct krdma_user_batches batches;
 	struct krdma_user_watch *watch;
 	wait_queue_head_t wait;
@@ -514,6 +517,8 @@ struct krdma_user_memory *krdma_user_memory_find(struct krdma_user_session *sess
  */
 int krdma_user_owner_join(struct krdma_user_memory *memory);
 void krdma_user_owner_leave(struct krdma_user_memory *memory);
+/* A session registers no more. */
+void krdma_user_owner_forget(struct krdma_user_session *session);
 /* Its region has ended. */
 void krdma_user_owner_ended(struct krdma_user_memory *memory);
 /*

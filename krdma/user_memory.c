@@ -377,5 +377,6 @@ void krdma_user_memory_end(struct krdma_user_session *session)
 		krdma_region_drop(memory->region);
 		krdma_user_memory_put(memory);
 	}
+	krdma_user_owner_forget(session);
 	xa_destroy(&session->memory);
 }

@@ -6,7 +6,9 @@
  * More precisely with the process's memory as a whole: its address space, which
  * threads share, and which exec() replaces.  That has an end of its own, and says so:
  * a notifier of the memory management is told at the beginning of it.  There is one
- * for each address space in which memory is registered, for all sessions.
+ * for each address space in which memory is registered, for all sessions.  The first
+ * one is made with the locks of all mappings held, so a session keeps that of the one
+ * who registered last: whoever registers a piece at a time pays for it once.
  *
  * At that end the numbers go first, so that nothing new is posted.  Operations in
  * flight may be another process's, or wait for a peer: their connections are ended.
@@ -17,7 +19,8 @@
  *	kind:		spinlock
  *	protects:	the lists of owners, whether memory has a number, and with it
  *			that memory's session is there; whether its region has ended,
- *			and with it that the region is there
+ *			and with it that the region is there; the owner that a
+ *			session keeps
  *	taken in:	process context.  Inside it, that of a session's table, and
  *			those of the core that krdma_region_end_users() takes.
  */
@@ -41,7 +44,8 @@
 
 /**
  * struct krdma_user_owner - a process's memory, part of which is registered
- * @notifier: is told of its end; each &struct krdma_user_memory has a reference
+ * @notifier: is told of its end; each &struct krdma_user_memory has a reference, and
+ *	so has each session that keeps it
  * @memory: &struct krdma_user_memory, those with numbers first
  * @held: how many of these have a region that has not ended
  * @wait: for @held to become 0
@@ -138,6 +142,34 @@ static const struct mmu_notifier_ops krdma_user_owner_ops = {
 	.free_notifier = krdma_user_owner_free,
 };
 
+static void krdma_user_owner_put(struct krdma_user_owner *owner)
+{
+	if (owner)
+		mmu_notifier_put(&owner->notifier);
+}
+
+/* With the caller's reference; what the session had goes. */
+static void krdma_user_owner_swap(struct krdma_user_session *session,
+				  struct krdma_user_owner *owner)
+{
+	spin_lock(&krdma_user_owner_lock);
+	swap(session->owner, owner);
+	spin_unlock(&krdma_user_owner_lock);
+
+	krdma_user_owner_put(owner);
+}
+
+/* The owner of memory of the calling process, with a reference. */
+static struct krdma_user_owner *krdma_user_owner_get(void)
+{
+	struct mmu_notifier *notifier;
+
+	notifier = mmu_notifier_get(&krdma_user_owner_ops, current->mm);
+	if (IS_ERR(notifier))
+		return ERR_CAST(notifier);
+	return container_of(notifier, struct krdma_user_owner, notifier);
+}
+
 /**
  * krdma_user_owner_join - the calling process is the owner of memory
  * @memory: new
@@ -147,22 +179,40 @@ static const struct mmu_notifier_ops krdma_user_owner_ops = {
  */
 int krdma_user_owner_join(struct krdma_user_memory *memory)
 {
+	struct krdma_user_session *session = memory->session;
 	struct krdma_user_owner *owner;
-	struct mmu_notifier *notifier;
+	bool kept;
 
-	notifier = mmu_notifier_get(&krdma_user_owner_ops, current->mm);
-	if (IS_ERR(notifier))
-		return PTR_ERR(notifier) == -EINTR ? -ERESTARTSYS : PTR_ERR(notifier);
-	owner = container_of(notifier, struct krdma_user_owner, notifier);
+	owner = krdma_user_owner_get();
+	if (IS_ERR(owner))
+		return PTR_ERR(owner) == -EINTR ? -ERESTARTSYS : PTR_ERR(owner);
 
 	spin_lock(&krdma_user_owner_lock);
 	memory->owner = owner;
 	list_add_tail(&memory->of_owner, &owner->memory);
 	memory->held = true;
 	owner->held++;
+	kept = session->owner == owner;
 	spin_unlock(&krdma_user_owner_lock);
 
+	if (!kept) {
+		owner = krdma_user_owner_get();
+		/* Without it, the next one takes longer. */
+		if (!IS_ERR(owner))
+			krdma_user_owner_swap(session, owner);
+	}
 	return 0;
+}
+
+/**
+ * krdma_user_owner_forget - a session registers no more
+ * @session: the session, at its end
+ *
+ * Context: process context.
+ */
+void krdma_user_owner_forget(struct krdma_user_session *session)
+{
+	krdma_user_owner_swap(session, NULL);
 }
 
 /**
@@ -195,7 +245,7 @@ void krdma_user_owner_leave(struct krdma_user_memory *memory)
 	list_del(&memory->of_owner);
 	spin_unlock(&krdma_user_owner_lock);
 
-	mmu_notifier_put(&memory->owner->notifier);
+	krdma_user_owner_put(memory->owner);
 }
 
 /**

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "kselftest_harness.h"
 #include "child.h"
@@ -503,6 +504,61 @@ TEST_F(owner, the_session_ends_with_its_owners)
 		close(child.session);
 		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	}
+}
+
+/*
+ * The first time that a process registers, it is to be told of its end from then on, which
+ * takes the locks of all its mappings.  Not each time that it has nothing registered.
+ */
+static uint64_t quickest_ns(const struct child_memory *child, void *data)
+{
+	uint64_t quickest = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		struct timespec before, after;
+		struct memory memory;
+		uint64_t took;
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL,
+				       &memory));
+		CHECK(!memory_release(child->session, memory.id, 0));
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		took = (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 +
+		       (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec;
+		quickest = took < quickest ? took : quickest;
+	}
+	return quickest;
+}
+
+static int register_among_mappings(void *context)
+{
+	const size_t count = rounds(20000, 4000), page = 4096;
+	const struct child_memory *child = context;
+	uint64_t alone, among;
+	char *data, *many;
+
+	data = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	many = mmap(NULL, 2 * count * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(data != MAP_FAILED && many != MAP_FAILED);
+	alone = quickest_ns(child, data);
+	for (size_t i = 0; i < count; i++)
+		CHECK(!mprotect(many + 2 * i * page, page, PROT_READ));
+	among = quickest_ns(child, data);
+	printf("# %llu ns alone, %llu among %zu mappings\n", (unsigned long long)alone,
+	       (unsigned long long)among, 2 * count);
+	CHECK(among < 4 * alone);
+	return 0;
+}
+
+TEST_F(owner, registering_again_does_not_look_at_all_mappings)
+{
+	struct child_memory child = {
+		.session = self->pair.sessions[1],
+		.device = self->pair.device,
+	};
+
+	EXPECT_EQ(0, child_run(register_among_mappings, &child));
 }
 
 TEST_HARNESS_MAIN
