@@ -17,7 +17,9 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
 #include "user.h"
@@ -323,6 +325,12 @@ static int krdma_user_queue_spin(struct krdma_user_queue *queue, u32 wanted, u64
 			return -ERESTARTSYS;
 		if (ktime_get_ns() >= deadline_ns)
 			return -ETIMEDOUT;
+		/*
+		 * Where preemption is lazy, who is due waits for the program to run again, or for
+		 * a tick.  It may be a thread of the provider's, for whose work this spins.
+		 */
+		if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
+			schedule();
 		cond_resched();
 		cpu_relax();
 	}

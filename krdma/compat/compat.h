@@ -60,6 +60,12 @@
 #define WQ_PERCPU			0
 #endif
 
+/* Where preemption is never lazy, whoever is due is due at once. */
+#include <linux/thread_info.h>
+#ifndef TIF_NEED_RESCHED_LAZY
+#define TIF_NEED_RESCHED_LAZY		TIF_NEED_RESCHED
+#endif
+
 /*
  * What makes a pin for reading see what the process writes later.  Where it is
  * not for granted, pages that are shared until they are written to are made the
