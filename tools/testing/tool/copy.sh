@@ -26,6 +26,8 @@ offer()
 	local name=$1
 	shift
 
+	# One of that name may have served before.
+	rm -f "$work/servers/$name"
 	krdma serve "$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
 	server=$!
 	while kill -0 "$server" 2>/dev/null; do

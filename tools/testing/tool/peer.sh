@@ -97,6 +97,8 @@ serve()
 	local name=$1
 	shift
 
+	# One of that name may have listened before.
+	rm -f "$work/servers/$name"
 	"$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
 	server=$!
 	await "$work/servers/$name" '^listening at ' && return

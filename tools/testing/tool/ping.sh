@@ -180,9 +180,10 @@ await "$work/servers/small" 'left after'
 try krdma ping -p 7200 -c 1 -s 0 $host
 ended "when one has left, there is room" 0 '1 received'
 leave INT $first
-krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/first" 2>&1 &
+# Another file: what was in the first one may still be there when it is looked at.
+krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/last" 2>&1 &
 first=$!
-await "$work/first" 'seq=1 '
+await "$work/last" 'seq=1 '
 stop_server small
 ended "a client at the end of the listening side is let go" 0 ' was let go after [0-9]+ messages' \
 	' was refused: it asks for more than it may after 0 messages' \
@@ -190,9 +191,9 @@ ended "a client at the end of the listening side is let go" 0 ' was let go after
 wait $first
 
 serve memory krdma ping --listen --max-memory 40k
-krdma ping -i 0.1 -s 2k $host >"$work/first" 2>&1 &
+krdma ping -i 0.1 -s 2k $host >"$work/large" 2>&1 &
 first=$!
-await "$work/first" 'seq=1 '
+await "$work/large" 'seq=1 '
 try krdma ping -c 1 -s 1k $host
 ended "more memory than all may have is refused" 1 'serves as many as it may already' 'max-memory'
 try krdma ping -c 1 -s 512 $host

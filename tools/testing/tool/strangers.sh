@@ -76,16 +76,16 @@ answered "bench: no memory at all" 7178 ${bench_hello}03000000000001000000 \
 	'^connected: version 1 verdict 0 '
 try "$stranger" $host 7178 ${bench_hello}03004000000001000000 00 3
 ended "bench: a message where none is wanted ends the connection" 0 'arrived, then: |^ended'
-"$stranger" $host 7178 ${bench_hello}02004000000002000000 00 60 >"$work/stranger" 2>&1 &
+"$stranger" $host 7178 ${bench_hello}02004000000002000000 00 60 >"$work/streams" 2>&1 &
 client=$!
-await "$work/stranger" 'have arrived'
+await "$work/streams" 'have arrived'
 try krdma bench -n 20 $host write
 ended "bench: a stream whose answers nobody takes does not disturb others" 0 '^write +65536'
 stop_server bench
 ended "bench: nor does it keep the listening side from its end" 0 \
 	' (was let go|has vanished) after 60 messages'
 finish
-cp "$work/stranger" "$work/out"
+cp "$work/streams" "$work/out"
 ended "bench: it is told" 0 '^ended$|then: '
 
 serve rping krdma ping --rping --listen
