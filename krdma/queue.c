@@ -354,6 +354,9 @@ static int krdma_queue_unstash(struct krdma_queue *queue, struct krdma_completio
  *
  * Any number of threads may do so: each completion goes to exactly one.
  *
+ * Who asks again and again lets others run in between, for some providers work in
+ * threads.  cond_resched() does not where preemption is lazy.
+ *
  * Context: any but NMI; does not sleep.
  * Return: how many, 0 if there is none; or
  * -EINVAL: @count is not positive, or completions are told elsewhere;

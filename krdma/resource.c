@@ -9,9 +9,10 @@
 #include "resource.h"
 
 /*
- * Everything that ends objects runs here.  Unbound, because such work waits, for
- * the device and for consumers: one that waits must not hold up the next.  Not
- * for memory reclaim: krdma frees nothing that reclaim waits for.
+ * What ends objects runs here, unless the owner waits for it and can do it himself.
+ * Unbound, because such work waits, for the device and for consumers: one that waits
+ * must not hold up the next.  Not for memory reclaim: krdma frees nothing that reclaim
+ * waits for.
  */
 struct workqueue_struct *krdma_workqueue;
 

@@ -45,11 +45,11 @@ u64 krdma_device_caps(const struct krdma_device *dev);
  * @release: frees the part; in process context, may sleep
  * @forget: the last that is called: puts the part's reference to the object around
  *	it, which keeps it until here
- * @work: calls @release
- * @released: it has
+ * @work: calls @release, unless the owner does, by krdma_resource_end()
+ * @released: it has been called
  *
- * The owner lets go once: by krdma_resource_drop(), or because the device is
- * removed, whichever comes first.  From then on nobody new gets in, and when the
+ * The owner lets go once: by krdma_resource_drop() or krdma_resource_end(), or because
+ * the device is removed, whichever comes first.  From then on nobody new gets in, and when the
  * last one is out the part is released.  krdma_resource_init() also gives a
  * reference to the maker, to be put when the part is whole, or was not made.
  */

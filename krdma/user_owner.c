@@ -8,7 +8,8 @@
  * a notifier of the memory management is told at the beginning of it.  There is one
  * for each address space in which memory is registered, for all sessions.  The first
  * one is made with the locks of all mappings held, so a session keeps that of the one
- * who registered last: whoever registers a piece at a time pays for it once.
+ * who registered last: whoever registers a piece at a time pays for it once.  Of an
+ * address space that has ended that keeps the structure, and nothing that was in it.
  *
  * At that end the numbers go first, so that nothing new is posted.  Operations in
  * flight may be another process's, or wait for a peer: their connections are ended.
