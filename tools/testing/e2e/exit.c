@@ -393,13 +393,6 @@ static int busy(struct pair *pair, const char *device, struct memory *memory)
 	return ret;
 }
 
-/*
- * rxe of 6.1 that cannot send two messages of the connection manager's in one go loses the
- * second: it begins with it again, in an error, and then waits for somebody to give it one
- * more.  Until then neither the connection nor the device can go.  Whoever asks for a
- * connection when the link is back brings that about, and so does this; his own attempt
- * fails, since the manager's queue pair has ended.
- */
 static bool may_forget(void)
 {
 	struct utsname kernel;
@@ -407,6 +400,13 @@ static bool may_forget(void)
 	return !uname(&kernel) && !strncmp(kernel.release, "6.1.", 4);
 }
 
+/*
+ * rxe of 6.1 that cannot send two messages of the connection manager's in one go loses the
+ * second: it begins with it again, in an error, and then waits for somebody to give it one
+ * more.  Until then neither the connection nor the device can go.  Whoever asks for a
+ * connection when the link is back brings that about, and so does this; his own attempt
+ * fails, since the manager's queue pair has ended.
+ */
 static int ask_once(const struct pair_options *options)
 {
 	struct pair pair;
