@@ -355,7 +355,8 @@ static int krdma_queue_unstash(struct krdma_queue *queue, struct krdma_completio
  * Any number of threads may do so: each completion goes to exactly one.
  *
  * Who asks again and again lets others run in between, for some providers work in
- * threads.  cond_resched() does not where preemption is lazy.
+ * threads: where preemption is lazy by schedule(), if TIF_NEED_RESCHED_LAZY is set, for
+ * cond_resched() does nothing there.
  *
  * Context: any but NMI; does not sleep.
  * Return: how many, 0 if there is none; or
