@@ -483,7 +483,8 @@ static void krdma_queue_free(struct krdma_queue *queue)
 	kvfree(queue->stash);
 	mutex_destroy(&queue->poll_mutex);
 	krdma_device_put(queue->dev);
-	kfree(queue);
+	/* A softirq that has just completed may be about to look at it once more. */
+	kfree_rcu(queue, rcu);
 }
 
 static void krdma_queue_unref(struct krdma_queue *queue)
@@ -505,9 +506,6 @@ static void krdma_queue_release(struct krdma_resource *res)
 		krdma_queue_hold(queue, &flags);
 		WRITE_ONCE(queue->ended, true);
 		krdma_queue_let_go(queue, flags);
-		/* A softirq that has just completed may be about to look for it. */
-		if (krdma_queue_has_softirq(queue))
-			synchronize_rcu();
 		ib_destroy_cq(queue->cq);
 		cancel_work_sync(&queue->work);
 	}

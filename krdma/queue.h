@@ -7,6 +7,7 @@
 
 #include <linux/irq_poll.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -150,6 +151,7 @@ struct krdma_stashed {
  *	@depth.  Protected by the poll lock.
  * @stash_head: the next to be taken
  * @stash_tail: where the next one goes; there is none where both are the same
+ * @rcu: softirqs may look at it until they have ended
  */
 struct krdma_queue {
 	struct krdma_resource res;
@@ -182,6 +184,7 @@ struct krdma_queue {
 	struct krdma_stashed *stash;
 	u32 stash_head;
 	u32 stash_tail;
+	struct rcu_head rcu;
 };
 
 /* The place of the stash that comes after one. */

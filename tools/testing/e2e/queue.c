@@ -2,6 +2,7 @@
 /*
  * Queues: their making, their room, and waiting at them.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "pair.h"
@@ -667,6 +669,50 @@ TEST_F(queue, completions_outlive_their_connection)
 	EXPECT_TRUE(ret == -ENOENT || ret == -ENOTCONN) {
 		TH_LOG("posting answered %d", ret);
 	}
+}
+
+/* How many the kernel has for works that are not bound to a processor; -1. */
+static int worker_threads(void)
+{
+	DIR *directory = opendir("/proc");
+	char path[64], name[64] = {};
+	struct dirent *entry;
+	int count = 0, fd;
+
+	while (directory && (entry = readdir(directory))) {
+		if (snprintf(path, sizeof(path), "/proc/%.20s/comm", entry->d_name) < 0)
+			continue;
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (read(fd, name, sizeof(name) - 1) > 0 && !strncmp(name, "kworker/u", 9))
+			count++;
+		close(fd);
+	}
+	return directory && !closedir(directory) ? count : -1;
+}
+
+/* What ends a queue waits for nothing, so that one thread ends many. */
+TEST_F(queue, many_end_without_a_thread_each)
+{
+	const struct queue_options options = {
+		.flags = variant->flags, .sq_entries = 1, .cq_entries = 1,
+		.device_id = self->pair.device,
+	};
+	struct queue queues[64];
+	int before, now;
+
+	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
+		ASSERT_EQ(0, queue_create(self->a->session, &options, &queues[i]));
+	before = worker_threads();
+	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
+		queue_close(&queues[i]);
+	/* More of them are made one after another. */
+	usleep(5000);
+	now = worker_threads();
+	printf("# %d threads for works, and %d when 64 queues had ended\n", before, now);
+	EXPECT_LT(0, before);
+	EXPECT_GT(before + 8, now);
 }
 
 /* One, in one call. */
