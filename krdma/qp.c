@@ -17,6 +17,7 @@
  *     completion of this queue pair is left anywhere.
  *  6. What has not completed is told to be flushed.
  */
+#include <linux/bottom_half.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -419,7 +420,8 @@ static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long dea
 	unsigned int pause = KRDMA_DRAIN_FIRST_US;
 
 	while (ring->queue->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
-		krdma_qp_poll(ring->queue);
+		if (!completion_done(&ring->drained))
+			krdma_qp_poll(ring->queue);
 		if (try_wait_for_completion(&ring->drained))
 			return true;
 		usleep_range(pause, 2 * pause);
@@ -439,6 +441,8 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	bool done = true;
+	bool send;
+	bool recv;
 	int ret;
 
 	/*
@@ -451,9 +455,17 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	/* Where this or a marker fails there is nothing to wait for. */
 	if (ret)
 		return;
-	if (!krdma_qp_post_marker(&qp->send))
+	/*
+	 * A provider that flushes in a softirq, as rxe of 6.1 does, has done so when softirqs
+	 * are on again; its thread would have to be waited for.
+	 */
+	local_bh_disable();
+	send = !krdma_qp_post_marker(&qp->send);
+	recv = qp->recv.slots && !krdma_qp_post_marker(&qp->recv);
+	local_bh_enable();
+	if (send)
 		done = krdma_qp_wait_marker(&qp->send, deadline);
-	if (qp->recv.slots && !krdma_qp_post_marker(&qp->recv))
+	if (recv)
 		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
 	if (!done)
 		dev_warn_ratelimited(&qp->ib->device->dev,
