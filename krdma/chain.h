@@ -94,27 +94,26 @@ static inline void krdma_chain_count_uses(struct krdma_work_ring *ring)
  * Memory for a request that has one piece, and is next in the chain.  Mostly it is in the
  * same region as that before it, whose slot keeps it.
  */
-static inline int krdma_chain_use(struct krdma_work_ring *ring, const struct krdma_sge *sge,
-				  u32 access, struct krdma_segment *segment)
+static inline int krdma_chain_use(struct krdma_work_ring *ring, struct krdma_region *region,
+				  u64 addr, u32 length, u32 access, struct krdma_segment *segment)
 {
-	struct krdma_domain *domain = ring->qp->domain;
 	struct krdma_chain *chain = &ring->chain;
+	struct krdma_domain *domain;
 	int ret;
 
-	if (likely(sge->region == chain->region) &&
-	    krdma_region_point_to(sge->region, sge->addr, sge->length, access, segment)) {
+	if (likely(region == chain->region) &&
+	    krdma_region_point_to(region, addr, length, access, segment)) {
 		chain->uses++;
 		return 0;
 	}
 	krdma_chain_count_uses(ring);
 	chain->region = NULL;
-	if (krdma_region_use_simply(sge->region, domain, sge->addr, sge->length, access,
-				    segment)) {
-		chain->region = sge->region;
+	domain = ring->qp->domain;
+	if (krdma_region_use_simply(region, domain, addr, length, access, segment)) {
+		chain->region = region;
 		return 0;
 	}
-	ret = krdma_region_begin_use(sge->region, domain, sge->addr, sge->length, access,
-				     segment, 1);
+	ret = krdma_region_begin_use(region, domain, addr, length, access, segment, 1);
 	return min(ret, 0);
 }
 

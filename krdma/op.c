@@ -96,6 +96,26 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 };
 
 /**
+ * krdma_op_plain - the operations that have no more than a usual form
+ * @caps: of the device
+ *
+ * Context: any.
+ * Return: a bit for each &enum krdma_opcode that the device can do and whose form is not
+ * KRDMA_FORM_OTHER.
+ */
+u32 krdma_op_plain(u64 caps)
+{
+	u32 plain = 0;
+	u32 i;
+
+	static_assert(KRDMA_OPS <= 32);
+	for (i = 0; i < KRDMA_OPS; i++)
+		if (krdma_ops[i].form != KRDMA_FORM_OTHER && !(krdma_ops[i].caps & ~caps))
+			plain |= BIT(i);
+	return plain;
+}
+
+/**
  * krdma_op_find - what a request asks for
  * @request: the request
  * @caps: of the device

@@ -77,6 +77,8 @@ struct krdma_op {
 #define KRDMA_OPS	(KRDMA_OP_REGISTER + 1)
 extern const struct krdma_op krdma_ops[KRDMA_OPS];
 
+u32 krdma_op_plain(u64 caps);
+
 const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps);
 int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request *request,
 			  u64 length);

@@ -153,18 +153,10 @@ static void krdma_send_leave_regions(struct krdma_work_ring *ring,
 	}
 }
 
-/* What the slot at the tail is for; whether its request is to complete in any case. */
-static bool krdma_send_fill_slot(struct krdma_work_ring *ring, struct krdma_slot *slot,
-				 const struct krdma_request *request, u32 length, bool last)
+/* Is the request at the tail to complete in any case? */
+static bool krdma_send_is_signaled(struct krdma_work_ring *ring, bool silent)
 {
-	bool silent = request->flags & KRDMA_POST_SILENT;
-
-	slot->cookie = request->cookie;
-	slot->length = length;
-	slot->opcode = request->opcode;
-	slot->flags = (last ? KRDMA_SLOT_LAST : 0) | (silent ? KRDMA_SLOT_SILENT : 0);
-
-	if ((last && !silent) || ring->run + 1 >= (ring->credits.depth + 1) / 2) {
+	if (likely(!silent) || ring->run + 1 >= (ring->credits.depth + 1) / 2) {
 		ring->run = 0;
 		return true;
 	}
@@ -183,6 +175,7 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 	struct krdma_workbench *bench = ring->chain.bench;
 	union krdma_wr *wr = &bench->wrs[ring->chain.count];
 	struct ib_sge *sges = &bench->sges[ring->chain.sges];
+	bool silent = request->flags & KRDMA_POST_SILENT;
 	u32 count = piece->count;
 	u32 i;
 
@@ -203,7 +196,11 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 	wr->send.sg_list = sges;
 	wr->send.num_sge = count;
 
-	if (krdma_send_fill_slot(ring, slot, request, length, last))
+	slot->cookie = request->cookie;
+	slot->length = length;
+	slot->opcode = request->opcode;
+	slot->flags = (last ? KRDMA_SLOT_LAST : 0) | (silent ? KRDMA_SLOT_SILENT : 0);
+	if (krdma_send_is_signaled(ring, silent || !last))
 		wr->send.send_flags |= IB_SEND_SIGNALED;
 }
 
@@ -326,46 +323,51 @@ err:
  * with one but its memory, is left to krdma_send_any(), which knows the reasons.
  */
 static bool krdma_send_is_plain(const struct krdma_qp *qp, const struct krdma_op *op,
-				const struct krdma_request *request)
+				const struct krdma_request *request, u32 flags, u32 length)
 {
-	u32 length;
-
-	if (op->form == KRDMA_FORM_OTHER || request->sge_count != 1)
-		return false;
-	if ((request->flags & ~op->post_flags) || (op->caps & ~qp->caps))
-		return false;
-	length = request->sges[0].length;
+	if (unlikely(flags)) {
+		if ((flags & ~op->post_flags) ||
+		    ((flags & KRDMA_POST_INLINE) && length > qp->max_inline))
+			return false;
+	}
 	/* Also where it is 0. */
 	if (length - 1 >= qp->max_message)
 		return false;
 	if ((op->traits & KRDMA_OP_EIGHT) &&
 	    (length != 8 || !IS_ALIGNED(request->remote_addr, 8)))
 		return false;
-	if ((op->traits & KRDMA_OP_REMOTE) &&
-	    request->remote_addr + (length - 1) < request->remote_addr)
-		return false;
-	return !(request->flags & KRDMA_POST_INLINE) || length <= qp->max_inline;
+	return !(op->traits & KRDMA_OP_REMOTE) ||
+	       request->remote_addr + (length - 1) >= request->remote_addr;
 }
 
-/* What krdma_op_fill() does, for the forms that are not KRDMA_FORM_OTHER. */
-static void krdma_send_fill_plain(const struct krdma_op *op, const struct krdma_request *request,
-				  union krdma_wr *wr)
+/* What krdma_op_fill() does, for the forms that are not KRDMA_FORM_OTHER; and the slot. */
+static void krdma_send_fill_plain(struct krdma_work_ring *ring, const struct krdma_op *op,
+				  const struct krdma_request *request, u32 flags,
+				  struct krdma_slot *slot, union krdma_wr *wr)
 {
-	u32 flags = op->send_flags;
+	u32 send_flags = op->send_flags | IB_SEND_SIGNALED;
+	u8 slot_flags = KRDMA_SLOT_LAST;
 
-	if (unlikely(request->flags)) {
-		if (request->flags & KRDMA_POST_FENCE)
-			flags |= IB_SEND_FENCE;
-		if (request->flags & KRDMA_POST_SOLICITED)
-			flags |= IB_SEND_SOLICITED;
-		if (request->flags & KRDMA_POST_INLINE)
-			flags |= IB_SEND_INLINE;
+	if (likely(!flags)) {
+		ring->run = 0;
+	} else {
+		if (flags & KRDMA_POST_FENCE)
+			send_flags |= IB_SEND_FENCE;
+		if (flags & KRDMA_POST_SOLICITED)
+			send_flags |= IB_SEND_SOLICITED;
+		if (flags & KRDMA_POST_INLINE)
+			send_flags |= IB_SEND_INLINE;
+		if (flags & KRDMA_POST_SILENT)
+			slot_flags |= KRDMA_SLOT_SILENT;
+		if (!krdma_send_is_signaled(ring, flags & KRDMA_POST_SILENT))
+			send_flags &= ~IB_SEND_SIGNALED;
 	}
+	slot->flags = slot_flags;
 	wr->send.opcode = op->last;
-	wr->send.send_flags = flags;
+	wr->send.send_flags = send_flags;
 	wr->send.ex.imm_data = 0;
 
-	if (op->form == KRDMA_FORM_RDMA) {
+	if (likely(op->form == KRDMA_FORM_RDMA)) {
 		wr->rdma.remote_addr = request->remote_addr;
 		wr->rdma.rkey = request->remote_key;
 	} else if (op->form == KRDMA_FORM_ATOMIC) {
@@ -386,15 +388,16 @@ static_assert(offsetof(struct krdma_segment, key) == offsetof(struct ib_sge, lke
 
 /* -EMSGSIZE: it is not plain after all, for its memory is in several places. */
 static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op *op,
-			    const struct krdma_request *request)
+			    const struct krdma_request *request, u32 flags, u32 length)
 {
 	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
 	const struct krdma_sge *sge = request->sges;
 	struct krdma_workbench *bench = ring->chain.bench;
+	struct krdma_region *used;
 	struct krdma_segment *to;
 	struct krdma_slot *slot;
 	union krdma_wr *wr;
-	bool used;
+	u32 index;
 	int ret;
 
 	if (unlikely(ring->chain.count == KRDMA_CHAIN)) {
@@ -403,41 +406,45 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 			return ret;
 	}
 	to = (struct krdma_segment *)&bench->sges[ring->chain.sges];
-	used = sge->region && !(request->flags & KRDMA_POST_INLINE);
-	if (!used) {
+	used = likely(!flags) || !(flags & KRDMA_POST_INLINE) ? sge->region : NULL;
+	if (unlikely(!used)) {
 		to->addr = sge->addr;
-		to->length = sge->length;
+		to->length = length;
 		to->key = sge->key;
 	} else {
-		ret = krdma_chain_use(ring, sge, access, to);
+		ret = krdma_chain_use(ring, used, sge->addr, length, access, to);
 		if (unlikely(ret))
 			return ret;
 	}
 	if (!krdma_credits_take(&ring->credits, 1)) {
 		if (used)
-			krdma_chain_unuse(ring, sge->region);
+			krdma_chain_unuse(ring, used);
 		return -EAGAIN;
 	}
 
-	slot = krdma_ring_slot(ring, ring->tail);
-	slot->region_count = used;
-	if (used)
-		*krdma_ring_regions(ring, ring->tail) = sge->region;
+	/* What is written may lie in the ring for all that the compiler knows: once each. */
+	index = ring->tail & ring->mask;
+	slot = &ring->slots[index];
+	slot->cookie = request->cookie;
+	slot->length = length;
+	slot->opcode = request->opcode;
+	slot->region_count = 0;
+	if (likely(used)) {
+		slot->region_count = 1;
+		ring->regions[index * ring->max_sge] = used;
+	}
 
-	wr = &bench->wrs[ring->chain.count];
+	wr = &bench->wrs[ring->chain.count++];
 	/* Found once: the compiler would do so for each member. */
 	OPTIMIZER_HIDE_VAR(wr);
 	wr->send.next = &(wr + 1)->send;
 	wr->send.wr_cqe = &slot->cqe;
 	wr->send.sg_list = (struct ib_sge *)to;
 	wr->send.num_sge = 1;
-	krdma_send_fill_plain(op, request, wr);
-	if (krdma_send_fill_slot(ring, slot, request, sge->length, true))
-		wr->send.send_flags |= IB_SEND_SIGNALED;
+	ring->chain.sges++;
+	krdma_send_fill_plain(ring, op, request, flags, slot, wr);
 	/* Pairs with the acquire in krdma_ring_outstanding(). */
 	smp_store_release(&ring->tail, ring->tail + 1);
-	ring->chain.count++;
-	ring->chain.sges++;
 	return 0;
 }
 
@@ -445,13 +452,17 @@ static int krdma_send_one(struct krdma_work_ring *ring, const struct krdma_reque
 {
 	struct krdma_qp *qp = ring->qp;
 	const struct krdma_op *op;
+	u32 flags, length;
 	int ret;
 
-	if (likely(request->opcode < KRDMA_OPS)) {
+	if (likely(request->opcode < KRDMA_OPS && (qp->plain_ops & BIT(request->opcode)) &&
+		   request->sge_count == 1)) {
 		op = &krdma_ops[request->opcode];
 		OPTIMIZER_HIDE_VAR(op);
-		if (likely(krdma_send_is_plain(qp, op, request))) {
-			ret = krdma_send_plain(ring, op, request);
+		flags = request->flags;
+		length = request->sges->length;
+		if (likely(krdma_send_is_plain(qp, op, request, flags, length))) {
+			ret = krdma_send_plain(ring, op, request, flags, length);
 			if (ret != -EMSGSIZE)
 				return ret;
 		}
@@ -510,12 +521,12 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
 int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count)
 {
 	struct krdma_qp *qp = krdma_conn_qp(conn);
+	const struct krdma_request *end;
 	struct krdma_work_ring *ring;
 	unsigned long flags;
 	bool broken = false;
-	int ret = 0;
+	int ret;
 	int sent;
-	int i;
 
 	if (count <= 0)
 		return -EINVAL;
@@ -531,8 +542,10 @@ int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *request
 	krdma_workbench_take(ring);
 	ring->chain.accepted = 0;
 	ring->chain.open_pieces = 0;
-	for (i = 0; i < count && !ret; i++)
-		ret = krdma_send_one(ring, &requests[i]);
+	end = requests + count;
+	do {
+		ret = krdma_send_one(ring, requests);
+	} while (!ret && ++requests < end);
 	/* Also what was built before one that cannot be. */
 	sent = krdma_send_chain(ring);
 	krdma_workbench_leave();

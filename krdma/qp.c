@@ -103,6 +103,7 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	if (ret)
 		return krdma_provider_error(ret);
 	qp->caps = krdma_device_caps(qp->domain->dev);
+	qp->plain_ops = krdma_op_plain(qp->caps);
 	qp->max_message = clamp(port.max_msg_sz, 1U, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
 	return 0;

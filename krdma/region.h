@@ -6,6 +6,7 @@
 #define _KRDMA_REGION_H
 
 #include <linux/atomic.h>
+#include <linux/overflow.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 
@@ -102,10 +103,11 @@ static inline bool krdma_region_point_to(const struct krdma_region *region, u64 
 					 u32 access, struct krdma_segment *segment)
 {
 	u64 offset = addr - region->addr;
+	u64 room;
 
 	/* An address before the first is far behind the last. */
-	if ((access & ~region->access) || offset > region->length ||
-	    length > region->length - offset)
+	if ((access & ~region->access) ||
+	    check_sub_overflow(region->length, offset, &room) || length > room)
 		return false;
 	segment->addr = region->simple_addr + offset;
 	segment->length = length;

@@ -174,6 +174,7 @@ struct krdma_work_ring {
  * @keepalive: looks after the peer, if it is to be
  * @mr_pool: registrations of the connection's own
  * @caps: of the device
+ * @plain_ops: of the operations, those of krdma_op_plain()
  * @max_message: bytes that the device takes in a request
  * @max_read_sge: scatter/gather entries of a read
  * @max_inline: bytes that a request can carry itself
@@ -209,6 +210,7 @@ struct krdma_qp {
 	struct krdma_mr_pool *mr_pool;
 
 	u64 caps;
+	u32 plain_ops;
 	u32 max_message;
 	u32 max_read_sge;
 	u32 max_inline;
