@@ -113,14 +113,6 @@ void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags)
 	}
 }
 
-/* Before the consumer knows of their completions. */
-static void krdma_queue_end_uses(struct krdma_queue *queue)
-{
-	if (queue->leaving)
-		krdma_region_end_uses(queue->leaving, queue->leaving_count);
-	queue->leaving = NULL;
-}
-
 /* Takes @budget completions, or fewer if there are no more; each knows what it is. */
 static int krdma_queue_take(struct krdma_queue *queue, int budget)
 {
@@ -383,7 +375,7 @@ int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *complet
 			;
 		taken = count - queue->out_room;
 		queue->out_room = 0;
-		krdma_queue_end_uses(queue);
+		krdma_ring_end_run(queue);
 	} else if (!taken) {
 		taken = -ENODEV;
 	}
@@ -483,7 +475,10 @@ static void krdma_queue_free(struct krdma_queue *queue)
 	kvfree(queue->stash);
 	mutex_destroy(&queue->poll_mutex);
 	krdma_device_put(queue->dev);
-	/* A softirq that has just completed may be about to look at it once more. */
+	/*
+	 * A softirq that has just completed may be about to look at it once more.  The module
+	 * does not go before it either: its removal waits for RCU.
+	 */
 	kfree_rcu(queue, rcu);
 }
 

@@ -23,6 +23,7 @@
 
 struct krdma_credits;
 struct krdma_region;
+struct krdma_work_ring;
 
 /**
  * struct krdma_credits_ops - those whose credits they are
@@ -143,9 +144,11 @@ struct krdma_stashed {
  * @wcs: a batch from the device; protected by the poll lock
  * @out: where krdma_queue_poll() wants completions; protected by the poll lock
  * @out_room: how many more it takes
- * @leaving: memory of operations of which the consumer is about to be told, by
- *	krdma_queue_poll(): the uses of it end together; protected by the poll lock
- * @leaving_count: how many
+ * @run: whose the operations are of which the consumer is about to be told, by
+ *	krdma_queue_poll(): they are counted together; or NULL; protected by the poll lock
+ * @run_count: how many
+ * @leaving: their memory, or NULL: the uses of it end together, too; likewise
+ * @leaving_count: how many of these
  * @spare: where a completion is made that nobody polls; protected by the poll lock
  * @stash: completions that nobody has asked for yet: a ring with a place more than
  *	@depth.  Protected by the poll lock.
@@ -178,8 +181,10 @@ struct krdma_queue {
 	struct ib_wc wcs[KRDMA_QUEUE_BATCH];
 	struct krdma_completion *out;
 	int out_room;
-	struct krdma_region *leaving;
+	struct krdma_work_ring *run;
+	int run_count;
 	int leaving_count;
+	struct krdma_region *leaving;
 	struct krdma_completion spare;
 	struct krdma_stashed *stash;
 	u32 stash_head;

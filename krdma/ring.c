@@ -138,10 +138,9 @@ static u32 krdma_ring_outstanding(const struct krdma_work_ring *ring)
 }
 
 /* Does the device have this slot?  If so, how far is it from the head? */
-static bool krdma_ring_has(struct krdma_work_ring *ring, const struct krdma_slot *slot,
-			   u32 *distance)
+static bool krdma_ring_has(const struct krdma_work_ring *ring, u32 index, u32 *distance)
 {
-	*distance = ((u32)(slot - ring->slots) - ring->head) & ring->mask;
+	*distance = (index - ring->head) & ring->mask;
 
 	return *distance < krdma_ring_outstanding(ring);
 }
@@ -190,41 +189,58 @@ static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendo
 	krdma_queue_tell(ring->queue, completion, conn->ops->complete, &ring->credits);
 }
 
-/*
- * The memory of a slot with at most one region, whose consumer polls and will know of
- * it when all that he takes is there: mostly the next one is in the same region.
- */
-static bool krdma_ring_let_region_go(struct krdma_work_ring *ring, struct krdma_slot *slot)
+/* What one ring has of the run. */
+static void krdma_ring_count_run(struct krdma_queue *queue)
 {
-	struct krdma_queue *queue = ring->queue;
-	struct krdma_region *region;
+	struct krdma_work_ring *ring = queue->run;
 
-	if (!slot->region_count)
-		return true;
-	region = *krdma_ring_regions(ring, slot - ring->slots);
-	if (slot->region_count > 1 || (queue->leaving && queue->leaving != region))
-		return false;
-	slot->region_count = 0;
-	if (!queue->leaving) {
-		queue->leaving = region;
-		queue->leaving_count = 0;
-	}
-	queue->leaving_count++;
-	return true;
+	WRITE_ONCE(ring->completed, ring->completed + queue->run_count);
+	krdma_credits_return(&ring->credits, queue->run_count);
+}
+
+/**
+ * krdma_ring_end_run - count what krdma_queue_poll() has just taken
+ * @queue: the queue
+ *
+ * Before the consumer knows of the completions: he may release the memory then, and post.
+ *
+ * Context: that of the poll lock.
+ */
+void krdma_ring_end_run(struct krdma_queue *queue)
+{
+	if (queue->leaving)
+		krdma_region_end_uses(queue->leaving, queue->leaving_count);
+	queue->leaving = NULL;
+	if (queue->run)
+		krdma_ring_count_run(queue);
+	queue->run = NULL;
+}
+
+/* The memory of a slot that has at most one piece of it, or NULL. */
+static struct krdma_region *krdma_slot_region(const struct krdma_work_ring *ring,
+					      const struct krdma_slot *slot, u32 index)
+{
+	return slot->region_count ? ring->regions[index * ring->max_sge] : NULL;
 }
 
 /*
- * The usual case of krdma_send_finish(): one request, which ended well, of a consumer who
- * is just polling.
+ * The usual case of krdma_send_finish(): one request at the head, with at most one region,
+ * which ended well, of a consumer who is just polling; and the run is that of its ring and
+ * of its memory.
  */
-static void krdma_send_told(struct krdma_work_ring *ring, struct krdma_slot *slot)
+static void krdma_send_told(struct krdma_work_ring *ring, struct krdma_queue *queue,
+			    struct krdma_slot *slot)
 {
-	struct krdma_queue *queue = ring->queue;
 	struct krdma_completion *completion = queue->out;
 	struct krdma_conn *conn = ring->qp->conn;
 
+	queue->leaving_count += slot->region_count;
+	slot->region_count = 0;
+	queue->run_count++;
 	ring->head++;
-	WRITE_ONCE(ring->completed, ring->completed + 1);
+	queue->out = completion + 1;
+	queue->out_room--;
+
 	completion->conn = conn;
 	completion->context = conn->context;
 	completion->cookie = slot->cookie;
@@ -234,9 +250,33 @@ static void krdma_send_told(struct krdma_work_ring *ring, struct krdma_slot *slo
 	completion->length = slot->length;
 	completion->imm = 0;
 	completion->vendor_error = 0;
-	queue->out = completion + 1;
-	queue->out_room--;
-	krdma_credits_return(&ring->credits, 1);
+}
+
+static void krdma_ring_begin_run(struct krdma_queue *queue, struct krdma_work_ring *ring)
+{
+	queue->run = ring;
+	queue->run_count = 0;
+}
+
+static void krdma_region_begin_leaving(struct krdma_queue *queue, struct krdma_region *region)
+{
+	queue->leaving = region;
+	queue->leaving_count = 0;
+}
+
+static noinline void krdma_send_told_anew(struct krdma_work_ring *ring, struct krdma_queue *queue,
+					  struct krdma_slot *slot, struct krdma_region *region)
+{
+	if (queue->run != ring) {
+		krdma_ring_count_run(queue);
+		krdma_ring_begin_run(queue, ring);
+	}
+	if (region && queue->leaving != region) {
+		if (queue->leaving)
+			krdma_region_end_uses(queue->leaving, queue->leaving_count);
+		krdma_region_begin_leaving(queue, region);
+	}
+	krdma_send_told(ring, queue, slot);
 }
 
 static noinline void krdma_send_finish_many(struct krdma_work_ring *ring, u32 distance,
@@ -267,17 +307,30 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
 	struct krdma_work_ring *ring = slot->ring;
+	struct krdma_queue *queue = ring->queue;
+	u32 index = slot - ring->slots;
+	struct krdma_region *region;
 	u32 distance;
 
-	krdma_queue_assert_held(ring->queue);
+	krdma_queue_assert_held(queue);
 
-	if (!krdma_ring_has(ring, slot, &distance)) {
+	if (!krdma_ring_has(ring, index, &distance)) {
 		WRITE_ONCE(ring->qp->stray, ring->qp->stray + 1);
 		return;
 	}
 	if (likely(!distance && !wc->status && slot->flags == KRDMA_SLOT_LAST && !ring->failed &&
-		   ring->queue->out_room > 0 && krdma_ring_let_region_go(ring, slot))) {
-		krdma_send_told(ring, slot);
+		   queue->out_room > 0 && slot->region_count <= 1)) {
+		region = krdma_slot_region(ring, slot, index);
+		/* Mostly it is of the same ring as that before it, with the same memory. */
+		if (unlikely(queue->run != ring || (region && queue->leaving != region))) {
+			if (queue->run) {
+				krdma_send_told_anew(ring, queue, slot, region);
+				return;
+			}
+			krdma_ring_begin_run(queue, ring);
+			krdma_region_begin_leaving(queue, region);
+		}
+		krdma_send_told(ring, queue, slot);
 		return;
 	}
 	krdma_send_finish_many(ring, distance, wc);
@@ -369,7 +422,7 @@ void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	krdma_queue_assert_held(ring->queue);
 
-	if (!krdma_ring_has(ring, slot, &distance)) {
+	if (!krdma_ring_has(ring, slot - ring->slots, &distance)) {
 		WRITE_ONCE(ring->qp->stray, ring->qp->stray + 1);
 		return;
 	}

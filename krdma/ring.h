@@ -244,6 +244,7 @@ void krdma_ring_free(struct krdma_work_ring *ring);
 void krdma_ring_close(struct krdma_work_ring *ring);
 void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position);
 void krdma_ring_flush(struct krdma_work_ring *ring);
+void krdma_ring_end_run(struct krdma_queue *queue);
 
 /* The completions of the two queues. */
 void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
