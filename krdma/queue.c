@@ -359,6 +359,7 @@ int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *complet
 {
 	unsigned long flags;
 	int taken = 0;
+	int budget;
 
 	if (count <= 0 || queue->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
@@ -370,9 +371,10 @@ int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *complet
 	if (taken < count && !queue->ended) {
 		queue->out = &completions[taken];
 		queue->out_room = count - taken;
-		/* Some complete silently: ask until there is something, or nothing more. */
-		while (queue->out_room > 0 && krdma_queue_take(queue, queue->out_room) > 0)
-			;
+		/* Some complete silently: ask until there is enough, or nothing more. */
+		do {
+			budget = queue->out_room;
+		} while (krdma_queue_take(queue, budget) == budget && queue->out_room > 0);
 		taken = count - queue->out_room;
 		queue->out_room = 0;
 		krdma_ring_end_run(queue);
