@@ -14,8 +14,10 @@
 #include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/inetdevice.h>
+#include <linux/irq_poll.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <net/if_inet6.h>
@@ -362,6 +364,19 @@ static void krdma_registrar_stop_listening(struct krdma_registrar *registrar)
 	registrar->listener = NULL;
 }
 
+/*
+ * ib_free_cq() waits for a softirq until that has said that it is done with the queue.  But it
+ * asks the queue for more after that: so nobody begins any more, and who has begun has ended,
+ * before the queue is freed.  Nothing completes there by now.
+ */
+static void krdma_registrar_free_cq(struct ib_cq *cq)
+{
+	irq_poll_disable(&cq->iop);
+	synchronize_rcu();
+	irq_poll_enable(&cq->iop);
+	ib_free_cq(cq);
+}
+
 static void krdma_registrar_free(struct krdma_registrar *registrar)
 {
 	krdma_registrar_stop_listening(registrar);
@@ -370,7 +385,7 @@ static void krdma_registrar_free(struct krdma_registrar *registrar)
 	krdma_registrar_end_id(registrar, registrar->active);
 	krdma_registrar_end_id(registrar, registrar->passive);
 	if (registrar->cq)
-		ib_free_cq(registrar->cq);
+		krdma_registrar_free_cq(registrar->cq);
 	for (int i = 0; i < KRDMA_REGISTRAR_OBJECTS; i++)
 		krdma_uncharge_object(&registrar->charges[i], registrar->domain->pd->device);
 	if (registrar->net)
