@@ -617,6 +617,11 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	ret = krdma_resource_init(&queue->res, dev, krdma_queue_release, krdma_queue_forget);
 	if (ret)
 		goto err_free;
+	/*
+	 * The provider may have a softirq pending that is to tell of a completion which was
+	 * polled before.  That of rxe of 6.1 is not waited for by its destruction.
+	 */
+	krdma_resource_release_late(&queue->res);
 	ret = krdma_queue_make(queue, attr->vector);
 	krdma_resource_put(&queue->res);
 	if (ret) {

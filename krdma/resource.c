@@ -66,7 +66,7 @@ static void krdma_resource_release(struct krdma_resource *resource)
 
 static void krdma_resource_work(struct work_struct *work)
 {
-	krdma_resource_release(container_of(work, struct krdma_resource, work));
+	krdma_resource_release(container_of(to_rcu_work(work), struct krdma_resource, work));
 }
 
 static void krdma_resource_gone(struct krdma_use *use)
@@ -101,10 +101,27 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 	resource->release = release;
 	resource->forget = forget;
 	refcount_set(&resource->refs, 2);
-	INIT_WORK(&resource->work, krdma_resource_work);
+	INIT_RCU_WORK(&resource->work, krdma_resource_work);
 	init_completion(&resource->released);
 
 	return krdma_device_use(dev, &resource->use, krdma_resource_gone);
+}
+
+/**
+ * krdma_resource_release_late - release the part only when softirqs have ended
+ * @resource: the part; the caller has the maker's reference
+ *
+ * For a part that a softirq may still have to do with when the last one who worked with
+ * it has ended, or is about to: what is pending on some processor then has run when it is
+ * released.  Its owner drops it, and does not wait for it by krdma_resource_end().
+ *
+ * Nobody waits for the grace period: a work that did would need a thread of its own.
+ *
+ * Context: any.
+ */
+void krdma_resource_release_late(struct krdma_resource *resource)
+{
+	set_bit(KRDMA_RESOURCE_LATE, &resource->flags);
 }
 
 /**
@@ -128,7 +145,10 @@ bool krdma_resource_keep(struct krdma_resource *resource)
  */
 void krdma_resource_last(struct krdma_resource *resource)
 {
-	queue_work(krdma_workqueue, &resource->work);
+	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags))
+		queue_rcu_work(krdma_workqueue, &resource->work);
+	else
+		queue_work(krdma_workqueue, &resource->work.work);
 }
 
 /**
@@ -156,6 +176,7 @@ void krdma_resource_drop(struct krdma_resource *resource)
 void krdma_resource_end(struct krdma_resource *resource)
 {
 	might_sleep();
+	WARN_ON_ONCE(test_bit(KRDMA_RESOURCE_LATE, &resource->flags));
 
 	if (!test_and_set_bit(KRDMA_RESOURCE_DROPPED, &resource->flags) &&
 	    refcount_dec_and_test(&resource->refs))

@@ -45,7 +45,8 @@ u64 krdma_device_caps(const struct krdma_device *dev);
  * @release: frees the part; in process context, may sleep
  * @forget: the last that is called: puts the part's reference to the object around
  *	it, which keeps it until here
- * @work: calls @release, unless the owner does, by krdma_resource_end()
+ * @work: calls @release, unless the owner does, by krdma_resource_end(); after a grace
+ *	period where that is wanted, see krdma_resource_release_late()
  * @released: it has been called
  *
  * The owner lets go once: by krdma_resource_drop() or krdma_resource_end(), or because
@@ -60,19 +61,24 @@ struct krdma_resource {
 	unsigned long flags;
 	void (*release)(struct krdma_resource *resource);
 	void (*forget)(struct krdma_resource *resource);
-	struct work_struct work;
+	struct rcu_work work;
 	struct completion released;
 };
 
-/* Bits of &struct krdma_resource.flags: the owner has let go; the device went first. */
+/*
+ * Bits of &struct krdma_resource.flags: the owner has let go; the device went first; it is
+ * released after a grace period.
+ */
 enum krdma_resource_flags {
 	KRDMA_RESOURCE_DROPPED,
 	KRDMA_RESOURCE_GONE,
+	KRDMA_RESOURCE_LATE,
 };
 
 int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
 			void (*release)(struct krdma_resource *resource),
 			void (*forget)(struct krdma_resource *resource));
+void krdma_resource_release_late(struct krdma_resource *resource);
 bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
