@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Everything at a time: ends that connect and accept, post, close and abort, on
- * devices that the runner takes away and brings back meanwhile.
+ * devices that the runner takes away and brings back meanwhile, and on processors
+ * that stand still, as a virtual machine's do.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/interrupt.h>
+#include <linux/percpu.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
@@ -16,6 +21,9 @@
 #define STORM_SERVERS	2
 #define STORM_DEPTH	16
 #define STORM_SLOT	64
+/* How long a processor stands still at most, and how long until the next one does. */
+#define STORM_STILL_MS	15
+#define STORM_GOES_MS	8
 
 /**
  * struct storm - what goes on
@@ -275,6 +283,38 @@ static void storm_server(struct work_struct *work)
 	}
 }
 
+/*
+ * The processor stands still where its softirqs were to run: what they leave undone, the
+ * others make an end of meanwhile.
+ */
+static void storm_stand_still(struct tasklet_struct *stall)
+{
+	mdelay(get_random_u32() % STORM_STILL_MS);
+}
+
+static DEFINE_PER_CPU(struct tasklet_struct, storm_stalls);
+
+static void storm_stall_here(void *unused)
+{
+	tasklet_hi_schedule(this_cpu_ptr(&storm_stalls));
+}
+
+static void storm_stall(struct work_struct *work)
+{
+	struct storm_party *party = container_of(work, struct storm_party, work);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		tasklet_setup(per_cpu_ptr(&storm_stalls, cpu), storm_stand_still);
+	while (storm_goes_on(party->storm))
+		for_each_online_cpu(cpu) {
+			smp_call_function_single(cpu, storm_stall_here, NULL, true);
+			usleep_range(1000, 1000 * STORM_GOES_MS);
+		}
+	for_each_possible_cpu(cpu)
+		tasklet_kill(per_cpu_ptr(&storm_stalls, cpu));
+}
+
 struct storm_watch {
 	struct krdma_watch watch;
 	struct storm *storm;
@@ -290,7 +330,15 @@ static void storm_watched(struct krdma_watch *watch, const struct krdma_device_e
 		atomic_inc(&storm->removed);
 }
 
-static struct storm_party parties[STORM_CLIENTS + STORM_SERVERS];
+/* The clients, the servers, and who has processors stand still. */
+static struct storm_party parties[STORM_CLIENTS + STORM_SERVERS + 1];
+
+static work_func_t storm_role(u32 number)
+{
+	if (number < STORM_CLIENTS)
+		return storm_client;
+	return number < STORM_CLIENTS + STORM_SERVERS ? storm_server : storm_stall;
+}
 
 /*
  * The listener is at no particular address, so that it outlives the devices.  The
@@ -320,7 +368,7 @@ static void storm(struct core_test *test)
 		parties[i] = (struct storm_party) {
 			.storm = &storm, .session = session, .listener = listener, .number = i,
 		};
-		INIT_WORK(&parties[i].work, i < STORM_CLIENTS ? storm_client : storm_server);
+		INIT_WORK(&parties[i].work, storm_role(i));
 		queue_work(workqueue, &parties[i].work);
 	}
 	for (u32 i = 0; i < ARRAY_SIZE(parties); i++)
