@@ -32,6 +32,10 @@ unsigned int core_storm_seconds = 10;
 module_param_named(storm_seconds, core_storm_seconds, uint, 0644);
 MODULE_PARM_DESC(storm_seconds, "How long the storm lasts");
 
+bool core_storm_stalls;
+module_param_named(storm_stalls, core_storm_stalls, bool, 0644);
+MODULE_PARM_DESC(storm_stalls, "Processors stand still in the storm now and then");
+
 static const struct core_case *const core_tables[] = {
 	core_conn_cases,
 	core_end_cases,

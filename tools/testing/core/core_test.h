@@ -69,6 +69,7 @@ extern const struct core_case core_netns_cases[];
 
 /* What a case may be told by the runner: see the module's parameters. */
 extern unsigned int core_storm_seconds;
+extern bool core_storm_stalls;
 
 __printf(5, 6)
 bool core_check(struct core_test *test, bool good, const char *function, int line,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Everything at a time: ends that connect and accept, post, close and abort, on
- * devices that the runner takes away and brings back meanwhile, and on processors
- * that stand still, as a virtual machine's do.
+ * devices that the runner takes away and brings back meanwhile, and, if the runner
+ * wants, on processors that stand still, as a virtual machine's do.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -304,6 +304,8 @@ static void storm_stall(struct work_struct *work)
 	struct storm_party *party = container_of(work, struct storm_party, work);
 	unsigned int cpu;
 
+	if (!core_storm_stalls)
+		return;
 	for_each_possible_cpu(cpu)
 		tasklet_setup(per_cpu_ptr(&storm_stalls, cpu), storm_stand_still);
 	while (storm_goes_on(party->storm))
