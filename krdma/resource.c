@@ -171,7 +171,8 @@ void krdma_resource_drop(struct krdma_resource *resource)
  * be waited for.
  *
  * Context: process context, with no lock that a release or a removal takes; sleeps
- * until the last one has put it.  Once, but a drop may have come before.
+ * until the last one has put it.  Once, but a drop may have come before.  Not of a part
+ * that is released late.
  */
 void krdma_resource_end(struct krdma_resource *resource)
 {

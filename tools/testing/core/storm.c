@@ -35,6 +35,7 @@
  * @failed: connections that did not come to be, or broke
  * @added: devices that came
  * @removed: devices that went
+ * @stalls: processors that were to stand still
  */
 struct storm {
 	struct core_test *test;
@@ -45,6 +46,7 @@ struct storm {
 	atomic_t failed;
 	atomic_t added;
 	atomic_t removed;
+	atomic_t stalls;
 };
 
 /**
@@ -310,7 +312,8 @@ static void storm_stall(struct work_struct *work)
 		tasklet_setup(per_cpu_ptr(&storm_stalls, cpu), storm_stand_still);
 	while (storm_goes_on(party->storm))
 		for_each_online_cpu(cpu) {
-			smp_call_function_single(cpu, storm_stall_here, NULL, true);
+			if (!smp_call_function_single(cpu, storm_stall_here, NULL, true))
+				atomic_inc(&party->storm->stalls);
 			usleep_range(1000, 1000 * STORM_GOES_MS);
 		}
 	for_each_possible_cpu(cpu)
@@ -379,10 +382,11 @@ static void storm(struct core_test *test)
 	CORE_TRUE(test, atomic_read(&storm.connected) > 0);
 	CORE_TRUE(test, atomic_read(&storm.messages) > 0);
 	CORE_TRUE(test, atomic_read(&storm.added) > 0);
-	core_note(test, "%d connected, %d not, %d messages, %d devices came and %d went",
+	CORE_EQ(test, core_storm_stalls, atomic_read(&storm.stalls) > 0);
+	core_note(test, "%d connected, %d not, %d messages, %d devices came and %d went, %d stalls",
 		  atomic_read(&storm.connected), atomic_read(&storm.failed),
 		  atomic_read(&storm.messages), atomic_read(&storm.added),
-		  atomic_read(&storm.removed));
+		  atomic_read(&storm.removed), atomic_read(&storm.stalls));
 out_listener:
 	krdma_listener_close(listener);
 	krdma_listener_put(listener);
