@@ -510,44 +510,46 @@ TEST_F(owner, the_session_ends_with_its_owners)
  * The first time that a process registers, it is to be told of its end from then on, which
  * takes the locks of all its mappings.  Not each time that it has nothing registered.
  */
-static uint64_t quickest_ns(const struct child_memory *child, void *data)
+static uint64_t register_ns(const struct child_memory *child, void *data)
 {
-	uint64_t quickest = UINT64_MAX;
+	struct timespec before, after;
+	struct memory memory;
 
-	for (int i = 0; i < 20; i++) {
-		struct timespec before, after;
-		struct memory memory;
-		uint64_t took;
-
-		clock_gettime(CLOCK_MONOTONIC, &before);
-		CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL,
-				       &memory));
-		CHECK(!memory_release(child->session, memory.id, 0));
-		clock_gettime(CLOCK_MONOTONIC, &after);
-		took = (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 +
-		       (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec;
-		quickest = took < quickest ? took : quickest;
-	}
-	return quickest;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL, &memory));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	CHECK(!memory_release(child->session, memory.id, 0));
+	return (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (uint64_t)after.tv_nsec -
+	       (uint64_t)before.tv_nsec;
 }
 
+/*
+ * Against the first time and not against a time with few mappings: a registration that waits
+ * for the provider's thread takes one time or five of them, as processors happen to be free,
+ * and the locks of so many mappings take a hundred.
+ */
 static int register_among_mappings(void *context)
 {
 	const size_t count = rounds(20000, 4000), page = 4096;
 	const struct child_memory *child = context;
-	uint64_t alone, among;
+	uint64_t first, again = UINT64_MAX;
 	char *data, *many;
 
 	data = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	many = mmap(NULL, 2 * count * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(data != MAP_FAILED && many != MAP_FAILED);
-	alone = quickest_ns(child, data);
+	data[0] = 1;
 	for (size_t i = 0; i < count; i++)
 		CHECK(!mprotect(many + 2 * i * page, page, PROT_READ));
-	among = quickest_ns(child, data);
-	printf("# %llu ns alone, %llu among %zu mappings\n", (unsigned long long)alone,
-	       (unsigned long long)among, 2 * count);
-	CHECK(among < 4 * alone);
+	first = register_ns(child, data);
+	for (int i = 0; i < 20; i++) {
+		uint64_t took = register_ns(child, data);
+
+		again = took < again ? took : again;
+	}
+	printf("# %llu ns the first time, %llu again, among %zu mappings\n",
+	       (unsigned long long)first, (unsigned long long)again, 2 * count);
+	CHECK(4 * again < first);
 	return 0;
 }
 
