@@ -11,8 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "side.h"
+
+/* By then the device has acknowledged what has come. */
+#define SETTLE_US	300000
 
 struct many {
 	struct side side;
@@ -80,6 +84,8 @@ static void many_listen(struct many *many, size_t all)
 		side_connected(many->conns[i]);
 	many_send(many);
 	many_complete(many, all, all);
+	/* It is for us to leave, and the last messages may not have been acknowledged. */
+	usleep(SETTLE_US);
 	for (size_t i = 0; i < many->connections; i++)
 		krdma_conn_disconnect(many->conns[i], 0);
 }
