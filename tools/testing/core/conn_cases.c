@@ -479,6 +479,7 @@ static void peer_unreachable(struct core_test *test)
 		CORE_EQ(test, -EHOSTUNREACH, ret);
 		/* It may be the call itself that has failed, and then nobody has waited yet. */
 		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
+		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, 1));
 		CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_ADDRESS_ERROR,
 						 CORE_TIMEOUT_MS));
 	}

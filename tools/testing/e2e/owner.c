@@ -517,8 +517,8 @@ static uint64_t register_ns(const struct child_memory *child, void *data)
 
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL, &memory));
-	clock_gettime(CLOCK_MONOTONIC, &after);
 	CHECK(!memory_release(child->session, memory.id, 0));
+	clock_gettime(CLOCK_MONOTONIC, &after);
 	return (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (uint64_t)after.tv_nsec -
 	       (uint64_t)before.tv_nsec;
 }
