@@ -36,7 +36,8 @@ static int make_srq(struct scene *scene, int *fd)
 
 int scene_open(struct scene *scene)
 {
-	struct queue_options options = { .cq_entries = 1024 };
+	/* What was closed just now may still count: for all that a case prepares. */
+	struct queue_options options = { .cq_entries = 4096 };
 	int ret;
 
 	memset(scene, 0, sizeof(*scene));
