@@ -559,6 +559,67 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 	EXPECT_TRUE(filled(self->local.data, ROOM, 4));
 }
 
+#define ADDRESS_OF(verb)	"ip addr " verb " " CLIENT "/24 dev " NETDEV
+/* By then, seven tries of a second each are over. */
+#define FORGOTTEN_MS	15000
+
+static unsigned int count_ended(struct __test_metadata *_metadata, struct queue *queue,
+				unsigned int ended, unsigned int posted, uint64_t until)
+{
+	struct krdma_cqe cqe;
+	uint64_t now;
+
+	while (ended < posted && (now = now_ms()) < until) {
+		if (queue_wait(queue, &cqe, until - now))
+			break;
+		EXPECT_EQ(ended, cqe.cookie);
+		EXPECT_NE(KRDMA_STATUS_SUCCESS, cqe.status);
+		ended++;
+	}
+	return ended;
+}
+
+/*
+ * A packet that cannot be sent, for want of an address, ends its operation with rxe of 6.1, and
+ * nothing asks any more for what waits for its answer before it: that is forgotten.
+ */
+TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
+{
+	unsigned int posted = OPERATIONS, ended;
+	struct krdma_sqe entry;
+	uint64_t begun;
+	int ret;
+
+	operate_in_vain(_metadata, self);
+	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, OPERATIONS, &self->local, 0, 4096,
+			   &self->remote, 0);
+	ASSERT_EQ(0, system(ADDRESS_OF("del")));
+	ret = queue_submit(self->end.queue, &entry, 1, NULL);
+	EXPECT_TRUE(ret == 0 || ret == -ENOTCONN);
+	posted += !ret;
+	ended = count_ended(_metadata, self->end.queue, 0, posted, now_ms() + FORGOTTEN_MS);
+	printf("# %u of %u operations ended in %u ms\n", ended, posted, FORGOTTEN_MS);
+
+	begun = now_ms();
+	ret = conn_disconnect(self->end.conn, KRDMA_DISCONNECT_ABORT);
+	EXPECT_TRUE(ret == 0 || ret == -EALREADY || ret == -ENOTCONN);
+	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
+	EXPECT_EQ(posted, count_ended(_metadata, self->end.queue, ended, posted,
+				      now_ms() + PROMPT_MS));
+	EXPECT_EQ(0, memory_release(self->session, self->local.id, 0));
+	EXPECT_GT(PROMPT_MS, now_ms() - begun);
+	printf("# all ended, and the memory released, after %u ms\n",
+	       (unsigned int)(now_ms() - begun));
+
+	ASSERT_EQ(0, system(ADDRESS_OF("add")));
+	ASSERT_EQ(0, cable("on"));
+	finish(self);
+	mend();
+	begin(_metadata, self);
+	reach(_metadata, self, NULL);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+}
+
 TEST_F_TIMEOUT(apart, goodbye_to_a_lost_peer_ends, 600)
 {
 	uint64_t begun;

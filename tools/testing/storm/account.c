@@ -223,22 +223,28 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 	end->complete(end, slot->tag, cqe);
 }
 
-/* Operations that take longer than anything may. */
+/* Operations that take longer than anything may, or than a device has that forgets. */
 static void look_for_late(struct end *end)
 {
+	unsigned int forgotten_ms = end->traffic->forgotten_ms;
 	uint64_t now = now_ms();
 
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		struct slot *slot = &end->slots[i];
 
-		if (slot->accepted && slot->opcode != KRDMA_OP_RECEIVE &&
-		    now > slot->since + end->traffic->limit_ms)
+		if (!slot->accepted || slot->opcode == KRDMA_OP_RECEIVE)
+			continue;
+		if (forgotten_ms && now > slot->since + forgotten_ms && !end->forgotten) {
+			end->forgotten = true;
+			end->traffic->tally.forgotten++;
+		}
+		if (now > slot->since + end->traffic->limit_ms)
 			fail(end, "%s has not ended in %llu ms", krdma_opcode_name(slot->opcode),
 			     (unsigned long long)(now - slot->since));
 	}
 }
 
-/* What has completed, waiting for it; 0 if something has. */
+/* What has completed, waiting for it; 0 if something has; -ECONNABORTED: it is to be closed. */
 int end_take(struct end *end, unsigned int ms)
 {
 	struct krdma_cqe cqes[16];
@@ -253,7 +259,7 @@ int end_take(struct end *end, unsigned int ms)
 		/* The session's memory is the caller's to have, not the device's. */
 		if (err != -ETIMEDOUT)
 			expected(end, "wait for completions", err);
-		return err;
+		return end->forgotten ? -ECONNABORTED : err;
 	}
 	for (size_t i = 0; i < taken; i++)
 		settle(end, &cqes[i]);
@@ -352,9 +358,10 @@ void print_tally(const struct traffic *traffic, const char *role)
 	       (unsigned long long)tally->lost);
 	printf("%llu rounds, %llu messages, %llu bytes; ", (unsigned long long)tally->rounds,
 	       (unsigned long long)tally->messages, (unsigned long long)tally->bytes);
-	printf("%llu operations, %llu complete, %llu failed; %llu shortages\n",
+	printf("%llu operations, %llu complete, %llu failed, %llu forgotten; %llu shortages\n",
 	       (unsigned long long)tally->accepted, (unsigned long long)tally->completed,
-	       (unsigned long long)tally->failed, (unsigned long long)tally->short_of);
+	       (unsigned long long)tally->failed, (unsigned long long)tally->forgotten,
+	       (unsigned long long)tally->short_of);
 	for (int status = 1; status <= KRDMA_STATUS_OTHER; status++)
 		if (tally->statuses[status])
 			printf("%ss: %llu x %s\n", role,

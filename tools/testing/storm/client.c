@@ -383,6 +383,7 @@ void *client(void *arg)
 		end->receives = 0;
 		end->broken = 0;
 		end->order_broken = false;
+		end->forgotten = false;
 		err = reach(end);
 		reached = !err;
 		if (err) {

@@ -34,7 +34,9 @@ static void explain(void)
 {
 	fprintf(stderr,
 		"usage: traffic serve|ask [-a ADDRESS] [-p PORT] [-n CONNECTIONS] [-s SEED]\n"
-		"               [-t LIMIT_MS] [-u USER] [-f DESCRIPTORS] [-l LOCKED_BYTES] [-F]\n"
+		"               [-t LIMIT_MS] [-o FORGOTTEN_MS] [-u USER] [-f DESCRIPTORS]\n"
+		"               [-l LOCKED_BYTES] [-F]\n"
+		"  -o: a connection whose operation takes so long is closed\n"
 		"  -u, -f, -l: as this user, and with so little, until SIGTERM\n"
 		"  -F: allocations of the threads may be made to fail\n");
 	exit(2);
@@ -105,7 +107,7 @@ static void options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "a:p:n:s:t:u:f:l:F")) != -1) {
+	while ((option = getopt(argc, argv, "a:p:n:s:t:o:u:f:l:F")) != -1) {
 		switch (option) {
 		case 'a':
 			traffic.address = optarg;
@@ -121,6 +123,9 @@ static void options(int argc, char **argv)
 			break;
 		case 't':
 			traffic.limit_ms = number(optarg);
+			break;
+		case 'o':
+			traffic.forgotten_ms = number(optarg);
 			break;
 		case 'u':
 			if (setgid(number(optarg)) || setuid(number(optarg))) {

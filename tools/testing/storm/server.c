@@ -73,10 +73,12 @@ static void answer(struct end *end, uint64_t sequence, uint32_t length)
 	unsigned int slot = sequence % MESSAGES;
 	size_t offset = AT_ANSWER + slot * MESSAGE_MAX;
 	struct message *message = memory_at(end, offset);
+	int err;
 
 	/* The client has had this one, so it has arrived; its completion is late. */
 	while (server->busy[slot]) {
-		if (end->broken || end_take(end, end->traffic->limit_ms))
+		err = end->broken ? -EIO : end_take(end, SILENCE_MS);
+		if (err && err != -ETIMEDOUT)
 			return;
 	}
 	message_make(message, MESSAGE_REPLY, server->id, sequence, length);

@@ -60,6 +60,7 @@ struct tally {
 	atomic_uint_least64_t completed;
 	atomic_uint_least64_t failed;
 	atomic_uint_least64_t short_of;
+	atomic_uint_least64_t forgotten;
 	atomic_uint_least64_t longest[CALL_COUNT];
 	atomic_uint_least64_t statuses[KRDMA_STATUS_OTHER + 1];
 };
@@ -73,6 +74,8 @@ struct traffic {
 	unsigned int seed;
 	/* A call or an operation that takes longer than this is a violation. */
 	unsigned int limit_ms;
+	/* After this its connection is closed instead; 0: never. */
+	unsigned int forgotten_ms;
 	/* Memory, descriptors and the like may run out. */
 	bool short_of;
 	/* Allocations for the threads of clients are those that fail. */
@@ -113,6 +116,8 @@ struct end {
 	uint8_t broken;
 	uint64_t broken_at;
 	bool order_broken;
+	/* The device has forgotten an operation: only closing ends it. */
+	bool forgotten;
 	/* What was promised of the connection's end has to hold. */
 	bool prepared;
 
