@@ -96,9 +96,13 @@ krdma blk end stranger
 # Others.
 check "an export beside strangers" krdma blk serve -n plain -s 1M
 refused "a stranger who asks for a connection is refused" krdma ping -c 1 --port 7475 $here_address
-krdma ping --listen --port 8002 >/dev/null 2>&1 &
+krdma ping --listen --port 8002 >$work/stranger 2>&1 &
 stranger=$!
-sleep 1
+tries=0
+until grep -q '^listening at ' $work/stranger || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	usleep 100000
+done
 says "and one who gives it is left" "no krdma_blk" krdma blk attach $here_address:8002 plain
 kill $stranger
 wait $stranger 2>/dev/null
