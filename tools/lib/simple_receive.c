@@ -219,13 +219,28 @@ static uint32_t what_is_ready(const struct krdma_simple *simple)
 	return ready;
 }
 
+/*
+ * Whether there can be something in the queue that came before the end, which is to be taken
+ * after it: not from a peer who does not keep to the rules, nor after an end on this side.
+ */
+static bool may_have_come_before(const struct krdma_simple *simple)
+{
+	return simple->failed != -EPROTO && !simple->ended_here && !simple->receiving;
+}
+
 int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline)
 {
+	bool looked = false;
 	int err = 0;
 
 	while (!(what_is_ready(simple) & wanted)) {
-		if (simple->failed)
-			return simple->failed;
+		if (simple->failed) {
+			if (looked || !may_have_come_before(simple))
+				return simple->failed;
+			/* A deadline that is over: with none the device would not be asked. */
+			looked = receive(simple, 1);
+			continue;
+		}
 		/* Once it has been looked for, also if there is no time. */
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
