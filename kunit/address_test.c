@@ -226,12 +226,14 @@ static void test_the_time_is_kept(struct kunit *test)
  * @task: the thread
  * @local: from where
  * @answer: what it was told
+ * @begun: signals are for it from now on
  * @done: that it was told
  */
 struct asker {
 	struct task_struct *task;
 	const char *local;
 	s64 answer;
+	struct completion begun;
 	struct completion done;
 };
 
@@ -240,6 +242,7 @@ static int ask(void *context)
 	struct asker *asker = context;
 
 	allow_signal(SIGUSR1);
+	complete(&asker->begun);
 	asker->answer = id_or_error(device_towards(asker->local, SILENT, 600 * MSEC_PER_SEC));
 	complete(&asker->done);
 
@@ -251,9 +254,11 @@ static int ask(void *context)
 
 static void asker_start(struct kunit *test, struct asker *asker)
 {
+	init_completion(&asker->begun);
 	init_completion(&asker->done);
 	asker->task = kthread_run(ask, asker, "krdma-kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(asker->task));
+	wait_for_completion(&asker->begun);
 	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&asker->done, SHORT_WHILE));
 }
 

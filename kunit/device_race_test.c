@@ -102,9 +102,17 @@ static struct removal *removal_begin(struct kunit *test)
 /* The removal has begun, is not over, and the device can no longer be had. */
 static void expect_waiting(struct kunit *test, struct removal *removal)
 {
+	unsigned long deadline = jiffies + LONG_WHILE;
 	struct krdma_device_attr attr;
 	struct krdma_port_attr port;
 
+	/* The remover may be late. */
+	while (krdma_device_enter(removal->dev)) {
+		krdma_device_leave(removal->dev);
+		if (time_after(jiffies, deadline))
+			break;
+		schedule_timeout_uninterruptible(1);
+	}
 	KUNIT_EXPECT_EQ_MSG(test, 0,
 			    wait_for_completion_timeout(&removal->remover.done, SHORT_WHILE),
 			    "the removal did not wait");

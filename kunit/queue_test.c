@@ -271,12 +271,14 @@ static void test_poll_and_wait(struct kunit *test)
  * @pair: whose
  * @task: the thread
  * @ret: what krdma_queue_wait() said
+ * @begun: the thread runs: one that is stopped before never does
  * @done: it has
  */
 struct waiter {
 	struct conn_pair *pair;
 	struct task_struct *task;
 	int ret;
+	struct completion begun;
 	struct completion done;
 };
 
@@ -284,6 +286,7 @@ static int wait_once(void *data)
 {
 	struct waiter *waiter = data;
 
+	complete(&waiter->begun);
 	waiter->ret = krdma_queue_wait(waiter->pair->queue, CONN_LONG_MS);
 	complete(&waiter->done);
 	return 0;
@@ -292,9 +295,11 @@ static int wait_once(void *data)
 static void waiter_start(struct kunit *test, struct waiter *waiter, struct conn_pair *pair)
 {
 	waiter->pair = pair;
+	init_completion(&waiter->begun);
 	init_completion(&waiter->done);
 	waiter->task = kthread_run(wait_once, waiter, "waiter");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->task));
+	wait_for_completion(&waiter->begun);
 	/* Long enough to sleep, almost always. */
 	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&waiter->done, HZ / 20));
 }
