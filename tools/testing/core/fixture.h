@@ -13,8 +13,8 @@
 
 /* Long for what happens in a moment on a machine that is not busy. */
 #define CORE_TIMEOUT_MS		20000
-/* A quarter of a second: a device that is a program, on a busy machine, answers late. */
-#define CORE_ACK_TIMEOUT	16
+/* A second, and seven tries: a device that is a program, on a busy machine, answers late. */
+#define CORE_ACK_TIMEOUT	18
 /* How long nothing has to happen until it will not. */
 #define CORE_QUIET_MS		50
 

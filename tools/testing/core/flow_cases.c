@@ -68,6 +68,20 @@ static void send_queue_full(struct core_test *test)
 	transfer_end(&transfer);
 }
 
+/* Waits until there is space again after @spaces times. */
+static bool await_space(struct core_end *end, unsigned int spaces)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
+
+	do {
+		core_pump(end->pair);
+		if (READ_ONCE(end->spaces) != spaces)
+			return true;
+		usleep_range(200, 500);
+	} while (time_before(jiffies, deadline));
+	return CORE_TRUE(end->test, false);
+}
+
 static void receive_queue_full(struct core_test *test)
 {
 	struct krdma_receive receives[FULL_DEPTH + 3] = {};
@@ -87,23 +101,9 @@ static void receive_queue_full(struct core_test *test)
 	core_expect_send(server, 1, KRDMA_STATUS_SUCCESS);
 	core_expect_receive(client, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
 	/* The room is there when the callback has returned: what space() says. */
-	for (int i = 0; i < 100 && !READ_ONCE(client->spaces); i++)
-		msleep(20);
-	CORE_TRUE(test, client->spaces);
+	await_space(client, 0);
 	CORE_EQ(test, 1, krdma_conn_receive(client->conn, receives + FULL_DEPTH, 3));
 	transfer_end(&transfer);
-}
-
-/* Waits until there is space again after @spaces times. */
-static bool await_space(struct core_end *end, unsigned int spaces)
-{
-	for (int i = 0; i < 2000; i++) {
-		core_pump(end->pair);
-		if (READ_ONCE(end->spaces) != spaces)
-			return true;
-		usleep_range(200, 500);
-	}
-	return CORE_TRUE(end->test, false);
 }
 
 /* Silent operations give their room back, though nobody is told. */

@@ -26,7 +26,7 @@ static int ping(struct krdma_conn *conn, struct krdma_region *region, u64 *messa
 
 	message[0]++;
 	if (krdma_conn_receive(conn, &room, 1) != 1 || krdma_conn_post(conn, &send, 1) != 1 ||
-	    !wait_for_completion_timeout(&ended, HZ) || status)
+	    !wait_for_completion_timeout(&ended, 20 * HZ) || status)
 		return -EIO;
 	return message[0] == message[1] ? 0 : -EBADMSG;
 }
@@ -35,7 +35,7 @@ static int __init ping_init(void)
 {
 	u64 *message __free(kfree) = kzalloc(2 * sizeof(*message), GFP_KERNEL);
 	struct sockaddr_in to = { AF_INET, htons(7471), { in_aton(address) } };
-	struct krdma_route route = { .remote = (struct sockaddr *)&to };
+	struct krdma_route route = { .remote = (struct sockaddr *)&to, .ack_timeout = 18 };
 	struct krdma_session *session = krdma_session_create(&init_net);
 	struct krdma_conn *conn = IS_ERR(session) ? ERR_CAST(session) :
 				  krdma_conn_create(session, &ping_ops, NULL);
