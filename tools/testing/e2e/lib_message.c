@@ -15,6 +15,7 @@
 #include "kselftest_harness.h"
 #include "child.h"
 #include "lib_both.h"
+#include "lib_pair.h"
 #include "pair.h"
 #include "session.h"
 
@@ -93,7 +94,7 @@ static int ask(struct krdma *session, struct krdma_listener *listener, struct si
 	if (!err)
 		err = krdma_conn_create(session, &side->conn);
 	if (!err)
-		err = krdma_conn_resolve(side->conn, (struct sockaddr *)&address, NULL);
+		err = krdma_conn_resolve(side->conn, (struct sockaddr *)&address, &lib_patient);
 	if (!err)
 		err = krdma_conn_wait(side->conn, PATIENCE, NULL);
 	if (!err)
@@ -473,7 +474,7 @@ static int be_peer(void *context)
 	CHECK(!address_set(&address, both_address(), peer->port));
 	CHECK(!krdma_open(&session));
 	CHECK(!krdma_conn_create(session, &conn));
-	CHECK(!krdma_conn_resolve(conn, (struct sockaddr *)&address, NULL));
+	CHECK(!krdma_conn_resolve(conn, (struct sockaddr *)&address, &lib_patient));
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
 	if (peer->nonsense)
 		return talk_nonsense(session, conn);

@@ -23,12 +23,13 @@ static int resolved(struct krdma_conn *conn, uint32_t expected)
 	return err ? err : state == expected ? 0 : -EPROTO;
 }
 
+const struct krdma_conn_resolve lib_patient = {
+	.size = sizeof(lib_patient),
+	.ack_timeout = PAIR_ACK_TIMEOUT,
+};
+
 int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn)
 {
-	const struct krdma_conn_resolve options = {
-		.size = sizeof(options),
-		.ack_timeout = PAIR_ACK_TIMEOUT,
-	};
 	struct sockaddr_storage address;
 	int err;
 
@@ -36,7 +37,7 @@ int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_
 	if (!err)
 		err = krdma_listener_address(pair->listener, &address);
 	if (!err)
-		err = krdma_conn_resolve(*conn, (struct sockaddr *)&address, &options);
+		err = krdma_conn_resolve(*conn, (struct sockaddr *)&address, &lib_patient);
 	if (!err)
 		err = resolved(*conn, KRDMA_CONN_RESOLVED);
 	if (!err)

@@ -47,6 +47,9 @@ int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char 
 int lib_pair_connect(struct lib_pair *pair, const char *address);
 void lib_pair_close(struct lib_pair *pair);
 
+/* For connections that are resolved elsewhere: as patient as these. */
+extern const struct krdma_conn_resolve lib_patient;
+
 /* A further client that asks the pair's listener. */
 int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn);
 

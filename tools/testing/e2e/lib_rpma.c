@@ -10,6 +10,7 @@
 #include <krdma_rpma.h>
 
 #include "kselftest_harness.h"
+#include "lib_pair.h"
 #include "pair.h"
 #include "session.h"
 
@@ -323,7 +324,7 @@ FIXTURE_SETUP(rpma)
 	ASSERT_EQ(0, krdma_listener_address(self->listener, &listens));
 	ASSERT_EQ(0, krdma_device_by_address(self->session, at, NULL, 0, &self->device));
 	ASSERT_EQ(0, krdma_conn_create(self->session, &a->conn));
-	ASSERT_EQ(0, krdma_conn_resolve(a->conn, (struct sockaddr *)&listens, NULL));
+	ASSERT_EQ(0, krdma_conn_resolve(a->conn, (struct sockaddr *)&listens, &lib_patient));
 	ASSERT_EQ(0, krdma_conn_wait(a->conn, PATIENCE, NULL));
 	ASSERT_EQ(0, prepare(self, a, 1, told));
 	ASSERT_EQ(0, krdma_conn_connect(a->conn, &plain, told, sizeof(told)));
