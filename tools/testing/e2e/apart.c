@@ -52,6 +52,8 @@ static const char call_me[8] = "call me";
 #define CALL_PATIENT	18
 #define CALL_PATIENT_MS	5000
 #define CALL_FOR_EVER	31
+/* A quarter of a second, so two in all: longer than the other machine stands still. */
+#define UNHURRIED	16
 
 /*
  * Machine 2
@@ -198,13 +200,14 @@ static int cable(const char *how)
 static void reach(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 		  const struct end_options *options)
 {
+	static const struct end_options unhurried = { .ack_timeout = UNHURRIED };
 	uint64_t end = now_ms() + UNANSWERED_MS;
 	struct krdma_conn_query query;
 	struct offer offer = {};
 	int ret;
 
 	do {
-		ret = end_ask(&self->end, self->session, &self->server, options);
+		ret = end_ask(&self->end, self->session, &self->server, options ?: &unhurried);
 		if (!ret)
 			ret = conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL);
 		if (!ret)
@@ -363,7 +366,9 @@ TEST_F_TIMEOUT(apart, but_not_for_ever, 600)
 /* The cable is back before the tries are used up: nobody has noticed. */
 TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 {
-	const struct end_options patient = { .terms.retry_count = 7 };
+	const struct end_options patient = {
+		.terms.retry_count = 7, .ack_timeout = UNHURRIED,
+	};
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 
@@ -388,7 +393,9 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 /* Nothing is under way, and without being asked to, nobody would notice. */
 TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
 {
-	const struct end_options watchful = { .keepalive_ms = KEEPALIVE_MS };
+	const struct end_options watchful = {
+		.keepalive_ms = KEEPALIVE_MS, .ack_timeout = UNHURRIED,
+	};
 	struct end idle = self->end;
 	uint64_t begun;
 

@@ -9,9 +9,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "kselftest_harness.h"
+#include "meanwhile.h"
 #include "pair.h"
 #include "session.h"
 
@@ -240,17 +242,25 @@ static void count_signal(int number)
 
 struct poker {
 	pthread_t whom;
+	pid_t tid;
 	int conn;
+	bool restart;
+	atomic_bool done;
 };
 
-/* A signal, and what was waited for some time later. */
+/* A signal, and what was waited for some time later; but not before a signal has been noticed. */
 static void *signal_then_end(void *argument)
 {
+	uint64_t end = now_ms() + PATIENCE_MS;
 	struct poker *poker = argument;
 
-	sleep_ms(100);
+	await_call(poker->tid, SYS_read);
 	pthread_kill(poker->whom, SIGUSR1);
-	sleep_ms(100);
+	if (poker->restart)
+		sleep_ms(100);
+	else
+		while (!poker->done && now_ms() < end)
+			sleep_ms(5);
 	conn_disconnect(poker->conn, KRDMA_DISCONNECT_ABORT);
 	return NULL;
 }
@@ -263,21 +273,26 @@ TEST_F(events, a_signal_while_reading)
 		struct sigaction action = {
 			.sa_handler = count_signal, .sa_flags = restart ? SA_RESTART : 0,
 		};
-		struct poker poker = { .whom = pthread_self() };
+		struct poker poker = {
+			.whom = pthread_self(), .tid = gettid(), .restart = restart,
+		};
 		pthread_t thread;
 		ssize_t size;
+		int err;
 
 		signals = 0;
 		sigaction(SIGUSR1, &action, NULL);
 		ASSERT_EQ(0, conn_create(self->pair.sessions[0], &poker.conn, NULL));
 		ASSERT_EQ(0, pthread_create(&thread, NULL, signal_then_end, &poker));
 		size = read(poker.conn, &record, sizeof(record));
+		err = errno;
+		poker.done = true;
 		if (restart) {
 			EXPECT_EQ(sizeof(record), size);
 			EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
 		} else {
 			EXPECT_EQ(-1, size);
-			EXPECT_EQ(EINTR, errno);
+			EXPECT_EQ(EINTR, err);
 		}
 		EXPECT_EQ(1, signals);
 		pthread_join(thread, NULL);
@@ -309,7 +324,7 @@ static void *close_later(void *argument)
 {
 	struct poker *poker = argument;
 
-	sleep_ms(100);
+	await_call(poker->tid, SYS_read);
 	close(poker->conn);
 	sleep_ms(100);
 	pthread_kill(poker->whom, SIGUSR1);
@@ -320,7 +335,7 @@ static void *close_later(void *argument)
 TEST_F(events, closed_by_another_thread_while_waited_for)
 {
 	struct sigaction action = { .sa_handler = count_signal };
-	struct poker poker = { .whom = pthread_self() };
+	struct poker poker = { .whom = pthread_self(), .tid = gettid() };
 	struct krdma_event_record record;
 	pthread_t thread;
 

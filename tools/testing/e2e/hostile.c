@@ -97,6 +97,12 @@ static int storm_end(struct storm *storm)
 	return -pthread_join(storm->thread, NULL);
 }
 
+/* Until @end, and until there has been some of what a storm is made for. */
+static bool storms(const struct storm *storm, uint64_t end, unsigned int some)
+{
+	return !storm->wrong && (now_ms() < end || (!some && now_ms() < end + PATIENCE_MS));
+}
+
 static bool among(int ret, const int *errors)
 {
 	while (*errors)
@@ -215,7 +221,7 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 	uint32_t reaped;
 
 	ASSERT_EQ(0, storm_begin(&storm, scribble));
-	while (now_ms() < end && !storm.wrong) {
+	while (storms(&storm, end, storm.refused)) {
 		int ret = queue_enter(queue, 16, 0, 0, &enter);
 
 		judge(&storm, ret, entry_errors);
@@ -390,7 +396,7 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 
 	ASSERT_TRUE(pages != MAP_FAILED);
 	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
-	while (now_ms() < end && !storm.wrong) {
+	while (storms(&storm, end, storm.refused)) {
 		void *array = (char *)pages + PAGE - sizeof(entry);
 
 		judge(&storm, queue_post(queue->fd, &entry, 1, NULL), entry_errors);
@@ -416,7 +422,7 @@ TEST_F_TIMEOUT(hostile, memory_goes_away_while_it_is_registered, 120)
 
 	ASSERT_TRUE(pages != MAP_FAILED);
 	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
-	while (now_ms() < end && !storm.wrong) {
+	while (storms(&storm, end, storm.good)) {
 		struct memory memory;
 		int ret = memory_register(self->pair.a.session, self->pair.device, pages, 4 * PAGE,
 					  ACCESS_ALL, &memory);
@@ -714,7 +720,8 @@ TEST_F_TIMEOUT(hostile, thousands_of_objects_until_it_is_enough, 300)
 		while (count)
 			close(fds[--count]);
 		/* There is room again, at the latest when what was closed is gone. */
-		for (int tries = 0; (fd = makers[i](&self->pair)) < 0 && tries < 200; tries++)
+		for (uint64_t end = now_ms() + PATIENCE_MS;
+		     (fd = makers[i](&self->pair)) < 0 && now_ms() < end;)
 			sleep_ms(20);
 		EXPECT_LE(0, fd);
 		close(fd);

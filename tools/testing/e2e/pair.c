@@ -301,12 +301,13 @@ int end_accept(struct end *end, const struct end_options *options)
 int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage *address,
 	    const struct end_options *options)
 {
+	uint32_t ack_timeout = options ? options->ack_timeout : 0;
 	int ret;
 
 	end_init(end, session);
 	ret = conn_create(session, &end->conn, &end->id);
 	if (!ret)
-		ret = conn_resolve_with(end->conn, address, options ? options->ack_timeout : 0);
+		ret = conn_resolve_with(end->conn, address, ack_timeout ?: PAIR_ACK_TIMEOUT);
 	if (!ret)
 		ret = conn_wait(end->conn, deadline_in(PATIENCE_MS), NULL);
 	if (!ret)

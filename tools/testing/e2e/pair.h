@@ -124,10 +124,11 @@ int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage
 void end_close(struct end *end);
 
 /*
- * A quarter of a second for an answer: a device that is a program, on a busy machine and in
- * a kernel that checks everything, is late now and then, and nothing is lost here.
+ * A second for an answer, and seven tries: a device that is a program, on a busy machine and in
+ * a kernel that checks everything, is late now and then, and nothing is lost here.  For
+ * end_ask() too, if its options do not say otherwise.
  */
-#define PAIR_ACK_TIMEOUT	16
+#define PAIR_ACK_TIMEOUT	18
 
 /**
  * struct pair_options - what a pair is to be; all zero, or NULL: the defaults

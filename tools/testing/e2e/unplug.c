@@ -11,6 +11,7 @@
 #include "fabric.h"
 #include "net_link.h"
 #include "rdma_link.h"
+#include "rings.h"
 #include "session.h"
 
 #define QUERY_THREADS	4
@@ -112,13 +113,16 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 {
 	unsigned int cycles = rounds(60, 3);
 	struct storm storm = { .session = self->session };
+	uint64_t end = now_ms() + PATIENCE_MS;
 	pthread_t threads[QUERY_THREADS];
 	struct krdma_device_query device;
 	uint32_t last = 0;
 
 	for (int i = 0; i < QUERY_THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, query_storm, &storm));
-	for (unsigned int i = 0; i < cycles && !storm.wrong; i++) {
+	/* And until the device has been met, and missed. */
+	for (unsigned int i = 0; !storm.wrong &&
+	     (i < cycles || ((!storm.found || !storm.missing) && now_ms() < end)); i++) {
 		ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
 		ASSERT_LT(last, device.id);
 		last = device.id;
