@@ -123,8 +123,14 @@ someone()
 # end NAME: it is told that it is calm, and must end well.
 end()
 {
-	local status=0 waited=0
+	local status=0 waited=0 tries=0
 
+	# One that has just been started may not know yet what to do then.
+	until grep -Eq '^(asking|listening)' "$work/$1.out" ||
+		! kill -0 "$(pid_of "$1")" 2>/dev/null || [ $tries -gt 600 ]; do
+		tries=$((tries + 1))
+		usleep 100000
+	done
 	kill -TERM "$(pid_of "$1")" 2>/dev/null
 	while kill -0 "$(pid_of "$1")" 2>/dev/null; do
 		mend
