@@ -28,9 +28,14 @@ $(cat $work/answers)"
 # attached_to NAME FAULT PATTERN: what attaching to it says.
 attached_to()
 {
-	local said
+	local said tries=0
 
 	said=$(krdma blk attach $here_address:8003 hostile -q 1 2>&1) && krdma blk detach -f hostile
+	# It says so when its own end of the connection is closed, too.
+	until grep -q "^$2: the client has left" $work/server || [ $tries -ge 200 ]; do
+		tries=$((tries + 1))
+		usleep 100000
+	done
 	if ! echo "$said" | grep -q "$3"; then
 		not_ok "$1" "attaching to fault '$2' said: $said"
 	elif ! grep -q "^$2: the client has left" $work/server; then

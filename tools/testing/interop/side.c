@@ -79,11 +79,13 @@ struct krdma_conn *side_next(struct side *side)
 
 struct krdma_conn *side_resolve(struct krdma *session, const char *host, const char *port)
 {
+	/* A second for an answer: the machines may be busy. */
+	const struct krdma_conn_resolve options = { .size = sizeof(options), .ack_timeout = 18 };
 	struct sockaddr_in address = side_address(host, port);
 	struct krdma_conn *conn;
 
 	side_check("connection", krdma_conn_create(session, &conn));
-	side_check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&address, NULL));
+	side_check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&address, &options));
 	side_check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 	return conn;
 }

@@ -80,7 +80,7 @@ ended "operations cross the cable" 0 '"complete":true' '!"data":"wrong"'
 
 # It is pulled while each listening side has a client
 
-begin krdma ping -i 0.2 -W 0.5 $host
+begin krdma ping -i 0.2 -W 3 $host
 await "$work/out" 'seq=3 '
 krdma ping --rping -i 0.2 $host >"$work/rping" 2>&1 &
 rping=$!

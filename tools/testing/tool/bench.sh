@@ -98,7 +98,13 @@ ended "Ctrl-C ends it" 1 '^not complete$' '!^write'
 holds "the picture of before is still there, and nothing else" \
 	[ -s "$work/plot.svg" -a ! -e "$work/plot.svg.part" ]
 begin krdma bench -j -t 60 -s 64 --depth 16 $host write
-usleep 1500000
+# Until an operation of its has ended.
+tries=0
+until krdma stat connections | grep -qE " $client krdma +connected +[^ ]+ +[^ ]+ +[1-9]"; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || break
+	usleep 100000
+done
 leave TERM "$client"
 ended "SIGTERM ends it, and JSON says that it is not all" 1 '"complete":false' '"results":\[\]'
 try sh -c "krdma bench -n 20 $host | head -n 1"
@@ -123,13 +129,13 @@ for operation in write read send; do
 		leave KILL "$server"
 		finish
 		ended "$operation, depth $depth: a listening side that dies is the end" 1 \
-			'10\.77\.0\.1 has ended the connection|connection to 10\.77\.0\.1 is lost' \
+			'10\.77\.0\.1 has ended the connection|connection to 10\.77\.0\.1 is lost|connection is lost: 10\.77\.0\.1' \
 			'^not complete$'
 	done
 done
 
 serve stopped krdma bench --listen
-begin krdma bench -t 60 -W 1 -s 64 $host send
+begin krdma bench -t 60 -W 5 -s 64 $host send
 await "$work/out" depth
 usleep 500000
 kill -STOP "$server"

@@ -64,7 +64,7 @@ ended "a listening side that dies is the end, with the summary" 1 \
 	'10\.77\.0\.1 has ended the connection' 'transmitted, '
 
 serve stopped krdma ping --rping --listen
-begin krdma ping --rping -i 0.05 -W 0.5 $host
+begin krdma ping --rping -i 0.05 -W 5 $host
 await "$work/out" 'seq=3 '
 kill -STOP "$server"
 finish

@@ -26,7 +26,7 @@ serve ping krdma ping --listen
 krdma ping -q -i 0.01 $host >"$work/ping" 2>&1 </dev/null &
 pinging=$!
 tries=0
-until krdma stat connections | grep -q ' connected '; do
+until [ "$(krdma stat connections | grep -c ' connected ')" = 2 ]; do
 	tries=$((tries + 1))
 	[ $tries -lt 600 ] || break
 	usleep 100000

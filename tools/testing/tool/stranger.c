@@ -45,6 +45,8 @@ static size_t from_hex(const char *text, unsigned char *bytes)
 static void prepare(struct stranger *stranger, const char *host, const char *port)
 {
 	struct krdma_conn_prepare options = { .size = sizeof(options), .send_depth = DEPTH };
+	/* A second for an answer: the machine may be busy. */
+	const struct krdma_conn_resolve patient = { .size = sizeof(patient), .ack_timeout = 18 };
 	struct krdma_conn_query query;
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
@@ -58,7 +60,7 @@ static void prepare(struct stranger *stranger, const char *host, const char *por
 	if (!err)
 		err = krdma_conn_create(stranger->session, &stranger->conn);
 	if (!err)
-		err = krdma_conn_resolve(stranger->conn, (struct sockaddr *)&address, NULL);
+		err = krdma_conn_resolve(stranger->conn, (struct sockaddr *)&address, &patient);
 	if (!err)
 		err = krdma_conn_wait(stranger->conn, krdma_deadline(60000), NULL);
 	if (!err)
@@ -118,7 +120,7 @@ static void send_messages(struct stranger *stranger, const char *message, int co
 	}
 	/* All of them, or one of them has failed. */
 	while (count + sent < DEPTH) {
-		err = krdma_queue_wait(stranger->queue, &cqe, 1, 1, krdma_deadline(2000), &taken);
+		err = krdma_queue_wait(stranger->queue, &cqe, 1, 1, krdma_deadline(5000), &taken);
 		if (err == -ETIMEDOUT) {
 			printf("%d have arrived\n", sent);
 			fflush(stdout);
