@@ -65,6 +65,18 @@ becomes()
 	is "$1" "$2" "$3"
 }
 
+# await_write DISK: until a write has been done there since it was attached.
+await_write()
+{
+	local tries=0 writes=0
+
+	while [ "$writes" = 0 ] && [ $tries -lt 300 ]; do
+		usleep 100000
+		read -r _ _ _ _ writes _ <"/sys/block/${1#/dev/}/stat"
+		tries=$((tries + 1))
+	done
+}
+
 load_module()
 {
 	modprobe configfs 2>/dev/null

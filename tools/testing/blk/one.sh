@@ -233,13 +233,14 @@ dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
 writer=$!
 dd if="$disk" of=/dev/null bs=64k iflag=direct >/dev/null 2>&1 &
 reader=$!
-usleep 200000
+await_write "$disk"
 check "detached by force while it is written" krdma blk detach -f load
 wait $writer $reader
 krdma blk attach $here_address load >/dev/null
-dd if=/dev/zero of="$(disk load)" bs=64k oflag=direct >/dev/null 2>&1 &
+disk=$(disk load)
+dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
 writer=$!
-usleep 200000
+await_write "$disk"
 check "an export is ended while it is written" krdma blk end load
 check "and the device removed, with who waits" rmdir $config/devices/load
 wait $writer
