@@ -278,10 +278,14 @@ TEST_F_TIMEOUT(apart, bytes_cross_the_cable, 600)
 
 TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 {
+	/* As patient as a connection is if nothing is said. */
+	const struct end_options usual = { .ack_timeout = 14 };
 	struct krdma_sqe entries[3];
 	struct krdma_cqe cqe;
 	uint64_t begun;
 
+	end_close(&self->end);
+	reach(_metadata, self, &usual);
 	for (int i = 0; i < 3; i++)
 		entries[i] = sqe_remote(KRDMA_OP_WRITE, self->end.id, i, &self->local, 0, 4096,
 					&self->remote, 0);
