@@ -95,6 +95,13 @@ int meter_begin(struct meter *meter)
 	return 0;
 }
 
+uint64_t meter_over(uint64_t over, uint64_t begun, unsigned int ms)
+{
+	uint64_t took = now_ms() - begun;
+
+	return took > ms + over ? took - ms : over;
+}
+
 unsigned int meter_end(struct meter *meter)
 {
 	unsigned int late = 0;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Until that thread of this process sleeps in the system call of that number; or 30 s. */
@@ -42,6 +43,9 @@ struct meter {
 	unsigned int count;
 	atomic_bool over;
 };
+
+/* What has begun then was to last @ms: by how much it lasts longer; or @over, which is more. */
+uint64_t meter_over(uint64_t over, uint64_t begun, unsigned int ms);
 
 int meter_begin(struct meter *meter);
 unsigned int meter_end(struct meter *meter);

@@ -79,14 +79,10 @@ begin krdma ping $host
 await "$work/out" 'seq=2 '
 leave INT "$client"
 ended "Ctrl-C ends it, with the summary" 0 'transmitted, ' ' 0% loss' '^rtt p50'
-# Who does not answer within a second of the signal is not waited for: a machine may stand still.
-for _ in 1 2 3; do
-	begin krdma ping -i 0 -q $host
-	await "$work/out" '^PING'
-	usleep 700000
-	leave TERM "$client"
-	[ "$status" != 0 ] || break
-done
+begin krdma ping -i 0 -q $host
+await "$work/out" '^PING'
+usleep 700000
+leave TERM "$client"
 ended "SIGTERM ends it, also in full speed" 0 'transmitted, ' ' 0% loss'
 begin krdma ping -i 60 $host
 await "$work/out" 'seq=1 '
@@ -159,7 +155,7 @@ last=$(sed -n 's/.*seq=\([0-9]*\).*/\1/p' "$work/out" | tail -n 1)
 await "$work/out" "^64 bytes from 10\.77\.0\.1: seq=($((last + 2))|$((last + 3))) "
 leave INT "$client"
 ended "one that stops for a while loses messages, and is met again" 1 \
-	'^no answer from' '^not sent' '^late answer' 'transmitted, .* ([89]|[1-9][0-9]+) late, [0-9.]+% loss'
+	'^no answer from' '^not sent' '^late answer' 'transmitted, .* 8 late, [0-9.]+% loss'
 stop_server stopped
 ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
 
