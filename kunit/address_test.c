@@ -304,6 +304,7 @@ static void move_to_silence(struct kunit *test, struct test_device *device)
 }
 
 /* Of one's own device, a removal ends the search before its time. */
+/* Proves: A7 */
 static void test_removal_ends_the_search(struct kunit *test)
 {
 	struct test_device *device = test_device_new(test, NAME);

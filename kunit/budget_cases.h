@@ -106,6 +106,7 @@ static inline u64 budget_one(struct case_report *report, const struct budget_ite
 }
 
 /* Each item by itself: every small wish under every small limit, and the far ends. */
+/* Proves: E7 */
 static inline void budget_check_items(struct case_report *report)
 {
 	static const u32 far[] = { 63, 64, 65, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };

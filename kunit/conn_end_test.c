@@ -128,6 +128,7 @@ static void test_many_close(struct kunit *test)
 	}
 }
 
+/* Proves: A6 */
 static void test_many_accept(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -300,6 +301,7 @@ static const struct {
 	{ IB_EVENT_QP_LAST_WQE_REACHED, false },
 };
 
+/* Proves: B7 */
 static void test_queue_pair_events(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -455,6 +457,7 @@ static void test_message_overtakes(struct kunit *test)
 }
 
 /* A consumer who sleeps in an event holds up nobody but himself. */
+/* Proves: B6 */
 static void test_consumer_sleeps(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -486,6 +489,7 @@ static void test_consumer_sleeps(struct kunit *test)
 }
 
 /* A consumer who asks. */
+/* Proves: A10 */
 static void test_next_event(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -528,6 +532,7 @@ static void expect_notified(struct kunit *test, struct actor *actor, const char 
 	KUNIT_EXPECT_EQ(test, actor->heard & ~BIT(KRDMA_EVENT_CLOSED), actor->atomic);
 }
 
+/* Proves: B6 */
 static void test_notified(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -558,6 +563,7 @@ static void test_notified(struct kunit *test)
 	expect_notified(test, server, "established, disconnected -104, closed -104");
 }
 
+/* Proves: B6 */
 static void test_notified_of_removal(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

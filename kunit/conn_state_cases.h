@@ -151,6 +151,7 @@ static inline const struct krdma_conn_step *conn_step(unsigned int state, unsign
 	return krdma_conn_step((enum krdma_conn_state)state, (enum krdma_conn_input)input);
 }
 
+/* Proves: E2 */
 static inline void conn_state_check_table(struct case_report *report)
 {
 	check_expect(report, "a letter for each state", 0, KRDMA_CONN_STATES,
@@ -335,6 +336,7 @@ static inline void conn_state_walk(struct case_report *report, struct conn_walk 
 	}
 }
 
+/* Proves: E2 */
 static inline void conn_state_check_walks(struct case_report *report)
 {
 	struct conn_walk walk = {};

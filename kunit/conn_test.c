@@ -185,6 +185,7 @@ static const struct {
 	{ 16, 32, 16, 32, 16, 32, 16, 16 },
 };
 
+/* Proves: E6 */
 static void test_read_depths(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -221,6 +222,7 @@ static void no_reads(struct fake_device *fake)
 }
 
 /* A device that says nothing of reads does one at a time. */
+/* Proves: E6 */
 static void test_read_depth_is_never_0(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, no_reads);
@@ -352,6 +354,7 @@ static const struct krdma_conn_attr bad_attrs[] = {
 };
 
 /* The connection stays as it was, and can still be prepared. */
+/* Proves: E7 */
 static void test_bad_queues(struct kunit *test)
 {
 	static const struct krdma_conn_attr good;
@@ -490,6 +493,7 @@ static const struct {
 };
 
 /* Every call in every state in which it is refused; nothing changes by it. */
+/* Proves: A8 */
 static void test_refusals(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

@@ -129,6 +129,7 @@ static void expect_over(struct kunit *test, struct removal *removal)
 	krdma_device_put(removal->dev);
 }
 
+/* Proves: A17, B8 */
 static void test_removal_waits_for_the_gate(struct kunit *test)
 {
 	struct removal *removal = removal_begin(test);
@@ -233,6 +234,7 @@ static int storm_thread(void *context)
 	return 0;
 }
 
+/* Proves: A1, A7 */
 static void test_lookups_while_devices_come_and_go(struct kunit *test)
 {
 	struct storm *storm = kunit_kzalloc(test, sizeof(*storm), GFP_KERNEL);

@@ -40,6 +40,7 @@ static u32 id_of(struct kunit *test, struct krdma_device *dev)
 	return attr.id;
 }
 
+/* Proves: F3 */
 static void test_add_find_remove(struct kunit *test)
 {
 	u32 before = krdma_device_count(&init_net);
@@ -114,6 +115,7 @@ static void test_walk_is_in_order_and_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_device_count(&init_net), walked);
 }
 
+/* Proves: E5 */
 static void test_attributes(struct kunit *test)
 {
 	struct test_device *device = test_device_new(test, NAME);
@@ -144,6 +146,7 @@ static void test_attributes(struct kunit *test)
 }
 
 /* Claims that no call stands behind. */
+/* Proves: D1 */
 static void test_capabilities_need_their_calls(struct kunit *test)
 {
 	struct test_device *device = test_device_alloc(test, 1);

@@ -48,6 +48,7 @@ static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_
  */
 
 /* The device refuses one request of many: those before it go, and nothing breaks. */
+/* Proves: E12 */
 static void test_refused_request(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
@@ -232,6 +233,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 				-ETIMEDOUT : -EIO);
 }
 
+/* Proves: E8 */
 static void test_statuses(struct kunit *test)
 {
 	struct conn_setup setup = {};
@@ -532,6 +534,7 @@ static int live_objects(struct conn_pair *pair)
 }
 
 /* Every allocation of each call fails once. */
+/* Proves: E12 */
 static void test_no_memory(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_open(test, &with_srq);
@@ -595,6 +598,7 @@ static const struct verb_case verb_cases[] = {
 	{ 5, FAKE_ALLOC_MR },
 };
 
+/* Proves: E12 */
 static void test_verbs_that_fail(struct kunit *test)
 {
 	static const int errors[][2] = {
@@ -740,6 +744,7 @@ static void stage_expect_over(struct kunit *test, struct conn_pair *pair, struct
 	expect_over(test, pair, end);
 }
 
+/* Proves: B8 */
 static void test_removal(struct kunit *test)
 {
 	unsigned int i;

@@ -231,6 +231,7 @@ static void test_ready(struct kunit *test)
 }
 
 /* Who is told at once has been told when the request can be taken, or the device is gone. */
+/* Proves: B6 */
 static void test_notified(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -376,6 +377,7 @@ static void taker_end(struct taker *taker)
 	destroy_work_on_stack(&taker->work);
 }
 
+/* Proves: A3 */
 static void test_each_goes_to_one(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

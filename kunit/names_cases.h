@@ -198,6 +198,7 @@ static const u32 names_far_codes[] = {
 	0x10000, 0x10001, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff,
 };
 
+/* Proves: D14, E8 */
 static inline void names_check_known(struct case_report *report)
 {
 	for (u32 kind = 0; kind < CASES(names_kinds); kind++) {
@@ -213,6 +214,7 @@ static inline void names_check_known(struct case_report *report)
 }
 
 /* No name twice in an enumeration: of two values, the second is reported. */
+/* Proves: D14 */
 static inline void names_check_distinct(struct case_report *report)
 {
 	for (u32 kind = 0; kind < CASES(names_kinds); kind++) {

@@ -554,6 +554,7 @@ static void starve(struct stage *stage, const struct call *call)
 	kunit_info(test, "%s: %u of %u allocations matter", call->name, failures, larder.nth - 2);
 }
 
+/* Proves: E12 */
 static void test_connections(struct kunit *test)
 {
 	struct stage *stage = larder_new(test);
@@ -562,6 +563,7 @@ static void test_connections(struct kunit *test)
 		starve(stage, &conn_calls[i]);
 }
 
+/* Proves: E12 */
 static void test_memory(struct kunit *test)
 {
 	struct stage *stage = larder_new(test);
@@ -570,6 +572,7 @@ static void test_memory(struct kunit *test)
 		starve(stage, &memory_calls[i]);
 }
 
+/* Proves: E12 */
 static void test_devices(struct kunit *test)
 {
 	struct stage *stage = larder_new(test);

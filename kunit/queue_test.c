@@ -194,6 +194,7 @@ static void contexts_under_load(struct kunit *test, enum krdma_context where,
 	conn_pair_end(pair);
 }
 
+/* Proves: B4, B5 */
 static void test_contexts(struct kunit *test)
 {
 	unsigned int i, j;
@@ -316,6 +317,7 @@ static void test_interrupted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINTR, waiter.ret);
 }
 
+/* Proves: A15 */
 static void test_wake_up(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &polled);
@@ -375,6 +377,7 @@ static int crowd_poll(void *data)
 	return 0;
 }
 
+/* Proves: A14 */
 static void test_many_poll(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &polled);

@@ -188,6 +188,7 @@ static void test_scatterlists(struct kunit *test)
 }
 
 /* Every combination of rights, known or not: what it is, and what the peer may. */
+/* Proves: E3 */
 static void test_rights(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);

@@ -239,6 +239,7 @@ static void expect_searching(struct kunit *test, struct stage *stage)
 }
 
 /* The device of one's own address goes: that is known without an answer. */
+/* Proves: B8 */
 static void test_address_of_ours(struct kunit *test)
 {
 	struct stage *stage = stage_with_neighbour(test);
@@ -376,6 +377,7 @@ static void test_no_memory_for_route(struct kunit *test)
 }
 
 /* The route was asked for, and the answer has not come. */
+/* Proves: B8 */
 static void test_during_route(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

@@ -134,6 +134,7 @@ static void attribution(struct kunit *test, enum krdma_context where)
 	conn_pair_end(pair);
 }
 
+/* Proves: D12 */
 static void test_attribution(struct kunit *test)
 {
 	unsigned int i;
@@ -212,6 +213,7 @@ static void tell_last_receive(struct ib_qp *qp)
 }
 
 /* A device may say several times, and too early, that it has no receive under way any more. */
+/* Proves: D12 */
 static void test_last_receive_often(struct kunit *test)
 {
 	struct fake_message message = {};

@@ -316,6 +316,7 @@ static u32 translated(u32 type)
 }
 
 /* Every event that there is, and some that there are not; ports that are not, too. */
+/* Proves: A10 */
 static void test_each_event(struct kunit *test)
 {
 	static const u32 ports[] = { 0, 1, 2, 3, U32_MAX };
@@ -354,6 +355,7 @@ static void test_each_event(struct kunit *test)
 	listener_expect(test, listener, id, expected, count);
 }
 
+/* Proves: B7 */
 static void test_events_come_through_ib_core(struct kunit *test)
 {
 	static const struct krdma_device_event expected[] = {

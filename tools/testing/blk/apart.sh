@@ -51,6 +51,7 @@ becomes "it is plugged in, and the connections come back" live $attach/state 60
 # Not in a shell of its own, whose child it would not be.
 wait "$writer"
 check "the writer has noticed nothing" [ $? = 0 ]
+# Proves: F3
 check "every write has arrived" same $work/second "$disk"
 
 # The same, while what was written is read and compared; in the second half of the disk.
@@ -63,6 +64,7 @@ sleep 5
 vm-link 2 on
 becomes "five seconds later it is plugged in" live $attach/state 60
 wait "$writer"
+# Proves: F3
 check "fio has seen no error, and what it had written" [ $? = 0 ]
 grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 

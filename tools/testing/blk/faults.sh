@@ -26,6 +26,7 @@ check "an export is made" export_make swept 4M
 check "allocations fail while it is enabled" sweep $config/exports/swept/enabled 1 0
 check "it is enabled when none fails" put $config/exports/swept/enabled 1
 check "a device is made" device_make swept $here_address
+# Proves: F3 (blk-debug)
 check "allocations fail while it is attached" sweep $config/devices/swept/enabled 1 0
 check "it is attached when none fails" put $config/devices/swept/enabled 1
 fill $work/data 4

@@ -60,6 +60,7 @@ answers "for another export" 24 '^byte (1[6-9]|[23][0-9]): refused, reason 3$'
 answers "with another secret" 16 '^byte (4[0-9]|5[0-5]): refused, reason 5$'
 is "who had a wrong secret was counted" 16 $config/exports/hostile/refused_secret
 becomes "nobody has stayed" 0 $config/exports/hostile/connections 60
+# Proves: F3
 check "others are served as before" krdma blk attach $here_address hostile -k $work/secret
 krdma blk detach hostile
 krdma blk end hostile
@@ -102,6 +103,7 @@ attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
 attached_to "a table with more in it than there is" entry-reserved "$none"
 
 # Its keys are good for nothing: each request has three tries, and that is its end.
+# Proves: F3
 check "keys that are none are found when they are used" \
 	krdma blk attach $here_address:8003 hostile -q 1
 refused "a read with one of them fails" read_one /dev/krdmab0

@@ -123,6 +123,7 @@ head -c 1048576 /dev/zero >$work/zero
 check "it is zero" same $work/zero "$disk"
 check "written past the cache" write_direct $work/first "$disk" 1M
 check "and read" same $work/first "$disk"
+# Proves: F3
 check "written in pieces that are no power of two" write_direct $work/second "$disk" 36k
 check "and read again" same $work/second "$disk"
 dd if=$work/first of="$disk" bs=100k conv=fsync 2>/dev/null
@@ -131,6 +132,7 @@ check "zeroes are written where they are wanted" blkdiscard -z -o 1M -l 2M "$dis
 dd if=/dev/zero of=$work/first bs=1M seek=1 count=2 conv=notrunc 2>/dev/null
 check "and nowhere else" same $work/first "$disk"
 says "nothing is discarded" "not supported" blkdiscard "$disk"
+# Proves: F3
 check "fio finds what it has written" verified "$disk" --time_based --runtime="${KRDMA_SECONDS:-3}"
 check "and with sizes from one block on" verified "$disk" --bsrange=4k-1M --number_ios=200
 krdma blk list | sed "s/^/# /"
@@ -154,6 +156,7 @@ echo 3 >/proc/sys/vm/drop_caches
 mount -t ext4 -o ro "$disk" $work/mount
 check "it is there when it is mounted again" diff -r "$here/source" $work/mount/source
 umount $work/mount
+# Proves: F3
 check "the file system is sound" e2fsck -fn "$disk"
 check "swap is made on it" mkswap "$disk"
 check "and used" swapon "$disk"
@@ -211,6 +214,7 @@ for round in 1 2 3; do
 done
 touch $work/stop
 wait $writer $reader
+# Proves: F3
 check "nobody has noticed" [ ! -e $work/failed ]
 check "what was written is there" same $work/first "$disk"
 
@@ -222,6 +226,7 @@ reader=$!
 put $config/exports/load/enabled 1
 becomes "it is there again, and empty" dead $config/devices/load/state 30
 wait $reader
+# Proves: F3
 check "a read that waited has failed" [ ! -e $work/read ]
 refused "and so does every other one" read_one "$disk"
 check "it is detached" krdma blk detach load
@@ -241,6 +246,7 @@ disk=$(disk load)
 dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &
 writer=$!
 await_write "$disk"
+# Proves: F3
 check "an export is ended while it is written" krdma blk end load
 check "and the device removed, with who waits" rmdir $config/devices/load
 wait $writer

@@ -63,6 +63,7 @@ static struct sockaddr_storage address_any(sa_family_t family)
  * Devices
  */
 
+/* Proves: A7, D1 */
 static void device_by_address(struct core_test *test)
 {
 	struct sockaddr_storage nobody = address_nobody(&test->address);
@@ -115,6 +116,7 @@ static void listen_end(struct krdma_listener *listener)
 	krdma_listener_put(listener);
 }
 
+/* Proves: D5 */
 static void listen_addresses(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
@@ -148,6 +150,7 @@ static void listen_addresses(struct core_test *test)
 	krdma_session_put(session);
 }
 
+/* Proves: D5 */
 static void listen_everywhere(struct core_test *test)
 {
 	struct sockaddr_storage any = address_any(test->address.ss_family);
@@ -167,6 +170,7 @@ out:
 	core_pair_close(pair);
 }
 
+/* Proves: D5 */
 static void listener_waits(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
@@ -248,6 +252,7 @@ static void expect_events(struct core_end *end, const enum krdma_event_type *typ
 			   krdma_event_name(types[i]));
 }
 
+/* Proves: B2 (core-debug rxe siw), D7, E1, E2 */
 static void connect_and_close(struct core_test *test)
 {
 	static const enum krdma_event_type client_events[] = {
@@ -283,6 +288,7 @@ static void connect_and_close(struct core_test *test)
 }
 
 /* A consumer without a function for events asks for them. */
+/* Proves: A10 */
 static void events_asked_for(struct core_test *test)
 {
 	static const enum krdma_event_type expected[] = {
@@ -321,6 +327,7 @@ out:
 	core_pair_close(pair);
 }
 
+/* Proves: D4, D8, E6, E7 */
 static void grants(struct core_test *test)
 {
 	const struct krdma_limits *limits = &test->attr.limits;
@@ -398,6 +405,7 @@ out:
 	core_pair_close(pair);
 }
 
+/* Proves: D4, E6 */
 static void route_options(struct core_test *test)
 {
 	struct krdma_route route = { .tos = 0x20, .ack_timeout = 20, .timeout_ms = 5000 };
@@ -462,6 +470,7 @@ static struct sockaddr_storage address_nowhere(const struct sockaddr_storage *ad
 	return nowhere;
 }
 
+/* Proves: D7 */
 static void peer_unreachable(struct core_test *test)
 {
 	struct sockaddr_storage nowhere = address_nowhere(&test->address);
@@ -492,6 +501,7 @@ static void peer_unreachable(struct core_test *test)
 }
 
 /* Nobody listens at the port. */
+/* Proves: D7 */
 static void nobody_listens(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -528,6 +538,7 @@ static void check_private_data(struct core_end *end, const u8 *sent, int length)
 	CORE_TRUE(test, !memchr_inv(data + length, 0xee, sizeof(data) - length));
 }
 
+/* Proves: D6, E9 (core-debug siw) */
 static void private_data(struct core_test *test)
 {
 	static const u8 lengths[][2] = {
@@ -555,6 +566,7 @@ static void private_data(struct core_test *test)
 }
 
 /* More than keeps its length, and more than there is room for. */
+/* Proves: D8 */
 static void private_data_long(struct core_test *test)
 {
 	u8 request_max = test->iwarp ? 251 : 56;
@@ -619,6 +631,7 @@ out:
 	core_pair_close(pair);
 }
 
+/* Proves: D6, D7 */
 static void reject(struct core_test *test)
 {
 	static const u8 lengths[] = { 0, 1, 139, 140 };

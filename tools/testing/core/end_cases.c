@@ -49,6 +49,7 @@ static void expect_answers(struct core_test *test, struct krdma_conn *conn,
 		CORE_EQ(test, expected->disconnect, krdma_conn_disconnect(conn));
 }
 
+/* Proves: A8 */
 static void wrong_states(struct core_test *test)
 {
 	static const struct answers fresh = {
@@ -170,6 +171,7 @@ static void disconnected_by(struct core_test *test, enum who who)
 	core_pair_close(pair);
 }
 
+/* Proves: D8 */
 static void disconnect(struct core_test *test)
 {
 	disconnected_by(test, CLIENT);
@@ -247,6 +249,7 @@ static void put_without_close(struct core_test *test)
 }
 
 /* The end in every state on the way, at once and after a moment. */
+/* Proves: E1 */
 static void close_on_the_way(struct core_test *test)
 {
 	/* iWARP's connection manager waits for an answer, or for its provider's patience. */
@@ -299,6 +302,7 @@ next:
 }
 
 /* A client that gives up before it is accepted. */
+/* Proves: E1 */
 static void given_up(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -329,6 +333,7 @@ static void given_up(struct core_test *test)
 #define KEEPALIVE_MS	100
 
 /* Of a peer that is there, and has nothing to say, a consumer is told nothing. */
+/* Proves: E6 */
 static void keepalive(struct core_test *test)
 {
 	static const struct krdma_request request = { .cookie = 2, .opcode = KRDMA_OP_SEND };
@@ -437,6 +442,7 @@ static void close_work(struct work_struct *work)
 }
 
 /* Several threads close both ends at a time. */
+/* Proves: A8, A12 */
 static void close_from_threads(struct core_test *test)
 {
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);

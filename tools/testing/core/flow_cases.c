@@ -30,6 +30,7 @@ static bool flow_open(struct transfer *transfer, struct core_test *test, u32 dep
  * What has not completed takes room: RoCE waits for the peer's receive; where the
  * consumer polls, nothing has completed before he has asked.
  */
+/* Proves: E11 */
 static void send_queue_full(struct core_test *test)
 {
 	struct krdma_request requests[FULL_DEPTH + 4] = {};
@@ -82,6 +83,7 @@ static bool await_space(struct core_end *end, unsigned int spaces)
 	return CORE_TRUE(end->test, false);
 }
 
+/* Proves: E11 */
 static void receive_queue_full(struct core_test *test)
 {
 	struct krdma_receive receives[FULL_DEPTH + 3] = {};
@@ -145,6 +147,7 @@ static void silent_reclaim(struct core_test *test)
 
 #define SHARED_DEPTH	10
 
+/* Proves: D4 */
 static void queue_budget(struct core_test *test)
 {
 	/* Room for two connections, and almost for a third. */
@@ -186,6 +189,7 @@ out:
 	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
 }
 
+/* Proves: A15, D13 */
 static void queue_wait(struct core_test *test)
 {
 	struct krdma_queue_attr attr = {
@@ -271,6 +275,7 @@ static void poll_work(struct work_struct *work)
 }
 
 /* Several threads poll one queue: every completion goes to exactly one of them. */
+/* Proves: A14, D13, E11 */
 static void many_poll(struct core_test *test)
 {
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);
@@ -412,6 +417,7 @@ static void stream_work(struct work_struct *work)
 }
 
 /* Several send, one receives: what each has sent comes in its order, once. */
+/* Proves: A4, B1, B3 */
 static void order(struct core_test *test)
 {
 	struct workqueue_struct *workqueue = alloc_workqueue("krdma_core_test", WQ_UNBOUND, 0);

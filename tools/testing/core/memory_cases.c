@@ -47,6 +47,7 @@ out:
 }
 
 /* Every kind of kernel memory, at odd places, is what the peer reads and writes. */
+/* Proves: D3, E9 (core-debug siw) */
 static void region_kinds(struct core_test *test)
 {
 	static const struct { bool vmalloc; u32 offset; u32 length; } kinds[] = {
@@ -179,6 +180,7 @@ out:
 	transfer_end(&transfer);
 }
 
+/* Proves: E11 */
 static void region_cache(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
@@ -220,6 +222,7 @@ out:
 	kfree(data);
 }
 
+/* Proves: D3 */
 static void descriptors(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
@@ -266,6 +269,7 @@ static int post_key(struct core_end *end, u8 opcode, struct krdma_mr *mr, u32 ac
 }
 
 /* Registered, used by the peer, invalidated by either side; each time with a fresh key. */
+/* Proves: B2 (core-debug) */
 static void registrations(struct core_test *test)
 {
 	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |

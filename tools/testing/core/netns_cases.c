@@ -16,6 +16,7 @@
 #define NETNS_NOWHERE_MS	5000
 
 /* What is connected in a namespace is on its device, and data get through. */
+/* Proves: F6 */
 static void netns_connect(struct core_test *test)
 {
 	struct krdma_conn_info info;
@@ -88,6 +89,7 @@ out:
 	return ret;
 }
 
+/* Proves: F6 */
 static void netns_apart(struct core_test *test)
 {
 	struct krdma_device *other = krdma_device_at(&init_net, (struct sockaddr *)&test->address);
@@ -115,6 +117,7 @@ static void netns_watch_event(struct krdma_watch *watch, const struct krdma_devi
 }
 
 /* The interface is here, its device belongs to the first namespace alone. */
+/* Proves: F6 */
 static void netns_stranger(struct core_test *test)
 {
 	struct krdma_listen_attr attr = { .local = (struct sockaddr *)&test->address };

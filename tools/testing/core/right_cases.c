@@ -11,6 +11,7 @@
  * Eight bytes
  */
 
+/* Proves: E4 */
 static void atomics(struct core_test *test)
 {
 	struct krdma_request request = { .sge_count = 1, .cookie = 4 };
@@ -61,6 +62,7 @@ out:
 	transfer_end(&transfer);
 }
 
+/* Proves: D10, D11 */
 static void atomic_write_and_flush(struct core_test *test)
 {
 	struct krdma_request request = { .cookie = 4 };
@@ -103,6 +105,7 @@ static void atomic_write_and_flush(struct core_test *test)
  * Wishes
  */
 
+/* Proves: E4, E11 */
 static void inline_data(struct core_test *test)
 {
 	const u32 room = test->iwarp ? 48 : 256;
@@ -158,6 +161,7 @@ static void inline_data(struct core_test *test)
 #define FENCED	20
 
 /* A write that is fenced sends what the read before it has brought. */
+/* Proves: D11, E4 */
 static void fence(struct core_test *test)
 {
 	struct transfer transfer;
@@ -185,6 +189,7 @@ static void fence(struct core_test *test)
 }
 
 /* Silent operations say nothing, until one fails; then all after it do. */
+/* Proves: D9 */
 static void silent(struct core_test *test)
 {
 	struct core_buffer wrong;
@@ -219,6 +224,7 @@ static void silent(struct core_test *test)
 }
 
 /* Many operations in one call. */
+/* Proves: B1 (core-debug), E4, E11 */
 static void batches(struct core_test *test)
 {
 	struct krdma_request *requests = kcalloc(64, sizeof(*requests), GFP_KERNEL);
@@ -276,6 +282,7 @@ out:
  * What is refused here
  */
 
+/* Proves: E3 */
 static void refused_requests(struct core_test *test)
 {
 	struct krdma_request request;
@@ -402,6 +409,7 @@ static void remote_refusal(struct core_test *test, const struct refusal *refusal
 	core_buffer_free(test, &memory);
 }
 
+/* Proves: D3, E3 */
 static void remote_rights(struct core_test *test)
 {
 	const u32 write = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE;
@@ -432,6 +440,7 @@ static void remote_rights(struct core_test *test)
 }
 
 /* Another session's key is nothing to the peers of this one. */
+/* Proves: D7 */
 static void foreign_key(struct core_test *test)
 {
 	struct transfer transfer;
@@ -449,6 +458,7 @@ static void foreign_key(struct core_test *test)
 }
 
 /* Who listens can give each peer memory of its own. */
+/* Proves: F3 */
 static void session_of_its_own(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(test->net);

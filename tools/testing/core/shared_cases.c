@@ -194,6 +194,7 @@ static void sharing_run(struct sharing *sharing)
 	sharing_end(sharing);
 }
 
+/* Proves: D4, D12 */
 static void shared_receives(struct core_test *test)
 {
 	struct krdma_queue_attr attr = {

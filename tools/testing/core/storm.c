@@ -349,6 +349,7 @@ static work_func_t storm_role(u32 number)
  * The listener is at no particular address, so that it outlives the devices.  The
  * device of the case is given back by the harness when all is over.
  */
+/* Proves: A1, A2, A3, A4, A9, A12, A13, A17 (core-debug), A18 (core-debug), B5, B8, F5 */
 static void storm(struct core_test *test)
 {
 	struct sockaddr_storage any = { .ss_family = test->address.ss_family };

@@ -16,6 +16,7 @@
  * Messages
  */
 
+/* Proves: B1, B6, D9, F3 */
 static void messages(struct core_test *test)
 {
 	static const u32 lengths[] = { 0, 1, 7, 8, 1023, 1024, 1025, SLOT_SIZE };
@@ -52,6 +53,7 @@ static void messages(struct core_test *test)
 }
 
 /* A message into several pieces of memory, from several. */
+/* Proves: E4 */
 static void message_pieces(struct core_test *test)
 {
 	struct krdma_completion got;
@@ -78,6 +80,7 @@ static void message_pieces(struct core_test *test)
 	transfer_end(&transfer);
 }
 
+/* Proves: D9, E8 */
 static void immediate(struct core_test *test)
 {
 	struct transfer transfer;
@@ -146,6 +149,7 @@ static void receive_early(struct core_end *end)
 	CORE_EQ(test, -ENOTCONN, core_send(end, 0, &(struct core_buffer) {}, 0, 0, 0));
 }
 
+/* Proves: D6 */
 static void receives_come_first(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -193,6 +197,7 @@ static void message_too_long(struct core_test *test)
  * Writes and reads
  */
 
+/* Proves: D9, E9 (core-debug siw) */
 static void writes_and_reads(struct core_test *test)
 {
 	static const u32 lengths[] = { 0, 1, 8, 1024, 4095, 4096, 4097, 10000, TRANSFER_SIZE };
@@ -231,6 +236,7 @@ static void writes_and_reads(struct core_test *test)
 #define PIECES	40
 
 /* More pieces of memory than a request can have. */
+/* Proves: E4 */
 static void many_pieces(struct core_test *test)
 {
 	struct krdma_sge *sges = kcalloc(PIECES, sizeof(*sges), GFP_KERNEL);
@@ -287,6 +293,7 @@ out:
 }
 
 /* All of a large memory, window by window: nothing is beside its place. */
+/* Proves: E4 */
 static void large(struct core_test *test)
 {
 	const u32 size = SZ_8M + SZ_1M + 12345;
@@ -319,6 +326,7 @@ out:
 }
 
 /* Pages without a region, mapped for one operation. */
+/* Proves: F3 */
 static void mapped_pages(struct core_test *test)
 {
 	struct krdma_sge sges[2];

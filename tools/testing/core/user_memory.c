@@ -240,6 +240,7 @@ TEST_F(user_memory, is_not_written_without_the_right)
 	EXPECT_TRUE(is_filled(self->memory, 4096, 3));
 }
 
+/* Proves: F6 */
 TEST_F(user_memory, is_out_of_reach_after_the_release)
 {
 	ASSERT_EQ(0, lend(self->file, self->memory, 4096, ALL));
@@ -287,6 +288,7 @@ TEST_F(user_memory, stays_the_parents_after_a_fork)
 	EXPECT_TRUE(is_filled(self->memory, 4096, 3));
 }
 
+/* Proves: F6 */
 TEST_F(user_memory, counts_as_locked)
 {
 	struct rlimit few = { 16 * 4096, 16 * 4096 };
@@ -309,6 +311,7 @@ TEST_F(user_memory, counts_as_locked)
 }
 
 /* The process is gone, its memory is not, as long as somebody has the file. */
+/* Proves: F4 */
 TEST_F(user_memory, outlives_its_process)
 {
 	pid_t child = fork();

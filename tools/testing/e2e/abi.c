@@ -361,6 +361,7 @@ static void *flip_sizes(void *argument)
  * The size must be read once: a second look that believed a larger number than
  * the one that was checked would run off the kernel's copy.
  */
+/* Proves: A5 */
 TEST_F_TIMEOUT(request, the_size_changes_while_the_request_runs, 60)
 {
 	const struct example *example = variant->example;

@@ -276,6 +276,7 @@ TEST_F_TIMEOUT(apart, bytes_cross_the_cable, 600)
 	EXPECT_TRUE(filled(self->local.data, ROOM, 1));
 }
 
+/* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 {
 	/* As patient as a connection is if nothing is said. */
@@ -357,17 +358,20 @@ static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(ap
 	return now_ms() - begun;
 }
 
+/* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, the_connecting_end_says_how_patient_both_are, 600)
 {
 	EXPECT_LT(CALL_PATIENT_MS, patience_with(_metadata, self, CALL_PATIENT));
 }
 
+/* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, but_not_for_ever, 600)
 {
 	EXPECT_GT(UNANSWERED_MS, patience_with(_metadata, self, CALL_FOR_EVER));
 }
 
 /* The cable is back before the tries are used up: nobody has noticed. */
+/* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 {
 	const struct end_options patient = {
@@ -395,6 +399,7 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 #define KEEPALIVE_MS	500
 
 /* Nothing is under way, and without being asked to, nobody would notice. */
+/* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
 {
 	const struct end_options watchful = {
@@ -442,6 +447,7 @@ static void expect_flushed(struct __test_metadata *_metadata, struct queue *queu
 	}
 }
 
+/* Proves: F4 (nodes) */
 TEST_F_TIMEOUT(apart, what_a_lost_peer_leaves_undone_is_flushed_at_once, 600)
 {
 	uint64_t begun;
@@ -458,6 +464,7 @@ TEST_F_TIMEOUT(apart, what_a_lost_peer_leaves_undone_is_flushed_at_once, 600)
 	       (unsigned int)(now_ms() - begun));
 }
 
+/* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, a_device_goes_that_waits_for_a_lost_peer, 600)
 {
 	uint64_t begun;
@@ -475,6 +482,7 @@ TEST_F_TIMEOUT(apart, a_device_goes_that_waits_for_a_lost_peer, 600)
 	begin(_metadata, self);
 }
 
+/* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, the_module_goes_that_has_waited_for_a_lost_peer, 600)
 {
 	uint64_t begun;
@@ -532,6 +540,7 @@ static void *take_places(void *argument)
  * While one queue of an interface takes the other's place, packets go nowhere, and rxe is told
  * so.  It tries again on 6.1, and its queue pair fails without saying why later.
  */
+/* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 600)
 {
 	unsigned int writes = 0;
@@ -594,6 +603,7 @@ static unsigned int count_ended(struct __test_metadata *_metadata, struct queue 
  * A packet that cannot be sent, for want of an address, ends its operation with rxe of 6.1, and
  * nothing asks any more for what waits for its answer before it: that is forgotten.
  */
+/* Proves: F4 (nodes) */
 TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 {
 	unsigned int posted = OPERATIONS, ended;
@@ -656,6 +666,7 @@ TEST_F_TIMEOUT(apart, close_does_not_wait_for_a_lost_peer, 600)
 }
 
 /* Both in one, because each of them takes more than a minute. */
+/* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 {
 	struct end asking;

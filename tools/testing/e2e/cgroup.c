@@ -190,6 +190,7 @@ static int limited(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(cgroup, no_more_than_may_be)
 {
 	EXPECT_EQ(0, child_run(limited, NULL));

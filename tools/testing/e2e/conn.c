@@ -41,6 +41,7 @@ static uint32_t state_of(int conn)
  * Steps
  */
 
+/* Proves: E1 */
 TEST_F(conn, the_steps_of_both_sides)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -122,6 +123,7 @@ TEST_F(conn, nobody_listens_there)
 	EXPECT_EQ(-ECONNREFUSED, conn_wait(a->conn, 0, NULL));
 }
 
+/* Proves: D7 */
 TEST_F(conn, there_is_no_way)
 {
 	struct __kernel_sockaddr_storage address;
@@ -249,6 +251,7 @@ static void expect_data(struct __test_metadata *_metadata, const struct krdma_co
 	EXPECT_TRUE(zeroed(got + length, query->private_data_len - length));
 }
 
+/* Proves: D6, E6 */
 TEST_F(conn, private_data_of_each_length)
 {
 	unsigned char up[300], down[300], got[300];
@@ -329,6 +332,7 @@ TEST_F(conn, private_data_that_cannot_be_read)
  * What a query says
  */
 
+/* Proves: D4, D8, E5, E7 */
 TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 {
 	struct pair_options options = {
@@ -366,6 +370,7 @@ TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 	EXPECT_LE(64, b.recv_depth);
 }
 
+/* Proves: E6 */
 TEST_F(conn, terms_that_cannot_be_met)
 {
 	static const struct krdma_conn_terms bad[] = {
@@ -386,6 +391,7 @@ TEST_F(conn, terms_that_cannot_be_met)
 	EXPECT_EQ(0, end_connect(&self->pair.a, NULL));
 }
 
+/* Proves: D4, E7 */
 TEST_F(conn, queues_that_cannot_be_had)
 {
 	static const struct end_options bad[] = {
@@ -454,6 +460,7 @@ TEST_F(conn, descriptors_of_another_kind_or_session)
  * States, races, ends
  */
 
+/* Proves: A8 */
 TEST_F(conn, requests_in_the_wrong_state)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -520,6 +527,7 @@ static void *race_to_accept(void *argument)
 	return NULL;
 }
 
+/* Proves: A6 */
 TEST_F(conn, of_racing_accepts_one_wins)
 {
 	struct racer racers[4];
@@ -564,6 +572,7 @@ static void *close_soon(void *argument)
 }
 
 /* It is not the limits of the device that are in the way then. */
+/* Proves: A8 */
 TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 {
 	struct racer racer = { .end = &self->pair.a };
@@ -595,6 +604,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 }
 
 /* Nor is it the device: when the one comes about as soon as the other, it is the peer. */
+/* Proves: A8 */
 TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 {
 	struct racer racer = { .end = &self->pair.a };
@@ -631,6 +641,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 	EXPECT_LT(0, late);
 }
 
+/* Proves: D8 */
 TEST_F(conn, an_abort_is_at_once)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;

@@ -31,6 +31,7 @@ FIXTURE_TEARDOWN(device)
 	close(self->session);
 }
 
+/* Proves: E5 */
 TEST_F(device, the_walk_finds_each_device_once)
 {
 	unsigned int found = 0, total = 0;
@@ -51,6 +52,7 @@ TEST_F(device, the_walk_finds_each_device_once)
 	EXPECT_EQ(info.device_count, total);
 }
 
+/* Proves: D1 */
 TEST_F(device, name_number_and_walk_say_the_same)
 {
 	struct krdma_device_query by_id, by_next;
@@ -182,6 +184,7 @@ TEST_F(device, the_guid_is_that_of_sysfs)
 	EXPECT_EQ(guid, self->boot.node_guid);
 }
 
+/* Proves: E9 */
 TEST_F(device, ports_and_transport_are_those_of_sysfs)
 {
 	char line[64];
@@ -197,6 +200,7 @@ TEST_F(device, ports_and_transport_are_those_of_sysfs)
 	EXPECT_EQ(KRDMA_TRANSPORT_IB, self->boot.transport);
 }
 
+/* Proves: E5 */
 TEST_F(device, limits_that_rxe_has)
 {
 	const struct krdma_device_query *device = &self->boot;

@@ -53,6 +53,7 @@ static void expect_events(struct __test_metadata *_metadata, int conn, const uin
 	expect_events(_metadata, conn, types, ARRAY_SIZE(types));			\
 } while (0)
 
+/* Proves: D7, E2 */
 TEST_F(events, events_in_their_order_and_then_the_end)
 {
 	struct krdma_event_record record;
@@ -72,6 +73,7 @@ TEST_F(events, events_in_their_order_and_then_the_end)
 	}
 }
 
+/* Proves: D7 */
 TEST_F(events, a_rejected_one_tells_so)
 {
 	struct krdma_event_record record;
@@ -201,6 +203,7 @@ static void *read_all(void *argument)
 	return NULL;
 }
 
+/* Proves: A10 */
 TEST_F(events, each_record_goes_to_one_of_many_readers)
 {
 	struct reader readers[4] = {};
@@ -300,6 +303,7 @@ TEST_F(events, a_signal_while_reading)
 	}
 }
 
+/* Proves: D7, F2 */
 TEST_F(events, poll_when_the_peer_ends_it)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -332,6 +336,7 @@ static void *close_later(void *argument)
 }
 
 /* Who waits has the object; who comes later has not. */
+/* Proves: A8 */
 TEST_F(events, closed_by_another_thread_while_waited_for)
 {
 	struct sigaction action = { .sa_handler = count_signal };

@@ -292,6 +292,7 @@ static void await_moment(int ready, unsigned int round)
 		sleep_ms(round % 5);
 }
 
+/* Proves: F4 */
 TEST_F_TIMEOUT(exit, killed, 300)
 {
 	unsigned int count = rounds(6, 2);
@@ -452,6 +453,7 @@ TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 	}
 }
 
+/* Proves: F4 */
 TEST_F_TIMEOUT(closing, nobody_answers, 120)
 {
 	struct __kernel_sockaddr_storage address;
@@ -608,6 +610,7 @@ FIXTURE_TEARDOWN(removal)
 
 #define ENDED	(POLLERR | POLLHUP)
 
+/* Proves: F5 */
 TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 {
 	struct krdma_listener_next next = { .size = sizeof(next) };
@@ -643,6 +646,7 @@ static void *wait_in_queue(void *argument)
 }
 
 /* Who waits for ever is woken. */
+/* Proves: F5 */
 TEST_F_TIMEOUT(removal, who_waits_is_told, 120)
 {
 	pthread_t thread;

@@ -144,12 +144,14 @@ static int call_port(int session)
 	return ret ? ret : session_port(session, device.id, 1, &port);
 }
 
+/* Proves: E12 (e2e-debug) */
 TEST_F_TIMEOUT(fail_nth, open_a_session, 120)
 {
 	/* The file, its path and the session at the least. */
 	EXPECT_LE(1, sweep(self->control, -1, call_open, -ENFILE));
 }
 
+/* Proves: E12 (e2e-debug) */
 TEST_F_TIMEOUT(fail_nth, requests, 120)
 {
 	int session = session_open(O_CLOEXEC);
@@ -675,6 +677,7 @@ static void *post_without_memory(void *argument)
 }
 
 /* Where entries become requests is shared: who finds none and no memory for one waits. */
+/* Proves: E12 (e2e-debug) */
 TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 {
 	struct poster posters[POSTERS] = {};

@@ -50,6 +50,7 @@ FIXTURE_TEARDOWN(fd)
 	close(self->session);
 }
 
+/* Proves: F2 */
 TEST_F(fd, close_on_exec_is_the_opener_s_choice)
 {
 	int closing = session_open(O_CLOEXEC);
@@ -85,6 +86,7 @@ TEST_F(fd, what_exec_leaves_open)
 	close(closing);
 }
 
+/* Proves: F2 */
 TEST_F(fd, a_child_goes_on_with_the_parent_s_session)
 {
 	pid_t child = fork();
@@ -100,6 +102,7 @@ TEST_F(fd, a_child_goes_on_with_the_parent_s_session)
 	EXPECT_EQ(0, works(self->session));
 }
 
+/* Proves: F2 */
 TEST_F(fd, the_session_outlives_the_process_that_opened_it)
 {
 	int pair[2], received;
@@ -133,6 +136,7 @@ TEST_F(fd, a_session_that_nobody_received_is_closed)
 	EXPECT_EQ(0, works(self->session));
 }
 
+/* Proves: A8 */
 TEST_F(fd, a_closed_session)
 {
 	int session = session_open(0);

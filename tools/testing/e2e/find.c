@@ -62,6 +62,7 @@ static int find(int session, const char *local, const char *remote, uint64_t dea
 	return ret;
 }
 
+/* Proves: A7, D1 */
 TEST_F(find, by_its_own_address)
 {
 	uint32_t id;
@@ -74,6 +75,7 @@ TEST_F(find, by_its_own_address)
 	EXPECT_EQ(self->fabric, id);
 }
 
+/* Proves: A7, D1 */
 TEST_F(find, by_the_way_to_a_peer)
 {
 	uint32_t id;

@@ -74,6 +74,7 @@ TEST_F(iwarp, what_it_is_said_to_be)
 	EXPECT_TRUE(address_same(&self->pair.address, &query.remote));
 }
 
+/* Proves: E9 (e2e-debug) */
 TEST_F(iwarp, writes_and_reads)
 {
 	fill(self->from.data, SIZE, 1);
@@ -108,6 +109,7 @@ TEST_F(iwarp, messages)
 }
 
 /* By a clear refusal, and the connection is as good as before. */
+/* Proves: E9 (e2e-debug) */
 TEST_F(iwarp, what_it_cannot_do)
 {
 	static const uint8_t opcodes[] = {
@@ -133,6 +135,7 @@ TEST_F(iwarp, what_it_cannot_do)
 }
 
 /* No such operations on the wire, but others that do the same. */
+/* Proves: E9 (e2e-debug) */
 TEST_F(iwarp, what_it_does_in_another_way)
 {
 	struct krdma_sqe entries[] = {

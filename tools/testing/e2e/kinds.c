@@ -92,6 +92,7 @@ static int huge_page_get(void)
 	return -ENOMEM;
 }
 
+/* Proves: E11 */
 TEST_F(kinds, huge_pages)
 {
 	void *data;
@@ -106,6 +107,7 @@ TEST_F(kinds, huge_pages)
 	EXPECT_EQ(0, write_text(HUGE_PAGES, "0"));
 }
 
+/* Proves: E11 */
 TEST_F(kinds, transparent_huge_pages)
 {
 	char *room = mmap(NULL, 2 * HUGE_SIZE, PROT_READ | PROT_WRITE,

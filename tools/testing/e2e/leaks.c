@@ -80,6 +80,7 @@ TEST(an_address_would_be_seen)
 	EXPECT_FALSE(address_in_text("memory_bytes:\t123456789012345\nlocal:\t[fd77::1]:7471\n"));
 }
 
+/* Proves: F6 */
 TEST(none_is_in_answers)
 {
 	for (size_t i = 0; i < EXAMPLE_COUNT; i++) {
@@ -149,6 +150,7 @@ FIXTURE_TEARDOWN(leaks)
 }
 
 /* What a peer is told of memory, and what it gets from it and by messages. */
+/* Proves: F6 */
 TEST_F(leaks, none_is_in_what_peers_get)
 {
 	const int conns[] = { self->pair.a.conn, self->pair.b.conn };
@@ -175,6 +177,7 @@ TEST_F(leaks, none_is_in_what_peers_get)
 	EXPECT_EQ(-1, address_in(self->remote.data, 4096));
 }
 
+/* Proves: F6 */
 TEST_F(leaks, none_is_in_rings_and_completions)
 {
 	const struct queue *queues[] = { self->pair.a.queue, self->pair.b.queue };
@@ -188,6 +191,7 @@ TEST_F(leaks, none_is_in_rings_and_completions)
 		EXPECT_EQ(-1, address_in(queues[i]->ring, queues[i]->size));
 }
 
+/* Proves: F6 */
 TEST_F(leaks, none_is_in_records)
 {
 	struct krdma_watch_devices watch = { .size = sizeof(watch) };
@@ -220,6 +224,7 @@ static ssize_t read_fdinfo(int fd, char *text, size_t room)
 	return length;
 }
 
+/* Proves: F6 */
 TEST(none_is_in_fdinfo)
 {
 	struct scene scene;

@@ -82,6 +82,7 @@ TEST_F(memory, created_memory_is_zero_and_goes)
 	EXPECT_EQ(0, krdma_memory_release(NULL, 0));
 }
 
+/* Proves: D3 */
 TEST_F(memory, what_a_peer_is_told)
 {
 	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE], broken[KRDMA_DESCRIPTOR_SIZE];

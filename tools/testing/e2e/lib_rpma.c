@@ -385,6 +385,7 @@ static void transfer(struct __test_metadata *_metadata, struct end_of *here, str
 	EXPECT_TRUE(filled(here->data + 8192, 4096, seed));
 }
 
+/* Proves: D2 (library) */
 TEST_F(rpma, transfers_both_ways_by_descriptors)
 {
 	transfer(_metadata, &self->ends[0], &self->ends[1], 1);
@@ -392,6 +393,7 @@ TEST_F(rpma, transfers_both_ways_by_descriptors)
 }
 
 /* All of it, its end, and nothing. */
+/* Proves: D10 (library) */
 TEST_F(rpma, every_part_can_be_flushed)
 {
 	static const uint64_t parts[][2] = {
@@ -407,6 +409,7 @@ TEST_F(rpma, every_part_can_be_flushed)
 	}
 }
 
+/* Proves: D2 (library) */
 TEST_F(rpma, a_flush_that_the_peer_does_not_offer_is_refused)
 {
 	const struct krdma_rpma_peer direct = { .direct_write = 1 }, cached = {};
@@ -453,6 +456,7 @@ TEST_F(rpma, a_flush_that_makes_no_sense_is_refused)
 						  KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, NULL, &entry));
 }
 
+/* Proves: D3 (library) */
 TEST_F(rpma, memory_is_described_for_what_it_can_be_used_for)
 {
 	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];

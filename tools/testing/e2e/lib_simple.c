@@ -87,6 +87,7 @@ FIXTURE_TEARDOWN(simple)
  * Calls
  */
 
+/* Proves: C7 (library) */
 TEST_F_TIMEOUT(simple, a_message_arrives_with_its_length, 120)
 {
 	size_t length = 0;
@@ -102,6 +103,7 @@ TEST_F_TIMEOUT(simple, a_message_arrives_with_its_length, 120)
 	EXPECT_STREQ("and back", self->here);
 }
 
+/* Proves: C7 (library) */
 TEST_F_TIMEOUT(simple, messages_of_every_length, 120)
 {
 	size_t length;
@@ -135,6 +137,7 @@ TEST_F_TIMEOUT(simple, a_message_that_does_not_fit_is_kept, 120)
 	EXPECT_EQ(0, memcmp(self->here, self->there, 100));
 }
 
+/* Proves: C8 (library) */
 TEST_F_TIMEOUT(simple, writes_and_reads_at_any_offset, 120)
 {
 	size_t size = krdma_simple_buffer_size(self->client);
@@ -155,6 +158,7 @@ TEST_F_TIMEOUT(simple, writes_and_reads_at_any_offset, 120)
 	EXPECT_EQ(0, krdma_simple_read(self->client, 0, size, 0));
 }
 
+/* Proves: C10 (library) */
 TEST_F_TIMEOUT(simple, outside_of_a_buffer_is_refused, 120)
 {
 	size_t size = krdma_simple_buffer_size(self->client);
@@ -171,6 +175,7 @@ TEST_F_TIMEOUT(simple, outside_of_a_buffer_is_refused, 120)
 	EXPECT_EQ(0, krdma_simple_write(self->client, size - 1, size - 1, 1));
 }
 
+/* Proves: C9 (library) */
 TEST_F_TIMEOUT(simple, notices_arrive_in_their_order_between_messages, 120)
 {
 	uint32_t notice = 0, value = 0;
@@ -194,6 +199,7 @@ TEST_F_TIMEOUT(simple, notices_arrive_in_their_order_between_messages, 120)
 }
 
 /* Many times the depth, both ways, with pauses of either side. */
+/* Proves: C7 (library) */
 TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
 {
 	uint32_t value, sent = 0, taken = 0, end = rounds(200, 50);
@@ -372,6 +378,7 @@ TEST_F_TIMEOUT(simple, the_descriptor_is_readable_when_there_is_something, 120)
 						  BOTH_PATIENCE_MS, &ready));
 }
 
+/* Proves: C1 (library) */
 TEST_F_TIMEOUT(simple, what_is_below_can_be_used, 120)
 {
 	struct krdma_conn_query query;
@@ -421,21 +428,25 @@ static int receives_of(struct krdma_simple *server, struct krdma_simple *client,
 	return (int)(receives_used(server) - before);
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_message_uses_a_receive_of_the_peer, 120)
 {
 	EXPECT_EQ(1, receives_of(self->server, self->client, MESSAGE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_uses_no_receive, 120)
 {
 	EXPECT_EQ(0, receives_of(self->server, self->client, WRITE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_read_uses_no_receive, 120)
 {
 	EXPECT_EQ(0, receives_of(self->server, self->client, READ));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_with_immediate_uses_a_receive_of_the_peer, 120)
 {
 	EXPECT_EQ(1, receives_of(self->server, self->client, NOTICE));
@@ -459,45 +470,53 @@ static int without_remote_buffer(uint32_t cq_notify, enum kind kind)
 	return ret;
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_message_needs_no_buffer_that_peers_may_reach, 120)
 {
 	EXPECT_EQ(0, without_remote_buffer(variant->cq_notify, MESSAGE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_needs_a_buffer_that_peers_may_reach, 120)
 {
 	EXPECT_EQ(-EACCES, without_remote_buffer(variant->cq_notify, WRITE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_read_needs_a_buffer_that_peers_may_reach, 120)
 {
 	EXPECT_EQ(-EACCES, without_remote_buffer(variant->cq_notify, READ));
 }
 
 /* Only if it brings data, which a notice does not. */
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_with_immediate_of_nothing_needs_no_buffer, 120)
 {
 	EXPECT_EQ(0, without_remote_buffer(variant->cq_notify, NOTICE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_message_is_an_event_at_the_peer, 120)
 {
 	ASSERT_EQ(0, transfer(self->client, MESSAGE));
 	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_is_no_event_at_the_peer, 120)
 {
 	ASSERT_EQ(0, transfer(self->client, WRITE));
 	EXPECT_FALSE(is_readable(self->server, SOON_MS));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_read_is_no_event_at_the_peer, 120)
 {
 	ASSERT_EQ(0, transfer(self->client, READ));
 	EXPECT_FALSE(is_readable(self->server, SOON_MS));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_with_immediate_is_an_event_at_the_peer, 120)
 {
 	ASSERT_EQ(0, transfer(self->client, NOTICE));
@@ -512,21 +531,25 @@ static int events_of(struct krdma_simple *client, enum kind kind)
 	return transfer(client, kind) ? -1 : (int)(completed(krdma_simple_queue(client)) - before);
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_message_completes_here, 120)
 {
 	EXPECT_EQ(1, events_of(self->client, MESSAGE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_completes_here, 120)
 {
 	EXPECT_EQ(1, events_of(self->client, WRITE));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_read_completes_here, 120)
 {
 	EXPECT_EQ(1, events_of(self->client, READ));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_with_immediate_completes_here, 120)
 {
 	EXPECT_EQ(1, events_of(self->client, NOTICE));
@@ -614,6 +637,7 @@ static int to_the_stopped(uint32_t cq_notify, enum kind kind)
 }
 
 /* What has room there arrives; the rest waits for the program. */
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, messages_need_the_program_of_the_peer, 300)
 {
 	int done = to_the_stopped(variant->cq_notify, MESSAGE);
@@ -622,16 +646,19 @@ TEST_F_TIMEOUT(simple, messages_need_the_program_of_the_peer, 300)
 	EXPECT_GE(DEPTH, done);
 }
 
+/* Proves: C8 (library), C11 (library) */
 TEST_F_TIMEOUT(simple, writes_do_not_need_the_program_of_the_peer, 300)
 {
 	EXPECT_EQ(TRANSFERS, to_the_stopped(variant->cq_notify, WRITE));
 }
 
+/* Proves: C8 (library), C11 (library) */
 TEST_F_TIMEOUT(simple, reads_do_not_need_the_program_of_the_peer, 300)
 {
 	EXPECT_EQ(TRANSFERS, to_the_stopped(variant->cq_notify, READ));
 }
 
+/* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, writes_with_immediate_need_the_program_of_the_peer, 300)
 {
 	int done = to_the_stopped(variant->cq_notify, NOTICE);

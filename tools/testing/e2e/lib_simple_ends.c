@@ -148,6 +148,7 @@ static int meet(FIXTURE_DATA(ends) * self, const char *where, const char *host)
 	return err ? err : krdma_simple_write(self->both.client, 0, 0, 8);
 }
 
+/* Proves: C2 (library), C4 (library) */
 TEST_F_TIMEOUT(ends, all_ways_to_name_an_address, 240)
 {
 	EXPECT_EQ(0, meet(self, BOOT_ADDRESS, BOOT_ADDRESS));
@@ -167,6 +168,7 @@ static int append(const char *path, const char *text)
 }
 
 /* Nobody listens at the first address of the name, and there is no way to the last. */
+/* Proves: C4 (library) */
 TEST_F_TIMEOUT(ends, a_name_with_several_addresses, 240)
 {
 	ASSERT_EQ(0, append("/etc/host.conf", "multi on\n"));
@@ -175,6 +177,7 @@ TEST_F_TIMEOUT(ends, a_name_with_several_addresses, 240)
 	EXPECT_EQ(0, meet(self, BOOT_ADDRESS, "krdma-test"));
 }
 
+/* Proves: C1 (library) */
 TEST_F_TIMEOUT(ends, the_default_options, 120)
 {
 	ASSERT_EQ(0, krdma_simple_server(NULL, &self->both.port, NULL, &self->both.server));
@@ -187,6 +190,7 @@ TEST_F_TIMEOUT(ends, the_default_options, 120)
 	EXPECT_EQ(0, krdma_simple_write(self->both.client, 0, 0, 1 << 20));
 }
 
+/* Proves: C1 (library) */
 TEST_F_TIMEOUT(ends, a_buffer_of_ones_own, 120)
 {
 	static char mine[5000];
@@ -203,6 +207,7 @@ TEST_F_TIMEOUT(ends, a_buffer_of_ones_own, 120)
 	EXPECT_EQ(0, mine[4899]);
 }
 
+/* Proves: C1 (library) */
 TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 {
 	const struct krdma_simple_options good = self->options;
@@ -240,6 +245,7 @@ TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 					 &self->both.server));
 }
 
+/* Proves: C2 (library) */
 TEST_F_TIMEOUT(ends, wrong_addresses, 240)
 {
 	uint16_t port;
@@ -260,6 +266,7 @@ TEST_F_TIMEOUT(ends, wrong_addresses, 240)
 	EXPECT_EQ(-ENOTCONN, krdma_simple_send(self->both.client, 0, 1));
 }
 
+/* Proves: C10 (library) */
 TEST_F_TIMEOUT(ends, calls_of_the_other_kind, 60)
 {
 	uint32_t ready;
@@ -315,6 +322,7 @@ TEST_F_TIMEOUT(ends, calls_that_wait_for_the_peer_run_out_of_time, 240)
 	EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 1, NULL));
 }
 
+/* Proves: C3 (library) */
 TEST_F_TIMEOUT(ends, nobody_comes, 120)
 {
 	self->options.timeout_ms = SOON_MS;
@@ -323,6 +331,7 @@ TEST_F_TIMEOUT(ends, nobody_comes, 120)
 	EXPECT_EQ(-ETIMEDOUT, krdma_simple_wait_for_client(self->both.server));
 }
 
+/* Proves: C5 (library) */
 TEST_F_TIMEOUT(ends, nobody_answers, 120)
 {
 	self->options.timeout_ms = 5000;
@@ -375,6 +384,7 @@ TEST_F_TIMEOUT(ends, a_signal_interrupts_who_waits_for_the_peer, 120)
  * Ends
  */
 
+/* Proves: C6 (library) */
 TEST_F_TIMEOUT(ends, close_at_every_stage, 240)
 {
 	EXPECT_EQ(0, krdma_simple_close(NULL));
@@ -434,6 +444,7 @@ TEST_F_TIMEOUT(ends, what_was_sent_before_the_end_is_taken_after_it, 120)
  * Taking the first one posts its receive again, which fails now: the others are in the queue all
  * the same.
  */
+/* Proves: C7 (library) */
 TEST_F_TIMEOUT(ends, what_was_sent_is_there_when_the_end_is_noticed_first, 120)
 {
 	uint32_t ready, value;
@@ -478,6 +489,7 @@ TEST_F_TIMEOUT(ends, disconnect_brings_back_who_is_waiting, 120)
 }
 
 /* The same contexts, again and again: nothing of the one before is left. */
+/* Proves: C3 (library) */
 TEST_F_TIMEOUT(ends, one_client_after_another, 240)
 {
 	unsigned int end = rounds(10, 4);
@@ -556,6 +568,7 @@ static int stranger(struct krdma_simple *simple)
 	return err;
 }
 
+/* Proves: C3 (library) */
 TEST_F_TIMEOUT(ends, a_stranger_is_refused_and_disturbs_nobody, 120)
 {
 	struct both_call waits, asks;
@@ -653,6 +666,7 @@ static int killed_during(struct __test_metadata *_metadata, FIXTURE_DATA(ends) *
 	return both_call_end(&call);
 }
 
+/* Proves: C6 (library) */
 TEST_F_TIMEOUT(ends, the_peer_is_killed_during_any_call, 300)
 {
 	EXPECT_EQ(-ECONNRESET, killed_during(_metadata, self, receive_one));
@@ -664,6 +678,7 @@ TEST_F_TIMEOUT(ends, the_peer_is_killed_during_any_call, 300)
 	EXPECT_EQ(-ECONNRESET, killed_during(_metadata, self, read_always));
 }
 
+/* Proves: C5 (library) */
 TEST_F_TIMEOUT(ends, the_server_is_killed_before_it_answers, 120)
 {
 	struct victim *victim;

@@ -90,6 +90,7 @@ TEST_F(thin, connections_know_each_other)
 	EXPECT_EQ(AF_INET, address.ss_family);
 }
 
+/* Proves: D6 */
 TEST_F(thin, private_data_both_ways)
 {
 	struct krdma_conn *conns[] = { self->pair.a, self->pair.b };
@@ -113,6 +114,7 @@ TEST_F(thin, private_data_both_ways)
 	}
 }
 
+/* Proves: D9, D11 */
 TEST_F(thin, each_operation_by_its_entry)
 {
 	struct krdma_conn *a = self->pair.a, *b = self->pair.b;
@@ -197,6 +199,7 @@ TEST_F(thin, what_is_refused_is_the_next_and_nothing_after_it)
 		EXPECT_EQ(i + 1, cqes[i].cookie);
 }
 
+/* Proves: D4 */
 TEST_F(thin, more_at_a_time_than_the_rings_hold)
 {
 	struct krdma_queue_create small = { .size = sizeof(small), .sq_entries = 2,
@@ -220,6 +223,7 @@ TEST_F(thin, more_at_a_time_than_the_rings_hold)
 	lib_pair_close(&pair);
 }
 
+/* Proves: D5 */
 TEST_F(thin, waiting_ends)
 {
 	struct krdma_queue *queue = self->pair.queues[0];
@@ -252,6 +256,7 @@ TEST_F(thin, waiting_ends)
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
 
+/* Proves: D7 */
 TEST_F(thin, one_of_several_queues)
 {
 	struct krdma_queue *queues[3] = { NULL, self->pair.queues[1], self->pair.queues[0] };
@@ -293,6 +298,7 @@ TEST_F(thin, one_of_several_queues)
 	krdma_queue_close(queues[0]);
 }
 
+/* Proves: D8 */
 TEST_F(thin, the_end_and_why)
 {
 	static const uint32_t order[] = {
@@ -315,6 +321,7 @@ TEST_F(thin, the_end_and_why)
 	EXPECT_EQ(-ENODATA, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
 }
 
+/* Proves: D6 */
 TEST_F(thin, nobody_wants_it)
 {
 	struct krdma_conn *client, *server;
@@ -391,6 +398,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
+/* Proves: D13 */
 TEST_F(thin, many_threads_at_one_queue)
 {
 	static struct crowd crowd;
@@ -502,6 +510,7 @@ TEST_F(thin, a_queue_and_a_connection_taken_over)
 	krdma_listener_close(listener);
 }
 
+/* Proves: D4, D12 */
 TEST_F(thin, a_shared_receive_queue)
 {
 	struct krdma_srq_create options = { .size = sizeof(options), .depth = 8 };
@@ -549,6 +558,7 @@ TEST_F(thin, what_newer_programs_hand_in)
 	EXPECT_EQ(-EINVAL, krdma_queue_create(self->pair.session, &newer.create, &queue));
 }
 
+/* Proves: C10 */
 TEST_F(thin, calls_with_nothing)
 {
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
@@ -614,6 +624,7 @@ TEST_F(thin, the_device_goes)
 	EXPECT_EQ(0, krdma_close(session));
 }
 
+/* Proves: D14 */
 TEST(names)
 {
 	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_REGISTER; i++)

@@ -121,6 +121,7 @@ static int sessions_of_another(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(limits, sessions)
 {
 	for (int limit = 0; limit < 5; limit++) {
@@ -260,6 +261,7 @@ static int some_objects(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(limits, objects)
 {
 	for (int limit = 0; limit < 10; limit += 3) {
@@ -341,6 +343,7 @@ static int some_memory(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(limits, memory)
 {
 	ASSERT_EQ(0, set_parameter("max_memory_mb", 1));

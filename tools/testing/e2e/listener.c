@@ -134,6 +134,7 @@ TEST_F(listener, ipv6_only)
 	close(listen.fd);
 }
 
+/* Proves: D5 */
 TEST_F(listener, next_knows_its_deadline)
 {
 	uint64_t begin, over = 0;
@@ -185,6 +186,7 @@ TEST_F(listener, a_signal_ends_the_wait)
 	EXPECT_GE(2000 + meter_end(&meter), over);
 }
 
+/* Proves: D5 */
 TEST_F(listener, poll_tells_of_requests)
 {
 	struct end client;
@@ -258,6 +260,7 @@ TEST_F(listener, the_backlog)
 	close(other);
 }
 
+/* Proves: D6 */
 TEST_F(listener, a_rejection_carries_private_data)
 {
 	unsigned char data[256], got[256];
@@ -311,6 +314,7 @@ TEST_F(listener, a_rejection_with_data_that_cannot_be_read)
 	end_close(&client);
 }
 
+/* Proves: D5 */
 TEST_F(listener, closing_it_rejects_those_who_wait)
 {
 	struct end clients[3];
@@ -398,6 +402,7 @@ static void *take_requests(void *argument)
 	return NULL;
 }
 
+/* Proves: A3 */
 TEST_F(listener, each_request_goes_to_one_of_many_who_wait)
 {
 	struct taker takers[3] = {};
@@ -435,6 +440,7 @@ TEST_F(listener, each_request_goes_to_one_of_many_who_wait)
 	}
 }
 
+/* Proves: F2 */
 TEST_F(listener, everything_is_close_on_exec)
 {
 	struct end client;

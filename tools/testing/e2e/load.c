@@ -157,6 +157,7 @@ static void await_success(const struct load *load)
 		sleep_ms(1);
 }
 
+/* Proves: F5 */
 TEST_F_TIMEOUT(load, the_device_goes_under_traffic, 300)
 {
 	for (unsigned int round = 0; round < rounds(10, 3); round++) {

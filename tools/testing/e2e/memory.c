@@ -180,6 +180,7 @@ TEST_F(memory, the_longest)
 						variant->longest + 1, LOCAL, &memory));
 }
 
+/* Proves: D3, E3 */
 TEST_F(memory, all_rights)
 {
 	void *readable = pages(LENGTH, PROT_READ);
@@ -282,6 +283,7 @@ static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length
 	return session_request(session, KRDMA_MEMORY_QUERY, query);
 }
 
+/* Proves: D3 */
 TEST_F(memory, query)
 {
 	static const struct {
@@ -335,6 +337,7 @@ TEST_F(memory, query_without_remote_rights)
 	EXPECT_EQ(-ERANGE, query_part(self->session, memory.id, LENGTH, 0, &query));
 }
 
+/* Proves: D3 */
 TEST_F(memory, advise)
 {
 	struct memory readable, writable;
@@ -515,6 +518,7 @@ static int memlock_child(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(locked, memory_counts_as_locked)
 {
 	struct resources before;

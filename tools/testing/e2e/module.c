@@ -52,6 +52,7 @@ TEST_F(module, an_open_session_keeps_it)
 	EXPECT_EQ(0, kmod_load(kmod_krdma()));
 }
 
+/* Proves: A18 (e2e-debug), F1 */
 TEST_F_TIMEOUT(module, load_and_unload, 180)
 {
 	unsigned int cycles = rounds(20, 8);
@@ -92,6 +93,7 @@ TEST_F_TIMEOUT(module, a_device_goes_while_a_session_is_open, 60)
 	ASSERT_EQ(0, close(session));
 }
 
+/* Proves: B8 */
 TEST_F_TIMEOUT(module, the_provider_goes_while_a_session_is_open, 120)
 {
 	struct krdma_device_query device;
@@ -152,6 +154,7 @@ static void be_a_victim(void)
 	_exit(3);
 }
 
+/* Proves: F4 */
 TEST_F_TIMEOUT(module, killed_users_leave_nothing, 180)
 {
 	unsigned int cycles = rounds(20, 6);

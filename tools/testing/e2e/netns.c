@@ -144,6 +144,7 @@ static int wait_for(pid_t child)
 	return WEXITSTATUS(status);
 }
 
+/* Proves: F6 */
 TEST_F_TIMEOUT(netns, sessions_of_two_namespaces, 60)
 {
 	pid_t child = fork();

@@ -129,6 +129,7 @@ static struct queue *queue_of(const struct end *end, uint8_t opcode)
 
 static const uint32_t lengths[] = { 0, 1, 7, 8, 1023, 1024, 1025, 4096, 10000 };
 
+/* Proves: D9 */
 TEST_F(operation, messages)
 {
 	struct krdma_cqe cqe;
@@ -152,6 +153,7 @@ TEST_F(operation, messages)
 	}
 }
 
+/* Proves: D9 */
 TEST_F(operation, messages_with_a_number)
 {
 	struct krdma_sqe entry = sqe_send(self->a->id, 1, &self->from, 0, 500);
@@ -218,6 +220,7 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 	munmap(memory.data, memory.length);
 }
 
+/* Proves: E4 */
 TEST_F(operation, a_message_that_ends_a_key)
 {
 	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
@@ -227,6 +230,7 @@ TEST_F(operation, a_message_that_ends_a_key)
 	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
 }
 
+/* Proves: E4 */
 TEST_F(operation, a_message_that_cannot_end_a_key)
 {
 	if (!(self->device.caps & KRDMA_DEVICE_CAP_FAST_REG))
@@ -234,6 +238,7 @@ TEST_F(operation, a_message_that_cannot_end_a_key)
 	end_key(_metadata, self, variant, false);
 }
 
+/* Proves: D9 */
 TEST_F(operation, writes_and_reads)
 {
 	struct krdma_cqe cqe;
@@ -275,6 +280,7 @@ TEST_F(operation, a_large_write_and_read)
 	EXPECT_TRUE(filled(self->from.data, SIZE, 9));
 }
 
+/* Proves: D9 */
 TEST_F(operation, a_write_with_a_number)
 {
 	struct krdma_sqe entry = REMOTE(KRDMA_OP_WRITE_IMM, 1, 8192, 3000);
@@ -302,6 +308,7 @@ TEST_F(operation, a_write_with_a_number)
 	EXPECT_EQ(78, cqe.imm);
 }
 
+/* Proves: E4 */
 TEST_F(operation, atomics)
 {
 	uint64_t *theirs = (uint64_t *)(self->to.data + 64);
@@ -337,6 +344,7 @@ TEST_F(operation, atomics)
 	REFUSED(-EINVAL, self->a, REMOTE(KRDMA_OP_FETCH_ADD, 1, 68, 8));
 }
 
+/* Proves: D10, D11 */
 TEST_F(operation, atomic_write_and_flush)
 {
 	struct krdma_sqe entry = sqe_remote(KRDMA_OP_ATOMIC_WRITE, self->a->id, 1, NULL, 0, 0,
@@ -388,6 +396,7 @@ static bool same(const struct krdma_piece *pieces, uint32_t count, const unsigne
 	return true;
 }
 
+/* Proves: E4 */
 TEST_F(operation, writes_and_reads_of_many_pieces)
 {
 	static const uint32_t counts[] = { 2, 3, 4, 5, 31, 32, 33, 127, 128 };
@@ -420,6 +429,7 @@ TEST_F(operation, writes_and_reads_of_many_pieces)
 	}
 }
 
+/* Proves: E4 */
 TEST_F(operation, messages_of_many_pieces)
 {
 	struct krdma_piece from[8], to[8];
@@ -458,6 +468,7 @@ TEST_F(operation, messages_of_many_pieces)
 	}
 }
 
+/* Proves: E4 */
 TEST_F(operation, inline_data)
 {
 	static const uint32_t some[] = { 0, 1, 8, 63, MAX_INLINE };
@@ -502,6 +513,7 @@ TEST_F(operation, inline_data)
 	REFUSED(-EINVAL, self->a, entry);
 }
 
+/* Proves: D9 */
 TEST_F(operation, silent_ones_say_nothing)
 {
 	struct krdma_sqe entry;
@@ -525,6 +537,7 @@ TEST_F(operation, silent_ones_say_nothing)
 }
 
 /* What is fenced sees what was read before. */
+/* Proves: E4 */
 TEST_F(operation, a_fence)
 {
 	struct krdma_sqe entry;
@@ -545,6 +558,7 @@ TEST_F(operation, a_fence)
 	}
 }
 
+/* Proves: E11 */
 TEST_F(operation, a_batch_completes_in_its_order)
 {
 	struct krdma_sqe entries[60];
@@ -560,6 +574,7 @@ TEST_F(operation, a_batch_completes_in_its_order)
 }
 
 /* Posted before there is a connection, for what the peer sends at once. */
+/* Proves: D6 */
 TEST_F(operation, receives_come_before_the_connection)
 {
 	struct pair pair = {};

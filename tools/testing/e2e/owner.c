@@ -165,6 +165,7 @@ static bool end_owner(pid_t pid)
 	return ms >= 0 && ms <= EXIT_MS + late;
 }
 
+/* Proves: F6 */
 TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 {
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
@@ -232,6 +233,7 @@ TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
 }
 
 /* Operations of somebody else's are under way with it: their connection ends. */
+/* Proves: F4 */
 TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 {
 	const struct pair_options options = {

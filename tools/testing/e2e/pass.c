@@ -95,6 +95,7 @@ static int be_the_server(int channel, uint32_t device, uint32_t id)
 }
 
 /* A server accepts, and hands the connection over to a worker that also ends it. */
+/* Proves: A9, F2 */
 TEST_F(pass, a_connection_and_all_that_it_needs)
 {
 	struct krdma_sqe receive, send;
@@ -136,6 +137,7 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 }
 
 /* Another process takes from the listener, and the first one accepts what it sends back. */
+/* Proves: A9, F2 */
 TEST_F(pass, a_listener_and_a_request)
 {
 	struct end client, server;

@@ -76,6 +76,7 @@ TEST_F(port, only_the_devices_that_there_are)
 	EXPECT_EQ(-ENOENT, session_port(self->session, UINT32_MAX, 1, &port));
 }
 
+/* Proves: E5 */
 TEST_F(port, what_sysfs_says)
 {
 	unsigned int whole, tenth = 0;
@@ -116,6 +117,7 @@ TEST_F(port, what_the_caller_left_in_the_answer_is_not_looked_at)
 	EXPECT_EQ(0, memcmp(&self->port, &dirty, sizeof(dirty)));
 }
 
+/* Proves: E5 */
 TEST_F(port, the_network_interface)
 {
 	EXPECT_EQ(if_nametoindex(FABRIC_NETDEV), self->port.netdev_ifindex);

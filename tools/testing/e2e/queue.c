@@ -139,6 +139,7 @@ TEST_F(queue, what_is_refused)
 }
 
 /* Whatever the processors are: a device has one vector at least, and no number is too large. */
+/* Proves: E11 */
 TEST_F(queue, completion_vectors)
 {
 	static const uint32_t vectors[] = { 0, 1, 2, 4711, INT32_MAX };
@@ -213,6 +214,7 @@ TEST_F(queue, completions_come_without_a_request)
 	EXPECT_EQ(5, cqe.cookie);
 }
 
+/* Proves: D13 */
 TEST_F(queue, deadlines)
 {
 	struct krdma_queue_enter enter;
@@ -290,6 +292,7 @@ static void *write_slowly(void *argument)
 	return NULL;
 }
 
+/* Proves: D13 */
 TEST_F(queue, waiting_for_several)
 {
 	struct writer writer = { self->a, &self->memory };
@@ -364,6 +367,7 @@ TEST_F(queue, poll_tells_of_completions)
 }
 
 /* Somebody waits in poll() before there is anything. */
+/* Proves: D13 */
 TEST_F(queue, poll_is_woken)
 {
 	struct writer writer = { self->a, &self->memory };
@@ -382,6 +386,7 @@ TEST_F(queue, poll_is_woken)
 }
 
 /* The ring is full, then the kernel's room, then the depth: nothing is lost. */
+/* Proves: D13, E11 */
 TEST_F(queue, a_ring_that_nobody_empties)
 {
 	struct queue *queue = self->a->queue;
@@ -435,6 +440,7 @@ TEST_F(queue, a_ring_that_nobody_empties)
  * The ring is full, more has come, and the depth is used up.  Who then takes what is in
  * the ring, without a request, is told at the connection, too, that there is room.
  */
+/* Proves: E11 */
 TEST_F(queue, a_full_ring_hides_no_room)
 {
 	struct queue *queue = self->a->queue;
@@ -468,6 +474,7 @@ TEST_F(queue, a_full_ring_hides_no_room)
 }
 
 /* EAGAIN, and the word that there is room again, once for each of many rounds. */
+/* Proves: E11 */
 TEST_F(queue, room_is_told_of)
 {
 	uint64_t posted = 0, taken = 0;
@@ -626,6 +633,7 @@ TEST_F(queue, many_connections_share_it)
 }
 
 /* What was under way when the connection ended completes, each once, as flushed. */
+/* Proves: E8 */
 TEST_F(queue, the_end_flushes_what_is_under_way)
 {
 	struct krdma_sqe entries[20];

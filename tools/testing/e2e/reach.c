@@ -193,6 +193,7 @@ TEST_F(reach, keys_that_a_peer_may_not_use)
 	munmap(remote.data, LENGTH);
 }
 
+/* Proves: F6 */
 TEST_F(reach, keys_of_another_session)
 {
 	struct memory remote;
@@ -221,6 +222,7 @@ TEST_F(reach, numbers_of_another_session)
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
 }
 
+/* Proves: D3, E3 */
 TEST_F(reach, rights_hold)
 {
 	struct memory remote;

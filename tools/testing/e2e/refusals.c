@@ -230,6 +230,7 @@ TEST_F(refusal, targets_that_are_none_or_have_another_queue)
 	REFUSED(-ENOENT, entry);
 }
 
+/* Proves: D4 */
 TEST_F(refusal, a_queue_for_receives_takes_no_sends)
 {
 	struct pair_options options = { .a.separate = true };

@@ -108,6 +108,7 @@ static void *look_up(void *argument)
 	return NULL;
 }
 
+/* Proves: A7 */
 TEST_F_TIMEOUT(rename, a_name_is_the_old_or_the_new_one, 120)
 {
 	unsigned int cycles = rounds(300, 40);

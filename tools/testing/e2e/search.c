@@ -78,6 +78,7 @@ static int guess(struct pair *pair, const struct memory *local, const struct mem
 	return ret;
 }
 
+/* Proves: F6 (library) */
 TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing, 600)
 {
 	uint32_t right = self->remote.remote_key;

@@ -130,6 +130,7 @@ TEST_F(srq, what_is_refused)
 #define PEERS	3
 
 /* By the queue, or by its own descriptor. */
+/* Proves: D12 */
 TEST_F(srq, receives_serve_every_connection)
 {
 	struct end_options shared = { .queue = &self->queue, .srq = self->fd };
@@ -178,6 +179,7 @@ TEST_F(srq, receives_serve_every_connection)
 	}
 }
 
+/* Proves: D12 */
 TEST_F(srq, it_is_full_and_has_room_again)
 {
 	struct pair_options options = {
@@ -235,6 +237,7 @@ TEST_F(srq, entries_that_it_refuses)
 }
 
 /* A receive that nobody used comes back as flushed, with the queue's own number. */
+/* Proves: D12 */
 TEST_F(srq, the_end_gives_back_what_is_unused)
 {
 	struct krdma_sqe entries[5];

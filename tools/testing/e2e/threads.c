@@ -125,6 +125,7 @@ static void *reap_all(void *argument)
 }
 
 /* Both directions of a connection's traffic, each posted and reaped by many. */
+/* Proves: A3, A4, A13, A14 */
 TEST_F_TIMEOUT(threads, every_completion_comes_once, 300)
 {
 	unsigned int per_thread = PER_THREAD, total = THREADS * per_thread;
@@ -195,6 +196,7 @@ static void *wait_somehow(void *argument)
 }
 
 /* One completion wakes everybody who waits for it without taking it. */
+/* Proves: A15 */
 TEST_F(threads, everybody_who_waits_is_woken)
 {
 	struct krdma_sqe write = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1, &self->memory, 0,
@@ -221,6 +223,7 @@ static void *wait_for_conn(void *argument)
 	return NULL;
 }
 
+/* Proves: A15 */
 TEST_F(threads, many_wait_for_one_connection)
 {
 	struct waiter waiters[THREADS];
@@ -282,6 +285,7 @@ static void *make_conns(void *argument)
 }
 
 /* Made in parallel under one session: each has a number and a key of its own. */
+/* Proves: A11 */
 TEST_F(threads, numbers_made_in_parallel_are_unique)
 {
 	void *(*const kinds[])(void *argument) = { make_memory, make_conns };
@@ -364,6 +368,7 @@ static void *use(void *argument)
 }
 
 /* One thread closes what others use: they get an errno. */
+/* Proves: A8, A12 */
 TEST_F_TIMEOUT(threads, closed_while_used, 300)
 {
 	for (unsigned int round = 0; round < rounds(12, 4); round++) {
@@ -440,6 +445,7 @@ static void *connect_and_close(void *argument)
 }
 
 /* A thread for each connection, all in one session. */
+/* Proves: A1, A2, A9 */
 TEST_F_TIMEOUT(threads, connections_made_and_ended_in_parallel, 300)
 {
 	struct chain chains[THREADS];

@@ -34,6 +34,7 @@ FIXTURE_TEARDOWN(unplug)
 	close(self->session);
 }
 
+/* Proves: A8 */
 TEST_F(unplug, a_number_dies_with_its_device)
 {
 	struct krdma_device_query device, again;
@@ -109,6 +110,7 @@ static void *query_storm(void *argument)
 	return NULL;
 }
 
+/* Proves: A1, A12, F5 */
 TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 {
 	unsigned int cycles = rounds(60, 3);
@@ -140,6 +142,7 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 	EXPECT_LT(0, storm.missing);
 }
 
+/* Proves: F5 */
 TEST_F_TIMEOUT(unplug, sessions_come_and_go_under_unplugging, 120)
 {
 	unsigned int cycles = rounds(30, 3);

@@ -73,6 +73,7 @@ static bool unanswered(FIXTURE_DATA(uring) * self)
 	return io_uring_peek_cqe(&self->ring, &cqe) == -EAGAIN;
 }
 
+/* Proves: F2 */
 TEST_F(uring, polls_a_listener_and_a_queue)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
@@ -104,6 +105,7 @@ TEST_F(uring, polls_a_listener_and_a_queue)
 }
 
 /* A read that finds nothing waits in the ring, and the program does something else. */
+/* Proves: F2 */
 TEST_F(uring, reads_events)
 {
 	struct krdma_event_record record;
@@ -130,6 +132,7 @@ TEST_F(uring, reads_events)
 }
 
 /* The ring keeps the file while it waits; closing it cancels nothing else. */
+/* Proves: F2 */
 TEST_F(uring, closes)
 {
 	struct end *a = &self->pair.a;

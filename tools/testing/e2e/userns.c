@@ -78,6 +78,7 @@ static int one_outside(void *context)
 	return child_run(one_more_inside, context);
 }
 
+/* Proves: F6 */
 TEST_F(userns, what_is_had_outside_counts_inside)
 {
 	ASSERT_EQ(0, write_text(MAX_SESSIONS, "1"));
@@ -113,6 +114,7 @@ static int two_namespaces(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(userns, namespaces_of_a_user_have_one_share)
 {
 	ASSERT_EQ(0, write_text(MAX_SESSIONS, "1"));
@@ -139,6 +141,7 @@ static int too_much_memory(void *context)
 	return 0;
 }
 
+/* Proves: F6 */
 TEST_F(userns, its_root_locks_no_more_memory)
 {
 	EXPECT_EQ(0, child_run_as(LINE_USER, too_much_memory, NULL));

@@ -15,8 +15,10 @@ told=$work/servers/verbs
 begin_there asks verbs connect "$krdma_at" 7490 asks
 holds "one asks for a connection" await "$told" '^asks: has come$'
 there verbs connect "$krdma_at" 7490 good
+# Proves: F8
 ended "beside one that waits for its answer others are served" 0 '^read: right$' '^answered$'
 far signal asks KILL
+# Proves: F8
 holds "one that dies without having its answer is reported" await "$told" \
 	'^asks: ended: ECONNRESET$'
 
@@ -24,8 +26,10 @@ begin_there answered verbs connect "$krdma_at" 7490 answered
 far await answered '^answered$'
 holds "one has its answer and does not say so" [ "$status" = 0 ]
 there verbs connect "$krdma_at" 7490 good
+# Proves: F8
 ended "beside one that does not go on others are served" 0 '^read: right$' '^answered$'
 far signal answered KILL
+# Proves: F8
 holds "one that dies before it is connected is reported" await "$told" \
 	'^answered: not connected: ECONNRESET$'
 
@@ -49,22 +53,30 @@ there verbs connect "$krdma_at" 7490 unexpected
 ended "a message that nobody waits for is not taken" 0 \
 	'^unexpected: RNR retry counter exceeded$'
 there verbs connect "$krdma_at" 7490 good
+# Proves: F8
 ended "after all these others are served" 0 '^read: right$' '^answered$'
 served verbs
+# Proves: F8
 ended "what is read and written is right" 0 '^good: written: right$' '!written: wrong'
 # They leave it to krdma to end the connection.
+# Proves: F8
 ended "a wrong key is reported" 0 '^wrong-key: receive: flushed$' '^wrong-key: ended: EIO$'
 ended "a wrong key is reported where receives are shared" 0 \
 	"^$shared: ended: $shared_end$"
+# Proves: F8
 ended "a read beyond is reported" 0 '^beyond: receive: flushed$' '^beyond: ended: EIO$'
+# Proves: F8
 ended "a message that is too long is reported" 0 \
 	'^too-long: receive: local (length|operation) error$' '^too-long: ended: EIO$'
+# Proves: F8
 ended "one whose message nobody waits for is reported" 0 '^unexpected: ended: ECONNRESET$'
 
 serve refuse "$here/with_verbs" refuse "$krdma_at" 7491 57
 there verbs connect "$krdma_at" 7491 lengths
+# Proves: F8
 ended "private data of every length come to krdma" 0 '^57 of 57 lengths$'
 served refuse
+# Proves: F8
 ended "no private data are taken for krdma's" 0 '^57 strangers$'
 
 # krdma goes to them
@@ -79,15 +91,19 @@ krdma_goes()
 krdma_goes good
 ended "krdma reads what is offered to it" 0 '^read: right$' '^answered$'
 finish_there good
+# Proves: F8
 ended "what krdma writes is right" 0 '^written: right$'
 krdma_goes wrong-key
+# Proves: F8
 ended "krdma is told of a key that is wrong" 0 '^read: remote access error$'
 finish_there wrong-key
 krdma_goes too-long
+# Proves: F8
 ended "krdma is told of a message that is too long" 0 '^read: right$' '^write: success$' \
 	'^send: remote (invalid request|operation error)$'
 finish_there too-long
 krdma_goes unexpected
+# Proves: F8
 ended "krdma is told of a message that nobody waits for" 0 '^write: success$' \
 	'^send: receiver not ready$'
 finish_there unexpected
@@ -100,10 +116,12 @@ holds "krdma asks one that does not answer" [ "$status" = 0 ]
 far signal deaf KILL
 finish
 cp "$work/deaf" "$work/out"
+# Proves: F8
 ended "krdma is told of one that dies instead of answering" 0 '^not connected: ECONN'
 
 serve_there refuses 7494 verbs listen "$far_at" 7494 refuses
 try "$here/with_verbs" lengths "$far_at" 7494
+# Proves: F8
 ended "private data of every length come from krdma" 0 '^57 of 57 lengths, then EMSGSIZE$'
 finish_there refuses
 ended "one that refuses all of them has heard them" 0

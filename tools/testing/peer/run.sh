@@ -45,10 +45,12 @@ else
 	try "$here/peer" $host 7500 "$seed" "$visits" "$actions" 3 1
 	tail -n 1 "$work/out" | sed 's/^/# /'
 	holds "so much was done" at_least "$(count_of "$work/out" 'hostile actions')" "$actions"
+	# Proves: F8
 	holds "an honest peer was served all the time" \
 		at_least "$(count_of "$work/out" 'of them honest')" 1
 fi
 grep '^FOUND' "$work/out" | head -n 8 | sed 's/^/# /'
+# Proves: F8
 ended "what hostile peers must not do is refused, and all else is done" 0 '!^FOUND'
 leave TERM "$server"
 cp "$work/servers/peers" "$work/out"
@@ -56,9 +58,11 @@ cp "$work/servers/peers.err" "$work/err"
 grep '^FOUND' "$work/out" | head -n 8 | sed 's/^/# /'
 tail -n 1 "$work/out" | sed 's/^/# /'
 if [ "$(cat $pin)" = Y ]; then
+	# Proves: F6
 	ended "of memory that krdma pins itself they reach what was offered, to the byte" 0 \
 		' 0 findings$' '!^FOUND'
 else
+	# Proves: F8
 	ended "a server finds its memory and its completions right after hostile peers" 0 \
 		' 0 findings$' '!^FOUND'
 fi

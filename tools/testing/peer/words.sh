@@ -57,6 +57,7 @@ offered read -p 7502 "$work/read"
 try "$here/words" files $host 7502 "$seed" "$words"
 ended "a hostile peer says what is said of files, right and wrong" 0 ' 0 findings$' '!^FOUND'
 try krdma get $host:7502/there "$work/got"
+# Proves: F8
 ended "files are served afterwards" 0
 holds "and are what they were" cmp "$work/got" "$work/read/there"
 stop_server read
@@ -67,6 +68,7 @@ try krdma put "$work/got" $host:7503/honest
 ended "files are taken afterwards" 0
 holds "and are what they should be" cmp "$work/got" "$work/served/honest"
 stop_server served
+# Proves: F8
 holds "nothing outside of what is served was changed" [ "$(cat "$work/outside")" = outside ]
 holds "nothing was added where nobody may write" [ "$(find "$work/read" | wc -l)" = 4 ]
 holds "nothing is left behind of those" nothing_is_left "$before"

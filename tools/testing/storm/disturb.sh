@@ -16,6 +16,7 @@ storm_kill()
 		kill -KILL "$(pid_of "$chosen")"
 		again "$chosen"
 	done
+	# Proves: A18, F4
 	holds "processes are killed" calm
 }
 
@@ -31,6 +32,7 @@ storm_stop()
 		doze 100 1200
 		kill -CONT "$(pid_of "$chosen")"
 	done
+	# Proves: F4
 	holds "processes are stopped and go on" calm
 }
 
@@ -56,6 +58,7 @@ storm_unplug()
 		doze 100 1200
 		unplug
 	done
+	# Proves: F5
 	holds "the device comes and goes" calm
 }
 
@@ -86,6 +89,7 @@ storm_provider()
 		modprobe rdma_rxe || problem "the provider does not load"
 		plug
 	done
+	# Proves: F5
 	holds "the provider's module comes and goes" calm
 }
 
@@ -144,6 +148,7 @@ storm_link()
 			mend
 		fi
 	done
+	# Proves: F5
 	holds "the interface goes down and up" calm
 }
 
@@ -167,6 +172,7 @@ storm_address()
 			mend
 		fi
 	done
+	# Proves: F5
 	holds "addresses are removed and come back" calm
 }
 
@@ -189,6 +195,7 @@ storm_mtu()
 		esac
 	done
 	ip link set "$interface" mtu "$mtu"
+	# Proves: F5
 	holds "the MTU changes" calm
 }
 
@@ -206,6 +213,7 @@ storm_hotplug()
 		doze 50 500
 		echo 1 >$online || problem "a processor does not come back"
 	done
+	# Proves: F5
 	holds "a processor leaves and comes back" calm
 }
 
@@ -224,6 +232,7 @@ storm_clock()
 			problem "the clock cannot be set"
 	done
 	date -s "@$((real + $(now) - monotonic))" >/dev/null
+	# Proves: F5
 	holds "the clock jumps" calm
 }
 
@@ -239,6 +248,7 @@ storm_descriptors()
 	while storming; do
 		usleep 200000
 	done
+	# Proves: F5
 	holds "descriptors run out" calm
 }
 
@@ -252,6 +262,7 @@ storm_memlock()
 	while storming; do
 		usleep 200000
 	done
+	# Proves: F5
 	holds "memory that may be locked runs out" calm
 }
 
@@ -316,6 +327,7 @@ storm_failing()
 		fail_allocations $((rolled + 1))
 	done
 	fail_allocations 0
+	# Proves: A18 (storm-debug)
 	holds "allocations fail" calm
 }
 

@@ -21,6 +21,7 @@ try_user()
 }
 
 try krdma doctor
+# Proves: E13
 ended "all is well" 0 '^OK +module +krdma is loaded$' '^OK +file +/dev/krdma can be opened$' \
 	'^OK +version +module and tool are both [0-9]' '^OK +device +there is 1 RDMA device$' \
 	'^OK +interface +dummy0, behind rxe0, has an address$' \
@@ -96,10 +97,12 @@ rdma link delete rxe8
 ip link delete dummy8
 rdma link delete rxe0
 try krdma doctor
+# Proves: E13
 ended "no device" 1 '^FAIL +device +there is no RDMA device here' \
 	'^ +rdma link add rxe0 type rxe netdev dummy0   \(as root\)$' '!port'
 rdma link add rxe0 type rxe netdev dummy0
 try krdma doctor $host
+# Proves: E13
 ended "what it says mends it" 0 '^OK +connect '
 
 # Namespaces
@@ -116,6 +119,7 @@ ended "one who may not" 1 \
 	'^ +usermod -aG rdma ' '!device'
 chmod 666 /dev/krdma
 try_user "ulimit -l 256; krdma doctor"
+# Proves: E13
 ended "one who may lock little memory" 0 \
 	'^WARN +memlock +this process may lock, and so register, 256KiB of memory in all$' \
 	'memlock unlimited' '^OK +register ' \

@@ -39,6 +39,7 @@ await "$work/out" 'rxe7 .* port 1: port active'
 rdma link delete rxe7
 await "$work/out" 'rxe7 .*: removed'
 leave INT "$client"
+# Proves: F7
 ended "Ctrl-C ends it, and all that happened is told" 130 "$time rxe7 \([0-9]+\): added; port 1 " \
 	'rxe7 \([0-9]+\) port 1: port error; now down on dummy7$' \
 	'rxe7 \([0-9]+\) port 1: port active; now active on dummy7$' 'rxe7 \([0-9]+\): removed$'

@@ -85,6 +85,7 @@ if command -v rping >/dev/null; then
 			"$(objects "$work/out" '^ping data: rdma-ping-')" = 5 ]
 	done
 	stop_server real
+	# Proves: F8
 	ended "rping leaves as krdma does" 0 ' left after 10 messages' '4 clients served, 0 failed'
 	for size in 23 64 4096 65535; do
 		rping -s -a $host -C 5 -S $size -V >"$work/rping" 2>&1 &

@@ -36,6 +36,7 @@ try krdma stat
 ended "each session has its line" 0 "^[0-9]+ +$server krdma +1 +[12] +1 +0 " \
 	"^[0-9]+ +$pinging krdma +1 +0 +1 +0 "
 try krdma stat connections
+# Proves: F7
 ended "each connection has its line, with both addresses" 0 \
 	"$server krdma +connected +10\.77\.0\.1:7177 +10\.77\.0\.1:[0-9]+ " \
 	"$pinging krdma +connected +10\.77\.0\.1:[0-9]+ +10\.77\.0\.1:7177 "
@@ -54,6 +55,7 @@ ended "again and again, what happens in a second" 0 'SENDS/s +RECEIVES/s' \
 holds "so many times" [ "$(objects "$work/out" '^CONNECTION')" = 2 ]
 try krdma stat -j -i 0.5 -c 1
 cp "$work/out" /out/stat.json
+# Proves: F7
 ended "JSON has all of it" 0 "\"pid\":$server,\"command\":\"krdma\"" '"state":"connected"' \
 	'"sends_per_second":[0-9]+\.[0-9],' '"hidden_processes":0\}$'
 try krdma stat -j sessions

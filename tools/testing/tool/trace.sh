@@ -48,8 +48,10 @@ serve ping krdma ping --listen
 fresh
 try krdma ping -c 1 $host
 ended "somebody is connected" 0 '1 received'
+# Proves: D14
 holds "each request, by its name and with its result" traced \
 	'krdma_ioctl: cmd=0x[0-9a-f]+ \(CONN_CONNECT\) ret=0$'
+# Proves: D14, F7
 holds "each step of a connection, by its names" traced \
 	'krdma_conn_step: .* from=resolving route to=resolved event=route resolved error=0$'
 holds "of the end that connects" traced 'krdma_conn_step: .* from=connecting to=connected event=established'
@@ -60,6 +62,7 @@ holds "why one could not be made" traced 'krdma_conn_step: .* event=rejected err
 echo 0 >$tracing/events/krdma/enable
 fresh
 try krdma ping -c 1 $host
+# Proves: D14
 holds "nothing is traced that was not asked for" \
 	[ "$(grep -vc '^#' $tracing/trace)" = 0 ]
 stop_server ping
