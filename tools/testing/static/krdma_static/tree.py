@@ -37,7 +37,6 @@ class Tree:
 
     def __init__(self, root):
         self.root = os.path.realpath(root)
-        self.tests_ran = None
         self._files = None
         self._texts = {}
 
