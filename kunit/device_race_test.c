@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -228,6 +229,8 @@ static int storm_thread(void *context)
 			krdma_device_put(again);
 		}
 		krdma_device_put(dev);
+		/* In virtual time the clock advances only by this. */
+		ndelay(500);
 		cond_resched();
 	}
 	complete(&worker->done);
