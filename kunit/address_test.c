@@ -337,7 +337,8 @@ static void test_a_device_that_is_going(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_EXPECT_NOT_NULL(test, krdma_device_enter(dev));
 	remover = kthread_run(unregister_device, device, "krdma-kunit");
-	while (id_or_error(krdma_device_find(&init_net, NAME)) > 0 && time_before(jiffies, deadline))
+	while (id_or_error(krdma_device_find(&init_net, NAME)) > 0 &&
+	       time_before(jiffies, deadline))
 		schedule_timeout_uninterruptible(1);
 
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
