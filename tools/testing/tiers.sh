@@ -38,6 +38,12 @@ tier_setup()
 	"$topdir/tools/testing/setup/run"
 }
 
+# What the test of check-full has it run.
+tier_as_told()
+{
+	cat "$KRDMA_AS_TOLD"
+}
+
 # The parts of the harness that need no machine; "harness" has the others.
 tier_harness_host()
 {
