@@ -15,6 +15,7 @@
 #include "cm_id.h"
 #include "conn.h"
 #include "listen.h"
+#include "objects.h"
 #include "session.h"
 
 #define KRDMA_BACKLOG	128
@@ -371,7 +372,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 {
 	struct krdma_listener *listener;
 
-	listener = kzalloc_obj(*listener, GFP_KERNEL);
+	listener = krdma_object_count(KRDMA_OBJECT_LISTENER, kzalloc_obj(*listener, GFP_KERNEL));
 	if (!listener)
 		return NULL;
 
@@ -509,7 +510,7 @@ void krdma_listener_put(struct krdma_listener *listener)
 
 	krdma_device_put(listener->dev);
 	krdma_session_put(listener->session);
-	kfree(listener);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_LISTENER, listener));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");
 
