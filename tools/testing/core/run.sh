@@ -42,11 +42,12 @@ unplug()
 	done
 }
 
-# The kinds of krdma's objects of which there are more than there were.
+# The kinds of krdma's objects of which there are more than there were.  Devices come and go
+# here by themselves.
 objects_more()
 {
 	awk 'NR == FNR { before[$1] = $2; next }
-		$2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
+		$1 !~ /device$/ && $2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
 }
 
 # What ends by itself is waited for.  What is still there then is said, and not said again.

@@ -36,12 +36,28 @@ int objects_read(struct objects *objects)
 	return objects->kind_count ? 0 : -EIO;
 }
 
-static long count_of(const struct objects *objects, const char *kind)
+long objects_count(const struct objects *objects, const char *kind)
 {
 	for (unsigned int i = 0; i < objects->kind_count; i++)
 		if (!strcmp(objects->kinds[i].kind, kind))
 			return objects->kinds[i].count;
 	return 0;
+}
+
+int objects_await_kind(const char *kind, long most, unsigned int ms)
+{
+	uint64_t deadline = now_ms() + ms;
+	struct objects objects;
+	int ret;
+
+	for (;;) {
+		ret = objects_read(&objects);
+		if (ret || objects_count(&objects, kind) <= most)
+			return ret;
+		if (now_ms() > deadline)
+			return -ETIMEDOUT;
+		sleep_ms(1);
+	}
 }
 
 static int compare(const struct objects *before, const struct objects *after, bool say)
@@ -50,7 +66,7 @@ static int compare(const struct objects *before, const struct objects *after, bo
 
 	for (unsigned int i = 0; i < after->kind_count; i++) {
 		const struct object_count *kind = &after->kinds[i];
-		long was = count_of(before, kind->kind);
+		long was = objects_count(before, kind->kind);
 
 		if (kind->count <= was)
 			continue;

@@ -24,6 +24,10 @@ struct objects {
 /* 0 or -errno; -ENOENT: krdma is not loaded. */
 int objects_read(struct objects *objects);
 
+/* Waits until there are no more than @most of a kind; -ETIMEDOUT, or why they cannot be counted. */
+int objects_await_kind(const char *kind, long most, unsigned int ms);
+long objects_count(const struct objects *objects, const char *kind);
+
 /*
  * Waits until no kind has more than @before: 0; or, after @ms, the number of kinds that
  * have, each of which has been named on the standard output.
