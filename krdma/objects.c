@@ -49,6 +49,7 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_USER_NOTIFIER] = "user_notifier",
 	[KRDMA_OBJECT_USER_BATCH] = "user_batch",
 };
+
 static_assert(ARRAY_SIZE(krdma_object_names) == KRDMA_OBJECT_KINDS);
 
 static struct dentry *krdma_debugfs;

@@ -249,8 +249,11 @@ TEST(none_is_in_debugfs)
 	EXPECT_EQ(0400, status.st_mode & 07777);
 	ASSERT_EQ(0, objects_read(&objects));
 	EXPECT_EQ(1, objects_count(&objects, "device"));
-	for (unsigned int i = 0; i < objects.kind_count; i++)
-		EXPECT_FALSE(is_address(objects.kinds[i].count, objects.kinds[i].count >> 32, true));
+	for (unsigned int i = 0; i < objects.kind_count; i++) {
+		int64_t count = objects.kinds[i].count;
+
+		EXPECT_FALSE(is_address(count, count >> 32, true));
+	}
 }
 
 TEST_HARNESS_MAIN

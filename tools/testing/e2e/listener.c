@@ -466,7 +466,7 @@ TEST_F(listener, everything_is_close_on_exec)
 #define PRESENT_MS	2000
 
 /* One who asks, and stays, is connected, whatever those before have left behind. */
-static int connect_honestly(FIXTURE_DATA(listener) *self, int listener)
+static int connect_honestly(FIXTURE_DATA(listener) * self, int listener)
 {
 	const uint64_t end = now_ms() + PATIENCE_MS;
 	struct end client, server;
@@ -506,7 +506,7 @@ static void count_askers(const struct end *clients, int *refused, int *waiting)
 }
 
 /* All places are taken when this returns 0, by as many as there are places. */
-static int fill_backlog(FIXTURE_DATA(listener) *self, struct end *clients)
+static int fill_backlog(FIXTURE_DATA(listener) * self, struct end *clients)
 {
 	const uint64_t end = now_ms() + PATIENCE_MS;
 	int refused = 0, waiting = 0;
@@ -660,7 +660,7 @@ TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 	close(other);
 }
 
-/* What a connection may have in a queue at a time is reserved there, for one that has ended no more. */
+/* What a connection may have in a queue at a time is reserved there until it has ended. */
 TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 {
 	struct queue_options small = { .cq_entries = 128 };
@@ -683,8 +683,7 @@ TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 			ret = end_prepare(&servers[count], &options);
 			if (!ret) {
 				ASSERT_EQ(0, end_accept(&servers[count], NULL));
-				ASSERT_EQ(0, conn_wait(servers[count].conn, deadline_in(PATIENCE_MS),
-						       NULL));
+				ASSERT_EQ(0, WAIT(&servers[count]));
 			}
 			count++;
 		}
