@@ -22,6 +22,7 @@
 #include <krdma/krdma.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 #include "private.h"
 
 #define NAME		"kfake"
@@ -364,6 +365,7 @@ static struct kunit_case address_cases[] = {
 
 static struct kunit_suite address_suite = {
 	.name = "krdma_address",
+	.init = test_objects_init,
 	.test_cases = address_cases,
 };
 

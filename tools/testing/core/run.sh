@@ -14,6 +14,7 @@
 
 here=$(dirname "$0")
 files=/sys/kernel/debug/krdma_core_test
+objects=/sys/kernel/debug/krdma/objects
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -41,19 +42,55 @@ unplug()
 	done
 }
 
+# The kinds of krdma's objects of which there are more than there were.  Devices come and go
+# here by themselves.
+objects_more()
+{
+	awk 'NR == FNR { before[$1] = $2; next }
+		$1 !~ /device$/ && $2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
+}
+
+# What ends by itself is waited for.  What is still there then is said, and not said again.
+objects_left()
+{
+	local tries=0 left
+
+	while left=$(objects_more) && [ -n "$left" ] && [ "$tries" -lt 40 ]; do
+		usleep 250000
+		tries=$((tries + 1))
+	done
+	cat "$objects" >"$work/objects"
+	echo "$left"
+}
+
+check_objects()
+{
+	local left
+
+	left=$(objects_left)
+	[ -z "$left" ] || echo "# objects are left:$left"
+	if [ -z "$left" ]; then
+		result ok "$1 leaves no object of krdma's"
+	else
+		result "not ok" "$1 leaves no object of krdma's"
+	fi
+}
+
 # run_case CASE ADDRESS LABEL
 run_case()
 {
-	local line verdict='' said began
+	local line verdict='' said began left
 
 	read -r began _ </proc/uptime
 	if ! said=$( (echo "$1 $2" >"$files/run") 2>&1); then
 		result "not ok" "$3: $1 (it does not run: $said)"
 		return
 	fi
+	left=$(objects_left)
+	[ -z "$left" ] || echo "# objects are left:$left"
 	while IFS= read -r line; do
 		case $line in
-		"ok $1"*) verdict=ok ;;
+		"ok $1"*) verdict=${left:+not }ok ;;
 		"not ok $1"*) verdict="not ok" ;;
 		*) echo "$line"; continue ;;
 		esac
@@ -145,6 +182,7 @@ run_user_memory()
 	done <"$work/output"
 	[ "$seen" = "$planned" ] || result "not ok" "user_memory ran to its end ($seen of ${planned:-?} tests)"
 	[ "$status" -eq 0 ] || [ "$failures" -gt 0 ] || result "not ok" "user_memory exits with 0 (status $status)"
+	check_objects user_memory
 }
 
 # The two samples: the one answers the other, over each device.
@@ -251,6 +289,7 @@ check_resources()
 	fi
 }
 
+cat "$objects" >"$work/objects" || result "not ok" "krdma's objects can be counted"
 if [ "${1:-}" = --netns ]; then
 	results=$2
 	failures=$3
@@ -306,6 +345,7 @@ if [ $# -eq 0 ] || [ "$*" = samples ]; then
 	run_samples
 fi
 check_resources
+check_objects "all of this"
 echo "1..$results"
 echo "# $results results, $failures failures"
 [ "$results" -gt 3 ] && [ "$failures" -eq 0 ]

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -241,6 +242,23 @@ TEST(none_is_in_fdinfo)
 		}
 	}
 	scene_close(&scene);
+}
+
+/* Numbers of objects, for root alone. */
+TEST(none_is_in_debugfs)
+{
+	struct objects objects;
+	struct stat status;
+
+	ASSERT_EQ(0, stat(OBJECTS_PATH, &status));
+	EXPECT_EQ(0400, status.st_mode & 07777);
+	ASSERT_EQ(0, objects_read(&objects));
+	EXPECT_EQ(1, objects_count(&objects, "device"));
+	for (unsigned int i = 0; i < objects.kind_count; i++) {
+		int64_t count = objects.kinds[i].count;
+
+		EXPECT_FALSE(is_address(count, count >> 32, true));
+	}
 }
 
 TEST_HARNESS_MAIN
