@@ -5,14 +5,12 @@
  * are closed while they are used.  Whatever it does, it gets an error that is
  * documented, and what it had is gone with it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "kselftest_harness.h"
 #include "pair.h"
@@ -238,117 +236,6 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 		TH_LOG("%s", strerror(-storm.wrong));
 	}
 	EXPECT_LT(0, storm.refused);
-}
-
-/*
- * One field of an entry that is otherwise right is rewritten between two values while the kernel
- * reads it: each time it is the one or the other, and nothing else becomes of it.
- */
-struct flip {
-	_Atomic(struct krdma_sqe *) entry;
-	struct krdma_sqe right;
-	size_t word;
-	uint64_t wrong;
-	atomic_bool stop;
-};
-
-static void *flip_without_end(void *argument)
-{
-	struct flip *flip = argument;
-	uint64_t right;
-
-	memcpy(&right, (uint64_t *)&flip->right + flip->word, sizeof(right));
-	while (!flip->stop) {
-		volatile uint64_t *word = (uint64_t *)flip->entry + flip->word;
-
-		*word = flip->wrong;
-		*word = right;
-	}
-	return NULL;
-}
-
-static const struct flip_field {
-	const char *name;
-	size_t offset;
-	size_t size;
-	uint64_t wrong;
-	int error;
-} flip_fields[] = {
-#define FLIP(field, wrong, error) {							\
-	#field, offsetof(struct krdma_sqe, field),					\
-	sizeof(((struct krdma_sqe *)NULL)->field), (wrong), (error) }
-	FLIP(opcode, 200, -EINVAL),
-	FLIP(flags, 0x80, -EINVAL),
-	FLIP(piece_count, 0xffff, -EMSGSIZE),
-	FLIP(target, 0x7fffffff, -ENOENT),
-	FLIP(piece.memory, 0x7fffffff, -ENOENT),
-	FLIP(piece.length, 4 * PAGE + 1, -ERANGE),
-	FLIP(piece.addr, 64, -ERANGE),
-	FLIP(remote_addr, UINT64_MAX, -EOVERFLOW),
-#undef FLIP
-};
-
-/* Submits it until it has been accepted and refused so often. */
-static void submit_flipped(struct __test_metadata *_metadata, struct queue *queue,
-			   struct flip *flip, const struct flip_field *field, unsigned int often)
-{
-	unsigned int accepted = 0, refused = 0;
-	uint64_t end = now_ms() + PATIENCE_MS;
-	struct krdma_queue_enter enter;
-	struct krdma_cqe cqe;
-
-	while ((accepted < often || refused < often) && now_ms() < end) {
-		ASSERT_EQ(0, queue_enter(queue, 1, 0, 0, &enter));
-		if (!enter.submitted) {
-			ASSERT_EQ(field->error, enter.error);
-			refused++;
-			continue;
-		}
-		ASSERT_EQ(0, enter.error);
-		ASSERT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		ASSERT_EQ(flip->right.cookie, cqe.cookie);
-		ASSERT_EQ(8, cqe.length);
-		accepted++;
-		flip->entry = &queue->sqes[queue->ring->sq_tail % queue->sq_entries];
-		*flip->entry = flip->right;
-		__atomic_store_n(&queue->ring->sq_tail, queue->ring->sq_tail + 1,
-				 __ATOMIC_RELEASE);
-	}
-	EXPECT_LE(often, accepted);
-	EXPECT_LE(often, refused);
-	printf("# accepted %u times, and %u times refused\n", accepted, refused);
-}
-
-TEST_F_TIMEOUT(hostile, a_field_is_rewritten_while_the_kernel_reads_it, 300)
-{
-	struct queue *queue = self->pair.a.queue;
-
-	for (size_t i = 0; i < ARRAY_SIZE(flip_fields) && !_metadata->exit_code; i++) {
-		const struct flip_field *field = &flip_fields[i];
-		struct flip flip = {
-			.right = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 100 + i,
-					    &self->memory, 0, 8, &self->memory, PAGE),
-			.word = field->offset / 8,
-		};
-		pthread_t thread;
-
-		memcpy(&flip.wrong, (uint64_t *)&flip.right + flip.word, 8);
-		memcpy((char *)&flip.wrong + field->offset % 8, &field->wrong, field->size);
-		ASSERT_EQ(0, queue_put(queue, &flip.right, 1));
-		flip.entry = &queue->sqes[(queue->ring->sq_tail - 1) % queue->sq_entries];
-		ASSERT_EQ(0, pthread_create(&thread, NULL, flip_without_end, &flip));
-		submit_flipped(_metadata, queue, &flip, field, rounds(20, 5));
-		flip.stop = true;
-		pthread_join(thread, NULL);
-		EXPECT_FALSE(_metadata->exit_code) {
-			TH_LOG("field %s", field->name);
-		}
-		/* The last one is right now. */
-		*flip.entry = flip.right;
-		EXPECT_EQ(0, queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL));
-		EXPECT_EQ(0, queue_take(queue, &(struct krdma_cqe){}));
-	}
 }
 
 TEST_F(hostile, mappings_that_there_are_not)
@@ -819,114 +706,6 @@ TEST_F(hostile, a_queue_is_closed_while_connections_use_it)
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);
 	EXPECT_EQ(0, conn_disconnect(self->pair.a.conn, 0));
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
-}
-
-/*
- * As much as there is
- */
-
-static int make_conn(struct pair *pair)
-{
-	int fd, ret = conn_create(pair->sessions[0], &fd, NULL);
-
-	return ret ? ret : fd;
-}
-
-static int make_queue(struct pair *pair)
-{
-	struct krdma_queue_create create = { .size = sizeof(create), .sq_entries = 1,
-					     .cq_entries = 1 };
-	int ret = session_request(pair->sessions[0], KRDMA_QUEUE_CREATE, &create);
-
-	return ret ? ret : create.fd;
-}
-
-static int make_device_queue(struct pair *pair)
-{
-	struct krdma_queue_create create = { .size = sizeof(create), .device_id = pair->device,
-					     .cq_entries = 8 };
-	int ret = session_request(pair->sessions[0], KRDMA_QUEUE_CREATE, &create);
-
-	return ret ? ret : create.fd;
-}
-
-static int make_listener(struct pair *pair)
-{
-	int fd, ret = listener_open(pair->sessions[0], BOOT_ADDRESS, 0, 0, &fd, NULL);
-
-	return ret ? ret : fd;
-}
-
-static int make_srq(struct pair *pair)
-{
-	struct krdma_srq_create create = { .size = sizeof(create), .queue_fd = pair->a.queue->fd,
-					   .depth = 1 };
-	int ret = session_request(pair->sessions[0], KRDMA_SRQ_CREATE, &create);
-
-	return ret ? ret : create.fd;
-}
-
-static int (*const makers[])(struct pair *pair) = {
-	make_conn, make_queue, make_device_queue, make_listener, make_srq,
-};
-
-/* How many descriptors this process has, without that of the folder that says so. */
-static unsigned int open_files(void)
-{
-	DIR *directory = opendir("/proc/self/fd");
-	unsigned int count = 0;
-
-	while (directory && readdir(directory))
-		count++;
-	if (directory)
-		closedir(directory);
-	return count - 3;
-}
-
-/* What is left of the queue's room beside its connection's own, which ends by one of each kind. */
-static unsigned int room_beside(const struct end *end)
-{
-	struct krdma_conn_query query;
-
-	if (conn_query(end->conn, NULL, 0, &query))
-		return 0;
-	return end->queue->cq_entries - query.send_depth - query.recv_depth - 2;
-}
-
-TEST_F_TIMEOUT(hostile, thousands_of_objects_until_it_is_enough, 300)
-{
-	unsigned int most = rounds(1500, 150);
-	const struct rlimit limit = { most, most };
-	int *fds = calloc(most, sizeof(*fds));
-	unsigned int others = open_files();
-
-	ASSERT_TRUE(!!fds);
-	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
-	for (size_t i = 0; i < ARRAY_SIZE(makers); i++) {
-		unsigned int count = 0;
-		int fd = 0;
-
-		while (count < most) {
-			fd = makers[i](&self->pair);
-			if (fd < 0)
-				break;
-			fds[count++] = fd;
-		}
-		/* Each takes a descriptor; the queue has no more room for shared receives before. */
-		EXPECT_EQ(makers[i] == make_srq ? -ENOSPC : -EMFILE, fd) {
-			TH_LOG("kind %zu: %s after %u", i, strerror(-fd), count);
-		}
-		EXPECT_EQ(makers[i] == make_srq ? room_beside(&self->pair.a) : most - others, count);
-		while (count)
-			close(fds[--count]);
-		/* There is room again, at the latest when what was closed is gone. */
-		for (uint64_t end = now_ms() + PATIENCE_MS;
-		     (fd = makers[i](&self->pair)) < 0 && now_ms() < end;)
-			sleep_ms(20);
-		EXPECT_LE(0, fd);
-		close(fd);
-	}
-	free(fds);
 }
 
 TEST_HARNESS_MAIN

@@ -20,8 +20,8 @@
 #define LENGTH		(2 * 1024 * 1024 + 7)
 #define CLIENTS		6
 
-/* Within this, an end must have been noticed: seconds, on a slow machine. */
-#define NOTICED_MS	20000
+/* Within this, an end must have been noticed. */
+#define NOTICED_MS	rounds(500, 5000)
 
 FIXTURE(end)
 {

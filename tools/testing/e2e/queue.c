@@ -711,7 +711,7 @@ TEST_F(queue, many_end_without_a_thread_each)
 	}
 	printf("# %d threads for works, and %d when 64 queues had ended\n", before, most);
 	EXPECT_LT(0, before);
-	EXPECT_GT(before + 8, most);
+	EXPECT_GE(before + 2, most);
 }
 
 /* One, in one call. */
@@ -788,7 +788,7 @@ TEST(polling_lets_the_provider_run)
 	EXPECT_EQ(0, write_text(OTHER_CPU, "1"));
 	printf("# 20 writes take %lld us polled and %lld us told\n", (long long)polled.quickest,
 	       (long long)told.quickest);
-	EXPECT_GT(4 * told.quickest, polled.quickest);
+	EXPECT_GT(2 * told.quickest, polled.quickest);
 }
 
 TEST_HARNESS_MAIN

@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "kselftest_harness.h"
@@ -280,6 +282,117 @@ TEST_F(refusal, without_a_connection)
 	REFUSED(-ENOTCONN, entry);
 	entry = sqe_receive(self->a->id, 1, NULL, 0, 0);
 	REFUSED(-ENOTCONN, entry);
+}
+
+/*
+ * One field of an entry that is otherwise right is rewritten between two values while the kernel
+ * reads it: each time it is the one or the other, and nothing else becomes of it.
+ */
+struct flip {
+	_Atomic(struct krdma_sqe *) entry;
+	struct krdma_sqe right;
+	size_t word;
+	uint64_t wrong;
+	atomic_bool stop;
+};
+
+static void *flip_without_end(void *argument)
+{
+	struct flip *flip = argument;
+	uint64_t right;
+
+	memcpy(&right, (uint64_t *)&flip->right + flip->word, sizeof(right));
+	while (!flip->stop) {
+		volatile uint64_t *word = (uint64_t *)flip->entry + flip->word;
+
+		*word = flip->wrong;
+		*word = right;
+	}
+	return NULL;
+}
+
+static const struct flip_field {
+	const char *name;
+	size_t offset;
+	size_t size;
+	uint64_t wrong;
+	int error;
+} flip_fields[] = {
+#define FLIP(field, wrong, error) {							\
+	#field, offsetof(struct krdma_sqe, field),					\
+	sizeof(((struct krdma_sqe *)NULL)->field), (wrong), (error) }
+	FLIP(opcode, 200, -EINVAL),
+	FLIP(flags, 0x80, -EINVAL),
+	FLIP(piece_count, 0xffff, -EMSGSIZE),
+	FLIP(target, 0x7fffffff, -ENOENT),
+	FLIP(piece.memory, 0x7fffffff, -ENOENT),
+	FLIP(piece.length, 8192 + 1, -ERANGE),
+	FLIP(piece.addr, 64, -ERANGE),
+	FLIP(remote_addr, UINT64_MAX, -EOVERFLOW),
+#undef FLIP
+};
+
+/* Submits it until it has been accepted and refused so often. */
+static void submit_flipped(struct __test_metadata *_metadata, struct queue *queue,
+			   struct flip *flip, const struct flip_field *field, unsigned int often)
+{
+	unsigned int accepted = 0, refused = 0;
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct krdma_queue_enter enter;
+	struct krdma_cqe cqe;
+
+	while ((accepted < often || refused < often) && now_ms() < end) {
+		ASSERT_EQ(0, queue_enter(queue, 1, 0, 0, &enter));
+		if (!enter.submitted) {
+			ASSERT_EQ(field->error, enter.error);
+			refused++;
+			continue;
+		}
+		ASSERT_EQ(0, enter.error);
+		ASSERT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(flip->right.cookie, cqe.cookie);
+		ASSERT_EQ(8, cqe.length);
+		accepted++;
+		flip->entry = &queue->sqes[queue->ring->sq_tail % queue->sq_entries];
+		*flip->entry = flip->right;
+		__atomic_store_n(&queue->ring->sq_tail, queue->ring->sq_tail + 1,
+				 __ATOMIC_RELEASE);
+	}
+	EXPECT_LE(often, accepted);
+	EXPECT_LE(often, refused);
+	printf("# accepted %u times, and %u times refused\n", accepted, refused);
+}
+
+TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
+{
+	struct queue *queue = self->a->queue;
+
+	for (size_t i = 0; i < ARRAY_SIZE(flip_fields) && !_metadata->exit_code; i++) {
+		const struct flip_field *field = &flip_fields[i];
+		struct flip flip = {
+			.right = sqe_remote(KRDMA_OP_WRITE, self->a->id, 100 + i,
+					    &self->from, 0, 8, &self->to, 0),
+			.word = field->offset / 8,
+		};
+		pthread_t thread;
+
+		memcpy(&flip.wrong, (uint64_t *)&flip.right + flip.word, 8);
+		memcpy((char *)&flip.wrong + field->offset % 8, &field->wrong, field->size);
+		ASSERT_EQ(0, queue_put(queue, &flip.right, 1));
+		flip.entry = &queue->sqes[(queue->ring->sq_tail - 1) % queue->sq_entries];
+		ASSERT_EQ(0, pthread_create(&thread, NULL, flip_without_end, &flip));
+		submit_flipped(_metadata, queue, &flip, field, rounds(20, 5));
+		flip.stop = true;
+		pthread_join(thread, NULL);
+		EXPECT_FALSE(_metadata->exit_code) {
+			TH_LOG("field %s", field->name);
+		}
+		/* The last one is right now. */
+		*flip.entry = flip.right;
+		EXPECT_EQ(0, queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL));
+		EXPECT_EQ(0, queue_take(queue, &(struct krdma_cqe){}));
+	}
 }
 
 /*
