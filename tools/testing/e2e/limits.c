@@ -4,6 +4,7 @@
  *
  * The tests' own user is exempt, so others do what is limited.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -714,6 +715,88 @@ TEST_F(limits, thousands)
 
 	EXPECT_EQ(0, child_run(many_objects, &count));
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+/*
+ * Descriptors: each object takes one, and a queue has room for so many shared receives.
+ */
+
+/* How many this process has, without that of the folder that says so. */
+static unsigned int open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	while (directory && readdir(directory))
+		count++;
+	if (directory)
+		closedir(directory);
+	/* Nor its two names for folders. */
+	return count - 3;
+}
+
+static int make_srq(const struct pair *pair)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .queue_fd = pair->a.queue->fd,
+					   .depth = 1 };
+	int ret = session_request(pair->sessions[0], KRDMA_SRQ_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+#define SRQS	ARRAY_SIZE(makers)
+
+static int make_kind(const struct pair *pair, size_t kind)
+{
+	return kind == SRQS ? make_srq(pair) : makers[kind](pair->sessions[0], pair->device);
+}
+
+/* What a queue has beside its connection's own, which ends by one of each kind. */
+static unsigned int room_beside(const struct end *end)
+{
+	struct krdma_conn_query query;
+
+	if (conn_query(end->conn, NULL, 0, &query))
+		return 0;
+	return end->queue->cq_entries - query.send_depth - query.recv_depth - 2;
+}
+
+TEST_F_TIMEOUT(limits, thousands_of_one_kind_until_it_is_enough, 300)
+{
+	unsigned int most = rounds(1500, 150), others;
+	const struct rlimit limit = { most, most };
+	int *fds = calloc(most, sizeof(*fds));
+	struct pair pair;
+
+	ASSERT_TRUE(!!fds);
+	ASSERT_EQ(0, pair_open(&pair, NULL));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	others = open_files();
+	for (size_t kind = 0; kind <= SRQS; kind++) {
+		unsigned int count = 0;
+		int fd = 0;
+
+		while (count < most) {
+			fd = make_kind(&pair, kind);
+			if (fd < 0)
+				break;
+			fds[count++] = fd;
+		}
+		EXPECT_EQ(kind == SRQS ? -ENOSPC : -EMFILE, fd) {
+			TH_LOG("kind %zu: %s after %u", kind, strerror(-fd), count);
+		}
+		EXPECT_EQ(kind == SRQS ? room_beside(&pair.a) : most - others, count);
+		while (count)
+			close(fds[--count]);
+		/* There is room again, at the latest when what was closed is gone. */
+		for (uint64_t end = now_ms() + PATIENCE_MS;
+		     (fd = make_kind(&pair, kind)) < 0 && now_ms() < end;)
+			sleep_ms(20);
+		EXPECT_LE(0, fd);
+		close(fd);
+	}
+	pair_close(&pair);
+	free(fds);
 }
 
 TEST_HARNESS_MAIN
