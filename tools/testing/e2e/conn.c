@@ -503,7 +503,8 @@ TEST_F(conn, requests_in_the_wrong_state)
 	ret = conn_disconnect(a->conn, 0);
 	/* While the peer has not answered yet, it was done before; then it is over. */
 	EXPECT_EQ(before == KRDMA_CONN_DISCONNECTING &&
-		  (ret == -EALREADY || !has_ended(conn_state(a->conn))) ? -EALREADY : -ENOTCONN, ret);
+		  (ret == -EALREADY || !has_ended(conn_state(a->conn))) ?
+		  -EALREADY : -ENOTCONN, ret);
 	ASSERT_EQ(0, conn_await_closed(a->conn, PATIENCE_MS));
 	ASSERT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
 	for (int i = 0; i < 2; i++) {
