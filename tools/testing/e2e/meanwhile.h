@@ -27,6 +27,9 @@ struct interrupter {
 int interrupter_begin(struct interrupter *interrupter);
 void interrupter_end(struct interrupter *interrupter);
 
+/* Between nothing and some microseconds, another time each time. */
+void dawdle(unsigned int *dice);
+
 /*
  * How long the machine has stood still: a thread on each processor wants to run every
  * millisecond.  0 or -errno; and how late all of them were together, in ms.
