@@ -497,10 +497,10 @@ tier_coverage()
 	"$topdir/tools/testing/static/coverage" --ran "$results/ran"
 }
 
-# Threads that are delayed where they can meet, with two seeds; and with eight.
+# Threads that are delayed where they can meet, with four seeds; and with eight.
 tier_race()
 {
-	"$topdir/tools/testing/race/run"
+	"$topdir/tools/testing/race/run" --seeds "1 2 3 4"
 }
 
 tier_race_full()
