@@ -50,6 +50,12 @@ tier_harness_host()
 	"$topdir/tools/testing/harness/run" host
 }
 
+# Is user-mode Linux a judge?
+tier_harness_uml()
+{
+	"$topdir/tools/testing/harness/run" uml
+}
+
 tier_harness()
 {
 	"$topdir/tools/testing/harness/run" fast

@@ -72,7 +72,7 @@ start_program()
 	fi
 	(
 		"$kernel/vmlinuz" "mem=${mem}M" "initrd=$work/initrd" \
-			time-travel=inf-cpu seccomp=on con=null con0=null,fd:1 ssl=null \
+			time-travel=inf-cpu seccomp=auto con=null con0=null,fd:1 ssl=null \
 			"ssl1=null,fd:$ctl" "ssl2=null,fd:$copy" "ssl3=null,fd:$err" \
 			"$([ "$dat" = null ] && echo ssl4=null || echo "ssl4=null,fd:$dat")" \
 			"${words[@]}" NODE=1 NODES=1 \
