@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 #include "kselftest_harness.h"
 #include "fabric.h"
@@ -396,9 +395,7 @@ static int busy(struct pair *pair, const char *device, struct memory *memory)
 
 static bool may_forget(void)
 {
-	struct utsname kernel;
-
-	return !uname(&kernel) && !strncmp(kernel.release, "6.1.", 4);
+	return kernel_is("6.1.");
 }
 
 /*

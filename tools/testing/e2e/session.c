@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,6 +83,13 @@ int session_await(int session, const char *name, bool there)
 		sleep_ms(10);
 	}
 	return 0;
+}
+
+bool kernel_is(const char *release)
+{
+	struct utsname kernel;
+
+	return !uname(&kernel) && !strncmp(kernel.release, release, strlen(release));
 }
 
 uint64_t now_ms(void)

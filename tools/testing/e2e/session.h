@@ -31,6 +31,9 @@ int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_quer
 /* Waits until a device of that name is there, or is not; 0 or -ETIMEDOUT. */
 int session_await(int session, const char *name, bool there);
 
+/* Does the kernel's release begin so? */
+bool kernel_is(const char *release);
+
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
 

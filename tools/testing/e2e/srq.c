@@ -348,6 +348,8 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 	struct krdma_cqe cqe;
 	struct pair pair;
 
+	if (!kernel_is("6.1."))
+		SKIP(return, "rxe after 6.1 loses the receive of a message that is given up");
 	ASSERT_EQ(0, memory_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &from));
 	ASSERT_EQ(0, memory_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &to));
 	receive = sqe_receive(self->id, 1, &to, 0, LONG_MESSAGE);
