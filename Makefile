@@ -60,8 +60,8 @@ ifneq ($(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 say :=
 endif
 
-.PHONY: all module tools static clean help vm demo check check-races check-kcsan bench fuzz pcap soak \
-	fuzz-peer mutants
+.PHONY: all module tools static clean help vm demo check check-full check-races check-kcsan bench \
+	fuzz pcap soak fuzz-peer mutants
 all: module
 
 include tools/lib/lib.mk
@@ -130,10 +130,13 @@ demo:
 check:
 	@$(ALONE) tools/testing/check $(CHECK)
 
-# All that looks for data races is one thing here; whoever looks for it by its usual name
-# finds it.
+check-full:
+	@$(ALONE) tools/testing/check-full $(CHECK) $(SHARD)
+
+# By its usual name, too.
 check-races check-kcsan:
-	@$(ALONE) tools/testing/check races
+	@$(ALONE) tools/testing/check-full $(CHECK) race kcsan-kunit kcsan-core kcsan-storm \
+		kcsan-e2e tsan-library
 
 bench:
 	@$(ALONE) tools/bench/run $(if $(QUICK),--quick) $(BENCH)
@@ -161,8 +164,9 @@ krdma $(KRDMA_VERSION): RDMA as a kernel service
 Try and prove (in virtual machines; they install what they need, or with
 KRDMA_NO_INSTALL=1 only name it)
   make demo               see krdma at work
-  make check              run every test                    [CHECK='OPTION...']
-  make check-races        look for data races                 (not part of check)
+  make check              what proves krdma in ten minutes  [CHECK='OPTION...']
+  make check-full         the whole matrix, in shards       [SHARD='NAME...'] [CHECK=--list]
+  make check-races        of that, what looks for data races
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make fuzz-peer          what no honest peer sends         [PEER='OPTION...']

@@ -16,6 +16,7 @@
 #include "cm_id.h"
 #include "conn.h"
 #include "listen.h"
+#include "objects.h"
 #include "qp.h"
 #include "session.h"
 #include "trace.h"
@@ -316,7 +317,7 @@ static void krdma_conn_free(struct krdma_conn *conn)
 	krdma_device_put(conn->dev);
 	krdma_session_put(conn->session);
 	mutex_destroy(&conn->cm_lock);
-	kfree(conn);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_CONN, conn));
 }
 
 static void krdma_conn_free_work(struct work_struct *work)
@@ -338,7 +339,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = kzalloc_obj(*conn, GFP_KERNEL);
+	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL));
 	if (!conn)
 		return NULL;
 

@@ -27,6 +27,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "limits.h"
+#include "objects.h"
 #include "private.h"
 #include "resource.h"
 #include "trace.h"
@@ -170,6 +171,7 @@ int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
 	spin_lock_irqsave(&dev->uses_lock, flags);
 	if (!dev->going) {
 		list_add_tail(&use->node, &dev->uses);
+		krdma_object_count(KRDMA_OBJECT_DEVICE_USE, use);
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
@@ -192,6 +194,7 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->uses_lock, flags);
+	krdma_object_uncount(KRDMA_OBJECT_DEVICE_USE, use);
 	list_del(&use->node);
 	/* Under the lock: @dev may be gone as soon as the remover sees the list empty. */
 	if (list_empty(&dev->uses))
@@ -318,13 +321,13 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	struct krdma_raw_attr raw;
 	int ret;
 
-	dev = kzalloc_obj(*dev, GFP_KERNEL);
+	dev = krdma_object_count(KRDMA_OBJECT_DEVICE, kzalloc_obj(*dev, GFP_KERNEL));
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 
 	ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
 	if (ret) {
-		kfree(dev);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 		return ERR_PTR(ret);
 	}
 
@@ -355,8 +358,10 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
  */
 void krdma_device_put(struct krdma_device *dev)
 {
-	if (dev && refcount_dec_and_test(&dev->refs))
+	if (dev && refcount_dec_and_test(&dev->refs)) {
+		krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev);
 		kfree_rcu(dev, rcu);
+	}
 }
 EXPORT_SYMBOL_NS_GPL(krdma_device_put, "KRDMA");
 
@@ -434,7 +439,7 @@ err_watched:
 	krdma_watch_device_removed(dev->watched);
 err_free:
 	percpu_ref_exit(&dev->gate);
-	kfree(dev);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 err_report:
 	/* ib_core keeps the errno to itself, and the device would just be missing. */
 	dev_err(&ibdev->dev, "not served by " KBUILD_MODNAME ": %pe\n", ERR_PTR(ret));

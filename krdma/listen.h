@@ -1,11 +1,82 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Listeners, as connections see them.
+ * Listeners, as connections and tests see them.
  */
 #ifndef _KRDMA_LISTEN_H
 #define _KRDMA_LISTEN_H
 
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
 #include "private.h"
+#include "resource.h"
+
+struct rdma_cm_id;
+
+/**
+ * struct krdma_listener - where requests come in
+ * @refs: the consumer's, one of the RDMA part's from its making to its end, one for
+ *	each of the works that is queued, one for each connection that came in and
+ *	has not ended
+ * @session: whose
+ * @ready: the consumer's, or NULL
+ * @notify: likewise; instead of @ready
+ * @context: the consumer's
+ * @backlog: how many requests may wait
+ * @lock: protects what follows up to @wait.  Any context.
+ * @requests: connections that wait to be taken; each with a reference
+ * @waiting: how many, and those that are just being made
+ * @dead: the device is gone, or going
+ * @closing: the consumer wants no more
+ * @ended: and there is no more
+ * @wait: for changes of any of these
+ * @cm_lock: held around calls that use @cm_id, and while it is set or taken away.
+ *	Never taken in a handler of the connection manager, whose own lock is
+ *	inside it.
+ * @cm_id: the connection manager's part; NULL after the end
+ * @dev: the device that the address is bound to; NULL: all of them
+ * @use: of @dev
+ * @in_use: @use is registered
+ * @local: the address
+ * @work: ends the RDMA part
+ * @ready_work: tells the consumer
+ * @told: it has told that all is over; for @ready_work alone
+ * @closed: likewise
+ */
+struct krdma_listener {
+	refcount_t refs;
+	struct krdma_session *session;
+	void (*ready)(struct krdma_listener *listener);
+	void (*notify)(struct krdma_listener *listener);
+	void *context;
+	u32 backlog;
+
+	spinlock_t lock;		/* see above */
+	struct list_head requests;
+	u32 waiting;
+	bool dead;
+	bool closing;
+	bool ended;
+	wait_queue_head_t wait;
+
+	struct mutex cm_lock;		/* see above */
+	struct rdma_cm_id *cm_id;
+	struct krdma_device *dev;
+	struct krdma_use use;
+	bool in_use;
+	struct sockaddr_storage local;
+
+	struct work_struct work;
+	struct work_struct ready_work;
+	bool told;
+	struct completion closed;
+};
 
 /*
  * A connection comes to its end: it does not wait at its listener any more, if it

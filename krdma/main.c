@@ -7,33 +7,23 @@
 
 #include "chain.h"
 #include "conn.h"
+#include "objects.h"
 #include "private.h"
 #include "resource.h"
 #include "user.h"
 #include "version.h"
 
-/*
- * What ends objects leaves telling and freeing to the queue for events: so that
- * one goes last.
- */
-static void krdma_end_works(void)
-{
-	krdma_resources_exit();
-	krdma_conn_events_exit();
-}
-
 static int __init krdma_init(void)
 {
 	int ret;
 
+	krdma_objects_init();
 	ret = krdma_conn_events_init();
 	if (ret)
-		return ret;
+		goto err_objects;
 	ret = krdma_resources_init();
-	if (ret) {
-		krdma_conn_events_exit();
-		return ret;
-	}
+	if (ret)
+		goto err_events;
 
 	ret = krdma_workbenches_init();
 	if (ret)
@@ -54,7 +44,11 @@ err_devices:
 err_workbenches:
 	krdma_workbenches_exit();
 err_works:
-	krdma_end_works();
+	krdma_resources_exit();
+err_events:
+	krdma_conn_events_exit();
+err_objects:
+	krdma_objects_exit();
 	return ret;
 }
 
@@ -67,8 +61,11 @@ static void __exit krdma_exit(void)
 	flush_workqueue(krdma_workqueue);
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();
-	krdma_end_works();
+	/* What ends objects leaves telling and freeing to the queue for events. */
+	krdma_resources_exit();
+	krdma_conn_events_exit();
 	krdma_workbenches_exit();
+	krdma_objects_exit();
 }
 
 module_init(krdma_init);

@@ -20,6 +20,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "memory.h"
+#include "objects.h"
 #include "provider.h"
 #include "region.h"
 #include "registrar.h"
@@ -92,7 +93,7 @@ struct krdma_memory *krdma_memory_create(struct krdma_domain *domain, u64 length
 {
 	struct krdma_memory *memory;
 
-	memory = kzalloc_obj(*memory, GFP_KERNEL);
+	memory = krdma_object_count(KRDMA_OBJECT_MR_MEMORY, kzalloc_obj(*memory, GFP_KERNEL));
 	if (!memory)
 		return NULL;
 
@@ -418,7 +419,7 @@ static void krdma_memory_free(struct krdma_memory *memory)
 	krdma_memory_release_user(memory);
 	sg_free_table(&memory->table);
 	kvfree(memory->chunks);
-	kfree(memory);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, memory));
 }
 
 /*

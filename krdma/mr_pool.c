@@ -16,6 +16,7 @@
 
 #include "cgroup.h"
 #include "conn.h"
+#include "objects.h"
 #include "region.h"
 #include "resource.h"
 #include "session.h"
@@ -76,7 +77,7 @@ static void krdma_mr_unmap(struct krdma_mr *mr)
 static void krdma_mr_pool_put(struct krdma_mr_pool *pool)
 {
 	if (refcount_dec_and_test(&pool->refs))
-		kfree(pool);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_FRMR_POOL, pool));
 }
 
 /* The device's part ends; the consumer may have it, and be about to map or put it. */
@@ -123,7 +124,9 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 		return ERR_PTR(-EINVAL);
 
 	/* Not kvzalloc(): the last one who frees it may be in any context. */
-	pool = kzalloc(struct_size(pool, mrs, count), GFP_KERNEL | __GFP_NOWARN);
+	pool = krdma_object_count(KRDMA_OBJECT_FRMR_POOL,
+				  kzalloc(struct_size(pool, mrs, count),
+					  GFP_KERNEL | __GFP_NOWARN));
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 

@@ -30,6 +30,7 @@
 
 #include "budget.h"
 #include "conn.h"
+#include "objects.h"
 #include "qp.h"
 #include "region.h"
 #include "ring.h"
@@ -295,7 +296,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	might_sleep();
 
-	qp = kvzalloc_obj(*qp, GFP_KERNEL);
+	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_obj(*qp, GFP_KERNEL));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 	qp->conn = conn;
@@ -532,7 +533,7 @@ void krdma_qp_free(struct krdma_qp *qp)
 	krdma_ring_free(&qp->send);
 	krdma_ring_free(&qp->recv);
 	kfree(qp->scratch);
-	kvfree(qp);
+	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));
 }
 
 /**

@@ -26,6 +26,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "objects.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
@@ -481,6 +482,7 @@ static void krdma_queue_free(struct krdma_queue *queue)
 	 * A softirq that has just completed may be about to look at it once more.  The module
 	 * does not go before it either: its removal waits for RCU.
 	 */
+	krdma_object_uncount(KRDMA_OBJECT_CQ, queue);
 	kfree_rcu(queue, rcu);
 }
 
@@ -584,7 +586,7 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		return ERR_PTR(ret);
 
-	queue = kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT);
+	queue = krdma_object_count(KRDMA_OBJECT_CQ, kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT));
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&queue->refs, 2);

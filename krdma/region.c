@@ -18,6 +18,7 @@
 
 #include "descriptor.h"
 #include "memory.h"
+#include "objects.h"
 #include "provider.h"
 #include "region.h"
 #include "resource.h"
@@ -32,6 +33,7 @@ static void krdma_region_put(struct krdma_region *region)
 		return;
 	krdma_device_put(region->res.dev);
 	krdma_session_put(region->session);
+	krdma_object_uncount(KRDMA_OBJECT_MR, region);
 	kfree_rcu(region, rcu);
 }
 
@@ -81,14 +83,14 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 	if (length > krdma_device_limits(dev)->max_mr_size)
 		return ERR_PTR(-EFBIG);
 
-	region = kzalloc_obj(*region, GFP_KERNEL);
+	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL));
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 
 	ret = krdma_resource_init(&region->res, dev, krdma_region_end_part,
 				  krdma_region_forget_part);
 	if (ret) {
-		kfree(region);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_MR, region));
 		return ERR_PTR(ret);
 	}
 

@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "objects.h"
 #include "region.h"
 #include "resource.h"
 #include "session.h"
@@ -70,7 +71,7 @@ struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *sessi
 {
 	struct krdma_region_cache *cache;
 
-	cache = kzalloc_obj(*cache, GFP_KERNEL);
+	cache = krdma_object_count(KRDMA_OBJECT_MR_CACHE, kzalloc_obj(*cache, GFP_KERNEL));
 	if (!cache)
 		return ERR_PTR(-ENOMEM);
 
@@ -99,7 +100,7 @@ static void krdma_cache_end(struct krdma_region_cache *cache, struct krdma_cache
 	hash_del(&entry->node);
 	if (krdma_region_release(entry->region))
 		krdma_region_drop(entry->region);
-	kfree(entry);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE_ENTRY, entry));
 }
 
 /* Nobody gets it any more. */
@@ -132,7 +133,7 @@ void krdma_region_cache_destroy(struct krdma_region_cache *cache)
 	mutex_destroy(&cache->lock);
 	krdma_device_put(cache->dev);
 	krdma_session_put(cache->session);
-	kfree(cache);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE, cache));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_cache_destroy, "KRDMA");
 
@@ -155,13 +156,13 @@ static struct krdma_cache_entry *krdma_cache_add(struct krdma_region_cache *cach
 	struct krdma_cache_entry *entry;
 	struct krdma_region *region;
 
-	entry = kzalloc_obj(*entry, GFP_KERNEL);
+	entry = krdma_object_count(KRDMA_OBJECT_MR_CACHE_ENTRY, kzalloc_obj(*entry, GFP_KERNEL));
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 
 	region = krdma_region_map(cache->session, cache->dev, buffer, length, access);
 	if (IS_ERR(region)) {
-		kfree(entry);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE_ENTRY, entry));
 		return ERR_CAST(region);
 	}
 

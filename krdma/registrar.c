@@ -28,6 +28,7 @@
 
 #include "cgroup.h"
 #include "cm_id.h"
+#include "objects.h"
 #include "registrar.h"
 #include "resource.h"
 #include "session.h"
@@ -390,7 +391,7 @@ static void krdma_registrar_free(struct krdma_registrar *registrar)
 		krdma_uncharge_object(&registrar->charges[i], registrar->domain->pd->device);
 	if (registrar->net)
 		put_net(registrar->net);
-	kfree(registrar);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_FRWR_QP, registrar));
 }
 
 static int krdma_registrar_setup(struct krdma_registrar *registrar)
@@ -430,7 +431,7 @@ static int krdma_registrar_create(struct krdma_domain *domain)
 	struct krdma_registrar *registrar;
 	int ret;
 
-	registrar = kzalloc_obj(*registrar, GFP_KERNEL);
+	registrar = krdma_object_count(KRDMA_OBJECT_FRWR_QP, kzalloc_obj(*registrar, GFP_KERNEL));
 	if (!registrar)
 		return -ENOMEM;
 

@@ -11,6 +11,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include "objects.h"
 #include "registrar.h"
 #include "resource.h"
 #include "session.h"
@@ -26,7 +27,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 {
 	struct krdma_session *session;
 
-	session = kzalloc_obj(*session, GFP_KERNEL);
+	session = krdma_object_count(KRDMA_OBJECT_SESSION, kzalloc_obj(*session, GFP_KERNEL));
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 
@@ -66,7 +67,7 @@ void krdma_session_put(struct krdma_session *session)
 	/* Domains are kept by what is in them, and that keeps the session. */
 	WARN_ON(!xa_empty(&session->domains));
 	put_net(session->net);
-	kfree(session);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_SESSION, session));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
 
@@ -85,7 +86,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 
 	lockdep_assert_held(&session->lock);
 
-	domain = kzalloc_obj(*domain, GFP_KERNEL);
+	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL));
 	if (!domain)
 		return ERR_PTR(-ENOMEM);
 
@@ -123,7 +124,7 @@ err_pd:
 err_uncharge:
 	krdma_domain_uncharge(domain, ibdev);
 err_free:
-	kfree(domain);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
 	return ERR_PTR(ret);
 }
 
@@ -178,5 +179,5 @@ void krdma_domain_put(struct krdma_domain *domain)
 	ib_dealloc_pd(domain->pd);
 	krdma_domain_uncharge(domain, ibdev);
 	mutex_destroy(&domain->registrar_lock);
-	kfree(domain);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
 }

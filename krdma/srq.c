@@ -12,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "conn.h"
+#include "objects.h"
 #include "region.h"
 #include "ring.h"
 #include "session.h"
@@ -44,7 +45,7 @@ static void krdma_srq_free(struct work_struct *work)
 	kvfree(srq->slots);
 	krdma_session_put(srq->session);
 	krdma_device_put(srq->dev);
-	kfree(srq);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_SRQ, srq));
 }
 
 static struct krdma_srq *krdma_srq_of(struct krdma_credits *credits)
@@ -483,7 +484,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_recv_sge)
 		return ERR_PTR(-EINVAL);
 
-	srq = kzalloc_obj(*srq, GFP_KERNEL);
+	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL));
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&srq->refs, 2);

@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 
+#include "objects.h"
 #include "user.h"
 
 /*
@@ -104,7 +105,8 @@ struct krdma_user_account *krdma_user_account_get(void)
 	kuid_t uid = current_uid();
 
 	/* Most users have one already, but whether is not worth a second look. */
-	made = kzalloc_obj(*made, GFP_KERNEL_ACCOUNT);
+	made = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
+				  kzalloc_obj(*made, GFP_KERNEL_ACCOUNT));
 	if (!made)
 		return NULL;
 	made->uid = uid;
@@ -118,7 +120,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 	}
 	spin_unlock(&krdma_user_accounts_lock);
 
-	kfree(made);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, made));
 	return account;
 }
 
@@ -154,7 +156,7 @@ void krdma_user_account_put(struct krdma_user_account *account)
 
 	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
 		WARN_ON_ONCE(account->used[kind]);
-	kfree(account);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
 }
 
 static bool krdma_user_account_take(struct krdma_user_account *account,

@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/slab.h>
 
+#include "objects.h"
 #include "user.h"
 #include "user_queue.h"
 
@@ -38,10 +39,10 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches)
 	while (batch) {
 		struct krdma_user_batch *next = batch->next;
 
-		kvfree(batch);
+		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
 		batch = next;
 	}
-	kvfree(batches->idle);
+	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batches->idle));
 }
 
 /* Never the last of all: others may be waiting for it. */
@@ -75,7 +76,8 @@ int krdma_user_batches_prepare(struct krdma_user_batches *batches)
 
 	if (READ_ONCE(batches->prepared))
 		return 0;
-	batch = kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT);
+	batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
+				   kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT));
 	if (!batch)
 		return -ENOMEM;
 	/* Another thread may have been as fast: then there are two. */
@@ -120,7 +122,9 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 	batch = krdma_user_batch_find(batches);
 	if (!batch)
 		/* Not with much ado: there is one that will be free. */
-		batch = kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
+		batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
+					   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT |
+							       __GFP_NOWARN | __GFP_NORETRY));
 	if (!batch)
 		wait_event_interruptible(batches->wait,
 					 krdma_user_batch_found(batches, &batch));
@@ -138,5 +142,5 @@ void krdma_user_batch_give_late(struct krdma_user_batches *batches,
 				struct krdma_user_batch *batch)
 {
 	if (!krdma_user_batch_keep(batches, batch))
-		kvfree(batch);
+		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
 }

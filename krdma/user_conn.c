@@ -19,6 +19,7 @@
 
 #include <krdma/krdma.h>
 
+#include "objects.h"
 #include "user.h"
 #include "user_queue.h"
 
@@ -42,7 +43,7 @@ static void krdma_user_conn_free(struct work_struct *work)
 	krdma_user_session_put(conn->session);
 	mutex_destroy(&conn->prepare_lock);
 	mutex_destroy(&conn->read_lock);
-	kfree(conn);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 }
 
 /**
@@ -70,7 +71,7 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	if (ret)
 		return ERR_PTR(ret);
-	conn = kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT);
+	conn = krdma_object_count(KRDMA_OBJECT_USER_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
 	if (!conn) {
 		ret = -ENOMEM;
 		goto err_charge;
@@ -91,7 +92,7 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 	return conn;
 
 err_free:
-	kfree(conn);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 err_charge:
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	return ERR_PTR(ret);
@@ -273,6 +274,7 @@ static int krdma_user_conn_release(struct inode *inode, struct file *file)
 	struct krdma_user_conn *conn = file->private_data;
 	int ret;
 
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	if (conn->core) {
 		ret = krdma_conn_disconnect(conn->core);
 		if (ret && ret != -EALREADY)

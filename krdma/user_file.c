@@ -19,6 +19,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
+#include "objects.h"
 #include "user.h"
 
 /*
@@ -59,6 +60,7 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 		return PTR_ERR(file);
 	}
 	file->f_mode |= FMODE_NOWAIT;
+	krdma_object_count(KRDMA_OBJECT_USER_FILE, file);
 
 	ufd->fd = fd;
 	ufd->file = file;
@@ -154,7 +156,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	krdma_user_account_put(session->account);
 	put_net(session->net);
-	kfree(session);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SESSION, session));
 }
 
 /**
@@ -177,7 +179,8 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	struct krdma_user_session *session;
 	int ret;
 
-	session = kzalloc_obj(*session, GFP_KERNEL_ACCOUNT);
+	session = krdma_object_count(KRDMA_OBJECT_USER_SESSION,
+				     kzalloc_obj(*session, GFP_KERNEL_ACCOUNT));
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 	session->id = krdma_user_number();
@@ -207,7 +210,7 @@ err_charge:
 err_account:
 	krdma_user_account_put(session->account);
 err_free:
-	kfree(session);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SESSION, session));
 	return ERR_PTR(ret);
 }
 
@@ -220,6 +223,7 @@ static int krdma_user_session_open(struct inode *inode, struct file *file)
 		return PTR_ERR(session);
 	file->private_data = session;
 	file->f_mode |= FMODE_NOWAIT;
+	krdma_object_count(KRDMA_OBJECT_USER_FILE, file);
 	return 0;
 }
 
@@ -227,6 +231,7 @@ static int krdma_user_session_release(struct inode *inode, struct file *file)
 {
 	struct krdma_user_session *session = file->private_data;
 
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	krdma_user_watch_end(session);
 	krdma_user_session_put(session);
 	return 0;

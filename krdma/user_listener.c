@@ -13,6 +13,7 @@
 
 #include <krdma/krdma.h>
 
+#include "objects.h"
 #include "user.h"
 
 /*
@@ -64,7 +65,8 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	if (ret)
 		return ERR_PTR(ret);
-	listener = kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT);
+	listener = krdma_object_count(KRDMA_OBJECT_USER_LISTENER,
+				      kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT));
 	if (!listener) {
 		ret = -ENOMEM;
 		goto err_charge;
@@ -84,7 +86,7 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 	return listener;
 
 err_free:
-	kfree(listener);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
 err_charge:
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	return ERR_PTR(ret);
@@ -101,13 +103,14 @@ static void krdma_user_listener_destroy(struct krdma_user_listener *listener)
 
 	krdma_listener_close(listener->core);
 	krdma_listener_put(listener->core);
-	kfree(listener);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	krdma_user_session_put(session);
 }
 
 static int krdma_user_listener_release(struct inode *inode, struct file *file)
 {
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	krdma_user_listener_destroy(file->private_data);
 	return 0;
 }

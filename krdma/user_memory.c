@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "objects.h"
 #include "user.h"
 
 /**
@@ -41,6 +42,7 @@ void krdma_user_memory_put(struct krdma_user_memory *memory)
 
 	krdma_user_owner_leave(memory);
 	krdma_user_account_put(memory->account);
+	krdma_object_uncount(KRDMA_OBJECT_USER_MR, memory);
 	kfree_rcu(memory, rcu);
 }
 
@@ -82,7 +84,7 @@ static struct krdma_user_memory *krdma_user_memory_new(struct krdma_user_session
 	struct krdma_user_memory *memory;
 	int ret;
 
-	memory = kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT);
+	memory = krdma_object_count(KRDMA_OBJECT_USER_MR, kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT));
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&memory->refs, 2);
@@ -109,7 +111,7 @@ err_uncharge:
 err_number:
 	xa_erase(&session->memory, memory->id);
 err_free:
-	kfree(memory);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MR, memory));
 	return ERR_PTR(ret);
 }
 

@@ -33,6 +33,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "objects.h"
 #include "user.h"
 
 /* Without it, nobody is told when a process ends.  InfiniBand on demand selects it. */
@@ -123,7 +124,7 @@ static struct mmu_notifier *krdma_user_owner_alloc(struct mm_struct *mm)
 {
 	struct krdma_user_owner *owner;
 
-	owner = kzalloc_obj(*owner, GFP_KERNEL_ACCOUNT);
+	owner = krdma_object_count(KRDMA_OBJECT_USER_MM, kzalloc_obj(*owner, GFP_KERNEL_ACCOUNT));
 	if (!owner)
 		return ERR_PTR(-ENOMEM);
 
@@ -134,7 +135,9 @@ static struct mmu_notifier *krdma_user_owner_alloc(struct mm_struct *mm)
 
 static void krdma_user_owner_free(struct mmu_notifier *notifier)
 {
-	kfree(container_of(notifier, struct krdma_user_owner, notifier));
+	struct krdma_user_owner *owner = container_of(notifier, struct krdma_user_owner, notifier);
+
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MM, owner));
 }
 
 static const struct mmu_notifier_ops krdma_user_owner_ops = {

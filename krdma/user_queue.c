@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "objects.h"
 #include "user.h"
 #include "user_queue.h"
 
@@ -140,7 +141,7 @@ static void krdma_user_queue_free(struct krdma_user_queue *queue)
 	mutex_destroy(&queue->bind_lock);
 	mutex_destroy(&queue->submit_lock);
 	mutex_destroy(&queue->reap_lock);
-	kfree(queue);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_RING, queue));
 }
 
 /**
@@ -282,7 +283,7 @@ static struct krdma_user_queue *krdma_user_queue_new(struct krdma_user_session *
 	struct krdma_user_queue *queue;
 	int ret;
 
-	queue = kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT);
+	queue = krdma_object_count(KRDMA_OBJECT_USER_RING, kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT));
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	queue->id = krdma_user_number();
@@ -486,6 +487,7 @@ static int krdma_user_queue_mmap(struct file *file, struct vm_area_struct *vma)
 
 static int krdma_user_queue_release(struct inode *inode, struct file *file)
 {
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	krdma_user_queue_put(file->private_data);
 	return 0;
 }

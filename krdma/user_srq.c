@@ -10,6 +10,7 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 
+#include "objects.h"
 #include "user.h"
 #include "user_queue.h"
 
@@ -22,7 +23,7 @@ static void krdma_user_srq_free(struct rcu_head *rcu)
 	struct krdma_user_srq *srq = container_of(rcu, struct krdma_user_srq, rcu);
 
 	krdma_srq_put(srq->core);
-	kfree(srq);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
 }
 
 /**
@@ -77,7 +78,7 @@ static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *sess
 	struct krdma_user_srq *srq;
 	int ret;
 
-	srq = kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT);
+	srq = krdma_object_count(KRDMA_OBJECT_USER_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&srq->refs, 1);
@@ -99,7 +100,7 @@ static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *sess
 err_uncharge:
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 err_free:
-	kfree(srq);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
 	return ERR_PTR(ret);
 }
 
@@ -253,6 +254,7 @@ static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct 
 
 static int krdma_user_srq_release(struct inode *inode, struct file *file)
 {
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
 	krdma_user_srq_end(file->private_data);
 	return 0;
 }

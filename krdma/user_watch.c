@@ -17,6 +17,7 @@
 
 #include <krdma/krdma.h>
 
+#include "objects.h"
 #include "user.h"
 
 /* Records that wait to be read.  A power of two. */
@@ -187,7 +188,8 @@ static struct krdma_user_watch *krdma_user_watch_create(struct krdma_user_sessio
 	struct krdma_user_watch *watch;
 	int ret;
 
-	watch = kzalloc_obj(*watch, GFP_KERNEL_ACCOUNT);
+	watch = krdma_object_count(KRDMA_OBJECT_USER_NOTIFIER,
+				   kzalloc_obj(*watch, GFP_KERNEL_ACCOUNT));
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
 	watch->watch.event = krdma_user_watch_event;
@@ -197,7 +199,7 @@ static struct krdma_user_watch *krdma_user_watch_create(struct krdma_user_sessio
 
 	ret = krdma_watch_start(&watch->watch, session->net);
 	if (ret) {
-		kfree(watch);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_USER_NOTIFIER, watch));
 		return ERR_PTR(ret);
 	}
 	return watch;
@@ -207,7 +209,7 @@ static void krdma_user_watch_destroy(struct krdma_user_watch *watch)
 {
 	krdma_watch_stop(&watch->watch);
 	mutex_destroy(&watch->read_lock);
-	kfree(watch);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_NOTIFIER, watch));
 }
 
 /**

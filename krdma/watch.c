@@ -33,6 +33,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include "objects.h"
 #include "private.h"
 #include "resource.h"
 #include "watch.h"
@@ -206,7 +207,7 @@ static bool krdma_watcher_take(struct krdma_watcher *watcher, struct krdma_devic
 	}
 	spin_unlock_irq(&krdma_watch_lock);
 
-	kfree(over);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, over));
 	return taken;
 }
 
@@ -238,7 +239,9 @@ static int krdma_watch_pair(struct krdma_watcher *watcher, struct krdma_watched 
 	if (!rdma_dev_access_netns(watched->ibdev, watcher->watch->net))
 		return 0;
 
-	sight = kzalloc(struct_size(sight, pending, port_count + 1), GFP_KERNEL);
+	sight = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
+				   kzalloc(struct_size(sight, pending, port_count + 1),
+					   GFP_KERNEL));
 	if (!sight)
 		return -ENOMEM;
 
@@ -323,7 +326,8 @@ struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev)
 	struct krdma_watcher *watcher;
 	int ret = 0;
 
-	watched = kzalloc_obj(*watched, GFP_KERNEL);
+	watched = krdma_object_count(KRDMA_OBJECT_NOTIFIER_DEVICE,
+				     kzalloc_obj(*watched, GFP_KERNEL));
 	if (!watched)
 		return ERR_PTR(-ENOMEM);
 
@@ -400,8 +404,8 @@ void krdma_watch_device_removed(struct krdma_watched *watched)
 	mutex_unlock(&krdma_watch_mutex);
 
 	list_for_each_entry_safe(sight, next, &unknown, watcher_node)
-		kfree(sight);
-	kfree(watched);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, sight));
+	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_DEVICE, watched));
 }
 
 /*
@@ -425,9 +429,9 @@ static void krdma_watcher_free(struct krdma_watcher *watcher)
 	cancel_work_sync(&watcher->work);
 
 	list_for_each_entry_safe(sight, next, &sights, watcher_node)
-		kfree(sight);
+		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, sight));
 	put_net(watcher->watch->net);
-	kfree(watcher);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE_NOTIFIER, watcher));
 }
 
 /**
@@ -451,7 +455,8 @@ int krdma_watch_start(struct krdma_watch *watch, struct net *net)
 	struct krdma_sight *sight;
 	int ret;
 
-	watcher = kzalloc_obj(*watcher, GFP_KERNEL);
+	watcher = krdma_object_count(KRDMA_OBJECT_DEVICE_NOTIFIER,
+				     kzalloc_obj(*watcher, GFP_KERNEL));
 	if (!watcher)
 		return -ENOMEM;
 

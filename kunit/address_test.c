@@ -22,6 +22,7 @@
 #include <krdma/krdma.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 #include "private.h"
 
 #define NAME		"kfake"
@@ -337,7 +338,8 @@ static void test_a_device_that_is_going(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_EXPECT_NOT_NULL(test, krdma_device_enter(dev));
 	remover = kthread_run(unregister_device, device, "krdma-kunit");
-	while (id_or_error(krdma_device_find(&init_net, NAME)) > 0 && time_before(jiffies, deadline))
+	while (id_or_error(krdma_device_find(&init_net, NAME)) > 0 &&
+	       time_before(jiffies, deadline))
 		schedule_timeout_uninterruptible(1);
 
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
@@ -363,6 +365,7 @@ static struct kunit_case address_cases[] = {
 
 static struct kunit_suite address_suite = {
 	.name = "krdma_address",
+	.init = test_objects_init,
 	.test_cases = address_cases,
 };
 

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "conn.h"
+#include "objects.h"
 #include "stage.h"
 
 #define ENDED_HERE	"established, disconnected -107, closed -107"
@@ -602,6 +603,7 @@ static struct kunit_case conn_end_cases[] = {
 
 static struct kunit_suite conn_end_suite = {
 	.name = "krdma_conn_end",
+	.init = test_objects_init,
 	.test_cases = conn_end_cases,
 };
 

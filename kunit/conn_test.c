@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "conn.h"
+#include "objects.h"
 #include "private_data.h"
 #include "stage.h"
 
@@ -741,6 +742,7 @@ static struct kunit_case conn_cases[] = {
 
 static struct kunit_suite conn_suite = {
 	.name = "krdma_conn",
+	.init = test_objects_init,
 	.test_cases = conn_cases,
 };
 

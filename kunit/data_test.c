@@ -11,6 +11,7 @@
 #include <krdma/krdma.h>
 
 #include "conn_fixture.h"
+#include "objects.h"
 #include "ring.h"
 
 #define REMOTE_ADDR	0x123456789000ULL
@@ -668,6 +669,7 @@ static struct kunit_case data_cases[] = {
 
 static struct kunit_suite data_suite = {
 	.name = "krdma_data",
+	.init = test_objects_init,
 	.test_cases = data_cases,
 };
 

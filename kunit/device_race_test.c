@@ -15,6 +15,7 @@
 #include <krdma/krdma.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 #include "private.h"
 
 #define NAME		"kfake"
@@ -288,6 +289,7 @@ static struct kunit_case device_race_cases[] = {
 
 static struct kunit_suite device_race_suite = {
 	.name = "krdma_device_race",
+	.init = test_objects_init,
 	.test_cases = device_race_cases,
 };
 

@@ -14,6 +14,7 @@
 #include <krdma/krdma.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 
 #define NAME	"kfake"
 
@@ -333,6 +334,7 @@ static struct kunit_case device_cases[] = {
 
 static struct kunit_suite device_suite = {
 	.name = "krdma_device",
+	.init = test_objects_init,
 	.test_cases = device_cases,
 };
 

@@ -10,6 +10,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 
 #define NAME		"kfake"
 #define PORT		7471
@@ -605,6 +606,7 @@ static struct kunit_case fake_cm_cases[] = {
 
 static struct kunit_suite fake_cm_suite = {
 	.name = "krdma_fake_cm",
+	.init = test_objects_init,
 	.test_cases = fake_cm_cases,
 };
 

@@ -4,6 +4,7 @@
  * how consumers are told.
  */
 #include "fake_pair.h"
+#include "objects.h"
 
 static void test_completions_fail(struct kunit *test)
 {
@@ -234,6 +235,7 @@ static struct kunit_case fake_fault_cases[] = {
 
 static struct kunit_suite fake_fault_suite = {
 	.name = "krdma_fake_faults",
+	.init = test_objects_init,
 	.test_cases = fake_fault_cases,
 };
 

@@ -7,6 +7,7 @@
 #include <linux/uaccess.h>
 
 #include "fake_pair.h"
+#include "objects.h"
 
 /*
  * Objects
@@ -384,6 +385,7 @@ static struct kunit_case fake_cases[] = {
 
 static struct kunit_suite fake_suite = {
 	.name = "krdma_fake_device",
+	.init = test_objects_init,
 	.test_cases = fake_cases,
 };
 

@@ -15,6 +15,7 @@
 
 #include "conn.h"
 #include "conn_fixture.h"
+#include "objects.h"
 #include "ring.h"
 
 static const enum krdma_context contexts[] = {
@@ -784,6 +785,7 @@ static struct kunit_case fault_cases[] = {
 
 static struct kunit_suite fault_suite = {
 	.name = "krdma_fault",
+	.init = test_objects_init,
 	.test_cases = fault_cases,
 };
 

@@ -8,7 +8,12 @@
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
 
+#include "conn.h"
+#include "listen.h"
+#include "objects.h"
 #include "stage.h"
 
 #define AT(address)	((const struct sockaddr *)&(address))
@@ -88,6 +93,53 @@ static void expect_rejected(struct kunit *test, struct fake_endpoint *guest)
 static long next_error(struct stage *stage, u32 timeout_ms)
 {
 	return PTR_ERR_OR_ZERO(krdma_listener_next(stage->listener, NULL, NULL, timeout_ms));
+}
+
+static u32 host_waiting(struct stage *stage)
+{
+	u32 waiting;
+
+	spin_lock_irq(&stage->listener->lock);
+	waiting = stage->listener->waiting;
+	spin_unlock_irq(&stage->listener->lock);
+	return waiting;
+}
+
+static bool host_has_waiting(struct stage *stage, u32 waiting)
+{
+	unsigned long end = jiffies + STAGE_LONG;
+
+	while (host_waiting(stage) != waiting && time_before(jiffies, end))
+		fsleep(100);
+	return host_waiting(stage) == waiting;
+}
+
+/*
+ * The first of those who wait gives up, if there is one.  InfiniBand's connection manager
+ * says so; that of iWARP, which the fake device speaks, does not, so it is said in its stead.
+ */
+static void guest_gives_up(struct stage *stage)
+{
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_REJECTED, .status = IB_CM_REJ_TIMEOUT,
+	};
+	struct krdma_listener *listener = stage->listener;
+	struct krdma_conn *conn;
+
+	spin_lock_irq(&listener->lock);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	if (conn)
+		krdma_conn_get(conn);
+	spin_unlock_irq(&listener->lock);
+	if (!conn)
+		return;
+
+	/* The end takes the id away with this held: it waits, as it does for a handler. */
+	mutex_lock(&conn->cm_lock);
+	if (conn->cm_id)
+		conn->cm_id->event_handler(conn->cm_id, &event);
+	mutex_unlock(&conn->cm_lock);
+	krdma_conn_put(conn);
 }
 
 /*
@@ -289,6 +341,97 @@ static void test_default_backlog(struct kunit *test)
 	expect_rejected(test, guest);
 	for (i = 0; i < BACKLOG; i++)
 		expect_guest(stage, i);
+}
+
+/* More give up than the backlog holds, and nobody takes them: then there is room for others. */
+static void test_those_who_give_up_make_room(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guests[3];
+	u8 i;
+
+	host_new(stage, 2);
+	for (int round = 0; round < 5; round++) {
+		for (i = 0; i < ARRAY_SIZE(guests); i++) {
+			guests[i] = guest_asks(stage, i);
+			/* iw_cm looks after no more at a time than the backlog has. */
+			fake_cm_flush(stage->fake);
+		}
+		expect_rejected(test, guests[2]);
+		KUNIT_ASSERT_EQ(test, 2, host_waiting(stage));
+		for (i = 2; i > 0; i--) {
+			guest_gives_up(stage);
+			KUNIT_ASSERT_TRUE(test, host_has_waiting(stage, i - 1));
+		}
+		expect_rejected(test, guests[0]);
+		expect_rejected(test, guests[1]);
+		KUNIT_EXPECT_EQ(test, -EAGAIN, next_error(stage, 0));
+	}
+	stage_connect(stage);
+}
+
+struct quitter {
+	struct work_struct work;
+	struct stage *stage;
+};
+
+static void quitter_work(struct work_struct *work)
+{
+	guest_gives_up(container_of(work, struct quitter, work)->stage);
+}
+
+/* He gives up while he is taken, or soon before or after. */
+static void test_giving_up_races_with_taking(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct quitter quitter = { .stage = stage };
+	struct fake_endpoint *guest;
+	struct krdma_conn *conn;
+
+	host_new(stage, 1);
+	for (u8 round = 0; round < 50; round++) {
+		guest = guest_asks(stage, round);
+		fake_cm_flush(stage->fake);
+		INIT_WORK_ONSTACK(&quitter.work, quitter_work);
+		queue_work(stage->works, &quitter.work);
+		if (round % 2)
+			fsleep(4 * round);
+		conn = krdma_listener_next(stage->listener, NULL, NULL, 0);
+		if (IS_ERR(conn)) {
+			KUNIT_EXPECT_EQ(test, -EAGAIN, PTR_ERR(conn));
+		} else {
+			krdma_conn_close(conn);
+			krdma_conn_put(conn);
+		}
+		flush_work(&quitter.work);
+		destroy_work_on_stack(&quitter.work);
+		expect_rejected(test, guest);
+		KUNIT_ASSERT_TRUE(test, host_has_waiting(stage, 0));
+	}
+	stage_connect(stage);
+}
+
+/* A request for which there is no memory, wherever it is wanting, has had its place for nothing. */
+static void test_requests_without_memory_make_room(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	struct fake_endpoint *guest;
+	bool starved = true;
+
+	host_new(stage, 1);
+	for (u8 nth = 1; nth < 50 && starved; nth++) {
+		stage->fake->starve_request = nth;
+		guest = guest_asks(stage, nth);
+		fake_cm_flush(stage->fake);
+		starved = !stage->fake->starve_request;
+		stage->fake->starve_request = 0;
+		/* Not all of it is needed. */
+		if (krdma_listener_pending(stage->listener))
+			expect_guest(stage, nth);
+		fake_cm_put(guest);
+		KUNIT_ASSERT_TRUE(test, host_has_waiting(stage, 0));
+	}
+	stage_connect(stage);
 }
 
 /* Those who wait are told, and those who were taken do not mind. */
@@ -553,6 +696,9 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_notified),
 	KUNIT_CASE(test_backlog),
 	KUNIT_CASE(test_default_backlog),
+	KUNIT_CASE(test_those_who_give_up_make_room),
+	KUNIT_CASE(test_giving_up_races_with_taking),
+	KUNIT_CASE(test_requests_without_memory_make_room),
 	KUNIT_CASE(test_close_rejects),
 	KUNIT_CASE(test_close_races_with_requests),
 	KUNIT_CASE(test_each_goes_to_one),
@@ -565,6 +711,7 @@ static struct kunit_case listen_cases[] = {
 
 static struct kunit_suite listen_suite = {
 	.name = "krdma_listen",
+	.init = test_objects_init,
 	.test_cases = listen_cases,
 };
 

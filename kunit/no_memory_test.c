@@ -13,6 +13,7 @@
 #include <net/net_namespace.h>
 
 #include "conn.h"
+#include "objects.h"
 #include "stage.h"
 
 #define BUFFER		(2 * PAGE_SIZE)
@@ -590,6 +591,7 @@ static struct kunit_case no_memory_cases[] = {
 
 static struct kunit_suite no_memory_suite = {
 	.name = "krdma_no_memory",
+	.init = test_objects_init,
 	.test_cases = no_memory_cases,
 };
 

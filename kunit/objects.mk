@@ -24,6 +24,7 @@ krdma_kunit-y += kunit/fault_test.o
 krdma_kunit-y += kunit/no_memory_test.o
 krdma_kunit-y += kunit/conn_fixture.o
 krdma_kunit-y += kunit/device_fixture.o
+krdma_kunit-y += kunit/objects.o
 krdma_kunit-y += kunit/fake_test.o
 krdma_kunit-y += kunit/fake_fault_test.o
 krdma_kunit-y += kunit/fake_cm_test.o

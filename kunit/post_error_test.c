@@ -10,6 +10,7 @@
 #include <krdma/krdma.h>
 
 #include "conn_fixture.h"
+#include "objects.h"
 
 #define REMOTE	.remote_addr = 0x123456789000ULL, .remote_key = 0xabcd01
 #define ASK(name, ...)	.request = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
@@ -291,6 +292,7 @@ static struct kunit_case post_error_cases[] = {
 
 static struct kunit_suite post_error_suite = {
 	.name = "krdma_post_errors",
+	.init = test_objects_init,
 	.test_cases = post_error_cases,
 };
 

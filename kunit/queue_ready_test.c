@@ -12,6 +12,7 @@
 #include <krdma/krdma.h>
 
 #include "conn_fixture.h"
+#include "objects.h"
 
 static const struct conn_setup polled = {
 	.where = KRDMA_CONTEXT_POLL,
@@ -415,6 +416,7 @@ static struct kunit_case queue_ready_cases[] = {
 
 static struct kunit_suite queue_ready_suite = {
 	.name = "krdma_queue_ready",
+	.init = test_objects_init,
 	.test_cases = queue_ready_cases,
 };
 

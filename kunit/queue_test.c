@@ -12,6 +12,7 @@
 
 #include "conn.h"
 #include "conn_fixture.h"
+#include "objects.h"
 
 static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_WORKQUEUE,
@@ -493,6 +494,7 @@ static struct kunit_case queue_cases[] = {
 
 static struct kunit_suite queue_suite = {
 	.name = "krdma_queue",
+	.init = test_objects_init,
 	.test_cases = queue_cases,
 };
 

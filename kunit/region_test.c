@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "objects.h"
 #include "stage.h"
 
 #define LENGTH		1000
@@ -665,6 +666,7 @@ static struct kunit_case region_cases[] = {
 
 static struct kunit_suite region_suite = {
 	.name = "krdma_region",
+	.init = test_objects_init,
 	.test_cases = region_cases,
 };
 

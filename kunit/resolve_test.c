@@ -16,6 +16,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "conn.h"
+#include "objects.h"
 #include "stage.h"
 
 /* An interface, with its address: made by run.sh. */
@@ -432,6 +433,7 @@ static struct kunit_case resolve_cases[] = {
 
 static struct kunit_suite resolve_suite = {
 	.name = "krdma_resolve",
+	.init = test_objects_init,
 	.test_cases = resolve_cases,
 };
 

@@ -9,6 +9,7 @@
 #include <krdma/krdma.h>
 
 #include "conn_fixture.h"
+#include "objects.h"
 
 #define DEPTH	20
 
@@ -311,6 +312,7 @@ static struct kunit_case srq_cases[] = {
 
 static struct kunit_suite srq_suite = {
 	.name = "krdma_srq",
+	.init = test_objects_init,
 	.test_cases = srq_cases,
 };
 

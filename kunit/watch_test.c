@@ -19,6 +19,7 @@
 #include <krdma/krdma.h>
 
 #include "device_fixture.h"
+#include "objects.h"
 
 #define NAME		"kfake"
 #define SECOND_NAME	"kfake_second"
@@ -703,6 +704,7 @@ static struct kunit_case watch_cases[] = {
 
 static struct kunit_suite watch_suite = {
 	.name = "krdma_watch",
+	.init = test_objects_init,
 	.test_cases = watch_cases,
 };
 

@@ -45,7 +45,7 @@ usleep 300000
 vm-link 2 off
 becomes "a pulled cable is noticed" holding $attach/state 60
 sleep 2
-refused "a writer waits meanwhile" [ ! -d "/proc/$writer" ]
+check "a writer waits meanwhile" [ -d "/proc/$writer" ]
 vm-link 2 on
 becomes "it is plugged in, and the connections come back" live $attach/state 60
 # Not in a shell of its own, whose child it would not be.
@@ -93,10 +93,11 @@ verified "$disk" --offset=8M --time_based --runtime=60 >$work/fio 2>&1 &
 writer=$!
 sleep 1
 vm-link 2 off
-refused "a read fails when the wait is over" read_one "$disk"
+refused "a read fails when the wait is over" "Input/output error" read_one "$disk"
 is "the device says so" failing $attach/state
-refused "the next one does not wait" read_one "$disk"
-refused "fio ends" wait "$writer"
+refused "the next one does not wait" "Input/output error" read_one "$disk"
+wait "$writer"
+check "fio ends" [ $? = 1 ]
 check "with EIO" grep -q "Input/output error" $work/fio
 vm-link 2 on
 becomes "and yet it comes back" live $attach/state 60
@@ -106,7 +107,7 @@ check "the device is detached again" device_end memory
 # Who has died is found out by the server, and makes room for the next one.
 device_new alone "$there" hold_seconds=1
 device_make other "$there" export=alone
-refused "an exclusive export has one client" put $config/devices/other/enabled 1
+refused "an exclusive export has one client" "Device or resource busy" put $config/devices/other/enabled 1
 vm-link 2 off
 check "a device is detached without its server" device_end alone
 sleep 1

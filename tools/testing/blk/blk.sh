@@ -26,17 +26,20 @@ $said"
 	fi
 }
 
-# refused NAME COMMAND...: it fails.
+# refused NAME REASON COMMAND...: it fails, and says why.
 refused()
 {
-	local name=$1 said
-	shift
+	local name=$1 reason=$2 said
+	shift 2
 
 	if said=$("$@" 2>&1); then
 		not_ok "$name" "succeeded: $*
 $said"
-	else
+	elif echo "$said" | grep -qF "$reason"; then
 		ok "$name"
+	else
+		not_ok "$name" "failed, but not with '$reason': $*
+$said"
 	fi
 }
 
@@ -84,10 +87,10 @@ load_module()
 	insmod "$here/krdma_blk.ko"
 }
 
-# put FILE VALUE: one write, whose errno counts.
+# put FILE VALUE: one write, by a program that says with which errno it fails.
 put()
 {
-	printf '%s\n' "$2" >"$1"
+	printf '%s\n' "$2" | cat >"$1"
 }
 
 # export_make NAME SIZE [ATTRIBUTE=VALUE]...: without enabling it.

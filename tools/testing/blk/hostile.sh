@@ -106,7 +106,7 @@ attached_to "a table with more in it than there is" entry-reserved "$none"
 # Proves: F3
 check "keys that are none are found when they are used" \
 	krdma blk attach $here_address:8003 hostile -q 1
-refused "a read with one of them fails" read_one /dev/krdmab0
+refused "a read with one of them fails" "Input/output error" read_one /dev/krdmab0
 check "the device is detached" krdma blk detach -f hostile
 kill $server
 wait $server

@@ -51,22 +51,22 @@ is "it listens everywhere" "[::]:7475" $config/listen
 
 # Settings.
 says "a size that is none" "size" krdma blk serve -n a -s 0x
-refused "a size that is no multiple of a block" export_new odd 1000
+refused "a size that is no multiple of a block" "Invalid argument" export_new odd 1000
 rmdir $config/exports/odd
 mkdir $config/exports/set
-refused "an export without a size is not enabled" put $config/exports/set/enabled 1
-refused "a block size of 1024" put $config/exports/set/block_size 1024
-refused "a network of 33 bits" put $config/exports/set/allow 10.0.0.0/33
-refused "a secret of 17 bytes" put $config/exports/set/secret 12345678901234567
+refused "an export without a size is not enabled" "Invalid argument" put $config/exports/set/enabled 1
+refused "a block size of 1024" "Invalid argument" put $config/exports/set/block_size 1024
+refused "a network of 33 bits" "Invalid argument" put $config/exports/set/allow 10.0.0.0/33
+refused "a secret of 17 bytes" "Invalid argument" put $config/exports/set/secret 12345678901234567
 check "an IPv6 network and an address" put $config/exports/set/allow "fd00::/8 10.0.0.1"
 put $config/exports/set/size 9223372036854775296
-refused "more memory than can be described" put $config/exports/set/enabled 1
+refused "more memory than can be described" "Invalid argument" put $config/exports/set/enabled 1
 put $config/exports/set/size 1M
 check "it is enabled" put $config/exports/set/enabled 1
-refused "and does not change then" put $config/exports/set/size 2M
-refused "nor where it listens" put $config/listen 10.77.0.1
+refused "and does not change then" "Device or resource busy" put $config/exports/set/size 2M
+refused "nor where it listens" "Device or resource busy" put $config/listen 10.77.0.1
 export_end set
-refused "a name of 25 characters" mkdir $config/exports/abcdefghijklmnopqrstuvwxy
+refused "a name of 25 characters" "File name too long" mkdir $config/exports/abcdefghijklmnopqrstuvwxy
 check "it listens at one address and port" put $config/listen 10.77.0.1:8001
 check "an export there" export_new there 1M
 says "which is not found at the usual port" "no krdma_blk listens" krdma blk attach $here_address there
@@ -95,7 +95,8 @@ krdma blk end stranger
 
 # Others.
 check "an export beside strangers" krdma blk serve -n plain -s 1M
-refused "a stranger who asks for a connection is refused" krdma ping -c 1 --port 7475 $here_address
+refused "a stranger who asks for a connection is refused" \
+	"nobody listens there, or not for this" krdma ping -c 1 --port 7475 $here_address
 krdma ping --listen --port 8002 >$work/stranger 2>&1 &
 stranger=$!
 tries=0
@@ -143,7 +144,7 @@ krdma blk list -j >/out/blk-list.json
 check "is a name in JSON, too" grep -q '"export":"7"' /out/blk-list.json
 krdma blk detach 7
 krdma blk end 7
-refused "the module is not unloaded now" rmmod krdma_blk
+refused "the module is not unloaded now" "Resource temporarily unavailable" rmmod krdma_blk
 
 # File system, swap, and being busy.
 check "a file system is made" mkfs.ext4 -q "$disk"
@@ -175,7 +176,7 @@ exec 9<"$old"
 says "a disk that is open is not detached" "in use" krdma blk detach data
 check "but by force" krdma blk detach -f data
 check "the device is attached again" krdma blk attach $here_address data
-refused "by another name than the one that is open" [ "$(disk data)" = "$old" ]
+check "by another name than the one that is open" [ "$(disk data)" != "$old" ]
 exec 9<&-
 exec 9<"$(disk data)"
 says "it is in use too" "in use" krdma blk detach data
@@ -188,7 +189,7 @@ krdma blk serve -n fixed -s 1M --read-only --block-size 512 --exclusive
 check "a read-only export is attached" krdma blk attach $here_address fixed
 disk=$(disk fixed)
 is "its block size" 512 "/sys/block/${disk#/dev/}/queue/logical_block_size"
-refused "it cannot be written" dd if=/dev/zero of="$disk" bs=4k count=1
+refused "it cannot be written" "Operation not permitted" dd if=/dev/zero of="$disk" bs=4k count=1
 check "it can be read" read_one "$disk"
 says "an exclusive export has one client" "exclusive" krdma blk attach $here_address fixed -n more
 krdma blk detach fixed
@@ -228,7 +229,7 @@ becomes "it is there again, and empty" dead $config/devices/load/state 30
 wait $reader
 # Proves: F3
 check "a read that waited has failed" [ ! -e $work/read ]
-refused "and so does every other one" read_one "$disk"
+refused "and so does every other one" "Input/output error" read_one "$disk"
 check "it is detached" krdma blk detach load
 
 # The end under load.

@@ -119,7 +119,7 @@ static void wrong_states(struct core_test *test)
 	CORE_EQ(test, 0, krdma_conn_prepare(pair->server.conn, &pair->server_attr));
 	CORE_EQ(test, 1, krdma_conn_receive(pair->server.conn, &receive, 1));
 	CORE_EQ(test, 0, krdma_conn_accept(pair->server.conn, &pair->answer));
-	CORE_TRUE(test, krdma_conn_accept(pair->server.conn, &pair->answer) < 0);
+	CORE_EQ(test, -EALREADY, krdma_conn_accept(pair->server.conn, &pair->answer));
 	CORE_EQ(test, 0, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 0, krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1));
@@ -131,7 +131,7 @@ static void wrong_states(struct core_test *test)
 	core_expect_receive(&pair->server, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
 
 	CORE_EQ(test, 0, krdma_conn_disconnect(pair->client.conn));
-	CORE_TRUE(test, krdma_conn_disconnect(pair->client.conn) < 0);
+	CORE_EQ(test, -EALREADY, krdma_conn_disconnect(pair->client.conn));
 	krdma_conn_close(pair->client.conn);
 	expect_answers(test, pair->client.conn, &pair->listen_address, &closed_client);
 	CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
@@ -317,9 +317,12 @@ static void given_up(struct core_test *test)
 		krdma_conn_close(pair->client.conn);
 		if (CORE_OK_PTR(test, pair->server.conn)) {
 			/* Where the news comes late, accepting begins, and fails. */
-			ret = krdma_conn_accept(pair->server.conn, &pair->answer) ?:
-			      krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS);
-			CORE_TRUE(test, ret < 0);
+			ret = krdma_conn_accept(pair->server.conn, &pair->answer);
+			if (ret)
+				CORE_EQ(test, -ENOTCONN, ret);
+			else
+				CORE_EQ(test, -ECONNRESET, krdma_conn_wait(pair->server.conn,
+									   CORE_TIMEOUT_MS));
 			CORE_TRUE(test, core_await_event(&pair->server, KRDMA_EVENT_CLOSED,
 							 CORE_TIMEOUT_MS));
 			CORE_TRUE(test, !core_had_event(&pair->server, KRDMA_EVENT_ESTABLISHED) ||

@@ -370,14 +370,15 @@ static void expect_refusal(struct transfer *transfer, u8 opcode, const struct co
 	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 1, got.cookie);
 	/*
-	 * On iWARP a write's success says that it was sent.  Elsewhere the peer's end of
-	 * the connection may be faster than its answer.
+	 * On iWARP a write's success says that it was sent, and what is refused to a read is
+	 * not said: the peer ends the connection.
 	 */
 	if (!test->iwarp)
-		CORE_TRUE(test, got.status == KRDMA_STATUS_REMOTE_ACCESS ||
-			  got.status == KRDMA_STATUS_FLUSHED);
+		CORE_EQ(test, KRDMA_STATUS_REMOTE_ACCESS, got.status);
 	else if (opcode == KRDMA_OP_READ)
-		CORE_TRUE(test, got.status);
+		CORE_EQ(test, KRDMA_STATUS_FLUSHED, got.status);
+	else
+		CORE_EQ(test, KRDMA_STATUS_SUCCESS, got.status);
 	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, core_await_event(server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 }
@@ -389,6 +390,27 @@ struct refusal {
 	long offset;
 };
 
+/* The same operation, with memory that has every right, is done. */
+static void expect_no_refusal(struct transfer *transfer, u8 opcode)
+{
+	struct core_test *test = transfer->test;
+	struct core_buffer memory;
+
+	if (core_buffer_make(test, &memory, transfer->pair->server_session, 8192,
+			     CORE_ACCESS_ALL(test))) {
+		core_fill(memory.data, 8192, 3);
+		CORE_EQ(test, 1, core_rdma(&transfer->pair->client, 2, opcode, &transfer->from, 0,
+					   8, &memory, 0, 0));
+		core_expect_send(&transfer->pair->client, 2, KRDMA_STATUS_SUCCESS);
+		if (opcode == KRDMA_OP_WRITE && !test->iwarp)
+			CORE_TRUE(test, !memchr_inv(memory.data, 0, 8));
+		else if (opcode != KRDMA_OP_WRITE)
+			CORE_TRUE(test, core_filled(transfer->from.data, 8, 3));
+		memset(transfer->from.data, 0, 8);
+	}
+	core_buffer_free(test, &memory);
+}
+
 static void remote_refusal(struct core_test *test, const struct refusal *refusal)
 {
 	struct core_buffer memory;
@@ -396,6 +418,7 @@ static void remote_refusal(struct core_test *test, const struct refusal *refusal
 
 	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
 		return;
+	expect_no_refusal(&transfer, refusal->opcode);
 	if (core_buffer_make(test, &memory, transfer.pair->server_session, 8192,
 			     refusal->access)) {
 		core_fill(memory.data, 8192, 3);

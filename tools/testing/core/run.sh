@@ -10,10 +10,11 @@
 # The modules, and user_memory, are beside it.  Every case runs over every RDMA
 # device of this machine; those about addresses once more over IPv6.  CASE may
 # also be "user_memory" or "samples".  KRDMA_STORM is how many seconds the storm
-# lasts on each device (10); with KRDMA_TIMES=1 each case says how long it took.
+# lasts on each device (10; with 0 there is none); with KRDMA_TIMES=1 each case says how long it took.
 
 here=$(dirname "$0")
 files=/sys/kernel/debug/krdma_core_test
+objects=/sys/kernel/debug/krdma/objects
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -41,19 +42,55 @@ unplug()
 	done
 }
 
+# The kinds of krdma's objects of which there are more than there were.  Devices come and go
+# here by themselves.
+objects_more()
+{
+	awk 'NR == FNR { before[$1] = $2; next }
+		$1 !~ /device$/ && $2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
+}
+
+# What ends by itself is waited for.  What is still there then is said, and not said again.
+objects_left()
+{
+	local tries=0 left
+
+	while left=$(objects_more) && [ -n "$left" ] && [ "$tries" -lt 40 ]; do
+		usleep 250000
+		tries=$((tries + 1))
+	done
+	cat "$objects" >"$work/objects"
+	echo "$left"
+}
+
+check_objects()
+{
+	local left
+
+	left=$(objects_left)
+	[ -z "$left" ] || echo "# objects are left:$left"
+	if [ -z "$left" ]; then
+		result ok "$1 leaves no object of krdma's"
+	else
+		result "not ok" "$1 leaves no object of krdma's"
+	fi
+}
+
 # run_case CASE ADDRESS LABEL
 run_case()
 {
-	local line verdict='' said began
+	local line verdict='' said began left
 
 	read -r began _ </proc/uptime
 	if ! said=$( (echo "$1 $2" >"$files/run") 2>&1); then
 		result "not ok" "$3: $1 (it does not run: $said)"
 		return
 	fi
+	left=$(objects_left)
+	[ -z "$left" ] || echo "# objects are left:$left"
 	while IFS= read -r line; do
 		case $line in
-		"ok $1"*) verdict=ok ;;
+		"ok $1"*) verdict=${left:+not }ok ;;
 		"not ok $1"*) verdict="not ok" ;;
 		*) echo "$line"; continue ;;
 		esac
@@ -145,6 +182,7 @@ run_user_memory()
 	done <"$work/output"
 	[ "$seen" = "$planned" ] || result "not ok" "user_memory ran to its end ($seen of ${planned:-?} tests)"
 	[ "$status" -eq 0 ] || [ "$failures" -gt 0 ] || result "not ok" "user_memory exits with 0 (status $status)"
+	check_objects user_memory
 }
 
 # The two samples: the one answers the other, over each device.
@@ -166,7 +204,7 @@ run_samples()
 	for address in $addresses; do
 		said=$(insmod "$here/krdma_ping.ko" address="$address" 2>&1)
 		case $said in
-		*refused*) result ok "krdma_ping.ko does not load with nobody at $address" ;;
+		*": Connection refused") result ok "krdma_ping.ko does not load with nobody at $address" ;;
 		*) result "not ok" "krdma_ping.ko does not load with nobody at $address ($said)" ;;
 		esac
 		rmmod krdma_ping 2>/dev/null
@@ -251,6 +289,7 @@ check_resources()
 	fi
 }
 
+cat "$objects" >"$work/objects" || result "not ok" "krdma's objects can be counted"
 if [ "${1:-}" = --netns ]; then
 	results=$2
 	failures=$3
@@ -288,7 +327,7 @@ if load krdma_core_test; then
 			esac
 		done
 	fi
-	if [ $# -eq 0 ] || [ "$*" = storm ]; then
+	if { [ $# -eq 0 ] && [ "${KRDMA_STORM:-10}" != 0 ]; } || [ "$*" = storm ]; then
 		for address in $addresses; do
 			case $address in
 			10.77.*) run_storm rxe0 dummy0 10.77.0.1 ;;
@@ -306,6 +345,7 @@ if [ $# -eq 0 ] || [ "$*" = samples ]; then
 	run_samples
 fi
 check_resources
+check_objects "all of this"
 echo "1..$results"
 echo "# $results results, $failures failures"
 [ "$results" -gt 3 ] && [ "$failures" -eq 0 ]

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 
 #include "kselftest_harness.h"
-#include "meanwhile.h"
+#include "interrupt.h"
 #include "pair.h"
 #include "session.h"
 

@@ -159,12 +159,11 @@ TEST_F(iwarp, what_it_does_in_another_way)
 TEST_F(iwarp, a_wrong_key_ends_the_connection)
 {
 	struct memory wrong = self->to;
-	int status;
 
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	wrong.remote_key ^= 0x5a00;
-	status = pair_write(&self->pair, &self->from, &wrong);
 	/* A write is done for siw when it has been sent. */
-	EXPECT_LE(0, status);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &wrong));
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 	EXPECT_TRUE(zeroed(self->to.data, SIZE));
@@ -184,6 +183,7 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 {
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
+	uint32_t before;
 	int ret;
 
 	for (uint64_t i = 0; i < 16; i++) {
@@ -202,8 +202,11 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 	}
 	/* One more: there is nothing for it to be written to. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 99, &self->from, 0, 64, &self->to, 0);
+	before = conn_state(self->pair.a.conn);
 	ret = queue_submit(self->pair.a.queue, &entry, 1, NULL);
-	EXPECT_TRUE(!ret || ret == -ENOTCONN);
+	/* It is taken as long as the connection stands. */
+	if (before != KRDMA_CONN_CONNECTED || conn_state(self->pair.a.conn) == before)
+		EXPECT_EQ(before == KRDMA_CONN_CONNECTED ? 0 : -ENOTCONN, ret);
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 	EXPECT_TRUE(zeroed(self->to.data, SIZE));
 	munmap(self->to.data, SIZE);
@@ -216,6 +219,8 @@ static int write_until_killed(void *context)
 		.two_sessions = true, .address = ADDRESS, .a = end_options, .b = end_options,
 	};
 	struct krdma_device_query device;
+	struct krdma_sqe receive;
+	struct krdma_cqe cqe;
 	struct memory memory;
 	struct pair pair;
 
@@ -223,8 +228,14 @@ static int write_until_killed(void *context)
 	CHECK(!pair_open(&pair, &options));
 	CHECK(!session_named(pair.sessions[0], DEVICE, &device));
 	CHECK(!memory_create(pair.sessions[0], device.id, SIZE, ACCESS, &memory));
-	for (;;)
-		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &memory, 0, 0)) < 0 || 1);
+	receive = sqe_receive(pair.b.id, 2, NULL, 0, 0);
+	for (;;) {
+		CHECK(!queue_submit(pair.b.recv_queue, &receive, 1, NULL));
+		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &memory, 0, 0)) ==
+		      KRDMA_STATUS_SUCCESS);
+		CHECK(!queue_wait(pair.b.recv_queue, &cqe, PATIENCE_MS));
+		CHECK(cqe.status == KRDMA_STATUS_SUCCESS);
+	}
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -184,9 +185,9 @@ TEST_F(leaks, none_is_in_rings_and_completions)
 
 	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
 	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
-	/* What is refused completes in another way. */
+	/* What is refused completes with a status of its own. */
 	self->remote.remote_key ^= 1;
-	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &self->remote)));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &self->remote));
 	for (size_t i = 0; i < 2; i++)
 		EXPECT_EQ(-1, address_in(queues[i]->ring, queues[i]->size));
 }
@@ -241,6 +242,23 @@ TEST(none_is_in_fdinfo)
 		}
 	}
 	scene_close(&scene);
+}
+
+/* Numbers of objects, for root alone. */
+TEST(none_is_in_debugfs)
+{
+	struct objects objects;
+	struct stat status;
+
+	ASSERT_EQ(0, stat(OBJECTS_PATH, &status));
+	EXPECT_EQ(0400, status.st_mode & 07777);
+	ASSERT_EQ(0, objects_read(&objects));
+	EXPECT_EQ(1, objects_count(&objects, "device"));
+	for (unsigned int i = 0; i < objects.kind_count; i++) {
+		int64_t count = objects.kinds[i].count;
+
+		EXPECT_FALSE(is_address(count, count >> 32, true));
+	}
 }
 
 TEST_HARNESS_MAIN

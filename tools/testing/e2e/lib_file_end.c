@@ -20,8 +20,8 @@
 #define LENGTH		(2 * 1024 * 1024 + 7)
 #define CLIENTS		6
 
-/* Within this, an end must have been noticed: seconds, on a slow machine. */
-#define NOTICED_MS	20000
+/* Within this, an end must have been noticed. */
+#define NOTICED_MS	rounds(500, 5000)
 
 FIXTURE(end)
 {
@@ -122,7 +122,11 @@ static int stayer_run(void *context)
 	return krdma_file_get(session, server, "a", stayer->path, &options, NULL, 0);
 }
 
-/* A process in the middle of a copy of "a" as @name, or -errno. */
+/*
+ * A process in the middle of a copy of "a" as @name, or -errno.  What the server can write to
+ * its memory has been written: the memory of a process that is killed goes before its
+ * connections, and a write that still came would be refused first.
+ */
 static pid_t stayer_start(FIXTURE_DATA(end) * self, bool putting, const char *name)
 {
 	struct stayer stayer = { .address = self->files.address, .putting = putting };
@@ -138,17 +142,14 @@ static pid_t stayer_start(FIXTURE_DATA(end) * self, bool putting, const char *na
 		child_kill(pid);
 		pid = -EPIPE;
 	}
+	sleep_ms(rounds(100, 1000));
 	close(stayer.pipe[0]);
 	return pid;
 }
 
 static void expect_reset(struct __test_metadata *_metadata, const struct files_report *report)
 {
-	/* The memory of one who is killed goes a moment before his connections. */
-	EXPECT_TRUE(report->is.error == -ECONNRESET || report->is.error == -ETIMEDOUT ||
-		    report->is.error == -EPROTO) {
-		TH_LOG("the server reports %s", strerror(-report->is.error));
-	}
+	EXPECT_EQ(-ECONNRESET, report->is.error);
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, report->is.side);
 }
 
@@ -267,9 +268,7 @@ static void lose_server(struct __test_metadata *_metadata, FIXTURE_DATA(end) * s
 	self->options.progress = kill_server;
 	self->options.context = &killer;
 	ret = putting ? put(self, "a", "b") : get(self, "a", "b");
-	EXPECT_TRUE(ret == -ECONNRESET || ret == -ETIMEDOUT) {
-		TH_LOG("the client gets %s", strerror(-ret));
-	}
+	EXPECT_EQ(-ECONNRESET, ret);
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);
 	EXPECT_GT(NOTICED_MS, now_ms() - killer.killed);
 

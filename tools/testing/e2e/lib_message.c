@@ -351,10 +351,10 @@ TEST_F_TIMEOUT(message, memory_that_is_not_there, 120)
 	struct sending sending;
 	size_t length = 0;
 
-	EXPECT_GT(0, krdma_message_send(self->a.messenger, gone, 100, PATIENCE));
+	EXPECT_EQ(-EFAULT, krdma_message_send(self->a.messenger, gone, 100, PATIENCE));
 	fill(self->from, 100, 1);
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 100));
-	EXPECT_GT(0, krdma_message_receive(self->b.messenger, gone, 4096, NULL, PATIENCE));
+	EXPECT_EQ(-EFAULT, krdma_message_receive(self->b.messenger, gone, 4096, NULL, PATIENCE));
 	EXPECT_EQ(0, receive(self, LONGEST, &length));
 	EXPECT_EQ(0, send_end(&sending));
 	EXPECT_EQ(100, length);

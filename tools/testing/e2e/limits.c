@@ -4,8 +4,10 @@
  *
  * The tests' own user is exempt, so others do what is limited.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -534,6 +536,151 @@ TEST_F(limits, the_opener_is_charged)
 }
 
 /*
+ * Peers fill what a server may have, and give up: then there is room for one who does not.
+ */
+
+#define VISITORS	8
+#define VISITS		3
+/* A listener, a queue, and these. */
+#define VISITORS_MAX	4
+
+struct visit {
+	struct change words;
+	struct __kernel_sockaddr_storage address;
+};
+
+/* What was closed counts for as long as it takes to end. */
+static int next_soon(int listener, int *fd)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	int ret;
+
+	while ((ret = listener_next(listener, deadline_in(PATIENCE_MS), fd, NULL)) == -EDQUOT &&
+	       now_ms() < deadline)
+		sleep_ms(1);
+	return ret;
+}
+
+static int host_one(int session, int listener, struct queue *queue)
+{
+	uint64_t deadline = now_ms() + PATIENCE_MS;
+	struct end server;
+	int ret;
+
+	/* One of those before may be left: the connection manager can miss that it has given up. */
+	do {
+		end_init(&server, session);
+		ret = next_soon(listener, &server.conn);
+		if (!ret)
+			ret = end_prepare(&server, &(struct end_options){ .queue = queue });
+		if (!ret)
+			ret = end_accept(&server, NULL);
+		if (!ret)
+			ret = conn_wait(server.conn, deadline_in(2000), NULL);
+		end_close(&server);
+	} while (ret && now_ms() < deadline);
+	return ret;
+}
+
+static int host_visitors(void *context)
+{
+	struct visit *visit = context;
+	int session, listener, fds[VISITORS];
+	struct queue queue;
+
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!listener_open(session, BOOT_ADDRESS, 0, 0, &listener, &visit->address));
+	CHECK(!queue_create(session, NULL, &queue));
+	for (int i = 0; i < VISITS; i++) {
+		CHECK(!say(visit->words.to_test[1]) && !hear(visit->words.to_child[0]));
+		for (int j = 0; j < VISITORS_MAX; j++)
+			CHECK(!next_soon(listener, &fds[j]));
+		/* Then those who wait keep waiting. */
+		CHECK(poll_mask(listener, POLLIN, PATIENCE_MS) == POLLIN);
+		CHECK(listener_next(listener, deadline_in(100), &fds[VISITORS_MAX], NULL) ==
+		      -EDQUOT);
+		CHECK(!say(visit->words.to_test[1]) && !hear(visit->words.to_child[0]));
+		for (int j = 0; j < VISITORS_MAX; j++) {
+			conn_await_closed(fds[j], 1000);
+			close(fds[j]);
+		}
+	}
+	CHECK(!say(visit->words.to_test[1]));
+	CHECK(!host_one(session, listener, &queue));
+	return 0;
+}
+
+static int visit_honestly(int session, const struct __kernel_sockaddr_storage *address)
+{
+	struct end client;
+	int ret = end_ask(&client, session, address, NULL);
+
+	if (!ret)
+		ret = conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL);
+	/* The host is the one who ends it, perhaps before this has looked. */
+	if (!ret || ret == -ECONNRESET)
+		ret = conn_await_closed(client.conn, PATIENCE_MS);
+	end_close(&client);
+	return ret;
+}
+
+static void *come_and_go(void *context)
+{
+	struct visit *visit = context;
+	struct end visitors[VISITORS];
+	int session = session_open(O_CLOEXEC);
+	intptr_t ret = session < 0 ? session : 0;
+
+	for (int i = 0; i < VISITS && !ret; i++) {
+		ret = hear(visit->words.to_test[0]);
+		for (int j = 0; j < VISITORS; j++) {
+			end_init(&visitors[j], session);
+			if (!ret)
+				ret = end_ask(&visitors[j], session, &visit->address, NULL);
+		}
+		say(visit->words.to_child[1]);
+		if (!ret)
+			ret = hear(visit->words.to_test[0]);
+		for (int j = 0; j < VISITORS; j++)
+			end_close(&visitors[j]);
+		say(visit->words.to_child[1]);
+	}
+	if (!ret)
+		ret = hear(visit->words.to_test[0]);
+	if (!ret)
+		ret = visit_honestly(session, &visit->address);
+	close(session);
+	return (void *)ret;
+}
+
+TEST_F(limits, peers_that_give_up_give_back_what_they_had)
+{
+	struct visit *visit;
+	pthread_t thread;
+	void *ret;
+
+	visit = mmap(NULL, sizeof(*visit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	ASSERT_NE(MAP_FAILED, visit);
+	ASSERT_EQ(0, set_parameter("max_objects", 2 + VISITORS_MAX));
+	ASSERT_EQ(0, pipe(visit->words.to_child));
+	ASSERT_EQ(0, pipe(visit->words.to_test));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, come_and_go, visit));
+	EXPECT_EQ(0, child_run_as(LINE_USER, host_visitors, visit));
+	/* In case that it ended before its time. */
+	for (int i = 0; i < 2 * VISITS + 1; i++)
+		say(visit->words.to_test[1]);
+	pthread_join(thread, &ret);
+	EXPECT_EQ(0, (intptr_t)ret);
+	for (int i = 0; i < 2; i++) {
+		close(visit->words.to_child[i]);
+		close(visit->words.to_test[i]);
+	}
+	munmap(visit, sizeof(*visit));
+}
+
+/*
  * Thousands
  */
 
@@ -568,6 +715,88 @@ TEST_F(limits, thousands)
 
 	EXPECT_EQ(0, child_run(many_objects, &count));
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+}
+
+/*
+ * Descriptors: each object takes one, and a queue has room for so many shared receives.
+ */
+
+/* How many this process has, without that of the folder that says so. */
+static unsigned int open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	while (directory && readdir(directory))
+		count++;
+	if (directory)
+		closedir(directory);
+	/* Nor its two names for folders. */
+	return count - 3;
+}
+
+static int make_srq(const struct pair *pair)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .queue_fd = pair->a.queue->fd,
+					   .depth = 1 };
+	int ret = session_request(pair->sessions[0], KRDMA_SRQ_CREATE, &create);
+
+	return ret ? ret : create.fd;
+}
+
+#define SRQS	ARRAY_SIZE(makers)
+
+static int make_kind(const struct pair *pair, size_t kind)
+{
+	return kind == SRQS ? make_srq(pair) : makers[kind](pair->sessions[0], pair->device);
+}
+
+/* What a queue has beside its connection's own, which ends by one of each kind. */
+static unsigned int room_beside(const struct end *end)
+{
+	struct krdma_conn_query query;
+
+	if (conn_query(end->conn, NULL, 0, &query))
+		return 0;
+	return end->queue->cq_entries - query.send_depth - query.recv_depth - 2;
+}
+
+TEST_F_TIMEOUT(limits, thousands_of_one_kind_until_it_is_enough, 300)
+{
+	unsigned int most = rounds(1500, 150), others;
+	const struct rlimit limit = { most, most };
+	int *fds = calloc(most, sizeof(*fds));
+	struct pair pair;
+
+	ASSERT_TRUE(!!fds);
+	ASSERT_EQ(0, pair_open(&pair, NULL));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	others = open_files();
+	for (size_t kind = 0; kind <= SRQS; kind++) {
+		unsigned int count = 0;
+		int fd = 0;
+
+		while (count < most) {
+			fd = make_kind(&pair, kind);
+			if (fd < 0)
+				break;
+			fds[count++] = fd;
+		}
+		EXPECT_EQ(kind == SRQS ? -ENOSPC : -EMFILE, fd) {
+			TH_LOG("kind %zu: %s after %u", kind, strerror(-fd), count);
+		}
+		EXPECT_EQ(kind == SRQS ? room_beside(&pair.a) : most - others, count);
+		while (count)
+			close(fds[--count]);
+		/* There is room again, at the latest when what was closed is gone. */
+		for (uint64_t end = now_ms() + PATIENCE_MS;
+		     (fd = make_kind(&pair, kind)) < 0 && now_ms() < end;)
+			sleep_ms(20);
+		EXPECT_LE(0, fd);
+		close(fd);
+	}
+	pair_close(&pair);
+	free(fds);
 }
 
 TEST_HARNESS_MAIN

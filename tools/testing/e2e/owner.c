@@ -18,15 +18,12 @@
 #include "kselftest_harness.h"
 #include "child.h"
 #include "fd_pass.h"
-#include "meanwhile.h"
 #include "pair.h"
 #include "resources.h"
 #include "session.h"
 
 #define LENGTH		(16 * 4096)
 
-/* How long the end of a process may be held up by devices that work. */
-#define EXIT_MS		4000
 
 /* What a child and the test both see. */
 struct shared {
@@ -150,19 +147,13 @@ static pid_t start_owner(struct pair *pair, struct shared *shared, child_functio
 /* Waits until the child is gone, and says whether that took too long. */
 static bool end_owner(pid_t pid)
 {
-	struct meter meter;
-	int64_t late = 0;
-	bool metered;
-	int64_t ms;
+	/* How long the end of a process may be held up by devices that work. */
+	const unsigned int most = rounds(100, 2000);
+	int64_t ms = child_kill(pid);
 
-	metered = !meter_begin(&meter);
-	ms = child_kill(pid);
-	if (metered)
-		late = meter_end(&meter);
-	if (ms < 0 || ms > EXIT_MS + late)
-		ksft_print_msg("the end of the process took %lld ms, processors stood still %lld\n",
-			       (long long)ms, (long long)late);
-	return ms >= 0 && ms <= EXIT_MS + late;
+	if (ms < 0 || ms > most)
+		ksft_print_msg("the end of the process took %lld ms\n", (long long)ms);
+	return ms >= 0 && ms <= most;
 }
 
 /* Proves: F6 */
@@ -178,7 +169,7 @@ TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 
 	EXPECT_TRUE(end_owner(pid));
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
-	EXPECT_TRUE(pair_refused(pair_read(&self->pair, &self->local, &self->shared->memory)));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&self->pair, &self->local, &self->shared->memory));
 }
 
 /* The session is the child's, and comes here by a socket. */
@@ -224,7 +215,7 @@ TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
 	with.count[RESOURCE_PINS] -= LENGTH / sysconf(_SC_PAGESIZE);
 	EXPECT_EQ(0, memory_is(&with));
 	if (!ret)
-		EXPECT_TRUE(pair_refused(pair_read(&pair, &self->local, &self->shared->memory)));
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&pair, &self->local, &self->shared->memory));
 
 	pair_close(&pair);
 	close(options.sessions[1]);
@@ -325,7 +316,7 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
 						       0, 0, &self->local, 0)));
-	EXPECT_NE(0, queue_submit(&queue, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(&queue, &entry, 1, NULL));
 	pair_close(&other);
 	close(create.fd);
 	queue_close(&queue);
@@ -361,7 +352,7 @@ TEST_F(owner, memory_ends_with_exec)
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
 	EXPECT_EQ(0, kill(pid, 0));
-	EXPECT_TRUE(pair_refused(pair_read(&self->pair, &self->local, &self->shared->memory)));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&self->pair, &self->local, &self->shared->memory));
 	EXPECT_TRUE(end_owner(pid));
 }
 

@@ -461,9 +461,3 @@ int pair_read(struct pair *pair, const struct memory *local, const struct memory
 	return pair_operate(pair, sqe_remote(KRDMA_OP_READ, pair->a.id, 2, local, 0,
 					     local->length, remote, 0));
 }
-
-bool pair_refused(int status)
-{
-	return status == KRDMA_STATUS_REMOTE_ACCESS || status == KRDMA_STATUS_FLUSHED ||
-	       status == KRDMA_STATUS_RETRY_EXCEEDED;
-}

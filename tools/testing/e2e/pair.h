@@ -191,10 +191,4 @@ int pair_operate(struct pair *pair, struct krdma_sqe entry);
 int pair_write(struct pair *pair, const struct memory *local, const struct memory *remote);
 int pair_read(struct pair *pair, const struct memory *local, const struct memory *remote);
 
-/*
- * The peer did not let it through.  Its connection ends with that, and on a slow machine
- * word of the end can come before word of the refusal, or that word can be lost.
- */
-bool pair_refused(int status);
-
 #endif

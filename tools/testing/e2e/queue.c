@@ -13,11 +13,9 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "meanwhile.h"
+#include "interrupt.h"
 #include "pair.h"
 #include "session.h"
-
-#define SLACK_MS	2000
 
 FIXTURE(queue)
 {
@@ -219,23 +217,18 @@ TEST_F(queue, deadlines)
 {
 	struct krdma_queue_enter enter;
 	struct krdma_cqe cqe;
-	struct meter meter;
 	uint32_t reaped;
-	uint64_t begin, over = 0;
 
-	ASSERT_EQ(0, meter_begin(&meter));
 	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
-		begin = now_ms();
-		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline_in(ms), NULL));
-		over = meter_over(over, begin, ms);
-		EXPECT_LE(ms, now_ms() - begin + 1);
-		begin = now_ms();
-		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, deadline_in(ms),
+		uint64_t deadline = deadline_in(ms);
+
+		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline, NULL));
+		EXPECT_ON_TIME(deadline);
+		deadline = deadline_in(ms);
+		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, deadline,
 						 &reaped));
-		over = meter_over(over, begin, ms);
-		EXPECT_LE(ms, now_ms() - begin + 1);
+		EXPECT_ON_TIME(deadline);
 	}
-	EXPECT_GE(SLACK_MS + meter_end(&meter), over);
 	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, 1, NULL));
 	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, 1, &reaped));
 	EXPECT_EQ(-EAGAIN, queue_reap(self->a->queue->fd, &cqe, 1, 1, 0, &reaped));
@@ -336,8 +329,8 @@ TEST_F(queue, a_signal_ends_the_wait)
 	struct sigaction action = { .sa_handler = nothing };
 	struct interrupter interrupter;
 	struct krdma_cqe cqe;
+	uint64_t deadline;
 	uint32_t reaped;
-	uint64_t begin;
 
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
@@ -346,10 +339,10 @@ TEST_F(queue, a_signal_ends_the_wait)
 	interrupter_end(&interrupter);
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGUSR1, &action, NULL);
-	begin = now_ms();
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline_in(400), NULL));
-	EXPECT_LE(399, now_ms() - begin);
+	deadline = deadline_in(400);
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline, NULL));
+	EXPECT_ON_TIME(deadline);
 	interrupter_end(&interrupter);
 }
 
@@ -660,6 +653,7 @@ TEST_F(queue, the_end_flushes_what_is_under_way)
 TEST_F(queue, completions_outlive_their_connection)
 {
 	struct krdma_sqe entry = sqe_receive(self->b->id, 33, NULL, 0, 0);
+	uint64_t end = now_ms() + PATIENCE_MS;
 	struct krdma_cqe cqe;
 	int ret;
 
@@ -670,11 +664,12 @@ TEST_F(queue, completions_outlive_their_connection)
 	EXPECT_EQ(33, cqe.cookie);
 	EXPECT_EQ(self->b->id, cqe.target);
 	EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
-	/* Its number is that of nothing, at the latest when its end is complete. */
-	ret = queue_submit(self->b->queue, &entry, 1, NULL);
-	EXPECT_TRUE(ret == -ENOENT || ret == -ENOTCONN) {
-		TH_LOG("posting answered %d", ret);
-	}
+	/* Its number is that of a closed connection until its end is complete, then of nothing. */
+	while ((ret = queue_submit(self->b->queue, &entry, 1, NULL)) == -ENOTCONN &&
+	       now_ms() < end)
+		sleep_ms(1);
+	EXPECT_EQ(-ENOENT, ret);
+	EXPECT_EQ(-EAGAIN, queue_take(self->b->queue, &cqe));
 }
 
 /* How many the kernel has for works that are not bound to a processor; -1. */
@@ -724,7 +719,7 @@ TEST_F(queue, many_end_without_a_thread_each)
 	}
 	printf("# %d threads for works, and %d when 64 queues had ended\n", before, most);
 	EXPECT_LT(0, before);
-	EXPECT_GT(before + 8, most);
+	EXPECT_GE(before + 2, most);
 }
 
 /* One, in one call. */
@@ -801,7 +796,7 @@ TEST(polling_lets_the_provider_run)
 	EXPECT_EQ(0, write_text(OTHER_CPU, "1"));
 	printf("# 20 writes take %lld us polled and %lld us told\n", (long long)polled.quickest,
 	       (long long)told.quickest);
-	EXPECT_GT(4 * told.quickest, polled.quickest);
+	EXPECT_GT(2 * told.quickest, polled.quickest);
 }
 
 TEST_HARNESS_MAIN

@@ -115,6 +115,9 @@ struct writer {
 	const struct memory *local;
 	const struct memory *remote;
 	bool stop;
+	bool released;
+	/* The last write began when the memory had been released. */
+	bool late;
 	int ret;
 	unsigned int writes;
 };
@@ -124,6 +127,7 @@ static void *keep_writing(void *context)
 	struct writer *writer = context;
 
 	while (!__atomic_load_n(&writer->stop, __ATOMIC_ACQUIRE) && !writer->ret) {
+		writer->late = __atomic_load_n(&writer->released, __ATOMIC_ACQUIRE);
 		writer->ret = pair_write(writer->pair, writer->local, writer->remote);
 		__atomic_add_fetch(&writer->writes, 1, __ATOMIC_RELEASE);
 	}
@@ -187,8 +191,12 @@ TEST_F(reach, keys_that_a_peer_may_not_use)
 
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
+	/* Until it is released, it is one. */
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
+	memset(remote.data, 0, LENGTH);
 	ASSERT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
-	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &remote)));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
 	munmap(remote.data, LENGTH);
 }
@@ -196,14 +204,19 @@ TEST_F(reach, keys_that_a_peer_may_not_use)
 /* Proves: F6 */
 TEST_F(reach, keys_of_another_session)
 {
-	struct memory remote;
+	struct memory remote, right;
 
 	/* Of A's session, and a peer's operations come to B, in the other. */
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
-	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &remote)));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+				   &right));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &right));
+	EXPECT_TRUE(filled(right.data, LENGTH, 1));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
 	memory_destroy(&remote);
+	memory_destroy(&right);
 }
 
 TEST_F(reach, numbers_of_another_session)
@@ -222,18 +235,66 @@ TEST_F(reach, numbers_of_another_session)
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
 }
 
+/* One operation with 8 bytes of memory that has these rights: what becomes of it. */
+static int try_right(FIXTURE_DATA(reach) * self, uint8_t opcode, uint32_t access,
+		     struct memory *remote)
+{
+	int ret = memory_create(self->pair.sessions[1], self->pair.device, LENGTH, access,
+				remote);
+
+	if (ret)
+		return ret;
+	fill(remote->data, LENGTH, 3);
+	ret = pair_operate(&self->pair, sqe_remote(opcode, self->pair.a.id, 1, &self->local, 0, 8,
+						   remote, 0));
+	if (ret <= 0)
+		return ret;
+	/* The refusal was the connection's end: one like it. */
+	end_close(&self->pair.a);
+	end_close(&self->pair.b);
+	return pair_connect(&self->pair, NULL) ?: ret;
+}
+
+/* Each right is enough for its own operations, and for no others. */
 /* Proves: D3, E3 */
 TEST_F(reach, rights_hold)
 {
-	struct memory remote;
+	static const uint32_t rights[] = {
+		0, KRDMA_ACCESS_REMOTE_READ, LOCAL | KRDMA_ACCESS_REMOTE_WRITE,
+		LOCAL | KRDMA_ACCESS_REMOTE_ATOMIC,
+		LOCAL | KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE,
+		KRDMA_ACCESS_REMOTE_READ | LOCAL | KRDMA_ACCESS_REMOTE_ATOMIC,
+		LOCAL | KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC,
+		ACCESS_ALL,
+	};
+	static const struct {
+		uint8_t opcode;
+		uint32_t right;
+	} operations[] = {
+		{ KRDMA_OP_READ, KRDMA_ACCESS_REMOTE_READ },
+		{ KRDMA_OP_WRITE, KRDMA_ACCESS_REMOTE_WRITE },
+		{ KRDMA_OP_FETCH_ADD, KRDMA_ACCESS_REMOTE_ATOMIC },
+		{ KRDMA_OP_COMPARE_SWAP, KRDMA_ACCESS_REMOTE_ATOMIC },
+	};
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH,
-				   KRDMA_ACCESS_REMOTE_READ, &remote));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
-	EXPECT_TRUE(zeroed(self->local.data, LENGTH));
-	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &remote)));
-	EXPECT_TRUE(zeroed(remote.data, LENGTH));
-	memory_destroy(&remote);
+	for (size_t i = 0; i < ARRAY_SIZE(rights); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(operations); j++) {
+			bool may = rights[i] & operations[j].right;
+			struct memory remote;
+
+			fill(self->local.data, LENGTH, 1);
+			EXPECT_EQ(may ? KRDMA_STATUS_SUCCESS : KRDMA_STATUS_REMOTE_ACCESS,
+				  try_right(self, operations[j].opcode, rights[i], &remote)) {
+				TH_LOG("operation %u with rights %#x", operations[j].opcode,
+				       rights[i]);
+			}
+			if (!may) {
+				EXPECT_TRUE(filled(remote.data, LENGTH, 3));
+				EXPECT_TRUE(filled(self->local.data, LENGTH, 1));
+			}
+			memory_destroy(&remote);
+		}
+	}
 }
 
 /*
@@ -319,14 +380,16 @@ TEST_F(reach, release_races_with_posts)
 		writer.remote = &remote;
 		writer.ret = 0;
 		writer.stop = false;
+		writer.released = false;
 		ASSERT_EQ(0, pthread_create(&thread, NULL, keep_writing, &writer));
 		while ((ret = memory_release(self->pair.sessions[0], next.id, 0)) == -EBUSY)
 			;
+		__atomic_store_n(&writer.released, true, __ATOMIC_RELEASE);
 		EXPECT_EQ(0, ret);
 		pthread_join(thread, NULL);
-		EXPECT_TRUE(writer.ret == -ENOENT || writer.ret == -ESTALE) {
-			TH_LOG("the writer ended with %d", writer.ret);
-		}
+		/* Found while it was being released, or not found; afterwards never found. */
+		EXPECT_EQ(writer.late || writer.ret != -ESTALE ? -ENOENT : -ESTALE, writer.ret);
+		EXPECT_EQ(-ENOENT, pair_write(&self->pair, &changing, &remote));
 		wins++;
 	}
 	EXPECT_LT(0, wins);

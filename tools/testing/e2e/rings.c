@@ -23,6 +23,19 @@ uint64_t deadline_in(unsigned int ms)
 	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec + (uint64_t)ms * 1000000;
 }
 
+int64_t deadline_past_us(uint64_t deadline_ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)deadline_ns) / 1000;
+}
+
+int64_t deadline_late_us(void)
+{
+	return rounds(10000, 100000);
+}
+
 /*
  * Queues
  */

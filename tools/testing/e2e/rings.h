@@ -21,6 +21,28 @@
 /* A moment in CLOCK_MONOTONIC nanoseconds, for deadlines; 0 ms: already past. */
 uint64_t deadline_in(unsigned int ms);
 
+/*
+ * How many microseconds have passed since that moment, negative if it is still to come; and how
+ * many of them a wait whose timer was right may need to return.
+ */
+int64_t deadline_past_us(uint64_t deadline_ns);
+int64_t deadline_late_us(void);
+
+/*
+ * The call that has just returned waited until its deadline, and not longer.  Queues have timers
+ * of their own.  Listeners and connections wait by the kernel's timer wheel, which rounds a time
+ * of @ms up: by two ticks of 4 ms, and an eighth of it at most.
+ */
+#define EXPECT_ON_TIME(deadline_ns)		EXPECT_PAST(deadline_ns, 0)
+#define EXPECT_ON_WHEEL_TIME(deadline_ns, ms)	EXPECT_PAST(deadline_ns, 8000 + (ms) * 1000 / 8)
+
+#define EXPECT_PAST(deadline_ns, more_us) do {						\
+	const int64_t past_us = deadline_past_us(deadline_ns);				\
+											\
+	EXPECT_LE(0, past_us);								\
+	EXPECT_GE(deadline_late_us() + (more_us), past_us);				\
+} while (0)
+
 /**
  * struct queue - a queue and its mapped rings
  * @fd: its descriptor

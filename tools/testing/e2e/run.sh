@@ -3,8 +3,9 @@
 # shellcheck shell=dash
 #
 # Runs the test programs of this folder, inside a VM, and makes one TAP stream
-# of theirs.  Fails if any test failed, if a program is missing, and if one
-# ends before it has reported every test that it planned.
+# of theirs.  Fails if any test failed, if a program is missing, if one ends before
+# it has reported every test that it planned, and if krdma has more objects after it
+# than before.
 #
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
@@ -14,6 +15,7 @@
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+objects=/sys/kernel/debug/krdma/objects
 
 # Renumbers the results of one program after those before it.  What counts is
 # left in $work/tally ("results failures") and read again by the next.
@@ -89,6 +91,34 @@ run()
 	echo "# $1 took $((${now%.*} - ${began%.*})) s"
 }
 
+# The kinds of which there are more than there were, without the module none.
+objects_left()
+{
+	[ -d /sys/module/krdma ] || return 0
+	awk 'NR == FNR { before[$1] = $2; next }
+		$2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
+}
+
+# Connections end after their programs.
+check_objects()
+{
+	local tries=0 left results failures verdict=ok
+
+	while left=$(objects_left) && [ -n "$left" ] && [ "$tries" -lt 40 ]; do
+		usleep 250000
+		tries=$((tries + 1))
+	done
+	read -r results failures <"$work/tally"
+	if [ -n "$left" ]; then
+		echo "# objects are left:$left"
+		failures=$((failures + 1))
+		verdict="not ok"
+	fi
+	results=$((results + 1))
+	echo "$verdict $results $1: leaves no object of krdma's"
+	echo "$results $failures" >"$work/tally"
+}
+
 # Of several machines, the first one tests, and the others do what they do for it.
 if [ "${NODE:-1}" != 1 ]; then
 	result=0
@@ -100,6 +130,10 @@ fi
 
 echo "TAP version 13"
 echo "0 0" >"$work/tally"
+if ! cat "$objects" >"$work/objects"; then
+	echo "not ok 1 krdma's objects can be counted"
+	echo "1 1" >"$work/tally"
+fi
 if [ $# -eq 0 ]; then
 	while read -r program; do
 		set -- "$@" "$program"
@@ -113,6 +147,7 @@ for program; do
 		echo "$results $failures" >"$work/tally"
 	else
 		run "$program"
+		check_objects "$program"
 	fi
 done
 read -r results failures <"$work/tally"

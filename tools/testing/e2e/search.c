@@ -94,8 +94,8 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 		if (guessed.remote_key == right)
 			continue;
 		fill(self->local.data, LENGTH, 1);
-		EXPECT_TRUE(pair_refused(guess(&self->pair, &self->local, &guessed,
-					       connections % 2))) {
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, guess(&self->pair, &self->local, &guessed,
+					       connections % 2)) {
 			TH_LOG("key %#x instead of %#x", guessed.remote_key, right);
 		}
 		connections++;
@@ -122,8 +122,9 @@ TEST_F(search, a_wrong_guess_ends_the_connection)
 
 	guessed.remote_key ^= 1;
 	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
-	EXPECT_TRUE(pair_refused(pair_write(&self->pair, &self->local, &guessed)));
-	EXPECT_NE(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &guessed));
+	EXPECT_EQ(-ENOTCONN, pair_write(&self->pair, &self->local, &self->remote));
 	EXPECT_TRUE(filled(self->remote.data, LENGTH, 2));
 }
 

@@ -336,6 +336,17 @@ static void act_message(struct action *action, const struct visit *visit,
 		action->fate = FATE_EITHER;
 }
 
+bool refused_as_invalid(const struct action *action)
+{
+	uint32_t length = regions[action->region].length;
+
+	if (is_message(action->act))
+		return true;
+	/* The right to it is looked at before its place among the eights. */
+	return is_atomic(action->act) && action->key == KEY_RIGHT && action->offset % 8 &&
+	       action->offset < length && action->offset + 8 <= length;
+}
+
 bool script_next(struct script *script, struct action *action)
 {
 	/* To invalidate is the end of most visits: of those that do wrong only. */

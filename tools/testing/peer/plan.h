@@ -178,6 +178,9 @@ struct script {
 /* False: that was the last one. */
 bool script_next(struct script *script, struct action *action);
 
+/* Of an action that must be refused: not for want of a right, but because it makes no sense. */
+bool refused_as_invalid(const struct action *action);
+
 uint32_t key_of(const struct action *action, const struct offer *offer);
 
 /* A number of those that nobody can guess without the seed. */

@@ -151,6 +151,14 @@ static void judge_wrong(struct far *far, const struct action *action, const char
 		    (unsigned long long)action->offset, action->length, action->key, how);
 }
 
+/* What the server's device says of it; a message that its receive cannot hold fails there. */
+static enum ibv_wc_status refusal_of(const struct action *action)
+{
+	if (action->act == ACT_SEND || action->act == ACT_SEND_IMM)
+		return IBV_WC_REM_OP_ERR;
+	return refused_as_invalid(action) ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR;
+}
+
 static void judge(struct talk *talk, const struct ibv_wc *wc)
 {
 	struct far *far = talk->far;
@@ -169,6 +177,9 @@ static void judge(struct talk *talk, const struct ibv_wc *wc)
 		far->host->diary->refused += !talk->broken;
 		if (!talk->broken && action->fate == FATE_DONE && !far->over &&
 		    !talk->loose)
+			judge_wrong(far, action, ibv_wc_status_str(wc->status));
+		if (!talk->broken && action->fate == FATE_REFUSED && !far->over &&
+		    !talk->loose && wc->status != refusal_of(action))
 			judge_wrong(far, action, ibv_wc_status_str(wc->status));
 		talk->broken = true;
 	}

@@ -355,6 +355,14 @@ static int talk(struct end *end, bool *served)
 	return err;
 }
 
+/* A post that was refused has been judged; otherwise an operation has failed, or is forgotten. */
+static void expected_loss(struct end *end, int err)
+{
+	if (end->forgotten ? err == -ECONNABORTED : end->broken && err == -EIO)
+		return;
+	expected(end, end->called, err);
+}
+
 static void may_fail(void)
 {
 	int fd = open("/proc/thread-self/make-it-fail", O_WRONLY);
@@ -387,13 +395,13 @@ void *client(void *arg)
 		err = reach(end);
 		reached = !err;
 		if (err) {
-			expected(end, "connect", err);
+			expected(end, end->called, err);
 			end->traffic->tally.refused++;
 		} else {
 			end->traffic->tally.connected++;
 			err = talk(end, &served);
 			if (err) {
-				expected(end, "talk", err);
+				expected_loss(end, err);
 				end->traffic->tally.lost++;
 				served = false;
 			}

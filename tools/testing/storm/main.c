@@ -157,12 +157,14 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_term };
 	const char *role = argc > 1 ? argv[1] : "";
+	const char *nodes = getenv("NODES");
 	int err;
 
 	if (strcmp(role, "serve") && strcmp(role, "ask"))
 		explain();
 	sigaction(SIGTERM, &action, NULL);
 	options(argc - 1, argv + 1);
+	traffic.over_cable = nodes && strcmp(nodes, "1");
 	err = krdma_open(&traffic.session);
 	if (err) {
 		fprintf(stderr, "%s: %s\n", KRDMA_DEVICE_PATH, krdma_error_name(err));

@@ -256,7 +256,7 @@ static void *serve_one(void *arg)
 	err = let_in(end);
 	reached = !err;
 	if (err) {
-		expected(end, "accept", err);
+		expected(end, end->called, err);
 		end->traffic->tally.refused++;
 	} else {
 		end->traffic->tally.connected++;
@@ -336,7 +336,7 @@ static int listen_anywhere(struct end *main, struct krdma_listener **listener)
 			return 0;
 		/* One who was killed may not be gone yet. */
 		if (err != -EADDRINUSE)
-			expected(main, "listen", err);
+			expected(main, CALL_LISTEN, err);
 		if (now_ms() - begun > main->traffic->limit_ms)
 			fail(main, "listen: %s", krdma_error_name(err));
 		usleep(50000);
@@ -363,7 +363,7 @@ int serve(struct traffic *traffic, const atomic_bool *stop)
 			krdma_listener_close(listener);
 			listen_anywhere(&main, &listener);
 		} else if (err != -EINTR && err != -ETIMEDOUT) {
-			expected(&main, "the next client", err);
+			expected(&main, CALL_NEXT, err);
 		}
 	}
 	krdma_listener_close(listener);

@@ -32,6 +32,8 @@ enum call {
 	CALL_CLOSE,
 	CALL_REGISTER,
 	CALL_RELEASE,
+	CALL_LISTEN,
+	CALL_NEXT,
 	CALL_COUNT,
 };
 
@@ -80,6 +82,8 @@ struct traffic {
 	bool short_of;
 	/* Allocations for the threads of clients are those that fail. */
 	bool may_fail;
+	/* Between two machines, packets can be lost. */
+	bool over_cable;
 	/* From then on, a client has to be served. */
 	atomic_bool calm;
 };
@@ -123,6 +127,8 @@ struct end {
 
 	/* For who watches the threads. */
 	atomic_int doing;
+	/* What it does, or has done last. */
+	enum call called;
 	atomic_uint_least64_t since;
 
 	/* What to do with a success: of which tag, and the completion. */
@@ -158,7 +164,7 @@ void fail(struct end *end, const char *format, ...)
 	__attribute__((__noreturn__, __format__(printf, 2, 3)));
 void begin(struct end *end, enum call call);
 void done(struct end *end);
-bool expected(struct end *end, const char *what, int err);
+bool expected(struct end *end, enum call call, int err);
 int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, size_t count);
 int end_take(struct end *end, unsigned int ms);
 void end_finish(struct end *end, bool abort, bool ended);

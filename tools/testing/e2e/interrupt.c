@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What another thread does while a test is in a call.
+ */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "interrupt.h"
+#include "session.h"
+
+bool await_call(pid_t thread, long number)
+{
+	uint64_t end = now_ms() + 30000;
+	char line[128], *rest;
+
+	/* "running", where it does not sleep. */
+	while (read_line(line, sizeof(line), "/proc/self/task/%d/syscall", thread) ||
+	       strtol(line, &rest, 10) != number || rest == line) {
+		if (now_ms() > end)
+			return false;
+		sleep_ms(5);
+	}
+	return true;
+}
+
+static void *interrupt(void *argument)
+{
+	struct interrupter *interrupter = argument;
+
+	while (!interrupter->over) {
+		sleep_ms(100);
+		pthread_kill(interrupter->whom, SIGUSR1);
+	}
+	return NULL;
+}
+
+int interrupter_begin(struct interrupter *interrupter)
+{
+	interrupter->whom = pthread_self();
+	interrupter->over = false;
+	return -pthread_create(&interrupter->thread, NULL, interrupt, interrupter);
+}
+
+void interrupter_end(struct interrupter *interrupter)
+{
+	interrupter->over = true;
+	pthread_join(interrupter->thread, NULL);
+}

@@ -1,0 +1,558 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The tiers: each is a function that prints TAP or KTAP.  Sourced by run-tier, which has
+# $topdir and, for what a tier leaves to another one, $results.
+# shellcheck disable=SC2154 # those
+
+# Style and documents, and a build under sparse for one stock kernel; "builds" has the
+# other kernels.
+tier_static()
+{
+	KRDMA_KERNELS=6.1 "$topdir/tools/testing/static/run"
+}
+
+tier_builds()
+{
+	"$topdir/tools/testing/static/run" build-6.12 build-7.2 build-debug
+}
+
+tier_static_selftest()
+{
+	"$topdir/tools/testing/static/selftest"
+}
+
+tier_pure()
+{
+	"$topdir/tools/testing/pure/run"
+}
+
+tier_install()
+{
+	KDIR=$("$topdir/tools/vm/kernel" path "$("$topdir/tools/vm/kernel" default)")/build \
+		"$topdir/tools/testing/install/run"
+}
+
+tier_setup()
+{
+	"$topdir/tools/testing/setup/run"
+}
+
+# What the test of check-full has it run.
+tier_as_told()
+{
+	cat "$KRDMA_AS_TOLD"
+}
+
+# The parts of the harness that need no machine; "harness" has the others.
+tier_harness_host()
+{
+	"$topdir/tools/testing/harness/run" host
+}
+
+tier_harness()
+{
+	"$topdir/tools/testing/harness/run" fast
+}
+
+# run_debug TIER OPTION... -- COMMAND: in the debug kernel; which of krdma's lines ran
+# is kept for the tier "lines".
+run_debug()
+{
+	local lines=$results/gcov/$1
+	shift
+
+	rm -rf "$lines"
+	"$topdir/tools/vm/run" --kernel debug --quiet --out "$lines" "$@"
+}
+
+# e2e_build: the programs, into $e2e; lanes may want them at the same time.
+e2e=$topdir/build/testing/e2e
+e2e_threads=$topdir/build/testing/e2e_threads
+e2e_build()
+{
+	with_lock "e2e-$(cksum <<<"$e2e" | cut -d ' ' -f 1)" make -s -C "$topdir/tools/testing/e2e" \
+		O="$e2e" KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
+}
+
+# e2e SERIES [PROGRAM...]: the tests of the running module, in a VM with that kernel; all
+# of them, or these.
+e2e()
+{
+	local series=$1 slow=0 limit=1800 run=("$topdir/tools/vm/run" --kernel "$1" --quiet)
+	shift
+
+	e2e_build
+	[ "$series" != debug ] || {
+		slow=1
+		limit=3600
+		# The stock kernels have no siw.
+		run=(run_debug "$debug_part" --provider both)
+	}
+	"${run[@]}" --timeout "$limit" --file "$e2e:/tests" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"
+}
+
+# e2e_debug PART OF: every OF-th of the 64-bit programs, from PART on.  The 32-bit ones are
+# there for the layouts, which the stock kernels show.
+e2e_debug()
+{
+	local debug_part=e2e_debug_$1
+
+	e2e_build
+	# shellcheck disable=SC2046 # a list of words
+	e2e debug $(printf '%s\n' iwarp.64 $(grep '\.64$' "$e2e/programs") |
+		awk -v part="$1" -v of="$2" 'NR % of == part % of')
+}
+
+tier_e2e_6_1()
+{
+	e2e 6.1
+}
+
+tier_e2e_6_12()
+{
+	e2e 6.12
+}
+
+tier_e2e_7_2()
+{
+	e2e 7.2
+}
+
+# Two machines and a cable that is pulled; the second one serves.  Much of it is waiting.
+tier_nodes()
+{
+	local series
+
+	e2e_build
+	for series in 6.1 7.2; do
+		echo "# Linux $series"
+		"$topdir/tools/vm/run" --kernel "$series" --nodes 2 --quiet --timeout 900 \
+			--file "$e2e:/tests" -- sh /tests/run.sh apart.64 |
+			sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+	done
+}
+
+# The upper layers of libkrdma: how they hold with a kernel is shown by the lower ones.
+# And what takes long, and is the device's affair more than the kernel's.
+tier_library()
+{
+	e2e_build
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --file "$e2e:/tests" -- \
+		sh /tests/run.sh lib_simple.64 lib_simple_ends.64 lib_message.64 lib_rpma.64 \
+		lib_file.64 lib_file_end.64 lib_file_name.64 lib_file_hostile.64 \
+		search.64
+}
+
+# tool_build: the tool's tests into $tool.
+tool=$topdir/build/testing/tool
+tool_build()
+{
+	make -s -C "$topdir/tools/testing/tool" O="$tool" >&2
+	# For a machine without libraries.
+	make -s -C "$topdir/tools/examples" TREE="$topdir" O="$tool" LDFLAGS=-static >&2
+	cp "$topdir"/tools/testing/tool/*.sh "$topdir/tools/testing/tap.sh" \
+		"$topdir/tools/testing/e2e/run.sh" "$tool/"
+}
+
+# The tool's own parts that need no kernel.
+tier_tool_pure()
+{
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	"$tool/pure_test"
+}
+
+# tool SCRIPT...: the tool as people use it, on one machine.
+tool()
+{
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	rm -rf "$tool/left"
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 1200 --out "$tool/left" \
+		--program rping --file "$tool:/tests" -- sh /tests/run.sh "$@"
+}
+
+tier_tool()
+{
+	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh monitor.sh \
+		doctor.sh trace.sh
+}
+
+# And between two, and whether all its JSON is what it should be.
+tier_tool_apart()
+{
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	rm -rf "$tool/apart"
+	"$topdir/tools/vm/run" --kernel 7.2 --nodes 2 --quiet --timeout 900 --out "$tool/apart" \
+		--file "$tool:/tests" -- sh /tests/run.sh apart.sh copy_apart.sh |
+		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+	"$topdir/tools/testing/tool/schemas" tool "$tool/left" "$tool/apart/1"
+}
+
+# One boot for a program of each kind: the library, the tool, the block device, hostile
+# peers.  What is left out here, check-full has.
+tier_smoke()
+{
+	local smoke=$topdir/build/testing/smoke blk peer=$topdir/build/testing/peer
+
+	e2e_build
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	blk=$(blk_build 6.1)
+	make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
+	rm -rf "$smoke"
+	mkdir -p "$smoke"
+	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 "$smoke/"
+	# The folder has one run.sh, which runs programs and scripts.
+	cp "$blk"/* "$smoke/" 2>/dev/null || :
+	cp "$tool"/* "$smoke/" 2>/dev/null || :
+	cp "$peer"/server "$peer"/peer "$smoke/"
+	cp "$topdir/tools/testing/peer/run.sh" "$smoke/peers"
+	printf '#!/bin/sh\nexec sh /tests/peers 1 250\n' >"$smoke/peers.sh"
+	chmod 755 "$smoke/peers.sh"
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 900 --program rping \
+		--program mkfs.ext4 --program e2fsck --program blkdiscard --program fio \
+		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
+		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
+		sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 lib_rpma.64 \
+		ping.sh stat.sh examples.sh one.sh peers.sh
+}
+
+# Programs that never heard of krdma, on one machine with it and on another.
+interop()
+{
+	local series=$1 nodes out=$topdir/build/testing/interop
+
+	with_lock "interop-$(cksum <<<"$out" | cut -d ' ' -f 1)" \
+		make -s -C "$topdir/tools/testing/interop" O="$out" >&2
+	cp "$topdir"/tools/testing/interop/*.sh "$topdir/tools/testing/tap.sh" \
+		"$topdir/tools/testing/tool/peer.sh" "$out/"
+	for nodes in 1 2; do
+		echo "# Linux $series, $nodes machine(s)"
+		"$topdir/tools/vm/run" --kernel "$series" --nodes "$nodes" --quiet \
+			--timeout 900 --program rping --program rdma_client \
+			--program rdma_server --program ucmatose \
+			--program "$out/rpma_memory" --program "$out/rpma_message" \
+			--program "$out/verbs" --file "$out:/tests" -- sh /tests/run.sh |
+			sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+	done
+}
+
+tier_interop()
+{
+	interop 6.1
+	"$topdir/tools/pcap" | sed -u 's/^/# /'
+	"$topdir/tools/testing/interop/capture" "$topdir/build/pcap/krdma.pcap"
+}
+
+tier_interop_6_12()
+{
+	interop 6.12
+}
+
+tier_interop_7_2()
+{
+	interop 7.2
+}
+
+# peer SERIES ACTIONS WORDS OPTION...: hostile peers beside honest ones, on one machine
+# with that kernel, always the same ones.
+peer()
+{
+	local series=$1 actions=$2 words=$3
+	shift 3
+
+	"$topdir/tools/fuzz/peer" --kernel "$series" --seed 1 --actions "$actions" \
+		--words "$words" "$@"
+}
+
+# And whether anything comes out of a kernel that marks what it frees.
+tier_peer()
+{
+	peer 6.1 2500 300
+	peer 6.1 1500 1 --pin 1
+	e2e_build
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 600 --file "$e2e:/tests" \
+		--append "slub_debug=P page_poison=1 init_on_alloc=0 init_on_free=0" -- \
+		sh /tests/run.sh poison.64
+}
+
+tier_peer_debug()
+{
+	peer debug 200 16
+}
+
+# What an operation takes in instructions, against the record.
+tier_cost()
+{
+	"$topdir/tools/testing/cost/run"
+}
+
+tier_harness_debug()
+{
+	"$topdir/tools/testing/harness/run" debug
+}
+
+# test_variables SERIES: what the modules are built with, into $variables: all that is
+# built for the kernel, for what is left out would be removed.
+test_variables()
+{
+	variables=(KRDMA_TESTS=y)
+	case $1 in
+	debug | kcsan | uml) variables+=(KRDMA_KUNIT=y) ;;
+	esac
+}
+
+# In user-mode Linux: natively, on one processor, in virtual time.
+tier_kunit()
+{
+	local dir
+
+	dir=$("$topdir/tools/vm/kernel" build uml KRDMA_KUNIT=y KRDMA_TESTS=y)
+	"$topdir/tools/vm/run" --kernel uml --quiet --module "$dir/krdma.ko" \
+		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
+		-- sh /run.sh /krdma_kunit.ko
+}
+
+# The same on two processors.
+tier_kunit_debug()
+{
+	local dir
+
+	dir=$("$topdir/tools/vm/kernel" build debug KRDMA_KUNIT=y KRDMA_TESTS=y)
+	run_debug kunit_debug --module "$dir/krdma.ko" \
+		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
+		-- sh /run.sh /krdma_kunit.ko
+}
+
+tier_e2e_debug_1()
+{
+	e2e_debug 1 4
+}
+
+tier_e2e_debug_2()
+{
+	e2e_debug 2 4
+}
+
+tier_e2e_debug_3()
+{
+	e2e_debug 3 4
+}
+
+tier_e2e_debug_4()
+{
+	e2e_debug 4 4
+}
+
+# core SERIES PROVIDER SECONDS RUN...: the core's own interface over real devices; a
+# storm of SECONDS; RUN is the way to a VM.
+core()
+{
+	local series=$1 provider=$2 seconds=$3 dir out=$topdir/build/testing/core/$1
+	local variables
+	shift 3
+
+	test_variables "$series"
+	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
+	make -s -C "$topdir/tools/testing/core" O="$out" \
+		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
+	cp "$dir/krdma_echo.ko" "$dir/krdma_ping.ko" "$dir/krdma_core_test.ko" "$out/"
+	"$@" --provider "$provider" --module "$dir/krdma.ko" --file "$out:/core" \
+		-- "KRDMA_STORM=$seconds sh /core/run.sh"
+}
+
+tier_core_6_1()
+{
+	core 6.1 rxe 10 "$topdir/tools/vm/run" --kernel 6.1 --quiet
+}
+
+tier_core_6_12()
+{
+	core 6.12 rxe 10 "$topdir/tools/vm/run" --kernel 6.12 --quiet
+}
+
+tier_core_7_2()
+{
+	core 7.2 rxe 10 "$topdir/tools/vm/run" --kernel 7.2 --quiet
+}
+
+# Natively, over rxe and siw; not the storm, whose threads want processors of their own.
+tier_core_uml()
+{
+	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
+}
+
+tier_core_debug()
+{
+	core debug both 60 run_debug core_debug
+}
+
+# blk_build SERIES: krdma_blk and its tests; prints their folder.
+blk_build()
+{
+	local series=$1 dir out=$topdir/build/testing/blk/$1
+	local variables
+
+	test_variables "$series"
+	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
+	mkdir -p "$out"
+	make -s -C "$topdir/tools/testing/blk" O="$out" >&2
+	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$topdir/tools/testing/tap.sh" \
+		"$topdir"/tools/testing/blk/*.sh "$out/"
+	echo "$out"
+}
+
+# blk SERIES COMMAND...: on one machine with that kernel.
+blk()
+{
+	local series=$1 out
+	shift
+
+	out=$(blk_build "$series")
+	"$topdir/tools/vm/run" --kernel "$series" --quiet --timeout 900 --program mkfs.ext4 \
+		--program e2fsck --program blkdiscard --program fio --module "$out/krdma.ko" \
+		--out "$out/left" --file "$out:/tests" \
+		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- "$@"
+}
+
+tier_blk()
+{
+	local series
+
+	for series in 6.1 6.12 7.2; do
+		echo "# Linux $series"
+		blk "$series" sh /tests/one.sh
+	done
+	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
+	blk 6.1 sh /tests/hostile.sh
+}
+
+# Two machines with a cable that is pulled; the second one serves.
+tier_blk_apart()
+{
+	local out
+
+	out=$(blk_build 6.1)
+	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --program fio \
+		--module "$out/krdma.ko" --file "$out:/tests" -- sh /tests/apart.sh |
+		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
+tier_blk_debug()
+{
+	blk debug "KRDMA_SLOW=1 sh /tests/one.sh && sh /tests/hostile.sh && sh /tests/faults.sh"
+}
+
+# storm_build SERIES: its module in $storm_module, the rest in $storm.
+storm=$topdir/build/testing/storm
+storm_build()
+{
+	local variables
+
+	test_variables "$1"
+	storm_module=$("$topdir/tools/vm/kernel" build "$1" "${variables[@]}")/krdma.ko
+	make -s -C "$topdir/tools/testing/storm" O="$storm" >&2
+}
+
+# storm SERIES SECONDS SCENARIO...: on one machine with that kernel.
+storm()
+{
+	local series=$1 seconds=$2
+	shift 2
+
+	storm_build "$series"
+	echo "# Linux $series"
+	"$topdir/tools/vm/run" --kernel "$series" --quiet --timeout 1200 --module "$storm_module" \
+		--file "$storm:/storm" -- "KRDMA_STORM=$seconds KRDMA_SEED=${KRDMA_SEED:-1} sh /storm/run.sh $*"
+}
+
+# A few seconds of each; "make soak" has more of them, and for as long as one likes.
+tier_storm()
+{
+	storm 6.1 2 kill stop unplug provider link address mtu hotplug clock descriptors memlock
+	storm 6.12 2 kill link
+	storm 7.2 2 provider address
+}
+
+tier_storm_debug()
+{
+	storm debug 2 failing
+}
+
+tier_lines_selftest()
+{
+	"$topdir/tools/testing/lines/selftest"
+}
+
+# What the debug kernel's runs before it have counted.
+tier_lines()
+{
+	"$topdir/tools/testing/lines/run" --build "$topdir/build/debug" --counts "$results/gcov" \
+		kunit_debug e2e_debug_1 e2e_debug_2 e2e_debug_3 e2e_debug_4 core_debug peer_debug
+}
+
+# Last: it looks at what all the others have run.
+tier_coverage()
+{
+	"$topdir/tools/testing/static/coverage" --ran "$results/ran"
+}
+
+# Data races: each is a complaint in the kernel's log, or of the program.  The kernel is
+# the one that looks for them in krdma's modules.
+tier_harness_races()
+{
+	"$topdir/tools/testing/harness/run" races
+}
+
+tier_kunit_races()
+{
+	local dir variables
+
+	test_variables kcsan
+	dir=$("$topdir/tools/vm/kernel" build kcsan "${variables[@]}")
+	"$topdir/tools/vm/run" --kernel kcsan --quiet --module "$dir/krdma.ko" \
+		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
+		-- sh /run.sh /krdma_kunit.ko
+}
+
+tier_core_races()
+{
+	core kcsan both 60 "$topdir/tools/vm/run" --kernel kcsan --quiet --timeout 1800
+}
+
+# Not what one thread does once: layouts, refusals, one failing allocation after the other.
+tier_e2e_races()
+{
+	local dir variables
+
+	e2e_build
+	test_variables kcsan
+	dir=$("$topdir/tools/vm/kernel" build kcsan "${variables[@]}")
+	"$topdir/tools/vm/run" --kernel kcsan --quiet --timeout 3600 --provider both \
+		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh threads.64 iwarp.64 conn.64" \
+		"listener.64 events.64 queue.64 operations.64 srq.64 pass.64 uring.64 memory.64 reach.64" \
+		"owner.64 limits.64 cgroup.64 load.64 lib_thin.64 lib_memory.64 unplug.64 rename.64" \
+		"netns.64 fd.64 hostile.64 exit.64 fuzz.64 module.64"
+}
+
+tier_storm_races()
+{
+	storm kcsan 20 kill unplug address failing
+}
+
+# Threads that share an object of the library's.  Not those of files: they look at megabytes,
+# and under the sanitizer that takes longer than their peers wait.
+tier_library_races()
+{
+	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma)
+
+	programs=("${programs[@]/%/.64}")
+	make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \
+		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" \
+		"${programs[@]/#/$e2e_threads/}" "$e2e_threads/run.sh" >&2
+	# The first program for its libraries, which are those of all.
+	"$topdir/tools/vm/run" --kernel 6.1 --quiet --timeout 3600 --mem 2048 \
+		--program "$e2e_threads/${programs[0]}" --file "$e2e_threads:/tests" -- \
+		"KRDMA_SLOW=1 sh /tests/run.sh ${programs[*]}"
+}
