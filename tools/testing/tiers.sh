@@ -497,6 +497,17 @@ tier_coverage()
 	"$topdir/tools/testing/static/coverage" --ran "$results/ran"
 }
 
+# Threads that are delayed where they can meet, with two seeds; and with eight.
+tier_race()
+{
+	"$topdir/tools/testing/race/run"
+}
+
+tier_race_full()
+{
+	"$topdir/tools/testing/race/run" --seeds "1 2 3 4 5 6 7 8"
+}
+
 # Data races: each is a complaint in the kernel's log, or of the program.  The kernel is
 # the one that looks for them in krdma's modules.
 tier_harness_races()

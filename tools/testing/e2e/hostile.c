@@ -581,16 +581,17 @@ struct closing {
  * One call with a descriptor: of one that was closed before, it answers EBADF and nothing else,
  * and of one that was not closed until it had returned, it does not.
  */
-#define JUDGE_CLOSING(storm, part, call, errors) do {					\
-	struct closing *closing = (storm)->more;					\
-	const bool closed = closing->done[part];					\
-	const int judged = (call);							\
-											\
-	if (closed || (judged == -EBADF && closing->begun[part]))			\
-		judge(storm, judged == -EBADF ? 0 : judged ?: -ENOMSG, no_errors);	\
-	else										\
-		judge(storm, judged, errors);						\
-} while (0)
+static void judge_closing(struct storm *storm, enum closed_part part, bool closed, int ret,
+			  const int *errors)
+{
+	static const int none[] = { 0 };
+	const struct closing *closing = storm->more;
+
+	if (closed || (ret == -EBADF && closing->begun[part]))
+		judge(storm, ret == -EBADF ? 0 : ret ?: -ENOMSG, none);
+	else
+		judge(storm, ret, errors);
+}
 
 static void *use_without_end(void *argument)
 {
@@ -600,6 +601,7 @@ static void *use_without_end(void *argument)
 	static const int posts[] = { EAGAIN, ENOTCONN, ENOENT, 0 };
 	static const int reaps[] = { ETIMEDOUT, 0 }, no_errors[] = { 0 };
 	struct storm *storm = argument;
+	const struct closing *closing = storm->more;
 	struct pair *pair = storm->pair;
 
 	while (!storm->stop) {
@@ -608,17 +610,23 @@ static void *use_without_end(void *argument)
 		struct krdma_conn_query query;
 		struct krdma_cqe cqe;
 		uint32_t reaped;
+		bool closed;
 
-		JUDGE_CLOSING(storm, CLOSED_CONN, conn_query(pair->a.conn, NULL, 0, &query),
-			      no_errors);
-		JUDGE_CLOSING(storm, CLOSED_CONN,
+		closed = closing->done[CLOSED_CONN];
+		judge_closing(storm, CLOSED_CONN, closed,
+			      conn_query(pair->a.conn, NULL, 0, &query), no_errors);
+		closed = closing->done[CLOSED_CONN];
+		judge_closing(storm, CLOSED_CONN, closed,
 			      conn_wait(pair->a.conn, deadline_in(1), NULL), waits);
-		JUDGE_CLOSING(storm, CLOSED_QUEUE,
+		closed = closing->done[CLOSED_QUEUE];
+		judge_closing(storm, CLOSED_QUEUE, closed,
 			      queue_post(pair->a.own[0].fd, &entry, 1, NULL), posts);
-		JUDGE_CLOSING(storm, CLOSED_QUEUE,
+		closed = closing->done[CLOSED_QUEUE];
+		judge_closing(storm, CLOSED_QUEUE, closed,
 			      queue_reap(pair->a.own[0].fd, &cqe, 1, 1, deadline_in(1), &reaped),
 			      reaps);
-		JUDGE_CLOSING(storm, CLOSED_SESSION,
+		closed = closing->done[CLOSED_SESSION];
+		judge_closing(storm, CLOSED_SESSION, closed,
 			      session_request(pair->sessions[0], KRDMA_INFO, &info), no_errors);
 	}
 	return NULL;

@@ -46,3 +46,10 @@ void interrupter_end(struct interrupter *interrupter)
 	interrupter->over = true;
 	pthread_join(interrupter->thread, NULL);
 }
+
+void dawdle(unsigned int *dice)
+{
+	*dice = *dice * 1103515245 + 12345;
+	for (unsigned int i = *dice >> 16 & 1023; i; i--)
+		atomic_signal_fence(memory_order_seq_cst);
+}

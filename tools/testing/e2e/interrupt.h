@@ -23,6 +23,9 @@ struct interrupter {
 	atomic_bool over;
 };
 
+/* Spins between nothing and some microseconds, another time each time. */
+void dawdle(unsigned int *dice);
+
 int interrupter_begin(struct interrupter *interrupter);
 void interrupter_end(struct interrupter *interrupter);
 

@@ -24,7 +24,6 @@
 
 #define LENGTH		(16 * 4096)
 
-
 /* What a child and the test both see. */
 struct shared {
 	struct memory memory;
@@ -169,7 +168,8 @@ TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 
 	EXPECT_TRUE(end_owner(pid));
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
 }
 
 /* The session is the child's, and comes here by a socket. */
@@ -215,7 +215,8 @@ TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
 	with.count[RESOURCE_PINS] -= LENGTH / sysconf(_SC_PAGESIZE);
 	EXPECT_EQ(0, memory_is(&with));
 	if (!ret)
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&pair, &self->local, &self->shared->memory));
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+			  pair_read(&pair, &self->local, &self->shared->memory));
 
 	pair_close(&pair);
 	close(options.sessions[1]);
@@ -352,7 +353,8 @@ TEST_F(owner, memory_ends_with_exec)
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
 	EXPECT_EQ(0, kill(pid, 0));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->memory));
 	EXPECT_TRUE(end_owner(pid));
 }
 

@@ -290,7 +290,8 @@ TEST_F(refusal, without_a_connection)
  * reads it: each time it is the one or the other, and nothing else becomes of it.
  */
 struct flip {
-	_Atomic(struct krdma_sqe *) entry;
+	/* Of the ring: it goes on to the next one. */
+	struct krdma_sqe *volatile entry;
 	struct krdma_sqe right;
 	size_t word;
 	uint64_t wrong;
@@ -319,18 +320,16 @@ static const struct flip_field {
 	uint64_t wrong;
 	int error;
 } flip_fields[] = {
-#define FLIP(field, wrong, error) {							\
-	#field, offsetof(struct krdma_sqe, field),					\
-	sizeof(((struct krdma_sqe *)NULL)->field), (wrong), (error) }
-	FLIP(opcode, 200, -EINVAL),
-	FLIP(flags, 0x80, -EINVAL),
-	FLIP(piece_count, 0xffff, -EMSGSIZE),
-	FLIP(target, 0x7fffffff, -ENOENT),
-	FLIP(piece.memory, 0x7fffffff, -ENOENT),
-	FLIP(piece.length, 8192 + 1, -ERANGE),
-	FLIP(piece.addr, 64, -ERANGE),
-	FLIP(remote_addr, UINT64_MAX, -EOVERFLOW),
-#undef FLIP
+#define AT(field)	offsetof(struct krdma_sqe, field)
+	{ "opcode", AT(opcode), 1, 200, -EINVAL },
+	{ "flags", AT(flags), 1, 0x80, -EINVAL },
+	{ "piece_count", AT(piece_count), 2, 0xffff, -EMSGSIZE },
+	{ "target", AT(target), 4, 0x7fffffff, -ENOENT },
+	{ "piece.memory", AT(piece.memory), 4, 0x7fffffff, -ENOENT },
+	{ "piece.length", AT(piece.length), 4, 8192 + 1, -ERANGE },
+	{ "piece.addr", AT(piece.addr), 8, 64, -ERANGE },
+	{ "remote_addr", AT(remote_addr), 8, UINT64_MAX, -EOVERFLOW },
+#undef AT
 };
 
 /* Submits it until it has been accepted and refused so often. */

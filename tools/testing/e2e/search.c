@@ -94,8 +94,8 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 		if (guessed.remote_key == right)
 			continue;
 		fill(self->local.data, LENGTH, 1);
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, guess(&self->pair, &self->local, &guessed,
-					       connections % 2)) {
+		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+			  guess(&self->pair, &self->local, &guessed, connections % 2)) {
 			TH_LOG("key %#x instead of %#x", guessed.remote_key, right);
 		}
 		connections++;

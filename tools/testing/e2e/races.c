@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where threads can meet: written for a krdma.ko that delays them there
+ * (tools/testing/race), and right with any.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "kselftest_harness.h"
+#include "interrupt.h"
+#include "pair.h"
+#include "session.h"
+
+/* What is not there after this long will not come; nothing here takes a tenth of it. */
+#define LOST_MS		4000
+
+FIXTURE(races)
+{
+	struct pair pair;
+	struct end *a;
+	struct memory memory;
+	pthread_t threads[8];
+};
+
+FIXTURE_SETUP(races)
+{
+	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
+	self->a = &self->pair.a;
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(races)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+}
+
+static struct krdma_sqe write_of(const struct end *end, const struct memory *memory,
+				 uint64_t cookie)
+{
+	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 64);
+}
+
+/*
+ * Submission
+ */
+
+/**
+ * struct submission - many threads that submit to one queue
+ * @end: whose queue
+ * @memory: what is written
+ * @lock: of the program's side of the submission ring
+ * @entered: entries put into the ring so far
+ * @count: how many are to be, and how many each thread posts besides
+ * @error: the first unexpected answer
+ */
+struct submission {
+	struct end *end;
+	const struct memory *memory;
+	pthread_mutex_t lock;
+	unsigned int entered;
+	unsigned int count;
+	atomic_int error;
+};
+
+static void submission_judge(struct submission *submission, int ret)
+{
+	if (ret == -EAGAIN)
+		sched_yield();
+	else if (ret)
+		submission->error = ret;
+}
+
+/* Puts entries under the lock, and has the kernel take them without it. */
+static void *enter_many(void *argument)
+{
+	struct submission *submission = argument;
+	struct queue *queue = submission->end->queue;
+	struct krdma_ring *ring = queue->ring;
+	struct krdma_queue_enter enter;
+	bool more = true;
+	int ret;
+
+	while (more && !submission->error) {
+		pthread_mutex_lock(&submission->lock);
+		for (int i = 0; i < 3 && submission->entered < submission->count; i++) {
+			struct krdma_sqe sqe = write_of(submission->end, submission->memory,
+							submission->entered);
+
+			if (queue_put(queue, &sqe, 1))
+				break;
+			submission->entered++;
+		}
+		more = submission->entered < submission->count ||
+		       __atomic_load_n(&ring->sq_head, __ATOMIC_ACQUIRE) != ring->sq_tail;
+		pthread_mutex_unlock(&submission->lock);
+		ret = queue_enter(queue, 8, 0, 0, &enter);
+		submission_judge(submission, ret ? ret : enter.error);
+	}
+	return NULL;
+}
+
+/* Others, from an array, to the same queue. */
+static void *post_many(void *argument)
+{
+	struct submission *submission = argument;
+
+	for (unsigned int i = 0; i < submission->count && !submission->error;) {
+		struct krdma_sqe sqes[3];
+		uint32_t count = submission->count - i < 3 ? submission->count - i : 3, accepted;
+
+		for (uint32_t j = 0; j < count; j++)
+			sqes[j] = write_of(submission->end, submission->memory,
+					   submission->count + i + j);
+		submission_judge(submission, queue_post(submission->end->queue->fd, sqes, count,
+							&accepted));
+		i += accepted;
+	}
+	return NULL;
+}
+
+/* What is submitted by many at once is done once, and counted once. */
+TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
+{
+	struct submission submission = {
+		.end = self->a, .memory = &self->memory, .count = rounds(300, 60),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	const unsigned int total = 2 * submission.count;
+	unsigned char *seen = calloc(total, 1);
+	struct krdma_queue_query query;
+	unsigned int done = 0;
+
+	ASSERT_TRUE(!!seen);
+	/* Few entries: they are used again at once. */
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.queue_options = { .sq_entries = 8, .cq_entries = 128 }, .a.send_depth = 32 }));
+	for (int i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL,
+					    i < 3 ? enter_many : post_many, &submission));
+	while (done < total && !submission.error) {
+		struct krdma_cqe cqes[8];
+		uint32_t reaped;
+		int ret = queue_reap(self->a->queue->fd, cqes, 8, 1, deadline_in(LOST_MS),
+				     &reaped);
+
+		ASSERT_EQ(0, ret) {
+			submission.error = ret;
+			TH_LOG("after %u of %u", done, total);
+		}
+		for (uint32_t i = 0; i < reaped; i++, done++) {
+			ASSERT_EQ(0, cqes[i].status);
+			ASSERT_GT(total, cqes[i].cookie);
+			ASSERT_EQ(1, ++seen[cqes[i].cookie]) {
+				submission.error = -EEXIST;
+			}
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(self->threads[i], NULL);
+	EXPECT_EQ(0, submission.error);
+	ASSERT_EQ(0, queue_query(self->a->queue->fd, &query));
+	EXPECT_EQ(total, query.submitted);
+	EXPECT_EQ(total, query.completed);
+	free(seen);
+}
+
+/*
+ * Completions
+ */
+
+struct stream {
+	struct end *end;
+	const struct memory *memory;
+	unsigned int count;
+	bool polled;
+	atomic_int error;
+};
+
+/* Some at a time, as long as there is room; what is polled is brought over as well. */
+static void *post_stream(void *argument)
+{
+	struct stream *stream = argument;
+	unsigned int dice = 1;
+
+	for (unsigned int i = 0; i < stream->count && !stream->error;) {
+		struct krdma_sqe sqes[4];
+		uint32_t count = stream->count - i < 4 ? stream->count - i : 4, accepted;
+		int ret;
+
+		for (uint32_t j = 0; j < count; j++)
+			sqes[j] = write_of(stream->end, stream->memory, i + j);
+		ret = queue_post(stream->end->queue->fd, sqes, count, &accepted);
+		i += accepted;
+		if (!ret || ret == -EAGAIN)
+			ret = queue_enter(stream->end->queue, 0, 0, 0, NULL);
+		if (ret && ret != -ETIMEDOUT)
+			stream->error = ret;
+		dawdle(&dice);
+	}
+	return NULL;
+}
+
+/* Whoever looks at the ring's tail finds what it says, at once, and takes it in order. */
+static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) * self,
+			 uint32_t flags)
+{
+	struct stream stream = {
+		.end = self->a, .memory = &self->memory, .count = rounds(1200, 200),
+	};
+	struct krdma_cqe *cqe;
+	struct queue *queue;
+	uint64_t end;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.queue_options = { .flags = flags, .cq_entries = 32 },
+		.a.send_depth = 16, .a.recv_depth = 1 }));
+	queue = self->a->queue;
+	memset(queue->cqes, 0xff, queue->cq_entries * sizeof(*queue->cqes));
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, post_stream, &stream));
+	for (unsigned int i = 0; i < stream.count; i++) {
+		end = now_ms() + LOST_MS;
+		while (__atomic_load_n(&queue->ring->cq_tail, __ATOMIC_ACQUIRE) == i) {
+			if (stream.error || now_ms() >= end) {
+				stream.error = stream.error ?: -ETIMEDOUT;
+				break;
+			}
+			/* What did not fit is brought over by who asks. */
+			if (__atomic_load_n(&queue->ring->cq_flags, __ATOMIC_RELAXED))
+				queue_enter(queue, 0, 0, 0, NULL);
+		}
+		ASSERT_EQ(0, stream.error);
+		cqe = &queue->cqes[i & (queue->cq_entries - 1)];
+		ASSERT_EQ(i, cqe->cookie) {
+			stream.error = -EBADMSG;
+		}
+		ASSERT_EQ(KRDMA_OP_WRITE, cqe->opcode);
+		ASSERT_EQ(0, cqe->status);
+		ASSERT_EQ(self->a->id, cqe->target);
+		memset(cqe, 0xff, sizeof(*cqe));
+		__atomic_store_n(&queue->ring->cq_head, i + 1, __ATOMIC_RELEASE);
+	}
+	pthread_join(self->threads[0], NULL);
+}
+
+TEST_F_TIMEOUT(races, an_entry_is_there_before_the_tail_says_so, 300)
+{
+	check_stream(_metadata, self, 0);
+}
+
+TEST_F_TIMEOUT(races, an_entry_of_a_polled_queue_is_there, 300)
+{
+	check_stream(_metadata, self, KRDMA_QUEUE_POLLED);
+}
+
+/*
+ * Events
+ */
+
+struct reader {
+	atomic_int conn;
+	atomic_int ended;
+	struct krdma_event_record records[16];
+	atomic_uint count;
+	int error;
+};
+
+/* Reads whatever there is, again and again, until the end. */
+static void *read_records(void *argument)
+{
+	struct reader *reader = argument;
+
+	while (reader->conn != -1) {
+		ssize_t size;
+
+		if (reader->conn == -2 || reader->ended) {
+			sched_yield();
+			continue;
+		}
+		size = read(reader->conn, &reader->records[reader->count],
+			    sizeof(reader->records[0]));
+		if (size == sizeof(reader->records[0])) {
+			if (reader->count < 15)
+				reader->count++;
+		} else if (!size) {
+			reader->ended = 1;
+		} else if (errno != EAGAIN) {
+			reader->error = -errno;
+			reader->ended = 1;
+		}
+	}
+	return NULL;
+}
+
+static const struct krdma_event_record searched[] = {
+	{ .type = KRDMA_EVENT_ADDRESS_RESOLVED },
+	{ .type = KRDMA_EVENT_ROUTE_RESOLVED },
+	{ .type = KRDMA_EVENT_CLOSED, .error = -ECONNABORTED },
+};
+
+/* A record is read while the next one comes: each is whole, and comes once. */
+TEST_F_TIMEOUT(races, a_record_is_read_while_others_come, 300)
+{
+	struct reader reader = { .conn = -2, .ended = 1 };
+	uint64_t end;
+	int conn;
+
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, read_records, &reader));
+	for (unsigned int round = 0; round < rounds(100, 20); round++) {
+		ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
+		ASSERT_EQ(0, fcntl(conn, F_SETFL, O_NONBLOCK));
+		memset(reader.records, 0xff, sizeof(reader.records));
+		reader.count = 0;
+		reader.conn = conn;
+		reader.ended = 0;
+		ASSERT_EQ(0, conn_resolve(conn, &self->pair.address));
+		ASSERT_EQ(0, conn_wait(conn, deadline_in(LOST_MS), NULL));
+		ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
+		for (end = now_ms() + LOST_MS; !reader.ended && now_ms() < end;)
+			sched_yield();
+		ASSERT_EQ(1, reader.ended);
+		ASSERT_EQ(0, reader.error);
+		ASSERT_EQ(ARRAY_SIZE(searched), reader.count);
+		for (unsigned int i = 0; i < ARRAY_SIZE(searched); i++) {
+			ASSERT_EQ(searched[i].type, reader.records[i].type);
+			ASSERT_EQ(searched[i].error, reader.records[i].error);
+			ASSERT_EQ(0, reader.records[i].reserved);
+		}
+		reader.conn = -2;
+		close(conn);
+	}
+	reader.conn = -1;
+	pthread_join(self->threads[0], NULL);
+}
+
+/*
+ * Waiting
+ */
+
+/**
+ * struct bed - a thread that waits for what another one brings about
+ * @self: the test's
+ * @fd: where it waits
+ * @wait: does so, for @LOST_MS at most
+ * @round: that it is to wait for; -1: it is to end
+ * @woken: the last one in which it was
+ * @error: what wait() said
+ */
+struct bed {
+	FIXTURE_DATA(races) * self;
+	atomic_int fd;
+	int (*wait)(struct bed *bed);
+	atomic_int round;
+	atomic_int woken;
+	int error;
+};
+
+static int poll_in(struct bed *bed)
+{
+	int mask = poll_mask(bed->fd, POLLIN, LOST_MS);
+
+	return mask < 0 ? mask : mask & POLLIN ? 0 : -ETIMEDOUT;
+}
+
+static int enter_for_one(struct bed *bed)
+{
+	return queue_enter(bed->self->a->queue, 0, 1, deadline_in(LOST_MS), NULL);
+}
+
+static int wait_for_state(struct bed *bed)
+{
+	return conn_wait(bed->fd, deadline_in(LOST_MS), NULL);
+}
+
+static void *sleep_again_and_again(void *argument)
+{
+	struct bed *bed = argument;
+	unsigned int dice = 2;
+
+	for (;;) {
+		uint64_t begun;
+
+		while (bed->round == bed->woken)
+			sched_yield();
+		if (bed->round == -1)
+			return NULL;
+		dawdle(&dice);
+		begun = now_ms();
+		bed->error = bed->wait(bed);
+		/* One that nobody woke looks once more at the end, and finds it. */
+		if (!bed->error && now_ms() - begun >= LOST_MS / 2)
+			bed->error = -ETIME;
+		bed->woken = bed->round;
+	}
+}
+
+/* It waits, or is just about to. */
+static void bed_go(struct bed *bed, unsigned int *dice)
+{
+	bed->round++;
+	dawdle(dice);
+}
+
+/* What its wait has ended with. */
+static int bed_outcome(struct bed *bed)
+{
+	while (bed->round != bed->woken)
+		sched_yield();
+	return bed->error;
+}
+
+static void bed_end(struct bed *bed, pthread_t thread)
+{
+	bed->round = -1;
+	pthread_join(thread, NULL);
+}
+
+static void check_queue(struct __test_metadata *_metadata, FIXTURE_DATA(races) * self,
+			uint32_t flags, int (*wait)(struct bed *bed))
+{
+	struct bed bed = { .self = self, .wait = wait };
+	unsigned int dice = 1;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.queue_options.flags = flags }));
+	bed.fd = self->a->queue->fd;
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
+	for (unsigned int i = 0; i < rounds(200, 40); i++) {
+		struct krdma_sqe sqe = write_of(self->a, &self->memory, i);
+		struct krdma_cqe cqe;
+
+		bed_go(&bed, &dice);
+		ASSERT_EQ(0, queue_post(self->a->queue->fd, &sqe, 1, NULL));
+		ASSERT_EQ(0, bed_outcome(&bed)) {
+			TH_LOG("in round %u", i);
+		}
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, LOST_MS));
+		ASSERT_EQ(i, cqe.cookie);
+	}
+	bed_end(&bed, self->threads[0]);
+}
+
+TEST_F_TIMEOUT(races, poll_of_a_queue_is_woken, 300)
+{
+	check_queue(_metadata, self, 0, poll_in);
+}
+
+TEST_F_TIMEOUT(races, poll_of_a_polled_queue_is_woken, 300)
+{
+	check_queue(_metadata, self, KRDMA_QUEUE_POLLED, poll_in);
+}
+
+TEST_F_TIMEOUT(races, who_waits_in_a_queue_is_woken, 300)
+{
+	check_queue(_metadata, self, 0, enter_for_one);
+}
+
+TEST_F_TIMEOUT(races, poll_of_a_connection_is_woken, 300)
+{
+	struct bed bed = { .self = self, .wait = poll_in };
+	unsigned int dice = 1;
+	int conn;
+
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
+	for (unsigned int i = 0; i < rounds(200, 40); i++) {
+		ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
+		bed.fd = conn;
+		bed_go(&bed, &dice);
+		ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
+		ASSERT_EQ(0, bed_outcome(&bed)) {
+			TH_LOG("in round %u", i);
+		}
+		close(conn);
+	}
+	bed_end(&bed, self->threads[0]);
+}
+
+TEST_F_TIMEOUT(races, who_waits_for_a_connection_is_woken, 300)
+{
+	struct bed bed = { .self = self, .wait = wait_for_state };
+	unsigned int dice = 1;
+	int conn;
+
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
+	for (unsigned int i = 0; i < rounds(60, 12); i++) {
+		ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
+		bed.fd = conn;
+		bed_go(&bed, &dice);
+		ASSERT_EQ(0, conn_resolve(conn, &self->pair.address));
+		ASSERT_EQ(0, bed_outcome(&bed)) {
+			TH_LOG("in round %u", i);
+		}
+		/* It may have looked before the search began. */
+		ASSERT_EQ(0, conn_wait(conn, deadline_in(LOST_MS), NULL));
+		close(conn);
+	}
+	bed_end(&bed, self->threads[0]);
+}
+
+TEST_F_TIMEOUT(races, poll_of_a_listener_is_woken, 300)
+{
+	struct bed bed = { .self = self, .wait = poll_in };
+	unsigned int dice = 1;
+
+	bed.fd = self->pair.listener;
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
+	for (unsigned int i = 0; i < rounds(40, 8); i++) {
+		struct end end;
+		int conn;
+
+		bed_go(&bed, &dice);
+		ASSERT_EQ(0, end_ask(&end, self->pair.sessions[0], &self->pair.address, NULL));
+		ASSERT_EQ(0, bed_outcome(&bed)) {
+			TH_LOG("in round %u", i);
+		}
+		ASSERT_EQ(0, listener_next(self->pair.listener, deadline_in(LOST_MS), &conn,
+					   NULL));
+		close(conn);
+		end_close(&end);
+	}
+	bed_end(&bed, self->threads[0]);
+}
+
+static void *reap_slowly(void *argument)
+{
+	struct stream *stream = argument;
+	unsigned int dice = 3;
+
+	for (unsigned int i = 0; i < stream->count && !stream->error;) {
+		struct krdma_cqe cqe;
+		uint32_t reaped;
+		int ret = queue_reap(stream->end->queue->fd, &cqe, 1, 1, deadline_in(LOST_MS),
+				     &reaped);
+
+		if (!ret && (cqe.status || cqe.cookie != i))
+			ret = -EBADMSG;
+		if (ret && !stream->error)
+			stream->error = ret;
+		i += reaped;
+		dawdle(&dice);
+		/* So that there is none for some time. */
+		if (i % 16 == 0)
+			sleep_ms(20);
+	}
+	return NULL;
+}
+
+/* Who was refused for want of room hears of it when there is some. */
+TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
+{
+	struct stream stream = {
+		.end = self->a, .memory = &self->memory, .count = rounds(400, 80),
+	};
+	unsigned int waits = 0;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.queue_options.cq_entries = 8, .a.send_depth = 4, .a.recv_depth = 1 }));
+	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, reap_slowly, &stream));
+	for (unsigned int i = 0; i < stream.count && !stream.error;) {
+		struct krdma_sqe sqe = write_of(self->a, &self->memory, i);
+		int ret = queue_post(self->a->queue->fd, &sqe, 1, NULL);
+		uint64_t begun = now_ms();
+
+		if (!ret) {
+			i++;
+			continue;
+		}
+		ASSERT_EQ(-EAGAIN, ret);
+		EXPECT_EQ(POLLOUT, poll_mask(self->a->queue->fd, POLLOUT, LOST_MS));
+		EXPECT_GT(LOST_MS / 2, now_ms() - begun) {
+			stream.error = -ETIME;
+			TH_LOG("entry %u", i);
+		}
+		waits++;
+	}
+	pthread_join(self->threads[0], NULL);
+	EXPECT_EQ(0, stream.error);
+	EXPECT_LT(0, waits);
+}
+
+TEST_HARNESS_MAIN

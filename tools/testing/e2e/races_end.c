@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where threads meet the beginning and the end of what they use: see races.c.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "kselftest_harness.h"
+#include "fabric.h"
+#include "interrupt.h"
+#include "pair.h"
+#include "rdma_link.h"
+#include "session.h"
+
+/* What is not there after this long will not come; nothing here takes a tenth of it. */
+#define LOST_MS		4000
+
+FIXTURE(races_end)
+{
+	struct pair pair;
+	struct end *a;
+	struct memory memory;
+	pthread_t threads[8];
+};
+
+FIXTURE_SETUP(races_end)
+{
+	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
+	self->a = &self->pair.a;
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+				   &self->memory));
+}
+
+FIXTURE_TEARDOWN(races_end)
+{
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+}
+
+/*
+ * Beginnings
+ */
+
+struct preparer {
+	struct end end;
+	struct queue *queue;
+	int error;
+};
+
+static void *prepare_and_receive(void *argument)
+{
+	struct preparer *preparer = argument;
+	struct krdma_sqe sqe = sqe_receive(preparer->end.id, preparer->end.id, NULL, 0, 0);
+	struct end_options options = { .queue = preparer->queue, .recv_depth = 1 };
+
+	preparer->error = end_prepare(&preparer->end, &options);
+	if (!preparer->error)
+		preparer->error = queue_post(preparer->queue->fd, &sqe, 1, NULL);
+	return NULL;
+}
+
+/* The first users of a queue decide on its device, and all complete there. */
+TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
+{
+	for (unsigned int i = 0; i < rounds(30, 6); i++) {
+		struct preparer preparers[2];
+		struct krdma_cqe cqe;
+		struct queue queue;
+		uint64_t sum = 0;
+
+		ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+			.cq_entries = 256 }, &queue));
+		for (int j = 0; j < 2; j++) {
+			struct end *end = &preparers[j].end;
+
+			end_init(end, self->pair.sessions[0]);
+			ASSERT_EQ(0, conn_create(self->pair.sessions[0], &end->conn, &end->id));
+			ASSERT_EQ(0, conn_resolve(end->conn, &self->pair.address));
+			ASSERT_EQ(0, conn_wait(end->conn, deadline_in(LOST_MS), NULL));
+			preparers[j].queue = &queue;
+		}
+		for (int j = 0; j < 2; j++)
+			ASSERT_EQ(0, pthread_create(&self->threads[j], NULL, prepare_and_receive,
+						    &preparers[j]));
+		for (int j = 0; j < 2; j++) {
+			pthread_join(self->threads[j], NULL);
+			EXPECT_EQ(0, preparers[j].error);
+			end_close(&preparers[j].end);
+		}
+		for (int j = 0; j < 2; j++) {
+			ASSERT_EQ(0, queue_wait(&queue, &cqe, LOST_MS));
+			EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+			sum += cqe.cookie;
+		}
+		EXPECT_EQ(preparers[0].end.id + preparers[1].end.id, sum);
+		queue_close(&queue);
+	}
+}
+
+struct neighbour {
+	struct pair pair;
+	const struct memory *memory;
+	unsigned int count;
+	int error;
+};
+
+static void *post_and_take(void *argument)
+{
+	struct neighbour *neighbour = argument;
+	struct end *a = &neighbour->pair.a;
+
+	for (unsigned int i = 0; i < neighbour->count && !neighbour->error; i += 8) {
+		struct krdma_sqe sqes[8];
+		struct krdma_cqe cqe;
+		int ret;
+
+		for (unsigned int j = 0; j < 8; j++)
+			sqes[j] = sqe_remote(KRDMA_OP_WRITE, a->id, i + j, neighbour->memory, 0,
+					     8, neighbour->memory, 64);
+		ret = queue_post(a->queue->fd, sqes, 8, NULL);
+		for (unsigned int j = 0; j < 8 && !ret; j++) {
+			ret = queue_wait(a->queue, &cqe, LOST_MS);
+			if (!ret && (cqe.status || cqe.cookie != i + j || cqe.target != a->id))
+				ret = -EBADMSG;
+		}
+		neighbour->error = ret;
+	}
+	return NULL;
+}
+
+/* What queues of one session share while they are posted to is nobody else's. */
+TEST_F_TIMEOUT(races_end, queues_of_a_session_are_posted_to_at_once, 300)
+{
+	static struct neighbour neighbours[5];
+
+	for (size_t i = 0; i < ARRAY_SIZE(neighbours); i++) {
+		neighbours[i] = (struct neighbour) {
+			.memory = &self->memory, .count = rounds(200, 40),
+		};
+		ASSERT_EQ(0, pair_open(&neighbours[i].pair, &(struct pair_options) {
+			.sessions = { self->pair.sessions[0], self->pair.sessions[0] } }));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(neighbours); i++)
+		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, post_and_take,
+					    &neighbours[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(neighbours); i++) {
+		pthread_join(self->threads[i], NULL);
+		EXPECT_EQ(0, neighbours[i].error);
+		pair_close(&neighbours[i].pair);
+	}
+}
+
+/*
+ * Ends
+ */
+
+struct visitor {
+	int fd;
+	uint32_t id;
+	atomic_bool over;
+	atomic_uint accepted;
+	atomic_int error;
+};
+
+/* Receives for a connection that comes to be, and ends. */
+static void *post_receives(void *argument)
+{
+	struct visitor *visitor = argument;
+
+	while (!visitor->over) {
+		struct krdma_sqe sqe = sqe_receive(visitor->id, 1, NULL, 0, 0);
+		int ret = queue_post(visitor->fd, &sqe, 1, NULL);
+
+		if (!ret)
+			visitor->accepted++;
+		else if (ret != -ENOENT && ret != -EAGAIN && ret != -ENOTCONN && ret != -ENODEV &&
+			 ret != -ECONNABORTED && ret != -EBADF)
+			visitor->error = ret;
+	}
+	return NULL;
+}
+
+static void *end_it(void *argument)
+{
+	struct visitor *visitor = argument;
+	unsigned int dice = visitor->id * 7919;
+
+	/* A queue pair takes some time to be made. */
+	for (unsigned int i = visitor->id % 64; i; i--)
+		dawdle(&dice);
+	visitor->error = conn_disconnect(visitor->fd, KRDMA_DISCONNECT_ABORT);
+	return NULL;
+}
+
+/* The end begins while the queue pair is made: then nothing can be posted to it. */
+TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
+{
+	struct end_options options = { .recv_depth = 4 };
+	struct queue queue;
+
+	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+		.device_id = self->pair.device, .cq_entries = 256 }, &queue));
+	options.queue = &queue;
+	for (unsigned int i = 0; i < rounds(60, 12); i++) {
+		struct visitor poster = { .fd = queue.fd }, ender = {};
+		struct krdma_sqe sqe;
+		struct krdma_cqe cqe;
+		int ret;
+
+		ASSERT_EQ(0, pair_resolve(&self->pair));
+		poster.id = self->a->id;
+		ender.fd = self->a->conn;
+		ender.id = i;
+		ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, post_receives, &poster));
+		ASSERT_EQ(0, pthread_create(&self->threads[1], NULL, end_it, &ender));
+		ret = end_prepare(self->a, &options);
+		EXPECT_TRUE(!ret || ret == -ENOTCONN || ret == -ECONNABORTED) {
+			TH_LOG("prepare: %d", ret);
+		}
+		pthread_join(self->threads[1], NULL);
+		EXPECT_EQ(0, ender.error);
+		ASSERT_EQ(0, conn_await_closed(self->a->conn, LOST_MS));
+		sqe = sqe_receive(self->a->id, 2, NULL, 0, 0);
+		ret = queue_post(queue.fd, &sqe, 1, NULL);
+		EXPECT_TRUE(ret == -ENOTCONN || ret == -ENOENT) {
+			TH_LOG("after the end: %d", ret);
+		}
+		/* It goes while others look for it by its number. */
+		close(self->a->conn);
+		self->a->conn = -1;
+		poster.over = true;
+		pthread_join(self->threads[0], NULL);
+		EXPECT_EQ(0, poster.error);
+		/* Each that was accepted has ended. */
+		while (poster.accepted) {
+			ASSERT_EQ(0, queue_wait(&queue, &cqe, LOST_MS));
+			EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+			poster.accepted--;
+		}
+		EXPECT_EQ(-EAGAIN, queue_take(&queue, &cqe));
+	}
+	queue_close(&queue);
+}
+
+/* The same with the device itself, and a peer who is connected. */
+TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
+{
+	for (unsigned int i = 0; i < rounds(8, 2); i++) {
+		struct visitor posters[2] = {};
+		struct pair pair = {};
+
+		ASSERT_EQ(0, fabric_create());
+		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
+			.address = FABRIC_ADDRESS,
+			.a.queue_options.cq_entries = 256, .b.queue_options.cq_entries = 256 }));
+		posters[0].fd = pair.a.queue->fd;
+		posters[0].id = pair.a.id;
+		posters[1].fd = pair.b.queue->fd;
+		posters[1].id = pair.b.id;
+		for (int j = 0; j < 2; j++)
+			ASSERT_EQ(0, pthread_create(&self->threads[j], NULL, post_receives,
+						    &posters[j]));
+		EXPECT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+		EXPECT_EQ(0, conn_await_closed(pair.a.conn, LOST_MS));
+		EXPECT_EQ(-ENODEV, conn_wait(pair.a.conn, deadline_in(LOST_MS), NULL));
+		for (int j = 0; j < 2; j++) {
+			posters[j].over = true;
+			pthread_join(self->threads[j], NULL);
+			EXPECT_EQ(0, posters[j].error);
+		}
+		pair_close(&pair);
+		fabric_destroy();
+	}
+}
+
+/*
+ * Memory
+ */
+
+struct landlord {
+	struct end *end;
+	const struct memory *remote;
+	atomic_uint id;
+	const void *data;
+	atomic_bool over;
+	atomic_uint posted;
+	atomic_int error;
+};
+
+/* Writes from whatever memory there is at the moment. */
+static void *write_from_it(void *argument)
+{
+	struct landlord *landlord = argument;
+
+	while (!landlord->over && !landlord->error) {
+		struct memory memory = *landlord->remote;
+		struct krdma_sqe sqe;
+		int ret;
+
+		memory.id = landlord->id;
+		memory.data = (void *)landlord->data;
+		sqe = sqe_remote(KRDMA_OP_WRITE, landlord->end->id, 1, &memory, 0, 8,
+				 landlord->remote, 64);
+		ret = queue_post(landlord->end->queue->fd, &sqe, 1, NULL);
+		if (!ret)
+			landlord->posted++;
+		else if (ret == -EAGAIN)
+			sched_yield();
+		else if (ret != -ENOENT && ret != -ESTALE)
+			landlord->error = ret;
+	}
+	return NULL;
+}
+
+/* It is released while others post from it: they are refused, or their write goes well. */
+TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
+{
+	struct landlord landlord = { .end = self->a, .remote = &self->memory };
+	void *data = (char *)self->memory.data + 1024;
+	unsigned int taken = 0;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
+		.a.queue_options.cq_entries = 256, .a.send_depth = 64 }));
+	landlord.data = data;
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, write_from_it, &landlord));
+	for (unsigned int i = 0; i < rounds(60, 12); i++) {
+		struct memory memory;
+		unsigned int dice = i;
+		int ret;
+
+		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data, 8,
+					     ACCESS_ALL, &memory));
+		landlord.id = memory.id;
+		for (unsigned int j = 0; j < 20; j++)
+			dawdle(&dice);
+		do {
+			ret = memory_release(self->pair.sessions[0], memory.id,
+					     i % 2 ? KRDMA_RELEASE_LATER : 0);
+			while (!queue_take(self->a->queue, &cqe)) {
+				EXPECT_EQ(0, cqe.status);
+				taken++;
+			}
+		} while (ret == -EBUSY);
+		EXPECT_EQ(0, ret);
+	}
+	landlord.over = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(self->threads[i], NULL);
+	EXPECT_EQ(0, landlord.error);
+	EXPECT_LT(0, landlord.posted);
+	for (; taken < landlord.posted; taken++) {
+		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, LOST_MS));
+		EXPECT_EQ(0, cqe.status);
+	}
+}
+
+TEST_HARNESS_MAIN
