@@ -61,7 +61,7 @@ say :=
 endif
 
 .PHONY: all module tools static clean help vm demo check check-full check-races check-kcsan bench \
-	fuzz pcap soak fuzz-peer
+	fuzz pcap soak fuzz-peer mutants
 all: module
 
 include tools/lib/lib.mk
@@ -150,6 +150,9 @@ soak:
 fuzz-peer:
 	@$(ALONE) tools/fuzz/peer $(PEER)
 
+mutants:
+	@$(ALONE) tools/testing/mutants/run $(MUTANTS)
+
 pcap:
 	@$(ALONE) tools/pcap
 
@@ -167,6 +170,7 @@ KRDMA_NO_INSTALL=1 only name it)
   make bench              krdma and its peers side by side  [QUICK=1] [BENCH='OPTION...']
   make fuzz               calls that no program makes, for  [TIME=SECONDS]
   make fuzz-peer          what no honest peer sends         [PEER='OPTION...']
+  make mutants            do the tests notice planted faults?  [MUTANTS='CLASS...']
   make soak               storms: everything goes wrong, for  [TIME=SECONDS]
   make pcap               what krdma says on the wire, as   [build/pcap/krdma.pcap]
                           packets for Wireshark

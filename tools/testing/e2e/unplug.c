@@ -68,6 +68,33 @@ TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
 	EXPECT_EQ(0, session_await(self->session, FABRIC_DEVICE, false));
 }
 
+/* Records of devices that come and go while nobody reads: some are missing, and it says so. */
+TEST_F(unplug, records_that_were_not_read_in_time)
+{
+	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_record records[80];
+	ssize_t size;
+
+	ASSERT_EQ(0, session_request(self->session, KRDMA_WATCH, &watch));
+	/* Each adds a record for the device that went and one for that which came. */
+	for (unsigned int i = 0; i < 40; i++) {
+		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
+	}
+	/* They are told by a thread of the kernel. */
+	usleep(500000);
+	size = read(self->session, records, sizeof(records));
+	ASSERT_EQ(0, size % sizeof(records[0]));
+	ASSERT_EQ(65, size / sizeof(records[0]));
+	for (unsigned int i = 0; i < 64; i++)
+		EXPECT_NE(KRDMA_DEVICE_EVENT_MISSED, records[i].type);
+	EXPECT_EQ(KRDMA_DEVICE_EVENT_MISSED, records[64].type);
+	/* Whoever has read that hears of what comes next. */
+	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	ASSERT_LT(0, read(self->session, records, sizeof(records)));
+	EXPECT_NE(KRDMA_DEVICE_EVENT_MISSED, records[0].type);
+}
+
 /* What the threads may do and what they found out. */
 struct storm {
 	int session;
