@@ -318,9 +318,10 @@ static void given_up(struct core_test *test)
 		if (CORE_OK_PTR(test, pair->server.conn)) {
 			/* Where the news comes late, accepting begins, and fails. */
 			ret = krdma_conn_accept(pair->server.conn, &pair->answer);
-			if (ret)
-				CORE_TRUE(test, ret == -ENOTCONN ||
-						(test->iwarp && ret == -ECONNRESET));
+			if (ret && test->iwarp)
+				CORE_TRUE(test, ret == -ENOTCONN || ret == -ECONNRESET);
+			else if (ret)
+				CORE_EQ(test, -ENOTCONN, ret);
 			else
 				CORE_EQ(test, -ECONNRESET, krdma_conn_wait(pair->server.conn,
 									   CORE_TIMEOUT_MS));
