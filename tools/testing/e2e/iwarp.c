@@ -162,8 +162,11 @@ TEST_F(iwarp, a_wrong_key_ends_the_connection)
 
 	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	wrong.remote_key ^= 0x5a00;
-	/* A write is done for siw when it has been sent. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &wrong));
+	/*
+	 * A write is done for siw when it has been sent: success says nothing, and the peer's
+	 * answer that ends the connection can come before, while it is sent or while it waits.
+	 */
+	EXPECT_LE(0, pair_write(&self->pair, &self->from, &wrong));
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 	EXPECT_TRUE(zeroed(self->to.data, SIZE));
