@@ -169,8 +169,8 @@
  *	protects:	krdma_domain.connections, .srqs and .retired: whether memory that
  *			a device lingers in can go, or has to wait, and who may be using
  *			memory.  A connection that is in the list is there.
- *	taken in:	process context.  krdma_region_end_users() looks for a region in
- *			rings and shared receive queues inside it, and aborts connections.
+ *	taken in:	process context.  Nothing is taken inside it: a pass over a list
+ *			lets it go between one entry and the next.
  *
  * krdma_region_cache.lock
  *	kind:		mutex

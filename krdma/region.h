@@ -40,11 +40,12 @@ struct krdma_qp;
  * @simple_addr: see @simple
  * @simple_key: likewise
  * @revoke: takes the peers' key away while operations are in flight
+ * @condemned: its users are to be ended: see krdma_region_end_users(); never false again
  * @ended: called when @memory has been let go; NULL: nobody is
  * @context: what for
  * @rcu: frees it
  *
- * All but the counts is set before others see it.
+ * All but the counts and @condemned is set before others see it.
  */
 struct krdma_region {
 	struct krdma_resource res;
@@ -63,6 +64,7 @@ struct krdma_region {
 	bool simple;
 	u32 simple_key;
 	u64 simple_addr;
+	bool condemned;
 	struct work_struct revoke;
 	void (*ended)(void *context);
 	void *context;
@@ -152,6 +154,9 @@ void krdma_mr_pool_end(struct krdma_mr_pool *pool);
 void krdma_mr_pool_destroy(struct krdma_mr_pool *pool);
 int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool);
 struct krdma_mr_pool *krdma_qp_mr_pool(struct krdma_qp *qp);
+
+/* The domain's work: region_end.c. */
+void krdma_domain_end_users(struct work_struct *work);
 
 /* A queue pair that a peer can use begins and ends; process context. */
 void krdma_domain_connected(struct krdma_domain *domain, struct krdma_qp *qp);

@@ -161,6 +161,7 @@ struct krdma_work_ring {
  * @conn: whose; it frees this with itself
  * @domain: the protection domain; kept until the end of the RDMA part
  * @domain_node: in its list of those that a peer can use
+ * @scan: the domain's last pass over that list that came here; under the domain's lock
  * @ib: the device's queue pair, until the end of the RDMA part
  * @charge: of it
  * @cm_id: the connection manager's part of the connection, likewise
@@ -196,6 +197,7 @@ struct krdma_qp {
 	struct krdma_conn *conn;
 	struct krdma_domain *domain;
 	struct list_head domain_node;
+	u32 scan;
 	struct ib_qp *ib;
 	struct krdma_charge charge;
 	struct rdma_cm_id *cm_id;

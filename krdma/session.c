@@ -12,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "objects.h"
+#include "region.h"
 #include "registrar.h"
 #include "resource.h"
 #include "session.h"
@@ -94,6 +95,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	domain->dev = dev;
 	refcount_set(&domain->refs, 1);
 	mutex_init(&domain->registrar_lock);
+	INIT_WORK(&domain->end_users, krdma_domain_end_users);
 	spin_lock_init(&domain->lock);
 	INIT_LIST_HEAD(&domain->connections);
 	INIT_LIST_HEAD(&domain->srqs);
@@ -172,6 +174,8 @@ void krdma_domain_put(struct krdma_domain *domain)
 	xa_erase(&session->domains, krdma_device_id(domain->dev));
 	mutex_unlock(&session->lock);
 
+	/* Nothing is left in the domain that it could find, but it may be running. */
+	cancel_work_sync(&domain->end_users);
 	/* The caller's session and use keep both until it is gone. */
 	krdma_registrar_destroy(domain);
 	WARN_ON(!list_empty(&domain->connections) || !list_empty(&domain->srqs) ||

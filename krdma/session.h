@@ -8,6 +8,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "cgroup.h"
@@ -44,6 +45,8 @@ struct krdma_session {
  *	registration at a time through it
  * @registrar: registers memory without a connection; made by the first who needs
  *	it, NULL until then
+ * @end_users: ends what uses regions that have to go: region_end.c
+ * @scan: number of its current or last pass; for @end_users alone
  * @lock: protects what follows
  * @connections: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
@@ -60,6 +63,9 @@ struct krdma_domain {
 
 	struct mutex registrar_lock;	/* see above */
 	struct krdma_registrar *registrar;
+
+	struct work_struct end_users;
+	u32 scan;
 
 	spinlock_t lock;		/* see above */
 	struct list_head connections;

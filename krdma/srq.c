@@ -328,27 +328,30 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 }
 
 /**
- * krdma_srq_uses - is memory room for messages here?
+ * krdma_srq_uses_condemned - is memory that has to go room for messages here?
  * @srq: the queue; the caller keeps it
- * @region: the memory; only compared with
+ * @first: the first slot to look at
+ * @count: how many slots, as far as there are that many
  *
  * Context: any.
- * Return: true if a receive that has not completed is in it.
+ * Return: true if a receive that has not completed is in a region of which
+ * &struct krdma_region.condemned is set.
  */
-bool krdma_srq_uses(struct krdma_srq *srq, const struct krdma_region *region)
+bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 {
+	u32 end = min(srq->credits.depth - first, count) + first;
 	unsigned long flags;
 	bool used = false;
-	u32 i;
 
+	/* A region whose use is counted in a slot is there: the use ends under the lock. */
 	spin_lock_irqsave(&srq->lock, flags);
-	for (i = 0; i < srq->credits.depth && !used; i++) {
+	for (u32 i = first; i < end && !used; i++) {
 		struct krdma_region **regions = krdma_srq_regions(srq, &srq->slots[i]);
 
 		if (!srq->slots[i].used)
 			continue;
 		for (u16 j = 0; j < srq->slots[i].region_count; j++)
-			used |= regions[j] == region;
+			used |= READ_ONCE(regions[j]->condemned);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 

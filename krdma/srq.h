@@ -30,6 +30,8 @@ struct krdma_srq_slot;
  * @dev: its device; kept
  * @domain: the protection domain, while @res has not been released
  * @domain_node: in its list
+ * @scan: the domain's last pass over that list that came here; under the domain's lock
+ * @condemned: such a pass has closed it; for the passes alone
  * @queue: where receives complete; attached, likewise
  * @ib: the device's shared receive queue, likewise
  * @charge: of it
@@ -53,6 +55,8 @@ struct krdma_srq {
 	struct krdma_device *dev;
 	struct krdma_domain *domain;
 	struct list_head domain_node;
+	u32 scan;
+	bool condemned;
 	struct krdma_queue *queue;
 	struct ib_srq *ib;
 	struct krdma_charge charge;
@@ -74,8 +78,14 @@ struct krdma_srq {
 int krdma_srq_attach(struct krdma_srq *srq);
 void krdma_srq_detach(struct krdma_srq *srq);
 
-/* A receive in it is room in @region.  Any context. */
-bool krdma_srq_uses(struct krdma_srq *srq, const struct krdma_region *region);
+/* The caller has a reference, or the lock of a domain in whose list it is.  Any context. */
+static inline void krdma_srq_get(struct krdma_srq *srq)
+{
+	refcount_inc(&srq->refs);
+}
+
+/* One of these slots is room in a region whose users are to be ended.  Any context. */
+bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count);
 
 /*
  * Its completions are found by the device's queue pair: from add to remove, which is

@@ -405,6 +405,8 @@ long krdma_request_dispatch(const struct krdma_request_table *table,
 			    unsigned long arg);
 int krdma_request_respond(const struct krdma_user_request *request);
 
+/* Of a request: by the kernel's clock. */
+u64 krdma_deadline_of_caller(u64 deadline_ns);
 /* Milliseconds to a deadline, rounded up; 0: it has passed; U32_MAX: never. */
 u32 krdma_deadline_ms(u64 deadline_ns);
 

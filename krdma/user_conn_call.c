@@ -544,7 +544,9 @@ int krdma_user_conn_wait(struct krdma_user_request *request)
 	if (wait->flags || wait->reserved)
 		return -EOPNOTSUPP;
 
-	ret = krdma_user_conn_wait_until(request->conn->core, wait->deadline_ns, &wait->state);
+	ret = krdma_user_conn_wait_until(request->conn->core,
+					 krdma_deadline_of_caller(wait->deadline_ns),
+					 &wait->state);
 	return ret ?: krdma_request_respond(request);
 }
 

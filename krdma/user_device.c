@@ -262,7 +262,8 @@ int krdma_user_device_find(struct krdma_user_request *request)
 
 	if (has_remote)
 		dev = krdma_device_find_towards(net, has_local ? (struct sockaddr *)&local : NULL,
-						(struct sockaddr *)&remote, find->deadline_ns);
+						(struct sockaddr *)&remote,
+						krdma_deadline_of_caller(find->deadline_ns));
 	else
 		dev = krdma_device_at(net, (struct sockaddr *)&local);
 	if (IS_ERR(dev))

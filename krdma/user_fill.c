@@ -537,7 +537,7 @@ static int krdma_user_reap_take(struct krdma_user_request *request, int least)
 int krdma_user_queue_reap(struct krdma_user_request *request)
 {
 	struct krdma_queue_reap *reap = &request->buffer->queue_reap;
-	u64 deadline_ns = reap->min_complete ? reap->deadline_ns : 0;
+	u64 deadline_ns = reap->min_complete ? krdma_deadline_of_caller(reap->deadline_ns) : 0;
 	u32 wanted = max(min(reap->min_complete, reap->count), 1U);
 	int there;
 	int ret;

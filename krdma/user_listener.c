@@ -179,22 +179,23 @@ static int krdma_user_listener_next(struct krdma_user_request *request)
 {
 	struct krdma_listener_next *next = &request->buffer->listener_next;
 	struct krdma_user_listener *listener = request->listener;
+	u64 deadline_ns = krdma_deadline_of_caller(next->deadline_ns);
 	struct krdma_user_conn *conn;
 	struct krdma_user_fd ufd;
 	int ret;
 
 	if (next->flags)
 		return -EOPNOTSUPP;
-	if (!krdma_deadline_ms(next->deadline_ns)) {
+	if (!krdma_deadline_ms(deadline_ns)) {
 		ret = krdma_listener_pending(listener->core);
 		if (ret <= 0)
-			return krdma_user_listener_error(ret ?: -EAGAIN, next->deadline_ns);
+			return krdma_user_listener_error(ret ?: -EAGAIN, deadline_ns);
 	}
 
 	conn = krdma_user_conn_new(listener->session, &ufd);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	ret = krdma_user_listener_wait(listener, conn, next->deadline_ns);
+	ret = krdma_user_listener_wait(listener, conn, deadline_ns);
 	if (!ret) {
 		next->fd = ufd.fd;
 		next->id = conn->target.id;

@@ -378,6 +378,7 @@ void krdma_user_memory_end(struct krdma_user_session *session)
 			continue;
 		krdma_region_drop(memory->region);
 		krdma_user_memory_put(memory);
+		cond_resched();
 	}
 	krdma_user_owner_forget(session);
 	xa_destroy(&session->memory);

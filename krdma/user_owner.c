@@ -44,6 +44,9 @@
 /* A little more than a queue pair may take to be drained. */
 #define KRDMA_USER_OWNER_PATIENCE	(6 * HZ)
 
+/* Regions whose users are ended before the lock is let go for a moment. */
+#define KRDMA_USER_OWNER_BATCH	64
+
 /**
  * struct krdma_user_owner - a process's memory, part of which is registered
  * @notifier: is told of its end; each &struct krdma_user_memory has a reference, and
@@ -88,15 +91,31 @@ static struct krdma_user_memory *krdma_user_owner_take_next(struct krdma_user_ow
 	return memory;
 }
 
+/*
+ * The lock is every program's, and a program has as many regions as it likes: so it is
+ * let go now and then, with a mark in the list, which nothing but this and
+ * krdma_user_owner_take_next() before it looks through.
+ */
 static void krdma_user_owner_end_users(struct krdma_user_owner *owner)
 {
 	struct krdma_user_memory *memory;
+	unsigned int count = 0;
+	LIST_HEAD(mark);
 
 	spin_lock(&krdma_user_owner_lock);
-	list_for_each_entry(memory, &owner->memory, of_owner) {
+	list_add(&mark, &owner->memory);
+	while (!list_is_last(&mark, &owner->memory)) {
+		memory = list_entry(mark.next, struct krdma_user_memory, of_owner);
+		list_move(&mark, &memory->of_owner);
 		if (memory->held)
 			krdma_region_end_users(memory->region);
+		if (++count % KRDMA_USER_OWNER_BATCH == 0) {
+			spin_unlock(&krdma_user_owner_lock);
+			cond_resched();
+			spin_lock(&krdma_user_owner_lock);
+		}
 	}
+	list_del(&mark);
 	spin_unlock(&krdma_user_owner_lock);
 }
 
@@ -112,6 +131,7 @@ static void krdma_user_owner_release(struct mmu_notifier *notifier, struct mm_st
 	while ((memory = krdma_user_owner_take_next(owner))) {
 		krdma_region_drop(memory->region);
 		krdma_user_memory_put(memory);
+		cond_resched();
 	}
 	krdma_user_owner_end_users(owner);
 

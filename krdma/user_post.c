@@ -71,6 +71,11 @@ enum krdma_sqe_field {
 #define KRDMA_SQE_ANY		(KRDMA_SQE_SILENT | KRDMA_SQE_FENCE)
 #define KRDMA_SQE_MESSAGE	(KRDMA_SQE_ANY | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED)
 
+/*
+ * Not KRDMA_OP_INVALIDATE and KRDMA_OP_REGISTER, which take the key of any registration
+ * in the protection domain, and with some providers of any on the device: a program
+ * ends its keys by KRDMA_MEMORY_RELEASE.
+ */
 static const struct krdma_sqe_rule {
 	u8 fields;
 	u8 flags;
@@ -92,7 +97,6 @@ static const struct krdma_sqe_rule {
 		KRDMA_SQE_USES_REMOTE | KRDMA_SQE_FIELD_OPERAND, KRDMA_SQE_ANY
 	},
 	[KRDMA_OP_FLUSH] = { KRDMA_SQE_USES_REMOTE, KRDMA_SQE_ANY },
-	[KRDMA_OP_INVALIDATE] = { KRDMA_SQE_FIELD_OPCODE | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_ANY },
 };
 
 static int krdma_sqe_check(const struct krdma_sqe *sqe)

@@ -392,7 +392,8 @@ static int krdma_user_queue_enter(struct krdma_user_request *request)
 		if (submitted < 0)
 			return submitted;
 	}
-	ret = krdma_user_queue_await(queue, error ? 0 : enter->min_complete, enter->deadline_ns);
+	ret = krdma_user_queue_await(queue, error ? 0 : enter->min_complete,
+				     krdma_deadline_of_caller(enter->deadline_ns));
 	if (ret < 0 && !submitted && !error)
 		return ret;
 

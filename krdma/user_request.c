@@ -14,6 +14,8 @@
 #include <linux/nospec.h>
 #include <linux/socket.h>
 #include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/time_namespace.h>
 #include <linux/uaccess.h>
 
 #include "trace.h"
@@ -116,8 +118,36 @@ int krdma_request_respond(const struct krdma_user_request *request)
  */
 
 /**
+ * krdma_deadline_of_caller - a request's deadline by the kernel's own clock
+ * @deadline_ns: the deadline, of CLOCK_MONOTONIC in the caller's time namespace; 0; or
+ *	KRDMA_FOREVER
+ *
+ * Every deadline of a request goes through here once, before it is compared with
+ * anything.
+ *
+ * Context: process context, of the caller.
+ * Return: the deadline, of CLOCK_MONOTONIC as the kernel has it; 1 at least if
+ * @deadline_ns is not 0, so that a deadline that has passed stays one.
+ */
+u64 krdma_deadline_of_caller(u64 deadline_ns)
+{
+	struct timespec64 offset = {};
+	s64 ahead_ns;
+
+	if (!deadline_ns || deadline_ns == KRDMA_FOREVER)
+		return deadline_ns;
+
+	timens_add_monotonic(&offset);
+	ahead_ns = timespec64_to_ns(&offset);
+	/* Later than any clock goes, or before it began. */
+	if (ahead_ns < 0)
+		return deadline_ns < KTIME_MAX ? deadline_ns - ahead_ns : deadline_ns;
+	return deadline_ns > (u64)ahead_ns ? deadline_ns - ahead_ns : 1;
+}
+
+/**
  * krdma_deadline_ms - how long until a deadline
- * @deadline_ns: the deadline, of CLOCK_MONOTONIC, or KRDMA_FOREVER
+ * @deadline_ns: the deadline, krdma_deadline_of_caller() of it, or KRDMA_FOREVER
  *
  * Never more than INT_MAX, which the kernel's own conversions would take for ever:
  * whoever waits so long asks again.

@@ -89,9 +89,10 @@
  *
  * What a request adds to this is said in its own comment.
  *
- * Requests that wait have a deadline, in nanoseconds of CLOCK_MONOTONIC: 0 is
- * always past, so the request does not wait, KRDMA_FOREVER never comes.  As it is
- * absolute, a request that a signal has interrupted can be repeated as it is.
+ * Requests that wait have a deadline, in nanoseconds of CLOCK_MONOTONIC as the caller
+ * reads it, in its time namespace: 0 is always past, so the request does not wait,
+ * KRDMA_FOREVER never comes.  As it is absolute, a request that a signal has
+ * interrupted can be repeated as it is.
  *
  * Of addresses, what lies behind the family's own fields is not looked at, and comes
  * back as zero; an address that is not known yet is all zero.  What a flag says is
@@ -375,7 +376,7 @@ struct krdma_port_query {
  * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes that arrive at once, after everything
  *	that was posted before
  * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory
- * @KRDMA_OP_INVALIDATE: the end of a key of one's own
+ * @KRDMA_OP_INVALIDATE: the end of a key of one's own; for modules of the kernel
  * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
  */
 enum krdma_opcode {

@@ -120,7 +120,7 @@ struct krdma_piece {
 
 /**
  * struct krdma_sqe - an operation to be done
- * @opcode: &enum krdma_opcode; not KRDMA_OP_REGISTER
+ * @opcode: &enum krdma_opcode; not KRDMA_OP_INVALIDATE, KRDMA_OP_REGISTER
  * @flags: &enum krdma_sqe_flags; 0 for KRDMA_OP_RECEIVE
  * @piece_count: pieces of local memory, to KRDMA_PIECES_MAX.  One is @piece itself;
  *	of more, &struct krdma_piece.addr in @piece points to the array, and the rest
@@ -132,8 +132,7 @@ struct krdma_piece {
  * @remote_addr: write, read, atomics, flush: the peer's address; else 0
  * @remote_key: write, read, atomics, flush: its key; else 0
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data;
- *	KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_INVALIDATE: one's own;
- *	else 0
+ *	KRDMA_OP_SEND_INVALIDATE: the peer's key; else 0
  * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
  *	added; KRDMA_OP_ATOMIC_WRITE: what is written; else 0
  * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal; else 0

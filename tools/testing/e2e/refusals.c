@@ -88,7 +88,7 @@ TEST_F(refusal, opcodes_that_are_none)
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		struct krdma_sqe entry = VALID(opcode);
 
-		if (opcode && opcode < KRDMA_OP_REGISTER)
+		if (opcode && opcode < KRDMA_OP_INVALIDATE)
 			continue;
 		REFUSED(-EINVAL, entry);
 	}
@@ -104,10 +104,10 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 		[KRDMA_OP_WRITE] = any | KRDMA_SQE_INLINE, [KRDMA_OP_WRITE_IMM] = message,
 		[KRDMA_OP_READ] = any, [KRDMA_OP_COMPARE_SWAP] = any,
 		[KRDMA_OP_FETCH_ADD] = any, [KRDMA_OP_ATOMIC_WRITE] = any,
-		[KRDMA_OP_FLUSH] = any, [KRDMA_OP_INVALIDATE] = any,
+		[KRDMA_OP_FLUSH] = any,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_REGISTER; opcode++) {
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_INVALIDATE; opcode++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			struct krdma_sqe entry = VALID(opcode);
 
@@ -116,6 +116,22 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 				REFUSED(-EINVAL, entry);
 		}
 	}
+}
+
+/* A connection to oneself is enough for it, where the provider looks at no protection domain. */
+TEST_F(refusal, a_strangers_key_is_not_ended)
+{
+	struct krdma_sqe entry = { .opcode = KRDMA_OP_INVALIDATE, .target = self->a->id };
+	struct memory memory;
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+				   &memory));
+	ASSERT_EQ(0, write_text(FORCE_PIN, "0"));
+	entry.imm = memory.remote_key;
+	REFUSED(-EINVAL, entry);
+	EXPECT_EQ(0, pair_write(&self->pair, &self->from, &memory));
+	memory_destroy(&memory);
 }
 
 /* Each field that an operation has no use for. */
@@ -129,10 +145,9 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 		[KRDMA_OP_COMPARE_SWAP] = ADDR | KEY | OPERAND | SWAP,
 		[KRDMA_OP_FETCH_ADD] = ADDR | KEY | OPERAND,
 		[KRDMA_OP_ATOMIC_WRITE] = ADDR | KEY | OPERAND, [KRDMA_OP_FLUSH] = ADDR | KEY,
-		[KRDMA_OP_INVALIDATE] = IMM,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_REGISTER; opcode++) {
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_INVALIDATE; opcode++) {
 		for (unsigned int field = 1; field <= SWAP; field *= 2) {
 			struct krdma_sqe entry = VALID(opcode);
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one user's program costs all others: a user without capabilities, at the default
+ * limits, has as much as he can and ends.  Meanwhile another user goes on, and a thread
+ * on each processor that must run every millisecond.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "child.h"
+#include "pair.h"
+#include "session.h"
+
+/* What others may have to wait for. */
+#define BOUND_US	100000
+
+#define PORT		7499
+#define PAGE		4096
+/* One page each, of eight megabytes. */
+#define MEMORIES	1200
+#define CONNS		16
+#define DEPTH		3900
+#define PROCESSORS	8
+#define TICK_NS		1000000
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/**
+ * struct watcher - one who must not wait
+ * @thread: it
+ * @processor: where it runs, if it is bound to one
+ * @over: it may go
+ * @worst_us: the longest that it had to wait; 0 again when the test says so
+ * @error: what failed
+ * @session: where the other user registers
+ * @device: likewise
+ */
+struct watcher {
+	pthread_t thread;
+	int processor;
+	atomic_bool over;
+	atomic_ullong worst_us;
+	atomic_int error;
+	int session;
+	uint32_t device;
+};
+
+static void watcher_saw(struct watcher *watcher, uint64_t ns)
+{
+	if (ns / 1000 > watcher->worst_us)
+		watcher->worst_us = ns / 1000;
+}
+
+/* A real-time thread: how late does its timer wake it? */
+static void *watch_timer(void *argument)
+{
+	struct watcher *watcher = argument;
+	const struct sched_param priority = { .sched_priority = 50 };
+	struct timespec due;
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(watcher->processor, &here);
+	watcher->error = pthread_setaffinity_np(pthread_self(), sizeof(here), &here) ?:
+			 pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+	while (!watcher->over && !watcher->error) {
+		uint64_t at = now_ns() + TICK_NS;
+
+		due = (struct timespec) { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		watcher_saw(watcher, now_ns() - at);
+	}
+	return NULL;
+}
+
+/* Another user's program: how long does it take to register, and to release? */
+static void *watch_memory(void *argument)
+{
+	struct watcher *watcher = argument;
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct memory memory;
+
+	while (!watcher->over && !watcher->error) {
+		uint64_t begin = now_ns();
+
+		watcher->error = memory_register(watcher->session, watcher->device, page, PAGE,
+						 ACCESS_ALL, &memory) ?:
+				 memory_release(watcher->session, memory.id, 0);
+		watcher_saw(watcher, now_ns() - begin);
+		sleep_ms(1);
+	}
+	munmap(page, PAGE);
+	return NULL;
+}
+
+FIXTURE(neighbours)
+{
+	struct watcher timers[PROCESSORS];
+	struct watcher memory;
+	int processors;
+	mode_t mode;
+};
+
+FIXTURE_SETUP(neighbours)
+{
+	struct stat status;
+
+	ASSERT_EQ(0, stat(SESSION_PATH, &status));
+	self->mode = status.st_mode;
+	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
+	self->memory.session = session_open(0);
+	ASSERT_LE(0, self->memory.session);
+	ASSERT_EQ(0, boot_device(self->memory.session, &self->memory.device));
+	ASSERT_EQ(0, pthread_create(&self->memory.thread, NULL, watch_memory, &self->memory));
+	self->processors = sysconf(_SC_NPROCESSORS_ONLN);
+	ASSERT_GE(PROCESSORS, self->processors);
+	for (int i = 0; i < self->processors; i++) {
+		self->timers[i].processor = i;
+		ASSERT_EQ(0, pthread_create(&self->timers[i].thread, NULL, watch_timer,
+					    &self->timers[i]));
+	}
+	/* Before, for comparison. */
+	sleep_ms(200);
+}
+
+FIXTURE_TEARDOWN(neighbours)
+{
+	for (int i = 0; i < self->processors; i++) {
+		self->timers[i].over = true;
+		pthread_join(self->timers[i].thread, NULL);
+		EXPECT_EQ(0, self->timers[i].error);
+	}
+	self->memory.over = true;
+	pthread_join(self->memory.thread, NULL);
+	EXPECT_EQ(0, self->memory.error);
+	close(self->memory.session);
+	EXPECT_EQ(0, chmod(SESSION_PATH, self->mode & 07777));
+}
+
+/* The longest wait since the last call, in microseconds. */
+static uint64_t worst_timer(struct watcher *timers, int processors)
+{
+	uint64_t worst = 0;
+
+	for (int i = 0; i < processors; i++) {
+		uint64_t one = atomic_exchange(&timers[i].worst_us, 0);
+
+		worst = one > worst ? one : worst;
+	}
+	return worst;
+}
+
+/*
+ * The one who costs
+ */
+
+/**
+ * struct hoarder - a program that has all that it may
+ * @ready: it has everything
+ * @failed: or in this line it failed
+ */
+struct hoarder {
+	atomic_bool ready;
+	atomic_int failed;
+};
+
+/* In the hoarder: which line failed is to be seen. */
+#define HAVE(condition) do {					\
+	const bool had = (condition);				\
+								\
+	if (!had)						\
+		hoarder->failed = __LINE__;			\
+	CHECK(had);						\
+} while (0)
+
+/* Connections that have no peer, as deep as can be; each receive names another memory. */
+static int hoard(void *context)
+{
+	const struct rlimit limit = { .rlim_cur = 8 << 20, .rlim_max = 8 << 20 };
+	static struct memory memories[MEMORIES];
+	struct __kernel_sockaddr_storage address;
+	static struct krdma_sqe receives[DEPTH];
+	static struct end ends[CONNS];
+	struct hoarder *hoarder = context;
+	unsigned int turn = 0;
+	uint32_t device;
+	char *pages;
+	int session;
+
+	HAVE(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	HAVE(!child_become(SOME_USER));
+	pages = mmap(NULL, MEMORIES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	HAVE(pages != MAP_FAILED);
+	session = session_open(0);
+	HAVE(session >= 0);
+	HAVE(!boot_device(session, &device));
+	HAVE(!address_set(&address, BOOT_ADDRESS, PORT));
+	for (int i = 0; i < MEMORIES; i++)
+		HAVE(!memory_register(session, device, pages + i * PAGE, PAGE,
+				       KRDMA_ACCESS_LOCAL_WRITE, &memories[i]));
+	for (int i = 0; i < CONNS; i++) {
+		const struct end_options options = {
+			.recv_depth = DEPTH,
+			.queue_options.cq_entries = 4096,
+		};
+		uint32_t accepted;
+
+		end_init(&ends[i], session);
+		HAVE(!conn_create(session, &ends[i].conn, &ends[i].id));
+		HAVE(!conn_resolve(ends[i].conn, &address));
+		HAVE(!conn_wait(ends[i].conn, deadline_in(PATIENCE_MS), NULL));
+		HAVE(!end_prepare(&ends[i], &options));
+		for (int j = 0; j < DEPTH; j++)
+			receives[j] = sqe_receive(ends[i].id, 0, &memories[turn++ % MEMORIES], 0,
+						  PAGE);
+		for (uint32_t done = 0; done < DEPTH; done += accepted)
+			HAVE(!queue_post(ends[i].queue->fd, receives + done,
+					  DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
+	}
+	hoarder->ready = true;
+	pause();
+	return 0;
+}
+
+TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
+{
+	struct hoarder *hoarder;
+	uint64_t before, memory;
+	int64_t took;
+	pid_t child;
+
+	hoarder = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, hoarder);
+	before = worst_timer(self->timers, self->processors);
+	memory = atomic_exchange(&self->memory.worst_us, 0);
+	child = child_start(hoard, hoarder);
+	ASSERT_LT(0, child);
+	for (int i = 0; i < 24000 && !hoarder->ready && !hoarder->failed; i++)
+		sleep_ms(5);
+	ASSERT_EQ(0, hoarder->failed);
+	ASSERT_TRUE(hoarder->ready);
+	printf("# before: timer %llu us, register and release %llu us\n",
+	       (unsigned long long)before, (unsigned long long)memory);
+	before = worst_timer(self->timers, self->processors);
+	memory = atomic_exchange(&self->memory.worst_us, 0);
+	printf("# while it gets what it may have: timer %llu us, register and release %llu us\n",
+	       (unsigned long long)before, (unsigned long long)memory);
+	EXPECT_GE(BOUND_US, before);
+	EXPECT_GE(BOUND_US, memory);
+
+	took = child_kill(child);
+	EXPECT_LE(0, took);
+	sleep_ms(500);
+	before = worst_timer(self->timers, self->processors);
+	memory = atomic_exchange(&self->memory.worst_us, 0);
+	printf("# its end took %lld ms: timer %llu us, register and release %llu us\n",
+	       (long long)took, (unsigned long long)before, (unsigned long long)memory);
+	EXPECT_GE(BOUND_US, before);
+	EXPECT_GE(BOUND_US, memory);
+	munmap(hoarder, PAGE);
+}
+
+TEST_HARNESS_MAIN
