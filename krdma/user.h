@@ -41,6 +41,7 @@
  * krdma_user_queue.bind_lock
  *	kind:		mutex
  *	protects:	the making of krdma_user_queue.core.  Inside it, the core's.
+ *			And changes of krdma_user_queue.confinement.
  *	taken in:	process context
  *
  * krdma_user_queue.fill_lock
@@ -333,6 +334,7 @@ union krdma_user_buffer {
 	struct krdma_queue_post queue_post;
 	struct krdma_queue_reap queue_reap;
 	struct krdma_queue_query queue_query;
+	struct krdma_queue_confine queue_confine;
 	struct krdma_srq_create srq_create;
 	struct krdma_srq_query srq_query;
 	struct krdma_memory_register memory_register;

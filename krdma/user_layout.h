@@ -320,6 +320,13 @@ KRDMA_PIN(krdma_queue_reap, reaped, 32);
 KRDMA_PIN(krdma_queue_reap, reserved, 36);
 static_assert(sizeof(struct krdma_queue_reap) == 40);
 
+KRDMA_PIN(krdma_queue_confine, size, 0);
+KRDMA_PIN(krdma_queue_confine, flags, 4);
+KRDMA_PIN(krdma_queue_confine, memory, 8);
+KRDMA_PIN(krdma_queue_confine, count, 16);
+KRDMA_PIN(krdma_queue_confine, reserved, 20);
+static_assert(sizeof(struct krdma_queue_confine) == 24);
+
 KRDMA_PIN(krdma_queue_query, size, 0);
 KRDMA_PIN(krdma_queue_query, flags, 4);
 KRDMA_PIN(krdma_queue_query, device_id, 8);
@@ -381,6 +388,7 @@ static_assert(KRDMA_QUEUE_ENTER == 0xbc40);
 static_assert(KRDMA_QUEUE_POST == 0xbc41);
 static_assert(KRDMA_QUEUE_REAP == 0xbc42);
 static_assert(KRDMA_QUEUE_QUERY == 0xbc43);
+static_assert(KRDMA_QUEUE_CONFINE == 0xbc44);
 static_assert(KRDMA_SRQ_QUERY == 0xbc50);
 static_assert(KRDMA_SRQ_POST == 0xbc51);
 

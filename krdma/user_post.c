@@ -393,6 +393,7 @@ static int krdma_user_door_find(const struct krdma_user_queue *queue,
 static u32 krdma_user_batch_find_memory(struct krdma_user_queue *queue,
 					struct krdma_user_batch *batch)
 {
+	const struct krdma_user_confinement *confinement = rcu_dereference(queue->confinement);
 	struct krdma_user_memory *memory = NULL;
 	struct krdma_sge *piece;
 	u32 entry = 0;
@@ -404,8 +405,12 @@ static u32 krdma_user_batch_find_memory(struct krdma_user_queue *queue,
 		if (!piece->key)
 			continue;
 		/* Mostly it is the same one again. */
-		if (!memory || memory->id != piece->key)
+		if (!memory || memory->id != piece->key) {
 			memory = krdma_user_memory_find(queue->session, piece->key);
+			/* What a queue must not name is not there for it. */
+			if (confinement && !krdma_user_confinement_has(confinement, piece->key))
+				memory = NULL;
+		}
 		if (!memory)
 			break;
 		piece->region = memory->region;

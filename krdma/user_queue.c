@@ -138,6 +138,7 @@ static void krdma_user_queue_free(struct krdma_user_queue *queue)
 	/* After this the core does not tell any more. */
 	krdma_queue_put(queue->core);
 	krdma_user_queue_free_ring(queue);
+	krdma_user_queue_unconfine(queue);
 	mutex_destroy(&queue->bind_lock);
 	mutex_destroy(&queue->submit_lock);
 	mutex_destroy(&queue->reap_lock);
@@ -442,6 +443,8 @@ static const struct krdma_request_type krdma_user_queue_requests[] = {
 	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_REAP, krdma_queue_reap, reserved, krdma_user_queue_reap),
 	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_QUERY, krdma_queue_query, vector,
 			    krdma_user_queue_query),
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_CONFINE, krdma_queue_confine, reserved,
+			    krdma_user_queue_confine),
 };
 
 static const struct krdma_request_table krdma_user_queue_table = {

@@ -88,6 +88,8 @@ struct krdma_user_batch {
  * @depth: completions that it has room for, as the program asked
  * @polled: KRDMA_QUEUE_POLLED
  * @vector: the completion vector, or -1
+ * @confinement: the memory that entries may name; NULL: all of the session's.  Under RCU,
+ *	changed under @bind_lock.
  * @bind_lock: see user.h
  * @core: the core's, from the first use on; read without a lock
  * @device_id: of its device, set before @core
@@ -128,6 +130,7 @@ struct krdma_user_queue {
 	u32 depth;
 	bool polled;
 	int vector;
+	struct krdma_user_confinement __rcu *confinement;
 	struct mutex bind_lock;		/* see above */
 	struct krdma_queue *core;
 	u32 device_id;
@@ -162,6 +165,13 @@ void krdma_user_queue_make_room(struct krdma_user_queue *queue);
 __poll_t krdma_user_queue_events(struct krdma_user_queue *queue);
 /* Handler of KRDMA_QUEUE_REAP. */
 int krdma_user_queue_reap(struct krdma_user_request *request);
+
+/* user_confine.c */
+
+bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement, u32 id);
+void krdma_user_queue_unconfine(struct krdma_user_queue *queue);
+/* Handler of KRDMA_QUEUE_CONFINE. */
+int krdma_user_queue_confine(struct krdma_user_request *request);
 
 /* user_batch.c */
 

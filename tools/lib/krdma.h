@@ -498,6 +498,21 @@ int krdma_queue_run(struct krdma_queue *queue, const struct krdma_sqe *entries, 
  */
 int krdma_queue_get(struct krdma_queue *queue, struct krdma_queue_query *query, size_t size);
 
+/**
+ * krdma_queue_confine() - which memory entries may name from here on
+ * @queue: the queue
+ * @ids: the numbers of the memory, as of krdma_memory_id(); NULL if @count is 0
+ * @count: how many, to KRDMA_CONFINE_MAX; 0: none
+ *
+ * For a queue that is to be handed to another process: otherwise its entries may name
+ * all memory of the session.  It cannot be undone; a further call can only take numbers
+ * away.
+ *
+ * Errors: -E2BIG: too many; -ENOENT: one is no memory of the queue's session; -EPERM: the
+ * queue is confined already, and not to all of these.
+ */
+int krdma_queue_confine(struct krdma_queue *queue, const uint32_t *ids, size_t count);
+
 /*
  * Shared receive queues
  */

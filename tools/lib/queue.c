@@ -72,6 +72,21 @@ KRDMA_PUBLIC int krdma_queue_get(struct krdma_queue *queue, struct krdma_queue_q
 	return err ? err : request_issue(queue->fd, KRDMA_QUEUE_QUERY, query);
 }
 
+KRDMA_PUBLIC int krdma_queue_confine(struct krdma_queue *queue, const uint32_t *ids, size_t count)
+{
+	struct krdma_queue_confine confine = {
+		.size = sizeof(confine),
+		.memory = (uintptr_t)ids,
+		.count = count,
+	};
+
+	if (!queue)
+		return -EINVAL;
+	if (count > KRDMA_CONFINE_MAX)
+		return -E2BIG;
+	return request_issue(queue->fd, KRDMA_QUEUE_CONFINE, &confine);
+}
+
 KRDMA_PUBLIC int krdma_queue_fd(const struct krdma_queue *queue)
 {
 	return queue ? queue->fd : -EINVAL;

@@ -364,6 +364,43 @@ struct krdma_queue_reap {
 
 #define KRDMA_QUEUE_REAP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_REAP)
 
+/* Numbers that a queue can be confined to. */
+#define KRDMA_CONFINE_MAX	4096
+
+/**
+ * struct krdma_queue_confine - ioctl(KRDMA_QUEUE_CONFINE): which memory entries may name
+ * @size: sizeof(struct krdma_queue_confine)
+ * @flags: in: must be 0
+ * @memory: in: pointer to an array of __u32, the numbers of memory of the queue's
+ *	session; not looked at if @count is 0
+ * @count: in: how many, to KRDMA_CONFINE_MAX; 0: none, so that entries carry no data
+ *	but inline ones
+ * @reserved: must be 0
+ *
+ * For a queue whose descriptor is to be handed to a process that must not reach all
+ * memory of the session.  Entries that name other memory are refused with ENOENT, as if
+ * there was none of that number: those of the ring and of KRDMA_QUEUE_POST, and those of
+ * a shared receive queue that completes here.  It cannot be undone, and a further
+ * request can only take numbers away.  A number that is released stays in the set, and
+ * is nobody's then.
+ *
+ * It holds for requests that begin after this one has returned: confine a queue before
+ * its descriptor is handed over.
+ *
+ * E2BIG: more than KRDMA_CONFINE_MAX; EFAULT: the array cannot be read; ENOENT: a number
+ * is no memory of the session's; EPERM: the queue is confined already, and not to all of
+ * these.
+ */
+struct krdma_queue_confine {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 memory;
+	__u32 count;
+	__u32 reserved;
+};
+
+#define KRDMA_QUEUE_CONFINE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_CONFINE)
+
 /**
  * struct krdma_queue_query - ioctl(KRDMA_QUEUE_QUERY): how it is
  * @size: sizeof(struct krdma_queue_query)

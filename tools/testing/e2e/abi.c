@@ -63,6 +63,7 @@ FIXTURE_VARIANT_ADD(request, queue_enter) { .example = &examples[EXAMPLE_QUEUE_E
 FIXTURE_VARIANT_ADD(request, queue_post) { .example = &examples[EXAMPLE_QUEUE_POST] };
 FIXTURE_VARIANT_ADD(request, queue_reap) { .example = &examples[EXAMPLE_QUEUE_REAP] };
 FIXTURE_VARIANT_ADD(request, queue_query) { .example = &examples[EXAMPLE_QUEUE_QUERY] };
+FIXTURE_VARIANT_ADD(request, queue_confine) { .example = &examples[EXAMPLE_QUEUE_CONFINE] };
 FIXTURE_VARIANT_ADD(request, srq_query) { .example = &examples[EXAMPLE_SRQ_QUERY] };
 FIXTURE_VARIANT_ADD(request, srq_post) { .example = &examples[EXAMPLE_SRQ_POST] };
 

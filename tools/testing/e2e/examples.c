@@ -310,6 +310,14 @@ static void fill_reap(struct scene *scene, void *bytes)
 	reap->count = 1;
 }
 
+static void fill_confine(struct scene *scene, void *bytes)
+{
+	struct krdma_queue_confine *confine = bytes;
+
+	confine->memory = (uintptr_t)&scene->memory.id;
+	confine->count = 1;
+}
+
 /*
  * And afterwards
  */
@@ -470,6 +478,10 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_QUEUE_QUERY] = {
 		EXAMPLE(QUEUE_QUERY, KIND_QUEUE, krdma_queue_query, 64), .answers = true,
 		.reserved = RESERVED(krdma_queue_query),
+	},
+	[EXAMPLE_QUEUE_CONFINE] = {
+		EXAMPLE(QUEUE_CONFINE, KIND_QUEUE, krdma_queue_confine, 24),
+		.reserved = RESERVED(krdma_queue_confine), .fill = fill_confine,
 	},
 	[EXAMPLE_SRQ_QUERY] = {
 		EXAMPLE(SRQ_QUERY, KIND_SRQ, krdma_srq_query, 24), .answers = true,

@@ -301,6 +301,16 @@ static const struct fuzz_field queue_query_fields[] = {
 
 static const int queue_query_errors[] = { 0 };
 
+static const struct fuzz_field queue_confine_fields[] = {
+	OF(krdma_queue_confine, flags, RESERVED, 0),
+	OF(krdma_queue_confine, memory, ROOM, 0),
+	OF(krdma_queue_confine, count, COUNT, 4),
+	OF(krdma_queue_confine, reserved, RESERVED, 0),
+	END,
+};
+
+static const int queue_confine_errors[] = { EPERM, ENOENT, 0 };
+
 static const struct fuzz_field srq_query_fields[] = {
 	OF(krdma_srq_query, flags, RESERVED, 0),
 	END,
@@ -347,6 +357,7 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(QUEUE_POST, QUEUE, true, krdma_queue_post, queue_post),
 	REQUEST(QUEUE_REAP, QUEUE, true, krdma_queue_reap, queue_reap),
 	REQUEST(QUEUE_QUERY, QUEUE, false, krdma_queue_query, queue_query),
+	REQUEST(QUEUE_CONFINE, QUEUE, false, krdma_queue_confine, queue_confine),
 	REQUEST(SRQ_QUERY, SRQ, false, krdma_srq_query, srq_query),
 	REQUEST(SRQ_POST, SRQ, true, krdma_queue_post, queue_post),
 };

@@ -503,6 +503,11 @@ TEST_F(thin, a_queue_and_a_connection_taken_over)
 	ASSERT_EQ(0, krdma_queue_post(queue, &entry, 1, NULL));
 	ASSERT_EQ(0, krdma_queue_wait(queue, &cqe, 1, 1, LIB_PATIENCE, &taken));
 	EXPECT_EQ(9, cqe.cookie);
+	/* The one who has handed it over says what it is for. */
+	EXPECT_EQ(0, krdma_queue_confine(self->pair.queues[0], &entry.piece.memory, 1));
+	EXPECT_EQ(0, krdma_queue_confine(self->pair.queues[0], NULL, 0));
+	EXPECT_EQ(-EPERM, krdma_queue_confine(queue, &entry.piece.memory, 1));
+	EXPECT_EQ(-ENOENT, krdma_queue_post(queue, &entry, 1, NULL));
 	EXPECT_EQ(0, krdma_conn_disconnect(conn, 0));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
 	krdma_conn_close(conn);

@@ -329,4 +329,145 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 	end_close(&client);
 }
 
+/*
+ * A worker that was handed a queue and a connection and must not have the owner's other
+ * memory
+ */
+
+/* Numbers begin at 1. */
+#define GUESSES		64
+
+static int count_guesses(int queue, uint32_t conn, uint32_t *last)
+{
+	int accepted = 0;
+
+	for (uint32_t number = 1; number <= GUESSES; number++) {
+		struct memory guessed = { .id = number };
+		struct krdma_sqe send;
+
+		/* An address outside of it is enough to know whether it is there. */
+		guessed.data = NULL;
+		send = sqe_send(conn, number, &guessed, 0, 1);
+		switch (queue_post(queue, &send, 1, NULL)) {
+		case -ERANGE:
+			accepted++;
+			*last = number;
+			break;
+		case -ENOENT:
+			break;
+		default:
+			return -1;
+		}
+	}
+	return accepted;
+}
+
+/* Proves: F2 */
+TEST_F(pass, a_confined_queue_names_no_other_memory)
+{
+	struct memory other;
+	uint32_t last = 0;
+	int before;
+
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL, &other));
+	/* Without that, whoever has the queue has all memory of the session. */
+	before = count_guesses(self->a->queue->fd, self->a->id, &last);
+	EXPECT_LE(2, before);
+	ASSERT_EQ(0, queue_confine(self->a->queue->fd, &other.id, 1));
+	EXPECT_EQ(1, count_guesses(self->a->queue->fd, self->a->id, &last));
+	EXPECT_EQ(other.id, last);
+	memory_destroy(&other);
+	/* Its number is nobody's. */
+	EXPECT_EQ(0, count_guesses(self->a->queue->fd, self->a->id, &last));
+}
+
+TEST_F(pass, what_a_confined_queue_may_name_goes_through)
+{
+	struct krdma_sqe receive = sqe_receive(self->a->id, 1, &self->memory, 0, 4096);
+	struct krdma_sqe write;
+	struct memory remote;
+	struct krdma_cqe cqe;
+
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
+	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->memory, 0, 64, &remote, 0);
+	ASSERT_EQ(0, queue_confine(self->a->queue->fd, NULL, 0));
+	EXPECT_EQ(-ENOENT, queue_post(self->a->queue->fd, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(self->a->queue, &write, 1, NULL));
+	pair_close(&self->pair);
+	memory_destroy(&remote);
+
+	memory_destroy(&self->memory);
+	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) { .two_sessions = true }));
+	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+				   &self->memory));
+	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
+	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->memory, 0, 64, &remote, 0);
+	ASSERT_EQ(0, queue_confine(self->a->queue->fd, &self->memory.id, 1));
+	ASSERT_EQ(0, queue_submit(self->a->queue, &write, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	memory_destroy(&remote);
+}
+
+TEST_F(pass, a_confined_queue_stays_confined)
+{
+	struct krdma_queue_confine confine = { .size = sizeof(confine) };
+	uint32_t ids[3], nobodys = 4711;
+	struct memory memory[3];
+	static uint32_t many[KRDMA_CONFINE_MAX];
+	int queue = self->a->queue->fd;
+
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL,
+					   &memory[i]));
+		ids[2 - i] = memory[i].id;
+	}
+	EXPECT_EQ(-ENOENT, queue_confine(queue, &nobodys, 1));
+	EXPECT_EQ(-E2BIG, queue_confine(queue, many, KRDMA_CONFINE_MAX + 1));
+	EXPECT_EQ(-ENOENT, queue_confine(queue, many, KRDMA_CONFINE_MAX));
+	EXPECT_EQ(-EFAULT, queue_confine(queue, NULL, 1));
+	confine.flags = 1;
+	EXPECT_EQ(-EOPNOTSUPP, session_request(queue, KRDMA_QUEUE_CONFINE, &confine));
+	confine.flags = 0;
+	confine.reserved = 1;
+	EXPECT_EQ(-EOPNOTSUPP, session_request(queue, KRDMA_QUEUE_CONFINE, &confine));
+
+	/* In any order, twice or not; only numbers that are there go away. */
+	ASSERT_EQ(0, queue_confine(queue, ids, 3));
+	EXPECT_EQ(-EPERM, queue_confine(queue, &self->memory.id, 1));
+	ASSERT_EQ(0, queue_confine(queue, ids, 2));
+	EXPECT_EQ(-EPERM, queue_confine(queue, ids, 3));
+	EXPECT_EQ(-EPERM, queue_confine(queue, &ids[2], 1));
+	ids[1] = ids[0];
+	ASSERT_EQ(0, queue_confine(queue, ids, 2));
+	ASSERT_EQ(0, queue_confine(queue, NULL, 0));
+	EXPECT_EQ(-EPERM, queue_confine(queue, ids, 1));
+	for (int i = 0; i < 3; i++)
+		memory_destroy(&memory[i]);
+}
+
+/* A shared receive queue that completes there: its room is in the same memory. */
+TEST_F(pass, so_are_the_shared_receives_of_a_confined_queue)
+{
+	struct krdma_srq_create create = { .size = sizeof(create), .depth = 4 };
+	struct queue queue;
+	struct krdma_sqe receive;
+	struct krdma_queue_post post = { .size = sizeof(post), .count = 1 };
+
+	ASSERT_EQ(0, queue_create(self->a->session, NULL, &queue));
+	create.device_id = self->pair.device;
+	create.queue_fd = queue.fd;
+	ASSERT_EQ(0, session_request(self->a->session, KRDMA_SRQ_CREATE, &create));
+	receive = sqe_receive(create.id, 1, &self->memory, 0, 64);
+	post.entries = (uintptr_t)&receive;
+	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
+	EXPECT_EQ(1, post.accepted);
+	ASSERT_EQ(0, queue_confine(queue.fd, NULL, 0));
+	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
+	EXPECT_EQ(0, post.accepted);
+	EXPECT_EQ(-ENOENT, post.error);
+	close(create.fd);
+	queue_close(&queue);
+}
+
 TEST_HARNESS_MAIN

@@ -211,6 +211,17 @@ int queue_reap(int queue, struct krdma_cqe *cqes, uint32_t count, uint32_t min_c
 	return ret;
 }
 
+int queue_confine(int queue, const uint32_t *ids, uint32_t count)
+{
+	struct krdma_queue_confine confine = {
+		.size = sizeof(confine),
+		.memory = (uintptr_t)ids,
+		.count = count,
+	};
+
+	return session_request(queue, KRDMA_QUEUE_CONFINE, &confine);
+}
+
 int queue_query(int queue, struct krdma_queue_query *query)
 {
 	memset(query, 0, sizeof(*query));

@@ -108,6 +108,9 @@ int queue_reap(int queue, struct krdma_cqe *cqes, uint32_t count, uint32_t min_c
 
 int queue_query(int queue, struct krdma_queue_query *query);
 
+/* KRDMA_QUEUE_CONFINE. */
+int queue_confine(int queue, const uint32_t *ids, uint32_t count);
+
 /* poll() of one descriptor: the mask, 0 if nothing came in time, -errno. */
 int poll_mask(int fd, short events, unsigned int ms);
 

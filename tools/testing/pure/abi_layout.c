@@ -58,6 +58,7 @@ static void numbers(void)
 	VALUE(KRDMA_CMD_QUEUE_POST);
 	VALUE(KRDMA_CMD_QUEUE_REAP);
 	VALUE(KRDMA_CMD_QUEUE_QUERY);
+	VALUE(KRDMA_CMD_QUEUE_CONFINE);
 	VALUE(KRDMA_CMD_SRQ_QUERY);
 	VALUE(KRDMA_CMD_SRQ_POST);
 }
@@ -543,6 +544,16 @@ static void queues(void)
 	FIELD(krdma_queue_reap, reserved);
 
 	VALUE(KRDMA_QUEUE_REAP);
+	STRUCT(krdma_queue_confine);
+	FIELD(krdma_queue_confine, size);
+	FIELD(krdma_queue_confine, flags);
+	FIELD(krdma_queue_confine, memory);
+	FIELD(krdma_queue_confine, count);
+	FIELD(krdma_queue_confine, reserved);
+
+	VALUE(KRDMA_QUEUE_CONFINE);
+	VALUE(KRDMA_CONFINE_MAX);
+
 	STRUCT(krdma_queue_query);
 	FIELD(krdma_queue_query, size);
 	FIELD(krdma_queue_query, flags);
