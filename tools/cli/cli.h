@@ -122,5 +122,6 @@ int cmd_put(int argc, char **argv, struct options *options);
 int cmd_monitor(int argc, char **argv, struct options *options);
 int cmd_doctor(int argc, char **argv, struct options *options);
 int cmd_blk(int argc, char **argv, struct options *options);
+int cmd_selftest(int argc, char **argv, struct options *options);
 
 #endif /* KRDMA_CLI_H */

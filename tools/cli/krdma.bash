@@ -37,17 +37,23 @@ _krdma()
 				-6 --ipv6 --listen -q --quiet
 				--max-clients --max-memory --max-size'
 			;;
+		sel | self | selft | selfte | selftes | selftest)
+			candidates+=' --peer --serve --report --addresses --unplug --only --list
+				--memory --cycles --seed -t --time -W --timeout --port -I --source
+				-4 --ipv4 -6 --ipv6 -q --quiet --max-memory'
+			;;
 		s*) candidates+=' -i --interval -c --count' ;;
 		t*) candidates+=' -i --interval -c --count -b --batch' ;;
 		esac
 	else
 		# Words may be shortened: the first command that fits is meant.
 		case ${words[*]} in
-		'') candidates='dev info ping bench stat top serve get put monitor doctor blk help' ;;
-		h | he | hel | help) candidates='dev info ping bench stat top serve get put monitor doctor blk' ;;
+		'') candidates='dev info ping bench stat top serve get put monitor doctor blk selftest help' ;;
+		h | he | hel | help) candidates='dev info ping bench stat top serve get put monitor doctor blk selftest' ;;
 		d | de | dev) candidates='show help' ;;
 		i | in | inf | info | monitor | doctor) candidates='help' ;;
 		serve* | get* | put*) candidates=$(compgen -f -- "$current") ;;
+		sel | self | selft | selfte | selftes | selftest) candidates="$(_krdma_devices) help" ;;
 		d*' s' | d*' sh' | d*' sho' | d*' show' | d*' l' | d*' li' | d*' lis' | d*' list')
 			candidates=$(_krdma_devices)
 			;;

@@ -21,6 +21,7 @@ static const char usage[] =
 	"  monitor                 what happens to RDMA devices and ports\n"
 	"  doctor [HOST [PORT]]    what is missing, and what mends it\n"
 	"  blk VERB                block devices in other hosts' memory\n"
+	"  selftest DEVICE         does krdma work on this device\n"
 	"  help [COMMAND]          this help, or a command's\n"
 	"\n"
 	OPTIONS_HELP
@@ -47,6 +48,7 @@ static const struct command commands[] = {
 	{ "monitor", cmd_monitor },
 	{ "doctor", cmd_doctor },
 	{ "blk", cmd_blk },
+	{ "selftest", cmd_selftest },
 	{ "help", cmd_help },
 	{ NULL, NULL },
 };

@@ -169,6 +169,14 @@ tier_tool_pure()
 	"$tool/pure_test"
 }
 
+# The stock kernels have no siw.
+tier_tool_iwarp()
+{
+	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
+	"$topdir/tools/vm/run" --kernel uml --provider both --quiet --timeout 900 \
+		--file "$tool:/tests" -- sh /tests/run.sh selftest_iwarp.sh
+}
+
 # tool SCRIPT...: the tool as people use it, on one machine.
 tool()
 {
@@ -181,7 +189,7 @@ tool()
 tier_tool()
 {
 	tool ping.sh bench.sh rping.sh strangers.sh stat.sh examples.sh copy.sh monitor.sh \
-		doctor.sh trace.sh
+		doctor.sh trace.sh selftest.sh
 }
 
 # And between two, and whether all its JSON is what it should be.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma ping and krdma bench between two machines, and with a cable that is pulled; see
+# krdma ping, bench and selftest between two machines, and with a cable that is pulled; see
 # peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP; machine 2 listens
 # until machine 1 says goodbye, and ends with 0 if it has seen what it should.
 
@@ -22,6 +22,8 @@ listening_side()
 	# The one that is reached for comes last but one: then the others are there.
 	serve bench krdma bench --listen
 	bench=$server
+	serve selftest krdma selftest --serve
+	selftest=$server
 	serve rping krdma ping --rping --listen
 	rping=$server
 	serve ping krdma ping --listen
@@ -32,6 +34,9 @@ listening_side()
 	await "$work/servers/goodbye" ' left after ' || result=1
 	patience=120
 	leave INT "$server"
+	server=$selftest
+	stop_server selftest
+	[ "$status" = 0 ] || result=1
 	for name in bench rping ping; do
 		eval "server=\$$name"
 		stop_server $name
@@ -77,6 +82,10 @@ ended "rounds of rping's cross the cable" 0 '5 transmitted, 5 received, 0% loss'
 try krdma bench -j -n 100 -s 64,64k --depth 1,8 $host write read send atomic connect
 cp "$work/out" /out/bench-apart.json
 ended "operations cross the cable" 0 '"complete":true' '!"data":"wrong"'
+try krdma selftest --peer $host --cycles 5 --memory 4M -t 100 --only s rxe0
+# Proves: F9
+ended "the device passes with the other machine" 0 '^PASS +send +' '^PASS +shared-receive-queue ' \
+	' 0 failed, '
 
 # It is pulled while each listening side has a client
 

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
+#include "selftest_pattern.h"
 #include "stats.h"
 #include "svg.h"
 #include "tap.h"
@@ -425,6 +426,115 @@ static void test_picture(void)
 	fclose(file);
 }
 
+/*
+ * The pattern of selftest
+ */
+
+#define PATTERN_ROOM	1000
+
+/* A byte that is wrong is found wherever it is, and told as what it is. */
+static bool finds_each_byte(size_t offset, size_t length)
+{
+	uint8_t memory[PATTERN_ROOM];
+	struct pattern_fault fault;
+	size_t i, begin = offset < PATTERN_GUARD ? 0 : offset - PATTERN_GUARD;
+	size_t end = offset + length + PATTERN_GUARD;
+
+	if (end > sizeof(memory))
+		end = sizeof(memory);
+	pattern_clear(memory, sizeof(memory), offset, length, 7);
+	pattern_fill(memory + offset, 0, length, 7);
+	pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+	if (fault.count)
+		return false;
+	for (i = begin; i < end; i++) {
+		memory[i] ^= 1;
+		pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+		if (fault.count != 1 || fault.offset != (int64_t)i - (int64_t)offset ||
+		    fault.is != memory[i] || fault.expected != (memory[i] ^ 1))
+			return false;
+		memory[i] ^= 1;
+	}
+	return true;
+}
+
+/* What has not arrived is wrong in every byte. */
+static bool misses_everything(size_t offset, size_t length)
+{
+	uint8_t memory[PATTERN_ROOM];
+	struct pattern_fault fault;
+
+	pattern_clear(memory, sizeof(memory), offset, length, 7);
+	pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+	if (fault.count != length)
+		return false;
+	pattern_check_clear(memory, sizeof(memory), offset, length, 7, &fault);
+	if (fault.count)
+		return false;
+	if (!length)
+		return true;
+	memory[offset + length / 2] ^= 0x80;
+	pattern_check_clear(memory, sizeof(memory), offset, length, 7, &fault);
+	return fault.count == 1;
+}
+
+/* In parts, as of several SGEs, it is the same as in one. */
+static bool same_in_parts(void)
+{
+	uint8_t whole[200], parts[200];
+	size_t at, length;
+
+	pattern_fill(whole, 0, sizeof(whole), 9);
+	for (at = 0, length = 1; at < sizeof(parts); at += length, length++) {
+		if (length > sizeof(parts) - at)
+			length = sizeof(parts) - at;
+		pattern_fill(parts + at, at, length, 9);
+	}
+	return !memcmp(whole, parts, sizeof(whole));
+}
+
+/* Data of another place or seed are not taken for the right ones. */
+static bool tells_places_apart(void)
+{
+	struct pattern_fault fault;
+	uint8_t data[128];
+	uint64_t other;
+
+	for (other = 1; other < 200; other++) {
+		memset(&fault, 0, sizeof(fault));
+		pattern_fill(data, other, sizeof(data), 3);
+		pattern_compare(data, 0, sizeof(data), 3, 0, &fault);
+		if (fault.count < sizeof(data) / 2)
+			return false;
+		memset(&fault, 0, sizeof(fault));
+		pattern_fill(data, 0, sizeof(data), 3 + other);
+		pattern_compare(data, 0, sizeof(data), 3, 0, &fault);
+		if (fault.count < sizeof(data) / 2)
+			return false;
+	}
+	return true;
+}
+
+static void test_pattern(void)
+{
+	static const size_t places[] = { 0, 1, 7, 8, 63, 64, 65, 200 };
+	static const size_t lengths[] = { 0, 1, 7, 8, 9, 64, 100 };
+	bool found = true, missed = true;
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		for (j = 0; j < ARRAY_SIZE(lengths); j++) {
+			found = found && finds_each_byte(places[i], lengths[j]);
+			missed = missed && misses_everything(places[i], lengths[j]);
+		}
+		found = found && finds_each_byte(PATTERN_ROOM - lengths[i % 7], lengths[i % 7]);
+	}
+	tap_result(found, "each wrong byte of data or guards is found, and named");
+	tap_result(missed, "data that have not arrived are wrong in every byte");
+	tap_result(same_in_parts(), "a pattern in parts is the pattern as a whole");
+	tap_result(tells_places_apart(), "a pattern of another place or seed is another one");
+}
+
 int main(void)
 {
 	test_numbers();
@@ -438,5 +548,6 @@ int main(void)
 	test_rping();
 	test_axes();
 	test_picture();
+	test_pattern();
 	return tap_end();
 }

@@ -30,6 +30,7 @@ OTHER_TIERS = {
     "storm": ("storm-debug",),
     "blk": ("blk-debug",),
     "peer": ("peer-debug",),
+    "tool": ("tool-iwarp",),
 }
 
 ANNOTATION = re.compile(r"^\s*(?:/\*| \*|#) Proves: (.*?)(?: \*/)?$")

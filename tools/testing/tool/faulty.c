@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A library that does wrong on purpose, between the tool and libkrdma: does krdma selftest
+ * notice?  The linker puts each __wrap_ function in the place of libkrdma's (--wrap), in
+ * both processes of the test; KRDMA_FAULT names the fault, and without it there is none.
+ *
+ *	KRDMA_FAULT=write-bit faulty selftest --only write rxe0
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faulty.h"
+
+#define REMOTE_ALL	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
+			 KRDMA_ACCESS_REMOTE_ATOMIC)
+
+static bool is_far;
+
+static bool fault(const char *name)
+{
+	const char *chosen = getenv("KRDMA_FAULT");
+
+	return chosen && !strcmp(chosen, name);
+}
+
+int __wrap_far_run(int fd, const struct sockaddr_storage *address, uint64_t max_memory)
+{
+	is_far = true;
+	return __real_far_run(fd, address, max_memory);
+}
+
+/* A process that is told to die, and does not. */
+int __wrap_raise(int number)
+{
+	return fault("no-death") ? 0 : __real_raise(number);
+}
+
+/* One bit of data that are on their way. */
+static void flip(const struct krdma_sqe *entry)
+{
+	uint8_t *data = (uint8_t *)(uintptr_t)entry->piece.addr;
+
+	if (entry->piece_count == 1 && entry->piece.length)
+		data[entry->piece.length / 2] ^= 0x10;
+}
+
+static void spoil(struct krdma_sqe *entry)
+{
+	switch (entry->opcode) {
+	case KRDMA_OP_SEND:
+		if (fault("send-bit"))
+			flip(entry);
+		break;
+	case KRDMA_OP_SEND_IMM:
+	case KRDMA_OP_WRITE_IMM:
+		if (fault("immediate"))
+			entry->imm ^= 1;
+		break;
+	case KRDMA_OP_WRITE:
+		if (fault("write-bit"))
+			flip(entry);
+		if (fault("write-elsewhere"))
+			entry->remote_addr += 4096;
+		break;
+	case KRDMA_OP_READ:
+		if (fault("read-elsewhere") && entry->piece.length)
+			entry->remote_addr++;
+		break;
+	case KRDMA_OP_RECEIVE:
+		/* Before its place, as a device does that miscounts. */
+		if (fault("receive-elsewhere") && is_far && entry->piece.length)
+			entry->piece.addr--;
+		break;
+	case KRDMA_OP_COMPARE_SWAP:
+		if (fault("swap"))
+			entry->swap ^= 1;
+		break;
+	case KRDMA_OP_FETCH_ADD:
+		if (fault("add"))
+			entry->operand++;
+		break;
+	case KRDMA_OP_ATOMIC_WRITE:
+		if (fault("atomic-write"))
+			entry->operand ^= UINT64_C(1) << 40;
+		break;
+	}
+}
+
+/* A limit that is not held: what is refused is said to be accepted. */
+static int hide(int err)
+{
+	if ((err == -EAGAIN && fault("no-depth")) || (err == -EMSGSIZE && fault("no-length")) ||
+	    (err == -EACCES && fault("no-local-rights")))
+		return 0;
+	return err;
+}
+
+int __wrap_krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries,
+			    size_t count, size_t *accepted)
+{
+	struct krdma_sqe *copy = calloc(count, sizeof(*copy));
+	size_t i;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, entries, count * sizeof(*copy));
+	for (i = 0; i < count; i++)
+		spoil(&copy[i]);
+	err = hide(__real_krdma_queue_post(queue, copy, count, accepted));
+	free(copy);
+	return err;
+}
+
+int __wrap_krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
+			  size_t *accepted)
+{
+	return hide(__real_krdma_srq_post(srq, entries, count, accepted));
+}
+
+int __wrap_krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
+			    size_t least, uint64_t deadline, size_t *taken)
+{
+	static unsigned int completions;
+	int err = __real_krdma_queue_wait(queue, cqes, room, least, deadline, taken);
+
+	if (err)
+		return err;
+	completions++;
+	if (fault("status"))
+		cqes[0].status = KRDMA_STATUS_SUCCESS;
+	if (fault("length") && cqes[0].opcode == KRDMA_OP_RECEIVE && cqes[0].length)
+		cqes[0].length--;
+	if (fault("order") && !is_far && completions > 20)
+		cqes[0].cookie ^= 1;
+	/* A completion that is lost. */
+	if (fault("lost") && !is_far && completions == 10)
+		return __wrap_krdma_queue_wait(queue, cqes, room, least, deadline, taken);
+	return 0;
+}
+
+int __wrap_krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
+				 size_t length, uint32_t access, struct krdma_memory **memory)
+{
+	if (fault("rights") && is_far)
+		access |= REMOTE_ALL;
+	return __real_krdma_memory_register(session, device_id, data, length, access, memory);
+}
+
+/* Peers go on to reach it. */
+int __wrap_krdma_memory_release(struct krdma_memory *memory, uint32_t flags)
+{
+	if (fault("no-release") && is_far && memory)
+		return 0;
+	return __real_krdma_memory_release(memory, flags);
+}
+
+int __wrap_krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
+{
+	size_t room = *length;
+	int err = __real_krdma_conn_private_data(conn, data, length);
+
+	if (!err && fault("private-data") && !is_far && room && *length)
+		((uint8_t *)data)[0] ^= 1;
+	return err;
+}
+
+int __wrap_krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags)
+{
+	return fault("no-disconnect") ? 0 : __real_krdma_conn_disconnect(conn, flags);
+}

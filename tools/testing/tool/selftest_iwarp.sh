@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma selftest over siw, which has no atomics and no immediate data, and two faults of its
+# own that the test finds: it sends the wrong bytes of a short message that crosses a page,
+# and lets peers read memory without the right to.  In a kernel that has siw; see peer.sh.
+# Prints TAP.
+
+here=$(dirname "$0")
+# shellcheck source=tools/testing/tap.sh
+. "$here/tap.sh"
+# shellcheck source=tools/testing/tool/peer.sh
+. "$here/peer.sh"
+
+before=$(resources)
+patience=400
+
+try krdma selftest --cycles 20 -t 600 siw0
+# Proves: F9 (tool-iwarp)
+ended "over siw" 1 '^PASS +connect ' '^PASS +send +' '^PASS +write +' '^PASS +read +' \
+	'^PASS +read-sge ' '^PASS +atomic-write ' '^PASS +flush ' \
+	'^PASS +no-right-to-write +refused: the connection ends' '^PASS +wrong-key ' \
+	'^PASS +peer-killed ' "^NOT OFFERED +compare-swap +the device does not have 'atomic'$" \
+	"^NOT OFFERED +send-immediate +the device does not have 'imm'$" \
+	'^NOT OFFERED +send-no-receive +iwarp does not have it$' '!NOT RUN'
+# What fails is siw's, and both are told.
+holds "what fails is what is known of siw" \
+	[ "$(grep '^FAIL' "$work/out" | awk '{ print $2 }' | tr '\n' ' ')" = \
+	"register-odd no-right-to-read " ]
+holds "nothing is left behind" nothing_is_left "$before"
+tap_end
