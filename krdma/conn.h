@@ -76,6 +76,8 @@ struct rdma_conn_param;
  * @peer_told: of the end; for @work alone
  * @lingers: @linger waits for the peer's answer; likewise
  * @flushed: requests were, before anybody here has ended it
+ * @workqueue: where @work and @linger run: krdma_workqueue, or krdma_reclaim_workqueue for
+ *	a session that memory reclaim waits for.  Set when the connection is made.
  * @work: does what sleeps: the goodbye, and the end
  * @linger: the peer's answer to the end did not come, or the reason of a flush;
  *	queued with a reference, which it gives back
@@ -129,6 +131,7 @@ struct krdma_conn {
 	bool lingers;
 	bool flushed;
 
+	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work linger;
 	struct work_struct event_work;

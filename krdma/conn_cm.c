@@ -12,6 +12,7 @@
 #include <linux/export.h>
 #include <linux/in6.h>
 #include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
@@ -301,6 +302,8 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
 	struct krdma_conn *conn = cm_id->context;
+	/* Memory reclaim may wait for the connection, see krdma_session_set_reclaim(). */
+	unsigned int noio = memalloc_noio_save();
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -320,6 +323,7 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		krdma_conn_input(conn, krdma_cm_input(event->event), 0);
 		break;
 	}
+	memalloc_noio_restore(noio);
 	return 0;
 }
 

@@ -85,7 +85,8 @@
  *
  *	A use keeps the RDMA device for longer than a call, and the removal waits
  *	until the last one has ended.  So whoever has one ends it when it is told
- *	to, on krdma_workqueue, and without waiting for a consumer.
+ *	to, on krdma_workqueue or krdma_reclaim_workqueue, and without waiting for
+ *	a consumer.
  *
  * krdma_session.lock
  *	kind:		mutex
@@ -230,6 +231,11 @@
  *	krdma_workqueue		ends connections, listeners and parts of devices,
  *				tells watches, asks silent peers whether they are
  *				there; unbound, so one that waits holds up no other
+ *	krdma_reclaim_workqueue	the same for the connections, their own completion
+ *				queues and the regions of sessions that memory
+ *				reclaim waits for.  Its rescuer runs one work item at a
+ *				time: none waits for a lock whose holder allocates
+ *				memory without NOIO, or for krdma_workqueue.
  *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
  *				that a removal waits for is queued here.  Works of the
  *				others queue to it, so it ends last.

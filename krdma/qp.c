@@ -131,6 +131,8 @@ static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget
 		made = krdma_queue_create(qp->domain->dev, &own);
 		if (IS_ERR(made))
 			return PTR_ERR(made);
+		if (qp->domain->session->reclaim)
+			krdma_resource_set_reclaim(&made->res);
 		send = made;
 	}
 	if (!recv)

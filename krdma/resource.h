@@ -67,18 +67,20 @@ struct krdma_resource {
 
 /*
  * Bits of &struct krdma_resource.flags: the owner has let go; the device went first; it is
- * released after a grace period.
+ * released after a grace period; memory reclaim may wait for the release.
  */
 enum krdma_resource_flags {
 	KRDMA_RESOURCE_DROPPED,
 	KRDMA_RESOURCE_GONE,
 	KRDMA_RESOURCE_LATE,
+	KRDMA_RESOURCE_RECLAIM,
 };
 
 int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
 			void (*release)(struct krdma_resource *resource),
 			void (*forget)(struct krdma_resource *resource));
 void krdma_resource_release_late(struct krdma_resource *resource);
+void krdma_resource_set_reclaim(struct krdma_resource *resource);
 bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
@@ -119,6 +121,7 @@ static inline bool krdma_resource_tryget(struct krdma_resource *resource)
 }
 
 extern struct workqueue_struct *krdma_workqueue;
+extern struct workqueue_struct *krdma_reclaim_workqueue;
 extern struct workqueue_struct *krdma_completion_workqueue;
 
 int krdma_resources_init(void);

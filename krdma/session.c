@@ -41,6 +41,30 @@ struct krdma_session *krdma_session_create(struct net *net)
 EXPORT_SYMBOL_NS_GPL(krdma_session_create, "KRDMA");
 
 /**
+ * krdma_session_set_reclaim - memory reclaim waits for what the session does
+ * @session: the session, in which nothing has been made yet
+ *
+ * For a consumer that memory is written back to.  The work items that end the session's
+ * connections, their own completion queues and its memory regions run on a workqueue with a
+ * rescuer, and allocate with GFP_NOIO.  The consumer's part:
+ *
+ *  - it calls krdma in a scope of memalloc_noio_save() from when memory can depend on it;
+ *  - &struct krdma_conn_ops has notify(), not event(), because consumers may sleep in
+ *    event(), and completions are told in softirq or polled, for the same reason;
+ *  - it gives up connections by krdma_conn_put_sync().
+ *
+ * ib_cm and the address resolution of ib_core have no rescuer, nor has rxe from Linux 6.12
+ * on.  They need a thread that exists already.
+ *
+ * Context: any.
+ */
+void krdma_session_set_reclaim(struct krdma_session *session)
+{
+	session->reclaim = true;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_set_reclaim, "KRDMA");
+
+/**
  * krdma_session_get - one more reference to a session
  * @session: the session; the caller holds one
  *

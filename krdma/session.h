@@ -20,12 +20,14 @@ struct krdma_registrar;
  * struct krdma_session - what a consumer's objects belong to
  * @refs: the consumer's, and one for each object in it
  * @net: the network namespace of its creator, which it keeps
+ * @reclaim: memory reclaim waits for its connections; set before any of them is made
  * @lock: protects @domains and the making and ending of domains
  * @domains: by the device's number
  */
 struct krdma_session {
 	refcount_t refs;
 	struct net *net;
+	bool reclaim;
 	struct mutex lock;		/* see above */
 	struct xarray domains;
 };

@@ -168,6 +168,7 @@ void krdma_watch_stop(struct krdma_watch *watch);
  */
 struct krdma_session *krdma_session_create(struct net *net);
 void krdma_session_put(struct krdma_session *session);
+void krdma_session_set_reclaim(struct krdma_session *session);
 
 /*
  * Operations

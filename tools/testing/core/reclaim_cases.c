@@ -53,11 +53,15 @@ static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
  */
 static void reclaim_without_threads(struct core_test *test)
 {
-	struct core_pair *pair = core_pair_open(test);
+	struct core_pair *pair = core_pair_alloc(test);
 	struct core_starve *starve = NULL;
 	struct core_end again = {};
 
-	if (!pair || !core_end_init(&again, test, NULL))
+	if (!pair)
+		return;
+	krdma_session_set_reclaim(pair->client_session);
+	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair) || !core_pair_connect(pair) ||
+	    !core_end_init(&again, test, NULL))
 		goto out;
 	/* krdma's pool: rxe has its threads in the other one. */
 	starve = core_starve_begin(test, WQ_UNBOUND | WQ_HIGHPRI);
