@@ -344,7 +344,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL));
+	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
 

@@ -110,6 +110,23 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	return 0;
 }
 
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
+{
+	u64 bytes = sizeof(*qp) + krdma_ring_bytes(budget->send_depth, budget->send_sge) +
+		    krdma_ring_bytes(budget->recv_depth, budget->recv_sge) +
+		    (u64)roundup_pow_of_two(budget->send_depth) * sizeof(*qp->scratch) +
+		    krdma_budget_device_bytes(budget);
+	int ret;
+
+	ret = krdma_session_charge(qp->domain->session, bytes);
+	if (ret)
+		return ret;
+	qp->session = qp->domain->session;
+	qp->charged = bytes;
+	return 0;
+}
+
 /* The queues where it completes: the consumer's, the shared receive queue's, or its own. */
 static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget *budget,
 				  const struct krdma_conn_attr *attr)
@@ -120,6 +137,7 @@ static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget
 		.depth = budget->send_cqe + (recv ? 0 : budget->recv_cqe),
 		.where = attr->where,
 		.vector = -1,
+		.session = qp->domain->session,
 	};
 	struct krdma_queue *made = NULL;
 	int ret;
@@ -131,8 +149,6 @@ static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget
 		made = krdma_queue_create(qp->domain->dev, &own);
 		if (IS_ERR(made))
 			return PTR_ERR(made);
-		if (qp->domain->session->reclaim)
-			krdma_resource_set_reclaim(&made->res);
 		send = made;
 	}
 	if (!recv)
@@ -174,7 +190,7 @@ static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *
 	if (ret)
 		return ret;
 
-	qp->scratch = kzalloc_objs(*qp->scratch, qp->send.mask + 1, GFP_KERNEL);
+	qp->scratch = kzalloc_objs(*qp->scratch, qp->send.mask + 1, GFP_KERNEL_ACCOUNT);
 	return qp->scratch ? 0 : -ENOMEM;
 }
 
@@ -285,7 +301,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * -EXDEV: a queue of another device;
  * -ENOSPC: a queue without enough room;
  * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
@@ -298,7 +314,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	might_sleep();
 
-	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_obj(*qp, GFP_KERNEL));
+	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_obj(*qp, GFP_KERNEL_ACCOUNT));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 	qp->conn = conn;
@@ -315,6 +331,9 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	if (ret)
 		goto err_unmake;
 	ret = krdma_qp_find_limits(qp, &budget, attr);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_charge(qp, &budget);
 	if (ret)
 		goto err_unmake;
 	ret = krdma_qp_attach_queues(qp, &budget, attr);
@@ -535,6 +554,8 @@ void krdma_qp_free(struct krdma_qp *qp)
 	krdma_ring_free(&qp->send);
 	krdma_ring_free(&qp->recv);
 	kfree(qp->scratch);
+	if (qp->charged)
+		krdma_session_uncharge(qp->session, qp->charged);
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));
 }
 

@@ -26,10 +26,12 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "budget.h"
 #include "objects.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
+#include "session.h"
 
 /* What one run in process context takes before it lets others run. */
 #define KRDMA_QUEUE_WORK_BUDGET		256
@@ -478,6 +480,10 @@ static void krdma_queue_free(struct krdma_queue *queue)
 	kvfree(queue->stash);
 	mutex_destroy(&queue->poll_mutex);
 	krdma_device_put(queue->dev);
+	if (queue->session) {
+		krdma_session_uncharge(queue->session, queue->charged);
+		krdma_session_put(queue->session);
+	}
 	/*
 	 * A softirq that has just completed may be about to look at it once more.  The module
 	 * does not go before it either: its removal waits for RCU.
@@ -544,6 +550,25 @@ static int krdma_queue_make(struct krdma_queue *queue, int vector)
 	return 0;
 }
 
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_queue_charge(struct krdma_queue *queue, struct krdma_session *session)
+{
+	u64 bytes = sizeof(*queue) + krdma_budget_cq_bytes(queue->depth);
+	int ret;
+
+	if (!session)
+		return 0;
+	if (queue->where == KRDMA_CONTEXT_POLL)
+		bytes += ((u64)queue->depth + 1) * sizeof(*queue->stash);
+	ret = krdma_session_charge(session, bytes);
+	if (ret)
+		return ret;
+	krdma_session_get(session);
+	queue->session = session;
+	queue->charged = bytes;
+	return 0;
+}
+
 static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_attr *attr)
 {
 	if (!attr->depth || attr->depth > krdma_device_limits(dev)->max_cqe)
@@ -571,7 +596,7 @@ static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_
  * -EINVAL: no depth, one above the device's max_cqe, or an unknown context, or one
  * that does not go with ready();
  * -ENODEV: the device has been removed;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
@@ -607,6 +632,9 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	INIT_WORK(&queue->work, krdma_queue_work);
 	init_waitqueue_head(&queue->wait);
 
+	ret = krdma_queue_charge(queue, attr->session);
+	if (ret)
+		goto err_free;
 	if (queue->where == KRDMA_CONTEXT_POLL) {
 		queue->stash = kvmalloc_objs(*queue->stash, (size_t)queue->depth + 1,
 					     GFP_KERNEL_ACCOUNT);
@@ -624,6 +652,8 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	 * polled before.  That of rxe of 6.1 is not waited for by its destruction.
 	 */
 	krdma_resource_release_late(&queue->res);
+	if (attr->session && attr->session->reclaim)
+		krdma_resource_set_reclaim(&queue->res);
 	ret = krdma_queue_make(queue, attr->vector);
 	krdma_resource_put(&queue->res);
 	if (ret) {

@@ -154,6 +154,8 @@ struct krdma_stashed {
  *	@depth.  Protected by the poll lock.
  * @stash_head: the next to be taken
  * @stash_tail: where the next one goes; there is none where both are the same
+ * @session: whose account is charged, with a reference; or NULL
+ * @charged: how many bytes; 0: nothing was
  * @rcu: softirqs may look at it until they have ended
  */
 struct krdma_queue {
@@ -189,6 +191,8 @@ struct krdma_queue {
 	struct krdma_stashed *stash;
 	u32 stash_head;
 	u32 stash_tail;
+	struct krdma_session *session;
+	u64 charged;
 	struct rcu_head rcu;
 };
 

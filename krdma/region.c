@@ -83,7 +83,7 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 	if (length > krdma_device_limits(dev)->max_mr_size)
 		return ERR_PTR(-EFBIG);
 
-	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL));
+	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL_ACCOUNT));
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 

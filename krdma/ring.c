@@ -46,6 +46,21 @@ static const struct krdma_credits_ops krdma_ring_credits_ops = {
 };
 
 /**
+ * krdma_ring_bytes - what the slots of a ring take
+ * @depth: how many requests; 0: none
+ * @max_sge: of a request
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_ring_bytes(u32 depth, u32 max_sge)
+{
+	u64 count = depth ? roundup_pow_of_two(depth) : 0;
+
+	return count * (sizeof(struct krdma_slot) + max_sge * sizeof(struct krdma_region *));
+}
+
+/**
  * krdma_ring_init - make the slots of a ring
  * @ring: the ring, zeroed; krdma_ring_free() may be called before this and after
  *	its failure
@@ -75,8 +90,9 @@ int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct kr
 		return 0;
 
 	ring->mask = count - 1;
-	ring->slots = kvzalloc_objs(*ring->slots, count, GFP_KERNEL);
-	ring->regions = kvzalloc_objs(*ring->regions, array_size(count, max_sge), GFP_KERNEL);
+	ring->slots = kvzalloc_objs(*ring->slots, count, GFP_KERNEL_ACCOUNT);
+	ring->regions = kvzalloc_objs(*ring->regions, array_size(count, max_sge),
+				      GFP_KERNEL_ACCOUNT);
 	if (!ring->slots || !ring->regions)
 		return -ENOMEM;
 

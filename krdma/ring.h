@@ -190,6 +190,8 @@ struct krdma_work_ring {
  *	none
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
+ * @session: whose account is charged for the queues; kept by @conn
+ * @charged: how many bytes; 0: nothing was
  * @mappings: of the consumer's for operations that have not completed: map.c
  */
 struct krdma_qp {
@@ -225,6 +227,8 @@ struct krdma_qp {
 	u64 *scratch;
 	u64 scratch_dma;
 	bool scratch_mapped;
+	struct krdma_session *session;
+	u64 charged;
 	atomic_t mappings;
 };
 
@@ -238,6 +242,7 @@ static inline struct krdma_region **krdma_ring_regions(struct krdma_work_ring *r
 	return &ring->regions[(position & ring->mask) * ring->max_sge];
 }
 
+u64 krdma_ring_bytes(u32 depth, u32 max_sge);
 int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
 		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 void krdma_ring_free(struct krdma_work_ring *ring);

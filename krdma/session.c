@@ -27,7 +27,8 @@ struct krdma_session *krdma_session_create(struct net *net)
 {
 	struct krdma_session *session;
 
-	session = krdma_object_count(KRDMA_OBJECT_SESSION, kzalloc_obj(*session, GFP_KERNEL));
+	session = krdma_object_count(KRDMA_OBJECT_SESSION,
+				     kzalloc_obj(*session, GFP_KERNEL_ACCOUNT));
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 
@@ -65,6 +66,50 @@ void krdma_session_set_reclaim(struct krdma_session *session)
 EXPORT_SYMBOL_NS_GPL(krdma_session_set_reclaim, "KRDMA");
 
 /**
+ * krdma_session_set_account - who pays for the memory of the session's queues
+ * @session: the session, in which nothing has been made yet
+ * @ops: how that is asked; must stay
+ * @account: given to @ops, until its put() is called
+ *
+ * Context: any.
+ */
+void krdma_session_set_account(struct krdma_session *session,
+			       const struct krdma_account_ops *ops, void *account)
+{
+	session->account_ops = ops;
+	session->account = account;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_set_account, "KRDMA");
+
+/**
+ * krdma_session_charge - somebody has to pay for memory that is about to be allocated
+ * @session: the session; the caller keeps it until krdma_session_uncharge()
+ * @bytes: how much
+ *
+ * Context: process context, of the call that needs it; may sleep.
+ * Return: 0, or a negative errno: it must not be allocated.
+ */
+int krdma_session_charge(struct krdma_session *session, u64 bytes)
+{
+	if (!session->account_ops)
+		return 0;
+	return session->account_ops->charge(session->account, bytes);
+}
+
+/**
+ * krdma_session_uncharge - memory has been freed
+ * @session: the session
+ * @bytes: as many as krdma_session_charge() was told; or 0
+ *
+ * Context: process context.
+ */
+void krdma_session_uncharge(struct krdma_session *session, u64 bytes)
+{
+	if (session->account_ops && bytes)
+		session->account_ops->uncharge(session->account, bytes);
+}
+
+/**
  * krdma_session_get - one more reference to a session
  * @session: the session; the caller holds one
  *
@@ -91,6 +136,8 @@ void krdma_session_put(struct krdma_session *session)
 	/* Domains are kept by what is in them, and that keeps the session. */
 	WARN_ON(!xa_empty(&session->domains));
 	put_net(session->net);
+	if (session->account_ops)
+		session->account_ops->put(session->account);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SESSION, session));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
@@ -110,7 +157,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 
 	lockdep_assert_held(&session->lock);
 
-	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL));
+	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT));
 	if (!domain)
 		return ERR_PTR(-ENOMEM);
 
@@ -137,7 +184,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 		goto err_uncharge;
 	}
 
-	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL));
+	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_pd;
 

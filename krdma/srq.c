@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "budget.h"
 #include "conn.h"
 #include "objects.h"
 #include "region.h"
@@ -43,6 +44,7 @@ static void krdma_srq_free(struct work_struct *work)
 	kvfree(srq->sges);
 	kvfree(srq->regions);
 	kvfree(srq->slots);
+	krdma_session_uncharge(srq->session, srq->charged);
 	krdma_session_put(srq->session);
 	krdma_device_put(srq->dev);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SRQ, srq));
@@ -400,9 +402,10 @@ static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 {
 	u32 i;
 
-	srq->slots = kvzalloc_objs(*srq->slots, depth, GFP_KERNEL);
-	srq->regions = kvzalloc_objs(*srq->regions, array_size(depth, srq->max_sge), GFP_KERNEL);
-	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL);
+	srq->slots = kvzalloc_objs(*srq->slots, depth, GFP_KERNEL_ACCOUNT);
+	srq->regions = kvzalloc_objs(*srq->regions, array_size(depth, srq->max_sge),
+				     GFP_KERNEL_ACCOUNT);
+	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
 	if (!srq->slots || !srq->regions || !srq->sges)
 		return -ENOMEM;
 
@@ -413,6 +416,19 @@ static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 	}
 	srq->free = srq->slots;
 	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
+{
+	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
+		    (u64)depth * (sizeof(*srq->slots) + srq->max_sge * sizeof(*srq->regions));
+	int ret;
+
+	ret = krdma_session_charge(srq->session, bytes);
+	if (!ret)
+		srq->charged = bytes;
+	return ret;
 }
 
 static int krdma_srq_make(struct krdma_srq *srq)
@@ -461,7 +477,7 @@ static int krdma_srq_make(struct krdma_srq *srq)
  * -EOPNOTSUPP: the device has no shared receive queues;
  * -ENOSPC: the queue of completions has not enough room;
  * -ENODEV, -ESHUTDOWN: the device, or the queue of completions, is gone;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_srq *krdma_srq_create(struct krdma_session *session,
@@ -484,7 +500,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_recv_sge)
 		return ERR_PTR(-EINVAL);
 
-	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL));
+	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&srq->refs, 2);
@@ -500,6 +516,9 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	srq->credits.ops = &krdma_srq_credits_ops;
 	srq->max_sge = max_sge;
 
+	ret = krdma_srq_charge(srq, attr->depth);
+	if (ret)
+		goto err_free;
 	ret = krdma_srq_alloc_slots(srq, attr->depth);
 	if (ret)
 		goto err_free;

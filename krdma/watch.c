@@ -241,7 +241,7 @@ static int krdma_watch_pair(struct krdma_watcher *watcher, struct krdma_watched 
 
 	sight = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
 				   kzalloc(struct_size(sight, pending, port_count + 1),
-					   GFP_KERNEL));
+					   GFP_KERNEL_ACCOUNT));
 	if (!sight)
 		return -ENOMEM;
 
@@ -456,7 +456,7 @@ int krdma_watch_start(struct krdma_watch *watch, struct net *net)
 	int ret;
 
 	watcher = krdma_object_count(KRDMA_OBJECT_DEVICE_NOTIFIER,
-				     kzalloc_obj(*watcher, GFP_KERNEL));
+				     kzalloc_obj(*watcher, GFP_KERNEL_ACCOUNT));
 	if (!watcher)
 		return -ENOMEM;
 

@@ -170,6 +170,25 @@ struct krdma_session *krdma_session_create(struct net *net);
 void krdma_session_put(struct krdma_session *session);
 void krdma_session_set_reclaim(struct krdma_session *session);
 
+/**
+ * struct krdma_account_ops - who pays for the memory of a session's queues
+ * @charge: charges bytes; 0, or a negative errno, which is the error of the call that
+ *	needs the memory.  In that call's context, process context; may sleep.
+ * @uncharge: as many as were charged, when the memory has been freed.  Process context.
+ * @put: the session is gone.  Any context but NMI.
+ *
+ * What counts: the queues of connections, shared receive queues and completion queues,
+ * with an estimate of what the provider allocates for them.
+ */
+struct krdma_account_ops {
+	int (*charge)(void *account, u64 bytes);
+	void (*uncharge)(void *account, u64 bytes);
+	void (*put)(void *account);
+};
+
+void krdma_session_set_account(struct krdma_session *session,
+			       const struct krdma_account_ops *ops, void *account);
+
 /*
  * Operations
  */
@@ -337,6 +356,8 @@ enum krdma_context {
  *	both.  Returns whether it is to be called again soon, so that others run
  *	in between.  Never after krdma_queue_put() has returned.  May be NULL.
  * @ready_context: given to @ready
+ * @session: whose account is charged, see krdma_session_set_account(); kept as long as the
+ *	queue.  May be NULL.
  */
 struct krdma_queue_attr {
 	u32 depth;
@@ -344,6 +365,7 @@ struct krdma_queue_attr {
 	int vector;
 	bool (*ready)(void *context);
 	void *ready_context;
+	struct krdma_session *session;
 };
 
 /* What a connection takes besides its depths: drain markers.  One more with keepalive_ms. */

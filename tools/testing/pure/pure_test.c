@@ -89,6 +89,7 @@ int main(void)
 	RUN(budget_check_shared);
 	RUN(budget_check_keepalive);
 	RUN(budget_check_sums);
+	RUN(budget_check_bytes);
 	RUN(ring_check_grants);
 	RUN(ring_check_refusals);
 	RUN(ring_check_places);
