@@ -6,7 +6,9 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/memcontrol.h>
 #include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
@@ -136,13 +138,17 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 				  const struct rdma_cm_event *event)
 {
 	struct krdma_conn *conn;
+	struct mem_cgroup *old;
 
 	if (!krdma_listener_reserve(listener))
 		return -ECONNREFUSED;
 
 	/* The connection's. */
 	krdma_listener_get(listener);
+	/* This is a thread of the connection manager's. */
+	old = set_active_memcg(listener->memcg);
 	conn = krdma_conn_from_request(listener, listener->session, cm_id, event);
+	set_active_memcg(old);
 	if (IS_ERR(conn)) {
 		krdma_listener_put(listener);
 		krdma_listener_unreserve(listener);
@@ -313,12 +319,14 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 {
 	struct krdma_listener *listener;
 
-	listener = krdma_object_count(KRDMA_OBJECT_LISTENER, kzalloc_obj(*listener, GFP_KERNEL));
+	listener = krdma_object_count(KRDMA_OBJECT_LISTENER,
+				      kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT));
 	if (!listener)
 		return NULL;
 
 	krdma_session_get(session);
 	listener->session = session;
+	listener->memcg = get_mem_cgroup_from_mm(current->mm);
 	listener->ready = attr->ready;
 	listener->notify = attr->notify;
 	listener->context = attr->context;
@@ -451,6 +459,7 @@ void krdma_listener_put(struct krdma_listener *listener)
 
 	krdma_device_put(listener->dev);
 	krdma_session_put(listener->session);
+	mem_cgroup_put(listener->memcg);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_LISTENER, listener));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");

@@ -17,6 +17,7 @@
 #include "private.h"
 #include "resource.h"
 
+struct mem_cgroup;
 struct rdma_cm_id;
 
 /**
@@ -25,6 +26,8 @@ struct rdma_cm_id;
  *	each of the works that is queued, one for each connection that came in and
  *	has not ended
  * @session: whose
+ * @memcg: the memory control group of the one who listens, which connections that wait to
+ *	be taken are charged to; with a reference
  * @ready: the consumer's, or NULL
  * @notify: likewise; instead of @ready
  * @context: the consumer's
@@ -52,6 +55,7 @@ struct rdma_cm_id;
 struct krdma_listener {
 	refcount_t refs;
 	struct krdma_session *session;
+	struct mem_cgroup *memcg;
 	void (*ready)(struct krdma_listener *listener);
 	void (*notify)(struct krdma_listener *listener);
 	void *context;
