@@ -28,6 +28,7 @@
 
 #include "limits.h"
 #include "objects.h"
+#include "port.h"
 #include "private.h"
 #include "resource.h"
 #include "trace.h"
@@ -46,6 +47,7 @@
  * @going: the device is being removed, and takes no further uses
  * @unused: woken when @uses gets empty
  * @watched: tells watches of it
+ * @ports: what is kept of its ports.  Set once, before others can find the device.
  * @caps: what it can do.  Set once, before others can find the device.
  * @limits: what may be asked of it.  Likewise.
  * @name_lock: protects @name
@@ -66,6 +68,7 @@ struct krdma_device {
 	bool going;
 	wait_queue_head_t unused;
 	struct krdma_watched *watched;
+	struct krdma_ports *ports;
 
 	u64 caps;
 	struct krdma_limits limits;
@@ -260,6 +263,21 @@ const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev)
 }
 
 /**
+ * krdma_device_max_message - the largest message that a port of a device takes
+ * @dev: the device; the caller has a use of it
+ * @port: the port, from 1
+ * @bytes: filled in, unless it fails
+ *
+ * Context: process context; may sleep; the first time, and after an event of the port, may
+ * take rtnl.
+ * Return: as krdma_ports_max_message().
+ */
+int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
+{
+	return krdma_ports_max_message(dev->ports, dev->ibdev, port, bytes);
+}
+
+/**
  * krdma_device_caps - what a device can do
  * @dev: the device; the caller holds a reference
  *
@@ -325,8 +343,12 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 
-	ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
+	ret = -ENOMEM;
+	dev->ports = krdma_ports_alloc(ibdev);
+	if (dev->ports)
+		ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
 	if (ret) {
+		kfree(dev->ports);
 		kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 		return ERR_PTR(ret);
 	}
@@ -360,6 +382,7 @@ void krdma_device_put(struct krdma_device *dev)
 {
 	if (dev && refcount_dec_and_test(&dev->refs)) {
 		krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev);
+		kfree(dev->ports);
 		kfree_rcu(dev, rcu);
 	}
 }
@@ -417,7 +440,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_report;
 	}
 
-	dev->watched = krdma_watch_device_prepare(ibdev);
+	dev->watched = krdma_watch_device_prepare(ibdev, dev->ports);
 	if (IS_ERR(dev->watched)) {
 		ret = PTR_ERR(dev->watched);
 		goto err_free;
@@ -439,6 +462,7 @@ err_watched:
 	krdma_watch_device_removed(dev->watched);
 err_free:
 	percpu_ref_exit(&dev->gate);
+	kfree(dev->ports);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 err_report:
 	/* ib_core keeps the errno to itself, and the device would just be missing. */

@@ -91,7 +91,7 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		.shared_receives = attr->srq,
 		.keepalive = attr->keepalive_ms,
 	};
-	struct ib_port_attr port;
+	u32 max_message;
 	int ret;
 
 	if (attr->srq && (attr->recv_queue || attr->srq->domain != qp->domain))
@@ -100,12 +100,12 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	if (ret)
 		return ret;
 
-	ret = ib_query_port(qp->cm_id->device, qp->cm_id->port_num, &port);
+	ret = krdma_device_max_message(qp->domain->dev, qp->cm_id->port_num, &max_message);
 	if (ret)
-		return krdma_provider_error(ret);
+		return ret;
 	qp->caps = krdma_device_caps(qp->domain->dev);
 	qp->plain_ops = krdma_op_plain(qp->caps);
-	qp->max_message = clamp(port.max_msg_sz, 1U, KRDMA_MESSAGE_MAX);
+	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
 	return 0;
 }
