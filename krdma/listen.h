@@ -36,6 +36,7 @@ struct rdma_cm_id;
  * @requests: connections that wait to be taken; each with a reference
  * @waiting: how many, and those that are just being made
  * @dead: the device is gone, or going
+ * @moved: the address is on another interface or device than @cm_id knows
  * @closing: the consumer wants no more
  * @ended: and there is no more
  * @wait: for changes of any of these
@@ -47,7 +48,8 @@ struct rdma_cm_id;
  * @use: of @dev
  * @in_use: @use is registered
  * @local: the address
- * @work: ends the RDMA part
+ * @v6only: IPv4 is left to others, if the address is any IPv6 one
+ * @work: ends the RDMA part, or makes it anew where the address is now
  * @ready_work: tells the consumer
  * @told: it has told that all is over; for @ready_work alone
  * @closed: likewise
@@ -65,6 +67,7 @@ struct krdma_listener {
 	struct list_head requests;
 	u32 waiting;
 	bool dead;
+	bool moved;
 	bool closing;
 	bool ended;
 	wait_queue_head_t wait;
@@ -75,6 +78,7 @@ struct krdma_listener {
 	struct krdma_use use;
 	bool in_use;
 	struct sockaddr_storage local;
+	bool v6only;
 
 	struct work_struct work;
 	struct work_struct ready_work;
