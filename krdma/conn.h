@@ -64,6 +64,7 @@ struct rdma_conn_param;
  *	object; read without lock
  * @local_key: of the protection domain, set before @qp
  * @timeout_ms: for the route
+ * @ack_timeout: what the consumer wants; 0: what fits the route
  * @dev: the device; set before the state that tells of it, under @state_lock, and
  *	kept to the end of the object
  * @use: of @dev, from then to the end of the RDMA part
@@ -119,6 +120,7 @@ struct krdma_conn {
 	struct krdma_qp *qp;
 	u32 local_key;
 	u32 timeout_ms;
+	u8 ack_timeout;
 
 	struct krdma_device *dev;
 	struct krdma_use use;

@@ -70,12 +70,14 @@ PURE_TEST(link_check_mtu)
 PURE_TEST(link_check_speed)
 PURE_TEST(link_check_unknown_speed)
 PURE_TEST(link_check_state)
+PURE_TEST(link_check_ack_timeout)
 
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE(test_link_check_mtu),
 	KUNIT_CASE(test_link_check_speed),
 	KUNIT_CASE(test_link_check_unknown_speed),
 	KUNIT_CASE(test_link_check_state),
+	KUNIT_CASE(test_link_check_ack_timeout),
 	{}
 };
 

@@ -56,6 +56,7 @@ int main(void)
 	RUN(link_check_speed);
 	RUN(link_check_unknown_speed);
 	RUN(link_check_state);
+	RUN(link_check_ack_timeout);
 	RUN(private_data_check_max);
 	RUN(private_data_check_wire);
 	RUN(private_data_check_lengths);
