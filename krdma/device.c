@@ -32,6 +32,7 @@
 #include "private.h"
 #include "resource.h"
 #include "trace.h"
+#include "vector.h"
 #include "watch.h"
 
 /**
@@ -48,6 +49,8 @@
  * @unused: woken when @uses gets empty
  * @watched: tells watches of it
  * @ports: what is kept of its ports.  Set once, before others can find the device.
+ * @vectors: its completion vectors.  Likewise.
+ * @node: its NUMA node, or NUMA_NO_NODE.  Likewise.
  * @caps: what it can do.  Set once, before others can find the device.
  * @limits: what may be asked of it.  Likewise.
  * @name_lock: protects @name
@@ -69,6 +72,8 @@ struct krdma_device {
 	wait_queue_head_t unused;
 	struct krdma_watched *watched;
 	struct krdma_ports *ports;
+	struct krdma_vectors *vectors;
+	int node;
 
 	u64 caps;
 	struct krdma_limits limits;
@@ -263,6 +268,30 @@ const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev)
 }
 
 /**
+ * krdma_device_node - where memory that is used together with a device should be
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: the NUMA node, or NUMA_NO_NODE.
+ */
+int krdma_device_node(const struct krdma_device *dev)
+{
+	return dev->node;
+}
+
+/**
+ * krdma_device_vectors - the completion vectors of a device
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: the vectors, kept as long as @dev.
+ */
+struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev)
+{
+	return dev->vectors;
+}
+
+/**
  * krdma_device_max_message - the largest message that a port of a device takes
  * @dev: the device; the caller has a use of it
  * @port: the port, from 1
@@ -345,9 +374,11 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 
 	ret = -ENOMEM;
 	dev->ports = krdma_ports_alloc(ibdev);
-	if (dev->ports)
+	dev->vectors = krdma_vectors_alloc(ibdev);
+	if (dev->ports && dev->vectors)
 		ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
 	if (ret) {
+		kfree(dev->vectors);
 		kfree(dev->ports);
 		kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 		return ERR_PTR(ret);
@@ -360,6 +391,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;
+	dev->node = ibdev_to_node(ibdev);
 
 	krdma_device_read_raw(ibdev, &raw);
 	dev->caps = krdma_limits_caps(&raw);
@@ -382,6 +414,7 @@ void krdma_device_put(struct krdma_device *dev)
 {
 	if (dev && refcount_dec_and_test(&dev->refs)) {
 		krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev);
+		kfree(dev->vectors);
 		kfree(dev->ports);
 		kfree_rcu(dev, rcu);
 	}
@@ -462,6 +495,7 @@ err_watched:
 	krdma_watch_device_removed(dev->watched);
 err_free:
 	percpu_ref_exit(&dev->gate);
+	kfree(dev->vectors);
 	kfree(dev->ports);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 err_report:

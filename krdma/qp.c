@@ -190,7 +190,8 @@ static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *
 	if (ret)
 		return ret;
 
-	qp->scratch = kzalloc_objs(*qp->scratch, qp->send.mask + 1, GFP_KERNEL_ACCOUNT);
+	qp->scratch = kcalloc_node(qp->send.mask + 1, sizeof(*qp->scratch), GFP_KERNEL_ACCOUNT,
+				   krdma_device_node(qp->domain->dev));
 	return qp->scratch ? 0 : -ENOMEM;
 }
 
@@ -314,7 +315,8 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	might_sleep();
 
-	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_obj(*qp, GFP_KERNEL_ACCOUNT));
+	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
+					      krdma_device_node(domain->dev)));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 	qp->conn = conn;

@@ -32,6 +32,7 @@
 #include "region.h"
 #include "ring.h"
 #include "session.h"
+#include "vector.h"
 
 /* What one run in process context takes before it lets others run. */
 #define KRDMA_QUEUE_WORK_BUDGET		256
@@ -514,6 +515,8 @@ static void krdma_queue_release(struct krdma_resource *res)
 		ib_destroy_cq(queue->cq);
 		cancel_work_sync(&queue->work);
 	}
+	if (queue->has_vector)
+		krdma_vector_put(krdma_device_vectors(queue->dev), queue->vector);
 	krdma_uncharge_object(&queue->charge, krdma_device_ib(queue->dev));
 	wake_up_all(&queue->wait);
 	/* Nobody else calls it any more: it has nothing to come back for but the stash. */
@@ -529,17 +532,15 @@ static void krdma_queue_forget(struct krdma_resource *res)
 static int krdma_queue_make(struct krdma_queue *queue, int vector)
 {
 	struct ib_device *ibdev = krdma_device_ib(queue->dev);
-	static atomic_t next_vector;
-	struct ib_cq_init_attr attr = {
-		.cqe = queue->depth,
-		.comp_vector = (vector < 0 ? (u32)atomic_inc_return(&next_vector) : (u32)vector) %
-			       ibdev->num_comp_vectors,
-	};
+	struct ib_cq_init_attr attr = { .cqe = queue->depth };
 	int ret;
 
 	ret = krdma_charge_object(&queue->charge, ibdev);
 	if (ret)
 		return ret;
+	queue->vector = krdma_vector_get(krdma_device_vectors(queue->dev), vector);
+	queue->has_vector = true;
+	attr.comp_vector = queue->vector;
 	queue->cq = ib_create_cq(ibdev, krdma_queue_notify, krdma_queue_event, queue, &attr);
 	if (IS_ERR(queue->cq))
 		return krdma_provider_error(PTR_ERR(queue->cq));
@@ -611,7 +612,8 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		return ERR_PTR(ret);
 
-	queue = krdma_object_count(KRDMA_OBJECT_CQ, kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT));
+	queue = krdma_object_count(KRDMA_OBJECT_CQ, kzalloc_node(sizeof(*queue), GFP_KERNEL_ACCOUNT,
+						krdma_device_node(dev)));
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&queue->refs, 2);
@@ -636,8 +638,9 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		goto err_free;
 	if (queue->where == KRDMA_CONTEXT_POLL) {
-		queue->stash = kvmalloc_objs(*queue->stash, (size_t)queue->depth + 1,
-					     GFP_KERNEL_ACCOUNT);
+		queue->stash = kvmalloc_node(array_size((size_t)queue->depth + 1,
+							sizeof(*queue->stash)),
+					     GFP_KERNEL_ACCOUNT, krdma_device_node(dev));
 		if (!queue->stash) {
 			ret = -ENOMEM;
 			goto err_free;

@@ -34,6 +34,8 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use);
 struct ib_device *krdma_device_ib(struct krdma_device *dev);
 const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev);
 u64 krdma_device_caps(const struct krdma_device *dev);
+int krdma_device_node(const struct krdma_device *dev);
+struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev);
 int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes);
 
 /**

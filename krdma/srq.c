@@ -400,11 +400,13 @@ static void krdma_srq_forget(struct krdma_resource *res)
 
 static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 {
+	int node = krdma_device_node(srq->dev);
 	u32 i;
 
-	srq->slots = kvzalloc_objs(*srq->slots, depth, GFP_KERNEL_ACCOUNT);
-	srq->regions = kvzalloc_objs(*srq->regions, array_size(depth, srq->max_sge),
-				     GFP_KERNEL_ACCOUNT);
+	srq->slots = kvzalloc_node(array_size(depth, sizeof(*srq->slots)), GFP_KERNEL_ACCOUNT,
+				   node);
+	srq->regions = kvzalloc_node(array3_size(depth, srq->max_sge, sizeof(*srq->regions)),
+				     GFP_KERNEL_ACCOUNT, node);
 	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
 	if (!srq->slots || !srq->regions || !srq->sges)
 		return -ENOMEM;

@@ -348,8 +348,8 @@ enum krdma_context {
  *	its receive depth and KRDMA_QUEUE_OVERHEAD, a shared receive queue its
  *	depth.
  * @where: where they are told
- * @vector: the device's completion vector, and with it the processor; -1: krdma
- *	spreads queues over all
+ * @vector: the device's completion vector, and with it the processor; -1: that with the
+ *	fewest queues, and of several the one nearest to this processor
  * @ready: with KRDMA_CONTEXT_POLL: krdma_queue_poll() or krdma_queue_arm() has
  *	something to say: once or more after each krdma_queue_arm() that answered 0,
  *	and when the device has gone.  In softirq, one call at a time; it may call
