@@ -6,15 +6,38 @@
  * them before their time.  Which queue pairs these are is in the rings, for each
  * slot names its regions: so nobody else has to suffer.
  */
+#include <linux/minmax.h>
+
 #include "conn.h"
 #include "region.h"
 #include "ring.h"
 #include "session.h"
 #include "srq.h"
 
+/* Slots that are looked at with interrupts off: some have 32 regions. */
+#define KRDMA_SLOTS_AT_A_TIME	64
+
+static bool krdma_slots_use(struct krdma_work_ring *ring, u32 first, u32 count,
+			    const struct krdma_region *region)
+{
+	bool used = false;
+
+	lockdep_assert_held(&ring->lock);
+
+	for (u32 i = first; i < first + count && !used; i++) {
+		struct krdma_region **regions = krdma_ring_regions(ring, i);
+		u16 region_count = READ_ONCE(krdma_ring_slot(ring, i)->region_count);
+
+		for (u16 j = 0; j < region_count; j++)
+			used |= regions[j] == region;
+	}
+	return used;
+}
+
 /*
  * Completions take regions out of slots meanwhile, without the lock.  One that was
- * there a moment ago may be found; one that is there cannot be missed.
+ * there a moment ago may be found; one that is there cannot be missed, because none
+ * comes any more that was not there when the lock was taken first.
  */
 static bool krdma_ring_uses(struct krdma_work_ring *ring, const struct krdma_region *region)
 {
@@ -22,16 +45,13 @@ static bool krdma_ring_uses(struct krdma_work_ring *ring, const struct krdma_reg
 	bool used = false;
 	unsigned long flags;
 
-	spin_lock_irqsave(&ring->lock, flags);
-	for (u32 i = 0; i < slots && !used; i++) {
-		struct krdma_region **regions = krdma_ring_regions(ring, i);
-		u16 count = READ_ONCE(krdma_ring_slot(ring, i)->region_count);
+	for (u32 first = 0; first < slots && !used; first += KRDMA_SLOTS_AT_A_TIME) {
+		u32 count = min(slots - first, (u32)KRDMA_SLOTS_AT_A_TIME);
 
-		for (u16 j = 0; j < count; j++)
-			used |= regions[j] == region;
+		spin_lock_irqsave(&ring->lock, flags);
+		used = krdma_slots_use(ring, first, count, region);
+		spin_unlock_irqrestore(&ring->lock, flags);
 	}
-	spin_unlock_irqrestore(&ring->lock, flags);
-
 	return used;
 }
 

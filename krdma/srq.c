@@ -19,6 +19,9 @@
 #include "session.h"
 #include "srq.h"
 
+/* Slots that are looked at with interrupts off. */
+#define KRDMA_SRQ_AT_A_TIME	64
+
 /**
  * struct krdma_srq_slot - a receive that the device has
  * @cqe: leads from its completion to here
@@ -347,10 +350,14 @@ bool krdma_srq_uses(struct krdma_srq *srq, const struct krdma_region *region)
 	for (i = 0; i < srq->credits.depth && !used; i++) {
 		struct krdma_region **regions = krdma_srq_regions(srq, &srq->slots[i]);
 
-		if (!srq->slots[i].used)
-			continue;
-		for (u16 j = 0; j < srq->slots[i].region_count; j++)
-			used |= regions[j] == region;
+		if (srq->slots[i].used)
+			for (u16 j = 0; j < srq->slots[i].region_count; j++)
+				used |= regions[j] == region;
+		/* None comes any more that was not there when the lock was taken first. */
+		if (i % KRDMA_SRQ_AT_A_TIME == KRDMA_SRQ_AT_A_TIME - 1) {
+			spin_unlock_irqrestore(&srq->lock, flags);
+			spin_lock_irqsave(&srq->lock, flags);
+		}
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 
@@ -374,9 +381,14 @@ static void krdma_srq_release(struct krdma_resource *res)
 		/* Now the device uses none of the memory, and what it took is in the queue. */
 		krdma_queue_hold(srq->queue, &flags);
 		krdma_queue_drain(srq->queue);
-		for (i = 0; i < srq->credits.depth; i++)
+		for (i = 0; i < srq->credits.depth; i++) {
 			if (krdma_srq_take_back(srq, &srq->slots[i], &cookie))
 				krdma_srq_give_back(srq, cookie);
+			if (i % KRDMA_SRQ_AT_A_TIME == KRDMA_SRQ_AT_A_TIME - 1) {
+				krdma_queue_let_go(srq->queue, flags);
+				krdma_queue_hold(srq->queue, &flags);
+			}
+		}
 		krdma_queue_let_go(srq->queue, flags);
 	}
 	if (srq->queue)
