@@ -364,6 +364,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	if (qp->srq)
 		krdma_srq_add(qp->srq, qp);
 	krdma_domain_connected(domain, qp);
+	krdma_qp_list_add(qp);
 	qp->recv.open = true;
 	return qp;
 
@@ -532,6 +533,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 
 	might_sleep();
 
+	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp);
 	rdma_destroy_qp(qp->cm_id);

@@ -6,6 +6,7 @@
 #define _KRDMA_RING_H
 
 #include <linux/local_lock.h>
+#include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
@@ -157,6 +158,18 @@ struct krdma_work_ring {
 };
 
 /**
+ * struct krdma_qp_owner - for whom a queue pair was made
+ * @node: in the list of all; protected by its lock (qp_list.c)
+ * @pid: the process, as the initial namespace numbers it
+ * @comm: what its thread was called then
+ */
+struct krdma_qp_owner {
+	struct list_head node;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
  * struct krdma_qp - a queue pair
  * @conn: whose; it frees this with itself
  * @domain: the protection domain; kept until the end of the RDMA part
@@ -190,6 +203,7 @@ struct krdma_work_ring {
  *	none
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
+ * @owner: for whom it was made, until the end of the RDMA part
  * @session: whose account is charged for the queues; kept by @conn
  * @charged: how many bytes; 0: nothing was
  * @mappings: of the consumer's for operations that have not completed: map.c
@@ -227,6 +241,7 @@ struct krdma_qp {
 	u64 *scratch;
 	u64 scratch_dma;
 	bool scratch_mapped;
+	struct krdma_qp_owner owner;
 	struct krdma_session *session;
 	u64 charged;
 	atomic_t mappings;

@@ -251,4 +251,50 @@ TEST_F(charge, a_control_group_has_it)
 	rmdir(ROOT);
 }
 
+/*
+ * And to whom queue pairs belong
+ */
+
+#define QPS	"/sys/kernel/debug/krdma/qps"
+
+/* How many of this process the list has, and whether @number is one of them. */
+static int own_qps(uint32_t number, bool *found)
+{
+	char device[64], comm[32];
+	unsigned int listed;
+	FILE *file = fopen(QPS, "re");
+	int count = 0;
+	int pid;
+
+	*found = false;
+	while (file && fscanf(file, "%63s %u %d %31[^\n]", device, &listed, &pid, comm) == 4) {
+		if (pid != getpid())
+			continue;
+		count++;
+		*found |= listed == number && !strcmp(device, BOOT_DEVICE);
+	}
+	if (file)
+		fclose(file);
+	return count;
+}
+
+TEST_F(charge, queue_pairs_have_a_process)
+{
+	struct krdma_conn_query query;
+	struct pair pair;
+	bool found;
+
+	ASSERT_EQ(0, pair_open(&pair, NULL));
+	ASSERT_EQ(0, conn_query(pair.a.conn, NULL, 0, &query));
+	EXPECT_EQ(2, own_qps(query.qp_number, &found));
+	EXPECT_TRUE(found);
+	ASSERT_EQ(0, conn_query(pair.b.conn, NULL, 0, &query));
+	EXPECT_EQ(2, own_qps(query.qp_number, &found));
+	EXPECT_TRUE(found);
+	pair_close(&pair);
+	for (int i = 0; i < PATIENCE_MS && own_qps(0, &found); i += 10)
+		sleep_ms(10);
+	EXPECT_EQ(0, own_qps(0, &found));
+}
+
 TEST_HARNESS_MAIN
