@@ -215,6 +215,21 @@
  *			entered.
  *	taken in:	process context
  *
+ * krdma_qp_list_lock
+ *	kind:		spinlock
+ *	protects:	the list of all queue pairs
+ *	taken in:	process context.  Inside it, krdma_device.name_lock.
+ *
+ * krdma_ports.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	what is kept of a device's ports
+ *	taken in:	any context, by events of ports.  Nothing is called under it.
+ *
+ * krdma_vectors.lock
+ *	kind:		spinlock
+ *	protects:	how many completion queues each vector has
+ *	taken in:	process context.  Nothing is called under it.
+ *
  * krdma_device.name_lock
  *	kind:		spinlock
  *	protects:	krdma_device.name
