@@ -315,7 +315,8 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	might_sleep();
 
-	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
+	qp = krdma_object_count(KRDMA_OBJECT_QP,
+				kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
 					      krdma_device_node(domain->dev)));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);

@@ -612,7 +612,8 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		return ERR_PTR(ret);
 
-	queue = krdma_object_count(KRDMA_OBJECT_CQ, kzalloc_node(sizeof(*queue), GFP_KERNEL_ACCOUNT,
+	queue = krdma_object_count(KRDMA_OBJECT_CQ,
+				   kzalloc_node(sizeof(*queue), GFP_KERNEL_ACCOUNT,
 						krdma_device_node(dev)));
 	if (!queue)
 		return ERR_PTR(-ENOMEM);

@@ -50,8 +50,8 @@ static const struct krdma_account_ops purse_ops = {
 /* What ends by a work item, or after RCU's grace. */
 static bool purse_becomes(struct core_test *test, struct purse *purse, s64 used)
 {
-	for (int i = 0; i < CORE_TIMEOUT_MS && atomic64_read(&purse->used) != used; i += 10)
-		msleep(10);
+	for (int i = 0; i < CORE_TIMEOUT_MS && atomic64_read(&purse->used) != used; i += 20)
+		msleep(20);
 	return CORE_EQ(test, used, atomic64_read(&purse->used));
 }
 

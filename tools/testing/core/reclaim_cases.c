@@ -15,8 +15,8 @@ static bool reclaim_closes(struct core_test *test, struct krdma_conn *conn)
 {
 	struct krdma_conn_info info = {};
 
-	for (int i = 0; i < RECLAIM_MS && info.state != KRDMA_CONN_CLOSED; i += 10) {
-		msleep(10);
+	for (int i = 0; i < RECLAIM_MS && info.state != KRDMA_CONN_CLOSED; i += 20) {
+		msleep(20);
 		krdma_conn_query(conn, &info);
 	}
 	return CORE_EQ(test, KRDMA_CONN_CLOSED, info.state);
