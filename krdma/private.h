@@ -23,6 +23,8 @@
  *	  krdma_conn.cm_lock, krdma_listener.cm_lock
  *	    rdma_cm's handler mutex (of the id)
  *	    krdma_session.lock
+ *	    krdma_qp_list_mutex
+ *	      krdma_device.name_lock
  *	    krdma_domain.registrar_lock
  *	      rdma_cm's handler mutex (of the registrar's ids)
  *	    mmap_lock (of the process whose memory is pinned)
@@ -215,10 +217,11 @@
  *			entered.
  *	taken in:	process context
  *
- * krdma_qp_list_lock
- *	kind:		spinlock
+ * krdma_qp_list_mutex
+ *	kind:		mutex
  *	protects:	the list of all queue pairs
- *	taken in:	process context.  Inside it, krdma_device.name_lock.
+ *	taken in:	process context, also where memory reclaim waits: nothing is
+ *			allocated under it.  Inside it, krdma_device.name_lock.
  *
  * krdma_ports.lock
  *	kind:		spinlock, interrupts off

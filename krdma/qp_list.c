@@ -8,43 +8,43 @@
  */
 #include <linux/debugfs.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/spinlock.h>
 
 #include "qp.h"
 #include "ring.h"
 #include "session.h"
 
-static DEFINE_SPINLOCK(krdma_qp_list_lock);	/* process context; krdma_device.name_lock inside */
+static DEFINE_MUTEX(krdma_qp_list_mutex);	/* see private.h */
 static LIST_HEAD(krdma_qp_list);
 
 /**
  * krdma_qp_list_add - a queue pair has been made by the calling process
  * @qp: the queue pair; in no list
  *
- * Context: process context.
+ * Context: process context; may sleep.
  */
 void krdma_qp_list_add(struct krdma_qp *qp)
 {
 	qp->owner.pid = task_tgid_nr(current);
 	get_task_comm(qp->owner.comm, current);
-	spin_lock(&krdma_qp_list_lock);
+	mutex_lock(&krdma_qp_list_mutex);
 	list_add_tail(&qp->owner.node, &krdma_qp_list);
-	spin_unlock(&krdma_qp_list_lock);
+	mutex_unlock(&krdma_qp_list_mutex);
 }
 
 /**
  * krdma_qp_list_remove - a queue pair ends
  * @qp: the queue pair, added
  *
- * Context: process context.
+ * Context: process context; may sleep.
  */
 void krdma_qp_list_remove(struct krdma_qp *qp)
 {
-	spin_lock(&krdma_qp_list_lock);
+	mutex_lock(&krdma_qp_list_mutex);
 	list_del(&qp->owner.node);
-	spin_unlock(&krdma_qp_list_lock);
+	mutex_unlock(&krdma_qp_list_mutex);
 }
 
 static int krdma_qps_show(struct seq_file *seq, void *unused)
@@ -52,7 +52,7 @@ static int krdma_qps_show(struct seq_file *seq, void *unused)
 	char name[KRDMA_NAME_MAX];
 	struct krdma_qp *qp;
 
-	spin_lock(&krdma_qp_list_lock);
+	mutex_lock(&krdma_qp_list_mutex);
 	list_for_each_entry(qp, &krdma_qp_list, owner.node) {
 		krdma_device_copy_name(qp->domain->dev, name);
 		seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
@@ -60,7 +60,7 @@ static int krdma_qps_show(struct seq_file *seq, void *unused)
 		seq_escape(seq, qp->owner.comm, " \t\n\\");
 		seq_putc(seq, '\n');
 	}
-	spin_unlock(&krdma_qp_list_lock);
+	mutex_unlock(&krdma_qp_list_mutex);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_qps);
