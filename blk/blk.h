@@ -11,8 +11,14 @@
 #include <linux/configfs.h>
 #include <linux/types.h>
 
-/* For what sleeps on the way to a block device, and so to memory: writing back goes there. */
+/*
+ * What sleeps on the way to a device.  Memory is written back to devices, so this has a
+ * rescuer, and its work items allocate with NOIO.
+ */
 extern struct workqueue_struct *krdma_blk_workqueue;
+
+/* The exports' work items, which may wait for memory: so not the rescuer of the devices. */
+extern struct workqueue_struct *krdma_blk_export_workqueue;
 
 /* The kinds of items in configfs. */
 extern const struct config_item_type krdma_blk_exports_type;

@@ -13,6 +13,7 @@
 #include "wire.h"
 
 struct workqueue_struct *krdma_blk_workqueue;
+struct workqueue_struct *krdma_blk_export_workqueue;
 
 /**
  * krdma_blk_read_secret - a secret as a person writes it
@@ -70,11 +71,14 @@ static struct configfs_subsystem krdma_blk_root = {
 
 static int __init krdma_blk_init(void)
 {
-	int ret;
+	int ret = -ENOMEM;
 
 	krdma_blk_workqueue = alloc_workqueue("krdma_blk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!krdma_blk_workqueue)
-		return -ENOMEM;
+		return ret;
+	krdma_blk_export_workqueue = alloc_workqueue("krdma_blk_export", WQ_UNBOUND, 0);
+	if (!krdma_blk_export_workqueue)
+		goto err_workqueue;
 
 	mutex_init(&krdma_blk_root.su_mutex);
 	config_group_init(&krdma_blk_root.su_group);
@@ -84,7 +88,13 @@ static int __init krdma_blk_init(void)
 	configfs_add_default_group(&krdma_blk_devices, &krdma_blk_root.su_group);
 	ret = configfs_register_subsystem(&krdma_blk_root);
 	if (ret)
-		destroy_workqueue(krdma_blk_workqueue);
+		goto err_export_workqueue;
+	return 0;
+
+err_export_workqueue:
+	destroy_workqueue(krdma_blk_export_workqueue);
+err_workqueue:
+	destroy_workqueue(krdma_blk_workqueue);
 	return ret;
 }
 module_init(krdma_blk_init);
@@ -94,6 +104,7 @@ static void __exit krdma_blk_exit(void)
 	/* Each export and each device has kept the module until here. */
 	configfs_unregister_subsystem(&krdma_blk_root);
 	krdma_blk_disks_wait();
+	destroy_workqueue(krdma_blk_export_workqueue);
 	destroy_workqueue(krdma_blk_workqueue);
 }
 module_exit(krdma_blk_exit);

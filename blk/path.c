@@ -97,7 +97,8 @@ static void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma
  * One connection
  */
 
-static void krdma_blk_conn_event(struct krdma_conn *conn, const struct krdma_event *event)
+/* Not by a work item, which would need a thread: in a lock of the connection's. */
+static void krdma_blk_conn_notify(struct krdma_conn *conn, const struct krdma_event *event)
 {
 	struct krdma_blk_queue *queue = krdma_conn_context(conn);
 
@@ -118,7 +119,7 @@ static void krdma_blk_conn_space(struct krdma_conn *conn)
 }
 
 static const struct krdma_conn_ops krdma_blk_conn_ops = {
-	.event = krdma_blk_conn_event,
+	.notify = krdma_blk_conn_notify,
 	.complete = krdma_blk_request_done,
 	.space = krdma_blk_conn_space,
 };
@@ -287,7 +288,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->conn = NULL;
 		spin_unlock_irqrestore(&queue->lock, flags);
-		krdma_conn_put(conn);
+		krdma_conn_put_sync(conn);
 	}
 }
 
@@ -609,8 +610,10 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	atomic64_set(&device->reconnects, 0);
 	device->session = krdma_session_create(&init_net);
 	ret = PTR_ERR_OR_ZERO(device->session);
-	if (!ret)
+	if (!ret) {
+		krdma_session_set_reclaim(device->session);
 		ret = krdma_blk_path_make(device, &device->geometry);
+	}
 	if (ret)
 		krdma_blk_path_close(device);
 	return ret;

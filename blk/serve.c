@@ -95,7 +95,7 @@ static void krdma_blk_client_event(struct krdma_conn *conn, const struct krdma_e
 	struct krdma_blk_client *client = krdma_conn_context(conn);
 
 	if (event->type == KRDMA_EVENT_CLOSED)
-		queue_work(krdma_blk_workqueue, &client->end);
+		queue_work(krdma_blk_export_workqueue, &client->end);
 }
 
 /* Of the probes: that one failed is told by the connection's end. */
@@ -120,7 +120,8 @@ static void krdma_blk_probe(struct work_struct *work)
 		/* One that takes none has not answered the last ones yet, or is at its end. */
 		krdma_conn_post(client->conn, &nothing, 1);
 	mutex_unlock(&clients_lock);
-	queue_delayed_work(krdma_blk_workqueue, &export->probe, KRDMA_BLK_PROBE_INTERVAL);
+	queue_delayed_work(krdma_blk_export_workqueue, &export->probe,
+			   KRDMA_BLK_PROBE_INTERVAL);
 }
 
 /*
@@ -452,7 +453,8 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 	mutex_lock(&clients_lock);
 	list_add(&export->node, &exports);
 	mutex_unlock(&clients_lock);
-	queue_delayed_work(krdma_blk_workqueue, &export->probe, KRDMA_BLK_PROBE_INTERVAL);
+	queue_delayed_work(krdma_blk_export_workqueue, &export->probe,
+			   KRDMA_BLK_PROBE_INTERVAL);
 	return 0;
 }
 

@@ -11,6 +11,75 @@
 #include "budget.h"
 #include "limits.h"
 
+/*
+ * What an entry takes in a provider's queue, besides its scatter/gather entries.  These are
+ * rxe's, which keeps most with each request; devices have 32 to 128 bytes there.
+ */
+#define KRDMA_SEND_ENTRY	224
+#define KRDMA_RECV_ENTRY	64
+#define KRDMA_CQ_ENTRY		128
+#define KRDMA_SGE		16
+
+static u64 krdma_power_of_two(u64 value)
+{
+	u64 power = 1;
+
+	while (power < value)
+		power <<= 1;
+	return power;
+}
+
+/* Providers keep a place free, and round up the number of entries and the size of each. */
+static u64 krdma_budget_queue_bytes(u32 depth, u64 entry)
+{
+	return depth ? krdma_power_of_two((u64)depth + 1) * krdma_power_of_two(entry) : 0;
+}
+
+/**
+ * krdma_budget_device_bytes - what a provider allocates for a queue pair, about
+ * @budget: the queues
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_budget_device_bytes(const struct krdma_budget *budget)
+{
+	u64 data = (u64)budget->send_sge * KRDMA_SGE;
+
+	if (data < budget->inline_data)
+		data = budget->inline_data;
+	return krdma_budget_queue_bytes(budget->send_wr, KRDMA_SEND_ENTRY + data) +
+	       krdma_budget_srq_bytes(budget->recv_wr, budget->recv_sge);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_budget_device_bytes);
+
+/**
+ * krdma_budget_srq_bytes - what a provider allocates for a receive queue, about
+ * @depth: its receives
+ * @max_sge: scatter/gather entries of each
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge)
+{
+	return krdma_budget_queue_bytes(depth, KRDMA_RECV_ENTRY + (u64)max_sge * KRDMA_SGE);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_budget_srq_bytes);
+
+/**
+ * krdma_budget_cq_bytes - what a provider allocates for a completion queue, about
+ * @depth: its completions
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_budget_cq_bytes(u32 depth)
+{
+	return krdma_budget_queue_bytes(depth, KRDMA_CQ_ENTRY);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_budget_cq_bytes);
+
 /* A default gives way to the limit, a wish does not: whoever asks must know. */
 static int krdma_budget_item(u32 wish, u32 fallback, u32 limit, u32 *granted)
 {

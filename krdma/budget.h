@@ -59,6 +59,11 @@ struct krdma_demand {
 	bool keepalive;
 };
 
+/* Bytes that providers allocate for queues, about.  @depth: entries, all of them. */
+u64 krdma_budget_device_bytes(const struct krdma_budget *budget);
+u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge);
+u64 krdma_budget_cq_bytes(u32 depth);
+
 int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limits *limits,
 		      struct krdma_budget *budget);
 

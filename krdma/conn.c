@@ -9,6 +9,7 @@
  */
 #include <linux/delay.h>
 #include <linux/errno.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -49,7 +50,7 @@
 static void krdma_conn_kick(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn);
-	if (!queue_work(krdma_workqueue, &conn->work))
+	if (!queue_work(conn->workqueue, &conn->work))
 		krdma_conn_put(conn);
 }
 
@@ -155,7 +156,7 @@ static void krdma_conn_lingered(struct work_struct *work)
 	struct krdma_conn *conn = container_of(work, struct krdma_conn, linger.work);
 
 	krdma_conn_input(conn, KRDMA_INPUT_LINGERED, 0);
-	krdma_conn_put(conn);
+	krdma_conn_put_sync(conn);
 }
 
 /**
@@ -188,7 +189,7 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 	if (!READ_ONCE(conn->flushed))
 		return;
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(krdma_workqueue, &conn->linger,
+	if (!queue_delayed_work(conn->workqueue, &conn->linger,
 				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
 		krdma_conn_put(conn);
 }
@@ -210,7 +211,7 @@ static void krdma_conn_tell_peer(struct krdma_conn *conn)
 		conn->lingers = true;
 		krdma_conn_get(conn);
 		/* From now on, also if something was flushed before. */
-		if (mod_delayed_work(krdma_workqueue, &conn->linger,
+		if (mod_delayed_work(conn->workqueue, &conn->linger,
 				     msecs_to_jiffies(KRDMA_CONN_LINGER_MS)))
 			krdma_conn_put(conn);
 	}
@@ -273,6 +274,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 static void krdma_conn_work(struct work_struct *work)
 {
 	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
+	/* Memory may be what the end of the connection has to be waited for. */
+	unsigned int noio = memalloc_noio_save();
 
 	switch (krdma_conn_state(conn)) {
 	case KRDMA_CONN_CONNECTING:
@@ -289,7 +292,9 @@ static void krdma_conn_work(struct work_struct *work)
 	default:
 		break;
 	}
-	krdma_conn_put(conn);
+	/* Here, not in a work item that would need a thread. */
+	krdma_conn_put_sync(conn);
+	memalloc_noio_restore(noio);
 }
 
 /**
@@ -339,12 +344,13 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 {
 	struct krdma_conn *conn;
 
-	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL));
+	conn = krdma_object_count(KRDMA_OBJECT_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
 	if (!conn)
 		return NULL;
 
 	krdma_session_get(session);
 	conn->session = session;
+	conn->workqueue = session->reclaim ? krdma_reclaim_workqueue : krdma_workqueue;
 	conn->ops = ops;
 	conn->context = context;
 	refcount_set(&conn->refs, 1);

@@ -64,6 +64,7 @@ struct rdma_conn_param;
  *	object; read without lock
  * @local_key: of the protection domain, set before @qp
  * @timeout_ms: for the route
+ * @ack_timeout: what the consumer wants; 0: what fits the route
  * @dev: the device; set before the state that tells of it, under @state_lock, and
  *	kept to the end of the object
  * @use: of @dev, from then to the end of the RDMA part
@@ -76,6 +77,8 @@ struct rdma_conn_param;
  * @peer_told: of the end; for @work alone
  * @lingers: @linger waits for the peer's answer; likewise
  * @flushed: requests were, before anybody here has ended it
+ * @workqueue: where @work and @linger run: krdma_workqueue, or krdma_reclaim_workqueue for
+ *	a session that memory reclaim waits for.  Set when the connection is made.
  * @work: does what sleeps: the goodbye, and the end
  * @linger: the peer's answer to the end did not come, or the reason of a flush;
  *	queued with a reference, which it gives back
@@ -117,6 +120,7 @@ struct krdma_conn {
 	struct krdma_qp *qp;
 	u32 local_key;
 	u32 timeout_ms;
+	u8 ack_timeout;
 
 	struct krdma_device *dev;
 	struct krdma_use use;
@@ -129,6 +133,7 @@ struct krdma_conn {
 	bool lingers;
 	bool flushed;
 
+	struct workqueue_struct *workqueue;
 	struct work_struct work;
 	struct delayed_work linger;
 	struct work_struct event_work;

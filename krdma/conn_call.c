@@ -17,6 +17,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "conn.h"
+#include "link.h"
 #include "private_data.h"
 #include "qp.h"
 #include "session.h"
@@ -24,11 +25,6 @@
 /* rdma_cm has no default of its own for either step. */
 #define KRDMA_CONN_TIMEOUT_MS	2000
 
-/*
- * 4.096 us * 2^14 = 67 ms.  The connection manager's default differs from kernel
- * to kernel, and with it seven tries last from 2 to 8 seconds.
- */
-#define KRDMA_ACK_TIMEOUT	14
 #define KRDMA_ACK_TIMEOUT_MAX	31
 /* The longest that a peer can ask for: 4.3 s; seven tries then last a minute at most. */
 #define KRDMA_ACK_TIMEOUT_ASKED	20
@@ -96,8 +92,8 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 
 	if (route->tos)
 		rdma_set_service_type(cm_id, route->tos);
-	ret = rdma_set_ack_timeout(cm_id, route->ack_timeout ?: KRDMA_ACK_TIMEOUT) ?:
-	      rdma_set_min_rnr_timer(cm_id, KRDMA_RNR_TIMER);
+	conn->ack_timeout = route->ack_timeout;
+	ret = rdma_set_min_rnr_timer(cm_id, KRDMA_RNR_TIMER);
 	if (ret)
 		return krdma_cm_error(ret);
 

@@ -12,12 +12,14 @@
 #include <linux/export.h>
 #include <linux/in6.h>
 #include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
 #include "conn.h"
+#include "link.h"
 #include "private_data.h"
 
 /**
@@ -185,6 +187,43 @@ static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
+/*
+ * How long an answer may take, once the device is known.  On Ethernet, the path is made of
+ * it; a subnet manager knows the path.
+ */
+static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	bool routed = cm_id->route.addr.dev_addr.network != RDMA_NETWORK_IB;
+	u8 timeout = conn->ack_timeout;
+
+	if (!timeout && rdma_cap_ib_sa(cm_id->device, cm_id->port_num))
+		return 0;
+	return rdma_set_ack_timeout(cm_id, timeout ?: krdma_link_ack_timeout(routed));
+}
+
+/* The path is there: on InfiniBand it says how long it takes, and that may be too little. */
+static int krdma_conn_raise_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	const struct sa_path_rec *path = cm_id->route.path_rec;
+
+	if (conn->ack_timeout || !rdma_cap_ib_sa(cm_id->device, cm_id->port_num) || !path ||
+	    krdma_link_knows_timeout(path->packet_life_time))
+		return 0;
+	return rdma_set_ack_timeout(cm_id, KRDMA_ACK_TIMEOUT);
+}
+
+static void krdma_conn_route_resolved(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	int ret;
+
+	krdma_conn_save_mtu(conn, cm_id);
+	ret = krdma_conn_raise_ack_timeout(conn, cm_id);
+	if (ret)
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+	else
+		krdma_conn_input(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+}
+
 /* The device has to be known before the consumer hears that it is. */
 static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
@@ -204,7 +243,8 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 	 * Without cm_lock, inside which the handlers' own lock is.  The end may have begun by
 	 * now, but destroying the id waits for this handler.
 	 */
-	ret = rdma_resolve_route(cm_id, conn->timeout_ms);
+	ret = krdma_conn_set_ack_timeout(conn, cm_id) ?:
+	      rdma_resolve_route(cm_id, conn->timeout_ms);
 	if (ret)
 		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 }
@@ -301,14 +341,15 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
 	struct krdma_conn *conn = cm_id->context;
+	/* Memory reclaim may wait for the connection, see krdma_session_set_reclaim(). */
+	unsigned int noio = memalloc_noio_save();
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		krdma_conn_address_resolved(conn, cm_id);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		krdma_conn_save_mtu(conn, cm_id);
-		krdma_conn_input(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+		krdma_conn_route_resolved(conn, cm_id);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		krdma_conn_established(conn, cm_id, event);
@@ -320,6 +361,7 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		krdma_conn_input(conn, krdma_cm_input(event->event), 0);
 		break;
 	}
+	memalloc_noio_restore(noio);
 	return 0;
 }
 

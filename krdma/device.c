@@ -28,9 +28,11 @@
 
 #include "limits.h"
 #include "objects.h"
+#include "port.h"
 #include "private.h"
 #include "resource.h"
 #include "trace.h"
+#include "vector.h"
 #include "watch.h"
 
 /**
@@ -46,6 +48,9 @@
  * @going: the device is being removed, and takes no further uses
  * @unused: woken when @uses gets empty
  * @watched: tells watches of it
+ * @ports: what is kept of its ports.  Set once, before others can find the device.
+ * @vectors: its completion vectors.  Likewise.
+ * @node: its NUMA node, or NUMA_NO_NODE.  Likewise.
  * @caps: what it can do.  Set once, before others can find the device.
  * @limits: what may be asked of it.  Likewise.
  * @name_lock: protects @name
@@ -66,6 +71,9 @@ struct krdma_device {
 	bool going;
 	wait_queue_head_t unused;
 	struct krdma_watched *watched;
+	struct krdma_ports *ports;
+	struct krdma_vectors *vectors;
+	int node;
 
 	u64 caps;
 	struct krdma_limits limits;
@@ -260,6 +268,45 @@ const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev)
 }
 
 /**
+ * krdma_device_node - where memory that is used together with a device should be
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: the NUMA node, or NUMA_NO_NODE.
+ */
+int krdma_device_node(const struct krdma_device *dev)
+{
+	return dev->node;
+}
+
+/**
+ * krdma_device_vectors - the completion vectors of a device
+ * @dev: the device; the caller holds a reference
+ *
+ * Context: any.
+ * Return: the vectors, kept as long as @dev.
+ */
+struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev)
+{
+	return dev->vectors;
+}
+
+/**
+ * krdma_device_max_message - the largest message that a port of a device takes
+ * @dev: the device; the caller has a use of it
+ * @port: the port, from 1
+ * @bytes: filled in, unless it fails
+ *
+ * Context: process context; may sleep; the first time, and after an event of the port, may
+ * take rtnl.
+ * Return: as krdma_ports_max_message().
+ */
+int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
+{
+	return krdma_ports_max_message(dev->ports, dev->ibdev, port, bytes);
+}
+
+/**
  * krdma_device_caps - what a device can do
  * @dev: the device; the caller holds a reference
  *
@@ -325,8 +372,14 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 
-	ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
+	ret = -ENOMEM;
+	dev->ports = krdma_ports_alloc(ibdev);
+	dev->vectors = krdma_vectors_alloc(ibdev);
+	if (dev->ports && dev->vectors)
+		ret = percpu_ref_init(&dev->gate, krdma_device_gate_closed, 0, GFP_KERNEL);
 	if (ret) {
+		kfree(dev->vectors);
+		kfree(dev->ports);
 		kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 		return ERR_PTR(ret);
 	}
@@ -338,6 +391,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;
+	dev->node = ibdev_to_node(ibdev);
 
 	krdma_device_read_raw(ibdev, &raw);
 	dev->caps = krdma_limits_caps(&raw);
@@ -360,6 +414,8 @@ void krdma_device_put(struct krdma_device *dev)
 {
 	if (dev && refcount_dec_and_test(&dev->refs)) {
 		krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev);
+		kfree(dev->vectors);
+		kfree(dev->ports);
 		kfree_rcu(dev, rcu);
 	}
 }
@@ -417,7 +473,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_report;
 	}
 
-	dev->watched = krdma_watch_device_prepare(ibdev);
+	dev->watched = krdma_watch_device_prepare(ibdev, dev->ports);
 	if (IS_ERR(dev->watched)) {
 		ret = PTR_ERR(dev->watched);
 		goto err_free;
@@ -439,6 +495,8 @@ err_watched:
 	krdma_watch_device_removed(dev->watched);
 err_free:
 	percpu_ref_exit(&dev->gate);
+	kfree(dev->vectors);
+	kfree(dev->ports);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 err_report:
 	/* ib_core keeps the errno to itself, and the device would just be missing. */

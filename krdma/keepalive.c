@@ -89,7 +89,8 @@ static void krdma_keepalive_work(struct work_struct *work)
 		goes_on = krdma_keepalive_ask(qp);
 	qp->keepalive.seen = count;
 	if (goes_on)
-		queue_delayed_work(krdma_workqueue, &qp->keepalive.work, qp->keepalive.period);
+		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+				   qp->keepalive.period);
 }
 
 /**
@@ -124,7 +125,8 @@ int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
 void krdma_keepalive_start(struct krdma_qp *qp)
 {
 	if (qp->keepalive.period)
-		queue_delayed_work(krdma_workqueue, &qp->keepalive.work, qp->keepalive.period);
+		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+				   qp->keepalive.period);
 }
 
 /**

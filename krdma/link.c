@@ -96,3 +96,33 @@ enum krdma_port_state krdma_link_state(u32 state_code)
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_link_state);
+
+/**
+ * krdma_link_ack_timeout - how long an answer may take where nobody knows the way
+ * @routed: there is a router on it
+ *
+ * On Ethernet, rdma_cm assumes a constant, which is not the same in all kernels.
+ *
+ * Context: any.
+ * Return: n, of 4.096 us * 2^n.
+ */
+u8 krdma_link_ack_timeout(bool routed)
+{
+	return routed ? KRDMA_ACK_TIMEOUT_ROUTED : KRDMA_ACK_TIMEOUT;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_link_ack_timeout);
+
+/**
+ * krdma_link_knows_timeout - is what the subnet manager says of a way long enough?
+ * @packet_life_time: of the path: n, of 4.096 us * 2^n
+ *
+ * An answer takes two ways, and the connection manager adds what the devices need.
+ *
+ * Context: any.
+ * Return: whether the connection manager's own is at least KRDMA_ACK_TIMEOUT.
+ */
+bool krdma_link_knows_timeout(u8 packet_life_time)
+{
+	return packet_life_time + 1 >= KRDMA_ACK_TIMEOUT;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_link_knows_timeout);

@@ -6,7 +6,9 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/memcontrol.h>
 #include <linux/minmax.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
@@ -136,13 +138,17 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 				  const struct rdma_cm_event *event)
 {
 	struct krdma_conn *conn;
+	struct mem_cgroup *old;
 
 	if (!krdma_listener_reserve(listener))
 		return -ECONNREFUSED;
 
 	/* The connection's. */
 	krdma_listener_get(listener);
+	/* This is a thread of the connection manager's. */
+	old = set_active_memcg(listener->memcg);
 	conn = krdma_conn_from_request(listener, listener->session, cm_id, event);
+	set_active_memcg(old);
 	if (IS_ERR(conn)) {
 		krdma_listener_put(listener);
 		krdma_listener_unreserve(listener);
@@ -167,6 +173,20 @@ static void krdma_listener_die(struct krdma_listener *listener)
 	krdma_listener_tell(listener);
 }
 
+/*
+ * A bond has another active interface, say, which may be another device's.  The id listens
+ * where the address was.
+ */
+static void krdma_listener_moves(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->moved = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+	krdma_listener_kick(listener);
+}
+
 static void krdma_listener_gone(struct krdma_use *use)
 {
 	krdma_listener_die(container_of(use, struct krdma_listener, use));
@@ -182,6 +202,9 @@ static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event
 		return krdma_listener_request(listener, cm_id, event);
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krdma_listener_die(listener);
+		return 0;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		krdma_listener_moves(listener);
 		return 0;
 	default:
 		return 0;
@@ -209,27 +232,131 @@ static void krdma_listener_abort_requests(struct krdma_listener *listener)
 	} while (conn);
 }
 
-/* The device has gone, or the consumer has closed it, or one after the other. */
-static void krdma_listener_work(struct work_struct *work)
+/*
+ * The RDMA part
+ */
+
+static int krdma_listener_use_device(struct krdma_listener *listener, struct ib_device *ibdev)
 {
-	struct krdma_listener *listener = container_of(work, struct krdma_listener, work);
+	int ret;
+
+	listener->dev = krdma_device_of(ibdev);
+	if (!listener->dev)
+		return -ENODEV;
+	ret = krdma_device_use(listener->dev, &listener->use, krdma_listener_gone);
+	listener->in_use = !ret;
+
+	return ret;
+}
+
+static int krdma_listener_start(struct krdma_listener *listener)
+{
 	struct rdma_cm_id *cm_id;
-	unsigned long flags;
-	bool ended;
+	int ret;
+
+	/* Also keeps the work away, if the device goes meanwhile. */
+	lockdep_assert_held(&listener->cm_lock);
+
+	cm_id = rdma_create_id(listener->session->net, krdma_listener_handler, listener,
+			       RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(cm_id))
+		return krdma_cm_error(PTR_ERR(cm_id));
+	listener->cm_id = cm_id;
+
+	if (listener->local.ss_family == AF_INET6) {
+		ret = rdma_set_afonly(cm_id, listener->v6only);
+		if (ret)
+			return krdma_cm_error(ret);
+	}
+	ret = rdma_bind_addr(cm_id, (struct sockaddr *)&listener->local);
+	if (ret)
+		return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
+	if (cm_id->device) {
+		ret = krdma_listener_use_device(listener, cm_id->device);
+		if (ret)
+			return ret;
+	}
+	/* Now with a port, and before a request can come.  Later it does not change. */
+	if (memcmp(&listener->local, &cm_id->route.addr.src_addr, sizeof(listener->local)))
+		listener->local = cm_id->route.addr.src_addr;
+
+	ret = rdma_listen(cm_id, listener->backlog);
+	return ret ? krdma_cm_error(ret) : 0;
+}
+
+/* When this returns, no request comes. */
+static void krdma_listener_stop(struct krdma_listener *listener)
+{
+	struct rdma_cm_id *cm_id;
 
 	mutex_lock(&listener->cm_lock);
 	cm_id = listener->cm_id;
 	listener->cm_id = NULL;
 	mutex_unlock(&listener->cm_lock);
 
-	/* Waits for the handlers, so no request comes after this. */
+	/* Waits for the handlers. */
 	if (cm_id)
 		krdma_cm_id_destroy(cm_id);
-	krdma_listener_abort_requests(listener);
-	if (listener->in_use) {
+}
+
+static void krdma_listener_unuse_device(struct krdma_listener *listener)
+{
+	if (listener->in_use)
 		krdma_device_unuse(listener->dev, &listener->use);
-		listener->in_use = false;
+	listener->in_use = false;
+}
+
+/* Is this the end?  If not, @moved says whether it is to go on at another place. */
+static bool krdma_listener_ends(struct krdma_listener *listener, bool *moved)
+{
+	unsigned long flags;
+	bool ends;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	ends = listener->closing || listener->dead;
+	*moved = listener->moved;
+	listener->moved = false;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return ends;
+}
+
+/*
+ * Listens anew.  Requests that wait stay, as connections do.  If there is no device any more
+ * that has the address, this is as if its device had been removed.
+ */
+static void krdma_listener_move(struct krdma_listener *listener)
+{
+	int ret;
+
+	krdma_listener_stop(listener);
+	krdma_listener_unuse_device(listener);
+	krdma_device_put(listener->dev);
+	listener->dev = NULL;
+
+	mutex_lock(&listener->cm_lock);
+	ret = krdma_listener_start(listener);
+	mutex_unlock(&listener->cm_lock);
+	if (ret)
+		krdma_listener_die(listener);
+}
+
+/* The device has gone, the consumer has closed it, or the address is elsewhere. */
+static void krdma_listener_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener, work);
+	unsigned long flags;
+	bool ended, moved;
+
+	if (!krdma_listener_ends(listener, &moved)) {
+		if (moved)
+			krdma_listener_move(listener);
+		krdma_listener_put(listener);
+		return;
 	}
+	krdma_listener_stop(listener);
+	krdma_listener_abort_requests(listener);
+	krdma_listener_unuse_device(listener);
 
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->ended = listener->closing;
@@ -313,15 +440,18 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 {
 	struct krdma_listener *listener;
 
-	listener = krdma_object_count(KRDMA_OBJECT_LISTENER, kzalloc_obj(*listener, GFP_KERNEL));
+	listener = krdma_object_count(KRDMA_OBJECT_LISTENER,
+				      kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT));
 	if (!listener)
 		return NULL;
 
 	krdma_session_get(session);
 	listener->session = session;
+	listener->memcg = get_mem_cgroup_from_mm(current->mm);
 	listener->ready = attr->ready;
 	listener->notify = attr->notify;
 	listener->context = attr->context;
+	listener->v6only = attr->v6only;
 	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
 	/* The consumer's and the RDMA part's. */
 	refcount_set(&listener->refs, 2);
@@ -335,53 +465,6 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	init_completion(&listener->closed);
 
 	return listener;
-}
-
-static int krdma_listener_use_device(struct krdma_listener *listener, struct ib_device *ibdev)
-{
-	int ret;
-
-	listener->dev = krdma_device_of(ibdev);
-	if (!listener->dev)
-		return -ENODEV;
-	ret = krdma_device_use(listener->dev, &listener->use, krdma_listener_gone);
-	listener->in_use = !ret;
-
-	return ret;
-}
-
-static int krdma_listener_start(struct krdma_listener *listener, bool v6only)
-{
-	struct rdma_cm_id *cm_id;
-	int ret;
-
-	/* Also keeps the work away, if the device goes meanwhile. */
-	lockdep_assert_held(&listener->cm_lock);
-
-	cm_id = rdma_create_id(listener->session->net, krdma_listener_handler, listener,
-			       RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(cm_id))
-		return krdma_cm_error(PTR_ERR(cm_id));
-	listener->cm_id = cm_id;
-
-	if (listener->local.ss_family == AF_INET6) {
-		ret = rdma_set_afonly(cm_id, v6only);
-		if (ret)
-			return krdma_cm_error(ret);
-	}
-	ret = rdma_bind_addr(cm_id, (struct sockaddr *)&listener->local);
-	if (ret)
-		return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
-	if (cm_id->device) {
-		ret = krdma_listener_use_device(listener, cm_id->device);
-		if (ret)
-			return ret;
-	}
-	/* Now with a port, and before a request can come. */
-	listener->local = cm_id->route.addr.src_addr;
-
-	ret = rdma_listen(cm_id, listener->backlog);
-	return ret ? krdma_cm_error(ret) : 0;
 }
 
 /**
@@ -412,7 +495,7 @@ struct krdma_listener *krdma_listen(struct krdma_session *session,
 		return ERR_PTR(-ENOMEM);
 
 	mutex_lock(&listener->cm_lock);
-	ret = krdma_listener_start(listener, attr->v6only);
+	ret = krdma_listener_start(listener);
 	mutex_unlock(&listener->cm_lock);
 	if (ret) {
 		krdma_listener_close(listener);
@@ -451,6 +534,7 @@ void krdma_listener_put(struct krdma_listener *listener)
 
 	krdma_device_put(listener->dev);
 	krdma_session_put(listener->session);
+	mem_cgroup_put(listener->memcg);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_LISTENER, listener));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");

@@ -17,6 +17,7 @@
 #include "private.h"
 #include "resource.h"
 
+struct mem_cgroup;
 struct rdma_cm_id;
 
 /**
@@ -25,6 +26,8 @@ struct rdma_cm_id;
  *	each of the works that is queued, one for each connection that came in and
  *	has not ended
  * @session: whose
+ * @memcg: the memory control group of the one who listens, which connections that wait to
+ *	be taken are charged to; with a reference
  * @ready: the consumer's, or NULL
  * @notify: likewise; instead of @ready
  * @context: the consumer's
@@ -33,6 +36,7 @@ struct rdma_cm_id;
  * @requests: connections that wait to be taken; each with a reference
  * @waiting: how many, and those that are just being made
  * @dead: the device is gone, or going
+ * @moved: the address is on another interface or device than @cm_id knows
  * @closing: the consumer wants no more
  * @ended: and there is no more
  * @wait: for changes of any of these
@@ -44,7 +48,8 @@ struct rdma_cm_id;
  * @use: of @dev
  * @in_use: @use is registered
  * @local: the address
- * @work: ends the RDMA part
+ * @v6only: IPv4 is left to others, if the address is any IPv6 one
+ * @work: ends the RDMA part, or makes it anew where the address is now
  * @ready_work: tells the consumer
  * @told: it has told that all is over; for @ready_work alone
  * @closed: likewise
@@ -52,6 +57,7 @@ struct rdma_cm_id;
 struct krdma_listener {
 	refcount_t refs;
 	struct krdma_session *session;
+	struct mem_cgroup *memcg;
 	void (*ready)(struct krdma_listener *listener);
 	void (*notify)(struct krdma_listener *listener);
 	void *context;
@@ -61,6 +67,7 @@ struct krdma_listener {
 	struct list_head requests;
 	u32 waiting;
 	bool dead;
+	bool moved;
 	bool closing;
 	bool ended;
 	wait_queue_head_t wait;
@@ -71,6 +78,7 @@ struct krdma_listener {
 	struct krdma_use use;
 	bool in_use;
 	struct sockaddr_storage local;
+	bool v6only;
 
 	struct work_struct work;
 	struct work_struct ready_work;

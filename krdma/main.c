@@ -58,6 +58,7 @@ static void __exit krdma_exit(void)
 	krdma_user_shut();
 	krdma_devices_exit();
 	/* Connections whose files were closed end, and tell of it. */
+	flush_workqueue(krdma_reclaim_workqueue);
 	flush_workqueue(krdma_workqueue);
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();

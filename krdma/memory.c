@@ -93,7 +93,8 @@ struct krdma_memory *krdma_memory_create(struct krdma_domain *domain, u64 length
 {
 	struct krdma_memory *memory;
 
-	memory = krdma_object_count(KRDMA_OBJECT_MR_MEMORY, kzalloc_obj(*memory, GFP_KERNEL));
+	memory = krdma_object_count(KRDMA_OBJECT_MR_MEMORY,
+				    kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT));
 	if (!memory)
 		return NULL;
 
@@ -157,7 +158,7 @@ static int krdma_memory_make_chunks(struct krdma_memory *memory)
 	u64 offset = 0;
 	unsigned int i;
 
-	memory->chunks = kvmalloc_objs(struct krdma_chunk, memory->table.nents, GFP_KERNEL);
+	memory->chunks = kvmalloc_objs(struct krdma_chunk, memory->table.nents, GFP_KERNEL_ACCOUNT);
 	if (!memory->chunks)
 		return -ENOMEM;
 
@@ -227,14 +228,15 @@ int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer)
 	if (count > INT_MAX)
 		return -EFBIG;
 
-	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL);
+	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return -ENOMEM;
 
 	ret = krdma_buffer_pages(PTR_ALIGN_DOWN(buffer, PAGE_SIZE), pages, count);
 	if (!ret)
 		ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count, offset,
-							memory->length, max_segment, GFP_KERNEL);
+							memory->length, max_segment,
+							GFP_KERNEL_ACCOUNT);
 	kvfree(pages);
 	return ret ? ret : krdma_memory_map_kernel(memory);
 }
@@ -256,7 +258,7 @@ int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
 	int ret;
 
 	/* A list of its own, because mapping writes into it, and ending that reads it. */
-	ret = sg_alloc_table(&memory->table, entries, GFP_KERNEL);
+	ret = sg_alloc_table(&memory->table, entries, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
 

@@ -126,7 +126,7 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 	/* Not kvzalloc(): the last one who frees it may be in any context. */
 	pool = krdma_object_count(KRDMA_OBJECT_FRMR_POOL,
 				  kzalloc(struct_size(pool, mrs, count),
-					  GFP_KERNEL | __GFP_NOWARN));
+					  GFP_KERNEL_ACCOUNT | __GFP_NOWARN));
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 

@@ -15,6 +15,7 @@
 
 #include "objects.h"
 #include "pure.h"
+#include "qp.h"
 
 atomic_t krdma_object_counts[KRDMA_OBJECT_KINDS];
 
@@ -101,6 +102,7 @@ void krdma_objects_init(void)
 {
 	krdma_debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("objects", 0400, krdma_debugfs, NULL, &krdma_objects_fops);
+	krdma_qp_list_init(krdma_debugfs);
 }
 
 /**

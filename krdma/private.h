@@ -23,6 +23,8 @@
  *	  krdma_conn.cm_lock, krdma_listener.cm_lock
  *	    rdma_cm's handler mutex (of the id)
  *	    krdma_session.lock
+ *	    krdma_qp_list_mutex
+ *	      krdma_device.name_lock
  *	    krdma_domain.registrar_lock
  *	      rdma_cm's handler mutex (of the registrar's ids)
  *	    mmap_lock (of the process whose memory is pinned)
@@ -85,7 +87,8 @@
  *
  *	A use keeps the RDMA device for longer than a call, and the removal waits
  *	until the last one has ended.  So whoever has one ends it when it is told
- *	to, on krdma_workqueue, and without waiting for a consumer.
+ *	to, on krdma_workqueue or krdma_reclaim_workqueue, and without waiting for
+ *	a consumer.
  *
  * krdma_session.lock
  *	kind:		mutex
@@ -214,6 +217,22 @@
  *			entered.
  *	taken in:	process context
  *
+ * krdma_qp_list_mutex
+ *	kind:		mutex
+ *	protects:	the list of all queue pairs
+ *	taken in:	process context, also where memory reclaim waits: nothing is
+ *			allocated under it.  Inside it, krdma_device.name_lock.
+ *
+ * krdma_ports.lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	what is kept of a device's ports
+ *	taken in:	any context, by events of ports.  Nothing is called under it.
+ *
+ * krdma_vectors.lock
+ *	kind:		spinlock
+ *	protects:	how many completion queues each vector has
+ *	taken in:	process context.  Nothing is called under it.
+ *
  * krdma_device.name_lock
  *	kind:		spinlock
  *	protects:	krdma_device.name
@@ -230,6 +249,11 @@
  *	krdma_workqueue		ends connections, listeners and parts of devices,
  *				tells watches, asks silent peers whether they are
  *				there; unbound, so one that waits holds up no other
+ *	krdma_reclaim_workqueue	the same for the connections, their own completion
+ *				queues and the regions of sessions that memory
+ *				reclaim waits for.  Its rescuer runs one work item at a
+ *				time: none waits for a lock whose holder allocates
+ *				memory without NOIO, or for krdma_workqueue.
  *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
  *				that a removal waits for is queued here.  Works of the
  *				others queue to it, so it ends last.

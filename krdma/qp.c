@@ -91,7 +91,7 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 		.shared_receives = attr->srq,
 		.keepalive = attr->keepalive_ms,
 	};
-	struct ib_port_attr port;
+	u32 max_message;
 	int ret;
 
 	if (attr->srq && (attr->recv_queue || attr->srq->domain != qp->domain))
@@ -100,13 +100,30 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	if (ret)
 		return ret;
 
-	ret = ib_query_port(qp->cm_id->device, qp->cm_id->port_num, &port);
+	ret = krdma_device_max_message(qp->domain->dev, qp->cm_id->port_num, &max_message);
 	if (ret)
-		return krdma_provider_error(ret);
+		return ret;
 	qp->caps = krdma_device_caps(qp->domain->dev);
 	qp->plain_ops = krdma_op_plain(qp->caps);
-	qp->max_message = clamp(port.max_msg_sz, 1U, KRDMA_MESSAGE_MAX);
+	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
+	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
+{
+	u64 bytes = sizeof(*qp) + krdma_ring_bytes(budget->send_depth, budget->send_sge) +
+		    krdma_ring_bytes(budget->recv_depth, budget->recv_sge) +
+		    (u64)roundup_pow_of_two(budget->send_depth) * sizeof(*qp->scratch) +
+		    krdma_budget_device_bytes(budget);
+	int ret;
+
+	ret = krdma_session_charge(qp->domain->session, bytes);
+	if (ret)
+		return ret;
+	qp->session = qp->domain->session;
+	qp->charged = bytes;
 	return 0;
 }
 
@@ -120,6 +137,7 @@ static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget
 		.depth = budget->send_cqe + (recv ? 0 : budget->recv_cqe),
 		.where = attr->where,
 		.vector = -1,
+		.session = qp->domain->session,
 	};
 	struct krdma_queue *made = NULL;
 	int ret;
@@ -172,7 +190,8 @@ static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *
 	if (ret)
 		return ret;
 
-	qp->scratch = kzalloc_objs(*qp->scratch, qp->send.mask + 1, GFP_KERNEL);
+	qp->scratch = kcalloc_node(qp->send.mask + 1, sizeof(*qp->scratch), GFP_KERNEL_ACCOUNT,
+				   krdma_device_node(qp->domain->dev));
 	return qp->scratch ? 0 : -ENOMEM;
 }
 
@@ -283,7 +302,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * -EXDEV: a queue of another device;
  * -ENOSPC: a queue without enough room;
  * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
@@ -296,7 +315,9 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	might_sleep();
 
-	qp = krdma_object_count(KRDMA_OBJECT_QP, kvzalloc_obj(*qp, GFP_KERNEL));
+	qp = krdma_object_count(KRDMA_OBJECT_QP,
+				kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
+					      krdma_device_node(domain->dev)));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 	qp->conn = conn;
@@ -313,6 +334,9 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	if (ret)
 		goto err_unmake;
 	ret = krdma_qp_find_limits(qp, &budget, attr);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_charge(qp, &budget);
 	if (ret)
 		goto err_unmake;
 	ret = krdma_qp_attach_queues(qp, &budget, attr);
@@ -341,6 +365,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	if (qp->srq)
 		krdma_srq_add(qp->srq, qp);
 	krdma_domain_connected(domain, qp);
+	krdma_qp_list_add(qp);
 	qp->recv.open = true;
 	return qp;
 
@@ -509,6 +534,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 
 	might_sleep();
 
+	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp);
 	rdma_destroy_qp(qp->cm_id);
@@ -533,6 +559,8 @@ void krdma_qp_free(struct krdma_qp *qp)
 	krdma_ring_free(&qp->send);
 	krdma_ring_free(&qp->recv);
 	kfree(qp->scratch);
+	if (qp->charged)
+		krdma_session_uncharge(qp->session, qp->charged);
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));
 }
 

@@ -34,4 +34,10 @@ void krdma_qp_free(struct krdma_qp *qp);
 /* Fills in the part of @info that is about queues.  Any context. */
 void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info);
 
+/* /sys/kernel/debug/krdma/qps (qp_list.c). */
+struct dentry;
+void krdma_qp_list_init(struct dentry *directory);
+void krdma_qp_list_add(struct krdma_qp *qp);
+void krdma_qp_list_remove(struct krdma_qp *qp);
+
 #endif /* _KRDMA_QP_H */

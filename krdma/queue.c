@@ -26,10 +26,13 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "budget.h"
 #include "objects.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
+#include "session.h"
+#include "vector.h"
 
 /* What one run in process context takes before it lets others run. */
 #define KRDMA_QUEUE_WORK_BUDGET		256
@@ -478,6 +481,10 @@ static void krdma_queue_free(struct krdma_queue *queue)
 	kvfree(queue->stash);
 	mutex_destroy(&queue->poll_mutex);
 	krdma_device_put(queue->dev);
+	if (queue->session) {
+		krdma_session_uncharge(queue->session, queue->charged);
+		krdma_session_put(queue->session);
+	}
 	/*
 	 * A softirq that has just completed may be about to look at it once more.  The module
 	 * does not go before it either: its removal waits for RCU.
@@ -508,6 +515,8 @@ static void krdma_queue_release(struct krdma_resource *res)
 		ib_destroy_cq(queue->cq);
 		cancel_work_sync(&queue->work);
 	}
+	if (queue->has_vector)
+		krdma_vector_put(krdma_device_vectors(queue->dev), queue->vector);
 	krdma_uncharge_object(&queue->charge, krdma_device_ib(queue->dev));
 	wake_up_all(&queue->wait);
 	/* Nobody else calls it any more: it has nothing to come back for but the stash. */
@@ -523,17 +532,15 @@ static void krdma_queue_forget(struct krdma_resource *res)
 static int krdma_queue_make(struct krdma_queue *queue, int vector)
 {
 	struct ib_device *ibdev = krdma_device_ib(queue->dev);
-	static atomic_t next_vector;
-	struct ib_cq_init_attr attr = {
-		.cqe = queue->depth,
-		.comp_vector = (vector < 0 ? (u32)atomic_inc_return(&next_vector) : (u32)vector) %
-			       ibdev->num_comp_vectors,
-	};
+	struct ib_cq_init_attr attr = { .cqe = queue->depth };
 	int ret;
 
 	ret = krdma_charge_object(&queue->charge, ibdev);
 	if (ret)
 		return ret;
+	queue->vector = krdma_vector_get(krdma_device_vectors(queue->dev), vector);
+	queue->has_vector = true;
+	attr.comp_vector = queue->vector;
 	queue->cq = ib_create_cq(ibdev, krdma_queue_notify, krdma_queue_event, queue, &attr);
 	if (IS_ERR(queue->cq))
 		return krdma_provider_error(PTR_ERR(queue->cq));
@@ -541,6 +548,25 @@ static int krdma_queue_make(struct krdma_queue *queue, int vector)
 	/* One that is polled is armed by who waits. */
 	if (queue->where != KRDMA_CONTEXT_POLL)
 		ib_req_notify_cq(queue->cq, IB_CQ_NEXT_COMP);
+	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_queue_charge(struct krdma_queue *queue, struct krdma_session *session)
+{
+	u64 bytes = sizeof(*queue) + krdma_budget_cq_bytes(queue->depth);
+	int ret;
+
+	if (!session)
+		return 0;
+	if (queue->where == KRDMA_CONTEXT_POLL)
+		bytes += ((u64)queue->depth + 1) * sizeof(*queue->stash);
+	ret = krdma_session_charge(session, bytes);
+	if (ret)
+		return ret;
+	krdma_session_get(session);
+	queue->session = session;
+	queue->charged = bytes;
 	return 0;
 }
 
@@ -571,7 +597,7 @@ static int krdma_queue_check(struct krdma_device *dev, const struct krdma_queue_
  * -EINVAL: no depth, one above the device's max_cqe, or an unknown context, or one
  * that does not go with ready();
  * -ENODEV: the device has been removed;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
@@ -586,7 +612,9 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	if (ret)
 		return ERR_PTR(ret);
 
-	queue = krdma_object_count(KRDMA_OBJECT_CQ, kzalloc_obj(*queue, GFP_KERNEL_ACCOUNT));
+	queue = krdma_object_count(KRDMA_OBJECT_CQ,
+				   kzalloc_node(sizeof(*queue), GFP_KERNEL_ACCOUNT,
+						krdma_device_node(dev)));
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&queue->refs, 2);
@@ -607,9 +635,13 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	INIT_WORK(&queue->work, krdma_queue_work);
 	init_waitqueue_head(&queue->wait);
 
+	ret = krdma_queue_charge(queue, attr->session);
+	if (ret)
+		goto err_free;
 	if (queue->where == KRDMA_CONTEXT_POLL) {
-		queue->stash = kvmalloc_objs(*queue->stash, (size_t)queue->depth + 1,
-					     GFP_KERNEL_ACCOUNT);
+		queue->stash = kvmalloc_node(array_size((size_t)queue->depth + 1,
+							sizeof(*queue->stash)),
+					     GFP_KERNEL_ACCOUNT, krdma_device_node(dev));
 		if (!queue->stash) {
 			ret = -ENOMEM;
 			goto err_free;
@@ -624,6 +656,8 @@ struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
 	 * polled before.  That of rxe of 6.1 is not waited for by its destruction.
 	 */
 	krdma_resource_release_late(&queue->res);
+	if (attr->session && attr->session->reclaim)
+		krdma_resource_set_reclaim(&queue->res);
 	ret = krdma_queue_make(queue, attr->vector);
 	krdma_resource_put(&queue->res);
 	if (ret) {

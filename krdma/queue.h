@@ -154,6 +154,10 @@ struct krdma_stashed {
  *	@depth.  Protected by the poll lock.
  * @stash_head: the next to be taken
  * @stash_tail: where the next one goes; there is none where both are the same
+ * @vector: its completion vector, from when @cq is made
+ * @has_vector: it has one
+ * @session: whose account is charged, with a reference; or NULL
+ * @charged: how many bytes; 0: nothing was
  * @rcu: softirqs may look at it until they have ended
  */
 struct krdma_queue {
@@ -189,6 +193,10 @@ struct krdma_queue {
 	struct krdma_stashed *stash;
 	u32 stash_head;
 	u32 stash_tail;
+	u32 vector;
+	bool has_vector;
+	struct krdma_session *session;
+	u64 charged;
 	struct rcu_head rcu;
 };
 

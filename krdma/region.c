@@ -83,7 +83,7 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 	if (length > krdma_device_limits(dev)->max_mr_size)
 		return ERR_PTR(-EFBIG);
 
-	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL));
+	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL_ACCOUNT));
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 
@@ -94,6 +94,8 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 		return ERR_PTR(ret);
 	}
 
+	if (session->reclaim)
+		krdma_resource_set_reclaim(&region->res);
 	refcount_set(&region->refs, 2);
 	atomic_set(&region->uses, 0);
 	INIT_WORK(&region->revoke, krdma_region_revoke_work);

@@ -71,7 +71,7 @@ struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *sessi
 {
 	struct krdma_region_cache *cache;
 
-	cache = krdma_object_count(KRDMA_OBJECT_MR_CACHE, kzalloc_obj(*cache, GFP_KERNEL));
+	cache = krdma_object_count(KRDMA_OBJECT_MR_CACHE, kzalloc_obj(*cache, GFP_KERNEL_ACCOUNT));
 	if (!cache)
 		return ERR_PTR(-ENOMEM);
 
@@ -156,7 +156,8 @@ static struct krdma_cache_entry *krdma_cache_add(struct krdma_region_cache *cach
 	struct krdma_cache_entry *entry;
 	struct krdma_region *region;
 
-	entry = krdma_object_count(KRDMA_OBJECT_MR_CACHE_ENTRY, kzalloc_obj(*entry, GFP_KERNEL));
+	entry = krdma_object_count(KRDMA_OBJECT_MR_CACHE_ENTRY,
+				   kzalloc_obj(*entry, GFP_KERNEL_ACCOUNT));
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 

@@ -22,16 +22,19 @@
 #include "session.h"
 #include "srq.h"
 
-/* Slots that are looked at before interrupts are on again. */
-#define KRDMA_SCAN_SLOTS	256
+/* Slots that are looked at with interrupts off: some have 32 regions. */
+#define KRDMA_SCAN_SLOTS	64U
 
 /*
  * With the lock that the owner of the slot is posted to under.  A slot's count is
  * lowered before the use of its region ends, and a region is freed an RCU grace
  * period after the last use: so what is counted here is there, under RCU.
  */
-static bool krdma_slot_is_condemned(struct krdma_region *const *regions, u16 count)
+static bool krdma_slot_is_condemned(struct krdma_work_ring *ring, u32 position)
 {
+	struct krdma_region **regions = krdma_ring_regions(ring, position);
+	u16 count = READ_ONCE(krdma_ring_slot(ring, position)->region_count);
+
 	for (u16 i = 0; i < count; i++) {
 		if (READ_ONCE(regions[i]->condemned))
 			return true;
@@ -64,8 +67,7 @@ static bool krdma_ring_is_condemned(struct krdma_work_ring *ring)
 		spin_lock_irqsave(&ring->lock, flags);
 		rcu_read_lock();
 		for (; position != stop && !found; position++)
-			found = krdma_slot_is_condemned(krdma_ring_regions(ring, position),
-							READ_ONCE(krdma_ring_slot(ring, position)->region_count));
+			found = krdma_slot_is_condemned(ring, position);
 		rcu_read_unlock();
 		spin_unlock_irqrestore(&ring->lock, flags);
 		cond_resched();

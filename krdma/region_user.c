@@ -103,7 +103,7 @@ static int krdma_memory_pin(struct krdma_memory *memory, unsigned long start,
 	ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count,
 						offset_in_page(start), memory->length,
 						ib_dma_max_seg_size(memory->domain->pd->device),
-						GFP_KERNEL);
+						GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_unpin;
 	return 0;
@@ -129,7 +129,7 @@ static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long st
 	if (ret)
 		return ret;
 
-	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL);
+	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return -ENOMEM;
 	ret = krdma_memory_pin(memory, start, pages, count);

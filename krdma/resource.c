@@ -5,16 +5,24 @@
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/sched/mm.h>
 
 #include "resource.h"
 
 /*
  * What ends objects runs here, unless the owner waits for it and can do it himself.
  * Unbound, because such work waits, for the device and for consumers: one that waits
- * must not hold up the next.  Not for memory reclaim: krdma frees nothing that reclaim
- * waits for.
+ * must not hold up the next.  Without a rescuer: it may wait for a lock whose holder
+ * allocates memory, such as a program's cm_lock.
  */
 struct workqueue_struct *krdma_workqueue;
+
+/*
+ * The same for sessions that memory reclaim waits for, see krdma_session_set_reclaim().
+ * The rescuer runs one work item at a time, so each of them waits only for the device, for
+ * the connection manager and for locks of its own session, and allocates with NOIO.
+ */
+struct workqueue_struct *krdma_reclaim_workqueue;
 
 /*
  * Completions that are told in process context.  On the processor on which the
@@ -22,6 +30,13 @@ struct workqueue_struct *krdma_workqueue;
  * wait for them to write memory back.
  */
 struct workqueue_struct *krdma_completion_workqueue;
+
+static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
+{
+	if (*workqueue)
+		destroy_workqueue(*workqueue);
+	*workqueue = NULL;
+}
 
 /**
  * krdma_resources_init - get ready to make objects
@@ -32,16 +47,14 @@ struct workqueue_struct *krdma_completion_workqueue;
 int krdma_resources_init(void)
 {
 	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND | WQ_HIGHPRI, 0);
-	if (!krdma_workqueue)
-		return -ENOMEM;
-
+	krdma_reclaim_workqueue = alloc_workqueue(KBUILD_MODNAME "_reclaim",
+						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_completion_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
 						     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (!krdma_completion_workqueue) {
-		destroy_workqueue(krdma_workqueue);
-		return -ENOMEM;
-	}
-	return 0;
+	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_completion_workqueue)
+		return 0;
+	krdma_resources_exit();
+	return -ENOMEM;
 }
 
 /**
@@ -51,8 +64,10 @@ int krdma_resources_init(void)
  */
 void krdma_resources_exit(void)
 {
-	destroy_workqueue(krdma_completion_workqueue);
-	destroy_workqueue(krdma_workqueue);
+	krdma_workqueue_destroy(&krdma_completion_workqueue);
+	/* Its work items leave to the next one what is shared with other sessions. */
+	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
+	krdma_workqueue_destroy(&krdma_workqueue);
 }
 
 /* When the last reference is gone, by whoever gave it back. */
@@ -66,7 +81,10 @@ static void krdma_resource_release(struct krdma_resource *resource)
 
 static void krdma_resource_work(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();
+
 	krdma_resource_release(container_of(to_rcu_work(work), struct krdma_resource, work));
+	memalloc_noio_restore(noio);
 }
 
 static void krdma_resource_gone(struct krdma_use *use)
@@ -125,6 +143,20 @@ void krdma_resource_release_late(struct krdma_resource *resource)
 }
 
 /**
+ * krdma_resource_set_reclaim - memory reclaim may wait for the release of the part
+ * @resource: the part; the caller has the maker's reference
+ *
+ * The release waits for nothing but the device, and for no lock whose holder allocates
+ * memory without NOIO.
+ *
+ * Context: any.
+ */
+void krdma_resource_set_reclaim(struct krdma_resource *resource)
+{
+	set_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags);
+}
+
+/**
  * krdma_resource_keep - keep the part, whether its owner has let go or not
  * @resource: the part; the caller keeps the object around it
  *
@@ -145,10 +177,14 @@ bool krdma_resource_keep(struct krdma_resource *resource)
  */
 void krdma_resource_last(struct krdma_resource *resource)
 {
+	struct workqueue_struct *workqueue = krdma_workqueue;
+
+	if (test_bit(KRDMA_RESOURCE_RECLAIM, &resource->flags))
+		workqueue = krdma_reclaim_workqueue;
 	if (test_bit(KRDMA_RESOURCE_LATE, &resource->flags))
-		queue_rcu_work(krdma_workqueue, &resource->work);
+		queue_rcu_work(workqueue, &resource->work);
 	else
-		queue_work(krdma_workqueue, &resource->work.work);
+		queue_work(workqueue, &resource->work.work);
 }
 
 /**

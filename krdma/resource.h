@@ -34,6 +34,9 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use);
 struct ib_device *krdma_device_ib(struct krdma_device *dev);
 const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev);
 u64 krdma_device_caps(const struct krdma_device *dev);
+int krdma_device_node(const struct krdma_device *dev);
+struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev);
+int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes);
 
 /**
  * struct krdma_resource - the part of an object that is made of an RDMA device
@@ -67,18 +70,20 @@ struct krdma_resource {
 
 /*
  * Bits of &struct krdma_resource.flags: the owner has let go; the device went first; it is
- * released after a grace period.
+ * released after a grace period; memory reclaim may wait for the release.
  */
 enum krdma_resource_flags {
 	KRDMA_RESOURCE_DROPPED,
 	KRDMA_RESOURCE_GONE,
 	KRDMA_RESOURCE_LATE,
+	KRDMA_RESOURCE_RECLAIM,
 };
 
 int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
 			void (*release)(struct krdma_resource *resource),
 			void (*forget)(struct krdma_resource *resource));
 void krdma_resource_release_late(struct krdma_resource *resource);
+void krdma_resource_set_reclaim(struct krdma_resource *resource);
 bool krdma_resource_keep(struct krdma_resource *resource);
 void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
@@ -119,6 +124,7 @@ static inline bool krdma_resource_tryget(struct krdma_resource *resource)
 }
 
 extern struct workqueue_struct *krdma_workqueue;
+extern struct workqueue_struct *krdma_reclaim_workqueue;
 extern struct workqueue_struct *krdma_completion_workqueue;
 
 int krdma_resources_init(void);

@@ -46,6 +46,21 @@ static const struct krdma_credits_ops krdma_ring_credits_ops = {
 };
 
 /**
+ * krdma_ring_bytes - what the slots of a ring take
+ * @depth: how many requests; 0: none
+ * @max_sge: of a request
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_ring_bytes(u32 depth, u32 max_sge)
+{
+	u64 count = depth ? roundup_pow_of_two(depth) : 0;
+
+	return count * (sizeof(struct krdma_slot) + max_sge * sizeof(struct krdma_region *));
+}
+
+/**
  * krdma_ring_init - make the slots of a ring
  * @ring: the ring, zeroed; krdma_ring_free() may be called before this and after
  *	its failure
@@ -62,6 +77,7 @@ int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct kr
 		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
 	u32 count = depth ? roundup_pow_of_two(depth) : 0;
+	int node = krdma_device_node(queue->dev);
 	u32 i;
 
 	ring->qp = qp;
@@ -75,8 +91,10 @@ int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct kr
 		return 0;
 
 	ring->mask = count - 1;
-	ring->slots = kvzalloc_objs(*ring->slots, count, GFP_KERNEL);
-	ring->regions = kvzalloc_objs(*ring->regions, array_size(count, max_sge), GFP_KERNEL);
+	ring->slots = kvzalloc_node(array_size(count, sizeof(*ring->slots)), GFP_KERNEL_ACCOUNT,
+				    node);
+	ring->regions = kvzalloc_node(array3_size(count, max_sge, sizeof(*ring->regions)),
+				      GFP_KERNEL_ACCOUNT, node);
 	if (!ring->slots || !ring->regions)
 		return -ENOMEM;
 

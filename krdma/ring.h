@@ -6,6 +6,7 @@
 #define _KRDMA_RING_H
 
 #include <linux/local_lock.h>
+#include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
@@ -157,6 +158,18 @@ struct krdma_work_ring {
 };
 
 /**
+ * struct krdma_qp_owner - for whom a queue pair was made
+ * @node: in the list of all; protected by its lock (qp_list.c)
+ * @pid: the process, as the initial namespace numbers it
+ * @comm: what its thread was called then
+ */
+struct krdma_qp_owner {
+	struct list_head node;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
  * struct krdma_qp - a queue pair
  * @conn: whose; it frees this with itself
  * @domain: the protection domain; kept until the end of the RDMA part
@@ -191,6 +204,9 @@ struct krdma_work_ring {
  *	none
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
+ * @owner: for whom it was made, until the end of the RDMA part
+ * @session: whose account is charged for the queues; kept by @conn
+ * @charged: how many bytes; 0: nothing was
  * @mappings: of the consumer's for operations that have not completed: map.c
  */
 struct krdma_qp {
@@ -227,6 +243,9 @@ struct krdma_qp {
 	u64 *scratch;
 	u64 scratch_dma;
 	bool scratch_mapped;
+	struct krdma_qp_owner owner;
+	struct krdma_session *session;
+	u64 charged;
 	atomic_t mappings;
 };
 
@@ -240,6 +259,7 @@ static inline struct krdma_region **krdma_ring_regions(struct krdma_work_ring *r
 	return &ring->regions[(position & ring->mask) * ring->max_sge];
 }
 
+u64 krdma_ring_bytes(u32 depth, u32 max_sge);
 int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
 		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 void krdma_ring_free(struct krdma_work_ring *ring);

@@ -28,7 +28,8 @@ struct krdma_session *krdma_session_create(struct net *net)
 {
 	struct krdma_session *session;
 
-	session = krdma_object_count(KRDMA_OBJECT_SESSION, kzalloc_obj(*session, GFP_KERNEL));
+	session = krdma_object_count(KRDMA_OBJECT_SESSION,
+				     kzalloc_obj(*session, GFP_KERNEL_ACCOUNT));
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 
@@ -40,6 +41,74 @@ struct krdma_session *krdma_session_create(struct net *net)
 	return session;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_create, "KRDMA");
+
+/**
+ * krdma_session_set_reclaim - memory reclaim waits for what the session does
+ * @session: the session, in which nothing has been made yet
+ *
+ * For a consumer that memory is written back to.  The work items that end the session's
+ * connections, their own completion queues and its memory regions run on a workqueue with a
+ * rescuer, and allocate with GFP_NOIO.  The consumer's part:
+ *
+ *  - it calls krdma in a scope of memalloc_noio_save() from when memory can depend on it;
+ *  - &struct krdma_conn_ops has notify(), not event(), because consumers may sleep in
+ *    event(), and completions are told in softirq or polled, for the same reason;
+ *  - it gives up connections by krdma_conn_put_sync().
+ *
+ * ib_cm and the address resolution of ib_core have no rescuer, nor has rxe from Linux 6.12
+ * on.  They need a thread that exists already.
+ *
+ * Context: any.
+ */
+void krdma_session_set_reclaim(struct krdma_session *session)
+{
+	session->reclaim = true;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_set_reclaim, "KRDMA");
+
+/**
+ * krdma_session_set_account - who pays for the memory of the session's queues
+ * @session: the session, in which nothing has been made yet
+ * @ops: how that is asked; must stay
+ * @account: given to @ops, until its put() is called
+ *
+ * Context: any.
+ */
+void krdma_session_set_account(struct krdma_session *session,
+			       const struct krdma_account_ops *ops, void *account)
+{
+	session->account_ops = ops;
+	session->account = account;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_session_set_account, "KRDMA");
+
+/**
+ * krdma_session_charge - somebody has to pay for memory that is about to be allocated
+ * @session: the session; the caller keeps it until krdma_session_uncharge()
+ * @bytes: how much
+ *
+ * Context: process context, of the call that needs it; may sleep.
+ * Return: 0, or a negative errno: it must not be allocated.
+ */
+int krdma_session_charge(struct krdma_session *session, u64 bytes)
+{
+	if (!session->account_ops)
+		return 0;
+	return session->account_ops->charge(session->account, bytes);
+}
+
+/**
+ * krdma_session_uncharge - memory has been freed
+ * @session: the session
+ * @bytes: as many as krdma_session_charge() was told; or 0
+ *
+ * Context: process context.
+ */
+void krdma_session_uncharge(struct krdma_session *session, u64 bytes)
+{
+	if (session->account_ops && bytes)
+		session->account_ops->uncharge(session->account, bytes);
+}
 
 /**
  * krdma_session_get - one more reference to a session
@@ -68,6 +137,8 @@ void krdma_session_put(struct krdma_session *session)
 	/* Domains are kept by what is in them, and that keeps the session. */
 	WARN_ON(!xa_empty(&session->domains));
 	put_net(session->net);
+	if (session->account_ops)
+		session->account_ops->put(session->account);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SESSION, session));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
@@ -87,7 +158,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 
 	lockdep_assert_held(&session->lock);
 
-	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL));
+	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT));
 	if (!domain)
 		return ERR_PTR(-ENOMEM);
 
@@ -115,7 +186,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 		goto err_uncharge;
 	}
 
-	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL));
+	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_pd;
 

@@ -21,12 +21,18 @@ struct krdma_registrar;
  * struct krdma_session - what a consumer's objects belong to
  * @refs: the consumer's, and one for each object in it
  * @net: the network namespace of its creator, which it keeps
+ * @reclaim: memory reclaim waits for its connections; set before any of them is made
+ * @account_ops: who pays for its queues; NULL: nobody.  Set as @reclaim is.
+ * @account: given to these
  * @lock: protects @domains and the making and ending of domains
  * @domains: by the device's number
  */
 struct krdma_session {
 	refcount_t refs;
 	struct net *net;
+	bool reclaim;
+	const struct krdma_account_ops *account_ops;
+	void *account;
 	struct mutex lock;		/* see above */
 	struct xarray domains;
 };
@@ -74,6 +80,10 @@ struct krdma_domain {
 };
 
 void krdma_session_get(struct krdma_session *session);
+
+/* Bytes of queues; process context.  charge: 0 or a negative errno. */
+int krdma_session_charge(struct krdma_session *session, u64 bytes);
+void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 
 /* The caller has a use of @dev.  Process context; may sleep. */
 struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev);

@@ -11,12 +11,16 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
+#include "budget.h"
 #include "conn.h"
 #include "objects.h"
 #include "region.h"
 #include "ring.h"
 #include "session.h"
 #include "srq.h"
+
+/* Slots that are looked at with interrupts off. */
+#define KRDMA_SRQ_AT_A_TIME	64
 
 /**
  * struct krdma_srq_slot - a receive that the device has
@@ -43,6 +47,7 @@ static void krdma_srq_free(struct work_struct *work)
 	kvfree(srq->sges);
 	kvfree(srq->regions);
 	kvfree(srq->slots);
+	krdma_session_uncharge(srq->session, srq->charged);
 	krdma_session_put(srq->session);
 	krdma_device_put(srq->dev);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_SRQ, srq));
@@ -375,9 +380,14 @@ static void krdma_srq_release(struct krdma_resource *res)
 		/* Now the device uses none of the memory, and what it took is in the queue. */
 		krdma_queue_hold(srq->queue, &flags);
 		krdma_queue_drain(srq->queue);
-		for (i = 0; i < srq->credits.depth; i++)
+		for (i = 0; i < srq->credits.depth; i++) {
 			if (krdma_srq_take_back(srq, &srq->slots[i], &cookie))
 				krdma_srq_give_back(srq, cookie);
+			if (i % KRDMA_SRQ_AT_A_TIME == KRDMA_SRQ_AT_A_TIME - 1) {
+				krdma_queue_let_go(srq->queue, flags);
+				krdma_queue_hold(srq->queue, &flags);
+			}
+		}
 		krdma_queue_let_go(srq->queue, flags);
 	}
 	if (srq->queue)
@@ -401,11 +411,14 @@ static void krdma_srq_forget(struct krdma_resource *res)
 
 static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 {
+	int node = krdma_device_node(srq->dev);
 	u32 i;
 
-	srq->slots = kvzalloc_objs(*srq->slots, depth, GFP_KERNEL);
-	srq->regions = kvzalloc_objs(*srq->regions, array_size(depth, srq->max_sge), GFP_KERNEL);
-	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL);
+	srq->slots = kvzalloc_node(array_size(depth, sizeof(*srq->slots)), GFP_KERNEL_ACCOUNT,
+				   node);
+	srq->regions = kvzalloc_node(array3_size(depth, srq->max_sge, sizeof(*srq->regions)),
+				     GFP_KERNEL_ACCOUNT, node);
+	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
 	if (!srq->slots || !srq->regions || !srq->sges)
 		return -ENOMEM;
 
@@ -416,6 +429,19 @@ static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 	}
 	srq->free = srq->slots;
 	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
+{
+	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
+		    (u64)depth * (sizeof(*srq->slots) + srq->max_sge * sizeof(*srq->regions));
+	int ret;
+
+	ret = krdma_session_charge(srq->session, bytes);
+	if (!ret)
+		srq->charged = bytes;
+	return ret;
 }
 
 static int krdma_srq_make(struct krdma_srq *srq)
@@ -464,7 +490,7 @@ static int krdma_srq_make(struct krdma_srq *srq)
  * -EOPNOTSUPP: the device has no shared receive queues;
  * -ENOSPC: the queue of completions has not enough room;
  * -ENODEV, -ESHUTDOWN: the device, or the queue of completions, is gone;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_srq *krdma_srq_create(struct krdma_session *session,
@@ -487,7 +513,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_recv_sge)
 		return ERR_PTR(-EINVAL);
 
-	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL));
+	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&srq->refs, 2);
@@ -503,6 +529,9 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	srq->credits.ops = &krdma_srq_credits_ops;
 	srq->max_sge = max_sge;
 
+	ret = krdma_srq_charge(srq, attr->depth);
+	if (ret)
+		goto err_free;
 	ret = krdma_srq_alloc_slots(srq, attr->depth);
 	if (ret)
 		goto err_free;

@@ -27,6 +27,7 @@ struct krdma_srq_slot;
  * @res: @ib and what belongs to it
  * @refs: the consumer's, @res's, and one for each completion that waits to be polled
  * @session: whose; kept
+ * @charged: bytes of its memory, and the device's, that the session's account pays for
  * @dev: its device; kept
  * @domain: the protection domain, while @res has not been released
  * @domain_node: in its list
@@ -52,6 +53,7 @@ struct krdma_srq {
 	struct krdma_resource res;
 	refcount_t refs;
 	struct krdma_session *session;
+	u64 charged;
 	struct krdma_device *dev;
 	struct krdma_domain *domain;
 	struct list_head domain_node;

@@ -489,7 +489,7 @@ enum krdma_account_kind {
 	KRDMA_ACCOUNT_SESSIONS,
 	/* Listeners, connections, queues, shared receive queues. */
 	KRDMA_ACCOUNT_OBJECTS,
-	/* Bytes, of registered memory and of rings. */
+	/* Bytes, of registered memory, of rings, and of queues with the device's share. */
 	KRDMA_ACCOUNT_MEMORY,
 	KRDMA_ACCOUNT_KINDS,
 };
@@ -502,6 +502,8 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 			      u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
+/* What the core allocates for queues of the session is the user's. */
+void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
 
 /*
  * Memory (user_memory.c, user_owner.c)

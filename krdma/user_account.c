@@ -7,10 +7,11 @@
  * whoever uses it later.
  *
  * krdma_user_accounts_lock
- *	kind:		spinlock
+ *	kind:		spinlock, interrupts off
  *	protects:	the table, and what each account has: so of callers who race
  *			for the last of something, one gets it
- *	taken in:	process context.  Nothing is called under it.
+ *	taken in:	process context; any context, where a core session that
+ *			outlives its file is put.  Nothing is called under it.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -43,7 +44,7 @@ MODULE_PARM_DESC(max_objects,
 static unsigned int max_memory_mb;
 module_param(max_memory_mb, uint, 0644);
 MODULE_PARM_DESC(max_memory_mb,
-		 "MiB of registered memory and rings that a user can have (default 0: half of the machine's)");
+		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
 
 /**
  * struct krdma_user_account - what a user has
@@ -103,6 +104,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 {
 	struct krdma_user_account *account, *made;
 	kuid_t uid = current_uid();
+	unsigned long flags;
 
 	/* Most users have one already, but whether is not worth a second look. */
 	made = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
@@ -112,13 +114,13 @@ struct krdma_user_account *krdma_user_account_get(void)
 	made->uid = uid;
 	refcount_set(&made->refs, 1);
 
-	spin_lock(&krdma_user_accounts_lock);
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	account = krdma_user_account_find(uid);
 	if (!account) {
 		hash_add(krdma_user_accounts, &made->node, __kuid_val(uid));
 		swap(account, made);
 	}
-	spin_unlock(&krdma_user_accounts_lock);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, made));
 	return account;
@@ -139,18 +141,19 @@ void krdma_user_account_hold(struct krdma_user_account *account)
  * krdma_user_account_put - give back a reference to an account
  * @account: the account; what was charged on behalf of the reference is uncharged
  *
- * Context: process context.
+ * Context: any but NMI.
  */
 void krdma_user_account_put(struct krdma_user_account *account)
 {
+	unsigned long flags;
 	bool last;
 
 	/* Whoever finds it in the table finds it with a reference. */
-	spin_lock(&krdma_user_accounts_lock);
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	last = refcount_dec_and_test(&account->refs);
 	if (last)
 		hash_del(&account->node);
-	spin_unlock(&krdma_user_accounts_lock);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 	if (!last)
 		return;
 
@@ -162,15 +165,16 @@ void krdma_user_account_put(struct krdma_user_account *account)
 static bool krdma_user_account_take(struct krdma_user_account *account,
 				    enum krdma_account_kind kind, u64 amount, u64 limit)
 {
+	unsigned long flags;
 	bool fits;
 	u64 used;
 
-	spin_lock(&krdma_user_accounts_lock);
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	used = account->used[kind];
 	fits = used <= limit && amount <= limit - used;
 	if (fits)
 		account->used[kind] = used + amount;
-	spin_unlock(&krdma_user_accounts_lock);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 
 	return fits;
 }
@@ -209,8 +213,51 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount)
 {
-	spin_lock(&krdma_user_accounts_lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	WARN_ON_ONCE(account->used[kind] < amount);
 	account->used[kind] -= amount;
-	spin_unlock(&krdma_user_accounts_lock);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+}
+
+/*
+ * The core's queues
+ */
+
+static int krdma_user_account_charge_queue(void *account, u64 bytes)
+{
+	return krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+}
+
+static void krdma_user_account_uncharge_queue(void *account, u64 bytes)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+}
+
+static void krdma_user_account_put_session(void *account)
+{
+	krdma_user_account_put(account);
+}
+
+static const struct krdma_account_ops krdma_user_account_ops = {
+	.charge = krdma_user_account_charge_queue,
+	.uncharge = krdma_user_account_uncharge_queue,
+	.put = krdma_user_account_put_session,
+};
+
+/**
+ * krdma_user_account_pays - a user pays for the queues of a core session
+ * @account: the user's; the core session gets a reference of its own
+ * @core: the session, new
+ *
+ * Queues stay as long as completions of theirs wait to be polled, which may be longer than
+ * their files: so the core charges, and uncharges, where it allocates and frees.
+ *
+ * Context: process context.
+ */
+void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core)
+{
+	krdma_user_account_hold(account);
+	krdma_session_set_account(core, &krdma_user_account_ops, account);
 }

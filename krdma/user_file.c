@@ -202,6 +202,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 		ret = PTR_ERR(session->core);
 		goto err_charge;
 	}
+	krdma_user_account_pays(session->account, session->core);
 	session->net = get_net(net);
 	return session;
 

@@ -196,6 +196,7 @@ static struct krdma_queue *krdma_user_queue_make(struct krdma_user_queue *queue,
 		.vector = queue->vector,
 		.ready = krdma_user_queue_ready,
 		.ready_context = queue,
+		.session = queue->session->core,
 	};
 	struct krdma_device *dev;
 	struct krdma_queue *core;

@@ -34,6 +34,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "objects.h"
+#include "port.h"
 #include "private.h"
 #include "resource.h"
 #include "watch.h"
@@ -42,6 +43,7 @@
  * struct krdma_watched - a device, from before it is added until it is removed
  * @node: in krdma_watched_devices
  * @ibdev: the RDMA device
+ * @ports: what is kept of its ports, and may change with an event
  * @handler: hears of its events
  * @id: its number, 0 until it is added.  Protected by krdma_watch_mutex.
  * @sights: of all watches that may see it.  Protected by krdma_watch_lock.
@@ -49,6 +51,7 @@
 struct krdma_watched {
 	struct list_head node;
 	struct ib_device *ibdev;
+	struct krdma_ports *ports;
 	struct ib_event_handler handler;
 	u32 id;
 	struct list_head sights;
@@ -241,7 +244,7 @@ static int krdma_watch_pair(struct krdma_watcher *watcher, struct krdma_watched 
 
 	sight = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
 				   kzalloc(struct_size(sight, pending, port_count + 1),
-					   GFP_KERNEL));
+					   GFP_KERNEL_ACCOUNT));
 	if (!sight)
 		return -ENOMEM;
 
@@ -301,6 +304,7 @@ static void krdma_watch_ib_event(struct ib_event_handler *handler, struct ib_eve
 		port = ib_event->element.port_num;
 		if (!port || !rdma_is_port_valid(watched->ibdev, port))
 			return;
+		krdma_ports_changed(watched->ports, port);
 	}
 
 	spin_lock_irqsave(&krdma_watch_lock, flags);
@@ -313,6 +317,7 @@ static void krdma_watch_ib_event(struct ib_event_handler *handler, struct ib_eve
 /**
  * krdma_watch_device_prepare - a device is about to be added
  * @ibdev: the RDMA device
+ * @ports: its ports, there until krdma_watch_device_removed()
  *
  * Watches do not hear of it yet.
  *
@@ -320,7 +325,8 @@ static void krdma_watch_ib_event(struct ib_event_handler *handler, struct ib_eve
  * Return: for krdma_watch_device_added() and krdma_watch_device_removed(), or an
  * ERR_PTR of -ENOMEM.
  */
-struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev)
+struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev,
+						 struct krdma_ports *ports)
 {
 	struct krdma_watched *watched;
 	struct krdma_watcher *watcher;
@@ -332,6 +338,7 @@ struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev)
 		return ERR_PTR(-ENOMEM);
 
 	watched->ibdev = ibdev;
+	watched->ports = ports;
 	INIT_LIST_HEAD(&watched->sights);
 	INIT_IB_EVENT_HANDLER(&watched->handler, ibdev, krdma_watch_ib_event);
 	ib_register_event_handler(&watched->handler);
@@ -456,7 +463,7 @@ int krdma_watch_start(struct krdma_watch *watch, struct net *net)
 	int ret;
 
 	watcher = krdma_object_count(KRDMA_OBJECT_DEVICE_NOTIFIER,
-				     kzalloc_obj(*watcher, GFP_KERNEL));
+				     kzalloc_obj(*watcher, GFP_KERNEL_ACCOUNT));
 	if (!watcher)
 		return -ENOMEM;
 

@@ -8,13 +8,15 @@
 #include <linux/types.h>
 
 struct ib_device;
+struct krdma_ports;
 struct krdma_watched;
 
 /*
  * A device comes in two steps: what can fail is done before others can find the
  * device, and watches hear of it after that.
  */
-struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev);
+struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev,
+						 struct krdma_ports *ports);
 void krdma_watch_device_added(struct krdma_watched *watched, u32 id);
 void krdma_watch_device_removed(struct krdma_watched *watched);
 

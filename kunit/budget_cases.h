@@ -223,4 +223,24 @@ static inline void budget_check_sums(struct case_report *report)
 	}
 }
 
+/* Of what rxe allocates, which is the most: entries and their sizes are rounded up. */
+static inline void budget_check_bytes(struct case_report *report)
+{
+	struct krdma_budget budget = { .send_wr = 65, .recv_wr = 65, .send_sge = 4, .recv_sge = 1 };
+
+	check_expect(report, "no receives", 0, 0, krdma_budget_srq_bytes(0, 1));
+	check_expect(report, "a receive", 1, 2 * 128, krdma_budget_srq_bytes(1, 1));
+	check_expect(report, "receives", 63, 64 * 128, krdma_budget_srq_bytes(63, 4));
+	check_expect(report, "receives", 64, 128 * 256, krdma_budget_srq_bytes(64, 5));
+	check_expect(report, "completions", 127, 128 * 128, krdma_budget_cq_bytes(127));
+	check_expect(report, "all at most", 0, (u64)1 << 39, krdma_budget_cq_bytes(U32_MAX));
+	check_expect(report, "defaults", 65, 128 * 512 + 128 * 128,
+		     krdma_budget_device_bytes(&budget));
+	budget.inline_data = 512;
+	check_expect(report, "inline", 512, 128 * 1024 + 128 * 128,
+		     krdma_budget_device_bytes(&budget));
+	budget.recv_wr = 0;
+	check_expect(report, "shared", 0, 128 * 1024, krdma_budget_device_bytes(&budget));
+}
+
 #endif /* _KRDMA_KUNIT_BUDGET_CASES_H */

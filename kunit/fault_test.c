@@ -593,7 +593,6 @@ static const struct verb_case verb_cases[] = {
 	{ 2, FAKE_CREATE_SRQ },
 	{ 4, FAKE_IW_LISTEN },
 	{ 5, FAKE_ALLOC_PD },
-	{ 5, FAKE_QUERY_PORT },
 	{ 5, FAKE_CREATE_CQ },
 	{ 5, FAKE_CREATE_QP },
 	{ 5, FAKE_ALLOC_MR },

@@ -105,4 +105,14 @@ static inline void link_check_state(struct case_report *report)
 			     krdma_link_state(link_far_codes[i]));
 }
 
+/* The larger of what is needed in any case and what is known of the way. */
+static inline void link_check_ack_timeout(struct case_report *report)
+{
+	check_expect(report, "ack timeout", 0, 14, krdma_link_ack_timeout(false));
+	check_expect(report, "ack timeout", 1, 17, krdma_link_ack_timeout(true));
+	for (u8 life = 0; life < 64; life++)
+		check_expect(report, "packet life time", life, life >= 13,
+			     krdma_link_knows_timeout(life));
+}
+
 #endif /* _KRDMA_KUNIT_LINK_CASES_H */

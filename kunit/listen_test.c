@@ -687,6 +687,63 @@ static void test_wildcard_stays(struct kunit *test)
 	stage_connect(stage);
 }
 
+/* As a bond says it that has another active interface: by @handler, the listener's. */
+static void move_listener(struct stage *stage, rdma_cm_event_handler handler)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ADDR_CHANGE };
+	/* The listener's own may be on its way out already. */
+	struct rdma_cm_id id = { .context = stage->listener };
+
+	KUNIT_EXPECT_EQ(stage->test, 0, handler(&id, &event));
+}
+
+static bool has_moved(struct stage *stage)
+{
+	for (int i = 0; i < STAGE_LONG_MS && !fake_device_calls(stage->fake, FAKE_IW_LISTEN); i++)
+		usleep_range(1000, 2000);
+	return fake_device_calls(stage->fake, FAKE_IW_LISTEN) == 1;
+}
+
+/* The address moves: the listener goes with it, and what waits there stays. */
+static void test_moves(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+	rdma_cm_event_handler handler;
+
+	stage_listen(stage);
+	handler = stage->listener->cm_id->event_handler;
+	for (int i = 0; i < 3; i++) {
+		fake_device_fail(stage->fake, FAKE_IW_LISTEN, 0, 0);
+		stage_reach_requested(stage);
+		move_listener(stage, handler);
+		KUNIT_EXPECT_TRUE(test, has_moved(stage));
+		KUNIT_EXPECT_EQ(test, 0, actor_accept(&stage->server, ""));
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+		actor_close(&stage->client);
+		actor_close(&stage->server);
+		stage_connect(stage);
+		actor_close(&stage->client);
+		actor_close(&stage->server);
+	}
+	/* Many at a time, and the end among them. */
+	for (int i = 0; i < 10; i++)
+		move_listener(stage, handler);
+	stage_close(stage);
+}
+
+/* Where it cannot listen any more, the consumer is told as if the device were gone. */
+static void test_moves_away(struct kunit *test)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	fake_device_fail(stage->fake, FAKE_IW_LISTEN, 1, -EIO);
+	move_listener(stage, stage->listener->cm_id->event_handler);
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			PTR_ERR(krdma_listener_next(stage->listener, NULL, NULL, STAGE_LONG_MS)));
+	stage_close(stage);
+}
+
 static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_bad_addresses),
 	KUNIT_CASE(test_port_in_use),
@@ -706,6 +763,8 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_many_close),
 	KUNIT_CASE(test_device_goes),
 	KUNIT_CASE(test_wildcard_stays),
+	KUNIT_CASE(test_moves),
+	KUNIT_CASE(test_moves_away),
 	{}
 };
 

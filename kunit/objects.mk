@@ -8,6 +8,7 @@ krdma_kunit-y += kunit/pure_test.o
 krdma_kunit-y += kunit/device_test.o
 krdma_kunit-y += kunit/device_race_test.o
 krdma_kunit-y += kunit/address_test.o
+krdma_kunit-y += kunit/port_test.o
 krdma_kunit-y += kunit/watch_test.o
 krdma_kunit-y += kunit/conn_test.o
 krdma_kunit-y += kunit/conn_end_test.o

@@ -70,12 +70,14 @@ PURE_TEST(link_check_mtu)
 PURE_TEST(link_check_speed)
 PURE_TEST(link_check_unknown_speed)
 PURE_TEST(link_check_state)
+PURE_TEST(link_check_ack_timeout)
 
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE(test_link_check_mtu),
 	KUNIT_CASE(test_link_check_speed),
 	KUNIT_CASE(test_link_check_unknown_speed),
 	KUNIT_CASE(test_link_check_state),
+	KUNIT_CASE(test_link_check_ack_timeout),
 	{}
 };
 
@@ -196,12 +198,14 @@ PURE_TEST(budget_check_items)
 PURE_TEST(budget_check_shared)
 PURE_TEST(budget_check_keepalive)
 PURE_TEST(budget_check_sums)
+PURE_TEST(budget_check_bytes)
 
 static struct kunit_case budget_cases[] = {
 	KUNIT_CASE(test_budget_check_items),
 	KUNIT_CASE(test_budget_check_shared),
 	KUNIT_CASE(test_budget_check_keepalive),
 	KUNIT_CASE(test_budget_check_sums),
+	KUNIT_CASE(test_budget_check_bytes),
 	{}
 };
 

@@ -13,6 +13,7 @@
 #include "conn.h"
 #include "conn_fixture.h"
 #include "objects.h"
+#include "queue.h"
 
 static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_WORKQUEUE,
@@ -477,8 +478,59 @@ static void test_removal_tells_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_wait(pair->queue, 1));
 }
 
+#define VECTORS	3
+
+static void tune_vectors(struct fake_device *fake)
+{
+	fake->ib.num_comp_vectors = VECTORS;
+}
+
+/* Spread evenly, whichever processor makes them; but one that is wished for is had. */
+static void test_vectors(struct kunit *test)
+{
+	static const struct conn_setup setup = { .tune = tune_vectors };
+	struct krdma_queue_attr attr = { .depth = 1, .vector = VECTORS + 1 };
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	struct krdma_queue *queues[4 * VECTORS];
+	unsigned int uses[VECTORS] = {};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		/* Two of the first vector but one, which are made up for. */
+		if (i == 2)
+			attr.vector = -1;
+		queues[i] = krdma_queue_create(pair->dev, &attr);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(queues[i]));
+		uses[queues[i]->vector]++;
+		if (i == 1 || i == 5)
+			KUNIT_EXPECT_EQ(test, 2, uses[1]);
+	}
+	for (i = 0; i < VECTORS; i++)
+		KUNIT_EXPECT_EQ(test, ARRAY_SIZE(queues) / VECTORS, uses[i]);
+
+	/* Where queues have gone, the next ones go. */
+	for (i = 0; i < ARRAY_SIZE(queues); i++)
+		if (queues[i]->vector == 2) {
+			krdma_queue_put(queues[i]);
+			queues[i] = NULL;
+		}
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, live_queues(pair) <=
+						 ARRAY_SIZE(queues) - uses[2]));
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		if (!queues[i]) {
+			queues[i] = krdma_queue_create(pair->dev, &attr);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(queues[i]));
+			KUNIT_EXPECT_EQ(test, 2, queues[i]->vector);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(queues); i++)
+		krdma_queue_put(queues[i]);
+	conn_pair_close(pair);
+}
+
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(test_creation),
+	KUNIT_CASE(test_vectors),
 	KUNIT_CASE_SLOW(test_room),
 	KUNIT_CASE_SLOW(test_put_while_used),
 	KUNIT_CASE_SLOW(test_contexts),

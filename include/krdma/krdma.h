@@ -168,6 +168,26 @@ void krdma_watch_stop(struct krdma_watch *watch);
  */
 struct krdma_session *krdma_session_create(struct net *net);
 void krdma_session_put(struct krdma_session *session);
+void krdma_session_set_reclaim(struct krdma_session *session);
+
+/**
+ * struct krdma_account_ops - who pays for the memory of a session's queues
+ * @charge: charges bytes; 0, or a negative errno, which is the error of the call that
+ *	needs the memory.  In that call's context, process context; may sleep.
+ * @uncharge: as many as were charged, when the memory has been freed.  Process context.
+ * @put: the session is gone.  Any context but NMI.
+ *
+ * What counts: the queues of connections, shared receive queues and completion queues,
+ * with an estimate of what the provider allocates for them.
+ */
+struct krdma_account_ops {
+	int (*charge)(void *account, u64 bytes);
+	void (*uncharge)(void *account, u64 bytes);
+	void (*put)(void *account);
+};
+
+void krdma_session_set_account(struct krdma_session *session,
+			       const struct krdma_account_ops *ops, void *account);
 
 /*
  * Operations
@@ -328,14 +348,16 @@ enum krdma_context {
  *	its receive depth and KRDMA_QUEUE_OVERHEAD, a shared receive queue its
  *	depth.
  * @where: where they are told
- * @vector: the device's completion vector, and with it the processor; -1: krdma
- *	spreads queues over all
+ * @vector: the device's completion vector, and with it the processor; -1: that with the
+ *	fewest queues, and of several the one nearest to this processor
  * @ready: with KRDMA_CONTEXT_POLL: krdma_queue_poll() or krdma_queue_arm() has
  *	something to say: once or more after each krdma_queue_arm() that answered 0,
  *	and when the device has gone.  In softirq, one call at a time; it may call
  *	both.  Returns whether it is to be called again soon, so that others run
  *	in between.  Never after krdma_queue_put() has returned.  May be NULL.
  * @ready_context: given to @ready
+ * @session: whose account is charged, see krdma_session_set_account(); kept as long as the
+ *	queue.  May be NULL.
  */
 struct krdma_queue_attr {
 	u32 depth;
@@ -343,6 +365,7 @@ struct krdma_queue_attr {
 	int vector;
 	bool (*ready)(void *context);
 	void *ready_context;
+	struct krdma_session *session;
 };
 
 /* What a connection takes besides its depths: drain markers.  One more with keepalive_ms. */
@@ -495,8 +518,10 @@ struct krdma_conn_param {
  * @remote: the peer's address and port
  * @timeout_ms: for each of the two steps, address and route; 0: 2000
  * @tos: type of service; 0: the default
- * @ack_timeout: how long an answer may take, 4.096 us * 2^n, to 31; 0: 14.  The end that
- *	accepts takes it over with what the device adds, between 14 and 20.
+ * @ack_timeout: how long an answer may take, 4.096 us * 2^n, to 31; 0: on InfiniBand what
+ *	the subnet manager says of the path, but at least 14; on Ethernet 14, or 17 if
+ *	there is a router on the way.  The end that accepts takes it over with what the
+ *	device adds, between 14 and 20.
  */
 struct krdma_route {
 	const struct sockaddr *local;

@@ -122,8 +122,10 @@ enum krdma_resolve_flags {
  * @flags: in: &enum krdma_resolve_flags
  * @timeout_ms: in: for each of the two steps, address and route; 0: 2000
  * @tos: in: type of service, to 255; 0: the default
- * @ack_timeout: in: how long an answer may take, 4.096 us * 2^n, to 31; 0: 14.  The end
- *	that accepts takes it over with what the device adds, between 14 and 20.
+ * @ack_timeout: in: how long an answer may take, 4.096 us * 2^n, to 31; 0: on InfiniBand
+ *	what the subnet manager says of the path, but at least 14; on Ethernet 14, or 17 if
+ *	there is a router on the way.  The end that accepts takes it over with what the
+ *	device adds, between 14 and 20.
  * @reserved: must be 0
  * @local: in: one's own address
  * @remote: in: the peer's address and port

@@ -18,9 +18,10 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
-#include "core_test.h"
+#include "fixture.h"
 #include "user_memory.h"
 
 /* What a run may say. */
@@ -44,6 +45,8 @@ static const struct core_case *const core_tables[] = {
 	core_flow_cases,
 	core_shared_cases,
 	core_memory_cases,
+	core_account_cases,
+	core_reclaim_cases,
 	core_storm_cases,
 	core_netns_cases,
 };
@@ -243,6 +246,25 @@ static int core_results_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(core_results);
 
+/* For tests of others: 1 takes the threads of krdma's pool, 0 gives them back. */
+static struct core_starve *core_starved;
+
+static int core_starve_set(void *data, u64 value)
+{
+	struct core_test test = { .name = "starve" };
+
+	mutex_lock(&core_lock);
+	if (value && !core_starved)
+		core_starved = core_starve_begin(&test, WQ_UNBOUND | WQ_HIGHPRI);
+	if (!value) {
+		core_starve_end(core_starved);
+		core_starved = NULL;
+	}
+	mutex_unlock(&core_lock);
+	return test.failures ? -EIO : 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(core_starve_fops, NULL, core_starve_set, "%llu\n");
+
 static struct dentry *core_directory;
 
 static int __init core_init(void)
@@ -253,6 +275,7 @@ static int __init core_init(void)
 	debugfs_create_file("run", 0200, core_directory, NULL, &core_run_fops);
 	debugfs_create_file("cases", 0400, core_directory, NULL, &core_cases_fops);
 	debugfs_create_file("results", 0400, core_directory, NULL, &core_results_fops);
+	debugfs_create_file_unsafe("starve", 0200, core_directory, NULL, &core_starve_fops);
 	debugfs_create_file("user_memory", 0600, core_directory, NULL, &core_user_memory_fops);
 	return 0;
 }
@@ -261,6 +284,7 @@ module_init(core_init);
 static void __exit core_exit(void)
 {
 	debugfs_remove(core_directory);
+	core_starve_end(core_starved);
 }
 module_exit(core_exit);
 

@@ -63,6 +63,8 @@ extern const struct core_case core_right_cases[];
 extern const struct core_case core_flow_cases[];
 extern const struct core_case core_shared_cases[];
 extern const struct core_case core_memory_cases[];
+extern const struct core_case core_account_cases[];
+extern const struct core_case core_reclaim_cases[];
 extern const struct core_case core_storm_cases[];
 /* For a runner in another namespace than the first, so the others' list has them not. */
 extern const struct core_case core_netns_cases[];

@@ -158,4 +158,9 @@ int core_rdma(struct core_end *end, u64 cookie, u8 opcode, const struct core_buf
 	      size_t offset, u32 length, const struct core_buffer *remote, size_t remote_offset,
 	      u8 flags);
 
+/* No thread can be started, and those of some pools are occupied (starve.c). */
+struct core_starve;
+struct core_starve *core_starve_begin(struct core_test *test, unsigned int flags);
+void core_starve_end(struct core_starve *starve);
+
 #endif /* _KRDMA_CORE_FIXTURE_H */

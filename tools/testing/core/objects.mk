@@ -20,4 +20,7 @@ krdma_core_test-y += tools/testing/core/shared_cases.o
 krdma_core_test-y += tools/testing/core/memory_cases.o
 krdma_core_test-y += tools/testing/core/netns_cases.o
 krdma_core_test-y += tools/testing/core/storm.o
+krdma_core_test-y += tools/testing/core/account_cases.o
+krdma_core_test-y += tools/testing/core/reclaim_cases.o
+krdma_core_test-y += tools/testing/core/starve.o
 krdma_core_test-y += tools/testing/core/user_memory_file.o

@@ -56,6 +56,7 @@ int main(void)
 	RUN(link_check_speed);
 	RUN(link_check_unknown_speed);
 	RUN(link_check_state);
+	RUN(link_check_ack_timeout);
 	RUN(private_data_check_max);
 	RUN(private_data_check_wire);
 	RUN(private_data_check_lengths);
@@ -89,6 +90,7 @@ int main(void)
 	RUN(budget_check_shared);
 	RUN(budget_check_keepalive);
 	RUN(budget_check_sums);
+	RUN(budget_check_bytes);
 	RUN(ring_check_grants);
 	RUN(ring_check_refusals);
 	RUN(ring_check_places);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose queue pairs are these?
+ *
+ * To "rdma resource", a queue pair of rdma_create_qp() is one of the kernel's, [rdma_cm],
+ * and a module can say nothing else.  So /sys/kernel/debug/krdma/qps says for which process
+ * each of krdma's was made.
+ */
+#include <linux/debugfs.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "qp.h"
+#include "ring.h"
+#include "session.h"
+
+static DEFINE_MUTEX(krdma_qp_list_mutex);	/* see private.h */
+static LIST_HEAD(krdma_qp_list);
+
+/**
+ * krdma_qp_list_add - a queue pair has been made by the calling process
+ * @qp: the queue pair; in no list
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_qp_list_add(struct krdma_qp *qp)
+{
+	qp->owner.pid = task_tgid_nr(current);
+	get_task_comm(qp->owner.comm, current);
+	mutex_lock(&krdma_qp_list_mutex);
+	list_add_tail(&qp->owner.node, &krdma_qp_list);
+	mutex_unlock(&krdma_qp_list_mutex);
+}
+
+/**
+ * krdma_qp_list_remove - a queue pair ends
+ * @qp: the queue pair, added
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_qp_list_remove(struct krdma_qp *qp)
+{
+	mutex_lock(&krdma_qp_list_mutex);
+	list_del(&qp->owner.node);
+	mutex_unlock(&krdma_qp_list_mutex);
+}
+
+static int krdma_qps_show(struct seq_file *seq, void *unused)
+{
+	char name[KRDMA_NAME_MAX];
+	struct krdma_qp *qp;
+
+	mutex_lock(&krdma_qp_list_mutex);
+	list_for_each_entry(qp, &krdma_qp_list, owner.node) {
+		krdma_device_copy_name(qp->domain->dev, name);
+		seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
+		/* A program calls itself what it likes. */
+		seq_escape(seq, qp->owner.comm, " \t\n\\");
+		seq_putc(seq, '\n');
+	}
+	mutex_unlock(&krdma_qp_list_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(krdma_qps);
+
+/**
+ * krdma_qp_list_init - show the queue pairs
+ * @directory: in debugfs; whoever removes it removes the file
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_qp_list_init(struct dentry *directory)
+{
+	debugfs_create_file("qps", 0400, directory, NULL, &krdma_qps_fops);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which completion vector a completion queue has.
+ */
+#ifndef _KRDMA_VECTOR_H
+#define _KRDMA_VECTOR_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct krdma_vectors;
+
+struct krdma_vectors *krdma_vectors_alloc(struct ib_device *ibdev);
+u32 krdma_vector_get(struct krdma_vectors *vectors, int wanted);
+void krdma_vector_put(struct krdma_vectors *vectors, u32 vector);
+
+#endif /* _KRDMA_VECTOR_H */

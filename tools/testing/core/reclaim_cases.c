@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections that memory reclaim waits for.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/workqueue.h>
+
+#include "fixture.h"
+
+/* Longer than a device may take to flush. */
+#define RECLAIM_MS	10000
+
+static bool reclaim_closes(struct core_test *test, struct krdma_conn *conn)
+{
+	struct krdma_conn_info info = {};
+
+	for (int i = 0; i < RECLAIM_MS && info.state != KRDMA_CONN_CLOSED; i += 20) {
+		msleep(20);
+		krdma_conn_query(conn, &info);
+	}
+	return CORE_EQ(test, KRDMA_CONN_CLOSED, info.state);
+}
+
+/* A client of the same session as before connects to the same listener. */
+static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
+{
+	struct core_test *test = pair->test;
+	struct krdma_route route = { .remote = (struct sockaddr *)&pair->listen_address };
+	struct krdma_conn *server;
+	bool connected = false;
+
+	end->conn = krdma_conn_create(pair->client_session, &core_ops, end);
+	if (!CORE_OK_PTR(test, end->conn) ||
+	    !CORE_EQ(test, 0, krdma_conn_resolve(end->conn, &route)) ||
+	    !CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS)) ||
+	    !CORE_EQ(test, 0, krdma_conn_prepare(end->conn, &pair->client_attr)) ||
+	    !CORE_EQ(test, 0, krdma_conn_connect(end->conn, &pair->request)))
+		return false;
+	server = krdma_listener_next(pair->listener, NULL, NULL, RECLAIM_MS);
+	if (CORE_OK_PTR(test, server)) {
+		connected = CORE_EQ(test, 0, krdma_conn_accept(server, &pair->answer)) &&
+			    CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS));
+		krdma_conn_abort(server);
+		krdma_conn_put(server);
+	}
+	return connected;
+}
+
+/*
+ * When no thread can be had, connections of a session that reclaim waits for end all the
+ * same, and others are made.
+ */
+static void reclaim_without_threads(struct core_test *test)
+{
+	struct core_pair *pair = core_pair_alloc(test);
+	struct core_starve *starve = NULL;
+	struct core_end again = {};
+
+	if (!pair)
+		return;
+	krdma_session_set_reclaim(pair->client_session);
+	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair) || !core_pair_connect(pair) ||
+	    !core_end_init(&again, test, NULL))
+		goto out;
+	/* krdma's pool: rxe has its threads in the other one. */
+	starve = core_starve_begin(test, WQ_UNBOUND | WQ_HIGHPRI);
+	if (!starve)
+		goto out;
+	krdma_conn_abort(pair->client.conn);
+	if (!reclaim_closes(test, pair->client.conn))
+		goto out;
+	if (reclaim_connect_again(pair, &again))
+		CORE_EQ(test, 0, krdma_conn_disconnect(again.conn));
+	if (!IS_ERR_OR_NULL(again.conn))
+		reclaim_closes(test, again.conn);
+out:
+	core_starve_end(starve);
+	core_end_close(&again);
+	core_end_free(&again);
+	core_pair_close(pair);
+}
+
+const struct core_case core_reclaim_cases[] = {
+	CORE_CASE_CONTEXTS(reclaim_without_threads),
+	{},
+};
