@@ -72,3 +72,31 @@ bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
 {
 	return ibdev->node_type == RDMA_NODE_RNIC && ibdev->ops.driver_id != RDMA_DRIVER_SIW;
 }
+
+/**
+ * krdma_provider_raises_last_wqe - whether IB_EVENT_QP_LAST_WQE_REACHED is worth waiting for
+ * @ibdev: the RDMA device
+ *
+ * Devices raise it when a queue pair in error has completed the last receive that it took
+ * from a shared receive queue.  Not of these:
+ *
+ *	siw		never raises it; leaves completions of a destroyed queue pair in
+ *			their queue
+ *	rxe		does not raise it in Linux 6.1; leaves them there, too
+ *	irdma, qedr	never raise it
+ *
+ * Context: any.
+ * Return: false if the event need not, or will not, come.
+ */
+bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
+{
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_IRDMA:
+	case RDMA_DRIVER_QEDR:
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+		return false;
+	default:
+		return true;
+	}
+}

@@ -167,6 +167,7 @@ struct krdma_work_ring {
  * @srq: where receives come from, or NULL; likewise
  * @srq_node: in its table of queue pairs
  * @ib_key: what @ib was, for that table
+ * @last_wqe: the device has completed all that it took from @srq; any context
  * @send: operations
  * @recv: receives; without slots if there is @srq
  * @send_cqe: what it takes of @send.queue
@@ -202,6 +203,7 @@ struct krdma_qp {
 	struct krdma_srq *srq;
 	struct hlist_node srq_node;
 	const struct ib_qp *ib_key;
+	struct completion last_wqe;
 	struct krdma_work_ring send;
 	struct krdma_work_ring recv;
 	u32 send_cqe;

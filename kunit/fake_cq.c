@@ -77,7 +77,7 @@ void fake_end(unsigned long flags)
 void fake_announce_last_wqe(struct fake_qp *qp)
 {
 	lockdep_assert_held(&fake_lock);
-	if (qp->ib.srq && list_empty(&qp->last_wqe))
+	if (qp->ib.srq && list_empty(&qp->last_wqe) && !to_fake(qp->ib.device)->no_last_wqe)
 		list_add_tail(&qp->last_wqe, &fake_last_wqes);
 }
 

@@ -18,9 +18,10 @@
 
 static void fake_complete_entry(struct fake_qp *qp, struct fake_wc *entry)
 {
+	bool receives = to_fake(qp->ib.device)->hold_receives;
 	struct fake_wc *held;
 
-	if (!qp->hold) {
+	if (!qp->hold && !(receives && entry->direction == FAKE_RECEIVE)) {
 		fake_deliver(entry);
 		return;
 	}
@@ -183,7 +184,8 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 	}
 	if (invalid && wc->status == IB_WC_SUCCESS)
 		invalid->valid = false;
-	fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
+	if (!fault || !fault->lost)
+		fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
 	if (wc->status != IB_WC_SUCCESS)
 		fake_qp_to_error(qp);
 

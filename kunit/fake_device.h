@@ -133,6 +133,7 @@ enum fake_direction {
  *	and the rest is flushed.
  * @vendor_err: what it says with that
  * @duplicate: it is delivered twice
+ * @lost: it is not delivered at all, though it succeeded
  */
 struct fake_fault {
 	struct ib_qp *qp;
@@ -140,6 +141,7 @@ struct fake_fault {
 	enum ib_wc_status status;
 	u32 vendor_err;
 	bool duplicate;
+	bool lost;
 };
 
 /**
@@ -180,6 +182,9 @@ struct fake_user_mr {
  *	counted from 1; 0 again when it has.  Settled after fake_cm_flush().
  * @destroy_drops_cqes: what a queue pair has left in completion queues goes
  *	with it; at any time
+ * @hold_receives: completions of receives are held back, as by fake_hold(), until
+ *	fake_release(); at any time
+ * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
  * @user_mr: how ib_reg_user_mr() was called last
  * @lock: protects @scripts and @port_pause
  * @scripts: by &enum fake_verb
@@ -209,6 +214,8 @@ struct fake_device {
 	unsigned int starve_request;
 	bool no_immediate;
 	bool destroy_drops_cqes;
+	bool hold_receives;
+	bool no_last_wqe;
 	struct fake_user_mr user_mr;
 
 	spinlock_t lock;	/* see above */
