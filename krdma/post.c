@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
+#include "bounce.h"
 #include "chain.h"
 #include "conn.h"
 #include "region.h"
@@ -191,6 +192,9 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 	ring->chain.sges += count;
 
 	krdma_op_fill(op, request, piece, last, wr);
+	/* The device is given a copy. */
+	if (length > qp->device_inline)
+		wr->send.send_flags &= ~IB_SEND_INLINE;
 	wr->send.wr_cqe = &slot->cqe;
 	wr->send.next = &(wr + 1)->send;
 	wr->send.sg_list = sges;
@@ -301,6 +305,10 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
 		krdma_send_fill_scratch(ring, op, request);
+	if ((request->flags & KRDMA_POST_INLINE) && length > qp->device_inline) {
+		krdma_bounce_copy(ring, request, ring->chain.bench->segments);
+		segments = 1;
+	}
 	ret = krdma_split_init(&split, all, segments, max_sge, qp->max_message);
 	if (WARN_ON_ONCE(ret)) {
 		krdma_credits_untake(&ring->credits, pieces);
@@ -327,7 +335,7 @@ static bool krdma_send_is_plain(const struct krdma_qp *qp, const struct krdma_op
 {
 	if (unlikely(flags)) {
 		if ((flags & ~op->post_flags) ||
-		    ((flags & KRDMA_POST_INLINE) && length > qp->max_inline))
+		    ((flags & KRDMA_POST_INLINE) && length > qp->device_inline))
 			return false;
 	}
 	/* Also where it is 0. */

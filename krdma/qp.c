@@ -34,6 +34,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "bounce.h"
 #include "budget.h"
 #include "conn.h"
 #include "objects.h"
@@ -249,9 +250,17 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;
-	/* Some providers say nothing here, and take what was asked for. */
-	qp->max_inline = max(attr.cap.max_inline_data, budget->inline_data);
-	return 0;
+	/* What was granted; a provider that says nothing leaves what was asked for. */
+	qp->device_inline = attr.cap.max_inline_data;
+	qp->max_inline = max(qp->device_inline, budget->inline_data);
+	if (qp->max_inline == qp->device_inline)
+		return 0;
+	ret = krdma_bounce_init(qp, qp->max_inline);
+	if (ret) {
+		rdma_destroy_qp(qp->cm_id);
+		qp->ib = NULL;
+	}
+	return ret;
 }
 
 /* Everything that is of the device, in the order in which it can go. */
@@ -266,6 +275,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 				    (qp->send.mask + 1) * sizeof(*qp->scratch),
 				    DMA_BIDIRECTIONAL);
 	qp->scratch_mapped = false;
+	krdma_bounce_exit(qp);
 	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
 	if (qp->srq)
 		krdma_srq_detach(qp->srq);

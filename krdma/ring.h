@@ -178,7 +178,8 @@ struct krdma_work_ring {
  * @plain_ops: of the operations, those of krdma_op_plain()
  * @max_message: bytes that the device takes in a request
  * @max_read_sge: scatter/gather entries of a read
- * @max_inline: bytes that a request can carry itself
+ * @max_inline: bytes of an operation with KRDMA_POST_INLINE
+ * @device_inline: of these, bytes that the device takes inline; more is copied to @bounce
  * @number: of the queue pair
  * @heard: a message of the peer's has arrived; protected by the poll lock of @recv
  * @stray: completions of what had completed before
@@ -191,6 +192,10 @@ struct krdma_work_ring {
  *	none
  * @scratch_dma: their address for the device
  * @scratch_mapped: they have one
+ * @bounce: copies of inline data, one for each slot of @send; NULL if the device takes
+ *	@max_inline itself
+ * @bounce_dma: their address for the device
+ * @bounce_size: bytes of each
  * @mappings: of the consumer's for operations that have not completed: map.c
  */
 struct krdma_qp {
@@ -216,6 +221,7 @@ struct krdma_qp {
 	u32 max_message;
 	u32 max_read_sge;
 	u32 max_inline;
+	u32 device_inline;
 	u32 number;
 	bool heard;
 	u32 stray;
@@ -227,6 +233,9 @@ struct krdma_qp {
 	u64 *scratch;
 	u64 scratch_dma;
 	bool scratch_mapped;
+	u8 *bounce;
+	u64 bounce_dma;
+	u32 bounce_size;
 	atomic_t mappings;
 };
 

@@ -259,6 +259,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 		.active_speed = IB_SPEED_EDR,
 	};
 
+	fake->max_inline = U32_MAX;
 	fake->ib.node_type = RDMA_NODE_RNIC;
 	fake->ib.node_guid = cpu_to_be64(FAKE_GUID);
 	fake->ib.phys_port_cnt = ports;

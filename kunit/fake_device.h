@@ -182,6 +182,8 @@ struct fake_user_mr {
  *	counted from 1; 0 again when it has.  Settled after fake_cm_flush().
  * @destroy_drops_cqes: what a queue pair has left in completion queues goes
  *	with it; at any time
+ * @max_inline: queue pairs are granted no more bytes inline, and not refused if more are
+ *	asked for; at any time
  * @hold_receives: completions of receives are held back, as by fake_hold(), until
  *	fake_release(); at any time
  * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
@@ -214,6 +216,7 @@ struct fake_device {
 	unsigned int starve_request;
 	bool no_immediate;
 	bool destroy_drops_cqes;
+	u32 max_inline;
 	bool hold_receives;
 	bool no_last_wqe;
 	struct fake_user_mr user_mr;

@@ -68,13 +68,15 @@ static bool fake_cap_is_possible(const struct fake_device *fake, const struct ib
 	       cap->max_recv_wr <= min_t(u32, attr->max_qp_wr, FAKE_MAX_WR) &&
 	       cap->max_send_sge <= min_t(u32, attr->max_send_sge, FAKE_MAX_SGE) &&
 	       cap->max_recv_sge <= min_t(u32, attr->max_recv_sge, FAKE_MAX_SGE) &&
-	       cap->max_inline_data <= FAKE_MAX_INLINE;
+	       min(cap->max_inline_data, fake->max_inline) <= FAKE_MAX_INLINE;
 }
 
 static int fake_alloc_queues(struct fake_qp *qp, struct ib_qp_init_attr *attr)
 {
 	if (attr->srq)
 		attr->cap.max_recv_wr = 0;
+	attr->cap.max_inline_data = min(attr->cap.max_inline_data,
+					to_fake(qp->ib.device)->max_inline);
 	qp->cap = attr->cap;
 	qp->queues[FAKE_SEND].depth = attr->cap.max_send_wr;
 	qp->queues[FAKE_RECEIVE].depth = attr->cap.max_recv_wr;
