@@ -188,9 +188,10 @@ struct fake_user_mr {
  *	fake_release(); at any time
  * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
  * @user_mr: how ib_reg_user_mr() was called last
- * @lock: protects @scripts and @port_pause
+ * @lock: protects @scripts, @port_pause and @map_pause
  * @scripts: by &enum fake_verb
  * @port_pause: where query_port stops; NULL: nowhere
+ * @map_pause: likewise, map_mr_sg
  * @live: by &enum fake_object, what was made and not given back
  * @faults: by &enum fake_direction
  * @fault_seen: completions since the fault was ordered
@@ -224,6 +225,7 @@ struct fake_device {
 	spinlock_t lock;	/* see above */
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
+	struct fake_pause *map_pause;
 
 	atomic_t live[FAKE_OBJECTS];
 
@@ -271,6 +273,7 @@ void fake_device_let_go(struct fake_device *fake);
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
 unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
+void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
 
 /* Asynchronous events, with interrupts off. */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);
