@@ -66,7 +66,7 @@ bool krdma_provider_lingers(const struct ib_device *ibdev)
  * remotely.  siw does not insist: it checks local rights only.
  *
  * Context: any.
- * Return: true if reads need a region with KRDMA_ACCESS_REMOTE_WRITE.
+ * Return: true if reads need memory with KRDMA_ACCESS_REMOTE_WRITE.
  */
 bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
 {

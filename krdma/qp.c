@@ -123,6 +123,9 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	qp->plain_ops = krdma_op_plain(qp->caps);
 	qp->max_message = clamp(port.max_msg_sz, 1U, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
+	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
+	if (!(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL))
+		qp->read_access |= KRDMA_ACCESS_REMOTE_WRITE;
 	return 0;
 }
 

@@ -178,6 +178,7 @@ struct krdma_work_ring {
  * @plain_ops: of the operations, those of krdma_op_plain()
  * @max_message: bytes that the device takes in a request
  * @max_read_sge: scatter/gather entries of a read
+ * @read_access: &enum krdma_access that the memory needs which a read fills
  * @max_inline: bytes of an operation with KRDMA_POST_INLINE
  * @device_inline: of these, bytes that the device takes inline; more is copied to @bounce
  * @number: of the queue pair
@@ -220,6 +221,7 @@ struct krdma_qp {
 	u32 plain_ops;
 	u32 max_message;
 	u32 max_read_sge;
+	u32 read_access;
 	u32 max_inline;
 	u32 device_inline;
 	u32 number;

@@ -336,8 +336,13 @@ static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send
 				      struct ib_wc *wc)
 {
 	struct fake_spans room, source;
+	int access = IB_ACCESS_LOCAL_WRITE;
 
-	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, IB_ACCESS_LOCAL_WRITE))
+	/* The answer is a write of the peer's, to the key that it is told. */
+	if (to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
+		access |= IB_ACCESS_REMOTE_WRITE;
+	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, access) ||
+	    (!room.length && (access & IB_ACCESS_REMOTE_WRITE)))
 		return IB_WC_LOC_PROT_ERR;
 	wc->byte_len = room.length;
 	if (qp->peer) {

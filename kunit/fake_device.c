@@ -298,6 +298,15 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 }
 
 /**
+ * fake_device_read_like_siw - let reads go to any memory
+ * @fake: the device, not registered
+ */
+void fake_device_read_like_siw(struct fake_device *fake)
+{
+	fake->ib.ops.driver_id = RDMA_DRIVER_SIW;
+}
+
+/**
  * fake_device_offer_srq - let it have shared receive queues
  * @fake: the device, not registered
  */

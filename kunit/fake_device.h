@@ -256,6 +256,12 @@ struct fake_device *fake_device_alloc(unsigned int ports);
 void fake_device_offer_srq(struct fake_device *fake);
 void fake_device_offer_atomics(struct fake_device *fake);
 
+/*
+ * Reads go to any memory, as with siw, whose driver id it has then: before registering.
+ * Otherwise they need a key that lets peers write, as with iWARP cards.
+ */
+void fake_device_read_like_siw(struct fake_device *fake);
+
 int fake_device_register(struct fake_device *fake, const char *name);
 void fake_device_unregister(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);

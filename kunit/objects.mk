@@ -18,6 +18,7 @@ krdma_kunit-y += kunit/stage.o
 krdma_kunit-y += kunit/data_test.o
 krdma_kunit-y += kunit/post_error_test.o
 krdma_kunit-y += kunit/inline_test.o
+krdma_kunit-y += kunit/iwarp_test.o
 krdma_kunit-y += kunit/queue_test.o
 krdma_kunit-y += kunit/queue_ready_test.o
 krdma_kunit-y += kunit/srq_test.o
