@@ -78,11 +78,10 @@ bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
  * @ibdev: the RDMA device
  *
  * Devices raise it when a queue pair in error has completed the last receive that it took
- * from a shared receive queue.  Not of these:
+ * from a shared receive queue.  For these there is nothing to wait for:
  *
- *	siw		never raises it; leaves completions of a destroyed queue pair in
- *			their queue
- *	rxe		does not raise it in Linux 6.1; leaves them there, too
+ *	rxe, siw	leave the completions of a destroyed queue pair in their queue, so
+ *			none is lost; siw never raises the event
  *	irdma, qedr	never raise it
  *
  * Context: any.

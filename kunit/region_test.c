@@ -628,6 +628,8 @@ static void test_registration_pool(struct kunit *test)
 	sg_set_buf(&many[0], memory, 100);
 	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, many, 2));
+	/* What was mapped before is not any more. */
+	KUNIT_EXPECT_EQ(test, -EINVAL, post_register(site, one, ALL));
 	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_NE(test, key, krdma_mr_key(one));
 

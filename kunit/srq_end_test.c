@@ -67,7 +67,7 @@ static void expect_end(struct kunit *test, struct conn_pair *pair, u32 received)
 	KUNIT_EXPECT_EQ(test, received, pair->shared.told);
 	KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
 	/* What has completed is room again. */
-	KUNIT_EXPECT_EQ(test, (int)received, conn_receive_empty(&pair->server, DEPTH));
+	KUNIT_EXPECT_EQ(test, (int)received ?: -EAGAIN, conn_receive_empty(&pair->server, DEPTH));
 	krdma_srq_close(pair->srq);
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
 					   pair->shared.accepted));
@@ -175,6 +175,31 @@ static void test_no_word(struct kunit *test)
 	}
 }
 
+static void like_siw(struct fake_device *fake)
+{
+	fake->attr.max_srq_wr = DEPTH;
+	fake->no_last_wqe = true;
+	fake_device_read_like_siw(fake);
+}
+
+/* Nobody waits for the word of those that are known not to say it. */
+static void test_known_silence(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .srq_depth = DEPTH, .srq_apart = true,
+		.tune = like_siw,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned long start;
+
+	KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
+	send_messages(test, &pair->server, MESSAGES);
+	start = jiffies;
+	conn_end_close(&pair->server);
+	KUNIT_EXPECT_LT(test, jiffies - start, AT_ONCE);
+	expect_end(test, pair, MESSAGES);
+}
+
 /* No message has ever come to a queue pair that was not connected. */
 static void test_never_connected(struct kunit *test)
 {
@@ -191,6 +216,21 @@ static void test_never_connected(struct kunit *test)
 	conn_end_close(&pair->client);
 	KUNIT_EXPECT_LT(test, jiffies - start, AT_ONCE);
 	conn_pair_end(pair);
+}
+
+/*
+ * A queue pair fails by itself, and neither the connection manager nor a completion says so:
+ * there is nothing to be flushed.
+ */
+static void test_failure_is_heard(struct kunit *test)
+{
+	struct conn_pair *pair = srq_pair(test, KRDMA_CONTEXT_POLL, true);
+
+	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	fake_qp_fail(conn_qp(&pair->server));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_heard(&pair->server, KRDMA_EVENT_LOST)));
+	fake_device_let_go(pair->fake);
+	expect_end(test, pair, 0);
 }
 
 /**
@@ -313,7 +353,9 @@ static struct kunit_case srq_end_cases[] = {
 	KUNIT_CASE_SLOW(test_late_word),
 	KUNIT_CASE(test_early_word),
 	KUNIT_CASE(test_no_word),
+	KUNIT_CASE(test_known_silence),
 	KUNIT_CASE(test_never_connected),
+	KUNIT_CASE(test_failure_is_heard),
 	KUNIT_CASE(test_busy_poller),
 	KUNIT_CASE(test_endless_completions),
 	KUNIT_CASE_SLOW(test_lost_receive),
