@@ -56,7 +56,7 @@ struct krdma_blk_chunk {
  * @index: which
  * @lock: protects what follows, but who works with a connection that is not open for
  *	requests needs no lock for it.  Any context.
- * @conn: the connection, or NULL
+ * @conn: the connection, or NULL; one that was found here stays until rcu_read_unlock()
  * @open: requests may be posted
  * @held: &struct krdma_blk_request: those that wait
  * @chunks: where the memory is; does not change while @open

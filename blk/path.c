@@ -14,6 +14,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -267,6 +268,7 @@ out:
 /* Takes down all connections; when this returns, no request is posted. */
 static void krdma_blk_path_drop(struct krdma_blk_device *device)
 {
+	struct krdma_conn *conns[KRDMA_BLK_QUEUES_MAX];
 	unsigned long flags;
 
 	for (unsigned int i = 0; i < device->queue_count; i++) {
@@ -280,16 +282,20 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	}
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
-		struct krdma_conn *conn = queue->conn;
 
-		if (!conn)
+		conns[i] = queue->conn;
+		if (!conns[i])
 			continue;
-		krdma_conn_close(conn);
+		krdma_conn_close(conns[i]);
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->conn = NULL;
 		spin_unlock_irqrestore(&queue->lock, flags);
-		krdma_conn_put_sync(conn);
 	}
+	/* Requests may be mapped with what they have found: see krdma_blk_request_send(). */
+	synchronize_rcu();
+	for (unsigned int i = 0; i < device->queue_count; i++)
+		if (conns[i])
+			krdma_conn_put_sync(conns[i]);
 }
 
 static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)

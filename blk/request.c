@@ -19,6 +19,7 @@
 #include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/rcupdate.h>
 
 #include "device.h"
 
@@ -34,8 +35,38 @@ static enum dma_data_direction krdma_blk_direction(struct request *rq)
  * Posting
  */
 
-/* 0, -ENOMEM if its pages cannot be mapped now, or an error of krdma_conn_post(). */
-static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request)
+/*
+ * The number of pieces; -ENOMEM: its pages cannot be mapped now; -ENOTCONN, -ENODEV: the
+ * connection is over.  With no lock: mapping can take its time.
+ */
+static int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request)
+{
+	struct request *rq = blk_mq_rq_from_pdu(request);
+	struct scatterlist *sg;
+	int mapped;
+	int i;
+
+	mapped = krdma_conn_map_sg(conn, request->sg, request->entries, krdma_blk_direction(rq));
+	if (mapped < 0)
+		return mapped == -EIO ? -ENOMEM : mapped;
+	for_each_sg(request->sg, sg, mapped, i)
+		request->sges[i] = (struct krdma_sge) {
+			.addr = sg_dma_address(sg),
+			.length = sg_dma_len(sg),
+			.key = krdma_conn_local_key(conn),
+		};
+	return mapped;
+}
+
+static void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_request *request)
+{
+	krdma_conn_unmap_sg(conn, request->sg, request->entries,
+			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
+}
+
+/* 0, or an error of krdma_conn_post(). */
+static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+				  int mapped)
 {
 	struct request *rq = blk_mq_rq_from_pdu(request);
 	u64 at = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
@@ -45,27 +76,13 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 		.cookie = (uintptr_t)rq,
 		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
 		.sges = request->sges,
+		.sge_count = mapped,
 		.remote_addr = chunk->addr + (at & chunk_mask),
 		.remote_key = chunk->key,
 	};
-	struct scatterlist *sg;
-	int mapped;
 	int ret;
-	int i;
 
 	lockdep_assert_held(&queue->lock);
-
-	mapped = krdma_conn_map_sg(queue->conn, request->sg, request->entries,
-				   krdma_blk_direction(rq));
-	if (mapped < 0)
-		return mapped == -EIO ? -ENOMEM : mapped;
-	post.sge_count = mapped;
-	for_each_sg(request->sg, sg, mapped, i)
-		request->sges[i] = (struct krdma_sge) {
-			.addr = sg_dma_address(sg),
-			.length = sg_dma_len(sg),
-			.key = krdma_conn_local_key(queue->conn),
-		};
 
 	/* It may complete before the call returns. */
 	WRITE_ONCE(request->posted, true);
@@ -73,7 +90,44 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 	if (ret == 1)
 		return 0;
 	WRITE_ONCE(request->posted, false);
-	krdma_conn_unmap_sg(queue->conn, request->sg, request->entries, krdma_blk_direction(rq));
+	return ret;
+}
+
+/*
+ * Maps and posts a request that is in no list.  The queue's lock is held when this is called
+ * and when it returns, and not while the pages are mapped.  The caller is in an RCU read-side
+ * critical section, which keeps the connection; the mapping keeps what it has of the device.
+ *
+ * 0, -EAGAIN if there is no connection for requests, or an error of the two above.
+ */
+static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
+				  unsigned long *flags)
+{
+	struct krdma_conn *conn;
+	int mapped;
+	int ret;
+
+	for (;;) {
+		lockdep_assert_held(&queue->lock);
+		if (!queue->open)
+			return -EAGAIN;
+		conn = queue->conn;
+		spin_unlock_irqrestore(&queue->lock, *flags);
+		mapped = krdma_blk_request_map(conn, request);
+		spin_lock_irqsave(&queue->lock, *flags);
+		if (queue->open && queue->conn == conn)
+			break;
+		/* It has been taken down meanwhile, and there may be another one. */
+		if (mapped > 0)
+			krdma_blk_request_unmap(conn, request);
+	}
+	if (mapped < 0)
+		return mapped;
+
+	ret = krdma_blk_request_post(queue, request, mapped);
+	/* Before anybody else can find the request. */
+	if (ret)
+		krdma_blk_request_unmap(conn, request);
 	return ret;
 }
 
@@ -112,10 +166,11 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	request->entries = blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
 
+	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
 	/* Not ahead of those that wait. */
-	if (queue->open && list_empty(&queue->held))
-		ret = krdma_blk_request_post(queue, request);
+	if (list_empty(&queue->held))
+		ret = krdma_blk_request_send(queue, request, &flags);
 	if (ret == -ENOMEM)
 		result = BLK_STS_RESOURCE;
 	else if (ret == -EAGAIN || krdma_blk_is_lost(ret))
@@ -123,6 +178,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	else if (ret)
 		result = BLK_STS_IOERR;
 	spin_unlock_irqrestore(&queue->lock, flags);
+	rcu_read_unlock();
 
 	if (krdma_blk_is_lost(ret))
 		krdma_blk_path_lost(queue->device);
@@ -142,21 +198,25 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 	unsigned long flags;
 	int ret = 0;
 
+	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
 	while (queue->open && !list_empty(&queue->held)) {
 		request = list_first_entry(&queue->held, struct krdma_blk_request, node);
 		list_del(&request->node);
-		ret = krdma_blk_request_post(queue, request);
-		if (ret == -EAGAIN || krdma_blk_is_lost(ret)) {
-			list_add(&request->node, &queue->held);
+		ret = krdma_blk_request_send(queue, request, &flags);
+		if (!ret)
+			continue;
+		/* The wait may have ended while it was in no list. */
+		if ((ret == -EAGAIN || krdma_blk_is_lost(ret)) &&
+		    krdma_blk_request_hold(queue, request)) {
+			list_move(&request->node, &queue->held);
 			break;
 		}
-		if (ret) {
-			request->result = ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
-			list_add_tail(&request->node, &refused);
-		}
+		request->result = ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
+		list_add_tail(&request->node, &refused);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
+	rcu_read_unlock();
 
 	if (krdma_blk_is_lost(ret))
 		krdma_blk_path_lost(queue->device);

@@ -700,6 +700,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_device, "KRDMA");
  * krdma_conn_local_key - the key for memory that the caller has mapped for DMA
  * @conn: the connection, prepared
  *
+ * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, no read goes to such memory: a region, or a
+ * registration of krdma_mr_get(), with KRDMA_ACCESS_REMOTE_WRITE does.
+ *
  * Context: any.
  * Return: the key, for &struct krdma_sge.key; undefined before
  * krdma_conn_prepare().

@@ -30,6 +30,7 @@
 #include "objects.h"
 #include "port.h"
 #include "private.h"
+#include "provider.h"
 #include "resource.h"
 #include "trace.h"
 #include "vector.h"
@@ -358,6 +359,7 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		.has_fast_reg = (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
 				ibdev->ops.alloc_mr && ibdev->ops.map_mr_sg,
 		.has_odp = attrs->kernel_cap_flags & IBK_ON_DEMAND_PAGING,
+		.has_read_local = !krdma_provider_reads_by_key(ibdev),
 	};
 }
 

@@ -66,6 +66,8 @@ u64 krdma_limits_caps(const struct krdma_raw_attr *raw)
 		caps |= KRDMA_DEVICE_CAP_FAST_REG;
 	if (raw->has_odp)
 		caps |= KRDMA_DEVICE_CAP_ODP;
+	if (raw->has_read_local)
+		caps |= KRDMA_DEVICE_CAP_READ_LOCAL;
 
 	return caps;
 }

@@ -58,6 +58,7 @@
  * @has_srq: has the calls for shared receive queues
  * @has_fast_reg: claims registration on the queue pair
  * @has_odp: claims registration of memory that is not resident
+ * @has_read_local: reads go to memory that peers may not write
  *
  * Providers fill in int and unsigned int by turns.  Every number has room for
  * both here, so that neither a negative nor a huge one changes its meaning on
@@ -81,6 +82,7 @@ struct krdma_raw_attr {
 	bool has_srq;
 	bool has_fast_reg;
 	bool has_odp;
+	bool has_read_local;
 };
 
 u64 krdma_limits_caps(const struct krdma_raw_attr *raw);

@@ -12,6 +12,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait_bit.h>
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
@@ -27,6 +28,7 @@
  * @node: in the pool's list while nobody has it; protected by the pool's lock
  * @lock: protects what follows.  Any context.
  * @charge: of @mr; nobody else's but who makes and ends it
+ * @busy: krdma_mr_map() is at work, without @lock: the end waits for it
  * @mr: ib_core's; NULL when the queue pair is gone
  * @sg: what is mapped, NULL if nothing is
  * @entries: of @sg
@@ -38,6 +40,7 @@ struct krdma_mr {
 	struct list_head node;
 	struct krdma_charge charge;
 	spinlock_t lock;		/* see above */
+	bool busy;
 	struct ib_mr *mr;
 	struct scatterlist *sg;
 	unsigned int entries;
@@ -87,6 +90,11 @@ static void krdma_mr_end(struct krdma_mr *mr)
 	unsigned long flags;
 
 	spin_lock_irqsave(&mr->lock, flags);
+	while (mr->busy) {
+		spin_unlock_irqrestore(&mr->lock, flags);
+		wait_var_event(&mr->busy, !READ_ONCE(mr->busy));
+		spin_lock_irqsave(&mr->lock, flags);
+	}
 	krdma_mr_unmap(mr);
 	ib_mr = mr->mr;
 	mr->mr = NULL;
@@ -259,13 +267,13 @@ void krdma_mr_put(struct krdma_mr *mr)
 EXPORT_SYMBOL_NS_GPL(krdma_mr_put, "KRDMA");
 
 /* Fills in the registration, with a key that it did not have the last time. */
-static int krdma_mr_fill(struct krdma_mr *mr, int mapped)
+static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped)
 {
 	struct ib_mr *ib_mr = mr->mr;
 	int entries;
 
 	ib_update_fast_reg_key(ib_mr, ib_inc_rkey(ib_mr->rkey));
-	entries = ib_map_mr_sg(ib_mr, mr->sg, mapped, NULL, PAGE_SIZE);
+	entries = ib_map_mr_sg(ib_mr, sg, mapped, NULL, PAGE_SIZE);
 	if (entries < 0 && entries != -EINVAL)
 		return krdma_provider_error(entries);
 	if (entries != mapped)
@@ -299,7 +307,11 @@ static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
  *
  * It has a new key from here on, which becomes valid with KRDMA_OP_REGISTER.
  *
- * Context: any but NMI; does not sleep.
+ * Providers may allocate memory for this: hns does.  If the connection ends meanwhile, its
+ * end waits.
+ *
+ * Context: process context; may sleep.  One call for a registration at a time, and none at
+ * the same time as krdma_mr_put().
  * Return: 0, or
  * -EINVAL: no entries;
  * -EMSGSIZE: more pages than the registration can span, or the entries do not meet;
@@ -312,29 +324,37 @@ int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entri
 	int mapped;
 	int ret;
 
+	might_sleep();
+
 	if (!entries)
 		return -EINVAL;
 	if (krdma_sg_pages(sg, entries) > mr->pool->pages)
 		return -EMSGSIZE;
 
 	spin_lock_irqsave(&mr->lock, flags);
-	ret = -ENOTCONN;
-	if (!mr->mr)
-		goto out;
+	mr->busy = mr->mr;
+	if (mr->busy)
+		krdma_mr_unmap(mr);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!mr->busy)
+		return -ENOTCONN;
 
-	krdma_mr_unmap(mr);
 	ret = -EIO;
 	mapped = ib_dma_map_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
-	if (!mapped)
-		goto out;
+	if (mapped) {
+		ret = krdma_mr_fill(mr, sg, mapped);
+		if (ret)
+			ib_dma_unmap_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
+	}
 
-	mr->sg = sg;
-	mr->entries = entries;
-	ret = krdma_mr_fill(mr, mapped);
-	if (ret)
-		krdma_mr_unmap(mr);
-out:
+	spin_lock_irqsave(&mr->lock, flags);
+	if (!ret) {
+		mr->entries = entries;
+		WRITE_ONCE(mr->sg, sg);
+	}
+	WRITE_ONCE(mr->busy, false);
 	spin_unlock_irqrestore(&mr->lock, flags);
+	wake_up_var(&mr->busy);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_map, "KRDMA");

@@ -77,6 +77,8 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 	[KRDMA_OP_FLUSH] = {
 		.last = IB_WR_RDMA_READ,
 		.post_flags = KRDMA_POST_ANY,
+		/* It is read into memory by the local DMA key. */
+		.caps = KRDMA_DEVICE_CAP_READ_LOCAL,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SCRATCH,
 		/* One byte: the range that is flushed may be no longer. */
 		.scratch_length = 1,

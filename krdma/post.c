@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
+#include "bounce.h"
 #include "chain.h"
 #include "conn.h"
 #include "region.h"
@@ -70,12 +71,29 @@ static bool krdma_sge_is_used(const struct krdma_request *request, u32 index)
 	return sge->region && sge->length && !(request->flags & KRDMA_POST_INLINE);
 }
 
+/* &enum krdma_access that an operation needs of its local memory. */
+static u32 krdma_send_access(const struct krdma_qp *qp, const struct krdma_op *op)
+{
+	if (likely(!(op->traits & KRDMA_OP_READS)))
+		return 0;
+	return op->last == IB_WR_RDMA_READ ? qp->read_access : KRDMA_ACCESS_LOCAL_WRITE;
+}
+
+/*
+ * Memory without a region, by a key: that for all memory which is mapped for DMA lets no
+ * peer write.  What another key lets is the consumer's affair.
+ */
+static bool krdma_send_key_is_local(const struct krdma_qp *qp, u32 access, u32 key)
+{
+	return (access & KRDMA_ACCESS_REMOTE_WRITE) && key == qp->domain->pd->local_dma_lkey;
+}
+
 /* The segments of an operation's local memory; their number, or an errno. */
 static int krdma_send_segments(struct krdma_work_ring *ring, const struct krdma_op *op,
 			       const struct krdma_request *request, u64 *length)
 {
 	struct krdma_workbench *bench = ring->chain.bench;
-	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
+	u32 access = krdma_send_access(ring->qp, op);
 	const struct krdma_sge *sge;
 	u32 count = 0;
 	int ret;
@@ -100,6 +118,9 @@ static int krdma_send_segments(struct krdma_work_ring *ring, const struct krdma_
 				goto err;
 			count += ret;
 		} else if (sge->length) {
+			ret = -EOPNOTSUPP;
+			if (krdma_send_key_is_local(ring->qp, access, sge->key))
+				goto err;
 			bench->segments[count++] = (struct krdma_segment) {
 				.addr = sge->addr, .length = sge->length, .key = sge->key,
 			};
@@ -191,6 +212,9 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 	ring->chain.sges += count;
 
 	krdma_op_fill(op, request, piece, last, wr);
+	/* The device is given a copy. */
+	if (length > qp->device_inline)
+		wr->send.send_flags &= ~IB_SEND_INLINE;
 	wr->send.wr_cqe = &slot->cqe;
 	wr->send.next = &(wr + 1)->send;
 	wr->send.sg_list = sges;
@@ -287,6 +311,12 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 	ret = krdma_op_check_length(op, request, length);
 	if (ret)
 		goto err;
+	/* It would still name memory where it goes: see krdma_send_build(). */
+	if (!length && op->last == IB_WR_RDMA_READ &&
+	    !(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL)) {
+		ret = -EOPNOTSUPP;
+		goto err;
+	}
 
 	max_sge = op->traits & KRDMA_OP_READS ? qp->max_read_sge : ring->max_sge;
 	pieces = krdma_split_pieces(all, segments, max_sge, qp->max_message);
@@ -301,6 +331,10 @@ static int krdma_send_any(struct krdma_work_ring *ring, const struct krdma_op *o
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
 		krdma_send_fill_scratch(ring, op, request);
+	if ((request->flags & KRDMA_POST_INLINE) && length > qp->device_inline) {
+		krdma_bounce_copy(ring, request, ring->chain.bench->segments);
+		segments = 1;
+	}
 	ret = krdma_split_init(&split, all, segments, max_sge, qp->max_message);
 	if (WARN_ON_ONCE(ret)) {
 		krdma_credits_untake(&ring->credits, pieces);
@@ -327,7 +361,7 @@ static bool krdma_send_is_plain(const struct krdma_qp *qp, const struct krdma_op
 {
 	if (unlikely(flags)) {
 		if ((flags & ~op->post_flags) ||
-		    ((flags & KRDMA_POST_INLINE) && length > qp->max_inline))
+		    ((flags & KRDMA_POST_INLINE) && length > qp->device_inline))
 			return false;
 	}
 	/* Also where it is 0. */
@@ -390,7 +424,7 @@ static_assert(offsetof(struct krdma_segment, key) == offsetof(struct ib_sge, lke
 static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op *op,
 			    const struct krdma_request *request, u32 flags, u32 length)
 {
-	u32 access = op->traits & KRDMA_OP_READS ? KRDMA_ACCESS_LOCAL_WRITE : 0;
+	u32 access = krdma_send_access(ring->qp, op);
 	const struct krdma_sge *sge = request->sges;
 	struct krdma_workbench *bench = ring->chain.bench;
 	struct krdma_region *used;
@@ -408,6 +442,8 @@ static int krdma_send_plain(struct krdma_work_ring *ring, const struct krdma_op 
 	to = (struct krdma_segment *)&bench->sges[ring->chain.sges];
 	used = likely(!flags) || !(flags & KRDMA_POST_INLINE) ? sge->region : NULL;
 	if (unlikely(!used)) {
+		if (unlikely(krdma_send_key_is_local(ring->qp, access, sge->key)))
+			return -EOPNOTSUPP;
 		to->addr = sge->addr;
 		to->length = length;
 		to->key = sge->key;
@@ -508,7 +544,8 @@ static int krdma_conn_refusal(struct krdma_conn *conn)
  * -EAGAIN: the queue is full;
  * -ENOTCONN: the connection is not, or no longer, connected;
  * -ENODEV: its device has been removed;
- * -EOPNOTSUPP: the device cannot do this;
+ * -EOPNOTSUPP: the device cannot do this; without KRDMA_DEVICE_CAP_READ_LOCAL also: a read
+ * of 0 bytes, or by krdma_conn_local_key();
  * -EINVAL: no such operation, or not with these flags, this memory or address;
  * -EMSGSIZE: more than a message, the inline data, or the whole queue can carry, or
  * memory in more than 128 places;

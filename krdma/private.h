@@ -183,9 +183,11 @@
  *
  * krdma_mr.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_mr.mr and what is mapped: the consumer maps and puts
- *			while the queue pair may be ending
- *	taken in:	any context; the device's map_mr_sg and dma_map_sg inside
+ *	protects:	krdma_mr.mr, krdma_mr.busy and what is mapped: the consumer maps
+ *			and puts while the queue pair may be ending
+ *	taken in:	any context; dma_unmap_sg inside.  Not held while the device maps,
+ *			which may sleep: krdma_mr.busy keeps krdma_mr.mr so long, and the
+ *			end of the queue pair waits for it.
  *
  * krdma_mr_pool.lock
  *	kind:		spinlock, interrupts off

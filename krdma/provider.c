@@ -66,9 +66,36 @@ bool krdma_provider_lingers(const struct ib_device *ibdev)
  * remotely.  siw does not insist: it checks local rights only.
  *
  * Context: any.
- * Return: true if reads need a region with KRDMA_ACCESS_REMOTE_WRITE.
+ * Return: true if reads need memory with KRDMA_ACCESS_REMOTE_WRITE.
  */
 bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
 {
 	return ibdev->node_type == RDMA_NODE_RNIC && ibdev->ops.driver_id != RDMA_DRIVER_SIW;
+}
+
+/**
+ * krdma_provider_raises_last_wqe - whether IB_EVENT_QP_LAST_WQE_REACHED is worth waiting for
+ * @ibdev: the RDMA device
+ *
+ * Devices raise it when a queue pair in error has completed the last receive that it took
+ * from a shared receive queue.  For these there is nothing to wait for:
+ *
+ *	rxe, siw	leave the completions of a destroyed queue pair in their queue, so
+ *			none is lost; siw never raises the event
+ *	irdma, qedr	never raise it
+ *
+ * Context: any.
+ * Return: false if the event need not, or will not, come.
+ */
+bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
+{
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_IRDMA:
+	case RDMA_DRIVER_QEDR:
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+		return false;
+	default:
+		return true;
+	}
 }

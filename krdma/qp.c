@@ -8,14 +8,20 @@
  *  2. The queue pair goes to error, and the device begins to flush.
  *  3. A marker is posted to each queue.  Its completion says that everything
  *     before it has completed.  krdma does this itself: ib_core's drain knows one
- *     completion queue of its own making, waits up to a minute for a word that
- *     some devices never say when receives are shared, and polls beside the
+ *     completion queue of its own making, waits up to a minute for an event that
+ *     some devices never raise when receives are shared, and polls beside the
  *     poller.
- *  4. Whether the markers came or not, in the time that a device may take: the
- *     queue pair is destroyed.  From here on the device uses no memory of it.
- *  5. What the device has completed is taken from the queues.  After that no
- *     completion of this queue pair is left anywhere.
- *  6. What has not completed is told to be flushed.
+ *  4. A shared receive queue takes no marker.  The device raises
+ *     IB_EVENT_QP_LAST_WQE_REACHED when it has completed the last receive that
+ *     this queue pair had taken from it.
+ *  5. Whether the markers and the event came or not, in the time that a device may
+ *     take: the completion queues are emptied.  The next step makes most devices
+ *     remove the queue pair's completions that nobody has polled.  Among them can
+ *     be messages that the peer saw acknowledged.
+ *  6. The queue pair is destroyed.  From here on the device uses no memory of it.
+ *  7. The completion queues are emptied again.  After that no completion of this
+ *     queue pair is left anywhere.
+ *  8. What has not completed is told to be flushed.
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -28,9 +34,11 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "bounce.h"
 #include "budget.h"
 #include "conn.h"
 #include "objects.h"
+#include "provider.h"
 #include "qp.h"
 #include "region.h"
 #include "ring.h"
@@ -42,6 +50,13 @@
  * its queues; one that takes longer is broken, and is not waited for.
  */
 #define KRDMA_DRAIN_TIMEOUT	(5 * HZ)
+/*
+ * How long a device may take to raise IB_EVENT_QP_LAST_WQE_REACHED.  It does so within some
+ * milliseconds of its flush, later when its firmware ends many queue pairs at once.  Without
+ * the event, messages may be lost that arrived last.  But a device that never raises it, and
+ * is not known for that, would delay each close by this time.
+ */
+#define KRDMA_LAST_WQE_TIMEOUT	(HZ / 2)
 /* How often a queue is looked at that nobody else may be polling. */
 #define KRDMA_DRAIN_INTERVAL	max(HZ / 100, 1)
 /* And how soon for the first time, where nobody else may look: most are there at once. */
@@ -72,6 +87,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		/* With shared receives, none of them is flushed. */
 		krdma_conn_flushed(qp->conn);
+		complete_all(&qp->last_wqe);
 		break;
 	default:
 		break;
@@ -107,6 +123,9 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	qp->plain_ops = krdma_op_plain(qp->caps);
 	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
+	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
+	if (!(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL))
+		qp->read_access |= KRDMA_ACCESS_REMOTE_WRITE;
 	return 0;
 }
 
@@ -253,9 +272,17 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;
-	/* Some providers say nothing here, and take what was asked for. */
-	qp->max_inline = max(attr.cap.max_inline_data, budget->inline_data);
-	return 0;
+	/* What was granted; a provider that says nothing leaves what was asked for. */
+	qp->device_inline = attr.cap.max_inline_data;
+	qp->max_inline = max(qp->device_inline, budget->inline_data);
+	if (qp->max_inline == qp->device_inline)
+		return 0;
+	ret = krdma_bounce_init(qp, qp->max_inline);
+	if (ret) {
+		rdma_destroy_qp(qp->cm_id);
+		qp->ib = NULL;
+	}
+	return ret;
 }
 
 /* Everything that is of the device, in the order in which it can go. */
@@ -270,6 +297,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 				    (qp->send.mask + 1) * sizeof(*qp->scratch),
 				    DMA_BIDIRECTIONAL);
 	qp->scratch_mapped = false;
+	krdma_bounce_exit(qp);
 	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
 	if (qp->srq)
 		krdma_srq_detach(qp->srq);
@@ -323,6 +351,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	qp->conn = conn;
 	qp->cm_id = cm_id;
 	qp->domain = domain;
+	init_completion(&qp->last_wqe);
 
 	if (attr->srq) {
 		ret = krdma_srq_attach(attr->srq);
@@ -432,7 +461,7 @@ static int krdma_qp_post_marker(struct krdma_work_ring *ring)
 	return ib_post_recv(qp->ib, &recv, NULL);
 }
 
-/* One look at a queue, for the case that nobody else looks. */
+/* One look at a queue: all that has completed by now is taken and told. */
 static void krdma_qp_poll(struct krdma_queue *queue)
 {
 	unsigned long flags;
@@ -461,6 +490,24 @@ static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long dea
 	} while (time_before(jiffies, deadline));
 
 	return false;
+}
+
+/*
+ * Wait until the device has completed all receives that it took from the shared queue.  The
+ * event counts whenever it came: if the queue pair failed by itself it is not raised again.
+ */
+static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
+{
+	unsigned long now = jiffies;
+
+	/* No message has come before the peer could consider itself connected. */
+	if (!qp->conn->owes_peer || !krdma_provider_raises_last_wqe(qp->ib->device))
+		return;
+	/* A device that did not flush in time is not waited for once more. */
+	if (time_before(now, deadline))
+		wait_for_completion_timeout(&qp->last_wqe,
+					    min_t(unsigned long, deadline - now,
+						  KRDMA_LAST_WQE_TIMEOUT));
 }
 
 static void krdma_qp_drain(struct krdma_qp *qp)
@@ -494,10 +541,24 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 		done = krdma_qp_wait_marker(&qp->send, deadline);
 	if (recv)
 		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
+	if (qp->srq)
+		krdma_qp_wait_last_wqe(qp, deadline);
 	if (!done)
 		dev_warn_ratelimited(&qp->ib->device->dev,
 				     "queue pair %u was not flushed in time, and is destroyed\n",
 				     qp->number);
+}
+
+/*
+ * Take what the device has completed: with the queue pair it would remove it.  Each look
+ * takes all that is there, also what stands behind completions of others, and waits for a
+ * poller that is just telling of some.
+ */
+static void krdma_qp_empty_queues(struct krdma_qp *qp)
+{
+	krdma_qp_poll(qp->send.queue);
+	if (qp->recv.queue != qp->send.queue)
+		krdma_qp_poll(qp->recv.queue);
 }
 
 /* No completion of the queue pair is left, and all of its slots are free. */
@@ -537,6 +598,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp);
+	krdma_qp_empty_queues(qp);
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);

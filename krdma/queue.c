@@ -92,6 +92,7 @@ void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags)
 		break;
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_queue_hold);
 
 /**
  * krdma_queue_let_go - end what krdma_queue_hold() began
@@ -116,6 +117,7 @@ void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags)
 		break;
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_queue_let_go);
 
 /* Takes @budget completions, or fewer if there are no more; each knows what it is. */
 static int krdma_queue_take(struct krdma_queue *queue, int budget)
@@ -146,17 +148,23 @@ static int krdma_queue_take(struct krdma_queue *queue, int budget)
  * krdma_queue_drain - take all that the device has completed
  * @queue: the queue
  *
+ * What completes meanwhile is taken, too, or left: consumers that post whenever they are
+ * told of a completion could keep the caller here for ever.
+ *
  * Context: with krdma_queue_hold().
  */
 void krdma_queue_drain(struct krdma_queue *queue)
 {
+	/* The device has room for so many, so nothing that was there at first comes later. */
+	int left = max_t(int, queue->cq->cqe, queue->depth);
 	int count;
 
-	/* Bounded: nobody can post more than the queue has room for while it is held. */
 	do {
-		count = krdma_queue_take(queue, KRDMA_QUEUE_BATCH);
-	} while (count > 0);
+		count = krdma_queue_take(queue, min(left, KRDMA_QUEUE_BATCH));
+		left -= count;
+	} while (count > 0 && left > 0);
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_queue_drain);
 
 /* Set when the queue is made, and stays. */
 static bool krdma_queue_has_softirq(const struct krdma_queue *queue)

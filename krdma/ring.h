@@ -181,6 +181,7 @@ struct krdma_qp_owner {
  * @srq: where receives come from, or NULL; likewise
  * @srq_node: in its table of queue pairs
  * @ib_key: what @ib was, for that table
+ * @last_wqe: the device has completed all that it took from @srq; any context
  * @send: operations
  * @recv: receives; without slots if there is @srq
  * @send_cqe: what it takes of @send.queue
@@ -191,7 +192,9 @@ struct krdma_qp_owner {
  * @plain_ops: of the operations, those of krdma_op_plain()
  * @max_message: bytes that the device takes in a request
  * @max_read_sge: scatter/gather entries of a read
- * @max_inline: bytes that a request can carry itself
+ * @read_access: &enum krdma_access that the memory needs which a read fills
+ * @max_inline: bytes of an operation with KRDMA_POST_INLINE
+ * @device_inline: of these, bytes that the device takes inline; more is copied to @bounce
  * @number: of the queue pair
  * @heard: a message of the peer's has arrived; protected by the poll lock of @recv
  * @stray: completions of what had completed before
@@ -207,6 +210,10 @@ struct krdma_qp_owner {
  * @owner: for whom it was made, until the end of the RDMA part
  * @session: whose account is charged for the queues; kept by @conn
  * @charged: how many bytes; 0: nothing was
+ * @bounce: copies of inline data, one for each slot of @send; NULL if the device takes
+ *	@max_inline itself
+ * @bounce_dma: their address for the device
+ * @bounce_size: bytes of each
  * @mappings: of the consumer's for operations that have not completed: map.c
  */
 struct krdma_qp {
@@ -220,6 +227,7 @@ struct krdma_qp {
 	struct krdma_srq *srq;
 	struct hlist_node srq_node;
 	const struct ib_qp *ib_key;
+	struct completion last_wqe;
 	struct krdma_work_ring send;
 	struct krdma_work_ring recv;
 	u32 send_cqe;
@@ -231,7 +239,9 @@ struct krdma_qp {
 	u32 plain_ops;
 	u32 max_message;
 	u32 max_read_sge;
+	u32 read_access;
 	u32 max_inline;
+	u32 device_inline;
 	u32 number;
 	bool heard;
 	u32 stray;
@@ -246,6 +256,9 @@ struct krdma_qp {
 	struct krdma_qp_owner owner;
 	struct krdma_session *session;
 	u64 charged;
+	u8 *bounce;
+	u64 bounce_dma;
+	u32 bounce_size;
 	atomic_t mappings;
 };
 

@@ -69,6 +69,8 @@ static void conn_note(struct conn_end *end, const struct krdma_completion *compl
 			       completion->cookie & ~CONN_RECEIVE, completion->status);
 	if (receive && end->refill && !completion->status)
 		conn_receive_empty(end, 1);
+	if (pair->hook)
+		pair->hook(end, completion);
 	wake_up_all(&pair->wait);
 }
 
@@ -119,8 +121,10 @@ static void conn_complete(const struct krdma_completion *completion)
 {
 	struct conn_end *end = completion->context;
 	struct conn_pair *pair = end->pair;
+	bool apart = pair->srq_queue && completion->opcode == KRDMA_OP_RECEIVE;
+	atomic_t *inside = apart ? &pair->srq_inside : &pair->inside;
 
-	if (pair->queue && atomic_inc_return(&pair->inside) != 1)
+	if (pair->queue && atomic_inc_return(inside) != 1)
 		atomic_inc(&end->overlaps);
 	if (!conn_is_placed(pair))
 		atomic_inc(&end->misplaced);
@@ -128,7 +132,7 @@ static void conn_complete(const struct krdma_completion *completion)
 		atomic_inc(&end->nested);
 	conn_note(end, completion);
 	if (pair->queue)
-		atomic_dec(&pair->inside);
+		atomic_dec(inside);
 }
 
 static void conn_srq_complete(const struct krdma_completion *completion)
@@ -176,19 +180,25 @@ static const struct krdma_conn_ops *conn_ops_of(const struct conn_pair *pair)
 	return pair->setup.where == KRDMA_CONTEXT_POLL ? &conn_ops_polled : &conn_ops;
 }
 
-int conn_pair_poll(struct conn_pair *pair)
+static int conn_queue_poll(struct conn_pair *pair, struct krdma_queue *queue)
 {
 	struct krdma_completion done[8];
 	int count, i, taken = 0;
 
-	if (!pair->queue || pair->setup.where != KRDMA_CONTEXT_POLL)
+	if (!queue || pair->setup.where != KRDMA_CONTEXT_POLL)
 		return 0;
-	while ((count = krdma_queue_poll(pair->queue, done, ARRAY_SIZE(done))) > 0) {
+	while ((count = krdma_queue_poll(queue, done, ARRAY_SIZE(done))) > 0) {
 		for (i = 0; i < count; i++)
 			conn_note_any(pair, &done[i]);
 		taken += count;
 	}
 	return taken ?: count;
+}
+
+int conn_pair_poll(struct conn_pair *pair)
+{
+	conn_queue_poll(pair, pair->srq_queue);
+	return conn_queue_poll(pair, pair->queue);
 }
 
 /*
@@ -244,8 +254,15 @@ static void conn_pair_make_queues(struct conn_pair *pair)
 			KUNIT_FAIL_AND_ABORT(test, "no queue");
 		}
 	}
+	if (pair->setup.srq_apart) {
+		pair->srq_queue = krdma_queue_create(pair->dev, &queue);
+		if (IS_ERR(pair->srq_queue)) {
+			pair->srq_queue = NULL;
+			KUNIT_FAIL_AND_ABORT(test, "no queue for shared receives");
+		}
+	}
 	if (pair->setup.srq_depth) {
-		srq.queue = pair->queue;
+		srq.queue = pair->srq_queue ?: pair->queue;
 		pair->srq = krdma_srq_create(pair->session, &srq);
 		if (IS_ERR(pair->srq)) {
 			pair->srq = NULL;
@@ -277,10 +294,10 @@ struct conn_pair *conn_pair_open(struct kunit *test, const struct conn_setup *se
 
 	/* Room for both ends in one queue. */
 	pair->fake->attr.max_cqe = CONN_CQE + KRDMA_QUEUE_OVERHEAD;
-	if (setup->tune)
-		setup->tune(pair->fake);
 	if (setup->srq_depth)
 		fake_device_offer_srq(pair->fake);
+	if (setup->tune)
+		setup->tune(pair->fake);
 	KUNIT_ASSERT_EQ(test, 0, test_device_register(pair->device, CONN_DEVICE));
 	pair->dev = krdma_device_find(&init_net, dev_name(&pair->fake->ib.dev));
 	KUNIT_ASSERT_NOT_NULL(test, pair->dev);
@@ -428,6 +445,8 @@ void conn_pair_close(struct conn_pair *pair)
 	krdma_srq_put(pair->srq);
 	pair->srq = NULL;
 	conn_pair_poll(pair);
+	krdma_queue_put(pair->srq_queue);
+	pair->srq_queue = NULL;
 	krdma_queue_put(pair->queue);
 	pair->queue = NULL;
 	if (pair->session)

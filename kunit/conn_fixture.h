@@ -106,6 +106,7 @@ static inline unsigned int conn_heard(const struct conn_end *end, enum krdma_eve
  * @shared: both ends complete in one queue, which KRDMA_CONTEXT_POLL and
  *	@srq_depth bring along
  * @srq_depth: the receives of both come from a shared receive queue
+ * @srq_apart: which completes in a queue of its own
  * @tune: changes the device before it is registered
  */
 struct conn_setup {
@@ -113,6 +114,7 @@ struct conn_setup {
 	struct krdma_conn_attr attr;
 	bool shared;
 	u32 srq_depth;
+	bool srq_apart;
 	void (*tune)(struct fake_device *fake);
 };
 
@@ -127,12 +129,15 @@ struct conn_setup {
  * @listener: of the server
  * @queue: of both, NULL if each has its own
  * @srq: of both, or NULL
+ * @srq_queue: where it completes, if that is not @queue
  * @shared: what was posted there
  * @given_back: of those, how many came back unused
  * @client: who has asked
  * @server: who was asked
  * @wait: for anything to be told
+ * @hook: called with each completion of an end's, where that is told; or NULL
  * @inside: callbacks of @queue that are under way
+ * @srq_inside: those of @srq_queue
  */
 struct conn_pair {
 	struct kunit *test;
@@ -144,12 +149,15 @@ struct conn_pair {
 	struct krdma_listener *listener;
 	struct krdma_queue *queue;
 	struct krdma_srq *srq;
+	struct krdma_queue *srq_queue;
 	struct conn_flow shared;
 	atomic_t given_back;
 	struct conn_end client;
 	struct conn_end server;
 	wait_queue_head_t wait;
+	void (*hook)(struct conn_end *end, const struct krdma_completion *completion);
 	atomic_t inside;
+	atomic_t srq_inside;
 };
 
 /* The way there, step by step; an assertion ends the test where a step fails. */

@@ -130,11 +130,18 @@ static void given_check(struct kunit *test, struct conn_pair *pair, const struct
 	given_check_memory(test, pair, given, send, sge);
 }
 
+/* All operations, and reads into any memory. */
+static void tune_all_operations(struct fake_device *fake)
+{
+	fake_device_offer_atomics(fake);
+	fake_device_read_like_siw(fake);
+}
+
 static void test_operations_as_given(struct kunit *test)
 {
 	static const struct conn_setup setup = {
 		.attr = { .max_inline = 32 },
-		.tune = fake_device_offer_atomics,
+		.tune = tune_all_operations,
 	};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct krdma_request request;
@@ -174,6 +181,7 @@ static void test_operations_as_given(struct kunit *test)
 static void tune_short_messages(struct fake_device *fake)
 {
 	fake->port.max_msg_sz = 100;
+	fake_device_read_like_siw(fake);
 }
 
 /* Each byte of an operation is in one piece, and where it belongs. */
@@ -561,7 +569,7 @@ static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 ac
 /* What arrives, where, and what is said of it. */
 static void test_bytes(struct kunit *test)
 {
-	static const struct conn_setup setup = {};
+	static const struct conn_setup setup = { .tune = fake_device_read_like_siw };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client, *server = &pair->server;
 	struct krdma_region_info info;

@@ -77,7 +77,7 @@ void fake_end(unsigned long flags)
 void fake_announce_last_wqe(struct fake_qp *qp)
 {
 	lockdep_assert_held(&fake_lock);
-	if (qp->ib.srq && list_empty(&qp->last_wqe))
+	if (qp->ib.srq && list_empty(&qp->last_wqe) && !to_fake(qp->ib.device)->no_last_wqe)
 		list_add_tail(&qp->last_wqe, &fake_last_wqes);
 }
 
@@ -155,6 +155,7 @@ static int fake_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *att
 	struct fake_cq *cq = to_fake_cq(ib_cq);
 	int ret;
 
+	might_sleep();
 	if (!attr->cqe || attr->cqe > FAKE_MAX_CQE || attr->cqe > fake->attr.max_cqe)
 		return -EINVAL;
 	ret = fake_device_follow_script(fake, FAKE_CREATE_CQ);
@@ -189,6 +190,7 @@ static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 {
 	struct fake_cq *cq = to_fake_cq(ib_cq);
 
+	might_sleep();
 	wait_var_event(&cq->ringing, fake_cq_is_silent(cq));
 	irq_work_sync(&cq->irq_work);
 	cancel_work_sync(&cq->work);

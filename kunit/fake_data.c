@@ -18,9 +18,10 @@
 
 static void fake_complete_entry(struct fake_qp *qp, struct fake_wc *entry)
 {
+	bool receives = to_fake(qp->ib.device)->hold_receives;
 	struct fake_wc *held;
 
-	if (!qp->hold) {
+	if (!qp->hold && !(receives && entry->direction == FAKE_RECEIVE)) {
 		fake_deliver(entry);
 		return;
 	}
@@ -183,7 +184,8 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 	}
 	if (invalid && wc->status == IB_WC_SUCCESS)
 		invalid->valid = false;
-	fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
+	if (!fault || !fault->lost)
+		fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
 	if (wc->status != IB_WC_SUCCESS)
 		fake_qp_to_error(qp);
 
@@ -334,8 +336,13 @@ static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send
 				      struct ib_wc *wc)
 {
 	struct fake_spans room, source;
+	int access = IB_ACCESS_LOCAL_WRITE;
 
-	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, IB_ACCESS_LOCAL_WRITE))
+	/* The answer is a write of the peer's, to the key that it is told. */
+	if (to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
+		access |= IB_ACCESS_REMOTE_WRITE;
+	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, access) ||
+	    (!room.length && (access & IB_ACCESS_REMOTE_WRITE)))
 		return IB_WC_LOC_PROT_ERR;
 	wc->byte_len = room.length;
 	if (qp->peer) {

@@ -67,13 +67,8 @@ int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
 	return ret;
 }
 
-/**
- * fake_device_pause_port - make query_port stop on its way
- * @fake: the device
- * @pause: where; NULL: nowhere.  Must stay until every call that it stopped has
- *	gone on.
- */
-void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
+static void fake_device_pause(struct fake_device *fake, struct fake_pause **where,
+			      struct fake_pause *pause)
 {
 	unsigned long flags;
 
@@ -82,8 +77,44 @@ void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
 		init_completion(&pause->go_on);
 	}
 	spin_lock_irqsave(&fake->lock, flags);
-	fake->port_pause = pause;
+	*where = pause;
 	spin_unlock_irqrestore(&fake->lock, flags);
+}
+
+/**
+ * fake_device_pause_port - make query_port stop on its way
+ * @fake: the device
+ * @pause: where; NULL: nowhere.  Must stay until every call that it stopped has
+ *	gone on.
+ */
+void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
+{
+	fake_device_pause(fake, &fake->port_pause, pause);
+}
+
+/**
+ * fake_device_pause_map - make map_mr_sg stop on its way
+ * @fake: the device
+ * @pause: where; likewise
+ */
+void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause)
+{
+	fake_device_pause(fake, &fake->map_pause, pause);
+}
+
+/* Where a call stops that the test wants to stop. */
+void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where)
+{
+	struct fake_pause *pause;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	pause = *where;
+	spin_unlock_irqrestore(&fake->lock, flags);
+	if (pause) {
+		complete(&pause->entered);
+		wait_for_completion(&pause->go_on);
+	}
 }
 
 /**
@@ -146,18 +177,10 @@ static int fake_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 static int fake_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 {
 	struct fake_device *fake = to_fake(ib);
-	struct fake_pause *pause;
-	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&fake->lock, flags);
-	pause = fake->port_pause;
-	spin_unlock_irqrestore(&fake->lock, flags);
-	if (pause) {
-		complete(&pause->entered);
-		wait_for_completion(&pause->go_on);
-	}
-
+	might_sleep();
+	fake_device_stop_at(fake, &fake->port_pause);
 	ret = fake_device_follow_script(fake, FAKE_QUERY_PORT);
 	if (ret)
 		return ret;
@@ -259,6 +282,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 		.active_speed = IB_SPEED_EDR,
 	};
 
+	fake->max_inline = U32_MAX;
 	fake->ib.node_type = RDMA_NODE_RNIC;
 	fake->ib.node_guid = cpu_to_be64(FAKE_GUID);
 	fake->ib.phys_port_cnt = ports;
@@ -271,6 +295,15 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	ib_set_device_ops(&fake->ib, &fake_cm_ops);
 
 	return fake;
+}
+
+/**
+ * fake_device_read_like_siw - let reads go to any memory
+ * @fake: the device, not registered
+ */
+void fake_device_read_like_siw(struct fake_device *fake)
+{
+	fake->ib.ops.driver_id = RDMA_DRIVER_SIW;
 }
 
 /**

@@ -133,6 +133,7 @@ enum fake_direction {
  *	and the rest is flushed.
  * @vendor_err: what it says with that
  * @duplicate: it is delivered twice
+ * @lost: it is not delivered at all, though it succeeded
  */
 struct fake_fault {
 	struct ib_qp *qp;
@@ -140,6 +141,7 @@ struct fake_fault {
 	enum ib_wc_status status;
 	u32 vendor_err;
 	bool duplicate;
+	bool lost;
 };
 
 /**
@@ -180,10 +182,16 @@ struct fake_user_mr {
  *	counted from 1; 0 again when it has.  Settled after fake_cm_flush().
  * @destroy_drops_cqes: what a queue pair has left in completion queues goes
  *	with it; at any time
+ * @max_inline: queue pairs are granted no more bytes inline, and not refused if more are
+ *	asked for; at any time
+ * @hold_receives: completions of receives are held back, as by fake_hold(), until
+ *	fake_release(); at any time
+ * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
  * @user_mr: how ib_reg_user_mr() was called last
- * @lock: protects @scripts and @port_pause
+ * @lock: protects @scripts, @port_pause and @map_pause
  * @scripts: by &enum fake_verb
  * @port_pause: where query_port stops; NULL: nowhere
+ * @map_pause: likewise, map_mr_sg
  * @live: by &enum fake_object, what was made and not given back
  * @faults: by &enum fake_direction
  * @fault_seen: completions since the fault was ordered
@@ -209,11 +217,15 @@ struct fake_device {
 	unsigned int starve_request;
 	bool no_immediate;
 	bool destroy_drops_cqes;
+	u32 max_inline;
+	bool hold_receives;
+	bool no_last_wqe;
 	struct fake_user_mr user_mr;
 
 	spinlock_t lock;	/* see above */
 	struct fake_script scripts[FAKE_VERBS];
 	struct fake_pause *port_pause;
+	struct fake_pause *map_pause;
 
 	atomic_t live[FAKE_OBJECTS];
 
@@ -244,6 +256,12 @@ struct fake_device *fake_device_alloc(unsigned int ports);
 void fake_device_offer_srq(struct fake_device *fake);
 void fake_device_offer_atomics(struct fake_device *fake);
 
+/*
+ * Reads go to any memory, as with siw, whose driver id it has then: before registering.
+ * Otherwise they need a key that lets peers write, as with iWARP cards.
+ */
+void fake_device_read_like_siw(struct fake_device *fake);
+
 int fake_device_register(struct fake_device *fake, const char *name);
 void fake_device_unregister(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
@@ -261,6 +279,7 @@ void fake_device_let_go(struct fake_device *fake);
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error);
 unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb);
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause);
+void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause);
 
 /* Asynchronous events, with interrupts off. */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port);

@@ -71,6 +71,7 @@ static struct ib_mr *fake_get_dma_mr(struct ib_pd *pd, int access)
 	struct fake_mr *mr;
 	int ret;
 
+	might_sleep();
 	ret = fake_device_follow_script(to_fake(pd->device), FAKE_ALLOC_MR);
 	if (ret)
 		return ERR_PTR(ret);
@@ -90,6 +91,7 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 m
 	struct fake_mr *mr;
 	int ret;
 
+	might_sleep();
 	if (type != IB_MR_TYPE_MEM_REG)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_pages || max_pages > fake->attr.max_fast_reg_page_list_len)
@@ -113,6 +115,7 @@ static struct ib_mr *fake_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u
 	struct fake_mr *mr;
 	int ret;
 
+	might_sleep();
 	fake->user_mr = (struct fake_user_mr) {
 		.start = start,
 		.length = length,
@@ -150,6 +153,7 @@ static int fake_dereg_mr(struct ib_mr *ib_mr, struct ib_udata *udata)
 	unsigned long flags;
 	int ret;
 
+	might_sleep();
 	ret = fake_device_follow_script(fake, FAKE_DEREG_MR);
 	if (ret)
 		return ret;
@@ -180,9 +184,13 @@ static int fake_set_page(struct ib_mr *ib_mr, u64 address)
 static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int entries,
 			  unsigned int *offset)
 {
+	struct fake_device *fake = to_fake(ib_mr->device);
 	int ret;
 
-	ret = fake_device_follow_script(to_fake(ib_mr->device), FAKE_MAP_MR_SG);
+	/* As that of hns, which allocates memory. */
+	might_sleep();
+	fake_device_stop_at(fake, &fake->map_pause);
+	ret = fake_device_follow_script(fake, FAKE_MAP_MR_SG);
 	if (ret)
 		return ret;
 

@@ -323,6 +323,9 @@ static inline bool fake_queue_idle(const struct fake_queue *queue)
 /* fake_device.c: 0, or the error that the script wants; in any context. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 
+/* fake_device.c: stops where the test wants it to; may sleep. */
+void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
+
 /* fake_address.c: the interface has the address as long as it is held. */
 int fake_address_get(void);
 void fake_address_put(void);

@@ -168,6 +168,8 @@ static void test_memory_is_reached(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 9, wc.byte_len);
 
 	strscpy(b->buffer, "something to be read", BUFFER);
+	/* Into memory by the local key. */
+	fake_device_read_like_siw(pair->fake);
 	KUNIT_ASSERT_EQ(test, 0, side_rdma(a, IB_WR_RDMA_READ, 20, base, b->mr->rkey));
 	wc = polls(test, a, IB_WR_RDMA_READ, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 20, wc.byte_len);
@@ -178,6 +180,18 @@ static void test_memory_is_reached(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 'x', b->buffer[0]);
 	KUNIT_ASSERT_EQ(test, 0, fake_qp_remote_read(b->qp, base + 1, b->mr->rkey, a->buffer, 1));
 	KUNIT_EXPECT_EQ(test, 'o', a->buffer[0]);
+	pair_destroy(pair);
+}
+
+/* As with iWARP cards: the peer's answer needs a key that it may write to. */
+static void test_reads_need_a_sink(struct kunit *test)
+{
+	struct pair *pair = pair_connected(test);
+	u64 base = pair_register(test, &pair->b);
+
+	KUNIT_ASSERT_EQ(test, 0, side_rdma(&pair->a, IB_WR_RDMA_READ, 20, base,
+					   pair->b.mr->rkey));
+	polls(test, &pair->a, IB_WR_RDMA_READ, IB_WC_LOC_PROT_ERR);
 	pair_destroy(pair);
 }
 
@@ -236,6 +250,8 @@ static void test_wrong_memory_is_refused(struct kunit *test)
 	struct side *a = &pair->a, *b = &pair->b;
 	unsigned int i;
 
+	/* What is read goes to memory by the local key. */
+	fake_device_read_like_siw(pair->fake);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		pair_connect(test, pair, false);
 		KUNIT_ASSERT_EQ(test, 0, side_register(b, 0, cases[i].access));
@@ -374,6 +390,7 @@ static struct kunit_case fake_cases[] = {
 	KUNIT_CASE(test_depths_are_kept),
 	KUNIT_CASE(test_messages_arrive),
 	KUNIT_CASE(test_memory_is_reached),
+	KUNIT_CASE(test_reads_need_a_sink),
 	KUNIT_CASE(test_atomics),
 	KUNIT_CASE(test_wrong_memory_is_refused),
 	KUNIT_CASE(test_wrong_messages_are_refused),

@@ -22,6 +22,7 @@ static int fake_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	int ret;
 
+	might_sleep();
 	ret = fake_device_follow_script(to_fake(pd->device), FAKE_ALLOC_PD);
 	if (!ret)
 		atomic_inc(&to_fake(pd->device)->live[FAKE_PD]);
@@ -30,6 +31,7 @@ static int fake_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 
 static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	might_sleep();
 	atomic_dec(&to_fake(pd->device)->live[FAKE_PD]);
 	return 0;
 }
@@ -68,13 +70,15 @@ static bool fake_cap_is_possible(const struct fake_device *fake, const struct ib
 	       cap->max_recv_wr <= min_t(u32, attr->max_qp_wr, FAKE_MAX_WR) &&
 	       cap->max_send_sge <= min_t(u32, attr->max_send_sge, FAKE_MAX_SGE) &&
 	       cap->max_recv_sge <= min_t(u32, attr->max_recv_sge, FAKE_MAX_SGE) &&
-	       cap->max_inline_data <= FAKE_MAX_INLINE;
+	       min(cap->max_inline_data, fake->max_inline) <= FAKE_MAX_INLINE;
 }
 
 static int fake_alloc_queues(struct fake_qp *qp, struct ib_qp_init_attr *attr)
 {
 	if (attr->srq)
 		attr->cap.max_recv_wr = 0;
+	attr->cap.max_inline_data = min(attr->cap.max_inline_data,
+					to_fake(qp->ib.device)->max_inline);
 	qp->cap = attr->cap;
 	qp->queues[FAKE_SEND].depth = attr->cap.max_send_wr;
 	qp->queues[FAKE_RECEIVE].depth = attr->cap.max_recv_wr;
@@ -97,6 +101,7 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	unsigned long flags;
 	int ret;
 
+	might_sleep();
 	if (attr->qp_type != IB_QPT_RC)
 		return -EOPNOTSUPP;
 	if (!fake_cap_is_possible(fake, &attr->cap))
@@ -183,6 +188,7 @@ static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	unsigned long flags;
 	int ret;
 
+	might_sleep();
 	ret = fake_device_follow_script(to_fake(qp->device), FAKE_MODIFY_QP);
 	if (ret || !(mask & IB_QP_STATE))
 		return ret;
@@ -233,6 +239,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	struct fake_qp *qp = to_fake_qp(ib_qp);
 	unsigned long flags;
 
+	might_sleep();
 	flags = fake_begin();
 	/* No flush: who destroys a queue pair has drained it, or does not care. */
 	qp->state = IB_QPS_RESET;
@@ -288,6 +295,7 @@ static int fake_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,
 	const struct ib_srq_attr *attr = &init->attr;
 	int ret;
 
+	might_sleep();
 	if (!attr->max_wr || attr->max_wr > min(fake->attr.max_srq_wr, FAKE_MAX_WR) ||
 	    attr->max_sge > min(fake->attr.max_srq_sge, FAKE_MAX_SGE))
 		return -EINVAL;
@@ -306,6 +314,7 @@ static int fake_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,
 
 static int fake_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 {
+	might_sleep();
 	kvfree(to_fake_srq(srq)->receives);
 	atomic_dec(&to_fake(srq->device)->live[FAKE_SRQ]);
 	return 0;

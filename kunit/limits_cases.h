@@ -70,6 +70,7 @@ static inline struct krdma_raw_attr limits_ample(void)
 		.has_srq = true,
 		.has_fast_reg = true,
 		.has_odp = true,
+		.has_read_local = true,
 	};
 }
 
@@ -190,7 +191,7 @@ static inline void limits_check_read_sge(struct case_report *report)
 static inline void limits_check_caps(struct case_report *report)
 {
 	/* Bit n of the index is the n-th flag of the provider. */
-	for (unsigned int claims = 0; claims < 32; claims++) {
+	for (unsigned int claims = 0; claims < 64; claims++) {
 		struct krdma_raw_attr raw = limits_ample();
 		struct krdma_limits limits;
 
@@ -199,6 +200,7 @@ static inline void limits_check_caps(struct case_report *report)
 		raw.has_srq = claims & 4;
 		raw.has_fast_reg = claims & 8;
 		raw.has_odp = claims & 16;
+		raw.has_read_local = claims & 32;
 		check_expect(report, "caps", claims, claims, krdma_limits_caps(&raw));
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", claims, claims & 4 ? 1000 : 0,
@@ -220,7 +222,8 @@ static inline void limits_check_empty_claims(struct case_report *report)
 		raw.max_srq = useless[i];
 		raw.max_fast_reg_pages = useless[i];
 		check_expect(report, "caps", useless[i],
-			     KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM | KRDMA_DEVICE_CAP_ODP,
+			     KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM |
+			     KRDMA_DEVICE_CAP_ODP | KRDMA_DEVICE_CAP_READ_LOCAL,
 			    krdma_limits_caps(&raw));
 		krdma_limits_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", useless[i], 0, limits.max_srq_wr);

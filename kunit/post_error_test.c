@@ -73,6 +73,7 @@ static void tune_for_errors(struct fake_device *fake)
 {
 	fake->port.max_msg_sz = 100;
 	fake->attr.max_sge_rd = 3;
+	fake_device_read_like_siw(fake);
 }
 
 static const struct conn_setup for_errors = {

@@ -7,6 +7,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "objects.h"
 #include "stage.h"
@@ -26,6 +27,7 @@ struct site {
 	struct actor *client;
 	struct krdma_session *session;
 	struct krdma_device *dev;
+	struct work_struct close;
 	u8 *buffer;
 };
 
@@ -626,6 +628,8 @@ static void test_registration_pool(struct kunit *test)
 	sg_set_buf(&many[0], memory, 100);
 	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, many, 2));
+	/* What was mapped before is not any more. */
+	KUNIT_EXPECT_EQ(test, -EINVAL, post_register(site, one, ALL));
 	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_NE(test, key, krdma_mr_key(one));
 
@@ -642,6 +646,66 @@ static void test_registration_pool(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, krdma_mr_get(conn));
 	actor_close(site->client);
 	krdma_mr_put(two);
+}
+
+/**
+ * struct mapping - a registration is mapped by another thread
+ * @work: maps it
+ * @mr: the registration
+ * @sg: of what
+ * @ret: what that returned
+ */
+struct mapping {
+	struct work_struct work;
+	struct krdma_mr *mr;
+	struct scatterlist sg;
+	int ret;
+};
+
+static void mapping_work(struct work_struct *work)
+{
+	struct mapping *mapping = container_of(work, struct mapping, work);
+
+	mapping->ret = krdma_mr_map(mapping->mr, &mapping->sg, 1);
+}
+
+static void closing_work(struct work_struct *work)
+{
+	struct site *site = container_of(work, struct site, close);
+
+	krdma_conn_close(site->client->conn);
+}
+
+/* The device takes its time to map, and the connection ends meanwhile. */
+static void test_end_while_mapping(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct fake_device *fake = site->stage->fake;
+	struct mapping mapping = { .mr = krdma_mr_get(site->client->conn) };
+	struct fake_pause pause;
+	int live;
+
+	KUNIT_ASSERT_NOT_NULL(test, mapping.mr);
+	sg_init_one(&mapping.sg, registration_memory(test), 100);
+	INIT_WORK_ONSTACK(&mapping.work, mapping_work);
+	INIT_WORK(&site->close, closing_work);
+	fake_device_pause_map(fake, &pause);
+	queue_work(system_unbound_wq, &mapping.work);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&pause.entered, 10 * HZ));
+	live = atomic_read(&fake->live[FAKE_MR]);
+	queue_work(system_unbound_wq, &site->close);
+	msleep(50);
+	/* The one that is being mapped is there. */
+	KUNIT_EXPECT_NE(test, 0, atomic_read(&fake->live[FAKE_MR]));
+	KUNIT_EXPECT_LE(test, atomic_read(&fake->live[FAKE_MR]), live);
+	fake_device_pause_map(fake, NULL);
+	complete_all(&pause.go_on);
+	flush_work(&mapping.work);
+	flush_work(&site->close);
+	KUNIT_EXPECT_EQ(test, 0, mapping.ret);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(mapping.mr, &mapping.sg, 1));
+	krdma_mr_put(mapping.mr);
+	destroy_work_on_stack(&mapping.work);
 }
 
 static struct kunit_case region_cases[] = {
@@ -661,6 +725,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_cache),
 	KUNIT_CASE(test_registrations),
 	KUNIT_CASE(test_registration_pool),
+	KUNIT_CASE(test_end_while_mapping),
 	{}
 };
 

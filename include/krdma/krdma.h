@@ -454,8 +454,9 @@ struct krdma_conn_ops {
  * @max_send_sge: scatter/gather entries of a request to the device; 0: 4, or what
  *	it can.  An operation may have more of them where it can be cut in pieces.
  * @max_recv_sge: scatter/gather entries of a receive; 0: 1
- * @max_inline: bytes that KRDMA_POST_INLINE can carry; what cannot be granted is
- *	refused
+ * @max_inline: bytes that KRDMA_POST_INLINE can carry.  Of up to 1024 bytes that the
+ *	device does not take inline itself, krdma gives it a copy.  What cannot be
+ *	granted is refused.
  * @keepalive_ms: after so long without anything posted or completed, ask whether the
  *	peer is there, and again after as long; from 100 to 3600000; 0: never.  Who is
  *	not ends the connection with -ETIMEDOUT.  Takes one place more in @queue.  Not

@@ -65,6 +65,8 @@ KRDMA_PUBLIC const char *krdma_device_cap_name(uint64_t cap)
 		return "fast_reg";
 	case KRDMA_DEVICE_CAP_ODP:
 		return "odp";
+	case KRDMA_DEVICE_CAP_READ_LOCAL:
+		return "read_local";
 	default:
 		return UNKNOWN;
 	}

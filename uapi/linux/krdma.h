@@ -223,6 +223,10 @@ enum krdma_transport {
  * @KRDMA_DEVICE_CAP_FAST_REG: memory registration on a queue pair, and with
  *	it remote and local invalidation
  * @KRDMA_DEVICE_CAP_ODP: registration of memory that is not resident
+ * @KRDMA_DEVICE_CAP_READ_LOCAL: the memory that a read fills needs no
+ *	KRDMA_ACCESS_REMOTE_WRITE.  Without it, as with iWARP cards, a read into other
+ *	memory is refused with EACCES, and KRDMA_OP_FLUSH and reads of 0 bytes with
+ *	EOPNOTSUPP: a read of one byte into memory with that right does for a flush.
  */
 enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_ATOMIC = 1 << 0,
@@ -230,6 +234,7 @@ enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_SRQ = 1 << 2,
 	KRDMA_DEVICE_CAP_FAST_REG = 1 << 3,
 	KRDMA_DEVICE_CAP_ODP = 1 << 4,
+	KRDMA_DEVICE_CAP_READ_LOCAL = 1 << 5,
 };
 
 /**
@@ -376,7 +381,8 @@ struct krdma_port_query {
  * @KRDMA_OP_FETCH_ADD: likewise
  * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes that arrive at once, after everything
  *	that was posted before
- * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory
+ * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory; with
+ *	KRDMA_DEVICE_CAP_READ_LOCAL
  * @KRDMA_OP_INVALIDATE: the end of a key of one's own; for modules of the kernel
  * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
  */

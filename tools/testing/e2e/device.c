@@ -206,7 +206,8 @@ TEST_F(device, limits_that_rxe_has)
 	const struct krdma_device_query *device = &self->boot;
 
 	EXPECT_EQ(KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM | KRDMA_DEVICE_CAP_SRQ |
-		  KRDMA_DEVICE_CAP_FAST_REG, device->caps & ~(uint64_t)KRDMA_DEVICE_CAP_ODP);
+		  KRDMA_DEVICE_CAP_FAST_REG | KRDMA_DEVICE_CAP_READ_LOCAL,
+		  device->caps & ~(uint64_t)KRDMA_DEVICE_CAP_ODP);
 	EXPECT_EQ(32, device->max_send_sge);
 	EXPECT_EQ(32, device->max_recv_sge);
 	EXPECT_EQ(32, device->max_read_sge);

@@ -126,6 +126,7 @@ static void check_names(void)
 	      !strcmp(krdma_port_state_name(KRDMA_PORT_INIT), "init") &&
 	      !strcmp(krdma_link_layer_name(KRDMA_LINK_INFINIBAND), "infiniband") &&
 	      !strcmp(krdma_device_cap_name(KRDMA_DEVICE_CAP_ODP), "odp") &&
+	      !strcmp(krdma_device_cap_name(KRDMA_DEVICE_CAP_READ_LOCAL), "read_local") &&
 	      !strcmp(krdma_feature_name(KRDMA_FEATURE_DEVICES), "devices"), "names of values");
 	check(!strcmp(krdma_transport_name(99), "unknown") &&
 	      !strcmp(krdma_port_state_name(0), "unknown") &&

@@ -95,6 +95,7 @@ static void devices(void)
 	VALUE(KRDMA_DEVICE_CAP_SRQ);
 	VALUE(KRDMA_DEVICE_CAP_FAST_REG);
 	VALUE(KRDMA_DEVICE_CAP_ODP);
+	VALUE(KRDMA_DEVICE_CAP_READ_LOCAL);
 	STRUCT(krdma_device_query);
 	FIELD(krdma_device_query, size);
 	FIELD(krdma_device_query, flags);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Inline data on devices that grant all, some or none of what is asked for.
+ */
+#include <kunit/test.h>
+#include <linux/slab.h>
+
+#include <krdma/krdma.h>
+
+#include "conn_fixture.h"
+#include "objects.h"
+
+#define INLINE	32
+#define DEPTH	4
+#define ROUNDS	5
+/* In one message at least there is nothing to copy, and one has all that there may be. */
+static const u32 lengths[] = { 0, 8, 20, INLINE };
+/* Where the messages of a round lie at the receiver. */
+#define PLACE	64
+
+static struct conn_pair *pair_with_grant(struct kunit *test, u32 grant)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL,
+		.attr = { .max_inline = INLINE, .send_depth = DEPTH },
+	};
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+
+	pair->fake->max_inline = grant;
+	conn_pair_connect(pair);
+	return pair;
+}
+
+static void receive_all(struct kunit *test, struct conn_pair *pair)
+{
+	unsigned int i;
+
+	memset(pair->server.buffer, 0, ARRAY_SIZE(lengths) * PLACE);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct krdma_sge sge = conn_sge(&pair->server, i * PLACE, PLACE);
+		struct krdma_receive receive = { .sges = &sge, .sge_count = 1 };
+
+		KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &receive, 1));
+	}
+}
+
+/* In two pieces, from memory that is written anew as soon as the call has returned. */
+static void send_inline(struct kunit *test, struct conn_pair *pair, u32 length, u8 mark, bool last)
+{
+	u8 *buffer = pair->client.buffer;
+	struct krdma_sge sges[] = {
+		conn_sge(&pair->client, 0, length / 3),
+		conn_sge(&pair->client, length / 3, length - length / 3),
+	};
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_SEND,
+		.flags = KRDMA_POST_INLINE | (last ? 0 : KRDMA_POST_SILENT),
+		.sges = sges,
+		.sge_count = ARRAY_SIZE(sges),
+	};
+	u32 i;
+
+	for (i = 0; i < length; i++)
+		buffer[i] = mark + i;
+	/* As a key, or an address for DMA, this one would be of no use. */
+	sges[0].key = 0;
+	sges[1].key = 0;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+	memset(buffer, 0xff, INLINE);
+}
+
+static void expect_received(struct kunit *test, struct conn_pair *pair, unsigned int round)
+{
+	unsigned int i;
+	u32 j;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		const u8 *place = pair->server.buffer + i * PLACE;
+
+		for (j = 0; j < lengths[i]; j++)
+			KUNIT_EXPECT_EQ_MSG(test, (u8)(16 * round + i + j), place[j],
+					    "round %u, message %u", round, i);
+		KUNIT_EXPECT_EQ(test, 0, place[j]);
+	}
+}
+
+/* What the device grants is taken inline by it, and the rest is copied. */
+static void expect_given(struct kunit *test, struct conn_pair *pair, u32 grant)
+{
+	struct fake_send *send;
+	unsigned int i;
+
+	send = kunit_kzalloc(test, sizeof(*send), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		conn_given(&pair->client, i, send);
+		KUNIT_EXPECT_EQ(test, lengths[i] && lengths[i] <= grant,
+				!!(send->wr.send_flags & IB_SEND_INLINE));
+	}
+}
+
+static void test_any_grant(struct kunit *test)
+{
+	static const u32 grants[] = { 0, 8, INLINE, 2 * INLINE };
+	unsigned int i, j, round;
+
+	for (i = 0; i < ARRAY_SIZE(grants); i++) {
+		struct conn_pair *pair = pair_with_grant(test, grants[i]);
+
+		KUNIT_EXPECT_EQ(test, INLINE, conn_info(&pair->client).max_inline);
+		for (round = 0; round < ROUNDS; round++) {
+			receive_all(test, pair);
+			/* The device reads it later. */
+			fake_stall(pair->fake, NULL);
+			for (j = 0; j < ARRAY_SIZE(lengths); j++)
+				send_inline(test, pair, lengths[j], 16 * round + j,
+					    j + 1 == ARRAY_SIZE(lengths));
+			if (!round)
+				expect_given(test, pair, grants[i]);
+			fake_go_on(pair->fake, NULL);
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.told ==
+							   (round + 1) * ARRAY_SIZE(lengths)));
+			expect_received(test, pair, round);
+		}
+		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
+		conn_pair_end(pair);
+	}
+}
+
+/* What was promised is kept, and no more. */
+static void test_too_much(struct kunit *test)
+{
+	static const u32 grants[] = { 0, INLINE };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(grants); i++) {
+		struct conn_pair *pair = pair_with_grant(test, grants[i]);
+		struct krdma_sge sge = conn_sge(&pair->client, 0, INLINE + 1);
+		struct krdma_request request = {
+			.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE,
+			.sges = &sge, .sge_count = 1,
+		};
+
+		KUNIT_EXPECT_EQ(test, -EMSGSIZE, conn_post(&pair->client, &request, 1));
+		conn_pair_end(pair);
+	}
+}
+
+/* So much is no inline data: neither the device nor krdma gives it. */
+static void test_refused(struct kunit *test)
+{
+	static const struct {
+		u32 asked, grant;
+		int ret;
+	} cases[] = {
+		{ 1024, 0, 0 },
+		{ 1025, 0, -EINVAL },
+		{ 1025, 100, -EINVAL },
+		{ U32_MAX, 100, -EINVAL },
+		{ 1024, U32_MAX, -EINVAL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct conn_setup setup = {
+			.where = KRDMA_CONTEXT_POLL, .attr = { .max_inline = cases[i].asked },
+		};
+		struct conn_pair *pair = conn_pair_open(test, &setup);
+
+		pair->fake->max_inline = cases[i].grant;
+		conn_client_resolve(pair);
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].ret, conn_end_prepare(&pair->client),
+				    "case %u", i);
+		KUNIT_EXPECT_EQ(test, !cases[i].ret, atomic_read(&pair->fake->live[FAKE_QP]));
+		conn_pair_end(pair);
+	}
+}
+
+static struct kunit_case inline_cases[] = {
+	KUNIT_CASE(test_any_grant),
+	KUNIT_CASE(test_too_much),
+	KUNIT_CASE(test_refused),
+	{}
+};
+
+static struct kunit_suite inline_suite = {
+	.name = "krdma_inline",
+	.init = test_objects_init,
+	.test_cases = inline_cases,
+};
+
+kunit_test_suite(inline_suite);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads on an iWARP device that wants a key with the right to be written by peers for the
+ * memory that a read fills, as cards do.
+ */
+#include <kunit/test.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include <krdma/krdma.h>
+
+#include "conn_fixture.h"
+#include "objects.h"
+
+#define BOTH		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE)
+#define LENGTH		1000
+
+static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 access)
+{
+	struct krdma_region *region;
+
+	region = krdma_region_map(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+				  access);
+	if (IS_ERR(region))
+		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(region));
+	end->region = region;
+	return region;
+}
+
+/* A read of what the server lets be read, and a flush of it. */
+static struct krdma_request reader(struct kunit *test, struct conn_pair *pair)
+{
+	struct krdma_region_info info;
+	u32 i;
+
+	for (i = 0; i < CONN_BUFFER; i++)
+		pair->server.buffer[i] = i * 7 + i / 256;
+	krdma_region_query(map(test, &pair->server, KRDMA_ACCESS_REMOTE_READ), &info);
+	return (struct krdma_request) {
+		.opcode = KRDMA_OP_READ,
+		.remote_addr = info.remote_addr,
+		.remote_key = info.remote_key,
+	};
+}
+
+static bool reads_local(struct conn_pair *pair)
+{
+	struct krdma_device_attr attr;
+
+	KUNIT_EXPECT_EQ(pair->test, 0, krdma_device_query_attr(pair->dev, &attr));
+	return attr.caps & KRDMA_DEVICE_CAP_READ_LOCAL;
+}
+
+/* Nothing that the device would fail reaches it, and the connection stands. */
+static void test_refused_reads(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_request request = reader(test, pair);
+	struct krdma_request flush = request;
+	struct krdma_sge sges[2];
+
+	KUNIT_EXPECT_FALSE(test, reads_local(pair));
+	flush.opcode = KRDMA_OP_FLUSH;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &flush, 1));
+	/* Of nothing: without memory, and with. */
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	request.sges = sges;
+	request.sge_count = 1;
+	sges[0] = conn_sge(client, 0, 0);
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	/* By the key for all memory: in one piece, and in two. */
+	sges[0] = conn_sge(client, 0, LENGTH);
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	sges[1] = conn_sge(client, LENGTH, LENGTH);
+	request.sge_count = 2;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+
+	/* A region that peers may not write. */
+	sges[0] = (struct krdma_sge) {
+		.region = map(test, client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ),
+		.addr = (uintptr_t)client->buffer, .length = LENGTH,
+	};
+	request.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &request, 1));
+	sges[1] = sges[0];
+	request.sge_count = 2;
+	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &request, 1));
+	KUNIT_EXPECT_EQ(test, 0, conn_given_count(client));
+
+	/* The memory is nobody's, and the connection is what it was. */
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(client->region));
+	client->region = NULL;
+	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(client, 0, 1));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 1));
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	conn_pair_end(pair);
+}
+
+/* Into a region that peers may write, in one piece and in several. */
+static void test_read_to_region(struct kunit *test)
+{
+	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_request request = reader(test, pair);
+	struct krdma_sge sges[3];
+	u32 count, i;
+
+	map(test, client, BOTH);
+	request.sges = sges;
+	for (count = 1; count <= ARRAY_SIZE(sges); count++) {
+		memset(client->buffer, 0, CONN_BUFFER);
+		for (i = 0; i < count; i++)
+			sges[i] = (struct krdma_sge) {
+				.region = client->region,
+				.addr = (uintptr_t)client->buffer + 2 * i * LENGTH,
+				.length = LENGTH,
+			};
+		request.sge_count = count;
+		KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == count));
+		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_SUCCESS, client->last.status);
+		for (i = 0; i < count; i++)
+			KUNIT_EXPECT_MEMEQ(test, pair->server.buffer + i * LENGTH,
+					   client->buffer + 2 * i * LENGTH, LENGTH);
+	}
+	conn_pair_end(pair);
+}
+
+/* Into a registration of the connection's own, by its key. */
+static void test_read_to_registration(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .attr = { .mr_count = 1, .mr_pages = 8 },
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_request request = reader(test, pair);
+	struct krdma_request registering = { .opcode = KRDMA_OP_REGISTER, .access = BOTH };
+	struct scatterlist sg;
+	struct krdma_sge sge;
+	struct krdma_mr *mr;
+
+	mr = krdma_mr_get(client->conn);
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	sg_init_one(&sg, client->buffer, LENGTH);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
+	registering.mr = mr;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &registering, 1));
+	sge = (struct krdma_sge) {
+		.addr = krdma_mr_addr(mr), .length = LENGTH, .key = krdma_mr_key(mr),
+	};
+	request.sges = &sge;
+	request.sge_count = 1;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	KUNIT_EXPECT_MEMEQ(test, pair->server.buffer, client->buffer, LENGTH);
+	conn_end_close(client);
+	krdma_mr_put(mr);
+	conn_pair_end(pair);
+}
+
+/* siw does not insist. */
+static void test_siw(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .tune = fake_device_read_like_siw,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_end *client = &pair->client;
+	struct krdma_request request = reader(test, pair);
+	struct krdma_sge sge = conn_sge(client, 0, LENGTH);
+
+	KUNIT_EXPECT_TRUE(test, reads_local(pair));
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
+	request.sges = &sge;
+	request.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
+	request.sge_count = 0;
+	request.opcode = KRDMA_OP_FLUSH;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 3));
+	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
+	conn_pair_end(pair);
+}
+
+static struct kunit_case iwarp_cases[] = {
+	KUNIT_CASE(test_refused_reads),
+	KUNIT_CASE(test_read_to_region),
+	KUNIT_CASE(test_read_to_registration),
+	KUNIT_CASE(test_siw),
+	{}
+};
+
+static struct kunit_suite iwarp_suite = {
+	.name = "krdma_iwarp",
+	.init = test_objects_init,
+	.test_cases = iwarp_cases,
+};
+
+kunit_test_suite(iwarp_suite);

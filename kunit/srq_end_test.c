@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a queue pair with a shared receive queue, on a device that does as cards do:
+ * with a queue pair, its completions that nobody has polled are gone.  The peer knows
+ * these messages as received.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include <krdma/krdma.h>
+
+#include "conn_fixture.h"
+#include "objects.h"
+#include "queue.h"
+
+#define DEPTH	400
+/* Of another connection's; more than any poller takes at a time. */
+#define OTHERS	300
+#define MESSAGES	20
+
+/* Shorter than krdma waits for a device that does not say that it is finished. */
+#define AT_ONCE	(HZ / 4)
+/* Longer than that, and shorter than a device is waited for that does not flush. */
+#define SOON	(2 * HZ)
+
+static const enum krdma_context contexts[] = {
+	KRDMA_CONTEXT_WORKQUEUE,
+	KRDMA_CONTEXT_SOFTIRQ,
+	KRDMA_CONTEXT_POLL,
+};
+
+static void like_a_card(struct fake_device *fake)
+{
+	fake->attr.max_srq_wr = DEPTH;
+	fake->destroy_drops_cqes = true;
+}
+
+static struct conn_pair *srq_pair(struct kunit *test, enum krdma_context where, bool apart)
+{
+	struct conn_setup setup = {
+		.where = where,
+		.srq_depth = DEPTH,
+		.srq_apart = apart,
+		.tune = like_a_card,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+
+	KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
+	return pair;
+}
+
+static void send_messages(struct kunit *test, struct conn_end *end, u32 count)
+{
+	struct fake_message message = {};
+
+	while (count--)
+		KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
+}
+
+/* Everything is told and given back, and nothing was told twice. */
+static void expect_end(struct kunit *test, struct conn_pair *pair, u32 received)
+{
+	conn_end_close(&pair->client);
+	conn_end_close(&pair->server);
+	KUNIT_EXPECT_EQ(test, received, pair->shared.told);
+	KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
+	/* What has completed is room again. */
+	KUNIT_EXPECT_EQ(test, (int)received ?: -EAGAIN, conn_receive_empty(&pair->server, DEPTH));
+	krdma_srq_close(pair->srq);
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
+					   pair->shared.accepted));
+	conn_expect_srq_whole(pair);
+	conn_expect_whole(&pair->client);
+	conn_expect_whole(&pair->server);
+	conn_pair_end(pair);
+}
+
+/*
+ * What the peer saw acknowledged is told, though the queue pair goes before anybody has
+ * polled, and though it stands behind what came for others.
+ */
+/* Proves: D12 */
+static void test_acknowledged_messages(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i / 2], i % 2);
+
+		send_messages(test, &pair->client, OTHERS);
+		send_messages(test, &pair->server, MESSAGES);
+		conn_end_close(&pair->server);
+		expect_end(test, pair, OTHERS + MESSAGES);
+	}
+}
+
+/**
+ * struct late_word - a device that takes its time
+ * @work: says it
+ * @fake: the device
+ * @qp: the queue pair
+ */
+struct late_word {
+	struct delayed_work work;
+	struct fake_device *fake;
+	struct ib_qp *qp;
+};
+
+static void late_word_say(struct work_struct *work)
+{
+	struct late_word *word = container_of(work, struct late_word, work.work);
+
+	word->fake->hold_receives = false;
+	fake_release(word->fake, word->qp);
+	fake_qp_event(word->qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	fake_qp_event(word->qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+/* Completions may come after the flush of the sends, until the device says that it was all. */
+static void test_late_word(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i / 2], i % 2);
+		struct late_word word = { .fake = pair->fake, .qp = conn_qp(&pair->server) };
+
+		INIT_DELAYED_WORK_ONSTACK(&word.work, late_word_say);
+		pair->fake->no_last_wqe = true;
+		pair->fake->hold_receives = true;
+		send_messages(test, &pair->server, MESSAGES);
+		schedule_delayed_work(&word.work, HZ / 20);
+		conn_end_close(&pair->server);
+		flush_delayed_work(&word.work);
+		destroy_delayed_work_on_stack(&word.work);
+		pair->fake->no_last_wqe = false;
+		expect_end(test, pair, MESSAGES);
+	}
+}
+
+/* The queue pair has failed by itself, and the device has said so then: only once. */
+static void test_early_word(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i], true);
+		unsigned long start;
+
+		send_messages(test, &pair->server, MESSAGES);
+		start = jiffies;
+		fake_qp_fail(conn_qp(&pair->server));
+		conn_end_close(&pair->server);
+		KUNIT_EXPECT_LT(test, jiffies - start, AT_ONCE);
+		expect_end(test, pair, MESSAGES);
+	}
+}
+
+/* There are devices that never say it. */
+static void test_no_word(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i], true);
+		unsigned long start = jiffies;
+
+		pair->fake->no_last_wqe = true;
+		send_messages(test, &pair->server, MESSAGES);
+		conn_end_close(&pair->server);
+		KUNIT_EXPECT_LT(test, jiffies - start, SOON);
+		expect_end(test, pair, MESSAGES);
+	}
+}
+
+static void like_siw(struct fake_device *fake)
+{
+	fake->attr.max_srq_wr = DEPTH;
+	fake->no_last_wqe = true;
+	fake_device_read_like_siw(fake);
+}
+
+/* Nobody waits for the word of those that are known not to say it. */
+static void test_known_silence(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .srq_depth = DEPTH, .srq_apart = true,
+		.tune = like_siw,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned long start;
+
+	KUNIT_ASSERT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH));
+	send_messages(test, &pair->server, MESSAGES);
+	start = jiffies;
+	conn_end_close(&pair->server);
+	KUNIT_EXPECT_LT(test, jiffies - start, AT_ONCE);
+	expect_end(test, pair, MESSAGES);
+}
+
+/* No message has ever come to a queue pair that was not connected. */
+static void test_never_connected(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL, .srq_depth = DEPTH, .tune = like_a_card,
+	};
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+	unsigned long start;
+
+	pair->fake->no_last_wqe = true;
+	conn_client_resolve(pair);
+	KUNIT_ASSERT_EQ(test, 0, conn_end_prepare(&pair->client));
+	start = jiffies;
+	conn_end_close(&pair->client);
+	KUNIT_EXPECT_LT(test, jiffies - start, AT_ONCE);
+	conn_pair_end(pair);
+}
+
+/*
+ * A queue pair fails by itself, and neither the connection manager nor a completion says so:
+ * there is nothing to be flushed.
+ */
+static void test_failure_is_heard(struct kunit *test)
+{
+	struct conn_pair *pair = srq_pair(test, KRDMA_CONTEXT_POLL, true);
+
+	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	fake_qp_fail(conn_qp(&pair->server));
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_heard(&pair->server, KRDMA_EVENT_LOST)));
+	fake_device_let_go(pair->fake);
+	expect_end(test, pair, 0);
+}
+
+/**
+ * struct busy_poller - the end of a connection while completions are told
+ * @told: a message is being told
+ * @go_on: completed by the test
+ * @work: closes
+ * @end: what is closed
+ */
+struct busy_poller {
+	struct completion told;
+	struct completion go_on;
+	struct work_struct work;
+	struct conn_end *end;
+};
+
+static struct busy_poller *busy_poller;
+
+static void busy_poller_hook(struct conn_end *end, const struct krdma_completion *completion)
+{
+	if (end == busy_poller->end || completion->status || completion_done(&busy_poller->told))
+		return;
+	complete(&busy_poller->told);
+	wait_for_completion_timeout(&busy_poller->go_on, CONN_LONG);
+}
+
+static void busy_poller_close(struct work_struct *work)
+{
+	struct busy_poller *poller = container_of(work, struct busy_poller, work);
+
+	conn_end_close(poller->end);
+}
+
+/* Others are told meanwhile, which takes its time. */
+static void test_busy_poller(struct kunit *test)
+{
+	unsigned int apart;
+
+	for (apart = 0; apart < 2; apart++) {
+		struct conn_pair *pair = srq_pair(test, KRDMA_CONTEXT_WORKQUEUE, apart);
+		struct busy_poller poller = { .end = &pair->server };
+
+		init_completion(&poller.told);
+		init_completion(&poller.go_on);
+		INIT_WORK_ONSTACK(&poller.work, busy_poller_close);
+		busy_poller = &poller;
+		pair->hook = busy_poller_hook;
+		send_messages(test, &pair->client, 1);
+		KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&poller.told, CONN_LONG));
+		send_messages(test, &pair->server, MESSAGES);
+		queue_work(system_unbound_wq, &poller.work);
+		schedule_timeout_uninterruptible(HZ / 20);
+		/* Not told of, and not gone: only the other one's was told. */
+		KUNIT_EXPECT_EQ(test, 1, READ_ONCE(pair->shared.told));
+		complete_all(&poller.go_on);
+		flush_work(&poller.work);
+		destroy_work_on_stack(&poller.work);
+		pair->hook = NULL;
+		expect_end(test, pair, MESSAGES + 1);
+	}
+}
+
+/* Operations that are posted where others are told of; as many as there are cookies. */
+static void post_again(struct conn_end *end, const struct krdma_completion *completion)
+{
+	if (end->sends.accepted < CONN_COOKIES - 1)
+		conn_post_writes(end, 0, 1);
+}
+
+/* The end takes what was there when it came, not whatever comes meanwhile. */
+static void test_endless_completions(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_WORKQUEUE, .shared = true,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+	unsigned long flags;
+
+	pair->hook = post_again;
+	krdma_queue_hold(pair->queue, &flags);
+	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
+	krdma_queue_drain(pair->queue);
+	krdma_queue_let_go(pair->queue, flags);
+	KUNIT_EXPECT_GE(test, pair->client.sends.told, CONN_CQE);
+	KUNIT_EXPECT_LT(test, pair->client.sends.told, CONN_CQE + 100);
+	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->client.sends.told) ==
+					   CONN_COOKIES - 1));
+	conn_end_close(&pair->client);
+	conn_expect_whole(&pair->client);
+	conn_pair_end(pair);
+}
+
+/* A receive that the device has taken and forgotten is room again when the queue is closed. */
+static void test_lost_receive(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_pair *pair = srq_pair(test, contexts[i], false);
+		struct fake_fault lost = { .nth = 2, .lost = true };
+
+		fake_fault(pair->fake, FAKE_RECEIVE, &lost);
+		send_messages(test, &pair->server, 3);
+		conn_end_close(&pair->server);
+		conn_end_close(&pair->client);
+		/* Which one it was nobody knows: another connection may have it. */
+		KUNIT_EXPECT_EQ(test, 2, pair->shared.told);
+		KUNIT_EXPECT_EQ(test, 2, conn_receive_empty(&pair->client, DEPTH));
+		krdma_srq_close(pair->srq);
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
+						   pair->shared.accepted));
+		KUNIT_EXPECT_EQ(test, DEPTH, atomic_read(&pair->given_back));
+		conn_expect_srq_whole(pair);
+		conn_pair_end(pair);
+	}
+}
+
+static struct kunit_case srq_end_cases[] = {
+	KUNIT_CASE_SLOW(test_acknowledged_messages),
+	KUNIT_CASE_SLOW(test_late_word),
+	KUNIT_CASE(test_early_word),
+	KUNIT_CASE(test_no_word),
+	KUNIT_CASE(test_known_silence),
+	KUNIT_CASE(test_never_connected),
+	KUNIT_CASE(test_failure_is_heard),
+	KUNIT_CASE(test_busy_poller),
+	KUNIT_CASE(test_endless_completions),
+	KUNIT_CASE_SLOW(test_lost_receive),
+	{}
+};
+
+static struct kunit_suite srq_end_suite = {
+	.name = "krdma_srq_end",
+	.init = test_objects_init,
+	.test_cases = srq_end_cases,
+};
+
+kunit_test_suite(srq_end_suite);
