@@ -19,11 +19,11 @@
 #include <linux/vmalloc.h>
 #include <rdma/ib_verbs.h>
 
+#include "frwr.h"
 #include "memory.h"
 #include "objects.h"
 #include "provider.h"
 #include "region.h"
-#include "registrar.h"
 #include "resource.h"
 #include "ring.h"
 #include "session.h"
@@ -313,7 +313,7 @@ static int krdma_memory_fill_mr(struct krdma_memory *memory, u64 iova)
  * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages;
  * -EINVAL: the pieces do not meet at page boundaries;
  * -EDQUOT: the control group has as many as it may;
- * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_registrar_register() returns.
+ * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_frwr_register() returns.
  */
 int krdma_memory_register(struct krdma_memory *memory, u64 iova)
 {
@@ -336,7 +336,7 @@ int krdma_memory_register(struct krdma_memory *memory, u64 iova)
 
 	memory->mr = mr;
 	ret = krdma_memory_fill_mr(memory, iova);
-	return ret ? ret : krdma_registrar_register(domain, mr, krdma_access_ib(memory->access));
+	return ret ? ret : krdma_frwr_register(domain, mr, krdma_access_ib(memory->access));
 }
 
 /* The last chunk that begins at @offset or before it. */
@@ -466,7 +466,7 @@ static bool krdma_memory_lingers(struct krdma_memory *memory)
 	 */
 	if (memory->mapped)
 		krdma_memory_revoke(memory);
-	else if (memory->mr && krdma_registrar_invalidate(domain, memory->mr->rkey))
+	else if (memory->mr && krdma_frwr_invalidate(domain, memory->mr->rkey))
 		dev_warn_ratelimited(&krdma_memory_ib(memory)->dev,
 				     "a released key works until its connections end\n");
 

@@ -12,7 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "objects.h"
-#include "registrar.h"
+#include "frwr.h"
 #include "resource.h"
 #include "session.h"
 
@@ -93,7 +93,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	domain->session = session;
 	domain->dev = dev;
 	refcount_set(&domain->refs, 1);
-	mutex_init(&domain->registrar_lock);
+	mutex_init(&domain->frwr_lock);
 	spin_lock_init(&domain->lock);
 	INIT_LIST_HEAD(&domain->connections);
 	INIT_LIST_HEAD(&domain->srqs);
@@ -173,11 +173,11 @@ void krdma_domain_put(struct krdma_domain *domain)
 	mutex_unlock(&session->lock);
 
 	/* The caller's session and use keep both until it is gone. */
-	krdma_registrar_destroy(domain);
+	krdma_frwr_destroy(domain);
 	WARN_ON(!list_empty(&domain->connections) || !list_empty(&domain->srqs) ||
 		!list_empty(&domain->retired));
 	ib_dealloc_pd(domain->pd);
 	krdma_domain_uncharge(domain, ibdev);
-	mutex_destroy(&domain->registrar_lock);
+	mutex_destroy(&domain->frwr_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
 }

@@ -14,7 +14,7 @@
 #include "private.h"
 
 struct ib_pd;
-struct krdma_registrar;
+struct krdma_frwr_qp;
 
 /**
  * struct krdma_session - what a consumer's objects belong to
@@ -40,9 +40,9 @@ struct krdma_session {
  * @pd: the protection domain
  * @handle_charge: of the session's use of the device
  * @pd_charge: of @pd
- * @registrar_lock: protects @registrar's making and ending, and lets one
+ * @frwr_lock: protects @frwr's making and ending, and lets one
  *	registration at a time through it
- * @registrar: registers memory without a connection; made by the first who needs
+ * @frwr: registers memory without a connection; made by the first who needs
  *	it, NULL until then
  * @lock: protects what follows
  * @connections: &struct krdma_qp that a peer can use
@@ -58,8 +58,8 @@ struct krdma_domain {
 	struct krdma_charge handle_charge;
 	struct krdma_charge pd_charge;
 
-	struct mutex registrar_lock;	/* see above */
-	struct krdma_registrar *registrar;
+	struct mutex frwr_lock;	/* see above */
+	struct krdma_frwr_qp *frwr;
 
 	spinlock_t lock;		/* see above */
 	struct list_head connections;
