@@ -14,6 +14,7 @@ krdma_kunit-y += kunit/conn_end_test.o
 krdma_kunit-y += kunit/resolve_test.o
 krdma_kunit-y += kunit/listen_test.o
 krdma_kunit-y += kunit/region_test.o
+krdma_kunit-y += kunit/region_keys_test.o
 krdma_kunit-y += kunit/frwr_test.o
 krdma_kunit-y += kunit/stage.o
 krdma_kunit-y += kunit/data_test.o
