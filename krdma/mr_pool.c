@@ -279,8 +279,11 @@ static int krdma_mr_fill(struct krdma_mr *mr, int mapped)
 	if (entries != mapped)
 		return -EMSGSIZE;
 
-	/* Only its place in the page matters; where the kernel has it is nobody's business. */
-	ib_mr->iova = offset_in_page(ib_mr->iova);
+	/*
+	 * Only its place in the page matters; where the kernel has it is no business of a
+	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_region_map().
+	 */
+	ib_mr->iova = PAGE_SIZE + offset_in_page(ib_mr->iova);
 	mr->addr = ib_mr->iova;
 	mr->key = ib_mr->rkey;
 	return 0;
