@@ -235,8 +235,11 @@ static struct rdma_ah_attr krdma_frwr_ah(struct ib_device *ibdev, u32 port)
 }
 
 /*
- * By any entry of the port's GID table, link-local ones first: that of the port's own
- * interface is there whatever addresses there are, and on which interface above.
+ * By any entry of the port's GID table, link-local ones last.  One of these is there whatever
+ * addresses there are, and on which interface above.  But it is in a slot that is reserved for
+ * it, and a queue pair keeps the slot of its entry occupied for as long as it lives: a port
+ * that loses and regains that GID, by a failover of its bond or with another MAC address,
+ * would not get it back.  Entries of addresses can go into any slot.
  */
 static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 {
@@ -247,13 +250,13 @@ static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 	for (int i = 0; i < 2 * entries; i++) {
 		struct rdma_ah_attr ah = krdma_frwr_ah(ibdev, port);
 		const struct ib_gid_attr *gid_attr;
-		bool local;
+		bool local, last = i >= entries;
 
 		gid_attr = rdma_get_gid_attr(ibdev, port, i % entries);
 		if (IS_ERR(gid_attr))
 			continue;
 		local = rdma_link_local_addr((struct in6_addr *)&gid_attr->gid);
-		if (local == (i < entries))
+		if (local == last)
 			ret = krdma_frwr_connect_gid(frwr, &ah, gid_attr);
 		rdma_put_gid_attr(gid_attr);
 		if (krdma_frwr_settled(ret))

@@ -7,6 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <rdma/ib_addr.h>
 
 #include "fake_private.h"
 #include "objects.h"
@@ -124,6 +125,18 @@ static void test_connected_to_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
 	/* It went with the domain. */
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
+}
+
+/* The slot of a default GID stays free for it, as long as there is another entry. */
+static void test_default_entry_is_left_alone(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+	const struct ib_gid_attr *entry = site_qp(test, site)->ib.av_sgid_attr;
+
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	KUNIT_EXPECT_FALSE(test, rdma_link_local_addr((struct in6_addr *)&entry->gid));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
 }
 
 /* Another queue pair has another PSN. */
@@ -369,6 +382,7 @@ static void test_device_goes(struct kunit *test)
 
 static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(test_connected_to_itself),
+	KUNIT_CASE(test_default_entry_is_left_alone),
 	KUNIT_CASE(test_numbers_are_not_guessed),
 	KUNIT_CASE(test_every_port_is_tried),
 	KUNIT_CASE(test_every_entry_is_tried),
