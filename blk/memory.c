@@ -180,6 +180,7 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 {
 	u32 count = memory->slab_count * (KRDMA_BLK_SLAB_SIZE / window->chunk_size);
 	u32 access = KRDMA_ACCESS_REMOTE_READ;
+	struct krdma_region_info info;
 	struct scatterlist *sg;
 	int ret = 0;
 
@@ -199,7 +200,11 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 	window->table_region = krdma_region_map(session, window->dev, window->table,
 						array_size(count, sizeof(*window->table)),
 						KRDMA_ACCESS_REMOTE_READ);
-	return PTR_ERR_OR_ZERO(window->table_region);
+	if (IS_ERR(window->table_region))
+		return PTR_ERR(window->table_region);
+	/* A client is told of one key. */
+	krdma_region_query(window->table_region, &info);
+	return info.key_count == 1 ? 0 : -EFBIG;
 }
 
 /**

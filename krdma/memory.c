@@ -23,7 +23,7 @@
 #include "objects.h"
 #include "provider.h"
 #include "region.h"
-#include "registrar.h"
+#include "frwr.h"
 #include "resource.h"
 #include "ring.h"
 #include "session.h"
@@ -269,28 +269,35 @@ int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
 	return krdma_memory_map_kernel(memory);
 }
 
-static u64 krdma_memory_pages(const struct krdma_memory *memory)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-	u64 pages = 0;
+/*
+ * Registering
+ */
 
-	for_each_sgtable_dma_sg(&memory->table, sg, i)
-		pages += PFN_UP(offset_in_page(sg_dma_address(sg)) + (u64)sg_dma_len(sg));
-	return pages;
+/* Room for registrations; @span as in &struct krdma_memory.mr_span. */
+static int krdma_memory_alloc_mrs(struct krdma_memory *memory, unsigned int count, u64 span)
+{
+	memory->mrs = &memory->one;
+	if (count > 1)
+		memory->mrs = kvzalloc_objs(*memory->mrs, count, GFP_KERNEL_ACCOUNT);
+	if (!memory->mrs)
+		return -ENOMEM;
+
+	memory->mr_count = count;
+	memory->mr_span = count > 1 ? span : 0;
+	return 0;
 }
 
 /* Fills in a registration that has never been posted. */
-static int krdma_memory_fill_mr(struct krdma_memory *memory, u64 iova)
+static int krdma_memory_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
+				u64 length, u64 iova)
 {
-	struct ib_mr *mr = memory->mr;
-	int entries;
+	int mapped;
 
-	entries = ib_map_mr_sg(mr, memory->table.sgl, memory->table.nents, NULL, PAGE_SIZE);
-	if (entries < 0)
-		return krdma_provider_error(entries);
+	mapped = ib_map_mr_sg(mr, sg, entries, NULL, PAGE_SIZE);
+	if (mapped < 0)
+		return krdma_provider_error(mapped);
 	/* It stops where two entries do not meet at the end of a page. */
-	if (entries != memory->table.nents || mr->length != memory->length)
+	if (mapped != entries || mr->length != length)
 		return -EINVAL;
 	/*
 	 * Peers count from an address of our choice, but from one at the same
@@ -304,41 +311,148 @@ static int krdma_memory_fill_mr(struct krdma_memory *memory, u64 iova)
 	return 0;
 }
 
+/* Registers @entries of a list that has addresses for the device, @length bytes. */
+static int krdma_memory_register_sg(struct krdma_memory *memory, struct krdma_memory_mr *mr,
+				    struct scatterlist *sg, unsigned int entries, u64 length,
+				    u64 iova)
+{
+	u32 pages = PFN_UP(offset_in_page(iova) + length);
+	struct krdma_domain *domain = memory->domain;
+	struct ib_mr *ib;
+	int ret;
+
+	ret = krdma_charge_object(&mr->charge, domain->pd->device);
+	if (ret)
+		return ret;
+	ib = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(ib))
+		return krdma_provider_error(PTR_ERR(ib));
+
+	mr->ib = ib;
+	ret = krdma_memory_fill_mr(ib, sg, entries, length, iova);
+	return ret ? ret : krdma_frwr_register(domain, ib, krdma_access_ib(memory->access));
+}
+
 /**
- * krdma_memory_register - give mapped memory a key
- * @memory: mapped, without a registration
- * @iova: the address that the key's users count from
+ * struct krdma_sg_place - a place in a list that has addresses for the device
+ * @sg: the entry
+ * @offset: bytes of it that are behind
+ */
+struct krdma_sg_place {
+	struct scatterlist *sg;
+	u64 offset;
+};
+
+/*
+ * Copies the addresses of @length bytes from @place on, and goes on to the next place.  Returns
+ * the number of entries.  Drivers are given such lists, and not an offset into the first
+ * entry, which siw does not look at.
+ */
+static unsigned int krdma_sg_slice(struct krdma_sg_place *place, u64 length,
+				   struct scatterlist *slice, unsigned int max)
+{
+	unsigned int count = 0;
+
+	while (length && count < max && place->sg) {
+		u64 left = sg_dma_len(place->sg) - place->offset;
+		u32 part = min(left, length);
+
+		sg_dma_address(&slice[count]) = sg_dma_address(place->sg) + place->offset;
+		sg_dma_len(&slice[count++]) = part;
+		length -= part;
+		place->offset += part;
+		if (part == left)
+			*place = (struct krdma_sg_place) { .sg = sg_next(place->sg) };
+	}
+	return count;
+}
+
+/* One registration after the other, each of as much as it can span. */
+static int krdma_memory_register_slices(struct krdma_memory *memory, u64 iova,
+					struct scatterlist *slice, unsigned int max)
+{
+	struct krdma_sg_place place = { .sg = memory->table.sgl };
+	u64 end = iova + memory->length;
+
+	for (unsigned int i = 0; i < memory->mr_count; i++) {
+		/* The first ends where it would if it had begun with its page. */
+		u64 room = memory->mr_span - (i ? 0 : offset_in_page(iova));
+		u64 length = min(room, end - iova);
+		unsigned int entries;
+		int ret;
+
+		/* Entries that do not meet at the end of a page, here at that of a slice. */
+		if (!place.sg || (i && offset_in_page(sg_dma_address(place.sg) + place.offset)))
+			return -EINVAL;
+		sg_init_table(slice, max);
+		entries = krdma_sg_slice(&place, length, slice, max);
+		ret = krdma_memory_register_sg(memory, &memory->mrs[i], slice, entries, length,
+					       iova);
+		if (ret)
+			return ret;
+		iova += length;
+	}
+	return 0;
+}
+
+/**
+ * krdma_memory_register - give mapped memory its keys
+ * @memory: mapped, without a registration; if this fails, the caller releases it
+ * @iova: the address that the keys' users count from
  *
- * Context: process context; sleeps until the device has done it.
+ * As many registrations as it takes, each with a key of its own: see
+ * &struct krdma_memory.mrs.
+ *
+ * Context: process context; sleeps until the device has done it; a caller that is killed
+ * returns.
  * Return: 0, or
  * -EOPNOTSUPP: the device has no fast registration;
- * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages;
+ * -EFBIG: more than KRDMA_MEMORY_MRS_MAX registrations;
  * -EINVAL: the pieces do not meet at page boundaries;
  * -EDQUOT: the control group has as many as it may;
- * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_registrar_register() returns.
+ * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_frwr_register() returns.
  */
 int krdma_memory_register(struct krdma_memory *memory, u64 iova)
 {
-	struct krdma_domain *domain = memory->domain;
-	u64 pages = krdma_memory_pages(memory);
-	struct ib_mr *mr;
+	u32 max = krdma_device_limits(memory->domain->dev)->max_fast_reg_pages;
+	u64 pages = PFN_UP(offset_in_page(iova) + memory->length);
+	struct scatterlist *slice;
+	u64 count;
 	int ret;
 
-	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
+	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) || !max)
 		return -EOPNOTSUPP;
-	if (pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
+	count = DIV_ROUND_UP_ULL(pages, max);
+	if (count > KRDMA_MEMORY_MRS_MAX)
 		return -EFBIG;
-
-	ret = krdma_charge_object(&memory->mr_charge, domain->pd->device);
+	ret = krdma_memory_alloc_mrs(memory, count, (u64)max * PAGE_SIZE);
 	if (ret)
 		return ret;
-	mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
-	if (IS_ERR(mr))
-		return krdma_provider_error(PTR_ERR(mr));
+	if (count == 1)
+		return krdma_memory_register_sg(memory, memory->mrs, memory->table.sgl,
+						memory->table.nents, memory->length, iova);
 
-	memory->mr = mr;
-	ret = krdma_memory_fill_mr(memory, iova);
-	return ret ? ret : krdma_registrar_register(domain, mr, krdma_access_ib(memory->access));
+	max = min(max, memory->table.nents);
+	slice = kvmalloc_objs(*slice, max, GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return -ENOMEM;
+	ret = krdma_memory_register_slices(memory, iova, slice, max);
+	kvfree(slice);
+	return ret;
+}
+
+/**
+ * krdma_memory_adopt - take a registration that a provider has made of all of it
+ * @memory: charged for in @memory->one, without a registration
+ * @ib: the registration; the memory's from now on
+ *
+ * Context: any.
+ */
+void krdma_memory_adopt(struct krdma_memory *memory, struct ib_mr *ib)
+{
+	memory->one.ib = ib;
+	memory->mrs = &memory->one;
+	memory->mr_count = 1;
 }
 
 /* The last chunk that begins at @offset or before it. */
@@ -394,7 +508,7 @@ int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 len
 }
 
 /**
- * krdma_memory_revoke - take the key away
+ * krdma_memory_revoke - take the keys away
  * @memory: nobody else does this or releases it at the same time
  *
  * Fast registrations are ended without a request to invalidate them first: the
@@ -404,16 +518,23 @@ int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 len
  */
 void krdma_memory_revoke(struct krdma_memory *memory)
 {
-	struct ib_mr *mr = memory->mr;
+	struct ib_device *ibdev = krdma_memory_ib(memory);
 
-	memory->mr = NULL;
-	if (mr)
-		WARN_ON_ONCE(ib_dereg_mr(mr));
-	krdma_uncharge_object(&memory->mr_charge, krdma_memory_ib(memory));
+	for (unsigned int i = 0; i < memory->mr_count; i++) {
+		struct krdma_memory_mr *mr = &memory->mrs[i];
+
+		if (mr->ib)
+			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
+		mr->ib = NULL;
+		krdma_uncharge_object(&mr->charge, ibdev);
+	}
+	/* Charged for what a provider was to register, and did not. */
+	krdma_uncharge_object(&memory->one.charge, ibdev);
 }
 
 static void krdma_memory_free(struct krdma_memory *memory)
 {
+	/* The keys die first, then the addresses for the device, then the pages are let go. */
 	krdma_memory_revoke(memory);
 	if (memory->mapped)
 		ib_dma_unmap_sg(krdma_memory_ib(memory), memory->table.sgl,
@@ -421,6 +542,8 @@ static void krdma_memory_free(struct krdma_memory *memory)
 	krdma_memory_release_user(memory);
 	sg_free_table(&memory->table);
 	kvfree(memory->chunks);
+	if (memory->mrs != &memory->one)
+		kvfree(memory->mrs);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, memory));
 }
 
@@ -468,7 +591,7 @@ static bool krdma_memory_lingers(struct krdma_memory *memory)
 	 */
 	if (memory->mapped)
 		krdma_memory_revoke(memory);
-	else if (memory->mr && krdma_registrar_invalidate(domain, memory->mr->rkey))
+	else if (memory->one.ib && krdma_frwr_invalidate(domain, memory->one.ib->rkey))
 		dev_warn_ratelimited(&krdma_memory_ib(memory)->dev,
 				     "a released key works until its connections end\n");
 

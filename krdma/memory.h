@@ -18,6 +18,22 @@ struct ib_mr;
 struct krdma_domain;
 struct mm_struct;
 
+/*
+ * How many registrations a region takes at most: with 512 pages in each, 8 GiB.  It bounds
+ * what one call can take of the device, and how long it takes.
+ */
+#define KRDMA_MEMORY_MRS_MAX	4096
+
+/**
+ * struct krdma_memory_mr - a registration of memory, or of a part of it
+ * @ib: ib_core's; NULL if it is not allocated, or has been deregistered
+ * @charge: of @ib
+ */
+struct krdma_memory_mr {
+	struct ib_mr *ib;
+	struct krdma_charge charge;
+};
+
 /**
  * struct krdma_chunk - memory that has adjacent addresses for the device
  * @offset: where it begins in the memory; it ends where the next one begins
@@ -39,13 +55,16 @@ struct krdma_chunk {
  * @mapped: @table has addresses for the device
  * @chunks: the same without holes, for memory of the kernel
  * @chunk_count: how many
- * @mr: its registration, NULL if it has none
- * @mr_charge: of it
+ * @mrs: its registrations, in the order of the memory; NULL if it has none.  All but the
+ *	last span @mr_span bytes, the first one less the place of the memory in its page.
+ * @mr_count: how many; 0 without @mrs
+ * @mr_span: see @mrs; 0: there is one for all
+ * @one: @mrs, if there is one
  * @of_user: the pages are a process's
  * @mm: that process's, if krdma has pinned and charged the pages
  * @charged: how many
  *
- * Nothing changes from its making to its end but @mr and @mr_charge, which
+ * Nothing changes from its making to its end but what is in @mrs, which
  * krdma_memory_revoke() may end first.
  */
 struct krdma_memory {
@@ -58,8 +77,10 @@ struct krdma_memory {
 	bool mapped;
 	struct krdma_chunk *chunks;
 	unsigned int chunk_count;
-	struct ib_mr *mr;
-	struct krdma_charge mr_charge;
+	struct krdma_memory_mr *mrs;
+	unsigned int mr_count;
+	u64 mr_span;
+	struct krdma_memory_mr one;
 	bool of_user;
 	struct mm_struct *mm;
 	unsigned long charged;
@@ -76,6 +97,7 @@ int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
 int krdma_memory_map_user(struct krdma_memory *memory, unsigned long start);
 int krdma_memory_map_table(struct krdma_memory *memory);
 int krdma_memory_register(struct krdma_memory *memory, u64 iova);
+void krdma_memory_adopt(struct krdma_memory *memory, struct ib_mr *ib);
 int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 length,
 			  struct krdma_segment *segments, unsigned int room);
 void krdma_memory_revoke(struct krdma_memory *memory);

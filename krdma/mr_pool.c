@@ -30,6 +30,7 @@
  * @charge: of @mr; nobody else's but who makes and ends it
  * @busy: krdma_mr_map() is at work, without @lock: the end waits for it
  * @mr: ib_core's; NULL when the queue pair is gone
+ * @ibdev: the device; there as long as @mr or @sg is
  * @sg: what is mapped, NULL if nothing is
  * @entries: of @sg
  * @key: of what was mapped last
@@ -42,6 +43,7 @@ struct krdma_mr {
 	spinlock_t lock;		/* see above */
 	bool busy;
 	struct ib_mr *mr;
+	struct ib_device *ibdev;
 	struct scatterlist *sg;
 	unsigned int entries;
 	u32 key;
@@ -73,7 +75,7 @@ static void krdma_mr_unmap(struct krdma_mr *mr)
 	lockdep_assert_held(&mr->lock);
 
 	if (mr->sg)
-		ib_dma_unmap_sg(mr->mr->device, mr->sg, mr->entries, DMA_BIDIRECTIONAL);
+		ib_dma_unmap_sg(mr->ibdev, mr->sg, mr->entries, DMA_BIDIRECTIONAL);
 	WRITE_ONCE(mr->sg, NULL);
 }
 
@@ -95,17 +97,21 @@ static void krdma_mr_end(struct krdma_mr *mr)
 		wait_var_event(&mr->busy, !READ_ONCE(mr->busy));
 		spin_lock_irqsave(&mr->lock, flags);
 	}
-	krdma_mr_unmap(mr);
 	ib_mr = mr->mr;
 	mr->mr = NULL;
 	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!ib_mr)
+		return;
 
-	if (ib_mr) {
-		struct ib_device *ibdev = ib_mr->device;
-
-		WARN_ON_ONCE(ib_dereg_mr(ib_mr));
-		krdma_uncharge_object(&mr->charge, ibdev);
-	}
+	/*
+	 * A peer of another connection in the domain may have the key, too: it dies before
+	 * the addresses do that it stands for.
+	 */
+	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
+	spin_lock_irqsave(&mr->lock, flags);
+	krdma_mr_unmap(mr);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	krdma_uncharge_object(&mr->charge, mr->ibdev);
 }
 
 /**
@@ -162,6 +168,7 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 			goto err_destroy;
 		}
 		mr->pool = pool;
+		mr->ibdev = ibdev;
 		mr->mr = ib_mr;
 		list_add_tail(&mr->node, &pool->idle);
 	}
@@ -244,7 +251,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_get, "KRDMA");
  * krdma_mr_put - give a registration back
  * @mr: the registration.  If it was registered, it has been invalidated, by
  *	oneself or by the peer, and that has been told of; or its connection is
- *	over.
+ *	over.  Then its peer is locked out, but a peer that was told of the key by
+ *	another connection of the session is so only when this one is closed.
  *
  * The memory is the caller's again.  It may come when the connection is gone.
  *
@@ -279,8 +287,11 @@ static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped
 	if (entries != mapped)
 		return -EMSGSIZE;
 
-	/* Only its place in the page matters; where the kernel has it is nobody's business. */
-	ib_mr->iova = offset_in_page(ib_mr->iova);
+	/*
+	 * Only its place in the page matters; where the kernel has it is no business of a
+	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_region_map().
+	 */
+	ib_mr->iova = PAGE_SIZE + offset_in_page(ib_mr->iova);
 	mr->addr = ib_mr->iova;
 	mr->key = ib_mr->rkey;
 	return 0;

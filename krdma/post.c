@@ -646,13 +646,15 @@ int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain
 			segment->key = sge->key;
 			continue;
 		}
-		/* Memory that the device sees in many places is registered for this. */
+		/* Memory that the device sees in several places takes an entry for each. */
 		if (!krdma_region_use_simply(sge->region, domain, sge->addr, sge->length,
 					     KRDMA_ACCESS_LOCAL_WRITE, segment)) {
 			ret = krdma_region_begin_use(sge->region, domain, sge->addr, sge->length,
-						     KRDMA_ACCESS_LOCAL_WRITE, segment, 1);
+						     KRDMA_ACCESS_LOCAL_WRITE, segment,
+						     max_sge - count + 1);
 			if (ret < 0)
 				goto err;
+			count += ret - 1;
 		}
 		regions[(*region_count)++] = sge->region;
 	}

@@ -25,8 +25,8 @@
  *	    krdma_session.lock
  *	    krdma_qp_list_mutex
  *	      krdma_device.name_lock
- *	    krdma_domain.registrar_lock
- *	      rdma_cm's handler mutex (of the registrar's ids)
+ *	    krdma_domain.frwr_lock
+ *	      rdma_cm's handler mutex (of the ids of an iWARP device's connection with itself)
  *	    mmap_lock (of the process whose memory is pinned)
  *	    the mutex of the rdma controller of control groups
  *
@@ -155,17 +155,17 @@
  *	taken in:	any context; with interrupts off already, but where spinlocks
  *			sleep
  *
- * krdma_domain.registrar_lock
+ * krdma_domain.frwr_lock
  *	kind:		mutex
- *	protects:	krdma_domain.registrar, its making and its end, and lets one
- *			registration at a time through it.  Held while the
- *			device connects with itself (up to 20 s for each step
- *			if it does not answer) and while it registers.
- *	taken in:	process context, by krdma_registrar_*(), outside rdma_cm's
- *			locks.  Never in a handler of the connection manager: the
- *			registrar's own handler writes its "passive" and "broken"
- *			without it, and those are read after the step that the
- *			handler tells of, or after the ids are destroyed.
+ *	protects:	krdma_domain.frwr, its making and its end, and lets one work request
+ *			at a time through it.  Held while the queue pair is connected and
+ *			while the device executes a work request: up to 6 s if it does not
+ *			answer, and on iWARP up to 5 s for each step of the connection.
+ *	taken in:	process context, by krdma_frwr_*(), outside rdma_cm's locks.  Who
+ *			registers can be killed while waiting for it, or inside.  Never in a
+ *			handler of the connection manager: the handler in frwr_cm.c writes
+ *			"passive" and "broken" without it, and those are read after the step
+ *			that the handler completes, or after the ids are destroyed.
  *
  * krdma_domain.lock
  *	kind:		spinlock

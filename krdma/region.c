@@ -12,6 +12,7 @@
  * can post with it, and is told when it came too late.
  */
 #include <linux/err.h>
+#include <linux/math64.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -34,6 +35,8 @@ static void krdma_region_put(struct krdma_region *region)
 	krdma_device_put(region->res.dev);
 	krdma_session_put(region->session);
 	krdma_object_uncount(KRDMA_OBJECT_MR, region);
+	if (region->keys)
+		kvfree_rcu(region->keys, rcu);
 	kfree_rcu(region, rcu);
 }
 
@@ -129,6 +132,8 @@ static void krdma_region_simplify(struct krdma_region *region)
 	const struct krdma_memory *memory = region->memory;
 
 	if (region->by_key) {
+		if (region->keys)
+			return;
 		region->simple_addr = region->peer_addr;
 		region->simple_key = region->local_key;
 		region->simple = true;
@@ -139,11 +144,38 @@ static void krdma_region_simplify(struct krdma_region *region)
 	}
 }
 
+/* Several keys outlive the registrations: they can be asked for until the region is gone. */
+static int krdma_region_note_keys(struct krdma_region *region)
+{
+	const struct krdma_memory *memory = region->memory;
+	bool remote = region->access & KRDMA_ACCESS_REMOTE;
+	struct krdma_region_keys *keys;
+
+	if (memory->mr_count == 1) {
+		region->local_key = memory->mrs->ib->lkey;
+		region->remote_key = remote ? memory->mrs->ib->rkey : 0;
+	}
+	if (memory->mr_count <= 1)
+		return 0;
+
+	keys = kvzalloc(struct_size(keys, key, memory->mr_count), GFP_KERNEL_ACCOUNT);
+	if (!keys)
+		return -ENOMEM;
+	keys->count = memory->mr_count;
+	keys->span = memory->mr_span;
+	for (unsigned int i = 0; i < keys->count; i++) {
+		keys->key[i].local = memory->mrs[i].ib->lkey;
+		keys->key[i].remote = remote ? memory->mrs[i].ib->rkey : 0;
+	}
+	region->keys = keys;
+	return 0;
+}
+
 /* Hands the region to the consumer, or ends it if making it failed. */
 static struct krdma_region *krdma_region_finish(struct krdma_region *region, int error)
 {
-	struct ib_mr *mr;
-
+	if (!error)
+		error = krdma_region_note_keys(region);
 	if (error) {
 		krdma_resource_put(&region->res);
 		/* The memory is the caller's again when the call returns. */
@@ -152,12 +184,6 @@ static struct krdma_region *krdma_region_finish(struct krdma_region *region, int
 		return ERR_PTR(error);
 	}
 
-	mr = region->memory->mr;
-	if (mr) {
-		region->local_key = mr->lkey;
-		if (region->access & KRDMA_ACCESS_REMOTE)
-			region->remote_key = mr->rkey;
-	}
 	krdma_region_simplify(region);
 	krdma_resource_put(&region->res);
 	return region;
@@ -192,12 +218,12 @@ static int krdma_region_register(struct krdma_region *region)
  * Without remote rights, one operation can use as much of it as is in 128 places
  * for the device, which for vmalloc() is as many pages.
  *
- * With remote rights it gets a key that peers are told of, by
- * krdma_region_describe(), and takes no more pages than
- * &struct krdma_limits.max_fast_reg_pages; the first such region of a session on
- * a device takes the time of making a connection.  On iWARP devices other than
- * siw, the target of a read needs KRDMA_ACCESS_REMOTE_WRITE besides
- * KRDMA_ACCESS_LOCAL_WRITE.
+ * With remote rights it gets a key that peers are told of, by krdma_region_describe().
+ * If it takes more pages than &struct krdma_limits.max_fast_reg_pages, it gets several
+ * keys, each for a part of it: see krdma_region_key().  The first such region of a
+ * session on a device takes the time of making a queue pair, or on iWARP a connection.
+ * On iWARP devices other than siw, the target of a read needs KRDMA_ACCESS_REMOTE_WRITE
+ * besides KRDMA_ACCESS_LOCAL_WRITE.
  *
  * siw lets a peer that has the key read, whatever the rights.
  *
@@ -212,13 +238,14 @@ static int krdma_region_register(struct krdma_region *region)
  *	may not write oneself;
  * -EOPNOTSUPP: the device has no atomics or no fast registration and the rights
  *	need it, or it reaches the buffer incoherently;
- * -EFBIG: too long, see &struct krdma_limits;
+ * -EFBIG: too long, see &struct krdma_limits, or with remote rights more than 4096 keys;
  * -ENODEV: the device has been removed;
- * -EADDRNOTAVAIL: with remote rights: the device has no network address that it
- *	can reach itself at;
+ * -EADDRNOTAVAIL: with remote rights: the device cannot be connected to itself, on no
+ *	port: it has no GID, or as an iWARP device no network address;
  * -ETIMEDOUT: likewise: it does not answer;
  * -EDQUOT: the control group has as many registrations as it may;
- * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
+ * -EINTR: with remote rights: the caller is being killed;
+ * -ENOMEM, -ERESTARTSYS, -EIO.
  */
 struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
 				      void *buffer, size_t length, u32 access)
@@ -253,9 +280,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_map, "KRDMA");
  * @entries: how many entries it has, none of them empty
  * @access: &enum krdma_access
  *
- * Pieces are counted from the first entry's offset in its page: see
- * krdma_region_query().  With remote rights, all entries but the first begin, and
- * all but the last end, at a page's boundary.  Otherwise as krdma_region_map().
+ * Local pieces are counted from the first entry's offset in its page, and peers count
+ * from an address of their own: see krdma_region_query().  With remote rights, all
+ * entries but the first begin, and all but the last end, at a page's boundary.
+ * Otherwise as krdma_region_map().
  *
  * Context: process context; may sleep.
  * Return: as krdma_region_map(); -EINVAL also for entries that do not meet.
@@ -281,6 +309,8 @@ struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct k
 	if (IS_ERR(region))
 		return region;
 
+	/* Not at 0, as in krdma_region_map(). */
+	region->peer_addr = PAGE_SIZE + region->addr;
 	ret = krdma_region_enter_domain(region);
 	if (!ret)
 		ret = krdma_memory_map_sg(region->memory, sg, entries);
@@ -303,8 +333,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_map_sg, "KRDMA");
  * reached, and a child does not share them.  Pieces are counted from the
  * process's address.
  *
- * Where the provider cannot take a kernel caller, the region takes no more pages
- * than &struct krdma_limits.max_fast_reg_pages.
+ * Where the provider cannot take a kernel caller, a region that takes more pages than
+ * &struct krdma_limits.max_fast_reg_pages gets several keys: see krdma_region_key().
  *
  * On siw, memory that peers may reach stays pinned and charged after its release
  * until all connections of the session on the device have ended, because the
@@ -417,15 +447,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_release, "KRDMA");
  *	rcu_read_lock(), and is refused
  *
  * Operations in flight go on.  When the last one has completed, the memory is
- * let go.  The peers' key ends before, and soon, unless operations in flight
- * need it themselves, as with a process's memory: then it ends with the last of
- * them, for which ending their connections is the fast way.
+ * let go.  The peers' keys end before, and soon, unless operations in flight
+ * need them themselves, as with a process's memory: then they end with the last of
+ * these, for which ending their connections is the fast way.
  *
  * Context: any but NMI and hard interrupts; does not sleep.
  */
 void krdma_region_drop(struct krdma_region *region)
 {
-	bool revoke = region->remote_key && !region->by_key && atomic_read(&region->uses);
+	bool revoke = (region->access & KRDMA_ACCESS_REMOTE) && !region->by_key &&
+		      atomic_read(&region->uses);
 
 	/* The work's reference comes first: none is to be had after the drop. */
 	if (revoke && krdma_resource_tryget(&region->res))
@@ -451,6 +482,8 @@ void krdma_region_query(struct krdma_region *region, struct krdma_region_info *i
 		.length = region->length,
 		.remote_key = region->remote_key,
 		.access = region->access,
+		.key_count = region->access & KRDMA_ACCESS_REMOTE ?
+			     (region->keys ? region->keys->count : 1) : 0,
 	};
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_query, "KRDMA");
@@ -458,6 +491,79 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_query, "KRDMA");
 static bool krdma_region_has(const struct krdma_region *region, u64 offset, u64 length)
 {
 	return offset <= region->length && length <= region->length - offset;
+}
+
+/* Which of several keys covers the byte at @offset, and how many from there on. */
+static unsigned int krdma_region_find_key(const struct krdma_region *region, u64 offset,
+					  u64 *reach)
+{
+	u64 place = offset_in_page(region->peer_addr) + offset;
+	unsigned int i = div64_u64_rem(place, region->keys->span, &place);
+
+	*reach = min(region->keys->span - place, region->length - offset);
+	return i;
+}
+
+/**
+ * krdma_region_key - the key that lets peers reach a place in a region
+ * @region: the region
+ * @offset: bytes from its beginning
+ * @key: filled in, unless it fails
+ *
+ * A region has one key, which covers all of it, unless it takes more pages than
+ * &struct krdma_limits.max_fast_reg_pages.  Then it has several, all of them from its
+ * making to its end, and each covers a part of it; the parts are beside each other.
+ *
+ * Context: any.
+ * Return: 0, or
+ * -EACCES: the region has no remote rights;
+ * -ERANGE: not in the region.
+ */
+int krdma_region_key(struct krdma_region *region, u64 offset, struct krdma_region_key *key)
+{
+	u64 reach = region->length - offset;
+	u32 remote = region->remote_key;
+
+	if (!(region->access & KRDMA_ACCESS_REMOTE))
+		return -EACCES;
+	if (offset >= region->length)
+		return -ERANGE;
+	if (region->keys)
+		remote = region->keys->key[krdma_region_find_key(region, offset, &reach)].remote;
+
+	*key = (struct krdma_region_key) {
+		.remote_addr = region->peer_addr + offset,
+		.length = reach,
+		.remote_key = remote,
+	};
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_key, "KRDMA");
+
+/* What the device is to be given, where several keys stand for the memory. */
+static int krdma_region_key_segments(const struct krdma_region *region, u64 offset, u32 length,
+				     struct krdma_segment *segments, unsigned int room)
+{
+	unsigned int count = 0;
+
+	while (length) {
+		unsigned int i;
+		u64 reach;
+		u32 part;
+
+		if (count == room)
+			return -EMSGSIZE;
+		i = krdma_region_find_key(region, offset, &reach);
+		part = min_t(u64, length, reach);
+		segments[count++] = (struct krdma_segment) {
+			.addr = region->peer_addr + offset,
+			.length = part,
+			.key = region->keys->key[i].local,
+		};
+		offset += part;
+		length -= part;
+	}
+	return count;
 }
 
 /**
@@ -509,8 +615,11 @@ int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *dom
 	if (!length)
 		return 0;
 
-	if (!region->by_key) {
-		ret = krdma_memory_segments(region->memory, offset, length, segments, room);
+	if (!region->by_key || region->keys) {
+		if (region->by_key)
+			ret = krdma_region_key_segments(region, offset, length, segments, room);
+		else
+			ret = krdma_memory_segments(region->memory, offset, length, segments, room);
 		if (ret < 0)
 			goto err_end;
 		return ret;
@@ -553,26 +662,35 @@ static const struct {
  * @descriptor: filled in, unless it fails; KRDMA_DESCRIPTOR_SIZE bytes, for a
  *	message
  *
- * The key lets a peer reach all of the region, whatever part it is told of.
+ * The key lets a peer reach all of the region, whatever part it is told of, or all that it
+ * covers if the region has several.
  *
  * Context: any.
  * Return: 0, or
  * -EACCES: the region has no remote rights;
  * -ERANGE: not in the region;
+ * -EMSGSIZE: one key does not cover it: see krdma_region_key();
  * -EINVAL: length 0.
  */
 int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor)
 {
-	struct krdma_descriptor plain = {
-		.addr = region->peer_addr + offset,
-		.length = length,
-		.key = region->remote_key,
-	};
+	struct krdma_descriptor plain = { .length = length };
+	struct krdma_region_key key;
+	int ret;
 
 	if (!(region->access & KRDMA_ACCESS_REMOTE))
 		return -EACCES;
 	if (!krdma_region_has(region, offset, length))
 		return -ERANGE;
+	if (!length)
+		return -EINVAL;
+	ret = krdma_region_key(region, offset, &key);
+	if (ret)
+		return ret;
+	if (length > key.length)
+		return -EMSGSIZE;
+	plain.addr = key.remote_addr;
+	plain.key = key.remote_key;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_region_rights); i++) {
 		if (region->access & krdma_region_rights[i].access)

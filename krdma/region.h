@@ -20,6 +20,24 @@ struct krdma_memory;
 struct krdma_qp;
 
 /**
+ * struct krdma_region_keys - the keys of a region that has several
+ * @rcu: frees it
+ * @span: bytes that a key covers, but for the last one; the first one covers as much less
+ *	as the region begins behind the beginning of its page
+ * @count: how many
+ * @key: the keys, in the order of the memory: for local operations, and for peers
+ */
+struct krdma_region_keys {
+	struct rcu_head rcu;
+	u64 span;
+	unsigned int count;
+	struct {
+		u32 local;
+		u32 remote;
+	} key[] __counted_by(count);
+};
+
+/**
  * struct krdma_region - a region of memory
  * @res: the device's part, which is @memory
  * @refs: keep the object: the consumer's, and the part's
@@ -30,8 +48,10 @@ struct krdma_qp;
  * @access: &enum krdma_access
  * @by_key: operations go through @local_key with addresses of the region, not
  *	through the addresses for DMA
- * @local_key: for local operations
- * @remote_key: for peers, 0 without remote rights
+ * @local_key: for local operations; 0 if there are several
+ * @remote_key: for peers, 0 without remote rights or if there are several
+ * @keys: several keys; NULL: there is one for all of it, or none.  Stays as long as the
+ *	region.
  * @addr: its first address, for local operations
  * @peer_addr: the same for peers, and for the device where a key stands for it
  * @length: bytes
@@ -58,6 +78,7 @@ struct krdma_region {
 	bool by_key;
 	u32 local_key;
 	u32 remote_key;
+	struct krdma_region_keys *keys;
 	u64 addr;
 	u64 peer_addr;
 	u64 length;

@@ -5,9 +5,9 @@
  * There are two ways to register it.  Where the provider is known to take a
  * kernel caller, it does all of it: one key for any size, pages of any size,
  * charged to the process by ib_core.  Everywhere else, krdma pins the pages,
- * charges them, maps them and registers them like its own, as many as the
- * device takes in one fast registration.  Either way the key's addresses are
- * the process's own, and local operations go through the key too.
+ * charges them, maps them and registers them like its own, with as many keys as
+ * that takes.  Either way the keys' addresses are the process's own, and local
+ * operations go through the keys too.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -45,7 +45,7 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
 	struct ib_mr *mr;
 	int ret;
 
-	ret = krdma_charge_object(&memory->mr_charge, memory->domain->pd->device);
+	ret = krdma_charge_object(&memory->one.charge, memory->domain->pd->device);
 	if (ret)
 		return ret;
 	/* The address where it is for peers has to be that of the process: see rxe, siw. */
@@ -54,7 +54,7 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
 	if (IS_ERR(mr))
 		return krdma_user_error(PTR_ERR(mr));
 
-	memory->mr = mr;
+	krdma_memory_adopt(memory, mr);
 	return 0;
 }
 
@@ -122,7 +122,8 @@ static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long st
 	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
 		return -EOPNOTSUPP;
 	/* Before anything is pinned that could not be registered. */
-	if (count > krdma_device_limits(memory->domain->dev)->max_fast_reg_pages)
+	if (count > (u64)krdma_device_limits(memory->domain->dev)->max_fast_reg_pages *
+		    KRDMA_MEMORY_MRS_MAX || count > INT_MAX)
 		return -EFBIG;
 
 	ret = krdma_memory_charge(memory, count);
@@ -151,7 +152,7 @@ static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long st
  * -EFAULT: it is not all there, or not with these rights;
  * -ENOMEM, -EPERM: it may not lock so much memory, or none;
  * -EDQUOT: the control group has as many registrations as it may;
- * -EFBIG: more pages than &struct krdma_limits.max_fast_reg_pages, of a provider
+ * -EFBIG: more pages than KRDMA_MEMORY_MRS_MAX registrations can span, of a provider
  *	that cannot do it itself;
  * -EOPNOTSUPP: the device cannot do it at all;
  * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and what krdma_memory_register() returns.

@@ -11,9 +11,9 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include "frwr.h"
 #include "objects.h"
 #include "region.h"
-#include "registrar.h"
 #include "resource.h"
 #include "session.h"
 
@@ -165,7 +165,7 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	domain->session = session;
 	domain->dev = dev;
 	refcount_set(&domain->refs, 1);
-	mutex_init(&domain->registrar_lock);
+	mutex_init(&domain->frwr_lock);
 	INIT_WORK(&domain->end_users, krdma_domain_end_users);
 	spin_lock_init(&domain->lock);
 	INIT_LIST_HEAD(&domain->connections);
@@ -248,11 +248,11 @@ void krdma_domain_put(struct krdma_domain *domain)
 	/* Nothing is left in the domain that it could find, but it may be running. */
 	cancel_work_sync(&domain->end_users);
 	/* The caller's session and use keep both until it is gone. */
-	krdma_registrar_destroy(domain);
+	krdma_frwr_destroy(domain);
 	WARN_ON(!list_empty(&domain->connections) || !list_empty(&domain->srqs) ||
 		!list_empty(&domain->retired));
 	ib_dealloc_pd(domain->pd);
 	krdma_domain_uncharge(domain, ibdev);
-	mutex_destroy(&domain->registrar_lock);
+	mutex_destroy(&domain->frwr_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
 }

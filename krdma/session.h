@@ -15,7 +15,7 @@
 #include "private.h"
 
 struct ib_pd;
-struct krdma_registrar;
+struct krdma_frwr_qp;
 
 /**
  * struct krdma_session - what a consumer's objects belong to
@@ -47,9 +47,9 @@ struct krdma_session {
  * @pd: the protection domain
  * @handle_charge: of the session's use of the device
  * @pd_charge: of @pd
- * @registrar_lock: protects @registrar's making and ending, and lets one
+ * @frwr_lock: protects @frwr's making and ending, and lets one
  *	registration at a time through it
- * @registrar: registers memory without a connection; made by the first who needs
+ * @frwr: registers memory without a connection; made by the first who needs
  *	it, NULL until then
  * @end_users: ends what uses regions that have to go: region_end.c
  * @scan: number of its current or last pass; for @end_users alone
@@ -67,8 +67,8 @@ struct krdma_domain {
 	struct krdma_charge handle_charge;
 	struct krdma_charge pd_charge;
 
-	struct mutex registrar_lock;	/* see above */
-	struct krdma_registrar *registrar;
+	struct mutex frwr_lock;	/* see above */
+	struct krdma_frwr_qp *frwr;
 
 	struct work_struct end_users;
 	u32 scan;

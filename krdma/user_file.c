@@ -291,7 +291,7 @@ static const struct krdma_request_type krdma_session_request_types[] = {
 			      krdma_user_memory_register),
 	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, krdma_memory_release, reserved,
 			      krdma_user_memory_release),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, krdma_memory_query, descriptor,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, krdma_memory_query, part_reach,
 			      krdma_user_memory_query),
 	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, krdma_memory_advise, length,
 			      krdma_user_memory_advise),

@@ -222,7 +222,10 @@ KRDMA_PIN(krdma_memory_query, device_id, 44);
 KRDMA_PIN(krdma_memory_query, part_offset, 48);
 KRDMA_PIN(krdma_memory_query, part_length, 56);
 KRDMA_PIN(krdma_memory_query, descriptor, 64);
-static_assert(sizeof(struct krdma_memory_query) == 96);
+KRDMA_PIN(krdma_memory_query, part_key, 96);
+KRDMA_PIN(krdma_memory_query, key_count, 100);
+KRDMA_PIN(krdma_memory_query, part_reach, 104);
+static_assert(sizeof(struct krdma_memory_query) == 112);
 
 KRDMA_PIN(krdma_memory_advise, size, 0);
 KRDMA_PIN(krdma_memory_advise, flags, 4);

@@ -272,22 +272,37 @@ static bool krdma_region_info_has(const struct krdma_region_info *info, u64 offs
 	return offset <= info->length && length <= info->length - offset;
 }
 
-/* The part that a query is about, in the words of krdma_region_describe(). */
+/* The part that a query is about, as krdma_region_key() and krdma_region_describe() say. */
+static int krdma_memory_query_part(struct krdma_region *region, struct krdma_memory_query *query)
+{
+	struct krdma_region_key key;
+	int ret;
+
+	ret = krdma_region_key(region, query->part_offset, &key);
+	if (ret)
+		return ret;
+	query->part_key = key.remote_key;
+	query->part_reach = key.length;
+	return krdma_region_describe(region, query->part_offset,
+				     query->part_length ?: key.length, query->descriptor);
+}
+
 static int krdma_memory_query_describe(struct krdma_user_session *session,
-				       struct krdma_memory_query *query, u64 length)
+				       struct krdma_memory_query *query)
 {
 	struct krdma_user_memory *memory;
 	int ret = -ENOENT;
 
+	query->part_key = 0;
+	query->part_reach = 0;
 	memset(query->descriptor, 0, sizeof(query->descriptor));
-	if (!query->remote_key)
+	if (!query->key_count)
 		return 0;
 
 	rcu_read_lock();
 	memory = krdma_user_memory_find(session, query->id);
 	if (memory)
-		ret = krdma_region_describe(memory->region, query->part_offset, length,
-					    query->descriptor);
+		ret = krdma_memory_query_part(memory->region, query);
 	rcu_read_unlock();
 
 	return ret;
@@ -304,7 +319,6 @@ int krdma_user_memory_query(struct krdma_user_request *request)
 {
 	struct krdma_memory_query *query = &request->buffer->memory_query;
 	struct krdma_region_info info;
-	u64 length;
 	int ret;
 
 	if (query->flags)
@@ -315,8 +329,7 @@ int krdma_user_memory_query(struct krdma_user_request *request)
 
 	if (query->part_offset >= info.length)
 		return -ERANGE;
-	length = query->part_length ?: info.length - query->part_offset;
-	if (!krdma_region_info_has(&info, query->part_offset, length))
+	if (!krdma_region_info_has(&info, query->part_offset, query->part_length))
 		return -ERANGE;
 
 	query->access = info.access;
@@ -324,7 +337,8 @@ int krdma_user_memory_query(struct krdma_user_request *request)
 	query->length = info.length;
 	query->remote_addr = info.remote_addr;
 	query->remote_key = info.remote_key;
-	ret = krdma_memory_query_describe(request->session, query, length);
+	query->key_count = info.key_count;
+	ret = krdma_memory_query_describe(request->session, query);
 	return ret ? ret : krdma_request_respond(request);
 }
 

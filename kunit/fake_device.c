@@ -13,6 +13,9 @@
 
 #define FAKE_GUID	0x0200c0ffee000000ULL
 
+/* More than the interface below it has addresses. */
+#define FAKE_ROCE_GIDS	16
+
 /*
  * Scripts
  */
@@ -186,6 +189,12 @@ static int fake_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *
 		return ret;
 
 	*attr = fake->port;
+	if (fake->down_ports & BIT(port)) {
+		attr->state = IB_PORT_DOWN;
+		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	}
+	if (fake->roce_ports & BIT(port))
+		attr->gid_tbl_len = FAKE_ROCE_GIDS;
 	return 0;
 }
 
@@ -195,6 +204,12 @@ static int fake_get_port_immutable(struct ib_device *ib, u32 port,
 	immutable->gid_tbl_len = 1;
 	immutable->pkey_tbl_len = 1;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	/* The rest of RoCE needs management datagrams. */
+	if (to_fake(ib)->roce_ports & BIT(port)) {
+		immutable->gid_tbl_len = FAKE_ROCE_GIDS;
+		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
+					    RDMA_CORE_CAP_ETH_AH;
+	}
 	return 0;
 }
 

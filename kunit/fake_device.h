@@ -176,6 +176,10 @@ struct fake_user_mr {
  *	while nobody asks
  * @netdev: the interface of its ports: change it before registering
  * @notify: how consumers are told of completions; at any time
+ * @roce_ports: a bit for each port, BIT(1) the first, that is RoCE and has no connection
+ *	manager; change it before registering
+ * @down_ports: likewise, those that are not active; before registering
+ * @deaf_ports: likewise, those on which no queue pair gets ready to receive; at any time
  * @cm_manual: FAKE_MANUAL_* bits; at any time
  * @no_immediate: work requests with immediate data are refused; at any time
  * @starve_request: of whoever hears of the next request, this allocation fails,
@@ -213,6 +217,9 @@ struct fake_device {
 	struct net_device *netdev;
 
 	enum fake_notify notify;
+	unsigned int roce_ports;
+	unsigned int down_ports;
+	unsigned int deaf_ports;
 	unsigned int cm_manual;
 	unsigned int starve_request;
 	bool no_immediate;

@@ -133,6 +133,8 @@ struct fake_srq {
  * @refs: of iw_cm and of endpoints, and one of its consumer
  * @unused: when there are none
  * @state: its state
+ * @attr: what it was given on its way there: port_num, qp_access_flags, dest_qp_num,
+ *	rq_psn, sq_psn
  * @cap: what it can hold
  * @signal_all: every request is signalled
  * @queues: by &enum fake_direction
@@ -152,6 +154,7 @@ struct fake_qp {
 	struct completion unused;
 
 	enum ib_qp_state state;
+	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
 	bool signal_all;
 	struct fake_queue queues[FAKE_DIRECTIONS];

@@ -182,6 +182,20 @@ static int fake_change_state(struct fake_qp *qp, enum ib_qp_state state)
 	}
 }
 
+static void fake_qp_remember(struct fake_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->attr.qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_DEST_QPN)
+		qp->attr.dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_RQ_PSN)
+		qp->attr.rq_psn = attr->rq_psn;
+	if (mask & IB_QP_SQ_PSN)
+		qp->attr.sq_psn = attr->sq_psn;
+}
+
 static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
@@ -192,8 +206,11 @@ static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	ret = fake_device_follow_script(to_fake(qp->device), FAKE_MODIFY_QP);
 	if (ret || !(mask & IB_QP_STATE))
 		return ret;
+	if (attr->qp_state == IB_QPS_RTR && (to_fake(qp->device)->deaf_ports & BIT(qp->port)))
+		return -ENETUNREACH;
 
 	flags = fake_begin();
+	fake_qp_remember(to_fake_qp(qp), attr, mask);
 	ret = fake_change_state(to_fake_qp(qp), attr->qp_state);
 	fake_end(flags);
 

@@ -654,8 +654,10 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
  * @addr: its first address: what local pieces count from
  * @remote_addr: the same for peers, who need not know where the kernel has a buffer
  * @length: bytes
- * @remote_key: the key for peers, 0 without remote rights
+ * @remote_key: the key for peers; 0 without remote rights, or if there are several keys:
+ *	see krdma_region_key()
  * @access: &enum krdma_access
+ * @key_count: how many keys it has for peers
  */
 struct krdma_region_info {
 	u64 addr;
@@ -663,6 +665,19 @@ struct krdma_region_info {
 	u64 length;
 	u32 remote_key;
 	u32 access;
+	u32 key_count;
+};
+
+/**
+ * struct krdma_region_key - a key of a region, from a place in it on
+ * @remote_addr: the address of the place, for peers
+ * @length: how many bytes the key covers from there on
+ * @remote_key: the key
+ */
+struct krdma_region_key {
+	u64 remote_addr;
+	u64 length;
+	u32 remote_key;
 };
 
 struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
@@ -679,6 +694,7 @@ int krdma_region_release(struct krdma_region *region);
 void krdma_region_drop(struct krdma_region *region);
 void krdma_region_end_users(struct krdma_region *region);
 void krdma_region_query(struct krdma_region *region, struct krdma_region_info *info);
+int krdma_region_key(struct krdma_region *region, u64 offset, struct krdma_region_key *key);
 int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor);
 int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region_info *info);
 

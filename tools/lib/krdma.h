@@ -609,11 +609,30 @@ int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length
  */
 int krdma_memory_release(struct krdma_memory *memory, uint32_t flags);
 
-/* What was registered, its number for entries, its key for peers (0: none). */
+/*
+ * What was registered, its number for entries, its key for peers (0: none, or several: see
+ * krdma_memory_key_at()).
+ */
 void *krdma_memory_data(const struct krdma_memory *memory);
 size_t krdma_memory_length(const struct krdma_memory *memory);
 uint32_t krdma_memory_id(const struct krdma_memory *memory);
 uint32_t krdma_memory_key(const struct krdma_memory *memory);
+
+/**
+ * krdma_memory_key_at() - the key that lets peers reach a place in it
+ * @memory: registered with remote rights
+ * @offset: the place, in bytes from its beginning
+ * @key: the key
+ * @reach: how many bytes it covers from there on
+ *
+ * There is one key for all of the memory, unless the kernel registers it itself, for a
+ * device whose driver it cannot leave that to, and it is longer than one registration can
+ * span there (max_fast_reg_pages).  Then it has several, each for a part of it.
+ *
+ * Errors: ERANGE (not in the memory); EACCES (without remote rights).
+ */
+int krdma_memory_key_at(struct krdma_memory *memory, size_t offset, uint32_t *key,
+			size_t *reach);
 
 /**
  * krdma_memory_advise() - what it is needed for
@@ -629,12 +648,14 @@ int krdma_memory_advise(struct krdma_memory *memory, uint32_t advice, size_t off
  * krdma_memory_describe() - what to tell a peer of it
  * @memory: registered with remote rights
  * @offset: the part that is meant
- * @length: its length; 0: to the end
+ * @length: its length; 0: to the end, or as far as one key covers it
  * @descriptor: KRDMA_DESCRIPTOR_SIZE bytes, for a message or private data
  *
- * The key in it lets the peer reach all of the memory.
+ * The key in it lets the peer reach all of the memory, or all that it covers if there are
+ * several: see krdma_memory_key_at().
  *
- * Errors: ERANGE (not in the memory); EACCES (without remote rights).
+ * Errors: ERANGE (not in the memory); EACCES (without remote rights); EMSGSIZE (one key
+ * does not cover it).
  */
 int krdma_memory_describe(struct krdma_memory *memory, size_t offset, size_t length,
 			  void *descriptor);

@@ -140,6 +140,25 @@ KRDMA_PUBLIC uint32_t krdma_memory_key(const struct krdma_memory *memory)
 	return memory ? memory->key : 0;
 }
 
+KRDMA_PUBLIC int krdma_memory_key_at(struct krdma_memory *memory, size_t offset, uint32_t *key,
+				     size_t *reach)
+{
+	struct krdma_memory_query query = { .size = sizeof(query), .part_offset = offset };
+	int err;
+
+	if (!memory || !key || !reach)
+		return -EINVAL;
+	query.id = memory->id;
+	err = request_issue(memory->session->fd, KRDMA_MEMORY_QUERY, &query);
+	if (err)
+		return err;
+	if (!query.key_count)
+		return -EACCES;
+	*key = query.part_key;
+	*reach = query.part_reach;
+	return 0;
+}
+
 KRDMA_PUBLIC int krdma_memory_advise(struct krdma_memory *memory, uint32_t advice, size_t offset,
 				     size_t length)
 {
@@ -172,7 +191,7 @@ KRDMA_PUBLIC int krdma_memory_describe(struct krdma_memory *memory, size_t offse
 	err = request_issue(memory->session->fd, KRDMA_MEMORY_QUERY, &query);
 	if (err)
 		return err;
-	if (!query.remote_key)
+	if (!query.key_count)
 		return -EACCES;
 	memcpy(descriptor, query.descriptor, KRDMA_DESCRIPTOR_SIZE);
 	return 0;

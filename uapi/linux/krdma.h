@@ -613,7 +613,8 @@ struct krdma_watch_devices {
  * @device_id: in: which device
  * @access: in: &enum krdma_access
  * @id: out: the memory's number in the session
- * @remote_key: out: the key for peers, 0 without remote rights
+ * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
+ *	keys: see &struct krdma_memory_query
  * @remote_addr: out: its first address for peers: @addr
  *
  * The pages that are there now are pinned, and count as locked memory of the
@@ -628,8 +629,10 @@ struct krdma_watch_devices {
  * may not lock memory; ENOMEM: nor so much of it: see RLIMIT_MEMLOCK; EFBIG: too
  * long for the device; EOPNOTSUPP: the device cannot do it; EINVAL: length 0,
  * unknown rights, or a peer may write what one may not write oneself; EAGAIN: the
- * pages cannot be pinned now; EADDRNOTAVAIL, ETIMEDOUT: the device has no network
- * address, or does not answer at it, and needs one; ENODEV: no such device.
+ * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a
+ * queue pair that is connected to its own device, and no port of the device takes one:
+ * it has no GID, or as an iWARP device no network address; ETIMEDOUT: likewise, and the
+ * device does not answer; ENODEV: no such device.
  */
 struct krdma_memory_register {
 	__u32 size;
@@ -684,14 +687,23 @@ struct krdma_memory_release {
  * @addr: out: where it begins
  * @length: out: bytes
  * @remote_addr: out: its first address for peers
- * @remote_key: out: the key for peers, 0 without remote rights
+ * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
+ *	keys
  * @device_id: out: the device
  * @part_offset: in: where the part begins that @descriptor is to tell of
- * @part_length: in: its length; 0: to the end
- * @descriptor: out: what to tell a peer of it, for a message; all zero without
- *	remote rights.  The key lets a peer reach all of it.
+ * @part_length: in: its length; 0: to the end, or as far as @part_key covers it
+ * @descriptor: out: what to tell a peer of the part, for a message; all zero without
+ *	remote rights.  The key lets a peer reach all that it covers.
+ * @part_key: out: the key for peers that covers the beginning of the part, 0 without
+ *	remote rights
+ * @key_count: out: how many keys it has for peers.  More than one if krdma registers
+ *	the memory itself and it takes more pages than
+ *	&struct krdma_device_query.max_fast_reg_pages; @remote_addr goes on from one to
+ *	the next.
+ * @part_reach: out: how many bytes @part_key covers from @part_offset on, 0 without
+ *	remote rights
  *
- * ERANGE: the part is not in the memory.
+ * ERANGE: the part is not in the memory; EMSGSIZE: one key does not cover it.
  */
 struct krdma_memory_query {
 	__u32 size;
@@ -706,6 +718,9 @@ struct krdma_memory_query {
 	__aligned_u64 part_offset;
 	__aligned_u64 part_length;
 	__u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
+	__u32 part_key;
+	__u32 key_count;
+	__aligned_u64 part_reach;
 };
 
 #define KRDMA_MEMORY_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_QUERY)

@@ -33,6 +33,8 @@
 /* More than rxe's longest message, where that is 8 MiB. */
 #define BULK_MAX	12
 #define BULK_TIMEOUT_MS	(5 * CORE_TIMEOUT_MS)
+/* As many as BULK_MAX need on siw, which takes 256 pages for each. */
+#define LENDER_KEYS	(BULK_MAX + 1)
 
 /**
  * struct lender - an opening of the file
@@ -41,6 +43,8 @@
  * @pair: the connection; the client's session is that of the region
  * @region: of the program's memory
  * @info: about it
+ * @keys: its keys for peers
+ * @key_count: how many
  * @peer: memory of the peer
  */
 struct lender {
@@ -49,6 +53,8 @@ struct lender {
 	struct core_pair *pair;
 	struct krdma_region *region;
 	struct krdma_region_info info;
+	struct krdma_region_key keys[LENDER_KEYS];
+	unsigned int key_count;
 	struct core_buffer peer;
 };
 
@@ -80,6 +86,19 @@ static int lender_connect(struct lender *lender, const char *address)
 				CORE_ACCESS_ALL(test)) ? 0 : -ENOMEM;
 }
 
+static void lender_note_keys(struct lender *lender)
+{
+	struct krdma_region_key key = {};
+	u64 offset;
+
+	lender->key_count = 0;
+	for (offset = 0; lender->key_count < LENDER_KEYS; offset += key.length) {
+		if (krdma_region_key(lender->region, offset, &key))
+			break;
+		lender->keys[lender->key_count++] = key;
+	}
+}
+
 static int lender_map(struct lender *lender, const char *words)
 {
 	unsigned long start;
@@ -99,6 +118,7 @@ static int lender_map(struct lender *lender, const char *words)
 		return ret;
 	}
 	krdma_region_query(lender->region, &lender->info);
+	lender_note_keys(lender);
 	return lender->info.addr == start && lender->info.length == length ? 0 : -EBADMSG;
 }
 
@@ -158,11 +178,37 @@ static int lender_send(struct lender *lender)
 	return completion.status ? -EIO : 0;
 }
 
+/* As much of it as one key covers: how many bytes, or an error. */
+static int lender_transfer_part(struct lender *lender, u8 opcode, size_t offset, u32 at,
+				u32 length)
+{
+	/* The keys are the region's last ones, also when that is gone. */
+	struct core_buffer memory = { .info = lender->info };
+	int ret;
+
+	for (unsigned int i = 0; i < lender->key_count; i++) {
+		const struct krdma_region_key *key = &lender->keys[i];
+		u64 place = lender->info.remote_addr + offset + at;
+
+		if (place - key->remote_addr >= key->length)
+			continue;
+		memory.info.remote_key = key->remote_key;
+		length = min_t(u64, length, key->length - (place - key->remote_addr));
+	}
+	ret = core_rdma(&lender->pair->server, 1, opcode, &lender->peer, at, length, &memory,
+			offset + at, 0);
+	ret = lender_peer_done(lender, ret);
+	/* A write has arrived when a read after it has. */
+	if (!ret && opcode == KRDMA_OP_WRITE)
+		ret = lender_peer_done(lender, core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
+							 &lender->peer, at, min(length, 1U), &memory,
+							 offset + at, 0));
+	return ret ? ret : length;
+}
+
 static int lender_transfer(struct lender *lender, u8 opcode, const char *words)
 {
-	/* The key is the region's last one, also when that is gone. */
-	struct core_buffer memory = { .info = lender->info };
-	u32 length, seed;
+	u32 length, seed, at = 0;
 	size_t offset;
 	int ret;
 
@@ -172,16 +218,14 @@ static int lender_transfer(struct lender *lender, u8 opcode, const char *words)
 		core_fill(lender->peer.data, length, seed);
 	else
 		memset(lender->peer.data, 0, length);
-	ret = core_rdma(&lender->pair->server, 1, opcode, &lender->peer, 0, length, &memory,
-			offset, 0);
-	ret = lender_peer_done(lender, ret);
-	/* A write has arrived when a read after it has. */
-	if (!ret && opcode == KRDMA_OP_WRITE)
-		ret = lender_peer_done(lender, core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
-							 &lender->peer, 0, min(length, 1U), &memory,
-							 offset, 0));
-	if (ret || opcode == KRDMA_OP_WRITE)
-		return ret;
+	do {
+		ret = lender_transfer_part(lender, opcode, offset, at, length - at);
+		if (ret < 0)
+			return ret;
+		at += ret;
+	} while (at < length);
+	if (opcode == KRDMA_OP_WRITE)
+		return 0;
 	return core_filled(lender->peer.data, length, seed) ? 0 : -EBADMSG;
 }
 
@@ -197,6 +241,8 @@ static int lender_bulk(struct lender *lender, const char *words)
 
 	if (sscanf(words, "%u %u", &count, &seed) != 2 || count > BULK_MAX)
 		return -EBADRQC;
+	if (lender->key_count > 1)
+		return -EMSGSIZE;
 	core_fill(lender->peer.data, PEER_SIZE, seed);
 	for (u32 i = 0; i < count; i++)
 		sges[i] = core_sge(&lender->peer, 0, PEER_SIZE);

@@ -408,7 +408,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 		.arm = arm_memory, .fill = fill_release, .undo = undo_release,
 	},
 	[EXAMPLE_MEMORY_QUERY] = {
-		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 96), .answers = true,
+		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 112), .answers = true,
 		.fill = fill_memory_query,
 	},
 	[EXAMPLE_MEMORY_ADVISE] = {

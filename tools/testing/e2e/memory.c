@@ -52,7 +52,7 @@ FIXTURE_VARIANT_ADD(memory, driver)
 FIXTURE_VARIANT_ADD(memory, pinned)
 {
 	.force_pin = "1",
-	.longest = 512 * PAGE,
+	.longest = 4 << 20,
 };
 
 FIXTURE_SETUP(memory)
@@ -168,6 +168,17 @@ TEST_F(memory, places_and_lengths)
 	EXPECT_EQ(0, resources_await(&before, 0));
 }
 
+static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length,
+		      struct krdma_memory_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->size = sizeof(*query);
+	query->id = id;
+	query->part_offset = offset;
+	query->part_length = length;
+	return session_request(session, KRDMA_MEMORY_QUERY, query);
+}
+
 TEST_F(memory, the_longest)
 {
 	struct memory memory;
@@ -175,9 +186,40 @@ TEST_F(memory, the_longest)
 	EXPECT_EQ(0, memory_create(self->session, self->device, variant->longest, ACCESS_ALL,
 				   &memory));
 	memory_destroy(&memory);
-	if (variant->force_pin[0] == '1')
-		EXPECT_EQ(-EFBIG, memory_create(self->session, self->device,
-						variant->longest + 1, LOCAL, &memory));
+}
+
+/* What one registration cannot span has several keys, all of which go with it. */
+/* Proves: D3 */
+TEST_F(memory, a_key_for_each_part)
+{
+	size_t length = (3 << 20) + 100, reach = 0;
+	unsigned char *data = pages(length + 7, PROT_READ | PROT_WRITE);
+	struct krdma_memory_query query;
+	unsigned int keys = 0;
+	struct memory memory;
+
+	ASSERT_NE(0, (uintptr_t)data);
+	ASSERT_EQ(0, memory_register(self->session, self->device, data + 7, length, ACCESS_ALL,
+				     &memory));
+	for (size_t offset = 0; offset < length; offset += reach) {
+		ASSERT_EQ(0, query_part(self->session, memory.id, offset, 0, &query));
+		EXPECT_NE(0, query.part_key);
+		reach = query.part_reach;
+		ASSERT_NE(0, reach);
+		ASSERT_GE(length - offset, reach);
+		EXPECT_EQ(0, query_part(self->session, memory.id, offset, reach, &query));
+		EXPECT_EQ(offset + reach == length ? -ERANGE : -EMSGSIZE,
+			  query_part(self->session, memory.id, offset, reach + 1, &query));
+		keys++;
+	}
+	ASSERT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
+	EXPECT_EQ(keys, query.key_count);
+	EXPECT_EQ(keys == 1, !!memory.remote_key);
+	EXPECT_EQ(keys == 1, !!query.remote_key);
+	/* rxe takes 512 pages. */
+	EXPECT_EQ(variant->force_pin[0] == '1' ? 2 : 1, keys);
+	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+	munmap(data, length + 7);
 }
 
 /* Proves: D3, E3 */
@@ -270,17 +312,6 @@ TEST_F(memory, numbers_are_not_used_again)
 		last = memory.id;
 		EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
 	}
-}
-
-static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length,
-		      struct krdma_memory_query *query)
-{
-	memset(query, 0, sizeof(*query));
-	query->size = sizeof(*query);
-	query->id = id;
-	query->part_offset = offset;
-	query->part_length = length;
-	return session_request(session, KRDMA_MEMORY_QUERY, query);
 }
 
 /* Proves: D3 */

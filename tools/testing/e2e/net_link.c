@@ -34,6 +34,51 @@ int net_link_add(const char *name)
 	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
 }
 
+int net_link_add_vlan(const char *name, const char *below, unsigned short id)
+{
+	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	uint32_t index = if_nametoindex(below);
+	struct netlink_request request;
+	struct nlattr *nest, *data;
+
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &head,
+		      sizeof(head));
+	netlink_put_string(&request, IFLA_IFNAME, name);
+	netlink_put(&request, IFLA_LINK, &index, sizeof(index));
+	nest = netlink_nest(&request, IFLA_LINKINFO);
+	netlink_put(&request, IFLA_INFO_KIND, "vlan", strlen("vlan"));
+	data = netlink_nest(&request, IFLA_INFO_DATA);
+	netlink_put(&request, IFLA_VLAN_ID, &id, sizeof(id));
+	netlink_nest_end(&request, data);
+	netlink_nest_end(&request, nest);
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
+int net_link_add_bridge(const char *name, const char *below)
+{
+	struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	struct netlink_request request;
+	struct nlattr *nest;
+	uint32_t index;
+	int ret;
+
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &head,
+		      sizeof(head));
+	netlink_put_string(&request, IFLA_IFNAME, name);
+	nest = netlink_nest(&request, IFLA_LINKINFO);
+	netlink_put(&request, IFLA_INFO_KIND, "bridge", strlen("bridge"));
+	netlink_nest_end(&request, nest);
+	ret = netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+	if (ret)
+		return ret;
+
+	index = if_nametoindex(name);
+	head.ifi_index = if_nametoindex(below);
+	netlink_begin(&request, RTM_NEWLINK, NLM_F_ACK, &head, sizeof(head));
+	netlink_put(&request, IFLA_MASTER, &index, sizeof(index));
+	return netlink_exchange(NETLINK_ROUTE, &request, NULL, NULL);
+}
+
 int net_link_remove(const char *name)
 {
 	const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };

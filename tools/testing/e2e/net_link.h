@@ -10,6 +10,11 @@
 
 int net_link_add(const char *name);
 int net_link_remove(const char *name);
+
+/* Interfaces above another one: a VLAN; a bridge, of which it becomes a port. */
+int net_link_add_vlan(const char *name, const char *below, unsigned short id);
+int net_link_add_bridge(const char *name, const char *below);
+
 int net_link_address(const char *name, const char *ipv4);
 int net_link_up(const char *name, bool up);
 int net_link_mtu(const char *name, int mtu);

@@ -419,6 +419,9 @@ static void memory(void)
 	FIELD(krdma_memory_query, part_offset);
 	FIELD(krdma_memory_query, part_length);
 	FIELD(krdma_memory_query, descriptor);
+	FIELD(krdma_memory_query, part_key);
+	FIELD(krdma_memory_query, key_count);
+	FIELD(krdma_memory_query, part_reach);
 
 	VALUE(KRDMA_MEMORY_QUERY);
 	VALUE(KRDMA_ADVICE_READ);

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queue pair that registers memory where there is no connection: on which port, to
+ * whom it is connected, how long it is waited for, and by whom.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+
+#include "fake_private.h"
+#include "objects.h"
+#include "stage.h"
+
+#define LENGTH		5000
+#define ALL		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
+			 KRDMA_ACCESS_REMOTE_WRITE)
+
+/* What a work request and its flush may take together, and what is soon. */
+#define BOUND		(8 * HZ)
+#define SOON		(2 * HZ)
+
+/* A session on a device, and memory. */
+struct site {
+	struct stage *stage;
+	struct fake_device *fake;
+	struct krdma_device *dev;
+	u8 *buffer;
+};
+
+static void site_put(void *context)
+{
+	struct site *site = context;
+
+	/* Nobody waits for it any more. */
+	fake_device_let_go(site->fake);
+	krdma_device_put(site->dev);
+}
+
+static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device *fake))
+{
+	struct site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	site->buffer = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
+	site->stage = stage_new(test, tune);
+	site->fake = site->stage->fake;
+	site->dev = krdma_device_find(&init_net, STAGE_DEVICE);
+	KUNIT_ASSERT_NOT_NULL(test, site->dev);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, site_put, site));
+	return site;
+}
+
+static struct krdma_region *site_map(struct site *site)
+{
+	return krdma_region_map(site->stage->session, site->dev, site->buffer, LENGTH, ALL);
+}
+
+static struct krdma_region *expect_map(struct kunit *test, struct site *site)
+{
+	struct krdma_region *region = site_map(site);
+
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
+	return region;
+}
+
+/* The last queue pair that was made; tests here make no other ones. */
+static struct fake_qp *site_qp(struct kunit *test, struct site *site)
+{
+	struct fake_qp *qp = NULL;
+	unsigned long flags;
+
+	flags = fake_begin();
+	if (!list_empty(&site->fake->qps))
+		qp = list_last_entry(&site->fake->qps, struct fake_qp, entry);
+	fake_end(flags);
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	return qp;
+}
+
+/* Its key is good for all of it, in the domain. */
+static void expect_reachable(struct kunit *test, struct site *site, struct krdma_region *region)
+{
+	struct ib_qp *qp = &site_qp(test, site)->ib;
+	struct krdma_region_info info;
+	u8 *bytes;
+
+	krdma_region_query(region, &info);
+	bytes = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	memset(bytes, 0x5a, LENGTH);
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_remote_write(qp, info.remote_addr,
+								  info.remote_key, bytes, LENGTH));
+	KUNIT_EXPECT_MEMEQ(test, bytes, site->buffer, LENGTH);
+}
+
+/*
+ * Where it is connected
+ */
+
+static void roce(struct fake_device *fake)
+{
+	fake->roce_ports = BIT(1);
+}
+
+/* Proves: D3 */
+static void test_connected_to_itself(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+	struct fake_qp *qp = site_qp(test, site);
+
+	expect_reachable(test, site, region);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
+	KUNIT_EXPECT_EQ(test, IB_QPS_RTS, fake_qp_state(&qp->ib));
+	KUNIT_EXPECT_EQ(test, 1, qp->attr.port_num);
+	/* Nobody else gets in, and nobody may do anything there. */
+	KUNIT_EXPECT_EQ(test, qp->ib.qp_num, qp->attr.dest_qp_num);
+	KUNIT_EXPECT_EQ(test, 0, qp->attr.qp_access_flags);
+	KUNIT_EXPECT_EQ(test, qp->attr.sq_psn, qp->attr.rq_psn);
+	KUNIT_EXPECT_EQ(test, 0, qp->attr.sq_psn >> 24);
+	KUNIT_EXPECT_EQ(test, 0, qp->queues[FAKE_RECEIVE].posted);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	/* It went with the domain. */
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
+}
+
+/* The slot of a default GID stays free for it, as long as there is another entry. */
+static void test_default_entry_is_left_alone(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+	const struct ib_gid_attr *entry = site_qp(test, site)->ib.av_sgid_attr;
+
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	KUNIT_EXPECT_FALSE(test, rdma_link_local_addr((struct in6_addr *)&entry->gid));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/* Another queue pair has another PSN. */
+static void test_numbers_are_not_guessed(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region;
+	unsigned int same = 0;
+	u32 last = 0;
+
+	for (int i = 0; i < 4; i++) {
+		u32 psn;
+
+		region = expect_map(test, site);
+		psn = site_qp(test, site)->attr.sq_psn;
+		same += psn == last;
+		last = psn;
+		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	}
+	KUNIT_EXPECT_GT(test, 2, same);
+}
+
+static void three_ports(struct fake_device *fake)
+{
+	fake->ib.phys_port_cnt = 3;
+	fake->roce_ports = BIT(1) | BIT(2) | BIT(3);
+	fake->down_ports = BIT(1);
+}
+
+static void expect_port(struct kunit *test, struct site *site, u8 port)
+{
+	struct krdma_region *region = expect_map(test, site);
+
+	expect_reachable(test, site, region);
+	KUNIT_EXPECT_EQ(test, port, site_qp(test, site)->attr.port_num);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/* The first that is active; if that one does not do, another one; at last any. */
+static void test_every_port_is_tried(struct kunit *test)
+{
+	struct site *site = site_new(test, three_ports);
+
+	expect_port(test, site, 2);
+	site->fake->deaf_ports = BIT(2);
+	expect_port(test, site, 3);
+	site->fake->deaf_ports = BIT(2) | BIT(3);
+	expect_port(test, site, 1);
+	site->fake->deaf_ports = BIT(1) | BIT(2) | BIT(3);
+	KUNIT_EXPECT_NE(test, 0, PTR_ERR_OR_ZERO(site_map(site)));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_CQ]));
+	site->fake->deaf_ports = 0;
+	expect_port(test, site, 2);
+}
+
+/* Whatever step the device refuses, another entry of the port's GID table may do. */
+static void test_every_entry_is_tried(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+
+	for (unsigned int step = 1; step <= 3; step++) {
+		fake_device_fail(site->fake, FAKE_MODIFY_QP, step, -EINVAL);
+		expect_port(test, site, 1);
+	}
+	fake_device_fail(site->fake, FAKE_CREATE_QP, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, PTR_ERR_OR_ZERO(site_map(site)));
+	fake_device_fail(site->fake, FAKE_CREATE_CQ, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, PTR_ERR_OR_ZERO(site_map(site)));
+	expect_port(test, site, 1);
+}
+
+/* One that has failed is replaced, whoever reports it. */
+static void test_failed_one_is_replaced(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *first = expect_map(test, site);
+	struct krdma_region *region;
+	u32 number = site_qp(test, site)->ib.qp_num;
+
+	/* It went to error. */
+	fake_qp_fail(&site_qp(test, site)->ib);
+	region = expect_map(test, site);
+	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+
+	/* The device says so. */
+	number = site_qp(test, site)->ib.qp_num;
+	fake_qp_event(&site_qp(test, site)->ib, IB_EVENT_QP_FATAL);
+	region = expect_map(test, site);
+	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
+	expect_reachable(test, site, region);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(first));
+}
+
+/*
+ * How long
+ */
+
+/* Somebody who registers memory, and can be killed. */
+struct caller {
+	struct site *site;
+	struct task_struct *task;
+	struct completion done;
+	int result;
+};
+
+static int caller_thread(void *context)
+{
+	struct caller *caller = context;
+	struct krdma_region *region;
+
+	allow_signal(SIGKILL);
+	region = site_map(caller->site);
+	caller->result = PTR_ERR_OR_ZERO(region);
+	if (!IS_ERR(region))
+		krdma_region_release(region);
+	complete_all(&caller->done);
+	return 0;
+}
+
+static void caller_start(struct kunit *test, struct caller *caller, struct site *site)
+{
+	caller->site = site;
+	init_completion(&caller->done);
+	caller->task = kthread_create(caller_thread, caller, "caller");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, caller->task);
+	get_task_struct(caller->task);
+	wake_up_process(caller->task);
+}
+
+static bool caller_returns(struct caller *caller, unsigned long timeout)
+{
+	return wait_for_completion_timeout(&caller->done, timeout);
+}
+
+static void caller_kill(struct caller *caller)
+{
+	send_sig(SIGKILL, caller->task, 1);
+}
+
+/* However it went: it returns once the device works again. */
+static void caller_end(struct kunit *test, struct caller *caller)
+{
+	fake_device_let_go(caller->site->fake);
+	KUNIT_EXPECT_TRUE(test, caller_returns(caller, STAGE_LONG));
+	put_task_struct(caller->task);
+}
+
+/* Executes nothing, flushes nothing. */
+static void site_hang(struct site *site)
+{
+	fake_stall(site->fake, NULL);
+	fake_device_set_dead(site->fake, true);
+}
+
+static void expect_bounded(struct kunit *test, struct site *site)
+{
+	struct caller caller;
+
+	site_hang(site);
+	caller_start(test, &caller, site);
+	KUNIT_EXPECT_TRUE(test, caller_returns(&caller, BOUND));
+	caller_end(test, &caller);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, caller.result);
+}
+
+static void test_no_answer_is_waited_for_in_bounds(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+
+	expect_bounded(test, site);
+	expect_port(test, site, 1);
+}
+
+static void test_no_answer_of_iwarp_either(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region = expect_map(test, site);
+
+	expect_bounded(test, site);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/* One waits for the device, and one for the first one. */
+static void test_waiters_can_be_killed(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+	struct caller callers[2];
+
+	site_hang(site);
+	for (unsigned int i = 0; i < ARRAY_SIZE(callers); i++) {
+		caller_start(test, &callers[i], site);
+		KUNIT_EXPECT_FALSE(test, caller_returns(&callers[i], HZ / 10));
+	}
+	for (int i = ARRAY_SIZE(callers) - 1; i >= 0; i--) {
+		caller_kill(&callers[i]);
+		KUNIT_EXPECT_TRUE_MSG(test, caller_returns(&callers[i], SOON), "caller %d", i);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(callers); i++) {
+		caller_end(test, &callers[i]);
+		KUNIT_EXPECT_EQ(test, -EINTR, callers[i].result);
+	}
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	expect_port(test, site, 1);
+}
+
+/*
+ * While an iWARP device is being connected with itself.  As long as the provider says nothing
+ * at all, iw_cm holds up the end of the attempt: but nobody waits for its success any more.
+ */
+static void test_connecting_can_be_killed(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct caller caller;
+
+	site->fake->cm_manual = FAKE_MANUAL_CONNECT;
+	caller_start(test, &caller, site);
+	KUNIT_EXPECT_FALSE(test, caller_returns(&caller, HZ / 10));
+	caller_kill(&caller);
+	KUNIT_EXPECT_FALSE(test, caller_returns(&caller, HZ / 10));
+	fake_device_let_go(site->fake);
+	KUNIT_EXPECT_TRUE(test, caller_returns(&caller, SOON));
+	caller_end(test, &caller);
+	KUNIT_EXPECT_EQ(test, -EINTR, caller.result);
+}
+
+/* A removal of the device does not find it in the way. */
+static void test_device_goes(struct kunit *test)
+{
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+
+	test_device_unregister(site->stage->device);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
+	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR_OR_ZERO(site_map(site)));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+static struct kunit_case frwr_cases[] = {
+	KUNIT_CASE(test_connected_to_itself),
+	KUNIT_CASE(test_default_entry_is_left_alone),
+	KUNIT_CASE(test_numbers_are_not_guessed),
+	KUNIT_CASE(test_every_port_is_tried),
+	KUNIT_CASE(test_every_entry_is_tried),
+	KUNIT_CASE(test_failed_one_is_replaced),
+	KUNIT_CASE_SLOW(test_no_answer_is_waited_for_in_bounds),
+	KUNIT_CASE_SLOW(test_no_answer_of_iwarp_either),
+	KUNIT_CASE(test_waiters_can_be_killed),
+	KUNIT_CASE(test_connecting_can_be_killed),
+	KUNIT_CASE(test_device_goes),
+	{}
+};
+
+static struct kunit_suite frwr_suite = {
+	.name = "krdma_frwr",
+	.init = test_objects_init,
+	.test_cases = frwr_cases,
+};
+
+kunit_test_suite(frwr_suite);
