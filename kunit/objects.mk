@@ -38,6 +38,7 @@ krdma_kunit-y += kunit/fake_data.o
 krdma_kunit-y += kunit/fake_faults.o
 krdma_kunit-y += kunit/fake_cm.o
 krdma_kunit-y += kunit/fake_cm_script.o
+krdma_kunit-y += kunit/personality.o
 
 # Tests look into the core's private headers, which the module itself finds
 # beside its files.
