@@ -14,7 +14,7 @@ static void test_device_release(void *context)
 		return;
 	test_device_unregister(device);
 	KUNIT_EXPECT_EQ_MSG(device->test, 0, fake_device_free(device->fake),
-			    "objects of the device were not given back");
+			    "objects of the device were not given back, or it was misused");
 	device->fake = NULL;
 }
 
