@@ -22,6 +22,7 @@ krdma_kunit-y += kunit/queue_ready_test.o
 krdma_kunit-y += kunit/srq_test.o
 krdma_kunit-y += kunit/fault_test.o
 krdma_kunit-y += kunit/no_memory_test.o
+krdma_kunit-y += kunit/driver_test.o
 krdma_kunit-y += kunit/conn_fixture.o
 krdma_kunit-y += kunit/device_fixture.o
 krdma_kunit-y += kunit/objects.o

@@ -19,7 +19,7 @@ suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link
 krdma_private_data krdma_split krdma_descriptor krdma_names krdma_conn_state
 krdma_address krdma_watch krdma_fake_cm krdma_fake_faults krdma_budget
 krdma_data krdma_post_errors krdma_user_ring krdma_queue krdma_queue_ready krdma_srq krdma_fault krdma_no_memory
-krdma_conn krdma_conn_end krdma_resolve krdma_listen krdma_region krdma_personality'
+krdma_conn krdma_conn_end krdma_resolve krdma_listen krdma_region krdma_personality krdma_drivers'
 
 # Those of krdma that use a device.
 device_suites='krdma_device krdma_device_race krdma_address krdma_watch krdma_data
