@@ -32,10 +32,25 @@ struct test_device *test_device_alloc(struct kunit *test, unsigned int ports)
 	return device;
 }
 
+void test_needs_fast_reg(struct kunit *test)
+{
+	const struct fake_personality *personality = fake_personality_default();
+
+	if (personality->lacks & FAKE_LACKS_FAST_REG)
+		kunit_skip(test, "%s has no fast registrations", personality->name);
+}
+
 int test_device_register(struct test_device *device, const char *name)
 {
-	int ret = fake_device_register(device->fake, name);
+	const struct fake_personality *personality = device->fake->personality;
+	int ret;
 
+	/* Tests of a personality look at what is not there, too. */
+	if (personality == fake_personality_default() &&
+	    (device->fake->offered & personality->lacks))
+		kunit_skip(device->test, "%s does not have what the test is about",
+			   personality->name);
+	ret = fake_device_register(device->fake, name);
 	device->registered = !ret;
 	return ret;
 }

@@ -343,6 +343,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
  */
 void fake_device_offer_srq(struct fake_device *fake)
 {
+	fake->offered |= FAKE_LACKS_SRQ;
 	fake->attr.max_srq = 8;
 	fake->attr.max_srq_wr = 64;
 	fake->attr.max_srq_sge = 4;
@@ -355,6 +356,7 @@ void fake_device_offer_srq(struct fake_device *fake)
  */
 void fake_device_offer_atomics(struct fake_device *fake)
 {
+	fake->offered |= FAKE_LACKS_ATOMICS;
 	fake->attr.atomic_cap = IB_ATOMIC_HCA;
 }
 

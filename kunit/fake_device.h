@@ -172,6 +172,7 @@ struct fake_user_mr {
  * struct fake_device - the device
  * @ib: what ib_core knows
  * @personality: what it does where drivers differ: change it before registering
+ * @offered: what a test wants it to have, FAKE_LACKS_*
  * @attr: the answer to query_device: likewise.  Registering takes from it what the
  *	personality lacks
  * @port: the answer to query_port, for every port: likewise, or at any time
@@ -207,6 +208,7 @@ struct fake_user_mr {
 struct fake_device {
 	struct ib_device ib;
 	const struct fake_personality *personality;
+	unsigned int offered;
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 	struct net_device *netdev;

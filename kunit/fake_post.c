@@ -97,11 +97,13 @@ static bool fake_follows_null(const struct fake_personality *personality,
 		!wr->next->next && fake_is_send(wr->next->opcode));
 }
 
-/* How many entries a driver uses, which does not look at how many there are. */
+/* How many entries a driver uses that does not look at the number; empty ones do nothing. */
 static int fake_entries(const struct fake_personality *personality, int num_sge,
 			const struct ib_sge *sg_list)
 {
-	return !num_sge && sg_list && personality->takes_first_sge ? 1 : num_sge;
+	if (!num_sge && personality->takes_first_sge && sg_list && sg_list->length)
+		return 1;
+	return num_sge;
 }
 
 static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
@@ -153,11 +155,13 @@ int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 
 	flags = fake_begin();
 	for (; wr; wr = wr->next) {
+		bool full = fake_queue_full(&qp->queues[FAKE_SEND]);
+
 		if (fake_follows_null(personality, first, wr))
 			atomic_inc(&to_fake(ib_qp->device)->wrongs);
 		ret = fake_accept_send(qp, wr);
 		if (ret) {
-			*bad_wr = ret == -ENOMEM && personality->full_blames_first ? first : wr;
+			*bad_wr = full && personality->full_blames_first ? first : wr;
 			break;
 		}
 		fake_qp_run(qp);

@@ -333,9 +333,6 @@ static inline bool fake_queue_idle(const struct fake_queue *queue)
 	return queue->posted == queue->done;
 }
 
-/* module.c: what the parameter says */
-const struct fake_personality *fake_personality_default(void);
-
 /* fake_device.c: 0, or the error that the script wants; in any context. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 

@@ -5,7 +5,7 @@
  */
 #include <linux/module.h>
 
-#include "fake_private.h"
+#include "personality.h"
 
 static char *personality = "";
 module_param(personality, charp, 0444);

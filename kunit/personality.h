@@ -216,4 +216,7 @@ extern const struct fake_personality fake_personalities[];
 /* By name; NULL or "" is fake_strict.  NULL: there is none. */
 const struct fake_personality *fake_personality_find(const char *name);
 
+/* The one that the module's parameter names (module.c). */
+const struct fake_personality *fake_personality_default(void);
+
 #endif /* _KRDMA_KUNIT_PERSONALITY_H */

@@ -5,15 +5,15 @@
 # Runs the KUnit suites, inside a VM with krdma.ko loaded, and prints their
 # results as TAP.
 #
-#	run.sh KRDMA_KUNIT.KO [-p PERSONALITY]... [SUITE...]
+#	run.sh KRDMA_KUNIT.KO [-q] [-p PERSONALITY]... [SUITE...]
 #
 # Without SUITE, every suite below must have run, and no other one: a suite that is
 # compiled out, or new and not listed, is a failure.  Otherwise only these run, each
 # in a module that is loaded for it.
 #
-# With -p fake devices behave like those of a driver (personality.c); SUITEs run for each
-# driver, without any those where the device matters.  What krdma is known to fail there stands in the file
-# personality.expected beside this script: a case that is in it must fail.
+# With -p fake devices behave like those of a driver (personality.c).  SUITEs run for each
+# driver; without SUITE, all that use a device.  The file personality.expected beside this
+# script lists the cases that fail there: those must.  With -q slow cases are left out.
 
 suites='krdma_device krdma_device_race krdma_fake_device krdma_limits krdma_link
 krdma_private_data krdma_split krdma_descriptor krdma_names krdma_conn_state
@@ -43,9 +43,8 @@ result()
 	echo "$1 $results $2"
 }
 
-# waits_for SUITE CASE: what the case waits for, if it is known to fail with this
-# personality.
-waits_for()
+# known SUITE CASE: why the case fails with this personality, if it is known to.
+known()
 {
 	[ -n "$personality" ] || return 0
 	awk -v who="$personality" -v suite="$1" -v name="$2" '
@@ -60,13 +59,13 @@ waits_for()
 # judged OK SUITE CASE: the result of a case.
 judged()
 {
-	local waits
+	local why
 
-	waits=$(waits_for "$2" "$3")
-	case $waits/$1 in
+	why=$(known "$2" "$3")
+	case $why/$1 in
 	/*) result "$1" "${personality:+$personality: }$2: $3" ;;
 	*/ok) result "not ok" "$personality: $2: $3: passes, and is in ${expected##*/}" ;;
-	*) result ok "$personality: $2: $3: fails, and waits for: $waits" ;;
+	*) result ok "$personality: $2: $3: fails, as is known ($why)" ;;
 	esac
 }
 
@@ -156,9 +155,19 @@ load_suites()
 ko=$1
 shift
 personalities=
-while [ "${1:-}" = -p ]; do
-	personalities="$personalities $2"
-	shift 2
+while :; do
+	case ${1:-} in
+	-p)
+		personalities="$personalities $2"
+		shift
+		;;
+	-q)
+		printf 'speed>slow' >/sys/module/kunit/parameters/filter ||
+			result "not ok" "slow cases can be left out"
+		;;
+	*) break ;;
+	esac
+	shift
 done
 if [ $# -eq 0 ] && [ -z "$personalities" ]; then
 	# shellcheck disable=SC2086 # a list of words
