@@ -66,6 +66,17 @@ static void test_requests_without_memory(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
 		KUNIT_EXPECT_EQ(test, 0, pair->server.receives.failed);
+
+		/* Bytes for which there is no memory. */
+		memset(pair->server.buffer, 0, 100);
+		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
+		requests[0] = (struct krdma_request) {
+			.opcode = KRDMA_OP_SEND, .sges = &from, .sge_count = 1,
+		};
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, requests, 1));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.receives.told == 4));
+		KUNIT_EXPECT_EQ(test, 1, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.buffer[0]);
 		conn_pair_end(pair);
 	}
 }
