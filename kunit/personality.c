@@ -111,7 +111,7 @@ const struct fake_personality fake_personalities[] = {
 		.max_read_sge = 13,
 		/* irdma/verbs.c:557 irdma_destroy_qp(), uk.c:1773 irdma_uk_clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail, and not for these */
+		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail: not for these */
 		.srq_slots_lost = true,
 		/* irdma/main.h:441 irdma_alloc_rsrc(): the next number, cyclically */
 		.numbers_again = false,
@@ -179,7 +179,7 @@ const struct fake_personality fake_personalities[] = {
 		.max_recv_sge = 6,
 		/* bnxt_re/qplib_fp.c:146 bnxt_qplib_clean_qp(), 1422 __clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* bnxt_re/qplib_fp.c:2622 bnxt_qplib_cq_process_res_rc() skips those without a QP */
+		/* bnxt_re/qplib_fp.c:2622 bnxt_qplib_cq_process_res_rc(): without QP skipped */
 		.srq_slots_lost = true,
 		.numbers_again = true,
 		/* bnxt_re/ib_verbs.c:1107 bnxt_re_setup_swqe_size(); 1901 refuses beyond */
@@ -207,8 +207,8 @@ const struct fake_personality fake_personalities[] = {
 		/* hns/hns_roce_main.c:589 hns_roce_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
-		 * hns/hns_roce_hw_v2.c:118 hns_roce_op_code[] and 517 set_rc_opcode(): -EINVAL, with
-		 * a warning.  MEM_MGT_EXTENSIONS is claimed nevertheless, hns_roce_main.c:275.
+		 * hns/hns_roce_hw_v2.c:118 hns_roce_op_code[] and 517 set_rc_opcode(): -EINVAL,
+		 * with a warning.  MEM_MGT_EXTENSIONS is claimed nevertheless, hns_roce_main.c:275.
 		 */
 		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_LOCAL_INV,
 		/* hns/hns_roce_hw_v2.c:5929 hns_roce_v2_destroy_qp_common(), 3807 cq_clean() */
@@ -219,7 +219,7 @@ const struct fake_personality fake_personalities[] = {
 		.rounds_depth = true,
 		/* hns/hns_roce_qp.c:511 set_rq_size(); 504: with an SRQ the depth is set to 0 */
 		.wants_recv = true,
-		/* hns/hns_roce_qp.c:540 get_max_inline_data(): min() with the card's, and rounded up */
+		/* hns/hns_roce_qp.c:540 get_max_inline_data(): rounded up, at most the card's */
 		.inline_grant = FAKE_INLINE_CAPPED,
 		.max_inline = 32,
 		/* hns/hns_roce_hw_v2.c:377 check_send_valid() */
@@ -235,7 +235,7 @@ const struct fake_personality fake_personalities[] = {
 		.last_wqe = FAKE_LAST_WQE_ONCE,
 		/* hns/hns_roce_hw_v2.c:4005 get_cqe_status() */
 		FAKE_STATUS_IB,
-		/* hns/hns_roce_hw_v2.c:4056 get_cqe_status(): "needn't to set the QP to an error" */
+		/* hns/hns_roce_hw_v2.c:4056 get_cqe_status(): the driver "must ignore it" */
 		.general_err_stays = true,
 		/* hns/hns_roce_mr.c:465 hns_roce_map_mr_sg(): kvzalloc_objs() */
 		.map_sleeps = true,
@@ -330,7 +330,7 @@ const struct fake_personality fake_personalities[] = {
 		.rounds_depth = false,
 		/* erdma/erdma_verbs.c:484 erdma_qp_validate_cap(); there is no SRQ anyway */
 		.wants_recv = true,
-		/* erdma/erdma_verbs.c:483 erdma_qp_validate_cap(), erdma_verbs.h:24 ERDMA_MAX_INLINE */
+		/* erdma/erdma_verbs.c:483 erdma_qp_validate_cap(), ERDMA_MAX_INLINE */
 		.inline_grant = FAKE_INLINE_AS_ASKED,
 		.max_inline = 96,
 		/* erdma/erdma_qp.c:660 erdma_post_send() does not look at the state */
@@ -459,12 +459,12 @@ const struct fake_personality fake_personalities[] = {
 		.not_ready = -ENOTCONN,
 		/* siw/siw_verbs.c:890 siw_post_send() */
 		.read_wants_sge = true,
-		/* siw/siw_qp.c:1074 siw_sqe_complete(): in whatever context, siw_sq_flush_wr() too */
+		/* siw/siw_qp.c:1074 siw_sqe_complete(), in whatever context */
 		.told = FAKE_TOLD_INLINE,
 		/* siw/siw_verbs.c:1294 siw_req_notify_cq() */
 		.arm = FAKE_ARM_REPORTS,
 		.last_wqe = FAKE_LAST_WQE_NEVER,
-		/* A write completes when it is sent: siw/siw_qp_tx.c; the flush comes after that. */
+		/* In siw a write completes when it is sent, which the fake does not do. */
 		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
 		/* siw/siw_verbs.c:1533 siw_map_mr_sg(): the offset does not come into the list */
 		.map_offset_lost = true,
