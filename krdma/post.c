@@ -21,6 +21,13 @@
 #include "session.h"
 
 /*
+ * The memory of requests that have none.  irdma takes the first entry of a write, a read and
+ * a receive without a look at num_sge; cxgb4 looks at the length of the first one.  So there
+ * is one, of length 0.
+ */
+static const struct ib_sge krdma_no_sge;
+
+/*
  * Sends
  */
 
@@ -217,7 +224,7 @@ static void krdma_send_build(struct krdma_work_ring *ring, const struct krdma_op
 		wr->send.send_flags &= ~IB_SEND_INLINE;
 	wr->send.wr_cqe = &slot->cqe;
 	wr->send.next = &(wr + 1)->send;
-	wr->send.sg_list = sges;
+	wr->send.sg_list = count ? sges : (struct ib_sge *)&krdma_no_sge;
 	wr->send.num_sge = count;
 
 	slot->cookie = request->cookie;
@@ -658,7 +665,7 @@ int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain
 		}
 		regions[(*region_count)++] = sge->region;
 	}
-	wr->sg_list = sges;
+	wr->sg_list = count ? sges : (struct ib_sge *)&krdma_no_sge;
 	wr->num_sge = count;
 	return 0;
 

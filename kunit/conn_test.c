@@ -128,7 +128,7 @@ static void test_queries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, device.id, info.device_id);
 	KUNIT_EXPECT_EQ(test, 0, info.qp_number);
 	krdma_device_put(dev);
-	KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
 	krdma_conn_query(conn, &info);
 	KUNIT_EXPECT_EQ(test, actor_qp(&stage->client)->qp_num, info.qp_number);
 	KUNIT_EXPECT_EQ(test, 5, info.send_depth);

@@ -14,7 +14,7 @@ static void test_device_release(void *context)
 		return;
 	test_device_unregister(device);
 	KUNIT_EXPECT_EQ_MSG(device->test, 0, fake_device_free(device->fake),
-			    "objects of the device were not given back");
+			    "objects of the device were not given back, or it was misused");
 	device->fake = NULL;
 }
 
@@ -32,10 +32,25 @@ struct test_device *test_device_alloc(struct kunit *test, unsigned int ports)
 	return device;
 }
 
+void test_needs_fast_reg(struct kunit *test)
+{
+	const struct fake_personality *personality = fake_personality_default();
+
+	if (personality->lacks & FAKE_LACKS_FAST_REG)
+		kunit_skip(test, "%s has no fast registrations", personality->name);
+}
+
 int test_device_register(struct test_device *device, const char *name)
 {
-	int ret = fake_device_register(device->fake, name);
+	const struct fake_personality *personality = device->fake->personality;
+	int ret;
 
+	/* Tests of a personality look at what is not there, too. */
+	if (personality == fake_personality_default() &&
+	    (device->fake->offered & personality->lacks))
+		kunit_skip(device->test, "%s does not have what the test is about",
+			   personality->name);
+	ret = fake_device_register(device->fake, name);
 	device->registered = !ret;
 	return ret;
 }

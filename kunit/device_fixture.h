@@ -21,6 +21,9 @@ struct test_device {
 	bool registered;
 };
 
+/* Skips the test if the driver that devices behave like has no fast registrations. */
+void test_needs_fast_reg(struct kunit *test);
+
 /* A device that is not registered; aborts the test if there is no memory. */
 struct test_device *test_device_alloc(struct kunit *test, unsigned int ports);
 

@@ -47,9 +47,13 @@ static void fake_ring(struct fake_cq *cq)
 
 static void fake_tell_last_wqe(struct fake_qp *qp)
 {
+	unsigned int times = qp->last_wqe_times;
+
+	qp->last_wqe_times = 0;
 	fake_qp_get(qp);
 	spin_unlock(&fake_lock);
-	fake_qp_event(&qp->ib, IB_EVENT_QP_LAST_WQE_REACHED);
+	while (times--)
+		fake_qp_event(&qp->ib, IB_EVENT_QP_LAST_WQE_REACHED);
 	spin_lock(&fake_lock);
 	fake_qp_put(qp);
 }
@@ -74,10 +78,13 @@ void fake_end(unsigned long flags)
 }
 
 /* Who drains a queue pair with a shared receive queue waits for this event. */
-void fake_announce_last_wqe(struct fake_qp *qp)
+void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times)
 {
 	lockdep_assert_held(&fake_lock);
-	if (qp->ib.srq && list_empty(&qp->last_wqe) && !to_fake(qp->ib.device)->no_last_wqe)
+	if (!qp->ib.srq || !times || to_fake(qp->ib.device)->no_last_wqe)
+		return;
+	qp->last_wqe_times += times;
+	if (list_empty(&qp->last_wqe))
 		list_add_tail(&qp->last_wqe, &fake_last_wqes);
 }
 
@@ -221,6 +228,8 @@ static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 	flags = fake_begin();
 	while (taken < count && cq->head != cq->tail) {
 		entry = &cq->ring[cq->head++ % ib_cq->cqe];
+		if (entry->dangles)
+			atomic_inc(&to_fake(ib_cq->device)->wrongs);
 		fake_release_slots(entry);
 		wc[taken++] = entry->wc;
 	}
@@ -229,21 +238,55 @@ static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 	return taken;
 }
 
+/* Is something there that the consumer has armed the queue for? */
+static bool fake_cq_is_behind(struct fake_cq *cq)
+{
+	unsigned int i;
+
+	for (i = cq->head; i != cq->tail; i++) {
+		struct fake_wc *entry = &cq->ring[i % cq->ib.cqe];
+
+		if (cq->armed_for != IB_CQ_SOLICITED || entry->solicited ||
+		    entry->wc.status != IB_WC_SUCCESS)
+			return true;
+	}
+	return false;
+}
+
 static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
 {
+	enum fake_arm arm = to_fake(ib_cq->device)->personality->arm;
 	struct fake_cq *cq = to_fake_cq(ib_cq);
 	unsigned long flags;
 	bool missed;
 
 	flags = fake_begin();
+	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	if (missed && arm == FAKE_ARM_INSTEAD)
+		goto out;
 	/* Who has armed it for all completions is not content with solicited ones. */
 	if (!cq->armed || cq->armed_for == IB_CQ_SOLICITED)
 		cq->armed_for = notify & IB_CQ_SOLICITED_MASK;
 	cq->armed = true;
-	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	if (arm == FAKE_ARM_RINGS) {
+		missed = false;
+		if (fake_cq_is_behind(cq)) {
+			cq->armed = false;
+			fake_notify(cq);
+		}
+	}
+out:
 	fake_end(flags);
 
 	return missed;
+}
+
+/* The slot of a shared receive whose completion nobody will see. */
+static void fake_lose_srq_slot(struct fake_qp *qp, struct fake_wc *entry)
+{
+	if (qp->ib.srq && entry->direction == FAKE_RECEIVE &&
+	    fake_personality_of(&qp->ib)->srq_slots_lost)
+		to_fake_srq(qp->ib.srq)->queue.lost++;
 }
 
 static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
@@ -254,9 +297,13 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 		struct fake_wc *entry = &cq->ring[from % cq->ib.cqe];
 
 		if (entry->qp == qp) {
-			if (drop)
+			if (drop) {
+				fake_lose_srq_slot(qp, entry);
 				continue;
+			}
 			entry->qp = NULL;
+			entry->dangles = fake_personality_of(&qp->ib)->leftovers ==
+					 FAKE_LEFTOVERS_DANGLE;
 		}
 		cq->ring[to++ % cq->ib.cqe] = *entry;
 	}

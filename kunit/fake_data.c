@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The work requests of the fake device: how they are posted, what they do to
- * memory, how they complete, and what a test does to that.
+ * The work requests of the fake device: what they do to memory, how they complete,
+ * and what a test does to that.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -94,26 +94,101 @@ static void fake_flush_receives(struct fake_qp *qp)
 	}
 }
 
-void fake_flush(struct fake_qp *qp)
+void fake_flush_now(struct fake_qp *qp)
 {
-	if (to_fake(qp->ib.device)->dead)
-		return;
 	fake_flush_sends(qp);
 	fake_flush_receives(qp);
 }
 
+/* Whatever was posted to queue pairs in error, late. */
+void fake_flush_work(struct work_struct *work)
+{
+	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
+						flush_work);
+	unsigned long flags = fake_begin();
+	struct fake_qp *qp;
+
+	list_for_each_entry(qp, &fake->qps, entry) {
+		if (fake->dead || qp->state != IB_QPS_ERR)
+			continue;
+		fake_flush_now(qp);
+		fake_announce_last_wqe(qp, qp->last_wqe_owed);
+		qp->last_wqe_owed = 0;
+	}
+	fake_end(flags);
+}
+
+void fake_flush(struct fake_qp *qp)
+{
+	struct fake_device *fake = to_fake(qp->ib.device);
+
+	if (fake->dead)
+		return;
+	if (fake->personality->flush_ms)
+		queue_delayed_work(fake->cq_work, &fake->flush_work,
+				   msecs_to_jiffies(fake->personality->flush_ms));
+	else
+		fake_flush_now(qp);
+}
+
+static void fake_owe_last_wqe(struct fake_qp *qp)
+{
+	switch (fake_personality_of(&qp->ib)->last_wqe) {
+	case FAKE_LAST_WQE_ONCE:
+		qp->last_wqe_owed = 1;
+		break;
+	case FAKE_LAST_WQE_EARLY:
+		fake_announce_last_wqe(qp, 1);
+		break;
+	case FAKE_LAST_WQE_TWICE:
+		fake_announce_last_wqe(qp, 2);
+		break;
+	case FAKE_LAST_WQE_NEVER:
+		break;
+	}
+}
+
 void fake_qp_to_error(struct fake_qp *qp)
 {
+	struct fake_device *fake = to_fake(qp->ib.device);
 	bool entered = qp->state != IB_QPS_ERR;
 
 	fake_assert_locked();
 	qp->state = IB_QPS_ERR;
+	if (entered)
+		fake_owe_last_wqe(qp);
 	fake_flush(qp);
 	if (!entered)
 		return;
-	if (!to_fake(qp->ib.device)->dead)
-		fake_announce_last_wqe(qp);
+	/* With what was flushed, which may be later. */
+	if (!fake->dead && !fake->personality->flush_ms) {
+		fake_announce_last_wqe(qp, qp->last_wqe_owed);
+		qp->last_wqe_owed = 0;
+	}
 	fake_cm_qp_left(qp);
+}
+
+/* What the driver says instead of the standard's status. */
+static enum ib_wc_status fake_status(struct fake_qp *qp, enum ib_wc_status status)
+{
+	const struct fake_personality *personality = fake_personality_of(&qp->ib);
+
+	switch (status) {
+	case IB_WC_REM_ACCESS_ERR:
+		return personality->remote_access;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return personality->no_receive;
+	case IB_WC_LOC_PROT_ERR:
+		return personality->local_memory;
+	default:
+		return status;
+	}
+}
+
+static bool fake_status_is_fatal(struct fake_qp *qp, enum ib_wc_status status)
+{
+	return status != IB_WC_SUCCESS &&
+	       !(status == IB_WC_GENERAL_ERR && fake_personality_of(&qp->ib)->general_err_stays);
 }
 
 /*
@@ -181,12 +256,13 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 	} else if (message) {
 		wc->byte_len = message->length;
 		heard = fake_fill_receive(qp, receive, message, &wc->status);
+		wc->status = fake_status(qp, wc->status);
 	}
 	if (invalid && wc->status == IB_WC_SUCCESS)
 		invalid->valid = false;
 	if (!fault || !fault->lost)
 		fake_complete(qp, FAKE_RECEIVE, wc, solicited, fault && fault->duplicate);
-	if (wc->status != IB_WC_SUCCESS)
+	if (fake_status_is_fatal(qp, wc->status))
 		fake_qp_to_error(qp);
 
 	return heard;
@@ -265,12 +341,6 @@ enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, v
  * What is sent
  */
 
-static bool fake_is_send(enum ib_wr_opcode opcode)
-{
-	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
-	       opcode == IB_WR_SEND_WITH_INV;
-}
-
 static bool fake_gather(struct fake_spans *spans, struct fake_qp *qp, const struct fake_send *send)
 {
 	if (send->wr.send_flags & IB_SEND_INLINE) {
@@ -335,11 +405,12 @@ static enum ib_wc_status fake_invalidate(struct fake_qp *qp, u32 key)
 static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send *send,
 				      struct ib_wc *wc)
 {
-	struct fake_spans room, source;
 	int access = IB_ACCESS_LOCAL_WRITE;
+	struct fake_spans room, source;
 
 	/* The answer is a write of the peer's, to the key that it is told. */
-	if (to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
+	if (fake_personality_of(&qp->ib)->read_sink_remote ||
+	    to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
 		access |= IB_ACCESS_REMOTE_WRITE;
 	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, access) ||
 	    (!room.length && (access & IB_ACCESS_REMOTE_WRITE)))
@@ -472,13 +543,13 @@ static void fake_do_next(struct fake_qp *qp)
 		wc.status = fault->status;
 		wc.vendor_err = fault->vendor_err;
 	} else {
-		wc.status = fake_carry_out(qp, send, &wc);
+		wc.status = fake_status(qp, fake_carry_out(qp, send, &wc));
 	}
 	queue->done++;
 	if (wc.status != IB_WC_SUCCESS || qp->signal_all ||
 	    (send->wr.send_flags & IB_SEND_SIGNALED))
 		fake_complete(qp, FAKE_SEND, &wc, false, fault && fault->duplicate);
-	if (wc.status != IB_WC_SUCCESS)
+	if (fake_status_is_fatal(qp, wc.status))
 		fake_qp_to_error(qp);
 }
 
@@ -490,185 +561,4 @@ void fake_qp_run(struct fake_qp *qp)
 		fake_do_next(qp);
 	if (qp->state == IB_QPS_ERR)
 		fake_flush(qp);
-}
-
-/*
- * Posting
- */
-
-static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
-{
-	switch (opcode) {
-	case IB_WR_SEND_WITH_IMM:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return !fake->no_immediate;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return fake->attr.atomic_cap != IB_ATOMIC_NONE;
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_READ:
-	case IB_WR_RDMA_READ_WITH_INV:
-	case IB_WR_REG_MR:
-	case IB_WR_LOCAL_INV:
-		return true;
-	default:
-		return fake_is_send(opcode);
-	}
-}
-
-static bool fake_is_read(enum ib_wr_opcode opcode)
-{
-	return opcode == IB_WR_RDMA_READ || opcode == IB_WR_RDMA_READ_WITH_INV;
-}
-
-static bool fake_copy_inline(struct fake_qp *qp, struct fake_send *send,
-			     const struct ib_send_wr *wr)
-{
-	int i;
-
-	send->inline_length = 0;
-	if (fake_is_read(wr->opcode))
-		return false;
-	for (i = 0; i < wr->num_sge; i++) {
-		const struct ib_sge *sge = &wr->sg_list[i];
-
-		if (sge->length > qp->cap.max_inline_data - send->inline_length)
-			return false;
-		memcpy(send->inline_data + send->inline_length, (void *)(uintptr_t)sge->addr,
-		       sge->length);
-		send->inline_length += sge->length;
-	}
-	return true;
-}
-
-static void fake_copy_request(struct fake_send *send, const struct ib_send_wr *wr)
-{
-	switch (wr->opcode) {
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-	case IB_WR_RDMA_READ_WITH_INV:
-		send->rdma = *rdma_wr(wr);
-		break;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		send->atomic = *atomic_wr(wr);
-		break;
-	case IB_WR_REG_MR:
-		send->reg = *reg_wr(wr);
-		break;
-	default:
-		send->wr = *wr;
-	}
-}
-
-static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
-{
-	struct fake_device *fake = to_fake(qp->ib.device);
-	struct fake_queue *queue = &qp->queues[FAKE_SEND];
-	struct fake_send *send;
-	int ret;
-
-	ret = fake_device_follow_script(fake, FAKE_POST_SEND);
-	if (ret)
-		return ret;
-	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
-		return -ENOTCONN;
-	if (!fake_knows(fake, wr->opcode) || wr->num_sge < 0 ||
-	    wr->num_sge > qp->cap.max_send_sge ||
-	    (fake_is_read(wr->opcode) && wr->num_sge > fake->attr.max_sge_rd))
-		return -EINVAL;
-	if (fake_queue_full(queue))
-		return -ENOMEM;
-
-	send = &qp->sends[queue->posted % queue->depth];
-	if ((wr->send_flags & IB_SEND_INLINE) && !fake_copy_inline(qp, send, wr))
-		return -EINVAL;
-	fake_copy_request(send, wr);
-	memcpy(send->sge, wr->sg_list, wr->num_sge * sizeof(*send->sge));
-	queue->posted++;
-	return 0;
-}
-
-int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
-		   const struct ib_send_wr **bad_wr)
-{
-	struct fake_qp *qp = to_fake_qp(ib_qp);
-	unsigned long flags;
-	int ret = 0;
-
-	flags = fake_begin();
-	for (; wr; wr = wr->next) {
-		ret = fake_accept_send(qp, wr);
-		if (ret) {
-			*bad_wr = wr;
-			break;
-		}
-		fake_qp_run(qp);
-	}
-	fake_end(flags);
-
-	return ret;
-}
-
-static int fake_accept_receive(struct fake_queue *queue, struct fake_receive *receives,
-			       u32 max_sge, const struct ib_recv_wr *wr)
-{
-	struct fake_receive *receive;
-
-	if (wr->num_sge < 0 || wr->num_sge > max_sge)
-		return -EINVAL;
-	if (fake_queue_full(queue))
-		return -ENOMEM;
-
-	receive = &receives[queue->posted++ % queue->depth];
-	receive->wr_id = wr->wr_id;
-	receive->num_sge = wr->num_sge;
-	memcpy(receive->sge, wr->sg_list, wr->num_sge * sizeof(*receive->sge));
-	return 0;
-}
-
-int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
-		   const struct ib_recv_wr **bad_wr)
-{
-	struct fake_qp *qp = to_fake_qp(ib_qp);
-	unsigned long flags;
-	int ret = 0;
-
-	flags = fake_begin();
-	for (; wr && !ret; wr = wr->next) {
-		ret = fake_device_follow_script(to_fake(ib_qp->device), FAKE_POST_RECV);
-		if (!ret && (ib_qp->srq || qp->state == IB_QPS_RESET))
-			ret = -EINVAL;
-		if (!ret)
-			ret = fake_accept_receive(&qp->queues[FAKE_RECEIVE], qp->receives,
-						  qp->cap.max_recv_sge, wr);
-		if (ret)
-			*bad_wr = wr;
-		else if (qp->state == IB_QPS_ERR)
-			fake_flush(qp);
-	}
-	fake_end(flags);
-
-	return ret;
-}
-
-int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
-		       const struct ib_recv_wr **bad_wr)
-{
-	struct fake_srq *srq = to_fake_srq(ib_srq);
-	unsigned long flags;
-	int ret = 0;
-
-	flags = fake_begin();
-	for (; wr && !ret; wr = wr->next) {
-		ret = fake_device_follow_script(to_fake(ib_srq->device), FAKE_POST_SRQ_RECV);
-		if (!ret)
-			ret = fake_accept_receive(&srq->queue, srq->receives, srq->max_sge, wr);
-		if (ret)
-			*bad_wr = wr;
-	}
-	fake_end(flags);
-
-	return ret;
 }

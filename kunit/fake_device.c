@@ -4,6 +4,7 @@
  * says of itself.
  */
 #include <linux/if_link.h>
+#include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
@@ -169,6 +170,7 @@ static int fake_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	struct fake_device *fake = to_fake(ib);
 	int ret;
 
+	might_sleep();
 	ret = fake_device_follow_script(fake, FAKE_QUERY_DEVICE);
 	if (ret)
 		return ret;
@@ -182,6 +184,7 @@ static int fake_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *
 	struct fake_device *fake = to_fake(ib);
 	int ret;
 
+	/* irdma, bnxt_re, cxgb4, rxe and siw take RTNL. */
 	might_sleep();
 	fake_device_stop_at(fake, &fake->port_pause);
 	ret = fake_device_follow_script(fake, FAKE_QUERY_PORT);
@@ -244,6 +247,64 @@ static const struct ib_device_ops fake_device_ops = {
  * Its life
  */
 
+static enum fake_notify fake_notify_of(enum fake_told told)
+{
+	switch (told) {
+	case FAKE_TOLD_INLINE:
+		return FAKE_NOTIFY_INLINE;
+	case FAKE_TOLD_SOFTIRQ:
+		return FAKE_NOTIFY_WORK;
+	case FAKE_TOLD_HARDIRQ:
+		return FAKE_NOTIFY_HARDIRQ;
+	default:
+		return FAKE_NOTIFY_IRQS_OFF;
+	}
+}
+
+/**
+ * fake_device_become - give a device another personality
+ * @fake: the device, not registered
+ * @personality: which
+ */
+void fake_device_become(struct fake_device *fake, const struct fake_personality *personality)
+{
+	fake->personality = personality;
+	fake->notify = fake_notify_of(personality->told);
+	fake->destroy_drops_cqes = personality->leftovers == FAKE_LEFTOVERS_DROPPED;
+}
+
+static void fake_narrow(int *limit, int to)
+{
+	if (to)
+		*limit = min(*limit, to);
+}
+
+/* What the personality does not have goes, whatever a test offers. */
+static void fake_device_narrow(struct fake_device *fake)
+{
+	const struct fake_personality *personality = fake->personality;
+	struct ib_device_attr *attr = &fake->attr;
+
+	fake_narrow(&attr->max_send_sge, personality->max_send_sge);
+	fake_narrow(&attr->max_recv_sge, personality->max_recv_sge);
+	fake_narrow(&attr->max_sge_rd, personality->max_read_sge);
+	fake_narrow(&attr->max_srq_sge, personality->max_srq_sge);
+	if (personality->max_fast_reg_pages)
+		attr->max_fast_reg_page_list_len =
+			min_t(u32, attr->max_fast_reg_page_list_len,
+			      personality->max_fast_reg_pages);
+	if (personality->lacks & FAKE_LACKS_ATOMICS)
+		attr->atomic_cap = IB_ATOMIC_NONE;
+	if (personality->lacks & FAKE_LACKS_SRQ)
+		attr->max_srq = 0;
+	if (personality->lacks & FAKE_LACKS_FAST_REG)
+		attr->device_cap_flags &= ~IB_DEVICE_MEM_MGT_EXTENSIONS;
+	if (personality->reserved_lkey) {
+		attr->kernel_cap_flags |= IBK_LOCAL_DMA_LKEY;
+		fake->ib.local_dma_lkey = personality->local_dma_lkey;
+	}
+}
+
 /**
  * fake_device_alloc - make a device, known to nobody yet
  * @ports: how many it has
@@ -262,6 +323,8 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	INIT_LIST_HEAD(&fake->qps);
 	INIT_LIST_HEAD(&fake->mrs);
 	INIT_LIST_HEAD(&fake->endpoints);
+	INIT_DELAYED_WORK(&fake->flush_work, fake_flush_work);
+	fake_device_become(fake, fake_personality_default());
 	fake->cm_work = alloc_ordered_workqueue("fake_cm", WQ_MEM_RECLAIM);
 	fake->cq_work = alloc_workqueue("fake_cq", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
 	if (!fake->cm_work || !fake->cq_work) {
@@ -327,6 +390,7 @@ void fake_device_read_like_siw(struct fake_device *fake)
  */
 void fake_device_offer_srq(struct fake_device *fake)
 {
+	fake->offered |= FAKE_LACKS_SRQ;
 	fake->attr.max_srq = 8;
 	fake->attr.max_srq_wr = 64;
 	fake->attr.max_srq_sge = 4;
@@ -339,6 +403,7 @@ void fake_device_offer_srq(struct fake_device *fake)
  */
 void fake_device_offer_atomics(struct fake_device *fake)
 {
+	fake->offered |= FAKE_LACKS_ATOMICS;
 	fake->attr.atomic_cap = IB_ATOMIC_HCA;
 }
 
@@ -354,6 +419,7 @@ int fake_device_register(struct fake_device *fake, const char *name)
 	unsigned int port;
 	int ret;
 
+	fake_device_narrow(fake);
 	for (port = 1; port <= fake->ib.phys_port_cnt; port++) {
 		ret = ib_device_set_netdev(&fake->ib, fake->netdev, port);
 		if (ret)
@@ -402,13 +468,15 @@ void fake_device_unregister(struct fake_device *fake)
  * fake_device_free - the end of a device that is not registered
  * @fake: the device
  *
- * Return: how many objects its consumers did not give back.
+ * Return: how many objects its consumers did not give back, and how often they did
+ * something that crashes the driver.
  */
 int fake_device_free(struct fake_device *fake)
 {
-	int left = 0;
+	int left = atomic_read(&fake->wrongs);
 	int i;
 
+	cancel_delayed_work_sync(&fake->flush_work);
 	if (fake->cm_work)
 		destroy_workqueue(fake->cm_work);
 	if (fake->cq_work)

@@ -36,6 +36,8 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "personality.h"
+
 /* 192.0.2.1, which is nobody's but in examples. */
 #define FAKE_ADDRESS	0xc0000201
 
@@ -171,7 +173,10 @@ struct fake_user_mr {
 /**
  * struct fake_device - the device
  * @ib: what ib_core knows
- * @attr: the answer to query_device: change it before registering
+ * @personality: what it does where drivers differ: change it before registering
+ * @offered: what a test wants it to have, FAKE_LACKS_*
+ * @attr: the answer to query_device: likewise.  Registering takes from it what the
+ *	personality lacks
  * @port: the answer to query_port, for every port: likewise, or at any time
  *	while nobody asks
  * @netdev: the interface of its ports: change it before registering
@@ -191,6 +196,7 @@ struct fake_user_mr {
  * @hold_receives: completions of receives are held back, as by fake_hold(), until
  *	fake_release(); at any time
  * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
+ * @wrongs: what a consumer did that crashes the driver, counted
  * @user_mr: how ib_reg_user_mr() was called last
  * @lock: protects @scripts, @port_pause and @map_pause
  * @scripts: by &enum fake_verb
@@ -205,6 +211,7 @@ struct fake_user_mr {
  * @qps: the queue pairs
  * @mrs: the memory regions
  * @endpoints: sides of connections, in the order in which they were made
+ * @flush_work: flushes queue pairs in error, with a personality that does so late
  * @cm_work: where the events of connections come from, in order
  * @cq_work: where the handlers of completion queues are called
  *
@@ -212,6 +219,8 @@ struct fake_user_mr {
  */
 struct fake_device {
 	struct ib_device ib;
+	const struct fake_personality *personality;
+	unsigned int offered;
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 	struct net_device *netdev;
@@ -227,6 +236,7 @@ struct fake_device {
 	u32 max_inline;
 	bool hold_receives;
 	bool no_last_wqe;
+	atomic_t wrongs;
 	struct fake_user_mr user_mr;
 
 	spinlock_t lock;	/* see above */
@@ -244,6 +254,7 @@ struct fake_device {
 	struct list_head qps;
 	struct list_head mrs;
 	struct list_head endpoints;
+	struct delayed_work flush_work;
 	struct workqueue_struct *cm_work;
 	struct workqueue_struct *cq_work;
 };
@@ -257,7 +268,11 @@ static inline struct fake_device *to_fake(struct ib_device *ib)
  * Its life (fake_device.c)
  */
 
+/* With the personality that the module's parameter names, if there is one. */
 struct fake_device *fake_device_alloc(unsigned int ports);
+
+/* Before registering: another personality. */
+void fake_device_become(struct fake_device *fake, const struct fake_personality *personality);
 
 /* Before registering: shared receive queues; atomics. */
 void fake_device_offer_srq(struct fake_device *fake);
@@ -293,7 +308,7 @@ void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 po
 void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
 
 /*
- * Work requests (fake_faults.c, fake_data.c)
+ * Work requests (fake_faults.c, fake_data.c, fake_post.c)
  */
 
 /* The next fault of a direction; it replaces the one before.  NULL: none. */
@@ -318,7 +333,7 @@ void fake_go_on(struct fake_device *fake, struct ib_qp *qp);
 
 /*
  * A dead device flushes nothing.  When it lives again, it does what it has
- * missed.
+ * missed.  With some personalities it refuses posts, and says that it died.
  */
 void fake_device_set_dead(struct fake_device *fake, bool dead);
 

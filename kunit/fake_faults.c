@@ -114,13 +114,17 @@ static void fake_qp_revive(struct fake_qp *qp, bool flag)
 	if (qp->state != IB_QPS_ERR)
 		return;
 	fake_flush(qp);
-	fake_announce_last_wqe(qp);
+	fake_announce_last_wqe(qp, qp->last_wqe_owed);
+	qp->last_wqe_owed = 0;
 }
 
 void fake_device_set_dead(struct fake_device *fake, bool dead)
 {
-	unsigned long flags = fake_begin();
+	unsigned long flags;
 
+	if (dead && !fake->dead && fake->personality->fatal_event)
+		fake_device_event(fake, IB_EVENT_DEVICE_FATAL, 0);
+	flags = fake_begin();
 	if (fake->dead && !dead) {
 		fake->dead = false;
 		fake_each_qp(fake, NULL, false, fake_qp_revive);

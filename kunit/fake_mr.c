@@ -3,6 +3,7 @@
  * The memory regions of the fake device, and how work requests reach memory.
  */
 #include <linux/kernel.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_umem.h>
@@ -92,7 +93,7 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 m
 	int ret;
 
 	might_sleep();
-	if (type != IB_MR_TYPE_MEM_REG)
+	if (type != IB_MR_TYPE_MEM_REG || (fake->personality->lacks & FAKE_LACKS_FAST_REG))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_pages || max_pages > fake->attr.max_fast_reg_page_list_len)
 		return ERR_PTR(-EINVAL);
@@ -185,29 +186,50 @@ static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int ent
 			  unsigned int *offset)
 {
 	struct fake_device *fake = to_fake(ib_mr->device);
+	const struct fake_personality *personality = fake->personality;
 	int ret;
 
-	/* As that of hns, which allocates memory. */
-	might_sleep();
+	/* Counted: a test that does it on purpose is not to taint the kernel. */
+	if (IS_ENABLED(CONFIG_PREEMPT_COUNT) && personality->map_sleeps && !preemptible())
+		atomic_inc(&fake->wrongs);
 	fake_device_stop_at(fake, &fake->map_pause);
 	ret = fake_device_follow_script(fake, FAKE_MAP_MR_SG);
-	if (ret)
-		return ret;
-
-	to_fake_mr(ib_mr)->mapped_count = 0;
-	return ib_sg_to_pages(ib_mr, list, entries, offset, fake_set_page);
+	if (!ret) {
+		to_fake_mr(ib_mr)->mapped_count = 0;
+		ret = ib_sg_to_pages(ib_mr, list, entries,
+				     personality->map_offset_lost ? NULL : offset,
+				     fake_set_page);
+	}
+	return ret < 0 && personality->map_fails_with_0 ? 0 : ret;
 }
 
 /*
  * Reading and writing it
  */
 
+/* The key for all memory, of the driver's own; no peer can use it. */
+static bool fake_is_reserved(struct fake_qp *qp, u32 key, int access)
+{
+	const struct fake_personality *personality = fake_personality_of(&qp->ib);
+
+	return personality->reserved_lkey && key == personality->local_dma_lkey &&
+	       !(access & ~IB_ACCESS_LOCAL_WRITE);
+}
+
 /* Adds memory, if the key is good for it. */
 static bool fake_spans_add(struct fake_spans *spans, struct fake_qp *qp, u64 address, u32 length,
-			   u32 key, int access)
+			   u32 key, int access, bool local)
 {
 	struct fake_mr *mr = fake_mr_find(to_fake(qp->ib.device), key);
 
+	if (local && fake_is_reserved(qp, key, access)) {
+		spans->span[spans->count++] = (struct fake_span) {
+			.address = address,
+			.length = length,
+		};
+		spans->length += length;
+		return true;
+	}
 	if (!mr || mr->pd != qp->ib.pd || (mr->access & access) != access)
 		return false;
 	if (!mr->all && (address < mr->iova || address - mr->iova > mr->length ||
@@ -232,7 +254,7 @@ bool fake_spans_local(struct fake_spans *spans, struct fake_qp *qp,
 	spans->length = 0;
 	for (i = 0; i < count; i++)
 		if (sge[i].length && !fake_spans_add(spans, qp, sge[i].addr, sge[i].length,
-						     sge[i].lkey, access))
+						     sge[i].lkey, access, true))
 			return false;
 	return true;
 }
@@ -243,7 +265,7 @@ bool fake_spans_remote(struct fake_spans *spans, struct fake_qp *qp, u64 address
 {
 	spans->count = 0;
 	spans->length = 0;
-	return !length || fake_spans_add(spans, qp, address, length, rkey, access);
+	return !length || fake_spans_add(spans, qp, address, length, rkey, access, false);
 }
 
 void fake_spans_kernel(struct fake_spans *spans, const void *data, u32 length)

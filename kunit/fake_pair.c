@@ -2,6 +2,7 @@
 /*
  * Two queue pairs of the fake device that are connected with each other.
  */
+#include <linux/minmax.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -23,6 +24,7 @@ static void side_event(struct ib_event *event, void *context)
 	struct side *side = context;
 
 	side->event = event->event;
+	side->events++;
 }
 
 void side_destroy(struct side *side)
@@ -49,6 +51,14 @@ static int side_create_srq(struct side *side)
 	return PTR_ERR_OR_ZERO(side->srq);
 }
 
+/* As much as there is, if it is little. */
+static u32 side_inline(const struct fake_personality *personality)
+{
+	if (personality->inline_grant == FAKE_INLINE_REFUSED)
+		return 0;
+	return min_t(u32, INLINE, personality->max_inline ?: INLINE);
+}
+
 int side_create_qp(struct side *side)
 {
 	struct ib_qp_init_attr attr = {
@@ -59,10 +69,10 @@ int side_create_qp(struct side *side)
 		.srq = side->srq,
 		.cap = {
 			.max_send_wr = DEPTH,
-			.max_recv_wr = DEPTH,
+			.max_recv_wr = side->srq ? 0 : DEPTH,
 			.max_send_sge = 2,
-			.max_recv_sge = 2,
-			.max_inline_data = INLINE,
+			.max_recv_sge = min(2, side->pd->device->attrs.max_recv_sge),
+			.max_inline_data = side_inline(to_fake(side->pd->device)->personality),
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
@@ -92,7 +102,7 @@ int side_create(struct fake_device *fake, struct side *side, bool shared)
 		ret = side_create_srq(side);
 	if (!ret)
 		ret = side_create_qp(side);
-	if (!ret) {
+	if (!ret && fake->attr.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) {
 		side->mr = ib_alloc_mr(side->pd, IB_MR_TYPE_MEM_REG, 4);
 		ret = PTR_ERR_OR_ZERO(side->mr);
 	}
@@ -250,16 +260,27 @@ static void pair_release(void *context)
 	pair_destroy(context);
 }
 
+void pair_become(struct kunit *test, struct pair *pair,
+		 const struct fake_personality *personality)
+{
+	if (pair->device->registered)
+		test_device_replace(pair->device);
+	pair->fake = pair->device->fake;
+	fake_device_become(pair->fake, personality);
+	fake_device_offer_srq(pair->fake);
+	fake_device_offer_atomics(pair->fake);
+	KUNIT_ASSERT_EQ(test, 0, test_device_register(pair->device, PAIR_NAME));
+}
+
+/* The device as its own tests know it. */
 struct pair *pair_new(struct kunit *test)
 {
 	struct test_device *device = test_device_alloc(test, 1);
 	struct pair *pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, pair);
-	pair->fake = device->fake;
-	fake_device_offer_srq(pair->fake);
-	fake_device_offer_atomics(pair->fake);
-	KUNIT_ASSERT_EQ(test, 0, test_device_register(device, PAIR_NAME));
+	pair->device = device;
+	pair_become(test, pair, &fake_strict);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_release, pair));
 	return pair;
 }

@@ -34,6 +34,7 @@
  * @irqs_off: or at least with interrupts off
  * @caller: or, and in which task
  * @event: the last event of the queue pair
+ * @events: how many there were
  */
 struct side {
 	struct ib_pd *pd;
@@ -48,10 +49,12 @@ struct side {
 	bool irqs_off;
 	struct task_struct *caller;
 	enum ib_event_type event;
+	unsigned int events;
 };
 
 /* Two sides with each other, which every test has. */
 struct pair {
+	struct test_device *device;
 	struct fake_device *fake;
 	struct side a;
 	struct side b;
@@ -71,6 +74,9 @@ int side_invalidate(struct side *side, u32 key);
 struct ib_wc polls(struct kunit *test, struct side *side, u64 id, enum ib_wc_status status);
 void polls_nothing(struct kunit *test, struct side *side);
 struct pair *pair_new(struct kunit *test);
+/* Both sides being destroyed, on a new device, which behaves like this. */
+void pair_become(struct kunit *test, struct pair *pair,
+		 const struct fake_personality *personality);
 struct pair *pair_connected(struct kunit *test);
 void pair_connect(struct kunit *test, struct pair *pair, bool shared);
 void pair_destroy(struct pair *pair);

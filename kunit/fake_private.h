@@ -36,6 +36,7 @@ struct fake_pd {
  * @qp: whose; NULL if nothing is to be told to it any more
  * @direction: of its work requests
  * @slot: polling this frees the slots of all requests before this one
+ * @dangles: the driver would use the freed queue pair to poll it
  * @solicited: wakes those who wait for solicited completions only
  * @entry: in fake_qp.held, otherwise unused
  */
@@ -44,6 +45,7 @@ struct fake_wc {
 	struct fake_qp *qp;
 	enum fake_direction direction;
 	unsigned int slot;
+	bool dangles;
 	bool solicited;
 	struct list_head entry;
 };
@@ -111,12 +113,14 @@ struct fake_send {
  * @posted: requests so far
  * @done: those that have been carried out or flushed
  * @released: those whose slots can be used again
+ * @lost: slots that nobody can use any more
  */
 struct fake_queue {
 	unsigned int depth;
 	unsigned int posted;
 	unsigned int done;
 	unsigned int released;
+	unsigned int lost;
 };
 
 struct fake_srq {
@@ -144,6 +148,8 @@ struct fake_srq {
  * @stall: see fake_stall()
  * @held: completions that were held back
  * @last_wqe: in the list of those whose end fake_end() announces
+ * @last_wqe_owed: how often, when it was flushed
+ * @last_wqe_times: how often, while it is in the list
  * @peer: the other end of the wire; NULL: imagined, if @state is RTS
  * @endpoint: of its connection
  */
@@ -165,6 +171,8 @@ struct fake_qp {
 	bool stall;
 	struct list_head held;
 	struct list_head last_wqe;
+	unsigned int last_wqe_owed;
+	unsigned int last_wqe_times;
 
 	struct fake_qp *peer;
 	struct fake_endpoint *endpoint;
@@ -293,6 +301,11 @@ struct fake_endpoint {
 	u8 data[FAKE_PRIVATE_DATA];
 };
 
+static inline const struct fake_personality *fake_personality_of(const struct ib_qp *qp)
+{
+	return to_fake(qp->device)->personality;
+}
+
 static inline struct fake_cq *to_fake_cq(struct ib_cq *cq)
 {
 	return container_of(cq, struct fake_cq, ib);
@@ -315,7 +328,7 @@ static inline struct fake_mr *to_fake_mr(struct ib_mr *mr)
 
 static inline bool fake_queue_full(const struct fake_queue *queue)
 {
-	return queue->posted - queue->released >= queue->depth;
+	return queue->posted - queue->released + queue->lost >= queue->depth;
 }
 
 static inline bool fake_queue_idle(const struct fake_queue *queue)
@@ -338,7 +351,7 @@ unsigned long fake_begin(void);
 void fake_end(unsigned long flags);
 void fake_assert_locked(void);
 void fake_deliver(struct fake_wc *entry);
-void fake_announce_last_wqe(struct fake_qp *qp);
+void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times);
 void fake_forget_completions(struct fake_qp *qp);
 extern const struct ib_device_ops fake_cq_ops;
 
@@ -369,16 +382,22 @@ void *fake_span_memory(const struct fake_span *span, u32 *length);
 
 extern const struct ib_device_ops fake_mr_ops;
 
-/* fake_data.c; all but the posts with the lock held */
+/* fake_post.c */
 int fake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr);
 int fake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
 int fake_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr);
+
+/* fake_data.c; with the lock held */
 void fake_qp_run(struct fake_qp *qp);
 void fake_qp_to_error(struct fake_qp *qp);
 void fake_flush(struct fake_qp *qp);
+void fake_flush_now(struct fake_qp *qp);
+
+/* Likewise, without the lock. */
+void fake_flush_work(struct work_struct *work);
 
 /*
  * fake_cm.c; all but fake_flush_iw_cm() with the lock held

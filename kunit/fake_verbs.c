@@ -4,6 +4,7 @@
  * queues.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -73,10 +74,66 @@ static bool fake_cap_is_possible(const struct fake_device *fake, const struct ib
 	       min(cap->max_inline_data, fake->max_inline) <= FAKE_MAX_INLINE;
 }
 
+/* What the driver checks of a queue pair's attributes, and makes of them. */
+static int fake_adjust_cap(const struct fake_personality *personality,
+			   struct ib_qp_init_attr *attr)
+{
+	struct ib_qp_cap *cap = &attr->cap;
+	u32 max_inline = personality->max_inline ?: FAKE_MAX_INLINE;
+
+	if (personality->lacks & FAKE_LACKS_KERNEL_RC)
+		return -EINVAL;
+	if (attr->srq && cap->max_recv_wr && personality->srq_wants_no_recv)
+		return -EINVAL;
+	if (!attr->srq && !cap->max_recv_wr && personality->wants_recv)
+		return -EINVAL;
+
+	switch (personality->inline_grant) {
+	case FAKE_INLINE_NONE:
+		cap->max_inline_data = 0;
+		break;
+	case FAKE_INLINE_REFUSED:
+		if (cap->max_inline_data)
+			return -EINVAL;
+		break;
+	case FAKE_INLINE_CAPPED:
+		if (cap->max_inline_data)
+			cap->max_inline_data = min_t(u32, max_inline,
+						     roundup_pow_of_two(cap->max_inline_data));
+		break;
+	default:
+		if (cap->max_inline_data > max_inline)
+			return -EINVAL;
+		/* Entries of 64 bytes, of which a header takes 16. */
+		if (personality->inline_grant == FAKE_INLINE_MORE)
+			cap->max_inline_data = min_t(u32, max_inline,
+						     ALIGN(cap->max_inline_data + 16, 64) - 16);
+	}
+
+	if (attr->srq)
+		cap->max_recv_wr = 0;
+	if (personality->rounds_depth) {
+		cap->max_send_wr = roundup_pow_of_two(max(1U, cap->max_send_wr));
+		if (!attr->srq)
+			cap->max_recv_wr = roundup_pow_of_two(max(1U, cap->max_recv_wr));
+	}
+	return 0;
+}
+
+/* The lowest number that is free, or one that nobody had yet. */
+static u32 fake_number(struct fake_device *fake)
+{
+	u32 number = FAKE_QP_NUMBER + 1;
+
+	if (!fake->personality->numbers_again)
+		return atomic_inc_return(&fake_qp_number);
+	while (fake_qp_find(fake, number))
+		number++;
+	return number;
+}
+
 static int fake_alloc_queues(struct fake_qp *qp, struct ib_qp_init_attr *attr)
 {
-	if (attr->srq)
-		attr->cap.max_recv_wr = 0;
 	attr->cap.max_inline_data = min(attr->cap.max_inline_data,
 					to_fake(qp->ib.device)->max_inline);
 	qp->cap = attr->cap;
@@ -109,6 +166,9 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	ret = fake_device_follow_script(fake, FAKE_CREATE_QP);
 	if (ret)
 		return ret;
+	ret = fake_adjust_cap(fake->personality, attr);
+	if (ret)
+		return ret;
 	ret = fake_alloc_queues(qp, attr);
 	if (ret)
 		return ret;
@@ -119,9 +179,9 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	INIT_LIST_HEAD(&qp->last_wqe);
 	qp->state = IB_QPS_RESET;
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
-	ib_qp->qp_num = atomic_inc_return(&fake_qp_number);
 
 	flags = fake_begin();
+	ib_qp->qp_num = fake_number(fake);
 	qp->hold = fake->hold;
 	qp->stall = fake->stall;
 	list_add_tail(&qp->entry, &fake->qps);
@@ -156,6 +216,7 @@ static void fake_qp_reset(struct fake_qp *qp)
 	fake_forget_completions(qp);
 	for (i = 0; i < FAKE_DIRECTIONS; i++)
 		qp->queues[i] = (struct fake_queue) { .depth = qp->queues[i].depth };
+	qp->last_wqe_owed = 0;
 	qp->state = IB_QPS_RESET;
 }
 
@@ -178,6 +239,8 @@ static int fake_change_state(struct fake_qp *qp, enum ib_qp_state state)
 		return 0;
 	default:
 		qp->state = state;
+		/* Some drivers have taken sends before. */
+		fake_qp_run(qp);
 		return 0;
 	}
 }
@@ -222,6 +285,7 @@ static int fake_query_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 {
 	struct fake_qp *qp = to_fake_qp(ib_qp);
 
+	might_sleep();
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = fake_qp_state(ib_qp);
 	attr->cur_qp_state = attr->qp_state;

@@ -5,6 +5,29 @@
  */
 #include <linux/module.h>
 
+#include "personality.h"
+
+static char *personality = "";
+module_param(personality, charp, 0444);
+MODULE_PARM_DESC(personality, "the driver that fake devices behave like");
+
+const struct fake_personality *fake_personality_default(void)
+{
+	return fake_personality_find(personality) ?: &fake_strict;
+}
+
+/* The suites run when this was good. */
+static int __init krdma_kunit_init(void)
+{
+	return fake_personality_find(personality) ? 0 : -EINVAL;
+}
+module_init(krdma_kunit_init);
+
+static void __exit krdma_kunit_exit(void)
+{
+}
+module_exit(krdma_kunit_exit);
+
 MODULE_DESCRIPTION("Tests of krdma");
 MODULE_AUTHOR("The krdma authors");
 MODULE_LICENSE("GPL");

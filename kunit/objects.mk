@@ -28,12 +28,14 @@ krdma_kunit-y += kunit/srq_test.o
 krdma_kunit-y += kunit/srq_end_test.o
 krdma_kunit-y += kunit/fault_test.o
 krdma_kunit-y += kunit/no_memory_test.o
+krdma_kunit-y += kunit/driver_test.o
 krdma_kunit-y += kunit/conn_fixture.o
 krdma_kunit-y += kunit/device_fixture.o
 krdma_kunit-y += kunit/objects.o
 krdma_kunit-y += kunit/fake_test.o
 krdma_kunit-y += kunit/fake_fault_test.o
 krdma_kunit-y += kunit/fake_cm_test.o
+krdma_kunit-y += kunit/personality_test.o
 krdma_kunit-y += kunit/fake_pair.o
 krdma_kunit-y += kunit/fake_device.o
 krdma_kunit-y += kunit/fake_address.o
@@ -41,9 +43,11 @@ krdma_kunit-y += kunit/fake_verbs.o
 krdma_kunit-y += kunit/fake_cq.o
 krdma_kunit-y += kunit/fake_mr.o
 krdma_kunit-y += kunit/fake_data.o
+krdma_kunit-y += kunit/fake_post.o
 krdma_kunit-y += kunit/fake_faults.o
 krdma_kunit-y += kunit/fake_cm.o
 krdma_kunit-y += kunit/fake_cm_script.o
+krdma_kunit-y += kunit/personality.o
 
 # Tests look into the core's private headers, which the module itself finds
 # beside its files.

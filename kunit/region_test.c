@@ -47,6 +47,7 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, site_free, site->buffer));
 
+	test_needs_fast_reg(test);
 	site->stage = stage_new(test, tune);
 	site->client = &site->stage->client;
 	site->session = site->stage->session;
@@ -569,6 +570,11 @@ static u8 *registration_memory(struct kunit *test)
 	return PTR_ALIGN(memory, PAGE_SIZE);
 }
 
+static void put_mr(void *mr)
+{
+	krdma_mr_put(mr);
+}
+
 static void test_registrations(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
@@ -580,6 +586,8 @@ static void test_registrations(struct kunit *test)
 
 	one = krdma_mr_get(site->client->conn);
 	KUNIT_ASSERT_NOT_NULL(test, one);
+	/* Also of a test that was aborted. */
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_mr, one));
 
 	for (unsigned int round = 0; round < 3; round++) {
 		map_mr(test, one, &sg, memory + 5, LENGTH);
@@ -598,7 +606,7 @@ static void test_registrations(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, 1));
 	}
 	KUNIT_EXPECT_EQ(test, 0, site->client->flushed);
-	krdma_mr_put(one);
+	kunit_release_action(test, put_mr, one);
 }
 
 static void test_registration_pool(struct kunit *test)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What krdma owes to single drivers: with a device that behaves like theirs.
+ */
+#include "conn_fixture.h"
+#include "objects.h"
+
+static void as_irdma(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("irdma"));
+}
+
+static void as_cxgb4(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("cxgb4"));
+}
+
+static void as_mlx4(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("mlx4"));
+}
+
+static void as_mana(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("mana"));
+}
+
+/*
+ * A request without memory follows one that had some, in the same place: nothing of that is
+ * sent, and nothing arrives there.
+ */
+static void test_requests_without_memory(struct kunit *test)
+{
+	static void (*const drivers[])(struct fake_device *fake) = { as_irdma, as_cxgb4 };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
+		struct conn_setup setup = { .tune = drivers[i] };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+		struct krdma_sge from, to;
+		struct krdma_request requests[2] = {};
+		struct krdma_receive receive = { .sges = &to, .sge_count = 1 };
+
+		from = conn_sge(&pair->client, 0, 100);
+		to = conn_sge(&pair->server, 0, 100);
+		memset(pair->client.buffer, 'c', 100);
+		for (j = 0; j < 2; j++) {
+			/* With memory first. */
+			if (j)
+				to.length = 0;
+			else
+				requests[0].sges = &from;
+			requests[0].opcode = KRDMA_OP_SEND;
+			requests[0].sge_count = !j;
+			KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &receive, 1));
+			KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, requests, 1));
+			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.receives.told ==
+							   j + 1));
+		}
+		/* One write, and a write and a message in one list. */
+		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
+		KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
+		requests[0] = (struct krdma_request) { .opcode = KRDMA_OP_WRITE };
+		requests[1] = (struct krdma_request) { .opcode = KRDMA_OP_SEND };
+		KUNIT_EXPECT_EQ(test, 2, conn_post(&pair->client, requests, 2));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
+		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.receives.failed);
+
+		/* Bytes for which there is no memory. */
+		memset(pair->server.buffer, 0, 100);
+		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
+		requests[0] = (struct krdma_request) {
+			.opcode = KRDMA_OP_SEND, .sges = &from, .sge_count = 1,
+		};
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, requests, 1));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.receives.told == 4));
+		KUNIT_EXPECT_EQ(test, 1, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.buffer[0]);
+		conn_pair_end(pair);
+	}
+}
+
+/* An event that takes the place of a report is enough, and comes wherever completions do. */
+static void test_events_for_reports(struct kunit *test)
+{
+	static const enum krdma_context contexts[] = {
+		KRDMA_CONTEXT_WORKQUEUE, KRDMA_CONTEXT_SOFTIRQ,
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		struct conn_setup setup = { .where = contexts[i], .tune = as_mlx4 };
+		struct conn_pair *pair = conn_pair_new(test, &setup);
+
+		for (j = 1; j <= 100; j++) {
+			KUNIT_ASSERT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
+			if (j % 10)
+				continue;
+			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == j));
+		}
+		conn_expect_whole(&pair->client);
+		conn_pair_end(pair);
+	}
+}
+
+/* There are no queue pairs for the kernel: that is said, and nothing is left behind. */
+static void test_no_queue_pairs(struct kunit *test)
+{
+	static const struct conn_setup setup = { .tune = as_mana };
+	struct conn_pair *pair = conn_pair_open(test, &setup);
+
+	conn_client_resolve(pair);
+	KUNIT_EXPECT_EQ(test, -EINVAL, conn_end_prepare(&pair->client));
+	conn_pair_end(pair);
+}
+
+static struct kunit_case driver_cases[] = {
+	KUNIT_CASE(test_requests_without_memory),
+	KUNIT_CASE(test_events_for_reports),
+	KUNIT_CASE(test_no_queue_pairs),
+	{}
+};
+
+static struct kunit_suite driver_suite = {
+	.name = "krdma_drivers",
+	.init = test_objects_init,
+	.test_cases = driver_cases,
+};
+
+kunit_test_suite(driver_suite);

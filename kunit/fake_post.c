@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How work requests are posted to the fake device.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "fake_private.h"
+
+static bool fake_is_send(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
+	       opcode == IB_WR_SEND_WITH_INV;
+}
+
+static bool fake_knows(const struct fake_device *fake, enum ib_wr_opcode opcode)
+{
+	unsigned int lacks = fake->personality->lacks;
+
+	switch (opcode) {
+	case IB_WR_SEND_WITH_IMM:
+		return !fake->no_immediate && !(lacks & FAKE_LACKS_SEND_IMM);
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return !fake->no_immediate && !(lacks & FAKE_LACKS_WRITE_IMM);
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return fake->attr.atomic_cap != IB_ATOMIC_NONE;
+	case IB_WR_RDMA_READ_WITH_INV:
+		return !(lacks & FAKE_LACKS_READ_INV);
+	case IB_WR_REG_MR:
+		return !(lacks & FAKE_LACKS_FAST_REG);
+	case IB_WR_LOCAL_INV:
+		return !(lacks & FAKE_LACKS_LOCAL_INV);
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_READ:
+		return true;
+	default:
+		return fake_is_send(opcode);
+	}
+}
+
+static bool fake_is_read(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_RDMA_READ || opcode == IB_WR_RDMA_READ_WITH_INV;
+}
+
+static bool fake_copy_inline(struct fake_qp *qp, struct fake_send *send,
+			     const struct ib_send_wr *wr)
+{
+	int i;
+
+	send->inline_length = 0;
+	if (fake_is_read(wr->opcode))
+		return false;
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > qp->cap.max_inline_data - send->inline_length)
+			return false;
+		memcpy(send->inline_data + send->inline_length, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		send->inline_length += sge->length;
+	}
+	return true;
+}
+
+static void fake_copy_request(struct fake_send *send, const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
+		send->rdma = *rdma_wr(wr);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		send->atomic = *atomic_wr(wr);
+		break;
+	case IB_WR_REG_MR:
+		send->reg = *reg_wr(wr);
+		break;
+	default:
+		send->wr = *wr;
+	}
+}
+
+/* A driver that looks at the first entry without a look at how many there are. */
+static bool fake_follows_null(const struct fake_personality *personality,
+			      const struct ib_send_wr *first, const struct ib_send_wr *wr)
+{
+	if (!personality->derefs_first_sge || wr->sg_list)
+		return false;
+	/* Of a list of two, a write and a message, it makes one request. */
+	return fake_is_read(wr->opcode) ||
+	       (wr == first && wr->opcode == IB_WR_RDMA_WRITE && wr->next &&
+		!wr->next->next && fake_is_send(wr->next->opcode));
+}
+
+/* How many entries a driver uses that does not look at the number; empty ones do nothing. */
+static int fake_entries(const struct fake_personality *personality, int num_sge,
+			const struct ib_sge *sg_list)
+{
+	if (!num_sge && personality->takes_first_sge && sg_list && sg_list->length)
+		return 1;
+	return num_sge;
+}
+
+static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
+{
+	struct fake_device *fake = to_fake(qp->ib.device);
+	const struct fake_personality *personality = fake->personality;
+	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+	struct fake_send *send;
+	int ret;
+
+	ret = fake_device_follow_script(fake, FAKE_POST_SEND);
+	if (ret)
+		return ret;
+	if (fake->dead && personality->dead_post)
+		return personality->dead_post;
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR && personality->not_ready)
+		return personality->not_ready;
+	if (!fake_knows(fake, wr->opcode) || wr->num_sge < 0 ||
+	    wr->num_sge > qp->cap.max_send_sge ||
+	    (fake_is_read(wr->opcode) &&
+	     (wr->num_sge > fake->attr.max_sge_rd ||
+	      (!wr->num_sge && personality->read_wants_sge))))
+		return -EINVAL;
+	if (fake_queue_full(queue))
+		return -ENOMEM;
+
+	send = &qp->sends[queue->posted % queue->depth];
+	if ((wr->send_flags & IB_SEND_INLINE) && !personality->ignores_inline &&
+	    !fake_copy_inline(qp, send, wr))
+		return -EINVAL;
+	fake_copy_request(send, wr);
+	if (personality->ignores_inline)
+		send->wr.send_flags &= ~IB_SEND_INLINE;
+	if (wr->opcode == IB_WR_RDMA_WRITE || fake_is_read(wr->opcode))
+		send->wr.num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
+	memcpy(send->sge, wr->sg_list, send->wr.num_sge * sizeof(*send->sge));
+	queue->posted++;
+	return 0;
+}
+
+int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr)
+{
+	const struct fake_personality *personality = fake_personality_of(ib_qp);
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	const struct ib_send_wr *first = wr;
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr; wr = wr->next) {
+		bool full = fake_queue_full(&qp->queues[FAKE_SEND]);
+
+		if (fake_follows_null(personality, first, wr))
+			atomic_inc(&to_fake(ib_qp->device)->wrongs);
+		ret = fake_accept_send(qp, wr);
+		if (ret) {
+			*bad_wr = full && personality->full_blames_first ? first : wr;
+			break;
+		}
+		fake_qp_run(qp);
+	}
+	fake_end(flags);
+
+	return ret;
+}
+
+static int fake_accept_receive(const struct fake_device *fake, struct fake_queue *queue,
+			       struct fake_receive *receives, u32 max_sge,
+			       const struct ib_recv_wr *wr)
+{
+	const struct fake_personality *personality = fake->personality;
+	struct fake_receive *receive;
+
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
+		return -EINVAL;
+	if (fake->dead && personality->dead_post)
+		return personality->dead_post;
+	if (fake_queue_full(queue))
+		return -ENOMEM;
+
+	receive = &receives[queue->posted++ % queue->depth];
+	receive->wr_id = wr->wr_id;
+	receive->num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
+	memcpy(receive->sge, wr->sg_list, receive->num_sge * sizeof(*receive->sge));
+	return 0;
+}
+
+int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr)
+{
+	struct fake_qp *qp = to_fake_qp(ib_qp);
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr && !ret; wr = wr->next) {
+		ret = fake_device_follow_script(to_fake(ib_qp->device), FAKE_POST_RECV);
+		if (!ret && (ib_qp->srq || qp->state == IB_QPS_RESET))
+			ret = -EINVAL;
+		if (!ret)
+			ret = fake_accept_receive(to_fake(ib_qp->device),
+						  &qp->queues[FAKE_RECEIVE], qp->receives,
+						  qp->cap.max_recv_sge, wr);
+		if (ret)
+			*bad_wr = wr;
+		else if (qp->state == IB_QPS_ERR)
+			fake_flush(qp);
+	}
+	fake_end(flags);
+
+	return ret;
+}
+
+int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
+{
+	struct fake_srq *srq = to_fake_srq(ib_srq);
+	unsigned long flags;
+	int ret = 0;
+
+	flags = fake_begin();
+	for (; wr && !ret; wr = wr->next) {
+		ret = fake_device_follow_script(to_fake(ib_srq->device), FAKE_POST_SRQ_RECV);
+		if (!ret)
+			ret = fake_accept_receive(to_fake(ib_srq->device), &srq->queue,
+						  srq->receives, srq->max_sge, wr);
+		if (ret)
+			*bad_wr = wr;
+	}
+	fake_end(flags);
+
+	return ret;
+}

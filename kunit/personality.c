@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the drivers of RDMA devices do: see personality.h.  Files and lines are of
+ * drivers/infiniband/hw/ in Linux 7.2, or of drivers/infiniband/sw/ for rxe and siw.
+ *
+ * What has no line is the standard's, or like the fake.  Members that are left out are zero,
+ * which is the strict choice: kept, as asked, at once, refused.
+ */
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "personality.h"
+
+#define FAKE_STATUS_IB \
+	.remote_access = IB_WC_REM_ACCESS_ERR, \
+	.no_receive = IB_WC_RNR_RETRY_EXC_ERR, \
+	.local_memory = IB_WC_LOC_PROT_ERR
+
+/*
+ * With iWARP the peer that refuses sends a terminate message and closes: the requester
+ * learns no reason, and what it had not completed is flushed.  There is no "receiver not
+ * ready".  (RFC 5040, section 7.)
+ */
+#define FAKE_STATUS_IWARP(local) \
+	.remote_access = IB_WC_WR_FLUSH_ERR, \
+	.no_receive = IB_WC_WR_FLUSH_ERR, \
+	.local_memory = (local)
+
+const struct fake_personality fake_strict = {
+	.name = "strict",
+	.ports = FAKE_PORT_IWARP,
+	.not_ready = -ENOTCONN,
+	FAKE_STATUS_IB,
+};
+
+const struct fake_personality fake_personalities[] = {
+	{
+		.name = "mlx5",
+		/* mlx5/main.c:3555 get_core_cap_flags() */
+		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
+		/*
+		 * mlx5/wr.c:12 mlx5_ib_opcode[] has no IB_WR_RDMA_READ_WITH_INV; the check of
+		 * wr.c:1085 lets it through, as a NOP.
+		 */
+		.lacks = FAKE_LACKS_READ_INV,
+		/* mlx5/qp.c:2751 destroy_qp_common(), cq.c:1148 __mlx5_ib_cq_clean() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* The firmware gives numbers out; assumed to be the same soon. */
+		.numbers_again = true,
+		/* mlx5/qp.c:622 calc_sq_size(): the size is; max_post is what fits in it */
+		.rounds_depth = true,
+		/* mlx5/qp.c:618 calc_sq_size(): what is left of a rounded entry */
+		.inline_grant = FAKE_INLINE_MORE,
+		/* mlx5/wr.c:1053 mlx5_ib_post_send() does not look at the state */
+		.not_ready = 0,
+		/* mlx5/wr.c:1073 mlx5_ib_post_send(), and 1222 for receives */
+		.dead_post = -EIO,
+		/* mlx5/cq.c:44 mlx5_ib_cq_comp(), called by mlx5_core's tasklet of the EQ */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* mlx5/cq.c:660 mlx5_ib_arm_cq() looks at software completions only */
+		.arm = FAKE_ARM_RINGS,
+		/* mlx5/qp.c:365 mlx5_ib_handle_qp_event(): by a work item, so late */
+		.last_wqe = FAKE_LAST_WQE_ONCE,
+		/* mlx5/cq.c:283 mlx5_handle_error_cqe() */
+		FAKE_STATUS_IB,
+		/* mlx5/main.c:3201 mlx5_ib_handle_sys_error_event() */
+		.fatal_event = true,
+		/* mlx5/main.c:4505: "not supported for now" */
+		.reserved_lkey = false,
+	}, {
+		.name = "mlx4",
+		/* mlx4/main.c:2483 mlx4_port_immutable() */
+		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
+		/* mlx4/qp.c:84 mlx4_ib_opcode[]: a NOP, as with mlx5 */
+		.lacks = FAKE_LACKS_READ_INV,
+		/* mlx4/qp.c:1428 destroy_qp_common(), cq.c:969 __mlx4_ib_cq_clean() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* mlx4/qp.c:416 set_kernel_sq_size(), 360 set_rq_size() */
+		.rounds_depth = true,
+		/* mlx4/qp.c:345 set_rq_size(): -EINVAL */
+		.srq_wants_no_recv = true,
+		/* mlx4/qp.c:441 set_kernel_sq_size(): "not for kernel QPs (yet)" */
+		.inline_grant = FAKE_INLINE_NONE,
+		/* mlx4/qp.c:3506 _mlx4_ib_post_send() never looks at IB_SEND_INLINE for RC */
+		.ignores_inline = true,
+		.not_ready = 0,
+		/* mlx4/qp.c:3546 _mlx4_ib_post_send(), 3843 for receives */
+		.dead_post = -EIO,
+		/* mlx4/cq.c:43 mlx4_ib_cq_comp(), called by mlx4_core's tasklet of the EQ */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* mlx4/cq.c:958 mlx4_ib_arm_cq() */
+		.arm = FAKE_ARM_RINGS,
+		/* mlx4/qp.c:211 mlx4_ib_handle_qp_event(): by a work item */
+		.last_wqe = FAKE_LAST_WQE_ONCE,
+		/* mlx4/cq.c:564 mlx4_ib_handle_error_cqe() */
+		FAKE_STATUS_IB,
+		/* mlx4/main.c:3263 mlx4_ib_event() */
+		.fatal_event = true,
+		/* mlx4/main.c:499 mlx4_ib_query_device(), 2668 mlx4_ib_probe() */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0x100,
+	}, {
+		.name = "irdma",
+		/* irdma/verbs.c:4731 irdma_roce_port_immutable(); "irdma-iw" is the other */
+		.ports = FAKE_PORT_ROCE_V2,
+		/* irdma/verbs.c:4107: atomics of generation 3 only; SRQ likewise, verbs.c:5444 */
+		.lacks = FAKE_LACKS_ATOMICS,
+		/* irdma/user.h:181 IRDMA_MAX_WQ_FRAGMENT_COUNT and IRDMA_MAX_SGE_RD are 13 */
+		.max_send_sge = 13,
+		.max_recv_sge = 13,
+		.max_read_sge = 13,
+		/* irdma/verbs.c:557 irdma_destroy_qp(), uk.c:1773 irdma_uk_clean_cq() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail: not for these */
+		.srq_slots_lost = true,
+		/* irdma/main.h:441 irdma_alloc_rsrc(): the next number, cyclically */
+		.numbers_again = false,
+		/* irdma/verbs.c:757 irdma_setup_kmode_qp() */
+		.rounds_depth = true,
+		/* irdma/verbs.c:874 irdma_validate_qp_attrs() refuses; cap is not written */
+		.inline_grant = FAKE_INLINE_AS_ASKED,
+		.max_inline = 101,
+		/* irdma/verbs.c:4080 irdma_post_send() does not look at the state */
+		.not_ready = 0,
+		/*
+		 * irdma/uk.c:273 irdma_uk_rdma_write(), 511 irdma_uk_rdma_read(), 1007
+		 * irdma_uk_post_receive(): fragment 0 is sg_list's if that is not NULL.  598
+		 * irdma_uk_send() does look at num_sge; the fake does not tell them apart.
+		 */
+		.takes_first_sge = true,
+		/* irdma/hw.c:535 irdma_dpc(), 549 irdma_ceq_dpc() */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* irdma/verbs.c:4650 irdma_req_notify_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		/* irdma/verbs.h:7 IRDMA_FLUSH_DELAY_MS, verbs.c:4273 irdma_post_send() */
+		.flush_ms = 20,
+		/* nowhere in irdma/ */
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* irdma/verbs.c:4379 irdma_flush_err_to_ib_wc_status(), user.h:598 */
+		FAKE_STATUS_IB,
+		/* irdma/verbs.c:33 irdma_query_device(); ib_device.local_dma_lkey is not set */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0,
+	}, {
+		.name = "irdma-iw",
+		/* irdma/verbs.c:4749 irdma_iw_port_immutable(); SRQ: verbs.c:5444, generation 3 */
+		.ports = FAKE_PORT_IWARP,
+		/* irdma/verbs.c:1073: only IRDMA_WRITE_WITH_IMM; 4142 irdma_post_send() refuses */
+		.lacks = FAKE_LACKS_ATOMICS | FAKE_LACKS_SRQ | FAKE_LACKS_SEND_IMM,
+		/* irdma/i40iw_hw.h:132 I40IW_MAX_WQ_FRAGMENT_COUNT, 133 I40IW_MAX_SGE_RD */
+		.max_send_sge = 3,
+		.max_recv_sge = 3,
+		.max_read_sge = 1,
+		/* As "irdma". */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		.rounds_depth = true,
+		/* irdma/i40iw_hw.c:246 I40IW_MAX_INLINE_DATA_SIZE */
+		.max_inline = 48,
+		.not_ready = 0,
+		.takes_first_sge = true,
+		.told = FAKE_TOLD_SOFTIRQ,
+		.arm = FAKE_ARM_REPORTS,
+		.flush_ms = 20,
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* irdma/user.h:668: IRDMA_AE_LLP_TERMINATE_RECEIVED is FLUSH_GENERAL_ERR */
+		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
+		.reserved_lkey = true,
+		.local_dma_lkey = 0,
+		/* rdma_rw and every consumer in the tree: RDMA_NODE_RNIC */
+		.read_sink_remote = true,
+	}, {
+		.name = "bnxt_re",
+		/* bnxt_re/ib_verbs.c:344 bnxt_re_get_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
+		/* bnxt_re/ib_verbs.c:3297 bnxt_re_post_send(): -EINVAL; 231: atomics may lack */
+		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_ATOMICS,
+		/* bnxt_re/qplib_sp.h:374 BNXT_STATIC_MAX_SGE, of cards without variable entries */
+		.max_send_sge = 6,
+		.max_recv_sge = 6,
+		/* bnxt_re/qplib_fp.c:146 bnxt_qplib_clean_qp(), 1422 __clean_cq() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* bnxt_re/qplib_fp.c:2622 bnxt_qplib_cq_process_res_rc(): without QP skipped */
+		.srq_slots_lost = true,
+		.numbers_again = true,
+		/* bnxt_re/ib_verbs.c:1107 bnxt_re_setup_swqe_size(); 1901 refuses beyond */
+		.inline_grant = FAKE_INLINE_MORE,
+		.max_inline = 96,
+		/* bnxt_re/qplib_fp.c:1764 bnxt_qplib_post_send() */
+		.not_ready = -EINVAL,
+		/* bnxt_re/qplib_fp.c:301 bnxt_qplib_service_nq() */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* bnxt_re/ib_verbs.c:4379 bnxt_re_req_notify_cq(): goto exit */
+		.arm = FAKE_ARM_INSTEAD,
+		/* bnxt_re/qplib_fp.c:1989: a work item calls the handler after a post in error */
+		.flush_ms = 1,
+		/* bnxt_re/main.c:1626 bnxt_re_handle_qp_async_event(): no order with completions */
+		.last_wqe = FAKE_LAST_WQE_EARLY,
+		/* bnxt_re/ib_verbs.c:3728 __req_to_ib_wc_status() */
+		FAKE_STATUS_IB,
+		/* bnxt_re/main.c:459 */
+		.fatal_event = true,
+		/* bnxt_re/ib_verbs.c:221, main.c:1415, qplib_sp.h:120 BNXT_QPLIB_RSVD_LKEY */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0xffffffff,
+	}, {
+		.name = "hns",
+		/* hns/hns_roce_main.c:589 hns_roce_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
+		/*
+		 * hns/hns_roce_hw_v2.c:118 hns_roce_op_code[] and 517 set_rc_opcode(): -EINVAL,
+		 * with a warning.  MEM_MGT_EXTENSIONS is claimed nevertheless, hns_roce_main.c:275.
+		 */
+		.lacks = FAKE_LACKS_READ_INV | FAKE_LACKS_LOCAL_INV,
+		/* hns/hns_roce_hw_v2.c:5929 hns_roce_v2_destroy_qp_common(), 3807 cq_clean() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* hns/hns_roce_qp.c:222 alloc_qpn_with_bankid(): from bank->next on */
+		.numbers_again = false,
+		/* hns/hns_roce_qp.c:519 set_rq_size(), likewise the send queue */
+		.rounds_depth = true,
+		/* hns/hns_roce_qp.c:511 set_rq_size(); 504: with an SRQ the depth is set to 0 */
+		.wants_recv = true,
+		/* hns/hns_roce_qp.c:540 get_max_inline_data(): rounded up, at most the card's */
+		.inline_grant = FAKE_INLINE_CAPPED,
+		.max_inline = 32,
+		/* hns/hns_roce_hw_v2.c:377 check_send_valid() */
+		.not_ready = -EINVAL,
+		.dead_post = -EIO,
+		/* hns/hns_roce_hw_v2.c:6573: a work item of system_bh_wq */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* hns/hns_roce_hw_v2.c:3924 hns_roce_v2_req_notify_cq() */
+		.arm = FAKE_ARM_RINGS,
+		/* hns/hns_roce_hw_v2.c:4059 get_cqe_status(): flush_cqe() queues a work item */
+		.flush_ms = 1,
+		/* hns/hns_roce_qp.c:170 hns_roce_ib_qp_event() */
+		.last_wqe = FAKE_LAST_WQE_ONCE,
+		/* hns/hns_roce_hw_v2.c:4005 get_cqe_status() */
+		FAKE_STATUS_IB,
+		/* hns/hns_roce_hw_v2.c:4056 get_cqe_status(): the driver "must ignore it" */
+		.general_err_stays = true,
+		/* hns/hns_roce_mr.c:465 hns_roce_map_mr_sg(): kvzalloc_objs() */
+		.map_sleeps = true,
+		/* hns/hns_roce_mr.c:468 and 484 hns_roce_map_mr_sg() */
+		.map_fails_with_0 = true,
+		/* hns/hns_roce_main.c:819 sets the key, but IBK_LOCAL_DMA_LKEY is not there */
+		.reserved_lkey = false,
+	}, {
+		.name = "cxgb4",
+		/* cxgb4/provider.c:434 c4iw_port_immutable() */
+		.ports = FAKE_PORT_IWARP,
+		/* cxgb4/qp.c:1148 c4iw_post_send(): neither; 1161: WRITE_IMM of newer firmware */
+		.lacks = FAKE_LACKS_SEND_IMM | FAKE_LACKS_WRITE_IMM | FAKE_LACKS_ATOMICS,
+		/* cxgb4/t4.h:93 T4_MAX_RECV_SGE, provider.c:290 c4iw_query_device() */
+		.max_recv_sge = 4,
+		.max_read_sge = 1,
+		.max_srq_sge = 4,
+		/* cxgb4/t4.h:82 T4_MAX_FR_IMMD_DEPTH without DSGL, provider.c:300 */
+		.max_fast_reg_pages = 32,
+		/* cxgb4/cq.c:565 poll_cq(): "skip cqe's not affiliated with a QP" */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* cxgb4/cq.c:944 c4iw_poll_cq_one(): no QP, no SRQ, no t4_srq_consume() */
+		.srq_slots_lost = true,
+		/* cxgb4/resource.c:178 c4iw_get_qpid(): first from the list of those given back */
+		.numbers_again = true,
+		/* cxgb4/qp.c:2189 c4iw_create_qp(): T4_MAX_SEND_INLINE, whatever was asked */
+		.inline_grant = FAKE_INLINE_MORE,
+		/* cxgb4/qp.c:1074 c4iw_post_send() does not look at the state before the flush */
+		.not_ready = 0,
+		/* cxgb4/qp.c:1123 c4iw_post_send() of a list of two, 1185 of a read */
+		.derefs_first_sge = true,
+		/* cxgb4/qp.c:1008 complete_sq_drain_wr(), 1058 complete_rq_drain_wr() */
+		.told = FAKE_TOLD_INLINE,
+		/* cxgb4/cq.c:1174 c4iw_arm_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		/* cxgb4/qp.c:1607 __flush_qp(): before the flush, and at each call of it */
+		.last_wqe = FAKE_LAST_WQE_TWICE,
+		/* cxgb4/cq.c:859 __c4iw_poll_cq_one(): T4_ERR_STAG */
+		FAKE_STATUS_IWARP(IB_WC_LOC_ACCESS_ERR),
+		/* cxgb4/device.c:1258 c4iw_uld_state_change() */
+		.fatal_event = true,
+		/* cxgb4/provider.c:276 c4iw_query_device(), 539 c4iw_register_device() */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0,
+		.read_sink_remote = true,
+	}, {
+		.name = "qedr",
+		/* qedr/main.c:96 qedr_roce_port_immutable(), 114 qedr_iw_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2 | FAKE_PORT_IWARP,
+		/* linux/qed/rdma_common.h:17 RDMA_MAX_SGE_PER_SQ_WQE and ..._RQ_WQE */
+		.max_send_sge = 4,
+		.max_recv_sge = 4,
+		.max_read_sge = 4,
+		/* qedr/verbs.c:3980 cqe_get_qp(): the pointer in the entry; nothing cleans them */
+		.leftovers = FAKE_LEFTOVERS_DANGLE,
+		/* qedr_create_qp() takes what qed_rdma gives, the first free bit: assumed */
+		.numbers_again = true,
+		/* qedr/verbs.c:1197 qedr_check_qp_attrs() refuses beyond; cap is not written */
+		.inline_grant = FAKE_INLINE_AS_ASKED,
+		/* linux/qed/roce_common.h:14 ROCE_REQ_MAX_INLINE_DATA_SIZE */
+		.max_inline = 256,
+		/* qedr/verbs.c:3744 qedr_post_send(), for RoCE */
+		.not_ready = -EINVAL,
+		/* qedr/main.c:473 qedr_irq_handler() */
+		.told = FAKE_TOLD_HARDIRQ,
+		/* qedr/verbs.c:851 qedr_arm_cq() */
+		.arm = FAKE_ARM_RINGS,
+		/* qedr/main.c: no such event among those of qedr_affiliated_event() */
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* qedr/verbs.c:4072 qedr_poll_cq_req() */
+		FAKE_STATUS_IB,
+		/* qedr/verbs.c:3174 qedr_map_mr_sg() hands NULL to ib_sg_to_pages() */
+		.map_offset_lost = true,
+		/* qedr/verbs.c:135 qedr_query_device(); ib_device.local_dma_lkey is not set */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0,
+	}, {
+		.name = "erdma",
+		/* erdma/erdma_verbs.c:422 erdma_get_port_immutable(); RoCE v2 as well, 425 */
+		.ports = FAKE_PORT_IWARP | FAKE_PORT_ROCE_V2,
+		/* erdma/erdma_main.c:500: no create_srq */
+		.lacks = FAKE_LACKS_SRQ,
+		/* erdma/erdma_verbs.h:20 ERDMA_MAX_SGE_RD, 22 ..._SEND_SGE, 23 ..._RECV_SGE */
+		.max_send_sge = 6,
+		.max_recv_sge = 1,
+		.max_read_sge = 1,
+		/* erdma/erdma_cq.c:151 erdma_poll_one_cqe(): entries of no QP are skipped */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* erdma/erdma_verbs.c:1032 erdma_create_qp(): cyclically */
+		.numbers_again = false,
+		/* erdma/erdma_verbs.c:1042 erdma_create_qp(); cap is not written */
+		.rounds_depth = false,
+		/* erdma/erdma_verbs.c:484 erdma_qp_validate_cap(); there is no SRQ anyway */
+		.wants_recv = true,
+		/* erdma/erdma_verbs.c:483 erdma_qp_validate_cap(), ERDMA_MAX_INLINE */
+		.inline_grant = FAKE_INLINE_AS_ASKED,
+		.max_inline = 96,
+		/* erdma/erdma_qp.c:660 erdma_post_send() does not look at the state */
+		.not_ready = 0,
+		/* erdma/erdma_qp.c:678 erdma_post_send(): *bad_send_wr = send_wr */
+		.full_blames_first = true,
+		/* erdma/erdma_qp.c:509 erdma_push_one_sqe() */
+		.read_wants_sge = true,
+		/* erdma/erdma_eq.c:170 erdma_ceq_completion_handler(), 200 a tasklet */
+		.told = FAKE_TOLD_SOFTIRQ,
+		/* erdma/erdma_cq.c:43 erdma_req_notify_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		/* erdma/erdma_qp.c:694 erdma_post_send(): 100 us, erdma_flush_worker() */
+		.flush_ms = 1,
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* erdma/erdma_cq.c:71 map_cqe_status[]: REM_ACCESS_ERR is of receives only */
+		FAKE_STATUS_IWARP(IB_WC_LOC_ACCESS_ERR),
+		/* erdma/erdma_verbs.c:339 erdma_query_device() */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0x200,
+		.read_sink_remote = true,
+	}, {
+		.name = "mana",
+		/* mana/main.c:557 mana_ib_get_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V2,
+		/*
+		 * mana/qp.c:562 mana_ib_create_rc_qp(): -EINVAL without udata.  mana/device.c:15
+		 * has neither alloc_mr nor map_mr_sg nor create_srq.
+		 */
+		.lacks = FAKE_LACKS_KERNEL_RC | FAKE_LACKS_FAST_REG | FAKE_LACKS_SRQ |
+			 FAKE_LACKS_ATOMICS,
+		/* mana/cq.c:171 mana_ib_arm_cq() */
+		.arm = FAKE_ARM_RINGS,
+		.told = FAKE_TOLD_HARDIRQ,
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		FAKE_STATUS_IB,
+	}, {
+		.name = "vmw_pvrdma",
+		/* vmw_pvrdma/pvrdma_main.c:132 pvrdma_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
+		/* vmw_pvrdma/pvrdma_dev_api.h:80 PVRDMA_MAX_FAST_REG_PAGES is 128 */
+		.max_fast_reg_pages = 128,
+		/* vmw_pvrdma/pvrdma_cq.c:277 _pvrdma_flush_cqe() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* The hypervisor gives numbers out; assumed. */
+		.numbers_again = true,
+		/* vmw_pvrdma/pvrdma_qp.c:141 pvrdma_set_rq_size(), 166 pvrdma_set_sq_size() */
+		.rounds_depth = true,
+		/* vmw_pvrdma/pvrdma_qp.c:354 pvrdma_create_qp() */
+		.inline_grant = FAKE_INLINE_NONE,
+		/* vmw_pvrdma/pvrdma_qp.c:683 pvrdma_post_send() */
+		.not_ready = -EINVAL,
+		/* vmw_pvrdma/pvrdma_main.c:518 pvrdma_intrx_handler() */
+		.told = FAKE_TOLD_HARDIRQ,
+		/* vmw_pvrdma/pvrdma_cq.c:79 pvrdma_req_notify_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		/* vmw_pvrdma/pvrdma_main.c:451: the hypervisor's */
+		.last_wqe = FAKE_LAST_WQE_ONCE,
+		FAKE_STATUS_IB,
+	}, {
+		.name = "mthca",
+		/* mthca/mthca_provider.c:1063 mthca_port_immutable() */
+		.ports = FAKE_PORT_IB,
+		/* mthca/mthca_provider.c:1090: no alloc_mr, no map_mr_sg; mthca_qp.c:185 */
+		.lacks = FAKE_LACKS_FAST_REG | FAKE_LACKS_LOCAL_INV | FAKE_LACKS_READ_INV,
+		/* mthca/mthca_qp.c:1480 mthca_free_qp(), mthca_cq.c:273 mthca_cq_clean() */
+		.leftovers = FAKE_LEFTOVERS_DROPPED,
+		/* mthca/mthca_qp.c:1314 mthca_alloc(): cyclically */
+		.numbers_again = false,
+		/* mthca/mthca_qp.c:1255 mthca_set_qp_size() */
+		.rounds_depth = true,
+		/* mthca/mthca_qp.c:959 mthca_max_inline_data() is 0; 1262: -EINVAL beyond that */
+		.inline_grant = FAKE_INLINE_REFUSED,
+		/* mthca/mthca_qp.c:1626 mthca_tavor_post_send(): never looks at IB_SEND_INLINE */
+		.ignores_inline = true,
+		.not_ready = 0,
+		/* mthca/mthca_cq.c:230 mthca_cq_completion(), of the EQ's interrupt */
+		.told = FAKE_TOLD_HARDIRQ,
+		/* mthca/mthca_cq.c:736 mthca_arbel_arm_cq() */
+		.arm = FAKE_ARM_RINGS,
+		/* mthca/mthca_eq.c:298 mthca_eq_int() */
+		.last_wqe = FAKE_LAST_WQE_ONCE,
+		FAKE_STATUS_IB,
+		/* mthca/mthca_catas.c:95 handle_catas() */
+		.fatal_event = true,
+	}, {
+		.name = "rxe",
+		/* rxe/rxe_verbs.c:207 rxe_port_immutable() */
+		.ports = FAKE_PORT_ROCE_V2,
+		/* rxe/rxe_verbs.c: nothing looks for a QP's entries; wc.qp dangles */
+		.leftovers = FAKE_LEFTOVERS_KEPT,
+		/* rxe/rxe_pool.c:141 __rxe_add_to_pool(): cyclically */
+		.numbers_again = false,
+		/* rxe/rxe_qp.c:272 rxe_init_sq(): what an entry has room for */
+		.inline_grant = FAKE_INLINE_MORE,
+		/* rxe/rxe_verbs.c:934 rxe_post_send() */
+		.not_ready = -EINVAL,
+		/* rxe/rxe_cq.c:85 rxe_cq_post(): in the QP's work item, under a lock, irqs off */
+		.told = FAKE_TOLD_IRQS_OFF,
+		/* rxe/rxe_verbs.c:1188 rxe_req_notify_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		/* rxe/rxe_resp.c:1550 flush_recv_queue()'s caller: when the QP goes to error */
+		.last_wqe = FAKE_LAST_WQE_TWICE,
+		FAKE_STATUS_IB,
+		/* rxe/rxe_verbs.c:1532 rxe_register_device() */
+		.reserved_lkey = true,
+		.local_dma_lkey = 0,
+	}, {
+		.name = "siw",
+		/* siw/siw_verbs.c:225 siw_get_port_immutable() */
+		.ports = FAKE_PORT_IWARP,
+		/* siw/siw_verbs.c:142 siw_query_device(), 880 siw_post_send() */
+		.lacks = FAKE_LACKS_SEND_IMM | FAKE_LACKS_WRITE_IMM | FAKE_LACKS_ATOMICS,
+		/* siw-abi.h:13 SIW_MAX_SGE; siw.h:27 SIW_MAX_SGE_RD */
+		.max_send_sge = 6,
+		.max_recv_sge = 6,
+		.max_read_sge = 1,
+		/* siw/siw_cq.c:48 siw_reap_cqe(): wc.qp dangles, and is not used */
+		.leftovers = FAKE_LEFTOVERS_KEPT,
+		/* siw/siw_qp.c:1284 siw_qp_add(): xa_alloc() gives the lowest free one */
+		.numbers_again = true,
+		/* siw/siw_verbs.c:349 siw_create_qp() refuses; cap is not written */
+		.inline_grant = FAKE_INLINE_AS_ASKED,
+		.max_inline = 80,
+		/* siw/siw_verbs.c:824 siw_post_send() */
+		.not_ready = -ENOTCONN,
+		/* siw/siw_verbs.c:890 siw_post_send() */
+		.read_wants_sge = true,
+		/* siw/siw_qp.c:1074 siw_sqe_complete(), in whatever context */
+		.told = FAKE_TOLD_INLINE,
+		/* siw/siw_verbs.c:1294 siw_req_notify_cq() */
+		.arm = FAKE_ARM_REPORTS,
+		.last_wqe = FAKE_LAST_WQE_NEVER,
+		/* In siw a write completes when it is sent, which the fake does not do. */
+		FAKE_STATUS_IWARP(IB_WC_LOC_PROT_ERR),
+		/* siw/siw_verbs.c:1533 siw_map_mr_sg(): the offset does not come into the list */
+		.map_offset_lost = true,
+	},
+	{}
+};
+
+const struct fake_personality *fake_personality_find(const char *name)
+{
+	const struct fake_personality *personality;
+
+	if (!name || !*name)
+		return &fake_strict;
+	for (personality = fake_personalities; personality->name; personality++)
+		if (!strcmp(personality->name, name))
+			return personality;
+	return NULL;
+}
