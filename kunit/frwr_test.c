@@ -235,6 +235,29 @@ static void test_failed_one_is_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(first));
 }
 
+/* What the device refuses is not valid, and not tried again; the next one is as good as ever. */
+static void test_refused_registration(struct kunit *test)
+{
+	struct fake_fault fault = { .nth = 1, .status = IB_WC_LOC_PROT_ERR };
+	struct site *site = site_new(test, roce);
+	struct krdma_region *region = expect_map(test, site);
+	int before = atomic_read(&site->fake->live[FAKE_MR]);
+	u32 number = site_qp(test, site)->ib.qp_num;
+
+	fake_device_fail(site->fake, FAKE_POST_SEND, 0, 0);
+	fake_fault(site->fake, FAKE_SEND, &fault);
+	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(site_map(site)));
+	KUNIT_EXPECT_EQ(test, 1, fake_device_calls(site->fake, FAKE_POST_SEND));
+	KUNIT_EXPECT_EQ(test, before, atomic_read(&site->fake->live[FAKE_MR]));
+	fake_fault(site->fake, FAKE_SEND, NULL);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+
+	region = expect_map(test, site);
+	expect_reachable(test, site, region);
+	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
 /*
  * How long
  */
@@ -387,6 +410,7 @@ static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(test_every_port_is_tried),
 	KUNIT_CASE(test_every_entry_is_tried),
 	KUNIT_CASE(test_failed_one_is_replaced),
+	KUNIT_CASE(test_refused_registration),
 	KUNIT_CASE_SLOW(test_no_answer_is_waited_for_in_bounds),
 	KUNIT_CASE_SLOW(test_no_answer_of_iwarp_either),
 	KUNIT_CASE(test_waiters_can_be_killed),

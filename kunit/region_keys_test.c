@@ -123,7 +123,7 @@ static void expect_keys(struct kunit *test, struct site *site, struct krdma_regi
 }
 
 /* Proves: D3 */
-static void test_a_key_for_each_part(struct kunit *test)
+static void test_every_part_has_a_key(struct kunit *test)
 {
 	static const struct {
 		unsigned int offset;
@@ -356,7 +356,7 @@ static void test_no_address_is_none(struct kunit *test)
 }
 
 static struct kunit_case region_keys_cases[] = {
-	KUNIT_CASE(test_a_key_for_each_part),
+	KUNIT_CASE(test_every_part_has_a_key),
 	KUNIT_CASE(test_pages_of_a_list),
 	KUNIT_CASE(test_descriptors_of_parts),
 	KUNIT_CASE(test_operations_across_keys),

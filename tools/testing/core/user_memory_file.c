@@ -200,9 +200,10 @@ static int lender_transfer_part(struct lender *lender, u8 opcode, size_t offset,
 	ret = lender_peer_done(lender, ret);
 	/* A write has arrived when a read after it has. */
 	if (!ret && opcode == KRDMA_OP_WRITE)
-		ret = lender_peer_done(lender, core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
-							 &lender->peer, at, min(length, 1U), &memory,
-							 offset + at, 0));
+		ret = lender_peer_done(lender,
+				       core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
+						 &lender->peer, at, min(length, 1U), &memory,
+						 offset + at, 0));
 	return ret ? ret : length;
 }
 
