@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# A machine that swaps to krdma_blk, has no free memory and can start no thread, while the
+# cable to its server is pulled and plugged in again: for tools/vm/run --nodes 2.  The first
+# one swaps, tests, and prints TAP; the second one serves, and pulls its own cable.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+swap=96
+
+load_module || exit 1
+
+# From when on the first one has been attached to "pull", the cable of this one is out for
+# some seconds and in for some, until "pull" has been attached once more.
+if [ "${NODE:-1}" != 1 ]; then
+	export_new swap ${swap}M && export_new pull 64K || exit 1
+	while [ "$(cat $config/exports/pull/accepted)" = 0 ]; do
+		usleep 200000
+	done
+	sleep 5
+	while [ "$(cat $config/exports/pull/accepted)" -lt 2 ]; do
+		vm-link 2 off
+		sleep 4
+		vm-link 2 on
+		sleep 12
+	done
+	while [ "$(cat $config/exports/pull/connections)" != 0 ]; do
+		usleep 200000
+	done
+	export_end swap && export_end pull && rmmod krdma_blk
+	exit
+fi
+
+# attach NAME: until the server is there.
+attach()
+{
+	local tries=0
+
+	until put "$config/devices/$1/enabled" 1 2>/dev/null || [ $tries -ge 60 ]; do
+		tries=$((tries + 1))
+		usleep 500000
+	done
+	is "$1: memory of another machine is attached" live "$config/devices/$1/state"
+}
+
+insmod "$here/krdma_core_test.ko" || exit 1
+device_make swap 10.77.0.2 export=swap hold_seconds=120 queues=1
+device_make pull 10.77.0.2 export=pull queues=1
+attach swap
+disk=$(disk swap)
+check "swap is made on it" mkswap "$disk"
+check "and used" swapon "$disk"
+attach pull
+put $config/devices/pull/enabled 0
+
+# rxe allocates each packet without waiting, and does not survive that it cannot: its
+# connection manager's queue pair goes to error for good.  So there is a large reserve, which
+# is for such allocations alone.
+echo 65536 >/proc/sys/vm/min_free_kbytes
+# More than there is besides, by most of the swap.
+free=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)
+echo "# $free MiB are available"
+check "connections come back without threads and memory, and so does what was in swap" \
+	"$here/swap" $((free + swap * 3 / 4)) /sys/kernel/debug/krdma_core_test/starve \
+	"/sys/block/${disk#/dev/}/krdma/reconnects" 1 90
+awk '/^pswp/ { print "# " $0 }' /proc/vmstat
+attach pull
+check "swap is not used any more" swapoff "$disk"
+check "the device is detached" device_end swap
+check "and the other one" device_end pull
+rmmod krdma_core_test
+check "the module is unloaded" rmmod krdma_blk
+tap_end
