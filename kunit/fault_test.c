@@ -726,6 +726,9 @@ static void stage_expect_over(struct kunit *test, struct conn_pair *pair, struct
 
 	if (!end->conn)
 		return;
+	/* The search goes on without the device, and finds nothing. */
+	if (stage == STAGE_RESOLVING)
+		krdma_conn_wait(end->conn, CONN_LONG_MS);
 	ret = conn_post_writes(end, 0, 1);
 	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENODEV || ret == -ENOTCONN, "stage %d: %d", stage, ret);
 	ret = pair->srq ? -ENODEV : conn_receive_empty(end, 1);
