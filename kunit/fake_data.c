@@ -409,7 +409,7 @@ static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send
 	struct fake_spans room, source;
 
 	/* The answer is a write of the peer's, to the key that it is told. */
-	if (fake_personality_of(&qp->ib)->read_sink_remote ||
+	if (fake_personality_of(&qp->ib)->read_sink_remote &&
 	    to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
 		access |= IB_ACCESS_REMOTE_WRITE;
 	if (!fake_spans_local(&room, qp, send->sge, send->wr.num_sge, access) ||

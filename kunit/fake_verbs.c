@@ -134,8 +134,6 @@ static u32 fake_number(struct fake_device *fake)
 
 static int fake_alloc_queues(struct fake_qp *qp, struct ib_qp_init_attr *attr)
 {
-	attr->cap.max_inline_data = min(attr->cap.max_inline_data,
-					to_fake(qp->ib.device)->max_inline);
 	qp->cap = attr->cap;
 	qp->queues[FAKE_SEND].depth = attr->cap.max_send_wr;
 	qp->queues[FAKE_RECEIVE].depth = attr->cap.max_recv_wr;
@@ -166,6 +164,7 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	ret = fake_device_follow_script(fake, FAKE_CREATE_QP);
 	if (ret)
 		return ret;
+	attr->cap.max_inline_data = min(attr->cap.max_inline_data, fake->max_inline);
 	ret = fake_adjust_cap(fake->personality, attr);
 	if (ret)
 		return ret;

@@ -29,6 +29,9 @@
 const struct fake_personality fake_strict = {
 	.name = "strict",
 	.ports = FAKE_PORT_IWARP,
+	.map_sleeps = true,
+	/* It is an iWARP device. */
+	.read_sink_remote = true,
 	.not_ready = -ENOTCONN,
 	FAKE_STATUS_IB,
 };
