@@ -93,13 +93,17 @@ static void expect_reachable(struct kunit *test, struct site *site, struct krdma
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	for (u64 i = 0; i < info.length; i++)
 		bytes[i] = i * 7 + 1;
+	/* A device whose registrations are shorter gives several keys: region_keys_test.c. */
+	if (info.key_count > 1)
+		return;
 	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.remote_key, bytes,
 					    info.length));
-	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
+	/* Not as memory to be printed: there may be much of it. */
+	KUNIT_EXPECT_EQ(test, 0, memcmp(bytes, memory, info.length));
 	memset(bytes, 0, info.length);
 	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, bytes,
 					   info.length));
-	KUNIT_EXPECT_MEMEQ(test, bytes, memory, info.length);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(bytes, memory, info.length));
 	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr + 1, info.remote_key, bytes,
 					    info.length));
 	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr - 1, info.remote_key, bytes, 1));

@@ -212,7 +212,7 @@ static int hoard(void *context)
 	HAVE(!address_set(&address, BOOT_ADDRESS, PORT));
 	for (int i = 0; i < MEMORIES; i++)
 		HAVE(!memory_register(session, device, pages + i * PAGE, PAGE,
-				       KRDMA_ACCESS_LOCAL_WRITE, &memories[i]));
+				      KRDMA_ACCESS_LOCAL_WRITE, &memories[i]));
 	for (int i = 0; i < CONNS; i++) {
 		const struct end_options options = {
 			.recv_depth = DEPTH,
@@ -230,7 +230,7 @@ static int hoard(void *context)
 						  PAGE);
 		for (uint32_t done = 0; done < DEPTH; done += accepted)
 			HAVE(!queue_post(ends[i].queue->fd, receives + done,
-					  DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
+					 DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
 	}
 	hoarder->ready = true;
 	pause();
