@@ -43,7 +43,7 @@ int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 		return -EINVAL;
 
 	qp->bounce_size = round_up(size, sizeof(u64));
-	qp->bounce = kzalloc(krdma_bounce_bytes(qp), GFP_KERNEL | __GFP_NOWARN);
+	qp->bounce = kzalloc(krdma_bounce_bytes(qp), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!qp->bounce)
 		return -ENOMEM;
 	dma = ib_dma_map_single(ibdev, qp->bounce, krdma_bounce_bytes(qp), DMA_TO_DEVICE);

@@ -296,6 +296,9 @@ static int krdma_memory_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsign
 	mapped = ib_map_mr_sg(mr, sg, entries, NULL, PAGE_SIZE);
 	if (mapped < 0)
 		return krdma_provider_error(mapped);
+	/* hns says so where it found no memory. */
+	if (!mapped)
+		return -ENOMEM;
 	/* It stops where two entries do not meet at the end of a page. */
 	if (mapped != entries || mr->length != length)
 		return -EINVAL;

@@ -284,6 +284,9 @@ static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped
 	entries = ib_map_mr_sg(ib_mr, sg, mapped, NULL, PAGE_SIZE);
 	if (entries < 0 && entries != -EINVAL)
 		return krdma_provider_error(entries);
+	/* hns says so where it found no memory. */
+	if (!entries)
+		return -ENOMEM;
 	if (entries != mapped)
 		return -EMSGSIZE;
 
@@ -327,6 +330,7 @@ static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
  * -EINVAL: no entries;
  * -EMSGSIZE: more pages than the registration can span, or the entries do not meet;
  * -ENOTCONN: the connection is over;
+ * -ENOMEM: the provider has no memory for it;
  * -EIO: it cannot be mapped for DMA.
  */
 int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entries)

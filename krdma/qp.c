@@ -132,9 +132,11 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 /* Of krdma's memory and the provider's; before any of it is allocated. */
 static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
+	u64 slots = roundup_pow_of_two(budget->send_depth);
 	u64 bytes = sizeof(*qp) + krdma_ring_bytes(budget->send_depth, budget->send_sge) +
 		    krdma_ring_bytes(budget->recv_depth, budget->recv_sge) +
-		    (u64)roundup_pow_of_two(budget->send_depth) * sizeof(*qp->scratch) +
+		    /* Copies of inline data: whether they are needed is known only later. */
+		    slots * (sizeof(*qp->scratch) + budget->inline_data) +
 		    krdma_budget_device_bytes(budget);
 	int ret;
 
