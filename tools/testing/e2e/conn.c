@@ -608,13 +608,27 @@ static void *close_soon(void *argument)
 	return NULL;
 }
 
+/*
+ * When to call in the next round: first to where the outcome changes, then as close to it as
+ * can be.
+ */
+static unsigned int next_delay(unsigned int delay, bool was_late, unsigned int late,
+			       unsigned int round)
+{
+	if (!late)
+		return delay < 500000 ? delay * 2 : delay;
+	if (late == round + 1)
+		return delay / 2;
+	return was_late ? delay * 31 / 32 : delay * 32 / 31 + 1;
+}
+
 /* It is not the limits of the device that are in the way then. */
 /* Proves: A8 */
 TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 {
-	struct racer racer = { .end = &self->pair.a };
+	struct racer racer = { .end = &self->pair.a, .delay = 2000 };
+	unsigned int late = 0, delay = 1000;
 	pthread_barrier_t barrier;
-	unsigned int late = 0;
 	pthread_t thread;
 	int ret;
 
@@ -623,13 +637,13 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 	for (unsigned int round = 0; round < rounds(200, 20); round++) {
 		ASSERT_EQ(0, pair_resolve(&self->pair));
 		ASSERT_EQ(0, pair_meet(&self->pair, NULL));
-		racer.delay = round % 40 * 50;
 		ASSERT_EQ(0, pthread_create(&thread, NULL, close_soon, &racer));
 		pthread_barrier_wait(&barrier);
-		usleep(500);
+		usleep(delay);
 		ret = on_a_request(&self->pair.b, end_prepare, &racer);
 		pthread_join(thread, NULL);
 		late += !!ret;
+		delay = next_delay(delay, ret, late, round);
 		EXPECT_EQ(given_up_error(&racer), ret);
 		EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 		EXPECT_EQ(-ECONNRESET, conn_wait(self->pair.b.conn, 0, NULL));
@@ -662,13 +676,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 		ret = on_a_request(&self->pair.b, end_accept, &racer);
 		pthread_join(thread, NULL);
 		late += !!ret;
-		/* First to where that changes, then as close to it as can be. */
-		if (!late)
-			delay *= delay < 500000 ? 2 : 1;
-		else if (late == round + 1)
-			delay /= 2;
-		else
-			delay = ret ? delay * 31 / 32 : delay * 32 / 31 + 1;
+		delay = next_delay(delay, ret, late, round);
 		EXPECT_EQ(given_up_error(&racer), ret);
 		EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 		EXPECT_EQ(-ECONNRESET, conn_wait(self->pair.b.conn, 0, NULL));
