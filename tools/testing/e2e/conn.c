@@ -608,10 +608,7 @@ static void *close_soon(void *argument)
 	return NULL;
 }
 
-/*
- * When to call in the next round: first to where the outcome changes, then as close to it as
- * can be.
- */
+/* When to call next: first where the outcome changes, then as close to that as can be. */
 static unsigned int next_delay(unsigned int delay, bool was_late, unsigned int late,
 			       unsigned int round)
 {
