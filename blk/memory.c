@@ -202,7 +202,7 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 						KRDMA_ACCESS_REMOTE_READ);
 	if (IS_ERR(window->table_region))
 		return PTR_ERR(window->table_region);
-	/* A client is told of one key. */
+	/* The protocol carries one key. */
 	krdma_region_query(window->table_region, &info);
 	return info.key_count == 1 ? 0 : -EFBIG;
 }

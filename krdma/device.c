@@ -50,8 +50,8 @@
  * @unused: woken when @uses gets empty
  * @watched: tells watches of it
  * @ports: what is kept of its ports.  Set once, before others can find the device.
- * @vectors: its completion vectors.  Likewise.
- * @node: its NUMA node, or NUMA_NO_NODE.  Likewise.
+ * @vectors: its completion vectors.  Set once, before others can find the device.
+ * @node: its NUMA node, or NUMA_NO_NODE.  Set once, before others can find the device.
  * @caps: what it can do.  Set once, before others can find the device.
  * @limits: what may be asked of it.  Likewise.
  * @name_lock: protects @name

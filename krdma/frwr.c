@@ -358,9 +358,9 @@ static int krdma_frwr_connect(struct krdma_frwr_qp *frwr)
  */
 
 /*
- * ib_free_cq() waits for a softirq until that has said that it is done with the queue.  But it
- * asks the queue for more after that: so nobody begins any more, and who has begun has ended,
- * before the queue is freed.  Nothing completes there by now.
+ * ib_free_cq() waits until the softirq has reported that it is done with the queue.  But the
+ * softirq polls the queue once more after that.  So polling is disabled, and polls under way
+ * end, before the queue is freed.  Nothing completes there by now.
  */
 static void krdma_frwr_free_cq(struct ib_cq *cq)
 {

@@ -67,7 +67,7 @@ DEFINE_SHOW_ATTRIBUTE(krdma_qps);
 
 /**
  * krdma_qp_list_init - show the queue pairs
- * @directory: in debugfs; whoever removes it removes the file
+ * @directory: in debugfs; the file goes when the caller removes it
  *
  * Context: process context; may sleep.
  */

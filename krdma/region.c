@@ -662,8 +662,8 @@ static const struct {
  * @descriptor: filled in, unless it fails; KRDMA_DESCRIPTOR_SIZE bytes, for a
  *	message
  *
- * The key lets a peer reach all of the region, whatever part it is told of, or all that it
- * covers if the region has several.
+ * The key lets a peer reach all that the key covers, which is the whole region unless it has
+ * several keys, and not only the part that is described.
  *
  * Context: any.
  * Return: 0, or

@@ -22,8 +22,7 @@
  *			that memory's session is there; whether its region has ended,
  *			and with it that the region is there; the owner that a
  *			session keeps
- *	taken in:	process context.  Inside it, that of a session's table, and
- *			those of the core that krdma_region_end_users() takes.
+ *	taken in:	process context.  Inside it, that of a session's table.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
