@@ -29,6 +29,12 @@ tier_pure()
 
 tier_install()
 {
+	"$topdir/tools/testing/install/run" quick
+}
+
+# And the module with them, and the tools by another compiler.
+tier_install_whole()
+{
 	KDIR=$("$topdir/tools/vm/kernel" path "$("$topdir/tools/vm/kernel" default)")/build \
 		"$topdir/tools/testing/install/run"
 }
