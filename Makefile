@@ -61,7 +61,7 @@ say :=
 endif
 
 .PHONY: all module tools static clean help vm demo check check-full check-races check-kcsan bench \
-	fuzz pcap soak fuzz-peer mutants
+	fuzz pcap soak fuzz-peer mutants dist deb rpm
 all: module
 
 include tools/lib/lib.mk
@@ -156,6 +156,11 @@ mutants:
 pcap:
 	@$(ALONE) tools/pcap
 
+# Packages ------------------------------------------------------------------
+
+dist deb rpm:
+	@$(ALONE) packaging/build $@
+
 # Help ----------------------------------------------------------------------
 
 define HELP
@@ -188,6 +193,11 @@ Install (as root where the folders are root's)
   make install-tools      only library, tool and manual
   make uninstall          remove exactly that, with the same settings
                           (also uninstall-module, uninstall-tools)
+
+Packages
+  make dist               the source archive                [build/dist]
+  make deb                Debian packages                   [build/packages/deb]
+  make rpm                the same for rpm                  [build/packages/rpm]
 
 Settings now, to be changed on the command line
   KDIR=$(KDIR)
