@@ -434,24 +434,24 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "unread:\t%u\n", unread);
 }
 
-#define KRDMA_CONN_REQUEST(command, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, type, last, handler)
+#define KRDMA_CONN_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, does, type, last, handler)
 
 static const struct krdma_request_type krdma_conn_request_types[] = {
-	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, krdma_conn_resolve, remote,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, ACTS, krdma_conn_resolve, remote,
 			   krdma_user_conn_resolve),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, krdma_conn_prepare, keepalive_ms,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, ANSWERS, krdma_conn_prepare, keepalive_ms,
 			   krdma_user_conn_prepare),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, krdma_conn_terms, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, ACTS, krdma_conn_terms, reserved,
 			   krdma_user_conn_connect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, krdma_conn_terms, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, ACTS, krdma_conn_terms, reserved,
 			   krdma_user_conn_accept),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, krdma_conn_reject, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, ACTS, krdma_conn_reject, reserved,
 			   krdma_user_conn_reject),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, krdma_conn_disconnect, flags,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, ACTS, krdma_conn_disconnect, flags,
 			   krdma_user_conn_disconnect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, krdma_conn_wait, reserved, krdma_user_conn_wait),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, krdma_conn_query, remote, krdma_user_conn_query),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, ASKS, krdma_conn_wait, reserved, krdma_user_conn_wait),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, ASKS, krdma_conn_query, remote, krdma_user_conn_query),
 };
 
 static const struct krdma_request_table krdma_conn_requests = {

@@ -338,7 +338,7 @@ int krdma_user_conn_prepare(struct krdma_user_request *request)
 	prepare->max_recv_sge = info.max_recv_sge;
 	prepare->max_inline = info.max_inline;
 	prepare->device_id = info.device_id;
-	return krdma_request_respond(request);
+	return krdma_request_inform(request);
 }
 
 /*

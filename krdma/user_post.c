@@ -663,7 +663,7 @@ static int krdma_user_post_array(struct krdma_user_request *request,
 
 	call->accepted = post.accepted;
 	call->error = ret;
-	return krdma_request_respond(request);
+	return krdma_request_inform(request);
 }
 
 /**

@@ -23,6 +23,45 @@
 #include "user_layout.h"
 
 /*
+ * Answers
+ */
+
+/**
+ * krdma_request_respond - hand the structure back to the caller
+ * @request: the request, its buffer filled in
+ *
+ * As much of it as the caller knows; what else the caller has there stays.
+ * Whoever has made something undoes it if this fails: nothing has happened then.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or -EFAULT.
+ */
+int krdma_request_respond(const struct krdma_user_request *request)
+{
+	if (copy_to_user(request->user, request->buffer,
+			 min(request->user_size, request->kernel_size)))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * krdma_request_inform - tell the caller of what cannot be undone
+ * @request: the request, its buffer filled in
+ *
+ * The caller's memory took an answer before the request began.  A program that has
+ * taken it away since does without: EFAULT would say that nothing has happened.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0.
+ */
+int krdma_request_inform(const struct krdma_user_request *request)
+{
+	/* Nobody is left who could be told. */
+	(void)krdma_request_respond(request);
+	return 0;
+}
+
+/*
  * Dispatch
  */
 
@@ -57,8 +96,10 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 
 	if (get_user(user_size, (u32 __user *)user))
 		return -EFAULT;
-	if (user_size < type->min_size || user_size > PAGE_SIZE)
+	if (user_size < type->min_size)
 		return -EINVAL;
+	if (user_size > KRDMA_STRUCT_SIZE_MAX)
+		return -E2BIG;
 
 	ret = copy_struct_from_user(&buffer, type->size, user, user_size);
 	if (ret)
@@ -71,6 +112,12 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 	request->user = user;
 	request->user_size = user_size;
 	request->kernel_size = type->size;
+	/*
+	 * What was read, once more: who cannot be answered is told so before anything has
+	 * happened.  It changes nothing there, unlike fault_in_writeable().
+	 */
+	if (type->kind == KRDMA_REQUEST_ANSWERS && krdma_request_respond(request))
+		return -EFAULT;
 	return type->handle(request);
 }
 
@@ -93,24 +140,6 @@ long krdma_request_dispatch(const struct krdma_request_table *table,
 	ret = krdma_request_handle(table, request, cmd, (void __user *)arg);
 	trace_krdma_ioctl(cmd, ret);
 	return ret;
-}
-
-/**
- * krdma_request_respond - hand the structure back to the caller
- * @request: the request, its buffer filled in
- *
- * As much of it as the caller knows; what else the caller has there stays.
- * Whoever has made something visible undoes it if this fails.
- *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or -EFAULT.
- */
-int krdma_request_respond(const struct krdma_user_request *request)
-{
-	if (copy_to_user(request->user, request->buffer,
-			 min(request->user_size, request->kernel_size)))
-		return -EFAULT;
-	return 0;
 }
 
 /*

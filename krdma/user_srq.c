@@ -213,9 +213,9 @@ static int krdma_user_srq_query(struct krdma_user_request *request)
  */
 
 static const struct krdma_request_type krdma_user_srq_requests[] = {
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, krdma_srq_query, max_sge,
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, ASKS, krdma_srq_query, max_sge,
 			   krdma_user_srq_query),
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, krdma_queue_post, reserved,
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, ANSWERS, krdma_queue_post, reserved,
 			   krdma_user_srq_post),
 };
 

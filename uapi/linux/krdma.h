@@ -57,7 +57,7 @@
  *  - A structure longer than the kernel's is accepted when the part that the
  *    kernel does not know is zero, and that part is left as it is.
  *  - A structure shorter than the first published version of the request is
- *    refused.
+ *    refused, and so is one longer than KRDMA_STRUCT_SIZE_MAX.
  *
  * Fields marked "in" are the caller's, and the kernel leaves them as they were.
  *
@@ -69,10 +69,14 @@
  * errno means the same for every request:
  *
  *  - ENOTTY: the module does not have this request
- *  - EFAULT: the structure, or memory that it points to, cannot be accessed
- *  - EINVAL: the size is below the request's first version or above one page,
- *    or a field of the structure is out of range
- *  - E2BIG: the part of the structure that the module does not know is not zero
+ *  - EFAULT: the structure, or memory that it points to, cannot be accessed, and
+ *    nothing has happened.  Who gets an answer must be able to write the structure:
+ *    that is tried first.  If the program takes it away while the request runs, a
+ *    request that cannot be undone succeeds, and its answer is lost.
+ *  - EINVAL: the size is below the request's first version, or a field of the
+ *    structure is out of range
+ *  - E2BIG: the part of the structure that the module does not know is not zero, or
+ *    the size is above KRDMA_STRUCT_SIZE_MAX
  *  - EOPNOTSUPP: an unknown flag or a non-zero reserved field; or the device
  *    cannot do what was asked
  *  - ENOENT: no such object: it never was, or the caller may not see it
@@ -141,6 +145,9 @@ enum {
 	KRDMA_CMD_SRQ_POST = 0x51,
 };
 
+/* The longest structure of a request that any module takes, on every architecture. */
+#define KRDMA_STRUCT_SIZE_MAX	4096
+
 /* A deadline that never comes. */
 #define KRDMA_FOREVER		(~0ULL)
 
@@ -170,7 +177,7 @@ enum krdma_feature {
  * @size: sizeof(struct krdma_info)
  * @flags: in: must be 0
  * @abi_version: out: KRDMA_ABI_VERSION of the module
- * @max_struct_size: out: the longest structure that any request takes
+ * @max_struct_size: out: the longest structure that the module knows all of
  * @features: out: what the module can do, &enum krdma_feature
  * @device_count: out: RDMA devices that the session can see now
  * @max_devices: out: RDMA devices that the module can serve at a time; the

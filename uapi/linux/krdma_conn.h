@@ -190,8 +190,7 @@ enum krdma_prepare_flags {
  * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
  * its bounds; EOPNOTSUPP: the device has no such thing; ENOSPC: more than the queue
  * has left, where what was closed just now may still count; EXDEV: a queue of another
- * session, or of another device.  The connection is as it was after these; but if only
- * the answer cannot be written, EFAULT, it has been prepared.
+ * session, or of another device.  The connection is as it was after these.
  */
 struct krdma_conn_prepare {
 	__u32 size;
