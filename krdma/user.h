@@ -427,7 +427,7 @@ int krdma_request_inform(const struct krdma_user_request *request);
 
 /* Of a request: by the kernel's clock. */
 u64 krdma_deadline_of_caller(u64 deadline_ns);
-/* Milliseconds to a deadline, rounded up; 0: it has passed; U32_MAX: never. */
+/* Milliseconds to a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
 u32 krdma_deadline_ms(u64 deadline_ns);
 
 /* Of a program's addresses; -EAFNOSUPPORT if the family is none that krdma knows. */

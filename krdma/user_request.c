@@ -182,14 +182,14 @@ u64 krdma_deadline_of_caller(u64 deadline_ns)
  * whoever waits so long asks again.
  *
  * Context: any.
- * Return: milliseconds, rounded up; 0: it has passed; U32_MAX: never.
+ * Return: milliseconds, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never.
  */
 u32 krdma_deadline_ms(u64 deadline_ns)
 {
 	u64 now = ktime_get_ns();
 
 	if (deadline_ns == KRDMA_FOREVER)
-		return U32_MAX;
+		return KRDMA_FOREVER_MS;
 	if (deadline_ns <= now)
 		return 0;
 	return min_t(u64, div_u64(deadline_ns - now - 1, NSEC_PER_MSEC) + 1, INT_MAX);

@@ -31,6 +31,12 @@ struct sockaddr;
 struct sockaddr_storage;
 
 /*
+ * How long a call waits, in milliseconds, where a timeout_ms is an argument: this for
+ * without limit, and 0 for not at all.
+ */
+#define KRDMA_FOREVER_MS	U32_MAX
+
+/*
  * Devices
  */
 
