@@ -636,7 +636,9 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
  * peer does not answer; -EINTR: a signal.  If it is closed, why:
  * -EHOSTUNREACH: there is no device, or no way, to the peer;
  * -ECONNREFUSED: rejected by the peer, or nobody listens there;
- * -ECONNRESET: ended by the peer, or given up by it before it was connected;
+ * -EPIPE: the peer has said goodbye;
+ * -ECONNRESET: ended by the peer without one, as far as the transport can tell, or
+ * given up by it before it was connected;
  * -ENOTCONN: ended by krdma_conn_disconnect();
  * -ECONNABORTED: by krdma_conn_abort(), or rejected here;
  * -ENODEV: the device has been removed;

@@ -159,7 +159,7 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 	case KRDMA_EVENT_DEVICE_REMOVED:
 		return true;
 	default:
-		return event->error == -ECONNRESET;
+		return event->error == -EPIPE || event->error == -ECONNRESET;
 	}
 }
 
@@ -366,6 +366,7 @@ static bool krdma_user_conn_wanted(int error)
 	switch (error) {
 	case -ENOTCONN:
 	case -ECONNABORTED:
+	case -EPIPE:
 	case -ECONNRESET:
 	case -ECONNREFUSED:
 		return true;

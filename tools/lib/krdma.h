@@ -342,7 +342,7 @@ int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
  * Succeeds when it is new, resolved, requested or connected.
  *
  * Errors: EINPROGRESS (not yet, and @deadline is 0); ETIMEDOUT; and if it is closed,
- * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, ECONNRESET.
+ * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET.
  */
 int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state);
 

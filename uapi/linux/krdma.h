@@ -499,7 +499,9 @@ enum krdma_conn_state {
  * @KRDMA_EVENT_CONNECT_ERROR: connecting failed
  * @KRDMA_EVENT_UNREACHABLE: the peer does not answer
  * @KRDMA_EVENT_REJECTED: the peer, or nobody at that address, does not want it
- * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side
+ * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side: with
+ *	ENOTCONN or ECONNABORTED by this one, with EPIPE by the peer's goodbye, with
+ *	ECONNRESET by the peer, where the transport does not know a goodbye
  * @KRDMA_EVENT_LOST: it was connected and broke
  * @KRDMA_EVENT_DEVICE_REMOVED: its device is being removed
  * @KRDMA_EVENT_ADDRESS_CHANGED: the network has moved its address

@@ -321,12 +321,26 @@ struct krdma_conn_disconnect {
  * EHOSTUNREACH: there is no device, or no way, to the peer;
  * EADDRNOTAVAIL: what KRDMA_CONN_RESOLVE answered;
  * ECONNREFUSED: rejected by the peer, or nobody listens there;
- * ECONNRESET: ended by the peer, or given up by it before it was connected;
+ * EPIPE: the peer has said goodbye;
+ * ECONNRESET: the peer has ended it without a goodbye, or has given it up before it
+ * was connected;
  * ENOTCONN: ended here; ECONNABORTED: aborted or rejected here;
  * ENODEV: the device has gone;
  * ETIMEDOUT: the peer does not answer; also if the deadline has passed:
  * KRDMA_CONN_QUERY tells which;
  * EIO: it broke.
+ *
+ * The same errno is in the event that tells of the end, in &struct krdma_conn_query
+ * and here.
+ *
+ * A goodbye comes from the peer's kernel: when its program disconnects, aborts, closes
+ * the last descriptor, ends or is killed, and when its end of the connection has
+ * failed.  So EPIPE says that the peer's machine has ended the connection itself; it
+ * does not say that the peer's program is well, nor that it has taken what was sent.
+ * A machine that crashes, or whose cable is pulled, says none: an operation under way
+ * then ends with KRDMA_STATUS_RETRY_EXCEEDED and the connection with ETIMEDOUT, and
+ * with a goodbye it is KRDMA_STATUS_FLUSHED and EPIPE.  iWARP has no goodbye that is
+ * told apart: there each end by the peer is ECONNRESET.
  */
 struct krdma_conn_wait {
 	__u32 size;

@@ -311,7 +311,7 @@ TEST_F(thin, the_end_and_why)
 	ASSERT_EQ(0, krdma_conn_disconnect(self->pair.b, 0));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.b, LIB_PATIENCE));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
-	EXPECT_EQ(-ECONNRESET, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
+	EXPECT_EQ(-EPIPE, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
 	EXPECT_EQ(-ENOTCONN, krdma_conn_wait(self->pair.b, LIB_PATIENCE, NULL));
 	EXPECT_EQ(-ENOTCONN, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
