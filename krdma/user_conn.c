@@ -175,6 +175,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
 		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
 			(struct krdma_event_record) {
+				.size = sizeof(struct krdma_event_record),
 				.type = event->type,
 				.error = event->error,
 				.reason = event->reason,

@@ -63,16 +63,16 @@ KRDMA_PIN(krdma_port_query, netdev_ifindex, 44);
 KRDMA_PIN(krdma_port_query, netdev_name, 48);
 static_assert(sizeof(struct krdma_port_query) == 112);
 
-KRDMA_PIN(krdma_device_record, type, 0);
-KRDMA_PIN(krdma_device_record, device_id, 4);
-KRDMA_PIN(krdma_device_record, port, 8);
-KRDMA_PIN(krdma_device_record, reserved, 12);
+KRDMA_PIN(krdma_device_record, size, 0);
+KRDMA_PIN(krdma_device_record, type, 4);
+KRDMA_PIN(krdma_device_record, device_id, 8);
+KRDMA_PIN(krdma_device_record, port, 12);
 static_assert(sizeof(struct krdma_device_record) == 16);
 
-KRDMA_PIN(krdma_event_record, type, 0);
-KRDMA_PIN(krdma_event_record, error, 4);
-KRDMA_PIN(krdma_event_record, reason, 8);
-KRDMA_PIN(krdma_event_record, reserved, 12);
+KRDMA_PIN(krdma_event_record, size, 0);
+KRDMA_PIN(krdma_event_record, type, 4);
+KRDMA_PIN(krdma_event_record, error, 8);
+KRDMA_PIN(krdma_event_record, reason, 12);
 static_assert(sizeof(struct krdma_event_record) == 16);
 
 KRDMA_PIN(krdma_device_find, size, 0);

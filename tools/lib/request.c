@@ -148,10 +148,13 @@ int request_read(int fd, uint64_t deadline, void *record, size_t size)
 		if (err)
 			return err;
 		got = preadv2(fd, &room, 1, -1, RWF_NOWAIT);
-		if (got == (ssize_t)size)
-			return 0;
-		if (got >= 0)
+		if (!got)
 			return -ENODATA;
+		if (got > 0) {
+			/* A module that is older than the caller has a shorter one. */
+			memset((char *)record + got, 0, size - got);
+			return 0;
+		}
 		if (errno != EAGAIN)
 			return -errno;
 		/* Somebody else has it: wait for the next. */

@@ -39,6 +39,10 @@
  * reader.  It waits for the first unless the file has O_NONBLOCK.  EINVAL: not
  * even one fits.  Of a connection, 0 means that the last one has been read.
  *
+ * A record begins with its own size, a multiple of 8, and grows at its end: the next
+ * one is so many bytes further on.  If a module's first record is longer than all the
+ * room, and the room holds what this header knows of it, then it is cut to the room.
+ *
  * A child of fork() has the descriptors, and they mean the same objects.  It has
  * neither the memory that its parent has registered, which stays the parent's and
  * ends with it, nor the parent's mappings of rings: it can register and map for
@@ -547,16 +551,16 @@ enum krdma_device_event_type {
 
 /**
  * struct krdma_device_record - what read() of a session gives
+ * @size: how long the record is
  * @type: &enum krdma_device_event_type
  * @device_id: the device's number
  * @port: the port, 0: the device as a whole
- * @reserved: 0
  */
 struct krdma_device_record {
+	__u32 size;
 	__u32 type;
 	__u32 device_id;
 	__u32 port;
-	__u32 reserved;
 };
 
 /**

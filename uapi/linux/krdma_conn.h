@@ -11,16 +11,16 @@
 
 /**
  * struct krdma_event_record - what read() of a connection gives
+ * @size: how long the record is
  * @type: &enum krdma_event_type
  * @error: why, a negative errno; 0 if nothing is wrong
  * @reason: KRDMA_EVENT_REJECTED: the connection manager's own code
- * @reserved: 0
  */
 struct krdma_event_record {
+	__u32 size;
 	__u32 type;
 	__s32 error;
 	__s32 reason;
-	__u32 reserved;
 };
 
 /**

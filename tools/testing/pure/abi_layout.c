@@ -213,16 +213,16 @@ static void states_and_events(void)
 	VALUE(KRDMA_DEVICE_EVENT_FATAL);
 	VALUE(KRDMA_DEVICE_EVENT_MISSED);
 	STRUCT(krdma_device_record);
+	FIELD(krdma_device_record, size);
 	FIELD(krdma_device_record, type);
 	FIELD(krdma_device_record, device_id);
 	FIELD(krdma_device_record, port);
-	FIELD(krdma_device_record, reserved);
 
 	STRUCT(krdma_event_record);
+	FIELD(krdma_event_record, size);
 	FIELD(krdma_event_record, type);
 	FIELD(krdma_event_record, error);
 	FIELD(krdma_event_record, reason);
-	FIELD(krdma_event_record, reserved);
 }
 
 static void finding(void)
