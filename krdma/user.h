@@ -373,12 +373,14 @@ struct krdma_user_request {
 /**
  * enum krdma_request_kind - what a request does
  * @KRDMA_REQUEST_ASKS: it answers, and changes nothing
+ * @KRDMA_REQUEST_READS: it changes what read() of the file gives, and nothing else
  * @KRDMA_REQUEST_ACTS: it changes something, and has no answer
  * @KRDMA_REQUEST_ANSWERS: it changes something, and answers: the caller's memory is
  *	known to take an answer before the handler is called
  */
 enum krdma_request_kind {
 	KRDMA_REQUEST_ASKS,
+	KRDMA_REQUEST_READS,
 	KRDMA_REQUEST_ACTS,
 	KRDMA_REQUEST_ANSWERS,
 };
@@ -419,7 +421,7 @@ struct krdma_request_table {
 	unsigned int count;
 };
 
-long krdma_request_dispatch(const struct krdma_request_table *table,
+long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
 			    struct krdma_user_request *request, unsigned int cmd,
 			    unsigned long arg);
 int krdma_request_respond(const struct krdma_user_request *request);

@@ -467,7 +467,7 @@ static long krdma_user_conn_ioctl(struct file *file, unsigned int cmd, unsigned 
 	struct krdma_user_conn *conn = file->private_data;
 	struct krdma_user_request request = { .session = conn->session, .conn = conn };
 
-	return krdma_request_dispatch(&krdma_conn_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_conn_requests, &request, cmd, arg);
 }
 
 const struct file_operations krdma_user_conn_fops = {

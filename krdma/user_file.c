@@ -280,7 +280,7 @@ static const struct krdma_request_type krdma_session_request_types[] = {
 			      krdma_user_port_query),
 	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, ASKS, krdma_device_find, remote,
 			      krdma_user_device_find),
-	KRDMA_SESSION_REQUEST(KRDMA_WATCH, ACTS, krdma_watch_devices, flags, krdma_user_watch),
+	KRDMA_SESSION_REQUEST(KRDMA_WATCH, READS, krdma_watch_devices, flags, krdma_user_watch),
 	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, ANSWERS, krdma_listen, address, krdma_user_listen),
 	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, ANSWERS, krdma_conn_create, id,
 			      krdma_user_conn_create),
@@ -294,7 +294,7 @@ static const struct krdma_request_type krdma_session_request_types[] = {
 			      krdma_user_memory_release),
 	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, ASKS, krdma_memory_query, part_reach,
 			      krdma_user_memory_query),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ASKS, krdma_memory_advise, length,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ACTS, krdma_memory_advise, length,
 			      krdma_user_memory_advise),
 };
 
@@ -308,7 +308,7 @@ static long krdma_user_session_ioctl(struct file *file, unsigned int cmd, unsign
 {
 	struct krdma_user_request request = { .session = file->private_data };
 
-	return krdma_request_dispatch(&krdma_session_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_session_requests, &request, cmd, arg);
 }
 
 static const struct file_operations krdma_user_session_fops = {

@@ -239,7 +239,7 @@ static long krdma_user_listener_ioctl(struct file *file, unsigned int cmd, unsig
 		.listener = listener,
 	};
 
-	return krdma_request_dispatch(&krdma_listener_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_listener_requests, &request, cmd, arg);
 }
 
 static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)

@@ -460,7 +460,7 @@ static long krdma_user_queue_ioctl(struct file *file, unsigned int cmd, unsigned
 {
 	struct krdma_user_request request = { .queue = file->private_data };
 
-	return krdma_request_dispatch(&krdma_user_queue_table, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_user_queue_table, &request, cmd, arg);
 }
 
 static __poll_t krdma_user_queue_poll(struct file *file, struct poll_table_struct *table)

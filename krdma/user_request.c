@@ -81,7 +81,15 @@ krdma_request_find(const struct krdma_request_table *table, unsigned int cmd)
 	return type->handle ? type : NULL;
 }
 
-static int krdma_request_handle(const struct krdma_request_table *table,
+/* Who may only read may ask, and hear of things. */
+static bool krdma_request_may(const struct file *file, const struct krdma_request_type *type)
+{
+	return type->kind == KRDMA_REQUEST_ASKS || type->kind == KRDMA_REQUEST_READS ||
+	       (file->f_mode & FMODE_WRITE);
+}
+
+static int krdma_request_handle(const struct file *file,
+				const struct krdma_request_table *table,
 				struct krdma_user_request *request, unsigned int cmd,
 				void __user *user)
 {
@@ -93,6 +101,8 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 	type = krdma_request_find(table, cmd);
 	if (!type)
 		return -ENOTTY;
+	if (!krdma_request_may(file, type))
+		return -EBADF;
 
 	if (get_user(user_size, (u32 __user *)user))
 		return -EFAULT;
@@ -123,6 +133,7 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 
 /**
  * krdma_request_dispatch - answer an ioctl
+ * @file: that was asked
  * @table: what this kind of file can be asked
  * @request: with the session, and the object that the file is; the rest is filled in
  * @cmd: the ioctl's number
@@ -131,13 +142,13 @@ static int krdma_request_handle(const struct krdma_request_table *table,
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-long krdma_request_dispatch(const struct krdma_request_table *table,
+long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
 			    struct krdma_user_request *request, unsigned int cmd,
 			    unsigned long arg)
 {
 	long ret;
 
-	ret = krdma_request_handle(table, request, cmd, (void __user *)arg);
+	ret = krdma_request_handle(file, table, request, cmd, (void __user *)arg);
 	trace_krdma_ioctl(cmd, ret);
 	return ret;
 }

@@ -229,7 +229,7 @@ static long krdma_user_srq_ioctl(struct file *file, unsigned int cmd, unsigned l
 {
 	struct krdma_user_request request = { .srq = file->private_data };
 
-	return krdma_request_dispatch(&krdma_user_srq_table, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_user_srq_table, &request, cmd, arg);
 }
 
 static bool krdma_user_srq_is_full(const struct krdma_user_srq *srq)

@@ -88,8 +88,10 @@
  *  - ENOMEM: out of memory
  *  - EINTR: a signal came first, and its handler does not restart calls
  *  - EIO: the device's driver failed to answer
- *  - EBADF: a descriptor in the structure is none; EPROTOTYPE: it is of another
- *    kind than needed; EXDEV: of another session or device
+ *  - EBADF: the session was opened with O_RDONLY, and the request is none of
+ *    KRDMA_INFO, KRDMA_WATCH and those that query or find; or a descriptor in the
+ *    structure is none; EPROTOTYPE: it is of another kind than needed; EXDEV: of
+ *    another session or device
  *  - EMFILE, ENFILE: no descriptor is to be had
  *  - EDQUOT: the user has as many sessions, objects or as much memory as the
  *    module's parameters allow, or the control group as much of the device as it may

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -509,6 +510,34 @@ TEST_F(numbers, a_direction_or_a_length_makes_another_request)
 			}
 		}
 	}
+}
+
+/* Proves: F2 */
+TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
+{
+	int reader = open(SESSION_PATH, O_RDONLY | O_CLOEXEC), next = next_descriptor();
+
+	ASSERT_LE(0, reader);
+	for (int i = 0; i < EXAMPLE_COUNT; i++) {
+		const struct example *example = &examples[i];
+		/* It has no memory that it could ask after, and can have none. */
+		int may = i == EXAMPLE_MEMORY_QUERY ? -ENOENT : 0;
+
+		if (example->kind != KIND_SESSION)
+			continue;
+		ASSERT_EQ(0, example_arm(example, &self->scene));
+		example_place(example, &self->scene, self->buffer, sizeof(self->buffer),
+			      example->known_size);
+		EXPECT_EQ(example->reads ? may : -EBADF,
+			  session_request(reader, example->number, self->buffer)) {
+			TH_LOG("%s", example->name);
+		}
+	}
+	EXPECT_EQ(next, next_descriptor());
+	/* And it hears of devices. */
+	EXPECT_EQ(POLLIN, poll_mask(reader, POLLIN, PATIENCE_MS));
+	EXPECT_LT(0, read(reader, self->buffer, sizeof(self->buffer)));
+	close(reader);
 }
 
 TEST(the_first_sizes_are_those_of_this_header)
