@@ -210,6 +210,8 @@ KRDMA_PIN(krdma_memory_release, id, 8);
 KRDMA_PIN(krdma_memory_release, reserved, 12);
 static_assert(sizeof(struct krdma_memory_release) == 16);
 
+static_assert(sizeof(struct krdma_mr_desc) == KRDMA_DESCRIPTOR_SIZE);
+
 KRDMA_PIN(krdma_memory_query, size, 0);
 KRDMA_PIN(krdma_memory_query, flags, 4);
 KRDMA_PIN(krdma_memory_query, id, 8);

@@ -284,7 +284,8 @@ static int krdma_memory_query_part(struct krdma_region *region, struct krdma_mem
 	query->part_key = key.remote_key;
 	query->part_reach = key.length;
 	return krdma_region_describe(region, query->part_offset,
-				     query->part_length ?: key.length, query->descriptor);
+				     query->part_length ?: key.length,
+				     (u8 *)&query->descriptor);
 }
 
 static int krdma_memory_query_describe(struct krdma_user_session *session,
@@ -295,7 +296,7 @@ static int krdma_memory_query_describe(struct krdma_user_session *session,
 
 	query->part_key = 0;
 	query->part_reach = 0;
-	memset(query->descriptor, 0, sizeof(query->descriptor));
+	memset(&query->descriptor, 0, sizeof(query->descriptor));
 	if (!query->key_count)
 		return 0;
 

@@ -345,7 +345,7 @@ TEST_F(memory, query)
 		EXPECT_EQ(memory.remote_addr, query.remote_addr);
 		EXPECT_EQ(memory.remote_key, query.remote_key);
 		EXPECT_EQ(self->device, query.device_id);
-		EXPECT_FALSE(zeroed(query.descriptor, sizeof(query.descriptor)));
+		EXPECT_FALSE(zeroed(&query.descriptor, sizeof(query.descriptor)));
 	}
 	query.flags = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_QUERY, &query));
@@ -361,10 +361,10 @@ TEST_F(memory, query_without_remote_rights)
 
 	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
 				     &memory));
-	memset(query.descriptor, 0xff, sizeof(query.descriptor));
+	memset(&query.descriptor, 0xff, sizeof(query.descriptor));
 	EXPECT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
 	EXPECT_EQ(0, query.remote_key);
-	EXPECT_TRUE(zeroed(query.descriptor, sizeof(query.descriptor)));
+	EXPECT_TRUE(zeroed(&query.descriptor, sizeof(query.descriptor)));
 	EXPECT_EQ(-ERANGE, query_part(self->session, memory.id, LENGTH, 0, &query));
 }
 

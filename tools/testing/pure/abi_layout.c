@@ -66,6 +66,7 @@ static void numbers(void)
 static void information(void)
 {
 	VALUE(KRDMA_FOREVER);
+	VALUE(KRDMA_STRUCT_SIZE_MAX);
 	VALUE(KRDMA_ABI_VERSION);
 	VALUE(KRDMA_NAME_MAX);
 	VALUE(KRDMA_FEATURE_DEVICES);
@@ -406,6 +407,19 @@ static void memory(void)
 
 	VALUE(KRDMA_MEMORY_RELEASE);
 	VALUE(KRDMA_DESCRIPTOR_SIZE);
+	VALUE(KRDMA_MR_DESC_MAGIC);
+	VALUE(KRDMA_MR_DESC_VERSION);
+	VALUE(KRDMA_MR_DESC_READ);
+	VALUE(KRDMA_MR_DESC_WRITE);
+	VALUE(KRDMA_MR_DESC_ATOMIC);
+	STRUCT(krdma_mr_desc);
+	FIELD(krdma_mr_desc, magic);
+	FIELD(krdma_mr_desc, version);
+	FIELD(krdma_mr_desc, reserved);
+	FIELD(krdma_mr_desc, addr);
+	FIELD(krdma_mr_desc, length);
+	FIELD(krdma_mr_desc, key);
+	FIELD(krdma_mr_desc, rights);
 	STRUCT(krdma_memory_query);
 	FIELD(krdma_memory_query, size);
 	FIELD(krdma_memory_query, flags);
