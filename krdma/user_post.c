@@ -96,7 +96,10 @@ static const struct krdma_sqe_rule {
 	[KRDMA_OP_ATOMIC_WRITE] = {
 		KRDMA_SQE_USES_REMOTE | KRDMA_SQE_FIELD_OPERAND, KRDMA_SQE_ANY
 	},
-	[KRDMA_OP_FLUSH] = { KRDMA_SQE_USES_REMOTE, KRDMA_SQE_ANY },
+	[KRDMA_OP_FLUSH] = {
+		KRDMA_SQE_USES_REMOTE | KRDMA_SQE_FIELD_IMM | KRDMA_SQE_FIELD_OPERAND,
+		KRDMA_SQE_ANY
+	},
 };
 
 static int krdma_sqe_check(const struct krdma_sqe *sqe)

@@ -247,10 +247,12 @@ enum krdma_post_flags {
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
  * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_INVALIDATE: one's own
  * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
- *	added; KRDMA_OP_ATOMIC_WRITE: what is written
+ *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
+ *	range
  * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal
  * @mr: KRDMA_OP_REGISTER: what was mapped by krdma_mr_map()
  * @access: KRDMA_OP_REGISTER: &enum krdma_access
+ * @flush: KRDMA_OP_FLUSH: &enum krdma_flush
  */
 struct krdma_request {
 	u64 cookie;
@@ -261,6 +263,7 @@ struct krdma_request {
 		u32 imm;
 		u32 key;
 		u32 access;
+		u32 flush;
 	};
 	const struct krdma_sge *sges;
 	u64 remote_addr;

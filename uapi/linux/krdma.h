@@ -240,6 +240,16 @@ enum krdma_transport {
  *	KRDMA_ACCESS_REMOTE_WRITE.  Without it, as with iWARP cards, a read into other
  *	memory is refused with EACCES, and KRDMA_OP_FLUSH and reads of 0 bytes with
  *	EOPNOTSUPP: a read of one byte into memory with that right does for a flush.
+ * @KRDMA_DEVICE_CAP_ATOMIC_WRITE: KRDMA_OP_ATOMIC_WRITE is an operation of the device's
+ *	own; without it, it is carried out as a fenced write
+ * @KRDMA_DEVICE_CAP_FLUSH_GLOBAL: KRDMA_OP_FLUSH with KRDMA_FLUSH_GLOBAL is an operation of
+ *	the device's own; without it, it is carried out as a read of one byte
+ * @KRDMA_DEVICE_CAP_FLUSH_PERSISTENT: likewise with KRDMA_FLUSH_PERSISTENT, which is
+ *	refused without it
+ *
+ * The last three say what the device does for krdma.  No kernel up to 7.2 lets a consumer
+ * in the kernel ask a device for these operations, whatever the device offers to
+ * programs of its own library: there they are never set.
  */
 enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_ATOMIC = 1 << 0,
@@ -248,6 +258,9 @@ enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_FAST_REG = 1 << 3,
 	KRDMA_DEVICE_CAP_ODP = 1 << 4,
 	KRDMA_DEVICE_CAP_READ_LOCAL = 1 << 5,
+	KRDMA_DEVICE_CAP_ATOMIC_WRITE = 1 << 6,
+	KRDMA_DEVICE_CAP_FLUSH_GLOBAL = 1 << 7,
+	KRDMA_DEVICE_CAP_FLUSH_PERSISTENT = 1 << 8,
 };
 
 /**
@@ -392,10 +405,15 @@ struct krdma_port_query {
  * @KRDMA_OP_READ: read memory of the peer's
  * @KRDMA_OP_COMPARE_SWAP: 64-bit atomic on memory of the peer's
  * @KRDMA_OP_FETCH_ADD: likewise
- * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes that arrive at once, after everything
- *	that was posted before
- * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory; with
- *	KRDMA_DEVICE_CAP_READ_LOCAL
+ * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes are written, after the reads and atomics
+ *	before it have ended.  They become visible at once with
+ *	KRDMA_DEVICE_CAP_ATOMIC_WRITE.  Without it this is a fenced write of 8 bytes, of
+ *	which the transport promises no more than of other writes.
+ * @KRDMA_OP_FLUSH: when it has completed, what this connection wrote before it has got
+ *	as far as &enum krdma_flush says.  Without KRDMA_DEVICE_CAP_FLUSH_GLOBAL this is a
+ *	read of one byte at the address given, which cannot overtake the writes before it:
+ *	the peer's memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It
+ *	promises that the peer's device answers reads with what was written.
  * @KRDMA_OP_INVALIDATE: the end of a key of one's own; for modules of the kernel
  * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
  */
@@ -413,6 +431,22 @@ enum krdma_opcode {
 	KRDMA_OP_FLUSH = 11,
 	KRDMA_OP_INVALIDATE = 12,
 	KRDMA_OP_REGISTER = 13,
+};
+
+/**
+ * enum krdma_flush - how far KRDMA_OP_FLUSH goes, and for what; as the wire has it
+ * @KRDMA_FLUSH_GLOBAL: everybody who reads the peer's memory sees what was written
+ * @KRDMA_FLUSH_PERSISTENT: it outlasts a power cut; with
+ *	KRDMA_DEVICE_CAP_FLUSH_PERSISTENT
+ * @KRDMA_FLUSH_MEMORY: of all the memory that the key is for; the address is any in it,
+ *	and the length 0.  Without this flag, of the range given.
+ *
+ * At least one of the first two.
+ */
+enum krdma_flush {
+	KRDMA_FLUSH_GLOBAL = 1 << 0,
+	KRDMA_FLUSH_PERSISTENT = 1 << 1,
+	KRDMA_FLUSH_MEMORY = 1 << 8,
 };
 
 /**

@@ -144,7 +144,8 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 		[KRDMA_OP_WRITE_IMM] = ADDR | KEY | IMM, [KRDMA_OP_READ] = ADDR | KEY,
 		[KRDMA_OP_COMPARE_SWAP] = ADDR | KEY | OPERAND | SWAP,
 		[KRDMA_OP_FETCH_ADD] = ADDR | KEY | OPERAND,
-		[KRDMA_OP_ATOMIC_WRITE] = ADDR | KEY | OPERAND, [KRDMA_OP_FLUSH] = ADDR | KEY,
+		[KRDMA_OP_ATOMIC_WRITE] = ADDR | KEY | OPERAND,
+		[KRDMA_OP_FLUSH] = ADDR | KEY | IMM | OPERAND,
 	};
 
 	for (uint8_t opcode = 1; opcode < KRDMA_OP_INVALIDATE; opcode++) {
