@@ -251,7 +251,8 @@ TEST_F(thin, waiting_ends)
 		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
 	EXPECT_EQ(-EAGAIN, krdma_conn_event(self->pair.a, 0, &record, sizeof(record)));
-	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record, sizeof(record)));
+	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record,
+					       sizeof(record)));
 	EXPECT_EQ(-EINPROGRESS, krdma_conn_await_closed(self->pair.a, 0));
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
