@@ -208,7 +208,8 @@ int krdma_devices_watch(struct krdma *session);
  *
  * Of several threads, one gets it.
  *
- * Errors: EINVAL (no room for what this header knows); EAGAIN (nothing, and @deadline is 0); ETIMEDOUT.
+ * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
+ * is 0); ETIMEDOUT.
  */
 int krdma_device_event(struct krdma *session, uint64_t deadline,
 		       struct krdma_device_record *record, size_t size);
@@ -383,8 +384,8 @@ int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
  *
  * Of several threads, one gets it.
  *
- * Errors: EINVAL (no room for what this header knows); EAGAIN (nothing, and @deadline is 0); ETIMEDOUT; ENODATA (the last one
- * has been taken).
+ * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
+ * is 0); ETIMEDOUT; ENODATA (the last one has been taken).
  */
 int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
 		     struct krdma_event_record *record, size_t size);

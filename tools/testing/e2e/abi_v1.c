@@ -76,7 +76,7 @@ FIXTURE(v1)
 	struct side b;
 };
 
-static int side_queue(FIXTURE_DATA(v1) *self, struct side *side, uint32_t flags)
+static int side_queue(FIXTURE_DATA(v1) * self, struct side *side, uint32_t flags)
 {
 	struct krdma_queue_create create =
 		BEGIN(krdma_queue_create, .flags = flags, .device_id = self->device,
@@ -159,7 +159,7 @@ static int await(int conn, uint32_t state)
 	return ret ? ret : wait.state == state ? 0 : -EBADMSG;
 }
 
-static int resolve(FIXTURE_DATA(v1) *self)
+static int resolve(FIXTURE_DATA(v1) * self)
 {
 	struct krdma_conn_resolve resolve = BEGIN(krdma_conn_resolve, .remote = self->address,
 						  .ack_timeout = 18);
@@ -174,7 +174,7 @@ static int resolve(FIXTURE_DATA(v1) *self)
 }
 
 /* A asks with private data, and B has the request. */
-static int request(FIXTURE_DATA(v1) *self, const char *data)
+static int request(FIXTURE_DATA(v1) * self, const char *data)
 {
 	struct krdma_conn_prepare prepare = BEGIN(krdma_conn_prepare, .queue_fd = self->a.queue,
 						  .send_depth = 16, .recv_depth = 16);
@@ -196,7 +196,7 @@ static int request(FIXTURE_DATA(v1) *self, const char *data)
 	return ret;
 }
 
-static int connect_both(FIXTURE_DATA(v1) *self)
+static int connect_both(FIXTURE_DATA(v1) * self)
 {
 	struct krdma_conn_prepare prepare = BEGIN(krdma_conn_prepare, .queue_fd = self->b.queue,
 						  .srq_fd = self->srq,
@@ -213,7 +213,7 @@ static int connect_both(FIXTURE_DATA(v1) *self)
 	return ret ? ret : await(self->a.conn, KRDMA_CONN_CONNECTED);
 }
 
-static struct krdma_sqe entry(FIXTURE_DATA(v1) *self, uint8_t opcode, uint32_t target,
+static struct krdma_sqe entry(FIXTURE_DATA(v1) * self, uint8_t opcode, uint32_t target,
 			      uint32_t offset, uint32_t length)
 {
 	return (struct krdma_sqe) {
@@ -223,7 +223,7 @@ static struct krdma_sqe entry(FIXTURE_DATA(v1) *self, uint8_t opcode, uint32_t t
 	};
 }
 
-static struct krdma_sqe entry_remote(FIXTURE_DATA(v1) *self, uint8_t opcode, uint32_t offset,
+static struct krdma_sqe entry_remote(FIXTURE_DATA(v1) * self, uint8_t opcode, uint32_t offset,
 				     uint32_t length, uint32_t remote)
 {
 	struct krdma_sqe sqe = entry(self, opcode, self->a.id, offset, length);
@@ -267,7 +267,8 @@ TEST_F(v1, what_it_is)
 	struct krdma_info info = BEGIN(krdma_info);
 	struct krdma_device_query device = BEGIN(krdma_device_query,
 						 .flags = KRDMA_DEVICE_QUERY_NEXT, .id = 1);
-	struct krdma_port_query port = BEGIN(krdma_port_query, .device_id = self->device, .port = 1);
+	struct krdma_port_query port = BEGIN(krdma_port_query, .device_id = self->device,
+					     .port = 1);
 	struct krdma_device_find find = BEGIN(krdma_device_find, .flags = KRDMA_DEVICE_FIND_LOCAL);
 
 	ASSERT_EQ(0, ask(self->session, KRDMA_INFO, &info));

@@ -4,6 +4,7 @@
  * krdma/user_layout.def, for every architecture: programs that were compiled with it are
  * out there.  There is no code here: it compiles, or the interface has changed.
  */
+#include <assert.h>
 #include <stddef.h>
 
 #include <linux/krdma.h>
@@ -11,15 +12,15 @@
 #include <linux/krdma_ring.h>
 
 #define VALUE(name, value) \
-	_Static_assert((name) == (value), #name " has changed")
+	static_assert((name) == (value), #name " has changed")
 #define STRUCT(name, bytes, alignment)							\
-	_Static_assert(sizeof(struct name) == (bytes) &&				\
-		       __alignof__(struct name) == (alignment), #name " has changed its size")
+	static_assert(sizeof(struct name) == (bytes) &&					\
+		      __alignof__(struct name) == (alignment), #name " has changed its size")
 #define STRUCT_OF_ADDRESSES(name, bytes) \
-	_Static_assert(sizeof(struct name) == (bytes), #name " has changed its size")
+	static_assert(sizeof(struct name) == (bytes), #name " has changed its size")
 #define FIELD(structure, name, offset, bytes)						\
-	_Static_assert(offsetof(struct structure, name) == (offset) &&			\
-		       sizeof(((struct structure *)0)->name) == (bytes),		\
-		       #structure "." #name " has moved, or changed its length")
+	static_assert(offsetof(struct structure, name) == (offset) &&			\
+		      sizeof(((struct structure *)0)->name) == (bytes),		\
+		      #structure "." #name " has moved, or changed its length")
 
 #include "../../../krdma/user_layout.def"
