@@ -20,7 +20,7 @@ ended "beside one that waits for its answer others are served" 0 '^read: right$'
 far signal asks KILL
 # Proves: F8
 holds "one that dies without having its answer is reported" await "$told" \
-	'^asks: ended: EPIPE$'
+	'^asks: ended: ECONNRESET$'
 
 begin_there answered verbs connect "$krdma_at" 7490 answered
 far await answered '^answered$'
