@@ -16,6 +16,10 @@
 #include "objects.h"
 #include "user.h"
 
+/* All rights that this module knows. */
+#define KRDMA_USER_ACCESS	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |	\
+				 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
+
 /**
  * krdma_user_memory_begin - a session without memory
  * @session: the session, new
@@ -145,7 +149,8 @@ static int krdma_user_memory_map(struct krdma_user_memory *memory, struct krdma_
 
 static int krdma_memory_register_check(const struct krdma_memory_register *in)
 {
-	if (in->flags)
+	/* A right is a flag: a later module may have more of them. */
+	if (in->flags || (in->access & ~KRDMA_USER_ACCESS))
 		return -EOPNOTSUPP;
 	if (!in->length)
 		return -EINVAL;

@@ -33,8 +33,8 @@
  *
  * EACCES, EFAULT: it is not all there, or not with these rights; EPERM: the process
  * may not lock memory; ENOMEM: nor so much of it: see RLIMIT_MEMLOCK; EFBIG: too
- * long for the device; EOPNOTSUPP: the device cannot do it; EINVAL: length 0,
- * unknown rights, or a peer may write what one may not write oneself; EAGAIN: the
+ * long for the device; EOPNOTSUPP: the device cannot do it, or unknown rights;
+ * EINVAL: length 0, or a peer may write what one may not write oneself; EAGAIN: the
  * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a
  * queue pair that is connected to its own device, and no port of the device takes one:
  * it has no GID, or as an iWARP device no network address; ETIMEDOUT: likewise, and the
