@@ -178,15 +178,17 @@ static int krdma_search_resolve(struct krdma_search *search, struct sockaddr_sto
 	long left;
 	int ret;
 
+	/* The answer comes from a work. */
 	if (!timeout_ms)
-		timeout_ms = KRDMA_ADDRESS_TIMEOUT_MS;
+		return -ETIMEDOUT;
 
-	ret = rdma_resolve_addr(search->id, (struct sockaddr *)local, remote, timeout_ms);
+	ret = rdma_resolve_addr(search->id, (struct sockaddr *)local, remote,
+				min_t(u32, timeout_ms, INT_MAX));
 	if (ret)
 		return krdma_search_error(ret, -EHOSTUNREACH);
 
 	left = wait_for_completion_interruptible_timeout(&search->answered,
-							 msecs_to_jiffies(timeout_ms));
+							 krdma_timeout_jiffies(timeout_ms));
 	if (left < 0)
 		return -EINTR;
 	if (!left)
@@ -216,7 +218,8 @@ static struct krdma_device *krdma_search_device(struct krdma_search *search, int
  * @local: from which address; its port is not looked at.  NULL, or the
  *	unspecified address: as the routing tables say
  * @remote: the address to be reached
- * @timeout_ms: how long to wait; 0: 2000
+ * @timeout_ms: how long to wait; 0: not at all, which finds nothing;
+ *	KRDMA_FOREVER_MS: until the connection manager gives up
  *
  * A connection to @remote would go by this device, as far as can be known before
  * it is made.
@@ -225,7 +228,7 @@ static struct krdma_device *krdma_search_device(struct krdma_search *search, int
  * Return: the device, for krdma_device_put(), or an ERR_PTR of
  * -EADDRNOTAVAIL: no device that @net may see has the address @local;
  * -EHOSTUNREACH: there is no way, or no device on it that @net may see;
- * -ETIMEDOUT: the neighbour on the way did not answer;
+ * -ETIMEDOUT: the neighbour on the way did not answer in time;
  * -EINTR: a signal came first;
  * -ENODEV: the device is just being removed, or krdma does not serve it;
  * -EAFNOSUPPORT: neither IPv4 nor IPv6;
@@ -311,7 +314,8 @@ struct krdma_device *krdma_device_at(struct net *net, const struct sockaddr *loc
 
 	/* Binding to a loopback address binds to no device, so it goes there instead. */
 	if (krdma_address_is_loopback(&addr))
-		ret = krdma_search_resolve(&search, NULL, (struct sockaddr *)&addr, 0);
+		ret = krdma_search_resolve(&search, NULL, (struct sockaddr *)&addr,
+					   KRDMA_ADDRESS_TIMEOUT_MS);
 	else
 		ret = krdma_search_bind(&search, &addr);
 	if (ret == -EHOSTUNREACH || (!ret && !krdma_address_on_its_link(net, &addr)))

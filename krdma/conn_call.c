@@ -623,7 +623,8 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
 /**
  * krdma_conn_wait - wait until what was begun is done
  * @conn: the connection
- * @timeout_ms: how long at most, in milliseconds; 0: no limit
+ * @timeout_ms: how long at most, in milliseconds; 0: not at all; KRDMA_FOREVER_MS:
+ *	without limit
  *
  * Waits while the connection is on its way from one state to another: for the end
  * of krdma_conn_resolve(), krdma_conn_connect(), krdma_conn_accept() and
@@ -631,11 +632,13 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
  *
  * Context: process context; sleeps, until a signal.
  * Return: 0 if there is nothing to wait for: the connection is new, resolved,
- * requested or connected.  -ETIMEDOUT: the time is over, or the peer does not
- * answer; -EINTR: a signal.  If it is closed, why:
+ * requested or connected.  -ETIMEDOUT: it is on its way, and the time is over, or the
+ * peer does not answer; -EINTR: a signal.  If it is closed, why:
  * -EHOSTUNREACH: there is no device, or no way, to the peer;
  * -ECONNREFUSED: rejected by the peer, or nobody listens there;
- * -ECONNRESET: ended by the peer, or given up by it before it was connected;
+ * -EPIPE: the peer has said goodbye;
+ * -ECONNRESET: ended by the peer without one, as far as the transport can tell, or
+ * given up by it before it was connected;
  * -ENOTCONN: ended by krdma_conn_disconnect();
  * -ECONNABORTED: by krdma_conn_abort(), or rejected here;
  * -ENODEV: the device has been removed;
@@ -643,15 +646,11 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
  */
 int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms)
 {
-	unsigned long timeout = MAX_SCHEDULE_TIMEOUT;
 	int error = 0;
 	long ret;
 
-	if (timeout_ms)
-		timeout = msecs_to_jiffies(timeout_ms);
-
 	ret = wait_event_interruptible_timeout(conn->wait, krdma_conn_settled(conn, &error),
-					       timeout);
+					       krdma_timeout_jiffies(timeout_ms));
 	if (ret < 0)
 		return -EINTR;
 	return ret ? error : -ETIMEDOUT;

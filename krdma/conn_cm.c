@@ -317,8 +317,6 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 		return KRDMA_INPUT_CM_CONNECT_ERROR;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return KRDMA_INPUT_CM_UNREACHABLE;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		return KRDMA_INPUT_CM_DISCONNECTED;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return KRDMA_INPUT_CM_DEVICE_REMOVAL;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -328,6 +326,15 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 	default:
 		return KRDMA_INPUT_CM_OTHER;
 	}
+}
+
+/*
+ * InfiniBand's connection manager says this when it has the peer's request to disconnect.
+ * An iWARP provider says it of a TCP connection that is over, however that came about.
+ */
+static int krdma_cm_goodbye(const struct rdma_cm_id *cm_id, const struct rdma_cm_event *event)
+{
+	return event->status || !krdma_cm_pads(cm_id) ? -ECONNRESET : -EPIPE;
 }
 
 /**
@@ -356,6 +363,10 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		krdma_conn_rejected(conn, cm_id, event);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		krdma_conn_input(conn, KRDMA_INPUT_CM_DISCONNECTED,
+				 krdma_cm_goodbye(cm_id, event));
 		break;
 	default:
 		krdma_conn_input(conn, krdma_cm_input(event->event), 0);

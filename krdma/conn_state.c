@@ -58,12 +58,12 @@
 }
 
 /* The input knows better than the table. */
-#define END_BY_INPUT(type) {			\
+#define END_BY_INPUT(type, errno) {		\
 	.verdict = KRDMA_STEP_MOVE,		\
 	.next = KRDMA_CONN_CLOSING,		\
 	.event = KRDMA_EVENT_##type,		\
 	.actions = END_ACTIONS | KRDMA_ACTION_REASON, \
-	.error = -EIO,				\
+	.error = -(errno),			\
 }
 
 /* The consumer has asked for the end, and it has come, one way or another. */
@@ -219,7 +219,8 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[NEW ... RESOLVED] = IGNORE,
 		/* The peer was connected and has left again before we heard of either. */
 		[REQUESTED ... ACCEPTING] = END_TELL(CONNECT_ERROR, ECONNRESET),
-		[CONNECTED] = END_TELL(DISCONNECTED, ECONNRESET),
+		/* A goodbye, where the transport has one: the input says so. */
+		[CONNECTED] = END_BY_INPUT(DISCONNECTED, ECONNRESET),
 		[DISCONNECTING] = END_ASKED,
 		[CLOSING ... CLOSED] = IGNORE,
 	},
@@ -253,10 +254,10 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_FATAL] = {
 		[NEW] = IGNORE,
-		[RESOLVING_ADDRESS] = END_BY_INPUT(ADDRESS_ERROR),
-		[RESOLVING_ROUTE] = END_BY_INPUT(ROUTE_ERROR),
-		[RESOLVED ... ACCEPTING] = END_BY_INPUT(CONNECT_ERROR),
-		[CONNECTED] = END_BY_INPUT(LOST),
+		[RESOLVING_ADDRESS] = END_BY_INPUT(ADDRESS_ERROR, EIO),
+		[RESOLVING_ROUTE] = END_BY_INPUT(ROUTE_ERROR, EIO),
+		[RESOLVED ... ACCEPTING] = END_BY_INPUT(CONNECT_ERROR, EIO),
+		[CONNECTED] = END_BY_INPUT(LOST, EIO),
 		[DISCONNECTING] = END_ASKED,
 		[CLOSING ... CLOSED] = IGNORE,
 	},

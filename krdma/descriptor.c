@@ -2,39 +2,19 @@
 /*
  * What a peer is told of a region of memory, so that it can reach it.  Pure.
  *
- * In a message it is 32 bytes at any address, all numbers little-endian:
- *
- *	 0  magic, 32 bits
- *	 4  version, 16 bits
- *	 6  zero, 16 bits
- *	 8  address, 64 bits
- *	16  length, 64 bits
- *	24  key, 32 bits
- *	28  rights, 32 bits
- *
- * It has no check of its own: it travels in messages that the transport
- * protects, and what it says of the region the peer's device verifies.
+ * In a message it is &struct krdma_mr_desc, at any address.
  */
 #include "descriptor.h"
 #include "wire.h"
 
-/* "KRDm" */
-#define DESCRIPTOR_MAGIC	0x6d44524b
-#define DESCRIPTOR_VERSION	1
-
-#define AT_MAGIC		0
-#define AT_VERSION		4
-#define AT_RESERVED		6
-#define AT_ADDR			8
-#define AT_LENGTH		16
-#define AT_KEY			24
-#define AT_RIGHTS		28
+/* Where a field is. */
+#define AT(wire, field)		((wire) + offsetof(struct krdma_mr_desc, field))
 
 static bool krdma_descriptor_valid(const struct krdma_descriptor *descriptor)
 {
 	if (!descriptor->length || descriptor->addr + descriptor->length < descriptor->addr)
 		return false;
-	return descriptor->rights && !(descriptor->rights & ~KRDMA_DESC_RIGHTS);
+	return descriptor->rights && !(descriptor->rights & ~KRDMA_MR_DESC_RIGHTS);
 }
 
 /**
@@ -51,13 +31,13 @@ int krdma_descriptor_encode(const struct krdma_descriptor *descriptor, u8 *wire)
 	if (!krdma_descriptor_valid(descriptor))
 		return -EINVAL;
 
-	krdma_wire_put_le32(wire + AT_MAGIC, DESCRIPTOR_MAGIC);
-	krdma_wire_put_le16(wire + AT_VERSION, DESCRIPTOR_VERSION);
-	krdma_wire_put_le16(wire + AT_RESERVED, 0);
-	krdma_wire_put_le64(wire + AT_ADDR, descriptor->addr);
-	krdma_wire_put_le64(wire + AT_LENGTH, descriptor->length);
-	krdma_wire_put_le32(wire + AT_KEY, descriptor->key);
-	krdma_wire_put_le32(wire + AT_RIGHTS, descriptor->rights);
+	krdma_wire_put_le32(AT(wire, magic), KRDMA_MR_DESC_MAGIC);
+	krdma_wire_put_le16(AT(wire, version), KRDMA_MR_DESC_VERSION);
+	krdma_wire_put_le16(AT(wire, reserved), 0);
+	krdma_wire_put_le64(AT(wire, addr), descriptor->addr);
+	krdma_wire_put_le64(AT(wire, length), descriptor->length);
+	krdma_wire_put_le32(AT(wire, key), descriptor->key);
+	krdma_wire_put_le32(AT(wire, rights), descriptor->rights);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_descriptor_encode);
@@ -80,18 +60,18 @@ int krdma_descriptor_decode(const u8 *wire, size_t wire_length,
 	struct krdma_descriptor read;
 
 	if (wire_length < KRDMA_DESCRIPTOR_SIZE ||
-	    krdma_wire_get_le32(wire + AT_MAGIC) != DESCRIPTOR_MAGIC)
+	    krdma_wire_get_le32(AT(wire, magic)) != KRDMA_MR_DESC_MAGIC)
 		return -EINVAL;
-	if (krdma_wire_get_le16(wire + AT_VERSION) != DESCRIPTOR_VERSION)
+	if (krdma_wire_get_le16(AT(wire, version)) != KRDMA_MR_DESC_VERSION)
 		return -EPROTONOSUPPORT;
-	if (krdma_wire_get_le16(wire + AT_RESERVED))
+	if (krdma_wire_get_le16(AT(wire, reserved)))
 		return -EINVAL;
 
 	read = (struct krdma_descriptor) {
-		.addr = krdma_wire_get_le64(wire + AT_ADDR),
-		.length = krdma_wire_get_le64(wire + AT_LENGTH),
-		.key = krdma_wire_get_le32(wire + AT_KEY),
-		.rights = krdma_wire_get_le32(wire + AT_RIGHTS),
+		.addr = krdma_wire_get_le64(AT(wire, addr)),
+		.length = krdma_wire_get_le64(AT(wire, length)),
+		.key = krdma_wire_get_le32(AT(wire, key)),
+		.rights = krdma_wire_get_le32(AT(wire, rights)),
 	};
 	if (!krdma_descriptor_valid(&read))
 		return -EINVAL;

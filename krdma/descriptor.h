@@ -7,24 +7,14 @@
 
 #include "pure.h"
 
-/* What the peer may do there. */
-enum krdma_descriptor_right {
-	KRDMA_DESC_READ = 1 << 0,
-	KRDMA_DESC_WRITE = 1 << 1,
-	KRDMA_DESC_ATOMIC = 1 << 2,
-};
-
-#define KRDMA_DESC_RIGHTS	(KRDMA_DESC_READ | KRDMA_DESC_WRITE | KRDMA_DESC_ATOMIC)
-
-/* Its length in a message. */
-#define KRDMA_DESCRIPTOR_SIZE	32
+#define KRDMA_MR_DESC_RIGHTS	(KRDMA_MR_DESC_READ | KRDMA_MR_DESC_WRITE | KRDMA_MR_DESC_ATOMIC)
 
 /**
  * struct krdma_descriptor - a region of a peer's memory
  * @addr: the remote address of its first byte
  * @length: its length in bytes, not 0
  * @key: the remote key
- * @rights: bits of &enum krdma_descriptor_right, at least one
+ * @rights: bits of &enum krdma_mr_desc_rights, at least one
  */
 struct krdma_descriptor {
 	u64 addr;

@@ -624,8 +624,8 @@ static bool krdma_listener_found(struct krdma_listener *listener, struct krdma_c
  * @ops: how the connection is to tell its consumer; must stay until
  *	krdma_conn_close() of the connection has returned.  NULL: it does not.
  * @context: the consumer's, see krdma_conn_context()
- * @timeout_ms: how long to wait for one, in milliseconds; 0: not at all; U32_MAX:
- *	without limit
+ * @timeout_ms: how long to wait for one, in milliseconds; 0: not at all;
+ *	KRDMA_FOREVER_MS: without limit
  *
  * Requests come in the order in which they were made, without those that their
  * peer has given up.  Each goes to one caller, who accepts, rejects or closes it.
@@ -642,7 +642,7 @@ struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 	struct krdma_conn *conn;
 	long left;
 
-	left = timeout_ms == U32_MAX ? MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout_ms);
+	left = krdma_timeout_jiffies(timeout_ms);
 	for (;;) {
 		if (!krdma_listener_found(listener, &conn)) {
 			if (!timeout_ms)

@@ -3,9 +3,11 @@
  * The operations: what each needs, and what the device is asked for it.
  *
  * Two of them are not what they seem.  Requests of the kernel's own have no flush
- * and no atomic write: providers that have these know them from programs only,
- * and fail the kernel's.  So a flush is a read after the writes, which cannot
- * overtake them, and an atomic write is a fenced write of 8 aligned bytes.
+ * and no atomic write: <rdma/ib_verbs.h> has the names, but no structure with a flush's
+ * range and type, and the one provider that has these (rxe, of 6.12 and 7.2) takes key and
+ * address from programs only, and fails the kernel's.  So a flush is a read after the
+ * writes, which cannot overtake them, and an atomic write is a fenced write of 8 aligned
+ * bytes; and no device has the capabilities that would say otherwise.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -117,6 +119,31 @@ u32 krdma_op_plain(u64 caps)
 	return plain;
 }
 
+/* The range and the type are those of the wire, whoever carries the flush out. */
+static int krdma_op_check_flush(const struct krdma_request *request, u64 caps)
+{
+	const u32 placement = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_PERSISTENT;
+	u64 end;
+
+	if (request->flush & ~(placement | KRDMA_FLUSH_MEMORY))
+		return -EOPNOTSUPP;
+	if (!(request->flush & placement))
+		return -EINVAL;
+	/* A read says nothing of it. */
+	if ((request->flush & KRDMA_FLUSH_PERSISTENT) &&
+	    !(caps & KRDMA_DEVICE_CAP_FLUSH_PERSISTENT))
+		return -EOPNOTSUPP;
+	if (request->flush & KRDMA_FLUSH_MEMORY)
+		return request->operand ? -EINVAL : 0;
+	if (!request->operand)
+		return -EINVAL;
+	if (request->operand > U32_MAX)
+		return -EMSGSIZE;
+	if (check_add_overflow(request->remote_addr, request->operand - 1, &end))
+		return -EOVERFLOW;
+	return 0;
+}
+
 /**
  * krdma_op_find - what a request asks for
  * @request: the request
@@ -125,11 +152,14 @@ u32 krdma_op_plain(u64 caps)
  * Context: any.
  * Return: the operation, or ERR_PTR of
  * -EINVAL: there is none, or it does not have these flags or this memory;
- * -EOPNOTSUPP: the device cannot do it.
+ * -EOPNOTSUPP: the device cannot do it;
+ * -EMSGSIZE, -EOVERFLOW: a flush of too long a range, or beyond the end of the peer's
+ * addresses.
  */
 const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps)
 {
 	const struct krdma_op *op;
+	int ret;
 
 	if (request->opcode >= ARRAY_SIZE(krdma_ops))
 		return ERR_PTR(-EINVAL);
@@ -145,6 +175,11 @@ const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 ca
 		return ERR_PTR(-EINVAL);
 	if (op->last == IB_WR_REG_MR && !request->mr)
 		return ERR_PTR(-EINVAL);
+	if (request->opcode == KRDMA_OP_FLUSH) {
+		ret = krdma_op_check_flush(request, caps);
+		if (ret)
+			return ERR_PTR(ret);
+	}
 
 	return op;
 }

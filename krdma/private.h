@@ -291,6 +291,9 @@
 #ifndef _KRDMA_PRIVATE_H
 #define _KRDMA_PRIVATE_H
 
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+
 #include <krdma/krdma.h>
 
 struct ib_device;
@@ -305,5 +308,12 @@ struct krdma_device *krdma_device_of(const struct ib_device *ibdev);
 void krdma_device_copy_name(struct krdma_device *dev, char *name);
 u32 krdma_device_id(const struct krdma_device *dev);
 int krdma_provider_error(int error);
+
+/* What the kernel's waits take for a timeout_ms of <krdma/krdma.h>. */
+static inline long krdma_timeout_jiffies(u32 timeout_ms)
+{
+	return timeout_ms == KRDMA_FOREVER_MS ? MAX_SCHEDULE_TIMEOUT :
+						msecs_to_jiffies(timeout_ms);
+}
 
 #endif /* _KRDMA_PRIVATE_H */

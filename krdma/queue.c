@@ -441,7 +441,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_queue_arm, "KRDMA");
 /**
  * krdma_queue_wait - wait until there may be something to poll
  * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
- * @timeout_ms: how long at most
+ * @timeout_ms: how long at most; 0: not at all; KRDMA_FOREVER_MS: without limit
  *
  * Another thread may have been faster: poll, and wait again if there is nothing.
  *
@@ -468,7 +468,7 @@ int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms)
 						atomic_read(&queue->events) != seen ||
 						krdma_queue_has_stash(queue) ||
 						READ_ONCE(queue->ended),
-						msecs_to_jiffies(timeout_ms));
+						krdma_timeout_jiffies(timeout_ms));
 	if (left < 0)
 		return -EINTR;
 	return left ? 0 : -ETIMEDOUT;

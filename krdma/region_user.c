@@ -9,11 +9,14 @@
  * that takes.  Either way the keys' addresses are the process's own, and local
  * operations go through the keys too.
  */
+#include <linux/atomic.h>
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
@@ -58,16 +61,23 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
 	return 0;
 }
 
+/*
+ * Where ib_core charges what a provider pins, and by its rule: one counter has all of a
+ * process's pinned pages, each registration's once.  What the process has locked itself is
+ * in another, so that registering locked memory takes nothing of that.
+ */
 static int krdma_memory_charge(struct krdma_memory *memory, unsigned long pages)
 {
-	int ret;
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
 	if (!can_do_mlock())
 		return -EPERM;
 
-	ret = account_locked_vm(current->mm, pages, true);
-	if (ret)
-		return ret;
+	if (atomic64_add_return(pages, &current->mm->pinned_vm) > limit &&
+	    !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(pages, &current->mm->pinned_vm);
+		return -ENOMEM;
+	}
 
 	/* For the end, which may come from anywhere, when the process is long gone. */
 	mmgrab(current->mm);
@@ -78,7 +88,7 @@ static int krdma_memory_charge(struct krdma_memory *memory, unsigned long pages)
 
 static void krdma_memory_uncharge(struct krdma_memory *memory)
 {
-	account_locked_vm(memory->mm, memory->charged, false);
+	atomic64_sub(memory->charged, &memory->mm->pinned_vm);
 	mmdrop(memory->mm);
 	memory->mm = NULL;
 }

@@ -371,22 +371,41 @@ struct krdma_user_request {
 };
 
 /**
+ * enum krdma_request_kind - what a request does
+ * @KRDMA_REQUEST_ASKS: it answers, and changes nothing
+ * @KRDMA_REQUEST_READS: it changes what read() of the file gives, and nothing else
+ * @KRDMA_REQUEST_ACTS: it changes something, and has no answer
+ * @KRDMA_REQUEST_ANSWERS: it changes something, and answers: the caller's memory is
+ *	known to take an answer before the handler is called
+ */
+enum krdma_request_kind {
+	KRDMA_REQUEST_ASKS,
+	KRDMA_REQUEST_READS,
+	KRDMA_REQUEST_ACTS,
+	KRDMA_REQUEST_ANSWERS,
+};
+
+/**
  * struct krdma_request_type - one line of a table of requests
  * @size: our size of its structure
  * @min_size: the end of the last field it had when the request was published
- * @handle: the handler; answers by krdma_request_respond()
+ * @kind: what it does
+ * @handle: the handler; answers by krdma_request_respond(), or if what it has done
+ *	cannot be undone by krdma_request_inform()
  */
 struct krdma_request_type {
 	u32 size;
 	u32 min_size;
+	enum krdma_request_kind kind;
 	int (*handle)(struct krdma_user_request *request);
 };
 
 /* One line: the request's number is its place in the table, above the table's base. */
-#define KRDMA_REQUEST_TYPE(base, command, type, last, handler)		\
+#define KRDMA_REQUEST_TYPE(base, command, does, type, last, handler)	\
 	[_IOC_NR(command) - (base)] = {					\
 		.size = sizeof(struct type),				\
 		.min_size = offsetofend(struct type, last),		\
+		.kind = KRDMA_REQUEST_##does,				\
 		.handle = (handler),					\
 	}
 
@@ -402,14 +421,15 @@ struct krdma_request_table {
 	unsigned int count;
 };
 
-long krdma_request_dispatch(const struct krdma_request_table *table,
+long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
 			    struct krdma_user_request *request, unsigned int cmd,
 			    unsigned long arg);
 int krdma_request_respond(const struct krdma_user_request *request);
+int krdma_request_inform(const struct krdma_user_request *request);
 
 /* Of a request: by the kernel's clock. */
 u64 krdma_deadline_of_caller(u64 deadline_ns);
-/* Milliseconds to a deadline, rounded up; 0: it has passed; U32_MAX: never. */
+/* Milliseconds to a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
 u32 krdma_deadline_ms(u64 deadline_ns);
 
 /* Of a program's addresses; -EAFNOSUPPORT if the family is none that krdma knows. */

@@ -159,7 +159,7 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 	case KRDMA_EVENT_DEVICE_REMOVED:
 		return true;
 	default:
-		return event->error == -ECONNRESET;
+		return event->error == -EPIPE || event->error == -ECONNRESET;
 	}
 }
 
@@ -175,6 +175,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
 		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
 			(struct krdma_event_record) {
+				.size = sizeof(struct krdma_event_record),
 				.type = event->type,
 				.error = event->error,
 				.reason = event->reason,
@@ -366,6 +367,7 @@ static bool krdma_user_conn_wanted(int error)
 	switch (error) {
 	case -ENOTCONN:
 	case -ECONNABORTED:
+	case -EPIPE:
 	case -ECONNRESET:
 	case -ECONNREFUSED:
 		return true;
@@ -434,24 +436,24 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "unread:\t%u\n", unread);
 }
 
-#define KRDMA_CONN_REQUEST(command, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, type, last, handler)
+#define KRDMA_CONN_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, does, type, last, handler)
 
 static const struct krdma_request_type krdma_conn_request_types[] = {
-	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, krdma_conn_resolve, remote,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, ACTS, krdma_conn_resolve, remote,
 			   krdma_user_conn_resolve),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, krdma_conn_prepare, keepalive_ms,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, ANSWERS, krdma_conn_prepare, keepalive_ms,
 			   krdma_user_conn_prepare),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, krdma_conn_terms, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, ACTS, krdma_conn_terms, reserved,
 			   krdma_user_conn_connect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, krdma_conn_terms, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, ACTS, krdma_conn_terms, reserved,
 			   krdma_user_conn_accept),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, krdma_conn_reject, reserved,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, ACTS, krdma_conn_reject, reserved,
 			   krdma_user_conn_reject),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, krdma_conn_disconnect, flags,
+	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, ACTS, krdma_conn_disconnect, flags,
 			   krdma_user_conn_disconnect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, krdma_conn_wait, reserved, krdma_user_conn_wait),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, krdma_conn_query, remote, krdma_user_conn_query),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, ASKS, krdma_conn_wait, reserved, krdma_user_conn_wait),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, ASKS, krdma_conn_query, remote, krdma_user_conn_query),
 };
 
 static const struct krdma_request_table krdma_conn_requests = {
@@ -465,7 +467,7 @@ static long krdma_user_conn_ioctl(struct file *file, unsigned int cmd, unsigned 
 	struct krdma_user_conn *conn = file->private_data;
 	struct krdma_user_request request = { .session = conn->session, .conn = conn };
 
-	return krdma_request_dispatch(&krdma_conn_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_conn_requests, &request, cmd, arg);
 }
 
 const struct file_operations krdma_user_conn_fops = {

@@ -338,7 +338,7 @@ int krdma_user_conn_prepare(struct krdma_user_request *request)
 	prepare->max_recv_sge = info.max_recv_sge;
 	prepare->max_inline = info.max_inline;
 	prepare->device_id = info.device_id;
-	return krdma_request_respond(request);
+	return krdma_request_inform(request);
 }
 
 /*
@@ -522,8 +522,7 @@ static int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, 
 		left_ms = krdma_deadline_ms(deadline_ns);
 		if (!left_ms)
 			return deadline_ns ? -ETIMEDOUT : -EINPROGRESS;
-		/* To the core, 0 is for ever. */
-		ret = krdma_conn_wait(core, left_ms == U32_MAX ? 0 : left_ms);
+		ret = krdma_conn_wait(core, left_ms);
 		if (ret == -EINTR && signal_pending(current))
 			return -ERESTARTSYS;
 	}

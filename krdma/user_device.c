@@ -210,7 +210,6 @@ static struct krdma_device *krdma_device_find_towards(struct net *net,
 
 	for (;;) {
 		left_ms = krdma_deadline_ms(deadline_ns);
-		/* To the core, 0 is a time of its own. */
 		if (!left_ms)
 			return ERR_PTR(-ETIMEDOUT);
 		dev = krdma_device_towards(net, local, remote, min_t(u32, left_ms, INT_MAX));

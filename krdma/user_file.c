@@ -269,31 +269,32 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->watch));
 }
 
-#define KRDMA_SESSION_REQUEST(command, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, type, last, handler)
+#define KRDMA_SESSION_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, does, type, last, handler)
 
 static const struct krdma_request_type krdma_session_request_types[] = {
-	KRDMA_SESSION_REQUEST(KRDMA_INFO, krdma_info, module_version, krdma_user_info),
-	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_QUERY, krdma_device_query, max_fast_reg_pages,
+	KRDMA_SESSION_REQUEST(KRDMA_INFO, ASKS, krdma_info, module_version, krdma_user_info),
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_QUERY, ASKS, krdma_device_query, max_fast_reg_pages,
 			      krdma_user_device_query),
-	KRDMA_SESSION_REQUEST(KRDMA_PORT_QUERY, krdma_port_query, netdev_name,
+	KRDMA_SESSION_REQUEST(KRDMA_PORT_QUERY, ASKS, krdma_port_query, netdev_name,
 			      krdma_user_port_query),
-	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, krdma_device_find, remote,
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, ASKS, krdma_device_find, remote,
 			      krdma_user_device_find),
-	KRDMA_SESSION_REQUEST(KRDMA_WATCH, krdma_watch_devices, flags, krdma_user_watch),
-	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, krdma_listen, address, krdma_user_listen),
-	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, krdma_conn_create, id, krdma_user_conn_create),
-	KRDMA_SESSION_REQUEST(KRDMA_QUEUE_CREATE, krdma_queue_create, ring_size,
+	KRDMA_SESSION_REQUEST(KRDMA_WATCH, READS, krdma_watch_devices, flags, krdma_user_watch),
+	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, ANSWERS, krdma_listen, address, krdma_user_listen),
+	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, ANSWERS, krdma_conn_create, id,
+			      krdma_user_conn_create),
+	KRDMA_SESSION_REQUEST(KRDMA_QUEUE_CREATE, ANSWERS, krdma_queue_create, ring_size,
 			      krdma_user_queue_create),
-	KRDMA_SESSION_REQUEST(KRDMA_SRQ_CREATE, krdma_srq_create, max_sge,
+	KRDMA_SESSION_REQUEST(KRDMA_SRQ_CREATE, ANSWERS, krdma_srq_create, max_sge,
 			      krdma_user_srq_create),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_REGISTER, krdma_memory_register, remote_addr,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_REGISTER, ANSWERS, krdma_memory_register, remote_addr,
 			      krdma_user_memory_register),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, krdma_memory_release, reserved,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, ACTS, krdma_memory_release, reserved,
 			      krdma_user_memory_release),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, krdma_memory_query, part_reach,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, ASKS, krdma_memory_query, part_reach,
 			      krdma_user_memory_query),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, krdma_memory_advise, length,
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ACTS, krdma_memory_advise, length,
 			      krdma_user_memory_advise),
 };
 
@@ -307,7 +308,7 @@ static long krdma_user_session_ioctl(struct file *file, unsigned int cmd, unsign
 {
 	struct krdma_user_request request = { .session = file->private_data };
 
-	return krdma_request_dispatch(&krdma_session_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_session_requests, &request, cmd, arg);
 }
 
 static const struct file_operations krdma_user_session_fops = {

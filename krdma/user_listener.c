@@ -172,14 +172,15 @@ static int krdma_user_listener_wait(struct krdma_user_listener *listener,
 }
 
 /*
- * Everything that can be wanting is there before the request is taken, so none is
- * taken in vain.
+ * Everything that can be wanting is there before the request is taken, the answer
+ * included, so none is taken in vain.  The descriptor is nobody's until it is installed.
  */
 static int krdma_user_listener_next(struct krdma_user_request *request)
 {
 	struct krdma_listener_next *next = &request->buffer->listener_next;
 	struct krdma_user_listener *listener = request->listener;
 	u64 deadline_ns = krdma_deadline_of_caller(next->deadline_ns);
+	const struct krdma_listener_next asked = *next;
 	struct krdma_user_conn *conn;
 	struct krdma_user_fd ufd;
 	int ret;
@@ -195,26 +196,32 @@ static int krdma_user_listener_next(struct krdma_user_request *request)
 	conn = krdma_user_conn_new(listener->session, &ufd);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	ret = krdma_user_listener_wait(listener, conn, deadline_ns);
-	if (!ret) {
-		next->fd = ufd.fd;
-		next->id = conn->target.id;
-		ret = krdma_request_respond(request);
-	}
+	next->fd = ufd.fd;
+	next->id = conn->target.id;
+	ret = krdma_request_respond(request);
 	if (ret)
-		krdma_user_fd_cancel(&ufd);
-	else
-		krdma_user_fd_install(&ufd);
+		goto err_cancel;
+	ret = krdma_user_listener_wait(listener, conn, deadline_ns);
+	if (ret)
+		goto err_answer;
+	krdma_user_fd_install(&ufd);
+	return 0;
+
+err_answer:
+	*next = asked;
+	krdma_request_inform(request);
+err_cancel:
+	krdma_user_fd_cancel(&ufd);
 	return ret;
 }
 
-#define KRDMA_LISTENER_REQUEST(command, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_LISTENER_QUERY, command, type, last, handler)
+#define KRDMA_LISTENER_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_LISTENER_QUERY, command, does, type, last, handler)
 
 static const struct krdma_request_type krdma_listener_request_types[] = {
-	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_QUERY, krdma_listener_query, address,
+	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_QUERY, ASKS, krdma_listener_query, address,
 			       krdma_user_listener_query),
-	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_NEXT, krdma_listener_next, id,
+	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_NEXT, ANSWERS, krdma_listener_next, id,
 			       krdma_user_listener_next),
 };
 
@@ -232,7 +239,7 @@ static long krdma_user_listener_ioctl(struct file *file, unsigned int cmd, unsig
 		.listener = listener,
 	};
 
-	return krdma_request_dispatch(&krdma_listener_requests, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_listener_requests, &request, cmd, arg);
 }
 
 static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)

@@ -16,6 +16,10 @@
 #include "objects.h"
 #include "user.h"
 
+/* All rights that this module knows. */
+#define KRDMA_USER_ACCESS	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |	\
+				 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
+
 /**
  * krdma_user_memory_begin - a session without memory
  * @session: the session, new
@@ -145,7 +149,8 @@ static int krdma_user_memory_map(struct krdma_user_memory *memory, struct krdma_
 
 static int krdma_memory_register_check(const struct krdma_memory_register *in)
 {
-	if (in->flags)
+	/* A right is a flag: a later module may have more of them. */
+	if (in->flags || (in->access & ~KRDMA_USER_ACCESS))
 		return -EOPNOTSUPP;
 	if (!in->length)
 		return -EINVAL;
@@ -284,7 +289,8 @@ static int krdma_memory_query_part(struct krdma_region *region, struct krdma_mem
 	query->part_key = key.remote_key;
 	query->part_reach = key.length;
 	return krdma_region_describe(region, query->part_offset,
-				     query->part_length ?: key.length, query->descriptor);
+				     query->part_length ?: key.length,
+				     (u8 *)&query->descriptor);
 }
 
 static int krdma_memory_query_describe(struct krdma_user_session *session,
@@ -295,7 +301,7 @@ static int krdma_memory_query_describe(struct krdma_user_session *session,
 
 	query->part_key = 0;
 	query->part_reach = 0;
-	memset(query->descriptor, 0, sizeof(query->descriptor));
+	memset(&query->descriptor, 0, sizeof(query->descriptor));
 	if (!query->key_count)
 		return 0;
 

@@ -96,7 +96,10 @@ static const struct krdma_sqe_rule {
 	[KRDMA_OP_ATOMIC_WRITE] = {
 		KRDMA_SQE_USES_REMOTE | KRDMA_SQE_FIELD_OPERAND, KRDMA_SQE_ANY
 	},
-	[KRDMA_OP_FLUSH] = { KRDMA_SQE_USES_REMOTE, KRDMA_SQE_ANY },
+	[KRDMA_OP_FLUSH] = {
+		KRDMA_SQE_USES_REMOTE | KRDMA_SQE_FIELD_IMM | KRDMA_SQE_FIELD_OPERAND,
+		KRDMA_SQE_ANY
+	},
 };
 
 static int krdma_sqe_check(const struct krdma_sqe *sqe)
@@ -663,7 +666,7 @@ static int krdma_user_post_array(struct krdma_user_request *request,
 
 	call->accepted = post.accepted;
 	call->error = ret;
-	return krdma_request_respond(request);
+	return krdma_request_inform(request);
 }
 
 /**

@@ -402,7 +402,7 @@ static int krdma_user_queue_enter(struct krdma_user_request *request)
 	enter->submitted = submitted;
 	enter->error = error;
 	enter->completed = ret >= 0 ? ret : max(krdma_user_queue_filled(queue), 0);
-	return krdma_request_respond(request);
+	return krdma_request_inform(request);
 }
 
 static int krdma_user_queue_query(struct krdma_user_request *request)
@@ -434,17 +434,19 @@ static int krdma_user_queue_query(struct krdma_user_request *request)
  * The file
  */
 
-#define KRDMA_QUEUE_REQUEST(command, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_QUEUE_ENTER, command, type, last, handler)
+#define KRDMA_QUEUE_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_QUEUE_ENTER, command, does, type, last, handler)
 
 static const struct krdma_request_type krdma_user_queue_requests[] = {
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_ENTER, krdma_queue_enter, reserved,
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_ENTER, ANSWERS, krdma_queue_enter, reserved,
 			    krdma_user_queue_enter),
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_POST, krdma_queue_post, reserved, krdma_user_queue_post),
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_REAP, krdma_queue_reap, reserved, krdma_user_queue_reap),
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_QUERY, krdma_queue_query, vector,
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_POST, ANSWERS, krdma_queue_post, reserved,
+			    krdma_user_queue_post),
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_REAP, ANSWERS, krdma_queue_reap, reserved,
+			    krdma_user_queue_reap),
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_QUERY, ASKS, krdma_queue_query, vector,
 			    krdma_user_queue_query),
-	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_CONFINE, krdma_queue_confine, reserved,
+	KRDMA_QUEUE_REQUEST(KRDMA_QUEUE_CONFINE, ACTS, krdma_queue_confine, reserved,
 			    krdma_user_queue_confine),
 };
 
@@ -458,7 +460,7 @@ static long krdma_user_queue_ioctl(struct file *file, unsigned int cmd, unsigned
 {
 	struct krdma_user_request request = { .queue = file->private_data };
 
-	return krdma_request_dispatch(&krdma_user_queue_table, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_user_queue_table, &request, cmd, arg);
 }
 
 static __poll_t krdma_user_queue_poll(struct file *file, struct poll_table_struct *table)

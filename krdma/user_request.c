@@ -23,6 +23,45 @@
 #include "user_layout.h"
 
 /*
+ * Answers
+ */
+
+/**
+ * krdma_request_respond - hand the structure back to the caller
+ * @request: the request, its buffer filled in
+ *
+ * As much of it as the caller knows; what else the caller has there stays.
+ * Whoever has made something undoes it if this fails: nothing has happened then.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or -EFAULT.
+ */
+int krdma_request_respond(const struct krdma_user_request *request)
+{
+	if (copy_to_user(request->user, request->buffer,
+			 min(request->user_size, request->kernel_size)))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * krdma_request_inform - tell the caller of what cannot be undone
+ * @request: the request, its buffer filled in
+ *
+ * The caller's memory took an answer before the request began.  A program that has
+ * taken it away since does without: EFAULT would say that nothing has happened.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0.
+ */
+int krdma_request_inform(const struct krdma_user_request *request)
+{
+	/* Nobody is left who could be told. */
+	(void)krdma_request_respond(request);
+	return 0;
+}
+
+/*
  * Dispatch
  */
 
@@ -42,7 +81,15 @@ krdma_request_find(const struct krdma_request_table *table, unsigned int cmd)
 	return type->handle ? type : NULL;
 }
 
-static int krdma_request_handle(const struct krdma_request_table *table,
+/* Who may only read may ask, and hear of things. */
+static bool krdma_request_may(const struct file *file, const struct krdma_request_type *type)
+{
+	return type->kind == KRDMA_REQUEST_ASKS || type->kind == KRDMA_REQUEST_READS ||
+	       (file->f_mode & FMODE_WRITE);
+}
+
+static int krdma_request_handle(const struct file *file,
+				const struct krdma_request_table *table,
 				struct krdma_user_request *request, unsigned int cmd,
 				void __user *user)
 {
@@ -54,11 +101,15 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 	type = krdma_request_find(table, cmd);
 	if (!type)
 		return -ENOTTY;
+	if (!krdma_request_may(file, type))
+		return -EBADF;
 
 	if (get_user(user_size, (u32 __user *)user))
 		return -EFAULT;
-	if (user_size < type->min_size || user_size > PAGE_SIZE)
+	if (user_size < type->min_size)
 		return -EINVAL;
+	if (user_size > KRDMA_STRUCT_SIZE_MAX)
+		return -E2BIG;
 
 	ret = copy_struct_from_user(&buffer, type->size, user, user_size);
 	if (ret)
@@ -71,11 +122,18 @@ static int krdma_request_handle(const struct krdma_request_table *table,
 	request->user = user;
 	request->user_size = user_size;
 	request->kernel_size = type->size;
+	/*
+	 * What was read, once more: who cannot be answered is told so before anything has
+	 * happened.  It changes nothing there, unlike fault_in_writeable().
+	 */
+	if (type->kind == KRDMA_REQUEST_ANSWERS && krdma_request_respond(request))
+		return -EFAULT;
 	return type->handle(request);
 }
 
 /**
  * krdma_request_dispatch - answer an ioctl
+ * @file: that was asked
  * @table: what this kind of file can be asked
  * @request: with the session, and the object that the file is; the rest is filled in
  * @cmd: the ioctl's number
@@ -84,33 +142,15 @@ static int krdma_request_handle(const struct krdma_request_table *table,
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-long krdma_request_dispatch(const struct krdma_request_table *table,
+long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
 			    struct krdma_user_request *request, unsigned int cmd,
 			    unsigned long arg)
 {
 	long ret;
 
-	ret = krdma_request_handle(table, request, cmd, (void __user *)arg);
+	ret = krdma_request_handle(file, table, request, cmd, (void __user *)arg);
 	trace_krdma_ioctl(cmd, ret);
 	return ret;
-}
-
-/**
- * krdma_request_respond - hand the structure back to the caller
- * @request: the request, its buffer filled in
- *
- * As much of it as the caller knows; what else the caller has there stays.
- * Whoever has made something visible undoes it if this fails.
- *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or -EFAULT.
- */
-int krdma_request_respond(const struct krdma_user_request *request)
-{
-	if (copy_to_user(request->user, request->buffer,
-			 min(request->user_size, request->kernel_size)))
-		return -EFAULT;
-	return 0;
 }
 
 /*
@@ -153,14 +193,14 @@ u64 krdma_deadline_of_caller(u64 deadline_ns)
  * whoever waits so long asks again.
  *
  * Context: any.
- * Return: milliseconds, rounded up; 0: it has passed; U32_MAX: never.
+ * Return: milliseconds, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never.
  */
 u32 krdma_deadline_ms(u64 deadline_ns)
 {
 	u64 now = ktime_get_ns();
 
 	if (deadline_ns == KRDMA_FOREVER)
-		return U32_MAX;
+		return KRDMA_FOREVER_MS;
 	if (deadline_ns <= now)
 		return 0;
 	return min_t(u64, div_u64(deadline_ns - now - 1, NSEC_PER_MSEC) + 1, INT_MAX);

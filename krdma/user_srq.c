@@ -213,9 +213,9 @@ static int krdma_user_srq_query(struct krdma_user_request *request)
  */
 
 static const struct krdma_request_type krdma_user_srq_requests[] = {
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, krdma_srq_query, max_sge,
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, ASKS, krdma_srq_query, max_sge,
 			   krdma_user_srq_query),
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, krdma_queue_post, reserved,
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, ANSWERS, krdma_queue_post, reserved,
 			   krdma_user_srq_post),
 };
 
@@ -229,7 +229,7 @@ static long krdma_user_srq_ioctl(struct file *file, unsigned int cmd, unsigned l
 {
 	struct krdma_user_request request = { .srq = file->private_data };
 
-	return krdma_request_dispatch(&krdma_user_srq_table, &request, cmd, arg);
+	return krdma_request_dispatch(file, &krdma_user_srq_table, &request, cmd, arg);
 }
 
 static bool krdma_user_srq_is_full(const struct krdma_user_srq *srq)

@@ -56,6 +56,7 @@ static void krdma_user_watch_event(struct krdma_watch *watch,
 		mine->missed = true;
 	if (!mine->missed)
 		mine->records[mine->tail++ % KRDMA_WATCH_RECORDS] = (struct krdma_device_record) {
+			.size = sizeof(struct krdma_device_record),
 			.type = event->type,
 			.device_id = event->device_id,
 			.port = event->port,
@@ -88,7 +89,10 @@ static bool krdma_user_watch_peek(struct krdma_user_watch *watch,
 	if (watch->head != watch->tail)
 		*record = watch->records[watch->head % KRDMA_WATCH_RECORDS];
 	else if (watch->missed)
-		*record = (struct krdma_device_record) { .type = KRDMA_DEVICE_EVENT_MISSED };
+		*record = (struct krdma_device_record) {
+			.size = sizeof(*record),
+			.type = KRDMA_DEVICE_EVENT_MISSED,
+		};
 	else
 		has = false;
 	spin_unlock(&watch->lock);

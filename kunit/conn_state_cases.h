@@ -228,6 +228,8 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_KICK | KRDMA_ACTION_END;
 		if (input == KRDMA_INPUT_FATAL && state != KRDMA_CONN_DISCONNECTING)
 			actions |= KRDMA_ACTION_REASON;
+		if (input == KRDMA_INPUT_CM_DISCONNECTED && state == KRDMA_CONN_CONNECTED)
+			actions |= KRDMA_ACTION_REASON;
 		break;
 	case KRDMA_CONN_CLOSED:
 		actions |= KRDMA_ACTION_COMPLETE;

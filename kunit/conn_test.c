@@ -677,7 +677,7 @@ static int waiter_thread(void *data)
 
 	allow_signal(SIGUSR1);
 	complete(&waiter->begun);
-	waiter->said = krdma_conn_wait(waiter->conn, 0);
+	waiter->said = krdma_conn_wait(waiter->conn, KRDMA_FOREVER_MS);
 	complete(&waiter->done);
 	return 0;
 }
@@ -691,6 +691,8 @@ static void test_wait_ends_by_a_signal(struct kunit *test)
 	init_completion(&waiter.begun);
 	init_completion(&waiter.done);
 	stage_reach_connecting(stage);
+	/* It is on its way, and who does not wait is told so. */
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, 0));
 	waiter.conn = stage->client.conn;
 	task = kthread_run(waiter_thread, &waiter, "krdma_waiter");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);

@@ -69,8 +69,12 @@ static const struct given given_cases[] = {
 	  .opcode = IB_WR_ATOMIC_FETCH_AND_ADD },
 	{ ASK(ATOMIC_WRITE, REMOTE, .operand = 0x1122334455667788ULL), .scratch = 8,
 	  .opcode = IB_WR_RDMA_WRITE, .remote = true, .flags = IB_SEND_FENCE },
-	{ ASK(FLUSH, REMOTE), .scratch = 1, .opcode = IB_WR_RDMA_READ, .remote = true },
-	{ ASK(FLUSH, REMOTE, .flags = KRDMA_POST_FENCE), .scratch = 1, .opcode = IB_WR_RDMA_READ,
+	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL, .operand = 100), .scratch = 1,
+	  .opcode = IB_WR_RDMA_READ, .remote = true },
+	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY), .scratch = 1,
+	  .opcode = IB_WR_RDMA_READ, .remote = true },
+	{ ASK(FLUSH, REMOTE, .flags = KRDMA_POST_FENCE, .flush = KRDMA_FLUSH_GLOBAL,
+	      .operand = U32_MAX), .scratch = 1, .opcode = IB_WR_RDMA_READ,
 	  .remote = true, .flags = IB_SEND_FENCE },
 	{ ASK(INVALIDATE, .key = 0x4711), .opcode = IB_WR_LOCAL_INV },
 };
@@ -615,6 +619,8 @@ static void test_bytes(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 3));
 	KUNIT_EXPECT_EQ(test, 8, client->last.length);
 	request.opcode = KRDMA_OP_FLUSH;
+	request.flush = KRDMA_FLUSH_GLOBAL;
+	request.operand = 8;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 4));
 	KUNIT_EXPECT_EQ(test, 0x0102030405060708ULL, *(u64 *)(server->buffer + 64));

@@ -25,7 +25,7 @@ static inline struct krdma_descriptor descriptor_region(void)
 		.addr = 0x0123456789abcdefULL,
 		.length = 0x1112131415161718ULL,
 		.key = 0xa1b2c3d4,
-		.rights = KRDMA_DESC_READ | KRDMA_DESC_ATOMIC,
+		.rights = KRDMA_MR_DESC_READ | KRDMA_MR_DESC_ATOMIC,
 	};
 }
 
@@ -46,9 +46,10 @@ static inline void descriptor_check_wire(struct case_report *report)
 	u8 wire[DESCRIPTOR_SIZE + 1];
 
 	check_expect(report, "size", 0, DESCRIPTOR_SIZE, KRDMA_DESCRIPTOR_SIZE);
-	check_expect(report, "right to read", 0, 1, KRDMA_DESC_READ);
-	check_expect(report, "right to write", 0, 2, KRDMA_DESC_WRITE);
-	check_expect(report, "right to atomics", 0, 4, KRDMA_DESC_ATOMIC);
+	check_expect(report, "structure", 0, DESCRIPTOR_SIZE, sizeof(struct krdma_mr_desc));
+	check_expect(report, "right to read", 0, 1, KRDMA_MR_DESC_READ);
+	check_expect(report, "right to write", 0, 2, KRDMA_MR_DESC_WRITE);
+	check_expect(report, "right to atomics", 0, 4, KRDMA_MR_DESC_ATOMIC);
 
 	memset(wire, 0xa5, sizeof(wire));
 	check_expect(report, "encoding", 0, 0, krdma_descriptor_encode(&region, wire));
@@ -136,7 +137,7 @@ static inline void descriptor_check_rights(struct case_report *report)
 	for (u32 bit = 3; bit < 32; bit++) {
 		region.rights = 1U << bit;
 		descriptor_both_ways(report, region.rights, &region, -EINVAL);
-		region.rights |= KRDMA_DESC_READ;
+		region.rights |= KRDMA_MR_DESC_READ;
 		descriptor_both_ways(report, region.rights, &region, -EINVAL);
 	}
 }

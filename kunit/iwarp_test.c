@@ -63,6 +63,8 @@ static void test_refused_reads(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, reads_local(pair));
 	flush.opcode = KRDMA_OP_FLUSH;
+	flush.flush = KRDMA_FLUSH_GLOBAL;
+	flush.operand = 1;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &flush, 1));
 	/* Of nothing: without memory, and with. */
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
@@ -181,6 +183,7 @@ static void test_siw(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
 	request.sge_count = 0;
 	request.opcode = KRDMA_OP_FLUSH;
+	request.flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
 	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 3));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);

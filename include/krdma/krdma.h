@@ -31,6 +31,12 @@ struct sockaddr;
 struct sockaddr_storage;
 
 /*
+ * How long a call waits, in milliseconds, where a timeout_ms is an argument: this for
+ * without limit, and 0 for not at all.
+ */
+#define KRDMA_FOREVER_MS	U32_MAX
+
+/*
  * Devices
  */
 
@@ -241,10 +247,12 @@ enum krdma_post_flags {
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
  * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_INVALIDATE: one's own
  * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
- *	added; KRDMA_OP_ATOMIC_WRITE: what is written
+ *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
+ *	range
  * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal
  * @mr: KRDMA_OP_REGISTER: what was mapped by krdma_mr_map()
  * @access: KRDMA_OP_REGISTER: &enum krdma_access
+ * @flush: KRDMA_OP_FLUSH: &enum krdma_flush
  */
 struct krdma_request {
 	u64 cookie;
@@ -255,6 +263,7 @@ struct krdma_request {
 		u32 imm;
 		u32 key;
 		u32 access;
+		u32 flush;
 	};
 	const struct krdma_sge *sges;
 	u64 remote_addr;

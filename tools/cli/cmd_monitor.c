@@ -270,7 +270,7 @@ static int watch(struct monitor *monitor)
 	while (!err && !ferror(stdout) && (!monitor->count || monitor->said < monitor->count)) {
 		err = await(monitor);
 		if (!err)
-			err = krdma_device_event(monitor->session, 0, &record);
+			err = krdma_device_event(monitor->session, 0, &record, sizeof(record));
 		if (!err)
 			say(monitor, &record);
 		else if (err == -EAGAIN || err == -ETIMEDOUT)

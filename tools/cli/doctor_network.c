@@ -98,7 +98,7 @@ static bool refused_by_program(struct krdma_conn *conn)
 {
 	struct krdma_event_record record;
 
-	while (!krdma_conn_event(conn, 0, &record))
+	while (!krdma_conn_event(conn, 0, &record, sizeof(record)))
 		if (record.type == KRDMA_EVENT_REJECTED)
 			return record.reason == REASON_PROGRAM;
 	return false;

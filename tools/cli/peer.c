@@ -281,6 +281,7 @@ static void explain_connect(const struct peer *peer, int err)
 	case -ECONNREFUSED:
 		explain_refusal(peer);
 		break;
+	case -EPIPE:
 	case -ECONNRESET:
 		complain("%s gave up while connecting; try again", peer->name);
 		break;
@@ -385,6 +386,7 @@ void peer_explain_end(struct peer *peer)
 	if (!err)
 		err = krdma_conn_wait(peer->conn, 0, NULL);
 	switch (err) {
+	case -EPIPE:
 	case -ECONNRESET:
 		complain("%s has ended the connection", host);
 		break;

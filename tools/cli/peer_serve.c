@@ -47,6 +47,7 @@ static const char *end_text(int err)
 {
 	switch (err) {
 	case 0:
+	case -EPIPE:
 	case -ECONNRESET:
 		return "left";
 	case -EINTR:
@@ -151,6 +152,7 @@ static void count(struct server *server, const struct client *client, int err)
 	switch (err) {
 	case 0:
 	case -EINTR:
+	case -EPIPE:
 	case -ECONNRESET:
 		server->served++;
 		break;

@@ -13,6 +13,7 @@
 #ifndef KRDMA_CLI_SELFTEST_H
 #define KRDMA_CLI_SELFTEST_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -179,6 +180,12 @@ int selftest_serve(const struct selftest_settings *settings);
 /* selftest_run.c: all checks; an exit code. */
 int selftest_run(const struct selftest_settings *settings);
 int selftest_list(void);
+
+/* How the end of a connection that the peer has ended is called over this device. */
+static inline int peer_ended(const struct selftest *test)
+{
+	return test->device.transport == KRDMA_TRANSPORT_IWARP ? -ECONNRESET : -EPIPE;
+}
 
 /* selftest_device.c: the device, its address, and what else the report says of it. */
 int device_find(struct selftest *test);

@@ -62,7 +62,7 @@ static int run_disconnect(struct selftest *test)
 	err = krdma_conn_disconnect(test->link.conn, 0);
 	if (err)
 		return check_errno(test, "disconnect", err);
-	try(ended(test, -ENOTCONN, -ECONNRESET));
+	try(ended(test, -ENOTCONN, peer_ended(test)));
 	try(expect_flushed(test, entries));
 	check_say(test, "both ends are closed, %u receives are flushed", RECEIVES);
 	return 0;
@@ -77,7 +77,7 @@ static int run_peer_disconnects(struct selftest *test)
 	try(far_call(test, &in, &out));
 	if (out.word[0])
 		return check_errno(test, "disconnect at the far end", (int)(int64_t)out.word[0]);
-	try(ended(test, -ECONNRESET, -ENOTCONN));
+	try(ended(test, peer_ended(test), -ENOTCONN));
 	try(expect_flushed(test, entries));
 	check_say(test, "both ends are closed, %u receives are flushed", RECEIVES);
 	return 0;
@@ -92,7 +92,7 @@ static int run_abort(struct selftest *test)
 	err = krdma_conn_disconnect(test->link.conn, KRDMA_DISCONNECT_ABORT);
 	if (err)
 		return check_errno(test, "abort the connection", err);
-	try(ended(test, -ECONNABORTED, -ECONNRESET));
+	try(ended(test, -ECONNABORTED, peer_ended(test)));
 	try(expect_flushed(test, entries));
 	check_say(test, "both ends are closed, %u receives are flushed", RECEIVES);
 	return 0;
@@ -113,8 +113,9 @@ static int run_close(struct selftest *test)
 	}
 	link_close(&test->link);
 	try(far_call(test, &in, &out));
-	if (out.word[0] || (int)(int64_t)out.word[1] != -ECONNRESET)
-		return check_refused(test, "the peer of a connection that was closed", -ECONNRESET,
+	if (out.word[0] || (int)(int64_t)out.word[1] != peer_ended(test))
+		return check_refused(test, "the peer of a connection that was closed",
+				     peer_ended(test),
 				     (int)(int64_t)(out.word[0] ? out.word[0] : out.word[1]));
 	/* Operations of it may use the memory a moment longer. */
 	deadline = clock_ns() + test->settings->timeout;
@@ -275,9 +276,9 @@ static int run_killed(struct selftest *test)
 	try(await_near_closed(test, &why));
 	begun = clock_ns() - begun;
 	far_stop(test);
-	if (why != -ECONNRESET && why != -ETIMEDOUT && why != -EIO)
+	if (why != peer_ended(test) && why != -ETIMEDOUT && why != -EIO)
 		return check_refused(test, "the end of the connection to a process that was killed",
-				     -ECONNRESET, why);
+				     peer_ended(test), why);
 	check_figure_text(test, "near_end", krdma_error_name(why));
 	check_figure(test, "ended_after_ns", begun);
 	check_figure(test, "writes", 32 + writes);
@@ -300,7 +301,7 @@ static int check_gone(struct selftest *test)
 	int err, why;
 
 	try(await_near_closed(test, &why));
-	if (why != -ENODEV && why != -ECONNRESET && why != -EIO)
+	if (why != -ENODEV && why != peer_ended(test) && why != -EIO)
 		return check_refused(test, "the end of the connection", -ENODEV, why);
 	check_figure_text(test, "near_end", krdma_error_name(why));
 	while ((err = krdma_device_get(test->session, test->device.id, &device,

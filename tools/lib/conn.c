@@ -170,11 +170,11 @@ KRDMA_PUBLIC int krdma_conn_private_data(struct krdma_conn *conn, void *data, si
 }
 
 KRDMA_PUBLIC int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
-				  struct krdma_event_record *record)
+				  struct krdma_event_record *record, size_t size)
 {
-	if (!conn || !record)
+	if (!conn || !record || size < KRDMA_RECORD_MIN_SIZE)
 		return -EINVAL;
-	return request_read(conn->fd, deadline, record, sizeof(*record));
+	return request_read(conn->fd, deadline, record, size);
 }
 
 KRDMA_PUBLIC uint32_t krdma_conn_id(const struct krdma_conn *conn)

@@ -100,9 +100,9 @@ KRDMA_PUBLIC int krdma_devices_watch(struct krdma *session)
 }
 
 KRDMA_PUBLIC int krdma_device_event(struct krdma *session, uint64_t deadline,
-				    struct krdma_device_record *record)
+				    struct krdma_device_record *record, size_t size)
 {
-	if (!session || !record)
+	if (!session || !record || size < KRDMA_RECORD_MIN_SIZE)
 		return -EINVAL;
-	return request_read(session->fd, deadline, record, sizeof(*record));
+	return request_read(session->fd, deadline, record, size);
 }

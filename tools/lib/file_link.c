@@ -306,7 +306,7 @@ static int await_state(struct file_link *link)
 	for (;;) {
 		err = krdma_conn_wait(link->conn, krdma_deadline(FILE_TICK_MS), NULL);
 		if (err != -EINTR && (err != -ETIMEDOUT || is_closed(link)))
-			return err == -EIO ? -ECONNRESET : err;
+			return err == -EIO || err == -EPIPE ? -ECONNRESET : err;
 		if (err == -EINTR)
 			link->watched = 0;
 		err = watch(link, file_now());

@@ -46,6 +46,9 @@ struct krdma_srq {
 #define KRDMA_QUEUE_QUERY_MIN_SIZE	64
 #define KRDMA_SRQ_QUERY_MIN_SIZE	24
 
+/* What a caller of an earlier version has for a record of read(). */
+#define KRDMA_RECORD_MIN_SIZE		16
+
 /*
  * request.c: one request to the kernel.
  *

@@ -204,13 +204,15 @@ int krdma_devices_watch(struct krdma *session);
  * @session: the session, after krdma_devices_watch()
  * @deadline: how long to wait for something
  * @record: what it was
+ * @size: sizeof(*@record), so that it can grow
  *
  * Of several threads, one gets it.
  *
- * Errors: EAGAIN (nothing, and @deadline is 0); ETIMEDOUT.
+ * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
+ * is 0); ETIMEDOUT.
  */
 int krdma_device_event(struct krdma *session, uint64_t deadline,
-		       struct krdma_device_record *record);
+		       struct krdma_device_record *record, size_t size);
 
 /*
  * Listeners
@@ -342,7 +344,7 @@ int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
  * Succeeds when it is new, resolved, requested or connected.
  *
  * Errors: EINPROGRESS (not yet, and @deadline is 0); ETIMEDOUT; and if it is closed,
- * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, ECONNRESET.
+ * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET.
  */
 int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state);
 
@@ -378,14 +380,15 @@ int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
  * @conn: the connection, whose descriptor is readable when there is something
  * @deadline: how long to wait for something
  * @record: what it was
+ * @size: sizeof(*@record), so that it can grow
  *
  * Of several threads, one gets it.
  *
- * Errors: EAGAIN (nothing, and @deadline is 0); ETIMEDOUT; ENODATA (the last one
- * has been taken).
+ * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
+ * is 0); ETIMEDOUT; ENODATA (the last one has been taken).
  */
 int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
-		     struct krdma_event_record *record);
+		     struct krdma_event_record *record, size_t size);
 
 /**
  * krdma_conn_id() - its number: what entries name it by

@@ -184,11 +184,18 @@ static inline struct krdma_sqe krdma_entry_atomic_write(const struct krdma_conn 
 	return entry;
 }
 
-/* When it has completed, what was written before has arrived. */
+/*
+ * When it has completed, what was written before, anywhere in the memory of the key, is seen
+ * by everybody who reads it, as far as KRDMA_OP_FLUSH promises.
+ */
 static inline struct krdma_sqe krdma_entry_flush(const struct krdma_conn *conn, uint64_t cookie,
 						 const struct krdma_remote *remote)
 {
-	return krdma_entry_remote(KRDMA_OP_FLUSH, conn, cookie, NULL, 0, 0, remote, 0);
+	struct krdma_sqe entry = krdma_entry_remote(KRDMA_OP_FLUSH, conn, cookie, NULL, 0, 0,
+						    remote, 0);
+
+	entry.imm = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
+	return entry;
 }
 
 #ifdef __cplusplus

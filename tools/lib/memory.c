@@ -193,7 +193,7 @@ KRDMA_PUBLIC int krdma_memory_describe(struct krdma_memory *memory, size_t offse
 		return err;
 	if (!query.key_count)
 		return -EACCES;
-	memcpy(descriptor, query.descriptor, KRDMA_DESCRIPTOR_SIZE);
+	memcpy(descriptor, &query.descriptor, KRDMA_DESCRIPTOR_SIZE);
 	return 0;
 }
 

@@ -67,6 +67,12 @@ KRDMA_PUBLIC const char *krdma_device_cap_name(uint64_t cap)
 		return "odp";
 	case KRDMA_DEVICE_CAP_READ_LOCAL:
 		return "read_local";
+	case KRDMA_DEVICE_CAP_ATOMIC_WRITE:
+		return "atomic_write";
+	case KRDMA_DEVICE_CAP_FLUSH_GLOBAL:
+		return "flush_global";
+	case KRDMA_DEVICE_CAP_FLUSH_PERSISTENT:
+		return "flush_persistent";
 	default:
 		return UNKNOWN;
 	}

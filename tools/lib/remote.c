@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Reading what a peer has told of its memory.
- *
- * A descriptor, which the kernel writes, is 32 bytes, all numbers little-endian: magic
- * (32 bits), version (16), zero (16), address (64), length (64), key (32), rights (32).
+ * Reading what a peer has told of its memory: &struct krdma_mr_desc.
  */
 #include <assert.h>
 #include <endian.h>
@@ -12,10 +9,6 @@
 
 #include "internal.h"
 
-/* "KRDm" */
-#define MAGIC	0x6d44524b
-#define VERSION	1
-
 #define RIGHT_COUNT	3
 
 /* Its rights, by their bits. */
@@ -23,31 +16,21 @@ static const uint32_t rights[RIGHT_COUNT] = {
 	KRDMA_ACCESS_REMOTE_READ, KRDMA_ACCESS_REMOTE_WRITE, KRDMA_ACCESS_REMOTE_ATOMIC,
 };
 
-struct wire {
-	uint32_t magic;
-	uint16_t version;
-	uint16_t reserved;
-	uint64_t addr;
-	uint64_t length;
-	uint32_t key;
-	uint32_t rights;
-};
-
-static_assert(sizeof(struct wire) == KRDMA_DESCRIPTOR_SIZE, "the descriptor has padding");
+static_assert(sizeof(struct krdma_mr_desc) == KRDMA_DESCRIPTOR_SIZE, "the descriptor has padding");
 
 KRDMA_PUBLIC int krdma_remote_read(const void *descriptor, size_t length,
 				   struct krdma_remote *remote)
 {
 	struct krdma_remote read = { 0 };
-	struct wire wire;
+	struct krdma_mr_desc wire;
 	uint32_t bits;
 
 	if (!descriptor || !remote || length < sizeof(wire))
 		return -EINVAL;
 	memcpy(&wire, descriptor, sizeof(wire));
-	if (le32toh(wire.magic) != MAGIC)
+	if (le32toh(wire.magic) != KRDMA_MR_DESC_MAGIC)
 		return -EINVAL;
-	if (le16toh(wire.version) != VERSION)
+	if (le16toh(wire.version) != KRDMA_MR_DESC_VERSION)
 		return -EPROTONOSUPPORT;
 
 	read.addr = le64toh(wire.addr);

@@ -3,9 +3,11 @@
  * One request to the module: every structure starts with its size, and what
  * the module does not fill in reads as zero.
  */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,6 +19,22 @@
 
 #define NS_PER_MS	1000000ull
 #define NS_PER_S	1000000000ull
+
+/*
+ * The first published version of each is what callers may not fall below: to the end of the
+ * last field that it had.
+ */
+#define FIRST(end, size) \
+	static_assert((end) == (size), "what callers may not fall below has changed")
+
+FIRST(offsetof(struct krdma_info, module_version) + 32, KRDMA_INFO_MIN_SIZE);
+FIRST(offsetof(struct krdma_device_query, max_fast_reg_pages) + 4, KRDMA_DEVICE_QUERY_MIN_SIZE);
+FIRST(offsetof(struct krdma_port_query, netdev_name) + 64, KRDMA_PORT_QUERY_MIN_SIZE);
+FIRST(offsetof(struct krdma_conn_query, remote) + 128, KRDMA_CONN_QUERY_MIN_SIZE);
+FIRST(offsetof(struct krdma_queue_query, vector) + 4, KRDMA_QUEUE_QUERY_MIN_SIZE);
+FIRST(offsetof(struct krdma_srq_query, max_sge) + 4, KRDMA_SRQ_QUERY_MIN_SIZE);
+FIRST(offsetof(struct krdma_event_record, reason) + 4, KRDMA_RECORD_MIN_SIZE);
+FIRST(offsetof(struct krdma_device_record, port) + 4, KRDMA_RECORD_MIN_SIZE);
 
 static uint64_t now(void)
 {
@@ -148,10 +166,13 @@ int request_read(int fd, uint64_t deadline, void *record, size_t size)
 		if (err)
 			return err;
 		got = preadv2(fd, &room, 1, -1, RWF_NOWAIT);
-		if (got == (ssize_t)size)
-			return 0;
-		if (got >= 0)
+		if (!got)
 			return -ENODATA;
+		if (got > 0) {
+			/* A module that is older than the caller has a shorter one. */
+			memset((char *)record + got, 0, size - got);
+			return 0;
+		}
 		if (errno != EAGAIN)
 			return -errno;
 		/* Somebody else has it: wait for the next. */

@@ -277,6 +277,10 @@ KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t 
 	/* A byte is read there; of nothing at the end, the last one before. */
 	remote.addr += offset < memory->size ? offset : offset - 1;
 	*entry = krdma_entry_flush(conn, cookie, &remote);
+	if (length && length <= UINT32_MAX) {
+		entry->imm = KRDMA_FLUSH_GLOBAL;
+		entry->operand = length;
+	}
 	return 0;
 }
 

@@ -95,12 +95,14 @@ e2e()
 	shift
 
 	e2e_build
-	[ "$series" != debug ] || {
+	if [ "$series" = debug ]; then
 		slow=1
 		limit=3600
 		# The stock kernels have no siw.
 		run=(run_debug "$debug_part" --provider both)
-	}
+	else
+		run+=(--append syscall.x32=y)
+	fi
 	"${run[@]}" --timeout "$limit" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=$slow sh /tests/run.sh $*"
 }

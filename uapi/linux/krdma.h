@@ -39,6 +39,10 @@
  * reader.  It waits for the first unless the file has O_NONBLOCK.  EINVAL: not
  * even one fits.  Of a connection, 0 means that the last one has been read.
  *
+ * A record begins with its own size, a multiple of 8, and grows at its end: the next
+ * one is so many bytes further on.  If a module's first record is longer than all the
+ * room, and the room holds what this header knows of it, then it is cut to the room.
+ *
  * A child of fork() has the descriptors, and they mean the same objects.  It has
  * neither the memory that its parent has registered, which stays the parent's and
  * ends with it, nor the parent's mappings of rings: it can register and map for
@@ -57,7 +61,7 @@
  *  - A structure longer than the kernel's is accepted when the part that the
  *    kernel does not know is zero, and that part is left as it is.
  *  - A structure shorter than the first published version of the request is
- *    refused.
+ *    refused, and so is one longer than KRDMA_STRUCT_SIZE_MAX.
  *
  * Fields marked "in" are the caller's, and the kernel leaves them as they were.
  *
@@ -69,10 +73,14 @@
  * errno means the same for every request:
  *
  *  - ENOTTY: the module does not have this request
- *  - EFAULT: the structure, or memory that it points to, cannot be accessed
- *  - EINVAL: the size is below the request's first version or above one page,
- *    or a field of the structure is out of range
- *  - E2BIG: the part of the structure that the module does not know is not zero
+ *  - EFAULT: the structure, or memory that it points to, cannot be accessed, and
+ *    nothing has happened.  Who gets an answer must be able to write the structure:
+ *    that is tried first.  If the program takes it away while the request runs, a
+ *    request that cannot be undone succeeds, and its answer is lost.
+ *  - EINVAL: the size is below the request's first version, or a field of the
+ *    structure is out of range
+ *  - E2BIG: the part of the structure that the module does not know is not zero, or
+ *    the size is above KRDMA_STRUCT_SIZE_MAX
  *  - EOPNOTSUPP: an unknown flag or a non-zero reserved field; or the device
  *    cannot do what was asked
  *  - ENOENT: no such object: it never was, or the caller may not see it
@@ -80,8 +88,10 @@
  *  - ENOMEM: out of memory
  *  - EINTR: a signal came first, and its handler does not restart calls
  *  - EIO: the device's driver failed to answer
- *  - EBADF: a descriptor in the structure is none; EPROTOTYPE: it is of another
- *    kind than needed; EXDEV: of another session or device
+ *  - EBADF: the session was opened with O_RDONLY, and the request is none of
+ *    KRDMA_INFO, KRDMA_WATCH and those that query or find; or a descriptor in the
+ *    structure is none; EPROTOTYPE: it is of another kind than needed; EXDEV: of
+ *    another session or device
  *  - EMFILE, ENFILE: no descriptor is to be had
  *  - EDQUOT: the user has as many sessions, objects or as much memory as the
  *    module's parameters allow, or the control group as much of the device as it may
@@ -141,6 +151,9 @@ enum {
 	KRDMA_CMD_SRQ_POST = 0x51,
 };
 
+/* The longest structure of a request that any module takes, on every architecture. */
+#define KRDMA_STRUCT_SIZE_MAX	4096
+
 /* A deadline that never comes. */
 #define KRDMA_FOREVER		(~0ULL)
 
@@ -170,7 +183,7 @@ enum krdma_feature {
  * @size: sizeof(struct krdma_info)
  * @flags: in: must be 0
  * @abi_version: out: KRDMA_ABI_VERSION of the module
- * @max_struct_size: out: the longest structure that any request takes
+ * @max_struct_size: out: the longest structure that the module knows all of
  * @features: out: what the module can do, &enum krdma_feature
  * @device_count: out: RDMA devices that the session can see now
  * @max_devices: out: RDMA devices that the module can serve at a time; the
@@ -227,6 +240,16 @@ enum krdma_transport {
  *	KRDMA_ACCESS_REMOTE_WRITE.  Without it, as with iWARP cards, a read into other
  *	memory is refused with EACCES, and KRDMA_OP_FLUSH and reads of 0 bytes with
  *	EOPNOTSUPP: a read of one byte into memory with that right does for a flush.
+ * @KRDMA_DEVICE_CAP_ATOMIC_WRITE: KRDMA_OP_ATOMIC_WRITE is an operation of the device's
+ *	own; without it, it is carried out as a fenced write
+ * @KRDMA_DEVICE_CAP_FLUSH_GLOBAL: KRDMA_OP_FLUSH with KRDMA_FLUSH_GLOBAL is an operation of
+ *	the device's own; without it, it is carried out as a read of one byte
+ * @KRDMA_DEVICE_CAP_FLUSH_PERSISTENT: likewise with KRDMA_FLUSH_PERSISTENT, which is
+ *	refused without it
+ *
+ * The last three say what the device does for krdma.  No kernel up to 7.2 lets a consumer
+ * in the kernel ask a device for these operations, whatever the device offers to
+ * programs of its own library: there they are never set.
  */
 enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_ATOMIC = 1 << 0,
@@ -235,6 +258,9 @@ enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_FAST_REG = 1 << 3,
 	KRDMA_DEVICE_CAP_ODP = 1 << 4,
 	KRDMA_DEVICE_CAP_READ_LOCAL = 1 << 5,
+	KRDMA_DEVICE_CAP_ATOMIC_WRITE = 1 << 6,
+	KRDMA_DEVICE_CAP_FLUSH_GLOBAL = 1 << 7,
+	KRDMA_DEVICE_CAP_FLUSH_PERSISTENT = 1 << 8,
 };
 
 /**
@@ -379,10 +405,15 @@ struct krdma_port_query {
  * @KRDMA_OP_READ: read memory of the peer's
  * @KRDMA_OP_COMPARE_SWAP: 64-bit atomic on memory of the peer's
  * @KRDMA_OP_FETCH_ADD: likewise
- * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes that arrive at once, after everything
- *	that was posted before
- * @KRDMA_OP_FLUSH: what was written before has arrived in the peer's memory; with
- *	KRDMA_DEVICE_CAP_READ_LOCAL
+ * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes are written, after the reads and atomics
+ *	before it have ended.  They become visible at once with
+ *	KRDMA_DEVICE_CAP_ATOMIC_WRITE.  Without it this is a fenced write of 8 bytes, of
+ *	which the transport promises no more than of other writes.
+ * @KRDMA_OP_FLUSH: when it has completed, what this connection wrote before it has got
+ *	as far as &enum krdma_flush says.  Without KRDMA_DEVICE_CAP_FLUSH_GLOBAL this is a
+ *	read of one byte at the address given, which cannot overtake the writes before it:
+ *	the peer's memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It
+ *	promises that the peer's device answers reads with what was written.
  * @KRDMA_OP_INVALIDATE: the end of a key of one's own; for modules of the kernel
  * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
  */
@@ -400,6 +431,22 @@ enum krdma_opcode {
 	KRDMA_OP_FLUSH = 11,
 	KRDMA_OP_INVALIDATE = 12,
 	KRDMA_OP_REGISTER = 13,
+};
+
+/**
+ * enum krdma_flush - how far KRDMA_OP_FLUSH goes, and for what; as the wire has it
+ * @KRDMA_FLUSH_GLOBAL: everybody who reads the peer's memory sees what was written
+ * @KRDMA_FLUSH_PERSISTENT: it outlasts a power cut; with
+ *	KRDMA_DEVICE_CAP_FLUSH_PERSISTENT
+ * @KRDMA_FLUSH_MEMORY: of all the memory that the key is for; the address is any in it,
+ *	and the length 0.  Without this flag, of the range given.
+ *
+ * At least one of the first two.
+ */
+enum krdma_flush {
+	KRDMA_FLUSH_GLOBAL = 1 << 0,
+	KRDMA_FLUSH_PERSISTENT = 1 << 1,
+	KRDMA_FLUSH_MEMORY = 1 << 8,
 };
 
 /**
@@ -492,7 +539,9 @@ enum krdma_conn_state {
  * @KRDMA_EVENT_CONNECT_ERROR: connecting failed
  * @KRDMA_EVENT_UNREACHABLE: the peer does not answer
  * @KRDMA_EVENT_REJECTED: the peer, or nobody at that address, does not want it
- * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side
+ * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side: with
+ *	ENOTCONN or ECONNABORTED by this one, with EPIPE by the peer's goodbye, with
+ *	ECONNRESET by the peer, where the transport does not know a goodbye
  * @KRDMA_EVENT_LOST: it was connected and broke
  * @KRDMA_EVENT_DEVICE_REMOVED: its device is being removed
  * @KRDMA_EVENT_ADDRESS_CHANGED: the network has moved its address
@@ -538,16 +587,16 @@ enum krdma_device_event_type {
 
 /**
  * struct krdma_device_record - what read() of a session gives
+ * @size: how long the record is
  * @type: &enum krdma_device_event_type
  * @device_id: the device's number
  * @port: the port, 0: the device as a whole
- * @reserved: 0
  */
 struct krdma_device_record {
+	__u32 size;
 	__u32 type;
 	__u32 device_id;
 	__u32 port;
-	__u32 reserved;
 };
 
 /**
@@ -604,161 +653,6 @@ struct krdma_watch_devices {
 
 #define KRDMA_WATCH		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_WATCH)
 
-/**
- * struct krdma_memory_register - ioctl(KRDMA_MEMORY_REGISTER): for a device to use
- * @size: sizeof(struct krdma_memory_register)
- * @flags: in: must be 0
- * @addr: in: where it begins, in the calling process
- * @length: in: bytes
- * @device_id: in: which device
- * @access: in: &enum krdma_access
- * @id: out: the memory's number in the session
- * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
- *	keys: see &struct krdma_memory_query
- * @remote_addr: out: its first address for peers: @addr
- *
- * The pages that are there now are pinned, and count as locked memory of the
- * process (RLIMIT_MEMLOCK).  What the process maps there later is not reached.  It
- * ends with KRDMA_MEMORY_RELEASE, with the session and all that was made in it,
- * or with the process, whoever else has the session then: with its address space,
- * so also with exec().  Connections with operations in flight that use the memory
- * of a process that ends are aborted, and shared receive queues in which it is room
- * for messages end, with the connections that take from there.
- *
- * EACCES, EFAULT: it is not all there, or not with these rights; EPERM: the process
- * may not lock memory; ENOMEM: nor so much of it: see RLIMIT_MEMLOCK; EFBIG: too
- * long for the device; EOPNOTSUPP: the device cannot do it; EINVAL: length 0,
- * unknown rights, or a peer may write what one may not write oneself; EAGAIN: the
- * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a
- * queue pair that is connected to its own device, and no port of the device takes one:
- * it has no GID, or as an iWARP device no network address; ETIMEDOUT: likewise, and the
- * device does not answer; ENODEV: no such device.
- */
-struct krdma_memory_register {
-	__u32 size;
-	__u32 flags;
-	__aligned_u64 addr;
-	__aligned_u64 length;
-	__u32 device_id;
-	__u32 access;
-	__u32 id;
-	__u32 remote_key;
-	__aligned_u64 remote_addr;
-};
-
-#define KRDMA_MEMORY_REGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_REGISTER)
-
-/**
- * enum krdma_release_flags - bits of &struct krdma_memory_release.flags
- * @KRDMA_RELEASE_LATER: if operations with it are under way, with the last of them
- */
-enum krdma_release_flags {
-	KRDMA_RELEASE_LATER = 1 << 0,
-};
-
-/**
- * struct krdma_memory_release - ioctl(KRDMA_MEMORY_RELEASE): take it back
- * @size: sizeof(struct krdma_memory_release)
- * @flags: in: &enum krdma_release_flags
- * @id: in: the memory's number
- * @reserved: must be 0
- *
- * When it has succeeded without KRDMA_RELEASE_LATER, no peer and no device reaches
- * the memory any more.  EBUSY: operations with it are under way.
- */
-struct krdma_memory_release {
-	__u32 size;
-	__u32 flags;
-	__u32 id;
-	__u32 reserved;
-};
-
-#define KRDMA_MEMORY_RELEASE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_RELEASE)
-
-/* The length of a descriptor. */
-#define KRDMA_DESCRIPTOR_SIZE	32
-
-/**
- * struct krdma_memory_query - ioctl(KRDMA_MEMORY_QUERY): what it is
- * @size: sizeof(struct krdma_memory_query)
- * @flags: in: must be 0
- * @id: in: the memory's number
- * @access: out: &enum krdma_access
- * @addr: out: where it begins
- * @length: out: bytes
- * @remote_addr: out: its first address for peers
- * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
- *	keys
- * @device_id: out: the device
- * @part_offset: in: where the part begins that @descriptor is to tell of
- * @part_length: in: its length; 0: to the end, or as far as @part_key covers it
- * @descriptor: out: what to tell a peer of the part, for a message; all zero without
- *	remote rights.  The key lets a peer reach all that it covers.
- * @part_key: out: the key for peers that covers the beginning of the part, 0 without
- *	remote rights
- * @key_count: out: how many keys it has for peers.  More than one if krdma registers
- *	the memory itself and it takes more pages than
- *	&struct krdma_device_query.max_fast_reg_pages; @remote_addr goes on from one to
- *	the next.
- * @part_reach: out: how many bytes @part_key covers from @part_offset on, 0 without
- *	remote rights
- *
- * ERANGE: the part is not in the memory; EMSGSIZE: one key does not cover it.
- */
-struct krdma_memory_query {
-	__u32 size;
-	__u32 flags;
-	__u32 id;
-	__u32 access;
-	__aligned_u64 addr;
-	__aligned_u64 length;
-	__aligned_u64 remote_addr;
-	__u32 remote_key;
-	__u32 device_id;
-	__aligned_u64 part_offset;
-	__aligned_u64 part_length;
-	__u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
-	__u32 part_key;
-	__u32 key_count;
-	__aligned_u64 part_reach;
-};
-
-#define KRDMA_MEMORY_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_QUERY)
-
-/**
- * enum krdma_advice - &struct krdma_memory_advise.advice
- * @KRDMA_ADVICE_READ: it will be read soon
- * @KRDMA_ADVICE_WRITE: it will be written soon
- */
-enum krdma_advice {
-	KRDMA_ADVICE_READ = 1,
-	KRDMA_ADVICE_WRITE = 2,
-};
-
-/**
- * struct krdma_memory_advise - ioctl(KRDMA_MEMORY_ADVISE): what it is needed for
- * @size: sizeof(struct krdma_memory_advise)
- * @flags: in: must be 0
- * @id: in: the memory's number
- * @advice: in: &enum krdma_advice
- * @offset: in: where in it
- * @length: in: how much of it
- *
- * Memory that is registered today is resident from its registration to its end, so
- * this has nothing to fetch; a program need not know that.
- *
- * ERANGE: not in the memory; EACCES: it was registered without the right;
- * EINVAL: no such advice.
- */
-struct krdma_memory_advise {
-	__u32 size;
-	__u32 flags;
-	__u32 id;
-	__u32 advice;
-	__aligned_u64 offset;
-	__aligned_u64 length;
-};
-
-#define KRDMA_MEMORY_ADVISE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_ADVISE)
+#include <linux/krdma_mr.h>
 
 #endif /* _UAPI_LINUX_KRDMA_H */

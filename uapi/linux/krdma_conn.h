@@ -11,16 +11,16 @@
 
 /**
  * struct krdma_event_record - what read() of a connection gives
+ * @size: how long the record is
  * @type: &enum krdma_event_type
  * @error: why, a negative errno; 0 if nothing is wrong
  * @reason: KRDMA_EVENT_REJECTED: the connection manager's own code
- * @reserved: 0
  */
 struct krdma_event_record {
+	__u32 size;
 	__u32 type;
 	__s32 error;
 	__s32 reason;
-	__u32 reserved;
 };
 
 /**
@@ -190,8 +190,7 @@ enum krdma_prepare_flags {
  * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
  * its bounds; EOPNOTSUPP: the device has no such thing; ENOSPC: more than the queue
  * has left, where what was closed just now may still count; EXDEV: a queue of another
- * session, or of another device.  The connection is as it was after these; but if only
- * the answer cannot be written, EFAULT, it has been prepared.
+ * session, or of another device.  The connection is as it was after these.
  */
 struct krdma_conn_prepare {
 	__u32 size;
@@ -322,12 +321,26 @@ struct krdma_conn_disconnect {
  * EHOSTUNREACH: there is no device, or no way, to the peer;
  * EADDRNOTAVAIL: what KRDMA_CONN_RESOLVE answered;
  * ECONNREFUSED: rejected by the peer, or nobody listens there;
- * ECONNRESET: ended by the peer, or given up by it before it was connected;
+ * EPIPE: the peer has said goodbye;
+ * ECONNRESET: the peer has ended it without a goodbye, or has given it up before it
+ * was connected;
  * ENOTCONN: ended here; ECONNABORTED: aborted or rejected here;
  * ENODEV: the device has gone;
  * ETIMEDOUT: the peer does not answer; also if the deadline has passed:
  * KRDMA_CONN_QUERY tells which;
  * EIO: it broke.
+ *
+ * The same errno is in the event that tells of the end, in &struct krdma_conn_query
+ * and here.
+ *
+ * A goodbye comes from the peer's kernel: when its program disconnects, aborts, closes
+ * the last descriptor, ends or is killed, and when its end of the connection has
+ * failed.  So EPIPE says that the peer's machine has ended the connection itself; it
+ * does not say that the peer's program is well, nor that it has taken what was sent.
+ * A machine that crashes, or whose cable is pulled, says none: an operation under way
+ * then ends with KRDMA_STATUS_RETRY_EXCEEDED and the connection with ETIMEDOUT, and
+ * with a goodbye it is KRDMA_STATUS_FLUSHED and EPIPE.  iWARP has no goodbye that is
+ * told apart: there each end by the peer is ECONNRESET.
  */
 struct krdma_conn_wait {
 	__u32 size;

@@ -132,9 +132,11 @@ struct krdma_piece {
  * @remote_addr: write, read, atomics, flush: the peer's address; else 0
  * @remote_key: write, read, atomics, flush: its key; else 0
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data;
- *	KRDMA_OP_SEND_INVALIDATE: the peer's key; else 0
+ *	KRDMA_OP_SEND_INVALIDATE: the peer's key; KRDMA_OP_FLUSH: &enum krdma_flush;
+ *	else 0
  * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
- *	added; KRDMA_OP_ATOMIC_WRITE: what is written; else 0
+ *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
+ *	range, to 2^32 - 1; else 0
  * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal; else 0
  *
  * Fields that an operation does not use and that are not 0 are refused.

@@ -129,7 +129,8 @@ static void netns_stranger(struct core_test *test)
 	CORE_ERR_PTR(test, -EADDRNOTAVAIL,
 		     krdma_device_at(test->net, (struct sockaddr *)&test->address));
 	CORE_ERR_PTR(test, -EHOSTUNREACH,
-		     krdma_device_towards(test->net, NULL, (struct sockaddr *)&test->address, 0));
+		     krdma_device_towards(test->net, NULL, (struct sockaddr *)&test->address,
+					  CORE_TIMEOUT_MS));
 	if (CORE_EQ(test, 0, krdma_watch_start(&watch.watch, test->net))) {
 		msleep(CORE_QUIET_MS);
 		krdma_watch_stop(&watch.watch);

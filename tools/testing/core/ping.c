@@ -41,12 +41,13 @@ static int __init ping_init(void)
 				  krdma_conn_create(session, &ping_ops, NULL);
 	struct krdma_region *region;
 	int ret = PTR_ERR_OR_ZERO(conn) ?: (message ? 0 : -ENOMEM) ?:
-		  krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, 0);
+		  krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, KRDMA_FOREVER_MS);
 
 	region = ret ? ERR_PTR(ret) : krdma_region_map(session, krdma_conn_device(conn), message,
 						       16, KRDMA_ACCESS_LOCAL_WRITE);
 	ret = PTR_ERR_OR_ZERO(region) ?:
-	      krdma_conn_connect(conn, &(struct krdma_conn_param) {}) ?: krdma_conn_wait(conn, 0);
+	      krdma_conn_connect(conn, &(struct krdma_conn_param) {}) ?:
+	      krdma_conn_wait(conn, KRDMA_FOREVER_MS);
 	for (int i = 0; i < 100 && !ret; i++)
 		ret = ping(conn, region, message);
 	if (!IS_ERR(conn)) {

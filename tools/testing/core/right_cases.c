@@ -86,6 +86,8 @@ static void atomic_write_and_flush(struct core_test *test)
 		request.flags = KRDMA_POST_SILENT;
 		CORE_EQ(test, 1, transfer_post(&transfer, &request));
 		request.opcode = KRDMA_OP_FLUSH;
+		request.flush = KRDMA_FLUSH_GLOBAL;
+		request.operand = 30000;
 		request.remote_addr = transfer.to.info.remote_addr + 64;
 		request.flags = 0;
 		CORE_EQ(test, 1, transfer_post(&transfer, &request));

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -102,12 +103,12 @@ static bool untouched(const struct arena *arena, const unsigned char *from)
 }
 
 /* Where a success is dear, few sizes must do; what is refused costs nothing. */
-static bool worth_a_success(const struct example *example, uint32_t size, uint32_t page)
+static bool worth_a_success(const struct example *example, uint32_t size)
 {
 	uint32_t known = example->known_size;
 
 	return !example->once || size == example->first_size || size == known ||
-	       size == known + 1 || size == known + 64 || size == page;
+	       size == known + 1 || size == known + 64 || size == KRDMA_STRUCT_SIZE_MAX;
 }
 
 TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
@@ -115,16 +116,16 @@ TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
 	uint32_t first = variant->example->first_size;
 	uint32_t known = variant->example->known_size;
 	unsigned char *buffer = self->arena.start;
-	uint32_t page = self->arena.page;
 
 	/* On a slow kernel each one where structures end, and some of what is beyond. */
-	for (uint32_t size = 0; size <= page + 8;
-	     size += size > known + 64 && size + 64 < page ? rounds(1, 37) : 1) {
-		int expected = size < first || size > page ? -EINVAL : 0;
+	for (uint32_t size = 0; size <= KRDMA_STRUCT_SIZE_MAX + 8;
+	     size += size > known + 64 && size + 64 < KRDMA_STRUCT_SIZE_MAX ?
+		     rounds(1, 37) : 1) {
+		int expected = size < first ? -EINVAL : size > KRDMA_STRUCT_SIZE_MAX ? -E2BIG : 0;
 		uint32_t room = size < sizeof(uint32_t) ? sizeof(uint32_t) : size;
 		uint32_t written;
 
-		if (!expected && !worth_a_success(variant->example, size, page))
+		if (!expected && !worth_a_success(variant->example, size))
 			continue;
 		if (!expected && variant->example->once)
 			ASSERT_EQ(0, ARM());
@@ -157,7 +158,7 @@ TEST_F(request, a_refused_size_leaves_the_buffer_alone)
 	for (size_t i = 0; i < ARRAY_SIZE(extreme); i++) {
 		PLACE(buffer, sizeof(before), extreme[i]);
 		memcpy(before, buffer, sizeof(before));
-		EXPECT_EQ(-EINVAL, REQUEST(buffer)) {
+		EXPECT_EQ(extreme[i] < EXAMPLE_ROOM ? -EINVAL : -E2BIG, REQUEST(buffer)) {
 			TH_LOG("size %u", extreme[i]);
 		}
 		EXPECT_EQ(0, memcmp(before, buffer, sizeof(before)));
@@ -169,10 +170,9 @@ TEST_F_TIMEOUT(request, every_size_with_a_tail_that_is_not_zero, 120)
 	uint32_t known = variant->example->known_size;
 	unsigned char *buffer = self->arena.start;
 	unsigned int step = rounds(1, 37);
-	unsigned char before[4096];
+	unsigned char before[KRDMA_STRUCT_SIZE_MAX];
 
-	ASSERT_LE(self->arena.page, sizeof(before));
-	for (uint32_t size = known + 1; size <= self->arena.page; size += step) {
+	for (uint32_t size = known + 1; size <= sizeof(before); size += step) {
 		const uint32_t places[] = { known, known + (size - known) / 2, size - 1 };
 
 		for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
@@ -233,8 +233,14 @@ TEST_F(request, memory_is_read_only_from_each_byte)
 		ASSERT_EQ(expected, REQUEST(middle - room)) {
 			TH_LOG("%u bytes of %u writable", room, size);
 		}
-		if (!expected)
-			UNDO(middle - room);
+		/* And nothing has happened, so that it can be asked again. */
+		if (expected) {
+			ASSERT_EQ(0, mprotect(middle, self->arena.page, PROT_READ | PROT_WRITE));
+			ASSERT_EQ(0, REQUEST(middle - room)) {
+				TH_LOG("%u bytes of %u were writable", room, size);
+			}
+		}
+		UNDO(middle - room);
 		/* What nobody was told of is not there. */
 		ASSERT_EQ(next, next_descriptor());
 	}
@@ -380,10 +386,10 @@ TEST_F_TIMEOUT(request, the_size_changes_while_the_request_runs, 60)
 	do {
 		int ret = REQUEST(buffer);
 
-		/* What is behind the known part is zero, so E2BIG would be a lie. */
+		/* What is behind the known part is zero: E2BIG is for what is too long. */
 		if (ret == 0)
 			UNDO(buffer);
-		if (ret == -EINVAL)
+		if (ret == -EINVAL || ret == -E2BIG)
 			refused++;
 		else if (ret == 0 || (example->once && (ret == example->again ||
 							ret == -EISCONN || ret == -ENOTCONN)))
@@ -504,6 +510,34 @@ TEST_F(numbers, a_direction_or_a_length_makes_another_request)
 			}
 		}
 	}
+}
+
+/* Proves: F2 */
+TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
+{
+	int reader = open(SESSION_PATH, O_RDONLY | O_CLOEXEC), next = next_descriptor();
+
+	ASSERT_LE(0, reader);
+	for (int i = 0; i < EXAMPLE_COUNT; i++) {
+		const struct example *example = &examples[i];
+		/* It has no memory that it could ask after, and can have none. */
+		int may = i == EXAMPLE_MEMORY_QUERY ? -ENOENT : 0;
+
+		if (example->kind != KIND_SESSION)
+			continue;
+		ASSERT_EQ(0, example_arm(example, &self->scene));
+		example_place(example, &self->scene, self->buffer, sizeof(self->buffer),
+			      example->known_size);
+		EXPECT_EQ(example->reads ? may : -EBADF,
+			  session_request(reader, example->number, self->buffer)) {
+			TH_LOG("%s", example->name);
+		}
+	}
+	EXPECT_EQ(next, next_descriptor());
+	/* And it hears of devices. */
+	EXPECT_EQ(POLLIN, poll_mask(reader, POLLIN, PATIENCE_MS));
+	EXPECT_LT(0, read(reader, self->buffer, sizeof(self->buffer)));
+	close(reader);
 }
 
 TEST(the_first_sizes_are_those_of_this_header)

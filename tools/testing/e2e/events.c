@@ -44,7 +44,7 @@ static void expect_events(struct __test_metadata *_metadata, int conn, const uin
 			TH_LOG("instead of event %u", types[i]);
 		}
 		EXPECT_EQ(types[i], record.type);
-		EXPECT_EQ(0, record.reserved);
+		EXPECT_EQ(sizeof(record), record.size);
 	}
 }
 
@@ -108,6 +108,9 @@ TEST_F(events, reads_take_whole_records)
 	ASSERT_EQ(2 * sizeof(records[0]), read(conn, records, 2 * sizeof(records[0]) + 8));
 	EXPECT_EQ(KRDMA_EVENT_ADDRESS_RESOLVED, records[0].type);
 	EXPECT_EQ(KRDMA_EVENT_ROUTE_RESOLVED, records[1].type);
+	/* Which is how far the next one is. */
+	EXPECT_EQ(sizeof(records[0]), records[0].size);
+	EXPECT_EQ(sizeof(records[0]), records[1].size);
 	for (size_t i = 2 * sizeof(records[0]); i < sizeof(records); i++)
 		EXPECT_EQ(0xa5, bytes[i]);
 	ASSERT_EQ(sizeof(records[0]), read(conn, records, sizeof(records)));
@@ -179,6 +182,7 @@ TEST_F(events, one_read_that_does_not_wait)
 	ASSERT_EQ(POLLIN, poll_mask(session, POLLIN, PATIENCE_MS));
 	ASSERT_EQ(sizeof(device), preadv2(session, &whole, 1, -1, RWF_NOWAIT));
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, device.type);
+	EXPECT_EQ(sizeof(device), device.size);
 	/* Others may come at any time; it waits for none of them. */
 	while (preadv2(session, &whole, 1, -1, RWF_NOWAIT) == sizeof(device))
 		;

@@ -361,24 +361,28 @@ static void undo_reap(struct scene *scene, const void *bytes)
 #define RESERVED(structure) { offsetof(struct structure, reserved) }
 
 const struct example examples[EXAMPLE_COUNT] = {
-	[EXAMPLE_INFO] = { EXAMPLE(INFO, KIND_SESSION, krdma_info, 64), .answers = true },
+	[EXAMPLE_INFO] = { EXAMPLE(INFO, KIND_SESSION, krdma_info, 64), .answers = true,
+		.reads = true },
 	[EXAMPLE_DEVICE_QUERY] = {
 		EXAMPLE(DEVICE_QUERY, KIND_SESSION, krdma_device_query, 152), .answers = true,
+		.reads = true,
 		.known_flags = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME,
 		.fill = fill_device,
 	},
 	[EXAMPLE_PORT_QUERY] = {
 		EXAMPLE(PORT_QUERY, KIND_SESSION, krdma_port_query, 112), .answers = true,
+		.reads = true,
 		.fill = fill_port,
 	},
 	[EXAMPLE_DEVICE_FIND] = {
 		EXAMPLE(DEVICE_FIND, KIND_SESSION, krdma_device_find, 280), .answers = true,
+		.reads = true,
 		.known_flags = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE,
 		.reserved = RESERVED(krdma_device_find), .fill = fill_find,
 	},
 	[EXAMPLE_WATCH] = {
 		EXAMPLE(WATCH, KIND_SESSION, krdma_watch_devices, 8),
-		.once = true, .again = -EALREADY, .arm = arm_session,
+		.reads = true, .once = true, .again = -EALREADY, .arm = arm_session,
 	},
 	[EXAMPLE_LISTEN] = {
 		EXAMPLE(LISTEN, KIND_SESSION, krdma_listen, 144), .answers = true, .once = true,
@@ -409,6 +413,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_MEMORY_QUERY] = {
 		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 112), .answers = true,
+		.reads = true,
 		.fill = fill_memory_query,
 	},
 	[EXAMPLE_MEMORY_ADVISE] = {

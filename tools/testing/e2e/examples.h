@@ -60,6 +60,7 @@ struct scene {
  * @known_flags: what this header knows
  * @reserved: the first of these that are not 0 are where reserved fields begin
  * @answers: it writes something back
+ * @reads: a session that is open for reading only can be asked it
  * @once: a success uses up the object's state, so that example_arm() must be called
  *	again, which may take long
  * @again: what may happen without example_arm(): this errno
@@ -76,6 +77,7 @@ struct example {
 	uint32_t known_flags;
 	uint32_t reserved[3];
 	bool answers;
+	bool reads;
 	bool once;
 	int again;
 	int (*arm)(struct scene *scene);

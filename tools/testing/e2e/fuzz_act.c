@@ -257,8 +257,10 @@ static void act_read(struct fuzz_thread *thread)
 	if (got > (ssize_t)size || (got > 0 && got % 16))
 		fuzz_fail(thread, "read() of %u bytes gave %zd", size, got);
 	for (ssize_t i = 0; buffer == records && i < got / 16; i++)
-		if (!records[i].type || records[i].type > KRDMA_EVENT_CLOSED || records[i].reserved)
-			fuzz_fail(thread, "read() gave a record of type %u", records[i].type);
+		if (!records[i].type || records[i].type > KRDMA_EVENT_CLOSED ||
+		    records[i].size != sizeof(records[i]))
+			fuzz_fail(thread, "read() gave a record of type %u and size %u",
+				  records[i].type, records[i].size);
 }
 
 static void act_poll(struct fuzz_thread *thread)

@@ -403,9 +403,14 @@ static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
 		entry->piece_count = 0;
 		memset(&entry->piece, 0, sizeof(entry->piece));
 		break;
+	case KRDMA_OP_FLUSH:
+		entry->imm = fuzz_one_in(random, 4) ? fuzz_next(random) : KRDMA_FLUSH_GLOBAL;
+		entry->operand = fuzz_one_in(random, 8) ? fuzz_next(random) : 1;
+		entry->piece_count = 0;
+		memset(&entry->piece, 0, sizeof(entry->piece));
+		break;
 	case KRDMA_OP_WRITE:
 	case KRDMA_OP_READ:
-	case KRDMA_OP_FLUSH:
 		break;
 	default:
 		return;

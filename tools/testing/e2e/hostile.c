@@ -596,7 +596,7 @@ static void judge_closing(struct storm *storm, enum closed_part part, bool close
 static void *use_without_end(void *argument)
 {
 	/* The peer leaves, and what waits for it then ends. */
-	static const int waits[] = { ECONNRESET, ETIMEDOUT, 0 };
+	static const int waits[] = { EPIPE, ETIMEDOUT, 0 };
 	/* No receive is there: the depth is used up, until the connection ends. */
 	static const int posts[] = { EAGAIN, ENOTCONN, ENOENT, 0 };
 	static const int reaps[] = { ETIMEDOUT, 0 }, no_errors[] = { 0 };

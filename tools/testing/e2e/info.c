@@ -36,7 +36,7 @@ TEST_F(info, version_features_and_limits)
 	EXPECT_TRUE(info.features & KRDMA_FEATURE_DEVICES);
 	EXPECT_TRUE(info.features & KRDMA_FEATURE_TRANSFERS);
 	EXPECT_LE(sizeof(struct krdma_conn_query), info.max_struct_size);
-	EXPECT_LE(info.max_struct_size, sysconf(_SC_PAGESIZE));
+	EXPECT_LE(info.max_struct_size, KRDMA_STRUCT_SIZE_MAX);
 	EXPECT_LE(1, info.device_count);
 	EXPECT_LE(info.device_count, info.max_devices);
 }

@@ -248,10 +248,11 @@ TEST_F(thin, waiting_ends)
 	EXPECT_EQ(-ETIMEDOUT, krdma_listener_next(self->pair.listener, krdma_deadline(20), &conn));
 	/* Which may come a little later than the state that it tells of. */
 	do {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
-	EXPECT_EQ(-EAGAIN, krdma_conn_event(self->pair.a, 0, &record));
-	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record));
+	EXPECT_EQ(-EAGAIN, krdma_conn_event(self->pair.a, 0, &record, sizeof(record)));
+	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record,
+					       sizeof(record)));
 	EXPECT_EQ(-EINPROGRESS, krdma_conn_await_closed(self->pair.a, 0));
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
@@ -311,14 +312,14 @@ TEST_F(thin, the_end_and_why)
 	ASSERT_EQ(0, krdma_conn_disconnect(self->pair.b, 0));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.b, LIB_PATIENCE));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
-	EXPECT_EQ(-ECONNRESET, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
+	EXPECT_EQ(-EPIPE, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
 	EXPECT_EQ(-ENOTCONN, krdma_conn_wait(self->pair.b, LIB_PATIENCE, NULL));
 	EXPECT_EQ(-ENOTCONN, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 		EXPECT_EQ(order[i], record.type);
 	}
-	EXPECT_EQ(-ENODATA, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+	EXPECT_EQ(-ENODATA, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 }
 
 /* Proves: D6 */
@@ -442,7 +443,7 @@ static void *sleep_in_calls(void *argument)
 
 	sleeper->errs[0] = krdma_queue_wait(sleeper->queue, &cqe, 1, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
-	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record);
+	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record, sizeof(record));
 	sleeper->woken++;
 	return NULL;
 }
@@ -456,7 +457,7 @@ TEST_F(thin, a_signal_ends_waiting)
 
 	/* Which may come a little later than the state that it tells of. */
 	do {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record));
+		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
@@ -621,7 +622,7 @@ TEST_F(thin, the_device_goes)
 	EXPECT_EQ(-ENODEV, krdma_queue_wait_any(pair.queues, 1, LIB_PATIENCE, &which));
 	EXPECT_EQ(0, which);
 	while (record.type != KRDMA_DEVICE_EVENT_REMOVED) {
-		ASSERT_EQ(0, krdma_device_event(session, LIB_PATIENCE, &record));
+		ASSERT_EQ(0, krdma_device_event(session, LIB_PATIENCE, &record, sizeof(record)));
 		EXPECT_STRNE("unknown", krdma_device_event_name(record.type));
 	}
 	EXPECT_EQ(pair.device, record.device_id);

@@ -619,7 +619,7 @@ static int visit_honestly(int session, const struct __kernel_sockaddr_storage *a
 	if (!ret)
 		ret = conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL);
 	/* The host is the one who ends it, perhaps before this has looked. */
-	if (!ret || ret == -ECONNRESET)
+	if (!ret || ret == -EPIPE)
 		ret = conn_await_closed(client.conn, PATIENCE_MS);
 	end_close(&client);
 	return ret;

@@ -134,8 +134,8 @@ TEST_F(memory, what_cannot_be_registered)
 	for (int bit = 4; bit < 32; bit++) {
 		struct memory memory;
 
-		EXPECT_EQ(-EINVAL, memory_register(self->session, self->device, self->data, LENGTH,
-						   1U << bit | LOCAL, &memory)) {
+		EXPECT_EQ(-EOPNOTSUPP, memory_register(self->session, self->device, self->data,
+						       LENGTH, 1U << bit | LOCAL, &memory)) {
 			TH_LOG("right %d", bit);
 		}
 	}
@@ -345,7 +345,7 @@ TEST_F(memory, query)
 		EXPECT_EQ(memory.remote_addr, query.remote_addr);
 		EXPECT_EQ(memory.remote_key, query.remote_key);
 		EXPECT_EQ(self->device, query.device_id);
-		EXPECT_FALSE(zeroed(query.descriptor, sizeof(query.descriptor)));
+		EXPECT_FALSE(zeroed(&query.descriptor, sizeof(query.descriptor)));
 	}
 	query.flags = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_QUERY, &query));
@@ -361,10 +361,10 @@ TEST_F(memory, query_without_remote_rights)
 
 	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
 				     &memory));
-	memset(query.descriptor, 0xff, sizeof(query.descriptor));
+	memset(&query.descriptor, 0xff, sizeof(query.descriptor));
 	EXPECT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
 	EXPECT_EQ(0, query.remote_key);
-	EXPECT_TRUE(zeroed(query.descriptor, sizeof(query.descriptor)));
+	EXPECT_TRUE(zeroed(&query.descriptor, sizeof(query.descriptor)));
 	EXPECT_EQ(-ERANGE, query_part(self->session, memory.id, LENGTH, 0, &query));
 }
 
@@ -547,6 +547,94 @@ static int memlock_child(void *context)
 		sleep_ms(1);
 	}
 	return 0;
+}
+
+/* A line of /proc/self/status, in bytes. */
+static long status_bytes(const char *name)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[128];
+	long kib = -1;
+
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, name, strlen(name)))
+			kib = atol(line + strlen(name));
+	}
+	if (status)
+		fclose(status);
+	return kib < 0 ? kib : kib * 1024;
+}
+
+/* What is locked and registered takes of the limit once for each, and not twice. */
+static int locked_too_child(void *context)
+{
+	struct memory first, second;
+	uint32_t device;
+	int session;
+	void *locked = pages(LENGTH, PROT_READ | PROT_WRITE);
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!lock_limit(LENGTH));
+	CHECK(locked);
+	CHECK(!mlock(locked, LENGTH));
+	CHECK(!memory_register(session, device, locked, LENGTH - PAGE, LOCAL, &first));
+	CHECK(status_bytes("VmLck:") == LENGTH);
+	CHECK(status_bytes("VmPin:") == LENGTH - PAGE);
+	/* Each registration pins pages of its own, also if others have the same. */
+	CHECK(!memory_register(session, device, locked, PAGE, LOCAL, &second));
+	CHECK(status_bytes("VmPin:") == LENGTH);
+	CHECK(memory_register(session, device, locked, PAGE, LOCAL, &second) == -ENOMEM);
+	CHECK(!memory_release(session, first.id, 0));
+	CHECK(status_bytes("VmPin:") == PAGE);
+	CHECK(status_bytes("VmLck:") == LENGTH);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(locked, locked_memory_that_is_registered_counts_once_for_each)
+{
+	EXPECT_EQ(0, child_run_as(SOME_USER, locked_too_child, NULL));
+}
+
+/* The other way, for what is registered from here on. */
+struct both_ways {
+	int force_pin;
+	const char *other;
+};
+
+/* Whoever pins the pages: the limit is one. */
+static int both_ways_child(void *context)
+{
+	const struct both_ways *ways = context;
+	struct memory first, second;
+	uint32_t device;
+	int session;
+
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!lock_limit(LENGTH));
+	CHECK(!memory_create(session, device, LENGTH - PAGE, LOCAL, &first));
+	CHECK(write(ways->force_pin, ways->other, 1) == 1);
+	CHECK(memory_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
+	CHECK(!memory_create(session, device, PAGE, LOCAL, &second));
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(locked, the_limit_is_one_for_both_ways)
+{
+	struct both_ways ways = {
+		.force_pin = open(FORCE_PIN, O_WRONLY | O_CLOEXEC),
+		.other = *variant->force_pin == '0' ? "1" : "0",
+	};
+
+	ASSERT_LE(0, ways.force_pin);
+	EXPECT_EQ(0, child_run_as(SOME_USER, both_ways_child, &ways));
+	close(ways.force_pin);
 }
 
 /* Proves: F6 */

@@ -351,14 +351,17 @@ TEST_F(operation, atomic_write_and_flush)
 {
 	struct krdma_sqe entry = sqe_remote(KRDMA_OP_ATOMIC_WRITE, self->a->id, 1, NULL, 0, 0,
 					    &self->to, 128);
+	struct krdma_sqe flush = sqe_remote(KRDMA_OP_FLUSH, self->a->id, 2, NULL, 0, 0,
+					    &self->to, 0);
 	uint64_t *theirs = (uint64_t *)(self->to.data + 128);
+	struct krdma_device_query device;
 	struct krdma_cqe cqe;
 
 	fill(self->from.data, 64, 1);
 	SUBMIT(self->a, REMOTE(KRDMA_OP_WRITE, 0, 0, 64));
 	entry.operand = 0x1122334455667788;
 	SUBMIT(self->a, entry);
-	SUBMIT(self->a, sqe_remote(KRDMA_OP_FLUSH, self->a->id, 2, NULL, 0, 0, &self->to, 0));
+	SUBMIT(self->a, flush);
 	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 64, &cqe);
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
@@ -368,6 +371,33 @@ TEST_F(operation, atomic_write_and_flush)
 	}
 	EXPECT_EQ(0x1122334455667788, *theirs);
 	EXPECT_TRUE(filled(self->to.data, 64, 1));
+	/* All of the memory, and what a flush must not be. */
+	flush.imm = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
+	REFUSED(-EINVAL, self->a, flush);
+	flush.operand = 0;
+	SUBMIT(self->a, flush);
+	ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+	EXPECT_EQ(KRDMA_OP_FLUSH, cqe.opcode);
+	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	flush.imm = KRDMA_FLUSH_GLOBAL;
+	REFUSED(-EINVAL, self->a, flush);
+	flush.operand = 1ULL << 32;
+	REFUSED(-EMSGSIZE, self->a, flush);
+	flush.operand = 8;
+	flush.imm = 0;
+	REFUSED(-EINVAL, self->a, flush);
+	flush.imm = KRDMA_FLUSH_GLOBAL | 1 << 2;
+	REFUSED(-EOPNOTSUPP, self->a, flush);
+	flush.imm = KRDMA_FLUSH_GLOBAL;
+	flush.remote_addr = UINT64_MAX;
+	REFUSED(-EOVERFLOW, self->a, flush);
+	/* Where it is not the device's own, nobody knows of persistence. */
+	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &device));
+	EXPECT_EQ(0, device.caps & (KRDMA_DEVICE_CAP_ATOMIC_WRITE | KRDMA_DEVICE_CAP_FLUSH_GLOBAL |
+				    KRDMA_DEVICE_CAP_FLUSH_PERSISTENT));
+	flush.remote_addr = self->to.remote_addr;
+	flush.imm = KRDMA_FLUSH_PERSISTENT;
+	REFUSED(-EOPNOTSUPP, self->a, flush);
 	entry.remote_addr += 4;
 	REFUSED(-EINVAL, self->a, entry);
 	entry.remote_addr -= 4;

@@ -207,6 +207,16 @@ int conn_event(int conn, struct krdma_event_record *record, unsigned int ms)
 	return size == sizeof(*record) ? 0 : -EPROTO;
 }
 
+bool conn_was_connected(int conn)
+{
+	struct krdma_event_record record;
+	bool connected = false;
+
+	while (!conn_event(conn, &record, PATIENCE_MS))
+		connected |= record.type == KRDMA_EVENT_ESTABLISHED;
+	return connected;
+}
+
 /*
  * Ends
  */

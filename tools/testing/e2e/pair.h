@@ -57,6 +57,9 @@ int conn_await_closed(int conn, unsigned int ms);
 /* One record, waiting for it; -ENODATA at the end, -ETIMEDOUT. */
 int conn_event(int conn, struct krdma_event_record *record, unsigned int ms);
 
+/* Of one that is closed, and whose records nobody has read: was it told that it is connected? */
+bool conn_was_connected(int conn);
+
 /*
  * Ends and pairs
  */

@@ -132,7 +132,7 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 	}
 	EXPECT_TRUE(filled(self->memory.data + 8192, MESSAGE, 5));
 	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
-	EXPECT_EQ(-ECONNRESET, conn_wait(self->a->conn, 0, NULL));
+	EXPECT_EQ(-EPIPE, conn_wait(self->a->conn, 0, NULL));
 	EXPECT_EQ(0, child_status(child));
 }
 
@@ -300,6 +300,7 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 	struct end client, server;
 	struct pair pair = {};
 	pid_t child;
+	char byte;
 
 	child = fork();
 	ASSERT_LE(0, child);
@@ -313,7 +314,9 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 		end_init(&server, pair.sessions[1]);
 		if (listener_next(pair.listener, deadline_in(PATIENCE_MS), &server.conn,
 				  &server.id) ||
-		    end_prepare(&server, NULL) || end_accept(&server, NULL))
+		    end_prepare(&server, NULL) || end_accept(&server, NULL) ||
+		    conn_wait(server.conn, deadline_in(PATIENCE_MS), NULL) ||
+		    write(self->channels[1], "c", 1) != 1)
 			_exit(4);
 		pause();
 		_exit(5);
@@ -322,10 +325,13 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 					     sizeof(pair.address)));
 	ASSERT_EQ(0, end_ask(&client, self->a->session, &pair.address, NULL));
 	ASSERT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
+	/* Both ends know that they are connected. */
+	ASSERT_EQ(1, read(self->channels[0], &byte, 1));
 	kill(child, SIGKILL);
 	EXPECT_EQ(1000 + SIGKILL, child_status(child));
 	EXPECT_EQ(0, conn_await_closed(client.conn, PATIENCE_MS));
-	EXPECT_EQ(-ECONNRESET, conn_wait(client.conn, 0, NULL));
+	/* Its kernel has said goodbye for it. */
+	EXPECT_EQ(-EPIPE, conn_wait(client.conn, 0, NULL));
 	end_close(&client);
 }
 

@@ -328,7 +328,7 @@ TEST_F_TIMEOUT(races, a_record_is_read_while_others_come, 300)
 		for (unsigned int i = 0; i < ARRAY_SIZE(searched); i++) {
 			ASSERT_EQ(searched[i].type, reader.records[i].type);
 			ASSERT_EQ(searched[i].error, reader.records[i].error);
-			ASSERT_EQ(0, reader.records[i].reserved);
+			ASSERT_EQ(sizeof(reader.records[i]), reader.records[i].size);
 		}
 		reader.conn = -2;
 		close(conn);

@@ -362,5 +362,9 @@ struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t target, uint64_t cookie,
 
 	entry.remote_addr = remote->remote_addr + remote_offset;
 	entry.remote_key = remote->remote_key;
+	if (opcode == KRDMA_OP_FLUSH) {
+		entry.imm = KRDMA_FLUSH_GLOBAL;
+		entry.operand = 8;
+	}
 	return entry;
 }

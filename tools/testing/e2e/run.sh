@@ -10,7 +10,8 @@
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
 # KRDMA_SLOW=1 shortens the stress tests for a kernel that checks everything;
-# the 32-bit programs are always shortened: they are there for the layouts.
+# the 32-bit and x32 programs are always shortened: they are there for the layouts.  x32
+# programs run in a kernel that was booted with syscall.x32=y, and are skipped elsewhere.
 
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1
@@ -79,7 +80,7 @@ run()
 	local slow="${KRDMA_SLOW:-0}" began now
 
 	case $1 in
-	*.32) slow=1 ;;
+	*.32 | *.x32) slow=1 ;;
 	esac
 	echo 127 >"$work/status"
 	read -r began _ </proc/uptime
@@ -97,6 +98,17 @@ objects_left()
 	[ -d /sys/module/krdma ] || return 0
 	awk 'NR == FNR { before[$1] = $2; next }
 		$2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
+}
+
+# skip NAME WHY: a line of its own, so that it is seen.
+skip()
+{
+	local results failures
+
+	read -r results failures <"$work/tally"
+	results=$((results + 1))
+	echo "ok $results $1 # SKIP $2"
+	echo "$results $failures" >"$work/tally"
 }
 
 # Connections end after their programs.
@@ -140,15 +152,22 @@ if [ $# -eq 0 ]; then
 	done <"$here/programs"
 fi
 for program; do
-	if [ "$program" = skip-32-bit ]; then
-		read -r results failures <"$work/tally"
-		results=$((results + 1))
-		echo "ok $results 32-bit programs # SKIP the compiler cannot make them (gcc-multilib)"
-		echo "$results $failures" >"$work/tally"
-	else
+	case $program in
+	skip-32-bit) skip "32-bit programs" "the compiler cannot make them (gcc-multilib)" ;;
+	skip-x32) skip "x32 programs" "the compiler cannot make them (gcc-multilib)" ;;
+	*.x32)
+		if grep -qw syscall.x32=y /proc/cmdline; then
+			run "$program"
+			check_objects "$program"
+		else
+			skip "$program" "the kernel was not booted with syscall.x32=y"
+		fi
+		;;
+	*)
 		run "$program"
 		check_objects "$program"
-	fi
+		;;
+	esac
 done
 read -r results failures <"$work/tally"
 echo "1..$results"

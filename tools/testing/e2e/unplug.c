@@ -88,6 +88,8 @@ TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
 	ASSERT_EQ(65, size / sizeof(records[0]));
 	for (unsigned int i = 0; i < 64; i++)
 		EXPECT_NE(KRDMA_DEVICE_EVENT_MISSED, records[i].type);
+	for (unsigned int i = 0; i < 65; i++)
+		EXPECT_EQ(sizeof(records[i]), records[i].size);
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_MISSED, records[64].type);
 	/* Whoever has read that hears of what comes next. */
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));

@@ -77,7 +77,7 @@ ended "librpma's messages come to krdma's shared receive queue" 0 "$message_0" "
 	"$immediate_0" "$immediate_1"
 # Proves: F8
 ended "librpma's writes with immediate data come to krdma" 0 "$write_0" "$write_1" \
-	'^ended: ECONNRESET$'
+	'^ended: EPIPE$'
 
 serve_there messages 7483 rpma_message listen "$far_at" 7483
 try "$here/with_rpma_message" connect "$far_at" 7483

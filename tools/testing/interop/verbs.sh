@@ -38,7 +38,7 @@ ended "a write with a wrong key is refused" 0 '^wrong-key: remote access error$'
 # Until 6.12, rxe tells nobody that such a queue pair is in error: the peer must leave.
 shared=shared shared_end=EIO
 case $(uname -r) in
-6.1.*) shared=shared-leaves shared_end=ECONNRESET ;;
+6.1.*) shared=shared-leaves shared_end=EPIPE ;;
 esac
 there verbs connect "$krdma_at" 7490 $shared
 ended "a write with a wrong key is refused where receives are shared" 0 \
@@ -69,7 +69,7 @@ ended "a message that is too long is reported" 0 \
 	'^too-long: receive: local operation error$' '^too-long: ended: EIO$'
 	'^too-long: receive: local (length|operation) error$' '^too-long: ended: EIO$'
 # Proves: F8
-ended "one whose message nobody waits for is reported" 0 '^unexpected: ended: ECONNRESET$'
+ended "one whose message nobody waits for is reported" 0 '^unexpected: ended: EPIPE$'
 
 serve refuse "$here/with_verbs" refuse "$krdma_at" 7491 57
 there verbs connect "$krdma_at" 7491 lengths

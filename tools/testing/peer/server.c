@@ -150,7 +150,7 @@ static void hear(struct guest *guest)
 	struct krdma_event_record record;
 	int err;
 
-	while (!(err = krdma_conn_event(guest->conn, 0, &record))) {
+	while (!(err = krdma_conn_event(guest->conn, 0, &record, sizeof(record)))) {
 		if (record.type == KRDMA_EVENT_ESTABLISHED)
 			guest_established(guest);
 	}

@@ -85,7 +85,7 @@ void done(struct end *end)
  * What each call can answer while devices, interfaces and peers come and go.  This program does
  * nothing wrong: anything else is a violation.
  */
-#define ERRORS_MAX	5
+#define ERRORS_MAX	6
 
 static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	/* The address, the neighbour or the device is gone, or the answer is lost. */
@@ -94,9 +94,9 @@ static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	[CALL_PREPARE] = { ENODEV, ENOTCONN },
 	[CALL_REGISTER] = { ENODEV },
 	/* The server is not there, is gone, does not answer; or the device is gone. */
-	[CALL_CONNECT] = { ECONNREFUSED, ECONNRESET, ETIMEDOUT, ENODEV },
+	[CALL_CONNECT] = { ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
 	/* The client has given up, before or while it is let in. */
-	[CALL_ACCEPT] = { ENOTCONN, ECONNRESET, ETIMEDOUT, ENODEV },
+	[CALL_ACCEPT] = { ENOTCONN, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
 	/* The connection has ended, or its device has. */
 	[CALL_POST] = { ENOTCONN, ENODEV },
 	[CALL_TAKE] = { ENODEV },

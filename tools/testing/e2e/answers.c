@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * EFAULT means that nothing has happened.  A request whose answer cannot be written does
+ * nothing; one that cannot be undone succeeds, if its answer's memory goes while it runs.
+ * The sweep over all requests is in abi.c; here are those whose effect shows elsewhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "pair.h"
+#include "session.h"
+
+FIXTURE(answer)
+{
+	struct pair pair;
+	struct memory memory;
+	void *page;
+};
+
+FIXTURE_SETUP(answer)
+{
+	ASSERT_EQ(0, pair_open(&self->pair, NULL));
+	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+				   &self->memory));
+	self->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(self->page != MAP_FAILED);
+}
+
+FIXTURE_TEARDOWN(answer)
+{
+	munmap(self->page, 4096);
+	memory_destroy(&self->memory);
+	pair_close(&self->pair);
+}
+
+static struct krdma_sqe write_one(const struct end *end, const struct memory *memory,
+				  uint64_t cookie)
+{
+	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 1024);
+}
+
+static uint64_t sends_posted(int conn)
+{
+	struct krdma_conn_query query;
+
+	return conn_query(conn, NULL, 0, &query) ? UINT64_MAX : query.sends_posted;
+}
+
+TEST_F(answer, what_is_posted_without_an_answer_is_not_posted)
+{
+	struct end *a = &self->pair.a;
+	struct krdma_sqe entry = write_one(a, &self->memory, 1);
+	struct krdma_queue_post *post = self->page;
+
+	*post = (struct krdma_queue_post) {
+		.size = sizeof(*post), .entries = (uintptr_t)&entry, .count = 1,
+	};
+	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ));
+	EXPECT_EQ(-EFAULT, session_request(a->queue->fd, KRDMA_QUEUE_POST, post));
+	EXPECT_EQ(0, sends_posted(a->conn));
+	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, session_request(a->queue->fd, KRDMA_QUEUE_POST, post));
+	EXPECT_EQ(1, post->accepted);
+	EXPECT_EQ(1, sends_posted(a->conn));
+}
+
+TEST_F(answer, what_is_submitted_without_an_answer_is_not_submitted)
+{
+	struct end *a = &self->pair.a;
+	struct krdma_sqe entry = write_one(a, &self->memory, 1);
+	struct krdma_queue_enter *enter = self->page;
+
+	*enter = (struct krdma_queue_enter) { .size = sizeof(*enter), .to_submit = 1 };
+	ASSERT_EQ(0, queue_put(a->queue, &entry, 1));
+	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ));
+	EXPECT_EQ(-EFAULT, session_request(a->queue->fd, KRDMA_QUEUE_ENTER, enter));
+	EXPECT_EQ(0, a->queue->ring->sq_head);
+	EXPECT_EQ(0, sends_posted(a->conn));
+	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, session_request(a->queue->fd, KRDMA_QUEUE_ENTER, enter));
+	EXPECT_EQ(1, enter->submitted);
+}
+
+/* A request in a thread of its own, while this one takes its memory away. */
+struct call {
+	int fd;
+	unsigned long request;
+	void *argument;
+	int result;
+	pthread_t thread;
+};
+
+static void *call_run(void *argument)
+{
+	struct call *call = argument;
+
+	call->result = session_request(call->fd, call->request, call->argument);
+	return NULL;
+}
+
+/* Waits until *@word is no longer @before; false: it stays. */
+static bool changes(const uint32_t *word, uint32_t before)
+{
+	uint64_t deadline = now_ms() + 2000;
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == before && now_ms() < deadline)
+		sleep_ms(1);
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != before;
+}
+
+TEST_F(answer, what_was_submitted_is_no_fault_when_the_answer_goes)
+{
+	struct end *a = &self->pair.a;
+	struct krdma_sqe entry = write_one(a, &self->memory, 1);
+	struct call call = { .fd = a->queue->fd, .request = KRDMA_QUEUE_ENTER,
+			     .argument = self->page };
+
+	*(struct krdma_queue_enter *)self->page = (struct krdma_queue_enter) {
+		.size = sizeof(struct krdma_queue_enter),
+		.to_submit = 1,
+		.min_complete = 2,
+		.deadline_ns = deadline_in(PATIENCE_MS),
+	};
+	ASSERT_EQ(0, queue_put(a->queue, &entry, 1));
+	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
+	EXPECT_TRUE(changes(&a->queue->ring->sq_head, 0));
+	EXPECT_EQ(0, munmap(self->page, 4096));
+	/* The second completion, for which it waits. */
+	EXPECT_EQ(0, queue_post(a->queue->fd, &entry, 1, NULL));
+	pthread_join(call.thread, NULL);
+	EXPECT_EQ(0, call.result);
+	EXPECT_EQ(2, sends_posted(a->conn));
+}
+
+TEST_F(answer, the_peer_that_was_taken_stays_when_the_answer_goes)
+{
+	struct krdma_listener_next *next = self->page;
+	struct call call = { .fd = self->pair.listener, .request = KRDMA_LISTENER_NEXT,
+			     .argument = self->page };
+	struct krdma_conn_query query;
+	struct end client, server;
+	int fd;
+
+	*next = (struct krdma_listener_next) {
+		.size = sizeof(*next), .deadline_ns = deadline_in(PATIENCE_MS), .fd = -1,
+	};
+	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
+	/* The answer is there before the peer is. */
+	EXPECT_TRUE(changes((uint32_t *)&next->fd, UINT32_MAX));
+	fd = next->fd;
+	EXPECT_EQ(0, munmap(self->page, 4096));
+	end_init(&client, self->pair.sessions[0]);
+	EXPECT_EQ(0, end_ask(&client, self->pair.sessions[0], &self->pair.address, NULL));
+	pthread_join(call.thread, NULL);
+	EXPECT_EQ(0, call.result);
+	ASSERT_EQ(0, conn_query(fd, NULL, 0, &query));
+	EXPECT_EQ(KRDMA_CONN_REQUESTED, query.state);
+
+	end_init(&server, self->pair.sessions[0]);
+	server.conn = fd;
+	server.id = query.id;
+	EXPECT_EQ(0, end_prepare(&server, NULL));
+	EXPECT_EQ(0, end_accept(&server, NULL));
+	EXPECT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
+	end_close(&client);
+	end_close(&server);
+}
+
+TEST_F(answer, a_wait_for_a_peer_that_ends_leaves_no_answer)
+{
+	struct krdma_listener_next next = {
+		.size = sizeof(next), .deadline_ns = deadline_in(20), .fd = -7, .id = 7,
+	};
+
+	EXPECT_EQ(-ETIMEDOUT, session_request(self->pair.listener, KRDMA_LISTENER_NEXT, &next));
+	EXPECT_EQ(-7, next.fd);
+	EXPECT_EQ(7, next.id);
+}
+
+TEST_HARNESS_MAIN
