@@ -26,11 +26,18 @@ enum {
 };
 
 /* options.c: the options that every subcommand knows. */
+struct own_option;
+
+/*
+ * @probe: instead of parsing, put the command's own options there and fail, so that
+ * the command does nothing; for completion.c.  NULL otherwise.
+ */
 struct options {
 	bool details;
 	bool json;
 	bool pretty;
 	bool help;
+	const struct own_option **probe;
 };
 
 enum options_place {
@@ -55,10 +62,17 @@ int options_parse(int argc, char **argv, struct options *options, enum options_p
  */
 #define OWN_OPTION 256
 
+/* What an option is followed by: nothing, something, the name of a file. */
+enum option_value {
+	NO_VALUE = false,
+	ANY_VALUE = true,
+	FILE_VALUE,
+};
+
 struct own_option {
 	const char *name;
 	int key;
-	bool takes_value;
+	enum option_value takes_value;
 };
 
 /*
@@ -68,6 +82,12 @@ struct own_option {
 int options_parse_own(int argc, char **argv, struct options *options,
 		      const struct own_option *own,
 		      int (*set)(int key, const char *value, void *to), void *to);
+
+/*
+ * The common options one after another, by @index from 0 on: as they are typed, or "" where
+ * an option of @own has the letter.  False behind the last one.
+ */
+bool options_common(size_t index, const struct own_option *own, char *word, size_t size);
 
 /* command.c: words of the command line, which may be shortened. */
 struct command {
