@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file_internal.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
 #include "selftest_pattern.h"
@@ -535,8 +536,70 @@ static void test_pattern(void)
 	tap_result(tells_places_apart(), "a pattern of another place or seed is another one");
 }
 
+/*
+ * The checksum of files
+ */
+
+/* Bit by bit, as it is defined. */
+static uint32_t crc_of(const unsigned char *data, size_t length)
+{
+	uint32_t crc = ~0u;
+
+	for (size_t i = 0; i < length; i++) {
+		crc ^= data[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
+	}
+	return ~crc;
+}
+
+/* By another way than the code that is tested asks. */
+static bool processor_says(const char *flag)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[8192];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "flags", 5) || !strncmp(line, "Features", 8))
+			found = strstr(line, flag);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void test_crc(void)
+{
+	static const char * const zeroes[64];
+	unsigned char data[256];
+	bool same = true, parts = true;
+	bool has = processor_says(" sse4_2") || processor_says(" crc32");
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 167 + 13);
+	for (size_t from = 0; from < 17; from++) {
+		for (size_t length = 0; length + from <= 200; length++) {
+			uint32_t right = crc_of(data + from, length);
+
+			same &= file_crc(0, data + from, length) == right;
+			same &= file_crc_by_table(0, data + from, length) == right;
+			parts &= file_crc(file_crc(0, data + from, length / 3),
+					  data + from + length / 3, length - length / 3) == right;
+		}
+	}
+	tap_result(file_crc(0, "123456789", 9) == 0xe3069283, "a checksum that is known");
+	tap_result(same, "checksums at all addresses, by the processor and by the table");
+	tap_result(parts, "checksums of parts, one after another");
+	tap_result(file_crc_zeroes(4711, sizeof(zeroes)) == file_crc(4711, zeroes, sizeof(zeroes)),
+		   "checksums of zeroes");
+	tap_result(strcmp(file_crc_by(), "table") ? has : !has,
+		   "the processor computes checksums where it can");
+}
+
 int main(void)
 {
+	test_crc();
 	test_numbers();
 	test_sizes();
 	test_times();
