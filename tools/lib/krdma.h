@@ -468,7 +468,8 @@ int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t r
  *
  * For a connection with a queue for receives, say: see krdma_conn_prepare().  Takes
  * nothing; another thread may have when krdma_queue_take() comes.  If one of them is
- * polled, so are all: the thread asks until the time is over.
+ * polled, so are all: the thread asks until the time is over or a signal has come, and
+ * handlers of signals run a few rounds later.
  *
  * Errors: ETIMEDOUT; EINTR; EAGAIN (none has, and @deadline is 0); ENODEV (the device of
  * *@which is gone, and nothing is left or will come there).

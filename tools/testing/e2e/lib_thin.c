@@ -430,7 +430,7 @@ struct sleeper {
 	struct krdma_queue *queue;
 	struct krdma_conn *conn;
 	atomic_int woken;
-	int errs[2];
+	int errs[3];
 };
 
 static void *sleep_in_calls(void *argument)
@@ -443,6 +443,8 @@ static void *sleep_in_calls(void *argument)
 	sleeper->errs[0] = krdma_queue_wait(sleeper->queue, &cqe, 1, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
 	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record);
+	sleeper->woken++;
+	sleeper->errs[2] = krdma_queue_wait_any(&sleeper->queue, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
 	return NULL;
 }
@@ -461,14 +463,15 @@ TEST_F(thin, a_signal_ends_waiting)
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
 	/* As often as it takes: the first ones may come before it waits. */
-	for (uint64_t end = now_ms() + 30000; sleeper.woken < 2 && now_ms() < end;) {
+	for (uint64_t end = now_ms() + 10000; sleeper.woken < 3 && now_ms() < end;) {
 		pthread_kill(thread, SIGUSR1);
 		sleep_ms(5);
 	}
-	ASSERT_EQ(2, sleeper.woken);
+	ASSERT_EQ(3, sleeper.woken);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-EINTR, sleeper.errs[0]);
 	EXPECT_EQ(-EINTR, sleeper.errs[1]);
+	EXPECT_EQ(-EINTR, sleeper.errs[2]);
 }
 
 /* By its descriptor alone, as another process would that has received it. */
