@@ -15,7 +15,8 @@
  *    older module or library does not know reads as zero.  What it holds after an
  *    error is undefined;
  *  - a structure that is handed in begins with its own size, which the caller
- *    sets, and is cleared otherwise; NULL stands for one that is all zero;
+ *    sets, and is cleared otherwise; NULL stands for one that is all zero.  A size
+ *    above 512, as of one that was not set, is E2BIG;
  *  - what it gives through a pointer is untouched after an error.
  *
  * What is made must be closed or released, in any order but that memory is

@@ -18,6 +18,9 @@
 #define NS_PER_MS	1000000ull
 #define NS_PER_S	1000000000ull
 
+/* No options come near to that: what says more was never set. */
+#define OPTIONS_MAX	512
+
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -74,6 +77,9 @@ int request_options(void *options, size_t size, const void *from)
 		memcpy(&theirs, from, sizeof(theirs));
 		if (theirs < sizeof(theirs))
 			return -EINVAL;
+		/* Before anything behind its end is looked at. */
+		if (theirs > OPTIONS_MAX)
+			return -E2BIG;
 		for (size_t i = size; i < theirs; i++) {
 			if (byte[i])
 				return -E2BIG;

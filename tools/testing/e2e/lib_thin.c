@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <krdma_entry.h>
@@ -564,6 +565,26 @@ TEST_F(thin, what_newer_programs_hand_in)
 	EXPECT_EQ(-E2BIG, krdma_queue_create(self->pair.session, &newer.create, &queue));
 	newer.create.size = 3;
 	EXPECT_EQ(-EINVAL, krdma_queue_create(self->pair.session, &newer.create, &queue));
+}
+
+/* Behind them is no memory: whoever reads there is killed. */
+TEST_F(thin, options_whose_size_was_not_set)
+{
+	static const uint32_t sizes[] = { 0, 513, 4096, 0x5a5a5a5a, UINT32_MAX };
+	struct krdma_queue_create *create;
+	struct krdma_queue *queue;
+	char *pages;
+
+	pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(pages != MAP_FAILED);
+	ASSERT_EQ(0, mprotect(pages + 4096, 4096, PROT_NONE));
+	create = (struct krdma_queue_create *)(pages + 4096 - sizeof(*create));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		create->size = sizes[i];
+		EXPECT_EQ(sizes[i] ? -E2BIG : -EINVAL,
+			  krdma_queue_create(self->pair.session, create, &queue));
+	}
+	munmap(pages, 8192);
 }
 
 /* Proves: C10 */
