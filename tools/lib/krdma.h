@@ -595,7 +595,9 @@ int krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
  * krdma_memory_create() - new memory, zeroed and registered
  * @session, @device_id, @length, @access, @memory: as of krdma_memory_register()
  *
- * In huge pages if there are and it fills one.  krdma_memory_release() unmaps it.
+ * In transparent huge pages, where the system has them and it fills one.  Those that an
+ * administrator has set aside are not taken: map some (MAP_HUGETLB) and register them.
+ * krdma_memory_release() unmaps it.
  */
 int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length,
 			uint32_t access, struct krdma_memory **memory);
