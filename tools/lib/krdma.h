@@ -23,6 +23,18 @@
  * released before its session is closed.  That must not happen while another thread
  * is in a call with it: krdma_conn_disconnect() and the like bring such calls back.
  *
+ * fork(): a child has its parent's descriptors, and copies of these handles.  To close or to
+ * release one in the child takes back what the child has of it: registrations,
+ * connections and mappings of the parent's are as they were.  The ring of a queue is not
+ * mapped in the child, so a queue can be used there only as krdma_queue_open_fd() gives
+ * it, of a copy of the descriptor.
+ *
+ * Cancellation: calls wait in system calls that are cancellation points, some with a lock,
+ * and give back nothing when a thread ends there.  A thread that may be cancelled disables
+ * that while it is in a call (pthread_setcancelstate()), and is brought back by a signal, by a
+ * deadline or by krdma_conn_disconnect().  Nothing here may be called by a handler of a
+ * signal but krdma_deadline().
+ *
  * A deadline is a moment of CLOCK_MONOTONIC in nanoseconds: krdma_deadline() makes
  * one; 0 does not wait, KRDMA_FOREVER waits for ever.
  */

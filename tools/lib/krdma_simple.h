@@ -37,7 +37,9 @@
  * beside all of them and brings them back.  The others are for one thread: that which
  * made the context, or took it over; krdma_simple_close() once no other is in a call.
  *
- * fork(): the context, and the memory that it has registered, stay the parent's.
+ * fork(): the context, the connection, and the memory that it has registered, stay the
+ * parent's.  In a child, krdma_simple_close() gives back what is the child's and leaves
+ * those as they are; no other call is for a child.
  */
 #ifndef KRDMA_SIMPLE_H
 #define KRDMA_SIMPLE_H

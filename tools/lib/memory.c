@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -14,6 +15,7 @@
 /**
  * struct krdma_memory - registered memory
  * @session: in which; it outlives this
+ * @maker: the process that has registered it
  * @data, @length: what was registered
  * @mapped: bytes that the library has mapped there, 0: none
  * @id, @key: the kernel's
@@ -21,6 +23,7 @@
  */
 struct krdma_memory {
 	struct krdma *session;
+	pid_t maker;
 	void *data;
 	size_t length;
 	size_t mapped;
@@ -54,6 +57,7 @@ KRDMA_PUBLIC int krdma_memory_register(struct krdma *session, uint32_t device_id
 		return err;
 	}
 	new->session = session;
+	new->maker = getpid();
 	new->data = data;
 	new->length = length;
 	new->id = request.id;
@@ -98,12 +102,14 @@ KRDMA_PUBLIC int krdma_memory_create(struct krdma *session, uint32_t device_id, 
 KRDMA_PUBLIC int krdma_memory_release(struct krdma_memory *memory, uint32_t flags)
 {
 	struct krdma_memory_release request = { .size = sizeof(request), .flags = flags };
-	int err;
+	int err = 0;
 
 	if (!memory)
 		return 0;
 	request.id = memory->id;
-	err = request_issue(memory->session->fd, KRDMA_MEMORY_RELEASE, &request);
+	/* A child has a copy of the pages; what is registered are the parent's. */
+	if (object_is_own(memory->maker))
+		err = request_issue(memory->session->fd, KRDMA_MEMORY_RELEASE, &request);
 	/* It may have ended before, with its device. */
 	if (err && err != -ENOENT && err != -ENODEV)
 		return err;

@@ -171,6 +171,11 @@ int object_made(int fd, int err)
 	return err;
 }
 
+bool object_is_own(pid_t maker)
+{
+	return maker == getpid();
+}
+
 int object_close(void *object, int fd)
 {
 	close(fd);

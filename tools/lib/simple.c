@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "simple.h"
 
@@ -148,6 +149,7 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 
 	if (!new)
 		return -ENOMEM;
+	new->maker = getpid();
 	new->poll_fd = -1;
 	new->ready_fd = -1;
 	err = request_options(&new->options, sizeof(new->options), options);
@@ -416,11 +418,26 @@ KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
 	return 0;
 }
 
+/*
+ * In a child of fork(): its descriptors, and not the connection behind them.  Another
+ * thread of the parent's may have had the lock.
+ */
+static void leave(struct krdma_simple *simple)
+{
+	krdma_conn_close(simple->conn);
+	krdma_queue_close(simple->queue);
+	krdma_queue_close(simple->recv_queue);
+	krdma_memory_release(simple->slots, 0);
+}
+
 KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 {
 	if (!simple)
 		return 0;
-	simple_link_end(simple);
+	if (object_is_own(simple->maker))
+		simple_link_end(simple);
+	else
+		leave(simple);
 	simple_poll_close(simple);
 	krdma_listener_close(simple->listener);
 	simple_release(&simple->memory);
@@ -428,8 +445,11 @@ KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 		munmap(simple->options.buffer, simple->options.buffer_size);
 	krdma_close(simple->session);
 	simple_lists_destroy(simple);
-	pthread_mutex_destroy(&simple->lock);
-	pthread_cond_destroy(&simple->changed);
+	/* Of a child's copy nobody knows who waits there. */
+	if (object_is_own(simple->maker)) {
+		pthread_mutex_destroy(&simple->lock);
+		pthread_cond_destroy(&simple->changed);
+	}
 	free(simple);
 	return 0;
 }

@@ -122,6 +122,7 @@ struct simple_list {
 /**
  * struct krdma_simple - a context
  * @session: its session
+ * @maker: the process that has it
  * @listener: a server's
  * @addresses: a client's: where the server may be
  * @address_count: how many
@@ -164,6 +165,7 @@ struct simple_list {
  */
 struct krdma_simple {
 	struct krdma *session;
+	pid_t maker;
 	struct krdma_listener *listener;
 	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
 	unsigned int address_count;

@@ -207,6 +207,30 @@ TEST_F_TIMEOUT(ends, a_buffer_of_ones_own, 120)
 	EXPECT_EQ(0, mine[4899]);
 }
 
+/* What is the parent's goes on. */
+TEST_F_TIMEOUT(ends, a_child_closes_and_the_parent_goes_on, 120)
+{
+	size_t length = 0;
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, server(self, NULL, 0));
+	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
+	ASSERT_EQ(0, lib_both_connect(&self->both));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		krdma_simple_close(self->both.client);
+		krdma_simple_close(self->both.server);
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 100));
+	EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 100, &length));
+	EXPECT_EQ(0, krdma_simple_write(self->both.server, 0, 0, 1000));
+}
+
 /* Proves: C1 (library) */
 TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 {

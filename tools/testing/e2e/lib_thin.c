@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <krdma_entry.h>
@@ -585,6 +586,46 @@ TEST_F(thin, options_whose_size_was_not_set)
 			  krdma_queue_create(self->pair.session, create, &queue));
 	}
 	munmap(pages, 8192);
+}
+
+/*
+ * The mapping of the ring is not inherited.  What a child has at that place is something
+ * else, and its own.
+ */
+TEST_F(thin, a_child_closes_what_it_has)
+{
+	const struct krdma_queue_create options = { .size = sizeof(options),
+		.device_id = self->pair.device, .flags = variant->queue_flags };
+	struct krdma_sqe entry = write_of(self, 1);
+	struct krdma_queue_query query;
+	struct krdma_queue *queue;
+	struct krdma_cqe cqe;
+	void *place;
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, krdma_queue_create(self->pair.session, &options, &queue));
+	ASSERT_EQ(0, krdma_queue_get(queue, &query, sizeof(query)));
+	place = lib_queue_ring(queue);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		char *mine = mmap(place, query.ring_size, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (mine != place)
+			_exit(1);
+		mine[0] = 42;
+		krdma_queue_close(queue);
+		krdma_memory_release(self->memory, 0);
+		/* Not by looking there: that would kill it. */
+		_exit(msync(mine, query.ring_size, MS_ASYNC) ? 2 : mine[0] == 42 ? 0 : 3);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	/* And what is the parent's has remained. */
+	EXPECT_EQ(0, operate(self, entry, &cqe));
+	EXPECT_EQ(0, krdma_queue_close(queue));
 }
 
 /* Proves: C10 */
