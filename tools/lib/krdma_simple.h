@@ -60,11 +60,20 @@ struct krdma_simple;
 #define KRDMA_SIMPLE_VALUE_END	0x40000000u
 
 /**
+ * enum krdma_simple_wait - how calls of a context wait
+ * @KRDMA_SIMPLE_WAIT_EVENT: the thread sleeps until the device has an event
+ * @KRDMA_SIMPLE_WAIT_POLL: the thread asks the device again and again, which keeps a
+ *	processor busy and is fastest
+ */
+enum krdma_simple_wait {
+	KRDMA_SIMPLE_WAIT_EVENT = 1,
+	KRDMA_SIMPLE_WAIT_POLL = 2,
+};
+
+/**
  * struct krdma_simple_options - what a context is to be; 0 or NULL: the default
  * @size: sizeof(struct krdma_simple_options)
- * @cq_notify: 0: whoever waits asks the device again and again, which keeps a
- *	processor busy and is fastest; 1: whoever waits sleeps until the device has
- *	an event
+ * @cq_notify: &enum krdma_simple_wait: how calls wait; 0: KRDMA_SIMPLE_WAIT_EVENT
  * @buffer: memory of one's own, which stays there until the context is closed;
  *	NULL: it is made, zeroed
  * @buffer_size: its length; 0, only without @buffer: 1 MiB
@@ -73,7 +82,9 @@ struct krdma_simple;
  *	KRDMA_ACCESS_LOCAL_WRITE
  * @timeout_ms: how long a call waits; 0: 30000
  * @depth: messages and notices that the peer can send before they are taken; 0: 16
- * @message_size: bytes of the longest message that the peer can send; 0: 4096
+ * @message_size: bytes of the longest message that the peer can send, no more than
+ *	@buffer_size, or there is no place to take it to; 0: 4096, or @buffer_size if that
+ *	is less
  */
 struct krdma_simple_options {
 	uint32_t size;

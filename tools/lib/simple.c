@@ -79,8 +79,10 @@ int simple_sleep(struct krdma_simple *simple, uint64_t deadline)
 
 static int check_options(struct krdma_simple_options *options)
 {
-	if (options->cq_notify > 1)
+	if (options->cq_notify > KRDMA_SIMPLE_WAIT_POLL)
 		return -EINVAL;
+	if (!options->cq_notify)
+		options->cq_notify = KRDMA_SIMPLE_WAIT_EVENT;
 	if (options->access & ~(REMOTE_ACCESS | KRDMA_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (options->buffer && !options->buffer_size)
@@ -89,6 +91,9 @@ static int check_options(struct krdma_simple_options *options)
 		return -EINVAL;
 	if (!options->buffer_size)
 		options->buffer_size = DEFAULT_BUFFER_SIZE;
+	/* What is longer could never be taken, nor what comes after it. */
+	if (options->message_size > options->buffer_size)
+		return -EINVAL;
 	if (!options->access)
 		options->access = REMOTE_ACCESS;
 	options->access |= KRDMA_ACCESS_LOCAL_WRITE;
@@ -97,7 +102,8 @@ static int check_options(struct krdma_simple_options *options)
 	if (!options->depth)
 		options->depth = DEFAULT_DEPTH;
 	if (!options->message_size)
-		options->message_size = DEFAULT_MESSAGE_SIZE;
+		options->message_size = options->buffer_size < DEFAULT_MESSAGE_SIZE ?
+					(uint32_t)options->buffer_size : DEFAULT_MESSAGE_SIZE;
 	return 0;
 }
 

@@ -207,6 +207,11 @@ struct krdma_simple {
 	bool ready_said;
 };
 
+static inline bool simple_is_polled(const struct krdma_simple *simple)
+{
+	return simple->options.cq_notify == KRDMA_SIMPLE_WAIT_POLL;
+}
+
 /* When the context's timeout is over, or another one. */
 uint64_t simple_deadline(uint32_t ms);
 static inline uint64_t simple_deadline_of(const struct krdma_simple *simple)

@@ -49,7 +49,7 @@ static int make_queues(struct krdma_simple *simple, uint32_t receives)
 {
 	struct krdma_queue_create options = {
 		.size = sizeof(options),
-		.flags = simple->options.cq_notify ? 0 : KRDMA_QUEUE_POLLED,
+		.flags = simple_is_polled(simple) ? KRDMA_QUEUE_POLLED : 0,
 		.cq_entries = SIMPLE_SENDS + KRDMA_QUEUE_EXTRA,
 	};
 	int err;

@@ -132,7 +132,7 @@ static int take(struct krdma_simple *simple, uint64_t cookie, uint64_t deadline)
  */
 static void poll_silent(struct krdma_simple *simple)
 {
-	if (simple->options.cq_notify || simple->sending)
+	if (!simple_is_polled(simple) || simple->sending)
 		return;
 	simple->sending = true;
 	pthread_mutex_unlock(&simple->lock);

@@ -60,8 +60,8 @@ FIXTURE_VARIANT(simple)
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(simple, polling) { .cq_notify = 0 };
-FIXTURE_VARIANT_ADD(simple, event) { .cq_notify = 1 };
+FIXTURE_VARIANT_ADD(simple, polling) { .cq_notify = KRDMA_SIMPLE_WAIT_POLL };
+FIXTURE_VARIANT_ADD(simple, event) { .cq_notify = KRDMA_SIMPLE_WAIT_EVENT };
 
 /* clang-format on */
 
