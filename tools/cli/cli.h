@@ -114,6 +114,8 @@ void complain_request(const char *what, int err);
 
 void reserve_standard_streams(void);
 int close_standard_output(int status);
+/* From here on names may be in UTF-8, whatever the terminal has. */
+void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
 const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
 const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid);

@@ -63,9 +63,11 @@ static void apply_common(int option, struct options *options)
 	case 'p':
 		options->pretty = true;
 		options->json = true;
+		output_is_utf8();
 		break;
 	case 'j':
 		options->json = true;
+		output_is_utf8();
 		break;
 	case 'h':
 		options->help = true;

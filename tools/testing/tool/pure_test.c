@@ -537,6 +537,55 @@ static void test_pattern(void)
 }
 
 /*
+ * Names
+ */
+
+static bool shows(const char *name, const char *expected)
+{
+	char text[64];
+	size_t length = printable(text, sizeof(text), name, strlen(name));
+
+	return length == strlen(expected) && !strcmp(text, expected);
+}
+
+static void test_names(void)
+{
+	/* Overlong, half of a pair, beyond the last one, cut off, begun in the middle. */
+	static const char * const broken[] = {
+		"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82",
+		"\x80\x80", "\xff\xfe",
+	};
+	/* DEL, next line, a direction, no width, a line, no character. */
+	static const char * const steering[] = {
+		"\x7f", "\xc2\x85", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xef\xbf\xbf",
+		"\xf3\xa0\x81\x81", "\033", "\n",
+	};
+	bool whole = true, replaced = true, held = true;
+	char text[4];
+
+	unsetenv("LC_ALL");
+	unsetenv("LC_CTYPE");
+	setenv("LANG", "C", 1);
+	tap_result(shows("a\xc3\xa9z", "a??z"), "names in another encoding have no UTF-8");
+	setenv("LC_CTYPE", "de_DE.utf8", 1);
+	tap_result(shows("a\xc3\xa9z", "a\xc3\xa9z"), "names where the terminal has UTF-8");
+	setenv("LC_ALL", "POSIX", 1);
+	tap_result(shows("a\xc3\xa9z", "a??z"), "the variable that counts");
+	output_is_utf8();
+	whole &= shows("\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80", "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80");
+	tap_result(whole, "names in UTF-8 are as they are in JSON");
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
+		replaced &= shows(broken[i], strlen(broken[i]) == 2 ? "??" :
+				  strlen(broken[i]) == 3 ? "???" : "????");
+	tap_result(replaced, "what is no UTF-8 is replaced, byte by byte");
+	for (size_t i = 0; i < ARRAY_SIZE(steering); i++)
+		held &= shows(steering[i], "?");
+	tap_result(held, "what steers a text is replaced");
+	tap_result(printable(text, sizeof(text), "ab\xc3\xa9", 4) == 2 && !strcmp(text, "ab"),
+		   "no half of a character where there is no room");
+}
+
+/*
  * The checksum of files
  */
 
@@ -600,6 +649,7 @@ static void test_crc(void)
 int main(void)
 {
 	test_crc();
+	test_names();
 	test_numbers();
 	test_sizes();
 	test_times();
