@@ -20,50 +20,31 @@ const char * const bench_operation_names[BENCH_OPERATIONS] = {
 	[BENCH_CONNECT] = "connect",
 };
 
-/*
- * The picture is made beside the file that it becomes: what is there already stays until
- * there is another one.
- */
-struct plot {
-	FILE *file;
-	char *part;
-};
-
-static int plot_open(struct plot *plot, const char *path)
+/* What is there already stays until there is another one. */
+static int plot_open(struct new_file *plot, const char *path)
 {
-	if (asprintf(&plot->part, "%s.part", path) < 0) {
-		plot->part = NULL;
-		complain("out of memory");
-		return -ENOMEM;
-	}
-	plot->file = fopen(plot->part, "we");
-	if (plot->file)
-		return 0;
-	complain("cannot write the picture to %s: %s", plot->part, strerror(errno));
-	free(plot->part);
-	plot->part = NULL;
-	return -EIO;
+	int err = new_file_open(plot, path);
+
+	if (err)
+		complain("cannot write the picture to %s: %s", path, strerror(-err));
+	return err;
 }
 
 /* With nothing measured, there is no picture. */
-static int plot_close(struct plot *plot, const struct bench *bench)
+static int plot_close(struct new_file *plot, const struct bench *bench)
 {
 	const char *path = bench->settings->plot;
-	int err = 0;
+	int err = 0, failed;
 
-	if (!plot->file)
+	if (!plot->stream)
 		return 0;
 	if (bench->result_count)
-		err = bench_plot(bench, plot->file);
-	if (fclose(plot->file) && !err)
-		err = -errno;
-	if (!err && bench->result_count && rename(plot->part, path))
-		err = -errno;
+		err = bench_plot(bench, plot->stream);
+	failed = new_file_close(plot, path, !err && bench->result_count);
+	if (!err)
+		err = failed;
 	if (err)
 		complain("cannot write the picture to %s: %s", path, strerror(-err));
-	if (err || !bench->result_count)
-		unlink(plot->part);
-	free(plot->part);
 	return err;
 }
 
@@ -317,7 +298,7 @@ static bool all_is_right(const struct bench *bench)
 int bench_ask(const struct bench_settings *settings)
 {
 	struct bench bench = { .settings = settings };
-	struct plot plot = { 0 };
+	struct new_file plot = { 0 };
 	int err = 0;
 	size_t i;
 

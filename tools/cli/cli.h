@@ -122,6 +122,20 @@ const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid);
 const char *flag_text(char text[FLAG_TEXT_MAX], uint64_t flag, const char *(*name)(uint64_t));
 void print_flags(uint64_t flags, const char *(*name)(uint64_t));
 
+/*
+ * new_file.c: a file that appears when all of it is there.  It is made beside the one that
+ * it replaces, by a name that nobody else knows, and follows no link: a link of that
+ * name is replaced too.  open: 0 or a negative errno.  close: without @keep, as if it had
+ * never been.
+ */
+struct new_file {
+	FILE *stream;
+	char *path;
+};
+
+int new_file_open(struct new_file *file, const char *path);
+int new_file_close(struct new_file *file, const char *path, bool keep);
+
 /* json.c: objects that know how to run out of memory. */
 struct json_object *json_checked(struct json_object *value);
 void json_put(struct json_object *object, const char *key, struct json_object *value);
