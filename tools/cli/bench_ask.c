@@ -180,49 +180,53 @@ static int measure_operations(struct lane *lane, struct bench_result *result)
 	return err ? err : lane_check_data(lane, &result->data);
 }
 
-/* Room for one more, with times if there is one after the other. */
-static struct bench_result *new_result(struct bench *bench, const struct lane *lane,
-				       uint64_t length)
+static int out_of_memory(void)
 {
-	struct bench_result *results, *result;
+	complain("out of memory");
+	return -ENOMEM;
+}
+
+static int keep_result(struct bench *bench, const struct bench_result *result)
+{
+	struct bench_result *results;
 
 	results = realloc(bench->results, (bench->result_count + 1) * sizeof(*results));
 	if (!results)
-		return NULL;
+		return out_of_memory();
+	results[bench->result_count++] = *result;
 	bench->results = results;
-	result = &results[bench->result_count];
-	*result = (struct bench_result) {
+	return 0;
+}
+
+/* With times if there is one operation after the other. */
+static int measure(struct bench *bench, struct lane *lane, uint64_t length)
+{
+	struct bench_result result = {
 		.operation = lane->operation,
 		.length = length,
 		.depth = lane->depth,
 		.batch = lane->batch,
 	};
-	if (lane->depth > 1)
-		return result;
-	result->times = calloc(1, sizeof(*result->times));
-	return result->times ? result : NULL;
-}
+	int err = 0;
 
-static int measure(struct bench *bench, struct lane *lane, uint64_t length)
-{
-	struct bench_result *result = new_result(bench, lane, length);
-	int err;
-
-	if (!result) {
-		complain("out of memory");
-		return -ENOMEM;
-	}
-	err = lane->operation == BENCH_CONNECT ? bench_connect(lane, result) :
-						 measure_operations(lane, result);
+	if (lane->depth <= 1)
+		result.times = calloc(1, sizeof(*result.times));
+	if (lane->depth <= 1 && !result.times)
+		err = out_of_memory();
+	else if (lane->operation == BENCH_CONNECT)
+		err = bench_connect(lane, &result);
+	else
+		err = measure_operations(lane, &result);
 	/* Half a measurement is none. */
 	if (!err && stop_wanted())
 		err = -EINTR;
+	if (!err)
+		err = keep_result(bench, &result);
 	if (err) {
-		free(result->times);
+		free(result.times);
 		return err;
 	}
-	bench->result_count++;
-	bench_report(bench, result);
+	bench_report(bench, &bench->results[bench->result_count - 1]);
 	return stop_wanted() ? -EINTR : 0;
 }
 
