@@ -311,11 +311,25 @@ size_t krdma_simple_buffer_size(const struct krdma_simple *simple);
 /**
  * krdma_simple_remote() - the peer's buffer
  * @simple: connected
- * @remote: what the peer has told of it
+ * @remote: what the peer has told of it, from its beginning as far as one key covers it
+ *
+ * That is all of it, unless its memory has several keys: see krdma_memory_key_at().  The
+ * calls of this layer find the right one by themselves.
  *
  * Errors: EACCES (the peer lets nobody reach it).
  */
 int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote);
+
+/**
+ * krdma_simple_remote_at() - the peer's buffer, from a place on
+ * @simple: connected
+ * @offset: the place, in bytes from its beginning
+ * @remote: what begins there, as far as one key covers it
+ *
+ * Errors: EACCES (the peer lets nobody reach it); ERANGE (not in the buffer).
+ */
+int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
+			   struct krdma_remote *remote);
 
 /**
  * krdma_simple_message_max() - the longest message that can be sent

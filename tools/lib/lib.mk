@@ -2,7 +2,7 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := abi cache conn device listener memory names queue queue_post queue_take \
+LIB_SOURCES := abi cache conn device listener memory names parts queue queue_post queue_take \
 	remote request session srq \
 	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
 	simple_send simple_wire \

@@ -320,7 +320,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	err = krdma_conn_accept(conn, NULL, answer, sizeof(answer));
 	if (!err)
 		err = wait_for(conn, deadline);
-	return err ? -EAGAIN : simple_link_up(simple, &peer);
+	return err ? -EAGAIN : simple_link_up(simple, &peer, deadline);
 }
 
 static bool is_past(uint64_t deadline)
@@ -368,7 +368,7 @@ static int ask(struct krdma_simple *simple, uint64_t deadline)
 		err = wait_for(simple->conn, deadline);
 	if (!err)
 		err = read_hello(simple->conn, &peer);
-	return err ? err : simple_link_up(simple, &peer);
+	return err ? err : simple_link_up(simple, &peer, deadline);
 }
 
 KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
@@ -434,6 +434,7 @@ static void leave(struct krdma_simple *simple)
 	krdma_queue_close(simple->queue);
 	krdma_queue_close(simple->recv_queue);
 	krdma_memory_release(simple->slots, 0);
+	parts_free(simple->parts);
 }
 
 KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
@@ -447,6 +448,7 @@ KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 	simple_poll_close(simple);
 	krdma_listener_close(simple->listener);
 	simple_release(&simple->memory);
+	simple_release(&simple->table);
 	if (simple->made)
 		munmap(simple->options.buffer, simple->options.buffer_size);
 	krdma_close(simple->session);
