@@ -38,6 +38,8 @@ endif
 ifeq ($(origin AR),default)
 AR := $(CROSS_COMPILE)ar
 endif
+NM             ?= $(CROSS_COMPILE)nm
+OBJCOPY        ?= $(CROSS_COMPILE)objcopy
 CFLAGS         ?= -O2 -g
 TOOLS_CPPFLAGS  = -Iuapi -Itools/lib -D_GNU_SOURCE -DKRDMA_VERSION='"$(KRDMA_VERSION)"' $(CPPFLAGS)
 TOOLS_CFLAGS    = -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -20,50 +20,31 @@ const char * const bench_operation_names[BENCH_OPERATIONS] = {
 	[BENCH_CONNECT] = "connect",
 };
 
-/*
- * The picture is made beside the file that it becomes: what is there already stays until
- * there is another one.
- */
-struct plot {
-	FILE *file;
-	char *part;
-};
-
-static int plot_open(struct plot *plot, const char *path)
+/* What is there already stays until there is another one. */
+static int plot_open(struct new_file *plot, const char *path)
 {
-	if (asprintf(&plot->part, "%s.part", path) < 0) {
-		plot->part = NULL;
-		complain("out of memory");
-		return -ENOMEM;
-	}
-	plot->file = fopen(plot->part, "we");
-	if (plot->file)
-		return 0;
-	complain("cannot write the picture to %s: %s", plot->part, strerror(errno));
-	free(plot->part);
-	plot->part = NULL;
-	return -EIO;
+	int err = new_file_open(plot, path);
+
+	if (err)
+		complain("cannot write the picture to %s: %s", path, strerror(-err));
+	return err;
 }
 
 /* With nothing measured, there is no picture. */
-static int plot_close(struct plot *plot, const struct bench *bench)
+static int plot_close(struct new_file *plot, const struct bench *bench)
 {
 	const char *path = bench->settings->plot;
-	int err = 0;
+	int err = 0, failed;
 
-	if (!plot->file)
+	if (!plot->stream)
 		return 0;
 	if (bench->result_count)
-		err = bench_plot(bench, plot->file);
-	if (fclose(plot->file) && !err)
-		err = -errno;
-	if (!err && bench->result_count && rename(plot->part, path))
-		err = -errno;
+		err = bench_plot(bench, plot->stream);
+	failed = new_file_close(plot, path, !err && bench->result_count);
+	if (!err)
+		err = failed;
 	if (err)
 		complain("cannot write the picture to %s: %s", path, strerror(-err));
-	if (err || !bench->result_count)
-		unlink(plot->part);
-	free(plot->part);
 	return err;
 }
 
@@ -199,49 +180,53 @@ static int measure_operations(struct lane *lane, struct bench_result *result)
 	return err ? err : lane_check_data(lane, &result->data);
 }
 
-/* Room for one more, with times if there is one after the other. */
-static struct bench_result *new_result(struct bench *bench, const struct lane *lane,
-				       uint64_t length)
+static int out_of_memory(void)
 {
-	struct bench_result *results, *result;
+	complain("out of memory");
+	return -ENOMEM;
+}
+
+static int keep_result(struct bench *bench, const struct bench_result *result)
+{
+	struct bench_result *results;
 
 	results = realloc(bench->results, (bench->result_count + 1) * sizeof(*results));
 	if (!results)
-		return NULL;
+		return out_of_memory();
+	results[bench->result_count++] = *result;
 	bench->results = results;
-	result = &results[bench->result_count];
-	*result = (struct bench_result) {
+	return 0;
+}
+
+/* With times if there is one operation after the other. */
+static int measure(struct bench *bench, struct lane *lane, uint64_t length)
+{
+	struct bench_result result = {
 		.operation = lane->operation,
 		.length = length,
 		.depth = lane->depth,
 		.batch = lane->batch,
 	};
-	if (lane->depth > 1)
-		return result;
-	result->times = calloc(1, sizeof(*result->times));
-	return result->times ? result : NULL;
-}
+	int err = 0;
 
-static int measure(struct bench *bench, struct lane *lane, uint64_t length)
-{
-	struct bench_result *result = new_result(bench, lane, length);
-	int err;
-
-	if (!result) {
-		complain("out of memory");
-		return -ENOMEM;
-	}
-	err = lane->operation == BENCH_CONNECT ? bench_connect(lane, result) :
-						 measure_operations(lane, result);
+	if (lane->depth <= 1)
+		result.times = calloc(1, sizeof(*result.times));
+	if (lane->depth <= 1 && !result.times)
+		err = out_of_memory();
+	else if (lane->operation == BENCH_CONNECT)
+		err = bench_connect(lane, &result);
+	else
+		err = measure_operations(lane, &result);
 	/* Half a measurement is none. */
 	if (!err && stop_wanted())
 		err = -EINTR;
+	if (!err)
+		err = keep_result(bench, &result);
 	if (err) {
-		free(result->times);
+		free(result.times);
 		return err;
 	}
-	bench->result_count++;
-	bench_report(bench, result);
+	bench_report(bench, &bench->results[bench->result_count - 1]);
 	return stop_wanted() ? -EINTR : 0;
 }
 
@@ -317,7 +302,7 @@ static bool all_is_right(const struct bench *bench)
 int bench_ask(const struct bench_settings *settings)
 {
 	struct bench bench = { .settings = settings };
-	struct plot plot = { 0 };
+	struct new_file plot = { 0 };
 	int err = 0;
 	size_t i;
 

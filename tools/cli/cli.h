@@ -26,11 +26,18 @@ enum {
 };
 
 /* options.c: the options that every subcommand knows. */
+struct own_option;
+
+/*
+ * @probe: instead of parsing, put the command's own options there and fail, so that
+ * the command does nothing; for completion.c.  NULL otherwise.
+ */
 struct options {
 	bool details;
 	bool json;
 	bool pretty;
 	bool help;
+	const struct own_option **probe;
 };
 
 enum options_place {
@@ -55,10 +62,17 @@ int options_parse(int argc, char **argv, struct options *options, enum options_p
  */
 #define OWN_OPTION 256
 
+/* What an option is followed by: nothing, something, the name of a file. */
+enum option_value {
+	NO_VALUE = false,
+	ANY_VALUE = true,
+	FILE_VALUE,
+};
+
 struct own_option {
 	const char *name;
 	int key;
-	bool takes_value;
+	enum option_value takes_value;
 };
 
 /*
@@ -68,6 +82,12 @@ struct own_option {
 int options_parse_own(int argc, char **argv, struct options *options,
 		      const struct own_option *own,
 		      int (*set)(int key, const char *value, void *to), void *to);
+
+/*
+ * The common options one after another, by @index from 0 on: as they are typed, or "" where
+ * an option of @own has the letter.  False behind the last one.
+ */
+bool options_common(size_t index, const struct own_option *own, char *word, size_t size);
 
 /* command.c: words of the command line, which may be shortened. */
 struct command {
@@ -94,11 +114,27 @@ void complain_request(const char *what, int err);
 
 void reserve_standard_streams(void);
 int close_standard_output(int status);
+/* From here on names may be in UTF-8, whatever the terminal has. */
+void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
 const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
 const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid);
 const char *flag_text(char text[FLAG_TEXT_MAX], uint64_t flag, const char *(*name)(uint64_t));
 void print_flags(uint64_t flags, const char *(*name)(uint64_t));
+
+/*
+ * new_file.c: a file that appears when all of it is there.  It is made beside the one that
+ * it replaces, by a name that nobody else knows, and follows no link: a link of that
+ * name is replaced too.  open: 0 or a negative errno.  close: without @keep, as if it had
+ * never been.
+ */
+struct new_file {
+	FILE *stream;
+	char *path;
+};
+
+int new_file_open(struct new_file *file, const char *path);
+int new_file_close(struct new_file *file, const char *path, bool keep);
 
 /* json.c: objects that know how to run out of memory. */
 struct json_object *json_checked(struct json_object *value);

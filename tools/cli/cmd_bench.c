@@ -68,7 +68,7 @@ static const struct own_option own[] = {
 	{ "warm-up", 'w', true },
 	{ "event", OPTION_EVENT, false },
 	{ "poll", OPTION_POLL, false },
-	{ "plot", OPTION_PLOT, true },
+	{ "plot", OPTION_PLOT, FILE_VALUE },
 	{ "port", OPTION_PORT, true },
 	{ "timeout", 'W', true },
 	{ "source", 'I', true },

@@ -66,7 +66,7 @@ struct settings {
 };
 
 static const struct own_option own_options[] = {
-	{ "secret", 'k', true },
+	{ "secret", 'k', FILE_VALUE },
 	{ "size", 's', true },
 	{ "name", 'n', true },
 	{ "read-only", 'r', false },

@@ -62,7 +62,7 @@ enum {
 static const struct own_option own[] = {
 	{ "peer", OPTION_PEER, true },
 	{ "serve", OPTION_SERVE, false },
-	{ "report", OPTION_REPORT, true },
+	{ "report", OPTION_REPORT, FILE_VALUE },
 	{ "addresses", OPTION_ADDRESSES, false },
 	{ "unplug", OPTION_UNPLUG, false },
 	{ "only", OPTION_ONLY, true },

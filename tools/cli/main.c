@@ -2,7 +2,10 @@
 /*
  * krdma: look at RDMA as a kernel service.
  */
+#include <string.h>
+
 #include "cli.h"
+#include "completion.h"
 
 static const char usage[] =
 	"Usage: krdma [OPTION]... COMMAND [ARGUMENT]...\n"
@@ -55,8 +58,12 @@ static const struct command commands[] = {
 
 static int run_command(int argc, char **argv, struct options *options)
 {
-	const struct command *command = command_find(commands, argv[0]);
+	const struct command *command;
 
+	/* Of the shells' scripts: not to be shortened, so that it takes no letter from others. */
+	if (!strcmp(argv[0], "completion"))
+		return cmd_completion(argc, argv, commands);
+	command = command_find(commands, argv[0]);
 	if (!command)
 		return usage_error("'%s' is not a command; 'krdma help' lists the commands",
 				   argv[0]);

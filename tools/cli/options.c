@@ -30,6 +30,21 @@ static const struct own_option *find_own(const struct own_option *own, int key)
 	return NULL;
 }
 
+bool options_common(size_t index, const struct own_option *own, char *word, size_t size)
+{
+	size_t letters = strlen(SHORT_OPTIONS);
+
+	if (index >= letters + ARRAY_SIZE(common_options))
+		return false;
+	if (index >= letters)
+		snprintf(word, size, "--%s", common_options[index - letters].name);
+	else if (find_own(own, SHORT_OPTIONS[index]))
+		*word = '\0';
+	else
+		snprintf(word, size, "-%c", SHORT_OPTIONS[index]);
+	return true;
+}
+
 static void complain_unknown(char **argv, const struct own_option *own)
 {
 	/* A word with two dashes, unknown or with a value that it does not take. */
@@ -48,9 +63,11 @@ static void apply_common(int option, struct options *options)
 	case 'p':
 		options->pretty = true;
 		options->json = true;
+		output_is_utf8();
 		break;
 	case 'j':
 		options->json = true;
+		output_is_utf8();
 		break;
 	case 'h':
 		options->help = true;
@@ -93,6 +110,10 @@ static int parse(int argc, char **argv, struct options *options, enum options_pl
 	char letters[2 * OPTIONS_MAX + sizeof(SHORT_OPTIONS) + 2];
 	int option;
 
+	if (options->probe) {
+		*options->probe = own;
+		return -1;
+	}
 	merge(own, place, letters, table);
 	/* Each word of the command parses on its own: 0 makes getopt start over. */
 	optind = 0;

@@ -42,17 +42,110 @@ int close_standard_output(int status)
 }
 
 /*
- * Names come from whoever made the device: nothing that could steer a terminal
- * or break JSON's encoding gets through.
+ * UTF-8 is for JSON, whose encoding it is, and for terminals that say that they have it:
+ * in others its bytes can be control characters.
+ */
+static bool utf8_always;
+
+void output_is_utf8(void)
+{
+	utf8_always = true;
+}
+
+static bool utf8_wanted(void)
+{
+	static const char * const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	if (utf8_always)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		/* The first one that is set counts. */
+		if (value && *value)
+			return strcasestr(value, "UTF-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}
+
+/* The length of the character there, and which one it is; 0: none in UTF-8. */
+static size_t decode(const unsigned char *from, size_t size, uint32_t *character)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = 0;
+
+	if (from[0] < 0x80)
+		length = 1;
+	else if (from[0] >= 0xc2 && from[0] < 0xe0)
+		length = 2;
+	else if (from[0] >= 0xe0 && from[0] < 0xf0)
+		length = 3;
+	else if (from[0] >= 0xf0 && from[0] < 0xf5)
+		length = 4;
+	if (!length || length > size)
+		return 0;
+	*character = length == 1 ? from[0] : from[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((from[i] & 0xc0) != 0x80)
+			return 0;
+		*character = *character << 6 | (from[i] & 0x3f);
+	}
+	if (*character < least[length] || *character > 0x10ffff ||
+	    (*character >= 0xd800 && *character < 0xe000))
+		return 0;
+	return length;
+}
+
+/* It is a sign, and not an instruction to who shows it. */
+static bool is_shown(uint32_t character)
+{
+	static const struct {
+		uint32_t first;
+		uint32_t last;
+	} hidden[] = {
+		/* Controls. */
+		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad },
+		/* No width, direction, lines, and what else steers a text. */
+		{ 0x61c, 0x61c }, { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
+		if (character >= hidden[i].first && character <= hidden[i].last)
+			return false;
+	}
+	/* The last two of each plane are no characters. */
+	return (character & 0xfffe) != 0xfffe;
+}
+
+/*
+ * Names come from whoever made the device or the file: nothing that could steer a
+ * terminal or break JSON's encoding gets through.
  */
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 {
-	size_t i;
+	const unsigned char *byte = (const unsigned char *)from;
+	size_t at = 0, length, room, used = 0;
+	bool utf8 = utf8_wanted();
+	uint32_t character;
 
-	for (i = 0; i + 1 < to_size && i < from_size && from[i]; i++)
-		to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-	to[i] = '\0';
-	return i;
+	room = to_size - 1;
+	while (used < room && at < from_size && byte[at]) {
+		length = decode(byte + at, from_size - at, &character);
+		if (!length || !is_shown(character) || (length > 1 && !utf8)) {
+			to[used++] = '?';
+			/* In another encoding each byte is a sign of its own. */
+			at += length && utf8 ? length : 1;
+			continue;
+		}
+		if (length > room - used)
+			break;
+		memcpy(to + used, from + at, length);
+		used += length;
+		at += length;
+	}
+	to[used] = '\0';
+	return used;
 }
 
 /* In the largest unit that it is a whole number of. */

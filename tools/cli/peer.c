@@ -142,13 +142,13 @@ static int look_up(const struct peer_options *options, int family, struct addrin
 	return -ENOENT;
 }
 
-/* The first address to which there is a way; or why there is none to the first. */
+/* The first address to which there is a way; or why there is none to the first: @at is one. */
 static int resolve_first(struct peer *peer, const struct addrinfo *at)
 {
 	struct sockaddr_storage first_remote;
 	int err, first = 0;
 
-	for (; at; at = at->ai_next) {
+	do {
 		memset(&peer->remote, 0, sizeof(peer->remote));
 		memcpy(&peer->remote, at->ai_addr, at->ai_addrlen);
 		address_set_port(&peer->remote, peer->options->port);
@@ -162,7 +162,8 @@ static int resolve_first(struct peer *peer, const struct addrinfo *at)
 			first = err;
 			first_remote = peer->remote;
 		}
-	}
+		at = at->ai_next;
+	} while (at);
 	peer->remote = first_remote;
 	set_name(peer);
 	explain_way(peer, first);

@@ -184,36 +184,31 @@ static struct json_object *report_json(const struct selftest *test, bool complet
 	return object;
 }
 
-/* Beside the file that it becomes: a report of before stays until there is another one. */
+/* A report of before stays until there is another one. */
 static int write_report(const struct selftest *test, struct json_object *object)
 {
 	const char *path = test->settings->report, *text;
-	char *part = NULL;
-	FILE *file = NULL;
-	int err = 0;
+	struct new_file file;
+	int err, failed;
 
 	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE |
 						      JSON_C_TO_STRING_PRETTY |
 						      JSON_C_TO_STRING_SPACED);
-	if (!text || asprintf(&part, "%s.part", path) < 0) {
+	if (!text) {
 		complain("cannot write the report to %s: out of memory", path);
 		return -ENOMEM;
 	}
-	file = fopen(part, "we");
-	if (!file || fprintf(file, "%s\n", text) < 0)
-		err = -errno;
-	if (file && fclose(file) && !err)
-		err = -errno;
-	if (!err && rename(part, path))
-		err = -errno;
-	if (err) {
+	err = new_file_open(&file, path);
+	if (!err) {
+		failed = fprintf(file.stream, "%s\n", text) < 0;
+		err = new_file_close(&file, path, !failed);
+		if (!err && failed)
+			err = -EIO;
+	}
+	if (err)
 		complain("cannot write the report to %s: %s\n"
 			 "Give the name of a file in a folder that you may write to",
 			 path, strerror(-err));
-		if (file)
-			unlink(part);
-	}
-	free(part);
 	return err;
 }
 

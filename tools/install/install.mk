@@ -12,6 +12,10 @@ INCLUDEDIR  ?= $(PREFIX)/include
 LIBDIR      ?= $(PREFIX)/lib
 MANDIR      ?= $(PREFIX)/share/man
 COMPDIR     ?= $(PREFIX)/share/bash-completion/completions
+# zsh looks there for what is in /usr/local; distributions have a folder of their own for
+# packages, as Debian /usr/share/zsh/vendor-completions.
+ZSHDIR      ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR     ?= $(PREFIX)/share/fish/vendor_completions.d
 UDEVDIR     ?= $(PREFIX)/lib/udev/rules.d
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 # For modules that use krdma: the headers to compile with (-I of include and
@@ -40,6 +44,8 @@ INSTALLED_TOOLS = \
 	$(LIBDIR)/pkgconfig/libkrdma.pc \
 	$(foreach page,$(LIB_MAN) $(LIB_MAN_LINKS) $(CLI_MAN),$(MANDIR)/man$(lastword $(subst ., ,$(page)))/$(page)) \
 	$(COMPDIR)/krdma \
+	$(ZSHDIR)/_krdma \
+	$(FISHDIR)/krdma.fish \
 	$(UDEVDIR)/60-krdma.rules \
 	$(SYSUSERSDIR)/krdma.conf
 
@@ -57,7 +63,7 @@ uninstall: uninstall-tools uninstall-module
 # Lists of files are divided at spaces, and "~" is not a folder to make.
 .PHONY: install-folders
 install-folders:
-	@case '$(PREFIX)$(BINDIR)$(INCLUDEDIR)$(LIBDIR)$(MANDIR)$(COMPDIR)$(UDEVDIR)$(SYSUSERSDIR)$(KERNELDIR)' in \
+	@case '$(PREFIX)$(BINDIR)$(INCLUDEDIR)$(LIBDIR)$(MANDIR)$(COMPDIR)$(ZSHDIR)$(FISHDIR)$(UDEVDIR)$(SYSUSERSDIR)$(KERNELDIR)' in \
 	*' '* | *'~'*) echo "make: PREFIX and the folders set with it may have no spaces and no ~" \
 		"in them (DESTDIR may have spaces)" >&2; exit 1 ;; \
 	esac
@@ -98,6 +104,8 @@ install-tools: tools install-folders
 		chmod 644 "$(DESTDIR)$(MANDIR)/man3/$$page" || exit; \
 	done
 	$(call put,644,tools/cli/krdma.bash,$(COMPDIR)/krdma)
+	$(call put,644,tools/cli/krdma.zsh,$(ZSHDIR)/_krdma)
+	$(call put,644,tools/cli/krdma.fish,$(FISHDIR)/krdma.fish)
 	$(call put,644,tools/install/60-krdma.rules,$(UDEVDIR)/60-krdma.rules)
 	$(call put,644,tools/install/krdma.sysusers,$(SYSUSERSDIR)/krdma.conf)
 ifeq ($(DESTDIR),)

@@ -146,6 +146,9 @@ static void shrink(struct krdma_cache *cache, size_t most)
 					      entry->last_use < cache->entries[oldest]->last_use))
 				oldest = i;
 		}
+		/* What is idle has an entry without a user. */
+		if (oldest == cache->count)
+			break;
 		forget(cache, oldest);
 	}
 }

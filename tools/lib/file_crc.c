@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * CRC-32C, the checksum of iSCSI, ext4 and many others: "123456789" gives e3069283.
+ *
+ * Processors have an instruction for it, with which it is not what limits a transfer.  Where
+ * there is none, or it is not known here, a table serves.
  */
 #include "file_internal.h"
 
 #include <pthread.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 /* The polynomial with its bits in the order in which bytes are taken. */
 #define POLYNOMIAL	0x82f63b78u
@@ -16,7 +26,6 @@
 
 /* What becomes of a byte that is followed by so many bytes of zeroes. */
 static uint32_t table[STEP][256];
-static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
 static void fill_table(void)
 {
@@ -36,12 +45,8 @@ static void fill_table(void)
 	}
 }
 
-uint32_t file_crc(uint32_t crc, const void *data, size_t length)
+static uint32_t by_table(uint32_t crc, const unsigned char *byte, size_t length)
 {
-	const unsigned char *byte = data;
-
-	pthread_once(&table_once, fill_table);
-	crc = ~crc;
 	for (; length >= STEP; length -= STEP, byte += STEP) {
 		crc ^= (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
 		       (uint32_t)byte[3] << 24;
@@ -52,7 +57,105 @@ uint32_t file_crc(uint32_t crc, const void *data, size_t length)
 	}
 	for (; length; length--, byte++)
 		crc = crc >> 8 ^ table[0][(crc ^ *byte) & 0xff];
-	return ~crc;
+	return crc;
+}
+
+/*
+ * By the instruction: at any address, eight bytes at a time where registers have so many
+ */
+
+#if defined(__x86_64__)
+#define INSTRUCTION	"sse4.2"
+#define EXTENSION	__attribute__((target("sse4.2")))
+#define take_byte	__builtin_ia32_crc32qi
+#define take_word(crc, word) ((uint32_t)__builtin_ia32_crc32di(crc, word))
+typedef uint64_t word_t;
+#elif defined(__i386__)
+#define INSTRUCTION	"sse4.2"
+#define EXTENSION	__attribute__((target("sse4.2")))
+#define take_byte	__builtin_ia32_crc32qi
+#define take_word	__builtin_ia32_crc32si
+typedef uint32_t word_t;
+#elif defined(__aarch64__) && defined(__ORDER_LITTLE_ENDIAN__) && \
+	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define INSTRUCTION	"crc32"
+#ifdef __clang__
+#define EXTENSION	__attribute__((target("crc")))
+#define take_byte	__builtin_arm_crc32cb
+#define take_word	__builtin_arm_crc32cd
+#else
+#define EXTENSION	__attribute__((target("+crc")))
+#define take_byte	__builtin_aarch64_crc32cb
+#define take_word	__builtin_aarch64_crc32cx
+#endif
+typedef uint64_t word_t;
+#endif
+
+#ifdef INSTRUCTION
+EXTENSION
+static uint32_t by_instruction(uint32_t crc, const unsigned char *byte, size_t length)
+{
+	word_t word;
+
+	for (; length >= sizeof(word); length -= sizeof(word), byte += sizeof(word)) {
+		memcpy(&word, byte, sizeof(word));
+		crc = take_word(crc, word);
+	}
+	for (; length; length--, byte++)
+		crc = take_byte(crc, *byte);
+	return crc;
+}
+
+static bool has_instruction(void)
+{
+#ifdef __aarch64__
+	/* HWCAP_CRC32, which older headers do not have. */
+	return getauxval(AT_HWCAP) & 1 << 7;
+#else
+	unsigned int a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
+#endif
+}
+#endif
+
+/*
+ * The best there is
+ */
+
+static uint32_t (*best)(uint32_t crc, const unsigned char *byte, size_t length);
+static const char *best_name;
+static pthread_once_t best_once = PTHREAD_ONCE_INIT;
+
+static void choose(void)
+{
+	fill_table();
+	best = by_table;
+	best_name = "table";
+#ifdef INSTRUCTION
+	if (has_instruction()) {
+		best = by_instruction;
+		best_name = INSTRUCTION;
+	}
+#endif
+}
+
+uint32_t file_crc(uint32_t crc, const void *data, size_t length)
+{
+	pthread_once(&best_once, choose);
+	return ~best(~crc, data, length);
+}
+
+uint32_t file_crc_by_table(uint32_t crc, const void *data, size_t length)
+{
+	pthread_once(&best_once, choose);
+	return ~by_table(~crc, data, length);
+}
+
+const char *file_crc_by(void)
+{
+	pthread_once(&best_once, choose);
+	return best_name;
 }
 
 static uint32_t multiply(uint32_t a, uint32_t b)

@@ -41,6 +41,9 @@
 uint32_t file_crc(uint32_t crc, const void *data, size_t length);
 /* The same for so many zeroes, in a time that hardly depends on how many. */
 uint32_t file_crc_zeroes(uint32_t crc, uint64_t length);
+/* For tests: what file_crc() uses here, "table" or an instruction; and always the table. */
+const char *file_crc_by(void);
+uint32_t file_crc_by_table(uint32_t crc, const void *data, size_t length);
 
 /*
  * file_wire.c: messages.

@@ -6,6 +6,7 @@
 #define KRDMA_INTERNAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "krdma.h"
 
@@ -81,6 +82,11 @@ int request_read(int fd, uint64_t deadline, void *record, size_t size);
 
 /* The kernel has made it; if there was no memory for the rest, it ends again. */
 int object_made(int fd, int err);
+/*
+ * Made by this process?  A child of fork() has the handle, and not the mapping of a ring
+ * nor a registration: these are the parent's.
+ */
+bool object_is_own(pid_t maker);
 /* Linux has released the descriptor whatever close() returns. */
 int object_close(void *object, int fd);
 

@@ -15,12 +15,25 @@
  *    older module or library does not know reads as zero.  What it holds after an
  *    error is undefined;
  *  - a structure that is handed in begins with its own size, which the caller
- *    sets, and is cleared otherwise; NULL stands for one that is all zero;
+ *    sets, and is cleared otherwise; NULL stands for one that is all zero.  A size
+ *    above 512, as of one that was not set, is E2BIG;
  *  - what it gives through a pointer is untouched after an error.
  *
  * What is made must be closed or released, in any order but that memory is
  * released before its session is closed.  That must not happen while another thread
  * is in a call with it: krdma_conn_disconnect() and the like bring such calls back.
+ *
+ * fork(): a child has its parent's descriptors, and copies of these handles.  To close or to
+ * release one in the child takes back what the child has of it: registrations,
+ * connections and mappings of the parent's are as they were.  The ring of a queue is not
+ * mapped in the child, so a queue can be used there only as krdma_queue_open_fd() gives
+ * it, of a copy of the descriptor.
+ *
+ * Cancellation: calls wait in system calls that are cancellation points, some with a lock,
+ * and give back nothing when a thread ends there.  A thread that may be cancelled disables
+ * that while it is in a call (pthread_setcancelstate()), and is brought back by a signal, by a
+ * deadline or by krdma_conn_disconnect().  Nothing here may be called by a handler of a
+ * signal but krdma_deadline().
  *
  * A deadline is a moment of CLOCK_MONOTONIC in nanoseconds: krdma_deadline() makes
  * one; 0 does not wait, KRDMA_FOREVER waits for ever.
@@ -471,7 +484,8 @@ int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t r
  *
  * For a connection with a queue for receives, say: see krdma_conn_prepare().  Takes
  * nothing; another thread may have when krdma_queue_take() comes.  If one of them is
- * polled, so are all: the thread asks until the time is over.
+ * polled, so are all: the thread asks until the time is over or a signal has come, and
+ * handlers of signals run a few rounds later.
  *
  * Errors: ETIMEDOUT; EINTR; EAGAIN (none has, and @deadline is 0); ENODEV (the device of
  * *@which is gone, and nothing is left or will come there).
@@ -596,7 +610,9 @@ int krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
  * krdma_memory_create() - new memory, zeroed and registered
  * @session, @device_id, @length, @access, @memory: as of krdma_memory_register()
  *
- * In huge pages if there are and it fills one.  krdma_memory_release() unmaps it.
+ * In transparent huge pages, where the system has them and it fills one.  Those that an
+ * administrator has set aside are not taken: map some (MAP_HUGETLB) and register them.
+ * krdma_memory_release() unmaps it.
  */
 int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length,
 			uint32_t access, struct krdma_memory **memory);

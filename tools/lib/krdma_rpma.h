@@ -176,7 +176,9 @@ int krdma_rpma_usage(uint32_t access, uint32_t *usage);
  * @wire: KRDMA_RPMA_MEMORY_SIZE bytes
  *
  * Errors: EINVAL (no usage, or one that librpma does not know); ERANGE (not in the
- * memory); EACCES (it has not the remote rights that the usage needs).
+ * memory); EACCES (it has not the remote rights that the usage needs); EMSGSIZE (it has
+ * several keys, and a descriptor has one: krdma_memory_key_at() says how far each reaches,
+ * and each such part is described by itself).
  */
 int krdma_rpma_describe(struct krdma_memory *memory, size_t offset, size_t length, uint32_t usage,
 			void *wire);

@@ -37,7 +37,9 @@
  * beside all of them and brings them back.  The others are for one thread: that which
  * made the context, or took it over; krdma_simple_close() once no other is in a call.
  *
- * fork(): the context, and the memory that it has registered, stay the parent's.
+ * fork(): the context, the connection, and the memory that it has registered, stay the
+ * parent's.  In a child, krdma_simple_close() gives back what is the child's and leaves
+ * those as they are; no other call is for a child.
  */
 #ifndef KRDMA_SIMPLE_H
 #define KRDMA_SIMPLE_H
@@ -58,11 +60,20 @@ struct krdma_simple;
 #define KRDMA_SIMPLE_VALUE_END	0x40000000u
 
 /**
+ * enum krdma_simple_wait - how calls of a context wait
+ * @KRDMA_SIMPLE_WAIT_EVENT: the thread sleeps until the device has an event
+ * @KRDMA_SIMPLE_WAIT_POLL: the thread asks the device again and again, which keeps a
+ *	processor busy and is fastest
+ */
+enum krdma_simple_wait {
+	KRDMA_SIMPLE_WAIT_EVENT = 1,
+	KRDMA_SIMPLE_WAIT_POLL = 2,
+};
+
+/**
  * struct krdma_simple_options - what a context is to be; 0 or NULL: the default
  * @size: sizeof(struct krdma_simple_options)
- * @cq_notify: 0: whoever waits asks the device again and again, which keeps a
- *	processor busy and is fastest; 1: whoever waits sleeps until the device has
- *	an event
+ * @cq_notify: &enum krdma_simple_wait: how calls wait; 0: KRDMA_SIMPLE_WAIT_EVENT
  * @buffer: memory of one's own, which stays there until the context is closed;
  *	NULL: it is made, zeroed
  * @buffer_size: its length; 0, only without @buffer: 1 MiB
@@ -71,7 +82,9 @@ struct krdma_simple;
  *	KRDMA_ACCESS_LOCAL_WRITE
  * @timeout_ms: how long a call waits; 0: 30000
  * @depth: messages and notices that the peer can send before they are taken; 0: 16
- * @message_size: bytes of the longest message that the peer can send; 0: 4096
+ * @message_size: bytes of the longest message that the peer can send, no more than
+ *	@buffer_size, or there is no place to take it to; 0: 4096, or @buffer_size if that
+ *	is less
  */
 struct krdma_simple_options {
 	uint32_t size;
@@ -298,11 +311,25 @@ size_t krdma_simple_buffer_size(const struct krdma_simple *simple);
 /**
  * krdma_simple_remote() - the peer's buffer
  * @simple: connected
- * @remote: what the peer has told of it
+ * @remote: what the peer has told of it, from its beginning as far as one key covers it
+ *
+ * That is all of it, unless its memory has several keys: see krdma_memory_key_at().  The
+ * calls of this layer find the right one by themselves.
  *
  * Errors: EACCES (the peer lets nobody reach it).
  */
 int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote);
+
+/**
+ * krdma_simple_remote_at() - the peer's buffer, from a place on
+ * @simple: connected
+ * @offset: the place, in bytes from its beginning
+ * @remote: what begins there, as far as one key covers it
+ *
+ * Errors: EACCES (the peer lets nobody reach it); ERANGE (not in the buffer).
+ */
+int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
+			   struct krdma_remote *remote);
 
 /**
  * krdma_simple_message_max() - the longest message that can be sent

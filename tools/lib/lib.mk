@@ -2,7 +2,7 @@
 #
 # libkrdma, static and shared.  Included by the Makefile at the top.
 
-LIB_SOURCES := cache conn device listener memory names queue queue_post queue_take \
+LIB_SOURCES := cache conn device listener memory names parts queue queue_post queue_take \
 	remote request session srq \
 	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
 	simple_send simple_wire \
@@ -27,11 +27,19 @@ $(TOOLS_OUTPUT)/lib/%.o: tools/lib/%.c $(TOOLS_OUTPUT)/.flags | $(TOOLS_OUTPUT)/
 	$(Q)$(CC) $(TOOLS_CPPFLAGS) $(TOOLS_CFLAGS) -fPIC -fvisibility=hidden \
 		-MMD -MP -c -o '$@' '$<'
 
+# An archive knows no hidden names: what files of the library share would be in the way of a
+# program's own names.  So in there they begin with krdma, too.
 # Removed first: ar only adds, and a file that is gone would stay in it.
-$(LIB_STATIC): $(LIB_OBJECTS)
+LIB_PRIVATE := $(TOOLS_OUTPUT)/lib/archive
+$(LIB_STATIC): $(LIB_OBJECTS) tools/lib/lib.mk
 	$(call say,AR,$@)
-	$(Q)rm -f '$@'
-	$(Q)$(AR) rcs '$@' $(LIB_OBJECTS)
+	$(Q)rm -rf '$@' '$(LIB_PRIVATE)'
+	$(Q)mkdir '$(LIB_PRIVATE)'
+	$(Q)$(NM) -P -g --defined-only $(LIB_OBJECTS) | awk 'NF > 1 && $$1 !~ /^krdma_/ \
+		{ print $$1, "krdma_private_" $$1 }' | sort -u > '$(LIB_PRIVATE)/names'
+	$(Q)for object in $(LIB_OBJECTS); do $(OBJCOPY) --redefine-syms='$(LIB_PRIVATE)/names' \
+		"$$object" '$(LIB_PRIVATE)'/"$${object##*/}" || exit; done
+	$(Q)$(AR) rcs '$@' $(LIB_SOURCES:%=$(LIB_PRIVATE)/%.o)
 
 $(LIB_SHARED): $(LIB_OBJECTS) tools/lib/libkrdma.map
 	$(call say,LD,$@)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -14,6 +15,7 @@
 /**
  * struct krdma_memory - registered memory
  * @session: in which; it outlives this
+ * @maker: the process that has registered it
  * @data, @length: what was registered
  * @mapped: bytes that the library has mapped there, 0: none
  * @id, @key: the kernel's
@@ -21,6 +23,7 @@
  */
 struct krdma_memory {
 	struct krdma *session;
+	pid_t maker;
 	void *data;
 	size_t length;
 	size_t mapped;
@@ -54,6 +57,7 @@ KRDMA_PUBLIC int krdma_memory_register(struct krdma *session, uint32_t device_id
 		return err;
 	}
 	new->session = session;
+	new->maker = getpid();
 	new->data = data;
 	new->length = length;
 	new->id = request.id;
@@ -62,55 +66,50 @@ KRDMA_PUBLIC int krdma_memory_register(struct krdma *session, uint32_t device_id
 	return 0;
 }
 
-/* At least @length bytes, in huge pages if it fills some; the length of the mapping. */
-static size_t map(size_t length, void **data)
+/*
+ * Not in the huge pages that an administrator has set aside (hugetlb): they are for the
+ * programs that were told to use them.  The kernel may find others.
+ */
+static void *map(size_t length)
 {
-	size_t huge = (length + HUGE_SIZE - 1) & ~(HUGE_SIZE - 1);
+	void *data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 
-	if (length >= HUGE_SIZE && huge >= length) {
-		*data = mmap(NULL, huge, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-		if (*data != MAP_FAILED)
-			return huge;
-	}
-	*data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (*data == MAP_FAILED)
-		return 0;
-	/* None set aside: the kernel may find some. */
-	if (length >= HUGE_SIZE)
-		(void)madvise(*data, length, MADV_HUGEPAGE);
-	return length;
+	if (data != MAP_FAILED && length >= HUGE_SIZE)
+		(void)madvise(data, length, MADV_HUGEPAGE);
+	return data;
 }
 
 KRDMA_PUBLIC int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length,
 				     uint32_t access, struct krdma_memory **memory)
 {
-	size_t mapped;
 	void *data;
 	int err;
 
 	if (!session || !length || !memory)
 		return -EINVAL;
-	mapped = map(length, &data);
-	if (!mapped)
+	data = map(length);
+	if (data == MAP_FAILED)
 		return -ENOMEM;
 	err = krdma_memory_register(session, device_id, data, length, access, memory);
 	if (err)
-		munmap(data, mapped);
+		munmap(data, length);
 	else
-		(*memory)->mapped = mapped;
+		(*memory)->mapped = length;
 	return err;
 }
 
 KRDMA_PUBLIC int krdma_memory_release(struct krdma_memory *memory, uint32_t flags)
 {
 	struct krdma_memory_release request = { .size = sizeof(request), .flags = flags };
-	int err;
+	int err = 0;
 
 	if (!memory)
 		return 0;
 	request.id = memory->id;
-	err = request_issue(memory->session->fd, KRDMA_MEMORY_RELEASE, &request);
+	/* A child has a copy of the pages; what is registered are the parent's. */
+	if (object_is_own(memory->maker))
+		err = request_issue(memory->session->fd, KRDMA_MEMORY_RELEASE, &request);
 	/* It may have ended before, with its device. */
 	if (err && err != -ENOENT && err != -ENODEV)
 		return err;

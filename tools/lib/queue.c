@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "queue.h"
 
@@ -38,6 +39,7 @@ static int adopt(int fd, struct krdma_queue **queue)
 		free(new);
 		return err;
 	}
+	new->maker = getpid();
 	new->sqes = (struct krdma_sqe *)((char *)new->ring + is.sqe_offset);
 	new->cqes = (struct krdma_cqe *)((char *)new->ring + is.cqe_offset);
 	/* With default attributes these cannot fail. */
@@ -103,6 +105,8 @@ KRDMA_PUBLIC int krdma_queue_close(struct krdma_queue *queue)
 		return 0;
 	pthread_mutex_destroy(&queue->take_lock);
 	pthread_mutex_destroy(&queue->submit_lock);
-	munmap(queue->ring, queue->size);
+	/* In a child of fork() something else lies there. */
+	if (object_is_own(queue->maker))
+		munmap(queue->ring, queue->size);
 	return object_close(queue, queue->fd);
 }

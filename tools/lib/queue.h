@@ -18,6 +18,7 @@
  *	which may be another process's too
  * @size: of the mapping
  * @ring: the mapping
+ * @maker: the process that has it
  * @sqes, @cqes: the entries in it
  * @submit_lock: whoever has it may write the submission ring; only tried: who does
  *	not get it hands the kernel an array
@@ -30,6 +31,7 @@ struct krdma_queue {
 	uint32_t cq_entries;
 	size_t size;
 	struct krdma_ring *ring;
+	pid_t maker;
 	struct krdma_sqe *sqes;
 	const struct krdma_cqe *cqes;
 	pthread_mutex_t submit_lock;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 
 #include "queue.h"
@@ -142,12 +143,73 @@ static int look(struct krdma_queue *queue)
 	}
 }
 
+/* 0, -EAGAIN if none has something, or the error of *@which. */
+static int look_at_all(struct krdma_queue *const *queues, size_t count, size_t *which)
+{
+	for (size_t i = 0; i < count; i++) {
+		int err = look(queues[i]);
+
+		if (err == -EAGAIN)
+			continue;
+		*which = i;
+		return err;
+	}
+	return -EAGAIN;
+}
+
+/*
+ * A thread that asks again and again is in no call that a signal could end.  So signals are
+ * held back meanwhile, and every few rounds ppoll() lets them in and says that there was
+ * one.  Those that a fault of this thread raises are not: held back they kill the process.
+ */
+#define ROUNDS	16
+
+static void hold_signals(sigset_t *before)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&set, faults[i]);
+	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+static int let_signals_in(const sigset_t *before)
+{
+	const struct timespec none = { 0 };
+
+	return ppoll(NULL, 0, &none, before) < 0 && errno == EINTR ? -EINTR : 0;
+}
+
+static int ask_all(struct krdma_queue *const *queues, size_t count, uint64_t deadline,
+		   size_t *which)
+{
+	unsigned int round = 0;
+	sigset_t before;
+	int err, over = 0;
+
+	hold_signals(&before);
+	for (;;) {
+		err = look_at_all(queues, count, which);
+		/* What has come by the end is found, as with krdma_queue_wait(). */
+		if (err != -EAGAIN || over)
+			break;
+		if (deadline != KRDMA_FOREVER && deadline_past(deadline))
+			over = -ETIMEDOUT;
+		else if (++round % ROUNDS == 0)
+			over = let_signals_in(&before);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err == -EAGAIN ? over : err;
+}
+
 KRDMA_PUBLIC int krdma_queue_wait_any(struct krdma_queue *const *queues, size_t count,
 				      uint64_t deadline, size_t *which)
 {
 	struct pollfd fds[KRDMA_WAIT_ANY_MAX];
 	bool polled = false;
-	int err, over = 0;
+	int err, over;
 
 	if (!queues || !count || count > KRDMA_WAIT_ANY_MAX || !which)
 		return -EINVAL;
@@ -157,22 +219,14 @@ KRDMA_PUBLIC int krdma_queue_wait_any(struct krdma_queue *const *queues, size_t 
 		fds[i] = (struct pollfd){ .fd = queues[i]->fd, .events = POLLIN };
 		polled |= queues[i]->polled;
 	}
-	for (;;) {
-		for (size_t i = 0; i < count; i++) {
-			err = look(queues[i]);
-			if (err == -EAGAIN)
-				continue;
-			*which = i;
-			return err;
-		}
-		if (!deadline)
-			return -EAGAIN;
-		/* What has come by the end is found, as with krdma_queue_wait(). */
-		if (over)
-			return over;
-		if (polled)
-			over = krdma_deadline(0) >= deadline ? -ETIMEDOUT : 0;
-		else
-			over = request_await_any(fds, count, deadline);
-	}
+	err = look_at_all(queues, count, which);
+	if (err != -EAGAIN || !deadline)
+		return err;
+	if (polled)
+		return ask_all(queues, count, deadline, which);
+	do {
+		over = request_await_any(fds, count, deadline);
+		err = look_at_all(queues, count, which);
+	} while (err == -EAGAIN && !over);
+	return err == -EAGAIN ? over : err;
 }

@@ -36,6 +36,9 @@ FIRST(offsetof(struct krdma_srq_query, max_sge) + 4, KRDMA_SRQ_QUERY_MIN_SIZE);
 FIRST(offsetof(struct krdma_event_record, reason) + 4, KRDMA_RECORD_MIN_SIZE);
 FIRST(offsetof(struct krdma_device_record, port) + 4, KRDMA_RECORD_MIN_SIZE);
 
+/* No options come near to that: what says more was never set. */
+#define OPTIONS_MAX	512
+
 static uint64_t now(void)
 {
 	struct timespec time;
@@ -92,6 +95,9 @@ int request_options(void *options, size_t size, const void *from)
 		memcpy(&theirs, from, sizeof(theirs));
 		if (theirs < sizeof(theirs))
 			return -EINVAL;
+		/* Before anything behind its end is looked at. */
+		if (theirs > OPTIONS_MAX)
+			return -E2BIG;
 		for (size_t i = size; i < theirs; i++) {
 			if (byte[i])
 				return -E2BIG;
@@ -184,6 +190,11 @@ int object_made(int fd, int err)
 	if (err)
 		close(fd);
 	return err;
+}
+
+bool object_is_own(pid_t maker)
+{
+	return maker == getpid();
 }
 
 int object_close(void *object, int fd)

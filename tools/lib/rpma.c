@@ -205,6 +205,9 @@ KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_memory *memory, size_t offset,
 
 	if (!memory || !wire || check_usage(usage))
 		return -EINVAL;
+	/* All of it, not as far as one of several keys covers it. */
+	if (!length && offset < krdma_memory_length(memory))
+		length = krdma_memory_length(memory) - offset;
 	err = krdma_memory_describe(memory, offset, length, descriptor);
 	if (!err)
 		err = krdma_remote_read(descriptor, sizeof(descriptor), &remote);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "simple.h"
 
@@ -78,8 +79,10 @@ int simple_sleep(struct krdma_simple *simple, uint64_t deadline)
 
 static int check_options(struct krdma_simple_options *options)
 {
-	if (options->cq_notify > 1)
+	if (options->cq_notify > KRDMA_SIMPLE_WAIT_POLL)
 		return -EINVAL;
+	if (!options->cq_notify)
+		options->cq_notify = KRDMA_SIMPLE_WAIT_EVENT;
 	if (options->access & ~(REMOTE_ACCESS | KRDMA_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (options->buffer && !options->buffer_size)
@@ -88,6 +91,9 @@ static int check_options(struct krdma_simple_options *options)
 		return -EINVAL;
 	if (!options->buffer_size)
 		options->buffer_size = DEFAULT_BUFFER_SIZE;
+	/* What is longer could never be taken, nor what comes after it. */
+	if (options->message_size > options->buffer_size)
+		return -EINVAL;
 	if (!options->access)
 		options->access = REMOTE_ACCESS;
 	options->access |= KRDMA_ACCESS_LOCAL_WRITE;
@@ -96,7 +102,8 @@ static int check_options(struct krdma_simple_options *options)
 	if (!options->depth)
 		options->depth = DEFAULT_DEPTH;
 	if (!options->message_size)
-		options->message_size = DEFAULT_MESSAGE_SIZE;
+		options->message_size = options->buffer_size < DEFAULT_MESSAGE_SIZE ?
+					(uint32_t)options->buffer_size : DEFAULT_MESSAGE_SIZE;
 	return 0;
 }
 
@@ -148,6 +155,7 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 
 	if (!new)
 		return -ENOMEM;
+	new->maker = getpid();
 	new->poll_fd = -1;
 	new->ready_fd = -1;
 	err = request_options(&new->options, sizeof(new->options), options);
@@ -312,7 +320,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	err = krdma_conn_accept(conn, NULL, answer, sizeof(answer));
 	if (!err)
 		err = wait_for(conn, deadline);
-	return err ? -EAGAIN : simple_link_up(simple, &peer);
+	return err ? -EAGAIN : simple_link_up(simple, &peer, deadline);
 }
 
 static bool is_past(uint64_t deadline)
@@ -360,7 +368,7 @@ static int ask(struct krdma_simple *simple, uint64_t deadline)
 		err = wait_for(simple->conn, deadline);
 	if (!err)
 		err = read_hello(simple->conn, &peer);
-	return err ? err : simple_link_up(simple, &peer);
+	return err ? err : simple_link_up(simple, &peer, deadline);
 }
 
 KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
@@ -416,20 +424,40 @@ KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
 	return 0;
 }
 
+/*
+ * In a child of fork(): its descriptors, and not the connection behind them.  Another
+ * thread of the parent's may have had the lock.
+ */
+static void leave(struct krdma_simple *simple)
+{
+	krdma_conn_close(simple->conn);
+	krdma_queue_close(simple->queue);
+	krdma_queue_close(simple->recv_queue);
+	krdma_memory_release(simple->slots, 0);
+	parts_free(simple->parts);
+}
+
 KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 {
 	if (!simple)
 		return 0;
-	simple_link_end(simple);
+	if (object_is_own(simple->maker))
+		simple_link_end(simple);
+	else
+		leave(simple);
 	simple_poll_close(simple);
 	krdma_listener_close(simple->listener);
 	simple_release(&simple->memory);
+	simple_release(&simple->table);
 	if (simple->made)
 		munmap(simple->options.buffer, simple->options.buffer_size);
 	krdma_close(simple->session);
 	simple_lists_destroy(simple);
-	pthread_mutex_destroy(&simple->lock);
-	pthread_cond_destroy(&simple->changed);
+	/* Of a child's copy nobody knows who waits there. */
+	if (object_is_own(simple->maker)) {
+		pthread_mutex_destroy(&simple->lock);
+		pthread_cond_destroy(&simple->changed);
+	}
 	free(simple);
 	return 0;
 }

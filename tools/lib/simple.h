@@ -33,6 +33,7 @@
 #include "internal.h"
 #include "krdma_entry.h"
 #include "krdma_simple.h"
+#include "parts.h"
 
 /* Receives for word of room. */
 #define SIMPLE_EXTRA	2
@@ -55,14 +56,18 @@
  * @depth: messages and notices that it has room for
  * @message_size: the longest message
  * @remote: its buffer; all zero if nobody may reach it
+ * @in_parts: its buffer has several keys, and @remote is the table of them, until that has
+ *	been read
  */
 struct simple_hello {
 	uint32_t depth;
 	uint32_t message_size;
 	struct krdma_remote remote;
+	bool in_parts;
 };
 
-void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descriptor, void *wire);
+void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descriptor,
+			bool in_parts, void *wire);
 int simple_hello_read(const void *wire, size_t length, struct simple_hello *hello);
 
 /* Before each message. */
@@ -122,6 +127,7 @@ struct simple_list {
 /**
  * struct krdma_simple - a context
  * @session: its session
+ * @maker: the process that has it
  * @listener: a server's
  * @addresses: a client's: where the server may be
  * @address_count: how many
@@ -131,6 +137,7 @@ struct simple_list {
  * @device_id: on which the buffer is registered, 0: on none
  * @has_imm: the device has immediate data
  * @memory: the buffer
+ * @table: of its parts, if it has several keys; otherwise NULL
  * @conn: the connection, of any state; and what belongs to it:
  * @queue: for what is sent, written and read
  * @recv_queue: for what is received
@@ -138,6 +145,7 @@ struct simple_list {
  * @slot_size: of one receive
  * @headers: how many
  * @peer: what the other side has said of itself
+ * @parts: the parts of its buffer, if that has several keys; otherwise NULL
  *
  * Those above change only in calls that are for one thread, while no other is between
  * simple_enter() and simple_leave().
@@ -164,6 +172,7 @@ struct simple_list {
  */
 struct krdma_simple {
 	struct krdma *session;
+	pid_t maker;
 	struct krdma_listener *listener;
 	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
 	unsigned int address_count;
@@ -174,6 +183,7 @@ struct krdma_simple {
 	uint32_t device_id;
 	bool has_imm;
 	struct krdma_memory *memory;
+	struct krdma_memory *table;
 
 	struct krdma_conn *conn;
 	struct krdma_queue *queue;
@@ -182,6 +192,7 @@ struct krdma_simple {
 	size_t slot_size;
 	uint32_t headers;
 	struct simple_hello peer;
+	struct parts *parts;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -204,6 +215,11 @@ struct krdma_simple {
 	int ready_fd;
 	bool ready_said;
 };
+
+static inline bool simple_is_polled(const struct krdma_simple *simple)
+{
+	return simple->options.cq_notify == KRDMA_SIMPLE_WAIT_POLL;
+}
 
 /* When the context's timeout is over, or another one. */
 uint64_t simple_deadline(uint32_t ms);
@@ -262,8 +278,8 @@ void simple_link_disconnect(struct krdma_simple *simple);
 void simple_link_end(struct krdma_simple *simple);
 /* What to tell the peer. */
 int simple_link_hello(struct krdma_simple *simple, void *wire);
-/* It is connected. */
-int simple_link_up(struct krdma_simple *simple, const struct simple_hello *peer);
+/* It is connected: learns what there is of the peer's buffer. */
+int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline);
 /* -EISCONN: there is one that is not over. */
 int simple_link_check_gone(struct krdma_simple *simple);
 
@@ -291,6 +307,9 @@ void simple_poll_close(struct krdma_simple *simple);
 /*
  * simple_send.c: what is sent
  */
+/* Before anybody uses the connection: reads the table of the peer's parts. */
+int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer,
+		       uint64_t deadline);
 /* Tells the peer how much was taken if it is time; never waits. */
 void simple_tell_room(struct krdma_simple *simple);
 

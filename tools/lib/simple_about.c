@@ -16,8 +16,10 @@ KRDMA_PUBLIC size_t krdma_simple_buffer_size(const struct krdma_simple *simple)
 	return simple ? simple->options.buffer_size : 0;
 }
 
-KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote)
+KRDMA_PUBLIC int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
+					struct krdma_remote *remote)
 {
+	struct krdma_remote is;
 	int err;
 
 	if (!simple || !remote)
@@ -25,12 +27,25 @@ KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_r
 	err = simple_enter(simple);
 	if (err)
 		return err;
-	if (simple->peer.remote.access)
-		*remote = simple->peer.remote;
-	else
+	is = simple->peer.remote;
+	if (!is.access) {
 		err = -EACCES;
+	} else if (offset >= is.length) {
+		err = -ERANGE;
+	} else {
+		is.addr += offset;
+		is.length -= offset;
+		if (simple->parts)
+			is.key = parts_key(simple->parts, offset, &is.length);
+		*remote = is;
+	}
 	simple_leave(simple);
 	return err;
+}
+
+KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote)
+{
+	return krdma_simple_remote_at(simple, 0, remote);
 }
 
 KRDMA_PUBLIC size_t krdma_simple_message_max(struct krdma_simple *simple)

@@ -28,6 +28,7 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 	if (simple->device_id == device_id)
 		return 0;
 	simple_release(&simple->memory);
+	simple_release(&simple->table);
 	simple->device_id = 0;
 
 	err = krdma_device_get(simple->session, device_id, &device, sizeof(device));
@@ -35,6 +36,9 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 		err = krdma_memory_register(simple->session, device_id, simple->options.buffer,
 					    simple->options.buffer_size, simple->options.access,
 					    &simple->memory);
+	if (!err)
+		err = parts_offer(simple->session, device_id, simple->memory, 0,
+				  simple->options.buffer_size, &simple->table);
 	/* It was there when it found the peer. */
 	if (err == -ENOENT)
 		err = -ENODEV;
@@ -49,7 +53,7 @@ static int make_queues(struct krdma_simple *simple, uint32_t receives)
 {
 	struct krdma_queue_create options = {
 		.size = sizeof(options),
-		.flags = simple->options.cq_notify ? 0 : KRDMA_QUEUE_POLLED,
+		.flags = simple_is_polled(simple) ? KRDMA_QUEUE_POLLED : 0,
 		.cq_entries = SIMPLE_SENDS + KRDMA_QUEUE_EXTRA,
 	};
 	int err;
@@ -160,18 +164,25 @@ int simple_link_hello(struct krdma_simple *simple, void *wire)
 	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE] = { 0 };
 	int err;
 
-	err = krdma_memory_describe(simple->memory, 0, 0, descriptor);
+	err = krdma_memory_describe(simple->table ? simple->table : simple->memory, 0, 0,
+				    descriptor);
 	/* Nobody may reach it: then there is nothing to tell. */
 	if (err && err != -EACCES)
 		return err;
-	simple_hello_write(simple->options.depth, simple->options.message_size, descriptor, wire);
+	simple_hello_write(simple->options.depth, simple->options.message_size, descriptor,
+			   simple->table, wire);
 	return 0;
 }
 
-int simple_link_up(struct krdma_simple *simple, const struct simple_hello *peer)
+int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline)
 {
-	int err;
+	int err = 0;
 
+	if (peer->in_parts)
+		err = simple_fetch_parts(simple, peer, deadline);
+	/* A client that asks a server for nonsense is passed over, like one that leaves. */
+	if (err)
+		return simple->listener ? -EAGAIN : err;
 	pthread_mutex_lock(&simple->lock);
 	simple->peer = *peer;
 	simple->up = true;
@@ -273,4 +284,6 @@ void simple_link_end(struct krdma_simple *simple)
 	krdma_queue_close(simple->recv_queue);
 	simple->recv_queue = NULL;
 	simple_release(&simple->slots);
+	parts_free(simple->parts);
+	simple->parts = NULL;
 }

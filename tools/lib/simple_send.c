@@ -132,7 +132,7 @@ static int take(struct krdma_simple *simple, uint64_t cookie, uint64_t deadline)
  */
 static void poll_silent(struct krdma_simple *simple)
 {
-	if (simple->options.cq_notify || simple->sending)
+	if (!simple_is_polled(simple) || simple->sending)
 		return;
 	simple->sending = true;
 	pthread_mutex_unlock(&simple->lock);
@@ -222,6 +222,34 @@ static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_
 		if (err)
 			return err;
 	}
+}
+
+/*
+ * Parts
+ */
+
+int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline)
+{
+	size_t length = (size_t)peer->remote.length;
+	struct krdma_memory *copy;
+	struct krdma_remote whole;
+	struct krdma_sqe entry;
+	int err;
+
+	err = krdma_memory_create(simple->session, simple->device_id, length,
+				  KRDMA_ACCESS_LOCAL_WRITE, &copy);
+	if (err)
+		return err;
+	entry = krdma_entry_read(simple->conn, 0, copy, 0, (uint32_t)length, &peer->remote, 0);
+	err = operate(simple, &entry, deadline);
+	if (!err)
+		err = parts_read(krdma_memory_data(copy), length, &whole, &simple->parts);
+	simple_release(&copy);
+	if (err)
+		return err;
+	peer->remote = whole;
+	peer->in_parts = false;
+	return 0;
 }
 
 /*
@@ -377,14 +405,21 @@ static int check_remote(const struct krdma_simple *simple, uint64_t offset, size
 static int transfer(struct krdma_simple *simple, uint8_t opcode, size_t offset,
 		    uint64_t remote_offset, size_t length, uint64_t deadline)
 {
+	struct krdma_remote remote = simple->peer.remote;
 	struct krdma_sqe entry;
 	size_t done = 0, part;
+	uint64_t reach;
 	int err;
 
 	do {
 		part = length - done < CHUNK ? length - done : CHUNK;
+		if (simple->parts) {
+			remote.key = parts_key(simple->parts, remote_offset + done, &reach);
+			if (part > reach)
+				part = (size_t)reach;
+		}
 		entry = krdma_entry_remote(opcode, simple->conn, 0, part ? simple->memory : NULL,
-					   offset + done, (uint32_t)part, &simple->peer.remote,
+					   offset + done, (uint32_t)part, &remote,
 					   remote_offset + done);
 		err = operate(simple, &entry, deadline);
 		done += part;

@@ -11,6 +11,9 @@
  *	12  descriptor; zeroes: none		 8  value, 32 bits
  *						12  zero, 32 bits
  *
+ * In version 2 the descriptor is that of a table, see parts.h, of a buffer that has several
+ * keys.  Whoever has one key says version 1.
+ *
  * Immediate data: the notice in the upper two bits, the value below.
  */
 #include <errno.h>
@@ -22,15 +25,17 @@
 /* "KRDs" */
 #define HELLO_MAGIC	0x7344524bu
 #define HELLO_VERSION	1
+#define HELLO_PARTS	2
 
 #define NOTICE_SHIFT	30
 
-void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descriptor, void *wire)
+void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descriptor,
+			bool in_parts, void *wire)
 {
 	unsigned char *byte = wire;
 
 	wire_put32(byte, HELLO_MAGIC);
-	wire_put16(byte + 4, HELLO_VERSION);
+	wire_put16(byte + 4, in_parts ? HELLO_PARTS : HELLO_VERSION);
 	wire_put16(byte + 6, (uint16_t)depth);
 	wire_put32(byte + 8, message_size);
 	memcpy(byte + 12, descriptor, KRDMA_DESCRIPTOR_SIZE);
@@ -41,17 +46,23 @@ int simple_hello_read(const void *wire, size_t length, struct simple_hello *hell
 	static const unsigned char none[KRDMA_DESCRIPTOR_SIZE];
 	const unsigned char *byte = wire;
 	struct simple_hello read = { 0 };
+	uint32_t version;
 
 	/* What is behind may be padding. */
-	if (length < SIMPLE_HELLO_SIZE || wire_get32(byte) != HELLO_MAGIC ||
-	    wire_get16(byte + 4) != HELLO_VERSION)
+	if (length < SIMPLE_HELLO_SIZE || wire_get32(byte) != HELLO_MAGIC)
 		return -EPROTO;
+	version = wire_get16(byte + 4);
+	if (version != HELLO_VERSION && version != HELLO_PARTS)
+		return -EPROTO;
+	read.in_parts = version == HELLO_PARTS;
 	read.depth = wire_get16(byte + 6);
 	read.message_size = wire_get32(byte + 8);
 	if (!read.depth || !read.message_size)
 		return -EPROTO;
 	if (memcmp(byte + 12, none, sizeof(none)) &&
 	    krdma_remote_read(byte + 12, sizeof(none), &read.remote))
+		return -EPROTO;
+	if (read.in_parts && !parts_can_be(&read.remote))
 		return -EPROTO;
 	*hello = read;
 	return 0;

@@ -13,8 +13,6 @@
 
 #define HUGE_SIZE	(2ul << 20)
 #define PAGE		4096
-#define HUGE_PAGES	"/proc/sys/vm/nr_hugepages"
-#define HUGE_TRIES	50
 
 FIXTURE(kinds)
 {
@@ -72,26 +70,6 @@ static void use(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) * self, v
 	EXPECT_EQ(0, munmap(data, length));
 }
 
-/* One huge page is set aside: from memory that may be in pieces after all that has run. */
-static int huge_page_get(void)
-{
-	char line[32];
-	int err;
-
-	for (unsigned int i = 0; i < HUGE_TRIES; i++) {
-		/* What caches and buddies hold in between is moved or given back. */
-		write_text("/proc/sys/vm/drop_caches", "3");
-		write_text("/proc/sys/vm/compact_memory", "1");
-		err = write_text(HUGE_PAGES, "1");
-		if (!err)
-			err = read_line(line, sizeof(line), HUGE_PAGES);
-		if (err || strtoul(line, NULL, 10))
-			return err;
-		sleep_ms(100);
-	}
-	return -ENOMEM;
-}
-
 /* Proves: E11 */
 TEST_F(kinds, huge_pages)
 {
@@ -104,7 +82,7 @@ TEST_F(kinds, huge_pages)
 	data = mmap(NULL, HUGE_SIZE, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	use(_metadata, self, data, HUGE_SIZE);
-	EXPECT_EQ(0, write_text(HUGE_PAGES, "0"));
+	EXPECT_EQ(0, huge_page_put());
 }
 
 /* Proves: E11 */

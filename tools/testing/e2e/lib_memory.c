@@ -82,6 +82,37 @@ TEST_F(memory, created_memory_is_zero_and_goes)
 	EXPECT_EQ(0, krdma_memory_release(NULL, 0));
 }
 
+/* The pages that have been set aside and that nobody has. */
+static long huge_pages(const char *format)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long value = -1;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, format, &value) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* They are for the programs that were told to use them. */
+TEST_F(memory, pages_that_were_set_aside_stay_aside)
+{
+	struct krdma_memory *memory;
+
+	ASSERT_EQ(0, huge_page_get());
+	EXPECT_EQ(1, huge_pages("HugePages_Free: %ld"));
+	ASSERT_EQ(0, krdma_memory_create(self->pair.session, self->pair.device, 2 << 20,
+					 KRDMA_ACCESS_LOCAL_WRITE, &memory));
+	EXPECT_EQ(1, huge_pages("HugePages_Free: %ld"));
+	EXPECT_EQ(0, huge_pages("HugePages_Rsvd: %ld"));
+	EXPECT_EQ(0, krdma_memory_release(memory, 0));
+	EXPECT_EQ(0, huge_page_put());
+}
+
 /* Proves: D3 */
 TEST_F(memory, what_a_peer_is_told)
 {

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <queue.h>
+
 #include "lib_pair.h"
 
 /* Whoever asks with a queue is prepared for it. */
@@ -105,4 +107,9 @@ void lib_pair_close(struct lib_pair *pair)
 	krdma_listener_close(pair->listener);
 	krdma_queue_close(pair->queues[0]);
 	krdma_queue_close(pair->queues[1]);
+}
+
+void *lib_queue_ring(const struct krdma_queue *queue)
+{
+	return queue->ring;
 }

@@ -50,6 +50,9 @@ void lib_pair_close(struct lib_pair *pair);
 /* For connections that are resolved elsewhere: as patient as these. */
 extern const struct krdma_conn_resolve lib_patient;
 
+/* Where its ring is mapped. */
+void *lib_queue_ring(const struct krdma_queue *queue);
+
 /* A further client that asks the pair's listener. */
 int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn);
 

@@ -480,4 +480,53 @@ TEST_F(rpma, memory_is_described_for_what_it_can_be_used_for)
 	EXPECT_EQ(0, krdma_memory_release(memory, 0));
 }
 
+/* A descriptor has one key. */
+/* Proves: D3 (library) */
+TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
+{
+	size_t length = (3 << 20) + 100, reach = 0, parts = 0;
+	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];
+	struct krdma_rpma_memory told;
+	struct krdma_memory *memory;
+	struct krdma_remote remote;
+	unsigned char *data;
+	uint32_t key;
+
+	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
+	ASSERT_EQ(0, krdma_memory_create(self->session, self->device, length,
+					 KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE |
+					 KRDMA_ACCESS_LOCAL_WRITE, &memory));
+	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
+	data = krdma_memory_data(memory);
+	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(memory, 0, 0, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(memory, 0, length, KRDMA_RPMA_READ_SOURCE,
+						 wire));
+	for (size_t offset = 0; offset < length; offset += reach) {
+		struct krdma_sqe entry;
+		struct krdma_cqe cqe;
+		size_t taken;
+
+		ASSERT_EQ(0, krdma_memory_key_at(memory, offset, &key, &reach));
+		ASSERT_EQ(0, krdma_rpma_describe(memory, offset, reach, USAGE, wire));
+		ASSERT_EQ(0, krdma_rpma_memory_read(wire, sizeof(wire), &told));
+		EXPECT_EQ((uintptr_t)data + offset, told.addr);
+		EXPECT_EQ(reach, told.size);
+		EXPECT_EQ(key, told.key);
+		ASSERT_EQ(0, krdma_rpma_remote(&told, &remote));
+		/* To its last byte. */
+		self->ends[0].data[0] = 7 + parts;
+		entry = krdma_entry_write(self->ends[0].conn, 1, self->ends[0].memory, 0, 1,
+					  &remote, reach - 1);
+		ASSERT_EQ(0, krdma_queue_post(self->ends[0].queue, &entry, 1, NULL));
+		ASSERT_EQ(0, krdma_queue_wait(self->ends[0].queue, &cqe, 1, 1, PATIENCE, &taken));
+		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(7 + parts, data[offset + reach - 1]);
+		parts++;
+	}
+	EXPECT_EQ(2, parts);
+	/* The rest of the last one. */
+	EXPECT_EQ(0, krdma_rpma_describe(memory, length - 100, 0, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(0, krdma_memory_release(memory, 0));
+}
+
 TEST_HARNESS_MAIN

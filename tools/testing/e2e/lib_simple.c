@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <parts.h>
+
 #include "kselftest_harness.h"
 #include "child.h"
 #include "lib_both.h"
@@ -60,8 +62,8 @@ FIXTURE_VARIANT(simple)
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(simple, polling) { .cq_notify = 0 };
-FIXTURE_VARIANT_ADD(simple, event) { .cq_notify = 1 };
+FIXTURE_VARIANT_ADD(simple, polling) { .cq_notify = KRDMA_SIMPLE_WAIT_POLL };
+FIXTURE_VARIANT_ADD(simple, event) { .cq_notify = KRDMA_SIMPLE_WAIT_EVENT };
 
 /* clang-format on */
 
@@ -278,6 +280,119 @@ TEST_F_TIMEOUT(simple, a_buffer_longer_than_an_operation, 300)
 	EXPECT_EQ(0, krdma_simple_read(both.client, 0, 0, length));
 	EXPECT_TRUE(filled(here, length, 2));
 	lib_both_close(&both);
+}
+
+/*
+ * krdma itself registers it, for rxe in parts of 512 pages, each with a key of its own.
+ */
+TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
+{
+	struct krdma_simple_options options = both_options(variant->cq_notify);
+	size_t length = (5 << 20) + 100, border = 0;
+	struct krdma_remote remote;
+	struct lib_both both;
+	char *here, *there;
+	unsigned int keys = 0;
+
+	options.buffer_size = length;
+	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
+	ASSERT_EQ(0, lib_both_open(&both, &options, &options));
+	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
+	here = krdma_simple_buffer(both.client);
+	there = krdma_simple_buffer(both.server);
+	fill(here, length, 1);
+	EXPECT_EQ(0, krdma_simple_write(both.client, 0, 0, length));
+	EXPECT_TRUE(filled(there, length, 1));
+	fill(there, length, 2);
+	EXPECT_EQ(0, krdma_simple_read(both.client, 0, 0, length));
+	EXPECT_TRUE(filled(here, length, 2));
+
+	/* Each part as such, and across each border; from the other side. */
+	ASSERT_EQ(0, krdma_simple_remote(both.server, &remote));
+	for (border = 0; border < length; border += remote.length) {
+		ASSERT_EQ(0, krdma_simple_remote_at(both.server, border, &remote));
+		ASSERT_NE(0, remote.length);
+		EXPECT_EQ((uintptr_t)here + border, remote.addr);
+		keys++;
+		there[0] = 'a';
+		there[1] = 'b';
+		if (border)
+			EXPECT_EQ(0, krdma_simple_write(both.server, 0, border - 1, 2));
+		if (border)
+			EXPECT_EQ(0, memcmp(here + border - 1, "ab", 2));
+	}
+	EXPECT_EQ(3, keys);
+	EXPECT_EQ(length, border);
+	EXPECT_EQ(-ERANGE, krdma_simple_remote_at(both.server, length, &remote));
+	EXPECT_EQ(0, krdma_simple_write(both.client, 0, length, 0));
+	EXPECT_EQ(-ERANGE, krdma_simple_write(both.client, 0, length, 1));
+	EXPECT_EQ(0, krdma_simple_notify_write(both.client, 5));
+	EXPECT_EQ(0, krdma_simple_wait_notice(both.server, NULL, NULL));
+	/* Another client of the same server. */
+	EXPECT_EQ(0, krdma_simple_disconnect(both.client));
+	EXPECT_EQ(0, krdma_simple_disconnect(both.server));
+	ASSERT_EQ(0, lib_both_connect(&both));
+	EXPECT_EQ(0, krdma_simple_write(both.client, length - 1, length - 1, 1));
+	lib_both_close(&both);
+}
+
+/* Which a peer may have filled with anything. */
+TEST(what_is_no_table_of_keys)
+{
+	enum { COUNT = 3, SIZE = 16 + COUNT * KRDMA_DESCRIPTOR_SIZE };
+	unsigned char good[SIZE] = { 'K', 'R', 'D', 'p', COUNT }, bad[SIZE + 1];
+	struct krdma_remote whole = {};
+	struct parts *parts = NULL;
+	uint64_t reach;
+
+	for (int i = 0; i < COUNT; i++) {
+		unsigned char *descriptor = good + 16 + i * KRDMA_DESCRIPTOR_SIZE;
+		static const unsigned char begin[8] = { 'K', 'R', 'D', 'm', 1 };
+
+		memcpy(descriptor, begin, sizeof(begin));
+		/* 4096, 8192, 12288: of 4096 bytes each. */
+		descriptor[9] = 0x10 * (i + 1);
+		descriptor[17] = 0x10;
+		descriptor[24] = 7 + i;
+		descriptor[28] = 3;
+	}
+	ASSERT_EQ(0, parts_read(good, SIZE, &whole, &parts));
+	EXPECT_EQ(4096, whole.addr);
+	EXPECT_EQ(12288, whole.length);
+	EXPECT_EQ(7, parts_key(parts, 0, &reach));
+	EXPECT_EQ(7, parts_key(parts, 4095, &reach));
+	EXPECT_EQ(1, reach);
+	EXPECT_EQ(8, parts_key(parts, 4096, &reach));
+	EXPECT_EQ(4096, reach);
+	EXPECT_EQ(9, parts_key(parts, 12287, &reach));
+	EXPECT_EQ(9, parts_key(parts, 12288, &reach));
+	EXPECT_EQ(0, reach);
+	parts_free(parts);
+
+	parts = NULL;
+	for (size_t length = 0; length < SIZE; length++)
+		EXPECT_EQ(-EPROTO, parts_read(good, length, &whole, &parts));
+	memcpy(bad, good, SIZE);
+	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE + 1, &whole, &parts));
+	/* Every byte but those of keys, and of the last length, which nothing contradicts. */
+	for (size_t i = 0; i < SIZE; i++) {
+		bool is_key = i >= 16 && (i - 16) % KRDMA_DESCRIPTOR_SIZE / 4 == 6;
+		bool is_free = is_key || (i >= SIZE - 16 && i < SIZE - 8);
+
+		memcpy(bad, good, SIZE);
+		bad[i] ^= 0xff;
+		EXPECT_EQ(is_free ? 0 : -EPROTO, parts_read(bad, SIZE, &whole, &parts));
+		parts_free(parts);
+		parts = NULL;
+	}
+	EXPECT_TRUE(!parts);
+	/* Rights that differ; beyond the last address. */
+	memcpy(bad, good, SIZE);
+	bad[16 + 28] = 1;
+	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE, &whole, &parts));
+	memcpy(bad, good, SIZE);
+	memset(bad + SIZE - 16, 0xff, 8);
+	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE, &whole, &parts));
 }
 
 static int send_many(struct krdma_simple *simple)

@@ -38,8 +38,8 @@ FIXTURE_VARIANT(ends)
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(ends, polling) { .cq_notify = 0 };
-FIXTURE_VARIANT_ADD(ends, event) { .cq_notify = 1 };
+FIXTURE_VARIANT_ADD(ends, polling) { .cq_notify = KRDMA_SIMPLE_WAIT_POLL };
+FIXTURE_VARIANT_ADD(ends, event) { .cq_notify = KRDMA_SIMPLE_WAIT_EVENT };
 
 /* clang-format on */
 
@@ -207,6 +207,66 @@ TEST_F_TIMEOUT(ends, a_buffer_of_ones_own, 120)
 	EXPECT_EQ(0, mine[4899]);
 }
 
+/* The longest message that can be sent is one that can be taken. */
+TEST_F_TIMEOUT(ends, a_buffer_shorter_than_messages_usually_are, 120)
+{
+	size_t length = 0;
+
+	self->options.buffer_size = 1000;
+	self->options.message_size = 0;
+	ASSERT_EQ(0, server(self, NULL, 0));
+	self->options.buffer_size = 5000;
+	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
+	ASSERT_EQ(0, lib_both_connect(&self->both));
+	EXPECT_EQ(1000, krdma_simple_message_max(self->both.client));
+	EXPECT_EQ(-EMSGSIZE, krdma_simple_send(self->both.client, 0, 1001));
+	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 1000));
+	EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 1000, &length));
+	EXPECT_EQ(1000, length);
+	EXPECT_EQ(4096, krdma_simple_message_max(self->both.server));
+}
+
+/* Without options a thread that waits sleeps. */
+TEST_F_TIMEOUT(ends, waiting_takes_no_processor_unless_it_is_asked_for, 120)
+{
+	struct krdma_queue_query query;
+
+	self->options.cq_notify = 0;
+	ASSERT_EQ(0, server(self, NULL, 0));
+	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
+	ASSERT_EQ(0, lib_both_connect(&self->both));
+	ASSERT_EQ(0, krdma_queue_get(krdma_simple_queue(self->both.client), &query,
+				     sizeof(query)));
+	EXPECT_EQ(0, query.queue_flags & KRDMA_QUEUE_POLLED);
+	ASSERT_EQ(0, krdma_queue_get(krdma_simple_recv_queue(self->both.server), &query,
+				     sizeof(query)));
+	EXPECT_EQ(0, query.queue_flags & KRDMA_QUEUE_POLLED);
+}
+
+/* What is the parent's goes on. */
+TEST_F_TIMEOUT(ends, a_child_closes_and_the_parent_goes_on, 120)
+{
+	size_t length = 0;
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, server(self, NULL, 0));
+	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
+	ASSERT_EQ(0, lib_both_connect(&self->both));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		krdma_simple_close(self->both.client);
+		krdma_simple_close(self->both.server);
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 100));
+	EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 100, &length));
+	EXPECT_EQ(0, krdma_simple_write(self->both.server, 0, 0, 1000));
+}
+
 /* Proves: C1 (library) */
 TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 {
@@ -222,7 +282,7 @@ TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 	EXPECT_EQ(-EINVAL, krdma_simple_server("", &self->both.port, NULL, &self->both.server));
 	EXPECT_EQ(-EINVAL, client(self, ""));
 	EXPECT_EQ(-EINVAL, client(self, BOOT_ADDRESS));
-	options->cq_notify = 2;
+	options->cq_notify = KRDMA_SIMPLE_WAIT_POLL + 1;
 	EXPECT_EQ(-EINVAL, server(self, NULL, 0));
 	*options = good;
 	options->access = KRDMA_ACCESS_REMOTE_ATOMIC;
@@ -230,6 +290,11 @@ TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 	*options = good;
 	options->buffer = options;
 	options->buffer_size = 0;
+	EXPECT_EQ(-EINVAL, server(self, NULL, 0));
+	/* Which could never be taken. */
+	*options = good;
+	options->buffer_size = 1000;
+	options->message_size = 1001;
 	EXPECT_EQ(-EINVAL, server(self, NULL, 0));
 	*options = good;
 	options->depth = 1 << 16;

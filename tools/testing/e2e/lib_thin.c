@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <krdma_entry.h>
@@ -431,7 +433,7 @@ struct sleeper {
 	struct krdma_queue *queue;
 	struct krdma_conn *conn;
 	atomic_int woken;
-	int errs[2];
+	int errs[3];
 };
 
 static void *sleep_in_calls(void *argument)
@@ -444,6 +446,8 @@ static void *sleep_in_calls(void *argument)
 	sleeper->errs[0] = krdma_queue_wait(sleeper->queue, &cqe, 1, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
 	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record, sizeof(record));
+	sleeper->woken++;
+	sleeper->errs[2] = krdma_queue_wait_any(&sleeper->queue, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
 	return NULL;
 }
@@ -462,14 +466,15 @@ TEST_F(thin, a_signal_ends_waiting)
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
 	/* As often as it takes: the first ones may come before it waits. */
-	for (uint64_t end = now_ms() + 30000; sleeper.woken < 2 && now_ms() < end;) {
+	for (uint64_t end = now_ms() + 10000; sleeper.woken < 3 && now_ms() < end;) {
 		pthread_kill(thread, SIGUSR1);
 		sleep_ms(5);
 	}
-	ASSERT_EQ(2, sleeper.woken);
+	ASSERT_EQ(3, sleeper.woken);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-EINTR, sleeper.errs[0]);
 	EXPECT_EQ(-EINTR, sleeper.errs[1]);
+	EXPECT_EQ(-EINTR, sleeper.errs[2]);
 }
 
 /* By its descriptor alone, as another process would that has received it. */
@@ -562,6 +567,66 @@ TEST_F(thin, what_newer_programs_hand_in)
 	EXPECT_EQ(-E2BIG, krdma_queue_create(self->pair.session, &newer.create, &queue));
 	newer.create.size = 3;
 	EXPECT_EQ(-EINVAL, krdma_queue_create(self->pair.session, &newer.create, &queue));
+}
+
+/* Behind them is no memory: whoever reads there is killed. */
+TEST_F(thin, options_whose_size_was_not_set)
+{
+	static const uint32_t sizes[] = { 0, 513, 4096, 0x5a5a5a5a, UINT32_MAX };
+	struct krdma_queue_create *create;
+	struct krdma_queue *queue;
+	char *pages;
+
+	pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_TRUE(pages != MAP_FAILED);
+	ASSERT_EQ(0, mprotect(pages + 4096, 4096, PROT_NONE));
+	create = (struct krdma_queue_create *)(pages + 4096 - sizeof(*create));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		create->size = sizes[i];
+		EXPECT_EQ(sizes[i] ? -E2BIG : -EINVAL,
+			  krdma_queue_create(self->pair.session, create, &queue));
+	}
+	munmap(pages, 8192);
+}
+
+/*
+ * The mapping of the ring is not inherited.  What a child has at that place is something
+ * else, and its own.
+ */
+TEST_F(thin, a_child_closes_what_it_has)
+{
+	const struct krdma_queue_create options = { .size = sizeof(options),
+		.device_id = self->pair.device, .flags = variant->queue_flags };
+	struct krdma_sqe entry = write_of(self, 1);
+	struct krdma_queue_query query;
+	struct krdma_queue *queue;
+	struct krdma_cqe cqe;
+	void *place;
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, krdma_queue_create(self->pair.session, &options, &queue));
+	ASSERT_EQ(0, krdma_queue_get(queue, &query, sizeof(query)));
+	place = lib_queue_ring(queue);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		char *mine = mmap(place, query.ring_size, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (mine != place)
+			_exit(1);
+		mine[0] = 42;
+		krdma_queue_close(queue);
+		krdma_memory_release(self->memory, 0);
+		/* Not by looking there: that would kill it. */
+		_exit(msync(mine, query.ring_size, MS_ASYNC) ? 2 : mine[0] == 42 ? 0 : 3);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	/* And what is the parent's has remained. */
+	EXPECT_EQ(0, operate(self, entry, &cqe));
+	EXPECT_EQ(0, krdma_queue_close(queue));
 }
 
 /* Proves: C10 */

@@ -147,3 +147,31 @@ int read_line(char *line, unsigned int size, const char *format, ...)
 	fclose(file);
 	return ret;
 }
+
+#define HUGE_PAGES	"/proc/sys/vm/nr_hugepages"
+#define HUGE_TRIES	50
+
+/* One huge page is set aside: from memory that may be in pieces after all that has run. */
+int huge_page_get(void)
+{
+	char line[32];
+	int err;
+
+	for (unsigned int i = 0; i < HUGE_TRIES; i++) {
+		/* What caches and buddies hold in between is moved or given back. */
+		write_text("/proc/sys/vm/drop_caches", "3");
+		write_text("/proc/sys/vm/compact_memory", "1");
+		err = write_text(HUGE_PAGES, "1");
+		if (!err)
+			err = read_line(line, sizeof(line), HUGE_PAGES);
+		if (err || strtoul(line, NULL, 10))
+			return err;
+		sleep_ms(100);
+	}
+	return -ENOMEM;
+}
+
+int huge_page_put(void)
+{
+	return write_text(HUGE_PAGES, "0");
+}

@@ -43,6 +43,10 @@ unsigned int rounds(unsigned int usual, unsigned int slow);
 /* Tells a file of the kernel's something: 0 or -errno. */
 int write_text(const char *path, const char *text);
 
+/* A huge page that is set aside, and none: 0 or -errno. */
+int huge_page_get(void);
+int huge_page_put(void);
+
 /* The first line of a file without its newline; -errno if it cannot be read. */
 int read_line(char *line, unsigned int size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -13,6 +13,7 @@
  *   signals   every other call is interrupted
  *   vanishing the first device is removed after it was found
  *   hostile   names that are not terminated or that steer a terminal
+ *   planted   names that a shell would run
  *   broken    every query fails with EIO
  */
 #define _GNU_SOURCE
@@ -21,6 +22,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +149,9 @@ static int device_query(struct krdma_device_query *it)
 		memset(it->name, 'n', sizeof(it->name));
 		memcpy(it->name, "\033[2J\n\"\\\377", 8);
 	}
+	if (situation("planted"))
+		snprintf(it->name, sizeof(it->name), "%s", it->id == 1 ? "a;touch PLANTED" :
+			 "b$(touch PLANTED)`touch P`");
 	return 0;
 }
 

@@ -96,7 +96,14 @@ usleep 500000
 leave INT "$client"
 ended "Ctrl-C ends it" 1 '^not complete$' '!^write'
 holds "the picture of before is still there, and nothing else" \
-	[ -s "$work/plot.svg" -a ! -e "$work/plot.svg.part" ]
+	[ "$(echo "$work"/plot.svg*)" = "$work/plot.svg" -a -s "$work/plot.svg" ]
+# Where others may write they may have left links.
+echo theirs > "$work/victim"
+ln -s victim "$work/link.svg"
+ln -s victim "$work/link.svg.part"
+try krdma bench -n 5 --plot "$work/link.svg" $host write
+holds "a picture goes through no link" \
+	[ "$(cat "$work/victim")" = theirs -a -s "$work/link.svg" -a ! -L "$work/link.svg" ]
 begin krdma bench -j -t 60 -s 64 --depth 16 $host write
 # Until an operation of its has ended.
 tries=0

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file_internal.h"
 #include "peer_hello.h"
 #include "ping_rping.h"
 #include "selftest_pattern.h"
@@ -535,8 +536,120 @@ static void test_pattern(void)
 	tap_result(tells_places_apart(), "a pattern of another place or seed is another one");
 }
 
+/*
+ * Names
+ */
+
+static bool shows(const char *name, const char *expected)
+{
+	char text[64];
+	size_t length = printable(text, sizeof(text), name, strlen(name));
+
+	return length == strlen(expected) && !strcmp(text, expected);
+}
+
+static void test_names(void)
+{
+	/* Overlong, half of a pair, beyond the last one, cut off, begun in the middle. */
+	static const char * const broken[] = {
+		"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82",
+		"\x80\x80", "\xff\xfe",
+	};
+	/* DEL, next line, a direction, no width, a line, no character. */
+	static const char * const steering[] = {
+		"\x7f", "\xc2\x85", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xef\xbf\xbf",
+		"\xf3\xa0\x81\x81", "\033", "\n",
+	};
+	bool whole = true, replaced = true, held = true;
+	char text[4];
+
+	unsetenv("LC_ALL");
+	unsetenv("LC_CTYPE");
+	setenv("LANG", "C", 1);
+	tap_result(shows("a\xc3\xa9z", "a??z"), "names in another encoding have no UTF-8");
+	setenv("LC_CTYPE", "de_DE.utf8", 1);
+	tap_result(shows("a\xc3\xa9z", "a\xc3\xa9z"), "names where the terminal has UTF-8");
+	setenv("LC_ALL", "POSIX", 1);
+	tap_result(shows("a\xc3\xa9z", "a??z"), "the variable that counts");
+	output_is_utf8();
+	whole &= shows("\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80", "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80");
+	tap_result(whole, "names in UTF-8 are as they are in JSON");
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
+		replaced &= shows(broken[i], strlen(broken[i]) == 2 ? "??" :
+				  strlen(broken[i]) == 3 ? "???" : "????");
+	tap_result(replaced, "what is no UTF-8 is replaced, byte by byte");
+	for (size_t i = 0; i < ARRAY_SIZE(steering); i++)
+		held &= shows(steering[i], "?");
+	tap_result(held, "what steers a text is replaced");
+	tap_result(printable(text, sizeof(text), "ab\xc3\xa9", 4) == 2 && !strcmp(text, "ab"),
+		   "no half of a character where there is no room");
+}
+
+/*
+ * The checksum of files
+ */
+
+/* Bit by bit, as it is defined. */
+static uint32_t crc_of(const unsigned char *data, size_t length)
+{
+	uint32_t crc = ~0u;
+
+	for (size_t i = 0; i < length; i++) {
+		crc ^= data[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
+	}
+	return ~crc;
+}
+
+/* By another way than the code that is tested asks. */
+static bool processor_says(const char *flag)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[8192];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "flags", 5) || !strncmp(line, "Features", 8))
+			found = strstr(line, flag);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void test_crc(void)
+{
+	static const char * const zeroes[64];
+	unsigned char data[256];
+	bool same = true, parts = true;
+	bool has = processor_says(" sse4_2") || processor_says(" crc32");
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 167 + 13);
+	for (size_t from = 0; from < 17; from++) {
+		for (size_t length = 0; length + from <= 200; length++) {
+			uint32_t right = crc_of(data + from, length);
+
+			same &= file_crc(0, data + from, length) == right;
+			same &= file_crc_by_table(0, data + from, length) == right;
+			parts &= file_crc(file_crc(0, data + from, length / 3),
+					  data + from + length / 3, length - length / 3) == right;
+		}
+	}
+	tap_result(file_crc(0, "123456789", 9) == 0xe3069283, "a checksum that is known");
+	tap_result(same, "checksums at all addresses, by the processor and by the table");
+	tap_result(parts, "checksums of parts, one after another");
+	tap_result(file_crc_zeroes(4711, sizeof(zeroes)) == file_crc(4711, zeroes, sizeof(zeroes)),
+		   "checksums of zeroes");
+	tap_result(strcmp(file_crc_by(), "table") ? has : !has,
+		   "the processor computes checksums where it can");
+}
+
 int main(void)
 {
+	test_crc();
+	test_names();
 	test_numbers();
 	test_sizes();
 	test_times();

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Memory that has several keys, as one side tells it the other: see parts.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "parts.h"
+#include "wire.h"
+
+/* "KRDp" */
+#define MAGIC		0x7044524bu
+#define HEADER_SIZE	16
+
+struct part {
+	uint64_t end;
+	uint32_t key;
+};
+
+/**
+ * struct parts - a peer's memory
+ * @count: how many parts
+ * @list: where each ends, from the beginning of all, and its key
+ */
+struct parts {
+	uint32_t count;
+	struct part list[];
+};
+
+static size_t wire_size(uint32_t count)
+{
+	return HEADER_SIZE + (size_t)count * KRDMA_DESCRIPTOR_SIZE;
+}
+
+/*
+ * The owner's
+ */
+
+/* How many keys cover it; 0 without rights for peers. */
+static int count_parts(struct krdma_memory *memory, size_t offset, size_t length, uint32_t *count)
+{
+	size_t reach, done;
+	uint32_t key;
+	int err;
+
+	*count = 0;
+	for (done = 0; done < length; done += reach) {
+		err = krdma_memory_key_at(memory, offset + done, &key, &reach);
+		if (err)
+			return err == -EACCES ? 0 : err;
+		if (++*count > PARTS_MAX)
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int describe_parts(struct krdma_memory *memory, size_t offset, size_t length,
+			  uint32_t count, unsigned char *wire)
+{
+	size_t reach, done = 0;
+	uint32_t key;
+	int err;
+
+	wire_put32(wire, MAGIC);
+	wire_put32(wire + 4, count);
+	wire_put64(wire + 8, 0);
+	wire += HEADER_SIZE;
+	for (; count; count--, done += reach, wire += KRDMA_DESCRIPTOR_SIZE) {
+		err = krdma_memory_key_at(memory, offset + done, &key, &reach);
+		if (err)
+			return err;
+		if (reach > length - done)
+			reach = length - done;
+		err = krdma_memory_describe(memory, offset + done, reach, wire);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int parts_offer(struct krdma *session, uint32_t device_id, struct krdma_memory *memory,
+		size_t offset, size_t length, struct krdma_memory **table)
+{
+	struct krdma_memory *new;
+	uint32_t count;
+	int err;
+
+	*table = NULL;
+	err = count_parts(memory, offset, length, &count);
+	if (err || count < 2)
+		return err;
+	err = krdma_memory_create(session, device_id, wire_size(count), KRDMA_ACCESS_REMOTE_READ,
+				  &new);
+	if (err)
+		return err;
+	if (krdma_memory_key(new))
+		err = describe_parts(memory, offset, length, count, krdma_memory_data(new));
+	else
+		err = -EMSGSIZE;
+	if (err)
+		krdma_memory_release(new, 0);
+	else
+		*table = new;
+	return err;
+}
+
+/*
+ * The other side's
+ */
+
+bool parts_can_be(const struct krdma_remote *table)
+{
+	return (table->access & KRDMA_ACCESS_REMOTE_READ) && table->length >= wire_size(2) &&
+	       table->length <= wire_size(PARTS_MAX);
+}
+
+/* Reads one descriptor behind those before: @whole is the beginning, up to here. */
+static int add_part(struct parts *parts, const unsigned char *wire, struct krdma_remote *whole)
+{
+	struct krdma_remote one;
+
+	if (krdma_remote_read(wire, KRDMA_DESCRIPTOR_SIZE, &one))
+		return -EPROTO;
+	if (!parts->count) {
+		*whole = one;
+	} else {
+		if (one.addr != whole->addr + whole->length || one.access != whole->access)
+			return -EPROTO;
+		/* That this does not go beyond the last address was seen. */
+		whole->length += one.length;
+	}
+	parts->list[parts->count++] = (struct part){ .end = whole->length, .key = one.key };
+	return 0;
+}
+
+int parts_read(const void *wire, size_t length, struct krdma_remote *whole, struct parts **parts)
+{
+	const unsigned char *byte = wire;
+	struct krdma_remote read = { 0 };
+	struct parts *new;
+	uint32_t count;
+	int err = 0;
+
+	if (length < wire_size(2) || wire_get32(byte) != MAGIC || wire_get64(byte + 8))
+		return -EPROTO;
+	count = wire_get32(byte + 4);
+	if (count < 2 || count > PARTS_MAX || length != wire_size(count))
+		return -EPROTO;
+	new = malloc(sizeof(*new) + count * sizeof(*new->list));
+	if (!new)
+		return -ENOMEM;
+	new->count = 0;
+	for (byte += HEADER_SIZE; !err && new->count < count; byte += KRDMA_DESCRIPTOR_SIZE)
+		err = add_part(new, byte, &read);
+	if (err) {
+		free(new);
+		return err;
+	}
+	*whole = read;
+	*parts = new;
+	return 0;
+}
+
+void parts_free(struct parts *parts)
+{
+	free(parts);
+}
+
+uint32_t parts_key(const struct parts *parts, uint64_t offset, uint64_t *reach)
+{
+	uint32_t low = 0, high = parts->count - 1;
+
+	/* The first that ends behind it, or the last. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (parts->list[middle].end > offset)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*reach = parts->list[low].end - offset;
+	return parts->list[low].key;
+}
