@@ -147,7 +147,8 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @core: the core's
  * @net: the namespace of the opener, whoever uses the file later.  A reference
  *	is held.  Never changes.
- * @account: whom objects and memory are charged to: the opener's user
+ * @account: whom objects and memory are charged to: the opener's user, and the owners of
+ *	the user namespaces that the opener was in
  * @memory: number to &struct krdma_user_memory
  * @memory_next: where the search for the next number begins
  * @owner: whose memory was registered last, kept for the next time; NULL: nobody's
@@ -494,7 +495,7 @@ enum krdma_account_kind {
 	KRDMA_ACCOUNT_KINDS,
 };
 
-/* get: of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
+/* get: a new session's, of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
 struct krdma_user_account *krdma_user_account_get(void);
 void krdma_user_account_hold(struct krdma_user_account *account);
 void krdma_user_account_put(struct krdma_user_account *account);

@@ -2,14 +2,22 @@
 /*
  * Accounts: what each user has, and may have.
  *
- * Users are told apart by their number in the initial user namespace, so nobody
- * gets more by making namespaces.  What is charged is the opener's of the session,
- * whoever uses it later.
+ * A session's account charges the user who has opened it, whoever uses the session later.
+ * It also charges the owner of each user namespace that the opener was in, up to the initial
+ * one.  A user who owns a namespace decides which further users there are in it: without
+ * this rule each of them would have the limits again.  The kernel's own ucounts work alike,
+ * but modules cannot use them.
+ *
+ * Users are told apart by their number in the initial user namespace.  A user that occurs more
+ * than once in the chain is charged once.  Namespaces that root of the initial namespace owns
+ * charge no owner: root is not limited, and the namespaces of a container manager, which root
+ * has made for different users, must not share one limit.
  *
  * krdma_user_accounts_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the table, and what each account has: so of callers who race
- *			for the last of something, one gets it
+ *	protects:	the table of users, what each of them has, and what each account
+ *			has.  A charge is taken from all users of an account or from none,
+ *			and of callers that race for the last of something, one gets it.
  *	taken in:	process context; any context, where a core session that
  *			outlives its file is put.  Nothing is called under it.
  */
@@ -21,6 +29,7 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "objects.h"
 #include "user.h"
@@ -47,21 +56,38 @@ MODULE_PARM_DESC(max_memory_mb,
 		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
 
 /**
- * struct krdma_user_account - what a user has
+ * struct krdma_ucount - what a user has
  * @node: in the table
- * @uid: who
- * @refs: sessions and memory that refer to it; becomes 0 under the lock
+ * @uid: the user
+ * @refs: accounts that charge the user; the last one takes it out of the table
  * @used: how much of each kind
+ *
+ * Protected by krdma_user_accounts_lock.
  */
-struct krdma_user_account {
+struct krdma_ucount {
 	struct hlist_node node;
 	kuid_t uid;
-	refcount_t refs;
+	u32 refs;
 	u64 used[KRDMA_ACCOUNT_KINDS];
 };
 
+/**
+ * struct krdma_user_account - whom a session charges
+ * @refs: the session's, and those of what is charged and outlives it
+ * @used: how much of each kind the session has; protected by krdma_user_accounts_lock
+ * @count: users in @ucounts
+ * @ucounts: the opener, then the owners of the user namespaces that the opener was in;
+ *	with a reference to each.  They never change.
+ */
+struct krdma_user_account {
+	refcount_t refs;
+	u64 used[KRDMA_ACCOUNT_KINDS];
+	u32 count;
+	struct krdma_ucount *ucounts[];
+};
+
 static DEFINE_SPINLOCK(krdma_user_accounts_lock);	/* see above */
-static DEFINE_HASHTABLE(krdma_user_accounts, 6);
+static DEFINE_HASHTABLE(krdma_ucounts, 6);
 
 static u64 krdma_user_limit(enum krdma_account_kind kind)
 {
@@ -78,51 +104,128 @@ static u64 krdma_user_limit(enum krdma_account_kind kind)
 	}
 }
 
-/* The account of a user, with one more reference, or NULL. */
-static struct krdma_user_account *krdma_user_account_find(kuid_t uid)
+/* What a user has, with one more reference, or NULL. */
+static struct krdma_ucount *krdma_ucount_find(kuid_t uid)
 {
-	struct krdma_user_account *account;
+	struct krdma_ucount *ucount;
 
 	lockdep_assert_held(&krdma_user_accounts_lock);
 
-	hash_for_each_possible(krdma_user_accounts, account, node, __kuid_val(uid)) {
-		if (uid_eq(account->uid, uid)) {
-			refcount_inc(&account->refs);
-			return account;
+	hash_for_each_possible(krdma_ucounts, ucount, node, __kuid_val(uid)) {
+		if (uid_eq(ucount->uid, uid)) {
+			ucount->refs++;
+			return ucount;
 		}
 	}
 	return NULL;
 }
 
+/* May sleep.  NULL: no memory. */
+static struct krdma_ucount *krdma_ucount_get(kuid_t uid)
+{
+	struct krdma_ucount *ucount, *made;
+	unsigned long flags;
+
+	/* Most users have one already, but whether is not worth a second look. */
+	made = krdma_object_count(KRDMA_OBJECT_USER_UCOUNT,
+				  kzalloc_obj(*made, GFP_KERNEL_ACCOUNT));
+	if (!made)
+		return NULL;
+	made->uid = uid;
+	made->refs = 1;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	ucount = krdma_ucount_find(uid);
+	if (!ucount) {
+		hash_add(krdma_ucounts, &made->node, __kuid_val(uid));
+		swap(ucount, made);
+	}
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, made));
+	return ucount;
+}
+
+static void krdma_ucount_put(struct krdma_ucount *ucount)
+{
+	unsigned long flags;
+	bool last;
+
+	/* Whoever finds it in the table finds it with a reference. */
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	last = !--ucount->refs;
+	if (last)
+		hash_del(&ucount->node);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+	if (!last)
+		return;
+
+	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
+		WARN_ON_ONCE(ucount->used[kind]);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, ucount));
+}
+
+static bool krdma_user_account_has(const struct krdma_user_account *account, kuid_t uid)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		if (uid_eq(account->ucounts[i]->uid, uid))
+			return true;
+	}
+	return false;
+}
+
+static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid)
+{
+	struct krdma_ucount *ucount;
+
+	if (krdma_user_account_has(account, uid))
+		return 0;
+	ucount = krdma_ucount_get(uid);
+	if (!ucount)
+		return -ENOMEM;
+	account->ucounts[account->count++] = ucount;
+	return 0;
+}
+
+/* How many owners the namespaces of the calling process have at most. */
+static u32 krdma_user_owners(void)
+{
+	u32 count = 0;
+
+	for (struct user_namespace *ns = current_user_ns(); ns->parent; ns = ns->parent)
+		count++;
+	return count;
+}
+
 /**
- * krdma_user_account_get - the account of the calling process's user
+ * krdma_user_account_get - a session's account, of the calling process's user
  *
  * Context: process context; may sleep.
  * Return: the account, for krdma_user_account_put(), or NULL: no memory.
  */
 struct krdma_user_account *krdma_user_account_get(void)
 {
-	struct krdma_user_account *account, *made;
-	kuid_t uid = current_uid();
-	unsigned long flags;
+	struct krdma_user_account *account;
+	int ret;
 
-	/* Most users have one already, but whether is not worth a second look. */
-	made = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
-				  kzalloc_obj(*made, GFP_KERNEL_ACCOUNT));
-	if (!made)
+	account = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
+				     kzalloc(struct_size(account, ucounts,
+							 krdma_user_owners() + 1),
+					     GFP_KERNEL_ACCOUNT));
+	if (!account)
 		return NULL;
-	made->uid = uid;
-	refcount_set(&made->refs, 1);
+	refcount_set(&account->refs, 1);
 
-	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
-	account = krdma_user_account_find(uid);
-	if (!account) {
-		hash_add(krdma_user_accounts, &made->node, __kuid_val(uid));
-		swap(account, made);
+	ret = krdma_user_account_add(account, current_uid());
+	/* The parents stay as long as the namespace does, and owners never change. */
+	for (struct user_namespace *ns = current_user_ns(); !ret && ns->parent; ns = ns->parent) {
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			ret = krdma_user_account_add(account, ns->owner);
 	}
-	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
-
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, made));
+	if (ret) {
+		krdma_user_account_put(account);
+		return NULL;
+	}
 	return account;
 }
 
@@ -145,20 +248,13 @@ void krdma_user_account_hold(struct krdma_user_account *account)
  */
 void krdma_user_account_put(struct krdma_user_account *account)
 {
-	unsigned long flags;
-	bool last;
-
-	/* Whoever finds it in the table finds it with a reference. */
-	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
-	last = refcount_dec_and_test(&account->refs);
-	if (last)
-		hash_del(&account->node);
-	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
-	if (!last)
+	if (!refcount_dec_and_test(&account->refs))
 		return;
 
 	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
 		WARN_ON_ONCE(account->used[kind]);
+	for (u32 i = 0; i < account->count; i++)
+		krdma_ucount_put(account->ucounts[i]);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
 }
 
@@ -166,30 +262,35 @@ static bool krdma_user_account_take(struct krdma_user_account *account,
 				    enum krdma_account_kind kind, u64 amount, u64 limit)
 {
 	unsigned long flags;
-	bool fits;
-	u64 used;
+	bool fits = true;
 
 	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
-	used = account->used[kind];
-	fits = used <= limit && amount <= limit - used;
-	if (fits)
-		account->used[kind] = used + amount;
+	for (u32 i = 0; i < account->count && fits; i++) {
+		u64 used = account->ucounts[i]->used[kind];
+
+		fits = used <= limit && amount <= limit - used;
+	}
+	if (fits) {
+		for (u32 i = 0; i < account->count; i++)
+			account->ucounts[i]->used[kind] += amount;
+		account->used[kind] += amount;
+	}
 	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 
 	return fits;
 }
 
 /**
- * krdma_user_account_charge - a user gets more
- * @account: the user's
+ * krdma_user_account_charge - a session gets more
+ * @account: the session's
  * @kind: of what
  * @amount: how much
  *
  * A caller with CAP_SYS_RESOURCE in the initial user namespace gets it in any case,
- * and it counts.
+ * and it counts for all users of the account.
  *
  * Context: process context, of the caller.
- * Return: 0; -EDQUOT: that is more than the user may have.
+ * Return: 0; -EDQUOT: that is more than one of the users may have.
  */
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
 			      u64 amount)
@@ -203,8 +304,8 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 }
 
 /**
- * krdma_user_account_uncharge - a user gives something back
- * @account: the user's
+ * krdma_user_account_uncharge - a session gives something back
+ * @account: the session's
  * @kind: of what
  * @amount: as much as was charged
  *
@@ -218,6 +319,8 @@ void krdma_user_account_uncharge(struct krdma_user_account *account,
 	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	WARN_ON_ONCE(account->used[kind] < amount);
 	account->used[kind] -= amount;
+	for (u32 i = 0; i < account->count; i++)
+		account->ucounts[i]->used[kind] -= amount;
 	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 }
 
@@ -247,8 +350,8 @@ static const struct krdma_account_ops krdma_user_account_ops = {
 };
 
 /**
- * krdma_user_account_pays - a user pays for the queues of a core session
- * @account: the user's; the core session gets a reference of its own
+ * krdma_user_account_pays - an account pays for the queues of a core session
+ * @account: the account; the core session gets a reference of its own
  * @core: the session, new
  *
  * Queues stay as long as completions of theirs wait to be polled, which may be longer than
