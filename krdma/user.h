@@ -492,6 +492,8 @@ enum krdma_account_kind {
 	KRDMA_ACCOUNT_OBJECTS,
 	/* Bytes, of registered memory, of rings, and of queues with the device's share. */
 	KRDMA_ACCOUNT_MEMORY,
+	/* Of the connection manager: listeners', and of connections that a program begins. */
+	KRDMA_ACCOUNT_PORTS,
 	KRDMA_ACCOUNT_KINDS,
 };
 
@@ -503,7 +505,7 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 			      u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
-/* What the core allocates for queues of the session is the user's. */
+/* What the core allocates for queues of the session, and its ports, are the user's. */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
 
 /*

@@ -55,6 +55,16 @@ module_param(max_memory_mb, uint, 0644);
 MODULE_PARM_DESC(max_memory_mb,
 		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
 
+/*
+ * Ports are a network namespace's, and all of its users need them.  By default there are 28,232
+ * that a connection or a listener can get without naming one: six users at their limits leave
+ * some to others.
+ */
+static unsigned int max_ports = 4096;
+module_param(max_ports, uint, 0644);
+MODULE_PARM_DESC(max_ports,
+		 "Listeners and outgoing connections that a user can have (default 4096)");
+
 /**
  * struct krdma_ucount - what a user has
  * @node: in the table
@@ -98,6 +108,8 @@ static u64 krdma_user_limit(enum krdma_account_kind kind)
 		return READ_ONCE(max_sessions);
 	case KRDMA_ACCOUNT_OBJECTS:
 		return READ_ONCE(max_objects);
+	case KRDMA_ACCOUNT_PORTS:
+		return READ_ONCE(max_ports);
 	default:
 		mb = READ_ONCE(max_memory_mb);
 		return mb ? (u64)mb << 20 : (u64)totalram_pages() << (PAGE_SHIFT - 1);
@@ -325,7 +337,7 @@ void krdma_user_account_uncharge(struct krdma_user_account *account,
 }
 
 /*
- * The core's queues
+ * The core's queues and ports
  */
 
 static int krdma_user_account_charge_queue(void *account, u64 bytes)
@@ -338,6 +350,16 @@ static void krdma_user_account_uncharge_queue(void *account, u64 bytes)
 	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, bytes);
 }
 
+static int krdma_user_account_charge_port(void *account)
+{
+	return krdma_user_account_charge(account, KRDMA_ACCOUNT_PORTS, 1);
+}
+
+static void krdma_user_account_uncharge_port(void *account)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_PORTS, 1);
+}
+
 static void krdma_user_account_put_session(void *account)
 {
 	krdma_user_account_put(account);
@@ -346,6 +368,8 @@ static void krdma_user_account_put_session(void *account)
 static const struct krdma_account_ops krdma_user_account_ops = {
 	.charge = krdma_user_account_charge_queue,
 	.uncharge = krdma_user_account_uncharge_queue,
+	.charge_port = krdma_user_account_charge_port,
+	.uncharge_port = krdma_user_account_uncharge_port,
 	.put = krdma_user_account_put_session,
 };
 
@@ -355,7 +379,8 @@ static const struct krdma_account_ops krdma_user_account_ops = {
  * @core: the session, new
  *
  * Queues stay as long as completions of theirs wait to be polled, which may be longer than
- * their files: so the core charges, and uncharges, where it allocates and frees.
+ * their files: so the core charges, and uncharges, where it allocates and frees.  Ports are
+ * charged where the connection manager's ids are made and destroyed, for the same reason.
  *
  * Context: process context.
  */
