@@ -324,7 +324,7 @@ static int krdma_memory_register_sg(struct krdma_memory *memory, struct krdma_me
 	struct ib_mr *ib;
 	int ret;
 
-	ret = krdma_charge_object(&mr->charge, domain->pd->device);
+	ret = krdma_charge_object(&mr->charge, domain->session, domain->pd->device);
 	if (ret)
 		return ret;
 	ib = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);

@@ -45,7 +45,8 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
 	struct ib_mr *mr;
 	int ret;
 
-	ret = krdma_charge_object(&memory->one.charge, memory->domain->pd->device);
+	ret = krdma_charge_object(&memory->one.charge, memory->domain->session,
+				  memory->domain->pd->device);
 	if (ret)
 		return ret;
 	/* The address where it is for peers has to be that of the process: see rxe, siw. */

@@ -111,6 +111,18 @@ void krdma_session_uncharge(struct krdma_session *session, u64 bytes)
 }
 
 /**
+ * krdma_session_refused - the caller's control group does not allow what a session needs
+ * @session: the session
+ *
+ * Context: process context, of the call that fails; may sleep.
+ */
+void krdma_session_refused(struct krdma_session *session)
+{
+	if (session->account_ops && session->account_ops->refused)
+		session->account_ops->refused(session->account);
+}
+
+/**
  * krdma_port_charge - an id of the connection manager's is about to get a port
  * @charge: of the id, not charged
  * @session: the session that it counts for; the caller has a reference
@@ -214,10 +226,10 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	INIT_LIST_HEAD(&domain->srqs);
 	INIT_LIST_HEAD(&domain->retired);
 
-	ret = krdma_charge_handle(&domain->handle_charge, ibdev);
+	ret = krdma_charge_handle(&domain->handle_charge, session, ibdev);
 	if (ret)
 		goto err_free;
-	ret = krdma_charge_object(&domain->pd_charge, ibdev);
+	ret = krdma_charge_object(&domain->pd_charge, session, ibdev);
 	if (ret)
 		goto err_uncharge;
 

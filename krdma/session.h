@@ -85,6 +85,9 @@ void krdma_session_get(struct krdma_session *session);
 int krdma_session_charge(struct krdma_session *session, u64 bytes);
 void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 
+/* The control group of the caller refuses what the session needs.  Process context. */
+void krdma_session_refused(struct krdma_session *session);
+
 /**
  * struct krdma_port_charge - a port of the connection manager's that counts
  * @session: which session it counts for; a reference is held.  NULL: none is charged.

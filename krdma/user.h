@@ -90,6 +90,7 @@
 #include <linux/fs.h>
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -342,6 +343,7 @@ union krdma_user_buffer {
 	struct krdma_memory_release memory_release;
 	struct krdma_memory_query memory_query;
 	struct krdma_memory_advise memory_advise;
+	struct krdma_limit_query limit_query;
 };
 
 /**
@@ -486,6 +488,7 @@ void krdma_user_target_remove(struct krdma_user_target *target);
  * Accounts (user_account.c): what a user may have
  */
 
+/* Numbered as enum krdma_limit. */
 enum krdma_account_kind {
 	KRDMA_ACCOUNT_SESSIONS,
 	/* Listeners, connections, queues, shared receive queues. */
@@ -599,6 +602,7 @@ int krdma_user_memory_register(struct krdma_user_request *request);
 int krdma_user_memory_release(struct krdma_user_request *request);
 int krdma_user_memory_query(struct krdma_user_request *request);
 int krdma_user_memory_advise(struct krdma_user_request *request);
+int krdma_user_limit_query(struct krdma_user_request *request);
 
 int krdma_user_conn_resolve(struct krdma_user_request *request);
 int krdma_user_conn_prepare(struct krdma_user_request *request);

@@ -34,6 +34,15 @@
 #include "objects.h"
 #include "user.h"
 
+/* Those of the module's, and the control group's. */
+#define KRDMA_USER_LIMITS	(KRDMA_LIMIT_DEVICE + 1)
+
+static_assert((int)KRDMA_ACCOUNT_SESSIONS == (int)KRDMA_LIMIT_SESSIONS);
+static_assert((int)KRDMA_ACCOUNT_OBJECTS == (int)KRDMA_LIMIT_OBJECTS);
+static_assert((int)KRDMA_ACCOUNT_MEMORY == (int)KRDMA_LIMIT_MEMORY);
+static_assert((int)KRDMA_ACCOUNT_PORTS == (int)KRDMA_LIMIT_PORTS);
+static_assert((int)KRDMA_ACCOUNT_KINDS == (int)KRDMA_LIMIT_DEVICE);
+
 /*
  * The limits.  Each can be changed at any time: what a user has beyond a new one
  * stays, and nothing is added to it.
@@ -82,9 +91,22 @@ struct krdma_ucount {
 };
 
 /**
+ * struct krdma_user_refusals - requests that a limit has refused
+ * @count: how many
+ * @scope: of the last one: who had reached the limit
+ */
+struct krdma_user_refusals {
+	u64 count;
+	enum krdma_limit_scope scope;
+};
+
+/**
  * struct krdma_user_account - whom a session charges
  * @refs: the session's, and those of what is charged and outlives it
- * @used: how much of each kind the session has; protected by krdma_user_accounts_lock
+ * @used: how much of each kind the session has; protected by krdma_user_accounts_lock, as
+ *	are @refusals and @last_refused
+ * @refusals: by &enum krdma_limit
+ * @last_refused: the limit of the last one, of those whose @refusals are not 0
  * @count: users in @ucounts
  * @ucounts: the opener, then the owners of the user namespaces that the opener was in;
  *	with a reference to each.  They never change.
@@ -92,6 +114,8 @@ struct krdma_ucount {
 struct krdma_user_account {
 	refcount_t refs;
 	u64 used[KRDMA_ACCOUNT_KINDS];
+	struct krdma_user_refusals refusals[KRDMA_USER_LIMITS];
+	enum krdma_limit last_refused;
 	u32 count;
 	struct krdma_ucount *ucounts[];
 };
@@ -270,26 +294,41 @@ void krdma_user_account_put(struct krdma_user_account *account)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
 }
 
-static bool krdma_user_account_take(struct krdma_user_account *account,
-				    enum krdma_account_kind kind, u64 amount, u64 limit)
+/* NONE: it has been charged; otherwise who has reached the limit. */
+static enum krdma_limit_scope krdma_user_account_take(struct krdma_user_account *account,
+						      enum krdma_account_kind kind, u64 amount,
+						      u64 limit)
 {
+	enum krdma_limit_scope scope = KRDMA_LIMIT_SCOPE_NONE;
 	unsigned long flags;
-	bool fits = true;
 
 	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
-	for (u32 i = 0; i < account->count && fits; i++) {
+	for (u32 i = 0; i < account->count && !scope; i++) {
 		u64 used = account->ucounts[i]->used[kind];
 
-		fits = used <= limit && amount <= limit - used;
+		if (used > limit || amount > limit - used)
+			scope = i ? KRDMA_LIMIT_SCOPE_OWNER : KRDMA_LIMIT_SCOPE_USER;
 	}
-	if (fits) {
+	if (!scope) {
 		for (u32 i = 0; i < account->count; i++)
 			account->ucounts[i]->used[kind] += amount;
 		account->used[kind] += amount;
 	}
 	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 
-	return fits;
+	return scope;
+}
+
+static void krdma_user_account_refuse(struct krdma_user_account *account, enum krdma_limit limit,
+				      enum krdma_limit_scope scope)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	account->refusals[limit].count++;
+	account->refusals[limit].scope = scope;
+	account->last_refused = limit;
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 }
 
 /**
@@ -307,11 +346,15 @@ static bool krdma_user_account_take(struct krdma_user_account *account,
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
 			      u64 amount)
 {
-	if (krdma_user_account_take(account, kind, amount, krdma_user_limit(kind)))
+	enum krdma_limit_scope scope;
+
+	scope = krdma_user_account_take(account, kind, amount, krdma_user_limit(kind));
+	if (!scope)
 		return 0;
 	/* Only now, because being asked is recorded as a use of the capability. */
-	if (capable(CAP_SYS_RESOURCE) && krdma_user_account_take(account, kind, amount, U64_MAX))
+	if (capable(CAP_SYS_RESOURCE) && !krdma_user_account_take(account, kind, amount, U64_MAX))
 		return 0;
+	krdma_user_account_refuse(account, (enum krdma_limit)kind, scope);
 	return -EDQUOT;
 }
 
@@ -360,6 +403,11 @@ static void krdma_user_account_uncharge_port(void *account)
 	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_PORTS, 1);
 }
 
+static void krdma_user_account_refused(void *account)
+{
+	krdma_user_account_refuse(account, KRDMA_LIMIT_DEVICE, KRDMA_LIMIT_SCOPE_GROUP);
+}
+
 static void krdma_user_account_put_session(void *account)
 {
 	krdma_user_account_put(account);
@@ -370,6 +418,7 @@ static const struct krdma_account_ops krdma_user_account_ops = {
 	.uncharge = krdma_user_account_uncharge_queue,
 	.charge_port = krdma_user_account_charge_port,
 	.uncharge_port = krdma_user_account_uncharge_port,
+	.refused = krdma_user_account_refused,
 	.put = krdma_user_account_put_session,
 };
 
@@ -388,4 +437,72 @@ void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_se
 {
 	krdma_user_account_hold(account);
 	krdma_session_set_account(core, &krdma_user_account_ops, account);
+}
+
+/*
+ * What a session asks
+ */
+
+/* The limit that is asked for. */
+static int krdma_user_limit_find(const struct krdma_user_account *account,
+				 const struct krdma_limit_query *query)
+{
+	lockdep_assert_held(&krdma_user_accounts_lock);
+
+	if (!(query->flags & KRDMA_LIMIT_QUERY_REFUSED))
+		return query->limit < KRDMA_USER_LIMITS ? (int)query->limit : -ENOENT;
+	/* Zeroes, if no request was refused. */
+	return account->refusals[account->last_refused].count ? (int)account->last_refused :
+		-ENOENT;
+}
+
+static void krdma_user_limit_used(const struct krdma_user_account *account,
+				  struct krdma_limit_query *query)
+{
+	lockdep_assert_held(&krdma_user_accounts_lock);
+
+	query->session_used = account->used[query->limit];
+	query->user_used = account->ucounts[0]->used[query->limit];
+	for (u32 i = 1; i < account->count; i++)
+		query->owner_used = max(query->owner_used, account->ucounts[i]->used[query->limit]);
+}
+
+/**
+ * krdma_user_limit_query - KRDMA_LIMIT_QUERY
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_limit_query(struct krdma_user_request *request)
+{
+	struct krdma_limit_query *query = &request->buffer->limit_query;
+	struct krdma_user_account *account = request->session->account;
+	unsigned long flags;
+	int limit;
+
+	if (query->flags & ~KRDMA_LIMIT_QUERY_REFUSED)
+		return -EOPNOTSUPP;
+	if ((query->flags & KRDMA_LIMIT_QUERY_REFUSED) && query->limit)
+		return -EINVAL;
+
+	query->session_used = 0;
+	query->user_used = 0;
+	query->owner_used = 0;
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	limit = krdma_user_limit_find(account, query);
+	if (limit >= 0) {
+		query->limit = limit;
+		query->scope = account->refusals[limit].scope;
+		query->refused = account->refusals[limit].count;
+		if (limit != KRDMA_LIMIT_DEVICE)
+			krdma_user_limit_used(account, query);
+	}
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+	if (limit < 0)
+		return limit;
+
+	query->max = limit == KRDMA_LIMIT_DEVICE ? KRDMA_LIMIT_UNKNOWN :
+		     krdma_user_limit((enum krdma_account_kind)limit);
+	return krdma_request_respond(request);
 }

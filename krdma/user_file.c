@@ -295,6 +295,8 @@ static const struct krdma_request_type krdma_session_request_types[] = {
 			      krdma_user_memory_query),
 	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, krdma_memory_advise, length,
 			      krdma_user_memory_advise),
+	KRDMA_SESSION_REQUEST(KRDMA_LIMIT_QUERY, krdma_limit_query, refused,
+			      krdma_user_limit_query),
 };
 
 static const struct krdma_request_table krdma_session_requests = {

@@ -10,6 +10,7 @@
 #include <linux/build_bug.h>
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 #include <linux/stddef.h>
 
@@ -235,6 +236,17 @@ KRDMA_PIN(krdma_memory_advise, offset, 16);
 KRDMA_PIN(krdma_memory_advise, length, 24);
 static_assert(sizeof(struct krdma_memory_advise) == 32);
 
+KRDMA_PIN(krdma_limit_query, size, 0);
+KRDMA_PIN(krdma_limit_query, flags, 4);
+KRDMA_PIN(krdma_limit_query, limit, 8);
+KRDMA_PIN(krdma_limit_query, scope, 12);
+KRDMA_PIN(krdma_limit_query, session_used, 16);
+KRDMA_PIN(krdma_limit_query, user_used, 24);
+KRDMA_PIN(krdma_limit_query, owner_used, 32);
+KRDMA_PIN(krdma_limit_query, max, 40);
+KRDMA_PIN(krdma_limit_query, refused, 48);
+static_assert(sizeof(struct krdma_limit_query) == 56);
+
 KRDMA_PIN(krdma_ring, sq_entries, 0);
 KRDMA_PIN(krdma_ring, cq_entries, 4);
 KRDMA_PIN(krdma_ring, sqe_offset, 8);
@@ -377,6 +389,7 @@ static_assert(KRDMA_MEMORY_REGISTER == 0xbc09);
 static_assert(KRDMA_MEMORY_RELEASE == 0xbc0a);
 static_assert(KRDMA_MEMORY_QUERY == 0xbc0b);
 static_assert(KRDMA_MEMORY_ADVISE == 0xbc0c);
+static_assert(KRDMA_LIMIT_QUERY == 0xbc0d);
 static_assert(KRDMA_LISTENER_QUERY == 0xbc20);
 static_assert(KRDMA_LISTENER_NEXT == 0xbc21);
 static_assert(KRDMA_CONN_RESOLVE == 0xbc30);

@@ -178,6 +178,9 @@ void krdma_session_set_reclaim(struct krdma_session *session);
  * @charge_port: charges one port of the connection manager's, as @charge does; NULL: ports
  *	do not count
  * @uncharge_port: the port is free again; not NULL if @charge_port is not.  Process context.
+ * @refused: the control group of the calling process has as much of a device as it may, and a
+ *	call is about to fail with -EDQUOT for that; NULL: the account need not know.  Process
+ *	context; may sleep.
  * @put: the session is gone.  Any context but NMI.
  *
  * What counts as memory: the queues of connections, shared receive queues and completion
@@ -190,6 +193,7 @@ struct krdma_account_ops {
 	void (*uncharge)(void *account, u64 bytes);
 	int (*charge_port)(void *account);
 	void (*uncharge_port)(void *account);
+	void (*refused)(void *account);
 	void (*put)(void *account);
 };
 

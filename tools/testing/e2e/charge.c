@@ -252,6 +252,110 @@ TEST_F(charge, a_control_group_has_it)
 }
 
 /*
+ * What a session is told of its limits
+ */
+
+#define PARAMETERS	"/sys/module/krdma/parameters/"
+
+static int limit_query(int session, uint32_t limit, uint32_t flags, struct krdma_limit_query *query)
+{
+	*query = (struct krdma_limit_query) {
+		.size = sizeof(*query), .limit = limit, .flags = flags,
+	};
+	return session_request(session, KRDMA_LIMIT_QUERY, query);
+}
+
+/* The last refusal is of that limit, for that reason, and one of so many. */
+static bool refused(int session, uint32_t limit, uint32_t scope, uint64_t count)
+{
+	struct krdma_limit_query last, named;
+
+	return !limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &last) &&
+	       last.limit == limit && last.scope == scope && last.refused == count &&
+	       !limit_query(session, limit, 0, &named) && named.scope == scope &&
+	       named.refused == count && named.max == last.max;
+}
+
+static bool uses(int session, uint32_t limit, uint64_t own, uint64_t user, uint64_t max)
+{
+	struct krdma_limit_query query;
+
+	return !limit_query(session, limit, 0, &query) && query.limit == limit &&
+	       query.session_used == own && query.user_used == user && !query.owner_used &&
+	       query.max == max;
+}
+
+static int ask_limits(void *context)
+{
+	struct __kernel_sockaddr_storage address;
+	struct krdma_limit_query query;
+	struct memory memory;
+	int first, session, conn, fd;
+	uint32_t device;
+
+	(void)context;
+	first = session_open(O_CLOEXEC);
+	session = session_open(O_CLOEXEC);
+	CHECK(first >= 0 && session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!address_set(&address, BOOT_ADDRESS, 7600));
+
+	/* Numbered without gaps; no refusal so far. */
+	for (uint32_t limit = 0; limit <= KRDMA_LIMIT_DEVICE; limit++) {
+		CHECK(!limit_query(session, limit, 0, &query));
+		CHECK(query.limit == limit && !query.scope && !query.refused);
+	}
+	CHECK(query.max == KRDMA_LIMIT_UNKNOWN);
+	CHECK(limit_query(session, KRDMA_LIMIT_DEVICE + 1, 0, &query) == -ENOENT);
+	CHECK(limit_query(session, UINT32_MAX, 0, &query) == -ENOENT);
+	CHECK(limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &query) == -ENOENT);
+	CHECK(limit_query(session, 1, KRDMA_LIMIT_QUERY_REFUSED, &query) == -EINVAL);
+	CHECK(limit_query(session, 0, 2, &query) == -EOPNOTSUPP);
+
+	/* Of the session, and of all of the user's. */
+	CHECK(uses(session, KRDMA_LIMIT_SESSIONS, 1, 2, 2));
+	CHECK(!conn_create(first, &fd, NULL) && !conn_create(session, &conn, NULL));
+	CHECK(uses(session, KRDMA_LIMIT_OBJECTS, 1, 2, 3));
+	CHECK(!conn_resolve(conn, &address));
+	CHECK(uses(session, KRDMA_LIMIT_PORTS, 1, 1, 1));
+	CHECK(uses(first, KRDMA_LIMIT_PORTS, 0, 1, 1));
+
+	/* A refusal is the session's that was refused. */
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	CHECK(conn_resolve(fd, &address) == -EDQUOT);
+	CHECK(refused(first, KRDMA_LIMIT_PORTS, KRDMA_LIMIT_SCOPE_USER, 1));
+	CHECK(limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &query) == -ENOENT);
+	CHECK(!conn_create(first, &fd, NULL));
+	for (int i = 1; i < 4; i++) {
+		CHECK(conn_create(first, &fd, NULL) == -EDQUOT);
+		CHECK(refused(first, KRDMA_LIMIT_OBJECTS, KRDMA_LIMIT_SCOPE_USER, i));
+	}
+	CHECK(memory_create(first, device, 128 * MIB, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(refused(first, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
+	CHECK(!limit_query(first, KRDMA_LIMIT_MEMORY, 0, &query));
+	CHECK(query.max == (uint64_t)LIMIT_MIB * MIB && query.user_used <= query.max);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(charge, a_session_is_told_of_its_limits)
+{
+	static const char *const names[] = { "max_sessions", "max_objects", "max_ports" };
+	static const char *const values[] = { "2", "3", "1" };
+	char path[3][128], saved[3][32];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path[i], sizeof(path[i]), PARAMETERS "%s", names[i]);
+		ASSERT_EQ(0, read_line(saved[i], sizeof(saved[i]), "%s", path[i]));
+		EXPECT_EQ(0, write_text(path[i], values[i]));
+	}
+	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	EXPECT_EQ(0, child_run_as(SOME_USER + 2, ask_limits, NULL));
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(0, write_text(path[i], saved[i]));
+}
+
+/*
  * And to whom queue pairs belong
  */
 

@@ -10,6 +10,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 /* 32-bit compilers need not put these where the others do: their fields say it. */
@@ -44,6 +45,7 @@ static void numbers(void)
 	VALUE(KRDMA_CMD_MEMORY_RELEASE);
 	VALUE(KRDMA_CMD_MEMORY_QUERY);
 	VALUE(KRDMA_CMD_MEMORY_ADVISE);
+	VALUE(KRDMA_CMD_LIMIT_QUERY);
 	VALUE(KRDMA_CMD_LISTENER_QUERY);
 	VALUE(KRDMA_CMD_LISTENER_NEXT);
 	VALUE(KRDMA_CMD_CONN_RESOLVE);
@@ -435,6 +437,29 @@ static void memory(void)
 	FIELD(krdma_memory_advise, length);
 
 	VALUE(KRDMA_MEMORY_ADVISE);
+
+	VALUE(KRDMA_LIMIT_SESSIONS);
+	VALUE(KRDMA_LIMIT_OBJECTS);
+	VALUE(KRDMA_LIMIT_MEMORY);
+	VALUE(KRDMA_LIMIT_PORTS);
+	VALUE(KRDMA_LIMIT_DEVICE);
+	VALUE(KRDMA_LIMIT_SCOPE_NONE);
+	VALUE(KRDMA_LIMIT_SCOPE_USER);
+	VALUE(KRDMA_LIMIT_SCOPE_OWNER);
+	VALUE(KRDMA_LIMIT_SCOPE_GROUP);
+	VALUE(KRDMA_LIMIT_QUERY_REFUSED);
+	STRUCT(krdma_limit_query);
+	FIELD(krdma_limit_query, size);
+	FIELD(krdma_limit_query, flags);
+	FIELD(krdma_limit_query, limit);
+	FIELD(krdma_limit_query, scope);
+	FIELD(krdma_limit_query, session_used);
+	FIELD(krdma_limit_query, user_used);
+	FIELD(krdma_limit_query, owner_used);
+	FIELD(krdma_limit_query, max);
+	FIELD(krdma_limit_query, refused);
+	VALUE(KRDMA_LIMIT_UNKNOWN);
+	VALUE(KRDMA_LIMIT_QUERY);
 }
 
 static void rings(void)

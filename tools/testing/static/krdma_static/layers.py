@@ -8,7 +8,8 @@ from .tree import CannotCheck, Finding
 COMPAT = "krdma/compat/"
 # Tracepoints are of all strata, and give requests their names.
 TRACE = "krdma/trace."
-UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_conn.h", "uapi/linux/krdma_ring.h")
+UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_conn.h", "uapi/linux/krdma_limit.h",
+        "uapi/linux/krdma_ring.h")
 RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
 PURE_LIST = "tools/testing/pure/Makefile"
 
