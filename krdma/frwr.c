@@ -427,7 +427,7 @@ static int krdma_frwr_create(struct krdma_domain *domain)
 	struct krdma_frwr_qp *frwr;
 	int ret;
 
-	frwr = krdma_object_count(KRDMA_OBJECT_FRWR_QP, kzalloc_obj(*frwr, GFP_KERNEL));
+	frwr = krdma_object_count(KRDMA_OBJECT_FRWR_QP, kzalloc_obj(*frwr, GFP_KERNEL_ACCOUNT));
 	if (!frwr)
 		return -ENOMEM;
 

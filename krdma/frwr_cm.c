@@ -359,7 +359,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
 	struct krdma_frwr_cm *cm;
 	int ret;
 
-	cm = kzalloc_obj(*cm, GFP_KERNEL);
+	cm = kzalloc_obj(*cm, GFP_KERNEL_ACCOUNT);
 	if (!cm)
 		return ERR_PTR(-ENOMEM);
 
@@ -408,7 +408,7 @@ struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct 
 	struct krdma_frwr_addrs *addrs;
 	struct net *net;
 
-	addrs = kzalloc_obj(*addrs, GFP_KERNEL);
+	addrs = kzalloc_obj(*addrs, GFP_KERNEL_ACCOUNT);
 	if (!addrs)
 		return ERR_PTR(-ENOMEM);
 

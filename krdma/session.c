@@ -36,7 +36,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 	refcount_set(&session->refs, 1);
 	session->net = get_net(net);
 	mutex_init(&session->lock);
-	xa_init(&session->domains);
+	xa_init_flags(&session->domains, XA_FLAGS_ACCOUNT);
 
 	return session;
 }

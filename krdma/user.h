@@ -281,7 +281,8 @@ struct krdma_user_srq {
  * @refs: the number's, and one until the region has ended
  * @session: whose number it is; there as long as @numbered
  * @account: whom it is charged to; a reference is held
- * @charged: bytes
+ * @charged: bytes of whole pages
+ * @cost: bytes that the registration costs the kernel, charged too
  * @owner: the process's memory that it is part of; a reference is held
  * @of_owner: in the owner's list, to the end of @refs
  * @numbered: it is in the session's table; protected by krdma_user_owner_lock
@@ -298,6 +299,7 @@ struct krdma_user_memory {
 	struct krdma_user_session *session;
 	struct krdma_user_account *account;
 	u64 charged;
+	u64 cost;
 	struct krdma_user_owner *owner;
 	struct list_head of_owner;
 	bool numbered;
@@ -500,6 +502,15 @@ enum krdma_account_kind {
 	KRDMA_ACCOUNT_KINDS,
 };
 
+/*
+ * What an object costs the kernel, about, beside what is charged for its queues: krdma's own
+ * structures, the file's, those of the connection manager, and what rxe allocates for it.
+ */
+#define KRDMA_SESSION_BYTES	4096
+#define KRDMA_LISTENER_BYTES	8192
+#define KRDMA_CONN_BYTES	8192
+#define KRDMA_QUEUE_BYTES	4096
+
 /* get: a new session's, of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
 struct krdma_user_account *krdma_user_account_get(void);
 void krdma_user_account_hold(struct krdma_user_account *account);
@@ -508,6 +519,9 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 			      u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
+/* An object, and @bytes of memory for it. */
+int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes);
+void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes);
 /* What the core allocates for queues of the session, and its ports, are the user's. */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
 

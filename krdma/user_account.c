@@ -379,6 +379,40 @@ void krdma_user_account_uncharge(struct krdma_user_account *account,
 	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 }
 
+/**
+ * krdma_user_account_charge_object - a session gets an object
+ * @account: the session's
+ * @bytes: what the object costs the kernel
+ *
+ * Context: process context, of the caller.
+ * Return: 0; -EDQUOT: that is more objects or memory than one of the users may have.
+ */
+int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes)
+{
+	int ret;
+
+	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+	if (ret)
+		return ret;
+	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+	if (ret)
+		krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+	return ret;
+}
+
+/**
+ * krdma_user_account_uncharge_object - an object is gone
+ * @account: the session's
+ * @bytes: as many as were charged
+ *
+ * Context: process context.
+ */
+void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+}
+
 /*
  * The core's queues and ports
  */

@@ -153,6 +153,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	krdma_user_memory_end(session);
 	krdma_user_batches_destroy(&session->batches);
 	krdma_session_put(session->core);
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	krdma_user_account_put(session->account);
 	put_net(session->net);
@@ -197,15 +198,21 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	if (ret)
 		goto err_account;
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
+					KRDMA_SESSION_BYTES);
+	if (ret)
+		goto err_charge;
 	session->core = krdma_session_create(net);
 	if (IS_ERR(session->core)) {
 		ret = PTR_ERR(session->core);
-		goto err_charge;
+		goto err_memory;
 	}
 	krdma_user_account_pays(session->account, session->core);
 	session->net = get_net(net);
 	return session;
 
+err_memory:
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
 err_charge:
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 err_account:

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +199,141 @@ TEST_F(charge, deep_shared_receive_queues_too)
 {
 	ASSERT_EQ(0, set_limit(LIMIT_MIB));
 	EXPECT_EQ(0, child_run_as(OTHER_USER, deep_shared_queues, NULL));
+}
+
+/*
+ * Many of what is small: what each costs the kernel counts, too
+ */
+
+/* More than may be: a page with 10 KiB of the kernel's own, or 4 KiB of an object. */
+#define MANY		30000
+
+static struct small {
+	int session;
+	uint32_t device;
+	struct __kernel_sockaddr_storage address;
+	unsigned char *page;
+	struct queue queue;
+} small;
+
+static int one_session(void)
+{
+	int fd = session_open(O_CLOEXEC);
+
+	return fd < 0 ? fd : 0;
+}
+
+static int one_registration(void)
+{
+	struct memory memory;
+
+	return memory_register(small.session, small.device, small.page, 1,
+			       KRDMA_ACCESS_LOCAL_WRITE, &memory);
+}
+
+static int one_listener(void)
+{
+	int fd;
+
+	return listener_open(small.session, BOOT_ADDRESS, 0, 0, &fd, NULL);
+}
+
+static int one_resolved(void)
+{
+	int fd, ret = conn_create(small.session, &fd, NULL);
+
+	if (!ret)
+		ret = conn_resolve(fd, &small.address);
+	return ret ?: conn_wait(fd, deadline_in(PATIENCE_MS), NULL);
+}
+
+static int one_prepared(void)
+{
+	struct end end;
+	int ret;
+
+	end_init(&end, small.session);
+	ret = conn_create(end.session, &end.conn, &end.id);
+	if (!ret)
+		ret = conn_resolve(end.conn, &small.address);
+	if (!ret)
+		ret = conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
+	/* The completions of a thousand fit in the queue. */
+	return ret ?: end_prepare(&end, &(struct end_options) {
+		.send_depth = 1, .recv_depth = 1, .queue = &small.queue,
+	});
+}
+
+static int one_queue(void)
+{
+	struct queue_options options = { .cq_entries = 1 };
+	struct queue queue;
+
+	return queue_create(small.session, &options, &queue);
+}
+
+struct kind {
+	const char *what;
+	int (*make)(void);
+};
+
+static const struct kind kinds[] = {
+	{ "sessions", one_session },
+	{ "registrations", one_registration },
+	{ "listeners", one_listener },
+	{ "resolved connections", one_resolved },
+	{ "prepared connections", one_prepared },
+	{ "queues", one_queue },
+};
+
+/* Without an end by itself: by a limit, or by the room of the one queue. */
+static int many_small(void *context)
+{
+	const struct kind *kind = context;
+	const struct rlimit files = { MANY + 64, MANY + 64 };
+	struct queue_options options = { .cq_entries = 4096 };
+	long before, grown = 0;
+	int count, ret;
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+	CHECK(!child_become(SOME_USER + 10 + (kind - kinds)));
+	small.session = session_open(O_CLOEXEC);
+	CHECK(small.session >= 0);
+	CHECK(!boot_device(small.session, &small.device));
+	CHECK(!address_set(&small.address, BOOT_ADDRESS, 7601));
+	CHECK(!queue_create(small.session, &options, &small.queue));
+	small.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(small.page != MAP_FAILED);
+	before = available_mib();
+	for (count = 0, ret = 0; count < MANY; count++) {
+		ret = kind->make();
+		if (!(count % 64))
+			grown = before - available_mib();
+		if (ret || grown > GROWTH_MIB + NOISE_MIB)
+			break;
+	}
+	grown = before - available_mib();
+	printf("# %d %s, then %s; the kernel has grown by %ld MiB of %d\n", count, kind->what,
+	       strerror(-ret), grown, LIMIT_MIB);
+	CHECK(ret == -EDQUOT || ret == -ENOSPC);
+	CHECK(grown <= GROWTH_MIB + NOISE_MIB);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F_TIMEOUT(charge, what_is_small_counts_as_what_it_costs, 300)
+{
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit saved;
+
+	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	ASSERT_EQ(0, getrlimit(RLIMIT_MEMLOCK, &saved));
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &locked));
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		EXPECT_EQ(0, child_run(many_small, (void *)&kinds[i]));
+		EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	}
+	EXPECT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &saved));
 }
 
 /*
