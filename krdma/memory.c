@@ -530,6 +530,7 @@ void krdma_memory_revoke(struct krdma_memory *memory)
 			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
 		mr->ib = NULL;
 		krdma_uncharge_object(&mr->charge, ibdev);
+		cond_resched();
 	}
 	/* Charged for what a provider was to register, and did not. */
 	krdma_uncharge_object(&memory->one.charge, ibdev);

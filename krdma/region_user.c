@@ -182,8 +182,10 @@ void krdma_memory_release_user(struct krdma_memory *memory)
 	if (!memory->mm)
 		return;
 
-	for_each_sgtable_sg(&memory->table, sg, i)
+	for_each_sgtable_sg(&memory->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), PFN_UP(sg->offset + sg->length),
 						 dirty);
+		cond_resched();
+	}
 	krdma_memory_uncharge(memory);
 }

@@ -255,6 +255,9 @@ static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_str
 	return krdma_user_watch_poll(file->private_data, file, table);
 }
 
+/* Memory that is looked at in one go: a program decides how much it registers. */
+#define KRDMA_FDINFO_BATCH	256
+
 static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_session *session = file->private_data;
@@ -266,7 +269,8 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	rcu_read_lock();
 	xa_for_each(&session->memory, index, memory) {
 		bytes += memory->charged;
-		count++;
+		if (!(++count % KRDMA_FDINFO_BATCH))
+			cond_resched_rcu();
 	}
 	rcu_read_unlock();
 
