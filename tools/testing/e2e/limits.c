@@ -307,68 +307,6 @@ TEST_F(limits, descriptors)
 	EXPECT_EQ(0, child_run_as(LINE_USER, no_descriptors, NULL));
 }
 
-/*
- * Memory
- */
-
-#define PIECE	(MIB / 64)
-
-/* Pieces until it is refused, and at most so many; the last one in @memory. */
-static int fill_memory(int session, uint32_t device, struct memory *memory, int room)
-{
-	struct memory one;
-	int count, ret;
-
-	for (count = 0; count < room; count++) {
-		ret = memory_create(session, device, PIECE, ACCESS_ALL, &one);
-		if (ret)
-			return ret == -EDQUOT ? count : ret;
-		*memory = one;
-	}
-	return count;
-}
-
-static int some_memory(void *context)
-{
-	struct memory memory, more, none;
-	uint32_t device;
-	int session;
-
-	(void)context;
-	session = session_open(O_CLOEXEC);
-	CHECK(session >= 0);
-	CHECK(!boot_device(session, &device));
-
-	CHECK(memory_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
-	/* A registration costs more than its pages: less than half as much again. */
-	CHECK(fill_memory(session, device, &memory, 65) < 64);
-	CHECK(!memory_release(session, memory.id, 0));
-	CHECK(fill_memory(session, device, &memory, 2) == 1);
-	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
-	/* Rings are memory too. */
-	CHECK(make_queue(session, device) == -EDQUOT);
-	CHECK(!memory_release(session, memory.id, 0));
-	/* Whole pages count, and all of it is given back at once. */
-	for (int i = 0; i < 100; i++) {
-		CHECK(!memory_register(session, device, memory.data, PIECE - 4095, ACCESS_ALL,
-				       &more));
-		CHECK(memory_register(session, device, memory.data, 1, 0, &none) == -EDQUOT);
-		CHECK(!memory_release(session, more.id, 0));
-	}
-	/* What fails is not charged. */
-	for (int i = 0; i < 100; i++)
-		CHECK(memory_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
-	CHECK(!memory_register(session, device, memory.data, PIECE, ACCESS_ALL, &more));
-	return 0;
-}
-
-/* Proves: F6 */
-TEST_F(limits, memory)
-{
-	ASSERT_EQ(0, set_parameter("max_memory_mb", 1));
-	EXPECT_EQ(0, child_run_as(LINE_USER, some_memory, NULL));
-}
-
 /* The limits change while they are used. */
 struct change {
 	int to_child[2];
