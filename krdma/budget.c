@@ -20,6 +20,18 @@
 #define KRDMA_CQ_ENTRY		128
 #define KRDMA_SGE		16
 
+/*
+ * What a registration takes besides its pages: krdma's and the provider's structures, a
+ * scatterlist with an entry for each page, and rxe's lists of pages, which it allocates whole.
+ */
+#define KRDMA_MR		2048
+#define KRDMA_MR_SG_ENTRY	32
+#define KRDMA_MR_MAP		4096
+#define KRDMA_MR_MAP_PAGES	256
+
+/* What a provider takes for a queue pair besides its queues: rxe has a socket for each. */
+#define KRDMA_QP		8192
+
 static u64 krdma_power_of_two(u64 value)
 {
 	u64 power = 1;
@@ -48,10 +60,24 @@ u64 krdma_budget_device_bytes(const struct krdma_budget *budget)
 
 	if (data < budget->inline_data)
 		data = budget->inline_data;
-	return krdma_budget_queue_bytes(budget->send_wr, KRDMA_SEND_ENTRY + data) +
+	return KRDMA_QP + krdma_budget_queue_bytes(budget->send_wr, KRDMA_SEND_ENTRY + data) +
 	       krdma_budget_srq_bytes(budget->recv_wr, budget->recv_sge);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_device_bytes);
+
+/**
+ * krdma_budget_mr_bytes - what a registration costs the kernel, about
+ * @pages: how many pages it has
+ *
+ * Context: any.
+ * Return: bytes, without those of the pages.
+ */
+u64 krdma_budget_mr_bytes(u64 pages)
+{
+	return KRDMA_MR + pages * KRDMA_MR_SG_ENTRY +
+	       (pages + KRDMA_MR_MAP_PAGES - 1) / KRDMA_MR_MAP_PAGES * KRDMA_MR_MAP;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_budget_mr_bytes);
 
 /**
  * krdma_budget_srq_bytes - what a provider allocates for a receive queue, about

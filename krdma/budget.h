@@ -64,6 +64,9 @@ u64 krdma_budget_device_bytes(const struct krdma_budget *budget);
 u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge);
 u64 krdma_budget_cq_bytes(u32 depth);
 
+/* Bytes that a registration of so many pages takes besides these, about. */
+u64 krdma_budget_mr_bytes(u64 pages);
+
 int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limits *limits,
 		      struct krdma_budget *budget);
 

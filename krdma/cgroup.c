@@ -10,11 +10,13 @@
 #include <rdma/ib_verbs.h>
 
 #include "cgroup.h"
+#include "session.h"
 
 #ifdef CONFIG_CGROUP_RDMA
 /**
  * krdma_cgroup_charge - something is about to be made
  * @charge: of what, not charged
+ * @session: whose it is to be, which is told of a refusal; NULL: nobody is
  * @ibdev: on which device; the caller keeps it until the charge is undone
  * @kind: handle or object
  *
@@ -24,14 +26,18 @@
  * Context: process context; may sleep.
  * Return: 0; -EDQUOT: the group has as many as it may; -ENOMEM.
  */
-int krdma_cgroup_charge(struct krdma_charge *charge, struct ib_device *ibdev,
-			enum rdmacg_resource_type kind)
+int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *session,
+			struct ib_device *ibdev, enum rdmacg_resource_type kind)
 {
 	int ret;
 
 	ret = rdmacg_try_charge(&charge->group, &ibdev->cg_device, kind);
+	if (ret != -EAGAIN)
+		return ret;
+	if (session)
+		krdma_session_refused(session);
 	/* EAGAIN has other meanings for most who ask, and waiting would not help. */
-	return ret == -EAGAIN ? -EDQUOT : ret;
+	return -EDQUOT;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/cgroup_rdma.h>
 
 struct ib_device;
+struct krdma_session;
 
 /**
  * struct krdma_charge - something that counts against a group
@@ -21,13 +22,13 @@ struct krdma_charge {
 };
 
 #ifdef CONFIG_CGROUP_RDMA
-int krdma_cgroup_charge(struct krdma_charge *charge, struct ib_device *ibdev,
-			enum rdmacg_resource_type kind);
+int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *session,
+			struct ib_device *ibdev, enum rdmacg_resource_type kind);
 void krdma_cgroup_uncharge(struct krdma_charge *charge, struct ib_device *ibdev,
 			   enum rdmacg_resource_type kind);
 #else
-static inline int krdma_cgroup_charge(struct krdma_charge *charge, struct ib_device *ibdev,
-				      enum rdmacg_resource_type kind)
+static inline int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *session,
+				      struct ib_device *ibdev, enum rdmacg_resource_type kind)
 {
 	return 0;
 }
@@ -39,9 +40,10 @@ static inline void krdma_cgroup_uncharge(struct krdma_charge *charge, struct ib_
 #endif
 
 /* A queue pair, completion queue, registration, protection domain and so on: hca_object. */
-static inline int krdma_charge_object(struct krdma_charge *charge, struct ib_device *ibdev)
+static inline int krdma_charge_object(struct krdma_charge *charge, struct krdma_session *session,
+				      struct ib_device *ibdev)
 {
-	return krdma_cgroup_charge(charge, ibdev, RDMACG_RESOURCE_HCA_OBJECT);
+	return krdma_cgroup_charge(charge, session, ibdev, RDMACG_RESOURCE_HCA_OBJECT);
 }
 
 static inline void krdma_uncharge_object(struct krdma_charge *charge, struct ib_device *ibdev)
@@ -50,9 +52,10 @@ static inline void krdma_uncharge_object(struct krdma_charge *charge, struct ib_
 }
 
 /* The use of a device by a session: hca_handle. */
-static inline int krdma_charge_handle(struct krdma_charge *charge, struct ib_device *ibdev)
+static inline int krdma_charge_handle(struct krdma_charge *charge, struct krdma_session *session,
+				      struct ib_device *ibdev)
 {
-	return krdma_cgroup_charge(charge, ibdev, RDMACG_RESOURCE_HCA_HANDLE);
+	return krdma_cgroup_charge(charge, session, ibdev, RDMACG_RESOURCE_HCA_HANDLE);
 }
 
 static inline void krdma_uncharge_handle(struct krdma_charge *charge, struct ib_device *ibdev)

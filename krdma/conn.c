@@ -260,6 +260,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	/* Waits for the handlers, so nothing comes from there any more. */
 	if (cm_id)
 		krdma_cm_id_destroy(cm_id);
+	krdma_port_uncharge(&conn->port);
 	krdma_listener_forget(conn);
 	if (conn->dev)
 		krdma_device_unuse(conn->dev, &conn->use);

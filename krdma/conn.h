@@ -17,6 +17,7 @@
 #include "conn_state.h"
 #include "private.h"
 #include "resource.h"
+#include "session.h"
 
 struct krdma_domain;
 struct krdma_qp;
@@ -59,6 +60,7 @@ struct rdma_conn_param;
  *	set or taken away.  Never taken in a handler of the connection manager,
  *	whose own lock is inside it, and which the end of the id waits for.
  * @cm_id: the connection manager's part; NULL before and after
+ * @port: the port that @cm_id holds, of a connection that was resolved; uncharged by @work
  * @domain: of the queue pair; likewise
  * @qp: the queue pair; set once, under @state_lock too, and kept to the end of the
  *	object; read without lock
@@ -116,6 +118,7 @@ struct krdma_conn {
 
 	struct mutex cm_lock;		/* see above */
 	struct rdma_cm_id *cm_id;
+	struct krdma_port_charge port;
 	struct krdma_domain *domain;
 	struct krdma_qp *qp;
 	u32 local_key;

@@ -107,6 +107,25 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 	return ret ? krdma_cm_error(ret) : 0;
 }
 
+/* One that has been resolved before has its port, and is refused for that. */
+static int krdma_conn_begin_resolve(struct krdma_conn *conn)
+{
+	bool has_port = conn->port.session;
+	int ret;
+
+	lockdep_assert_held(&conn->cm_lock);
+
+	if (!has_port) {
+		ret = krdma_port_charge(&conn->port, conn->session);
+		if (ret)
+			return ret;
+	}
+	ret = krdma_conn_input(conn, KRDMA_INPUT_RESOLVE, 0);
+	if (ret && !has_port)
+		krdma_port_uncharge(&conn->port);
+	return ret;
+}
+
 /**
  * krdma_conn_resolve - look for the way to the peer
  * @conn: the connection
@@ -117,7 +136,8 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
  *
  * Context: process context; may sleep.
  * Return: 0; -EINVAL or -EAFNOSUPPORT: @route makes no sense, and nothing has
- * happened; -EALREADY, -EISCONN, -ENOTCONN: not in this state.  After another
+ * happened; -EALREADY, -EISCONN, -ENOTCONN: not in this state; an errno of the account's, such
+ * as -EDQUOT: no port is to be had, and nothing has happened.  After another
  * error, such as -EADDRNOTAVAIL (@route->local is not on an RDMA device) or
  * -ENOMEM, the connection is over.
  */
@@ -130,7 +150,7 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 		return ret;
 
 	mutex_lock(&conn->cm_lock);
-	ret = krdma_conn_input(conn, KRDMA_INPUT_RESOLVE, 0);
+	ret = krdma_conn_begin_resolve(conn);
 	if (!ret) {
 		ret = krdma_conn_start(conn, route);
 		if (ret)

@@ -36,6 +36,9 @@
 #include "vector.h"
 #include "watch.h"
 
+/* Uses that are told with interrupts off: programs decide how many a device has. */
+#define KRDMA_USES_AT_A_TIME	32
+
 /**
  * struct krdma_device - one RDMA device, for as long as anybody refers to it
  * @id: its number.  Set once, before others can find the device.
@@ -44,10 +47,11 @@
  * @gate_map: @gate in lockdep's eyes
  * @gate_closed: everybody has left @gate for good
  * @ibdev: the RDMA device.  Protected by @gate, or by a use.
- * @uses_lock: protects @uses and @going
+ * @uses_lock: protects @uses, @told and @going
  * @uses: who has something of the RDMA device: &struct krdma_use
+ * @told: of them those that have been told that the device goes
  * @going: the device is being removed, and takes no further uses
- * @unused: woken when @uses gets empty
+ * @unused: woken when @uses and @told get empty
  * @watched: tells watches of it
  * @ports: what is kept of its ports.  Set once, before others can find the device.
  * @vectors: its completion vectors.  Set once, before others can find the device.
@@ -69,6 +73,7 @@ struct krdma_device {
 
 	spinlock_t uses_lock;		/* see above */
 	struct list_head uses;
+	struct list_head told;
 	bool going;
 	wait_queue_head_t unused;
 	struct krdma_watched *watched;
@@ -205,41 +210,54 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use)
 	spin_lock_irqsave(&dev->uses_lock, flags);
 	krdma_object_uncount(KRDMA_OBJECT_DEVICE_USE, use);
 	list_del(&use->node);
-	/* Under the lock: @dev may be gone as soon as the remover sees the list empty. */
-	if (list_empty(&dev->uses))
+	/* Under the lock: @dev may be gone as soon as the remover sees the lists empty. */
+	if (list_empty(&dev->uses) && list_empty(&dev->told))
 		wake_up_all(&dev->unused);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_unuse);
 
-/* Has the list become empty?  By its lock, so that nobody is still about to wake us. */
+/* Have the lists become empty?  By their lock, so that nobody is still about to wake us. */
 static bool krdma_device_unused(struct krdma_device *dev)
 {
 	unsigned long flags;
 	bool unused;
 
 	spin_lock_irqsave(&dev->uses_lock, flags);
-	unused = list_empty(&dev->uses);
+	unused = list_empty(&dev->uses) && list_empty(&dev->told);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 
 	return unused;
 }
 
-/* Tells all users, once each, and waits until they have given everything back. */
-static void krdma_device_end_uses(struct krdma_device *dev)
+/* Some of those that have not been told; false: it was the last of them. */
+static bool krdma_device_tell_uses(struct krdma_device *dev)
 {
 	struct krdma_use *use;
 	unsigned long flags;
-
-	might_sleep();
+	bool more;
 
 	/* No use is added after this, and gone() takes none away while the lock is held. */
 	spin_lock_irqsave(&dev->uses_lock, flags);
 	dev->going = true;
-	list_for_each_entry(use, &dev->uses, node)
+	for (int i = 0; i < KRDMA_USES_AT_A_TIME && !list_empty(&dev->uses); i++) {
+		use = list_first_entry(&dev->uses, struct krdma_use, node);
+		list_move_tail(&use->node, &dev->told);
 		use->gone(use);
+	}
+	more = !list_empty(&dev->uses);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 
+	return more;
+}
+
+/* Tells all users, once each, and waits until they have given everything back. */
+static void krdma_device_end_uses(struct krdma_device *dev)
+{
+	might_sleep();
+
+	while (krdma_device_tell_uses(dev))
+		cond_resched();
 	wait_event(dev->unused, krdma_device_unused(dev));
 }
 
@@ -390,6 +408,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	init_completion(&dev->gate_closed);
 	spin_lock_init(&dev->uses_lock);
 	INIT_LIST_HEAD(&dev->uses);
+	INIT_LIST_HEAD(&dev->told);
 	init_waitqueue_head(&dev->unused);
 	refcount_set(&dev->refs, 1);
 	dev->ibdev = ibdev;

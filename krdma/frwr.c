@@ -299,7 +299,7 @@ static int krdma_frwr_connect_cm(struct krdma_frwr_qp *frwr, u32 port)
 	int ret;
 
 	/* Here: that end is made by a thread of the connection manager. */
-	ret = krdma_charge_object(charge, ibdev);
+	ret = krdma_charge_object(charge, frwr->domain->session, ibdev);
 	if (ret)
 		return ret;
 	cm = krdma_frwr_cm_connect(frwr->domain, frwr->cq, port);
@@ -404,14 +404,15 @@ static void krdma_frwr_free(struct krdma_frwr_qp *frwr)
 
 static int krdma_frwr_setup(struct krdma_frwr_qp *frwr)
 {
+	struct krdma_session *session = frwr->domain->session;
 	struct ib_device *ibdev = frwr->domain->pd->device;
 	struct ib_cq *cq;
 	int ret;
 
-	ret = krdma_charge_object(&frwr->charges[KRDMA_FRWR_CQ], ibdev);
+	ret = krdma_charge_object(&frwr->charges[KRDMA_FRWR_CQ], session, ibdev);
 	if (ret)
 		return ret;
-	ret = krdma_charge_object(&frwr->charges[KRDMA_FRWR_QP], ibdev);
+	ret = krdma_charge_object(&frwr->charges[KRDMA_FRWR_QP], session, ibdev);
 	if (ret)
 		return ret;
 	cq = ib_alloc_cq_any(ibdev, frwr, KRDMA_FRWR_CQE, IB_POLL_SOFTIRQ);
@@ -426,7 +427,7 @@ static int krdma_frwr_create(struct krdma_domain *domain)
 	struct krdma_frwr_qp *frwr;
 	int ret;
 
-	frwr = krdma_object_count(KRDMA_OBJECT_FRWR_QP, kzalloc_obj(*frwr, GFP_KERNEL));
+	frwr = krdma_object_count(KRDMA_OBJECT_FRWR_QP, kzalloc_obj(*frwr, GFP_KERNEL_ACCOUNT));
 	if (!frwr)
 		return -ENOMEM;
 

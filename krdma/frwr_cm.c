@@ -42,6 +42,7 @@
  * @listener: waits for @passive; gone as soon as it is there
  * @active: the end that connects, and on which work requests are posted
  * @passive: the end that accepts.  Written by a handler before @step.
+ * @ports: those of @listener and @active
  * @secret: tells @active from anybody else who connects
  * @step: a step of the connection is done
  * @broken: it is not connected any more, or never was.  Written by handlers.
@@ -57,6 +58,7 @@ struct krdma_frwr_cm {
 	struct rdma_cm_id *listener;
 	struct rdma_cm_id *active;
 	struct rdma_cm_id *passive;
+	struct krdma_port_charge ports[2];
 	u8 secret[16];
 	struct completion step;
 	bool broken;
@@ -250,8 +252,19 @@ static int krdma_frwr_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 	}
 }
 
-static struct rdma_cm_id *krdma_frwr_cm_create_id(struct krdma_frwr_cm *cm)
+enum {
+	KRDMA_FRWR_CM_LISTENER,
+	KRDMA_FRWR_CM_ACTIVE,
+};
+
+/* With the port that it is about to get, which is uncharged after its end, if there is any. */
+static struct rdma_cm_id *krdma_frwr_cm_create_id(struct krdma_frwr_cm *cm,
+						  struct krdma_port_charge *port)
 {
+	int ret = krdma_port_charge(port, cm->domain->session);
+
+	if (ret)
+		return ERR_PTR(ret);
 	return rdma_create_id(cm->net, krdma_frwr_cm_handler, cm, RDMA_PS_TCP, IB_QPT_RC);
 }
 
@@ -260,7 +273,7 @@ static int krdma_frwr_cm_listen(struct krdma_frwr_cm *cm)
 	struct rdma_cm_id *id;
 	int ret;
 
-	id = krdma_frwr_cm_create_id(cm);
+	id = krdma_frwr_cm_create_id(cm, &cm->ports[KRDMA_FRWR_CM_LISTENER]);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	cm->listener = id;
@@ -291,7 +304,7 @@ static int krdma_frwr_cm_ask(struct krdma_frwr_cm *cm)
 	struct rdma_cm_id *id;
 	int ret;
 
-	id = krdma_frwr_cm_create_id(cm);
+	id = krdma_frwr_cm_create_id(cm, &cm->ports[KRDMA_FRWR_CM_ACTIVE]);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	cm->active = id;
@@ -336,6 +349,7 @@ static void krdma_frwr_cm_stop_listening(struct krdma_frwr_cm *cm)
 	if (cm->listener)
 		krdma_cm_id_destroy(cm->listener);
 	cm->listener = NULL;
+	krdma_port_uncharge(&cm->ports[KRDMA_FRWR_CM_LISTENER]);
 }
 
 static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, struct ib_cq *cq,
@@ -345,7 +359,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
 	struct krdma_frwr_cm *cm;
 	int ret;
 
-	cm = kzalloc_obj(*cm, GFP_KERNEL);
+	cm = kzalloc_obj(*cm, GFP_KERNEL_ACCOUNT);
 	if (!cm)
 		return ERR_PTR(-ENOMEM);
 
@@ -384,6 +398,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
  * -EADDRNOTAVAIL, -ENODEV: the port has no address at which it can reach itself;
  * -ETIMEDOUT: it does not answer there;
  * -EINTR: the caller is being killed;
+ * -EDQUOT: the session can have no more ports;
  * -ENOMEM, and what rdma_cm and the provider return.
  */
 struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct ib_cq *cq,
@@ -393,14 +408,15 @@ struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct 
 	struct krdma_frwr_addrs *addrs;
 	struct net *net;
 
-	addrs = kzalloc_obj(*addrs, GFP_KERNEL);
+	addrs = kzalloc_obj(*addrs, GFP_KERNEL_ACCOUNT);
 	if (!addrs)
 		return ERR_PTR(-ENOMEM);
 
 	net = krdma_frwr_find_addrs(domain->pd->device, port, addrs);
 	for (unsigned int i = 0; net && i < addrs->count; i++) {
 		cm = krdma_frwr_cm_try(domain, cq, net, &addrs->addr[i]);
-		if (!IS_ERR(cm) || PTR_ERR(cm) == -EINTR || PTR_ERR(cm) == -ENOMEM)
+		if (!IS_ERR(cm) || PTR_ERR(cm) == -EINTR || PTR_ERR(cm) == -ENOMEM ||
+		    PTR_ERR(cm) == -EDQUOT)
 			break;
 	}
 	if (net)
@@ -450,6 +466,7 @@ void krdma_frwr_cm_destroy(struct krdma_frwr_cm *cm)
 	krdma_frwr_cm_fail_id(cm->active);
 	krdma_frwr_cm_fail_id(cm->passive);
 	krdma_frwr_cm_end_id(cm->active);
+	krdma_port_uncharge(&cm->ports[KRDMA_FRWR_CM_ACTIVE]);
 	krdma_frwr_cm_end_id(cm->passive);
 	put_net(cm->net);
 	kfree(cm);

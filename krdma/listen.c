@@ -355,6 +355,7 @@ static void krdma_listener_work(struct work_struct *work)
 		return;
 	}
 	krdma_listener_stop(listener);
+	krdma_port_uncharge(&listener->port);
 	krdma_listener_abort_requests(listener);
 	krdma_listener_unuse_device(listener);
 
@@ -479,7 +480,8 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
  * -EAFNOSUPPORT: @attr makes no sense; -EADDRNOTAVAIL: the address is not on an
  * RDMA device, or one that listens at all addresses has the port; -EADDRINUSE: one
  * at the same address has it; -EACCES: the port is a privileged one; -ENODEV: the
- * device is being removed; -ENOMEM; -EIO.
+ * device is being removed; an errno of the account's, such as -EDQUOT, no port is to be had;
+ * -ENOMEM; -EIO.
  */
 struct krdma_listener *krdma_listen(struct krdma_session *session,
 				    const struct krdma_listen_attr *attr)
@@ -494,9 +496,12 @@ struct krdma_listener *krdma_listen(struct krdma_session *session,
 	if (!listener)
 		return ERR_PTR(-ENOMEM);
 
-	mutex_lock(&listener->cm_lock);
-	ret = krdma_listener_start(listener);
-	mutex_unlock(&listener->cm_lock);
+	ret = krdma_port_charge(&listener->port, session);
+	if (!ret) {
+		mutex_lock(&listener->cm_lock);
+		ret = krdma_listener_start(listener);
+		mutex_unlock(&listener->cm_lock);
+	}
 	if (ret) {
 		krdma_listener_close(listener);
 		krdma_listener_put(listener);

@@ -16,6 +16,7 @@
 
 #include "private.h"
 #include "resource.h"
+#include "session.h"
 
 struct mem_cgroup;
 struct rdma_cm_id;
@@ -44,6 +45,7 @@ struct rdma_cm_id;
  *	Never taken in a handler of the connection manager, whose own lock is
  *	inside it.
  * @cm_id: the connection manager's part; NULL after the end
+ * @port: the port that @cm_id holds; uncharged at the end, by @work
  * @dev: the device that the address is bound to; NULL: all of them
  * @use: of @dev
  * @in_use: @use is registered
@@ -74,6 +76,7 @@ struct krdma_listener {
 
 	struct mutex cm_lock;		/* see above */
 	struct rdma_cm_id *cm_id;
+	struct krdma_port_charge port;
 	struct krdma_device *dev;
 	struct krdma_use use;
 	bool in_use;

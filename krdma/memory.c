@@ -324,7 +324,7 @@ static int krdma_memory_register_sg(struct krdma_memory *memory, struct krdma_me
 	struct ib_mr *ib;
 	int ret;
 
-	ret = krdma_charge_object(&mr->charge, domain->pd->device);
+	ret = krdma_charge_object(&mr->charge, domain->session, domain->pd->device);
 	if (ret)
 		return ret;
 	ib = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
@@ -530,6 +530,7 @@ void krdma_memory_revoke(struct krdma_memory *memory)
 			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
 		mr->ib = NULL;
 		krdma_uncharge_object(&mr->charge, ibdev);
+		cond_resched();
 	}
 	/* Charged for what a provider was to register, and did not. */
 	krdma_uncharge_object(&memory->one.charge, ibdev);

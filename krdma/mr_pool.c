@@ -158,7 +158,7 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 		struct krdma_mr *mr = &pool->mrs[i];
 		struct ib_mr *ib_mr;
 
-		ret = krdma_charge_object(&mr->charge, ibdev);
+		ret = krdma_charge_object(&mr->charge, domain->session, ibdev);
 		if (ret)
 			goto err_destroy;
 		ib_mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);

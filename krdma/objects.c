@@ -40,6 +40,7 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_NOTIFIER_LINK] = "notifier_link",
 	[KRDMA_OBJECT_USER_FILE] = "user_file",
 	[KRDMA_OBJECT_USER_ACCOUNT] = "user_account",
+	[KRDMA_OBJECT_USER_UCOUNT] = "user_ucount",
 	[KRDMA_OBJECT_USER_SESSION] = "user_session",
 	[KRDMA_OBJECT_USER_LISTENER] = "user_listener",
 	[KRDMA_OBJECT_USER_CONN] = "user_conn",

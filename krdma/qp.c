@@ -263,7 +263,7 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	};
 	int ret;
 
-	ret = krdma_charge_object(&qp->charge, qp->cm_id->device);
+	ret = krdma_charge_object(&qp->charge, qp->domain->session, qp->cm_id->device);
 	if (ret)
 		return ret;
 	ret = rdma_create_qp(qp->cm_id, qp->domain->pd, &attr);

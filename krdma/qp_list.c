@@ -47,23 +47,46 @@ void krdma_qp_list_remove(struct krdma_qp *qp)
 	mutex_unlock(&krdma_qp_list_mutex);
 }
 
-static int krdma_qps_show(struct seq_file *seq, void *unused)
+/*
+ * A queue pair at a time, and a page of text under the mutex, which those who make and end
+ * queue pairs take.
+ */
+static void *krdma_qps_start(struct seq_file *seq, loff_t *place)
 {
-	char name[KRDMA_NAME_MAX];
-	struct krdma_qp *qp;
-
 	mutex_lock(&krdma_qp_list_mutex);
-	list_for_each_entry(qp, &krdma_qp_list, owner.node) {
-		krdma_device_copy_name(qp->domain->dev, name);
-		seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
-		/* A program calls itself what it likes. */
-		seq_escape(seq, qp->owner.comm, " \t\n\\");
-		seq_putc(seq, '\n');
-	}
+	return seq_list_start(&krdma_qp_list, *place);
+}
+
+static void *krdma_qps_next(struct seq_file *seq, void *node, loff_t *place)
+{
+	return seq_list_next(node, &krdma_qp_list, place);
+}
+
+static void krdma_qps_stop(struct seq_file *seq, void *node)
+{
 	mutex_unlock(&krdma_qp_list_mutex);
+}
+
+static int krdma_qps_show(struct seq_file *seq, void *node)
+{
+	const struct krdma_qp *qp = list_entry(node, struct krdma_qp, owner.node);
+	char name[KRDMA_NAME_MAX];
+
+	krdma_device_copy_name(qp->domain->dev, name);
+	seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
+	/* A program calls itself what it likes. */
+	seq_escape(seq, qp->owner.comm, " \t\n\\");
+	seq_putc(seq, '\n');
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(krdma_qps);
+
+static const struct seq_operations krdma_qps_sops = {
+	.start = krdma_qps_start,
+	.next = krdma_qps_next,
+	.stop = krdma_qps_stop,
+	.show = krdma_qps_show,
+};
+DEFINE_SEQ_ATTRIBUTE(krdma_qps);
 
 /**
  * krdma_qp_list_init - show the queue pairs

@@ -543,7 +543,7 @@ static int krdma_queue_make(struct krdma_queue *queue, int vector)
 	struct ib_cq_init_attr attr = { .cqe = queue->depth };
 	int ret;
 
-	ret = krdma_charge_object(&queue->charge, ibdev);
+	ret = krdma_charge_object(&queue->charge, queue->session, ibdev);
 	if (ret)
 		return ret;
 	queue->vector = krdma_vector_get(krdma_device_vectors(queue->dev), vector);

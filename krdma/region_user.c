@@ -48,7 +48,8 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
 	struct ib_mr *mr;
 	int ret;
 
-	ret = krdma_charge_object(&memory->one.charge, memory->domain->pd->device);
+	ret = krdma_charge_object(&memory->one.charge, memory->domain->session,
+				  memory->domain->pd->device);
 	if (ret)
 		return ret;
 	/* The address where it is for peers has to be that of the process: see rxe, siw. */
@@ -191,8 +192,10 @@ void krdma_memory_release_user(struct krdma_memory *memory)
 	if (!memory->mm)
 		return;
 
-	for_each_sgtable_sg(&memory->table, sg, i)
+	for_each_sgtable_sg(&memory->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), PFN_UP(sg->offset + sg->length),
 						 dirty);
+		cond_resched();
+	}
 	krdma_memory_uncharge(memory);
 }

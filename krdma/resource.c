@@ -14,6 +14,9 @@
  * Unbound, because such work waits, for the device and for consumers: one that waits
  * must not hold up the next.  Without a rescuer: it may wait for a lock whose holder
  * allocates memory, such as a program's cm_lock.
+ *
+ * Of normal priority: a program decides how many objects end at a time, and the threads of
+ * other users must get their turn meanwhile.
  */
 struct workqueue_struct *krdma_workqueue;
 
@@ -21,6 +24,8 @@ struct workqueue_struct *krdma_workqueue;
  * The same for sessions that memory reclaim waits for, see krdma_session_set_reclaim().
  * The rescuer runs one work item at a time, so each of them waits only for the device, for
  * the connection manager and for locks of its own session, and allocates with NOIO.
+ * Of high priority, because writing memory back waits for it; programs have no such
+ * sessions.
  */
 struct workqueue_struct *krdma_reclaim_workqueue;
 
@@ -46,7 +51,7 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
  */
 int krdma_resources_init(void)
 {
-	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND | WQ_HIGHPRI, 0);
+	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
 	krdma_reclaim_workqueue = alloc_workqueue(KBUILD_MODNAME "_reclaim",
 						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_completion_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",

@@ -36,7 +36,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 	refcount_set(&session->refs, 1);
 	session->net = get_net(net);
 	mutex_init(&session->lock);
-	xa_init(&session->domains);
+	xa_init_flags(&session->domains, XA_FLAGS_ACCOUNT);
 
 	return session;
 }
@@ -67,7 +67,7 @@ void krdma_session_set_reclaim(struct krdma_session *session)
 EXPORT_SYMBOL_NS_GPL(krdma_session_set_reclaim, "KRDMA");
 
 /**
- * krdma_session_set_account - who pays for the memory of the session's queues
+ * krdma_session_set_account - who pays for the memory of the session's queues, and for ports
  * @session: the session, in which nothing has been made yet
  * @ops: how that is asked; must stay
  * @account: given to @ops, until its put() is called
@@ -108,6 +108,60 @@ void krdma_session_uncharge(struct krdma_session *session, u64 bytes)
 {
 	if (session->account_ops && bytes)
 		session->account_ops->uncharge(session->account, bytes);
+}
+
+/**
+ * krdma_session_refused - the caller's control group does not allow what a session needs
+ * @session: the session
+ *
+ * Context: process context, of the call that fails; may sleep.
+ */
+void krdma_session_refused(struct krdma_session *session)
+{
+	if (session->account_ops && session->account_ops->refused)
+		session->account_ops->refused(session->account);
+}
+
+/**
+ * krdma_port_charge - an id of the connection manager's is about to get a port
+ * @charge: of the id, not charged
+ * @session: the session that it counts for; the caller has a reference
+ *
+ * Listeners hold a port, and so does the side that asks for a connection.  Connections that
+ * a peer has asked for hold none.
+ *
+ * Context: process context, of the call that needs the port; may sleep.
+ * Return: 0, or a negative errno: the id must not get one.
+ */
+int krdma_port_charge(struct krdma_port_charge *charge, struct krdma_session *session)
+{
+	int ret;
+
+	if (!session->account_ops || !session->account_ops->charge_port)
+		return 0;
+	ret = session->account_ops->charge_port(session->account);
+	if (ret)
+		return ret;
+	krdma_session_get(session);
+	charge->session = session;
+	return 0;
+}
+
+/**
+ * krdma_port_uncharge - the id has been destroyed, or will get no port
+ * @charge: of the id; nothing happens if it is not charged
+ *
+ * Context: process context.
+ */
+void krdma_port_uncharge(struct krdma_port_charge *charge)
+{
+	struct krdma_session *session = charge->session;
+
+	if (!session)
+		return;
+	charge->session = NULL;
+	session->account_ops->uncharge_port(session->account);
+	krdma_session_put(session);
 }
 
 /**
@@ -172,10 +226,10 @@ static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
 	INIT_LIST_HEAD(&domain->srqs);
 	INIT_LIST_HEAD(&domain->retired);
 
-	ret = krdma_charge_handle(&domain->handle_charge, ibdev);
+	ret = krdma_charge_handle(&domain->handle_charge, session, ibdev);
 	if (ret)
 		goto err_free;
-	ret = krdma_charge_object(&domain->pd_charge, ibdev);
+	ret = krdma_charge_object(&domain->pd_charge, session, ibdev);
 	if (ret)
 		goto err_uncharge;
 

@@ -85,6 +85,24 @@ void krdma_session_get(struct krdma_session *session);
 int krdma_session_charge(struct krdma_session *session, u64 bytes);
 void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 
+/* The control group of the caller refuses what the session needs.  Process context. */
+void krdma_session_refused(struct krdma_session *session);
+
+/**
+ * struct krdma_port_charge - a port of the connection manager's that counts
+ * @session: which session it counts for; a reference is held.  NULL: none is charged.
+ *
+ * Beside the id that holds the port: zeroed with it, charged before the id can get the port,
+ * and uncharged when the id has been destroyed.
+ */
+struct krdma_port_charge {
+	struct krdma_session *session;
+};
+
+/* charge: 0 or a negative errno.  uncharge: nothing, if it is not charged.  Process context. */
+int krdma_port_charge(struct krdma_port_charge *charge, struct krdma_session *session);
+void krdma_port_uncharge(struct krdma_port_charge *charge);
+
 /* The caller has a use of @dev.  Process context; may sleep. */
 struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev);
 void krdma_domain_put(struct krdma_domain *domain);

@@ -466,7 +466,7 @@ static int krdma_srq_make(struct krdma_srq *srq)
 		srq->domain = NULL;
 		return ret;
 	}
-	ret = krdma_charge_object(&srq->charge, srq->domain->pd->device);
+	ret = krdma_charge_object(&srq->charge, srq->session, srq->domain->pd->device);
 	if (ret)
 		return ret;
 	srq->ib = ib_create_srq(srq->domain->pd, &init);

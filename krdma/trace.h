@@ -10,6 +10,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 #include <linux/tracepoint.h>
 
@@ -136,6 +137,7 @@ TRACE_EVENT(krdma_conn_step,
 			 { KRDMA_MEMORY_RELEASE, "MEMORY_RELEASE" }, \
 			 { KRDMA_MEMORY_QUERY, "MEMORY_QUERY" }, \
 			 { KRDMA_MEMORY_ADVISE, "MEMORY_ADVISE" }, \
+			 { KRDMA_LIMIT_QUERY, "LIMIT_QUERY" }, \
 			 { KRDMA_LISTENER_QUERY, "LISTENER_QUERY" }, \
 			 { KRDMA_LISTENER_NEXT, "LISTENER_NEXT" }, \
 			 { KRDMA_CONN_RESOLVE, "CONN_RESOLVE" }, \

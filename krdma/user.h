@@ -90,6 +90,7 @@
 #include <linux/fs.h>
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -147,7 +148,8 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  * @core: the core's
  * @net: the namespace of the opener, whoever uses the file later.  A reference
  *	is held.  Never changes.
- * @account: whom objects and memory are charged to: the opener's user
+ * @account: whom objects and memory are charged to: the opener's user, and the owners of
+ *	the user namespaces that the opener was in
  * @memory: number to &struct krdma_user_memory
  * @memory_next: where the search for the next number begins
  * @owner: whose memory was registered last, kept for the next time; NULL: nobody's
@@ -279,7 +281,8 @@ struct krdma_user_srq {
  * @refs: the number's, and one until the region has ended
  * @session: whose number it is; there as long as @numbered
  * @account: whom it is charged to; a reference is held
- * @charged: bytes
+ * @charged: bytes of whole pages
+ * @cost: bytes that the registration costs the kernel, charged too
  * @owner: the process's memory that it is part of; a reference is held
  * @of_owner: in the owner's list, to the end of @refs
  * @numbered: it is in the session's table; protected by krdma_user_owner_lock
@@ -296,6 +299,7 @@ struct krdma_user_memory {
 	struct krdma_user_session *session;
 	struct krdma_user_account *account;
 	u64 charged;
+	u64 cost;
 	struct krdma_user_owner *owner;
 	struct list_head of_owner;
 	bool numbered;
@@ -341,6 +345,7 @@ union krdma_user_buffer {
 	struct krdma_memory_release memory_release;
 	struct krdma_memory_query memory_query;
 	struct krdma_memory_advise memory_advise;
+	struct krdma_limit_query limit_query;
 };
 
 /**
@@ -505,16 +510,28 @@ void krdma_user_target_remove(struct krdma_user_target *target);
  * Accounts (user_account.c): what a user may have
  */
 
+/* Numbered as enum krdma_limit. */
 enum krdma_account_kind {
 	KRDMA_ACCOUNT_SESSIONS,
 	/* Listeners, connections, queues, shared receive queues. */
 	KRDMA_ACCOUNT_OBJECTS,
 	/* Bytes, of registered memory, of rings, and of queues with the device's share. */
 	KRDMA_ACCOUNT_MEMORY,
+	/* Of the connection manager: listeners', and of connections that a program begins. */
+	KRDMA_ACCOUNT_PORTS,
 	KRDMA_ACCOUNT_KINDS,
 };
 
-/* get: of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
+/*
+ * What an object costs the kernel, about, beside what is charged for its queues: krdma's own
+ * structures, the file's, those of the connection manager, and what rxe allocates for it.
+ */
+#define KRDMA_SESSION_BYTES	4096
+#define KRDMA_LISTENER_BYTES	8192
+#define KRDMA_CONN_BYTES	8192
+#define KRDMA_QUEUE_BYTES	4096
+
+/* get: a new session's, of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
 struct krdma_user_account *krdma_user_account_get(void);
 void krdma_user_account_hold(struct krdma_user_account *account);
 void krdma_user_account_put(struct krdma_user_account *account);
@@ -522,7 +539,10 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 			      u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
-/* What the core allocates for queues of the session is the user's. */
+/* An object, and @bytes of memory for it. */
+int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes);
+void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes);
+/* What the core allocates for queues of the session, and its ports, are the user's. */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
 
 /*
@@ -616,6 +636,7 @@ int krdma_user_memory_register(struct krdma_user_request *request);
 int krdma_user_memory_release(struct krdma_user_request *request);
 int krdma_user_memory_query(struct krdma_user_request *request);
 int krdma_user_memory_advise(struct krdma_user_request *request);
+int krdma_user_limit_query(struct krdma_user_request *request);
 
 int krdma_user_conn_resolve(struct krdma_user_request *request);
 int krdma_user_conn_prepare(struct krdma_user_request *request);

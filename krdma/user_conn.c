@@ -40,6 +40,8 @@ static void krdma_user_conn_free(struct work_struct *work)
 	if (conn->queue)
 		krdma_user_queue_put(conn->queue);
 	krdma_conn_put_sync(conn->core);
+	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_MEMORY,
+				    KRDMA_CONN_BYTES);
 	krdma_user_session_put(conn->session);
 	mutex_destroy(&conn->prepare_lock);
 	mutex_destroy(&conn->read_lock);
@@ -68,7 +70,7 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 	struct krdma_user_conn *conn;
 	int ret;
 
-	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	ret = krdma_user_account_charge_object(session->account, KRDMA_CONN_BYTES);
 	if (ret)
 		return ERR_PTR(ret);
 	conn = krdma_object_count(KRDMA_OBJECT_USER_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
@@ -94,7 +96,7 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 err_free:
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 err_charge:
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	krdma_user_account_uncharge_object(session->account, KRDMA_CONN_BYTES);
 	return ERR_PTR(ret);
 }
 

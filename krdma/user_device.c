@@ -259,12 +259,17 @@ int krdma_user_device_find(struct krdma_user_request *request)
 	if (ret)
 		return ret;
 
+	/* The search holds a port, for as long as the caller wants to wait. */
+	ret = krdma_user_account_charge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
+	if (ret)
+		return ret;
 	if (has_remote)
 		dev = krdma_device_find_towards(net, has_local ? (struct sockaddr *)&local : NULL,
 						(struct sockaddr *)&remote,
 						krdma_deadline_of_caller(find->deadline_ns));
 	else
 		dev = krdma_device_at(net, (struct sockaddr *)&local);
+	krdma_user_account_uncharge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
 	if (IS_ERR(dev))
 		return krdma_device_find_error(PTR_ERR(dev), has_remote);
 	ret = krdma_device_query_attr(dev, &attr);

@@ -153,6 +153,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	krdma_user_memory_end(session);
 	krdma_user_batches_destroy(&session->batches);
 	krdma_session_put(session->core);
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	krdma_user_account_put(session->account);
 	put_net(session->net);
@@ -197,15 +198,21 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 	if (ret)
 		goto err_account;
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
+					KRDMA_SESSION_BYTES);
+	if (ret)
+		goto err_charge;
 	session->core = krdma_session_create(net);
 	if (IS_ERR(session->core)) {
 		ret = PTR_ERR(session->core);
-		goto err_charge;
+		goto err_memory;
 	}
 	krdma_user_account_pays(session->account, session->core);
 	session->net = get_net(net);
 	return session;
 
+err_memory:
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
 err_charge:
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
 err_account:
@@ -248,6 +255,9 @@ static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_str
 	return krdma_user_watch_poll(file->private_data, file, table);
 }
 
+/* Memory that is looked at in one go: a program decides how much it registers. */
+#define KRDMA_FDINFO_BATCH	256
+
 static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_session *session = file->private_data;
@@ -259,7 +269,8 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	rcu_read_lock();
 	xa_for_each(&session->memory, index, memory) {
 		bytes += memory->charged;
-		count++;
+		if (!(++count % KRDMA_FDINFO_BATCH))
+			cond_resched_rcu();
 	}
 	rcu_read_unlock();
 
@@ -296,6 +307,8 @@ static const struct krdma_request_type krdma_session_request_types[] = {
 			      krdma_user_memory_query),
 	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ACTS, krdma_memory_advise, length,
 			      krdma_user_memory_advise),
+	KRDMA_SESSION_REQUEST(KRDMA_LIMIT_QUERY, ASKS, krdma_limit_query, refused,
+			      krdma_user_limit_query),
 };
 
 static const struct krdma_request_table krdma_session_requests = {

@@ -8,6 +8,7 @@
 #include <linux/build_bug.h>
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 #include <linux/stddef.h>
 

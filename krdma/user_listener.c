@@ -62,7 +62,7 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 	ret = krdma_address_from_user(&listen->address, &address);
 	if (ret)
 		return ERR_PTR(ret);
-	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	ret = krdma_user_account_charge_object(session->account, KRDMA_LISTENER_BYTES);
 	if (ret)
 		return ERR_PTR(ret);
 	listener = krdma_object_count(KRDMA_OBJECT_USER_LISTENER,
@@ -88,7 +88,7 @@ krdma_user_listener_create(struct krdma_user_session *session, const struct krdm
 err_free:
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
 err_charge:
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	krdma_user_account_uncharge_object(session->account, KRDMA_LISTENER_BYTES);
 	return ERR_PTR(ret);
 }
 
@@ -104,7 +104,7 @@ static void krdma_user_listener_destroy(struct krdma_user_listener *listener)
 	krdma_listener_close(listener->core);
 	krdma_listener_put(listener->core);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	krdma_user_account_uncharge_object(session->account, KRDMA_LISTENER_BYTES);
 	krdma_user_session_put(session);
 }
 

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "budget.h"
 #include "objects.h"
 #include "user.h"
 
@@ -28,7 +29,7 @@
  */
 void krdma_user_memory_begin(struct krdma_user_session *session)
 {
-	xa_init_flags(&session->memory, XA_FLAGS_ALLOC1);
+	xa_init_flags(&session->memory, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	session->memory_next = 1;
 }
 
@@ -50,12 +51,18 @@ void krdma_user_memory_put(struct krdma_user_memory *memory)
 	kfree_rcu(memory, rcu);
 }
 
+static void krdma_user_memory_uncharge(struct krdma_user_memory *memory)
+{
+	krdma_user_account_uncharge(memory->account, KRDMA_ACCOUNT_MEMORY,
+				    memory->charged + memory->cost);
+}
+
 /* What krdma_region_notify() calls. */
 static void krdma_user_memory_ended(void *context)
 {
 	struct krdma_user_memory *memory = context;
 
-	krdma_user_account_uncharge(memory->account, KRDMA_ACCOUNT_MEMORY, memory->charged);
+	krdma_user_memory_uncharge(memory);
 	krdma_user_owner_ended(memory);
 	krdma_user_memory_put(memory);
 }
@@ -96,11 +103,13 @@ static struct krdma_user_memory *krdma_user_memory_new(struct krdma_user_session
 	memory->session = session;
 	memory->account = session->account;
 	memory->charged = krdma_user_memory_pages(in);
+	memory->cost = krdma_budget_mr_bytes(memory->charged >> PAGE_SHIFT);
 
 	ret = krdma_user_memory_reserve(session, &memory->id);
 	if (ret)
 		goto err_free;
-	ret = krdma_user_account_charge(memory->account, KRDMA_ACCOUNT_MEMORY, memory->charged);
+	ret = krdma_user_account_charge(memory->account, KRDMA_ACCOUNT_MEMORY,
+					memory->charged + memory->cost);
 	if (ret)
 		goto err_number;
 	ret = krdma_user_owner_join(memory);
@@ -111,7 +120,7 @@ static struct krdma_user_memory *krdma_user_memory_new(struct krdma_user_session
 	return memory;
 
 err_uncharge:
-	krdma_user_account_uncharge(memory->account, KRDMA_ACCOUNT_MEMORY, memory->charged);
+	krdma_user_memory_uncharge(memory);
 err_number:
 	xa_erase(&session->memory, memory->id);
 err_free:

@@ -100,33 +100,10 @@ static int krdma_user_queue_alloc_ring(struct krdma_user_queue *queue)
 	return 0;
 }
 
-/* Bytes of an account: what the program can map, whole pages. */
+/* Bytes of an account: what the program can map, whole pages, and the object. */
 static u64 krdma_user_queue_bytes(const struct krdma_user_queue *queue)
 {
-	return PAGE_ALIGN((u64)queue->layout.size);
-}
-
-static int krdma_user_queue_charge(struct krdma_user_queue *queue)
-{
-	struct krdma_user_account *account = queue->session->account;
-	int ret;
-
-	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_OBJECTS, 1);
-	if (ret)
-		return ret;
-	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY,
-					krdma_user_queue_bytes(queue));
-	if (ret)
-		krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
-	return ret;
-}
-
-static void krdma_user_queue_uncharge(struct krdma_user_queue *queue)
-{
-	struct krdma_user_account *account = queue->session->account;
-
-	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, krdma_user_queue_bytes(queue));
-	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+	return PAGE_ALIGN((u64)queue->layout.size) + KRDMA_QUEUE_BYTES;
 }
 
 /*
@@ -170,7 +147,7 @@ void krdma_user_queue_put(struct krdma_user_queue *queue)
 		return;
 
 	session = queue->session;
-	krdma_user_queue_uncharge(queue);
+	krdma_user_account_uncharge_object(session->account, krdma_user_queue_bytes(queue));
 	krdma_user_queue_free(queue);
 	krdma_user_session_put(session);
 }
@@ -303,7 +280,7 @@ static struct krdma_user_queue *krdma_user_queue_new(struct krdma_user_session *
 	if (ret)
 		goto err_free;
 	queue->depth = create->cq_entries ?: queue->layout.cq_entries;
-	ret = krdma_user_queue_charge(queue);
+	ret = krdma_user_account_charge_object(session->account, krdma_user_queue_bytes(queue));
 	if (ret)
 		goto err_free;
 
@@ -318,7 +295,7 @@ static struct krdma_user_queue *krdma_user_queue_new(struct krdma_user_session *
 	return queue;
 
 err_uncharge:
-	krdma_user_queue_uncharge(queue);
+	krdma_user_account_uncharge_object(session->account, krdma_user_queue_bytes(queue));
 err_free:
 	krdma_user_queue_free(queue);
 	return ERR_PTR(ret);

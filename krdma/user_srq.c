@@ -51,7 +51,7 @@ void krdma_user_srq_put(struct krdma_user_srq *srq)
 		return;
 
 	session = srq->session;
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
 	krdma_user_queue_put(srq->queue);
 	/* Who has found it by its number may still be posting. */
 	call_rcu(&srq->rcu, krdma_user_srq_free);
@@ -86,7 +86,7 @@ static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *sess
 	srq->session = session;
 	srq->queue = queue;
 
-	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	ret = krdma_user_account_charge_object(session->account, KRDMA_QUEUE_BYTES);
 	if (ret)
 		goto err_free;
 	ret = krdma_user_target_add(&srq->target);
@@ -98,7 +98,7 @@ static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *sess
 	return srq;
 
 err_uncharge:
-	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
 err_free:
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
 	return ERR_PTR(ret);

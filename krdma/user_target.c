@@ -14,7 +14,7 @@
 /* Also fits where a number is signed. */
 #define KRDMA_TARGET_IDS	XA_LIMIT(1, INT_MAX)
 
-DEFINE_XARRAY_FLAGS(krdma_user_targets, XA_FLAGS_ALLOC1);
+DEFINE_XARRAY_FLAGS(krdma_user_targets, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 krdma_user_targets_next;
 
 /**

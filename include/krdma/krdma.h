@@ -177,18 +177,29 @@ void krdma_session_put(struct krdma_session *session);
 void krdma_session_set_reclaim(struct krdma_session *session);
 
 /**
- * struct krdma_account_ops - who pays for the memory of a session's queues
+ * struct krdma_account_ops - who pays for the memory of a session's queues, and for ports
  * @charge: charges bytes; 0, or a negative errno, which is the error of the call that
  *	needs the memory.  In that call's context, process context; may sleep.
  * @uncharge: as many as were charged, when the memory has been freed.  Process context.
+ * @charge_port: charges one port of the connection manager's, as @charge does; NULL: ports
+ *	do not count
+ * @uncharge_port: the port is free again; not NULL if @charge_port is not.  Process context.
+ * @refused: the control group of the calling process has as much of a device as it may, and a
+ *	call is about to fail with -EDQUOT for that; NULL: the account need not know.  Process
+ *	context; may sleep.
  * @put: the session is gone.  Any context but NMI.
  *
- * What counts: the queues of connections, shared receive queues and completion queues,
- * with an estimate of what the provider allocates for them.
+ * What counts as memory: the queues of connections, shared receive queues and completion
+ * queues, with an estimate of what the provider allocates for them.  What holds a port: each
+ * listener, each connection from krdma_conn_resolve() to its end, and on iWARP the connection
+ * of a device with itself by which krdma registers memory.
  */
 struct krdma_account_ops {
 	int (*charge)(void *account, u64 bytes);
 	void (*uncharge)(void *account, u64 bytes);
+	int (*charge_port)(void *account);
+	void (*uncharge_port)(void *account);
+	void (*refused)(void *account);
 	void (*put)(void *account);
 };
 

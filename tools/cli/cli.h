@@ -107,6 +107,10 @@ ATTRIBUTE(format(printf, 1, 2)) int usage_error(const char *format, ...);
 int open_session(struct krdma **session);
 void complain_request(const char *what, int err);
 
+/* For who was answered EDQUOT: which limit that was, and where it is set. */
+#define QUOTA_TEXT_MAX	256
+const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session);
+
 /* output.c: text and JSON on standard output. */
 #define SIZE_TEXT_MAX 32
 #define GUID_TEXT_MAX 20

@@ -15,14 +15,56 @@ static const char usage[] =
 	"\n"
 	"Manual: krdma-info(8)\n";
 
+/* As many as this tool has room for: there may be more in a newer module. */
+struct limits {
+	unsigned int count;
+	struct krdma_limit_query limit[16];
+};
+
+/* None of a module that is older than the request. */
+static void limits_read(struct krdma *session, struct limits *limits)
+{
+	for (limits->count = 0; limits->count < ARRAY_SIZE(limits->limit); limits->count++) {
+		struct krdma_limit_query *limit = &limits->limit[limits->count];
+
+		if (krdma_limit_get(session, limits->count, limit, sizeof(*limit)))
+			break;
+	}
+}
+
+/*
+ * What counts: the user's, or of all users of a namespace, whichever leaves less room.
+ */
+static uint64_t limit_used(const struct krdma_limit_query *limit)
+{
+	return limit->owner_used > limit->user_used ? limit->owner_used : limit->user_used;
+}
+
+static void print_limit(const struct krdma_limit_query *limit)
+{
+	char used[SIZE_TEXT_MAX], max[SIZE_TEXT_MAX];
+
+	if (limit->max == KRDMA_LIMIT_UNKNOWN)
+		return;
+	printf("%-8s ", krdma_limit_name(limit->limit));
+	if (limit->limit == KRDMA_LIMIT_MEMORY)
+		printf("%s of at most %s\n", size_text(used, limit_used(limit)),
+		       size_text(max, limit->max));
+	else
+		printf("%llu of at most %llu\n", (unsigned long long)limit_used(limit),
+		       (unsigned long long)limit->max);
+}
+
 static void print_text(const struct krdma_info *info, const char *version,
-		       const struct options *options)
+		       const struct limits *limits, const struct options *options)
 {
 	printf("module   %s\n", version);
 	printf("abi      %u\n", info->abi_version);
 	fputs("features ", stdout);
 	print_flags(info->features, krdma_feature_name);
 	printf("\ndevices  %u of at most %u\n", info->device_count, info->max_devices);
+	for (unsigned int i = 0; i < limits->count; i++)
+		print_limit(&limits->limit[i]);
 	printf("tool     %s\n", krdma_version());
 	if (!options->details)
 		return;
@@ -30,9 +72,24 @@ static void print_text(const struct krdma_info *info, const char *version,
 	printf("structs  at most %u bytes\n", info->max_struct_size);
 }
 
-static void print_json(const struct krdma_info *info, const char *version,
-		       const struct options *options)
+static struct json_object *json_limit(const struct krdma_limit_query *limit)
 {
+	struct json_object *object = json_checked(json_object_new_object());
+
+	json_put_text(object, "name", krdma_limit_name(limit->limit));
+	if (limit->max != KRDMA_LIMIT_UNKNOWN) {
+		json_put_number(object, "session_used", limit->session_used);
+		json_put_number(object, "user_used", limit->user_used);
+		json_put_number(object, "owner_used", limit->owner_used);
+		json_put_number(object, "max", limit->max);
+	}
+	return object;
+}
+
+static void print_json(const struct krdma_info *info, const char *version,
+		       const struct limits *limits, const struct options *options)
+{
+	struct json_object *array = json_checked(json_object_new_array());
 	struct json_object *object = json_checked(json_object_new_object());
 
 	json_put_text(object, "module_version", version);
@@ -43,6 +100,9 @@ static void print_json(const struct krdma_info *info, const char *version,
 	json_put_number(object, "max_struct_size", info->max_struct_size);
 	json_put_text(object, "tool_version", krdma_version());
 	json_put_number(object, "tool_abi_version", KRDMA_ABI_VERSION);
+	for (unsigned int i = 0; i < limits->count; i++)
+		json_object_array_add(array, json_limit(&limits->limit[i]));
+	json_object_object_add(object, "limits", array);
 	json_print(object, options);
 }
 
@@ -51,6 +111,7 @@ int cmd_info(int argc, char **argv, struct options *options)
 	char version[sizeof(((struct krdma_info *)NULL)->module_version) + 1];
 	struct krdma *session;
 	struct krdma_info info;
+	struct limits limits;
 	int first, err;
 
 	first = options_parse(argc, argv, options, WITH_ARGUMENTS);
@@ -66,6 +127,8 @@ int cmd_info(int argc, char **argv, struct options *options)
 	if (open_session(&session))
 		return EXIT_FAILED;
 	err = krdma_info_get(session, &info, sizeof(info));
+	if (!err)
+		limits_read(session, &limits);
 	krdma_close(session);
 	if (err) {
 		complain_request("ask the module for its version and features", err);
@@ -73,8 +136,8 @@ int cmd_info(int argc, char **argv, struct options *options)
 	}
 	printable(version, sizeof(version), info.module_version, sizeof(info.module_version));
 	if (options->json)
-		print_json(&info, version, options);
+		print_json(&info, version, &limits, options);
 	else
-		print_text(&info, version, options);
+		print_text(&info, version, &limits, options);
 	return EXIT_OK;
 }

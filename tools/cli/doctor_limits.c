@@ -64,7 +64,9 @@ static void check_limit(struct doctor *doctor)
 /* What counts is whether it can be done. */
 static void check_register(struct doctor *doctor)
 {
+	char quota[QUOTA_TEXT_MAX];
 	struct krdma_memory *memory;
+	char *mend;
 	int err = krdma_memory_create(doctor->session, doctor->device, TRIAL,
 				      KRDMA_ACCESS_LOCAL_WRITE, &memory);
 
@@ -80,10 +82,14 @@ static void check_register(struct doctor *doctor)
 		mend_limit(doctor);
 		break;
 	case -EDQUOT:
-		doctor_say(doctor, "register", VERDICT_FAIL,
-			   "memory cannot be registered: this user has as much as is allowed");
-		doctor_mend(doctor, "as root; or another number",
-			    "echo 65536 > /sys/module/krdma/parameters/max_memory_mb");
+		quota_text(quota, doctor->session);
+		/* The second line says where to look. */
+		mend = strchr(quota, '\n');
+		if (mend)
+			*mend = 0;
+		doctor_say(doctor, "register", VERDICT_FAIL, "memory cannot be registered: %s",
+			   quota);
+		doctor_mend(doctor, "the limits, and what counts against them", "krdma info");
 		break;
 	default:
 		doctor_say(doctor, "register", VERDICT_FAIL, "memory cannot be registered: %s",
@@ -92,9 +98,45 @@ static void check_register(struct doctor *doctor)
 	}
 }
 
+/* One of the module's, of which this user has most. */
+static void check_quota(struct doctor *doctor, const struct krdma_limit_query *limit)
+{
+	const char *name = krdma_limit_name(limit->limit);
+	bool owner = limit->owner_used > limit->user_used;
+	uint64_t used = owner ? limit->owner_used : limit->user_used;
+
+	if (limit->max == KRDMA_LIMIT_UNKNOWN || used < limit->max - limit->max / 10)
+		return;
+	doctor_say(doctor, "limits", used < limit->max ? VERDICT_WARN : VERDICT_FAIL,
+		   "%s has %llu of %llu allowed: %s",
+		   owner ? "the owner of this user namespace" : "this user",
+		   (unsigned long long)used, (unsigned long long)limit->max, name);
+	doctor_mend(doctor, "as root; or another number",
+		    "echo %llu > /sys/module/krdma/parameters/max_%s%s",
+		    (unsigned long long)(limit->limit == KRDMA_LIMIT_MEMORY ?
+					 (limit->max >> 19) + 1 : 2 * limit->max + 1),
+		    name, limit->limit == KRDMA_LIMIT_MEMORY ? "_mb" : "");
+}
+
+/* Of a module that is older than the request nothing is said. */
+static void check_quotas(struct doctor *doctor)
+{
+	unsigned int said = doctor->warned + doctor->failed;
+	struct krdma_limit_query limit;
+	uint32_t number;
+
+	for (number = 0; !krdma_limit_get(doctor->session, number, &limit, sizeof(limit)); number++)
+		check_quota(doctor, &limit);
+	if (number && said == doctor->warned + doctor->failed)
+		doctor_say(doctor, "limits", VERDICT_OK,
+			   "this user has less than it may of everything that is limited");
+}
+
 void doctor_limits(struct doctor *doctor)
 {
 	check_limit(doctor);
+	if (doctor->session)
+		check_quotas(doctor);
 	if (doctor->session && doctor->device)
 		check_register(doctor);
 }

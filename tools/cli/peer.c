@@ -344,13 +344,13 @@ int peer_memory(struct peer *peer, size_t length, uint32_t access, struct krdma_
 	int err = krdma_memory_create(peer->session, peer->device_id, length, access, memory);
 
 	if (err)
-		explain_memory(length, err);
+		explain_memory(peer->session, length, err);
 	return err;
 }
 
-void explain_memory(size_t length, int err)
+void explain_memory(struct krdma *session, size_t length, int err)
 {
-	char size[SIZE_TEXT_MAX];
+	char size[SIZE_TEXT_MAX], quota[QUOTA_TEXT_MAX];
 
 	switch (err) {
 	case -EPERM:
@@ -360,9 +360,8 @@ void explain_memory(size_t length, int err)
 			 size_text(size, length));
 		break;
 	case -EDQUOT:
-		complain("cannot register %s of memory: more than each user may\n"
-			 "The limit is in /sys/module/krdma/parameters/max_memory_mb",
-			 size_text(size, length));
+		complain("cannot register %s of memory: %s", size_text(size, length),
+			 quota_text(quota, session));
 		break;
 	case -EOPNOTSUPP:
 		complain("the RDMA device does not let peers do this to memory; 'krdma dev' shows\n"

@@ -82,7 +82,7 @@ void peer_explain_end(struct peer *peer);
 void peer_close(struct peer *peer);
 
 /* For both sides: complaints about memory, and addresses as text and from text. */
-void explain_memory(size_t length, int err);
+void explain_memory(struct krdma *session, size_t length, int err);
 void address_text(const struct sockaddr_storage *address, bool with_port, char text[PEER_TEXT]);
 int address_parse(const char *word, int family, struct sockaddr_storage *address);
 void address_set_port(struct sockaddr_storage *address, uint16_t port);

@@ -66,7 +66,7 @@ int client_memory(struct client *client, uint64_t length, uint32_t access,
 	err = krdma_memory_create(client->session, client->device_id, (size_t)length, access,
 				  memory);
 	if (err) {
-		explain_memory((size_t)length, err);
+		explain_memory(client->session, (size_t)length, err);
 		client_refuse(client, err == -EOPNOTSUPP ? VERDICT_DEVICE : VERDICT_FULL, 0);
 		return err;
 	}

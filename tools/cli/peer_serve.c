@@ -244,6 +244,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 /* Those who wait at one of the listeners, one of them; @said: that somebody must wait. */
 static int take_one(struct server *server, struct krdma_listener *listener, bool *said)
 {
+	char quota[QUOTA_TEXT_MAX];
 	struct krdma_conn *conn;
 	int err = krdma_listener_next(listener, 0, &conn);
 
@@ -261,7 +262,9 @@ static int take_one(struct server *server, struct krdma_listener *listener, bool
 	case -EDQUOT:
 		/* Those who leave make room. */
 		if (!*said)
-			complain("a client must wait: %s", strerror(-err));
+			complain("a client must wait: %s",
+				 err == -EDQUOT ? quota_text(quota, server->session) :
+				 strerror(-err));
 		*said = true;
 		stop_sleep(clock_ns() + PAUSE_NS);
 		return 0;

@@ -46,6 +46,7 @@ struct krdma_srq {
 #define KRDMA_CONN_QUERY_MIN_SIZE	368
 #define KRDMA_QUEUE_QUERY_MIN_SIZE	64
 #define KRDMA_SRQ_QUERY_MIN_SIZE	24
+#define KRDMA_LIMIT_QUERY_MIN_SIZE	56
 
 /* What a caller of an earlier version has for a record of read(). */
 #define KRDMA_RECORD_MIN_SIZE		16

@@ -48,6 +48,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 #ifdef __cplusplus
@@ -135,6 +136,26 @@ int krdma_fd(const struct krdma *session);
  * @size: sizeof(*info)
  */
 int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size);
+
+/**
+ * krdma_limit_get() - a limit, and what counts against it
+ * @session: the session
+ * @limit: enum krdma_limit: from 0 on, until ENOENT
+ * @query: filled in
+ * @size: sizeof(*query)
+ *
+ * Errors: ENOENT (there is no such limit); ENOTTY (the module is too old).
+ */
+int krdma_limit_get(struct krdma *session, uint32_t limit, struct krdma_limit_query *query,
+		    size_t size);
+
+/**
+ * krdma_limit_refused() - the limit that the last EDQUOT was about
+ * @session: the session whose request was answered so
+ * @query: filled in: the limit, and who had reached it
+ * @size: sizeof(*query).  Errors: ENOENT (no request of the session was refused); ENOTTY.
+ */
+int krdma_limit_refused(struct krdma *session, struct krdma_limit_query *query, size_t size);
 
 /**
  * krdma_device_get() - one RDMA device by its number
@@ -765,6 +786,8 @@ const char *krdma_port_state_name(uint32_t state);
 const char *krdma_link_layer_name(uint32_t link_layer);
 const char *krdma_device_cap_name(uint64_t cap);
 const char *krdma_feature_name(uint64_t feature);
+const char *krdma_limit_name(uint32_t limit);
+const char *krdma_limit_scope_name(uint32_t scope);
 const char *krdma_access_name(uint32_t access);
 
 /* Likewise, in words: "send with immediate", "remote access error", "connected". */

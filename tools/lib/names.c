@@ -90,6 +90,40 @@ KRDMA_PUBLIC const char *krdma_feature_name(uint64_t feature)
 	}
 }
 
+KRDMA_PUBLIC const char *krdma_limit_name(uint32_t limit)
+{
+	switch (limit) {
+	case KRDMA_LIMIT_SESSIONS:
+		return "sessions";
+	case KRDMA_LIMIT_OBJECTS:
+		return "objects";
+	case KRDMA_LIMIT_MEMORY:
+		return "memory";
+	case KRDMA_LIMIT_PORTS:
+		return "ports";
+	case KRDMA_LIMIT_DEVICE:
+		return "device";
+	default:
+		return UNKNOWN;
+	}
+}
+
+KRDMA_PUBLIC const char *krdma_limit_scope_name(uint32_t scope)
+{
+	switch (scope) {
+	case KRDMA_LIMIT_SCOPE_NONE:
+		return "none";
+	case KRDMA_LIMIT_SCOPE_USER:
+		return "user";
+	case KRDMA_LIMIT_SCOPE_OWNER:
+		return "owner";
+	case KRDMA_LIMIT_SCOPE_GROUP:
+		return "group";
+	default:
+		return UNKNOWN;
+	}
+}
+
 KRDMA_PUBLIC const char *krdma_access_name(uint32_t access)
 {
 	switch (access) {

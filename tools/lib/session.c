@@ -18,6 +18,30 @@ KRDMA_PUBLIC int krdma_info_get(struct krdma *session, struct krdma_info *info, 
 	return request_issue(session->fd, KRDMA_INFO, info);
 }
 
+static int query_limit(struct krdma *session, uint32_t limit, uint32_t flags,
+		       struct krdma_limit_query *query, size_t size)
+{
+	int err = session ? request_prepare(query, size, KRDMA_LIMIT_QUERY_MIN_SIZE) : -EINVAL;
+
+	if (err)
+		return err;
+	query->limit = limit;
+	query->flags = flags;
+	return request_issue(session->fd, KRDMA_LIMIT_QUERY, query);
+}
+
+KRDMA_PUBLIC int krdma_limit_get(struct krdma *session, uint32_t limit,
+				 struct krdma_limit_query *query, size_t size)
+{
+	return query_limit(session, limit, 0, query, size);
+}
+
+KRDMA_PUBLIC int krdma_limit_refused(struct krdma *session, struct krdma_limit_query *query,
+				     size_t size)
+{
+	return query_limit(session, 0, KRDMA_LIMIT_QUERY_REFUSED, query, size);
+}
+
 /*
  * Structures mean something else in another version of the interface: better
  * no session than one whose answers are misread.

@@ -93,8 +93,8 @@
  *    structure is none; EPROTOTYPE: it is of another kind than needed; EXDEV: of
  *    another session or device
  *  - EMFILE, ENFILE: no descriptor is to be had
- *  - EDQUOT: the user has as many sessions, objects or as much memory as the
- *    module's parameters allow, or the control group as much of the device as it may
+ *  - EDQUOT: a limit of the module's refuses it, or the control group has as much of
+ *    the device as it may; KRDMA_LIMIT_QUERY says which
  *  - ETIMEDOUT: the deadline has passed
  *
  * What a request adds to this is said in its own comment.
@@ -128,6 +128,7 @@ enum {
 	KRDMA_CMD_MEMORY_RELEASE = 0x0a,
 	KRDMA_CMD_MEMORY_QUERY = 0x0b,
 	KRDMA_CMD_MEMORY_ADVISE = 0x0c,
+	KRDMA_CMD_LIMIT_QUERY = 0x0d,
 	/* Of a listener. */
 	KRDMA_CMD_LISTENER_QUERY = 0x20,
 	KRDMA_CMD_LISTENER_NEXT = 0x21,

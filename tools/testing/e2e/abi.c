@@ -50,6 +50,7 @@ FIXTURE_VARIANT_ADD(request, memory_register) { .example = &examples[EXAMPLE_MEM
 FIXTURE_VARIANT_ADD(request, memory_release) { .example = &examples[EXAMPLE_MEMORY_RELEASE] };
 FIXTURE_VARIANT_ADD(request, memory_query) { .example = &examples[EXAMPLE_MEMORY_QUERY] };
 FIXTURE_VARIANT_ADD(request, memory_advise) { .example = &examples[EXAMPLE_MEMORY_ADVISE] };
+FIXTURE_VARIANT_ADD(request, limit_query) { .example = &examples[EXAMPLE_LIMIT_QUERY] };
 FIXTURE_VARIANT_ADD(request, listener_query) { .example = &examples[EXAMPLE_LISTENER_QUERY] };
 FIXTURE_VARIANT_ADD(request, listener_next) { .example = &examples[EXAMPLE_LISTENER_NEXT] };
 FIXTURE_VARIANT_ADD(request, conn_resolve) { .example = &examples[EXAMPLE_CONN_RESOLVE] };

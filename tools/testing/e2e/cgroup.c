@@ -154,6 +154,9 @@ TEST_F(cgroup, everything_counts)
 
 static int limited(void *context)
 {
+	struct krdma_limit_query refused = {
+		.size = sizeof(refused), .flags = KRDMA_LIMIT_QUERY_REFUSED,
+	};
 	struct queue_options on_device = {};
 	struct memory memory, second;
 	struct queue queue;
@@ -171,6 +174,8 @@ static int limited(void *context)
 	CHECK(!set_max("hca_handle=1 hca_object=0"));
 	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
 	CHECK(queue_create(session, &on_device, &queue) == -EDQUOT);
+	CHECK(!session_request(session, KRDMA_LIMIT_QUERY, &refused));
+	CHECK(refused.limit == KRDMA_LIMIT_DEVICE && refused.scope == KRDMA_LIMIT_SCOPE_GROUP);
 	CHECK(!set_max("hca_handle=1 hca_object=1"));
 	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
 	CHECK(current_becomes_nothing());

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -200,6 +202,204 @@ TEST_F(charge, deep_shared_receive_queues_too)
 }
 
 /*
+ * Memory that is registered
+ */
+
+#define PIECE	(MIB / 64)
+
+/* Pieces until it is refused, and at most so many; the last one in @memory. */
+static int fill_memory(int session, uint32_t device, struct memory *memory, int room)
+{
+	struct memory one;
+	int count, ret;
+
+	for (count = 0; count < room; count++) {
+		ret = memory_create(session, device, PIECE, ACCESS_ALL, &one);
+		if (ret)
+			return ret == -EDQUOT ? count : ret;
+		*memory = one;
+	}
+	return count;
+}
+
+static int some_memory(void *context)
+{
+	struct memory memory, more, none;
+	struct queue queue;
+	uint32_t device;
+	int session;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	CHECK(session >= 0);
+	CHECK(!boot_device(session, &device));
+
+	CHECK(memory_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
+	/* A registration costs more than its pages: less than half as much again. */
+	CHECK(fill_memory(session, device, &memory, 65) < 64);
+	CHECK(!memory_release(session, memory.id, 0));
+	CHECK(fill_memory(session, device, &memory, 2) == 1);
+	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
+	/* Rings are memory too. */
+	CHECK(queue_create(session, NULL, &queue) == -EDQUOT);
+	CHECK(!memory_release(session, memory.id, 0));
+	/* Whole pages count, and all of it is given back at once. */
+	for (int i = 0; i < 100; i++) {
+		CHECK(!memory_register(session, device, memory.data, PIECE - 4095, ACCESS_ALL,
+				       &more));
+		CHECK(memory_register(session, device, memory.data, 1, 0, &none) == -EDQUOT);
+		CHECK(!memory_release(session, more.id, 0));
+	}
+	/* What fails is not charged. */
+	for (int i = 0; i < 100; i++)
+		CHECK(memory_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
+	CHECK(!memory_register(session, device, memory.data, PIECE, ACCESS_ALL, &more));
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(charge, registered_memory)
+{
+	ASSERT_EQ(0, set_limit(1));
+	EXPECT_EQ(0, child_run_as(SOME_USER + 1, some_memory, NULL));
+}
+
+/*
+ * Many of what is small: what each costs the kernel counts, too
+ */
+
+/* More than may be: a page with 10 KiB of the kernel's own, or 4 KiB of an object. */
+#define MANY		30000
+
+static struct small {
+	int session;
+	uint32_t device;
+	struct __kernel_sockaddr_storage address;
+	unsigned char *page;
+	struct queue queue;
+} small;
+
+static int one_session(void)
+{
+	int fd = session_open(O_CLOEXEC);
+
+	return fd < 0 ? fd : 0;
+}
+
+static int one_registration(void)
+{
+	struct memory memory;
+
+	return memory_register(small.session, small.device, small.page, 1,
+			       KRDMA_ACCESS_LOCAL_WRITE, &memory);
+}
+
+static int one_listener(void)
+{
+	int fd;
+
+	return listener_open(small.session, BOOT_ADDRESS, 0, 0, &fd, NULL);
+}
+
+static int one_resolved(void)
+{
+	int fd, ret = conn_create(small.session, &fd, NULL);
+
+	if (!ret)
+		ret = conn_resolve(fd, &small.address);
+	return ret ?: conn_wait(fd, deadline_in(PATIENCE_MS), NULL);
+}
+
+static int one_prepared(void)
+{
+	struct end end;
+	int ret;
+
+	end_init(&end, small.session);
+	ret = conn_create(end.session, &end.conn, &end.id);
+	if (!ret)
+		ret = conn_resolve(end.conn, &small.address);
+	if (!ret)
+		ret = conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
+	/* The completions of a thousand fit in the queue. */
+	return ret ?: end_prepare(&end, &(struct end_options) {
+		.send_depth = 1, .recv_depth = 1, .queue = &small.queue,
+	});
+}
+
+static int one_queue(void)
+{
+	struct queue_options options = { .cq_entries = 1 };
+	struct queue queue;
+
+	return queue_create(small.session, &options, &queue);
+}
+
+struct kind {
+	const char *what;
+	int (*make)(void);
+};
+
+static const struct kind kinds[] = {
+	{ "sessions", one_session },
+	{ "registrations", one_registration },
+	{ "listeners", one_listener },
+	{ "resolved connections", one_resolved },
+	{ "prepared connections", one_prepared },
+	{ "queues", one_queue },
+};
+
+/* Without an end by itself: by a limit, or by the room of the one queue. */
+static int many_small(void *context)
+{
+	const struct kind *kind = context;
+	const struct rlimit files = { MANY + 64, MANY + 64 };
+	struct queue_options options = { .cq_entries = 4096 };
+	long before, grown = 0;
+	int count, ret;
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+	CHECK(!child_become(SOME_USER + 10 + (kind - kinds)));
+	small.session = session_open(O_CLOEXEC);
+	CHECK(small.session >= 0);
+	CHECK(!boot_device(small.session, &small.device));
+	CHECK(!address_set(&small.address, BOOT_ADDRESS, 7601));
+	CHECK(!queue_create(small.session, &options, &small.queue));
+	small.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(small.page != MAP_FAILED);
+	before = available_mib();
+	for (count = 0, ret = 0; count < MANY; count++) {
+		ret = kind->make();
+		if (!(count % 64))
+			grown = before - available_mib();
+		if (ret || grown > GROWTH_MIB + NOISE_MIB)
+			break;
+	}
+	grown = before - available_mib();
+	printf("# %d %s, then %s; the kernel has grown by %ld MiB of %d\n", count, kind->what,
+	       strerror(-ret), grown, LIMIT_MIB);
+	CHECK(ret == -EDQUOT || ret == -ENOSPC);
+	CHECK(grown <= GROWTH_MIB + NOISE_MIB);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F_TIMEOUT(charge, what_is_small_counts_as_what_it_costs, 300)
+{
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit saved;
+
+	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	ASSERT_EQ(0, getrlimit(RLIMIT_MEMLOCK, &saved));
+	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &locked));
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		EXPECT_EQ(0, child_run(many_small, (void *)&kinds[i]));
+		EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
+	}
+	EXPECT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &saved));
+}
+
+/*
  * Control groups
  */
 
@@ -249,6 +449,110 @@ TEST_F(charge, a_control_group_has_it)
 	write_text(ROOT "/cgroup.subtree_control", "-memory");
 	umount(ROOT);
 	rmdir(ROOT);
+}
+
+/*
+ * What a session is told of its limits
+ */
+
+#define PARAMETERS	"/sys/module/krdma/parameters/"
+
+static int limit_query(int session, uint32_t limit, uint32_t flags, struct krdma_limit_query *query)
+{
+	*query = (struct krdma_limit_query) {
+		.size = sizeof(*query), .limit = limit, .flags = flags,
+	};
+	return session_request(session, KRDMA_LIMIT_QUERY, query);
+}
+
+/* The last refusal is of that limit, for that reason, and one of so many. */
+static bool refused(int session, uint32_t limit, uint32_t scope, uint64_t count)
+{
+	struct krdma_limit_query last, named;
+
+	return !limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &last) &&
+	       last.limit == limit && last.scope == scope && last.refused == count &&
+	       !limit_query(session, limit, 0, &named) && named.scope == scope &&
+	       named.refused == count && named.max == last.max;
+}
+
+static bool uses(int session, uint32_t limit, uint64_t own, uint64_t user, uint64_t max)
+{
+	struct krdma_limit_query query;
+
+	return !limit_query(session, limit, 0, &query) && query.limit == limit &&
+	       query.session_used == own && query.user_used == user && !query.owner_used &&
+	       query.max == max;
+}
+
+static int ask_limits(void *context)
+{
+	struct __kernel_sockaddr_storage address;
+	struct krdma_limit_query query;
+	struct memory memory;
+	int first, session, conn, fd;
+	uint32_t device;
+
+	(void)context;
+	first = session_open(O_CLOEXEC);
+	session = session_open(O_CLOEXEC);
+	CHECK(first >= 0 && session >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!address_set(&address, BOOT_ADDRESS, 7600));
+
+	/* Numbered without gaps; no refusal so far. */
+	for (uint32_t limit = 0; limit <= KRDMA_LIMIT_DEVICE; limit++) {
+		CHECK(!limit_query(session, limit, 0, &query));
+		CHECK(query.limit == limit && !query.scope && !query.refused);
+	}
+	CHECK(query.max == KRDMA_LIMIT_UNKNOWN);
+	CHECK(limit_query(session, KRDMA_LIMIT_DEVICE + 1, 0, &query) == -ENOENT);
+	CHECK(limit_query(session, UINT32_MAX, 0, &query) == -ENOENT);
+	CHECK(limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &query) == -ENOENT);
+	CHECK(limit_query(session, 1, KRDMA_LIMIT_QUERY_REFUSED, &query) == -EINVAL);
+	CHECK(limit_query(session, 0, 2, &query) == -EOPNOTSUPP);
+
+	/* Of the session, and of all of the user's. */
+	CHECK(uses(session, KRDMA_LIMIT_SESSIONS, 1, 2, 2));
+	CHECK(!conn_create(first, &fd, NULL) && !conn_create(session, &conn, NULL));
+	CHECK(uses(session, KRDMA_LIMIT_OBJECTS, 1, 2, 3));
+	CHECK(!conn_resolve(conn, &address));
+	CHECK(uses(session, KRDMA_LIMIT_PORTS, 1, 1, 1));
+	CHECK(uses(first, KRDMA_LIMIT_PORTS, 0, 1, 1));
+
+	/* A refusal is the session's that was refused. */
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	CHECK(conn_resolve(fd, &address) == -EDQUOT);
+	CHECK(refused(first, KRDMA_LIMIT_PORTS, KRDMA_LIMIT_SCOPE_USER, 1));
+	CHECK(limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &query) == -ENOENT);
+	CHECK(!conn_create(first, &fd, NULL));
+	for (int i = 1; i < 4; i++) {
+		CHECK(conn_create(first, &fd, NULL) == -EDQUOT);
+		CHECK(refused(first, KRDMA_LIMIT_OBJECTS, KRDMA_LIMIT_SCOPE_USER, i));
+	}
+	CHECK(memory_create(first, device, 128 * MIB, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(refused(first, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
+	CHECK(!limit_query(first, KRDMA_LIMIT_MEMORY, 0, &query));
+	CHECK(query.max == (uint64_t)LIMIT_MIB * MIB && query.user_used <= query.max);
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(charge, a_session_is_told_of_its_limits)
+{
+	static const char *const names[] = { "max_sessions", "max_objects", "max_ports" };
+	static const char *const values[] = { "2", "3", "1" };
+	char path[3][128], saved[3][32];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path[i], sizeof(path[i]), PARAMETERS "%s", names[i]);
+		ASSERT_EQ(0, read_line(saved[i], sizeof(saved[i]), "%s", path[i]));
+		EXPECT_EQ(0, write_text(path[i], values[i]));
+	}
+	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	EXPECT_EQ(0, child_run_as(SOME_USER + 2, ask_limits, NULL));
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(0, write_text(path[i], saved[i]));
 }
 
 /*

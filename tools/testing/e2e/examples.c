@@ -419,6 +419,10 @@ const struct example examples[EXAMPLE_COUNT] = {
 	[EXAMPLE_MEMORY_ADVISE] = {
 		EXAMPLE(MEMORY_ADVISE, KIND_SESSION, krdma_memory_advise, 32), .fill = fill_advise,
 	},
+	[EXAMPLE_LIMIT_QUERY] = {
+		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query, 56), .answers = true,
+		.known_flags = KRDMA_LIMIT_QUERY_REFUSED,
+	},
 	[EXAMPLE_LISTENER_QUERY] = {
 		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query, 136), .answers = true,
 	},

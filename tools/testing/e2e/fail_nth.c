@@ -379,6 +379,13 @@ static int call_memory_advise(struct context *context)
 	return session_request(context->pair.sessions[0], KRDMA_MEMORY_ADVISE, &advise);
 }
 
+static int call_limit_query(struct context *context)
+{
+	struct krdma_limit_query query = { .size = sizeof(query), .limit = KRDMA_LIMIT_MEMORY };
+
+	return session_request(context->pair.sessions[0], KRDMA_LIMIT_QUERY, &query);
+}
+
 static int call_memory_release(struct context *context)
 {
 	return memory_release(context->pair.sessions[0], context->memory.id, 0);
@@ -563,6 +570,7 @@ static const struct step steps[] = {
 	{ "MEMORY_REGISTER", nothing, call_memory_register, .least = 4, .other_error = -EAGAIN },
 	{ "MEMORY_QUERY", connected, call_memory_query, .least = 2 },
 	{ "MEMORY_ADVISE", connected, call_memory_advise, .least = 1 },
+	{ "LIMIT_QUERY", nothing, call_limit_query, .least = 2 },
 	{ "MEMORY_RELEASE", connected, call_memory_release, .least = 1, .over = true },
 	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
 	/* rxe has a socket for each queue pair, and other words for not getting one. */

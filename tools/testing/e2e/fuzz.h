@@ -19,6 +19,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 /*
@@ -118,6 +119,7 @@ enum fuzz_request_index {
 	FUZZ_MEMORY_RELEASE,
 	FUZZ_MEMORY_QUERY,
 	FUZZ_MEMORY_ADVISE,
+	FUZZ_LIMIT_QUERY,
 	FUZZ_LISTENER_QUERY,
 	FUZZ_LISTENER_NEXT,
 	FUZZ_CONN_RESOLVE,

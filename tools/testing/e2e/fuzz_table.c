@@ -159,6 +159,14 @@ static const struct fuzz_field memory_advise_fields[] = {
 
 static const int memory_advise_errors[] = { ENOENT, ERANGE, EACCES, 0 };
 
+static const struct fuzz_field limit_query_fields[] = {
+	OF(krdma_limit_query, flags, FLAGS, KRDMA_LIMIT_QUERY_REFUSED),
+	OF(krdma_limit_query, limit, COUNT, 6),
+	END,
+};
+
+static const int limit_query_errors[] = { ENOENT, 0 };
+
 static const struct fuzz_field listener_query_fields[] = {
 	OF(krdma_listener_query, flags, RESERVED, 0),
 	END,
@@ -343,6 +351,7 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(MEMORY_RELEASE, SESSION, false, krdma_memory_release, memory_release),
 	REQUEST(MEMORY_QUERY, SESSION, false, krdma_memory_query, memory_query),
 	REQUEST(MEMORY_ADVISE, SESSION, false, krdma_memory_advise, memory_advise),
+	REQUEST(LIMIT_QUERY, SESSION, false, krdma_limit_query, limit_query),
 	REQUEST(LISTENER_QUERY, LISTENER, false, krdma_listener_query, listener_query),
 	REQUEST(LISTENER_NEXT, LISTENER, true, krdma_listener_next, listener_next),
 	REQUEST(CONN_RESOLVE, CONN, false, krdma_conn_resolve, conn_resolve),

@@ -307,51 +307,6 @@ TEST_F(limits, descriptors)
 	EXPECT_EQ(0, child_run_as(LINE_USER, no_descriptors, NULL));
 }
 
-/*
- * Memory
- */
-
-static int some_memory(void *context)
-{
-	struct memory memory[4], more;
-	uint32_t device;
-	int session;
-
-	(void)context;
-	session = session_open(O_CLOEXEC);
-	CHECK(session >= 0);
-	CHECK(!boot_device(session, &device));
-
-	CHECK(memory_create(session, device, MIB + 1, ACCESS_ALL, &more) == -EDQUOT);
-	for (int i = 0; i < 4; i++)
-		CHECK(!memory_create(session, device, MIB / 4, ACCESS_ALL, &memory[i]));
-	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
-	/* Rings are memory too. */
-	CHECK(make_queue(session, device) == -EDQUOT);
-	CHECK(!memory_release(session, memory[0].id, 0));
-	/* Whole pages count, and all of it is given back at once. */
-	for (int i = 0; i < 100; i++) {
-		CHECK(!memory_register(session, device, memory[0].data, MIB / 4 - 4095,
-				       ACCESS_ALL, &more));
-		CHECK(memory_register(session, device, memory[0].data, 1, 0, &memory[3]) ==
-		      -EDQUOT);
-		CHECK(!memory_release(session, more.id, 0));
-	}
-	/* What fails is not charged. */
-	for (int i = 0; i < 100; i++)
-		CHECK(memory_register(session, device, NULL, MIB / 4, ACCESS_ALL, &more) ==
-		      -EFAULT);
-	CHECK(!memory_register(session, device, memory[0].data, MIB / 4, ACCESS_ALL, &more));
-	return 0;
-}
-
-/* Proves: F6 */
-TEST_F(limits, memory)
-{
-	ASSERT_EQ(0, set_parameter("max_memory_mb", 1));
-	EXPECT_EQ(0, child_run_as(LINE_USER, some_memory, NULL));
-}
-
 /* The limits change while they are used. */
 struct change {
 	int to_child[2];

@@ -16,7 +16,9 @@
 
 #include "kselftest_harness.h"
 #include "child.h"
+#include "fabric.h"
 #include "pair.h"
+#include "rdma_link.h"
 #include "session.h"
 
 /* What others may have to wait for. */
@@ -87,6 +89,27 @@ static void *watch_timer(void *argument)
 	return NULL;
 }
 
+/* A thread as most are: how late does it get its turn on its processor? */
+static void *watch_turn(void *argument)
+{
+	struct watcher *watcher = argument;
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(watcher->processor, &here);
+	watcher->error = pthread_setaffinity_np(pthread_self(), sizeof(here), &here);
+	while (!watcher->over && !watcher->error) {
+		uint64_t at = now_ns() + TICK_NS;
+		struct timespec due = {
+			.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000,
+		};
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		watcher_saw(watcher, now_ns() - at);
+	}
+	return NULL;
+}
+
 /*
  * Another user's program: how long does it take to register, and to release?  With a priority
  * of its own, so that it waits for locks and not for its turn on a processor.
@@ -115,6 +138,7 @@ static void *watch_memory(void *argument)
 FIXTURE(neighbours)
 {
 	struct watcher timers[PROCESSORS];
+	struct watcher turns[PROCESSORS];
 	struct watcher memory;
 	int processors;
 	mode_t mode;
@@ -137,6 +161,9 @@ FIXTURE_SETUP(neighbours)
 		self->timers[i].processor = i;
 		ASSERT_EQ(0, pthread_create(&self->timers[i].thread, NULL, watch_timer,
 					    &self->timers[i]));
+		self->turns[i].processor = i;
+		ASSERT_EQ(0, pthread_create(&self->turns[i].thread, NULL, watch_turn,
+					    &self->turns[i]));
 	}
 	/* Before, for comparison. */
 	sleep_ms(200);
@@ -148,6 +175,9 @@ FIXTURE_TEARDOWN(neighbours)
 		self->timers[i].over = true;
 		pthread_join(self->timers[i].thread, NULL);
 		EXPECT_EQ(0, self->timers[i].error);
+		self->turns[i].over = true;
+		pthread_join(self->turns[i].thread, NULL);
+		EXPECT_EQ(0, self->turns[i].error);
 	}
 	self->memory.over = true;
 	pthread_join(self->memory.thread, NULL);
@@ -156,8 +186,8 @@ FIXTURE_TEARDOWN(neighbours)
 	EXPECT_EQ(0, chmod(SESSION_PATH, self->mode & 07777));
 }
 
-/* The longest wait since the last call, in microseconds. */
-static uint64_t worst_timer(struct watcher *timers, int processors)
+/* The longest wait since the last call, in microseconds, of one watcher on each processor. */
+static uint64_t worst_of(struct watcher *timers, int processors)
 {
 	uint64_t worst = 0;
 
@@ -242,41 +272,112 @@ static int hoard(void *context)
 	return 0;
 }
 
+/* What the others have met since the last call: printed, and, if it matters, judged. */
+#define OTHERS(when, bound) do {							\
+	uint64_t timer = worst_of(self->timers, self->processors);			\
+	uint64_t turn = worst_of(self->turns, self->processors);			\
+	uint64_t memory = atomic_exchange(&self->memory.worst_us, 0);			\
+											\
+	printf("# %s: timer %llu us, turn on a processor %llu us, register and release %llu us\n", \
+	       when, (unsigned long long)timer, (unsigned long long)turn,		\
+	       (unsigned long long)memory);						\
+	EXPECT_GE(bound, timer);							\
+	EXPECT_GE(bound, turn);								\
+	EXPECT_GE(bound, memory);							\
+} while (0)
+
 TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
 {
 	struct hoarder *hoarder;
-	uint64_t before, memory;
+	char when[64];
 	int64_t took;
 	pid_t child;
 
 	hoarder = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, hoarder);
-	before = worst_timer(self->timers, self->processors);
-	memory = atomic_exchange(&self->memory.worst_us, 0);
+	OTHERS("before", UINT64_MAX);
 	child = child_start(hoard, hoarder);
 	ASSERT_LT(0, child);
 	for (int i = 0; i < 24000 && !hoarder->ready && !hoarder->failed; i++)
 		sleep_ms(5);
 	ASSERT_EQ(0, hoarder->failed);
 	ASSERT_TRUE(hoarder->ready);
-	printf("# before: timer %llu us, register and release %llu us\n",
-	       (unsigned long long)before, (unsigned long long)memory);
-	before = worst_timer(self->timers, self->processors);
-	memory = atomic_exchange(&self->memory.worst_us, 0);
-	printf("# while it gets what it may have: timer %llu us, register and release %llu us\n",
-	       (unsigned long long)before, (unsigned long long)memory);
-	EXPECT_GE(BOUND_US, before);
-	EXPECT_GE(BOUND_US, memory);
+	OTHERS("while it gets what it may have", BOUND_US);
 
 	took = child_kill(child);
 	EXPECT_LE(0, took);
 	sleep_ms(500);
-	before = worst_timer(self->timers, self->processors);
-	memory = atomic_exchange(&self->memory.worst_us, 0);
-	printf("# its end took %lld ms: timer %llu us, register and release %llu us\n",
-	       (long long)took, (unsigned long long)before, (unsigned long long)memory);
-	EXPECT_GE(BOUND_US, before);
-	EXPECT_GE(BOUND_US, memory);
+	snprintf(when, sizeof(when), "its end took %lld ms", (long long)took);
+	OTHERS(when, BOUND_US);
+	munmap(hoarder, PAGE);
+}
+
+/*
+ * A device goes of which a program has many registrations; it has no limit of locked memory,
+ * as programs that use RDMA usually have none.
+ */
+
+#define MANY	12000
+
+static int hold_many(void *context)
+{
+	const struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	struct hoarder *hoarder = context;
+	struct krdma_device_query device;
+	struct memory memory;
+	char *page;
+	int session;
+
+	HAVE(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	HAVE(!child_become(SOME_USER));
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	HAVE(page != MAP_FAILED);
+	session = session_open(0);
+	HAVE(session >= 0);
+	HAVE(!session_named(session, FABRIC_DEVICE, &device));
+	for (int i = 0; i < MANY; i++)
+		HAVE(!memory_register(session, device.id, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
+				      &memory));
+	hoarder->ready = true;
+	pause();
+	return 0;
+}
+
+TEST_F_TIMEOUT(neighbours, a_device_goes_of_which_a_program_has_much, 600)
+{
+	struct hoarder *hoarder;
+	char path[64], line[256];
+	FILE *file;
+	pid_t child;
+
+	hoarder = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, hoarder);
+	ASSERT_EQ(0, fabric_create());
+	OTHERS("before", UINT64_MAX);
+	child = child_start(hold_many, hoarder);
+	ASSERT_LT(0, child);
+	for (int i = 0; i < 24000 && !hoarder->ready && !hoarder->failed; i++)
+		sleep_ms(5);
+	EXPECT_EQ(0, hoarder->failed);
+	OTHERS("while it registers", BOUND_US);
+
+	/* The session has the first descriptor that is free. */
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", child, fd);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			if (!strncmp(line, "memory_count", 12))
+				printf("# fdinfo: %s", line);
+		if (file)
+			fclose(file);
+	}
+	OTHERS("while its descriptors are looked at", BOUND_US);
+
+	EXPECT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
+	OTHERS("while the device goes", BOUND_US);
+	EXPECT_LE(0, child_kill(child));
+	OTHERS("while the program ends", BOUND_US);
+	fabric_destroy();
 	munmap(hoarder, PAGE);
 }
 

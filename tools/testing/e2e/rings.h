@@ -13,6 +13,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 /* How long anything that must happen may take on the slowest kernel. */

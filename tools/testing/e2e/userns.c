@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * User namespaces: they make nobody richer.  A user has what he has as the initial
- * namespace knows him, whoever he is and whatever he may in one of his own.
+ * namespace knows him, whoever he is and whatever he may in one of his own.  All users of a
+ * namespace that a user owns have together what that user may have.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -68,6 +70,13 @@ static int one_more_inside(void *context)
 {
 	(void)context;
 	CHECK(!become_root_there());
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	return 0;
+}
+
+static int one_more_outside(void *context)
+{
+	(void)context;
 	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
 	return 0;
 }
@@ -145,6 +154,148 @@ static int too_much_memory(void *context)
 TEST_F(userns, its_root_locks_no_more_memory)
 {
 	EXPECT_EQ(0, child_run_as(LINE_USER, too_much_memory, NULL));
+}
+
+/*
+ * Further users: a namespace that maps a range of user numbers, as newuidmap does.
+ */
+
+#define SUB_USERS	4
+#define SUB_FIRST	300000
+#define EACH_MAX	2
+
+/**
+ * struct sub_users - the users of a namespace, and what each of them has got
+ * @owner: who makes the namespace; 0: root, who is not in it
+ * @made: a word from the child: there is a namespace, which maps nobody yet
+ * @mapped: a word to the child: it maps SUB_USERS + 1 users, of which @owner is the first
+ * @full: a word from the child: each of its users has as many sessions as it can get
+ * @sessions: of each user
+ * @nested: what a user of a namespace in the namespace is answered
+ */
+struct sub_users {
+	uid_t owner;
+	int made[2];
+	int mapped[2];
+	int full[2];
+	int sessions[SUB_USERS + 1];
+	int nested;
+};
+
+static int open_one_nested(void *context)
+{
+	(void)context;
+	CHECK(!prctl(PR_SET_DUMPABLE, 1) && !unshare(CLONE_NEWUSER));
+	return session_open(O_CLOEXEC) == -EDQUOT ? 0 : 1;
+}
+
+/* Opens sessions as each user of the namespace in turn, and keeps them. */
+static int open_as_each(void *context)
+{
+	struct sub_users *users = context;
+	char word;
+
+	CHECK(!users->owner || !child_become(users->owner));
+	CHECK(!prctl(PR_SET_DUMPABLE, 1) && !unshare(CLONE_NEWUSER));
+	CHECK(write(users->made[1], "", 1) == 1 && read(users->mapped[0], &word, 1) == 1);
+	CHECK(!setresgid(0, 0, 0) && !setresuid(0, 0, 0));
+	for (int user = 0; user <= SUB_USERS; user++) {
+		CHECK(!setresuid(user, user, 0));
+		while (users->sessions[user] < 4 * EACH_MAX && session_open(O_CLOEXEC) >= 0)
+			users->sessions[user]++;
+		if (user == SUB_USERS)
+			users->nested = child_run(open_one_nested, NULL);
+		CHECK(!setresuid(0, 0, 0));
+	}
+	CHECK(write(users->full[1], "", 1) == 1);
+	/* Until it is killed. */
+	return pause();
+}
+
+static int open_two(void *context)
+{
+	(void)context;
+	CHECK(session_open(O_CLOEXEC) >= 0 && session_open(O_CLOEXEC) >= 0);
+	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
+	return 0;
+}
+
+static pid_t sub_users_start(struct sub_users *users)
+{
+	static const char *const maps[] = { "uid_map", "gid_map" };
+	char path[64], map[64], word;
+	pid_t child;
+
+	if (pipe(users->made) || pipe(users->mapped) || pipe(users->full))
+		return -errno;
+	child = child_start(open_as_each, users);
+	if (child < 0)
+		return child;
+	close(users->made[1]);
+	close(users->full[1]);
+	if (read(users->made[0], &word, 1) != 1)
+		return -ECONNRESET;
+	if (users->owner)
+		snprintf(map, sizeof(map), "0 %u 1\n1 %u %u\n", users->owner, SUB_FIRST, SUB_USERS);
+	else
+		snprintf(map, sizeof(map), "0 %u %u\n", SUB_FIRST, SUB_USERS + 1);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/%s", child, maps[i]);
+		if (write_text(path, map))
+			return -EPERM;
+	}
+	if (write(users->mapped[1], "", 1) != 1 || read(users->full[0], &word, 1) != 1)
+		return -ECONNRESET;
+	return child;
+}
+
+static int sub_users_total(const struct sub_users *users)
+{
+	int total = 0;
+
+	for (int user = 0; user <= SUB_USERS; user++)
+		total += users->sessions[user];
+	printf("# %d users of a namespace have %d sessions; one user may have %d\n",
+	       SUB_USERS + 1, total, EACH_MAX);
+	return total;
+}
+
+/* Proves: F6 */
+TEST_F(userns, all_users_of_a_namespace_have_what_its_owner_may_have)
+{
+	struct sub_users *users = mmap(NULL, sizeof(*users), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	ASSERT_NE(MAP_FAILED, users);
+	users->owner = LINE_USER;
+	ASSERT_EQ(0, write_text(MAX_SESSIONS, "2"));
+	child = sub_users_start(users);
+	ASSERT_LT(0, child);
+	EXPECT_EQ(EACH_MAX, sub_users_total(users));
+	EXPECT_EQ(0, users->nested);
+	/* The owner has no more outside, and another user has all that is another user's. */
+	EXPECT_EQ(0, child_run_as(users->owner, one_more_outside, NULL));
+	EXPECT_EQ(0, child_run_as(OTHER_USER, open_two, NULL));
+	EXPECT_LE(0, child_kill(child));
+	EXPECT_EQ(0, child_run_as(users->owner, open_two, NULL));
+	munmap(users, sizeof(*users));
+}
+
+/* A container manager that runs as root makes namespaces for users who share nothing. */
+TEST_F(userns, users_of_a_namespace_of_root_count_each_for_themselves)
+{
+	struct sub_users *users = mmap(NULL, sizeof(*users), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	ASSERT_NE(MAP_FAILED, users);
+	ASSERT_EQ(0, write_text(MAX_SESSIONS, "2"));
+	child = sub_users_start(users);
+	ASSERT_LT(0, child);
+	EXPECT_EQ((SUB_USERS + 1) * EACH_MAX, sub_users_total(users));
+	EXPECT_LE(0, child_kill(child));
+	munmap(users, sizeof(*users));
 }
 
 TEST_HARNESS_MAIN

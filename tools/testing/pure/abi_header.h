@@ -4,6 +4,7 @@
  */
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 int abi_header_compiles(const struct krdma_info *info);

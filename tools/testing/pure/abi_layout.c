@@ -9,6 +9,7 @@
 
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>
+#include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
 #define VALUE(name, value) \

@@ -126,6 +126,16 @@ ended "one who may lock little memory" 0 \
 	'^WARN +firewall +a firewall that keeps out UDP port 4791 is for root to see$'
 try_user "ulimit -l 4; krdma doctor"
 ended "one who may lock next to none" 1 '^FAIL +register +not even 64KiB of memory can be registered'
+ports=$(cat /sys/module/krdma/parameters/max_ports)
+echo 0 >/sys/module/krdma/parameters/max_ports
+try_user "krdma doctor"
+# Proves: E13
+ended "one who has all ports that it may have" 1 \
+	'^FAIL +limits +this user has 0 of 0 allowed: ports$' \
+	'^ +echo 1 > /sys/module/krdma/parameters/max_ports   \(as root'
+echo "$ports" >/sys/module/krdma/parameters/max_ports
+try_user "krdma doctor"
+ended "one who has not" 0 '^OK +limits +this user has less '
 chmod 600 /dev/krdma
 
 # The connection manager: what rdma shows of its queue pair.

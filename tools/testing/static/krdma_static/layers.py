@@ -10,7 +10,7 @@ COMPAT = "krdma/compat/"
 TRACE = "krdma/trace."
 # Not krdma_mr_desc.h: that is what peers see.
 UAPI = ("uapi/linux/krdma.h", "uapi/linux/krdma_mr.h", "uapi/linux/krdma_conn.h",
-        "uapi/linux/krdma_ring.h")
+        "uapi/linux/krdma_limit.h", "uapi/linux/krdma_ring.h")
 RDMA = re.compile(r"#\s*include\s*[<\"](rdma/[^>\"]+)[>\"]")
 PURE_LIST = "tools/testing/pure/Makefile"
 

@@ -7,7 +7,7 @@ from .tree import CannotCheck, Finding
 
 WHERE = "tools/fuzz/krdma.txt"
 HEADERS = ("uapi/linux/krdma.h", "uapi/linux/krdma_mr.h", "uapi/linux/krdma_conn.h",
-           "uapi/linux/krdma_ring.h")
+           "uapi/linux/krdma_limit.h", "uapi/linux/krdma_ring.h")
 WIDTHS = {"__u8": 8, "__u16": 16, "__u32": 32, "__s32": 32, "__aligned_u64": 64}
 
 
