@@ -2,7 +2,7 @@
 /*
  * Devices as configfs shows them: devices/NAME/.
  *
- * Settings change while a device is detached.  Attaching makes the connections and the
+ * Most settings change while a device is detached only.  Attaching makes the connections and the
  * disk; detaching removes them, and asks first whether the disk is open.
  */
 #include <linux/cpumask.h>
@@ -209,14 +209,20 @@ CONFIGFS_ATTR(krdma_blk_device_, queues);
 
 static ssize_t krdma_blk_device_hold_seconds_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%u\n", to_device(item)->hold_seconds);
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_device(item)->hold_seconds));
 }
 
+/* Somebody who waits may want to wait longer, or no more: it can be set at any time. */
 static ssize_t krdma_blk_device_hold_seconds_store(struct config_item *item, const char *page,
 						   size_t count)
 {
-	return krdma_blk_device_set_number(item, page, count, &to_device(item)->hold_seconds,
-					   0, KRDMA_BLK_HOLD_SECONDS_MAX);
+	struct krdma_blk_device *device = to_device(item);
+	unsigned int seconds;
+
+	if (kstrtouint(page, 0, &seconds) || seconds > KRDMA_BLK_HOLD_SECONDS_MAX)
+		return -EINVAL;
+	krdma_blk_path_set_hold(device, seconds);
+	return count;
 }
 CONFIGFS_ATTR(krdma_blk_device_, hold_seconds);
 

@@ -30,6 +30,9 @@
 #define KRDMA_BLK_CONNECT_MS	10000
 #define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
 
+/* A server that has gone is missed after so long, also while nothing is read or written. */
+#define KRDMA_BLK_KEEPALIVE_MS	5000
+
 /* How long until the next attempt: doubled from one to the other, and not the same twice. */
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
@@ -128,7 +131,10 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 /* Room for every request that can be under way, in as many pieces as it is cut to. */
 static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
-	struct krdma_conn_attr attr = { .recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ };
+	struct krdma_conn_attr attr = {
+		.recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ,
+		.keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
+	};
 	struct krdma_device_attr dev;
 	u32 sge, pieces;
 	int ret;
@@ -296,6 +302,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	for (unsigned int i = 0; i < device->queue_count; i++)
 		if (conns[i])
 			krdma_conn_put_sync(conns[i]);
+	krdma_blk_fence_raise(device);
 }
 
 static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
@@ -382,12 +389,6 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
  * Losing them, and making them anew
  */
 
-static void krdma_blk_path_fail(struct krdma_blk_device *device)
-{
-	for (unsigned int i = 0; i < device->queue_count; i++)
-		krdma_blk_queue_fail(&device->queues[i]);
-}
-
 static void krdma_blk_path_abort(struct krdma_blk_device *device)
 {
 	unsigned long flags;
@@ -400,50 +401,6 @@ static void krdma_blk_path_abort(struct krdma_blk_device *device)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
 	}
-}
-
-/**
- * krdma_blk_path_lost - a connection does not stand any more
- * @device: the device
- *
- * Context: any but NMI.
- */
-void krdma_blk_path_lost(struct krdma_blk_device *device)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	if (device->state == KRDMA_BLK_LIVE) {
-		bool fail = device->stop || !device->hold_seconds;
-
-		WRITE_ONCE(device->state, KRDMA_BLK_HOLDING);
-		device->attempts = 0;
-		mod_delayed_work(krdma_blk_workqueue, &device->expire,
-				 fail ? 0 : device->hold_seconds * HZ);
-		queue_delayed_work(krdma_blk_workqueue, &device->reconnect, 0);
-	}
-	spin_unlock_irqrestore(&device->state_lock, flags);
-}
-
-static void krdma_blk_path_expire(struct work_struct *work)
-{
-	struct krdma_blk_device *device = container_of(to_delayed_work(work),
-						       struct krdma_blk_device, expire);
-	unsigned long flags;
-	bool expired;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	expired = device->state == KRDMA_BLK_HOLDING;
-	if (expired)
-		WRITE_ONCE(device->state, KRDMA_BLK_FAILING);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-	if (!expired)
-		return;
-
-	if (!READ_ONCE(device->stop))
-		pr_warn("%s: no connection for %u s: requests fail until there is one\n",
-			config_item_name(&device->item), device->hold_seconds);
-	krdma_blk_path_fail(device);
 }
 
 /* One that has none is being made anew already. */
@@ -461,7 +418,7 @@ static bool krdma_blk_queue_is_lost(struct krdma_blk_queue *queue)
 
 /**
  * krdma_blk_path_start - let requests through
- * @device: the device, all of whose connections stand
+ * @device: the device, all of whose connections stand, in the place of those before
  *
  * Context: process context.
  */
@@ -469,21 +426,22 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 {
 	unsigned long flags;
 
+	/* What has failed is told before anything new is written. */
+	krdma_blk_fence_up(device);
+	if (!krdma_blk_fence_lower(device))
+		return;
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
+		queue->epoch = device->epoch;
 		queue->open = true;
 		spin_unlock_irqrestore(&queue->lock, flags);
 		krdma_blk_queue_push(queue);
 	}
-	/* Until here nobody has taken notice of a loss, and the connections were ours alone. */
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
-	device->error[0] = '\0';
-	spin_unlock_irqrestore(&device->state_lock, flags);
-	cancel_delayed_work(&device->expire);
+	krdma_blk_path_live(device);
 
+	/* Before the queues were opened, nobody has taken notice of a loss. */
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
@@ -492,17 +450,11 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 
 static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->state, KRDMA_BLK_DEAD);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-
 	krdma_blk_path_say(device, "the export was made anew, and what was written is lost");
 	pr_err("%s: the export was made anew, and what was written is lost: requests fail\n",
 	       config_item_name(&device->item));
 	krdma_blk_path_drop(device);
-	krdma_blk_path_fail(device);
+	krdma_blk_path_kill(device);
 }
 
 static void krdma_blk_path_retry(struct krdma_blk_device *device)
@@ -540,35 +492,6 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/**
- * krdma_blk_path_state - how is a device?
- * @device: the device
- *
- * Context: any.
- * Return: its state, at the time of the call.
- */
-enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device)
-{
-	return READ_ONCE(device->state);
-}
-
-/**
- * krdma_blk_path_gives_up - must requests fail that cannot be posted?
- * @device: the device
- *
- * Whoever asks with a queue's lock held and puts a request into its list, because this
- * was false, is not forgotten: when it becomes true, the list is emptied with the lock.
- *
- * Context: any.
- * Return: whether they must.
- */
-bool krdma_blk_path_gives_up(struct krdma_blk_device *device)
-{
-	enum krdma_blk_state state = READ_ONCE(device->state);
-
-	return state == KRDMA_BLK_FAILING || state == KRDMA_BLK_DEAD;
-}
-
 /*
  * Beginning and end
  */
@@ -581,9 +504,8 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device)
  */
 void krdma_blk_path_init(struct krdma_blk_device *device)
 {
-	spin_lock_init(&device->state_lock);
+	krdma_blk_fence_init(device);
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
-	INIT_DELAYED_WORK(&device->expire, krdma_blk_path_expire);
 }
 
 /**
@@ -608,6 +530,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		queue->index = i;
 		spin_lock_init(&queue->lock);
 		INIT_LIST_HEAD(&queue->held);
+		INIT_LIST_HEAD(&queue->failed);
 		init_completion(&queue->read_end);
 	}
 	device->client = get_random_u64();
@@ -635,17 +558,9 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
  */
 void krdma_blk_path_give_up(struct krdma_blk_device *device)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->stop, true);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-
-	if (krdma_blk_path_state(device) == KRDMA_BLK_LIVE)
-		return;
 	/* Somebody may be waiting for the peer's answer. */
-	krdma_blk_path_abort(device);
-	mod_delayed_work(krdma_blk_workqueue, &device->expire, 0);
+	if (!krdma_blk_path_stop(device))
+		krdma_blk_path_abort(device);
 }
 
 /**
@@ -667,6 +582,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	krdma_blk_path_drop(device);
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));
+		WARN_ON_ONCE(!list_empty(&device->queues[i].failed));
 		kvfree(device->queues[i].chunks);
 	}
 	kfree(device->queues);
