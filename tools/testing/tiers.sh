@@ -447,8 +447,10 @@ blk_build()
 	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
 	mkdir -p "$out"
 	make -s -C "$topdir/tools/testing/blk" O="$out" >&2
-	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$topdir/tools/testing/tap.sh" \
-		"$topdir"/tools/testing/blk/*.sh "$out/"
+	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$dir/krdma_core_test.ko" \
+		"$topdir/tools/testing/tap.sh" "$topdir"/tools/testing/blk/*.sh "$out/"
+	# It needs kprobes, which the kernels with all the checkers do not have.
+	! [ -e "$dir/krdma_blk_test.ko" ] || cp "$dir/krdma_blk_test.ko" "$out/"
 	echo "$out"
 }
 
@@ -475,6 +477,7 @@ tier_blk()
 	done
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
 	blk 6.1 sh /tests/hostile.sh
+	blk 6.1 sh /tests/limit.sh
 }
 
 # Two machines with a cable that is pulled; the second one serves.
