@@ -74,7 +74,9 @@ struct krdma_blk_chunk {
  * @held: &struct krdma_blk_request: those that wait
  * @failed: likewise: those whose error the block layer is told behind the fence
  * @chunks: where the memory is; does not change while @open
+ * @chunk_room: how many @chunks has room for
  * @chunk_shift: of the size of one
+ * @read_sg: where the table is read to
  * @read_end: the table has been read, or could not be
  * @read_status: how that ended
  */
@@ -88,7 +90,9 @@ struct krdma_blk_queue {
 	struct list_head held;
 	struct list_head failed;
 	struct krdma_blk_chunk *chunks;
+	u32 chunk_room;
 	unsigned int chunk_shift;
+	struct scatterlist read_sg;
 	struct completion read_end;
 	u8 read_status;
 };
@@ -138,6 +142,7 @@ struct krdma_blk_request {
  * @set: tags
  * @disk: the disk
  * @queues: as many as @queue_count
+ * @table: where tables of keys are read to, one at a time; kept as long as @queues
  * @remote: which of @remotes is used
  * @state_lock: protects what follows.  Any context; inside the queues' locks.
  * @state: how it is
@@ -170,6 +175,7 @@ struct krdma_blk_device {
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
 	struct krdma_blk_queue *queues;
+	struct krdma_blk_entry *table;
 	unsigned int remote;
 
 	spinlock_t state_lock;		/* see above */
@@ -191,6 +197,8 @@ void krdma_blk_path_init(struct krdma_blk_device *device);
 void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
+void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
+			       const struct krdma_completion *completion);
 void krdma_blk_path_close(struct krdma_blk_device *device);
 void krdma_blk_path_give_up(struct krdma_blk_device *device);
 

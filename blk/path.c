@@ -10,11 +10,13 @@
  * when it makes the memory.  If that is another one, what was written is lost, and no
  * request must ever succeed again.
  */
+#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -37,7 +39,7 @@
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
 
-/* As much of the table as is surely in no more places than an operation can have. */
+/* As much of the table as is read at a time. */
 #define KRDMA_BLK_READ_BYTES	SZ_64K
 
 /*
@@ -189,81 +191,124 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 
 /*
  * The table of keys
+ *
+ * It is read piece by piece into memory that the device keeps, because connections are
+ * made anew when there may be no other memory.
  */
 
-static int krdma_blk_table_check(struct krdma_blk_queue *queue,
-				 const struct krdma_blk_geometry *geometry,
-				 const struct krdma_blk_entry *table)
+static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
 {
-	for (u32 i = 0; i < geometry->chunks; i++) {
-		u64 addr = le64_to_cpu(table[i].addr);
+	return a->generation == b->generation && a->size == b->size &&
+	       a->block_size == b->block_size && a->read_only == b->read_only;
+}
 
-		if (table[i].reserved || addr + geometry->chunk_size < addr)
-			return -EPROTO;
-		queue->chunks[i] = (struct krdma_blk_chunk) {
-			.addr = addr, .key = le32_to_cpu(table[i].key),
-		};
-	}
-	queue->chunk_shift = ilog2(geometry->chunk_size);
+/* The room for a geometry; what is there already stays, if it is enough. */
+static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
+				 const struct krdma_blk_geometry *geometry)
+{
+	struct krdma_blk_device *device = queue->device;
+	struct krdma_blk_chunk *chunks;
+
+	if (!device->table)
+		device->table = kmalloc(KRDMA_BLK_READ_BYTES, GFP_KERNEL);
+	if (!device->table)
+		return -ENOMEM;
+	if (queue->chunk_room >= geometry->chunks)
+		return 0;
+
+	chunks = kvmalloc_objs(*chunks, geometry->chunks, GFP_KERNEL);
+	if (!chunks)
+		return -ENOMEM;
+	kvfree(queue->chunks);
+	queue->chunks = chunks;
+	queue->chunk_room = geometry->chunks;
 	return 0;
 }
 
-static int krdma_blk_table_fetch(struct krdma_blk_queue *queue,
-				 const struct krdma_blk_geometry *geometry,
-				 struct krdma_region *region, size_t size)
+static int krdma_blk_table_check(const struct krdma_blk_entry *table, u32 count, u32 chunk_size,
+				 struct krdma_blk_chunk *chunks)
 {
-	struct krdma_sge sge = { .region = region };
-	struct krdma_request read = {
-		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
-		.remote_key = geometry->table_key,
-	};
-	struct krdma_region_info info;
-	int ret;
+	for (u32 i = 0; i < count; i++) {
+		u64 addr = le64_to_cpu(table[i].addr);
 
-	krdma_region_query(region, &info);
-	for (size_t at = 0; at < size; at += sge.length) {
-		sge.addr = info.addr + at;
-		sge.length = min_t(size_t, size - at, KRDMA_BLK_READ_BYTES);
-		read.remote_addr = geometry->table_addr + at;
-		reinit_completion(&queue->read_end);
-		ret = krdma_conn_post(queue->conn, &read, 1);
-		if (ret != 1)
-			return ret;
-		if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
-			return -ETIMEDOUT;
-		if (queue->read_status)
-			return -EIO;
+		if (table[i].reserved || addr + chunk_size < addr)
+			return -EPROTO;
+		chunks[i] = (struct krdma_blk_chunk) {
+			.addr = addr, .key = le32_to_cpu(table[i].key),
+		};
 	}
 	return 0;
+}
+
+/* As much as fits in the kept memory.  krdma_blk_table_read_done() unmaps that. */
+static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 key, u32 length)
+{
+	struct krdma_conn *conn = queue->conn;
+	struct krdma_sge sge = { .length = length, .key = krdma_conn_local_key(conn) };
+	struct krdma_request read = {
+		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
+		.remote_addr = addr, .remote_key = key,
+	};
+	int ret;
+
+	sg_init_one(&queue->read_sg, queue->device->table, length);
+	reinit_completion(&queue->read_end);
+	ret = krdma_conn_map_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+	if (ret < 0)
+		return ret;
+	sge.addr = sg_dma_address(&queue->read_sg);
+	ret = krdma_conn_post(conn, &read, 1);
+	if (ret != 1) {
+		krdma_conn_unmap_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+		return ret;
+	}
+	if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
+		return -ETIMEDOUT;
+	return queue->read_status ? -EIO : 0;
+}
+
+/**
+ * krdma_blk_table_read_done - a part of the table is there, or is not
+ * @queue: the queue, whose connection has read it
+ * @completion: how that ended
+ *
+ * Context: that of completions.
+ */
+void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
+			       const struct krdma_completion *completion)
+{
+	krdma_conn_unmap_sg(completion->conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+	queue->read_status = completion->status;
+	complete(&queue->read_end);
 }
 
 /* After an error the connection is over. */
 static int krdma_blk_table_read(struct krdma_blk_queue *queue,
 				const struct krdma_blk_geometry *geometry)
 {
-	size_t size = array_size(geometry->chunks, sizeof(struct krdma_blk_entry));
-	struct krdma_blk_entry *table = kvzalloc(size, GFP_KERNEL);
-	struct krdma_region *region;
-	int ret = -ENOMEM;
+	const u32 entries = KRDMA_BLK_READ_BYTES / sizeof(struct krdma_blk_entry);
+	struct krdma_blk_device *device = queue->device;
+	u32 count;
+	int ret;
 
-	kvfree(queue->chunks);
-	queue->chunks = kvmalloc_objs(*queue->chunks, geometry->chunks, GFP_KERNEL);
-	if (!table || !queue->chunks)
-		goto out;
-	region = krdma_region_map(queue->device->session, krdma_conn_device(queue->conn), table,
-				  size, KRDMA_ACCESS_LOCAL_WRITE);
-	ret = PTR_ERR_OR_ZERO(region);
-	if (ret)
-		goto out;
-	ret = krdma_blk_table_fetch(queue, geometry, region, size);
+	/* The device is at its end, and needs no table. */
+	if (device->attached && !krdma_blk_same(&device->geometry, geometry))
+		return 0;
+
+	ret = krdma_blk_table_alloc(queue, geometry);
+	for (u32 at = 0; at < geometry->chunks && !ret; at += count) {
+		count = min(geometry->chunks - at, entries);
+		ret = krdma_blk_table_fetch(queue, geometry->table_addr +
+					    (u64)at * sizeof(struct krdma_blk_entry),
+					    geometry->table_key,
+					    count * sizeof(struct krdma_blk_entry)) ?:
+		      krdma_blk_table_check(device->table, count, geometry->chunk_size,
+					    &queue->chunks[at]);
+	}
+	queue->chunk_shift = ilog2(geometry->chunk_size);
 	/* The end of the connection gives back what is under way. */
 	if (ret)
 		krdma_conn_close(queue->conn);
-	WARN_ON_ONCE(krdma_region_release(region));
-	if (!ret)
-		ret = krdma_blk_table_check(queue, geometry, table);
-out:
-	kvfree(table);
 	return ret;
 }
 
@@ -303,12 +348,6 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		if (conns[i])
 			krdma_conn_put_sync(conns[i]);
 	krdma_blk_fence_raise(device);
-}
-
-static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
-{
-	return a->generation == b->generation && a->size == b->size &&
-	       a->block_size == b->block_size && a->read_only == b->read_only;
 }
 
 static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
@@ -475,8 +514,12 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	struct krdma_blk_device *device = container_of(to_delayed_work(work),
 						       struct krdma_blk_device, reconnect);
 	struct krdma_blk_geometry geometry;
-	/* Memory may be what this device has to be written to for. */
+	/*
+	 * Memory may be what this device has to be written to for: so what is allocated here
+	 * does not wait for any, and may come from the reserves.
+	 */
 	unsigned int noio = memalloc_noio_save();
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	int ret;
 
 	krdma_blk_path_drop(device);
@@ -489,6 +532,7 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 		atomic64_inc(&device->reconnects);
 		krdma_blk_path_start(device);
 	}
+	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
 }
 
@@ -587,6 +631,8 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	}
 	kfree(device->queues);
 	device->queues = NULL;
+	kfree(device->table);
+	device->table = NULL;
 	if (!IS_ERR(device->session))
 		krdma_session_put(device->session);
 	device->session = NULL;

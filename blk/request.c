@@ -433,8 +433,7 @@ void krdma_blk_request_done(const struct krdma_completion *completion)
 
 	/* That of the table. */
 	if (!rq) {
-		queue->read_status = completion->status;
-		complete(&queue->read_end);
+		krdma_blk_table_read_done(queue, completion);
 		return;
 	}
 
