@@ -96,17 +96,25 @@ static void krdma_blk_device_release(struct config_item *item)
  * Settings
  */
 
-/* Each setting is read into a copy of its own first; this is where it changes. */
+/*
+ * Each setting is read into a copy of its own first; this is where it changes.  Writers wait
+ * until somebody has attached the device, readers do not: the settings change in the state's
+ * lock, too.
+ */
 #define KRDMA_BLK_SET(device, statement) ({			\
 	struct krdma_blk_device *__device = device;		\
-	int __ret = -EBUSY;					\
+	int __ret = -EINTR;					\
 								\
-	mutex_lock(&__device->lock);				\
-	if (!__device->attached) {				\
-		statement;					\
-		__ret = 0;					\
+	if (!mutex_lock_interruptible(&__device->lock)) {	\
+		__ret = -EBUSY;					\
+		if (!__device->attached) {			\
+			spin_lock_irq(&__device->state_lock);	\
+			statement;				\
+			spin_unlock_irq(&__device->state_lock);	\
+			__ret = 0;				\
+		}						\
+		mutex_unlock(&__device->lock);			\
 	}							\
-	mutex_unlock(&__device->lock);				\
 	__ret;							\
 })
 
@@ -115,9 +123,9 @@ static ssize_t krdma_blk_device_remote_show(struct config_item *item, char *page
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	length = krdma_blk_print_addresses(&device->remotes, page);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 
@@ -144,9 +152,9 @@ static ssize_t krdma_blk_device_export_show(struct config_item *item, char *page
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	length = sysfs_emit(page, "%s\n", device->name);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 
@@ -304,10 +312,10 @@ static ssize_t krdma_blk_device_disk_show(struct config_item *item, char *page)
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length = 0;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	if (device->disk)
 		length = sysfs_emit(page, "%s\n", device->disk->disk_name);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 CONFIGFS_ATTR_RO(krdma_blk_device_, disk);

@@ -126,8 +126,9 @@ struct krdma_blk_request {
 /**
  * struct krdma_blk_device - a device
  * @item: in configfs; the disk has a reference too
- * @lock: protects the settings, and lets one attach or detach it at a time.  A mutex,
- *	outside all other locks here.
+ * @lock: lets one attach or detach it at a time, or change its settings.  A mutex,
+ *	outside all other locks here, and held as long as attaching takes: the settings and
+ *	@disk change with @state_lock, too, and those who show them take that alone.
  * @remotes: where the server is; one is as good as another
  * @name: of the export
  * @secret: for it

@@ -23,6 +23,14 @@
 
 static DEFINE_IDA(krdma_blk_disks);
 
+/* Whoever reads the name of the disk does so in the state's lock. */
+static void krdma_blk_disk_set(struct krdma_blk_device *device, struct gendisk *gendisk)
+{
+	spin_lock_irq(&device->state_lock);
+	device->disk = gendisk;
+	spin_unlock_irq(&device->state_lock);
+}
+
 /* Disks whose last reference has not gone. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
@@ -249,10 +257,10 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 	/* Once it is added, the end of the gendisk frees the disk. */
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
-	device->disk = gendisk;
+	krdma_blk_disk_set(device, gendisk);
 	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
-		device->disk = NULL;
+		krdma_blk_disk_set(device, NULL);
 		/* The end of a gendisk that was never added does not tell of it. */
 		krdma_blk_free_disk(gendisk);
 		put_disk(gendisk);
@@ -300,10 +308,12 @@ int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force)
  */
 void krdma_blk_disk_remove(struct krdma_blk_device *device)
 {
-	del_gendisk(device->disk);
+	struct gendisk *gendisk = device->disk;
+
+	del_gendisk(gendisk);
 	blk_mq_free_tag_set(&device->set);
-	put_disk(device->disk);
-	device->disk = NULL;
+	krdma_blk_disk_set(device, NULL);
+	put_disk(gendisk);
 }
 
 /**
