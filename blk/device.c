@@ -89,7 +89,7 @@ static void krdma_blk_device_release(struct config_item *item)
 	struct krdma_blk_device *device = to_device(item);
 
 	mutex_destroy(&device->lock);
-	kfree_sensitive(device);
+	kfree_sensitive(krdma_blk_uncount(KRDMA_OBJECT_BLK_DEV, device));
 }
 
 /*
@@ -352,7 +352,7 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 {
 	struct krdma_blk_device *device;
 
-	device = kzalloc_obj(*device, GFP_KERNEL);
+	device = krdma_blk_count(KRDMA_OBJECT_BLK_DEV, kzalloc_obj(*device, GFP_KERNEL));
 	if (!device)
 		return ERR_PTR(-ENOMEM);
 

@@ -84,7 +84,7 @@ KRDMA_BLK_RELEASE(krdma_blk_release)
 static void krdma_blk_disk_free(struct krdma_blk_disk *disk)
 {
 	ida_free(&krdma_blk_disks, disk->index);
-	kfree(disk);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_DISK, disk));
 }
 
 static void krdma_blk_free_disk(struct gendisk *gendisk)
@@ -175,8 +175,9 @@ static const struct attribute_group *krdma_blk_disk_groups[] = {
 
 static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
 {
-	struct krdma_blk_disk *disk = kzalloc_obj(*disk, GFP_KERNEL);
+	struct krdma_blk_disk *disk;
 
+	disk = krdma_blk_count(KRDMA_OBJECT_BLK_DISK, kzalloc_obj(*disk, GFP_KERNEL));
 	if (!disk)
 		return ERR_PTR(-ENOMEM);
 	disk->device = device;
@@ -185,7 +186,7 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 	if (disk->index < 0) {
 		int ret = disk->index;
 
-		kfree(disk);
+		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_DISK, disk));
 		return ERR_PTR(ret);
 	}
 	return disk;

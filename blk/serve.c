@@ -93,7 +93,7 @@ static void krdma_blk_client_end(struct work_struct *work)
 		mutex_unlock(&clients_lock);
 	}
 	krdma_conn_put(client->conn);
-	kfree(client);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
 	if (atomic_dec_and_test(&client_count))
 		wake_up_var(&client_count);
 }
@@ -300,7 +300,8 @@ static void krdma_blk_requested(struct krdma_listener *listener)
 	struct krdma_blk_client *client;
 
 	for (;;) {
-		client = kzalloc_obj(*client, GFP_KERNEL);
+		client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT,
+					    kzalloc_obj(*client, GFP_KERNEL));
 		if (!client)
 			return;
 		INIT_WORK(&client->end, krdma_blk_client_end);
@@ -318,7 +319,7 @@ static void krdma_blk_requested(struct krdma_listener *listener)
 		mutex_unlock(&clients_lock);
 	}
 	mutex_unlock(&clients_lock);
-	kfree(client);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
 }
 
 /*
