@@ -12,6 +12,8 @@
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
+#include <linux/time64.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../krdma/compat/blk.h"
 
@@ -24,6 +26,9 @@
 
 /* Pieces of memory that a request can have: what rxe takes in one, and some others. */
 #define KRDMA_BLK_SEGMENTS	32
+
+/* When the first address is asked again, for the first time. */
+#define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
 
 /* Requests that a queue can have under way. */
 #define KRDMA_BLK_DEPTH		64
@@ -129,7 +134,7 @@ struct krdma_blk_request {
  * @lock: lets one attach or detach it at a time, or change its settings.  A mutex,
  *	outside all other locks here, and held as long as attaching takes: the settings and
  *	@disk change with @state_lock, too, and those who show them take that alone.
- * @remotes: where the server is; one is as good as another
+ * @remotes: where the server is; the first one is used if it answers
  * @name: of the export
  * @secret: for it
  * @queue_count: how many queues
@@ -145,6 +150,11 @@ struct krdma_blk_request {
  * @queues: as many as @queue_count
  * @table: where tables of keys are read to, one at a time; kept as long as @queues
  * @remote: which of @remotes is used
+ * @failback_ms: how long until the first of @remotes is asked again; for @failback, and
+ *	for who attaches
+ * @failback: goes back to the first of @remotes
+ * @probe_wait: for changes of @probe_events
+ * @probe_events: something happened to a probe, or it shall end
  * @state_lock: protects what follows.  Any context; inside the queues' locks.
  * @state: how it is
  * @stop: connections are not made any more
@@ -178,6 +188,10 @@ struct krdma_blk_device {
 	struct krdma_blk_queue *queues;
 	struct krdma_blk_entry *table;
 	unsigned int remote;
+	unsigned int failback_ms;
+	struct delayed_work failback;
+	wait_queue_head_t probe_wait;
+	atomic_t probe_events;
 
 	spinlock_t state_lock;		/* see above */
 	enum krdma_blk_state state;
@@ -196,12 +210,19 @@ struct krdma_blk_device {
 /* path.c: its connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
 void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
+void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
 void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
 			       const struct krdma_completion *completion);
 void krdma_blk_path_close(struct krdma_blk_device *device);
 void krdma_blk_path_give_up(struct krdma_blk_device *device);
+
+/* probe.c: which address answers */
+void krdma_blk_probe_init(struct krdma_blk_device *device);
+void krdma_blk_probe_wake(struct krdma_blk_device *device);
+int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count);
+void krdma_blk_failback_start(struct krdma_blk_device *device);
 
 /* fence.c: when they fail */
 void krdma_blk_fence_init(struct krdma_blk_device *device);

@@ -62,8 +62,15 @@ void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
 	spin_unlock_irqrestore(&device->state_lock, flags);
 }
 
-static void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn,
-				   int error)
+/**
+ * krdma_blk_path_explain - why a connection could not be made
+ * @device: the device
+ * @conn: the connection
+ * @error: its error
+ *
+ * Context: process context.
+ */
+void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error)
 {
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	const char *text = NULL;
@@ -400,15 +407,21 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	return ret;
 }
 
-/* All connections, to the first address where they can be had. */
+/* All connections, to the first address that answers, or else to another one. */
 static int krdma_blk_path_make(struct krdma_blk_device *device,
 			       struct krdma_blk_geometry *geometry)
 {
 	unsigned int count = device->remotes.count;
+	int first = 0;
 	int ret = -EINVAL;
 
+	if (count > 1) {
+		first = krdma_blk_probe(device, count);
+		if (first < 0)
+			return first;
+	}
 	for (unsigned int i = 0; i < count; i++) {
-		unsigned int remote = (device->remote + i) % count;
+		unsigned int remote = (first + i) % count;
 
 		if (READ_ONCE(device->stop))
 			return -ECANCELED;
@@ -485,6 +498,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
 	}
+	krdma_blk_failback_start(device);
 }
 
 static void krdma_blk_path_die(struct krdma_blk_device *device)
@@ -549,6 +563,7 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 void krdma_blk_path_init(struct krdma_blk_device *device)
 {
 	krdma_blk_fence_init(device);
+	krdma_blk_probe_init(device);
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
 }
 
@@ -579,6 +594,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 	}
 	device->client = get_random_u64();
 	device->remote = 0;
+	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
 	device->stop = false;
 	atomic64_set(&device->reconnects, 0);
 	device->session = krdma_session_create(&init_net);
@@ -605,6 +621,7 @@ void krdma_blk_path_give_up(struct krdma_blk_device *device)
 	/* Somebody may be waiting for the peer's answer. */
 	if (!krdma_blk_path_stop(device))
 		krdma_blk_path_abort(device);
+	krdma_blk_probe_wake(device);
 }
 
 /**
@@ -621,6 +638,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	WRITE_ONCE(device->state, KRDMA_BLK_DETACHED);
 	spin_unlock_irq(&device->state_lock);
 	cancel_delayed_work_sync(&device->reconnect);
+	cancel_delayed_work_sync(&device->failback);
 	cancel_delayed_work_sync(&device->expire);
 
 	krdma_blk_path_drop(device);
