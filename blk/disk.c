@@ -128,6 +128,15 @@ static ssize_t export_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(export);
 
+/* The same as long as it is the same memory, wherever and by whichever name it is attached. */
+static ssize_t id_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct krdma_blk_device *device = krdma_blk_of(dev);
+
+	return sysfs_emit(page, "%s-%016llx\n", device->name, device->geometry.generation);
+}
+static DEVICE_ATTR_RO(id);
+
 static ssize_t remote_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	struct krdma_blk_device *device = krdma_blk_of(dev);
@@ -153,6 +162,7 @@ static DEVICE_ATTR_RO(reconnects);
 static struct attribute *krdma_blk_disk_attrs[] = {
 	&dev_attr_name.attr,
 	&dev_attr_export.attr,
+	&dev_attr_id.attr,
 	&dev_attr_remote.attr,
 	&dev_attr_state.attr,
 	&dev_attr_reconnects.attr,
