@@ -144,7 +144,7 @@ struct krdma_blk_request {
  * @attached: there is a disk
  * @session: of the connections
  * @client: a random number for this time of being attached
- * @geometry: what is attached
+ * @geometry: what is attached; its size can grow
  * @set: tags
  * @disk: the disk
  * @queues: as many as @queue_count
@@ -246,6 +246,7 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 
 /* disk.c: the disk */
 int krdma_blk_disk_add(struct krdma_blk_device *device);
+void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
 void krdma_blk_disk_remove(struct krdma_blk_device *device);
 

@@ -287,6 +287,32 @@ err_disk:
 }
 
 /**
+ * krdma_blk_disk_resize - the memory has become more
+ * @device: the device
+ * @size: how much it is, in bytes
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size)
+{
+	struct gendisk *gendisk;
+
+	/* Somebody may be removing the disk. */
+	spin_lock_irq(&device->state_lock);
+	device->geometry.size = size;
+	gendisk = device->disk;
+	if (gendisk)
+		get_device(disk_to_dev(gendisk));
+	spin_unlock_irq(&device->state_lock);
+	if (!gendisk)
+		return;
+	if (set_capacity_and_notify(gendisk, size >> SECTOR_SHIFT))
+		pr_info("%s: %s has %llu bytes now\n", config_item_name(&device->item),
+			gendisk->disk_name, size);
+	put_device(disk_to_dev(gendisk));
+}
+
+/**
  * krdma_blk_disk_shut - let nobody open a disk any more
  * @device: the device, attached; its lock is held
  * @force: also if somebody has it open

@@ -203,9 +203,10 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
  * made anew when there may be no other memory.
  */
 
+/* Is @b the memory that @a was, or with more behind it? */
 static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
 {
-	return a->generation == b->generation && a->size == b->size &&
+	return a->generation == b->generation && a->size <= b->size &&
 	       a->block_size == b->block_size && a->read_only == b->read_only;
 }
 
@@ -398,6 +399,7 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 		ret = krdma_blk_queue_connect(&device->queues[i], remote, &other);
 		/* Between the two, the export was made anew. */
 		if (!ret && (!krdma_blk_same(geometry, &other) ||
+			     geometry->size != other.size ||
 			     geometry->chunk_size != other.chunk_size))
 			ret = -EAGAIN;
 	}
@@ -544,6 +546,8 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 		krdma_blk_path_die(device);
 	} else {
 		atomic64_inc(&device->reconnects);
+		if (device->geometry.size != geometry.size)
+			krdma_blk_disk_resize(device, geometry.size);
 		krdma_blk_path_start(device);
 	}
 	memalloc_noreclaim_restore(noreclaim);

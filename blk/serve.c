@@ -301,7 +301,7 @@ static void krdma_blk_requested(struct krdma_listener *listener)
 
 	for (;;) {
 		client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT,
-					    kzalloc_obj(*client, GFP_KERNEL));
+					 kzalloc_obj(*client, GFP_KERNEL));
 		if (!client)
 			return;
 		INIT_WORK(&client->end, krdma_blk_client_end);
