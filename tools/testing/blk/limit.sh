@@ -34,8 +34,8 @@ one()
 	) &
 }
 
-# fails NAME SINCE LEAST MOST: the block ends in an error, so many seconds after SINCE.
-fails()
+# ended NAME SINCE LEAST MOST: the block ends in an error, so many seconds after SINCE.
+ended()
 {
 	local name=$1 since=$2 least=$3 most=$4 tries=0 status='' at took
 
@@ -78,10 +78,11 @@ unplug
 becomes "the device goes" holding $attach/state 30
 since=$(now)
 one read
-fails "a read fails at the limit" "$since" $((hold - 1)) $((hold + 5))
+# Proves: F3
+ended "a read fails at the limit" "$since" $((hold - 1)) $((hold + 5))
 is "the device says so" failing $attach/state
 one write
-fails "the next request fails at once" "$(now)" 0 1
+ended "the next request fails at once" "$(now)" 0 1
 plug
 becomes "the device comes back" live $attach/state 60
 check "and works" read_one "$disk"
@@ -105,8 +106,7 @@ for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live an
 	since=$(now)
 	put $test/stall go
 	one read
-	# Proves: F3
-	fails "$moment: a loss there, and the limit comes" "$since" $((hold - 1)) $((hold + 5))
+	ended "$moment: a loss there, and the limit comes" "$since" $((hold - 1)) $((hold + 5))
 	plug
 	becomes "$moment: the device comes back" live $attach/state 60
 done
@@ -124,7 +124,7 @@ since=$(now)
 one read
 put $test/stall go
 # Proves: F3
-fails "the old limit fails nothing of the new wait" "$since" $((hold - 1)) $((hold + 5))
+ended "the old limit fails nothing of the new wait" "$since" $((hold - 1)) $((hold + 5))
 plug
 becomes "the device comes back" live $attach/state 60
 
@@ -137,7 +137,7 @@ since=$(now)
 sleep $((hold + 5))
 is "the limit of before has no meaning" holding $attach/state
 check "and shorter" put $attach/hold_seconds 1
-fails "it ends at once" "$(now)" 0 6
+ended "it ends at once" "$(now)" 0 6
 put $attach/hold_seconds 60
 plug
 becomes "the device comes back" live $attach/state 60
@@ -170,14 +170,13 @@ for errno in 5 22 12; do
 	becomes "the device is back" live $attach/state 60
 	touch $work/stop
 	wait $writer
-	# Proves: F3
 	check "errno $errno of the driver for a second is no error" [ ! -e $work/failed ]
 done
 put $attach/hold_seconds $hold
 put $test/refuse "rxe_post_send -5"
 since=$(now)
 one write
-fails "if it does not end, the limit comes" "$since" $((hold - 1)) $((hold + 5))
+ended "if it does not end, the limit comes" "$since" $((hold - 1)) $((hold + 5))
 put $test/refuse off
 becomes "the device is back" live $attach/state 60
 put $attach/hold_seconds 60
@@ -195,10 +194,79 @@ put $test/refuse "ib_dma_virt_map_sg 0"
 since=$(now)
 one read
 # Proves: F3
-fails "it does not wait for ever" "$since" 28 35
+ended "it does not wait for ever" "$since" 28 35
 put $test/refuse off
 
 check "the device is detached" device_end limit
+
+# Several addresses, of which the first one does not answer.
+nobody=10.77.0.200
+since=$(now)
+check "attached at the second address" device_new limit "$nobody $here_address"
+check "without waiting for the first one" [ $(($(now) - since)) -le 2 ]
+disk=$(disk limit)
+folder=/sys/block/${disk#/dev/}/krdma
+is "it says which" "$here_address:7475" "$folder/remote"
+check "and which memory it is" grep -Eq '^limit-[0-9a-f]{16}$' "$folder/id"
+counts=/sys/kernel/debug/krdma/objects
+check "all of it is counted" grep -q '^blk_disk 1$' $counts
+check "and the server's part" [ "$(awk '$1 == "blk_client" { print $2 }' $counts)" -ge 1 ]
+ip address add $nobody/32 dev dummy0
+becomes "when the first one answers, it goes back" "$nobody:7475" "$folder/remote" 60
+becomes "and is live" live $attach/state 30
+check "and works" read_one "$disk"
+ip address del $nobody/32 dev dummy0
+unplug
+becomes "the device goes" holding $attach/state 30
+plug
+becomes "without the first one, the second one is used again" "$here_address:7475" "$folder/remote" 60
+becomes "and the device is live" live $attach/state 30
+check "the device is detached" device_end limit
+
+# Who looks does not wait.
+device_make slow $nobody
+(put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
+attacher=$!
+sleep 1
+since=$(now)
+for attribute in remote export queues hold_seconds state error disk; do
+	cat $config/devices/slow/$attribute
+done >$work/seen
+check "a device that is being attached can be looked at" [ $(($(now) - since)) -le 1 ]
+check "meanwhile" [ ! -e $work/attached ]
+check "all of it" grep -q "^$nobody:7475" $work/seen
+wait $attacher
+check "it is not attached in the end" grep -q "timed out" $work/slow
+rmdir $config/devices/slow
+# Memory that is more, and then less, when the connection is made anew.  The server is a program
+# that welcomes each client with other memory.
+"$here/stranger" give half none half >$work/server &
+server=$!
+tries=100
+until grep -q listening $work/server || [ $tries = 0 ]; do
+	tries=$((tries - 1))
+	usleep 100000
+done
+check "memory of two pages is attached" device_new grown $here_address:8003 queues=1
+grown=$config/devices/grown
+disk=$(disk grown)
+is "it has two pages" 16 "/sys/block/${disk#/dev/}/size"
+put $test/refuse "rxe_post_send -5"
+one read
+becomes "its connection is lost" holding $grown/state 30
+put $test/refuse off
+becomes "and comes back" live $grown/state 60
+is "to four pages" 32 "/sys/block/${disk#/dev/}/size"
+check "the last one can be read" dd if="$disk" of=/dev/null bs=4k skip=3 count=1 iflag=direct
+put $test/refuse "rxe_post_send -5"
+one read
+becomes "its connection is lost" holding $grown/state 30
+put $test/refuse off
+becomes "and memory that is less is other memory" dead $grown/state 60
+check "the device is detached" device_end grown
+kill $server
+wait $server
+
 export_end limit
 rmmod krdma_blk_test
 check "the module is unloaded" rmmod krdma_blk
