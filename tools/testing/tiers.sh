@@ -480,15 +480,28 @@ tier_blk()
 	blk 6.1 sh /tests/limit.sh
 }
 
-# Two machines with a cable that is pulled; the second one serves.
+# blk_nodes SERIES SCRIPT: two machines with a cable that is pulled; the second one serves.
+blk_nodes()
+{
+	local series=$1 out tc
+	shift
+
+	tc=$(PATH=$PATH:/usr/sbin:/sbin command -v tc)
+	out=$(blk_build "$series")
+	"$topdir/tools/vm/run" --kernel "$series" --nodes 2 --quiet --timeout 900 --program fio \
+		--program "$tc" --module "$out/krdma.ko" --file "$out:/tests" -- sh "/tests/$1" |
+		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
 tier_blk_apart()
 {
-	local out
+	blk_nodes 6.1 apart.sh
+}
 
-	out=$(blk_build 6.1)
-	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --program fio \
-		--module "$out/krdma.ko" --file "$out:/tests" -- sh /tests/apart.sh |
-		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+# And a machine that swaps there.
+tier_blk_swap()
+{
+	blk_nodes 6.1 swap.sh
 }
 
 tier_blk_debug()
