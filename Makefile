@@ -115,7 +115,7 @@ clean:
 	$(Q)find . -maxdepth 1 -type f \( -name 'krdma*.o' -o -name 'krdma*.ko' -o \
 		-name 'krdma*.mod' -o -name 'krdma*.mod.c' -o -name '.*.cmd' -o \
 		-name '.module-common.o' \) -delete
-	$(Q)[ ! -d krdma ] || find krdma blk kunit $(wildcard tools/testing/core tools/bench) -type f \( -name '*.o' -o -name '*.o.d' -o \
+	$(Q)[ ! -d krdma ] || find krdma blk kunit $(wildcard tools/testing/core tools/testing/blk tools/bench) -type f \( -name '*.o' -o -name '*.o.d' -o \
 		-name '*.mod' -o -name '*.ko' -o -name '.*.cmd' -o -name modules.order \) -delete
 
 # Try and prove -------------------------------------------------------------

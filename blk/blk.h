@@ -11,6 +11,8 @@
 #include <linux/configfs.h>
 #include <linux/types.h>
 
+#include "../krdma/objects.h"
+
 /*
  * What sleeps on the way to a device.  Memory is written back to devices, so this has a
  * rescuer, and its work items allocate with NOIO.
@@ -19,6 +21,21 @@ extern struct workqueue_struct *krdma_blk_workqueue;
 
 /* The exports' work items, which may wait for memory: so not the rescuer of the devices. */
 extern struct workqueue_struct *krdma_blk_export_workqueue;
+
+/* @object has just been allocated, or is about to be freed; NULL is no object. */
+static inline void *krdma_blk_count(enum krdma_object_kind kind, void *object)
+{
+	if (object)
+		krdma_object_add(kind, 1);
+	return object;
+}
+
+static inline void *krdma_blk_uncount(enum krdma_object_kind kind, void *object)
+{
+	if (object)
+		krdma_object_add(kind, -1);
+	return object;
+}
 
 /* The kinds of items in configfs. */
 extern const struct config_item_type krdma_blk_exports_type;

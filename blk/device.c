@@ -2,7 +2,7 @@
 /*
  * Devices as configfs shows them: devices/NAME/.
  *
- * Settings change while a device is detached.  Attaching makes the connections and the
+ * Most settings change while a device is detached only.  Attaching makes the connections and the
  * disk; detaching removes them, and asks first whether the disk is open.
  */
 #include <linux/cpumask.h>
@@ -89,24 +89,32 @@ static void krdma_blk_device_release(struct config_item *item)
 	struct krdma_blk_device *device = to_device(item);
 
 	mutex_destroy(&device->lock);
-	kfree_sensitive(device);
+	kfree_sensitive(krdma_blk_uncount(KRDMA_OBJECT_BLK_DEV, device));
 }
 
 /*
  * Settings
  */
 
-/* Each setting is read into a copy of its own first; this is where it changes. */
+/*
+ * Each setting is read into a copy of its own first; this is where it changes.  Writers wait
+ * until somebody has attached the device, readers do not: the settings change in the state's
+ * lock, too.
+ */
 #define KRDMA_BLK_SET(device, statement) ({			\
 	struct krdma_blk_device *__device = device;		\
-	int __ret = -EBUSY;					\
+	int __ret = -EINTR;					\
 								\
-	mutex_lock(&__device->lock);				\
-	if (!__device->attached) {				\
-		statement;					\
-		__ret = 0;					\
+	if (!mutex_lock_interruptible(&__device->lock)) {	\
+		__ret = -EBUSY;					\
+		if (!__device->attached) {			\
+			spin_lock_irq(&__device->state_lock);	\
+			statement;				\
+			spin_unlock_irq(&__device->state_lock);	\
+			__ret = 0;				\
+		}						\
+		mutex_unlock(&__device->lock);			\
 	}							\
-	mutex_unlock(&__device->lock);				\
 	__ret;							\
 })
 
@@ -115,9 +123,9 @@ static ssize_t krdma_blk_device_remote_show(struct config_item *item, char *page
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	length = krdma_blk_print_addresses(&device->remotes, page);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 
@@ -144,9 +152,9 @@ static ssize_t krdma_blk_device_export_show(struct config_item *item, char *page
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	length = sysfs_emit(page, "%s\n", device->name);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 
@@ -209,14 +217,20 @@ CONFIGFS_ATTR(krdma_blk_device_, queues);
 
 static ssize_t krdma_blk_device_hold_seconds_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%u\n", to_device(item)->hold_seconds);
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_device(item)->hold_seconds));
 }
 
+/* Somebody who waits may want to wait longer, or no more: it can be set at any time. */
 static ssize_t krdma_blk_device_hold_seconds_store(struct config_item *item, const char *page,
 						   size_t count)
 {
-	return krdma_blk_device_set_number(item, page, count, &to_device(item)->hold_seconds,
-					   0, KRDMA_BLK_HOLD_SECONDS_MAX);
+	struct krdma_blk_device *device = to_device(item);
+	unsigned int seconds;
+
+	if (kstrtouint(page, 0, &seconds) || seconds > KRDMA_BLK_HOLD_SECONDS_MAX)
+		return -EINVAL;
+	krdma_blk_path_set_hold(device, seconds);
+	return count;
 }
 CONFIGFS_ATTR(krdma_blk_device_, hold_seconds);
 
@@ -298,10 +312,10 @@ static ssize_t krdma_blk_device_disk_show(struct config_item *item, char *page)
 	struct krdma_blk_device *device = to_device(item);
 	ssize_t length = 0;
 
-	mutex_lock(&device->lock);
+	spin_lock_irq(&device->state_lock);
 	if (device->disk)
 		length = sysfs_emit(page, "%s\n", device->disk->disk_name);
-	mutex_unlock(&device->lock);
+	spin_unlock_irq(&device->state_lock);
 	return length;
 }
 CONFIGFS_ATTR_RO(krdma_blk_device_, disk);
@@ -338,7 +352,7 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 {
 	struct krdma_blk_device *device;
 
-	device = kzalloc_obj(*device, GFP_KERNEL);
+	device = krdma_blk_count(KRDMA_OBJECT_BLK_DEV, kzalloc_obj(*device, GFP_KERNEL));
 	if (!device)
 		return ERR_PTR(-ENOMEM);
 

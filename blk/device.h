@@ -12,6 +12,8 @@
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/spinlock.h>
+#include <linux/time64.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../krdma/compat/blk.h"
 
@@ -24,6 +26,9 @@
 
 /* Pieces of memory that a request can have: what rxe takes in one, and some others. */
 #define KRDMA_BLK_SEGMENTS	32
+
+/* When the first address is asked again, for the first time. */
+#define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
 
 /* Requests that a queue can have under way. */
 #define KRDMA_BLK_DEPTH		64
@@ -44,6 +49,18 @@ enum krdma_blk_state {
 	KRDMA_BLK_DEAD,
 };
 
+/**
+ * enum krdma_blk_fence - can a write of before still arrive?  See fence.c
+ * @KRDMA_BLK_FENCE_DOWN: queues are open, or connections of theirs are
+ * @KRDMA_BLK_FENCE_RISING: all are closed here, and the server has some time left
+ * @KRDMA_BLK_FENCE_UP: they are closed at the server, too
+ */
+enum krdma_blk_fence {
+	KRDMA_BLK_FENCE_DOWN,
+	KRDMA_BLK_FENCE_RISING,
+	KRDMA_BLK_FENCE_UP,
+};
+
 /* Where a chunk of the device is, in the peer's memory. */
 struct krdma_blk_chunk {
 	u64 addr;
@@ -58,9 +75,13 @@ struct krdma_blk_chunk {
  *	requests needs no lock for it.  Any context.
  * @conn: the connection, or NULL; one that was found here stays until rcu_read_unlock()
  * @open: requests may be posted
+ * @epoch: which opening of the queue is the last one, from 1
  * @held: &struct krdma_blk_request: those that wait
+ * @failed: likewise: those whose error the block layer is told behind the fence
  * @chunks: where the memory is; does not change while @open
+ * @chunk_room: how many @chunks has room for
  * @chunk_shift: of the size of one
+ * @read_sg: where the table is read to
  * @read_end: the table has been read, or could not be
  * @read_status: how that ended
  */
@@ -70,18 +91,25 @@ struct krdma_blk_queue {
 	spinlock_t lock;		/* see above */
 	struct krdma_conn *conn;
 	bool open;
+	u32 epoch;
 	struct list_head held;
+	struct list_head failed;
 	struct krdma_blk_chunk *chunks;
+	u32 chunk_room;
 	unsigned int chunk_shift;
+	struct scatterlist read_sg;
 	struct completion read_end;
 	u8 read_status;
 };
 
 /**
  * struct krdma_blk_request - what krdma_blk keeps of a request
- * @node: in its queue's list of those that wait
+ * @node: in one of its queue's lists
  * @posted: the device has it; protected by its queue's lock
- * @failures: how often it, and no other one, has broken a connection
+ * @troubled: @since is set
+ * @failures: how often the server, or this end's device, has refused it for its own sake
+ * @epoch: that in which it was last posted, if it writes; 0: in none
+ * @since: in jiffies: when it could first not be done
  * @result: what the block layer will be told
  * @entries: of @sg
  * @sges: the same, for krdma
@@ -90,7 +118,10 @@ struct krdma_blk_queue {
 struct krdma_blk_request {
 	struct list_head node;
 	bool posted;
+	bool troubled;
 	u8 failures;
+	u32 epoch;
+	unsigned long since;
 	blk_status_t result;
 	unsigned int entries;
 	struct krdma_sge sges[KRDMA_BLK_SEGMENTS];
@@ -100,30 +131,42 @@ struct krdma_blk_request {
 /**
  * struct krdma_blk_device - a device
  * @item: in configfs; the disk has a reference too
- * @lock: protects the settings, and lets one attach or detach it at a time.  A mutex,
- *	outside all other locks here.
- * @remotes: where the server is; one is as good as another
+ * @lock: lets one attach or detach it at a time, or change its settings.  A mutex,
+ *	outside all other locks here, and held as long as attaching takes: the settings and
+ *	@disk change with @state_lock, too, and those who show them take that alone.
+ * @remotes: where the server is; the first one is used if it answers
  * @name: of the export
  * @secret: for it
  * @queue_count: how many queues
- * @hold_seconds: how long requests wait for connections
+ * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open
  * @error: why it could not be attached, in words; or "".  Protected by @state_lock.
  * @attached: there is a disk
  * @session: of the connections
  * @client: a random number for this time of being attached
- * @geometry: what is attached
+ * @geometry: what is attached; its size can grow
  * @set: tags
  * @disk: the disk
  * @queues: as many as @queue_count
+ * @table: where tables of keys are read to, one at a time; kept as long as @queues
  * @remote: which of @remotes is used
+ * @failback_ms: how long until the first of @remotes is asked again; for @failback, and
+ *	for who attaches
+ * @failback: goes back to the first of @remotes
+ * @probe_wait: for changes of @probe_events
+ * @probe_events: something happened to a probe, or it shall end
  * @state_lock: protects what follows.  Any context; inside the queues' locks.
  * @state: how it is
  * @stop: connections are not made any more
+ * @broken: a loss was noticed since the queues were last opened
+ * @lost_at: in jiffies: when the device was last live
+ * @fence: can what was posted still arrive?
+ * @fence_at: in jiffies: when it cannot, if @fence is KRDMA_BLK_FENCE_RISING
+ * @epoch: how often queues were opened
  * @attempts: that have failed since there was a connection
  * @reconnects: how often connections were lost and made anew
  * @reconnect: makes them
- * @expire: ends the waiting
+ * @expire: the timer of the limit and of the fence
  */
 struct krdma_blk_device {
 	struct config_item item;
@@ -143,11 +186,21 @@ struct krdma_blk_device {
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
 	struct krdma_blk_queue *queues;
+	struct krdma_blk_entry *table;
 	unsigned int remote;
+	unsigned int failback_ms;
+	struct delayed_work failback;
+	wait_queue_head_t probe_wait;
+	atomic_t probe_events;
 
 	spinlock_t state_lock;		/* see above */
 	enum krdma_blk_state state;
 	bool stop;
+	bool broken;
+	unsigned long lost_at;
+	enum krdma_blk_fence fence;
+	unsigned long fence_at;
+	u32 epoch;
 	unsigned int attempts;
 	atomic64_t reconnects;
 	struct delayed_work reconnect;
@@ -157,13 +210,33 @@ struct krdma_blk_device {
 /* path.c: its connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
 void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
+void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
-void krdma_blk_path_lost(struct krdma_blk_device *device);
+void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
+			       const struct krdma_completion *completion);
 void krdma_blk_path_close(struct krdma_blk_device *device);
+void krdma_blk_path_give_up(struct krdma_blk_device *device);
+
+/* probe.c: which address answers */
+void krdma_blk_probe_init(struct krdma_blk_device *device);
+void krdma_blk_probe_wake(struct krdma_blk_device *device);
+int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count);
+void krdma_blk_failback_start(struct krdma_blk_device *device);
+
+/* fence.c: when they fail */
+void krdma_blk_fence_init(struct krdma_blk_device *device);
+void krdma_blk_fence_raise(struct krdma_blk_device *device);
+void krdma_blk_fence_up(struct krdma_blk_device *device);
+bool krdma_blk_fence_is_up(struct krdma_blk_device *device);
+bool krdma_blk_fence_lower(struct krdma_blk_device *device);
+void krdma_blk_path_live(struct krdma_blk_device *device);
+void krdma_blk_path_lost(struct krdma_blk_device *device);
+bool krdma_blk_path_stop(struct krdma_blk_device *device);
+void krdma_blk_path_kill(struct krdma_blk_device *device);
+void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int seconds);
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);
 bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
-void krdma_blk_path_give_up(struct krdma_blk_device *device);
 
 /* request.c: its requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
@@ -173,6 +246,7 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 
 /* disk.c: the disk */
 int krdma_blk_disk_add(struct krdma_blk_device *device);
+void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size);
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force);
 void krdma_blk_disk_remove(struct krdma_blk_device *device);
 

@@ -23,6 +23,14 @@
 
 static DEFINE_IDA(krdma_blk_disks);
 
+/* Whoever reads the name of the disk does so in the state's lock. */
+static void krdma_blk_disk_set(struct krdma_blk_device *device, struct gendisk *gendisk)
+{
+	spin_lock_irq(&device->state_lock);
+	device->disk = gendisk;
+	spin_unlock_irq(&device->state_lock);
+}
+
 /* Disks whose last reference has not gone. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
@@ -76,7 +84,7 @@ KRDMA_BLK_RELEASE(krdma_blk_release)
 static void krdma_blk_disk_free(struct krdma_blk_disk *disk)
 {
 	ida_free(&krdma_blk_disks, disk->index);
-	kfree(disk);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_DISK, disk));
 }
 
 static void krdma_blk_free_disk(struct gendisk *gendisk)
@@ -120,6 +128,15 @@ static ssize_t export_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(export);
 
+/* The same as long as it is the same memory, wherever and by whichever name it is attached. */
+static ssize_t id_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct krdma_blk_device *device = krdma_blk_of(dev);
+
+	return sysfs_emit(page, "%s-%016llx\n", device->name, device->geometry.generation);
+}
+static DEVICE_ATTR_RO(id);
+
 static ssize_t remote_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	struct krdma_blk_device *device = krdma_blk_of(dev);
@@ -145,6 +162,7 @@ static DEVICE_ATTR_RO(reconnects);
 static struct attribute *krdma_blk_disk_attrs[] = {
 	&dev_attr_name.attr,
 	&dev_attr_export.attr,
+	&dev_attr_id.attr,
 	&dev_attr_remote.attr,
 	&dev_attr_state.attr,
 	&dev_attr_reconnects.attr,
@@ -167,8 +185,9 @@ static const struct attribute_group *krdma_blk_disk_groups[] = {
 
 static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
 {
-	struct krdma_blk_disk *disk = kzalloc_obj(*disk, GFP_KERNEL);
+	struct krdma_blk_disk *disk;
 
+	disk = krdma_blk_count(KRDMA_OBJECT_BLK_DISK, kzalloc_obj(*disk, GFP_KERNEL));
 	if (!disk)
 		return ERR_PTR(-ENOMEM);
 	disk->device = device;
@@ -177,7 +196,7 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 	if (disk->index < 0) {
 		int ret = disk->index;
 
-		kfree(disk);
+		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_DISK, disk));
 		return ERR_PTR(ret);
 	}
 	return disk;
@@ -249,10 +268,10 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 	/* Once it is added, the end of the gendisk frees the disk. */
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
-	device->disk = gendisk;
+	krdma_blk_disk_set(device, gendisk);
 	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
-		device->disk = NULL;
+		krdma_blk_disk_set(device, NULL);
 		/* The end of a gendisk that was never added does not tell of it. */
 		krdma_blk_free_disk(gendisk);
 		put_disk(gendisk);
@@ -265,6 +284,32 @@ err_set:
 err_disk:
 	krdma_blk_disk_free(disk);
 	return ret;
+}
+
+/**
+ * krdma_blk_disk_resize - the memory has become more
+ * @device: the device
+ * @size: how much it is, in bytes
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size)
+{
+	struct gendisk *gendisk;
+
+	/* Somebody may be removing the disk. */
+	spin_lock_irq(&device->state_lock);
+	device->geometry.size = size;
+	gendisk = device->disk;
+	if (gendisk)
+		get_device(disk_to_dev(gendisk));
+	spin_unlock_irq(&device->state_lock);
+	if (!gendisk)
+		return;
+	if (set_capacity_and_notify(gendisk, size >> SECTOR_SHIFT))
+		pr_info("%s: %s has %llu bytes now\n", config_item_name(&device->item),
+			gendisk->disk_name, size);
+	put_device(disk_to_dev(gendisk));
 }
 
 /**
@@ -300,10 +345,12 @@ int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force)
  */
 void krdma_blk_disk_remove(struct krdma_blk_device *device)
 {
-	del_gendisk(device->disk);
+	struct gendisk *gendisk = device->disk;
+
+	del_gendisk(gendisk);
 	blk_mq_free_tag_set(&device->set);
-	put_disk(device->disk);
-	device->disk = NULL;
+	krdma_blk_disk_set(device, NULL);
+	put_disk(gendisk);
 }
 
 /**

@@ -71,7 +71,7 @@ static void krdma_blk_export_release(struct config_item *item)
 	struct krdma_blk_export *export = to_export(item);
 
 	mutex_destroy(&export->lock);
-	kfree_sensitive(export);
+	kfree_sensitive(krdma_blk_uncount(KRDMA_OBJECT_BLK_EXPORT, export));
 }
 
 /*
@@ -314,7 +314,7 @@ static struct config_item *krdma_blk_export_make(struct config_group *group, con
 
 	if (strlen(name) > KRDMA_BLK_NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	export = kzalloc_obj(*export, GFP_KERNEL);
+	export = krdma_blk_count(KRDMA_OBJECT_BLK_EXPORT, kzalloc_obj(*export, GFP_KERNEL));
 	if (!export)
 		return ERR_PTR(-ENOMEM);
 

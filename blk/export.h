@@ -37,7 +37,6 @@
  * @clients: &struct krdma_blk_client
  * @client_count: how many
  * @windows: &struct krdma_blk_window
- * @probe: looks after clients that say nothing
  * @idle: woken when a client has gone
  * @accepted: connections so far
  * @refused_address: connections that were refused, because of their address
@@ -65,7 +64,6 @@ struct krdma_blk_export {
 	struct list_head clients;
 	unsigned int client_count;
 	struct list_head windows;
-	struct delayed_work probe;
 	wait_queue_head_t idle;
 	atomic64_t accepted;
 	atomic64_t refused_address;

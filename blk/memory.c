@@ -18,6 +18,7 @@
 
 #include <krdma/krdma.h>
 
+#include "blk.h"
 #include "memory.h"
 #include "wire.h"
 
@@ -227,7 +228,7 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 	struct krdma_device_attr attr;
 	int ret;
 
-	window = kzalloc_obj(*window, GFP_KERNEL);
+	window = krdma_blk_count(KRDMA_OBJECT_BLK_WINDOW, kzalloc_obj(*window, GFP_KERNEL));
 	if (!window)
 		return ERR_PTR(-ENOMEM);
 	window->device_id = device_id;
@@ -272,7 +273,7 @@ void krdma_blk_window_close(struct krdma_blk_window *window)
 	kvfree(window->chunks);
 	if (window->dev)
 		krdma_device_put(window->dev);
-	kfree(window);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_WINDOW, window));
 }
 
 /**

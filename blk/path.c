@@ -10,11 +10,13 @@
  * when it makes the memory.  If that is another one, what was written is lost, and no
  * request must ever succeed again.
  */
+#include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -30,11 +32,14 @@
 #define KRDMA_BLK_CONNECT_MS	10000
 #define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
 
+/* A server that has gone is missed after so long, also while nothing is read or written. */
+#define KRDMA_BLK_KEEPALIVE_MS	5000
+
 /* How long until the next attempt: doubled from one to the other, and not the same twice. */
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
 
-/* As much of the table as is surely in no more places than an operation can have. */
+/* As much of the table as is read at a time. */
 #define KRDMA_BLK_READ_BYTES	SZ_64K
 
 /*
@@ -57,8 +62,15 @@ void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
 	spin_unlock_irqrestore(&device->state_lock, flags);
 }
 
-static void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn,
-				   int error)
+/**
+ * krdma_blk_path_explain - why a connection could not be made
+ * @device: the device
+ * @conn: the connection
+ * @error: its error
+ *
+ * Context: process context.
+ */
+void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error)
 {
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	const char *text = NULL;
@@ -128,7 +140,10 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 /* Room for every request that can be under way, in as many pieces as it is cut to. */
 static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
-	struct krdma_conn_attr attr = { .recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ };
+	struct krdma_conn_attr attr = {
+		.recv_depth = 1, .where = KRDMA_CONTEXT_SOFTIRQ,
+		.keepalive_ms = KRDMA_BLK_KEEPALIVE_MS,
+	};
 	struct krdma_device_attr dev;
 	u32 sge, pieces;
 	int ret;
@@ -183,81 +198,125 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 
 /*
  * The table of keys
+ *
+ * It is read piece by piece into memory that the device keeps, because connections are
+ * made anew when there may be no other memory.
  */
 
-static int krdma_blk_table_check(struct krdma_blk_queue *queue,
-				 const struct krdma_blk_geometry *geometry,
-				 const struct krdma_blk_entry *table)
+/* Is @b the memory that @a was, or with more behind it? */
+static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
 {
-	for (u32 i = 0; i < geometry->chunks; i++) {
-		u64 addr = le64_to_cpu(table[i].addr);
+	return a->generation == b->generation && a->size <= b->size &&
+	       a->block_size == b->block_size && a->read_only == b->read_only;
+}
 
-		if (table[i].reserved || addr + geometry->chunk_size < addr)
-			return -EPROTO;
-		queue->chunks[i] = (struct krdma_blk_chunk) {
-			.addr = addr, .key = le32_to_cpu(table[i].key),
-		};
-	}
-	queue->chunk_shift = ilog2(geometry->chunk_size);
+/* The room for a geometry; what is there already stays, if it is enough. */
+static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
+				 const struct krdma_blk_geometry *geometry)
+{
+	struct krdma_blk_device *device = queue->device;
+	struct krdma_blk_chunk *chunks;
+
+	if (!device->table)
+		device->table = kmalloc(KRDMA_BLK_READ_BYTES, GFP_KERNEL);
+	if (!device->table)
+		return -ENOMEM;
+	if (queue->chunk_room >= geometry->chunks)
+		return 0;
+
+	chunks = kvmalloc_objs(*chunks, geometry->chunks, GFP_KERNEL);
+	if (!chunks)
+		return -ENOMEM;
+	kvfree(queue->chunks);
+	queue->chunks = chunks;
+	queue->chunk_room = geometry->chunks;
 	return 0;
 }
 
-static int krdma_blk_table_fetch(struct krdma_blk_queue *queue,
-				 const struct krdma_blk_geometry *geometry,
-				 struct krdma_region *region, size_t size)
+static int krdma_blk_table_check(const struct krdma_blk_entry *table, u32 count, u32 chunk_size,
+				 struct krdma_blk_chunk *chunks)
 {
-	struct krdma_sge sge = { .region = region };
-	struct krdma_request read = {
-		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
-		.remote_key = geometry->table_key,
-	};
-	struct krdma_region_info info;
-	int ret;
+	for (u32 i = 0; i < count; i++) {
+		u64 addr = le64_to_cpu(table[i].addr);
 
-	krdma_region_query(region, &info);
-	for (size_t at = 0; at < size; at += sge.length) {
-		sge.addr = info.addr + at;
-		sge.length = min_t(size_t, size - at, KRDMA_BLK_READ_BYTES);
-		read.remote_addr = geometry->table_addr + at;
-		reinit_completion(&queue->read_end);
-		ret = krdma_conn_post(queue->conn, &read, 1);
-		if (ret != 1)
-			return ret;
-		if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
-			return -ETIMEDOUT;
-		if (queue->read_status)
-			return -EIO;
+		if (table[i].reserved || addr + chunk_size < addr)
+			return -EPROTO;
+		chunks[i] = (struct krdma_blk_chunk) {
+			.addr = addr, .key = le32_to_cpu(table[i].key),
+		};
 	}
 	return 0;
+}
+
+/* As much as fits in the kept memory.  krdma_blk_table_read_done() unmaps that. */
+static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 key, u32 length)
+{
+	struct krdma_conn *conn = queue->conn;
+	struct krdma_sge sge = { .length = length, .key = krdma_conn_local_key(conn) };
+	struct krdma_request read = {
+		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
+		.remote_addr = addr, .remote_key = key,
+	};
+	int ret;
+
+	sg_init_one(&queue->read_sg, queue->device->table, length);
+	reinit_completion(&queue->read_end);
+	ret = krdma_conn_map_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+	if (ret < 0)
+		return ret;
+	sge.addr = sg_dma_address(&queue->read_sg);
+	ret = krdma_conn_post(conn, &read, 1);
+	if (ret != 1) {
+		krdma_conn_unmap_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+		return ret;
+	}
+	if (!wait_for_completion_timeout(&queue->read_end, KRDMA_BLK_READ_TIMEOUT))
+		return -ETIMEDOUT;
+	return queue->read_status ? -EIO : 0;
+}
+
+/**
+ * krdma_blk_table_read_done - a part of the table is there, or is not
+ * @queue: the queue, whose connection has read it
+ * @completion: how that ended
+ *
+ * Context: that of completions.
+ */
+void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
+			       const struct krdma_completion *completion)
+{
+	krdma_conn_unmap_sg(completion->conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
+	queue->read_status = completion->status;
+	complete(&queue->read_end);
 }
 
 /* After an error the connection is over. */
 static int krdma_blk_table_read(struct krdma_blk_queue *queue,
 				const struct krdma_blk_geometry *geometry)
 {
-	size_t size = array_size(geometry->chunks, sizeof(struct krdma_blk_entry));
-	struct krdma_blk_entry *table = kvzalloc(size, GFP_KERNEL);
-	struct krdma_region *region;
-	int ret = -ENOMEM;
+	const u32 entries = KRDMA_BLK_READ_BYTES / sizeof(struct krdma_blk_entry);
+	struct krdma_blk_device *device = queue->device;
+	u32 count;
+	int ret;
 
-	kvfree(queue->chunks);
-	queue->chunks = kvmalloc_objs(*queue->chunks, geometry->chunks, GFP_KERNEL);
-	if (!table || !queue->chunks)
-		goto out;
-	region = krdma_region_map(queue->device->session, krdma_conn_device(queue->conn), table,
-				  size, KRDMA_ACCESS_LOCAL_WRITE);
-	ret = PTR_ERR_OR_ZERO(region);
-	if (ret)
-		goto out;
-	ret = krdma_blk_table_fetch(queue, geometry, region, size);
+	/* The device is at its end, and needs no table. */
+	if (device->attached && !krdma_blk_same(&device->geometry, geometry))
+		return 0;
+
+	ret = krdma_blk_table_alloc(queue, geometry);
+	for (u32 at = 0; at < geometry->chunks && !ret; at += count) {
+		count = min(geometry->chunks - at, entries);
+		ret = krdma_blk_table_fetch(queue, geometry->table_addr +
+					    (u64)at * sizeof(struct krdma_blk_entry),
+					    geometry->table_key,
+					    count * sizeof(struct krdma_blk_entry)) ?:
+		      krdma_blk_table_check(device->table, count, geometry->chunk_size,
+					    &queue->chunks[at]);
+	}
+	queue->chunk_shift = ilog2(geometry->chunk_size);
 	/* The end of the connection gives back what is under way. */
 	if (ret)
 		krdma_conn_close(queue->conn);
-	WARN_ON_ONCE(krdma_region_release(region));
-	if (!ret)
-		ret = krdma_blk_table_check(queue, geometry, table);
-out:
-	kvfree(table);
 	return ret;
 }
 
@@ -296,12 +355,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	for (unsigned int i = 0; i < device->queue_count; i++)
 		if (conns[i])
 			krdma_conn_put_sync(conns[i]);
-}
-
-static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
-{
-	return a->generation == b->generation && a->size == b->size &&
-	       a->block_size == b->block_size && a->read_only == b->read_only;
+	krdma_blk_fence_raise(device);
 }
 
 static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
@@ -345,6 +399,7 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 		ret = krdma_blk_queue_connect(&device->queues[i], remote, &other);
 		/* Between the two, the export was made anew. */
 		if (!ret && (!krdma_blk_same(geometry, &other) ||
+			     geometry->size != other.size ||
 			     geometry->chunk_size != other.chunk_size))
 			ret = -EAGAIN;
 	}
@@ -354,15 +409,21 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	return ret;
 }
 
-/* All connections, to the first address where they can be had. */
+/* All connections, to the first address that answers, or else to another one. */
 static int krdma_blk_path_make(struct krdma_blk_device *device,
 			       struct krdma_blk_geometry *geometry)
 {
 	unsigned int count = device->remotes.count;
+	int first = 0;
 	int ret = -EINVAL;
 
+	if (count > 1) {
+		first = krdma_blk_probe(device, count);
+		if (first < 0)
+			return first;
+	}
 	for (unsigned int i = 0; i < count; i++) {
-		unsigned int remote = (device->remote + i) % count;
+		unsigned int remote = (first + i) % count;
 
 		if (READ_ONCE(device->stop))
 			return -ECANCELED;
@@ -382,12 +443,6 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
  * Losing them, and making them anew
  */
 
-static void krdma_blk_path_fail(struct krdma_blk_device *device)
-{
-	for (unsigned int i = 0; i < device->queue_count; i++)
-		krdma_blk_queue_fail(&device->queues[i]);
-}
-
 static void krdma_blk_path_abort(struct krdma_blk_device *device)
 {
 	unsigned long flags;
@@ -400,50 +455,6 @@ static void krdma_blk_path_abort(struct krdma_blk_device *device)
 			krdma_conn_abort(queue->conn);
 		spin_unlock_irqrestore(&queue->lock, flags);
 	}
-}
-
-/**
- * krdma_blk_path_lost - a connection does not stand any more
- * @device: the device
- *
- * Context: any but NMI.
- */
-void krdma_blk_path_lost(struct krdma_blk_device *device)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	if (device->state == KRDMA_BLK_LIVE) {
-		bool fail = device->stop || !device->hold_seconds;
-
-		WRITE_ONCE(device->state, KRDMA_BLK_HOLDING);
-		device->attempts = 0;
-		mod_delayed_work(krdma_blk_workqueue, &device->expire,
-				 fail ? 0 : device->hold_seconds * HZ);
-		queue_delayed_work(krdma_blk_workqueue, &device->reconnect, 0);
-	}
-	spin_unlock_irqrestore(&device->state_lock, flags);
-}
-
-static void krdma_blk_path_expire(struct work_struct *work)
-{
-	struct krdma_blk_device *device = container_of(to_delayed_work(work),
-						       struct krdma_blk_device, expire);
-	unsigned long flags;
-	bool expired;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	expired = device->state == KRDMA_BLK_HOLDING;
-	if (expired)
-		WRITE_ONCE(device->state, KRDMA_BLK_FAILING);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-	if (!expired)
-		return;
-
-	if (!READ_ONCE(device->stop))
-		pr_warn("%s: no connection for %u s: requests fail until there is one\n",
-			config_item_name(&device->item), device->hold_seconds);
-	krdma_blk_path_fail(device);
 }
 
 /* One that has none is being made anew already. */
@@ -461,7 +472,7 @@ static bool krdma_blk_queue_is_lost(struct krdma_blk_queue *queue)
 
 /**
  * krdma_blk_path_start - let requests through
- * @device: the device, all of whose connections stand
+ * @device: the device, all of whose connections stand, in the place of those before
  *
  * Context: process context.
  */
@@ -469,40 +480,36 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 {
 	unsigned long flags;
 
+	/* What has failed is told before anything new is written. */
+	krdma_blk_fence_up(device);
+	if (!krdma_blk_fence_lower(device))
+		return;
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct krdma_blk_queue *queue = &device->queues[i];
 
 		spin_lock_irqsave(&queue->lock, flags);
+		queue->epoch = device->epoch;
 		queue->open = true;
 		spin_unlock_irqrestore(&queue->lock, flags);
 		krdma_blk_queue_push(queue);
 	}
-	/* Until here nobody has taken notice of a loss, and the connections were ours alone. */
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
-	device->error[0] = '\0';
-	spin_unlock_irqrestore(&device->state_lock, flags);
-	cancel_delayed_work(&device->expire);
+	krdma_blk_path_live(device);
 
+	/* Before the queues were opened, nobody has taken notice of a loss. */
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
 	}
+	krdma_blk_failback_start(device);
 }
 
 static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->state, KRDMA_BLK_DEAD);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-
 	krdma_blk_path_say(device, "the export was made anew, and what was written is lost");
 	pr_err("%s: the export was made anew, and what was written is lost: requests fail\n",
 	       config_item_name(&device->item));
 	krdma_blk_path_drop(device);
-	krdma_blk_path_fail(device);
+	krdma_blk_path_kill(device);
 }
 
 static void krdma_blk_path_retry(struct krdma_blk_device *device)
@@ -523,8 +530,12 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	struct krdma_blk_device *device = container_of(to_delayed_work(work),
 						       struct krdma_blk_device, reconnect);
 	struct krdma_blk_geometry geometry;
-	/* Memory may be what this device has to be written to for. */
+	/*
+	 * Memory may be what this device has to be written to for: so what is allocated here
+	 * does not wait for any, and may come from the reserves.
+	 */
 	unsigned int noio = memalloc_noio_save();
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	int ret;
 
 	krdma_blk_path_drop(device);
@@ -535,38 +546,12 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 		krdma_blk_path_die(device);
 	} else {
 		atomic64_inc(&device->reconnects);
+		if (device->geometry.size != geometry.size)
+			krdma_blk_disk_resize(device, geometry.size);
 		krdma_blk_path_start(device);
 	}
+	memalloc_noreclaim_restore(noreclaim);
 	memalloc_noio_restore(noio);
-}
-
-/**
- * krdma_blk_path_state - how is a device?
- * @device: the device
- *
- * Context: any.
- * Return: its state, at the time of the call.
- */
-enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device)
-{
-	return READ_ONCE(device->state);
-}
-
-/**
- * krdma_blk_path_gives_up - must requests fail that cannot be posted?
- * @device: the device
- *
- * Whoever asks with a queue's lock held and puts a request into its list, because this
- * was false, is not forgotten: when it becomes true, the list is emptied with the lock.
- *
- * Context: any.
- * Return: whether they must.
- */
-bool krdma_blk_path_gives_up(struct krdma_blk_device *device)
-{
-	enum krdma_blk_state state = READ_ONCE(device->state);
-
-	return state == KRDMA_BLK_FAILING || state == KRDMA_BLK_DEAD;
 }
 
 /*
@@ -581,9 +566,9 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device)
  */
 void krdma_blk_path_init(struct krdma_blk_device *device)
 {
-	spin_lock_init(&device->state_lock);
+	krdma_blk_fence_init(device);
+	krdma_blk_probe_init(device);
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
-	INIT_DELAYED_WORK(&device->expire, krdma_blk_path_expire);
 }
 
 /**
@@ -608,10 +593,12 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		queue->index = i;
 		spin_lock_init(&queue->lock);
 		INIT_LIST_HEAD(&queue->held);
+		INIT_LIST_HEAD(&queue->failed);
 		init_completion(&queue->read_end);
 	}
 	device->client = get_random_u64();
 	device->remote = 0;
+	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
 	device->stop = false;
 	atomic64_set(&device->reconnects, 0);
 	device->session = krdma_session_create(&init_net);
@@ -635,17 +622,10 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
  */
 void krdma_blk_path_give_up(struct krdma_blk_device *device)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&device->state_lock, flags);
-	WRITE_ONCE(device->stop, true);
-	spin_unlock_irqrestore(&device->state_lock, flags);
-
-	if (krdma_blk_path_state(device) == KRDMA_BLK_LIVE)
-		return;
 	/* Somebody may be waiting for the peer's answer. */
-	krdma_blk_path_abort(device);
-	mod_delayed_work(krdma_blk_workqueue, &device->expire, 0);
+	if (!krdma_blk_path_stop(device))
+		krdma_blk_path_abort(device);
+	krdma_blk_probe_wake(device);
 }
 
 /**
@@ -662,15 +642,19 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	WRITE_ONCE(device->state, KRDMA_BLK_DETACHED);
 	spin_unlock_irq(&device->state_lock);
 	cancel_delayed_work_sync(&device->reconnect);
+	cancel_delayed_work_sync(&device->failback);
 	cancel_delayed_work_sync(&device->expire);
 
 	krdma_blk_path_drop(device);
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));
+		WARN_ON_ONCE(!list_empty(&device->queues[i].failed));
 		kvfree(device->queues[i].chunks);
 	}
 	kfree(device->queues);
 	device->queues = NULL;
+	kfree(device->table);
+	device->table = NULL;
 	if (!IS_ERR(device->session))
 		krdma_session_put(device->session);
 	device->session = NULL;

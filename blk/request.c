@@ -9,7 +9,9 @@
  *
  * - what is posted completes, for every connection ends;
  * - what is held is posted when the connections stand again, or fails when
- *   krdma_blk_path_gives_up().
+ *   krdma_blk_path_gives_up(), or when it could not be done for hold_seconds, whatever
+ *   the connections did meanwhile;
+ * - what fails is told to the block layer when it cannot arrive any more: see fence.c.
  *
  * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the
  * peer's device has taken, and whoever reads the memory through a device reads it
@@ -18,13 +20,17 @@
  */
 #include <linux/dma-direction.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 
 #include "device.h"
 
-/* A request that has broken so many connections would break the next one, too. */
+/* A request that was refused so often, for its own sake, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
+
+/* How long a request waits until its pages can be mapped. */
+#define KRDMA_BLK_MAP_WAIT	(30 * HZ)
 
 static enum dma_data_direction krdma_blk_direction(struct request *rq)
 {
@@ -72,6 +78,7 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 	u64 at = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
 	const struct krdma_blk_chunk *chunk = &queue->chunks[at >> queue->chunk_shift];
 	u64 chunk_mask = (1ULL << queue->chunk_shift) - 1;
+	u32 epoch = request->epoch;
 	struct krdma_request post = {
 		.cookie = (uintptr_t)rq,
 		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
@@ -86,9 +93,12 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 
 	/* It may complete before the call returns. */
 	WRITE_ONCE(request->posted, true);
+	if (post.opcode == KRDMA_OP_WRITE)
+		request->epoch = queue->epoch;
 	ret = krdma_conn_post(queue->conn, &post, 1);
 	if (ret == 1)
 		return 0;
+	request->epoch = epoch;
 	WRITE_ONCE(request->posted, false);
 	return ret;
 }
@@ -131,22 +141,121 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 	return ret;
 }
 
-/* It waits for a connection; false: nothing is waited for any more. */
-static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
+/*
+ * Holding and failing
+ */
+
+/* Since when could the request not be done? */
+static void krdma_blk_request_note_trouble(struct krdma_blk_request *request)
+{
+	if (request->troubled)
+		return;
+	request->troubled = true;
+	request->since = jiffies;
+}
+
+static bool krdma_blk_request_is_overdue(const struct krdma_blk_request *request,
+					 unsigned long limit)
+{
+	return request->troubled && time_after_eq(jiffies, request->since + limit);
+}
+
+/* Can no connection bring the request to the server's memory any more? */
+static bool krdma_blk_request_is_fenced(struct krdma_blk_queue *queue,
+					const struct krdma_blk_request *request)
+{
+	lockdep_assert_held(&queue->lock);
+
+	return request->epoch != queue->epoch ||
+	       (!queue->open && krdma_blk_fence_is_up(queue->device));
+}
+
+/* The request has failed.  false: the caller tells the block layer; true: it is too early. */
+static bool krdma_blk_request_fail(struct krdma_blk_queue *queue,
+				   struct krdma_blk_request *request, blk_status_t result)
+{
+	lockdep_assert_held(&queue->lock);
+
+	request->result = result;
+	if (krdma_blk_request_is_fenced(queue, request))
+		return false;
+	list_add_tail(&request->node, &queue->failed);
+	return true;
+}
+
+/* The error of a request that may not wait for a connection, or BLK_STS_OK: it may. */
+static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
+					      struct krdma_blk_request *request)
+{
+	struct krdma_blk_device *device = queue->device;
+
+	/* Multipath and the like have another way, and want to be told at once. */
+	if (blk_noretry_request(blk_mq_rq_from_pdu(request)))
+		return BLK_STS_TRANSPORT;
+	if (krdma_blk_path_gives_up(device))
+		return BLK_STS_IOERR;
+	/* Connections that come and go do not make it wait for ever. */
+	if (krdma_blk_request_is_overdue(request, READ_ONCE(device->hold_seconds) * HZ))
+		return BLK_STS_IOERR;
+	return BLK_STS_OK;
+}
+
+static void krdma_blk_request_wait(struct krdma_blk_queue *queue,
 				   struct krdma_blk_request *request)
 {
 	lockdep_assert_held(&queue->lock);
 
-	if (krdma_blk_path_gives_up(queue->device))
-		return false;
+	request->result = BLK_STS_OK;
 	list_add_tail(&request->node, &queue->held);
+}
+
+/* It has no connection.  false: it has failed, and the caller tells the block layer. */
+static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
+				   struct krdma_blk_request *request)
+{
+	blk_status_t result = krdma_blk_request_verdict(queue, request);
+
+	lockdep_assert_held(&queue->lock);
+
+	krdma_blk_request_note_trouble(request);
+	if (result)
+		return krdma_blk_request_fail(queue, request, result);
+	krdma_blk_request_wait(queue, request);
 	return true;
 }
 
-/* Has the connection ended, so that another one may take what this one did not? */
+/*
+ * Has the connection ended, so that another one may take what this one did not?  A device that
+ * is being reset refuses requests in any way it likes: drivers say -EIO or -EINVAL.
+ */
 static bool krdma_blk_is_lost(int error)
 {
-	return error == -ENOTCONN || error == -ENODEV;
+	return error == -ENOTCONN || error == -ENODEV || error == -EIO || error == -EINVAL;
+}
+
+/*
+ * What becomes of a request that krdma_blk_request_send() has not sent.  true: it is in a list;
+ * false: the caller gives it back to the block layer with its result.
+ */
+static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
+				      struct krdma_blk_request *request, int error)
+{
+	lockdep_assert_held(&queue->lock);
+
+	if (error == -EAGAIN && queue->open) {
+		krdma_blk_request_wait(queue, request);
+		return true;
+	}
+	if (error == -EAGAIN || krdma_blk_is_lost(error))
+		return krdma_blk_request_hold(queue, request);
+	if (error != -ENOMEM)
+		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
+
+	krdma_blk_request_note_trouble(request);
+	if (krdma_blk_request_is_overdue(request, KRDMA_BLK_MAP_WAIT))
+		return krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
+	request->result = BLK_STS_RESOURCE;
+	return false;
 }
 
 static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -156,27 +265,31 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	struct krdma_blk_queue *queue = hctx->driver_data;
 	blk_status_t result = BLK_STS_OK;
 	unsigned long flags;
-	int ret = -EAGAIN;
+	int ret = 0;
 
 	if (req_op(bd->rq) != REQ_OP_READ && req_op(bd->rq) != REQ_OP_WRITE)
 		return BLK_STS_NOTSUPP;
 
+	/* Not for one that has been given back to the block layer, and comes again. */
+	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
+		bd->rq->rq_flags |= RQF_DONTPREP;
+		request->troubled = false;
+		request->failures = 0;
+		request->epoch = 0;
+	}
 	request->posted = false;
-	request->failures = 0;
 	request->entries = blk_rq_map_sg(bd->rq, request->sg);
 	blk_mq_start_request(bd->rq);
 
 	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
 	/* Not ahead of those that wait. */
-	if (list_empty(&queue->held))
+	if (queue->open && !list_empty(&queue->held))
+		krdma_blk_request_wait(queue, request);
+	else
 		ret = krdma_blk_request_send(queue, request, &flags);
-	if (ret == -ENOMEM)
-		result = BLK_STS_RESOURCE;
-	else if (ret == -EAGAIN || krdma_blk_is_lost(ret))
-		result = krdma_blk_request_hold(queue, request) ? BLK_STS_OK : BLK_STS_IOERR;
-	else if (ret)
-		result = BLK_STS_IOERR;
+	if (ret && !krdma_blk_request_refused(queue, request, ret))
+		result = request->result;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
@@ -196,7 +309,8 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 	struct krdma_blk_request *request, *next;
 	LIST_HEAD(refused);
 	unsigned long flags;
-	int ret = 0;
+	bool lost = false;
+	int ret;
 
 	rcu_read_lock();
 	spin_lock_irqsave(&queue->lock, flags);
@@ -206,19 +320,21 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 		ret = krdma_blk_request_send(queue, request, &flags);
 		if (!ret)
 			continue;
+		lost |= krdma_blk_is_lost(ret);
 		/* The wait may have ended while it was in no list. */
-		if ((ret == -EAGAIN || krdma_blk_is_lost(ret)) &&
-		    krdma_blk_request_hold(queue, request)) {
-			list_move(&request->node, &queue->held);
+		if (!krdma_blk_request_refused(queue, request, ret)) {
+			list_add_tail(&request->node, &refused);
+		} else if (ret == -EAGAIN || lost) {
+			/* It was the first one. */
+			if (!request->result)
+				list_move(&request->node, &queue->held);
 			break;
 		}
-		request->result = ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
-		list_add_tail(&request->node, &refused);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 	rcu_read_unlock();
 
-	if (krdma_blk_is_lost(ret))
+	if (lost)
 		krdma_blk_path_lost(queue->device);
 	list_for_each_entry_safe(request, next, &refused, node) {
 		struct request *rq = blk_mq_rq_from_pdu(request);
@@ -231,50 +347,76 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 }
 
 /**
- * krdma_blk_queue_fail - nothing is waited for any more
- * @queue: the queue, of a device of which krdma_blk_path_gives_up()
+ * krdma_blk_queue_fail - tell the block layer of requests that have failed
+ * @queue: the queue; as long as it is open, nothing happens
+ *
+ * Those that may not wait any more fail.  Those whose writes could still arrive are told
+ * of when the fence is up.
  *
  * Context: any but NMI.
  */
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
 {
 	struct krdma_blk_request *request, *next;
-	LIST_HEAD(failed);
+	LIST_HEAD(ended);
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	list_splice_init(&queue->held, &failed);
+	if (!queue->open) {
+		list_for_each_entry_safe(request, next, &queue->held, node) {
+			request->result = krdma_blk_request_verdict(queue, request);
+			if (request->result)
+				list_move_tail(&request->node, &queue->failed);
+		}
+		list_for_each_entry_safe(request, next, &queue->failed, node) {
+			if (krdma_blk_request_is_fenced(queue, request))
+				list_move_tail(&request->node, &ended);
+		}
+	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 
-	list_for_each_entry_safe(request, next, &failed, node) {
-		request->result = BLK_STS_IOERR;
+	list_for_each_entry_safe(request, next, &ended, node)
 		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
-	}
 }
 
 /*
  * Completing
  */
 
+/* Is the request itself to blame, and not the way to the server? */
+static bool krdma_blk_is_own_fault(u8 status)
+{
+	switch (status) {
+	case KRDMA_STATUS_LOCAL_LENGTH:
+	case KRDMA_STATUS_LOCAL_OPERATION:
+	case KRDMA_STATUS_LOCAL_PROTECTION:
+	case KRDMA_STATUS_LOCAL_ACCESS:
+	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
+	case KRDMA_STATUS_REMOTE_ACCESS:
+	case KRDMA_STATUS_REMOTE_OPERATION:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
 				     struct krdma_blk_request *request, u8 status)
 {
 	unsigned long flags;
-	bool held = false;
+	bool kept;
 
-	/* What was flushed has the end of another one to thank. */
-	if (status != KRDMA_STATUS_FLUSHED)
+	if (krdma_blk_is_own_fault(status))
 		request->failures++;
-	if (request->failures < KRDMA_BLK_FAILURES_MAX) {
-		spin_lock_irqsave(&queue->lock, flags);
-		held = krdma_blk_request_hold(queue, request);
-		spin_unlock_irqrestore(&queue->lock, flags);
-	}
+	spin_lock_irqsave(&queue->lock, flags);
+	if (request->failures < KRDMA_BLK_FAILURES_MAX)
+		kept = krdma_blk_request_hold(queue, request);
+	else
+		kept = krdma_blk_request_fail(queue, request, BLK_STS_IOERR);
+	spin_unlock_irqrestore(&queue->lock, flags);
 	krdma_blk_path_lost(queue->device);
-	if (held)
-		return;
-	request->result = BLK_STS_IOERR;
-	blk_mq_complete_request(blk_mq_rq_from_pdu(request));
+	if (!kept)
+		blk_mq_complete_request(blk_mq_rq_from_pdu(request));
 }
 
 /**
@@ -291,8 +433,7 @@ void krdma_blk_request_done(const struct krdma_completion *completion)
 
 	/* That of the table. */
 	if (!rq) {
-		queue->read_status = completion->status;
-		complete(&queue->read_end);
+		krdma_blk_table_read_done(queue, completion);
 		return;
 	}
 

@@ -11,7 +11,9 @@
  *   is replaced is taken down first, and when krdma_conn_close() has returned, nothing
  *   more comes in through it.
  * - A client that has died says nothing.  So each connection is asked from time to
- *   time, by a write of no bytes, and ends if there is no answer.
+ *   time, by a write of no bytes, and ends if there is no answer.  A client that has lost
+ *   the server relies on that: it reports an error of a write when the write cannot come
+ *   in any more.  So no lock is taken for it that may be held for long.
  *
  * Locks: listen_lock, then clients_lock.  The end of a connection takes clients_lock
  * only, in a work of its own.
@@ -30,7 +32,8 @@
 /* Each takes a queue pair and its queues, whoever the peer is. */
 #define KRDMA_BLK_CLIENTS_MAX		256
 
-#define KRDMA_BLK_PROBE_INTERVAL	(5 * HZ)
+/* One to the next question, and one for its answer. */
+#define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
 
 /**
  * struct krdma_blk_client - a connection of a client's, or one that is being refused
@@ -39,6 +42,8 @@
  * @conn: the connection
  * @id: the client's number
  * @queue: which of its connections
+ * @asked: whether it lives, and it has not answered
+ * @lease: asks, or ends the connection
  * @end: frees this after the connection's last event
  */
 struct krdma_blk_client {
@@ -47,6 +52,8 @@ struct krdma_blk_client {
 	struct krdma_conn *conn;
 	u64 id;
 	u16 queue;
+	bool asked;
+	struct delayed_work lease;
 	struct work_struct end;
 };
 
@@ -75,6 +82,7 @@ static void krdma_blk_client_end(struct work_struct *work)
 	/* Who has taken the request still works on it, and has perhaps not even its name. */
 	mutex_lock(&clients_lock);
 	mutex_unlock(&clients_lock);
+	cancel_delayed_work_sync(&client->lease);
 	/* The last event has been told, so this only waits for that call to return. */
 	krdma_conn_close(client->conn);
 	if (client->export) {
@@ -85,7 +93,7 @@ static void krdma_blk_client_end(struct work_struct *work)
 		mutex_unlock(&clients_lock);
 	}
 	krdma_conn_put(client->conn);
-	kfree(client);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
 	if (atomic_dec_and_test(&client_count))
 		wake_up_var(&client_count);
 }
@@ -98,9 +106,13 @@ static void krdma_blk_client_event(struct krdma_conn *conn, const struct krdma_e
 		queue_work(krdma_blk_export_workqueue, &client->end);
 }
 
-/* Of the probes: that one failed is told by the connection's end. */
+/* Of a question: that one failed is told by the connection's end. */
 static void krdma_blk_client_complete(const struct krdma_completion *completion)
 {
+	struct krdma_blk_client *client = completion->context;
+
+	if (!completion->status)
+		WRITE_ONCE(client->asked, false);
 }
 
 static const struct krdma_conn_ops krdma_blk_client_ops = {
@@ -108,20 +120,21 @@ static const struct krdma_conn_ops krdma_blk_client_ops = {
 	.complete = krdma_blk_client_complete,
 };
 
-static void krdma_blk_probe(struct work_struct *work)
+static void krdma_blk_client_lease(struct work_struct *work)
 {
-	struct krdma_blk_export *export = container_of(to_delayed_work(work),
-						       struct krdma_blk_export, probe);
+	struct krdma_blk_client *client = container_of(to_delayed_work(work),
+						       struct krdma_blk_client, lease);
 	static const struct krdma_request nothing = { .opcode = KRDMA_OP_WRITE };
-	struct krdma_blk_client *client;
 
-	mutex_lock(&clients_lock);
-	list_for_each_entry(client, &export->clients, node)
-		/* One that takes none has not answered the last ones yet, or is at its end. */
-		krdma_conn_post(client->conn, &nothing, 1);
-	mutex_unlock(&clients_lock);
-	queue_delayed_work(krdma_blk_export_workqueue, &export->probe,
-			   KRDMA_BLK_PROBE_INTERVAL);
+	if (READ_ONCE(client->asked)) {
+		krdma_conn_abort(client->conn);
+		return;
+	}
+	WRITE_ONCE(client->asked, true);
+	/* One that takes none is not connected yet, or at its end. */
+	if (krdma_conn_post(client->conn, &nothing, 1) != 1)
+		WRITE_ONCE(client->asked, false);
+	queue_delayed_work(krdma_blk_export_workqueue, &client->lease, KRDMA_BLK_LEASE_INTERVAL);
 }
 
 /*
@@ -270,6 +283,7 @@ static int krdma_blk_answer(struct krdma_blk_client *client)
 	list_add(&client->node, &export->clients);
 	export->client_count++;
 	atomic64_inc(&export->accepted);
+	queue_delayed_work(krdma_blk_export_workqueue, &client->lease, KRDMA_BLK_LEASE_INTERVAL);
 	return 0;
 
 refuse:
@@ -286,10 +300,12 @@ static void krdma_blk_requested(struct krdma_listener *listener)
 	struct krdma_blk_client *client;
 
 	for (;;) {
-		client = kzalloc_obj(*client, GFP_KERNEL);
+		client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT,
+					 kzalloc_obj(*client, GFP_KERNEL));
 		if (!client)
 			return;
 		INIT_WORK(&client->end, krdma_blk_client_end);
+		INIT_DELAYED_WORK(&client->lease, krdma_blk_client_lease);
 		/* The last event may come at once: it finds all but the export. */
 		mutex_lock(&clients_lock);
 		client->conn = krdma_listener_next(listener, &krdma_blk_client_ops, client, 0);
@@ -303,7 +319,7 @@ static void krdma_blk_requested(struct krdma_listener *listener)
 		mutex_unlock(&clients_lock);
 	}
 	mutex_unlock(&clients_lock);
-	kfree(client);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
 }
 
 /*
@@ -429,7 +445,6 @@ void krdma_blk_serve_init(struct krdma_blk_export *export)
 	INIT_LIST_HEAD(&export->node);
 	INIT_LIST_HEAD(&export->clients);
 	INIT_LIST_HEAD(&export->windows);
-	INIT_DELAYED_WORK(&export->probe, krdma_blk_probe);
 	init_waitqueue_head(&export->idle);
 }
 
@@ -453,8 +468,6 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 	mutex_lock(&clients_lock);
 	list_add(&export->node, &exports);
 	mutex_unlock(&clients_lock);
-	queue_delayed_work(krdma_blk_export_workqueue, &export->probe,
-			   KRDMA_BLK_PROBE_INTERVAL);
 	return 0;
 }
 
@@ -476,7 +489,6 @@ void krdma_blk_serve_end(struct krdma_blk_export *export)
 	list_for_each_entry(client, &export->clients, node)
 		krdma_conn_abort(client->conn);
 	mutex_unlock(&clients_lock);
-	cancel_delayed_work_sync(&export->probe);
 
 	wait_event(export->idle, !READ_ONCE(export->client_count));
 	/* The last one may still be about to wake us. */

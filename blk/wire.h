@@ -17,6 +17,13 @@
 /* Where a server listens, unless it was told otherwise. */
 #define KRDMA_BLK_PORT		7475
 
+/*
+ * A server ends a connection whose client has not answered for KRDMA_BLK_LEASE_MS.  After
+ * KRDMA_BLK_FENCE_MS of silence a client relies on that: the rest is for what is late.
+ */
+#define KRDMA_BLK_LEASE_MS	4000
+#define KRDMA_BLK_FENCE_MS	5000
+
 #define KRDMA_BLK_NAME_MAX	24
 #define KRDMA_BLK_SECRET_MAX	16
 

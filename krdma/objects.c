@@ -50,6 +50,11 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_USER_MM] = "user_mm",
 	[KRDMA_OBJECT_USER_NOTIFIER] = "user_notifier",
 	[KRDMA_OBJECT_USER_BATCH] = "user_batch",
+	[KRDMA_OBJECT_BLK_DEV] = "blk_dev",
+	[KRDMA_OBJECT_BLK_DISK] = "blk_disk",
+	[KRDMA_OBJECT_BLK_EXPORT] = "blk_export",
+	[KRDMA_OBJECT_BLK_CLIENT] = "blk_client",
+	[KRDMA_OBJECT_BLK_WINDOW] = "blk_window",
 };
 
 static_assert(ARRAY_SIZE(krdma_object_names) == KRDMA_OBJECT_KINDS);
@@ -68,6 +73,19 @@ const char *krdma_object_name(enum krdma_object_kind kind)
 	return krdma_object_names[kind];
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_object_name);
+
+/**
+ * krdma_object_add - a module that uses krdma has more objects, or fewer
+ * @kind: one of that module's
+ * @count: how many more; negative: fewer
+ *
+ * Context: any.
+ */
+void krdma_object_add(enum krdma_object_kind kind, int count)
+{
+	atomic_add(count, &krdma_object_counts[kind]);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_object_add, "KRDMA");
 
 /**
  * krdma_object_read - how many objects of a kind there are

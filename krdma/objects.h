@@ -46,6 +46,12 @@ enum krdma_object_kind {
 	KRDMA_OBJECT_USER_MM,
 	KRDMA_OBJECT_USER_NOTIFIER,
 	KRDMA_OBJECT_USER_BATCH,
+	/* Those of krdma_blk, a module of its own. */
+	KRDMA_OBJECT_BLK_DEV,
+	KRDMA_OBJECT_BLK_DISK,
+	KRDMA_OBJECT_BLK_EXPORT,
+	KRDMA_OBJECT_BLK_CLIENT,
+	KRDMA_OBJECT_BLK_WINDOW,
 	KRDMA_OBJECT_KINDS,
 };
 
@@ -72,6 +78,7 @@ static inline void *krdma_object_uncount(enum krdma_object_kind kind, void *obje
 
 const char *krdma_object_name(enum krdma_object_kind kind);
 int krdma_object_read(enum krdma_object_kind kind);
+void krdma_object_add(enum krdma_object_kind kind, int count);
 
 void krdma_objects_init(void);
 void krdma_objects_exit(void);

@@ -455,8 +455,10 @@ blk_build()
 	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
 	mkdir -p "$out"
 	make -s -C "$topdir/tools/testing/blk" O="$out" >&2
-	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$topdir/tools/testing/tap.sh" \
-		"$topdir"/tools/testing/blk/*.sh "$out/"
+	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$dir/krdma_core_test.ko" \
+		"$topdir/tools/testing/tap.sh" "$topdir"/tools/testing/blk/*.sh "$out/"
+	# It needs kprobes, which the kernels with all the checkers do not have.
+	! [ -e "$dir/krdma_blk_test.ko" ] || cp "$dir/krdma_blk_test.ko" "$out/"
 	echo "$out"
 }
 
@@ -483,17 +485,31 @@ tier_blk()
 	done
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
 	blk 6.1 sh /tests/hostile.sh
+	blk 6.1 sh /tests/limit.sh
 }
 
-# Two machines with a cable that is pulled; the second one serves.
+# blk_nodes SERIES SCRIPT: two machines with a cable that is pulled; the second one serves.
+blk_nodes()
+{
+	local series=$1 out tc
+	shift
+
+	tc=$(PATH=$PATH:/usr/sbin:/sbin command -v tc)
+	out=$(blk_build "$series")
+	"$topdir/tools/vm/run" --kernel "$series" --nodes 2 --quiet --timeout 900 --program fio \
+		--program "$tc" --module "$out/krdma.ko" --file "$out:/tests" -- sh "/tests/$1" |
+		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+}
+
 tier_blk_apart()
 {
-	local out
+	blk_nodes 6.1 apart.sh
+}
 
-	out=$(blk_build 6.1)
-	"$topdir/tools/vm/run" --kernel 6.1 --nodes 2 --quiet --timeout 900 --program fio \
-		--module "$out/krdma.ko" --file "$out:/tests" -- sh /tests/apart.sh |
-		sed -u -e 's/^\[1\] //' -e 's/^\[2\]/# machine 2:/'
+# And a machine that swaps there.
+tier_blk_swap()
+{
+	blk_nodes 6.1 swap.sh
 }
 
 tier_blk_debug()

@@ -104,10 +104,32 @@ becomes "and yet it comes back" live $attach/state 60
 check "with what was written" same $work/half "$disk"
 check "the device is detached again" device_end memory
 
+# A write that is late: it leaves this machine 3.5 seconds after it was posted, when its
+# connection has been given up.  After its error the block is written again by a device that
+# the server does not know for the same one.
+modprobe sch_netem
+head -c 4096 $work/first >$work/early
+head -c 4096 $work/second >$work/late
+device_new memory "$there" hold_seconds=1 queues=2
+disk=$(disk memory)
+tc qdisc replace dev "$interface" root netem delay 3500ms
+refused "a write fails whose packets are late" "Input/output error" write_direct $work/early "$disk" 4k
+# It keeps those that it has.
+tc qdisc change dev "$interface" root netem delay 0ms
+check "the device is detached by force" eval "put $attach/force 1 && device_end memory"
+check "and attached again" device_new memory "$there"
+disk=$(disk memory)
+check "the block is written again" write_direct $work/late "$disk" 4k
+sleep 5
+# Proves: F3
+check "and what was late has not come in behind it" same $work/late "$disk"
+tc qdisc del dev "$interface" root
+check "the device is detached once more" device_end memory
+
 # Who has died is found out by the server, and makes room for the next one.
 device_new alone "$there" hold_seconds=1
 device_make other "$there" export=alone
-refused "an exclusive export has one client" "Device or resource busy" put $config/devices/other/enabled 1
+refused "an exclusive export has one client" "Connection refused" put $config/devices/other/enabled 1
 vm-link 2 off
 check "a device is detached without its server" device_end alone
 sleep 1

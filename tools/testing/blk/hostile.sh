@@ -107,6 +107,8 @@ attached_to "a table with more in it than there is" entry-reserved "$none"
 check "keys that are none are found when they are used" \
 	krdma blk attach $here_address:8003 hostile -q 1
 refused "a read with one of them fails" "Input/output error" read_one /dev/krdmab0
+refused "and a write, when it cannot arrive any more" "Input/output error" \
+	dd if=/dev/zero of=/dev/krdmab0 bs=4k count=1 oflag=direct
 check "the device is detached" krdma blk detach -f hostile
 kill $server
 wait $server

@@ -179,6 +179,7 @@ FAULT(bad_version, welcome->version = VERSION + 1)
 FAULT(bad_flags, welcome->flags = 0x80)
 FAULT(bad_reserved, welcome->reserved = htole16(1))
 FAULT(bad_reserved2, welcome->reserved2 = htole32(1))
+FAULT(half, welcome->size = htole64(CHUNKS / 2 * PAGE))
 FAULT(no_size, welcome->size = 0)
 FAULT(odd_size, welcome->size = htole64(PAGE + 1))
 FAULT(huge_size, welcome->size = htole64(UINT64_MAX & ~(PAGE - 1ULL)))
@@ -197,6 +198,7 @@ FAULT(entry_key, table[0].key ^= htole32(0xffffff00))
 
 static const struct fault faults[] = {
 	{ "none", no_fault, 0 },
+	{ "half", half, 0 },
 	{ "short", no_fault, 1 },
 	{ "empty", no_fault, sizeof(struct welcome) },
 	{ "magic", bad_magic, 0 },

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What tests of krdma_blk bring about in the kernel, by files in debugfs/krdma_blk_test:
+ *
+ *  refuse	"SYMBOL VALUE": from now on each call of that function returns VALUE and does
+ *		nothing; "off": not any more.  Says how many calls were refused.
+ *  stall	"SYMBOL CALLER": the next call of that function by a function CALLER, or "any",
+ *		sleeps before it begins, until "go"; not if interrupts are off.  Says "waiting"
+ *		until then, "stalled", or "over".
+ *  failfast	"DISK": reads its first block, and wants to be told at once if there is no way
+ *		to it.  The write fails as the read does.
+ *
+ * A probe at the function's first instruction goes on somewhere else: as the x86-64 calling
+ * convention has it, for functions with at most six arguments.
+ */
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#define BLK_TEST_WORD		64
+
+/* No test takes longer to let a function go on. */
+#define BLK_TEST_STALL_MS	120000
+
+typedef long (*blk_test_function)(unsigned long a, unsigned long b, unsigned long c,
+				  unsigned long d, unsigned long e, unsigned long f);
+
+static struct dentry *blk_test_directory;
+
+/* One command at a time, which the probes are not part of. */
+static DEFINE_MUTEX(blk_test_lock);
+
+/*
+ * Functions that refuse
+ */
+
+static char blk_test_refused_symbol[BLK_TEST_WORD];
+static struct kprobe blk_test_refused;
+static long blk_test_refused_value;
+static atomic_t blk_test_refusals = ATOMIC_INIT(0);
+
+static noinline long blk_test_refuse(void)
+{
+	atomic_inc(&blk_test_refusals);
+	return READ_ONCE(blk_test_refused_value);
+}
+
+static int blk_test_refused_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	instruction_pointer_set(regs, (unsigned long)blk_test_refuse);
+	return 1;
+}
+
+static void blk_test_refuse_end(void)
+{
+	if (!blk_test_refused.symbol_name)
+		return;
+	unregister_kprobe(&blk_test_refused);
+	blk_test_refused = (struct kprobe) {};
+}
+
+static int blk_test_refuse_begin(const char *symbol, const char *value)
+{
+	int ret = kstrtol(value, 0, &blk_test_refused_value);
+
+	if (ret)
+		return ret;
+	strscpy(blk_test_refused_symbol, symbol, sizeof(blk_test_refused_symbol));
+	atomic_set(&blk_test_refusals, 0);
+	blk_test_refused = (struct kprobe) {
+		.symbol_name = blk_test_refused_symbol, .pre_handler = blk_test_refused_pre,
+	};
+	ret = register_kprobe(&blk_test_refused);
+	if (ret)
+		blk_test_refused = (struct kprobe) {};
+	return ret;
+}
+
+/*
+ * A call that sleeps
+ */
+
+enum blk_test_stall_state { BLK_TEST_OVER, BLK_TEST_WAITING, BLK_TEST_STALLED };
+
+static const char *const blk_test_stall_states[] = {
+	[BLK_TEST_OVER] = "over", [BLK_TEST_WAITING] = "waiting", [BLK_TEST_STALLED] = "stalled",
+};
+
+static char blk_test_stall_symbol[BLK_TEST_WORD];
+static char blk_test_stall_caller[BLK_TEST_WORD];
+static struct kprobe blk_test_stalled;
+static atomic_t blk_test_stall_state = ATOMIC_INIT(BLK_TEST_OVER);
+static DECLARE_COMPLETION(blk_test_go);
+
+static noinline long blk_test_stall(unsigned long a, unsigned long b, unsigned long c,
+				    unsigned long d, unsigned long e, unsigned long f)
+{
+	blk_test_function function = (blk_test_function)blk_test_stalled.addr;
+
+	wait_for_completion_timeout(&blk_test_go, msecs_to_jiffies(BLK_TEST_STALL_MS));
+	atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
+	return function(a, b, c, d, e, f);
+}
+
+/* Is the call by the function that the test wants? */
+static bool blk_test_is_caller(const struct pt_regs *regs)
+{
+	char caller[KSYM_SYMBOL_LEN];
+
+	if (!strcmp(blk_test_stall_caller, "any"))
+		return true;
+	sprint_symbol_no_offset(caller, *(unsigned long *)kernel_stack_pointer((void *)regs));
+	*strchrnul(caller, ' ') = '\0';
+	return !strcmp(caller, blk_test_stall_caller);
+}
+
+static int blk_test_stalled_pre(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (!(regs->flags & X86_EFLAGS_IF) || !blk_test_is_caller(regs))
+		return 0;
+	if (atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_STALLED) !=
+	    BLK_TEST_WAITING)
+		return 0;
+	instruction_pointer_set(regs, (unsigned long)blk_test_stall);
+	return 1;
+}
+
+static void blk_test_stall_end(void)
+{
+	if (!blk_test_stalled.symbol_name)
+		return;
+	/* What waits still goes by the probe's address. */
+	atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_OVER);
+	complete_all(&blk_test_go);
+	while (atomic_read(&blk_test_stall_state) != BLK_TEST_OVER)
+		schedule_timeout_uninterruptible(1);
+	unregister_kprobe(&blk_test_stalled);
+	blk_test_stalled = (struct kprobe) {};
+}
+
+static int blk_test_stall_begin(const char *symbol, const char *caller)
+{
+	int ret;
+
+	strscpy(blk_test_stall_symbol, symbol, sizeof(blk_test_stall_symbol));
+	strscpy(blk_test_stall_caller, caller, sizeof(blk_test_stall_caller));
+	reinit_completion(&blk_test_go);
+	blk_test_stalled = (struct kprobe) {
+		.symbol_name = blk_test_stall_symbol, .pre_handler = blk_test_stalled_pre,
+	};
+	atomic_set(&blk_test_stall_state, BLK_TEST_WAITING);
+	ret = register_kprobe(&blk_test_stalled);
+	if (ret) {
+		blk_test_stalled = (struct kprobe) {};
+		atomic_set(&blk_test_stall_state, BLK_TEST_OVER);
+	}
+	return ret;
+}
+
+/*
+ * Files
+ */
+
+/* The command's words, the second one empty if there is one only. */
+static int blk_test_words(const char __user *data, size_t count, char *text, size_t room,
+			  char **second)
+{
+	if (count >= room)
+		return -EINVAL;
+	if (copy_from_user(text, data, count))
+		return -EFAULT;
+	text[count] = '\0';
+	*second = strim(text);
+	strsep(second, " ");
+	return 0;
+}
+
+static ssize_t blk_test_refuse_write(struct file *file, const char __user *data, size_t count,
+				     loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *value;
+	int ret = blk_test_words(data, count, text, sizeof(text), &value);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_refuse_end();
+	if (value)
+		ret = blk_test_refuse_begin(text, value);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_refuse_read(struct file *file, char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%d\n", atomic_read(&blk_test_refusals));
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_refuse_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_refuse_read,
+	.write = blk_test_refuse_write,
+};
+
+static ssize_t blk_test_stall_write(struct file *file, const char __user *data, size_t count,
+				    loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *caller;
+	int ret = blk_test_words(data, count, text, sizeof(text), &caller);
+
+	if (ret)
+		return ret;
+	mutex_lock(&blk_test_lock);
+	blk_test_stall_end();
+	if (caller)
+		ret = blk_test_stall_begin(text, caller);
+	mutex_unlock(&blk_test_lock);
+	return ret ?: count;
+}
+
+static ssize_t blk_test_stall_read(struct file *file, char __user *data, size_t count,
+				   loff_t *position)
+{
+	char text[16];
+	int length = scnprintf(text, sizeof(text), "%s\n",
+			       blk_test_stall_states[atomic_read(&blk_test_stall_state)]);
+
+	return simple_read_from_buffer(data, count, position, text, length);
+}
+
+static const struct file_operations blk_test_stall_fops = {
+	.owner = THIS_MODULE,
+	.read = blk_test_stall_read,
+	.write = blk_test_stall_write,
+};
+
+static int blk_test_read_once(const char *path)
+{
+	struct file *disk = filp_open(path, O_RDONLY, 0);
+	struct bio_vec vec;
+	struct page *page;
+	struct bio bio;
+	int ret = -ENOMEM;
+
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	page = alloc_page(GFP_KERNEL);
+	if (page) {
+		bio_init(&bio, I_BDEV(disk->f_mapping->host), &vec, 1,
+			 REQ_OP_READ | REQ_FAILFAST_TRANSPORT);
+		if (bio_add_page(&bio, page, PAGE_SIZE, 0) == PAGE_SIZE)
+			ret = submit_bio_wait(&bio);
+		bio_uninit(&bio);
+		__free_page(page);
+	}
+	filp_close(disk, NULL);
+	return ret;
+}
+
+static ssize_t blk_test_failfast_write(struct file *file, const char __user *data, size_t count,
+				       loff_t *position)
+{
+	char text[2 * BLK_TEST_WORD];
+	char *second;
+	int ret = blk_test_words(data, count, text, sizeof(text), &second);
+
+	return ret ?: blk_test_read_once(text) ?: count;
+}
+
+static const struct file_operations blk_test_failfast_fops = {
+	.owner = THIS_MODULE,
+	.write = blk_test_failfast_write,
+};
+
+static int __init blk_test_init(void)
+{
+	blk_test_directory = debugfs_create_dir("krdma_blk_test", NULL);
+	debugfs_create_file("refuse", 0600, blk_test_directory, NULL, &blk_test_refuse_fops);
+	debugfs_create_file("stall", 0600, blk_test_directory, NULL, &blk_test_stall_fops);
+	debugfs_create_file("failfast", 0200, blk_test_directory, NULL, &blk_test_failfast_fops);
+	return 0;
+}
+module_init(blk_test_init);
+
+static void __exit blk_test_exit(void)
+{
+	debugfs_remove_recursive(blk_test_directory);
+	blk_test_refuse_end();
+	blk_test_stall_end();
+}
+module_exit(blk_test_exit);
+
+MODULE_DESCRIPTION("What tests of krdma_blk bring about");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# When requests of krdma_blk fail, and when they must not, with the moments brought about
+# at which that has gone wrong: inside a VM with krdma.ko and krdma_blk_test.ko, in virtual
+# time.  Prints TAP.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+here_address=10.77.0.1
+test=/sys/kernel/debug/krdma_blk_test
+attach=$config/devices/limit
+hold=5
+
+now()
+{
+	cut -d . -f 1 /proc/uptime
+}
+
+# one READ|WRITE: a block, in the background; its end is in $work/ended: a status, and when.
+one()
+{
+	rm -f $work/ended
+	(
+		if [ "$1" = read ]; then
+			read_one "$disk" >$work/one 2>&1
+		else
+			dd if=/dev/zero of="$disk" bs=4k count=1 oflag=direct >$work/one 2>&1
+		fi
+		echo "$? $(now)" >$work/ending
+		mv $work/ending $work/ended
+	) &
+}
+
+# ended NAME SINCE LEAST MOST: the block ends in an error, so many seconds after SINCE.
+ended()
+{
+	local name=$1 since=$2 least=$3 most=$4 tries=0 status='' at took
+
+	until [ -e $work/ended ] || [ $tries -ge $((most + 20)) ]; do
+		sleep 1
+		tries=$((tries + 1))
+	done
+	[ ! -e $work/ended ] || read -r status at <$work/ended
+	took=$((${at:-0} - since))
+	if [ -z "$status" ]; then
+		not_ok "$name" "it has not ended after $(($(now) - since)) s; the device is $(cat $attach/state)"
+	elif [ "$status" = 0 ]; then
+		not_ok "$name" "it has succeeded"
+	elif [ $took -lt "$least" ] || [ $took -gt "$most" ]; then
+		not_ok "$name" "it has failed after $took s, not $least to $most"
+	else
+		ok "$name, after $took s"
+	fi
+}
+
+# unplug / plug: the RDMA device.
+unplug()
+{
+	rdma link delete rxe0
+}
+
+plug()
+{
+	rdma link add rxe0 type rxe netdev dummy0
+}
+
+check "the module is loaded" load_module
+check "and the one that brings about what is needed" insmod "$here/krdma_blk_test.ko"
+check "an export" export_new limit 4M
+check "is attached" device_new limit $here_address hold_seconds=$hold queues=2
+disk=$(disk limit)
+
+# The limit, as it is.
+unplug
+becomes "the device goes" holding $attach/state 30
+since=$(now)
+one read
+# Proves: F3
+ended "a read fails at the limit" "$since" $((hold - 1)) $((hold + 5))
+is "the device says so" failing $attach/state
+one write
+ended "the next request fails at once" "$(now)" 0 1
+plug
+becomes "the device comes back" live $attach/state 60
+check "and works" read_one "$disk"
+
+# A loss at each moment at which the connections have just been made.
+for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live any" \
+	"krdma_blk_queue_push krdma_blk_path_start"; do
+	unplug
+	becomes "$moment: the device goes" holding $attach/state 30
+	put $test/stall "$moment"
+	plug
+	# The old place is passed by who has none of it.
+	tries=0
+	until [ "$(cat $test/stall)" = stalled ] || [ "$(cat $attach/state)" = live ] || [ $tries -ge 300 ]; do
+		usleep 100000
+		tries=$((tries + 1))
+	done
+	[ "$(cat $test/stall)" != stalled ] || echo "# stalled there"
+	unplug
+	usleep 500000
+	since=$(now)
+	put $test/stall go
+	one read
+	ended "$moment: a loss there, and the limit comes" "$since" $((hold - 1)) $((hold + 5))
+	plug
+	becomes "$moment: the device comes back" live $attach/state 60
+done
+
+# A limit that is late.
+unplug
+becomes "the device goes" holding $attach/state 30
+put $test/stall "krdma_blk_expire any"
+becomes "the limit comes, and is held up" stalled $test/stall 30
+plug
+becomes "the device comes back meanwhile" live $attach/state 60
+unplug
+becomes "and goes again" holding $attach/state 30
+since=$(now)
+one read
+put $test/stall go
+# Proves: F3
+ended "the old limit fails nothing of the new wait" "$since" $((hold - 1)) $((hold + 5))
+plug
+becomes "the device comes back" live $attach/state 60
+
+# The limit while it waits.
+unplug
+becomes "the device goes" holding $attach/state 30
+one read
+check "the wait is made longer" put $attach/hold_seconds 30
+since=$(now)
+sleep $((hold + 5))
+is "the limit of before has no meaning" holding $attach/state
+check "and shorter" put $attach/hold_seconds 1
+ended "it ends at once" "$(now)" 0 6
+put $attach/hold_seconds 60
+plug
+becomes "the device comes back" live $attach/state 60
+
+# Somebody who has another way does not wait.
+check "a request that is not to wait is done" put $test/failfast "$disk"
+unplug
+becomes "the device goes" holding $attach/state 30
+since=$(now)
+refused "a request that is not to wait fails" "Link has been severed" put $test/failfast "$disk"
+check "at once" [ $(($(now) - since)) -le 1 ]
+plug
+becomes "the device comes back" live $attach/state 60
+
+# A driver that refuses requests, as in a reset.
+for errno in 5 22 12; do
+	one write
+	while [ ! -e $work/ended ]; do usleep 100000; done
+	rm -f $work/failed $work/stop
+	(
+		while [ ! -e $work/stop ]; do
+			dd if=/dev/urandom of="$disk" bs=64k count=8 oflag=direct 2>/dev/null || touch $work/failed
+		done
+	) &
+	writer=$!
+	put $test/refuse "rxe_post_send -$errno"
+	sleep 1
+	check "posts are refused" [ "$(cat $test/refuse)" -gt 0 ]
+	put $test/refuse off
+	becomes "the device is back" live $attach/state 60
+	touch $work/stop
+	wait $writer
+	check "errno $errno of the driver for a second is no error" [ ! -e $work/failed ]
+done
+put $attach/hold_seconds $hold
+put $test/refuse "rxe_post_send -5"
+since=$(now)
+one write
+ended "if it does not end, the limit comes" "$since" $((hold - 1)) $((hold + 5))
+put $test/refuse off
+becomes "the device is back" live $attach/state 60
+put $attach/hold_seconds 60
+
+# Pages that cannot be mapped.
+put $test/refuse "ib_dma_virt_map_sg 0"
+one read
+sleep 2
+check "a request waits to be mapped" [ ! -e $work/ended ]
+put $test/refuse off
+tries=0
+until [ -e $work/ended ] || [ $tries -ge 100 ]; do usleep 100000; tries=$((tries + 1)); done
+check "and is done then" grep -q "^0 " $work/ended
+put $test/refuse "ib_dma_virt_map_sg 0"
+since=$(now)
+one read
+# Proves: F3
+ended "it does not wait for ever" "$since" 28 35
+put $test/refuse off
+
+check "the device is detached" device_end limit
+
+# Several addresses, of which the first one does not answer.
+nobody=10.77.0.200
+since=$(now)
+check "attached at the second address" device_new limit "$nobody $here_address"
+check "without waiting for the first one" [ $(($(now) - since)) -le 2 ]
+disk=$(disk limit)
+folder=/sys/block/${disk#/dev/}/krdma
+is "it says which" "$here_address:7475" "$folder/remote"
+check "and which memory it is" grep -Eq '^limit-[0-9a-f]{16}$' "$folder/id"
+counts=/sys/kernel/debug/krdma/objects
+check "all of it is counted" grep -q '^blk_disk 1$' $counts
+check "and the server's part" [ "$(awk '$1 == "blk_client" { print $2 }' $counts)" -ge 1 ]
+ip address add $nobody/32 dev dummy0
+becomes "when the first one answers, it goes back" "$nobody:7475" "$folder/remote" 60
+becomes "and is live" live $attach/state 30
+check "and works" read_one "$disk"
+ip address del $nobody/32 dev dummy0
+unplug
+becomes "the device goes" holding $attach/state 30
+plug
+becomes "without the first one, the second one is used again" "$here_address:7475" "$folder/remote" 60
+becomes "and the device is live" live $attach/state 30
+check "the device is detached" device_end limit
+
+# Who looks does not wait.
+device_make slow $nobody
+(put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
+attacher=$!
+sleep 1
+since=$(now)
+for attribute in remote export queues hold_seconds state error disk; do
+	cat $config/devices/slow/$attribute
+done >$work/seen
+check "a device that is being attached can be looked at" [ $(($(now) - since)) -le 1 ]
+check "meanwhile" [ ! -e $work/attached ]
+check "all of it" grep -q "^$nobody:7475" $work/seen
+wait $attacher
+check "it is not attached in the end" grep -q "timed out" $work/slow
+rmdir $config/devices/slow
+# Memory that is more, and then less, when the connection is made anew.  The server is a program
+# that welcomes each client with other memory.
+"$here/stranger" give half none half >$work/server &
+server=$!
+tries=100
+until grep -q listening $work/server || [ $tries = 0 ]; do
+	tries=$((tries - 1))
+	usleep 100000
+done
+check "memory of two pages is attached" device_new grown $here_address:8003 queues=1
+grown=$config/devices/grown
+disk=$(disk grown)
+is "it has two pages" 16 "/sys/block/${disk#/dev/}/size"
+put $test/refuse "rxe_post_send -5"
+one read
+becomes "its connection is lost" holding $grown/state 30
+put $test/refuse off
+becomes "and comes back" live $grown/state 60
+is "to four pages" 32 "/sys/block/${disk#/dev/}/size"
+check "the last one can be read" dd if="$disk" of=/dev/null bs=4k skip=3 count=1 iflag=direct
+put $test/refuse "rxe_post_send -5"
+one read
+becomes "its connection is lost" holding $grown/state 30
+put $test/refuse off
+becomes "and memory that is less is other memory" dead $grown/state 60
+check "the device is detached" device_end grown
+kill $server
+wait $server
+
+export_end limit
+rmmod krdma_blk_test
+check "the module is unloaded" rmmod krdma_blk
+tap_end
