@@ -178,14 +178,14 @@ static void add_result(struct copying *copying, const struct copy *copy,
 		.resumed_from = result->resumed_from,
 		.nanoseconds = result->nanoseconds,
 	};
-	char text[KRDMA_FILE_NAME_MAX + 1];
+	char text[4 * KRDMA_FILE_NAME_MAX + 1];
 
 	json_put_text(object, "operation", copy->put ? "put" : "get");
 	json_put_text(object, "host", copy->url->host);
 	json_put_number(object, "port", copy->url->port);
-	printable(text, sizeof(text), copy->name, sizeof(text) - 1);
+	name_json(text, sizeof(text), copy->name);
 	json_put_text(object, "name", text);
-	printable(text, sizeof(text), copy->local, sizeof(text) - 1);
+	name_json(text, sizeof(text), copy->local);
 	json_put_text(object, "local", text);
 	copy_json(object, &figures);
 	snprintf(text, sizeof(text), "%04o", result->mode);

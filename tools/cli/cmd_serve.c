@@ -185,10 +185,13 @@ static void report_text(const struct krdma_file_report *report, const char *name
 static void report(void *context, const struct krdma_file_report *report)
 {
 	struct serving *serving = context;
-	char peer[PEER_TEXT], name[KRDMA_FILE_NAME_MAX + 1];
+	char peer[PEER_TEXT], name[4 * KRDMA_FILE_NAME_MAX + 1];
 
 	address_text(&report->peer, true, peer);
-	printable(name, sizeof(name), report->name, sizeof(name) - 1);
+	if (serving->options->json)
+		name_json(name, sizeof(name), report->name);
+	else
+		name_text(name, sizeof(name), report->name);
 	pthread_mutex_lock(&serving->lock);
 	if (serving->options->json)
 		report_json(report, name, peer, serving->options);
@@ -203,14 +206,14 @@ static void report(void *context, const struct krdma_file_report *report)
 static void announce(struct serving *serving)
 {
 	struct sockaddr_storage address;
-	char path[KRDMA_FILE_NAME_MAX + 1], place[PEER_TEXT];
+	char path[4 * KRDMA_FILE_NAME_MAX + 1], place[PEER_TEXT];
 	struct json_object *object;
 
 	if (krdma_file_server_address(serving->server, &address))
 		return;
 	address_text(&address, true, place);
-	printable(path, sizeof(path), serving->path, sizeof(path) - 1);
 	if (serving->options->json) {
+		name_json(path, sizeof(path), serving->path);
 		object = json_checked(json_object_new_object());
 		json_put_text(object, "event", "serving");
 		json_put_text(object, "address", place);
@@ -218,6 +221,7 @@ static void announce(struct serving *serving)
 		json_put(object, "writable", json_object_new_boolean(serving->write));
 		json_print(object, serving->options);
 	} else {
+		name_text(path, sizeof(path), serving->path);
 		printf("serving '%s' at %s%s\n", path, place,
 		       serving->write ? ", to be written too" : "");
 	}

@@ -25,8 +25,8 @@ struct words {
 
 static void set_words(const struct copy *copy, struct words *words)
 {
-	printable(words->name, sizeof(words->name), copy->name, sizeof(words->name) - 1);
-	printable(words->local, sizeof(words->local), copy->local, sizeof(words->local) - 1);
+	name_text(words->name, sizeof(words->name), copy->name);
+	name_text(words->local, sizeof(words->local), copy->local);
 	url_place(copy->url, words->place);
 	words->host = copy->url->host;
 	words->verb = copy->put ? "put" : "get";
@@ -160,11 +160,21 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	}
 }
 
-static void explain_here(const struct words *words, int err)
+static void explain_here(const struct words *words, const char *chosen, int err)
 {
 	const char *where = words->local;
 
 	switch (err) {
+	case -EILSEQ:
+		complain("cannot get %s: the server calls the file '%s', which nobody here has asked for\n"
+			 "Give it a name: krdma get %s/%s ./NAME", words->what, chosen, words->place,
+			 words->name);
+		break;
+	case -EEXIST:
+		complain("cannot get %s: the server calls the file '%s', and '%s' has one of that name\n"
+			 "If it is to be replaced, say so: krdma get %s/%s %s/%s", words->what,
+			 chosen, where, words->place, words->name, where, chosen);
+		break;
 	case -ECANCELED:
 		complain("cannot %s %s: interrupted\nGo on with: krdma %s -c ...", words->verb,
 			 words->what, words->verb);
@@ -221,6 +231,7 @@ static void explain_here(const struct words *words, int err)
 
 void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err)
 {
+	char chosen[NAME_TEXT];
 	struct words words;
 
 	set_words(copy, &words);
@@ -232,7 +243,8 @@ void copy_explain(const struct copy *copy, const struct krdma_file_result *resul
 		explain_peer(copy, &words, err);
 		break;
 	default:
-		explain_here(&words, err);
+		name_text(chosen, sizeof(chosen), result->last);
+		explain_here(&words, chosen, err);
 		break;
 	}
 }

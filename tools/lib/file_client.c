@@ -221,14 +221,18 @@ static int open_parent(const char *path, char *last, int *folder)
 	return err;
 }
 
-/* Where it is to be; @last is then another name than the server's, if @path is no folder. */
-static int open_folder(const char *path, char *last, int *folder)
+/*
+ * Where it is to be; @last is then another name than the server's, if @path is no folder.
+ * @named: @path has the name.
+ */
+static int open_folder(const char *path, char *last, int *folder, bool *named)
 {
 	struct stat status;
 	char *real;
 	int err;
 
 	*folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*named = *folder < 0;
 	if (*folder >= 0)
 		return 0;
 	if (errno != ENOENT && errno != ENOTDIR)
@@ -247,7 +251,24 @@ static int open_folder(const char *path, char *last, int *folder)
 	return err;
 }
 
-static int get_part(struct client *client, const char *path, const struct file_message *file)
+/*
+ * A name that nobody here has asked for could be that of a shell's start-up file or an
+ * option, and what it replaces could be anything.
+ */
+static int judge_chosen_name(int folder, const char *last)
+{
+	struct stat status;
+
+	if (!file_name_is_harmless(last))
+		return -EILSEQ;
+	if (!fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/* @chosen: the server has chosen the name. */
+static int get_part(struct client *client, const char *path, bool chosen,
+		    const struct file_message *file)
 {
 	struct file_identity identity = {
 		.length = file->length,
@@ -259,12 +280,14 @@ static int get_part(struct client *client, const char *path, const struct file_m
 	struct file_sink sink = { .part = &part, .fd = -1 };
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	int folder, err;
+	bool named;
 
 	memcpy(last, client->result.last, sizeof(last));
-	err = open_folder(path, last, &folder);
+	err = open_folder(path, last, &folder, &named);
 	if (err)
 		return err;
-	err = file_can_replace(folder, last);
+	chosen = chosen && !named;
+	err = chosen ? judge_chosen_name(folder, last) : file_can_replace(folder, last);
 	if (err) {
 		close(folder);
 		return err;
@@ -272,6 +295,7 @@ static int get_part(struct client *client, const char *path, const struct file_m
 	err = file_part_open(&part, folder, last, &identity);
 	if (err)
 		return err;
+	part.no_replace = chosen;
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
 	if (!err)
@@ -301,7 +325,7 @@ static int get(struct client *client, const struct sockaddr *server, const char 
 		err = ask(client, name, &file);
 	if (err)
 		return err;
-	err = path ? get_part(client, path, &file) : get_stream(client, fd);
+	err = path ? get_part(client, path, !*name, &file) : get_stream(client, fd);
 	/* All of it is here, whether the server still hears so or not. */
 	if (!err)
 		file_flow_done(&client->flow);

@@ -234,6 +234,16 @@ void file_last_name(const char *path, char *last);
 bool file_last_is_plain(const char *last);
 
 /*
+ * file_name.c: names that a peer chooses.
+ */
+
+/*
+ * One that may become a file's although nobody here has asked for it: plain, not hidden, not
+ * like an option, valid UTF-8 without control characters.
+ */
+bool file_name_is_harmless(const char *last);
+
+/*
  * file_source.c: a file that is read.
  */
 struct file_source {
@@ -277,6 +287,8 @@ struct file_part {
 	int fd;
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	struct file_identity identity;
+	/* Whatever has the name already stays: -EEXIST. */
+	bool no_replace;
 	uint64_t offset;
 	uint32_t crc;
 	unsigned int notes;

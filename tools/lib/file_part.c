@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOTE_SIZE	64
@@ -233,6 +234,22 @@ int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
 	return write_note(part);
 }
 
+/* RENAME_NOREPLACE of <linux/fs.h>, which the C library may not have. */
+#define NO_REPLACE	1u
+
+/* Without replacing anything.  Where the file system cannot do that at once, by a link. */
+static int rename_to_nothing(const struct file_part *part, const char *name)
+{
+	if (!syscall(SYS_renameat2, part->folder, name, part->folder, part->last, NO_REPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(part->folder, name, part->folder, part->last, 0))
+		return -errno;
+	unlinkat(part->folder, name, 0);
+	return 0;
+}
+
 int file_part_finish(struct file_part *part)
 {
 	struct part_name name = part_name(part->last);
@@ -242,6 +259,8 @@ int file_part_finish(struct file_part *part)
 	/* There are file systems without permission bits. */
 	if (fchmod(part->fd, part->identity.mode) && errno != EPERM && errno != EOPNOTSUPP)
 		return -errno;
+	if (part->no_replace)
+		return rename_to_nothing(part, name.text);
 	if (renameat(part->folder, name.text, part->folder, part->last))
 		return -errno;
 	return 0;

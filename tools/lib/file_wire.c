@@ -103,6 +103,7 @@ static const struct {
 	{ 15, -ECANCELED }, { 16, -EPROTO }, { 17, -ENOMEM }, { 18, -EUSERS },
 	{ 19, -ESHUTDOWN }, { 20, -ETIMEDOUT }, { 21, -EPROTONOSUPPORT }, { 22, -EPERM },
 	{ 23, -EMFILE }, { 24, -ETXTBSY }, { 25, -EINVAL }, { 26, -ELOOP },
+	{ 27, -EEXIST }, { 28, -EILSEQ },
 };
 
 uint32_t file_code_of(int err)

@@ -126,7 +126,9 @@ struct krdma_file_result {
  * @name: which file, seen from the folder that the server offers; "": the one file that
  *	it offers
  * @path: where to; a folder: in there, under its last name.  What a symbolic link means
- *	is replaced, not the link.
+ *	is replaced, not the link.  Where both @name is "" and @path a folder, the server
+ *	chooses the name: such a file never replaces anything, and its name does not begin
+ *	with a dot or a hyphen, and is UTF-8 without control characters.
  * @options: or NULL
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)
@@ -137,6 +139,8 @@ struct krdma_file_result {
  *	which are of files, here or at the server: &struct krdma_file_result.side.  EACCES
  *	of the server's: also a name that leads out of what it offers;
  * EOPNOTSUPP: neither a file nor a folder; EBUSY: somebody else is writing to NAME.part;
+ * EEXIST, EILSEQ: the name that the server has chosen is taken here, or is none that a server
+ *	may choose;
  * ESTALE: the source was changed meanwhile; EBADMSG: the checksum is wrong;
  * EUSERS: the server has as many clients as it takes; ESHUTDOWN: it is ending;
  * ECONNRESET: it is gone, or the connection broke;

@@ -617,6 +617,63 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
 	EXPECT_FALSE(files_exist("/tmp", "x"));
 }
 
+/* A server of an empty file of that name, which it hands over as it should. */
+static struct script gives(const char *name)
+{
+	struct script script = { .file = file_is(0, name), .count = 2 };
+
+	script.next[0] = make(BEGIN, NULL);
+	script.next[1] = make(END, NULL);
+	return script;
+}
+
+TEST_F_TIMEOUT(hostile, servers_do_not_choose_any_name, 240)
+{
+	static const char * const names[] = {
+		".bashrc", "...", "-rf", "--", "a\033]0;b\007", "a\nb", "a\177", "a\302\233" "2J",
+		"a\342\200\256" "b", "a\377",
+	};
+	struct script script;
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		script = gives(names[i]);
+		EXPECT_EQ(-EILSEQ, get_from(_metadata, self, &script, "", ".")) {
+			TH_LOG("'%s'", names[i]);
+		}
+		EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+		EXPECT_FALSE(files_exist(self->files.here, names[i]));
+	}
+	script = gives("a\303\244 b");
+	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "."));
+	EXPECT_TRUE(files_are(self->files.here, "a\303\244 b", 0, 1));
+	/* Who has asked for a name has it. */
+	script = gives(".bashrc");
+	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "mine"));
+	EXPECT_TRUE(files_are(self->files.here, "mine", 0, 1));
+	script = gives("other");
+	EXPECT_EQ(0, get_from(_metadata, self, &script, ".profile", "."));
+	EXPECT_TRUE(files_are(self->files.here, ".profile", 0, 1));
+}
+
+TEST_F_TIMEOUT(hostile, servers_do_not_choose_what_is_replaced, 240)
+{
+	struct script script = gives("taken");
+	char path[FILES_PATH];
+
+	ASSERT_EQ(0, files_make(self->files.here, "taken", LENGTH, 9));
+	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
+	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
+	EXPECT_TRUE(files_are(self->files.here, "taken", LENGTH, 9));
+	/* Not even a link that leads nowhere. */
+	ASSERT_EQ(0, symlink("nowhere", files_path(path, self->files.here, "link")));
+	script = gives("link");
+	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
+	EXPECT_FALSE(files_exist(self->files.here, "nowhere"));
+	script = gives("taken");
+	EXPECT_EQ(0, get_from(_metadata, self, &script, "taken", "."));
+	EXPECT_TRUE(files_are(self->files.here, "taken", 0, 1));
+}
+
 TEST_F_TIMEOUT(hostile, servers_are_judged_too, 240)
 {
 	struct message begin = make(BEGIN, NULL);

@@ -305,6 +305,11 @@ offer one -j --once -p 7481 "$there/digits"
 try krdma get $host:7481/none
 ended "another file than the one" 1 "has no file 'none' there"
 try krdma get $host:7481/
+ended "a name that nobody has typed replaces nothing" 1 \
+	"the server calls the file 'digits', and '.' has one of that name" \
+	"krdma get $host:7481/ ./digits"
+rm -f digits
+try krdma get $host:7481/
 ended "the one file needs no name" 0 '!.'
 same "and has its own here" digits "$there/digits"
 finish_server()
@@ -318,6 +323,22 @@ ended "the server ends after that" 0 '^\{"event":"serving","address":"\[::\]:748
 	'"writable":false\}$' '^\{"event":"get","peer":"10\.77\.0\.1:[0-9]+","name":"none",' \
 	'"error":"ENOENT"\}$' '"name":"","bytes":9,"transferred":9,.*"crc32c":"e3069283"\}$'
 cp "$work/out" /out/serve.jsonl
+escape=$(printf '\033')
+mkdir "$work/names"
+for name in .bashrc -rf "$(printf 'a\033[2Jb')"; do
+	cp "$there/digits" "$work/names/$name"
+	offer chosen -p 7481 "$work/names/$name"
+	try krdma get $host:7481/
+	ended "the server does not choose every name" 1 'which nobody here has asked for' \
+		"krdma get $host:7481/ \./NAME" "!$escape"
+	holds "and nothing has it here" [ ! -e "$name" ]
+	try krdma get "$host:7481/no${escape}[2Jne"
+	ended "a name that is asked for is not shown as it is" 1 'no.x1b\[2Jne' "!$escape"
+	stop_server chosen
+	ended "nor by the server" 0 'no.x1b\[2Jne' "!$escape"
+done
+try krdma serve "$work/names/no${escape}[2Jne"
+ended "nor where it cannot be served" 1 'no.x1b\[2Jne' "!$escape"
 offer stopped "$there"
 begin krdma get --progress $host/long stopped
 await "$work/err" "$some"
