@@ -129,8 +129,13 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -EBUSY:
-		complain("cannot put %s: somebody else is writing '%s.part' at %s\n"
-			 "Try again when they are done", words->what, words->name, words->host);
+		complain("cannot put %s: another client goes on with '%s' at %s\n"
+			 "Try again when it is done, or begin anew: without -c", words->what,
+			 words->name, words->host);
+		break;
+	case -EEXIST:
+		complain("cannot put %s: '%s' is there already at %s, and not to be replaced\n"
+			 "Give it another name", words->what, words->name, words->host);
 		break;
 	case -ENOSPC:
 	case -EDQUOT:
@@ -201,8 +206,8 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 			 "Try again", words->what);
 		break;
 	case -EBUSY:
-		complain("cannot get %s: somebody else is writing its .part in '%s'\n"
-			 "Try again when they are done, or with another name", words->what, where);
+		complain("cannot get %s: another process goes on with it in '%s'\n"
+			 "Try again when it is done, or begin anew: without -c", words->what, where);
 		break;
 	case -ENOSPC:
 	case -EFBIG:
@@ -219,7 +224,7 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 			 words->what, where);
 		break;
 	case -ENAMETOOLONG:
-		complain("cannot %s %s: the name is too long, with its .part, for a file here",
+		complain("cannot %s %s: the name is too long for a file here",
 			 words->verb, words->what);
 		break;
 	default:

@@ -292,17 +292,17 @@ static int get_part(struct client *client, const char *path, bool chosen,
 		close(folder);
 		return err;
 	}
-	err = file_part_open(&part, folder, last, &identity);
-	if (err)
-		return err;
+	file_part_open(&part, folder, last, &identity);
 	part.no_replace = chosen;
+	/* Who gets the new version wants the old one no more; others may want to put that. */
+	part.any_version = true;
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
 	if (!err)
 		err = fetch(client, &sink);
 	if (!err)
 		err = file_part_finish(&part);
-	file_part_close(&part, err == -EBADMSG || err == -ESTALE || (err && !part.offset));
+	file_part_close(&part, err);
 	return err;
 }
 
@@ -385,30 +385,46 @@ static int announce(struct client *client, const char *name, const struct file_s
 		err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
 	if (err)
 		return err;
-	if (have->offset > source->length)
-		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	return window_create(client, KRDMA_ACCESS_REMOTE_READ, have);
 }
 
-/* If what is there is what we have, it goes on from there. */
-static int offer(struct client *client, struct file_source *source,
-		 const struct file_message *have)
+/*
+ * If what is there is what we have, it goes on from there.  Others may have left something
+ * under that name too: then it is asked for the next.
+ */
+static int compare(struct client *client, struct file_source *source, struct file_message *have)
 {
-	struct file_message message = { .type = FILE_MESSAGE_OFFER };
-	struct file_flow *flow = &client->flow;
+	const struct file_message next = { .type = FILE_MESSAGE_NEXT };
 	uint32_t crc = 0;
 	int err;
 
-	err = file_source_crc(source, have->offset, &client->link, &crc);
-	if (err)
-		return err;
-	if (crc == have->crc) {
-		flow->offset = have->offset;
-		flow->resumed_from = have->offset;
-		flow->crc = crc;
+	for (;;) {
+		if (have->offset > source->length)
+			return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+		err = file_source_crc(source, have->offset, &client->link, &crc);
+		if (err)
+			return err;
+		if (!have->offset || crc == have->crc)
+			break;
+		err = file_link_send(&client->link, &next, NULL);
+		if (!err)
+			err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
+		if (err)
+			return err;
 	}
-	message.offset = flow->offset;
-	err = file_flow_offer(flow, &message);
+	client->flow.offset = have->offset;
+	client->flow.resumed_from = have->offset;
+	client->flow.crc = crc;
+	return 0;
+}
+
+static int offer(struct client *client)
+{
+	struct file_message message = {
+		.type = FILE_MESSAGE_OFFER, .offset = client->flow.offset,
+	};
+	int err = file_flow_offer(&client->flow, &message);
+
 	return err ? err : file_link_send(&client->link, &message, NULL);
 }
 
@@ -432,7 +448,9 @@ static int put(struct client *client, const struct sockaddr *server, const char 
 	if (!err)
 		err = announce(client, name, &source, &have);
 	if (!err)
-		err = offer(client, &source, &have);
+		err = compare(client, &source, &have);
+	if (!err)
+		err = offer(client);
 	if (!err)
 		err = file_flow_send(&client->flow, &source);
 	file_source_close(&source);

@@ -60,6 +60,7 @@ enum file_message_type {
 	FILE_MESSAGE_DONE = 12,
 	FILE_MESSAGE_ERROR = 13,
 	FILE_MESSAGE_ALIVE = 14,
+	FILE_MESSAGE_NEXT = 15,
 	FILE_MESSAGE_TYPES,
 };
 
@@ -176,13 +177,16 @@ int file_link_pump(struct file_link *link, bool wait);
 
 /* For what takes long without the link: pumps now and then. */
 int file_link_tick(struct file_link *link);
+/* After each piece of work: does anybody want to stop, and what has come? */
+int file_link_step(struct file_link *link);
 
 int file_link_send(struct file_link *link, const struct file_message *message,
 		   const char *name);
 
 /* A message that is there already, or -EAGAIN. */
 int file_link_take(struct file_link *link, struct file_message *message);
-/* Waits for one, which must be of @type. */
+/* Waits for one; or for one that must be of @type. */
+int file_link_await(struct file_link *link, struct file_message *message);
 int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message);
 
 /* KRDMA_OP_READ or KRDMA_OP_WRITE; its number is in link->posted before the call. */
@@ -271,8 +275,30 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 		    uint32_t *crc);
 
 /*
- * file_part.c: NAME.part, a file that is not there yet.
+ * file_sha256.c
  */
+#define FILE_SHA256_SIZE	32
+
+struct file_sha256 {
+	uint32_t state[8];
+	uint64_t length;
+	unsigned char block[64];
+};
+
+void file_sha256_init(struct file_sha256 *sha);
+void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length);
+/* Nothing of it is left in @sha. */
+void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE]);
+void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
+	       unsigned char digest[FILE_SHA256_SIZE]);
+
+/*
+ * file_part.c: a file that is not there yet.
+ */
+
+/* Bytes of a name's SHA-256 in that of its part, and the length of that. */
+#define FILE_PART_ID	16
+#define FILE_PART_NAME	61
 
 /* What a file must be for its part to be continued. */
 struct file_identity {
@@ -282,22 +308,61 @@ struct file_identity {
 	uint32_t mode;
 };
 
+/**
+ * struct file_part - a file that is not there yet
+ * @folder: where it is
+ * @fd: the part, or -1
+ * @last: the name that it is to have
+ * @id: the beginning of @last's SHA-256
+ * @name: the part's name; without @fd up to what is random
+ * @identity: what the file is to be
+ * @no_replace: whatever has the name @last already stays: -EEXIST
+ * @any_version: when it is complete, parts of what the source was before go too
+ * @searched: earlier parts were looked for
+ * @earlier: @fd was there before
+ * @begun: it is written to
+ * @complete: it has the name @last
+ * @offset: how much of it is there
+ * @crc: of that
+ * @earlier_offset: what @offset was when it was found
+ * @earlier_crc: what @crc was then
+ * @notes: notes written, or read, so far
+ * @tries: earlier parts that were tried
+ * @tried: how much there is of the last of them
+ * @tried_name: the name of that
+ */
 struct file_part {
 	int folder;
 	int fd;
 	char last[KRDMA_FILE_LAST_MAX + 1];
+	unsigned char id[FILE_PART_ID];
+	char name[FILE_PART_NAME + 1];
 	struct file_identity identity;
-	/* Whatever has the name already stays: -EEXIST. */
 	bool no_replace;
+	bool any_version;
+	bool searched;
+	bool earlier;
+	bool begun;
+	bool complete;
 	uint64_t offset;
 	uint32_t crc;
+	uint64_t earlier_offset;
+	uint32_t earlier_crc;
 	unsigned int notes;
+	unsigned int tries;
+	uint64_t tried;
+	char tried_name[FILE_PART_NAME + 1];
 };
 
-/* @folder is the part's from then on, also after an error. */
-int file_part_open(struct file_part *part, int folder, const char *last,
-		   const struct file_identity *identity);
-/* How much of it there is, and can be used: part->offset and part->crc. */
+/* Whether a part may have that name: no file that is given or taken has it. */
+bool file_part_is_name(const char *last);
+/* @folder is the part's from then on.  Nothing is made yet. */
+void file_part_open(struct file_part *part, int folder, const char *last,
+		    const struct file_identity *identity);
+/*
+ * An earlier part, if there is one, or the next one after that: part->offset and part->crc.
+ * -EBUSY: another process writes to it.
+ */
 int file_part_continue(struct file_part *part, struct file_link *link);
 /* Everything from @offset on is to be written, @offset being 0 or part->offset. */
 int file_part_begin(struct file_part *part, uint64_t offset);
@@ -305,8 +370,8 @@ int file_part_write(struct file_part *part, const void *data, size_t length, uin
 int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc);
 /* It is complete: NAME is there.  */
 int file_part_finish(struct file_part *part);
-/* @useless: nothing in it is worth to be continued. */
-void file_part_close(struct file_part *part, bool useless);
+/* @err: 0, or why it has ended.  What can be gone on from stays. */
+void file_part_close(struct file_part *part, int err);
 
 /*
  * file_flow.c: the data of one file through a link, of which one end sends and one

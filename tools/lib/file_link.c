@@ -236,6 +236,12 @@ int file_link_tick(struct file_link *link)
 	return file_link_pump(link, false);
 }
 
+int file_link_step(struct file_link *link)
+{
+	link->watched = 0;
+	return file_link_tick(link);
+}
+
 int file_link_send(struct file_link *link, const struct file_message *message,
 		   const char *name)
 {
@@ -259,18 +265,26 @@ int file_link_take(struct file_link *link, struct file_message *message)
 	return 0;
 }
 
-int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
+int file_link_await(struct file_link *link, struct file_message *message)
 {
 	int err;
 
+	link->watched = 0;
 	/* What came before an error counts. */
 	while (file_link_take(link, message)) {
 		err = file_link_pump(link, true);
 		if (err && !link->inbox_count)
 			return err;
 	}
-	if (message->type == type)
-		return 0;
+	return 0;
+}
+
+int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
+{
+	int err = file_link_await(link, message);
+
+	if (err || message->type == type)
+		return err;
 	return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 }
 

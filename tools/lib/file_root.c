@@ -137,6 +137,7 @@ static int open_inside(const struct file_root *root, const char *name, int flags
 /* The one file goes by its name, or by none. */
 static int which(const struct file_root *root, const char *name, const char **which)
 {
+	char last[KRDMA_FILE_LAST_MAX + 1];
 	int err = judge(name);
 
 	if (err)
@@ -148,8 +149,10 @@ static int which(const struct file_root *root, const char *name, const char **wh
 	} else if (!*name) {
 		return -EISDIR;
 	}
+	file_last_name(name, last);
 	*which = name;
-	return 0;
+	/* What others put is not there before all of it is. */
+	return file_part_is_name(last) ? -ENOENT : 0;
 }
 
 int file_root_read(const struct file_root *root, const char *name, int *fd)
@@ -178,6 +181,8 @@ int file_can_replace(int folder, const char *last)
 {
 	struct stat status;
 
+	if (file_part_is_name(last))
+		return -EACCES;
 	if (fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(status.st_mode))
@@ -191,8 +196,9 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 	size_t length;
 	int err = which(root, name, &name);
 
+	/* To a client that puts it, a part is not missing. */
 	if (err)
-		return err;
+		return err == -ENOENT && !root->only ? -EACCES : err;
 	length = strlen(name);
 	if (length > KRDMA_FILE_NAME_MAX)
 		return -ENAMETOOLONG;

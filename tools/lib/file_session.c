@@ -104,24 +104,43 @@ static int serve_get(struct serving *serving)
 	return err;
 }
 
+/* Says what there is, until the client has one that it goes on from, or there is none. */
+static int agree(struct serving *serving, struct file_part *part, struct file_message *offer)
+{
+	struct file_message have;
+	int err;
+
+	for (;;) {
+		have = (struct file_message){
+			.type = FILE_MESSAGE_HAVE, .offset = part->offset, .crc = part->crc,
+		};
+		err = file_flow_offer(&serving->flow, &have);
+		if (!err)
+			err = file_link_send(&serving->link, &have, NULL);
+		if (!err)
+			err = file_link_await(&serving->link, offer);
+		if (err)
+			return err;
+		if (offer->type == FILE_MESSAGE_OFFER)
+			return 0;
+		if (offer->type != FILE_MESSAGE_NEXT || !part->offset)
+			return file_link_fail(&serving->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+		err = file_part_continue(part, &serving->link);
+		if (err)
+			return err;
+	}
+}
+
 static int take(struct serving *serving, struct file_part *part)
 {
-	struct file_message message = {
-		.type = FILE_MESSAGE_HAVE,
-		.offset = part->offset,
-		.crc = part->crc,
-	};
 	struct file_sink sink = { .part = part, .fd = -1 };
 	struct file_flow *flow = &serving->flow;
+	struct file_message message;
 	int err;
 
 	err = window_create(serving, KRDMA_ACCESS_LOCAL_WRITE);
 	if (!err)
-		err = file_flow_offer(flow, &message);
-	if (!err)
-		err = file_link_send(&serving->link, &message, NULL);
-	if (!err)
-		err = file_link_receive(&serving->link, FILE_MESSAGE_OFFER, &message);
+		err = agree(serving, part, &message);
 	if (!err)
 		err = file_flow_accept(flow, &message);
 	if (!err && message.offset && message.offset != part->offset)
@@ -153,17 +172,16 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 		return -EROFS;
 	serving->flow.length = put->length;
 	err = file_root_parent(&server->root, serving->name, &folder, last);
-	if (!err)
-		err = file_part_open(&part, folder, last, &identity);
 	if (err)
 		return err;
+	file_part_open(&part, folder, last, &identity);
 	if (put->code & FILE_PUT_CONTINUE)
 		err = file_part_continue(&part, &serving->link);
 	if (!err)
 		err = take(serving, &part);
 	if (!err)
 		err = file_part_finish(&part);
-	file_part_close(&part, err == -EBADMSG || (err && !part.offset));
+	file_part_close(&part, err);
 	return err ? err : file_flow_done(&serving->flow);
 }
 

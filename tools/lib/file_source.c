@@ -143,7 +143,7 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 		}
 		offset += extent;
 		if (!err && link)
-			err = file_link_tick(link);
+			err = file_link_step(link);
 	}
 	free(piece);
 	*crc = sum;

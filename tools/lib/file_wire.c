@@ -46,6 +46,7 @@
  *
  *	PUT name length time bits ->
  *	                          <-    HAVE offset CRC; slots at most
+ *	NEXT                      ->                          (not that: the next HAVE)
  *	OFFER offset; slots       ->
  *	DATA, HOLE ...            ->                          (read from slots)
  *	                          <-    CREDIT ...

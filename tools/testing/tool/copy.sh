@@ -45,10 +45,16 @@ same()
 	holds "$1" cmp "$2" "$3"
 }
 
+# parts FOLDER: what there is of files that are not there yet.
+parts()
+{
+	find "$1" -maxdepth 1 -name '.krdma-*.part'
+}
+
 # only_part FILE: of this file there is the part, and no more.
 only_part()
 {
-	[ -e "$1.part" ] && [ ! -e "$1" ]
+	[ -f "$(parts "$(dirname "$1")")" ] && [ ! -e "$1" ]
 }
 
 mib=1048576
@@ -175,9 +181,9 @@ begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave INT "$client"
 ended "Ctrl-C ends it" 130 'interrupted' 'Go on with: krdma get -c'
-holds "and leaves the part alone" [ "$(find . -name 'long*')" = ./long.part ]
+holds "and leaves the part alone" only_part long
 # One byte of what is there: it is not to be used.
-printf '?' | dd of=long.part bs=1 seek=1000 conv=notrunc 2>/dev/null
+printf '?' | dd of="$(parts .)" bs=1 seek=1000 conv=notrunc 2>/dev/null
 try krdma get -c -j $host/long
 ended "a part with a wrong byte is not used" 0 '"resumed_from":0,"'
 same "it is what it was, from the beginning" long "$there/long"
@@ -187,7 +193,7 @@ await "$work/err" "$some"
 leave KILL "$client"
 await "$work/servers/go_on" "put 'back' failed"
 holds "a client that is killed leaves its part at the server" only_part "$there/back"
-printf '?' | dd of="$there/back.part" bs=1 seek=1000 conv=notrunc 2>/dev/null
+printf '?' | dd of="$(parts "$there")" bs=1 seek=1000 conv=notrunc 2>/dev/null
 try krdma put -c -j long $host/back
 ended "a part with a wrong byte is not used there either" 0 '"resumed_from":0,"'
 same "it is what it was, there from the beginning" long "$there/back"
@@ -201,7 +207,8 @@ await "$work/servers/go_on" "put 'again' failed: Operation canceled"
 touch long
 try krdma put -c -j long $host/again
 ended "of a file that was written since, nothing is used" 0 '"resumed_from":0,"'
-rm -f "$there/again"
+holds "what another client has left of it is not lost" [ -f "$(parts "$there")" ]
+rm -f "$there/again" "$(parts "$there")"
 
 begin krdma put --progress long $host/lost
 await "$work/err" "$some"
