@@ -20,6 +20,8 @@
 	"  -c, --continue  go on from what an earlier try has left\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  progress, also if it is no terminal\n"	\
+	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
+	"      --no-sync   do not wait for the disk\n"		\
 	"\n"
 
 static const char get_usage[] =
@@ -45,10 +47,18 @@ static const char put_usage[] =
 	"\n"
 	"Manual: krdma-get(1)\n";
 
+enum {
+	OPTION_PROGRESS = OWN_OPTION,
+	OPTION_EXACT_MODE,
+	OPTION_NO_SYNC,
+};
+
 static const struct own_option own_options[] = {
 	{ "continue", 'c', false },
 	{ "quiet", 'q', false },
-	{ "progress", OWN_OPTION, false },
+	{ "progress", OPTION_PROGRESS, false },
+	{ "exact-mode", OPTION_EXACT_MODE, false },
+	{ "no-sync", OPTION_NO_SYNC, false },
 	{ NULL, 0, false },
 };
 
@@ -57,6 +67,7 @@ static const struct own_option own_options[] = {
  * @options: the common ones
  * @put: it is krdma put
  * @continues: --continue
+ * @flags: for the library, but for --continue
  * @when: whether there is progress to be seen
  * @session: the session
  * @progress: of the file on its way
@@ -67,6 +78,7 @@ struct copying {
 	const struct options *options;
 	bool put;
 	bool continues;
+	uint32_t flags;
 	enum progress_when when;
 	struct krdma *session;
 	struct progress progress;
@@ -111,6 +123,12 @@ static int set_option(int key, const char *value, void *to)
 	case 'q':
 		copying->when = PROGRESS_NEVER;
 		break;
+	case OPTION_EXACT_MODE:
+		copying->flags |= KRDMA_FILE_EXACT_MODE;
+		break;
+	case OPTION_NO_SYNC:
+		copying->flags |= KRDMA_FILE_NO_SYNC;
+		break;
 	default:
 		copying->when = PROGRESS_ALWAYS;
 		break;
@@ -134,7 +152,7 @@ static int copy_with(struct copying *copying, const struct copy *copy,
 	const struct sockaddr *server = (const struct sockaddr *)address;
 	struct krdma_file_options options = {
 		.size = sizeof(options),
-		.flags = copy->continues ? KRDMA_FILE_CONTINUE : 0,
+		.flags = copying->flags | (copy->continues ? KRDMA_FILE_CONTINUE : 0),
 		.progress = show,
 		.context = copying,
 	};
@@ -250,6 +268,24 @@ static bool open_stream(struct copying *copying, const char *to)
 	return true;
 }
 
+/* What was written into a device is on it, and what fails late is said. */
+static int close_stream(struct copying *copying, const char *to, int status)
+{
+	int err = 0;
+
+	if (copying->stream < 0 || copying->stream == STDOUT_FILENO)
+		return status;
+	if (!(copying->flags & KRDMA_FILE_NO_SYNC) && fsync(copying->stream) && errno != EINVAL &&
+	    errno != EROFS && errno != EOPNOTSUPP)
+		err = errno;
+	if (close(copying->stream) && errno != EINTR && !err)
+		err = errno;
+	if (!err)
+		return status;
+	complain("cannot write to '%s': %s\nWhat was got is not there", to, strerror(err));
+	return EXIT_FAILED;
+}
+
 /* What can be said against it without a server; 0, or a status. */
 static int check_get(const struct copying *copying, int count, char **words, const char *to)
 {
@@ -359,7 +395,7 @@ static int copy_words(struct copying *copying, int count, char **words, const ch
 	if (copying->put)
 		status = put_all(copying, count, words, to);
 	else
-		status = get_all(copying, count, words, to);
+		status = close_stream(copying, to, get_all(copying, count, words, to));
 	krdma_close(copying->session);
 	if (copying->array)
 		json_print(copying->array, copying->options);

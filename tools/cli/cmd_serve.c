@@ -29,6 +29,7 @@ static const char usage[] =
 	"  -w, --write            clients may put files too, and replace those there are\n"
 	"      --once             end after the first file that was copied\n"
 	"      --clients N        clients at a time (16)\n"
+	"      --no-sync          do not wait for the disk when files are put\n"
 	"  -q, --quiet            say nothing of clients\n"
 	"\n"
 	OPTIONS_HELP
@@ -39,6 +40,7 @@ static const char usage[] =
 enum {
 	OPTION_ONCE = OWN_OPTION,
 	OPTION_CLIENTS,
+	OPTION_NO_SYNC,
 };
 
 static const struct own_option own_options[] = {
@@ -47,6 +49,7 @@ static const struct own_option own_options[] = {
 	{ "write", 'w', false },
 	{ "once", OPTION_ONCE, false },
 	{ "clients", OPTION_CLIENTS, true },
+	{ "no-sync", OPTION_NO_SYNC, false },
 	{ "quiet", 'q', false },
 	{ NULL, 0, false },
 };
@@ -61,6 +64,7 @@ static const struct own_option own_options[] = {
  * @write: --write
  * @once: --once
  * @quiet: --quiet
+ * @no_sync: --no-sync
  * @clients: --clients, 0: not given
  * @path: what is offered
  */
@@ -73,6 +77,7 @@ struct serving {
 	bool write;
 	bool once;
 	bool quiet;
+	bool no_sync;
 	uint32_t clients;
 	const char *path;
 };
@@ -124,6 +129,9 @@ static int set_option(int key, const char *value, void *to)
 		return 0;
 	case OPTION_ONCE:
 		serving->once = true;
+		return 0;
+	case OPTION_NO_SYNC:
+		serving->no_sync = true;
 		return 0;
 	default:
 		if (value_number("--clients", value, 1, 1024, &number))
@@ -255,7 +263,8 @@ static int create(struct serving *serving, struct krdma *session)
 {
 	struct krdma_file_server_options options = {
 		.size = sizeof(options),
-		.flags = serving->write ? KRDMA_FILE_SERVER_WRITABLE : 0,
+		.flags = (serving->write ? KRDMA_FILE_SERVER_WRITABLE : 0) |
+			 (serving->no_sync ? KRDMA_FILE_SERVER_NO_SYNC : 0),
 		.max_clients = serving->clients,
 		.report = report,
 		.context = serving,

@@ -42,7 +42,9 @@ static int tell_progress(void *context)
 
 static int check_options(const struct krdma_file_options *options)
 {
-	if (options->flags & ~(uint32_t)KRDMA_FILE_CONTINUE || options->reserved)
+	const uint32_t known = KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC;
+
+	if (options->flags & ~known || options->reserved)
 		return -EOPNOTSUPP;
 	if ((options->buffer_size &&
 	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
@@ -294,6 +296,8 @@ static int get_part(struct client *client, const char *path, bool chosen,
 	}
 	file_part_open(&part, folder, last, &identity);
 	part.no_replace = chosen;
+	part.exact_mode = client->options.flags & KRDMA_FILE_EXACT_MODE;
+	part.sync = !(client->options.flags & KRDMA_FILE_NO_SYNC);
 	/* Who gets the new version wants the old one no more; others may want to put that. */
 	part.any_version = true;
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
@@ -301,7 +305,7 @@ static int get_part(struct client *client, const char *path, bool chosen,
 	if (!err)
 		err = fetch(client, &sink);
 	if (!err)
-		err = file_part_finish(&part);
+		err = file_part_finish(&part, &client->link);
 	file_part_close(&part, err);
 	return err;
 }
@@ -379,7 +383,11 @@ static int announce(struct client *client, const char *name, const struct file_s
 	int err;
 
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
-		message.code = FILE_PUT_CONTINUE;
+		message.code |= FILE_PUT_CONTINUE;
+	if (client->options.flags & KRDMA_FILE_EXACT_MODE)
+		message.code |= FILE_PUT_EXACT_MODE;
+	if (client->options.flags & KRDMA_FILE_NO_SYNC)
+		message.code |= FILE_PUT_NO_SYNC;
 	err = file_link_send(&client->link, &message, name);
 	if (!err)
 		err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);

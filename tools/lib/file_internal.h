@@ -83,6 +83,9 @@ struct file_message {
 
 /* FILE_MESSAGE_PUT's code. */
 #define FILE_PUT_CONTINUE	1u
+#define FILE_PUT_EXACT_MODE	2u
+#define FILE_PUT_NO_SYNC	4u
+#define FILE_PUT_CODES		7u
 
 #define FILE_MESSAGE_FIXED	88
 #define FILE_MESSAGE_MAX	(FILE_MESSAGE_FIXED + KRDMA_FILE_NAME_MAX)
@@ -293,6 +296,18 @@ void file_hmac(const void *key, size_t key_length, const void *data, size_t leng
 	       unsigned char digest[FILE_SHA256_SIZE]);
 
 /*
+ * file_sync.c: on the disk, with the usual permission bits.
+ */
+
+/* fsync(), while @link, if it is not NULL, says that we live. */
+int file_sync(int fd, struct file_link *link);
+/* The names in a folder, of which @file is in the same file system. */
+int file_sync_folder(int folder, int file, struct file_link *link);
+/* What close() would say of @fd, which stays open. */
+int file_late_error(int fd);
+mode_t file_umask(void);
+
+/*
  * file_part.c: a file that is not there yet.
  */
 
@@ -317,6 +332,8 @@ struct file_identity {
  * @name: the part's name; without @fd up to what is random
  * @identity: what the file is to be
  * @no_replace: whatever has the name @last already stays: -EEXIST
+ * @exact_mode: its permission bits are the source's, without the process's umask
+ * @sync: it is on the disk before it is said to be there
  * @any_version: when it is complete, parts of what the source was before go too
  * @searched: earlier parts were looked for
  * @earlier: @fd was there before
@@ -339,6 +356,8 @@ struct file_part {
 	char name[FILE_PART_NAME + 1];
 	struct file_identity identity;
 	bool no_replace;
+	bool exact_mode;
+	bool sync;
 	bool any_version;
 	bool searched;
 	bool earlier;
@@ -368,8 +387,8 @@ int file_part_continue(struct file_part *part, struct file_link *link);
 int file_part_begin(struct file_part *part, uint64_t offset);
 int file_part_write(struct file_part *part, const void *data, size_t length, uint32_t crc);
 int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc);
-/* It is complete: NAME is there.  */
-int file_part_finish(struct file_part *part);
+/* It is complete: NAME is there, if nothing is wrong also after a power cut. */
+int file_part_finish(struct file_part *part, struct file_link *link);
 /* @err: 0, or why it has ended.  What can be gone on from stays. */
 void file_part_close(struct file_part *part, int err);
 

@@ -547,23 +547,39 @@ static int take_name(struct file_part *part)
 	return renameat(part->folder, part->name, part->folder, part->last) ? -errno : 0;
 }
 
-int file_part_finish(struct file_part *part)
+/* All of it, with its own length and bits, where no power cut reaches it. */
+static int settle(struct file_part *part, struct file_link *link)
 {
+	mode_t mode = (mode_t)part->identity.mode;
 	int err = 0;
 
+	if (!part->exact_mode)
+		mode &= ~file_umask();
 	if (ftruncate(part->fd, (off_t)part->identity.length))
-		err = -errno;
+		return -errno;
 	/* There are file systems without permission bits. */
-	if (!err && fchmod(part->fd, part->identity.mode) && errno != EPERM && errno != EOPNOTSUPP)
-		err = -errno;
+	if (fchmod(part->fd, mode) && errno != EPERM && errno != EOPNOTSUPP)
+		return -errno;
+	if (part->sync)
+		err = file_sync(part->fd, link);
+	return err ? err : file_late_error(part->fd);
+}
+
+int file_part_finish(struct file_part *part, struct file_link *link)
+{
+	int err = settle(part, link);
+
 	if (!err)
 		err = take_name(part);
 	if (err)
 		return err;
 	part->complete = true;
-	if (part->searched || part->identity.length >= SEARCH_LENGTH)
+	/* The name is there in any case; that it will be after a power cut is what may fail. */
+	if (part->sync)
+		err = file_sync_folder(part->folder, part->fd, link);
+	if (!err && (part->searched || part->identity.length >= SEARCH_LENGTH))
 		search(part, part->any_version, remove_earlier, NULL);
-	return 0;
+	return err;
 }
 
 /* Whether there is something in a part that is not complete, with a note that says so. */

@@ -165,7 +165,7 @@ static int set_options(struct krdma_file_server_options *own,
 
 	if (err)
 		return err;
-	if (own->flags & ~(uint32_t)KRDMA_FILE_SERVER_WRITABLE)
+	if (own->flags & ~(uint32_t)(KRDMA_FILE_SERVER_WRITABLE | KRDMA_FILE_SERVER_NO_SYNC))
 		return -EOPNOTSUPP;
 	if (own->max_clients > CLIENTS_MAX || own->buffer_count > FILE_SLOTS_MAX ||
 	    own->buffer_size > FILE_SLOT_MAX ||

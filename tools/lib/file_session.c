@@ -175,12 +175,15 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	if (err)
 		return err;
 	file_part_open(&part, folder, last, &identity);
+	part.exact_mode = put->code & FILE_PUT_EXACT_MODE;
+	part.sync = !(put->code & FILE_PUT_NO_SYNC) &&
+		    !(server->options.flags & KRDMA_FILE_SERVER_NO_SYNC);
 	if (put->code & FILE_PUT_CONTINUE)
 		err = file_part_continue(&part, &serving->link);
 	if (!err)
 		err = take(serving, &part);
 	if (!err)
-		err = file_part_finish(&part);
+		err = file_part_finish(&part, &serving->link);
 	file_part_close(&part, err);
 	return err ? err : file_flow_done(&serving->flow);
 }

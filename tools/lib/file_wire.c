@@ -17,7 +17,8 @@
  *	 0  u8   type
  *	 1  u8   0
  *	 2  u16  length of the name, without a terminating zero
- *	 4  u32  code: of PUT: 1: continue; of ERROR: why, see below
+ *	 4  u32  code: of PUT: 1: continue, 2: exactly these permission bits, 4: without
+ *		 waiting for the disk; of ERROR: why, see below
  *	 8  u64  offset in the file
  *	16  u64  length
  *	24  s64  modification time, seconds
@@ -186,7 +187,8 @@ static bool is_right(const struct file_message *message)
 		return false;
 	if (message->offset > FILE_LENGTH_MAX ||
 	    message->length > FILE_LENGTH_MAX - message->offset ||
-	    message->mtime_ns > 999999999 || message->mode > 0777)
+	    message->mtime_ns > 999999999 || message->mode > 0777 ||
+	    (message->type == FILE_MESSAGE_PUT && message->code & ~FILE_PUT_CODES))
 		return false;
 	if (!(has & HAS_SLOTS))
 		return true;

@@ -5,16 +5,19 @@
  * A server offers a folder, or one file.  A client gets a file from there, or puts one
  * there if the server lets it.  The data go by RDMA, from and to buffers of both sides,
  * several of which are under way at a time: a file need not fit in memory, and is not
- * limited in length.  Holes stay holes, permission bits are kept, owners and times are
- * not.
+ * limited in length.  Holes stay holes; permission bits are kept as far as the umask lets
+ * them; owners and times are not.
  *
- * Until it is complete, what has arrived is in NAME.part beside where NAME is to be, and
- * remains there if the copying fails; with KRDMA_FILE_CONTINUE the next try goes on from
- * there, if length and modification time of the source are what they were and the
- * checksum of what is there is the source's.  Behind the last byte, NAME.part has a
- * note of 128 bytes that says so: it is not a file to be used.  NAME appears when all of it
- * is there and its checksum, CRC-32C of the whole, is the source's; what was there before
- * is then replaced at once.
+ * Until it is complete, what has arrived is in a part: a file of this user's alone, beside where
+ * NAME is to be, whose name is .krdma-*.part, is found at random, and cannot be asked for.  It
+ * remains there if the copying fails; with KRDMA_FILE_CONTINUE the next try goes on from there,
+ * if length and modification time of the source are what they were and the checksum of what is
+ * there is the source's.  Interrupting that does not harm it.  Behind the last byte, a part has a
+ * note of 128 bytes that says of what it is: it is not a file to be used.
+ *
+ * NAME appears when all of it is there and on the disk, and its checksum, CRC-32C of the whole,
+ * is the source's; what was there before is then replaced at once.  Of several that put the same
+ * NAME, the last one has it.
  *
  * CRC-32C finds what went wrong by itself.  It does not keep anybody from forging, and
  * nothing here is encrypted: whoever can reach the server can get what it offers.
@@ -52,9 +55,15 @@ struct krdma_file_progress {
 /**
  * enum krdma_file_flags - bits of &struct krdma_file_options.flags
  * @KRDMA_FILE_CONTINUE: go on from what an earlier try has left
+ * @KRDMA_FILE_EXACT_MODE: the permission bits are exactly the source's; else they are those
+ *	that the umask leaves: of this process when getting, of the server when putting
+ * @KRDMA_FILE_NO_SYNC: the file is there before it is on the disk; after a power cut it may
+ *	then be there without its data
  */
 enum krdma_file_flags {
 	KRDMA_FILE_CONTINUE = 1 << 0,
+	KRDMA_FILE_EXACT_MODE = 1 << 1,
+	KRDMA_FILE_NO_SYNC = 1 << 2,
 };
 
 /**
@@ -138,7 +147,8 @@ struct krdma_file_result {
  * ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG, ENOSPC, EDQUOT, EFBIG, EIO and the like,
  *	which are of files, here or at the server: &struct krdma_file_result.side.  EACCES
  *	of the server's: also a name that leads out of what it offers;
- * EOPNOTSUPP: neither a file nor a folder; EBUSY: somebody else is writing to NAME.part;
+ * EOPNOTSUPP: neither a file nor a folder; EBUSY: another process goes on
+ *	with what KRDMA_FILE_CONTINUE would go on with;
  * EEXIST, EILSEQ: the name that the server has chosen is taken here, or is none that a server
  *	may choose;
  * ESTALE: the source was changed meanwhile; EBADMSG: the checksum is wrong;
@@ -229,9 +239,11 @@ struct krdma_file_report {
 /**
  * enum krdma_file_server_flags - bits of &struct krdma_file_server_options.flags
  * @KRDMA_FILE_SERVER_WRITABLE: clients may put files, and replace those that are there
+ * @KRDMA_FILE_SERVER_NO_SYNC: as KRDMA_FILE_NO_SYNC, of all that is put
  */
 enum krdma_file_server_flags {
 	KRDMA_FILE_SERVER_WRITABLE = 1 << 0,
+	KRDMA_FILE_SERVER_NO_SYNC = 1 << 1,
 };
 
 /**

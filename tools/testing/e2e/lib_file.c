@@ -119,12 +119,32 @@ TEST_F(file, the_server_reports_what_it_has_done)
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->report.is.side);
 }
 
-TEST_F(file, permission_bits_are_kept)
+static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
+
+/* As with cp(1), what the umask forbids is not given to anybody. */
+TEST_F(file, permission_bits_are_what_the_umask_leaves)
 {
-	static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
+	char path[FILES_PATH];
+
+	umask(027);
+	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		ASSERT_EQ(0, files_make(self->files.there, "a", 10, i));
+		ASSERT_EQ(0, chmod(files_path(path, self->files.there, "a"), modes[i]));
+		ASSERT_EQ(0, get(self, "a", "b"));
+		EXPECT_EQ(modes[i] & 0750, files_mode(self->files.here, "b"));
+		EXPECT_EQ(modes[i] & 0777, self->result.mode);
+		ASSERT_EQ(0, chmod(files_path(path, self->files.here, "b"), modes[i]));
+		ASSERT_EQ(0, put(self, "b", "c"));
+		EXPECT_EQ(modes[i] & 0750, files_mode(self->files.there, "c"));
+	}
+}
+
+TEST_F(file, permission_bits_are_kept_if_asked_for)
+{
 	char path[FILES_PATH];
 
 	umask(077);
+	self->options.flags = KRDMA_FILE_EXACT_MODE;
 	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		ASSERT_EQ(0, files_make(self->files.there, "a", 10, i));
 		ASSERT_EQ(0, chmod(files_path(path, self->files.there, "a"), modes[i]));

@@ -126,11 +126,15 @@ ended "over IPv6, without" 0 '!.'
 try krdma get node1/digits named
 same "from a host with a name" named "$there/digits"
 
-chmod 751 odd
+chmod 777 odd
 try krdma put odd $host/bits
-holds "permission bits go along" [ "$(stat -c %a "$there/bits")" = 751 ]
-try krdma get $host/bits bits
-holds "and come along" [ "$(stat -c %a bits)" = 751 ]
+holds "permission bits go along as far as the umask lets them" [ "$(stat -c %a "$there/bits")" = 755 ]
+try krdma put --exact-mode odd $host/bits
+holds "or exactly" [ "$(stat -c %a "$there/bits")" = 777 ]
+(umask 077 && krdma get $host/bits bits)
+holds "and come along as far" [ "$(stat -c %a bits)" = 700 ]
+(umask 077 && krdma get --exact-mode --no-sync $host/bits bits)
+holds "or exactly, too" [ "$(stat -c %a bits)" = 777 ]
 truncate -s 3G "$there/sparse"
 try krdma get -j $host/sparse
 ended "of a file with nothing in it nothing is sent" 0 '"bytes":3221225472,"transferred":0'
