@@ -22,6 +22,7 @@
 	"      --progress  progress, also if it is no terminal\n"	\
 	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
 	"      --no-sync   do not wait for the disk\n"		\
+	"      --secret FILE  of a server that knows this secret too\n"	\
 	"\n"
 
 static const char get_usage[] =
@@ -51,6 +52,7 @@ enum {
 	OPTION_PROGRESS = OWN_OPTION,
 	OPTION_EXACT_MODE,
 	OPTION_NO_SYNC,
+	OPTION_SECRET,
 };
 
 static const struct own_option own_options[] = {
@@ -59,6 +61,7 @@ static const struct own_option own_options[] = {
 	{ "progress", OPTION_PROGRESS, false },
 	{ "exact-mode", OPTION_EXACT_MODE, false },
 	{ "no-sync", OPTION_NO_SYNC, false },
+	{ "secret", OPTION_SECRET, true },
 	{ NULL, 0, false },
 };
 
@@ -68,6 +71,7 @@ static const struct own_option own_options[] = {
  * @put: it is krdma put
  * @continues: --continue
  * @flags: for the library, but for --continue
+ * @secret: --secret
  * @when: whether there is progress to be seen
  * @session: the session
  * @progress: of the file on its way
@@ -79,6 +83,7 @@ struct copying {
 	bool put;
 	bool continues;
 	uint32_t flags;
+	struct secret secret;
 	enum progress_when when;
 	struct krdma *session;
 	struct progress progress;
@@ -115,7 +120,6 @@ static int set_option(int key, const char *value, void *to)
 {
 	struct copying *copying = to;
 
-	(void)value;
 	switch (key) {
 	case 'c':
 		copying->continues = true;
@@ -126,6 +130,8 @@ static int set_option(int key, const char *value, void *to)
 	case OPTION_EXACT_MODE:
 		copying->flags |= KRDMA_FILE_EXACT_MODE;
 		break;
+	case OPTION_SECRET:
+		return secret_read(value, &copying->secret);
 	case OPTION_NO_SYNC:
 		copying->flags |= KRDMA_FILE_NO_SYNC;
 		break;
@@ -155,6 +161,8 @@ static int copy_with(struct copying *copying, const struct copy *copy,
 		.flags = copying->flags | (copy->continues ? KRDMA_FILE_CONTINUE : 0),
 		.progress = show,
 		.context = copying,
+		.secret = copying->secret.length ? copying->secret.bytes : NULL,
+		.secret_length = copying->secret.length,
 	};
 
 	if (copy->put)
@@ -322,7 +330,9 @@ static int check_put(int count, char **words, const char *to)
 
 static int get_all(struct copying *copying, int count, char **words, const char *to)
 {
-	struct copy copy = { .local = to, .continues = copying->continues };
+	struct copy copy = {
+		.local = to, .continues = copying->continues, .secret = copying->secret.length,
+	};
 	int status = EXIT_OK;
 	struct url url;
 
@@ -341,6 +351,7 @@ static int put_one(struct copying *copying, const struct url *url, const char *f
 {
 	struct copy copy = {
 		.put = true, .url = url, .local = file, .continues = copying->continues,
+		.secret = copying->secret.length,
 	};
 	size_t length = strlen(url->path);
 	bool open = length && url->path[length - 1] != '/';

@@ -75,6 +75,11 @@ static void explain_between(const struct words *words, int err, bool begun)
 			 "Give the port at which that was started: %s:PORT/...",
 			 words->verb, words->what, words->place, words->host);
 		break;
+	case -EKEYREJECTED:
+		complain("cannot %s %s: what serves at %s does not know this secret\n"
+			 "Start it there with the same one: krdma serve --secret FILE ...",
+			 words->verb, words->what, words->place);
+		break;
 	case -EPROTONOSUPPORT:
 		complain("cannot %s %s: krdma at %s is of another version; this is %s\n"
 			 "Install the same on both machines", words->verb, words->what,
@@ -119,9 +124,29 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->name, words->host);
 		break;
 	case -EUSERS:
-		complain("cannot %s %s: %s has as many clients as it takes\n"
-			 "Try again later, or start it with more: krdma serve --clients N",
+		complain("cannot %s %s: %s has as many clients as it takes, or as many from here\n"
+			 "Try again later, or start it with more: --clients, --clients-per-address",
 			 words->verb, words->what, words->place);
+		break;
+	case -ECONNREFUSED:
+		complain("cannot %s %s: the server at %s takes no clients from this address\n"
+			 "If it should, start it there with this address too: krdma serve --allow",
+			 words->verb, words->what, words->place);
+		break;
+	case -ENOKEY:
+		complain("cannot %s %s: the server at %s wants a secret\n"
+			 "Give the one that it was started with: krdma %s --secret FILE ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -EKEYREJECTED:
+		complain("cannot %s %s: the server at %s has another secret\n"
+			 "Give the one that it was started with: krdma %s --secret FILE ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -ETIMEDOUT:
+		complain("cannot %s %s: nothing went on for too long, says the server at %s\n"
+			 "Go on with: krdma %s -c ...", words->verb, words->what, words->place,
+			 words->verb);
 		break;
 	case -ESHUTDOWN:
 		complain("cannot %s %s: the server at %s has been ended\n"
@@ -171,12 +196,12 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 
 	switch (err) {
 	case -EILSEQ:
-		complain("cannot get %s: the server calls the file '%s', which nobody here has asked for\n"
-			 "Give it a name: krdma get %s/%s ./NAME", words->what, chosen, words->place,
-			 words->name);
+		complain("cannot get %s: the server calls it '%s', which nobody has asked for\n"
+			 "Give it a name: krdma get %s/%s ./NAME", words->what, chosen,
+			 words->place, words->name);
 		break;
 	case -EEXIST:
-		complain("cannot get %s: the server calls the file '%s', and '%s' has one of that name\n"
+		complain("cannot get %s: the server calls it '%s', and '%s' has one of that name\n"
 			 "If it is to be replaced, say so: krdma get %s/%s %s/%s", words->what,
 			 chosen, where, words->place, words->name, where, chosen);
 		break;
@@ -207,7 +232,8 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 		break;
 	case -EBUSY:
 		complain("cannot get %s: another process goes on with it in '%s'\n"
-			 "Try again when it is done, or begin anew: without -c", words->what, where);
+			 "Try again when it is done, or begin anew: without -c", words->what,
+			 where);
 		break;
 	case -ENOSPC:
 	case -EFBIG:

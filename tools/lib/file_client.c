@@ -44,7 +44,7 @@ static int check_options(const struct krdma_file_options *options)
 {
 	const uint32_t known = KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC;
 
-	if (options->flags & ~known || options->reserved)
+	if (options->flags & ~known || options->reserved || options->reserved2)
 		return -EOPNOTSUPP;
 	if ((options->buffer_size &&
 	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
@@ -65,6 +65,9 @@ static int client_create(struct krdma *session, const struct krdma_file_options 
 	err = request_options(&new->options, sizeof(new->options), options);
 	if (!err)
 		err = check_options(&new->options);
+	if (!err)
+		err = file_secret_set(&new->link.secret, new->options.secret,
+				      new->options.secret_length);
 	if (err) {
 		free(new);
 		return err;
@@ -92,6 +95,7 @@ static int client_finish(struct client *client, int err, struct krdma_file_resul
 	else
 		tell_progress(client);
 	file_link_close(&client->link, err);
+	file_secret_free(client->link.secret);
 	file_window_destroy(&flow->window);
 	is->size = (uint32_t)size;
 	is->side = err ? client->link.side : KRDMA_FILE_SIDE_NONE;
@@ -443,9 +447,9 @@ static int put(struct client *client, const struct sockaddr *server, const char 
 	struct file_message have;
 	int fd, err;
 
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = file_open_regular(AT_FDCWD, path, true);
 	if (fd < 0)
-		return errno == ENXIO || errno == ENODEV ? -EOPNOTSUPP : -errno;
+		return fd;
 	err = file_source_open(&source, fd);
 	if (err)
 		return err;

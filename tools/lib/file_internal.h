@@ -43,6 +43,24 @@ uint32_t file_crc(uint32_t crc, const void *data, size_t length);
 uint32_t file_crc_zeroes(uint32_t crc, uint64_t length);
 
 /*
+ * file_sha256.c
+ */
+#define FILE_SHA256_SIZE	32
+
+struct file_sha256 {
+	uint32_t state[8];
+	uint64_t length;
+	unsigned char block[64];
+};
+
+void file_sha256_init(struct file_sha256 *sha);
+void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length);
+/* Nothing of it is left in @sha. */
+void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE]);
+void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
+	       unsigned char digest[FILE_SHA256_SIZE]);
+
+/*
  * file_wire.c: messages.
  */
 enum file_message_type {
@@ -61,6 +79,8 @@ enum file_message_type {
 	FILE_MESSAGE_ERROR = 13,
 	FILE_MESSAGE_ALIVE = 14,
 	FILE_MESSAGE_NEXT = 15,
+	FILE_MESSAGE_CHALLENGE = 16,
+	FILE_MESSAGE_PROOF = 17,
 	FILE_MESSAGE_TYPES,
 };
 
@@ -102,9 +122,10 @@ int file_code_error(uint32_t code);
 
 /* What both sides say in their private data. */
 #define FILE_HELLO_SIZE		16
-void file_hello_encode(void *to, uint32_t code);
+#define FILE_HELLO_SECRET	1u
+void file_hello_encode(void *to, uint32_t code, uint16_t flags);
 /* -EPROTO: it is not one of ours; -EPROTONOSUPPORT: of another version. */
-int file_hello_decode(const void *from, size_t length, uint32_t *code);
+int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags);
 
 /*
  * file_link.c: a connection, its messages and operations.  One thread uses it.
@@ -119,6 +140,10 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code);
  * @watch: asked several times a second whether to go on: 0, or with which error not
  * @watch_context: for it
  * @patience_ms: for how long the peer may be silent
+ * @progress_ms: for how long it may do nothing but live while something is waited for; 0: for ever
+ * @deadline: until when it must have done what is waited for, in ns; 0: never
+ * @secret: that both know; or NULL
+ * @flags: of the peer's hello
  * @conn: the connection
  * @queue: where everything completes
  * @control: registered memory of messages, FILE_MESSAGES in and as many out
@@ -127,6 +152,7 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code);
  * @side: where that was
  * @said: when the last message went, in ns
  * @heard: when the last one came, in ns
+ * @advanced: when either side did something last, in ns
  * @watched: when @watch was asked, in ns
  * @alive: one that only says that we live is under way
  * @free: outgoing messages that are not under way, as bits
@@ -142,6 +168,10 @@ struct file_link {
 	int (*watch)(void *context);
 	void *watch_context;
 	uint32_t patience_ms;
+	uint32_t progress_ms;
+	uint64_t deadline;
+	struct file_secret *secret;
+	uint16_t flags;
 	struct krdma_conn *conn;
 	struct krdma_queue *queue;
 	struct krdma_memory *control;
@@ -150,6 +180,7 @@ struct file_link {
 	uint32_t side;
 	uint64_t said;
 	uint64_t heard;
+	uint64_t advanced;
 	uint64_t watched;
 	bool alive;
 	uint32_t free;
@@ -200,6 +231,46 @@ int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma
 uint64_t file_now(void);
 
 /*
+ * file_admit.c: which clients a server takes.
+ */
+#define FILE_NETS		32
+#define FILE_NONCE		32
+
+struct file_net {
+	uint8_t family;
+	uint8_t bits;
+	uint8_t bytes[16];
+};
+
+struct file_nets {
+	struct file_net of[FILE_NETS];
+	unsigned int count;
+};
+
+struct file_secret {
+	unsigned char bytes[KRDMA_FILE_SECRET_MAX];
+	size_t length;
+};
+
+/* Addresses and networks, with commas or blanks between them.  -EINVAL. */
+int file_nets_parse(const char *text, struct file_nets *nets);
+/* None: all of them. */
+bool file_nets_have(const struct file_nets *nets, const struct sockaddr_storage *address);
+/* As far as addresses tell, both are of one. */
+bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/* What a side, 'c' or 's', has to say to the numbers of both. */
+void file_proof(const struct file_secret *secret, char side,
+		const unsigned char server[FILE_NONCE], const unsigned char client[FILE_NONCE],
+		unsigned char proof[FILE_SHA256_SIZE]);
+/* The server's end, and the client's: nothing, if link->secret is NULL. */
+int file_admit(struct file_link *link);
+int file_be_admitted(struct file_link *link);
+/* @bytes: NULL: none. */
+int file_secret_set(struct file_secret **secret, const void *bytes, size_t length);
+void file_secret_free(struct file_secret *secret);
+
+/*
  * file_window.c: the buffers that data go through.
  */
 struct file_window {
@@ -218,22 +289,42 @@ unsigned char *file_window_slot(const struct file_window *window, uint32_t slot)
 /*
  * file_root.c: what a server offers.
  */
+struct file_rule {
+	char *path;
+	/* What was there when serving began. */
+	int folder;
+	uint32_t access;
+};
+
 struct file_root {
 	int folder;
 	/* The kernel keeps paths beneath it. */
 	bool beneath;
 	/* The one file in @folder that is offered, or NULL: all of it. */
 	char *only;
+	/* enum krdma_file_access: what is not beneath a folder that has a rule. */
+	uint32_t access;
+	struct file_rule *rules;
+	unsigned int rule_count;
 };
 
-int file_root_open(struct file_root *root, const char *path);
+int file_root_open(struct file_root *root, const char *path, uint32_t access);
 void file_root_close(struct file_root *root);
+int file_root_add_rule(struct file_root *root, const char *path, uint32_t access);
 /* A regular file, or nothing, or a symbolic link, which would be replaced; or -errno. */
 int file_can_replace(int folder, const char *last);
+/* A regular file, to be read: what is none is looked at, and not opened. */
+int file_open_regular(int folder, const char *name, bool follow);
+/* The same for what was opened with O_PATH; -ESRCH: without /proc. */
+int file_reopen(int path);
 /* A regular file, to be read. */
 int file_root_read(const struct file_root *root, const char *name, int *fd);
-/* The folder where a file is to be, and its last name; @last: KRDMA_FILE_LAST_MAX + 1. */
-int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last);
+/*
+ * The folder where a file is to be, and its last name; @last: KRDMA_FILE_LAST_MAX + 1.
+ * @no_replace: who may not read there may not replace either.
+ */
+int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last,
+		     bool *no_replace);
 
 /* The last part of a path, up to KRDMA_FILE_LAST_MAX of it. */
 void file_last_name(const char *path, char *last);
@@ -276,24 +367,6 @@ int file_source_unchanged(const struct file_source *source);
 /* Of the bytes before @length; @link, which may take long enough to be asked, or NULL. */
 int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
 		    uint32_t *crc);
-
-/*
- * file_sha256.c
- */
-#define FILE_SHA256_SIZE	32
-
-struct file_sha256 {
-	uint32_t state[8];
-	uint64_t length;
-	unsigned char block[64];
-};
-
-void file_sha256_init(struct file_sha256 *sha);
-void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length);
-/* Nothing of it is left in @sha. */
-void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE]);
-void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
-	       unsigned char digest[FILE_SHA256_SIZE]);
 
 /*
  * file_sync.c: on the disk, with the usual permission bits.

@@ -427,7 +427,7 @@ void file_part_open(struct file_part *part, int folder, const char *last,
 	file_sha256_add(&sha, last, strlen(last));
 	file_sha256_end(&sha, digest);
 	memcpy(part->id, digest, FILE_PART_ID);
-	strcpy(begin_name(part), "-");
+	memcpy(begin_name(part), "-", 2);
 }
 
 static int create(struct file_part *part)
@@ -439,9 +439,9 @@ static int create(struct file_part *part)
 	for (int tries = 0; tries < TRIES; tries++) {
 		if (getrandom(number, sizeof(number), 0) != sizeof(number))
 			continue;
-		strcpy(put_hex(end, number, sizeof(number)), SUFFIX);
-		part->fd = openat(part->folder, part->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-				  O_CLOEXEC, 0600);
+		memcpy(put_hex(end, number, sizeof(number)), SUFFIX, sizeof(SUFFIX));
+		part->fd = openat(part->folder, part->name,
+				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (part->fd >= 0) {
 			/* Whoever looks for parts takes none without a note. */
 			flock(part->fd, LOCK_EX | LOCK_NB);
@@ -468,8 +468,9 @@ static int set_length(struct file_part *part)
 static int clear_rest(struct file_part *part)
 {
 	off_t from = (off_t)part->offset, length = (off_t)part->identity.length - from;
+	const int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
-	if (!length || !fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, length))
+	if (!length || !fallocate(part->fd, punch, from, length))
 		return 0;
 	/* A file system that has no holes has another way. */
 	return ftruncate(part->fd, from) ? -errno : set_length(part);
@@ -517,9 +518,10 @@ int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
 /* Without replacing anything.  Where the file system cannot do that at once, by a link. */
 static int rename_to_nothing(const struct file_part *part)
 {
-	if (!syscall(SYS_renameat2, part->folder, part->name, part->folder, part->last, NO_REPLACE))
+	if (!syscall(SYS_renameat2, part->folder, part->name, part->folder, part->last,
+		     NO_REPLACE))
 		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
+	if (errno != EINVAL)
 		return -errno;
 	if (linkat(part->folder, part->name, part->folder, part->last, 0))
 		return -errno;

@@ -166,15 +166,15 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	};
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	struct file_part part;
+	bool no_replace;
 	int folder, err;
 
-	if (!(server->options.flags & KRDMA_FILE_SERVER_WRITABLE))
-		return -EROFS;
 	serving->flow.length = put->length;
-	err = file_root_parent(&server->root, serving->name, &folder, last);
+	err = file_root_parent(&server->root, serving->name, &folder, last, &no_replace);
 	if (err)
 		return err;
 	file_part_open(&part, folder, last, &identity);
+	part.no_replace = no_replace;
 	part.exact_mode = put->code & FILE_PUT_EXACT_MODE;
 	part.sync = !(put->code & FILE_PUT_NO_SYNC) &&
 		    !(server->options.flags & KRDMA_FILE_SERVER_NO_SYNC);
@@ -194,11 +194,14 @@ static int serve(struct serving *serving, struct krdma_conn *conn)
 	struct file_message message;
 	int err;
 
+	serving->link.deadline = file_now() + serving->server->options.request_ms * 1000000ull;
 	err = file_link_accept(&serving->link, conn);
 	while (!err && file_link_take(&serving->link, &message))
 		err = file_link_pump(&serving->link, true);
 	if (err)
 		return err;
+	serving->link.deadline = 0;
+	serving->link.progress_ms = serving->server->options.progress_ms;
 	memcpy(serving->name, serving->link.name, sizeof(serving->name));
 	switch (message.type) {
 	case FILE_MESSAGE_GET:
@@ -250,6 +253,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	serving->link.watch = watch;
 	serving->link.watch_context = server;
 	serving->link.patience_ms = server->options.patience_ms;
+	serving->link.secret = server->secret;
 	serving->flow.link = &serving->link;
 	serving->flow.server = true;
 	if (!krdma_conn_get(conn, &query, sizeof(query)))

@@ -583,7 +583,7 @@ TEST_F_TIMEOUT(file, others_parts_are_left_alone, 120)
 
 /* In the middle of a copy: what can be done with what has come so far? */
 struct middle {
-	FIXTURE_DATA(file) *self;
+	FIXTURE_DATA(file) * self;
 	const char *folder;
 	int found;
 	int got;
@@ -627,7 +627,7 @@ TEST_F_TIMEOUT(file, what_is_not_complete_is_nobodys, 240)
 
 /* Two versions at a time: the one that is complete last is there, and neither is mixed. */
 struct rival {
-	FIXTURE_DATA(file) *self;
+	FIXTURE_DATA(file) * self;
 	bool done;
 	int ret;
 };

@@ -50,6 +50,7 @@ static int serve(FIXTURE_DATA(end) * self, uint32_t max_clients)
 	struct krdma_file_server_options options = {
 		.flags = KRDMA_FILE_SERVER_WRITABLE,
 		.max_clients = max_clients,
+		.max_per_peer = max_clients,
 	};
 
 	return files_serve(&self->files, BOOT_ADDRESS, NULL, &options);

@@ -32,6 +32,7 @@ FIXTURE_SETUP(hostile)
 		.flags = KRDMA_FILE_SERVER_WRITABLE,
 		.patience_ms = PATIENT_MS,
 		.max_clients = 2,
+		.max_per_peer = 2,
 	};
 
 	ASSERT_EQ(0, files_open(&self->files));
@@ -256,7 +257,7 @@ TEST_F_TIMEOUT(hostile, pieces_are_judged, 240)
 	for (unsigned int i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
 		offer(_metadata, self, LENGTH);
 		message = raw_piece(pieces[i].type, pieces[i].offset, pieces[i].length,
-				pieces[i].slot);
+				    pieces[i].slot);
 		raw_send(&self->raw, &message);
 		expect_refused(_metadata, self, -EPROTO, pieces[i].what);
 	}
@@ -517,8 +518,8 @@ static struct script gives(const char *name)
 TEST_F_TIMEOUT(hostile, servers_do_not_choose_any_name, 240)
 {
 	static const char * const names[] = {
-		".bashrc", "...", "-rf", "--", "a\033]0;b\007", "a\nb", "a\177", "a\302\233" "2J",
-		"a\342\200\256" "b", "a\377",
+		".bashrc", "...", "-rf", "--", "a\033]0;b\007", "a\nb", "a\177", "a\302\2332J",
+		"a\342\200\256b", "a\377",
 	};
 	struct script script;
 

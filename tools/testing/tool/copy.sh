@@ -301,6 +301,52 @@ stop_server busy
 ended "a quiet server says nothing of clients" 0 '^serving' '!get'
 server=$main
 stop_server after
+
+# Whom it takes
+
+(umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret" &&
+	head -c 32 /dev/urandom | base64 >"$work/other")
+offer secret -w --secret "$work/secret" --allow "$host,fd78::/16" "$there"
+try krdma get --secret "$work/secret" $host/digits
+ended "who knows the secret is served" 0 '!.'
+try krdma put --secret "$work/secret" digits $host/secret
+ended "also to put a file" 0 '!.'
+try krdma get $host/digits
+ended "who does not know it is not" 1 'wants a secret' 'krdma get --secret FILE'
+try krdma get --secret "$work/other" $host/digits
+ended "nor who knows another one" 1 'has another secret'
+try krdma get 'fd77::1/digits'
+ended "nor who is at another address" 1 'takes no clients from this address' \
+	'krdma serve --allow'
+chmod 644 "$work/other"
+try krdma get --secret "$work/other" $host/digits
+ended "a secret that others may read is none" 2 'others may read it' 'umask 077'
+echo short >"$work/other"
+chmod 600 "$work/other"
+try krdma serve --secret "$work/other" "$there"
+ended "nor is a short one" 2 'less than 16 bytes'
+try krdma serve --allow 10.0.0.0/99 "$there"
+ended "addresses are read" 1 "'10\.0\.0\.0/99' are no addresses"
+stop_server secret
+ended "the server tells of them" 0 "nothing '' failed: Key was rejected" \
+	"nothing '' failed: Required key not available"
+mkdir -p "$there/drop" "$there/pub"
+cp "$there/digits" "$there/pub/digits"
+offer rules -w --read-only pub --write-only drop --request-timeout 5s --progress-timeout 30s \
+	--clients-per-address 4 --no-sync "$there"
+try krdma put digits $host/drop/
+ended "into a folder to be written only, a file is put" 0 '!.'
+try krdma put odd $host/drop/digits
+ended "but replaces none" 1 "'drop/digits' is there already"
+try krdma get $host/drop/digits dropped
+ended "nor is one got" 1 'the server may not'
+try krdma get $host/pub/digits public
+ended "from a folder to be read only, a file is got" 0 '!.'
+try krdma put odd $host/pub/digits
+ended "but none is put there" 1 'lets nobody write'
+try krdma serve --read-only nothing "$there"
+ended "a folder with a rule is there" 1 "there is no folder 'nothing' in it for a rule"
+stop_server rules
 offer read -a $host "$there"
 try krdma put digits $host/digits2
 ended "a server that is not to be written" 1 'lets nobody write' 'krdma serve -w DIR'
@@ -317,7 +363,7 @@ try krdma get $host:7481/none
 ended "another file than the one" 1 "has no file 'none' there"
 try krdma get $host:7481/
 ended "a name that nobody has typed replaces nothing" 1 \
-	"the server calls the file 'digits', and '.' has one of that name" \
+	"the server calls it 'digits', and '.' has one of that name" \
 	"krdma get $host:7481/ ./digits"
 rm -f digits
 try krdma get $host:7481/
@@ -340,7 +386,7 @@ for name in .bashrc -rf "$(printf 'a\033[2Jb')"; do
 	cp "$there/digits" "$work/names/$name"
 	offer chosen -p 7481 "$work/names/$name"
 	try krdma get $host:7481/
-	ended "the server does not choose every name" 1 'which nobody here has asked for' \
+	ended "the server does not choose every name" 1 'which nobody has asked for' \
 		"krdma get $host:7481/ \./NAME" "!$escape"
 	holds "and nothing has it here" [ ! -e "$name" ]
 	try krdma get "$host:7481/no${escape}[2Jne"
