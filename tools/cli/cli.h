@@ -7,6 +7,7 @@
 #ifndef KRDMA_CLI_H
 #define KRDMA_CLI_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -121,6 +122,9 @@ int close_standard_output(int status);
 /* From here on names may be in UTF-8, whatever the terminal has. */
 void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
+size_t name_text(char *to, size_t to_size, const char *from);
+size_t name_json(char *to, size_t to_size, const char *from);
+ATTRIBUTE(format(printf, 1, 0)) char *message_text(const char *format, va_list arguments);
 const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
 const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid);
 const char *flag_text(char text[FLAG_TEXT_MAX], uint64_t flag, const char *(*name)(uint64_t));

@@ -20,6 +20,9 @@
 	"  -c, --continue  go on from what an earlier try has left\n"	\
 	"  -q, --quiet     no progress\n"				\
 	"      --progress  progress, also if it is no terminal\n"	\
+	"      --exact-mode  exactly the permission bits of the source, whatever the umask\n" \
+	"      --no-sync   do not wait for the disk\n"		\
+	"      --secret FILE  of a server that knows this secret too\n"	\
 	"\n"
 
 static const char get_usage[] =
@@ -45,10 +48,20 @@ static const char put_usage[] =
 	"\n"
 	"Manual: krdma-get(1)\n";
 
+enum {
+	OPTION_PROGRESS = OWN_OPTION,
+	OPTION_EXACT_MODE,
+	OPTION_NO_SYNC,
+	OPTION_SECRET,
+};
+
 static const struct own_option own_options[] = {
 	{ "continue", 'c', false },
 	{ "quiet", 'q', false },
-	{ "progress", OWN_OPTION, false },
+	{ "progress", OPTION_PROGRESS, false },
+	{ "exact-mode", OPTION_EXACT_MODE, false },
+	{ "no-sync", OPTION_NO_SYNC, false },
+	{ "secret", OPTION_SECRET, true },
 	{ NULL, 0, false },
 };
 
@@ -57,6 +70,8 @@ static const struct own_option own_options[] = {
  * @options: the common ones
  * @put: it is krdma put
  * @continues: --continue
+ * @flags: for the library, but for --continue
+ * @secret: --secret
  * @when: whether there is progress to be seen
  * @session: the session
  * @progress: of the file on its way
@@ -67,6 +82,8 @@ struct copying {
 	const struct options *options;
 	bool put;
 	bool continues;
+	uint32_t flags;
+	struct secret secret;
 	enum progress_when when;
 	struct krdma *session;
 	struct progress progress;
@@ -103,13 +120,20 @@ static int set_option(int key, const char *value, void *to)
 {
 	struct copying *copying = to;
 
-	(void)value;
 	switch (key) {
 	case 'c':
 		copying->continues = true;
 		break;
 	case 'q':
 		copying->when = PROGRESS_NEVER;
+		break;
+	case OPTION_EXACT_MODE:
+		copying->flags |= KRDMA_FILE_EXACT_MODE;
+		break;
+	case OPTION_SECRET:
+		return secret_read(value, &copying->secret);
+	case OPTION_NO_SYNC:
+		copying->flags |= KRDMA_FILE_NO_SYNC;
 		break;
 	default:
 		copying->when = PROGRESS_ALWAYS;
@@ -134,9 +158,11 @@ static int copy_with(struct copying *copying, const struct copy *copy,
 	const struct sockaddr *server = (const struct sockaddr *)address;
 	struct krdma_file_options options = {
 		.size = sizeof(options),
-		.flags = copy->continues ? KRDMA_FILE_CONTINUE : 0,
+		.flags = copying->flags | (copy->continues ? KRDMA_FILE_CONTINUE : 0),
 		.progress = show,
 		.context = copying,
+		.secret = copying->secret.length ? copying->secret.bytes : NULL,
+		.secret_length = copying->secret.length,
 	};
 
 	if (copy->put)
@@ -178,14 +204,14 @@ static void add_result(struct copying *copying, const struct copy *copy,
 		.resumed_from = result->resumed_from,
 		.nanoseconds = result->nanoseconds,
 	};
-	char text[KRDMA_FILE_NAME_MAX + 1];
+	char text[4 * KRDMA_FILE_NAME_MAX + 1];
 
 	json_put_text(object, "operation", copy->put ? "put" : "get");
 	json_put_text(object, "host", copy->url->host);
 	json_put_number(object, "port", copy->url->port);
-	printable(text, sizeof(text), copy->name, sizeof(text) - 1);
+	name_json(text, sizeof(text), copy->name);
 	json_put_text(object, "name", text);
-	printable(text, sizeof(text), copy->local, sizeof(text) - 1);
+	name_json(text, sizeof(text), copy->local);
 	json_put_text(object, "local", text);
 	copy_json(object, &figures);
 	snprintf(text, sizeof(text), "%04o", result->mode);
@@ -250,6 +276,24 @@ static bool open_stream(struct copying *copying, const char *to)
 	return true;
 }
 
+/* What was written into a device is on it, and what fails late is said. */
+static int close_stream(struct copying *copying, const char *to, int status)
+{
+	int err = 0;
+
+	if (copying->stream < 0 || copying->stream == STDOUT_FILENO)
+		return status;
+	if (!(copying->flags & KRDMA_FILE_NO_SYNC) && fsync(copying->stream) && errno != EINVAL &&
+	    errno != EROFS && errno != EOPNOTSUPP)
+		err = errno;
+	if (close(copying->stream) && errno != EINTR && !err)
+		err = errno;
+	if (!err)
+		return status;
+	complain("cannot write to '%s': %s\nWhat was got is not there", to, strerror(err));
+	return EXIT_FAILED;
+}
+
 /* What can be said against it without a server; 0, or a status. */
 static int check_get(const struct copying *copying, int count, char **words, const char *to)
 {
@@ -286,7 +330,9 @@ static int check_put(int count, char **words, const char *to)
 
 static int get_all(struct copying *copying, int count, char **words, const char *to)
 {
-	struct copy copy = { .local = to, .continues = copying->continues };
+	struct copy copy = {
+		.local = to, .continues = copying->continues, .secret = copying->secret.length,
+	};
 	int status = EXIT_OK;
 	struct url url;
 
@@ -305,6 +351,7 @@ static int put_one(struct copying *copying, const struct url *url, const char *f
 {
 	struct copy copy = {
 		.put = true, .url = url, .local = file, .continues = copying->continues,
+		.secret = copying->secret.length,
 	};
 	size_t length = strlen(url->path);
 	bool open = length && url->path[length - 1] != '/';
@@ -359,7 +406,7 @@ static int copy_words(struct copying *copying, int count, char **words, const ch
 	if (copying->put)
 		status = put_all(copying, count, words, to);
 	else
-		status = get_all(copying, count, words, to);
+		status = close_stream(copying, to, get_all(copying, count, words, to));
 	krdma_close(copying->session);
 	if (copying->array)
 		json_print(copying->array, copying->options);

@@ -6,7 +6,9 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -22,13 +24,21 @@ static const char usage[] =
 	"Usage: krdma serve [OPTION]... DIR|FILE\n"
 	"\n"
 	"Offers a folder, or one file, to whoever can reach this machine by RDMA, until it is\n"
-	"ended (Ctrl-C).  Nothing is encrypted, and nobody is asked who they are.\n"
+	"ended (Ctrl-C).  Nothing is encrypted.\n"
 	"\n"
 	"  -p, --port PORT        where (7476)\n"
 	"  -a, --address ADDRESS  at this address of the machine's alone\n"
 	"  -w, --write            clients may put files too, and replace those there are\n"
 	"      --once             end after the first file that was copied\n"
 	"      --clients N        clients at a time (16)\n"
+	"      --clients-per-address N  of these, from one address (half of them)\n"
+	"      --allow NETS       clients at these addresses only: 10.0.0.0/24,fd00::/8\n"
+	"      --secret FILE      clients only that know this secret\n"
+	"      --read-only DIR    in this folder of it, clients get files and put none\n"
+	"      --write-only DIR   in this one, they put new files and get none\n"
+	"      --request-timeout TIME   for saying what they want (10s)\n"
+	"      --progress-timeout TIME  for doing nothing afterwards (120s)\n"
+	"      --no-sync          do not wait for the disk when files are put\n"
 	"  -q, --quiet            say nothing of clients\n"
 	"\n"
 	OPTIONS_HELP
@@ -39,7 +49,20 @@ static const char usage[] =
 enum {
 	OPTION_ONCE = OWN_OPTION,
 	OPTION_CLIENTS,
+	OPTION_NO_SYNC,
+	OPTION_PER_ADDRESS,
+	OPTION_ALLOW,
+	OPTION_SECRET,
+	OPTION_READ_ONLY,
+	OPTION_WRITE_ONLY,
+	OPTION_REQUEST_TIMEOUT,
+	OPTION_PROGRESS_TIMEOUT,
 };
+
+#define RULES_MAX	64
+
+/* An error that was complained about where it was found. */
+#define SAID		1
 
 static const struct own_option own_options[] = {
 	{ "port", 'p', true },
@@ -47,6 +70,14 @@ static const struct own_option own_options[] = {
 	{ "write", 'w', false },
 	{ "once", OPTION_ONCE, false },
 	{ "clients", OPTION_CLIENTS, true },
+	{ "no-sync", OPTION_NO_SYNC, false },
+	{ "clients-per-address", OPTION_PER_ADDRESS, true },
+	{ "allow", OPTION_ALLOW, true },
+	{ "secret", OPTION_SECRET, true },
+	{ "read-only", OPTION_READ_ONLY, true },
+	{ "write-only", OPTION_WRITE_ONLY, true },
+	{ "request-timeout", OPTION_REQUEST_TIMEOUT, true },
+	{ "progress-timeout", OPTION_PROGRESS_TIMEOUT, true },
 	{ "quiet", 'q', false },
 	{ NULL, 0, false },
 };
@@ -61,7 +92,15 @@ static const struct own_option own_options[] = {
  * @write: --write
  * @once: --once
  * @quiet: --quiet
+ * @no_sync: --no-sync
  * @clients: --clients, 0: not given
+ * @per_address: --clients-per-address, likewise
+ * @request_ms: --request-timeout, likewise
+ * @progress_ms: --progress-timeout, likewise
+ * @allow: --allow, or NULL
+ * @secret: --secret
+ * @rules: --read-only and --write-only
+ * @rule_count: how many
  * @path: what is offered
  */
 struct serving {
@@ -73,7 +112,15 @@ struct serving {
 	bool write;
 	bool once;
 	bool quiet;
+	bool no_sync;
 	uint32_t clients;
+	uint32_t per_address;
+	uint32_t request_ms;
+	uint32_t progress_ms;
+	const char *allow;
+	struct secret secret;
+	struct krdma_file_rule rules[RULES_MAX];
+	uint32_t rule_count;
 	const char *path;
 };
 
@@ -102,6 +149,30 @@ static void catch_signals(struct krdma_file_server *server)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static int add_rule(struct serving *serving, const char *path, uint32_t access)
+{
+	if (serving->rule_count == RULES_MAX) {
+		usage_error("no more than %u folders may have rules", RULES_MAX);
+		return -EINVAL;
+	}
+	serving->rules[serving->rule_count++] = (struct krdma_file_rule){
+		.path = path, .access = access,
+	};
+	return 0;
+}
+
+static int set_time(const char *option, const char *value, uint32_t *ms)
+{
+	uint64_t ns;
+
+	if (value_time(option, value, 86400 * VALUE_SECOND, &ns))
+		return -EINVAL;
+	*ms = (uint32_t)(ns / (VALUE_SECOND / 1000));
+	if (!*ms)
+		*ms = 1;
+	return 0;
+}
+
 static int set_option(int key, const char *value, void *to)
 {
 	struct serving *serving = to;
@@ -125,6 +196,27 @@ static int set_option(int key, const char *value, void *to)
 	case OPTION_ONCE:
 		serving->once = true;
 		return 0;
+	case OPTION_NO_SYNC:
+		serving->no_sync = true;
+		return 0;
+	case OPTION_PER_ADDRESS:
+		if (value_number("--clients-per-address", value, 1, 1024, &number))
+			return -EINVAL;
+		serving->per_address = (uint32_t)number;
+		return 0;
+	case OPTION_ALLOW:
+		serving->allow = value;
+		return 0;
+	case OPTION_SECRET:
+		return secret_read(value, &serving->secret);
+	case OPTION_READ_ONLY:
+		return add_rule(serving, value, KRDMA_FILE_READ);
+	case OPTION_WRITE_ONLY:
+		return add_rule(serving, value, KRDMA_FILE_WRITE);
+	case OPTION_REQUEST_TIMEOUT:
+		return set_time("--request-timeout", value, &serving->request_ms);
+	case OPTION_PROGRESS_TIMEOUT:
+		return set_time("--progress-timeout", value, &serving->progress_ms);
 	default:
 		if (value_number("--clients", value, 1, 1024, &number))
 			return -EINVAL;
@@ -185,10 +277,13 @@ static void report_text(const struct krdma_file_report *report, const char *name
 static void report(void *context, const struct krdma_file_report *report)
 {
 	struct serving *serving = context;
-	char peer[PEER_TEXT], name[KRDMA_FILE_NAME_MAX + 1];
+	char peer[PEER_TEXT], name[4 * KRDMA_FILE_NAME_MAX + 1];
 
 	address_text(&report->peer, true, peer);
-	printable(name, sizeof(name), report->name, sizeof(name) - 1);
+	if (serving->options->json)
+		name_json(name, sizeof(name), report->name);
+	else
+		name_text(name, sizeof(name), report->name);
 	pthread_mutex_lock(&serving->lock);
 	if (serving->options->json)
 		report_json(report, name, peer, serving->options);
@@ -203,14 +298,14 @@ static void report(void *context, const struct krdma_file_report *report)
 static void announce(struct serving *serving)
 {
 	struct sockaddr_storage address;
-	char path[KRDMA_FILE_NAME_MAX + 1], place[PEER_TEXT];
+	char path[4 * KRDMA_FILE_NAME_MAX + 1], place[PEER_TEXT];
 	struct json_object *object;
 
 	if (krdma_file_server_address(serving->server, &address))
 		return;
 	address_text(&address, true, place);
-	printable(path, sizeof(path), serving->path, sizeof(path) - 1);
 	if (serving->options->json) {
+		name_json(path, sizeof(path), serving->path);
 		object = json_checked(json_object_new_object());
 		json_put_text(object, "event", "serving");
 		json_put_text(object, "address", place);
@@ -218,6 +313,7 @@ static void announce(struct serving *serving)
 		json_put(object, "writable", json_object_new_boolean(serving->write));
 		json_print(object, serving->options);
 	} else {
+		name_text(path, sizeof(path), serving->path);
 		printf("serving '%s' at %s%s\n", path, place,
 		       serving->write ? ", to be written too" : "");
 	}
@@ -251,16 +347,25 @@ static int create(struct serving *serving, struct krdma *session)
 {
 	struct krdma_file_server_options options = {
 		.size = sizeof(options),
-		.flags = serving->write ? KRDMA_FILE_SERVER_WRITABLE : 0,
+		.flags = (serving->write ? KRDMA_FILE_SERVER_WRITABLE : 0) |
+			 (serving->no_sync ? KRDMA_FILE_SERVER_NO_SYNC : 0),
 		.max_clients = serving->clients,
 		.report = report,
 		.context = serving,
+		.request_ms = serving->request_ms,
+		.progress_ms = serving->progress_ms,
+		.max_per_peer = serving->per_address,
+		.secret_length = serving->secret.length,
+		.secret = serving->secret.length ? serving->secret.bytes : NULL,
+		.allow = serving->allow,
+		.rules = serving->rules,
+		.rule_count = serving->rule_count,
 	};
 	struct sockaddr_storage address = { .ss_family = AF_INET6 };
 	int err;
 
 	if (serving->address && address_parse(serving->address, AF_UNSPEC, &address))
-		return -EINVAL;
+		return SAID;
 	address_set_port(&address, serving->port);
 	err = krdma_file_server_create(session, (struct sockaddr *)&address, serving->path,
 				       &options, &serving->server);
@@ -274,6 +379,29 @@ static int create(struct serving *serving, struct krdma *session)
 	return err;
 }
 
+/* What is wrong with a rule, or a network, is told from what is wrong with the address. */
+static int check_rules(const struct serving *serving)
+{
+	struct stat status;
+	char *path;
+	bool folder;
+
+	for (uint32_t i = 0; i < serving->rule_count; i++) {
+		const char *rule = serving->rules[i].path;
+
+		if (asprintf(&path, "%s/%s", serving->path, rule) < 0)
+			return -ENOMEM;
+		folder = !stat(path, &status) && S_ISDIR(status.st_mode);
+		free(path);
+		if (*rule != '/' && folder)
+			continue;
+		complain("cannot offer '%s': there is no folder '%s' in it for a rule\n"
+			 "Make it, or name one as it is seen from there", serving->path, rule);
+		return -ENOENT;
+	}
+	return 0;
+}
+
 static int run_server(struct serving *serving)
 {
 	struct krdma *session;
@@ -284,6 +412,8 @@ static int run_server(struct serving *serving)
 			 serving->path, strerror(errno));
 		return EXIT_FAILED;
 	}
+	if (check_rules(serving))
+		return EXIT_FAILED;
 	if (open_session(&session))
 		return EXIT_FAILED;
 	err = create(serving, session);
@@ -291,7 +421,11 @@ static int run_server(struct serving *serving)
 		if (err == -EOPNOTSUPP)
 			complain("cannot offer '%s': it is neither a folder nor a file",
 				 serving->path);
-		else if (err != -EINVAL || !serving->address)
+		else if (err == -EINVAL && serving->allow)
+			complain("cannot offer '%s': '%s' are no addresses\n"
+				 "Give some: krdma serve --allow 10.0.0.0/24,fd00::/8 ...",
+				 serving->path, serving->allow);
+		else if (err != SAID)
 			explain_listen(serving, err);
 		krdma_close(session);
 		return EXIT_FAILED;

@@ -18,6 +18,7 @@
  * @name: of the file there
  * @local: of the file here; "-": standard output
  * @continues: the person has said --continue
+ * @secret: --secret was given
  */
 struct copy {
 	bool put;
@@ -25,10 +26,22 @@ struct copy {
 	const char *name;
 	const char *local;
 	bool continues;
+	bool secret;
 };
 
 /* copy_explain.c: what failed, why, what to do. */
 void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err);
+
+/* secret.c */
+struct secret {
+	/* And a byte of a line break, and one that is too many. */
+	unsigned char bytes[KRDMA_FILE_SECRET_MAX + 2];
+	/* 0: none. */
+	uint32_t length;
+};
+
+/* 0, or -EINVAL after a complaint. */
+int secret_read(const char *path, struct secret *secret);
 
 /* copy_json.c: of krdma serve too. */
 struct copy_figures {

@@ -25,8 +25,8 @@ struct words {
 
 static void set_words(const struct copy *copy, struct words *words)
 {
-	printable(words->name, sizeof(words->name), copy->name, sizeof(words->name) - 1);
-	printable(words->local, sizeof(words->local), copy->local, sizeof(words->local) - 1);
+	name_text(words->name, sizeof(words->name), copy->name);
+	name_text(words->local, sizeof(words->local), copy->local);
 	url_place(copy->url, words->place);
 	words->host = copy->url->host;
 	words->verb = copy->put ? "put" : "get";
@@ -75,6 +75,11 @@ static void explain_between(const struct words *words, int err, bool begun)
 			 "Give the port at which that was started: %s:PORT/...",
 			 words->verb, words->what, words->place, words->host);
 		break;
+	case -EKEYREJECTED:
+		complain("cannot %s %s: what serves at %s does not know this secret\n"
+			 "Start it there with the same one: krdma serve --secret FILE ...",
+			 words->verb, words->what, words->place);
+		break;
 	case -EPROTONOSUPPORT:
 		complain("cannot %s %s: krdma at %s is of another version; this is %s\n"
 			 "Install the same on both machines", words->verb, words->what,
@@ -119,9 +124,29 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->name, words->host);
 		break;
 	case -EUSERS:
-		complain("cannot %s %s: %s has as many clients as it takes\n"
-			 "Try again later, or start it with more: krdma serve --clients N",
+		complain("cannot %s %s: %s has as many clients as it takes, or as many from here\n"
+			 "Try again later, or start it with more: --clients, --clients-per-address",
 			 words->verb, words->what, words->place);
+		break;
+	case -ECONNREFUSED:
+		complain("cannot %s %s: the server at %s takes no clients from this address\n"
+			 "If it should, start it there with this address too: krdma serve --allow",
+			 words->verb, words->what, words->place);
+		break;
+	case -ENOKEY:
+		complain("cannot %s %s: the server at %s wants a secret\n"
+			 "Give the one that it was started with: krdma %s --secret FILE ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -EKEYREJECTED:
+		complain("cannot %s %s: the server at %s has another secret\n"
+			 "Give the one that it was started with: krdma %s --secret FILE ...",
+			 words->verb, words->what, words->place, words->verb);
+		break;
+	case -ETIMEDOUT:
+		complain("cannot %s %s: nothing went on for too long, says the server at %s\n"
+			 "Go on with: krdma %s -c ...", words->verb, words->what, words->place,
+			 words->verb);
 		break;
 	case -ESHUTDOWN:
 		complain("cannot %s %s: the server at %s has been ended\n"
@@ -129,8 +154,13 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->place, words->verb);
 		break;
 	case -EBUSY:
-		complain("cannot put %s: somebody else is writing '%s.part' at %s\n"
-			 "Try again when they are done", words->what, words->name, words->host);
+		complain("cannot put %s: another client goes on with '%s' at %s\n"
+			 "Try again when it is done, or begin anew: without -c", words->what,
+			 words->name, words->host);
+		break;
+	case -EEXIST:
+		complain("cannot put %s: '%s' is there already at %s, and not to be replaced\n"
+			 "Give it another name", words->what, words->name, words->host);
 		break;
 	case -ENOSPC:
 	case -EDQUOT:
@@ -160,11 +190,21 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 	}
 }
 
-static void explain_here(const struct words *words, int err)
+static void explain_here(const struct words *words, const char *chosen, int err)
 {
 	const char *where = words->local;
 
 	switch (err) {
+	case -EILSEQ:
+		complain("cannot get %s: the server calls it '%s', which nobody has asked for\n"
+			 "Give it a name: krdma get %s/%s ./NAME", words->what, chosen,
+			 words->place, words->name);
+		break;
+	case -EEXIST:
+		complain("cannot get %s: the server calls it '%s', and '%s' has one of that name\n"
+			 "If it is to be replaced, say so: krdma get %s/%s %s/%s", words->what,
+			 chosen, where, words->place, words->name, where, chosen);
+		break;
 	case -ECANCELED:
 		complain("cannot %s %s: interrupted\nGo on with: krdma %s -c ...", words->verb,
 			 words->what, words->verb);
@@ -191,8 +231,9 @@ static void explain_here(const struct words *words, int err)
 			 "Try again", words->what);
 		break;
 	case -EBUSY:
-		complain("cannot get %s: somebody else is writing its .part in '%s'\n"
-			 "Try again when they are done, or with another name", words->what, where);
+		complain("cannot get %s: another process goes on with it in '%s'\n"
+			 "Try again when it is done, or begin anew: without -c", words->what,
+			 where);
 		break;
 	case -ENOSPC:
 	case -EFBIG:
@@ -209,7 +250,7 @@ static void explain_here(const struct words *words, int err)
 			 words->what, where);
 		break;
 	case -ENAMETOOLONG:
-		complain("cannot %s %s: the name is too long, with its .part, for a file here",
+		complain("cannot %s %s: the name is too long for a file here",
 			 words->verb, words->what);
 		break;
 	default:
@@ -221,6 +262,7 @@ static void explain_here(const struct words *words, int err)
 
 void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err)
 {
+	char chosen[NAME_TEXT];
 	struct words words;
 
 	set_words(copy, &words);
@@ -232,7 +274,8 @@ void copy_explain(const struct copy *copy, const struct krdma_file_result *resul
 		explain_peer(copy, &words, err);
 		break;
 	default:
-		explain_here(&words, err);
+		name_text(chosen, sizeof(chosen), result->last);
+		explain_here(&words, chosen, err);
 		break;
 	}
 }

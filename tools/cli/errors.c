@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -12,9 +13,11 @@
 ATTRIBUTE(format(printf, 1, 0))
 static void print(const char *format, va_list arguments)
 {
-	fputs("krdma: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	char *text = message_text(format, arguments);
+
+	/* At once: threads have something to say too. */
+	fprintf(stderr, "krdma: %s\n", text ? text : "out of memory");
+	free(text);
 }
 
 void complain(const char *format, ...)

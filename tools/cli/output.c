@@ -4,11 +4,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "utf8.h"
+
+/* In the place of a line break that a message has by itself. */
+#define BREAK	'\1'
 
 /*
  * Started with a standard stream closed, the next file that is opened would
@@ -146,6 +151,101 @@ size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 	}
 	to[used] = '\0';
 	return used;
+}
+
+/* Elsewhere a byte of a character may be a control of its own. */
+static bool terminal_has_utf8(void)
+{
+	static const char * const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		/* The first one that says anything counts. */
+		if (value && *value)
+			return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+	}
+	return false;
+}
+
+static size_t escape(char *to, size_t to_size, const char *from, bool utf8)
+{
+	size_t length, used = 0;
+
+	for (; *from; from += length) {
+		length = utf8_shown(from);
+		if (length > 1 && !utf8)
+			length = 0;
+		if (used + (length ? length : 4) >= to_size)
+			break;
+		if (length) {
+			memcpy(to + used, from, length);
+			used += length;
+		} else {
+			length = 1;
+			used += (size_t)sprintf(to + used, "\\x%02x", (unsigned char)*from);
+		}
+	}
+	to[used] = '\0';
+	return used;
+}
+
+/* A name for a person: what would steer the terminal is written as \xNN. */
+size_t name_text(char *to, size_t to_size, const char *from)
+{
+	return escape(to, to_size, from, terminal_has_utf8());
+}
+
+/* The same for a program, which takes UTF-8. */
+size_t name_json(char *to, size_t to_size, const char *from)
+{
+	return escape(to, to_size, from, true);
+}
+
+static size_t count_breaks(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == BREAK;
+	return count;
+}
+
+/*
+ * A message, whose arguments may be names that a peer or a stranger has chosen.  Only @format
+ * itself breaks lines: its line breaks are marked before the arguments are filled in, and what
+ * still is a control afterwards has come with those.
+ */
+char *message_text(const char *format, va_list arguments)
+{
+	char *own = strdup(format), *text = NULL, *escaped = NULL, *at, *line;
+	size_t size, used = 0;
+	bool forged;
+
+	if (!own)
+		return NULL;
+	for (at = own; (at = strchr(at, '\n')); )
+		*at = BREAK;
+	if (vasprintf(&text, own, arguments) < 0)
+		text = NULL;
+	size = text ? strlen(text) * 4 + 1 : 0;
+	escaped = text ? malloc(size) : NULL;
+	if (escaped) {
+		/* An argument has the mark itself: then no line is broken. */
+		forged = count_breaks(text) != count_breaks(own);
+		for (line = text; line; line = at) {
+			at = forged ? NULL : strchr(line, BREAK);
+			if (at)
+				*at++ = '\0';
+			used += name_text(escaped + used, size - used, line);
+			if (at)
+				escaped[used++] = '\n';
+		}
+		escaped[used] = '\0';
+	}
+	free(own);
+	free(text);
+	return escaped;
 }
 
 /* In the largest unit that it is a whole number of. */

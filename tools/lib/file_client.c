@@ -42,7 +42,9 @@ static int tell_progress(void *context)
 
 static int check_options(const struct krdma_file_options *options)
 {
-	if (options->flags & ~(uint32_t)KRDMA_FILE_CONTINUE || options->reserved)
+	const uint32_t known = KRDMA_FILE_CONTINUE | KRDMA_FILE_EXACT_MODE | KRDMA_FILE_NO_SYNC;
+
+	if (options->flags & ~known || options->reserved || options->reserved2)
 		return -EOPNOTSUPP;
 	if ((options->buffer_size &&
 	     (options->buffer_size < FILE_SLOT_MIN || options->buffer_size > FILE_SLOT_MAX)) ||
@@ -63,6 +65,9 @@ static int client_create(struct krdma *session, const struct krdma_file_options 
 	err = request_options(&new->options, sizeof(new->options), options);
 	if (!err)
 		err = check_options(&new->options);
+	if (!err)
+		err = file_secret_set(&new->link.secret, new->options.secret,
+				      new->options.secret_length);
 	if (err) {
 		free(new);
 		return err;
@@ -90,6 +95,7 @@ static int client_finish(struct client *client, int err, struct krdma_file_resul
 	else
 		tell_progress(client);
 	file_link_close(&client->link, err);
+	file_secret_free(client->link.secret);
 	file_window_destroy(&flow->window);
 	is->size = (uint32_t)size;
 	is->side = err ? client->link.side : KRDMA_FILE_SIDE_NONE;
@@ -221,14 +227,18 @@ static int open_parent(const char *path, char *last, int *folder)
 	return err;
 }
 
-/* Where it is to be; @last is then another name than the server's, if @path is no folder. */
-static int open_folder(const char *path, char *last, int *folder)
+/*
+ * Where it is to be; @last is then another name than the server's, if @path is no folder.
+ * @named: @path has the name.
+ */
+static int open_folder(const char *path, char *last, int *folder, bool *named)
 {
 	struct stat status;
 	char *real;
 	int err;
 
 	*folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*named = *folder < 0;
 	if (*folder >= 0)
 		return 0;
 	if (errno != ENOENT && errno != ENOTDIR)
@@ -247,7 +257,24 @@ static int open_folder(const char *path, char *last, int *folder)
 	return err;
 }
 
-static int get_part(struct client *client, const char *path, const struct file_message *file)
+/*
+ * A name that nobody here has asked for could be that of a shell's start-up file or an
+ * option, and what it replaces could be anything.
+ */
+static int judge_chosen_name(int folder, const char *last)
+{
+	struct stat status;
+
+	if (!file_name_is_harmless(last))
+		return -EILSEQ;
+	if (!fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/* @chosen: the server has chosen the name. */
+static int get_part(struct client *client, const char *path, bool chosen,
+		    const struct file_message *file)
 {
 	struct file_identity identity = {
 		.length = file->length,
@@ -259,26 +286,31 @@ static int get_part(struct client *client, const char *path, const struct file_m
 	struct file_sink sink = { .part = &part, .fd = -1 };
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	int folder, err;
+	bool named;
 
 	memcpy(last, client->result.last, sizeof(last));
-	err = open_folder(path, last, &folder);
+	err = open_folder(path, last, &folder, &named);
 	if (err)
 		return err;
-	err = file_can_replace(folder, last);
+	chosen = chosen && !named;
+	err = chosen ? judge_chosen_name(folder, last) : file_can_replace(folder, last);
 	if (err) {
 		close(folder);
 		return err;
 	}
-	err = file_part_open(&part, folder, last, &identity);
-	if (err)
-		return err;
+	file_part_open(&part, folder, last, &identity);
+	part.no_replace = chosen;
+	part.exact_mode = client->options.flags & KRDMA_FILE_EXACT_MODE;
+	part.sync = !(client->options.flags & KRDMA_FILE_NO_SYNC);
+	/* Who gets the new version wants the old one no more; others may want to put that. */
+	part.any_version = true;
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
 	if (!err)
 		err = fetch(client, &sink);
 	if (!err)
-		err = file_part_finish(&part);
-	file_part_close(&part, err == -EBADMSG || err == -ESTALE || (err && !part.offset));
+		err = file_part_finish(&part, &client->link);
+	file_part_close(&part, err);
 	return err;
 }
 
@@ -301,7 +333,7 @@ static int get(struct client *client, const struct sockaddr *server, const char 
 		err = ask(client, name, &file);
 	if (err)
 		return err;
-	err = path ? get_part(client, path, &file) : get_stream(client, fd);
+	err = path ? get_part(client, path, !*name, &file) : get_stream(client, fd);
 	/* All of it is here, whether the server still hears so or not. */
 	if (!err)
 		file_flow_done(&client->flow);
@@ -355,36 +387,56 @@ static int announce(struct client *client, const char *name, const struct file_s
 	int err;
 
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
-		message.code = FILE_PUT_CONTINUE;
+		message.code |= FILE_PUT_CONTINUE;
+	if (client->options.flags & KRDMA_FILE_EXACT_MODE)
+		message.code |= FILE_PUT_EXACT_MODE;
+	if (client->options.flags & KRDMA_FILE_NO_SYNC)
+		message.code |= FILE_PUT_NO_SYNC;
 	err = file_link_send(&client->link, &message, name);
 	if (!err)
 		err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
 	if (err)
 		return err;
-	if (have->offset > source->length)
-		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 	return window_create(client, KRDMA_ACCESS_REMOTE_READ, have);
 }
 
-/* If what is there is what we have, it goes on from there. */
-static int offer(struct client *client, struct file_source *source,
-		 const struct file_message *have)
+/*
+ * If what is there is what we have, it goes on from there.  Others may have left something
+ * under that name too: then it is asked for the next.
+ */
+static int compare(struct client *client, struct file_source *source, struct file_message *have)
 {
-	struct file_message message = { .type = FILE_MESSAGE_OFFER };
-	struct file_flow *flow = &client->flow;
+	const struct file_message next = { .type = FILE_MESSAGE_NEXT };
 	uint32_t crc = 0;
 	int err;
 
-	err = file_source_crc(source, have->offset, &client->link, &crc);
-	if (err)
-		return err;
-	if (crc == have->crc) {
-		flow->offset = have->offset;
-		flow->resumed_from = have->offset;
-		flow->crc = crc;
+	for (;;) {
+		if (have->offset > source->length)
+			return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+		err = file_source_crc(source, have->offset, &client->link, &crc);
+		if (err)
+			return err;
+		if (!have->offset || crc == have->crc)
+			break;
+		err = file_link_send(&client->link, &next, NULL);
+		if (!err)
+			err = file_link_receive(&client->link, FILE_MESSAGE_HAVE, have);
+		if (err)
+			return err;
 	}
-	message.offset = flow->offset;
-	err = file_flow_offer(flow, &message);
+	client->flow.offset = have->offset;
+	client->flow.resumed_from = have->offset;
+	client->flow.crc = crc;
+	return 0;
+}
+
+static int offer(struct client *client)
+{
+	struct file_message message = {
+		.type = FILE_MESSAGE_OFFER, .offset = client->flow.offset,
+	};
+	int err = file_flow_offer(&client->flow, &message);
+
 	return err ? err : file_link_send(&client->link, &message, NULL);
 }
 
@@ -395,9 +447,9 @@ static int put(struct client *client, const struct sockaddr *server, const char 
 	struct file_message have;
 	int fd, err;
 
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = file_open_regular(AT_FDCWD, path, true);
 	if (fd < 0)
-		return errno == ENXIO || errno == ENODEV ? -EOPNOTSUPP : -errno;
+		return fd;
 	err = file_source_open(&source, fd);
 	if (err)
 		return err;
@@ -408,7 +460,9 @@ static int put(struct client *client, const struct sockaddr *server, const char 
 	if (!err)
 		err = announce(client, name, &source, &have);
 	if (!err)
-		err = offer(client, &source, &have);
+		err = compare(client, &source, &have);
+	if (!err)
+		err = offer(client);
 	if (!err)
 		err = file_flow_send(&client->flow, &source);
 	file_source_close(&source);

@@ -28,13 +28,6 @@ static int nonsense(struct file_flow *flow)
 	return file_link_fail(flow->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 }
 
-/* After each piece: does anybody want to stop, and what has come? */
-static int step(struct file_flow *flow)
-{
-	flow->link->watched = 0;
-	return file_link_tick(flow->link);
-}
-
 int file_flow_offer(struct file_flow *flow, struct file_message *message)
 {
 	int err;
@@ -151,7 +144,7 @@ static int send_piece(struct file_flow *flow, struct sending *sending,
 	sending->begun++;
 	flow->offset += length;
 	err = file_link_send(flow->link, &message, NULL);
-	return err ? err : step(flow);
+	return err ? err : file_link_step(flow->link);
 }
 
 int file_flow_send(struct file_flow *flow, struct file_source *source)
@@ -324,7 +317,7 @@ static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 		receiving->done++;
 		err = file_link_send(flow->link, &credit, NULL);
 		if (!err)
-			err = step(flow);
+			err = file_link_step(flow->link);
 		if (!err)
 			err = hear(flow, receiving);
 	}

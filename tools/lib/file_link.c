@@ -146,6 +146,7 @@ static int received(struct file_link *link, unsigned int slot, uint32_t length)
 	link->heard = file_now();
 	if (message.type == FILE_MESSAGE_ALIVE)
 		return 0;
+	link->advanced = link->heard;
 	if (message.type == FILE_MESSAGE_ERROR)
 		return file_link_fail(link, file_code_error(message.code),
 				      KRDMA_FILE_SIDE_PEER);
@@ -170,8 +171,21 @@ static int completed(struct file_link *link, const struct krdma_cqe *cqe)
 		return 0;
 	default:
 		link->completed++;
+		link->advanced = file_now();
 		return 0;
 	}
+}
+
+/* A peer that says twice a second that it lives, and no more, takes somebody else's place. */
+static int judge_progress(struct file_link *link, uint64_t now, bool wait)
+{
+	/* What is done here is progress too. */
+	if (!wait)
+		link->advanced = now;
+	if ((link->deadline && now > link->deadline) ||
+	    (link->progress_ms && now - link->advanced > link->progress_ms * NS_PER_MS))
+		return file_link_fail(link, -ETIMEDOUT, KRDMA_FILE_SIDE_HERE);
+	return 0;
 }
 
 static int send_now(struct file_link *link, const struct file_message *message,
@@ -228,12 +242,19 @@ int file_link_pump(struct file_link *link, bool wait)
 		return err;
 	if (!taken && now - link->heard > link->patience_ms * NS_PER_MS)
 		return file_link_fail(link, -ETIMEDOUT, KRDMA_FILE_SIDE_BETWEEN);
-	return say_alive(link, now);
+	err = judge_progress(link, now, wait);
+	return err ? err : say_alive(link, now);
 }
 
 int file_link_tick(struct file_link *link)
 {
 	return file_link_pump(link, false);
+}
+
+int file_link_step(struct file_link *link)
+{
+	link->watched = 0;
+	return file_link_tick(link);
 }
 
 int file_link_send(struct file_link *link, const struct file_message *message,
@@ -259,18 +280,26 @@ int file_link_take(struct file_link *link, struct file_message *message)
 	return 0;
 }
 
-int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
+int file_link_await(struct file_link *link, struct file_message *message)
 {
 	int err;
 
+	link->watched = 0;
 	/* What came before an error counts. */
 	while (file_link_take(link, message)) {
 		err = file_link_pump(link, true);
 		if (err && !link->inbox_count)
 			return err;
 	}
-	if (message->type == type)
-		return 0;
+	return 0;
+}
+
+int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message)
+{
+	int err = file_link_await(link, message);
+
+	if (err || message->type == type)
+		return err;
 	return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 }
 
@@ -312,7 +341,8 @@ static int await_state(struct file_link *link)
 		err = watch(link, file_now());
 		if (err)
 			return err;
-		if (file_now() - begin > link->patience_ms * NS_PER_MS)
+		if (file_now() - begin > link->patience_ms * NS_PER_MS ||
+		    (link->deadline && file_now() > link->deadline))
 			return -ETIMEDOUT;
 	}
 }
@@ -353,6 +383,7 @@ static void established(struct file_link *link)
 {
 	link->said = file_now();
 	link->heard = link->said;
+	link->advanced = link->said;
 }
 
 /* What the peer has said in its private data: 0, or why it does not work. */
@@ -365,10 +396,15 @@ static int hear_hello(struct file_link *link)
 
 	if (!err)
 		err = file_hello_decode(hello, length < sizeof(hello) ? length : sizeof(hello),
-					&code);
+					&code, &link->flags);
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	return code ? file_link_fail(link, file_code_error(code), KRDMA_FILE_SIDE_PEER) : 0;
+}
+
+static uint16_t own_flags(const struct file_link *link)
+{
+	return link->secret ? FILE_HELLO_SECRET : 0;
 }
 
 int file_link_connect(struct file_link *link, const struct sockaddr *server)
@@ -390,7 +426,7 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 	err = prepare(link);
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
-	file_hello_encode(hello, 0);
+	file_hello_encode(hello, 0, own_flags(link));
 	err = krdma_conn_connect(link->conn, NULL, hello, sizeof(hello));
 	if (!err)
 		err = await_state(link);
@@ -404,14 +440,21 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	established(link);
-	return hear_hello(link);
+	err = hear_hello(link);
+	if (err)
+		return err;
+	/* It could be anybody: a server that has the secret says so. */
+	if (link->flags != own_flags(link))
+		return file_link_fail(link, link->secret ? -EKEYREJECTED : -EPROTO,
+				      KRDMA_FILE_SIDE_BETWEEN);
+	return file_be_admitted(link);
 }
 
 static void reject(struct file_link *link, int why)
 {
 	unsigned char hello[FILE_HELLO_SIZE];
 
-	file_hello_encode(hello, file_code_of(why));
+	file_hello_encode(hello, file_code_of(why), own_flags(link));
 	krdma_conn_reject(link->conn, hello, sizeof(hello));
 }
 
@@ -426,19 +469,23 @@ int file_link_accept(struct file_link *link, struct krdma_conn *conn)
 		reject(link, err);
 		return err;
 	}
+	if (link->secret && !(link->flags & FILE_HELLO_SECRET)) {
+		reject(link, -ENOKEY);
+		return file_link_fail(link, -ENOKEY, KRDMA_FILE_SIDE_HERE);
+	}
 	err = prepare(link);
 	if (err) {
 		reject(link, err);
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
 	}
-	file_hello_encode(hello, 0);
+	file_hello_encode(hello, 0, own_flags(link));
 	err = krdma_conn_accept(link->conn, NULL, hello, sizeof(hello));
 	if (!err)
 		err = await_state(link);
 	if (err)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	established(link);
-	return 0;
+	return file_admit(link);
 }
 
 static void farewell(struct file_link *link, int err)
@@ -452,6 +499,8 @@ static void farewell(struct file_link *link, int err)
 
 	/* Whatever made it end here does not end this, and nothing in here is why it ended. */
 	link->watch = NULL;
+	link->deadline = 0;
+	link->progress_ms = 0;
 	link->error = 0;
 	if (err) {
 		message.code = file_code_of(err);

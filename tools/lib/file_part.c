@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * NAME.part: a file that is not there yet.
+ * A file that is not there yet.
  *
- * It has the file's length from the beginning.  Behind that is a note, which says of what
- * file it is, and how much of it is there with which checksum.  There are two places for
- * it, used in turn, so that a process that is killed leaves a whole one; and it is
- * written after the data that it tells of.  What a machine that crashes leaves may be
- * anything: the checksum is calculated anew before anybody goes on from it.
+ * What has arrived is in a file of its own beside where NAME is to be:
+ *
+ *	.krdma-NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN-RRRRRRRRRRRRRRRR.part
+ *
+ * N is the beginning of NAME's SHA-256, so that the part is found again and no name is too long
+ * for it; R is chosen at random for each part, which is made with O_EXCL: nobody can have put
+ * anything in its way.  A server neither gives nor takes files of such names.
+ *
+ * A part has the file's length from the beginning.  Behind that is a note, which says of what
+ * file it is, and how much of it is there with which checksum.  There are two places for it,
+ * used in turn, so that a process that is killed leaves a whole one; and it is written after
+ * the data that it tells of.  What a machine that crashes leaves may be anything: the checksum
+ * is calculated anew before anybody goes on from it.
  *
  *	 0  "krdmapar"
  *	 8  u64  length of the file
@@ -14,40 +22,52 @@
  *	24  u32  and nanoseconds
  *	28  u32  CRC-32C of what is there
  *	32  u64  how much is there
- *	40  16 bytes: 0
- *	56  u32  0
+ *	40  16 bytes: the beginning of NAME's SHA-256
+ *	56  u32  version: 1
  *	60  u32  CRC-32C of the note until here
  *
  * All numbers are little-endian.
+ *
+ * An earlier part is gone on from if it has the note, is a regular file of this user's with one
+ * link, and nobody else may write to it; and if no process has it locked.  It goes when NAME is
+ * complete, or when what is there is found not to have the checksum that its note tells:
+ * whatever else happens, it keeps what it had when it was found.  A part that this run has made
+ * goes if there is nothing in it, or nothing that could be gone on from.
  */
 #include "file_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOTE_SIZE	64
 #define NOTE_PLACES	2
 #define NOTE_MAGIC	"krdmapar"
-#define SUFFIX		".part"
+#define NOTE_VERSION	1
 
-/* Somebody else finishes and begins with the same name. */
+/* By chance, there is one of the name already. */
 #define TRIES		16
 
-struct part_name {
-	char text[KRDMA_FILE_LAST_MAX + sizeof(SUFFIX)];
-};
+/*
+ * A complete file takes the place of its earlier parts.  To look for them takes a look at all of
+ * a folder, which is not worth it for every small file.
+ */
+#define SEARCH_LENGTH	(8u << 20)
 
-static struct part_name part_name(const char *last)
-{
-	struct part_name name;
+/* RENAME_NOREPLACE of <linux/fs.h>, which the C library may not have. */
+#define NO_REPLACE	1u
 
-	snprintf(name.text, sizeof(name.text), "%s" SUFFIX, last);
-	return name;
-}
+#define PREFIX		".krdma-"
+#define SUFFIX		".part"
+#define PREFIX_LENGTH	(sizeof(PREFIX) - 1)
+#define ID_DIGITS	(2 * FILE_PART_ID)
+#define RANDOM_SIZE	8
 
 static void put(unsigned char *to, uint64_t value, unsigned int bytes)
 {
@@ -62,6 +82,28 @@ static uint64_t get(const unsigned char *from, unsigned int bytes)
 	for (unsigned int i = 0; i < bytes; i++)
 		value |= (uint64_t)from[i] << 8 * i;
 	return value;
+}
+
+static char *put_hex(char *to, const unsigned char *from, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		to += sprintf(to, "%02x", from[i]);
+	return to;
+}
+
+static bool is_hex(const char *text, size_t digits)
+{
+	return strspn(text, "0123456789abcdef") >= digits;
+}
+
+bool file_part_is_name(const char *last)
+{
+	const char *id = last + PREFIX_LENGTH;
+
+	return strlen(last) == FILE_PART_NAME && !strncmp(last, PREFIX, PREFIX_LENGTH) &&
+	       is_hex(id, ID_DIGITS) && id[ID_DIGITS] == '-' &&
+	       is_hex(id + ID_DIGITS + 1, 2 * RANDOM_SIZE) &&
+	       !strcmp(id + ID_DIGITS + 1 + 2 * RANDOM_SIZE, SUFFIX);
 }
 
 static int write_all(int fd, const void *data, size_t length, uint64_t offset)
@@ -82,9 +124,23 @@ static int write_all(int fd, const void *data, size_t length, uint64_t offset)
 	return 0;
 }
 
-static uint64_t note_place(const struct file_part *part, unsigned int place)
+/*
+ * Notes
+ */
+
+struct note {
+	uint64_t length;
+	int64_t mtime_s;
+	uint32_t mtime_ns;
+	uint64_t offset;
+	uint32_t crc;
+	/* Where it was. */
+	unsigned int place;
+};
+
+static uint64_t note_place(uint64_t length, unsigned int place)
 {
-	return part->identity.length + place % NOTE_PLACES * NOTE_SIZE;
+	return length + place % NOTE_PLACES * NOTE_SIZE;
 }
 
 static int write_note(struct file_part *part)
@@ -97,122 +153,344 @@ static int write_note(struct file_part *part)
 	put(note + 24, part->identity.mtime_ns, 4);
 	put(note + 28, part->crc, 4);
 	put(note + 32, part->offset, 8);
+	memcpy(note + 40, part->id, FILE_PART_ID);
+	put(note + 56, NOTE_VERSION, 4);
 	put(note + 60, file_crc(0, note, 60), 4);
-	return write_all(part->fd, note, sizeof(note), note_place(part, part->notes++));
+	return write_all(part->fd, note, sizeof(note),
+			 note_place(part->identity.length, part->notes++));
 }
 
-/* How much is there, if it is this file's; 0 if not. */
-static uint64_t read_note(const struct file_part *part, unsigned int place, uint32_t *crc)
+/* Whether there is one of a file of that name and length. */
+static bool read_place(const struct file_part *part, int fd, uint64_t length, unsigned int place,
+		       struct note *to)
 {
 	unsigned char note[NOTE_SIZE];
-	uint64_t offset;
 	ssize_t got;
 
 	do {
-		got = pread(part->fd, note, sizeof(note), (off_t)note_place(part, place));
+		got = pread(fd, note, sizeof(note), (off_t)note_place(length, place));
 	} while (got < 0 && errno == EINTR);
 	if (got != sizeof(note) || memcmp(note, NOTE_MAGIC, 8) ||
-	    get(note + 60, 4) != file_crc(0, note, 60) ||
-	    get(note + 8, 8) != part->identity.length ||
-	    (int64_t)get(note + 16, 8) != part->identity.mtime_s ||
-	    get(note + 24, 4) != part->identity.mtime_ns)
-		return 0;
-	offset = get(note + 32, 8);
-	*crc = (uint32_t)get(note + 28, 4);
-	return offset <= part->identity.length ? offset : 0;
+	    get(note + 60, 4) != file_crc(0, note, 60) || get(note + 8, 8) != length ||
+	    memcmp(note + 40, part->id, FILE_PART_ID) || get(note + 56, 4) != NOTE_VERSION)
+		return false;
+	*to = (struct note){
+		.length = length,
+		.mtime_s = (int64_t)get(note + 16, 8),
+		.mtime_ns = (uint32_t)get(note + 24, 4),
+		.offset = get(note + 32, 8),
+		.crc = (uint32_t)get(note + 28, 4),
+		.place = place,
+	};
+	return to->offset <= length;
 }
 
-/* The file that is locked has the name, and is nobody else's. */
-static int lock(struct file_part *part, const char *name)
+/* The one that tells of more. */
+static bool read_note(const struct file_part *part, int fd, struct note *note)
 {
-	struct stat ours, named;
+	struct stat status;
+	struct note other;
+	uint64_t length;
+	bool has;
 
-	if (flock(part->fd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	if (fstat(part->fd, &ours))
-		return -errno;
-	if (!S_ISREG(ours.st_mode))
-		return -EOPNOTSUPP;
-	if (fstatat(part->folder, name, &named, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? -EAGAIN : -errno;
-	return named.st_dev == ours.st_dev && named.st_ino == ours.st_ino ? 0 : -EAGAIN;
-}
-
-int file_part_open(struct file_part *part, int folder, const char *last,
-		   const struct file_identity *identity)
-{
-	struct part_name name;
-	int err = -EBUSY;
-
-	memset(part, 0, sizeof(*part));
-	part->folder = folder;
-	part->identity = *identity;
-	snprintf(part->last, sizeof(part->last), "%s", last);
-	name = part_name(last);
-	for (int tries = 0; tries < TRIES; tries++) {
-		part->fd = openat(folder, name.text, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
-				  O_NOCTTY | O_CLOEXEC, 0600);
-		if (part->fd < 0 && errno == EINTR)
-			continue;
-		if (part->fd < 0) {
-			err = errno == ELOOP ? -EACCES : -errno;
-			break;
-		}
-		err = lock(part, name.text);
-		if (!err)
-			return 0;
-		close(part->fd);
-		if (err != -EAGAIN)
-			break;
-		err = -EBUSY;
+	if (fstat(fd, &status) || status.st_size < NOTE_PLACES * NOTE_SIZE)
+		return false;
+	length = (uint64_t)status.st_size - NOTE_PLACES * NOTE_SIZE;
+	has = read_place(part, fd, length, 0, note);
+	if (read_place(part, fd, length, 1, &other) && (!has || other.offset > note->offset)) {
+		*note = other;
+		has = true;
 	}
-	close(folder);
+	return has;
+}
+
+/* It is part of the file that is to come, and not of one that the source was before. */
+static bool is_same(const struct file_part *part, const struct note *note)
+{
+	return note->length == part->identity.length &&
+	       note->mtime_s == part->identity.mtime_s &&
+	       note->mtime_ns == part->identity.mtime_ns;
+}
+
+/*
+ * Earlier parts
+ */
+
+/* The name is that of this file, which is of this user, and of nobody else in any way. */
+static bool is_own(int folder, const char *name, int fd)
+{
+	struct stat status, named;
+
+	return !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+	       status.st_uid == geteuid() && !(status.st_mode & 0022) &&
+	       !fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) &&
+	       named.st_dev == status.st_dev && named.st_ino == status.st_ino;
+}
+
+/*
+ * Opens an earlier part and locks it: its descriptor, -EBUSY if another process has locked it,
+ * or -ENOENT.  What is not a part of a file of that name is not touched.
+ */
+static int open_earlier(const struct file_part *part, const char *name, bool any_version,
+			struct note *note)
+{
+	struct stat status;
+	int fd, err = -ENOENT;
+
+	/* What is opened is a file: opening a device may do something. */
+	if (fstatat(part->folder, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+		return -ENOENT;
+	fd = openat(part->folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -ENOENT;
+	if (is_own(part->folder, name, fd) && read_note(part, fd, note) &&
+	    (any_version || is_same(part, note))) {
+		if (flock(fd, LOCK_EX | LOCK_NB))
+			err = errno == EWOULDBLOCK ? -EBUSY : -ENOENT;
+		/* It may have been completed, or gone on from, until it was locked. */
+		else if (is_own(part->folder, name, fd) && read_note(part, fd, note) &&
+			 (any_version || is_same(part, note)))
+			return fd;
+	}
+	close(fd);
 	return err;
+}
+
+/* @each: -errno ends the search; @fd is its own.  A folder that cannot be read has none. */
+static int search(struct file_part *part, bool any_version,
+		  int (*each)(struct file_part *part, const char *name, int fd,
+			      const struct note *note, void *context), void *context)
+{
+	int folder = openat(part->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err = 0;
+	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+	struct dirent *entry;
+	struct note note;
+	bool busy = false;
+
+	if (!entries) {
+		if (folder >= 0)
+			close(folder);
+		return 0;
+	}
+	while (!err && (entry = readdir(entries))) {
+		/* Up to what is random. */
+		if (strncmp(entry->d_name, part->name, PREFIX_LENGTH + ID_DIGITS + 1) ||
+		    !file_part_is_name(entry->d_name))
+			continue;
+		fd = open_earlier(part, entry->d_name, any_version, &note);
+		if (fd >= 0)
+			err = each(part, entry->d_name, fd, &note, context);
+		else if (fd == -EBUSY)
+			busy = true;
+	}
+	closedir(entries);
+	return !err && busy ? -EBUSY : err;
+}
+
+static int check_crc(int fd, const struct note *note, struct file_link *link)
+{
+	struct file_source source;
+	int err, copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	uint32_t crc;
+
+	if (copy < 0)
+		return -errno;
+	err = file_source_open(&source, copy);
+	if (err)
+		return err;
+	err = file_source_crc(&source, note->offset, link, &crc);
+	file_source_close(&source);
+	return err ? err : crc == note->crc ? 0 : -EBADMSG;
+}
+
+/* The one that was found so far. */
+struct found {
+	char name[FILE_PART_NAME + 1];
+	int fd;
+	struct note note;
+};
+
+/* By how much there is, and by name: an order, so that each has its turn. */
+static int compare(uint64_t offset, const char *name, uint64_t other_offset, const char *other)
+{
+	if (offset != other_offset)
+		return offset < other_offset ? -1 : 1;
+	return strcmp(name, other);
+}
+
+/* The one with most in it, of those that were not tried yet. */
+static int choose(struct file_part *part, const char *name, int fd, const struct note *note,
+		  void *context)
+{
+	struct found *found = context;
+
+	if (!note->offset ||
+	    (part->tries && compare(note->offset, name, part->tried, part->tried_name) >= 0) ||
+	    (found->fd >= 0 && compare(note->offset, name, found->note.offset, found->name) < 0)) {
+		close(fd);
+		return 0;
+	}
+	if (found->fd >= 0)
+		close(found->fd);
+	found->fd = fd;
+	found->note = *note;
+	snprintf(found->name, sizeof(found->name), "%s", name);
+	return 0;
+}
+
+static void let_go(struct file_part *part)
+{
+	if (part->fd >= 0)
+		close(part->fd);
+	part->fd = -1;
+	part->earlier = false;
+	part->offset = 0;
+	part->crc = 0;
+	part->notes = 0;
+}
+
+static void adopt(struct file_part *part, const struct found *found)
+{
+	part->fd = found->fd;
+	snprintf(part->name, sizeof(part->name), "%s", found->name);
+	part->offset = found->note.offset;
+	part->crc = found->note.crc;
+	part->notes = found->note.place + 1;
+	part->earlier = true;
+	part->earlier_offset = part->offset;
+	part->earlier_crc = part->crc;
 }
 
 int file_part_continue(struct file_part *part, struct file_link *link)
 {
-	uint32_t crc = 0, other_crc = 0, sum;
-	uint64_t offset, other;
-	struct file_source source;
-	int fd, err;
+	struct found found;
+	int err;
 
-	offset = read_note(part, 0, &crc);
-	other = read_note(part, 1, &other_crc);
-	if (other > offset) {
-		offset = other;
-		crc = other_crc;
+	let_go(part);
+	part->searched = true;
+	while (part->tries < TRIES) {
+		found.fd = -1;
+		err = search(part, false, choose, &found);
+		if (found.fd < 0)
+			/* What somebody else writes to counts where nothing else was found. */
+			return err == -EBUSY && part->tries ? 0 : err;
+		part->tries++;
+		part->tried = found.note.offset;
+		memcpy(part->tried_name, found.name, sizeof(found.name));
+		err = check_crc(found.fd, &found.note, link);
+		if (!err) {
+			adopt(part, &found);
+			return 0;
+		}
+		/* Proven wrong. */
+		if (err == -EBADMSG)
+			unlinkat(part->folder, found.name, 0);
+		close(found.fd);
+		if (err != -EBADMSG && err != -ESTALE)
+			return err;
 	}
-	if (!offset)
-		return 0;
-	fd = fcntl(part->fd, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	err = file_source_open(&source, fd);
-	if (err)
-		return err;
-	err = file_source_crc(&source, offset, link, &sum);
-	file_source_close(&source);
-	if (err || sum != crc)
-		return err == -ESTALE ? 0 : err;
-	part->offset = offset;
-	part->crc = crc;
 	return 0;
+}
+
+static int remove_earlier(struct file_part *part, const char *name, int fd,
+			  const struct note *note, void *context)
+{
+	(void)note;
+	(void)context;
+	unlinkat(part->folder, name, 0);
+	close(fd);
+	return 0;
+}
+
+/*
+ * This run's part
+ */
+
+/* The name up to what is random. */
+static char *begin_name(struct file_part *part)
+{
+	return put_hex(stpcpy(part->name, PREFIX), part->id, FILE_PART_ID);
+}
+
+void file_part_open(struct file_part *part, int folder, const char *last,
+		    const struct file_identity *identity)
+{
+	unsigned char digest[FILE_SHA256_SIZE];
+	struct file_sha256 sha;
+
+	memset(part, 0, sizeof(*part));
+	part->folder = folder;
+	part->fd = -1;
+	part->identity = *identity;
+	snprintf(part->last, sizeof(part->last), "%s", last);
+	file_sha256_init(&sha);
+	file_sha256_add(&sha, last, strlen(last));
+	file_sha256_end(&sha, digest);
+	memcpy(part->id, digest, FILE_PART_ID);
+	memcpy(begin_name(part), "-", 2);
+}
+
+static int create(struct file_part *part)
+{
+	unsigned char number[RANDOM_SIZE];
+	char *end = begin_name(part);
+
+	*end++ = '-';
+	for (int tries = 0; tries < TRIES; tries++) {
+		if (getrandom(number, sizeof(number), 0) != sizeof(number))
+			continue;
+		memcpy(put_hex(end, number, sizeof(number)), SUFFIX, sizeof(SUFFIX));
+		part->fd = openat(part->folder, part->name,
+				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (part->fd >= 0) {
+			/* Whoever looks for parts takes none without a note. */
+			flock(part->fd, LOCK_EX | LOCK_NB);
+			return 0;
+		}
+		if (errno != EEXIST && errno != EINTR)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int set_length(struct file_part *part)
+{
+	off_t length = (off_t)part->identity.length + NOTE_PLACES * NOTE_SIZE;
+
+	return ftruncate(part->fd, length) ? -errno : 0;
+}
+
+/*
+ * What is behind the end of an earlier part is not known to be right, and where there will be
+ * holes is to be zero.  Its notes stay where they are: this may be the last that is heard of
+ * this process.
+ */
+static int clear_rest(struct file_part *part)
+{
+	off_t from = (off_t)part->offset, length = (off_t)part->identity.length - from;
+	const int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+
+	if (!length || !fallocate(part->fd, punch, from, length))
+		return 0;
+	/* A file system that has no holes has another way. */
+	return ftruncate(part->fd, from) ? -errno : set_length(part);
 }
 
 int file_part_begin(struct file_part *part, uint64_t offset)
 {
-	uint64_t length = part->identity.length;
+	int err;
 
-	if (offset != part->offset) {
-		part->offset = 0;
-		part->crc = 0;
+	if (!offset || part->fd < 0) {
+		/* That the other side has something else does not prove what is here wrong. */
+		let_go(part);
+		err = create(part);
+		if (!err)
+			err = set_length(part);
+	} else {
+		err = clear_rest(part);
 	}
-	/* What is behind it is not known to be right, and where there are holes is zero. */
-	if (ftruncate(part->fd, (off_t)part->offset) ||
-	    ftruncate(part->fd, (off_t)length + NOTE_PLACES * NOTE_SIZE))
-		return -errno;
-	return write_note(part);
+	part->begun = true;
+	return err ? err : write_note(part);
 }
 
 int file_part_write(struct file_part *part, const void *data, size_t length, uint32_t crc)
@@ -233,26 +511,98 @@ int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
 	return write_note(part);
 }
 
-int file_part_finish(struct file_part *part)
-{
-	struct part_name name = part_name(part->last);
+/*
+ * The end
+ */
 
-	if (ftruncate(part->fd, (off_t)part->identity.length))
+/* Without replacing anything.  Where the file system cannot do that at once, by a link. */
+static int rename_to_nothing(const struct file_part *part)
+{
+	if (!syscall(SYS_renameat2, part->folder, part->name, part->folder, part->last,
+		     NO_REPLACE))
+		return 0;
+	if (errno != EINVAL)
 		return -errno;
-	/* There are file systems without permission bits. */
-	if (fchmod(part->fd, part->identity.mode) && errno != EPERM && errno != EOPNOTSUPP)
+	if (linkat(part->folder, part->name, part->folder, part->last, 0))
 		return -errno;
-	if (renameat(part->folder, name.text, part->folder, part->last))
-		return -errno;
+	unlinkat(part->folder, part->name, 0);
 	return 0;
 }
 
-void file_part_close(struct file_part *part, bool useless)
+static int take_name(struct file_part *part)
 {
-	struct part_name name = part_name(part->last);
+	struct stat status, named;
+	int err;
 
-	if (useless)
-		unlinkat(part->folder, name.text, 0);
-	close(part->fd);
+	/* In a folder where others may rename, they may have. */
+	if (fstat(part->fd, &status) ||
+	    fstatat(part->folder, part->name, &named, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	if (named.st_dev != status.st_dev || named.st_ino != status.st_ino)
+		return -EIO;
+	if (part->no_replace)
+		return rename_to_nothing(part);
+	/* It may have become something else than a file. */
+	err = file_can_replace(part->folder, part->last);
+	if (err)
+		return err;
+	return renameat(part->folder, part->name, part->folder, part->last) ? -errno : 0;
+}
+
+/* All of it, with its own length and bits, where no power cut reaches it. */
+static int settle(struct file_part *part, struct file_link *link)
+{
+	mode_t mode = (mode_t)part->identity.mode;
+	int err = 0;
+
+	if (!part->exact_mode)
+		mode &= ~file_umask();
+	if (ftruncate(part->fd, (off_t)part->identity.length))
+		return -errno;
+	/* There are file systems without permission bits. */
+	if (fchmod(part->fd, mode) && errno != EPERM && errno != EOPNOTSUPP)
+		return -errno;
+	if (part->sync)
+		err = file_sync(part->fd, link);
+	return err ? err : file_late_error(part->fd);
+}
+
+int file_part_finish(struct file_part *part, struct file_link *link)
+{
+	int err = settle(part, link);
+
+	if (!err)
+		err = take_name(part);
+	if (err)
+		return err;
+	part->complete = true;
+	/* The name is there in any case; that it will be after a power cut is what may fail. */
+	if (part->sync)
+		err = file_sync_folder(part->folder, part->fd, link);
+	if (!err && (part->searched || part->identity.length >= SEARCH_LENGTH))
+		search(part, part->any_version, remove_earlier, NULL);
+	return err;
+}
+
+/* Whether there is something in a part that is not complete, with a note that says so. */
+static bool keep(struct file_part *part, int err)
+{
+	/* What has come now is wrong, or of no use. */
+	if (err == -EBADMSG || err == -ESTALE) {
+		part->offset = part->earlier ? part->earlier_offset : 0;
+		part->crc = part->earlier_crc;
+	}
+	/* It may have been made a file already, and both notes may tell of more. */
+	return part->offset && !fchmod(part->fd, 0600) && !set_length(part) &&
+	       !write_note(part) && !write_note(part);
+}
+
+void file_part_close(struct file_part *part, int err)
+{
+	/* What was found, and not begun with, is as it was. */
+	if (part->begun && part->fd >= 0 && !part->complete && !keep(part, err) && !part->earlier)
+		unlinkat(part->folder, part->name, 0);
+	if (part->fd >= 0)
+		close(part->fd);
 	close(part->folder);
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,6 +29,9 @@ struct how {
 #ifndef SYS_openat2
 #define SYS_openat2		437
 #endif
+
+/* Of what is known to be a file, or was a moment ago. */
+#define READ_FLAGS		(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* Somebody renames folders while they are looked through. */
 #define TRIES			16
@@ -137,6 +141,7 @@ static int open_inside(const struct file_root *root, const char *name, int flags
 /* The one file goes by its name, or by none. */
 static int which(const struct file_root *root, const char *name, const char **which)
 {
+	char last[KRDMA_FILE_LAST_MAX + 1];
 	int err = judge(name);
 
 	if (err)
@@ -148,36 +153,242 @@ static int which(const struct file_root *root, const char *name, const char **wh
 	} else if (!*name) {
 		return -EISDIR;
 	}
+	file_last_name(name, last);
 	*which = name;
+	/* What others put is not there before all of it is. */
+	return file_part_is_name(last) ? -ENOENT : 0;
+}
+
+/*
+ * Files
+ */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Of what @path is, which was opened to be looked at only: an error, if it is no file. */
+static int judge_file(int path)
+{
+	struct stat status;
+
+	if (fstat(path, &status))
+		return -errno;
+	if (S_ISLNK(status.st_mode))
+		return -EACCES;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return S_ISREG(status.st_mode) ? 0 : -EOPNOTSUPP;
+}
+
+/* Without /proc there is no way from @path to what it is, but by its name, once more. */
+static int open_by_name(int path, int folder, const char *name, int flags)
+{
+	struct stat status, wanted;
+	int fd, err = 0;
+
+	do {
+		fd = openat(folder, name, flags);
+	} while (fd < 0 && errno == EINTR);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) || fstat(path, &wanted))
+		err = -errno;
+	else if (!is_same(&status, &wanted))
+		err = -ESTALE;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+int file_open_regular(int folder, const char *name, bool follow)
+{
+	int path = openat(folder, name, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW)), fd;
+
+	if (path < 0)
+		return -errno;
+	fd = file_reopen(path);
+	if (fd == -ESRCH)
+		fd = open_by_name(path, folder, name, READ_FLAGS | (follow ? 0 : O_NOFOLLOW));
+	close(path);
+	return fd;
+}
+
+int file_reopen(int path)
+{
+	char name[32];
+	int err = judge_file(path), fd;
+
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	do {
+		fd = open(name, READ_FLAGS);
+	} while (fd < 0 && errno == EINTR);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+/*
+ * Folders with rules
+ */
+
+/* Whether a rule is of that folder: the one that has its path now, and the one that had it. */
+static bool is_of(const struct file_root *root, const struct file_rule *rule,
+		  const struct stat *folder)
+{
+	struct stat status;
+	bool same;
+	int fd;
+
+	if (!fstat(rule->folder, &status) && is_same(&status, folder))
+		return true;
+	fd = open_inside(root, rule->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	same = !fstat(fd, &status) && is_same(&status, folder);
+	close(fd);
+	return same;
+}
+
+/*
+ * What may be done in a folder.  Its name does not tell where it is, as a link may have led
+ * there: it is looked at what it is in, up to the folder that is offered.
+ */
+static int access_of(const struct file_root *root, int folder, uint32_t *access)
+{
+	struct stat top, status, before;
+	int fd, up;
+
+	*access = root->access;
+	if (!root->rule_count)
+		return 0;
+	fd = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0 || fstat(root->folder, &top) || fstat(fd, &status))
+		goto out;
+	for (;;) {
+		for (unsigned int i = 0; i < root->rule_count; i++) {
+			if (!is_of(root, &root->rules[i], &status))
+				continue;
+			*access = root->rules[i].access;
+			close(fd);
+			return 0;
+		}
+		if (is_same(&status, &top)) {
+			close(fd);
+			return 0;
+		}
+		before = status;
+		up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = up;
+		if (fd < 0 || fstat(fd, &status) || is_same(&status, &before))
+			break;
+	}
+out:
+	/* It was moved away, or may not be looked at. */
+	if (fd >= 0)
+		close(fd);
+	return -EACCES;
+}
+
+/* The folder that a name is in, O_PATH, and its last part. */
+static int open_folder_of(const struct file_root *root, const char *name, const char *last)
+{
+	char path[KRDMA_FILE_NAME_MAX + 1];
+	size_t length = strlen(name) - strlen(last);
+
+	memcpy(path, name, length);
+	path[length] = '\0';
+	return open_inside(root, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A file where rules are, to be read: one that may be, and no link. */
+static int open_ruled(const struct file_root *root, const char *name)
+{
+	char last[KRDMA_FILE_LAST_MAX + 1];
+	uint32_t access = 0;
+	int folder, fd, err;
+
+	file_last_name(name, last);
+	if (!file_last_is_plain(last) || name[strlen(name) - 1] == '/')
+		return -EISDIR;
+	folder = open_folder_of(root, name, last);
+	if (folder < 0)
+		return folder;
+	err = access_of(root, folder, &access);
+	if (!err && !(access & KRDMA_FILE_READ))
+		err = -EACCES;
+	if (err) {
+		close(folder);
+		return err;
+	}
+	fd = file_open_regular(folder, last, false);
+	close(folder);
+	return fd;
+}
+
+int file_root_add_rule(struct file_root *root, const char *path, uint32_t access)
+{
+	struct file_rule *rules;
+	int err = judge(path);
+
+	if (err)
+		return err;
+	if (root->only)
+		return -EINVAL;
+	rules = realloc(root->rules, (root->rule_count + 1) * sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	root->rules = rules;
+	rules += root->rule_count;
+	rules->access = access;
+	rules->folder = open_inside(root, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (rules->folder < 0)
+		return rules->folder;
+	rules->path = strdup(*path ? path : ".");
+	if (!rules->path) {
+		close(rules->folder);
+		return -ENOMEM;
+	}
+	root->rule_count++;
 	return 0;
 }
 
 int file_root_read(const struct file_root *root, const char *name, int *fd)
 {
-	struct stat status;
-	int err = which(root, name, &name);
+	int err = which(root, name, &name), path;
 
 	if (err)
 		return err;
-	/* A pipe without a writer would keep us waiting. */
-	*fd = open_inside(root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (*fd < 0)
-		return *fd == -ENXIO || *fd == -ENODEV ? -EOPNOTSUPP : *fd;
-	if (fstat(*fd, &status))
-		err = -errno;
-	else if (S_ISDIR(status.st_mode))
-		err = -EISDIR;
-	else if (!S_ISREG(status.st_mode))
-		err = -EOPNOTSUPP;
-	if (err)
-		close(*fd);
-	return err;
+	if (root->rule_count || !(root->access & KRDMA_FILE_READ)) {
+		*fd = open_ruled(root, name);
+		return *fd < 0 ? *fd : 0;
+	}
+	/* To be looked at: opening a device may do something, and a pipe may keep us waiting. */
+	path = open_inside(root, name, O_PATH | O_CLOEXEC);
+	if (path < 0)
+		return path;
+	*fd = file_reopen(path);
+	if (*fd == -ESRCH) {
+		*fd = open_inside(root, name, READ_FLAGS);
+		if (*fd >= 0 && judge_file(*fd)) {
+			close(*fd);
+			*fd = -ESTALE;
+		}
+	}
+	close(path);
+	return *fd < 0 ? *fd : 0;
 }
 
 int file_can_replace(int folder, const char *last)
 {
 	struct stat status;
 
+	if (file_part_is_name(last))
+		return -EACCES;
 	if (fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(status.st_mode))
@@ -185,14 +396,19 @@ int file_can_replace(int folder, const char *last)
 	return S_ISREG(status.st_mode) || S_ISLNK(status.st_mode) ? 0 : -EOPNOTSUPP;
 }
 
-int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last)
+int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last,
+		     bool *no_replace)
 {
-	char path[KRDMA_FILE_NAME_MAX + 1];
+	uint32_t access = 0;
+	struct stat status;
 	size_t length;
 	int err = which(root, name, &name);
 
+	if (!(root->access & KRDMA_FILE_WRITE) && !root->rule_count)
+		return -EROFS;
+	/* To a client that puts it, a part is not missing. */
 	if (err)
-		return err;
+		return err == -ENOENT && !root->only ? -EACCES : err;
 	length = strlen(name);
 	if (length > KRDMA_FILE_NAME_MAX)
 		return -ENAMETOOLONG;
@@ -202,12 +418,18 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 	file_last_name(name, last);
 	if (!file_last_is_plain(last))
 		return -EISDIR;
-	memcpy(path, name, length - strlen(last));
-	path[length - strlen(last)] = '\0';
-	*folder = open_inside(root, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*folder = open_folder_of(root, name, last);
 	if (*folder < 0)
 		return *folder;
-	err = file_can_replace(*folder, last);
+	err = access_of(root, *folder, &access);
+	if (!err && !(access & KRDMA_FILE_WRITE))
+		err = -EROFS;
+	if (!err)
+		err = file_can_replace(*folder, last);
+	*no_replace = !(access & KRDMA_FILE_READ);
+	/* Before all of it has come for nothing. */
+	if (!err && *no_replace && !fstatat(*folder, last, &status, AT_SYMLINK_NOFOLLOW))
+		err = -EEXIST;
 	if (err)
 		close(*folder);
 	return err;
@@ -223,13 +445,13 @@ static bool can_keep_beneath(int folder)
 	return fd >= 0;
 }
 
-int file_root_open(struct file_root *root, const char *path)
+int file_root_open(struct file_root *root, const char *path, uint32_t access)
 {
 	struct stat status;
 	char *real, *last;
 	int err = 0;
 
-	root->only = NULL;
+	*root = (struct file_root){ .access = access };
 	real = realpath(path, NULL);
 	if (!real)
 		return -errno;
@@ -262,6 +484,11 @@ out:
 
 void file_root_close(struct file_root *root)
 {
+	for (unsigned int i = 0; i < root->rule_count; i++) {
+		close(root->rules[i].folder);
+		free(root->rules[i].path);
+	}
+	free(root->rules);
 	close(root->folder);
 	free(root->only);
 }

@@ -14,12 +14,15 @@
 
 #define CLIENTS_DEFAULT	16
 #define CLIENTS_MAX	1024
+#define REQUEST_MS	10000
+#define PROGRESS_MS	120000
 
 /* A thread, from its start until it is joined. */
 struct file_worker {
 	struct file_worker *next;
 	struct krdma_file_server *server;
 	struct krdma_conn *conn;
+	struct sockaddr_storage peer;
 	pthread_t thread;
 	atomic_bool ended;
 };
@@ -61,17 +64,39 @@ static void send_away(struct krdma_conn *conn, int why)
 {
 	unsigned char hello[FILE_HELLO_SIZE];
 
-	file_hello_encode(hello, file_code_of(why));
+	file_hello_encode(hello, file_code_of(why), 0);
 	krdma_conn_reject(conn, hello, sizeof(hello));
 	krdma_conn_close(conn);
 }
 
+/* 0, or why the client is sent away. */
+static int judge(const struct krdma_file_server *server, const struct sockaddr_storage *peer)
+{
+	const struct file_worker *worker;
+	unsigned int same = 0;
+
+	if (!file_nets_have(&server->nets, peer))
+		return -ECONNREFUSED;
+	if (server->worker_count == server->options.max_clients)
+		return -EUSERS;
+	for (worker = server->workers; worker; worker = worker->next)
+		same += file_same_peer(&worker->peer, peer);
+	return same < server->options.max_per_peer ? 0 : -EUSERS;
+}
+
 static void start(struct krdma_file_server *server, struct krdma_conn *conn)
 {
+	struct sockaddr_storage peer = { 0 };
+	struct krdma_conn_query query;
 	struct file_worker *worker;
+	int err = krdma_conn_get(conn, &query, sizeof(query));
 
-	if (server->worker_count == server->options.max_clients) {
-		send_away(conn, -EUSERS);
+	if (!err) {
+		memcpy(&peer, &query.remote, sizeof(peer));
+		err = judge(server, &peer);
+	}
+	if (err) {
+		send_away(conn, err);
 		return;
 	}
 	worker = calloc(1, sizeof(*worker));
@@ -79,6 +104,7 @@ static void start(struct krdma_file_server *server, struct krdma_conn *conn)
 		send_away(conn, -ENOMEM);
 		return;
 	}
+	worker->peer = peer;
 	worker->server = server;
 	worker->conn = conn;
 	if (start_thread(worker)) {
@@ -165,7 +191,7 @@ static int set_options(struct krdma_file_server_options *own,
 
 	if (err)
 		return err;
-	if (own->flags & ~(uint32_t)KRDMA_FILE_SERVER_WRITABLE)
+	if (own->flags & ~(uint32_t)(KRDMA_FILE_SERVER_WRITABLE | KRDMA_FILE_SERVER_NO_SYNC))
 		return -EOPNOTSUPP;
 	if (own->max_clients > CLIENTS_MAX || own->buffer_count > FILE_SLOTS_MAX ||
 	    own->buffer_size > FILE_SLOT_MAX ||
@@ -175,7 +201,35 @@ static int set_options(struct krdma_file_server_options *own,
 		own->max_clients = CLIENTS_DEFAULT;
 	if (!own->patience_ms)
 		own->patience_ms = FILE_PATIENCE_MS;
-	return 0;
+	if (!own->request_ms)
+		own->request_ms = REQUEST_MS;
+	if (!own->progress_ms)
+		own->progress_ms = PROGRESS_MS;
+	if (!own->max_per_peer)
+		own->max_per_peer = (own->max_clients + 1) / 2;
+	return own->reserved ? -EINVAL : 0;
+}
+
+/* Who may come, and what they may do. */
+static int set_admission(struct krdma_file_server *server)
+{
+	const struct krdma_file_server_options *options = &server->options;
+	const uint32_t known = KRDMA_FILE_READ | KRDMA_FILE_WRITE;
+	int err = file_secret_set(&server->secret, options->secret, options->secret_length);
+
+	if (!err && options->allow)
+		err = file_nets_parse(options->allow, &server->nets);
+	if (!err && options->rule_count && !options->rules)
+		err = -EINVAL;
+	for (uint32_t i = 0; i < options->rule_count && !err; i++) {
+		const struct krdma_file_rule *rule = &options->rules[i];
+
+		if (!rule->path || rule->access & ~known || rule->reserved)
+			err = -EINVAL;
+		else
+			err = file_root_add_rule(&server->root, rule->path, rule->access);
+	}
+	return err;
 }
 
 KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct sockaddr *address,
@@ -183,6 +237,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 					  const struct krdma_file_server_options *options,
 					  struct krdma_file_server **server)
 {
+	uint32_t access = KRDMA_FILE_READ;
 	struct krdma_file_server *new;
 	int err;
 
@@ -195,9 +250,18 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 	err = set_options(&new->options, options);
 	if (err)
 		goto free_server;
-	err = file_root_open(&new->root, path);
+	if (new->options.flags & KRDMA_FILE_SERVER_WRITABLE)
+		access |= KRDMA_FILE_WRITE;
+	err = file_root_open(&new->root, path, access);
 	if (err)
 		goto free_server;
+	err = set_admission(new);
+	if (err)
+		goto close_root;
+	/* They are the caller's. */
+	new->options.secret = NULL;
+	new->options.allow = NULL;
+	new->options.rules = NULL;
 	new->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (new->wake < 0) {
 		err = -errno;
@@ -212,6 +276,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 close_wake:
 	close(new->wake);
 close_root:
+	file_secret_free(new->secret);
 	file_root_close(&new->root);
 free_server:
 	free(new);
@@ -230,6 +295,7 @@ KRDMA_PUBLIC void krdma_file_server_destroy(struct krdma_file_server *server)
 		return;
 	krdma_listener_close(server->listener);
 	close(server->wake);
+	file_secret_free(server->secret);
 	file_root_close(&server->root);
 	free(server);
 }

@@ -17,6 +17,8 @@ struct file_worker;
  * @session: in which
  * @options: as they are to be, without zeroes that stand for something else
  * @root: what it offers
+ * @nets: where clients may be
+ * @secret: what they must know, or NULL
  * @listener: where clients come
  * @wake: an eventfd: there is something to do besides new clients
  * @stopping: it is ending
@@ -28,6 +30,8 @@ struct krdma_file_server {
 	struct krdma *session;
 	struct krdma_file_server_options options;
 	struct file_root root;
+	struct file_nets nets;
+	struct file_secret *secret;
 	struct krdma_listener *listener;
 	int wake;
 	atomic_bool stopping;

@@ -104,24 +104,43 @@ static int serve_get(struct serving *serving)
 	return err;
 }
 
+/* Says what there is, until the client has one that it goes on from, or there is none. */
+static int agree(struct serving *serving, struct file_part *part, struct file_message *offer)
+{
+	struct file_message have;
+	int err;
+
+	for (;;) {
+		have = (struct file_message){
+			.type = FILE_MESSAGE_HAVE, .offset = part->offset, .crc = part->crc,
+		};
+		err = file_flow_offer(&serving->flow, &have);
+		if (!err)
+			err = file_link_send(&serving->link, &have, NULL);
+		if (!err)
+			err = file_link_await(&serving->link, offer);
+		if (err)
+			return err;
+		if (offer->type == FILE_MESSAGE_OFFER)
+			return 0;
+		if (offer->type != FILE_MESSAGE_NEXT || !part->offset)
+			return file_link_fail(&serving->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
+		err = file_part_continue(part, &serving->link);
+		if (err)
+			return err;
+	}
+}
+
 static int take(struct serving *serving, struct file_part *part)
 {
-	struct file_message message = {
-		.type = FILE_MESSAGE_HAVE,
-		.offset = part->offset,
-		.crc = part->crc,
-	};
 	struct file_sink sink = { .part = part, .fd = -1 };
 	struct file_flow *flow = &serving->flow;
+	struct file_message message;
 	int err;
 
 	err = window_create(serving, KRDMA_ACCESS_LOCAL_WRITE);
 	if (!err)
-		err = file_flow_offer(flow, &message);
-	if (!err)
-		err = file_link_send(&serving->link, &message, NULL);
-	if (!err)
-		err = file_link_receive(&serving->link, FILE_MESSAGE_OFFER, &message);
+		err = agree(serving, part, &message);
 	if (!err)
 		err = file_flow_accept(flow, &message);
 	if (!err && message.offset && message.offset != part->offset)
@@ -147,23 +166,25 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	};
 	char last[KRDMA_FILE_LAST_MAX + 1];
 	struct file_part part;
+	bool no_replace;
 	int folder, err;
 
-	if (!(server->options.flags & KRDMA_FILE_SERVER_WRITABLE))
-		return -EROFS;
 	serving->flow.length = put->length;
-	err = file_root_parent(&server->root, serving->name, &folder, last);
-	if (!err)
-		err = file_part_open(&part, folder, last, &identity);
+	err = file_root_parent(&server->root, serving->name, &folder, last, &no_replace);
 	if (err)
 		return err;
+	file_part_open(&part, folder, last, &identity);
+	part.no_replace = no_replace;
+	part.exact_mode = put->code & FILE_PUT_EXACT_MODE;
+	part.sync = !(put->code & FILE_PUT_NO_SYNC) &&
+		    !(server->options.flags & KRDMA_FILE_SERVER_NO_SYNC);
 	if (put->code & FILE_PUT_CONTINUE)
 		err = file_part_continue(&part, &serving->link);
 	if (!err)
 		err = take(serving, &part);
 	if (!err)
-		err = file_part_finish(&part);
-	file_part_close(&part, err == -EBADMSG || (err && !part.offset));
+		err = file_part_finish(&part, &serving->link);
+	file_part_close(&part, err);
 	return err ? err : file_flow_done(&serving->flow);
 }
 
@@ -173,11 +194,14 @@ static int serve(struct serving *serving, struct krdma_conn *conn)
 	struct file_message message;
 	int err;
 
+	serving->link.deadline = file_now() + serving->server->options.request_ms * 1000000ull;
 	err = file_link_accept(&serving->link, conn);
 	while (!err && file_link_take(&serving->link, &message))
 		err = file_link_pump(&serving->link, true);
 	if (err)
 		return err;
+	serving->link.deadline = 0;
+	serving->link.progress_ms = serving->server->options.progress_ms;
 	memcpy(serving->name, serving->link.name, sizeof(serving->name));
 	switch (message.type) {
 	case FILE_MESSAGE_GET:
@@ -229,6 +253,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	serving->link.watch = watch;
 	serving->link.watch_context = server;
 	serving->link.patience_ms = server->options.patience_ms;
+	serving->link.secret = server->secret;
 	serving->flow.link = &serving->link;
 	serving->flow.server = true;
 	if (!krdma_conn_get(conn, &query, sizeof(query)))

@@ -7,9 +7,97 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define CRC_PIECE	(256u << 10)
+
+/* The most that is taken at once of a file that does not tell its length. */
+#define SNAPSHOT_MAX	(16u << 20)
+
+/*
+ * File systems where a file is what reading it gives, whatever its length says: <linux/magic.h>
+ * of some systems does not know all of them.
+ */
+static const uint32_t made_up[] = {
+	0x9fa0,		/* proc */
+	0x62656572,	/* sysfs */
+	0x64626720,	/* debugfs */
+	0x74726163,	/* tracefs */
+	0x73636673,	/* securityfs */
+	0x62656570,	/* configfs */
+	0x0027e0eb,	/* cgroup */
+	0x63677270,	/* cgroup2 */
+	0xde5e81e4,	/* efivarfs */
+};
+
+/* Whether what can be read tells more than the length: made when it is read. */
+static bool is_made_up(int fd, const struct stat *status)
+{
+	struct statfs filesystem;
+	char byte;
+
+	if (!fstatfs(fd, &filesystem)) {
+		for (size_t i = 0; i < sizeof(made_up) / sizeof(*made_up); i++) {
+			if ((uint32_t)filesystem.f_type == made_up[i])
+				return true;
+		}
+	}
+	return !status->st_size && pread(fd, &byte, 1, 0) > 0;
+}
+
+/* All that can be read of @fd, as it is now, in memory; from then on that is the file. */
+static int take_snapshot(int fd, int *snapshot)
+{
+	unsigned char *piece = malloc(CRC_PIECE);
+	uint64_t length = 0;
+	int err = piece ? 0 : -ENOMEM;
+	ssize_t got = 1, put;
+
+	*snapshot = memfd_create("krdma-file", MFD_CLOEXEC);
+	if (*snapshot < 0 && !err)
+		err = -errno;
+	while (!err && got) {
+		got = read(fd, piece, CRC_PIECE);
+		if (got < 0 && errno == EINTR)
+			continue;
+		/* What has no end, such as a log that is followed. */
+		if (got < 0) {
+			err = errno == EAGAIN ? -EOPNOTSUPP : -errno;
+			break;
+		}
+		if (length + (uint64_t)got > SNAPSHOT_MAX) {
+			err = -EFBIG;
+			break;
+		}
+		put = pwrite(*snapshot, piece, (size_t)got, (off_t)length);
+		if (put != got)
+			err = put < 0 ? -errno : -EIO;
+		length += (uint64_t)got;
+	}
+	free(piece);
+	if (err && *snapshot >= 0)
+		close(*snapshot);
+	return err;
+}
+
+/* The snapshot is the file from then on, with a time and bits of the file that it is of. */
+static int replace_made_up(struct file_source *source, struct stat *status)
+{
+	int snapshot, err = take_snapshot(source->fd, &snapshot);
+	struct stat own;
+
+	if (err)
+		return err;
+	close(source->fd);
+	source->fd = snapshot;
+	if (fstat(snapshot, &own))
+		return -errno;
+	status->st_size = own.st_size;
+	status->st_mtim = own.st_mtim;
+	return 0;
+}
 
 int file_source_open(struct file_source *source, int fd)
 {
@@ -24,13 +112,13 @@ int file_source_open(struct file_source *source, int fd)
 		err = -EISDIR;
 	else if (!S_ISREG(status.st_mode))
 		err = -EOPNOTSUPP;
+	if (!err && is_made_up(fd, &status))
+		err = replace_made_up(source, &status);
+	if (!err && status.st_size > FILE_LENGTH_MAX)
+		err = -EFBIG;
 	if (err) {
-		close(fd);
+		close(source->fd);
 		return err;
-	}
-	if (status.st_size > FILE_LENGTH_MAX) {
-		close(fd);
-		return -EFBIG;
 	}
 	source->length = (uint64_t)status.st_size;
 	source->mtime = status.st_mtim;
@@ -60,6 +148,9 @@ static int find_data(struct file_source *source, uint64_t offset)
 	end = begin < 0 ? -1 : lseek(source->fd, begin, SEEK_HOLE);
 	source->data_begin = begin < 0 ? offset : (uint64_t)begin;
 	source->data_end = end < 0 ? source->length : (uint64_t)end;
+	/* It has grown: what is behind the end that was told does not belong to it. */
+	if (source->data_begin > source->length)
+		source->data_begin = source->length;
 	if (source->data_end > source->length)
 		source->data_end = source->length;
 	return 0;
@@ -143,7 +234,7 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 		}
 		offset += extent;
 		if (!err && link)
-			err = file_link_tick(link);
+			err = file_link_step(link);
 	}
 	free(piece);
 	*crc = sum;

@@ -7,7 +7,7 @@
  *
  *	 0  "krdf"
  *	 4  u16  version: 1
- *	 6  u16  0
+ *	 6  u16  flags: 1: it has a secret, see file_admit.c
  *	 8  u32  0; or why the server does not take the client, as of ERROR
  *	12  u32  0
  *
@@ -17,7 +17,8 @@
  *	 0  u8   type
  *	 1  u8   0
  *	 2  u16  length of the name, without a terminating zero
- *	 4  u32  code: of PUT: 1: continue; of ERROR: why, see below
+ *	 4  u32  code: of PUT: 1: continue, 2: exactly these permission bits, 4: without
+ *		 waiting for the disk; of ERROR: why, see below
  *	 8  u64  offset in the file
  *	16  u64  length
  *	24  s64  modification time, seconds
@@ -46,6 +47,7 @@
  *
  *	PUT name length time bits ->
  *	                          <-    HAVE offset CRC; slots at most
+ *	NEXT                      ->                          (not that: the next HAVE)
  *	OFFER offset; slots       ->
  *	DATA, HOLE ...            ->                          (read from slots)
  *	                          <-    CREDIT ...
@@ -89,6 +91,8 @@ static const uint16_t fields[FILE_MESSAGE_TYPES] = {
 	[FILE_MESSAGE_DATA] = HAS_OFFSET | HAS_LENGTH | HAS_SLOT,
 	[FILE_MESSAGE_HOLE] = HAS_OFFSET | HAS_LENGTH | HAS_SLOT,
 	[FILE_MESSAGE_END] = HAS_LENGTH | HAS_CRC,
+	[FILE_MESSAGE_CHALLENGE] = HAS_DESCRIPTOR,
+	[FILE_MESSAGE_PROOF] = HAS_DESCRIPTOR,
 	[FILE_MESSAGE_ERROR] = HAS_CODE,
 };
 
@@ -103,6 +107,8 @@ static const struct {
 	{ 15, -ECANCELED }, { 16, -EPROTO }, { 17, -ENOMEM }, { 18, -EUSERS },
 	{ 19, -ESHUTDOWN }, { 20, -ETIMEDOUT }, { 21, -EPROTONOSUPPORT }, { 22, -EPERM },
 	{ 23, -EMFILE }, { 24, -ETXTBSY }, { 25, -EINVAL }, { 26, -ELOOP },
+	{ 27, -EEXIST }, { 28, -EILSEQ }, { 29, -EKEYREJECTED }, { 30, -ENOKEY },
+	{ 31, -ECONNREFUSED },
 };
 
 uint32_t file_code_of(int err)
@@ -184,7 +190,8 @@ static bool is_right(const struct file_message *message)
 		return false;
 	if (message->offset > FILE_LENGTH_MAX ||
 	    message->length > FILE_LENGTH_MAX - message->offset ||
-	    message->mtime_ns > 999999999 || message->mode > 0777)
+	    message->mtime_ns > 999999999 || message->mode > 0777 ||
+	    (message->type == FILE_MESSAGE_PUT && message->code & ~FILE_PUT_CODES))
 		return false;
 	if (!(has & HAS_SLOTS))
 		return true;
@@ -226,24 +233,29 @@ int file_message_decode(const void *from, size_t length, struct file_message *me
 	return 0;
 }
 
-void file_hello_encode(void *to, uint32_t code)
+void file_hello_encode(void *to, uint32_t code, uint16_t flags)
 {
 	unsigned char *byte = to;
 
 	memset(byte, 0, FILE_HELLO_SIZE);
 	memcpy(byte, HELLO_MAGIC, 4);
 	put(byte + 4, HELLO_VERSION, 2);
+	put(byte + 6, flags, 2);
 	put(byte + 8, code, 4);
 }
 
 /* Longer is right too: not every transport says how much there was. */
-int file_hello_decode(const void *from, size_t length, uint32_t *code)
+int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags)
 {
 	const unsigned char *byte = from;
 
 	if (length < FILE_HELLO_SIZE || memcmp(byte, HELLO_MAGIC, 4))
 		return -EPROTO;
 	if (get(byte + 4, 2) != HELLO_VERSION)
+		return -EPROTONOSUPPORT;
+	*flags = (uint16_t)get(byte + 6, 2);
+	/* They are there because they must be understood. */
+	if (*flags & ~FILE_HELLO_SECRET)
 		return -EPROTONOSUPPORT;
 	*code = (uint32_t)get(byte + 8, 4);
 	return 0;

@@ -5,19 +5,23 @@
  * A server offers a folder, or one file.  A client gets a file from there, or puts one
  * there if the server lets it.  The data go by RDMA, from and to buffers of both sides,
  * several of which are under way at a time: a file need not fit in memory, and is not
- * limited in length.  Holes stay holes, permission bits are kept, owners and times are
- * not.
+ * limited in length.  Holes stay holes; permission bits are kept as far as the umask lets
+ * them; owners and times are not.
  *
- * Until it is complete, what has arrived is in NAME.part beside where NAME is to be, and
- * remains there if the copying fails; with KRDMA_FILE_CONTINUE the next try goes on from
- * there, if length and modification time of the source are what they were and the
- * checksum of what is there is the source's.  Behind the last byte, NAME.part has a
- * note of 128 bytes that says so: it is not a file to be used.  NAME appears when all of it
- * is there and its checksum, CRC-32C of the whole, is the source's; what was there before
- * is then replaced at once.
+ * Until it is complete, what has arrived is in a part: a file of this user's alone, beside where
+ * NAME is to be, whose name is .krdma-*.part, is found at random, and cannot be asked for.  It
+ * remains there if the copying fails; with KRDMA_FILE_CONTINUE the next try goes on from there,
+ * if length and modification time of the source are what they were and the checksum of what is
+ * there is the source's.  Interrupting that does not harm it.  Behind the last byte, a part has a
+ * note of 128 bytes that says of what it is: it is not a file to be used.
+ *
+ * NAME appears when all of it is there and on the disk, and its checksum, CRC-32C of the whole,
+ * is the source's; what was there before is then replaced at once.  Of several that put the same
+ * NAME, the last one has it.
  *
  * CRC-32C finds what went wrong by itself.  It does not keep anybody from forging, and
- * nothing here is encrypted: whoever can reach the server can get what it offers.
+ * nothing here is encrypted.  Whoever can reach the server can get what it offers, unless it
+ * wants an address or a secret.
  *
  * The rules of <krdma.h> hold for errors, deadlines, threads and structures.
  */
@@ -37,6 +41,10 @@ extern "C" {
 #define KRDMA_FILE_NAME_MAX	4095
 #define KRDMA_FILE_LAST_MAX	255
 
+/* Bytes of a secret. */
+#define KRDMA_FILE_SECRET_MIN	16
+#define KRDMA_FILE_SECRET_MAX	1024
+
 /**
  * struct krdma_file_progress - how far it has come
  * @done: bytes that are there
@@ -52,9 +60,15 @@ struct krdma_file_progress {
 /**
  * enum krdma_file_flags - bits of &struct krdma_file_options.flags
  * @KRDMA_FILE_CONTINUE: go on from what an earlier try has left
+ * @KRDMA_FILE_EXACT_MODE: the permission bits are exactly the source's; else they are those
+ *	that the umask leaves: of this process when getting, of the server when putting
+ * @KRDMA_FILE_NO_SYNC: the file is there before it is on the disk; after a power cut it may
+ *	then be there without its data
  */
 enum krdma_file_flags {
 	KRDMA_FILE_CONTINUE = 1 << 0,
+	KRDMA_FILE_EXACT_MODE = 1 << 1,
+	KRDMA_FILE_NO_SYNC = 1 << 2,
 };
 
 /**
@@ -69,6 +83,11 @@ enum krdma_file_flags {
  * @progress: called by the thread that copies, after each buffer and several times a
  *	second besides; if it does not answer 0, the copying ends with ECANCELED.  Or NULL.
  * @context: for @progress
+ * @secret: what the server has to know too, and prove; or NULL: no such server.  At random, and
+ *	KRDMA_FILE_SECRET_MIN to KRDMA_FILE_SECRET_MAX bytes: who listens on the network can try
+ *	out any that can be guessed.
+ * @secret_length: bytes of @secret
+ * @reserved2: 0
  */
 struct krdma_file_options {
 	uint32_t size;
@@ -79,6 +98,9 @@ struct krdma_file_options {
 	uint32_t reserved;
 	int (*progress)(void *context, const struct krdma_file_progress *progress);
 	void *context;
+	const void *secret;
+	uint32_t secret_length;
+	uint32_t reserved2;
 };
 
 /**
@@ -126,7 +148,9 @@ struct krdma_file_result {
  * @name: which file, seen from the folder that the server offers; "": the one file that
  *	it offers
  * @path: where to; a folder: in there, under its last name.  What a symbolic link means
- *	is replaced, not the link.
+ *	is replaced, not the link.  Where both @name is "" and @path a folder, the server
+ *	chooses the name: such a file never replaces anything, and its name does not begin
+ *	with a dot or a hyphen, and is UTF-8 without control characters.
  * @options: or NULL
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)
@@ -136,9 +160,14 @@ struct krdma_file_result {
  * ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG, ENOSPC, EDQUOT, EFBIG, EIO and the like,
  *	which are of files, here or at the server: &struct krdma_file_result.side.  EACCES
  *	of the server's: also a name that leads out of what it offers;
- * EOPNOTSUPP: neither a file nor a folder; EBUSY: somebody else is writing to NAME.part;
+ * EOPNOTSUPP: neither a file nor a folder; EBUSY: another process goes on
+ *	with what KRDMA_FILE_CONTINUE would go on with;
+ * EEXIST, EILSEQ: the name that the server has chosen is taken here, or is none that a server
+ *	may choose;
  * ESTALE: the source was changed meanwhile; EBADMSG: the checksum is wrong;
- * EUSERS: the server has as many clients as it takes; ESHUTDOWN: it is ending;
+ * EUSERS: the server has as many clients as it takes, or as many of this address;
+ * ESHUTDOWN: it is ending;
+ * ENOKEY: the server wants a secret; EKEYREJECTED: the other side does not know this one;
  * ECONNRESET: it is gone, or the connection broke;
  * EPROTO: it speaks something else, or does not keep to what was agreed;
  * EPROTONOSUPPORT: it is of another version;
@@ -225,9 +254,36 @@ struct krdma_file_report {
 /**
  * enum krdma_file_server_flags - bits of &struct krdma_file_server_options.flags
  * @KRDMA_FILE_SERVER_WRITABLE: clients may put files, and replace those that are there
+ * @KRDMA_FILE_SERVER_NO_SYNC: as KRDMA_FILE_NO_SYNC, of all that is put
  */
 enum krdma_file_server_flags {
 	KRDMA_FILE_SERVER_WRITABLE = 1 << 0,
+	KRDMA_FILE_SERVER_NO_SYNC = 1 << 1,
+};
+
+/**
+ * enum krdma_file_access - bits of &struct krdma_file_rule.access
+ * @KRDMA_FILE_READ: files are given
+ * @KRDMA_FILE_WRITE: files are taken; without KRDMA_FILE_READ only if they replace nothing
+ */
+enum krdma_file_access {
+	KRDMA_FILE_READ = 1 << 0,
+	KRDMA_FILE_WRITE = 1 << 1,
+};
+
+/**
+ * struct krdma_file_rule - what clients may do in a folder, and in the folders in there
+ * @path: the folder, seen from the one that is offered; it must be there
+ * @access: &enum krdma_file_access
+ * @reserved: 0
+ *
+ * Of several, the innermost counts, whatever way leads there.  With any rule, a symbolic link is
+ * not followed in the last part of a name.
+ */
+struct krdma_file_rule {
+	const char *path;
+	uint32_t access;
+	uint32_t reserved;
 };
 
 /**
@@ -241,6 +297,17 @@ enum krdma_file_server_flags {
  * @buffer_count: likewise
  * @report: called in a client's thread when it is done with; or NULL
  * @context: for @report
+ * @request_ms: for how long a client may take to say what it wants, ETIMEDOUT; 0: 10000
+ * @progress_ms: for how long it may then do nothing but say that it lives; 0: 120000
+ * @max_per_peer: clients of one address at a time, or of 64 bits of it if it is one of IPv6;
+ *	0: half of @max_clients.  Further ones are sent away (EUSERS).
+ * @secret_length: bytes of @secret
+ * @secret: as of &struct krdma_file_options: what clients must know; or NULL
+ * @allow: addresses and networks where clients may be, with commas or blanks between them:
+ *	10.0.0.0/24,fd00::/8; or NULL: all.  Others are sent away (ECONNREFUSED).
+ * @rules: folders with rules of their own; or NULL
+ * @rule_count: how many
+ * @reserved: 0
  */
 struct krdma_file_server_options {
 	uint32_t size;
@@ -251,6 +318,15 @@ struct krdma_file_server_options {
 	uint32_t buffer_count;
 	void (*report)(void *context, const struct krdma_file_report *report);
 	void *context;
+	uint32_t request_ms;
+	uint32_t progress_ms;
+	uint32_t max_per_peer;
+	uint32_t secret_length;
+	const void *secret;
+	const char *allow;
+	const struct krdma_file_rule *rules;
+	uint32_t rule_count;
+	uint32_t reserved;
 };
 
 /**
@@ -265,8 +341,10 @@ struct krdma_file_server_options {
  *
  * Clients wait until krdma_file_server_run().
  *
- * Errors: those of open() for @path and of krdma_listen(); EOPNOTSUPP (neither a file nor
- * a folder); EINVAL; EMFILE; ENOMEM.
+ * Errors: those of open() for @path and for folders with rules, and of krdma_listen();
+ * EOPNOTSUPP (neither a file nor a folder, an unknown flag); EINVAL (among others, an address
+ * that cannot be read, a secret that is too short, a rule where one file is offered); EMFILE;
+ * ENOMEM.
  */
 int krdma_file_server_create(struct krdma *session, const struct sockaddr *address,
 			     const char *path, const struct krdma_file_server_options *options,

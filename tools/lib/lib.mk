@@ -6,8 +6,8 @@ LIB_SOURCES := cache conn device listener memory names parts queue queue_post qu
 	remote request session srq \
 	message rpma simple simple_about simple_address simple_link simple_poll simple_receive \
 	simple_send simple_wire \
-	file_client file_crc file_flow file_link file_part file_root file_server file_session \
-	file_source file_window file_wire
+	file_admit file_client file_crc file_flow file_link file_name file_part file_root file_server \
+	file_session file_sha256 file_source file_sync file_window file_wire
 LIB_OBJECTS := $(LIB_SOURCES:%=$(TOOLS_OUTPUT)/lib/%.o)
 LIB_HEADERS := $(addprefix tools/lib/,krdma.h krdma_entry.h krdma_file.h krdma_message.h krdma_rpma.h krdma_simple.h)
 LIB_STATIC  := $(TOOLS_OUTPUT)/libkrdma.a

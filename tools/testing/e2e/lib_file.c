@@ -84,8 +84,8 @@ TEST_F_TIMEOUT(file, files_of_all_lengths_arrive, 240)
 		EXPECT_EQ(lengths[i], self->result.length);
 		EXPECT_EQ(lengths[i], self->result.transferred);
 	}
-	EXPECT_FALSE(files_exist(self->files.here, "b.part"));
-	EXPECT_FALSE(files_exist(self->files.there, "c.part"));
+	EXPECT_EQ(0, files_parts(self->files.here, NULL));
+	EXPECT_EQ(0, files_parts(self->files.there, NULL));
 }
 
 TEST_F(file, the_checksum_is_crc_32c)
@@ -119,12 +119,32 @@ TEST_F(file, the_server_reports_what_it_has_done)
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->report.is.side);
 }
 
-TEST_F(file, permission_bits_are_kept)
+static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
+
+/* As with cp(1), what the umask forbids is not given to anybody. */
+TEST_F(file, permission_bits_are_what_the_umask_leaves)
 {
-	static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
+	char path[FILES_PATH];
+
+	umask(027);
+	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		ASSERT_EQ(0, files_make(self->files.there, "a", 10, i));
+		ASSERT_EQ(0, chmod(files_path(path, self->files.there, "a"), modes[i]));
+		ASSERT_EQ(0, get(self, "a", "b"));
+		EXPECT_EQ(modes[i] & 0750, files_mode(self->files.here, "b"));
+		EXPECT_EQ(modes[i] & 0777, self->result.mode);
+		ASSERT_EQ(0, chmod(files_path(path, self->files.here, "b"), modes[i]));
+		ASSERT_EQ(0, put(self, "b", "c"));
+		EXPECT_EQ(modes[i] & 0750, files_mode(self->files.there, "c"));
+	}
+}
+
+TEST_F(file, permission_bits_are_kept_if_asked_for)
+{
 	char path[FILES_PATH];
 
 	umask(077);
+	self->options.flags = KRDMA_FILE_EXACT_MODE;
 	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		ASSERT_EQ(0, files_make(self->files.there, "a", 10, i));
 		ASSERT_EQ(0, chmod(files_path(path, self->files.there, "a"), modes[i]));
@@ -261,7 +281,7 @@ TEST_F_TIMEOUT(file, getting_goes_on_where_it_ended, 120)
 	give_up_at(self, LONG / 2);
 	EXPECT_EQ(-ECANCELED, get(self, "a", "b"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
-	EXPECT_TRUE(files_exist(self->files.here, "b.part"));
+	EXPECT_EQ(1, files_parts(self->files.here, NULL));
 	EXPECT_FALSE(files_exist(self->files.here, "b"));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	EXPECT_EQ(-ECANCELED, self->report.is.error);
@@ -272,7 +292,7 @@ TEST_F_TIMEOUT(file, getting_goes_on_where_it_ended, 120)
 	EXPECT_LE(LONG / 2, self->result.resumed_from);
 	EXPECT_EQ(LONG, self->result.resumed_from + self->result.transferred);
 	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
-	EXPECT_FALSE(files_exist(self->files.here, "b.part"));
+	EXPECT_EQ(0, files_parts(self->files.here, NULL));
 }
 
 TEST_F_TIMEOUT(file, putting_goes_on_where_it_ended, 120)
@@ -282,14 +302,14 @@ TEST_F_TIMEOUT(file, putting_goes_on_where_it_ended, 120)
 	EXPECT_EQ(-ECANCELED, put(self, "a", "b"));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	EXPECT_EQ(-ECANCELED, self->report.is.error);
-	EXPECT_TRUE(files_exist(self->files.there, "b.part"));
+	EXPECT_EQ(1, files_parts(self->files.there, NULL));
 
 	go_on(self);
 	ASSERT_EQ(0, put(self, "a", "b"));
 	EXPECT_LT(0, self->result.resumed_from);
 	EXPECT_EQ(LONG, self->result.resumed_from + self->result.transferred);
 	EXPECT_TRUE(files_are(self->files.there, "b", LONG, 1));
-	EXPECT_FALSE(files_exist(self->files.there, "b.part"));
+	EXPECT_EQ(0, files_parts(self->files.there, NULL));
 }
 
 /* Without being asked to go on, it begins anew. */
@@ -330,6 +350,7 @@ FIXTURE(half)
 	FIXTURE_DATA(file) file;
 	const char *from;
 	const char *to;
+	char part[FILES_PATH];
 };
 
 FIXTURE_VARIANT(half)
@@ -349,6 +370,7 @@ FIXTURE_SETUP(half)
 	self->from = variant->putting ? self->file.files.here : self->file.files.there;
 	self->to = variant->putting ? self->file.files.there : self->file.files.here;
 	ASSERT_EQ(0, make_half(&self->file, variant->putting));
+	ASSERT_EQ(1, files_parts(self->to, self->part));
 }
 
 FIXTURE_TEARDOWN(half)
@@ -356,15 +378,15 @@ FIXTURE_TEARDOWN(half)
 	file_teardown(_metadata, &self->file, NULL);
 }
 
-/* It is complete and right, but did not go on from what was there. */
+/* It is complete and right, but did not go on from what was there, of which that is left. */
 static void expect_anew(struct __test_metadata *_metadata, FIXTURE_DATA(half) * self,
-			bool putting, size_t length, unsigned int seed)
+			bool putting, size_t length, unsigned int seed, int left)
 {
 	ASSERT_EQ(0, finish(&self->file, putting));
 	EXPECT_EQ(0, self->file.result.resumed_from);
 	EXPECT_EQ(length, self->file.result.transferred);
 	EXPECT_TRUE(files_are(self->to, "b", length, seed));
-	EXPECT_FALSE(files_exist(self->to, "b.part"));
+	EXPECT_EQ(left, files_parts(self->to, NULL));
 }
 
 TEST_F_TIMEOUT(half, is_finished, 120)
@@ -376,24 +398,24 @@ TEST_F_TIMEOUT(half, is_finished, 120)
 
 TEST_F_TIMEOUT(half, with_a_wrong_byte_is_not_used, 120)
 {
-	ASSERT_EQ(0, files_write(self->to, "b.part", 1000, "?", 1));
-	expect_anew(_metadata, self, variant->putting, LONG, 1);
+	ASSERT_EQ(0, files_write(self->to, self->part, 1000, "?", 1));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 0);
 }
 
 TEST_F_TIMEOUT(half, with_a_wrong_note_is_not_used, 120)
 {
 	/* Both places of it: the offset that they tell. */
-	ASSERT_EQ(0, files_write(self->to, "b.part", LONG + 33, "?", 1));
-	ASSERT_EQ(0, files_write(self->to, "b.part", LONG + 64 + 33, "?", 1));
-	expect_anew(_metadata, self, variant->putting, LONG, 1);
+	ASSERT_EQ(0, files_write(self->to, self->part, LONG + 33, "?", 1));
+	ASSERT_EQ(0, files_write(self->to, self->part, LONG + 64 + 33, "?", 1));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
 }
 
 TEST_F_TIMEOUT(half, without_its_end_is_not_used, 120)
 {
 	char path[FILES_PATH];
 
-	ASSERT_EQ(0, truncate(files_path(path, self->to, "b.part"), LONG));
-	expect_anew(_metadata, self, variant->putting, LONG, 1);
+	ASSERT_EQ(0, truncate(files_path(path, self->to, self->part), LONG));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
 }
 
 TEST_F_TIMEOUT(half, of_another_content_is_not_used, 120)
@@ -408,7 +430,7 @@ TEST_F_TIMEOUT(half, of_another_content_is_not_used, 120)
 	times[1] = status.st_mtim;
 	ASSERT_EQ(0, files_make(self->from, "a", LONG, 2));
 	ASSERT_EQ(0, utimensat(AT_FDCWD, path, times, 0));
-	expect_anew(_metadata, self, variant->putting, LONG, 2);
+	expect_anew(_metadata, self, variant->putting, LONG, 2, 0);
 }
 
 TEST_F_TIMEOUT(half, of_another_time_is_not_used, 120)
@@ -417,7 +439,7 @@ TEST_F_TIMEOUT(half, of_another_time_is_not_used, 120)
 	char path[FILES_PATH];
 
 	ASSERT_EQ(0, utimensat(AT_FDCWD, files_path(path, self->from, "a"), times, 0));
-	expect_anew(_metadata, self, variant->putting, LONG, 1);
+	expect_anew(_metadata, self, variant->putting, LONG, 1, variant->putting);
 }
 
 TEST_F_TIMEOUT(half, of_another_length_is_not_used, 120)
@@ -431,13 +453,13 @@ TEST_F_TIMEOUT(half, of_another_length_is_not_used, 120)
 	times[1] = status.st_mtim;
 	ASSERT_EQ(0, files_make(self->from, "a", LONG + 1, 1));
 	ASSERT_EQ(0, utimensat(AT_FDCWD, path, times, 0));
-	expect_anew(_metadata, self, variant->putting, LONG + 1, 1);
+	expect_anew(_metadata, self, variant->putting, LONG + 1, 1, variant->putting);
 }
 
 TEST_F(half, that_somebody_writes_is_left_alone)
 {
 	char path[FILES_PATH];
-	int fd = open(files_path(path, self->to, "b.part"), O_RDWR);
+	int fd = open(files_path(path, self->to, self->part), O_RDWR);
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, flock(fd, LOCK_EX | LOCK_NB));
@@ -452,10 +474,190 @@ TEST_F(half, that_is_a_link_is_not_followed)
 	char path[FILES_PATH];
 
 	ASSERT_EQ(0, files_make(self->to, "victim", 10, 9));
-	ASSERT_EQ(0, unlink(files_path(path, self->to, "b.part")));
+	ASSERT_EQ(0, unlink(files_path(path, self->to, self->part)));
 	ASSERT_EQ(0, symlink("victim", path));
-	EXPECT_EQ(-EACCES, finish(&self->file, variant->putting));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
 	EXPECT_TRUE(files_are(self->to, "victim", 10, 9));
+	EXPECT_TRUE(files_exist(self->to, self->part));
+}
+
+/* Of another user, written by others, with another name: it could change behind our back. */
+TEST_F_TIMEOUT(half, that_is_not_ours_alone_is_not_used, 120)
+{
+	char path[FILES_PATH], other[FILES_PATH];
+	struct stat status;
+
+	ASSERT_EQ(0, link(files_path(path, self->to, self->part),
+			  files_path(other, self->to, "other")));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
+	ASSERT_EQ(0, unlink(other));
+	ASSERT_EQ(0, chmod(path, 0660));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
+	ASSERT_EQ(0, chmod(path, 0600));
+	ASSERT_EQ(0, chown(path, 1000, 1000));
+	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
+	ASSERT_EQ(0, stat(files_path(other, self->to, "b"), &status));
+	EXPECT_EQ(0, status.st_uid);
+	/* As it was, it is. */
+	ASSERT_EQ(0, chown(path, 0, 0));
+	ASSERT_EQ(0, finish(&self->file, variant->putting));
+	EXPECT_LT(0, self->file.result.resumed_from);
+}
+
+/* Interrupted when it is asked for the so-manieth time. */
+struct patience {
+	unsigned int left;
+};
+
+static int lose_patience(void *context, const struct krdma_file_progress *progress)
+{
+	struct patience *patience = context;
+
+	(void)progress;
+	/* The next thing that is done then asks again. */
+	sleep_ms(250);
+	return !patience->left--;
+}
+
+/*
+ * Wherever going on is interrupted, what was there before still is: connecting, while it is
+ * checked, at each step of the protocol, while data come.
+ */
+TEST_F_TIMEOUT(half, survives_interruptions, 240)
+{
+	struct patience patience;
+	uint64_t resumed = 0;
+	unsigned int times;
+	int ret;
+
+	self->file.options.progress = lose_patience;
+	self->file.options.context = &patience;
+	self->file.options.buffer_size = 1 << 20;
+	for (times = 0; times < 100; times++) {
+		patience.left = times;
+		ret = finish(&self->file, variant->putting);
+		if (!ret)
+			break;
+		EXPECT_EQ(-ECANCELED, ret);
+		/* The last that can be interrupted is waiting for the server to be done. */
+		if (files_exist(self->to, "b"))
+			break;
+		ASSERT_EQ(1, files_parts(self->to, NULL)) {
+			TH_LOG("after %u steps", times);
+		}
+		resumed = self->file.result.resumed_from > resumed ?
+			  self->file.result.resumed_from : resumed;
+	}
+	EXPECT_EQ(true, !ret || (ret == -ECANCELED && variant->putting));
+	/* Connecting, checking, asking, answering, data. */
+	EXPECT_LE(5, times);
+	EXPECT_LE(LONG / 4, self->file.result.resumed_from);
+	EXPECT_LE(resumed, self->file.result.resumed_from);
+	EXPECT_TRUE(files_are(self->to, "b", LONG, 1));
+	EXPECT_EQ(0, files_parts(self->to, NULL));
+}
+
+/*
+ * Others' files
+ */
+
+TEST_F_TIMEOUT(file, others_parts_are_left_alone, 120)
+{
+	char path[FILES_PATH], other[FILES_PATH];
+
+	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "b.part", 100, 9));
+	ASSERT_EQ(0, link(files_path(path, self->files.here, "b.part"),
+			  files_path(other, self->files.here, "victim")));
+	EXPECT_EQ(0, get(self, "a", "b"));
+	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
+	EXPECT_TRUE(files_are(self->files.here, "b.part", 100, 9));
+	EXPECT_TRUE(files_are(self->files.here, "victim", 100, 9));
+	/* Nor is what was put under such a name taken for a part. */
+	EXPECT_EQ(0, put(self, "victim", "c.part"));
+	EXPECT_EQ(0, put(self, "b", "c"));
+	EXPECT_TRUE(files_are(self->files.there, "c.part", 100, 9));
+	EXPECT_EQ(0, get(self, "c.part", "d"));
+	EXPECT_TRUE(files_are(self->files.here, "d", 100, 9));
+}
+
+/* In the middle of a copy: what can be done with what has come so far? */
+struct middle {
+	FIXTURE_DATA(file) * self;
+	const char *folder;
+	int found;
+	int got;
+	int put;
+	int mode;
+};
+
+static int look_at_middle(void *context, const struct krdma_file_progress *progress)
+{
+	struct middle *middle = context;
+	struct files *files = &middle->self->files;
+	struct krdma_file_result result;
+	char name[FILES_PATH];
+
+	if (middle->found || progress->done < LONG / 2)
+		return 0;
+	middle->found = files_parts(middle->folder, name);
+	middle->mode = files_mode(middle->folder, name);
+	middle->got = files_get(files, name, "stolen", NULL, &result);
+	middle->put = files_put(files, "x", name, NULL, &result);
+	return 0;
+}
+
+TEST_F_TIMEOUT(file, what_is_not_complete_is_nobodys, 240)
+{
+	struct middle middle = { .self = self, .folder = self->files.there };
+
+	ASSERT_EQ(0, files_make(self->files.here, "x", 10, 3));
+	ASSERT_EQ(0, files_make(self->files.here, "a", LONG, 1));
+	give_up_at(self, LONG);
+	self->options.progress = look_at_middle;
+	self->options.context = &middle;
+	EXPECT_EQ(0, put(self, "a", "b"));
+	EXPECT_EQ(1, middle.found);
+	EXPECT_EQ(-ENOENT, middle.got);
+	EXPECT_EQ(-EACCES, middle.put);
+	EXPECT_EQ(0600, middle.mode);
+	EXPECT_FALSE(files_exist(self->files.here, "stolen"));
+	EXPECT_TRUE(files_are(self->files.there, "b", LONG, 1));
+}
+
+/* Two versions at a time: the one that is complete last is there, and neither is mixed. */
+struct rival {
+	FIXTURE_DATA(file) * self;
+	bool done;
+	int ret;
+};
+
+static int put_another(void *context, const struct krdma_file_progress *progress)
+{
+	struct rival *rival = context;
+	struct krdma_file_result result;
+
+	if (!rival->done && progress->done >= LONG / 2) {
+		rival->done = true;
+		rival->ret = files_put(&rival->self->files, "c", "b", NULL, &result);
+	}
+	return 0;
+}
+
+TEST_F_TIMEOUT(file, two_at_a_time_do_not_mix, 240)
+{
+	struct rival rival = { .self = self };
+
+	ASSERT_EQ(0, files_make(self->files.here, "a", LONG, 1));
+	ASSERT_EQ(0, files_make(self->files.here, "c", LONG, 2));
+	give_up_at(self, LONG);
+	self->options.progress = put_another;
+	self->options.context = &rival;
+	EXPECT_EQ(0, put(self, "a", "b"));
+	EXPECT_TRUE(rival.done);
+	EXPECT_EQ(0, rival.ret);
+	EXPECT_TRUE(files_are(self->files.there, "b", LONG, 1));
+	EXPECT_EQ(0, files_parts(self->files.there, NULL));
 }
 
 TEST_HARNESS_MAIN

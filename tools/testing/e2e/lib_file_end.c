@@ -50,6 +50,7 @@ static int serve(FIXTURE_DATA(end) * self, uint32_t max_clients)
 	struct krdma_file_server_options options = {
 		.flags = KRDMA_FILE_SERVER_WRITABLE,
 		.max_clients = max_clients,
+		.max_per_peer = max_clients,
 	};
 
 	return files_serve(&self->files, BOOT_ADDRESS, NULL, &options);
@@ -168,7 +169,7 @@ TEST_F_TIMEOUT(end, a_client_that_is_killed_leaves_nothing_at_the_server, 120)
 	EXPECT_EQ(0, get_soon(self, "a", "c"));
 
 	/* What it has left can be used. */
-	EXPECT_TRUE(files_exist(self->files.here, "b.part"));
+	EXPECT_EQ(1, files_parts(self->files.here, NULL));
 	self->options.flags = KRDMA_FILE_CONTINUE;
 	EXPECT_EQ(0, get_soon(self, "a", "b"));
 	EXPECT_LT(0, self->result.resumed_from);
@@ -183,14 +184,15 @@ TEST_F_TIMEOUT(end, a_client_that_is_killed_while_it_puts_can_go_on, 120)
 	ASSERT_EQ(0, files_make(self->files.here, "b", LENGTH, 1));
 	pid = stayer_start(self, true, "b");
 	ASSERT_LT(0, pid);
-	/* Nobody else writes there meanwhile. */
+	/* Nobody else goes on with it meanwhile. */
+	self->options.flags = KRDMA_FILE_CONTINUE;
 	EXPECT_EQ(-EBUSY, put(self, "b", "a"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	ASSERT_LE(0, child_kill(pid));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	expect_reset(_metadata, &self->report);
-	EXPECT_TRUE(files_exist(self->files.there, "a.part"));
+	EXPECT_EQ(1, files_parts(self->files.there, NULL));
 	EXPECT_FALSE(files_exist(self->files.there, "a"));
 	self->options.flags = KRDMA_FILE_CONTINUE;
 	EXPECT_EQ(0, put(self, "b", "a"));
@@ -558,7 +560,7 @@ TEST_F(end, what_cannot_be_is_refused)
 	struct sockaddr *address = (struct sockaddr *)&self->files.address;
 
 	EXPECT_EQ(-EINVAL, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
-	options = (struct krdma_file_server_options){ .flags = 2 };
+	options = (struct krdma_file_server_options){ .flags = 1u << 31 };
 	EXPECT_EQ(-EOPNOTSUPP, files_serve(&self->files, BOOT_ADDRESS, NULL, &options));
 	EXPECT_EQ(-ENOENT, files_serve(&self->files, BOOT_ADDRESS, "/nothing", NULL));
 	EXPECT_EQ(-EOPNOTSUPP, files_serve(&self->files, BOOT_ADDRESS, "/dev/null", NULL));

@@ -122,7 +122,7 @@ TEST_F_TIMEOUT(name, that_leads_out_is_refused, 120)
 		EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 	}
 	EXPECT_FALSE(files_exist(self->files.here, "x"));
-	EXPECT_FALSE(files_exist(self->files.here, "x.part"));
+	EXPECT_EQ(0, files_parts(self->files.here, NULL));
 }
 
 TEST_F_TIMEOUT(name, that_leads_out_is_not_written_to, 120)
@@ -183,13 +183,16 @@ TEST_F_TIMEOUT(name, that_is_too_long_is_refused, 120)
 	for (unsigned int i = 1; i < KRDMA_FILE_NAME_MAX; i += 2)
 		name[i] = '/';
 	EXPECT_EQ(-ENOENT, get_name(self, name));
-	/* With .part it is too long for a file. */
+	/* All that can be a file's. */
 	ASSERT_EQ(0, files_make(self->files.here, "y", LENGTH, 3));
-	memset(name, 'x', 255);
-	name[253] = '\0';
+	memset(name, 'x', 256);
+	name[256] = '\0';
 	EXPECT_EQ(-ENAMETOOLONG, put_name(self, name));
-	name[250] = '\0';
-	EXPECT_EQ(0, put_name(self, name));
+	for (unsigned int length = 255; length > 249; length--) {
+		name[length] = '\0';
+		EXPECT_EQ(0, put_name(self, name));
+		EXPECT_TRUE(files_are(self->files.there, name, LENGTH, 3));
+	}
 }
 
 TEST_F_TIMEOUT(name, of_the_one_file_that_is_offered, 120)

@@ -2,6 +2,7 @@
 /*
  * Folders with files in them, and a server of libkrdma's.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -191,6 +192,26 @@ int files_mode(const char *folder, const char *name)
 	if (stat(files_path(path, folder, name), &status))
 		return -errno;
 	return status.st_mode & 07777;
+}
+
+int files_parts(const char *folder, char *name)
+{
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+	int count = 0;
+
+	while (entries && (entry = readdir(entries))) {
+		size_t length = strlen(entry->d_name);
+
+		if (length < 5 || strcmp(entry->d_name + length - 5, ".part"))
+			continue;
+		count++;
+		if (name)
+			snprintf(name, FILES_PATH, "%s", entry->d_name);
+	}
+	if (entries)
+		closedir(entries);
+	return count;
 }
 
 int files_get(struct files *files, const char *name, const char *as,

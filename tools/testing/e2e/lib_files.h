@@ -13,7 +13,7 @@
 
 #include "pair.h"
 
-#define FILES_PATH	256
+#define FILES_PATH	512
 #define FILES_REPORTS	64
 
 /* A report of the server's, with a name of its own. */
@@ -72,6 +72,12 @@ bool files_exist(const char *folder, const char *name);
 int files_write(const char *folder, const char *name, uint64_t offset, const void *data,
 		size_t length);
 int files_mode(const char *folder, const char *name);
+
+/*
+ * What a copy that has not ended, or was interrupted, has there: the number of such files; the
+ * name of the last of them is in @name, if that is not NULL.
+ */
+int files_parts(const char *folder, char *name);
 
 /* A client's calls, between these folders, to this server. */
 int files_get(struct files *files, const char *name, const char *as,

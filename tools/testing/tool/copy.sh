@@ -45,10 +45,16 @@ same()
 	holds "$1" cmp "$2" "$3"
 }
 
+# parts FOLDER: what there is of files that are not there yet.
+parts()
+{
+	find "$1" -maxdepth 1 -name '.krdma-*.part'
+}
+
 # only_part FILE: of this file there is the part, and no more.
 only_part()
 {
-	[ -e "$1.part" ] && [ ! -e "$1" ]
+	[ -f "$(parts "$(dirname "$1")")" ] && [ ! -e "$1" ]
 }
 
 mib=1048576
@@ -120,11 +126,15 @@ ended "over IPv6, without" 0 '!.'
 try krdma get node1/digits named
 same "from a host with a name" named "$there/digits"
 
-chmod 751 odd
+chmod 777 odd
 try krdma put odd $host/bits
-holds "permission bits go along" [ "$(stat -c %a "$there/bits")" = 751 ]
-try krdma get $host/bits bits
-holds "and come along" [ "$(stat -c %a bits)" = 751 ]
+holds "permission bits go along as far as the umask lets them" [ "$(stat -c %a "$there/bits")" = 755 ]
+try krdma put --exact-mode odd $host/bits
+holds "or exactly" [ "$(stat -c %a "$there/bits")" = 777 ]
+(umask 077 && krdma get $host/bits bits)
+holds "and come along as far" [ "$(stat -c %a bits)" = 700 ]
+(umask 077 && krdma get --exact-mode --no-sync $host/bits bits)
+holds "or exactly, too" [ "$(stat -c %a bits)" = 777 ]
 truncate -s 3G "$there/sparse"
 try krdma get -j $host/sparse
 ended "of a file with nothing in it nothing is sent" 0 '"bytes":3221225472,"transferred":0'
@@ -175,9 +185,9 @@ begin krdma get --progress $host/long
 await "$work/err" "$some"
 leave INT "$client"
 ended "Ctrl-C ends it" 130 'interrupted' 'Go on with: krdma get -c'
-holds "and leaves the part alone" [ "$(find . -name 'long*')" = ./long.part ]
+holds "and leaves the part alone" only_part long
 # One byte of what is there: it is not to be used.
-printf '?' | dd of=long.part bs=1 seek=1000 conv=notrunc 2>/dev/null
+printf '?' | dd of="$(parts .)" bs=1 seek=1000 conv=notrunc 2>/dev/null
 try krdma get -c -j $host/long
 ended "a part with a wrong byte is not used" 0 '"resumed_from":0,"'
 same "it is what it was, from the beginning" long "$there/long"
@@ -187,7 +197,7 @@ await "$work/err" "$some"
 leave KILL "$client"
 await "$work/servers/go_on" "put 'back' failed"
 holds "a client that is killed leaves its part at the server" only_part "$there/back"
-printf '?' | dd of="$there/back.part" bs=1 seek=1000 conv=notrunc 2>/dev/null
+printf '?' | dd of="$(parts "$there")" bs=1 seek=1000 conv=notrunc 2>/dev/null
 try krdma put -c -j long $host/back
 ended "a part with a wrong byte is not used there either" 0 '"resumed_from":0,"'
 same "it is what it was, there from the beginning" long "$there/back"
@@ -201,7 +211,8 @@ await "$work/servers/go_on" "put 'again' failed: Operation canceled"
 touch long
 try krdma put -c -j long $host/again
 ended "of a file that was written since, nothing is used" 0 '"resumed_from":0,"'
-rm -f "$there/again"
+holds "what another client has left of it is not lost" [ -f "$(parts "$there")" ]
+rm -f "$there/again" "$(parts "$there")"
 
 begin krdma put --progress long $host/lost
 await "$work/err" "$some"
@@ -290,6 +301,52 @@ stop_server busy
 ended "a quiet server says nothing of clients" 0 '^serving' '!get'
 server=$main
 stop_server after
+
+# Whom it takes
+
+(umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret" &&
+	head -c 32 /dev/urandom | base64 >"$work/other")
+offer secret -w --secret "$work/secret" --allow "$host,fd78::/16" "$there"
+try krdma get --secret "$work/secret" $host/digits
+ended "who knows the secret is served" 0 '!.'
+try krdma put --secret "$work/secret" digits $host/secret
+ended "also to put a file" 0 '!.'
+try krdma get $host/digits
+ended "who does not know it is not" 1 'wants a secret' 'krdma get --secret FILE'
+try krdma get --secret "$work/other" $host/digits
+ended "nor who knows another one" 1 'has another secret'
+try krdma get 'fd77::1/digits'
+ended "nor who is at another address" 1 'takes no clients from this address' \
+	'krdma serve --allow'
+chmod 644 "$work/other"
+try krdma get --secret "$work/other" $host/digits
+ended "a secret that others may read is none" 2 'others may read it' 'umask 077'
+echo short >"$work/other"
+chmod 600 "$work/other"
+try krdma serve --secret "$work/other" "$there"
+ended "nor is a short one" 2 'less than 16 bytes'
+try krdma serve --allow 10.0.0.0/99 "$there"
+ended "addresses are read" 1 "'10\.0\.0\.0/99' are no addresses"
+stop_server secret
+ended "the server tells of them" 0 "nothing '' failed: Key was rejected" \
+	"nothing '' failed: Required key not available"
+mkdir -p "$there/drop" "$there/pub"
+cp "$there/digits" "$there/pub/digits"
+offer rules -w --read-only pub --write-only drop --request-timeout 5s --progress-timeout 30s \
+	--clients-per-address 4 --no-sync "$there"
+try krdma put digits $host/drop/
+ended "into a folder to be written only, a file is put" 0 '!.'
+try krdma put odd $host/drop/digits
+ended "but replaces none" 1 "'drop/digits' is there already"
+try krdma get $host/drop/digits dropped
+ended "nor is one got" 1 'the server may not'
+try krdma get $host/pub/digits public
+ended "from a folder to be read only, a file is got" 0 '!.'
+try krdma put odd $host/pub/digits
+ended "but none is put there" 1 'lets nobody write'
+try krdma serve --read-only nothing "$there"
+ended "a folder with a rule is there" 1 "there is no folder 'nothing' in it for a rule"
+stop_server rules
 offer read -a $host "$there"
 try krdma put digits $host/digits2
 ended "a server that is not to be written" 1 'lets nobody write' 'krdma serve -w DIR'
@@ -305,6 +362,11 @@ offer one -j --once -p 7481 "$there/digits"
 try krdma get $host:7481/none
 ended "another file than the one" 1 "has no file 'none' there"
 try krdma get $host:7481/
+ended "a name that nobody has typed replaces nothing" 1 \
+	"the server calls it 'digits', and '.' has one of that name" \
+	"krdma get $host:7481/ ./digits"
+rm -f digits
+try krdma get $host:7481/
 ended "the one file needs no name" 0 '!.'
 same "and has its own here" digits "$there/digits"
 finish_server()
@@ -318,6 +380,22 @@ ended "the server ends after that" 0 '^\{"event":"serving","address":"\[::\]:748
 	'"writable":false\}$' '^\{"event":"get","peer":"10\.77\.0\.1:[0-9]+","name":"none",' \
 	'"error":"ENOENT"\}$' '"name":"","bytes":9,"transferred":9,.*"crc32c":"e3069283"\}$'
 cp "$work/out" /out/serve.jsonl
+escape=$(printf '\033')
+mkdir "$work/names"
+for name in .bashrc -rf "$(printf 'a\033[2Jb')"; do
+	cp "$there/digits" "$work/names/$name"
+	offer chosen -p 7481 "$work/names/$name"
+	try krdma get $host:7481/
+	ended "the server does not choose every name" 1 'which nobody has asked for' \
+		"krdma get $host:7481/ \./NAME" "!$escape"
+	holds "and nothing has it here" [ ! -e "$name" ]
+	try krdma get "$host:7481/no${escape}[2Jne"
+	ended "a name that is asked for is not shown as it is" 1 'no.x1b\[2Jne' "!$escape"
+	stop_server chosen
+	ended "nor by the server" 0 'no.x1b\[2Jne' "!$escape"
+done
+try krdma serve "$work/names/no${escape}[2Jne"
+ended "nor where it cannot be served" 1 'no.x1b\[2Jne' "!$escape"
 offer stopped "$there"
 begin krdma get --progress $host/long stopped
 await "$work/err" "$some"

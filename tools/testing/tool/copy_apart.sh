@@ -113,7 +113,7 @@ finish
 took=$(($(date +%s) - began))
 ended "a cable that is pulled ends it" 1 'does not answer|has ended'
 holds "within half a minute ($took s)" [ "$took" -le 60 ]
-holds "the part is there" [ -e back.part -a ! -e back ]
+holds "the part is there" [ -f "$(find . -name '.krdma-*.part')" -a ! -e back ]
 try krdma doctor $host
 ended "the doctor says so" 1 '^FAIL +(route|connect) '
 vm-link 2 on

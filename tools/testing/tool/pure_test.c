@@ -319,6 +319,62 @@ static void test_answer(void)
 		   "of a later version's answer, version and verdict are understood");
 }
 
+/* A name as a person or a program gets to see it. */
+static bool shows(size_t (*show)(char *, size_t, const char *), const char *name,
+		  const char *expected)
+{
+	char text[64];
+
+	return show(text, sizeof(text), name) == strlen(expected) && !strcmp(text, expected);
+}
+
+ATTRIBUTE(format(printf, 2, 3))
+static bool says(const char *expected, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	bool same;
+
+	va_start(arguments, format);
+	text = message_text(format, arguments);
+	va_end(arguments);
+	same = text && !strcmp(text, expected);
+	free(text);
+	return same;
+}
+
+static void test_names(void)
+{
+	char small[6];
+
+	setenv("LC_ALL", "C", 1);
+	tap_result(shows(name_text, "a b~\\x", "a b~\\x"), "a printable name is shown as it is");
+	tap_result(shows(name_text, "\033[2J\r\n\177", "\\x1b[2J\\x0d\\x0a\\x7f"),
+		   "controls are shown as numbers");
+	tap_result(shows(name_text, "\303\244", "\\xc3\\xa4"),
+		   "UTF-8 too, where the terminal is not known to take it");
+	tap_result(shows(name_json, "\303\244\033", "\303\244\\x1b"), "but a program gets it");
+	setenv("LC_ALL", "", 1);
+	setenv("LC_CTYPE", "de_DE.utf8", 1);
+	tap_result(shows(name_text, "\303\244\xe2\x82\xac\xf0\x9f\x98\x80",
+			 "\303\244\xe2\x82\xac\xf0\x9f\x98\x80"),
+		   "and a terminal that takes it");
+	tap_result(shows(name_text, "\302\2332J", "\\xc2\\x9b2J"), "but no C1 control");
+	tap_result(shows(name_text, "a\342\200\256b", "a\\xe2\\x80\\xaeb"),
+		   "nor what turns the direction of text");
+	tap_result(shows(name_text, "\xc0\xaf\xed\xa0\x80\xff\xe2\x82",
+			 "\\xc0\\xaf\\xed\\xa0\\x80\\xff\\xe2\\x82"),
+		   "nor what is not UTF-8");
+	tap_result(name_text(small, sizeof(small), "ab\033") == 2 && !strcmp(small, "ab") &&
+		   name_text(small, sizeof(small), "a\033") == 5 && !strcmp(small, "a\\x1b"),
+		   "what does not fit is left out whole");
+	tap_result(says("cannot x a\\x0akrdma: b: 7\nTry", "cannot x %s: %d\nTry",
+			"a\nkrdma: b", 7),
+		   "a name in a message does not break its lines");
+	tap_result(says("a\\x01b\\x01", "%s\n", "a\1b"),
+		   "nor does one that has the mark of a line break");
+}
+
 static void test_rping(void)
 {
 	static const uint8_t expected[RPING_MESSAGE] = {
@@ -658,6 +714,7 @@ int main(void)
 	test_each_bucket();
 	test_hello();
 	test_answer();
+	test_names();
 	test_rping();
 	test_axes();
 	test_picture();

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What a file is when all of it has come: on the disk, and with the permission bits that are
+ * usual here.
+ */
+#include "file_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One fsync(), in a thread of its own. */
+struct flush {
+	int fd;
+	int err;
+	bool ended;
+	pthread_mutex_t lock;
+	pthread_cond_t end;
+};
+
+static int flush(int fd)
+{
+	int err;
+
+	do {
+		err = fsync(fd) ? -errno : 0;
+	} while (err == -EINTR);
+	/* There is nothing to be flushed. */
+	return err == -EINVAL || err == -EROFS || err == -EOPNOTSUPP ? 0 : err;
+}
+
+static void *run(void *context)
+{
+	struct flush *work = context;
+	int err = flush(work->fd);
+
+	pthread_mutex_lock(&work->lock);
+	work->err = err;
+	work->ended = true;
+	pthread_cond_signal(&work->end);
+	pthread_mutex_unlock(&work->lock);
+	return NULL;
+}
+
+static int start_thread(pthread_t *thread, struct flush *work)
+{
+	sigset_t all, before;
+	int err;
+
+	/* Signals are for the program's own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(thread, NULL, run, work);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* Until it has ended, or for a tick. */
+static bool await(struct flush *work)
+{
+	struct timespec until;
+	int err = 0;
+	bool ended;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += FILE_TICK_MS * 1000000l;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&work->lock);
+	while (!work->ended && !err)
+		err = pthread_cond_timedwait(&work->end, &work->lock, &until);
+	ended = work->ended;
+	pthread_mutex_unlock(&work->lock);
+	return ended;
+}
+
+/*
+ * A disk may take longer than the peer has patience: meanwhile it hears that we live.  What
+ * ends the link does not end fsync(): it is waited for in any case.
+ */
+int file_sync(int fd, struct file_link *link)
+{
+	struct flush work = { .fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER };
+	pthread_condattr_t monotonic;
+	pthread_t thread;
+	int err = 0;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&work.end, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	if (!link || start_thread(&thread, &work)) {
+		work.err = flush(fd);
+	} else {
+		while (!await(&work) && !err)
+			err = file_link_step(link);
+		pthread_join(thread, NULL);
+	}
+	pthread_cond_destroy(&work.end);
+	pthread_mutex_destroy(&work.lock);
+	return work.err ? work.err : err;
+}
+
+/* The names in it.  A folder that may not be read is flushed with its file system. */
+int file_sync_folder(int folder, int file, struct file_link *link)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return syncfs(file) ? -errno : 0;
+	err = file_sync(fd, link);
+	close(fd);
+	return err;
+}
+
+/*
+ * close() may be the first to say that there was no room on another machine's disk; it says so
+ * of each descriptor that is closed.
+ */
+int file_late_error(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 || (close(copy) && errno != EINTR) ? -errno : 0;
+}
+
+/* Without changing it, as umask() does, which other threads would see. */
+mode_t file_umask(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	unsigned int mask;
+	char line[256];
+	mode_t own;
+
+	while (status && fgets(line, sizeof(line), status)) {
+		if (sscanf(line, "Umask: %o", &mask) == 1) {
+			fclose(status);
+			return (mode_t)(mask & 0777);
+		}
+	}
+	if (status)
+		fclose(status);
+	/* No /proc: nobody has more than is wanted for this moment. */
+	own = umask(0777);
+	umask(own);
+	return own;
+}

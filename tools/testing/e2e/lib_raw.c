@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One end of a connection for libkrdma's whole files.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <krdma_entry.h>
+
+#include "lib_pair.h"
+#include "lib_raw.h"
+#include "session.h"
+
+void raw_set(struct message *message, unsigned int offset, uint64_t value, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		message->bytes[offset + i] = value >> 8 * i;
+}
+
+struct message raw_make(uint8_t type, const char *name)
+{
+	struct message message = { .length = FIXED + (name ? strlen(name) : 0) };
+
+	message.bytes[0] = type;
+	if (name) {
+		raw_set(&message, 2, strlen(name), 2);
+		memcpy(message.bytes + FIXED, name, strlen(name));
+	}
+	return message;
+}
+
+struct message raw_piece(uint8_t type, uint64_t offset, uint64_t length, uint32_t slot)
+{
+	struct message message = raw_make(type, NULL);
+
+	raw_set(&message, 8, offset, 8);
+	raw_set(&message, 16, length, 8);
+	raw_set(&message, 44, slot, 4);
+	return message;
+}
+
+/* A window of what a raw end has registered, or of nothing at all. */
+void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uint32_t count)
+{
+	raw_set(message, 48, size, 4);
+	raw_set(message, 52, count, 4);
+	krdma_memory_describe(raw->window, 0, 0, message->bytes + 56);
+}
+
+void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code)
+{
+	memset(bytes, 0, 16);
+	memcpy(bytes, "krdf", 4);
+	bytes[4] = version;
+	bytes[8] = code;
+}
+
+static int raw_prepare(struct raw *raw)
+{
+	struct krdma_conn_query query;
+	int ret = krdma_queue_create(raw->session, NULL, &raw->queue);
+
+	if (!ret)
+		ret = krdma_conn_prepare(raw->conn, raw->queue, NULL, NULL, NULL);
+	if (!ret)
+		ret = krdma_conn_get(raw->conn, &query, sizeof(query));
+	if (!ret)
+		ret = krdma_memory_create(raw->session, query.device_id, (RECEIVES + 1) * ROOM,
+					  KRDMA_ACCESS_LOCAL_WRITE, &raw->memory);
+	if (!ret)
+		ret = krdma_memory_create(raw->session, query.device_id, WINDOW, ACCESS_ALL,
+					  &raw->window);
+	for (unsigned int i = 0; i < RECEIVES && !ret; i++) {
+		struct krdma_sqe entry = krdma_entry_receive(raw->conn, i, raw->memory, i * ROOM,
+							     ROOM);
+
+		ret = krdma_queue_post(raw->queue, &entry, 1, NULL);
+	}
+	return ret;
+}
+
+int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length)
+{
+	uint64_t deadline = krdma_deadline(PATIENCE_MS);
+	int ret;
+
+	memset(raw, 0, sizeof(*raw));
+	raw->session = files->session;
+	ret = krdma_conn_create(raw->session, &raw->conn);
+	if (!ret)
+		ret = krdma_conn_resolve(raw->conn, (struct sockaddr *)&files->address,
+					 &lib_patient);
+	if (!ret)
+		ret = krdma_conn_wait(raw->conn, deadline, NULL);
+	if (!ret)
+		ret = raw_prepare(raw);
+	if (!ret)
+		ret = krdma_conn_connect(raw->conn, NULL, data, length);
+	return ret ? ret : krdma_conn_wait(raw->conn, deadline, NULL);
+}
+
+int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,
+	       const void *data, size_t length)
+{
+	uint64_t deadline = krdma_deadline(PATIENCE_MS);
+	int ret;
+
+	memset(raw, 0, sizeof(*raw));
+	raw->session = session;
+	ret = krdma_listener_next(listener, deadline, &raw->conn);
+	if (!ret)
+		ret = raw_prepare(raw);
+	if (!ret)
+		ret = krdma_conn_accept(raw->conn, NULL, data, length);
+	return ret ? ret : krdma_conn_wait(raw->conn, deadline, NULL);
+}
+
+void raw_close(struct raw *raw)
+{
+	krdma_conn_close(raw->conn);
+	krdma_queue_close(raw->queue);
+	krdma_memory_release(raw->memory, KRDMA_RELEASE_LATER);
+	krdma_memory_release(raw->window, KRDMA_RELEASE_LATER);
+}
+
+/* What is to be sent goes through the last room of the memory, silently. */
+int raw_send(struct raw *raw, const struct message *message)
+{
+	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->memory,
+						  RECEIVES * ROOM, message->length);
+	unsigned char *room = krdma_memory_data(raw->memory);
+	struct krdma_cqe cqe;
+	size_t taken;
+	int ret;
+
+	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
+	ret = krdma_queue_post(raw->queue, &entry, 1, NULL);
+	/* Its own completion, before the room is used again; an answer may come before that. */
+	while (!ret) {
+		ret = krdma_queue_wait(raw->queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
+				       &taken);
+		if (!ret && cqe.cookie == RECEIVES)
+			return cqe.status ? -EIO : 0;
+		if (!ret)
+			raw->early[raw->early_count++] = cqe;
+	}
+	return ret;
+}
+
+/* The next message that is no ALIVE: its type, or -errno. */
+int raw_next(struct raw *raw, struct message *message)
+{
+	unsigned char *room = krdma_memory_data(raw->memory);
+	struct krdma_cqe cqe;
+	size_t taken;
+	int ret;
+
+	for (;;) {
+		if (raw->early_taken < raw->early_count) {
+			cqe = raw->early[raw->early_taken++];
+		} else {
+			ret = krdma_queue_wait(raw->queue, &cqe, 1, 1,
+					       krdma_deadline(PATIENCE_MS), &taken);
+			if (ret)
+				return ret;
+		}
+		if (cqe.status)
+			return -ECONNRESET;
+		if (cqe.cookie == RECEIVES)
+			continue;
+		message->length = cqe.length;
+		memcpy(message->bytes, room + cqe.cookie * ROOM, cqe.length);
+		if (message->bytes[0] != ALIVE)
+			return message->bytes[0];
+	}
+}
+
+/* The same without credit. */
+int raw_receive(struct raw *raw, struct message *message)
+{
+	int ret;
+
+	do {
+		ret = raw_next(raw, message);
+	} while (ret == CREDIT);
+	return ret;
+}

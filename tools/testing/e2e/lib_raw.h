@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One end of a connection for libkrdma's whole files, which says what it is told to: messages
+ * are made by hand, as tools/lib/file_wire.c describes them.
+ */
+#ifndef KRDMA_E2E_LIB_RAW_H
+#define KRDMA_E2E_LIB_RAW_H
+
+#include "lib_files.h"
+
+enum {
+	GET = 1, FILE_IS = 2, FETCH = 3, BEGIN = 4, PUT = 5, HAVE = 6, OFFER = 7, DATA = 8,
+	HOLE = 9, CREDIT = 10, END = 11, DONE = 12, ERROR = 13, ALIVE = 14, NEXT = 15,
+	CHALLENGE = 16, PROOF = 17,
+};
+
+/* Bytes of a message before its name, and room for all of it. */
+#define FIXED		88
+#define ROOM		8192
+#define RECEIVES	48
+#define WINDOW		65536
+
+/* One end of a connection, which says what it is told to. */
+struct raw {
+	struct krdma *session;
+	struct krdma_conn *conn;
+	struct krdma_queue *queue;
+	/* Of messages, and of what is offered. */
+	struct krdma_memory *memory;
+	struct krdma_memory *window;
+	/* What has come while something else was waited for; each receive comes once. */
+	struct krdma_cqe early[RECEIVES];
+	unsigned int early_count;
+	unsigned int early_taken;
+};
+
+struct message {
+	unsigned char bytes[ROOM];
+	uint32_t length;
+};
+
+void raw_set(struct message *message, unsigned int offset, uint64_t value, unsigned int bytes);
+struct message raw_make(uint8_t type, const char *name);
+struct message raw_piece(uint8_t type, uint64_t offset, uint64_t length, uint32_t slot);
+/* A window of what a raw end has registered, or of nothing at all. */
+void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uint32_t count);
+void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code);
+int raw_connect(struct raw *raw, struct files *files, const void *data, size_t length);
+int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *listener,
+	       const void *data, size_t length);
+void raw_close(struct raw *raw);
+int raw_send(struct raw *raw, const struct message *message);
+/* The next message that is no ALIVE: its type, or -errno. */
+int raw_next(struct raw *raw, struct message *message);
+/* The same without credit. */
+int raw_receive(struct raw *raw, struct message *message);
+
+#endif
