@@ -233,14 +233,17 @@ static inline void budget_check_bytes(struct case_report *report)
 	check_expect(report, "receives", 63, 64 * 128, krdma_budget_srq_bytes(63, 4));
 	check_expect(report, "receives", 64, 128 * 256, krdma_budget_srq_bytes(64, 5));
 	check_expect(report, "completions", 127, 128 * 128, krdma_budget_cq_bytes(127));
+	check_expect(report, "no pages", 0, 2048, krdma_budget_mr_bytes(0));
+	check_expect(report, "a page", 1, 2048 + 32 + 4096, krdma_budget_mr_bytes(1));
+	check_expect(report, "pages", 257, 2048 + 257 * 32 + 2 * 4096, krdma_budget_mr_bytes(257));
 	check_expect(report, "all at most", 0, (u64)1 << 39, krdma_budget_cq_bytes(U32_MAX));
-	check_expect(report, "defaults", 65, 128 * 512 + 128 * 128,
+	check_expect(report, "defaults", 65, 8192 + 128 * 512 + 128 * 128,
 		     krdma_budget_device_bytes(&budget));
 	budget.inline_data = 512;
-	check_expect(report, "inline", 512, 128 * 1024 + 128 * 128,
+	check_expect(report, "inline", 512, 8192 + 128 * 1024 + 128 * 128,
 		     krdma_budget_device_bytes(&budget));
 	budget.recv_wr = 0;
-	check_expect(report, "shared", 0, 128 * 1024, krdma_budget_device_bytes(&budget));
+	check_expect(report, "shared", 0, 8192 + 128 * 1024, krdma_budget_device_bytes(&budget));
 }
 
 #endif /* _KRDMA_KUNIT_BUDGET_CASES_H */

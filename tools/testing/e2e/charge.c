@@ -224,7 +224,7 @@ static int fill_memory(int session, uint32_t device, struct memory *memory, int 
 
 static int some_memory(void *context)
 {
-	struct memory memory, more, none;
+	struct memory memory = { }, more, none;
 	struct queue queue;
 	uint32_t device;
 	int session;

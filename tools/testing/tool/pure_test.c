@@ -604,7 +604,7 @@ static bool shows(const char *name, const char *expected)
 	return length == strlen(expected) && !strcmp(text, expected);
 }
 
-static void test_names(void)
+static void test_utf8(void)
 {
 	/* Overlong, half of a pair, beyond the last one, cut off, begun in the middle. */
 	static const char * const broken[] = {
@@ -628,7 +628,8 @@ static void test_names(void)
 	setenv("LC_ALL", "POSIX", 1);
 	tap_result(shows("a\xc3\xa9z", "a??z"), "the variable that counts");
 	output_is_utf8();
-	whole &= shows("\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80", "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80");
+	whole &= shows("\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80",
+		       "\xd0\x90\xe4\xb8\xad\xf0\x9f\x98\x80");
 	tap_result(whole, "names in UTF-8 are as they are in JSON");
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
 		replaced &= shows(broken[i], strlen(broken[i]) == 2 ? "??" :
@@ -714,7 +715,7 @@ int main(void)
 	test_each_bucket();
 	test_hello();
 	test_answer();
-	test_names();
+	test_utf8();
 	test_rping();
 	test_axes();
 	test_picture();

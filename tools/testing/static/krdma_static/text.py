@@ -6,7 +6,7 @@ import re
 from .tests import ANNOTATION
 from .tree import Finding
 
-MAX_LINES = 800
+MAX_LINES = 1200
 # One table, with a row for each promise and a line for each test.
 TABLES = ("Documentation/coverage.rst",)
 
@@ -27,6 +27,7 @@ LICENCES = (
 PLANTED = "tools/testing/mutants/"
 # Files that have no comments: lists, output to compare with, and the planted faults.
 DATA = re.compile(r"^(LICENSE|\.gitignore|tools/testing/static/urls)$|/golden/|"
+                  r"^packaging/debian/(?!rules$)|"
                   r"^" + PLANTED + r".*\.patch$|"
                   r"\.(expected|samples|clean|json)$")
 
@@ -51,7 +52,7 @@ def ours(tree):
 
 
 def form(tree):
-    """800 lines at most (annotations of tests apart), no blanks at line ends, a newline at the end"""
+    """1,200 lines at most (annotations of tests apart), no blanks at line ends, a newline at the end"""
     for name in ours(tree):
         text = tree.text(name)
         if "\0" in text:
