@@ -14,6 +14,7 @@
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
