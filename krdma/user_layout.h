@@ -21,7 +21,7 @@
 	static_assert(offsetof(struct structure, name) == (offset) &&		\
 		      sizeof_field(struct structure, name) == (bytes))
 
-#include "user_layout.def"
+#include "user_layout_list.h"
 
 #undef VALUE
 #undef STRUCT
