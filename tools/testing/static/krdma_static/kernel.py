@@ -23,6 +23,8 @@ CHECKPATCH_IGNORED = (
     # __printf() and the like are the kernel's; programs have only the compiler's
     # own spelling.
     ("tools/", "PREFER_DEFINED_ATTRIBUTE_MACRO"),
+    # It has a processor's instruction where there is one.
+    ("tools/lib/file_crc.c", "ARCH_DEFINES"),
     # A check is a row of steps of which each can fail: the macro is the way out.
     ("tools/cli/selftest.h", "MACRO_WITH_FLOW_CONTROL"),
     # Tests share memory between threads, and do wrong on purpose: the compiler
