@@ -43,8 +43,8 @@ static void interface_to(const struct sockaddr_storage *remote, char name[KRDMA_
 				continue;
 			if (six ? !memcmp(&((const struct sockaddr_in6 *)is)->sin6_addr,
 					  &((struct sockaddr_in6 *)&local)->sin6_addr, 16) :
-			    ((const struct sockaddr_in *)is)->sin_addr.s_addr ==
-			    ((struct sockaddr_in *)&local)->sin_addr.s_addr) {
+			    !memcmp(&((const struct sockaddr_in *)is)->sin_addr,
+				    &((struct sockaddr_in *)&local)->sin_addr, 4)) {
 				snprintf(name, KRDMA_NAME_MAX, "%s", each->ifa_name);
 				break;
 			}

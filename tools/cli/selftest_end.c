@@ -175,7 +175,7 @@ static int run_cycles(struct selftest *test)
 			err = link_end(test, &link);
 		link_close(&link);
 	}
-	if (err)
+	if (err || !cycles)
 		return err;
 	elapsed = clock_ns() - begun;
 	check_figure(test, "cycles", cycles);
@@ -298,7 +298,7 @@ static int check_gone(struct selftest *test)
 	struct krdma_device_query device;
 	uint64_t deadline = clock_ns() + test->settings->timeout;
 	struct krdma_memory *memory;
-	int err, why;
+	int err, why = 0;
 
 	try(await_near_closed(test, &why));
 	if (why != -ENODEV && why != peer_ended(test) && why != -EIO)

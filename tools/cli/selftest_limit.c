@@ -164,7 +164,8 @@ static int big_open(struct selftest *test, struct big *big, uint64_t length)
 			0);
 	if (big->map == MAP_FAILED) {
 		big->map = NULL;
-		return check_leave_out(test, "there is no memory for it");
+		err = check_leave_out(test, "there is no memory for it");
+		return err ? err : -ENOMEM;
 	}
 	err = krdma_memory_register(test->session, test->device.id, big->map, big->length,
 				    KRDMA_ACCESS_LOCAL_WRITE, &big->memory);

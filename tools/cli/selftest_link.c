@@ -323,7 +323,7 @@ int link_await_end(struct selftest *test, struct link *link, int *near, int *far
 int link_end(struct selftest *test, struct link *link)
 {
 	struct wire_words in = { .word = { FAR_CLOSE, link->far } }, out;
-	int near, far, err = krdma_conn_disconnect(link->conn, 0);
+	int near = 0, far = 0, err = krdma_conn_disconnect(link->conn, 0);
 
 	if (err)
 		return check_errno(test, "disconnect", err);

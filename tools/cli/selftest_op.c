@@ -303,7 +303,7 @@ int far_take(struct selftest *test, unsigned int conn, struct far_cqe *cqe)
 int far_received(struct selftest *test, unsigned int conn, uint32_t length, uint16_t flags,
 		 uint32_t imm)
 {
-	struct far_cqe cqe;
+	struct far_cqe cqe = { 0 };
 
 	try(far_take(test, conn, &cqe));
 	if (cqe.opcode != KRDMA_OP_RECEIVE)

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2154 # those
 
 # Style and documents, and a build under sparse for one stock kernel; "builds" has the
-# other kernels.
+# other kernels, and the analysers.
 tier_static()
 {
 	KRDMA_KERNELS=6.1 "$topdir/tools/testing/static/run"
@@ -14,7 +14,7 @@ tier_static()
 
 tier_builds()
 {
-	"$topdir/tools/testing/static/run" build-6.12 build-7.2 build-debug
+	"$topdir/tools/testing/static/run" build-6.12 build-7.2 build-debug analyse
 }
 
 tier_static_selftest()

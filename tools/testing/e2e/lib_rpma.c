@@ -481,7 +481,6 @@ TEST_F(rpma, memory_is_described_for_what_it_can_be_used_for)
 }
 
 /* A descriptor has one key. */
-/* Proves: D3 (library) */
 TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 {
 	size_t length = (3 << 20) + 100, reach = 0, parts = 0;

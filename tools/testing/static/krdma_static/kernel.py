@@ -23,7 +23,7 @@ CHECKPATCH_IGNORED = (
     # __printf() and the like are the kernel's; programs have only the compiler's
     # own spelling.
     ("tools/", "PREFER_DEFINED_ATTRIBUTE_MACRO"),
-    # A checksum by the processor's own instruction depends on the processor.
+    # It has a processor's instruction where there is one.
     ("tools/lib/file_crc.c", "ARCH_DEFINES"),
     # A check is a row of steps of which each can fail: the macro is the way out.
     ("tools/cli/selftest.h", "MACRO_WITH_FLOW_CONTROL"),

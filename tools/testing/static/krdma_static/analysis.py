@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What compilers find that follow the paths through a file."""
+
+import os
+import re
+
+from . import cache
+from .kernel import TOP
+from .tree import Finding, Note, run
+
+FOLDERS = ("tools/lib/", "tools/cli/")
+FLAGS = ["-std=c11", "-Iuapi", "-Itools/lib", "-D_GNU_SOURCE", '-DKRDMA_VERSION="analysed"']
+WARNING = re.compile(r"(\S+?):(\d+):(?:\d+:)? (?:warning|error|fatal error): (.*)")
+
+# Each by itself judges a file: they find different things.
+ANALYSERS = {
+    "gcc": ["gcc", "-O1", "-Wall", "-fanalyzer", "-c", "-o", os.devnull],
+    "clang": ["clang", "--analyze", "--analyzer-output", "text", "-o", os.devnull],
+}
+
+
+def findings(analyser, tree, name):
+    """The warnings of one analyser about one file."""
+    status, output = run(ANALYSERS[analyser] + FLAGS + [name], cwd=tree.root)
+    seen = set()
+    for path, line, text in WARNING.findall(output):
+        if (path, line, text) not in seen:
+            seen.add((path, line, text))
+            yield Finding(path, int(line), f"{analyser}: {text}")
+    if status and not seen:
+        yield Finding(name, 1, f"{analyser} failed: {output.strip()[-500:]}")
+
+
+def analyse(tree):
+    """gcc -fanalyzer and clang --analyze find nothing in the library and the tool"""
+    # A file that was without a finding is so again while it and all headers are the same.
+    # A tree with a planted defect is always judged.
+    headers = [tree.text(name) for name in tree.files(".h", under=FOLDERS + ("uapi/",))]
+    names = tree.files(".c", under=FOLDERS)
+    for analyser in ANALYSERS:
+        paths = cache.programs(analyser)
+        if not paths and analyser != "gcc":
+            yield Note(f"{analyser} is not installed, and has judged nothing")
+            continue
+        judges = cache.digest(cache.checkers() + paths, analyser, *headers)
+        known = set(cache.passed("analyse")) if tree.root == TOP else set()
+        clean = set()
+        for name in names:
+            key = cache.digest([], judges, name, tree.text(name))
+            if key in known:
+                continue
+            found = list(findings(analyser, tree, name))
+            yield from found
+            if not found:
+                clean.add(key)
+        yield Note(f"{analyser}: {len(names)} files, "
+                   f"{sum(1 for n in names if cache.digest([], judges, n, tree.text(n)) in known)}"
+                   " of them as they were when they passed")
+        if tree.root == TOP and clean:
+            cache.remember("analyse", clean)
+
+
+CHECKS = {"analyse": analyse}
