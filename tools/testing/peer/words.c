@@ -22,7 +22,7 @@
 #define UNTOLD_US	5000000
 #define WORD_MAX	4600
 #define FILE_WORD	88
-#define FILE_TYPES	14
+#define FILE_TYPES	17
 #define MESSAGE_WORD	48
 /* In one visit, at most. */
 #define WORDS_MAX	24
@@ -114,8 +114,9 @@ static size_t file_word(struct speaker *speaker, unsigned char *word)
 		}
 	}
 	put(word + 2, length, 2);
+	/* What is to be done with a file, mostly something that there is; why it has ended. */
 	if (type == 5 || type == 13)
-		put(word + 4, chance(speaker) % 32, 4);
+		put(word + 4, chance(speaker) % (type == 5 ? 9 : 32), 4);
 	if (type == 3 || type == 4 || (type >= 6 && type <= 9))
 		put(word + 8, number(speaker) & INT64_MAX, 8);
 	if (type == 2 || type == 5 || (type >= 8 && type <= 11 && type != 10))
@@ -130,7 +131,7 @@ static size_t file_word(struct speaker *speaker, unsigned char *word)
 		    number(speaker), 4);
 		put(word + 52, 1 + chance(speaker) % 17, 4);
 	}
-	if (type == 3 || type == 7)
+	if (type == 3 || type == 7 || type > 15)
 		put_descriptor(speaker, word + 56);
 	return FILE_WORD + length;
 }
