@@ -127,7 +127,9 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 			continue;
 		}
 		if (!IS_ERR(conns[i])) {
-			krdma_blk_path_explain(device, conns[i], ret);
+			/* While another address is in use, that is no error of the device. */
+			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
+				krdma_blk_path_explain(device, conns[i], ret);
 			krdma_blk_probe_end(&conns[i]);
 			conns[i] = ERR_PTR(ret);
 		}
@@ -171,8 +173,11 @@ int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 			break;
 		ret = -ETIMEDOUT;
 		left = begin + (begun < count ? wait : limit) - jiffies;
-		if (left <= 0 && begun == count)
+		if (left <= 0 && begun == count) {
+			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
+				krdma_blk_path_say(device, "the server does not answer");
 			break;
+		}
 		ret = -EINTR;
 		if (left > 0 && wait_event_interruptible_timeout(device->probe_wait, seen !=
 						atomic_read(&device->probe_events), left) < 0)

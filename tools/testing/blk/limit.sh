@@ -238,6 +238,18 @@ check "all of it" grep -q "^$nobody:7475" $work/seen
 wait $attacher
 check "it is not attached in the end" grep -q "timed out" $work/slow
 rmdir $config/devices/slow
+
+# lose NAME: the connection of a device, once; it is made anew after the provider has recovered.
+lose()
+{
+	put $test/stall "krdma_blk_path_reconnect any"
+	put $test/refuse "rxe_post_send -5"
+	one read
+	becomes "$1: the connection is lost" holding "$config/devices/$1/state" 30
+	put $test/refuse off
+	put $test/stall go
+}
+
 # Memory that is more, and then less, when the connection is made anew.  The server is a program
 # that welcomes each client with other memory.
 "$here/stranger" give half none half >$work/server &
@@ -251,17 +263,11 @@ check "memory of two pages is attached" device_new grown $here_address:8003 queu
 grown=$config/devices/grown
 disk=$(disk grown)
 is "it has two pages" 16 "/sys/block/${disk#/dev/}/size"
-put $test/refuse "rxe_post_send -5"
-one read
-becomes "its connection is lost" holding $grown/state 30
-put $test/refuse off
+lose grown
 becomes "and comes back" live $grown/state 60
 is "to four pages" 32 "/sys/block/${disk#/dev/}/size"
 check "the last one can be read" dd if="$disk" of=/dev/null bs=4k skip=3 count=1 iflag=direct
-put $test/refuse "rxe_post_send -5"
-one read
-becomes "its connection is lost" holding $grown/state 30
-put $test/refuse off
+lose grown
 becomes "and memory that is less is other memory" dead $grown/state 60
 check "the device is detached" device_end grown
 kill $server
