@@ -258,6 +258,9 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		heard = fake_fill_receive(qp, receive, message, &wc->status);
 		wc->status = fake_status(qp, wc->status);
 	}
+	/* A process's memory ends by its own side alone; the sender has its answer by then. */
+	if (invalid && invalid->umem && wc->status == IB_WC_SUCCESS)
+		wc->status = IB_WC_REM_INV_REQ_ERR;
 	if (invalid && wc->status == IB_WC_SUCCESS)
 		invalid->valid = false;
 	if (!fault || !fault->lost)

@@ -209,15 +209,15 @@ static struct notifier_block fake_link_notifier = {
 
 static int fake_link_choose_kind(const struct fake_personality *driver)
 {
-	if (!strcmp(kind, "iwarp"))
-		fake_kind = FAKE_PORT_IWARP;
+	unsigned int roce = driver->ports & FAKE_PORT_ROCE;
+
+	if (!*kind)
+		fake_kind = roce ?: FAKE_PORT_IWARP;
 	else if (!strcmp(kind, "roce"))
-		fake_kind = driver->ports & FAKE_PORT_ROCE ?: FAKE_PORT_ROCE_V2;
-	else if (*kind)
-		return -EINVAL;
-	else
-		fake_kind = driver->ports & FAKE_PORT_ROCE ?: FAKE_PORT_IWARP;
-	return 0;
+		fake_kind = roce ?: FAKE_PORT_ROCE_V2;
+	else if (!strcmp(kind, "iwarp"))
+		fake_kind = FAKE_PORT_IWARP;
+	return fake_kind ? 0 : -EINVAL;
 }
 
 static int __init fake_link_init(void)

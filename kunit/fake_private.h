@@ -19,8 +19,8 @@
 #include "fake_device.h"
 
 /* More than any test says in fake_device.attr. */
-#define FAKE_MAX_WR		(1 << 14)
-#define FAKE_MAX_CQE		(1 << 16)
+#define FAKE_MAX_WR		16384
+#define FAKE_MAX_CQE		65536
 #define FAKE_MAX_SGE		8
 #define FAKE_GSI_NUMBER		1
 #define FAKE_MAX_INLINE		256
