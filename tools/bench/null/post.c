@@ -99,7 +99,8 @@ static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_w
 	entry.imm = wr->ex.imm_data;
 	for (i = 0; i < wr->num_sge; i++)
 		entry.byte_len += wr->sg_list[i].length;
-	null_complete(to_null_cq(peer->fake.ib.recv_cq), &entry, wr->send_flags & IB_SEND_SOLICITED);
+	null_complete(to_null_cq(peer->fake.ib.recv_cq), &entry,
+		      wr->send_flags & IB_SEND_SOLICITED);
 	return IB_WC_SUCCESS;
 }
 
