@@ -18,6 +18,7 @@
 #include "cgroup.h"
 #include "conn.h"
 #include "objects.h"
+#include "provider.h"
 #include "region.h"
 #include "resource.h"
 #include "session.h"
@@ -122,7 +123,7 @@ static void krdma_mr_end(struct krdma_mr *mr)
  *
  * Context: process context; may sleep.
  * Return: the pool, for krdma_mr_pool_destroy(), or an ERR_PTR:
- * -EOPNOTSUPP: the device has no fast registration;
+ * -EOPNOTSUPP: the device has no fast registration, or none that can be used again;
  * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
  * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
@@ -132,7 +133,8 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 	struct krdma_mr_pool *pool;
 	int ret;
 
-	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
+	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) ||
+	    !krdma_provider_invalidates(domain->pd->device))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!pages || pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
 		return ERR_PTR(-EINVAL);

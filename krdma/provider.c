@@ -99,3 +99,35 @@ bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
 		return true;
 	}
 }
+
+/**
+ * krdma_provider_invalidates - whether registrations can be used more than once
+ * @ibdev: the RDMA device, with fast registration
+ *
+ * A fast registration is ended by IB_WR_LOCAL_INV before the next one.  hns says that it has
+ * IB_DEVICE_MEM_MGT_EXTENSIONS, and refuses that request with a warning in the log.  There a
+ * registration ends when it is deregistered, which sleeps and is not for each input and
+ * output.
+ *
+ * Context: any.
+ * Return: true if IB_WR_LOCAL_INV can be posted.
+ */
+bool krdma_provider_invalidates(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_HNS;
+}
+
+/**
+ * krdma_provider_takes_inline - whether a queue pair may be asked for inline data
+ * @ibdev: the RDMA device
+ *
+ * Providers that have no inline data for the kernel grant less than they are asked for, and
+ * krdma copies what is not granted.  mthca refuses the queue pair instead.
+ *
+ * Context: any.
+ * Return: false if nothing else than 0 bytes can be asked for.
+ */
+bool krdma_provider_takes_inline(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_MTHCA;
+}

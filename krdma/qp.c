@@ -258,10 +258,12 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 			.max_recv_wr = budget->recv_wr,
 			.max_send_sge = budget->send_sge,
 			.max_recv_sge = budget->recv_sge,
-			.max_inline_data = budget->inline_data,
 		},
 	};
 	int ret;
+
+	if (krdma_provider_takes_inline(qp->cm_id->device))
+		attr.cap.max_inline_data = budget->inline_data;
 
 	ret = krdma_charge_object(&qp->charge, qp->cm_id->device);
 	if (ret)
