@@ -432,6 +432,7 @@ void krdma_qp_open(struct krdma_qp *qp)
  */
 void krdma_qp_close(struct krdma_qp *qp)
 {
+	krdma_mr_pool_fail(qp->mr_pool);
 	krdma_ring_close(&qp->send);
 	krdma_ring_close(&qp->recv);
 }

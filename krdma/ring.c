@@ -176,6 +176,8 @@ static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendo
 
 	if (slot->region_count)
 		krdma_ring_drop_regions(ring, ring->head);
+	if (unlikely(status))
+		krdma_mr_pool_fail(ring->qp->mr_pool);
 	if (unlikely(status) && !ring->failed) {
 		ring->failed = status;
 		ring->vendor_error = vendor_error;
@@ -386,6 +388,7 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 	completion->imm = 0;
 	completion->vendor_error = 0;
 	if (unlikely(status)) {
+		krdma_mr_pool_fail(qp->mr_pool);
 		completion->vendor_error = wc->vendor_err;
 	} else {
 		completion->length = wc->byte_len;
