@@ -166,6 +166,29 @@ void krdma_queue_drain(struct krdma_queue *queue)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_queue_drain);
 
+/**
+ * krdma_queue_empty - take all that the device has completed, in short steps
+ * @queue: the queue; the caller is attached to it, and does not hold it
+ *
+ * As krdma_queue_drain(), but a full queue does not keep interrupts, or softirqs, off for as
+ * long as it takes to complete all of it.
+ *
+ * Context: process context; as krdma_queue_hold() between the steps.
+ */
+void krdma_queue_empty(struct krdma_queue *queue)
+{
+	int left = max_t(int, queue->cq->cqe, queue->depth);
+	unsigned long flags;
+	int count;
+
+	do {
+		krdma_queue_hold(queue, &flags);
+		count = krdma_queue_take(queue, min(left, KRDMA_QUEUE_BATCH));
+		krdma_queue_let_go(queue, flags);
+		left -= count;
+	} while (count > 0 && left > 0);
+}
+
 /* Set when the queue is made, and stays. */
 static bool krdma_queue_has_softirq(const struct krdma_queue *queue)
 {
