@@ -26,6 +26,7 @@ krdma_kunit-y += kunit/queue_test.o
 krdma_kunit-y += kunit/queue_ready_test.o
 krdma_kunit-y += kunit/srq_test.o
 krdma_kunit-y += kunit/srq_end_test.o
+krdma_kunit-y += kunit/qp_end_test.o
 krdma_kunit-y += kunit/fault_test.o
 krdma_kunit-y += kunit/no_memory_test.o
 krdma_kunit-y += kunit/driver_test.o
