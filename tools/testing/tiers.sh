@@ -140,11 +140,10 @@ e2e_driver()
 				out[$2 ".64"] = 1
 			next
 		}
-		!($0 in out)' "$topdir/tools/testing/e2e/drivers" -)
-	# shellcheck disable=SC2086 # a list of words
+		!($0 in out)' "$topdir/tools/testing/e2e/drivers" - | tr '\n' ' ')
 	"$topdir/tools/vm/run" --kernel 6.1 --provider "fake:$1" --quiet --timeout 1800 \
 		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
-		"KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $(echo $programs)"
+		"KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $programs"
 }
 
 tier_e2e_mlx5()
