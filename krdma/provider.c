@@ -131,3 +131,30 @@ bool krdma_provider_takes_inline(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id != RDMA_DRIVER_MTHCA;
 }
+
+/**
+ * krdma_provider_reports_missed - whether arming a completion queue says what is there
+ * @ibdev: the RDMA device
+ *
+ * With IB_CQ_REPORT_MISSED_EVENTS, ib_req_notify_cq() returns a positive number if there are
+ * completions already.  These return 0 all the same, or look at completions that software has
+ * made only, and raise an event at once, as often as they are armed: who asks because of the
+ * event is told once more that there is nothing.
+ *
+ * Context: any.
+ * Return: false if the queue has to be polled after it was armed.
+ */
+bool krdma_provider_reports_missed(const struct ib_device *ibdev)
+{
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_HNS:
+	case RDMA_DRIVER_MLX4:
+	case RDMA_DRIVER_MLX5:
+	case RDMA_DRIVER_MTHCA:
+	case RDMA_DRIVER_OCRDMA:
+	case RDMA_DRIVER_QEDR:
+		return false;
+	default:
+		return true;
+	}
+}

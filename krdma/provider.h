@@ -14,6 +14,7 @@ bool krdma_provider_lingers(const struct ib_device *ibdev);
 bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev);
 bool krdma_provider_invalidates(const struct ib_device *ibdev);
 bool krdma_provider_takes_inline(const struct ib_device *ibdev);
+bool krdma_provider_reports_missed(const struct ib_device *ibdev);
 bool krdma_provider_reads_by_key(const struct ib_device *ibdev);
 
 #endif /* _KRDMA_PROVIDER_H */

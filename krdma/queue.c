@@ -28,6 +28,7 @@
 
 #include "budget.h"
 #include "objects.h"
+#include "provider.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
@@ -427,6 +428,20 @@ static bool krdma_queue_has_stash(struct krdma_queue *queue)
 	return READ_ONCE(queue->stash_head) != READ_ONCE(queue->stash_tail);
 }
 
+/*
+ * A queue has been armed, and nothing was reported.  Where that means nothing, what is there is
+ * taken, for who polls next.
+ */
+static bool krdma_queue_missed(struct krdma_queue *queue)
+{
+	if (krdma_provider_reports_missed(queue->cq->device))
+		return false;
+	while (krdma_queue_take(queue, KRDMA_QUEUE_BATCH) > 0)
+		if (queue->stash_head != queue->stash_tail)
+			return true;
+	return false;
+}
+
 /**
  * krdma_queue_arm - be told of what comes next
  * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
@@ -454,7 +469,7 @@ int krdma_queue_arm(struct krdma_queue *queue)
 	else if (queue->ended)
 		ret = -ENODEV;
 	else
-		ret = krdma_queue_rearm(queue);
+		ret = krdma_queue_rearm(queue) || krdma_queue_missed(queue);
 	spin_unlock_irqrestore(&queue->poll_lock, flags);
 
 	return ret;
