@@ -161,11 +161,6 @@ tier_e2e_irdma()
 	e2e_driver irdma
 }
 
-tier_e2e_irdma_iw()
-{
-	e2e_driver irdma-iw
-}
-
 tier_e2e_bnxt_re()
 {
 	e2e_driver bnxt_re
