@@ -13,6 +13,7 @@
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <net/if_inet6.h>
@@ -229,10 +230,16 @@ static int krdma_frwr_cm_requested(struct krdma_frwr_cm *cm, struct rdma_cm_id *
 static int krdma_frwr_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krdma_frwr_cm *cm = id->context;
+	unsigned int noio;
+	int ret;
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return krdma_frwr_cm_requested(cm, id, &event->param.conn);
+		/* Memory reclaim may wait for who registers, see krdma_session_set_reclaim(). */
+		noio = memalloc_noio_save();
+		ret = krdma_frwr_cm_requested(cm, id, &event->param.conn);
+		memalloc_noio_restore(noio);
+		return ret;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		complete(&cm->step);

@@ -6,6 +6,11 @@
  * They are allocated with the queue pair and deregistered with it, also those
  * that the consumer has at that moment: it gives them back later, and what it
  * does with them until then fails.
+ *
+ * What the consumer gives back when the connection has failed may have a key that is still
+ * valid: the invalidation was flushed.  A peer of another connection in the domain could use
+ * it.  So its memory stays mapped for DMA until the key is dead; otherwise the device would
+ * reach whatever is mapped at these addresses next.
  */
 #include <linux/err.h>
 #include <linux/refcount.h>
@@ -18,6 +23,7 @@
 #include "cgroup.h"
 #include "conn.h"
 #include "objects.h"
+#include "provider.h"
 #include "region.h"
 #include "resource.h"
 #include "session.h"
@@ -33,6 +39,9 @@
  * @ibdev: the device; there as long as @mr or @sg is
  * @sg: what is mapped, NULL if nothing is
  * @entries: of @sg
+ * @mapped: entries that the device sees, of @sg
+ * @kept: room for a copy of @sg, when the consumer has its own back
+ * @given_back: @sg is @kept, and the memory is somebody else's
  * @key: of what was mapped last
  * @addr: likewise
  */
@@ -46,6 +55,9 @@ struct krdma_mr {
 	struct ib_device *ibdev;
 	struct scatterlist *sg;
 	unsigned int entries;
+	unsigned int mapped;
+	struct scatterlist *kept;
+	bool given_back;
 	u32 key;
 	u64 addr;
 };
@@ -56,6 +68,8 @@ struct krdma_mr {
  * @lock: protects @idle and @ended.  Any context.
  * @idle: those that nobody has
  * @ended: no more are given out
+ * @failed: the connection has failed or is being closed: keys may stay valid although they
+ *	are given back.  Only ever set; before the consumer is told.
  * @pages: that each can span
  * @count: how many
  * @mrs: all of them
@@ -65,6 +79,7 @@ struct krdma_mr_pool {
 	spinlock_t lock;		/* see above */
 	struct list_head idle;
 	bool ended;
+	bool failed;
 	u32 pages;
 	u32 count;
 	struct krdma_mr mrs[] __counted_by(count);
@@ -74,15 +89,42 @@ static void krdma_mr_unmap(struct krdma_mr *mr)
 {
 	lockdep_assert_held(&mr->lock);
 
+	/* What a bounce buffer has is not for the new owner of the memory. */
 	if (mr->sg)
-		ib_dma_unmap_sg(mr->ibdev, mr->sg, mr->entries, DMA_BIDIRECTIONAL);
+		ib_dma_unmap_sg_attrs(mr->ibdev, mr->sg, mr->entries, DMA_BIDIRECTIONAL,
+				      mr->given_back ? DMA_ATTR_SKIP_CPU_SYNC : 0);
+	mr->given_back = false;
 	WRITE_ONCE(mr->sg, NULL);
+}
+
+/* The consumer has its list and its memory back, which stays mapped. */
+static void krdma_mr_keep(struct krdma_mr *mr)
+{
+	struct scatterlist *entry;
+	unsigned int i;
+
+	lockdep_assert_held(&mr->lock);
+
+	/* Some of it may have arrived. */
+	for_each_sg(mr->sg, entry, mr->mapped, i)
+		ib_dma_sync_single_for_cpu(mr->ibdev, sg_dma_address(entry), sg_dma_len(entry),
+					   DMA_BIDIRECTIONAL);
+	for_each_sg(mr->sg, entry, mr->entries, i) {
+		mr->kept[i] = *entry;
+		sg_unmark_end(&mr->kept[i]);
+	}
+	sg_mark_end(&mr->kept[mr->entries - 1]);
+	mr->given_back = true;
+	WRITE_ONCE(mr->sg, mr->kept);
 }
 
 static void krdma_mr_pool_put(struct krdma_mr_pool *pool)
 {
-	if (refcount_dec_and_test(&pool->refs))
-		kfree(krdma_object_uncount(KRDMA_OBJECT_FRMR_POOL, pool));
+	if (!refcount_dec_and_test(&pool->refs))
+		return;
+	for (u32 i = 0; i < pool->count; i++)
+		kfree(pool->mrs[i].kept);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_FRMR_POOL, pool));
 }
 
 /* The device's part ends; the consumer may have it, and be about to map or put it. */
@@ -122,7 +164,7 @@ static void krdma_mr_end(struct krdma_mr *mr)
  *
  * Context: process context; may sleep.
  * Return: the pool, for krdma_mr_pool_destroy(), or an ERR_PTR:
- * -EOPNOTSUPP: the device has no fast registration;
+ * -EOPNOTSUPP: the device has no fast registration, or none that can be used again;
  * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
  * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
@@ -132,7 +174,8 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 	struct krdma_mr_pool *pool;
 	int ret;
 
-	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
+	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) ||
+	    !krdma_provider_invalidates(domain->pd->device))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!pages || pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
 		return ERR_PTR(-EINVAL);
@@ -158,6 +201,11 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 		struct krdma_mr *mr = &pool->mrs[i];
 		struct ib_mr *ib_mr;
 
+		/* Here: a registration for an input or output must not wait for memory. */
+		ret = -ENOMEM;
+		mr->kept = kmalloc_objs(*mr->kept, pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!mr->kept)
+			goto err_destroy;
 		ret = krdma_charge_object(&mr->charge, domain->session, ibdev);
 		if (ret)
 			goto err_destroy;
@@ -177,6 +225,21 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 err_destroy:
 	krdma_mr_pool_destroy(pool);
 	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_mr_pool_fail - the connection has failed, or is being closed
+ * @pool: its pool, or NULL
+ *
+ * Registrations that are given back from here on stay mapped until they are deregistered.
+ * The consumer is told of the failure after this.
+ *
+ * Context: any.
+ */
+void krdma_mr_pool_fail(struct krdma_mr_pool *pool)
+{
+	if (pool)
+		WRITE_ONCE(pool->failed, true);
 }
 
 /**
@@ -254,7 +317,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_get, "KRDMA");
  *	over.  Then its peer is locked out, but a peer that was told of the key by
  *	another connection of the session is so only when this one is closed.
  *
- * The memory is the caller's again.  It may come when the connection is gone.
+ * The memory and its list are the caller's again.  It may come when the connection is gone.
  *
  * Context: any but NMI.
  */
@@ -262,14 +325,22 @@ void krdma_mr_put(struct krdma_mr *mr)
 {
 	struct krdma_mr_pool *pool = mr->pool;
 	unsigned long flags;
+	bool kept;
 
 	spin_lock_irqsave(&mr->lock, flags);
-	krdma_mr_unmap(mr);
+	kept = mr->mr && mr->sg && READ_ONCE(pool->failed);
+	if (kept)
+		krdma_mr_keep(mr);
+	else
+		krdma_mr_unmap(mr);
 	spin_unlock_irqrestore(&mr->lock, flags);
 
-	spin_lock_irqsave(&pool->lock, flags);
-	list_add(&mr->node, &pool->idle);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	/* What is kept is of no use to anybody until it ends. */
+	if (!kept) {
+		spin_lock_irqsave(&pool->lock, flags);
+		list_add(&mr->node, &pool->idle);
+		spin_unlock_irqrestore(&pool->lock, flags);
+	}
 	krdma_mr_pool_put(pool);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_put, "KRDMA");
@@ -343,11 +414,12 @@ int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entri
 
 	if (!entries)
 		return -EINVAL;
-	if (krdma_sg_pages(sg, entries) > mr->pool->pages)
+	/* Each entry has a page at least; those without any are nobody's. */
+	if (entries > mr->pool->pages || krdma_sg_pages(sg, entries) > mr->pool->pages)
 		return -EMSGSIZE;
 
 	spin_lock_irqsave(&mr->lock, flags);
-	mr->busy = mr->mr;
+	mr->busy = mr->mr && !READ_ONCE(mr->pool->failed);
 	if (mr->busy)
 		krdma_mr_unmap(mr);
 	spin_unlock_irqrestore(&mr->lock, flags);
@@ -365,6 +437,7 @@ int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entri
 	spin_lock_irqsave(&mr->lock, flags);
 	if (!ret) {
 		mr->entries = entries;
+		mr->mapped = mapped;
 		WRITE_ONCE(mr->sg, sg);
 	}
 	WRITE_ONCE(mr->busy, false);
@@ -426,3 +499,4 @@ int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool)
 		return -EXDEV;
 	return READ_ONCE(mr->sg) ? 0 : -EINVAL;
 }
+EXPORT_SYMBOL_IF_KUNIT(krdma_mr_check);

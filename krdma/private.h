@@ -191,7 +191,8 @@
  *
  * krdma_mr_pool.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_mr_pool.idle and .ended, and krdma_mr.node
+ *	protects:	krdma_mr_pool.idle and .ended, and krdma_mr.node; not .failed, which
+ *			is only ever set
  *	taken in:	any context.  Nothing is called under it.
  *
  * krdma_watch_mutex

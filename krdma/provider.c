@@ -99,3 +99,62 @@ bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
 		return true;
 	}
 }
+
+/**
+ * krdma_provider_invalidates - whether registrations can be used more than once
+ * @ibdev: the RDMA device, with fast registration
+ *
+ * A fast registration is ended by IB_WR_LOCAL_INV before the next one.  hns says that it has
+ * IB_DEVICE_MEM_MGT_EXTENSIONS, and refuses that request with a warning in the log.  There a
+ * registration ends when it is deregistered, which sleeps and is not for each input and
+ * output.
+ *
+ * Context: any.
+ * Return: true if IB_WR_LOCAL_INV can be posted.
+ */
+bool krdma_provider_invalidates(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_HNS;
+}
+
+/**
+ * krdma_provider_takes_inline - whether a queue pair may be asked for inline data
+ * @ibdev: the RDMA device
+ *
+ * Providers that have no inline data for the kernel grant less than they are asked for, and
+ * krdma copies what is not granted.  mthca refuses the queue pair instead.
+ *
+ * Context: any.
+ * Return: false if nothing else than 0 bytes can be asked for.
+ */
+bool krdma_provider_takes_inline(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id != RDMA_DRIVER_MTHCA;
+}
+
+/**
+ * krdma_provider_reports_missed - whether arming a completion queue says what is there
+ * @ibdev: the RDMA device
+ *
+ * With IB_CQ_REPORT_MISSED_EVENTS, ib_req_notify_cq() returns a positive number if there are
+ * completions already.  These return 0 all the same, or look at completions that software has
+ * made only, and raise an event at once, as often as they are armed: who asks because of the
+ * event is told once more that there is nothing.
+ *
+ * Context: any.
+ * Return: false if the queue has to be polled after it was armed.
+ */
+bool krdma_provider_reports_missed(const struct ib_device *ibdev)
+{
+	switch (ibdev->ops.driver_id) {
+	case RDMA_DRIVER_HNS:
+	case RDMA_DRIVER_MLX4:
+	case RDMA_DRIVER_MLX5:
+	case RDMA_DRIVER_MTHCA:
+	case RDMA_DRIVER_OCRDMA:
+	case RDMA_DRIVER_QEDR:
+		return false;
+	default:
+		return true;
+	}
+}

@@ -258,10 +258,12 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 			.max_recv_wr = budget->recv_wr,
 			.max_send_sge = budget->send_sge,
 			.max_recv_sge = budget->recv_sge,
-			.max_inline_data = budget->inline_data,
 		},
 	};
 	int ret;
+
+	if (krdma_provider_takes_inline(qp->cm_id->device))
+		attr.cap.max_inline_data = budget->inline_data;
 
 	ret = krdma_charge_object(&qp->charge, qp->domain->session, qp->cm_id->device);
 	if (ret)
@@ -430,6 +432,7 @@ void krdma_qp_open(struct krdma_qp *qp)
  */
 void krdma_qp_close(struct krdma_qp *qp)
 {
+	krdma_mr_pool_fail(qp->mr_pool);
 	krdma_ring_close(&qp->send);
 	krdma_ring_close(&qp->recv);
 }
@@ -463,30 +466,20 @@ static int krdma_qp_post_marker(struct krdma_work_ring *ring)
 	return ib_post_recv(qp->ib, &recv, NULL);
 }
 
-/* One look at a queue: all that has completed by now is taken and told. */
-static void krdma_qp_poll(struct krdma_queue *queue)
-{
-	unsigned long flags;
-
-	krdma_queue_hold(queue, &flags);
-	krdma_queue_drain(queue);
-	krdma_queue_let_go(queue, flags);
-}
-
 static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long deadline)
 {
 	unsigned int pause = KRDMA_DRAIN_FIRST_US;
 
 	while (ring->queue->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
 		if (!completion_done(&ring->drained))
-			krdma_qp_poll(ring->queue);
+			krdma_queue_empty(ring->queue);
 		if (try_wait_for_completion(&ring->drained))
 			return true;
 		usleep_range(pause, 2 * pause);
 		pause *= 2;
 	}
 	do {
-		krdma_qp_poll(ring->queue);
+		krdma_queue_empty(ring->queue);
 		if (wait_for_completion_timeout(&ring->drained, KRDMA_DRAIN_INTERVAL))
 			return true;
 	} while (time_before(jiffies, deadline));
@@ -558,9 +551,22 @@ static void krdma_qp_drain(struct krdma_qp *qp)
  */
 static void krdma_qp_empty_queues(struct krdma_qp *qp)
 {
-	krdma_qp_poll(qp->send.queue);
+	krdma_queue_empty(qp->send.queue);
 	if (qp->recv.queue != qp->send.queue)
-		krdma_qp_poll(qp->recv.queue);
+		krdma_queue_empty(qp->recv.queue);
+}
+
+/* In steps: a full ring would keep interrupts, or softirqs, off for long. */
+static void krdma_qp_flush_ring(struct krdma_work_ring *ring)
+{
+	unsigned long flags;
+	bool more;
+
+	do {
+		krdma_queue_hold(ring->queue, &flags);
+		more = krdma_ring_flush(ring, KRDMA_QUEUE_BATCH);
+		krdma_queue_let_go(ring->queue, flags);
+	} while (more);
 }
 
 /* No completion of the queue pair is left, and all of its slots are free. */
@@ -568,17 +574,14 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 {
 	unsigned long flags;
 
-	krdma_queue_hold(qp->send.queue, &flags);
-	krdma_queue_drain(qp->send.queue);
-	krdma_ring_flush(&qp->send);
-	krdma_queue_let_go(qp->send.queue, flags);
-
+	krdma_qp_empty_queues(qp);
+	krdma_qp_flush_ring(&qp->send);
+	if (!qp->srq) {
+		krdma_qp_flush_ring(&qp->recv);
+		return;
+	}
 	krdma_queue_hold(qp->recv.queue, &flags);
-	krdma_queue_drain(qp->recv.queue);
-	if (qp->srq)
-		krdma_srq_remove(qp->srq, qp);
-	else
-		krdma_ring_flush(&qp->recv);
+	krdma_srq_remove(qp->srq, qp);
 	krdma_queue_let_go(qp->recv.queue, flags);
 }
 

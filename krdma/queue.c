@@ -28,6 +28,7 @@
 
 #include "budget.h"
 #include "objects.h"
+#include "provider.h"
 #include "queue.h"
 #include "region.h"
 #include "ring.h"
@@ -165,6 +166,29 @@ void krdma_queue_drain(struct krdma_queue *queue)
 	} while (count > 0 && left > 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_queue_drain);
+
+/**
+ * krdma_queue_empty - take all that the device has completed, in short steps
+ * @queue: the queue; the caller is attached to it, and does not hold it
+ *
+ * As krdma_queue_drain(), but a full queue does not keep interrupts, or softirqs, off for as
+ * long as it takes to complete all of it.
+ *
+ * Context: process context; as krdma_queue_hold() between the steps.
+ */
+void krdma_queue_empty(struct krdma_queue *queue)
+{
+	int left = max_t(int, queue->cq->cqe, queue->depth);
+	unsigned long flags;
+	int count;
+
+	do {
+		krdma_queue_hold(queue, &flags);
+		count = krdma_queue_take(queue, min(left, KRDMA_QUEUE_BATCH));
+		krdma_queue_let_go(queue, flags);
+		left -= count;
+	} while (count > 0 && left > 0);
+}
 
 /* Set when the queue is made, and stays. */
 static bool krdma_queue_has_softirq(const struct krdma_queue *queue)
@@ -404,6 +428,20 @@ static bool krdma_queue_has_stash(struct krdma_queue *queue)
 	return READ_ONCE(queue->stash_head) != READ_ONCE(queue->stash_tail);
 }
 
+/*
+ * A queue has been armed, and nothing was reported.  Where that means nothing, what is there is
+ * taken, for who polls next.
+ */
+static bool krdma_queue_missed(struct krdma_queue *queue)
+{
+	if (krdma_provider_reports_missed(queue->cq->device))
+		return false;
+	while (krdma_queue_take(queue, KRDMA_QUEUE_BATCH) > 0)
+		if (queue->stash_head != queue->stash_tail)
+			return true;
+	return false;
+}
+
 /**
  * krdma_queue_arm - be told of what comes next
  * @queue: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
@@ -431,7 +469,7 @@ int krdma_queue_arm(struct krdma_queue *queue)
 	else if (queue->ended)
 		ret = -ENODEV;
 	else
-		ret = krdma_queue_rearm(queue);
+		ret = krdma_queue_rearm(queue) || krdma_queue_missed(queue);
 	spin_unlock_irqrestore(&queue->poll_lock, flags);
 
 	return ret;

@@ -217,6 +217,7 @@ void krdma_queue_detach(struct krdma_queue *queue, u32 count);
 void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags);
 void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags);
 void krdma_queue_drain(struct krdma_queue *queue);
+void krdma_queue_empty(struct krdma_queue *queue);
 
 /* The caller holds the poll lock: lockdep is asked. */
 static inline void krdma_queue_assert_held(struct krdma_queue *queue)

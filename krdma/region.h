@@ -171,6 +171,7 @@ int krdma_access_check(struct krdma_device *dev, u32 access);
  */
 struct krdma_mr_pool;
 struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 count, u32 pages);
+void krdma_mr_pool_fail(struct krdma_mr_pool *pool);
 void krdma_mr_pool_end(struct krdma_mr_pool *pool);
 void krdma_mr_pool_destroy(struct krdma_mr_pool *pool);
 int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool);

@@ -176,6 +176,8 @@ static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendo
 
 	if (slot->region_count)
 		krdma_ring_drop_regions(ring, ring->head);
+	if (unlikely(status))
+		krdma_mr_pool_fail(ring->qp->mr_pool);
 	if (unlikely(status) && !ring->failed) {
 		ring->failed = status;
 		ring->vendor_error = vendor_error;
@@ -386,6 +388,7 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
 	completion->imm = 0;
 	completion->vendor_error = 0;
 	if (unlikely(status)) {
+		krdma_mr_pool_fail(qp->mr_pool);
 		completion->vendor_error = wc->vendor_err;
 	} else {
 		completion->length = wc->byte_len;
@@ -479,10 +482,12 @@ static void krdma_ring_flush_cut(struct krdma_work_ring *ring)
  * krdma_ring_flush - what the device did not complete will not complete
  * @ring: the ring, closed; the device has let go of its requests, and the caller
  *	holds the poll lock
+ * @budget: slots, at most
  *
  * Context: that of the poll lock.
+ * Return: true if there are more slots.
  */
-void krdma_ring_flush(struct krdma_work_ring *ring)
+bool krdma_ring_flush(struct krdma_work_ring *ring, u32 budget)
 {
 	static const struct ib_wc lost = { .status = IB_WC_WR_FLUSH_ERR };
 	bool sends = ring == &ring->qp->send;
@@ -490,6 +495,8 @@ void krdma_ring_flush(struct krdma_work_ring *ring)
 	krdma_queue_assert_held(ring->queue);
 
 	while (krdma_ring_outstanding(ring)) {
+		if (!budget--)
+			return true;
 		if (sends)
 			krdma_send_finish(ring, KRDMA_STATUS_FLUSHED, 0);
 		else
@@ -497,4 +504,5 @@ void krdma_ring_flush(struct krdma_work_ring *ring)
 	}
 	if (sends && ring->qp->cut)
 		krdma_ring_flush_cut(ring);
+	return false;
 }

@@ -278,7 +278,7 @@ int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct kr
 void krdma_ring_free(struct krdma_work_ring *ring);
 void krdma_ring_close(struct krdma_work_ring *ring);
 void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position);
-void krdma_ring_flush(struct krdma_work_ring *ring);
+bool krdma_ring_flush(struct krdma_work_ring *ring, u32 budget);
 void krdma_ring_end_run(struct krdma_queue *queue);
 
 /* The completions of the two queues. */

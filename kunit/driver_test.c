@@ -4,6 +4,7 @@
  */
 #include "conn_fixture.h"
 #include "objects.h"
+#include "stage.h"
 
 static void as_irdma(struct fake_device *fake)
 {
@@ -115,10 +116,61 @@ static void test_no_queue_pairs(struct kunit *test)
 	conn_pair_end(pair);
 }
 
+static void be(struct fake_device *fake, const char *driver)
+{
+	fake_device_become(fake, fake_personality_find(driver));
+	fake->ib.ops.driver_id = fake->personality->driver_id;
+}
+
+static void be_hns(struct fake_device *fake)
+{
+	be(fake, "hns");
+}
+
+static void be_mthca(struct fake_device *fake)
+{
+	be(fake, "mthca");
+}
+
+/* A client before it connects, on a device of the driver. */
+static struct krdma_conn *resolved(struct kunit *test, void (*tune)(struct fake_device *fake))
+{
+	struct stage *stage = stage_new(test, tune);
+
+	stage_listen(stage);
+	stage_resolve(stage);
+	return stage->client.conn;
+}
+
+/* Registrations that could be used only once are refused before any is. */
+static void test_registrations_without_end(struct kunit *test)
+{
+	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 1 };
+	struct krdma_conn *conn = resolved(test, be_hns);
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, krdma_conn_prepare(conn, &attr));
+	attr.mr_count = 0;
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+}
+
+/* A driver that refuses every queue pair with inline data is not asked for them. */
+static void test_inline_that_is_refused(struct kunit *test)
+{
+	struct krdma_conn_attr attr = { .recv_depth = 4, .max_inline = 64 };
+	struct krdma_conn *conn = resolved(test, be_mthca);
+	struct krdma_conn_info info;
+
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+	krdma_conn_query(conn, &info);
+	KUNIT_EXPECT_EQ(test, 64, info.max_inline);
+}
+
 static struct kunit_case driver_cases[] = {
 	KUNIT_CASE(test_requests_without_memory),
 	KUNIT_CASE(test_events_for_reports),
 	KUNIT_CASE(test_no_queue_pairs),
+	KUNIT_CASE(test_registrations_without_end),
+	KUNIT_CASE(test_inline_that_is_refused),
 	{}
 };
 

@@ -82,7 +82,7 @@ static int fake_address_change(u16 type)
 }
 
 /* Every user takes it and gives it back. */
-int fake_address_get(void)
+static int fake_address_get(void)
 {
 	int ret = 0;
 
@@ -96,7 +96,7 @@ int fake_address_get(void)
 	return ret;
 }
 
-void fake_address_put(void)
+static void fake_address_put(void)
 {
 	mutex_lock(&fake_address_lock);
 	if (!--fake_address_users)
@@ -117,4 +117,38 @@ struct sockaddr_in fake_address(u16 port)
 		.sin_addr.s_addr = htonl(FAKE_ADDRESS),
 		.sin_port = htons(port),
 	};
+}
+
+/**
+ * fake_device_register - make the device known to everybody, at FAKE_ADDRESS
+ * @fake: the device, on the loopback interface
+ * @name: its name; a "%d" in it becomes a number
+ *
+ * Return: 0 or a negative errno.
+ */
+int fake_device_register(struct fake_device *fake, const char *name)
+{
+	int ret;
+
+	ret = fake_address_get();
+	if (ret)
+		return ret;
+	ret = fake_device_add(fake, name);
+	if (ret)
+		fake_address_put();
+	return ret;
+}
+
+/**
+ * fake_device_unregister - take the device away from everybody
+ * @fake: the device, registered
+ *
+ * Returns when every consumer has let it go, for which it first does the same
+ * with them.
+ */
+void fake_device_unregister(struct fake_device *fake)
+{
+	fake_device_let_go(fake);
+	ib_unregister_device(&fake->ib);
+	fake_address_put();
 }

@@ -63,18 +63,27 @@ void fake_cm_put(struct fake_endpoint *endpoint)
 	kref_put(&endpoint->refs, fake_endpoint_release);
 }
 
+/* Which allocation of the calling thread fails, on kernels that can do that. */
+static unsigned int fake_exchange_fail_nth(unsigned int nth)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	swap(current->fail_nth, nth);
+	return nth;
+#else
+	return 0;
+#endif
+}
+
 /*
  * What the fake has to say, it says: a test that lets allocations of the calling
  * thread fail means those of others.
  */
-#define fake_spared(allocation) ({			\
-	unsigned int spared_nth = current->fail_nth;	\
-	typeof(allocation) spared;			\
-							\
-	current->fail_nth = 0;				\
-	spared = (allocation);				\
-	current->fail_nth = spared_nth;			\
-	spared;						\
+#define fake_spared(allocation) ({					\
+	unsigned int spared_nth = fake_exchange_fail_nth(0);		\
+	typeof(allocation) spared = (allocation);			\
+									\
+	fake_exchange_fail_nth(spared_nth);				\
+	spared;								\
 })
 
 static struct fake_endpoint *fake_endpoint_new(struct fake_device *fake, enum fake_cm_state state)
@@ -366,10 +375,9 @@ static int fake_cm_heard(struct iw_cm_id *child, struct iw_cm_event *event)
 	endpoint->asked = true;
 	fake_end(flags);
 
-	current->fail_nth = fake->starve_request;
+	fake_exchange_fail_nth(fake->starve_request);
 	ret = endpoint->listener->handler(child, event);
-	fake->starve_request = current->fail_nth;
-	current->fail_nth = 0;
+	fake->starve_request = fake_exchange_fail_nth(0);
 
 	return ret;
 }

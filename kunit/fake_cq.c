@@ -45,13 +45,17 @@ static void fake_ring(struct fake_cq *cq)
 	wake_up_var(&cq->ringing);
 }
 
-static void fake_tell_last_wqe(struct fake_qp *qp)
+static void fake_tell_events(struct fake_qp *qp)
 {
 	unsigned int times = qp->last_wqe_times;
+	bool comm_est = qp->comm_est;
 
 	qp->last_wqe_times = 0;
+	qp->comm_est = false;
 	fake_qp_get(qp);
 	spin_unlock(&fake_lock);
+	if (comm_est)
+		fake_qp_event(&qp->ib, IB_EVENT_COMM_EST);
 	while (times--)
 		fake_qp_event(&qp->ib, IB_EVENT_QP_LAST_WQE_REACHED);
 	spin_lock(&fake_lock);
@@ -72,7 +76,7 @@ void fake_end(unsigned long flags)
 		}
 		qp = list_first_entry(&fake_last_wqes, struct fake_qp, last_wqe);
 		list_del_init(&qp->last_wqe);
-		fake_tell_last_wqe(qp);
+		fake_tell_events(qp);
 	}
 	spin_unlock_irqrestore(&fake_lock, flags);
 }
@@ -84,6 +88,15 @@ void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times)
 	if (!qp->ib.srq || !times || to_fake(qp->ib.device)->no_last_wqe)
 		return;
 	qp->last_wqe_times += times;
+	if (list_empty(&qp->last_wqe))
+		list_add_tail(&qp->last_wqe, &fake_last_wqes);
+}
+
+/* A peer's packets have come before this side was told that it is connected. */
+void fake_announce_traffic(struct fake_qp *qp)
+{
+	lockdep_assert_held(&fake_lock);
+	qp->comm_est = true;
 	if (list_empty(&qp->last_wqe))
 		list_add_tail(&qp->last_wqe, &fake_last_wqes);
 }
@@ -156,7 +169,7 @@ void fake_deliver(struct fake_wc *entry)
  */
 
 static int fake_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *attr,
-			  struct uverbs_attr_bundle *attrs)
+			  struct krdma_compat_cq_call *call)
 {
 	struct fake_device *fake = to_fake(ib_cq->device);
 	struct fake_cq *cq = to_fake_cq(ib_cq);

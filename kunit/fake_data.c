@@ -258,6 +258,9 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		heard = fake_fill_receive(qp, receive, message, &wc->status);
 		wc->status = fake_status(qp, wc->status);
 	}
+	/* A process's memory ends by its own side alone; the sender has its answer by then. */
+	if (invalid && invalid->umem && wc->status == IB_WC_SUCCESS)
+		wc->status = IB_WC_REM_INV_REQ_ERR;
 	if (invalid && wc->status == IB_WC_SUCCESS)
 		invalid->valid = false;
 	if (!fault || !fault->lost)
@@ -266,6 +269,13 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		fake_qp_to_error(qp);
 
 	return heard;
+}
+
+/* A datagram for which there is no receive, or none that it fits in, is lost. */
+void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc)
+{
+	fake_assert_locked();
+	fake_arrive(qp, datagram, wc, false);
 }
 
 /*
@@ -507,11 +517,15 @@ static enum ib_wc_opcode fake_wc_opcode(enum ib_wr_opcode opcode)
 static enum ib_wc_status fake_carry_out(struct fake_qp *qp, const struct fake_send *send,
 					struct ib_wc *wc)
 {
+	if (qp->ib.qp_type == IB_QPT_GSI) {
+		fake_gsi_send(qp, send);
+		return IB_WC_SUCCESS;
+	}
 	if (send->wr.opcode == IB_WR_REG_MR)
 		return fake_do_register(qp, send);
 	if (send->wr.opcode == IB_WR_LOCAL_INV)
 		return fake_invalidate(qp, send->wr.ex.invalidate_rkey);
-	if (qp->peer && qp->peer->state != IB_QPS_RTS)
+	if (qp->route.set ? !fake_wire_peer(qp) : qp->peer && qp->peer->state != IB_QPS_RTS)
 		return IB_WC_RETRY_EXC_ERR;
 
 	switch (send->wr.opcode) {
@@ -546,6 +560,7 @@ static void fake_do_next(struct fake_qp *qp)
 		wc.status = fake_status(qp, fake_carry_out(qp, send, &wc));
 	}
 	queue->done++;
+	qp->wait_end = 0;
 	if (wc.status != IB_WC_SUCCESS || qp->signal_all ||
 	    (send->wr.send_flags & IB_SEND_SIGNALED))
 		fake_complete(qp, FAKE_SEND, &wc, false, fault && fault->duplicate);
@@ -557,7 +572,8 @@ static void fake_do_next(struct fake_qp *qp)
 void fake_qp_run(struct fake_qp *qp)
 {
 	fake_assert_locked();
-	while (qp->state == IB_QPS_RTS && !qp->stall && !fake_queue_idle(&qp->queues[FAKE_SEND]))
+	while (qp->state == IB_QPS_RTS && !qp->stall &&
+	       !fake_queue_idle(&qp->queues[FAKE_SEND]) && !fake_wire_waits(qp))
 		fake_do_next(qp);
 	if (qp->state == IB_QPS_ERR)
 		fake_flush(qp);

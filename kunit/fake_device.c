@@ -3,11 +3,14 @@
  * An RDMA device that exists in memory only: its life, its scripts, and what it
  * says of itself.
  */
+#include <linux/etherdevice.h>
 #include <linux/if_link.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
 #include <rdma/iw_cm.h>
 
 #include "fake_private.h"
@@ -192,27 +195,69 @@ static int fake_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *
 		return ret;
 
 	*attr = fake->port;
+	if (fake->follows_netdev) {
+		bool up = netif_running(fake->netdev) && netif_carrier_ok(fake->netdev);
+
+		attr->active_mtu = iboe_get_mtu(READ_ONCE(fake->netdev->mtu));
+		attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+		attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+					IB_PORT_PHYS_STATE_DISABLED;
+	}
 	if (fake->down_ports & BIT(port)) {
 		attr->state = IB_PORT_DOWN;
 		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	}
-	if (fake->roce_ports & BIT(port))
+	if ((fake->roce_ports & BIT(port)) || (fake->port_kind & FAKE_PORT_ROCE))
 		attr->gid_tbl_len = FAKE_ROCE_GIDS;
 	return 0;
+}
+
+static u32 fake_core_caps(unsigned int kind)
+{
+	u32 caps = 0;
+
+	if (kind & FAKE_PORT_ROCE_V1)
+		caps |= RDMA_CORE_PORT_IBA_ROCE;
+	if (kind & FAKE_PORT_ROCE_V2)
+		caps |= RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	return caps ?: RDMA_CORE_PORT_IWARP;
 }
 
 static int fake_get_port_immutable(struct ib_device *ib, u32 port,
 				   struct ib_port_immutable *immutable)
 {
+	struct fake_device *fake = to_fake(ib);
+
 	immutable->gid_tbl_len = 1;
 	immutable->pkey_tbl_len = 1;
-	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
-	/* The rest of RoCE needs management datagrams. */
-	if (to_fake(ib)->roce_ports & BIT(port)) {
+	immutable->core_cap_flags = fake_core_caps(fake->port_kind);
+	if (fake->port_kind & FAKE_PORT_ROCE) {
+		immutable->gid_tbl_len = FAKE_ROCE_GIDS;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
+	/* RoCE without management datagrams. */
+	if (fake->roce_ports & BIT(port)) {
 		immutable->gid_tbl_len = FAKE_ROCE_GIDS;
 		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
 					    RDMA_CORE_CAP_ETH_AH;
 	}
+	if (fake->ib_ports & BIT(port))
+		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;
+	if (fake->grh_ports & BIT(port))
+		immutable->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
+	return 0;
+}
+
+static enum rdma_link_layer fake_get_link_layer(struct ib_device *ib, u32 port)
+{
+	return to_fake(ib)->ib_ports & BIT(port) ? IB_LINK_LAYER_INFINIBAND :
+						   IB_LINK_LAYER_ETHERNET;
+}
+
+/* Its addresses can be looked up, and no consumer knows it yet. */
+static int fake_enable_driver(struct ib_device *ib)
+{
+	fake_wire_add(to_fake(ib));
 	return 0;
 }
 
@@ -220,6 +265,11 @@ static int fake_get_port_immutable(struct ib_device *ib, u32 port,
 static int fake_query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
+	/* Older kernels find an iWARP device by the address of its interface. */
+	if (to_fake(ib)->follows_netdev) {
+		memcpy(gid->raw, to_fake(ib)->netdev->dev_addr, ETH_ALEN);
+		return 0;
+	}
 	gid->raw[0] = 2;
 	gid->raw[5] = port;
 	return 0;
@@ -239,6 +289,8 @@ static const struct ib_device_ops fake_device_ops = {
 	.query_device = fake_query_device,
 	.query_port = fake_query_port,
 	.get_port_immutable = fake_get_port_immutable,
+	.get_link_layer = fake_get_link_layer,
+	.enable_driver = fake_enable_driver,
 	.query_gid = fake_query_gid,
 	.query_pkey = fake_query_pkey,
 };
@@ -271,6 +323,19 @@ void fake_device_become(struct fake_device *fake, const struct fake_personality 
 	fake->personality = personality;
 	fake->notify = fake_notify_of(personality->told);
 	fake->destroy_drops_cqes = personality->leftovers == FAKE_LEFTOVERS_DROPPED;
+}
+
+/**
+ * fake_device_set_kind - give the ports of a device another kind
+ * @fake: the device, not registered
+ * @kind: FAKE_PORT_IWARP, or FAKE_PORT_ROCE_V1 and FAKE_PORT_ROCE_V2 or one of them
+ */
+void fake_device_set_kind(struct fake_device *fake, unsigned int kind)
+{
+	fake->port_kind = kind;
+	fake->ib.node_type = kind & FAKE_PORT_IWARP ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
+	if (!(kind & FAKE_PORT_IWARP))
+		ib_set_device_ops(&fake->ib, &fake_gsi_ops);
 }
 
 static void fake_narrow(int *limit, int to)
@@ -323,7 +388,9 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	INIT_LIST_HEAD(&fake->qps);
 	INIT_LIST_HEAD(&fake->mrs);
 	INIT_LIST_HEAD(&fake->endpoints);
+	INIT_LIST_HEAD(&fake->entry);
 	INIT_DELAYED_WORK(&fake->flush_work, fake_flush_work);
+	INIT_DELAYED_WORK(&fake->wait_work, fake_wait_work);
 	fake_device_become(fake, fake_personality_default());
 	fake->cm_work = alloc_ordered_workqueue("fake_cm", WQ_MEM_RECLAIM);
 	fake->cq_work = alloc_workqueue("fake_cq", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 0);
@@ -361,7 +428,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 	};
 
 	fake->max_inline = U32_MAX;
-	fake->ib.node_type = RDMA_NODE_RNIC;
+	fake_device_set_kind(fake, FAKE_PORT_IWARP);
 	fake->ib.node_guid = cpu_to_be64(FAKE_GUID);
 	fake->ib.phys_port_cnt = ports;
 	fake->ib.num_comp_vectors = 1;
@@ -408,13 +475,13 @@ void fake_device_offer_atomics(struct fake_device *fake)
 }
 
 /**
- * fake_device_register - make the device known to everybody
+ * fake_device_add - make the device known to everybody
  * @fake: the device
  * @name: its name; a "%d" in it becomes a number
  *
  * Return: 0 or a negative errno.
  */
-int fake_device_register(struct fake_device *fake, const char *name)
+int fake_device_add(struct fake_device *fake, const char *name)
 {
 	unsigned int port;
 	int ret;
@@ -425,65 +492,43 @@ int fake_device_register(struct fake_device *fake, const char *name)
 		if (ret)
 			return ret;
 	}
-	ret = fake_address_get();
-	if (ret)
-		return ret;
-	ret = ib_register_device(&fake->ib, name, NULL);
-	if (ret)
-		fake_address_put();
-	return ret;
+	return ib_register_device(&fake->ib, name, NULL);
 }
 
 /**
- * fake_device_let_go - end everything that a test has stopped
- * @fake: the device
- *
- * It lives, releases what it held back, and does connections by itself.  Who is
- * waiting for an answer is told that nobody answers.
- */
-void fake_device_let_go(struct fake_device *fake)
-{
-	fake->cm_manual = 0;
-	fake_device_set_dead(fake, false);
-	fake_go_on(fake, NULL);
-	fake_release(fake, NULL);
-	fake_cm_let_go(fake);
-}
-
-/**
- * fake_device_unregister - take the device away from everybody
- * @fake: the device, registered
- *
- * Returns when every consumer has let it go, for which it first does the same
- * with them.
- */
-void fake_device_unregister(struct fake_device *fake)
-{
-	fake_device_let_go(fake);
-	ib_unregister_device(&fake->ib);
-	fake_address_put();
-}
-
-/**
- * fake_device_free - the end of a device that is not registered
- * @fake: the device
+ * fake_device_stop - the device does nothing any more
+ * @fake: the device, not registered
  *
  * Return: how many objects its consumers did not give back, and how often they did
  * something that crashes the driver.
  */
-int fake_device_free(struct fake_device *fake)
+int fake_device_stop(struct fake_device *fake)
 {
 	int left = atomic_read(&fake->wrongs);
 	int i;
 
+	fake_wire_remove(fake);
 	cancel_delayed_work_sync(&fake->flush_work);
+	cancel_delayed_work_sync(&fake->wait_work);
 	if (fake->cm_work)
 		destroy_workqueue(fake->cm_work);
 	if (fake->cq_work)
 		destroy_workqueue(fake->cq_work);
 	for (i = 0; i < FAKE_OBJECTS; i++)
 		left += atomic_read(&fake->live[i]);
-	ib_dealloc_device(&fake->ib);
+	return left;
+}
 
+/**
+ * fake_device_free - the end of a device that is not registered
+ * @fake: the device
+ *
+ * Return: as fake_device_stop().
+ */
+int fake_device_free(struct fake_device *fake)
+{
+	int left = fake_device_stop(fake);
+
+	ib_dealloc_device(&fake->ib);
 	return left;
 }

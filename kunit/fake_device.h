@@ -8,16 +8,19 @@
  * work request completes.  What a consumer has made of it and not given back is
  * counted.
  *
- * It is an iWARP device, because that kind needs no management datagrams, and
- * it sits on the loopback interface, which every kernel has.  That gets the address
- * FAKE_ADDRESS while there are such devices: an rdma_cm id that is bound or
- * resolved to it finds the first of them.  (It finds none by 127.0.0.1, which
- * means "any device" there.)
+ * For tests of the core it is an iWARP device, and it sits on the loopback interface, which
+ * every kernel has.  That gets the address FAKE_ADDRESS while there are such devices: an
+ * rdma_cm id that is bound or resolved to it finds the first of them.  (It finds none by
+ * 127.0.0.1, which means "any device" there.)
+ *
+ * For whole machines it sits on any network interface, and its port can be RoCE as well
+ * (fake_link.c): then ib_cm makes the connections, by management datagrams from one device
+ * to another (fake_gsi.c), and queue pairs find each other by their addresses (fake_wire.c).
  *
  * Connections are made between ids of this kernel, and bytes move between them.
  * A work request is carried out inside the call that posts it, and its
  * completion is in the queue when that call returns; the consumer is told of it
- * as &enum fake_notify says.
+ * as &enum fake_notify says.  Only a message that finds no receive is waited for, on RoCE.
  *
  * The device is strict where real ones differ: a slot of a send or receive
  * queue is free again only when the completion was polled (or, for a request
@@ -180,9 +183,13 @@ struct fake_user_mr {
  * @port: the answer to query_port, for every port: likewise, or at any time
  *	while nobody asks
  * @netdev: the interface of its ports: change it before registering
+ * @port_kind: of its ports, one of FAKE_PORT_*: iWARP unless fake_device_set_kind() says so
+ * @follows_netdev: the state of its port and its MTU are those of @netdev; before registering
  * @notify: how consumers are told of completions; at any time
  * @roce_ports: a bit for each port, BIT(1) the first, that is RoCE and has no connection
  *	manager; change it before registering
+ * @ib_ports: likewise, those that are InfiniBand, with the LID of @port
+ * @grh_ports: of @ib_ports, those on which every packet has a GRH; before registering
  * @down_ports: likewise, those that are not active; before registering
  * @deaf_ports: likewise, those on which no queue pair gets ready to receive; at any time
  * @cm_manual: FAKE_MANUAL_* bits; at any time
@@ -196,6 +203,7 @@ struct fake_user_mr {
  * @hold_receives: completions of receives are held back, as by fake_hold(), until
  *	fake_release(); at any time
  * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
+ * @qps_noio: queue pairs that were created in a scope of memalloc_noio_save(), counted
  * @wrongs: what a consumer did that crashes the driver, counted
  * @user_mr: how ib_reg_user_mr() was called last
  * @lock: protects @scripts, @port_pause and @map_pause
@@ -208,10 +216,12 @@ struct fake_user_mr {
  * @hold: see fake_hold(); for queue pairs that are made later as well
  * @stall: see fake_stall(); likewise
  * @dead: see fake_device_set_dead()
+ * @entry: in the list of those that are registered
  * @qps: the queue pairs
  * @mrs: the memory regions
  * @endpoints: sides of connections, in the order in which they were made
  * @flush_work: flushes queue pairs in error, with a personality that does so late
+ * @wait_work: ends the requests that have waited too long for their peer
  * @cm_work: where the events of connections come from, in order
  * @cq_work: where the handlers of completion queues are called
  *
@@ -224,9 +234,13 @@ struct fake_device {
 	struct ib_device_attr attr;
 	struct ib_port_attr port;
 	struct net_device *netdev;
+	unsigned int port_kind;
+	bool follows_netdev;
 
 	enum fake_notify notify;
 	unsigned int roce_ports;
+	unsigned int ib_ports;
+	unsigned int grh_ports;
 	unsigned int down_ports;
 	unsigned int deaf_ports;
 	unsigned int cm_manual;
@@ -236,6 +250,7 @@ struct fake_device {
 	u32 max_inline;
 	bool hold_receives;
 	bool no_last_wqe;
+	atomic_t qps_noio;
 	atomic_t wrongs;
 	struct fake_user_mr user_mr;
 
@@ -251,10 +266,12 @@ struct fake_device {
 	bool hold;
 	bool stall;
 	bool dead;
+	struct list_head entry;
 	struct list_head qps;
 	struct list_head mrs;
 	struct list_head endpoints;
 	struct delayed_work flush_work;
+	struct delayed_work wait_work;
 	struct workqueue_struct *cm_work;
 	struct workqueue_struct *cq_work;
 };
@@ -284,14 +301,19 @@ void fake_device_offer_atomics(struct fake_device *fake);
  */
 void fake_device_read_like_siw(struct fake_device *fake);
 
+/* Before registering: ports of another kind. */
+void fake_device_set_kind(struct fake_device *fake, unsigned int kind);
+
+int fake_device_add(struct fake_device *fake, const char *name);
 int fake_device_register(struct fake_device *fake, const char *name);
 void fake_device_unregister(struct fake_device *fake);
+int fake_device_stop(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
 
 /* Where it is found (fake_address.c). */
 struct sockaddr_in fake_address(u16 port);
 
-/* Everything that a test has stopped goes on, and connections go their way. */
+/* Everything that a test has stopped goes on, and connections go their way (fake_faults.c). */
 void fake_device_let_go(struct fake_device *fake);
 
 /*

@@ -140,3 +140,19 @@ void fake_qp_fail(struct ib_qp *qp)
 	fake_qp_to_error(to_fake_qp(qp));
 	fake_end(flags);
 }
+
+/**
+ * fake_device_let_go - end everything that a test has stopped
+ * @fake: the device
+ *
+ * It lives, releases what it held back, and does connections by itself.  Who is
+ * waiting for an answer is told that nobody answers.
+ */
+void fake_device_let_go(struct fake_device *fake)
+{
+	fake->cm_manual = 0;
+	fake_device_set_dead(fake, false);
+	fake_go_on(fake, NULL);
+	fake_release(fake, NULL);
+	fake_cm_let_go(fake);
+}

@@ -108,7 +108,7 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 m
 }
 
 static struct ib_mr *fake_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt_addr,
-				      int access, struct ib_dmah *dmah, struct ib_udata *udata)
+				      int access, KRDMA_COMPAT_DMAH struct ib_udata *udata)
 {
 	struct fake_device *fake = to_fake(pd->device);
 	struct ib_block_iter block;
@@ -126,7 +126,7 @@ static struct ib_mr *fake_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u
 	ret = fake_device_follow_script(fake, FAKE_REG_USER_MR);
 	if (ret)
 		return ERR_PTR(ret);
-	umem = ib_umem_get_va(&fake->ib, start, length, access);
+	umem = krdma_compat_umem_get(&fake->ib, start, length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
 	mr = fake_new_mr(pd, ib_umem_num_pages(umem));

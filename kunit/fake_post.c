@@ -85,6 +85,11 @@ static void fake_copy_request(struct fake_send *send, const struct ib_send_wr *w
 	}
 }
 
+static void fake_copy_datagram(struct fake_send *send, const struct ib_send_wr *wr)
+{
+	send->ud = *ud_wr(wr);
+}
+
 /* A driver that looks at the first entry without a look at how many there are. */
 static bool fake_follows_null(const struct fake_personality *personality,
 			      const struct ib_send_wr *first, const struct ib_send_wr *wr)
@@ -134,7 +139,10 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	if ((wr->send_flags & IB_SEND_INLINE) && !personality->ignores_inline &&
 	    !fake_copy_inline(qp, send, wr))
 		return -EINVAL;
-	fake_copy_request(send, wr);
+	if (qp->ib.qp_type == IB_QPT_GSI)
+		fake_copy_datagram(send, wr);
+	else
+		fake_copy_request(send, wr);
 	if (personality->ignores_inline)
 		send->wr.send_flags &= ~IB_SEND_INLINE;
 	if (wr->opcode == IB_WR_RDMA_WRITE || fake_is_read(wr->opcode))
@@ -213,6 +221,7 @@ int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		else if (qp->state == IB_QPS_ERR)
 			fake_flush(qp);
 	}
+	fake_wire_received(qp);
 	fake_end(flags);
 
 	return ret;
@@ -234,6 +243,7 @@ int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
 		if (ret)
 			*bad_wr = wr;
 	}
+	fake_wire_srq_received(srq);
 	fake_end(flags);
 
 	return ret;

@@ -15,12 +15,14 @@
 #include <linux/wait.h>
 #include <rdma/iw_cm.h>
 
+#include "../krdma/compat/provider.h"
 #include "fake_device.h"
 
 /* More than any test says in fake_device.attr. */
-#define FAKE_MAX_WR		512
-#define FAKE_MAX_CQE		4096
+#define FAKE_MAX_WR		16384
+#define FAKE_MAX_CQE		65536
 #define FAKE_MAX_SGE		8
+#define FAKE_GSI_NUMBER		1
 #define FAKE_MAX_INLINE		256
 
 /* As many bytes as an event of iw_cm can bring. */
@@ -97,6 +99,7 @@ struct fake_receive {
  */
 struct fake_send {
 	union {
+		struct ib_ud_wr ud;
 		struct ib_send_wr wr;
 		struct ib_rdma_wr rdma;
 		struct ib_atomic_wr atomic;
@@ -131,6 +134,27 @@ struct fake_srq {
 };
 
 /**
+ * struct fake_route - where packets of a queue pair or an address handle go
+ * @set: it is known
+ * @sgid: from this GID
+ * @dgid: to this one
+ * @gid_type: of both
+ * @vlan: on this VLAN; 0xffff: on none
+ */
+struct fake_route {
+	bool set;
+	union ib_gid sgid;
+	union ib_gid dgid;
+	enum ib_gid_type gid_type;
+	u16 vlan;
+};
+
+struct fake_ah {
+	struct ib_ah ib;
+	struct fake_route route;
+};
+
+/**
  * struct fake_qp - a queue pair
  * @ib: what ib_core knows
  * @entry: in fake_device.qps
@@ -138,7 +162,9 @@ struct fake_srq {
  * @unused: when there are none
  * @state: its state
  * @attr: what it was given on its way there: port_num, qp_access_flags, dest_qp_num,
- *	rq_psn, sq_psn
+ *	rq_psn, sq_psn, min_rnr_timer, rnr_retry, timeout, retry_cnt,
+ *	ah_attr
+ * @route: to the queue pair attr.dest_qp_num; not set with iWARP
  * @cap: what it can hold
  * @signal_all: every request is signalled
  * @queues: by &enum fake_direction
@@ -150,6 +176,10 @@ struct fake_srq {
  * @last_wqe: in the list of those whose end fake_end() announces
  * @last_wqe_owed: how often, when it was flushed
  * @last_wqe_times: how often, while it is in the list
+ * @comm_est: IB_EVENT_COMM_EST is to be told, likewise
+ * @told_traffic: it was, or will be, as that is told once
+ * @waiting: its next request waits for the peer, or for a receive of the peer's
+ * @wait_end: and no longer than until then, in jiffies; 0: for ever, or it does not wait
  * @peer: the other end of the wire; NULL: imagined, if @state is RTS
  * @endpoint: of its connection
  */
@@ -161,6 +191,7 @@ struct fake_qp {
 
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
+	struct fake_route route;
 	struct ib_qp_cap cap;
 	bool signal_all;
 	struct fake_queue queues[FAKE_DIRECTIONS];
@@ -173,6 +204,10 @@ struct fake_qp {
 	struct list_head last_wqe;
 	unsigned int last_wqe_owed;
 	unsigned int last_wqe_times;
+	bool comm_est;
+	bool told_traffic;
+	bool waiting;
+	unsigned long wait_end;
 
 	struct fake_qp *peer;
 	struct fake_endpoint *endpoint;
@@ -316,6 +351,11 @@ static inline struct fake_qp *to_fake_qp(struct ib_qp *qp)
 	return container_of(qp, struct fake_qp, ib);
 }
 
+static inline struct fake_ah *to_fake_ah(struct ib_ah *ah)
+{
+	return container_of(ah, struct fake_ah, ib);
+}
+
 static inline struct fake_srq *to_fake_srq(struct ib_srq *srq)
 {
 	return container_of(srq, struct fake_srq, ib);
@@ -342,18 +382,38 @@ int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 /* fake_device.c: stops where the test wants it to; may sleep. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
 
-/* fake_address.c: the interface has the address as long as it is held. */
-int fake_address_get(void);
-void fake_address_put(void);
-
 /* fake_cq.c */
 unsigned long fake_begin(void);
 void fake_end(unsigned long flags);
 void fake_assert_locked(void);
 void fake_deliver(struct fake_wc *entry);
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times);
+void fake_announce_traffic(struct fake_qp *qp);
 void fake_forget_completions(struct fake_qp *qp);
 extern const struct ib_device_ops fake_cq_ops;
+
+/* fake_wire.c; all but the first three with the lock held */
+void fake_wire_add(struct fake_device *fake);
+void fake_wire_remove(struct fake_device *fake);
+void fake_wait_work(struct work_struct *work);
+
+void fake_route_set(struct fake_route *route, const struct rdma_ah_attr *ah);
+/* The device that packets reach; NULL: none. */
+struct fake_device *fake_route_find(const struct fake_route *route);
+
+/* The queue pair at the other end of the wire; NULL: none that would answer. */
+struct fake_qp *fake_wire_peer(struct fake_qp *qp);
+
+/* Is the next request not carried out yet? */
+bool fake_wire_waits(struct fake_qp *qp);
+
+/* There are receives, for those who wait for them. */
+void fake_wire_received(struct fake_qp *qp);
+void fake_wire_srq_received(struct fake_srq *srq);
+
+/* fake_gsi.c; with the lock held */
+void fake_gsi_send(struct fake_qp *qp, const struct fake_send *send);
+extern const struct ib_device_ops fake_gsi_ops;
 
 /* fake_verbs.c */
 void fake_qp_get(struct fake_qp *qp);
@@ -398,6 +458,9 @@ void fake_flush_now(struct fake_qp *qp);
 
 /* Likewise, without the lock. */
 void fake_flush_work(struct work_struct *work);
+
+/* Takes the next receive of a queue pair, without a connection; with the lock held. */
+void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc);
 
 /*
  * fake_cm.c; all but fake_flush_iw_cm() with the lock held

@@ -5,6 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -157,7 +158,8 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	int ret;
 
 	might_sleep();
-	if (attr->qp_type != IB_QPT_RC)
+	if (attr->qp_type != IB_QPT_RC &&
+	    (attr->qp_type != IB_QPT_GSI || (fake->port_kind & FAKE_PORT_IWARP)))
 		return -EOPNOTSUPP;
 	if (!fake_cap_is_possible(fake, &attr->cap))
 		return -EINVAL;
@@ -165,9 +167,11 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	if (ret)
 		return ret;
 	attr->cap.max_inline_data = min(attr->cap.max_inline_data, fake->max_inline);
-	ret = fake_adjust_cap(fake->personality, attr);
-	if (ret)
-		return ret;
+	if (attr->qp_type == IB_QPT_RC) {
+		ret = fake_adjust_cap(fake->personality, attr);
+		if (ret)
+			return ret;
+	}
 	ret = fake_alloc_queues(qp, attr);
 	if (ret)
 		return ret;
@@ -180,12 +184,14 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 
 	flags = fake_begin();
-	ib_qp->qp_num = fake_number(fake);
+	ib_qp->qp_num = attr->qp_type == IB_QPT_GSI ? FAKE_GSI_NUMBER : fake_number(fake);
 	qp->hold = fake->hold;
 	qp->stall = fake->stall;
 	list_add_tail(&qp->entry, &fake->qps);
 	fake_end(flags);
 	atomic_inc(&fake->live[FAKE_QP]);
+	if (current->flags & PF_MEMALLOC_NOIO)
+		atomic_inc(&fake->qps_noio);
 	return 0;
 }
 
@@ -208,6 +214,15 @@ static bool fake_can_become(enum ib_qp_state from, enum ib_qp_state to)
 	}
 }
 
+/* Neither of two that were connected may be left with the other. */
+static void fake_qp_part(struct fake_qp *qp)
+{
+	fake_assert_locked();
+	if (qp->peer)
+		qp->peer->peer = NULL;
+	qp->peer = NULL;
+}
+
 static void fake_qp_reset(struct fake_qp *qp)
 {
 	int i;
@@ -216,6 +231,10 @@ static void fake_qp_reset(struct fake_qp *qp)
 	for (i = 0; i < FAKE_DIRECTIONS; i++)
 		qp->queues[i] = (struct fake_queue) { .depth = qp->queues[i].depth };
 	qp->last_wqe_owed = 0;
+	qp->waiting = false;
+	qp->route.set = false;
+	qp->told_traffic = false;
+	fake_qp_part(qp);
 	qp->state = IB_QPS_RESET;
 }
 
@@ -256,6 +275,18 @@ static void fake_qp_remember(struct fake_qp *qp, const struct ib_qp_attr *attr, 
 		qp->attr.rq_psn = attr->rq_psn;
 	if (mask & IB_QP_SQ_PSN)
 		qp->attr.sq_psn = attr->sq_psn;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->attr.min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_TIMEOUT)
+		qp->attr.timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		qp->attr.retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		qp->attr.rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_AV)
+		qp->attr.ah_attr = attr->ah_attr;
+	if ((mask & IB_QP_AV) && (to_fake(qp->ib.device)->port_kind & FAKE_PORT_ROCE))
+		fake_route_set(&qp->route, &attr->ah_attr);
 }
 
 static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
@@ -304,15 +335,6 @@ enum ib_qp_state fake_qp_state(struct ib_qp *qp)
 }
 
 /* As other iWARP devices do, this waits for iw_cm to let go of the queue pair. */
-/* Neither of two that were connected may be left with the other. */
-static void fake_qp_part(struct fake_qp *qp)
-{
-	fake_assert_locked();
-	if (qp->peer)
-		qp->peer->peer = NULL;
-	qp->peer = NULL;
-}
-
 static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 {
 	struct fake_device *fake = to_fake(ib_qp->device);

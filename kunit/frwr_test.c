@@ -8,12 +8,14 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 
 #include "fake_private.h"
 #include "objects.h"
 #include "stage.h"
 
 #define LENGTH		5000
+#define LID		0x21
 #define ALL		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE)
 
@@ -192,6 +194,62 @@ static void test_every_port_is_tried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_CQ]));
 	site->fake->deaf_ports = 0;
 	expect_port(test, site, 2);
+}
+
+static void infiniband(struct fake_device *fake)
+{
+	fake->ib_ports = BIT(1);
+	fake->port.lid = LID;
+}
+
+static void infiniband_by_gid(struct fake_device *fake)
+{
+	infiniband(fake);
+	fake->grh_ports = BIT(1);
+}
+
+/* Where ports have LIDs, that is its address; beyond a router, so is its GID. */
+static void test_connected_by_lid(struct kunit *test)
+{
+	struct site *site = site_new(test, infiniband);
+	struct krdma_region *region = expect_map(test, site);
+	struct fake_qp *qp = site_qp(test, site);
+
+	expect_reachable(test, site, region);
+	KUNIT_EXPECT_EQ(test, RDMA_AH_ATTR_TYPE_IB, qp->attr.ah_attr.type);
+	KUNIT_EXPECT_EQ(test, LID, rdma_ah_get_dlid(&qp->attr.ah_attr));
+	KUNIT_EXPECT_EQ(test, 0, rdma_ah_get_ah_flags(&qp->attr.ah_attr) & IB_AH_GRH);
+	KUNIT_EXPECT_EQ(test, qp->ib.qp_num, qp->attr.dest_qp_num);
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+static void test_connected_by_lid_and_gid(struct kunit *test)
+{
+	struct site *site = site_new(test, infiniband_by_gid);
+	struct krdma_region *region = expect_map(test, site);
+	struct fake_qp *qp = site_qp(test, site);
+	union ib_gid gid;
+
+	expect_reachable(test, site, region);
+	KUNIT_ASSERT_EQ(test, 0, rdma_query_gid(&site->fake->ib, 1, 0, &gid));
+	KUNIT_EXPECT_EQ(test, RDMA_AH_ATTR_TYPE_IB, qp->attr.ah_attr.type);
+	KUNIT_EXPECT_EQ(test, LID, rdma_ah_get_dlid(&qp->attr.ah_attr));
+	KUNIT_ASSERT_NE(test, 0, rdma_ah_get_ah_flags(&qp->attr.ah_attr) & IB_AH_GRH);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, rdma_ah_read_grh(&qp->attr.ah_attr)->dgid.raw,
+			   sizeof(gid));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+}
+
+/* Where it takes the connection manager, nothing there waits for memory to be written back. */
+static void test_manager_needs_no_io(struct kunit *test)
+{
+	struct site *site = site_new(test, NULL);
+	struct krdma_region *region = expect_map(test, site);
+
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&site->fake->live[FAKE_QP]));
+	/* The end that accepts; the other one is made by who registers. */
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->qps_noio));
+	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
 }
 
 /* Whatever step the device refuses, another entry of the port's GID table may do. */
@@ -408,6 +466,9 @@ static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(test_default_entry_is_left_alone),
 	KUNIT_CASE(test_numbers_are_not_guessed),
 	KUNIT_CASE(test_every_port_is_tried),
+	KUNIT_CASE(test_connected_by_lid),
+	KUNIT_CASE(test_connected_by_lid_and_gid),
+	KUNIT_CASE(test_manager_needs_no_io),
 	KUNIT_CASE(test_every_entry_is_tried),
 	KUNIT_CASE(test_failed_one_is_replaced),
 	KUNIT_CASE(test_refused_registration),

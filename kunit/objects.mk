@@ -26,6 +26,7 @@ krdma_kunit-y += kunit/queue_test.o
 krdma_kunit-y += kunit/queue_ready_test.o
 krdma_kunit-y += kunit/srq_test.o
 krdma_kunit-y += kunit/srq_end_test.o
+krdma_kunit-y += kunit/qp_end_test.o
 krdma_kunit-y += kunit/fault_test.o
 krdma_kunit-y += kunit/no_memory_test.o
 krdma_kunit-y += kunit/driver_test.o
@@ -37,17 +38,10 @@ krdma_kunit-y += kunit/fake_fault_test.o
 krdma_kunit-y += kunit/fake_cm_test.o
 krdma_kunit-y += kunit/personality_test.o
 krdma_kunit-y += kunit/fake_pair.o
-krdma_kunit-y += kunit/fake_device.o
 krdma_kunit-y += kunit/fake_address.o
-krdma_kunit-y += kunit/fake_verbs.o
-krdma_kunit-y += kunit/fake_cq.o
-krdma_kunit-y += kunit/fake_mr.o
-krdma_kunit-y += kunit/fake_data.o
-krdma_kunit-y += kunit/fake_post.o
-krdma_kunit-y += kunit/fake_faults.o
-krdma_kunit-y += kunit/fake_cm.o
 krdma_kunit-y += kunit/fake_cm_script.o
-krdma_kunit-y += kunit/personality.o
+krdma_kunit-y += kunit/fake_faults.o
+krdma_kunit-y += $(krdma-fake-y)
 
 # Tests look into the core's private headers, which the module itself finds
 # beside its files.

@@ -28,6 +28,7 @@
 
 const struct fake_personality fake_strict = {
 	.name = "strict",
+	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.ports = FAKE_PORT_IWARP,
 	.map_sleeps = true,
 	/* It is an iWARP device. */
@@ -39,6 +40,7 @@ const struct fake_personality fake_strict = {
 const struct fake_personality fake_personalities[] = {
 	{
 		.name = "mlx5",
+		.driver_id = RDMA_DRIVER_MLX5,
 		/* mlx5/main.c:3555 get_core_cap_flags() */
 		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
@@ -72,6 +74,7 @@ const struct fake_personality fake_personalities[] = {
 		.reserved_lkey = false,
 	}, {
 		.name = "mlx4",
+		.driver_id = RDMA_DRIVER_MLX4,
 		/* mlx4/main.c:2483 mlx4_port_immutable() */
 		.ports = FAKE_PORT_IB | FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/* mlx4/qp.c:84 mlx4_ib_opcode[]: a NOP, as with mlx5 */
@@ -104,6 +107,7 @@ const struct fake_personality fake_personalities[] = {
 		.local_dma_lkey = 0x100,
 	}, {
 		.name = "irdma",
+		.driver_id = RDMA_DRIVER_IRDMA,
 		/* irdma/verbs.c:4731 irdma_roce_port_immutable(); "irdma-iw" is the other */
 		.ports = FAKE_PORT_ROCE_V2,
 		/* irdma/verbs.c:4107: atomics of generation 3 only; SRQ likewise, verbs.c:5444 */
@@ -146,6 +150,7 @@ const struct fake_personality fake_personalities[] = {
 		.local_dma_lkey = 0,
 	}, {
 		.name = "irdma-iw",
+		.driver_id = RDMA_DRIVER_IRDMA,
 		/* irdma/verbs.c:4749 irdma_iw_port_immutable(); SRQ: verbs.c:5444, generation 3 */
 		.ports = FAKE_PORT_IWARP,
 		/* irdma/verbs.c:1073: only IRDMA_WRITE_WITH_IMM; 4142 irdma_post_send() refuses */
@@ -173,6 +178,7 @@ const struct fake_personality fake_personalities[] = {
 		.read_sink_remote = true,
 	}, {
 		.name = "bnxt_re",
+		.driver_id = RDMA_DRIVER_BNXT_RE,
 		/* bnxt_re/ib_verbs.c:344 bnxt_re_get_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/* bnxt_re/ib_verbs.c:3297 bnxt_re_post_send(): -EINVAL; 231: atomics may lack */
@@ -207,6 +213,7 @@ const struct fake_personality fake_personalities[] = {
 		.local_dma_lkey = 0xffffffff,
 	}, {
 		.name = "hns",
+		.driver_id = RDMA_DRIVER_HNS,
 		/* hns/hns_roce_main.c:589 hns_roce_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/*
@@ -248,6 +255,7 @@ const struct fake_personality fake_personalities[] = {
 		.reserved_lkey = false,
 	}, {
 		.name = "cxgb4",
+		.driver_id = RDMA_DRIVER_CXGB4,
 		/* cxgb4/provider.c:434 c4iw_port_immutable() */
 		.ports = FAKE_PORT_IWARP,
 		/* cxgb4/qp.c:1148 c4iw_post_send(): neither; 1161: WRITE_IMM of newer firmware */
@@ -286,6 +294,7 @@ const struct fake_personality fake_personalities[] = {
 		.read_sink_remote = true,
 	}, {
 		.name = "qedr",
+		.driver_id = RDMA_DRIVER_QEDR,
 		/* qedr/main.c:96 qedr_roce_port_immutable(), 114 qedr_iw_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2 | FAKE_PORT_IWARP,
 		/* linux/qed/rdma_common.h:17 RDMA_MAX_SGE_PER_SQ_WQE and ..._RQ_WQE */
@@ -317,6 +326,7 @@ const struct fake_personality fake_personalities[] = {
 		.local_dma_lkey = 0,
 	}, {
 		.name = "erdma",
+		.driver_id = RDMA_DRIVER_ERDMA,
 		/* erdma/erdma_verbs.c:422 erdma_get_port_immutable(); RoCE v2 as well, 425 */
 		.ports = FAKE_PORT_IWARP | FAKE_PORT_ROCE_V2,
 		/* erdma/erdma_main.c:500: no create_srq */
@@ -357,6 +367,8 @@ const struct fake_personality fake_personalities[] = {
 		.read_sink_remote = true,
 	}, {
 		.name = "mana",
+		/* Not every kernel has a number for it. */
+		.driver_id = RDMA_DRIVER_UNKNOWN,
 		/* mana/main.c:557 mana_ib_get_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V2,
 		/*
@@ -372,6 +384,7 @@ const struct fake_personality fake_personalities[] = {
 		FAKE_STATUS_IB,
 	}, {
 		.name = "vmw_pvrdma",
+		.driver_id = RDMA_DRIVER_VMW_PVRDMA,
 		/* vmw_pvrdma/pvrdma_main.c:132 pvrdma_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2,
 		/* vmw_pvrdma/pvrdma_dev_api.h:80 PVRDMA_MAX_FAST_REG_PAGES is 128 */
@@ -395,6 +408,7 @@ const struct fake_personality fake_personalities[] = {
 		FAKE_STATUS_IB,
 	}, {
 		.name = "mthca",
+		.driver_id = RDMA_DRIVER_MTHCA,
 		/* mthca/mthca_provider.c:1063 mthca_port_immutable() */
 		.ports = FAKE_PORT_IB,
 		/* mthca/mthca_provider.c:1090: no alloc_mr, no map_mr_sg; mthca_qp.c:185 */
@@ -421,6 +435,7 @@ const struct fake_personality fake_personalities[] = {
 		.fatal_event = true,
 	}, {
 		.name = "rxe",
+		.driver_id = RDMA_DRIVER_RXE,
 		/* rxe/rxe_verbs.c:207 rxe_port_immutable() */
 		.ports = FAKE_PORT_ROCE_V2,
 		/* rxe/rxe_verbs.c: nothing looks for a QP's entries; wc.qp dangles */
@@ -443,6 +458,7 @@ const struct fake_personality fake_personalities[] = {
 		.local_dma_lkey = 0,
 	}, {
 		.name = "siw",
+		.driver_id = RDMA_DRIVER_SIW,
 		/* siw/siw_verbs.c:225 siw_get_port_immutable() */
 		.ports = FAKE_PORT_IWARP,
 		/* siw/siw_verbs.c:142 siw_query_device(), 880 siw_post_send() */

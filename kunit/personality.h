@@ -6,8 +6,8 @@
  * Each entry was read from the driver's source in Linux 7.2, and says where.  Nothing here
  * was seen on a card.  What firmware or hardware decides is left out, or said to be assumed.
  *
- * The fake device remains an iWARP device with its own small numbers: a limit of a driver
- * counts where it is below that of the fake.  Neither this file nor the table needs KUnit.
+ * In tests of the core the fake device remains an iWARP device with its own small numbers: a
+ * limit of a driver counts where it is below that of the fake.  Neither this file nor the table needs KUnit.
  */
 #ifndef _KRDMA_KUNIT_PERSONALITY_H
 #define _KRDMA_KUNIT_PERSONALITY_H
@@ -17,13 +17,14 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * Kinds of ports a driver's devices have.  Data only: the fake's port is iWARP, because the
- * others need a GSI queue pair and management datagrams.
+ * Kinds of ports a driver's devices have.  In tests of the core the fake's port is iWARP all
+ * the same.
  */
 #define FAKE_PORT_IB		BIT(0)
 #define FAKE_PORT_ROCE_V1	BIT(1)
 #define FAKE_PORT_ROCE_V2	BIT(2)
 #define FAKE_PORT_IWARP		BIT(3)
+#define FAKE_PORT_ROCE		(FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2)
 
 /**
  * enum fake_leftovers - completions of a queue pair that nobody had polled when it went
@@ -110,6 +111,8 @@ enum fake_last_wqe {
 /**
  * struct fake_personality - how a driver behaves
  * @name: of the driver, and of the variant where it has two
+ * @driver_id: what devices of a whole machine say that their driver is; those of tests of the
+ *	core say RDMA_DRIVER_UNKNOWN
  * @ports: FAKE_PORT_*
  * @lacks: FAKE_LACKS_*
  *
@@ -163,6 +166,7 @@ enum fake_last_wqe {
  */
 struct fake_personality {
 	const char *name;
+	enum rdma_driver_id driver_id;
 	unsigned int ports;
 	unsigned int lacks;
 

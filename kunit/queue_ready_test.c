@@ -177,6 +177,35 @@ static void test_arm_tells(struct kunit *test)
 	}
 }
 
+static void as_mlx4(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("mlx4"));
+	fake->ib.ops.driver_id = RDMA_DRIVER_MLX4;
+}
+
+/* Where arming says nothing of what is there, but raises an event each time. */
+static void test_arm_that_rings(struct kunit *test)
+{
+	static const struct conn_setup setup = {
+		.where = KRDMA_CONTEXT_POLL,
+		.attr = { .send_depth = 40, .recv_depth = 40 },
+		.tune = as_mlx4,
+	};
+	struct conn_pair *pair = conn_pair_new(test, &setup);
+
+	for (unsigned int round = 0; round < 3; round++) {
+		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
+		/* As often as it is asked. */
+		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 0, krdma_queue_wait(pair->queue, 0));
+		KUNIT_EXPECT_EQ(test, 20, conn_pair_poll(pair));
+		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_queue_wait(pair->queue, 10));
+	}
+	conn_pair_end(pair);
+}
+
 /* A call that wants another one gets it, without anything new. */
 static void test_ready_again(struct kunit *test)
 {
@@ -405,6 +434,7 @@ static void test_removal_tells(struct kunit *test)
 static struct kunit_case queue_ready_cases[] = {
 	KUNIT_CASE(test_arm_elsewhere),
 	KUNIT_CASE_SLOW(test_arm_tells),
+	KUNIT_CASE(test_arm_that_rings),
 	KUNIT_CASE(test_ready_again),
 	KUNIT_CASE(test_ready_polls),
 	KUNIT_CASE(test_stash_tells),

@@ -34,11 +34,14 @@ kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,inc
 # Nodes, one of which may be none, have a sign.
 kc-blk-signed-node := $(call kc_has,unsigned int. int..$$,include/linux/blk-mq.h)
 
-# For krdma_null: the creation of a completion queue is told of the program's data alone.
+# For krdma_null and the fake device: the creation of a completion queue is told of the program's data alone.
 kc-create-cq-attrs := $(shell grep -s -A 1 'int (.create_cq).' '$(srctree)/include/rdma/ib_verbs.h' | \
 			      grep -q uverbs_attr_bundle && echo y)
 # Registering a process's memory comes with the handle of DMA hints.
 kc-dmah := $(call kc_has,struct ib_dmah,include/rdma/ib_verbs.h)
+
+# Pinning memory by its address in the process has a name of its own.
+kc-umem-get-va := $(call kc_has,ib_umem_get_va,include/rdma/ib_umem.h)
 
 kc-flags-y :=
 kc-flags-$(kc-bare-namespace) += -DKC_BARE_NAMESPACE
@@ -49,6 +52,7 @@ kc-flags-$(if $(kc-vm-flags),n,y) += -DKC_NO_VM_FLAGS_MOD
 kc-flags-$(kc-shared-pin) += -DKC_SHARED_PIN
 kc-flags-$(if $(kc-create-cq-attrs),n,y) += -DKC_CREATE_CQ_UDATA
 kc-flags-$(if $(kc-dmah),n,y) += -DKC_NO_DMAH
+kc-flags-$(kc-umem-get-va) += -DKC_UMEM_GET_VA
 kc-flags-$(if $(kc-kunit-visibility),n,y) += -DKC_NO_KUNIT_VISIBILITY
 kc-flags-$(kc-blk-merge) += -DKC_BLK_SHOULD_MERGE
 kc-flags-$(kc-blk-map-queue) += -DKC_BLK_MAP_SG_QUEUE

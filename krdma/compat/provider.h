@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Older kernels' interface for RDMA providers, made to look like the newest one.  For
- * krdma_null.
+ * krdma_null and the fake device.
  */
 #ifndef _KRDMA_COMPAT_PROVIDER_H
 #define _KRDMA_COMPAT_PROVIDER_H
@@ -18,6 +18,13 @@
 #define KRDMA_COMPAT_DMAH
 #else
 #define KRDMA_COMPAT_DMAH		struct ib_dmah *dmah,
+#endif
+
+/* Pinning memory by its address in the process. */
+#ifdef KC_UMEM_GET_VA
+#define krdma_compat_umem_get		ib_umem_get_va
+#else
+#define krdma_compat_umem_get		ib_umem_get
 #endif
 
 #endif /* _KRDMA_COMPAT_PROVIDER_H */

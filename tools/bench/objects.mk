@@ -8,7 +8,7 @@ obj-m += krdma_null.o
 krdma_null-y := tools/bench/null/device.o
 krdma_null-y += tools/bench/null/objects.o
 krdma_null-y += tools/bench/null/post.o
-krdma_null-y += tools/bench/null/cm.o
+krdma_null-y += kunit/fake_cm.o
 
 obj-m += krdma_cost.o
 

@@ -134,6 +134,46 @@ tier_e2e_7_2()
 	e2e 7.2
 }
 
+# e2e_driver DRIVER: over a device that behaves like those of the driver; not the programs that
+# tools/testing/e2e/drivers leaves out.
+e2e_driver()
+{
+	local dir programs
+
+	e2e_build
+	dir=$("$topdir/tools/vm/kernel" build 6.1 KRDMA_TESTS=y)
+	programs=$(grep '\.64$' "$e2e/programs" | awk -v driver="$1" '
+		NR == FNR {
+			if ($0 !~ /^#/ && ($1 == driver || $1 == "*"))
+				out[$2 ".64"] = 1
+			next
+		}
+		!($0 in out)' "$topdir/tools/testing/e2e/drivers" - | tr '\n' ' ')
+	"$topdir/tools/vm/run" --kernel 6.1 --provider "fake:$1" --quiet --timeout 1800 \
+		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
+		"KRDMA_SEED=${KRDMA_SEED:-1} sh /tests/run.sh $programs"
+}
+
+tier_e2e_mlx5()
+{
+	e2e_driver mlx5
+}
+
+tier_e2e_mlx4()
+{
+	e2e_driver mlx4
+}
+
+tier_e2e_irdma()
+{
+	e2e_driver irdma
+}
+
+tier_e2e_bnxt_re()
+{
+	e2e_driver bnxt_re
+}
+
 # Two machines and a cable that is pulled; the second one serves.  Much of it is waiting.
 tier_nodes()
 {
@@ -382,6 +422,20 @@ tier_kunit_debug()
 		-- sh /run.sh /krdma_kunit.ko
 }
 
+# The same over each driver, where krdma alone is the judge: the checkers look for what the
+# driver's choices make of it.
+tier_kunit_drivers_debug()
+{
+	local dir
+
+	dir=$("$topdir/tools/vm/kernel" build debug KRDMA_KUNIT=y KRDMA_TESTS=y)
+	# shellcheck disable=SC2046 # a list of words
+	"$topdir/tools/vm/run" --kernel debug --quiet --timeout 3600 --module "$dir/krdma.ko" \
+		--file "$topdir/kunit/run.sh:/run.sh" --file "$dir/krdma_kunit.ko:/krdma_kunit.ko" \
+		--file "$topdir/kunit/personality.expected:/personality.expected" \
+		-- sh /run.sh /krdma_kunit.ko -q $(personalities)
+}
+
 tier_e2e_debug_1()
 {
 	e2e_debug 1 4
@@ -438,6 +492,17 @@ tier_core_7_2()
 tier_core_uml()
 {
 	core uml both 0 "$topdir/tools/vm/run" --kernel uml --quiet
+}
+
+# Over devices that behave like those of other drivers.
+tier_core_drivers()
+{
+	local driver
+
+	for driver in mlx5 mlx4 irdma bnxt_re; do
+		echo "# $driver"
+		core debug "fake:$driver" 0 "$topdir/tools/vm/run" --kernel debug --quiet
+	done
 }
 
 tier_core_debug()

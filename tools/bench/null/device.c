@@ -119,34 +119,32 @@ static int null_register(struct null_device *null)
 		return -ENODEV;
 	memcpy(null->gid, interface->dev_addr, ETH_ALEN);
 	/* ib_core keeps it from here on. */
-	ret = ib_device_set_netdev(&null->ib, interface, 1);
+	ret = ib_device_set_netdev(&null->fake.ib, interface, 1);
 	dev_put(interface);
-	return ret ? ret : ib_register_device(&null->ib, "null%d", NULL);
+	return ret ? ret : ib_register_device(&null->fake.ib, "null%d", NULL);
 }
 
 static int __init null_init(void)
 {
-	struct null_device *null = ib_alloc_device(null_device, ib);
+	struct null_device *null = ib_alloc_device(null_device, fake.ib);
 	int ret = -ENOMEM;
 
 	if (!null)
 		return -ENOMEM;
-	spin_lock_init(&null->lock);
 	xa_init_flags(&null->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	INIT_LIST_HEAD(&null->listeners);
-	INIT_LIST_HEAD(&null->endpoints);
-	null->cm_work = alloc_ordered_workqueue("krdma_null", 0);
-	if (!null->cm_work)
+	INIT_LIST_HEAD(&null->fake.endpoints);
+	null->fake.cm_work = alloc_ordered_workqueue("krdma_null", 0);
+	if (!null->fake.cm_work)
 		goto err_free;
 
-	null->ib.node_type = RDMA_NODE_RNIC;
-	null->ib.node_guid = cpu_to_be64(NULL_GUID);
-	null->ib.phys_port_cnt = 1;
-	null->ib.num_comp_vectors = 1;
-	null->ib.iw_driver_flags = IW_F_NO_PORT_MAP;
-	ib_set_device_ops(&null->ib, &null_device_ops);
-	ib_set_device_ops(&null->ib, &null_object_ops);
-	ib_set_device_ops(&null->ib, &null_cm_ops);
+	null->fake.ib.node_type = RDMA_NODE_RNIC;
+	null->fake.ib.node_guid = cpu_to_be64(NULL_GUID);
+	null->fake.ib.phys_port_cnt = 1;
+	null->fake.ib.num_comp_vectors = 1;
+	null->fake.ib.iw_driver_flags = IW_F_NO_PORT_MAP;
+	ib_set_device_ops(&null->fake.ib, &null_device_ops);
+	ib_set_device_ops(&null->fake.ib, &null_object_ops);
+	ib_set_device_ops(&null->fake.ib, &fake_cm_ops);
 	ret = null_register(null);
 	if (ret)
 		goto err_workqueue;
@@ -154,20 +152,20 @@ static int __init null_init(void)
 	return 0;
 
 err_workqueue:
-	destroy_workqueue(null->cm_work);
+	destroy_workqueue(null->fake.cm_work);
 err_free:
-	ib_dealloc_device(&null->ib);
+	ib_dealloc_device(&null->fake.ib);
 	return ret;
 }
 module_init(null_init);
 
 static void __exit null_exit(void)
 {
-	ib_unregister_device(&null_device->ib);
-	destroy_workqueue(null_device->cm_work);
-	WARN_ON(!list_empty(&null_device->endpoints));
+	ib_unregister_device(&null_device->fake.ib);
+	destroy_workqueue(null_device->fake.cm_work);
+	WARN_ON(!list_empty(&null_device->fake.endpoints));
 	WARN_ON(!xa_empty(&null_device->qps));
-	ib_dealloc_device(&null_device->ib);
+	ib_dealloc_device(&null_device->fake.ib);
 }
 module_exit(null_exit);
 

@@ -48,27 +48,64 @@ static int null_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *att
 
 static int null_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 {
-	struct null_device *null = to_null(ib_cq->device);
 	struct null_cq *cq = to_null_cq(ib_cq);
 
 	/* Who tells its consumer holds the lock, and is the last: no queue pair is left. */
-	spin_lock_irq(&null->lock);
+	spin_lock_irq(&null_lock);
 	cq->armed = false;
-	spin_unlock_irq(&null->lock);
+	spin_unlock_irq(&null_lock);
 	kvfree(cq->entries);
 	return 0;
+}
+
+/*
+ * What the connection manager asks for
+ */
+
+DEFINE_SPINLOCK(null_lock);
+
+unsigned long fake_begin(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&null_lock, flags);
+	return flags;
+}
+
+void fake_end(unsigned long flags)
+{
+	spin_unlock_irqrestore(&null_lock, flags);
+}
+
+void fake_assert_locked(void)
+{
+	lockdep_assert_held(&null_lock);
+}
+
+/* Nothing is made to fail. */
+int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
+{
+	return 0;
+}
+
+struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number)
+{
+	struct null_qp *qp;
+
+	qp = xa_load(&container_of(fake, struct null_device, fake)->qps, number);
+	return qp ? &qp->fake : NULL;
 }
 
 /*
  * Queue pairs
  */
 
-void null_qp_get(struct null_qp *qp)
+void fake_qp_get(struct fake_qp *qp)
 {
 	refcount_inc(&qp->refs);
 }
 
-void null_qp_put(struct null_qp *qp)
+void fake_qp_put(struct fake_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->refs))
 		complete(&qp->unused);
@@ -78,7 +115,7 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 			  struct ib_udata *udata)
 {
 	struct null_device *null = to_null(ib_qp->device);
-	const struct ib_device_attr *limits = &null->ib.attrs;
+	const struct ib_device_attr *limits = &null->fake.ib.attrs;
 	const struct ib_qp_cap *cap = &attr->cap;
 	struct null_qp *qp = to_null_qp(ib_qp);
 	u32 count, number;
@@ -95,10 +132,10 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	if (!qp->receives)
 		return -ENOMEM;
 	qp->mask = count - 1;
-	qp->state = IB_QPS_RESET;
-	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
-	refcount_set(&qp->refs, 1);
-	init_completion(&qp->unused);
+	qp->fake.state = IB_QPS_RESET;
+	qp->fake.signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	refcount_set(&qp->fake.refs, 1);
+	init_completion(&qp->fake.unused);
 
 	ret = xa_alloc_cyclic_irq(&null->qps, &number, qp, NULL_QP_LIMIT, &null->next_qp,
 				  GFP_KERNEL);
@@ -114,41 +151,40 @@ static int null_change_state(struct null_qp *qp, enum ib_qp_state state)
 {
 	switch (state) {
 	case IB_QPS_ERR:
-		if (qp->state != IB_QPS_ERR)
-			null_qp_to_error(qp);
+		if (qp->fake.state != IB_QPS_ERR)
+			fake_qp_to_error(&qp->fake);
 		return 0;
 	case IB_QPS_RESET:
-		null_cm_qp_left(qp);
+		fake_cm_qp_left(&qp->fake);
 		qp->head = qp->tail;
 		break;
 	case IB_QPS_SQD:
-		null_cm_qp_left(qp);
+		fake_cm_qp_left(&qp->fake);
 		break;
 	case IB_QPS_INIT:
 	case IB_QPS_RTR:
 	case IB_QPS_RTS:
 		/* What has failed begins anew from the beginning. */
-		if (qp->state == IB_QPS_ERR)
+		if (qp->fake.state == IB_QPS_ERR)
 			return -EINVAL;
 		break;
 	default:
 		return -EINVAL;
 	}
-	qp->state = state;
+	qp->fake.state = state;
 	return 0;
 }
 
 static int null_modify_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
-	struct null_device *null = to_null(ib_qp->device);
 	int ret;
 
 	if (!(mask & IB_QP_STATE))
 		return 0;
-	spin_lock_irq(&null->lock);
+	spin_lock_irq(&null_lock);
 	ret = null_change_state(to_null_qp(ib_qp), attr->qp_state);
-	spin_unlock_irq(&null->lock);
+	spin_unlock_irq(&null_lock);
 	return ret;
 }
 
@@ -157,7 +193,7 @@ static int null_query_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 {
 	memset(attr, 0, sizeof(*attr));
 	memset(init, 0, sizeof(*init));
-	attr->qp_state = READ_ONCE(to_null_qp(ib_qp)->state);
+	attr->qp_state = READ_ONCE(to_null_qp(ib_qp)->fake.state);
 	attr->cur_qp_state = attr->qp_state;
 	return 0;
 }
@@ -168,13 +204,13 @@ static int null_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	struct null_device *null = to_null(ib_qp->device);
 	struct null_qp *qp = to_null_qp(ib_qp);
 
-	spin_lock_irq(&null->lock);
-	qp->state = IB_QPS_RESET;
-	null_cm_qp_left(qp);
-	spin_unlock_irq(&null->lock);
+	spin_lock_irq(&null_lock);
+	qp->fake.state = IB_QPS_RESET;
+	fake_cm_qp_left(&qp->fake);
+	spin_unlock_irq(&null_lock);
 
-	null_qp_put(qp);
-	wait_for_completion(&qp->unused);
+	fake_qp_put(&qp->fake);
+	wait_for_completion(&qp->fake.unused);
 
 	xa_erase_irq(&null->qps, ib_qp->qp_num);
 	kvfree(qp->receives);
@@ -251,5 +287,5 @@ const struct ib_device_ops null_object_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_pd, null_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, null_cq, ib),
-	INIT_RDMA_OBJ_SIZE(ib_qp, null_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, null_qp, fake.ib),
 };

@@ -64,40 +64,43 @@ static void null_complete(struct null_cq *cq, const struct null_entry *entry, bo
 static void null_flush(struct null_qp *qp, struct ib_cq *cq, u64 wr_id)
 {
 	null_complete(to_null_cq(cq), &(struct null_entry) {
-		.wr_id = wr_id, .qp = &qp->ib, .status = IB_WC_WR_FLUSH_ERR,
+		.wr_id = wr_id, .qp = &qp->fake.ib, .status = IB_WC_WR_FLUSH_ERR,
 	}, false);
 }
 
 /* From here on everything is flushed.  With the lock held. */
-void null_qp_to_error(struct null_qp *qp)
+void fake_qp_to_error(struct fake_qp *fake)
 {
-	qp->state = IB_QPS_ERR;
+	struct null_qp *qp = container_of(fake, struct null_qp, fake);
+
+	fake->state = IB_QPS_ERR;
 	while (qp->head != qp->tail)
-		null_flush(qp, qp->ib.recv_cq, qp->receives[qp->head++ & qp->mask]);
-	null_cm_qp_left(qp);
+		null_flush(qp, qp->fake.ib.recv_cq, qp->receives[qp->head++ & qp->mask]);
+	fake_cm_qp_left(fake);
 }
 
 /* A message takes a receive of the peer's; how the send has ended. */
 static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_wr *wr,
 				      const struct null_request *request)
 {
-	struct null_qp *peer = qp->peer;
+	struct null_qp *peer = container_of(qp->fake.peer, struct null_qp, fake);
 	struct null_entry entry = {};
 	int i;
 
-	if (!peer)
+	if (!qp->fake.peer)
 		return IB_WC_RETRY_EXC_ERR;
 	if (peer->head == peer->tail)
 		return IB_WC_RNR_RETRY_EXC_ERR;
 
 	entry.wr_id = peer->receives[peer->head++ & peer->mask];
-	entry.qp = &peer->ib;
+	entry.qp = &peer->fake.ib;
 	entry.opcode = request->received;
 	entry.flags = request->flags;
 	entry.imm = wr->ex.imm_data;
 	for (i = 0; i < wr->num_sge; i++)
 		entry.byte_len += wr->sg_list[i].length;
-	null_complete(to_null_cq(peer->ib.recv_cq), &entry, wr->send_flags & IB_SEND_SOLICITED);
+	null_complete(to_null_cq(peer->fake.ib.recv_cq), &entry,
+		      wr->send_flags & IB_SEND_SOLICITED);
 	return IB_WC_SUCCESS;
 }
 
@@ -108,46 +111,45 @@ static int null_carry_out(struct null_qp *qp, const struct ib_send_wr *wr)
 
 	if (wr->opcode >= ARRAY_SIZE(null_requests) || !request->traits)
 		return -EINVAL;
-	if (unlikely(qp->state != IB_QPS_RTS)) {
-		null_flush(qp, qp->ib.send_cq, wr->wr_id);
+	if (unlikely(qp->fake.state != IB_QPS_RTS)) {
+		null_flush(qp, qp->fake.ib.send_cq, wr->wr_id);
 		return 0;
 	}
 
 	entry.status = IB_WC_SUCCESS;
 	if (request->traits & NULL_TO_PEER)
 		entry.status = null_deliver(qp, wr, request);
-	if (!(wr->send_flags & IB_SEND_SIGNALED) && !qp->signal_all && !entry.status)
+	if (!(wr->send_flags & IB_SEND_SIGNALED) && !qp->fake.signal_all && !entry.status)
 		return 0;
 
 	entry.wr_id = wr->wr_id;
-	entry.qp = &qp->ib;
+	entry.qp = &qp->fake.ib;
 	entry.byte_len = 0;
 	entry.imm = 0;
 	entry.opcode = request->opcode;
 	entry.flags = 0;
-	null_complete(to_null_cq(qp->ib.send_cq), &entry, false);
+	null_complete(to_null_cq(qp->fake.ib.send_cq), &entry, false);
 	if (unlikely(entry.status))
-		null_qp_to_error(qp);
+		fake_qp_to_error(&qp->fake);
 	return 0;
 }
 
 int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad)
 {
-	struct null_device *null = to_null(ib_qp->device);
 	struct null_qp *qp = to_null_qp(ib_qp);
 	unsigned long flags;
 	int ret = 0;
 
-	spin_lock_irqsave(&null->lock, flags);
-	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
+	spin_lock_irqsave(&null_lock, flags);
+	if (qp->fake.state != IB_QPS_RTS && qp->fake.state != IB_QPS_ERR)
 		ret = -ENOTCONN;
 	while (wr && !ret) {
 		ret = null_carry_out(qp, wr);
 		if (!ret)
 			wr = wr->next;
 	}
-	spin_unlock_irqrestore(&null->lock, flags);
+	spin_unlock_irqrestore(&null_lock, flags);
 
 	if (unlikely(ret))
 		*bad = wr;
@@ -157,17 +159,16 @@ int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad)
 {
-	struct null_device *null = to_null(ib_qp->device);
 	struct null_qp *qp = to_null_qp(ib_qp);
 	unsigned long flags;
 	int ret = 0;
 
-	spin_lock_irqsave(&null->lock, flags);
-	if (qp->state == IB_QPS_RESET)
+	spin_lock_irqsave(&null_lock, flags);
+	if (qp->fake.state == IB_QPS_RESET)
 		ret = -EINVAL;
 	while (wr && !ret) {
-		if (unlikely(qp->state == IB_QPS_ERR))
-			null_flush(qp, qp->ib.recv_cq, wr->wr_id);
+		if (unlikely(qp->fake.state == IB_QPS_ERR))
+			null_flush(qp, qp->fake.ib.recv_cq, wr->wr_id);
 		else if (qp->tail - qp->head > qp->mask)
 			ret = -ENOMEM;
 		else
@@ -175,7 +176,7 @@ int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		if (!ret)
 			wr = wr->next;
 	}
-	spin_unlock_irqrestore(&null->lock, flags);
+	spin_unlock_irqrestore(&null_lock, flags);
 
 	if (unlikely(ret))
 		*bad = wr;
@@ -184,13 +185,12 @@ int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 
 int null_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 {
-	struct null_device *null = to_null(ib_cq->device);
 	struct null_cq *cq = to_null_cq(ib_cq);
 	const struct null_entry *entry;
 	unsigned long flags;
 	int taken;
 
-	spin_lock_irqsave(&null->lock, flags);
+	spin_lock_irqsave(&null_lock, flags);
 	for (taken = 0; taken < count && cq->head != cq->tail; taken++, wc++) {
 		entry = &cq->entries[cq->head++ & cq->mask];
 		wc->wr_id = entry->wr_id;
@@ -202,25 +202,24 @@ int null_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 		wc->ex.imm_data = entry->imm;
 		wc->wc_flags = entry->flags;
 	}
-	spin_unlock_irqrestore(&null->lock, flags);
+	spin_unlock_irqrestore(&null_lock, flags);
 
 	return taken;
 }
 
 int null_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
 {
-	struct null_device *null = to_null(ib_cq->device);
 	struct null_cq *cq = to_null_cq(ib_cq);
 	unsigned long flags;
 	int missed;
 
-	spin_lock_irqsave(&null->lock, flags);
+	spin_lock_irqsave(&null_lock, flags);
 	/* Who has armed it for all completions is not content with solicited ones. */
 	cq->solicited = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED &&
 			(!cq->armed || cq->solicited);
 	cq->armed = true;
 	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
-	spin_unlock_irqrestore(&null->lock, flags);
+	spin_unlock_irqrestore(&null_lock, flags);
 
 	return missed;
 }

@@ -37,7 +37,7 @@ unplug()
 		usleep 400000
 		rdma link delete "$device"
 		usleep 50000
-		rdma link add "$device" type "$provider" netdev "$netdev"
+		rdma link add "$device" type "${KRDMA_LINK:-$provider}" netdev "$netdev"
 		usleep 800000
 	done
 }

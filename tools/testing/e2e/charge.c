@@ -23,33 +23,39 @@
 #define ROOT		"/tmp/krdma-charge"
 #define GROUP		ROOT "/test"
 
-/* What the user may have. */
+/* What the user may have, where a test says so; otherwise half of the machine's memory. */
 #define LIMIT_MIB	64
 /* What the kernel's memory may grow by, and what else goes on in the machine. */
-#define GROWTH_MIB	(LIMIT_MIB + LIMIT_MIB / 4)
-#define NOISE_MIB	8
+#define GROWTH_MIB(limit)	((limit) * 5 / 4)
+#define NOISE_MIB		8
 
 #define MIB		(1024 * 1024)
 #define DEPTH		4096
-#define CONNECTIONS	64
+#define CONNECTIONS	256
 /* Devices may take fewer in a shared receive queue than in another one. */
 #define SRQ_SGE		16
 
 /* Of krdma's own, for a queue of DEPTH requests with 32 entries each: pointers to regions. */
 #define OWN_BYTES(sge)	((int64_t)DEPTH * (sge) * 8)
 
-static long available_mib(void)
+/* A line of /proc/meminfo, such as "MemTotal: %ld". */
+static long meminfo_mib(const char *format)
 {
 	char line[128];
 	long kib = -1;
 	FILE *file = fopen("/proc/meminfo", "re");
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %ld", &kib) == 1)
+		if (sscanf(line, format, &kib) == 1)
 			break;
 	if (file)
 		fclose(file);
 	return kib / 1024;
+}
+
+static long available_mib(void)
+{
+	return meminfo_mib("MemAvailable: %ld");
 }
 
 static int set_limit(unsigned int mib)
@@ -115,28 +121,43 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 	return ret ?: end_prepare(end, &options);
 }
 
+/* What the user may have now. */
+static long limit_mib(void)
+{
+	char line[32];
+	long mib;
+
+	if (read_line(line, sizeof(line), PARAMETER))
+		return -1;
+	mib = strtol(line, NULL, 10);
+	return mib ?: meminfo_mib("MemTotal: %ld") / 2;
+}
+
 /* Until it is refused, and no further than the kernel may grow. */
 static int deep_connections(void *context)
 {
 	struct end *ends = calloc(CONNECTIONS, sizeof(*ends));
+	long limit = limit_mib();
 	long before, grown = 0;
 	struct pair pair;
 	int ret = 0;
 	int count;
 
 	(void)context;
-	CHECK(ends);
+	CHECK(ends && limit > 0);
 	CHECK(!pair_begin(&pair, NULL));
 	before = available_mib();
-	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB + NOISE_MIB; count++) {
+	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB(limit) + NOISE_MIB;
+	     count++) {
 		ret = deep_connection(&pair, &ends[count], false);
 		grown = before - available_mib();
 	}
-	printf("# %d connections, then %d; the kernel has grown by %ld MiB\n", count, ret, grown);
+	printf("# %d connections, then %d; the kernel has grown by %ld of %ld MiB\n", count, ret,
+	       grown, limit);
 	CHECK(ret == -EDQUOT);
-	CHECK(grown <= GROWTH_MIB + NOISE_MIB);
+	CHECK(grown <= GROWTH_MIB(limit) + NOISE_MIB);
 	/* And what is charged is not much more than there is. */
-	CHECK(grown >= LIMIT_MIB / 4);
+	CHECK(grown >= limit / 4);
 	/* Without those, the same again. */
 	for (int i = 0; i < count; i++)
 		end_close(&ends[i]);
@@ -162,6 +183,14 @@ TEST_F(charge, deep_connections_count_as_memory)
 	EXPECT_EQ(0, child_run_as(SOME_USER, deep_connections, NULL));
 }
 
+/* Also where nobody has set a limit, the machine goes on. */
+TEST_F(charge, deep_connections_at_the_default_limit)
+{
+	ASSERT_EQ(0, set_limit(0));
+	EXPECT_EQ(0, child_run_as(SOME_USER, deep_connections, NULL));
+	EXPECT_LT(meminfo_mib("MemTotal: %ld") / 8, available_mib());
+}
+
 static int deep_shared_queues(void *context)
 {
 	struct krdma_srq_create create;
@@ -176,7 +205,8 @@ static int deep_shared_queues(void *context)
 	CHECK(session >= 0 && queues);
 	CHECK(!boot_device(session, &options.device_id));
 	before = available_mib();
-	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB + NOISE_MIB; count++) {
+	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB;
+	     count++) {
 		ret = queue_create(session, &options, &queues[count]);
 		create = (struct krdma_srq_create) {
 			.size = sizeof(create),
@@ -190,7 +220,7 @@ static int deep_shared_queues(void *context)
 	}
 	printf("# %d shared queues, then %d; the kernel has grown by %ld MiB\n", count, ret, grown);
 	CHECK(ret == -EDQUOT);
-	CHECK(grown <= GROWTH_MIB + NOISE_MIB);
+	CHECK(grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB);
 	return 0;
 }
 

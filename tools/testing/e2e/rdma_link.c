@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rdma/rdma_netlink.h>
@@ -67,7 +68,7 @@ int rdma_link_add(const char *name, const char *netdev)
 
 	begin(&request, RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
 	netlink_put_string(&request, RDMA_NLDEV_ATTR_DEV_NAME, name);
-	netlink_put_string(&request, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
+	netlink_put_string(&request, RDMA_NLDEV_ATTR_LINK_TYPE, getenv("KRDMA_LINK") ?: "rxe");
 	netlink_put_string(&request, RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
 	return netlink_exchange(NETLINK_RDMA, &request, NULL, NULL);
 }

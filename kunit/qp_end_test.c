@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a queue pair, over a fake device: what stays until the device is done with it,
+ * and for how long others are kept waiting.
+ */
+#include <linux/interrupt.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "objects.h"
+#include "queue.h"
+#include "region.h"
+#include "ring.h"
+#include "stage.h"
+
+#define LENGTH		100
+#define RECEIVES	60
+
+/* The client has a queue pair of its own choice. */
+static struct stage *stage_with(struct kunit *test, const struct krdma_conn_ops *ops,
+				void *context, const struct krdma_conn_attr *attr)
+{
+	struct stage *stage = stage_new(test, NULL);
+
+	stage_listen(stage);
+	stage->client.conn = krdma_conn_create(stage->session, ops, context ?: &stage->client);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->client.conn);
+	KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(stage->client.conn, attr));
+	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, "please"));
+	stage_take(stage);
+	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, "welcome"));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->server.conn, STAGE_LONG_MS));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
+	return stage;
+}
+
+/*
+ * Registrations
+ */
+
+/* What a peer of another connection in the domain says when it uses the key. */
+static enum ib_wc_status other_peer_reads(struct stage *stage, u64 addr, u32 key)
+{
+	u8 bytes[LENGTH];
+
+	return fake_qp_remote_read(actor_qp(&stage->server), addr, key, bytes, sizeof(bytes));
+}
+
+/* Given back when the connection has failed, it stays mapped as long as its key is valid. */
+static void test_mapped_until_the_key_is_dead(struct kunit *test)
+{
+	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
+	struct krdma_request request = {
+		.opcode = KRDMA_OP_REGISTER, .access = KRDMA_ACCESS_REMOTE_READ,
+	};
+	struct fake_endpoint *endpoint;
+	struct krdma_mr_pool *pool;
+	struct scatterlist sg;
+	struct stage *stage;
+	struct krdma_mr *mr;
+	u8 *memory;
+	u64 addr;
+	u32 key;
+
+	test_needs_fast_reg(test);
+	memory = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	stage = stage_with(test, &actor_ops, NULL, &attr);
+	mr = krdma_mr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	sg_init_one(&sg, memory, LENGTH);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
+	addr = krdma_mr_addr(mr);
+	key = krdma_mr_key(mr);
+	request.mr = mr;
+	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post(stage->client.conn, &request, 1));
+	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
+	KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
+
+	/* The end waits for the device, and the other connection hears nothing of it. */
+	pool = stage->client.conn->qp->mr_pool;
+	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
+	endpoint = fake_cm_of_qp(actor_qp(&stage->client));
+	KUNIT_ASSERT_NOT_NULL(test, endpoint);
+	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
+	fake_hold(stage->fake, actor_qp(&stage->client));
+	krdma_conn_abort(stage->client.conn);
+	krdma_mr_put(mr);
+	/* The caller's list is his again. */
+	memset(&sg, 0, sizeof(sg));
+	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_check(mr, pool));
+	/* Nor is it given to anybody else, or mapped anew. */
+	KUNIT_EXPECT_NULL(test, krdma_mr_get(stage->client.conn));
+
+	fake_release(stage->fake, NULL);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_close(endpoint));
+	fake_cm_put(endpoint);
+	krdma_conn_close(stage->client.conn);
+	KUNIT_EXPECT_NE(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_mr_check(mr, pool));
+}
+
+/* What the consumer has at the end is given back afterwards, and can be mapped no more. */
+static void test_failed_is_not_mapped(struct kunit *test)
+{
+	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
+	struct scatterlist sg;
+	struct stage *stage;
+	struct krdma_mr *mr;
+	u8 *memory;
+
+	test_needs_fast_reg(test);
+	memory = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	stage = stage_with(test, &actor_ops, NULL, &attr);
+	mr = krdma_mr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	sg_init_one(&sg, memory, LENGTH);
+	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
+	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
+	fake_hold(stage->fake, actor_qp(&stage->client));
+	krdma_conn_abort(stage->client.conn);
+	/* Its key may be valid: what is mapped stays. */
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(mr, &sg, 1));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_check(mr, stage->client.conn->qp->mr_pool));
+	fake_release(stage->fake, NULL);
+	krdma_conn_close(stage->client.conn);
+	krdma_mr_put(mr);
+}
+
+/*
+ * How long it takes
+ */
+
+/**
+ * struct steps - how many completions are told without a break
+ * @tasklet: runs as soon as softirqs may
+ * @completed: completions
+ * @at_break: of those, before the first break
+ */
+struct steps {
+	struct tasklet_struct tasklet;
+	unsigned int completed;
+	unsigned int at_break;
+};
+
+static void steps_break(struct tasklet_struct *tasklet)
+{
+	struct steps *steps = container_of(tasklet, struct steps, tasklet);
+
+	if (!steps->at_break)
+		steps->at_break = steps->completed;
+}
+
+static void steps_complete(const struct krdma_completion *completion)
+{
+	struct steps *steps = completion->context;
+
+	if (!steps->completed++)
+		tasklet_schedule(&steps->tasklet);
+}
+
+static void steps_event(struct krdma_conn *conn, const struct krdma_event *event)
+{
+}
+
+static const struct krdma_conn_ops steps_ops = {
+	.event = steps_event,
+	.complete = steps_complete,
+};
+
+/* A device flushes nothing: krdma does, and lets others have a turn between. */
+static void test_flush_in_steps(struct kunit *test)
+{
+	const struct krdma_conn_attr attr = {
+		.recv_depth = RECEIVES, .where = KRDMA_CONTEXT_SOFTIRQ,
+	};
+	struct steps *steps = kunit_kzalloc(test, sizeof(*steps), GFP_KERNEL);
+	struct stage *stage;
+
+	KUNIT_ASSERT_NOT_NULL(test, steps);
+	tasklet_setup(&steps->tasklet, steps_break);
+	stage = stage_with(test, &steps_ops, steps, &attr);
+	for (unsigned int i = 0; i < RECEIVES; i++)
+		KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
+	fake_device_set_dead(stage->fake, true);
+	krdma_conn_close(stage->client.conn);
+	fake_device_set_dead(stage->fake, false);
+	tasklet_kill(&steps->tasklet);
+	KUNIT_EXPECT_EQ(test, RECEIVES, steps->completed);
+	KUNIT_EXPECT_NE(test, 0, steps->at_break);
+	KUNIT_EXPECT_LE(test, steps->at_break, KRDMA_QUEUE_BATCH);
+}
+
+static struct kunit_case qp_end_cases[] = {
+	KUNIT_CASE(test_mapped_until_the_key_is_dead),
+	KUNIT_CASE(test_failed_is_not_mapped),
+	KUNIT_CASE_SLOW(test_flush_in_steps),
+	{}
+};
+
+static struct kunit_suite qp_end_suite = {
+	.name = "krdma_qp_end",
+	.init = test_objects_init,
+	.test_cases = qp_end_cases,
+};
+
+kunit_test_suite(qp_end_suite);
