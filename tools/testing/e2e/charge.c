@@ -402,14 +402,14 @@ static int many_small(void *context)
 		ret = kind->make();
 		if (!(count % 64))
 			grown = before - available_mib();
-		if (ret || grown > GROWTH_MIB + NOISE_MIB)
+		if (ret || grown > GROWTH_MIB(LIMIT_MIB) + NOISE_MIB)
 			break;
 	}
 	grown = before - available_mib();
 	printf("# %d %s, then %s; the kernel has grown by %ld MiB of %d\n", count, kind->what,
 	       strerror(-ret), grown, LIMIT_MIB);
 	CHECK(ret == -EDQUOT || ret == -ENOSPC);
-	CHECK(grown <= GROWTH_MIB + NOISE_MIB);
+	CHECK(grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB);
 	return 0;
 }
 
