@@ -100,10 +100,16 @@ static int krdma_user_queue_alloc_ring(struct krdma_user_queue *queue)
 	return 0;
 }
 
-/* Bytes of an account: what the program can map, whole pages, and the object. */
+/* What the program can map: whole pages. */
+static u64 krdma_user_queue_ring_size(const struct krdma_user_queue *queue)
+{
+	return PAGE_ALIGN((u64)queue->layout.size);
+}
+
+/* Bytes of an account: the ring, and the object. */
 static u64 krdma_user_queue_bytes(const struct krdma_user_queue *queue)
 {
-	return PAGE_ALIGN((u64)queue->layout.size) + KRDMA_QUEUE_BYTES;
+	return krdma_user_queue_ring_size(queue) + KRDMA_QUEUE_BYTES;
 }
 
 /*
@@ -338,7 +344,7 @@ int krdma_user_queue_create(struct krdma_user_request *request)
 	create->cq_entries = queue->layout.cq_entries;
 	create->sqe_offset = queue->layout.sqe_offset;
 	create->cqe_offset = queue->layout.cqe_offset;
-	create->ring_size = krdma_user_queue_bytes(queue);
+	create->ring_size = krdma_user_queue_ring_size(queue);
 	ret = krdma_request_respond(request);
 	if (ret)
 		krdma_user_fd_cancel(&ufd);
@@ -395,7 +401,7 @@ static int krdma_user_queue_query(struct krdma_user_request *request)
 	query->cq_entries = queue->layout.cq_entries;
 	query->submitted = READ_ONCE(queue->submitted);
 	query->completed = READ_ONCE(queue->completed);
-	query->ring_size = krdma_user_queue_bytes(queue);
+	query->ring_size = krdma_user_queue_ring_size(queue);
 	query->sqe_offset = queue->layout.sqe_offset;
 	query->cqe_offset = queue->layout.cqe_offset;
 	query->queue_flags = queue->polled ? KRDMA_QUEUE_POLLED : 0;
