@@ -7,7 +7,8 @@
  * was seen on a card.  What firmware or hardware decides is left out, or said to be assumed.
  *
  * In tests of the core the fake device remains an iWARP device with its own small numbers: a
- * limit of a driver counts where it is below that of the fake.  Neither this file nor the table needs KUnit.
+ * limit of a driver counts where it is below that of the fake.  Neither this file nor the
+ * table needs KUnit.
  */
 #ifndef _KRDMA_KUNIT_PERSONALITY_H
 #define _KRDMA_KUNIT_PERSONALITY_H

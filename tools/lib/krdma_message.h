@@ -91,8 +91,9 @@ void krdma_messenger_destroy(struct krdma_messenger *messenger);
  *
  * Errors: EMSGSIZE (the receiver has too little room; or the message was not announced,
  * because the memory has several keys, see krdma_memory_key_at(): send it in parts);
- * ECANCELED (the receiver has given up on this message); after both the connection goes on.  ETIMEDOUT (the receiver may be
- * reading, so the connection has been ended); those of krdma_memory_register().
+ * ECANCELED (the receiver has given up on this message); after both the connection goes on.
+ * ETIMEDOUT (the receiver may be reading, so the connection has been ended); those of
+ * krdma_memory_register().
  */
 int krdma_message_send(struct krdma_messenger *messenger, const void *data, size_t length,
 		       uint64_t deadline);

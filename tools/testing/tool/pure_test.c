@@ -596,7 +596,7 @@ static void test_pattern(void)
  * Names
  */
 
-static bool shows(const char *name, const char *expected)
+static bool prints(const char *name, const char *expected)
 {
 	char text[64];
 	size_t length = printable(text, sizeof(text), name, strlen(name));
@@ -623,19 +623,19 @@ static void test_utf8(void)
 	unsetenv("LC_ALL");
 	unsetenv("LC_CTYPE");
 	setenv("LANG", "C", 1);
-	tap_result(shows("a\xc3\xa9z", "a??z"), "names in another encoding have no UTF-8");
+	tap_result(prints("a\xc3\xa9z", "a??z"), "names in another encoding have no UTF-8");
 	setenv("LC_CTYPE", "de_DE.utf8", 1);
-	tap_result(shows("a\xc3\xa9z", "a\xc3\xa9z"), "names where the terminal has UTF-8");
+	tap_result(prints("a\xc3\xa9z", "a\xc3\xa9z"), "names where the terminal has UTF-8");
 	setenv("LC_ALL", "POSIX", 1);
-	tap_result(shows("a\xc3\xa9z", "a??z"), "the variable that counts");
+	tap_result(prints("a\xc3\xa9z", "a??z"), "the variable that counts");
 	output_is_utf8();
-	tap_result(shows(signs, signs), "names in UTF-8 are as they are in JSON");
+	tap_result(prints(signs, signs), "names in UTF-8 are as they are in JSON");
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
-		replaced &= shows(broken[i], strlen(broken[i]) == 2 ? "??" :
-				  strlen(broken[i]) == 3 ? "???" : "????");
+		replaced &= prints(broken[i], strlen(broken[i]) == 2 ? "??" :
+				   strlen(broken[i]) == 3 ? "???" : "????");
 	tap_result(replaced, "what is no UTF-8 is replaced, byte by byte");
 	for (size_t i = 0; i < ARRAY_SIZE(steering); i++)
-		held &= shows(steering[i], "?");
+		held &= prints(steering[i], "?");
 	tap_result(held, "what steers a text is replaced");
 	tap_result(printable(text, sizeof(text), "ab\xc3\xa9", 4) == 2 && !strcmp(text, "ab"),
 		   "no half of a character where there is no room");
