@@ -421,6 +421,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_LIMIT_QUERY] = {
 		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query, 56), .answers = true,
+		.reads = true,
 		.known_flags = KRDMA_LIMIT_QUERY_REFUSED,
 	},
 	[EXAMPLE_LISTENER_QUERY] = {
