@@ -43,6 +43,13 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 	*workqueue = NULL;
 }
 
+/*
+ * How many connections, listeners and the like end at the same time.  Ends mostly wait, and
+ * then become ready to run together: with hundreds of them, a thread of another user waits
+ * 100 ms and more for its turn on a processor.
+ */
+#define KRDMA_ENDS_AT_ONCE	16
+
 /**
  * krdma_resources_init - get ready to make objects
  *
@@ -51,7 +58,7 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
  */
 int krdma_resources_init(void)
 {
-	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, KRDMA_ENDS_AT_ONCE);
 	krdma_reclaim_workqueue = alloc_workqueue(KBUILD_MODNAME "_reclaim",
 						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	krdma_completion_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",

@@ -53,10 +53,11 @@ def analyse(tree):
             yield from found
             if not found:
                 clean.add(key)
-        yield Note(f"{analyser}: {len(names)} files, "
-                   f"{sum(1 for n in names if cache.digest([], judges, n, tree.text(n)) in known)}"
-                   " of them as they were when they passed")
-        if tree.root == TOP and clean:
+        if tree.root != TOP:
+            continue
+        spared = sum(1 for n in names if cache.digest([], judges, n, tree.text(n)) in known)
+        yield Note(f"{analyser}: {len(names)} files, {spared} of them as they were when they passed")
+        if clean:
             cache.remember("analyse", clean)
 
 
