@@ -18,9 +18,8 @@
 #include <krdma/krdma.h>
 
 #include "address.h"
+#include "auth.h"
 #include "wire.h"
-
-#define KRDMA_BLK_QUEUES_MAX	16
 
 /* Pieces of memory that a request can have: what rxe takes in one, and some others. */
 #define KRDMA_BLK_SEGMENTS	32
@@ -105,6 +104,7 @@ struct krdma_blk_request {
  * @remotes: where the server is; one is as good as another
  * @name: of the export
  * @secret: for it
+ * @read_only: only read, beside a client that writes
  * @queue_count: how many queues
  * @hold_seconds: how long requests wait for connections
  * @force: it may be detached while it is open
@@ -112,6 +112,8 @@ struct krdma_blk_request {
  * @attached: there is a disk
  * @session: of the connections
  * @client: a random number for this time of being attached
+ * @welcomed: the server has accepted a connection since, and knows that number
+ * @left: the server has ended a connection
  * @geometry: what is attached
  * @set: tags
  * @disk: the disk
@@ -130,7 +132,8 @@ struct krdma_blk_device {
 	struct mutex lock;		/* see above */
 	struct krdma_blk_addresses remotes;
 	char name[KRDMA_BLK_NAME_MAX + 1];
-	u8 secret[KRDMA_BLK_SECRET_MAX];
+	struct krdma_blk_secret secret;
+	bool read_only;
 	unsigned int queue_count;
 	unsigned int hold_seconds;
 	bool force;
@@ -139,6 +142,8 @@ struct krdma_blk_device {
 
 	struct krdma_session *session;
 	u64 client;
+	bool welcomed;
+	struct completion left;
 	struct krdma_blk_geometry geometry;
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;

@@ -28,7 +28,7 @@ _krdma()
 				--max-clients --max-memory --max-size'
 			;;
 		bl | blk)
-			candidates+=' -s --secret -r --read-only -x --exclusive -a --allow
+			candidates+=' -s --secret -r --read-only -x --exclusive -S --shared -a --allow
 				-b --block-size -e --export -q --queues -w --hold -f --force'
 			;;
 		b*)
@@ -58,7 +58,7 @@ _krdma()
 			candidates=$(_krdma_devices)
 			;;
 		s | st | sta | stat) candidates='sessions listeners connections queues srqs help' ;;
-		bl | blk) candidates='serve end attach detach list help' ;;
+		bl | blk) candidates='serve end clients evict attach detach list help' ;;
 		'bl d'* | 'blk d'*) candidates=$(compgen -G '/dev/krdmab*') ;;
 		'bl '* | 'blk '*) candidates='' ;;
 		b*' '*) candidates='write read send atomic connect' ;;
