@@ -102,8 +102,9 @@ static void krdma_blk_clients_fence(struct krdma_blk_export *export, enum krdma_
 	struct krdma_blk_client *other, *next;
 
 	list_for_each_entry_safe(other, next, &export->clients, node) {
-		if (export->exclusive ||
-		    (!export->shared && role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES))
+		bool both = role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES;
+
+		if (export->exclusive || (!export->shared && both))
 			krdma_blk_client_forget(export, other);
 	}
 }

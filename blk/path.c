@@ -579,7 +579,8 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	}
 }
 
-static void krdma_blk_path_die(struct krdma_blk_device *device, const char *why)
+/* Why has been said. */
+static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
 	unsigned long flags;
 
@@ -587,8 +588,7 @@ static void krdma_blk_path_die(struct krdma_blk_device *device, const char *why)
 	WRITE_ONCE(device->state, KRDMA_BLK_DEAD);
 	spin_unlock_irqrestore(&device->state_lock, flags);
 
-	krdma_blk_path_say(device, why);
-	pr_err("%s: %s: requests fail\n", config_item_name(&device->item), why);
+	pr_err("%s: %s: requests fail\n", config_item_name(&device->item), device->error);
 	krdma_blk_path_drop(device);
 	krdma_blk_path_fail(device);
 }
@@ -618,11 +618,14 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	krdma_blk_path_drop(device);
 	ret = krdma_blk_path_make(device, &geometry);
 	if (ret == -EKEYREVOKED) {
-		krdma_blk_path_die(device, "the server has made the export anew, or given it to another writer, or evicted this client");
+		/* Its answer has been said. */
+		krdma_blk_path_die(device);
 	} else if (ret) {
 		krdma_blk_path_retry(device);
 	} else if (!krdma_blk_same(&device->geometry, &geometry)) {
-		krdma_blk_path_die(device, "the export was made anew, and what was written is lost");
+		krdma_blk_path_say(device,
+				   "the export was made anew, and what was written is lost");
+		krdma_blk_path_die(device);
 	} else {
 		atomic64_inc(&device->reconnects);
 		krdma_blk_path_start(device);

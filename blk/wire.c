@@ -66,13 +66,15 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 static const char *const krdma_blk_reasons[] = {
 	[KRDMA_BLK_NOT_UNDERSTOOD] = "the server does not understand this client",
 	[KRDMA_BLK_OTHER_VERSION] = "the server speaks another version",
-	[KRDMA_BLK_REFUSED] = "refused: there is no such export, or this address or the secret is wrong",
-	[KRDMA_BLK_CHALLENGE] = "refused: there is no such export, or not for this address, or it wants a secret",
+	[KRDMA_BLK_REFUSED] =
+		"there is no such export, or not for this address, or the secret is wrong",
+	[KRDMA_BLK_CHALLENGE] =
+		"there is no such export, or not for this address, or it wants a secret",
 	[KRDMA_BLK_BUSY] = "another client writes the export, or has it alone",
 	[KRDMA_BLK_FULL] = "the export has as many connections as it can",
 	[KRDMA_BLK_NO_MEMORY] = "the server could not register its memory",
 	[KRDMA_BLK_NO_FABRIC] = "the server's device speaks iWARP or cannot register memory",
-	[KRDMA_BLK_FENCED] = "the server has made the export anew, or given it to another writer",
+	[KRDMA_BLK_FENCED] = "the export is made anew or another client's, or this one was evicted",
 };
 
 /**
