@@ -108,7 +108,7 @@ static int krdma_blk_parse_net(char *word, struct krdma_blk_net *net)
 
 /**
  * krdma_blk_parse_nets - read a list of networks
- * @text: the list; an empty one is all networks
+ * @text: the list, or "any" for all networks; an empty one is none
  * @length: its length
  * @nets: filled in; of no use if it fails
  *
@@ -121,10 +121,14 @@ int krdma_blk_parse_nets(const char *text, size_t length, struct krdma_blk_nets 
 	char word[KRDMA_BLK_ADDRESS_TEXT];
 	int ret;
 
-	nets->count = 0;
+	*nets = (struct krdma_blk_nets) {};
 	while ((ret = krdma_blk_next_word(&text, end, word)) > 0) {
-		if (nets->count == KRDMA_BLK_NETS ||
-		    krdma_blk_parse_net(word, &nets->of[nets->count++]))
+		if (nets->any)
+			return -EINVAL;
+		if (!nets->count && !strcmp(word, "any"))
+			nets->any = true;
+		else if (nets->count == KRDMA_BLK_NETS ||
+			 krdma_blk_parse_net(word, &nets->of[nets->count++]))
 			return -EINVAL;
 	}
 	return ret;
@@ -159,6 +163,8 @@ ssize_t krdma_blk_print_nets(const struct krdma_blk_nets *nets, char *page)
 {
 	ssize_t length = 0;
 
+	if (nets->any)
+		return sysfs_emit(page, "any\n");
 	for (unsigned int i = 0; i < nets->count; i++) {
 		const struct krdma_blk_net *net = &nets->of[i];
 
@@ -181,33 +187,65 @@ static bool krdma_blk_bits_equal(const u8 *a, const u8 *b, unsigned int bits)
 }
 
 /**
- * krdma_blk_nets_have - is an address in one of several networks?
- * @nets: the networks; none: all
+ * krdma_blk_net_of - the network that is one address
  * @addr: the address
+ * @net: filled in
  *
  * An IPv4 address in IPv6's clothes is an IPv4 address.
+ *
+ * Context: any.
+ */
+void krdma_blk_net_of(const struct sockaddr_storage *addr, struct krdma_blk_net *net)
+{
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)addr)->sin6_addr;
+	const struct in_addr *in = &((const struct sockaddr_in *)addr)->sin_addr;
+
+	*net = (struct krdma_blk_net) { .family = addr->ss_family };
+	if (net->family == AF_INET) {
+		net->bits = 32;
+		memcpy(net->bytes, in, 4);
+	} else if (ipv6_addr_v4mapped(in6)) {
+		net->family = AF_INET;
+		net->bits = 32;
+		memcpy(net->bytes, &in6->s6_addr[12], 4);
+	} else {
+		net->bits = 128;
+		memcpy(net->bytes, in6->s6_addr, 16);
+	}
+}
+
+/**
+ * krdma_blk_same_net - are two networks the same?
+ * @a: one of them
+ * @b: the other
+ *
+ * Context: any.
+ * Return: whether they are.
+ */
+bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_net *b)
+{
+	return a->family == b->family && a->bits == b->bits &&
+	       krdma_blk_bits_equal(a->bytes, b->bytes, a->bits);
+}
+
+/**
+ * krdma_blk_nets_have - is an address in one of several networks?
+ * @nets: the networks
+ * @addr: the address
  *
  * Context: any.
  * Return: whether it is.
  */
 bool krdma_blk_nets_have(const struct krdma_blk_nets *nets, const struct sockaddr_storage *addr)
 {
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-	const u8 *bytes = (const u8 *)&((const struct sockaddr_in *)addr)->sin_addr;
-	u8 family = addr->ss_family;
+	struct krdma_blk_net net;
 
-	if (!nets->count)
+	if (nets->any)
 		return true;
-	if (family == AF_INET6) {
-		bytes = in6->sin6_addr.s6_addr;
-		if (ipv6_addr_v4mapped(&in6->sin6_addr)) {
-			bytes += 12;
-			family = AF_INET;
-		}
-	}
+	krdma_blk_net_of(addr, &net);
 	for (unsigned int i = 0; i < nets->count; i++) {
-		if (nets->of[i].family == family &&
-		    krdma_blk_bits_equal(nets->of[i].bytes, bytes, nets->of[i].bits))
+		if (nets->of[i].family == net.family &&
+		    krdma_blk_bits_equal(nets->of[i].bytes, net.bytes, nets->of[i].bits))
 			return true;
 	}
 	return false;

@@ -33,8 +33,9 @@ struct krdma_blk_net {
 	u8 bytes[16];
 };
 
-/* Several of these; none of them: all addresses. */
+/* Several of these, or all addresses. */
 struct krdma_blk_nets {
+	bool any;
 	unsigned int count;
 	struct krdma_blk_net of[KRDMA_BLK_NETS];
 };
@@ -44,6 +45,8 @@ int krdma_blk_parse_addresses(const char *text, size_t length,
 int krdma_blk_parse_nets(const char *text, size_t length, struct krdma_blk_nets *nets);
 ssize_t krdma_blk_print_addresses(const struct krdma_blk_addresses *addresses, char *page);
 ssize_t krdma_blk_print_nets(const struct krdma_blk_nets *nets, char *page);
+void krdma_blk_net_of(const struct sockaddr_storage *addr, struct krdma_blk_net *net);
+bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_net *b);
 bool krdma_blk_nets_have(const struct krdma_blk_nets *nets, const struct sockaddr_storage *addr);
 
 #endif /* _KRDMA_BLK_ADDRESS_H */

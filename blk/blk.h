@@ -44,11 +44,12 @@ extern const struct config_item_type krdma_blk_devices_type;
 /* Where the exports are to be had: the attribute "listen" of the root. */
 ssize_t krdma_blk_listen_show(char *page);
 ssize_t krdma_blk_listen_store(const char *page, size_t count);
+void krdma_blk_listen_exit(void);
 
 /* Waits until the last disk is gone, whose end may come later than its item's. */
 void krdma_blk_disks_wait(void);
 
-/* A secret as a person writes it; the line's end does not count. */
-int krdma_blk_read_secret(const char *page, size_t count, u8 *secret);
+/* What configfs shows; items that may not be removed now depend on it. */
+extern struct configfs_subsystem krdma_blk_root;
 
 #endif /* _KRDMA_BLK_BLK_H */

@@ -178,16 +178,35 @@ static ssize_t krdma_blk_device_secret_store(struct config_item *item, const cha
 					     size_t count)
 {
 	struct krdma_blk_device *device = to_device(item);
-	u8 secret[KRDMA_BLK_SECRET_MAX];
+	struct krdma_blk_secret secret;
 	int ret;
 
-	ret = krdma_blk_read_secret(page, count, secret);
+	ret = krdma_blk_read_secret(page, count, &secret);
 	if (!ret)
-		ret = KRDMA_BLK_SET(device, memcpy(device->secret, secret, sizeof(secret)));
-	memzero_explicit(secret, sizeof(secret));
+		ret = KRDMA_BLK_SET(device, device->secret = secret);
+	memzero_explicit(&secret, sizeof(secret));
 	return ret ?: count;
 }
 CONFIGFS_ATTR_WO(krdma_blk_device_, secret);
+
+static ssize_t krdma_blk_device_read_only_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_device(item)->read_only);
+}
+
+static ssize_t krdma_blk_device_read_only_store(struct config_item *item, const char *page,
+						size_t count)
+{
+	struct krdma_blk_device *device = to_device(item);
+	bool value;
+	int ret;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	ret = KRDMA_BLK_SET(device, device->read_only = value);
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_device_, read_only);
 
 static ssize_t krdma_blk_device_set_number(struct config_item *item, const char *page,
 					   size_t count, unsigned int *setting,
@@ -324,6 +343,7 @@ static struct configfs_attribute *krdma_blk_device_attrs[] = {
 	&krdma_blk_device_attr_remote,
 	&krdma_blk_device_attr_export,
 	&krdma_blk_device_attr_secret,
+	&krdma_blk_device_attr_read_only,
 	&krdma_blk_device_attr_queues,
 	&krdma_blk_device_attr_hold_seconds,
 	&krdma_blk_device_attr_force,

@@ -20,15 +20,17 @@
 #include <krdma/krdma.h>
 
 #include "address.h"
+#include "auth.h"
 #include "wire.h"
-
-#define KRDMA_BLK_QUEUES_MAX	16
 
 /* Pieces of memory that a request can have: what rxe takes in one, and some others. */
 #define KRDMA_BLK_SEGMENTS	32
 
 /* When the first address is asked again, for the first time. */
 #define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
+
+/* The cookie of the message that the client leaves; all others are pointers, or 0. */
+#define KRDMA_BLK_GOODBYE	1
 
 /* Requests that a queue can have under way. */
 #define KRDMA_BLK_DEPTH		64
@@ -137,6 +139,7 @@ struct krdma_blk_request {
  * @remotes: where the server is; the first one is used if it answers
  * @name: of the export
  * @secret: for it
+ * @read_only: only read, beside a client that writes
  * @queue_count: how many queues
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open
@@ -144,6 +147,8 @@ struct krdma_blk_request {
  * @attached: there is a disk
  * @session: of the connections
  * @client: a random number for this time of being attached
+ * @welcomed: the server has accepted a connection since, and knows that number
+ * @left: the server has ended a connection
  * @geometry: what is attached; its size can grow
  * @set: tags
  * @disk: the disk
@@ -173,7 +178,8 @@ struct krdma_blk_device {
 	struct mutex lock;		/* see above */
 	struct krdma_blk_addresses remotes;
 	char name[KRDMA_BLK_NAME_MAX + 1];
-	u8 secret[KRDMA_BLK_SECRET_MAX];
+	struct krdma_blk_secret secret;
+	bool read_only;
 	unsigned int queue_count;
 	unsigned int hold_seconds;
 	bool force;
@@ -182,6 +188,8 @@ struct krdma_blk_device {
 
 	struct krdma_session *session;
 	u64 client;
+	bool welcomed;
+	struct completion left;
 	struct krdma_blk_geometry geometry;
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
@@ -210,7 +218,7 @@ struct krdma_blk_device {
 /* path.c: its connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
 void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
-void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error);
+void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error);
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
 void krdma_blk_table_read_done(struct krdma_blk_queue *queue,

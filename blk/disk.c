@@ -202,13 +202,22 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 	return disk;
 }
 
+/* What is written as a whole if the client dies meanwhile: what a packet carries. */
+static unsigned int krdma_blk_whole(struct krdma_blk_device *device)
+{
+	struct krdma_conn_info info;
+
+	krdma_conn_query(device->queues[0].conn, &info);
+	return clamp(info.path_mtu, device->geometry.block_size, (u32)SZ_4K);
+}
+
 static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 					       struct krdma_blk_disk *disk)
 {
 	const struct krdma_blk_geometry *geometry = &device->geometry;
 	struct queue_limits limits = {
 		.logical_block_size = geometry->block_size,
-		.physical_block_size = max_t(unsigned int, geometry->block_size, SZ_4K),
+		.physical_block_size = krdma_blk_whole(device),
 		.io_min = geometry->block_size,
 		.io_opt = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX),
 		/* One operation is for one key. */

@@ -3,7 +3,9 @@
  * Exports as configfs shows them: exports/NAME/.
  *
  * Settings change while an export is disabled; enabling takes the memory, and
- * disabling gives it back when nobody is connected any more.
+ * disabling gives it back when nobody is connected any more.  An export that is enabled
+ * cannot be removed, and one with clients is disabled by force only: the data would be
+ * lost.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -28,48 +30,89 @@ static struct krdma_blk_export *to_export(struct config_item *item)
  * Its life
  */
 
+static void krdma_blk_export_free(struct krdma_blk_export *export)
+{
+	krdma_blk_memory_free(&export->memory);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		if (!IS_ERR_OR_NULL(export->sessions[role]))
+			krdma_session_put(export->sessions[role]);
+		export->sessions[role] = NULL;
+	}
+}
+
+static int krdma_blk_export_alloc(struct krdma_blk_export *export)
+{
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		export->sessions[role] = krdma_session_create(&init_net);
+		if (IS_ERR(export->sessions[role]))
+			return PTR_ERR(export->sessions[role]);
+	}
+	return krdma_blk_memory_alloc(&export->memory, export->size);
+}
+
+static int krdma_blk_export_check(const struct krdma_blk_export *export)
+{
+	if (!export->size || export->size % export->block_size)
+		return -EINVAL;
+	if (export->exclusive && export->shared)
+		return -EINVAL;
+	/* To everybody only if that was asked for. */
+	if (!export->secret.length && !export->allow.count && !export->allow.any)
+		return -EDESTADDRREQ;
+	return 0;
+}
+
 static int krdma_blk_export_enable(struct krdma_blk_export *export)
 {
 	int ret;
 
 	lockdep_assert_held(&export->lock);
-	if (!export->size || export->size % export->block_size)
-		return -EINVAL;
-
-	export->session = krdma_session_create(&init_net);
-	if (IS_ERR(export->session))
-		return PTR_ERR(export->session);
-	ret = krdma_blk_memory_alloc(&export->memory, export->size);
+	ret = krdma_blk_export_check(export);
 	if (ret)
-		goto err_session;
+		return ret;
+	ret = krdma_blk_export_alloc(export);
+	if (ret)
+		goto err_free;
+	/* What it holds is not removed by rmdir. */
+	ret = configfs_depend_item_unlocked(&krdma_blk_root, &export->item);
+	if (ret)
+		goto err_free;
 	export->generation = get_random_u64();
+	export->force = false;
 	ret = krdma_blk_serve_begin(export);
 	if (ret)
-		goto err_memory;
+		goto err_undepend;
 	export->enabled = true;
 	return 0;
 
-err_memory:
-	krdma_blk_memory_free(&export->memory);
-err_session:
-	krdma_session_put(export->session);
+err_undepend:
+	configfs_undepend_item(&export->item);
+err_free:
+	krdma_blk_export_free(export);
 	return ret;
 }
 
-static void krdma_blk_export_disable(struct krdma_blk_export *export)
+static int krdma_blk_export_disable(struct krdma_blk_export *export)
 {
+	int ret;
+
 	lockdep_assert_held(&export->lock);
 
-	krdma_blk_serve_end(export);
-	krdma_blk_memory_free(&export->memory);
-	krdma_session_put(export->session);
+	ret = krdma_blk_serve_end(export, export->force);
+	if (ret)
+		return ret;
+	krdma_blk_export_free(export);
 	export->enabled = false;
+	configfs_undepend_item(&export->item);
+	return 0;
 }
 
 static void krdma_blk_export_release(struct config_item *item)
 {
 	struct krdma_blk_export *export = to_export(item);
 
+	mutex_destroy(&export->clients_lock);
+	mutex_destroy(&export->windows_lock);
 	mutex_destroy(&export->lock);
 	kfree_sensitive(krdma_blk_uncount(KRDMA_OBJECT_BLK_EXPORT, export));
 }
@@ -164,17 +207,50 @@ static ssize_t krdma_blk_export_exclusive_store(struct config_item *item, const 
 }
 CONFIGFS_ATTR(krdma_blk_export_, exclusive);
 
+static ssize_t krdma_blk_export_shared_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_export(item)->shared);
+}
+
+static ssize_t krdma_blk_export_shared_store(struct config_item *item, const char *page,
+					     size_t count)
+{
+	return krdma_blk_export_set_bool(item, page, count, &to_export(item)->shared);
+}
+CONFIGFS_ATTR(krdma_blk_export_, shared);
+
+static ssize_t krdma_blk_export_force_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", to_export(item)->force);
+}
+
+/* It is for an export that is enabled, so unlike the others it can be set then. */
+static ssize_t krdma_blk_export_force_store(struct config_item *item, const char *page,
+					    size_t count)
+{
+	struct krdma_blk_export *export = to_export(item);
+	bool value;
+
+	if (kstrtobool(page, &value))
+		return -EINVAL;
+	mutex_lock(&export->lock);
+	export->force = value;
+	mutex_unlock(&export->lock);
+	return count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, force);
+
 static ssize_t krdma_blk_export_secret_store(struct config_item *item, const char *page,
 					     size_t count)
 {
 	struct krdma_blk_export *export = to_export(item);
-	u8 secret[KRDMA_BLK_SECRET_MAX];
+	struct krdma_blk_secret secret;
 	int ret;
 
-	ret = krdma_blk_read_secret(page, count, secret);
+	ret = krdma_blk_read_secret(page, count, &secret);
 	if (!ret)
-		ret = KRDMA_BLK_SET(export, memcpy(export->secret, secret, sizeof(secret)));
-	memzero_explicit(secret, sizeof(secret));
+		ret = KRDMA_BLK_SET(export, export->secret = secret);
+	memzero_explicit(&secret, sizeof(secret));
 	return ret ?: count;
 }
 CONFIGFS_ATTR_WO(krdma_blk_export_, secret);
@@ -226,11 +302,35 @@ static ssize_t krdma_blk_export_enabled_store(struct config_item *item, const ch
 	if (value && !export->enabled)
 		ret = krdma_blk_export_enable(export);
 	else if (!value && export->enabled)
-		krdma_blk_export_disable(export);
+		ret = krdma_blk_export_disable(export);
 	mutex_unlock(&export->lock);
 	return ret ?: count;
 }
 CONFIGFS_ATTR(krdma_blk_export_, enabled);
+
+/*
+ * Clients
+ */
+
+static ssize_t krdma_blk_export_clients_show(struct config_item *item, char *page)
+{
+	return krdma_blk_clients_show(to_export(item), page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, clients);
+
+/* Without the export's lock: its end waits for the same. */
+static ssize_t krdma_blk_export_evict_store(struct config_item *item, const char *page,
+					    size_t count)
+{
+	int ret;
+	u64 id;
+
+	if (kstrtou64(page, 16, &id))
+		return -EINVAL;
+	ret = krdma_blk_clients_evict(to_export(item), id);
+	return ret ?: count;
+}
+CONFIGFS_ATTR_WO(krdma_blk_export_, evict);
 
 /*
  * Counters
@@ -238,7 +338,7 @@ CONFIGFS_ATTR(krdma_blk_export_, enabled);
 
 static ssize_t krdma_blk_export_connections_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%u\n", krdma_blk_serve_count(to_export(item)));
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_export(item)->conn_count));
 }
 CONFIGFS_ATTR_RO(krdma_blk_export_, connections);
 
@@ -271,6 +371,12 @@ static ssize_t krdma_blk_export_refused_busy_show(struct config_item *item, char
 }
 CONFIGFS_ATTR_RO(krdma_blk_export_, refused_busy);
 
+static ssize_t krdma_blk_export_refused_fenced_show(struct config_item *item, char *page)
+{
+	return krdma_blk_export_print(&to_export(item)->refused_fenced, page);
+}
+CONFIGFS_ATTR_RO(krdma_blk_export_, refused_fenced);
+
 static ssize_t krdma_blk_export_refused_other_show(struct config_item *item, char *page)
 {
 	return krdma_blk_export_print(&to_export(item)->refused_other, page);
@@ -282,14 +388,19 @@ static struct configfs_attribute *krdma_blk_export_attrs[] = {
 	&krdma_blk_export_attr_block_size,
 	&krdma_blk_export_attr_read_only,
 	&krdma_blk_export_attr_exclusive,
+	&krdma_blk_export_attr_shared,
+	&krdma_blk_export_attr_force,
 	&krdma_blk_export_attr_secret,
 	&krdma_blk_export_attr_allow,
 	&krdma_blk_export_attr_enabled,
+	&krdma_blk_export_attr_clients,
+	&krdma_blk_export_attr_evict,
 	&krdma_blk_export_attr_connections,
 	&krdma_blk_export_attr_accepted,
 	&krdma_blk_export_attr_refused_address,
 	&krdma_blk_export_attr_refused_secret,
 	&krdma_blk_export_attr_refused_busy,
+	&krdma_blk_export_attr_refused_fenced,
 	&krdma_blk_export_attr_refused_other,
 	NULL,
 };
@@ -326,21 +437,8 @@ static struct config_item *krdma_blk_export_make(struct config_group *group, con
 	return &export->item;
 }
 
-/* Writers of attributes have left, and none comes any more. */
-static void krdma_blk_export_drop(struct config_group *group, struct config_item *item)
-{
-	struct krdma_blk_export *export = to_export(item);
-
-	mutex_lock(&export->lock);
-	if (export->enabled)
-		krdma_blk_export_disable(export);
-	mutex_unlock(&export->lock);
-	config_item_put(item);
-}
-
 static struct configfs_group_operations krdma_blk_exports_group_ops = {
 	.make_item = krdma_blk_export_make,
-	.drop_item = krdma_blk_export_drop,
 };
 
 const struct config_item_type krdma_blk_exports_type = {

@@ -5,7 +5,6 @@
 #include <linux/errno.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "../krdma/version.h"
@@ -14,26 +13,6 @@
 
 struct workqueue_struct *krdma_blk_workqueue;
 struct workqueue_struct *krdma_blk_export_workqueue;
-
-/**
- * krdma_blk_read_secret - a secret as a person writes it
- * @page: what was written; the line's end does not count
- * @count: how much
- * @secret: filled in, KRDMA_BLK_SECRET_MAX bytes; nothing written: no secret
- *
- * Context: any.
- * Return: 0, or -EINVAL: it is too long.
- */
-int krdma_blk_read_secret(const char *page, size_t count, u8 *secret)
-{
-	if (count && page[count - 1] == '\n')
-		count--;
-	if (count > KRDMA_BLK_SECRET_MAX)
-		return -EINVAL;
-	memset(secret, 0, KRDMA_BLK_SECRET_MAX);
-	memcpy(secret, page, count);
-	return 0;
-}
 
 static ssize_t krdma_blk_root_listen_show(struct config_item *item, char *page)
 {
@@ -60,7 +39,7 @@ static const struct config_item_type krdma_blk_root_type = {
 static struct config_group krdma_blk_exports;
 static struct config_group krdma_blk_devices;
 
-static struct configfs_subsystem krdma_blk_root = {
+struct configfs_subsystem krdma_blk_root = {
 	.su_group = {
 		.cg_item = {
 			.ci_namebuf = "krdma_blk",
@@ -104,6 +83,7 @@ static void __exit krdma_blk_exit(void)
 	/* Each export and each device has kept the module until here. */
 	configfs_unregister_subsystem(&krdma_blk_root);
 	krdma_blk_disks_wait();
+	krdma_blk_listen_exit();
 	destroy_workqueue(krdma_blk_export_workqueue);
 	destroy_workqueue(krdma_blk_workqueue);
 }

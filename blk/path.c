@@ -31,6 +31,7 @@
 #define KRDMA_BLK_ATTACH_MS	60000
 #define KRDMA_BLK_CONNECT_MS	10000
 #define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
+#define KRDMA_BLK_LEAVE_TIMEOUT	(2 * HZ)
 
 /* A server that has gone is missed after so long, also while nothing is read or written. */
 #define KRDMA_BLK_KEEPALIVE_MS	5000
@@ -65,21 +66,15 @@ void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
 /**
  * krdma_blk_path_explain - why a connection could not be made
  * @device: the device
- * @conn: the connection
- * @error: its error
+ * @refused: why, in words, as the server has it; NULL: it was not the server
+ * @error: the connection's error
  *
  * Context: process context.
  */
-void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *conn, int error)
+void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error)
 {
-	u8 data[KRDMA_PRIVATE_DATA_MAX];
-	const char *text = NULL;
-	int length;
+	const char *text = refused;
 
-	if (error == -ECONNREFUSED) {
-		length = krdma_conn_private_data(conn, data, sizeof(data));
-		text = krdma_blk_read_refusal(data, length);
-	}
 	if (!text) {
 		switch (error) {
 		case -ECONNREFUSED:
@@ -94,6 +89,9 @@ void krdma_blk_path_explain(struct krdma_blk_device *device, struct krdma_conn *
 			break;
 		case -EPROTO:
 			text = "what listens there is no krdma_blk, or one of another version";
+			break;
+		case -EKEYREJECTED:
+			text = "the server has not proved that it knows the secret";
 			break;
 		case -EOPNOTSUPP:
 			text = "the device on the way to the server speaks iWARP";
@@ -119,6 +117,7 @@ static void krdma_blk_conn_notify(struct krdma_conn *conn, const struct krdma_ev
 	case KRDMA_EVENT_DISCONNECTED:
 	case KRDMA_EVENT_LOST:
 	case KRDMA_EVENT_DEVICE_REMOVED:
+		complete(&queue->device->left);
 		krdma_blk_path_lost(queue->device);
 		break;
 	default:
@@ -162,8 +161,31 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 	return krdma_conn_prepare(queue->conn, &attr);
 }
 
+static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
+				   const struct krdma_blk_nonces *nonces,
+				   struct krdma_blk_geometry *geometry)
+{
+	struct krdma_blk_device *device = queue->device;
+	struct krdma_blk_welcome welcome;
+	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	int length;
+	int ret;
+
+	length = krdma_conn_private_data(queue->conn, data, sizeof(data));
+	ret = krdma_blk_read_welcome(data, length, geometry);
+	if (ret)
+		return ret;
+	memcpy(&welcome, data, sizeof(welcome));
+	if (device->secret.length && !krdma_blk_server_knows(&device->secret, nonces, &welcome))
+		return -EKEYREJECTED;
+	device->welcomed = true;
+	return 0;
+}
+
+/* With a challenge in @nonces the hello is its answer. */
 static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
-				  const struct sockaddr_storage *remote,
+				  const struct sockaddr_storage *remote, bool answers,
+				  struct krdma_blk_nonces *nonces,
 				  struct krdma_blk_geometry *geometry)
 {
 	struct krdma_blk_device *device = queue->device;
@@ -171,29 +193,29 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 	struct krdma_blk_hello hello = {
 		.magic = cpu_to_le32(KRDMA_BLK_MAGIC),
 		.version = KRDMA_BLK_VERSION,
+		.flags = (answers ? KRDMA_BLK_ANSWER : 0) |
+			 (device->welcomed ? KRDMA_BLK_RETURN : 0) |
+			 (device->read_only ? KRDMA_BLK_READER : 0),
 		.queue = cpu_to_le16(queue->index),
 		.client = cpu_to_le64(device->client),
 	};
 	struct krdma_conn_param param = {
 		.private_data = &hello, .private_data_len = sizeof(hello),
 	};
-	u8 data[KRDMA_PRIVATE_DATA_MAX];
-	int length;
 	int ret;
 
 	memcpy(hello.name, device->name, sizeof(hello.name));
-	memcpy(hello.secret, device->secret, sizeof(hello.secret));
+	if (answers)
+		krdma_blk_prove_client(&device->secret, nonces, &hello);
+	else
+		memcpy(hello.proof, nonces->nonce, sizeof(hello.proof));
 	ret = krdma_conn_resolve(queue->conn, &route) ?:
 	      krdma_conn_wait(queue->conn, KRDMA_BLK_RESOLVE_MS) ?:
 	      krdma_blk_conn_prepare(queue) ?:
 	      krdma_conn_connect(queue->conn, &param) ?:
 	      krdma_conn_wait(queue->conn, device->attached ? KRDMA_BLK_CONNECT_MS :
 							      KRDMA_BLK_ATTACH_MS);
-	memzero_explicit(&hello, sizeof(hello));
-	if (ret)
-		return ret;
-	length = krdma_conn_private_data(queue->conn, data, sizeof(data));
-	return krdma_blk_read_welcome(data, length, geometry);
+	return ret ?: krdma_blk_conn_welcomed(queue, nonces, geometry);
 }
 
 /*
@@ -358,15 +380,33 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	krdma_blk_fence_raise(device);
 }
 
-static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
-				   const struct sockaddr_storage *remote,
-				   struct krdma_blk_geometry *geometry)
+/* The queue's connection ends, which has not been open for requests. */
+static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
+{
+	struct krdma_conn *conn = queue->conn;
+	unsigned long flags;
+
+	krdma_conn_close(conn);
+	spin_lock_irqsave(&queue->lock, flags);
+	queue->conn = NULL;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	krdma_conn_put_sync(conn);
+}
+
+/* One hello; @refusal says what the server has said to it if it was refused. */
+static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
+			       const struct sockaddr_storage *remote, bool answers,
+			       struct krdma_blk_nonces *nonces,
+			       struct krdma_blk_geometry *geometry,
+			       struct krdma_blk_refusal *refusal)
 {
 	struct krdma_blk_device *device = queue->device;
+	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	const char *text = NULL;
 	struct krdma_conn *conn;
 	unsigned long flags;
+	int length, ret;
 	bool stop;
-	int ret;
 
 	conn = krdma_conn_create(device->session, &krdma_blk_conn_ops, queue);
 	if (IS_ERR(conn))
@@ -379,11 +419,58 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 	if (stop)
 		return -ECANCELED;
 
-	ret = krdma_blk_conn_connect(queue, remote, geometry) ?:
+	*refusal = (struct krdma_blk_refusal) {};
+	ret = krdma_blk_conn_connect(queue, remote, answers, nonces, geometry) ?:
 	      krdma_blk_table_read(queue, geometry);
+	if (ret == -ECONNREFUSED) {
+		length = krdma_conn_private_data(conn, data, sizeof(data));
+		text = krdma_blk_read_refusal(data, length, refusal);
+	}
 	if (ret)
-		krdma_blk_path_explain(device, conn, ret);
+		krdma_blk_path_explain(device, text, ret);
 	return ret;
+}
+
+/* -EKEYREVOKED: the server will never have this client again. */
+static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
+				   const struct sockaddr_storage *remote,
+				   struct krdma_blk_geometry *geometry)
+{
+	struct krdma_blk_refusal refusal;
+	struct krdma_blk_nonces nonces;
+	int ret;
+
+	get_random_bytes(nonces.nonce, sizeof(nonces.nonce));
+	ret = krdma_blk_queue_ask(queue, remote, false, &nonces, geometry, &refusal);
+	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_CHALLENGE &&
+	    queue->device->secret.length) {
+		krdma_blk_queue_forget(queue);
+		memcpy(nonces.challenge, refusal.challenge, sizeof(nonces.challenge));
+		ret = krdma_blk_queue_ask(queue, remote, true, &nonces, geometry, &refusal);
+	}
+	if (ret == -ECONNREFUSED && refusal.reason == KRDMA_BLK_FENCED)
+		ret = -EKEYREVOKED;
+	return ret;
+}
+
+/*
+ * Tells the server that this client does not return, and waits until the server has taken
+ * notice, which ends the connection.  If that fails, the server knows the client as one
+ * that may come back.
+ */
+static void krdma_blk_path_leave(struct krdma_blk_device *device)
+{
+	static const struct krdma_request goodbye = {
+		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_SILENT,
+		.cookie = KRDMA_BLK_GOODBYE,
+	};
+	struct krdma_conn *conn = device->queues[0].conn;
+
+	if (!device->welcomed || !conn)
+		return;
+	reinit_completion(&device->left);
+	if (krdma_conn_post(conn, &goodbye, 1) == 1)
+		wait_for_completion_timeout(&device->left, KRDMA_BLK_LEAVE_TIMEOUT);
 }
 
 /* All connections to one address. */
@@ -432,8 +519,11 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 			WRITE_ONCE(device->remote, remote);
 			return 0;
 		}
+		/* It has not been of use to anybody. */
+		if (!device->attached)
+			krdma_blk_path_leave(device);
 		krdma_blk_path_drop(device);
-		if (ret == -EINTR)
+		if (ret == -EINTR || ret == -EKEYREVOKED)
 			break;
 	}
 	return ret;
@@ -503,11 +593,10 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	krdma_blk_failback_start(device);
 }
 
+/* Why has been said. */
 static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
-	krdma_blk_path_say(device, "the export was made anew, and what was written is lost");
-	pr_err("%s: the export was made anew, and what was written is lost: requests fail\n",
-	       config_item_name(&device->item));
+	pr_err("%s: %s: requests fail\n", config_item_name(&device->item), device->error);
 	krdma_blk_path_drop(device);
 	krdma_blk_path_kill(device);
 }
@@ -540,9 +629,14 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 
 	krdma_blk_path_drop(device);
 	ret = krdma_blk_path_make(device, &geometry);
-	if (ret) {
+	if (ret == -EKEYREVOKED) {
+		/* Its answer has been said. */
+		krdma_blk_path_die(device);
+	} else if (ret) {
 		krdma_blk_path_retry(device);
 	} else if (!krdma_blk_same(&device->geometry, &geometry)) {
+		krdma_blk_path_say(device,
+				   "the export was made anew, and what was written is lost");
 		krdma_blk_path_die(device);
 	} else {
 		atomic64_inc(&device->reconnects);
@@ -568,6 +662,7 @@ void krdma_blk_path_init(struct krdma_blk_device *device)
 {
 	krdma_blk_fence_init(device);
 	krdma_blk_probe_init(device);
+	init_completion(&device->left);
 	INIT_DELAYED_WORK(&device->reconnect, krdma_blk_path_reconnect);
 }
 
@@ -597,6 +692,7 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 		init_completion(&queue->read_end);
 	}
 	device->client = get_random_u64();
+	device->welcomed = false;
 	device->remote = 0;
 	device->failback_ms = KRDMA_BLK_FAILBACK_MIN_MS;
 	device->stop = false;
@@ -645,6 +741,7 @@ void krdma_blk_path_close(struct krdma_blk_device *device)
 	cancel_delayed_work_sync(&device->failback);
 	cancel_delayed_work_sync(&device->expire);
 
+	krdma_blk_path_leave(device);
 	krdma_blk_path_drop(device);
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		WARN_ON_ONCE(!list_empty(&device->queues[i].held));

@@ -81,6 +81,7 @@ static int krdma_blk_probe_step(struct krdma_conn *conn)
 	static const struct krdma_conn_param nothing;
 	struct krdma_conn_info info;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	struct krdma_blk_refusal refusal;
 	int length;
 
 	krdma_conn_query(conn, &info);
@@ -94,7 +95,7 @@ static int krdma_blk_probe_step(struct krdma_conn *conn)
 		if (info.error != -ECONNREFUSED)
 			return info.error ?: -EIO;
 		length = krdma_conn_private_data(conn, data, sizeof(data));
-		return krdma_blk_read_refusal(data, length) ? 1 : -ECONNREFUSED;
+		return krdma_blk_read_refusal(data, length, &refusal) ? 1 : -ECONNREFUSED;
 	default:
 		return 0;
 	}
@@ -129,7 +130,7 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 		if (!IS_ERR(conns[i])) {
 			/* While another address is in use, that is no error of the device. */
 			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
-				krdma_blk_path_explain(device, conns[i], ret);
+				krdma_blk_path_explain(device, NULL, ret);
 			krdma_blk_probe_end(&conns[i]);
 			conns[i] = ERR_PTR(ret);
 		}

@@ -431,6 +431,9 @@ void krdma_blk_request_done(const struct krdma_completion *completion)
 	struct krdma_blk_queue *queue = completion->context;
 	struct krdma_blk_request *request;
 
+	/* It could not be sent, and the connection's end tells that, too. */
+	if (completion->cookie == KRDMA_BLK_GOODBYE)
+		return;
 	/* That of the table. */
 	if (!rq) {
 		krdma_blk_table_read_done(queue, completion);

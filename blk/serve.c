@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may use an export, and who does.
+ * The connections of an export's clients.
  *
  * Nothing is done here for a request: clients read and write the memory by
  * themselves.  What has to be done is to know who is connected, because a key is good
@@ -8,21 +8,27 @@
  *
  * - A client that connects again may repeat a write that it does not know the end of.
  *   The first one could still be on its way and arrive last.  So the connection that
- *   is replaced is taken down first, and when krdma_conn_close() has returned, nothing
- *   more comes in through it.
+ *   is replaced is taken down first, and so are those of clients that must not return:
+ *   see krdma_blk_conn_fence().  A connection that has left the export's list has no
+ *   queue pair, and nothing more comes in through it.
  * - A client that has died says nothing.  So each connection is asked from time to
  *   time, by a write of no bytes, and ends if there is no answer.  A client that has lost
  *   the server relies on that: it reports an error of a write when the write cannot come
- *   in any more.  So no lock is taken for it that may be held for long.
+ *   in any more.  So no lock is taken for it.
  *
- * Locks: listen_lock, then clients_lock.  The end of a connection takes clients_lock
- * only, in a work of its own.
+ * Each request is answered by a work item of its own: one whose answer takes long keeps
+ * only itself waiting.
+ *
+ * Locks: exports_lock, then an export's clients_lock.  take_lock, and an export's
+ * windows_lock, are taken alone.  The end of a connection is a work item, too, which
+ * waits for that of its answer.
  */
 #include <linux/err.h>
-#include <linux/in6.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
-#include <linux/sysfs.h>
-#include <net/net_namespace.h>
+#include <linux/string.h>
+#include <linux/wait.h>
+#include <linux/wait_bit.h>
 
 #include <krdma/krdma.h>
 
@@ -30,404 +36,600 @@
 #include "export.h"
 
 /* Each takes a queue pair and its queues, whoever the peer is. */
-#define KRDMA_BLK_CLIENTS_MAX		256
+#define KRDMA_BLK_CONNS_MAX		256
+
+/* Requests that are answered at a time.  Further ones wait in the listener's backlog. */
+#define KRDMA_BLK_ANSWERS_MAX		64
 
 /* One to the next question, and one for its answer. */
 #define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
 
+#define KRDMA_BLK_BUSY_WAIT		HZ
+
 /**
- * struct krdma_blk_client - a connection of a client's, or one that is being refused
- * @node: in its export's list, or empty
- * @export: the export, once it is known; NULL: refused
+ * struct krdma_blk_export_conn - a connection of a client's, or one that is being refused
+ * @node: in its export's list
+ * @export: the export; NULL until the client is let in.  Set by @answer alone.
+ * @client: likewise
+ * @queue: which of the client's connections
  * @conn: the connection
- * @id: the client's number
- * @queue: which of its connections
- * @asked: whether it lives, and it has not answered
+ * @asked: whether its client lives, which has not answered
  * @lease: asks, or ends the connection
+ * @answer: answers the request
  * @end: frees this after the connection's last event
  */
-struct krdma_blk_client {
+struct krdma_blk_export_conn {
 	struct list_head node;
 	struct krdma_blk_export *export;
-	struct krdma_conn *conn;
-	u64 id;
+	struct krdma_blk_client *client;
 	u16 queue;
+	struct krdma_conn *conn;
 	bool asked;
 	struct delayed_work lease;
+	struct work_struct answer;
 	struct work_struct end;
 };
 
-/* Protects the list of exports, and each one's clients and windows. */
-static DEFINE_MUTEX(clients_lock);
+/* Protects the list of exports. */
+static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
 
-/* Protects what follows. */
-static DEFINE_MUTEX(listen_lock);
-static unsigned int listen_users;
-static struct krdma_session *listen_session;
-static struct krdma_listener *listeners[KRDMA_BLK_ADDRESSES];
-static struct krdma_blk_addresses listen_addresses;
+/* Whoever takes a request has this until the request's work item is queued. */
+static DEFINE_MUTEX(take_lock);
+static atomic_t answers = ATOMIC_INIT(0);
 
 /* All connections that have not been freed, and who waits for the last of them. */
-static atomic_t client_count = ATOMIC_INIT(0);
+static atomic_t conn_count = ATOMIC_INIT(0);
+
+/*
+ * Finding an export
+ */
+
+static struct krdma_blk_export *krdma_blk_export_get(const char *name)
+{
+	struct krdma_blk_export *export, *found = NULL;
+
+	mutex_lock(&exports_lock);
+	list_for_each_entry(export, &exports, node) {
+		if (!memcmp(export->name, name, KRDMA_BLK_NAME_MAX)) {
+			found = export;
+			WRITE_ONCE(found->users, found->users + 1);
+			break;
+		}
+	}
+	mutex_unlock(&exports_lock);
+	return found;
+}
+
+static void krdma_blk_export_put(struct krdma_blk_export *export)
+{
+	if (!export)
+		return;
+	mutex_lock(&exports_lock);
+	WRITE_ONCE(export->users, export->users - 1);
+	wake_up_all(&export->idle);
+	mutex_unlock(&exports_lock);
+}
 
 /*
  * Connections
  */
 
-static void krdma_blk_client_end(struct work_struct *work)
+static void krdma_blk_conn_leave(struct krdma_blk_export_conn *conn)
 {
-	struct krdma_blk_client *client = container_of(work, struct krdma_blk_client, end);
+	struct krdma_blk_export *export = conn->export;
+	struct krdma_blk_client *client = conn->client;
 
-	/* Who has taken the request still works on it, and has perhaps not even its name. */
-	mutex_lock(&clients_lock);
-	mutex_unlock(&clients_lock);
-	cancel_delayed_work_sync(&client->lease);
-	/* The last event has been told, so this only waits for that call to return. */
-	krdma_conn_close(client->conn);
-	if (client->export) {
-		mutex_lock(&clients_lock);
-		list_del(&client->node);
-		WRITE_ONCE(client->export->client_count, client->export->client_count - 1);
-		wake_up_all(&client->export->idle);
-		mutex_unlock(&clients_lock);
-	}
-	krdma_conn_put(client->conn);
-	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
-	if (atomic_dec_and_test(&client_count))
-		wake_up_var(&client_count);
+	mutex_lock(&export->clients_lock);
+	list_del(&conn->node);
+	WRITE_ONCE(client->conn_count, client->conn_count - 1);
+	client->seen = jiffies;
+	krdma_blk_client_put(client);
+	WRITE_ONCE(export->conn_count, export->conn_count - 1);
+	wake_up_all(&export->idle);
+	mutex_unlock(&export->clients_lock);
 }
 
-static void krdma_blk_client_event(struct krdma_conn *conn, const struct krdma_event *event)
+static void krdma_blk_conn_end(struct work_struct *work)
 {
-	struct krdma_blk_client *client = krdma_conn_context(conn);
+	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn, end);
+
+	/* Who has taken the request may not have queued its answer, nor noted the name. */
+	mutex_lock(&take_lock);
+	mutex_unlock(&take_lock);
+	flush_work(&conn->answer);
+	cancel_delayed_work_sync(&conn->lease);
+	/* The last event has been told, so this only waits for that call to return. */
+	krdma_conn_close(conn->conn);
+	if (conn->export)
+		krdma_blk_conn_leave(conn);
+	krdma_conn_put(conn->conn);
+	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CONN, conn));
+	if (atomic_dec_and_test(&conn_count))
+		wake_up_var(&conn_count);
+}
+
+static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krdma_event *event)
+{
+	struct krdma_blk_export_conn *conn = krdma_conn_context(krdma_conn);
 
 	if (event->type == KRDMA_EVENT_CLOSED)
-		queue_work(krdma_blk_export_workqueue, &client->end);
-}
-
-/* Of a question: that one failed is told by the connection's end. */
-static void krdma_blk_client_complete(const struct krdma_completion *completion)
-{
-	struct krdma_blk_client *client = completion->context;
-
-	if (!completion->status)
-		WRITE_ONCE(client->asked, false);
-}
-
-static const struct krdma_conn_ops krdma_blk_client_ops = {
-	.event = krdma_blk_client_event,
-	.complete = krdma_blk_client_complete,
-};
-
-static void krdma_blk_client_lease(struct work_struct *work)
-{
-	struct krdma_blk_client *client = container_of(to_delayed_work(work),
-						       struct krdma_blk_client, lease);
-	static const struct krdma_request nothing = { .opcode = KRDMA_OP_WRITE };
-
-	if (READ_ONCE(client->asked)) {
-		krdma_conn_abort(client->conn);
-		return;
-	}
-	WRITE_ONCE(client->asked, true);
-	/* One that takes none is not connected yet, or at its end. */
-	if (krdma_conn_post(client->conn, &nothing, 1) != 1)
-		WRITE_ONCE(client->asked, false);
-	queue_delayed_work(krdma_blk_export_workqueue, &client->lease, KRDMA_BLK_LEASE_INTERVAL);
+		queue_work(krdma_blk_export_workqueue, &conn->end);
 }
 
 /*
- * Requests
+ * A message is the client's goodbye: it does not come back, and does not keep others out.
+ * Anything else is the answer to a question; that one failed is told by the connection's end.
  */
-
-static struct krdma_blk_export *krdma_blk_find_export(const char *name)
+static void krdma_blk_conn_complete(const struct krdma_completion *completion)
 {
-	struct krdma_blk_export *export;
+	struct krdma_blk_export_conn *conn = completion->context;
 
-	lockdep_assert_held(&clients_lock);
-	list_for_each_entry(export, &exports, node) {
-		if (!memcmp(export->name, name, KRDMA_BLK_NAME_MAX))
-			return export;
+	if (completion->status)
+		return;
+	if (completion->opcode != KRDMA_OP_RECEIVE) {
+		WRITE_ONCE(conn->asked, false);
+		return;
 	}
-	return NULL;
+	mutex_lock(&conn->export->clients_lock);
+	if (!list_empty(&conn->client->node))
+		krdma_blk_client_forget(conn->export, conn->client);
+	mutex_unlock(&conn->export->clients_lock);
 }
 
-static struct krdma_blk_window *krdma_blk_get_window(struct krdma_blk_export *export,
-						     struct krdma_conn *conn)
+static const struct krdma_conn_ops krdma_blk_conn_ops = {
+	.event = krdma_blk_conn_event,
+	.complete = krdma_blk_conn_complete,
+};
+
+/**
+ * krdma_blk_client_disconnect - begin to end a client's connections
+ * @export: the export; its clients_lock is held
+ * @client: the client
+ *
+ * Context: process context.
+ */
+void krdma_blk_client_disconnect(struct krdma_blk_export *export,
+				 const struct krdma_blk_client *client)
+{
+	struct krdma_blk_export_conn *conn;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		if (conn->client == client)
+			/* At once: a peer that has gone is not to be waited for. */
+			krdma_conn_abort(conn->conn);
+	}
+}
+
+static void krdma_blk_conn_lease(struct work_struct *work)
+{
+	struct krdma_blk_export_conn *conn = container_of(to_delayed_work(work),
+							  struct krdma_blk_export_conn, lease);
+	static const struct krdma_request nothing = { .opcode = KRDMA_OP_WRITE };
+
+	if (READ_ONCE(conn->asked)) {
+		krdma_conn_abort(conn->conn);
+		return;
+	}
+	WRITE_ONCE(conn->asked, true);
+	/* One that takes none is not connected yet, or at its end. */
+	if (krdma_conn_post(conn->conn, &nothing, 1) != 1)
+		WRITE_ONCE(conn->asked, false);
+	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
+}
+
+/*
+ * Letting one in
+ */
+
+/* Does @older have to be gone before @conn is accepted? */
+static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
+				    const struct krdma_blk_export_conn *older)
+{
+	if (older->client == conn->client)
+		return older->queue == conn->queue;
+	return list_empty(&older->client->node);
+}
+
+/* Takes them down, and says whether there are any. */
+static bool krdma_blk_conn_abort_older(struct krdma_blk_export_conn *conn)
+{
+	struct krdma_blk_export *export = conn->export;
+	struct krdma_blk_export_conn *older = conn;
+	bool any = false;
+
+	mutex_lock(&export->clients_lock);
+	list_for_each_entry_continue(older, &export->conns, node) {
+		if (krdma_blk_conn_replaces(conn, older)) {
+			krdma_conn_abort(older->conn);
+			any = true;
+		}
+	}
+	mutex_unlock(&export->clients_lock);
+	return any;
+}
+
+/* Waits until they have gone.  What looks takes a mutex, so not by wait_event(). */
+static void krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(&conn->export->idle, &wait);
+	while (krdma_blk_conn_abort_older(conn))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&conn->export->idle, &wait);
+}
+
+/* Takes down what is left of a client that must not return, and says whether that is any. */
+static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 id)
+{
+	struct krdma_blk_export_conn *conn;
+	bool any = false;
+
+	mutex_lock(&export->clients_lock);
+	list_for_each_entry(conn, &export->conns, node) {
+		if (conn->client->id == id && list_empty(&conn->client->node)) {
+			krdma_conn_abort(conn->conn);
+			any = true;
+		}
+	}
+	mutex_unlock(&export->clients_lock);
+	return any;
+}
+
+/* Who is told that it must not return fails its writes, and none of them comes in then. */
+static void krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(&export->idle, &wait);
+	while (krdma_blk_export_abort_client(export, id))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&export->idle, &wait);
+}
+
+static struct krdma_blk_window *krdma_blk_find_window(struct krdma_blk_export *export,
+						      enum krdma_blk_role role, u32 device_id)
 {
 	struct krdma_blk_window *window, *next;
-	struct krdma_conn_info info;
 
-	lockdep_assert_held(&clients_lock);
-
-	krdma_conn_query(conn, &info);
-	list_for_each_entry_safe(window, next, &export->windows, node) {
-		if (window->device_id == info.device_id)
+	lockdep_assert_held(&export->windows_lock);
+	list_for_each_entry_safe(window, next, &export->windows[role], node) {
+		if (window->device_id == device_id)
 			return window;
 		if (krdma_blk_window_is_gone(window)) {
 			list_del(&window->node);
 			krdma_blk_window_close(window);
 		}
 	}
-
-	window = krdma_blk_window_open(&export->memory, export->session, info.device_id,
-				       export->read_only);
+	window = krdma_blk_window_open(&export->memory, export->sessions[role], device_id,
+				       role == KRDMA_BLK_READS);
 	if (!IS_ERR(window))
-		list_add(&window->node, &export->windows);
+		list_add(&window->node, &export->windows[role]);
 	return window;
 }
 
-/* What a hello from this address is refused for, 0: it is not. */
-static int krdma_blk_check_client(struct krdma_blk_export *export, struct krdma_conn *conn,
-				  const struct krdma_blk_hello *hello)
+/* Where the table of keys is; what the client is refused for, 0: it is not. */
+static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
+				      struct krdma_blk_welcome *welcome)
 {
-	struct sockaddr_storage remote;
-	struct krdma_blk_client *other;
+	struct krdma_blk_export *export = conn->export;
+	struct krdma_blk_window *window;
+	struct krdma_region_info table;
+	struct krdma_conn_info info;
+	int reason = 0;
 
-	if (krdma_conn_addresses(conn, NULL, &remote) ||
-	    !krdma_blk_nets_have(&export->allow, &remote)) {
-		atomic64_inc(&export->refused_address);
-		return KRDMA_BLK_BAD_ADDRESS;
+	krdma_conn_query(conn->conn, &info);
+	mutex_lock(&export->windows_lock);
+	window = krdma_blk_find_window(export, conn->client->role, info.device_id);
+	if (!IS_ERR(window)) {
+		krdma_region_query(window->table_region, &table);
+		welcome->table_addr = cpu_to_le64(table.remote_addr);
+		welcome->table_key = cpu_to_le32(table.remote_key);
+		welcome->chunk_size = cpu_to_le32(window->chunk_size);
+	} else {
+		reason = PTR_ERR(window) == -EOPNOTSUPP ? KRDMA_BLK_NO_FABRIC :
+							  KRDMA_BLK_NO_MEMORY;
 	}
-	if (!krdma_blk_same_secret(export->secret, hello->secret)) {
-		atomic64_inc(&export->refused_secret);
-		return KRDMA_BLK_BAD_SECRET;
-	}
-	list_for_each_entry(other, &export->clients, node) {
-		if (export->exclusive && other->id != le64_to_cpu(hello->client)) {
-			atomic64_inc(&export->refused_busy);
-			return KRDMA_BLK_BUSY;
-		}
-	}
-	return 0;
+	mutex_unlock(&export->windows_lock);
+	return reason;
 }
 
-/* Takes down the connection that this one comes to replace, if there is one. */
-static void krdma_blk_replace(struct krdma_blk_export *export, struct krdma_blk_client *client)
+static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
+				 const struct krdma_blk_nonces *nonces)
 {
-	struct krdma_blk_client *other;
-
-	lockdep_assert_held(&clients_lock);
-	list_for_each_entry(other, &export->clients, node) {
-		if (other->id == client->id && other->queue == client->queue) {
-			/* At once: a peer that has gone is not to be waited for. */
-			krdma_conn_abort(other->conn);
-			krdma_conn_close(other->conn);
-		}
-	}
-}
-
-static int krdma_blk_admit(struct krdma_blk_export *export, struct krdma_blk_client *client,
-			   const struct krdma_blk_window *window)
-{
+	struct krdma_blk_export *export = conn->export;
 	struct krdma_conn_attr attr = {
-		.send_depth = 4, .recv_depth = 1, .max_send_sge = 1, .session = export->session,
+		.send_depth = 4, .recv_depth = 1, .max_send_sge = 1,
+		.session = export->sessions[conn->client->role],
 	};
 	struct krdma_blk_welcome welcome = {
 		.magic = cpu_to_le32(KRDMA_BLK_MAGIC),
 		.version = KRDMA_BLK_VERSION,
-		.flags = export->read_only ? KRDMA_BLK_READ_ONLY : 0,
+		.flags = conn->client->role == KRDMA_BLK_READS ? KRDMA_BLK_READ_ONLY : 0,
 		.generation = cpu_to_le64(export->generation),
 		.size = cpu_to_le64(export->size),
 		.block_size = cpu_to_le32(export->block_size),
-		.chunk_size = cpu_to_le32(window->chunk_size),
 	};
 	struct krdma_conn_param param = {
 		.private_data = &welcome, .private_data_len = sizeof(welcome),
 	};
-	struct krdma_region_info table;
-	int ret;
-
-	krdma_region_query(window->table_region, &table);
-	welcome.table_addr = cpu_to_le64(table.remote_addr);
-	welcome.table_key = cpu_to_le32(table.remote_key);
-	ret = krdma_conn_prepare(client->conn, &attr);
-	return ret ?: krdma_conn_accept(client->conn, &param);
-}
-
-/* Answers a request; what it is refused for, 0: it was not. */
-static int krdma_blk_answer(struct krdma_blk_client *client)
-{
-	struct krdma_blk_export *export;
-	struct krdma_blk_window *window;
-	struct krdma_blk_hello hello;
+	static const struct krdma_receive goodbye = {};
 	int reason;
 
-	lockdep_assert_held(&clients_lock);
-
-	if (krdma_conn_private_data(client->conn, &hello, sizeof(hello)) < sizeof(hello) ||
-	    hello.magic != cpu_to_le32(KRDMA_BLK_MAGIC))
-		return KRDMA_BLK_NOT_UNDERSTOOD;
-	if (hello.version != KRDMA_BLK_VERSION || hello.flags)
-		return KRDMA_BLK_OTHER_VERSION;
-	export = krdma_blk_find_export(hello.name);
-	if (!export)
-		return KRDMA_BLK_NO_EXPORT;
-	reason = krdma_blk_check_client(export, client->conn, &hello);
+	reason = krdma_blk_conn_open_window(conn, &welcome);
 	if (reason)
 		return reason;
-
-	client->id = le64_to_cpu(hello.client);
-	client->queue = le16_to_cpu(hello.queue);
-	krdma_blk_replace(export, client);
-	reason = KRDMA_BLK_FULL;
-	if (export->client_count == KRDMA_BLK_CLIENTS_MAX)
-		goto refuse;
-	window = krdma_blk_get_window(export, client->conn);
-	reason = PTR_ERR_OR_ZERO(window) == -EOPNOTSUPP ? KRDMA_BLK_NO_FABRIC : KRDMA_BLK_NO_MEMORY;
-	if (IS_ERR(window) || krdma_blk_admit(export, client, window))
-		goto refuse;
-
-	client->export = export;
-	list_add(&client->node, &export->clients);
-	export->client_count++;
+	if (export->secret.length)
+		krdma_blk_prove_server(&export->secret, nonces, &welcome);
+	if (krdma_conn_prepare(conn->conn, &attr) ||
+	    krdma_conn_receive(conn->conn, &goodbye, 1) != 1 ||
+	    krdma_conn_accept(conn->conn, &param))
+		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);
-	queue_delayed_work(krdma_blk_export_workqueue, &client->lease, KRDMA_BLK_LEASE_INTERVAL);
+	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 	return 0;
+}
 
-refuse:
-	atomic64_inc(&export->refused_other);
+/* The connection is one of the export's, or it is refused. */
+static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
+				   struct krdma_blk_export *export,
+				   const struct krdma_blk_hello *hello,
+				   const struct sockaddr_storage *from)
+{
+	int reason;
+
+	mutex_lock(&export->clients_lock);
+	if (export->closing)
+		reason = KRDMA_BLK_REFUSED;
+	else if (export->conn_count >= KRDMA_BLK_CONNS_MAX)
+		reason = KRDMA_BLK_FULL;
+	else
+		reason = krdma_blk_client_admit(export, hello, from, &conn->client);
+	if (!reason) {
+		conn->export = export;
+		conn->queue = le16_to_cpu(hello->queue);
+		list_add(&conn->node, &export->conns);
+		WRITE_ONCE(export->conn_count, export->conn_count + 1);
+	}
+	mutex_unlock(&export->clients_lock);
 	return reason;
 }
 
+/* A client that has just disconnected may still be at its end: that is waited for. */
+static int krdma_blk_conn_join(struct krdma_blk_export_conn *conn, struct krdma_blk_export *export,
+			       const struct krdma_blk_hello *hello,
+			       const struct sockaddr_storage *from)
+{
+	unsigned long deadline = jiffies + KRDMA_BLK_BUSY_WAIT;
+	int reason;
+
+	for (;;) {
+		reason = krdma_blk_conn_try_join(conn, export, hello, from);
+		if (reason != KRDMA_BLK_BUSY || time_after(jiffies, deadline))
+			return reason;
+		schedule_timeout_uninterruptible(KRDMA_BLK_BUSY_WAIT / 20);
+	}
+}
+
+/*
+ * Answers
+ */
+
+static bool krdma_blk_export_allows(const struct krdma_blk_export *export,
+				    const struct sockaddr_storage *from)
+{
+	if (!export->allow.any && !export->allow.count)
+		return export->secret.length;
+	return krdma_blk_nets_have(&export->allow, from);
+}
+
+/* What a hello without a proof is answered with, 0: the export is open to this peer. */
+static int krdma_blk_check_address(struct krdma_blk_export *export,
+				   const struct krdma_blk_hello *hello,
+				   const struct sockaddr_storage *from,
+				   struct krdma_blk_refusal *refusal)
+{
+	bool allowed = export && krdma_blk_export_allows(export, from);
+
+	if (allowed && !export->secret.length)
+		return 0;
+	if (export && !allowed)
+		atomic64_inc(&export->refused_address);
+	krdma_blk_challenge(hello, from, refusal->challenge);
+	return KRDMA_BLK_CHALLENGE;
+}
+
+/* As much is done for an export that is not there: a stranger must see no difference. */
+static int krdma_blk_check_proof(struct krdma_blk_export *export,
+				 const struct krdma_blk_hello *hello,
+				 const struct sockaddr_storage *from,
+				 struct krdma_blk_nonces *nonces)
+{
+	static const struct krdma_blk_secret none;
+	bool challenged, knows;
+
+	if (!krdma_blk_may_try(from)) {
+		if (export)
+			atomic64_inc(&export->refused_other);
+		return KRDMA_BLK_REFUSED;
+	}
+	challenged = krdma_blk_challenged(hello, from, nonces);
+	knows = krdma_blk_client_knows(export ? &export->secret : &none, nonces, hello);
+	if (!export || !challenged || !knows) {
+		krdma_blk_has_failed(from);
+		if (export)
+			atomic64_inc(&export->refused_secret);
+		return KRDMA_BLK_REFUSED;
+	}
+	if (!krdma_blk_export_allows(export, from)) {
+		atomic64_inc(&export->refused_address);
+		return KRDMA_BLK_REFUSED;
+	}
+	return 0;
+}
+
+static int krdma_blk_conn_check(struct krdma_blk_export *export,
+				const struct krdma_blk_hello *hello,
+				const struct sockaddr_storage *from,
+				struct krdma_blk_nonces *nonces,
+				struct krdma_blk_refusal *refusal)
+{
+	if (hello->flags & KRDMA_BLK_ANSWER)
+		return krdma_blk_check_proof(export, hello, from, nonces);
+	return krdma_blk_check_address(export, hello, from, refusal);
+}
+
+/* Those who may use the export; strangers have been counted already. */
+static void krdma_blk_count_refusal(struct krdma_blk_export *export, int reason)
+{
+	switch (reason) {
+	case KRDMA_BLK_BUSY:
+		atomic64_inc(&export->refused_busy);
+		break;
+	case KRDMA_BLK_FENCED:
+		atomic64_inc(&export->refused_fenced);
+		break;
+	default:
+		atomic64_inc(&export->refused_other);
+		break;
+	}
+}
+
+static void krdma_blk_conn_reject(struct krdma_blk_export_conn *conn,
+				  const struct krdma_blk_refusal *refusal)
+{
+	if (krdma_conn_reject(conn->conn, refusal, sizeof(*refusal)))
+		krdma_conn_abort(conn->conn);
+}
+
+/* A client of which nothing was accepted has nothing to come back for. */
+static void krdma_blk_conn_undo(struct krdma_blk_export_conn *conn)
+{
+	struct krdma_blk_export *export = conn->export;
+
+	mutex_lock(&export->clients_lock);
+	if (!list_empty(&conn->client->node) && conn->client->conn_count == 1)
+		krdma_blk_client_forget(export, conn->client);
+	mutex_unlock(&export->clients_lock);
+}
+
+static int krdma_blk_read_hello(struct krdma_conn *conn, struct krdma_blk_hello *hello)
+{
+	if (krdma_conn_private_data(conn, hello, sizeof(*hello)) < (int)sizeof(*hello) ||
+	    hello->magic != cpu_to_le32(KRDMA_BLK_MAGIC))
+		return KRDMA_BLK_NOT_UNDERSTOOD;
+	if (hello->version != KRDMA_BLK_VERSION || (hello->flags & ~KRDMA_BLK_HELLO_FLAGS))
+		return KRDMA_BLK_OTHER_VERSION;
+	return le16_to_cpu(hello->queue) < KRDMA_BLK_QUEUES_MAX ? 0 : KRDMA_BLK_NOT_UNDERSTOOD;
+}
+
 /* However it goes on with a connection, its last event frees it. */
-static void krdma_blk_requested(struct krdma_listener *listener)
+static void krdma_blk_conn_greet(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_refusal refusal = {
 		.magic = cpu_to_le32(KRDMA_BLK_MAGIC), .version = KRDMA_BLK_VERSION,
 	};
-	struct krdma_blk_client *client;
+	struct krdma_blk_export *export = NULL;
+	struct krdma_blk_nonces nonces = {};
+	struct sockaddr_storage from;
+	struct krdma_blk_hello hello;
 
-	for (;;) {
-		client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT,
-					 kzalloc_obj(*client, GFP_KERNEL));
-		if (!client)
-			return;
-		INIT_WORK(&client->end, krdma_blk_client_end);
-		INIT_DELAYED_WORK(&client->lease, krdma_blk_client_lease);
-		/* The last event may come at once: it finds all but the export. */
-		mutex_lock(&clients_lock);
-		client->conn = krdma_listener_next(listener, &krdma_blk_client_ops, client, 0);
-		if (IS_ERR(client->conn))
-			break;
-		atomic_inc(&client_count);
-		refusal.reason = krdma_blk_answer(client);
-		if (refusal.reason &&
-		    krdma_conn_reject(client->conn, &refusal, sizeof(refusal)))
-			krdma_conn_abort(client->conn);
-		mutex_unlock(&clients_lock);
-	}
-	mutex_unlock(&clients_lock);
-	kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
-}
-
-/*
- * Where there is to be listened
- */
-
-static void krdma_blk_listen_end(void)
-{
-	lockdep_assert_held(&listen_lock);
-
-	if (--listen_users)
+	if (krdma_conn_addresses(conn->conn, NULL, &from)) {
+		krdma_conn_abort(conn->conn);
 		return;
-	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++) {
-		if (!listeners[i])
-			continue;
-		krdma_listener_close(listeners[i]);
-		krdma_listener_put(listeners[i]);
-		listeners[i] = NULL;
 	}
-	/* Those that were refused belong to no export, and nobody else waits for them. */
-	wait_var_event(&client_count, !atomic_read(&client_count));
-	krdma_session_put(listen_session);
-	listen_session = NULL;
+	refusal.reason = krdma_blk_read_hello(conn->conn, &hello);
+	if (refusal.reason)
+		goto reject;
+	export = krdma_blk_export_get(hello.name);
+	refusal.reason = krdma_blk_conn_check(export, &hello, &from, &nonces, &refusal);
+	if (refusal.reason)
+		goto reject;
+
+	refusal.reason = krdma_blk_conn_join(conn, export, &hello, &from);
+	if (!refusal.reason) {
+		krdma_blk_conn_fence(conn);
+		refusal.reason = krdma_blk_conn_accept(conn, &nonces);
+	}
+	if (!refusal.reason)
+		goto out;
+	if (refusal.reason == KRDMA_BLK_FENCED)
+		krdma_blk_export_fence_client(export, le64_to_cpu(hello.client));
+	krdma_blk_count_refusal(export, refusal.reason);
+reject:
+	krdma_blk_conn_reject(conn, &refusal);
+	if (conn->export && !(hello.flags & KRDMA_BLK_RETURN))
+		krdma_blk_conn_undo(conn);
+out:
+	krdma_blk_export_put(export);
 }
 
-static void krdma_blk_listen_default(void)
+static void krdma_blk_conn_answer(struct work_struct *work)
 {
-	struct sockaddr_in6 *any = (struct sockaddr_in6 *)&listen_addresses.of[0];
-
-	lockdep_assert_held(&listen_lock);
-	if (listen_addresses.count)
-		return;
-	*any = (struct sockaddr_in6) {
-		.sin6_family = AF_INET6, .sin6_port = htons(KRDMA_BLK_PORT),
-	};
-	listen_addresses.count = 1;
+	krdma_blk_conn_greet(container_of(work, struct krdma_blk_export_conn, answer));
+	if (atomic_fetch_dec(&answers) == KRDMA_BLK_ANSWERS_MAX)
+		krdma_blk_listen_kick();
 }
 
-static int krdma_blk_listen_begin(void)
+static int krdma_blk_serve_take(struct krdma_listener *listener)
 {
-	struct krdma_listen_attr attr = { .ready = krdma_blk_requested };
-	struct krdma_listener *listener;
+	struct krdma_blk_export_conn *conn;
 
-	lockdep_assert_held(&listen_lock);
+	lockdep_assert_held(&take_lock);
 
-	if (listen_users++)
-		return 0;
-	listen_session = krdma_session_create(&init_net);
-	if (IS_ERR(listen_session)) {
-		listen_users--;
-		return PTR_ERR(listen_session);
+	if (atomic_read(&answers) >= KRDMA_BLK_ANSWERS_MAX)
+		return -EAGAIN;
+	conn = krdma_blk_count(KRDMA_OBJECT_BLK_CONN, kzalloc_obj(*conn, GFP_KERNEL));
+	if (!conn)
+		return -ENOMEM;
+	INIT_DELAYED_WORK(&conn->lease, krdma_blk_conn_lease);
+	INIT_WORK(&conn->answer, krdma_blk_conn_answer);
+	INIT_WORK(&conn->end, krdma_blk_conn_end);
+	/* The last event may come at once: it waits for us. */
+	conn->conn = krdma_listener_next(listener, &krdma_blk_conn_ops, conn, 0);
+	if (IS_ERR(conn->conn)) {
+		int ret = PTR_ERR(conn->conn);
+
+		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CONN, conn));
+		return ret;
 	}
-	krdma_blk_listen_default();
-	for (unsigned int i = 0; i < listen_addresses.count; i++) {
-		attr.local = (struct sockaddr *)&listen_addresses.of[i];
-		listener = krdma_listen(listen_session, &attr);
-		if (IS_ERR(listener)) {
-			krdma_blk_listen_end();
-			return PTR_ERR(listener);
-		}
-		listeners[i] = listener;
-	}
+	atomic_inc(&conn_count);
+	atomic_inc(&answers);
+	queue_work(krdma_blk_export_workqueue, &conn->answer);
 	return 0;
 }
 
 /**
- * krdma_blk_listen_show - where there is listened
- * @page: where to write it
+ * krdma_blk_serve_requested - take the requests that wait
+ * @listener: where
  *
  * Context: process context; may sleep.
- * Return: how much was written.
+ * Return: why there are no more: -EAGAIN: none waits, or enough are being answered;
+ * -ENOMEM; -ENODEV: the listener's device has gone; -ESHUTDOWN: it has been closed.
  */
-ssize_t krdma_blk_listen_show(char *page)
+int krdma_blk_serve_requested(struct krdma_listener *listener)
 {
-	ssize_t length;
+	int ret;
 
-	mutex_lock(&listen_lock);
-	krdma_blk_listen_default();
-	length = krdma_blk_print_addresses(&listen_addresses, page);
-	mutex_unlock(&listen_lock);
-	return length;
+	do {
+		mutex_lock(&take_lock);
+		ret = krdma_blk_serve_take(listener);
+		mutex_unlock(&take_lock);
+	} while (!ret);
+	return ret;
 }
 
 /**
- * krdma_blk_listen_store - listen somewhere else
- * @page: where: addresses, with blanks between them
- * @count: how long that is
+ * krdma_blk_serve_wait - wait until all connections have gone
  *
- * Context: process context; may sleep.
- * Return: @count; -EINVAL: these are not addresses; -EBUSY: an export is enabled.
+ * Context: process context; sleeps, uninterruptibly.  Nothing is listened at any more, and
+ * no export is enabled.
  */
-ssize_t krdma_blk_listen_store(const char *page, size_t count)
+void krdma_blk_serve_wait(void)
 {
-	struct krdma_blk_addresses *addresses;
-	int ret;
-
-	addresses = kzalloc_obj(*addresses, GFP_KERNEL);
-	if (!addresses)
-		return -ENOMEM;
-	ret = krdma_blk_parse_addresses(page, count, addresses);
-	mutex_lock(&listen_lock);
-	if (!ret && listen_users)
-		ret = -EBUSY;
-	if (!ret)
-		listen_addresses = *addresses;
-	mutex_unlock(&listen_lock);
-	kfree(addresses);
-	return ret ?: count;
+	wait_var_event(&conn_count, !atomic_read(&conn_count));
 }
 
 /*
@@ -443,8 +645,12 @@ ssize_t krdma_blk_listen_store(const char *page, size_t count)
 void krdma_blk_serve_init(struct krdma_blk_export *export)
 {
 	INIT_LIST_HEAD(&export->node);
+	mutex_init(&export->windows_lock);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++)
+		INIT_LIST_HEAD(&export->windows[role]);
+	mutex_init(&export->clients_lock);
 	INIT_LIST_HEAD(&export->clients);
-	INIT_LIST_HEAD(&export->windows);
+	INIT_LIST_HEAD(&export->conns);
 	init_waitqueue_head(&export->idle);
 }
 
@@ -459,64 +665,68 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 {
 	int ret;
 
-	mutex_lock(&listen_lock);
 	ret = krdma_blk_listen_begin();
-	mutex_unlock(&listen_lock);
 	if (ret)
 		return ret;
 
-	mutex_lock(&clients_lock);
+	mutex_lock(&exports_lock);
+	export->closing = false;
 	list_add(&export->node, &exports);
-	mutex_unlock(&clients_lock);
+	mutex_unlock(&exports_lock);
 	return 0;
+}
+
+/* Nobody is let in any more, and those who are begin to end. */
+static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
+{
+	struct krdma_blk_client *client, *next;
+	int ret = 0;
+
+	mutex_lock(&exports_lock);
+	mutex_lock(&export->clients_lock);
+	if (list_empty(&export->clients) || force) {
+		list_del_init(&export->node);
+		export->closing = true;
+		list_for_each_entry_safe(client, next, &export->clients, node)
+			krdma_blk_client_forget(export, client);
+	} else {
+		ret = -EBUSY;
+	}
+	mutex_unlock(&export->clients_lock);
+	mutex_unlock(&exports_lock);
+	return ret;
 }
 
 /**
  * krdma_blk_serve_end - let nobody in any more, and end those who are
  * @export: the export; its lock is held
+ * @force: also if there are clients, connected or not, which lose their data
  *
- * Nobody reaches its memory when this returns.
+ * Nobody reaches its memory when this has returned 0.
  *
  * Context: process context; sleeps, uninterruptibly, until the devices have let go.
+ * Return: 0; -EBUSY: there are clients, and nothing has changed.
  */
-void krdma_blk_serve_end(struct krdma_blk_export *export)
+int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 {
 	struct krdma_blk_window *window, *next;
-	struct krdma_blk_client *client;
+	int ret;
 
-	mutex_lock(&clients_lock);
-	list_del_init(&export->node);
-	list_for_each_entry(client, &export->clients, node)
-		krdma_conn_abort(client->conn);
-	mutex_unlock(&clients_lock);
-
-	wait_event(export->idle, !READ_ONCE(export->client_count));
-	/* The last one may still be about to wake us. */
-	mutex_lock(&clients_lock);
-	mutex_unlock(&clients_lock);
-	list_for_each_entry_safe(window, next, &export->windows, node) {
-		list_del(&window->node);
-		krdma_blk_window_close(window);
+	ret = krdma_blk_serve_close(export, force);
+	if (ret)
+		return ret;
+	wait_event(export->idle, !READ_ONCE(export->users) && !READ_ONCE(export->conn_count));
+	/* The last ones may still be about to wake us. */
+	mutex_lock(&exports_lock);
+	mutex_lock(&export->clients_lock);
+	mutex_unlock(&export->clients_lock);
+	mutex_unlock(&exports_lock);
+	for (unsigned int role = 0; role < KRDMA_BLK_ROLES; role++) {
+		list_for_each_entry_safe(window, next, &export->windows[role], node) {
+			list_del(&window->node);
+			krdma_blk_window_close(window);
+		}
 	}
-
-	mutex_lock(&listen_lock);
 	krdma_blk_listen_end();
-	mutex_unlock(&listen_lock);
-}
-
-/**
- * krdma_blk_serve_count - how many are connected?
- * @export: the export
- *
- * Context: process context; may sleep.
- * Return: how many connections there are.
- */
-unsigned int krdma_blk_serve_count(struct krdma_blk_export *export)
-{
-	unsigned int count;
-
-	mutex_lock(&clients_lock);
-	count = export->client_count;
-	mutex_unlock(&clients_lock);
-	return count;
+	return 0;
 }

@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -62,61 +63,47 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 	return 0;
 }
 
-/**
- * krdma_blk_same_secret - are two secrets the same?
- * @a: one of them
- * @b: the other
- *
- * Takes the same time wherever they differ.  crypto_memneq() does the same, and not
- * every kernel has it.
- *
- * Context: any.
- * Return: whether they are.
- */
-bool krdma_blk_same_secret(const u8 *a, const u8 *b)
-{
-	u8 difference = 0;
-
-	for (unsigned int i = 0; i < KRDMA_BLK_SECRET_MAX; i++) {
-		difference |= a[i] ^ b[i];
-		/* The compiler must not know when it has seen enough. */
-		OPTIMIZER_HIDE_VAR(difference);
-	}
-	return !difference;
-}
-
 static const char *const krdma_blk_reasons[] = {
 	[KRDMA_BLK_NOT_UNDERSTOOD] = "the server does not understand this client",
 	[KRDMA_BLK_OTHER_VERSION] = "the server speaks another version",
-	[KRDMA_BLK_NO_EXPORT] = "the server has no enabled export of that name",
-	[KRDMA_BLK_BAD_ADDRESS] = "the export does not allow this address",
-	[KRDMA_BLK_BAD_SECRET] = "the secret is wrong",
-	[KRDMA_BLK_BUSY] = "the export is exclusive, and another client has it",
+	[KRDMA_BLK_REFUSED] =
+		"there is no such export, or not for this address, or the secret is wrong",
+	[KRDMA_BLK_CHALLENGE] =
+		"there is no such export, or not for this address, or it wants a secret",
+	[KRDMA_BLK_BUSY] = "another client writes the export, or has it alone",
 	[KRDMA_BLK_FULL] = "the export has as many connections as it can",
 	[KRDMA_BLK_NO_MEMORY] = "the server could not register its memory",
 	[KRDMA_BLK_NO_FABRIC] = "the server's device speaks iWARP or cannot register memory",
+	[KRDMA_BLK_FENCED] = "the export is made anew or another client's, or this one was evicted",
 };
 
 /**
  * krdma_blk_read_refusal - why has the server refused?
  * @data: what came with its rejection
  * @length: how much that is
+ * @refusal: filled in; its reason is 0 if it is none
  *
  * Context: any.
- * Return: in words; NULL: it did not say, so that nobody listens there, or somebody else.
+ * Return: in words; NULL: the rejection has none, so nobody listens there, or another
+ * program.
  */
-const char *krdma_blk_read_refusal(const void *data, size_t length)
+const char *krdma_blk_read_refusal(const void *data, size_t length,
+				   struct krdma_blk_refusal *refusal)
 {
-	struct krdma_blk_refusal refusal;
-
-	if (length < sizeof(refusal))
+	*refusal = (struct krdma_blk_refusal) {};
+	/* Another version may be shorter. */
+	if (length < offsetof(struct krdma_blk_refusal, challenge))
 		return NULL;
-	memcpy(&refusal, data, sizeof(refusal));
-	if (refusal.magic != cpu_to_le32(KRDMA_BLK_MAGIC))
-		return NULL;
-	if (refusal.version != KRDMA_BLK_VERSION)
-		return krdma_blk_reasons[KRDMA_BLK_OTHER_VERSION];
-	if (refusal.reason >= ARRAY_SIZE(krdma_blk_reasons) || !krdma_blk_reasons[refusal.reason])
+	memcpy(refusal, data, min(length, sizeof(*refusal)));
+	if (refusal->magic == cpu_to_le32(KRDMA_BLK_MAGIC) &&
+	    refusal->version == KRDMA_BLK_VERSION && length >= sizeof(*refusal)) {
+		if (refusal->reason < ARRAY_SIZE(krdma_blk_reasons) &&
+		    krdma_blk_reasons[refusal->reason])
+			return krdma_blk_reasons[refusal->reason];
 		return "the server has refused, for a reason that is not known here";
-	return krdma_blk_reasons[refusal.reason];
+	}
+	refusal->reason = 0;
+	if (refusal->magic != cpu_to_le32(KRDMA_BLK_MAGIC))
+		return NULL;
+	return krdma_blk_reasons[KRDMA_BLK_OTHER_VERSION];
 }

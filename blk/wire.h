@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #define KRDMA_BLK_MAGIC		0x62646b72	/* "rkdb" */
-#define KRDMA_BLK_VERSION	1
+#define KRDMA_BLK_VERSION	2
 
 /* Where a server listens, unless it was told otherwise. */
 #define KRDMA_BLK_PORT		7475
@@ -25,18 +25,37 @@
 #define KRDMA_BLK_FENCE_MS	5000
 
 #define KRDMA_BLK_NAME_MAX	24
-#define KRDMA_BLK_SECRET_MAX	16
+#define KRDMA_BLK_PROOF_SIZE	16
+
+/* Connections that a client can have. */
+#define KRDMA_BLK_QUEUES_MAX	16
+
+/**
+ * enum krdma_blk_hello_flags - bits of &struct krdma_blk_hello.flags
+ * @KRDMA_BLK_ANSWER: @proof answers a challenge; without it, @proof is a random number
+ * @KRDMA_BLK_RETURN: the server has accepted a connection of this client before
+ * @KRDMA_BLK_READER: the client does not write
+ */
+enum krdma_blk_hello_flags {
+	KRDMA_BLK_ANSWER = 0x01,
+	KRDMA_BLK_RETURN = 0x02,
+	KRDMA_BLK_READER = 0x04,
+};
+
+#define KRDMA_BLK_HELLO_FLAGS	(KRDMA_BLK_ANSWER | KRDMA_BLK_RETURN | KRDMA_BLK_READER)
 
 /**
  * struct krdma_blk_hello - comes with the request for a connection
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION
- * @flags: 0
- * @queue: which of the client's connections this is, from 0
+ * @flags: &enum krdma_blk_hello_flags
+ * @queue: which of the client's connections this is, from 0 to KRDMA_BLK_QUEUES_MAX - 1
  * @client: a random number: the same for all connections of one attachment, also for
  *	those that take the place of broken ones
  * @name: the export's, padded with zeroes
- * @secret: likewise; all zero: none
+ * @proof: see auth.h
+ *
+ * The client that leaves sends an empty message, and the server disconnects it.
  *
  * As long as what InfiniBand has room for.
  */
@@ -47,7 +66,7 @@ struct krdma_blk_hello {
 	__le16 queue;
 	__le64 client;
 	char name[KRDMA_BLK_NAME_MAX];
-	u8 secret[KRDMA_BLK_SECRET_MAX];
+	u8 proof[KRDMA_BLK_PROOF_SIZE];
 };
 
 static_assert(sizeof(struct krdma_blk_hello) == 56);
@@ -60,7 +79,7 @@ static_assert(sizeof(struct krdma_blk_hello) == 56);
  * struct krdma_blk_welcome - comes with the acceptance
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION
- * @flags: what the export is
+ * @flags: what the client may do with the export
  * @reserved: 0
  * @generation: a random number: the same as long as the memory keeps what was written
  * @size: of the export, in bytes
@@ -69,6 +88,7 @@ static_assert(sizeof(struct krdma_blk_hello) == 56);
  * @block_size: in bytes
  * @chunk_size: in bytes, a power of two; the last chunk may be shorter for the client
  * @reserved2: 0
+ * @proof: of a server whose export has a secret, see auth.h; else 0
  */
 struct krdma_blk_welcome {
 	__le32 magic;
@@ -82,9 +102,10 @@ struct krdma_blk_welcome {
 	__le32 block_size;
 	__le32 chunk_size;
 	__le32 reserved2;
+	u8 proof[KRDMA_BLK_PROOF_SIZE];
 };
 
-static_assert(sizeof(struct krdma_blk_welcome) == 48);
+static_assert(sizeof(struct krdma_blk_welcome) == 64);
 
 /* Where a chunk is. */
 struct krdma_blk_entry {
@@ -99,24 +120,28 @@ static_assert(sizeof(struct krdma_blk_entry) == 16);
  * enum krdma_blk_reason - why a connection was refused
  * @KRDMA_BLK_NOT_UNDERSTOOD: the hello is none
  * @KRDMA_BLK_OTHER_VERSION: of a version that the server does not speak
- * @KRDMA_BLK_NO_EXPORT: nothing of that name is exported
- * @KRDMA_BLK_BAD_ADDRESS: not to this address
- * @KRDMA_BLK_BAD_SECRET: not with this secret
- * @KRDMA_BLK_BUSY: another client has it, and it is exclusive
+ * @KRDMA_BLK_REFUSED: there is no such export, or not for this address, or not with this
+ *	secret: a stranger is not told which
+ * @KRDMA_BLK_CHALLENGE: no refusal yet: the client asks again, with the answer
+ * @KRDMA_BLK_BUSY: another client has the export, or writes it
  * @KRDMA_BLK_FULL: there are too many connections
  * @KRDMA_BLK_NO_MEMORY: the server could not register the memory with its device
  * @KRDMA_BLK_NO_FABRIC: the server's device is not one over which this works
+ * @KRDMA_BLK_FENCED: this client must not return: the export was made anew, or another
+ *	client has been let in to write it, or this one was evicted
+ *
+ * Those from KRDMA_BLK_BUSY on are for clients that may use the export.
  */
 enum krdma_blk_reason {
 	KRDMA_BLK_NOT_UNDERSTOOD = 1,
 	KRDMA_BLK_OTHER_VERSION = 2,
-	KRDMA_BLK_NO_EXPORT = 3,
-	KRDMA_BLK_BAD_ADDRESS = 4,
-	KRDMA_BLK_BAD_SECRET = 5,
+	KRDMA_BLK_REFUSED = 3,
+	KRDMA_BLK_CHALLENGE = 4,
 	KRDMA_BLK_BUSY = 6,
 	KRDMA_BLK_FULL = 7,
 	KRDMA_BLK_NO_MEMORY = 8,
 	KRDMA_BLK_NO_FABRIC = 9,
+	KRDMA_BLK_FENCED = 10,
 };
 
 /**
@@ -125,13 +150,17 @@ enum krdma_blk_reason {
  * @version: KRDMA_BLK_VERSION of the server
  * @reason: &enum krdma_blk_reason
  * @reserved: 0
+ * @challenge: with KRDMA_BLK_CHALLENGE: a random number, else 0
  */
 struct krdma_blk_refusal {
 	__le32 magic;
 	u8 version;
 	u8 reason;
 	__le16 reserved;
+	u8 challenge[KRDMA_BLK_PROOF_SIZE];
 };
+
+static_assert(sizeof(struct krdma_blk_refusal) == 24);
 
 /**
  * struct krdma_blk_geometry - a welcome that has been checked
@@ -159,7 +188,7 @@ struct krdma_blk_geometry {
 #define KRDMA_BLK_CHUNKS_MAX	0x100000
 
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry);
-bool krdma_blk_same_secret(const u8 *a, const u8 *b);
-const char *krdma_blk_read_refusal(const void *data, size_t length);
+const char *krdma_blk_read_refusal(const void *data, size_t length,
+				   struct krdma_blk_refusal *refusal);
 
 #endif /* _KRDMA_BLK_WIRE_H */

@@ -54,6 +54,7 @@ static const char *const krdma_object_names[] = {
 	[KRDMA_OBJECT_BLK_DISK] = "blk_disk",
 	[KRDMA_OBJECT_BLK_EXPORT] = "blk_export",
 	[KRDMA_OBJECT_BLK_CLIENT] = "blk_client",
+	[KRDMA_OBJECT_BLK_CONN] = "blk_conn",
 	[KRDMA_OBJECT_BLK_WINDOW] = "blk_window",
 };
 

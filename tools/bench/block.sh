@@ -36,7 +36,7 @@ krdma_start()
 	modprobe configfs 2>/dev/null || true
 	mount -t configfs none /sys/kernel/config
 	insmod "$here/krdma_blk.ko"
-	krdma blk serve -n ram -s ${mib}M >/dev/null
+	krdma blk serve -n ram -s ${mib}M -a any >/dev/null
 	# As many as the other one takes by itself.
 	krdma blk attach $address ram -q "$(nproc)" >/dev/null
 	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)

@@ -78,24 +78,38 @@ int blk_config_write(const char *kind, const char *name, const char *attribute,
 	return err;
 }
 
+int blk_config_read_all(char *text, size_t size, const char *kind, const char *name,
+			const char *attribute)
+{
+	ssize_t length = 0, part;
+	char path[PATH_MAX];
+	int fd, err = blk_path(path, kind, name, attribute);
+
+	text[0] = '\0';
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((part = read(fd, text + length, size - 1 - (size_t)length)) > 0)
+		length += part;
+	err = part < 0 ? -errno : 0;
+	close(fd);
+	text[length] = '\0';
+	return err;
+}
+
 const char *blk_config_read(char text[BLK_TEXT_MAX], const char *kind, const char *name,
 			    const char *attribute)
 {
-	char path[PATH_MAX];
-	ssize_t length = 0;
-	int fd;
+	size_t length;
 
-	text[0] = '\0';
-	if (blk_path(path, kind, name, attribute))
-		return text;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return text;
-	length = read(fd, text, BLK_TEXT_MAX - 1);
-	close(fd);
+	if (blk_config_read_all(text, BLK_TEXT_MAX, kind, name, attribute))
+		text[0] = '\0';
+	length = strlen(text);
 	while (length > 0 && text[length - 1] == '\n')
 		length--;
-	text[length > 0 ? length : 0] = '\0';
+	text[length] = '\0';
 	for (char *c = text; *c; c++) {
 		if (*c == '\n')
 			*c = ' ';

@@ -22,6 +22,10 @@ int blk_config_remove(const char *kind, const char *name);
 int blk_config_write(const char *kind, const char *name, const char *attribute,
 		     const char *value);
 
+/* All that an attribute says. */
+int blk_config_read_all(char *text, size_t size, const char *kind, const char *name,
+			const char *attribute);
+
 /* What an attribute says, with blanks for its line ends; "" if it cannot be read. */
 const char *blk_config_read(char text[BLK_TEXT_MAX], const char *kind, const char *name,
 			    const char *attribute);

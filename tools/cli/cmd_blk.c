@@ -19,9 +19,13 @@
 /* Where krdma_blk listens, unless it was told otherwise. */
 #define BLK_PORT	7475
 
+#define BLK_SECRET_MAX	64
+
 static const char usage[] =
 	"Usage: krdma blk serve --size SIZE --name NAME [OPTION]...\n"
-	"       krdma blk end NAME\n"
+	"       krdma blk end NAME [-f]\n"
+	"       krdma blk clients NAME\n"
+	"       krdma blk evict NAME CLIENT\n"
 	"       krdma blk attach HOST[:PORT][,HOST[:PORT]]... NAME [OPTION]...\n"
 	"       krdma blk detach NAME|DISK [-f]\n"
 	"       krdma blk list\n"
@@ -29,25 +33,28 @@ static const char usage[] =
 	"Exports memory of this host as a block device for others, and attaches what\n"
 	"others export as /dev/krdmabN.\n"
 	"\n"
-	"  -k, --secret FILE    what a client must know, up to 16 characters; -: standard input\n"
+	"  -k, --secret FILE    a line of up to 64 characters that server and client must\n"
+	"                       have in common; -: standard input\n"
+	"  -r, --read-only      serve: clients only read; attach: beside a client that writes\n"
 	"serve:\n"
 	"  -s, --size SIZE      how much memory: 512M, 8G\n"
 	"  -n, --name NAME      what it is called\n"
-	"  -r, --read-only      clients only read\n"
-	"  -x, --exclusive      one client at a time\n"
-	"  -a, --allow NETS     clients at these addresses only: 10.0.0.0/24,fd00::/8\n"
+	"  -x, --exclusive      one client at a time; else one that writes, and readers\n"
+	"  -S, --shared         any number of clients write: they must know of each other\n"
+	"  -a, --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any: everybody;\n"
+	"                       wanted unless there is a secret\n"
 	"  -b, --block-size N   512 or 4096, which is the default\n"
 	"attach:\n"
 	"  -n, --name NAME      what it is called here, if it is not as there\n"
 	"  -q, --queues N       queues with a connection each, to 16; default one a CPU\n"
 	"  -w, --hold SECONDS   how long requests wait for a lost server; default 60\n"
-	"detach:\n"
-	"  -f, --force          also if it is in use\n"
+	"end, detach:\n"
+	"  -f, --force          also if it is in use: what is in it is lost, its users get errors\n"
 	OPTIONS_HELP
 	"\n"
 	"Manual: krdma-blk(8)\n";
 
-#define BLK_SETTINGS 8
+#define BLK_SETTINGS 10
 
 /* What is written to an attribute, in the order in which it was given. */
 struct setting {
@@ -60,7 +67,7 @@ struct settings {
 	size_t count;
 	const char *name;
 	char size[24];
-	char secret[64];
+	char secret[BLK_SECRET_MAX + 2];
 	char remote[BLK_TEXT_MAX];
 	bool force;
 };
@@ -71,6 +78,7 @@ static const struct own_option own_options[] = {
 	{ "name", 'n', true },
 	{ "read-only", 'r', false },
 	{ "exclusive", 'x', false },
+	{ "shared", 'S', false },
 	{ "allow", 'a', true },
 	{ "block-size", 'b', true },
 	{ "queues", 'q', true },
@@ -89,23 +97,65 @@ static int add_setting(struct settings *settings, const char *attribute, const c
 	return 0;
 }
 
+/* All that can be read, up to @size bytes; how much, or a negative errno. */
+static ssize_t read_all(int fd, char *to, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size) {
+		ssize_t part = read(fd, to + length, size - length);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			return -errno;
+		if (!part)
+			break;
+		length += (size_t)part;
+	}
+	return (ssize_t)length;
+}
+
+/* As it is given, or not at all: the part of a secret is weaker than it looks. */
+static int check_secret(const char *file, char *secret, size_t length)
+{
+	if (length && secret[length - 1] == '\n')
+		length--;
+	if (!length) {
+		complain("there is no secret in '%s'", file);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (secret[i] >= ' ' && secret[i] <= '~')
+			continue;
+		complain("the secret in '%s' is not one line of printable ASCII characters\n"
+			 "To make one: head -c 24 /dev/urandom | base64 >FILE", file);
+		return -EINVAL;
+	}
+	if (length > BLK_SECRET_MAX) {
+		complain("the secret in '%s' is longer than %d characters", file, BLK_SECRET_MAX);
+		return -EINVAL;
+	}
+	secret[length] = '\0';
+	return 0;
+}
+
 /* Not on the command line, where everybody sees it. */
 static int read_secret(const char *file, struct settings *settings)
 {
 	int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	ssize_t length = fd < 0 ? -1 : read(fd, settings->secret, sizeof(settings->secret) - 1);
+	ssize_t length;
 
-	if (length < 0) {
-		complain("cannot read the secret from '%s': %s", file, strerror(errno));
-		length = 0;
-	} else if (!length) {
-		complain("there is no secret in '%s'", file);
-	}
+	length = fd < 0 ? -errno : read_all(fd, settings->secret, sizeof(settings->secret));
 	if (fd > STDIN_FILENO)
 		close(fd);
-	settings->secret[length] = '\0';
-	settings->secret[strcspn(settings->secret, "\n")] = '\0';
-	return length ? add_setting(settings, "secret", settings->secret) : -EINVAL;
+	if (length < 0) {
+		complain("cannot read the secret from '%s': %s", file, strerror((int)-length));
+		return -EINVAL;
+	}
+	if (check_secret(file, settings->secret, (size_t)length))
+		return -EINVAL;
+	return add_setting(settings, "secret", settings->secret);
 }
 
 static int read_size(const char *value, struct settings *settings)
@@ -134,6 +184,8 @@ static int set(int key, const char *value, void *to)
 		return add_setting(settings, "read_only", "1");
 	case 'x':
 		return add_setting(settings, "exclusive", "1");
+	case 'S':
+		return add_setting(settings, "shared", "1");
 	case 'a':
 		return add_setting(settings, "allow", value);
 	case 'b':
@@ -170,7 +222,7 @@ static int complain_setting(const struct setting *setting, int err)
 	else if (err == -EACCES)
 		complain("only root may do this");
 	else if (!strcmp(setting->attribute, "secret"))
-		complain("the secret is longer than 16 characters");
+		complain("the module does not take this secret: %s", strerror(-err));
 	else
 		complain("'%s' is no %s: %s", setting->value, setting->attribute, strerror(-err));
 	return EXIT_FAILED;
@@ -184,6 +236,10 @@ static void explain_enable(const char *kind, const char *name, int err)
 		complain("cannot attach '%s': %s", name, text);
 	else if (err == -ENOMEM)
 		complain("cannot export '%s': there is not so much memory", name);
+	else if (err == -EDESTADDRREQ)
+		complain("cannot export '%s': it is not said for whom\n"
+			 "Name their addresses (-a 10.0.0.0/24), give a secret (-k FILE), or export it to everybody (-a any)",
+			 name);
 	else if (err == -EADDRINUSE)
 		complain("cannot export '%s': another program has the port\n"
 			 "Another one can be set in %s/listen", name, BLK_CONFIG);
@@ -310,21 +366,103 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
  * Ending one
  */
 
+static void explain_end(const char *name, int err)
+{
+	if (err == -EBUSY)
+		complain("cannot end the export '%s': it has clients, which may hold writes for it\n"
+			 "'krdma blk clients %s' shows them; with -f it is ended all the same, and its data are lost",
+			 name, name);
+	else
+		complain("cannot end the export '%s': %s", name,
+			 err == -ENOENT || err == -EINVAL ? "there is none" : strerror(-err));
+}
+
 static int blk_end(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	int err = 0;
+
+	(void)options;
+	if (argc != 1)
+		return usage_error("'krdma blk end' wants the name of an export");
+	if (settings->force)
+		err = blk_config_write(BLK_EXPORTS, argv[0], "force", "1");
+	err = err ? err : blk_config_write(BLK_EXPORTS, argv[0], "enabled", "0");
+	err = err ? err : blk_config_remove(BLK_EXPORTS, argv[0]);
+	if (err)
+		explain_end(argv[0], err);
+	return err ? EXIT_FAILED : EXIT_OK;
+}
+
+/*
+ * Its clients
+ */
+
+#define CLIENTS_MAX	4096
+
+/* A line of the module's: number, role, connections, address. */
+static void print_client(char *line, struct json_object *array)
+{
+	static const char *const names[] = { "client", "role", "connections", "address" };
+	struct json_object *object = array ? json_checked(json_object_new_object()) : NULL;
+	char *word;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && (word = strsep(&line, " ")); i++) {
+		if (!object)
+			printf("%s%s", i ? " " : "", word);
+		else if (i == 2)
+			json_put_number(object, names[i], strtoull(word, NULL, 10));
+		else
+			json_put_text(object, names[i], word);
+	}
+	if (object)
+		json_append(array, object);
+	else
+		putchar('\n');
+}
+
+static int blk_clients(int argc, char **argv, struct settings *settings, struct options *options)
+{
+	struct json_object *array = NULL;
+	char text[CLIENTS_MAX + 1], *rest = text, *line;
+	int err;
+
+	(void)settings;
+	if (argc != 1)
+		return usage_error("'krdma blk clients' wants the name of an export");
+	err = blk_config_read_all(text, sizeof(text), BLK_EXPORTS, argv[0], "clients");
+	if (err) {
+		complain("cannot list the clients of '%s': %s", argv[0],
+			 err == -ENOENT || err == -EINVAL ? "there is no such export" :
+			 strerror(-err));
+		return EXIT_FAILED;
+	}
+	if (options->json)
+		array = json_checked(json_object_new_array());
+	while ((line = strsep(&rest, "\n"))) {
+		if (*line)
+			print_client(line, array);
+	}
+	if (array)
+		json_print(array, options);
+	return EXIT_OK;
+}
+
+static int blk_evict(int argc, char **argv, struct settings *settings, struct options *options)
 {
 	int err;
 
 	(void)settings;
 	(void)options;
-	if (argc != 1)
-		return usage_error("'krdma blk end' wants the name of an export");
-	err = blk_config_remove(BLK_EXPORTS, argv[0]);
-	if (err) {
-		complain("cannot end the export '%s': %s", argv[0],
-			 err == -ENOENT ? "there is none" : strerror(-err));
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
+	if (argc != 2)
+		return usage_error("'krdma blk evict' wants the name of an export, and a client");
+	err = blk_config_write(BLK_EXPORTS, argv[0], "evict", argv[1]);
+	if (err)
+		complain("cannot evict '%s' from '%s': %s\n'krdma blk clients %s' lists those that there are",
+			 argv[1], argv[0],
+			 err == -EINVAL ? "this is not the number of a client" :
+			 err == -ENOENT ? "there is no such export or client" : strerror(-err),
+			 argv[0]);
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 struct search {
@@ -418,14 +556,16 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 {
 	static const struct attribute of_export[] = {
 		{ "enabled", true }, { "size", true }, { "block_size", true },
-		{ "read_only", true }, { "exclusive", true }, { "allow", false },
-		{ "connections", true }, { "accepted", true }, { "refused_address", true },
-		{ "refused_secret", true }, { "refused_busy", true }, { "refused_other", true },
+		{ "read_only", true }, { "exclusive", true }, { "shared", true },
+		{ "allow", false }, { "connections", true }, { "accepted", true },
+		{ "refused_address", true }, { "refused_secret", true }, { "refused_busy", true },
+		{ "refused_fenced", true }, { "refused_other", true },
 		{ NULL, false },
 	};
 	static const struct attribute of_device[] = {
 		{ "disk", false }, { "state", false }, { "export", false }, { "remote", false },
-		{ "queues", true }, { "hold_seconds", true }, { "error", false }, { NULL, false },
+		{ "read_only", true }, { "queues", true }, { "hold_seconds", true },
+		{ "error", false }, { NULL, false },
 	};
 	struct list exports = { NULL, BLK_EXPORTS, of_export };
 	struct list devices = { NULL, BLK_DEVICES, of_device };
@@ -450,16 +590,29 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	return EXIT_OK;
 }
 
+/* What takes something away from somebody is written out: @short_too: "l" for "list". */
 static const struct {
 	const char *name;
+	bool short_too;
 	int (*run)(int argc, char **argv, struct settings *settings, struct options *options);
 } verbs[] = {
-	{ "serve", blk_serve },
-	{ "end", blk_end },
-	{ "attach", blk_attach },
-	{ "detach", blk_detach },
-	{ "list", blk_list },
+	{ "serve", true, blk_serve },
+	{ "end", false, blk_end },
+	{ "clients", true, blk_clients },
+	{ "evict", false, blk_evict },
+	{ "attach", true, blk_attach },
+	{ "detach", false, blk_detach },
+	{ "list", true, blk_list },
 };
+
+#define VERBS	"serve, end, clients, evict, attach, detach or list"
+
+static bool is_verb(size_t i, const char *word)
+{
+	if (!verbs[i].short_too)
+		return !strcmp(verbs[i].name, word);
+	return *word && !strncmp(verbs[i].name, word, strlen(word));
+}
 
 int cmd_blk(int argc, char **argv, struct options *options)
 {
@@ -473,13 +626,14 @@ int cmd_blk(int argc, char **argv, struct options *options)
 		return EXIT_OK;
 	}
 	if (first == argc)
-		return usage_error("'krdma blk' wants serve, end, attach, detach or list");
+		return usage_error("'krdma blk' wants " VERBS);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		if (strncmp(verbs[i].name, argv[first], strlen(argv[first])))
+		if (!is_verb(i, argv[first]))
 			continue;
 		if (!blk_config_there())
 			return EXIT_FAILED;
 		return verbs[i].run(argc - first - 1, argv + first + 1, &settings, options);
 	}
-	return usage_error("'%s' is none of serve, end, attach, detach, list", argv[first]);
+	return usage_error("'krdma blk' wants " VERBS ", not '%s'; end, evict and detach are written out",
+			   argv[first]);
 }

@@ -276,7 +276,7 @@ tier_smoke()
 		--program "$peer/peer" --module "$blk/krdma.ko" --file "$smoke:/tests" \
 		--file "$("$topdir/tools/vm/source")/drivers/infiniband/core:/tests/source" -- \
 		sh /tests/run.sh lib_simple.64 lib_message.64 lib_file.64 lib_rpma.64 \
-		ping.sh stat.sh examples.sh one.sh peers.sh
+		ping.sh stat.sh examples.sh one.sh own.sh peers.sh
 }
 
 # Programs that never heard of krdma, on one machine with it and on another.
@@ -546,10 +546,10 @@ tier_blk()
 
 	for series in 6.1 6.12 7.2; do
 		echo "# Linux $series"
-		blk "$series" sh /tests/one.sh
+		blk "$series" "KRDMA_ROUNDS=10 sh /tests/one.sh && sh /tests/own.sh"
 	done
 	"$topdir/tools/testing/tool/schemas" blk "$topdir/build/testing/blk/7.2/left"
-	blk 6.1 sh /tests/hostile.sh
+	blk 6.1 "sh /tests/hostile.sh && KRDMA_ROUNDS=20 sh /tests/own.sh"
 	blk 6.1 sh /tests/limit.sh
 }
 
@@ -579,7 +579,8 @@ tier_blk_swap()
 
 tier_blk_debug()
 {
-	blk debug "KRDMA_SLOW=1 sh /tests/one.sh && sh /tests/hostile.sh && sh /tests/faults.sh"
+	blk debug "KRDMA_SLOW=1 sh /tests/one.sh && sh /tests/own.sh && sh /tests/hostile.sh &&
+		sh /tests/faults.sh"
 }
 
 # storm_build SERIES: its module in $storm_module, the rest in $storm.

@@ -12,11 +12,13 @@ load_module || exit 1
 
 # The second one serves until somebody has attached "goodbye".
 if [ "${NODE:-1}" != 1 ]; then
+	"$here/stranger" give none >$work/server &
 	export_new memory 16M && export_new alone 4M exclusive=1 && export_new goodbye 64K || exit 1
 	while [ "$(cat $config/exports/goodbye/accepted)" = 0 ] ||
 	      [ "$(cat $config/exports/goodbye/connections)" != 0 ]; do
 		usleep 200000
 	done
+	kill $!
 	export_end memory && export_end alone && export_end goodbye && rmmod krdma_blk
 	exit
 fi
@@ -141,6 +143,53 @@ until put $config/devices/other/enabled 1 2>/dev/null || [ $tries -ge 60 ]; do
 done
 is "a client that has gone without a word makes room" live $config/devices/other/state
 device_end other
+
+# attached NAME: when the other end is ready for it.
+attached()
+{
+	local tries=0
+
+	until put "$config/devices/$1/enabled" 1 2>/dev/null || [ $tries -ge 120 ]; do
+		tries=$((tries + 1))
+		usleep 500000
+	done
+	[ "$(cat "$config/devices/$1/enabled")" = 1 ]
+}
+
+# sent NUMBER: so many packets have left.
+sent()
+{
+	local tries=0 packets=0
+
+	while [ "$packets" -lt "$1" ] && [ $tries -lt 300 ]; do
+		packets=$(tc -s qdisc show dev "$interface" | sed -n 's/.* bytes \([0-9]*\) pkt.*/\1/p')
+		packets=${packets:-0}
+		tries=$((tries + 1))
+		usleep 100000
+	done
+	[ "$packets" -ge "$1" ]
+}
+
+# A client dies between two packets of a write.  Of its four packets three find a place in the
+# queue to the network, and leave it when the client has given up.  The other end is a program,
+# which asks nobody whether he lives.
+device_make torn "$there:8003" queues=1 hold_seconds=1
+check "a program's memory is attached" attached torn
+head -c 4096 /dev/zero | tr '\0' o >$work/old
+head -c 4096 /dev/zero | tr '\0' n >$work/new
+check "a block is written" write_direct $work/old "$(disk torn)" 4k
+check "most packets are lost from now on" tc qdisc add dev "$interface" root netem delay 3s limit 3
+refused "writing it again fails" "Input/output error" write_direct $work/new "$(disk torn)" 4k
+check "what was in the queue arrives late" sent 3
+device_end torn
+tc qdisc del dev "$interface" root
+device_make torn "$there:8003" queues=1
+check "the memory is attached again" attached torn
+dd if="$(disk torn)" of=$work/block bs=4k count=1 iflag=direct 2>/dev/null
+# Proves: F3
+check "the block is a mixture" grep -Eq '^n+o+$' $work/block
+check "of whole packets" [ "$(($(tr -d o <$work/block | wc -c) % 1024))" = 0 ]
+device_end torn
 
 check "goodbye" device_new goodbye "$there"
 device_end goodbye

@@ -43,6 +43,21 @@ $said"
 	fi
 }
 
+# says NAME PATTERN COMMAND...: it fails, and says why.
+says()
+{
+	local name=$1 pattern=$2 said
+	shift 2
+
+	if said=$("$@" 2>&1); then
+		not_ok "$name" "succeeded: $*"
+	elif echo "$said" | grep -q "$pattern"; then
+		ok "$name"
+	else
+		not_ok "$name" "said: $said"
+	fi
+}
+
 # is NAME WANTED FILE: what the file says.
 is()
 {
@@ -93,13 +108,13 @@ put()
 	printf '%s\n' "$2" | cat >"$1"
 }
 
-# export_make NAME SIZE [ATTRIBUTE=VALUE]...: without enabling it.
+# export_make NAME SIZE [ATTRIBUTE=VALUE]...: for everybody, without enabling it.
 export_make()
 {
 	local dir=$config/exports/$1 size=$2
 	shift 2
 
-	mkdir "$dir" && put "$dir/size" "$size" || return
+	mkdir "$dir" && put "$dir/size" "$size" && put "$dir/allow" any || return
 	for one; do
 		put "$dir/${one%%=*}" "${one#*=}" || return
 	done
@@ -110,9 +125,11 @@ export_new()
 	export_make "$@" && put "$config/exports/$1/enabled" 1
 }
 
+# By force: whoever has attached it loses it.
 export_end()
 {
-	rmdir "$config/exports/$1"
+	put "$config/exports/$1/force" 1 && put "$config/exports/$1/enabled" 0 &&
+		rmdir "$config/exports/$1"
 }
 
 # device_make NAME ADDRESS [ATTRIBUTE=VALUE]...: without attaching it.

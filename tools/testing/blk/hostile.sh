@@ -49,24 +49,37 @@ check "the module is loaded" load_module
 printf s >$work/secret
 check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
 
-# Hellos.  The client's number and that of its queue, from byte 6 to 15, may be any.
+# Hellos.  The client's number, from byte 8 to 15, and its random one, from 40 on, may be any;
+# whether there is such an export is not said.
 check "a stranger asks in every wrong way" sh -c "$stranger ask $here_address hostile s >$work/answers"
 answers "with too few bytes" 49 '^length ([0-9]|[1-3][0-9]|4[0-8]): refused, reason 1$'
-answers "with the right hello" 1 '^length 56: welcome$'
+answers "with the right hello" 1 '^length 56: challenged$'
 answers "with another magic" 4 '^byte [0-3]: refused, reason 1$'
 answers "with another version, or flags" 2 '^byte [45]: refused, reason 2$'
-answers "as other clients and queues" 10 '^byte ([6-9]|1[0-5]): welcome$'
-answers "for another export" 24 '^byte (1[6-9]|[23][0-9]): refused, reason 3$'
-answers "with another secret" 16 '^byte (4[0-9]|5[0-5]): refused, reason 5$'
-is "who had a wrong secret was counted" 16 $config/exports/hostile/refused_secret
+answers "as queues that there are not" 2 '^byte [67]: refused, reason 1$'
+answers "as other clients" 8 '^byte ([89]|1[0-5]): challenged$'
+answers "for another export" 24 '^byte (1[6-9]|[23][0-9]): challenged$'
+answers "with another random number" 16 '^byte (4[0-9]|5[0-5]): challenged$'
+answers "with the right answer, and is proved the secret" 1 '^answer: welcome, proved$'
+answers "with an answer for the second time" 1 '^replayed: refused, reason 3$'
+answers "with a wrong answer" 16 '^proof [0-9]*: refused, reason 3$'
+answers "with one for another export" 1 '^other: refused, reason 3$'
+answers "as one who has been there and has not" 1 '^return: refused, reason 10$'
+is "who had a wrong answer was counted" 17 $config/exports/hostile/refused_secret
+sleep 30
+check "a stranger guesses" sh -c "$stranger guess $here_address hostile s 40 >$work/answers"
+answers "forty times" 40 '^wrong: refused, reason 3$'
+answers "and then does not get in with the right answer" 1 '^right: refused, reason 3$'
+answers "but three seconds later" 1 '^later: welcome, proved$'
+sleep 30
 becomes "nobody has stayed" 0 $config/exports/hostile/connections 60
 # Proves: F3
 check "others are served as before" krdma blk attach $here_address hostile -k $work/secret
 krdma blk detach hostile
-krdma blk end hostile
+check "and all have gone" krdma blk end hostile
 
 # Welcomes.
-$stranger give none short empty magic version flags reserved reserved2 no-size odd-size \
+$stranger give none none short empty magic version flags reserved reserved2 no-size odd-size \
 	huge-size no-block odd-block no-chunk odd-chunk small-chunk huge-chunk table-wraps \
 	table-key table-elsewhere entry-wraps entry-reserved entry-key >$work/server &
 server=$!
@@ -79,6 +92,8 @@ krdma blk attach $here_address:8003 hostile -q 1 >/dev/null 2>$work/said
 check "a stranger's memory without a fault is attached" test -b /dev/krdmab0
 check "and read" read_one /dev/krdmab0
 check "and detached" krdma blk detach hostile
+says "a server that does not prove that it knows the secret is not attached" "not proved" \
+	krdma blk attach $here_address:8003 hostile -q 1 -k $work/secret
 none="no krdma_blk, or one of another version"
 attached_to "a welcome that is too short" short "$none"
 attached_to "a welcome without a word" empty "$none"

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer of krdma_blk that is none: as a client it says hello in every wrong way, as a
- * server it welcomes with what cannot be.  The formats are written down once more here,
- * so that a change of them is noticed.
+ * server it welcomes with what cannot be.  The formats and the proofs are written down once
+ * more here, so that a change of them is noticed.
  *
  *	stranger ask HOST EXPORT SECRET
  *
- * asks with the right hello, with the first bytes of it, and with each byte of it changed,
- * and prints a line for each.
+ * asks with the right hello, with the first bytes of it, and with each byte of it changed;
+ * then answers the challenge rightly and wrongly.  Prints a line for each.
+ *
+ *	stranger guess HOST EXPORT SECRET COUNT
+ *
+ * answers wrongly COUNT times, then rightly, and rightly again three seconds later.
  *
  *	stranger give FAULT...
  *
@@ -21,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "krdma.h"
 
@@ -29,7 +34,11 @@
 #define PATIENCE_MS	60000
 
 #define MAGIC		0x62646b72
-#define VERSION		1
+#define VERSION		2
+#define PROOF		16
+#define ANSWER		0x01
+#define RETURN		0x02
+#define REASON_CHALLENGE	4
 #define PAGE		4096
 #define CHUNKS		4
 
@@ -40,7 +49,7 @@ struct hello {
 	uint16_t queue;
 	uint64_t client;
 	char name[24];
-	char secret[16];
+	uint8_t proof[PROOF];
 };
 
 struct welcome {
@@ -55,6 +64,7 @@ struct welcome {
 	uint32_t block_size;
 	uint32_t chunk_size;
 	uint32_t reserved2;
+	uint8_t proof[PROOF];
 };
 
 struct entry {
@@ -68,6 +78,7 @@ struct refusal {
 	uint8_t version;
 	uint8_t reason;
 	uint16_t reserved;
+	uint8_t challenge[PROOF];
 };
 
 static void check(const char *what, int err)
@@ -79,67 +90,250 @@ static void check(const char *what, int err)
 }
 
 /*
+ * SHA-256 (FIPS 180-4) and HMAC (RFC 2104), of a few hundred bytes
+ */
+
+#define BLOCK	64
+#define DIGEST	32
+#define SAID	256
+
+static uint32_t rotated(uint32_t x, int n)
+{
+	return x >> n | x << (32 - n);
+}
+
+/* The first 32 bits of the fractional part of the square or cube root of a prime. */
+static uint32_t root_bits(unsigned int prime, int cube)
+{
+	unsigned __int128 low = 0, high = (unsigned __int128)1 << 40;
+
+	/* The largest r with r^2 <= prime * 2^64, or r^3 <= prime * 2^96. */
+	while (high - low > 1) {
+		unsigned __int128 middle = (low + high) / 2;
+		unsigned __int128 square = middle * middle;
+
+		if (cube ? square <= ((unsigned __int128)prime << 96) / middle :
+			   square <= (unsigned __int128)prime << 64)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+static void sha256_block(uint32_t state[8], const uint8_t *data, const uint32_t k[64])
+{
+	uint32_t w[64], v[8];
+
+	for (int i = 0; i < 16; i++)
+		w[i] = (uint32_t)data[4 * i] << 24 | (uint32_t)data[4 * i + 1] << 16 |
+		       (uint32_t)data[4 * i + 2] << 8 | data[4 * i + 3];
+	for (int i = 16; i < 64; i++)
+		w[i] = w[i - 16] + w[i - 7] +
+		       (rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ w[i - 15] >> 3) +
+		       (rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10);
+	memcpy(v, state, sizeof(v));
+	for (int i = 0; i < 64; i++) {
+		uint32_t one = v[7] + (rotated(v[4], 6) ^ rotated(v[4], 11) ^ rotated(v[4], 25)) +
+			       ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+		uint32_t two = (rotated(v[0], 2) ^ rotated(v[0], 13) ^ rotated(v[0], 22)) +
+			       ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+
+		memmove(v + 1, v, 7 * sizeof(v[0]));
+		v[4] += one;
+		v[0] = one + two;
+	}
+	for (int i = 0; i < 8; i++)
+		state[i] += v[i];
+}
+
+static void sha256(const uint8_t *data, size_t length, uint8_t digest[DIGEST])
+{
+	uint8_t padded[SAID + 2 * BLOCK] = { 0 };
+	size_t blocks = (length + 9 + BLOCK - 1) / BLOCK;
+	uint32_t state[8], k[64];
+	unsigned int prime = 2;
+
+	for (int i = 0; i < 64; prime++) {
+		unsigned int divisor = 2;
+
+		while (prime % divisor)
+			divisor++;
+		if (divisor < prime)
+			continue;
+		if (i < 8)
+			state[i] = root_bits(prime, 0);
+		k[i++] = root_bits(prime, 1);
+	}
+	memcpy(padded, data, length);
+	padded[length] = 0x80;
+	for (int i = 0; i < 8; i++)
+		padded[blocks * BLOCK - 1 - i] = (uint8_t)((uint64_t)length * 8 >> 8 * i);
+	for (size_t i = 0; i < blocks; i++)
+		sha256_block(state, padded + i * BLOCK, k);
+	for (int i = 0; i < DIGEST; i++)
+		digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* What is proved by whom (1: the client, 2: the server), before its proof. */
+static void prove(const char *secret, uint8_t who, const uint8_t *challenge,
+		  const uint8_t *nonce, const void *said, size_t length, uint8_t proof[PROOF])
+{
+	uint8_t inner[BLOCK + 1 + 2 * PROOF + SAID] = { 0 }, outer[BLOCK + DIGEST] = { 0 };
+	uint8_t digest[DIGEST];
+
+	memcpy(inner, secret, strnlen(secret, BLOCK));
+	memcpy(outer, secret, strnlen(secret, BLOCK));
+	for (int i = 0; i < BLOCK; i++) {
+		inner[i] ^= 0x36;
+		outer[i] ^= 0x5c;
+	}
+	inner[BLOCK] = who;
+	memcpy(inner + BLOCK + 1, challenge, PROOF);
+	memcpy(inner + BLOCK + 1 + PROOF, nonce, PROOF);
+	memcpy(inner + BLOCK + 1 + 2 * PROOF, said, length);
+	sha256(inner, BLOCK + 1 + 2 * PROOF + length, outer + BLOCK);
+	sha256(outer, sizeof(outer), digest);
+	memcpy(proof, digest, PROOF);
+}
+
+/*
  * As a client
  */
 
-static void print_answer(struct krdma_conn *conn, int err)
-{
-	struct refusal refusal = { 0 };
-	size_t length = sizeof(refusal);
+struct client {
+	struct krdma *session;
+	struct sockaddr_in address;
+	const char *secret;
+	struct hello hello;
+	uint8_t challenge[PROOF];
+	uint8_t nonce[PROOF];
+};
 
-	krdma_conn_private_data(conn, &refusal, &length);
-	if (!err)
-		puts("welcome");
-	else if (err != -ECONNREFUSED)
+static void print_answer(struct client *client, struct krdma_conn *conn, int err)
+{
+	union {
+		struct refusal refusal;
+		struct welcome welcome;
+	} said = { .refusal = { 0 } };
+	size_t length = sizeof(said);
+	uint8_t proof[PROOF];
+
+	krdma_conn_private_data(conn, &said, &length);
+	if (!err) {
+		prove(client->secret, 2, client->challenge, client->nonce, &said.welcome,
+		      offsetof(struct welcome, proof), proof);
+		puts(memcmp(proof, said.welcome.proof, PROOF) ? "welcome" : "welcome, proved");
+	} else if (err != -ECONNREFUSED) {
 		puts(strerror(-err));
-	else if (refusal.magic != htole32(MAGIC))
+	} else if (said.refusal.magic != htole32(MAGIC)) {
 		puts("refused by somebody else");
-	else
-		printf("refused, reason %u\n", refusal.reason);
+	} else if (said.refusal.reason == REASON_CHALLENGE) {
+		memcpy(client->challenge, said.refusal.challenge, PROOF);
+		puts("challenged");
+	} else {
+		printf("refused, reason %u\n", said.refusal.reason);
+	}
 	fflush(stdout);
 }
 
-static void ask(struct krdma *session, const struct sockaddr *address, const void *hello,
-		size_t length)
+static void ask(struct client *client, size_t length)
 {
 	struct krdma_conn_prepare depths = { .size = sizeof(depths) };
 	struct krdma_queue *queue;
 	struct krdma_conn *conn;
 	int err;
 
-	check("queue", krdma_queue_create(session, NULL, &queue));
-	check("connection", krdma_conn_create(session, &conn));
-	check("resolve", krdma_conn_resolve(conn, address, NULL));
+	check("queue", krdma_queue_create(client->session, NULL, &queue));
+	check("connection", krdma_conn_create(client->session, &conn));
+	check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&client->address, NULL));
 	check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 	check("prepare", krdma_conn_prepare(conn, queue, NULL, NULL, &depths));
-	check("connect", krdma_conn_connect(conn, NULL, hello, length));
+	check("connect", krdma_conn_connect(conn, NULL, &client->hello, length));
 	err = krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL);
-	print_answer(conn, err);
+	print_answer(client, conn, err);
 	krdma_conn_close(conn);
 	krdma_queue_close(queue);
 }
 
-static void ask_all(struct krdma *session, const char *host, const char *name, const char *secret)
+/* Gets a challenge, and makes the right answer to it. */
+static void get_ready(struct client *client)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(SERVER_PORT) };
-	struct hello hello = {
+	client->hello.flags &= ~ANSWER;
+	memcpy(client->hello.proof, client->nonce, PROOF);
+	printf("first: ");
+	ask(client, sizeof(client->hello));
+	client->hello.flags |= ANSWER;
+	prove(client->secret, 1, client->challenge, client->nonce, &client->hello,
+	      offsetof(struct hello, proof), client->hello.proof);
+}
+
+static void init(struct client *client, const char *host, const char *name)
+{
+	client->address = (struct sockaddr_in) {
+		.sin_family = AF_INET, .sin_port = htons(SERVER_PORT),
+	};
+	inet_pton(AF_INET, host, &client->address.sin_addr);
+	client->hello = (struct hello) {
 		.magic = htole32(MAGIC), .version = VERSION, .client = htole64(7),
 	};
+	memcpy(client->hello.name, name, strnlen(name, sizeof(client->hello.name)));
+	memset(client->nonce, 0x5a, PROOF);
+	memcpy(client->hello.proof, client->nonce, PROOF);
+}
 
-	memcpy(hello.name, name, strnlen(name, sizeof(hello.name)));
-	memcpy(hello.secret, secret, strnlen(secret, sizeof(hello.secret)));
-	inet_pton(AF_INET, host, &address.sin_addr);
+static void ask_all(struct client *client)
+{
+	struct hello *hello = &client->hello;
 
-	for (size_t length = 0; length <= sizeof(hello); length++) {
+	for (size_t length = 0; length <= sizeof(*hello); length++) {
 		printf("length %zu: ", length);
-		ask(session, (struct sockaddr *)&address, &hello, length);
+		ask(client, length);
 	}
-	for (size_t at = 0; at < sizeof(hello); at++) {
+	for (size_t at = 0; at < sizeof(*hello); at++) {
 		printf("byte %zu: ", at);
-		((unsigned char *)&hello)[at] ^= 0xff;
-		ask(session, (struct sockaddr *)&address, &hello, sizeof(hello));
-		((unsigned char *)&hello)[at] ^= 0xff;
+		((unsigned char *)hello)[at] ^= 0xff;
+		ask(client, sizeof(*hello));
+		((unsigned char *)hello)[at] ^= 0xff;
 	}
+
+	get_ready(client);
+	printf("answer: ");
+	ask(client, sizeof(*hello));
+	printf("replayed: ");
+	ask(client, sizeof(*hello));
+	for (size_t at = 0; at < PROOF; at++) {
+		get_ready(client);
+		hello->proof[at] ^= 0xff;
+		printf("proof %zu: ", at);
+		ask(client, sizeof(*hello));
+	}
+	get_ready(client);
+	hello->name[0] ^= 1;
+	printf("other: ");
+	ask(client, sizeof(*hello));
+	hello->name[0] ^= 1;
+
+	hello->client = htole64(8);
+	hello->flags |= RETURN;
+	get_ready(client);
+	printf("return: ");
+	ask(client, sizeof(*hello));
+}
+
+static void guess(struct client *client, unsigned int count)
+{
+	for (unsigned int i = 0; i <= count; i++) {
+		get_ready(client);
+		if (i < count)
+			client->hello.proof[0] ^= 1;
+		printf("%s: ", i < count ? "wrong" : "right");
+		ask(client, sizeof(client->hello));
+	}
+	sleep(3);
+	get_ready(client);
+	printf("later: ");
+	ask(client, sizeof(client->hello));
 }
 
 /*
@@ -319,11 +513,19 @@ static void give(struct krdma *session, char **names)
 
 int main(int argc, char **argv)
 {
+	struct client client = { 0 };
 	struct krdma *session;
 
 	check("/dev/krdma", krdma_open(&session));
+	client.session = session;
+	if (argc >= 5) {
+		client.secret = argv[4];
+		init(&client, argv[2], argv[3]);
+	}
 	if (argc == 5 && !strcmp(argv[1], "ask"))
-		ask_all(session, argv[2], argv[3], argv[4]);
+		ask_all(&client);
+	else if (argc == 6 && !strcmp(argv[1], "guess"))
+		guess(&client, (unsigned int)strtoul(argv[5], NULL, 10));
 	else if (argc > 2 && !strcmp(argv[1], "give"))
 		give(session, argv + 2);
 	else

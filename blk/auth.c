@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Secrets, proofs, challenges, and how often a stranger may guess.
+ */
+#include <crypto/sha2.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/random.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+
+#include "address.h"
+#include "auth.h"
+
+/* The key of HMAC-SHA256 is not hashed if it is no longer than a block. */
+static_assert(KRDMA_BLK_SECRET_MAX == SHA256_BLOCK_SIZE);
+
+/*
+ * Secrets
+ */
+
+/**
+ * krdma_blk_read_secret - a secret as a person writes it
+ * @page: one line of printable ASCII characters; the line's end may be left out
+ * @count: its length
+ * @secret: filled in; of no use if it fails
+ *
+ * Anything else is refused: a secret of which only a part counts is weaker than it looks.
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL: it is empty, too long, or has other characters.
+ */
+int krdma_blk_read_secret(const char *page, size_t count, struct krdma_blk_secret *secret)
+{
+	if (count && page[count - 1] == '\n')
+		count--;
+	if (!count || count > KRDMA_BLK_SECRET_MAX)
+		return -EINVAL;
+	*secret = (struct krdma_blk_secret) { .length = count };
+	for (size_t i = 0; i < count; i++) {
+		if (page[i] < ' ' || page[i] > '~')
+			return -EINVAL;
+		secret->bytes[i] = page[i];
+	}
+	return 0;
+}
+
+/*
+ * Proofs
+ */
+
+enum krdma_blk_prover {
+	KRDMA_BLK_CLIENT_PROVES = 1,
+	KRDMA_BLK_SERVER_PROVES = 2,
+};
+
+#define KRDMA_BLK_SAID_MAX	offsetof(struct krdma_blk_welcome, proof)
+
+static_assert(offsetof(struct krdma_blk_hello, proof) <= KRDMA_BLK_SAID_MAX);
+
+/*
+ * HMAC-SHA256 as RFC 2104 has it.  The kernel's library has one from Linux 6.17 on, and
+ * the crypto API's need not be there.
+ */
+static void krdma_blk_prove(const struct krdma_blk_secret *secret,
+			    const struct krdma_blk_nonces *nonces, u8 prover, const void *said,
+			    size_t length, u8 *proof)
+{
+	struct {
+		u8 key[SHA256_BLOCK_SIZE];
+		u8 prover;
+		struct krdma_blk_nonces nonces;
+		u8 said[KRDMA_BLK_SAID_MAX];
+	} __packed inner = { .prover = prover, .nonces = *nonces };
+	struct {
+		u8 key[SHA256_BLOCK_SIZE];
+		u8 digest[SHA256_DIGEST_SIZE];
+	} __packed outer;
+	u8 digest[SHA256_DIGEST_SIZE];
+
+	for (unsigned int i = 0; i < SHA256_BLOCK_SIZE; i++) {
+		inner.key[i] = secret->bytes[i] ^ 0x36;
+		outer.key[i] = secret->bytes[i] ^ 0x5c;
+	}
+	memcpy(inner.said, said, length);
+	sha256((const u8 *)&inner, sizeof(inner) - sizeof(inner.said) + length, outer.digest);
+	sha256((const u8 *)&outer, sizeof(outer), digest);
+	memcpy(proof, digest, KRDMA_BLK_PROOF_SIZE);
+
+	memzero_explicit(&inner, sizeof(inner));
+	memzero_explicit(&outer, sizeof(outer));
+	memzero_explicit(digest, sizeof(digest));
+}
+
+/*
+ * Takes the same time wherever they differ.  crypto_memneq() does the same, and not every
+ * kernel has it.
+ */
+static bool krdma_blk_same_proof(const u8 *a, const u8 *b)
+{
+	u8 difference = 0;
+
+	for (unsigned int i = 0; i < KRDMA_BLK_PROOF_SIZE; i++) {
+		difference |= a[i] ^ b[i];
+		/* The compiler must not know when it has seen enough. */
+		OPTIMIZER_HIDE_VAR(difference);
+	}
+	return !difference;
+}
+
+/**
+ * krdma_blk_prove_client - prove that this client knows the secret
+ * @secret: the secret
+ * @nonces: of this exchange
+ * @hello: what the client says; its proof is filled in
+ *
+ * Context: any.
+ */
+void krdma_blk_prove_client(const struct krdma_blk_secret *secret,
+			    const struct krdma_blk_nonces *nonces, struct krdma_blk_hello *hello)
+{
+	krdma_blk_prove(secret, nonces, KRDMA_BLK_CLIENT_PROVES, hello,
+			offsetof(struct krdma_blk_hello, proof), hello->proof);
+}
+
+/**
+ * krdma_blk_prove_server - prove that this server knows the secret
+ * @secret: the secret
+ * @nonces: of this exchange
+ * @welcome: what the server says; its proof is filled in
+ *
+ * Context: any.
+ */
+void krdma_blk_prove_server(const struct krdma_blk_secret *secret,
+			    const struct krdma_blk_nonces *nonces,
+			    struct krdma_blk_welcome *welcome)
+{
+	krdma_blk_prove(secret, nonces, KRDMA_BLK_SERVER_PROVES, welcome,
+			offsetof(struct krdma_blk_welcome, proof), welcome->proof);
+}
+
+/**
+ * krdma_blk_client_knows - does a client know the secret?
+ * @secret: the secret; one of length 0 is known to nobody
+ * @nonces: of this exchange
+ * @hello: what the client has said
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool krdma_blk_client_knows(const struct krdma_blk_secret *secret,
+			    const struct krdma_blk_nonces *nonces,
+			    const struct krdma_blk_hello *hello)
+{
+	struct krdma_blk_hello right = *hello;
+
+	krdma_blk_prove_client(secret, nonces, &right);
+	return krdma_blk_same_proof(right.proof, hello->proof) && secret->length;
+}
+
+/**
+ * krdma_blk_server_knows - does a server know the secret?
+ * @secret: the secret
+ * @nonces: of this exchange
+ * @welcome: what the server has said
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
+			    const struct krdma_blk_nonces *nonces,
+			    const struct krdma_blk_welcome *welcome)
+{
+	struct krdma_blk_welcome right = *welcome;
+
+	krdma_blk_prove_server(secret, nonces, &right);
+	return krdma_blk_same_proof(right.proof, welcome->proof);
+}
+
+/*
+ * Challenges: so many at a time, however many strangers there are
+ */
+
+#define KRDMA_BLK_CHALLENGES		128
+#define KRDMA_BLK_CHALLENGES_EACH	16
+#define KRDMA_BLK_CHALLENGE_TIME	(30 * HZ)
+
+/**
+ * struct krdma_blk_challenge - a challenge that was given
+ * @used: it is one
+ * @given: when, in jiffies
+ * @queue: of the hello that it was given to
+ * @client: likewise
+ * @from: that peer's address
+ * @nonces: the two random numbers
+ */
+struct krdma_blk_challenge {
+	bool used;
+	unsigned long given;
+	__le16 queue;
+	__le64 client;
+	struct krdma_blk_net from;
+	struct krdma_blk_nonces nonces;
+};
+
+/* Protects what follows, and what a stranger has left to guess. */
+static DEFINE_MUTEX(challenge_lock);
+static struct krdma_blk_challenge challenges[KRDMA_BLK_CHALLENGES];
+
+static bool krdma_blk_is_open(const struct krdma_blk_challenge *one)
+{
+	return one->used && time_before(jiffies, one->given + KRDMA_BLK_CHALLENGE_TIME);
+}
+
+static bool krdma_blk_is_for(const struct krdma_blk_challenge *one,
+			     const struct krdma_blk_hello *hello, const struct krdma_blk_net *from)
+{
+	return krdma_blk_is_open(one) && one->client == hello->client &&
+	       one->queue == hello->queue && krdma_blk_same_net(&one->from, from);
+}
+
+/*
+ * The one that this client has for this queue, since it asks again; else a free one; else the
+ * oldest of an address that has its share, so that it takes none away from others; else the
+ * oldest of all.
+ */
+static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_blk_hello *hello,
+							    const struct krdma_blk_net *from)
+{
+	struct krdma_blk_challenge *free = NULL, *oldest = NULL, *own = NULL;
+	unsigned int count = 0;
+
+	lockdep_assert_held(&challenge_lock);
+	for (unsigned int i = 0; i < ARRAY_SIZE(challenges); i++) {
+		struct krdma_blk_challenge *one = &challenges[i];
+
+		if (krdma_blk_is_for(one, hello, from))
+			return one;
+		if (!krdma_blk_is_open(one)) {
+			free = one;
+			continue;
+		}
+		if (!oldest || time_before(one->given, oldest->given))
+			oldest = one;
+		if (!krdma_blk_same_net(&one->from, from))
+			continue;
+		count++;
+		if (!own || time_before(one->given, own->given))
+			own = one;
+	}
+	if (count >= KRDMA_BLK_CHALLENGES_EACH)
+		return own;
+	return free ?: oldest;
+}
+
+/**
+ * krdma_blk_challenge - give a challenge
+ * @hello: what the peer has said
+ * @remote: its address
+ * @challenge: filled in, KRDMA_BLK_PROOF_SIZE bytes
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_challenge(const struct krdma_blk_hello *hello,
+			 const struct sockaddr_storage *remote, u8 *challenge)
+{
+	struct krdma_blk_challenge *one;
+	struct krdma_blk_net from;
+
+	krdma_blk_net_of(remote, &from);
+	get_random_bytes(challenge, KRDMA_BLK_PROOF_SIZE);
+
+	mutex_lock(&challenge_lock);
+	one = krdma_blk_challenge_slot(hello, &from);
+	*one = (struct krdma_blk_challenge) {
+		.used = true, .given = jiffies, .queue = hello->queue, .client = hello->client,
+		.from = from,
+	};
+	memcpy(one->nonces.challenge, challenge, KRDMA_BLK_PROOF_SIZE);
+	memcpy(one->nonces.nonce, hello->proof, KRDMA_BLK_PROOF_SIZE);
+	mutex_unlock(&challenge_lock);
+}
+
+/**
+ * krdma_blk_challenged - was a challenge given to this peer?
+ * @hello: the answer
+ * @remote: the peer's address
+ * @nonces: filled in; zeroes if there was none
+ *
+ * It is used up, whether the answer is right or not.
+ *
+ * Context: process context; may sleep.
+ * Return: whether there was one.
+ */
+bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
+			  const struct sockaddr_storage *remote,
+			  struct krdma_blk_nonces *nonces)
+{
+	struct krdma_blk_net from;
+	bool found = false;
+
+	krdma_blk_net_of(remote, &from);
+	*nonces = (struct krdma_blk_nonces) {};
+
+	mutex_lock(&challenge_lock);
+	for (unsigned int i = 0; i < ARRAY_SIZE(challenges) && !found; i++) {
+		struct krdma_blk_challenge *one = &challenges[i];
+
+		found = krdma_blk_is_for(one, hello, &from);
+		if (found) {
+			*nonces = one->nonces;
+			one->used = false;
+		}
+	}
+	mutex_unlock(&challenge_lock);
+	return found;
+}
+
+/*
+ * How often a stranger may guess: a few times at once, then once a second.  By address,
+ * so that nobody keeps others out.
+ */
+
+#define KRDMA_BLK_GUESSERS	64
+#define KRDMA_BLK_GUESSES	20
+
+/**
+ * struct krdma_blk_guesser - addresses that have failed
+ * @left: how often they may fail still
+ * @since: when that was last added to, in jiffies
+ */
+struct krdma_blk_guesser {
+	unsigned int left;
+	unsigned long since;
+};
+
+static struct krdma_blk_guesser guessers[KRDMA_BLK_GUESSERS];
+static u32 guesser_seed __read_mostly;
+
+static struct krdma_blk_guesser *krdma_blk_guesser(const struct sockaddr_storage *remote)
+{
+	struct krdma_blk_guesser *guesser;
+	struct krdma_blk_net from;
+	unsigned long seconds;
+
+	lockdep_assert_held(&challenge_lock);
+	krdma_blk_net_of(remote, &from);
+	/* A host has as many addresses as it likes in its IPv6 network. */
+	if (from.family == AF_INET6)
+		memset(from.bytes + 8, 0, 8);
+	/* Which addresses share one is not for strangers to know. */
+	while (!guesser_seed)
+		guesser_seed = get_random_u32();
+	guesser = &guessers[jhash(from.bytes, sizeof(from.bytes), guesser_seed + from.family) %
+			    KRDMA_BLK_GUESSERS];
+
+	seconds = (jiffies - guesser->since) / HZ;
+	if (!guesser->since || seconds >= KRDMA_BLK_GUESSES) {
+		guesser->left = KRDMA_BLK_GUESSES;
+		guesser->since = jiffies ?: 1;
+	} else if (seconds) {
+		guesser->left = min_t(unsigned long, guesser->left + seconds, KRDMA_BLK_GUESSES);
+		guesser->since += seconds * HZ;
+	}
+	return guesser;
+}
+
+/**
+ * krdma_blk_may_try - may a stranger answer a challenge now?
+ * @remote: its address
+ *
+ * Context: process context; may sleep.
+ * Return: whether it may; not if it has failed too often of late.
+ */
+bool krdma_blk_may_try(const struct sockaddr_storage *remote)
+{
+	bool may;
+
+	mutex_lock(&challenge_lock);
+	may = krdma_blk_guesser(remote)->left;
+	mutex_unlock(&challenge_lock);
+	return may;
+}
+
+/**
+ * krdma_blk_has_failed - a stranger has answered wrongly
+ * @remote: its address
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_blk_has_failed(const struct sockaddr_storage *remote)
+{
+	struct krdma_blk_guesser *guesser;
+
+	mutex_lock(&challenge_lock);
+	guesser = krdma_blk_guesser(remote);
+	if (guesser->left)
+		guesser->left--;
+	mutex_unlock(&challenge_lock);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The clients of an export: who may be one, and who may come back.
+ *
+ * A client holds its writes when it loses the server, and repeats them when it is back.
+ * So the server must know whether they may still be done.  It keeps a record of each
+ * client that may come back; one without a record is refused for ever, and its device is
+ * dead.  A record goes
+ *
+ * - when the client says that it leaves;
+ * - when another client is let in that writes, or that is to be alone;
+ * - when an administrator evicts the client;
+ * - when the export is disabled;
+ * - when there are too many of them: then that of the client that has been gone longest.
+ *
+ * A record that goes too early costs a client its device, and nobody any data.
+ *
+ * Connections of forgotten clients are taken down, and none is left when the next one's
+ * is accepted: see krdma_blk_conn_fence().
+ */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "blk.h"
+#include "export.h"
+
+/* With one line each, they fit into one page of configfs. */
+#define KRDMA_BLK_CLIENTS_MAX		48
+
+/* That an address can have, so that there are some left for others. */
+#define KRDMA_BLK_CLIENTS_EACH		8
+
+/**
+ * krdma_blk_client_find - the record of a client
+ * @export: the export; its clients_lock is held
+ * @id: the client's number
+ *
+ * Context: process context.
+ * Return: the record, or NULL.
+ */
+struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, u64 id)
+{
+	struct krdma_blk_client *client;
+
+	lockdep_assert_held(&export->clients_lock);
+	list_for_each_entry(client, &export->clients, node) {
+		if (client->id == id)
+			return client;
+	}
+	return NULL;
+}
+
+/**
+ * krdma_blk_client_put - give back a reference
+ * @client: the client; its export's clients_lock is held
+ *
+ * Context: process context.
+ */
+void krdma_blk_client_put(struct krdma_blk_client *client)
+{
+	if (!--client->refs)
+		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
+}
+
+/**
+ * krdma_blk_client_forget - a client must not return
+ * @export: the export; its clients_lock is held
+ * @client: the client, with a record
+ *
+ * Its connections begin to end.
+ *
+ * Context: process context.
+ */
+void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_client *client)
+{
+	lockdep_assert_held(&export->clients_lock);
+	krdma_blk_client_disconnect(export, client);
+	list_del_init(&client->node);
+	export->client_count--;
+	krdma_blk_client_put(client);
+}
+
+/* May it come in beside those who are connected? */
+static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_blk_role role)
+{
+	struct krdma_blk_client *other;
+
+	list_for_each_entry(other, &export->clients, node) {
+		if (!other->conn_count)
+			continue;
+		if (export->exclusive)
+			return false;
+		if (!export->shared && role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES)
+			return false;
+	}
+	return true;
+}
+
+/* Those who have gone, and whose writes must not come after the new one's. */
+static void krdma_blk_clients_fence(struct krdma_blk_export *export, enum krdma_blk_role role)
+{
+	struct krdma_blk_client *other, *next;
+
+	list_for_each_entry_safe(other, next, &export->clients, node) {
+		bool both = role == KRDMA_BLK_WRITES && other->role == KRDMA_BLK_WRITES;
+
+		if (export->exclusive || (!export->shared && both))
+			krdma_blk_client_forget(export, other);
+	}
+}
+
+/* Makes room for one more: an address that has its share loses one of its own. */
+static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
+					const struct sockaddr_storage *from)
+{
+	struct krdma_blk_client *client, *own = NULL, *oldest = NULL;
+	struct krdma_blk_net net, other;
+	unsigned int count = 0;
+
+	krdma_blk_net_of(from, &net);
+	list_for_each_entry(client, &export->clients, node) {
+		bool is_own;
+
+		krdma_blk_net_of(&client->from, &other);
+		is_own = krdma_blk_same_net(&net, &other);
+		count += is_own;
+		if (client->conn_count)
+			continue;
+		if (!oldest || time_before(client->seen, oldest->seen))
+			oldest = client;
+		if (is_own && (!own || time_before(client->seen, own->seen)))
+			own = client;
+	}
+	if (count >= KRDMA_BLK_CLIENTS_EACH)
+		oldest = own;
+	else if (export->client_count < KRDMA_BLK_CLIENTS_MAX)
+		return true;
+	if (!oldest)
+		return false;
+	krdma_blk_client_forget(export, oldest);
+	return true;
+}
+
+static int krdma_blk_client_new(struct krdma_blk_export *export, u64 id, enum krdma_blk_role role,
+				const struct sockaddr_storage *from,
+				struct krdma_blk_client **result)
+{
+	struct krdma_blk_client *client;
+
+	if (!krdma_blk_client_fits(export, role))
+		return KRDMA_BLK_BUSY;
+	client = krdma_blk_count(KRDMA_OBJECT_BLK_CLIENT, kzalloc_obj(*client, GFP_KERNEL));
+	if (!client)
+		return KRDMA_BLK_NO_MEMORY;
+	if (!krdma_blk_clients_make_room(export, from)) {
+		kfree(krdma_blk_uncount(KRDMA_OBJECT_BLK_CLIENT, client));
+		return KRDMA_BLK_FULL;
+	}
+	krdma_blk_clients_fence(export, role);
+	client->refs = 1;
+	client->id = id;
+	client->role = role;
+	list_add_tail(&client->node, &export->clients);
+	export->client_count++;
+	*result = client;
+	return 0;
+}
+
+/**
+ * krdma_blk_client_admit - which client is this, and may it come in?
+ * @export: the export; its clients_lock is held
+ * @hello: what the peer has said; it may use the export
+ * @from: the peer's address
+ * @client: filled in, unless it is refused, with a reference for a connection
+ *
+ * Context: process context; may sleep.
+ * Return: what it is refused for, 0: it is not.
+ */
+int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_blk_hello *hello,
+			   const struct sockaddr_storage *from, struct krdma_blk_client **client)
+{
+	enum krdma_blk_role role = KRDMA_BLK_WRITES;
+	u64 id = le64_to_cpu(hello->client);
+	int reason;
+
+	lockdep_assert_held(&export->clients_lock);
+
+	if (export->read_only || (hello->flags & KRDMA_BLK_READER))
+		role = KRDMA_BLK_READS;
+	*client = krdma_blk_client_find(export, id);
+	if (*client && (*client)->role != role)
+		return KRDMA_BLK_NOT_UNDERSTOOD;
+	if (!*client && (hello->flags & KRDMA_BLK_RETURN))
+		return KRDMA_BLK_FENCED;
+	if (!*client) {
+		reason = krdma_blk_client_new(export, id, role, from, client);
+		if (reason)
+			return reason;
+	}
+	(*client)->refs++;
+	(*client)->conn_count++;
+	(*client)->from = *from;
+	(*client)->seen = jiffies;
+	return 0;
+}
+
+/**
+ * krdma_blk_clients_show - all clients of an export
+ * @export: the export
+ * @page: where to write them: number, role, connections and address, a line for each
+ *
+ * Context: process context; may sleep.
+ * Return: how much was written.
+ */
+ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
+{
+	struct krdma_blk_client *client;
+	ssize_t length = 0;
+
+	mutex_lock(&export->clients_lock);
+	list_for_each_entry(client, &export->clients, node)
+		length += sysfs_emit_at(page, length, "%016llx %s %u %pISc\n", client->id,
+					client->role == KRDMA_BLK_WRITES ? "writer" : "reader",
+					client->conn_count, &client->from);
+	mutex_unlock(&export->clients_lock);
+	return length;
+}
+
+/**
+ * krdma_blk_clients_evict - end a client's connections, and never let it return
+ * @export: the export
+ * @id: the client's number
+ *
+ * When this returns, the client has no queue pair any more, and nothing that it has sent
+ * reaches the memory.  The host may attach the export anew, as another client.
+ *
+ * Context: process context; sleeps, uninterruptibly, until the devices have let go.
+ * Return: 0; -ENOENT: there is no such client.
+ */
+int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
+{
+	struct krdma_blk_client *client;
+
+	mutex_lock(&export->clients_lock);
+	client = krdma_blk_client_find(export, id);
+	if (client) {
+		client->refs++;
+		krdma_blk_client_forget(export, client);
+	}
+	mutex_unlock(&export->clients_lock);
+	if (!client)
+		return -ENOENT;
+
+	wait_event(export->idle, !READ_ONCE(client->conn_count));
+	/* Whose last connection has gone may still be about to wake us. */
+	mutex_lock(&export->clients_lock);
+	krdma_blk_client_put(client);
+	mutex_unlock(&export->clients_lock);
+	return 0;
+}

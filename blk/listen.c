@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where clients ask for connections.
+ *
+ * There are listeners while an export is enabled.  One at an address of an RDMA device
+ * ends with that device, and one at all addresses does not.  The exports keep their data
+ * meanwhile, so listening begins again as soon as the address is there again: that is
+ * tried every second, because the address may come later than the device.
+ */
+#include <linux/err.h>
+#include <linux/in6.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include <krdma/krdma.h>
+
+#include "address.h"
+#include "blk.h"
+#include "export.h"
+
+#define KRDMA_BLK_LISTEN_INTERVAL	HZ
+
+/* Protects what follows. */
+static DEFINE_MUTEX(listen_lock);
+static unsigned int listen_users;
+static struct krdma_session *listen_session;
+static struct krdma_listener *listeners[KRDMA_BLK_ADDRESSES];
+static struct krdma_blk_addresses listen_addresses;
+
+static void krdma_blk_listen_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(listen_work, krdma_blk_listen_again);
+
+static void krdma_blk_listen_ready(struct krdma_listener *listener)
+{
+	switch (krdma_blk_serve_requested(listener)) {
+	case -ENODEV:
+		/* To close it here would be to wait for this call. */
+		krdma_blk_listen_kick();
+		break;
+	case -ENOMEM:
+		queue_delayed_work(krdma_blk_export_workqueue, &listen_work,
+				   KRDMA_BLK_LISTEN_INTERVAL);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * krdma_blk_listen_kick - look after all listeners soon
+ *
+ * Context: any.
+ */
+void krdma_blk_listen_kick(void)
+{
+	mod_delayed_work(krdma_blk_export_workqueue, &listen_work, 0);
+}
+
+static int krdma_blk_listen_at(unsigned int i)
+{
+	struct krdma_listen_attr attr = {
+		.local = (struct sockaddr *)&listen_addresses.of[i],
+		.ready = krdma_blk_listen_ready,
+	};
+	struct krdma_listener *listener;
+
+	lockdep_assert_held(&listen_lock);
+	listener = krdma_listen(listen_session, &attr);
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
+	listeners[i] = listener;
+	return 0;
+}
+
+static void krdma_blk_listen_stop(unsigned int i)
+{
+	lockdep_assert_held(&listen_lock);
+	if (!listeners[i])
+		return;
+	krdma_listener_close(listeners[i]);
+	krdma_listener_put(listeners[i]);
+	listeners[i] = NULL;
+}
+
+static void krdma_blk_listen_again(struct work_struct *work)
+{
+	bool missing = false;
+
+	mutex_lock(&listen_lock);
+	for (unsigned int i = 0; listen_users && i < listen_addresses.count; i++) {
+		if (listeners[i] && krdma_blk_serve_requested(listeners[i]) != -ENODEV)
+			continue;
+		krdma_blk_listen_stop(i);
+		if (krdma_blk_listen_at(i))
+			missing = true;
+		else
+			pr_info("krdma_blk: listening at %pISpc again\n", &listen_addresses.of[i]);
+	}
+	if (missing)
+		queue_delayed_work(krdma_blk_export_workqueue, &listen_work,
+				   KRDMA_BLK_LISTEN_INTERVAL);
+	mutex_unlock(&listen_lock);
+}
+
+static void krdma_blk_listen_default(void)
+{
+	struct sockaddr_in6 *any = (struct sockaddr_in6 *)&listen_addresses.of[0];
+
+	lockdep_assert_held(&listen_lock);
+	if (listen_addresses.count)
+		return;
+	*any = (struct sockaddr_in6) {
+		.sin6_family = AF_INET6, .sin6_port = htons(KRDMA_BLK_PORT),
+	};
+	listen_addresses.count = 1;
+}
+
+static void krdma_blk_listen_put(void)
+{
+	lockdep_assert_held(&listen_lock);
+
+	if (--listen_users)
+		return;
+	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++)
+		krdma_blk_listen_stop(i);
+	/* Those that were refused belong to no export, and nobody else waits for them. */
+	krdma_blk_serve_wait();
+	krdma_session_put(listen_session);
+	listen_session = NULL;
+}
+
+static int krdma_blk_listen_get(void)
+{
+	int ret;
+
+	lockdep_assert_held(&listen_lock);
+
+	if (listen_users++)
+		return 0;
+	listen_session = krdma_session_create(&init_net);
+	if (IS_ERR(listen_session)) {
+		listen_users--;
+		return PTR_ERR(listen_session);
+	}
+	krdma_blk_listen_default();
+	for (unsigned int i = 0; i < listen_addresses.count; i++) {
+		ret = krdma_blk_listen_at(i);
+		if (ret) {
+			krdma_blk_listen_put();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * krdma_blk_listen_begin - listen, if nobody has begun yet
+ *
+ * Context: process context; may sleep.
+ * Return: 0, and krdma_blk_listen_end() is to be called once; or an error of
+ * krdma_listen().
+ */
+int krdma_blk_listen_begin(void)
+{
+	int ret;
+
+	mutex_lock(&listen_lock);
+	ret = krdma_blk_listen_get();
+	mutex_unlock(&listen_lock);
+	return ret;
+}
+
+/**
+ * krdma_blk_listen_end - listen no more, unless others want it
+ *
+ * Context: process context; sleeps, uninterruptibly.
+ */
+void krdma_blk_listen_end(void)
+{
+	mutex_lock(&listen_lock);
+	krdma_blk_listen_put();
+	mutex_unlock(&listen_lock);
+}
+
+/**
+ * krdma_blk_listen_exit - the module ends, and no export is enabled
+ *
+ * Context: process context; sleeps.
+ */
+void krdma_blk_listen_exit(void)
+{
+	cancel_delayed_work_sync(&listen_work);
+}
+
+/**
+ * krdma_blk_listen_show - where there is listened
+ * @page: where to write it
+ *
+ * Context: process context; may sleep.
+ * Return: how much was written.
+ */
+ssize_t krdma_blk_listen_show(char *page)
+{
+	ssize_t length;
+
+	mutex_lock(&listen_lock);
+	krdma_blk_listen_default();
+	length = krdma_blk_print_addresses(&listen_addresses, page);
+	mutex_unlock(&listen_lock);
+	return length;
+}
+
+/**
+ * krdma_blk_listen_store - listen somewhere else
+ * @page: where: addresses, with blanks between them
+ * @count: how long that is
+ *
+ * Context: process context; may sleep.
+ * Return: @count; -EINVAL: these are not addresses; -EBUSY: an export is enabled.
+ */
+ssize_t krdma_blk_listen_store(const char *page, size_t count)
+{
+	struct krdma_blk_addresses *addresses;
+	int ret;
+
+	addresses = kzalloc_obj(*addresses, GFP_KERNEL);
+	if (!addresses)
+		return -ENOMEM;
+	ret = krdma_blk_parse_addresses(page, count, addresses);
+	mutex_lock(&listen_lock);
+	if (!ret && listen_users)
+		ret = -EBUSY;
+	if (!ret)
+		listen_addresses = *addresses;
+	mutex_unlock(&listen_lock);
+	kfree(addresses);
+	return ret ?: count;
+}

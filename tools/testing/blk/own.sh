@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# krdma_blk: whose export it is.  One machine, whose two addresses stand for two hosts: a
+# device loses the server when its address is taken away, and another device attaches by
+# the other address.  Inside a VM with krdma.ko, the tool and the program stranger.  Prints
+# TAP.  KRDMA_ROUNDS is how often what depends on time is done.
+
+# shellcheck source=tools/testing/blk/blk.sh
+. "$(dirname "$0")/blk.sh"
+
+first_address=10.77.0.1
+other_address=fd77::1
+rounds=${KRDMA_ROUNDS:-2}
+interface=$(ip -o -4 addr show to $first_address | awk '{ print $2 }')
+network=$(ip -o -4 addr show to $first_address | awk '{ print $4 }')
+
+# await VALUE FILE: for a minute.
+await()
+{
+	local tries=300
+
+	while [ "$(cat "$2" 2>/dev/null)" != "$1" ] && [ $tries -gt 0 ]; do
+		usleep 200000
+		tries=$((tries - 1))
+	done
+	[ "$(cat "$2" 2>/dev/null)" = "$1" ] || {
+		echo "$2 says '$(cat "$2" 2>&1)', not '$1'"
+		return 1
+	}
+}
+
+# The first device is cut off while it writes, another writer comes and goes, and the first
+# one can reach the server again: what it held must not be written.  $1: the export.
+replaced()
+{
+	local export=$1 first writer failed=0
+
+	device_new first $first_address export="$export" queues=2 hold_seconds=600 || return
+	first=$(disk first)
+	ip addr del "$network" dev "$interface"
+	write_direct $work/old "$first" 64k 2>$work/writer &
+	writer=$!
+	await holding $config/devices/first/state || failed=1
+	await 0 "$config/exports/$export/connections" || failed=1
+	device_new other $other_address export="$export" || failed=1
+	write_direct $work/new "$(disk other)" 64k 2>/dev/null || failed=1
+	device_end other || failed=1
+	ip addr add "$network" dev "$interface"
+
+	await dead $config/devices/first/state || failed=1
+	put $config/devices/first/force 1
+	device_end first || failed=1
+	if wait $writer; then
+		echo "the write that was held has succeeded"
+		failed=1
+	fi
+	device_new other $other_address export="$export" || failed=1
+	same $work/new "$(disk other)" || failed=1
+	device_end other || failed=1
+	return $failed
+}
+
+# turns NUMBER: one writer after the other.
+turns()
+{
+	local turn=0
+
+	while [ $turn -lt "$1" ]; do
+		device_new first $other_address export=own && device_end first || return
+		turn=$((turn + 1))
+	done
+}
+
+# often COMMAND...: each time.
+often()
+{
+	local round=0 bad=0
+
+	while [ $round -lt "$rounds" ]; do
+		"$@" || bad=$((bad + 1))
+		round=$((round + 1))
+	done
+	[ $bad = 0 ] || {
+		echo "$bad of $rounds have failed"
+		return 1
+	}
+}
+
+check "the module is loaded" load_module
+fill $work/old 1
+fill $work/new 1
+
+check "an export" export_new own 1M
+# Proves: F3
+check "a writer that was replaced does not return" often replaced own
+check "and one for a single client" export_new alone 1M exclusive=1
+# Proves: F3
+check "a single client that was replaced does not return" often replaced alone
+
+# Two at a time.
+check "a writer" device_new first $first_address export=own
+device_make other $other_address export=own
+refused "a second one is refused" "Connection refused" put $config/devices/other/enabled 1
+is "and counted" 1 $config/exports/own/refused_busy
+is "and told" "another client writes the export, or has it alone" $config/devices/other/error
+put $config/devices/other/read_only 1
+# Proves: F3
+check "a reader is not" put $config/devices/other/enabled 1
+refused "it does not write" "Operation not permitted" write_direct $work/old "$(disk other)"
+check "what the other one writes" write_direct $work/old "$(disk first)"
+check "it reads" same $work/old "$(disk other)"
+check "each is listed" [ "$(awk '{ print $2 }' $config/exports/own/clients | sort | xargs)" = \
+	"reader writer" ]
+device_end other
+
+# A client that leaves makes room at once.
+check "the writer leaves" device_end first
+is "and is not listed any more" "" $config/exports/own/clients
+check "the next one is let in at once" device_new first $other_address export=own
+device_end first
+check "time and again" often turns 5
+check "several may write where they are to" export_new both 1M shared=1
+check "one does" device_new first $first_address export=both
+check "and another one" device_new other $other_address export=both
+device_end first
+device_end other
+export_make neither 1M shared=1 exclusive=1
+refused "alone and shared is nothing" "Invalid argument" put $config/exports/neither/enabled 1
+rmdir $config/exports/neither
+
+# An administrator ends one.
+device_new first $first_address export=own hold_seconds=600
+device_new other $other_address export=own read_only=1
+write_direct $work/new "$(disk first)"
+writer=$(awk '$2 == "writer" { print $1 }' $config/exports/own/clients)
+krdma blk clients own | sed "s/^/# /"
+krdma blk clients -j own >/out/blk-clients.json
+says "nobody is evicted by half a number" "no such" krdma blk evict own "${writer%?}"
+says "nor by none" "not the number" krdma blk evict own first
+says "nor by half a word" "not 'evi'" krdma blk evi own "$writer"
+# Proves: F3
+check "the writer is evicted" krdma blk evict own "$writer"
+check "and has no connection when that is done" [ "$(awk '{ n += $3 } END { print n }' \
+	$config/exports/own/clients)" = "$(cat $config/exports/own/connections)" ]
+check "and is no client" [ "$(wc -l <$config/exports/own/clients)" = 1 ]
+becomes "it does not return" dead $config/devices/first/state 60
+is "and is told so" "the export is made anew or another client's, or this one was evicted" \
+	$config/devices/first/error
+refused "its requests fail" "Input/output error" read_one "$(disk first)"
+check "the reader has noticed nothing" same $work/new "$(disk other)"
+krdma blk detach -f first
+check "it may attach the export anew" device_new first $first_address export=own
+check "with what was written" same $work/new "$(disk first)"
+
+# Nothing is destroyed unasked.
+refused "an export with clients is not disabled" "Device or resource busy" \
+	put $config/exports/own/enabled 0
+refused "nor removed" "Device or resource busy" rmdir $config/exports/own
+says "nor ended" "krdma blk clients own" krdma blk end own
+says "by half a word neither" "not 'en'" krdma blk en own
+says "a device is not detached by half a word" "not 'de'" krdma blk de first
+# Proves: F3
+check "nothing has happened" same $work/new "$(disk other)"
+device_end other
+device_end first
+refused "one without clients is not removed either" "Device or resource busy" rmdir $config/exports/own
+check "but ended" krdma blk end own
+ip addr del "$network" dev "$interface"
+ip addr add "$network" dev "$interface"
+check "an export with a client" device_new first $first_address export=alone
+check "is ended by force" krdma blk end -f alone
+krdma blk detach -f first
+says "an export for nobody" "for whom" krdma blk serve -n nobody -s 1M
+mkdir $config/exports/nobody
+put $config/exports/nobody/size 1M
+refused "is not enabled" "Destination address required" put $config/exports/nobody/enabled 1
+refused "everybody and somebody is nothing" "Invalid argument" \
+	put $config/exports/nobody/allow "any 10.0.0.0/8"
+rmdir $config/exports/nobody
+export_end both
+
+# Secrets: as they are given, or not at all.
+refused_secret()
+{
+	printf '%b' "$2" >$work/odd
+	says "$1" "$3" krdma blk serve -n odd -s 1M -k $work/odd
+	check "$1: and there is no export" [ ! -e $config/exports/odd ]
+}
+
+refused_secret "a secret with an empty first line" '\nsecret\n' "one line of printable"
+refused_secret "a secret of two lines" 'first\nsecond\n' "one line of printable"
+refused_secret "a secret with a zero" 'first\000second' "one line of printable"
+refused_secret "an empty line" '\n' "there is no secret"
+refused_secret "an empty file" '' "there is no secret"
+refused_secret "a secret that is too long" "$(printf %065d 1)" "longer than 64"
+mkdir $config/exports/odd
+refused "no secret" "Invalid argument" put $config/exports/odd/secret ""
+refused "a line end within" "Invalid argument" put $config/exports/odd/secret "a
+b"
+rmdir $config/exports/odd
+check "the module is unloaded" rmmod krdma_blk
+tap_end
