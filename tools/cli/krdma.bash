@@ -28,7 +28,7 @@ _krdma()
 				--max-clients --max-memory --max-size'
 			;;
 		bl | blk)
-			candidates+=' -s --secret -r --read-only -x --exclusive -S --shared -a --allow
+			candidates+=' -s --secret -r --read-only -x --exclusive -S --shared -a --allow -K --keep
 				-b --block-size -e --export -q --queues -w --hold -f --force'
 			;;
 		b*)
