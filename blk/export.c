@@ -50,6 +50,26 @@ static int krdma_blk_export_alloc(struct krdma_blk_export *export)
 	return krdma_blk_memory_alloc(&export->memory, export->size);
 }
 
+static int krdma_blk_export_load(struct krdma_blk_export *export)
+{
+	if (!*export->file)
+		return 0;
+	return krdma_blk_memory_load(&export->memory, export->size, export->file);
+}
+
+static int krdma_blk_export_save(struct krdma_blk_export *export)
+{
+	int ret;
+
+	if (!*export->file)
+		return 0;
+	ret = krdma_blk_memory_save(&export->memory, export->size, export->file);
+	if (ret)
+		pr_err("krdma_blk: cannot keep the data of export '%s' in %s: error %d\n",
+		       config_item_name(&export->item), export->file, ret);
+	return ret;
+}
+
 static int krdma_blk_export_check(const struct krdma_blk_export *export)
 {
 	if (!export->size || export->size % export->block_size)
@@ -77,14 +97,19 @@ static int krdma_blk_export_enable(struct krdma_blk_export *export)
 	ret = configfs_depend_item_unlocked(&krdma_blk_root, &export->item);
 	if (ret)
 		goto err_free;
+	ret = krdma_blk_export_load(export);
+	if (ret)
+		goto err_undepend;
 	export->generation = get_random_u64();
 	export->force = false;
 	ret = krdma_blk_serve_begin(export);
 	if (ret)
-		goto err_undepend;
+		goto err_save;
 	export->enabled = true;
 	return 0;
 
+err_save:
+	krdma_blk_export_save(export);
 err_undepend:
 	configfs_undepend_item(&export->item);
 err_free:
@@ -100,6 +125,9 @@ static int krdma_blk_export_disable(struct krdma_blk_export *export)
 
 	ret = krdma_blk_serve_end(export, export->force);
 	if (ret)
+		return ret;
+	ret = krdma_blk_export_save(export);
+	if (ret && !export->force && !krdma_blk_serve_begin(export))
 		return ret;
 	krdma_blk_export_free(export);
 	export->enabled = false;
@@ -255,6 +283,34 @@ static ssize_t krdma_blk_export_secret_store(struct config_item *item, const cha
 }
 CONFIGFS_ATTR_WO(krdma_blk_export_, secret);
 
+static ssize_t krdma_blk_export_file_show(struct config_item *item, char *page)
+{
+	struct krdma_blk_export *export = to_export(item);
+	ssize_t length;
+
+	mutex_lock(&export->lock);
+	length = sysfs_emit(page, "%s\n", export->file);
+	mutex_unlock(&export->lock);
+	return length;
+}
+
+static ssize_t krdma_blk_export_file_store(struct config_item *item, const char *page,
+					   size_t count)
+{
+	struct krdma_blk_export *export = to_export(item);
+	size_t length = strcspn(page, "\n");
+	char file[KRDMA_BLK_PATH_MAX] = {};
+	int ret;
+
+	/* From the root: a process's own folder may be any. */
+	if (length >= sizeof(file) || (length && *page != '/'))
+		return -EINVAL;
+	memcpy(file, page, length);
+	ret = KRDMA_BLK_SET(export, memcpy(export->file, file, sizeof(file)));
+	return ret ?: count;
+}
+CONFIGFS_ATTR(krdma_blk_export_, file);
+
 static ssize_t krdma_blk_export_allow_show(struct config_item *item, char *page)
 {
 	struct krdma_blk_export *export = to_export(item);
@@ -391,6 +447,7 @@ static struct configfs_attribute *krdma_blk_export_attrs[] = {
 	&krdma_blk_export_attr_shared,
 	&krdma_blk_export_attr_force,
 	&krdma_blk_export_attr_secret,
+	&krdma_blk_export_attr_file,
 	&krdma_blk_export_attr_allow,
 	&krdma_blk_export_attr_enabled,
 	&krdma_blk_export_attr_clients,

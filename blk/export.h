@@ -31,6 +31,8 @@ enum krdma_blk_role {
 
 #define KRDMA_BLK_ROLES		2
 
+#define KRDMA_BLK_PATH_MAX	256
+
 /**
  * struct krdma_blk_export - an export
  * @item: in configfs; counts who has it
@@ -43,6 +45,7 @@ enum krdma_blk_role {
  * @shared: any number of clients may write at a time
  * @force: it may be disabled though it has clients
  * @secret: what a client must know
+ * @file: where the data are kept while the export is disabled; "": nowhere
  * @allow: where clients may be; if there are none, @secret alone decides
  * @enabled: it is to be had; with it, the settings do not change but for @force
  * @name: padded with zeroes; set once
@@ -78,6 +81,7 @@ struct krdma_blk_export {
 	bool shared;
 	bool force;
 	struct krdma_blk_secret secret;
+	char file[KRDMA_BLK_PATH_MAX];
 	struct krdma_blk_nets allow;
 	bool enabled;
 

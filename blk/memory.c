@@ -22,7 +22,6 @@
 #include "memory.h"
 #include "wire.h"
 
-#define KRDMA_BLK_SLAB_SIZE	SZ_2M
 #define KRDMA_BLK_SLAB_PAGES	(KRDMA_BLK_SLAB_SIZE / PAGE_SIZE)
 #define KRDMA_BLK_SLAB_ORDER	ilog2(KRDMA_BLK_SLAB_PAGES)
 

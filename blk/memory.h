@@ -6,12 +6,15 @@
 #define _KRDMA_BLK_MEMORY_H
 
 #include <linux/list.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 
 struct krdma_blk_entry;
 struct krdma_device;
 struct krdma_region;
 struct krdma_session;
+
+#define KRDMA_BLK_SLAB_SIZE	SZ_2M
 
 /**
  * struct krdma_blk_slab - memory that lies together, or nearly so
@@ -59,6 +62,10 @@ struct krdma_blk_window {
 
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);
 void krdma_blk_memory_free(struct krdma_blk_memory *memory);
+
+/* keep.c */
+int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path);
+int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const char *path);
 
 struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
 					       struct krdma_session *session, u32 device_id,

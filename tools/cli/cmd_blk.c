@@ -43,6 +43,7 @@ static const char usage[] =
 	"  -S, --shared         any number of clients write: they must know of each other\n"
 	"  -a, --allow NETS     clients at these addresses: 10.0.0.0/24,fd00::/8; any: everybody;\n"
 	"                       wanted unless there is a secret\n"
+	"  -K, --keep FILE      keep the data there when the export is ended, and take them from there\n"
 	"  -b, --block-size N   512 or 4096, which is the default\n"
 	"attach:\n"
 	"  -n, --name NAME      what it is called here, if it is not as there\n"
@@ -80,6 +81,7 @@ static const struct own_option own_options[] = {
 	{ "exclusive", 'x', false },
 	{ "shared", 'S', false },
 	{ "allow", 'a', true },
+	{ "keep", 'K', true },
 	{ "block-size", 'b', true },
 	{ "queues", 'q', true },
 	{ "hold", 'w', true },
@@ -188,6 +190,8 @@ static int set(int key, const char *value, void *to)
 		return add_setting(settings, "shared", "1");
 	case 'a':
 		return add_setting(settings, "allow", value);
+	case 'K':
+		return add_setting(settings, "file", value);
 	case 'b':
 		return add_setting(settings, "block_size", value);
 	case 'q':
@@ -238,7 +242,10 @@ static void explain_enable(const char *kind, const char *name, int err)
 		complain("cannot export '%s': there is not so much memory", name);
 	else if (err == -EDESTADDRREQ)
 		complain("cannot export '%s': it is not said for whom\n"
-			 "Name their addresses (-a 10.0.0.0/24), give a secret (-k FILE), or export it to everybody (-a any)",
+			 "Name addresses (-a 10.0.0.0/24), give a secret (-k FILE), or say -a any",
+			 name);
+	else if (err == -EFBIG)
+		complain("cannot export '%s': it is too large, or --keep's file has another size",
 			 name);
 	else if (err == -EADDRINUSE)
 		complain("cannot export '%s': another program has the port\n"
@@ -368,10 +375,16 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
 
 static void explain_end(const char *name, int err)
 {
+	char file[BLK_TEXT_MAX];
+
 	if (err == -EBUSY)
-		complain("cannot end the export '%s': it has clients, which may hold writes for it\n"
-			 "'krdma blk clients %s' shows them; with -f it is ended all the same, and its data are lost",
+		complain("cannot end the export '%s': it has clients that may hold writes\n"
+			 "'krdma blk clients %s' shows them; -f ends it all the same: its data are lost",
 			 name, name);
+	else if (*blk_config_read(file, BLK_EXPORTS, name, "file"))
+		complain("cannot end the export '%s': its data cannot be kept in %s: %s\n"
+			 "It is there as before; -f ends it all the same: its data are lost",
+			 name, file, strerror(-err));
 	else
 		complain("cannot end the export '%s': %s", name,
 			 err == -ENOENT || err == -EINVAL ? "there is none" : strerror(-err));
@@ -457,8 +470,8 @@ static int blk_evict(int argc, char **argv, struct settings *settings, struct op
 		return usage_error("'krdma blk evict' wants the name of an export, and a client");
 	err = blk_config_write(BLK_EXPORTS, argv[0], "evict", argv[1]);
 	if (err)
-		complain("cannot evict '%s' from '%s': %s\n'krdma blk clients %s' lists those that there are",
-			 argv[1], argv[0],
+		complain("cannot evict '%s' from '%s': %s\n"
+			 "'krdma blk clients %s' lists those that there are", argv[1], argv[0],
 			 err == -EINVAL ? "this is not the number of a client" :
 			 err == -ENOENT ? "there is no such export or client" : strerror(-err),
 			 argv[0]);
@@ -557,7 +570,8 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	static const struct attribute of_export[] = {
 		{ "enabled", true }, { "size", true }, { "block_size", true },
 		{ "read_only", true }, { "exclusive", true }, { "shared", true },
-		{ "allow", false }, { "connections", true }, { "accepted", true },
+		{ "allow", false }, { "file", false },
+		{ "connections", true }, { "accepted", true },
 		{ "refused_address", true }, { "refused_secret", true }, { "refused_busy", true },
 		{ "refused_fenced", true }, { "refused_other", true },
 		{ NULL, false },
@@ -634,6 +648,6 @@ int cmd_blk(int argc, char **argv, struct options *options)
 			return EXIT_FAILED;
 		return verbs[i].run(argc - first - 1, argv + first + 1, &settings, options);
 	}
-	return usage_error("'krdma blk' wants " VERBS ", not '%s'; end, evict and detach are written out",
-			   argv[first]);
+	return usage_error("'krdma blk' wants " VERBS ", not '%s'\n"
+			   "end, evict and detach are not to be shortened", argv[first]);
 }

@@ -170,19 +170,42 @@ sent()
 	[ "$packets" -ge "$1" ]
 }
 
-# A client dies between two packets of a write.  Of its four packets three find a place in the
-# queue to the network, and leave it when the client has given up.  The other end is a program,
-# which asks nobody whether he lives.
+# queued NUMBER: so many packets wait for their turn.
+queued()
+{
+	local tries=0
+
+	until tc -s qdisc show dev "$interface" | grep -q "backlog [^ ]* ${1}p"; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || return
+		usleep 50000
+	done
+}
+
+# A client dies between two packets of a write.  Three of its four packets find a place in the
+# queue to the network; before they leave it, the client's RDMA device is removed, so that the
+# fourth is never sent.  The other end is a program, which does not ask whether its peer lives.
+mtu=$(cat "/sys/class/net/$interface/mtu")
+ip link set dev "$interface" mtu 1500
 device_make torn "$there:8003" queues=1 hold_seconds=1
 check "a program's memory is attached" attached torn
 head -c 4096 /dev/zero | tr '\0' o >$work/old
 head -c 4096 /dev/zero | tr '\0' n >$work/new
 check "a block is written" write_direct $work/old "$(disk torn)" 4k
-check "most packets are lost from now on" tc qdisc add dev "$interface" root netem delay 3s limit 3
-refused "writing it again fails" "Input/output error" write_direct $work/new "$(disk torn)" 4k
-check "what was in the queue arrives late" sent 3
-device_end torn
+check "packets are slow from now on" tc qdisc add dev "$interface" root netem delay 5s limit 3
+write_direct $work/new "$(disk torn)" 4k 2>$work/writer &
+writer=$!
+check "three packets are on their way" queued 3
+rdma link delete rxe0 &
+removal=$!
+check "and arrive" sent 3
 tc qdisc del dev "$interface" root
+wait $removal
+wait $writer
+check "the write has failed" [ $? != 0 ]
+put $config/devices/torn/force 1
+device_end torn
+rdma link add rxe0 type rxe netdev "$interface"
 device_make torn "$there:8003" queues=1
 check "the memory is attached again" attached torn
 dd if="$(disk torn)" of=$work/block bs=4k count=1 iflag=direct 2>/dev/null
@@ -190,6 +213,7 @@ dd if="$(disk torn)" of=$work/block bs=4k count=1 iflag=direct 2>/dev/null
 check "the block is a mixture" grep -Eq '^n+o+$' $work/block
 check "of whole packets" [ "$(($(tr -d o <$work/block | wc -c) % 1024))" = 0 ]
 device_end torn
+ip link set dev "$interface" mtu "$mtu"
 
 check "goodbye" device_new goodbye "$there"
 device_end goodbye

@@ -12,7 +12,7 @@
 
 first_address=10.77.0.1
 other_address=fd77::1
-rounds=${KRDMA_ROUNDS:-2}
+rounds=${KRDMA_ROUNDS:-1}
 interface=$(ip -o -4 addr show to $first_address | awk '{ print $2 }')
 network=$(ip -o -4 addr show to $first_address | awk '{ print $4 }')
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The data of an export, kept in a file while it is disabled.
+ *
+ * Enabling reads the file and empties it: from then on the memory alone has the data.
+ * If the host stops before the export is disabled, the file is empty, and nobody takes
+ * what was there before for what was written last.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "memory.h"
+
+/* Of the memory at @offset, what lies together there. */
+static void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length)
+{
+	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
+	size_t block_size = PAGE_SIZE << slab->order;
+	size_t in_slab = offset % KRDMA_BLK_SLAB_SIZE;
+	size_t in_block = in_slab % block_size;
+
+	*length = min_t(u64, *length, block_size - in_block);
+	return page_address(slab->blocks[in_slab / block_size]) + in_block;
+}
+
+/**
+ * krdma_blk_memory_load - take the data from a file, and empty it
+ * @memory: the memory, zero
+ * @size: how much
+ * @path: the file; one that is not there, or is empty, has nothing
+ *
+ * Context: process context; sleeps, until a signal.
+ * Return: 0; -EFBIG: the file has another size; -EINTR: a signal; -EIO: it became shorter
+ * meanwhile; an error of opening, reading or truncating it.
+ */
+int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path)
+{
+	struct file *file = filp_open(path, O_RDWR | O_LARGEFILE | O_NOFOLLOW, 0);
+	loff_t at = 0;
+	int ret = 0;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file) == -ENOENT ? 0 : PTR_ERR(file);
+	if (!S_ISREG(file_inode(file)->i_mode))
+		ret = -EINVAL;
+	else if (i_size_read(file_inode(file)) && i_size_read(file_inode(file)) != size)
+		ret = -EFBIG;
+	else if (!i_size_read(file_inode(file)))
+		goto out;
+	while (!ret && at < size) {
+		size_t length = size - at;
+		void *to = krdma_blk_memory_at(memory, at, &length);
+		ssize_t done = kernel_read(file, to, length, &at);
+
+		if (done <= 0)
+			ret = done ?: -EIO;
+		else if (signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
+	if (!ret)
+		ret = vfs_truncate(&file->f_path, 0) ?: vfs_fsync(file, 0);
+out:
+	filp_close(file, NULL);
+	return ret;
+}
+
+/**
+ * krdma_blk_memory_save - put the data into a file
+ * @memory: the memory; nobody writes it
+ * @size: how much
+ * @path: the file; made if it is not there, for root alone
+ *
+ * The data are on the disk when this has returned 0.
+ *
+ * Context: process context; sleeps, uninterruptibly.
+ * Return: 0, or an error of opening, writing or syncing the file.
+ */
+int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const char *path)
+{
+	struct file *file = filp_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_LARGEFILE | O_NOFOLLOW,
+				      0600);
+	loff_t at = 0;
+	int ret = 0;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	while (!ret && at < size) {
+		size_t length = size - at;
+		void *from = krdma_blk_memory_at(memory, at, &length);
+		ssize_t done = kernel_write(file, from, length, &at);
+
+		if (done <= 0)
+			ret = done ?: -ENOSPC;
+		cond_resched();
+	}
+	if (!ret)
+		ret = vfs_fsync(file, 0);
+	/* Half of the data is none. */
+	if (ret)
+		vfs_truncate(&file->f_path, 0);
+	filp_close(file, NULL);
+	return ret;
+}
