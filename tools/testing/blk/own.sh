@@ -181,6 +181,38 @@ refused "everybody and somebody is nothing" "Invalid argument" \
 rmdir $config/exports/nobody
 export_end both
 
+# The data in a file.
+kept=$work/kept
+check "an export that keeps its data" krdma blk serve -n kept -s 1M -a any --keep $kept
+check "is written" device_new first $first_address export=kept
+write_direct $work/new "$(disk first)"
+device_end first
+check "and ended" krdma blk end kept
+check "the file has the data" cmp $work/new $kept
+check "and is for root alone" [ "$(stat -c %a $kept)" = 600 ]
+says "another size is refused" "another size" krdma blk serve -n kept -s 2M -a any --keep $kept
+check "and leaves the file as it is" cmp $work/new $kept
+check "an export of the same size" krdma blk serve -n kept -s 1M -a any --keep $kept
+check "empties it" [ ! -s $kept ]
+device_new first $first_address export=kept
+# Proves: F3
+check "and has the data" same $work/new "$(disk first)"
+device_end first
+rm $kept
+mkdir $kept
+says "data that cannot be kept are not thrown away" "cannot be kept" krdma blk end kept
+device_new first $first_address export=kept
+check "they are there" same $work/new "$(disk first)"
+device_end first
+check "until that is forced" krdma blk end -f kept
+rmdir $kept
+ln -s $work/new $kept
+says "a link is not followed" "Too many" krdma blk serve -n kept -s 1M -a any --keep $kept
+rm $kept
+mkdir $config/exports/kept
+refused "a path from anywhere" "Invalid argument" put $config/exports/kept/file kept
+rmdir $config/exports/kept
+
 # Secrets: as they are given, or not at all.
 refused_secret()
 {
