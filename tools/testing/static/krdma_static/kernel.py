@@ -58,6 +58,21 @@ def linux_source():
     return folder
 
 
+def unjudged(tree, check, judges, names):
+    """Of these files, those that have not passed the check before, with the digest under
+    which that is remembered.  A tree with a planted defect is always judged."""
+    known = set(cache.passed(check)) if tree.root == TOP else set()
+    keys = {name: cache.digest([], judges, name, tree.text(name)) for name in names}
+    return {name: key for name, key in keys.items() if key not in known}
+
+
+def spared(names, keys):
+    """What is said of those that were not judged."""
+    if len(keys) < len(names):
+        yield Note(f"{len(names) - len(keys)} files are what they were when they passed; "
+                   f"{len(keys)} judged")
+
+
 def checkpatch(tree):
     """the kernel's coding style, strict, 100 columns"""
     script = os.path.join(linux_source(), "scripts/checkpatch.pl")
@@ -67,20 +82,13 @@ def checkpatch(tree):
                                  glob.glob(os.path.join(linux_source(), "scripts/*.txt")) +
                                  glob.glob(os.path.join(linux_source(), "scripts/*.checkpatch"))) +
                           cache.checkers() + cache.programs("perl"))
-    known = set(cache.passed("checkpatch")) if tree.root == TOP else set()
+    names = tree.files(".c", ".h", under=C_FOLDERS)
+    keys = unjudged(tree, "checkpatch", judges, names)
+    yield from spared(names, keys)
     batches = {}
-    keys = {}
-    spared = 0
-    for name in tree.files(".c", ".h", under=C_FOLDERS):
-        key = cache.digest([], judges, name, tree.text(name))
-        if key in known:
-            spared += 1
-            continue
-        keys[name] = key
+    for name in keys:
         ignored = tuple(what for folder, what in CHECKPATCH_IGNORED if name.startswith(folder))
         batches.setdefault(ignored, []).append(name)
-    if spared:
-        yield Note(f"{spared} files are what they were when they passed; {len(keys)} judged")
     # It leaves a file in a git checkout, and skips without a word what has a
     # blank in its path: so it works elsewhere, through a link, and the last file
     # of each batch is one that it must complain about.
@@ -118,10 +126,16 @@ def messages(output):
 def kernel_doc(tree):
     """kernel-doc comments are complete and well-formed"""
     names = tree.files(".c", ".h", under=("krdma/", "blk/", "include/", "uapi/"))
-    if not names:
-        return
     script = os.path.join(linux_source(), "scripts/kernel-doc")
-    status, output = run([script, "-none", "-Wall", "-Werror"] + names, cwd=tree.root)
+    # It looks at each file by itself.
+    judges = cache.digest(sorted(
+        [script] + glob.glob(os.path.join(linux_source(), "tools/lib/python/kdoc/*.py"))) +
+        cache.checkers() + cache.programs("perl", "python3"))
+    keys = unjudged(tree, "kernel-doc", judges, names)
+    yield from spared(names, keys)
+    if not keys:
+        return
+    status, output = run([script, "-none", "-Wall", "-Werror"] + sorted(keys), cwd=tree.root)
     found = []
     for line in output.splitlines():
         match = re.match(r"(?:Warning|Error|warning|error): *([^: ]+):(\d+) *:? *(.*)", line)
@@ -130,6 +144,8 @@ def kernel_doc(tree):
     if status and not found:
         raise CannotCheck(f"kernel-doc failed: {output.strip()}")
     yield from found
+    if tree.root == TOP and not found:
+        cache.remember("kernel-doc", set(keys.values()))
 
 
 # Proves: B9
@@ -162,9 +178,18 @@ def exports(tree):
 
 def shellcheck(tree):
     """shell scripts are clean"""
+    # It looks at a script and at those which that one sources, wherever these are named.
+    names = dict(tree.shells())
+    sourced = {os.path.basename(path) for name in names for path in re.findall(
+        r"^\s*# shellcheck source=(\S+)", tree.text(name), re.MULTILINE)}
+    judges = cache.digest(cache.checkers() + cache.programs("shellcheck"), *(
+        f"{name}\0{tree.text(name)}" for name in names if os.path.basename(name) in sourced))
+    keys = unjudged(tree, "shellcheck", judges, names)
+    yield from spared(names, keys)
     batches = {}
-    for name, shell in tree.shells():
-        batches.setdefault(shell, []).append(name)
+    for name in keys:
+        batches.setdefault(names[name], []).append(name)
+    wrong = False
     for shell, batch in sorted(batches.items()):
         # -x -P: follow the files that a script sources, from its own folder on
         status, output = run(["shellcheck", "-f", "gcc", "-x", "-P", "SCRIPTDIR", "-s", shell] +
@@ -172,7 +197,10 @@ def shellcheck(tree):
         found = list(messages(output))
         if status and not found:
             raise CannotCheck(f"shellcheck failed: {output.strip()}")
+        wrong |= bool(found)
         yield from found
+    if tree.root == TOP and keys and not wrong:
+        cache.remember("shellcheck", set(keys.values()))
     for name, _ in tree.shells():
         for number, line in tree.lines(name):
             disable = re.match(r"\s*# shellcheck disable=(\S+)(.*)", line)
