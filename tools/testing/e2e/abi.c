@@ -75,7 +75,7 @@ FIXTURE_SETUP(request)
 {
 	struct arena *arena = &self->arena;
 
-	ASSERT_EQ(0, scene_open(&self->scene));
+	ASSERT_EQ(0, scene_open_for(&self->scene, variant->example));
 	ASSERT_EQ(0, example_arm(variant->example, &self->scene));
 	arena->page = sysconf(_SC_PAGESIZE);
 	arena->start = mmap(NULL, 3 * arena->page, PROT_READ | PROT_WRITE,

@@ -34,10 +34,11 @@ static int make_srq(struct scene *scene, int *fd)
 	return ret;
 }
 
-int scene_open(struct scene *scene)
+static int open_parts(struct scene *scene, unsigned int parts)
 {
 	/* What was closed just now may still count: for all that a case prepares. */
 	struct queue_options options = { .cq_entries = 4096 };
+	struct pair_options pair_options = { .no_listener = !(parts & SCENE_LISTENER) };
 	int ret;
 
 	memset(scene, 0, sizeof(*scene));
@@ -46,22 +47,42 @@ int scene_open(struct scene *scene)
 	for (int i = 0; i < 3; i++)
 		scene->made[i] = -1;
 	scene->entry = sqe_send(NO_TARGET, 0, NULL, 0, 0);
-	ret = pair_begin(&scene->pair, NULL);
+	scene->queue.fd = -1;
+	ret = pair_begin(&scene->pair, &pair_options);
 	if (ret)
 		return ret;
 	scene->objects[KIND_SESSION] = scene->pair.sessions[0];
 	scene->objects[KIND_LISTENER] = scene->pair.listener;
 	options.device_id = scene->pair.device;
-	ret = queue_create(scene->pair.sessions[0], &options, &scene->queue);
-	if (!ret)
+	if (parts & SCENE_QUEUE)
+		ret = queue_create(scene->pair.sessions[0], &options, &scene->queue);
+	if (!ret && parts & SCENE_CONN)
 		ret = conn_create(scene->pair.sessions[0], &scene->objects[KIND_CONN], NULL);
 	scene->objects[KIND_QUEUE] = scene->queue.fd;
-	if (!ret)
+	if (!ret && parts & SCENE_SRQ)
 		ret = make_srq(scene, &scene->objects[KIND_SRQ]);
-	if (!ret)
+	if (!ret && parts & SCENE_MEMORY)
 		ret = memory_create(scene->pair.sessions[0], scene->pair.device, 8192, ACCESS_ALL,
 				    &scene->memory);
 	return ret;
+}
+
+int scene_open(struct scene *scene)
+{
+	return open_parts(scene, SCENE_ALL);
+}
+
+int scene_open_for(struct scene *scene, const struct example *example)
+{
+	static const unsigned int object[KIND_COUNT] = {
+		[KIND_LISTENER] = SCENE_LISTENER,
+		[KIND_CONN] = SCENE_CONN,
+		[KIND_QUEUE] = SCENE_QUEUE,
+		/* It belongs to a queue. */
+		[KIND_SRQ] = SCENE_QUEUE | SCENE_SRQ,
+	};
+
+	return open_parts(scene, object[example->kind] | example->needs);
 }
 
 static void unmake(struct scene *scene)
@@ -399,25 +420,30 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_SRQ_CREATE] = {
 		EXAMPLE(SRQ_CREATE, KIND_SESSION, krdma_srq_create, 32), .answers = true,
+		.needs = SCENE_QUEUE,
 		.once = true, .again = -ENOSPC, .fill = fill_srq_create, .undo = undo_fd,
 	},
 	[EXAMPLE_MEMORY_REGISTER] = {
 		EXAMPLE(MEMORY_REGISTER, KIND_SESSION, krdma_memory_register, 48), .answers = true,
+		.needs = SCENE_MEMORY,
 		.once = true, .fill = fill_register, .undo = undo_register,
 	},
 	[EXAMPLE_MEMORY_RELEASE] = {
 		EXAMPLE(MEMORY_RELEASE, KIND_SESSION, krdma_memory_release, 16),
+		.needs = SCENE_MEMORY,
 		.once = true, .again = -ENOENT, .known_flags = KRDMA_RELEASE_LATER,
 		.reserved = RESERVED(krdma_memory_release),
 		.arm = arm_memory, .fill = fill_release, .undo = undo_release,
 	},
 	[EXAMPLE_MEMORY_QUERY] = {
 		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 112), .answers = true,
+		.needs = SCENE_MEMORY,
 		.reads = true,
 		.fill = fill_memory_query,
 	},
 	[EXAMPLE_MEMORY_ADVISE] = {
 		EXAMPLE(MEMORY_ADVISE, KIND_SESSION, krdma_memory_advise, 32), .fill = fill_advise,
+		.needs = SCENE_MEMORY,
 	},
 	[EXAMPLE_LIMIT_QUERY] = {
 		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query, 56), .answers = true,
@@ -429,33 +455,39 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_LISTENER_NEXT] = {
 		EXAMPLE(LISTENER_NEXT, KIND_LISTENER, krdma_listener_next, 24), .answers = true,
+		.needs = SCENE_QUEUE,
 		.once = true, .again = -EAGAIN, .arm = arm_asked, .undo = undo_next,
 	},
 	[EXAMPLE_CONN_RESOLVE] = {
 		EXAMPLE(CONN_RESOLVE, KIND_CONN, krdma_conn_resolve, 280),
+		.needs = SCENE_LISTENER,
 		.once = true, .again = -EALREADY, .known_flags = KRDMA_RESOLVE_LOCAL,
 		.reserved = RESERVED(krdma_conn_resolve), .arm = arm_new, .fill = fill_resolve,
 	},
 	[EXAMPLE_CONN_PREPARE] = {
 		EXAMPLE(CONN_PREPARE, KIND_CONN, krdma_conn_prepare, 48), .answers = true,
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
 		.known_flags = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ,
 		.arm = arm_resolved, .fill = fill_prepare,
 	},
 	[EXAMPLE_CONN_CONNECT] = {
 		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_terms, 40),
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
 		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
 		.reserved = RESERVED(krdma_conn_terms), .arm = arm_prepared,
 	},
 	[EXAMPLE_CONN_ACCEPT] = {
 		EXAMPLE(CONN_ACCEPT, KIND_CONN, krdma_conn_terms, 40),
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
 		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
 		.reserved = RESERVED(krdma_conn_terms), .arm = arm_acceptable,
 	},
 	[EXAMPLE_CONN_REJECT] = {
 		EXAMPLE(CONN_REJECT, KIND_CONN, krdma_conn_reject, 24),
+		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
 		.reserved = RESERVED(krdma_conn_reject), .arm = arm_requested,
 	},
@@ -482,6 +514,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_QUEUE_REAP] = {
 		EXAMPLE(QUEUE_REAP, KIND_QUEUE, krdma_queue_reap, 40), .answers = true,
+		.needs = SCENE_LISTENER,
 		.once = true, .again = -EAGAIN, .reserved = RESERVED(krdma_queue_reap),
 		.arm = arm_completed, .fill = fill_reap, .undo = undo_reap,
 	},
@@ -491,6 +524,7 @@ const struct example examples[EXAMPLE_COUNT] = {
 	},
 	[EXAMPLE_QUEUE_CONFINE] = {
 		EXAMPLE(QUEUE_CONFINE, KIND_QUEUE, krdma_queue_confine, 24),
+		.needs = SCENE_MEMORY,
 		.reserved = RESERVED(krdma_queue_confine), .fill = fill_confine,
 	},
 	[EXAMPLE_SRQ_QUERY] = {

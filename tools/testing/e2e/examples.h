@@ -25,7 +25,7 @@ enum kind {
  * struct scene - the objects that examples are played with
  * @pair: its sessions, listener and client; B stays empty
  * @queue: on the device
- * @objects: a descriptor of each kind, on which idempotent requests succeed
+ * @objects: a descriptor of each kind, on which idempotent requests succeed, or -1
  * @memory: registered in the session
  * @entry: which no queue accepts: its target is nobody's
  * @completion: room for what is reaped
@@ -47,6 +47,16 @@ struct scene {
 	unsigned int completions;
 };
 
+/* Parts of a scene, as bits.  A session is always there. */
+enum scene_part {
+	SCENE_LISTENER = 1,
+	SCENE_QUEUE = 2,
+	SCENE_CONN = 4,
+	SCENE_SRQ = 8,
+	SCENE_MEMORY = 16,
+	SCENE_ALL = 31,
+};
+
 /* The longest structure of all requests, and then some. */
 #define EXAMPLE_ROOM	512
 
@@ -59,6 +69,7 @@ struct scene {
  * @known_size: what this header knows
  * @known_flags: what this header knows
  * @reserved: the first of these that are not 0 are where reserved fields begin
+ * @needs: what of a scene its preparation and its structure take: SCENE_...
  * @answers: it writes something back
  * @reads: a session that is open for reading only can be asked it
  * @once: a success uses up the object's state, so that example_arm() must be called
@@ -76,6 +87,7 @@ struct example {
 	uint32_t known_size;
 	uint32_t known_flags;
 	uint32_t reserved[3];
+	unsigned int needs;
 	bool answers;
 	bool reads;
 	bool once;
@@ -124,6 +136,8 @@ extern const struct example examples[EXAMPLE_COUNT];
 
 /* 0 or -errno; after a failure too, scene_close() tidies up. */
 int scene_open(struct scene *scene);
+/* With what this example takes, and no more. */
+int scene_open_for(struct scene *scene, const struct example *example);
 void scene_close(struct scene *scene);
 
 /* From here on the request succeeds on scene->fd, once or always. */

@@ -371,7 +371,7 @@ int pair_begin(struct pair *pair, const struct pair_options *options)
 	ret = pair_sessions(pair, options);
 	if (!ret)
 		ret = boot_device(pair->sessions[0], &pair->device);
-	if (!ret)
+	if (!ret && !options->no_listener)
 		ret = listener_open(pair->sessions[1], options->address ?: BOOT_ADDRESS, 0, 0,
 				    &pair->listener, &pair->address);
 	pair->a.session = pair->sessions[0];

@@ -137,6 +137,7 @@ void end_close(struct end *end);
  * struct pair_options - what a pair is to be; all zero, or NULL: the defaults
  * @sessions: descriptors to be used; 0: opened, and closed with the pair
  * @two_sessions: A and B are of different sessions
+ * @no_listener: for what is only begun
  * @address: where the listener is; NULL: BOOT_ADDRESS
  * @a: the end that connects
  * @b: the end that accepts
@@ -144,6 +145,7 @@ void end_close(struct end *end);
 struct pair_options {
 	int sessions[2];
 	bool two_sessions;
+	bool no_listener;
 	const char *address;
 	struct end_options a;
 	struct end_options b;

@@ -318,10 +318,10 @@ bool filled(const void *data, size_t length, unsigned int seed)
 
 bool zeroed(const void *data, size_t length)
 {
-	for (size_t i = 0; i < length; i++)
-		if (((const unsigned char *)data)[i])
-			return false;
-	return true;
+	const unsigned char *bytes = data;
+
+	/* Each byte is what the one before it is. */
+	return !length || (!bytes[0] && !memcmp(bytes, bytes + 1, length - 1));
 }
 
 /*
