@@ -179,3 +179,42 @@ base_image()
 	[ -s "$image" ] || with_lock "image-$(cat "$kernel/release")" make_base "$kernel" "$image" >&2
 	echo "$image"
 }
+
+# unpack_kernel FILE UNPACKED: what is packed in the boot image FILE; its header says where.
+# Fails if that is packed by a program which is not here.
+unpack_kernel()
+{
+	local file=$1 to=$2 sectors offset length unpack
+
+	[ ! -s "$to" ] || return 0
+	need_space "$(dirname "$to")" 200 "the unpacked kernel"
+	sectors=$(od -An -j 497 -N 1 -t u1 "$file")
+	read -r offset length < <(od -An -j 584 -N 8 -t u4 "$file")
+	offset=$(((sectors + 1) * 512 + offset))
+	case $(od -An -j "$offset" -N 4 -t x1 "$file" | tr -d ' ') in
+	fd377a58) unpack=xz ;;
+	28b52ffd) unpack=zstd ;;
+	1f8b*) unpack=gzip ;;
+	*) return 1 ;;
+	esac
+	command -v "$unpack" >/dev/null || return 1
+	# The four bytes behind it are its size.
+	dd if="$file" iflag=skip_bytes,count_bytes skip="$offset" count=$((length - 4)) bs=1M status=none |
+		"$unpack" -dc >"$to.$$" || return 1
+	mv "$to.$$" "$to"
+}
+
+# boot_image KERNEL: prints the path of what the emulator boots.  That is the kernel unpacked, if
+# it can begin there: an emulated processor takes a third of a boot to unpack it.
+boot_image()
+{
+	local kernel=$1 image
+
+	image=$krdma_cache/images/$(cat "$kernel/release")-$(cksum <"$kernel/vmlinuz" | cut -d ' ' -f 1).vmlinux
+	if grep -qx CONFIG_PVH=y "$kernel/config" && { [ -s "$image" ] ||
+		with_lock "image-$(cat "$kernel/release")" unpack_kernel "$kernel/vmlinuz" "$image" >&2; }; then
+		echo "$image"
+	else
+		echo "$kernel/vmlinuz"
+	fi
+}

@@ -91,7 +91,7 @@ start_node()
 	mkfifo "$work/ctl$n".{in,out} "$work/out$n".{in,out} "$work/err$n".{in,out} "$work/mon$n".{in,out}
 	args=(
 		"${accel[@]}" -M pc -smp "$topology" -m "$mem" -nodefaults -no-user-config
-		-display none -no-reboot -kernel "$kernel/vmlinuz" -initrd "$work/initrd"
+		-display none -no-reboot -kernel "$booted" -initrd "$work/initrd"
 		-append "$cmdline NODE=$n NODES=$nodes $append"
 		-serial "file:$logs/node$n.console"
 		-monitor "pipe:$work/mon$n"
