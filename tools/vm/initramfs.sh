@@ -116,6 +116,9 @@ add_modules()
 		*) cp "$kernel/modules/$file" "$dir/$file" ;;
 		esac
 	done
+	# Without what follows the file proper: its signature, which an emulated processor checks
+	# for a tenth of a second, and krdma.ko has none either.
+	find "$dir" -name '*.ko' -exec strip --strip-debug {} +
 	for file in modules.builtin modules.order modules.builtin.modinfo; do
 		[ ! -e "$kernel/modules/$file" ] || cp -L "$kernel/modules/$file" "$dir/"
 	done
