@@ -72,3 +72,16 @@ with_lock()
 	"$@" {fd}>&-
 	exec {fd}>&-
 }
+
+# cached COMMAND...: what compilers make of the same source is kept in the cache, for every
+# clone of the project.  For programs: the kernel's builds compile what names its folder, and
+# tools/vm/kernel keeps modules.
+cached()
+{
+	[ -x /usr/lib/ccache/gcc ] || {
+		"$@"
+		return
+	}
+	PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$krdma_cache/ccache CCACHE_BASEDIR=$topdir \
+		CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=500M "$@"
+}

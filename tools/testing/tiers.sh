@@ -83,7 +83,7 @@ e2e=$topdir/build/testing/e2e
 e2e_threads=$topdir/build/testing/e2e_threads
 e2e_build()
 {
-	with_lock "e2e-$(cksum <<<"$e2e" | cut -d ' ' -f 1)" make -s -C "$topdir/tools/testing/e2e" \
+	with_lock "e2e-$(cksum <<<"$e2e" | cut -d ' ' -f 1)" cached make -s -C "$topdir/tools/testing/e2e" \
 		O="$e2e" KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
 }
 
@@ -203,9 +203,9 @@ tier_library()
 tool=$topdir/build/testing/tool
 tool_build()
 {
-	make -s -C "$topdir/tools/testing/tool" O="$tool" >&2
+	cached make -s -C "$topdir/tools/testing/tool" O="$tool" >&2
 	# For a machine without libraries.
-	make -s -C "$topdir/tools/examples" TREE="$topdir" O="$tool" LDFLAGS=-static >&2
+	cached make -s -C "$topdir/tools/examples" TREE="$topdir" O="$tool" LDFLAGS=-static >&2
 	cp "$topdir"/tools/testing/tool/*.sh "$topdir/tools/testing/tap.sh" \
 		"$topdir/tools/testing/e2e/run.sh" "$tool/"
 }
@@ -260,7 +260,7 @@ tier_smoke()
 	e2e_build
 	with_lock "tool-$(cksum <<<"$tool" | cut -d ' ' -f 1)" tool_build
 	blk=$(blk_build 6.1)
-	make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
+	cached make -s -C "$topdir/tools/testing/peer" O="$peer" >&2
 	rm -rf "$smoke"
 	mkdir -p "$smoke"
 	cp "$e2e"/{lib_simple,lib_message,lib_file,lib_rpma,lib_file_hostile}.64 "$smoke/"
@@ -285,7 +285,7 @@ interop()
 	local series=$1 nodes out=$topdir/build/testing/interop
 
 	with_lock "interop-$(cksum <<<"$out" | cut -d ' ' -f 1)" \
-		make -s -C "$topdir/tools/testing/interop" O="$out" >&2
+		cached make -s -C "$topdir/tools/testing/interop" O="$out" >&2
 	cp "$topdir"/tools/testing/interop/*.sh "$topdir/tools/testing/tap.sh" \
 		"$topdir/tools/testing/tool/peer.sh" "$out/"
 	for nodes in 1 2; do
@@ -466,7 +466,7 @@ core()
 
 	test_variables "$series"
 	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
-	make -s -C "$topdir/tools/testing/core" O="$out" \
+	cached make -s -C "$topdir/tools/testing/core" O="$out" \
 		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" >&2
 	cp "$dir/krdma_echo.ko" "$dir/krdma_ping.ko" "$dir/krdma_core_test.ko" "$out/"
 	"$@" --provider "$provider" --module "$dir/krdma.ko" --file "$out:/core" \
@@ -519,7 +519,7 @@ blk_build()
 	test_variables "$series"
 	dir=$("$topdir/tools/vm/kernel" build "$series" "${variables[@]}")
 	mkdir -p "$out"
-	make -s -C "$topdir/tools/testing/blk" O="$out" >&2
+	cached make -s -C "$topdir/tools/testing/blk" O="$out" >&2
 	cp "$dir/krdma.ko" "$dir/krdma_blk.ko" "$dir/krdma_core_test.ko" \
 		"$topdir/tools/testing/tap.sh" "$topdir"/tools/testing/blk/*.sh "$out/"
 	# It needs kprobes, which the kernels with all the checkers do not have.
@@ -591,7 +591,7 @@ storm_build()
 
 	test_variables "$1"
 	storm_module=$("$topdir/tools/vm/kernel" build "$1" "${variables[@]}")/krdma.ko
-	make -s -C "$topdir/tools/testing/storm" O="$storm" >&2
+	cached make -s -C "$topdir/tools/testing/storm" O="$storm" >&2
 }
 
 # storm SERIES SECONDS SCENARIO...: on one machine with that kernel.
@@ -699,7 +699,7 @@ tier_library_races()
 	local programs=(threads lib_thin lib_memory lib_simple lib_simple_ends lib_message lib_rpma)
 
 	programs=("${programs[@]/%/.64}")
-	make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \
+	cached make -s -C "$topdir/tools/testing/e2e" O="$e2e_threads" THREADS=1 \
 		KSELFTEST="$("$topdir/tools/vm/source")/tools/testing/selftests" \
 		"${programs[@]/#/$e2e_threads/}" "$e2e_threads/run.sh" >&2
 	# The first program for its libraries, which are those of all.
