@@ -78,7 +78,6 @@ try krdma doctor
 ended "an interface without an address" 1 '^FAIL +interface +dummy0, behind rxe0, has no address$' \
 	'^ +ip address add 10\.0\.0\.1/24 dev dummy0   \('
 ip address add 10.77.0.1/24 dev dummy0
-ip -6 address add fd77::1/64 dev dummy0
 ip link set dummy0 mtu 600
 try krdma doctor
 ended "an MTU that is small" 0 \
@@ -88,6 +87,8 @@ ip link set dummy0 mtu 4192
 try krdma doctor
 ended "an MTU that is large" 0 '^OK +mtu +packets of rxe0 carry 4096 bytes$' '!WARN'
 ip link set dummy0 mtu 1500
+# An interface whose MTU is below 1280 loses its IPv6 addresses.
+ip -6 address add fd77::1/64 dev dummy0
 rdma link add rxe8 type rxe netdev dummy8
 ip link set dummy8 down
 try krdma doctor
