@@ -235,13 +235,14 @@ TEST_F(ports, connections_that_are_accepted_hold_none)
 		} while (ret && now_ms() < deadline);
 		EXPECT_EQ(0, ret);
 	}
-	for (int i = 0; i < ACCEPTED; i++)
-		end_close(&clients[i]);
-	close(session);
+	/* A server that waits for a connection must not find it closed already. */
 	int status = -1;
 
 	EXPECT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
+	for (int i = 0; i < ACCEPTED; i++)
+		end_close(&clients[i]);
+	close(session);
 }
 
 /*
