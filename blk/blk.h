@@ -11,7 +11,7 @@
 #include <linux/configfs.h>
 #include <linux/types.h>
 
-#include "../krdma/objects.h"
+#include "../krdma/core/objects.h"
 
 /*
  * What sleeps on the way to a device.  Memory is written back to devices, so this has a

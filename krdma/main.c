@@ -5,12 +5,12 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "chain.h"
-#include "conn.h"
-#include "objects.h"
-#include "private.h"
-#include "resource.h"
-#include "user.h"
+#include "io/wr.h"
+#include "cm/conn.h"
+#include "core/objects.h"
+#include "core/private.h"
+#include "core/resource.h"
+#include "user/user.h"
 #include "version.h"
 
 static int __init krdma_init(void)

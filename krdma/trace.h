@@ -14,7 +14,7 @@
 #include <linux/krdma_ring.h>
 #include <linux/tracepoint.h>
 
-#include "conn_state.h"
+#include "cm/conn_state.h"
 
 DECLARE_EVENT_CLASS(krdma_device_class,
 		    TP_PROTO(u32 id, const char *name),
@@ -38,7 +38,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 	     TP_ARGS(id, name)
 );
 
-/* Words for numbers, as in names.c: in a form that tools can read, too. */
+/* Words for numbers, as in core/names.c: in a form that tools can read, too. */
 #define krdma_show_state(x) \
 	__print_symbolic(x, \
 			 { KRDMA_CONN_NEW, "new" }, \

@@ -23,7 +23,7 @@
 
 #include "device_fixture.h"
 #include "objects.h"
-#include "private.h"
+#include "core/private.h"
 
 #define NAME		"kfake"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/budget.c must make of what consumers ask: defaults give way to a
+ * What krdma/io/budget.c must make of what consumers ask: defaults give way to a
  * device's limits, wishes do not.
  */
 #ifndef _KRDMA_KUNIT_BUDGET_CASES_H
 #define _KRDMA_KUNIT_BUDGET_CASES_H
 
-#include "budget.h"
-#include "limits.h"
+#include "io/budget.h"
+#include "core/caps.h"
 
 #include "cases.h"
 

@@ -7,7 +7,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "objects.h"
 #include "stage.h"
 

@@ -8,9 +8,9 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "conn_fixture.h"
-#include "ring.h"
+#include "io/wq.h"
 
 /*
  * What is told

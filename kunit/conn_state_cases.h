@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/conn_state.c must make of every input in every state: the whole table
+ * What krdma/cm/conn_state.c must make of every input in every state: the whole table
  * once more, written in another way, and the rules that it has to follow, by
  * walking every way through it.
  */
 #ifndef _KRDMA_KUNIT_CONN_STATE_CASES_H
 #define _KRDMA_KUNIT_CONN_STATE_CASES_H
 
-#include "conn_state.h"
+#include "cm/conn_state.h"
 
 #include "cases.h"
 

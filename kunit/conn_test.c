@@ -9,9 +9,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "objects.h"
-#include "private_data.h"
+#include "cm/private_data.h"
 #include "stage.h"
 
 #define LONGEST	KRDMA_PRIVATE_DATA_EXACT_MAX

@@ -12,7 +12,7 @@
 
 #include "conn_fixture.h"
 #include "objects.h"
-#include "ring.h"
+#include "io/wq.h"
 
 #define REMOTE_ADDR	0x123456789000ULL
 #define REMOTE_KEY	0xabcd01

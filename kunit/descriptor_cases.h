@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How krdma/descriptor.c must write a region down, and what it must not read.
+ * How krdma/mr/desc.c must write a region down, and what it must not read.
  */
 #ifndef _KRDMA_KUNIT_DESCRIPTOR_CASES_H
 #define _KRDMA_KUNIT_DESCRIPTOR_CASES_H
 
-#include "descriptor.h"
+#include "mr/desc.h"
 
 #include "cases.h"
 

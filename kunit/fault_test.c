@@ -13,10 +13,10 @@
 
 #include <krdma/krdma.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "conn_fixture.h"
 #include "objects.h"
-#include "ring.h"
+#include "io/wq.h"
 
 static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_WORKQUEUE,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/limits.c must make of what a provider says.  The expected values
+ * What krdma/core/caps.c must make of what a provider says.  The expected values
  * are written out, not computed: a table that repeated the rules of the code
  * would agree with any mistake in it.
  */
 #ifndef _KRDMA_KUNIT_LIMITS_CASES_H
 #define _KRDMA_KUNIT_LIMITS_CASES_H
 
-#include "limits.h"
+#include "core/caps.h"
 
 #include "cases.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/link.c must make of the codes in which ports speak.
+ * What krdma/core/link.c must make of the codes in which ports speak.
  */
 #ifndef _KRDMA_KUNIT_LINK_CASES_H
 #define _KRDMA_KUNIT_LINK_CASES_H
 
-#include "link.h"
+#include "core/link.h"
 
 #include "cases.h"
 

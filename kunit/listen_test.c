@@ -11,8 +11,8 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include "conn.h"
-#include "listen.h"
+#include "cm/conn.h"
+#include "cm/listen.h"
 #include "objects.h"
 #include "stage.h"
 

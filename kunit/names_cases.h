@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/names.c must call things.
+ * What krdma/core/names.c must call things.
  */
 #ifndef _KRDMA_KUNIT_NAMES_CASES_H
 #define _KRDMA_KUNIT_NAMES_CASES_H
 
-#include "names.h"
+#include "core/names.h"
 
 #include "cases.h"
 

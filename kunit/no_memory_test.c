@@ -12,7 +12,7 @@
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "objects.h"
 #include "stage.h"
 

@@ -5,7 +5,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
-#include "../krdma/objects.h"
+#include "../krdma/core/objects.h"
 #include "objects.h"
 
 /* Connections end in works, which wait for their peers; RCU takes its time, too. */

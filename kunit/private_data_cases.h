@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/private_data.c must put at the end of an area, and what it may take
+ * What krdma/cm/private_data.c must put at the end of an area, and what it may take
  * for its own there.
  */
 #ifndef _KRDMA_KUNIT_PRIVATE_DATA_CASES_H
 #define _KRDMA_KUNIT_PRIVATE_DATA_CASES_H
 
-#include "private_data.h"
+#include "cm/private_data.h"
 
 #include "cases.h"
 

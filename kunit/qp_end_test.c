@@ -7,11 +7,11 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "objects.h"
-#include "queue.h"
-#include "region.h"
-#include "ring.h"
+#include "io/cq.h"
+#include "mr/mr.h"
+#include "io/wq.h"
 #include "stage.h"
 
 #define LENGTH		100

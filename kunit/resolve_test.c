@@ -15,7 +15,7 @@
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "objects.h"
 #include "stage.h"
 

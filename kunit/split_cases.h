@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How krdma/split.c must cut operations: some written out, and every small one
+ * How krdma/mr/split.c must cut operations: some written out, and every small one
  * against what its bytes are.
  */
 #ifndef _KRDMA_KUNIT_SPLIT_CASES_H
 #define _KRDMA_KUNIT_SPLIT_CASES_H
 
-#include "split.h"
+#include "mr/split.h"
 
 #include "cases.h"
 

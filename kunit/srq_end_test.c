@@ -13,7 +13,7 @@
 
 #include "conn_fixture.h"
 #include "objects.h"
-#include "queue.h"
+#include "io/cq.h"
 
 #define DEPTH	400
 /* Of another connection's; more than any poller takes at a time. */

@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 
-#include "conn.h"
+#include "cm/conn.h"
 #include "stage.h"
 
 static void actor_note(struct actor *actor, const struct krdma_event *event, bool asleep)

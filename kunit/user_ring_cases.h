@@ -5,7 +5,7 @@
 #ifndef _KRDMA_KUNIT_USER_RING_CASES_H
 #define _KRDMA_KUNIT_USER_RING_CASES_H
 
-#include "user_ring.h"
+#include "user/ring_layout.h"
 
 #include "cases.h"
 

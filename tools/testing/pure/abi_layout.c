@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The layout that this compiler gives to everything in the ABI headers is the one of
- * krdma/user_layout_list.h, for every architecture: programs that were compiled with it are
+ * krdma/user/layout_list.h, for every architecture: programs that were compiled with it are
  * out there.  There is no code here: it compiles, or the interface has changed.
  */
 #include <assert.h>
@@ -24,4 +24,4 @@
 		      sizeof(((struct structure *)0)->name) == (bytes),		\
 		      #structure "." #name " has moved, or changed its length")
 
-#include "../../../krdma/user_layout_list.h"
+#include "../../../krdma/user/layout_list.h"

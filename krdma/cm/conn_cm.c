@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the connection manager says of a connection, in krdma's words.
+ *
+ * Handlers are called with a lock of the connection manager's held, one at a time
+ * for an id.  They save what comes with an event, hand the event to
+ * krdma_conn_input(), and do nothing else: what an event entails and may sleep is
+ * for the connection's work.  They return 0, because anything else would end the
+ * id behind the back of the work.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/in6.h>
+#include <linux/minmax.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
+#include <net/ipv6.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "cm/conn.h"
+#include "core/link.h"
+#include "cm/private_data.h"
+
+/**
+ * krdma_address_is_bound - does an address say on which interface it is?
+ * @address: IPv4 or IPv6
+ *
+ * A link-local one means something on a link only, and has to name it.
+ *
+ * Context: any.
+ * Return: false if it does not and would have to.
+ */
+bool krdma_address_is_bound(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+	return address->sa_family != AF_INET6 || in6->sin6_scope_id ||
+	       !(ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL);
+}
+
+/**
+ * krdma_cm_error - an errno of the connection manager's, as krdma hands it on
+ * @error: the errno, negative
+ *
+ * Behind the connection manager is a provider, whose errno comes from anywhere.
+ *
+ * Context: any.
+ * Return: a negative errno that means here what it means elsewhere in krdma.
+ */
+int krdma_cm_error(int error)
+{
+	switch (error) {
+	case -EACCES:
+	case -EADDRINUSE:
+	case -EADDRNOTAVAIL:
+	case -EAFNOSUPPORT:
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -EHOSTUNREACH:
+	case -ENOMEM:
+	case -EPERM:
+	case -ETIMEDOUT:
+		return error;
+	/* What networks call it: there was no room for the neighbour, or for a packet. */
+	case -ENOBUFS:
+		return -ENOMEM;
+	/* The former is an address without a device or an interface, not a device's end. */
+	case -ENODEV:
+	case -ENETUNREACH:
+		return -EHOSTUNREACH;
+	case -EINTR:
+	case -ERESTARTSYS:
+		return -EINTR;
+	default:
+		return -EIO;
+	}
+}
+
+/**
+ * krdma_cm_pads - does private data arrive padded?
+ * @cm_id: the id, bound to a device
+ *
+ * Context: any.
+ * Return: true if the transport has messages of a fixed length.
+ */
+bool krdma_cm_pads(const struct rdma_cm_id *cm_id)
+{
+	return !rdma_protocol_iwarp(cm_id->device, cm_id->port_num);
+}
+
+static void krdma_conn_save_addresses(struct krdma_conn *conn, const struct rdma_cm_id *cm_id)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	memcpy(&conn->local, &cm_id->route.addr.src_addr, sizeof(conn->local));
+	memcpy(&conn->remote, &cm_id->route.addr.dst_addr, sizeof(conn->remote));
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+static void krdma_address_copy_out(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, sizeof(*from));
+}
+
+/**
+ * krdma_conn_addresses - the addresses of both ends
+ * @conn: the connection
+ * @local: filled in: one's own address and port; NULL: not wanted
+ * @remote: filled in: the peer's; NULL: not wanted
+ *
+ * Context: any but NMI.
+ * Return: 0, or -ENOTCONN: not known before the event ADDRESS_RESOLVED.
+ */
+int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote)
+{
+	unsigned long flags;
+	int ret = -ENOTCONN;
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (conn->local.sin6_family) {
+		if (local)
+			krdma_address_copy_out(local, &conn->local);
+		if (remote)
+			krdma_address_copy_out(remote, &conn->remote);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_addresses, "KRDMA");
+
+static void krdma_conn_save_mtu(struct krdma_conn *conn, const struct rdma_cm_id *cm_id)
+{
+	unsigned long flags;
+	int mtu;
+
+	if (!cm_id->route.path_rec)
+		return;
+	mtu = ib_mtu_enum_to_int(cm_id->route.path_rec->mtu);
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->path_mtu = max(mtu, 0);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
+				 enum krdma_private_data_kind kind, const void *data, u8 length)
+{
+	unsigned long flags;
+	bool is_krdma;
+
+	length = krdma_private_data_decode(kind, krdma_cm_pads(cm_id), data, length, &is_krdma);
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	if (length)
+		memcpy(conn->peer_data, data, length);
+	conn->peer_data_len = length;
+	conn->peer_is_krdma = is_krdma;
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/*
+ * How many reads and atomics the peer's answer allows.  InfiniBand gives both
+ * depths from the receiver's point of view.  iWARP's providers give them the
+ * other way round in an answer, and 0 if they do not know them.
+ */
+static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
+				   const struct rdma_conn_param *param)
+{
+	u8 read_depth = param->initiator_depth;
+	u8 read_depth_in = param->responder_resources;
+	unsigned long flags;
+
+	if (!krdma_cm_pads(cm_id)) {
+		read_depth = param->responder_resources ?: U8_MAX;
+		read_depth_in = param->initiator_depth ?: U8_MAX;
+	}
+
+	spin_lock_irqsave(&conn->state_lock, flags);
+	conn->read_depth = min(conn->read_depth, read_depth);
+	conn->read_depth_in = min(conn->read_depth_in, read_depth_in);
+	spin_unlock_irqrestore(&conn->state_lock, flags);
+}
+
+/*
+ * How long an answer may take, once the device is known.  On Ethernet, the path is made of
+ * it; a subnet manager knows the path.
+ */
+static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	bool routed = cm_id->route.addr.dev_addr.network != RDMA_NETWORK_IB;
+	u8 timeout = conn->ack_timeout;
+
+	if (!timeout && rdma_cap_ib_sa(cm_id->device, cm_id->port_num))
+		return 0;
+	return rdma_set_ack_timeout(cm_id, timeout ?: krdma_link_ack_timeout(routed));
+}
+
+/* The path is there: on InfiniBand it says how long it takes, and that may be too little. */
+static int krdma_conn_raise_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	const struct sa_path_rec *path = cm_id->route.path_rec;
+
+	if (conn->ack_timeout || !rdma_cap_ib_sa(cm_id->device, cm_id->port_num) || !path ||
+	    krdma_link_knows_timeout(path->packet_life_time))
+		return 0;
+	return rdma_set_ack_timeout(cm_id, KRDMA_ACK_TIMEOUT);
+}
+
+static void krdma_conn_route_resolved(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	int ret;
+
+	krdma_conn_save_mtu(conn, cm_id);
+	ret = krdma_conn_raise_ack_timeout(conn, cm_id);
+	if (ret)
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+	else
+		krdma_conn_input(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+}
+
+/* The device has to be known before the consumer hears that it is. */
+static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
+{
+	int ret;
+
+	ret = krdma_conn_take_device(conn, cm_id);
+	if (ret) {
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);
+		return;
+	}
+	krdma_conn_save_addresses(conn, cm_id);
+	krdma_conn_input(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
+	if (READ_ONCE(conn->state) != KRDMA_CONN_RESOLVING_ROUTE)
+		return;
+
+	/*
+	 * Without cm_lock, inside which the handlers' own lock is.  The end may have begun by
+	 * now, but destroying the id waits for this handler.
+	 */
+	ret = krdma_conn_set_ack_timeout(conn, cm_id) ?:
+	      rdma_resolve_route(cm_id, conn->timeout_ms);
+	if (ret)
+		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+}
+
+static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
+				   const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+
+	if (!conn->passive && !conn->replied) {
+		conn->replied = true;
+		/* iWARP knows its own port only now. */
+		krdma_conn_save_addresses(conn, cm_id);
+		krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REPLY, param->private_data,
+				     param->private_data_len);
+		krdma_conn_save_depths(conn, cm_id, param);
+	}
+	WRITE_ONCE(conn->confirmed, true);
+	krdma_conn_input(conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+}
+
+/*
+ * What came with a refusal.  InfiniBand's has bytes in any case, which mean
+ * something only if it was the consumer there who refused.  iWARP has them only
+ * then, whatever the provider's code for it.
+ */
+static const void *krdma_cm_reject_data(struct rdma_cm_id *cm_id, struct rdma_cm_event *event,
+					u8 *length)
+{
+	if (krdma_cm_pads(cm_id))
+		return rdma_consumer_reject_data(cm_id, event, length);
+
+	*length = event->param.conn.private_data_len;
+	return event->param.conn.private_data;
+}
+
+static void krdma_conn_rejected(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
+				struct rdma_cm_event *event)
+{
+	unsigned long flags;
+	const void *data;
+	u8 length;
+
+	if (!conn->replied) {
+		conn->replied = true;
+		spin_lock_irqsave(&conn->state_lock, flags);
+		conn->reject_reason = event->status;
+		spin_unlock_irqrestore(&conn->state_lock, flags);
+
+		data = krdma_cm_reject_data(cm_id, event, &length);
+		if (data && !conn->passive)
+			krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REJECT, data, length);
+	}
+	krdma_conn_input(conn, KRDMA_INPUT_CM_REJECTED, 0);
+}
+
+/* Newer kernels have events that older ones do not name. */
+static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
+{
+	switch (type) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return KRDMA_INPUT_CM_ADDR_ERROR;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return KRDMA_INPUT_CM_ROUTE_ERROR;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return KRDMA_INPUT_CM_CONNECT_REQUEST;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		return KRDMA_INPUT_CM_CONNECT_RESPONSE;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		return KRDMA_INPUT_CM_CONNECT_ERROR;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return KRDMA_INPUT_CM_UNREACHABLE;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return KRDMA_INPUT_CM_DEVICE_REMOVAL;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		return KRDMA_INPUT_CM_ADDR_CHANGE;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		return KRDMA_INPUT_CM_TIMEWAIT_EXIT;
+	default:
+		return KRDMA_INPUT_CM_OTHER;
+	}
+}
+
+/*
+ * InfiniBand's connection manager says this when it has the peer's request to disconnect.
+ * An iWARP provider says it of a TCP connection that is over, however that came about.
+ */
+static int krdma_cm_goodbye(const struct rdma_cm_id *cm_id, const struct rdma_cm_event *event)
+{
+	return event->status || !krdma_cm_pads(cm_id) ? -ECONNRESET : -EPIPE;
+}
+
+/**
+ * krdma_conn_cm_handler - the connection manager has something to say
+ * @cm_id: the connection's id
+ * @event: what
+ *
+ * Context: process context, with the id's handler mutex held.
+ * Return: 0: the id stays.
+ */
+int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
+{
+	struct krdma_conn *conn = cm_id->context;
+	/* Memory reclaim may wait for the connection, see krdma_session_set_reclaim(). */
+	unsigned int noio = memalloc_noio_save();
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		krdma_conn_address_resolved(conn, cm_id);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		krdma_conn_route_resolved(conn, cm_id);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		krdma_conn_established(conn, cm_id, event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		krdma_conn_rejected(conn, cm_id, event);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		krdma_conn_input(conn, KRDMA_INPUT_CM_DISCONNECTED,
+				 krdma_cm_goodbye(cm_id, event));
+		break;
+	default:
+		krdma_conn_input(conn, krdma_cm_input(event->event), 0);
+		break;
+	}
+	memalloc_noio_restore(noio);
+	return 0;
+}
+
+/*
+ * What the peer's request allows.  InfiniBand gives both depths from the receiver's
+ * point of view, and a peer that says 0 is given 1, as every other.  iWARP's
+ * providers do not agree on the point of view: the lower one is always right, and 0
+ * means that they do not know.
+ */
+static void krdma_conn_save_peer_depths(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
+					const struct rdma_conn_param *param)
+{
+	if (krdma_cm_pads(cm_id)) {
+		conn->peer_serves = max_t(u8, param->initiator_depth, 1);
+		conn->peer_reads = max_t(u8, param->responder_resources, 1);
+	} else {
+		conn->peer_serves = min(param->initiator_depth, param->responder_resources);
+		conn->peer_reads = conn->peer_serves;
+	}
+}
+
+/**
+ * krdma_conn_from_request - a peer asks for a connection
+ * @listener: whom
+ * @session: the listener's
+ * @cm_id: the id of the connection, in its handler; the connection's from here on
+ *	if this succeeds
+ * @event: the request
+ *
+ * The connection may have come to its end again when this returns, because the
+ * device is going.
+ *
+ * Context: process context, with the id's handler mutex held; may sleep.
+ * Return: the connection, with a reference for the listener, or an ERR_PTR.
+ */
+struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
+					   struct krdma_session *session,
+					   struct rdma_cm_id *cm_id,
+					   const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+	struct krdma_conn *conn;
+	int ret;
+
+	conn = krdma_conn_alloc(session, NULL, NULL);
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+
+	conn->passive = true;
+	conn->state = KRDMA_CONN_REQUESTED;
+	conn->listener = listener;
+	conn->cm_id = cm_id;
+	krdma_conn_save_addresses(conn, cm_id);
+	krdma_conn_save_mtu(conn, cm_id);
+	krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REQUEST, param->private_data,
+			     param->private_data_len);
+	krdma_conn_save_peer_depths(conn, cm_id, param);
+
+	/* The RDMA part's reference; the end may come as soon as the device is taken. */
+	krdma_conn_get(conn);
+	ret = krdma_conn_take_device(conn, cm_id);
+	if (ret) {
+		krdma_conn_put(conn);
+		krdma_conn_put(conn);
+		return ERR_PTR(ret);
+	}
+	cm_id->context = conn;
+	cm_id->event_handler = krdma_conn_cm_handler;
+
+	return conn;
+}

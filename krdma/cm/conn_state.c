@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The states of a connection: what each input does in each state.  Pure.
+ *
+ *	NEW -> RESOLVING_ADDRESS -> RESOLVING_ROUTE -> RESOLVED -> CONNECTING --.
+ *	                                                                         \
+ *	                                REQUESTED -> ACCEPTING -> CONNECTED <----'
+ *	                                                              |
+ *	                                                        DISCONNECTING
+ *	                                                              |
+ *	every state but CLOSED ----------------------------------> CLOSING -> CLOSED
+ *
+ * Three rules, which the tests hold:
+ *
+ * - CLOSING is entered once, and left by TORN_DOWN alone: so one party takes the
+ *   connection down.
+ * - A connection that was CONNECTED ends with one of DISCONNECTED, LOST and
+ *   DEVICE_REMOVED.  One that was not ends with one event that says why, or with
+ *   none if its own consumer gave it up.  CLOSED comes last.
+ * - What the connection manager says too late, or twice, changes nothing.
+ */
+#include "cm/conn_state.h"
+
+#define REFUSE(errno) { .verdict = KRDMA_STEP_REFUSE, .error = -(errno) }
+#define IGNORE { .verdict = KRDMA_STEP_IGNORE }
+#define STAY { .verdict = KRDMA_STEP_STAY }
+#define STAY_KICK { .verdict = KRDMA_STEP_STAY, .actions = KRDMA_ACTION_KICK }
+#define STAY_TELL(type) { .verdict = KRDMA_STEP_STAY, .event = KRDMA_EVENT_##type }
+
+#define MOVE(state, what) {			\
+	.verdict = KRDMA_STEP_MOVE,		\
+	.next = KRDMA_CONN_##state,		\
+	.actions = (what),			\
+}
+
+#define MOVE_TELL(state, type, what) {		\
+	.verdict = KRDMA_STEP_MOVE,		\
+	.next = KRDMA_CONN_##state,		\
+	.event = KRDMA_EVENT_##type,		\
+	.actions = (what),			\
+}
+
+/* The way to CLOSING; without a word if it was the consumer's wish. */
+#define END_ACTIONS (KRDMA_ACTION_CLOSE | KRDMA_ACTION_END | KRDMA_ACTION_KICK)
+#define END(errno, what) {			\
+	.verdict = KRDMA_STEP_MOVE,		\
+	.next = KRDMA_CONN_CLOSING,		\
+	.actions = END_ACTIONS | (what),	\
+	.error = -(errno),			\
+}
+
+#define END_TELL(type, errno) {			\
+	.verdict = KRDMA_STEP_MOVE,		\
+	.next = KRDMA_CONN_CLOSING,		\
+	.event = KRDMA_EVENT_##type,		\
+	.actions = END_ACTIONS,			\
+	.error = -(errno),			\
+}
+
+/* The input knows better than the table. */
+#define END_BY_INPUT(type, errno) {		\
+	.verdict = KRDMA_STEP_MOVE,		\
+	.next = KRDMA_CONN_CLOSING,		\
+	.event = KRDMA_EVENT_##type,		\
+	.actions = END_ACTIONS | KRDMA_ACTION_REASON, \
+	.error = -(errno),			\
+}
+
+/* The consumer has asked for the end, and it has come, one way or another. */
+#define END_ASKED END_TELL(DISCONNECTED, ENOTCONN)
+
+/* The peer has heard of us, and messages can flow. */
+#define ESTABLISH MOVE_TELL(CONNECTED, ESTABLISHED, KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN)
+
+/* In the table's rows, the states stand in their order, so ranges are readable. */
+#define NEW			KRDMA_CONN_NEW
+#define RESOLVING_ADDRESS	KRDMA_CONN_RESOLVING_ADDRESS
+#define RESOLVING_ROUTE		KRDMA_CONN_RESOLVING_ROUTE
+#define RESOLVED		KRDMA_CONN_RESOLVED
+#define REQUESTED		KRDMA_CONN_REQUESTED
+#define CONNECTING		KRDMA_CONN_CONNECTING
+#define ACCEPTING		KRDMA_CONN_ACCEPTING
+#define CONNECTED		KRDMA_CONN_CONNECTED
+#define DISCONNECTING		KRDMA_CONN_DISCONNECTING
+#define CLOSING			KRDMA_CONN_CLOSING
+#define CLOSED			KRDMA_CONN_CLOSED
+
+static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_STATES] = {
+	/*
+	 * Calls
+	 */
+	[KRDMA_INPUT_RESOLVE] = {
+		[NEW] = MOVE(RESOLVING_ADDRESS, KRDMA_ACTION_KEEP),
+		[RESOLVING_ADDRESS ... ACCEPTING] = REFUSE(EALREADY),
+		[CONNECTED] = REFUSE(EISCONN),
+		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_PREPARE] = {
+		[NEW] = REFUSE(ENOTCONN),
+		[RESOLVING_ADDRESS ... RESOLVING_ROUTE] = REFUSE(EBUSY),
+		[RESOLVED ... REQUESTED] = STAY,
+		[CONNECTING ... ACCEPTING] = REFUSE(EALREADY),
+		[CONNECTED] = REFUSE(EISCONN),
+		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_CONNECT] = {
+		[NEW] = REFUSE(ENOTCONN),
+		[RESOLVING_ADDRESS ... RESOLVING_ROUTE] = REFUSE(EBUSY),
+		[RESOLVED] = MOVE(CONNECTING, 0),
+		[REQUESTED] = REFUSE(EINVAL),
+		[CONNECTING ... ACCEPTING] = REFUSE(EALREADY),
+		[CONNECTED] = REFUSE(EISCONN),
+		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_ACCEPT] = {
+		[NEW ... RESOLVED] = REFUSE(EINVAL),
+		/* The peer may consider itself connected before we hear of it. */
+		[REQUESTED] = MOVE(ACCEPTING, KRDMA_ACTION_OWE),
+		[CONNECTING] = REFUSE(EINVAL),
+		[ACCEPTING] = REFUSE(EALREADY),
+		[CONNECTED] = REFUSE(EISCONN),
+		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_REJECT] = {
+		[NEW ... RESOLVED] = REFUSE(EINVAL),
+		[REQUESTED] = END(ECONNABORTED, 0),
+		[CONNECTING] = REFUSE(EINVAL),
+		[ACCEPTING] = REFUSE(EALREADY),
+		[CONNECTED] = REFUSE(EISCONN),
+		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_DISCONNECT] = {
+		[NEW ... ACCEPTING] = REFUSE(ENOTCONN),
+		[CONNECTED] = MOVE(DISCONNECTING, KRDMA_ACTION_CLOSE | KRDMA_ACTION_KICK),
+		[DISCONNECTING] = REFUSE(EALREADY),
+		[CLOSING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+	[KRDMA_INPUT_ABORT] = {
+		[NEW] = END(ECONNABORTED, KRDMA_ACTION_KEEP),
+		[RESOLVING_ADDRESS ... ACCEPTING] = END(ECONNABORTED, 0),
+		[CONNECTED ... DISCONNECTING] = END_TELL(DISCONNECTED, ECONNABORTED),
+		[CLOSING ... CLOSED] = REFUSE(ENOTCONN),
+	},
+
+	/*
+	 * Events of the connection manager
+	 */
+	[KRDMA_INPUT_CM_ADDR_RESOLVED] = {
+		[NEW] = IGNORE,
+		/* The handler itself looks for the route. */
+		[RESOLVING_ADDRESS] = MOVE_TELL(RESOLVING_ROUTE, ADDRESS_RESOLVED, 0),
+		[RESOLVING_ROUTE ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_ADDR_ERROR] = {
+		[NEW] = IGNORE,
+		[RESOLVING_ADDRESS] = END_TELL(ADDRESS_ERROR, EHOSTUNREACH),
+		[RESOLVING_ROUTE ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_ROUTE_RESOLVED] = {
+		[NEW ... RESOLVING_ADDRESS] = IGNORE,
+		[RESOLVING_ROUTE] = MOVE_TELL(RESOLVED, ROUTE_RESOLVED, 0),
+		[RESOLVED ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_ROUTE_ERROR] = {
+		[NEW ... RESOLVING_ADDRESS] = IGNORE,
+		[RESOLVING_ROUTE] = END_TELL(ROUTE_ERROR, EHOSTUNREACH),
+		[RESOLVED ... CLOSED] = IGNORE,
+	},
+	/* The listener sees it; a connection comes to be by it. */
+	[KRDMA_INPUT_CM_CONNECT_REQUEST] = {
+		[NEW ... CLOSED] = IGNORE,
+	},
+	/* Only for those who lead their queue pair from state to state themselves. */
+	[KRDMA_INPUT_CM_CONNECT_RESPONSE] = {
+		[NEW ... CLOSED] = IGNORE,
+	},
+	/*
+	 * The connection manager has put the queue pair into error before it says
+	 * one of these two: what was CONNECTED, by the peer's first message, is not
+	 * any more.
+	 */
+	[KRDMA_INPUT_CM_CONNECT_ERROR] = {
+		[NEW ... REQUESTED] = IGNORE,
+		[CONNECTING ... ACCEPTING] = END_TELL(CONNECT_ERROR, EIO),
+		[CONNECTED] = END_TELL(LOST, EIO),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_REJECTED] = {
+		[NEW ... RESOLVED] = IGNORE,
+		/* The peer has lost its patience. */
+		[REQUESTED] = END_TELL(REJECTED, ECONNRESET),
+		[CONNECTING] = END_TELL(REJECTED, ECONNREFUSED),
+		[ACCEPTING] = END_TELL(REJECTED, ECONNRESET),
+		[CONNECTED] = END_TELL(LOST, ECONNRESET),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	/*
+	 * Also comes when the peer's link address has changed: the queue pair, or the
+	 * route that it would be made with, has the old one.
+	 */
+	[KRDMA_INPUT_CM_UNREACHABLE] = {
+		[NEW ... RESOLVING_ADDRESS] = IGNORE,
+		[RESOLVING_ROUTE ... ACCEPTING] = END_TELL(UNREACHABLE, ETIMEDOUT),
+		[CONNECTED] = END_TELL(LOST, ETIMEDOUT),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_ESTABLISHED] = {
+		[NEW ... REQUESTED] = IGNORE,
+		[CONNECTING ... ACCEPTING] = ESTABLISH,
+		[CONNECTED] = IGNORE,
+		/* From here on the connection manager takes word of the end. */
+		[DISCONNECTING] = STAY_KICK,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_DISCONNECTED] = {
+		[NEW ... RESOLVED] = IGNORE,
+		/* The peer was connected and has left again before we heard of either. */
+		[REQUESTED ... ACCEPTING] = END_TELL(CONNECT_ERROR, ECONNRESET),
+		/* A goodbye, where the transport has one: the input says so. */
+		[CONNECTED] = END_BY_INPUT(DISCONNECTED, ECONNRESET),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_DEVICE_REMOVAL] = {
+		[NEW] = IGNORE,
+		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVED, ENODEV),
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_ADDR_CHANGE] = {
+		[NEW ... RESOLVING_ADDRESS] = IGNORE,
+		[RESOLVING_ROUTE ... CONNECTED] = STAY_TELL(ADDRESS_CHANGED),
+		[DISCONNECTING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_TIMEWAIT_EXIT] = {
+		[NEW ... CONNECTED] = IGNORE,
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_CM_OTHER] = {
+		[NEW ... CLOSED] = IGNORE,
+	},
+
+	/*
+	 * From elsewhere
+	 */
+	/* A message needs no connection manager, so it can overtake its word. */
+	[KRDMA_INPUT_TRAFFIC] = {
+		[NEW ... CONNECTING] = IGNORE,
+		[ACCEPTING] = ESTABLISH,
+		[CONNECTED ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_FATAL] = {
+		[NEW] = IGNORE,
+		[RESOLVING_ADDRESS] = END_BY_INPUT(ADDRESS_ERROR, EIO),
+		[RESOLVING_ROUTE] = END_BY_INPUT(ROUTE_ERROR, EIO),
+		[RESOLVED ... ACCEPTING] = END_BY_INPUT(CONNECT_ERROR, EIO),
+		[CONNECTED] = END_BY_INPUT(LOST, EIO),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_DEVICE_GONE] = {
+		[NEW] = IGNORE,
+		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVED, ENODEV),
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_LINGERED] = {
+		[NEW ... REQUESTED] = IGNORE,
+		/* Its requests were flushed, and nobody has said why. */
+		[CONNECTING ... ACCEPTING] = END_TELL(CONNECT_ERROR, EIO),
+		[CONNECTED] = END_TELL(LOST, EIO),
+		[DISCONNECTING] = END_ASKED,
+		[CLOSING ... CLOSED] = IGNORE,
+	},
+	[KRDMA_INPUT_TORN_DOWN] = {
+		[NEW ... DISCONNECTING] = IGNORE,
+		[CLOSING] = MOVE_TELL(CLOSED, CLOSED, KRDMA_ACTION_COMPLETE),
+		[CLOSED] = IGNORE,
+	},
+};
+
+/**
+ * krdma_conn_step - what happens
+ * @state: where the connection is
+ * @input: what has happened to it
+ *
+ * Context: any.
+ * Return: what that does; never NULL.
+ */
+const struct krdma_conn_step *krdma_conn_step(enum krdma_conn_state state,
+					      enum krdma_conn_input input)
+{
+	return &krdma_conn_steps[input][state];
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_step);

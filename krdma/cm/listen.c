@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: where requests for connections come in and wait.
+ */
+#include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jiffies.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "core/cm_id.h"
+#include "cm/conn.h"
+#include "cm/listen.h"
+#include "core/objects.h"
+#include "core/session.h"
+
+#define KRDMA_BACKLOG	128
+
+static void krdma_listener_kick(struct krdma_listener *listener)
+{
+	krdma_listener_get(listener);
+	if (!queue_work(krdma_workqueue, &listener->work))
+		krdma_listener_put(listener);
+}
+
+static void krdma_listener_kick_ready(struct krdma_listener *listener)
+{
+	krdma_listener_get(listener);
+	if (!queue_work(krdma_event_workqueue, &listener->ready_work))
+		krdma_listener_put(listener);
+}
+
+/* There is something to know for a consumer who does not wait for it. */
+static void krdma_listener_tell(struct krdma_listener *listener)
+{
+	if (listener->notify)
+		listener->notify(listener);
+	else if (listener->ready)
+		krdma_listener_kick_ready(listener);
+}
+
+/*
+ * Requests
+ */
+
+/* Room for one more, if more are wanted. */
+static bool krdma_listener_reserve(struct krdma_listener *listener)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	room = !listener->closing && !listener->dead && listener->waiting < listener->backlog;
+	if (room)
+		listener->waiting++;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return room;
+}
+
+static void krdma_listener_unreserve(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->waiting--;
+	spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+static void krdma_listener_add(struct krdma_listener *listener, struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	list_add_tail(&conn->pending, &listener->requests);
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_tell(listener);
+}
+
+/* The list's reference goes to the caller. */
+static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+
+	lockdep_assert_held(&listener->lock);
+
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	if (conn) {
+		list_del_init(&conn->pending);
+		listener->waiting--;
+	}
+	return conn;
+}
+
+/**
+ * krdma_listener_forget - a connection comes to its end
+ * @conn: the connection; its id has been destroyed
+ *
+ * Context: process context.
+ */
+void krdma_listener_forget(struct krdma_conn *conn)
+{
+	struct krdma_listener *listener = conn->listener;
+	unsigned long flags;
+	bool waits;
+
+	if (!listener)
+		return;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	waits = !list_empty(&conn->pending);
+	if (waits) {
+		list_del_init(&conn->pending);
+		listener->waiting--;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (waits)
+		krdma_conn_put(conn);
+	krdma_listener_put(listener);
+}
+
+/*
+ * If this fails, so does the handler, which has the connection manager reject the
+ * request and destroy the new id.  It is the one place where an id ends like that:
+ * nobody else has seen it.  With -ENOMEM, InfiniBand's says nothing, and the peer
+ * asks again.
+ */
+static int krdma_listener_request(struct krdma_listener *listener, struct rdma_cm_id *cm_id,
+				  const struct rdma_cm_event *event)
+{
+	struct krdma_conn *conn;
+	struct mem_cgroup *old;
+
+	if (!krdma_listener_reserve(listener))
+		return -ECONNREFUSED;
+
+	/* The connection's. */
+	krdma_listener_get(listener);
+	/* This is a thread of the connection manager's. */
+	old = set_active_memcg(listener->memcg);
+	conn = krdma_conn_from_request(listener, listener->session, cm_id, event);
+	set_active_memcg(old);
+	if (IS_ERR(conn)) {
+		krdma_listener_put(listener);
+		krdma_listener_unreserve(listener);
+		return PTR_ERR(conn);
+	}
+	/* It may have ended; then krdma_listener_forget() waits for this handler. */
+	krdma_listener_add(listener, conn);
+	return 0;
+}
+
+/* No request comes any more from a device that goes, and it waits for us. */
+static void krdma_listener_die(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->dead = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_kick(listener);
+	krdma_listener_tell(listener);
+}
+
+/*
+ * A bond has another active interface, say, which may be another device's.  The id listens
+ * where the address was.
+ */
+static void krdma_listener_moves(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->moved = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+	krdma_listener_kick(listener);
+}
+
+static void krdma_listener_gone(struct krdma_use *use)
+{
+	krdma_listener_die(container_of(use, struct krdma_listener, use));
+}
+
+/* Of the listener's own id, and of each new one until it has its connection. */
+static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
+{
+	struct krdma_listener *listener = cm_id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return krdma_listener_request(listener, cm_id, event);
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		krdma_listener_die(listener);
+		return 0;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		krdma_listener_moves(listener);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The end
+ */
+
+static void krdma_listener_abort_requests(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	do {
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = krdma_listener_take(listener);
+		spin_unlock_irqrestore(&listener->lock, flags);
+
+		if (conn) {
+			krdma_conn_abort(conn);
+			krdma_conn_put(conn);
+		}
+	} while (conn);
+}
+
+/*
+ * The RDMA part
+ */
+
+static int krdma_listener_use_device(struct krdma_listener *listener, struct ib_device *ibdev)
+{
+	int ret;
+
+	listener->dev = krdma_device_of(ibdev);
+	if (!listener->dev)
+		return -ENODEV;
+	ret = krdma_device_use(listener->dev, &listener->use, krdma_listener_gone);
+	listener->in_use = !ret;
+
+	return ret;
+}
+
+static int krdma_listener_start(struct krdma_listener *listener)
+{
+	struct rdma_cm_id *cm_id;
+	int ret;
+
+	/* Also keeps the work away, if the device goes meanwhile. */
+	lockdep_assert_held(&listener->cm_lock);
+
+	cm_id = rdma_create_id(listener->session->net, krdma_listener_handler, listener,
+			       RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(cm_id))
+		return krdma_cm_error(PTR_ERR(cm_id));
+	listener->cm_id = cm_id;
+
+	if (listener->local.ss_family == AF_INET6) {
+		ret = rdma_set_afonly(cm_id, listener->v6only);
+		if (ret)
+			return krdma_cm_error(ret);
+	}
+	ret = rdma_bind_addr(cm_id, (struct sockaddr *)&listener->local);
+	if (ret)
+		return ret == -ENODEV ? -EADDRNOTAVAIL : krdma_cm_error(ret);
+	if (cm_id->device) {
+		ret = krdma_listener_use_device(listener, cm_id->device);
+		if (ret)
+			return ret;
+	}
+	/* Now with a port, and before a request can come.  Later it does not change. */
+	if (memcmp(&listener->local, &cm_id->route.addr.src_addr, sizeof(listener->local)))
+		listener->local = cm_id->route.addr.src_addr;
+
+	ret = rdma_listen(cm_id, listener->backlog);
+	return ret ? krdma_cm_error(ret) : 0;
+}
+
+/* When this returns, no request comes. */
+static void krdma_listener_stop(struct krdma_listener *listener)
+{
+	struct rdma_cm_id *cm_id;
+
+	mutex_lock(&listener->cm_lock);
+	cm_id = listener->cm_id;
+	listener->cm_id = NULL;
+	mutex_unlock(&listener->cm_lock);
+
+	/* Waits for the handlers. */
+	if (cm_id)
+		krdma_cm_id_destroy(cm_id);
+}
+
+static void krdma_listener_unuse_device(struct krdma_listener *listener)
+{
+	if (listener->in_use)
+		krdma_device_unuse(listener->dev, &listener->use);
+	listener->in_use = false;
+}
+
+/* Is this the end?  If not, @moved says whether it is to go on at another place. */
+static bool krdma_listener_ends(struct krdma_listener *listener, bool *moved)
+{
+	unsigned long flags;
+	bool ends;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	ends = listener->closing || listener->dead;
+	*moved = listener->moved;
+	listener->moved = false;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return ends;
+}
+
+/*
+ * Listens anew.  Requests that wait stay, as connections do.  If there is no device any more
+ * that has the address, this is as if its device had been removed.
+ */
+static void krdma_listener_move(struct krdma_listener *listener)
+{
+	int ret;
+
+	krdma_listener_stop(listener);
+	krdma_listener_unuse_device(listener);
+	krdma_device_put(listener->dev);
+	listener->dev = NULL;
+
+	mutex_lock(&listener->cm_lock);
+	ret = krdma_listener_start(listener);
+	mutex_unlock(&listener->cm_lock);
+	if (ret)
+		krdma_listener_die(listener);
+}
+
+/* The device has gone, the consumer has closed it, or the address is elsewhere. */
+static void krdma_listener_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener, work);
+	unsigned long flags;
+	bool ended, moved;
+
+	if (!krdma_listener_ends(listener, &moved)) {
+		if (moved)
+			krdma_listener_move(listener);
+		krdma_listener_put(listener);
+		return;
+	}
+	krdma_listener_stop(listener);
+	krdma_port_uncharge(&listener->port);
+	krdma_listener_abort_requests(listener);
+	krdma_listener_unuse_device(listener);
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->ended = listener->closing;
+	ended = listener->ended;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (ended)
+		krdma_listener_kick_ready(listener);
+	krdma_listener_put(listener);
+}
+
+static void krdma_listener_ready_work(struct work_struct *work)
+{
+	struct krdma_listener *listener = container_of(work, struct krdma_listener, ready_work);
+	unsigned long flags;
+	bool closing, ended;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	closing = listener->closing;
+	ended = listener->ended;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	if (!closing && listener->ready && !listener->notify)
+		listener->ready(listener);
+
+	/* From here on it is not called any more, however often this still runs. */
+	if (ended && !listener->told) {
+		listener->told = true;
+		complete_all(&listener->closed);
+		/* The RDMA part's. */
+		krdma_listener_put(listener);
+	}
+	krdma_listener_put(listener);
+}
+
+/**
+ * krdma_listener_close - listen no more
+ * @listener: the listener
+ *
+ * Requests that wait are rejected; connections that were taken live on.  When this
+ * returns, the consumer is not called any more.  Any number of times, by any number
+ * of threads at a time; not from the listener's ready(), which it would wait for.
+ *
+ * Context: process context; sleeps, uninterruptibly.
+ */
+void krdma_listener_close(struct krdma_listener *listener)
+{
+	unsigned long flags;
+
+	might_sleep();
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listener->closing = true;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	wake_up_all(&listener->wait);
+	krdma_listener_kick(listener);
+
+	/* To wait here for oneself would be for ever.  The end comes all the same. */
+	if (WARN_ON_ONCE(current_work() == &listener->ready_work))
+		return;
+	wait_for_completion(&listener->closed);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_close, "KRDMA");
+
+/*
+ * The object
+ */
+
+static int krdma_listener_check(const struct krdma_listen_attr *attr)
+{
+	if (!attr->local)
+		return -EINVAL;
+	if (attr->local->sa_family != AF_INET && attr->local->sa_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	return krdma_address_is_bound(attr->local) ? 0 : -EINVAL;
+}
+
+static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session,
+						   const struct krdma_listen_attr *attr)
+{
+	struct krdma_listener *listener;
+
+	listener = krdma_object_count(KRDMA_OBJECT_LISTENER,
+				      kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT));
+	if (!listener)
+		return NULL;
+
+	krdma_session_get(session);
+	listener->session = session;
+	listener->memcg = get_mem_cgroup_from_mm(current->mm);
+	listener->ready = attr->ready;
+	listener->notify = attr->notify;
+	listener->context = attr->context;
+	listener->v6only = attr->v6only;
+	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
+	/* The consumer's and the RDMA part's. */
+	refcount_set(&listener->refs, 2);
+	spin_lock_init(&listener->lock);
+	INIT_LIST_HEAD(&listener->requests);
+	init_waitqueue_head(&listener->wait);
+	mutex_init(&listener->cm_lock);
+	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
+	INIT_WORK(&listener->work, krdma_listener_work);
+	INIT_WORK(&listener->ready_work, krdma_listener_ready_work);
+	init_completion(&listener->closed);
+
+	return listener;
+}
+
+/**
+ * krdma_listen - wait for peers that want to connect
+ * @session: whose the listener, and the connections, are to be
+ * @attr: where; not looked at any more after the call
+ *
+ * @attr->ready may be called before this returns.
+ *
+ * Context: process context; may sleep.
+ * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or
+ * -EAFNOSUPPORT: @attr makes no sense; -EADDRNOTAVAIL: the address is not on an
+ * RDMA device, or one that listens at all addresses has the port; -EADDRINUSE: one
+ * at the same address has it; -EACCES: the port is a privileged one; -ENODEV: the
+ * device is being removed; an errno of the account's, such as -EDQUOT, no port is to be had;
+ * -ENOMEM; -EIO.
+ */
+struct krdma_listener *krdma_listen(struct krdma_session *session,
+				    const struct krdma_listen_attr *attr)
+{
+	struct krdma_listener *listener;
+	int ret;
+
+	ret = krdma_listener_check(attr);
+	if (ret)
+		return ERR_PTR(ret);
+	listener = krdma_listener_alloc(session, attr);
+	if (!listener)
+		return ERR_PTR(-ENOMEM);
+
+	ret = krdma_port_charge(&listener->port, session);
+	if (!ret) {
+		mutex_lock(&listener->cm_lock);
+		ret = krdma_listener_start(listener);
+		mutex_unlock(&listener->cm_lock);
+	}
+	if (ret) {
+		krdma_listener_close(listener);
+		krdma_listener_put(listener);
+		return ERR_PTR(ret);
+	}
+	return listener;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listen, "KRDMA");
+
+/**
+ * krdma_listener_get - one more reference to a listener
+ * @listener: the listener; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_listener_get(struct krdma_listener *listener)
+{
+	refcount_inc(&listener->refs);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_get, "KRDMA");
+
+/**
+ * krdma_listener_put - give back a reference to a listener
+ * @listener: the listener, or NULL
+ *
+ * The last one frees the object, and that alone: krdma_listener_close() comes
+ * first.
+ *
+ * Context: any but NMI.
+ */
+void krdma_listener_put(struct krdma_listener *listener)
+{
+	if (!listener || !refcount_dec_and_test(&listener->refs))
+		return;
+
+	krdma_device_put(listener->dev);
+	krdma_session_put(listener->session);
+	mem_cgroup_put(listener->memcg);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_LISTENER, listener));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");
+
+/**
+ * krdma_listener_context - what the consumer has given
+ * @listener: the listener
+ *
+ * Context: any.
+ * Return: the context of &struct krdma_listen_attr.
+ */
+void *krdma_listener_context(struct krdma_listener *listener)
+{
+	return listener->context;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_context, "KRDMA");
+
+/**
+ * krdma_listener_address - where a listener listens
+ * @listener: the listener
+ * @local: filled in: the address, and the port that it has got if it asked for any
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *local)
+{
+	*local = listener->local;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_address, "KRDMA");
+
+/*
+ * Taking requests
+ */
+
+/**
+ * krdma_listener_pending - does a request wait?
+ * @listener: the listener
+ *
+ * Context: any but NMI.
+ * Return: 1 if one does, 0 if not; -ENODEV: the listener's device has been removed.
+ */
+int krdma_listener_pending(struct krdma_listener *listener)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	ret = !list_empty(&listener->requests);
+	if (!ret && listener->dead)
+		ret = -ENODEV;
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_pending, "KRDMA");
+
+/* The next request, NULL if there is none yet, or why there will be none. */
+static struct krdma_conn *krdma_listener_look(struct krdma_listener *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	if (listener->closing) {
+		conn = ERR_PTR(-ESHUTDOWN);
+	} else {
+		conn = krdma_listener_take(listener);
+		if (!conn && listener->dead)
+			conn = ERR_PTR(-ENODEV);
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+
+	return conn;
+}
+
+static bool krdma_listener_found(struct krdma_listener *listener, struct krdma_conn **conn)
+{
+	*conn = krdma_listener_look(listener);
+	return *conn;
+}
+
+/**
+ * krdma_listener_next - take the next request
+ * @listener: the listener
+ * @ops: how the connection is to tell its consumer; must stay until
+ *	krdma_conn_close() of the connection has returned.  NULL: it does not.
+ * @context: the consumer's, see krdma_conn_context()
+ * @timeout_ms: how long to wait for one, in milliseconds; 0: not at all;
+ *	KRDMA_FOREVER_MS: without limit
+ *
+ * Requests come in the order in which they were made, without those that their
+ * peer has given up.  Each goes to one caller, who accepts, rejects or closes it.
+ *
+ * Context: process context; sleeps, until a signal, unless @timeout_ms is 0.
+ * Return: the connection, for krdma_conn_put(), or an ERR_PTR: -EAGAIN: there is
+ * none, and @timeout_ms is 0; -ETIMEDOUT; -EINTR: a signal; -ESHUTDOWN: the listener
+ * has been closed; -ENODEV: its device has been removed.
+ */
+struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
+				       const struct krdma_conn_ops *ops, void *context,
+				       u32 timeout_ms)
+{
+	struct krdma_conn *conn;
+	long left;
+
+	left = krdma_timeout_jiffies(timeout_ms);
+	for (;;) {
+		if (!krdma_listener_found(listener, &conn)) {
+			if (!timeout_ms)
+				return ERR_PTR(-EAGAIN);
+			left = wait_event_interruptible_timeout(listener->wait,
+								krdma_listener_found(listener,
+										     &conn),
+								left);
+			if (!conn)
+				return ERR_PTR(left ? -EINTR : -ETIMEDOUT);
+		}
+		if (IS_ERR(conn) || krdma_conn_give(conn, ops, context))
+			return conn;
+		/* Its peer has given up. */
+		krdma_conn_put(conn);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listener_next, "KRDMA");

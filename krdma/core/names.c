@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names for people, of what is a number elsewhere.  Pure.
+ */
+#include "core/names.h"
+
+#define NAME_COUNT(names)	(sizeof(names) / sizeof((names)[0]))
+
+static const char *krdma_name_of(const char * const *names, size_t count, u32 value)
+{
+	return value < count && names[value] ? names[value] : "unknown";
+}
+
+static const char * const krdma_opcode_names[] = {
+	[KRDMA_OP_SEND] = "send",
+	[KRDMA_OP_SEND_IMM] = "send with immediate",
+	[KRDMA_OP_SEND_INVALIDATE] = "send with invalidate",
+	[KRDMA_OP_RECEIVE] = "receive",
+	[KRDMA_OP_WRITE] = "write",
+	[KRDMA_OP_WRITE_IMM] = "write with immediate",
+	[KRDMA_OP_READ] = "read",
+	[KRDMA_OP_COMPARE_SWAP] = "compare and swap",
+	[KRDMA_OP_FETCH_ADD] = "fetch and add",
+	[KRDMA_OP_ATOMIC_WRITE] = "atomic write",
+	[KRDMA_OP_FLUSH] = "flush",
+	[KRDMA_OP_INVALIDATE] = "invalidate",
+	[KRDMA_OP_REGISTER] = "register",
+};
+
+/**
+ * krdma_opcode_name - what an operation is called
+ * @opcode: the operation; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_opcode_name(enum krdma_opcode opcode)
+{
+	return krdma_name_of(krdma_opcode_names, NAME_COUNT(krdma_opcode_names), opcode);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_opcode_name, "KRDMA");
+
+static const char * const krdma_status_names[] = {
+	[KRDMA_STATUS_SUCCESS] = "success",
+	[KRDMA_STATUS_LOCAL_LENGTH] = "local length error",
+	[KRDMA_STATUS_LOCAL_OPERATION] = "local operation error",
+	[KRDMA_STATUS_LOCAL_PROTECTION] = "local protection error",
+	[KRDMA_STATUS_FLUSHED] = "flushed",
+	[KRDMA_STATUS_MEMORY_WINDOW] = "memory window error",
+	[KRDMA_STATUS_BAD_RESPONSE] = "bad response",
+	[KRDMA_STATUS_LOCAL_ACCESS] = "local access error",
+	[KRDMA_STATUS_REMOTE_INVALID_REQUEST] = "remote invalid request",
+	[KRDMA_STATUS_REMOTE_ACCESS] = "remote access error",
+	[KRDMA_STATUS_REMOTE_OPERATION] = "remote operation error",
+	[KRDMA_STATUS_RETRY_EXCEEDED] = "retries exceeded",
+	[KRDMA_STATUS_RNR_RETRY_EXCEEDED] = "receiver not ready",
+	[KRDMA_STATUS_OTHER] = "other error",
+};
+
+/**
+ * krdma_status_name - how an operation ended, in words
+ * @status: the status; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_status_name(enum krdma_status status)
+{
+	return krdma_name_of(krdma_status_names, NAME_COUNT(krdma_status_names), status);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_status_name, "KRDMA");
+
+static const char * const krdma_conn_state_names[] = {
+	[KRDMA_CONN_NEW] = "new",
+	[KRDMA_CONN_RESOLVING_ADDRESS] = "resolving address",
+	[KRDMA_CONN_RESOLVING_ROUTE] = "resolving route",
+	[KRDMA_CONN_RESOLVED] = "resolved",
+	[KRDMA_CONN_REQUESTED] = "requested",
+	[KRDMA_CONN_CONNECTING] = "connecting",
+	[KRDMA_CONN_ACCEPTING] = "accepting",
+	[KRDMA_CONN_CONNECTED] = "connected",
+	[KRDMA_CONN_DISCONNECTING] = "disconnecting",
+	[KRDMA_CONN_CLOSING] = "closing",
+	[KRDMA_CONN_CLOSED] = "closed",
+};
+
+/**
+ * krdma_conn_state_name - where a connection is, in words
+ * @state: the state; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_conn_state_name(enum krdma_conn_state state)
+{
+	return krdma_name_of(krdma_conn_state_names, NAME_COUNT(krdma_conn_state_names), state);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_state_name, "KRDMA");
+
+static const char * const krdma_event_names[] = {
+	[KRDMA_EVENT_ADDRESS_RESOLVED] = "address resolved",
+	[KRDMA_EVENT_ADDRESS_ERROR] = "address error",
+	[KRDMA_EVENT_ROUTE_RESOLVED] = "route resolved",
+	[KRDMA_EVENT_ROUTE_ERROR] = "route error",
+	[KRDMA_EVENT_ESTABLISHED] = "established",
+	[KRDMA_EVENT_CONNECT_ERROR] = "connect error",
+	[KRDMA_EVENT_UNREACHABLE] = "unreachable",
+	[KRDMA_EVENT_REJECTED] = "rejected",
+	[KRDMA_EVENT_DISCONNECTED] = "disconnected",
+	[KRDMA_EVENT_LOST] = "lost",
+	[KRDMA_EVENT_DEVICE_REMOVED] = "device removed",
+	[KRDMA_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_EVENT_CLOSED] = "closed",
+};
+
+/**
+ * krdma_event_name - what happened to a connection, in words
+ * @type: the event; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_event_name(enum krdma_event_type type)
+{
+	return krdma_name_of(krdma_event_names, NAME_COUNT(krdma_event_names), type);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_event_name, "KRDMA");
+
+static const char * const krdma_device_event_names[] = {
+	[KRDMA_DEVICE_EVENT_ADDED] = "added",
+	[KRDMA_DEVICE_EVENT_REMOVED] = "removed",
+	[KRDMA_DEVICE_EVENT_PORT_ACTIVE] = "port active",
+	[KRDMA_DEVICE_EVENT_PORT_ERROR] = "port error",
+	[KRDMA_DEVICE_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_DEVICE_EVENT_FATAL] = "fatal error",
+	[KRDMA_DEVICE_EVENT_MISSED] = "events missed",
+};
+
+/**
+ * krdma_device_event_name - what happened to a device, in words
+ * @type: the event; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_device_event_name(enum krdma_device_event_type type)
+{
+	return krdma_name_of(krdma_device_event_names, NAME_COUNT(krdma_device_event_names), type);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_event_name);
+
+static const char * const krdma_input_names[] = {
+	[KRDMA_INPUT_RESOLVE] = "resolve",
+	[KRDMA_INPUT_PREPARE] = "prepare",
+	[KRDMA_INPUT_CONNECT] = "connect",
+	[KRDMA_INPUT_ACCEPT] = "accept",
+	[KRDMA_INPUT_REJECT] = "reject",
+	[KRDMA_INPUT_DISCONNECT] = "disconnect",
+	[KRDMA_INPUT_ABORT] = "abort",
+
+	[KRDMA_INPUT_CM_ADDR_RESOLVED] = "cm address resolved",
+	[KRDMA_INPUT_CM_ADDR_ERROR] = "cm address error",
+	[KRDMA_INPUT_CM_ROUTE_RESOLVED] = "cm route resolved",
+	[KRDMA_INPUT_CM_ROUTE_ERROR] = "cm route error",
+	[KRDMA_INPUT_CM_CONNECT_REQUEST] = "cm connect request",
+	[KRDMA_INPUT_CM_CONNECT_RESPONSE] = "cm connect response",
+	[KRDMA_INPUT_CM_CONNECT_ERROR] = "cm connect error",
+	[KRDMA_INPUT_CM_UNREACHABLE] = "cm unreachable",
+	[KRDMA_INPUT_CM_REJECTED] = "cm rejected",
+	[KRDMA_INPUT_CM_ESTABLISHED] = "cm established",
+	[KRDMA_INPUT_CM_DISCONNECTED] = "cm disconnected",
+	[KRDMA_INPUT_CM_DEVICE_REMOVAL] = "cm device removal",
+	[KRDMA_INPUT_CM_ADDR_CHANGE] = "cm address change",
+	[KRDMA_INPUT_CM_TIMEWAIT_EXIT] = "cm timewait exit",
+	[KRDMA_INPUT_CM_OTHER] = "cm other",
+
+	[KRDMA_INPUT_TRAFFIC] = "traffic",
+	[KRDMA_INPUT_FATAL] = "fatal",
+	[KRDMA_INPUT_DEVICE_GONE] = "device gone",
+	[KRDMA_INPUT_LINGERED] = "lingered",
+	[KRDMA_INPUT_TORN_DOWN] = "torn down",
+};
+
+/**
+ * krdma_input_name - what came to a connection, in words
+ * @input: the input; any number
+ *
+ * Context: any.
+ * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ */
+const char *krdma_input_name(enum krdma_conn_input input)
+{
+	return krdma_name_of(krdma_input_names, NAME_COUNT(krdma_input_names), input);
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_input_name);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Names for people, of what is a number elsewhere.  Pure.
+ */
+#ifndef _KRDMA_NAMES_H
+#define _KRDMA_NAMES_H
+
+#include "cm/conn_state.h"
+#include "core/pure.h"
+
+/* These are in <krdma/krdma.h> too, which a program cannot include. */
+const char *krdma_opcode_name(enum krdma_opcode opcode);
+const char *krdma_status_name(enum krdma_status status);
+const char *krdma_conn_state_name(enum krdma_conn_state state);
+const char *krdma_event_name(enum krdma_event_type type);
+
+const char *krdma_device_event_name(enum krdma_device_event_type type);
+const char *krdma_input_name(enum krdma_conn_input input);
+
+#endif /* _KRDMA_NAMES_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inline data on a device that takes less inline than the consumer asked for.
+ */
+#ifndef _KRDMA_BOUNCE_H
+#define _KRDMA_BOUNCE_H
+
+#include "core/private.h"
+
+struct krdma_qp;
+struct krdma_segment;
+struct krdma_work_ring;
+
+/* Process context. */
+int krdma_bounce_init(struct krdma_qp *qp, u32 size);
+void krdma_bounce_exit(struct krdma_qp *qp);
+
+/* Any context, with the post lock. */
+void krdma_bounce_copy(struct krdma_work_ring *ring, const struct krdma_request *request,
+		       struct krdma_segment *segment);
+
+#endif /* _KRDMA_BOUNCE_H */

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keeping an eye on a peer that has nothing to say.
+ *
+ * A reliable connection on which nothing is under way does not notice that its peer is
+ * gone.  A write of no bytes makes it: it needs no memory at the peer, who is not told of
+ * it either, but his device has to acknowledge it.  Where it does not, the connection
+ * ends as it would have with an operation of the consumer's.
+ *
+ * The write is none of the consumer's operations: it has no slot, but a place of its own
+ * in the send queue and in the queue of completions, and so only one is under way.
+ */
+#include <linux/jiffies.h>
+#include <rdma/rdma_cm.h>
+
+#include "cm/conn.h"
+#include "io/qp.h"
+#include "io/wq.h"
+
+static u64 krdma_keepalive_count(const struct krdma_qp *qp)
+{
+	return READ_ONCE(qp->send.posted) + READ_ONCE(qp->send.completed) +
+	       READ_ONCE(qp->recv.completed);
+}
+
+static void krdma_keepalive_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_qp *qp = container_of(wc->wr_cqe, struct krdma_qp, keepalive.cqe);
+
+	krdma_queue_assert_held(qp->send.queue);
+
+	WRITE_ONCE(qp->keepalive.busy, false);
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		krdma_conn_flushed(qp->conn);
+	else if (wc->status)
+		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL,
+				 wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+}
+
+/* Whether it goes on: not when the connection is at its end. */
+static bool krdma_keepalive_ask(struct krdma_qp *qp)
+{
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &qp->keepalive.cqe,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+	unsigned long flags;
+	bool open;
+	int ret = 0;
+
+	spin_lock_irqsave(&qp->send.lock, flags);
+	open = qp->send.open;
+	if (open) {
+		/* Before it can complete, which it may do inside the call. */
+		WRITE_ONCE(qp->keepalive.busy, true);
+		ret = ib_post_send(qp->ib, &wr.wr, NULL);
+	}
+	spin_unlock_irqrestore(&qp->send.lock, flags);
+
+	if (ret)
+		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+	return open && !ret;
+}
+
+/* A consumer who polls may not do so while he has nothing to do: nobody else looks. */
+static void krdma_keepalive_look(struct krdma_queue *queue)
+{
+	unsigned long flags;
+
+	if (queue->where != KRDMA_CONTEXT_POLL)
+		return;
+	krdma_queue_hold(queue, &flags);
+	krdma_queue_drain(queue);
+	krdma_queue_let_go(queue, flags);
+}
+
+static void krdma_keepalive_work(struct work_struct *work)
+{
+	struct krdma_qp *qp = container_of(work, struct krdma_qp, keepalive.work.work);
+	u64 count = krdma_keepalive_count(qp);
+	bool goes_on = true;
+
+	if (READ_ONCE(qp->keepalive.busy))
+		krdma_keepalive_look(qp->send.queue);
+	else if (count == qp->keepalive.seen)
+		goes_on = krdma_keepalive_ask(qp);
+	qp->keepalive.seen = count;
+	if (goes_on)
+		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+				   qp->keepalive.period);
+}
+
+/**
+ * krdma_keepalive_init - make ready for it
+ * @qp: the queue pair
+ * @period_ms: how long nothing may happen; 0: for ever
+ *
+ * Context: process context.
+ * Return: 0, -EINVAL: so often, or so seldom, makes no sense; or -EOPNOTSUPP: a device
+ * whose writes complete when they have been sent would not notice.
+ */
+int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
+{
+	INIT_DELAYED_WORK(&qp->keepalive.work, krdma_keepalive_work);
+	qp->keepalive.cqe.done = krdma_keepalive_done;
+	if (!period_ms)
+		return 0;
+	if (period_ms < KRDMA_KEEPALIVE_MIN_MS || period_ms > KRDMA_KEEPALIVE_MAX_MS)
+		return -EINVAL;
+	if (rdma_protocol_iwarp(qp->cm_id->device, qp->cm_id->port_num))
+		return -EOPNOTSUPP;
+	qp->keepalive.period = max(msecs_to_jiffies(period_ms), 1UL);
+	return 0;
+}
+
+/**
+ * krdma_keepalive_start - the connection stands
+ * @qp: the queue pair, open
+ *
+ * Context: any.
+ */
+void krdma_keepalive_start(struct krdma_qp *qp)
+{
+	if (qp->keepalive.period)
+		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+				   qp->keepalive.period);
+}
+
+/**
+ * krdma_keepalive_stop - the queue pair is at its end
+ * @qp: the queue pair, closed
+ *
+ * Context: process context; sleeps.
+ */
+void krdma_keepalive_stop(struct krdma_qp *qp)
+{
+	cancel_delayed_work_sync(&qp->keepalive.work);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The operations: what each needs, and what the device is asked for it.
+ *
+ * Two of them are not what they seem.  Requests of the kernel's own have no flush
+ * and no atomic write: <rdma/ib_verbs.h> has the names, but no structure with a flush's
+ * range and type, and the one provider that has these (rxe, of 6.12 and 7.2) takes key and
+ * address from programs only, and fails the kernel's.  So a flush is a read after the
+ * writes, which cannot overtake them, and an atomic write is a fenced write of 8 aligned
+ * bytes; and no device has the capabilities that would say otherwise.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+
+#include "io/op.h"
+#include "mr/mr.h"
+
+#define KRDMA_POST_ANY		(KRDMA_POST_SILENT | KRDMA_POST_FENCE)
+#define KRDMA_POST_MESSAGE	(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
+
+const struct krdma_op krdma_ops[KRDMA_OPS] = {
+	[KRDMA_OP_SEND] = {
+		.last = IB_WR_SEND,
+		.post_flags = KRDMA_POST_MESSAGE,
+		.form = KRDMA_FORM_MESSAGE,
+	},
+	[KRDMA_OP_SEND_IMM] = {
+		.last = IB_WR_SEND_WITH_IMM,
+		.post_flags = KRDMA_POST_MESSAGE,
+		.caps = KRDMA_DEVICE_CAP_IMM,
+	},
+	[KRDMA_OP_SEND_INVALIDATE] = {
+		.last = IB_WR_SEND_WITH_INV,
+		.post_flags = KRDMA_POST_MESSAGE,
+		.caps = KRDMA_DEVICE_CAP_FAST_REG,
+	},
+	[KRDMA_OP_WRITE] = {
+		.last = IB_WR_RDMA_WRITE,
+		.piece = IB_WR_RDMA_WRITE,
+		.post_flags = KRDMA_POST_ANY | KRDMA_POST_INLINE,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
+		.form = KRDMA_FORM_RDMA,
+	},
+	[KRDMA_OP_WRITE_IMM] = {
+		.last = IB_WR_RDMA_WRITE_WITH_IMM,
+		.piece = IB_WR_RDMA_WRITE,
+		.post_flags = KRDMA_POST_MESSAGE,
+		.caps = KRDMA_DEVICE_CAP_IMM,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
+	},
+	[KRDMA_OP_READ] = {
+		.last = IB_WR_RDMA_READ,
+		.piece = IB_WR_RDMA_READ,
+		.post_flags = KRDMA_POST_ANY,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS | KRDMA_OP_READS,
+		.form = KRDMA_FORM_RDMA,
+	},
+	[KRDMA_OP_COMPARE_SWAP] = {
+		.last = IB_WR_ATOMIC_CMP_AND_SWP,
+		.post_flags = KRDMA_POST_ANY,
+		.caps = KRDMA_DEVICE_CAP_ATOMIC,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
+		.form = KRDMA_FORM_ATOMIC,
+	},
+	[KRDMA_OP_FETCH_ADD] = {
+		.last = IB_WR_ATOMIC_FETCH_AND_ADD,
+		.post_flags = KRDMA_POST_ANY,
+		.caps = KRDMA_DEVICE_CAP_ATOMIC,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_READS | KRDMA_OP_EIGHT,
+		.form = KRDMA_FORM_ATOMIC,
+	},
+	[KRDMA_OP_ATOMIC_WRITE] = {
+		.last = IB_WR_RDMA_WRITE,
+		.send_flags = IB_SEND_FENCE,
+		.post_flags = KRDMA_POST_ANY,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_EIGHT | KRDMA_OP_SCRATCH,
+		.scratch_length = 8,
+	},
+	[KRDMA_OP_FLUSH] = {
+		.last = IB_WR_RDMA_READ,
+		.post_flags = KRDMA_POST_ANY,
+		/* It is read into memory by the local DMA key. */
+		.caps = KRDMA_DEVICE_CAP_READ_LOCAL,
+		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SCRATCH,
+		/* One byte: the range that is flushed may be no longer. */
+		.scratch_length = 1,
+	},
+	[KRDMA_OP_INVALIDATE] = {
+		.last = IB_WR_LOCAL_INV,
+		.post_flags = KRDMA_POST_ANY,
+		.caps = KRDMA_DEVICE_CAP_FAST_REG,
+		.traits = KRDMA_OP_NO_DATA,
+	},
+	[KRDMA_OP_REGISTER] = {
+		.last = IB_WR_REG_MR,
+		.post_flags = KRDMA_POST_ANY,
+		.caps = KRDMA_DEVICE_CAP_FAST_REG,
+		.traits = KRDMA_OP_NO_DATA,
+	},
+};
+
+/**
+ * krdma_op_plain - the operations that have no more than a usual form
+ * @caps: of the device
+ *
+ * Context: any.
+ * Return: a bit for each &enum krdma_opcode that the device can do and whose form is not
+ * KRDMA_FORM_OTHER.
+ */
+u32 krdma_op_plain(u64 caps)
+{
+	u32 plain = 0;
+	u32 i;
+
+	static_assert(KRDMA_OPS <= 32);
+	for (i = 0; i < KRDMA_OPS; i++)
+		if (krdma_ops[i].form != KRDMA_FORM_OTHER && !(krdma_ops[i].caps & ~caps))
+			plain |= BIT(i);
+	return plain;
+}
+
+/* The range and the type are those of the wire, whoever carries the flush out. */
+static int krdma_op_check_flush(const struct krdma_request *request, u64 caps)
+{
+	const u32 placement = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_PERSISTENT;
+	u64 end;
+
+	if (request->flush & ~(placement | KRDMA_FLUSH_MEMORY))
+		return -EOPNOTSUPP;
+	if (!(request->flush & placement))
+		return -EINVAL;
+	/* A read says nothing of it. */
+	if ((request->flush & KRDMA_FLUSH_PERSISTENT) &&
+	    !(caps & KRDMA_DEVICE_CAP_FLUSH_PERSISTENT))
+		return -EOPNOTSUPP;
+	if (request->flush & KRDMA_FLUSH_MEMORY)
+		return request->operand ? -EINVAL : 0;
+	if (!request->operand)
+		return -EINVAL;
+	if (request->operand > U32_MAX)
+		return -EMSGSIZE;
+	if (check_add_overflow(request->remote_addr, request->operand - 1, &end))
+		return -EOVERFLOW;
+	return 0;
+}
+
+/**
+ * krdma_op_find - what a request asks for
+ * @request: the request
+ * @caps: of the device
+ *
+ * Context: any.
+ * Return: the operation, or ERR_PTR of
+ * -EINVAL: there is none, or it does not have these flags or this memory;
+ * -EOPNOTSUPP: the device cannot do it;
+ * -EMSGSIZE, -EOVERFLOW: a flush of too long a range, or beyond the end of the peer's
+ * addresses.
+ */
+const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps)
+{
+	const struct krdma_op *op;
+	int ret;
+
+	if (request->opcode >= ARRAY_SIZE(krdma_ops))
+		return ERR_PTR(-EINVAL);
+	op = &krdma_ops[request->opcode];
+	/* Every operation knows some flags: what knows none is not there. */
+	if (!op->post_flags || (request->flags & ~op->post_flags))
+		return ERR_PTR(-EINVAL);
+	if (op->caps & ~caps)
+		return ERR_PTR(-EOPNOTSUPP);
+	if ((op->traits & (KRDMA_OP_NO_DATA | KRDMA_OP_SCRATCH)) && request->sge_count)
+		return ERR_PTR(-EINVAL);
+	if ((op->traits & KRDMA_OP_EIGHT) && !IS_ALIGNED(request->remote_addr, 8))
+		return ERR_PTR(-EINVAL);
+	if (op->last == IB_WR_REG_MR && !request->mr)
+		return ERR_PTR(-EINVAL);
+	if (request->opcode == KRDMA_OP_FLUSH) {
+		ret = krdma_op_check_flush(request, caps);
+		if (ret)
+			return ERR_PTR(ret);
+	}
+
+	return op;
+}
+
+/**
+ * krdma_op_check_length - does an operation take so much?
+ * @op: the operation
+ * @request: the request
+ * @length: the sum of its local memory
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL: an atomic that is not 8 bytes; -EMSGSIZE: more than one
+ * operation can be; -EOVERFLOW: beyond the end of the peer's addresses.
+ */
+int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request *request,
+			  u64 length)
+{
+	u64 end;
+
+	/* Lengths are reported in 32 bits. */
+	if (length > U32_MAX)
+		return -EMSGSIZE;
+	if ((op->traits & KRDMA_OP_EIGHT) && !(op->traits & KRDMA_OP_SCRATCH) && length != 8)
+		return -EINVAL;
+	if ((op->traits & KRDMA_OP_REMOTE) && length &&
+	    check_add_overflow(request->remote_addr, length - 1, &end))
+		return -EOVERFLOW;
+	return 0;
+}
+
+/**
+ * krdma_op_fill - what the device is asked for one piece
+ * @op: the operation
+ * @request: the request
+ * @piece: the piece
+ * @last: it is the last, or only, one
+ * @wr: filled in, but for the local memory, the flags for signalling and the
+ *	connections to other requests
+ *
+ * Context: any.
+ */
+void krdma_op_fill(const struct krdma_op *op, const struct krdma_request *request,
+		   const struct krdma_split_piece *piece, bool last, union krdma_wr *wr)
+{
+	u8 flags = op->send_flags;
+
+	/* What came before comes before the first piece; the peer is woken by the last. */
+	if ((request->flags & KRDMA_POST_FENCE) && !piece->offset)
+		flags |= IB_SEND_FENCE;
+	if ((request->flags & KRDMA_POST_SOLICITED) && last)
+		flags |= IB_SEND_SOLICITED;
+	/* Nothing at all is inline in any case, and siw does not take it so. */
+	if ((request->flags & KRDMA_POST_INLINE) && piece->length)
+		flags |= IB_SEND_INLINE;
+
+	memset(wr, 0, sizeof(*wr));
+	wr->send.opcode = last ? op->last : op->piece;
+	wr->send.send_flags = flags;
+
+	switch (wr->send.opcode) {
+	case IB_WR_SEND_WITH_IMM:
+		wr->send.ex.imm_data = cpu_to_be32(request->imm);
+		break;
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		wr->send.ex.imm_data = cpu_to_be32(request->imm);
+		fallthrough;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_READ:
+		wr->rdma.remote_addr = request->remote_addr + piece->offset;
+		wr->rdma.rkey = request->remote_key;
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wr->send.ex.invalidate_rkey = request->key;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wr->atomic.remote_addr = request->remote_addr;
+		wr->atomic.rkey = request->remote_key;
+		wr->atomic.compare_add = request->operand;
+		wr->atomic.swap = request->swap;
+		break;
+	case IB_WR_REG_MR:
+		wr->reg.mr = krdma_mr_ib(request->mr);
+		wr->reg.key = krdma_mr_key(request->mr);
+		wr->reg.access = krdma_access_ib(request->access);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * krdma_status_from_ib - a device's status, in krdma's numbers
+ * @status: the device's
+ *
+ * Context: any.
+ * Return: krdma's.
+ */
+enum krdma_status krdma_status_from_ib(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_SUCCESS:
+		return KRDMA_STATUS_SUCCESS;
+	case IB_WC_LOC_LEN_ERR:
+		return KRDMA_STATUS_LOCAL_LENGTH;
+	case IB_WC_LOC_QP_OP_ERR:
+		return KRDMA_STATUS_LOCAL_OPERATION;
+	case IB_WC_LOC_PROT_ERR:
+		return KRDMA_STATUS_LOCAL_PROTECTION;
+	case IB_WC_WR_FLUSH_ERR:
+		return KRDMA_STATUS_FLUSHED;
+	case IB_WC_MW_BIND_ERR:
+		return KRDMA_STATUS_MEMORY_WINDOW;
+	case IB_WC_BAD_RESP_ERR:
+		return KRDMA_STATUS_BAD_RESPONSE;
+	case IB_WC_LOC_ACCESS_ERR:
+		return KRDMA_STATUS_LOCAL_ACCESS;
+	case IB_WC_REM_INV_REQ_ERR:
+		return KRDMA_STATUS_REMOTE_INVALID_REQUEST;
+	case IB_WC_REM_ACCESS_ERR:
+		return KRDMA_STATUS_REMOTE_ACCESS;
+	case IB_WC_REM_OP_ERR:
+		return KRDMA_STATUS_REMOTE_OPERATION;
+	case IB_WC_RETRY_EXC_ERR:
+		return KRDMA_STATUS_RETRY_EXCEEDED;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return KRDMA_STATUS_RNR_RETRY_EXCEEDED;
+	default:
+		return KRDMA_STATUS_OTHER;
+	}
+}

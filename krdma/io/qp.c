@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue pairs: their making, and their end.
+ *
+ * The end of a queue pair
+ *
+ *  1. Nothing is posted any more: both rings were closed under their locks.
+ *  2. The queue pair goes to error, and the device begins to flush.
+ *  3. A marker is posted to each queue.  Its completion says that everything
+ *     before it has completed.  krdma does this itself: ib_core's drain knows one
+ *     completion queue of its own making, waits up to a minute for an event that
+ *     some devices never raise when receives are shared, and polls beside the
+ *     poller.
+ *  4. A shared receive queue takes no marker.  The device raises
+ *     IB_EVENT_QP_LAST_WQE_REACHED when it has completed the last receive that
+ *     this queue pair had taken from it.
+ *  5. Whether the markers and the event came or not, in the time that a device may
+ *     take: the completion queues are emptied.  The next step makes most devices
+ *     remove the queue pair's completions that nobody has polled.  Among them can
+ *     be messages that the peer saw acknowledged.
+ *  6. The queue pair is destroyed.  From here on the device uses no memory of it.
+ *  7. The completion queues are emptied again.  After that no completion of this
+ *     queue pair is left anywhere.
+ *  8. What has not completed is told to be flushed.
+ */
+#include <linux/bottom_half.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "io/bounce.h"
+#include "io/budget.h"
+#include "cm/conn.h"
+#include "core/objects.h"
+#include "core/quirks.h"
+#include "io/qp.h"
+#include "mr/mr.h"
+#include "io/wq.h"
+#include "core/session.h"
+#include "io/srq.h"
+
+/*
+ * How long a device may take to flush.  It has to do no more than to walk through
+ * its queues; one that takes longer is broken, and is not waited for.
+ */
+#define KRDMA_DRAIN_TIMEOUT	(5 * HZ)
+/*
+ * How long a device may take to raise IB_EVENT_QP_LAST_WQE_REACHED.  It does so within some
+ * milliseconds of its flush, later when its firmware ends many queue pairs at once.  Without
+ * the event, messages may be lost that arrived last.  But a device that never raises it, and
+ * is not known for that, would delay each close by this time.
+ */
+#define KRDMA_LAST_WQE_TIMEOUT	(HZ / 2)
+/* How often a queue is looked at that nobody else may be polling. */
+#define KRDMA_DRAIN_INTERVAL	max(HZ / 100, 1)
+/* And how soon for the first time, where nobody else may look: most are there at once. */
+#define KRDMA_DRAIN_FIRST_US	20
+#define KRDMA_DRAIN_LAST_US	5000
+
+/* The largest piece, whatever a device says of itself: lengths are added up in 32 bits. */
+#define KRDMA_MESSAGE_MAX	SZ_1G
+
+/*
+ * Making
+ */
+
+/* The device speaks of the queue pair, in any context, also with interrupts off. */
+static void krdma_qp_event(struct ib_event *event, void *context)
+{
+	struct krdma_qp *qp = context;
+
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		krdma_conn_input(qp->conn, KRDMA_INPUT_TRAFFIC, 0);
+		break;
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		/* With shared receives, none of them is flushed. */
+		krdma_conn_flushed(qp->conn);
+		complete_all(&qp->last_wqe);
+		break;
+	default:
+		break;
+	}
+}
+
+static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget,
+				const struct krdma_conn_attr *attr)
+{
+	const struct krdma_limits *limits = krdma_device_limits(qp->domain->dev);
+	struct krdma_demand demand = {
+		.send_depth = attr->send_depth,
+		.recv_depth = attr->recv_depth,
+		.send_sge = attr->max_send_sge,
+		.recv_sge = attr->max_recv_sge,
+		.inline_data = attr->max_inline,
+		.shared_receives = attr->srq,
+		.keepalive = attr->keepalive_ms,
+	};
+	u32 max_message;
+	int ret;
+
+	if (attr->srq && (attr->recv_queue || attr->srq->domain != qp->domain))
+		return -EINVAL;
+	ret = krdma_budget_make(&demand, limits, budget);
+	if (ret)
+		return ret;
+
+	ret = krdma_device_max_message(qp->domain->dev, qp->cm_id->port_num, &max_message);
+	if (ret)
+		return ret;
+	qp->caps = krdma_device_caps(qp->domain->dev);
+	qp->plain_ops = krdma_op_plain(qp->caps);
+	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
+	qp->max_read_sge = budget->read_sge;
+	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
+	if (!(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL))
+		qp->read_access |= KRDMA_ACCESS_REMOTE_WRITE;
+	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
+{
+	u64 slots = roundup_pow_of_two(budget->send_depth);
+	u64 bytes = sizeof(*qp) + krdma_ring_bytes(budget->send_depth, budget->send_sge) +
+		    krdma_ring_bytes(budget->recv_depth, budget->recv_sge) +
+		    /* Copies of inline data: whether they are needed is known only later. */
+		    slots * (sizeof(*qp->scratch) + budget->inline_data) +
+		    krdma_budget_device_bytes(budget);
+	int ret;
+
+	ret = krdma_session_charge(qp->domain->session, bytes);
+	if (ret)
+		return ret;
+	qp->session = qp->domain->session;
+	qp->charged = bytes;
+	return 0;
+}
+
+/* The queues where it completes: the consumer's, the shared receive queue's, or its own. */
+static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget *budget,
+				  const struct krdma_conn_attr *attr)
+{
+	struct krdma_queue *send = attr->queue;
+	struct krdma_queue *recv = attr->srq ? attr->srq->queue : attr->recv_queue;
+	struct krdma_queue_attr own = {
+		.depth = budget->send_cqe + (recv ? 0 : budget->recv_cqe),
+		.where = attr->where,
+		.vector = -1,
+		.session = qp->domain->session,
+	};
+	struct krdma_queue *made = NULL;
+	int ret;
+
+	if (!send) {
+		/* Nobody could poll it. */
+		if (attr->where == KRDMA_CONTEXT_POLL)
+			return -EINVAL;
+		made = krdma_queue_create(qp->domain->dev, &own);
+		if (IS_ERR(made))
+			return PTR_ERR(made);
+		send = made;
+	}
+	if (!recv)
+		recv = send;
+	/* A completion queue of another device's would be used by this one. */
+	ret = -EXDEV;
+	if (send->dev != qp->domain->dev || recv->dev != qp->domain->dev)
+		goto out;
+
+	ret = krdma_queue_attach(send, budget->send_cqe);
+	if (ret)
+		goto out;
+	ret = krdma_queue_attach(recv, budget->recv_cqe);
+	if (ret) {
+		krdma_queue_detach(send, budget->send_cqe);
+		goto out;
+	}
+	qp->send.queue = send;
+	qp->recv.queue = recv;
+	qp->send_cqe = budget->send_cqe;
+	qp->recv_cqe = budget->recv_cqe;
+
+out:
+	/* Being attached keeps it. */
+	krdma_queue_put(made);
+	return ret;
+}
+
+static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *budget)
+{
+	int ret;
+
+	ret = krdma_ring_init(&qp->send, qp, qp->send.queue, budget->send_depth, budget->send_sge,
+			      krdma_send_done);
+	if (ret)
+		return ret;
+	ret = krdma_ring_init(&qp->recv, qp, qp->recv.queue, budget->recv_depth, budget->recv_sge,
+			      krdma_receive_done);
+	if (ret)
+		return ret;
+
+	qp->scratch = kcalloc_node(qp->send.mask + 1, sizeof(*qp->scratch), GFP_KERNEL_ACCOUNT,
+				   krdma_device_node(qp->domain->dev));
+	return qp->scratch ? 0 : -ENOMEM;
+}
+
+static int krdma_qp_map_scratch(struct krdma_qp *qp)
+{
+	struct ib_device *ibdev = qp->cm_id->device;
+	u64 dma;
+
+	dma = ib_dma_map_single(ibdev, qp->scratch, (qp->send.mask + 1) * sizeof(*qp->scratch),
+				DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(ibdev, dma))
+		return -ENOMEM;
+	qp->scratch_dma = dma;
+	qp->scratch_mapped = true;
+	return 0;
+}
+
+/*
+ * The connection manager refuses a queue pair for a connection that its peer has just given
+ * up in the same way as the device does one beyond its limits.  But it does not come back.
+ */
+static bool krdma_qp_is_too_late(const struct krdma_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
+	int mask;
+
+	return rdma_init_qp_attr(qp->cm_id, &attr, &mask) == -EINVAL;
+}
+
+static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = krdma_qp_event,
+		.qp_context = qp,
+		.send_cq = qp->send.queue->cq,
+		.recv_cq = qp->recv.queue->cq,
+		.srq = qp->srq ? qp->srq->ib : NULL,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+		.port_num = qp->cm_id->port_num,
+		.cap = {
+			.max_send_wr = budget->send_wr,
+			.max_recv_wr = budget->recv_wr,
+			.max_send_sge = budget->send_sge,
+			.max_recv_sge = budget->recv_sge,
+		},
+	};
+	int ret;
+
+	if (krdma_provider_takes_inline(qp->cm_id->device))
+		attr.cap.max_inline_data = budget->inline_data;
+
+	ret = krdma_charge_object(&qp->charge, qp->domain->session, qp->cm_id->device);
+	if (ret)
+		return ret;
+	ret = rdma_create_qp(qp->cm_id, qp->domain->pd, &attr);
+	if (ret == -EINVAL)
+		return krdma_qp_is_too_late(qp) ? -ENOTCONN : ret;
+	if (ret)
+		return krdma_provider_error(ret);
+
+	qp->ib = qp->cm_id->qp;
+	qp->number = qp->ib->qp_num;
+	/* What was granted; a provider that says nothing leaves what was asked for. */
+	qp->device_inline = attr.cap.max_inline_data;
+	qp->max_inline = max(qp->device_inline, budget->inline_data);
+	if (qp->max_inline == qp->device_inline)
+		return 0;
+	ret = krdma_bounce_init(qp, qp->max_inline);
+	if (ret) {
+		rdma_destroy_qp(qp->cm_id);
+		qp->ib = NULL;
+	}
+	return ret;
+}
+
+/* Everything that is of the device, in the order in which it can go. */
+static void krdma_qp_unmake(struct krdma_qp *qp)
+{
+	krdma_qp_wait_unmapped(qp);
+	/* The pool itself stays: somebody may be about to take from it. */
+	if (qp->mr_pool)
+		krdma_mr_pool_end(qp->mr_pool);
+	if (qp->scratch_mapped)
+		ib_dma_unmap_single(qp->cm_id->device, qp->scratch_dma,
+				    (qp->send.mask + 1) * sizeof(*qp->scratch),
+				    DMA_BIDIRECTIONAL);
+	qp->scratch_mapped = false;
+	krdma_bounce_exit(qp);
+	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
+	if (qp->srq)
+		krdma_srq_detach(qp->srq);
+	if (qp->recv.queue)
+		krdma_queue_detach(qp->recv.queue, qp->recv_cqe);
+	if (qp->send.queue)
+		krdma_queue_detach(qp->send.queue, qp->send_cqe);
+	qp->srq = NULL;
+	qp->recv.queue = NULL;
+	qp->send.queue = NULL;
+	qp->cm_id = NULL;
+	qp->domain = NULL;
+}
+
+/**
+ * krdma_qp_create - make the queue pair of a connection
+ * @conn: the connection
+ * @cm_id: the connection manager's part of it, bound to a device; kept by the
+ *	caller until krdma_qp_end()
+ * @domain: the protection domain; likewise
+ * @attr: what is asked
+ *
+ * Receives can be posted when this returns.
+ *
+ * Context: process context; may sleep.
+ * Return: the queue pair, or ERR_PTR of
+ * -EINVAL: beyond a limit of the device, or things that do not go together;
+ * -EOPNOTSUPP: the device cannot keep an eye on its peer;
+ * -ENOTCONN: the peer has just given up;
+ * -EXDEV: a queue of another device;
+ * -ENOSPC: a queue without enough room;
+ * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
+ * -ENOMEM; -EIO: the provider failed.
+ */
+struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
+				 struct krdma_domain *domain,
+				 const struct krdma_conn_attr *attr)
+{
+	struct krdma_budget budget;
+	struct krdma_qp *qp;
+	int ret;
+
+	might_sleep();
+
+	qp = krdma_object_count(KRDMA_OBJECT_QP,
+				kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
+					      krdma_device_node(domain->dev)));
+	if (!qp)
+		return ERR_PTR(-ENOMEM);
+	qp->conn = conn;
+	qp->cm_id = cm_id;
+	qp->domain = domain;
+	init_completion(&qp->last_wqe);
+
+	if (attr->srq) {
+		ret = krdma_srq_attach(attr->srq);
+		if (ret)
+			goto err_unmake;
+		qp->srq = attr->srq;
+	}
+	ret = krdma_keepalive_init(qp, attr->keepalive_ms);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_find_limits(qp, &budget, attr);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_charge(qp, &budget);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_attach_queues(qp, &budget, attr);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_alloc_rings(qp, &budget);
+	if (ret)
+		goto err_unmake;
+	ret = krdma_qp_map_scratch(qp);
+	if (ret)
+		goto err_unmake;
+	if (attr->mr_count) {
+		struct krdma_mr_pool *pool;
+
+		pool = krdma_mr_pool_create(domain, attr->mr_count, attr->mr_pages);
+		if (IS_ERR(pool)) {
+			ret = PTR_ERR(pool);
+			goto err_unmake;
+		}
+		qp->mr_pool = pool;
+	}
+	ret = krdma_qp_make(qp, &budget);
+	if (ret)
+		goto err_unmake;
+
+	if (qp->srq)
+		krdma_srq_add(qp->srq, qp);
+	krdma_domain_connected(domain, qp);
+	krdma_qp_list_add(qp);
+	qp->recv.open = true;
+	return qp;
+
+err_unmake:
+	krdma_qp_unmake(qp);
+	krdma_qp_free(qp);
+	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_qp_open - from here on operations can be posted
+ * @qp: the queue pair
+ *
+ * Context: any.
+ */
+void krdma_qp_open(struct krdma_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->send.lock, flags);
+	qp->send.open = true;
+	spin_unlock_irqrestore(&qp->send.lock, flags);
+	krdma_keepalive_start(qp);
+}
+
+/**
+ * krdma_qp_close - from here on nothing can be posted
+ * @qp: the queue pair
+ *
+ * Context: any.
+ */
+void krdma_qp_close(struct krdma_qp *qp)
+{
+	krdma_mr_pool_fail(qp->mr_pool);
+	krdma_ring_close(&qp->send);
+	krdma_ring_close(&qp->recv);
+}
+
+/*
+ * The end
+ */
+
+static void krdma_marker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_work_ring *ring = container_of(wc->wr_cqe, struct krdma_work_ring, marker);
+
+	complete_all(&ring->drained);
+}
+
+static int krdma_qp_post_marker(struct krdma_work_ring *ring)
+{
+	struct ib_recv_wr recv = { .wr_cqe = &ring->marker };
+	struct ib_rdma_wr send = {
+		.wr = {
+			.wr_cqe = &ring->marker,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+	struct krdma_qp *qp = ring->qp;
+
+	ring->marker.done = krdma_marker_done;
+	if (ring == &qp->send)
+		return ib_post_send(qp->ib, &send.wr, NULL);
+	return ib_post_recv(qp->ib, &recv, NULL);
+}
+
+static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long deadline)
+{
+	unsigned int pause = KRDMA_DRAIN_FIRST_US;
+
+	while (ring->queue->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
+		if (!completion_done(&ring->drained))
+			krdma_queue_empty(ring->queue);
+		if (try_wait_for_completion(&ring->drained))
+			return true;
+		usleep_range(pause, 2 * pause);
+		pause *= 2;
+	}
+	do {
+		krdma_queue_empty(ring->queue);
+		if (wait_for_completion_timeout(&ring->drained, KRDMA_DRAIN_INTERVAL))
+			return true;
+	} while (time_before(jiffies, deadline));
+
+	return false;
+}
+
+/*
+ * Wait until the device has completed all receives that it took from the shared queue.  The
+ * event counts whenever it came: if the queue pair failed by itself it is not raised again.
+ */
+static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
+{
+	unsigned long now = jiffies;
+
+	/* No message has come before the peer could consider itself connected. */
+	if (!qp->conn->owes_peer || !krdma_provider_raises_last_wqe(qp->ib->device))
+		return;
+	/* A device that did not flush in time is not waited for once more. */
+	if (time_before(now, deadline))
+		wait_for_completion_timeout(&qp->last_wqe,
+					    min_t(unsigned long, deadline - now,
+						  KRDMA_LAST_WQE_TIMEOUT));
+}
+
+static void krdma_qp_drain(struct krdma_qp *qp)
+{
+	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	bool done = true;
+	bool send;
+	bool recv;
+	int ret;
+
+	/*
+	 * Not while the connection manager leads it on from state to state, in a handler:
+	 * there are devices, such as rxe of 6.1, whose queue pairs would come back.
+	 */
+	rdma_lock_handler(qp->cm_id);
+	ret = ib_modify_qp(qp->ib, &attr, IB_QP_STATE);
+	rdma_unlock_handler(qp->cm_id);
+	/* Where this or a marker fails there is nothing to wait for. */
+	if (ret)
+		return;
+	/*
+	 * A provider that flushes in a softirq, as rxe of 6.1 does, has done so when softirqs
+	 * are on again; its thread would have to be waited for.
+	 */
+	local_bh_disable();
+	send = !krdma_qp_post_marker(&qp->send);
+	recv = qp->recv.slots && !krdma_qp_post_marker(&qp->recv);
+	local_bh_enable();
+	if (send)
+		done = krdma_qp_wait_marker(&qp->send, deadline);
+	if (recv)
+		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
+	if (qp->srq)
+		krdma_qp_wait_last_wqe(qp, deadline);
+	if (!done)
+		dev_warn_ratelimited(&qp->ib->device->dev,
+				     "queue pair %u was not flushed in time, and is destroyed\n",
+				     qp->number);
+}
+
+/*
+ * Take what the device has completed: with the queue pair it would remove it.  Each look
+ * takes all that is there, also what stands behind completions of others, and waits for a
+ * poller that is just telling of some.
+ */
+static void krdma_qp_empty_queues(struct krdma_qp *qp)
+{
+	krdma_queue_empty(qp->send.queue);
+	if (qp->recv.queue != qp->send.queue)
+		krdma_queue_empty(qp->recv.queue);
+}
+
+/* In steps: a full ring would keep interrupts, or softirqs, off for long. */
+static void krdma_qp_flush_ring(struct krdma_work_ring *ring)
+{
+	unsigned long flags;
+	bool more;
+
+	do {
+		krdma_queue_hold(ring->queue, &flags);
+		more = krdma_ring_flush(ring, KRDMA_QUEUE_BATCH);
+		krdma_queue_let_go(ring->queue, flags);
+	} while (more);
+}
+
+/* No completion of the queue pair is left, and all of its slots are free. */
+static void krdma_qp_flush(struct krdma_qp *qp)
+{
+	unsigned long flags;
+
+	krdma_qp_empty_queues(qp);
+	krdma_qp_flush_ring(&qp->send);
+	if (!qp->srq) {
+		krdma_qp_flush_ring(&qp->recv);
+		return;
+	}
+	krdma_queue_hold(qp->recv.queue, &flags);
+	krdma_srq_remove(qp->srq, qp);
+	krdma_queue_let_go(qp->recv.queue, flags);
+}
+
+/**
+ * krdma_qp_end - the end of the RDMA part
+ * @qp: the queue pair, closed
+ *
+ * When this returns, everything that was posted has completed, and no callback
+ * of the connection runs or will run.
+ *
+ * Context: process context; may sleep.  Not from a callback.
+ */
+void krdma_qp_end(struct krdma_qp *qp)
+{
+	struct krdma_domain *domain = qp->domain;
+
+	might_sleep();
+
+	krdma_qp_list_remove(qp);
+	krdma_keepalive_stop(qp);
+	krdma_qp_drain(qp);
+	krdma_qp_empty_queues(qp);
+	rdma_destroy_qp(qp->cm_id);
+	qp->ib = NULL;
+	krdma_qp_flush(qp);
+	krdma_domain_disconnected(domain, qp);
+	krdma_qp_unmake(qp);
+}
+
+/**
+ * krdma_qp_free - the end of the memory
+ * @qp: the queue pair, ended, or NULL
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_qp_free(struct krdma_qp *qp)
+{
+	if (!qp)
+		return;
+
+	krdma_mr_pool_destroy(qp->mr_pool);
+	krdma_ring_free(&qp->send);
+	krdma_ring_free(&qp->recv);
+	kfree(qp->scratch);
+	if (qp->charged)
+		krdma_session_uncharge(qp->session, qp->charged);
+	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));
+}
+
+/**
+ * krdma_qp_query - what the queues of a connection are, and what went through them
+ * @qp: the queue pair
+ * @info: that part of it is filled in
+ *
+ * Context: any.
+ */
+void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info)
+{
+	info->qp_number = qp->number;
+	info->send_depth = qp->send.credits.depth;
+	info->recv_depth = qp->recv.credits.depth;
+	info->max_send_sge = qp->send.max_sge;
+	info->max_recv_sge = qp->recv.max_sge;
+	info->max_inline = qp->max_inline;
+	info->sends_posted = READ_ONCE(qp->send.posted);
+	info->sends_completed = READ_ONCE(qp->send.completed);
+	info->receives_posted = READ_ONCE(qp->recv.posted);
+	info->receives_completed = READ_ONCE(qp->recv.completed);
+}
+
+/**
+ * krdma_qp_mr_pool - the registrations of a connection's own
+ * @qp: the queue pair
+ *
+ * Context: any; the caller keeps the queue pair from ending.
+ * Return: the pool, or NULL if none was asked for.
+ */
+struct krdma_mr_pool *krdma_qp_mr_pool(struct krdma_qp *qp)
+{
+	return qp->mr_pool;
+}

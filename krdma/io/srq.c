@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared receive queues.
+ *
+ * Receives of many connections, which complete in one queue, in any order.  A
+ * completion says by its queue pair whose message it is; queue pairs are looked
+ * up in a table, because one that has been destroyed is not there any more.
+ */
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "io/budget.h"
+#include "cm/conn.h"
+#include "core/objects.h"
+#include "mr/mr.h"
+#include "io/wq.h"
+#include "core/session.h"
+#include "io/srq.h"
+
+/* Slots that are looked at with interrupts off. */
+#define KRDMA_SRQ_AT_A_TIME	64
+
+/**
+ * struct krdma_srq_slot - a receive that the device has
+ * @cqe: leads from its completion to here
+ * @srq: whose
+ * @next: in the list of free slots
+ * @cookie: the consumer's
+ * @region_count: regions that are kept until it completes
+ * @used: the device has it; protected by the post lock
+ */
+struct krdma_srq_slot {
+	struct ib_cqe cqe;
+	struct krdma_srq *srq;
+	struct krdma_srq_slot *next;
+	u64 cookie;
+	u16 region_count;
+	bool used;
+};
+
+static void krdma_srq_free(struct work_struct *work)
+{
+	struct krdma_srq *srq = container_of(work, struct krdma_srq, free_work);
+
+	kvfree(srq->sges);
+	kvfree(srq->regions);
+	kvfree(srq->slots);
+	krdma_session_uncharge(srq->session, srq->charged);
+	krdma_session_put(srq->session);
+	krdma_device_put(srq->dev);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_SRQ, srq));
+}
+
+static struct krdma_srq *krdma_srq_of(struct krdma_credits *credits)
+{
+	return container_of(credits, struct krdma_srq, credits);
+}
+
+static void krdma_srq_get_credits(struct krdma_credits *credits)
+{
+	refcount_inc(&krdma_srq_of(credits)->refs);
+}
+
+static void krdma_srq_put_credits(struct krdma_credits *credits)
+{
+	krdma_srq_put(krdma_srq_of(credits));
+}
+
+/* Completions say so: each is room for one more. */
+static void krdma_srq_space(struct krdma_credits *credits)
+{
+}
+
+static const struct krdma_credits_ops krdma_srq_credits_ops = {
+	.get = krdma_srq_get_credits,
+	.put = krdma_srq_put_credits,
+	.space = krdma_srq_space,
+};
+
+/*
+ * Slots
+ */
+
+static struct krdma_region **krdma_srq_regions(struct krdma_srq *srq,
+					       const struct krdma_srq_slot *slot)
+{
+	return &srq->regions[(slot - srq->slots) * srq->max_sge];
+}
+
+static struct krdma_srq_slot *krdma_srq_pop(struct krdma_srq *srq)
+{
+	struct krdma_srq_slot *slot = srq->free;
+
+	lockdep_assert_held(&srq->lock);
+
+	srq->free = slot->next;
+	slot->used = true;
+	return slot;
+}
+
+static void krdma_srq_push(struct krdma_srq *srq, struct krdma_srq_slot *slot)
+{
+	lockdep_assert_held(&srq->lock);
+
+	slot->used = false;
+	slot->next = srq->free;
+	srq->free = slot;
+}
+
+static struct hlist_head *krdma_srq_bucket(struct krdma_srq *srq, const struct ib_qp *ib)
+{
+	return &srq->qps[hash_ptr((void *)ib, ilog2(KRDMA_SRQ_BUCKETS))];
+}
+
+/*
+ * The queue pair of a completion, if it has not ended.  It does not before the
+ * caller has let go of the poll lock.
+ */
+static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp *ib)
+{
+	struct krdma_qp *qp, *found = NULL;
+	unsigned long flags;
+
+	krdma_queue_assert_held(srq->queue);
+
+	spin_lock_irqsave(&srq->lock, flags);
+	hlist_for_each_entry(qp, krdma_srq_bucket(srq, ib), srq_node) {
+		if (qp->ib_key == ib) {
+			found = qp;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	return found;
+}
+
+/* The device has let go of a slot: was it there at all, and what was in it? */
+static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_slot *slot, u64 *cookie)
+{
+	struct krdma_region **regions = krdma_srq_regions(srq, slot);
+	unsigned long flags;
+	bool used;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	used = slot->used;
+	if (used) {
+		*cookie = slot->cookie;
+		while (slot->region_count)
+			krdma_region_end_use(regions[--slot->region_count]);
+		krdma_srq_push(srq, slot);
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	return used;
+}
+
+/* A receive that no message of a connection is in. */
+static void krdma_srq_give_back(struct krdma_srq *srq, u64 cookie)
+{
+	struct krdma_completion completion = {
+		.context = srq->attr.context,
+		.cookie = cookie,
+		.opcode = KRDMA_OP_RECEIVE,
+		.status = KRDMA_STATUS_FLUSHED,
+	};
+
+	krdma_queue_tell(srq->queue, &completion, srq->attr.complete, &srq->credits);
+}
+
+static void krdma_srq_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_srq_slot *slot = container_of(wc->wr_cqe, struct krdma_srq_slot, cqe);
+	struct krdma_srq *srq = slot->srq;
+	struct krdma_qp *qp;
+	u64 cookie;
+
+	krdma_queue_assert_held(srq->queue);
+
+	if (!krdma_srq_take_back(srq, slot, &cookie))
+		return;
+	qp = krdma_srq_find(srq, wc->qp);
+	if (qp)
+		krdma_qp_received(qp, srq->queue, &srq->credits, cookie, wc);
+	else
+		krdma_srq_give_back(srq, cookie);
+}
+
+/*
+ * Posting
+ */
+
+static int krdma_srq_receive_one(struct krdma_srq *srq, const struct krdma_receive *receive)
+{
+	const struct ib_recv_wr *bad;
+	struct krdma_srq_slot *slot;
+	struct ib_recv_wr wr;
+	int ret;
+
+	lockdep_assert_held(&srq->lock);
+
+	if (!krdma_credits_take(&srq->credits, 1))
+		return -EAGAIN;
+	slot = krdma_srq_pop(srq);
+
+	ret = krdma_receive_build(receive, srq->domain, srq->max_sge, srq->sges,
+				  krdma_srq_regions(srq, slot), &slot->region_count, &wr);
+	if (ret)
+		goto err_push;
+	wr.next = NULL;
+	wr.wr_cqe = &slot->cqe;
+	slot->cookie = receive->cookie;
+	ret = ib_post_srq_recv(srq->ib, &wr, &bad);
+	if (ret) {
+		ret = -EIO;
+		goto err_regions;
+	}
+	return 0;
+
+err_regions:
+	while (slot->region_count)
+		krdma_region_end_use(krdma_srq_regions(srq, slot)[--slot->region_count]);
+err_push:
+	krdma_srq_push(srq, slot);
+	krdma_credits_untake(&srq->credits, 1);
+	return ret;
+}
+
+/**
+ * krdma_srq_receive - give room for messages of any connection that uses the queue
+ * @srq: the queue; the caller holds a reference
+ * @receives: the room; copied
+ * @count: how many
+ *
+ * Regions may be passed that were found under rcu_read_lock(), as with
+ * krdma_conn_post().
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: how many of them were accepted, at least 1; or, if none was,
+ * -EAGAIN: the queue is full; each completion is room for one more;
+ * -ESHUTDOWN: it has been closed; -ENODEV: its device has been removed;
+ * -EINVAL: @count is not positive;
+ * -EMSGSIZE: more pieces of memory than a receive can have;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post();
+ * -EIO: the provider failed.
+ */
+int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receives, int count)
+{
+	unsigned long flags;
+	int ret = 0;
+	int i;
+
+	if (count <= 0)
+		return -EINVAL;
+	if (!krdma_resource_tryget(&srq->res))
+		return krdma_resource_error(&srq->res);
+
+	spin_lock_irqsave(&srq->lock, flags);
+	for (i = 0; i < count; i++) {
+		ret = krdma_srq_receive_one(srq, &receives[i]);
+		if (ret)
+			break;
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+	krdma_resource_put(&srq->res);
+
+	return i ?: ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_srq_receive, "KRDMA");
+
+/*
+ * Queue pairs
+ */
+
+/**
+ * krdma_srq_attach - a queue pair is going to take from here
+ * @srq: the queue; the caller keeps it
+ *
+ * Context: any.
+ * Return: 0, or -ENODEV, or -ESHUTDOWN.
+ */
+int krdma_srq_attach(struct krdma_srq *srq)
+{
+	return krdma_resource_tryget(&srq->res) ? 0 : krdma_resource_error(&srq->res);
+}
+
+/**
+ * krdma_srq_detach - it does no longer
+ * @srq: the queue
+ *
+ * Context: any but NMI.
+ */
+void krdma_srq_detach(struct krdma_srq *srq)
+{
+	krdma_resource_put(&srq->res);
+}
+
+/**
+ * krdma_srq_add - completions of a queue pair are for its connection
+ * @srq: the queue, to which it is attached
+ * @qp: the queue pair, with its part of the device
+ *
+ * Context: any.
+ */
+void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp)
+{
+	unsigned long flags;
+
+	qp->ib_key = qp->ib;
+	spin_lock_irqsave(&srq->lock, flags);
+	hlist_add_head(&qp->srq_node, krdma_srq_bucket(srq, qp->ib_key));
+	spin_unlock_irqrestore(&srq->lock, flags);
+}
+
+/**
+ * krdma_srq_remove - no completion of a queue pair is left
+ * @srq: the queue
+ * @qp: the queue pair, whose part of the device is gone
+ *
+ * Context: that of the poll lock of the queue.
+ */
+void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
+{
+	unsigned long flags;
+
+	krdma_queue_assert_held(srq->queue);
+
+	spin_lock_irqsave(&srq->lock, flags);
+	hlist_del(&qp->srq_node);
+	spin_unlock_irqrestore(&srq->lock, flags);
+}
+
+/**
+ * krdma_srq_uses_condemned - is memory that has to go room for messages here?
+ * @srq: the queue; the caller keeps it
+ * @first: the first slot to look at
+ * @count: how many slots, as far as there are that many
+ *
+ * Context: any.
+ * Return: true if a receive that has not completed is in a region of which
+ * &struct krdma_region.condemned is set.
+ */
+bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
+{
+	u32 end = min(srq->credits.depth - first, count) + first;
+	unsigned long flags;
+	bool used = false;
+
+	/* A region whose use is counted in a slot is there: the use ends under the lock. */
+	spin_lock_irqsave(&srq->lock, flags);
+	for (u32 i = first; i < end && !used; i++) {
+		struct krdma_region **regions = krdma_srq_regions(srq, &srq->slots[i]);
+
+		if (!srq->slots[i].used)
+			continue;
+		for (u16 j = 0; j < srq->slots[i].region_count; j++)
+			used |= READ_ONCE(regions[j]->condemned);
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	return used;
+}
+
+/*
+ * Its life
+ */
+
+/* No queue pair takes from here any more, and nobody posts. */
+static void krdma_srq_release(struct krdma_resource *res)
+{
+	struct krdma_srq *srq = container_of(res, struct krdma_srq, res);
+	unsigned long flags;
+	u64 cookie;
+	u32 i;
+
+	if (!IS_ERR_OR_NULL(srq->ib)) {
+		ib_destroy_srq(srq->ib);
+		/* Now the device uses none of the memory, and what it took is in the queue. */
+		krdma_queue_hold(srq->queue, &flags);
+		krdma_queue_drain(srq->queue);
+		for (i = 0; i < srq->credits.depth; i++) {
+			if (krdma_srq_take_back(srq, &srq->slots[i], &cookie))
+				krdma_srq_give_back(srq, cookie);
+			if (i % KRDMA_SRQ_AT_A_TIME == KRDMA_SRQ_AT_A_TIME - 1) {
+				krdma_queue_let_go(srq->queue, flags);
+				krdma_queue_hold(srq->queue, &flags);
+			}
+		}
+		krdma_queue_let_go(srq->queue, flags);
+	}
+	if (srq->queue)
+		krdma_queue_detach(srq->queue, srq->credits.depth);
+	if (srq->domain) {
+		krdma_uncharge_object(&srq->charge, srq->domain->pd->device);
+		spin_lock(&srq->domain->lock);
+		list_del_init(&srq->domain_node);
+		spin_unlock(&srq->domain->lock);
+		krdma_domain_put(srq->domain);
+	}
+	srq->ib = NULL;
+	srq->queue = NULL;
+	srq->domain = NULL;
+}
+
+static void krdma_srq_forget(struct krdma_resource *res)
+{
+	krdma_srq_put(container_of(res, struct krdma_srq, res));
+}
+
+static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
+{
+	int node = krdma_device_node(srq->dev);
+	u32 i;
+
+	srq->slots = kvzalloc_node(array_size(depth, sizeof(*srq->slots)), GFP_KERNEL_ACCOUNT,
+				   node);
+	srq->regions = kvzalloc_node(array3_size(depth, srq->max_sge, sizeof(*srq->regions)),
+				     GFP_KERNEL_ACCOUNT, node);
+	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
+	if (!srq->slots || !srq->regions || !srq->sges)
+		return -ENOMEM;
+
+	for (i = 0; i < depth; i++) {
+		srq->slots[i].cqe.done = krdma_srq_done;
+		srq->slots[i].srq = srq;
+		srq->slots[i].next = i + 1 < depth ? &srq->slots[i + 1] : NULL;
+	}
+	srq->free = srq->slots;
+	return 0;
+}
+
+/* Of krdma's memory and the provider's; before any of it is allocated. */
+static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
+{
+	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
+		    (u64)depth * (sizeof(*srq->slots) + srq->max_sge * sizeof(*srq->regions));
+	int ret;
+
+	ret = krdma_session_charge(srq->session, bytes);
+	if (!ret)
+		srq->charged = bytes;
+	return ret;
+}
+
+static int krdma_srq_make(struct krdma_srq *srq)
+{
+	struct ib_srq_init_attr init = {
+		.srq_type = IB_SRQT_BASIC,
+		.attr = {
+			.max_wr = srq->credits.depth,
+			.max_sge = srq->max_sge,
+		},
+	};
+	int ret;
+
+	ret = krdma_queue_attach(srq->attr.queue, srq->credits.depth);
+	if (ret)
+		return ret;
+	srq->queue = srq->attr.queue;
+
+	srq->domain = krdma_domain_get(srq->session, srq->dev);
+	if (IS_ERR(srq->domain)) {
+		ret = PTR_ERR(srq->domain);
+		srq->domain = NULL;
+		return ret;
+	}
+	ret = krdma_charge_object(&srq->charge, srq->session, srq->domain->pd->device);
+	if (ret)
+		return ret;
+	srq->ib = ib_create_srq(srq->domain->pd, &init);
+	if (IS_ERR(srq->ib))
+		return krdma_provider_error(PTR_ERR(srq->ib));
+
+	spin_lock(&srq->domain->lock);
+	list_add_tail(&srq->domain_node, &srq->domain->srqs);
+	spin_unlock(&srq->domain->lock);
+	return 0;
+}
+
+/**
+ * krdma_srq_create - make a shared receive queue
+ * @session: whose connections can use it; the caller holds a reference
+ * @attr: what it is to be; copied
+ *
+ * Context: process context; may sleep.
+ * Return: the queue, for krdma_srq_put(), or ERR_PTR of
+ * -EINVAL: no depth or queue, or beyond the device's limits;
+ * -EOPNOTSUPP: the device has no shared receive queues;
+ * -ENOSPC: the queue of completions has not enough room;
+ * -ENODEV, -ESHUTDOWN: the device, or the queue of completions, is gone;
+ * -EDQUOT: the control group has as many as it may, or another errno of the account's;
+ * -ENOMEM; -EIO: the provider failed.
+ */
+struct krdma_srq *krdma_srq_create(struct krdma_session *session,
+				   const struct krdma_srq_attr *attr)
+{
+	const struct krdma_limits *limits;
+	u32 max_sge = attr->max_sge ?: 1;
+	struct krdma_device *dev;
+	struct krdma_srq *srq;
+	int ret;
+
+	might_sleep();
+
+	if (!attr->queue)
+		return ERR_PTR(-EINVAL);
+	dev = attr->queue->dev;
+	limits = krdma_device_limits(dev);
+	if (!(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_SRQ))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!attr->depth || attr->depth > limits->max_srq_wr || max_sge > limits->max_recv_sge)
+		return ERR_PTR(-EINVAL);
+
+	srq = krdma_object_count(KRDMA_OBJECT_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));
+	if (!srq)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&srq->refs, 2);
+	krdma_session_get(session);
+	srq->session = session;
+	krdma_device_hold(dev);
+	srq->dev = dev;
+	srq->attr = *attr;
+	INIT_LIST_HEAD(&srq->domain_node);
+	spin_lock_init(&srq->lock);
+	INIT_WORK(&srq->free_work, krdma_srq_free);
+	srq->credits.depth = attr->depth;
+	srq->credits.ops = &krdma_srq_credits_ops;
+	srq->max_sge = max_sge;
+
+	ret = krdma_srq_charge(srq, attr->depth);
+	if (ret)
+		goto err_free;
+	ret = krdma_srq_alloc_slots(srq, attr->depth);
+	if (ret)
+		goto err_free;
+	ret = krdma_resource_init(&srq->res, dev, krdma_srq_release, krdma_srq_forget);
+	if (ret)
+		goto err_free;
+	ret = krdma_srq_make(srq);
+	krdma_resource_put(&srq->res);
+	if (ret) {
+		krdma_srq_close(srq);
+		krdma_srq_put(srq);
+		return ERR_PTR(ret);
+	}
+	return srq;
+
+err_free:
+	krdma_srq_free(&srq->free_work);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_srq_create, "KRDMA");
+
+/**
+ * krdma_srq_close - the consumer needs a shared receive queue no longer
+ * @srq: the queue; the caller holds a reference
+ *
+ * Nothing can be posted any more.  What was posted is used up by the connections
+ * that use the queue, and when the last of them is closed, the rest completes as
+ * flushed.
+ *
+ * Context: any but NMI; any number of times.
+ */
+void krdma_srq_close(struct krdma_srq *srq)
+{
+	krdma_resource_drop(&srq->res);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_srq_close, "KRDMA");
+
+/**
+ * krdma_srq_put - give back a reference to a shared receive queue
+ * @srq: the queue, or NULL
+ *
+ * The consumer's comes after krdma_srq_close().
+ *
+ * Context: any but NMI.
+ */
+void krdma_srq_put(struct krdma_srq *srq)
+{
+	/* Large memory is not freed in every context. */
+	if (srq && refcount_dec_and_test(&srq->refs))
+		queue_work(krdma_workqueue, &srq->free_work);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_srq_put, "KRDMA");

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registrations that a connection's consumer makes on the connection itself, one
+ * for each input or output, without waiting for anything.
+ *
+ * They are allocated with the queue pair and deregistered with it, also those
+ * that the consumer has at that moment: it gives them back later, and what it
+ * does with them until then fails.
+ *
+ * What the consumer gives back when the connection has failed may have a key that is still
+ * valid: the invalidation was flushed.  A peer of another connection in the domain could use
+ * it.  So its memory stays mapped for DMA until the key is dead; otherwise the device would
+ * reach whatever is mapped at these addresses next.
+ */
+#include <linux/err.h>
+#include <linux/refcount.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait_bit.h>
+#include <rdma/ib_verbs.h>
+
+#include "core/cgroup.h"
+#include "cm/conn.h"
+#include "core/objects.h"
+#include "core/quirks.h"
+#include "mr/mr.h"
+#include "core/resource.h"
+#include "core/session.h"
+
+/**
+ * struct krdma_mr - a registration of a connection's
+ * @pool: where it belongs
+ * @node: in the pool's list while nobody has it; protected by the pool's lock
+ * @lock: protects what follows.  Any context.
+ * @charge: of @mr; nobody else's but who makes and ends it
+ * @busy: krdma_mr_map() is at work, without @lock: the end waits for it
+ * @mr: ib_core's; NULL when the queue pair is gone
+ * @ibdev: the device; there as long as @mr or @sg is
+ * @sg: what is mapped, NULL if nothing is
+ * @entries: of @sg
+ * @mapped: entries that the device sees, of @sg
+ * @kept: room for a copy of @sg, when the consumer has its own back
+ * @given_back: @sg is @kept, and the memory is somebody else's
+ * @key: of what was mapped last
+ * @addr: likewise
+ */
+struct krdma_mr {
+	struct krdma_mr_pool *pool;
+	struct list_head node;
+	struct krdma_charge charge;
+	spinlock_t lock;		/* see above */
+	bool busy;
+	struct ib_mr *mr;
+	struct ib_device *ibdev;
+	struct scatterlist *sg;
+	unsigned int entries;
+	unsigned int mapped;
+	struct scatterlist *kept;
+	bool given_back;
+	u32 key;
+	u64 addr;
+};
+
+/**
+ * struct krdma_mr_pool - a connection's registrations
+ * @refs: the queue pair's, and one for each registration that the consumer has
+ * @lock: protects @idle and @ended.  Any context.
+ * @idle: those that nobody has
+ * @ended: no more are given out
+ * @failed: the connection has failed or is being closed: keys may stay valid although they
+ *	are given back.  Only ever set; before the consumer is told.
+ * @pages: that each can span
+ * @count: how many
+ * @mrs: all of them
+ */
+struct krdma_mr_pool {
+	refcount_t refs;
+	spinlock_t lock;		/* see above */
+	struct list_head idle;
+	bool ended;
+	bool failed;
+	u32 pages;
+	u32 count;
+	struct krdma_mr mrs[] __counted_by(count);
+};
+
+static void krdma_mr_unmap(struct krdma_mr *mr)
+{
+	lockdep_assert_held(&mr->lock);
+
+	/* What a bounce buffer has is not for the new owner of the memory. */
+	if (mr->sg)
+		ib_dma_unmap_sg_attrs(mr->ibdev, mr->sg, mr->entries, DMA_BIDIRECTIONAL,
+				      mr->given_back ? DMA_ATTR_SKIP_CPU_SYNC : 0);
+	mr->given_back = false;
+	WRITE_ONCE(mr->sg, NULL);
+}
+
+/* The consumer has its list and its memory back, which stays mapped. */
+static void krdma_mr_keep(struct krdma_mr *mr)
+{
+	struct scatterlist *entry;
+	unsigned int i;
+
+	lockdep_assert_held(&mr->lock);
+
+	/* Some of it may have arrived. */
+	for_each_sg(mr->sg, entry, mr->mapped, i)
+		ib_dma_sync_single_for_cpu(mr->ibdev, sg_dma_address(entry), sg_dma_len(entry),
+					   DMA_BIDIRECTIONAL);
+	for_each_sg(mr->sg, entry, mr->entries, i) {
+		mr->kept[i] = *entry;
+		sg_unmark_end(&mr->kept[i]);
+	}
+	sg_mark_end(&mr->kept[mr->entries - 1]);
+	mr->given_back = true;
+	WRITE_ONCE(mr->sg, mr->kept);
+}
+
+static void krdma_mr_pool_put(struct krdma_mr_pool *pool)
+{
+	if (!refcount_dec_and_test(&pool->refs))
+		return;
+	for (u32 i = 0; i < pool->count; i++)
+		kfree(pool->mrs[i].kept);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_FRMR_POOL, pool));
+}
+
+/* The device's part ends; the consumer may have it, and be about to map or put it. */
+static void krdma_mr_end(struct krdma_mr *mr)
+{
+	struct ib_mr *ib_mr;
+	unsigned long flags;
+
+	spin_lock_irqsave(&mr->lock, flags);
+	while (mr->busy) {
+		spin_unlock_irqrestore(&mr->lock, flags);
+		wait_var_event(&mr->busy, !READ_ONCE(mr->busy));
+		spin_lock_irqsave(&mr->lock, flags);
+	}
+	ib_mr = mr->mr;
+	mr->mr = NULL;
+	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!ib_mr)
+		return;
+
+	/*
+	 * A peer of another connection in the domain may have the key, too: it dies before
+	 * the addresses do that it stands for.
+	 */
+	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
+	spin_lock_irqsave(&mr->lock, flags);
+	krdma_mr_unmap(mr);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	krdma_uncharge_object(&mr->charge, mr->ibdev);
+}
+
+/**
+ * krdma_mr_pool_create - registrations for a queue pair
+ * @domain: the queue pair's
+ * @count: how many, not 0
+ * @pages: that each can span
+ *
+ * Context: process context; may sleep.
+ * Return: the pool, for krdma_mr_pool_destroy(), or an ERR_PTR:
+ * -EOPNOTSUPP: the device has no fast registration, or none that can be used again;
+ * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
+ * -EDQUOT: the control group has as many as it may;
+ * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
+ */
+struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 count, u32 pages)
+{
+	struct krdma_mr_pool *pool;
+	int ret;
+
+	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) ||
+	    !krdma_provider_invalidates(domain->pd->device))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!pages || pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
+		return ERR_PTR(-EINVAL);
+
+	/* Not kvzalloc(): the last one who frees it may be in any context. */
+	pool = krdma_object_count(KRDMA_OBJECT_FRMR_POOL,
+				  kzalloc(struct_size(pool, mrs, count),
+					  GFP_KERNEL_ACCOUNT | __GFP_NOWARN));
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+
+	refcount_set(&pool->refs, 1);
+	spin_lock_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->idle);
+	pool->pages = pages;
+	pool->count = count;
+
+	for (u32 i = 0; i < count; i++)
+		spin_lock_init(&pool->mrs[i].lock);
+
+	for (u32 i = 0; i < count; i++) {
+		struct ib_device *ibdev = domain->pd->device;
+		struct krdma_mr *mr = &pool->mrs[i];
+		struct ib_mr *ib_mr;
+
+		/* Here: a registration for an input or output must not wait for memory. */
+		ret = -ENOMEM;
+		mr->kept = kmalloc_objs(*mr->kept, pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!mr->kept)
+			goto err_destroy;
+		ret = krdma_charge_object(&mr->charge, domain->session, ibdev);
+		if (ret)
+			goto err_destroy;
+		ib_mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+		if (IS_ERR(ib_mr)) {
+			ret = krdma_provider_error(PTR_ERR(ib_mr));
+			krdma_uncharge_object(&mr->charge, ibdev);
+			goto err_destroy;
+		}
+		mr->pool = pool;
+		mr->ibdev = ibdev;
+		mr->mr = ib_mr;
+		list_add_tail(&mr->node, &pool->idle);
+	}
+	return pool;
+
+err_destroy:
+	krdma_mr_pool_destroy(pool);
+	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_mr_pool_fail - the connection has failed, or is being closed
+ * @pool: its pool, or NULL
+ *
+ * Registrations that are given back from here on stay mapped until they are deregistered.
+ * The consumer is told of the failure after this.
+ *
+ * Context: any.
+ */
+void krdma_mr_pool_fail(struct krdma_mr_pool *pool)
+{
+	if (pool)
+		WRITE_ONCE(pool->failed, true);
+}
+
+/**
+ * krdma_mr_pool_end - the queue pair has ended
+ * @pool: its pool; everything that was posted has completed
+ *
+ * krdma_mr_get() gives out nothing any more, and what the consumer has is of no
+ * use.  The pool itself stays.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_mr_pool_end(struct krdma_mr_pool *pool)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	pool->ended = true;
+	spin_unlock_irqrestore(&pool->lock, flags);
+
+	for (u32 i = 0; i < pool->count; i++)
+		krdma_mr_end(&pool->mrs[i]);
+}
+
+/**
+ * krdma_mr_pool_destroy - the queue pair is freed
+ * @pool: its pool, or NULL; nobody calls krdma_mr_get() with it any more.  Ended,
+ *	if it was not.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_mr_pool_destroy(struct krdma_mr_pool *pool)
+{
+	if (!pool)
+		return;
+
+	krdma_mr_pool_end(pool);
+	krdma_mr_pool_put(pool);
+}
+
+/**
+ * krdma_mr_get - take one of a connection's registrations
+ * @conn: the connection; the caller holds a reference
+ *
+ * Context: any but NMI.
+ * Return: the registration, for krdma_mr_put(); NULL if none is left, or the
+ * connection has none, not yet, or not any more.
+ */
+struct krdma_mr *krdma_mr_get(struct krdma_conn *conn)
+{
+	struct krdma_qp *qp = READ_ONCE(conn->qp);
+	struct krdma_mr_pool *pool = qp ? krdma_qp_mr_pool(qp) : NULL;
+	struct krdma_mr *mr = NULL;
+	unsigned long flags;
+
+	if (!pool)
+		return NULL;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	if (!pool->ended)
+		mr = list_first_entry_or_null(&pool->idle, struct krdma_mr, node);
+	if (mr) {
+		list_del_init(&mr->node);
+		refcount_inc(&pool->refs);
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+
+	return mr;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_get, "KRDMA");
+
+/**
+ * krdma_mr_put - give a registration back
+ * @mr: the registration.  If it was registered, it has been invalidated, by
+ *	oneself or by the peer, and that has been told of; or its connection is
+ *	over.  Then its peer is locked out, but a peer that was told of the key by
+ *	another connection of the session is so only when this one is closed.
+ *
+ * The memory and its list are the caller's again.  It may come when the connection is gone.
+ *
+ * Context: any but NMI.
+ */
+void krdma_mr_put(struct krdma_mr *mr)
+{
+	struct krdma_mr_pool *pool = mr->pool;
+	unsigned long flags;
+	bool kept;
+
+	spin_lock_irqsave(&mr->lock, flags);
+	kept = mr->mr && mr->sg && READ_ONCE(pool->failed);
+	if (kept)
+		krdma_mr_keep(mr);
+	else
+		krdma_mr_unmap(mr);
+	spin_unlock_irqrestore(&mr->lock, flags);
+
+	/* What is kept is of no use to anybody until it ends. */
+	if (!kept) {
+		spin_lock_irqsave(&pool->lock, flags);
+		list_add(&mr->node, &pool->idle);
+		spin_unlock_irqrestore(&pool->lock, flags);
+	}
+	krdma_mr_pool_put(pool);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_put, "KRDMA");
+
+/* Fills in the registration, with a key that it did not have the last time. */
+static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped)
+{
+	struct ib_mr *ib_mr = mr->mr;
+	int entries;
+
+	ib_update_fast_reg_key(ib_mr, ib_inc_rkey(ib_mr->rkey));
+	entries = ib_map_mr_sg(ib_mr, sg, mapped, NULL, PAGE_SIZE);
+	if (entries < 0 && entries != -EINVAL)
+		return krdma_provider_error(entries);
+	/* hns says so where it found no memory. */
+	if (!entries)
+		return -ENOMEM;
+	if (entries != mapped)
+		return -EMSGSIZE;
+
+	/*
+	 * Only its place in the page matters; where the kernel has it is no business of a
+	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_region_map().
+	 */
+	ib_mr->iova = PAGE_SIZE + offset_in_page(ib_mr->iova);
+	mr->addr = ib_mr->iova;
+	mr->key = ib_mr->rkey;
+	return 0;
+}
+
+static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
+{
+	struct scatterlist *entry;
+	unsigned int i;
+	u64 pages = 0;
+
+	for_each_sg(sg, entry, entries, i)
+		pages += PFN_UP(offset_in_page(entry->offset) + (u64)entry->length);
+	return pages;
+}
+
+/**
+ * krdma_mr_map - say what a registration is to be of
+ * @mr: the registration, not registered
+ * @sg: the memory, not mapped for DMA; both stay until krdma_mr_put() or the next
+ *	krdma_mr_map().  All entries but the first begin, and all but the last
+ *	end, at a page's boundary.
+ * @entries: how many entries it has
+ *
+ * It has a new key from here on, which becomes valid with KRDMA_OP_REGISTER.
+ *
+ * Providers may allocate memory for this: hns does.  If the connection ends meanwhile, its
+ * end waits.
+ *
+ * Context: process context; may sleep.  One call for a registration at a time, and none at
+ * the same time as krdma_mr_put().
+ * Return: 0, or
+ * -EINVAL: no entries;
+ * -EMSGSIZE: more pages than the registration can span, or the entries do not meet;
+ * -ENOTCONN: the connection is over;
+ * -ENOMEM: the provider has no memory for it;
+ * -EIO: it cannot be mapped for DMA.
+ */
+int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entries)
+{
+	unsigned long flags;
+	int mapped;
+	int ret;
+
+	might_sleep();
+
+	if (!entries)
+		return -EINVAL;
+	/* Each entry has a page at least; those without any are nobody's. */
+	if (entries > mr->pool->pages || krdma_sg_pages(sg, entries) > mr->pool->pages)
+		return -EMSGSIZE;
+
+	spin_lock_irqsave(&mr->lock, flags);
+	mr->busy = mr->mr && !READ_ONCE(mr->pool->failed);
+	if (mr->busy)
+		krdma_mr_unmap(mr);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!mr->busy)
+		return -ENOTCONN;
+
+	ret = -EIO;
+	mapped = ib_dma_map_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
+	if (mapped) {
+		ret = krdma_mr_fill(mr, sg, mapped);
+		if (ret)
+			ib_dma_unmap_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
+	}
+
+	spin_lock_irqsave(&mr->lock, flags);
+	if (!ret) {
+		mr->entries = entries;
+		mr->mapped = mapped;
+		WRITE_ONCE(mr->sg, sg);
+	}
+	WRITE_ONCE(mr->busy, false);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	wake_up_var(&mr->busy);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_map, "KRDMA");
+
+/**
+ * krdma_mr_key - the key of a registration
+ * @mr: the registration, mapped
+ *
+ * Context: any.
+ * Return: the key, for the peer and for KRDMA_OP_INVALIDATE.
+ */
+u32 krdma_mr_key(const struct krdma_mr *mr)
+{
+	return mr->key;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_key, "KRDMA");
+
+/**
+ * krdma_mr_addr - the address that the users of a registration count from
+ * @mr: the registration, mapped
+ *
+ * Context: any.
+ * Return: the address of its first byte.
+ */
+u64 krdma_mr_addr(const struct krdma_mr *mr)
+{
+	return mr->addr;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_mr_addr, "KRDMA");
+
+/**
+ * krdma_mr_ib - what is posted to register it
+ * @mr: the registration, mapped
+ *
+ * Context: any; the caller keeps the queue pair.
+ * Return: ib_core's, or NULL if the queue pair has ended.
+ */
+struct ib_mr *krdma_mr_ib(struct krdma_mr *mr)
+{
+	return READ_ONCE(mr->mr);
+}
+
+/**
+ * krdma_mr_check - can this be posted?
+ * @mr: the registration
+ * @pool: of the connection where it is to be posted, or NULL
+ *
+ * Context: any; the caller keeps the queue pair.
+ * Return: 0; -EXDEV: it is another connection's; -EINVAL: it is not mapped.
+ */
+int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool)
+{
+	if (mr->pool != pool)
+		return -EXDEV;
+	return READ_ONCE(mr->sg) ? 0 : -EINVAL;
+}
+EXPORT_SYMBOL_IF_KUNIT(krdma_mr_check);

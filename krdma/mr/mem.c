@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that a device can reach: pages, their addresses for it, and a key.
+ *
+ * The kernel's own memory is mapped for DMA, and operations of one's own go
+ * through these addresses and the protection domain's local key.  If peers may
+ * reach it, it gets a registration besides, with a key that never was another's
+ * a moment ago: each has a registration of its own, made and ended with it.
+ *
+ * A process's memory is in mr/mem_user.c; what is common is here.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <rdma/ib_verbs.h>
+
+#include "mr/mem.h"
+#include "core/objects.h"
+#include "core/quirks.h"
+#include "mr/mr.h"
+#include "mr/frwr.h"
+#include "core/resource.h"
+#include "io/wq.h"
+#include "core/session.h"
+
+/**
+ * krdma_access_check - whether memory can have these rights
+ * @dev: the device; the caller holds a reference
+ * @access: &enum krdma_access
+ *
+ * Context: any.
+ * Return: 0, or
+ * -EINVAL: an unknown right, or a peer may write what one may not write oneself;
+ * -EOPNOTSUPP: atomics on a device that has none.
+ */
+int krdma_access_check(struct krdma_device *dev, u32 access)
+{
+	const u32 writes = KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC;
+
+	if (access & ~(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE))
+		return -EINVAL;
+	if ((access & writes) && !(access & KRDMA_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	if ((access & KRDMA_ACCESS_REMOTE_ATOMIC) &&
+	    !(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_ATOMIC))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/**
+ * krdma_access_ib - rights in ib_core's words
+ * @access: &enum krdma_access, checked
+ *
+ * Context: any.
+ * Return: bits of enum ib_access_flags.
+ */
+int krdma_access_ib(u32 access)
+{
+	int ib = 0;
+
+	if (access & KRDMA_ACCESS_LOCAL_WRITE)
+		ib |= IB_ACCESS_LOCAL_WRITE;
+	if (access & KRDMA_ACCESS_REMOTE_READ)
+		ib |= IB_ACCESS_REMOTE_READ;
+	if (access & KRDMA_ACCESS_REMOTE_WRITE)
+		ib |= IB_ACCESS_REMOTE_WRITE;
+	if (access & KRDMA_ACCESS_REMOTE_ATOMIC)
+		ib |= IB_ACCESS_REMOTE_ATOMIC;
+	return ib;
+}
+
+static struct ib_device *krdma_memory_ib(const struct krdma_memory *memory)
+{
+	return memory->domain->pd->device;
+}
+
+/**
+ * krdma_memory_create - begin to make memory reachable
+ * @domain: where; kept by the caller
+ * @length: bytes
+ * @access: &enum krdma_access, checked
+ *
+ * Context: process context; may sleep.
+ * Return: what a krdma_memory_map_...() fills in and krdma_memory_release() frees,
+ * also if that failed; or NULL.
+ */
+struct krdma_memory *krdma_memory_create(struct krdma_domain *domain, u64 length, u32 access)
+{
+	struct krdma_memory *memory;
+
+	memory = krdma_object_count(KRDMA_OBJECT_MR_MEMORY,
+				    kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT));
+	if (!memory)
+		return NULL;
+
+	memory->domain = domain;
+	INIT_LIST_HEAD(&memory->node);
+	memory->access = access;
+	memory->length = length;
+	memory->direction = access & KRDMA_ACCESS_LOCAL_WRITE ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+
+	return memory;
+}
+
+/*
+ * Memory stays mapped from operation to operation, and nobody copies or flushes
+ * in between: what needs that cannot be used.
+ */
+static bool krdma_memory_coherent(const struct krdma_memory *memory)
+{
+	struct ib_device *ibdev = krdma_memory_ib(memory);
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return true;
+
+	for_each_sgtable_dma_sg(&memory->table, sg, i) {
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * krdma_memory_map_table - map pages for the device
+ * @memory: its table has the pages
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or
+ * -EIO: it cannot be mapped;
+ * -EOPNOTSUPP: the device reaches it through bounce buffers or incoherently.
+ */
+int krdma_memory_map_table(struct krdma_memory *memory)
+{
+	unsigned int mapped;
+
+	mapped = ib_dma_map_sg(krdma_memory_ib(memory), memory->table.sgl,
+			       memory->table.orig_nents, memory->direction);
+	if (!mapped)
+		return -EIO;
+
+	memory->table.nents = mapped;
+	memory->mapped = true;
+	return krdma_memory_coherent(memory) ? 0 : -EOPNOTSUPP;
+}
+
+/* Joins what is adjacent for the device: the fewer chunks, the fewer entries to post. */
+static int krdma_memory_make_chunks(struct krdma_memory *memory)
+{
+	struct krdma_chunk *chunk = NULL;
+	struct scatterlist *sg;
+	u64 offset = 0;
+	unsigned int i;
+
+	memory->chunks = kvmalloc_objs(struct krdma_chunk, memory->table.nents, GFP_KERNEL_ACCOUNT);
+	if (!memory->chunks)
+		return -ENOMEM;
+
+	for_each_sgtable_dma_sg(&memory->table, sg, i) {
+		u64 addr = sg_dma_address(sg);
+
+		if (!chunk || chunk->addr + (offset - chunk->offset) != addr) {
+			chunk = &memory->chunks[memory->chunk_count++];
+			*chunk = (struct krdma_chunk) { .offset = offset, .addr = addr };
+		}
+		offset += sg_dma_len(sg);
+	}
+	return offset == memory->length ? 0 : -EIO;
+}
+
+static int krdma_memory_map_kernel(struct krdma_memory *memory)
+{
+	int ret;
+
+	ret = krdma_memory_map_table(memory);
+	return ret ? ret : krdma_memory_make_chunks(memory);
+}
+
+/* The page behind an address of the kernel; NULL if there is none that could be mapped. */
+static struct page *krdma_buffer_page(void *address)
+{
+	if (is_vmalloc_addr(address))
+		return vmalloc_to_page(address);
+	return virt_addr_valid(address) ? virt_to_page(address) : NULL;
+}
+
+static int krdma_buffer_pages(void *buffer, struct page **pages, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		pages[i] = krdma_buffer_page(buffer + (size_t)i * PAGE_SIZE);
+		if (!pages[i])
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * krdma_memory_map_buffer - a buffer of the kernel
+ * @memory: new
+ * @buffer: where it is, by kmalloc(), vmalloc() or as pages; stays until
+ *	krdma_memory_release()
+ *
+ * Context: process context; may sleep.
+ * Return: 0, or
+ * -EINVAL: no such memory, or the stack;
+ * -EFBIG: more pages than can be counted;
+ * -ENOMEM, and what krdma_memory_map_table() returns.
+ */
+int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer)
+{
+	unsigned int offset = offset_in_page(buffer);
+	unsigned int max_segment = ib_dma_max_seg_size(krdma_memory_ib(memory));
+	struct page **pages;
+	u64 count;
+	int ret;
+
+	/* Where stacks are mapped one could find its pages, but it ends with the call. */
+	if (object_is_on_stack(buffer))
+		return -EINVAL;
+
+	count = DIV_ROUND_UP_ULL(offset + memory->length, PAGE_SIZE);
+	if (count > INT_MAX)
+		return -EFBIG;
+
+	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return -ENOMEM;
+
+	ret = krdma_buffer_pages(PTR_ALIGN_DOWN(buffer, PAGE_SIZE), pages, count);
+	if (!ret)
+		ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count, offset,
+							memory->length, max_segment,
+							GFP_KERNEL_ACCOUNT);
+	kvfree(pages);
+	return ret ? ret : krdma_memory_map_kernel(memory);
+}
+
+/**
+ * krdma_memory_map_sg - pages of the kernel
+ * @memory: new
+ * @sg: the pages, which stay until krdma_memory_release(); the list itself need not
+ * @entries: how many entries it has
+ *
+ * Context: process context; may sleep.
+ * Return: 0, -ENOMEM, or what krdma_memory_map_table() returns.
+ */
+int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
+			unsigned int entries)
+{
+	struct scatterlist *to, *from = sg;
+	unsigned int i;
+	int ret;
+
+	/* A list of its own, because mapping writes into it, and ending that reads it. */
+	ret = sg_alloc_table(&memory->table, entries, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+
+	for_each_sgtable_sg(&memory->table, to, i) {
+		sg_set_page(to, sg_page(from), from->length, from->offset);
+		from = sg_next(from);
+	}
+	return krdma_memory_map_kernel(memory);
+}
+
+/*
+ * Registering
+ */
+
+/* Room for registrations; @span as in &struct krdma_memory.mr_span. */
+static int krdma_memory_alloc_mrs(struct krdma_memory *memory, unsigned int count, u64 span)
+{
+	memory->mrs = &memory->one;
+	if (count > 1)
+		memory->mrs = kvzalloc_objs(*memory->mrs, count, GFP_KERNEL_ACCOUNT);
+	if (!memory->mrs)
+		return -ENOMEM;
+
+	memory->mr_count = count;
+	memory->mr_span = count > 1 ? span : 0;
+	return 0;
+}
+
+/* Fills in a registration that has never been posted. */
+static int krdma_memory_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
+				u64 length, u64 iova)
+{
+	int mapped;
+
+	mapped = ib_map_mr_sg(mr, sg, entries, NULL, PAGE_SIZE);
+	if (mapped < 0)
+		return krdma_provider_error(mapped);
+	/* hns says so where it found no memory. */
+	if (!mapped)
+		return -ENOMEM;
+	/* It stops where two entries do not meet at the end of a page. */
+	if (mapped != entries || mr->length != length)
+		return -EINVAL;
+	/*
+	 * Peers count from an address of our choice, but from one at the same
+	 * place in its page: otherwise rxe reads and writes beside the buffer.
+	 */
+	if (offset_in_page(mr->iova) != offset_in_page(iova))
+		return -EIO;
+
+	mr->iova = iova;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	return 0;
+}
+
+/* Registers @entries of a list that has addresses for the device, @length bytes. */
+static int krdma_memory_register_sg(struct krdma_memory *memory, struct krdma_memory_mr *mr,
+				    struct scatterlist *sg, unsigned int entries, u64 length,
+				    u64 iova)
+{
+	u32 pages = PFN_UP(offset_in_page(iova) + length);
+	struct krdma_domain *domain = memory->domain;
+	struct ib_mr *ib;
+	int ret;
+
+	ret = krdma_charge_object(&mr->charge, domain->session, domain->pd->device);
+	if (ret)
+		return ret;
+	ib = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(ib))
+		return krdma_provider_error(PTR_ERR(ib));
+
+	mr->ib = ib;
+	ret = krdma_memory_fill_mr(ib, sg, entries, length, iova);
+	return ret ? ret : krdma_frwr_register(domain, ib, krdma_access_ib(memory->access));
+}
+
+/**
+ * struct krdma_sg_place - a place in a list that has addresses for the device
+ * @sg: the entry
+ * @offset: bytes of it that are behind
+ */
+struct krdma_sg_place {
+	struct scatterlist *sg;
+	u64 offset;
+};
+
+/*
+ * Copies the addresses of @length bytes from @place on, and goes on to the next place.  Returns
+ * the number of entries.  Drivers are given such lists, and not an offset into the first
+ * entry, which siw does not look at.
+ */
+static unsigned int krdma_sg_slice(struct krdma_sg_place *place, u64 length,
+				   struct scatterlist *slice, unsigned int max)
+{
+	unsigned int count = 0;
+
+	while (length && count < max && place->sg) {
+		u64 left = sg_dma_len(place->sg) - place->offset;
+		u32 part = min(left, length);
+
+		sg_dma_address(&slice[count]) = sg_dma_address(place->sg) + place->offset;
+		sg_dma_len(&slice[count++]) = part;
+		length -= part;
+		place->offset += part;
+		if (part == left)
+			*place = (struct krdma_sg_place) { .sg = sg_next(place->sg) };
+	}
+	return count;
+}
+
+/* One registration after the other, each of as much as it can span. */
+static int krdma_memory_register_slices(struct krdma_memory *memory, u64 iova,
+					struct scatterlist *slice, unsigned int max)
+{
+	struct krdma_sg_place place = { .sg = memory->table.sgl };
+	u64 end = iova + memory->length;
+
+	for (unsigned int i = 0; i < memory->mr_count; i++) {
+		/* The first ends where it would if it had begun with its page. */
+		u64 room = memory->mr_span - (i ? 0 : offset_in_page(iova));
+		u64 length = min(room, end - iova);
+		unsigned int entries;
+		int ret;
+
+		/* Entries that do not meet at the end of a page, here at that of a slice. */
+		if (!place.sg || (i && offset_in_page(sg_dma_address(place.sg) + place.offset)))
+			return -EINVAL;
+		sg_init_table(slice, max);
+		entries = krdma_sg_slice(&place, length, slice, max);
+		ret = krdma_memory_register_sg(memory, &memory->mrs[i], slice, entries, length,
+					       iova);
+		if (ret)
+			return ret;
+		iova += length;
+	}
+	return 0;
+}
+
+/**
+ * krdma_memory_register - give mapped memory its keys
+ * @memory: mapped, without a registration; if this fails, the caller releases it
+ * @iova: the address that the keys' users count from
+ *
+ * As many registrations as it takes, each with a key of its own: see
+ * &struct krdma_memory.mrs.
+ *
+ * Context: process context; sleeps until the device has done it; a caller that is killed
+ * returns.
+ * Return: 0, or
+ * -EOPNOTSUPP: the device has no fast registration;
+ * -EFBIG: more than KRDMA_MEMORY_MRS_MAX registrations;
+ * -EINVAL: the pieces do not meet at page boundaries;
+ * -EDQUOT: the control group has as many as it may;
+ * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_frwr_register() returns.
+ */
+int krdma_memory_register(struct krdma_memory *memory, u64 iova)
+{
+	u32 max = krdma_device_limits(memory->domain->dev)->max_fast_reg_pages;
+	u64 pages = PFN_UP(offset_in_page(iova) + memory->length);
+	struct scatterlist *slice;
+	u64 count;
+	int ret;
+
+	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) || !max)
+		return -EOPNOTSUPP;
+	count = DIV_ROUND_UP_ULL(pages, max);
+	if (count > KRDMA_MEMORY_MRS_MAX)
+		return -EFBIG;
+	ret = krdma_memory_alloc_mrs(memory, count, (u64)max * PAGE_SIZE);
+	if (ret)
+		return ret;
+	if (count == 1)
+		return krdma_memory_register_sg(memory, memory->mrs, memory->table.sgl,
+						memory->table.nents, memory->length, iova);
+
+	max = min(max, memory->table.nents);
+	slice = kvmalloc_objs(*slice, max, GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return -ENOMEM;
+	ret = krdma_memory_register_slices(memory, iova, slice, max);
+	kvfree(slice);
+	return ret;
+}
+
+/**
+ * krdma_memory_adopt - take a registration that a provider has made of all of it
+ * @memory: charged for in @memory->one, without a registration
+ * @ib: the registration; the memory's from now on
+ *
+ * Context: any.
+ */
+void krdma_memory_adopt(struct krdma_memory *memory, struct ib_mr *ib)
+{
+	memory->one.ib = ib;
+	memory->mrs = &memory->one;
+	memory->mr_count = 1;
+}
+
+/* The last chunk that begins at @offset or before it. */
+static unsigned int krdma_memory_find_chunk(const struct krdma_memory *memory, u64 offset)
+{
+	unsigned int low = 0;
+	unsigned int high = memory->chunk_count;
+
+	while (high - low > 1) {
+		unsigned int middle = low + (high - low) / 2;
+
+		if (memory->chunks[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/**
+ * krdma_memory_segments - what an operation is to be given
+ * @memory: memory of the kernel
+ * @offset: where the operation's memory begins
+ * @length: bytes, all of them in @memory
+ * @segments: filled in, unless it fails
+ * @room: for how many there is room
+ *
+ * Context: any.
+ * Return: how many segments, or -EMSGSIZE if there are more than @room.
+ */
+int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 length,
+			  struct krdma_segment *segments, unsigned int room)
+{
+	unsigned int i = krdma_memory_find_chunk(memory, offset);
+	unsigned int count = 0;
+
+	for (; length; i++) {
+		const struct krdma_chunk *chunk = &memory->chunks[i];
+		u64 end = i + 1 < memory->chunk_count ? chunk[1].offset : memory->length;
+		u32 piece = min_t(u64, length, end - offset);
+
+		if (count == room)
+			return -EMSGSIZE;
+		segments[count++] = (struct krdma_segment) {
+			.addr = chunk->addr + (offset - chunk->offset),
+			.length = piece,
+			.key = memory->domain->pd->local_dma_lkey,
+		};
+		offset += piece;
+		length -= piece;
+	}
+	return count;
+}
+
+/**
+ * krdma_memory_revoke - take the keys away
+ * @memory: nobody else does this or releases it at the same time
+ *
+ * Fast registrations are ended without a request to invalidate them first: the
+ * device lets nobody through a key that is deregistered, either.
+ *
+ * Context: process context; sleeps until the device has done it.
+ */
+void krdma_memory_revoke(struct krdma_memory *memory)
+{
+	struct ib_device *ibdev = krdma_memory_ib(memory);
+
+	for (unsigned int i = 0; i < memory->mr_count; i++) {
+		struct krdma_memory_mr *mr = &memory->mrs[i];
+
+		if (mr->ib)
+			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
+		mr->ib = NULL;
+		krdma_uncharge_object(&mr->charge, ibdev);
+		cond_resched();
+	}
+	/* Charged for what a provider was to register, and did not. */
+	krdma_uncharge_object(&memory->one.charge, ibdev);
+}
+
+static void krdma_memory_free(struct krdma_memory *memory)
+{
+	/* The keys die first, then the addresses for the device, then the pages are let go. */
+	krdma_memory_revoke(memory);
+	if (memory->mapped)
+		ib_dma_unmap_sg(krdma_memory_ib(memory), memory->table.sgl,
+				memory->table.orig_nents, memory->direction);
+	krdma_memory_release_user(memory);
+	sg_free_table(&memory->table);
+	kvfree(memory->chunks);
+	if (memory->mrs != &memory->one)
+		kvfree(memory->mrs);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, memory));
+}
+
+/*
+ * Puts memory aside until no peer is connected any more; false if none is.
+ */
+static bool krdma_memory_retire(struct krdma_memory *memory)
+{
+	struct krdma_domain *domain = memory->domain;
+	bool retired;
+
+	spin_lock(&domain->lock);
+	retired = !list_empty(&domain->connections);
+	if (retired)
+		list_add_tail(&memory->node, &domain->retired);
+	spin_unlock(&domain->lock);
+
+	return retired;
+}
+
+/*
+ * A device that lingers.  Memory of the kernel its owner takes back at once, so
+ * there is nothing to put aside; the pages of a process are ours to keep.
+ */
+static bool krdma_memory_lingers(struct krdma_memory *memory)
+{
+	struct krdma_domain *domain = memory->domain;
+
+	if (!memory->of_user || !krdma_provider_lingers(krdma_memory_ib(memory)))
+		return false;
+
+	/*
+	 * The completion of our own operations is told in softirq, or with
+	 * preemption disabled, before the memory is put there: let that end.
+	 */
+	synchronize_rcu_expedited();
+
+	if (!(memory->access & KRDMA_ACCESS_REMOTE) || list_empty(&domain->connections))
+		return false;
+
+	/*
+	 * The key must not work any longer.  Of a fast registration siw keeps no
+	 * pages, so it can go; one that has pages of its own has to stay with them,
+	 * and is only made invalid, which siw does for any kind.
+	 */
+	if (memory->mapped)
+		krdma_memory_revoke(memory);
+	else if (memory->one.ib && krdma_frwr_invalidate(domain, memory->one.ib->rkey))
+		dev_warn_ratelimited(&krdma_memory_ib(memory)->dev,
+				     "a released key works until its connections end\n");
+
+	return krdma_memory_retire(memory);
+}
+
+/**
+ * krdma_memory_release - take memory back from the device
+ * @memory: no operation uses it; its domain is there.  Freed.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_memory_release(struct krdma_memory *memory)
+{
+	if (!krdma_memory_lingers(memory))
+		krdma_memory_free(memory);
+}
+
+/**
+ * krdma_domain_connected - a queue pair begins that a peer can use
+ * @domain: where
+ * @qp: the queue pair
+ *
+ * Context: process context; does not sleep.
+ */
+void krdma_domain_connected(struct krdma_domain *domain, struct krdma_qp *qp)
+{
+	spin_lock(&domain->lock);
+	list_add_tail(&qp->domain_node, &domain->connections);
+	spin_unlock(&domain->lock);
+}
+
+/**
+ * krdma_domain_disconnected - a queue pair has been destroyed
+ * @domain: where; the caller holds a reference
+ * @qp: the queue pair
+ *
+ * With the last one goes what had to be kept for them.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_domain_disconnected(struct krdma_domain *domain, struct krdma_qp *qp)
+{
+	struct krdma_memory *memory, *next;
+	LIST_HEAD(retired);
+
+	spin_lock(&domain->lock);
+	list_del(&qp->domain_node);
+	if (list_empty(&domain->connections))
+		list_splice_init(&domain->retired, &retired);
+	spin_unlock(&domain->lock);
+
+	list_for_each_entry_safe(memory, next, &retired, node)
+		krdma_memory_free(memory);
+}

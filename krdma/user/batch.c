@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Batches: where the entries of a program become requests.
+ *
+ * One is in use only while a call posts, so a session has as many as have been in use at the
+ * same time, and not one for each queue.  Nothing has to be allocated: when there is no
+ * memory for another one, the call waits until one is free, and one there always is.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/slab.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+#include "user/ring.h"
+
+/**
+ * krdma_user_batches_init - a session that has no batches yet
+ * @batches: the session's
+ *
+ * Context: any.
+ */
+void krdma_user_batches_init(struct krdma_user_batches *batches)
+{
+	spin_lock_init(&batches->lock);
+	init_waitqueue_head(&batches->wait);
+}
+
+/**
+ * krdma_user_batches_destroy - the end of a session's batches
+ * @batches: the session's; none is in use
+ *
+ * Context: process context.
+ */
+void krdma_user_batches_destroy(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch = batches->spare;
+
+	while (batch) {
+		struct krdma_user_batch *next = batch->next;
+
+		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
+		batch = next;
+	}
+	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batches->idle));
+}
+
+/* Never the last of all: others may be waiting for it. */
+static bool krdma_user_batch_keep(struct krdma_user_batches *batches,
+				  struct krdma_user_batch *batch)
+{
+	bool keep;
+
+	spin_lock(&batches->lock);
+	keep = batches->spare_count < num_possible_cpus();
+	if (keep) {
+		batch->next = batches->spare;
+		batches->spare = batch;
+		batches->spare_count++;
+	}
+	spin_unlock(&batches->lock);
+
+	return keep;
+}
+
+/**
+ * krdma_user_batches_prepare - from here on the session has one
+ * @batches: the session's
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_user_batches_prepare(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch;
+
+	if (READ_ONCE(batches->prepared))
+		return 0;
+	batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
+				   kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT));
+	if (!batch)
+		return -ENOMEM;
+	/* Another thread may have been as fast: then there are two. */
+	krdma_user_batch_give(batches, batch);
+	WRITE_ONCE(batches->prepared, true);
+	return 0;
+}
+
+static struct krdma_user_batch *krdma_user_batch_find(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch;
+
+	spin_lock(&batches->lock);
+	batch = batches->spare;
+	if (batch) {
+		batches->spare = batch->next;
+		batches->spare_count--;
+	}
+	spin_unlock(&batches->lock);
+
+	return batch ?: xchg(&batches->idle, NULL);
+}
+
+static bool krdma_user_batch_found(struct krdma_user_batches *batches,
+				   struct krdma_user_batch **batch)
+{
+	*batch = krdma_user_batch_find(batches);
+	return *batch;
+}
+
+/**
+ * krdma_user_batch_take_late - a batch, where the usual one is in use
+ * @batches: the session's, prepared
+ *
+ * Context: process context, of the program; may sleep.
+ * Return: the batch, for krdma_user_batch_give(), or NULL: a signal came first.
+ */
+struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches)
+{
+	struct krdma_user_batch *batch;
+
+	batch = krdma_user_batch_find(batches);
+	if (!batch)
+		/* Not with much ado: there is one that will be free. */
+		batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
+					   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT |
+							       __GFP_NOWARN | __GFP_NORETRY));
+	if (!batch)
+		wait_event_interruptible(batches->wait,
+					 krdma_user_batch_found(batches, &batch));
+	return batch;
+}
+
+/**
+ * krdma_user_batch_give_late - give back a batch, where there is a usual one
+ * @batches: the session's
+ * @batch: the batch
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_batch_give_late(struct krdma_user_batches *batches,
+				struct krdma_user_batch *batch)
+{
+	if (!krdma_user_batch_keep(batches, batch))
+		kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batch));
+}

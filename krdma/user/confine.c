@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which memory the entries of a queue may name.
+ *
+ * A queue's descriptor can be handed to another process, whose entries name memory by
+ * its number in the session: without more, all memory of the session, which is that of
+ * the process that handed it over.  So a queue can be confined to some memory first,
+ * for good.
+ *
+ * The set is replaced under the queue's bind_lock and read under RCU.
+ */
+#include <linux/bsearch.h>
+#include <linux/errno.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uaccess.h>
+
+#include "user/user.h"
+#include "user/ring.h"
+
+/**
+ * struct krdma_user_confinement - the memory that a queue's entries may name
+ * @rcu: frees it
+ * @count: how many numbers
+ * @ids: the numbers, ascending
+ */
+struct krdma_user_confinement {
+	struct rcu_head rcu;
+	u32 count;
+	u32 ids[] __counted_by(count);
+};
+
+static int krdma_user_compare_ids(const void *one, const void *other)
+{
+	u32 a = *(const u32 *)one;
+	u32 b = *(const u32 *)other;
+
+	return a < b ? -1 : a > b;
+}
+
+/**
+ * krdma_user_confinement_has - may memory be named?
+ * @confinement: the queue's set
+ * @id: the memory's number
+ *
+ * Context: under rcu_read_lock(), which keeps @confinement.
+ * Return: true if the number is in the set.
+ */
+bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement, u32 id)
+{
+	return bsearch(&id, confinement->ids, confinement->count, sizeof(id),
+		       krdma_user_compare_ids);
+}
+
+/* The set that a request names; each number is memory of the session's at this moment. */
+static struct krdma_user_confinement *
+krdma_user_confinement_read(struct krdma_user_session *session,
+			    const struct krdma_queue_confine *in)
+{
+	struct krdma_user_confinement *confinement;
+	bool found = true;
+
+	confinement = kvmalloc(struct_size(confinement, ids, in->count),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!confinement)
+		return ERR_PTR(-ENOMEM);
+	confinement->count = in->count;
+	if (copy_from_user(confinement->ids, u64_to_user_ptr(in->memory),
+			   array_size(in->count, sizeof(*confinement->ids)))) {
+		kvfree(confinement);
+		return ERR_PTR(-EFAULT);
+	}
+	sort(confinement->ids, in->count, sizeof(*confinement->ids), krdma_user_compare_ids, NULL);
+
+	rcu_read_lock();
+	for (u32 i = 0; i < in->count && found; i++)
+		found = krdma_user_memory_find(session, confinement->ids[i]);
+	rcu_read_unlock();
+	if (!found) {
+		kvfree(confinement);
+		return ERR_PTR(-ENOENT);
+	}
+	return confinement;
+}
+
+static bool krdma_user_confinement_is_within(const struct krdma_user_confinement *inner,
+					     const struct krdma_user_confinement *outer)
+{
+	for (u32 i = 0; i < inner->count; i++) {
+		if (!krdma_user_confinement_has(outer, inner->ids[i]))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * krdma_user_queue_confine - KRDMA_QUEUE_CONFINE
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ */
+int krdma_user_queue_confine(struct krdma_user_request *request)
+{
+	const struct krdma_queue_confine *in = &request->buffer->queue_confine;
+	struct krdma_user_queue *queue = request->queue;
+	struct krdma_user_confinement *made, *old;
+	int ret = 0;
+
+	if (in->flags || in->reserved)
+		return -EOPNOTSUPP;
+	if (in->count > KRDMA_CONFINE_MAX)
+		return -E2BIG;
+
+	made = krdma_user_confinement_read(queue->session, in);
+	if (IS_ERR(made))
+		return PTR_ERR(made);
+
+	mutex_lock(&queue->bind_lock);
+	old = rcu_dereference_protected(queue->confinement, lockdep_is_held(&queue->bind_lock));
+	if (old && !krdma_user_confinement_is_within(made, old)) {
+		ret = -EPERM;
+		old = made;
+	} else {
+		rcu_assign_pointer(queue->confinement, made);
+	}
+	mutex_unlock(&queue->bind_lock);
+
+	if (old)
+		kvfree_rcu(old, rcu);
+	return ret;
+}
+
+/**
+ * krdma_user_queue_unconfine - the end of a queue's set
+ * @queue: the queue, to which nobody refers any more
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_queue_unconfine(struct krdma_user_queue *queue)
+{
+	/* A call that posts has a reference to the queue. */
+	kvfree(rcu_dereference_protected(queue->confinement, true));
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections of programs: the file, its records, and its end.
+ *
+ * The core's connection knows ours by its number only, which it has as its context:
+ * so what the core tells too late finds nothing, instead of something else.
+ */
+#include <linux/errno.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <krdma/krdma.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+#include "user/ring.h"
+
+/*
+ * The object
+ */
+
+/* After RCU's grace: nobody who has found it by its number looks at it any more. */
+static void krdma_user_conn_free(struct work_struct *work)
+{
+	struct krdma_user_conn *conn = container_of(to_rcu_work(work), struct krdma_user_conn,
+						    free_work);
+
+	if (conn->recv_queue)
+		krdma_user_queue_put(conn->recv_queue);
+	if (conn->srq)
+		krdma_user_srq_put(conn->srq);
+	if (conn->queue)
+		krdma_user_queue_put(conn->queue);
+	krdma_conn_put_sync(conn->core);
+	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_MEMORY,
+				    KRDMA_CONN_BYTES);
+	krdma_user_session_put(conn->session);
+	mutex_destroy(&conn->prepare_lock);
+	mutex_destroy(&conn->read_lock);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
+}
+
+/**
+ * krdma_user_conn_put - give back a reference to a connection
+ * @conn: the connection
+ *
+ * Context: process context.
+ */
+void krdma_user_conn_put(struct krdma_user_conn *conn)
+{
+	if (!refcount_dec_and_test(&conn->refs))
+		return;
+
+	krdma_user_target_remove(&conn->target);
+	/* Now, not later: a program that is told that it has too many can close one. */
+	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_OBJECTS, 1);
+	queue_rcu_work(krdma_user_workqueue, &conn->free_work);
+}
+
+static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *session)
+{
+	struct krdma_user_conn *conn;
+	int ret;
+
+	ret = krdma_user_account_charge_object(session->account, KRDMA_CONN_BYTES);
+	if (ret)
+		return ERR_PTR(ret);
+	conn = krdma_object_count(KRDMA_OBJECT_USER_CONN, kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT));
+	if (!conn) {
+		ret = -ENOMEM;
+		goto err_charge;
+	}
+	refcount_set(&conn->refs, 1);
+	mutex_init(&conn->prepare_lock);
+	mutex_init(&conn->read_lock);
+	spin_lock_init(&conn->lock);
+	init_waitqueue_head(&conn->wait);
+	INIT_RCU_WORK(&conn->free_work, krdma_user_conn_free);
+	conn->session = session;
+	conn->target.kind = KRDMA_USER_TARGET_CONN;
+
+	ret = krdma_user_target_add(&conn->target);
+	if (ret)
+		goto err_free;
+	krdma_user_session_get(session);
+	return conn;
+
+err_free:
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
+err_charge:
+	krdma_user_account_uncharge_object(session->account, KRDMA_CONN_BYTES);
+	return ERR_PTR(ret);
+}
+
+/**
+ * krdma_user_conn_new - begin a connection's file
+ * @session: whose
+ * @ufd: filled in: its descriptor, to be installed after krdma_user_conn_begin(), or
+ *	cancelled; the file has the connection's reference
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: the connection, or ERR_PTR of -EDQUOT, -EMFILE, -ENFILE, -ENOMEM.
+ */
+struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
+					    struct krdma_user_fd *ufd)
+{
+	struct krdma_user_conn *conn;
+	int ret;
+
+	conn = krdma_user_conn_alloc(session);
+	if (IS_ERR(conn))
+		return conn;
+	ret = krdma_user_fd_reserve(ufd, "[krdma-conn]", &krdma_user_conn_fops, conn, O_RDWR);
+	if (ret) {
+		krdma_user_conn_put(conn);
+		return ERR_PTR(ret);
+	}
+	return conn;
+}
+
+/*
+ * What the core tells
+ */
+
+/* Under rcu_read_lock(); NULL: it is over, as far as programs are concerned. */
+static struct krdma_user_conn *krdma_user_conn_of(struct krdma_conn *core)
+{
+	unsigned long id = (unsigned long)krdma_conn_context(core);
+	struct krdma_user_target *target = xa_load(&krdma_user_targets, id);
+
+	if (!target || target->kind != KRDMA_USER_TARGET_CONN)
+		return NULL;
+	return container_of(target, struct krdma_user_conn, target);
+}
+
+static bool krdma_user_conn_has_record(const struct krdma_user_conn *conn,
+				       enum krdma_event_type type)
+{
+	for (u32 i = conn->record_head; i != conn->record_tail; i++) {
+		if (conn->records[i % KRDMA_USER_RECORDS].type == type)
+			return true;
+	}
+	return false;
+}
+
+/* Has the peer ended it, or is it gone? */
+static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
+{
+	switch (event->type) {
+	case KRDMA_EVENT_LOST:
+	case KRDMA_EVENT_REJECTED:
+	case KRDMA_EVENT_UNREACHABLE:
+	case KRDMA_EVENT_DEVICE_REMOVED:
+		return true;
+	default:
+		return event->error == -EPIPE || event->error == -ECONNRESET;
+	}
+}
+
+static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct krdma_event *event)
+{
+	unsigned long flags;
+	bool known;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	/* An address can change any number of times; everything else comes once, and fits. */
+	known = event->type == KRDMA_EVENT_ADDRESS_CHANGED &&
+		krdma_user_conn_has_record(conn, event->type);
+	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
+		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
+			(struct krdma_event_record) {
+				.size = sizeof(struct krdma_event_record),
+				.type = event->type,
+				.error = event->error,
+				.reason = event->reason,
+			};
+	conn->hangup |= krdma_user_conn_hangs_up(event);
+	conn->closed |= event->type == KRDMA_EVENT_CLOSED;
+	spin_unlock_irqrestore(&conn->lock, flags);
+
+	wake_up_interruptible(&conn->wait);
+}
+
+/* In the core's lock, but for the last one. */
+static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_event *event)
+{
+	struct krdma_user_conn *conn;
+
+	rcu_read_lock();
+	conn = krdma_user_conn_of(core);
+	rcu_read_unlock();
+	/* The core has a reference until here, or until the last event. */
+	if (WARN_ON_ONCE(!conn))
+		return;
+
+	krdma_user_conn_record(conn, event);
+	if (event->type == KRDMA_EVENT_CLOSED)
+		krdma_user_conn_put(conn);
+}
+
+/* The core does not say of which: whoever is refused once more says so again. */
+static void krdma_user_conn_space(struct krdma_conn *core)
+{
+	struct krdma_user_queue *queue, *recv_queue;
+	struct krdma_user_conn *conn;
+
+	rcu_read_lock();
+	conn = krdma_user_conn_of(core);
+	if (conn) {
+		WRITE_ONCE(conn->full, false);
+		WRITE_ONCE(conn->recv_full, false);
+		/* Set, if somebody was refused: he had found them. */
+		queue = READ_ONCE(conn->queue);
+		recv_queue = READ_ONCE(conn->recv_queue);
+		if (queue)
+			krdma_user_queue_space(queue);
+		if (recv_queue && recv_queue != queue)
+			krdma_user_queue_space(recv_queue);
+		/* Without a key: it may be at its end by now. */
+		wake_up_interruptible(&conn->wait);
+	}
+	rcu_read_unlock();
+}
+
+/* Completions are not told, but polled. */
+const struct krdma_conn_ops krdma_user_conn_ops = {
+	.notify = krdma_user_conn_event,
+	.space = krdma_user_conn_space,
+};
+
+/**
+ * krdma_user_conn_begin - a connection's file gets its connection
+ * @conn: the connection, of krdma_user_conn_new()
+ * @listener: where to take it, or NULL: a new one
+ * @timeout_ms: for @listener
+ *
+ * Context: process context, of the caller; sleeps, until a signal, as long as there
+ * is none to take.
+ * Return: 0 or the negative errno of krdma_listener_next() or krdma_conn_create().
+ */
+int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *listener,
+			  u32 timeout_ms)
+{
+	void *context = (void *)(unsigned long)conn->target.id;
+	struct krdma_conn *core;
+
+	/* The core's, which may tell of the last event before we know it. */
+	refcount_inc(&conn->refs);
+	if (listener)
+		core = krdma_listener_next(listener, &krdma_user_conn_ops, context, timeout_ms);
+	else
+		core = krdma_conn_create(conn->session->core, &krdma_user_conn_ops, context);
+	if (IS_ERR(core)) {
+		krdma_user_conn_put(conn);
+		return PTR_ERR(core);
+	}
+
+	/* Pairs with those who find the connection by its number. */
+	smp_store_release(&conn->core, core);
+	return 0;
+}
+
+/*
+ * The file
+ */
+
+static int krdma_user_conn_release(struct inode *inode, struct file *file)
+{
+	struct krdma_user_conn *conn = file->private_data;
+	int ret;
+
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
+	if (conn->core) {
+		ret = krdma_conn_disconnect(conn->core);
+		if (ret && ret != -EALREADY)
+			krdma_conn_abort(conn->core);
+	}
+	krdma_user_conn_put(conn);
+	return 0;
+}
+
+static bool krdma_user_conn_readable(struct krdma_user_conn *conn)
+{
+	bool readable;
+
+	spin_lock_irq(&conn->lock);
+	readable = conn->record_head != conn->record_tail || conn->closed;
+	spin_unlock_irq(&conn->lock);
+
+	return readable;
+}
+
+/* 1: the next record, which stays until it is dropped; 0: none is left; or -EAGAIN. */
+static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event_record *record)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->read_lock);
+
+	spin_lock_irq(&conn->lock);
+	if (conn->record_head != conn->record_tail) {
+		*record = conn->records[conn->record_head % KRDMA_USER_RECORDS];
+		ret = 1;
+	} else {
+		ret = conn->closed ? 0 : -EAGAIN;
+	}
+	spin_unlock_irq(&conn->lock);
+
+	return ret;
+}
+
+/* As many whole records as there are and as fit: bytes, 0: none is left, or an errno. */
+static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_iter *to)
+{
+	struct krdma_event_record record;
+	size_t done = 0;
+	int ret;
+
+	if (mutex_lock_interruptible(&conn->read_lock))
+		return -ERESTARTSYS;
+	for (;;) {
+		ret = 0;
+		if (iov_iter_count(to) < sizeof(record))
+			break;
+		ret = krdma_user_conn_peek(conn, &record);
+		if (ret <= 0)
+			break;
+		ret = -EFAULT;
+		if (copy_to_iter(&record, sizeof(record), to) != sizeof(record))
+			break;
+		spin_lock_irq(&conn->lock);
+		conn->record_head++;
+		spin_unlock_irq(&conn->lock);
+		done += sizeof(record);
+	}
+	mutex_unlock(&conn->read_lock);
+
+	return done ?: ret;
+}
+
+static ssize_t krdma_user_conn_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct krdma_user_conn *conn = iocb->ki_filp->private_data;
+	ssize_t ret;
+
+	if (iov_iter_count(to) < sizeof(struct krdma_event_record))
+		return -EINVAL;
+
+	for (;;) {
+		ret = krdma_user_conn_copy(conn, to);
+		if (ret != -EAGAIN || krdma_user_nowait(iocb))
+			return ret;
+		if (wait_event_interruptible(conn->wait, krdma_user_conn_readable(conn)))
+			return -ERESTARTSYS;
+	}
+}
+
+/* Did it end because either side wanted it? */
+static bool krdma_user_conn_wanted(int error)
+{
+	switch (error) {
+	case -ENOTCONN:
+	case -ECONNABORTED:
+	case -EPIPE:
+	case -ECONNRESET:
+	case -ECONNREFUSED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct krdma_user_conn *conn = file->private_data;
+	struct krdma_user_queue *queue = READ_ONCE(conn->queue);
+	struct krdma_conn_info info;
+	__poll_t mask = 0;
+
+	poll_wait(file, &conn->wait, table);
+	/* Set before anything could be refused for want of room, and there as long as @conn. */
+	if (queue && READ_ONCE(conn->full))
+		krdma_user_queue_make_room(queue);
+
+	spin_lock_irq(&conn->lock);
+	if (conn->record_head != conn->record_tail || conn->closed)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (conn->hangup)
+		mask |= EPOLLRDHUP;
+	if (conn->closed)
+		mask |= EPOLLHUP;
+	spin_unlock_irq(&conn->lock);
+
+	/* After that: one that is at its end knows why. */
+	krdma_conn_query(conn->core, &info);
+	if ((mask & EPOLLHUP) && !krdma_user_conn_wanted(info.error))
+		mask |= EPOLLERR;
+	if (info.state == KRDMA_CONN_CONNECTED && !READ_ONCE(conn->full))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	return mask;
+}
+
+static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_conn *conn = file->private_data;
+	struct sockaddr_storage local = {}, remote = {};
+	struct krdma_conn_info info;
+	u32 unread;
+
+	krdma_conn_query(conn->core, &info);
+	krdma_conn_addresses(conn->core, &local, &remote);
+	spin_lock_irq(&conn->lock);
+	unread = conn->record_tail - conn->record_head;
+	spin_unlock_irq(&conn->lock);
+
+	krdma_user_fdinfo(seq, "connection", conn->target.id, conn->session);
+	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
+		   krdma_conn_state_name(info.state), info.error, info.device_id,
+		   info.qp_number);
+	/* Before they are known they have no family. */
+	if (local.ss_family)
+		seq_printf(seq, "local:\t%pISpc\n", &local);
+	if (remote.ss_family)
+		seq_printf(seq, "remote:\t%pISpc\n", &remote);
+	seq_printf(seq, "send_depth:\t%u\nrecv_depth:\t%u\n", info.send_depth, info.recv_depth);
+	seq_printf(seq, "sends_posted:\t%llu\nsends_completed:\t%llu\n",
+		   info.sends_posted, info.sends_completed);
+	seq_printf(seq, "receives_posted:\t%llu\nreceives_completed:\t%llu\n",
+		   info.receives_posted, info.receives_completed);
+	seq_printf(seq, "unread:\t%u\n", unread);
+}
+
+#define KRDMA_CONN_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, does, type, last, handler)
+
+static const struct krdma_request_type krdma_conn_request_types[] = {
+	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, ACTS, krdma_conn_resolve, remote,
+			   krdma_user_conn_resolve),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, ANSWERS, krdma_conn_prepare, keepalive_ms,
+			   krdma_user_conn_prepare),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, ACTS, krdma_conn_terms, reserved,
+			   krdma_user_conn_connect),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, ACTS, krdma_conn_terms, reserved,
+			   krdma_user_conn_accept),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, ACTS, krdma_conn_reject, reserved,
+			   krdma_user_conn_reject),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, ACTS, krdma_conn_disconnect, flags,
+			   krdma_user_conn_disconnect),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, ASKS, krdma_conn_wait, reserved, krdma_user_conn_wait),
+	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, ASKS, krdma_conn_query, remote, krdma_user_conn_query),
+};
+
+static const struct krdma_request_table krdma_conn_requests = {
+	.types = krdma_conn_request_types,
+	.base = KRDMA_CMD_CONN_RESOLVE,
+	.count = ARRAY_SIZE(krdma_conn_request_types),
+};
+
+static long krdma_user_conn_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct krdma_user_conn *conn = file->private_data;
+	struct krdma_user_request request = { .session = conn->session, .conn = conn };
+
+	return krdma_request_dispatch(file, &krdma_conn_requests, &request, cmd, arg);
+}
+
+const struct file_operations krdma_user_conn_fops = {
+	.owner = THIS_MODULE,
+	.release = krdma_user_conn_release,
+	.read_iter = krdma_user_conn_read,
+	.poll = krdma_user_conn_poll,
+	.show_fdinfo = krdma_user_conn_fdinfo,
+	.unlocked_ioctl = krdma_user_conn_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How completions come to a program.
+ *
+ * Completions go from the core to the ring when there is room, and stay in the core
+ * when there is none, where they keep their connection's credits: so no ring ever
+ * overflows, and who posts too much is refused.
+ *
+ * Where the program did not ask for polling, the core tells in softirq that there is
+ * something: it is brought over there, and the core is armed again.  When the ring
+ * is full, the core is not armed; that something waits is remembered, and whoever
+ * makes room, or waits, takes up the work.  Where the program polls, it is only
+ * brought over by those who ask for it, and the core is armed for poll() alone.
+ */
+#include <linux/build_bug.h>
+#include <linux/hrtimer.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/thread_info.h>
+#include <linux/uaccess.h>
+
+#include "user/user.h"
+#include "user/ring.h"
+
+static_assert((int)KRDMA_CQE_IMM == (int)KRDMA_COMPLETION_IMM);
+static_assert((int)KRDMA_CQE_INVALIDATED == (int)KRDMA_COMPLETION_INVALIDATED);
+static_assert((int)KRDMA_CQE_WRITTEN == (int)KRDMA_COMPLETION_WRITTEN);
+
+/**
+ * enum krdma_user_fill - why filling has ended
+ * @KRDMA_USER_FILL_DONE: there is nothing more
+ * @KRDMA_USER_FILL_FULL: there is no room, or the program's index makes no sense
+ * @KRDMA_USER_FILL_AGAIN: others are to run first
+ */
+enum krdma_user_fill {
+	KRDMA_USER_FILL_DONE,
+	KRDMA_USER_FILL_FULL,
+	KRDMA_USER_FILL_AGAIN,
+};
+
+/*
+ * Filling, with fill_lock held
+ */
+
+static void krdma_user_fill_entry(struct krdma_cqe *cqe, const struct krdma_completion *completion)
+{
+	bool failed = completion->status != KRDMA_STATUS_SUCCESS;
+
+	/* All members: what was there before is another completion's. */
+	cqe->cookie = completion->cookie;
+	cqe->target = (u32)(uintptr_t)completion->context;
+	cqe->opcode = completion->opcode;
+	cqe->status = completion->status;
+	cqe->flags = completion->flags;
+	cqe->length = failed ? 0 : completion->length;
+	cqe->imm = completion->flags & (KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_INVALIDATED) ?
+		   completion->imm : 0;
+	cqe->vendor_error = failed ? completion->vendor_error : 0;
+	cqe->reserved = 0;
+}
+
+static void krdma_user_fill_put(struct krdma_user_queue *queue, int count)
+{
+	u32 mask = queue->layout.cq_entries - 1;
+	u32 tail = queue->cq_tail;
+	u64 received = 0;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		krdma_user_fill_entry(&queue->cqes[tail++ & mask], &queue->completions[i]);
+		received += queue->completions[i].opcode == KRDMA_OP_RECEIVE;
+	}
+	/* The entries first: pairs with the program, */
+	smp_store_release(&queue->ring->cq_tail, tail);
+	/* and with krdma_user_queue_look(). */
+	smp_store_release(&queue->cq_tail, tail);
+	WRITE_ONCE(queue->completed, queue->completed + count);
+
+	/*
+	 * Whoever was refused has said so, and then tried again; the core has a barrier
+	 * between giving the room back and now.
+	 */
+	if (received) {
+		WRITE_ONCE(queue->received, queue->received + received);
+		if (READ_ONCE(queue->srq_full)) {
+			WRITE_ONCE(queue->srq_full, false);
+			krdma_user_queue_space(queue);
+		}
+	}
+}
+
+/* The core has been asked for all, or there is no room: will it tell of what comes? */
+static int krdma_user_fill_arm(struct krdma_user_queue *queue, struct krdma_queue *core)
+{
+	int ret;
+
+	if (queue->armed)
+		return 0;
+	ret = krdma_queue_arm(core);
+	queue->armed = !ret;
+	return ret;
+}
+
+/* From the core to the ring, at most @want; how many, or what krdma_queue_poll() says. */
+static int krdma_user_fill_move(struct krdma_user_queue *queue, struct krdma_queue *core, int want)
+{
+	int count = krdma_queue_poll(core, queue->completions, want);
+
+	if (count > 0)
+		krdma_user_fill_put(queue, count);
+	return count;
+}
+
+static enum krdma_user_fill krdma_user_fill_end(struct krdma_user_queue *queue, bool waiting,
+						enum krdma_user_fill result)
+{
+	WRITE_ONCE(queue->waiting, waiting);
+	return result;
+}
+
+static enum krdma_user_fill krdma_user_fill_some(struct krdma_user_queue *queue)
+{
+	/* Pairs with the release in krdma_user_queue_make(). */
+	struct krdma_queue *core = smp_load_acquire(&queue->core);
+	int budget = KRDMA_USER_FILL_BUDGET;
+	int room, want, ret;
+	u32 head;
+
+	if (!core || queue->dead)
+		return KRDMA_USER_FILL_DONE;
+
+	for (; budget > 0; budget--) {
+		/* Pairs with the program's release: it has copied what was there. */
+		head = smp_load_acquire(&queue->ring->cq_head);
+		room = krdma_user_ring_room(queue->cq_tail, head, queue->layout.cq_entries);
+		if (room < 0)
+			return krdma_user_fill_end(queue, true, KRDMA_USER_FILL_FULL);
+
+		ret = 0;
+		want = min(room, KRDMA_USER_FILL_BATCH);
+		if (want) {
+			ret = krdma_user_fill_move(queue, core, want);
+			budget -= max(ret, 0);
+			/* As many as were asked for: there may be more. */
+			if (ret == want)
+				continue;
+		}
+		/* There are no more, or no room for them: the core is to say which. */
+		if (ret >= 0 && (!want || !queue->polled))
+			ret = krdma_user_fill_arm(queue, core);
+		if (ret == -ENODEV) {
+			WRITE_ONCE(queue->dead, true);
+			return krdma_user_fill_end(queue, false, KRDMA_USER_FILL_DONE);
+		}
+		if (!want)
+			return krdma_user_fill_end(queue, ret, KRDMA_USER_FILL_FULL);
+		if (!ret || queue->polled)
+			return krdma_user_fill_end(queue, false, KRDMA_USER_FILL_DONE);
+	}
+	return krdma_user_fill_end(queue, true, KRDMA_USER_FILL_AGAIN);
+}
+
+/* Some, and what the program and those who sleep are to know of it. */
+static enum krdma_user_fill krdma_user_fill_locked(struct krdma_user_queue *queue)
+{
+	u64 completed = queue->completed;
+	enum krdma_user_fill result;
+	bool news;
+	u32 flags;
+
+	result = krdma_user_fill_some(queue);
+	news = queue->completed != completed;
+	flags = (queue->waiting ? KRDMA_RING_MORE : 0) | (queue->dead ? KRDMA_RING_DEAD : 0);
+	if (flags != queue->cq_flags) {
+		news |= flags & ~queue->cq_flags;
+		queue->cq_flags = flags;
+		WRITE_ONCE(queue->ring->cq_flags, flags);
+	}
+	/* wq_has_sleeper() orders this against those who look and then sleep. */
+	if (news && wq_has_sleeper(&queue->wait)) {
+		/* The key is the answer of an io_uring that polls: none, if it could be wrong. */
+		if (queue->dead)
+			wake_up_interruptible(&queue->wait);
+		else
+			wake_up_interruptible_poll(&queue->wait, EPOLLIN | EPOLLRDNORM);
+	}
+	return result;
+}
+
+/**
+ * krdma_user_queue_ready - the core has something to say
+ * @context: the queue
+ *
+ * Context: softirq; see &struct krdma_queue_attr.ready.
+ * Return: whether it is to be called again.
+ */
+bool krdma_user_queue_ready(void *context)
+{
+	struct krdma_user_queue *queue = context;
+	enum krdma_user_fill result = KRDMA_USER_FILL_DONE;
+
+	spin_lock(&queue->fill_lock);
+	queue->armed = false;
+	if (!queue->polled)
+		result = krdma_user_fill_locked(queue);
+	spin_unlock(&queue->fill_lock);
+
+	/* They ask again, and see what it is. */
+	if (queue->polled && wq_has_sleeper(&queue->wait))
+		wake_up_interruptible(&queue->wait);
+	return result == KRDMA_USER_FILL_AGAIN;
+}
+
+static enum krdma_user_fill krdma_user_fill_once(struct krdma_user_queue *queue)
+{
+	enum krdma_user_fill result;
+
+	spin_lock_bh(&queue->fill_lock);
+	result = krdma_user_fill_locked(queue);
+	spin_unlock_bh(&queue->fill_lock);
+
+	return result;
+}
+
+/* All that there is; whether the ring is full. */
+static bool krdma_user_fill(struct krdma_user_queue *queue)
+{
+	enum krdma_user_fill result;
+
+	for (;;) {
+		result = krdma_user_fill_once(queue);
+		/* If it is not finished, that is remembered. */
+		if (result != KRDMA_USER_FILL_AGAIN || signal_pending(current))
+			return result == KRDMA_USER_FILL_FULL;
+		cond_resched();
+	}
+}
+
+/**
+ * krdma_user_queue_fill - bring over what there is
+ * @queue: the queue; the caller has a reference
+ *
+ * As much as there is room for.
+ *
+ * Context: process context.
+ */
+void krdma_user_queue_fill(struct krdma_user_queue *queue)
+{
+	krdma_user_fill(queue);
+}
+
+/*
+ * Waiting
+ */
+
+/* How many are in the ring from @head on, which is what the program says. */
+static int krdma_user_queue_look(struct krdma_user_queue *queue, u32 *head)
+{
+	u32 entries = queue->layout.cq_entries;
+	int filled;
+	u32 tail;
+
+	/* Pairs with krdma_user_fill_put(). */
+	tail = smp_load_acquire(&queue->cq_tail);
+	/* Pairs with the program's release, as where the ring is filled. */
+	*head = smp_load_acquire(&queue->ring->cq_head);
+	filled = krdma_user_ring_filled(tail, *head, entries);
+	if (filled >= 0)
+		return filled;
+
+	/* Perhaps both went on between the two: once more, with the tail at rest. */
+	spin_lock_bh(&queue->fill_lock);
+	/* Pairs likewise. */
+	*head = smp_load_acquire(&queue->ring->cq_head);
+	filled = krdma_user_ring_filled(queue->cq_tail, *head, entries);
+	spin_unlock_bh(&queue->fill_lock);
+	return filled;
+}
+
+/**
+ * krdma_user_queue_filled - how many completions are in the ring
+ * @queue: the queue; the caller has a reference
+ *
+ * Context: any but hardirq.
+ * Return: how many, or -EBADMSG: the program's index makes no sense.
+ */
+int krdma_user_queue_filled(struct krdma_user_queue *queue)
+{
+	u32 head;
+
+	return krdma_user_queue_look(queue, &head);
+}
+
+/* How many there are if that is enough, or as many as there will be; or -EAGAIN. */
+static int krdma_user_queue_enough(struct krdma_user_queue *queue, u32 wanted, bool full)
+{
+	bool dead = READ_ONCE(queue->dead);
+	int filled;
+
+	/* In this order: what came before the end is there.  Pairs with the lock. */
+	smp_rmb();
+	filled = krdma_user_queue_filled(queue);
+	if (dead && !filled)
+		return -ENODEV;
+	if (filled < 0 || filled >= wanted || full || dead)
+		return filled;
+	return -EAGAIN;
+}
+
+/* The program has asked to spend its processor on this. */
+static int krdma_user_queue_spin(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+{
+	bool full;
+	int ret;
+
+	for (;;) {
+		full = krdma_user_fill(queue);
+		ret = krdma_user_queue_enough(queue, wanted, full);
+		if (ret != -EAGAIN)
+			return ret;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		if (ktime_get_ns() >= deadline_ns)
+			return -ETIMEDOUT;
+		/*
+		 * Where preemption is lazy, who is due waits for the program to run again, or for
+		 * a tick.  It may be a thread of the provider's, for whose work this spins.
+		 */
+		if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
+			schedule();
+		cond_resched();
+		cpu_relax();
+	}
+}
+
+static int krdma_user_queue_sleep(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+{
+	/* Some deadlines are later than any clock goes. */
+	ktime_t deadline = min_t(u64, deadline_ns, KTIME_MAX);
+	ktime_t *expires = deadline == KTIME_MAX ? NULL : &deadline;
+	enum krdma_user_fill result;
+	bool expired = false;
+	DEFINE_WAIT(wait);
+	int ret;
+
+	for (;;) {
+		prepare_to_wait(&queue->wait, &wait, TASK_INTERRUPTIBLE);
+		/* Somebody has made room, and perhaps nobody has taken up the work. */
+		result = KRDMA_USER_FILL_DONE;
+		if (READ_ONCE(queue->waiting))
+			result = krdma_user_fill_once(queue);
+		ret = krdma_user_queue_enough(queue, wanted, result == KRDMA_USER_FILL_FULL);
+		if (ret != -EAGAIN)
+			break;
+		ret = -ETIMEDOUT;
+		if (expired)
+			break;
+		ret = -ERESTARTSYS;
+		if (signal_pending(current))
+			break;
+		if (result == KRDMA_USER_FILL_AGAIN) {
+			__set_current_state(TASK_RUNNING);
+			cond_resched();
+			continue;
+		}
+		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
+						    HRTIMER_MODE_ABS);
+	}
+	finish_wait(&queue->wait, &wait);
+	return ret;
+}
+
+/**
+ * krdma_user_queue_await - wait for completions
+ * @queue: the queue; the caller has a reference
+ * @wanted: how many are to be in the ring, at most what it holds
+ * @deadline_ns: how long to wait; 0: only what is there is brought over
+ *
+ * Context: process context; sleeps, or, if the queue is polled, asks the device until
+ * there are as many.
+ * Return: how many there are: fewer than @wanted if there is no room for more, or
+ * there will be no more; or, if there are fewer for another reason,
+ * -EBADMSG: the program's index makes no sense;
+ * -ENODEV: the device has gone, and there is none;
+ * -ETIMEDOUT; -ERESTARTSYS: a signal came first.
+ */
+int krdma_user_queue_await(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+{
+	bool full = false;
+	int ret;
+
+	wanted = min(wanted, queue->layout.cq_entries);
+	if (queue->polled || READ_ONCE(queue->waiting))
+		full = krdma_user_fill(queue);
+	ret = krdma_user_queue_enough(queue, wanted, full);
+	if (ret != -EAGAIN)
+		return ret;
+
+	/* Faster than waiting to be told. */
+	if (!queue->polled) {
+		full = krdma_user_fill(queue);
+		ret = krdma_user_queue_enough(queue, wanted, full);
+		if (ret != -EAGAIN)
+			return ret;
+	}
+	if (!deadline_ns)
+		return -ETIMEDOUT;
+	return queue->polled ? krdma_user_queue_spin(queue, wanted, deadline_ns) :
+			       krdma_user_queue_sleep(queue, wanted, deadline_ns);
+}
+
+/* With a polled queue and nothing in the ring: the core is to tell.  Is there something? */
+static bool krdma_user_queue_watch(struct krdma_user_queue *queue)
+{
+	struct krdma_queue *core;
+	bool something = false;
+
+	spin_lock_bh(&queue->fill_lock);
+	/* Pairs with the release in krdma_user_queue_make(). */
+	core = smp_load_acquire(&queue->core);
+	if (core && !queue->dead) {
+		switch (krdma_user_fill_arm(queue, core)) {
+		case 0:
+			break;
+		case -ENODEV:
+			krdma_user_fill_locked(queue);
+			break;
+		default:
+			something = true;
+		}
+	}
+	spin_unlock_bh(&queue->fill_lock);
+
+	return something;
+}
+
+/**
+ * krdma_user_queue_make_room - what waits for room in the ring, in case there is some
+ * @queue: the queue; the caller has a reference
+ *
+ * For those who wait for room elsewhere: what waits keeps its place in the depth of its
+ * connection, and a program that takes completions from the ring says so to nobody.
+ *
+ * Context: process context.
+ */
+void krdma_user_queue_make_room(struct krdma_user_queue *queue)
+{
+	if (!queue->polled && READ_ONCE(queue->waiting))
+		krdma_user_fill(queue);
+}
+
+/**
+ * krdma_user_queue_events - what poll() says
+ * @queue: the queue; the caller has a reference
+ *
+ * Whoever sleeps on the queue's wait is woken when there is more to say.
+ *
+ * Context: process context.
+ * Return: the events.
+ */
+__poll_t krdma_user_queue_events(struct krdma_user_queue *queue)
+{
+	__poll_t events = 0;
+
+	krdma_user_queue_make_room(queue);
+	/* An index that makes no sense is something to be told, too. */
+	if (krdma_user_queue_filled(queue) || READ_ONCE(queue->waiting) ||
+	    (queue->polled && krdma_user_queue_watch(queue)))
+		events |= EPOLLIN | EPOLLRDNORM;
+	if (!READ_ONCE(queue->full))
+		events |= EPOLLOUT | EPOLLWRNORM;
+	if (READ_ONCE(queue->dead))
+		events |= EPOLLERR | EPOLLHUP;
+	return events;
+}
+
+/*
+ * Reaping
+ */
+
+static int krdma_user_reap_copy(struct krdma_user_queue *queue,
+				const struct krdma_queue_reap *reap, u32 head, u32 count)
+{
+	struct krdma_cqe __user *user = u64_to_user_ptr(reap->entries);
+	u32 run = krdma_user_ring_run(head, count, queue->layout.cq_entries);
+	u32 mask = queue->layout.cq_entries - 1;
+
+	if (copy_to_user(user, &queue->cqes[head & mask], run * sizeof(*user)) ||
+	    copy_to_user(user + run, queue->cqes, (count - run) * sizeof(*user)))
+		return -EFAULT;
+	return 0;
+}
+
+/* Takes what there is, if it is at least @least; 0 if it is not: somebody was faster. */
+static int krdma_user_reap_take(struct krdma_user_request *request, int least)
+{
+	struct krdma_queue_reap *reap = &request->buffer->queue_reap;
+	struct krdma_user_queue *queue = request->queue;
+	int count;
+	u32 head;
+	int ret;
+
+	if (mutex_lock_interruptible(&queue->reap_lock))
+		return -ERESTARTSYS;
+	count = krdma_user_queue_look(queue, &head);
+	if (count >= 0 && count < least)
+		count = 0;
+	if (count > 0) {
+		count = min_t(u32, count, reap->count);
+		reap->reaped = count;
+		/* They are taken when the caller has all of them, and knows how many. */
+		ret = krdma_user_reap_copy(queue, reap, head, count) ?:
+		      krdma_request_respond(request);
+		if (ret)
+			count = ret;
+		else
+			/* Pairs with the acquire where the ring is filled. */
+			smp_store_release(&queue->ring->cq_head, head + count);
+	}
+	mutex_unlock(&queue->reap_lock);
+
+	if (count > 0 && READ_ONCE(queue->waiting))
+		krdma_user_fill(queue);
+	return count;
+}
+
+/**
+ * krdma_user_queue_reap - KRDMA_QUEUE_REAP
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ */
+int krdma_user_queue_reap(struct krdma_user_request *request)
+{
+	struct krdma_queue_reap *reap = &request->buffer->queue_reap;
+	u64 deadline_ns = reap->min_complete ? krdma_deadline_of_caller(reap->deadline_ns) : 0;
+	u32 wanted = max(min(reap->min_complete, reap->count), 1U);
+	int there;
+	int ret;
+
+	if (reap->flags || reap->reserved)
+		return -EOPNOTSUPP;
+	if (!reap->count || reap->count > KRDMA_RING_ENTRIES_MAX)
+		return -EINVAL;
+	wanted = min(wanted, request->queue->layout.cq_entries);
+
+	for (;;) {
+		there = krdma_user_queue_await(request->queue, wanted, deadline_ns);
+		if (there == -EBADMSG || there == -ENODEV)
+			return there;
+		/* Fewer than wanted only if there is a reason for it. */
+		ret = krdma_user_reap_take(request, there < 0 ? 1 : min_t(u32, there, wanted));
+		if (ret)
+			return min(ret, 0);
+		if (there < 0)
+			return there == -ETIMEDOUT && !deadline_ns ? -EAGAIN : there;
+	}
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests about the module and about devices and ports.
+ */
+#include <linux/build_bug.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/sched/signal.h>
+#include <linux/socket.h>
+#include <linux/string.h>
+
+#include <krdma/krdma.h>
+
+#include "user/user.h"
+#include "version.h"
+
+static_assert(sizeof(KRDMA_VERSION) <= sizeof_field(struct krdma_info, module_version));
+
+/**
+ * krdma_user_info - KRDMA_INFO
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_info(struct krdma_user_request *request)
+{
+	struct krdma_info *info = &request->buffer->info;
+
+	if (info->flags)
+		return -EOPNOTSUPP;
+
+	info->abi_version = KRDMA_ABI_VERSION;
+	info->max_struct_size = sizeof(*request->buffer);
+	info->features = KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS;
+	info->device_count = krdma_device_count(request->session->net);
+	info->max_devices = KRDMA_DEVICE_ID_MAX;
+	strscpy_pad(info->module_version, KRDMA_VERSION, sizeof(info->module_version));
+
+	return krdma_request_respond(request);
+}
+
+/* What a program asks for a device by. */
+static int krdma_device_query_check(const struct krdma_device_query *query)
+{
+	const u32 known = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME;
+	size_t length;
+
+	if (query->flags & ~known)
+		return -EOPNOTSUPP;
+	if (query->flags == known)
+		return -EINVAL;
+
+	if (query->flags & KRDMA_DEVICE_QUERY_NAME) {
+		if (query->id)
+			return -EINVAL;
+		length = strnlen(query->name, sizeof(query->name));
+		if (!length || length == sizeof(query->name))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static struct krdma_device *krdma_device_query_find(const struct net *net,
+						    const struct krdma_device_query *query)
+{
+	if (query->flags & KRDMA_DEVICE_QUERY_NAME)
+		return krdma_device_find(net, query->name);
+	if (query->flags & KRDMA_DEVICE_QUERY_NEXT)
+		return krdma_device_next(net, query->id);
+	return krdma_device_get(net, query->id);
+}
+
+/**
+ * krdma_user_device_query - KRDMA_DEVICE_QUERY
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_device_query(struct krdma_user_request *request)
+{
+	struct krdma_device_query *query = &request->buffer->device_query;
+	struct krdma_device_attr attr;
+	struct krdma_device *dev;
+	int ret;
+
+	ret = krdma_device_query_check(query);
+	if (ret)
+		return ret;
+
+	/*
+	 * A device that goes between the two steps is as good as one that went
+	 * before: look again.  It is not found a second time, so this ends.
+	 */
+	do {
+		dev = krdma_device_query_find(request->session->net, query);
+		if (!dev)
+			return -ENOENT;
+		ret = krdma_device_query_attr(dev, &attr);
+		krdma_device_put(dev);
+	} while (ret == -ENODEV);
+	if (ret)
+		return ret;
+
+	query->id = attr.id;
+	query->port_count = attr.port_count;
+	BUILD_BUG_ON(sizeof(query->name) != sizeof(attr.name));
+	memcpy(query->name, attr.name, sizeof(query->name));
+	query->node_guid = attr.node_guid;
+	query->caps = attr.caps;
+	query->max_mr_size = attr.limits.max_mr_size;
+	query->transport = attr.transport;
+	query->max_qp = attr.limits.max_qp;
+	query->max_send_wr = attr.limits.max_send_wr;
+	query->max_recv_wr = attr.limits.max_recv_wr;
+	query->max_send_sge = attr.limits.max_send_sge;
+	query->max_recv_sge = attr.limits.max_recv_sge;
+	query->max_read_sge = attr.limits.max_read_sge;
+	query->max_cqe = attr.limits.max_cqe;
+	query->max_srq_wr = attr.limits.max_srq_wr;
+	query->max_read_depth = attr.limits.max_read_depth;
+	query->max_read_depth_in = attr.limits.max_read_depth_in;
+	query->max_fast_reg_pages = attr.limits.max_fast_reg_pages;
+
+	return krdma_request_respond(request);
+}
+
+/**
+ * krdma_user_port_query - KRDMA_PORT_QUERY
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_port_query(struct krdma_user_request *request)
+{
+	struct krdma_port_query *query = &request->buffer->port_query;
+	struct net *net = request->session->net;
+	struct krdma_port_attr attr;
+	struct krdma_device *dev;
+	int ret;
+
+	if (query->flags)
+		return -EOPNOTSUPP;
+
+	dev = krdma_device_get(net, query->device_id);
+	if (!dev)
+		return -ENOENT;
+	ret = krdma_device_query_port(dev, net, query->port, &attr);
+	krdma_device_put(dev);
+
+	/* Numbers do not come back: the device just went, and another look finds none. */
+	if (ret == -ENODEV)
+		return -ENOENT;
+	if (ret)
+		return ret;
+
+	query->state = attr.state;
+	query->link_layer = attr.link_layer;
+	query->max_mtu = attr.max_mtu;
+	query->active_mtu = attr.active_mtu;
+	query->max_msg_size = attr.max_msg_size;
+	query->gid_count = attr.gid_count;
+	query->speed_mbps = attr.speed_mbps;
+	query->netdev_ifindex = attr.netdev_ifindex;
+	BUILD_BUG_ON(sizeof(query->netdev_name) != sizeof(attr.netdev_name));
+	memcpy(query->netdev_name, attr.netdev_name, sizeof(query->netdev_name));
+
+	return krdma_request_respond(request);
+}
+
+/* What a program looks for a device by, checked. */
+static int krdma_device_find_addresses(const struct krdma_device_find *find,
+				       struct sockaddr_storage *local,
+				       struct sockaddr_storage *remote)
+{
+	const u32 known = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE;
+	int ret;
+
+	if ((find->flags & ~known) || find->reserved)
+		return -EOPNOTSUPP;
+	if (!find->flags)
+		return -EINVAL;
+
+	if (find->flags & KRDMA_DEVICE_FIND_LOCAL) {
+		ret = krdma_address_from_user(&find->local, local);
+		if (ret)
+			return ret;
+	}
+	if (find->flags & KRDMA_DEVICE_FIND_REMOTE) {
+		ret = krdma_address_from_user(&find->remote, remote);
+		if (ret)
+			return ret;
+	}
+	if (find->flags == known && local->ss_family != remote->ss_family)
+		return -EINVAL;
+	return 0;
+}
+
+static struct krdma_device *krdma_device_find_towards(struct net *net,
+						      const struct sockaddr *local,
+						      const struct sockaddr *remote,
+						      u64 deadline_ns)
+{
+	struct krdma_device *dev;
+	u32 left_ms;
+
+	for (;;) {
+		left_ms = krdma_deadline_ms(deadline_ns);
+		if (!left_ms)
+			return ERR_PTR(-ETIMEDOUT);
+		dev = krdma_device_towards(net, local, remote, min_t(u32, left_ms, INT_MAX));
+		if (dev != ERR_PTR(-ETIMEDOUT))
+			return dev;
+		/* Too early, or there is more time than can be said at once. */
+		if (signal_pending(current))
+			return ERR_PTR(-EINTR);
+	}
+}
+
+/* The core's errno, for a program. */
+static int krdma_device_find_error(int error, bool remote)
+{
+	switch (error) {
+	case -EADDRNOTAVAIL:
+		return -ENOENT;
+	/* It is going: whoever looks once more does not find it. */
+	case -ENODEV:
+		return remote ? -EHOSTUNREACH : -ENOENT;
+	case -EINTR:
+		return -ERESTARTSYS;
+	default:
+		return error;
+	}
+}
+
+/**
+ * krdma_user_device_find - KRDMA_DEVICE_FIND
+ * @request: the request
+ *
+ * Context: process context, of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_device_find(struct krdma_user_request *request)
+{
+	struct krdma_device_find *find = &request->buffer->device_find;
+	bool has_remote = find->flags & KRDMA_DEVICE_FIND_REMOTE;
+	bool has_local = find->flags & KRDMA_DEVICE_FIND_LOCAL;
+	struct net *net = request->session->net;
+	struct sockaddr_storage local, remote;
+	struct krdma_device_attr attr;
+	struct krdma_device *dev;
+	int ret;
+
+	ret = krdma_device_find_addresses(find, &local, &remote);
+	if (ret)
+		return ret;
+
+	/* The search holds a port, for as long as the caller wants to wait. */
+	ret = krdma_user_account_charge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
+	if (ret)
+		return ret;
+	if (has_remote)
+		dev = krdma_device_find_towards(net, has_local ? (struct sockaddr *)&local : NULL,
+						(struct sockaddr *)&remote,
+						krdma_deadline_of_caller(find->deadline_ns));
+	else
+		dev = krdma_device_at(net, (struct sockaddr *)&local);
+	krdma_user_account_uncharge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
+	if (IS_ERR(dev))
+		return krdma_device_find_error(PTR_ERR(dev), has_remote);
+	ret = krdma_device_query_attr(dev, &attr);
+	krdma_device_put(dev);
+	if (ret)
+		return krdma_device_find_error(ret, has_remote);
+
+	find->id = attr.id;
+	return krdma_request_respond(request);
+}

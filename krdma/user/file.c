@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/krdma: sessions, and the file descriptors of the objects that are made in
+ * them.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+
+/*
+ * What closed files leave behind ends here, after RCU's grace.  Unbound, because
+ * the end of memory waits for the device.
+ */
+struct workqueue_struct *krdma_user_workqueue;
+
+/*
+ * Descriptors
+ */
+
+/**
+ * krdma_user_fd_reserve - begin a descriptor
+ * @ufd: filled in
+ * @name: of the kind of file, as /proc shows it
+ * @fops: of the kind of file
+ * @object: what the file is to be; its reference is the file's from here on
+ * @mode: O_RDONLY, O_WRONLY or O_RDWR
+ *
+ * Nobody sees it before krdma_user_fd_install().  It is close-on-exec.
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0; or -EMFILE, -ENFILE, -ENOMEM, and @object is still the caller's.
+ */
+int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
+			  const struct file_operations *fops, void *object, int mode)
+{
+	struct file *file;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = anon_inode_getfile(name, fops, object, mode);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	file->f_mode |= FMODE_NOWAIT;
+	krdma_object_count(KRDMA_OBJECT_USER_FILE, file);
+
+	ufd->fd = fd;
+	ufd->file = file;
+	return 0;
+}
+
+/**
+ * krdma_user_fd_install - the descriptor is there
+ * @ufd: the descriptor
+ *
+ * From here on other threads may use and close it: the last step of a request.
+ *
+ * Context: process context, of the caller.
+ */
+void krdma_user_fd_install(struct krdma_user_fd *ufd)
+{
+	fd_install(ufd->fd, ufd->file);
+}
+
+/**
+ * krdma_user_fd_cancel - the descriptor will not be
+ * @ufd: the descriptor, not installed
+ *
+ * The file is released, and with it the object, before the caller returns to its
+ * program.
+ *
+ * Context: process context, of the caller.
+ */
+void krdma_user_fd_cancel(struct krdma_user_fd *ufd)
+{
+	put_unused_fd(ufd->fd);
+	fput(ufd->file);
+}
+
+/**
+ * krdma_user_fd_get - the object behind a descriptor
+ * @fd: the descriptor, of a program's
+ * @fops: of the kind of file that it must be
+ * @file: filled in; keeps the object, for fput()
+ *
+ * Context: process context, of the caller.
+ * Return: the object, or ERR_PTR of -EBADF: no such descriptor; -EPROTOTYPE: it is
+ * of another kind.
+ */
+void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file)
+{
+	struct file *found;
+
+	found = fget(fd);
+	if (!found)
+		return ERR_PTR(-EBADF);
+	if (found->f_op != fops) {
+		fput(found);
+		return ERR_PTR(-EPROTOTYPE);
+	}
+	*file = found;
+	return found->private_data;
+}
+
+/*
+ * Sessions
+ */
+
+/**
+ * krdma_user_session_get - one more reference to a session
+ * @session: the session; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_user_session_get(struct krdma_user_session *session)
+{
+	refcount_inc(&session->refs);
+}
+
+/**
+ * krdma_user_session_put - give back a reference to a session
+ * @session: the session
+ *
+ * With the last one, its memory ends.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_session_put(struct krdma_user_session *session)
+{
+	might_sleep();
+
+	if (!refcount_dec_and_test(&session->refs))
+		return;
+
+	krdma_user_memory_end(session);
+	krdma_user_batches_destroy(&session->batches);
+	krdma_session_put(session->core);
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+	krdma_user_account_put(session->account);
+	put_net(session->net);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SESSION, session));
+}
+
+/**
+ * krdma_user_number - a number for those who look at descriptors from outside
+ *
+ * For what no request names: sessions, listeners, queues.
+ *
+ * Context: any.
+ * Return: the number, of 2^32 in turn.
+ */
+u32 krdma_user_number(void)
+{
+	static atomic_t last;
+
+	return (u32)atomic_inc_return(&last);
+}
+
+static struct krdma_user_session *krdma_user_session_create(struct net *net)
+{
+	struct krdma_user_session *session;
+	int ret;
+
+	session = krdma_object_count(KRDMA_OBJECT_USER_SESSION,
+				     kzalloc_obj(*session, GFP_KERNEL_ACCOUNT));
+	if (!session)
+		return ERR_PTR(-ENOMEM);
+	session->id = krdma_user_number();
+	refcount_set(&session->refs, 1);
+	krdma_user_memory_begin(session);
+	krdma_user_batches_init(&session->batches);
+	init_waitqueue_head(&session->wait);
+
+	session->account = krdma_user_account_get();
+	if (!session->account) {
+		ret = -ENOMEM;
+		goto err_free;
+	}
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+	if (ret)
+		goto err_account;
+	ret = krdma_user_account_charge(session->account, KRDMA_ACCOUNT_MEMORY,
+					KRDMA_SESSION_BYTES);
+	if (ret)
+		goto err_charge;
+	session->core = krdma_session_create(net);
+	if (IS_ERR(session->core)) {
+		ret = PTR_ERR(session->core);
+		goto err_memory;
+	}
+	krdma_user_account_pays(session->account, session->core);
+	session->net = get_net(net);
+	return session;
+
+err_memory:
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
+err_charge:
+	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_SESSIONS, 1);
+err_account:
+	krdma_user_account_put(session->account);
+err_free:
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SESSION, session));
+	return ERR_PTR(ret);
+}
+
+static int krdma_user_session_open(struct inode *inode, struct file *file)
+{
+	struct krdma_user_session *session;
+
+	session = krdma_user_session_create(current->nsproxy->net_ns);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	file->private_data = session;
+	file->f_mode |= FMODE_NOWAIT;
+	krdma_object_count(KRDMA_OBJECT_USER_FILE, file);
+	return 0;
+}
+
+static int krdma_user_session_release(struct inode *inode, struct file *file)
+{
+	struct krdma_user_session *session = file->private_data;
+
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
+	krdma_user_watch_end(session);
+	krdma_user_session_put(session);
+	return 0;
+}
+
+static ssize_t krdma_user_session_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	return krdma_user_watch_read(iocb->ki_filp->private_data, iocb, to);
+}
+
+static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_struct *table)
+{
+	return krdma_user_watch_poll(file->private_data, file, table);
+}
+
+/* Memory that is looked at in one go: a program decides how much it registers. */
+#define KRDMA_FDINFO_BATCH	256
+
+static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_session *session = file->private_data;
+	struct krdma_user_memory *memory;
+	unsigned long index;
+	u64 bytes = 0;
+	u32 count = 0;
+
+	rcu_read_lock();
+	xa_for_each(&session->memory, index, memory) {
+		bytes += memory->charged;
+		if (!(++count % KRDMA_FDINFO_BATCH))
+			cond_resched_rcu();
+	}
+	rcu_read_unlock();
+
+	krdma_user_fdinfo(seq, "session", session->id, session);
+	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
+	/* Pairs with the one who has set it. */
+	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->watch));
+}
+
+#define KRDMA_SESSION_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, does, type, last, handler)
+
+static const struct krdma_request_type krdma_session_request_types[] = {
+	KRDMA_SESSION_REQUEST(KRDMA_INFO, ASKS, krdma_info, module_version, krdma_user_info),
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_QUERY, ASKS, krdma_device_query, max_fast_reg_pages,
+			      krdma_user_device_query),
+	KRDMA_SESSION_REQUEST(KRDMA_PORT_QUERY, ASKS, krdma_port_query, netdev_name,
+			      krdma_user_port_query),
+	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, ASKS, krdma_device_find, remote,
+			      krdma_user_device_find),
+	KRDMA_SESSION_REQUEST(KRDMA_WATCH, READS, krdma_watch_devices, flags, krdma_user_watch),
+	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, ANSWERS, krdma_listen, address, krdma_user_listen),
+	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, ANSWERS, krdma_conn_create, id,
+			      krdma_user_conn_create),
+	KRDMA_SESSION_REQUEST(KRDMA_QUEUE_CREATE, ANSWERS, krdma_queue_create, ring_size,
+			      krdma_user_queue_create),
+	KRDMA_SESSION_REQUEST(KRDMA_SRQ_CREATE, ANSWERS, krdma_srq_create, max_sge,
+			      krdma_user_srq_create),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_REGISTER, ANSWERS, krdma_memory_register, remote_addr,
+			      krdma_user_memory_register),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, ACTS, krdma_memory_release, reserved,
+			      krdma_user_memory_release),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, ASKS, krdma_memory_query, part_reach,
+			      krdma_user_memory_query),
+	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ACTS, krdma_memory_advise, length,
+			      krdma_user_memory_advise),
+	KRDMA_SESSION_REQUEST(KRDMA_LIMIT_QUERY, ASKS, krdma_limit_query, refused,
+			      krdma_user_limit_query),
+};
+
+static const struct krdma_request_table krdma_session_requests = {
+	.types = krdma_session_request_types,
+	.base = KRDMA_CMD_INFO,
+	.count = ARRAY_SIZE(krdma_session_request_types),
+};
+
+static long krdma_user_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct krdma_user_request request = { .session = file->private_data };
+
+	return krdma_request_dispatch(file, &krdma_session_requests, &request, cmd, arg);
+}
+
+static const struct file_operations krdma_user_session_fops = {
+	.owner = THIS_MODULE,
+	.open = krdma_user_session_open,
+	.release = krdma_user_session_release,
+	.read_iter = krdma_user_session_read,
+	.poll = krdma_user_session_poll,
+	.show_fdinfo = krdma_user_session_fdinfo,
+	.unlocked_ioctl = krdma_user_session_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};
+
+/* For root alone; who else may is the administrator's decision, by a udev rule. */
+static struct miscdevice krdma_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = KBUILD_MODNAME,
+	.fops = &krdma_user_session_fops,
+	.mode = 0600,
+};
+
+/*
+ * Beginning and end
+ */
+
+/**
+ * krdma_user_init - open the door to programs
+ *
+ * Context: process context; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int krdma_user_init(void)
+{
+	int ret;
+
+	krdma_user_workqueue = alloc_workqueue(KBUILD_MODNAME "_user", WQ_UNBOUND, 0);
+	if (!krdma_user_workqueue)
+		return -ENOMEM;
+	ret = misc_register(&krdma_misc);
+	if (ret)
+		destroy_workqueue(krdma_user_workqueue);
+	return ret;
+}
+
+/**
+ * krdma_user_shut - close the door to programs
+ *
+ * No file is there any more: each holds the module.  Connections may still be
+ * ending after theirs.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_shut(void)
+{
+	misc_deregister(&krdma_misc);
+}
+
+/**
+ * krdma_user_exit - nothing of the front is left
+ *
+ * All connections have ended, and have said so.
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_exit(void)
+{
+	/* What waits for RCU's grace is in the queue then, and over when that is gone. */
+	rcu_barrier();
+	destroy_workqueue(krdma_user_workqueue);
+	WARN_ON(!xa_empty(&krdma_user_targets));
+	xa_destroy(&krdma_user_targets);
+
+	/* The sessions' memory has ended with them. */
+	krdma_user_owner_exit();
+	/* What all of that has left to RCU. */
+	rcu_barrier();
+}

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Accounts: what each user has, and may have.
+ *
+ * A session's account charges the user who has opened it, whoever uses the session later.
+ * It also charges the owner of each user namespace that the opener was in, up to the initial
+ * one.  A user who owns a namespace decides which further users there are in it: without
+ * this rule each of them would have the limits again.  The kernel's own ucounts work alike,
+ * but modules cannot use them.
+ *
+ * Users are told apart by their number in the initial user namespace.  A user that occurs more
+ * than once in the chain is charged once.  Namespaces that root of the initial namespace owns
+ * charge no owner: root is not limited, and the namespaces of a container manager, which root
+ * has made for different users, must not share one limit.
+ *
+ * krdma_user_accounts_lock
+ *	kind:		spinlock, interrupts off
+ *	protects:	the table of users, what each of them has, and what each account
+ *			has.  A charge is taken from all users of an account or from none,
+ *			and of callers that race for the last of something, one gets it.
+ *	taken in:	process context; any context, where a core session that
+ *			outlives its file is put.  Nothing is called under it.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/errno.h>
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+
+/* Those of the module's, and the control group's. */
+#define KRDMA_USER_LIMITS	(KRDMA_LIMIT_DEVICE + 1)
+
+static_assert((int)KRDMA_ACCOUNT_SESSIONS == (int)KRDMA_LIMIT_SESSIONS);
+static_assert((int)KRDMA_ACCOUNT_OBJECTS == (int)KRDMA_LIMIT_OBJECTS);
+static_assert((int)KRDMA_ACCOUNT_MEMORY == (int)KRDMA_LIMIT_MEMORY);
+static_assert((int)KRDMA_ACCOUNT_PORTS == (int)KRDMA_LIMIT_PORTS);
+static_assert((int)KRDMA_ACCOUNT_KINDS == (int)KRDMA_LIMIT_DEVICE);
+
+/*
+ * The limits.  Each can be changed at any time: what a user has beyond a new one
+ * stays, and nothing is added to it.
+ */
+
+/* What a machine with one user's server of many processes needs. */
+static unsigned int max_sessions = 1024;
+module_param(max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "Sessions that a user can have (default 1024)");
+
+static unsigned int max_objects = 65536;
+module_param(max_objects, uint, 0644);
+MODULE_PARM_DESC(max_objects,
+		 "Listeners, connections and queues that a user can have (default 65536)");
+
+/* Beside RLIMIT_MEMLOCK, which is a process's: a user can have many. */
+static unsigned int max_memory_mb;
+module_param(max_memory_mb, uint, 0644);
+MODULE_PARM_DESC(max_memory_mb,
+		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
+
+/*
+ * Ports are a network namespace's, and all of its users need them.  By default there are 28,232
+ * that a connection or a listener can get without naming one: six users at their limits leave
+ * some to others.
+ */
+static unsigned int max_ports = 4096;
+module_param(max_ports, uint, 0644);
+MODULE_PARM_DESC(max_ports,
+		 "Listeners and outgoing connections that a user can have (default 4096)");
+
+/**
+ * struct krdma_ucount - what a user has
+ * @node: in the table
+ * @uid: the user
+ * @refs: accounts that charge the user; the last one takes it out of the table
+ * @used: how much of each kind
+ *
+ * Protected by krdma_user_accounts_lock.
+ */
+struct krdma_ucount {
+	struct hlist_node node;
+	kuid_t uid;
+	u32 refs;
+	u64 used[KRDMA_ACCOUNT_KINDS];
+};
+
+/**
+ * struct krdma_user_refusals - requests that a limit has refused
+ * @count: how many
+ * @scope: of the last one: who had reached the limit
+ */
+struct krdma_user_refusals {
+	u64 count;
+	enum krdma_limit_scope scope;
+};
+
+/**
+ * struct krdma_user_account - whom a session charges
+ * @refs: the session's, and those of what is charged and outlives it
+ * @used: how much of each kind the session has; protected by krdma_user_accounts_lock, as
+ *	are @refusals and @last_refused
+ * @refusals: by &enum krdma_limit
+ * @last_refused: the limit of the last one, of those whose @refusals are not 0
+ * @count: users in @ucounts
+ * @ucounts: the opener, then the owners of the user namespaces that the opener was in;
+ *	with a reference to each.  They never change.
+ */
+struct krdma_user_account {
+	refcount_t refs;
+	u64 used[KRDMA_ACCOUNT_KINDS];
+	struct krdma_user_refusals refusals[KRDMA_USER_LIMITS];
+	enum krdma_limit last_refused;
+	u32 count;
+	struct krdma_ucount *ucounts[];
+};
+
+static DEFINE_SPINLOCK(krdma_user_accounts_lock);	/* see above */
+static DEFINE_HASHTABLE(krdma_ucounts, 6);
+
+static u64 krdma_user_limit(enum krdma_account_kind kind)
+{
+	unsigned int mb;
+
+	switch (kind) {
+	case KRDMA_ACCOUNT_SESSIONS:
+		return READ_ONCE(max_sessions);
+	case KRDMA_ACCOUNT_OBJECTS:
+		return READ_ONCE(max_objects);
+	case KRDMA_ACCOUNT_PORTS:
+		return READ_ONCE(max_ports);
+	default:
+		mb = READ_ONCE(max_memory_mb);
+		return mb ? (u64)mb << 20 : (u64)totalram_pages() << (PAGE_SHIFT - 1);
+	}
+}
+
+/* What a user has, with one more reference, or NULL. */
+static struct krdma_ucount *krdma_ucount_find(kuid_t uid)
+{
+	struct krdma_ucount *ucount;
+
+	lockdep_assert_held(&krdma_user_accounts_lock);
+
+	hash_for_each_possible(krdma_ucounts, ucount, node, __kuid_val(uid)) {
+		if (uid_eq(ucount->uid, uid)) {
+			ucount->refs++;
+			return ucount;
+		}
+	}
+	return NULL;
+}
+
+/* May sleep.  NULL: no memory. */
+static struct krdma_ucount *krdma_ucount_get(kuid_t uid)
+{
+	struct krdma_ucount *ucount, *made;
+	unsigned long flags;
+
+	/* Most users have one already, but whether is not worth a second look. */
+	made = krdma_object_count(KRDMA_OBJECT_USER_UCOUNT,
+				  kzalloc_obj(*made, GFP_KERNEL_ACCOUNT));
+	if (!made)
+		return NULL;
+	made->uid = uid;
+	made->refs = 1;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	ucount = krdma_ucount_find(uid);
+	if (!ucount) {
+		hash_add(krdma_ucounts, &made->node, __kuid_val(uid));
+		swap(ucount, made);
+	}
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, made));
+	return ucount;
+}
+
+static void krdma_ucount_put(struct krdma_ucount *ucount)
+{
+	unsigned long flags;
+	bool last;
+
+	/* Whoever finds it in the table finds it with a reference. */
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	last = !--ucount->refs;
+	if (last)
+		hash_del(&ucount->node);
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+	if (!last)
+		return;
+
+	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
+		WARN_ON_ONCE(ucount->used[kind]);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_UCOUNT, ucount));
+}
+
+static bool krdma_user_account_has(const struct krdma_user_account *account, kuid_t uid)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		if (uid_eq(account->ucounts[i]->uid, uid))
+			return true;
+	}
+	return false;
+}
+
+static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid)
+{
+	struct krdma_ucount *ucount;
+
+	if (krdma_user_account_has(account, uid))
+		return 0;
+	ucount = krdma_ucount_get(uid);
+	if (!ucount)
+		return -ENOMEM;
+	account->ucounts[account->count++] = ucount;
+	return 0;
+}
+
+/* How many owners the namespaces of the calling process have at most. */
+static u32 krdma_user_owners(void)
+{
+	u32 count = 0;
+
+	for (struct user_namespace *ns = current_user_ns(); ns->parent; ns = ns->parent)
+		count++;
+	return count;
+}
+
+/**
+ * krdma_user_account_get - a session's account, of the calling process's user
+ *
+ * Context: process context; may sleep.
+ * Return: the account, for krdma_user_account_put(), or NULL: no memory.
+ */
+struct krdma_user_account *krdma_user_account_get(void)
+{
+	struct krdma_user_account *account;
+	int ret;
+
+	account = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
+				     kzalloc(struct_size(account, ucounts,
+							 krdma_user_owners() + 1),
+					     GFP_KERNEL_ACCOUNT));
+	if (!account)
+		return NULL;
+	refcount_set(&account->refs, 1);
+
+	ret = krdma_user_account_add(account, current_uid());
+	/* The parents stay as long as the namespace does, and owners never change. */
+	for (struct user_namespace *ns = current_user_ns(); !ret && ns->parent; ns = ns->parent) {
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			ret = krdma_user_account_add(account, ns->owner);
+	}
+	if (ret) {
+		krdma_user_account_put(account);
+		return NULL;
+	}
+	return account;
+}
+
+/**
+ * krdma_user_account_hold - one more reference to an account
+ * @account: the account; the caller holds one
+ *
+ * Context: any.
+ */
+void krdma_user_account_hold(struct krdma_user_account *account)
+{
+	refcount_inc(&account->refs);
+}
+
+/**
+ * krdma_user_account_put - give back a reference to an account
+ * @account: the account; what was charged on behalf of the reference is uncharged
+ *
+ * Context: any but NMI.
+ */
+void krdma_user_account_put(struct krdma_user_account *account)
+{
+	if (!refcount_dec_and_test(&account->refs))
+		return;
+
+	for (int kind = 0; kind < KRDMA_ACCOUNT_KINDS; kind++)
+		WARN_ON_ONCE(account->used[kind]);
+	for (u32 i = 0; i < account->count; i++)
+		krdma_ucount_put(account->ucounts[i]);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
+}
+
+/* NONE: it has been charged; otherwise who has reached the limit. */
+static enum krdma_limit_scope krdma_user_account_take(struct krdma_user_account *account,
+						      enum krdma_account_kind kind, u64 amount,
+						      u64 limit)
+{
+	enum krdma_limit_scope scope = KRDMA_LIMIT_SCOPE_NONE;
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	for (u32 i = 0; i < account->count && !scope; i++) {
+		u64 used = account->ucounts[i]->used[kind];
+
+		if (used > limit || amount > limit - used)
+			scope = i ? KRDMA_LIMIT_SCOPE_OWNER : KRDMA_LIMIT_SCOPE_USER;
+	}
+	if (!scope) {
+		for (u32 i = 0; i < account->count; i++)
+			account->ucounts[i]->used[kind] += amount;
+		account->used[kind] += amount;
+	}
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+
+	return scope;
+}
+
+static void krdma_user_account_refuse(struct krdma_user_account *account, enum krdma_limit limit,
+				      enum krdma_limit_scope scope)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	account->refusals[limit].count++;
+	account->refusals[limit].scope = scope;
+	account->last_refused = limit;
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+}
+
+/**
+ * krdma_user_account_charge - a session gets more
+ * @account: the session's
+ * @kind: of what
+ * @amount: how much
+ *
+ * A caller with CAP_SYS_RESOURCE in the initial user namespace gets it in any case,
+ * and it counts for all users of the account.
+ *
+ * Context: process context, of the caller.
+ * Return: 0; -EDQUOT: that is more than one of the users may have.
+ */
+int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
+			      u64 amount)
+{
+	enum krdma_limit_scope scope;
+
+	scope = krdma_user_account_take(account, kind, amount, krdma_user_limit(kind));
+	if (!scope)
+		return 0;
+	/* Only now, because being asked is recorded as a use of the capability. */
+	if (capable(CAP_SYS_RESOURCE) && !krdma_user_account_take(account, kind, amount, U64_MAX))
+		return 0;
+	krdma_user_account_refuse(account, (enum krdma_limit)kind, scope);
+	return -EDQUOT;
+}
+
+/**
+ * krdma_user_account_uncharge - a session gives something back
+ * @account: the session's
+ * @kind: of what
+ * @amount: as much as was charged
+ *
+ * Context: process context.
+ */
+void krdma_user_account_uncharge(struct krdma_user_account *account,
+				 enum krdma_account_kind kind, u64 amount)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	WARN_ON_ONCE(account->used[kind] < amount);
+	account->used[kind] -= amount;
+	for (u32 i = 0; i < account->count; i++)
+		account->ucounts[i]->used[kind] -= amount;
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+}
+
+/**
+ * krdma_user_account_charge_object - a session gets an object
+ * @account: the session's
+ * @bytes: what the object costs the kernel
+ *
+ * Context: process context, of the caller.
+ * Return: 0; -EDQUOT: that is more objects or memory than one of the users may have.
+ */
+int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes)
+{
+	int ret;
+
+	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+	if (ret)
+		return ret;
+	ret = krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+	if (ret)
+		krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+	return ret;
+}
+
+/**
+ * krdma_user_account_uncharge_object - an object is gone
+ * @account: the session's
+ * @bytes: as many as were charged
+ *
+ * Context: process context.
+ */
+void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_OBJECTS, 1);
+}
+
+/*
+ * The core's queues and ports
+ */
+
+static int krdma_user_account_charge_queue(void *account, u64 bytes)
+{
+	return krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+}
+
+static void krdma_user_account_uncharge_queue(void *account, u64 bytes)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_MEMORY, bytes);
+}
+
+static int krdma_user_account_charge_port(void *account)
+{
+	return krdma_user_account_charge(account, KRDMA_ACCOUNT_PORTS, 1);
+}
+
+static void krdma_user_account_uncharge_port(void *account)
+{
+	krdma_user_account_uncharge(account, KRDMA_ACCOUNT_PORTS, 1);
+}
+
+static void krdma_user_account_refused(void *account)
+{
+	krdma_user_account_refuse(account, KRDMA_LIMIT_DEVICE, KRDMA_LIMIT_SCOPE_GROUP);
+}
+
+static void krdma_user_account_put_session(void *account)
+{
+	krdma_user_account_put(account);
+}
+
+static const struct krdma_account_ops krdma_user_account_ops = {
+	.charge = krdma_user_account_charge_queue,
+	.uncharge = krdma_user_account_uncharge_queue,
+	.charge_port = krdma_user_account_charge_port,
+	.uncharge_port = krdma_user_account_uncharge_port,
+	.refused = krdma_user_account_refused,
+	.put = krdma_user_account_put_session,
+};
+
+/**
+ * krdma_user_account_pays - an account pays for the queues of a core session
+ * @account: the account; the core session gets a reference of its own
+ * @core: the session, new
+ *
+ * Queues stay as long as completions of theirs wait to be polled, which may be longer than
+ * their files: so the core charges, and uncharges, where it allocates and frees.  Ports are
+ * charged where the connection manager's ids are made and destroyed, for the same reason.
+ *
+ * Context: process context.
+ */
+void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core)
+{
+	krdma_user_account_hold(account);
+	krdma_session_set_account(core, &krdma_user_account_ops, account);
+}
+
+/*
+ * What a session asks
+ */
+
+/* The limit that is asked for. */
+static int krdma_user_limit_find(const struct krdma_user_account *account,
+				 const struct krdma_limit_query *query)
+{
+	lockdep_assert_held(&krdma_user_accounts_lock);
+
+	if (!(query->flags & KRDMA_LIMIT_QUERY_REFUSED))
+		return query->limit < KRDMA_USER_LIMITS ? (int)query->limit : -ENOENT;
+	/* Zeroes, if no request was refused. */
+	return account->refusals[account->last_refused].count ? (int)account->last_refused :
+		-ENOENT;
+}
+
+static void krdma_user_limit_used(const struct krdma_user_account *account,
+				  struct krdma_limit_query *query)
+{
+	lockdep_assert_held(&krdma_user_accounts_lock);
+
+	query->session_used = account->used[query->limit];
+	query->user_used = account->ucounts[0]->used[query->limit];
+	for (u32 i = 1; i < account->count; i++)
+		query->owner_used = max(query->owner_used, account->ucounts[i]->used[query->limit]);
+}
+
+/**
+ * krdma_user_limit_query - KRDMA_LIMIT_QUERY
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_limit_query(struct krdma_user_request *request)
+{
+	struct krdma_limit_query *query = &request->buffer->limit_query;
+	struct krdma_user_account *account = request->session->account;
+	unsigned long flags;
+	int limit;
+
+	if (query->flags & ~KRDMA_LIMIT_QUERY_REFUSED)
+		return -EOPNOTSUPP;
+	if ((query->flags & KRDMA_LIMIT_QUERY_REFUSED) && query->limit)
+		return -EINVAL;
+
+	query->session_used = 0;
+	query->user_used = 0;
+	query->owner_used = 0;
+	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
+	limit = krdma_user_limit_find(account, query);
+	if (limit >= 0) {
+		query->limit = limit;
+		query->scope = account->refusals[limit].scope;
+		query->refused = account->refusals[limit].count;
+		if (limit != KRDMA_LIMIT_DEVICE)
+			krdma_user_limit_used(account, query);
+	}
+	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
+	if (limit < 0)
+		return limit;
+
+	query->max = limit == KRDMA_LIMIT_DEVICE ? KRDMA_LIMIT_UNKNOWN :
+		     krdma_user_limit((enum krdma_account_kind)limit);
+	return krdma_request_respond(request);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners of programs.
+ */
+#include <linux/errno.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include <krdma/krdma.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+
+/*
+ * Requests that wait are the peers', and nobody is charged for them: so there is a
+ * bound for each listener, and a listener is charged for.
+ */
+#define KRDMA_USER_BACKLOG	128
+#define KRDMA_USER_BACKLOG_MAX	4096
+
+/**
+ * struct krdma_user_listener - a listener's file
+ * @id: krdma_user_number()
+ * @session: a reference is held
+ * @core: the core's; a reference is held
+ * @wait: for requests, and for the end of the device
+ */
+struct krdma_user_listener {
+	u32 id;
+	struct krdma_user_session *session;
+	struct krdma_listener *core;
+	wait_queue_head_t wait;
+};
+
+static void krdma_user_listener_notify(struct krdma_listener *core)
+{
+	struct krdma_user_listener *listener = krdma_listener_context(core);
+
+	/* A key would be the answer of an io_uring that polls: so it looks for itself. */
+	wake_up_interruptible(&listener->wait);
+}
+
+static struct krdma_user_listener *
+krdma_user_listener_create(struct krdma_user_session *session, const struct krdma_listen *listen)
+{
+	struct krdma_user_listener *listener;
+	struct sockaddr_storage address;
+	struct krdma_listen_attr attr = {
+		.local = (struct sockaddr *)&address,
+		.backlog = min_t(u32, listen->backlog ?: KRDMA_USER_BACKLOG,
+				 KRDMA_USER_BACKLOG_MAX),
+		.v6only = listen->flags & KRDMA_LISTEN_V6ONLY,
+		.notify = krdma_user_listener_notify,
+	};
+	int ret;
+
+	ret = krdma_address_from_user(&listen->address, &address);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = krdma_user_account_charge_object(session->account, KRDMA_LISTENER_BYTES);
+	if (ret)
+		return ERR_PTR(ret);
+	listener = krdma_object_count(KRDMA_OBJECT_USER_LISTENER,
+				      kzalloc_obj(*listener, GFP_KERNEL_ACCOUNT));
+	if (!listener) {
+		ret = -ENOMEM;
+		goto err_charge;
+	}
+	listener->id = krdma_user_number();
+	init_waitqueue_head(&listener->wait);
+	attr.context = listener;
+
+	/* It may call before it returns: then nobody waits yet. */
+	listener->core = krdma_listen(session->core, &attr);
+	if (IS_ERR(listener->core)) {
+		ret = PTR_ERR(listener->core);
+		goto err_free;
+	}
+	krdma_user_session_get(session);
+	listener->session = session;
+	return listener;
+
+err_free:
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
+err_charge:
+	krdma_user_account_uncharge_object(session->account, KRDMA_LISTENER_BYTES);
+	return ERR_PTR(ret);
+}
+
+/*
+ * Waits for no peer: for what krdma itself does with requests as they come, and for
+ * the device, which is told not to listen any more.  So a program that has closed
+ * a listener can listen at the same address again.
+ */
+static void krdma_user_listener_destroy(struct krdma_user_listener *listener)
+{
+	struct krdma_user_session *session = listener->session;
+
+	krdma_listener_close(listener->core);
+	krdma_listener_put(listener->core);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_LISTENER, listener));
+	krdma_user_account_uncharge_object(session->account, KRDMA_LISTENER_BYTES);
+	krdma_user_session_put(session);
+}
+
+static int krdma_user_listener_release(struct inode *inode, struct file *file)
+{
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
+	krdma_user_listener_destroy(file->private_data);
+	return 0;
+}
+
+static __poll_t krdma_user_listener_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct krdma_user_listener *listener = file->private_data;
+	int pending;
+
+	poll_wait(file, &listener->wait, table);
+	pending = krdma_listener_pending(listener->core);
+	if (pending < 0)
+		return EPOLLERR | EPOLLHUP;
+	return pending ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/*
+ * Requests
+ */
+
+static int krdma_user_listener_query(struct krdma_user_request *request)
+{
+	struct krdma_listener_query *query = &request->buffer->listener_query;
+	struct sockaddr_storage address;
+
+	if (query->flags)
+		return -EOPNOTSUPP;
+
+	krdma_listener_address(request->listener->core, &address);
+	krdma_address_to_user(&address, &query->address);
+	return krdma_request_respond(request);
+}
+
+/* The core's errno, for a program that may wait until @deadline_ns. */
+static int krdma_user_listener_error(int error, u64 deadline_ns)
+{
+	switch (error) {
+	case -EINTR:
+		return -ERESTARTSYS;
+	case -EAGAIN:
+		return deadline_ns ? -ETIMEDOUT : -EAGAIN;
+	default:
+		return error;
+	}
+}
+
+/* @conn is the one that the request is to be. */
+static int krdma_user_listener_wait(struct krdma_user_listener *listener,
+				    struct krdma_user_conn *conn, u64 deadline_ns)
+{
+	int ret;
+
+	do {
+		ret = krdma_user_conn_begin(conn, listener->core,
+					    krdma_deadline_ms(deadline_ns));
+	} while (ret == -ETIMEDOUT && krdma_deadline_ms(deadline_ns));
+
+	return krdma_user_listener_error(ret, deadline_ns);
+}
+
+/*
+ * Everything that can be wanting is there before the request is taken, the answer
+ * included, so none is taken in vain.  The descriptor is nobody's until it is installed.
+ */
+static int krdma_user_listener_next(struct krdma_user_request *request)
+{
+	struct krdma_listener_next *next = &request->buffer->listener_next;
+	struct krdma_user_listener *listener = request->listener;
+	u64 deadline_ns = krdma_deadline_of_caller(next->deadline_ns);
+	const struct krdma_listener_next asked = *next;
+	struct krdma_user_conn *conn;
+	struct krdma_user_fd ufd;
+	int ret;
+
+	if (next->flags)
+		return -EOPNOTSUPP;
+	if (!krdma_deadline_ms(deadline_ns)) {
+		ret = krdma_listener_pending(listener->core);
+		if (ret <= 0)
+			return krdma_user_listener_error(ret ?: -EAGAIN, deadline_ns);
+	}
+
+	conn = krdma_user_conn_new(listener->session, &ufd);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	next->fd = ufd.fd;
+	next->id = conn->target.id;
+	ret = krdma_request_respond(request);
+	if (ret)
+		goto err_cancel;
+	ret = krdma_user_listener_wait(listener, conn, deadline_ns);
+	if (ret)
+		goto err_answer;
+	krdma_user_fd_install(&ufd);
+	return 0;
+
+err_answer:
+	*next = asked;
+	krdma_request_inform(request);
+err_cancel:
+	krdma_user_fd_cancel(&ufd);
+	return ret;
+}
+
+#define KRDMA_LISTENER_REQUEST(command, does, type, last, handler) \
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_LISTENER_QUERY, command, does, type, last, handler)
+
+static const struct krdma_request_type krdma_listener_request_types[] = {
+	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_QUERY, ASKS, krdma_listener_query, address,
+			       krdma_user_listener_query),
+	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_NEXT, ANSWERS, krdma_listener_next, id,
+			       krdma_user_listener_next),
+};
+
+static const struct krdma_request_table krdma_listener_requests = {
+	.types = krdma_listener_request_types,
+	.base = KRDMA_CMD_LISTENER_QUERY,
+	.count = ARRAY_SIZE(krdma_listener_request_types),
+};
+
+static long krdma_user_listener_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct krdma_user_listener *listener = file->private_data;
+	struct krdma_user_request request = {
+		.session = listener->session,
+		.listener = listener,
+	};
+
+	return krdma_request_dispatch(file, &krdma_listener_requests, &request, cmd, arg);
+}
+
+static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_listener *listener = file->private_data;
+	struct sockaddr_storage address = {};
+
+	krdma_user_fdinfo(seq, "listener", listener->id, listener->session);
+	if (!krdma_listener_address(listener->core, &address))
+		seq_printf(seq, "local:\t%pISpc\n", &address);
+	seq_printf(seq, "waiting:\t%d\n", max(krdma_listener_pending(listener->core), 0));
+}
+
+static const struct file_operations krdma_user_listener_fops = {
+	.owner = THIS_MODULE,
+	.release = krdma_user_listener_release,
+	.poll = krdma_user_listener_poll,
+	.show_fdinfo = krdma_user_listener_fdinfo,
+	.unlocked_ioctl = krdma_user_listener_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};
+
+/**
+ * krdma_user_listen - KRDMA_LISTEN
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ */
+int krdma_user_listen(struct krdma_user_request *request)
+{
+	struct krdma_listen *listen = &request->buffer->listen;
+	struct krdma_user_listener *listener;
+	struct sockaddr_storage address;
+	struct krdma_user_fd ufd;
+	int ret;
+
+	if (listen->flags & ~KRDMA_LISTEN_V6ONLY)
+		return -EOPNOTSUPP;
+
+	listener = krdma_user_listener_create(request->session, listen);
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
+	ret = krdma_user_fd_reserve(&ufd, "[krdma-listener]", &krdma_user_listener_fops,
+				    listener, O_RDWR);
+	if (ret) {
+		krdma_user_listener_destroy(listener);
+		return ret;
+	}
+
+	krdma_listener_address(listener->core, &address);
+	krdma_address_to_user(&address, &listen->address);
+	listen->fd = ufd.fd;
+	ret = krdma_request_respond(request);
+	if (ret)
+		krdma_user_fd_cancel(&ufd);
+	else
+		krdma_user_fd_install(&ufd);
+	return ret;
+}

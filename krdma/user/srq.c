@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared receive queues of programs.
+ */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include "core/objects.h"
+#include "user/user.h"
+#include "user/ring.h"
+
+/*
+ * Its life
+ */
+
+static void krdma_user_srq_free(struct rcu_head *rcu)
+{
+	struct krdma_user_srq *srq = container_of(rcu, struct krdma_user_srq, rcu);
+
+	krdma_srq_put(srq->core);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
+}
+
+/**
+ * krdma_user_srq_get - keep a shared receive queue
+ * @srq: the queue; the caller has a reference already
+ *
+ * Context: any.
+ */
+void krdma_user_srq_get(struct krdma_user_srq *srq)
+{
+	refcount_inc(&srq->refs);
+}
+
+/**
+ * krdma_user_srq_put - give back a reference to a shared receive queue
+ * @srq: the queue, or NULL
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_user_srq_put(struct krdma_user_srq *srq)
+{
+	struct krdma_user_session *session;
+
+	if (!srq || !refcount_dec_and_test(&srq->refs))
+		return;
+
+	session = srq->session;
+	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
+	krdma_user_queue_put(srq->queue);
+	/* Who has found it by its number may still be posting. */
+	call_rcu(&srq->rcu, krdma_user_srq_free);
+	krdma_user_session_put(session);
+}
+
+/* The file is gone: nobody posts any more.  Connections that use it go on. */
+static void krdma_user_srq_end(struct krdma_user_srq *srq)
+{
+	krdma_user_target_remove(&srq->target);
+	if (srq->core)
+		krdma_srq_close(srq->core);
+	krdma_user_srq_put(srq);
+}
+
+/*
+ * Requests
+ */
+
+/* With its number, and nothing of the device's.  The reference to @queue is its own. */
+static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *session,
+						 struct krdma_user_queue *queue)
+{
+	struct krdma_user_srq *srq;
+	int ret;
+
+	srq = krdma_object_count(KRDMA_OBJECT_USER_SRQ, kzalloc_obj(*srq, GFP_KERNEL_ACCOUNT));
+	if (!srq)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&srq->refs, 1);
+	srq->target.kind = KRDMA_USER_TARGET_SRQ;
+	srq->session = session;
+	srq->queue = queue;
+
+	ret = krdma_user_account_charge_object(session->account, KRDMA_QUEUE_BYTES);
+	if (ret)
+		goto err_free;
+	ret = krdma_user_target_add(&srq->target);
+	if (ret)
+		goto err_uncharge;
+
+	krdma_user_session_get(session);
+	krdma_user_queue_get(queue);
+	return srq;
+
+err_uncharge:
+	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
+err_free:
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
+	return ERR_PTR(ret);
+}
+
+/* The device's part.  On failure the caller ends it. */
+static int krdma_user_srq_make(struct krdma_user_srq *srq, const struct krdma_srq_create *create)
+{
+	u32 device_id = create->device_id ?: READ_ONCE(srq->queue->device_id);
+	struct krdma_srq_attr attr = {
+		.depth = create->depth,
+		.max_sge = create->max_sge,
+		.context = (void *)(uintptr_t)srq->target.id,
+	};
+	struct krdma_srq *core;
+
+	if (!device_id)
+		return -EINVAL;
+	attr.queue = krdma_user_queue_bind(srq->queue, device_id);
+	if (IS_ERR(attr.queue))
+		return PTR_ERR(attr.queue);
+
+	srq->device_id = device_id;
+	srq->depth = create->depth;
+	srq->max_sge = create->max_sge ?: 1;
+	core = krdma_srq_create(srq->session->core, &attr);
+	if (IS_ERR(core))
+		return PTR_ERR(core);
+	/* Pairs with the acquire of those who find it by its number. */
+	smp_store_release(&srq->core, core);
+	return 0;
+}
+
+static struct krdma_user_srq *krdma_user_srq_begin(struct krdma_user_session *session,
+						   const struct krdma_srq_create *create)
+{
+	struct krdma_user_queue *queue;
+	struct krdma_user_srq *srq;
+	struct file *file;
+	int ret;
+
+	queue = krdma_user_fd_get(create->queue_fd, &krdma_user_queue_fops, &file);
+	if (IS_ERR(queue))
+		return ERR_CAST(queue);
+	srq = queue->session == session ? krdma_user_srq_new(session, queue) : ERR_PTR(-EXDEV);
+	fput(file);
+	if (IS_ERR(srq))
+		return srq;
+
+	ret = krdma_user_srq_make(srq, create);
+	if (ret) {
+		krdma_user_srq_end(srq);
+		return ERR_PTR(ret);
+	}
+	return srq;
+}
+
+/**
+ * krdma_user_srq_create - KRDMA_SRQ_CREATE
+ * @request: the request
+ *
+ * Context: process context, of the caller; may sleep.
+ * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ */
+int krdma_user_srq_create(struct krdma_user_request *request)
+{
+	struct krdma_srq_create *create = &request->buffer->srq_create;
+	struct krdma_user_srq *srq;
+	struct krdma_user_fd ufd;
+	int ret;
+
+	if (create->flags)
+		return -EOPNOTSUPP;
+	if (!create->depth)
+		return -EINVAL;
+	srq = krdma_user_srq_begin(request->session, create);
+	if (IS_ERR(srq))
+		return PTR_ERR(srq);
+
+	ret = krdma_user_fd_reserve(&ufd, "[krdma-srq]", &krdma_user_srq_fops, srq, O_RDWR);
+	if (ret) {
+		krdma_user_srq_end(srq);
+		return ret;
+	}
+	create->fd = ufd.fd;
+	create->id = srq->target.id;
+	ret = krdma_request_respond(request);
+	if (ret)
+		krdma_user_fd_cancel(&ufd);
+	else
+		krdma_user_fd_install(&ufd);
+	return ret;
+}
+
+static int krdma_user_srq_query(struct krdma_user_request *request)
+{
+	struct krdma_srq_query *query = &request->buffer->srq_query;
+	struct krdma_user_srq *srq = request->srq;
+
+	if (query->flags)
+		return -EOPNOTSUPP;
+
+	query->id = srq->target.id;
+	query->device_id = srq->device_id;
+	query->depth = srq->depth;
+	query->max_sge = srq->max_sge;
+	return krdma_request_respond(request);
+}
+
+/*
+ * The file
+ */
+
+static const struct krdma_request_type krdma_user_srq_requests[] = {
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, ASKS, krdma_srq_query, max_sge,
+			   krdma_user_srq_query),
+	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, ANSWERS, krdma_queue_post, reserved,
+			   krdma_user_srq_post),
+};
+
+static const struct krdma_request_table krdma_user_srq_table = {
+	.types = krdma_user_srq_requests,
+	.base = KRDMA_CMD_SRQ_QUERY,
+	.count = ARRAY_SIZE(krdma_user_srq_requests),
+};
+
+static long krdma_user_srq_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct krdma_user_request request = { .srq = file->private_data };
+
+	return krdma_request_dispatch(file, &krdma_user_srq_table, &request, cmd, arg);
+}
+
+static bool krdma_user_srq_is_full(const struct krdma_user_srq *srq)
+{
+	return READ_ONCE(srq->full) &&
+	       READ_ONCE(srq->full_since) == READ_ONCE(srq->queue->received);
+}
+
+static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct krdma_user_srq *srq = file->private_data;
+	__poll_t events;
+
+	poll_wait(file, &srq->queue->wait, table);
+	/* Who fills looks for sleepers after it: one of both sees the other. */
+	smp_mb();
+	events = krdma_user_queue_events(srq->queue) & (EPOLLERR | EPOLLHUP);
+	if (!krdma_user_srq_is_full(srq))
+		events |= EPOLLOUT | EPOLLWRNORM;
+	return events;
+}
+
+static int krdma_user_srq_release(struct inode *inode, struct file *file)
+{
+	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
+	krdma_user_srq_end(file->private_data);
+	return 0;
+}
+
+static void krdma_user_srq_fdinfo(struct seq_file *seq, struct file *file)
+{
+	struct krdma_user_srq *srq = file->private_data;
+
+	krdma_user_fdinfo(seq, "srq", srq->target.id, srq->session);
+	seq_printf(seq, "device:\t%u\ndepth:\t%u\n", srq->device_id, srq->depth);
+}
+
+const struct file_operations krdma_user_srq_fops = {
+	.owner = THIS_MODULE,
+	.release = krdma_user_srq_release,
+	.poll = krdma_user_srq_poll,
+	.show_fdinfo = krdma_user_srq_fdinfo,
+	.unlocked_ioctl = krdma_user_srq_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};
