@@ -203,7 +203,10 @@ unpack_kernel()
 	command -v "$unpack" >/dev/null || return 1
 	# The four bytes behind it are its size.
 	dd if="$file" iflag=skip_bytes,count_bytes skip="$offset" count=$((length - 4)) bs=1M status=none |
-		"$unpack" -dc >"$to.$$" || return 1
+		"$unpack" -dc >"$to.$$" || {
+		rm -f "$to.$$"
+		return 1
+	}
 	mv "$to.$$" "$to"
 }
 
