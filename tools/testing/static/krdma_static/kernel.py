@@ -11,8 +11,7 @@ import tempfile
 from . import cache
 from .tree import CannotCheck, Finding, Note, run
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.realpath(os.path.join(HERE, "..", "..", "..", ".."))
+TOP = cache.TOP
 
 C_FOLDERS = ("krdma/", "blk/", "include/", "uapi/", "kunit/", "tools/")
 
