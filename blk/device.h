@@ -222,7 +222,7 @@ void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused
 int krdma_blk_path_open(struct krdma_blk_device *device);
 void krdma_blk_path_start(struct krdma_blk_device *device);
 void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
-			       const struct krdma_completion *completion);
+			       const struct krdma_wc *completion);
 void krdma_blk_path_close(struct krdma_blk_device *device);
 void krdma_blk_path_give_up(struct krdma_blk_device *device);
 
@@ -248,7 +248,7 @@ bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 
 /* request.c: its requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
-void krdma_blk_request_done(const struct krdma_completion *completion);
+void krdma_blk_request_done(const struct krdma_wc *completion);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);
 void krdma_blk_queue_fail(struct krdma_blk_queue *queue);
 

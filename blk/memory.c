@@ -156,19 +156,19 @@ static int krdma_blk_window_add_chunk(struct krdma_blk_window *window,
 {
 	u64 offset = (u64)window->chunk_count * window->chunk_size;
 	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
-	struct krdma_region_info info;
-	struct krdma_region *region;
+	struct krdma_mr_info info;
+	struct krdma_mr *region;
 	unsigned int entries;
 
 	entries = krdma_blk_slab_sg(slab, offset % KRDMA_BLK_SLAB_SIZE, window->chunk_size, sg);
-	region = krdma_region_map_sg(session, window->dev, sg, entries, access);
+	region = krdma_mr_register_sg(session, window->dev, sg, entries, access);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 
-	krdma_region_query(region, &info);
+	krdma_mr_query(region, &info);
 	window->table[window->chunk_count] = (struct krdma_blk_entry) {
 		.addr = cpu_to_le64(info.remote_addr),
-		.key = cpu_to_le32(info.remote_key),
+		.key = cpu_to_le32(info.rkey),
 	};
 	window->chunks[window->chunk_count++] = region;
 	return 0;
@@ -180,7 +180,7 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 {
 	u32 count = memory->slab_count * (KRDMA_BLK_SLAB_SIZE / window->chunk_size);
 	u32 access = KRDMA_ACCESS_REMOTE_READ;
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	struct scatterlist *sg;
 	int ret = 0;
 
@@ -197,13 +197,13 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 	if (ret)
 		return ret;
 
-	window->table_region = krdma_region_map(session, window->dev, window->table,
-						array_size(count, sizeof(*window->table)),
-						KRDMA_ACCESS_REMOTE_READ);
+	window->table_region = krdma_mr_register(session, window->dev, window->table,
+						 array_size(count, sizeof(*window->table)),
+						 KRDMA_ACCESS_REMOTE_READ);
 	if (IS_ERR(window->table_region))
 		return PTR_ERR(window->table_region);
 	/* The protocol carries one key. */
-	krdma_region_query(window->table_region, &info);
+	krdma_mr_query(window->table_region, &info);
 	return info.key_count == 1 ? 0 : -EFBIG;
 }
 
@@ -217,7 +217,7 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
  * Context: process context; may sleep.
  * Return: the window, for krdma_blk_window_close(), or an ERR_PTR: -EOPNOTSUPP: the
  * device speaks iWARP, where a write that has completed need not have arrived, or
- * cannot register memory; or an error of krdma_region_map().
+ * cannot register memory; or an error of krdma_mr_register().
  */
 struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
 					       struct krdma_session *session, u32 device_id,
@@ -231,7 +231,7 @@ struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *me
 	if (!window)
 		return ERR_PTR(-ENOMEM);
 	window->device_id = device_id;
-	window->dev = krdma_device_get(&init_net, device_id);
+	window->dev = krdma_device_get_by_id(&init_net, device_id);
 	ret = -ENODEV;
 	if (!window->dev)
 		goto err_close;
@@ -265,9 +265,9 @@ void krdma_blk_window_close(struct krdma_blk_window *window)
 {
 	/* Nothing here posts with them, so none can be busy. */
 	if (!IS_ERR_OR_NULL(window->table_region))
-		WARN_ON_ONCE(krdma_region_release(window->table_region));
+		WARN_ON_ONCE(krdma_mr_deregister(window->table_region));
 	while (window->chunk_count)
-		WARN_ON_ONCE(krdma_region_release(window->chunks[--window->chunk_count]));
+		WARN_ON_ONCE(krdma_mr_deregister(window->chunks[--window->chunk_count]));
 	kvfree(window->table);
 	kvfree(window->chunks);
 	if (window->dev)

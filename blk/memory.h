@@ -11,7 +11,7 @@
 
 struct krdma_blk_entry;
 struct krdma_device;
-struct krdma_region;
+struct krdma_mr;
 struct krdma_session;
 
 #define KRDMA_BLK_SLAB_SIZE	SZ_2M
@@ -55,9 +55,9 @@ struct krdma_blk_window {
 	u32 device_id;
 	u32 chunk_size;
 	u32 chunk_count;
-	struct krdma_region **chunks;
+	struct krdma_mr **chunks;
 	struct krdma_blk_entry *table;
-	struct krdma_region *table_region;
+	struct krdma_mr *table_region;
 };
 
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size);

@@ -116,7 +116,7 @@ static void krdma_blk_conn_notify(struct krdma_conn *conn, const struct krdma_ev
 	switch (event->type) {
 	case KRDMA_EVENT_DISCONNECTED:
 	case KRDMA_EVENT_LOST:
-	case KRDMA_EVENT_DEVICE_REMOVED:
+	case KRDMA_EVENT_DEVICE_REMOVAL:
 		complete(&queue->device->left);
 		krdma_blk_path_lost(queue->device);
 		break;
@@ -158,7 +158,7 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 	pieces = DIV_ROUND_UP(KRDMA_BLK_SEGMENTS, max(sge, 1U));
 	attr.max_send_sge = sge;
 	attr.send_depth = min(KRDMA_BLK_DEPTH * pieces, dev.limits.max_send_wr);
-	return krdma_conn_prepare(queue->conn, &attr);
+	return krdma_conn_create_qp(queue->conn, &attr);
 }
 
 static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
@@ -274,10 +274,10 @@ static int krdma_blk_table_check(const struct krdma_blk_entry *table, u32 count,
 static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 key, u32 length)
 {
 	struct krdma_conn *conn = queue->conn;
-	struct krdma_sge sge = { .length = length, .key = krdma_conn_local_key(conn) };
-	struct krdma_request read = {
+	struct krdma_sge sge = { .length = length, .key = krdma_conn_lkey(conn) };
+	struct krdma_send_wr read = {
 		.opcode = KRDMA_OP_READ, .sges = &sge, .sge_count = 1,
-		.remote_addr = addr, .remote_key = key,
+		.remote_addr = addr, .rkey = key,
 	};
 	int ret;
 
@@ -287,7 +287,7 @@ static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 ke
 	if (ret < 0)
 		return ret;
 	sge.addr = sg_dma_address(&queue->read_sg);
-	ret = krdma_conn_post(conn, &read, 1);
+	ret = krdma_conn_post_send(conn, &read, 1);
 	if (ret != 1) {
 		krdma_conn_unmap_sg(conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
 		return ret;
@@ -305,7 +305,7 @@ static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 ke
  * Context: that of completions.
  */
 void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
-			       const struct krdma_completion *completion)
+			       const struct krdma_wc *completion)
 {
 	krdma_conn_unmap_sg(completion->conn, &queue->read_sg, 1, DMA_FROM_DEVICE);
 	queue->read_status = completion->status;
@@ -460,16 +460,16 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
  */
 static void krdma_blk_path_leave(struct krdma_blk_device *device)
 {
-	static const struct krdma_request goodbye = {
-		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_SILENT,
-		.cookie = KRDMA_BLK_GOODBYE,
+	static const struct krdma_send_wr goodbye = {
+		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_UNSIGNALED,
+		.wr_id = KRDMA_BLK_GOODBYE,
 	};
 	struct krdma_conn *conn = device->queues[0].conn;
 
 	if (!device->welcomed || !conn)
 		return;
 	reinit_completion(&device->left);
-	if (krdma_conn_post(conn, &goodbye, 1) == 1)
+	if (krdma_conn_post_send(conn, &goodbye, 1) == 1)
 		wait_for_completion_timeout(&device->left, KRDMA_BLK_LEAVE_TIMEOUT);
 }
 

@@ -32,7 +32,7 @@ static void krdma_blk_probe_notify(struct krdma_conn *conn, const struct krdma_e
 	krdma_blk_probe_wake(krdma_conn_context(conn));
 }
 
-static void krdma_blk_probe_complete(const struct krdma_completion *completion)
+static void krdma_blk_probe_complete(const struct krdma_wc *completion)
 {
 }
 
@@ -87,7 +87,7 @@ static int krdma_blk_probe_step(struct krdma_conn *conn)
 	krdma_conn_query(conn, &info);
 	switch (info.state) {
 	case KRDMA_CONN_RESOLVED:
-		return krdma_conn_prepare(conn, &attr) ?: krdma_conn_connect(conn, &nothing);
+		return krdma_conn_create_qp(conn, &attr) ?: krdma_conn_connect(conn, &nothing);
 	case KRDMA_CONN_CONNECTED:
 		/* No krdma_blk; the hello will show it. */
 		return 1;

@@ -59,7 +59,7 @@ static int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_reque
 		request->sges[i] = (struct krdma_sge) {
 			.addr = sg_dma_address(sg),
 			.length = sg_dma_len(sg),
-			.key = krdma_conn_local_key(conn),
+			.key = krdma_conn_lkey(conn),
 		};
 	return mapped;
 }
@@ -70,7 +70,7 @@ static void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_re
 			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
 }
 
-/* 0, or an error of krdma_conn_post(). */
+/* 0, or an error of krdma_conn_post_send(). */
 static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  int mapped)
 {
@@ -79,13 +79,13 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 	const struct krdma_blk_chunk *chunk = &queue->chunks[at >> queue->chunk_shift];
 	u64 chunk_mask = (1ULL << queue->chunk_shift) - 1;
 	u32 epoch = request->epoch;
-	struct krdma_request post = {
-		.cookie = (uintptr_t)rq,
+	struct krdma_send_wr post = {
+		.wr_id = (uintptr_t)rq,
 		.opcode = rq_data_dir(rq) == WRITE ? KRDMA_OP_WRITE : KRDMA_OP_READ,
 		.sges = request->sges,
 		.sge_count = mapped,
 		.remote_addr = chunk->addr + (at & chunk_mask),
-		.remote_key = chunk->key,
+		.rkey = chunk->key,
 	};
 	int ret;
 
@@ -95,7 +95,7 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 	WRITE_ONCE(request->posted, true);
 	if (post.opcode == KRDMA_OP_WRITE)
 		request->epoch = queue->epoch;
-	ret = krdma_conn_post(queue->conn, &post, 1);
+	ret = krdma_conn_post_send(queue->conn, &post, 1);
 	if (ret == 1)
 		return 0;
 	request->epoch = epoch;
@@ -387,13 +387,13 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
 static bool krdma_blk_is_own_fault(u8 status)
 {
 	switch (status) {
-	case KRDMA_STATUS_LOCAL_LENGTH:
-	case KRDMA_STATUS_LOCAL_OPERATION:
-	case KRDMA_STATUS_LOCAL_PROTECTION:
-	case KRDMA_STATUS_LOCAL_ACCESS:
-	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
-	case KRDMA_STATUS_REMOTE_ACCESS:
-	case KRDMA_STATUS_REMOTE_OPERATION:
+	case KRDMA_WC_LOC_LEN_ERR:
+	case KRDMA_WC_LOC_QP_OP_ERR:
+	case KRDMA_WC_LOC_PROT_ERR:
+	case KRDMA_WC_LOC_ACCESS_ERR:
+	case KRDMA_WC_REM_INV_REQ_ERR:
+	case KRDMA_WC_REM_ACCESS_ERR:
+	case KRDMA_WC_REM_OP_ERR:
 		return true;
 	default:
 		return false;
@@ -425,14 +425,14 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
  *
  * Context: softirq, or where a connection ends.
  */
-void krdma_blk_request_done(const struct krdma_completion *completion)
+void krdma_blk_request_done(const struct krdma_wc *completion)
 {
-	struct request *rq = (struct request *)(uintptr_t)completion->cookie;
+	struct request *rq = (struct request *)(uintptr_t)completion->wr_id;
 	struct krdma_blk_queue *queue = completion->context;
 	struct krdma_blk_request *request;
 
 	/* It could not be sent, and the connection's end tells that, too. */
-	if (completion->cookie == KRDMA_BLK_GOODBYE)
+	if (completion->wr_id == KRDMA_BLK_GOODBYE)
 		return;
 	/* That of the table. */
 	if (!rq) {

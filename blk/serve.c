@@ -161,13 +161,13 @@ static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krd
  * A message is the client's goodbye: it does not come back, and does not keep others out.
  * Anything else is the answer to a question; that one failed is told by the connection's end.
  */
-static void krdma_blk_conn_complete(const struct krdma_completion *completion)
+static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 {
 	struct krdma_blk_export_conn *conn = completion->context;
 
 	if (completion->status)
 		return;
-	if (completion->opcode != KRDMA_OP_RECEIVE) {
+	if (completion->opcode != KRDMA_OP_RECV) {
 		WRITE_ONCE(conn->asked, false);
 		return;
 	}
@@ -206,7 +206,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 {
 	struct krdma_blk_export_conn *conn = container_of(to_delayed_work(work),
 							  struct krdma_blk_export_conn, lease);
-	static const struct krdma_request nothing = { .opcode = KRDMA_OP_WRITE };
+	static const struct krdma_send_wr nothing = { .opcode = KRDMA_OP_WRITE };
 
 	if (READ_ONCE(conn->asked)) {
 		krdma_conn_abort(conn->conn);
@@ -214,7 +214,7 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 	}
 	WRITE_ONCE(conn->asked, true);
 	/* One that takes none is not connected yet, or at its end. */
-	if (krdma_conn_post(conn->conn, &nothing, 1) != 1)
+	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1)
 		WRITE_ONCE(conn->asked, false);
 	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 }
@@ -316,7 +316,7 @@ static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 {
 	struct krdma_blk_export *export = conn->export;
 	struct krdma_blk_window *window;
-	struct krdma_region_info table;
+	struct krdma_mr_info table;
 	struct krdma_conn_info info;
 	int reason = 0;
 
@@ -324,9 +324,9 @@ static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 	mutex_lock(&export->windows_lock);
 	window = krdma_blk_find_window(export, conn->client->role, info.device_id);
 	if (!IS_ERR(window)) {
-		krdma_region_query(window->table_region, &table);
+		krdma_mr_query(window->table_region, &table);
 		welcome->table_addr = cpu_to_le64(table.remote_addr);
-		welcome->table_key = cpu_to_le32(table.remote_key);
+		welcome->table_key = cpu_to_le32(table.rkey);
 		welcome->chunk_size = cpu_to_le32(window->chunk_size);
 	} else {
 		reason = PTR_ERR(window) == -EOPNOTSUPP ? KRDMA_BLK_NO_FABRIC :
@@ -355,7 +355,7 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	struct krdma_conn_param param = {
 		.private_data = &welcome, .private_data_len = sizeof(welcome),
 	};
-	static const struct krdma_receive goodbye = {};
+	static const struct krdma_recv_wr goodbye = {};
 	int reason;
 
 	reason = krdma_blk_conn_open_window(conn, &welcome);
@@ -363,8 +363,8 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 		return reason;
 	if (export->secret.length)
 		krdma_blk_prove_server(&export->secret, nonces, &welcome);
-	if (krdma_conn_prepare(conn->conn, &attr) ||
-	    krdma_conn_receive(conn->conn, &goodbye, 1) != 1 ||
+	if (krdma_conn_create_qp(conn->conn, &attr) ||
+	    krdma_conn_post_recv(conn->conn, &goodbye, 1) != 1 ||
 	    krdma_conn_accept(conn->conn, &param))
 		return KRDMA_BLK_NO_MEMORY;
 	atomic64_inc(&export->accepted);

@@ -25,7 +25,7 @@ static int __init krdma_init(void)
 	if (ret)
 		goto err_events;
 
-	ret = krdma_workbenches_init();
+	ret = krdma_wr_scratches_init();
 	if (ret)
 		goto err_works;
 	ret = krdma_devices_init();
@@ -42,7 +42,7 @@ static int __init krdma_init(void)
 err_devices:
 	krdma_devices_exit();
 err_workbenches:
-	krdma_workbenches_exit();
+	krdma_wr_scratches_exit();
 err_works:
 	krdma_resources_exit();
 err_events:
@@ -65,7 +65,7 @@ static void __exit krdma_exit(void)
 	/* What ends objects leaves telling and freeing to the queue for events. */
 	krdma_resources_exit();
 	krdma_conn_events_exit();
-	krdma_workbenches_exit();
+	krdma_wr_scratches_exit();
 	krdma_objects_exit();
 }
 

@@ -56,7 +56,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 #define krdma_show_input(x) \
 	__print_symbolic(x, \
 			 { KRDMA_INPUT_RESOLVE, "resolve" }, \
-			 { KRDMA_INPUT_PREPARE, "prepare" }, \
+			 { KRDMA_INPUT_CREATE_QP, "prepare" }, \
 			 { KRDMA_INPUT_CONNECT, "connect" }, \
 			 { KRDMA_INPUT_ACCEPT, "accept" }, \
 			 { KRDMA_INPUT_REJECT, "reject" }, \
@@ -80,13 +80,13 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 			 { KRDMA_INPUT_TRAFFIC, "traffic" }, \
 			 { KRDMA_INPUT_FATAL, "fatal" }, \
 			 { KRDMA_INPUT_DEVICE_GONE, "device gone" }, \
-			 { KRDMA_INPUT_LINGERED, "lingered" }, \
+			 { KRDMA_INPUT_GRACE_EXPIRED, "lingered" }, \
 			 { KRDMA_INPUT_TORN_DOWN, "torn down" })
 
 #define krdma_show_event(x) \
 	__print_symbolic(x, \
-			 { KRDMA_EVENT_ADDRESS_RESOLVED, "address resolved" }, \
-			 { KRDMA_EVENT_ADDRESS_ERROR, "address error" }, \
+			 { KRDMA_EVENT_ADDR_RESOLVED, "address resolved" }, \
+			 { KRDMA_EVENT_ADDR_ERROR, "address error" }, \
 			 { KRDMA_EVENT_ROUTE_RESOLVED, "route resolved" }, \
 			 { KRDMA_EVENT_ROUTE_ERROR, "route error" }, \
 			 { KRDMA_EVENT_ESTABLISHED, "established" }, \
@@ -95,8 +95,8 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 			 { KRDMA_EVENT_REJECTED, "rejected" }, \
 			 { KRDMA_EVENT_DISCONNECTED, "disconnected" }, \
 			 { KRDMA_EVENT_LOST, "lost" }, \
-			 { KRDMA_EVENT_DEVICE_REMOVED, "device removed" }, \
-			 { KRDMA_EVENT_ADDRESS_CHANGED, "address changed" }, \
+			 { KRDMA_EVENT_DEVICE_REMOVAL, "device removed" }, \
+			 { KRDMA_EVENT_ADDR_CHANGE, "address changed" }, \
 			 { KRDMA_EVENT_CLOSED, "closed" })
 
 /* Something has happened to a connection, and this is what came of it. */
@@ -128,31 +128,31 @@ TRACE_EVENT(krdma_conn_step,
 			 { KRDMA_DEVICE_QUERY, "DEVICE_QUERY" }, \
 			 { KRDMA_PORT_QUERY, "PORT_QUERY" }, \
 			 { KRDMA_DEVICE_FIND, "DEVICE_FIND" }, \
-			 { KRDMA_WATCH, "WATCH" }, \
+			 { KRDMA_DEVICE_NOTIFY, "WATCH" }, \
 			 { KRDMA_LISTEN, "LISTEN" }, \
 			 { KRDMA_CONN_CREATE, "CONN_CREATE" }, \
-			 { KRDMA_QUEUE_CREATE, "QUEUE_CREATE" }, \
+			 { KRDMA_RING_CREATE, "QUEUE_CREATE" }, \
 			 { KRDMA_SRQ_CREATE, "SRQ_CREATE" }, \
-			 { KRDMA_MEMORY_REGISTER, "MEMORY_REGISTER" }, \
-			 { KRDMA_MEMORY_RELEASE, "MEMORY_RELEASE" }, \
-			 { KRDMA_MEMORY_QUERY, "MEMORY_QUERY" }, \
-			 { KRDMA_MEMORY_ADVISE, "MEMORY_ADVISE" }, \
+			 { KRDMA_MR_REGISTER, "MEMORY_REGISTER" }, \
+			 { KRDMA_MR_DEREGISTER, "MEMORY_RELEASE" }, \
+			 { KRDMA_MR_QUERY, "MEMORY_QUERY" }, \
+			 { KRDMA_MR_ADVISE, "MEMORY_ADVISE" }, \
 			 { KRDMA_LIMIT_QUERY, "LIMIT_QUERY" }, \
 			 { KRDMA_LISTENER_QUERY, "LISTENER_QUERY" }, \
 			 { KRDMA_LISTENER_NEXT, "LISTENER_NEXT" }, \
 			 { KRDMA_CONN_RESOLVE, "CONN_RESOLVE" }, \
-			 { KRDMA_CONN_PREPARE, "CONN_PREPARE" }, \
+			 { KRDMA_CONN_CREATE_QP, "CONN_PREPARE" }, \
 			 { KRDMA_CONN_CONNECT, "CONN_CONNECT" }, \
 			 { KRDMA_CONN_ACCEPT, "CONN_ACCEPT" }, \
 			 { KRDMA_CONN_REJECT, "CONN_REJECT" }, \
 			 { KRDMA_CONN_DISCONNECT, "CONN_DISCONNECT" }, \
 			 { KRDMA_CONN_WAIT, "CONN_WAIT" }, \
 			 { KRDMA_CONN_QUERY, "CONN_QUERY" }, \
-			 { KRDMA_QUEUE_ENTER, "QUEUE_ENTER" }, \
-			 { KRDMA_QUEUE_POST, "QUEUE_POST" }, \
-			 { KRDMA_QUEUE_REAP, "QUEUE_REAP" }, \
-			 { KRDMA_QUEUE_QUERY, "QUEUE_QUERY" }, \
-			 { KRDMA_QUEUE_CONFINE, "QUEUE_CONFINE" }, \
+			 { KRDMA_RING_ENTER, "QUEUE_ENTER" }, \
+			 { KRDMA_RING_POST, "QUEUE_POST" }, \
+			 { KRDMA_RING_REAP, "QUEUE_REAP" }, \
+			 { KRDMA_RING_QUERY, "QUEUE_QUERY" }, \
+			 { KRDMA_RING_CONFINE, "QUEUE_CONFINE" }, \
 			 { KRDMA_SRQ_QUERY, "SRQ_QUERY" }, \
 			 { KRDMA_SRQ_POST, "SRQ_POST" })
 

@@ -105,7 +105,7 @@ static s64 id_or_error(struct krdma_device *dev)
 
 static s64 fake_id(struct kunit *test)
 {
-	s64 id = id_or_error(krdma_device_find(&init_net, NAME));
+	s64 id = id_or_error(krdma_device_get_by_name(&init_net, NAME));
 
 	KUNIT_ASSERT_GT(test, id, 0);
 	return id;
@@ -332,14 +332,14 @@ static int unregister_device(void *context)
 static void test_a_device_that_is_going(struct kunit *test)
 {
 	struct test_device *device = test_device_new(test, NAME);
-	struct krdma_device *dev = krdma_device_find(&init_net, NAME);
+	struct krdma_device *dev = krdma_device_get_by_name(&init_net, NAME);
 	unsigned long deadline = jiffies + LONG_WHILE;
 	struct task_struct *remover;
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
-	KUNIT_EXPECT_NOT_NULL(test, krdma_device_enter(dev));
+	KUNIT_EXPECT_NOT_NULL(test, krdma_device_get_ibdev(dev));
 	remover = kthread_run(unregister_device, device, "krdma-kunit");
-	while (id_or_error(krdma_device_find(&init_net, NAME)) > 0 &&
+	while (id_or_error(krdma_device_get_by_name(&init_net, NAME)) > 0 &&
 	       time_before(jiffies, deadline))
 		schedule_timeout_uninterruptible(1);
 
@@ -347,7 +347,7 @@ static void test_a_device_that_is_going(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, id_or_error(device_at(OURS)));
 	KUNIT_EXPECT_EQ(test, -ENODEV, id_or_error(device_towards(NULL, OURS, ENOUGH_MS)));
 
-	krdma_device_leave(dev);
+	krdma_device_put_ibdev(dev);
 	krdma_device_put(dev);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(remover));
 	kthread_stop(remover);

@@ -160,7 +160,7 @@ static inline void budget_check_shared(struct case_report *report)
 	check_expect(report, "shared recv_wr", 0, 0, budget.recv_wr);
 	check_expect(report, "shared recv_cqe", 0, 0, budget.recv_cqe);
 	check_expect(report, "shared send_depth", 0, 64, budget.send_depth);
-	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_SLOTS, budget.send_cqe);
+	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_WQES, budget.send_cqe);
 }
 
 /* One request more, which operations do not get, also at the ends of what there is. */
@@ -182,11 +182,11 @@ static inline void budget_check_keepalive(struct case_report *report)
 			if (ret)
 				continue;
 			check_expect(report, "keepalive send_wr", limit,
-				     budget.send_depth + KRDMA_SEND_SLOTS + 1, budget.send_wr);
+				     budget.send_depth + KRDMA_SEND_WQES + 1, budget.send_wr);
 			check_expect(report, "keepalive send_cqe", limit, budget.send_wr,
 				     budget.send_cqe);
 			check_expect(report, "keepalive fits", limit, true,
-				     budget.send_wr <= limit + KRDMA_SEND_SLOTS);
+				     budget.send_wr <= limit + KRDMA_SEND_WQES);
 		}
 	}
 }
@@ -204,14 +204,14 @@ static inline void budget_check_sums(struct case_report *report)
 		demand.recv_depth = 901 - depth;
 		check_expect(report, "depths", depth, 0,
 			     (u64)krdma_budget_make(&demand, &limits, &budget));
-		check_expect(report, "send_wr", depth, depth + KRDMA_SEND_SLOTS, budget.send_wr);
-		check_expect(report, "send_cqe", depth, depth + KRDMA_SEND_SLOTS, budget.send_cqe);
-		check_expect(report, "recv_wr", depth, 901 - depth + KRDMA_RECV_SLOTS,
+		check_expect(report, "send_wr", depth, depth + KRDMA_SEND_WQES, budget.send_wr);
+		check_expect(report, "send_cqe", depth, depth + KRDMA_SEND_WQES, budget.send_cqe);
+		check_expect(report, "recv_wr", depth, 901 - depth + KRDMA_RECV_WQES,
 			     budget.recv_wr);
-		check_expect(report, "recv_cqe", depth, 901 - depth + KRDMA_RECV_SLOTS,
+		check_expect(report, "recv_cqe", depth, 901 - depth + KRDMA_RECV_WQES,
 			     budget.recv_cqe);
 		/* What the interface promises of a queue's room. */
-		check_expect(report, "overhead", depth, 901 + KRDMA_QUEUE_OVERHEAD,
+		check_expect(report, "overhead", depth, 901 + KRDMA_CQ_OVERHEAD,
 			     budget.send_cqe + budget.recv_cqe);
 		check_expect(report, "inline", depth, 77, budget.inline_data);
 	}

@@ -239,7 +239,7 @@ static void test_abort_in_events(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
 	enum krdma_event_type types[] = {
-		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
 		KRDMA_EVENT_CLOSED,
 	};
 
@@ -432,7 +432,7 @@ static void test_message_overtakes(struct kunit *test)
 	stage_listen(stage);
 	stage->fake->cm_manual = FAKE_MANUAL_ACCEPT;
 	stage_reach_requested(stage);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(stage->server.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->server.conn, &attr));
 	KUNIT_ASSERT_EQ(test, 2, actor_receive(&stage->server) + actor_receive(&stage->server));
 	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, ""));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_post(&stage->server));
@@ -468,12 +468,12 @@ static void test_consumer_sleeps(struct kunit *test)
 	asleep = kunit_kzalloc(test, sizeof(*asleep), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, asleep);
 	actor_begin(asleep);
-	asleep->sleep_at = KRDMA_EVENT_ADDRESS_RESOLVED;
+	asleep->sleep_at = KRDMA_EVENT_ADDR_RESOLVED;
 	sleeper = krdma_conn_create(stage->session, &actor_ops, asleep);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sleeper);
 	asleep->conn = sleeper;
 	KUNIT_EXPECT_EQ(test, 0, actor_resolve(asleep));
-	KUNIT_EXPECT_TRUE(test, actor_hears(asleep, KRDMA_EVENT_ADDRESS_RESOLVED));
+	KUNIT_EXPECT_TRUE(test, actor_hears(asleep, KRDMA_EVENT_ADDR_RESOLVED));
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(sleeper, STAGE_LONG_MS));
 
 	stage_listen(stage);
@@ -495,7 +495,7 @@ static void test_next_event(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
 	static const struct krdma_event told[] = {
-		{ KRDMA_EVENT_ADDRESS_RESOLVED, 0 },
+		{ KRDMA_EVENT_ADDR_RESOLVED, 0 },
 		{ KRDMA_EVENT_ROUTE_RESOLVED, 0 },
 		{ KRDMA_EVENT_REJECTED, -ECONNREFUSED, -ECONNREFUSED },
 		{ KRDMA_EVENT_CLOSED, -ECONNREFUSED },

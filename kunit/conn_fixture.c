@@ -16,81 +16,81 @@
  * What is told
  */
 
-static void conn_flow_note(struct conn_flow *flow, u64 cookie, u8 status)
+static void conn_flow_note(struct conn_flow *flow, u64 wr_id, u8 status)
 {
-	if (cookie >= CONN_COOKIES || cookie < flow->next ||
-	    flow->status[cookie] != CONN_UNTOLD) {
+	if (wr_id >= CONN_COOKIES || wr_id < flow->next ||
+	    flow->status[wr_id] != CONN_UNTOLD) {
 		flow->disorders++;
 		return;
 	}
 	/* Those that were passed over must have been silent. */
-	for (; flow->next < cookie; flow->next++)
+	for (; flow->next < wr_id; flow->next++)
 		flow->disorders += !flow->silent[flow->next];
-	flow->next = cookie + 1;
-	flow->status[cookie] = status;
-	flow->failed += status != KRDMA_STATUS_SUCCESS;
+	flow->next = wr_id + 1;
+	flow->status[wr_id] = status;
+	flow->failed += status != KRDMA_WC_SUCCESS;
 	/* Whoever has waited for this looks at what stands above. */
 	WRITE_ONCE(flow->told, flow->told + 1);
 }
 
 /* What is shared comes in any order, but once. */
-static void conn_shared_note(struct conn_pair *pair, const struct krdma_completion *completion)
+static void conn_shared_note(struct conn_pair *pair, const struct krdma_wc *wc)
 {
-	u64 cookie = completion->cookie & ~CONN_RECEIVE;
+	u64 wr_id = wc->wr_id & ~CONN_RECEIVE;
 	struct conn_flow *flow = &pair->shared;
 
-	if (cookie >= CONN_COOKIES || flow->status[cookie] != CONN_UNTOLD) {
+	if (wr_id >= CONN_COOKIES || flow->status[wr_id] != CONN_UNTOLD) {
 		flow->disorders++;
 		return;
 	}
-	flow->status[cookie] = completion->status;
-	flow->failed += completion->status != KRDMA_STATUS_SUCCESS;
+	flow->status[wr_id] = wc->status;
+	flow->failed += wc->status != KRDMA_WC_SUCCESS;
 	WRITE_ONCE(flow->told, flow->told + 1);
 }
 
-static void conn_note(struct conn_end *end, const struct krdma_completion *completion)
+static void conn_note(struct conn_end *end, const struct krdma_wc *wc)
 {
-	bool receive = completion->cookie & CONN_RECEIVE;
+	bool recv_wr = wc->wr_id & CONN_RECEIVE;
 	struct conn_pair *pair = end->pair;
 
-	if (completion->conn != end->conn)
+	if (wc->conn != end->conn)
 		atomic_inc(&end->misplaced);
-	if (receive ? completion->opcode != KRDMA_OP_RECEIVE :
-		      completion->opcode == KRDMA_OP_RECEIVE)
+	if (recv_wr ? wc->opcode != KRDMA_OP_RECV :
+		      wc->opcode == KRDMA_OP_RECV)
 		atomic_inc(&end->misplaced);
-	end->last = *completion;
-	if (completion->status && completion->status != KRDMA_STATUS_FLUSHED &&
+	end->last = *wc;
+	if (wc->status && wc->status != KRDMA_WC_WR_FLUSH_ERR &&
 	    !end->failure.status)
-		end->failure = *completion;
-	if (receive && pair->srq)
-		conn_shared_note(pair, completion);
+		end->failure = *wc;
+	if (recv_wr && pair->srq)
+		conn_shared_note(pair, wc);
 	else
-		conn_flow_note(receive ? &end->receives : &end->sends,
-			       completion->cookie & ~CONN_RECEIVE, completion->status);
-	if (receive && end->refill && !completion->status)
+		conn_flow_note(recv_wr ? &end->recv_wrs : &end->sends,
+			       wc->wr_id & ~CONN_RECEIVE, wc->status);
+	if (recv_wr && end->refill && !wc->status)
 		conn_receive_empty(end, 1);
 	if (pair->hook)
-		pair->hook(end, completion);
+		pair->hook(end, wc);
 	wake_up_all(&pair->wait);
 }
 
 /* Nobody took it. */
-static void conn_note_given_back(struct conn_pair *pair, const struct krdma_completion *completion)
+static void conn_note_given_back(struct conn_pair *pair, const struct krdma_wc *wc)
 {
-	if (completion->conn || completion->opcode != KRDMA_OP_RECEIVE ||
-	    completion->status != KRDMA_STATUS_FLUSHED)
+	if (wc->conn || wc->opcode != KRDMA_OP_RECV ||
+	    wc->status != KRDMA_WC_WR_FLUSH_ERR)
 		pair->shared.disorders++;
-	conn_shared_note(pair, completion);
+	conn_shared_note(pair, wc);
 	atomic_inc(&pair->given_back);
 	wake_up_all(&pair->wait);
 }
 
-static void conn_note_any(struct conn_pair *pair, const struct krdma_completion *completion)
+static void conn_note_any(struct conn_pair *pair, const struct krdma_wc *wc)
 {
-	if (completion->context == pair)
-		conn_note_given_back(pair, completion);
+	if (wc->context == pair)
+		conn_note_given_back(pair, wc);
 	else
-		conn_note(completion->context, completion);
+		conn_note(wc->context, wc);
 }
 
 static bool conn_is_placed(const struct conn_pair *pair)
@@ -117,31 +117,31 @@ static bool conn_is_nested(struct conn_end *end)
 					       lockdep_is_held(&end->conn->qp->recv.lock)));
 }
 
-static void conn_complete(const struct krdma_completion *completion)
+static void conn_complete(const struct krdma_wc *wc)
 {
-	struct conn_end *end = completion->context;
+	struct conn_end *end = wc->context;
 	struct conn_pair *pair = end->pair;
-	bool apart = pair->srq_queue && completion->opcode == KRDMA_OP_RECEIVE;
+	bool apart = pair->srq_queue && wc->opcode == KRDMA_OP_RECV;
 	atomic_t *inside = apart ? &pair->srq_inside : &pair->inside;
 
-	if (pair->queue && atomic_inc_return(inside) != 1)
+	if (pair->cq && atomic_inc_return(inside) != 1)
 		atomic_inc(&end->overlaps);
 	if (!conn_is_placed(pair))
 		atomic_inc(&end->misplaced);
 	if (conn_is_nested(end))
 		atomic_inc(&end->nested);
-	conn_note(end, completion);
-	if (pair->queue)
+	conn_note(end, wc);
+	if (pair->cq)
 		atomic_dec(inside);
 }
 
-static void conn_srq_complete(const struct krdma_completion *completion)
+static void conn_srq_complete(const struct krdma_wc *wc)
 {
-	struct conn_pair *pair = completion->context;
+	struct conn_pair *pair = wc->context;
 
 	if (!conn_is_placed(pair))
 		pair->shared.disorders++;
-	conn_note_given_back(pair, completion);
+	conn_note_given_back(pair, wc);
 }
 
 static void conn_space(struct krdma_conn *conn)
@@ -180,14 +180,14 @@ static const struct krdma_conn_ops *conn_ops_of(const struct conn_pair *pair)
 	return pair->setup.where == KRDMA_CONTEXT_POLL ? &conn_ops_polled : &conn_ops;
 }
 
-static int conn_queue_poll(struct conn_pair *pair, struct krdma_queue *queue)
+static int conn_queue_poll(struct conn_pair *pair, struct krdma_cq *cq)
 {
-	struct krdma_completion done[8];
+	struct krdma_wc done[8];
 	int count, i, taken = 0;
 
-	if (!queue || pair->setup.where != KRDMA_CONTEXT_POLL)
+	if (!cq || pair->setup.where != KRDMA_CONTEXT_POLL)
 		return 0;
-	while ((count = krdma_queue_poll(queue, done, ARRAY_SIZE(done))) > 0) {
+	while ((count = krdma_cq_poll(cq, done, ARRAY_SIZE(done))) > 0) {
 		for (i = 0; i < count; i++)
 			conn_note_any(pair, &done[i]);
 		taken += count;
@@ -198,7 +198,7 @@ static int conn_queue_poll(struct conn_pair *pair, struct krdma_queue *queue)
 int conn_pair_poll(struct conn_pair *pair)
 {
 	conn_queue_poll(pair, pair->srq_queue);
-	return conn_queue_poll(pair, pair->queue);
+	return conn_queue_poll(pair, pair->cq);
 }
 
 /*
@@ -223,7 +223,7 @@ static void conn_end_init(struct conn_pair *pair, struct conn_end *end)
 	end->buffer = buffer;
 	spin_lock_init(&end->lock);
 	memset(end->sends.status, CONN_UNTOLD, sizeof(end->sends.status));
-	memset(end->receives.status, CONN_UNTOLD, sizeof(end->receives.status));
+	memset(end->recv_wrs.status, CONN_UNTOLD, sizeof(end->recv_wrs.status));
 }
 
 static void conn_end_alloc(struct conn_pair *pair, struct conn_end *end)
@@ -235,7 +235,7 @@ static void conn_end_alloc(struct conn_pair *pair, struct conn_end *end)
 
 static void conn_pair_make_queues(struct conn_pair *pair)
 {
-	struct krdma_queue_attr queue = {
+	struct krdma_cq_attr cq = {
 		.depth = CONN_CQE, .where = pair->setup.where, .vector = -1,
 	};
 	struct krdma_srq_attr srq = {
@@ -248,21 +248,21 @@ static void conn_pair_make_queues(struct conn_pair *pair)
 
 	if (pair->setup.shared || pair->setup.srq_depth ||
 	    pair->setup.where == KRDMA_CONTEXT_POLL) {
-		pair->queue = krdma_queue_create(pair->dev, &queue);
-		if (IS_ERR(pair->queue)) {
-			pair->queue = NULL;
+		pair->cq = krdma_cq_create(pair->dev, &cq);
+		if (IS_ERR(pair->cq)) {
+			pair->cq = NULL;
 			KUNIT_FAIL_AND_ABORT(test, "no queue");
 		}
 	}
 	if (pair->setup.srq_apart) {
-		pair->srq_queue = krdma_queue_create(pair->dev, &queue);
+		pair->srq_queue = krdma_cq_create(pair->dev, &cq);
 		if (IS_ERR(pair->srq_queue)) {
 			pair->srq_queue = NULL;
 			KUNIT_FAIL_AND_ABORT(test, "no queue for shared receives");
 		}
 	}
 	if (pair->setup.srq_depth) {
-		srq.queue = pair->srq_queue ?: pair->queue;
+		srq.cq = pair->srq_queue ?: pair->cq;
 		pair->srq = krdma_srq_create(pair->session, &srq);
 		if (IS_ERR(pair->srq)) {
 			pair->srq = NULL;
@@ -293,13 +293,13 @@ struct conn_pair *conn_pair_open(struct kunit *test, const struct conn_setup *se
 	conn_end_alloc(pair, &pair->server);
 
 	/* Room for both ends in one queue. */
-	pair->fake->attr.max_cqe = CONN_CQE + KRDMA_QUEUE_OVERHEAD;
+	pair->fake->attr.max_cqe = CONN_CQE + KRDMA_CQ_OVERHEAD;
 	if (setup->srq_depth)
 		fake_device_offer_srq(pair->fake);
 	if (setup->tune)
 		setup->tune(pair->fake);
 	KUNIT_ASSERT_EQ(test, 0, test_device_register(pair->device, CONN_DEVICE));
-	pair->dev = krdma_device_find(&init_net, dev_name(&pair->fake->ib.dev));
+	pair->dev = krdma_device_get_by_name(&init_net, dev_name(&pair->fake->ib.dev));
 	KUNIT_ASSERT_NOT_NULL(test, pair->dev);
 	pair->session = krdma_session_create(&init_net);
 	if (IS_ERR(pair->session)) {
@@ -350,13 +350,13 @@ int conn_end_prepare(struct conn_end *end)
 	struct krdma_conn_attr attr = pair->setup.attr;
 
 	attr.where = pair->setup.where;
-	attr.queue = pair->queue;
+	attr.cq = pair->cq;
 	if (pair->srq) {
 		attr.srq = pair->srq;
 		attr.recv_depth = 0;
 		attr.max_recv_sge = 0;
 	}
-	return krdma_conn_prepare(end->conn, &attr);
+	return krdma_conn_create_qp(end->conn, &attr);
 }
 
 void conn_client_connect(struct conn_pair *pair)
@@ -428,12 +428,12 @@ void conn_pair_close(struct conn_pair *pair)
 {
 	/* A test that failed may have left the device in any state. */
 	fake_device_let_go(pair->fake);
-	if (pair->client.region)
-		krdma_region_drop(pair->client.region);
-	if (pair->server.region)
-		krdma_region_drop(pair->server.region);
-	pair->client.region = NULL;
-	pair->server.region = NULL;
+	if (pair->client.mr)
+		krdma_mr_drop(pair->client.mr);
+	if (pair->server.mr)
+		krdma_mr_drop(pair->server.mr);
+	pair->client.mr = NULL;
+	pair->server.mr = NULL;
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
 	if (pair->listener)
@@ -445,10 +445,10 @@ void conn_pair_close(struct conn_pair *pair)
 	krdma_srq_put(pair->srq);
 	pair->srq = NULL;
 	conn_pair_poll(pair);
-	krdma_queue_put(pair->srq_queue);
+	krdma_cq_put(pair->srq_queue);
 	pair->srq_queue = NULL;
-	krdma_queue_put(pair->queue);
-	pair->queue = NULL;
+	krdma_cq_put(pair->cq);
+	pair->cq = NULL;
 	if (pair->session)
 		krdma_session_put(pair->session);
 	pair->session = NULL;
@@ -484,7 +484,7 @@ void conn_pair_end(struct conn_pair *pair)
  * Posting
  */
 
-int conn_post(struct conn_end *end, struct krdma_request *requests, int count)
+int conn_post(struct conn_end *end, struct krdma_send_wr *wrs, int count)
 {
 	struct conn_flow *flow = &end->sends;
 	unsigned long flags;
@@ -496,10 +496,10 @@ int conn_post(struct conn_end *end, struct krdma_request *requests, int count)
 		return -ENOSPC;
 	}
 	for (i = 0; i < count; i++) {
-		requests[i].cookie = flow->accepted + i;
-		flow->silent[flow->accepted + i] = requests[i].flags & KRDMA_POST_SILENT;
+		wrs[i].wr_id = flow->accepted + i;
+		flow->silent[flow->accepted + i] = wrs[i].flags & KRDMA_POST_UNSIGNALED;
 	}
-	ret = krdma_conn_post(end->conn, requests, count);
+	ret = krdma_conn_post_send(end->conn, wrs, count);
 	if (ret > 0)
 		flow->accepted += ret;
 	spin_unlock_irqrestore(&end->lock, flags);
@@ -509,26 +509,26 @@ int conn_post(struct conn_end *end, struct krdma_request *requests, int count)
 
 int conn_post_writes(struct conn_end *end, u8 flags, int count)
 {
-	struct krdma_request *requests;
+	struct krdma_send_wr *wrs;
 	int ret, i;
 
-	requests = kcalloc(count, sizeof(*requests), GFP_ATOMIC);
-	if (!requests)
+	wrs = kcalloc(count, sizeof(*wrs), GFP_ATOMIC);
+	if (!wrs)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
-		requests[i].opcode = KRDMA_OP_WRITE;
-		requests[i].flags = flags;
+		wrs[i].opcode = KRDMA_OP_WRITE;
+		wrs[i].flags = flags;
 	}
-	ret = conn_post(end, requests, count);
-	kfree(requests);
+	ret = conn_post(end, wrs, count);
+	kfree(wrs);
 
 	return ret;
 }
 
-int conn_receive(struct conn_end *end, struct krdma_receive *receives, int count)
+int conn_receive(struct conn_end *end, struct krdma_recv_wr *recv_wrs, int count)
 {
 	struct conn_pair *pair = end->pair;
-	struct conn_flow *flow = pair->srq ? &pair->shared : &end->receives;
+	struct conn_flow *flow = pair->srq ? &pair->shared : &end->recv_wrs;
 	unsigned long flags;
 	int ret, i;
 
@@ -538,11 +538,11 @@ int conn_receive(struct conn_end *end, struct krdma_receive *receives, int count
 		return -ENOSPC;
 	}
 	for (i = 0; i < count; i++)
-		receives[i].cookie = CONN_RECEIVE | (flow->accepted + i);
+		recv_wrs[i].wr_id = CONN_RECEIVE | (flow->accepted + i);
 	if (pair->srq)
-		ret = krdma_srq_receive(pair->srq, receives, count);
+		ret = krdma_srq_post_recv(pair->srq, recv_wrs, count);
 	else
-		ret = krdma_conn_receive(end->conn, receives, count);
+		ret = krdma_conn_post_recv(end->conn, recv_wrs, count);
 	if (ret > 0)
 		flow->accepted += ret;
 	spin_unlock_irqrestore(&end->lock, flags);
@@ -552,14 +552,14 @@ int conn_receive(struct conn_end *end, struct krdma_receive *receives, int count
 
 int conn_receive_empty(struct conn_end *end, int count)
 {
-	struct krdma_receive *receives;
+	struct krdma_recv_wr *recv_wrs;
 	int ret;
 
-	receives = kcalloc(count, sizeof(*receives), GFP_ATOMIC);
-	if (!receives)
+	recv_wrs = kcalloc(count, sizeof(*recv_wrs), GFP_ATOMIC);
+	if (!recv_wrs)
 		return -ENOMEM;
-	ret = conn_receive(end, receives, count);
-	kfree(receives);
+	ret = conn_receive(end, recv_wrs, count);
+	kfree(recv_wrs);
 
 	return ret;
 }
@@ -569,7 +569,7 @@ struct krdma_sge conn_sge(struct conn_end *end, u32 offset, u32 length)
 	return (struct krdma_sge) {
 		.addr = (uintptr_t)end->buffer + offset,
 		.length = length,
-		.key = krdma_conn_local_key(end->conn),
+		.key = krdma_conn_lkey(end->conn),
 	};
 }
 
@@ -595,7 +595,7 @@ void conn_given(struct conn_end *end, unsigned int index, struct fake_send *send
 	struct fake_qp *qp = to_fake_qp(conn_qp(end));
 	unsigned long flags = fake_begin();
 
-	*send = qp->sends[index % qp->queues[FAKE_SEND].depth];
+	*send = qp->sends[index % qp->cqs[FAKE_SEND].depth];
 	fake_end(flags);
 }
 
@@ -603,7 +603,7 @@ unsigned int conn_given_count(struct conn_end *end)
 {
 	struct fake_qp *qp = to_fake_qp(conn_qp(end));
 	unsigned long flags = fake_begin();
-	unsigned int count = qp->queues[FAKE_SEND].posted;
+	unsigned int count = qp->cqs[FAKE_SEND].posted;
 
 	fake_end(flags);
 	return count;
@@ -618,7 +618,7 @@ void conn_expect_clean(struct conn_end *end)
 	struct kunit *test = end->pair->test;
 
 	KUNIT_EXPECT_EQ(test, 0, end->sends.disorders);
-	KUNIT_EXPECT_EQ(test, 0, end->receives.disorders);
+	KUNIT_EXPECT_EQ(test, 0, end->recv_wrs.disorders);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->overlaps));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->misplaced));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&end->nested));
@@ -643,7 +643,7 @@ void conn_expect_whole(struct conn_end *end)
 
 	conn_expect_clean(end);
 	conn_expect_told(test, &end->sends, "operation");
-	conn_expect_told(test, &end->receives, "receive");
+	conn_expect_told(test, &end->recv_wrs, "receive");
 }
 
 void conn_expect_srq_whole(struct conn_pair *pair)

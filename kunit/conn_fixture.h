@@ -58,7 +58,7 @@ struct conn_flow {
  * @pair: of which it is
  * @conn: the connection, NULL before it is made and after it was put
  * @sends: its operations
- * @receives: its receives
+ * @recv_wrs: its receives
  * @last: the last completion
  * @failure: the first that failed with something else than being flushed
  * @refill: each receive that succeeds is posted again
@@ -70,16 +70,16 @@ struct conn_flow {
  * @overlaps: completions that were told while another one of the queue was
  * @misplaced: completions and spaces in the wrong context, or for somebody else
  * @nested: completions that were told inside a post
- * @region: its memory, for the peer
+ * @mr: its memory, for the peer
  * @buffer: its memory
  */
 struct conn_end {
 	struct conn_pair *pair;
 	struct krdma_conn *conn;
 	struct conn_flow sends;
-	struct conn_flow receives;
-	struct krdma_completion last;
-	struct krdma_completion failure;
+	struct conn_flow recv_wrs;
+	struct krdma_wc last;
+	struct krdma_wc failure;
 	bool refill;
 	spinlock_t lock;		/* see above */
 	atomic_t spaces;
@@ -89,7 +89,7 @@ struct conn_end {
 	atomic_t overlaps;
 	atomic_t misplaced;
 	atomic_t nested;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	u8 *buffer;
 };
 
@@ -127,16 +127,16 @@ struct conn_setup {
  * @dev: krdma's
  * @session: of both
  * @listener: of the server
- * @queue: of both, NULL if each has its own
+ * @cq: of both, NULL if each has its own
  * @srq: of both, or NULL
- * @srq_queue: where it completes, if that is not @queue
+ * @srq_queue: where it completes, if that is not @cq
  * @shared: what was posted there
  * @given_back: of those, how many came back unused
  * @client: who has asked
  * @server: who was asked
  * @wait: for anything to be told
  * @hook: called with each completion of an end's, where that is told; or NULL
- * @inside: callbacks of @queue that are under way
+ * @inside: callbacks of @cq that are under way
  * @srq_inside: those of @srq_queue
  */
 struct conn_pair {
@@ -147,15 +147,15 @@ struct conn_pair {
 	struct krdma_device *dev;
 	struct krdma_session *session;
 	struct krdma_listener *listener;
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	struct krdma_srq *srq;
-	struct krdma_queue *srq_queue;
+	struct krdma_cq *srq_queue;
 	struct conn_flow shared;
 	atomic_t given_back;
 	struct conn_end client;
 	struct conn_end server;
 	wait_queue_head_t wait;
-	void (*hook)(struct conn_end *end, const struct krdma_completion *completion);
+	void (*hook)(struct conn_end *end, const struct krdma_wc *wc);
 	atomic_t inside;
 	atomic_t srq_inside;
 };
@@ -205,9 +205,9 @@ int conn_pair_poll(struct conn_pair *pair);
  * Posting.  What has no memory of its own is a write of no bytes, which needs
  * nothing at the peer's.  They return what krdma does.
  */
-int conn_post(struct conn_end *end, struct krdma_request *requests, int count);
+int conn_post(struct conn_end *end, struct krdma_send_wr *wrs, int count);
 int conn_post_writes(struct conn_end *end, u8 flags, int count);
-int conn_receive(struct conn_end *end, struct krdma_receive *receives, int count);
+int conn_receive(struct conn_end *end, struct krdma_recv_wr *recv_wrs, int count);
 int conn_receive_empty(struct conn_end *end, int count);
 
 /* A piece of the end's buffer, by the connection's own key. */

@@ -45,7 +45,7 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 	/*  NEW Addr Rout Rslv reQu conn acpt Cntd dsct clsg clsd */
 	[KRDMA_INPUT_RESOLVE] =
 		"a--|!-a|!-a|!-a|!-a|!-a|!-a|!-s|!-n|!-n|!-n",
-	[KRDMA_INPUT_PREPARE] =
+	[KRDMA_INPUT_CREATE_QP] =
 		"!-n|!-b|!-b|=--|=--|!-a|!-a|!-s|!-n|!-n|!-n",
 	[KRDMA_INPUT_CONNECT] =
 		"!-n|!-b|!-b|c--|!-i|!-a|!-a|!-s|!-n|!-n|!-n",
@@ -95,7 +95,7 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 		"...|xao|xro|xco|xco|xco|xco|xlo|xdn|...|...",
 	[KRDMA_INPUT_DEVICE_GONE] =
 		"...|xvg|xvg|xvg|xvg|xvg|xvg|xvg|xvg|...|...",
-	[KRDMA_INPUT_LINGERED] =
+	[KRDMA_INPUT_GRACE_EXPIRED] =
 		"...|...|...|...|...|xco|xco|xlo|xdn|...|...",
 	[KRDMA_INPUT_TORN_DOWN] =
 		"...|...|...|...|...|...|...|...|...|zz-|...",
@@ -148,7 +148,7 @@ static inline s64 conn_where(unsigned int input, unsigned int state)
 
 static inline const struct krdma_conn_step *conn_step(unsigned int state, unsigned int input)
 {
-	return krdma_conn_step((enum krdma_conn_state)state, (enum krdma_conn_input)input);
+	return krdma_conn_find_step((enum krdma_conn_state)state, (enum krdma_conn_input)input);
 }
 
 /* Proves: E2 */
@@ -273,10 +273,10 @@ static inline void conn_state_check_end(struct case_report *report)
 #define CONN_EVENT(type)	(1U << KRDMA_EVENT_##type)
 
 /* The ends of what was connected, and of what never was. */
-#define CONN_ENDS	(CONN_EVENT(DISCONNECTED) | CONN_EVENT(LOST) | CONN_EVENT(DEVICE_REMOVED))
-#define CONN_FAILURES	(CONN_EVENT(ADDRESS_ERROR) | CONN_EVENT(ROUTE_ERROR) | \
+#define CONN_ENDS	(CONN_EVENT(DISCONNECTED) | CONN_EVENT(LOST) | CONN_EVENT(DEVICE_REMOVAL))
+#define CONN_FAILURES	(CONN_EVENT(ADDR_ERROR) | CONN_EVENT(ROUTE_ERROR) | \
 			 CONN_EVENT(CONNECT_ERROR) | CONN_EVENT(UNREACHABLE) | \
-			 CONN_EVENT(REJECTED) | CONN_EVENT(DEVICE_REMOVED))
+			 CONN_EVENT(REJECTED) | CONN_EVENT(DEVICE_REMOVAL))
 
 static inline unsigned int conn_count(u32 events)
 {

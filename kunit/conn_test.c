@@ -121,14 +121,14 @@ static void test_queries(struct kunit *test)
 
 	stage_resolve(stage);
 	conn = stage->client.conn;
-	dev = krdma_device_find(&init_net, STAGE_DEVICE);
+	dev = krdma_device_get_by_name(&init_net, STAGE_DEVICE);
 	KUNIT_EXPECT_PTR_EQ(test, dev, krdma_conn_device(conn));
 	krdma_conn_query(conn, &info);
 	KUNIT_EXPECT_EQ(test, 0, krdma_device_query_attr(dev, &device));
 	KUNIT_EXPECT_EQ(test, device.id, info.device_id);
 	KUNIT_EXPECT_EQ(test, 0, info.qp_number);
 	krdma_device_put(dev);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
 	krdma_conn_query(conn, &info);
 	KUNIT_EXPECT_EQ(test, actor_qp(&stage->client)->qp_num, info.qp_number);
 	KUNIT_EXPECT_EQ(test, 5, info.send_depth);
@@ -136,7 +136,7 @@ static void test_queries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, info.max_send_sge);
 	KUNIT_EXPECT_EQ(test, 2, info.max_recv_sge);
 	KUNIT_EXPECT_EQ(test, actor_qp(&stage->client)->pd->local_dma_lkey,
-			krdma_conn_local_key(conn));
+			krdma_conn_lkey(conn));
 
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, ""));
 	stage_take(stage);
@@ -364,13 +364,13 @@ static void test_bad_queues(struct kunit *test)
 	stage_resolve(stage);
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad_attrs); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, -EINVAL,
-				    krdma_conn_prepare(stage->client.conn, &bad_attrs[i]),
+				    krdma_conn_create_qp(stage->client.conn, &bad_attrs[i]),
 				    "case %u", i);
 		KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVED, actor_state(&stage->client));
 	}
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_receive(&stage->client));
-	KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare(stage->client.conn, &good));
-	KUNIT_EXPECT_EQ(test, -EALREADY, krdma_conn_prepare(stage->client.conn, &good));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &good));
+	KUNIT_EXPECT_EQ(test, -EALREADY, krdma_conn_create_qp(stage->client.conn, &good));
 	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
 	EXPECT_STORY(test, &stage->client, RESOLVED "closed -103");
 	KUNIT_EXPECT_EQ(test, 1, stage->client.flushed);
@@ -424,7 +424,7 @@ static int ask_prepare(struct actor *actor)
 {
 	static const struct krdma_conn_attr attr;
 
-	return krdma_conn_prepare(actor->conn, &attr);
+	return krdma_conn_create_qp(actor->conn, &attr);
 }
 
 static int ask_connect(struct actor *actor)
@@ -613,9 +613,9 @@ static void test_prepare_fails(struct kunit *test)
 		fake_device_fail(stage->fake, prepare_failures[i].verb, 1,
 				 prepare_failures[i].error);
 		KUNIT_EXPECT_EQ_MSG(test, prepare_failures[i].said,
-				    krdma_conn_prepare(stage->client.conn, &attr), "case %u", i);
+				    krdma_conn_create_qp(stage->client.conn, &attr), "case %u", i);
 		KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVED, actor_state(&stage->client));
-		KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+		KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
 		KUNIT_EXPECT_EQ(test, 0, actor_connect(&stage->client, ""));
 		stage_take(stage);
 		actor_close(&stage->server);

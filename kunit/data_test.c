@@ -29,24 +29,24 @@ static const enum krdma_context contexts[] = {
 
 /**
  * struct given - an operation, and what a device is to be asked for it
- * @request: what the consumer asks, without memory
+ * @wr: what the consumer asks, without memory
  * @bytes: its memory
  * @opcode: what the device is asked
  * @flags: besides IB_SEND_SIGNALED
  * @remote: the peer's address and key go along
- * @scratch: bytes of krdma's own memory
+ * @sink: bytes of krdma's own memory
  */
 struct given {
-	struct krdma_request request;
+	struct krdma_send_wr wr;
 	u32 bytes;
 	enum ib_wr_opcode opcode;
 	int flags;
 	bool remote;
-	u32 scratch;
+	u32 sink;
 };
 
-#define REMOTE	.remote_addr = REMOTE_ADDR, .remote_key = REMOTE_KEY
-#define ASK(name, ...)	.request = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
+#define REMOTE	.remote_addr = REMOTE_ADDR, .rkey = REMOTE_KEY
+#define ASK(name, ...)	.wr = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
 
 static const struct given given_cases[] = {
 	{ ASK(SEND), .bytes = 100, .opcode = IB_WR_SEND },
@@ -67,26 +67,26 @@ static const struct given given_cases[] = {
 	  .opcode = IB_WR_ATOMIC_CMP_AND_SWP },
 	{ ASK(FETCH_ADD, REMOTE, .operand = 7), .bytes = 8,
 	  .opcode = IB_WR_ATOMIC_FETCH_AND_ADD },
-	{ ASK(ATOMIC_WRITE, REMOTE, .operand = 0x1122334455667788ULL), .scratch = 8,
+	{ ASK(ATOMIC_WRITE, REMOTE, .operand = 0x1122334455667788ULL), .sink = 8,
 	  .opcode = IB_WR_RDMA_WRITE, .remote = true, .flags = IB_SEND_FENCE },
-	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL, .operand = 100), .scratch = 1,
+	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL, .operand = 100), .sink = 1,
 	  .opcode = IB_WR_RDMA_READ, .remote = true },
-	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY), .scratch = 1,
+	{ ASK(FLUSH, REMOTE, .flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY), .sink = 1,
 	  .opcode = IB_WR_RDMA_READ, .remote = true },
 	{ ASK(FLUSH, REMOTE, .flags = KRDMA_POST_FENCE, .flush = KRDMA_FLUSH_GLOBAL,
-	      .operand = U32_MAX), .scratch = 1, .opcode = IB_WR_RDMA_READ,
+	      .operand = U32_MAX), .sink = 1, .opcode = IB_WR_RDMA_READ,
 	  .remote = true, .flags = IB_SEND_FENCE },
-	{ ASK(INVALIDATE, .key = 0x4711), .opcode = IB_WR_LOCAL_INV },
+	{ ASK(LOCAL_INV, .key = 0x4711), .opcode = IB_WR_LOCAL_INV },
 };
 
 static void given_check_memory(struct kunit *test, struct conn_pair *pair,
 			       const struct given *given, const struct fake_send *send,
 			       const struct krdma_sge *sge)
 {
-	if (given->scratch) {
+	if (given->sink) {
 		KUNIT_EXPECT_EQ(test, 1, send->wr.num_sge);
-		KUNIT_EXPECT_EQ(test, given->scratch, send->sge[0].length);
-		KUNIT_EXPECT_EQ(test, krdma_conn_local_key(pair->client.conn), send->sge[0].lkey);
+		KUNIT_EXPECT_EQ(test, given->sink, send->sge[0].length);
+		KUNIT_EXPECT_EQ(test, krdma_conn_lkey(pair->client.conn), send->sge[0].lkey);
 	} else if (given->bytes) {
 		KUNIT_EXPECT_EQ(test, 1, send->wr.num_sge);
 		KUNIT_EXPECT_EQ(test, sge->addr, send->sge[0].addr);
@@ -99,15 +99,15 @@ static void given_check_memory(struct kunit *test, struct conn_pair *pair,
 		KUNIT_EXPECT_EQ(test, given->bytes, send->inline_length);
 		KUNIT_EXPECT_MEMEQ(test, pair->client.buffer, send->inline_data, given->bytes);
 	}
-	if (given->request.opcode == KRDMA_OP_ATOMIC_WRITE)
-		KUNIT_EXPECT_EQ(test, given->request.operand,
+	if (given->wr.opcode == KRDMA_OP_ATOMIC_WRITE)
+		KUNIT_EXPECT_EQ(test, given->wr.operand,
 				*(u64 *)(uintptr_t)send->sge[0].addr);
 }
 
 static void given_check(struct kunit *test, struct conn_pair *pair, const struct given *given,
 			const struct fake_send *send, const struct krdma_sge *sge)
 {
-	const struct krdma_request *request = &given->request;
+	const struct krdma_send_wr *wr = &given->wr;
 
 	KUNIT_EXPECT_EQ(test, given->opcode, send->wr.opcode);
 	KUNIT_EXPECT_EQ(test, given->flags | IB_SEND_SIGNALED, send->wr.send_flags);
@@ -118,13 +118,13 @@ static void given_check(struct kunit *test, struct conn_pair *pair, const struct
 	switch (given->opcode) {
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
-		KUNIT_EXPECT_EQ(test, request->key, send->wr.ex.invalidate_rkey);
+		KUNIT_EXPECT_EQ(test, wr->key, send->wr.ex.invalidate_rkey);
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
-		KUNIT_EXPECT_EQ(test, request->swap, send->atomic.swap);
+		KUNIT_EXPECT_EQ(test, wr->swap, send->atomic.swap);
 		fallthrough;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		KUNIT_EXPECT_EQ(test, request->operand, send->atomic.compare_add);
+		KUNIT_EXPECT_EQ(test, wr->operand, send->atomic.compare_add);
 		KUNIT_EXPECT_EQ(test, REMOTE_ADDR, send->atomic.remote_addr);
 		KUNIT_EXPECT_EQ(test, REMOTE_KEY, send->atomic.rkey);
 		break;
@@ -148,7 +148,7 @@ static void test_operations_as_given(struct kunit *test)
 		.tune = tune_all_operations,
 	};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
-	struct krdma_request request;
+	struct krdma_send_wr wr;
 	struct fake_send *send;
 	struct krdma_sge sge;
 	unsigned int i;
@@ -159,13 +159,13 @@ static void test_operations_as_given(struct kunit *test)
 	fake_stall(pair->fake, NULL);
 
 	for (i = 0; i < ARRAY_SIZE(given_cases); i++) {
-		request = given_cases[i].request;
+		wr = given_cases[i].wr;
 		sge = conn_sge(&pair->client, 0, given_cases[i].bytes);
-		request.sges = &sge;
-		request.sge_count = !!given_cases[i].bytes;
-		KUNIT_ASSERT_EQ_MSG(test, 1, conn_post(&pair->client, &request, 1), "case %u", i);
+		wr.sges = &sge;
+		wr.sge_count = !!given_cases[i].bytes;
+		KUNIT_ASSERT_EQ_MSG(test, 1, conn_post(&pair->client, &wr, 1), "case %u", i);
 		/* What the consumer has given may be gone. */
-		memset(&request, 0xff, sizeof(request));
+		memset(&wr, 0xff, sizeof(wr));
 		KUNIT_ASSERT_EQ(test, i + 1, conn_given_count(&pair->client));
 		conn_given(&pair->client, i, send);
 		given_check(test, pair, &given_cases[i], send, &sge);
@@ -190,7 +190,7 @@ static void tune_short_messages(struct fake_device *fake)
 
 /* Each byte of an operation is in one piece, and where it belongs. */
 static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned int first,
-			 const struct krdma_request *request, u32 max_sge, u32 max_bytes)
+			 const struct krdma_send_wr *wr, u32 max_sge, u32 max_bytes)
 {
 	unsigned int pieces = conn_given_count(&pair->client) - first;
 	u32 sge = 0, used = 0, done = 0;
@@ -210,12 +210,12 @@ static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned in
 		for (j = 0; j < send->wr.num_sge; j++) {
 			const struct ib_sge *piece = &send->sge[j];
 
-			KUNIT_EXPECT_EQ(test, request->sges[sge].addr + used, piece->addr);
-			KUNIT_EXPECT_EQ(test, request->sges[sge].key, piece->lkey);
+			KUNIT_EXPECT_EQ(test, wr->sges[sge].addr + used, piece->addr);
+			KUNIT_EXPECT_EQ(test, wr->sges[sge].key, piece->lkey);
 			used += piece->length;
 			bytes += piece->length;
-			KUNIT_EXPECT_LE(test, used, request->sges[sge].length);
-			while (sge < request->sge_count && used == request->sges[sge].length) {
+			KUNIT_EXPECT_LE(test, used, wr->sges[sge].length);
+			while (sge < wr->sge_count && used == wr->sges[sge].length) {
 				sge++;
 				used = 0;
 			}
@@ -230,7 +230,7 @@ static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned in
 					!!(send->wr.send_flags & IB_SEND_SIGNALED));
 	}
 	kfree(send);
-	KUNIT_EXPECT_EQ(test, request->sge_count, sge);
+	KUNIT_EXPECT_EQ(test, wr->sge_count, sge);
 }
 
 static u32 pieces_of(const struct krdma_sge *sges, u32 count, u32 max_sge, u32 max_bytes)
@@ -261,7 +261,7 @@ static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode,
 			  u32 length, u32 max_sge)
 {
 	struct krdma_sge sges[20];
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = opcode, .sges = sges, .sge_count = count, REMOTE,
 	};
 	unsigned int first = conn_given_count(&pair->client);
@@ -271,13 +271,13 @@ static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode,
 	for (i = 0; i < count; i++)
 		sges[i] = conn_sge(&pair->client, 700 * i, length + i % 3);
 	fake_stall(pair->fake, conn_qp(&pair->client));
-	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 	KUNIT_EXPECT_EQ_MSG(test, pieces_of(sges, count, max_sge, 100),
 			    conn_given_count(&pair->client) - first, "%u of %u", count, length);
-	check_pieces(test, pair, first, &request, max_sge, 100);
+	check_pieces(test, pair, first, &wr, max_sge, 100);
 	fake_go_on(pair->fake, conn_qp(&pair->client));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == told + 1));
-	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_SUCCESS, pair->client.last.status);
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_SUCCESS, pair->client.last.status);
 	KUNIT_EXPECT_EQ(test, opcode, pair->client.last.opcode);
 }
 
@@ -317,7 +317,7 @@ static void silent_one(struct kunit *test, struct conn_pair *pair)
 	for (;;) {
 		unsigned int spaces = atomic_read(&pair->client.spaces);
 
-		ret = conn_post_writes(&pair->client, KRDMA_POST_SILENT, 1);
+		ret = conn_post_writes(&pair->client, KRDMA_POST_UNSIGNALED, 1);
 		if (ret != -EAGAIN)
 			break;
 		/* If the room had been back already, this would come without end. */
@@ -389,14 +389,14 @@ static void test_silent_failure(struct kunit *test)
 			fake_stall(pair->fake, NULL);
 			fake_fault(pair->fake, FAKE_SEND, &fault);
 			KUNIT_ASSERT_EQ(test, 40, conn_post_writes(&pair->client,
-								   KRDMA_POST_SILENT, 40));
+								   KRDMA_POST_UNSIGNALED, 40));
 			fake_go_on(pair->fake, NULL);
 			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told ==
 							   41 - nth));
 			for (c = 0; c < 40; c++)
 				KUNIT_EXPECT_EQ(test, c + 1 < nth ? CONN_UNTOLD :
-						c + 1 == nth ? KRDMA_STATUS_REMOTE_ACCESS :
-						KRDMA_STATUS_FLUSHED,
+						c + 1 == nth ? KRDMA_WC_REM_ACCESS_ERR :
+						KRDMA_WC_WR_FLUSH_ERR,
 						pair->client.sends.status[c]);
 			fake_fault(pair->fake, FAKE_SEND, NULL);
 			conn_pair_again(pair);
@@ -417,7 +417,7 @@ static void test_silent_refused(struct kunit *test)
 
 		silent_one(test, pair);
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 1, -EINVAL);
-		ret = conn_post_writes(&pair->client, KRDMA_POST_SILENT, 1);
+		ret = conn_post_writes(&pair->client, KRDMA_POST_UNSIGNALED, 1);
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
 		/* It may be full for the moment, but not for ever: see above. */
 		KUNIT_EXPECT_TRUE(test, ret == -EINVAL || ret == -EAGAIN);
@@ -442,7 +442,7 @@ static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
 	/* More than there is room for, in one call. */
 	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth + 5));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, 0, 1));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, KRDMA_POST_SILENT, 1));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, KRDMA_POST_UNSIGNALED, 1));
 	KUNIT_EXPECT_EQ(test, spaces, atomic_read(&end->spaces));
 	fake_go_on(pair->fake, conn_qp(end));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + depth));
@@ -468,7 +468,7 @@ static void credits_receives(struct kunit *test, struct conn_pair *pair, u32 dep
 	for (i = 0; i < depth; i++)
 		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
 	KUNIT_EXPECT_EQ(test, IB_WC_RNR_RETRY_EXC_ERR, fake_qp_receive(conn_qp(end), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->receives.told == depth));
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->recv_wrs.told == depth));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
 	KUNIT_EXPECT_EQ(test, depth, conn_receive_empty(end, depth));
 }
@@ -517,7 +517,7 @@ static void test_repost(struct kunit *test)
 			for (j = 0; j < depth; j++)
 				KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 						fake_qp_receive(conn_qp(&pair->server), &message));
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.accepted ==
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.accepted ==
 							   (n + 2) * depth));
 		}
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->server.spaces));
@@ -545,10 +545,10 @@ static void test_chains(struct kunit *test)
 			fake_qp_receive(conn_qp(server), &message);
 		told += count;
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == told &&
-						   server->receives.told == told));
+						   server->recv_wrs.told == told));
 	}
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
-	KUNIT_EXPECT_EQ(test, 0, server->receives.failed);
+	KUNIT_EXPECT_EQ(test, 0, server->recv_wrs.failed);
 	conn_expect_whole(client);
 	conn_expect_whole(server);
 	conn_pair_close(pair);
@@ -558,16 +558,16 @@ static void test_chains(struct kunit *test)
  * Bytes
  */
 
-static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 access)
+static struct krdma_mr *map(struct kunit *test, struct conn_end *end, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
-	region = krdma_region_map(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
-				  access);
-	if (IS_ERR(region))
-		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(region));
-	end->region = region;
-	return region;
+	mr = krdma_mr_register(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+			       access);
+	if (IS_ERR(mr))
+		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(mr));
+	end->mr = mr;
+	return mr;
 }
 
 /* What arrives, where, and what is said of it. */
@@ -576,25 +576,25 @@ static void test_bytes(struct kunit *test)
 	static const struct conn_setup setup = { .tune = fake_device_read_like_siw };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client, *server = &pair->server;
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	struct krdma_sge from[2], to[1];
-	struct krdma_request request = { .sges = from, .sge_count = 2 };
-	struct krdma_receive receive = { .sges = to, .sge_count = 1 };
+	struct krdma_send_wr wr = { .sges = from, .sge_count = 2 };
+	struct krdma_recv_wr recv_wr = { .sges = to, .sge_count = 1 };
 	u32 i;
 
-	krdma_region_query(map(test, server, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
-			       KRDMA_ACCESS_REMOTE_READ), &info);
+	krdma_mr_query(map(test, server, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE |
+			   KRDMA_ACCESS_REMOTE_READ), &info);
 	for (i = 0; i < CONN_BUFFER; i++)
 		client->buffer[i] = i * 7 + i / 256;
 	from[0] = conn_sge(client, 0, 1000);
 	from[1] = conn_sge(client, 2000, 500);
 	to[0] = conn_sge(server, 100, 4000);
 
-	request.opcode = KRDMA_OP_SEND;
-	KUNIT_ASSERT_EQ(test, 1, conn_receive(server, &receive, 1));
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	wr.opcode = KRDMA_OP_SEND;
+	KUNIT_ASSERT_EQ(test, 1, conn_receive(server, &recv_wr, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 1 &&
-					   server->receives.told == 1));
+					   server->recv_wrs.told == 1));
 	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 100, 1000);
 	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 1100, 500);
 	KUNIT_EXPECT_EQ(test, 1500, server->last.length);
@@ -602,35 +602,35 @@ static void test_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1500, client->last.length);
 	KUNIT_EXPECT_EQ(test, KRDMA_OP_SEND, client->last.opcode);
 
-	request.opcode = KRDMA_OP_WRITE;
-	request.remote_addr = info.remote_addr + 5000;
-	request.remote_key = info.remote_key;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	wr.opcode = KRDMA_OP_WRITE;
+	wr.remote_addr = info.remote_addr + 5000;
+	wr.rkey = info.rkey;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
 	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 5000, 1000);
 	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 6000, 500);
 
 	/* The eight bytes are those of the number as the processor has it. */
-	request = (struct krdma_request) {
+	wr = (struct krdma_send_wr) {
 		.opcode = KRDMA_OP_ATOMIC_WRITE, .operand = 0x0102030405060708ULL,
-		.remote_addr = info.remote_addr + 64, .remote_key = info.remote_key,
+		.remote_addr = info.remote_addr + 64, .rkey = info.rkey,
 	};
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 3));
 	KUNIT_EXPECT_EQ(test, 8, client->last.length);
-	request.opcode = KRDMA_OP_FLUSH;
-	request.flush = KRDMA_FLUSH_GLOBAL;
-	request.operand = 8;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	wr.opcode = KRDMA_OP_FLUSH;
+	wr.flush = KRDMA_FLUSH_GLOBAL;
+	wr.operand = 8;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 4));
 	KUNIT_EXPECT_EQ(test, 0x0102030405060708ULL, *(u64 *)(server->buffer + 64));
 
 	memset(client->buffer, 0, CONN_BUFFER);
-	request = (struct krdma_request) {
+	wr = (struct krdma_send_wr) {
 		.opcode = KRDMA_OP_READ, .sges = from, .sge_count = 2,
-		.remote_addr = info.remote_addr + 5000, .remote_key = info.remote_key,
+		.remote_addr = info.remote_addr + 5000, .rkey = info.rkey,
 	};
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 5));
 	KUNIT_EXPECT_MEMEQ(test, server->buffer + 5000, client->buffer, 1000);
 	KUNIT_EXPECT_MEMEQ(test, server->buffer + 6000, client->buffer + 2000, 500);
@@ -649,22 +649,22 @@ static void test_extras(struct kunit *test)
 	struct fake_message message = {
 		.flags = IB_WC_WITH_IMM, .imm_data = cpu_to_be32(0x11223344),
 	};
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 
-	krdma_region_query(map(test, server, KRDMA_ACCESS_REMOTE_READ), &info);
+	krdma_mr_query(map(test, server, KRDMA_ACCESS_REMOTE_READ), &info);
 	KUNIT_ASSERT_EQ(test, 2, conn_receive_empty(server, 2));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->receives.told == 1));
-	KUNIT_EXPECT_EQ(test, KRDMA_COMPLETION_IMM, server->last.flags);
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->recv_wrs.told == 1));
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_WITH_IMM, server->last.flags);
 	KUNIT_EXPECT_EQ(test, 0x11223344, server->last.imm);
 
 	message = (struct fake_message) {
-		.flags = IB_WC_WITH_INVALIDATE, .rkey = info.remote_key,
+		.flags = IB_WC_WITH_INVALIDATE, .rkey = info.rkey,
 	};
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(server), &message));
-	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->receives.told == 2));
-	KUNIT_EXPECT_EQ(test, KRDMA_COMPLETION_INVALIDATED, server->last.flags);
-	KUNIT_EXPECT_EQ(test, info.remote_key, server->last.key);
+	KUNIT_ASSERT_TRUE(test, conn_until(pair, server->recv_wrs.told == 2));
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_WITH_INVALIDATE, server->last.flags);
+	KUNIT_EXPECT_EQ(test, info.rkey, server->last.key);
 }
 
 static struct kunit_case data_cases[] = {

@@ -67,11 +67,11 @@ static int hold_gate(void *context)
 {
 	struct removal *removal = context;
 
-	removal->entered = krdma_device_enter(removal->dev) == &removal->device->fake->ib;
+	removal->entered = krdma_device_get_ibdev(removal->dev) == &removal->device->fake->ib;
 	complete(&removal->inside);
 	wait_for_completion(&removal->leave);
 	if (removal->entered)
-		krdma_device_leave(removal->dev);
+		krdma_device_put_ibdev(removal->dev);
 	complete(&removal->holder.done);
 	return 0;
 }
@@ -96,7 +96,7 @@ static struct removal *removal_begin(struct kunit *test)
 	init_completion(&removal->holder.done);
 	init_completion(&removal->remover.done);
 	removal->device = test_device_new(test, NAME);
-	removal->dev = krdma_device_find(&init_net, NAME);
+	removal->dev = krdma_device_get_by_name(&init_net, NAME);
 	KUNIT_ASSERT_NOT_NULL(test, removal->dev);
 	return removal;
 }
@@ -109,8 +109,8 @@ static void expect_waiting(struct kunit *test, struct removal *removal)
 	struct krdma_port_attr port;
 
 	/* The remover may be late. */
-	while (krdma_device_enter(removal->dev)) {
-		krdma_device_leave(removal->dev);
+	while (krdma_device_get_ibdev(removal->dev)) {
+		krdma_device_put_ibdev(removal->dev);
 		if (time_after(jiffies, deadline))
 			break;
 		schedule_timeout_uninterruptible(1);
@@ -118,8 +118,8 @@ static void expect_waiting(struct kunit *test, struct removal *removal)
 	KUNIT_EXPECT_EQ_MSG(test, 0,
 			    wait_for_completion_timeout(&removal->remover.done, SHORT_WHILE),
 			    "the removal did not wait");
-	KUNIT_EXPECT_NULL(test, krdma_device_find(&init_net, NAME));
-	KUNIT_EXPECT_NULL(test, krdma_device_enter(removal->dev));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_name(&init_net, NAME));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_ibdev(removal->dev));
 	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_device_query_attr(removal->dev, &attr));
 	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_device_query_port(removal->dev, &init_net, 1, &port));
 }
@@ -215,7 +215,7 @@ static int storm_thread(void *context)
 	struct krdma_device *dev;
 
 	while (!READ_ONCE(storm->stop)) {
-		dev = krdma_device_find(&init_net, NAME);
+		dev = krdma_device_get_by_name(&init_net, NAME);
 		if (dev) {
 			atomic_inc(&storm->found);
 			storm_look_at(storm, dev);
@@ -224,7 +224,7 @@ static int storm_thread(void *context)
 		}
 		dev = krdma_device_next(&init_net, 1);
 		if (dev && !krdma_device_query_attr(dev, &attr)) {
-			struct krdma_device *again = krdma_device_get(&init_net, attr.id);
+			struct krdma_device *again = krdma_device_get_by_id(&init_net, attr.id);
 
 			STORM_CHECK(storm, !again || again == dev);
 			krdma_device_put(again);

@@ -26,7 +26,7 @@ static void put_device_action(void *context)
 
 static struct krdma_device *find(struct kunit *test, const char *name)
 {
-	struct krdma_device *dev = krdma_device_find(&init_net, name);
+	struct krdma_device *dev = krdma_device_get_by_name(&init_net, name);
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_device_action, dev));
@@ -55,15 +55,15 @@ static void test_add_find_remove(struct kunit *test)
 	KUNIT_EXPECT_NE(test, 0, id);
 
 	/* Every way leads to the same device. */
-	KUNIT_EXPECT_PTR_EQ(test, found, krdma_device_get(&init_net, id));
+	KUNIT_EXPECT_PTR_EQ(test, found, krdma_device_get_by_id(&init_net, id));
 	krdma_device_put(found);
 	KUNIT_EXPECT_PTR_EQ(test, found, krdma_device_next(&init_net, id));
 	krdma_device_put(found);
 
 	test_device_unregister(device);
 	KUNIT_EXPECT_EQ(test, before, krdma_device_count(&init_net));
-	KUNIT_EXPECT_NULL(test, krdma_device_find(&init_net, NAME));
-	KUNIT_EXPECT_NULL(test, krdma_device_get(&init_net, id));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_name(&init_net, NAME));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_id(&init_net, id));
 }
 
 static void test_names(struct kunit *test)
@@ -73,7 +73,7 @@ static void test_names(struct kunit *test)
 
 	test_device_new(test, NAME);
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		KUNIT_EXPECT_NULL_MSG(test, krdma_device_find(&init_net, others[i]), "'%s'",
+		KUNIT_EXPECT_NULL_MSG(test, krdma_device_get_by_name(&init_net, others[i]), "'%s'",
 				      others[i]);
 	krdma_device_put(NULL);
 }
@@ -81,9 +81,9 @@ static void test_names(struct kunit *test)
 static void test_numbers_that_are_no_device(struct kunit *test)
 {
 	test_device_new(test, NAME);
-	KUNIT_EXPECT_NULL(test, krdma_device_get(&init_net, 0));
-	KUNIT_EXPECT_NULL(test, krdma_device_get(&init_net, KRDMA_DEVICE_ID_MAX));
-	KUNIT_EXPECT_NULL(test, krdma_device_get(&init_net, U32_MAX));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_id(&init_net, 0));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_id(&init_net, KRDMA_DEVICE_ID_MAX));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_id(&init_net, U32_MAX));
 	KUNIT_EXPECT_NULL(test, krdma_device_next(&init_net, KRDMA_DEVICE_ID_MAX));
 	KUNIT_EXPECT_NULL(test, krdma_device_next(&init_net, U32_MAX));
 }
@@ -261,7 +261,7 @@ static void test_numbers_are_not_used_again(struct kunit *test)
 		KUNIT_EXPECT_GT(test, id, last);
 		last = id;
 		test_device_replace(device);
-		KUNIT_EXPECT_NULL(test, krdma_device_get(&init_net, last));
+		KUNIT_EXPECT_NULL(test, krdma_device_get_by_id(&init_net, last));
 	}
 }
 
@@ -299,7 +299,7 @@ static void test_a_device_that_does_not_register(struct kunit *test)
 	fake_device_fail(device->fake, FAKE_QUERY_DEVICE, 1, -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, -EREMOTEIO, test_device_register(device, NAME));
 	KUNIT_EXPECT_EQ(test, before, krdma_device_count(&init_net));
-	KUNIT_EXPECT_NULL(test, krdma_device_find(&init_net, NAME));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_name(&init_net, NAME));
 }
 
 /* A device for programs alone, as ib_core calls one that lacks a verb. */
@@ -311,7 +311,7 @@ static void test_a_device_without_kernel_verbs(struct kunit *test)
 	device->fake->ib.ops.get_dma_mr = NULL;
 	KUNIT_ASSERT_EQ(test, 0, test_device_register(device, NAME));
 	KUNIT_EXPECT_EQ(test, before, krdma_device_count(&init_net));
-	KUNIT_EXPECT_NULL(test, krdma_device_find(&init_net, NAME));
+	KUNIT_EXPECT_NULL(test, krdma_device_get_by_name(&init_net, NAME));
 }
 
 static struct kunit_case device_cases[] = {

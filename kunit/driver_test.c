@@ -39,8 +39,8 @@ static void test_requests_without_memory(struct kunit *test)
 		struct conn_setup setup = { .tune = drivers[i] };
 		struct conn_pair *pair = conn_pair_new(test, &setup);
 		struct krdma_sge from, to;
-		struct krdma_request requests[2] = {};
-		struct krdma_receive receive = { .sges = &to, .sge_count = 1 };
+		struct krdma_send_wr wrs[2] = {};
+		struct krdma_recv_wr recv_wr = { .sges = &to, .sge_count = 1 };
 
 		from = conn_sge(&pair->client, 0, 100);
 		to = conn_sge(&pair->server, 0, 100);
@@ -50,33 +50,33 @@ static void test_requests_without_memory(struct kunit *test)
 			if (j)
 				to.length = 0;
 			else
-				requests[0].sges = &from;
-			requests[0].opcode = KRDMA_OP_SEND;
-			requests[0].sge_count = !j;
-			KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &receive, 1));
-			KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, requests, 1));
-			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.receives.told ==
+				wrs[0].sges = &from;
+			wrs[0].opcode = KRDMA_OP_SEND;
+			wrs[0].sge_count = !j;
+			KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &recv_wr, 1));
+			KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, wrs, 1));
+			KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told ==
 							   j + 1));
 		}
 		/* One write, and a write and a message in one list. */
 		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
 		KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
-		requests[0] = (struct krdma_request) { .opcode = KRDMA_OP_WRITE };
-		requests[1] = (struct krdma_request) { .opcode = KRDMA_OP_SEND };
-		KUNIT_EXPECT_EQ(test, 2, conn_post(&pair->client, requests, 2));
+		wrs[0] = (struct krdma_send_wr) { .opcode = KRDMA_OP_WRITE };
+		wrs[1] = (struct krdma_send_wr) { .opcode = KRDMA_OP_SEND };
+		KUNIT_EXPECT_EQ(test, 2, conn_post(&pair->client, wrs, 2));
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.failed);
-		KUNIT_EXPECT_EQ(test, 0, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.recv_wrs.failed);
 
 		/* Bytes for which there is no memory. */
 		memset(pair->server.buffer, 0, 100);
 		KUNIT_EXPECT_EQ(test, 1, conn_receive_empty(&pair->server, 1));
-		requests[0] = (struct krdma_request) {
+		wrs[0] = (struct krdma_send_wr) {
 			.opcode = KRDMA_OP_SEND, .sges = &from, .sge_count = 1,
 		};
-		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, requests, 1));
-		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.receives.told == 4));
-		KUNIT_EXPECT_EQ(test, 1, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, wrs, 1));
+		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told == 4));
+		KUNIT_EXPECT_EQ(test, 1, pair->server.recv_wrs.failed);
 		KUNIT_EXPECT_EQ(test, 0, pair->server.buffer[0]);
 		conn_pair_end(pair);
 	}
@@ -148,9 +148,9 @@ static void test_registrations_without_end(struct kunit *test)
 	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 1 };
 	struct krdma_conn *conn = resolved(test, be_hns);
 
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, krdma_conn_prepare(conn, &attr));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, krdma_conn_create_qp(conn, &attr));
 	attr.mr_count = 0;
-	KUNIT_EXPECT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
 }
 
 /* A driver that refuses every queue pair with inline data is not asked for them. */
@@ -160,7 +160,7 @@ static void test_inline_that_is_refused(struct kunit *test)
 	struct krdma_conn *conn = resolved(test, be_mthca);
 	struct krdma_conn_info info;
 
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
 	krdma_conn_query(conn, &info);
 	KUNIT_EXPECT_EQ(test, 64, info.max_inline);
 }

@@ -153,7 +153,7 @@ void fake_deliver(struct fake_wc *entry)
 	/* Whoever overflows a queue has miscounted, and must hear of it. */
 	if (WARN_ON_ONCE(cq->tail - cq->head >= cq->ib.cqe))
 		return;
-	cq->ring[cq->tail++ % cq->ib.cqe] = *entry;
+	cq->wq[cq->tail++ % cq->ib.cqe] = *entry;
 
 	if (!cq->armed)
 		return;
@@ -182,8 +182,8 @@ static int fake_create_cq(struct ib_cq *ib_cq, const struct ib_cq_init_attr *att
 	if (ret)
 		return ret;
 
-	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
-	if (!cq->ring)
+	cq->wq = kvcalloc(attr->cqe, sizeof(*cq->wq), GFP_KERNEL);
+	if (!cq->wq)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&cq->bell);
 	INIT_WORK(&cq->work, fake_cq_work);
@@ -214,7 +214,7 @@ static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 	wait_var_event(&cq->ringing, fake_cq_is_silent(cq));
 	irq_work_sync(&cq->irq_work);
 	cancel_work_sync(&cq->work);
-	kvfree(cq->ring);
+	kvfree(cq->wq);
 	atomic_dec(&to_fake(ib_cq->device)->live[FAKE_CQ]);
 	return 0;
 }
@@ -222,13 +222,13 @@ static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 /* Slots may be freed out of order when completions are delivered twice. */
 static void fake_release_slots(struct fake_wc *entry)
 {
-	struct fake_queue *queue;
+	struct fake_queue *cq;
 
 	if (!entry->qp)
 		return;
-	queue = &entry->qp->queues[entry->direction];
-	if ((int)(entry->slot - queue->released) > 0)
-		queue->released = entry->slot;
+	cq = &entry->qp->cqs[entry->direction];
+	if ((int)(entry->wqe - cq->released) > 0)
+		cq->released = entry->wqe;
 }
 
 static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
@@ -240,7 +240,7 @@ static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 
 	flags = fake_begin();
 	while (taken < count && cq->head != cq->tail) {
-		entry = &cq->ring[cq->head++ % ib_cq->cqe];
+		entry = &cq->wq[cq->head++ % ib_cq->cqe];
 		if (entry->dangles)
 			atomic_inc(&to_fake(ib_cq->device)->wrongs);
 		fake_release_slots(entry);
@@ -257,7 +257,7 @@ static bool fake_cq_is_behind(struct fake_cq *cq)
 	unsigned int i;
 
 	for (i = cq->head; i != cq->tail; i++) {
-		struct fake_wc *entry = &cq->ring[i % cq->ib.cqe];
+		struct fake_wc *entry = &cq->wq[i % cq->ib.cqe];
 
 		if (cq->armed_for != IB_CQ_SOLICITED || entry->solicited ||
 		    entry->wc.status != IB_WC_SUCCESS)
@@ -299,7 +299,7 @@ static void fake_lose_srq_slot(struct fake_qp *qp, struct fake_wc *entry)
 {
 	if (qp->ib.srq && entry->direction == FAKE_RECEIVE &&
 	    fake_personality_of(&qp->ib)->srq_slots_lost)
-		to_fake_srq(qp->ib.srq)->queue.lost++;
+		to_fake_srq(qp->ib.srq)->cq.lost++;
 }
 
 static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
@@ -307,7 +307,7 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 	unsigned int from, to;
 
 	for (from = cq->head, to = cq->head; from != cq->tail; from++) {
-		struct fake_wc *entry = &cq->ring[from % cq->ib.cqe];
+		struct fake_wc *entry = &cq->wq[from % cq->ib.cqe];
 
 		if (entry->qp == qp) {
 			if (drop) {
@@ -318,7 +318,7 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 			entry->dangles = fake_personality_of(&qp->ib)->leftovers ==
 					 FAKE_LEFTOVERS_DANGLE;
 		}
-		cq->ring[to++ % cq->ib.cqe] = *entry;
+		cq->wq[to++ % cq->ib.cqe] = *entry;
 	}
 	cq->tail = to;
 }

@@ -18,10 +18,10 @@
 
 static void fake_complete_entry(struct fake_qp *qp, struct fake_wc *entry)
 {
-	bool receives = to_fake(qp->ib.device)->hold_receives;
+	bool recv_wrs = to_fake(qp->ib.device)->hold_receives;
 	struct fake_wc *held;
 
-	if (!qp->hold && !(receives && entry->direction == FAKE_RECEIVE)) {
+	if (!qp->hold && !(recv_wrs && entry->direction == FAKE_RECEIVE)) {
 		fake_deliver(entry);
 		return;
 	}
@@ -37,7 +37,7 @@ static void fake_complete(struct fake_qp *qp, enum fake_direction direction, str
 	struct fake_wc entry = {
 		.qp = qp,
 		.direction = direction,
-		.slot = qp->queues[direction].done,
+		.wqe = qp->cqs[direction].done,
 		.solicited = solicited,
 	};
 
@@ -68,11 +68,11 @@ static const struct fake_fault *fake_meet_fault(struct fake_qp *qp, enum fake_di
 
 static void fake_flush_sends(struct fake_qp *qp)
 {
-	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
 
-	while (!fake_queue_idle(queue)) {
+	while (!fake_queue_idle(cq)) {
 		struct ib_wc wc = {
-			.wr_id = qp->sends[queue->done++ % queue->depth].wr.wr_id,
+			.wr_id = qp->sends[cq->done++ % cq->depth].wr.wr_id,
 			.status = IB_WC_WR_FLUSH_ERR,
 		};
 
@@ -82,11 +82,11 @@ static void fake_flush_sends(struct fake_qp *qp)
 
 static void fake_flush_receives(struct fake_qp *qp)
 {
-	struct fake_queue *queue = &qp->queues[FAKE_RECEIVE];
+	struct fake_queue *cq = &qp->cqs[FAKE_RECEIVE];
 
-	while (!fake_queue_idle(queue)) {
+	while (!fake_queue_idle(cq)) {
 		struct ib_wc wc = {
-			.wr_id = qp->receives[queue->done++ % queue->depth].wr_id,
+			.wr_id = qp->recv_wrs[cq->done++ % cq->depth].wr_id,
 			.status = IB_WC_WR_FLUSH_ERR,
 		};
 
@@ -199,25 +199,25 @@ static bool fake_status_is_fatal(struct fake_qp *qp, enum ib_wc_status status)
 static const struct fake_receive *fake_take_receive(struct fake_qp *qp)
 {
 	struct fake_srq *srq = qp->ib.srq ? to_fake_srq(qp->ib.srq) : NULL;
-	struct fake_queue *queue = srq ? &srq->queue : &qp->queues[FAKE_RECEIVE];
-	struct fake_receive *receives = srq ? srq->receives : qp->receives;
-	const struct fake_receive *receive;
+	struct fake_queue *cq = srq ? &srq->cq : &qp->cqs[FAKE_RECEIVE];
+	struct fake_receive *recv_wrs = srq ? srq->recv_wrs : qp->recv_wrs;
+	const struct fake_receive *recv_wr;
 
-	if (fake_queue_idle(queue))
+	if (fake_queue_idle(cq))
 		return NULL;
-	receive = &receives[queue->done++ % queue->depth];
+	recv_wr = &recv_wrs[cq->done++ % cq->depth];
 	if (srq)
-		queue->released = queue->done;
-	return receive;
+		cq->released = cq->done;
+	return recv_wr;
 }
 
 /* Puts a message where a receive wants it; what its sender is to hear. */
-static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake_receive *receive,
+static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake_receive *recv_wr,
 					   struct fake_spans *message, enum ib_wc_status *status)
 {
 	struct fake_spans room;
 
-	if (!fake_spans_local(&room, qp, receive->sge, receive->num_sge, IB_ACCESS_LOCAL_WRITE)) {
+	if (!fake_spans_local(&room, qp, recv_wr->sge, recv_wr->num_sge, IB_ACCESS_LOCAL_WRITE)) {
 		*status = IB_WC_LOC_PROT_ERR;
 		return IB_WC_REM_OP_ERR;
 	}
@@ -233,7 +233,7 @@ static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake
 static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *message,
 				     struct ib_wc *wc, bool solicited)
 {
-	const struct fake_receive *receive;
+	const struct fake_receive *recv_wr;
 	const struct fake_fault *fault;
 	enum ib_wc_status heard = IB_WC_SUCCESS;
 	struct fake_mr *invalid = NULL;
@@ -243,11 +243,11 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		if (!invalid || invalid->all || invalid->pd != qp->ib.pd)
 			return IB_WC_REM_ACCESS_ERR;
 	}
-	receive = fake_take_receive(qp);
-	if (!receive)
+	recv_wr = fake_take_receive(qp);
+	if (!recv_wr)
 		return IB_WC_RNR_RETRY_EXC_ERR;
 
-	wc->wr_id = receive->wr_id;
+	wc->wr_id = recv_wr->wr_id;
 	wc->status = IB_WC_SUCCESS;
 	fault = fake_meet_fault(qp, FAKE_RECEIVE);
 	if (fault && fault->status != IB_WC_SUCCESS) {
@@ -255,7 +255,7 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		wc->vendor_err = fault->vendor_err;
 	} else if (message) {
 		wc->byte_len = message->length;
-		heard = fake_fill_receive(qp, receive, message, &wc->status);
+		heard = fake_fill_receive(qp, recv_wr, message, &wc->status);
 		wc->status = fake_status(qp, wc->status);
 	}
 	/* A process's memory ends by its own side alone; the sender has its answer by then. */
@@ -545,8 +545,8 @@ static enum ib_wc_status fake_carry_out(struct fake_qp *qp, const struct fake_se
 
 static void fake_do_next(struct fake_qp *qp)
 {
-	struct fake_queue *queue = &qp->queues[FAKE_SEND];
-	const struct fake_send *send = &qp->sends[queue->done % queue->depth];
+	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
+	const struct fake_send *send = &qp->sends[cq->done % cq->depth];
 	const struct fake_fault *fault = fake_meet_fault(qp, FAKE_SEND);
 	struct ib_wc wc = {
 		.wr_id = send->wr.wr_id,
@@ -559,7 +559,7 @@ static void fake_do_next(struct fake_qp *qp)
 	} else {
 		wc.status = fake_status(qp, fake_carry_out(qp, send, &wc));
 	}
-	queue->done++;
+	cq->done++;
 	qp->wait_end = 0;
 	if (wc.status != IB_WC_SUCCESS || qp->signal_all ||
 	    (send->wr.send_flags & IB_SEND_SIGNALED))
@@ -573,7 +573,7 @@ void fake_qp_run(struct fake_qp *qp)
 {
 	fake_assert_locked();
 	while (qp->state == IB_QPS_RTS && !qp->stall &&
-	       !fake_queue_idle(&qp->queues[FAKE_SEND]) && !fake_wire_waits(qp))
+	       !fake_queue_idle(&qp->cqs[FAKE_SEND]) && !fake_wire_waits(qp))
 		fake_do_next(qp);
 	if (qp->state == IB_QPS_ERR)
 		fake_flush(qp);

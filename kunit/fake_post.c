@@ -115,7 +115,7 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 {
 	struct fake_device *fake = to_fake(qp->ib.device);
 	const struct fake_personality *personality = fake->personality;
-	struct fake_queue *queue = &qp->queues[FAKE_SEND];
+	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
 	struct fake_send *send;
 	int ret;
 
@@ -132,10 +132,10 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	     (wr->num_sge > fake->attr.max_sge_rd ||
 	      (!wr->num_sge && personality->read_wants_sge))))
 		return -EINVAL;
-	if (fake_queue_full(queue))
+	if (fake_queue_full(cq))
 		return -ENOMEM;
 
-	send = &qp->sends[queue->posted % queue->depth];
+	send = &qp->sends[cq->posted % cq->depth];
 	if ((wr->send_flags & IB_SEND_INLINE) && !personality->ignores_inline &&
 	    !fake_copy_inline(qp, send, wr))
 		return -EINVAL;
@@ -148,7 +148,7 @@ static int fake_accept_send(struct fake_qp *qp, const struct ib_send_wr *wr)
 	if (wr->opcode == IB_WR_RDMA_WRITE || fake_is_read(wr->opcode))
 		send->wr.num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
 	memcpy(send->sge, wr->sg_list, send->wr.num_sge * sizeof(*send->sge));
-	queue->posted++;
+	cq->posted++;
 	return 0;
 }
 
@@ -163,7 +163,7 @@ int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 
 	flags = fake_begin();
 	for (; wr; wr = wr->next) {
-		bool full = fake_queue_full(&qp->queues[FAKE_SEND]);
+		bool full = fake_queue_full(&qp->cqs[FAKE_SEND]);
 
 		if (fake_follows_null(personality, first, wr))
 			atomic_inc(&to_fake(ib_qp->device)->wrongs);
@@ -179,24 +179,24 @@ int fake_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-static int fake_accept_receive(const struct fake_device *fake, struct fake_queue *queue,
-			       struct fake_receive *receives, u32 max_sge,
+static int fake_accept_receive(const struct fake_device *fake, struct fake_queue *cq,
+			       struct fake_receive *recv_wrs, u32 max_sge,
 			       const struct ib_recv_wr *wr)
 {
 	const struct fake_personality *personality = fake->personality;
-	struct fake_receive *receive;
+	struct fake_receive *recv_wr;
 
 	if (wr->num_sge < 0 || wr->num_sge > max_sge)
 		return -EINVAL;
 	if (fake->dead && personality->dead_post)
 		return personality->dead_post;
-	if (fake_queue_full(queue))
+	if (fake_queue_full(cq))
 		return -ENOMEM;
 
-	receive = &receives[queue->posted++ % queue->depth];
-	receive->wr_id = wr->wr_id;
-	receive->num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
-	memcpy(receive->sge, wr->sg_list, receive->num_sge * sizeof(*receive->sge));
+	recv_wr = &recv_wrs[cq->posted++ % cq->depth];
+	recv_wr->wr_id = wr->wr_id;
+	recv_wr->num_sge = fake_entries(personality, wr->num_sge, wr->sg_list);
+	memcpy(recv_wr->sge, wr->sg_list, recv_wr->num_sge * sizeof(*recv_wr->sge));
 	return 0;
 }
 
@@ -214,7 +214,7 @@ int fake_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 			ret = -EINVAL;
 		if (!ret)
 			ret = fake_accept_receive(to_fake(ib_qp->device),
-						  &qp->queues[FAKE_RECEIVE], qp->receives,
+						  &qp->cqs[FAKE_RECEIVE], qp->recv_wrs,
 						  qp->cap.max_recv_sge, wr);
 		if (ret)
 			*bad_wr = wr;
@@ -238,8 +238,8 @@ int fake_post_srq_recv(struct ib_srq *ib_srq, const struct ib_recv_wr *wr,
 	for (; wr && !ret; wr = wr->next) {
 		ret = fake_device_follow_script(to_fake(ib_srq->device), FAKE_POST_SRQ_RECV);
 		if (!ret)
-			ret = fake_accept_receive(to_fake(ib_srq->device), &srq->queue,
-						  srq->receives, srq->max_sge, wr);
+			ret = fake_accept_receive(to_fake(ib_srq->device), &srq->cq,
+						  srq->recv_wrs, srq->max_sge, wr);
 		if (ret)
 			*bad_wr = wr;
 	}

@@ -37,7 +37,7 @@ struct fake_pd {
  * @wc: what is polled
  * @qp: whose; NULL if nothing is to be told to it any more
  * @direction: of its work requests
- * @slot: polling this frees the slots of all requests before this one
+ * @wqe: polling this frees the slots of all requests before this one
  * @dangles: the driver would use the freed queue pair to poll it
  * @solicited: wakes those who wait for solicited completions only
  * @entry: in fake_qp.held, otherwise unused
@@ -46,7 +46,7 @@ struct fake_wc {
 	struct ib_wc wc;
 	struct fake_qp *qp;
 	enum fake_direction direction;
-	unsigned int slot;
+	unsigned int wqe;
 	bool dangles;
 	bool solicited;
 	struct list_head entry;
@@ -55,7 +55,7 @@ struct fake_wc {
 /**
  * struct fake_cq - a completion queue
  * @ib: what ib_core knows
- * @ring: ib.cqe entries
+ * @wq: ib.cqe entries
  * @head: the next to be polled, counted without end
  * @tail: where the next one goes, likewise
  * @armed: whether the consumer wants to hear of the next one
@@ -67,7 +67,7 @@ struct fake_wc {
  */
 struct fake_cq {
 	struct ib_cq ib;
-	struct fake_wc *ring;
+	struct fake_wc *wq;
 	unsigned int head;
 	unsigned int tail;
 	bool armed;
@@ -128,9 +128,9 @@ struct fake_queue {
 
 struct fake_srq {
 	struct ib_srq ib;
-	struct fake_queue queue;
+	struct fake_queue cq;
 	unsigned int max_sge;
-	struct fake_receive *receives;
+	struct fake_receive *recv_wrs;
 };
 
 /**
@@ -167,9 +167,9 @@ struct fake_ah {
  * @route: to the queue pair attr.dest_qp_num; not set with iWARP
  * @cap: what it can hold
  * @signal_all: every request is signalled
- * @queues: by &enum fake_direction
+ * @cqs: by &enum fake_direction
  * @sends: the send queue
- * @receives: the receive queue, unless it is shared
+ * @recv_wrs: the receive queue, unless it is shared
  * @hold: see fake_hold()
  * @stall: see fake_stall()
  * @held: completions that were held back
@@ -194,9 +194,9 @@ struct fake_qp {
 	struct fake_route route;
 	struct ib_qp_cap cap;
 	bool signal_all;
-	struct fake_queue queues[FAKE_DIRECTIONS];
+	struct fake_queue cqs[FAKE_DIRECTIONS];
 	struct fake_send *sends;
-	struct fake_receive *receives;
+	struct fake_receive *recv_wrs;
 
 	bool hold;
 	bool stall;
@@ -366,14 +366,14 @@ static inline struct fake_mr *to_fake_mr(struct ib_mr *mr)
 	return container_of(mr, struct fake_mr, ib);
 }
 
-static inline bool fake_queue_full(const struct fake_queue *queue)
+static inline bool fake_queue_full(const struct fake_queue *cq)
 {
-	return queue->posted - queue->released + queue->lost >= queue->depth;
+	return cq->posted - cq->released + cq->lost >= cq->depth;
 }
 
-static inline bool fake_queue_idle(const struct fake_queue *queue)
+static inline bool fake_queue_idle(const struct fake_queue *cq)
 {
-	return queue->posted == queue->done;
+	return cq->posted == cq->done;
 }
 
 /* fake_device.c: 0, or the error that the script wants; in any context. */

@@ -270,7 +270,7 @@ static void test_wrong_messages_are_refused(struct kunit *test)
 {
 	static const struct {
 		u32 room, length;
-		bool receive;
+		bool recv_wr;
 		enum ib_wc_status sent, received;
 	} cases[] = {
 		{ 4, 4, true, IB_WC_SUCCESS, IB_WC_SUCCESS },
@@ -282,12 +282,12 @@ static void test_wrong_messages_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		pair_connect(test, pair, false);
-		if (cases[i].receive)
+		if (cases[i].recv_wr)
 			KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, 2, 0, cases[i].room));
 		KUNIT_ASSERT_EQ(test, 0, side_send(&pair->a, 1, 0, cases[i].length,
 						   IB_SEND_SIGNALED));
 		polls(test, &pair->a, 1, cases[i].sent);
-		if (cases[i].receive)
+		if (cases[i].recv_wr)
 			polls(test, &pair->b, 2, cases[i].received);
 		polls_nothing(test, &pair->b);
 		pair_destroy(pair);

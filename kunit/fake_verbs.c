@@ -136,16 +136,16 @@ static u32 fake_number(struct fake_device *fake)
 static int fake_alloc_queues(struct fake_qp *qp, struct ib_qp_init_attr *attr)
 {
 	qp->cap = attr->cap;
-	qp->queues[FAKE_SEND].depth = attr->cap.max_send_wr;
-	qp->queues[FAKE_RECEIVE].depth = attr->cap.max_recv_wr;
+	qp->cqs[FAKE_SEND].depth = attr->cap.max_send_wr;
+	qp->cqs[FAKE_RECEIVE].depth = attr->cap.max_recv_wr;
 
 	qp->sends = kvcalloc(attr->cap.max_send_wr, sizeof(*qp->sends), GFP_KERNEL);
-	qp->receives = kvcalloc(attr->cap.max_recv_wr, sizeof(*qp->receives), GFP_KERNEL);
-	if (qp->sends && qp->receives)
+	qp->recv_wrs = kvcalloc(attr->cap.max_recv_wr, sizeof(*qp->recv_wrs), GFP_KERNEL);
+	if (qp->sends && qp->recv_wrs)
 		return 0;
 
 	kvfree(qp->sends);
-	kvfree(qp->receives);
+	kvfree(qp->recv_wrs);
 	return -ENOMEM;
 }
 
@@ -229,7 +229,7 @@ static void fake_qp_reset(struct fake_qp *qp)
 
 	fake_forget_completions(qp);
 	for (i = 0; i < FAKE_DIRECTIONS; i++)
-		qp->queues[i] = (struct fake_queue) { .depth = qp->queues[i].depth };
+		qp->cqs[i] = (struct fake_queue) { .depth = qp->cqs[i].depth };
 	qp->last_wqe_owed = 0;
 	qp->waiting = false;
 	qp->route.set = false;
@@ -358,7 +358,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	fake_end(flags);
 
 	kvfree(qp->sends);
-	kvfree(qp->receives);
+	kvfree(qp->recv_wrs);
 	atomic_dec(&fake->live[FAKE_QP]);
 	return 0;
 }
@@ -405,10 +405,10 @@ static int fake_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,
 	if (ret)
 		return ret;
 
-	srq->receives = kvcalloc(attr->max_wr, sizeof(*srq->receives), GFP_KERNEL);
-	if (!srq->receives)
+	srq->recv_wrs = kvcalloc(attr->max_wr, sizeof(*srq->recv_wrs), GFP_KERNEL);
+	if (!srq->recv_wrs)
 		return -ENOMEM;
-	srq->queue.depth = attr->max_wr;
+	srq->cq.depth = attr->max_wr;
 	srq->max_sge = attr->max_sge;
 	atomic_inc(&fake->live[FAKE_SRQ]);
 	return 0;
@@ -417,7 +417,7 @@ static int fake_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,
 static int fake_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 {
 	might_sleep();
-	kvfree(to_fake_srq(srq)->receives);
+	kvfree(to_fake_srq(srq)->recv_wrs);
 	atomic_dec(&to_fake(srq->device)->live[FAKE_SRQ]);
 	return 0;
 }

@@ -168,8 +168,8 @@ static bool fake_takes_receive(enum ib_wr_opcode opcode)
 
 static bool fake_has_receive(const struct fake_qp *qp)
 {
-	return !fake_queue_idle(qp->ib.srq ? &to_fake_srq(qp->ib.srq)->queue :
-				&qp->queues[FAKE_RECEIVE]);
+	return !fake_queue_idle(qp->ib.srq ? &to_fake_srq(qp->ib.srq)->cq :
+				&qp->cqs[FAKE_RECEIVE]);
 }
 
 /* Packets go to itself, not to a peer. */
@@ -195,8 +195,8 @@ static bool fake_wire_gives_up(struct fake_qp *qp, unsigned long ms)
 
 bool fake_wire_waits(struct fake_qp *qp)
 {
-	struct fake_queue *queue = &qp->queues[FAKE_SEND];
-	const struct fake_send *send = &qp->sends[queue->done % queue->depth];
+	struct fake_queue *cq = &qp->cqs[FAKE_SEND];
+	const struct fake_send *send = &qp->sends[cq->done % cq->depth];
 	struct fake_device *fake = to_fake(qp->ib.device);
 
 	fake_assert_locked();

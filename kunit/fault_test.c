@@ -39,7 +39,7 @@ static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_
 	KUNIT_EXPECT_EQ(test, info.receives_posted, info.receives_completed);
 	KUNIT_EXPECT_EQ(test, end->sends.accepted, info.sends_posted);
 	if (!pair->srq)
-		KUNIT_EXPECT_EQ(test, end->receives.accepted, info.receives_posted);
+		KUNIT_EXPECT_EQ(test, end->recv_wrs.accepted, info.receives_posted);
 	KUNIT_EXPECT_EQ(test, 1, conn_heard(end, KRDMA_EVENT_CLOSED));
 	conn_expect_whole(end);
 }
@@ -55,7 +55,7 @@ static void test_refused_request(struct kunit *test)
 	static const struct conn_setup setup = {};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct fake_message message = {};
-	u32 sends = 0, receives = 0;
+	u32 sends = 0, recv_wrs = 0;
 	int nth, i;
 
 	for (nth = 1; nth <= 40; nth++) {
@@ -66,12 +66,12 @@ static void test_refused_request(struct kunit *test)
 		fake_device_fail(pair->fake, FAKE_POST_RECV, nth, -ENOMEM);
 		KUNIT_EXPECT_EQ(test, expected, conn_receive_empty(&pair->server, 40));
 		sends += nth - 1;
-		receives += nth - 1;
+		recv_wrs += nth - 1;
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == sends));
 		for (i = 1; i < nth; i++)
 			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 					fake_qp_receive(conn_qp(&pair->server), &message));
-		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.told == receives));
+		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told == recv_wrs));
 	}
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, conn_info(&pair->client).state);
 	expect_over(test, pair, &pair->client);
@@ -92,7 +92,7 @@ static void test_cut_operation(struct kunit *test)
 	sges = kunit_kcalloc(test, 40, sizeof(*sges), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sges);
 	for (nth = 1; nth <= 40; nth++) {
-		struct krdma_request request = {
+		struct krdma_send_wr wr = {
 			.opcode = KRDMA_OP_WRITE, .sges = sges, .sge_count = 40,
 		};
 
@@ -101,12 +101,12 @@ static void test_cut_operation(struct kunit *test)
 		fake_stall(pair->fake, NULL);
 		fake_device_fail(pair->fake, FAKE_POST_SEND, nth, -ENOMEM);
 		if (nth == 1) {
-			KUNIT_EXPECT_EQ(test, -EIO, conn_post(&pair->client, &request, 1));
+			KUNIT_EXPECT_EQ(test, -EIO, conn_post(&pair->client, &wr, 1));
 			KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED,
 					conn_info(&pair->client).state);
 			continue;
 		}
-		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, conn_post_writes(&pair->client, 0, 1));
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, conn_heard(&pair->client,
@@ -114,7 +114,7 @@ static void test_cut_operation(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 1, conn_heard(&pair->client, KRDMA_EVENT_LOST));
 		KUNIT_EXPECT_EQ(test, -EIO, conn_info(&pair->client).error);
 		KUNIT_EXPECT_EQ(test, 1, pair->client.sends.told);
-		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, pair->client.last.status);
+		KUNIT_EXPECT_EQ(test, KRDMA_WC_WR_FLUSH_ERR, pair->client.last.status);
 		KUNIT_EXPECT_EQ(test, 40 * 8, pair->client.last.length);
 		expect_over(test, pair, &pair->client);
 		fake_go_on(pair->fake, NULL);
@@ -134,19 +134,19 @@ static void test_cut_keeps_memory(struct kunit *test)
 	static const int refused[] = { 2, 3, 16, 17, 18, 32, 33, 40, 41 };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	u8 *buffer = pair->client.buffer;
-	struct krdma_region *regions[2];
+	struct krdma_mr *mrs[2];
 	unsigned int i;
 
-	regions[0] = krdma_region_map(pair->session, pair->dev, buffer, 4000, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(regions[0]));
-	regions[1] = krdma_region_map(pair->session, pair->dev, buffer + 4000, 100, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(regions[1]));
+	mrs[0] = krdma_mr_register(pair->session, pair->dev, buffer, 4000, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mrs[0]));
+	mrs[1] = krdma_mr_register(pair->session, pair->dev, buffer + 4000, 100, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mrs[1]));
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct krdma_sge sges[] = {
-			{ .region = regions[0], .addr = (uintptr_t)buffer, .length = 4000 },
-			{ .region = regions[1], .addr = (uintptr_t)buffer + 4000, .length = 100 },
+			{ .mr = mrs[0], .addr = (uintptr_t)buffer, .length = 4000 },
+			{ .mr = mrs[1], .addr = (uintptr_t)buffer + 4000, .length = 100 },
 		};
-		struct krdma_request request = {
+		struct krdma_send_wr wr = {
 			.opcode = KRDMA_OP_WRITE, .sges = sges, .sge_count = 2,
 		};
 
@@ -154,15 +154,15 @@ static void test_cut_keeps_memory(struct kunit *test)
 		fake_device_fail(pair->fake, FAKE_POST_SEND, refused[i], -EIO);
 		/* The end waits for this, so the device has the pieces until then. */
 		mutex_lock(&pair->client.conn->cm_lock);
-		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &request, 1));
-		KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(regions[0]));
+		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
+		KUNIT_EXPECT_EQ(test, -EBUSY, krdma_mr_deregister(mrs[0]));
 		mutex_unlock(&pair->client.conn->cm_lock);
 		expect_over(test, pair, &pair->client);
 		fake_go_on(pair->fake, NULL);
 		conn_pair_again(pair);
 	}
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(regions[0]));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(regions[1]));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mrs[0]));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mrs[1]));
 }
 
 /*
@@ -171,31 +171,31 @@ static void test_cut_keeps_memory(struct kunit *test)
 
 struct status_case {
 	enum ib_wc_status ib;
-	enum krdma_status krdma;
+	enum krdma_wc_status krdma;
 };
 
 static const struct status_case status_cases[] = {
-	{ IB_WC_LOC_LEN_ERR, KRDMA_STATUS_LOCAL_LENGTH },
-	{ IB_WC_LOC_QP_OP_ERR, KRDMA_STATUS_LOCAL_OPERATION },
-	{ IB_WC_LOC_PROT_ERR, KRDMA_STATUS_LOCAL_PROTECTION },
-	{ IB_WC_WR_FLUSH_ERR, KRDMA_STATUS_FLUSHED },
-	{ IB_WC_MW_BIND_ERR, KRDMA_STATUS_MEMORY_WINDOW },
-	{ IB_WC_BAD_RESP_ERR, KRDMA_STATUS_BAD_RESPONSE },
-	{ IB_WC_LOC_ACCESS_ERR, KRDMA_STATUS_LOCAL_ACCESS },
-	{ IB_WC_REM_INV_REQ_ERR, KRDMA_STATUS_REMOTE_INVALID_REQUEST },
-	{ IB_WC_REM_ACCESS_ERR, KRDMA_STATUS_REMOTE_ACCESS },
-	{ IB_WC_REM_OP_ERR, KRDMA_STATUS_REMOTE_OPERATION },
-	{ IB_WC_RETRY_EXC_ERR, KRDMA_STATUS_RETRY_EXCEEDED },
-	{ IB_WC_RNR_RETRY_EXC_ERR, KRDMA_STATUS_RNR_RETRY_EXCEEDED },
-	{ IB_WC_GENERAL_ERR, KRDMA_STATUS_OTHER },
+	{ IB_WC_LOC_LEN_ERR, KRDMA_WC_LOC_LEN_ERR },
+	{ IB_WC_LOC_QP_OP_ERR, KRDMA_WC_LOC_QP_OP_ERR },
+	{ IB_WC_LOC_PROT_ERR, KRDMA_WC_LOC_PROT_ERR },
+	{ IB_WC_WR_FLUSH_ERR, KRDMA_WC_WR_FLUSH_ERR },
+	{ IB_WC_MW_BIND_ERR, KRDMA_WC_MW_BIND_ERR },
+	{ IB_WC_BAD_RESP_ERR, KRDMA_WC_BAD_RESP_ERR },
+	{ IB_WC_LOC_ACCESS_ERR, KRDMA_WC_LOC_ACCESS_ERR },
+	{ IB_WC_REM_INV_REQ_ERR, KRDMA_WC_REM_INV_REQ_ERR },
+	{ IB_WC_REM_ACCESS_ERR, KRDMA_WC_REM_ACCESS_ERR },
+	{ IB_WC_REM_OP_ERR, KRDMA_WC_REM_OP_ERR },
+	{ IB_WC_RETRY_EXC_ERR, KRDMA_WC_RETRY_EXC_ERR },
+	{ IB_WC_RNR_RETRY_EXC_ERR, KRDMA_WC_RNR_RETRY_EXC_ERR },
+	{ IB_WC_GENERAL_ERR, KRDMA_WC_GENERAL_ERR },
 };
 
 static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_direction direction,
 		       const struct status_case *kind)
 {
 	struct conn_end *end = direction == FAKE_SEND ? &pair->client : &pair->server;
-	struct conn_flow *flow = direction == FAKE_SEND ? &end->sends : &end->receives;
-	bool flushed = kind->krdma == KRDMA_STATUS_FLUSHED;
+	struct conn_flow *flow = direction == FAKE_SEND ? &end->sends : &end->recv_wrs;
+	bool flushed = kind->krdma == KRDMA_WC_WR_FLUSH_ERR;
 	struct fake_message message = {};
 	struct fake_fault fault = {
 		.qp = conn_qp(end), .nth = 4, .status = kind->ib, .vendor_err = 0x1234,
@@ -217,11 +217,11 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, flow->told == 9));
 	fake_fault(pair->fake, direction, NULL);
 	for (i = 0; i < 9; i++)
-		KUNIT_EXPECT_EQ(test, i < 3 ? KRDMA_STATUS_SUCCESS :
-				i == 3 ? kind->krdma : KRDMA_STATUS_FLUSHED, flow->status[i]);
+		KUNIT_EXPECT_EQ(test, i < 3 ? KRDMA_WC_SUCCESS :
+				i == 3 ? kind->krdma : KRDMA_WC_WR_FLUSH_ERR, flow->status[i]);
 	if (!flushed) {
 		KUNIT_EXPECT_EQ(test, 0x1234, end->failure.vendor_error);
-		KUNIT_EXPECT_EQ(test, direction == FAKE_SEND ? KRDMA_OP_WRITE : KRDMA_OP_RECEIVE,
+		KUNIT_EXPECT_EQ(test, direction == FAKE_SEND ? KRDMA_OP_WRITE : KRDMA_OP_RECV,
 				end->failure.opcode);
 	}
 	KUNIT_EXPECT_TRUE(test, flushed || conn_until(pair, conn_heard(end, KRDMA_EVENT_LOST)));
@@ -315,7 +315,7 @@ static void test_twice(struct kunit *test)
 		for (n = 0; n < 5; n++)
 			fake_qp_receive(conn_qp(&pair->server), &message);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5 &&
-						   pair->server.receives.told == 5));
+						   pair->server.recv_wrs.told == 5));
 		KUNIT_EXPECT_EQ(test, 1, pair->client.conn->qp->stray);
 		KUNIT_EXPECT_EQ(test, 1, pair->server.conn->qp->stray);
 		/* A completion too many is no room too many. */
@@ -324,7 +324,7 @@ static void test_twice(struct kunit *test)
 		fake_go_on(pair->fake, NULL);
 		expect_over(test, pair, &pair->client);
 		expect_over(test, pair, &pair->server);
-		KUNIT_EXPECT_EQ(test, 0, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 0, pair->server.recv_wrs.failed);
 		conn_pair_end(pair);
 	}
 }
@@ -350,8 +350,8 @@ static void test_delivered_again(struct kunit *test)
 		fake_qp_fail(qp);
 		fake_release(pair->fake, qp);
 		expect_over(test, pair, &pair->server);
-		KUNIT_EXPECT_EQ(test, 4, pair->server.receives.told);
-		KUNIT_EXPECT_EQ(test, 2, pair->server.receives.failed);
+		KUNIT_EXPECT_EQ(test, 4, pair->server.recv_wrs.told);
+		KUNIT_EXPECT_EQ(test, 2, pair->server.recv_wrs.failed);
 		expect_over(test, pair, &pair->client);
 		conn_pair_end(pair);
 	}
@@ -372,8 +372,8 @@ static void test_dead_device(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies - before, 5 * HZ);
 	KUNIT_EXPECT_LE(test, jiffies - before, 30 * HZ);
 	KUNIT_EXPECT_EQ(test, 20, pair->client.sends.failed);
-	KUNIT_EXPECT_EQ(test, 30, pair->client.receives.failed);
-	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, pair->client.last.status);
+	KUNIT_EXPECT_EQ(test, 30, pair->client.recv_wrs.failed);
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_WR_FLUSH_ERR, pair->client.last.status);
 	conn_end_close(&pair->client);
 	fake_device_let_go(pair->fake);
 	conn_pair_end(pair);
@@ -400,7 +400,7 @@ static void test_end_that_fails(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
 			KUNIT_ASSERT_EQ(test, 20, conn_receive_empty(&pair->client, 20));
 			KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->server,
-								   KRDMA_POST_SILENT, 20));
+								   KRDMA_POST_UNSIGNALED, 20));
 			fake_device_fail(pair->fake, verbs[j % ARRAY_SIZE(verbs)], nth, -EIO);
 			expect_over(test, pair, &pair->client);
 			fake_device_fail(pair->fake, verbs[j % ARRAY_SIZE(verbs)], nth, -EIO);
@@ -450,19 +450,19 @@ static void undo_session(struct conn_pair *pair)
 
 static int make_queue(struct conn_pair *pair)
 {
-	struct krdma_queue_attr attr = { .depth = 50, .where = KRDMA_CONTEXT_POLL };
+	struct krdma_cq_attr attr = { .depth = 50, .where = KRDMA_CONTEXT_POLL };
 
-	return attempt_result(krdma_queue_create(pair->dev, &attr));
+	return attempt_result(krdma_cq_create(pair->dev, &attr));
 }
 
 static void undo_queue(struct conn_pair *pair)
 {
-	krdma_queue_put(attempted);
+	krdma_cq_put(attempted);
 }
 
 static int make_srq(struct conn_pair *pair)
 {
-	struct krdma_srq_attr attr = { .depth = 20, .max_sge = 2, .queue = pair->queue };
+	struct krdma_srq_attr attr = { .depth = 20, .max_sge = 2, .cq = pair->cq };
 
 	return attempt_result(krdma_srq_create(pair->session, &attr));
 }
@@ -502,7 +502,7 @@ static int make_qp(struct conn_pair *pair)
 {
 	static const struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
 
-	return krdma_conn_prepare(pair->client.conn, &attr);
+	return krdma_conn_create_qp(pair->client.conn, &attr);
 }
 
 static void undo_qp(struct conn_pair *pair)
@@ -707,7 +707,7 @@ static void stage_enter(struct kunit *test, struct conn_pair *pair, enum stage s
 		return;
 	fake_stall(pair->fake, NULL);
 	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(client, 0, 20));
-	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(server, KRDMA_POST_SILENT, 20));
+	KUNIT_ASSERT_EQ(test, 20, conn_post_writes(server, KRDMA_POST_UNSIGNALED, 20));
 	if (stage == STAGE_IN_FLIGHT)
 		return;
 	if (stage == STAGE_CLOSING)

@@ -49,23 +49,23 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
 	site->stage = stage_new(test, tune);
 	site->fake = site->stage->fake;
-	site->dev = krdma_device_find(&init_net, STAGE_DEVICE);
+	site->dev = krdma_device_get_by_name(&init_net, STAGE_DEVICE);
 	KUNIT_ASSERT_NOT_NULL(test, site->dev);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, site_put, site));
 	return site;
 }
 
-static struct krdma_region *site_map(struct site *site)
+static struct krdma_mr *site_map(struct site *site)
 {
-	return krdma_region_map(site->stage->session, site->dev, site->buffer, LENGTH, ALL);
+	return krdma_mr_register(site->stage->session, site->dev, site->buffer, LENGTH, ALL);
 }
 
-static struct krdma_region *expect_map(struct kunit *test, struct site *site)
+static struct krdma_mr *expect_map(struct kunit *test, struct site *site)
 {
-	struct krdma_region *region = site_map(site);
+	struct krdma_mr *mr = site_map(site);
 
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
-	return region;
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
+	return mr;
 }
 
 /* The last queue pair that was made; tests here make no other ones. */
@@ -83,18 +83,18 @@ static struct fake_qp *site_qp(struct kunit *test, struct site *site)
 }
 
 /* Its key is good for all of it, in the domain. */
-static void expect_reachable(struct kunit *test, struct site *site, struct krdma_region *region)
+static void expect_reachable(struct kunit *test, struct site *site, struct krdma_mr *mr)
 {
 	struct ib_qp *qp = &site_qp(test, site)->ib;
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	u8 *bytes;
 
-	krdma_region_query(region, &info);
+	krdma_mr_query(mr, &info);
 	bytes = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	memset(bytes, 0x5a, LENGTH);
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_remote_write(qp, info.remote_addr,
-								  info.remote_key, bytes, LENGTH));
+								  info.rkey, bytes, LENGTH));
 	KUNIT_EXPECT_MEMEQ(test, bytes, site->buffer, LENGTH);
 }
 
@@ -111,10 +111,10 @@ static void roce(struct fake_device *fake)
 static void test_connected_to_itself(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	struct fake_qp *qp = site_qp(test, site);
 
-	expect_reachable(test, site, region);
+	expect_reachable(test, site, mr);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
 	KUNIT_EXPECT_EQ(test, IB_QPS_RTS, fake_qp_state(&qp->ib));
 	KUNIT_EXPECT_EQ(test, 1, qp->attr.port_num);
@@ -123,8 +123,8 @@ static void test_connected_to_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, qp->attr.qp_access_flags);
 	KUNIT_EXPECT_EQ(test, qp->attr.sq_psn, qp->attr.rq_psn);
 	KUNIT_EXPECT_EQ(test, 0, qp->attr.sq_psn >> 24);
-	KUNIT_EXPECT_EQ(test, 0, qp->queues[FAKE_RECEIVE].posted);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, qp->cqs[FAKE_RECEIVE].posted);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	/* It went with the domain. */
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
 }
@@ -133,30 +133,30 @@ static void test_connected_to_itself(struct kunit *test)
 static void test_default_entry_is_left_alone(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	const struct ib_gid_attr *entry = site_qp(test, site)->ib.av_sgid_attr;
 
 	KUNIT_ASSERT_NOT_NULL(test, entry);
 	KUNIT_EXPECT_FALSE(test, rdma_link_local_addr((struct in6_addr *)&entry->gid));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* Another queue pair has another PSN. */
 static void test_numbers_are_not_guessed(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	unsigned int same = 0;
 	u32 last = 0;
 
 	for (int i = 0; i < 4; i++) {
 		u32 psn;
 
-		region = expect_map(test, site);
+		mr = expect_map(test, site);
 		psn = site_qp(test, site)->attr.sq_psn;
 		same += psn == last;
 		last = psn;
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	}
 	KUNIT_EXPECT_GT(test, 2, same);
 }
@@ -170,12 +170,12 @@ static void three_ports(struct fake_device *fake)
 
 static void expect_port(struct kunit *test, struct site *site, u8 port)
 {
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 
-	expect_reachable(test, site, region);
+	expect_reachable(test, site, mr);
 	KUNIT_EXPECT_EQ(test, port, site_qp(test, site)->attr.port_num);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* The first that is active; if that one does not do, another one; at last any. */
@@ -212,44 +212,44 @@ static void infiniband_by_gid(struct fake_device *fake)
 static void test_connected_by_lid(struct kunit *test)
 {
 	struct site *site = site_new(test, infiniband);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	struct fake_qp *qp = site_qp(test, site);
 
-	expect_reachable(test, site, region);
+	expect_reachable(test, site, mr);
 	KUNIT_EXPECT_EQ(test, RDMA_AH_ATTR_TYPE_IB, qp->attr.ah_attr.type);
 	KUNIT_EXPECT_EQ(test, LID, rdma_ah_get_dlid(&qp->attr.ah_attr));
 	KUNIT_EXPECT_EQ(test, 0, rdma_ah_get_ah_flags(&qp->attr.ah_attr) & IB_AH_GRH);
 	KUNIT_EXPECT_EQ(test, qp->ib.qp_num, qp->attr.dest_qp_num);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 static void test_connected_by_lid_and_gid(struct kunit *test)
 {
 	struct site *site = site_new(test, infiniband_by_gid);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	struct fake_qp *qp = site_qp(test, site);
 	union ib_gid gid;
 
-	expect_reachable(test, site, region);
+	expect_reachable(test, site, mr);
 	KUNIT_ASSERT_EQ(test, 0, rdma_query_gid(&site->fake->ib, 1, 0, &gid));
 	KUNIT_EXPECT_EQ(test, RDMA_AH_ATTR_TYPE_IB, qp->attr.ah_attr.type);
 	KUNIT_EXPECT_EQ(test, LID, rdma_ah_get_dlid(&qp->attr.ah_attr));
 	KUNIT_ASSERT_NE(test, 0, rdma_ah_get_ah_flags(&qp->attr.ah_attr) & IB_AH_GRH);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, rdma_ah_read_grh(&qp->attr.ah_attr)->dgid.raw,
 			   sizeof(gid));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* Where it takes the connection manager, nothing there waits for memory to be written back. */
 static void test_manager_needs_no_io(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&site->fake->live[FAKE_QP]));
 	/* The end that accepts; the other one is made by who registers. */
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->qps_noio));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* Whatever step the device refuses, another entry of the port's GID table may do. */
@@ -272,25 +272,25 @@ static void test_every_entry_is_tried(struct kunit *test)
 static void test_failed_one_is_replaced(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *first = expect_map(test, site);
-	struct krdma_region *region;
+	struct krdma_mr *first = expect_map(test, site);
+	struct krdma_mr *mr;
 	u32 number = site_qp(test, site)->ib.qp_num;
 
 	/* It went to error. */
 	fake_qp_fail(&site_qp(test, site)->ib);
-	region = expect_map(test, site);
+	mr = expect_map(test, site);
 	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
 	/* The device says so. */
 	number = site_qp(test, site)->ib.qp_num;
 	fake_qp_event(&site_qp(test, site)->ib, IB_EVENT_QP_FATAL);
-	region = expect_map(test, site);
+	mr = expect_map(test, site);
 	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
-	expect_reachable(test, site, region);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(first));
+	expect_reachable(test, site, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(first));
 }
 
 /* What the device refuses is not valid, and not tried again; the next one is as good as ever. */
@@ -298,7 +298,7 @@ static void test_refused_registration(struct kunit *test)
 {
 	struct fake_fault fault = { .nth = 1, .status = IB_WC_LOC_PROT_ERR };
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	int before = atomic_read(&site->fake->live[FAKE_MR]);
 	u32 number = site_qp(test, site)->ib.qp_num;
 
@@ -308,12 +308,12 @@ static void test_refused_registration(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, fake_device_calls(site->fake, FAKE_POST_SEND));
 	KUNIT_EXPECT_EQ(test, before, atomic_read(&site->fake->live[FAKE_MR]));
 	fake_fault(site->fake, FAKE_SEND, NULL);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
-	region = expect_map(test, site);
-	expect_reachable(test, site, region);
+	mr = expect_map(test, site);
+	expect_reachable(test, site, mr);
 	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /*
@@ -331,13 +331,13 @@ struct caller {
 static int caller_thread(void *context)
 {
 	struct caller *caller = context;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
 	allow_signal(SIGKILL);
-	region = site_map(caller->site);
-	caller->result = PTR_ERR_OR_ZERO(region);
-	if (!IS_ERR(region))
-		krdma_region_release(region);
+	mr = site_map(caller->site);
+	caller->result = PTR_ERR_OR_ZERO(mr);
+	if (!IS_ERR(mr))
+		krdma_mr_deregister(mr);
 	complete_all(&caller->done);
 	return 0;
 }
@@ -399,17 +399,17 @@ static void test_no_answer_is_waited_for_in_bounds(struct kunit *test)
 static void test_no_answer_of_iwarp_either(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 
 	expect_bounded(test, site);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* One waits for the device, and one for the first one. */
 static void test_waiters_can_be_killed(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 	struct caller callers[2];
 
 	site_hang(site);
@@ -425,7 +425,7 @@ static void test_waiters_can_be_killed(struct kunit *test)
 		caller_end(test, &callers[i]);
 		KUNIT_EXPECT_EQ(test, -EINTR, callers[i].result);
 	}
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	expect_port(test, site, 1);
 }
 
@@ -453,12 +453,12 @@ static void test_connecting_can_be_killed(struct kunit *test)
 static void test_device_goes(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
-	struct krdma_region *region = expect_map(test, site);
+	struct krdma_mr *mr = expect_map(test, site);
 
 	test_device_unregister(site->stage->device);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
 	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR_OR_ZERO(site_map(site)));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 static struct kunit_case frwr_cases[] = {

@@ -38,9 +38,9 @@ static void receive_all(struct kunit *test, struct conn_pair *pair)
 	memset(pair->server.buffer, 0, ARRAY_SIZE(lengths) * PLACE);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		struct krdma_sge sge = conn_sge(&pair->server, i * PLACE, PLACE);
-		struct krdma_receive receive = { .sges = &sge, .sge_count = 1 };
+		struct krdma_recv_wr recv_wr = { .sges = &sge, .sge_count = 1 };
 
-		KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &receive, 1));
+		KUNIT_ASSERT_EQ(test, 1, conn_receive(&pair->server, &recv_wr, 1));
 	}
 }
 
@@ -52,9 +52,9 @@ static void send_inline(struct kunit *test, struct conn_pair *pair, u32 length, 
 		conn_sge(&pair->client, 0, length / 3),
 		conn_sge(&pair->client, length / 3, length - length / 3),
 	};
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = KRDMA_OP_SEND,
-		.flags = KRDMA_POST_INLINE | (last ? 0 : KRDMA_POST_SILENT),
+		.flags = KRDMA_POST_INLINE | (last ? 0 : KRDMA_POST_UNSIGNALED),
 		.sges = sges,
 		.sge_count = ARRAY_SIZE(sges),
 	};
@@ -65,7 +65,7 @@ static void send_inline(struct kunit *test, struct conn_pair *pair, u32 length, 
 	/* As a key, or an address for DMA, this one would be of no use. */
 	sges[0].key = 0;
 	sges[1].key = 0;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &request, 1));
+	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 	memset(buffer, 0xff, INLINE);
 }
 
@@ -118,7 +118,7 @@ static void test_any_grant(struct kunit *test)
 			if (!round)
 				expect_given(test, pair, grants[i]);
 			fake_go_on(pair->fake, NULL);
-			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.receives.told ==
+			KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->server.recv_wrs.told ==
 							   (round + 1) * ARRAY_SIZE(lengths)));
 			expect_received(test, pair, round);
 		}
@@ -136,12 +136,12 @@ static void test_too_much(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(grants); i++) {
 		struct conn_pair *pair = pair_with_grant(test, grants[i]);
 		struct krdma_sge sge = conn_sge(&pair->client, 0, INLINE + 1);
-		struct krdma_request request = {
+		struct krdma_send_wr wr = {
 			.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE,
 			.sges = &sge, .sge_count = 1,
 		};
 
-		KUNIT_EXPECT_EQ(test, -EMSGSIZE, conn_post(&pair->client, &request, 1));
+		KUNIT_EXPECT_EQ(test, -EMSGSIZE, conn_post(&pair->client, &wr, 1));
 		conn_pair_end(pair);
 	}
 }

@@ -15,31 +15,31 @@
 #define BOTH		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE)
 #define LENGTH		1000
 
-static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 access)
+static struct krdma_mr *map(struct kunit *test, struct conn_end *end, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
-	region = krdma_region_map(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
-				  access);
-	if (IS_ERR(region))
-		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(region));
-	end->region = region;
-	return region;
+	mr = krdma_mr_register(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+			       access);
+	if (IS_ERR(mr))
+		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(mr));
+	end->mr = mr;
+	return mr;
 }
 
 /* A read of what the server lets be read, and a flush of it. */
-static struct krdma_request reader(struct kunit *test, struct conn_pair *pair)
+static struct krdma_send_wr reader(struct kunit *test, struct conn_pair *pair)
 {
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	u32 i;
 
 	for (i = 0; i < CONN_BUFFER; i++)
 		pair->server.buffer[i] = i * 7 + i / 256;
-	krdma_region_query(map(test, &pair->server, KRDMA_ACCESS_REMOTE_READ), &info);
-	return (struct krdma_request) {
+	krdma_mr_query(map(test, &pair->server, KRDMA_ACCESS_REMOTE_READ), &info);
+	return (struct krdma_send_wr) {
 		.opcode = KRDMA_OP_READ,
 		.remote_addr = info.remote_addr,
-		.remote_key = info.remote_key,
+		.rkey = info.rkey,
 	};
 }
 
@@ -57,8 +57,8 @@ static void test_refused_reads(struct kunit *test)
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client;
-	struct krdma_request request = reader(test, pair);
-	struct krdma_request flush = request;
+	struct krdma_send_wr wr = reader(test, pair);
+	struct krdma_send_wr flush = wr;
 	struct krdma_sge sges[2];
 
 	KUNIT_EXPECT_FALSE(test, reads_local(pair));
@@ -67,33 +67,33 @@ static void test_refused_reads(struct kunit *test)
 	flush.operand = 1;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &flush, 1));
 	/* Of nothing: without memory, and with. */
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
-	request.sges = sges;
-	request.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
+	wr.sges = sges;
+	wr.sge_count = 1;
 	sges[0] = conn_sge(client, 0, 0);
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 	/* By the key for all memory: in one piece, and in two. */
 	sges[0] = conn_sge(client, 0, LENGTH);
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 	sges[1] = conn_sge(client, LENGTH, LENGTH);
-	request.sge_count = 2;
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &request, 1));
+	wr.sge_count = 2;
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 
 	/* A region that peers may not write. */
 	sges[0] = (struct krdma_sge) {
-		.region = map(test, client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ),
+		.mr = map(test, client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ),
 		.addr = (uintptr_t)client->buffer, .length = LENGTH,
 	};
-	request.sge_count = 1;
-	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &request, 1));
+	wr.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &wr, 1));
 	sges[1] = sges[0];
-	request.sge_count = 2;
-	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &request, 1));
+	wr.sge_count = 2;
+	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &wr, 1));
 	KUNIT_EXPECT_EQ(test, 0, conn_given_count(client));
 
 	/* The memory is nobody's, and the connection is what it was. */
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(client->region));
-	client->region = NULL;
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(client->mr));
+	client->mr = NULL;
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(client, 0, 1));
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 1));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
@@ -106,24 +106,24 @@ static void test_read_to_region(struct kunit *test)
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client;
-	struct krdma_request request = reader(test, pair);
+	struct krdma_send_wr wr = reader(test, pair);
 	struct krdma_sge sges[3];
 	u32 count, i;
 
 	map(test, client, BOTH);
-	request.sges = sges;
+	wr.sges = sges;
 	for (count = 1; count <= ARRAY_SIZE(sges); count++) {
 		memset(client->buffer, 0, CONN_BUFFER);
 		for (i = 0; i < count; i++)
 			sges[i] = (struct krdma_sge) {
-				.region = client->region,
+				.mr = client->mr,
 				.addr = (uintptr_t)client->buffer + 2 * i * LENGTH,
 				.length = LENGTH,
 			};
-		request.sge_count = count;
-		KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+		wr.sge_count = count;
+		KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == count));
-		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_SUCCESS, client->last.status);
+		KUNIT_EXPECT_EQ(test, KRDMA_WC_SUCCESS, client->last.status);
 		for (i = 0; i < count; i++)
 			KUNIT_EXPECT_MEMEQ(test, pair->server.buffer + i * LENGTH,
 					   client->buffer + 2 * i * LENGTH, LENGTH);
@@ -139,29 +139,29 @@ static void test_read_to_registration(struct kunit *test)
 	};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client;
-	struct krdma_request request = reader(test, pair);
-	struct krdma_request registering = { .opcode = KRDMA_OP_REGISTER, .access = BOTH };
+	struct krdma_send_wr wr = reader(test, pair);
+	struct krdma_send_wr registering = { .opcode = KRDMA_OP_REG_MR, .access = BOTH };
 	struct scatterlist sg;
 	struct krdma_sge sge;
-	struct krdma_mr *mr;
+	struct krdma_frmr *frmr;
 
-	mr = krdma_mr_get(client->conn);
-	KUNIT_ASSERT_NOT_NULL(test, mr);
+	frmr = krdma_frmr_get(client->conn);
+	KUNIT_ASSERT_NOT_NULL(test, frmr);
 	sg_init_one(&sg, client->buffer, LENGTH);
-	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
-	registering.mr = mr;
+	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
+	registering.mr = frmr;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &registering, 1));
 	sge = (struct krdma_sge) {
-		.addr = krdma_mr_addr(mr), .length = LENGTH, .key = krdma_mr_key(mr),
+		.addr = krdma_frmr_addr(frmr), .length = LENGTH, .key = krdma_frmr_rkey(frmr),
 	};
-	request.sges = &sge;
-	request.sge_count = 1;
-	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &request, 1));
+	wr.sges = &sge;
+	wr.sge_count = 1;
+	KUNIT_ASSERT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, client->sends.told == 2));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	KUNIT_EXPECT_MEMEQ(test, pair->server.buffer, client->buffer, LENGTH);
 	conn_end_close(client);
-	krdma_mr_put(mr);
+	krdma_frmr_put(frmr);
 	conn_pair_end(pair);
 }
 
@@ -173,18 +173,18 @@ static void test_siw(struct kunit *test)
 	};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct conn_end *client = &pair->client;
-	struct krdma_request request = reader(test, pair);
+	struct krdma_send_wr wr = reader(test, pair);
 	struct krdma_sge sge = conn_sge(client, 0, LENGTH);
 
 	KUNIT_EXPECT_TRUE(test, reads_local(pair));
-	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
-	request.sges = &sge;
-	request.sge_count = 1;
-	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
-	request.sge_count = 0;
-	request.opcode = KRDMA_OP_FLUSH;
-	request.flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
-	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &request, 1));
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
+	wr.sges = &sge;
+	wr.sge_count = 1;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
+	wr.sge_count = 0;
+	wr.opcode = KRDMA_OP_FLUSH;
+	wr.flush = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
+	KUNIT_EXPECT_EQ(test, 1, conn_post(client, &wr, 1));
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, client->sends.told == 3));
 	KUNIT_EXPECT_EQ(test, 0, client->sends.failed);
 	conn_pair_end(pair);

@@ -20,7 +20,7 @@ static inline bool names_knows_opcode(u32 value)
 	case KRDMA_OP_SEND:
 	case KRDMA_OP_SEND_IMM:
 	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_RECEIVE:
+	case KRDMA_OP_RECV:
 	case KRDMA_OP_WRITE:
 	case KRDMA_OP_WRITE_IMM:
 	case KRDMA_OP_READ:
@@ -28,8 +28,8 @@ static inline bool names_knows_opcode(u32 value)
 	case KRDMA_OP_FETCH_ADD:
 	case KRDMA_OP_ATOMIC_WRITE:
 	case KRDMA_OP_FLUSH:
-	case KRDMA_OP_INVALIDATE:
-	case KRDMA_OP_REGISTER:
+	case KRDMA_OP_LOCAL_INV:
+	case KRDMA_OP_REG_MR:
 		return true;
 	}
 	return false;
@@ -42,21 +42,21 @@ static inline const char *names_opcode(u32 value)
 
 static inline bool names_knows_status(u32 value)
 {
-	switch ((enum krdma_status)value) {
-	case KRDMA_STATUS_SUCCESS:
-	case KRDMA_STATUS_LOCAL_LENGTH:
-	case KRDMA_STATUS_LOCAL_OPERATION:
-	case KRDMA_STATUS_LOCAL_PROTECTION:
-	case KRDMA_STATUS_FLUSHED:
-	case KRDMA_STATUS_MEMORY_WINDOW:
-	case KRDMA_STATUS_BAD_RESPONSE:
-	case KRDMA_STATUS_LOCAL_ACCESS:
-	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
-	case KRDMA_STATUS_REMOTE_ACCESS:
-	case KRDMA_STATUS_REMOTE_OPERATION:
-	case KRDMA_STATUS_RETRY_EXCEEDED:
-	case KRDMA_STATUS_RNR_RETRY_EXCEEDED:
-	case KRDMA_STATUS_OTHER:
+	switch ((enum krdma_wc_status)value) {
+	case KRDMA_WC_SUCCESS:
+	case KRDMA_WC_LOC_LEN_ERR:
+	case KRDMA_WC_LOC_QP_OP_ERR:
+	case KRDMA_WC_LOC_PROT_ERR:
+	case KRDMA_WC_WR_FLUSH_ERR:
+	case KRDMA_WC_MW_BIND_ERR:
+	case KRDMA_WC_BAD_RESP_ERR:
+	case KRDMA_WC_LOC_ACCESS_ERR:
+	case KRDMA_WC_REM_INV_REQ_ERR:
+	case KRDMA_WC_REM_ACCESS_ERR:
+	case KRDMA_WC_REM_OP_ERR:
+	case KRDMA_WC_RETRY_EXC_ERR:
+	case KRDMA_WC_RNR_RETRY_EXC_ERR:
+	case KRDMA_WC_GENERAL_ERR:
 		return true;
 	}
 	return false;
@@ -64,7 +64,7 @@ static inline bool names_knows_status(u32 value)
 
 static inline const char *names_status(u32 value)
 {
-	return krdma_status_name((enum krdma_status)value);
+	return krdma_wc_status_name((enum krdma_wc_status)value);
 }
 
 static inline bool names_knows_conn_state(u32 value)
@@ -94,8 +94,8 @@ static inline const char *names_conn_state(u32 value)
 static inline bool names_knows_event(u32 value)
 {
 	switch ((enum krdma_event_type)value) {
-	case KRDMA_EVENT_ADDRESS_RESOLVED:
-	case KRDMA_EVENT_ADDRESS_ERROR:
+	case KRDMA_EVENT_ADDR_RESOLVED:
+	case KRDMA_EVENT_ADDR_ERROR:
 	case KRDMA_EVENT_ROUTE_RESOLVED:
 	case KRDMA_EVENT_ROUTE_ERROR:
 	case KRDMA_EVENT_ESTABLISHED:
@@ -104,8 +104,8 @@ static inline bool names_knows_event(u32 value)
 	case KRDMA_EVENT_REJECTED:
 	case KRDMA_EVENT_DISCONNECTED:
 	case KRDMA_EVENT_LOST:
-	case KRDMA_EVENT_DEVICE_REMOVED:
-	case KRDMA_EVENT_ADDRESS_CHANGED:
+	case KRDMA_EVENT_DEVICE_REMOVAL:
+	case KRDMA_EVENT_ADDR_CHANGE:
 	case KRDMA_EVENT_CLOSED:
 		return true;
 	}
@@ -141,7 +141,7 @@ static inline bool names_knows_input(u32 value)
 {
 	switch ((enum krdma_conn_input)value) {
 	case KRDMA_INPUT_RESOLVE:
-	case KRDMA_INPUT_PREPARE:
+	case KRDMA_INPUT_CREATE_QP:
 	case KRDMA_INPUT_CONNECT:
 	case KRDMA_INPUT_ACCEPT:
 	case KRDMA_INPUT_REJECT:
@@ -165,7 +165,7 @@ static inline bool names_knows_input(u32 value)
 	case KRDMA_INPUT_TRAFFIC:
 	case KRDMA_INPUT_FATAL:
 	case KRDMA_INPUT_DEVICE_GONE:
-	case KRDMA_INPUT_LINGERED:
+	case KRDMA_INPUT_GRACE_EXPIRED:
 	case KRDMA_INPUT_TORN_DOWN:
 		return true;
 	case KRDMA_INPUTS:

@@ -29,9 +29,9 @@
  * @dev: the device
  * @buffer: memory
  * @user: memory of a process
- * @region: the region, if there is one
+ * @mr: the region, if there is one
  * @cache: the cache, likewise
- * @mr: the registration, likewise
+ * @frmr: the registration, likewise
  * @found: the device that was found
  * @watch: the watch
  * @nth: the allocation that fails
@@ -43,11 +43,11 @@ static struct larder {
 	struct krdma_device *dev;
 	u8 *buffer;
 	unsigned long user;
-	struct krdma_region *region;
-	struct krdma_region_cache *cache;
 	struct krdma_mr *mr;
+	struct krdma_mr_cache *cache;
+	struct krdma_frmr *frmr;
 	struct krdma_device *found;
-	struct krdma_watch watch;
+	struct krdma_device_notifier watch;
 	unsigned int nth;
 	bool reached;
 } larder;
@@ -136,7 +136,7 @@ static void begin_connect_prepared(struct stage *stage)
 	static const struct krdma_conn_attr attr;
 
 	stage_resolve(stage);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
 }
 
 static int call_connect(struct stage *stage)
@@ -172,7 +172,7 @@ static void begin_requested_prepared(struct stage *stage)
 	static const struct krdma_conn_attr attr;
 
 	begin_requested(stage);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->server.conn, &attr));
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(stage->server.conn, &attr));
 }
 
 static int call_accept(struct stage *stage)
@@ -269,22 +269,22 @@ static void end_next(struct stage *stage, int ret)
  * Memory
  */
 
-static int larder_region(struct krdma_region *region)
+static int larder_region(struct krdma_mr *mr)
 {
-	larder.region = IS_ERR(region) ? NULL : region;
-	return PTR_ERR_OR_ZERO(region);
+	larder.mr = IS_ERR(mr) ? NULL : mr;
+	return PTR_ERR_OR_ZERO(mr);
 }
 
 static int call_region_local(struct stage *stage)
 {
-	return larder_region(krdma_region_map(larder.session, larder.dev, larder.buffer, BUFFER,
-					      LOCAL));
+	return larder_region(krdma_mr_register(larder.session, larder.dev, larder.buffer, BUFFER,
+					       LOCAL));
 }
 
 static int call_region_remote(struct stage *stage)
 {
-	return larder_region(krdma_region_map(larder.session, larder.dev, larder.buffer, BUFFER,
-					      REMOTE));
+	return larder_region(krdma_mr_register(larder.session, larder.dev, larder.buffer, BUFFER,
+					       REMOTE));
 }
 
 static int call_region_sg(struct stage *stage)
@@ -294,14 +294,14 @@ static int call_region_sg(struct stage *stage)
 	sg_init_table(sg, ARRAY_SIZE(sg));
 	sg_set_buf(&sg[0], larder.buffer, PAGE_SIZE);
 	sg_set_buf(&sg[1], larder.buffer + PAGE_SIZE, PAGE_SIZE);
-	return larder_region(krdma_region_map_sg(larder.session, larder.dev, sg, ARRAY_SIZE(sg),
-						 REMOTE));
+	return larder_region(krdma_mr_register_sg(larder.session, larder.dev, sg, ARRAY_SIZE(sg),
+						  REMOTE));
 }
 
 static int call_region_user(struct stage *stage)
 {
-	return larder_region(krdma_region_map_user(larder.session, larder.dev, larder.user,
-						   BUFFER, REMOTE));
+	return larder_region(krdma_mr_register_user(larder.session, larder.dev, larder.user,
+						    BUFFER, REMOTE));
 }
 
 /* In the same session, it succeeds now. */
@@ -311,9 +311,9 @@ static void end_region_again(struct stage *stage, int ret, int (*call)(struct st
 
 	if (ret)
 		KUNIT_EXPECT_EQ(test, 0, call(stage));
-	if (larder.region)
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(larder.region));
-	larder.region = NULL;
+	if (larder.mr)
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(larder.mr));
+	larder.mr = NULL;
 }
 
 static void begin_session(struct stage *stage)
@@ -354,9 +354,9 @@ static void end_region_user(struct stage *stage, int ret)
 
 static int call_cache(struct stage *stage)
 {
-	struct krdma_region_cache *cache;
+	struct krdma_mr_cache *cache;
 
-	cache = krdma_region_cache_create(larder.session, larder.dev, 2);
+	cache = krdma_mr_cache_create(larder.session, larder.dev, 2);
 	larder.cache = IS_ERR(cache) ? NULL : cache;
 	return PTR_ERR_OR_ZERO(cache);
 }
@@ -364,7 +364,7 @@ static int call_cache(struct stage *stage)
 static void end_cache(struct stage *stage, int ret)
 {
 	if (larder.cache)
-		krdma_region_cache_destroy(larder.cache);
+		krdma_mr_cache_destroy(larder.cache);
 	larder.cache = NULL;
 	end_session();
 }
@@ -377,16 +377,16 @@ static void begin_cached(struct stage *stage)
 
 static int call_cached(struct stage *stage)
 {
-	return larder_region(krdma_region_cache_get(larder.cache, larder.buffer, BUFFER, REMOTE));
+	return larder_region(krdma_mr_cache_get(larder.cache, larder.buffer, BUFFER, REMOTE));
 }
 
 static void end_cached(struct stage *stage, int ret)
 {
 	if (ret)
 		KUNIT_EXPECT_EQ(stage->test, 0, call_cached(stage));
-	if (larder.region)
-		krdma_region_cache_put(larder.cache, larder.region);
-	larder.region = NULL;
+	if (larder.mr)
+		krdma_mr_cache_put(larder.cache, larder.mr);
+	larder.mr = NULL;
 	end_cache(stage, ret);
 }
 
@@ -395,7 +395,7 @@ static void begin_mr(struct stage *stage)
 	static const struct krdma_conn_attr attr = { .mr_count = 1, .mr_pages = 2 };
 
 	stage_resolve(stage);
-	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
 }
 
 static int call_mr(struct stage *stage)
@@ -403,15 +403,15 @@ static int call_mr(struct stage *stage)
 	struct scatterlist sg;
 
 	sg_init_one(&sg, larder.buffer, PAGE_SIZE);
-	larder.mr = krdma_mr_get(stage->client.conn);
-	return larder.mr ? krdma_mr_map(larder.mr, &sg, 1) : -ENOENT;
+	larder.frmr = krdma_frmr_get(stage->client.conn);
+	return larder.frmr ? krdma_frmr_map(larder.frmr, &sg, 1) : -ENOENT;
 }
 
 static void end_mr(struct stage *stage, int ret)
 {
-	if (larder.mr)
-		krdma_mr_put(larder.mr);
-	larder.mr = NULL;
+	if (larder.frmr)
+		krdma_frmr_put(larder.frmr);
+	larder.frmr = NULL;
 	actor_close(&stage->client);
 }
 
@@ -419,21 +419,21 @@ static void end_mr(struct stage *stage, int ret)
  * Devices
  */
 
-static void watch_event(struct krdma_watch *watch, const struct krdma_device_event *event)
+static void watch_event(struct krdma_device_notifier *watch, const struct krdma_device_event *event)
 {
 }
 
 static int call_watch(struct stage *stage)
 {
-	larder.watch = (struct krdma_watch) { .event = watch_event };
-	return krdma_watch_start(&larder.watch, &init_net);
+	larder.watch = (struct krdma_device_notifier) { .event = watch_event };
+	return krdma_device_notifier_register(&larder.watch, &init_net);
 }
 
 static void end_watch(struct stage *stage, int ret)
 {
 	if (ret)
 		KUNIT_EXPECT_EQ(stage->test, 0, call_watch(stage));
-	krdma_watch_stop(&larder.watch);
+	krdma_device_notifier_unregister(&larder.watch);
 }
 
 static int larder_device(struct krdma_device *dev)

@@ -248,13 +248,13 @@ static void driver_first_entry(struct kunit *test, const struct fake_personality
 			       struct pair *pair)
 {
 	struct ib_sge stale = { .length = 8 };
-	struct ib_recv_wr receive = { .sg_list = &stale };
+	struct ib_recv_wr recv_wr = { .sg_list = &stale };
 	struct side *a = &pair->a;
 
 	pair_connect(test, pair, false);
 	stale.addr = (uintptr_t)a->buffer;
 	stale.lkey = a->pd->local_dma_lkey;
-	KUNIT_ASSERT_EQ(test, 0, ib_post_recv(a->qp, &receive, NULL));
+	KUNIT_ASSERT_EQ(test, 0, ib_post_recv(a->qp, &recv_wr, NULL));
 	KUNIT_ASSERT_EQ(test, 0, side_send(&pair->b, 1, 0, driver->takes_first_sge ? 8 : 0, 0));
 	polls(test, a, 0, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, driver->takes_first_sge, !a->buffer[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is not posted: every errno of krdma_conn_post() and krdma_conn_receive(),
+ * What is not posted: every errno of krdma_conn_post_send() and krdma_conn_post_recv(),
  * and that a request that was refused has left no trace.
  */
 #include <kunit/test.h>
@@ -12,18 +12,18 @@
 #include "conn_fixture.h"
 #include "objects.h"
 
-#define REMOTE	.remote_addr = 0x123456789000ULL, .remote_key = 0xabcd01
-#define ASK(name, ...)	.request = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
+#define REMOTE	.remote_addr = 0x123456789000ULL, .rkey = 0xabcd01
+#define ASK(name, ...)	.wr = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
 
 /**
  * struct refused - a request that makes no sense, or not here
- * @request: the request, without memory
+ * @wr: the request, without memory
  * @entries: pieces of memory
  * @length: of each
  * @error: what is said
  */
 struct refused {
-	struct krdma_request request;
+	struct krdma_send_wr wr;
 	u16 entries;
 	u32 length;
 	int error;
@@ -32,9 +32,9 @@ struct refused {
 /* By a device with 3 entries, messages of 100 bytes, 16 bytes inline, and no atomics. */
 static const struct refused refused_cases[] = {
 	{ .error = -EINVAL },
-	{ .request.opcode = KRDMA_OP_RECEIVE, .error = -EINVAL },
-	{ .request.opcode = KRDMA_OP_REGISTER + 1, .error = -EINVAL },
-	{ .request.opcode = 0xff, .error = -EINVAL },
+	{ .wr.opcode = KRDMA_OP_RECV, .error = -EINVAL },
+	{ .wr.opcode = KRDMA_OP_REG_MR + 1, .error = -EINVAL },
+	{ .wr.opcode = 0xff, .error = -EINVAL },
 	{ ASK(SEND, .flags = 0x10), .error = -EINVAL },
 	{ ASK(SEND, .flags = 0x80), .error = -EINVAL },
 	{ ASK(WRITE, .flags = KRDMA_POST_SOLICITED), .error = -EINVAL },
@@ -42,9 +42,9 @@ static const struct refused refused_cases[] = {
 	{ ASK(READ, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
 	{ ASK(FLUSH, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
 	{ ASK(ATOMIC_WRITE, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
-	{ ASK(INVALIDATE, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
-	{ ASK(REGISTER), .error = -EINVAL },
-	{ ASK(INVALIDATE), .entries = 1, .length = 1, .error = -EINVAL },
+	{ ASK(LOCAL_INV, .flags = KRDMA_POST_INLINE), .error = -EINVAL },
+	{ ASK(REG_MR), .error = -EINVAL },
+	{ ASK(LOCAL_INV), .entries = 1, .length = 1, .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE), .entries = 1, .length = 1, .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE, .operand = 1), .error = -EINVAL },
 	{ ASK(FLUSH, REMOTE, .operand = 1, .flush = KRDMA_FLUSH_MEMORY), .error = -EINVAL },
@@ -103,14 +103,14 @@ static void test_refused(struct kunit *test)
 	sges = kunit_kcalloc(test, 129, sizeof(*sges), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sges);
 	for (i = 0; i < ARRAY_SIZE(refused_cases); i++) {
-		struct krdma_request request = refused_cases[i].request;
+		struct krdma_send_wr wr = refused_cases[i].wr;
 
 		for (j = 0; j < refused_cases[i].entries; j++)
 			sges[j] = conn_sge(&pair->client, 0, refused_cases[i].length);
-		request.sges = sges;
-		request.sge_count = refused_cases[i].entries;
+		wr.sges = sges;
+		wr.sge_count = refused_cases[i].entries;
 		KUNIT_EXPECT_EQ_MSG(test, refused_cases[i].error,
-				    conn_post(&pair->client, &request, 1), "case %u", i);
+				    conn_post(&pair->client, &wr, 1), "case %u", i);
 	}
 	/* None of them has taken room, and none has gone to the device. */
 	KUNIT_EXPECT_EQ(test, 0, conn_given_count(&pair->client));
@@ -119,8 +119,8 @@ static void test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->client.spaces));
 	fake_go_on(pair->fake, NULL);
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->client.sends.told == 5));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post(pair->client.conn, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post(pair->client.conn, NULL, -1));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_send(pair->client.conn, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_send(pair->client.conn, NULL, -1));
 	conn_pair_close(pair);
 	conn_expect_whole(&pair->client);
 }
@@ -130,19 +130,19 @@ static void test_refused_in_batch(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
 	struct conn_pair *pair = conn_pair_new(test, &setup);
-	struct krdma_request *requests;
+	struct krdma_send_wr *wrs;
 	u32 told = 0;
 	int at;
 
-	requests = kunit_kcalloc(test, 40, sizeof(*requests), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, requests);
+	wrs = kunit_kcalloc(test, 40, sizeof(*wrs), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, wrs);
 	for (at = 0; at < 40; at++)
-		requests[at].opcode = KRDMA_OP_WRITE;
+		wrs[at].opcode = KRDMA_OP_WRITE;
 	for (at = 0; at < 40; at++) {
-		requests[at].opcode = KRDMA_OP_SEND_IMM;
-		KUNIT_EXPECT_EQ(test, at ?: -EOPNOTSUPP, conn_post(&pair->client, requests, 40));
-		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(&pair->client, &requests[at], 1));
-		requests[at].opcode = KRDMA_OP_WRITE;
+		wrs[at].opcode = KRDMA_OP_SEND_IMM;
+		KUNIT_EXPECT_EQ(test, at ?: -EOPNOTSUPP, conn_post(&pair->client, wrs, 40));
+		KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(&pair->client, &wrs[at], 1));
+		wrs[at].opcode = KRDMA_OP_WRITE;
 		told += at;
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == told));
 	}
@@ -171,10 +171,10 @@ static void test_provider_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, conn_info(&pair->client).receives_posted);
 }
 
-static void expect_posts(struct kunit *test, struct conn_end *end, int send, int receive)
+static void expect_posts(struct kunit *test, struct conn_end *end, int send, int recv_wr)
 {
 	KUNIT_EXPECT_EQ(test, send, conn_post_writes(end, 0, 1));
-	KUNIT_EXPECT_EQ(test, receive, conn_receive_empty(end, 1));
+	KUNIT_EXPECT_EQ(test, recv_wr, conn_receive_empty(end, 1));
 }
 
 /* When operations and receives can be posted, and when not. */
@@ -224,44 +224,44 @@ static void test_receive_errors(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &for_errors);
 	struct krdma_sge sges[4];
-	struct krdma_receive receive = { .sges = sges };
+	struct krdma_recv_wr recv_wr = { .sges = sges };
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_receive(pair->client.conn, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_receive(pair->client.conn, NULL, -5));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_recv(pair->client.conn, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_recv(pair->client.conn, NULL, -5));
 	for (i = 0; i < ARRAY_SIZE(sges); i++)
 		sges[i] = conn_sge(&pair->client, 64 * i, 64);
-	for (receive.sge_count = 0; receive.sge_count <= 4; receive.sge_count++)
-		KUNIT_EXPECT_EQ(test, receive.sge_count <= 2 ? 1 : -EMSGSIZE,
-				conn_receive(&pair->client, &receive, 1));
+	for (recv_wr.sge_count = 0; recv_wr.sge_count <= 4; recv_wr.sge_count++)
+		KUNIT_EXPECT_EQ(test, recv_wr.sge_count <= 2 ? 1 : -EMSGSIZE,
+				conn_receive(&pair->client, &recv_wr, 1));
 	/* What is empty does not count. */
 	sges[0].length = 0;
 	sges[2].length = 0;
-	receive.sge_count = 4;
-	KUNIT_EXPECT_EQ(test, 1, conn_receive(&pair->client, &receive, 1));
+	recv_wr.sge_count = 4;
+	KUNIT_EXPECT_EQ(test, 1, conn_receive(&pair->client, &recv_wr, 1));
 	conn_pair_close(pair);
 	conn_expect_whole(&pair->client);
 }
 
-static struct krdma_region *map(struct kunit *test, struct conn_end *end, u32 access)
+static struct krdma_mr *map(struct kunit *test, struct conn_end *end, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
-	region = krdma_region_map(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
-				  access);
-	if (IS_ERR(region))
-		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(region));
-	end->region = region;
-	return region;
+	mr = krdma_mr_register(end->pair->session, end->pair->dev, end->buffer, CONN_BUFFER,
+			       access);
+	if (IS_ERR(mr))
+		KUNIT_FAIL_AND_ABORT(test, "no region: %ld", PTR_ERR(mr));
+	end->mr = mr;
+	return mr;
 }
 
-static int post_region(struct conn_end *end, u8 opcode, struct krdma_region *region, u64 addr,
+static int post_region(struct conn_end *end, u8 opcode, struct krdma_mr *mr, u64 addr,
 		       u32 length)
 {
-	struct krdma_sge sge = { .region = region, .addr = addr, .length = length };
-	struct krdma_request request = { .opcode = opcode, .sges = &sge, .sge_count = 1 };
+	struct krdma_sge sge = { .mr = mr, .addr = addr, .length = length };
+	struct krdma_send_wr wr = { .opcode = opcode, .sges = &sge, .sge_count = 1 };
 
-	return conn_post(end, &request, 1);
+	return conn_post(end, &wr, 1);
 }
 
 static void test_local_memory(struct kunit *test)
@@ -271,25 +271,25 @@ static void test_local_memory(struct kunit *test)
 	struct krdma_session *other = krdma_session_create(&init_net);
 	struct conn_end *client = &pair->client;
 	u64 addr = (uintptr_t)client->buffer;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	struct krdma_sge sge = { .addr = addr, .length = 8 };
-	struct krdma_receive receive = { .sges = &sge, .sge_count = 1 };
+	struct krdma_recv_wr recv_wr = { .sges = &sge, .sge_count = 1 };
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	region = map(test, client, 0);
-	sge.region = region;
-	KUNIT_EXPECT_EQ(test, -EACCES, post_region(client, KRDMA_OP_READ, region, addr, 8));
-	KUNIT_EXPECT_EQ(test, -EACCES, conn_receive(client, &receive, 1));
-	KUNIT_EXPECT_EQ(test, -ERANGE, post_region(client, KRDMA_OP_SEND, region, addr - 1, 8));
-	KUNIT_EXPECT_EQ(test, -ERANGE, post_region(client, KRDMA_OP_SEND, region,
+	mr = map(test, client, 0);
+	sge.mr = mr;
+	KUNIT_EXPECT_EQ(test, -EACCES, post_region(client, KRDMA_OP_READ, mr, addr, 8));
+	KUNIT_EXPECT_EQ(test, -EACCES, conn_receive(client, &recv_wr, 1));
+	KUNIT_EXPECT_EQ(test, -ERANGE, post_region(client, KRDMA_OP_SEND, mr, addr - 1, 8));
+	KUNIT_EXPECT_EQ(test, -ERANGE, post_region(client, KRDMA_OP_SEND, mr,
 						   addr + CONN_BUFFER - 7, 8));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
-	client->region = NULL;
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	client->mr = NULL;
 
-	region = krdma_region_map(other, pair->dev, client->buffer, 64, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
-	KUNIT_EXPECT_EQ(test, -EXDEV, post_region(client, KRDMA_OP_SEND, region, addr, 8));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = krdma_mr_register(other, pair->dev, client->buffer, 64, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_EQ(test, -EXDEV, post_region(client, KRDMA_OP_SEND, mr, addr, 8));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	krdma_session_put(other);
 }
 

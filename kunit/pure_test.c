@@ -7,13 +7,13 @@
 
 #include "budget_cases.h"
 #include "conn_state_cases.h"
-#include "descriptor_cases.h"
-#include "limits_cases.h"
+#include "mr_desc_cases.h"
+#include "caps_cases.h"
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
 #include "split_cases.h"
-#include "user_ring_cases.h"
+#include "ring_layout_cases.h"
 
 struct kunit_report {
 	struct case_report report;
@@ -132,7 +132,7 @@ static struct kunit_case split_cases[] = {
 };
 
 static struct kunit_suite split_suite = {
-	.name = "krdma_split",
+	.name = "krdma_wr_split",
 	.test_cases = split_cases,
 };
 
@@ -154,7 +154,7 @@ static struct kunit_case descriptor_cases[] = {
 };
 
 static struct kunit_suite descriptor_suite = {
-	.name = "krdma_descriptor",
+	.name = "krdma_mr_desc",
 	.test_cases = descriptor_cases,
 };
 
@@ -230,7 +230,7 @@ static struct kunit_case ring_cases[] = {
 };
 
 static struct kunit_suite ring_suite = {
-	.name = "krdma_user_ring",
+	.name = "krdma_ring_layout",
 	.test_cases = ring_cases,
 };
 

@@ -28,7 +28,7 @@ static struct stage *stage_with(struct kunit *test, const struct krdma_conn_ops 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, stage->client.conn);
 	KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
 	KUNIT_ASSERT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(stage->client.conn, attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, attr));
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(&stage->client, "please"));
 	stage_take(stage);
 	KUNIT_ASSERT_EQ(test, 0, actor_accept(&stage->server, "welcome"));
@@ -53,14 +53,14 @@ static enum ib_wc_status other_peer_reads(struct stage *stage, u64 addr, u32 key
 static void test_mapped_until_the_key_is_dead(struct kunit *test)
 {
 	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
-	struct krdma_request request = {
-		.opcode = KRDMA_OP_REGISTER, .access = KRDMA_ACCESS_REMOTE_READ,
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_REG_MR, .access = KRDMA_ACCESS_REMOTE_READ,
 	};
 	struct fake_endpoint *endpoint;
-	struct krdma_mr_pool *pool;
+	struct krdma_frmr_pool *pool;
 	struct scatterlist sg;
 	struct stage *stage;
-	struct krdma_mr *mr;
+	struct krdma_frmr *frmr;
 	u8 *memory;
 	u64 addr;
 	u32 key;
@@ -69,14 +69,14 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	memory = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	stage = stage_with(test, &actor_ops, NULL, &attr);
-	mr = krdma_mr_get(stage->client.conn);
-	KUNIT_ASSERT_NOT_NULL(test, mr);
+	frmr = krdma_frmr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, frmr);
 	sg_init_one(&sg, memory, LENGTH);
-	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
-	addr = krdma_mr_addr(mr);
-	key = krdma_mr_key(mr);
-	request.mr = mr;
-	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post(stage->client.conn, &request, 1));
+	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
+	addr = krdma_frmr_addr(frmr);
+	key = krdma_frmr_rkey(frmr);
+	wr.mr = frmr;
+	KUNIT_ASSERT_EQ(test, 1, krdma_conn_post_send(stage->client.conn, &wr, 1));
 	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
 	KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
 
@@ -88,20 +88,20 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
 	fake_hold(stage->fake, actor_qp(&stage->client));
 	krdma_conn_abort(stage->client.conn);
-	krdma_mr_put(mr);
+	krdma_frmr_put(frmr);
 	/* The caller's list is his again. */
 	memset(&sg, 0, sizeof(sg));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
-	KUNIT_EXPECT_EQ(test, 0, krdma_mr_check(mr, pool));
+	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_check(frmr, pool));
 	/* Nor is it given to anybody else, or mapped anew. */
-	KUNIT_EXPECT_NULL(test, krdma_mr_get(stage->client.conn));
+	KUNIT_EXPECT_NULL(test, krdma_frmr_get(stage->client.conn));
 
 	fake_release(stage->fake, NULL);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm_close(endpoint));
 	fake_cm_put(endpoint);
 	krdma_conn_close(stage->client.conn);
 	KUNIT_EXPECT_NE(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_mr_check(mr, pool));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_check(frmr, pool));
 }
 
 /* What the consumer has at the end is given back afterwards, and can be mapped no more. */
@@ -110,26 +110,26 @@ static void test_failed_is_not_mapped(struct kunit *test)
 	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
 	struct scatterlist sg;
 	struct stage *stage;
-	struct krdma_mr *mr;
+	struct krdma_frmr *frmr;
 	u8 *memory;
 
 	test_needs_fast_reg(test);
 	memory = kunit_kzalloc(test, LENGTH, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	stage = stage_with(test, &actor_ops, NULL, &attr);
-	mr = krdma_mr_get(stage->client.conn);
-	KUNIT_ASSERT_NOT_NULL(test, mr);
+	frmr = krdma_frmr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, frmr);
 	sg_init_one(&sg, memory, LENGTH);
-	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
+	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
 	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
 	fake_hold(stage->fake, actor_qp(&stage->client));
 	krdma_conn_abort(stage->client.conn);
 	/* Its key may be valid: what is mapped stays. */
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(mr, &sg, 1));
-	KUNIT_EXPECT_EQ(test, 0, krdma_mr_check(mr, stage->client.conn->qp->mr_pool));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(frmr, &sg, 1));
+	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_check(frmr, stage->client.conn->qp->mr_pool));
 	fake_release(stage->fake, NULL);
 	krdma_conn_close(stage->client.conn);
-	krdma_mr_put(mr);
+	krdma_frmr_put(frmr);
 }
 
 /*
@@ -156,9 +156,9 @@ static void steps_break(struct tasklet_struct *tasklet)
 		steps->at_break = steps->completed;
 }
 
-static void steps_complete(const struct krdma_completion *completion)
+static void steps_complete(const struct krdma_wc *wc)
 {
-	struct steps *steps = completion->context;
+	struct steps *steps = wc->context;
 
 	if (!steps->completed++)
 		tasklet_schedule(&steps->tasklet);
@@ -193,7 +193,7 @@ static void test_flush_in_steps(struct kunit *test)
 	tasklet_kill(&steps->tasklet);
 	KUNIT_EXPECT_EQ(test, RECEIVES, steps->completed);
 	KUNIT_EXPECT_NE(test, 0, steps->at_break);
-	KUNIT_EXPECT_LE(test, steps->at_break, KRDMA_QUEUE_BATCH);
+	KUNIT_EXPECT_LE(test, steps->at_break, KRDMA_CQ_BATCH);
 }
 
 static struct kunit_case qp_end_cases[] = {

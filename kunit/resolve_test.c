@@ -163,7 +163,7 @@ static void gate_holds(struct kunit *test, struct stage *stage)
 {
 	stage_create(stage);
 	KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
-	KUNIT_ASSERT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDRESS_RESOLVED));
+	KUNIT_ASSERT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDR_RESOLVED));
 	/* The handler that tells of it asks for the route before it ends. */
 	rdma_lock_handler(stage->client.conn->cm_id);
 	rdma_unlock_handler(stage->client.conn->cm_id);
@@ -224,7 +224,7 @@ static void expect_ended(struct kunit *test, struct stage *stage, int error)
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, info.state);
 	KUNIT_EXPECT_EQ(test, error, info.error);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_resolve(client));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_prepare(client->conn, &attr));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_create_qp(client->conn, &attr));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_connect(client, ""));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_conn_disconnect(client->conn));
 }
@@ -388,7 +388,7 @@ static void test_during_route(struct kunit *test)
 	gate_holds(test, stage);
 	removal_begin(&removal, stage);
 	/* The consumer hears of it at once, whatever the connection manager waits for. */
-	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVED));
+	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVAL));
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, SHORT_WHILE_MS));
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
 	KUNIT_EXPECT_FALSE(test, completion_done(&removal.done));

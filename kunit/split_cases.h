@@ -39,10 +39,10 @@ static inline void split_walk(struct case_report *report, s64 input,
 			      const struct krdma_segment *segments, u32 count, u32 max_sge,
 			      u32 max_bytes)
 {
-	u64 expected_pieces = krdma_split_pieces(segments, count, max_sge, max_bytes);
+	u64 expected_pieces = krdma_wr_split_count(segments, count, max_sge, max_bytes);
 	struct krdma_segment out[SPLIT_MOST_SGE + 1];
-	struct krdma_split_piece piece;
-	struct krdma_split split;
+	struct krdma_wr_part piece;
+	struct krdma_wr_split split;
 	u64 pieces = 0;
 	u64 done = 0;
 	u64 total = 0;
@@ -56,8 +56,8 @@ static inline void split_walk(struct case_report *report, s64 input,
 		out[i].key = SPLIT_UNTOUCHED;
 
 	check_expect(report, "begin", input, 0,
-		     krdma_split_init(&split, segments, count, max_sge, max_bytes));
-	while (krdma_split_next(&split, out, &piece)) {
+		     krdma_wr_split_init(&split, segments, count, max_sge, max_bytes));
+	while (krdma_wr_split_next(&split, out, &piece)) {
 		u64 in_piece = 0;
 
 		if (piece.count > max_sge) {
@@ -94,7 +94,7 @@ static inline void split_walk(struct case_report *report, s64 input,
 	check_expect(report, "bytes", input, total, done);
 	check_expect(report, "pieces", input, expected_pieces, pieces);
 	check_expect(report, "a piece behind the last", input, false,
-		     krdma_split_next(&split, out, &piece));
+		     krdma_wr_split_next(&split, out, &piece));
 }
 
 /* All operations of up to four short segments, on all small devices. */
@@ -177,8 +177,8 @@ static inline void split_check_huge(struct case_report *report)
 		for (u32 j = 0; j < cases[i].count; j++)
 			split_segment(&segments[j], j, cases[i].length);
 		check_expect(report, "pieces of a huge operation", i, cases[i].pieces,
-			     krdma_split_pieces(segments, cases[i].count, cases[i].max_sge,
-						cases[i].max_bytes));
+			     krdma_wr_split_count(segments, cases[i].count, cases[i].max_sge,
+						  cases[i].max_bytes));
 		if (cases[i].pieces < 10000)
 			split_walk(report, i, segments, cases[i].count, cases[i].max_sge,
 				   cases[i].max_bytes);
@@ -193,7 +193,7 @@ static inline void split_check_example(struct case_report *report)
 		{ 0x5000, 2, 5 }, { 0xfffffffffffffff0ULL, 13, 6 }, { 0x7000, 0, 7 },
 	};
 	static const struct {
-		struct krdma_split_piece piece;
+		struct krdma_wr_part piece;
 		struct krdma_segment segments[2];
 	} expected[] = {
 		{ { 0, 6, 2 }, { { 0x2000, 5, 2 }, { 0x3000, 1, 3 } } },
@@ -201,15 +201,16 @@ static inline void split_check_example(struct case_report *report)
 		{ { 14, 7, 1 }, { { 0xfffffffffffffff6ULL, 7, 6 } } },
 	};
 	struct krdma_segment out[2];
-	struct krdma_split_piece piece;
-	struct krdma_split split;
+	struct krdma_wr_part piece;
+	struct krdma_wr_split split;
 
 	check_expect(report, "pieces", 0, CASES(expected),
-		     krdma_split_pieces(segments, CASES(segments), 2, 8));
+		     krdma_wr_split_count(segments, CASES(segments), 2, 8));
 	check_expect(report, "begin", 0, 0,
-		     krdma_split_init(&split, segments, CASES(segments), 2, 8));
+		     krdma_wr_split_init(&split, segments, CASES(segments), 2, 8));
 	for (u32 i = 0; i < CASES(expected); i++) {
-		check_expect(report, "next piece", i, true, krdma_split_next(&split, out, &piece));
+		check_expect(report, "next piece", i, true,
+			     krdma_wr_split_next(&split, out, &piece));
 		check_expect(report, "offset", i, expected[i].piece.offset, piece.offset);
 		check_expect(report, "length", i, expected[i].piece.length, piece.length);
 		check_expect(report, "segments", i, expected[i].piece.count, piece.count);
@@ -222,7 +223,7 @@ static inline void split_check_example(struct case_report *report)
 		}
 	}
 	check_expect(report, "next piece", CASES(expected), false,
-		     krdma_split_next(&split, out, &piece));
+		     krdma_wr_split_next(&split, out, &piece));
 }
 
 /* An operation of length 0 is one empty piece, whatever it is made of. */
@@ -232,26 +233,26 @@ static inline void split_check_empty(struct case_report *report)
 
 	for (u32 count = 0; count <= CASES(segments); count++) {
 		const struct krdma_segment *given = count ? segments : NULL;
-		struct krdma_split_piece piece = { .offset = 1, .length = 1, .count = 1 };
+		struct krdma_wr_part piece = { .offset = 1, .length = 1, .count = 1 };
 		struct krdma_segment out = { .key = SPLIT_UNTOUCHED };
-		struct krdma_split split;
+		struct krdma_wr_split split;
 		u64 length = 1;
 
 		check_expect(report, "check", count, 0,
-			     krdma_split_check(given, count, ~0ULL, &length));
+			     krdma_wr_split_check(given, count, ~0ULL, &length));
 		check_expect(report, "length", count, 0, length);
-		check_expect(report, "pieces", count, 1, krdma_split_pieces(given, count, 1, 1));
+		check_expect(report, "pieces", count, 1, krdma_wr_split_count(given, count, 1, 1));
 		check_expect(report, "begin", count, 0,
-			     krdma_split_init(&split, given, count, 1, 1));
+			     krdma_wr_split_init(&split, given, count, 1, 1));
 		check_expect(report, "first piece", count, true,
-			     krdma_split_next(&split, &out, &piece));
+			     krdma_wr_split_next(&split, &out, &piece));
 		check_expect(report, "offset", count, 0, piece.offset);
 		check_expect(report, "length", count, 0, piece.length);
 		check_expect(report, "segments", count, 0, piece.count);
 		check_expect(report, "untouched", count, SPLIT_UNTOUCHED, out.key);
 		for (u32 again = 0; again < 3; again++)
 			check_expect(report, "second piece", count, false,
-				     krdma_split_next(&split, &out, &piece));
+				     krdma_wr_split_next(&split, &out, &piece));
 	}
 }
 
@@ -270,20 +271,20 @@ static inline void split_check_refusals(struct case_report *report)
 	u64 length = 4321;
 
 	for (u32 i = 0; i < CASES(cases); i++) {
-		struct krdma_split split = { .index = 4321 };
+		struct krdma_wr_split split = { .index = 4321 };
 		const struct krdma_segment *given = NULL;
 
 		if (cases[i].segments)
 			given = &segment;
 		check_expect(report, "begin", i, -EINVAL,
-			     krdma_split_init(&split, given, cases[i].count, cases[i].max_sge,
-					      cases[i].max_bytes));
+			     krdma_wr_split_init(&split, given, cases[i].count, cases[i].max_sge,
+						 cases[i].max_bytes));
 		check_expect(report, "untouched", i, 4321, split.index);
 		check_expect(report, "pieces", i, 0,
-			     krdma_split_pieces(given, cases[i].count, cases[i].max_sge,
-						cases[i].max_bytes));
+			     krdma_wr_split_count(given, cases[i].count, cases[i].max_sge,
+						  cases[i].max_bytes));
 	}
-	check_expect(report, "check", 0, -EINVAL, krdma_split_check(NULL, 1, 0, &length));
+	check_expect(report, "check", 0, -EINVAL, krdma_wr_split_check(NULL, 1, 0, &length));
 	check_expect(report, "length after a failure", 0, 4321, length);
 }
 
@@ -326,7 +327,7 @@ static inline void split_check_ranges(struct case_report *report)
 		if (!cases[i].error)
 			expected = 0x20 + (u64)cases[i].length;
 		check_expect(report, "range", i, cases[i].error,
-			     krdma_split_check(segments, 3, cases[i].remote_addr, &length));
+			     krdma_wr_split_check(segments, 3, cases[i].remote_addr, &length));
 		check_expect(report, "length", i, expected, length);
 	}
 }

@@ -249,9 +249,9 @@ struct busy_poller {
 
 static struct busy_poller *busy_poller;
 
-static void busy_poller_hook(struct conn_end *end, const struct krdma_completion *completion)
+static void busy_poller_hook(struct conn_end *end, const struct krdma_wc *wc)
 {
-	if (end == busy_poller->end || completion->status || completion_done(&busy_poller->told))
+	if (end == busy_poller->end || wc->status || completion_done(&busy_poller->told))
 		return;
 	complete(&busy_poller->told);
 	wait_for_completion_timeout(&busy_poller->go_on, CONN_LONG);
@@ -294,7 +294,7 @@ static void test_busy_poller(struct kunit *test)
 }
 
 /* Operations that are posted where others are told of; as many as there are cookies. */
-static void post_again(struct conn_end *end, const struct krdma_completion *completion)
+static void post_again(struct conn_end *end, const struct krdma_wc *wc)
 {
 	if (end->sends.accepted < CONN_COOKIES - 1)
 		conn_post_writes(end, 0, 1);
@@ -310,10 +310,10 @@ static void test_endless_completions(struct kunit *test)
 	unsigned long flags;
 
 	pair->hook = post_again;
-	krdma_queue_hold(pair->queue, &flags);
+	krdma_cq_lock(pair->cq, &flags);
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
-	krdma_queue_drain(pair->queue);
-	krdma_queue_let_go(pair->queue, flags);
+	krdma_cq_drain(pair->cq);
+	krdma_cq_unlock(pair->cq, flags);
 	KUNIT_EXPECT_GE(test, pair->client.sends.told, CONN_CQE);
 	KUNIT_EXPECT_LT(test, pair->client.sends.told, CONN_CQE + 100);
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->client.sends.told) ==

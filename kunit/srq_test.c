@@ -37,7 +37,7 @@ static void test_creation(struct kunit *test)
 		.where = KRDMA_CONTEXT_POLL, .tune = fake_device_offer_srq,
 	};
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	struct krdma_srq_attr good = { .depth = DEPTH, .queue = pair->queue };
+	struct krdma_srq_attr good = { .depth = DEPTH, .cq = pair->cq };
 	struct krdma_srq_attr attr;
 
 	attr = good;
@@ -49,7 +49,7 @@ static void test_creation(struct kunit *test)
 	attr.max_sge = 7;
 	expect_no_srq(test, pair, -EINVAL, &attr);
 	attr = good;
-	attr.queue = NULL;
+	attr.cq = NULL;
 	expect_no_srq(test, pair, -EINVAL, &attr);
 
 	fake_device_fail(pair->fake, FAKE_CREATE_SRQ, 1, -ENOMEM);
@@ -59,10 +59,10 @@ static void test_creation(struct kunit *test)
 	krdma_srq_put(NULL);
 
 	/* What failed has left nothing: there is room for all of it. */
-	attr.queue = krdma_queue_create(pair->dev, &(struct krdma_queue_attr) {
+	attr.cq = krdma_cq_create(pair->dev, &(struct krdma_cq_attr) {
 		.depth = DEPTH, .where = KRDMA_CONTEXT_POLL,
 	});
-	KUNIT_ASSERT_FALSE(test, IS_ERR(attr.queue));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(attr.cq));
 	attr.depth = DEPTH + 1;
 	expect_no_srq(test, pair, -ENOSPC, &attr);
 	attr.depth = DEPTH;
@@ -71,7 +71,7 @@ static void test_creation(struct kunit *test)
 	if (IS_ERR(pair->srq))
 		pair->srq = NULL;
 	expect_no_srq(test, pair, -ENOSPC, &attr);
-	krdma_queue_put(attr.queue);
+	krdma_cq_put(attr.cq);
 
 	test_device_unregister(pair->device);
 	expect_no_srq(test, pair, -ENODEV, &good);
@@ -81,7 +81,7 @@ static void test_device_without(struct kunit *test)
 {
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	struct krdma_srq_attr attr = { .depth = DEPTH, .queue = pair->queue };
+	struct krdma_srq_attr attr = { .depth = DEPTH, .cq = pair->cq };
 
 	expect_no_srq(test, pair, -EOPNOTSUPP, &attr);
 }
@@ -94,23 +94,23 @@ static void attribution(struct kunit *test, enum krdma_context where)
 	struct conn_end *end;
 	u32 i;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_srq_receive(pair->srq, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_receive(pair->client.conn, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_srq_post_recv(pair->srq, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_conn_post_recv(pair->client.conn, NULL, 0));
 	for (i = 0; i < 3 * DEPTH; i++) {
 		struct fake_message message = { .data = pair->client.buffer, .length = i % 5 };
-		struct krdma_receive receive = { .sge_count = 1 };
+		struct krdma_recv_wr recv_wr = { .sge_count = 1 };
 		struct krdma_sge sge;
 
 		end = i % 3 ? &pair->client : &pair->server;
 		sge = conn_sge(end, 64 * (i % DEPTH), 64);
-		receive.sges = &sge;
-		KUNIT_ASSERT_EQ(test, 1, conn_receive(end, &receive, 1));
+		recv_wr.sges = &sge;
+		KUNIT_ASSERT_EQ(test, 1, conn_receive(end, &recv_wr, 1));
 		KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->shared.told == i + 1));
-		KUNIT_EXPECT_EQ(test, CONN_RECEIVE | i, end->last.cookie);
+		KUNIT_EXPECT_EQ(test, CONN_RECEIVE | i, end->last.wr_id);
 		KUNIT_EXPECT_PTR_EQ(test, end->conn, end->last.conn);
 		KUNIT_EXPECT_EQ(test, i % 5, end->last.length);
-		KUNIT_EXPECT_EQ(test, KRDMA_OP_RECEIVE, end->last.opcode);
+		KUNIT_EXPECT_EQ(test, KRDMA_OP_RECV, end->last.opcode);
 	}
 	KUNIT_EXPECT_EQ(test, DEPTH, conn_receive_empty(&pair->client, DEPTH + 3));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_receive_empty(&pair->client, 1));
@@ -191,7 +191,7 @@ static void test_broken_connection(struct kunit *test)
 		for (n = 0; n < 4; n++)
 			fake_qp_receive(qp, &message);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 4));
-		KUNIT_EXPECT_EQ(test, KRDMA_STATUS_LOCAL_LENGTH, pair->server.failure.status);
+		KUNIT_EXPECT_EQ(test, KRDMA_WC_LOC_LEN_ERR, pair->server.failure.status);
 		KUNIT_EXPECT_PTR_EQ(test, pair->server.conn, pair->server.failure.conn);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.heard[KRDMA_EVENT_CLOSED]));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.failure.status);
@@ -253,13 +253,13 @@ static void test_refused_receive(struct kunit *test)
 	static const struct conn_setup setup = { .srq_depth = DEPTH };
 	struct conn_pair *pair = conn_pair_new(test, &setup);
 	struct krdma_sge sges[3];
-	struct krdma_receive receive = { .sges = sges, .sge_count = 2 };
+	struct krdma_recv_wr recv_wr = { .sges = sges, .sge_count = 2 };
 	u32 told = 0;
 	int nth, i;
 
 	sges[0] = conn_sge(&pair->server, 0, 4);
 	sges[1] = conn_sge(&pair->server, 8, 4);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, conn_receive(&pair->server, &receive, 1));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, conn_receive(&pair->server, &recv_wr, 1));
 	for (nth = 1; nth <= DEPTH; nth++) {
 		fake_device_fail(pair->fake, FAKE_POST_SRQ_RECV, nth, -ENOMEM);
 		KUNIT_EXPECT_EQ(test, nth == 1 ? -EIO : nth - 1,

@@ -51,11 +51,11 @@ static void actor_notify(struct krdma_conn *conn, const struct krdma_event *even
 	actor_note(actor, event, false);
 }
 
-static void actor_complete(const struct krdma_completion *completion)
+static void actor_complete(const struct krdma_wc *wc)
 {
-	struct actor *actor = completion->context;
+	struct actor *actor = wc->context;
 
-	if (completion->status)
+	if (wc->status)
 		actor->flushed++;
 	WRITE_ONCE(actor->completed, actor->completed + 1);
 	wake_up_all(&actor->wait);
@@ -186,17 +186,17 @@ int actor_accept(struct actor *actor, const char *words)
 /* A write of no bytes needs nothing of the peer's. */
 int actor_post(struct actor *actor)
 {
-	struct krdma_request request = { .opcode = KRDMA_OP_WRITE };
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_WRITE };
 
-	return krdma_conn_post(actor->conn, &request, 1);
+	return krdma_conn_post_send(actor->conn, &wr, 1);
 }
 
 /* Room for a message without bytes. */
 int actor_receive(struct actor *actor)
 {
-	struct krdma_receive receive = {};
+	struct krdma_recv_wr recv_wr = {};
 
-	return krdma_conn_receive(actor->conn, &receive, 1);
+	return krdma_conn_post_recv(actor->conn, &recv_wr, 1);
 }
 
 void stage_resolve(struct stage *stage)

@@ -19,12 +19,12 @@ enum dma_data_direction;
 struct krdma_conn;
 struct krdma_device;
 struct krdma_listener;
+struct krdma_frmr;
+struct krdma_cq;
 struct krdma_mr;
-struct krdma_queue;
-struct krdma_region;
 struct krdma_session;
 struct krdma_srq;
-struct krdma_watcher;
+struct krdma_notifier;
 struct net;
 struct scatterlist;
 struct sockaddr;
@@ -124,9 +124,9 @@ struct krdma_port_attr {
 	char netdev_name[KRDMA_NAME_MAX];
 };
 
-struct krdma_device *krdma_device_get(const struct net *net, u32 id);
+struct krdma_device *krdma_device_get_by_id(const struct net *net, u32 id);
 struct krdma_device *krdma_device_next(const struct net *net, u32 id);
-struct krdma_device *krdma_device_find(const struct net *net, const char *name);
+struct krdma_device *krdma_device_get_by_name(const struct net *net, const char *name);
 void krdma_device_put(struct krdma_device *dev);
 u32 krdma_device_count(const struct net *net);
 
@@ -151,20 +151,21 @@ struct krdma_device_event {
 };
 
 /**
- * struct krdma_watch - wants to hear of devices
+ * struct krdma_device_notifier - wants to hear of devices
  * @event: called in process context, may sleep, for one event at a time and in
  *	their order; must not register or unregister watches
- * @net: whose devices, set by krdma_watch_start()
- * @watcher: krdma's
+ * @net: whose devices, set by krdma_device_notifier_register()
+ * @state: krdma's
  */
-struct krdma_watch {
-	void (*event)(struct krdma_watch *watch, const struct krdma_device_event *event);
+struct krdma_device_notifier {
+	void (*event)(struct krdma_device_notifier *notifier,
+		      const struct krdma_device_event *event);
 	struct net *net;
-	struct krdma_watcher *watcher;
+	struct krdma_notifier *state;
 };
 
-int krdma_watch_start(struct krdma_watch *watch, struct net *net);
-void krdma_watch_stop(struct krdma_watch *watch);
+int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struct net *net);
+void krdma_device_notifier_unregister(struct krdma_device_notifier *notifier);
 
 /*
  * Sessions
@@ -212,17 +213,17 @@ void krdma_session_set_account(struct krdma_session *session,
 
 /**
  * struct krdma_sge - a piece of local memory
- * @region: the region that it is in; NULL: it was mapped for DMA by the caller,
+ * @mr: the region that it is in; NULL: it was mapped for DMA by the caller,
  *	who answers for it
  * @addr: where it begins, in the region's addresses, or for DMA
  * @length: how many bytes
- * @key: without @region: the key, such as krdma_conn_local_key()
+ * @key: without @mr: the key, such as krdma_conn_lkey()
  *
- * With KRDMA_POST_INLINE, @addr is a kernel address, and @region and @key are
+ * With KRDMA_POST_INLINE, @addr is a kernel address, and @mr and @key are
  * not looked at.
  */
 struct krdma_sge {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	u64 addr;
 	u32 length;
 	u32 key;
@@ -230,43 +231,43 @@ struct krdma_sge {
 
 /**
  * enum krdma_post_flags - how an operation is done
- * @KRDMA_POST_SILENT: it completes towards the consumer only if it fails
+ * @KRDMA_POST_UNSIGNALED: it completes towards the consumer only if it fails
  * @KRDMA_POST_INLINE: the data are copied before the call returns
  * @KRDMA_POST_FENCE: it begins after the reads and atomics before it have ended
  * @KRDMA_POST_SOLICITED: the peer is woken for it even if it waits for important
  *	messages only
  */
 enum krdma_post_flags {
-	KRDMA_POST_SILENT = 1 << 0,
+	KRDMA_POST_UNSIGNALED = 1 << 0,
 	KRDMA_POST_INLINE = 1 << 1,
 	KRDMA_POST_FENCE = 1 << 2,
 	KRDMA_POST_SOLICITED = 1 << 3,
 };
 
-#define KRDMA_POST_FLAGS	(KRDMA_POST_SILENT | KRDMA_POST_INLINE | \
+#define KRDMA_POST_FLAGS	(KRDMA_POST_UNSIGNALED | KRDMA_POST_INLINE | \
 				 KRDMA_POST_FENCE | KRDMA_POST_SOLICITED)
 
 /**
- * struct krdma_request - an operation to be done
- * @cookie: comes back with the completion
- * @opcode: which; not KRDMA_OP_RECEIVE
+ * struct krdma_send_wr - an operation to be done
+ * @wr_id: comes back with the completion
+ * @opcode: which; not KRDMA_OP_RECV
  * @flags: &enum krdma_post_flags
  * @sge_count: how many of @sges
  * @sges: the local memory; may be gone when the call returns
  * @remote_addr: write, read, atomics, flush: the peer's address
- * @remote_key: write, read, atomics, flush: its key
+ * @rkey: write, read, atomics, flush: its key
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
- * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_INVALIDATE: one's own
+ * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_LOCAL_INV: one's own
  * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
  *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
  *	range
  * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal
- * @mr: KRDMA_OP_REGISTER: what was mapped by krdma_mr_map()
- * @access: KRDMA_OP_REGISTER: &enum krdma_access
+ * @mr: KRDMA_OP_REG_MR: what was mapped by krdma_frmr_map()
+ * @access: KRDMA_OP_REG_MR: &enum krdma_access
  * @flush: KRDMA_OP_FLUSH: &enum krdma_flush
  */
-struct krdma_request {
-	u64 cookie;
+struct krdma_send_wr {
+	u64 wr_id;
 	u8 opcode;
 	u8 flags;
 	u16 sge_count;
@@ -278,58 +279,58 @@ struct krdma_request {
 	};
 	const struct krdma_sge *sges;
 	u64 remote_addr;
-	u32 remote_key;
+	u32 rkey;
 	union {
 		u64 operand;
-		struct krdma_mr *mr;
+		struct krdma_frmr *mr;
 	};
 	u64 swap;
 };
 
 /**
- * struct krdma_receive - room for a message
- * @cookie: comes back with the completion
+ * struct krdma_recv_wr - room for a message
+ * @wr_id: comes back with the completion
  * @sges: the local memory; the array may be gone when the call returns
  * @sge_count: how many of them
  */
-struct krdma_receive {
-	u64 cookie;
+struct krdma_recv_wr {
+	u64 wr_id;
 	const struct krdma_sge *sges;
 	u32 sge_count;
 };
 
 /**
- * enum krdma_completion_flags - what came with a completion
- * @KRDMA_COMPLETION_IMM: &struct krdma_completion.imm
- * @KRDMA_COMPLETION_INVALIDATED: &struct krdma_completion.key
- * @KRDMA_COMPLETION_WRITTEN: the receive was used up by the peer's
+ * enum krdma_wc_flags - what came with a completion
+ * @KRDMA_WC_WITH_IMM: &struct krdma_wc.imm
+ * @KRDMA_WC_WITH_INVALIDATE: &struct krdma_wc.key
+ * @KRDMA_WC_WRITTEN: the receive was used up by the peer's
  *	KRDMA_OP_WRITE_IMM: the data are where the peer wrote them
  */
-enum krdma_completion_flags {
-	KRDMA_COMPLETION_IMM = 1 << 0,
-	KRDMA_COMPLETION_INVALIDATED = 1 << 1,
-	KRDMA_COMPLETION_WRITTEN = 1 << 2,
+enum krdma_wc_flags {
+	KRDMA_WC_WITH_IMM = 1 << 0,
+	KRDMA_WC_WITH_INVALIDATE = 1 << 1,
+	KRDMA_WC_WRITTEN = 1 << 2,
 };
 
 /**
- * struct krdma_completion - an operation has ended
+ * struct krdma_wc - an operation has ended
  * @conn: on which connection; NULL: a receive that a shared receive queue gives
  *	back unused.  Of a connection that the consumer has let go of, only the
  *	pointer's value may be looked at.
  * @context: the consumer's context of @conn, or of the shared receive queue
- * @cookie: which
+ * @wr_id: which
  * @opcode: what it was, &enum krdma_opcode
- * @status: how it ended, &enum krdma_status
- * @flags: &enum krdma_completion_flags
+ * @status: how it ended, &enum krdma_wc_status
+ * @flags: &enum krdma_wc_flags
  * @length: bytes received, or of the operation; undefined if it failed
  * @imm: the peer's immediate data
  * @key: the key that the peer has invalidated
  * @vendor_error: if it failed, what the device says besides
  */
-struct krdma_completion {
+struct krdma_wc {
 	struct krdma_conn *conn;
 	void *context;
-	u64 cookie;
+	u64 wr_id;
 	u8 opcode;
 	u8 status;
 	u8 flags;
@@ -342,7 +343,7 @@ struct krdma_completion {
 };
 
 const char *krdma_opcode_name(enum krdma_opcode opcode);
-const char *krdma_status_name(enum krdma_status status);
+const char *krdma_wc_status_name(enum krdma_wc_status status);
 const char *krdma_conn_state_name(enum krdma_conn_state state);
 const char *krdma_event_name(enum krdma_event_type type);
 
@@ -354,7 +355,7 @@ const char *krdma_event_name(enum krdma_event_type type);
  * enum krdma_context - where completions are told
  * @KRDMA_CONTEXT_WORKQUEUE: process context; the consumer may sleep
  * @KRDMA_CONTEXT_SOFTIRQ: softirq
- * @KRDMA_CONTEXT_POLL: nowhere: the consumer asks, by krdma_queue_poll()
+ * @KRDMA_CONTEXT_POLL: nowhere: the consumer asks, by krdma_cq_poll()
  */
 enum krdma_context {
 	KRDMA_CONTEXT_WORKQUEUE,
@@ -363,23 +364,23 @@ enum krdma_context {
 };
 
 /**
- * struct krdma_queue_attr - what a queue is to be
+ * struct krdma_cq_attr - what a queue is to be
  * @depth: completions that it has room for.  Each connection takes its send and
- *	its receive depth and KRDMA_QUEUE_OVERHEAD, a shared receive queue its
+ *	its receive depth and KRDMA_CQ_OVERHEAD, a shared receive queue its
  *	depth.
  * @where: where they are told
  * @vector: the device's completion vector, and with it the processor; -1: that with the
  *	fewest queues, and of several the one nearest to this processor
- * @ready: with KRDMA_CONTEXT_POLL: krdma_queue_poll() or krdma_queue_arm() has
- *	something to say: once or more after each krdma_queue_arm() that answered 0,
+ * @ready: with KRDMA_CONTEXT_POLL: krdma_cq_poll() or krdma_cq_arm() has
+ *	something to say: once or more after each krdma_cq_arm() that answered 0,
  *	and when the device has gone.  In softirq, one call at a time; it may call
  *	both.  Returns whether it is to be called again soon, so that others run
- *	in between.  Never after krdma_queue_put() has returned.  May be NULL.
+ *	in between.  Never after krdma_cq_put() has returned.  May be NULL.
  * @ready_context: given to @ready
  * @session: whose account is charged, see krdma_session_set_account(); kept as long as the
  *	queue.  May be NULL.
  */
-struct krdma_queue_attr {
+struct krdma_cq_attr {
 	u32 depth;
 	enum krdma_context where;
 	int vector;
@@ -389,14 +390,14 @@ struct krdma_queue_attr {
 };
 
 /* What a connection takes besides its depths: drain markers.  One more with keepalive_ms. */
-#define KRDMA_QUEUE_OVERHEAD	2
+#define KRDMA_CQ_OVERHEAD	2
 
-struct krdma_queue *krdma_queue_create(struct krdma_device *dev,
-				       const struct krdma_queue_attr *attr);
-void krdma_queue_put(struct krdma_queue *queue);
-int krdma_queue_poll(struct krdma_queue *queue, struct krdma_completion *completions, int count);
-int krdma_queue_wait(struct krdma_queue *queue, u32 timeout_ms);
-int krdma_queue_arm(struct krdma_queue *queue);
+struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
+				 const struct krdma_cq_attr *attr);
+void krdma_cq_put(struct krdma_cq *cq);
+int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count);
+int krdma_cq_wait(struct krdma_cq *cq, u32 timeout_ms);
+int krdma_cq_arm(struct krdma_cq *cq);
 
 /*
  * Shared receive queues
@@ -406,16 +407,16 @@ int krdma_queue_arm(struct krdma_queue *queue);
  * struct krdma_srq_attr - what a shared receive queue is to be
  * @depth: receives that it has room for
  * @max_sge: scatter/gather entries of one, 0: 1
- * @queue: where its receives complete, for every connection that uses it
- * @complete: called for receives that come back unused, in the context of @queue;
+ * @cq: where its receives complete, for every connection that uses it
+ * @complete: called for receives that come back unused, in the context of @cq;
  *	not with KRDMA_CONTEXT_POLL
  * @context: the consumer's
  */
 struct krdma_srq_attr {
 	u32 depth;
 	u32 max_sge;
-	struct krdma_queue *queue;
-	void (*complete)(const struct krdma_completion *completion);
+	struct krdma_cq *cq;
+	void (*complete)(const struct krdma_wc *wc);
 	void *context;
 };
 
@@ -423,7 +424,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 				   const struct krdma_srq_attr *attr);
 void krdma_srq_close(struct krdma_srq *srq);
 void krdma_srq_put(struct krdma_srq *srq);
-int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receives, int count);
+int krdma_srq_post_recv(struct krdma_srq *srq, const struct krdma_recv_wr *wrs, int count);
 
 /*
  * Connections
@@ -463,7 +464,7 @@ struct krdma_event {
 struct krdma_conn_ops {
 	void (*event)(struct krdma_conn *conn, const struct krdma_event *event);
 	void (*notify)(struct krdma_conn *conn, const struct krdma_event *event);
-	void (*complete)(const struct krdma_completion *completion);
+	void (*complete)(const struct krdma_wc *wc);
 	void (*space)(struct krdma_conn *conn);
 };
 
@@ -479,14 +480,14 @@ struct krdma_conn_ops {
  *	granted is refused.
  * @keepalive_ms: after so long without anything posted or completed, ask whether the
  *	peer is there, and again after as long; from 100 to 3600000; 0: never.  Who is
- *	not ends the connection with -ETIMEDOUT.  Takes one place more in @queue.  Not
+ *	not ends the connection with -ETIMEDOUT.  Takes one place more in @cq.  Not
  *	with iWARP, whose writes complete when they were sent.
- * @mr_count: registrations for krdma_mr_get(), 0: none
+ * @mr_count: registrations for krdma_frmr_get(), 0: none
  * @mr_pages: pages that each can span
- * @where: without @queue: where completions are told
- * @queue: where sends complete; NULL: in a queue of the connection's own.  Of the
+ * @where: without @cq: where completions are told
+ * @cq: where sends complete; NULL: in a queue of the connection's own.  Of the
  *	same device as the connection.
- * @recv_queue: where receives complete; NULL: as sends.  Not with @srq, which has
+ * @recv_cq: where receives complete; NULL: as sends.  Not with @srq, which has
  *	its own.
  * @srq: where receives come from; NULL: the connection has its own
  * @session: whose memory the peer can reach, in the same network namespace; NULL:
@@ -502,8 +503,8 @@ struct krdma_conn_attr {
 	u32 mr_count;
 	u32 mr_pages;
 	enum krdma_context where;
-	struct krdma_queue *queue;
-	struct krdma_queue *recv_queue;
+	struct krdma_cq *cq;
+	struct krdma_cq *recv_cq;
 	struct krdma_srq *srq;
 	struct krdma_session *session;
 };
@@ -599,7 +600,7 @@ struct krdma_conn_info {
 struct krdma_conn *krdma_conn_create(struct krdma_session *session,
 				     const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route);
-int krdma_conn_prepare(struct krdma_conn *conn, const struct krdma_conn_attr *attr);
+int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr);
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param);
 int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms);
 int krdma_conn_disconnect(struct krdma_conn *conn);
@@ -611,15 +612,15 @@ void krdma_conn_put_sync(struct krdma_conn *conn);
 
 void *krdma_conn_context(struct krdma_conn *conn);
 struct krdma_device *krdma_conn_device(struct krdma_conn *conn);
-u32 krdma_conn_local_key(struct krdma_conn *conn);
+u32 krdma_conn_lkey(struct krdma_conn *conn);
 void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info);
 int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
 int krdma_conn_private_data(struct krdma_conn *conn, void *buffer, u8 room);
 int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event);
 
-int krdma_conn_post(struct krdma_conn *conn, const struct krdma_request *requests, int count);
-int krdma_conn_receive(struct krdma_conn *conn, const struct krdma_receive *receives, int count);
+int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count);
+int krdma_conn_post_recv(struct krdma_conn *conn, const struct krdma_recv_wr *wrs, int count);
 int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
 		      enum dma_data_direction direction);
 void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
@@ -670,69 +671,69 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
  */
 
 /**
- * struct krdma_region_info - a region
+ * struct krdma_mr_info - a region
  * @addr: its first address: what local pieces count from
  * @remote_addr: the same for peers, who need not know where the kernel has a buffer
  * @length: bytes
- * @remote_key: the key for peers; 0 without remote rights, or if there are several keys:
- *	see krdma_region_key()
+ * @rkey: the key for peers; 0 without remote rights, or if there are several keys:
+ *	see krdma_mr_rkey_at()
  * @access: &enum krdma_access
  * @key_count: how many keys it has for peers
  */
-struct krdma_region_info {
+struct krdma_mr_info {
 	u64 addr;
 	u64 remote_addr;
 	u64 length;
-	u32 remote_key;
+	u32 rkey;
 	u32 access;
 	u32 key_count;
 };
 
 /**
- * struct krdma_region_key - a key of a region, from a place in it on
+ * struct krdma_mr_rkey_range - a key of a region, from a place in it on
  * @remote_addr: the address of the place, for peers
  * @length: how many bytes the key covers from there on
- * @remote_key: the key
+ * @rkey: the key
  */
-struct krdma_region_key {
+struct krdma_mr_rkey_range {
 	u64 remote_addr;
 	u64 length;
-	u32 remote_key;
+	u32 rkey;
 };
 
-struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
-				      void *buffer, size_t length, u32 access);
-struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct krdma_device *dev,
-					 struct scatterlist *sg, unsigned int entries, u32 access);
-struct krdma_region *krdma_region_map_user(struct krdma_session *session,
-					   struct krdma_device *dev, unsigned long start,
-					   size_t length, u32 access);
-int krdma_region_notify(struct krdma_region *region, void (*ended)(void *context),
-			void *context);
-int krdma_region_close(struct krdma_region *region);
-int krdma_region_release(struct krdma_region *region);
-void krdma_region_drop(struct krdma_region *region);
-void krdma_region_end_users(struct krdma_region *region);
-void krdma_region_query(struct krdma_region *region, struct krdma_region_info *info);
-int krdma_region_key(struct krdma_region *region, u64 offset, struct krdma_region_key *key);
-int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor);
-int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region_info *info);
+struct krdma_mr *krdma_mr_register(struct krdma_session *session, struct krdma_device *dev,
+				   void *buffer, size_t length, u32 access);
+struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdma_device *dev,
+				      struct scatterlist *sg, unsigned int entries, u32 access);
+struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
+					struct krdma_device *dev, unsigned long start,
+					size_t length, u32 access);
+int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
+		    void *context);
+int krdma_mr_close(struct krdma_mr *mr);
+int krdma_mr_deregister(struct krdma_mr *mr);
+void krdma_mr_drop(struct krdma_mr *mr);
+void krdma_mr_end_users(struct krdma_mr *mr);
+void krdma_mr_query(struct krdma_mr *mr, struct krdma_mr_info *info);
+int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range *key);
+int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descriptor);
+int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *info);
 
-struct krdma_region_cache;
+struct krdma_mr_cache;
 
-struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *session,
-						     struct krdma_device *dev,
-						     unsigned int max_idle);
-void krdma_region_cache_destroy(struct krdma_region_cache *cache);
-struct krdma_region *krdma_region_cache_get(struct krdma_region_cache *cache, void *buffer,
-					    size_t length, u32 access);
-void krdma_region_cache_put(struct krdma_region_cache *cache, struct krdma_region *region);
-void krdma_region_cache_forget(struct krdma_region_cache *cache, void *buffer, size_t length);
+struct krdma_mr_cache *krdma_mr_cache_create(struct krdma_session *session,
+					     struct krdma_device *dev,
+					     unsigned int max_idle);
+void krdma_mr_cache_destroy(struct krdma_mr_cache *cache);
+struct krdma_mr *krdma_mr_cache_get(struct krdma_mr_cache *cache, void *buffer,
+				    size_t length, u32 access);
+void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr);
+void krdma_mr_cache_forget(struct krdma_mr_cache *cache, void *buffer, size_t length);
 
-struct krdma_mr *krdma_mr_get(struct krdma_conn *conn);
-void krdma_mr_put(struct krdma_mr *mr);
-int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entries);
-u32 krdma_mr_key(const struct krdma_mr *mr);
-u64 krdma_mr_addr(const struct krdma_mr *mr);
+struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn);
+void krdma_frmr_put(struct krdma_frmr *ib_mr);
+int krdma_frmr_map(struct krdma_frmr *ib_mr, struct scatterlist *sg, unsigned int entries);
+u32 krdma_frmr_rkey(const struct krdma_frmr *ib_mr);
+u64 krdma_frmr_addr(const struct krdma_frmr *ib_mr);
 
 #endif /* _KRDMA_KRDMA_H */

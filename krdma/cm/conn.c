@@ -2,7 +2,7 @@
 /*
  * Connections: the object, its way through the states, and its end.
  *
- * krdma_conn_input() is the one place where the state changes, by the table of
+ * krdma_conn_advance() is the one place where the state changes, by the table of
  * cm/conn_state.c.  What a step entails and may sleep is done by the connection's
  * work; so is the end: the step into CLOSING is taken once, and whoever causes it
  * leaves the taking down to the work.
@@ -27,7 +27,7 @@
  * heard of it.  A peer that lives answers within a round trip; one that does not
  * must not hold up the one who closes.
  */
-#define KRDMA_CONN_LINGER_MS	1000
+#define KRDMA_CONN_REPLY_MS	1000
 
 /*
  * How long a connection whose requests are flushed waits for somebody who knows why: for
@@ -47,7 +47,7 @@
  * The state
  */
 
-static void krdma_conn_kick(struct krdma_conn *conn)
+static void krdma_conn_schedule(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn);
 	if (!queue_work(conn->workqueue, &conn->work))
@@ -91,9 +91,9 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	if ((step->actions & KRDMA_ACTION_CLOSE) && conn->qp)
 		krdma_qp_close(conn->qp);
 	if (step->event)
-		krdma_conn_tell(conn, step->event);
+		krdma_conn_add_event(conn, step->event);
 	if (step->actions & KRDMA_ACTION_KICK)
-		krdma_conn_kick(conn);
+		krdma_conn_schedule(conn);
 
 	/* Who waits for the end of a step, or for a failure, need not see what it consists of. */
 	if (step->verdict == KRDMA_STEP_MOVE && !krdma_conn_is_on_its_way(step->next))
@@ -101,7 +101,7 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 }
 
 /**
- * krdma_conn_input - something has happened to a connection
+ * krdma_conn_advance - something has happened to a connection
  * @conn: the connection; kept by the caller, or by what the caller speaks for
  * @input: what
  * @error: the reason, a negative errno, for an input that has one of its own; or 0
@@ -110,7 +110,7 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
  * Return: 0, also for what came too late to matter; the negative errno with
  * which a call is refused in this state.
  */
-int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int error)
+int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error)
 {
 	const struct krdma_conn_step *step;
 	enum krdma_conn_state from;
@@ -119,11 +119,11 @@ int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int e
 
 	spin_lock_irqsave(&conn->state_lock, flags);
 	from = conn->state;
-	step = krdma_conn_step(from, input);
+	step = krdma_conn_find_step(from, input);
 	if (step->verdict == KRDMA_STEP_MOVE || step->verdict == KRDMA_STEP_STAY) {
 		krdma_conn_apply(conn, step, error);
 		/* With somebody to tell, the end is over when he knows, and a work says so. */
-		complete = (step->actions & KRDMA_ACTION_COMPLETE) && !krdma_conn_tells(conn);
+		complete = (step->actions & KRDMA_ACTION_COMPLETE) && !krdma_conn_has_pending(conn);
 		trace_krdma_conn_step(conn, input, from, conn->state, step->event, conn->error);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
@@ -132,9 +132,9 @@ int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int e
 		krdma_conn_finish(conn);
 	return step->verdict == KRDMA_STEP_REFUSE ? step->error : 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_conn_input);
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_advance);
 
-static enum krdma_conn_state krdma_conn_state(struct krdma_conn *conn)
+static enum krdma_conn_state krdma_conn_get_state(struct krdma_conn *conn)
 {
 	enum krdma_conn_state state;
 	unsigned long flags;
@@ -151,11 +151,11 @@ static enum krdma_conn_state krdma_conn_state(struct krdma_conn *conn)
  * look out for one another.
  */
 
-static void krdma_conn_lingered(struct work_struct *work)
+static void krdma_conn_grace_expired(struct work_struct *work)
 {
-	struct krdma_conn *conn = container_of(work, struct krdma_conn, linger.work);
+	struct krdma_conn *conn = container_of(work, struct krdma_conn, grace_work.work);
 
-	krdma_conn_input(conn, KRDMA_INPUT_LINGERED, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
 	krdma_conn_put_sync(conn);
 }
 
@@ -181,7 +181,7 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 	if (state >= KRDMA_CONN_DISCONNECTING || READ_ONCE(conn->flushed))
 		return;
 	WRITE_ONCE(conn->flushed, true);
-	krdma_conn_kick(conn);
+	krdma_conn_schedule(conn);
 }
 
 static void krdma_conn_await_reason(struct krdma_conn *conn)
@@ -189,7 +189,7 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 	if (!READ_ONCE(conn->flushed))
 		return;
 	krdma_conn_get(conn);
-	if (!queue_delayed_work(conn->workqueue, &conn->linger,
+	if (!queue_delayed_work(conn->workqueue, &conn->grace_work,
 				msecs_to_jiffies(KRDMA_CONN_UNSAID_MS)))
 		krdma_conn_put(conn);
 }
@@ -203,16 +203,16 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
  * peer's own farewell comes before it has done so, it goes on sending its last
  * message for minutes, and rdma_destroy_id() waits for that.
  */
-static void krdma_conn_tell_peer(struct krdma_conn *conn)
+static void krdma_conn_notify_peer(struct krdma_conn *conn)
 {
 	int ret;
 
-	if (!conn->lingers) {
-		conn->lingers = true;
+	if (!conn->grace_pending) {
+		conn->grace_pending = true;
 		krdma_conn_get(conn);
 		/* From now on, also if something was flushed before. */
-		if (mod_delayed_work(conn->workqueue, &conn->linger,
-				     msecs_to_jiffies(KRDMA_CONN_LINGER_MS)))
+		if (mod_delayed_work(conn->workqueue, &conn->grace_work,
+				     msecs_to_jiffies(KRDMA_CONN_REPLY_MS)))
 			krdma_conn_put(conn);
 	}
 	if (conn->peer_told || !READ_ONCE(conn->confirmed))
@@ -225,7 +225,7 @@ static void krdma_conn_tell_peer(struct krdma_conn *conn)
 
 	/* Nothing was said, so there will be no answer. */
 	if (ret)
-		krdma_conn_input(conn, KRDMA_INPUT_LINGERED, 0);
+		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
 }
 
 /*
@@ -234,17 +234,17 @@ static void krdma_conn_tell_peer(struct krdma_conn *conn)
  */
 static void krdma_conn_tear_down(struct krdma_conn *conn)
 {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 	struct rdma_cm_id *cm_id;
 
-	if (cancel_delayed_work(&conn->linger))
+	if (cancel_delayed_work(&conn->grace_work))
 		krdma_conn_put(conn);
 
 	mutex_lock(&conn->cm_lock);
 	cm_id = conn->cm_id;
 	conn->cm_id = NULL;
-	domain = conn->domain;
-	conn->domain = NULL;
+	pd = conn->pd;
+	conn->pd = NULL;
 	mutex_unlock(&conn->cm_lock);
 
 	/* First of all: the peer shall not have to find out by itself. */
@@ -255,8 +255,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	}
 	if (conn->qp)
 		krdma_qp_end(conn->qp);
-	if (domain)
-		krdma_domain_put(domain);
+	if (pd)
+		krdma_pd_put(pd);
 	/* Waits for the handlers, so nothing comes from there any more. */
 	if (cm_id)
 		krdma_cm_id_destroy(cm_id);
@@ -265,7 +265,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	if (conn->dev)
 		krdma_device_unuse(conn->dev, &conn->use);
 
-	krdma_conn_input(conn, KRDMA_INPUT_TORN_DOWN, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_TORN_DOWN, 0);
 }
 
 /*
@@ -278,14 +278,14 @@ static void krdma_conn_work(struct work_struct *work)
 	/* Memory may be what the end of the connection has to be waited for. */
 	unsigned int noio = memalloc_noio_save();
 
-	switch (krdma_conn_state(conn)) {
+	switch (krdma_conn_get_state(conn)) {
 	case KRDMA_CONN_CONNECTING:
 	case KRDMA_CONN_ACCEPTING:
 	case KRDMA_CONN_CONNECTED:
 		krdma_conn_await_reason(conn);
 		break;
 	case KRDMA_CONN_DISCONNECTING:
-		krdma_conn_tell_peer(conn);
+		krdma_conn_notify_peer(conn);
 		break;
 	case KRDMA_CONN_CLOSING:
 		krdma_conn_tear_down(conn);
@@ -360,7 +360,7 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 	init_waitqueue_head(&conn->wait);
 	mutex_init(&conn->cm_lock);
 	INIT_WORK(&conn->work, krdma_conn_work);
-	INIT_DELAYED_WORK(&conn->linger, krdma_conn_lingered);
+	INIT_DELAYED_WORK(&conn->grace_work, krdma_conn_grace_expired);
 	INIT_WORK(&conn->event_work, krdma_conn_event_work);
 	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 	init_completion(&conn->closed);
@@ -439,7 +439,7 @@ static void krdma_conn_gone(struct krdma_use *use)
 {
 	struct krdma_conn *conn = container_of(use, struct krdma_conn, use);
 
-	krdma_conn_input(conn, KRDMA_INPUT_DEVICE_GONE, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_DEVICE_GONE, 0);
 }
 
 /**
@@ -500,7 +500,7 @@ bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, 
 		conn->ops = ops ?: &krdma_conn_no_ops;
 		conn->context = context;
 		/* What has happened while there was nobody to tell. */
-		krdma_conn_kick_events(conn);
+		krdma_conn_schedule_events(conn);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 

@@ -19,7 +19,7 @@
 #include "core/resource.h"
 #include "core/session.h"
 
-struct krdma_domain;
+struct krdma_pd;
 struct krdma_qp;
 struct rdma_cm_event;
 struct rdma_cm_id;
@@ -35,7 +35,7 @@ struct rdma_conn_param;
  * @session: whose
  * @passive: a peer has asked for it
  * @state_lock: protects what follows up to @wait.  Any context.
- * @state: where it is; changed by krdma_conn_input() alone
+ * @state: where it is; changed by krdma_conn_advance() alone
  * @error: why it ended; set once
  * @owes_peer: the peer has to be told of the end
  * @ops: the consumer's; NULL as long as the connection waits at its listener, and
@@ -56,15 +56,15 @@ struct rdma_conn_param;
  * @read_depth_in: of the peer's; likewise
  * @path_mtu: bytes, 0 if not known
  * @wait: for changes of any of these
- * @cm_lock: held around calls that use @cm_id, and while @cm_id, @domain or @qp are
+ * @cm_lock: held around calls that use @cm_id, and while @cm_id, @pd or @qp are
  *	set or taken away.  Never taken in a handler of the connection manager,
  *	whose own lock is inside it, and which the end of the id waits for.
  * @cm_id: the connection manager's part; NULL before and after
  * @port: the port that @cm_id holds, of a connection that was resolved; uncharged by @work
- * @domain: of the queue pair; likewise
+ * @pd: of the queue pair; likewise
  * @qp: the queue pair; set once, under @state_lock too, and kept to the end of the
  *	object; read without lock
- * @local_key: of the protection domain, set before @qp
+ * @lkey: of the protection domain, set before @qp
  * @timeout_ms: for the route
  * @ack_timeout: what the consumer wants; 0: what fits the route
  * @dev: the device; set before the state that tells of it, under @state_lock, and
@@ -77,12 +77,12 @@ struct rdma_conn_param;
  *	which is called once at a time
  * @confirmed: the connection manager has said that the connection stands
  * @peer_told: of the end; for @work alone
- * @lingers: @linger waits for the peer's answer; likewise
+ * @grace_pending: @grace_work waits for the peer's answer; likewise
  * @flushed: requests were, before anybody here has ended it
- * @workqueue: where @work and @linger run: krdma_workqueue, or krdma_reclaim_workqueue for
+ * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for
  *	a session that memory reclaim waits for.  Set when the connection is made.
  * @work: does what sleeps: the goodbye, and the end
- * @linger: the peer's answer to the end did not come, or the reason of a flush;
+ * @grace_work: the peer's answer to the end did not come, or the reason of a flush;
  *	queued with a reference, which it gives back
  * @event_work: tells the consumer of events
  * @free_work: frees the object when nobody refers to it any more
@@ -118,10 +118,10 @@ struct krdma_conn {
 
 	struct mutex cm_lock;		/* see above */
 	struct rdma_cm_id *cm_id;
-	struct krdma_port_charge port;
-	struct krdma_domain *domain;
+	struct krdma_charged_port port;
+	struct krdma_pd *pd;
 	struct krdma_qp *qp;
-	u32 local_key;
+	u32 lkey;
 	u32 timeout_ms;
 	u8 ack_timeout;
 
@@ -133,12 +133,12 @@ struct krdma_conn {
 	bool replied;
 	bool confirmed;
 	bool peer_told;
-	bool lingers;
+	bool grace_pending;
 	bool flushed;
 
 	struct workqueue_struct *workqueue;
 	struct work_struct work;
-	struct delayed_work linger;
+	struct delayed_work grace_work;
 	struct work_struct event_work;
 	struct work_struct free_work;
 	struct completion closed;
@@ -155,7 +155,7 @@ struct krdma_conn {
  * speaks.  Returns 0, or the negative errno with which a call is refused in this
  * state.
  */
-int krdma_conn_input(struct krdma_conn *conn, enum krdma_conn_input input, int error);
+int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
 
 /* The object (conn.c) */
@@ -185,9 +185,9 @@ void krdma_conn_events_exit(void);
 void krdma_conn_event_work(struct work_struct *work);
 void krdma_conn_finish(struct krdma_conn *conn);
 /* With state_lock held. */
-void krdma_conn_tell(struct krdma_conn *conn, enum krdma_event_type type);
-bool krdma_conn_tells(const struct krdma_conn *conn);
-void krdma_conn_kick_events(struct krdma_conn *conn);
+void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type);
+bool krdma_conn_has_pending(const struct krdma_conn *conn);
+void krdma_conn_schedule_events(struct krdma_conn *conn);
 
 /*
  * Consumers are told of events and requests here, and may sleep as long as they like.

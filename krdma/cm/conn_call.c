@@ -2,7 +2,7 @@
 /*
  * What the consumer of a connection can ask of it.
  *
- * A call asks the state first, by krdma_conn_input(), and then the connection
+ * A call asks the state first, by krdma_conn_advance(), and then the connection
  * manager, both under cm_lock, so that the end waits until the call is over.
  */
 #include <linux/errno.h>
@@ -120,7 +120,7 @@ static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 		if (ret)
 			return ret;
 	}
-	ret = krdma_conn_input(conn, KRDMA_INPUT_RESOLVE, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_RESOLVE, 0);
 	if (ret && !has_port)
 		krdma_port_uncharge(&conn->port);
 	return ret;
@@ -154,7 +154,7 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 	if (!ret) {
 		ret = krdma_conn_start(conn, route);
 		if (ret)
-			krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);
+			krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
 	}
 	mutex_unlock(&conn->cm_lock);
 
@@ -193,15 +193,15 @@ static void krdma_conn_join(struct krdma_conn *conn, struct krdma_session *sessi
 	krdma_session_put(old);
 }
 
-static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
+static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 	struct krdma_qp *qp;
 	int ret;
 
 	lockdep_assert_held(&conn->cm_lock);
 
-	ret = krdma_conn_input(conn, KRDMA_INPUT_PREPARE, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_CREATE_QP, 0);
 	if (ret)
 		return ret;
 	if (conn->qp)
@@ -210,26 +210,26 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
 	if (attr->session && attr->session->net != conn->session->net)
 		return -EXDEV;
 
-	domain = krdma_domain_get(attr->session ?: conn->session, conn->dev);
-	if (IS_ERR(domain))
-		return PTR_ERR(domain);
-	qp = krdma_qp_create(conn, conn->cm_id, domain, attr);
+	pd = krdma_pd_get(attr->session ?: conn->session, conn->dev);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	qp = krdma_qp_create(conn, conn->cm_id, pd, attr);
 	if (IS_ERR(qp)) {
-		krdma_domain_put(domain);
+		krdma_pd_put(pd);
 		return PTR_ERR(qp);
 	}
 
 	if (attr->session)
 		krdma_conn_join(conn, attr->session);
 
-	conn->domain = domain;
-	conn->local_key = domain->pd->local_dma_lkey;
+	conn->pd = pd;
+	conn->lkey = pd->ib->local_dma_lkey;
 	krdma_conn_set_qp(conn, qp);
 	return 0;
 }
 
 /**
- * krdma_conn_prepare - make the queues of a connection
+ * krdma_conn_create_qp - make the queues of a connection
  * @conn: the connection, resolved or requested
  * @attr: what they are to be
  *
@@ -244,24 +244,24 @@ static int krdma_conn_prepare_locked(struct krdma_conn *conn, const struct krdma
  * another device, or a session of another network namespace; -ENOMEM; -ENODEV;
  * -EIO: the device failed.  The connection stays as it was after an error.
  */
-int krdma_conn_prepare(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
+int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
 	int ret;
 
 	mutex_lock(&conn->cm_lock);
-	ret = krdma_conn_prepare_locked(conn, attr);
+	ret = krdma_conn_create_qp_locked(conn, attr);
 	mutex_unlock(&conn->cm_lock);
 
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_prepare, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_conn_create_qp, "KRDMA");
 
 static int krdma_conn_need_qp(struct krdma_conn *conn)
 {
 	static const struct krdma_conn_attr defaults;
 
 	lockdep_assert_held(&conn->cm_lock);
-	return conn->qp ? 0 : krdma_conn_prepare_locked(conn, &defaults);
+	return conn->qp ? 0 : krdma_conn_create_qp_locked(conn, &defaults);
 }
 
 /*
@@ -346,7 +346,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->cm_lock);
 
 	/* Everything that can be refused comes first: later the connection is over. */
-	ret = krdma_conn_input(conn, KRDMA_INPUT_PREPARE, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_CREATE_QP, 0);
 	if (ret)
 		return ret;
 	if (conn->passive)
@@ -362,13 +362,13 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 		return ret;
 
 	krdma_conn_set_depths(conn, &param);
-	ret = krdma_conn_input(conn, KRDMA_INPUT_CONNECT, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_CONNECT, 0);
 	if (ret)
 		return ret;
 	ret = rdma_connect(conn->cm_id, &param);
 	if (ret) {
 		ret = krdma_cm_error(ret);
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
 	}
 	return ret;
 }
@@ -386,7 +386,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
  * Return: 0; -EMSGSIZE: more private data than the transport takes; -EINVAL: more
  * than the device can, or a connection that is to be accepted; -EBUSY: not
  * resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not in this state; an error of
- * krdma_conn_prepare().  The connection is as it was after these; after another
+ * krdma_conn_create_qp().  The connection is as it was after these; after another
  * error, it is over.
  */
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param)
@@ -444,7 +444,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->cm_lock);
 
-	ret = conn->passive ? krdma_conn_input(conn, KRDMA_INPUT_PREPARE, 0) : -EINVAL;
+	ret = conn->passive ? krdma_conn_advance(conn, KRDMA_INPUT_CREATE_QP, 0) : -EINVAL;
 	if (ret)
 		return ret;
 	ret = krdma_conn_param_fill(conn, want, &param);
@@ -461,7 +461,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 		return ret;
 
 	krdma_conn_set_depths(conn, &param);
-	ret = krdma_conn_input(conn, KRDMA_INPUT_ACCEPT, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_ACCEPT, 0);
 	if (ret)
 		return ret;
 	rdma_lock_handler(conn->cm_id);
@@ -474,7 +474,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 		return -ENOTCONN;
 	if (ret) {
 		ret = krdma_cm_error(ret);
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
 	}
 	return ret;
 }
@@ -492,7 +492,7 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
  * Return: 0; -EMSGSIZE: more private data than the transport takes; -EINVAL: more
  * than the device can, or nobody has asked for this connection; -EALREADY,
  * -EISCONN, -ENOTCONN: not in this state, such as accepted before, or given up by
- * the peer; an error of krdma_conn_prepare().  The connection is as it was after
+ * the peer; an error of krdma_conn_create_qp().  The connection is as it was after
  * these; after another error, it is over.
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *param)
@@ -540,7 +540,7 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 					false, private_data, private_data_len, message, &length);
 	if (ret)
 		goto out;
-	ret = krdma_conn_input(conn, KRDMA_INPUT_REJECT, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_REJECT, 0);
 	/* If it fails, the end of the id rejects, without data. */
 	if (!ret)
 		rdma_reject(conn->cm_id, message, length, IB_CM_REJ_CONSUMER_DEFINED);
@@ -567,7 +567,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_reject, "KRDMA");
  */
 int krdma_conn_disconnect(struct krdma_conn *conn)
 {
-	return krdma_conn_input(conn, KRDMA_INPUT_DISCONNECT, 0);
+	return krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_disconnect, "KRDMA");
 
@@ -583,7 +583,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_disconnect, "KRDMA");
  */
 void krdma_conn_abort(struct krdma_conn *conn)
 {
-	krdma_conn_input(conn, KRDMA_INPUT_ABORT, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_ABORT, 0);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
 
@@ -605,7 +605,7 @@ void krdma_conn_close(struct krdma_conn *conn)
 
 	might_sleep();
 
-	ret = krdma_conn_input(conn, KRDMA_INPUT_DISCONNECT, 0);
+	ret = krdma_conn_advance(conn, KRDMA_INPUT_DISCONNECT, 0);
 	if (ret && ret != -EALREADY)
 		krdma_conn_abort(conn);
 
@@ -716,21 +716,21 @@ struct krdma_device *krdma_conn_device(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_device, "KRDMA");
 
 /**
- * krdma_conn_local_key - the key for memory that the caller has mapped for DMA
+ * krdma_conn_lkey - the key for memory that the caller has mapped for DMA
  * @conn: the connection, prepared
  *
  * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, no read goes to such memory: a region, or a
- * registration of krdma_mr_get(), with KRDMA_ACCESS_REMOTE_WRITE does.
+ * registration of krdma_frmr_get(), with KRDMA_ACCESS_REMOTE_WRITE does.
  *
  * Context: any.
  * Return: the key, for &struct krdma_sge.key; undefined before
- * krdma_conn_prepare().
+ * krdma_conn_create_qp().
  */
-u32 krdma_conn_local_key(struct krdma_conn *conn)
+u32 krdma_conn_lkey(struct krdma_conn *conn)
 {
-	return conn->local_key;
+	return conn->lkey;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_local_key, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_conn_lkey, "KRDMA");
 
 /**
  * krdma_conn_query - how a connection is

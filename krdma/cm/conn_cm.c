@@ -4,7 +4,7 @@
  *
  * Handlers are called with a lock of the connection manager's held, one at a time
  * for an id.  They save what comes with an event, hand the event to
- * krdma_conn_input(), and do nothing else: what an event entails and may sleep is
+ * krdma_conn_advance(), and do nothing else: what an event entails and may sleep is
  * for the connection's work.  They return 0, because anything else would end the
  * id behind the back of the work.
  */
@@ -219,9 +219,9 @@ static void krdma_conn_route_resolved(struct krdma_conn *conn, struct rdma_cm_id
 	krdma_conn_save_mtu(conn, cm_id);
 	ret = krdma_conn_raise_ack_timeout(conn, cm_id);
 	if (ret)
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 	else
-		krdma_conn_input(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
+		krdma_conn_advance(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
 }
 
 /* The device has to be known before the consumer hears that it is. */
@@ -231,11 +231,11 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 
 	ret = krdma_conn_take_device(conn, cm_id);
 	if (ret) {
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, ret);
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, ret);
 		return;
 	}
 	krdma_conn_save_addresses(conn, cm_id);
-	krdma_conn_input(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_CM_ADDR_RESOLVED, 0);
 	if (READ_ONCE(conn->state) != KRDMA_CONN_RESOLVING_ROUTE)
 		return;
 
@@ -246,7 +246,7 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 	ret = krdma_conn_set_ack_timeout(conn, cm_id) ?:
 	      rdma_resolve_route(cm_id, conn->timeout_ms);
 	if (ret)
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, krdma_cm_error(ret));
 }
 
 static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
@@ -263,7 +263,7 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 		krdma_conn_save_depths(conn, cm_id, param);
 	}
 	WRITE_ONCE(conn->confirmed, true);
-	krdma_conn_input(conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_CM_ESTABLISHED, 0);
 }
 
 /*
@@ -298,7 +298,7 @@ static void krdma_conn_rejected(struct krdma_conn *conn, struct rdma_cm_id *cm_i
 		if (data && !conn->passive)
 			krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REJECT, data, length);
 	}
-	krdma_conn_input(conn, KRDMA_INPUT_CM_REJECTED, 0);
+	krdma_conn_advance(conn, KRDMA_INPUT_CM_REJECTED, 0);
 }
 
 /* Newer kernels have events that older ones do not name. */
@@ -365,11 +365,11 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 		krdma_conn_rejected(conn, cm_id, event);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		krdma_conn_input(conn, KRDMA_INPUT_CM_DISCONNECTED,
-				 krdma_cm_goodbye(cm_id, event));
+		krdma_conn_advance(conn, KRDMA_INPUT_CM_DISCONNECTED,
+				   krdma_cm_goodbye(cm_id, event));
 		break;
 	default:
-		krdma_conn_input(conn, krdma_cm_input(event->event), 0);
+		krdma_conn_advance(conn, krdma_cm_input(event->event), 0);
 		break;
 	}
 	memalloc_noio_restore(noio);

@@ -49,13 +49,13 @@ static bool krdma_conn_notifies(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_tells - is the consumer called by a work?
+ * krdma_conn_has_pending - is the consumer called by a work?
  * @conn: the connection; its state_lock is held
  *
  * Context: any.
  * Return: false if he is called at once, or asks.
  */
-bool krdma_conn_tells(const struct krdma_conn *conn)
+bool krdma_conn_has_pending(const struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
 	return conn->ops && conn->ops->event && !conn->ops->notify;
@@ -78,12 +78,12 @@ static void krdma_conn_notify(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_kick_events - if there is something to tell, have it told
+ * krdma_conn_schedule_events - if there is something to tell, have it told
  * @conn: the connection; its state_lock is held
  *
  * Context: any but NMI.
  */
-void krdma_conn_kick_events(struct krdma_conn *conn)
+void krdma_conn_schedule_events(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
 
@@ -91,7 +91,7 @@ void krdma_conn_kick_events(struct krdma_conn *conn)
 		krdma_conn_notify(conn);
 		return;
 	}
-	if (conn->event_head == conn->event_tail || !krdma_conn_tells(conn))
+	if (conn->event_head == conn->event_tail || !krdma_conn_has_pending(conn))
 		return;
 	krdma_conn_get(conn);
 	if (!queue_work(krdma_event_workqueue, &conn->event_work))
@@ -108,13 +108,13 @@ static bool krdma_conn_has_event(const struct krdma_conn *conn, enum krdma_event
 }
 
 /**
- * krdma_conn_tell - the consumer is to hear of something
+ * krdma_conn_add_event - the consumer is to hear of something
  * @conn: the connection; its state_lock is held
  * @type: what
  *
  * Context: any but NMI.
  */
-void krdma_conn_tell(struct krdma_conn *conn, enum krdma_event_type type)
+void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type)
 {
 	lockdep_assert_held(&conn->state_lock);
 
@@ -129,7 +129,7 @@ void krdma_conn_tell(struct krdma_conn *conn, enum krdma_event_type type)
 		.error = conn->error,
 		.reason = type == KRDMA_EVENT_REJECTED ? conn->reject_reason : 0,
 	};
-	krdma_conn_kick_events(conn);
+	krdma_conn_schedule_events(conn);
 }
 
 static bool krdma_conn_take_event(struct krdma_conn *conn, struct krdma_event *event)
@@ -197,7 +197,7 @@ int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 	bool told;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	told = krdma_conn_tells(conn) || krdma_conn_notifies(conn);
+	told = krdma_conn_has_pending(conn) || krdma_conn_notifies(conn);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 
 	if (told)

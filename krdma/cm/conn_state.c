@@ -15,7 +15,7 @@
  * - CLOSING is entered once, and left by TORN_DOWN alone: so one party takes the
  *   connection down.
  * - A connection that was CONNECTED ends with one of DISCONNECTED, LOST and
- *   DEVICE_REMOVED.  One that was not ends with one event that says why, or with
+ *   DEVICE_REMOVAL.  One that was not ends with one event that says why, or with
  *   none if its own consumer gave it up.  CLOSED comes last.
  * - What the connection manager says too late, or twice, changes nothing.
  */
@@ -95,7 +95,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[CONNECTED] = REFUSE(EISCONN),
 		[DISCONNECTING ... CLOSED] = REFUSE(ENOTCONN),
 	},
-	[KRDMA_INPUT_PREPARE] = {
+	[KRDMA_INPUT_CREATE_QP] = {
 		[NEW] = REFUSE(ENOTCONN),
 		[RESOLVING_ADDRESS ... RESOLVING_ROUTE] = REFUSE(EBUSY),
 		[RESOLVED ... REQUESTED] = STAY,
@@ -148,12 +148,12 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	[KRDMA_INPUT_CM_ADDR_RESOLVED] = {
 		[NEW] = IGNORE,
 		/* The handler itself looks for the route. */
-		[RESOLVING_ADDRESS] = MOVE_TELL(RESOLVING_ROUTE, ADDRESS_RESOLVED, 0),
+		[RESOLVING_ADDRESS] = MOVE_TELL(RESOLVING_ROUTE, ADDR_RESOLVED, 0),
 		[RESOLVING_ROUTE ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_ADDR_ERROR] = {
 		[NEW] = IGNORE,
-		[RESOLVING_ADDRESS] = END_TELL(ADDRESS_ERROR, EHOSTUNREACH),
+		[RESOLVING_ADDRESS] = END_TELL(ADDR_ERROR, EHOSTUNREACH),
 		[RESOLVING_ROUTE ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_ROUTE_RESOLVED] = {
@@ -226,12 +226,12 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_CM_DEVICE_REMOVAL] = {
 		[NEW] = IGNORE,
-		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVED, ENODEV),
+		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVAL, ENODEV),
 		[CLOSING ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_ADDR_CHANGE] = {
 		[NEW ... RESOLVING_ADDRESS] = IGNORE,
-		[RESOLVING_ROUTE ... CONNECTED] = STAY_TELL(ADDRESS_CHANGED),
+		[RESOLVING_ROUTE ... CONNECTED] = STAY_TELL(ADDR_CHANGE),
 		[DISCONNECTING ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_TIMEWAIT_EXIT] = {
@@ -254,7 +254,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_FATAL] = {
 		[NEW] = IGNORE,
-		[RESOLVING_ADDRESS] = END_BY_INPUT(ADDRESS_ERROR, EIO),
+		[RESOLVING_ADDRESS] = END_BY_INPUT(ADDR_ERROR, EIO),
 		[RESOLVING_ROUTE] = END_BY_INPUT(ROUTE_ERROR, EIO),
 		[RESOLVED ... ACCEPTING] = END_BY_INPUT(CONNECT_ERROR, EIO),
 		[CONNECTED] = END_BY_INPUT(LOST, EIO),
@@ -263,10 +263,10 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_DEVICE_GONE] = {
 		[NEW] = IGNORE,
-		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVED, ENODEV),
+		[RESOLVING_ADDRESS ... DISCONNECTING] = END_TELL(DEVICE_REMOVAL, ENODEV),
 		[CLOSING ... CLOSED] = IGNORE,
 	},
-	[KRDMA_INPUT_LINGERED] = {
+	[KRDMA_INPUT_GRACE_EXPIRED] = {
 		[NEW ... REQUESTED] = IGNORE,
 		/* Its requests were flushed, and nobody has said why. */
 		[CONNECTING ... ACCEPTING] = END_TELL(CONNECT_ERROR, EIO),
@@ -282,16 +282,16 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 };
 
 /**
- * krdma_conn_step - what happens
+ * krdma_conn_find_step - what happens
  * @state: where the connection is
  * @input: what has happened to it
  *
  * Context: any.
  * Return: what that does; never NULL.
  */
-const struct krdma_conn_step *krdma_conn_step(enum krdma_conn_state state,
-					      enum krdma_conn_input input)
+const struct krdma_conn_step *krdma_conn_find_step(enum krdma_conn_state state,
+						   enum krdma_conn_input input)
 {
 	return &krdma_conn_steps[input][state];
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_conn_step);
+EXPORT_SYMBOL_IF_KUNIT(krdma_conn_find_step);

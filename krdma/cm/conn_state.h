@@ -17,7 +17,7 @@
 enum krdma_conn_input {
 	/* Calls.  Refused with an errno where they do not fit. */
 	KRDMA_INPUT_RESOLVE,
-	KRDMA_INPUT_PREPARE,		/* asks only: changes nothing */
+	KRDMA_INPUT_CREATE_QP,		/* asks only: changes nothing */
 	KRDMA_INPUT_CONNECT,
 	KRDMA_INPUT_ACCEPT,
 	KRDMA_INPUT_REJECT,
@@ -45,7 +45,7 @@ enum krdma_conn_input {
 	KRDMA_INPUT_TRAFFIC,		/* a message of the peer's has arrived */
 	KRDMA_INPUT_FATAL,		/* the queue pair is broken, or a step failed */
 	KRDMA_INPUT_DEVICE_GONE,	/* the device is being removed */
-	KRDMA_INPUT_LINGERED,		/* nobody answers the end, or tells of it */
+	KRDMA_INPUT_GRACE_EXPIRED,		/* nobody answers the end, or tells of it */
 	KRDMA_INPUT_TORN_DOWN,		/* nothing is left */
 
 	KRDMA_INPUTS,
@@ -88,7 +88,7 @@ struct krdma_conn_step {
 	int error;
 };
 
-const struct krdma_conn_step *krdma_conn_step(enum krdma_conn_state state,
-					      enum krdma_conn_input input);
+const struct krdma_conn_step *krdma_conn_find_step(enum krdma_conn_state state,
+						   enum krdma_conn_input input);
 
 #endif /* _KRDMA_CONN_STATE_H */

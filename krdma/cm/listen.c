@@ -22,14 +22,14 @@
 
 #define KRDMA_BACKLOG	128
 
-static void krdma_listener_kick(struct krdma_listener *listener)
+static void krdma_listener_schedule(struct krdma_listener *listener)
 {
 	krdma_listener_get(listener);
 	if (!queue_work(krdma_workqueue, &listener->work))
 		krdma_listener_put(listener);
 }
 
-static void krdma_listener_kick_ready(struct krdma_listener *listener)
+static void krdma_listener_schedule_ready(struct krdma_listener *listener)
 {
 	krdma_listener_get(listener);
 	if (!queue_work(krdma_event_workqueue, &listener->ready_work))
@@ -37,12 +37,12 @@ static void krdma_listener_kick_ready(struct krdma_listener *listener)
 }
 
 /* There is something to know for a consumer who does not wait for it. */
-static void krdma_listener_tell(struct krdma_listener *listener)
+static void krdma_listener_notify(struct krdma_listener *listener)
 {
 	if (listener->notify)
 		listener->notify(listener);
 	else if (listener->ready)
-		krdma_listener_kick_ready(listener);
+		krdma_listener_schedule_ready(listener);
 }
 
 /*
@@ -78,11 +78,11 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	list_add_tail(&conn->pending, &listener->requests);
+	list_add_tail(&conn->pending, &listener->wrs);
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
-	krdma_listener_tell(listener);
+	krdma_listener_notify(listener);
 }
 
 /* The list's reference goes to the caller. */
@@ -92,7 +92,7 @@ static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
 
 	lockdep_assert_held(&listener->lock);
 
-	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
+	conn = list_first_entry_or_null(&listener->wrs, struct krdma_conn, pending);
 	if (conn) {
 		list_del_init(&conn->pending);
 		listener->waiting--;
@@ -169,8 +169,8 @@ static void krdma_listener_die(struct krdma_listener *listener)
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
-	krdma_listener_kick(listener);
-	krdma_listener_tell(listener);
+	krdma_listener_schedule(listener);
+	krdma_listener_notify(listener);
 }
 
 /*
@@ -184,7 +184,7 @@ static void krdma_listener_moves(struct krdma_listener *listener)
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->moved = true;
 	spin_unlock_irqrestore(&listener->lock, flags);
-	krdma_listener_kick(listener);
+	krdma_listener_schedule(listener);
 }
 
 static void krdma_listener_gone(struct krdma_use *use)
@@ -365,7 +365,7 @@ static void krdma_listener_work(struct work_struct *work)
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	if (ended)
-		krdma_listener_kick_ready(listener);
+		krdma_listener_schedule_ready(listener);
 	krdma_listener_put(listener);
 }
 
@@ -414,7 +414,7 @@ void krdma_listener_close(struct krdma_listener *listener)
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
-	krdma_listener_kick(listener);
+	krdma_listener_schedule(listener);
 
 	/* To wait here for oneself would be for ever.  The end comes all the same. */
 	if (WARN_ON_ONCE(current_work() == &listener->ready_work))
@@ -457,7 +457,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	/* The consumer's and the RDMA part's. */
 	refcount_set(&listener->refs, 2);
 	spin_lock_init(&listener->lock);
-	INIT_LIST_HEAD(&listener->requests);
+	INIT_LIST_HEAD(&listener->wrs);
 	init_waitqueue_head(&listener->wait);
 	mutex_init(&listener->cm_lock);
 	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
@@ -589,7 +589,7 @@ int krdma_listener_pending(struct krdma_listener *listener)
 	int ret;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	ret = !list_empty(&listener->requests);
+	ret = !list_empty(&listener->wrs);
 	if (!ret && listener->dead)
 		ret = -ENODEV;
 	spin_unlock_irqrestore(&listener->lock, flags);

@@ -34,7 +34,7 @@ struct rdma_cm_id;
  * @context: the consumer's
  * @backlog: how many requests may wait
  * @lock: protects what follows up to @wait.  Any context.
- * @requests: connections that wait to be taken; each with a reference
+ * @wrs: connections that wait to be taken; each with a reference
  * @waiting: how many, and those that are just being made
  * @dead: the device is gone, or going
  * @moved: the address is on another interface or device than @cm_id knows
@@ -66,7 +66,7 @@ struct krdma_listener {
 	u32 backlog;
 
 	spinlock_t lock;		/* see above */
-	struct list_head requests;
+	struct list_head wrs;
 	u32 waiting;
 	bool dead;
 	bool moved;
@@ -76,7 +76,7 @@ struct krdma_listener {
 
 	struct mutex cm_lock;		/* see above */
 	struct rdma_cm_id *cm_id;
-	struct krdma_port_charge port;
+	struct krdma_charged_port port;
 	struct krdma_device *dev;
 	struct krdma_use use;
 	bool in_use;

@@ -8,21 +8,21 @@
  * Counts go back to ib_core as int.  Below zero can only be a mistake, and zero
  * is the safe reading of it.
  */
-static u32 krdma_limit_count(s64 value)
+static u32 krdma_caps_count(s64 value)
 {
 	if (value < 0)
 		return 0;
 	return value > S32_MAX ? S32_MAX : (u32)value;
 }
 
-static u32 krdma_limit_depth(s64 value, u32 own_slots)
+static u32 krdma_caps_depth(s64 value, u32 own_slots)
 {
-	u32 depth = krdma_limit_count(value);
+	u32 depth = krdma_caps_count(value);
 
 	return depth > own_slots ? depth - own_slots : 0;
 }
 
-static u32 krdma_limit_read_depth(s64 value)
+static u32 krdma_caps_read_depth(s64 value)
 {
 	if (value < KRDMA_READ_DEPTH_MIN)
 		return KRDMA_READ_DEPTH_MIN;
@@ -33,9 +33,9 @@ static u32 krdma_limit_read_depth(s64 value)
  * A read takes its entries from the send queue, so it has no more than a send.
  * Some providers leave the field empty: one entry every reader has.
  */
-static u32 krdma_limit_read_sge(s64 value, u32 max_send_sge)
+static u32 krdma_caps_read_sge(s64 value, u32 max_send_sge)
 {
-	u32 read_sge = krdma_limit_count(value);
+	u32 read_sge = krdma_caps_count(value);
 
 	if (!read_sge)
 		read_sge = 1;
@@ -43,7 +43,7 @@ static u32 krdma_limit_read_sge(s64 value, u32 max_send_sge)
 }
 
 /**
- * krdma_limits_caps - what a device can do
+ * krdma_caps_flags - what a device can do
  * @raw: the device in its provider's words
  *
  * A provider may claim what its own numbers make useless (shared receive queues
@@ -52,7 +52,7 @@ static u32 krdma_limit_read_sge(s64 value, u32 max_send_sge)
  * Context: any.
  * Return: bits of &enum krdma_device_cap.
  */
-u64 krdma_limits_caps(const struct krdma_raw_attr *raw)
+u64 krdma_caps_flags(const struct krdma_raw_attr *raw)
 {
 	u64 caps = 0;
 
@@ -71,10 +71,10 @@ u64 krdma_limits_caps(const struct krdma_raw_attr *raw)
 
 	return caps;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_limits_caps);
+EXPORT_SYMBOL_IF_KUNIT(krdma_caps_flags);
 
 /**
- * krdma_limits_derive - what a consumer may ask of a device
+ * krdma_caps_derive - what a consumer may ask of a device
  * @raw: the device in its provider's words
  * @limits: filled in, every field
  *
@@ -82,27 +82,27 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_limits_caps);
  *
  * Context: any.
  */
-void krdma_limits_derive(const struct krdma_raw_attr *raw, struct krdma_limits *limits)
+void krdma_caps_derive(const struct krdma_raw_attr *raw, struct krdma_limits *limits)
 {
-	u64 caps = krdma_limits_caps(raw);
-	u32 max_send_sge = krdma_limit_count(raw->max_send_sge);
+	u64 caps = krdma_caps_flags(raw);
+	u32 max_send_sge = krdma_caps_count(raw->max_send_sge);
 
 	*limits = (struct krdma_limits) {
 		.max_mr_size = raw->max_mr_size,
-		.max_qp = krdma_limit_count(raw->max_qp),
-		.max_send_wr = krdma_limit_depth(raw->max_qp_wr, KRDMA_SEND_SLOTS),
-		.max_recv_wr = krdma_limit_depth(raw->max_qp_wr, KRDMA_RECV_SLOTS),
+		.max_qp = krdma_caps_count(raw->max_qp),
+		.max_send_wr = krdma_caps_depth(raw->max_qp_wr, KRDMA_SEND_WQES),
+		.max_recv_wr = krdma_caps_depth(raw->max_qp_wr, KRDMA_RECV_WQES),
 		.max_send_sge = max_send_sge,
-		.max_recv_sge = krdma_limit_count(raw->max_recv_sge),
-		.max_read_sge = krdma_limit_read_sge(raw->max_sge_rd, max_send_sge),
-		.max_cqe = krdma_limit_depth(raw->max_cqe, KRDMA_CQ_SLOTS),
-		.max_read_depth = krdma_limit_read_depth(raw->max_qp_init_rd_atom),
-		.max_read_depth_in = krdma_limit_read_depth(raw->max_qp_rd_atom),
+		.max_recv_sge = krdma_caps_count(raw->max_recv_sge),
+		.max_read_sge = krdma_caps_read_sge(raw->max_sge_rd, max_send_sge),
+		.max_cqe = krdma_caps_depth(raw->max_cqe, KRDMA_CQ_SLOTS),
+		.max_read_depth = krdma_caps_read_depth(raw->max_qp_init_rd_atom),
+		.max_read_depth_in = krdma_caps_read_depth(raw->max_qp_rd_atom),
 	};
 
 	if (caps & KRDMA_DEVICE_CAP_SRQ)
-		limits->max_srq_wr = krdma_limit_count(raw->max_srq_wr);
+		limits->max_srq_wr = krdma_caps_count(raw->max_srq_wr);
 	if (caps & KRDMA_DEVICE_CAP_FAST_REG)
-		limits->max_fast_reg_pages = krdma_limit_count(raw->max_fast_reg_pages);
+		limits->max_fast_reg_pages = krdma_caps_count(raw->max_fast_reg_pages);
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_limits_derive);
+EXPORT_SYMBOL_IF_KUNIT(krdma_caps_derive);

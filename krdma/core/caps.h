@@ -2,8 +2,8 @@
 /*
  * From what a provider says of its device to what krdma promises of it.  Pure.
  */
-#ifndef _KRDMA_LIMITS_H
-#define _KRDMA_LIMITS_H
+#ifndef _KRDMA_CAPS_H
+#define _KRDMA_CAPS_H
 
 #include "core/pure.h"
 
@@ -24,12 +24,12 @@
  * Registration and invalidation are operations like any other and are counted
  * when they are asked for: they take nothing here.
  */
-#define KRDMA_SEND_SLOT_DRAIN	1
-#define KRDMA_RECV_SLOT_DRAIN	1
+#define KRDMA_SEND_WQE_DRAIN	1
+#define KRDMA_RECV_WQE_DRAIN	1
 
-#define KRDMA_SEND_SLOTS	(KRDMA_SEND_SLOT_DRAIN)
-#define KRDMA_RECV_SLOTS	(KRDMA_RECV_SLOT_DRAIN)
-#define KRDMA_CQ_SLOTS		(KRDMA_SEND_SLOTS + KRDMA_RECV_SLOTS)
+#define KRDMA_SEND_WQES	(KRDMA_SEND_WQE_DRAIN)
+#define KRDMA_RECV_WQES	(KRDMA_RECV_WQE_DRAIN)
+#define KRDMA_CQ_SLOTS		(KRDMA_SEND_WQES + KRDMA_RECV_WQES)
 
 /*
  * A reliable connection can always read: a provider that leaves the field empty
@@ -85,7 +85,7 @@ struct krdma_raw_attr {
 	bool has_read_local;
 };
 
-u64 krdma_limits_caps(const struct krdma_raw_attr *raw);
-void krdma_limits_derive(const struct krdma_raw_attr *raw, struct krdma_limits *limits);
+u64 krdma_caps_flags(const struct krdma_raw_attr *raw);
+void krdma_caps_derive(const struct krdma_raw_attr *raw, struct krdma_limits *limits);
 
-#endif /* _KRDMA_LIMITS_H */
+#endif /* _KRDMA_CAPS_H */

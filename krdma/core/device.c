@@ -53,7 +53,7 @@
  * @told: of them those that have been told that the device goes
  * @going: the device is being removed, and takes no further uses
  * @unused: woken when @uses and @told get empty
- * @watched: tells watches of it
+ * @notifier_device: tells watches of it
  * @ports: what is kept of its ports.  Set once, before others can find the device.
  * @vectors: its completion vectors.  Set once, before others can find the device.
  * @node: its NUMA node, or NUMA_NO_NODE.  Set once, before others can find the device.
@@ -77,7 +77,7 @@ struct krdma_device {
 	struct list_head told;
 	bool going;
 	wait_queue_head_t unused;
-	struct krdma_watched *watched;
+	struct krdma_notifier_device *notifier_device;
 	struct krdma_ports *ports;
 	struct krdma_vectors *vectors;
 	int node;
@@ -108,17 +108,17 @@ static_assert(KRDMA_NAME_MAX == IB_DEVICE_NAME_MAX);
  */
 
 /**
- * krdma_device_enter - use the RDMA device behind a device
+ * krdma_device_get_ibdev - use the RDMA device behind a device
  * @dev: the device, kept by a reference or by RCU
  *
  * The RDMA device, its provider's module and the table's reference to @dev stay
- * until krdma_device_leave().  Removal waits for that: leave soon, and wait for
+ * until krdma_device_put_ibdev().  Removal waits for that: leave soon, and wait for
  * nothing that waits for a removal.
  *
  * Context: any but NMI.  Never waits.  The caller may sleep before it leaves.
  * Return: the RDMA device, or NULL when it is gone or going.
  */
-struct ib_device *krdma_device_enter(struct krdma_device *dev)
+struct ib_device *krdma_device_get_ibdev(struct krdma_device *dev)
 {
 	if (!percpu_ref_tryget_live(&dev->gate))
 		return NULL;
@@ -126,20 +126,20 @@ struct ib_device *krdma_device_enter(struct krdma_device *dev)
 	rwsem_acquire_read(&dev->gate_map, 0, 1, _RET_IP_);
 	return dev->ibdev;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_device_enter);
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_get_ibdev);
 
 /**
- * krdma_device_leave - end what krdma_device_enter() began
+ * krdma_device_put_ibdev - end what krdma_device_get_ibdev() began
  * @dev: the device
  *
  * Context: the one that entered.
  */
-void krdma_device_leave(struct krdma_device *dev)
+void krdma_device_put_ibdev(struct krdma_device *dev)
 {
 	rwsem_release(&dev->gate_map, _RET_IP_);
 	percpu_ref_put(&dev->gate);
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_device_leave);
+EXPORT_SYMBOL_IF_KUNIT(krdma_device_put_ibdev);
 
 static void krdma_device_gate_closed(struct percpu_ref *gate)
 {
@@ -232,7 +232,7 @@ static bool krdma_device_unused(struct krdma_device *dev)
 }
 
 /* Some of those that have not been told; false: it was the last of them. */
-static bool krdma_device_tell_uses(struct krdma_device *dev)
+static bool krdma_device_notify_uses(struct krdma_device *dev)
 {
 	struct krdma_use *use;
 	unsigned long flags;
@@ -257,7 +257,7 @@ static void krdma_device_end_uses(struct krdma_device *dev)
 {
 	might_sleep();
 
-	while (krdma_device_tell_uses(dev))
+	while (krdma_device_notify_uses(dev))
 		cond_resched();
 	wait_event(dev->unused, krdma_device_unused(dev));
 }
@@ -378,7 +378,7 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		.has_fast_reg = (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
 				ibdev->ops.alloc_mr && ibdev->ops.map_mr_sg,
 		.has_odp = attrs->kernel_cap_flags & IBK_ON_DEMAND_PAGING,
-		.has_read_local = !krdma_provider_reads_by_key(ibdev),
+		.has_read_local = !krdma_quirk_reads_by_key(ibdev),
 	};
 }
 
@@ -416,8 +416,8 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	dev->node = ibdev_to_node(ibdev);
 
 	krdma_device_read_raw(ibdev, &raw);
-	dev->caps = krdma_limits_caps(&raw);
-	krdma_limits_derive(&raw, &dev->limits);
+	dev->caps = krdma_caps_flags(&raw);
+	krdma_caps_derive(&raw, &dev->limits);
 
 	/* ib_core renames nothing while it adds: the name is a steady one. */
 	spin_lock_init(&dev->name_lock);
@@ -495,9 +495,9 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_report;
 	}
 
-	dev->watched = krdma_watch_device_prepare(ibdev, dev->ports);
-	if (IS_ERR(dev->watched)) {
-		ret = PTR_ERR(dev->watched);
+	dev->notifier_device = krdma_notifier_device_prepare(ibdev, dev->ports);
+	if (IS_ERR(dev->notifier_device)) {
+		ret = PTR_ERR(dev->notifier_device);
 		goto err_free;
 	}
 
@@ -510,11 +510,11 @@ static int krdma_device_add(struct ib_device *ibdev)
 	/* Neither removal nor renaming comes before this function has returned. */
 	ib_set_client_data(ibdev, &krdma_client, dev);
 	trace_krdma_device_add(dev->id, dev->name);
-	krdma_watch_device_added(dev->watched, dev->id);
+	krdma_notifier_device_added(dev->notifier_device, dev->id);
 	return 0;
 
 err_watched:
-	krdma_watch_device_removed(dev->watched);
+	krdma_notifier_device_removed(dev->notifier_device);
 err_free:
 	percpu_ref_exit(&dev->gate);
 	kfree(dev->vectors);
@@ -533,7 +533,7 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	xa_erase(&krdma_devices, dev->id);
 	krdma_device_end_uses(dev);
 	krdma_device_close_gate(dev);
-	krdma_watch_device_removed(dev->watched);
+	krdma_notifier_device_removed(dev->notifier_device);
 
 	dev->ibdev = NULL;
 	trace_krdma_device_remove(dev->id, dev->name);
@@ -564,7 +564,7 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device looked up without RCU");
 
-	ibdev = krdma_device_enter(dev);
+	ibdev = krdma_device_get_ibdev(dev);
 	if (!ibdev)
 		return false;
 
@@ -572,13 +572,13 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 	visible = rdma_dev_access_netns(ibdev, net);
 	if (visible)
 		refcount_inc(&dev->refs);
-	krdma_device_leave(dev);
+	krdma_device_put_ibdev(dev);
 
 	return visible;
 }
 
 /**
- * krdma_device_get - find a device by its number
+ * krdma_device_get_by_id - find a device by its number
  * @net: the network namespace on whose behalf
  * @id: the number
  *
@@ -586,7 +586,7 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
  * Return: the device, for krdma_device_put(), or NULL if there is none with
  * this number that @net may see.
  */
-struct krdma_device *krdma_device_get(const struct net *net, u32 id)
+struct krdma_device *krdma_device_get_by_id(const struct net *net, u32 id)
 {
 	struct krdma_device *dev;
 
@@ -598,7 +598,7 @@ struct krdma_device *krdma_device_get(const struct net *net, u32 id)
 
 	return dev;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_device_get, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_device_get_by_id, "KRDMA");
 
 /**
  * krdma_device_next - find the next device
@@ -629,7 +629,7 @@ struct krdma_device *krdma_device_next(const struct net *net, u32 id)
 EXPORT_SYMBOL_NS_GPL(krdma_device_next, "KRDMA");
 
 /**
- * krdma_device_find - find a device by its name
+ * krdma_device_get_by_name - find a device by its name
  * @net: the network namespace on whose behalf
  * @name: the name, zero-terminated
  *
@@ -637,7 +637,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_device_next, "KRDMA");
  * Return: the device, for krdma_device_put(), or NULL if there is none with
  * this name that @net may see.
  */
-struct krdma_device *krdma_device_find(const struct net *net, const char *name)
+struct krdma_device *krdma_device_get_by_name(const struct net *net, const char *name)
 {
 	struct krdma_device *dev;
 	unsigned long index;
@@ -651,7 +651,7 @@ struct krdma_device *krdma_device_find(const struct net *net, const char *name)
 
 	return dev;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_device_find, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_device_get_by_name, "KRDMA");
 
 /**
  * krdma_device_of - the device that stands for an RDMA device
@@ -669,12 +669,12 @@ struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
 
 	rcu_read_lock();
 	xa_for_each(&krdma_devices, index, dev) {
-		if (!krdma_device_enter(dev))
+		if (!krdma_device_get_ibdev(dev))
 			continue;
 		found = dev->ibdev == ibdev;
 		if (found)
 			refcount_inc(&dev->refs);
-		krdma_device_leave(dev);
+		krdma_device_put_ibdev(dev);
 		if (found)
 			break;
 	}
@@ -684,12 +684,12 @@ struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_device_hold - one more reference to a device
+ * krdma_device_get - one more reference to a device
  * @dev: the device; the caller holds one
  *
  * Context: any.
  */
-void krdma_device_hold(struct krdma_device *dev)
+void krdma_device_get(struct krdma_device *dev)
 {
 	refcount_inc(&dev->refs);
 }
@@ -710,11 +710,11 @@ u32 krdma_device_count(const struct net *net)
 
 	rcu_read_lock();
 	xa_for_each(&krdma_devices, index, dev) {
-		ibdev = krdma_device_enter(dev);
+		ibdev = krdma_device_get_ibdev(dev);
 		if (!ibdev)
 			continue;
 		count += rdma_dev_access_netns(ibdev, net);
-		krdma_device_leave(dev);
+		krdma_device_put_ibdev(dev);
 	}
 	rcu_read_unlock();
 

@@ -47,7 +47,7 @@ int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *
 {
 	struct ib_device *ibdev;
 
-	ibdev = krdma_device_enter(dev);
+	ibdev = krdma_device_get_ibdev(dev);
 	if (!ibdev)
 		return -ENODEV;
 
@@ -60,7 +60,7 @@ int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *
 		.limits = *krdma_device_limits(dev),
 	};
 	krdma_device_copy_name(dev, attr->name);
-	krdma_device_leave(dev);
+	krdma_device_put_ibdev(dev);
 
 	return 0;
 }
@@ -139,7 +139,7 @@ int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32
 
 	might_sleep();
 
-	ibdev = krdma_device_enter(dev);
+	ibdev = krdma_device_get_ibdev(dev);
 	if (!ibdev)
 		return -ENODEV;
 
@@ -168,7 +168,7 @@ int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32
 	netdev = ib_device_get_netdev(ibdev, port);
 
 out_leave:
-	krdma_device_leave(dev);
+	krdma_device_put_ibdev(dev);
 
 	/* rtnl may be held by someone who waits for a removal: not inside the gate. */
 	if (netdev) {

@@ -15,7 +15,7 @@ static const char * const krdma_opcode_names[] = {
 	[KRDMA_OP_SEND] = "send",
 	[KRDMA_OP_SEND_IMM] = "send with immediate",
 	[KRDMA_OP_SEND_INVALIDATE] = "send with invalidate",
-	[KRDMA_OP_RECEIVE] = "receive",
+	[KRDMA_OP_RECV] = "receive",
 	[KRDMA_OP_WRITE] = "write",
 	[KRDMA_OP_WRITE_IMM] = "write with immediate",
 	[KRDMA_OP_READ] = "read",
@@ -23,8 +23,8 @@ static const char * const krdma_opcode_names[] = {
 	[KRDMA_OP_FETCH_ADD] = "fetch and add",
 	[KRDMA_OP_ATOMIC_WRITE] = "atomic write",
 	[KRDMA_OP_FLUSH] = "flush",
-	[KRDMA_OP_INVALIDATE] = "invalidate",
-	[KRDMA_OP_REGISTER] = "register",
+	[KRDMA_OP_LOCAL_INV] = "invalidate",
+	[KRDMA_OP_REG_MR] = "register",
 };
 
 /**
@@ -41,34 +41,34 @@ const char *krdma_opcode_name(enum krdma_opcode opcode)
 EXPORT_SYMBOL_NS_GPL(krdma_opcode_name, "KRDMA");
 
 static const char * const krdma_status_names[] = {
-	[KRDMA_STATUS_SUCCESS] = "success",
-	[KRDMA_STATUS_LOCAL_LENGTH] = "local length error",
-	[KRDMA_STATUS_LOCAL_OPERATION] = "local operation error",
-	[KRDMA_STATUS_LOCAL_PROTECTION] = "local protection error",
-	[KRDMA_STATUS_FLUSHED] = "flushed",
-	[KRDMA_STATUS_MEMORY_WINDOW] = "memory window error",
-	[KRDMA_STATUS_BAD_RESPONSE] = "bad response",
-	[KRDMA_STATUS_LOCAL_ACCESS] = "local access error",
-	[KRDMA_STATUS_REMOTE_INVALID_REQUEST] = "remote invalid request",
-	[KRDMA_STATUS_REMOTE_ACCESS] = "remote access error",
-	[KRDMA_STATUS_REMOTE_OPERATION] = "remote operation error",
-	[KRDMA_STATUS_RETRY_EXCEEDED] = "retries exceeded",
-	[KRDMA_STATUS_RNR_RETRY_EXCEEDED] = "receiver not ready",
-	[KRDMA_STATUS_OTHER] = "other error",
+	[KRDMA_WC_SUCCESS] = "success",
+	[KRDMA_WC_LOC_LEN_ERR] = "local length error",
+	[KRDMA_WC_LOC_QP_OP_ERR] = "local operation error",
+	[KRDMA_WC_LOC_PROT_ERR] = "local protection error",
+	[KRDMA_WC_WR_FLUSH_ERR] = "flushed",
+	[KRDMA_WC_MW_BIND_ERR] = "memory window error",
+	[KRDMA_WC_BAD_RESP_ERR] = "bad response",
+	[KRDMA_WC_LOC_ACCESS_ERR] = "local access error",
+	[KRDMA_WC_REM_INV_REQ_ERR] = "remote invalid request",
+	[KRDMA_WC_REM_ACCESS_ERR] = "remote access error",
+	[KRDMA_WC_REM_OP_ERR] = "remote operation error",
+	[KRDMA_WC_RETRY_EXC_ERR] = "retries exceeded",
+	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "receiver not ready",
+	[KRDMA_WC_GENERAL_ERR] = "other error",
 };
 
 /**
- * krdma_status_name - how an operation ended, in words
+ * krdma_wc_status_name - how an operation ended, in words
  * @status: the status; any number
  *
  * Context: any.
  * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
  */
-const char *krdma_status_name(enum krdma_status status)
+const char *krdma_wc_status_name(enum krdma_wc_status status)
 {
 	return krdma_name_of(krdma_status_names, NAME_COUNT(krdma_status_names), status);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_status_name, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_wc_status_name, "KRDMA");
 
 static const char * const krdma_conn_state_names[] = {
 	[KRDMA_CONN_NEW] = "new",
@@ -98,8 +98,8 @@ const char *krdma_conn_state_name(enum krdma_conn_state state)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_state_name, "KRDMA");
 
 static const char * const krdma_event_names[] = {
-	[KRDMA_EVENT_ADDRESS_RESOLVED] = "address resolved",
-	[KRDMA_EVENT_ADDRESS_ERROR] = "address error",
+	[KRDMA_EVENT_ADDR_RESOLVED] = "address resolved",
+	[KRDMA_EVENT_ADDR_ERROR] = "address error",
 	[KRDMA_EVENT_ROUTE_RESOLVED] = "route resolved",
 	[KRDMA_EVENT_ROUTE_ERROR] = "route error",
 	[KRDMA_EVENT_ESTABLISHED] = "established",
@@ -108,8 +108,8 @@ static const char * const krdma_event_names[] = {
 	[KRDMA_EVENT_REJECTED] = "rejected",
 	[KRDMA_EVENT_DISCONNECTED] = "disconnected",
 	[KRDMA_EVENT_LOST] = "lost",
-	[KRDMA_EVENT_DEVICE_REMOVED] = "device removed",
-	[KRDMA_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_EVENT_DEVICE_REMOVAL] = "device removed",
+	[KRDMA_EVENT_ADDR_CHANGE] = "address changed",
 	[KRDMA_EVENT_CLOSED] = "closed",
 };
 
@@ -151,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_device_event_name);
 
 static const char * const krdma_input_names[] = {
 	[KRDMA_INPUT_RESOLVE] = "resolve",
-	[KRDMA_INPUT_PREPARE] = "prepare",
+	[KRDMA_INPUT_CREATE_QP] = "prepare",
 	[KRDMA_INPUT_CONNECT] = "connect",
 	[KRDMA_INPUT_ACCEPT] = "accept",
 	[KRDMA_INPUT_REJECT] = "reject",
@@ -177,7 +177,7 @@ static const char * const krdma_input_names[] = {
 	[KRDMA_INPUT_TRAFFIC] = "traffic",
 	[KRDMA_INPUT_FATAL] = "fatal",
 	[KRDMA_INPUT_DEVICE_GONE] = "device gone",
-	[KRDMA_INPUT_LINGERED] = "lingered",
+	[KRDMA_INPUT_GRACE_EXPIRED] = "lingered",
 	[KRDMA_INPUT_TORN_DOWN] = "torn down",
 };
 

@@ -10,7 +10,7 @@
 
 /* These are in <krdma/krdma.h> too, which a program cannot include. */
 const char *krdma_opcode_name(enum krdma_opcode opcode);
-const char *krdma_status_name(enum krdma_status status);
+const char *krdma_wc_status_name(enum krdma_wc_status status);
 const char *krdma_conn_state_name(enum krdma_conn_state state);
 const char *krdma_event_name(enum krdma_event_type type);
 

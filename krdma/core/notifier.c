@@ -40,15 +40,15 @@
 #include "core/notifier.h"
 
 /**
- * struct krdma_watched - a device, from before it is added until it is removed
- * @node: in krdma_watched_devices
+ * struct krdma_notifier_device - a device, from before it is added until it is removed
+ * @node: in krdma_notifier_devices
  * @ibdev: the RDMA device
  * @ports: what is kept of its ports, and may change with an event
  * @handler: hears of its events
- * @id: its number, 0 until it is added.  Protected by krdma_watch_mutex.
- * @sights: of all watches that may see it.  Protected by krdma_watch_lock.
+ * @id: its number, 0 until it is added.  Protected by krdma_notifier_mutex.
+ * @sights: of all watches that may see it.  Protected by krdma_notifier_lock.
  */
-struct krdma_watched {
+struct krdma_notifier_device {
 	struct list_head node;
 	struct ib_device *ibdev;
 	struct krdma_ports *ports;
@@ -58,16 +58,16 @@ struct krdma_watched {
 };
 
 /**
- * struct krdma_watcher - our part of a watch
- * @watch: the consumer's part
- * @node: in krdma_watchers
+ * struct krdma_notifier - our part of a watch
+ * @notifier: the consumer's part
+ * @node: in krdma_notifiers
  * @work: tells the consumer
  * @teller: who runs in the consumer's callback now
- * @sights: of all devices.  Protected, like @news, by krdma_watch_lock.
+ * @sights: of all devices.  Protected, like @news, by krdma_notifier_lock.
  * @news: those of them with something to tell
  */
-struct krdma_watcher {
-	struct krdma_watch *watch;
+struct krdma_notifier {
+	struct krdma_device_notifier *notifier;
 	struct list_head node;
 	struct work_struct work;
 	struct task_struct *teller;
@@ -76,24 +76,24 @@ struct krdma_watcher {
 };
 
 /**
- * struct krdma_sight - a watch sees a device
- * @watcher: who
+ * struct krdma_notifier_link - a watch sees a device
+ * @state: who
  * @watcher_node: in its sights
  * @news_node: in its news, while there are any
- * @watched: the device, until it is removed
+ * @notifier_device: the device, until it is removed
  * @watched_node: in its sights, likewise
  * @device_id: the device's number, 0 until the watch is to hear of it
  * @port_count: the device's ports
  * @pending: what is to be told: of the device itself, and by port, bits by
- *	&enum krdma_device_event_type, and KRDMA_WATCH_DOWN_LAST
+ *	&enum krdma_device_event_type, and KRDMA_NOTIFIER_DOWN_LAST
  *
- * Protected by krdma_watch_lock.  Belongs to the watch.
+ * Protected by krdma_notifier_lock.  Belongs to the watch.
  */
-struct krdma_sight {
-	struct krdma_watcher *watcher;
+struct krdma_notifier_link {
+	struct krdma_notifier *state;
 	struct list_head watcher_node;
 	struct list_head news_node;
-	struct krdma_watched *watched;
+	struct krdma_notifier_device *notifier_device;
 	struct list_head watched_node;
 	u32 device_id;
 	u32 port_count;
@@ -101,50 +101,51 @@ struct krdma_sight {
 };
 
 /* No event has the number 0, so its bit is free: which came last, up or down? */
-#define KRDMA_WATCH_DOWN_LAST	BIT(0)
+#define KRDMA_NOTIFIER_DOWN_LAST	BIT(0)
 static_assert(KRDMA_DEVICE_EVENT_ADDED > 0 && KRDMA_DEVICE_EVENT_FATAL < 8);
 
-static DEFINE_MUTEX(krdma_watch_mutex);
-static DEFINE_SPINLOCK(krdma_watch_lock);
-static LIST_HEAD(krdma_watched_devices);	/* protected by krdma_watch_mutex */
-static LIST_HEAD(krdma_watchers);		/* protected by krdma_watch_mutex */
+static DEFINE_MUTEX(krdma_notifier_mutex);
+static DEFINE_SPINLOCK(krdma_notifier_lock);
+static LIST_HEAD(krdma_notifier_devices);	/* protected by krdma_notifier_mutex */
+static LIST_HEAD(krdma_notifiers);		/* protected by krdma_notifier_mutex */
 
 /*
  * What is pending
  */
 
-static void krdma_sight_set(struct krdma_sight *sight, enum krdma_device_event_type type, u32 port)
+static void krdma_notifier_link_set(struct krdma_notifier_link *link,
+				    enum krdma_device_event_type type, u32 port)
 {
-	struct krdma_watcher *watcher = sight->watcher;
-	u8 *pending = &sight->pending[port];
+	struct krdma_notifier *state = link->state;
+	u8 *pending = &link->pending[port];
 
-	lockdep_assert_held(&krdma_watch_lock);
+	lockdep_assert_held(&krdma_notifier_lock);
 
 	*pending |= BIT(type);
 	if (type == KRDMA_DEVICE_EVENT_PORT_ERROR)
-		*pending |= KRDMA_WATCH_DOWN_LAST;
+		*pending |= KRDMA_NOTIFIER_DOWN_LAST;
 	else if (type == KRDMA_DEVICE_EVENT_PORT_ACTIVE)
-		*pending &= ~KRDMA_WATCH_DOWN_LAST;
+		*pending &= ~KRDMA_NOTIFIER_DOWN_LAST;
 
-	if (list_empty(&sight->news_node))
-		list_add_tail(&sight->news_node, &watcher->news);
-	queue_work(krdma_workqueue, &watcher->work);
+	if (list_empty(&link->news_node))
+		list_add_tail(&link->news_node, &state->news);
+	queue_work(krdma_workqueue, &state->work);
 }
 
 /* Of one device or port, in the order in which it is told. */
-static bool krdma_sight_take_one_of(struct krdma_sight *sight, u32 port,
-				    const enum krdma_device_event_type *types, int count,
-				    struct krdma_device_event *event)
+static bool krdma_notifier_link_take_one_of(struct krdma_notifier_link *link, u32 port,
+					    const enum krdma_device_event_type *types, int count,
+					    struct krdma_device_event *event)
 {
 	int i;
 
 	for (i = 0; i < count; i++) {
-		if (!(sight->pending[port] & BIT(types[i])))
+		if (!(link->pending[port] & BIT(types[i])))
 			continue;
-		sight->pending[port] &= ~BIT(types[i]);
+		link->pending[port] &= ~BIT(types[i]);
 		*event = (struct krdma_device_event) {
 			.type = types[i],
-			.device_id = sight->device_id,
+			.device_id = link->device_id,
 			.port = port,
 		};
 		return true;
@@ -152,7 +153,8 @@ static bool krdma_sight_take_one_of(struct krdma_sight *sight, u32 port,
 	return false;
 }
 
-static bool krdma_sight_take(struct krdma_sight *sight, struct krdma_device_event *event)
+static bool krdma_notifier_link_take(struct krdma_notifier_link *link,
+				     struct krdma_device_event *event)
 {
 	static const enum krdma_device_event_type first[] = {
 		KRDMA_DEVICE_EVENT_ADDED, KRDMA_DEVICE_EVENT_FATAL,
@@ -170,18 +172,18 @@ static bool krdma_sight_take(struct krdma_sight *sight, struct krdma_device_even
 	};
 	u32 port;
 
-	lockdep_assert_held(&krdma_watch_lock);
+	lockdep_assert_held(&krdma_notifier_lock);
 
-	if (krdma_sight_take_one_of(sight, 0, first, ARRAY_SIZE(first), event))
+	if (krdma_notifier_link_take_one_of(link, 0, first, ARRAY_SIZE(first), event))
 		return true;
-	for (port = 1; port <= sight->port_count; port++) {
-		bool down = sight->pending[port] & KRDMA_WATCH_DOWN_LAST;
+	for (port = 1; port <= link->port_count; port++) {
+		bool down = link->pending[port] & KRDMA_NOTIFIER_DOWN_LAST;
 
-		if (krdma_sight_take_one_of(sight, port, down ? port_down : port_up,
-					    ARRAY_SIZE(port_up), event))
+		if (krdma_notifier_link_take_one_of(link, port, down ? port_down : port_up,
+						    ARRAY_SIZE(port_up), event))
 			return true;
 	}
-	return krdma_sight_take_one_of(sight, 0, last, ARRAY_SIZE(last), event);
+	return krdma_notifier_link_take_one_of(link, 0, last, ARRAY_SIZE(last), event);
 }
 
 /*
@@ -189,41 +191,41 @@ static bool krdma_sight_take(struct krdma_sight *sight, struct krdma_device_even
  */
 
 /* What the watch is to hear next; a sight ends when its last event is taken. */
-static bool krdma_watcher_take(struct krdma_watcher *watcher, struct krdma_device_event *event)
+static bool krdma_notifier_take(struct krdma_notifier *state, struct krdma_device_event *event)
 {
-	struct krdma_sight *over = NULL;
-	struct krdma_sight *sight;
+	struct krdma_notifier_link *over = NULL;
+	struct krdma_notifier_link *link;
 	bool taken = false;
 
-	spin_lock_irq(&krdma_watch_lock);
-	while (!taken && !list_empty(&watcher->news)) {
-		sight = list_first_entry(&watcher->news, struct krdma_sight, news_node);
-		taken = krdma_sight_take(sight, event);
+	spin_lock_irq(&krdma_notifier_lock);
+	while (!taken && !list_empty(&state->news)) {
+		link = list_first_entry(&state->news, struct krdma_notifier_link, news_node);
+		taken = krdma_notifier_link_take(link, event);
 		if (!taken)
-			list_del_init(&sight->news_node);
+			list_del_init(&link->news_node);
 		else if (event->type == KRDMA_DEVICE_EVENT_REMOVED)
-			over = sight;
+			over = link;
 	}
 	if (over) {
 		list_del(&over->news_node);
 		list_del(&over->watcher_node);
 	}
-	spin_unlock_irq(&krdma_watch_lock);
+	spin_unlock_irq(&krdma_notifier_lock);
 
 	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, over));
 	return taken;
 }
 
-static void krdma_watcher_tell(struct work_struct *work)
+static void krdma_notifier_work(struct work_struct *work)
 {
-	struct krdma_watcher *watcher = container_of(work, struct krdma_watcher, work);
-	struct krdma_watch *watch = watcher->watch;
+	struct krdma_notifier *state = container_of(work, struct krdma_notifier, work);
+	struct krdma_device_notifier *notifier = state->notifier;
 	struct krdma_device_event event;
 
-	while (krdma_watcher_take(watcher, &event)) {
-		WRITE_ONCE(watcher->teller, current);
-		watch->event(watch, &event);
-		WRITE_ONCE(watcher->teller, NULL);
+	while (krdma_notifier_take(state, &event)) {
+		WRITE_ONCE(state->teller, current);
+		notifier->event(notifier, &event);
+		WRITE_ONCE(state->teller, NULL);
 	}
 }
 
@@ -232,46 +234,47 @@ static void krdma_watcher_tell(struct work_struct *work)
  */
 
 /* The watch has not heard of the device when this returns. */
-static int krdma_watch_pair(struct krdma_watcher *watcher, struct krdma_watched *watched)
+static int krdma_notifier_link_create(struct krdma_notifier *state,
+				      struct krdma_notifier_device *notifier_device)
 {
-	u32 port_count = rdma_end_port(watched->ibdev);
-	struct krdma_sight *sight;
+	u32 port_count = rdma_end_port(notifier_device->ibdev);
+	struct krdma_notifier_link *link;
 
-	lockdep_assert_held(&krdma_watch_mutex);
+	lockdep_assert_held(&krdma_notifier_mutex);
 
-	if (!rdma_dev_access_netns(watched->ibdev, watcher->watch->net))
+	if (!rdma_dev_access_netns(notifier_device->ibdev, state->notifier->net))
 		return 0;
 
-	sight = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
-				   kzalloc(struct_size(sight, pending, port_count + 1),
-					   GFP_KERNEL_ACCOUNT));
-	if (!sight)
+	link = krdma_object_count(KRDMA_OBJECT_NOTIFIER_LINK,
+				  kzalloc(struct_size(link, pending, port_count + 1),
+					  GFP_KERNEL_ACCOUNT));
+	if (!link)
 		return -ENOMEM;
 
-	sight->watcher = watcher;
-	sight->watched = watched;
-	sight->port_count = port_count;
-	INIT_LIST_HEAD(&sight->news_node);
+	link->state = state;
+	link->notifier_device = notifier_device;
+	link->port_count = port_count;
+	INIT_LIST_HEAD(&link->news_node);
 
-	spin_lock_irq(&krdma_watch_lock);
-	list_add_tail(&sight->watcher_node, &watcher->sights);
-	list_add_tail(&sight->watched_node, &watched->sights);
-	spin_unlock_irq(&krdma_watch_lock);
+	spin_lock_irq(&krdma_notifier_lock);
+	list_add_tail(&link->watcher_node, &state->sights);
+	list_add_tail(&link->watched_node, &notifier_device->sights);
+	spin_unlock_irq(&krdma_notifier_lock);
 
 	return 0;
 }
 
-static void krdma_sight_begin(struct krdma_sight *sight, u32 device_id)
+static void krdma_notifier_link_begin(struct krdma_notifier_link *link, u32 device_id)
 {
-	sight->device_id = device_id;
-	krdma_sight_set(sight, KRDMA_DEVICE_EVENT_ADDED, 0);
+	link->device_id = device_id;
+	krdma_notifier_link_set(link, KRDMA_DEVICE_EVENT_ADDED, 0);
 }
 
 /*
  * Devices
  */
 
-static u32 krdma_watch_translate(const struct ib_event *ib_event)
+static u32 krdma_notifier_event_type(const struct ib_event *ib_event)
 {
 	switch (ib_event->event) {
 	case IB_EVENT_PORT_ACTIVE:
@@ -290,11 +293,12 @@ static u32 krdma_watch_translate(const struct ib_event *ib_event)
 }
 
 /* Context: whatever the provider, or ib_core, calls from. */
-static void krdma_watch_ib_event(struct ib_event_handler *handler, struct ib_event *ib_event)
+static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_event *ib_event)
 {
-	struct krdma_watched *watched = container_of(handler, struct krdma_watched, handler);
-	u32 type = krdma_watch_translate(ib_event);
-	struct krdma_sight *sight;
+	struct krdma_notifier_device *notifier_device =
+		container_of(handler, struct krdma_notifier_device, handler);
+	u32 type = krdma_notifier_event_type(ib_event);
+	struct krdma_notifier_link *link;
 	unsigned long flags;
 	u32 port = 0;
 
@@ -302,86 +306,86 @@ static void krdma_watch_ib_event(struct ib_event_handler *handler, struct ib_eve
 		return;
 	if (type != KRDMA_DEVICE_EVENT_FATAL) {
 		port = ib_event->element.port_num;
-		if (!port || !rdma_is_port_valid(watched->ibdev, port))
+		if (!port || !rdma_is_port_valid(notifier_device->ibdev, port))
 			return;
-		krdma_ports_changed(watched->ports, port);
+		krdma_ports_changed(notifier_device->ports, port);
 	}
 
-	spin_lock_irqsave(&krdma_watch_lock, flags);
-	list_for_each_entry(sight, &watched->sights, watched_node)
-		if (sight->device_id)
-			krdma_sight_set(sight, type, port);
-	spin_unlock_irqrestore(&krdma_watch_lock, flags);
+	spin_lock_irqsave(&krdma_notifier_lock, flags);
+	list_for_each_entry(link, &notifier_device->sights, watched_node)
+		if (link->device_id)
+			krdma_notifier_link_set(link, type, port);
+	spin_unlock_irqrestore(&krdma_notifier_lock, flags);
 }
 
 /**
- * krdma_watch_device_prepare - a device is about to be added
+ * krdma_notifier_device_prepare - a device is about to be added
  * @ibdev: the RDMA device
- * @ports: its ports, there until krdma_watch_device_removed()
+ * @ports: its ports, there until krdma_notifier_device_removed()
  *
  * Watches do not hear of it yet.
  *
  * Context: process context; may sleep.  Called by ib_core's "add".
- * Return: for krdma_watch_device_added() and krdma_watch_device_removed(), or an
+ * Return: for krdma_notifier_device_added() and krdma_notifier_device_removed(), or an
  * ERR_PTR of -ENOMEM.
  */
-struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev,
-						 struct krdma_ports *ports)
+struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
+							    struct krdma_ports *ports)
 {
-	struct krdma_watched *watched;
-	struct krdma_watcher *watcher;
+	struct krdma_notifier_device *notifier_device;
+	struct krdma_notifier *state;
 	int ret = 0;
 
-	watched = krdma_object_count(KRDMA_OBJECT_NOTIFIER_DEVICE,
-				     kzalloc_obj(*watched, GFP_KERNEL));
-	if (!watched)
+	notifier_device = krdma_object_count(KRDMA_OBJECT_NOTIFIER_DEVICE,
+					     kzalloc_obj(*notifier_device, GFP_KERNEL));
+	if (!notifier_device)
 		return ERR_PTR(-ENOMEM);
 
-	watched->ibdev = ibdev;
-	watched->ports = ports;
-	INIT_LIST_HEAD(&watched->sights);
-	INIT_IB_EVENT_HANDLER(&watched->handler, ibdev, krdma_watch_ib_event);
-	ib_register_event_handler(&watched->handler);
+	notifier_device->ibdev = ibdev;
+	notifier_device->ports = ports;
+	INIT_LIST_HEAD(&notifier_device->sights);
+	INIT_IB_EVENT_HANDLER(&notifier_device->handler, ibdev, krdma_notifier_ib_event);
+	ib_register_event_handler(&notifier_device->handler);
 
-	mutex_lock(&krdma_watch_mutex);
-	list_add_tail(&watched->node, &krdma_watched_devices);
-	list_for_each_entry(watcher, &krdma_watchers, node) {
-		ret = krdma_watch_pair(watcher, watched);
+	mutex_lock(&krdma_notifier_mutex);
+	list_add_tail(&notifier_device->node, &krdma_notifier_devices);
+	list_for_each_entry(state, &krdma_notifiers, node) {
+		ret = krdma_notifier_link_create(state, notifier_device);
 		if (ret)
 			break;
 	}
-	mutex_unlock(&krdma_watch_mutex);
+	mutex_unlock(&krdma_notifier_mutex);
 
 	if (ret) {
-		krdma_watch_device_removed(watched);
+		krdma_notifier_device_removed(notifier_device);
 		return ERR_PTR(ret);
 	}
-	return watched;
+	return notifier_device;
 }
 
 /**
- * krdma_watch_device_added - others can find the device now
- * @watched: from krdma_watch_device_prepare()
+ * krdma_notifier_device_added - others can find the device now
+ * @notifier_device: from krdma_notifier_device_prepare()
  * @id: the device's number
  *
  * Context: process context; may sleep.  Called by ib_core's "add".
  */
-void krdma_watch_device_added(struct krdma_watched *watched, u32 id)
+void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, u32 id)
 {
-	struct krdma_sight *sight;
+	struct krdma_notifier_link *link;
 
-	mutex_lock(&krdma_watch_mutex);
-	watched->id = id;
-	spin_lock_irq(&krdma_watch_lock);
-	list_for_each_entry(sight, &watched->sights, watched_node)
-		krdma_sight_begin(sight, id);
-	spin_unlock_irq(&krdma_watch_lock);
-	mutex_unlock(&krdma_watch_mutex);
+	mutex_lock(&krdma_notifier_mutex);
+	notifier_device->id = id;
+	spin_lock_irq(&krdma_notifier_lock);
+	list_for_each_entry(link, &notifier_device->sights, watched_node)
+		krdma_notifier_link_begin(link, id);
+	spin_unlock_irq(&krdma_notifier_lock);
+	mutex_unlock(&krdma_notifier_mutex);
 }
 
 /**
- * krdma_watch_device_removed - others no longer find the device
- * @watched: from krdma_watch_device_prepare(); freed.  If it was never added,
+ * krdma_notifier_device_removed - others no longer find the device
+ * @notifier_device: from krdma_notifier_device_prepare(); freed.  If it was never added,
  *	nobody hears of it.
  *
  * Waits for event handlers of the device that run, and for those who start or
@@ -390,29 +394,29 @@ void krdma_watch_device_added(struct krdma_watched *watched, u32 id)
  *
  * Context: process context; may sleep.  Called by ib_core's "add" and "remove".
  */
-void krdma_watch_device_removed(struct krdma_watched *watched)
+void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device)
 {
-	struct krdma_sight *sight, *next;
+	struct krdma_notifier_link *link, *next;
 	LIST_HEAD(unknown);
 
-	ib_unregister_event_handler(&watched->handler);
+	ib_unregister_event_handler(&notifier_device->handler);
 
-	mutex_lock(&krdma_watch_mutex);
-	list_del(&watched->node);
-	spin_lock_irq(&krdma_watch_lock);
-	list_for_each_entry_safe(sight, next, &watched->sights, watched_node) {
-		list_del_init(&sight->watched_node);
-		if (sight->device_id)
-			krdma_sight_set(sight, KRDMA_DEVICE_EVENT_REMOVED, 0);
+	mutex_lock(&krdma_notifier_mutex);
+	list_del(&notifier_device->node);
+	spin_lock_irq(&krdma_notifier_lock);
+	list_for_each_entry_safe(link, next, &notifier_device->sights, watched_node) {
+		list_del_init(&link->watched_node);
+		if (link->device_id)
+			krdma_notifier_link_set(link, KRDMA_DEVICE_EVENT_REMOVED, 0);
 		else
-			list_move(&sight->watcher_node, &unknown);
+			list_move(&link->watcher_node, &unknown);
 	}
-	spin_unlock_irq(&krdma_watch_lock);
-	mutex_unlock(&krdma_watch_mutex);
+	spin_unlock_irq(&krdma_notifier_lock);
+	mutex_unlock(&krdma_notifier_mutex);
 
-	list_for_each_entry_safe(sight, next, &unknown, watcher_node)
-		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, sight));
-	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_DEVICE, watched));
+	list_for_each_entry_safe(link, next, &unknown, watcher_node)
+		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, link));
+	kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_DEVICE, notifier_device));
 }
 
 /*
@@ -420,30 +424,31 @@ void krdma_watch_device_removed(struct krdma_watched *watched)
  */
 
 /* Nobody finds the watch any more, and its callback does not run when this returns. */
-static void krdma_watcher_free(struct krdma_watcher *watcher)
+static void krdma_notifier_free(struct krdma_notifier *state)
 {
-	struct krdma_sight *sight, *next;
+	struct krdma_notifier_link *link, *next;
 	LIST_HEAD(sights);
 
-	spin_lock_irq(&krdma_watch_lock);
-	list_for_each_entry(sight, &watcher->sights, watcher_node)
-		list_del_init(&sight->watched_node);
-	list_splice_init(&watcher->sights, &sights);
-	INIT_LIST_HEAD(&watcher->news);
-	spin_unlock_irq(&krdma_watch_lock);
+	spin_lock_irq(&krdma_notifier_lock);
+	list_for_each_entry(link, &state->sights, watcher_node)
+		list_del_init(&link->watched_node);
+	list_splice_init(&state->sights, &sights);
+	INIT_LIST_HEAD(&state->news);
+	spin_unlock_irq(&krdma_notifier_lock);
 
 	/* Without sights nobody queues it again, and it finds no news. */
-	cancel_work_sync(&watcher->work);
+	cancel_work_sync(&state->work);
 
-	list_for_each_entry_safe(sight, next, &sights, watcher_node)
-		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, sight));
-	put_net(watcher->watch->net);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE_NOTIFIER, watcher));
+	list_for_each_entry_safe(link, next, &sights, watcher_node)
+		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, link));
+	put_net(state->notifier->net);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE_NOTIFIER, state));
 }
 
 /**
- * krdma_watch_start - want to hear of devices
- * @watch: the watch, with &krdma_watch.event set; stays until krdma_watch_stop()
+ * krdma_device_notifier_register - want to hear of devices
+ * @notifier: the notifier, with &krdma_device_notifier.event set; stays until
+ *	krdma_device_notifier_unregister()
  * @net: whose devices; the watch keeps a reference
  *
  * Those that are there already are told as ADDED, like those that come later,
@@ -455,69 +460,69 @@ static void krdma_watcher_free(struct krdma_watcher *watcher)
  * Context: process context; may sleep.  Not in a watch's callback.
  * Return: 0, or -ENOMEM: the watch is not started, and nothing was told.
  */
-int krdma_watch_start(struct krdma_watch *watch, struct net *net)
+int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struct net *net)
 {
-	struct krdma_watched *watched;
-	struct krdma_watcher *watcher;
-	struct krdma_sight *sight;
+	struct krdma_notifier_device *notifier_device;
+	struct krdma_notifier *state;
+	struct krdma_notifier_link *link;
 	int ret;
 
-	watcher = krdma_object_count(KRDMA_OBJECT_DEVICE_NOTIFIER,
-				     kzalloc_obj(*watcher, GFP_KERNEL_ACCOUNT));
-	if (!watcher)
+	state = krdma_object_count(KRDMA_OBJECT_DEVICE_NOTIFIER,
+				   kzalloc_obj(*state, GFP_KERNEL_ACCOUNT));
+	if (!state)
 		return -ENOMEM;
 
-	INIT_WORK(&watcher->work, krdma_watcher_tell);
-	INIT_LIST_HEAD(&watcher->sights);
-	INIT_LIST_HEAD(&watcher->news);
-	watcher->watch = watch;
-	watch->watcher = watcher;
-	watch->net = get_net(net);
+	INIT_WORK(&state->work, krdma_notifier_work);
+	INIT_LIST_HEAD(&state->sights);
+	INIT_LIST_HEAD(&state->news);
+	state->notifier = notifier;
+	notifier->state = state;
+	notifier->net = get_net(net);
 
-	mutex_lock(&krdma_watch_mutex);
-	list_for_each_entry(watched, &krdma_watched_devices, node) {
-		ret = krdma_watch_pair(watcher, watched);
+	mutex_lock(&krdma_notifier_mutex);
+	list_for_each_entry(notifier_device, &krdma_notifier_devices, node) {
+		ret = krdma_notifier_link_create(state, notifier_device);
 		if (ret)
 			goto err_unlock;
 	}
 
 	/* Of those that are not added yet, it hears when they are. */
-	list_add_tail(&watcher->node, &krdma_watchers);
-	spin_lock_irq(&krdma_watch_lock);
-	list_for_each_entry(sight, &watcher->sights, watcher_node)
-		if (sight->watched->id)
-			krdma_sight_begin(sight, sight->watched->id);
-	spin_unlock_irq(&krdma_watch_lock);
-	mutex_unlock(&krdma_watch_mutex);
+	list_add_tail(&state->node, &krdma_notifiers);
+	spin_lock_irq(&krdma_notifier_lock);
+	list_for_each_entry(link, &state->sights, watcher_node)
+		if (link->notifier_device->id)
+			krdma_notifier_link_begin(link, link->notifier_device->id);
+	spin_unlock_irq(&krdma_notifier_lock);
+	mutex_unlock(&krdma_notifier_mutex);
 
 	return 0;
 
 err_unlock:
-	mutex_unlock(&krdma_watch_mutex);
-	krdma_watcher_free(watcher);
+	mutex_unlock(&krdma_notifier_mutex);
+	krdma_notifier_free(state);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_watch_start, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_device_notifier_register, "KRDMA");
 
 /**
- * krdma_watch_stop - want to hear no more of devices
- * @watch: the watch, started
+ * krdma_device_notifier_unregister - want to hear no more of devices
+ * @notifier: the watch, started
  *
  * The callback does not run when this returns, and is not called again.
  *
  * Context: process context; may sleep; waits for the callback.  Not in a watch's
  * callback.
  */
-void krdma_watch_stop(struct krdma_watch *watch)
+void krdma_device_notifier_unregister(struct krdma_device_notifier *notifier)
 {
-	struct krdma_watcher *watcher = watch->watcher;
+	struct krdma_notifier *state = notifier->state;
 
 	might_sleep();
-	WARN_ON_ONCE(READ_ONCE(watcher->teller) == current);
+	WARN_ON_ONCE(READ_ONCE(state->teller) == current);
 
-	mutex_lock(&krdma_watch_mutex);
-	list_del(&watcher->node);
-	mutex_unlock(&krdma_watch_mutex);
-	krdma_watcher_free(watcher);
+	mutex_lock(&krdma_notifier_mutex);
+	list_del(&state->node);
+	mutex_unlock(&krdma_notifier_mutex);
+	krdma_notifier_free(state);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_watch_stop, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_device_notifier_unregister, "KRDMA");

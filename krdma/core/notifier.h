@@ -2,22 +2,22 @@
 /*
  * Who wants to hear of devices: what the table of devices tells this part.
  */
-#ifndef _KRDMA_WATCH_H
-#define _KRDMA_WATCH_H
+#ifndef _KRDMA_NOTIFIER_H
+#define _KRDMA_NOTIFIER_H
 
 #include <linux/types.h>
 
 struct ib_device;
 struct krdma_ports;
-struct krdma_watched;
+struct krdma_notifier_device;
 
 /*
  * A device comes in two steps: what can fail is done before others can find the
  * device, and watches hear of it after that.
  */
-struct krdma_watched *krdma_watch_device_prepare(struct ib_device *ibdev,
-						 struct krdma_ports *ports);
-void krdma_watch_device_added(struct krdma_watched *watched, u32 id);
-void krdma_watch_device_removed(struct krdma_watched *watched);
+struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
+							    struct krdma_ports *ports);
+void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, u32 id);
+void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device);
 
-#endif /* _KRDMA_WATCH_H */
+#endif /* _KRDMA_NOTIFIER_H */

@@ -12,38 +12,38 @@
  * Order, outermost first:
  *
  *	ib_core's own locks (held around the calls of struct ib_client)
- *	  krdma_watch_mutex
+ *	  krdma_notifier_mutex
  *	  krdma_device.gate
  *	    krdma_devices.xa_lock
  *	    krdma_device.name_lock
  *
  *	      rtnl (by the provider, who is asked for a port's state)
  *
- *	krdma_region_cache.lock
+ *	krdma_mr_cache.lock
  *	  krdma_conn.cm_lock, krdma_listener.cm_lock
  *	    rdma_cm's handler mutex (of the id)
  *	    krdma_session.lock
  *	    krdma_qp_list_mutex
  *	      krdma_device.name_lock
- *	    krdma_domain.frwr_lock
+ *	    krdma_pd.frwr_lock
  *	      rdma_cm's handler mutex (of the ids of an iWARP device's connection with itself)
  *	    mmap_lock (of the process whose memory is pinned)
  *	    the mutex of the rdma controller of control groups
  *
- *	krdma_queue.ready_lock
+ *	krdma_cq.ready_lock
  *	  a consumer's ready(), and what it calls
  *
- *	krdma_queue.poll_mutex, or krdma_queue.poll_lock
+ *	krdma_cq.poll_mutex, or krdma_cq.poll_lock
  *	  a consumer's callback, and what it calls
  *	  krdma_device.uses_lock
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
  *	      krdma_ring.lock, krdma_srq.lock
- *	        krdma_workbench.lock
+ *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
- *	krdma_domain.lock
+ *	krdma_pd.lock
  *	  krdma_conn.state_lock, krdma_ring.lock, krdma_srq.lock
- *	krdma_watch_lock, krdma_mr.lock, krdma_mr_pool.lock, krdma_queue.reserve_lock
+ *	krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock, krdma_cq.reserve_lock
  *	  nothing of krdma's
  *
  * The second group sleeps, those after it do not, but for poll_mutex.  What is on
@@ -60,7 +60,7 @@
  *	kind:		percpu_ref, shown to lockdep as a reader/writer lock
  *	protects:	krdma_device.ibdev: the pointer, the device and the
  *			provider's module behind it
- *	enter, leave:	krdma_device_enter(), krdma_device_leave(), in any
+ *	enter, leave:	krdma_device_get_ibdev(), krdma_device_put_ibdev(), in any
  *			context, in one and the same context; the holder may
  *			sleep.  Entering never waits: it fails once the device
  *			is on its way out.
@@ -118,7 +118,7 @@
  *	protects:	the requests that wait, and whether the listener is at its end
  *	taken in:	any context
  *
- * krdma_queue.poll_mutex, krdma_queue.poll_lock: the poll lock
+ * krdma_cq.poll_mutex, krdma_cq.poll_lock: the poll lock
  *	kind:		mutex where completions are told in process context;
  *			spinlock otherwise, with interrupts off where a consumer polls
  *	protects:	the taking of completions: the device's queue, the heads of
@@ -127,15 +127,15 @@
  *			pair.  The consumer is called with it held: so it must not
  *			close a connection there, which waits for it.
  *
- * krdma_queue.ready_lock
+ * krdma_cq.ready_lock
  *	kind:		spinlock, softirqs off
  *	protects:	the consumer's ready(): one call at a time, and none after
- *			krdma_queue_put() has taken it away
+ *			krdma_cq_put() has taken it away
  *	taken in:	softirq, with no other lock of krdma's; process context by
- *			krdma_queue_put() and the end of the device's queue.  ready()
+ *			krdma_cq_put() and the end of the device's queue.  ready()
  *			is called with it held, and polls and arms inside.
  *
- * krdma_queue.reserve_lock
+ * krdma_cq.reserve_lock
  *	kind:		spinlock
  *	protects:	how much of the queue is spoken for
  *	taken in:	process context
@@ -149,15 +149,15 @@
  *			given the requests with it held, so that they are in the
  *			order of their slots.
  *
- * krdma_workbench.lock
+ * krdma_wr_scratch.lock
  *	kind:		local_lock, inside a post lock
  *	protects:	the processor's place where requests are made
  *	taken in:	any context; with interrupts off already, but where spinlocks
  *			sleep
  *
- * krdma_domain.frwr_lock
+ * krdma_pd.frwr_lock
  *	kind:		mutex
- *	protects:	krdma_domain.frwr, its making and its end, and lets one work request
+ *	protects:	krdma_pd.frwr, its making and its end, and lets one work request
  *			at a time through it.  Held while the queue pair is connected and
  *			while the device executes a work request: up to 6 s if it does not
  *			answer, and on iWARP up to 5 s for each step of the connection.
@@ -167,35 +167,35 @@
  *			"passive" and "broken" without it, and those are read after the step
  *			that the handler completes, or after the ids are destroyed.
  *
- * krdma_domain.lock
+ * krdma_pd.lock
  *	kind:		spinlock
- *	protects:	krdma_domain.connections, .srqs and .retired: whether memory that
+ *	protects:	krdma_pd.connections, .srqs and .retired: whether memory that
  *			a device lingers in can go, or has to wait, and who may be using
  *			memory.  A connection that is in the list is there.
  *	taken in:	process context.  Nothing is taken inside it: a pass over a list
  *			lets it go between one entry and the next.
  *
- * krdma_region_cache.lock
+ * krdma_mr_cache.lock
  *	kind:		mutex
  *	protects:	the cache's table, its list of idle entries, and the entries
  *	taken in:	process context, by the consumer.  Held while regions are
  *			mapped and released: everything that they take is inside.
  *
- * krdma_mr.lock
+ * krdma_frmr.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_mr.mr, krdma_mr.busy and what is mapped: the consumer maps
+ *	protects:	krdma_frmr.mr, krdma_frmr.busy and what is mapped: the consumer maps
  *			and puts while the queue pair may be ending
  *	taken in:	any context; dma_unmap_sg inside.  Not held while the device maps,
- *			which may sleep: krdma_mr.busy keeps krdma_mr.mr so long, and the
+ *			which may sleep: krdma_frmr.busy keeps krdma_frmr.mr so long, and the
  *			end of the queue pair waits for it.
  *
- * krdma_mr_pool.lock
+ * krdma_frmr_pool.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_mr_pool.idle and .ended, and krdma_mr.node; not .failed, which
+ *	protects:	krdma_frmr_pool.idle and .ended, and krdma_frmr.node; not .failed, which
  *			is only ever set
  *	taken in:	any context.  Nothing is called under it.
  *
- * krdma_watch_mutex
+ * krdma_notifier_mutex
  *	kind:		mutex
  *	protects:	the lists of watched devices and of watches, the number of
  *			a watched device, and the making of pairs of both.  An RDMA
@@ -205,7 +205,7 @@
  *			under it, and nothing else is waited for: no callback of a
  *			consumer.
  *
- * krdma_watch_lock
+ * krdma_notifier_lock
  *	kind:		spinlock, interrupts off
  *	protects:	what is between a watch and a device: its membership in both
  *			lists, and what is pending
@@ -260,7 +260,7 @@
  *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
  *				that a removal waits for is queued here.  Works of the
  *				others queue to it, so it ends last.
- *	krdma_completion_workqueue
+ *	krdma_cq_workqueue
  *				takes and tells completions in process context
  *
  * Counts
@@ -275,19 +275,19 @@
  * connection that came in at a listener keeps that listener to the end of the RDMA
  * part.
  *
- * krdma_region.refs keeps the object: the consumer's, from map to release or
+ * krdma_mr.refs keeps the object: the consumer's, from map to release or
  * drop, and the part's, to krdma_resource.forget().  It is freed after RCU's grace
  * period, for those who post with what they have found under rcu_read_lock().
- * krdma_region.uses counts operations in flight; krdma_region_release() makes it
+ * krdma_mr.uses counts operations in flight; krdma_mr_deregister() makes it
  * negative if it is 0, in one step, and refuses otherwise.  Each use also has a
- * reference to the part (krdma_region.res), which keeps memory and domain; "uses"
+ * reference to the part (krdma_mr.res), which keeps memory and domain; "uses"
  * is given back first, so that whoever finds it 0 may wait for the part.
- * krdma_mr_pool.refs keeps a connection's registrations: the queue pair's, and one
+ * krdma_frmr_pool.refs keeps a connection's registrations: the queue pair's, and one
  * for each that the consumer has.
  *
- * Retired memory (struct krdma_memory in krdma_domain.retired) refers to the domain
+ * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the domain
  * without a reference: the connections that it waits for keep it, and
- * krdma_domain_disconnected() is called before a queue pair puts its domain.
+ * krdma_pd_disconnected() is called before a queue pair puts its domain.
  */
 #ifndef _KRDMA_PRIVATE_H
 #define _KRDMA_PRIVATE_H
@@ -302,9 +302,9 @@ struct ib_device;
 int krdma_devices_init(void);
 void krdma_devices_exit(void);
 
-struct ib_device *krdma_device_enter(struct krdma_device *dev);
-void krdma_device_leave(struct krdma_device *dev);
-void krdma_device_hold(struct krdma_device *dev);
+struct ib_device *krdma_device_get_ibdev(struct krdma_device *dev);
+void krdma_device_put_ibdev(struct krdma_device *dev);
+void krdma_device_get(struct krdma_device *dev);
 struct krdma_device *krdma_device_of(const struct ib_device *ibdev);
 void krdma_device_copy_name(struct krdma_device *dev, char *name);
 u32 krdma_device_id(const struct krdma_device *dev);

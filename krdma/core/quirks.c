@@ -7,7 +7,7 @@
 #include "core/quirks.h"
 
 /**
- * krdma_provider_registers_user - whether ib_reg_user_mr() can be called
+ * krdma_quirk_registers_user - whether ib_reg_user_mr() can be called
  * @ibdev: the RDMA device
  *
  * That call is there for kernel callers, but hands their provider no udata, and
@@ -22,7 +22,7 @@
  * Context: any.
  * Return: true if the provider takes a kernel caller.
  */
-bool krdma_provider_registers_user(const struct ib_device *ibdev)
+bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 {
 	if (!ibdev->ops.reg_user_mr)
 		return false;
@@ -39,7 +39,7 @@ bool krdma_provider_registers_user(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_provider_lingers - whether memory is used beyond its deregistration
+ * krdma_quirk_late_dma - whether memory is used beyond its deregistration
  * @ibdev: the RDMA device
  *
  * siw looks at a key when it begins to answer a read, and keeps the
@@ -52,13 +52,13 @@ bool krdma_provider_registers_user(const struct ib_device *ibdev)
  * Context: any.
  * Return: true if deregistration does not mean that the device is finished.
  */
-bool krdma_provider_lingers(const struct ib_device *ibdev)
+bool krdma_quirk_late_dma(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
 /**
- * krdma_provider_reads_by_key - whether a read needs a key for its own memory
+ * krdma_quirk_reads_by_key - whether a read needs a key for its own memory
  * @ibdev: the RDMA device
  *
  * On iWARP the answer to a read is a write, to a key that the request tells the
@@ -68,13 +68,13 @@ bool krdma_provider_lingers(const struct ib_device *ibdev)
  * Context: any.
  * Return: true if reads need memory with KRDMA_ACCESS_REMOTE_WRITE.
  */
-bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
+bool krdma_quirk_reads_by_key(const struct ib_device *ibdev)
 {
 	return ibdev->node_type == RDMA_NODE_RNIC && ibdev->ops.driver_id != RDMA_DRIVER_SIW;
 }
 
 /**
- * krdma_provider_raises_last_wqe - whether IB_EVENT_QP_LAST_WQE_REACHED is worth waiting for
+ * krdma_quirk_raises_last_wqe - whether IB_EVENT_QP_LAST_WQE_REACHED is worth waiting for
  * @ibdev: the RDMA device
  *
  * Devices raise it when a queue pair in error has completed the last receive that it took
@@ -87,7 +87,7 @@ bool krdma_provider_reads_by_key(const struct ib_device *ibdev)
  * Context: any.
  * Return: false if the event need not, or will not, come.
  */
-bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
+bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev)
 {
 	switch (ibdev->ops.driver_id) {
 	case RDMA_DRIVER_IRDMA:
@@ -101,7 +101,7 @@ bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_provider_invalidates - whether registrations can be used more than once
+ * krdma_quirk_invalidates - whether registrations can be used more than once
  * @ibdev: the RDMA device, with fast registration
  *
  * A fast registration is ended by IB_WR_LOCAL_INV before the next one.  hns says that it has
@@ -112,13 +112,13 @@ bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev)
  * Context: any.
  * Return: true if IB_WR_LOCAL_INV can be posted.
  */
-bool krdma_provider_invalidates(const struct ib_device *ibdev)
+bool krdma_quirk_invalidates(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id != RDMA_DRIVER_HNS;
 }
 
 /**
- * krdma_provider_takes_inline - whether a queue pair may be asked for inline data
+ * krdma_quirk_takes_inline - whether a queue pair may be asked for inline data
  * @ibdev: the RDMA device
  *
  * Providers that have no inline data for the kernel grant less than they are asked for, and
@@ -127,13 +127,13 @@ bool krdma_provider_invalidates(const struct ib_device *ibdev)
  * Context: any.
  * Return: false if nothing else than 0 bytes can be asked for.
  */
-bool krdma_provider_takes_inline(const struct ib_device *ibdev)
+bool krdma_quirk_takes_inline(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id != RDMA_DRIVER_MTHCA;
 }
 
 /**
- * krdma_provider_reports_missed - whether arming a completion queue says what is there
+ * krdma_quirk_reports_missed - whether arming a completion queue says what is there
  * @ibdev: the RDMA device
  *
  * With IB_CQ_REPORT_MISSED_EVENTS, ib_req_notify_cq() returns a positive number if there are
@@ -144,7 +144,7 @@ bool krdma_provider_takes_inline(const struct ib_device *ibdev)
  * Context: any.
  * Return: false if the queue has to be polled after it was armed.
  */
-bool krdma_provider_reports_missed(const struct ib_device *ibdev)
+bool krdma_quirk_reports_missed(const struct ib_device *ibdev)
 {
 	switch (ibdev->ops.driver_id) {
 	case RDMA_DRIVER_HNS:

@@ -2,19 +2,19 @@
 /*
  * What is known of providers and cannot be asked of them.
  */
-#ifndef _KRDMA_PROVIDER_H
-#define _KRDMA_PROVIDER_H
+#ifndef _KRDMA_QUIRKS_H
+#define _KRDMA_QUIRKS_H
 
 #include <linux/types.h>
 
 struct ib_device;
 
-bool krdma_provider_registers_user(const struct ib_device *ibdev);
-bool krdma_provider_lingers(const struct ib_device *ibdev);
-bool krdma_provider_raises_last_wqe(const struct ib_device *ibdev);
-bool krdma_provider_invalidates(const struct ib_device *ibdev);
-bool krdma_provider_takes_inline(const struct ib_device *ibdev);
-bool krdma_provider_reports_missed(const struct ib_device *ibdev);
-bool krdma_provider_reads_by_key(const struct ib_device *ibdev);
+bool krdma_quirk_registers_user(const struct ib_device *ibdev);
+bool krdma_quirk_late_dma(const struct ib_device *ibdev);
+bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev);
+bool krdma_quirk_invalidates(const struct ib_device *ibdev);
+bool krdma_quirk_takes_inline(const struct ib_device *ibdev);
+bool krdma_quirk_reports_missed(const struct ib_device *ibdev);
+bool krdma_quirk_reads_by_key(const struct ib_device *ibdev);
 
-#endif /* _KRDMA_PROVIDER_H */
+#endif /* _KRDMA_QUIRKS_H */

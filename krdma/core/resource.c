@@ -34,7 +34,7 @@ struct workqueue_struct *krdma_reclaim_workqueue;
  * device told of them, and with a thread in reserve, because a block device may
  * wait for them to write memory back.
  */
-struct workqueue_struct *krdma_completion_workqueue;
+struct workqueue_struct *krdma_cq_workqueue;
 
 static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 {
@@ -61,9 +61,9 @@ int krdma_resources_init(void)
 	krdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, KRDMA_ENDS_AT_ONCE);
 	krdma_reclaim_workqueue = alloc_workqueue(KBUILD_MODNAME "_reclaim",
 						  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	krdma_completion_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
-						     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_completion_workqueue)
+	krdma_cq_workqueue = alloc_workqueue(KBUILD_MODNAME "_completion",
+					     WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (krdma_workqueue && krdma_reclaim_workqueue && krdma_cq_workqueue)
 		return 0;
 	krdma_resources_exit();
 	return -ENOMEM;
@@ -76,7 +76,7 @@ int krdma_resources_init(void)
  */
 void krdma_resources_exit(void)
 {
-	krdma_workqueue_destroy(&krdma_completion_workqueue);
+	krdma_workqueue_destroy(&krdma_cq_workqueue);
 	/* Its work items leave to the next one what is shared with other sessions. */
 	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
 	krdma_workqueue_destroy(&krdma_workqueue);

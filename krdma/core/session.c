@@ -133,7 +133,7 @@ void krdma_session_refused(struct krdma_session *session)
  * Context: process context, of the call that needs the port; may sleep.
  * Return: 0, or a negative errno: the id must not get one.
  */
-int krdma_port_charge(struct krdma_port_charge *charge, struct krdma_session *session)
+int krdma_port_charge(struct krdma_charged_port *charge, struct krdma_session *session)
 {
 	int ret;
 
@@ -153,7 +153,7 @@ int krdma_port_charge(struct krdma_port_charge *charge, struct krdma_session *se
  *
  * Context: process context.
  */
-void krdma_port_uncharge(struct krdma_port_charge *charge)
+void krdma_port_uncharge(struct krdma_charged_port *charge)
 {
 	struct krdma_session *session = charge->session;
 
@@ -197,116 +197,116 @@ void krdma_session_put(struct krdma_session *session)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
 
-static void krdma_domain_uncharge(struct krdma_domain *domain, struct ib_device *ibdev)
+static void krdma_pd_uncharge(struct krdma_pd *pd, struct ib_device *ibdev)
 {
-	krdma_uncharge_object(&domain->pd_charge, ibdev);
-	krdma_uncharge_handle(&domain->handle_charge, ibdev);
+	krdma_uncharge_object(&pd->pd_charge, ibdev);
+	krdma_uncharge_handle(&pd->handle_charge, ibdev);
 }
 
-static struct krdma_domain *krdma_domain_create(struct krdma_session *session,
-						struct krdma_device *dev)
+static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
+					struct krdma_device *dev)
 {
 	struct ib_device *ibdev = krdma_device_ib(dev);
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 	int ret;
 
 	lockdep_assert_held(&session->lock);
 
-	domain = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT));
-	if (!domain)
+	pd = krdma_object_count(KRDMA_OBJECT_PD, kzalloc_obj(*pd, GFP_KERNEL_ACCOUNT));
+	if (!pd)
 		return ERR_PTR(-ENOMEM);
 
-	domain->session = session;
-	domain->dev = dev;
-	refcount_set(&domain->refs, 1);
-	mutex_init(&domain->frwr_lock);
-	INIT_WORK(&domain->end_users, krdma_domain_end_users);
-	spin_lock_init(&domain->lock);
-	INIT_LIST_HEAD(&domain->connections);
-	INIT_LIST_HEAD(&domain->srqs);
-	INIT_LIST_HEAD(&domain->retired);
+	pd->session = session;
+	pd->dev = dev;
+	refcount_set(&pd->refs, 1);
+	mutex_init(&pd->frwr_lock);
+	INIT_WORK(&pd->end_users, krdma_pd_end_users);
+	spin_lock_init(&pd->lock);
+	INIT_LIST_HEAD(&pd->connections);
+	INIT_LIST_HEAD(&pd->srqs);
+	INIT_LIST_HEAD(&pd->retired);
 
-	ret = krdma_charge_handle(&domain->handle_charge, session, ibdev);
+	ret = krdma_charge_handle(&pd->handle_charge, session, ibdev);
 	if (ret)
 		goto err_free;
-	ret = krdma_charge_object(&domain->pd_charge, session, ibdev);
+	ret = krdma_charge_object(&pd->pd_charge, session, ibdev);
 	if (ret)
 		goto err_uncharge;
 
 	/* Without a key to all memory: see ib_alloc_pd(). */
-	domain->pd = ib_alloc_pd(ibdev, 0);
-	if (IS_ERR(domain->pd)) {
-		ret = krdma_provider_error(PTR_ERR(domain->pd));
+	pd->ib = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(pd->ib)) {
+		ret = krdma_provider_error(PTR_ERR(pd->ib));
 		goto err_uncharge;
 	}
 
-	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), domain, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), pd, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_pd;
 
-	return domain;
+	return pd;
 
 err_pd:
-	ib_dealloc_pd(domain->pd);
+	ib_dealloc_pd(pd->ib);
 err_uncharge:
-	krdma_domain_uncharge(domain, ibdev);
+	krdma_pd_uncharge(pd, ibdev);
 err_free:
-	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
+	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, pd));
 	return ERR_PTR(ret);
 }
 
 /**
- * krdma_domain_get - the protection domain of a session on a device
+ * krdma_pd_get - the protection domain of a session on a device
  * @session: the session; the caller holds a reference as long as the domain's
  * @dev: the device; the caller has a use of it as long as the domain's
  *
  * Context: process context; may sleep.
- * Return: the domain, for krdma_domain_put(), or ERR_PTR of -EDQUOT: the control
+ * Return: the domain, for krdma_pd_put(), or ERR_PTR of -EDQUOT: the control
  * group has as many as it may, -ENOMEM, or what krdma_provider_error() makes of the
  * provider's.
  */
-struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev)
+struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device *dev)
 {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 
 	mutex_lock(&session->lock);
-	domain = xa_load(&session->domains, krdma_device_id(dev));
+	pd = xa_load(&session->domains, krdma_device_id(dev));
 	/* One that is in the table is alive: it is taken out under the same lock. */
-	if (domain)
-		refcount_inc(&domain->refs);
+	if (pd)
+		refcount_inc(&pd->refs);
 	else
-		domain = krdma_domain_create(session, dev);
+		pd = krdma_pd_create(session, dev);
 	mutex_unlock(&session->lock);
 
-	return domain;
+	return pd;
 }
 
 /**
- * krdma_domain_put - give back a reference to a domain
- * @domain: the domain; nothing of the caller's is in it any more
+ * krdma_pd_put - give back a reference to a domain
+ * @pd: the domain; nothing of the caller's is in it any more
  *
  * Context: process context; may sleep.
  */
-void krdma_domain_put(struct krdma_domain *domain)
+void krdma_pd_put(struct krdma_pd *pd)
 {
-	struct krdma_session *session = domain->session;
-	struct ib_device *ibdev = domain->pd->device;
+	struct krdma_session *session = pd->session;
+	struct ib_device *ibdev = pd->ib->device;
 
 	might_sleep();
 
-	if (!refcount_dec_and_mutex_lock(&domain->refs, &session->lock))
+	if (!refcount_dec_and_mutex_lock(&pd->refs, &session->lock))
 		return;
-	xa_erase(&session->domains, krdma_device_id(domain->dev));
+	xa_erase(&session->domains, krdma_device_id(pd->dev));
 	mutex_unlock(&session->lock);
 
 	/* Nothing is left in the domain that it could find, but it may be running. */
-	cancel_work_sync(&domain->end_users);
+	cancel_work_sync(&pd->end_users);
 	/* The caller's session and use keep both until it is gone. */
-	krdma_frwr_destroy(domain);
-	WARN_ON(!list_empty(&domain->connections) || !list_empty(&domain->srqs) ||
-		!list_empty(&domain->retired));
-	ib_dealloc_pd(domain->pd);
-	krdma_domain_uncharge(domain, ibdev);
-	mutex_destroy(&domain->frwr_lock);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, domain));
+	krdma_frwr_destroy(pd);
+	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
+		!list_empty(&pd->retired));
+	ib_dealloc_pd(pd->ib);
+	krdma_pd_uncharge(pd, ibdev);
+	mutex_destroy(&pd->frwr_lock);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_PD, pd));
 }

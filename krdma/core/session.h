@@ -38,13 +38,13 @@ struct krdma_session {
 };
 
 /**
- * struct krdma_domain - a session's protection domain on a device
+ * struct krdma_pd - a session's protection domain on a device
  * @session: whose
  * @dev: on which device; whoever holds a reference to the domain has a use of the
  *	device, and the domain none of its own
  * @refs: one for each queue pair, shared receive queue and region in it;
  *	protected by @session's lock where it becomes 0
- * @pd: the protection domain
+ * @ib: the protection domain
  * @handle_charge: of the session's use of the device
  * @pd_charge: of @pd
  * @frwr_lock: protects @frwr's making and ending, and lets one
@@ -59,11 +59,11 @@ struct krdma_session {
  * @retired: regions that are released when there is none left, because the
  *	device goes on using memory of which the key is gone
  */
-struct krdma_domain {
+struct krdma_pd {
 	struct krdma_session *session;
 	struct krdma_device *dev;
 	refcount_t refs;
-	struct ib_pd *pd;
+	struct ib_pd *ib;
 	struct krdma_charge handle_charge;
 	struct krdma_charge pd_charge;
 
@@ -89,22 +89,22 @@ void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 void krdma_session_refused(struct krdma_session *session);
 
 /**
- * struct krdma_port_charge - a port of the connection manager's that counts
+ * struct krdma_charged_port - a port of the connection manager's that counts
  * @session: which session it counts for; a reference is held.  NULL: none is charged.
  *
  * Beside the id that holds the port: zeroed with it, charged before the id can get the port,
  * and uncharged when the id has been destroyed.
  */
-struct krdma_port_charge {
+struct krdma_charged_port {
 	struct krdma_session *session;
 };
 
 /* charge: 0 or a negative errno.  uncharge: nothing, if it is not charged.  Process context. */
-int krdma_port_charge(struct krdma_port_charge *charge, struct krdma_session *session);
-void krdma_port_uncharge(struct krdma_port_charge *charge);
+int krdma_port_charge(struct krdma_charged_port *charge, struct krdma_session *session);
+void krdma_port_uncharge(struct krdma_charged_port *charge);
 
 /* The caller has a use of @dev.  Process context; may sleep. */
-struct krdma_domain *krdma_domain_get(struct krdma_session *session, struct krdma_device *dev);
-void krdma_domain_put(struct krdma_domain *domain);
+struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device *dev);
+void krdma_pd_put(struct krdma_pd *pd);
 
 #endif /* _KRDMA_SESSION_H */

@@ -36,7 +36,7 @@ static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
  */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 {
-	struct ib_device *ibdev = qp->domain->pd->device;
+	struct ib_device *ibdev = qp->pd->ib->device;
 	u64 dma;
 
 	if (size > KRDMA_BOUNCE_MAX)
@@ -67,7 +67,7 @@ void krdma_bounce_exit(struct krdma_qp *qp)
 {
 	if (!qp->bounce)
 		return;
-	ib_dma_unmap_single(qp->domain->pd->device, qp->bounce_dma, krdma_bounce_bytes(qp),
+	ib_dma_unmap_single(qp->pd->ib->device, qp->bounce_dma, krdma_bounce_bytes(qp),
 			    DMA_TO_DEVICE);
 	kfree(qp->bounce);
 	qp->bounce = NULL;
@@ -75,30 +75,30 @@ void krdma_bounce_exit(struct krdma_qp *qp)
 
 /**
  * krdma_bounce_copy - copy the data of an operation
- * @ring: the send queue, with a free slot at the tail
- * @request: the operation; no more than was given to krdma_bounce_init()
+ * @wq: the send queue, with a free slot at the tail
+ * @wr: the operation; no more than was given to krdma_bounce_init()
  * @segment: set to where the device finds the copy
  *
  * Context: any, with the post lock.
  */
-void krdma_bounce_copy(struct krdma_work_ring *ring, const struct krdma_request *request,
+void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		       struct krdma_segment *segment)
 {
-	struct krdma_qp *qp = ring->qp;
-	size_t offset = (size_t)(ring->tail & ring->mask) * qp->bounce_size;
-	const struct krdma_sge *sge = request->sges;
+	struct krdma_qp *qp = wq->qp;
+	size_t offset = (size_t)(wq->tail & wq->mask) * qp->bounce_size;
+	const struct krdma_sge *sge = wr->sges;
 	u32 length = 0;
 	u32 i;
 
-	for (i = 0; i < request->sge_count; i++, sge++) {
+	for (i = 0; i < wr->sge_count; i++, sge++) {
 		memcpy(qp->bounce + offset + length, (void *)(uintptr_t)sge->addr, sge->length);
 		length += sge->length;
 	}
 	*segment = (struct krdma_segment) {
 		.addr = qp->bounce_dma + offset,
 		.length = length,
-		.key = qp->domain->pd->local_dma_lkey,
+		.key = qp->pd->ib->local_dma_lkey,
 	};
-	ib_dma_sync_single_for_device(qp->domain->pd->device, segment->addr, length,
+	ib_dma_sync_single_for_device(qp->pd->ib->device, segment->addr, length,
 				      DMA_TO_DEVICE);
 }

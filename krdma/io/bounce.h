@@ -9,14 +9,14 @@
 
 struct krdma_qp;
 struct krdma_segment;
-struct krdma_work_ring;
+struct krdma_wq;
 
 /* Process context. */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size);
 void krdma_bounce_exit(struct krdma_qp *qp);
 
 /* Any context, with the post lock. */
-void krdma_bounce_copy(struct krdma_work_ring *ring, const struct krdma_request *request,
+void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		       struct krdma_segment *segment);
 
 #endif /* _KRDMA_BOUNCE_H */

@@ -42,7 +42,7 @@ static u64 krdma_power_of_two(u64 value)
 }
 
 /* Providers keep a place free, and round up the number of entries and the size of each. */
-static u64 krdma_budget_queue_bytes(u32 depth, u64 entry)
+static u64 krdma_budget_wq_bytes(u32 depth, u64 entry)
 {
 	return depth ? krdma_power_of_two((u64)depth + 1) * krdma_power_of_two(entry) : 0;
 }
@@ -60,7 +60,7 @@ u64 krdma_budget_device_bytes(const struct krdma_budget *budget)
 
 	if (data < budget->inline_data)
 		data = budget->inline_data;
-	return KRDMA_QP + krdma_budget_queue_bytes(budget->send_wr, KRDMA_SEND_ENTRY + data) +
+	return KRDMA_QP + krdma_budget_wq_bytes(budget->send_wr, KRDMA_SEND_ENTRY + data) +
 	       krdma_budget_srq_bytes(budget->recv_wr, budget->recv_sge);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_device_bytes);
@@ -89,7 +89,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_budget_mr_bytes);
  */
 u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge)
 {
-	return krdma_budget_queue_bytes(depth, KRDMA_RECV_ENTRY + (u64)max_sge * KRDMA_SGE);
+	return krdma_budget_wq_bytes(depth, KRDMA_RECV_ENTRY + (u64)max_sge * KRDMA_SGE);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_srq_bytes);
 
@@ -102,7 +102,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_budget_srq_bytes);
  */
 u64 krdma_budget_cq_bytes(u32 depth)
 {
-	return krdma_budget_queue_bytes(depth, KRDMA_CQ_ENTRY);
+	return krdma_budget_wq_bytes(depth, KRDMA_CQ_ENTRY);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_cq_bytes);
 
@@ -118,7 +118,7 @@ static int krdma_budget_item(u32 wish, u32 fallback, u32 limit, u32 *granted)
 /**
  * krdma_budget_make - what a connection's queues are
  * @demand: what the consumer asks
- * @limits: what the device can; KRDMA_SEND_SLOTS and KRDMA_RECV_SLOTS are taken
+ * @limits: what the device can; KRDMA_SEND_WQES and KRDMA_RECV_WQES are taken
  *	off already, so adding them does not go beyond the device's own limits
  * @budget: filled in, if the call succeeds
  *
@@ -145,8 +145,8 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	if (ret)
 		return ret;
 	sum.read_sge = sum.send_sge < limits->max_read_sge ? sum.send_sge : limits->max_read_sge;
-	sum.send_wr = sum.send_depth + KRDMA_SEND_SLOTS + demand->keepalive;
-	sum.send_cqe = sum.send_depth + KRDMA_SEND_SLOTS + demand->keepalive;
+	sum.send_wr = sum.send_depth + KRDMA_SEND_WQES + demand->keepalive;
+	sum.send_cqe = sum.send_depth + KRDMA_SEND_WQES + demand->keepalive;
 
 	if (demand->shared_receives) {
 		/* The shared queue has its own budget, and outlives the connection. */
@@ -161,8 +161,8 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 					limits->max_recv_sge, &sum.recv_sge);
 		if (ret)
 			return ret;
-		sum.recv_wr = sum.recv_depth + KRDMA_RECV_SLOTS;
-		sum.recv_cqe = sum.recv_depth + KRDMA_RECV_SLOTS;
+		sum.recv_wr = sum.recv_depth + KRDMA_RECV_WQES;
+		sum.recv_cqe = sum.recv_depth + KRDMA_RECV_WQES;
 	}
 
 	*budget = sum;

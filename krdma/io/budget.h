@@ -21,7 +21,7 @@ struct krdma_limits;
  * @read_sge: those of a read, which devices may allow fewer of
  * @recv_sge: those of a receive
  * @inline_data: bytes in a request itself
- * @send_wr: entries of the device's send queue: @send_depth and KRDMA_SEND_SLOTS
+ * @send_wr: entries of the device's send queue: @send_depth and KRDMA_SEND_WQES
  * @recv_wr: entries of the device's receive queue, likewise
  * @send_cqe: what the connection takes of the queue where sends complete
  * @recv_cqe: what it takes of the one where receives complete

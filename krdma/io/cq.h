@@ -2,8 +2,8 @@
 /*
  * Queues of completions, as the core's files see them.
  */
-#ifndef _KRDMA_QUEUE_H
-#define _KRDMA_QUEUE_H
+#ifndef _KRDMA_CQ_H
+#define _KRDMA_CQ_H
 
 #include <linux/irq_poll.h>
 #include <linux/mutex.h>
@@ -19,11 +19,11 @@
 #include "core/resource.h"
 
 /* Completions that are taken from the device at a time. */
-#define KRDMA_QUEUE_BATCH	16
+#define KRDMA_CQ_BATCH	16
 
 struct krdma_credits;
-struct krdma_region;
-struct krdma_work_ring;
+struct krdma_mr;
+struct krdma_wq;
 
 /**
  * struct krdma_credits_ops - those whose credits they are
@@ -109,28 +109,28 @@ static inline void krdma_credits_return(struct krdma_credits *credits, u32 count
 }
 
 /**
- * struct krdma_stashed - a completion that waits for krdma_queue_poll()
- * @completion: the completion
+ * struct krdma_cq_backlog_entry - a completion that waits for krdma_cq_poll()
+ * @wc: the completion
  * @credits: of what one is given back when it is taken; kept until then
  */
-struct krdma_stashed {
-	struct krdma_completion completion;
+struct krdma_cq_backlog_entry {
+	struct krdma_wc wc;
 	struct krdma_credits *credits;
 };
 
 /**
- * struct krdma_queue - a queue of completions
- * @res: the device's completion queue: @cq
+ * struct krdma_cq - a queue of completions
+ * @res: the device's completion queue: @ib
  * @refs: the consumer's, @res's, and one for each that completes here
  * @dev: its device
  * @where: where completions are told
  * @depth: how many it has room for
  * @reserve_lock: protects @reserved
  * @reserved: how many of @depth are spoken for
- * @cq: the device's completion queue, while @res has not been released
+ * @ib: the device's completion queue, while @res has not been released
  * @charge: of it
  * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Whoever holds the poll
- *	lock takes completions from @cq and tells of them: so there is one at a
+ *	lock takes completions from @ib and tells of them: so there is one at a
  *	time, and they come in order.
  * @poll_lock: the poll lock otherwise
  * @work: tells in process context
@@ -139,28 +139,28 @@ struct krdma_stashed {
  * @ready: with KRDMA_CONTEXT_POLL: the consumer's, until it puts the queue; or NULL
  * @ready_context: given to it
  * @events: how often the device has told; with KRDMA_CONTEXT_POLL
- * @wait: for @events, @stash and the end
- * @ended: @cq is going and must not be touched; protected by the poll lock
- * @wcs: a batch from the device; protected by the poll lock
- * @out: where krdma_queue_poll() wants completions; protected by the poll lock
+ * @wait: for @events, @backlog and the end
+ * @ended: @ib is going and must not be touched; protected by the poll lock
+ * @ib_wcs: a batch from the device; protected by the poll lock
+ * @out: where krdma_cq_poll() wants completions; protected by the poll lock
  * @out_room: how many more it takes
- * @run: whose the operations are of which the consumer is about to be told, by
- *	krdma_queue_poll(): they are counted together; or NULL; protected by the poll lock
- * @run_count: how many
- * @leaving: their memory, or NULL: the uses of it end together, too; likewise
- * @leaving_count: how many of these
+ * @batch: whose the operations are of which the consumer is about to be told, by
+ *	krdma_cq_poll(): they are counted together; or NULL; protected by the poll lock
+ * @batch_count: how many
+ * @put_mr: their memory, or NULL: the uses of it end together, too; likewise
+ * @put_count: how many of these
  * @spare: where a completion is made that nobody polls; protected by the poll lock
- * @stash: completions that nobody has asked for yet: a ring with a place more than
+ * @backlog: completions that nobody has asked for yet: a ring with a place more than
  *	@depth.  Protected by the poll lock.
- * @stash_head: the next to be taken
- * @stash_tail: where the next one goes; there is none where both are the same
- * @vector: its completion vector, from when @cq is made
+ * @backlog_head: the next to be taken
+ * @backlog_tail: where the next one goes; there is none where both are the same
+ * @vector: its completion vector, from when @ib is made
  * @has_vector: it has one
  * @session: whose account is charged, with a reference; or NULL
  * @charged: how many bytes; 0: nothing was
  * @rcu: softirqs may look at it until they have ended
  */
-struct krdma_queue {
+struct krdma_cq {
 	struct krdma_resource res;
 	refcount_t refs;
 	struct krdma_device *dev;
@@ -169,7 +169,7 @@ struct krdma_queue {
 	spinlock_t reserve_lock;	/* see above */
 	u32 reserved;
 
-	struct ib_cq *cq;
+	struct ib_cq *ib;
 	struct krdma_charge charge;
 	struct mutex poll_mutex;	/* see above */
 	spinlock_t poll_lock;		/* see above */
@@ -182,17 +182,17 @@ struct krdma_queue {
 	wait_queue_head_t wait;
 
 	bool ended;
-	struct ib_wc wcs[KRDMA_QUEUE_BATCH];
-	struct krdma_completion *out;
+	struct ib_wc ib_wcs[KRDMA_CQ_BATCH];
+	struct krdma_wc *out;
 	int out_room;
-	struct krdma_work_ring *run;
-	int run_count;
-	int leaving_count;
-	struct krdma_region *leaving;
-	struct krdma_completion spare;
-	struct krdma_stashed *stash;
-	u32 stash_head;
-	u32 stash_tail;
+	struct krdma_wq *batch;
+	int batch_count;
+	int put_count;
+	struct krdma_mr *put_mr;
+	struct krdma_wc spare;
+	struct krdma_cq_backlog_entry *backlog;
+	u32 backlog_head;
+	u32 backlog_tail;
 	u32 vector;
 	bool has_vector;
 	struct krdma_session *session;
@@ -201,67 +201,67 @@ struct krdma_queue {
 };
 
 /* The place of the stash that comes after one. */
-static inline u32 krdma_queue_stash_next(const struct krdma_queue *queue, u32 place)
+static inline u32 krdma_cq_backlog_next(const struct krdma_cq *cq, u32 place)
 {
-	return place == queue->depth ? 0 : place + 1;
+	return place == cq->depth ? 0 : place + 1;
 }
 
 /* One more who completes here: room for @count, and the device part.  -ENOSPC, -ENODEV, ... */
-int krdma_queue_attach(struct krdma_queue *queue, u32 count);
-void krdma_queue_detach(struct krdma_queue *queue, u32 count);
+int krdma_cq_attach(struct krdma_cq *cq, u32 count);
+void krdma_cq_detach(struct krdma_cq *cq, u32 count);
 
 /*
  * Nobody else takes completions between these two.  Process context; the flags
  * belong to the pair.  drain: all that the device has are taken and told.
  */
-void krdma_queue_hold(struct krdma_queue *queue, unsigned long *flags);
-void krdma_queue_let_go(struct krdma_queue *queue, unsigned long flags);
-void krdma_queue_drain(struct krdma_queue *queue);
-void krdma_queue_empty(struct krdma_queue *queue);
+void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags);
+void krdma_cq_unlock(struct krdma_cq *cq, unsigned long flags);
+void krdma_cq_drain(struct krdma_cq *cq);
+void krdma_cq_empty(struct krdma_cq *cq);
 
 /* The caller holds the poll lock: lockdep is asked. */
-static inline void krdma_queue_assert_held(struct krdma_queue *queue)
+static inline void krdma_cq_assert_held(struct krdma_cq *cq)
 {
-	if (queue->where == KRDMA_CONTEXT_WORKQUEUE)
-		lockdep_assert_held(&queue->poll_mutex);
+	if (cq->where == KRDMA_CONTEXT_WORKQUEUE)
+		lockdep_assert_held(&cq->poll_mutex);
 	else
-		lockdep_assert_held(&queue->poll_lock);
+		lockdep_assert_held(&cq->poll_lock);
 }
 
 /*
  * Where a completion is best made, with the poll lock held: where the consumer wants
  * it, if he polls.  Every member is to be set.
  */
-static inline struct krdma_completion *krdma_queue_place(struct krdma_queue *queue)
+static inline struct krdma_wc *krdma_cq_next_wc(struct krdma_cq *cq)
 {
-	return queue->out_room > 0 ? queue->out : &queue->spare;
+	return cq->out_room > 0 ? cq->out : &cq->spare;
 }
 
-void krdma_queue_tell_elsewhere(struct krdma_queue *queue,
-				const struct krdma_completion *completion,
-				void (*complete)(const struct krdma_completion *completion),
-				struct krdma_credits *credits);
+void krdma_cq_complete_slow(struct krdma_cq *cq,
+			    const struct krdma_wc *wc,
+			    void (*complete)(const struct krdma_wc *wc),
+			    struct krdma_credits *credits);
 
 /*
- * Tells the consumer, by @complete or for krdma_queue_poll(), and gives one
+ * Tells the consumer, by @complete or for krdma_cq_poll(), and gives one
  * credit back.  With the poll lock held.
  */
-static inline void krdma_queue_tell(struct krdma_queue *queue,
-				    const struct krdma_completion *completion,
-				    void (*complete)(const struct krdma_completion *completion),
-				    struct krdma_credits *credits)
+static inline void krdma_cq_complete(struct krdma_cq *cq,
+				     const struct krdma_wc *wc,
+				     void (*complete)(const struct krdma_wc *wc),
+				     struct krdma_credits *credits)
 {
-	krdma_queue_assert_held(queue);
+	krdma_cq_assert_held(cq);
 
-	if (queue->out_room <= 0) {
-		krdma_queue_tell_elsewhere(queue, completion, complete, credits);
+	if (cq->out_room <= 0) {
+		krdma_cq_complete_slow(cq, wc, complete, credits);
 		return;
 	}
-	if (completion != queue->out)
-		*queue->out = *completion;
-	queue->out++;
-	queue->out_room--;
+	if (wc != cq->out)
+		*cq->out = *wc;
+	cq->out++;
+	cq->out_room--;
 	krdma_credits_return(credits, 1);
 }
 
-#endif /* _KRDMA_QUEUE_H */
+#endif /* _KRDMA_CQ_H */

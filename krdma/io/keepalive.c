@@ -27,14 +27,14 @@ static void krdma_keepalive_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_qp *qp = container_of(wc->wr_cqe, struct krdma_qp, keepalive.cqe);
 
-	krdma_queue_assert_held(qp->send.queue);
+	krdma_cq_assert_held(qp->send.cq);
 
 	WRITE_ONCE(qp->keepalive.busy, false);
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		krdma_conn_flushed(qp->conn);
 	else if (wc->status)
-		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL,
-				 wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL,
+				   wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
 }
 
 /* Whether it goes on: not when the connection is at its end. */
@@ -61,20 +61,20 @@ static bool krdma_keepalive_ask(struct krdma_qp *qp)
 	spin_unlock_irqrestore(&qp->send.lock, flags);
 
 	if (ret)
-		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL, -EIO);
 	return open && !ret;
 }
 
 /* A consumer who polls may not do so while he has nothing to do: nobody else looks. */
-static void krdma_keepalive_look(struct krdma_queue *queue)
+static void krdma_keepalive_look(struct krdma_cq *cq)
 {
 	unsigned long flags;
 
-	if (queue->where != KRDMA_CONTEXT_POLL)
+	if (cq->where != KRDMA_CONTEXT_POLL)
 		return;
-	krdma_queue_hold(queue, &flags);
-	krdma_queue_drain(queue);
-	krdma_queue_let_go(queue, flags);
+	krdma_cq_lock(cq, &flags);
+	krdma_cq_drain(cq);
+	krdma_cq_unlock(cq, flags);
 }
 
 static void krdma_keepalive_work(struct work_struct *work)
@@ -84,7 +84,7 @@ static void krdma_keepalive_work(struct work_struct *work)
 	bool goes_on = true;
 
 	if (READ_ONCE(qp->keepalive.busy))
-		krdma_keepalive_look(qp->send.queue);
+		krdma_keepalive_look(qp->send.cq);
 	else if (count == qp->keepalive.seen)
 		goes_on = krdma_keepalive_ask(qp);
 	qp->keepalive.seen = count;

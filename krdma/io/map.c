@@ -27,7 +27,7 @@
  *	read
  *
  * The pieces of an operation are then sg_dma_address() and sg_dma_len() of as many
- * entries as this returns, without a region and with krdma_conn_local_key().
+ * entries as this returns, without a region and with krdma_conn_lkey().
  *
  * The end of the connection waits for the unmapping.  So what is mapped is posted
  * without sleeping, and unmapped when that completes, or at once if it was refused.
@@ -57,7 +57,7 @@ int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned 
 	if (!open)
 		return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
 
-	mapped = ib_dma_map_sg(qp->domain->pd->device, sg, entries, direction);
+	mapped = ib_dma_map_sg(qp->pd->ib->device, sg, entries, direction);
 	if (mapped > 0)
 		return mapped;
 	krdma_qp_unmapped(qp);
@@ -79,7 +79,7 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
 {
 	struct krdma_qp *qp = conn->qp;
 
-	ib_dma_unmap_sg(qp->domain->pd->device, sg, entries, direction);
+	ib_dma_unmap_sg(qp->pd->ib->device, sg, entries, direction);
 	krdma_qp_unmapped(qp);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");

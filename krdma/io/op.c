@@ -15,7 +15,7 @@
 #include "io/op.h"
 #include "mr/mr.h"
 
-#define KRDMA_POST_ANY		(KRDMA_POST_SILENT | KRDMA_POST_FENCE)
+#define KRDMA_POST_ANY		(KRDMA_POST_UNSIGNALED | KRDMA_POST_FENCE)
 #define KRDMA_POST_MESSAGE	(KRDMA_POST_ANY | KRDMA_POST_INLINE | KRDMA_POST_SOLICITED)
 
 const struct krdma_op krdma_ops[KRDMA_OPS] = {
@@ -36,21 +36,21 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 	},
 	[KRDMA_OP_WRITE] = {
 		.last = IB_WR_RDMA_WRITE,
-		.piece = IB_WR_RDMA_WRITE,
+		.part = IB_WR_RDMA_WRITE,
 		.post_flags = KRDMA_POST_ANY | KRDMA_POST_INLINE,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
 		.form = KRDMA_FORM_RDMA,
 	},
 	[KRDMA_OP_WRITE_IMM] = {
 		.last = IB_WR_RDMA_WRITE_WITH_IMM,
-		.piece = IB_WR_RDMA_WRITE,
+		.part = IB_WR_RDMA_WRITE,
 		.post_flags = KRDMA_POST_MESSAGE,
 		.caps = KRDMA_DEVICE_CAP_IMM,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS,
 	},
 	[KRDMA_OP_READ] = {
 		.last = IB_WR_RDMA_READ,
-		.piece = IB_WR_RDMA_READ,
+		.part = IB_WR_RDMA_READ,
 		.post_flags = KRDMA_POST_ANY,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SPLITS | KRDMA_OP_READS,
 		.form = KRDMA_FORM_RDMA,
@@ -85,13 +85,13 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 		/* One byte: the range that is flushed may be no longer. */
 		.scratch_length = 1,
 	},
-	[KRDMA_OP_INVALIDATE] = {
+	[KRDMA_OP_LOCAL_INV] = {
 		.last = IB_WR_LOCAL_INV,
 		.post_flags = KRDMA_POST_ANY,
 		.caps = KRDMA_DEVICE_CAP_FAST_REG,
 		.traits = KRDMA_OP_NO_DATA,
 	},
-	[KRDMA_OP_REGISTER] = {
+	[KRDMA_OP_REG_MR] = {
 		.last = IB_WR_REG_MR,
 		.post_flags = KRDMA_POST_ANY,
 		.caps = KRDMA_DEVICE_CAP_FAST_REG,
@@ -100,14 +100,14 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 };
 
 /**
- * krdma_op_plain - the operations that have no more than a usual form
+ * krdma_op_fast - the operations that have no more than a usual form
  * @caps: of the device
  *
  * Context: any.
  * Return: a bit for each &enum krdma_opcode that the device can do and whose form is not
  * KRDMA_FORM_OTHER.
  */
-u32 krdma_op_plain(u64 caps)
+u32 krdma_op_fast(u64 caps)
 {
 	u32 plain = 0;
 	u32 i;
@@ -120,33 +120,33 @@ u32 krdma_op_plain(u64 caps)
 }
 
 /* The range and the type are those of the wire, whoever carries the flush out. */
-static int krdma_op_check_flush(const struct krdma_request *request, u64 caps)
+static int krdma_op_check_flush(const struct krdma_send_wr *wr, u64 caps)
 {
 	const u32 placement = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_PERSISTENT;
 	u64 end;
 
-	if (request->flush & ~(placement | KRDMA_FLUSH_MEMORY))
+	if (wr->flush & ~(placement | KRDMA_FLUSH_MEMORY))
 		return -EOPNOTSUPP;
-	if (!(request->flush & placement))
+	if (!(wr->flush & placement))
 		return -EINVAL;
 	/* A read says nothing of it. */
-	if ((request->flush & KRDMA_FLUSH_PERSISTENT) &&
+	if ((wr->flush & KRDMA_FLUSH_PERSISTENT) &&
 	    !(caps & KRDMA_DEVICE_CAP_FLUSH_PERSISTENT))
 		return -EOPNOTSUPP;
-	if (request->flush & KRDMA_FLUSH_MEMORY)
-		return request->operand ? -EINVAL : 0;
-	if (!request->operand)
+	if (wr->flush & KRDMA_FLUSH_MEMORY)
+		return wr->operand ? -EINVAL : 0;
+	if (!wr->operand)
 		return -EINVAL;
-	if (request->operand > U32_MAX)
+	if (wr->operand > U32_MAX)
 		return -EMSGSIZE;
-	if (check_add_overflow(request->remote_addr, request->operand - 1, &end))
+	if (check_add_overflow(wr->remote_addr, wr->operand - 1, &end))
 		return -EOVERFLOW;
 	return 0;
 }
 
 /**
  * krdma_op_find - what a request asks for
- * @request: the request
+ * @wr: the request
  * @caps: of the device
  *
  * Context: any.
@@ -156,27 +156,27 @@ static int krdma_op_check_flush(const struct krdma_request *request, u64 caps)
  * -EMSGSIZE, -EOVERFLOW: a flush of too long a range, or beyond the end of the peer's
  * addresses.
  */
-const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps)
+const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps)
 {
 	const struct krdma_op *op;
 	int ret;
 
-	if (request->opcode >= ARRAY_SIZE(krdma_ops))
+	if (wr->opcode >= ARRAY_SIZE(krdma_ops))
 		return ERR_PTR(-EINVAL);
-	op = &krdma_ops[request->opcode];
+	op = &krdma_ops[wr->opcode];
 	/* Every operation knows some flags: what knows none is not there. */
-	if (!op->post_flags || (request->flags & ~op->post_flags))
+	if (!op->post_flags || (wr->flags & ~op->post_flags))
 		return ERR_PTR(-EINVAL);
 	if (op->caps & ~caps)
 		return ERR_PTR(-EOPNOTSUPP);
-	if ((op->traits & (KRDMA_OP_NO_DATA | KRDMA_OP_SCRATCH)) && request->sge_count)
+	if ((op->traits & (KRDMA_OP_NO_DATA | KRDMA_OP_SCRATCH)) && wr->sge_count)
 		return ERR_PTR(-EINVAL);
-	if ((op->traits & KRDMA_OP_EIGHT) && !IS_ALIGNED(request->remote_addr, 8))
+	if ((op->traits & KRDMA_OP_EIGHT) && !IS_ALIGNED(wr->remote_addr, 8))
 		return ERR_PTR(-EINVAL);
-	if (op->last == IB_WR_REG_MR && !request->mr)
+	if (op->last == IB_WR_REG_MR && !wr->mr)
 		return ERR_PTR(-EINVAL);
-	if (request->opcode == KRDMA_OP_FLUSH) {
-		ret = krdma_op_check_flush(request, caps);
+	if (wr->opcode == KRDMA_OP_FLUSH) {
+		ret = krdma_op_check_flush(wr, caps);
 		if (ret)
 			return ERR_PTR(ret);
 	}
@@ -187,14 +187,14 @@ const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 ca
 /**
  * krdma_op_check_length - does an operation take so much?
  * @op: the operation
- * @request: the request
+ * @wr: the request
  * @length: the sum of its local memory
  *
  * Context: any.
  * Return: 0, or -EINVAL: an atomic that is not 8 bytes; -EMSGSIZE: more than one
  * operation can be; -EOVERFLOW: beyond the end of the peer's addresses.
  */
-int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request *request,
+int krdma_op_check_length(const struct krdma_op *op, const struct krdma_send_wr *wr,
 			  u64 length)
 {
 	u64 end;
@@ -205,7 +205,7 @@ int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request 
 	if ((op->traits & KRDMA_OP_EIGHT) && !(op->traits & KRDMA_OP_SCRATCH) && length != 8)
 		return -EINVAL;
 	if ((op->traits & KRDMA_OP_REMOTE) && length &&
-	    check_add_overflow(request->remote_addr, length - 1, &end))
+	    check_add_overflow(wr->remote_addr, length - 1, &end))
 		return -EOVERFLOW;
 	return 0;
 }
@@ -213,59 +213,59 @@ int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request 
 /**
  * krdma_op_fill - what the device is asked for one piece
  * @op: the operation
- * @request: the request
- * @piece: the piece
+ * @wr: the request
+ * @part: the piece
  * @last: it is the last, or only, one
- * @wr: filled in, but for the local memory, the flags for signalling and the
+ * @ib_wr: filled in, but for the local memory, the flags for signalling and the
  *	connections to other requests
  *
  * Context: any.
  */
-void krdma_op_fill(const struct krdma_op *op, const struct krdma_request *request,
-		   const struct krdma_split_piece *piece, bool last, union krdma_wr *wr)
+void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
+		   const struct krdma_wr_part *part, bool last, union krdma_wr *ib_wr)
 {
 	u8 flags = op->send_flags;
 
 	/* What came before comes before the first piece; the peer is woken by the last. */
-	if ((request->flags & KRDMA_POST_FENCE) && !piece->offset)
+	if ((wr->flags & KRDMA_POST_FENCE) && !part->offset)
 		flags |= IB_SEND_FENCE;
-	if ((request->flags & KRDMA_POST_SOLICITED) && last)
+	if ((wr->flags & KRDMA_POST_SOLICITED) && last)
 		flags |= IB_SEND_SOLICITED;
 	/* Nothing at all is inline in any case, and siw does not take it so. */
-	if ((request->flags & KRDMA_POST_INLINE) && piece->length)
+	if ((wr->flags & KRDMA_POST_INLINE) && part->length)
 		flags |= IB_SEND_INLINE;
 
-	memset(wr, 0, sizeof(*wr));
-	wr->send.opcode = last ? op->last : op->piece;
-	wr->send.send_flags = flags;
+	memset(ib_wr, 0, sizeof(*ib_wr));
+	ib_wr->send.opcode = last ? op->last : op->part;
+	ib_wr->send.send_flags = flags;
 
-	switch (wr->send.opcode) {
+	switch (ib_wr->send.opcode) {
 	case IB_WR_SEND_WITH_IMM:
-		wr->send.ex.imm_data = cpu_to_be32(request->imm);
+		ib_wr->send.ex.imm_data = cpu_to_be32(wr->imm);
 		break;
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-		wr->send.ex.imm_data = cpu_to_be32(request->imm);
+		ib_wr->send.ex.imm_data = cpu_to_be32(wr->imm);
 		fallthrough;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_READ:
-		wr->rdma.remote_addr = request->remote_addr + piece->offset;
-		wr->rdma.rkey = request->remote_key;
+		ib_wr->rdma.remote_addr = wr->remote_addr + part->offset;
+		ib_wr->rdma.rkey = wr->rkey;
 		break;
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
-		wr->send.ex.invalidate_rkey = request->key;
+		ib_wr->send.ex.invalidate_rkey = wr->key;
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		wr->atomic.remote_addr = request->remote_addr;
-		wr->atomic.rkey = request->remote_key;
-		wr->atomic.compare_add = request->operand;
-		wr->atomic.swap = request->swap;
+		ib_wr->atomic.remote_addr = wr->remote_addr;
+		ib_wr->atomic.rkey = wr->rkey;
+		ib_wr->atomic.compare_add = wr->operand;
+		ib_wr->atomic.swap = wr->swap;
 		break;
 	case IB_WR_REG_MR:
-		wr->reg.mr = krdma_mr_ib(request->mr);
-		wr->reg.key = krdma_mr_key(request->mr);
-		wr->reg.access = krdma_access_ib(request->access);
+		ib_wr->reg.mr = krdma_frmr_ib(wr->mr);
+		ib_wr->reg.key = krdma_frmr_rkey(wr->mr);
+		ib_wr->reg.access = krdma_access_ib(wr->access);
 		break;
 	default:
 		break;
@@ -273,42 +273,42 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_request *reques
 }
 
 /**
- * krdma_status_from_ib - a device's status, in krdma's numbers
+ * krdma_wc_status_from_ib - a device's status, in krdma's numbers
  * @status: the device's
  *
  * Context: any.
  * Return: krdma's.
  */
-enum krdma_status krdma_status_from_ib(enum ib_wc_status status)
+enum krdma_wc_status krdma_wc_status_from_ib(enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_SUCCESS:
-		return KRDMA_STATUS_SUCCESS;
+		return KRDMA_WC_SUCCESS;
 	case IB_WC_LOC_LEN_ERR:
-		return KRDMA_STATUS_LOCAL_LENGTH;
+		return KRDMA_WC_LOC_LEN_ERR;
 	case IB_WC_LOC_QP_OP_ERR:
-		return KRDMA_STATUS_LOCAL_OPERATION;
+		return KRDMA_WC_LOC_QP_OP_ERR;
 	case IB_WC_LOC_PROT_ERR:
-		return KRDMA_STATUS_LOCAL_PROTECTION;
+		return KRDMA_WC_LOC_PROT_ERR;
 	case IB_WC_WR_FLUSH_ERR:
-		return KRDMA_STATUS_FLUSHED;
+		return KRDMA_WC_WR_FLUSH_ERR;
 	case IB_WC_MW_BIND_ERR:
-		return KRDMA_STATUS_MEMORY_WINDOW;
+		return KRDMA_WC_MW_BIND_ERR;
 	case IB_WC_BAD_RESP_ERR:
-		return KRDMA_STATUS_BAD_RESPONSE;
+		return KRDMA_WC_BAD_RESP_ERR;
 	case IB_WC_LOC_ACCESS_ERR:
-		return KRDMA_STATUS_LOCAL_ACCESS;
+		return KRDMA_WC_LOC_ACCESS_ERR;
 	case IB_WC_REM_INV_REQ_ERR:
-		return KRDMA_STATUS_REMOTE_INVALID_REQUEST;
+		return KRDMA_WC_REM_INV_REQ_ERR;
 	case IB_WC_REM_ACCESS_ERR:
-		return KRDMA_STATUS_REMOTE_ACCESS;
+		return KRDMA_WC_REM_ACCESS_ERR;
 	case IB_WC_REM_OP_ERR:
-		return KRDMA_STATUS_REMOTE_OPERATION;
+		return KRDMA_WC_REM_OP_ERR;
 	case IB_WC_RETRY_EXC_ERR:
-		return KRDMA_STATUS_RETRY_EXCEEDED;
+		return KRDMA_WC_RETRY_EXC_ERR;
 	case IB_WC_RNR_RETRY_EXC_ERR:
-		return KRDMA_STATUS_RNR_RETRY_EXCEEDED;
+		return KRDMA_WC_RNR_RETRY_EXC_ERR;
 	default:
-		return KRDMA_STATUS_OTHER;
+		return KRDMA_WC_GENERAL_ERR;
 	}
 }

@@ -54,7 +54,7 @@ enum krdma_op_form {
 /**
  * struct krdma_op - an operation
  * @last: what the device is asked, or for the last piece
- * @piece: for the pieces before it
+ * @part: for the pieces before it
  * @send_flags: set always
  * @post_flags: &enum krdma_post_flags that it knows
  * @caps: &enum krdma_device_cap that the device needs
@@ -64,7 +64,7 @@ enum krdma_op_form {
  */
 struct krdma_op {
 	enum ib_wr_opcode last;
-	enum ib_wr_opcode piece;
+	enum ib_wr_opcode part;
 	u8 send_flags;
 	u8 post_flags;
 	u64 caps;
@@ -74,17 +74,17 @@ struct krdma_op {
 };
 
 /* By &enum krdma_opcode, up to the last; some are not there. */
-#define KRDMA_OPS	(KRDMA_OP_REGISTER + 1)
+#define KRDMA_OPS	(KRDMA_OP_REG_MR + 1)
 extern const struct krdma_op krdma_ops[KRDMA_OPS];
 
-u32 krdma_op_plain(u64 caps);
+u32 krdma_op_fast(u64 caps);
 
-const struct krdma_op *krdma_op_find(const struct krdma_request *request, u64 caps);
-int krdma_op_check_length(const struct krdma_op *op, const struct krdma_request *request,
+const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps);
+int krdma_op_check_length(const struct krdma_op *op, const struct krdma_send_wr *wr,
 			  u64 length);
-void krdma_op_fill(const struct krdma_op *op, const struct krdma_request *request,
-		   const struct krdma_split_piece *piece, bool last, union krdma_wr *wr);
+void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
+		   const struct krdma_wr_part *part, bool last, union krdma_wr *ib_wr);
 
-enum krdma_status krdma_status_from_ib(enum ib_wc_status status);
+enum krdma_wc_status krdma_wc_status_from_ib(enum ib_wc_status status);
 
 #endif /* _KRDMA_OP_H */

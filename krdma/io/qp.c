@@ -77,12 +77,12 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		krdma_conn_input(qp->conn, KRDMA_INPUT_TRAFFIC, 0);
+		krdma_conn_advance(qp->conn, KRDMA_INPUT_TRAFFIC, 0);
 		break;
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		krdma_conn_input(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL, -EIO);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		/* With shared receives, none of them is flushed. */
@@ -97,7 +97,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget,
 				const struct krdma_conn_attr *attr)
 {
-	const struct krdma_limits *limits = krdma_device_limits(qp->domain->dev);
+	const struct krdma_limits *limits = krdma_device_limits(qp->pd->dev);
 	struct krdma_demand demand = {
 		.send_depth = attr->send_depth,
 		.recv_depth = attr->recv_depth,
@@ -110,17 +110,17 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	u32 max_message;
 	int ret;
 
-	if (attr->srq && (attr->recv_queue || attr->srq->domain != qp->domain))
+	if (attr->srq && (attr->recv_cq || attr->srq->pd != qp->pd))
 		return -EINVAL;
 	ret = krdma_budget_make(&demand, limits, budget);
 	if (ret)
 		return ret;
 
-	ret = krdma_device_max_message(qp->domain->dev, qp->cm_id->port_num, &max_message);
+	ret = krdma_device_max_message(qp->pd->dev, qp->cm_id->port_num, &max_message);
 	if (ret)
 		return ret;
-	qp->caps = krdma_device_caps(qp->domain->dev);
-	qp->plain_ops = krdma_op_plain(qp->caps);
+	qp->caps = krdma_device_caps(qp->pd->dev);
+	qp->fast_ops = krdma_op_fast(qp->caps);
 	qp->max_message = min(max_message, KRDMA_MESSAGE_MAX);
 	qp->max_read_sge = budget->read_sge;
 	qp->read_access = KRDMA_ACCESS_LOCAL_WRITE;
@@ -132,42 +132,42 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 /* Of krdma's memory and the provider's; before any of it is allocated. */
 static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
-	u64 slots = roundup_pow_of_two(budget->send_depth);
-	u64 bytes = sizeof(*qp) + krdma_ring_bytes(budget->send_depth, budget->send_sge) +
-		    krdma_ring_bytes(budget->recv_depth, budget->recv_sge) +
+	u64 wqes = roundup_pow_of_two(budget->send_depth);
+	u64 bytes = sizeof(*qp) + krdma_wq_bytes(budget->send_depth, budget->send_sge) +
+		    krdma_wq_bytes(budget->recv_depth, budget->recv_sge) +
 		    /* Copies of inline data: whether they are needed is known only later. */
-		    slots * (sizeof(*qp->scratch) + budget->inline_data) +
+		    wqes * (sizeof(*qp->sink) + budget->inline_data) +
 		    krdma_budget_device_bytes(budget);
 	int ret;
 
-	ret = krdma_session_charge(qp->domain->session, bytes);
+	ret = krdma_session_charge(qp->pd->session, bytes);
 	if (ret)
 		return ret;
-	qp->session = qp->domain->session;
+	qp->session = qp->pd->session;
 	qp->charged = bytes;
 	return 0;
 }
 
 /* The queues where it completes: the consumer's, the shared receive queue's, or its own. */
-static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget *budget,
-				  const struct krdma_conn_attr *attr)
+static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *budget,
+			       const struct krdma_conn_attr *attr)
 {
-	struct krdma_queue *send = attr->queue;
-	struct krdma_queue *recv = attr->srq ? attr->srq->queue : attr->recv_queue;
-	struct krdma_queue_attr own = {
+	struct krdma_cq *send = attr->cq;
+	struct krdma_cq *recv = attr->srq ? attr->srq->cq : attr->recv_cq;
+	struct krdma_cq_attr own = {
 		.depth = budget->send_cqe + (recv ? 0 : budget->recv_cqe),
 		.where = attr->where,
 		.vector = -1,
-		.session = qp->domain->session,
+		.session = qp->pd->session,
 	};
-	struct krdma_queue *made = NULL;
+	struct krdma_cq *made = NULL;
 	int ret;
 
 	if (!send) {
 		/* Nobody could poll it. */
 		if (attr->where == KRDMA_CONTEXT_POLL)
 			return -EINVAL;
-		made = krdma_queue_create(qp->domain->dev, &own);
+		made = krdma_cq_create(qp->pd->dev, &own);
 		if (IS_ERR(made))
 			return PTR_ERR(made);
 		send = made;
@@ -176,57 +176,57 @@ static int krdma_qp_attach_queues(struct krdma_qp *qp, const struct krdma_budget
 		recv = send;
 	/* A completion queue of another device's would be used by this one. */
 	ret = -EXDEV;
-	if (send->dev != qp->domain->dev || recv->dev != qp->domain->dev)
+	if (send->dev != qp->pd->dev || recv->dev != qp->pd->dev)
 		goto out;
 
-	ret = krdma_queue_attach(send, budget->send_cqe);
+	ret = krdma_cq_attach(send, budget->send_cqe);
 	if (ret)
 		goto out;
-	ret = krdma_queue_attach(recv, budget->recv_cqe);
+	ret = krdma_cq_attach(recv, budget->recv_cqe);
 	if (ret) {
-		krdma_queue_detach(send, budget->send_cqe);
+		krdma_cq_detach(send, budget->send_cqe);
 		goto out;
 	}
-	qp->send.queue = send;
-	qp->recv.queue = recv;
+	qp->send.cq = send;
+	qp->recv.cq = recv;
 	qp->send_cqe = budget->send_cqe;
 	qp->recv_cqe = budget->recv_cqe;
 
 out:
 	/* Being attached keeps it. */
-	krdma_queue_put(made);
+	krdma_cq_put(made);
 	return ret;
 }
 
-static int krdma_qp_alloc_rings(struct krdma_qp *qp, const struct krdma_budget *budget)
+static int krdma_qp_alloc_wqs(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
 	int ret;
 
-	ret = krdma_ring_init(&qp->send, qp, qp->send.queue, budget->send_depth, budget->send_sge,
-			      krdma_send_done);
+	ret = krdma_wq_init(&qp->send, qp, qp->send.cq, budget->send_depth, budget->send_sge,
+			    krdma_send_done);
 	if (ret)
 		return ret;
-	ret = krdma_ring_init(&qp->recv, qp, qp->recv.queue, budget->recv_depth, budget->recv_sge,
-			      krdma_receive_done);
+	ret = krdma_wq_init(&qp->recv, qp, qp->recv.cq, budget->recv_depth, budget->recv_sge,
+			    krdma_recv_done);
 	if (ret)
 		return ret;
 
-	qp->scratch = kcalloc_node(qp->send.mask + 1, sizeof(*qp->scratch), GFP_KERNEL_ACCOUNT,
-				   krdma_device_node(qp->domain->dev));
-	return qp->scratch ? 0 : -ENOMEM;
+	qp->sink = kcalloc_node(qp->send.mask + 1, sizeof(*qp->sink), GFP_KERNEL_ACCOUNT,
+				krdma_device_node(qp->pd->dev));
+	return qp->sink ? 0 : -ENOMEM;
 }
 
-static int krdma_qp_map_scratch(struct krdma_qp *qp)
+static int krdma_qp_map_sink(struct krdma_qp *qp)
 {
 	struct ib_device *ibdev = qp->cm_id->device;
 	u64 dma;
 
-	dma = ib_dma_map_single(ibdev, qp->scratch, (qp->send.mask + 1) * sizeof(*qp->scratch),
+	dma = ib_dma_map_single(ibdev, qp->sink, (qp->send.mask + 1) * sizeof(*qp->sink),
 				DMA_BIDIRECTIONAL);
 	if (ib_dma_mapping_error(ibdev, dma))
 		return -ENOMEM;
-	qp->scratch_dma = dma;
-	qp->scratch_mapped = true;
+	qp->sink_dma = dma;
+	qp->sink_mapped = true;
 	return 0;
 }
 
@@ -247,8 +247,8 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	struct ib_qp_init_attr attr = {
 		.event_handler = krdma_qp_event,
 		.qp_context = qp,
-		.send_cq = qp->send.queue->cq,
-		.recv_cq = qp->recv.queue->cq,
+		.send_cq = qp->send.cq->ib,
+		.recv_cq = qp->recv.cq->ib,
 		.srq = qp->srq ? qp->srq->ib : NULL,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
@@ -262,13 +262,13 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	};
 	int ret;
 
-	if (krdma_provider_takes_inline(qp->cm_id->device))
+	if (krdma_quirk_takes_inline(qp->cm_id->device))
 		attr.cap.max_inline_data = budget->inline_data;
 
-	ret = krdma_charge_object(&qp->charge, qp->domain->session, qp->cm_id->device);
+	ret = krdma_charge_object(&qp->charge, qp->pd->session, qp->cm_id->device);
 	if (ret)
 		return ret;
-	ret = rdma_create_qp(qp->cm_id, qp->domain->pd, &attr);
+	ret = rdma_create_qp(qp->cm_id, qp->pd->ib, &attr);
 	if (ret == -EINVAL)
 		return krdma_qp_is_too_late(qp) ? -ENOTCONN : ret;
 	if (ret)
@@ -295,25 +295,25 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 	krdma_qp_wait_unmapped(qp);
 	/* The pool itself stays: somebody may be about to take from it. */
 	if (qp->mr_pool)
-		krdma_mr_pool_end(qp->mr_pool);
-	if (qp->scratch_mapped)
-		ib_dma_unmap_single(qp->cm_id->device, qp->scratch_dma,
-				    (qp->send.mask + 1) * sizeof(*qp->scratch),
+		krdma_frmr_pool_end(qp->mr_pool);
+	if (qp->sink_mapped)
+		ib_dma_unmap_single(qp->cm_id->device, qp->sink_dma,
+				    (qp->send.mask + 1) * sizeof(*qp->sink),
 				    DMA_BIDIRECTIONAL);
-	qp->scratch_mapped = false;
+	qp->sink_mapped = false;
 	krdma_bounce_exit(qp);
 	krdma_uncharge_object(&qp->charge, qp->cm_id->device);
 	if (qp->srq)
 		krdma_srq_detach(qp->srq);
-	if (qp->recv.queue)
-		krdma_queue_detach(qp->recv.queue, qp->recv_cqe);
-	if (qp->send.queue)
-		krdma_queue_detach(qp->send.queue, qp->send_cqe);
+	if (qp->recv.cq)
+		krdma_cq_detach(qp->recv.cq, qp->recv_cqe);
+	if (qp->send.cq)
+		krdma_cq_detach(qp->send.cq, qp->send_cqe);
 	qp->srq = NULL;
-	qp->recv.queue = NULL;
-	qp->send.queue = NULL;
+	qp->recv.cq = NULL;
+	qp->send.cq = NULL;
 	qp->cm_id = NULL;
-	qp->domain = NULL;
+	qp->pd = NULL;
 }
 
 /**
@@ -321,7 +321,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * @conn: the connection
  * @cm_id: the connection manager's part of it, bound to a device; kept by the
  *	caller until krdma_qp_end()
- * @domain: the protection domain; likewise
+ * @pd: the protection domain; likewise
  * @attr: what is asked
  *
  * Receives can be posted when this returns.
@@ -338,7 +338,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
-				 struct krdma_domain *domain,
+				 struct krdma_pd *pd,
 				 const struct krdma_conn_attr *attr)
 {
 	struct krdma_budget budget;
@@ -349,12 +349,12 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	qp = krdma_object_count(KRDMA_OBJECT_QP,
 				kvzalloc_node(sizeof(*qp), GFP_KERNEL_ACCOUNT,
-					      krdma_device_node(domain->dev)));
+					      krdma_device_node(pd->dev)));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 	qp->conn = conn;
 	qp->cm_id = cm_id;
-	qp->domain = domain;
+	qp->pd = pd;
 	init_completion(&qp->last_wqe);
 
 	if (attr->srq) {
@@ -372,19 +372,19 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 	ret = krdma_qp_charge(qp, &budget);
 	if (ret)
 		goto err_unmake;
-	ret = krdma_qp_attach_queues(qp, &budget, attr);
+	ret = krdma_qp_attach_cqs(qp, &budget, attr);
 	if (ret)
 		goto err_unmake;
-	ret = krdma_qp_alloc_rings(qp, &budget);
+	ret = krdma_qp_alloc_wqs(qp, &budget);
 	if (ret)
 		goto err_unmake;
-	ret = krdma_qp_map_scratch(qp);
+	ret = krdma_qp_map_sink(qp);
 	if (ret)
 		goto err_unmake;
 	if (attr->mr_count) {
-		struct krdma_mr_pool *pool;
+		struct krdma_frmr_pool *pool;
 
-		pool = krdma_mr_pool_create(domain, attr->mr_count, attr->mr_pages);
+		pool = krdma_frmr_pool_create(pd, attr->mr_count, attr->mr_pages);
 		if (IS_ERR(pool)) {
 			ret = PTR_ERR(pool);
 			goto err_unmake;
@@ -397,7 +397,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 
 	if (qp->srq)
 		krdma_srq_add(qp->srq, qp);
-	krdma_domain_connected(domain, qp);
+	krdma_pd_connected(pd, qp);
 	krdma_qp_list_add(qp);
 	qp->recv.open = true;
 	return qp;
@@ -432,9 +432,9 @@ void krdma_qp_open(struct krdma_qp *qp)
  */
 void krdma_qp_close(struct krdma_qp *qp)
 {
-	krdma_mr_pool_fail(qp->mr_pool);
-	krdma_ring_close(&qp->send);
-	krdma_ring_close(&qp->recv);
+	krdma_frmr_pool_fail(qp->mr_pool);
+	krdma_wq_close(&qp->send);
+	krdma_wq_close(&qp->recv);
 }
 
 /*
@@ -443,44 +443,44 @@ void krdma_qp_close(struct krdma_qp *qp)
 
 static void krdma_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krdma_work_ring *ring = container_of(wc->wr_cqe, struct krdma_work_ring, marker);
+	struct krdma_wq *wq = container_of(wc->wr_cqe, struct krdma_wq, marker);
 
-	complete_all(&ring->drained);
+	complete_all(&wq->drained);
 }
 
-static int krdma_qp_post_marker(struct krdma_work_ring *ring)
+static int krdma_qp_post_marker(struct krdma_wq *wq)
 {
-	struct ib_recv_wr recv = { .wr_cqe = &ring->marker };
+	struct ib_recv_wr recv = { .wr_cqe = &wq->marker };
 	struct ib_rdma_wr send = {
 		.wr = {
-			.wr_cqe = &ring->marker,
+			.wr_cqe = &wq->marker,
 			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
-	struct krdma_qp *qp = ring->qp;
+	struct krdma_qp *qp = wq->qp;
 
-	ring->marker.done = krdma_marker_done;
-	if (ring == &qp->send)
+	wq->marker.done = krdma_marker_done;
+	if (wq == &qp->send)
 		return ib_post_send(qp->ib, &send.wr, NULL);
 	return ib_post_recv(qp->ib, &recv, NULL);
 }
 
-static bool krdma_qp_wait_marker(struct krdma_work_ring *ring, unsigned long deadline)
+static bool krdma_qp_wait_marker(struct krdma_wq *wq, unsigned long deadline)
 {
 	unsigned int pause = KRDMA_DRAIN_FIRST_US;
 
-	while (ring->queue->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
-		if (!completion_done(&ring->drained))
-			krdma_queue_empty(ring->queue);
-		if (try_wait_for_completion(&ring->drained))
+	while (wq->cq->where == KRDMA_CONTEXT_POLL && pause <= KRDMA_DRAIN_LAST_US) {
+		if (!completion_done(&wq->drained))
+			krdma_cq_empty(wq->cq);
+		if (try_wait_for_completion(&wq->drained))
 			return true;
 		usleep_range(pause, 2 * pause);
 		pause *= 2;
 	}
 	do {
-		krdma_queue_empty(ring->queue);
-		if (wait_for_completion_timeout(&ring->drained, KRDMA_DRAIN_INTERVAL))
+		krdma_cq_empty(wq->cq);
+		if (wait_for_completion_timeout(&wq->drained, KRDMA_DRAIN_INTERVAL))
 			return true;
 	} while (time_before(jiffies, deadline));
 
@@ -496,7 +496,7 @@ static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
 	unsigned long now = jiffies;
 
 	/* No message has come before the peer could consider itself connected. */
-	if (!qp->conn->owes_peer || !krdma_provider_raises_last_wqe(qp->ib->device))
+	if (!qp->conn->owes_peer || !krdma_quirk_raises_last_wqe(qp->ib->device))
 		return;
 	/* A device that did not flush in time is not waited for once more. */
 	if (time_before(now, deadline))
@@ -530,7 +530,7 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	 */
 	local_bh_disable();
 	send = !krdma_qp_post_marker(&qp->send);
-	recv = qp->recv.slots && !krdma_qp_post_marker(&qp->recv);
+	recv = qp->recv.wqes && !krdma_qp_post_marker(&qp->recv);
 	local_bh_enable();
 	if (send)
 		done = krdma_qp_wait_marker(&qp->send, deadline);
@@ -549,23 +549,23 @@ static void krdma_qp_drain(struct krdma_qp *qp)
  * takes all that is there, also what stands behind completions of others, and waits for a
  * poller that is just telling of some.
  */
-static void krdma_qp_empty_queues(struct krdma_qp *qp)
+static void krdma_qp_empty_cqs(struct krdma_qp *qp)
 {
-	krdma_queue_empty(qp->send.queue);
-	if (qp->recv.queue != qp->send.queue)
-		krdma_queue_empty(qp->recv.queue);
+	krdma_cq_empty(qp->send.cq);
+	if (qp->recv.cq != qp->send.cq)
+		krdma_cq_empty(qp->recv.cq);
 }
 
 /* In steps: a full ring would keep interrupts, or softirqs, off for long. */
-static void krdma_qp_flush_ring(struct krdma_work_ring *ring)
+static void krdma_qp_flush_wq(struct krdma_wq *wq)
 {
 	unsigned long flags;
 	bool more;
 
 	do {
-		krdma_queue_hold(ring->queue, &flags);
-		more = krdma_ring_flush(ring, KRDMA_QUEUE_BATCH);
-		krdma_queue_let_go(ring->queue, flags);
+		krdma_cq_lock(wq->cq, &flags);
+		more = krdma_wq_flush(wq, KRDMA_CQ_BATCH);
+		krdma_cq_unlock(wq->cq, flags);
 	} while (more);
 }
 
@@ -574,15 +574,15 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 {
 	unsigned long flags;
 
-	krdma_qp_empty_queues(qp);
-	krdma_qp_flush_ring(&qp->send);
+	krdma_qp_empty_cqs(qp);
+	krdma_qp_flush_wq(&qp->send);
 	if (!qp->srq) {
-		krdma_qp_flush_ring(&qp->recv);
+		krdma_qp_flush_wq(&qp->recv);
 		return;
 	}
-	krdma_queue_hold(qp->recv.queue, &flags);
+	krdma_cq_lock(qp->recv.cq, &flags);
 	krdma_srq_remove(qp->srq, qp);
-	krdma_queue_let_go(qp->recv.queue, flags);
+	krdma_cq_unlock(qp->recv.cq, flags);
 }
 
 /**
@@ -596,18 +596,18 @@ static void krdma_qp_flush(struct krdma_qp *qp)
  */
 void krdma_qp_end(struct krdma_qp *qp)
 {
-	struct krdma_domain *domain = qp->domain;
+	struct krdma_pd *pd = qp->pd;
 
 	might_sleep();
 
 	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
 	krdma_qp_drain(qp);
-	krdma_qp_empty_queues(qp);
+	krdma_qp_empty_cqs(qp);
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);
-	krdma_domain_disconnected(domain, qp);
+	krdma_pd_disconnected(pd, qp);
 	krdma_qp_unmake(qp);
 }
 
@@ -622,10 +622,10 @@ void krdma_qp_free(struct krdma_qp *qp)
 	if (!qp)
 		return;
 
-	krdma_mr_pool_destroy(qp->mr_pool);
-	krdma_ring_free(&qp->send);
-	krdma_ring_free(&qp->recv);
-	kfree(qp->scratch);
+	krdma_frmr_pool_destroy(qp->mr_pool);
+	krdma_wq_free(&qp->send);
+	krdma_wq_free(&qp->recv);
+	kfree(qp->sink);
 	if (qp->charged)
 		krdma_session_uncharge(qp->session, qp->charged);
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_QP, qp));
@@ -653,13 +653,13 @@ void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info)
 }
 
 /**
- * krdma_qp_mr_pool - the registrations of a connection's own
+ * krdma_qp_frmr_pool - the registrations of a connection's own
  * @qp: the queue pair
  *
  * Context: any; the caller keeps the queue pair from ending.
  * Return: the pool, or NULL if none was asked for.
  */
-struct krdma_mr_pool *krdma_qp_mr_pool(struct krdma_qp *qp)
+struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp)
 {
 	return qp->mr_pool;
 }

@@ -7,7 +7,7 @@
 
 #include "core/private.h"
 
-struct krdma_domain;
+struct krdma_pd;
 struct krdma_qp;
 struct rdma_cm_id;
 
@@ -24,7 +24,7 @@ struct rdma_cm_id;
  * held or nobody else near; open and close under its state_lock.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
-				 struct krdma_domain *domain,
+				 struct krdma_pd *pd,
 				 const struct krdma_conn_attr *attr);
 void krdma_qp_open(struct krdma_qp *qp);
 void krdma_qp_close(struct krdma_qp *qp);

@@ -72,7 +72,7 @@ static int krdma_qps_show(struct seq_file *seq, void *node)
 	const struct krdma_qp *qp = list_entry(node, struct krdma_qp, owner.node);
 	char name[KRDMA_NAME_MAX];
 
-	krdma_device_copy_name(qp->domain->dev, name);
+	krdma_device_copy_name(qp->pd->dev, name);
 	seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
 	/* A program calls itself what it likes. */
 	seq_escape(seq, qp->owner.comm, " \t\n\\");

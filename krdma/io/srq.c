@@ -23,20 +23,20 @@
 #define KRDMA_SRQ_AT_A_TIME	64
 
 /**
- * struct krdma_srq_slot - a receive that the device has
+ * struct krdma_srq_wqe - a receive that the device has
  * @cqe: leads from its completion to here
  * @srq: whose
  * @next: in the list of free slots
- * @cookie: the consumer's
- * @region_count: regions that are kept until it completes
+ * @wr_id: the consumer's
+ * @mr_count: regions that are kept until it completes
  * @used: the device has it; protected by the post lock
  */
-struct krdma_srq_slot {
+struct krdma_srq_wqe {
 	struct ib_cqe cqe;
 	struct krdma_srq *srq;
-	struct krdma_srq_slot *next;
-	u64 cookie;
-	u16 region_count;
+	struct krdma_srq_wqe *next;
+	u64 wr_id;
+	u16 mr_count;
 	bool used;
 };
 
@@ -45,8 +45,8 @@ static void krdma_srq_free(struct work_struct *work)
 	struct krdma_srq *srq = container_of(work, struct krdma_srq, free_work);
 
 	kvfree(srq->sges);
-	kvfree(srq->regions);
-	kvfree(srq->slots);
+	kvfree(srq->mrs);
+	kvfree(srq->wqes);
 	krdma_session_uncharge(srq->session, srq->charged);
 	krdma_session_put(srq->session);
 	krdma_device_put(srq->dev);
@@ -83,30 +83,30 @@ static const struct krdma_credits_ops krdma_srq_credits_ops = {
  * Slots
  */
 
-static struct krdma_region **krdma_srq_regions(struct krdma_srq *srq,
-					       const struct krdma_srq_slot *slot)
+static struct krdma_mr **krdma_srq_mrs(struct krdma_srq *srq,
+				       const struct krdma_srq_wqe *wqe)
 {
-	return &srq->regions[(slot - srq->slots) * srq->max_sge];
+	return &srq->mrs[(wqe - srq->wqes) * srq->max_sge];
 }
 
-static struct krdma_srq_slot *krdma_srq_pop(struct krdma_srq *srq)
+static struct krdma_srq_wqe *krdma_srq_pop(struct krdma_srq *srq)
 {
-	struct krdma_srq_slot *slot = srq->free;
+	struct krdma_srq_wqe *wqe = srq->free;
 
 	lockdep_assert_held(&srq->lock);
 
-	srq->free = slot->next;
-	slot->used = true;
-	return slot;
+	srq->free = wqe->next;
+	wqe->used = true;
+	return wqe;
 }
 
-static void krdma_srq_push(struct krdma_srq *srq, struct krdma_srq_slot *slot)
+static void krdma_srq_push(struct krdma_srq *srq, struct krdma_srq_wqe *wqe)
 {
 	lockdep_assert_held(&srq->lock);
 
-	slot->used = false;
-	slot->next = srq->free;
-	srq->free = slot;
+	wqe->used = false;
+	wqe->next = srq->free;
+	srq->free = wqe;
 }
 
 static struct hlist_head *krdma_srq_bucket(struct krdma_srq *srq, const struct ib_qp *ib)
@@ -123,7 +123,7 @@ static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp
 	struct krdma_qp *qp, *found = NULL;
 	unsigned long flags;
 
-	krdma_queue_assert_held(srq->queue);
+	krdma_cq_assert_held(srq->cq);
 
 	spin_lock_irqsave(&srq->lock, flags);
 	hlist_for_each_entry(qp, krdma_srq_bucket(srq, ib), srq_node) {
@@ -138,19 +138,19 @@ static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp
 }
 
 /* The device has let go of a slot: was it there at all, and what was in it? */
-static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_slot *slot, u64 *cookie)
+static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_wqe *wqe, u64 *wr_id)
 {
-	struct krdma_region **regions = krdma_srq_regions(srq, slot);
+	struct krdma_mr **mrs = krdma_srq_mrs(srq, wqe);
 	unsigned long flags;
 	bool used;
 
 	spin_lock_irqsave(&srq->lock, flags);
-	used = slot->used;
+	used = wqe->used;
 	if (used) {
-		*cookie = slot->cookie;
-		while (slot->region_count)
-			krdma_region_end_use(regions[--slot->region_count]);
-		krdma_srq_push(srq, slot);
+		*wr_id = wqe->wr_id;
+		while (wqe->mr_count)
+			krdma_mr_end_use(mrs[--wqe->mr_count]);
+		krdma_srq_push(srq, wqe);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 
@@ -158,61 +158,61 @@ static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_slot *sl
 }
 
 /* A receive that no message of a connection is in. */
-static void krdma_srq_give_back(struct krdma_srq *srq, u64 cookie)
+static void krdma_srq_give_back(struct krdma_srq *srq, u64 wr_id)
 {
-	struct krdma_completion completion = {
+	struct krdma_wc wc = {
 		.context = srq->attr.context,
-		.cookie = cookie,
-		.opcode = KRDMA_OP_RECEIVE,
-		.status = KRDMA_STATUS_FLUSHED,
+		.wr_id = wr_id,
+		.opcode = KRDMA_OP_RECV,
+		.status = KRDMA_WC_WR_FLUSH_ERR,
 	};
 
-	krdma_queue_tell(srq->queue, &completion, srq->attr.complete, &srq->credits);
+	krdma_cq_complete(srq->cq, &wc, srq->attr.complete, &srq->credits);
 }
 
 static void krdma_srq_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krdma_srq_slot *slot = container_of(wc->wr_cqe, struct krdma_srq_slot, cqe);
-	struct krdma_srq *srq = slot->srq;
+	struct krdma_srq_wqe *wqe = container_of(wc->wr_cqe, struct krdma_srq_wqe, cqe);
+	struct krdma_srq *srq = wqe->srq;
 	struct krdma_qp *qp;
-	u64 cookie;
+	u64 wr_id;
 
-	krdma_queue_assert_held(srq->queue);
+	krdma_cq_assert_held(srq->cq);
 
-	if (!krdma_srq_take_back(srq, slot, &cookie))
+	if (!krdma_srq_take_back(srq, wqe, &wr_id))
 		return;
 	qp = krdma_srq_find(srq, wc->qp);
 	if (qp)
-		krdma_qp_received(qp, srq->queue, &srq->credits, cookie, wc);
+		krdma_qp_received(qp, srq->cq, &srq->credits, wr_id, wc);
 	else
-		krdma_srq_give_back(srq, cookie);
+		krdma_srq_give_back(srq, wr_id);
 }
 
 /*
  * Posting
  */
 
-static int krdma_srq_receive_one(struct krdma_srq *srq, const struct krdma_receive *receive)
+static int krdma_srq_recv_one(struct krdma_srq *srq, const struct krdma_recv_wr *wr)
 {
 	const struct ib_recv_wr *bad;
-	struct krdma_srq_slot *slot;
-	struct ib_recv_wr wr;
+	struct krdma_srq_wqe *wqe;
+	struct ib_recv_wr ib_wr;
 	int ret;
 
 	lockdep_assert_held(&srq->lock);
 
 	if (!krdma_credits_take(&srq->credits, 1))
 		return -EAGAIN;
-	slot = krdma_srq_pop(srq);
+	wqe = krdma_srq_pop(srq);
 
-	ret = krdma_receive_build(receive, srq->domain, srq->max_sge, srq->sges,
-				  krdma_srq_regions(srq, slot), &slot->region_count, &wr);
+	ret = krdma_recv_build(wr, srq->pd, srq->max_sge, srq->sges,
+			       krdma_srq_mrs(srq, wqe), &wqe->mr_count, &ib_wr);
 	if (ret)
 		goto err_push;
-	wr.next = NULL;
-	wr.wr_cqe = &slot->cqe;
-	slot->cookie = receive->cookie;
-	ret = ib_post_srq_recv(srq->ib, &wr, &bad);
+	ib_wr.next = NULL;
+	ib_wr.wr_cqe = &wqe->cqe;
+	wqe->wr_id = wr->wr_id;
+	ret = ib_post_srq_recv(srq->ib, &ib_wr, &bad);
 	if (ret) {
 		ret = -EIO;
 		goto err_regions;
@@ -220,22 +220,22 @@ static int krdma_srq_receive_one(struct krdma_srq *srq, const struct krdma_recei
 	return 0;
 
 err_regions:
-	while (slot->region_count)
-		krdma_region_end_use(krdma_srq_regions(srq, slot)[--slot->region_count]);
+	while (wqe->mr_count)
+		krdma_mr_end_use(krdma_srq_mrs(srq, wqe)[--wqe->mr_count]);
 err_push:
-	krdma_srq_push(srq, slot);
+	krdma_srq_push(srq, wqe);
 	krdma_credits_untake(&srq->credits, 1);
 	return ret;
 }
 
 /**
- * krdma_srq_receive - give room for messages of any connection that uses the queue
+ * krdma_srq_post_recv - give room for messages of any connection that uses the queue
  * @srq: the queue; the caller holds a reference
- * @receives: the room; copied
+ * @wrs: the room; copied
  * @count: how many
  *
  * Regions may be passed that were found under rcu_read_lock(), as with
- * krdma_conn_post().
+ * krdma_conn_post_send().
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
  * Return: how many of them were accepted, at least 1; or, if none was,
@@ -243,10 +243,10 @@ err_push:
  * -ESHUTDOWN: it has been closed; -ENODEV: its device has been removed;
  * -EINVAL: @count is not positive;
  * -EMSGSIZE: more pieces of memory than a receive can have;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post();
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post_send();
  * -EIO: the provider failed.
  */
-int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receives, int count)
+int krdma_srq_post_recv(struct krdma_srq *srq, const struct krdma_recv_wr *wrs, int count)
 {
 	unsigned long flags;
 	int ret = 0;
@@ -259,7 +259,7 @@ int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receive
 
 	spin_lock_irqsave(&srq->lock, flags);
 	for (i = 0; i < count; i++) {
-		ret = krdma_srq_receive_one(srq, &receives[i]);
+		ret = krdma_srq_recv_one(srq, &wrs[i]);
 		if (ret)
 			break;
 	}
@@ -268,7 +268,7 @@ int krdma_srq_receive(struct krdma_srq *srq, const struct krdma_receive *receive
 
 	return i ?: ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_srq_receive, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_srq_post_recv, "KRDMA");
 
 /*
  * Queue pairs
@@ -325,7 +325,7 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 {
 	unsigned long flags;
 
-	krdma_queue_assert_held(srq->queue);
+	krdma_cq_assert_held(srq->cq);
 
 	spin_lock_irqsave(&srq->lock, flags);
 	hlist_del(&qp->srq_node);
@@ -340,7 +340,7 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
  *
  * Context: any.
  * Return: true if a receive that has not completed is in a region of which
- * &struct krdma_region.condemned is set.
+ * &struct krdma_mr.condemned is set.
  */
 bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 {
@@ -351,12 +351,12 @@ bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 	/* A region whose use is counted in a slot is there: the use ends under the lock. */
 	spin_lock_irqsave(&srq->lock, flags);
 	for (u32 i = first; i < end && !used; i++) {
-		struct krdma_region **regions = krdma_srq_regions(srq, &srq->slots[i]);
+		struct krdma_mr **mrs = krdma_srq_mrs(srq, &srq->wqes[i]);
 
-		if (!srq->slots[i].used)
+		if (!srq->wqes[i].used)
 			continue;
-		for (u16 j = 0; j < srq->slots[i].region_count; j++)
-			used |= READ_ONCE(regions[j]->condemned);
+		for (u16 j = 0; j < srq->wqes[i].mr_count; j++)
+			used |= READ_ONCE(mrs[j]->condemned);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 
@@ -372,36 +372,36 @@ static void krdma_srq_release(struct krdma_resource *res)
 {
 	struct krdma_srq *srq = container_of(res, struct krdma_srq, res);
 	unsigned long flags;
-	u64 cookie;
+	u64 wr_id;
 	u32 i;
 
 	if (!IS_ERR_OR_NULL(srq->ib)) {
 		ib_destroy_srq(srq->ib);
 		/* Now the device uses none of the memory, and what it took is in the queue. */
-		krdma_queue_hold(srq->queue, &flags);
-		krdma_queue_drain(srq->queue);
+		krdma_cq_lock(srq->cq, &flags);
+		krdma_cq_drain(srq->cq);
 		for (i = 0; i < srq->credits.depth; i++) {
-			if (krdma_srq_take_back(srq, &srq->slots[i], &cookie))
-				krdma_srq_give_back(srq, cookie);
+			if (krdma_srq_take_back(srq, &srq->wqes[i], &wr_id))
+				krdma_srq_give_back(srq, wr_id);
 			if (i % KRDMA_SRQ_AT_A_TIME == KRDMA_SRQ_AT_A_TIME - 1) {
-				krdma_queue_let_go(srq->queue, flags);
-				krdma_queue_hold(srq->queue, &flags);
+				krdma_cq_unlock(srq->cq, flags);
+				krdma_cq_lock(srq->cq, &flags);
 			}
 		}
-		krdma_queue_let_go(srq->queue, flags);
+		krdma_cq_unlock(srq->cq, flags);
 	}
-	if (srq->queue)
-		krdma_queue_detach(srq->queue, srq->credits.depth);
-	if (srq->domain) {
-		krdma_uncharge_object(&srq->charge, srq->domain->pd->device);
-		spin_lock(&srq->domain->lock);
-		list_del_init(&srq->domain_node);
-		spin_unlock(&srq->domain->lock);
-		krdma_domain_put(srq->domain);
+	if (srq->cq)
+		krdma_cq_detach(srq->cq, srq->credits.depth);
+	if (srq->pd) {
+		krdma_uncharge_object(&srq->charge, srq->pd->ib->device);
+		spin_lock(&srq->pd->lock);
+		list_del_init(&srq->pd_node);
+		spin_unlock(&srq->pd->lock);
+		krdma_pd_put(srq->pd);
 	}
 	srq->ib = NULL;
-	srq->queue = NULL;
-	srq->domain = NULL;
+	srq->cq = NULL;
+	srq->pd = NULL;
 }
 
 static void krdma_srq_forget(struct krdma_resource *res)
@@ -409,25 +409,25 @@ static void krdma_srq_forget(struct krdma_resource *res)
 	krdma_srq_put(container_of(res, struct krdma_srq, res));
 }
 
-static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
+static int krdma_srq_alloc_wqes(struct krdma_srq *srq, u32 depth)
 {
 	int node = krdma_device_node(srq->dev);
 	u32 i;
 
-	srq->slots = kvzalloc_node(array_size(depth, sizeof(*srq->slots)), GFP_KERNEL_ACCOUNT,
-				   node);
-	srq->regions = kvzalloc_node(array3_size(depth, srq->max_sge, sizeof(*srq->regions)),
-				     GFP_KERNEL_ACCOUNT, node);
+	srq->wqes = kvzalloc_node(array_size(depth, sizeof(*srq->wqes)), GFP_KERNEL_ACCOUNT,
+				  node);
+	srq->mrs = kvzalloc_node(array3_size(depth, srq->max_sge, sizeof(*srq->mrs)),
+				 GFP_KERNEL_ACCOUNT, node);
 	srq->sges = kvzalloc_objs(*srq->sges, srq->max_sge, GFP_KERNEL_ACCOUNT);
-	if (!srq->slots || !srq->regions || !srq->sges)
+	if (!srq->wqes || !srq->mrs || !srq->sges)
 		return -ENOMEM;
 
 	for (i = 0; i < depth; i++) {
-		srq->slots[i].cqe.done = krdma_srq_done;
-		srq->slots[i].srq = srq;
-		srq->slots[i].next = i + 1 < depth ? &srq->slots[i + 1] : NULL;
+		srq->wqes[i].cqe.done = krdma_srq_done;
+		srq->wqes[i].srq = srq;
+		srq->wqes[i].next = i + 1 < depth ? &srq->wqes[i + 1] : NULL;
 	}
-	srq->free = srq->slots;
+	srq->free = srq->wqes;
 	return 0;
 }
 
@@ -435,7 +435,7 @@ static int krdma_srq_alloc_slots(struct krdma_srq *srq, u32 depth)
 static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
 {
 	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
-		    (u64)depth * (sizeof(*srq->slots) + srq->max_sge * sizeof(*srq->regions));
+		    (u64)depth * (sizeof(*srq->wqes) + srq->max_sge * sizeof(*srq->mrs));
 	int ret;
 
 	ret = krdma_session_charge(srq->session, bytes);
@@ -455,27 +455,27 @@ static int krdma_srq_make(struct krdma_srq *srq)
 	};
 	int ret;
 
-	ret = krdma_queue_attach(srq->attr.queue, srq->credits.depth);
+	ret = krdma_cq_attach(srq->attr.cq, srq->credits.depth);
 	if (ret)
 		return ret;
-	srq->queue = srq->attr.queue;
+	srq->cq = srq->attr.cq;
 
-	srq->domain = krdma_domain_get(srq->session, srq->dev);
-	if (IS_ERR(srq->domain)) {
-		ret = PTR_ERR(srq->domain);
-		srq->domain = NULL;
+	srq->pd = krdma_pd_get(srq->session, srq->dev);
+	if (IS_ERR(srq->pd)) {
+		ret = PTR_ERR(srq->pd);
+		srq->pd = NULL;
 		return ret;
 	}
-	ret = krdma_charge_object(&srq->charge, srq->session, srq->domain->pd->device);
+	ret = krdma_charge_object(&srq->charge, srq->session, srq->pd->ib->device);
 	if (ret)
 		return ret;
-	srq->ib = ib_create_srq(srq->domain->pd, &init);
+	srq->ib = ib_create_srq(srq->pd->ib, &init);
 	if (IS_ERR(srq->ib))
 		return krdma_provider_error(PTR_ERR(srq->ib));
 
-	spin_lock(&srq->domain->lock);
-	list_add_tail(&srq->domain_node, &srq->domain->srqs);
-	spin_unlock(&srq->domain->lock);
+	spin_lock(&srq->pd->lock);
+	list_add_tail(&srq->pd_node, &srq->pd->srqs);
+	spin_unlock(&srq->pd->lock);
 	return 0;
 }
 
@@ -504,9 +504,9 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 
 	might_sleep();
 
-	if (!attr->queue)
+	if (!attr->cq)
 		return ERR_PTR(-EINVAL);
-	dev = attr->queue->dev;
+	dev = attr->cq->dev;
 	limits = krdma_device_limits(dev);
 	if (!(krdma_device_caps(dev) & KRDMA_DEVICE_CAP_SRQ))
 		return ERR_PTR(-EOPNOTSUPP);
@@ -519,10 +519,10 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	refcount_set(&srq->refs, 2);
 	krdma_session_get(session);
 	srq->session = session;
-	krdma_device_hold(dev);
+	krdma_device_get(dev);
 	srq->dev = dev;
 	srq->attr = *attr;
-	INIT_LIST_HEAD(&srq->domain_node);
+	INIT_LIST_HEAD(&srq->pd_node);
 	spin_lock_init(&srq->lock);
 	INIT_WORK(&srq->free_work, krdma_srq_free);
 	srq->credits.depth = attr->depth;
@@ -532,7 +532,7 @@ struct krdma_srq *krdma_srq_create(struct krdma_session *session,
 	ret = krdma_srq_charge(srq, attr->depth);
 	if (ret)
 		goto err_free;
-	ret = krdma_srq_alloc_slots(srq, attr->depth);
+	ret = krdma_srq_alloc_wqes(srq, attr->depth);
 	if (ret)
 		goto err_free;
 	ret = krdma_resource_init(&srq->res, dev, krdma_srq_release, krdma_srq_forget);

@@ -16,9 +16,9 @@
 #include "core/resource.h"
 
 struct ib_srq;
-struct krdma_domain;
-struct krdma_region;
-struct krdma_srq_slot;
+struct krdma_pd;
+struct krdma_mr;
+struct krdma_srq_wqe;
 
 #define KRDMA_SRQ_BUCKETS	64
 
@@ -29,25 +29,25 @@ struct krdma_srq_slot;
  * @session: whose; kept
  * @charged: bytes of its memory, and the device's, that the session's account pays for
  * @dev: its device; kept
- * @domain: the protection domain, while @res has not been released
- * @domain_node: in its list
+ * @pd: the protection domain, while @res has not been released
+ * @pd_node: in its list
  * @scan: the domain's last pass over that list that came here; under the domain's lock
  * @condemned: such a pass has closed it; for the passes alone
- * @queue: where receives complete; attached, likewise
+ * @cq: where receives complete; attached, likewise
  * @ib: the device's shared receive queue, likewise
  * @charge: of it
  * @attr: the consumer's part
  * @lock: the post lock: protects @free, @credits.taken, @sges and @qps; any context,
  *	inside a queue's poll lock
- * @credits: slots, and with them room in @queue
+ * @credits: slots, and with them room in @cq
  * @max_sge: of a receive
- * @slots: the slots
+ * @wqes: the slots
  * @free_work: the end of the object
  * @free: slots that the device does not have, in a list
- * @regions: @max_sge of them for each slot
+ * @mrs: @max_sge of them for each slot
  * @sges: of a receive that is being posted
  * @qps: the queue pairs that take from here, by the device's queue pair.  One is
- *	taken out with the poll lock of @queue held, too.
+ *	taken out with the poll lock of @cq held, too.
  */
 struct krdma_srq {
 	struct krdma_resource res;
@@ -55,11 +55,11 @@ struct krdma_srq {
 	struct krdma_session *session;
 	u64 charged;
 	struct krdma_device *dev;
-	struct krdma_domain *domain;
-	struct list_head domain_node;
+	struct krdma_pd *pd;
+	struct list_head pd_node;
 	u32 scan;
 	bool condemned;
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	struct ib_srq *ib;
 	struct krdma_charge charge;
 	struct krdma_srq_attr attr;
@@ -68,9 +68,9 @@ struct krdma_srq {
 	struct krdma_credits credits;
 	u32 max_sge;
 	struct work_struct free_work;
-	struct krdma_srq_slot *slots;
-	struct krdma_srq_slot *free;
-	struct krdma_region **regions;
+	struct krdma_srq_wqe *wqes;
+	struct krdma_srq_wqe *free;
+	struct krdma_mr **mrs;
 	struct ib_sge *sges;
 
 	struct hlist_head qps[KRDMA_SRQ_BUCKETS];

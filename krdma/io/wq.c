@@ -7,7 +7,7 @@
  * completion also stands for all requests before it that complete silently.
  *
  * Each slot is given back once: by its completion, or, when the queue pair is
- * gone, by krdma_ring_flush().  A completion for a slot that the device does not
+ * gone, by krdma_wq_flush().  A completion for a slot that the device does not
  * have, because it completed already, is none.
  */
 #include <linux/slab.h>
@@ -16,56 +16,56 @@
 #include "mr/mr.h"
 #include "io/wq.h"
 
-static struct krdma_work_ring *krdma_ring_of(struct krdma_credits *credits)
+static struct krdma_wq *krdma_wq_from_credits(struct krdma_credits *credits)
 {
-	return container_of(credits, struct krdma_work_ring, credits);
+	return container_of(credits, struct krdma_wq, credits);
 }
 
-static void krdma_ring_get(struct krdma_credits *credits)
+static void krdma_wq_get(struct krdma_credits *credits)
 {
-	krdma_conn_get(krdma_ring_of(credits)->qp->conn);
+	krdma_conn_get(krdma_wq_from_credits(credits)->qp->conn);
 }
 
-static void krdma_ring_put(struct krdma_credits *credits)
+static void krdma_wq_put(struct krdma_credits *credits)
 {
-	krdma_conn_put(krdma_ring_of(credits)->qp->conn);
+	krdma_conn_put(krdma_wq_from_credits(credits)->qp->conn);
 }
 
-static void krdma_ring_space(struct krdma_credits *credits)
+static void krdma_wq_space(struct krdma_credits *credits)
 {
-	struct krdma_conn *conn = krdma_ring_of(credits)->qp->conn;
+	struct krdma_conn *conn = krdma_wq_from_credits(credits)->qp->conn;
 
 	if (conn->ops->space)
 		conn->ops->space(conn);
 }
 
-static const struct krdma_credits_ops krdma_ring_credits_ops = {
-	.get = krdma_ring_get,
-	.put = krdma_ring_put,
-	.space = krdma_ring_space,
+static const struct krdma_credits_ops krdma_wq_credits_ops = {
+	.get = krdma_wq_get,
+	.put = krdma_wq_put,
+	.space = krdma_wq_space,
 };
 
 /**
- * krdma_ring_bytes - what the slots of a ring take
+ * krdma_wq_bytes - what the slots of a ring take
  * @depth: how many requests; 0: none
  * @max_sge: of a request
  *
  * Context: any.
  * Return: bytes.
  */
-u64 krdma_ring_bytes(u32 depth, u32 max_sge)
+u64 krdma_wq_bytes(u32 depth, u32 max_sge)
 {
 	u64 count = depth ? roundup_pow_of_two(depth) : 0;
 
-	return count * (sizeof(struct krdma_slot) + max_sge * sizeof(struct krdma_region *));
+	return count * (sizeof(struct krdma_wqe) + max_sge * sizeof(struct krdma_mr *));
 }
 
 /**
- * krdma_ring_init - make the slots of a ring
- * @ring: the ring, zeroed; krdma_ring_free() may be called before this and after
+ * krdma_wq_init - make the slots of a ring
+ * @wq: the ring, zeroed; krdma_wq_free() may be called before this and after
  *	its failure
  * @qp: whose
- * @queue: where it completes
+ * @cq: where it completes
  * @depth: how many requests; 0: none
  * @max_sge: of a request
  * @done: what takes their completions
@@ -73,94 +73,94 @@ u64 krdma_ring_bytes(u32 depth, u32 max_sge)
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
-		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
+		  u32 depth, u32 max_sge, void (*done)(struct ib_cq *ib_cq, struct ib_wc *wc))
 {
 	u32 count = depth ? roundup_pow_of_two(depth) : 0;
-	int node = krdma_device_node(queue->dev);
+	int node = krdma_device_node(cq->dev);
 	u32 i;
 
-	ring->qp = qp;
-	ring->queue = queue;
-	spin_lock_init(&ring->lock);
-	ring->credits.depth = depth;
-	ring->credits.ops = &krdma_ring_credits_ops;
-	ring->max_sge = max_sge;
-	init_completion(&ring->drained);
+	wq->qp = qp;
+	wq->cq = cq;
+	spin_lock_init(&wq->lock);
+	wq->credits.depth = depth;
+	wq->credits.ops = &krdma_wq_credits_ops;
+	wq->max_sge = max_sge;
+	init_completion(&wq->drained);
 	if (!count)
 		return 0;
 
-	ring->mask = count - 1;
-	ring->slots = kvzalloc_node(array_size(count, sizeof(*ring->slots)), GFP_KERNEL_ACCOUNT,
-				    node);
-	ring->regions = kvzalloc_node(array3_size(count, max_sge, sizeof(*ring->regions)),
-				      GFP_KERNEL_ACCOUNT, node);
-	if (!ring->slots || !ring->regions)
+	wq->mask = count - 1;
+	wq->wqes = kvzalloc_node(array_size(count, sizeof(*wq->wqes)), GFP_KERNEL_ACCOUNT,
+				 node);
+	wq->mrs = kvzalloc_node(array3_size(count, max_sge, sizeof(*wq->mrs)),
+				GFP_KERNEL_ACCOUNT, node);
+	if (!wq->wqes || !wq->mrs)
 		return -ENOMEM;
 
 	for (i = 0; i < count; i++) {
-		ring->slots[i].cqe.done = done;
-		ring->slots[i].ring = ring;
+		wq->wqes[i].cqe.done = done;
+		wq->wqes[i].wq = wq;
 	}
 	return 0;
 }
 
 /**
- * krdma_ring_free - the end of the slots
- * @ring: the ring
+ * krdma_wq_free - the end of the slots
+ * @wq: the ring
  *
  * Context: process context; may sleep.
  */
-void krdma_ring_free(struct krdma_work_ring *ring)
+void krdma_wq_free(struct krdma_wq *wq)
 {
-	kvfree(ring->regions);
-	kvfree(ring->slots);
+	kvfree(wq->mrs);
+	kvfree(wq->wqes);
 }
 
 /**
- * krdma_ring_close - from here on nothing is posted
- * @ring: the ring
+ * krdma_wq_close - from here on nothing is posted
+ * @wq: the ring
  *
  * Context: any.
  */
-void krdma_ring_close(struct krdma_work_ring *ring)
+void krdma_wq_close(struct krdma_wq *wq)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&ring->lock, flags);
-	ring->open = false;
-	spin_unlock_irqrestore(&ring->lock, flags);
+	spin_lock_irqsave(&wq->lock, flags);
+	wq->open = false;
+	spin_unlock_irqrestore(&wq->lock, flags);
 }
 
 /**
- * krdma_ring_drop_regions - the device does not use the memory of a slot any more
- * @ring: the ring
+ * krdma_wq_put_mrs - the device does not use the memory of a slot any more
+ * @wq: the ring
  * @position: of the slot
  *
  * Context: any.
  */
-void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position)
+void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position)
 {
-	struct krdma_region **regions = krdma_ring_regions(ring, position);
-	struct krdma_slot *slot = krdma_ring_slot(ring, position);
+	struct krdma_mr **mrs = krdma_wq_mrs(wq, position);
+	struct krdma_wqe *wqe = krdma_wq_wqe(wq, position);
 
-	while (slot->region_count)
-		krdma_region_end_use(regions[--slot->region_count]);
+	while (wqe->mr_count)
+		krdma_mr_end_use(mrs[--wqe->mr_count]);
 }
 
-/* Slots that the device has, from @ring->head on. */
-static u32 krdma_ring_outstanding(const struct krdma_work_ring *ring)
+/* Slots that the device has, from @wq->head on. */
+static u32 krdma_wq_outstanding(const struct krdma_wq *wq)
 {
-	/* Pairs with the release in krdma_chain_commit(). */
-	return smp_load_acquire(&ring->tail) - ring->head;
+	/* Pairs with the release in krdma_wr_list_commit(). */
+	return smp_load_acquire(&wq->tail) - wq->head;
 }
 
 /* Does the device have this slot?  If so, how far is it from the head? */
-static bool krdma_ring_has(const struct krdma_work_ring *ring, u32 index, u32 *distance)
+static bool krdma_wq_has(const struct krdma_wq *wq, u32 index, u32 *distance)
 {
-	*distance = (index - ring->head) & ring->mask;
+	*distance = (index - wq->head) & wq->mask;
 
-	return *distance < krdma_ring_outstanding(ring);
+	return *distance < krdma_wq_outstanding(wq);
 }
 
 /*
@@ -168,79 +168,79 @@ static bool krdma_ring_has(const struct krdma_work_ring *ring, u32 index, u32 *d
  */
 
 /* The slot at the head has ended. */
-static void krdma_send_finish(struct krdma_work_ring *ring, u8 status, u32 vendor_error)
+static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 {
-	struct krdma_slot *slot = krdma_ring_slot(ring, ring->head);
-	struct krdma_conn *conn = ring->qp->conn;
-	struct krdma_completion *completion;
+	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->head);
+	struct krdma_conn *conn = wq->qp->conn;
+	struct krdma_wc *wc;
 
-	if (slot->region_count)
-		krdma_ring_drop_regions(ring, ring->head);
+	if (wqe->mr_count)
+		krdma_wq_put_mrs(wq, wq->head);
 	if (unlikely(status))
-		krdma_mr_pool_fail(ring->qp->mr_pool);
-	if (unlikely(status) && !ring->failed) {
-		ring->failed = status;
-		ring->vendor_error = vendor_error;
+		krdma_frmr_pool_fail(wq->qp->mr_pool);
+	if (unlikely(status) && !wq->failed) {
+		wq->failed = status;
+		wq->vendor_error = vendor_error;
 	}
 	/* Before the consumer is told: it may look, and it may post. */
-	ring->head++;
-	if (!(slot->flags & KRDMA_SLOT_LAST)) {
-		krdma_credits_return(&ring->credits, 1);
+	wq->head++;
+	if (!(wqe->flags & KRDMA_WQE_LAST)) {
+		krdma_credits_return(&wq->credits, 1);
 		return;
 	}
-	WRITE_ONCE(ring->completed, ring->completed + 1);
-	if ((slot->flags & KRDMA_SLOT_SILENT) && !ring->failed) {
-		krdma_credits_return(&ring->credits, 1);
+	WRITE_ONCE(wq->completed, wq->completed + 1);
+	if ((wqe->flags & KRDMA_WQE_UNSIGNALED) && !wq->failed) {
+		krdma_credits_return(&wq->credits, 1);
 		return;
 	}
 
-	completion = krdma_queue_place(ring->queue);
-	completion->conn = conn;
-	completion->context = conn->context;
-	completion->cookie = slot->cookie;
-	completion->opcode = slot->opcode;
-	completion->status = ring->failed;
-	completion->flags = 0;
-	completion->length = slot->length;
-	completion->imm = 0;
-	completion->vendor_error = ring->vendor_error;
-	ring->failed = KRDMA_STATUS_SUCCESS;
-	ring->vendor_error = 0;
-	krdma_queue_tell(ring->queue, completion, conn->ops->complete, &ring->credits);
+	wc = krdma_cq_next_wc(wq->cq);
+	wc->conn = conn;
+	wc->context = conn->context;
+	wc->wr_id = wqe->wr_id;
+	wc->opcode = wqe->opcode;
+	wc->status = wq->failed;
+	wc->flags = 0;
+	wc->length = wqe->length;
+	wc->imm = 0;
+	wc->vendor_error = wq->vendor_error;
+	wq->failed = KRDMA_WC_SUCCESS;
+	wq->vendor_error = 0;
+	krdma_cq_complete(wq->cq, wc, conn->ops->complete, &wq->credits);
 }
 
 /* What one ring has of the run. */
-static void krdma_ring_count_run(struct krdma_queue *queue)
+static void krdma_wq_count_batch(struct krdma_cq *cq)
 {
-	struct krdma_work_ring *ring = queue->run;
+	struct krdma_wq *wq = cq->batch;
 
-	WRITE_ONCE(ring->completed, ring->completed + queue->run_count);
-	krdma_credits_return(&ring->credits, queue->run_count);
+	WRITE_ONCE(wq->completed, wq->completed + cq->batch_count);
+	krdma_credits_return(&wq->credits, cq->batch_count);
 }
 
 /**
- * krdma_ring_end_run - count what krdma_queue_poll() has just taken
- * @queue: the queue
+ * krdma_wq_end_batch - count what krdma_cq_poll() has just taken
+ * @cq: the queue
  *
  * Before the consumer knows of the completions: he may release the memory then, and post.
  *
  * Context: that of the poll lock.
  */
-void krdma_ring_end_run(struct krdma_queue *queue)
+void krdma_wq_end_batch(struct krdma_cq *cq)
 {
-	if (queue->leaving)
-		krdma_region_end_uses(queue->leaving, queue->leaving_count);
-	queue->leaving = NULL;
-	if (queue->run)
-		krdma_ring_count_run(queue);
-	queue->run = NULL;
+	if (cq->put_mr)
+		krdma_mr_end_uses(cq->put_mr, cq->put_count);
+	cq->put_mr = NULL;
+	if (cq->batch)
+		krdma_wq_count_batch(cq);
+	cq->batch = NULL;
 }
 
 /* The memory of a slot that has at most one piece of it, or NULL. */
-static struct krdma_region *krdma_slot_region(const struct krdma_work_ring *ring,
-					      const struct krdma_slot *slot, u32 index)
+static struct krdma_mr *krdma_wqe_mr(const struct krdma_wq *wq,
+				     const struct krdma_wqe *wqe, u32 index)
 {
-	return slot->region_count ? ring->regions[index * ring->max_sge] : NULL;
+	return wqe->mr_count ? wq->mrs[index * wq->max_sge] : NULL;
 }
 
 /*
@@ -248,112 +248,112 @@ static struct krdma_region *krdma_slot_region(const struct krdma_work_ring *ring
  * which ended well, of a consumer who is just polling; and the run is that of its ring and
  * of its memory.
  */
-static void krdma_send_told(struct krdma_work_ring *ring, struct krdma_queue *queue,
-			    struct krdma_slot *slot)
+static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
+				 struct krdma_wqe *wqe)
 {
-	struct krdma_completion *completion = queue->out;
-	struct krdma_conn *conn = ring->qp->conn;
+	struct krdma_wc *wc = cq->out;
+	struct krdma_conn *conn = wq->qp->conn;
 
-	queue->leaving_count += slot->region_count;
-	slot->region_count = 0;
-	queue->run_count++;
-	ring->head++;
-	queue->out = completion + 1;
-	queue->out_room--;
+	cq->put_count += wqe->mr_count;
+	wqe->mr_count = 0;
+	cq->batch_count++;
+	wq->head++;
+	cq->out = wc + 1;
+	cq->out_room--;
 
-	completion->conn = conn;
-	completion->context = conn->context;
-	completion->cookie = slot->cookie;
-	completion->opcode = slot->opcode;
-	completion->status = KRDMA_STATUS_SUCCESS;
-	completion->flags = 0;
-	completion->length = slot->length;
-	completion->imm = 0;
-	completion->vendor_error = 0;
+	wc->conn = conn;
+	wc->context = conn->context;
+	wc->wr_id = wqe->wr_id;
+	wc->opcode = wqe->opcode;
+	wc->status = KRDMA_WC_SUCCESS;
+	wc->flags = 0;
+	wc->length = wqe->length;
+	wc->imm = 0;
+	wc->vendor_error = 0;
 }
 
-static void krdma_ring_begin_run(struct krdma_queue *queue, struct krdma_work_ring *ring)
+static void krdma_wq_begin_batch(struct krdma_cq *cq, struct krdma_wq *wq)
 {
-	queue->run = ring;
-	queue->run_count = 0;
+	cq->batch = wq;
+	cq->batch_count = 0;
 }
 
-static void krdma_region_begin_leaving(struct krdma_queue *queue, struct krdma_region *region)
+static void krdma_mr_begin_put_batch(struct krdma_cq *cq, struct krdma_mr *mr)
 {
-	queue->leaving = region;
-	queue->leaving_count = 0;
+	cq->put_mr = mr;
+	cq->put_count = 0;
 }
 
-static noinline void krdma_send_told_anew(struct krdma_work_ring *ring, struct krdma_queue *queue,
-					  struct krdma_slot *slot, struct krdma_region *region)
+static noinline void krdma_send_completed_new_batch(struct krdma_wq *wq, struct krdma_cq *cq,
+						    struct krdma_wqe *wqe, struct krdma_mr *mr)
 {
-	if (queue->run != ring) {
-		krdma_ring_count_run(queue);
-		krdma_ring_begin_run(queue, ring);
+	if (cq->batch != wq) {
+		krdma_wq_count_batch(cq);
+		krdma_wq_begin_batch(cq, wq);
 	}
-	if (region && queue->leaving != region) {
-		if (queue->leaving)
-			krdma_region_end_uses(queue->leaving, queue->leaving_count);
-		krdma_region_begin_leaving(queue, region);
+	if (mr && cq->put_mr != mr) {
+		if (cq->put_mr)
+			krdma_mr_end_uses(cq->put_mr, cq->put_count);
+		krdma_mr_begin_put_batch(cq, mr);
 	}
-	krdma_send_told(ring, queue, slot);
+	krdma_send_completed(wq, cq, wqe);
 }
 
-static noinline void krdma_send_finish_many(struct krdma_work_ring *ring, u32 distance,
+static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
 					    const struct ib_wc *wc)
 {
-	u8 status = krdma_status_from_ib(wc->status);
+	u8 status = krdma_wc_status_from_ib(wc->status);
 
 	/* Those before it ended well, silently: otherwise they would have said so. */
 	while (distance--)
-		krdma_send_finish(ring, KRDMA_STATUS_SUCCESS, 0);
-	krdma_send_finish(ring, status, wc->vendor_err);
+		krdma_send_finish(wq, KRDMA_WC_SUCCESS, 0);
+	krdma_send_finish(wq, status, wc->vendor_err);
 
-	if (status == KRDMA_STATUS_FLUSHED)
-		krdma_conn_flushed(ring->qp->conn);
+	if (status == KRDMA_WC_WR_FLUSH_ERR)
+		krdma_conn_flushed(wq->qp->conn);
 	else if (status)
-		krdma_conn_input(ring->qp->conn, KRDMA_INPUT_FATAL,
-				 status == KRDMA_STATUS_RETRY_EXCEEDED ? -ETIMEDOUT : -EIO);
+		krdma_conn_advance(wq->qp->conn, KRDMA_INPUT_FATAL,
+				   status == KRDMA_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
 }
 
 /**
  * krdma_send_done - a request of a send queue has completed
- * @cq: where
+ * @ib_cq: where
  * @wc: how
  *
  * Context: that of the queue's poll lock.
  */
-void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
+void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
 {
-	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
-	struct krdma_work_ring *ring = slot->ring;
-	struct krdma_queue *queue = ring->queue;
-	u32 index = slot - ring->slots;
-	struct krdma_region *region;
+	struct krdma_wqe *wqe = container_of(wc->wr_cqe, struct krdma_wqe, cqe);
+	struct krdma_wq *wq = wqe->wq;
+	struct krdma_cq *cq = wq->cq;
+	u32 index = wqe - wq->wqes;
+	struct krdma_mr *mr;
 	u32 distance;
 
-	krdma_queue_assert_held(queue);
+	krdma_cq_assert_held(cq);
 
-	if (!krdma_ring_has(ring, index, &distance)) {
-		WRITE_ONCE(ring->qp->stray, ring->qp->stray + 1);
+	if (!krdma_wq_has(wq, index, &distance)) {
+		WRITE_ONCE(wq->qp->stray, wq->qp->stray + 1);
 		return;
 	}
-	if (likely(!distance && !wc->status && slot->flags == KRDMA_SLOT_LAST && !ring->failed &&
-		   queue->out_room > 0 && slot->region_count <= 1)) {
-		region = krdma_slot_region(ring, slot, index);
+	if (likely(!distance && !wc->status && wqe->flags == KRDMA_WQE_LAST && !wq->failed &&
+		   cq->out_room > 0 && wqe->mr_count <= 1)) {
+		mr = krdma_wqe_mr(wq, wqe, index);
 		/* Mostly it is of the same ring as that before it, with the same memory. */
-		if (unlikely(queue->run != ring || (region && queue->leaving != region))) {
-			if (queue->run) {
-				krdma_send_told_anew(ring, queue, slot, region);
+		if (unlikely(cq->batch != wq || (mr && cq->put_mr != mr))) {
+			if (cq->batch) {
+				krdma_send_completed_new_batch(wq, cq, wqe, mr);
 				return;
 			}
-			krdma_ring_begin_run(queue, ring);
-			krdma_region_begin_leaving(queue, region);
+			krdma_wq_begin_batch(cq, wq);
+			krdma_mr_begin_put_batch(cq, mr);
 		}
-		krdma_send_told(ring, queue, slot);
+		krdma_send_completed(wq, cq, wqe);
 		return;
 	}
-	krdma_send_finish_many(ring, distance, wc);
+	krdma_send_finish_many(wq, distance, wc);
 }
 
 /*
@@ -363,146 +363,146 @@ void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 /**
  * krdma_qp_received - a receive has completed
  * @qp: the queue pair that took it
- * @queue: where it completes; the caller holds its poll lock
+ * @cq: where it completes; the caller holds its poll lock
  * @credits: of what it was one
- * @cookie: the consumer's
- * @wc: how
+ * @wr_id: the consumer's
+ * @ib_wc: how
  *
  * Context: that of the queue's poll lock.
  */
-void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
-		       struct krdma_credits *credits, u64 cookie, const struct ib_wc *wc)
+void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
+		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *ib_wc)
 {
-	u8 status = wc->status ? krdma_status_from_ib(wc->status) : KRDMA_STATUS_SUCCESS;
+	u8 status = ib_wc->status ? krdma_wc_status_from_ib(ib_wc->status) : KRDMA_WC_SUCCESS;
 	struct krdma_conn *conn = qp->conn;
-	struct krdma_completion *completion;
+	struct krdma_wc *wc;
 
-	completion = krdma_queue_place(queue);
-	completion->conn = conn;
-	completion->context = conn->context;
-	completion->cookie = cookie;
-	completion->opcode = KRDMA_OP_RECEIVE;
-	completion->status = status;
-	completion->flags = 0;
-	completion->length = 0;
-	completion->imm = 0;
-	completion->vendor_error = 0;
+	wc = krdma_cq_next_wc(cq);
+	wc->conn = conn;
+	wc->context = conn->context;
+	wc->wr_id = wr_id;
+	wc->opcode = KRDMA_OP_RECV;
+	wc->status = status;
+	wc->flags = 0;
+	wc->length = 0;
+	wc->imm = 0;
+	wc->vendor_error = 0;
 	if (unlikely(status)) {
-		krdma_mr_pool_fail(qp->mr_pool);
-		completion->vendor_error = wc->vendor_err;
+		krdma_frmr_pool_fail(qp->mr_pool);
+		wc->vendor_error = ib_wc->vendor_err;
 	} else {
-		completion->length = wc->byte_len;
-		if (wc->wc_flags & IB_WC_WITH_IMM) {
-			completion->flags |= KRDMA_COMPLETION_IMM;
-			completion->imm = be32_to_cpu(wc->ex.imm_data);
-		} else if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
-			completion->flags |= KRDMA_COMPLETION_INVALIDATED;
-			completion->key = wc->ex.invalidate_rkey;
+		wc->length = ib_wc->byte_len;
+		if (ib_wc->wc_flags & IB_WC_WITH_IMM) {
+			wc->flags |= KRDMA_WC_WITH_IMM;
+			wc->imm = be32_to_cpu(ib_wc->ex.imm_data);
+		} else if (ib_wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+			wc->flags |= KRDMA_WC_WITH_INVALIDATE;
+			wc->key = ib_wc->ex.invalidate_rkey;
 		}
-		if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-			completion->flags |= KRDMA_COMPLETION_WRITTEN;
+		if (ib_wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+			wc->flags |= KRDMA_WC_WRITTEN;
 		/* The first message may overtake what says that it may come. */
 		if (unlikely(!qp->heard)) {
 			qp->heard = true;
-			krdma_conn_input(conn, KRDMA_INPUT_TRAFFIC, 0);
+			krdma_conn_advance(conn, KRDMA_INPUT_TRAFFIC, 0);
 		}
 	}
 
-	krdma_queue_tell(queue, completion, conn->ops->complete, credits);
+	krdma_cq_complete(cq, wc, conn->ops->complete, credits);
 
-	if (unlikely(status == KRDMA_STATUS_FLUSHED))
+	if (unlikely(status == KRDMA_WC_WR_FLUSH_ERR))
 		krdma_conn_flushed(conn);
 	else if (unlikely(status))
-		krdma_conn_input(conn, KRDMA_INPUT_FATAL, -EIO);
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, -EIO);
 }
 
-static void krdma_receive_finish(struct krdma_work_ring *ring, const struct ib_wc *wc)
+static void krdma_recv_finish(struct krdma_wq *wq, const struct ib_wc *wc)
 {
-	u64 cookie = krdma_ring_slot(ring, ring->head)->cookie;
+	u64 wr_id = krdma_wq_wqe(wq, wq->head)->wr_id;
 
-	if (krdma_ring_slot(ring, ring->head)->region_count)
-		krdma_ring_drop_regions(ring, ring->head);
-	ring->head++;
-	WRITE_ONCE(ring->completed, ring->completed + 1);
-	krdma_qp_received(ring->qp, ring->queue, &ring->credits, cookie, wc);
+	if (krdma_wq_wqe(wq, wq->head)->mr_count)
+		krdma_wq_put_mrs(wq, wq->head);
+	wq->head++;
+	WRITE_ONCE(wq->completed, wq->completed + 1);
+	krdma_qp_received(wq->qp, wq->cq, &wq->credits, wr_id, wc);
 }
 
 /**
- * krdma_receive_done - a request of a receive queue has completed
+ * krdma_recv_done - a request of a receive queue has completed
  * @cq: where
  * @wc: how
  *
  * Context: that of the queue's poll lock.
  */
-void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc)
+void krdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	static const struct ib_wc lost = { .status = IB_WC_WR_FLUSH_ERR };
-	struct krdma_slot *slot = container_of(wc->wr_cqe, struct krdma_slot, cqe);
-	struct krdma_work_ring *ring = slot->ring;
+	struct krdma_wqe *wqe = container_of(wc->wr_cqe, struct krdma_wqe, cqe);
+	struct krdma_wq *wq = wqe->wq;
 	u32 distance;
 
-	krdma_queue_assert_held(ring->queue);
+	krdma_cq_assert_held(wq->cq);
 
-	if (!krdma_ring_has(ring, slot - ring->slots, &distance)) {
-		WRITE_ONCE(ring->qp->stray, ring->qp->stray + 1);
+	if (!krdma_wq_has(wq, wqe - wq->wqes, &distance)) {
+		WRITE_ONCE(wq->qp->stray, wq->qp->stray + 1);
 		return;
 	}
 	/* A receive that was passed over has nothing in it, and will not complete. */
 	while (unlikely(distance--))
-		krdma_receive_finish(ring, &lost);
-	krdma_receive_finish(ring, wc);
+		krdma_recv_finish(wq, &lost);
+	krdma_recv_finish(wq, wc);
 }
 
 /*
  * The end
  */
 
-static void krdma_ring_flush_cut(struct krdma_work_ring *ring)
+static void krdma_wq_flush_partial(struct krdma_wq *wq)
 {
-	struct krdma_qp *qp = ring->qp;
+	struct krdma_qp *qp = wq->qp;
 	struct krdma_conn *conn = qp->conn;
-	struct krdma_completion completion = {
+	struct krdma_wc wc = {
 		.conn = conn,
 		.context = conn->context,
-		.cookie = qp->cut_slot.cookie,
-		.opcode = qp->cut_slot.opcode,
-		.status = ring->failed ?: KRDMA_STATUS_FLUSHED,
-		.length = qp->cut_slot.length,
-		.vendor_error = ring->vendor_error,
+		.wr_id = qp->partial_wqe.wr_id,
+		.opcode = qp->partial_wqe.opcode,
+		.status = wq->failed ?: KRDMA_WC_WR_FLUSH_ERR,
+		.length = qp->partial_wqe.length,
+		.vendor_error = wq->vendor_error,
 	};
 
-	qp->cut = false;
-	while (qp->cut_region_count)
-		krdma_region_end_use(qp->cut_regions[--qp->cut_region_count]);
-	WRITE_ONCE(ring->completed, ring->completed + 1);
-	krdma_queue_tell(ring->queue, &completion, conn->ops->complete, &ring->credits);
+	qp->partial = false;
+	while (qp->partial_mr_count)
+		krdma_mr_end_use(qp->partial_mrs[--qp->partial_mr_count]);
+	WRITE_ONCE(wq->completed, wq->completed + 1);
+	krdma_cq_complete(wq->cq, &wc, conn->ops->complete, &wq->credits);
 }
 
 /**
- * krdma_ring_flush - what the device did not complete will not complete
- * @ring: the ring, closed; the device has let go of its requests, and the caller
+ * krdma_wq_flush - what the device did not complete will not complete
+ * @wq: the ring, closed; the device has let go of its requests, and the caller
  *	holds the poll lock
  * @budget: slots, at most
  *
  * Context: that of the poll lock.
  * Return: true if there are more slots.
  */
-bool krdma_ring_flush(struct krdma_work_ring *ring, u32 budget)
+bool krdma_wq_flush(struct krdma_wq *wq, u32 budget)
 {
 	static const struct ib_wc lost = { .status = IB_WC_WR_FLUSH_ERR };
-	bool sends = ring == &ring->qp->send;
+	bool sends = wq == &wq->qp->send;
 
-	krdma_queue_assert_held(ring->queue);
+	krdma_cq_assert_held(wq->cq);
 
-	while (krdma_ring_outstanding(ring)) {
+	while (krdma_wq_outstanding(wq)) {
 		if (!budget--)
 			return true;
 		if (sends)
-			krdma_send_finish(ring, KRDMA_STATUS_FLUSHED, 0);
+			krdma_send_finish(wq, KRDMA_WC_WR_FLUSH_ERR, 0);
 		else
-			krdma_receive_finish(ring, &lost);
+			krdma_recv_finish(wq, &lost);
 	}
-	if (sends && ring->qp->cut)
-		krdma_ring_flush_cut(ring);
+	if (sends && wq->qp->partial)
+		krdma_wq_flush_partial(wq);
 	return false;
 }

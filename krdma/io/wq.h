@@ -2,8 +2,8 @@
 /*
  * The two queues of a queue pair, from the post to the completion.
  */
-#ifndef _KRDMA_RING_H
-#define _KRDMA_RING_H
+#ifndef _KRDMA_WQ_H
+#define _KRDMA_WQ_H
 
 #include <linux/local_lock.h>
 #include <linux/sched.h>
@@ -16,114 +16,114 @@
 #include "io/cq.h"
 #include "mr/split.h"
 
-struct krdma_region;
-struct krdma_work_ring;
+struct krdma_mr;
+struct krdma_wq;
 
 /* Requests that are given to the device in one chain. */
-#define KRDMA_CHAIN		16
+#define KRDMA_WR_LIST_MAX		16
 /* Segments of local memory that one operation can have, over all its pieces. */
-#define KRDMA_SEGMENTS		128
+#define KRDMA_WR_SGES		128
 /* The entries for these of all requests in a chain; each that has one has room for it. */
-#define KRDMA_CHAIN_SGES	(2 * KRDMA_SEGMENTS)
+#define KRDMA_WR_LIST_SGES	(2 * KRDMA_WR_SGES)
 
 /**
- * enum krdma_slot_flags - bits of &struct krdma_slot.flags
- * @KRDMA_SLOT_LAST: the operation ends here
- * @KRDMA_SLOT_SILENT: the consumer is told of a failure only
+ * enum krdma_wqe_flags - bits of &struct krdma_wqe.flags
+ * @KRDMA_WQE_LAST: the operation ends here
+ * @KRDMA_WQE_UNSIGNALED: the consumer is told of a failure only
  */
-enum krdma_slot_flags {
-	KRDMA_SLOT_LAST = 1 << 0,
-	KRDMA_SLOT_SILENT = 1 << 1,
+enum krdma_wqe_flags {
+	KRDMA_WQE_LAST = 1 << 0,
+	KRDMA_WQE_UNSIGNALED = 1 << 1,
 };
 
 /**
- * struct krdma_slot - a request that the device has
+ * struct krdma_wqe - a request that the device has
  * @cqe: leads from its completion to here
- * @ring: whose
- * @cookie: the consumer's
+ * @wq: whose
+ * @wr_id: the consumer's
  * @length: bytes of the operation
  * @opcode: &enum krdma_opcode
- * @flags: &enum krdma_slot_flags
- * @region_count: regions that are kept until it completes
+ * @flags: &enum krdma_wqe_flags
+ * @mr_count: regions that are kept until it completes
  */
-struct krdma_slot {
+struct krdma_wqe {
 	struct ib_cqe cqe;
-	struct krdma_work_ring *ring;
-	u64 cookie;
+	struct krdma_wq *wq;
+	u64 wr_id;
 	u32 length;
 	u8 opcode;
 	u8 flags;
-	u16 region_count;
+	u16 mr_count;
 };
 
 /**
- * struct krdma_workbench - where requests are made, one for each processor
+ * struct krdma_wr_scratch - where requests are made, one for each processor
  * @lock: see private.h; protects all of it
  * @wrs: the chain that is being made, of sends
  * @recv_wrs: or of receives
  * @sges: of the chain
  * @segments: of the operation that is being posted
- * @piece_segments: of one piece of it
+ * @part_segments: of one piece of it
  * @segment_ends: for each piece of memory of the consumer's, where its segments end
  *
  * Nothing in it is of use when the call that posts has ended: a device has taken what it
  * needs.  So queue pairs share it, and it stays in the processor's cache.
  */
-struct krdma_workbench {
+struct krdma_wr_scratch {
 	local_lock_t lock;		/* see above */
 	union {
-		union krdma_wr wrs[KRDMA_CHAIN];
-		struct ib_recv_wr recv_wrs[KRDMA_CHAIN];
+		union krdma_wr wrs[KRDMA_WR_LIST_MAX];
+		struct ib_recv_wr recv_wrs[KRDMA_WR_LIST_MAX];
 	};
-	struct ib_sge sges[KRDMA_CHAIN_SGES];
-	struct krdma_segment segments[KRDMA_SEGMENTS];
-	struct krdma_segment piece_segments[KRDMA_SEGMENTS];
-	u16 segment_ends[KRDMA_SEGMENTS];
+	struct ib_sge sges[KRDMA_WR_LIST_SGES];
+	struct krdma_segment segments[KRDMA_WR_SGES];
+	struct krdma_segment part_segments[KRDMA_WR_SGES];
+	u16 segment_ends[KRDMA_WR_SGES];
 };
 
 /**
- * struct krdma_chain - one call of a consumer's that posts
- * @bench: where its requests are made
+ * struct krdma_wr_list - one call of a consumer's that posts
+ * @scratch: where its requests are made
  * @accepted: operations that the device has, from the first piece to the last
- * @open_pieces: pieces that the device has of an operation of which it does not
+ * @open_parts: pieces that the device has of an operation of which it does not
  *	have the last
  * @count: requests that have slots and that the device does not have yet
- * @sges: entries of @bench that these have
- * @pieces: of these, those that are not the last, or only, one of an operation
+ * @sges: entries of @scratch that these have
+ * @parts: of these, those that are not the last, or only, one of an operation
  * @open: of these, those after the last such one
- * @region: of the last of these that was plain: there is a use of it that cannot end
+ * @mr: of the last of these that was plain: there is a use of it that cannot end
  *	before the device has the chain
  * @uses: further ones that slots of the chain have, and that it does not count yet
  */
-struct krdma_chain {
-	struct krdma_workbench *bench;
+struct krdma_wr_list {
+	struct krdma_wr_scratch *scratch;
 	int accepted;
-	u32 open_pieces;
+	u32 open_parts;
 	u32 count;
 	u32 sges;
-	u32 pieces;
+	u32 parts;
 	u32 open;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int uses;
 };
 
 /**
- * struct krdma_work_ring - the send queue or the receive queue of a queue pair
+ * struct krdma_wq - the send queue or the receive queue of a queue pair
  * @qp: whose
- * @queue: where it completes
- * @lock: the post lock: protects @open, @tail, @credits.taken, @run, @posted and
+ * @cq: where it completes
+ * @lock: the post lock: protects @open, @tail, @credits.taken, @batch, @posted and
  *	what is used while posting; any context, inside a queue's poll lock and a
  *	connection's state_lock
  * @open: something can be posted
- * @credits: slots, and with them room in @queue
+ * @credits: slots, and with them room in @cq
  * @mask: slots, a power of two, minus 1
  * @max_sge: of a request
- * @head: the next to complete; protected by the poll lock of @queue
+ * @head: the next to complete; protected by the poll lock of @cq
  * @tail: the next to be posted
- * @run: requests posted since the last one that completes in any case
+ * @batch: requests posted since the last one that completes in any case
  * @chain: the call that posts; protected by @lock
- * @slots: the slots
- * @regions: @max_sge of them for each slot
+ * @wqes: the slots
+ * @mrs: @max_sge of them for each slot
  * @failed: how the current operation failed, if a piece of it did; protected by
  *	the poll lock
  * @vendor_error: likewise
@@ -133,9 +133,9 @@ struct krdma_chain {
  * @marker: completes after everything else
  * @drained: it has
  */
-struct krdma_work_ring {
+struct krdma_wq {
 	struct krdma_qp *qp;
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 
 	spinlock_t lock;		/* see above */
 	bool open;
@@ -144,10 +144,10 @@ struct krdma_work_ring {
 	u32 max_sge;
 	u32 head;
 	u32 tail;
-	u32 run;
-	struct krdma_chain chain;
-	struct krdma_slot *slots;
-	struct krdma_region **regions;
+	u32 batch;
+	struct krdma_wr_list chain;
+	struct krdma_wqe *wqes;
+	struct krdma_mr **mrs;
 	u8 failed;
 	u32 vendor_error;
 	u64 posted;
@@ -158,12 +158,12 @@ struct krdma_work_ring {
 };
 
 /**
- * struct krdma_qp_owner - for whom a queue pair was made
+ * struct krdma_qp_creator - for whom a queue pair was made
  * @node: in the list of all; protected by its lock (io/qp_list.c)
  * @pid: the process, as the initial namespace numbers it
  * @comm: what its thread was called then
  */
-struct krdma_qp_owner {
+struct krdma_qp_creator {
 	struct list_head node;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
@@ -172,8 +172,8 @@ struct krdma_qp_owner {
 /**
  * struct krdma_qp - a queue pair
  * @conn: whose; it frees this with itself
- * @domain: the protection domain; kept until the end of the RDMA part
- * @domain_node: in its list of those that a peer can use
+ * @pd: the protection domain; kept until the end of the RDMA part
+ * @pd_node: in its list of those that a peer can use
  * @scan: the domain's last pass over that list that came here; under the domain's lock
  * @ib: the device's queue pair, until the end of the RDMA part
  * @charge: of it
@@ -189,7 +189,7 @@ struct krdma_qp_owner {
  * @keepalive: looks after the peer, if it is to be
  * @mr_pool: registrations of the connection's own
  * @caps: of the device
- * @plain_ops: of the operations, those of krdma_op_plain()
+ * @fast_ops: of the operations, those of krdma_op_fast()
  * @max_message: bytes that the device takes in a request
  * @max_read_sge: scatter/gather entries of a read
  * @read_access: &enum krdma_access that the memory needs which a read fills
@@ -198,15 +198,15 @@ struct krdma_qp_owner {
  * @number: of the queue pair
  * @heard: a message of the peer's has arrived; protected by the poll lock of @recv
  * @stray: completions of what had completed before
- * @cut: an operation was accepted in part, when the device refused the rest:
+ * @partial: an operation was accepted in part, when the device refused the rest:
  *	the last one, for the queue is closed then.  Protected by @send.lock.
- * @cut_slot: what is to be told of it
- * @cut_regions: what is kept for it besides what its slots keep
- * @cut_region_count: how many
- * @scratch: 8 bytes for each slot of @send: local memory of operations that bring
+ * @partial_wqe: what is to be told of it
+ * @partial_mrs: what is kept for it besides what its slots keep
+ * @partial_mr_count: how many
+ * @sink: 8 bytes for each slot of @send: local memory of operations that bring
  *	none
- * @scratch_dma: their address for the device
- * @scratch_mapped: they have one
+ * @sink_dma: their address for the device
+ * @sink_mapped: they have one
  * @owner: for whom it was made, until the end of the RDMA part
  * @session: whose account is charged for the queues; kept by @conn
  * @charged: how many bytes; 0: nothing was
@@ -218,8 +218,8 @@ struct krdma_qp_owner {
  */
 struct krdma_qp {
 	struct krdma_conn *conn;
-	struct krdma_domain *domain;
-	struct list_head domain_node;
+	struct krdma_pd *pd;
+	struct list_head pd_node;
 	u32 scan;
 	struct ib_qp *ib;
 	struct krdma_charge charge;
@@ -228,15 +228,15 @@ struct krdma_qp {
 	struct hlist_node srq_node;
 	const struct ib_qp *ib_key;
 	struct completion last_wqe;
-	struct krdma_work_ring send;
-	struct krdma_work_ring recv;
+	struct krdma_wq send;
+	struct krdma_wq recv;
 	u32 send_cqe;
 	u32 recv_cqe;
 	struct krdma_keepalive keepalive;
-	struct krdma_mr_pool *mr_pool;
+	struct krdma_frmr_pool *mr_pool;
 
 	u64 caps;
-	u32 plain_ops;
+	u32 fast_ops;
 	u32 max_message;
 	u32 max_read_sge;
 	u32 read_access;
@@ -246,14 +246,14 @@ struct krdma_qp {
 	bool heard;
 	u32 stray;
 
-	bool cut;
-	struct krdma_slot cut_slot;
-	struct krdma_region *cut_regions[KRDMA_SEGMENTS];
-	u32 cut_region_count;
-	u64 *scratch;
-	u64 scratch_dma;
-	bool scratch_mapped;
-	struct krdma_qp_owner owner;
+	bool partial;
+	struct krdma_wqe partial_wqe;
+	struct krdma_mr *partial_mrs[KRDMA_WR_SGES];
+	u32 partial_mr_count;
+	u64 *sink;
+	u64 sink_dma;
+	bool sink_mapped;
+	struct krdma_qp_creator owner;
 	struct krdma_session *session;
 	u64 charged;
 	u8 *bounce;
@@ -262,39 +262,39 @@ struct krdma_qp {
 	atomic_t mappings;
 };
 
-static inline struct krdma_slot *krdma_ring_slot(struct krdma_work_ring *ring, u32 position)
+static inline struct krdma_wqe *krdma_wq_wqe(struct krdma_wq *wq, u32 position)
 {
-	return &ring->slots[position & ring->mask];
+	return &wq->wqes[position & wq->mask];
 }
 
-static inline struct krdma_region **krdma_ring_regions(struct krdma_work_ring *ring, u32 position)
+static inline struct krdma_mr **krdma_wq_mrs(struct krdma_wq *wq, u32 position)
 {
-	return &ring->regions[(position & ring->mask) * ring->max_sge];
+	return &wq->mrs[(position & wq->mask) * wq->max_sge];
 }
 
-u64 krdma_ring_bytes(u32 depth, u32 max_sge);
-int krdma_ring_init(struct krdma_work_ring *ring, struct krdma_qp *qp, struct krdma_queue *queue,
-		    u32 depth, u32 max_sge, void (*done)(struct ib_cq *cq, struct ib_wc *wc));
-void krdma_ring_free(struct krdma_work_ring *ring);
-void krdma_ring_close(struct krdma_work_ring *ring);
-void krdma_ring_drop_regions(struct krdma_work_ring *ring, u32 position);
-bool krdma_ring_flush(struct krdma_work_ring *ring, u32 budget);
-void krdma_ring_end_run(struct krdma_queue *queue);
+u64 krdma_wq_bytes(u32 depth, u32 max_sge);
+int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
+		  u32 depth, u32 max_sge, void (*done)(struct ib_cq *ib_cq, struct ib_wc *wc));
+void krdma_wq_free(struct krdma_wq *wq);
+void krdma_wq_close(struct krdma_wq *wq);
+void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position);
+bool krdma_wq_flush(struct krdma_wq *wq, u32 budget);
+void krdma_wq_end_batch(struct krdma_cq *cq);
 
 /* The completions of the two queues. */
-void krdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
-void krdma_receive_done(struct ib_cq *cq, struct ib_wc *wc);
+void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc);
+void krdma_recv_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 
-int krdma_receive_build(const struct krdma_receive *receive, struct krdma_domain *domain,
-			u32 max_sge, struct ib_sge *sges, struct krdma_region **regions,
-			u16 *region_count, struct ib_recv_wr *wr);
+int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
+		     u32 max_sge, struct ib_sge *sges, struct krdma_mr **mrs,
+		     u16 *mr_count, struct ib_recv_wr *ib_wr);
 
 /* Mappings of the consumer's: io/map.c. */
 void krdma_qp_unmapped(struct krdma_qp *qp);
 void krdma_qp_wait_unmapped(struct krdma_qp *qp);
 
 /* A receive has completed, of the queue pair's own or of a shared queue. */
-void krdma_qp_received(struct krdma_qp *qp, struct krdma_queue *queue,
-		       struct krdma_credits *credits, u64 cookie, const struct ib_wc *wc);
+void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
+		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *wc);
 
-#endif /* _KRDMA_RING_H */
+#endif /* _KRDMA_WQ_H */

@@ -6,118 +6,118 @@
 
 #include "io/wr.h"
 
-struct krdma_workbench __percpu *krdma_workbenches;
+struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
 /**
- * krdma_workbenches_init - where requests are made
+ * krdma_wr_scratches_init - where requests are made
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int krdma_workbenches_init(void)
+int krdma_wr_scratches_init(void)
 {
 	int cpu;
 
-	krdma_workbenches = alloc_percpu(struct krdma_workbench);
-	if (!krdma_workbenches)
+	krdma_wr_scratches = alloc_percpu(struct krdma_wr_scratch);
+	if (!krdma_wr_scratches)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		local_lock_init(&per_cpu_ptr(krdma_workbenches, cpu)->lock);
+		local_lock_init(&per_cpu_ptr(krdma_wr_scratches, cpu)->lock);
 	return 0;
 }
 
 /**
- * krdma_workbenches_exit - nobody posts any more
+ * krdma_wr_scratches_exit - nobody posts any more
  *
  * Context: process context.
  */
-void krdma_workbenches_exit(void)
+void krdma_wr_scratches_exit(void)
 {
-	free_percpu(krdma_workbenches);
+	free_percpu(krdma_wr_scratches);
 }
 
 /**
- * krdma_cut_keep - keep memory until the queue pair is gone
+ * krdma_partial_keep - keep memory until the queue pair is gone
  * @qp: the queue pair
- * @region: what is kept
+ * @mr: what is kept
  *
  * The device has a part of the operation, and may use any of its memory until the
  * queue pair is gone: so what its other pieces would have kept is kept, too.
  *
  * Context: any.
  */
-void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region)
+void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr)
 {
 	/* One operation has no more of them than that. */
-	if (!WARN_ON_ONCE(qp->cut_region_count == KRDMA_SEGMENTS))
-		qp->cut_regions[qp->cut_region_count++] = region;
+	if (!WARN_ON_ONCE(qp->partial_mr_count == KRDMA_WR_SGES))
+		qp->partial_mrs[qp->partial_mr_count++] = mr;
 }
 
 /* The device did not take the slots from @position to the tail. */
-static void krdma_chain_reject(struct krdma_work_ring *ring, u32 position)
+static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
 {
-	bool cut = ring->chain.open_pieces;
-	struct krdma_region **regions;
-	struct krdma_slot *slot;
+	bool partial = wq->chain.open_parts;
+	struct krdma_mr **mrs;
+	struct krdma_wqe *wqe;
 
-	for (; position != ring->tail; position++) {
-		slot = krdma_ring_slot(ring, position);
-		regions = krdma_ring_regions(ring, position);
-		if (cut) {
-			while (slot->region_count)
-				krdma_cut_keep(ring->qp, regions[--slot->region_count]);
-			cut = !(slot->flags & KRDMA_SLOT_LAST);
+	for (; position != wq->tail; position++) {
+		wqe = krdma_wq_wqe(wq, position);
+		mrs = krdma_wq_mrs(wq, position);
+		if (partial) {
+			while (wqe->mr_count)
+				krdma_partial_keep(wq->qp, mrs[--wqe->mr_count]);
+			partial = !(wqe->flags & KRDMA_WQE_LAST);
 		} else {
-			krdma_ring_drop_regions(ring, position);
+			krdma_wq_put_mrs(wq, position);
 		}
 	}
 	/* Perhaps the one that completes in any case was among them: the next one does. */
-	ring->run = ring->credits.depth;
+	wq->batch = wq->credits.depth;
 }
 
 /**
- * krdma_chain_account - look what the device has of a chain that it has not taken
- * @ring: the ring
+ * krdma_wr_list_account - look what the device has of a chain that it has not taken
+ * @wq: the ring
  * @taken: how many requests it took, from the first on
  *
  * Context: any.
  */
-void krdma_chain_account(struct krdma_work_ring *ring, u32 taken)
+void krdma_wr_list_account(struct krdma_wq *wq, u32 taken)
 {
-	u32 position = ring->tail - ring->chain.count;
+	u32 position = wq->tail - wq->chain.count;
 
 	for (; taken; taken--, position++) {
-		if (krdma_ring_slot(ring, position)->flags & KRDMA_SLOT_LAST) {
-			ring->chain.accepted++;
-			ring->chain.open_pieces = 0;
+		if (krdma_wq_wqe(wq, position)->flags & KRDMA_WQE_LAST) {
+			wq->chain.accepted++;
+			wq->chain.open_parts = 0;
 		} else {
-			ring->chain.open_pieces++;
+			wq->chain.open_parts++;
 		}
 	}
-	if (position != ring->tail)
-		krdma_chain_reject(ring, position);
+	if (position != wq->tail)
+		krdma_wr_list_reject(wq, position);
 	/* Nobody else moves it while the lock is held; completions only look. */
-	WRITE_ONCE(ring->tail, position);
-	krdma_chain_begin(ring);
+	WRITE_ONCE(wq->tail, position);
+	krdma_wr_list_begin(wq);
 }
 
 /**
- * krdma_chain_unuse - what krdma_chain_use() has given last is not used
- * @ring: the ring
- * @region: what it was
+ * krdma_wr_list_unuse - what krdma_wr_list_use() has given last is not used
+ * @wq: the ring
+ * @mr: what it was
  *
  * Context: any.
  */
-void krdma_chain_unuse(struct krdma_work_ring *ring, struct krdma_region *region)
+void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr)
 {
-	struct krdma_chain *chain = &ring->chain;
+	struct krdma_wr_list *chain = &wq->chain;
 
 	if (chain->uses) {
 		chain->uses--;
 		return;
 	}
-	chain->region = NULL;
-	krdma_region_end_use(region);
+	chain->mr = NULL;
+	krdma_mr_end_use(mr);
 }
 
 /**

@@ -4,89 +4,89 @@
  *
  * All with the lock of the ring.
  */
-#ifndef _KRDMA_CHAIN_H
-#define _KRDMA_CHAIN_H
+#ifndef _KRDMA_WR_H
+#define _KRDMA_WR_H
 
 #include "mr/mr.h"
 #include "io/wq.h"
 
-int krdma_workbenches_init(void);
-void krdma_workbenches_exit(void);
+int krdma_wr_scratches_init(void);
+void krdma_wr_scratches_exit(void);
 
 int krdma_post_error(int error);
-void krdma_cut_keep(struct krdma_qp *qp, struct krdma_region *region);
-void krdma_chain_account(struct krdma_work_ring *ring, u32 taken);
-void krdma_chain_unuse(struct krdma_work_ring *ring, struct krdma_region *region);
+void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr);
+void krdma_wr_list_account(struct krdma_wq *wq, u32 taken);
+void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr);
 
-extern struct krdma_workbench __percpu *krdma_workbenches;
+extern struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
 /*
  * From here to the end of the call the processor's workbench is the ring's: posting does not
  * lead to posting, for what a provider tells while it is given requests only wakes.
  */
-static inline void krdma_workbench_take(struct krdma_work_ring *ring)
+static inline void krdma_wr_scratch_lock(struct krdma_wq *wq)
 {
-	lockdep_assert_held(&ring->lock);
-	local_lock(&krdma_workbenches->lock);
-	ring->chain.bench = this_cpu_ptr(krdma_workbenches);
+	lockdep_assert_held(&wq->lock);
+	local_lock(&krdma_wr_scratches->lock);
+	wq->chain.scratch = this_cpu_ptr(krdma_wr_scratches);
 }
 
-static inline void krdma_workbench_leave(void)
+static inline void krdma_wr_scratch_unlock(void)
 {
-	local_unlock(&krdma_workbenches->lock);
+	local_unlock(&krdma_wr_scratches->lock);
 }
 
 /* There is room for one more request, which has that many entries. */
-static inline bool krdma_chain_has_room(const struct krdma_chain *chain, u32 sges)
+static inline bool krdma_wr_list_has_room(const struct krdma_wr_list *chain, u32 sges)
 {
 	/* Each of those that can still follow has room for its one. */
-	return chain->count < KRDMA_CHAIN &&
-	       chain->sges + sges <= KRDMA_CHAIN_SGES - KRDMA_CHAIN;
+	return chain->count < KRDMA_WR_LIST_MAX &&
+	       chain->sges + sges <= KRDMA_WR_LIST_SGES - KRDMA_WR_LIST_MAX;
 }
 
 /* From here on the slot at the tail may complete; its request is the next of the chain. */
-static inline void krdma_slot_commit(struct krdma_work_ring *ring, bool last)
+static inline void krdma_wqe_commit(struct krdma_wq *wq, bool last)
 {
-	/* Pairs with the acquire in krdma_ring_outstanding(). */
-	smp_store_release(&ring->tail, ring->tail + 1);
-	ring->chain.count++;
+	/* Pairs with the acquire in krdma_wq_outstanding(). */
+	smp_store_release(&wq->tail, wq->tail + 1);
+	wq->chain.count++;
 	if (last) {
-		ring->chain.open = 0;
+		wq->chain.open = 0;
 	} else {
-		ring->chain.pieces++;
-		ring->chain.open++;
+		wq->chain.parts++;
+		wq->chain.open++;
 	}
 }
 
-static inline void krdma_chain_begin(struct krdma_work_ring *ring)
+static inline void krdma_wr_list_begin(struct krdma_wq *wq)
 {
-	ring->chain.count = 0;
-	ring->chain.sges = 0;
-	ring->chain.pieces = 0;
-	ring->chain.open = 0;
-	ring->chain.region = NULL;
+	wq->chain.count = 0;
+	wq->chain.sges = 0;
+	wq->chain.parts = 0;
+	wq->chain.open = 0;
+	wq->chain.mr = NULL;
 }
 
 /* The device has all of a chain. */
-static inline void krdma_chain_accept(struct krdma_work_ring *ring)
+static inline void krdma_wr_list_accept(struct krdma_wq *wq)
 {
-	struct krdma_chain *chain = &ring->chain;
+	struct krdma_wr_list *chain = &wq->chain;
 
-	chain->accepted += chain->count - chain->pieces;
+	chain->accepted += chain->count - chain->parts;
 	if (chain->open == chain->count)
-		chain->open_pieces += chain->open;
+		chain->open_parts += chain->open;
 	else
-		chain->open_pieces = chain->open;
-	krdma_chain_begin(ring);
+		chain->open_parts = chain->open;
+	krdma_wr_list_begin(wq);
 }
 
 /* The uses that slots of the chain have are counted, before any of these can end. */
-static inline void krdma_chain_count_uses(struct krdma_work_ring *ring)
+static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
 {
-	struct krdma_chain *chain = &ring->chain;
+	struct krdma_wr_list *chain = &wq->chain;
 
 	if (chain->uses)
-		krdma_region_use_more(chain->region, chain->uses);
+		krdma_mr_use_more(chain->mr, chain->uses);
 	chain->uses = 0;
 }
 
@@ -94,27 +94,27 @@ static inline void krdma_chain_count_uses(struct krdma_work_ring *ring)
  * Memory for a request that has one piece, and is next in the chain.  Mostly it is in the
  * same region as that before it, whose slot keeps it.
  */
-static inline int krdma_chain_use(struct krdma_work_ring *ring, struct krdma_region *region,
-				  u64 addr, u32 length, u32 access, struct krdma_segment *segment)
+static inline int krdma_wr_list_use(struct krdma_wq *wq, struct krdma_mr *mr,
+				    u64 addr, u32 length, u32 access, struct krdma_segment *segment)
 {
-	struct krdma_chain *chain = &ring->chain;
-	struct krdma_domain *domain;
+	struct krdma_wr_list *chain = &wq->chain;
+	struct krdma_pd *pd;
 	int ret;
 
-	if (likely(region == chain->region) &&
-	    krdma_region_point_to(region, addr, length, access, segment)) {
+	if (likely(mr == chain->mr) &&
+	    krdma_mr_point_to(mr, addr, length, access, segment)) {
 		chain->uses++;
 		return 0;
 	}
-	krdma_chain_count_uses(ring);
-	chain->region = NULL;
-	domain = ring->qp->domain;
-	if (krdma_region_use_simply(region, domain, addr, length, access, segment)) {
-		chain->region = region;
+	krdma_wr_list_count_uses(wq);
+	chain->mr = NULL;
+	pd = wq->qp->pd;
+	if (krdma_mr_use_fast(mr, pd, addr, length, access, segment)) {
+		chain->mr = mr;
 		return 0;
 	}
-	ret = krdma_region_begin_use(region, domain, addr, length, access, segment, 1);
+	ret = krdma_mr_begin_use(mr, pd, addr, length, access, segment, 1);
 	return min(ret, 0);
 }
 
-#endif /* _KRDMA_CHAIN_H */
+#endif /* _KRDMA_WR_H */

@@ -19,25 +19,25 @@
 #define KRDMA_CACHE_BITS	6
 
 /**
- * struct krdma_cache_entry - a region that is kept
+ * struct krdma_mr_cache_entry - a region that is kept
  * @node: in the cache's table, by buffer
  * @idle: in the cache's list while @users is 0
- * @region: the region
+ * @mr: the region
  * @buffer: what it is of
  * @users: who has got it and not put it
  * @forgotten: nobody else gets it
  */
-struct krdma_cache_entry {
+struct krdma_mr_cache_entry {
 	struct hlist_node node;
 	struct list_head idle;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	void *buffer;
 	unsigned int users;
 	bool forgotten;
 };
 
 /**
- * struct krdma_region_cache - regions that are kept
+ * struct krdma_mr_cache - regions that are kept
  * @session: whose they are
  * @dev: on which device
  * @max_idle: how many are kept that nobody uses
@@ -46,7 +46,7 @@ struct krdma_cache_entry {
  * @idle: those that nobody uses, the last used first
  * @idle_count: how many
  */
-struct krdma_region_cache {
+struct krdma_mr_cache {
 	struct krdma_session *session;
 	struct krdma_device *dev;
 	unsigned int max_idle;
@@ -57,19 +57,19 @@ struct krdma_region_cache {
 };
 
 /**
- * krdma_region_cache_create - begin to keep regions
+ * krdma_mr_cache_create - begin to keep regions
  * @session: whose they are to be
  * @dev: the device
  * @max_idle: how many are kept that nobody uses
  *
  * Context: process context; may sleep.
- * Return: the cache, for krdma_region_cache_destroy(), or ERR_PTR(-ENOMEM).
+ * Return: the cache, for krdma_mr_cache_destroy(), or ERR_PTR(-ENOMEM).
  */
-struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *session,
-						     struct krdma_device *dev,
-						     unsigned int max_idle)
+struct krdma_mr_cache *krdma_mr_cache_create(struct krdma_session *session,
+					     struct krdma_device *dev,
+					     unsigned int max_idle)
 {
-	struct krdma_region_cache *cache;
+	struct krdma_mr_cache *cache;
 
 	cache = krdma_object_count(KRDMA_OBJECT_MR_CACHE, kzalloc_obj(*cache, GFP_KERNEL_ACCOUNT));
 	if (!cache)
@@ -77,7 +77,7 @@ struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *sessi
 
 	krdma_session_get(session);
 	cache->session = session;
-	krdma_device_hold(dev);
+	krdma_device_get(dev);
 	cache->dev = dev;
 	cache->max_idle = max_idle;
 	mutex_init(&cache->lock);
@@ -86,10 +86,11 @@ struct krdma_region_cache *krdma_region_cache_create(struct krdma_session *sessi
 
 	return cache;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_cache_create, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_create, "KRDMA");
 
 /* Ends one that nobody uses any more; operations may still be in flight. */
-static void krdma_cache_end(struct krdma_region_cache *cache, struct krdma_cache_entry *entry)
+static void krdma_mr_cache_entry_end(struct krdma_mr_cache *cache,
+				     struct krdma_mr_cache_entry *entry)
 {
 	lockdep_assert_held(&cache->lock);
 
@@ -98,35 +99,36 @@ static void krdma_cache_end(struct krdma_region_cache *cache, struct krdma_cache
 		cache->idle_count--;
 	}
 	hash_del(&entry->node);
-	if (krdma_region_release(entry->region))
-		krdma_region_drop(entry->region);
+	if (krdma_mr_deregister(entry->mr))
+		krdma_mr_drop(entry->mr);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE_ENTRY, entry));
 }
 
 /* Nobody gets it any more. */
-static void krdma_cache_forget(struct krdma_region_cache *cache, struct krdma_cache_entry *entry)
+static void krdma_mr_cache_entry_forget(struct krdma_mr_cache *cache,
+					struct krdma_mr_cache_entry *entry)
 {
 	entry->forgotten = true;
 	if (!entry->users)
-		krdma_cache_end(cache, entry);
+		krdma_mr_cache_entry_end(cache, entry);
 }
 
 /**
- * krdma_region_cache_destroy - let all regions go
+ * krdma_mr_cache_destroy - let all regions go
  * @cache: the cache; nobody has a region of it, nor calls anything with it
  *
  * Context: process context; may sleep.
  */
-void krdma_region_cache_destroy(struct krdma_region_cache *cache)
+void krdma_mr_cache_destroy(struct krdma_mr_cache *cache)
 {
-	struct krdma_cache_entry *entry;
+	struct krdma_mr_cache_entry *entry;
 	struct hlist_node *next;
 	unsigned int bucket;
 
 	mutex_lock(&cache->lock);
 	hash_for_each_safe(cache->entries, bucket, next, entry, node) {
 		WARN_ON_ONCE(entry->users);
-		krdma_cache_end(cache, entry);
+		krdma_mr_cache_entry_end(cache, entry);
 	}
 	mutex_unlock(&cache->lock);
 
@@ -135,39 +137,41 @@ void krdma_region_cache_destroy(struct krdma_region_cache *cache)
 	krdma_session_put(cache->session);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE, cache));
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_cache_destroy, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_destroy, "KRDMA");
 
-static struct krdma_cache_entry *krdma_cache_find(struct krdma_region_cache *cache, void *buffer,
-						  size_t length, u32 access)
+static struct krdma_mr_cache_entry *krdma_mr_cache_entry_find(struct krdma_mr_cache *cache,
+							      void *buffer,
+							      size_t length, u32 access)
 {
-	struct krdma_cache_entry *entry;
+	struct krdma_mr_cache_entry *entry;
 
 	hash_for_each_possible(cache->entries, entry, node, (unsigned long)buffer) {
 		if (!entry->forgotten && entry->buffer == buffer &&
-		    entry->region->length == length && entry->region->access == access)
+		    entry->mr->length == length && entry->mr->access == access)
 			return entry;
 	}
 	return NULL;
 }
 
-static struct krdma_cache_entry *krdma_cache_add(struct krdma_region_cache *cache, void *buffer,
-						 size_t length, u32 access)
+static struct krdma_mr_cache_entry *krdma_mr_cache_entry_add(struct krdma_mr_cache *cache,
+							     void *buffer,
+							     size_t length, u32 access)
 {
-	struct krdma_cache_entry *entry;
-	struct krdma_region *region;
+	struct krdma_mr_cache_entry *entry;
+	struct krdma_mr *mr;
 
 	entry = krdma_object_count(KRDMA_OBJECT_MR_CACHE_ENTRY,
 				   kzalloc_obj(*entry, GFP_KERNEL_ACCOUNT));
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 
-	region = krdma_region_map(cache->session, cache->dev, buffer, length, access);
-	if (IS_ERR(region)) {
+	mr = krdma_mr_register(cache->session, cache->dev, buffer, length, access);
+	if (IS_ERR(mr)) {
 		kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE_ENTRY, entry));
-		return ERR_CAST(region);
+		return ERR_CAST(mr);
 	}
 
-	entry->region = region;
+	entry->mr = mr;
 	entry->buffer = buffer;
 	INIT_LIST_HEAD(&entry->idle);
 	hash_add(cache->entries, &entry->node, (unsigned long)buffer);
@@ -175,36 +179,36 @@ static struct krdma_cache_entry *krdma_cache_add(struct krdma_region_cache *cach
 }
 
 /**
- * krdma_region_cache_get - a region of a buffer, kept or new
+ * krdma_mr_cache_get - a region of a buffer, kept or new
  * @cache: the cache
- * @buffer: as for krdma_region_map(); stays until krdma_region_cache_forget()
+ * @buffer: as for krdma_mr_register(); stays until krdma_mr_cache_forget()
  * @length: its length in bytes
  * @access: &enum krdma_access
  *
  * Several users of the same buffer, length and rights have the same region.
  *
  * Context: process context; may sleep, also for others who get or put.
- * Return: the region, for krdma_region_cache_put(), or an ERR_PTR as of
- * krdma_region_map().
+ * Return: the region, for krdma_mr_cache_put(), or an ERR_PTR as of
+ * krdma_mr_register().
  */
-struct krdma_region *krdma_region_cache_get(struct krdma_region_cache *cache, void *buffer,
-					    size_t length, u32 access)
+struct krdma_mr *krdma_mr_cache_get(struct krdma_mr_cache *cache, void *buffer,
+				    size_t length, u32 access)
 {
-	struct krdma_cache_entry *entry;
-	struct krdma_region *region;
+	struct krdma_mr_cache_entry *entry;
+	struct krdma_mr *mr;
 
 	mutex_lock(&cache->lock);
 
 	/* One of a device that went is of no use, and says so when it is made anew. */
-	entry = krdma_cache_find(cache, buffer, length, access);
-	if (entry && krdma_resource_error(&entry->region->res)) {
-		krdma_cache_forget(cache, entry);
+	entry = krdma_mr_cache_entry_find(cache, buffer, length, access);
+	if (entry && krdma_resource_error(&entry->mr->res)) {
+		krdma_mr_cache_entry_forget(cache, entry);
 		entry = NULL;
 	}
 	if (!entry)
-		entry = krdma_cache_add(cache, buffer, length, access);
+		entry = krdma_mr_cache_entry_add(cache, buffer, length, access);
 	if (IS_ERR(entry)) {
-		region = ERR_CAST(entry);
+		mr = ERR_CAST(entry);
 		goto out;
 	}
 
@@ -212,28 +216,28 @@ struct krdma_region *krdma_region_cache_get(struct krdma_region_cache *cache, vo
 		list_del_init(&entry->idle);
 		cache->idle_count--;
 	}
-	region = entry->region;
+	mr = entry->mr;
 out:
 	mutex_unlock(&cache->lock);
-	return region;
+	return mr;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_cache_get, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_get, "KRDMA");
 
 /**
- * krdma_region_cache_put - done with a region for now
+ * krdma_mr_cache_put - done with a region for now
  * @cache: the cache
- * @region: from krdma_region_cache_get() of the same cache
+ * @mr: from krdma_mr_cache_get() of the same cache
  *
  * Context: process context; may sleep.
  */
-void krdma_region_cache_put(struct krdma_region_cache *cache, struct krdma_region *region)
+void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr)
 {
-	struct krdma_cache_entry *entry;
+	struct krdma_mr_cache_entry *entry;
 
 	mutex_lock(&cache->lock);
 
-	hash_for_each_possible(cache->entries, entry, node, (unsigned long)region->addr) {
-		if (entry->region == region)
+	hash_for_each_possible(cache->entries, entry, node, (unsigned long)mr->addr) {
+		if (entry->mr == mr)
 			break;
 	}
 	if (WARN_ON_ONCE(!entry || !entry->users))
@@ -241,31 +245,31 @@ void krdma_region_cache_put(struct krdma_region_cache *cache, struct krdma_regio
 	if (--entry->users)
 		goto out;
 	if (entry->forgotten) {
-		krdma_cache_end(cache, entry);
+		krdma_mr_cache_entry_end(cache, entry);
 		goto out;
 	}
 
 	list_add(&entry->idle, &cache->idle);
 	cache->idle_count++;
 	if (cache->idle_count > cache->max_idle) {
-		entry = list_last_entry(&cache->idle, struct krdma_cache_entry, idle);
-		krdma_cache_end(cache, entry);
+		entry = list_last_entry(&cache->idle, struct krdma_mr_cache_entry, idle);
+		krdma_mr_cache_entry_end(cache, entry);
 	}
 out:
 	mutex_unlock(&cache->lock);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_cache_put, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_put, "KRDMA");
 
-static bool krdma_cache_overlaps(const struct krdma_cache_entry *entry, uintptr_t start,
-				 size_t length)
+static bool krdma_mr_cache_entry_overlaps(const struct krdma_mr_cache_entry *entry, uintptr_t start,
+					  size_t length)
 {
 	uintptr_t first = (uintptr_t)entry->buffer;
 
-	return first - start < length || start - first < entry->region->length;
+	return first - start < length || start - first < entry->mr->length;
 }
 
 /**
- * krdma_region_cache_forget - a buffer is going to be freed
+ * krdma_mr_cache_forget - a buffer is going to be freed
  * @cache: the cache
  * @buffer: where it is
  * @length: its length in bytes
@@ -276,17 +280,17 @@ static bool krdma_cache_overlaps(const struct krdma_cache_entry *entry, uintptr_
  *
  * Context: process context; may sleep.
  */
-void krdma_region_cache_forget(struct krdma_region_cache *cache, void *buffer, size_t length)
+void krdma_mr_cache_forget(struct krdma_mr_cache *cache, void *buffer, size_t length)
 {
-	struct krdma_cache_entry *entry;
+	struct krdma_mr_cache_entry *entry;
 	struct hlist_node *next;
 	unsigned int bucket;
 
 	mutex_lock(&cache->lock);
 	hash_for_each_safe(cache->entries, bucket, next, entry, node) {
-		if (krdma_cache_overlaps(entry, (uintptr_t)buffer, length))
-			krdma_cache_forget(cache, entry);
+		if (krdma_mr_cache_entry_overlaps(entry, (uintptr_t)buffer, length))
+			krdma_mr_cache_entry_forget(cache, entry);
 	}
 	mutex_unlock(&cache->lock);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_cache_forget, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_forget, "KRDMA");

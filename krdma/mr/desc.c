@@ -10,7 +10,7 @@
 /* Where a field is. */
 #define AT(wire, field)		((wire) + offsetof(struct krdma_mr_desc, field))
 
-static bool krdma_descriptor_valid(const struct krdma_descriptor *descriptor)
+static bool krdma_mr_desc_valid(const struct krdma_mr_desc_fields *descriptor)
 {
 	if (!descriptor->length || descriptor->addr + descriptor->length < descriptor->addr)
 		return false;
@@ -18,17 +18,17 @@ static bool krdma_descriptor_valid(const struct krdma_descriptor *descriptor)
 }
 
 /**
- * krdma_descriptor_encode - write a descriptor into a message
+ * krdma_mr_desc_encode - write a descriptor into a message
  * @descriptor: the region
- * @wire: filled in unless it fails, KRDMA_DESCRIPTOR_SIZE bytes
+ * @wire: filled in unless it fails, KRDMA_MR_DESC_SIZE bytes
  *
  * Context: any.
  * Return: 0; -EINVAL if the region is empty or goes beyond the end of all
  * addresses, or if there is no right or an unknown one.
  */
-int krdma_descriptor_encode(const struct krdma_descriptor *descriptor, u8 *wire)
+int krdma_mr_desc_encode(const struct krdma_mr_desc_fields *descriptor, u8 *wire)
 {
-	if (!krdma_descriptor_valid(descriptor))
+	if (!krdma_mr_desc_valid(descriptor))
 		return -EINVAL;
 
 	krdma_wire_put_le32(AT(wire, magic), KRDMA_MR_DESC_MAGIC);
@@ -40,10 +40,10 @@ int krdma_descriptor_encode(const struct krdma_descriptor *descriptor, u8 *wire)
 	krdma_wire_put_le32(AT(wire, rights), descriptor->rights);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_descriptor_encode);
+EXPORT_SYMBOL_IF_KUNIT(krdma_mr_desc_encode);
 
 /**
- * krdma_descriptor_decode - read a descriptor from a peer's message
+ * krdma_mr_desc_decode - read a descriptor from a peer's message
  * @wire: where it begins; anything may be there
  * @wire_length: how much of the message is there; what follows the descriptor is
  *	not looked at
@@ -54,12 +54,12 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_descriptor_encode);
  * it is not all there or not a descriptor, if the region is empty or goes beyond
  * the end of all addresses, or if there is no right or an unknown one.
  */
-int krdma_descriptor_decode(const u8 *wire, size_t wire_length,
-			    struct krdma_descriptor *descriptor)
+int krdma_mr_desc_decode(const u8 *wire, size_t wire_length,
+			 struct krdma_mr_desc_fields *descriptor)
 {
-	struct krdma_descriptor read;
+	struct krdma_mr_desc_fields read;
 
-	if (wire_length < KRDMA_DESCRIPTOR_SIZE ||
+	if (wire_length < KRDMA_MR_DESC_SIZE ||
 	    krdma_wire_get_le32(AT(wire, magic)) != KRDMA_MR_DESC_MAGIC)
 		return -EINVAL;
 	if (krdma_wire_get_le16(AT(wire, version)) != KRDMA_MR_DESC_VERSION)
@@ -67,16 +67,16 @@ int krdma_descriptor_decode(const u8 *wire, size_t wire_length,
 	if (krdma_wire_get_le16(AT(wire, reserved)))
 		return -EINVAL;
 
-	read = (struct krdma_descriptor) {
+	read = (struct krdma_mr_desc_fields) {
 		.addr = krdma_wire_get_le64(AT(wire, addr)),
 		.length = krdma_wire_get_le64(AT(wire, length)),
 		.key = krdma_wire_get_le32(AT(wire, key)),
 		.rights = krdma_wire_get_le32(AT(wire, rights)),
 	};
-	if (!krdma_descriptor_valid(&read))
+	if (!krdma_mr_desc_valid(&read))
 		return -EINVAL;
 
 	*descriptor = read;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_descriptor_decode);
+EXPORT_SYMBOL_IF_KUNIT(krdma_mr_desc_decode);

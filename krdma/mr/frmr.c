@@ -29,13 +29,13 @@
 #include "core/session.h"
 
 /**
- * struct krdma_mr - a registration of a connection's
+ * struct krdma_frmr - a registration of a connection's
  * @pool: where it belongs
  * @node: in the pool's list while nobody has it; protected by the pool's lock
  * @lock: protects what follows.  Any context.
  * @charge: of @mr; nobody else's but who makes and ends it
- * @busy: krdma_mr_map() is at work, without @lock: the end waits for it
- * @mr: ib_core's; NULL when the queue pair is gone
+ * @busy: krdma_frmr_map() is at work, without @lock: the end waits for it
+ * @ib: ib_core's; NULL when the queue pair is gone
  * @ibdev: the device; there as long as @mr or @sg is
  * @sg: what is mapped, NULL if nothing is
  * @entries: of @sg
@@ -45,13 +45,13 @@
  * @key: of what was mapped last
  * @addr: likewise
  */
-struct krdma_mr {
-	struct krdma_mr_pool *pool;
+struct krdma_frmr {
+	struct krdma_frmr_pool *pool;
 	struct list_head node;
 	struct krdma_charge charge;
 	spinlock_t lock;		/* see above */
 	bool busy;
-	struct ib_mr *mr;
+	struct ib_mr *ib;
 	struct ib_device *ibdev;
 	struct scatterlist *sg;
 	unsigned int entries;
@@ -63,7 +63,7 @@ struct krdma_mr {
 };
 
 /**
- * struct krdma_mr_pool - a connection's registrations
+ * struct krdma_frmr_pool - a connection's registrations
  * @refs: the queue pair's, and one for each registration that the consumer has
  * @lock: protects @idle and @ended.  Any context.
  * @idle: those that nobody has
@@ -74,7 +74,7 @@ struct krdma_mr {
  * @count: how many
  * @mrs: all of them
  */
-struct krdma_mr_pool {
+struct krdma_frmr_pool {
 	refcount_t refs;
 	spinlock_t lock;		/* see above */
 	struct list_head idle;
@@ -82,43 +82,43 @@ struct krdma_mr_pool {
 	bool failed;
 	u32 pages;
 	u32 count;
-	struct krdma_mr mrs[] __counted_by(count);
+	struct krdma_frmr mrs[] __counted_by(count);
 };
 
-static void krdma_mr_unmap(struct krdma_mr *mr)
+static void krdma_frmr_unmap(struct krdma_frmr *frmr)
 {
-	lockdep_assert_held(&mr->lock);
+	lockdep_assert_held(&frmr->lock);
 
 	/* What a bounce buffer has is not for the new owner of the memory. */
-	if (mr->sg)
-		ib_dma_unmap_sg_attrs(mr->ibdev, mr->sg, mr->entries, DMA_BIDIRECTIONAL,
-				      mr->given_back ? DMA_ATTR_SKIP_CPU_SYNC : 0);
-	mr->given_back = false;
-	WRITE_ONCE(mr->sg, NULL);
+	if (frmr->sg)
+		ib_dma_unmap_sg_attrs(frmr->ibdev, frmr->sg, frmr->entries, DMA_BIDIRECTIONAL,
+				      frmr->given_back ? DMA_ATTR_SKIP_CPU_SYNC : 0);
+	frmr->given_back = false;
+	WRITE_ONCE(frmr->sg, NULL);
 }
 
 /* The consumer has its list and its memory back, which stays mapped. */
-static void krdma_mr_keep(struct krdma_mr *mr)
+static void krdma_frmr_keep(struct krdma_frmr *frmr)
 {
 	struct scatterlist *entry;
 	unsigned int i;
 
-	lockdep_assert_held(&mr->lock);
+	lockdep_assert_held(&frmr->lock);
 
 	/* Some of it may have arrived. */
-	for_each_sg(mr->sg, entry, mr->mapped, i)
-		ib_dma_sync_single_for_cpu(mr->ibdev, sg_dma_address(entry), sg_dma_len(entry),
+	for_each_sg(frmr->sg, entry, frmr->mapped, i)
+		ib_dma_sync_single_for_cpu(frmr->ibdev, sg_dma_address(entry), sg_dma_len(entry),
 					   DMA_BIDIRECTIONAL);
-	for_each_sg(mr->sg, entry, mr->entries, i) {
-		mr->kept[i] = *entry;
-		sg_unmark_end(&mr->kept[i]);
+	for_each_sg(frmr->sg, entry, frmr->entries, i) {
+		frmr->kept[i] = *entry;
+		sg_unmark_end(&frmr->kept[i]);
 	}
-	sg_mark_end(&mr->kept[mr->entries - 1]);
-	mr->given_back = true;
-	WRITE_ONCE(mr->sg, mr->kept);
+	sg_mark_end(&frmr->kept[frmr->entries - 1]);
+	frmr->given_back = true;
+	WRITE_ONCE(frmr->sg, frmr->kept);
 }
 
-static void krdma_mr_pool_put(struct krdma_mr_pool *pool)
+static void krdma_frmr_pool_put(struct krdma_frmr_pool *pool)
 {
 	if (!refcount_dec_and_test(&pool->refs))
 		return;
@@ -128,20 +128,20 @@ static void krdma_mr_pool_put(struct krdma_mr_pool *pool)
 }
 
 /* The device's part ends; the consumer may have it, and be about to map or put it. */
-static void krdma_mr_end(struct krdma_mr *mr)
+static void krdma_frmr_end(struct krdma_frmr *frmr)
 {
 	struct ib_mr *ib_mr;
 	unsigned long flags;
 
-	spin_lock_irqsave(&mr->lock, flags);
-	while (mr->busy) {
-		spin_unlock_irqrestore(&mr->lock, flags);
-		wait_var_event(&mr->busy, !READ_ONCE(mr->busy));
-		spin_lock_irqsave(&mr->lock, flags);
+	spin_lock_irqsave(&frmr->lock, flags);
+	while (frmr->busy) {
+		spin_unlock_irqrestore(&frmr->lock, flags);
+		wait_var_event(&frmr->busy, !READ_ONCE(frmr->busy));
+		spin_lock_irqsave(&frmr->lock, flags);
 	}
-	ib_mr = mr->mr;
-	mr->mr = NULL;
-	spin_unlock_irqrestore(&mr->lock, flags);
+	ib_mr = frmr->ib;
+	frmr->ib = NULL;
+	spin_unlock_irqrestore(&frmr->lock, flags);
 	if (!ib_mr)
 		return;
 
@@ -150,34 +150,34 @@ static void krdma_mr_end(struct krdma_mr *mr)
 	 * the addresses do that it stands for.
 	 */
 	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
-	spin_lock_irqsave(&mr->lock, flags);
-	krdma_mr_unmap(mr);
-	spin_unlock_irqrestore(&mr->lock, flags);
-	krdma_uncharge_object(&mr->charge, mr->ibdev);
+	spin_lock_irqsave(&frmr->lock, flags);
+	krdma_frmr_unmap(frmr);
+	spin_unlock_irqrestore(&frmr->lock, flags);
+	krdma_uncharge_object(&frmr->charge, frmr->ibdev);
 }
 
 /**
- * krdma_mr_pool_create - registrations for a queue pair
- * @domain: the queue pair's
+ * krdma_frmr_pool_create - registrations for a queue pair
+ * @pd: the queue pair's
  * @count: how many, not 0
  * @pages: that each can span
  *
  * Context: process context; may sleep.
- * Return: the pool, for krdma_mr_pool_destroy(), or an ERR_PTR:
+ * Return: the pool, for krdma_frmr_pool_destroy(), or an ERR_PTR:
  * -EOPNOTSUPP: the device has no fast registration, or none that can be used again;
  * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
  * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
  */
-struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 count, u32 pages)
+struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u32 pages)
 {
-	struct krdma_mr_pool *pool;
+	struct krdma_frmr_pool *pool;
 	int ret;
 
-	if (!(krdma_device_caps(domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) ||
-	    !krdma_provider_invalidates(domain->pd->device))
+	if (!(krdma_device_caps(pd->dev) & KRDMA_DEVICE_CAP_FAST_REG) ||
+	    !krdma_quirk_invalidates(pd->ib->device))
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!pages || pages > krdma_device_limits(domain->dev)->max_fast_reg_pages)
+	if (!pages || pages > krdma_device_limits(pd->dev)->max_fast_reg_pages)
 		return ERR_PTR(-EINVAL);
 
 	/* Not kvzalloc(): the last one who frees it may be in any context. */
@@ -197,38 +197,38 @@ struct krdma_mr_pool *krdma_mr_pool_create(struct krdma_domain *domain, u32 coun
 		spin_lock_init(&pool->mrs[i].lock);
 
 	for (u32 i = 0; i < count; i++) {
-		struct ib_device *ibdev = domain->pd->device;
-		struct krdma_mr *mr = &pool->mrs[i];
+		struct ib_device *ibdev = pd->ib->device;
+		struct krdma_frmr *frmr = &pool->mrs[i];
 		struct ib_mr *ib_mr;
 
 		/* Here: a registration for an input or output must not wait for memory. */
 		ret = -ENOMEM;
-		mr->kept = kmalloc_objs(*mr->kept, pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-		if (!mr->kept)
+		frmr->kept = kmalloc_objs(*frmr->kept, pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!frmr->kept)
 			goto err_destroy;
-		ret = krdma_charge_object(&mr->charge, domain->session, ibdev);
+		ret = krdma_charge_object(&frmr->charge, pd->session, ibdev);
 		if (ret)
 			goto err_destroy;
-		ib_mr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+		ib_mr = ib_alloc_mr(pd->ib, IB_MR_TYPE_MEM_REG, pages);
 		if (IS_ERR(ib_mr)) {
 			ret = krdma_provider_error(PTR_ERR(ib_mr));
-			krdma_uncharge_object(&mr->charge, ibdev);
+			krdma_uncharge_object(&frmr->charge, ibdev);
 			goto err_destroy;
 		}
-		mr->pool = pool;
-		mr->ibdev = ibdev;
-		mr->mr = ib_mr;
-		list_add_tail(&mr->node, &pool->idle);
+		frmr->pool = pool;
+		frmr->ibdev = ibdev;
+		frmr->ib = ib_mr;
+		list_add_tail(&frmr->node, &pool->idle);
 	}
 	return pool;
 
 err_destroy:
-	krdma_mr_pool_destroy(pool);
+	krdma_frmr_pool_destroy(pool);
 	return ERR_PTR(ret);
 }
 
 /**
- * krdma_mr_pool_fail - the connection has failed, or is being closed
+ * krdma_frmr_pool_fail - the connection has failed, or is being closed
  * @pool: its pool, or NULL
  *
  * Registrations that are given back from here on stay mapped until they are deregistered.
@@ -236,22 +236,22 @@ err_destroy:
  *
  * Context: any.
  */
-void krdma_mr_pool_fail(struct krdma_mr_pool *pool)
+void krdma_frmr_pool_fail(struct krdma_frmr_pool *pool)
 {
 	if (pool)
 		WRITE_ONCE(pool->failed, true);
 }
 
 /**
- * krdma_mr_pool_end - the queue pair has ended
+ * krdma_frmr_pool_end - the queue pair has ended
  * @pool: its pool; everything that was posted has completed
  *
- * krdma_mr_get() gives out nothing any more, and what the consumer has is of no
+ * krdma_frmr_get() gives out nothing any more, and what the consumer has is of no
  * use.  The pool itself stays.
  *
  * Context: process context; may sleep.
  */
-void krdma_mr_pool_end(struct krdma_mr_pool *pool)
+void krdma_frmr_pool_end(struct krdma_frmr_pool *pool)
 {
 	unsigned long flags;
 
@@ -260,38 +260,38 @@ void krdma_mr_pool_end(struct krdma_mr_pool *pool)
 	spin_unlock_irqrestore(&pool->lock, flags);
 
 	for (u32 i = 0; i < pool->count; i++)
-		krdma_mr_end(&pool->mrs[i]);
+		krdma_frmr_end(&pool->mrs[i]);
 }
 
 /**
- * krdma_mr_pool_destroy - the queue pair is freed
- * @pool: its pool, or NULL; nobody calls krdma_mr_get() with it any more.  Ended,
+ * krdma_frmr_pool_destroy - the queue pair is freed
+ * @pool: its pool, or NULL; nobody calls krdma_frmr_get() with it any more.  Ended,
  *	if it was not.
  *
  * Context: process context; may sleep.
  */
-void krdma_mr_pool_destroy(struct krdma_mr_pool *pool)
+void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool)
 {
 	if (!pool)
 		return;
 
-	krdma_mr_pool_end(pool);
-	krdma_mr_pool_put(pool);
+	krdma_frmr_pool_end(pool);
+	krdma_frmr_pool_put(pool);
 }
 
 /**
- * krdma_mr_get - take one of a connection's registrations
+ * krdma_frmr_get - take one of a connection's registrations
  * @conn: the connection; the caller holds a reference
  *
  * Context: any but NMI.
- * Return: the registration, for krdma_mr_put(); NULL if none is left, or the
+ * Return: the registration, for krdma_frmr_put(); NULL if none is left, or the
  * connection has none, not yet, or not any more.
  */
-struct krdma_mr *krdma_mr_get(struct krdma_conn *conn)
+struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
 {
 	struct krdma_qp *qp = READ_ONCE(conn->qp);
-	struct krdma_mr_pool *pool = qp ? krdma_qp_mr_pool(qp) : NULL;
-	struct krdma_mr *mr = NULL;
+	struct krdma_frmr_pool *pool = qp ? krdma_qp_frmr_pool(qp) : NULL;
+	struct krdma_frmr *frmr = NULL;
 	unsigned long flags;
 
 	if (!pool)
@@ -299,20 +299,20 @@ struct krdma_mr *krdma_mr_get(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&pool->lock, flags);
 	if (!pool->ended)
-		mr = list_first_entry_or_null(&pool->idle, struct krdma_mr, node);
-	if (mr) {
-		list_del_init(&mr->node);
+		frmr = list_first_entry_or_null(&pool->idle, struct krdma_frmr, node);
+	if (frmr) {
+		list_del_init(&frmr->node);
 		refcount_inc(&pool->refs);
 	}
 	spin_unlock_irqrestore(&pool->lock, flags);
 
-	return mr;
+	return frmr;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_mr_get, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_get, "KRDMA");
 
 /**
- * krdma_mr_put - give a registration back
- * @mr: the registration.  If it was registered, it has been invalidated, by
+ * krdma_frmr_put - give a registration back
+ * @frmr: the registration.  If it was registered, it has been invalidated, by
  *	oneself or by the peer, and that has been told of; or its connection is
  *	over.  Then its peer is locked out, but a peer that was told of the key by
  *	another connection of the session is so only when this one is closed.
@@ -321,34 +321,34 @@ EXPORT_SYMBOL_NS_GPL(krdma_mr_get, "KRDMA");
  *
  * Context: any but NMI.
  */
-void krdma_mr_put(struct krdma_mr *mr)
+void krdma_frmr_put(struct krdma_frmr *frmr)
 {
-	struct krdma_mr_pool *pool = mr->pool;
+	struct krdma_frmr_pool *pool = frmr->pool;
 	unsigned long flags;
 	bool kept;
 
-	spin_lock_irqsave(&mr->lock, flags);
-	kept = mr->mr && mr->sg && READ_ONCE(pool->failed);
+	spin_lock_irqsave(&frmr->lock, flags);
+	kept = frmr->ib && frmr->sg && READ_ONCE(pool->failed);
 	if (kept)
-		krdma_mr_keep(mr);
+		krdma_frmr_keep(frmr);
 	else
-		krdma_mr_unmap(mr);
-	spin_unlock_irqrestore(&mr->lock, flags);
+		krdma_frmr_unmap(frmr);
+	spin_unlock_irqrestore(&frmr->lock, flags);
 
 	/* What is kept is of no use to anybody until it ends. */
 	if (!kept) {
 		spin_lock_irqsave(&pool->lock, flags);
-		list_add(&mr->node, &pool->idle);
+		list_add(&frmr->node, &pool->idle);
 		spin_unlock_irqrestore(&pool->lock, flags);
 	}
-	krdma_mr_pool_put(pool);
+	krdma_frmr_pool_put(pool);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_mr_put, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_put, "KRDMA");
 
 /* Fills in the registration, with a key that it did not have the last time. */
-static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped)
+static int krdma_frmr_fill(struct krdma_frmr *frmr, struct scatterlist *sg, int mapped)
 {
-	struct ib_mr *ib_mr = mr->mr;
+	struct ib_mr *ib_mr = frmr->ib;
 	int entries;
 
 	ib_update_fast_reg_key(ib_mr, ib_inc_rkey(ib_mr->rkey));
@@ -363,11 +363,11 @@ static int krdma_mr_fill(struct krdma_mr *mr, struct scatterlist *sg, int mapped
 
 	/*
 	 * Only its place in the page matters; where the kernel has it is no business of a
-	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_region_map().
+	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_mr_register().
 	 */
 	ib_mr->iova = PAGE_SIZE + offset_in_page(ib_mr->iova);
-	mr->addr = ib_mr->iova;
-	mr->key = ib_mr->rkey;
+	frmr->addr = ib_mr->iova;
+	frmr->key = ib_mr->rkey;
 	return 0;
 }
 
@@ -383,20 +383,20 @@ static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
 }
 
 /**
- * krdma_mr_map - say what a registration is to be of
- * @mr: the registration, not registered
- * @sg: the memory, not mapped for DMA; both stay until krdma_mr_put() or the next
- *	krdma_mr_map().  All entries but the first begin, and all but the last
+ * krdma_frmr_map - say what a registration is to be of
+ * @frmr: the registration, not registered
+ * @sg: the memory, not mapped for DMA; both stay until krdma_frmr_put() or the next
+ *	krdma_frmr_map().  All entries but the first begin, and all but the last
  *	end, at a page's boundary.
  * @entries: how many entries it has
  *
- * It has a new key from here on, which becomes valid with KRDMA_OP_REGISTER.
+ * It has a new key from here on, which becomes valid with KRDMA_OP_REG_MR.
  *
  * Providers may allocate memory for this: hns does.  If the connection ends meanwhile, its
  * end waits.
  *
  * Context: process context; may sleep.  One call for a registration at a time, and none at
- * the same time as krdma_mr_put().
+ * the same time as krdma_frmr_put().
  * Return: 0, or
  * -EINVAL: no entries;
  * -EMSGSIZE: more pages than the registration can span, or the entries do not meet;
@@ -404,7 +404,7 @@ static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
  * -ENOMEM: the provider has no memory for it;
  * -EIO: it cannot be mapped for DMA.
  */
-int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entries)
+int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int entries)
 {
 	unsigned long flags;
 	int mapped;
@@ -415,88 +415,88 @@ int krdma_mr_map(struct krdma_mr *mr, struct scatterlist *sg, unsigned int entri
 	if (!entries)
 		return -EINVAL;
 	/* Each entry has a page at least; those without any are nobody's. */
-	if (entries > mr->pool->pages || krdma_sg_pages(sg, entries) > mr->pool->pages)
+	if (entries > frmr->pool->pages || krdma_sg_pages(sg, entries) > frmr->pool->pages)
 		return -EMSGSIZE;
 
-	spin_lock_irqsave(&mr->lock, flags);
-	mr->busy = mr->mr && !READ_ONCE(mr->pool->failed);
-	if (mr->busy)
-		krdma_mr_unmap(mr);
-	spin_unlock_irqrestore(&mr->lock, flags);
-	if (!mr->busy)
+	spin_lock_irqsave(&frmr->lock, flags);
+	frmr->busy = frmr->ib && !READ_ONCE(frmr->pool->failed);
+	if (frmr->busy)
+		krdma_frmr_unmap(frmr);
+	spin_unlock_irqrestore(&frmr->lock, flags);
+	if (!frmr->busy)
 		return -ENOTCONN;
 
 	ret = -EIO;
-	mapped = ib_dma_map_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
+	mapped = ib_dma_map_sg(frmr->ib->device, sg, entries, DMA_BIDIRECTIONAL);
 	if (mapped) {
-		ret = krdma_mr_fill(mr, sg, mapped);
+		ret = krdma_frmr_fill(frmr, sg, mapped);
 		if (ret)
-			ib_dma_unmap_sg(mr->mr->device, sg, entries, DMA_BIDIRECTIONAL);
+			ib_dma_unmap_sg(frmr->ib->device, sg, entries, DMA_BIDIRECTIONAL);
 	}
 
-	spin_lock_irqsave(&mr->lock, flags);
+	spin_lock_irqsave(&frmr->lock, flags);
 	if (!ret) {
-		mr->entries = entries;
-		mr->mapped = mapped;
-		WRITE_ONCE(mr->sg, sg);
+		frmr->entries = entries;
+		frmr->mapped = mapped;
+		WRITE_ONCE(frmr->sg, sg);
 	}
-	WRITE_ONCE(mr->busy, false);
-	spin_unlock_irqrestore(&mr->lock, flags);
-	wake_up_var(&mr->busy);
+	WRITE_ONCE(frmr->busy, false);
+	spin_unlock_irqrestore(&frmr->lock, flags);
+	wake_up_var(&frmr->busy);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_mr_map, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_map, "KRDMA");
 
 /**
- * krdma_mr_key - the key of a registration
- * @mr: the registration, mapped
+ * krdma_frmr_rkey - the key of a registration
+ * @frmr: the registration, mapped
  *
  * Context: any.
- * Return: the key, for the peer and for KRDMA_OP_INVALIDATE.
+ * Return: the key, for the peer and for KRDMA_OP_LOCAL_INV.
  */
-u32 krdma_mr_key(const struct krdma_mr *mr)
+u32 krdma_frmr_rkey(const struct krdma_frmr *frmr)
 {
-	return mr->key;
+	return frmr->key;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_mr_key, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_rkey, "KRDMA");
 
 /**
- * krdma_mr_addr - the address that the users of a registration count from
- * @mr: the registration, mapped
+ * krdma_frmr_addr - the address that the users of a registration count from
+ * @frmr: the registration, mapped
  *
  * Context: any.
  * Return: the address of its first byte.
  */
-u64 krdma_mr_addr(const struct krdma_mr *mr)
+u64 krdma_frmr_addr(const struct krdma_frmr *frmr)
 {
-	return mr->addr;
+	return frmr->addr;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_mr_addr, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_addr, "KRDMA");
 
 /**
- * krdma_mr_ib - what is posted to register it
- * @mr: the registration, mapped
+ * krdma_frmr_ib - what is posted to register it
+ * @frmr: the registration, mapped
  *
  * Context: any; the caller keeps the queue pair.
  * Return: ib_core's, or NULL if the queue pair has ended.
  */
-struct ib_mr *krdma_mr_ib(struct krdma_mr *mr)
+struct ib_mr *krdma_frmr_ib(struct krdma_frmr *frmr)
 {
-	return READ_ONCE(mr->mr);
+	return READ_ONCE(frmr->ib);
 }
 
 /**
- * krdma_mr_check - can this be posted?
- * @mr: the registration
+ * krdma_frmr_check - can this be posted?
+ * @frmr: the registration
  * @pool: of the connection where it is to be posted, or NULL
  *
  * Context: any; the caller keeps the queue pair.
  * Return: 0; -EXDEV: it is another connection's; -EINVAL: it is not mapped.
  */
-int krdma_mr_check(const struct krdma_mr *mr, const struct krdma_mr_pool *pool)
+int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool)
 {
-	if (mr->pool != pool)
+	if (frmr->pool != pool)
 		return -EXDEV;
-	return READ_ONCE(mr->sg) ? 0 : -EINVAL;
+	return READ_ONCE(frmr->sg) ? 0 : -EINVAL;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_mr_check);
+EXPORT_SYMBOL_IF_KUNIT(krdma_frmr_check);

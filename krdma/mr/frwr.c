@@ -58,7 +58,7 @@ enum krdma_frwr_object {
 
 /**
  * struct krdma_frwr_qp - the queue pair of a domain that registers memory
- * @domain: the domain
+ * @pd: the domain
  * @charges: of what is created on the device
  * @cq: where work requests complete
  * @qp: connected to itself, or an end of @cm; work requests are posted on it
@@ -73,7 +73,7 @@ enum krdma_frwr_object {
  * writes, @status, before @done.
  */
 struct krdma_frwr_qp {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 	struct krdma_charge charges[KRDMA_FRWR_OBJECTS];
 	struct ib_cq *cq;
 	struct ib_qp *qp;
@@ -123,7 +123,7 @@ static struct ib_qp *krdma_frwr_create_qp(struct krdma_frwr_qp *frwr, u32 port)
 		.port_num = port,
 	};
 
-	return ib_create_qp(frwr->domain->pd, &attr);
+	return ib_create_qp(frwr->pd->ib, &attr);
 }
 
 static int krdma_frwr_to_init(struct ib_qp *qp, u32 port)
@@ -243,7 +243,7 @@ static struct rdma_ah_attr krdma_frwr_ah(struct ib_device *ibdev, u32 port)
  */
 static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 {
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 	int entries = ibdev->port_data[port].immutable.gid_tbl_len;
 	int ret = -EADDRNOTAVAIL;
 
@@ -270,7 +270,7 @@ static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 /* By the port's LID, and by its GID where addresses are beyond LIDs. */
 static int krdma_frwr_connect_ib(struct krdma_frwr_qp *frwr, u32 port)
 {
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 	struct rdma_ah_attr ah = krdma_frwr_ah(ibdev, port);
 	const struct ib_gid_attr *gid_attr;
 	struct ib_port_attr attr;
@@ -294,15 +294,15 @@ static int krdma_frwr_connect_ib(struct krdma_frwr_qp *frwr, u32 port)
 static int krdma_frwr_connect_cm(struct krdma_frwr_qp *frwr, u32 port)
 {
 	struct krdma_charge *charge = &frwr->charges[KRDMA_FRWR_PASSIVE_QP];
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 	struct krdma_frwr_cm *cm;
 	int ret;
 
 	/* Here: that end is made by a thread of the connection manager. */
-	ret = krdma_charge_object(charge, frwr->domain->session, ibdev);
+	ret = krdma_charge_object(charge, frwr->pd->session, ibdev);
 	if (ret)
 		return ret;
-	cm = krdma_frwr_cm_connect(frwr->domain, frwr->cq, port);
+	cm = krdma_frwr_cm_connect(frwr->pd, frwr->cq, port);
 	if (IS_ERR(cm)) {
 		krdma_uncharge_object(charge, ibdev);
 		return PTR_ERR(cm);
@@ -314,7 +314,7 @@ static int krdma_frwr_connect_cm(struct krdma_frwr_qp *frwr, u32 port)
 
 static int krdma_frwr_connect_port(struct krdma_frwr_qp *frwr, u32 port)
 {
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 
 	if (rdma_protocol_iwarp(ibdev, port))
 		return krdma_frwr_connect_cm(frwr, port);
@@ -335,7 +335,7 @@ static bool krdma_port_active(struct ib_device *ibdev, u32 port)
 /* By any port; first by those that are active, as not every provider takes another one. */
 static int krdma_frwr_connect(struct krdma_frwr_qp *frwr)
 {
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 	int ret = -EADDRNOTAVAIL;
 	u32 port;
 
@@ -398,14 +398,14 @@ static void krdma_frwr_free(struct krdma_frwr_qp *frwr)
 	if (frwr->cq)
 		krdma_frwr_free_cq(frwr->cq);
 	for (int i = 0; i < KRDMA_FRWR_OBJECTS; i++)
-		krdma_uncharge_object(&frwr->charges[i], frwr->domain->pd->device);
+		krdma_uncharge_object(&frwr->charges[i], frwr->pd->ib->device);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_FRWR_QP, frwr));
 }
 
 static int krdma_frwr_setup(struct krdma_frwr_qp *frwr)
 {
-	struct krdma_session *session = frwr->domain->session;
-	struct ib_device *ibdev = frwr->domain->pd->device;
+	struct krdma_session *session = frwr->pd->session;
+	struct ib_device *ibdev = frwr->pd->ib->device;
 	struct ib_cq *cq;
 	int ret;
 
@@ -422,7 +422,7 @@ static int krdma_frwr_setup(struct krdma_frwr_qp *frwr)
 	return krdma_frwr_connect(frwr);
 }
 
-static int krdma_frwr_create(struct krdma_domain *domain)
+static int krdma_frwr_create(struct krdma_pd *pd)
 {
 	struct krdma_frwr_qp *frwr;
 	int ret;
@@ -431,22 +431,22 @@ static int krdma_frwr_create(struct krdma_domain *domain)
 	if (!frwr)
 		return -ENOMEM;
 
-	frwr->domain = domain;
+	frwr->pd = pd;
 	init_completion(&frwr->done);
 	ret = krdma_frwr_setup(frwr);
 	if (ret) {
 		krdma_frwr_free(frwr);
 		return ret;
 	}
-	domain->frwr = frwr;
+	pd->frwr = frwr;
 	return 0;
 }
 
-static void krdma_frwr_end(struct krdma_domain *domain)
+static void krdma_frwr_end(struct krdma_pd *pd)
 {
-	struct krdma_frwr_qp *frwr = domain->frwr;
+	struct krdma_frwr_qp *frwr = pd->frwr;
 
-	domain->frwr = NULL;
+	pd->frwr = NULL;
 	if (frwr)
 		krdma_frwr_free(frwr);
 }
@@ -519,37 +519,37 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 	}
 }
 
-static int krdma_frwr_lock(struct krdma_domain *domain, bool killable)
+static int krdma_frwr_lock(struct krdma_pd *pd, bool killable)
 {
 	if (killable)
-		return mutex_lock_killable(&domain->frwr_lock);
-	mutex_lock(&domain->frwr_lock);
+		return mutex_lock_killable(&pd->frwr_lock);
+	mutex_lock(&pd->frwr_lock);
 	return 0;
 }
 
-static int krdma_frwr_run(struct krdma_domain *domain, struct ib_send_wr *wr, bool killable)
+static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killable)
 {
 	int ret;
 
 	might_sleep();
-	ret = krdma_frwr_lock(domain, killable);
+	ret = krdma_frwr_lock(pd, killable);
 	if (ret)
 		return ret;
 
 	/* A second time, if the queue pair of the last time has been lost meanwhile. */
 	ret = -ECONNRESET;
 	for (int i = 0; i < 2 && ret == -ECONNRESET; i++) {
-		if (!domain->frwr) {
-			ret = krdma_frwr_create(domain);
+		if (!pd->frwr) {
+			ret = krdma_frwr_create(pd);
 			if (ret)
 				break;
 		}
-		ret = krdma_frwr_try(domain->frwr, wr, killable);
+		ret = krdma_frwr_try(pd->frwr, wr, killable);
 		if (ret)
-			krdma_frwr_end(domain);
+			krdma_frwr_end(pd);
 	}
 
-	mutex_unlock(&domain->frwr_lock);
+	mutex_unlock(&pd->frwr_lock);
 
 	switch (ret) {
 	case 0:
@@ -567,7 +567,7 @@ static int krdma_frwr_run(struct krdma_domain *domain, struct ib_send_wr *wr, bo
 
 /**
  * krdma_frwr_register - make a registration valid
- * @domain: the domain; the caller holds a reference
+ * @pd: the domain; the caller holds a reference
  * @mr: a registration of the domain's, mapped and with the key that it is to
  *	have; if this fails, all that can be done with it is to deregister it
  * @access: bits of enum ib_access_flags
@@ -583,7 +583,7 @@ static int krdma_frwr_run(struct krdma_domain *domain, struct ib_send_wr *wr, bo
  * -EINTR: the caller is being killed;
  * -ENOMEM, -ERESTARTSYS, -EIO.
  */
-int krdma_frwr_register(struct krdma_domain *domain, struct ib_mr *mr, int access)
+int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access)
 {
 	struct ib_reg_wr wr = {
 		.wr.opcode = IB_WR_REG_MR,
@@ -592,37 +592,37 @@ int krdma_frwr_register(struct krdma_domain *domain, struct ib_mr *mr, int acces
 		.access = access,
 	};
 
-	return krdma_frwr_run(domain, &wr.wr, true);
+	return krdma_frwr_run(pd, &wr.wr, true);
 }
 
 /**
  * krdma_frwr_invalidate - make a registration invalid
- * @domain: the domain; the caller holds a reference
+ * @pd: the domain; the caller holds a reference
  * @key: a key of the domain's
  *
  * Context: as krdma_frwr_register(), but also on behalf of a process that is killed:
  * a key that is to end does not stay valid because of that.
  * Return: as krdma_frwr_register().
  */
-int krdma_frwr_invalidate(struct krdma_domain *domain, u32 key)
+int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 {
 	struct ib_send_wr wr = {
 		.opcode = IB_WR_LOCAL_INV,
 		.ex.invalidate_rkey = key,
 	};
 
-	return krdma_frwr_run(domain, &wr, false);
+	return krdma_frwr_run(pd, &wr, false);
 }
 
 /**
  * krdma_frwr_destroy - end the queue pair of a domain that registers memory
- * @domain: the domain, which nobody else has any more
+ * @pd: the domain, which nobody else has any more
  *
  * Context: process context; may sleep.
  */
-void krdma_frwr_destroy(struct krdma_domain *domain)
+void krdma_frwr_destroy(struct krdma_pd *pd)
 {
-	mutex_lock(&domain->frwr_lock);
-	krdma_frwr_end(domain);
-	mutex_unlock(&domain->frwr_lock);
+	mutex_lock(&pd->frwr_lock);
+	krdma_frwr_end(pd);
+	mutex_unlock(&pd->frwr_lock);
 }

@@ -11,15 +11,15 @@
 struct ib_cq;
 struct ib_mr;
 struct ib_qp;
-struct krdma_domain;
+struct krdma_pd;
 struct krdma_frwr_cm;
 
-int krdma_frwr_register(struct krdma_domain *domain, struct ib_mr *mr, int access);
-int krdma_frwr_invalidate(struct krdma_domain *domain, u32 key);
-void krdma_frwr_destroy(struct krdma_domain *domain);
+int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access);
+int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key);
+void krdma_frwr_destroy(struct krdma_pd *pd);
 
 /* What mr/frwr.c needs for the ports of iWARP: a connection made by the connection manager. */
-struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct ib_cq *cq,
+struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,
 					    u32 port);
 struct ib_qp *krdma_frwr_cm_qp(struct krdma_frwr_cm *cm);
 bool krdma_frwr_cm_broken(const struct krdma_frwr_cm *cm);

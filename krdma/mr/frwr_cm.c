@@ -36,7 +36,7 @@
 
 /**
  * struct krdma_frwr_cm - a connection of a device with itself
- * @domain: of both queue pairs
+ * @pd: of both queue pairs
  * @cq: where both complete; the caller's
  * @net: the network namespace of the address; kept
  * @addr: the address
@@ -52,14 +52,14 @@
  * Protected by the domain's frwr_lock, but for what handlers write.
  */
 struct krdma_frwr_cm {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 	struct ib_cq *cq;
 	struct net *net;
 	struct sockaddr_storage addr;
 	struct rdma_cm_id *listener;
 	struct rdma_cm_id *active;
 	struct rdma_cm_id *passive;
-	struct krdma_port_charge ports[2];
+	struct krdma_charged_port ports[2];
 	u8 secret[16];
 	struct completion step;
 	bool broken;
@@ -183,9 +183,9 @@ static int krdma_frwr_cm_create_qp(struct krdma_frwr_cm *cm, struct rdma_cm_id *
 	};
 
 	/* Found by its address, a device may turn out to be another one. */
-	if (id->device != cm->domain->pd->device)
+	if (id->device != cm->pd->ib->device)
 		return -EADDRNOTAVAIL;
-	return rdma_create_qp(id, cm->domain->pd, &attr);
+	return rdma_create_qp(id, cm->pd->ib, &attr);
 }
 
 static void krdma_frwr_cm_param(struct krdma_frwr_cm *cm, struct rdma_conn_param *param)
@@ -202,14 +202,14 @@ static void krdma_frwr_cm_param(struct krdma_frwr_cm *cm, struct rdma_conn_param
 
 /* Somebody asks for the passive end.  An error rejects and destroys @id. */
 static int krdma_frwr_cm_requested(struct krdma_frwr_cm *cm, struct rdma_cm_id *id,
-				   const struct rdma_conn_param *request)
+				   const struct rdma_conn_param *wr)
 {
 	struct rdma_conn_param param;
 	int ret;
 
 	/* What a peer is told with some transports is longer than what was sent. */
-	if (cm->passive || request->private_data_len < sizeof(cm->secret) ||
-	    memcmp(request->private_data, cm->secret, sizeof(cm->secret)))
+	if (cm->passive || wr->private_data_len < sizeof(cm->secret) ||
+	    memcmp(wr->private_data, cm->secret, sizeof(cm->secret)))
 		return -ECONNREFUSED;
 
 	ret = krdma_frwr_cm_create_qp(cm, id);
@@ -266,9 +266,9 @@ enum {
 
 /* With the port that it is about to get, which is uncharged after its end, if there is any. */
 static struct rdma_cm_id *krdma_frwr_cm_create_id(struct krdma_frwr_cm *cm,
-						  struct krdma_port_charge *port)
+						  struct krdma_charged_port *port)
 {
-	int ret = krdma_port_charge(port, cm->domain->session);
+	int ret = krdma_port_charge(port, cm->pd->session);
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -359,7 +359,7 @@ static void krdma_frwr_cm_stop_listening(struct krdma_frwr_cm *cm)
 	krdma_port_uncharge(&cm->ports[KRDMA_FRWR_CM_LISTENER]);
 }
 
-static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, struct ib_cq *cq,
+static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_pd *pd, struct ib_cq *cq,
 					       struct net *net,
 					       const struct sockaddr_storage *addr)
 {
@@ -370,7 +370,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
 	if (!cm)
 		return ERR_PTR(-ENOMEM);
 
-	cm->domain = domain;
+	cm->pd = pd;
 	cm->cq = cq;
 	cm->net = get_net(net);
 	cm->addr = *addr;
@@ -391,7 +391,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
 
 /**
  * krdma_frwr_cm_connect - connect an iWARP device with itself
- * @domain: the domain of the queue pairs; the caller holds its frwr_lock until
+ * @pd: the domain of the queue pairs; the caller holds its frwr_lock until
  *	krdma_frwr_cm_destroy()
  * @cq: where they complete, with 4 work requests under way; the caller's
  * @port: a port of the device
@@ -408,7 +408,7 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_domain *domain, stru
  * -EDQUOT: the session can have no more ports;
  * -ENOMEM, and what rdma_cm and the provider return.
  */
-struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct ib_cq *cq,
+struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,
 					    u32 port)
 {
 	struct krdma_frwr_cm *cm = ERR_PTR(-EADDRNOTAVAIL);
@@ -419,9 +419,9 @@ struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_domain *domain, struct 
 	if (!addrs)
 		return ERR_PTR(-ENOMEM);
 
-	net = krdma_frwr_find_addrs(domain->pd->device, port, addrs);
+	net = krdma_frwr_find_addrs(pd->ib->device, port, addrs);
 	for (unsigned int i = 0; net && i < addrs->count; i++) {
-		cm = krdma_frwr_cm_try(domain, cq, net, &addrs->addr[i]);
+		cm = krdma_frwr_cm_try(pd, cq, net, &addrs->addr[i]);
 		if (!IS_ERR(cm) || PTR_ERR(cm) == -EINTR || PTR_ERR(cm) == -ENOMEM ||
 		    PTR_ERR(cm) == -EDQUOT)
 			break;

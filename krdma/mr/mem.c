@@ -74,53 +74,53 @@ int krdma_access_ib(u32 access)
 	return ib;
 }
 
-static struct ib_device *krdma_memory_ib(const struct krdma_memory *memory)
+static struct ib_device *krdma_mem_ibdev(const struct krdma_mem *mem)
 {
-	return memory->domain->pd->device;
+	return mem->pd->ib->device;
 }
 
 /**
- * krdma_memory_create - begin to make memory reachable
- * @domain: where; kept by the caller
+ * krdma_mem_create - begin to make memory reachable
+ * @pd: where; kept by the caller
  * @length: bytes
  * @access: &enum krdma_access, checked
  *
  * Context: process context; may sleep.
- * Return: what a krdma_memory_map_...() fills in and krdma_memory_release() frees,
+ * Return: what a krdma_mem_map_...() fills in and krdma_mem_release() frees,
  * also if that failed; or NULL.
  */
-struct krdma_memory *krdma_memory_create(struct krdma_domain *domain, u64 length, u32 access)
+struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access)
 {
-	struct krdma_memory *memory;
+	struct krdma_mem *mem;
 
-	memory = krdma_object_count(KRDMA_OBJECT_MR_MEMORY,
-				    kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT));
-	if (!memory)
+	mem = krdma_object_count(KRDMA_OBJECT_MR_MEMORY,
+				 kzalloc_obj(*mem, GFP_KERNEL_ACCOUNT));
+	if (!mem)
 		return NULL;
 
-	memory->domain = domain;
-	INIT_LIST_HEAD(&memory->node);
-	memory->access = access;
-	memory->length = length;
-	memory->direction = access & KRDMA_ACCESS_LOCAL_WRITE ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+	mem->pd = pd;
+	INIT_LIST_HEAD(&mem->node);
+	mem->access = access;
+	mem->length = length;
+	mem->direction = access & KRDMA_ACCESS_LOCAL_WRITE ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
 
-	return memory;
+	return mem;
 }
 
 /*
  * Memory stays mapped from operation to operation, and nobody copies or flushes
  * in between: what needs that cannot be used.
  */
-static bool krdma_memory_coherent(const struct krdma_memory *memory)
+static bool krdma_mem_coherent(const struct krdma_mem *mem)
 {
-	struct ib_device *ibdev = krdma_memory_ib(memory);
+	struct ib_device *ibdev = krdma_mem_ibdev(mem);
 	struct scatterlist *sg;
 	unsigned int i;
 
 	if (ib_uses_virt_dma(ibdev))
 		return true;
 
-	for_each_sgtable_dma_sg(&memory->table, sg, i) {
+	for_each_sgtable_dma_sg(&mem->table, sg, i) {
 		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
 			return false;
 	}
@@ -128,58 +128,58 @@ static bool krdma_memory_coherent(const struct krdma_memory *memory)
 }
 
 /**
- * krdma_memory_map_table - map pages for the device
- * @memory: its table has the pages
+ * krdma_mem_map_table - map pages for the device
+ * @mem: its table has the pages
  *
  * Context: process context; may sleep.
  * Return: 0, or
  * -EIO: it cannot be mapped;
  * -EOPNOTSUPP: the device reaches it through bounce buffers or incoherently.
  */
-int krdma_memory_map_table(struct krdma_memory *memory)
+int krdma_mem_map_table(struct krdma_mem *mem)
 {
 	unsigned int mapped;
 
-	mapped = ib_dma_map_sg(krdma_memory_ib(memory), memory->table.sgl,
-			       memory->table.orig_nents, memory->direction);
+	mapped = ib_dma_map_sg(krdma_mem_ibdev(mem), mem->table.sgl,
+			       mem->table.orig_nents, mem->direction);
 	if (!mapped)
 		return -EIO;
 
-	memory->table.nents = mapped;
-	memory->mapped = true;
-	return krdma_memory_coherent(memory) ? 0 : -EOPNOTSUPP;
+	mem->table.nents = mapped;
+	mem->mapped = true;
+	return krdma_mem_coherent(mem) ? 0 : -EOPNOTSUPP;
 }
 
 /* Joins what is adjacent for the device: the fewer chunks, the fewer entries to post. */
-static int krdma_memory_make_chunks(struct krdma_memory *memory)
+static int krdma_mem_make_chunks(struct krdma_mem *mem)
 {
 	struct krdma_chunk *chunk = NULL;
 	struct scatterlist *sg;
 	u64 offset = 0;
 	unsigned int i;
 
-	memory->chunks = kvmalloc_objs(struct krdma_chunk, memory->table.nents, GFP_KERNEL_ACCOUNT);
-	if (!memory->chunks)
+	mem->chunks = kvmalloc_objs(struct krdma_chunk, mem->table.nents, GFP_KERNEL_ACCOUNT);
+	if (!mem->chunks)
 		return -ENOMEM;
 
-	for_each_sgtable_dma_sg(&memory->table, sg, i) {
+	for_each_sgtable_dma_sg(&mem->table, sg, i) {
 		u64 addr = sg_dma_address(sg);
 
 		if (!chunk || chunk->addr + (offset - chunk->offset) != addr) {
-			chunk = &memory->chunks[memory->chunk_count++];
+			chunk = &mem->chunks[mem->chunk_count++];
 			*chunk = (struct krdma_chunk) { .offset = offset, .addr = addr };
 		}
 		offset += sg_dma_len(sg);
 	}
-	return offset == memory->length ? 0 : -EIO;
+	return offset == mem->length ? 0 : -EIO;
 }
 
-static int krdma_memory_map_kernel(struct krdma_memory *memory)
+static int krdma_mem_map_kernel(struct krdma_mem *mem)
 {
 	int ret;
 
-	ret = krdma_memory_map_table(memory);
-	return ret ? ret : krdma_memory_make_chunks(memory);
+	ret = krdma_mem_map_table(mem);
+	return ret ? ret : krdma_mem_make_chunks(mem);
 }
 
 /* The page behind an address of the kernel; NULL if there is none that could be mapped. */
@@ -201,21 +201,21 @@ static int krdma_buffer_pages(void *buffer, struct page **pages, unsigned int co
 }
 
 /**
- * krdma_memory_map_buffer - a buffer of the kernel
- * @memory: new
+ * krdma_mem_map_buffer - a buffer of the kernel
+ * @mem: new
  * @buffer: where it is, by kmalloc(), vmalloc() or as pages; stays until
- *	krdma_memory_release()
+ *	krdma_mem_release()
  *
  * Context: process context; may sleep.
  * Return: 0, or
  * -EINVAL: no such memory, or the stack;
  * -EFBIG: more pages than can be counted;
- * -ENOMEM, and what krdma_memory_map_table() returns.
+ * -ENOMEM, and what krdma_mem_map_table() returns.
  */
-int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer)
+int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer)
 {
 	unsigned int offset = offset_in_page(buffer);
-	unsigned int max_segment = ib_dma_max_seg_size(krdma_memory_ib(memory));
+	unsigned int max_segment = ib_dma_max_seg_size(krdma_mem_ibdev(mem));
 	struct page **pages;
 	u64 count;
 	int ret;
@@ -224,7 +224,7 @@ int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer)
 	if (object_is_on_stack(buffer))
 		return -EINVAL;
 
-	count = DIV_ROUND_UP_ULL(offset + memory->length, PAGE_SIZE);
+	count = DIV_ROUND_UP_ULL(offset + mem->length, PAGE_SIZE);
 	if (count > INT_MAX)
 		return -EFBIG;
 
@@ -234,62 +234,62 @@ int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer)
 
 	ret = krdma_buffer_pages(PTR_ALIGN_DOWN(buffer, PAGE_SIZE), pages, count);
 	if (!ret)
-		ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count, offset,
-							memory->length, max_segment,
+		ret = sg_alloc_table_from_pages_segment(&mem->table, pages, count, offset,
+							mem->length, max_segment,
 							GFP_KERNEL_ACCOUNT);
 	kvfree(pages);
-	return ret ? ret : krdma_memory_map_kernel(memory);
+	return ret ? ret : krdma_mem_map_kernel(mem);
 }
 
 /**
- * krdma_memory_map_sg - pages of the kernel
- * @memory: new
- * @sg: the pages, which stay until krdma_memory_release(); the list itself need not
+ * krdma_mem_map_sg - pages of the kernel
+ * @mem: new
+ * @sg: the pages, which stay until krdma_mem_release(); the list itself need not
  * @entries: how many entries it has
  *
  * Context: process context; may sleep.
- * Return: 0, -ENOMEM, or what krdma_memory_map_table() returns.
+ * Return: 0, -ENOMEM, or what krdma_mem_map_table() returns.
  */
-int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
-			unsigned int entries)
+int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
+		     unsigned int entries)
 {
 	struct scatterlist *to, *from = sg;
 	unsigned int i;
 	int ret;
 
 	/* A list of its own, because mapping writes into it, and ending that reads it. */
-	ret = sg_alloc_table(&memory->table, entries, GFP_KERNEL_ACCOUNT);
+	ret = sg_alloc_table(&mem->table, entries, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
 
-	for_each_sgtable_sg(&memory->table, to, i) {
+	for_each_sgtable_sg(&mem->table, to, i) {
 		sg_set_page(to, sg_page(from), from->length, from->offset);
 		from = sg_next(from);
 	}
-	return krdma_memory_map_kernel(memory);
+	return krdma_mem_map_kernel(mem);
 }
 
 /*
  * Registering
  */
 
-/* Room for registrations; @span as in &struct krdma_memory.mr_span. */
-static int krdma_memory_alloc_mrs(struct krdma_memory *memory, unsigned int count, u64 span)
+/* Room for registrations; @span as in &struct krdma_mem.mr_span. */
+static int krdma_mem_alloc_mrs(struct krdma_mem *mem, unsigned int count, u64 span)
 {
-	memory->mrs = &memory->one;
+	mem->mrs = &mem->one;
 	if (count > 1)
-		memory->mrs = kvzalloc_objs(*memory->mrs, count, GFP_KERNEL_ACCOUNT);
-	if (!memory->mrs)
+		mem->mrs = kvzalloc_objs(*mem->mrs, count, GFP_KERNEL_ACCOUNT);
+	if (!mem->mrs)
 		return -ENOMEM;
 
-	memory->mr_count = count;
-	memory->mr_span = count > 1 ? span : 0;
+	mem->mr_count = count;
+	mem->mr_span = count > 1 ? span : 0;
 	return 0;
 }
 
 /* Fills in a registration that has never been posted. */
-static int krdma_memory_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
-				u64 length, u64 iova)
+static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
+			     u64 length, u64 iova)
 {
 	int mapped;
 
@@ -315,25 +315,25 @@ static int krdma_memory_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsign
 }
 
 /* Registers @entries of a list that has addresses for the device, @length bytes. */
-static int krdma_memory_register_sg(struct krdma_memory *memory, struct krdma_memory_mr *mr,
-				    struct scatterlist *sg, unsigned int entries, u64 length,
-				    u64 iova)
+static int krdma_mem_register_sg(struct krdma_mem *mem, struct krdma_mem_key *mr,
+				 struct scatterlist *sg, unsigned int entries, u64 length,
+				 u64 iova)
 {
 	u32 pages = PFN_UP(offset_in_page(iova) + length);
-	struct krdma_domain *domain = memory->domain;
+	struct krdma_pd *pd = mem->pd;
 	struct ib_mr *ib;
 	int ret;
 
-	ret = krdma_charge_object(&mr->charge, domain->session, domain->pd->device);
+	ret = krdma_charge_object(&mr->charge, pd->session, pd->ib->device);
 	if (ret)
 		return ret;
-	ib = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+	ib = ib_alloc_mr(pd->ib, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(ib))
 		return krdma_provider_error(PTR_ERR(ib));
 
 	mr->ib = ib;
-	ret = krdma_memory_fill_mr(ib, sg, entries, length, iova);
-	return ret ? ret : krdma_frwr_register(domain, ib, krdma_access_ib(memory->access));
+	ret = krdma_mem_fill_mr(ib, sg, entries, length, iova);
+	return ret ? ret : krdma_frwr_register(pd, ib, krdma_access_ib(mem->access));
 }
 
 /**
@@ -371,15 +371,15 @@ static unsigned int krdma_sg_slice(struct krdma_sg_place *place, u64 length,
 }
 
 /* One registration after the other, each of as much as it can span. */
-static int krdma_memory_register_slices(struct krdma_memory *memory, u64 iova,
-					struct scatterlist *slice, unsigned int max)
+static int krdma_mem_register_slices(struct krdma_mem *mem, u64 iova,
+				     struct scatterlist *slice, unsigned int max)
 {
-	struct krdma_sg_place place = { .sg = memory->table.sgl };
-	u64 end = iova + memory->length;
+	struct krdma_sg_place place = { .sg = mem->table.sgl };
+	u64 end = iova + mem->length;
 
-	for (unsigned int i = 0; i < memory->mr_count; i++) {
+	for (unsigned int i = 0; i < mem->mr_count; i++) {
 		/* The first ends where it would if it had begun with its page. */
-		u64 room = memory->mr_span - (i ? 0 : offset_in_page(iova));
+		u64 room = mem->mr_span - (i ? 0 : offset_in_page(iova));
 		u64 length = min(room, end - iova);
 		unsigned int entries;
 		int ret;
@@ -389,8 +389,8 @@ static int krdma_memory_register_slices(struct krdma_memory *memory, u64 iova,
 			return -EINVAL;
 		sg_init_table(slice, max);
 		entries = krdma_sg_slice(&place, length, slice, max);
-		ret = krdma_memory_register_sg(memory, &memory->mrs[i], slice, entries, length,
-					       iova);
+		ret = krdma_mem_register_sg(mem, &mem->mrs[i], slice, entries, length,
+					    iova);
 		if (ret)
 			return ret;
 		iova += length;
@@ -399,75 +399,75 @@ static int krdma_memory_register_slices(struct krdma_memory *memory, u64 iova,
 }
 
 /**
- * krdma_memory_register - give mapped memory its keys
- * @memory: mapped, without a registration; if this fails, the caller releases it
+ * krdma_mem_register - give mapped memory its keys
+ * @mem: mapped, without a registration; if this fails, the caller releases it
  * @iova: the address that the keys' users count from
  *
  * As many registrations as it takes, each with a key of its own: see
- * &struct krdma_memory.mrs.
+ * &struct krdma_mem.mrs.
  *
  * Context: process context; sleeps until the device has done it; a caller that is killed
  * returns.
  * Return: 0, or
  * -EOPNOTSUPP: the device has no fast registration;
- * -EFBIG: more than KRDMA_MEMORY_MRS_MAX registrations;
+ * -EFBIG: more than KRDMA_MR_KEYS_MAX registrations;
  * -EINVAL: the pieces do not meet at page boundaries;
  * -EDQUOT: the control group has as many as it may;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_frwr_register() returns.
  */
-int krdma_memory_register(struct krdma_memory *memory, u64 iova)
+int krdma_mem_register(struct krdma_mem *mem, u64 iova)
 {
-	u32 max = krdma_device_limits(memory->domain->dev)->max_fast_reg_pages;
-	u64 pages = PFN_UP(offset_in_page(iova) + memory->length);
+	u32 max = krdma_device_limits(mem->pd->dev)->max_fast_reg_pages;
+	u64 pages = PFN_UP(offset_in_page(iova) + mem->length);
 	struct scatterlist *slice;
 	u64 count;
 	int ret;
 
-	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG) || !max)
+	if (!(krdma_device_caps(mem->pd->dev) & KRDMA_DEVICE_CAP_FAST_REG) || !max)
 		return -EOPNOTSUPP;
 	count = DIV_ROUND_UP_ULL(pages, max);
-	if (count > KRDMA_MEMORY_MRS_MAX)
+	if (count > KRDMA_MR_KEYS_MAX)
 		return -EFBIG;
-	ret = krdma_memory_alloc_mrs(memory, count, (u64)max * PAGE_SIZE);
+	ret = krdma_mem_alloc_mrs(mem, count, (u64)max * PAGE_SIZE);
 	if (ret)
 		return ret;
 	if (count == 1)
-		return krdma_memory_register_sg(memory, memory->mrs, memory->table.sgl,
-						memory->table.nents, memory->length, iova);
+		return krdma_mem_register_sg(mem, mem->mrs, mem->table.sgl,
+					     mem->table.nents, mem->length, iova);
 
-	max = min(max, memory->table.nents);
+	max = min(max, mem->table.nents);
 	slice = kvmalloc_objs(*slice, max, GFP_KERNEL_ACCOUNT);
 	if (!slice)
 		return -ENOMEM;
-	ret = krdma_memory_register_slices(memory, iova, slice, max);
+	ret = krdma_mem_register_slices(mem, iova, slice, max);
 	kvfree(slice);
 	return ret;
 }
 
 /**
- * krdma_memory_adopt - take a registration that a provider has made of all of it
- * @memory: charged for in @memory->one, without a registration
+ * krdma_mem_adopt - take a registration that a provider has made of all of it
+ * @mem: charged for in @mem->one, without a registration
  * @ib: the registration; the memory's from now on
  *
  * Context: any.
  */
-void krdma_memory_adopt(struct krdma_memory *memory, struct ib_mr *ib)
+void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib)
 {
-	memory->one.ib = ib;
-	memory->mrs = &memory->one;
-	memory->mr_count = 1;
+	mem->one.ib = ib;
+	mem->mrs = &mem->one;
+	mem->mr_count = 1;
 }
 
 /* The last chunk that begins at @offset or before it. */
-static unsigned int krdma_memory_find_chunk(const struct krdma_memory *memory, u64 offset)
+static unsigned int krdma_mem_find_chunk(const struct krdma_mem *mem, u64 offset)
 {
 	unsigned int low = 0;
-	unsigned int high = memory->chunk_count;
+	unsigned int high = mem->chunk_count;
 
 	while (high - low > 1) {
 		unsigned int middle = low + (high - low) / 2;
 
-		if (memory->chunks[middle].offset <= offset)
+		if (mem->chunks[middle].offset <= offset)
 			low = middle;
 		else
 			high = middle;
@@ -476,55 +476,55 @@ static unsigned int krdma_memory_find_chunk(const struct krdma_memory *memory, u
 }
 
 /**
- * krdma_memory_segments - what an operation is to be given
- * @memory: memory of the kernel
+ * krdma_mem_segments - what an operation is to be given
+ * @mem: memory of the kernel
  * @offset: where the operation's memory begins
- * @length: bytes, all of them in @memory
+ * @length: bytes, all of them in @mem
  * @segments: filled in, unless it fails
  * @room: for how many there is room
  *
  * Context: any.
  * Return: how many segments, or -EMSGSIZE if there are more than @room.
  */
-int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 length,
-			  struct krdma_segment *segments, unsigned int room)
+int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
+		       struct krdma_segment *segments, unsigned int room)
 {
-	unsigned int i = krdma_memory_find_chunk(memory, offset);
+	unsigned int i = krdma_mem_find_chunk(mem, offset);
 	unsigned int count = 0;
 
 	for (; length; i++) {
-		const struct krdma_chunk *chunk = &memory->chunks[i];
-		u64 end = i + 1 < memory->chunk_count ? chunk[1].offset : memory->length;
-		u32 piece = min_t(u64, length, end - offset);
+		const struct krdma_chunk *chunk = &mem->chunks[i];
+		u64 end = i + 1 < mem->chunk_count ? chunk[1].offset : mem->length;
+		u32 part = min_t(u64, length, end - offset);
 
 		if (count == room)
 			return -EMSGSIZE;
 		segments[count++] = (struct krdma_segment) {
 			.addr = chunk->addr + (offset - chunk->offset),
-			.length = piece,
-			.key = memory->domain->pd->local_dma_lkey,
+			.length = part,
+			.key = mem->pd->ib->local_dma_lkey,
 		};
-		offset += piece;
-		length -= piece;
+		offset += part;
+		length -= part;
 	}
 	return count;
 }
 
 /**
- * krdma_memory_revoke - take the keys away
- * @memory: nobody else does this or releases it at the same time
+ * krdma_mem_revoke - take the keys away
+ * @mem: nobody else does this or releases it at the same time
  *
  * Fast registrations are ended without a request to invalidate them first: the
  * device lets nobody through a key that is deregistered, either.
  *
  * Context: process context; sleeps until the device has done it.
  */
-void krdma_memory_revoke(struct krdma_memory *memory)
+void krdma_mem_revoke(struct krdma_mem *mem)
 {
-	struct ib_device *ibdev = krdma_memory_ib(memory);
+	struct ib_device *ibdev = krdma_mem_ibdev(mem);
 
-	for (unsigned int i = 0; i < memory->mr_count; i++) {
-		struct krdma_memory_mr *mr = &memory->mrs[i];
+	for (unsigned int i = 0; i < mem->mr_count; i++) {
+		struct krdma_mem_key *mr = &mem->mrs[i];
 
 		if (mr->ib)
 			WARN_ON_ONCE(ib_dereg_mr(mr->ib));
@@ -533,37 +533,37 @@ void krdma_memory_revoke(struct krdma_memory *memory)
 		cond_resched();
 	}
 	/* Charged for what a provider was to register, and did not. */
-	krdma_uncharge_object(&memory->one.charge, ibdev);
+	krdma_uncharge_object(&mem->one.charge, ibdev);
 }
 
-static void krdma_memory_free(struct krdma_memory *memory)
+static void krdma_mem_free(struct krdma_mem *mem)
 {
 	/* The keys die first, then the addresses for the device, then the pages are let go. */
-	krdma_memory_revoke(memory);
-	if (memory->mapped)
-		ib_dma_unmap_sg(krdma_memory_ib(memory), memory->table.sgl,
-				memory->table.orig_nents, memory->direction);
-	krdma_memory_release_user(memory);
-	sg_free_table(&memory->table);
-	kvfree(memory->chunks);
-	if (memory->mrs != &memory->one)
-		kvfree(memory->mrs);
-	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, memory));
+	krdma_mem_revoke(mem);
+	if (mem->mapped)
+		ib_dma_unmap_sg(krdma_mem_ibdev(mem), mem->table.sgl,
+				mem->table.orig_nents, mem->direction);
+	krdma_mem_release_user(mem);
+	sg_free_table(&mem->table);
+	kvfree(mem->chunks);
+	if (mem->mrs != &mem->one)
+		kvfree(mem->mrs);
+	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, mem));
 }
 
 /*
  * Puts memory aside until no peer is connected any more; false if none is.
  */
-static bool krdma_memory_retire(struct krdma_memory *memory)
+static bool krdma_mem_retire(struct krdma_mem *mem)
 {
-	struct krdma_domain *domain = memory->domain;
+	struct krdma_pd *pd = mem->pd;
 	bool retired;
 
-	spin_lock(&domain->lock);
-	retired = !list_empty(&domain->connections);
+	spin_lock(&pd->lock);
+	retired = !list_empty(&pd->connections);
 	if (retired)
-		list_add_tail(&memory->node, &domain->retired);
-	spin_unlock(&domain->lock);
+		list_add_tail(&mem->node, &pd->retired);
+	spin_unlock(&pd->lock);
 
 	return retired;
 }
@@ -572,11 +572,11 @@ static bool krdma_memory_retire(struct krdma_memory *memory)
  * A device that lingers.  Memory of the kernel its owner takes back at once, so
  * there is nothing to put aside; the pages of a process are ours to keep.
  */
-static bool krdma_memory_lingers(struct krdma_memory *memory)
+static bool krdma_mem_in_use(struct krdma_mem *mem)
 {
-	struct krdma_domain *domain = memory->domain;
+	struct krdma_pd *pd = mem->pd;
 
-	if (!memory->of_user || !krdma_provider_lingers(krdma_memory_ib(memory)))
+	if (!mem->of_user || !krdma_quirk_late_dma(krdma_mem_ibdev(mem)))
 		return false;
 
 	/*
@@ -585,7 +585,7 @@ static bool krdma_memory_lingers(struct krdma_memory *memory)
 	 */
 	synchronize_rcu_expedited();
 
-	if (!(memory->access & KRDMA_ACCESS_REMOTE) || list_empty(&domain->connections))
+	if (!(mem->access & KRDMA_ACCESS_REMOTE) || list_empty(&pd->connections))
 		return false;
 
 	/*
@@ -593,61 +593,61 @@ static bool krdma_memory_lingers(struct krdma_memory *memory)
 	 * pages, so it can go; one that has pages of its own has to stay with them,
 	 * and is only made invalid, which siw does for any kind.
 	 */
-	if (memory->mapped)
-		krdma_memory_revoke(memory);
-	else if (memory->one.ib && krdma_frwr_invalidate(domain, memory->one.ib->rkey))
-		dev_warn_ratelimited(&krdma_memory_ib(memory)->dev,
+	if (mem->mapped)
+		krdma_mem_revoke(mem);
+	else if (mem->one.ib && krdma_frwr_invalidate(pd, mem->one.ib->rkey))
+		dev_warn_ratelimited(&krdma_mem_ibdev(mem)->dev,
 				     "a released key works until its connections end\n");
 
-	return krdma_memory_retire(memory);
+	return krdma_mem_retire(mem);
 }
 
 /**
- * krdma_memory_release - take memory back from the device
- * @memory: no operation uses it; its domain is there.  Freed.
+ * krdma_mem_release - take memory back from the device
+ * @mem: no operation uses it; its domain is there.  Freed.
  *
  * Context: process context; may sleep.
  */
-void krdma_memory_release(struct krdma_memory *memory)
+void krdma_mem_release(struct krdma_mem *mem)
 {
-	if (!krdma_memory_lingers(memory))
-		krdma_memory_free(memory);
+	if (!krdma_mem_in_use(mem))
+		krdma_mem_free(mem);
 }
 
 /**
- * krdma_domain_connected - a queue pair begins that a peer can use
- * @domain: where
+ * krdma_pd_connected - a queue pair begins that a peer can use
+ * @pd: where
  * @qp: the queue pair
  *
  * Context: process context; does not sleep.
  */
-void krdma_domain_connected(struct krdma_domain *domain, struct krdma_qp *qp)
+void krdma_pd_connected(struct krdma_pd *pd, struct krdma_qp *qp)
 {
-	spin_lock(&domain->lock);
-	list_add_tail(&qp->domain_node, &domain->connections);
-	spin_unlock(&domain->lock);
+	spin_lock(&pd->lock);
+	list_add_tail(&qp->pd_node, &pd->connections);
+	spin_unlock(&pd->lock);
 }
 
 /**
- * krdma_domain_disconnected - a queue pair has been destroyed
- * @domain: where; the caller holds a reference
+ * krdma_pd_disconnected - a queue pair has been destroyed
+ * @pd: where; the caller holds a reference
  * @qp: the queue pair
  *
  * With the last one goes what had to be kept for them.
  *
  * Context: process context; may sleep.
  */
-void krdma_domain_disconnected(struct krdma_domain *domain, struct krdma_qp *qp)
+void krdma_pd_disconnected(struct krdma_pd *pd, struct krdma_qp *qp)
 {
-	struct krdma_memory *memory, *next;
+	struct krdma_mem *mem, *next;
 	LIST_HEAD(retired);
 
-	spin_lock(&domain->lock);
-	list_del(&qp->domain_node);
-	if (list_empty(&domain->connections))
-		list_splice_init(&domain->retired, &retired);
-	spin_unlock(&domain->lock);
+	spin_lock(&pd->lock);
+	list_del(&qp->pd_node);
+	if (list_empty(&pd->connections))
+		list_splice_init(&pd->retired, &retired);
+	spin_unlock(&pd->lock);
 
-	list_for_each_entry_safe(memory, next, &retired, node)
-		krdma_memory_free(memory);
+	list_for_each_entry_safe(mem, next, &retired, node)
+		krdma_mem_free(mem);
 }

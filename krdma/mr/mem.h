@@ -2,8 +2,8 @@
 /*
  * Memory that a device can reach: pages, their addresses for it, and a key.
  */
-#ifndef _KRDMA_MEMORY_H
-#define _KRDMA_MEMORY_H
+#ifndef _KRDMA_MEM_H
+#define _KRDMA_MEM_H
 
 #include <linux/dma-direction.h>
 #include <linux/list.h>
@@ -15,21 +15,21 @@
 #include "mr/split.h"
 
 struct ib_mr;
-struct krdma_domain;
+struct krdma_pd;
 struct mm_struct;
 
 /*
  * How many registrations a region takes at most: with 512 pages in each, 8 GiB.  It bounds
  * what one call can take of the device, and how long it takes.
  */
-#define KRDMA_MEMORY_MRS_MAX	4096
+#define KRDMA_MR_KEYS_MAX	4096
 
 /**
- * struct krdma_memory_mr - a registration of memory, or of a part of it
+ * struct krdma_mem_key - a registration of memory, or of a part of it
  * @ib: ib_core's; NULL if it is not allocated, or has been deregistered
  * @charge: of @ib
  */
-struct krdma_memory_mr {
+struct krdma_mem_key {
 	struct ib_mr *ib;
 	struct krdma_charge charge;
 };
@@ -45,8 +45,8 @@ struct krdma_chunk {
 };
 
 /**
- * struct krdma_memory - memory that a device can reach
- * @domain: where; kept by who has the memory, and later by connections in it
+ * struct krdma_mem - memory that a device can reach
+ * @pd: where; kept by who has the memory, and later by connections in it
  * @node: in the domain's list of retired memory
  * @access: &enum krdma_access
  * @length: bytes
@@ -65,10 +65,10 @@ struct krdma_chunk {
  * @charged: how many
  *
  * Nothing changes from its making to its end but what is in @mrs, which
- * krdma_memory_revoke() may end first.
+ * krdma_mem_revoke() may end first.
  */
-struct krdma_memory {
-	struct krdma_domain *domain;
+struct krdma_mem {
+	struct krdma_pd *pd;
 	struct list_head node;
 	u32 access;
 	u64 length;
@@ -77,10 +77,10 @@ struct krdma_memory {
 	bool mapped;
 	struct krdma_chunk *chunks;
 	unsigned int chunk_count;
-	struct krdma_memory_mr *mrs;
+	struct krdma_mem_key *mrs;
 	unsigned int mr_count;
 	u64 mr_span;
-	struct krdma_memory_mr one;
+	struct krdma_mem_key one;
 	bool of_user;
 	struct mm_struct *mm;
 	unsigned long charged;
@@ -90,18 +90,18 @@ struct krdma_memory {
 #define KRDMA_ACCESS_REMOTE	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
 				 KRDMA_ACCESS_REMOTE_ATOMIC)
 
-struct krdma_memory *krdma_memory_create(struct krdma_domain *domain, u64 length, u32 access);
-int krdma_memory_map_buffer(struct krdma_memory *memory, void *buffer);
-int krdma_memory_map_sg(struct krdma_memory *memory, struct scatterlist *sg,
-			unsigned int entries);
-int krdma_memory_map_user(struct krdma_memory *memory, unsigned long start);
-int krdma_memory_map_table(struct krdma_memory *memory);
-int krdma_memory_register(struct krdma_memory *memory, u64 iova);
-void krdma_memory_adopt(struct krdma_memory *memory, struct ib_mr *ib);
-int krdma_memory_segments(const struct krdma_memory *memory, u64 offset, u32 length,
-			  struct krdma_segment *segments, unsigned int room);
-void krdma_memory_revoke(struct krdma_memory *memory);
-void krdma_memory_release(struct krdma_memory *memory);
-void krdma_memory_release_user(struct krdma_memory *memory);
+struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access);
+int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer);
+int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
+		     unsigned int entries);
+int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start);
+int krdma_mem_map_table(struct krdma_mem *mem);
+int krdma_mem_register(struct krdma_mem *mem, u64 iova);
+void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib);
+int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
+		       struct krdma_segment *segments, unsigned int room);
+void krdma_mem_revoke(struct krdma_mem *mem);
+void krdma_mem_release(struct krdma_mem *mem);
+void krdma_mem_release_user(struct krdma_mem *mem);
 
-#endif /* _KRDMA_MEMORY_H */
+#endif /* _KRDMA_MEM_H */

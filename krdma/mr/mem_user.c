@@ -43,22 +43,22 @@ static int krdma_user_error(int error)
 	}
 }
 
-static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long start)
+static int krdma_mem_by_provider(struct krdma_mem *mem, unsigned long start)
 {
 	struct ib_mr *mr;
 	int ret;
 
-	ret = krdma_charge_object(&memory->one.charge, memory->domain->session,
-				  memory->domain->pd->device);
+	ret = krdma_charge_object(&mem->one.charge, mem->pd->session,
+				  mem->pd->ib->device);
 	if (ret)
 		return ret;
 	/* The address where it is for peers has to be that of the process: see rxe, siw. */
-	mr = ib_reg_user_mr(memory->domain->pd, start, memory->length, start,
-			    krdma_access_ib(memory->access));
+	mr = ib_reg_user_mr(mem->pd->ib, start, mem->length, start,
+			    krdma_access_ib(mem->access));
 	if (IS_ERR(mr))
 		return krdma_user_error(PTR_ERR(mr));
 
-	krdma_memory_adopt(memory, mr);
+	krdma_mem_adopt(mem, mr);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static int krdma_memory_by_provider(struct krdma_memory *memory, unsigned long s
  * process's pinned pages, each registration's once.  What the process has locked itself is
  * in another, so that registering locked memory takes nothing of that.
  */
-static int krdma_memory_charge(struct krdma_memory *memory, unsigned long pages)
+static int krdma_mem_charge(struct krdma_mem *mem, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
@@ -82,27 +82,27 @@ static int krdma_memory_charge(struct krdma_memory *memory, unsigned long pages)
 
 	/* For the end, which may come from anywhere, when the process is long gone. */
 	mmgrab(current->mm);
-	memory->mm = current->mm;
-	memory->charged = pages;
+	mem->mm = current->mm;
+	mem->charged = pages;
 	return 0;
 }
 
-static void krdma_memory_uncharge(struct krdma_memory *memory)
+static void krdma_mem_uncharge(struct krdma_mem *mem)
 {
-	atomic64_sub(memory->charged, &memory->mm->pinned_vm);
-	mmdrop(memory->mm);
-	memory->mm = NULL;
+	atomic64_sub(mem->charged, &mem->mm->pinned_vm);
+	mmdrop(mem->mm);
+	mem->mm = NULL;
 }
 
 /* Pins @count pages and puts them into the table, or neither. */
-static int krdma_memory_pin(struct krdma_memory *memory, unsigned long start,
-			    struct page **pages, unsigned int count)
+static int krdma_mem_pin(struct krdma_mem *mem, unsigned long start,
+			 struct page **pages, unsigned int count)
 {
 	unsigned int flags = FOLL_LONGTERM;
 	int pinned;
 	int ret;
 
-	flags |= memory->access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
+	flags |= mem->access & KRDMA_ACCESS_LOCAL_WRITE ? FOLL_WRITE : KRDMA_FOLL_READ;
 	pinned = pin_user_pages_fast(start & PAGE_MASK, count, flags, pages);
 	if (pinned < 0)
 		return krdma_user_error(pinned);
@@ -111,9 +111,9 @@ static int krdma_memory_pin(struct krdma_memory *memory, unsigned long start,
 		goto err_unpin;
 	}
 
-	ret = sg_alloc_table_from_pages_segment(&memory->table, pages, count,
-						offset_in_page(start), memory->length,
-						ib_dma_max_seg_size(memory->domain->pd->device),
+	ret = sg_alloc_table_from_pages_segment(&mem->table, pages, count,
+						offset_in_page(start), mem->length,
+						ib_dma_max_seg_size(mem->pd->ib->device),
 						GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_unpin;
@@ -124,38 +124,38 @@ err_unpin:
 	return ret;
 }
 
-static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long start)
+static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
 {
-	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + memory->length, PAGE_SIZE);
+	u64 count = DIV_ROUND_UP_ULL(offset_in_page(start) + mem->length, PAGE_SIZE);
 	struct page **pages;
 	int ret;
 
-	if (!(krdma_device_caps(memory->domain->dev) & KRDMA_DEVICE_CAP_FAST_REG))
+	if (!(krdma_device_caps(mem->pd->dev) & KRDMA_DEVICE_CAP_FAST_REG))
 		return -EOPNOTSUPP;
 	/* Before anything is pinned that could not be registered. */
-	if (count > (u64)krdma_device_limits(memory->domain->dev)->max_fast_reg_pages *
-		    KRDMA_MEMORY_MRS_MAX || count > INT_MAX)
+	if (count > (u64)krdma_device_limits(mem->pd->dev)->max_fast_reg_pages *
+		    KRDMA_MR_KEYS_MAX || count > INT_MAX)
 		return -EFBIG;
 
-	ret = krdma_memory_charge(memory, count);
+	ret = krdma_mem_charge(mem, count);
 	if (ret)
 		return ret;
 
 	pages = kvmalloc_objs(struct page *, count, GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return -ENOMEM;
-	ret = krdma_memory_pin(memory, start, pages, count);
+	ret = krdma_mem_pin(mem, start, pages, count);
 	kvfree(pages);
 	if (ret)
 		return ret;
 
-	ret = krdma_memory_map_table(memory);
-	return ret ? ret : krdma_memory_register(memory, start);
+	ret = krdma_mem_map_table(mem);
+	return ret ? ret : krdma_mem_register(mem, start);
 }
 
 /**
- * krdma_memory_map_user - the calling process's memory
- * @memory: new; its length and access are checked
+ * krdma_mem_map_user - the calling process's memory
+ * @mem: new; its length and access are checked
  * @start: the process's address
  *
  * Context: process context, with the process's memory; may sleep.
@@ -163,39 +163,39 @@ static int krdma_memory_by_pinning(struct krdma_memory *memory, unsigned long st
  * -EFAULT: it is not all there, or not with these rights;
  * -ENOMEM, -EPERM: it may not lock so much memory, or none;
  * -EDQUOT: the control group has as many registrations as it may;
- * -EFBIG: more pages than KRDMA_MEMORY_MRS_MAX registrations can span, of a provider
+ * -EFBIG: more pages than KRDMA_MR_KEYS_MAX registrations can span, of a provider
  *	that cannot do it itself;
  * -EOPNOTSUPP: the device cannot do it at all;
- * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and what krdma_memory_register() returns.
+ * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and what krdma_mem_register() returns.
  */
-int krdma_memory_map_user(struct krdma_memory *memory, unsigned long start)
+int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start)
 {
-	memory->of_user = true;
+	mem->of_user = true;
 
-	if (!READ_ONCE(force_pin) && krdma_provider_registers_user(memory->domain->pd->device))
-		return krdma_memory_by_provider(memory, start);
-	return krdma_memory_by_pinning(memory, start);
+	if (!READ_ONCE(force_pin) && krdma_quirk_registers_user(mem->pd->ib->device))
+		return krdma_mem_by_provider(mem, start);
+	return krdma_mem_by_pinning(mem, start);
 }
 
 /**
- * krdma_memory_release_user - give pages back that were pinned
- * @memory: nothing to do with the device any more; of any kind
+ * krdma_mem_release_user - give pages back that were pinned
+ * @mem: nothing to do with the device any more; of any kind
  *
  * Context: process context, of any process or none; may sleep.
  */
-void krdma_memory_release_user(struct krdma_memory *memory)
+void krdma_mem_release_user(struct krdma_mem *mem)
 {
-	bool dirty = memory->access & KRDMA_ACCESS_LOCAL_WRITE;
+	bool dirty = mem->access & KRDMA_ACCESS_LOCAL_WRITE;
 	struct scatterlist *sg;
 	unsigned int i;
 
-	if (!memory->mm)
+	if (!mem->mm)
 		return;
 
-	for_each_sgtable_sg(&memory->table, sg, i) {
+	for_each_sgtable_sg(&mem->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), PFN_UP(sg->offset + sg->length),
 						 dirty);
 		cond_resched();
 	}
-	krdma_memory_uncharge(memory);
+	krdma_mem_uncharge(mem);
 }

@@ -28,52 +28,52 @@
 /* What @uses is from the moment of the release: nobody gets in. */
 #define KRDMA_USES_CLOSED	INT_MIN
 
-static void krdma_region_put(struct krdma_region *region)
+static void krdma_mr_put(struct krdma_mr *mr)
 {
-	if (!refcount_dec_and_test(&region->refs))
+	if (!refcount_dec_and_test(&mr->refs))
 		return;
-	krdma_device_put(region->res.dev);
-	krdma_session_put(region->session);
-	krdma_object_uncount(KRDMA_OBJECT_MR, region);
-	if (region->keys)
-		kvfree_rcu(region->keys, rcu);
-	kfree_rcu(region, rcu);
+	krdma_device_put(mr->res.dev);
+	krdma_session_put(mr->session);
+	krdma_object_uncount(KRDMA_OBJECT_MR, mr);
+	if (mr->keys)
+		kvfree_rcu(mr->keys, rcu);
+	kfree_rcu(mr, rcu);
 }
 
-static void krdma_region_end_part(struct krdma_resource *resource)
+static void krdma_mr_end_part(struct krdma_resource *resource)
 {
-	struct krdma_region *region = container_of(resource, struct krdma_region, res);
+	struct krdma_mr *mr = container_of(resource, struct krdma_mr, res);
 
-	if (region->memory)
-		krdma_memory_release(region->memory);
-	if (region->domain)
-		krdma_domain_put(region->domain);
-	if (region->ended)
-		region->ended(region->context);
+	if (mr->mem)
+		krdma_mem_release(mr->mem);
+	if (mr->pd)
+		krdma_pd_put(mr->pd);
+	if (mr->ended)
+		mr->ended(mr->context);
 }
 
-static void krdma_region_forget_part(struct krdma_resource *resource)
+static void krdma_mr_forget_part(struct krdma_resource *resource)
 {
-	krdma_region_put(container_of(resource, struct krdma_region, res));
+	krdma_mr_put(container_of(resource, struct krdma_mr, res));
 }
 
-static void krdma_region_revoke_work(struct work_struct *work)
+static void krdma_mr_revoke_work(struct work_struct *work)
 {
-	struct krdma_region *region = container_of(work, struct krdma_region, revoke);
+	struct krdma_mr *mr = container_of(work, struct krdma_mr, revoke);
 
-	krdma_memory_revoke(region->memory);
-	krdma_resource_put(&region->res);
+	krdma_mem_revoke(mr->mem);
+	krdma_resource_put(&mr->res);
 }
 
 /*
  * An empty region on a device, with the references of consumer, part and maker,
- * for krdma_region_finish() in any case.
+ * for krdma_mr_finish() in any case.
  */
-static struct krdma_region *krdma_region_begin(struct krdma_session *session,
-					       struct krdma_device *dev, u64 addr, u64 length,
-					       u32 access)
+static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
+				       struct krdma_device *dev, u64 addr, u64 length,
+				       u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int ret;
 
 	might_sleep();
@@ -86,141 +86,141 @@ static struct krdma_region *krdma_region_begin(struct krdma_session *session,
 	if (length > krdma_device_limits(dev)->max_mr_size)
 		return ERR_PTR(-EFBIG);
 
-	region = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*region, GFP_KERNEL_ACCOUNT));
-	if (!region)
+	mr = krdma_object_count(KRDMA_OBJECT_MR, kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT));
+	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
-	ret = krdma_resource_init(&region->res, dev, krdma_region_end_part,
-				  krdma_region_forget_part);
+	ret = krdma_resource_init(&mr->res, dev, krdma_mr_end_part,
+				  krdma_mr_forget_part);
 	if (ret) {
-		kfree(krdma_object_uncount(KRDMA_OBJECT_MR, region));
+		kfree(krdma_object_uncount(KRDMA_OBJECT_MR, mr));
 		return ERR_PTR(ret);
 	}
 
 	if (session->reclaim)
-		krdma_resource_set_reclaim(&region->res);
-	refcount_set(&region->refs, 2);
-	atomic_set(&region->uses, 0);
-	INIT_WORK(&region->revoke, krdma_region_revoke_work);
+		krdma_resource_set_reclaim(&mr->res);
+	refcount_set(&mr->refs, 2);
+	atomic_set(&mr->uses, 0);
+	INIT_WORK(&mr->revoke, krdma_mr_revoke_work);
 	krdma_session_get(session);
-	region->session = session;
-	krdma_device_hold(dev);
-	region->access = access;
-	region->addr = addr;
-	region->peer_addr = addr;
-	region->length = length;
-	return region;
+	mr->session = session;
+	krdma_device_get(dev);
+	mr->access = access;
+	mr->addr = addr;
+	mr->peer_addr = addr;
+	mr->length = length;
+	return mr;
 }
 
 /* Its place in a domain, and what is to be filled with memory there. */
-static int krdma_region_enter_domain(struct krdma_region *region)
+static int krdma_mr_enter_pd(struct krdma_mr *mr)
 {
-	struct krdma_domain *domain;
+	struct krdma_pd *pd;
 
-	domain = krdma_domain_get(region->session, region->res.dev);
-	if (IS_ERR(domain))
-		return PTR_ERR(domain);
+	pd = krdma_pd_get(mr->session, mr->res.dev);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
 
-	region->domain = domain;
-	region->memory = krdma_memory_create(domain, region->length, region->access);
-	return region->memory ? 0 : -ENOMEM;
+	mr->pd = pd;
+	mr->mem = krdma_mem_create(pd, mr->length, mr->access);
+	return mr->mem ? 0 : -ENOMEM;
 }
 
 /* Whole, with its key: does the device see it in one place? */
-static void krdma_region_simplify(struct krdma_region *region)
+static void krdma_mr_set_fast(struct krdma_mr *mr)
 {
-	const struct krdma_memory *memory = region->memory;
+	const struct krdma_mem *mem = mr->mem;
 
-	if (region->by_key) {
-		if (region->keys)
+	if (mr->by_key) {
+		if (mr->keys)
 			return;
-		region->simple_addr = region->peer_addr;
-		region->simple_key = region->local_key;
-		region->simple = true;
-	} else if (memory->chunk_count == 1) {
-		region->simple_addr = memory->chunks[0].addr;
-		region->simple_key = memory->domain->pd->local_dma_lkey;
-		region->simple = true;
+		mr->fast_addr = mr->peer_addr;
+		mr->fast_lkey = mr->lkey;
+		mr->fast = true;
+	} else if (mem->chunk_count == 1) {
+		mr->fast_addr = mem->chunks[0].addr;
+		mr->fast_lkey = mem->pd->ib->local_dma_lkey;
+		mr->fast = true;
 	}
 }
 
 /* Several keys outlive the registrations: they can be asked for until the region is gone. */
-static int krdma_region_note_keys(struct krdma_region *region)
+static int krdma_mr_note_keys(struct krdma_mr *mr)
 {
-	const struct krdma_memory *memory = region->memory;
-	bool remote = region->access & KRDMA_ACCESS_REMOTE;
-	struct krdma_region_keys *keys;
+	const struct krdma_mem *mem = mr->mem;
+	bool remote = mr->access & KRDMA_ACCESS_REMOTE;
+	struct krdma_mr_keys *keys;
 
-	if (memory->mr_count == 1) {
-		region->local_key = memory->mrs->ib->lkey;
-		region->remote_key = remote ? memory->mrs->ib->rkey : 0;
+	if (mem->mr_count == 1) {
+		mr->lkey = mem->mrs->ib->lkey;
+		mr->rkey = remote ? mem->mrs->ib->rkey : 0;
 	}
-	if (memory->mr_count <= 1)
+	if (mem->mr_count <= 1)
 		return 0;
 
-	keys = kvzalloc(struct_size(keys, key, memory->mr_count), GFP_KERNEL_ACCOUNT);
+	keys = kvzalloc(struct_size(keys, key, mem->mr_count), GFP_KERNEL_ACCOUNT);
 	if (!keys)
 		return -ENOMEM;
-	keys->count = memory->mr_count;
-	keys->span = memory->mr_span;
+	keys->count = mem->mr_count;
+	keys->span = mem->mr_span;
 	for (unsigned int i = 0; i < keys->count; i++) {
-		keys->key[i].local = memory->mrs[i].ib->lkey;
-		keys->key[i].remote = remote ? memory->mrs[i].ib->rkey : 0;
+		keys->key[i].local = mem->mrs[i].ib->lkey;
+		keys->key[i].remote = remote ? mem->mrs[i].ib->rkey : 0;
 	}
-	region->keys = keys;
+	mr->keys = keys;
 	return 0;
 }
 
 /* Hands the region to the consumer, or ends it if making it failed. */
-static struct krdma_region *krdma_region_finish(struct krdma_region *region, int error)
+static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 {
 	if (!error)
-		error = krdma_region_note_keys(region);
+		error = krdma_mr_note_keys(mr);
 	if (error) {
-		krdma_resource_put(&region->res);
+		krdma_resource_put(&mr->res);
 		/* The memory is the caller's again when the call returns. */
-		krdma_resource_end(&region->res);
-		krdma_region_put(region);
+		krdma_resource_end(&mr->res);
+		krdma_mr_put(mr);
 		return ERR_PTR(error);
 	}
 
-	krdma_region_simplify(region);
-	krdma_resource_put(&region->res);
-	return region;
+	krdma_mr_set_fast(mr);
+	krdma_resource_put(&mr->res);
+	return mr;
 }
 
 /* Memory of the kernel needs a key for peers only, and for what only a key can do. */
-static int krdma_region_register(struct krdma_region *region)
+static int krdma_mr_make_keys(struct krdma_mr *mr)
 {
-	struct ib_device *ibdev = region->domain->pd->device;
+	struct ib_device *ibdev = mr->pd->ib->device;
 
-	if (!(region->access & KRDMA_ACCESS_REMOTE))
+	if (!(mr->access & KRDMA_ACCESS_REMOTE))
 		return 0;
 
-	region->by_key = (region->access & KRDMA_ACCESS_REMOTE_WRITE) &&
-			 krdma_provider_reads_by_key(ibdev);
-	return krdma_memory_register(region->memory, region->peer_addr);
+	mr->by_key = (mr->access & KRDMA_ACCESS_REMOTE_WRITE) &&
+			 krdma_quirk_reads_by_key(ibdev);
+	return krdma_mem_register(mr->mem, mr->peer_addr);
 }
 
 /**
- * krdma_region_map - let a device use a buffer of the kernel
+ * krdma_mr_register - let a device use a buffer of the kernel
  * @session: whose region it is to be
  * @dev: the device
  * @buffer: the buffer, by kmalloc(), vmalloc(), or as pages; not on the stack.  It
- *	stays until krdma_region_release() has succeeded, or after
- *	krdma_region_drop() until every operation with it has completed.
+ *	stays until krdma_mr_deregister() has succeeded, or after
+ *	krdma_mr_drop() until every operation with it has completed.
  * @length: its length in bytes
  * @access: &enum krdma_access
  *
  * Local pieces of it are counted from its address; peers count from an address of
- * their own, see krdma_region_query().
+ * their own, see krdma_mr_query().
  *
  * Without remote rights, one operation can use as much of it as is in 128 places
  * for the device, which for vmalloc() is as many pages.
  *
- * With remote rights it gets a key that peers are told of, by krdma_region_describe().
+ * With remote rights it gets a key that peers are told of, by krdma_mr_describe().
  * If it takes more pages than &struct krdma_limits.max_fast_reg_pages, it gets several
- * keys, each for a part of it: see krdma_region_key().  The first such region of a
+ * keys, each for a part of it: see krdma_mr_rkey_at().  The first such region of a
  * session on a device takes the time of making a queue pair, or on iWARP a connection.
  * On iWARP devices other than siw, the target of a read needs KRDMA_ACCESS_REMOTE_WRITE
  * besides KRDMA_ACCESS_LOCAL_WRITE.
@@ -232,7 +232,7 @@ static int krdma_region_register(struct krdma_region *region)
  * they must not see.
  *
  * Context: process context; may sleep.
- * Return: the region, for krdma_region_release() or krdma_region_drop(), or an
+ * Return: the region, for krdma_mr_deregister() or krdma_mr_drop(), or an
  * ERR_PTR:
  * -EINVAL: no such memory, length 0, unknown rights, or a peer may write what one
  *	may not write oneself;
@@ -247,51 +247,51 @@ static int krdma_region_register(struct krdma_region *region)
  * -EINTR: with remote rights: the caller is being killed;
  * -ENOMEM, -ERESTARTSYS, -EIO.
  */
-struct krdma_region *krdma_region_map(struct krdma_session *session, struct krdma_device *dev,
-				      void *buffer, size_t length, u32 access)
+struct krdma_mr *krdma_mr_register(struct krdma_session *session, struct krdma_device *dev,
+				   void *buffer, size_t length, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int ret;
 
-	region = krdma_region_begin(session, dev, (uintptr_t)buffer, length, access);
-	if (IS_ERR(region))
-		return region;
+	mr = krdma_mr_begin(session, dev, (uintptr_t)buffer, length, access);
+	if (IS_ERR(mr))
+		return mr;
 
 	/*
 	 * Where the kernel has its memory is no business of a peer's.  Nor is it at 0,
 	 * which peers may take for none.
 	 */
-	region->peer_addr = PAGE_SIZE + offset_in_page(buffer);
-	ret = krdma_region_enter_domain(region);
+	mr->peer_addr = PAGE_SIZE + offset_in_page(buffer);
+	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
-		ret = krdma_memory_map_buffer(region->memory, buffer);
+		ret = krdma_mem_map_buffer(mr->mem, buffer);
 	if (!ret)
-		ret = krdma_region_register(region);
-	return krdma_region_finish(region, ret);
+		ret = krdma_mr_make_keys(mr);
+	return krdma_mr_finish(mr, ret);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_map, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_register, "KRDMA");
 
 /**
- * krdma_region_map_sg - let a device use pages of the kernel
+ * krdma_mr_register_sg - let a device use pages of the kernel
  * @session: whose region it is to be
  * @dev: the device
  * @sg: the pages, not mapped for DMA.  They stay as the buffer of
- *	krdma_region_map() does; the list need not.
+ *	krdma_mr_register() does; the list need not.
  * @entries: how many entries it has, none of them empty
  * @access: &enum krdma_access
  *
  * Local pieces are counted from the first entry's offset in its page, and peers count
- * from an address of their own: see krdma_region_query().  With remote rights, all
+ * from an address of their own: see krdma_mr_query().  With remote rights, all
  * entries but the first begin, and all but the last end, at a page's boundary.
- * Otherwise as krdma_region_map().
+ * Otherwise as krdma_mr_register().
  *
  * Context: process context; may sleep.
- * Return: as krdma_region_map(); -EINVAL also for entries that do not meet.
+ * Return: as krdma_mr_register(); -EINVAL also for entries that do not meet.
  */
-struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct krdma_device *dev,
-					 struct scatterlist *sg, unsigned int entries, u32 access)
+struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdma_device *dev,
+				      struct scatterlist *sg, unsigned int entries, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	struct scatterlist *entry;
 	u64 length = 0;
 	unsigned int i;
@@ -305,23 +305,23 @@ struct krdma_region *krdma_region_map_sg(struct krdma_session *session, struct k
 		length += entry->length;
 	}
 
-	region = krdma_region_begin(session, dev, offset_in_page(sg->offset), length, access);
-	if (IS_ERR(region))
-		return region;
+	mr = krdma_mr_begin(session, dev, offset_in_page(sg->offset), length, access);
+	if (IS_ERR(mr))
+		return mr;
 
-	/* Not at 0, as in krdma_region_map(). */
-	region->peer_addr = PAGE_SIZE + region->addr;
-	ret = krdma_region_enter_domain(region);
+	/* Not at 0, as in krdma_mr_register(). */
+	mr->peer_addr = PAGE_SIZE + mr->addr;
+	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
-		ret = krdma_memory_map_sg(region->memory, sg, entries);
+		ret = krdma_mem_map_sg(mr->mem, sg, entries);
 	if (!ret)
-		ret = krdma_region_register(region);
-	return krdma_region_finish(region, ret);
+		ret = krdma_mr_make_keys(mr);
+	return krdma_mr_finish(mr, ret);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_map_sg, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_register_sg, "KRDMA");
 
 /**
- * krdma_region_map_user - let a device use the calling process's memory
+ * krdma_mr_register_user - let a device use the calling process's memory
  * @session: whose region it is to be
  * @dev: the device
  * @start: where it begins, an address of the process
@@ -334,46 +334,46 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_map_sg, "KRDMA");
  * process's address.
  *
  * Where the provider cannot take a kernel caller, a region that takes more pages than
- * &struct krdma_limits.max_fast_reg_pages gets several keys: see krdma_region_key().
+ * &struct krdma_limits.max_fast_reg_pages gets several keys: see krdma_mr_rkey_at().
  *
  * On siw, memory that peers may reach stays pinned and charged after its release
  * until all connections of the session on the device have ended, because the
  * device is not finished with it before.  Its key ends with the release.
  *
  * Context: process context of the process; may sleep.
- * Return: as krdma_region_map(), and
+ * Return: as krdma_mr_register(), and
  * -ESRCH: the caller has no process's memory;
  * -EFAULT: the memory is not all there, or not with these rights;
  * -ENOMEM, -EPERM: the process may not lock so much memory, or none;
  * -EAGAIN: the pages cannot be pinned now.
  */
-struct krdma_region *krdma_region_map_user(struct krdma_session *session,
-					   struct krdma_device *dev, unsigned long start,
-					   size_t length, u32 access)
+struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
+					struct krdma_device *dev, unsigned long start,
+					size_t length, u32 access)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int ret;
 
 	if (!current->mm)
 		return ERR_PTR(-ESRCH);
 
-	region = krdma_region_begin(session, dev, start, length, access);
-	if (IS_ERR(region))
-		return region;
+	mr = krdma_mr_begin(session, dev, start, length, access);
+	if (IS_ERR(mr))
+		return mr;
 
-	region->by_key = true;
-	ret = krdma_region_enter_domain(region);
+	mr->by_key = true;
+	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
-		ret = krdma_memory_map_user(region->memory, start);
-	return krdma_region_finish(region, ret);
+		ret = krdma_mem_map_user(mr->mem, start);
+	return krdma_mr_finish(mr, ret);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_map_user, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user, "KRDMA");
 
 /**
- * krdma_region_notify - say when memory has been let go
- * @region: the region, just mapped, that nobody else knows of
+ * krdma_mr_notify - say when memory has been let go
+ * @mr: the region, just mapped, that nobody else knows of
  * @ended: called once, in process context, when no device reaches the memory any
- *	more; before krdma_region_release() returns.  May sleep, but releases and
+ *	more; before krdma_mr_deregister() returns.  May sleep, but releases and
  *	removals wait for it.  The region is there, but not to be used.
  * @context: what it is given
  *
@@ -383,38 +383,38 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_map_user, "KRDMA");
  * Context: process context.
  * Return: 0; or -ENODEV: the device has been removed, and @ended is not called.
  */
-int krdma_region_notify(struct krdma_region *region, void (*ended)(void *context),
-			void *context)
+int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
+		    void *context)
 {
-	if (!krdma_resource_tryget(&region->res))
+	if (!krdma_resource_tryget(&mr->res))
 		return -ENODEV;
-	region->context = context;
-	region->ended = ended;
-	krdma_resource_put(&region->res);
+	mr->context = context;
+	mr->ended = ended;
+	krdma_resource_put(&mr->res);
 	return 0;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_notify, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_notify, "KRDMA");
 
 /**
- * krdma_region_close - nothing new may use memory
- * @region: the region
+ * krdma_mr_close - nothing new may use memory
+ * @mr: the region
  *
- * The first half of krdma_region_release(), for those who have to know that it will
+ * The first half of krdma_mr_deregister(), for those who have to know that it will
  * succeed before others may hear of it.  From here on operations with the region are
- * refused, and krdma_region_release() succeeds and has to follow.
+ * refused, and krdma_mr_deregister() succeeds and has to follow.
  *
  * Context: any.
  * Return: 0; or -EBUSY: operations with it are in flight, and nothing has changed.
  */
-int krdma_region_close(struct krdma_region *region)
+int krdma_mr_close(struct krdma_mr *mr)
 {
-	return atomic_cmpxchg(&region->uses, 0, KRDMA_USES_CLOSED) ? -EBUSY : 0;
+	return atomic_cmpxchg(&mr->uses, 0, KRDMA_USES_CLOSED) ? -EBUSY : 0;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_close, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_close, "KRDMA");
 
 /**
- * krdma_region_release - take memory back
- * @region: the region; if it succeeds, nothing may refer to it any more but who has
+ * krdma_mr_deregister - take memory back
+ * @mr: the region; if it succeeds, nothing may refer to it any more but who has
  *	found it under rcu_read_lock()
  *
  * When it has succeeded, the key means nothing and the memory is the caller's
@@ -425,25 +425,25 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_close, "KRDMA");
  * Return: 0; or -EBUSY: operations with it are in flight, and nothing has
  * changed.
  */
-int krdma_region_release(struct krdma_region *region)
+int krdma_mr_deregister(struct krdma_mr *mr)
 {
 	int uses;
 
 	might_sleep();
 
-	uses = atomic_cmpxchg(&region->uses, 0, KRDMA_USES_CLOSED);
+	uses = atomic_cmpxchg(&mr->uses, 0, KRDMA_USES_CLOSED);
 	if (uses && uses != KRDMA_USES_CLOSED)
 		return -EBUSY;
 
-	krdma_resource_end(&region->res);
-	krdma_region_put(region);
+	krdma_resource_end(&mr->res);
+	krdma_mr_put(mr);
 	return 0;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_release, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_deregister, "KRDMA");
 
 /**
- * krdma_region_drop - take memory back when nothing uses it any more
- * @region: the region; nothing new may refer to it but who has found it under
+ * krdma_mr_drop - take memory back when nothing uses it any more
+ * @mr: the region; nothing new may refer to it but who has found it under
  *	rcu_read_lock(), and is refused
  *
  * Operations in flight go on.  When the last one has completed, the memory is
@@ -453,60 +453,60 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_release, "KRDMA");
  *
  * Context: any but NMI and hard interrupts; does not sleep.
  */
-void krdma_region_drop(struct krdma_region *region)
+void krdma_mr_drop(struct krdma_mr *mr)
 {
-	bool revoke = (region->access & KRDMA_ACCESS_REMOTE) && !region->by_key &&
-		      atomic_read(&region->uses);
+	bool revoke = (mr->access & KRDMA_ACCESS_REMOTE) && !mr->by_key &&
+		      atomic_read(&mr->uses);
 
 	/* The work's reference comes first: none is to be had after the drop. */
-	if (revoke && krdma_resource_tryget(&region->res))
-		queue_work(krdma_workqueue, &region->revoke);
+	if (revoke && krdma_resource_tryget(&mr->res))
+		queue_work(krdma_workqueue, &mr->revoke);
 
-	krdma_resource_drop(&region->res);
-	krdma_region_put(region);
+	krdma_resource_drop(&mr->res);
+	krdma_mr_put(mr);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_drop, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_drop, "KRDMA");
 
 /**
- * krdma_region_query - what a region is
- * @region: the region
+ * krdma_mr_query - what a region is
+ * @mr: the region
  * @info: filled in
  *
  * Context: any.
  */
-void krdma_region_query(struct krdma_region *region, struct krdma_region_info *info)
+void krdma_mr_query(struct krdma_mr *mr, struct krdma_mr_info *info)
 {
-	*info = (struct krdma_region_info) {
-		.addr = region->addr,
-		.remote_addr = region->peer_addr,
-		.length = region->length,
-		.remote_key = region->remote_key,
-		.access = region->access,
-		.key_count = region->access & KRDMA_ACCESS_REMOTE ?
-			     (region->keys ? region->keys->count : 1) : 0,
+	*info = (struct krdma_mr_info) {
+		.addr = mr->addr,
+		.remote_addr = mr->peer_addr,
+		.length = mr->length,
+		.rkey = mr->rkey,
+		.access = mr->access,
+		.key_count = mr->access & KRDMA_ACCESS_REMOTE ?
+			     (mr->keys ? mr->keys->count : 1) : 0,
 	};
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_query, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_query, "KRDMA");
 
-static bool krdma_region_has(const struct krdma_region *region, u64 offset, u64 length)
+static bool krdma_mr_has(const struct krdma_mr *mr, u64 offset, u64 length)
 {
-	return offset <= region->length && length <= region->length - offset;
+	return offset <= mr->length && length <= mr->length - offset;
 }
 
 /* Which of several keys covers the byte at @offset, and how many from there on. */
-static unsigned int krdma_region_find_key(const struct krdma_region *region, u64 offset,
-					  u64 *reach)
+static unsigned int krdma_mr_find_key(const struct krdma_mr *mr, u64 offset,
+				      u64 *reach)
 {
-	u64 place = offset_in_page(region->peer_addr) + offset;
-	unsigned int i = div64_u64_rem(place, region->keys->span, &place);
+	u64 place = offset_in_page(mr->peer_addr) + offset;
+	unsigned int i = div64_u64_rem(place, mr->keys->span, &place);
 
-	*reach = min(region->keys->span - place, region->length - offset);
+	*reach = min(mr->keys->span - place, mr->length - offset);
 	return i;
 }
 
 /**
- * krdma_region_key - the key that lets peers reach a place in a region
- * @region: the region
+ * krdma_mr_rkey_at - the key that lets peers reach a place in a region
+ * @mr: the region
  * @offset: bytes from its beginning
  * @key: filled in, unless it fails
  *
@@ -519,30 +519,30 @@ static unsigned int krdma_region_find_key(const struct krdma_region *region, u64
  * -EACCES: the region has no remote rights;
  * -ERANGE: not in the region.
  */
-int krdma_region_key(struct krdma_region *region, u64 offset, struct krdma_region_key *key)
+int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range *key)
 {
-	u64 reach = region->length - offset;
-	u32 remote = region->remote_key;
+	u64 reach = mr->length - offset;
+	u32 remote = mr->rkey;
 
-	if (!(region->access & KRDMA_ACCESS_REMOTE))
+	if (!(mr->access & KRDMA_ACCESS_REMOTE))
 		return -EACCES;
-	if (offset >= region->length)
+	if (offset >= mr->length)
 		return -ERANGE;
-	if (region->keys)
-		remote = region->keys->key[krdma_region_find_key(region, offset, &reach)].remote;
+	if (mr->keys)
+		remote = mr->keys->key[krdma_mr_find_key(mr, offset, &reach)].remote;
 
-	*key = (struct krdma_region_key) {
-		.remote_addr = region->peer_addr + offset,
+	*key = (struct krdma_mr_rkey_range) {
+		.remote_addr = mr->peer_addr + offset,
 		.length = reach,
-		.remote_key = remote,
+		.rkey = remote,
 	};
 	return 0;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_key, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_rkey_at, "KRDMA");
 
 /* What the device is to be given, where several keys stand for the memory. */
-static int krdma_region_key_segments(const struct krdma_region *region, u64 offset, u32 length,
-				     struct krdma_segment *segments, unsigned int room)
+static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 length,
+				 struct krdma_segment *segments, unsigned int room)
 {
 	unsigned int count = 0;
 
@@ -553,12 +553,12 @@ static int krdma_region_key_segments(const struct krdma_region *region, u64 offs
 
 		if (count == room)
 			return -EMSGSIZE;
-		i = krdma_region_find_key(region, offset, &reach);
+		i = krdma_mr_find_key(mr, offset, &reach);
 		part = min_t(u64, length, reach);
 		segments[count++] = (struct krdma_segment) {
-			.addr = region->peer_addr + offset,
+			.addr = mr->peer_addr + offset,
 			.length = part,
-			.key = region->keys->key[i].local,
+			.key = mr->keys->key[i].local,
 		};
 		offset += part;
 		length -= part;
@@ -567,9 +567,9 @@ static int krdma_region_key_segments(const struct krdma_region *region, u64 offs
 }
 
 /**
- * krdma_region_begin_use - an operation is about to use memory
- * @region: the region; the caller keeps the object
- * @domain: where the operation is to be posted
+ * krdma_mr_begin_use - an operation is about to use memory
+ * @mr: the region; the caller keeps the object
+ * @pd: where the operation is to be posted
  * @addr: where the memory begins, in the region's addresses
  * @length: bytes
  * @access: the rights that the operation needs; 0: it only reads the memory
@@ -577,7 +577,7 @@ static int krdma_region_key_segments(const struct krdma_region *region, u64 offs
  * @room: how many there is room for
  *
  * If it succeeds, also with 0 segments, the region is kept until
- * krdma_region_end_use(), which comes once for each call.
+ * krdma_mr_end_use(), which comes once for each call.
  *
  * Context: any; no allocation, no sleep.
  * Return: the number of segments, 0 for @length 0; or
@@ -588,38 +588,38 @@ static int krdma_region_key_segments(const struct krdma_region *region, u64 offs
  * -EXDEV: the region is of another session or device;
  * -EMSGSIZE: it takes more than @room segments.
  */
-int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *domain, u64 addr,
-			   u32 length, u32 access, struct krdma_segment *segments,
-			   unsigned int room)
+int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
+		       u32 length, u32 access, struct krdma_segment *segments,
+		       unsigned int room)
 {
-	u64 offset = addr - region->addr;
+	u64 offset = addr - mr->addr;
 	int ret;
 
-	if (!atomic_inc_unless_negative(&region->uses))
+	if (!atomic_inc_unless_negative(&mr->uses))
 		return -ESTALE;
-	if (!krdma_resource_tryget(&region->res)) {
-		ret = krdma_resource_error(&region->res) == -ENODEV ? -ENODEV : -ESTALE;
-		atomic_dec(&region->uses);
+	if (!krdma_resource_tryget(&mr->res)) {
+		ret = krdma_resource_error(&mr->res) == -ENODEV ? -ENODEV : -ESTALE;
+		atomic_dec(&mr->uses);
 		return ret;
 	}
 
 	ret = -EXDEV;
-	if (region->domain != domain)
+	if (mr->pd != pd)
 		goto err_end;
 	ret = -EACCES;
-	if (access & ~region->access)
+	if (access & ~mr->access)
 		goto err_end;
 	ret = -ERANGE;
-	if (addr < region->addr || !krdma_region_has(region, offset, length))
+	if (addr < mr->addr || !krdma_mr_has(mr, offset, length))
 		goto err_end;
 	if (!length)
 		return 0;
 
-	if (!region->by_key || region->keys) {
-		if (region->by_key)
-			ret = krdma_region_key_segments(region, offset, length, segments, room);
+	if (!mr->by_key || mr->keys) {
+		if (mr->by_key)
+			ret = krdma_mr_key_segments(mr, offset, length, segments, room);
 		else
-			ret = krdma_memory_segments(region->memory, offset, length, segments, room);
+			ret = krdma_mem_segments(mr->mem, offset, length, segments, room);
 		if (ret < 0)
 			goto err_end;
 		return ret;
@@ -629,14 +629,14 @@ int krdma_region_begin_use(struct krdma_region *region, struct krdma_domain *dom
 	if (!room)
 		goto err_end;
 	segments[0] = (struct krdma_segment) {
-		.addr = region->peer_addr + offset,
+		.addr = mr->peer_addr + offset,
 		.length = length,
-		.key = region->local_key,
+		.key = mr->lkey,
 	};
 	return 1;
 
 err_end:
-	krdma_region_end_use(region);
+	krdma_mr_end_use(mr);
 	return ret;
 }
 
@@ -648,18 +648,18 @@ err_end:
 static const struct {
 	u32 access;
 	u32 right;
-} krdma_region_rights[] = {
+} krdma_mr_rights[] = {
 	{ KRDMA_ACCESS_REMOTE_READ, KRDMA_MR_DESC_READ },
 	{ KRDMA_ACCESS_REMOTE_WRITE, KRDMA_MR_DESC_WRITE },
 	{ KRDMA_ACCESS_REMOTE_ATOMIC, KRDMA_MR_DESC_ATOMIC },
 };
 
 /**
- * krdma_region_describe - what to tell a peer of a region
- * @region: the region
+ * krdma_mr_describe - what to tell a peer of a region
+ * @mr: the region
  * @offset: where the part begins that the peer is told of
  * @length: its length in bytes
- * @descriptor: filled in, unless it fails; KRDMA_DESCRIPTOR_SIZE bytes, for a
+ * @descriptor: filled in, unless it fails; KRDMA_MR_DESC_SIZE bytes, for a
  *	message
  *
  * The key lets a peer reach all that the key covers, which is the whole region unless it has
@@ -669,39 +669,39 @@ static const struct {
  * Return: 0, or
  * -EACCES: the region has no remote rights;
  * -ERANGE: not in the region;
- * -EMSGSIZE: one key does not cover it: see krdma_region_key();
+ * -EMSGSIZE: one key does not cover it: see krdma_mr_rkey_at();
  * -EINVAL: length 0.
  */
-int krdma_region_describe(struct krdma_region *region, u64 offset, u64 length, u8 *descriptor)
+int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descriptor)
 {
-	struct krdma_descriptor plain = { .length = length };
-	struct krdma_region_key key;
+	struct krdma_mr_desc_fields plain = { .length = length };
+	struct krdma_mr_rkey_range key;
 	int ret;
 
-	if (!(region->access & KRDMA_ACCESS_REMOTE))
+	if (!(mr->access & KRDMA_ACCESS_REMOTE))
 		return -EACCES;
-	if (!krdma_region_has(region, offset, length))
+	if (!krdma_mr_has(mr, offset, length))
 		return -ERANGE;
 	if (!length)
 		return -EINVAL;
-	ret = krdma_region_key(region, offset, &key);
+	ret = krdma_mr_rkey_at(mr, offset, &key);
 	if (ret)
 		return ret;
 	if (length > key.length)
 		return -EMSGSIZE;
 	plain.addr = key.remote_addr;
-	plain.key = key.remote_key;
+	plain.key = key.rkey;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_region_rights); i++) {
-		if (region->access & krdma_region_rights[i].access)
-			plain.rights |= krdma_region_rights[i].right;
+	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_mr_rights); i++) {
+		if (mr->access & krdma_mr_rights[i].access)
+			plain.rights |= krdma_mr_rights[i].right;
 	}
-	return krdma_descriptor_encode(&plain, descriptor);
+	return krdma_mr_desc_encode(&plain, descriptor);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_region_describe, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_describe, "KRDMA");
 
 /**
- * krdma_descriptor_read - what a peer tells of its region
+ * krdma_mr_desc_read - what a peer tells of its region
  * @descriptor: from a message; anything may be there
  * @size: how much of the message is there
  * @info: filled in, unless it fails; the access is what one may do there oneself,
@@ -710,24 +710,24 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_describe, "KRDMA");
  * Context: any.
  * Return: 0; -EPROTONOSUPPORT: a descriptor of another version; -EINVAL: none.
  */
-int krdma_descriptor_read(const u8 *descriptor, size_t size, struct krdma_region_info *info)
+int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *info)
 {
-	struct krdma_descriptor plain;
+	struct krdma_mr_desc_fields plain;
 	int ret;
 
-	ret = krdma_descriptor_decode(descriptor, size, &plain);
+	ret = krdma_mr_desc_decode(descriptor, size, &plain);
 	if (ret)
 		return ret;
 
-	*info = (struct krdma_region_info) {
+	*info = (struct krdma_mr_info) {
 		.remote_addr = plain.addr,
 		.length = plain.length,
-		.remote_key = plain.key,
+		.rkey = plain.key,
 	};
-	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_region_rights); i++) {
-		if (plain.rights & krdma_region_rights[i].right)
-			info->access |= krdma_region_rights[i].access;
+	for (unsigned int i = 0; i < ARRAY_SIZE(krdma_mr_rights); i++) {
+		if (plain.rights & krdma_mr_rights[i].right)
+			info->access |= krdma_mr_rights[i].access;
 	}
 	return 0;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_descriptor_read, "KRDMA");
+EXPORT_SYMBOL_NS_GPL(krdma_mr_desc_read, "KRDMA");

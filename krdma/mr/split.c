@@ -8,20 +8,20 @@
  * segments of length 0 are left out.  An operation of length 0 is one piece
  * without segments, because it still has a completion.
  *
- *	krdma_split_check(segments, count, remote_addr, &length);
- *	krdma_split_init(&split, segments, count, max_sge, max_bytes);
- *	while (krdma_split_next(&split, sge, &piece))
+ *	krdma_wr_split_check(segments, count, remote_addr, &length);
+ *	krdma_wr_split_init(&split, segments, count, max_sge, max_bytes);
+ *	while (krdma_wr_split_next(&split, sge, &piece))
  *		post(sge, piece.count, remote_addr + piece.offset);
  */
 #include "mr/split.h"
 
-static u32 krdma_split_min(u32 a, u32 b)
+static u32 krdma_wr_split_min(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
 
 /**
- * krdma_split_check - whether all addresses of an operation are possible
+ * krdma_wr_split_check - whether all addresses of an operation are possible
  * @segments: its local segments; may be NULL if @count is 0
  * @count: their number
  * @remote_addr: the remote address of its first byte, 0 if it has none
@@ -33,8 +33,8 @@ static u32 krdma_split_min(u32 a, u32 b)
  * Return: 0; -EINVAL if a local segment goes beyond the end of all addresses, or
  * there is a count without segments; -EOVERFLOW if the remote range does.
  */
-int krdma_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
-		      u64 *length)
+int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
+			 u64 *length)
 {
 	u64 total = 0;
 
@@ -51,10 +51,10 @@ int krdma_split_check(const struct krdma_segment *segments, u32 count, u64 remot
 	*length = total;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_split_check);
+EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
 
 /**
- * krdma_split_pieces - into how many pieces an operation will be cut
+ * krdma_wr_split_count - into how many pieces an operation will be cut
  * @segments: its local segments; may be NULL if @count is 0
  * @count: their number
  * @max_sge: segments that fit in a request
@@ -63,14 +63,14 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_split_check);
  * Takes a time that depends on @count alone, however small @max_bytes is.
  *
  * Context: any.
- * Return: how often krdma_split_next() will give out a piece; 0 where
- * krdma_split_init() would fail.
+ * Return: how often krdma_wr_split_next() will give out a piece; 0 where
+ * krdma_wr_split_init() would fail.
  */
-u64 krdma_split_pieces(const struct krdma_segment *segments, u32 count, u32 max_sge,
-		       u32 max_bytes)
+u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 max_sge,
+			 u32 max_bytes)
 {
 	/* The last piece so far: an operation has at least one. */
-	u64 pieces = 1;
+	u64 parts = 1;
 	u32 sge = 0;
 	u32 bytes = 0;
 
@@ -84,7 +84,7 @@ u64 krdma_split_pieces(const struct krdma_segment *segments, u32 count, u32 max_
 		if (!length)
 			continue;
 		if (sge == max_sge) {
-			pieces++;
+			parts++;
 			sge = 0;
 			bytes = 0;
 		}
@@ -100,16 +100,16 @@ u64 krdma_split_pieces(const struct krdma_segment *segments, u32 count, u32 max_
 		 */
 		length -= max_bytes - bytes;
 		more = (length - 1) / max_bytes;
-		pieces += (u64)more + 1;
+		parts += (u64)more + 1;
 		sge = 1;
 		bytes = length - more * max_bytes;
 	}
-	return pieces;
+	return parts;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_split_pieces);
+EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_count);
 
 /* Goes on to a segment that has bytes left. */
-static void krdma_split_settle(struct krdma_split *split)
+static void krdma_wr_split_settle(struct krdma_wr_split *split)
 {
 	while (split->index < split->count && split->used == split->segments[split->index].length) {
 		split->index++;
@@ -118,9 +118,9 @@ static void krdma_split_settle(struct krdma_split *split)
 }
 
 /**
- * krdma_split_init - begin to cut an operation
+ * krdma_wr_split_init - begin to cut an operation
  * @split: filled in unless it fails
- * @segments: its local segments, which krdma_split_check() has seen and which stay
+ * @segments: its local segments, which krdma_wr_split_check() has seen and which stay
  *	as they are until the last piece; may be NULL if @count is 0
  * @count: their number
  * @max_sge: segments that fit in a request
@@ -130,34 +130,35 @@ static void krdma_split_settle(struct krdma_split *split)
  * Return: 0; -EINVAL if nothing fits in a request, or there is a count without
  * segments.
  */
-int krdma_split_init(struct krdma_split *split, const struct krdma_segment *segments, u32 count,
-		     u32 max_sge, u32 max_bytes)
+int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment *segments,
+			u32 count,
+			u32 max_sge, u32 max_bytes)
 {
 	if (!max_sge || !max_bytes || (count && !segments))
 		return -EINVAL;
 
-	*split = (struct krdma_split) {
+	*split = (struct krdma_wr_split) {
 		.segments = segments,
 		.count = count,
 		.max_sge = max_sge,
 		.max_bytes = max_bytes,
 	};
-	krdma_split_settle(split);
+	krdma_wr_split_settle(split);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_split_init);
+EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_init);
 
 /**
- * krdma_split_next - cut off the next piece
- * @split: begun with krdma_split_init()
+ * krdma_wr_split_next - cut off the next piece
+ * @split: begun with krdma_wr_split_init()
  * @segments: filled in: the piece's segments; has room for max_sge of them
- * @piece: filled in
+ * @part: filled in
  *
  * Context: any.
  * Return: true; false if there was no piece left, and nothing is filled in.
  */
-bool krdma_split_next(struct krdma_split *split, struct krdma_segment *segments,
-		      struct krdma_split_piece *piece)
+bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *segments,
+			 struct krdma_wr_part *part)
 {
 	u32 length = 0;
 	u32 count = 0;
@@ -167,7 +168,8 @@ bool krdma_split_next(struct krdma_split *split, struct krdma_segment *segments,
 
 	while (split->index < split->count && count < split->max_sge && length < split->max_bytes) {
 		const struct krdma_segment *from = &split->segments[split->index];
-		u32 take = krdma_split_min(from->length - split->used, split->max_bytes - length);
+		u32 take = krdma_wr_split_min(from->length - split->used,
+					      split->max_bytes - length);
 
 		segments[count++] = (struct krdma_segment) {
 			.addr = from->addr + split->used,
@@ -176,10 +178,10 @@ bool krdma_split_next(struct krdma_split *split, struct krdma_segment *segments,
 		};
 		length += take;
 		split->used += take;
-		krdma_split_settle(split);
+		krdma_wr_split_settle(split);
 	}
 
-	*piece = (struct krdma_split_piece) {
+	*part = (struct krdma_wr_part) {
 		.offset = split->offset,
 		.length = length,
 		.count = count,
@@ -188,4 +190,4 @@ bool krdma_split_next(struct krdma_split *split, struct krdma_segment *segments,
 	split->ended = split->index == split->count;
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(krdma_split_next);
+EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_next);

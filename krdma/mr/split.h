@@ -21,20 +21,20 @@ struct krdma_segment {
 };
 
 /**
- * struct krdma_split_piece - what goes into one request
+ * struct krdma_wr_part - what goes into one request
  * @offset: where it begins in the operation; its remote address is that far
  *	behind the operation's
  * @length: its length in bytes
  * @count: its local segments
  */
-struct krdma_split_piece {
+struct krdma_wr_part {
 	u64 offset;
 	u32 length;
 	u32 count;
 };
 
 /**
- * struct krdma_split - how far an operation has been cut
+ * struct krdma_wr_split - how far an operation has been cut
  * @segments: all segments of the operation
  * @count: their number
  * @max_sge: segments that fit in a request
@@ -44,7 +44,7 @@ struct krdma_split_piece {
  * @offset: bytes of the operation that are
  * @ended: the last piece has been given out
  */
-struct krdma_split {
+struct krdma_wr_split {
 	const struct krdma_segment *segments;
 	u32 count;
 	u32 max_sge;
@@ -55,13 +55,14 @@ struct krdma_split {
 	bool ended;
 };
 
-int krdma_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
-		      u64 *length);
-u64 krdma_split_pieces(const struct krdma_segment *segments, u32 count, u32 max_sge,
-		       u32 max_bytes);
-int krdma_split_init(struct krdma_split *split, const struct krdma_segment *segments, u32 count,
-		     u32 max_sge, u32 max_bytes);
-bool krdma_split_next(struct krdma_split *split, struct krdma_segment *segments,
-		      struct krdma_split_piece *piece);
+int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
+			 u64 *length);
+u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 max_sge,
+			 u32 max_bytes);
+int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment *segments,
+			u32 count,
+			u32 max_sge, u32 max_bytes);
+bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *segments,
+			 struct krdma_wr_part *part);
 
 #endif /* _KRDMA_SPLIT_H */

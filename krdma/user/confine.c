@@ -56,7 +56,7 @@ bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement
 /* The set that a request names; each number is memory of the session's at this moment. */
 static struct krdma_user_confinement *
 krdma_user_confinement_read(struct krdma_user_session *session,
-			    const struct krdma_queue_confine *in)
+			    const struct krdma_ring_confine_args *in)
 {
 	struct krdma_user_confinement *confinement;
 	bool found = true;
@@ -66,7 +66,7 @@ krdma_user_confinement_read(struct krdma_user_session *session,
 	if (!confinement)
 		return ERR_PTR(-ENOMEM);
 	confinement->count = in->count;
-	if (copy_from_user(confinement->ids, u64_to_user_ptr(in->memory),
+	if (copy_from_user(confinement->ids, u64_to_user_ptr(in->mr),
 			   array_size(in->count, sizeof(*confinement->ids)))) {
 		kvfree(confinement);
 		return ERR_PTR(-EFAULT);
@@ -75,7 +75,7 @@ krdma_user_confinement_read(struct krdma_user_session *session,
 
 	rcu_read_lock();
 	for (u32 i = 0; i < in->count && found; i++)
-		found = krdma_user_memory_find(session, confinement->ids[i]);
+		found = krdma_user_mr_find(session, confinement->ids[i]);
 	rcu_read_unlock();
 	if (!found) {
 		kvfree(confinement);
@@ -95,16 +95,16 @@ static bool krdma_user_confinement_is_within(const struct krdma_user_confinement
 }
 
 /**
- * krdma_user_queue_confine - KRDMA_QUEUE_CONFINE
- * @request: the request
+ * krdma_user_ring_confine - KRDMA_RING_CONFINE
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
  */
-int krdma_user_queue_confine(struct krdma_user_request *request)
+int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_queue_confine *in = &request->buffer->queue_confine;
-	struct krdma_user_queue *queue = request->queue;
+	const struct krdma_ring_confine_args *in = &ucmd->buffer->queue_confine;
+	struct krdma_user_ring *ring = ucmd->ring;
 	struct krdma_user_confinement *made, *old;
 	int ret = 0;
 
@@ -113,19 +113,19 @@ int krdma_user_queue_confine(struct krdma_user_request *request)
 	if (in->count > KRDMA_CONFINE_MAX)
 		return -E2BIG;
 
-	made = krdma_user_confinement_read(queue->session, in);
+	made = krdma_user_confinement_read(ring->session, in);
 	if (IS_ERR(made))
 		return PTR_ERR(made);
 
-	mutex_lock(&queue->bind_lock);
-	old = rcu_dereference_protected(queue->confinement, lockdep_is_held(&queue->bind_lock));
+	mutex_lock(&ring->bind_lock);
+	old = rcu_dereference_protected(ring->confinement, lockdep_is_held(&ring->bind_lock));
 	if (old && !krdma_user_confinement_is_within(made, old)) {
 		ret = -EPERM;
 		old = made;
 	} else {
-		rcu_assign_pointer(queue->confinement, made);
+		rcu_assign_pointer(ring->confinement, made);
 	}
-	mutex_unlock(&queue->bind_lock);
+	mutex_unlock(&ring->bind_lock);
 
 	if (old)
 		kvfree_rcu(old, rcu);
@@ -133,13 +133,13 @@ int krdma_user_queue_confine(struct krdma_user_request *request)
 }
 
 /**
- * krdma_user_queue_unconfine - the end of a queue's set
- * @queue: the queue, to which nobody refers any more
+ * krdma_user_ring_unconfine - the end of a queue's set
+ * @ring: the queue, to which nobody refers any more
  *
  * Context: process context; may sleep.
  */
-void krdma_user_queue_unconfine(struct krdma_user_queue *queue)
+void krdma_user_ring_unconfine(struct krdma_user_ring *ring)
 {
 	/* A call that posts has a reference to the queue. */
-	kvfree(rcu_dereference_protected(queue->confinement, true));
+	kvfree(rcu_dereference_protected(ring->confinement, true));
 }

@@ -33,17 +33,17 @@ static void krdma_user_conn_free(struct work_struct *work)
 	struct krdma_user_conn *conn = container_of(to_rcu_work(work), struct krdma_user_conn,
 						    free_work);
 
-	if (conn->recv_queue)
-		krdma_user_queue_put(conn->recv_queue);
+	if (conn->recv_ring)
+		krdma_user_ring_put(conn->recv_ring);
 	if (conn->srq)
 		krdma_user_srq_put(conn->srq);
-	if (conn->queue)
-		krdma_user_queue_put(conn->queue);
+	if (conn->ring)
+		krdma_user_ring_put(conn->ring);
 	krdma_conn_put_sync(conn->core);
 	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_MEMORY,
 				    KRDMA_CONN_BYTES);
 	krdma_user_session_put(conn->session);
-	mutex_destroy(&conn->prepare_lock);
+	mutex_destroy(&conn->create_qp_lock);
 	mutex_destroy(&conn->read_lock);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_CONN, conn));
 }
@@ -59,7 +59,7 @@ void krdma_user_conn_put(struct krdma_user_conn *conn)
 	if (!refcount_dec_and_test(&conn->refs))
 		return;
 
-	krdma_user_target_remove(&conn->target);
+	krdma_user_dest_remove(&conn->dest);
 	/* Now, not later: a program that is told that it has too many can close one. */
 	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	queue_rcu_work(krdma_user_workqueue, &conn->free_work);
@@ -79,15 +79,15 @@ static struct krdma_user_conn *krdma_user_conn_alloc(struct krdma_user_session *
 		goto err_charge;
 	}
 	refcount_set(&conn->refs, 1);
-	mutex_init(&conn->prepare_lock);
+	mutex_init(&conn->create_qp_lock);
 	mutex_init(&conn->read_lock);
 	spin_lock_init(&conn->lock);
 	init_waitqueue_head(&conn->wait);
 	INIT_RCU_WORK(&conn->free_work, krdma_user_conn_free);
 	conn->session = session;
-	conn->target.kind = KRDMA_USER_TARGET_CONN;
+	conn->dest.kind = KRDMA_USER_DEST_CONN;
 
-	ret = krdma_user_target_add(&conn->target);
+	ret = krdma_user_dest_add(&conn->dest);
 	if (ret)
 		goto err_free;
 	krdma_user_session_get(session);
@@ -134,11 +134,11 @@ struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 static struct krdma_user_conn *krdma_user_conn_of(struct krdma_conn *core)
 {
 	unsigned long id = (unsigned long)krdma_conn_context(core);
-	struct krdma_user_target *target = xa_load(&krdma_user_targets, id);
+	struct krdma_user_dest *dest = xa_load(&krdma_user_dests, id);
 
-	if (!target || target->kind != KRDMA_USER_TARGET_CONN)
+	if (!dest || dest->kind != KRDMA_USER_DEST_CONN)
 		return NULL;
-	return container_of(target, struct krdma_user_conn, target);
+	return container_of(dest, struct krdma_user_conn, dest);
 }
 
 static bool krdma_user_conn_has_record(const struct krdma_user_conn *conn,
@@ -158,7 +158,7 @@ static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 	case KRDMA_EVENT_LOST:
 	case KRDMA_EVENT_REJECTED:
 	case KRDMA_EVENT_UNREACHABLE:
-	case KRDMA_EVENT_DEVICE_REMOVED:
+	case KRDMA_EVENT_DEVICE_REMOVAL:
 		return true;
 	default:
 		return event->error == -EPIPE || event->error == -ECONNRESET;
@@ -172,7 +172,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 
 	spin_lock_irqsave(&conn->lock, flags);
 	/* An address can change any number of times; everything else comes once, and fits. */
-	known = event->type == KRDMA_EVENT_ADDRESS_CHANGED &&
+	known = event->type == KRDMA_EVENT_ADDR_CHANGE &&
 		krdma_user_conn_has_record(conn, event->type);
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
 		conn->records[conn->record_tail++ % KRDMA_USER_RECORDS] =
@@ -209,7 +209,7 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 /* The core does not say of which: whoever is refused once more says so again. */
 static void krdma_user_conn_space(struct krdma_conn *core)
 {
-	struct krdma_user_queue *queue, *recv_queue;
+	struct krdma_user_ring *ring, *recv_ring;
 	struct krdma_user_conn *conn;
 
 	rcu_read_lock();
@@ -218,12 +218,12 @@ static void krdma_user_conn_space(struct krdma_conn *core)
 		WRITE_ONCE(conn->full, false);
 		WRITE_ONCE(conn->recv_full, false);
 		/* Set, if somebody was refused: he had found them. */
-		queue = READ_ONCE(conn->queue);
-		recv_queue = READ_ONCE(conn->recv_queue);
-		if (queue)
-			krdma_user_queue_space(queue);
-		if (recv_queue && recv_queue != queue)
-			krdma_user_queue_space(recv_queue);
+		ring = READ_ONCE(conn->ring);
+		recv_ring = READ_ONCE(conn->recv_ring);
+		if (ring)
+			krdma_user_ring_space(ring);
+		if (recv_ring && recv_ring != ring)
+			krdma_user_ring_space(recv_ring);
 		/* Without a key: it may be at its end by now. */
 		wake_up_interruptible(&conn->wait);
 	}
@@ -249,7 +249,7 @@ const struct krdma_conn_ops krdma_user_conn_ops = {
 int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *listener,
 			  u32 timeout_ms)
 {
-	void *context = (void *)(unsigned long)conn->target.id;
+	void *context = (void *)(unsigned long)conn->dest.id;
 	struct krdma_conn *core;
 
 	/* The core's, which may tell of the last event before we know it. */
@@ -381,14 +381,14 @@ static bool krdma_user_conn_wanted(int error)
 static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct *table)
 {
 	struct krdma_user_conn *conn = file->private_data;
-	struct krdma_user_queue *queue = READ_ONCE(conn->queue);
+	struct krdma_user_ring *ring = READ_ONCE(conn->ring);
 	struct krdma_conn_info info;
 	__poll_t mask = 0;
 
 	poll_wait(file, &conn->wait, table);
 	/* Set before anything could be refused for want of room, and there as long as @conn. */
-	if (queue && READ_ONCE(conn->full))
-		krdma_user_queue_make_room(queue);
+	if (ring && READ_ONCE(conn->full))
+		krdma_user_ring_make_room(ring);
 
 	spin_lock_irq(&conn->lock);
 	if (conn->record_head != conn->record_tail || conn->closed)
@@ -421,7 +421,7 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	unread = conn->record_tail - conn->record_head;
 	spin_unlock_irq(&conn->lock);
 
-	krdma_user_fdinfo(seq, "connection", conn->target.id, conn->session);
+	krdma_user_fdinfo(seq, "connection", conn->dest.id, conn->session);
 	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
 		   krdma_conn_state_name(info.state), info.error, info.device_id,
 		   info.qp_number);
@@ -438,38 +438,40 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "unread:\t%u\n", unread);
 }
 
-#define KRDMA_CONN_REQUEST(command, does, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_CONN_RESOLVE, command, does, type, last, handler)
+#define KRDMA_CONN_IOCTL(command, does, type, last, handler) \
+	KRDMA_IOCTL_OP(KRDMA_CMD_CONN_RESOLVE, command, does, type, last, handler)
 
-static const struct krdma_request_type krdma_conn_request_types[] = {
-	KRDMA_CONN_REQUEST(KRDMA_CONN_RESOLVE, ACTS, krdma_conn_resolve, remote,
-			   krdma_user_conn_resolve),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_PREPARE, ANSWERS, krdma_conn_prepare, keepalive_ms,
-			   krdma_user_conn_prepare),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_CONNECT, ACTS, krdma_conn_terms, reserved,
-			   krdma_user_conn_connect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_ACCEPT, ACTS, krdma_conn_terms, reserved,
-			   krdma_user_conn_accept),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_REJECT, ACTS, krdma_conn_reject, reserved,
-			   krdma_user_conn_reject),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_DISCONNECT, ACTS, krdma_conn_disconnect, flags,
-			   krdma_user_conn_disconnect),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_WAIT, ASKS, krdma_conn_wait, reserved, krdma_user_conn_wait),
-	KRDMA_CONN_REQUEST(KRDMA_CONN_QUERY, ASKS, krdma_conn_query, remote, krdma_user_conn_query),
+static const struct krdma_ioctl_op krdma_conn_ioctl_ops[] = {
+	KRDMA_CONN_IOCTL(KRDMA_CONN_RESOLVE, ACTS, krdma_conn_resolve_args, remote,
+			 krdma_user_conn_resolve),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_CREATE_QP, ANSWERS, krdma_conn_create_qp_args, keepalive_ms,
+			 krdma_user_conn_create_qp),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_CONNECT, ACTS, krdma_conn_param_args, reserved,
+			 krdma_user_conn_connect),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_ACCEPT, ACTS, krdma_conn_param_args, reserved,
+			 krdma_user_conn_accept),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_REJECT, ACTS, krdma_conn_reject_args, reserved,
+			 krdma_user_conn_reject),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_DISCONNECT, ACTS, krdma_conn_disconnect_args, flags,
+			 krdma_user_conn_disconnect),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_WAIT, ASKS, krdma_conn_wait_args, reserved,
+			 krdma_user_conn_wait),
+	KRDMA_CONN_IOCTL(KRDMA_CONN_QUERY, ASKS, krdma_conn_query_args, remote,
+			 krdma_user_conn_query),
 };
 
-static const struct krdma_request_table krdma_conn_requests = {
-	.types = krdma_conn_request_types,
+static const struct krdma_ioctl_table krdma_conn_ioctls = {
+	.types = krdma_conn_ioctl_ops,
 	.base = KRDMA_CMD_CONN_RESOLVE,
-	.count = ARRAY_SIZE(krdma_conn_request_types),
+	.count = ARRAY_SIZE(krdma_conn_ioctl_ops),
 };
 
 static long krdma_user_conn_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct krdma_user_conn *conn = file->private_data;
-	struct krdma_user_request request = { .session = conn->session, .conn = conn };
+	struct krdma_ucmd ucmd = { .session = conn->session, .conn = conn };
 
-	return krdma_request_dispatch(file, &krdma_conn_requests, &request, cmd, arg);
+	return krdma_ioctl_dispatch(file, &krdma_conn_ioctls, &ucmd, cmd, arg);
 }
 
 const struct file_operations krdma_user_conn_fops = {

@@ -20,14 +20,14 @@
 
 /**
  * krdma_user_conn_create - KRDMA_CONN_CREATE
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_create(struct krdma_user_request *request)
+int krdma_user_conn_create(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_create *create = &request->buffer->conn_create;
+	struct krdma_conn_create_args *create = &ucmd->buffer->conn_create;
 	struct krdma_user_conn *conn;
 	struct krdma_user_fd ufd;
 	int ret;
@@ -35,14 +35,14 @@ int krdma_user_conn_create(struct krdma_user_request *request)
 	if (create->flags)
 		return -EOPNOTSUPP;
 
-	conn = krdma_user_conn_new(request->session, &ufd);
+	conn = krdma_user_conn_new(ucmd->session, &ufd);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	ret = krdma_user_conn_begin(conn, NULL, 0);
 	if (!ret) {
 		create->fd = ufd.fd;
-		create->id = conn->target.id;
-		ret = krdma_request_respond(request);
+		create->id = conn->dest.id;
+		ret = krdma_ucmd_respond(ucmd);
 	}
 	if (ret)
 		krdma_user_fd_cancel(&ufd);
@@ -53,14 +53,14 @@ int krdma_user_conn_create(struct krdma_user_request *request)
 
 /**
  * krdma_user_conn_resolve - KRDMA_CONN_RESOLVE
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_resolve(struct krdma_user_request *request)
+int krdma_user_conn_resolve(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_resolve *resolve = &request->buffer->conn_resolve;
+	struct krdma_conn_resolve_args *resolve = &ucmd->buffer->conn_resolve;
 	struct sockaddr_storage local, remote;
 	struct krdma_route route = {
 		.remote = (struct sockaddr *)&remote,
@@ -84,52 +84,52 @@ int krdma_user_conn_resolve(struct krdma_user_request *request)
 			return ret;
 		route.local = (struct sockaddr *)&local;
 	}
-	return krdma_conn_resolve(request->conn->core, &route);
+	return krdma_conn_resolve(ucmd->conn->core, &route);
 }
 
 /*
- * KRDMA_CONN_PREPARE
+ * KRDMA_CONN_CREATE_QP
  */
 
 /**
  * struct krdma_user_parts - what a connection is to work with
- * @queue: where operations complete
- * @recv_queue: where receives complete; NULL with @srq
+ * @ring: where operations complete
+ * @recv_ring: where receives complete; NULL with @srq
  * @srq: where receives come from, or NULL
  *
  * With a reference to each.
  */
 struct krdma_user_parts {
-	struct krdma_user_queue *queue;
-	struct krdma_user_queue *recv_queue;
+	struct krdma_user_ring *ring;
+	struct krdma_user_ring *recv_ring;
 	struct krdma_user_srq *srq;
 };
 
 static void krdma_user_parts_put(struct krdma_user_parts *parts)
 {
-	if (parts->recv_queue)
-		krdma_user_queue_put(parts->recv_queue);
+	if (parts->recv_ring)
+		krdma_user_ring_put(parts->recv_ring);
 	if (parts->srq)
 		krdma_user_srq_put(parts->srq);
-	if (parts->queue)
-		krdma_user_queue_put(parts->queue);
+	if (parts->ring)
+		krdma_user_ring_put(parts->ring);
 }
 
 /* A reference to the queue behind a descriptor, which must be of @session. */
-static struct krdma_user_queue *krdma_user_parts_queue(struct krdma_user_session *session, int fd)
+static struct krdma_user_ring *krdma_user_parts_queue(struct krdma_user_session *session, int fd)
 {
-	struct krdma_user_queue *queue;
+	struct krdma_user_ring *ring;
 	struct file *file;
 
-	queue = krdma_user_fd_get(fd, &krdma_user_queue_fops, &file);
-	if (IS_ERR(queue))
-		return queue;
-	if (krdma_user_queue_session(queue) == session)
-		krdma_user_queue_get(queue);
+	ring = krdma_user_fd_get(fd, &krdma_user_ring_fops, &file);
+	if (IS_ERR(ring))
+		return ring;
+	if (krdma_user_ring_session(ring) == session)
+		krdma_user_ring_get(ring);
 	else
-		queue = ERR_PTR(-EXDEV);
+		ring = ERR_PTR(-EXDEV);
 	fput(file);
-	return queue;
+	return ring;
 }
 
 static struct krdma_user_srq *krdma_user_parts_srq(struct krdma_user_session *session, int fd)
@@ -150,20 +150,20 @@ static struct krdma_user_srq *krdma_user_parts_srq(struct krdma_user_session *se
 
 static int krdma_user_parts_get(struct krdma_user_parts *parts,
 				struct krdma_user_session *session,
-				const struct krdma_conn_prepare *prepare)
+				const struct krdma_conn_create_qp_args *prepare)
 {
-	struct krdma_user_queue *queue;
+	struct krdma_user_ring *ring;
 	struct krdma_user_srq *srq;
 	int ret;
 
 	*parts = (struct krdma_user_parts) {};
 
-	queue = krdma_user_parts_queue(session, prepare->queue_fd);
-	if (IS_ERR(queue))
-		return PTR_ERR(queue);
-	parts->queue = queue;
+	ring = krdma_user_parts_queue(session, prepare->ring_fd);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	parts->ring = ring;
 
-	if (prepare->flags & KRDMA_PREPARE_SRQ) {
+	if (prepare->flags & KRDMA_CREATE_QP_SRQ) {
 		srq = krdma_user_parts_srq(session, prepare->srq_fd);
 		if (IS_ERR(srq)) {
 			ret = PTR_ERR(srq);
@@ -172,16 +172,16 @@ static int krdma_user_parts_get(struct krdma_user_parts *parts,
 		parts->srq = srq;
 		return 0;
 	}
-	if (prepare->flags & KRDMA_PREPARE_RECV_QUEUE) {
-		queue = krdma_user_parts_queue(session, prepare->recv_queue_fd);
-		if (IS_ERR(queue)) {
-			ret = PTR_ERR(queue);
+	if (prepare->flags & KRDMA_CREATE_QP_RECV_RING) {
+		ring = krdma_user_parts_queue(session, prepare->recv_ring_fd);
+		if (IS_ERR(ring)) {
+			ret = PTR_ERR(ring);
 			goto err_put;
 		}
 	} else {
-		krdma_user_queue_get(queue);
+		krdma_user_ring_get(ring);
 	}
-	parts->recv_queue = queue;
+	parts->recv_ring = ring;
 	return 0;
 
 err_put:
@@ -212,9 +212,9 @@ static int krdma_user_conn_unprepared(enum krdma_conn_state state, bool *resolve
 /* The core's words for what is asked; the queues are made on the device, if they are not yet. */
 static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 				const struct krdma_user_parts *parts, u32 device_id,
-				const struct krdma_conn_prepare *prepare)
+				const struct krdma_conn_create_qp_args *prepare)
 {
-	struct krdma_queue *queue;
+	struct krdma_cq *ring;
 
 	*attr = (struct krdma_conn_attr) {
 		.send_depth = prepare->send_depth,
@@ -226,38 +226,38 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 		.where = KRDMA_CONTEXT_POLL,
 	};
 
-	queue = krdma_user_queue_bind(parts->queue, device_id);
-	if (IS_ERR(queue))
-		return PTR_ERR(queue);
-	attr->queue = queue;
+	ring = krdma_user_ring_bind(parts->ring, device_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	attr->cq = ring;
 	if (parts->srq) {
 		if (parts->srq->device_id != device_id)
 			return -EXDEV;
 		attr->srq = parts->srq->core;
 		return 0;
 	}
-	queue = krdma_user_queue_bind(parts->recv_queue, device_id);
-	if (IS_ERR(queue))
-		return PTR_ERR(queue);
-	attr->recv_queue = queue;
+	ring = krdma_user_ring_bind(parts->recv_ring, device_id);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	attr->recv_cq = ring;
 	return 0;
 }
 
 /* Its parts' references are the connection's if this succeeds. */
 static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 					const struct krdma_user_parts *parts,
-					const struct krdma_conn_prepare *prepare)
+					const struct krdma_conn_create_qp_args *prepare)
 {
 	struct krdma_conn_attr attr;
 	struct krdma_conn_info info;
 	bool resolved;
 	int ret;
 
-	lockdep_assert_held(&conn->prepare_lock);
+	lockdep_assert_held(&conn->create_qp_lock);
 
 	/* Before a queue is bound for nothing. */
 	krdma_conn_query(conn->core, &info);
-	if (!conn->queue) {
+	if (!conn->ring) {
 		ret = krdma_user_conn_unprepared(info.state, &resolved);
 		if (!resolved)
 			return ret;
@@ -268,7 +268,7 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 		/* The core knows why not. */
 		attr = (struct krdma_conn_attr) {};
 	}
-	ret = krdma_conn_prepare(conn->core, &attr);
+	ret = krdma_conn_create_qp(conn->core, &attr);
 	if (ret)
 		return ret;
 
@@ -278,36 +278,36 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 	 */
 	conn->srq = parts->srq;
 	/* Pairs with those who post receives. */
-	smp_store_release(&conn->recv_queue, parts->recv_queue);
+	smp_store_release(&conn->recv_ring, parts->recv_ring);
 	/* Pairs with those who post, and with krdma_user_conn_is_prepared(). */
-	smp_store_release(&conn->queue, parts->queue);
+	smp_store_release(&conn->ring, parts->ring);
 	return 0;
 }
 
-static int krdma_user_conn_prepare_check(const struct krdma_conn_prepare *prepare)
+static int krdma_user_conn_prepare_check(const struct krdma_conn_create_qp_args *prepare)
 {
-	const u32 known = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ;
+	const u32 known = KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ;
 
 	if (prepare->flags & ~known)
 		return -EOPNOTSUPP;
 	if (prepare->flags == known)
 		return -EINVAL;
-	if ((prepare->flags & KRDMA_PREPARE_SRQ) && prepare->recv_depth)
+	if ((prepare->flags & KRDMA_CREATE_QP_SRQ) && prepare->recv_depth)
 		return -EINVAL;
 	return 0;
 }
 
 /**
- * krdma_user_conn_prepare - KRDMA_CONN_PREPARE
- * @request: the request
+ * krdma_user_conn_create_qp - KRDMA_CONN_CREATE_QP
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_prepare(struct krdma_user_request *request)
+int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_prepare *prepare = &request->buffer->conn_prepare;
-	struct krdma_user_conn *conn = request->conn;
+	struct krdma_conn_create_qp_args *prepare = &ucmd->buffer->conn_prepare;
+	struct krdma_user_conn *conn = ucmd->conn;
 	struct krdma_user_parts parts;
 	struct krdma_conn_info info;
 	int ret;
@@ -319,13 +319,13 @@ int krdma_user_conn_prepare(struct krdma_user_request *request)
 	if (ret)
 		return ret;
 
-	ret = mutex_lock_interruptible(&conn->prepare_lock);
+	ret = mutex_lock_interruptible(&conn->create_qp_lock);
 	if (ret) {
 		krdma_user_parts_put(&parts);
 		return -ERESTARTSYS;
 	}
 	ret = krdma_user_conn_prepare_with(conn, &parts, prepare);
-	mutex_unlock(&conn->prepare_lock);
+	mutex_unlock(&conn->create_qp_lock);
 	if (ret) {
 		krdma_user_parts_put(&parts);
 		return ret;
@@ -338,7 +338,7 @@ int krdma_user_conn_prepare(struct krdma_user_request *request)
 	prepare->max_recv_sge = info.max_recv_sge;
 	prepare->max_inline = info.max_inline;
 	prepare->device_id = info.device_id;
-	return krdma_request_inform(request);
+	return krdma_ucmd_inform(ucmd);
 }
 
 /*
@@ -356,26 +356,27 @@ static int krdma_user_private_data(u64 from, u32 length, u8 *data)
 	return 0;
 }
 
-static int krdma_user_terms(const struct krdma_conn_terms *terms, u8 *data,
+static int krdma_user_terms(const struct krdma_conn_param_args *terms, u8 *data,
 			    struct krdma_conn_param *param)
 {
-	if ((terms->flags & ~(KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY)) || terms->reserved)
+	if ((terms->flags & ~(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)) ||
+	    terms->reserved)
 		return -EOPNOTSUPP;
 	if (terms->read_depth > U8_MAX || terms->read_depth_in > U8_MAX ||
 	    terms->retry_count > KRDMA_RETRIES_MAX || terms->rnr_retry_count > KRDMA_RETRIES_MAX)
 		return -EINVAL;
-	if ((terms->flags & KRDMA_TERMS_NO_RNR_RETRY) && terms->rnr_retry_count)
+	if ((terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY) && terms->rnr_retry_count)
 		return -EINVAL;
 
 	*param = (struct krdma_conn_param) {
 		.private_data = data,
 		.private_data_len = terms->private_data_len,
-		.plain = terms->flags & KRDMA_TERMS_PLAIN,
+		.plain = terms->flags & KRDMA_CONN_PARAM_PLAIN,
 		.read_depth = terms->read_depth,
 		.read_depth_in = terms->read_depth_in,
 		.retry_count = terms->retry_count,
 		.rnr_retry_count = terms->rnr_retry_count,
-		.no_rnr_retry = terms->flags & KRDMA_TERMS_NO_RNR_RETRY,
+		.no_rnr_retry = terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY,
 	};
 	return krdma_user_private_data(terms->private_data, terms->private_data_len, data);
 }
@@ -387,26 +388,26 @@ static int krdma_user_terms(const struct krdma_conn_terms *terms, u8 *data,
 static bool krdma_user_conn_is_prepared(struct krdma_user_conn *conn)
 {
 	/* Pairs with the end of krdma_user_conn_prepare_with(). */
-	return smp_load_acquire(&conn->queue);
+	return smp_load_acquire(&conn->ring);
 }
 
 /**
  * krdma_user_conn_connect - KRDMA_CONN_CONNECT
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_connect(struct krdma_user_request *request)
+int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 {
-	struct krdma_user_conn *conn = request->conn;
+	struct krdma_user_conn *conn = ucmd->conn;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	struct krdma_conn_param param;
 	struct krdma_conn_info info;
 	bool resolved;
 	int ret;
 
-	ret = krdma_user_terms(&request->buffer->conn_terms, data, &param);
+	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
 	/* In this order: the state is from before it was prepared, if it is not. */
@@ -422,20 +423,20 @@ int krdma_user_conn_connect(struct krdma_user_request *request)
 
 /**
  * krdma_user_conn_accept - KRDMA_CONN_ACCEPT
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_accept(struct krdma_user_request *request)
+int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 {
-	struct krdma_user_conn *conn = request->conn;
+	struct krdma_user_conn *conn = ucmd->conn;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	struct krdma_conn_param param;
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_terms(&request->buffer->conn_terms, data, &param);
+	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
 	/* As above.  In another state it is over, or one's own, and the core refuses it. */
@@ -447,14 +448,14 @@ int krdma_user_conn_accept(struct krdma_user_request *request)
 
 /**
  * krdma_user_conn_reject - KRDMA_CONN_REJECT
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_reject(struct krdma_user_request *request)
+int krdma_user_conn_reject(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_reject *reject = &request->buffer->conn_reject;
+	struct krdma_conn_reject_args *reject = &ucmd->buffer->conn_reject;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
 	int ret;
 
@@ -463,27 +464,27 @@ int krdma_user_conn_reject(struct krdma_user_request *request)
 	ret = krdma_user_private_data(reject->private_data, reject->private_data_len, data);
 	if (ret)
 		return ret;
-	return krdma_conn_reject(request->conn->core, data, reject->private_data_len);
+	return krdma_conn_reject(ucmd->conn->core, data, reject->private_data_len);
 }
 
 /**
  * krdma_user_conn_disconnect - KRDMA_CONN_DISCONNECT
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_disconnect(struct krdma_user_request *request)
+int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_disconnect *disconnect = &request->buffer->conn_disconnect;
+	struct krdma_conn_disconnect_args *disconnect = &ucmd->buffer->conn_disconnect;
 
 	if (disconnect->flags & ~KRDMA_DISCONNECT_ABORT)
 		return -EOPNOTSUPP;
 	if (disconnect->flags & KRDMA_DISCONNECT_ABORT) {
-		krdma_conn_abort(request->conn->core);
+		krdma_conn_abort(ucmd->conn->core);
 		return 0;
 	}
-	return krdma_conn_disconnect(request->conn->core);
+	return krdma_conn_disconnect(ucmd->conn->core);
 }
 
 /*
@@ -530,27 +531,27 @@ static int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, 
 
 /**
  * krdma_user_conn_wait - KRDMA_CONN_WAIT
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; sleeps, until a signal.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_wait(struct krdma_user_request *request)
+int krdma_user_conn_wait(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_wait *wait = &request->buffer->conn_wait;
+	struct krdma_conn_wait_args *wait = &ucmd->buffer->conn_wait;
 	int ret;
 
 	if (wait->flags || wait->reserved)
 		return -EOPNOTSUPP;
 
-	ret = krdma_user_conn_wait_until(request->conn->core,
+	ret = krdma_user_conn_wait_until(ucmd->conn->core,
 					 krdma_deadline_of_caller(wait->deadline_ns),
 					 &wait->state);
-	return ret ?: krdma_request_respond(request);
+	return ret ?: krdma_ucmd_respond(ucmd);
 }
 
 /* The peer's private data, as much of it as there is room for. */
-static int krdma_user_conn_give_data(struct krdma_conn *core, struct krdma_conn_query *query)
+static int krdma_user_conn_give_data(struct krdma_conn *core, struct krdma_conn_query_args *query)
 {
 	u8 room = min_t(u32, query->private_data_len, KRDMA_PRIVATE_DATA_MAX);
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
@@ -565,16 +566,16 @@ static int krdma_user_conn_give_data(struct krdma_conn *core, struct krdma_conn_
 
 /**
  * krdma_user_conn_query - KRDMA_CONN_QUERY
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_conn_query(struct krdma_user_request *request)
+int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_query *query = &request->buffer->conn_query;
+	struct krdma_conn_query_args *query = &ucmd->buffer->conn_query;
 	struct sockaddr_storage local = {}, remote = {};
-	struct krdma_conn *core = request->conn->core;
+	struct krdma_conn *core = ucmd->conn->core;
 	struct krdma_conn_info info;
 	int ret;
 
@@ -587,7 +588,7 @@ int krdma_user_conn_query(struct krdma_user_request *request)
 	krdma_conn_query(core, &info);
 	query->state = info.state;
 	query->error = info.error;
-	query->id = request->conn->target.id;
+	query->id = ucmd->conn->dest.id;
 	query->device_id = info.device_id;
 	query->qp_number = info.qp_number;
 	query->send_depth = info.send_depth;
@@ -608,5 +609,5 @@ int krdma_user_conn_query(struct krdma_user_request *request)
 	krdma_conn_addresses(core, &local, &remote);
 	krdma_address_to_user(&local, &query->local);
 	krdma_address_to_user(&remote, &query->remote);
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }

@@ -25,231 +25,231 @@
 #include "user/user.h"
 #include "user/ring.h"
 
-static_assert((int)KRDMA_CQE_IMM == (int)KRDMA_COMPLETION_IMM);
-static_assert((int)KRDMA_CQE_INVALIDATED == (int)KRDMA_COMPLETION_INVALIDATED);
-static_assert((int)KRDMA_CQE_WRITTEN == (int)KRDMA_COMPLETION_WRITTEN);
+static_assert((int)KRDMA_CQE_IMM == (int)KRDMA_WC_WITH_IMM);
+static_assert((int)KRDMA_CQE_INVALIDATED == (int)KRDMA_WC_WITH_INVALIDATE);
+static_assert((int)KRDMA_CQE_WRITTEN == (int)KRDMA_WC_WRITTEN);
 
 /**
- * enum krdma_user_fill - why filling has ended
- * @KRDMA_USER_FILL_DONE: there is nothing more
- * @KRDMA_USER_FILL_FULL: there is no room, or the program's index makes no sense
- * @KRDMA_USER_FILL_AGAIN: others are to run first
+ * enum krdma_user_cq_result - why filling has ended
+ * @KRDMA_USER_CQ_DONE: there is nothing more
+ * @KRDMA_USER_CQ_FULL: there is no room, or the program's index makes no sense
+ * @KRDMA_USER_CQ_AGAIN: others are to run first
  */
-enum krdma_user_fill {
-	KRDMA_USER_FILL_DONE,
-	KRDMA_USER_FILL_FULL,
-	KRDMA_USER_FILL_AGAIN,
+enum krdma_user_cq_result {
+	KRDMA_USER_CQ_DONE,
+	KRDMA_USER_CQ_FULL,
+	KRDMA_USER_CQ_AGAIN,
 };
 
 /*
  * Filling, with fill_lock held
  */
 
-static void krdma_user_fill_entry(struct krdma_cqe *cqe, const struct krdma_completion *completion)
+static void krdma_user_cq_entry(struct krdma_cqe *cqe, const struct krdma_wc *wc)
 {
-	bool failed = completion->status != KRDMA_STATUS_SUCCESS;
+	bool failed = wc->status != KRDMA_WC_SUCCESS;
 
 	/* All members: what was there before is another completion's. */
-	cqe->cookie = completion->cookie;
-	cqe->target = (u32)(uintptr_t)completion->context;
-	cqe->opcode = completion->opcode;
-	cqe->status = completion->status;
-	cqe->flags = completion->flags;
-	cqe->length = failed ? 0 : completion->length;
-	cqe->imm = completion->flags & (KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_INVALIDATED) ?
-		   completion->imm : 0;
-	cqe->vendor_error = failed ? completion->vendor_error : 0;
+	cqe->wr_id = wc->wr_id;
+	cqe->dest = (u32)(uintptr_t)wc->context;
+	cqe->opcode = wc->opcode;
+	cqe->status = wc->status;
+	cqe->flags = wc->flags;
+	cqe->length = failed ? 0 : wc->length;
+	cqe->imm = wc->flags & (KRDMA_WC_WITH_IMM | KRDMA_WC_WITH_INVALIDATE) ?
+		   wc->imm : 0;
+	cqe->vendor_error = failed ? wc->vendor_error : 0;
 	cqe->reserved = 0;
 }
 
-static void krdma_user_fill_put(struct krdma_user_queue *queue, int count)
+static void krdma_user_cq_put(struct krdma_user_ring *ring, int count)
 {
-	u32 mask = queue->layout.cq_entries - 1;
-	u32 tail = queue->cq_tail;
+	u32 mask = ring->layout.cq_entries - 1;
+	u32 tail = ring->cq_tail;
 	u64 received = 0;
 	int i;
 
 	for (i = 0; i < count; i++) {
-		krdma_user_fill_entry(&queue->cqes[tail++ & mask], &queue->completions[i]);
-		received += queue->completions[i].opcode == KRDMA_OP_RECEIVE;
+		krdma_user_cq_entry(&ring->cqes[tail++ & mask], &ring->wcs[i]);
+		received += ring->wcs[i].opcode == KRDMA_OP_RECV;
 	}
 	/* The entries first: pairs with the program, */
-	smp_store_release(&queue->ring->cq_tail, tail);
-	/* and with krdma_user_queue_look(). */
-	smp_store_release(&queue->cq_tail, tail);
-	WRITE_ONCE(queue->completed, queue->completed + count);
+	smp_store_release(&ring->header->cq_tail, tail);
+	/* and with krdma_user_ring_look(). */
+	smp_store_release(&ring->cq_tail, tail);
+	WRITE_ONCE(ring->completed, ring->completed + count);
 
 	/*
 	 * Whoever was refused has said so, and then tried again; the core has a barrier
 	 * between giving the room back and now.
 	 */
 	if (received) {
-		WRITE_ONCE(queue->received, queue->received + received);
-		if (READ_ONCE(queue->srq_full)) {
-			WRITE_ONCE(queue->srq_full, false);
-			krdma_user_queue_space(queue);
+		WRITE_ONCE(ring->received, ring->received + received);
+		if (READ_ONCE(ring->srq_full)) {
+			WRITE_ONCE(ring->srq_full, false);
+			krdma_user_ring_space(ring);
 		}
 	}
 }
 
 /* The core has been asked for all, or there is no room: will it tell of what comes? */
-static int krdma_user_fill_arm(struct krdma_user_queue *queue, struct krdma_queue *core)
+static int krdma_user_cq_arm(struct krdma_user_ring *ring, struct krdma_cq *core)
 {
 	int ret;
 
-	if (queue->armed)
+	if (ring->armed)
 		return 0;
-	ret = krdma_queue_arm(core);
-	queue->armed = !ret;
+	ret = krdma_cq_arm(core);
+	ring->armed = !ret;
 	return ret;
 }
 
-/* From the core to the ring, at most @want; how many, or what krdma_queue_poll() says. */
-static int krdma_user_fill_move(struct krdma_user_queue *queue, struct krdma_queue *core, int want)
+/* From the core to the ring, at most @want; how many, or what krdma_cq_poll() says. */
+static int krdma_user_cq_move(struct krdma_user_ring *ring, struct krdma_cq *core, int want)
 {
-	int count = krdma_queue_poll(core, queue->completions, want);
+	int count = krdma_cq_poll(core, ring->wcs, want);
 
 	if (count > 0)
-		krdma_user_fill_put(queue, count);
+		krdma_user_cq_put(ring, count);
 	return count;
 }
 
-static enum krdma_user_fill krdma_user_fill_end(struct krdma_user_queue *queue, bool waiting,
-						enum krdma_user_fill result)
+static enum krdma_user_cq_result krdma_user_cq_end(struct krdma_user_ring *ring, bool waiting,
+						   enum krdma_user_cq_result result)
 {
-	WRITE_ONCE(queue->waiting, waiting);
+	WRITE_ONCE(ring->waiting, waiting);
 	return result;
 }
 
-static enum krdma_user_fill krdma_user_fill_some(struct krdma_user_queue *queue)
+static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring)
 {
-	/* Pairs with the release in krdma_user_queue_make(). */
-	struct krdma_queue *core = smp_load_acquire(&queue->core);
-	int budget = KRDMA_USER_FILL_BUDGET;
+	/* Pairs with the release in krdma_user_ring_make(). */
+	struct krdma_cq *core = smp_load_acquire(&ring->core);
+	int budget = KRDMA_USER_CQ_BUDGET;
 	int room, want, ret;
 	u32 head;
 
-	if (!core || queue->dead)
-		return KRDMA_USER_FILL_DONE;
+	if (!core || ring->dead)
+		return KRDMA_USER_CQ_DONE;
 
 	for (; budget > 0; budget--) {
 		/* Pairs with the program's release: it has copied what was there. */
-		head = smp_load_acquire(&queue->ring->cq_head);
-		room = krdma_user_ring_room(queue->cq_tail, head, queue->layout.cq_entries);
+		head = smp_load_acquire(&ring->header->cq_head);
+		room = krdma_ring_free(ring->cq_tail, head, ring->layout.cq_entries);
 		if (room < 0)
-			return krdma_user_fill_end(queue, true, KRDMA_USER_FILL_FULL);
+			return krdma_user_cq_end(ring, true, KRDMA_USER_CQ_FULL);
 
 		ret = 0;
-		want = min(room, KRDMA_USER_FILL_BATCH);
+		want = min(room, KRDMA_USER_CQ_BATCH);
 		if (want) {
-			ret = krdma_user_fill_move(queue, core, want);
+			ret = krdma_user_cq_move(ring, core, want);
 			budget -= max(ret, 0);
 			/* As many as were asked for: there may be more. */
 			if (ret == want)
 				continue;
 		}
 		/* There are no more, or no room for them: the core is to say which. */
-		if (ret >= 0 && (!want || !queue->polled))
-			ret = krdma_user_fill_arm(queue, core);
+		if (ret >= 0 && (!want || !ring->polled))
+			ret = krdma_user_cq_arm(ring, core);
 		if (ret == -ENODEV) {
-			WRITE_ONCE(queue->dead, true);
-			return krdma_user_fill_end(queue, false, KRDMA_USER_FILL_DONE);
+			WRITE_ONCE(ring->dead, true);
+			return krdma_user_cq_end(ring, false, KRDMA_USER_CQ_DONE);
 		}
 		if (!want)
-			return krdma_user_fill_end(queue, ret, KRDMA_USER_FILL_FULL);
-		if (!ret || queue->polled)
-			return krdma_user_fill_end(queue, false, KRDMA_USER_FILL_DONE);
+			return krdma_user_cq_end(ring, ret, KRDMA_USER_CQ_FULL);
+		if (!ret || ring->polled)
+			return krdma_user_cq_end(ring, false, KRDMA_USER_CQ_DONE);
 	}
-	return krdma_user_fill_end(queue, true, KRDMA_USER_FILL_AGAIN);
+	return krdma_user_cq_end(ring, true, KRDMA_USER_CQ_AGAIN);
 }
 
 /* Some, and what the program and those who sleep are to know of it. */
-static enum krdma_user_fill krdma_user_fill_locked(struct krdma_user_queue *queue)
+static enum krdma_user_cq_result krdma_user_cq_locked(struct krdma_user_ring *ring)
 {
-	u64 completed = queue->completed;
-	enum krdma_user_fill result;
+	u64 completed = ring->completed;
+	enum krdma_user_cq_result result;
 	bool news;
 	u32 flags;
 
-	result = krdma_user_fill_some(queue);
-	news = queue->completed != completed;
-	flags = (queue->waiting ? KRDMA_RING_MORE : 0) | (queue->dead ? KRDMA_RING_DEAD : 0);
-	if (flags != queue->cq_flags) {
-		news |= flags & ~queue->cq_flags;
-		queue->cq_flags = flags;
-		WRITE_ONCE(queue->ring->cq_flags, flags);
+	result = krdma_user_cq_some(ring);
+	news = ring->completed != completed;
+	flags = (ring->waiting ? KRDMA_RING_CQ_OVERFLOW : 0) | (ring->dead ? KRDMA_RING_DEAD : 0);
+	if (flags != ring->cq_flags) {
+		news |= flags & ~ring->cq_flags;
+		ring->cq_flags = flags;
+		WRITE_ONCE(ring->header->cq_flags, flags);
 	}
 	/* wq_has_sleeper() orders this against those who look and then sleep. */
-	if (news && wq_has_sleeper(&queue->wait)) {
+	if (news && wq_has_sleeper(&ring->wait)) {
 		/* The key is the answer of an io_uring that polls: none, if it could be wrong. */
-		if (queue->dead)
-			wake_up_interruptible(&queue->wait);
+		if (ring->dead)
+			wake_up_interruptible(&ring->wait);
 		else
-			wake_up_interruptible_poll(&queue->wait, EPOLLIN | EPOLLRDNORM);
+			wake_up_interruptible_poll(&ring->wait, EPOLLIN | EPOLLRDNORM);
 	}
 	return result;
 }
 
 /**
- * krdma_user_queue_ready - the core has something to say
+ * krdma_user_ring_ready - the core has something to say
  * @context: the queue
  *
- * Context: softirq; see &struct krdma_queue_attr.ready.
+ * Context: softirq; see &struct krdma_cq_attr.ready.
  * Return: whether it is to be called again.
  */
-bool krdma_user_queue_ready(void *context)
+bool krdma_user_ring_ready(void *context)
 {
-	struct krdma_user_queue *queue = context;
-	enum krdma_user_fill result = KRDMA_USER_FILL_DONE;
+	struct krdma_user_ring *ring = context;
+	enum krdma_user_cq_result result = KRDMA_USER_CQ_DONE;
 
-	spin_lock(&queue->fill_lock);
-	queue->armed = false;
-	if (!queue->polled)
-		result = krdma_user_fill_locked(queue);
-	spin_unlock(&queue->fill_lock);
+	spin_lock(&ring->cq_lock);
+	ring->armed = false;
+	if (!ring->polled)
+		result = krdma_user_cq_locked(ring);
+	spin_unlock(&ring->cq_lock);
 
 	/* They ask again, and see what it is. */
-	if (queue->polled && wq_has_sleeper(&queue->wait))
-		wake_up_interruptible(&queue->wait);
-	return result == KRDMA_USER_FILL_AGAIN;
+	if (ring->polled && wq_has_sleeper(&ring->wait))
+		wake_up_interruptible(&ring->wait);
+	return result == KRDMA_USER_CQ_AGAIN;
 }
 
-static enum krdma_user_fill krdma_user_fill_once(struct krdma_user_queue *queue)
+static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring)
 {
-	enum krdma_user_fill result;
+	enum krdma_user_cq_result result;
 
-	spin_lock_bh(&queue->fill_lock);
-	result = krdma_user_fill_locked(queue);
-	spin_unlock_bh(&queue->fill_lock);
+	spin_lock_bh(&ring->cq_lock);
+	result = krdma_user_cq_locked(ring);
+	spin_unlock_bh(&ring->cq_lock);
 
 	return result;
 }
 
 /* All that there is; whether the ring is full. */
-static bool krdma_user_fill(struct krdma_user_queue *queue)
+static bool krdma_user_cq_fill(struct krdma_user_ring *ring)
 {
-	enum krdma_user_fill result;
+	enum krdma_user_cq_result result;
 
 	for (;;) {
-		result = krdma_user_fill_once(queue);
+		result = krdma_user_cq_once(ring);
 		/* If it is not finished, that is remembered. */
-		if (result != KRDMA_USER_FILL_AGAIN || signal_pending(current))
-			return result == KRDMA_USER_FILL_FULL;
+		if (result != KRDMA_USER_CQ_AGAIN || signal_pending(current))
+			return result == KRDMA_USER_CQ_FULL;
 		cond_resched();
 	}
 }
 
 /**
- * krdma_user_queue_fill - bring over what there is
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_fill - bring over what there is
+ * @ring: the queue; the caller has a reference
  *
  * As much as there is room for.
  *
  * Context: process context.
  */
-void krdma_user_queue_fill(struct krdma_user_queue *queue)
+void krdma_user_ring_fill(struct krdma_user_ring *ring)
 {
-	krdma_user_fill(queue);
+	krdma_user_cq_fill(ring);
 }
 
 /*
@@ -257,52 +257,52 @@ void krdma_user_queue_fill(struct krdma_user_queue *queue)
  */
 
 /* How many are in the ring from @head on, which is what the program says. */
-static int krdma_user_queue_look(struct krdma_user_queue *queue, u32 *head)
+static int krdma_user_ring_look(struct krdma_user_ring *ring, u32 *head)
 {
-	u32 entries = queue->layout.cq_entries;
+	u32 entries = ring->layout.cq_entries;
 	int filled;
 	u32 tail;
 
-	/* Pairs with krdma_user_fill_put(). */
-	tail = smp_load_acquire(&queue->cq_tail);
+	/* Pairs with krdma_user_cq_put(). */
+	tail = smp_load_acquire(&ring->cq_tail);
 	/* Pairs with the program's release, as where the ring is filled. */
-	*head = smp_load_acquire(&queue->ring->cq_head);
-	filled = krdma_user_ring_filled(tail, *head, entries);
+	*head = smp_load_acquire(&ring->header->cq_head);
+	filled = krdma_ring_filled(tail, *head, entries);
 	if (filled >= 0)
 		return filled;
 
 	/* Perhaps both went on between the two: once more, with the tail at rest. */
-	spin_lock_bh(&queue->fill_lock);
+	spin_lock_bh(&ring->cq_lock);
 	/* Pairs likewise. */
-	*head = smp_load_acquire(&queue->ring->cq_head);
-	filled = krdma_user_ring_filled(queue->cq_tail, *head, entries);
-	spin_unlock_bh(&queue->fill_lock);
+	*head = smp_load_acquire(&ring->header->cq_head);
+	filled = krdma_ring_filled(ring->cq_tail, *head, entries);
+	spin_unlock_bh(&ring->cq_lock);
 	return filled;
 }
 
 /**
- * krdma_user_queue_filled - how many completions are in the ring
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_filled - how many completions are in the ring
+ * @ring: the queue; the caller has a reference
  *
  * Context: any but hardirq.
  * Return: how many, or -EBADMSG: the program's index makes no sense.
  */
-int krdma_user_queue_filled(struct krdma_user_queue *queue)
+int krdma_user_ring_filled(struct krdma_user_ring *ring)
 {
 	u32 head;
 
-	return krdma_user_queue_look(queue, &head);
+	return krdma_user_ring_look(ring, &head);
 }
 
 /* How many there are if that is enough, or as many as there will be; or -EAGAIN. */
-static int krdma_user_queue_enough(struct krdma_user_queue *queue, u32 wanted, bool full)
+static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool full)
 {
-	bool dead = READ_ONCE(queue->dead);
+	bool dead = READ_ONCE(ring->dead);
 	int filled;
 
 	/* In this order: what came before the end is there.  Pairs with the lock. */
 	smp_rmb();
-	filled = krdma_user_queue_filled(queue);
+	filled = krdma_user_ring_filled(ring);
 	if (dead && !filled)
 		return -ENODEV;
 	if (filled < 0 || filled >= wanted || full || dead)
@@ -311,14 +311,14 @@ static int krdma_user_queue_enough(struct krdma_user_queue *queue, u32 wanted, b
 }
 
 /* The program has asked to spend its processor on this. */
-static int krdma_user_queue_spin(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
 	bool full;
 	int ret;
 
 	for (;;) {
-		full = krdma_user_fill(queue);
-		ret = krdma_user_queue_enough(queue, wanted, full);
+		full = krdma_user_cq_fill(ring);
+		ret = krdma_user_ring_enough(ring, wanted, full);
 		if (ret != -EAGAIN)
 			return ret;
 		if (signal_pending(current))
@@ -336,23 +336,23 @@ static int krdma_user_queue_spin(struct krdma_user_queue *queue, u32 wanted, u64
 	}
 }
 
-static int krdma_user_queue_sleep(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
 	/* Some deadlines are later than any clock goes. */
 	ktime_t deadline = min_t(u64, deadline_ns, KTIME_MAX);
 	ktime_t *expires = deadline == KTIME_MAX ? NULL : &deadline;
-	enum krdma_user_fill result;
+	enum krdma_user_cq_result result;
 	bool expired = false;
 	DEFINE_WAIT(wait);
 	int ret;
 
 	for (;;) {
-		prepare_to_wait(&queue->wait, &wait, TASK_INTERRUPTIBLE);
+		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
 		/* Somebody has made room, and perhaps nobody has taken up the work. */
-		result = KRDMA_USER_FILL_DONE;
-		if (READ_ONCE(queue->waiting))
-			result = krdma_user_fill_once(queue);
-		ret = krdma_user_queue_enough(queue, wanted, result == KRDMA_USER_FILL_FULL);
+		result = KRDMA_USER_CQ_DONE;
+		if (READ_ONCE(ring->waiting))
+			result = krdma_user_cq_once(ring);
+		ret = krdma_user_ring_enough(ring, wanted, result == KRDMA_USER_CQ_FULL);
 		if (ret != -EAGAIN)
 			break;
 		ret = -ETIMEDOUT;
@@ -361,7 +361,7 @@ static int krdma_user_queue_sleep(struct krdma_user_queue *queue, u32 wanted, u6
 		ret = -ERESTARTSYS;
 		if (signal_pending(current))
 			break;
-		if (result == KRDMA_USER_FILL_AGAIN) {
+		if (result == KRDMA_USER_CQ_AGAIN) {
 			__set_current_state(TASK_RUNNING);
 			cond_resched();
 			continue;
@@ -369,13 +369,13 @@ static int krdma_user_queue_sleep(struct krdma_user_queue *queue, u32 wanted, u6
 		expired = !schedule_hrtimeout_range(expires, current->timer_slack_ns,
 						    HRTIMER_MODE_ABS);
 	}
-	finish_wait(&queue->wait, &wait);
+	finish_wait(&ring->wait, &wait);
 	return ret;
 }
 
 /**
- * krdma_user_queue_await - wait for completions
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_await - wait for completions
+ * @ring: the queue; the caller has a reference
  * @wanted: how many are to be in the ring, at most what it holds
  * @deadline_ns: how long to wait; 0: only what is there is brought over
  *
@@ -387,92 +387,92 @@ static int krdma_user_queue_sleep(struct krdma_user_queue *queue, u32 wanted, u6
  * -ENODEV: the device has gone, and there is none;
  * -ETIMEDOUT; -ERESTARTSYS: a signal came first.
  */
-int krdma_user_queue_await(struct krdma_user_queue *queue, u32 wanted, u64 deadline_ns)
+int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
 	bool full = false;
 	int ret;
 
-	wanted = min(wanted, queue->layout.cq_entries);
-	if (queue->polled || READ_ONCE(queue->waiting))
-		full = krdma_user_fill(queue);
-	ret = krdma_user_queue_enough(queue, wanted, full);
+	wanted = min(wanted, ring->layout.cq_entries);
+	if (ring->polled || READ_ONCE(ring->waiting))
+		full = krdma_user_cq_fill(ring);
+	ret = krdma_user_ring_enough(ring, wanted, full);
 	if (ret != -EAGAIN)
 		return ret;
 
 	/* Faster than waiting to be told. */
-	if (!queue->polled) {
-		full = krdma_user_fill(queue);
-		ret = krdma_user_queue_enough(queue, wanted, full);
+	if (!ring->polled) {
+		full = krdma_user_cq_fill(ring);
+		ret = krdma_user_ring_enough(ring, wanted, full);
 		if (ret != -EAGAIN)
 			return ret;
 	}
 	if (!deadline_ns)
 		return -ETIMEDOUT;
-	return queue->polled ? krdma_user_queue_spin(queue, wanted, deadline_ns) :
-			       krdma_user_queue_sleep(queue, wanted, deadline_ns);
+	return ring->polled ? krdma_user_ring_spin(ring, wanted, deadline_ns) :
+			       krdma_user_ring_sleep(ring, wanted, deadline_ns);
 }
 
 /* With a polled queue and nothing in the ring: the core is to tell.  Is there something? */
-static bool krdma_user_queue_watch(struct krdma_user_queue *queue)
+static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
 {
-	struct krdma_queue *core;
+	struct krdma_cq *core;
 	bool something = false;
 
-	spin_lock_bh(&queue->fill_lock);
-	/* Pairs with the release in krdma_user_queue_make(). */
-	core = smp_load_acquire(&queue->core);
-	if (core && !queue->dead) {
-		switch (krdma_user_fill_arm(queue, core)) {
+	spin_lock_bh(&ring->cq_lock);
+	/* Pairs with the release in krdma_user_ring_make(). */
+	core = smp_load_acquire(&ring->core);
+	if (core && !ring->dead) {
+		switch (krdma_user_cq_arm(ring, core)) {
 		case 0:
 			break;
 		case -ENODEV:
-			krdma_user_fill_locked(queue);
+			krdma_user_cq_locked(ring);
 			break;
 		default:
 			something = true;
 		}
 	}
-	spin_unlock_bh(&queue->fill_lock);
+	spin_unlock_bh(&ring->cq_lock);
 
 	return something;
 }
 
 /**
- * krdma_user_queue_make_room - what waits for room in the ring, in case there is some
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_make_room - what waits for room in the ring, in case there is some
+ * @ring: the queue; the caller has a reference
  *
  * For those who wait for room elsewhere: what waits keeps its place in the depth of its
  * connection, and a program that takes completions from the ring says so to nobody.
  *
  * Context: process context.
  */
-void krdma_user_queue_make_room(struct krdma_user_queue *queue)
+void krdma_user_ring_make_room(struct krdma_user_ring *ring)
 {
-	if (!queue->polled && READ_ONCE(queue->waiting))
-		krdma_user_fill(queue);
+	if (!ring->polled && READ_ONCE(ring->waiting))
+		krdma_user_cq_fill(ring);
 }
 
 /**
- * krdma_user_queue_events - what poll() says
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_events - what poll() says
+ * @ring: the queue; the caller has a reference
  *
  * Whoever sleeps on the queue's wait is woken when there is more to say.
  *
  * Context: process context.
  * Return: the events.
  */
-__poll_t krdma_user_queue_events(struct krdma_user_queue *queue)
+__poll_t krdma_user_ring_events(struct krdma_user_ring *ring)
 {
 	__poll_t events = 0;
 
-	krdma_user_queue_make_room(queue);
+	krdma_user_ring_make_room(ring);
 	/* An index that makes no sense is something to be told, too. */
-	if (krdma_user_queue_filled(queue) || READ_ONCE(queue->waiting) ||
-	    (queue->polled && krdma_user_queue_watch(queue)))
+	if (krdma_user_ring_filled(ring) || READ_ONCE(ring->waiting) ||
+	    (ring->polled && krdma_user_ring_watch(ring)))
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (!READ_ONCE(queue->full))
+	if (!READ_ONCE(ring->full))
 		events |= EPOLLOUT | EPOLLWRNORM;
-	if (READ_ONCE(queue->dead))
+	if (READ_ONCE(ring->dead))
 		events |= EPOLLERR | EPOLLHUP;
 	return events;
 }
@@ -481,62 +481,62 @@ __poll_t krdma_user_queue_events(struct krdma_user_queue *queue)
  * Reaping
  */
 
-static int krdma_user_reap_copy(struct krdma_user_queue *queue,
-				const struct krdma_queue_reap *reap, u32 head, u32 count)
+static int krdma_user_reap_copy(struct krdma_user_ring *ring,
+				const struct krdma_ring_reap_args *reap, u32 head, u32 count)
 {
 	struct krdma_cqe __user *user = u64_to_user_ptr(reap->entries);
-	u32 run = krdma_user_ring_run(head, count, queue->layout.cq_entries);
-	u32 mask = queue->layout.cq_entries - 1;
+	u32 run = krdma_ring_contiguous(head, count, ring->layout.cq_entries);
+	u32 mask = ring->layout.cq_entries - 1;
 
-	if (copy_to_user(user, &queue->cqes[head & mask], run * sizeof(*user)) ||
-	    copy_to_user(user + run, queue->cqes, (count - run) * sizeof(*user)))
+	if (copy_to_user(user, &ring->cqes[head & mask], run * sizeof(*user)) ||
+	    copy_to_user(user + run, ring->cqes, (count - run) * sizeof(*user)))
 		return -EFAULT;
 	return 0;
 }
 
 /* Takes what there is, if it is at least @least; 0 if it is not: somebody was faster. */
-static int krdma_user_reap_take(struct krdma_user_request *request, int least)
+static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
 {
-	struct krdma_queue_reap *reap = &request->buffer->queue_reap;
-	struct krdma_user_queue *queue = request->queue;
+	struct krdma_ring_reap_args *reap = &ucmd->buffer->queue_reap;
+	struct krdma_user_ring *ring = ucmd->ring;
 	int count;
 	u32 head;
 	int ret;
 
-	if (mutex_lock_interruptible(&queue->reap_lock))
+	if (mutex_lock_interruptible(&ring->reap_lock))
 		return -ERESTARTSYS;
-	count = krdma_user_queue_look(queue, &head);
+	count = krdma_user_ring_look(ring, &head);
 	if (count >= 0 && count < least)
 		count = 0;
 	if (count > 0) {
 		count = min_t(u32, count, reap->count);
 		reap->reaped = count;
 		/* They are taken when the caller has all of them, and knows how many. */
-		ret = krdma_user_reap_copy(queue, reap, head, count) ?:
-		      krdma_request_respond(request);
+		ret = krdma_user_reap_copy(ring, reap, head, count) ?:
+		      krdma_ucmd_respond(ucmd);
 		if (ret)
 			count = ret;
 		else
 			/* Pairs with the acquire where the ring is filled. */
-			smp_store_release(&queue->ring->cq_head, head + count);
+			smp_store_release(&ring->header->cq_head, head + count);
 	}
-	mutex_unlock(&queue->reap_lock);
+	mutex_unlock(&ring->reap_lock);
 
-	if (count > 0 && READ_ONCE(queue->waiting))
-		krdma_user_fill(queue);
+	if (count > 0 && READ_ONCE(ring->waiting))
+		krdma_user_cq_fill(ring);
 	return count;
 }
 
 /**
- * krdma_user_queue_reap - KRDMA_QUEUE_REAP
- * @request: the request
+ * krdma_user_ring_reap - KRDMA_RING_REAP
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
  */
-int krdma_user_queue_reap(struct krdma_user_request *request)
+int krdma_user_ring_reap(struct krdma_ucmd *ucmd)
 {
-	struct krdma_queue_reap *reap = &request->buffer->queue_reap;
+	struct krdma_ring_reap_args *reap = &ucmd->buffer->queue_reap;
 	u64 deadline_ns = reap->min_complete ? krdma_deadline_of_caller(reap->deadline_ns) : 0;
 	u32 wanted = max(min(reap->min_complete, reap->count), 1U);
 	int there;
@@ -546,14 +546,14 @@ int krdma_user_queue_reap(struct krdma_user_request *request)
 		return -EOPNOTSUPP;
 	if (!reap->count || reap->count > KRDMA_RING_ENTRIES_MAX)
 		return -EINVAL;
-	wanted = min(wanted, request->queue->layout.cq_entries);
+	wanted = min(wanted, ucmd->ring->layout.cq_entries);
 
 	for (;;) {
-		there = krdma_user_queue_await(request->queue, wanted, deadline_ns);
+		there = krdma_user_ring_await(ucmd->ring, wanted, deadline_ns);
 		if (there == -EBADMSG || there == -ENODEV)
 			return there;
 		/* Fewer than wanted only if there is a reason for it. */
-		ret = krdma_user_reap_take(request, there < 0 ? 1 : min_t(u32, there, wanted));
+		ret = krdma_user_reap_take(ucmd, there < 0 ? 1 : min_t(u32, there, wanted));
 		if (ret)
 			return min(ret, 0);
 		if (there < 0)

@@ -16,34 +16,34 @@
 #include "user/user.h"
 #include "version.h"
 
-static_assert(sizeof(KRDMA_VERSION) <= sizeof_field(struct krdma_info, module_version));
+static_assert(sizeof(KRDMA_VERSION) <= sizeof_field(struct krdma_info_args, module_version));
 
 /**
  * krdma_user_info - KRDMA_INFO
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_info(struct krdma_user_request *request)
+int krdma_user_info(struct krdma_ucmd *ucmd)
 {
-	struct krdma_info *info = &request->buffer->info;
+	struct krdma_info_args *info = &ucmd->buffer->info;
 
 	if (info->flags)
 		return -EOPNOTSUPP;
 
 	info->abi_version = KRDMA_ABI_VERSION;
-	info->max_struct_size = sizeof(*request->buffer);
+	info->max_struct_size = sizeof(*ucmd->buffer);
 	info->features = KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS;
-	info->device_count = krdma_device_count(request->session->net);
+	info->device_count = krdma_device_count(ucmd->session->net);
 	info->max_devices = KRDMA_DEVICE_ID_MAX;
 	strscpy_pad(info->module_version, KRDMA_VERSION, sizeof(info->module_version));
 
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }
 
 /* What a program asks for a device by. */
-static int krdma_device_query_check(const struct krdma_device_query *query)
+static int krdma_device_query_check(const struct krdma_device_query_args *query)
 {
 	const u32 known = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME;
 	size_t length;
@@ -64,25 +64,25 @@ static int krdma_device_query_check(const struct krdma_device_query *query)
 }
 
 static struct krdma_device *krdma_device_query_find(const struct net *net,
-						    const struct krdma_device_query *query)
+						    const struct krdma_device_query_args *query)
 {
 	if (query->flags & KRDMA_DEVICE_QUERY_NAME)
-		return krdma_device_find(net, query->name);
+		return krdma_device_get_by_name(net, query->name);
 	if (query->flags & KRDMA_DEVICE_QUERY_NEXT)
 		return krdma_device_next(net, query->id);
-	return krdma_device_get(net, query->id);
+	return krdma_device_get_by_id(net, query->id);
 }
 
 /**
  * krdma_user_device_query - KRDMA_DEVICE_QUERY
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_device_query(struct krdma_user_request *request)
+int krdma_user_device_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_device_query *query = &request->buffer->device_query;
+	struct krdma_device_query_args *query = &ucmd->buffer->device_query;
 	struct krdma_device_attr attr;
 	struct krdma_device *dev;
 	int ret;
@@ -96,7 +96,7 @@ int krdma_user_device_query(struct krdma_user_request *request)
 	 * before: look again.  It is not found a second time, so this ends.
 	 */
 	do {
-		dev = krdma_device_query_find(request->session->net, query);
+		dev = krdma_device_query_find(ucmd->session->net, query);
 		if (!dev)
 			return -ENOENT;
 		ret = krdma_device_query_attr(dev, &attr);
@@ -125,20 +125,20 @@ int krdma_user_device_query(struct krdma_user_request *request)
 	query->max_read_depth_in = attr.limits.max_read_depth_in;
 	query->max_fast_reg_pages = attr.limits.max_fast_reg_pages;
 
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }
 
 /**
  * krdma_user_port_query - KRDMA_PORT_QUERY
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_port_query(struct krdma_user_request *request)
+int krdma_user_port_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_port_query *query = &request->buffer->port_query;
-	struct net *net = request->session->net;
+	struct krdma_port_query_args *query = &ucmd->buffer->port_query;
+	struct net *net = ucmd->session->net;
 	struct krdma_port_attr attr;
 	struct krdma_device *dev;
 	int ret;
@@ -146,7 +146,7 @@ int krdma_user_port_query(struct krdma_user_request *request)
 	if (query->flags)
 		return -EOPNOTSUPP;
 
-	dev = krdma_device_get(net, query->device_id);
+	dev = krdma_device_get_by_id(net, query->device_id);
 	if (!dev)
 		return -ENOENT;
 	ret = krdma_device_query_port(dev, net, query->port, &attr);
@@ -169,11 +169,11 @@ int krdma_user_port_query(struct krdma_user_request *request)
 	BUILD_BUG_ON(sizeof(query->netdev_name) != sizeof(attr.netdev_name));
 	memcpy(query->netdev_name, attr.netdev_name, sizeof(query->netdev_name));
 
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }
 
 /* What a program looks for a device by, checked. */
-static int krdma_device_find_addresses(const struct krdma_device_find *find,
+static int krdma_device_find_addresses(const struct krdma_device_find_args *find,
 				       struct sockaddr_storage *local,
 				       struct sockaddr_storage *remote)
 {
@@ -239,17 +239,17 @@ static int krdma_device_find_error(int error, bool remote)
 
 /**
  * krdma_user_device_find - KRDMA_DEVICE_FIND
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; sleeps, until a signal.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_device_find(struct krdma_user_request *request)
+int krdma_user_device_find(struct krdma_ucmd *ucmd)
 {
-	struct krdma_device_find *find = &request->buffer->device_find;
+	struct krdma_device_find_args *find = &ucmd->buffer->device_find;
 	bool has_remote = find->flags & KRDMA_DEVICE_FIND_REMOTE;
 	bool has_local = find->flags & KRDMA_DEVICE_FIND_LOCAL;
-	struct net *net = request->session->net;
+	struct net *net = ucmd->session->net;
 	struct sockaddr_storage local, remote;
 	struct krdma_device_attr attr;
 	struct krdma_device *dev;
@@ -260,7 +260,7 @@ int krdma_user_device_find(struct krdma_user_request *request)
 		return ret;
 
 	/* The search holds a port, for as long as the caller wants to wait. */
-	ret = krdma_user_account_charge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
+	ret = krdma_user_account_charge(ucmd->session->account, KRDMA_ACCOUNT_PORTS, 1);
 	if (ret)
 		return ret;
 	if (has_remote)
@@ -269,7 +269,7 @@ int krdma_user_device_find(struct krdma_user_request *request)
 						krdma_deadline_of_caller(find->deadline_ns));
 	else
 		dev = krdma_device_at(net, (struct sockaddr *)&local);
-	krdma_user_account_uncharge(request->session->account, KRDMA_ACCOUNT_PORTS, 1);
+	krdma_user_account_uncharge(ucmd->session->account, KRDMA_ACCOUNT_PORTS, 1);
 	if (IS_ERR(dev))
 		return krdma_device_find_error(PTR_ERR(dev), has_remote);
 	ret = krdma_device_query_attr(dev, &attr);
@@ -278,5 +278,5 @@ int krdma_user_device_find(struct krdma_user_request *request)
 		return krdma_device_find_error(ret, has_remote);
 
 	find->id = attr.id;
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }

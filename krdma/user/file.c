@@ -151,7 +151,7 @@ void krdma_user_session_put(struct krdma_user_session *session)
 	if (!refcount_dec_and_test(&session->refs))
 		return;
 
-	krdma_user_memory_end(session);
+	krdma_user_mr_end(session);
 	krdma_user_batches_destroy(&session->batches);
 	krdma_session_put(session->core);
 	krdma_user_account_uncharge(session->account, KRDMA_ACCOUNT_MEMORY, KRDMA_SESSION_BYTES);
@@ -187,7 +187,7 @@ static struct krdma_user_session *krdma_user_session_create(struct net *net)
 		return ERR_PTR(-ENOMEM);
 	session->id = krdma_user_number();
 	refcount_set(&session->refs, 1);
-	krdma_user_memory_begin(session);
+	krdma_user_mr_begin(session);
 	krdma_user_batches_init(&session->batches);
 	init_waitqueue_head(&session->wait);
 
@@ -241,19 +241,19 @@ static int krdma_user_session_release(struct inode *inode, struct file *file)
 	struct krdma_user_session *session = file->private_data;
 
 	krdma_object_uncount(KRDMA_OBJECT_USER_FILE, file);
-	krdma_user_watch_end(session);
+	krdma_user_notifier_end(session);
 	krdma_user_session_put(session);
 	return 0;
 }
 
 static ssize_t krdma_user_session_read(struct kiocb *iocb, struct iov_iter *to)
 {
-	return krdma_user_watch_read(iocb->ki_filp->private_data, iocb, to);
+	return krdma_user_notifier_read(iocb->ki_filp->private_data, iocb, to);
 }
 
 static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_struct *table)
 {
-	return krdma_user_watch_poll(file->private_data, file, table);
+	return krdma_user_notifier_poll(file->private_data, file, table);
 }
 
 /* Memory that is looked at in one go: a program decides how much it registers. */
@@ -262,14 +262,14 @@ static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_str
 static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_session *session = file->private_data;
-	struct krdma_user_memory *memory;
+	struct krdma_user_mr *umr;
 	unsigned long index;
 	u64 bytes = 0;
 	u32 count = 0;
 
 	rcu_read_lock();
-	xa_for_each(&session->memory, index, memory) {
-		bytes += memory->charged;
+	xa_for_each(&session->mrs, index, umr) {
+		bytes += umr->charged;
 		if (!(++count % KRDMA_FDINFO_BATCH))
 			cond_resched_rcu();
 	}
@@ -278,51 +278,52 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	krdma_user_fdinfo(seq, "session", session->id, session);
 	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
 	/* Pairs with the one who has set it. */
-	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->watch));
+	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->notifier));
 }
 
-#define KRDMA_SESSION_REQUEST(command, does, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_INFO, command, does, type, last, handler)
+#define KRDMA_SESSION_IOCTL(command, does, type, last, handler) \
+	KRDMA_IOCTL_OP(KRDMA_CMD_INFO, command, does, type, last, handler)
 
-static const struct krdma_request_type krdma_session_request_types[] = {
-	KRDMA_SESSION_REQUEST(KRDMA_INFO, ASKS, krdma_info, module_version, krdma_user_info),
-	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_QUERY, ASKS, krdma_device_query, max_fast_reg_pages,
-			      krdma_user_device_query),
-	KRDMA_SESSION_REQUEST(KRDMA_PORT_QUERY, ASKS, krdma_port_query, netdev_name,
-			      krdma_user_port_query),
-	KRDMA_SESSION_REQUEST(KRDMA_DEVICE_FIND, ASKS, krdma_device_find, remote,
-			      krdma_user_device_find),
-	KRDMA_SESSION_REQUEST(KRDMA_WATCH, READS, krdma_watch_devices, flags, krdma_user_watch),
-	KRDMA_SESSION_REQUEST(KRDMA_LISTEN, ANSWERS, krdma_listen, address, krdma_user_listen),
-	KRDMA_SESSION_REQUEST(KRDMA_CONN_CREATE, ANSWERS, krdma_conn_create, id,
-			      krdma_user_conn_create),
-	KRDMA_SESSION_REQUEST(KRDMA_QUEUE_CREATE, ANSWERS, krdma_queue_create, ring_size,
-			      krdma_user_queue_create),
-	KRDMA_SESSION_REQUEST(KRDMA_SRQ_CREATE, ANSWERS, krdma_srq_create, max_sge,
-			      krdma_user_srq_create),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_REGISTER, ANSWERS, krdma_memory_register, remote_addr,
-			      krdma_user_memory_register),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_RELEASE, ACTS, krdma_memory_release, reserved,
-			      krdma_user_memory_release),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_QUERY, ASKS, krdma_memory_query, part_reach,
-			      krdma_user_memory_query),
-	KRDMA_SESSION_REQUEST(KRDMA_MEMORY_ADVISE, ACTS, krdma_memory_advise, length,
-			      krdma_user_memory_advise),
-	KRDMA_SESSION_REQUEST(KRDMA_LIMIT_QUERY, ASKS, krdma_limit_query, refused,
-			      krdma_user_limit_query),
+static const struct krdma_ioctl_op krdma_session_ioctl_list[] = {
+	KRDMA_SESSION_IOCTL(KRDMA_INFO, ASKS, krdma_info_args, module_version, krdma_user_info),
+	KRDMA_SESSION_IOCTL(KRDMA_DEVICE_QUERY, ASKS, krdma_device_query_args, max_fast_reg_pages,
+			    krdma_user_device_query),
+	KRDMA_SESSION_IOCTL(KRDMA_PORT_QUERY, ASKS, krdma_port_query_args, netdev_name,
+			    krdma_user_port_query),
+	KRDMA_SESSION_IOCTL(KRDMA_DEVICE_FIND, ASKS, krdma_device_find_args, remote,
+			    krdma_user_device_find),
+	KRDMA_SESSION_IOCTL(KRDMA_DEVICE_NOTIFY, READS, krdma_device_notify_args, flags,
+			    krdma_user_device_notify),
+	KRDMA_SESSION_IOCTL(KRDMA_LISTEN, ANSWERS, krdma_listen_args, address, krdma_user_listen),
+	KRDMA_SESSION_IOCTL(KRDMA_CONN_CREATE, ANSWERS, krdma_conn_create_args, id,
+			    krdma_user_conn_create),
+	KRDMA_SESSION_IOCTL(KRDMA_RING_CREATE, ANSWERS, krdma_ring_create_args, ring_size,
+			    krdma_user_ring_create),
+	KRDMA_SESSION_IOCTL(KRDMA_SRQ_CREATE, ANSWERS, krdma_srq_create_args, max_sge,
+			    krdma_user_srq_create),
+	KRDMA_SESSION_IOCTL(KRDMA_MR_REGISTER, ANSWERS, krdma_mr_register_args, remote_addr,
+			    krdma_user_mr_register),
+	KRDMA_SESSION_IOCTL(KRDMA_MR_DEREGISTER, ACTS, krdma_mr_deregister_args, reserved,
+			    krdma_user_mr_deregister),
+	KRDMA_SESSION_IOCTL(KRDMA_MR_QUERY, ASKS, krdma_mr_query_args, part_reach,
+			    krdma_user_mr_query),
+	KRDMA_SESSION_IOCTL(KRDMA_MR_ADVISE, ACTS, krdma_mr_advise_args, length,
+			    krdma_user_mr_advise),
+	KRDMA_SESSION_IOCTL(KRDMA_LIMIT_QUERY, ASKS, krdma_limit_query_args, refused,
+			    krdma_user_limit_query),
 };
 
-static const struct krdma_request_table krdma_session_requests = {
-	.types = krdma_session_request_types,
+static const struct krdma_ioctl_table krdma_session_ioctl_ops = {
+	.types = krdma_session_ioctl_list,
 	.base = KRDMA_CMD_INFO,
-	.count = ARRAY_SIZE(krdma_session_request_types),
+	.count = ARRAY_SIZE(krdma_session_ioctl_list),
 };
 
 static long krdma_user_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct krdma_user_request request = { .session = file->private_data };
+	struct krdma_ucmd ucmd = { .session = file->private_data };
 
-	return krdma_request_dispatch(file, &krdma_session_requests, &request, cmd, arg);
+	return krdma_ioctl_dispatch(file, &krdma_session_ioctl_ops, &ucmd, cmd, arg);
 }
 
 static const struct file_operations krdma_user_session_fops = {
@@ -393,11 +394,11 @@ void krdma_user_exit(void)
 	/* What waits for RCU's grace is in the queue then, and over when that is gone. */
 	rcu_barrier();
 	destroy_workqueue(krdma_user_workqueue);
-	WARN_ON(!xa_empty(&krdma_user_targets));
-	xa_destroy(&krdma_user_targets);
+	WARN_ON(!xa_empty(&krdma_user_dests));
+	xa_destroy(&krdma_user_dests);
 
 	/* The sessions' memory has ended with them. */
-	krdma_user_owner_exit();
+	krdma_user_mm_exit();
 	/* What all of that has left to RCU. */
 	rcu_barrier();
 }

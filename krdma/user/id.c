@@ -12,39 +12,39 @@
 #include "user/user.h"
 
 /* Also fits where a number is signed. */
-#define KRDMA_TARGET_IDS	XA_LIMIT(1, INT_MAX)
+#define KRDMA_DEST_IDS	XA_LIMIT(1, INT_MAX)
 
-DEFINE_XARRAY_FLAGS(krdma_user_targets, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-static u32 krdma_user_targets_next;
+DEFINE_XARRAY_FLAGS(krdma_user_dests, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+static u32 krdma_user_dests_next;
 
 /**
- * krdma_user_target_add - give an object its number
- * @target: the object's part, with its kind set; its number is set here
+ * krdma_user_dest_add - give an object its number
+ * @dest: the object's part, with its kind set; its number is set here
  *
  * From here on others find it.
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int krdma_user_target_add(struct krdma_user_target *target)
+int krdma_user_dest_add(struct krdma_user_dest *dest)
 {
 	int ret;
 
-	ret = xa_alloc_cyclic(&krdma_user_targets, &target->id, target, KRDMA_TARGET_IDS,
-			      &krdma_user_targets_next, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&krdma_user_dests, &dest->id, dest, KRDMA_DEST_IDS,
+			      &krdma_user_dests_next, GFP_KERNEL_ACCOUNT);
 	/* 1: the numbers have begun anew.  -EBUSY: two thousand million are in use. */
 	return ret < 0 ? -ENOMEM : 0;
 }
 
 /**
- * krdma_user_target_remove - take an object's number back
- * @target: the object's part
+ * krdma_user_dest_remove - take an object's number back
+ * @dest: the object's part
  *
  * Who has found it may look at it until RCU's grace is over.
  *
  * Context: process context.
  */
-void krdma_user_target_remove(struct krdma_user_target *target)
+void krdma_user_dest_remove(struct krdma_user_dest *dest)
 {
-	xa_erase(&krdma_user_targets, target->id);
+	xa_erase(&krdma_user_dests, dest->id);
 }

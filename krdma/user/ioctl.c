@@ -27,8 +27,8 @@
  */
 
 /**
- * krdma_request_respond - hand the structure back to the caller
- * @request: the request, its buffer filled in
+ * krdma_ucmd_respond - hand the structure back to the caller
+ * @ucmd: the request, its buffer filled in
  *
  * As much of it as the caller knows; what else the caller has there stays.
  * Whoever has made something undoes it if this fails: nothing has happened then.
@@ -36,17 +36,17 @@
  * Context: process context, of the caller; may sleep.
  * Return: 0 or -EFAULT.
  */
-int krdma_request_respond(const struct krdma_user_request *request)
+int krdma_ucmd_respond(const struct krdma_ucmd *ucmd)
 {
-	if (copy_to_user(request->user, request->buffer,
-			 min(request->user_size, request->kernel_size)))
+	if (copy_to_user(ucmd->user, ucmd->buffer,
+			 min(ucmd->user_size, ucmd->kernel_size)))
 		return -EFAULT;
 	return 0;
 }
 
 /**
- * krdma_request_inform - tell the caller of what cannot be undone
- * @request: the request, its buffer filled in
+ * krdma_ucmd_inform - tell the caller of what cannot be undone
+ * @ucmd: the request, its buffer filled in
  *
  * The caller's memory took an answer before the request began.  A program that has
  * taken it away since does without: EFAULT would say that nothing has happened.
@@ -54,10 +54,10 @@ int krdma_request_respond(const struct krdma_user_request *request)
  * Context: process context, of the caller; may sleep.
  * Return: 0.
  */
-int krdma_request_inform(const struct krdma_user_request *request)
+int krdma_ucmd_inform(const struct krdma_ucmd *ucmd)
 {
 	/* Nobody is left who could be told. */
-	(void)krdma_request_respond(request);
+	(void)krdma_ucmd_respond(ucmd);
 	return 0;
 }
 
@@ -65,10 +65,10 @@ int krdma_request_inform(const struct krdma_user_request *request)
  * Dispatch
  */
 
-static const struct krdma_request_type *
-krdma_request_find(const struct krdma_request_table *table, unsigned int cmd)
+static const struct krdma_ioctl_op *
+krdma_ioctl_find(const struct krdma_ioctl_table *table, unsigned int cmd)
 {
-	const struct krdma_request_type *type;
+	const struct krdma_ioctl_op *type;
 	unsigned int nr = _IOC_NR(cmd);
 
 	if (cmd != _IO(KRDMA_IOCTL_TYPE, nr))
@@ -82,26 +82,26 @@ krdma_request_find(const struct krdma_request_table *table, unsigned int cmd)
 }
 
 /* Who may only read may ask, and hear of things. */
-static bool krdma_request_may(const struct file *file, const struct krdma_request_type *type)
+static bool krdma_ioctl_may(const struct file *file, const struct krdma_ioctl_op *type)
 {
-	return type->kind == KRDMA_REQUEST_ASKS || type->kind == KRDMA_REQUEST_READS ||
+	return type->kind == KRDMA_IOCTL_ASKS || type->kind == KRDMA_IOCTL_READS ||
 	       (file->f_mode & FMODE_WRITE);
 }
 
-static int krdma_request_handle(const struct file *file,
-				const struct krdma_request_table *table,
-				struct krdma_user_request *request, unsigned int cmd,
-				void __user *user)
+static int krdma_ioctl_handle(const struct file *file,
+			      const struct krdma_ioctl_table *table,
+			      struct krdma_ucmd *ucmd, unsigned int cmd,
+			      void __user *user)
 {
-	const struct krdma_request_type *type;
+	const struct krdma_ioctl_op *type;
 	union krdma_user_buffer buffer;
 	u32 user_size;
 	int ret;
 
-	type = krdma_request_find(table, cmd);
+	type = krdma_ioctl_find(table, cmd);
 	if (!type)
 		return -ENOTTY;
-	if (!krdma_request_may(file, type))
+	if (!krdma_ioctl_may(file, type))
 		return -EBADF;
 
 	if (get_user(user_size, (u32 __user *)user))
@@ -118,37 +118,37 @@ static int krdma_request_handle(const struct file *file,
 	/* Read twice by now, and what counts is what was checked. */
 	buffer.size = user_size;
 
-	request->buffer = &buffer;
-	request->user = user;
-	request->user_size = user_size;
-	request->kernel_size = type->size;
+	ucmd->buffer = &buffer;
+	ucmd->user = user;
+	ucmd->user_size = user_size;
+	ucmd->kernel_size = type->size;
 	/*
 	 * What was read, once more: who cannot be answered is told so before anything has
 	 * happened.  It changes nothing there, unlike fault_in_writeable().
 	 */
-	if (type->kind == KRDMA_REQUEST_ANSWERS && krdma_request_respond(request))
+	if (type->kind == KRDMA_IOCTL_ANSWERS && krdma_ucmd_respond(ucmd))
 		return -EFAULT;
-	return type->handle(request);
+	return type->handle(ucmd);
 }
 
 /**
- * krdma_request_dispatch - answer an ioctl
+ * krdma_ioctl_dispatch - answer an ioctl
  * @file: that was asked
  * @table: what this kind of file can be asked
- * @request: with the session, and the object that the file is; the rest is filled in
+ * @ucmd: with the session, and the object that the file is; the rest is filled in
  * @cmd: the ioctl's number
  * @arg: its argument
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
-			    struct krdma_user_request *request, unsigned int cmd,
-			    unsigned long arg)
+long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_table *table,
+			  struct krdma_ucmd *ucmd, unsigned int cmd,
+			  unsigned long arg)
 {
 	long ret;
 
-	ret = krdma_request_handle(file, table, request, cmd, (void __user *)arg);
+	ret = krdma_ioctl_handle(file, table, ucmd, cmd, (void __user *)arg);
 	trace_krdma_ioctl(cmd, ret);
 	return ret;
 }

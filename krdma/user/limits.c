@@ -224,7 +224,7 @@ static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid
 }
 
 /* How many owners the namespaces of the calling process have at most. */
-static u32 krdma_user_owners(void)
+static u32 krdma_user_mms(void)
 {
 	u32 count = 0;
 
@@ -246,7 +246,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 
 	account = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
 				     kzalloc(struct_size(account, ucounts,
-							 krdma_user_owners() + 1),
+							 krdma_user_mms() + 1),
 					     GFP_KERNEL_ACCOUNT));
 	if (!account)
 		return NULL;
@@ -479,7 +479,7 @@ void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_se
 
 /* The limit that is asked for. */
 static int krdma_user_limit_find(const struct krdma_user_account *account,
-				 const struct krdma_limit_query *query)
+				 const struct krdma_limit_query_args *query)
 {
 	lockdep_assert_held(&krdma_user_accounts_lock);
 
@@ -491,7 +491,7 @@ static int krdma_user_limit_find(const struct krdma_user_account *account,
 }
 
 static void krdma_user_limit_used(const struct krdma_user_account *account,
-				  struct krdma_limit_query *query)
+				  struct krdma_limit_query_args *query)
 {
 	lockdep_assert_held(&krdma_user_accounts_lock);
 
@@ -503,15 +503,15 @@ static void krdma_user_limit_used(const struct krdma_user_account *account,
 
 /**
  * krdma_user_limit_query - KRDMA_LIMIT_QUERY
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_limit_query(struct krdma_user_request *request)
+int krdma_user_limit_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_limit_query *query = &request->buffer->limit_query;
-	struct krdma_user_account *account = request->session->account;
+	struct krdma_limit_query_args *query = &ucmd->buffer->limit_query;
+	struct krdma_user_account *account = ucmd->session->account;
 	unsigned long flags;
 	int limit;
 
@@ -538,5 +538,5 @@ int krdma_user_limit_query(struct krdma_user_request *request)
 
 	query->max = limit == KRDMA_LIMIT_DEVICE ? KRDMA_LIMIT_UNKNOWN :
 		     krdma_user_limit((enum krdma_account_kind)limit);
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }

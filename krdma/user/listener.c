@@ -46,7 +46,8 @@ static void krdma_user_listener_notify(struct krdma_listener *core)
 }
 
 static struct krdma_user_listener *
-krdma_user_listener_create(struct krdma_user_session *session, const struct krdma_listen *listen)
+krdma_user_listener_create(struct krdma_user_session *session,
+			   const struct krdma_listen_args *listen)
 {
 	struct krdma_user_listener *listener;
 	struct sockaddr_storage address;
@@ -131,17 +132,17 @@ static __poll_t krdma_user_listener_poll(struct file *file, struct poll_table_st
  * Requests
  */
 
-static int krdma_user_listener_query(struct krdma_user_request *request)
+static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_listener_query *query = &request->buffer->listener_query;
+	struct krdma_listener_query_args *query = &ucmd->buffer->listener_query;
 	struct sockaddr_storage address;
 
 	if (query->flags)
 		return -EOPNOTSUPP;
 
-	krdma_listener_address(request->listener->core, &address);
+	krdma_listener_address(ucmd->listener->core, &address);
 	krdma_address_to_user(&address, &query->address);
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }
 
 /* The core's errno, for a program that may wait until @deadline_ns. */
@@ -175,12 +176,12 @@ static int krdma_user_listener_wait(struct krdma_user_listener *listener,
  * Everything that can be wanting is there before the request is taken, the answer
  * included, so none is taken in vain.  The descriptor is nobody's until it is installed.
  */
-static int krdma_user_listener_next(struct krdma_user_request *request)
+static int krdma_user_listener_next(struct krdma_ucmd *ucmd)
 {
-	struct krdma_listener_next *next = &request->buffer->listener_next;
-	struct krdma_user_listener *listener = request->listener;
+	struct krdma_listener_next_args *next = &ucmd->buffer->listener_next;
+	struct krdma_user_listener *listener = ucmd->listener;
 	u64 deadline_ns = krdma_deadline_of_caller(next->deadline_ns);
-	const struct krdma_listener_next asked = *next;
+	const struct krdma_listener_next_args asked = *next;
 	struct krdma_user_conn *conn;
 	struct krdma_user_fd ufd;
 	int ret;
@@ -197,8 +198,8 @@ static int krdma_user_listener_next(struct krdma_user_request *request)
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	next->fd = ufd.fd;
-	next->id = conn->target.id;
-	ret = krdma_request_respond(request);
+	next->id = conn->dest.id;
+	ret = krdma_ucmd_respond(ucmd);
 	if (ret)
 		goto err_cancel;
 	ret = krdma_user_listener_wait(listener, conn, deadline_ns);
@@ -209,37 +210,37 @@ static int krdma_user_listener_next(struct krdma_user_request *request)
 
 err_answer:
 	*next = asked;
-	krdma_request_inform(request);
+	krdma_ucmd_inform(ucmd);
 err_cancel:
 	krdma_user_fd_cancel(&ufd);
 	return ret;
 }
 
-#define KRDMA_LISTENER_REQUEST(command, does, type, last, handler) \
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_LISTENER_QUERY, command, does, type, last, handler)
+#define KRDMA_LISTENER_IOCTL(command, does, type, last, handler) \
+	KRDMA_IOCTL_OP(KRDMA_CMD_LISTENER_QUERY, command, does, type, last, handler)
 
-static const struct krdma_request_type krdma_listener_request_types[] = {
-	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_QUERY, ASKS, krdma_listener_query, address,
-			       krdma_user_listener_query),
-	KRDMA_LISTENER_REQUEST(KRDMA_LISTENER_NEXT, ANSWERS, krdma_listener_next, id,
-			       krdma_user_listener_next),
+static const struct krdma_ioctl_op krdma_listener_ioctl_ops[] = {
+	KRDMA_LISTENER_IOCTL(KRDMA_LISTENER_QUERY, ASKS, krdma_listener_query_args, address,
+			     krdma_user_listener_query),
+	KRDMA_LISTENER_IOCTL(KRDMA_LISTENER_NEXT, ANSWERS, krdma_listener_next_args, id,
+			     krdma_user_listener_next),
 };
 
-static const struct krdma_request_table krdma_listener_requests = {
-	.types = krdma_listener_request_types,
+static const struct krdma_ioctl_table krdma_listener_ioctls = {
+	.types = krdma_listener_ioctl_ops,
 	.base = KRDMA_CMD_LISTENER_QUERY,
-	.count = ARRAY_SIZE(krdma_listener_request_types),
+	.count = ARRAY_SIZE(krdma_listener_ioctl_ops),
 };
 
 static long krdma_user_listener_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct krdma_user_listener *listener = file->private_data;
-	struct krdma_user_request request = {
+	struct krdma_ucmd ucmd = {
 		.session = listener->session,
 		.listener = listener,
 	};
 
-	return krdma_request_dispatch(file, &krdma_listener_requests, &request, cmd, arg);
+	return krdma_ioctl_dispatch(file, &krdma_listener_ioctls, &ucmd, cmd, arg);
 }
 
 static void krdma_user_listener_fdinfo(struct seq_file *seq, struct file *file)
@@ -265,14 +266,14 @@ static const struct file_operations krdma_user_listener_fops = {
 
 /**
  * krdma_user_listen - KRDMA_LISTEN
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_listen(struct krdma_user_request *request)
+int krdma_user_listen(struct krdma_ucmd *ucmd)
 {
-	struct krdma_listen *listen = &request->buffer->listen;
+	struct krdma_listen_args *listen = &ucmd->buffer->listen;
 	struct krdma_user_listener *listener;
 	struct sockaddr_storage address;
 	struct krdma_user_fd ufd;
@@ -281,7 +282,7 @@ int krdma_user_listen(struct krdma_user_request *request)
 	if (listen->flags & ~KRDMA_LISTEN_V6ONLY)
 		return -EOPNOTSUPP;
 
-	listener = krdma_user_listener_create(request->session, listen);
+	listener = krdma_user_listener_create(ucmd->session, listen);
 	if (IS_ERR(listener))
 		return PTR_ERR(listener);
 	ret = krdma_user_fd_reserve(&ufd, "[krdma-listener]", &krdma_user_listener_fops,
@@ -294,7 +295,7 @@ int krdma_user_listen(struct krdma_user_request *request)
 	krdma_listener_address(listener->core, &address);
 	krdma_address_to_user(&address, &listen->address);
 	listen->fd = ufd.fd;
-	ret = krdma_request_respond(request);
+	ret = krdma_ucmd_respond(ucmd);
 	if (ret)
 		krdma_user_fd_cancel(&ufd);
 	else

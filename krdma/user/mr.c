@@ -22,65 +22,65 @@
 				 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
 /**
- * krdma_user_memory_begin - a session without memory
+ * krdma_user_mr_begin - a session without memory
  * @session: the session, new
  *
  * Context: any.
  */
-void krdma_user_memory_begin(struct krdma_user_session *session)
+void krdma_user_mr_begin(struct krdma_user_session *session)
 {
-	xa_init_flags(&session->memory, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	session->memory_next = 1;
+	xa_init_flags(&session->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	session->mrs_next = 1;
 }
 
 /**
- * krdma_user_memory_put - give back a reference to memory
- * @memory: the memory; the last one comes when it has no number and its region has
+ * krdma_user_mr_put - give back a reference to memory
+ * @umr: the memory; the last one comes when it has no number and its region has
  *	ended
  *
  * Context: process context.
  */
-void krdma_user_memory_put(struct krdma_user_memory *memory)
+void krdma_user_mr_put(struct krdma_user_mr *umr)
 {
-	if (!refcount_dec_and_test(&memory->refs))
+	if (!refcount_dec_and_test(&umr->refs))
 		return;
 
-	krdma_user_owner_leave(memory);
-	krdma_user_account_put(memory->account);
-	krdma_object_uncount(KRDMA_OBJECT_USER_MR, memory);
-	kfree_rcu(memory, rcu);
+	krdma_user_mm_leave(umr);
+	krdma_user_account_put(umr->account);
+	krdma_object_uncount(KRDMA_OBJECT_USER_MR, umr);
+	kfree_rcu(umr, rcu);
 }
 
-static void krdma_user_memory_uncharge(struct krdma_user_memory *memory)
+static void krdma_user_mr_uncharge(struct krdma_user_mr *umr)
 {
-	krdma_user_account_uncharge(memory->account, KRDMA_ACCOUNT_MEMORY,
-				    memory->charged + memory->cost);
+	krdma_user_account_uncharge(umr->account, KRDMA_ACCOUNT_MEMORY,
+				    umr->charged + umr->cost);
 }
 
-/* What krdma_region_notify() calls. */
-static void krdma_user_memory_ended(void *context)
+/* What krdma_mr_notify() calls. */
+static void krdma_user_mr_ended(void *context)
 {
-	struct krdma_user_memory *memory = context;
+	struct krdma_user_mr *umr = context;
 
-	krdma_user_memory_uncharge(memory);
-	krdma_user_owner_ended(memory);
-	krdma_user_memory_put(memory);
+	krdma_user_mr_uncharge(umr);
+	krdma_user_mm_ended(umr);
+	krdma_user_mr_put(umr);
 }
 
 /* A number without anything behind it yet. */
-static int krdma_user_memory_reserve(struct krdma_user_session *session, u32 *id)
+static int krdma_user_mr_reserve(struct krdma_user_session *session, u32 *id)
 {
 	int ret;
 
-	ret = xa_alloc_cyclic(&session->memory, id, NULL, XA_LIMIT(1, INT_MAX),
-			      &session->memory_next, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&session->mrs, id, NULL, XA_LIMIT(1, INT_MAX),
+			      &session->mrs_next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return -ENOMEM;
 	return 0;
 }
 
 /* Whole pages are pinned, and so they are charged. */
-static u64 krdma_user_memory_pages(const struct krdma_memory_register *in)
+static u64 krdma_user_mr_pages(const struct krdma_mr_register_args *in)
 {
 	return PAGE_ALIGN(offset_in_page(in->addr) + in->length);
 }
@@ -89,74 +89,74 @@ static u64 krdma_user_memory_pages(const struct krdma_memory_register *in)
  * Memory of the calling process, charged, with an owner, a reserved number, and
  * without a region.
  */
-static struct krdma_user_memory *krdma_user_memory_new(struct krdma_user_session *session,
-						       const struct krdma_memory_register *in)
+static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *session,
+					       const struct krdma_mr_register_args *in)
 {
-	struct krdma_user_memory *memory;
+	struct krdma_user_mr *umr;
 	int ret;
 
-	memory = krdma_object_count(KRDMA_OBJECT_USER_MR, kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT));
-	if (!memory)
+	umr = krdma_object_count(KRDMA_OBJECT_USER_MR, kzalloc_obj(*umr, GFP_KERNEL_ACCOUNT));
+	if (!umr)
 		return ERR_PTR(-ENOMEM);
-	refcount_set(&memory->refs, 2);
-	memory->device_id = in->device_id;
-	memory->session = session;
-	memory->account = session->account;
-	memory->charged = krdma_user_memory_pages(in);
-	memory->cost = krdma_budget_mr_bytes(memory->charged >> PAGE_SHIFT);
+	refcount_set(&umr->refs, 2);
+	umr->device_id = in->device_id;
+	umr->session = session;
+	umr->account = session->account;
+	umr->charged = krdma_user_mr_pages(in);
+	umr->cost = krdma_budget_mr_bytes(umr->charged >> PAGE_SHIFT);
 
-	ret = krdma_user_memory_reserve(session, &memory->id);
+	ret = krdma_user_mr_reserve(session, &umr->id);
 	if (ret)
 		goto err_free;
-	ret = krdma_user_account_charge(memory->account, KRDMA_ACCOUNT_MEMORY,
-					memory->charged + memory->cost);
+	ret = krdma_user_account_charge(umr->account, KRDMA_ACCOUNT_MEMORY,
+					umr->charged + umr->cost);
 	if (ret)
 		goto err_number;
-	ret = krdma_user_owner_join(memory);
+	ret = krdma_user_mm_join(umr);
 	if (ret)
 		goto err_uncharge;
 
-	krdma_user_account_hold(memory->account);
-	return memory;
+	krdma_user_account_hold(umr->account);
+	return umr;
 
 err_uncharge:
-	krdma_user_memory_uncharge(memory);
+	krdma_user_mr_uncharge(umr);
 err_number:
-	xa_erase(&session->memory, memory->id);
+	xa_erase(&session->mrs, umr->id);
 err_free:
-	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MR, memory));
+	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_MR, umr));
 	return ERR_PTR(ret);
 }
 
-/* The undoing of krdma_user_memory_new(), when its region has ended, or never was. */
-static void krdma_user_memory_discard(struct krdma_user_memory *memory)
+/* The undoing of krdma_user_mr_new(), when its region has ended, or never was. */
+static void krdma_user_mr_discard(struct krdma_user_mr *umr)
 {
-	xa_erase(&memory->session->memory, memory->id);
-	krdma_user_memory_put(memory);
+	xa_erase(&umr->session->mrs, umr->id);
+	krdma_user_mr_put(umr);
 }
 
-static int krdma_user_memory_map(struct krdma_user_memory *memory, struct krdma_device *dev,
-				 const struct krdma_memory_register *in)
+static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev,
+			     const struct krdma_mr_register_args *in)
 {
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int ret;
 
-	region = krdma_region_map_user(memory->session->core, dev, in->addr, in->length,
-				       in->access);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
+	mr = krdma_mr_register_user(umr->session->core, dev, in->addr, in->length,
+				    in->access);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
 
-	ret = krdma_region_notify(region, krdma_user_memory_ended, memory);
+	ret = krdma_mr_notify(mr, krdma_user_mr_ended, umr);
 	if (ret) {
 		/* Nobody has used it. */
-		krdma_region_release(region);
+		krdma_mr_deregister(mr);
 		return ret;
 	}
-	memory->region = region;
+	umr->mr = mr;
 	return 0;
 }
 
-static int krdma_memory_register_check(const struct krdma_memory_register *in)
+static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
 {
 	/* A right is a flag: a later module may have more of them. */
 	if (in->flags || (in->access & ~KRDMA_USER_ACCESS))
@@ -170,52 +170,52 @@ static int krdma_memory_register_check(const struct krdma_memory_register *in)
 }
 
 /**
- * krdma_user_memory_register - KRDMA_MEMORY_REGISTER
- * @request: the request
+ * krdma_user_mr_register - KRDMA_MR_REGISTER
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_memory_register(struct krdma_user_request *request)
+int krdma_user_mr_register(struct krdma_ucmd *ucmd)
 {
-	struct krdma_memory_register *in = &request->buffer->memory_register;
-	struct krdma_user_session *session = request->session;
-	struct krdma_region_info info;
-	struct krdma_user_memory *memory;
+	struct krdma_mr_register_args *in = &ucmd->buffer->memory_register;
+	struct krdma_user_session *session = ucmd->session;
+	struct krdma_mr_info info;
+	struct krdma_user_mr *umr;
 	struct krdma_device *dev;
 	int ret;
 
-	ret = krdma_memory_register_check(in);
+	ret = krdma_mr_register_check(in);
 	if (ret)
 		return ret;
 
-	dev = krdma_device_get(session->net, in->device_id);
+	dev = krdma_device_get_by_id(session->net, in->device_id);
 	if (!dev)
 		return -ENODEV;
-	memory = krdma_user_memory_new(session, in);
-	if (IS_ERR(memory)) {
-		ret = PTR_ERR(memory);
+	umr = krdma_user_mr_new(session, in);
+	if (IS_ERR(umr)) {
+		ret = PTR_ERR(umr);
 		goto out_dev;
 	}
-	ret = krdma_user_memory_map(memory, dev, in);
+	ret = krdma_user_mr_map(umr, dev, in);
 	if (ret) {
-		krdma_user_memory_ended(memory);
-		krdma_user_memory_discard(memory);
+		krdma_user_mr_ended(umr);
+		krdma_user_mr_discard(umr);
 		goto out_dev;
 	}
 
-	krdma_region_query(memory->region, &info);
-	in->id = memory->id;
-	in->remote_key = info.remote_key;
+	krdma_mr_query(umr->mr, &info);
+	in->id = umr->id;
+	in->rkey = info.rkey;
 	in->remote_addr = info.remote_addr;
-	ret = krdma_request_respond(request);
+	ret = krdma_ucmd_respond(ucmd);
 	if (ret) {
 		/* It has no number, so nobody has used it. */
-		krdma_region_release(memory->region);
-		krdma_user_memory_discard(memory);
+		krdma_mr_deregister(umr->mr);
+		krdma_user_mr_discard(umr);
 		goto out_dev;
 	}
-	krdma_user_owner_number(memory);
+	krdma_user_mm_number(umr);
 
 out_dev:
 	krdma_device_put(dev);
@@ -223,36 +223,36 @@ out_dev:
 }
 
 /**
- * krdma_user_memory_release - KRDMA_MEMORY_RELEASE
- * @request: the request
+ * krdma_user_mr_deregister - KRDMA_MR_DEREGISTER
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_memory_release(struct krdma_user_request *request)
+int krdma_user_mr_deregister(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_memory_release *in = &request->buffer->memory_release;
-	struct krdma_user_memory *memory;
+	const struct krdma_mr_deregister_args *in = &ucmd->buffer->memory_release;
+	struct krdma_user_mr *umr;
 	bool closed;
 
-	if ((in->flags & ~KRDMA_RELEASE_LATER) || in->reserved)
+	if ((in->flags & ~KRDMA_DEREGISTER_LATER) || in->reserved)
 		return -EOPNOTSUPP;
 
-	memory = krdma_user_owner_take(request->session, in->id,
-				       in->flags & KRDMA_RELEASE_LATER, &closed);
-	if (IS_ERR(memory))
-		return PTR_ERR(memory);
+	umr = krdma_user_mm_take(ucmd->session, in->id,
+				 in->flags & KRDMA_DEREGISTER_LATER, &closed);
+	if (IS_ERR(umr))
+		return PTR_ERR(umr);
 
 	if (closed)
-		krdma_region_release(memory->region);
+		krdma_mr_deregister(umr->mr);
 	else
-		krdma_region_drop(memory->region);
-	krdma_user_memory_put(memory);
+		krdma_mr_drop(umr->mr);
+	krdma_user_mr_put(umr);
 	return 0;
 }
 
 /**
- * krdma_user_memory_find - whose number is it?
+ * krdma_user_mr_find - whose number is it?
  * @session: in which session
  * @id: the number
  *
@@ -260,52 +260,52 @@ int krdma_user_memory_release(struct krdma_user_request *request)
  * used.
  * Return: the memory or NULL.
  */
-struct krdma_user_memory *krdma_user_memory_find(struct krdma_user_session *session, u32 id)
+struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id)
 {
-	return xa_load(&session->memory, id);
+	return xa_load(&session->mrs, id);
 }
 
-static int krdma_user_memory_look(struct krdma_user_session *session, u32 id,
-				  struct krdma_region_info *info, u32 *device_id)
+static int krdma_user_mr_look(struct krdma_user_session *session, u32 id,
+			      struct krdma_mr_info *info, u32 *device_id)
 {
-	struct krdma_user_memory *memory;
+	struct krdma_user_mr *umr;
 
 	rcu_read_lock();
-	memory = krdma_user_memory_find(session, id);
-	if (memory) {
-		krdma_region_query(memory->region, info);
-		*device_id = memory->device_id;
+	umr = krdma_user_mr_find(session, id);
+	if (umr) {
+		krdma_mr_query(umr->mr, info);
+		*device_id = umr->device_id;
 	}
 	rcu_read_unlock();
 
-	return memory ? 0 : -ENOENT;
+	return umr ? 0 : -ENOENT;
 }
 
-static bool krdma_region_info_has(const struct krdma_region_info *info, u64 offset, u64 length)
+static bool krdma_mr_info_has(const struct krdma_mr_info *info, u64 offset, u64 length)
 {
 	return offset <= info->length && length <= info->length - offset;
 }
 
-/* The part that a query is about, as krdma_region_key() and krdma_region_describe() say. */
-static int krdma_memory_query_part(struct krdma_region *region, struct krdma_memory_query *query)
+/* The part that a query is about, as krdma_mr_rkey_at() and krdma_mr_describe() say. */
+static int krdma_mr_query_part(struct krdma_mr *mr, struct krdma_mr_query_args *query)
 {
-	struct krdma_region_key key;
+	struct krdma_mr_rkey_range key;
 	int ret;
 
-	ret = krdma_region_key(region, query->part_offset, &key);
+	ret = krdma_mr_rkey_at(mr, query->part_offset, &key);
 	if (ret)
 		return ret;
-	query->part_key = key.remote_key;
+	query->part_key = key.rkey;
 	query->part_reach = key.length;
-	return krdma_region_describe(region, query->part_offset,
-				     query->part_length ?: key.length,
-				     (u8 *)&query->descriptor);
+	return krdma_mr_describe(mr, query->part_offset,
+				 query->part_length ?: key.length,
+				 (u8 *)&query->descriptor);
 }
 
-static int krdma_memory_query_describe(struct krdma_user_session *session,
-				       struct krdma_memory_query *query)
+static int krdma_mr_query_describe(struct krdma_user_session *session,
+				   struct krdma_mr_query_args *query)
 {
-	struct krdma_user_memory *memory;
+	struct krdma_user_mr *umr;
 	int ret = -ENOENT;
 
 	query->part_key = 0;
@@ -315,59 +315,59 @@ static int krdma_memory_query_describe(struct krdma_user_session *session,
 		return 0;
 
 	rcu_read_lock();
-	memory = krdma_user_memory_find(session, query->id);
-	if (memory)
-		ret = krdma_memory_query_part(memory->region, query);
+	umr = krdma_user_mr_find(session, query->id);
+	if (umr)
+		ret = krdma_mr_query_part(umr->mr, query);
 	rcu_read_unlock();
 
 	return ret;
 }
 
 /**
- * krdma_user_memory_query - KRDMA_MEMORY_QUERY
- * @request: the request
+ * krdma_user_mr_query - KRDMA_MR_QUERY
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_memory_query(struct krdma_user_request *request)
+int krdma_user_mr_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_memory_query *query = &request->buffer->memory_query;
-	struct krdma_region_info info;
+	struct krdma_mr_query_args *query = &ucmd->buffer->memory_query;
+	struct krdma_mr_info info;
 	int ret;
 
 	if (query->flags)
 		return -EOPNOTSUPP;
-	ret = krdma_user_memory_look(request->session, query->id, &info, &query->device_id);
+	ret = krdma_user_mr_look(ucmd->session, query->id, &info, &query->device_id);
 	if (ret)
 		return ret;
 
 	if (query->part_offset >= info.length)
 		return -ERANGE;
-	if (!krdma_region_info_has(&info, query->part_offset, query->part_length))
+	if (!krdma_mr_info_has(&info, query->part_offset, query->part_length))
 		return -ERANGE;
 
 	query->access = info.access;
 	query->addr = info.addr;
 	query->length = info.length;
 	query->remote_addr = info.remote_addr;
-	query->remote_key = info.remote_key;
+	query->rkey = info.rkey;
 	query->key_count = info.key_count;
-	ret = krdma_memory_query_describe(request->session, query);
-	return ret ? ret : krdma_request_respond(request);
+	ret = krdma_mr_query_describe(ucmd->session, query);
+	return ret ? ret : krdma_ucmd_respond(ucmd);
 }
 
 /**
- * krdma_user_memory_advise - KRDMA_MEMORY_ADVISE
- * @request: the request
+ * krdma_user_mr_advise - KRDMA_MR_ADVISE
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma.h> says.
  */
-int krdma_user_memory_advise(struct krdma_user_request *request)
+int krdma_user_mr_advise(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_memory_advise *in = &request->buffer->memory_advise;
-	struct krdma_region_info info;
+	const struct krdma_mr_advise_args *in = &ucmd->buffer->memory_advise;
+	struct krdma_mr_info info;
 	u32 device_id;
 	int ret;
 
@@ -376,10 +376,10 @@ int krdma_user_memory_advise(struct krdma_user_request *request)
 	if (in->advice != KRDMA_ADVICE_READ && in->advice != KRDMA_ADVICE_WRITE)
 		return -EINVAL;
 
-	ret = krdma_user_memory_look(request->session, in->id, &info, &device_id);
+	ret = krdma_user_mr_look(ucmd->session, in->id, &info, &device_id);
 	if (ret)
 		return ret;
-	if (!krdma_region_info_has(&info, in->offset, in->length))
+	if (!krdma_mr_info_has(&info, in->offset, in->length))
 		return -ERANGE;
 	if (in->advice == KRDMA_ADVICE_WRITE && !(info.access & KRDMA_ACCESS_LOCAL_WRITE))
 		return -EACCES;
@@ -387,28 +387,28 @@ int krdma_user_memory_advise(struct krdma_user_request *request)
 }
 
 /**
- * krdma_user_memory_end - the end of a session's memory
+ * krdma_user_mr_end - the end of a session's memory
  * @session: the session, which has no file and no object any more
  *
  * Does not wait for devices.
  *
  * Context: process context; may sleep.
  */
-void krdma_user_memory_end(struct krdma_user_session *session)
+void krdma_user_mr_end(struct krdma_user_session *session)
 {
-	struct krdma_user_memory *memory;
+	struct krdma_user_mr *umr;
 	unsigned long id;
 	bool closed;
 
 	/* An owner may end at the same time, and be first. */
-	xa_for_each(&session->memory, id, memory) {
-		memory = krdma_user_owner_take(session, id, true, &closed);
-		if (IS_ERR(memory))
+	xa_for_each(&session->mrs, id, umr) {
+		umr = krdma_user_mm_take(session, id, true, &closed);
+		if (IS_ERR(umr))
 			continue;
-		krdma_region_drop(memory->region);
-		krdma_user_memory_put(memory);
+		krdma_mr_drop(umr->mr);
+		krdma_user_mr_put(umr);
 		cond_resched();
 	}
-	krdma_user_owner_forget(session);
-	xa_destroy(&session->memory);
+	krdma_user_mm_forget(session);
+	xa_destroy(&session->mrs);
 }

@@ -22,14 +22,14 @@
 #include "user/user.h"
 #include "user/ring.h"
 
-static_assert((int)KRDMA_SQE_SILENT == (int)KRDMA_POST_SILENT);
+static_assert((int)KRDMA_SQE_UNSIGNALED == (int)KRDMA_POST_UNSIGNALED);
 static_assert((int)KRDMA_SQE_INLINE == (int)KRDMA_POST_INLINE);
 static_assert((int)KRDMA_SQE_FENCE == (int)KRDMA_POST_FENCE);
 static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
 
 /**
  * struct krdma_user_post - one request for operations
- * @queue: which queue was asked, its submit_lock held
+ * @ring: which queue was asked, its submit_lock held
  * @batch: where entries become requests
  * @only: the shared receive queue that all is for, or NULL
  * @is_array: entries come from an array, not from the ring
@@ -39,7 +39,7 @@ static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
  * @unread: not even the first of the array could be read
  */
 struct krdma_user_post {
-	struct krdma_user_queue *queue;
+	struct krdma_user_ring *ring;
 	struct krdma_user_batch *batch;
 	const struct krdma_user_srq *only;
 	bool is_array;
@@ -55,7 +55,7 @@ struct krdma_user_post {
 
 /* The fields that an operation uses. */
 enum krdma_sqe_field {
-	KRDMA_SQE_FIELD_PIECES = 1 << 0,
+	KRDMA_SQE_FIELD_SGES = 1 << 0,
 	KRDMA_SQE_FIELD_REMOTE = 1 << 1,
 	KRDMA_SQE_FIELD_IMM = 1 << 2,
 	KRDMA_SQE_FIELD_OPERAND = 1 << 3,
@@ -64,28 +64,28 @@ enum krdma_sqe_field {
 	KRDMA_SQE_FIELD_OPCODE = 1 << 5,
 };
 
-#define KRDMA_SQE_USES_PIECES	(KRDMA_SQE_FIELD_OPCODE | KRDMA_SQE_FIELD_PIECES)
+#define KRDMA_SQE_USES_SGES	(KRDMA_SQE_FIELD_OPCODE | KRDMA_SQE_FIELD_SGES)
 #define KRDMA_SQE_USES_REMOTE	(KRDMA_SQE_FIELD_OPCODE | KRDMA_SQE_FIELD_REMOTE)
-#define KRDMA_SQE_USES_BOTH	(KRDMA_SQE_USES_PIECES | KRDMA_SQE_USES_REMOTE)
+#define KRDMA_SQE_USES_BOTH	(KRDMA_SQE_USES_SGES | KRDMA_SQE_USES_REMOTE)
 
-#define KRDMA_SQE_ANY		(KRDMA_SQE_SILENT | KRDMA_SQE_FENCE)
+#define KRDMA_SQE_ANY		(KRDMA_SQE_UNSIGNALED | KRDMA_SQE_FENCE)
 #define KRDMA_SQE_MESSAGE	(KRDMA_SQE_ANY | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED)
 
 /*
- * Not KRDMA_OP_INVALIDATE and KRDMA_OP_REGISTER, which take the key of any registration
+ * Not KRDMA_OP_LOCAL_INV and KRDMA_OP_REG_MR, which take the key of any registration
  * in the protection domain, and with some providers of any on the device: a program
- * ends its keys by KRDMA_MEMORY_RELEASE.
+ * ends its keys by KRDMA_MR_DEREGISTER.
  */
 static const struct krdma_sqe_rule {
 	u8 fields;
 	u8 flags;
 } krdma_sqe_rules[] = {
-	[KRDMA_OP_SEND] = { KRDMA_SQE_USES_PIECES, KRDMA_SQE_MESSAGE },
-	[KRDMA_OP_SEND_IMM] = { KRDMA_SQE_USES_PIECES | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_MESSAGE },
+	[KRDMA_OP_SEND] = { KRDMA_SQE_USES_SGES, KRDMA_SQE_MESSAGE },
+	[KRDMA_OP_SEND_IMM] = { KRDMA_SQE_USES_SGES | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_MESSAGE },
 	[KRDMA_OP_SEND_INVALIDATE] = {
-		KRDMA_SQE_USES_PIECES | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_MESSAGE
+		KRDMA_SQE_USES_SGES | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_MESSAGE
 	},
-	[KRDMA_OP_RECEIVE] = { KRDMA_SQE_USES_PIECES, 0 },
+	[KRDMA_OP_RECV] = { KRDMA_SQE_USES_SGES, 0 },
 	[KRDMA_OP_WRITE] = { KRDMA_SQE_USES_BOTH, KRDMA_SQE_ANY | KRDMA_SQE_INLINE },
 	[KRDMA_OP_WRITE_IMM] = { KRDMA_SQE_USES_BOTH | KRDMA_SQE_FIELD_IMM, KRDMA_SQE_MESSAGE },
 	[KRDMA_OP_READ] = { KRDMA_SQE_USES_BOTH, KRDMA_SQE_ANY },
@@ -114,9 +114,9 @@ static int krdma_sqe_check(const struct krdma_sqe *sqe)
 
 	if ((unused & KRDMA_SQE_FIELD_OPCODE) || (sqe->flags & ~rule->flags))
 		return -EINVAL;
-	if ((unused & KRDMA_SQE_FIELD_PIECES) && sqe->piece_count)
+	if ((unused & KRDMA_SQE_FIELD_SGES) && sqe->sge_count)
 		return -EINVAL;
-	if ((unused & KRDMA_SQE_FIELD_REMOTE) && (sqe->remote_addr || sqe->remote_key))
+	if ((unused & KRDMA_SQE_FIELD_REMOTE) && (sqe->remote_addr || sqe->rkey))
 		return -EINVAL;
 	if ((unused & KRDMA_SQE_FIELD_IMM) && sqe->imm)
 		return -EINVAL;
@@ -125,12 +125,12 @@ static int krdma_sqe_check(const struct krdma_sqe *sqe)
 	if ((unused & KRDMA_SQE_FIELD_SWAP) && sqe->swap)
 		return -EINVAL;
 
-	if (sqe->piece_count > KRDMA_PIECES_MAX)
+	if (sqe->sge_count > KRDMA_RING_SGES_MAX)
 		return -EMSGSIZE;
 	/* Of none, all is 0, and of many, all but the address of the array. */
-	if (sqe->piece_count != 1 && (sqe->piece.length || sqe->piece.memory))
+	if (sqe->sge_count != 1 && (sqe->sge.length || sqe->sge.mr))
 		return -EINVAL;
-	if (!sqe->piece_count && sqe->piece.addr)
+	if (!sqe->sge_count && sqe->sge.addr)
 		return -EINVAL;
 	return 0;
 }
@@ -159,11 +159,11 @@ static void krdma_user_sqe_read(struct krdma_sqe *sqe, const struct krdma_sqe *s
 
 static int krdma_user_entry_read(struct krdma_user_post *post, struct krdma_user_entry *entry)
 {
-	struct krdma_user_queue *queue = post->queue;
-	u32 mask = queue->layout.sq_entries - 1;
+	struct krdma_user_ring *ring = post->ring;
+	u32 mask = ring->layout.sq_entries - 1;
 
 	if (!post->is_array) {
-		krdma_user_sqe_read(&entry->sqe, &queue->sqes[post->index & mask]);
+		krdma_user_sqe_read(&entry->sqe, &ring->sqes[post->index & mask]);
 	} else if (copy_from_user(&entry->sqe, &post->entries[post->index], sizeof(entry->sqe))) {
 		post->unread = !post->index;
 		return -EFAULT;
@@ -180,26 +180,26 @@ static int krdma_user_entry_check(const struct krdma_user_post *post,
 	ret = krdma_sqe_check(&entry->sqe);
 	if (ret || !post->only)
 		return ret;
-	if (entry->sqe.opcode != KRDMA_OP_RECEIVE)
+	if (entry->sqe.opcode != KRDMA_OP_RECV)
 		return -EINVAL;
-	return entry->sqe.target == post->only->target.id ? 0 : -ENOENT;
+	return entry->sqe.dest == post->only->dest.id ? 0 : -ENOENT;
 }
 
-static int krdma_user_entry_check_pieces(struct krdma_user_entry *entry)
+static int krdma_user_entry_check_sges(struct krdma_user_entry *entry)
 {
 	u64 length = 0;
 	u32 i;
 
-	for (i = 0; i < entry->sqe.piece_count; i++) {
+	for (i = 0; i < entry->sqe.sge_count; i++) {
 		if (!(entry->sqe.flags & KRDMA_SQE_INLINE)) {
 			/* No memory has this number, and it means another thing here. */
-			if (!entry->pieces[i].memory)
+			if (!entry->sges[i].mr)
 				return -ENOENT;
 			continue;
 		}
-		if (entry->pieces[i].memory)
+		if (entry->sges[i].mr)
 			return -EINVAL;
-		length += entry->pieces[i].length;
+		length += entry->sges[i].length;
 	}
 	if (length > KRDMA_USER_POST_INLINE)
 		return -EMSGSIZE;
@@ -207,24 +207,24 @@ static int krdma_user_entry_check_pieces(struct krdma_user_entry *entry)
 	return 0;
 }
 
-static int krdma_user_entry_read_pieces(struct krdma_user_batch *batch,
-					struct krdma_user_entry *entry)
+static int krdma_user_entry_read_sges(struct krdma_user_batch *batch,
+				      struct krdma_user_entry *entry)
 {
-	const void __user *list = u64_to_user_ptr(entry->sqe.piece.addr);
+	const void __user *list = u64_to_user_ptr(entry->sqe.sge.addr);
 
-	entry->pieces = &entry->sqe.piece;
+	entry->sges = &entry->sqe.sge;
 	/* Mostly it is one. */
-	if (likely(entry->sqe.piece_count == 1 && !(entry->sqe.flags & KRDMA_SQE_INLINE))) {
+	if (likely(entry->sqe.sge_count == 1 && !(entry->sqe.flags & KRDMA_SQE_INLINE))) {
 		entry->inline_length = 0;
-		return entry->sqe.piece.memory ? 0 : -ENOENT;
+		return entry->sqe.sge.mr ? 0 : -ENOENT;
 	}
-	if (entry->sqe.piece_count > 1) {
+	if (entry->sqe.sge_count > 1) {
 		if (copy_from_user(batch->list, list,
-				   entry->sqe.piece_count * sizeof(*batch->list)))
+				   entry->sqe.sge_count * sizeof(*batch->list)))
 			return -EFAULT;
-		entry->pieces = batch->list;
+		entry->sges = batch->list;
 	}
-	return krdma_user_entry_check_pieces(entry);
+	return krdma_user_entry_check_sges(entry);
 }
 
 /*
@@ -234,7 +234,7 @@ static int krdma_user_entry_read_pieces(struct krdma_user_batch *batch,
 static void krdma_user_batch_begin(struct krdma_user_batch *batch)
 {
 	batch->count = 0;
-	batch->piece_count = 0;
+	batch->sge_count = 0;
 	batch->inline_used = 0;
 }
 
@@ -244,9 +244,9 @@ static bool krdma_user_batch_fits(const struct krdma_user_batch *batch,
 {
 	if (!batch->count)
 		return true;
-	return batch->count < KRDMA_USER_POST_BATCH && batch->target == entry->sqe.target &&
-	       batch->is_receive == (entry->sqe.opcode == KRDMA_OP_RECEIVE) &&
-	       batch->piece_count + entry->sqe.piece_count <= KRDMA_USER_POST_PIECES &&
+	return batch->count < KRDMA_USER_POST_BATCH && batch->dest == entry->sqe.dest &&
+	       batch->is_receive == (entry->sqe.opcode == KRDMA_OP_RECV) &&
+	       batch->sge_count + entry->sqe.sge_count <= KRDMA_USER_POST_SGES &&
 	       batch->inline_used + entry->inline_length <= KRDMA_USER_POST_INLINE;
 }
 
@@ -258,17 +258,17 @@ static int krdma_user_batch_copy(struct krdma_user_batch *batch,
 	u32 length, copied = 0;
 	u32 i;
 
-	for (i = 0; i < entry->sqe.piece_count; i++) {
-		length = entry->pieces[i].length;
-		if (copy_from_user(data + copied, u64_to_user_ptr(entry->pieces[i].addr), length))
+	for (i = 0; i < entry->sqe.sge_count; i++) {
+		length = entry->sges[i].length;
+		if (copy_from_user(data + copied, u64_to_user_ptr(entry->sges[i].addr), length))
 			return -EFAULT;
 		copied += length;
 	}
 	/* What has no pieces has no room for one. */
-	if (!entry->sqe.piece_count)
+	if (!entry->sqe.sge_count)
 		return 0;
 	batch->inline_used += copied;
-	batch->pieces[batch->piece_count++] = (struct krdma_sge) {
+	batch->sges[batch->sge_count++] = (struct krdma_sge) {
 		.addr = (uintptr_t)data, .length = copied,
 	};
 	return 0;
@@ -277,34 +277,34 @@ static int krdma_user_batch_copy(struct krdma_user_batch *batch,
 static void krdma_user_batch_name(struct krdma_user_batch *batch,
 				  const struct krdma_user_entry *entry)
 {
-	struct krdma_sge *piece = &batch->pieces[batch->piece_count];
+	struct krdma_sge *sge = &batch->sges[batch->sge_count];
 	u32 i;
 
-	for (i = 0; i < entry->sqe.piece_count; i++, piece++) {
-		piece->region = NULL;
-		piece->addr = entry->pieces[i].addr;
-		piece->length = entry->pieces[i].length;
-		piece->key = entry->pieces[i].memory;
+	for (i = 0; i < entry->sqe.sge_count; i++, sge++) {
+		sge->mr = NULL;
+		sge->addr = entry->sges[i].addr;
+		sge->length = entry->sges[i].length;
+		sge->key = entry->sges[i].mr;
 	}
-	batch->piece_count += entry->sqe.piece_count;
+	batch->sge_count += entry->sqe.sge_count;
 }
 
-static void krdma_user_batch_request(struct krdma_user_batch *batch, const struct krdma_sqe *sqe,
-				     const struct krdma_sge *pieces, u32 piece_count)
+static void krdma_user_batch_send(struct krdma_user_batch *batch, const struct krdma_sqe *sqe,
+				  const struct krdma_sge *sges, u32 sge_count)
 {
-	struct krdma_request *request = &batch->requests[batch->count];
+	struct krdma_send_wr *ucmd = &batch->wrs[batch->count];
 
 	/* All members: what was there before is another entry's. */
-	request->cookie = sqe->cookie;
-	request->opcode = sqe->opcode;
-	request->flags = sqe->flags;
-	request->sge_count = piece_count;
-	request->imm = sqe->imm;
-	request->sges = pieces;
-	request->remote_addr = sqe->remote_addr;
-	request->remote_key = sqe->remote_key;
-	request->operand = sqe->operand;
-	request->swap = sqe->swap;
+	ucmd->wr_id = sqe->wr_id;
+	ucmd->opcode = sqe->opcode;
+	ucmd->flags = sqe->flags;
+	ucmd->sge_count = sge_count;
+	ucmd->imm = sqe->imm;
+	ucmd->sges = sges;
+	ucmd->remote_addr = sqe->remote_addr;
+	ucmd->rkey = sqe->rkey;
+	ucmd->operand = sqe->operand;
+	ucmd->swap = sqe->swap;
 }
 
 /* The entry fits. */
@@ -312,7 +312,7 @@ static int krdma_user_batch_add(struct krdma_user_batch *batch,
 				const struct krdma_user_entry *entry)
 {
 	const struct krdma_sqe *sqe = &entry->sqe;
-	u32 first = batch->piece_count;
+	u32 first = batch->sge_count;
 	int ret;
 
 	if (sqe->flags & KRDMA_SQE_INLINE) {
@@ -323,19 +323,19 @@ static int krdma_user_batch_add(struct krdma_user_batch *batch,
 		krdma_user_batch_name(batch, entry);
 	}
 
-	batch->target = sqe->target;
-	batch->is_receive = sqe->opcode == KRDMA_OP_RECEIVE;
+	batch->dest = sqe->dest;
+	batch->is_receive = sqe->opcode == KRDMA_OP_RECV;
 	if (batch->is_receive)
-		batch->receives[batch->count] = (struct krdma_receive) {
-			.cookie = sqe->cookie,
-			.sges = &batch->pieces[first],
-			.sge_count = batch->piece_count - first,
+		batch->recv_wrs[batch->count] = (struct krdma_recv_wr) {
+			.wr_id = sqe->wr_id,
+			.sges = &batch->sges[first],
+			.sge_count = batch->sge_count - first,
 		};
 	else
-		krdma_user_batch_request(batch, sqe, &batch->pieces[first],
-					 batch->piece_count - first);
-	batch->first_piece[batch->count++] = first;
-	batch->first_piece[batch->count] = batch->piece_count;
+		krdma_user_batch_send(batch, sqe, &batch->sges[first],
+				      batch->sge_count - first);
+	batch->first_sge[batch->count++] = first;
+	batch->first_sge[batch->count] = batch->sge_count;
 	return 0;
 }
 
@@ -344,98 +344,99 @@ static int krdma_user_batch_add(struct krdma_user_batch *batch,
  */
 
 /**
- * struct krdma_user_door - what takes a batch
+ * struct krdma_user_post_dest - what takes a batch
  * @conn: the connection, or NULL
  * @srq: the shared receive queue, or NULL
  * @core: of that one
  */
-struct krdma_user_door {
+struct krdma_user_post_dest {
 	struct krdma_user_conn *conn;
 	struct krdma_user_srq *srq;
 	struct krdma_srq *core;
 };
 
-static int krdma_user_door_find(const struct krdma_user_queue *queue,
-				const struct krdma_user_batch *batch, struct krdma_user_door *door)
+static int krdma_user_post_dest_find(const struct krdma_user_ring *ring,
+				     const struct krdma_user_batch *batch,
+				     struct krdma_user_post_dest *to)
 {
-	struct krdma_user_target *target = xa_load(&krdma_user_targets, batch->target);
-	struct krdma_user_queue *used;
+	struct krdma_user_dest *dest = xa_load(&krdma_user_dests, batch->dest);
+	struct krdma_user_ring *used;
 	struct krdma_user_conn *conn;
 	struct krdma_user_srq *srq;
 
-	if (!target)
+	if (!dest)
 		return -ENOENT;
 
-	switch (target->kind) {
-	case KRDMA_USER_TARGET_CONN:
-		conn = container_of(target, struct krdma_user_conn, target);
+	switch (dest->kind) {
+	case KRDMA_USER_DEST_CONN:
+		conn = container_of(dest, struct krdma_user_conn, dest);
 		if (batch->is_receive)
-			/* Pairs with the release by KRDMA_CONN_PREPARE: it can be posted to. */
-			used = smp_load_acquire(&conn->recv_queue);
+			/* Pairs with the release by KRDMA_CONN_CREATE_QP: it can be posted to. */
+			used = smp_load_acquire(&conn->recv_ring);
 		else
 			/* Likewise. */
-			used = smp_load_acquire(&conn->queue);
-		if (used != queue)
+			used = smp_load_acquire(&conn->ring);
+		if (used != ring)
 			return -ENOENT;
-		*door = (struct krdma_user_door) { .conn = conn };
+		*to = (struct krdma_user_post_dest) { .conn = conn };
 		return 0;
-	case KRDMA_USER_TARGET_SRQ:
-		srq = container_of(target, struct krdma_user_srq, target);
-		if (!batch->is_receive || srq->queue != queue)
+	case KRDMA_USER_DEST_SRQ:
+		srq = container_of(dest, struct krdma_user_srq, dest);
+		if (!batch->is_receive || srq->ring != ring)
 			return -ENOENT;
-		door->conn = NULL;
-		door->srq = srq;
+		to->conn = NULL;
+		to->srq = srq;
 		/* Pairs with the release in krdma_user_srq_make(). */
-		door->core = smp_load_acquire(&srq->core);
-		return door->core ? 0 : -ENOENT;
+		to->core = smp_load_acquire(&srq->core);
+		return to->core ? 0 : -ENOENT;
 	}
 	return -ENOENT;
 }
 
 /* Looks up the memory of a batch's entries; how many of these have all of theirs. */
-static u32 krdma_user_batch_find_memory(struct krdma_user_queue *queue,
-					struct krdma_user_batch *batch)
+static u32 krdma_user_batch_find_mrs(struct krdma_user_ring *ring,
+				     struct krdma_user_batch *batch)
 {
-	const struct krdma_user_confinement *confinement = rcu_dereference(queue->confinement);
-	struct krdma_user_memory *memory = NULL;
-	struct krdma_sge *piece;
+	const struct krdma_user_confinement *confinement = rcu_dereference(ring->confinement);
+	struct krdma_user_mr *umr = NULL;
+	struct krdma_sge *sge;
 	u32 entry = 0;
 	u32 i;
 
-	for (i = 0; i < batch->piece_count; i++) {
-		piece = &batch->pieces[i];
+	for (i = 0; i < batch->sge_count; i++) {
+		sge = &batch->sges[i];
 		/* Inline. */
-		if (!piece->key)
+		if (!sge->key)
 			continue;
 		/* Mostly it is the same one again. */
-		if (!memory || memory->id != piece->key) {
-			memory = krdma_user_memory_find(queue->session, piece->key);
+		if (!umr || umr->id != sge->key) {
+			umr = krdma_user_mr_find(ring->session, sge->key);
 			/* What a queue must not name is not there for it. */
-			if (confinement && !krdma_user_confinement_has(confinement, piece->key))
-				memory = NULL;
+			if (confinement && !krdma_user_confinement_has(confinement, sge->key))
+				umr = NULL;
 		}
-		if (!memory)
+		if (!umr)
 			break;
-		piece->region = memory->region;
+		sge->mr = umr->mr;
 	}
-	if (i == batch->piece_count)
+	if (i == batch->sge_count)
 		return batch->count;
-	while (batch->first_piece[entry + 1] <= i)
+	while (batch->first_sge[entry + 1] <= i)
 		entry++;
 	return entry;
 }
 
-static int krdma_user_door_post(const struct krdma_user_door *door,
-				const struct krdma_user_batch *batch, u32 first, u32 count)
+static int krdma_user_post_dest_post(const struct krdma_user_post_dest *to,
+				     const struct krdma_user_batch *batch, u32 first, u32 count)
 {
 	int ret;
 
-	if (door->conn && batch->is_receive)
-		return krdma_conn_receive(door->conn->core, &batch->receives[first], count);
-	if (door->conn)
-		return krdma_conn_post(door->conn->core, &batch->requests[first], count);
+	if (to->conn && batch->is_receive)
+		return krdma_conn_post_recv(to->conn->core, &batch->recv_wrs[first], count);
+	if (to->conn)
+		return krdma_conn_post_send(to->conn->core, &batch->wrs[first], count);
 
-	ret = krdma_srq_receive(door->core, &batch->receives[first], count);
+	ret = krdma_srq_post_recv(to->core, &batch->recv_wrs[first], count);
 	/* It is just being closed. */
 	return ret == -ESHUTDOWN ? -ENOENT : ret;
 }
@@ -445,43 +446,44 @@ static int krdma_user_door_post(const struct krdma_user_door *door,
  * whoever makes room.  That may have happened since we were refused, so the caller
  * tries once more after it has been set.
  */
-static void krdma_user_door_set_full(struct krdma_user_queue *queue,
-				     const struct krdma_user_door *door,
-				     const struct krdma_user_batch *batch, bool full)
+static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
+					  const struct krdma_user_post_dest *to,
+					  const struct krdma_user_batch *batch, bool full)
 {
-	WRITE_ONCE(queue->full, full);
-	if (door->srq) {
-		WRITE_ONCE(door->srq->full_since, READ_ONCE(queue->received));
-		WRITE_ONCE(door->srq->full, full);
+	WRITE_ONCE(ring->full, full);
+	if (to->srq) {
+		WRITE_ONCE(to->srq->full_since, READ_ONCE(ring->received));
+		WRITE_ONCE(to->srq->full, full);
 		if (full)
-			WRITE_ONCE(queue->srq_full, true);
+			WRITE_ONCE(ring->srq_full, true);
 	} else if (batch->is_receive) {
-		WRITE_ONCE(door->conn->recv_full, full);
+		WRITE_ONCE(to->conn->recv_full, full);
 	} else {
-		WRITE_ONCE(door->conn->full, full);
+		WRITE_ONCE(to->conn->full, full);
 	}
 	/* Pairs with the barrier in the core between giving room back and saying so. */
 	smp_mb();
 }
 
 /* The first @count of a batch; how many were accepted, and why not more. */
-static u32 krdma_user_door_post_all(struct krdma_user_queue *queue,
-				    const struct krdma_user_door *door,
-				    const struct krdma_user_batch *batch, u32 count, int *error)
+static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
+					 const struct krdma_user_post_dest *to,
+					 const struct krdma_user_batch *batch, u32 count,
+					 int *error)
 {
 	bool full = false;
 	u32 accepted = 0;
 	int ret;
 
 	while (accepted < count) {
-		ret = krdma_user_door_post(door, batch, accepted, count - accepted);
+		ret = krdma_user_post_dest_post(to, batch, accepted, count - accepted);
 		if (ret > 0) {
 			accepted += ret;
 			if (full)
-				krdma_user_door_set_full(queue, door, batch, false);
+				krdma_user_post_dest_set_full(ring, to, batch, false);
 			full = false;
 		} else if (ret == -EAGAIN && !full) {
-			krdma_user_door_set_full(queue, door, batch, true);
+			krdma_user_post_dest_set_full(ring, to, batch, true);
 			full = true;
 		} else {
 			*error = ret;
@@ -491,10 +493,10 @@ static u32 krdma_user_door_post_all(struct krdma_user_queue *queue,
 	return accepted;
 }
 
-static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_user_batch *batch,
+static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user_batch *batch,
 				 int *error)
 {
-	struct krdma_user_door door;
+	struct krdma_user_post_dest to;
 	u32 accepted = 0;
 	u32 count;
 	int ret;
@@ -506,12 +508,12 @@ static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_us
 	 */
 	local_bh_disable();
 	rcu_read_lock();
-	ret = krdma_user_door_find(queue, batch, &door);
+	ret = krdma_user_post_dest_find(ring, batch, &to);
 	if (!ret) {
-		count = krdma_user_batch_find_memory(queue, batch);
+		count = krdma_user_batch_find_mrs(ring, batch);
 		if (count < batch->count)
 			ret = -ENOENT;
-		accepted = krdma_user_door_post_all(queue, &door, batch, count, &ret);
+		accepted = krdma_user_post_dest_post_all(ring, &to, batch, count, &ret);
 	}
 	rcu_read_unlock();
 	local_bh_enable();
@@ -527,7 +529,7 @@ static u32 krdma_user_batch_post(struct krdma_user_queue *queue, struct krdma_us
 /* Posts what was collected; 0 if all of it was accepted, or why the next one was not. */
 static int krdma_user_post_flush(struct krdma_user_post *post)
 {
-	struct krdma_user_queue *queue = post->queue;
+	struct krdma_user_ring *ring = post->ring;
 	struct krdma_user_batch *batch = post->batch;
 	u32 accepted;
 	int ret = 0;
@@ -535,14 +537,14 @@ static int krdma_user_post_flush(struct krdma_user_post *post)
 	if (!batch->count)
 		return 0;
 
-	accepted = krdma_user_batch_post(queue, batch, &ret);
+	accepted = krdma_user_batch_post(ring, batch, &ret);
 	krdma_user_batch_begin(batch);
 	post->accepted += accepted;
-	WRITE_ONCE(queue->submitted, queue->submitted + accepted);
+	WRITE_ONCE(ring->submitted, ring->submitted + accepted);
 	if (!post->is_array) {
-		queue->sq_head += accepted;
+		ring->sq_head += accepted;
 		/* The program may use these entries again. */
-		smp_store_release(&queue->ring->sq_head, queue->sq_head);
+		smp_store_release(&ring->header->sq_head, ring->sq_head);
 	}
 	return ret;
 }
@@ -556,7 +558,7 @@ static int krdma_user_post_one(struct krdma_user_post *post)
 
 	ret = krdma_user_entry_read(post, entry) ?:
 	      krdma_user_entry_check(post, entry) ?:
-	      krdma_user_entry_read_pieces(batch, entry);
+	      krdma_user_entry_read_sges(batch, entry);
 	if (ret)
 		return ret;
 
@@ -572,21 +574,21 @@ static int krdma_user_post_one(struct krdma_user_post *post)
 /* The post may begin; or a signal came first. */
 static int krdma_user_post_begin(struct krdma_user_post *post)
 {
-	struct krdma_user_queue *queue = post->queue;
+	struct krdma_user_ring *ring = post->ring;
 
-	if (mutex_lock_interruptible(&queue->submit_lock))
+	if (mutex_lock_interruptible(&ring->submit_lock))
 		return -ERESTARTSYS;
-	post->batch = krdma_user_batch_take(&queue->session->batches);
+	post->batch = krdma_user_batch_take(&ring->session->batches);
 	if (post->batch)
 		return 0;
-	mutex_unlock(&queue->submit_lock);
+	mutex_unlock(&ring->submit_lock);
 	return -ERESTARTSYS;
 }
 
 static void krdma_user_post_end(struct krdma_user_post *post)
 {
-	krdma_user_batch_give(&post->queue->session->batches, post->batch);
-	mutex_unlock(&post->queue->submit_lock);
+	krdma_user_batch_give(&post->ring->session->batches, post->batch);
+	mutex_unlock(&post->ring->submit_lock);
 }
 
 /* Entries in their order until one is refused; 0, or why that was. */
@@ -595,7 +597,7 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 	int flushed;
 	int ret = 0;
 
-	lockdep_assert_held(&post->queue->submit_lock);
+	lockdep_assert_held(&post->ring->submit_lock);
 
 	krdma_user_batch_begin(post->batch);
 	for (; count && !ret; count--) {
@@ -608,8 +610,8 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 }
 
 /**
- * krdma_user_queue_submit - take entries from the ring
- * @queue: the queue; the caller has a reference
+ * krdma_user_ring_submit - take entries from the ring
+ * @ring: the queue; the caller has a reference
  * @count: at most so many
  * @error: set to why the next one was refused, if one was
  *
@@ -618,9 +620,9 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
  * -EBADMSG: the program's index makes no sense;
  * -ERESTARTSYS: a signal came first.
  */
-int krdma_user_queue_submit(struct krdma_user_queue *queue, u32 count, int *error)
+int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
 {
-	struct krdma_user_post post = { .queue = queue };
+	struct krdma_user_post post = { .ring = ring };
 	int filled;
 	int ret;
 
@@ -628,10 +630,10 @@ int krdma_user_queue_submit(struct krdma_user_queue *queue, u32 count, int *erro
 	if (ret)
 		return ret;
 
-	post.index = queue->sq_head;
+	post.index = ring->sq_head;
 	/* Pairs with the program's release: the entries are there. */
-	filled = krdma_user_ring_filled(smp_load_acquire(&queue->ring->sq_tail), queue->sq_head,
-					queue->layout.sq_entries);
+	filled = krdma_ring_filled(smp_load_acquire(&ring->header->sq_tail), ring->sq_head,
+				   ring->layout.sq_entries);
 	if (filled > 0)
 		*error = krdma_user_post_all(&post, min_t(u32, count, filled));
 	krdma_user_post_end(&post);
@@ -639,12 +641,12 @@ int krdma_user_queue_submit(struct krdma_user_queue *queue, u32 count, int *erro
 	return filled < 0 ? filled : post.accepted;
 }
 
-static int krdma_user_post_array(struct krdma_user_request *request,
-				 struct krdma_user_queue *queue, struct krdma_user_srq *only)
+static int krdma_user_post_array(struct krdma_ucmd *ucmd,
+				 struct krdma_user_ring *ring, struct krdma_user_srq *only)
 {
-	struct krdma_queue_post *call = &request->buffer->queue_post;
+	struct krdma_ring_post_args *call = &ucmd->buffer->queue_post;
 	struct krdma_user_post post = {
-		.queue = queue,
+		.ring = ring,
 		.only = only,
 		.is_array = true,
 		.entries = u64_to_user_ptr(call->entries),
@@ -666,29 +668,29 @@ static int krdma_user_post_array(struct krdma_user_request *request,
 
 	call->accepted = post.accepted;
 	call->error = ret;
-	return krdma_request_inform(request);
+	return krdma_ucmd_inform(ucmd);
 }
 
 /**
- * krdma_user_queue_post - KRDMA_QUEUE_POST
- * @request: the request
+ * krdma_user_ring_post - KRDMA_RING_POST
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
  */
-int krdma_user_queue_post(struct krdma_user_request *request)
+int krdma_user_ring_post(struct krdma_ucmd *ucmd)
 {
-	return krdma_user_post_array(request, request->queue, NULL);
+	return krdma_user_post_array(ucmd, ucmd->ring, NULL);
 }
 
 /**
  * krdma_user_srq_post - KRDMA_SRQ_POST
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
  */
-int krdma_user_srq_post(struct krdma_user_request *request)
+int krdma_user_srq_post(struct krdma_ucmd *ucmd)
 {
-	return krdma_user_post_array(request, request->srq->queue, request->srq);
+	return krdma_user_post_array(ucmd, ucmd->srq->ring, ucmd->srq);
 }

@@ -3,8 +3,8 @@
  * The two rings of a queue: how their memory is divided, and what their indices
  * mean.  Pure.
  */
-#ifndef _KRDMA_USER_RING_H
-#define _KRDMA_USER_RING_H
+#ifndef _KRDMA_RING_LAYOUT_H
+#define _KRDMA_RING_LAYOUT_H
 
 #include "core/pure.h"
 
@@ -15,14 +15,14 @@
 #define KRDMA_RING_CQ_ENTRIES	256
 
 /**
- * struct krdma_user_ring_layout - where things are in a queue's memory
+ * struct krdma_ring_layout - where things are in a queue's memory
  * @sq_entries: entries of the submission ring, a power of two
  * @cq_entries: entries of the completion ring, likewise
  * @sqe_offset: where the entries begin
  * @cqe_offset: where the completions begin
  * @size: of all of it, to the end of the last completion
  */
-struct krdma_user_ring_layout {
+struct krdma_ring_layout {
 	u32 sq_entries;
 	u32 cq_entries;
 	u32 sqe_offset;
@@ -30,7 +30,7 @@ struct krdma_user_ring_layout {
 	u32 size;
 };
 
-int krdma_user_ring_layout(u32 sq_entries, u32 cq_entries, struct krdma_user_ring_layout *layout);
+int krdma_ring_layout_init(u32 sq_entries, u32 cq_entries, struct krdma_ring_layout *layout);
 
 /*
  * Indices count on without end: what is between two of them is their difference.
@@ -39,7 +39,7 @@ int krdma_user_ring_layout(u32 sq_entries, u32 cq_entries, struct krdma_user_rin
  */
 
 /* Entries that are filled; -EBADMSG: indices that make no sense. */
-static inline int krdma_user_ring_filled(u32 tail, u32 head, u32 entries)
+static inline int krdma_ring_filled(u32 tail, u32 head, u32 entries)
 {
 	u32 filled = tail - head;
 
@@ -47,7 +47,7 @@ static inline int krdma_user_ring_filled(u32 tail, u32 head, u32 entries)
 }
 
 /* Entries that are free; likewise. */
-static inline int krdma_user_ring_room(u32 tail, u32 head, u32 entries)
+static inline int krdma_ring_free(u32 tail, u32 head, u32 entries)
 {
 	u32 filled = tail - head;
 
@@ -55,11 +55,11 @@ static inline int krdma_user_ring_room(u32 tail, u32 head, u32 entries)
 }
 
 /* Of @count entries from @index on, those that lie behind one another in memory. */
-static inline u32 krdma_user_ring_run(u32 index, u32 count, u32 entries)
+static inline u32 krdma_ring_contiguous(u32 index, u32 count, u32 entries)
 {
 	u32 run = entries - (index & (entries - 1));
 
 	return count < run ? count : run;
 }
 
-#endif /* _KRDMA_USER_RING_H */
+#endif /* _KRDMA_RING_LAYOUT_H */

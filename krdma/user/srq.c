@@ -51,8 +51,8 @@ void krdma_user_srq_put(struct krdma_user_srq *srq)
 		return;
 
 	session = srq->session;
-	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
-	krdma_user_queue_put(srq->queue);
+	krdma_user_account_uncharge_object(session->account, KRDMA_RING_BYTES);
+	krdma_user_ring_put(srq->ring);
 	/* Who has found it by its number may still be posting. */
 	call_rcu(&srq->rcu, krdma_user_srq_free);
 	krdma_user_session_put(session);
@@ -61,7 +61,7 @@ void krdma_user_srq_put(struct krdma_user_srq *srq)
 /* The file is gone: nobody posts any more.  Connections that use it go on. */
 static void krdma_user_srq_end(struct krdma_user_srq *srq)
 {
-	krdma_user_target_remove(&srq->target);
+	krdma_user_dest_remove(&srq->dest);
 	if (srq->core)
 		krdma_srq_close(srq->core);
 	krdma_user_srq_put(srq);
@@ -71,9 +71,9 @@ static void krdma_user_srq_end(struct krdma_user_srq *srq)
  * Requests
  */
 
-/* With its number, and nothing of the device's.  The reference to @queue is its own. */
+/* With its number, and nothing of the device's.  The reference to @ring is its own. */
 static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *session,
-						 struct krdma_user_queue *queue)
+						 struct krdma_user_ring *ring)
 {
 	struct krdma_user_srq *srq;
 	int ret;
@@ -82,44 +82,45 @@ static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *sess
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&srq->refs, 1);
-	srq->target.kind = KRDMA_USER_TARGET_SRQ;
+	srq->dest.kind = KRDMA_USER_DEST_SRQ;
 	srq->session = session;
-	srq->queue = queue;
+	srq->ring = ring;
 
-	ret = krdma_user_account_charge_object(session->account, KRDMA_QUEUE_BYTES);
+	ret = krdma_user_account_charge_object(session->account, KRDMA_RING_BYTES);
 	if (ret)
 		goto err_free;
-	ret = krdma_user_target_add(&srq->target);
+	ret = krdma_user_dest_add(&srq->dest);
 	if (ret)
 		goto err_uncharge;
 
 	krdma_user_session_get(session);
-	krdma_user_queue_get(queue);
+	krdma_user_ring_get(ring);
 	return srq;
 
 err_uncharge:
-	krdma_user_account_uncharge_object(session->account, KRDMA_QUEUE_BYTES);
+	krdma_user_account_uncharge_object(session->account, KRDMA_RING_BYTES);
 err_free:
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_SRQ, srq));
 	return ERR_PTR(ret);
 }
 
 /* The device's part.  On failure the caller ends it. */
-static int krdma_user_srq_make(struct krdma_user_srq *srq, const struct krdma_srq_create *create)
+static int krdma_user_srq_make(struct krdma_user_srq *srq,
+			       const struct krdma_srq_create_args *create)
 {
-	u32 device_id = create->device_id ?: READ_ONCE(srq->queue->device_id);
+	u32 device_id = create->device_id ?: READ_ONCE(srq->ring->device_id);
 	struct krdma_srq_attr attr = {
 		.depth = create->depth,
 		.max_sge = create->max_sge,
-		.context = (void *)(uintptr_t)srq->target.id,
+		.context = (void *)(uintptr_t)srq->dest.id,
 	};
 	struct krdma_srq *core;
 
 	if (!device_id)
 		return -EINVAL;
-	attr.queue = krdma_user_queue_bind(srq->queue, device_id);
-	if (IS_ERR(attr.queue))
-		return PTR_ERR(attr.queue);
+	attr.cq = krdma_user_ring_bind(srq->ring, device_id);
+	if (IS_ERR(attr.cq))
+		return PTR_ERR(attr.cq);
 
 	srq->device_id = device_id;
 	srq->depth = create->depth;
@@ -133,17 +134,17 @@ static int krdma_user_srq_make(struct krdma_user_srq *srq, const struct krdma_sr
 }
 
 static struct krdma_user_srq *krdma_user_srq_begin(struct krdma_user_session *session,
-						   const struct krdma_srq_create *create)
+						   const struct krdma_srq_create_args *create)
 {
-	struct krdma_user_queue *queue;
+	struct krdma_user_ring *ring;
 	struct krdma_user_srq *srq;
 	struct file *file;
 	int ret;
 
-	queue = krdma_user_fd_get(create->queue_fd, &krdma_user_queue_fops, &file);
-	if (IS_ERR(queue))
-		return ERR_CAST(queue);
-	srq = queue->session == session ? krdma_user_srq_new(session, queue) : ERR_PTR(-EXDEV);
+	ring = krdma_user_fd_get(create->ring_fd, &krdma_user_ring_fops, &file);
+	if (IS_ERR(ring))
+		return ERR_CAST(ring);
+	srq = ring->session == session ? krdma_user_srq_new(session, ring) : ERR_PTR(-EXDEV);
 	fput(file);
 	if (IS_ERR(srq))
 		return srq;
@@ -158,14 +159,14 @@ static struct krdma_user_srq *krdma_user_srq_begin(struct krdma_user_session *se
 
 /**
  * krdma_user_srq_create - KRDMA_SRQ_CREATE
- * @request: the request
+ * @ucmd: the request
  *
  * Context: process context, of the caller; may sleep.
  * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
  */
-int krdma_user_srq_create(struct krdma_user_request *request)
+int krdma_user_srq_create(struct krdma_ucmd *ucmd)
 {
-	struct krdma_srq_create *create = &request->buffer->srq_create;
+	struct krdma_srq_create_args *create = &ucmd->buffer->srq_create;
 	struct krdma_user_srq *srq;
 	struct krdma_user_fd ufd;
 	int ret;
@@ -174,7 +175,7 @@ int krdma_user_srq_create(struct krdma_user_request *request)
 		return -EOPNOTSUPP;
 	if (!create->depth)
 		return -EINVAL;
-	srq = krdma_user_srq_begin(request->session, create);
+	srq = krdma_user_srq_begin(ucmd->session, create);
 	if (IS_ERR(srq))
 		return PTR_ERR(srq);
 
@@ -184,8 +185,8 @@ int krdma_user_srq_create(struct krdma_user_request *request)
 		return ret;
 	}
 	create->fd = ufd.fd;
-	create->id = srq->target.id;
-	ret = krdma_request_respond(request);
+	create->id = srq->dest.id;
+	ret = krdma_ucmd_respond(ucmd);
 	if (ret)
 		krdma_user_fd_cancel(&ufd);
 	else
@@ -193,49 +194,49 @@ int krdma_user_srq_create(struct krdma_user_request *request)
 	return ret;
 }
 
-static int krdma_user_srq_query(struct krdma_user_request *request)
+static int krdma_user_srq_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_srq_query *query = &request->buffer->srq_query;
-	struct krdma_user_srq *srq = request->srq;
+	struct krdma_srq_query_args *query = &ucmd->buffer->srq_query;
+	struct krdma_user_srq *srq = ucmd->srq;
 
 	if (query->flags)
 		return -EOPNOTSUPP;
 
-	query->id = srq->target.id;
+	query->id = srq->dest.id;
 	query->device_id = srq->device_id;
 	query->depth = srq->depth;
 	query->max_sge = srq->max_sge;
-	return krdma_request_respond(request);
+	return krdma_ucmd_respond(ucmd);
 }
 
 /*
  * The file
  */
 
-static const struct krdma_request_type krdma_user_srq_requests[] = {
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, ASKS, krdma_srq_query, max_sge,
-			   krdma_user_srq_query),
-	KRDMA_REQUEST_TYPE(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, ANSWERS, krdma_queue_post, reserved,
-			   krdma_user_srq_post),
+static const struct krdma_ioctl_op krdma_user_srq_ioctl_ops[] = {
+	KRDMA_IOCTL_OP(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_QUERY, ASKS, krdma_srq_query_args, max_sge,
+		       krdma_user_srq_query),
+	KRDMA_IOCTL_OP(KRDMA_CMD_SRQ_QUERY, KRDMA_SRQ_POST, ANSWERS, krdma_ring_post_args, reserved,
+		       krdma_user_srq_post),
 };
 
-static const struct krdma_request_table krdma_user_srq_table = {
-	.types = krdma_user_srq_requests,
+static const struct krdma_ioctl_table krdma_user_srq_table = {
+	.types = krdma_user_srq_ioctl_ops,
 	.base = KRDMA_CMD_SRQ_QUERY,
-	.count = ARRAY_SIZE(krdma_user_srq_requests),
+	.count = ARRAY_SIZE(krdma_user_srq_ioctl_ops),
 };
 
 static long krdma_user_srq_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct krdma_user_request request = { .srq = file->private_data };
+	struct krdma_ucmd ucmd = { .srq = file->private_data };
 
-	return krdma_request_dispatch(file, &krdma_user_srq_table, &request, cmd, arg);
+	return krdma_ioctl_dispatch(file, &krdma_user_srq_table, &ucmd, cmd, arg);
 }
 
 static bool krdma_user_srq_is_full(const struct krdma_user_srq *srq)
 {
 	return READ_ONCE(srq->full) &&
-	       READ_ONCE(srq->full_since) == READ_ONCE(srq->queue->received);
+	       READ_ONCE(srq->full_since) == READ_ONCE(srq->ring->received);
 }
 
 static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct *table)
@@ -243,10 +244,10 @@ static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct 
 	struct krdma_user_srq *srq = file->private_data;
 	__poll_t events;
 
-	poll_wait(file, &srq->queue->wait, table);
+	poll_wait(file, &srq->ring->wait, table);
 	/* Who fills looks for sleepers after it: one of both sees the other. */
 	smp_mb();
-	events = krdma_user_queue_events(srq->queue) & (EPOLLERR | EPOLLHUP);
+	events = krdma_user_ring_events(srq->ring) & (EPOLLERR | EPOLLHUP);
 	if (!krdma_user_srq_is_full(srq))
 		events |= EPOLLOUT | EPOLLWRNORM;
 	return events;
@@ -263,7 +264,7 @@ static void krdma_user_srq_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_srq *srq = file->private_data;
 
-	krdma_user_fdinfo(seq, "srq", srq->target.id, srq->session);
+	krdma_user_fdinfo(seq, "srq", srq->dest.id, srq->session);
 	seq_printf(seq, "device:\t%u\ndepth:\t%u\n", srq->device_id, srq->depth);
 }
 

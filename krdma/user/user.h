@@ -9,55 +9,55 @@
  * Locks and contexts of the front, outside of all the core's (private.h)
  *
  *	mmap_lock (of the process that calls, while user memory is copied)
- *	  krdma_user_queue.submit_lock
- *	  krdma_user_queue.reap_lock
+ *	  krdma_user_ring.submit_lock
+ *	  krdma_user_ring.reap_lock
  *	    the core's locks
- *	krdma_user_owner_lock
- *	  krdma_user_session.memory.xa_lock
- *	  krdma_domain.lock, and what is inside it
- *	krdma_user_queue.fill_lock
+ *	krdma_user_mm_lock
+ *	  krdma_user_session.mr.xa_lock
+ *	  krdma_pd.lock, and what is inside it
+ *	krdma_user_ring.cq_lock
  *	  the core's poll lock, and what is inside it
- *	krdma_user_conn.read_lock, krdma_user_watch.read_lock
+ *	krdma_user_conn.read_lock, krdma_user_device_notify.read_lock
  *	  mmap_lock, while user memory is copied
- *	krdma_user_conn.prepare_lock
- *	  krdma_user_queue.bind_lock, the core's locks
- *	krdma_user_targets.xa_lock, krdma_user_session.memory.xa_lock,
- *	krdma_user_conn.lock, krdma_user_watch.lock, krdma_user_accounts_lock,
+ *	krdma_user_conn.create_qp_lock
+ *	  krdma_user_ring.bind_lock, the core's locks
+ *	krdma_user_dests.xa_lock, krdma_user_session.mr.xa_lock,
+ *	krdma_user_conn.lock, krdma_user_device_notify.lock, krdma_user_accounts_lock,
  *	krdma_user_batches.lock
  *	  nothing
  *
- * krdma_user_queue.submit_lock
+ * krdma_user_ring.submit_lock
  *	kind:		mutex
  *	protects:	the taking of entries, from the ring or an array.  Held while
  *			user memory is copied, and while a batch is waited for.
  *	taken in:	process context, of a caller, interruptibly
  *
- * krdma_user_queue.reap_lock
+ * krdma_user_ring.reap_lock
  *	kind:		mutex
- *	protects:	the taking of completions by KRDMA_QUEUE_REAP
+ *	protects:	the taking of completions by KRDMA_RING_REAP
  *	taken in:	process context, of a caller, interruptibly; never while it
  *			waits for completions
  *
- * krdma_user_queue.bind_lock
+ * krdma_user_ring.bind_lock
  *	kind:		mutex
- *	protects:	the making of krdma_user_queue.core.  Inside it, the core's.
- *			And changes of krdma_user_queue.confinement.
+ *	protects:	the making of krdma_user_ring.core.  Inside it, the core's.
+ *			And changes of krdma_user_ring.confinement.
  *	taken in:	process context
  *
- * krdma_user_queue.fill_lock
+ * krdma_user_ring.cq_lock
  *	kind:		spinlock, softirqs off
  *	protects:	the completion ring against others who fill it, and whether
  *			the core will tell of more
  *	taken in:	softirq, by the core's word that there is something; process
  *			context, by requests
  *
- * krdma_user_conn.prepare_lock
+ * krdma_user_conn.create_qp_lock
  *	kind:		mutex
  *	protects:	the setting of what the connection works with.  Inside it,
  *			bind_lock and the core's.
  *	taken in:	process context, of a caller, interruptibly
  *
- * krdma_user_conn.read_lock, krdma_user_watch.read_lock
+ * krdma_user_conn.read_lock, krdma_user_device_notify.read_lock
  *	kind:		mutexes
  *	protects:	the next record, while it is copied to the one who reads
  *	taken in:	process context, of a caller, interruptibly; never while he
@@ -74,13 +74,13 @@
  *	protects:	batches that are not in use
  *	taken in:	process context, inside submit_lock
  *
- * krdma_user_targets, krdma_user_session.memory
+ * krdma_user_dests, krdma_user_session.mrs
  *	kind:		xarrays
  *	protects:	themselves.  Readers go under RCU: what is found there is not
  *			freed before rcu_read_unlock(), and posting happens inside,
  *			which does not sleep.
  *
- * krdma_user_owner_lock, krdma_user_watch.lock, krdma_user_accounts_lock: see
+ * krdma_user_mm_lock, krdma_user_device_notify.lock, krdma_user_accounts_lock: see
  * user/mm.c, user/notifier.c, user/limits.c.
  */
 #ifndef _KRDMA_USER_H
@@ -109,8 +109,8 @@ struct file;
 struct file_operations;
 struct krdma_user_account;
 struct krdma_user_batch;
-struct krdma_user_owner;
-struct krdma_user_watch;
+struct krdma_user_mm;
+struct krdma_user_notifier;
 struct net;
 struct poll_table_struct;
 struct sockaddr_storage;
@@ -150,12 +150,12 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches);
  *	is held.  Never changes.
  * @account: whom objects and memory are charged to: the opener's user, and the owners of
  *	the user namespaces that the opener was in
- * @memory: number to &struct krdma_user_memory
- * @memory_next: where the search for the next number begins
+ * @mrs: number to &struct krdma_user_mr
+ * @mrs_next: where the search for the next number begins
  * @owner: whose memory was registered last, kept for the next time; NULL: nobody's
- *	was.  A reference is held; protected by krdma_user_owner_lock.
+ *	was.  A reference is held; protected by krdma_user_mm_lock.
  * @batches: for those who post
- * @watch: what is to be read; NULL before KRDMA_WATCH; set once
+ * @notifier: what is to be read; NULL before KRDMA_DEVICE_NOTIFY; set once
  * @wait: for what is to be read
  */
 struct krdma_user_session {
@@ -164,31 +164,31 @@ struct krdma_user_session {
 	struct krdma_session *core;
 	struct net *net;
 	struct krdma_user_account *account;
-	struct xarray memory;
-	u32 memory_next;
-	struct krdma_user_owner *owner;
+	struct xarray mrs;
+	u32 mrs_next;
+	struct krdma_user_mm *owner;
 	struct krdma_user_batches batches;
-	struct krdma_user_watch *watch;
+	struct krdma_user_notifier *notifier;
 	wait_queue_head_t wait;
 };
 
 /* What an entry of a queue can name. */
-enum krdma_user_target_kind {
-	KRDMA_USER_TARGET_CONN,
-	KRDMA_USER_TARGET_SRQ,
+enum krdma_user_dest_kind {
+	KRDMA_USER_DEST_CONN,
+	KRDMA_USER_DEST_SRQ,
 };
 
 /**
- * struct krdma_user_target - what an entry of a queue can name
+ * struct krdma_user_dest - what an entry of a queue can name
  * @id: its number, unique in the module; also the core's context, because
  *	completions may outlive the object
  * @kind: what it is part of
  *
- * In krdma_user_targets from its making to its end, and freed after RCU's grace.
+ * In krdma_user_dests from its making to its end, and freed after RCU's grace.
  */
-struct krdma_user_target {
+struct krdma_user_dest {
 	u32 id;
-	enum krdma_user_target_kind kind;
+	enum krdma_user_dest_kind kind;
 };
 
 /* Records that a connection keeps: each event comes once, but one. */
@@ -196,16 +196,16 @@ struct krdma_user_target {
 
 /**
  * struct krdma_user_conn - a connection's file
- * @target: its number
+ * @dest: its number
  * @refs: the file's, the core's until it has told of KRDMA_EVENT_CLOSED, and those
  *	of calls under way
  * @session: a reference is held
  * @core: the core's; a reference is held.  NULL before krdma_user_conn_begin(), which
  *	others who find the connection by its number may meet.
- * @prepare_lock: held while @queue, @recv_queue and @srq are set
- * @queue: where operations are asked for and complete: set once, when
- *	KRDMA_CONN_PREPARE has succeeded, with a reference; NULL before
- * @recv_queue: likewise for receives; NULL if they come from @srq
+ * @create_qp_lock: held while @ring, @recv_ring and @srq are set
+ * @ring: where operations are asked for and complete: set once, when
+ *	KRDMA_CONN_CREATE_QP has succeeded, with a reference; NULL before
+ * @recv_ring: likewise for receives; NULL if they come from @srq
  * @srq: likewise
  * @full: an operation was refused for want of room, and nobody has said that there
  *	is some
@@ -221,13 +221,13 @@ struct krdma_user_target {
  * @free_work: frees it, and what it holds, after RCU's grace
  */
 struct krdma_user_conn {
-	struct krdma_user_target target;
+	struct krdma_user_dest dest;
 	refcount_t refs;
 	struct krdma_user_session *session;
 	struct krdma_conn *core;
-	struct mutex prepare_lock;	/* see above */
-	struct krdma_user_queue *queue;
-	struct krdma_user_queue *recv_queue;
+	struct mutex create_qp_lock;	/* see above */
+	struct krdma_user_ring *ring;
+	struct krdma_user_ring *recv_ring;
 	struct krdma_user_srq *srq;
 	bool full;
 	bool recv_full;
@@ -244,27 +244,27 @@ struct krdma_user_conn {
 
 /**
  * struct krdma_user_srq - a shared receive queue's file
- * @target: its number
+ * @dest: its number
  * @refs: the file's, and one for each connection that uses it
  * @session: a reference is held
  * @core: the core's
- * @queue: where receives are asked for and complete; a reference is held
+ * @ring: where receives are asked for and complete; a reference is held
  * @full: a receive was refused for want of room; it still is if no receive has
- *	completed in @queue since
+ *	completed in @ring since
  * @full_since: how many receives had then
  * @depth: as granted
  * @max_sge: as granted
  * @device_id: its device
  * @rcu: frees it
  *
- * Whoever waits for room, or for the end of the device, does so at @queue.
+ * Whoever waits for room, or for the end of the device, does so at @ring.
  */
 struct krdma_user_srq {
-	struct krdma_user_target target;
+	struct krdma_user_dest dest;
 	refcount_t refs;
 	struct krdma_user_session *session;
 	struct krdma_srq *core;
-	struct krdma_user_queue *queue;
+	struct krdma_user_ring *ring;
 	bool full;
 	u64 full_since;
 	u32 depth;
@@ -274,10 +274,10 @@ struct krdma_user_srq {
 };
 
 /**
- * struct krdma_user_memory - memory that a program has registered
+ * struct krdma_user_mr - memory that a program has registered
  * @id: its number in the session
  * @device_id: its device
- * @region: the core's; a reference is held as long as @numbered
+ * @mr: the core's; a reference is held as long as @numbered
  * @refs: the number's, and one until the region has ended
  * @session: whose number it is; there as long as @numbered
  * @account: whom it is charged to; a reference is held
@@ -285,22 +285,22 @@ struct krdma_user_srq {
  * @cost: bytes that the registration costs the kernel, charged too
  * @owner: the process's memory that it is part of; a reference is held
  * @of_owner: in the owner's list, to the end of @refs
- * @numbered: it is in the session's table; protected by krdma_user_owner_lock
+ * @numbered: it is in the session's table; protected by krdma_user_mm_lock
  * @held: its region has not ended; likewise
  * @rcu: frees it
  *
  * Found under RCU.
  */
-struct krdma_user_memory {
+struct krdma_user_mr {
 	u32 id;
 	u32 device_id;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	refcount_t refs;
 	struct krdma_user_session *session;
 	struct krdma_user_account *account;
 	u64 charged;
 	u64 cost;
-	struct krdma_user_owner *owner;
+	struct krdma_user_mm *owner;
 	struct list_head of_owner;
 	bool numbered;
 	bool held;
@@ -308,7 +308,7 @@ struct krdma_user_memory {
 };
 
 struct krdma_user_listener;
-struct krdma_user_queue;
+struct krdma_user_ring;
 
 /*
  * Requests (user/ioctl.c)
@@ -317,43 +317,43 @@ struct krdma_user_queue;
 /* Room for the structure of any request, and the field they all begin with. */
 union krdma_user_buffer {
 	u32 size;
-	struct krdma_info info;
-	struct krdma_device_query device_query;
-	struct krdma_port_query port_query;
-	struct krdma_device_find device_find;
-	struct krdma_watch_devices watch;
-	struct krdma_listen listen;
-	struct krdma_listener_query listener_query;
-	struct krdma_listener_next listener_next;
-	struct krdma_conn_create conn_create;
-	struct krdma_conn_resolve conn_resolve;
-	struct krdma_conn_prepare conn_prepare;
-	struct krdma_conn_terms conn_terms;
-	struct krdma_conn_reject conn_reject;
-	struct krdma_conn_disconnect conn_disconnect;
-	struct krdma_conn_wait conn_wait;
-	struct krdma_conn_query conn_query;
-	struct krdma_queue_create queue_create;
-	struct krdma_queue_enter queue_enter;
-	struct krdma_queue_post queue_post;
-	struct krdma_queue_reap queue_reap;
-	struct krdma_queue_query queue_query;
-	struct krdma_queue_confine queue_confine;
-	struct krdma_srq_create srq_create;
-	struct krdma_srq_query srq_query;
-	struct krdma_memory_register memory_register;
-	struct krdma_memory_release memory_release;
-	struct krdma_memory_query memory_query;
-	struct krdma_memory_advise memory_advise;
-	struct krdma_limit_query limit_query;
+	struct krdma_info_args info;
+	struct krdma_device_query_args device_query;
+	struct krdma_port_query_args port_query;
+	struct krdma_device_find_args device_find;
+	struct krdma_device_notify_args notifier;
+	struct krdma_listen_args listen;
+	struct krdma_listener_query_args listener_query;
+	struct krdma_listener_next_args listener_next;
+	struct krdma_conn_create_args conn_create;
+	struct krdma_conn_resolve_args conn_resolve;
+	struct krdma_conn_create_qp_args conn_prepare;
+	struct krdma_conn_param_args conn_terms;
+	struct krdma_conn_reject_args conn_reject;
+	struct krdma_conn_disconnect_args conn_disconnect;
+	struct krdma_conn_wait_args conn_wait;
+	struct krdma_conn_query_args conn_query;
+	struct krdma_ring_create_args queue_create;
+	struct krdma_ring_enter_args queue_enter;
+	struct krdma_ring_post_args queue_post;
+	struct krdma_ring_reap_args queue_reap;
+	struct krdma_ring_query_args queue_query;
+	struct krdma_ring_confine_args queue_confine;
+	struct krdma_srq_create_args srq_create;
+	struct krdma_srq_query_args srq_query;
+	struct krdma_mr_register_args memory_register;
+	struct krdma_mr_deregister_args memory_release;
+	struct krdma_mr_query_args memory_query;
+	struct krdma_mr_advise_args memory_advise;
+	struct krdma_limit_query_args limit_query;
 };
 
 /**
- * struct krdma_user_request - one ioctl under way
+ * struct krdma_ucmd - one ioctl under way
  * @session: of the file that was asked; which of the others is set depends on it
  * @listener: the file is a listener
  * @conn: the file is a connection
- * @queue: the file is a queue
+ * @ring: the file is a queue
  * @srq: the file is a shared receive queue
  * @buffer: the caller's structure, with zeroes for what the caller does not
  *	know.  A private copy: what is validated here cannot change.
@@ -361,12 +361,12 @@ union krdma_user_buffer {
  * @user_size: the caller's size of it
  * @kernel_size: our size of it
  */
-struct krdma_user_request {
+struct krdma_ucmd {
 	struct krdma_user_session *session;
 	union {
 		struct krdma_user_listener *listener;
 		struct krdma_user_conn *conn;
-		struct krdma_user_queue *queue;
+		struct krdma_user_ring *ring;
 		struct krdma_user_srq *srq;
 	};
 	union krdma_user_buffer *buffer;
@@ -376,61 +376,61 @@ struct krdma_user_request {
 };
 
 /**
- * enum krdma_request_kind - what a request does
- * @KRDMA_REQUEST_ASKS: it answers, and changes nothing
- * @KRDMA_REQUEST_READS: it changes what read() of the file gives, and nothing else
- * @KRDMA_REQUEST_ACTS: it changes something, and has no answer
- * @KRDMA_REQUEST_ANSWERS: it changes something, and answers: the caller's memory is
+ * enum krdma_ioctl_kind - what a request does
+ * @KRDMA_IOCTL_ASKS: it answers, and changes nothing
+ * @KRDMA_IOCTL_READS: it changes what read() of the file gives, and nothing else
+ * @KRDMA_IOCTL_ACTS: it changes something, and has no answer
+ * @KRDMA_IOCTL_ANSWERS: it changes something, and answers: the caller's memory is
  *	known to take an answer before the handler is called
  */
-enum krdma_request_kind {
-	KRDMA_REQUEST_ASKS,
-	KRDMA_REQUEST_READS,
-	KRDMA_REQUEST_ACTS,
-	KRDMA_REQUEST_ANSWERS,
+enum krdma_ioctl_kind {
+	KRDMA_IOCTL_ASKS,
+	KRDMA_IOCTL_READS,
+	KRDMA_IOCTL_ACTS,
+	KRDMA_IOCTL_ANSWERS,
 };
 
 /**
- * struct krdma_request_type - one line of a table of requests
+ * struct krdma_ioctl_op - one line of a table of requests
  * @size: our size of its structure
  * @min_size: the end of the last field it had when the request was published
  * @kind: what it does
- * @handle: the handler; answers by krdma_request_respond(), or if what it has done
- *	cannot be undone by krdma_request_inform()
+ * @handle: the handler; answers by krdma_ucmd_respond(), or if what it has done
+ *	cannot be undone by krdma_ucmd_inform()
  */
-struct krdma_request_type {
+struct krdma_ioctl_op {
 	u32 size;
 	u32 min_size;
-	enum krdma_request_kind kind;
-	int (*handle)(struct krdma_user_request *request);
+	enum krdma_ioctl_kind kind;
+	int (*handle)(struct krdma_ucmd *ucmd);
 };
 
 /* One line: the request's number is its place in the table, above the table's base. */
-#define KRDMA_REQUEST_TYPE(base, command, does, type, last, handler)	\
+#define KRDMA_IOCTL_OP(base, command, does, type, last, handler)	\
 	[_IOC_NR(command) - (base)] = {					\
 		.size = sizeof(struct type),				\
 		.min_size = offsetofend(struct type, last),		\
-		.kind = KRDMA_REQUEST_##does,				\
+		.kind = KRDMA_IOCTL_##does,				\
 		.handle = (handler),					\
 	}
 
 /**
- * struct krdma_request_table - what a kind of file can be asked
+ * struct krdma_ioctl_table - what a kind of file can be asked
  * @types: the requests
  * @base: the number of the first
  * @count: how many places there are
  */
-struct krdma_request_table {
-	const struct krdma_request_type *types;
+struct krdma_ioctl_table {
+	const struct krdma_ioctl_op *types;
 	unsigned int base;
 	unsigned int count;
 };
 
-long krdma_request_dispatch(const struct file *file, const struct krdma_request_table *table,
-			    struct krdma_user_request *request, unsigned int cmd,
-			    unsigned long arg);
-int krdma_request_respond(const struct krdma_user_request *request);
-int krdma_request_inform(const struct krdma_user_request *request);
+long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_table *table,
+			  struct krdma_ucmd *ucmd, unsigned int cmd,
+			  unsigned long arg);
+int krdma_ucmd_respond(const struct krdma_ucmd *ucmd);
+int krdma_ucmd_inform(const struct krdma_ucmd *ucmd);
 
 /* Of a request: by the kernel's clock. */
 u64 krdma_deadline_of_caller(u64 deadline_ns);
@@ -468,7 +468,7 @@ struct krdma_user_fd {
 /*
  * reserve: a descriptor with a file around @object, close-on-exec; from here on the
  * file's release owns the object's reference.  install: it is visible, the last
- * step of a request, after krdma_request_respond().  cancel: instead of it; the file
+ * step of a request, after krdma_ucmd_respond().  cancel: instead of it; the file
  * is released.  If reserve fails, the object is still the caller's.
  */
 int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
@@ -501,10 +501,10 @@ void krdma_user_session_put(struct krdma_user_session *session);
  * Targets (user/id.c): the table of all connections and shared receive queues
  */
 
-extern struct xarray krdma_user_targets;
+extern struct xarray krdma_user_dests;
 
-int krdma_user_target_add(struct krdma_user_target *target);
-void krdma_user_target_remove(struct krdma_user_target *target);
+int krdma_user_dest_add(struct krdma_user_dest *dest);
+void krdma_user_dest_remove(struct krdma_user_dest *dest);
 
 /*
  * Accounts (user/limits.c): what a user may have
@@ -529,7 +529,7 @@ enum krdma_account_kind {
 #define KRDMA_SESSION_BYTES	4096
 #define KRDMA_LISTENER_BYTES	8192
 #define KRDMA_CONN_BYTES	8192
-#define KRDMA_QUEUE_BYTES	4096
+#define KRDMA_RING_BYTES	4096
 
 /* get: a new session's, of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
 struct krdma_user_account *krdma_user_account_get(void);
@@ -550,51 +550,51 @@ void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_se
  */
 
 /* begin: of a new session.  end: it has no file and no object any more; process context. */
-void krdma_user_memory_begin(struct krdma_user_session *session);
-void krdma_user_memory_end(struct krdma_user_session *session);
+void krdma_user_mr_begin(struct krdma_user_session *session);
+void krdma_user_mr_end(struct krdma_user_session *session);
 /* It is in no table any more, and its region has been released or dropped. */
-void krdma_user_memory_put(struct krdma_user_memory *memory);
+void krdma_user_mr_put(struct krdma_user_mr *umr);
 /* Its number's memory, under rcu_read_lock(); NULL: none. */
-struct krdma_user_memory *krdma_user_memory_find(struct krdma_user_session *session, u32 id);
+struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id);
 
 /*
- * The owner of the calling process's memory.  join: it owns @memory, which has no
+ * The owner of the calling process's memory.  join: it owns @umr, which has no
  * number yet; 0 or a negative errno.  leave: no longer.
  */
-int krdma_user_owner_join(struct krdma_user_memory *memory);
-void krdma_user_owner_leave(struct krdma_user_memory *memory);
+int krdma_user_mm_join(struct krdma_user_mr *umr);
+void krdma_user_mm_leave(struct krdma_user_mr *umr);
 /* A session registers no more. */
-void krdma_user_owner_forget(struct krdma_user_session *session);
+void krdma_user_mm_forget(struct krdma_user_session *session);
 /* Its region has ended. */
-void krdma_user_owner_ended(struct krdma_user_memory *memory);
+void krdma_user_mm_ended(struct krdma_user_mr *umr);
 /*
  * A number begins and ends.  number: it was reserved in the table.  take: whoever
  * gets it lets go of the region and puts it; -ENOENT: there is none, or another was
  * first; -EBUSY: its region cannot be closed, and @later is not set.  *@closed: it has
  * been closed.
  */
-void krdma_user_owner_number(struct krdma_user_memory *memory);
-struct krdma_user_memory *krdma_user_owner_take(struct krdma_user_session *session, u32 id,
-						bool later, bool *closed);
-void krdma_user_owner_exit(void);
+void krdma_user_mm_number(struct krdma_user_mr *umr);
+struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32 id,
+					 bool later, bool *closed);
+void krdma_user_mm_exit(void);
 
 /*
  * Queues (user/ring.c, user/ring_layout.c, user/cq.c, user/post.c, user/srq.c)
  */
 
-extern const struct file_operations krdma_user_queue_fops;
+extern const struct file_operations krdma_user_ring_fops;
 extern const struct file_operations krdma_user_srq_fops;
 
-void krdma_user_queue_get(struct krdma_user_queue *queue);
-void krdma_user_queue_put(struct krdma_user_queue *queue);
-struct krdma_user_session *krdma_user_queue_session(struct krdma_user_queue *queue);
+void krdma_user_ring_get(struct krdma_user_ring *ring);
+void krdma_user_ring_put(struct krdma_user_ring *ring);
+struct krdma_user_session *krdma_user_ring_session(struct krdma_user_ring *ring);
 /*
  * The core's queue, on @device_id, made if it is the first time; kept as long as
- * @queue is.  ERR_PTR: -EXDEV: it is on another device; or why it cannot be made.
+ * @ring is.  ERR_PTR: -EXDEV: it is on another device; or why it cannot be made.
  */
-struct krdma_queue *krdma_user_queue_bind(struct krdma_user_queue *queue, u32 device_id);
+struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_id);
 /* A connection that uses it says that there is room again.  Any context. */
-void krdma_user_queue_space(struct krdma_user_queue *queue);
+void krdma_user_ring_space(struct krdma_user_ring *ring);
 
 void krdma_user_srq_get(struct krdma_user_srq *srq);
 void krdma_user_srq_put(struct krdma_user_srq *srq);
@@ -623,35 +623,35 @@ void krdma_user_conn_put(struct krdma_user_conn *conn);
  * Handlers, each in the file of its object: krdma_user_<request>()
  */
 
-int krdma_user_info(struct krdma_user_request *request);
-int krdma_user_device_query(struct krdma_user_request *request);
-int krdma_user_port_query(struct krdma_user_request *request);
-int krdma_user_device_find(struct krdma_user_request *request);
-int krdma_user_watch(struct krdma_user_request *request);
-int krdma_user_listen(struct krdma_user_request *request);
-int krdma_user_conn_create(struct krdma_user_request *request);
-int krdma_user_queue_create(struct krdma_user_request *request);
-int krdma_user_srq_create(struct krdma_user_request *request);
-int krdma_user_memory_register(struct krdma_user_request *request);
-int krdma_user_memory_release(struct krdma_user_request *request);
-int krdma_user_memory_query(struct krdma_user_request *request);
-int krdma_user_memory_advise(struct krdma_user_request *request);
-int krdma_user_limit_query(struct krdma_user_request *request);
+int krdma_user_info(struct krdma_ucmd *ucmd);
+int krdma_user_device_query(struct krdma_ucmd *ucmd);
+int krdma_user_port_query(struct krdma_ucmd *ucmd);
+int krdma_user_device_find(struct krdma_ucmd *ucmd);
+int krdma_user_device_notify(struct krdma_ucmd *ucmd);
+int krdma_user_listen(struct krdma_ucmd *ucmd);
+int krdma_user_conn_create(struct krdma_ucmd *ucmd);
+int krdma_user_ring_create(struct krdma_ucmd *ucmd);
+int krdma_user_srq_create(struct krdma_ucmd *ucmd);
+int krdma_user_mr_register(struct krdma_ucmd *ucmd);
+int krdma_user_mr_deregister(struct krdma_ucmd *ucmd);
+int krdma_user_mr_query(struct krdma_ucmd *ucmd);
+int krdma_user_mr_advise(struct krdma_ucmd *ucmd);
+int krdma_user_limit_query(struct krdma_ucmd *ucmd);
 
-int krdma_user_conn_resolve(struct krdma_user_request *request);
-int krdma_user_conn_prepare(struct krdma_user_request *request);
-int krdma_user_conn_connect(struct krdma_user_request *request);
-int krdma_user_conn_accept(struct krdma_user_request *request);
-int krdma_user_conn_reject(struct krdma_user_request *request);
-int krdma_user_conn_disconnect(struct krdma_user_request *request);
-int krdma_user_conn_wait(struct krdma_user_request *request);
-int krdma_user_conn_query(struct krdma_user_request *request);
+int krdma_user_conn_resolve(struct krdma_ucmd *ucmd);
+int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd);
+int krdma_user_conn_connect(struct krdma_ucmd *ucmd);
+int krdma_user_conn_accept(struct krdma_ucmd *ucmd);
+int krdma_user_conn_reject(struct krdma_ucmd *ucmd);
+int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd);
+int krdma_user_conn_wait(struct krdma_ucmd *ucmd);
+int krdma_user_conn_query(struct krdma_ucmd *ucmd);
 
 /* What read() and poll() of a session add when it watches (user/notifier.c). */
-ssize_t krdma_user_watch_read(struct krdma_user_session *session, struct kiocb *iocb,
-			      struct iov_iter *to);
-__poll_t krdma_user_watch_poll(struct krdma_user_session *session, struct file *file,
-			       struct poll_table_struct *table);
-void krdma_user_watch_end(struct krdma_user_session *session);
+ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kiocb *iocb,
+				 struct iov_iter *to);
+__poll_t krdma_user_notifier_poll(struct krdma_user_session *session, struct file *file,
+				  struct poll_table_struct *table);
+void krdma_user_notifier_end(struct krdma_user_session *session);
 
 #endif /* _KRDMA_USER_H */

@@ -102,8 +102,8 @@ struct lane {
 	uint32_t longest;
 	uint32_t length;
 	/* What goes there in its first half, what comes back in its second. */
-	struct krdma_memory *memory;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_remote_mr remote;
 	/* A batch. */
 	struct krdma_sqe *entries;
 	/* Messages of a stream that the peer has room for. */

@@ -145,7 +145,7 @@ static int lane_open(struct lane *lane)
 	}
 	lane->credits = 2 * (uint64_t)lane->depth;
 	err = peer_memory(&lane->peer, memory_length(lane), KRDMA_ACCESS_LOCAL_WRITE,
-			  &lane->memory);
+			  &lane->mr);
 	if (err || lane->operation == BENCH_CONNECT)
 		return err;
 	return lane_connect(lane);
@@ -154,7 +154,7 @@ static int lane_open(struct lane *lane)
 static void lane_close(struct lane *lane)
 {
 	peer_end(&lane->peer);
-	krdma_memory_release(lane->memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(lane->mr, KRDMA_DEREGISTER_LATER);
 	peer_close(&lane->peer);
 	free(lane->entries);
 }
@@ -233,14 +233,14 @@ static int measure(struct bench *bench, struct lane *lane, uint64_t length)
 /* What the first connection shows of the way. */
 static void remember_way(struct bench *bench, const struct lane *lane)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	if (bench->result_count || *bench->address)
 		return;
 	snprintf(bench->address, sizeof(bench->address), "%s", lane->peer.address);
 	snprintf(bench->name, sizeof(bench->name), "%s", lane->peer.name);
 	snprintf(bench->device, sizeof(bench->device), "%s", lane->peer.device);
-	if (lane->peer.conn && !krdma_conn_get(lane->peer.conn, &query, sizeof(query)))
+	if (lane->peer.conn && !krdma_conn_query(lane->peer.conn, &query, sizeof(query)))
 		bench->path_mtu = query.path_mtu;
 	bench_report_begin(bench);
 }

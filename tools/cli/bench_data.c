@@ -14,7 +14,7 @@
 
 static uint8_t *outward(const struct lane *lane)
 {
-	return krdma_memory_data(lane->memory);
+	return krdma_mr_data(lane->mr);
 }
 
 static uint8_t *homeward(const struct lane *lane)
@@ -35,7 +35,7 @@ static void fill(struct lane *lane)
 
 static int write_there(struct lane *lane, uint32_t offset)
 {
-	struct krdma_sqe entry = krdma_entry_write(lane->peer.conn, 1, lane->memory, offset,
+	struct krdma_sqe entry = krdma_entry_write(lane->peer.conn, 1, lane->mr, offset,
 						   lane->length, &lane->remote, 0);
 
 	return lane_operate(lane, &entry);
@@ -43,7 +43,7 @@ static int write_there(struct lane *lane, uint32_t offset)
 
 static int read_back(struct lane *lane)
 {
-	struct krdma_sqe entry = krdma_entry_read(lane->peer.conn, 1, lane->memory,
+	struct krdma_sqe entry = krdma_entry_read(lane->peer.conn, 1, lane->mr,
 						  lane->longest, lane->length, &lane->remote, 0);
 
 	return lane_operate(lane, &entry);
@@ -53,7 +53,7 @@ static int read_back(struct lane *lane)
 static int read_counter(struct lane *lane, uint64_t *value)
 {
 	size_t offset = (size_t)2 * lane->longest;
-	struct krdma_sqe entry = krdma_entry_fetch_add(lane->peer.conn, 1, lane->memory, offset,
+	struct krdma_sqe entry = krdma_entry_fetch_add(lane->peer.conn, 1, lane->mr, offset,
 						       &lane->remote, 0, 0);
 	int err = lane_operate(lane, &entry);
 

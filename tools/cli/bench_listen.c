@@ -13,7 +13,7 @@
 struct work {
 	struct client *client;
 	struct hello hello;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	/* Receives, and messages back. */
 	uint32_t receives;
 	uint32_t sends;
@@ -90,15 +90,15 @@ static int take_memory(struct work *work)
 	/* A receive that nothing comes to tells of the end. */
 	if (!work->receives)
 		work->receives = 1;
-	return client_memory(work->client, length, access, &work->memory);
+	return client_memory(work->client, length, access, &work->mr);
 }
 
 static struct krdma_sqe receive(const struct work *work)
 {
 	bool wanted = work->hello.operation == OPERATION_STREAM;
 
-	return krdma_entry_receive(work->client->conn, 0, wanted ? work->memory : NULL, 0,
-				   work->hello.length);
+	return krdma_entry_recv(work->client->conn, 0, wanted ? work->mr : NULL, 0,
+				work->hello.length);
 }
 
 static int post_receives(const struct work *work, size_t count)
@@ -111,7 +111,7 @@ static int post_receives(const struct work *work, size_t count)
 		entries[i] = receive(work);
 	for (; !err && count; count -= now) {
 		now = count < CLIENT_BATCH ? count : CLIENT_BATCH;
-		err = krdma_queue_post(work->client->queue, entries, now, NULL);
+		err = krdma_ring_post(work->client->ring, entries, now, NULL);
 	}
 	return err;
 }
@@ -124,7 +124,7 @@ static int swallow(struct work *work, const struct krdma_cqe *cqes, size_t count
 	int err;
 
 	for (i = 0; i < count; i++) {
-		if (cqes[i].opcode != KRDMA_OP_RECEIVE)
+		if (cqes[i].opcode != KRDMA_OP_RECV)
 			continue;
 		come++;
 		work->client->messages++;
@@ -134,7 +134,7 @@ static int swallow(struct work *work, const struct krdma_cqe *cqes, size_t count
 	err = post_receives(work, come);
 	while (!err && work->unanswered >= work->hello.depth) {
 		message = krdma_entry_send(work->client->conn, 0, NULL, 0, 0);
-		err = krdma_queue_post(work->client->queue, &message, 1, NULL);
+		err = krdma_ring_post(work->client->ring, &message, 1, NULL);
 		if (!err)
 			work->unanswered -= work->hello.depth;
 	}
@@ -175,7 +175,7 @@ static int attend_work(struct work *work)
 		return err;
 	}
 	err = client_welcome(client, work->hello.operation == OPERATION_STREAM ? NULL :
-				     work->memory);
+				     work->mr);
 	return err ? err : work_on(work);
 }
 

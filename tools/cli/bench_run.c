@@ -42,9 +42,9 @@ int lane_explain(struct lane *lane, int err)
 /* Of those who wait for nothing to come, it must be that the connection has ended. */
 static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
 {
-	if (cqe->status != KRDMA_STATUS_FLUSHED)
+	if (cqe->status != KRDMA_WC_WR_FLUSH_ERR)
 		complain("the operation '%s' has failed: %s",
-			 bench_operation_names[lane->operation], krdma_status_name(cqe->status));
+			 bench_operation_names[lane->operation], krdma_wc_status_name(cqe->status));
 	return -ECONNRESET;
 }
 
@@ -60,17 +60,17 @@ static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size
 	int err;
 
 	if (count)
-		err = krdma_queue_run(lane->peer.queue, entries, count, &accepted, cqes, ROOM, 1,
-				      stop_slice(deadline), taken);
+		err = krdma_ring_enter(lane->peer.ring, entries, count, &accepted, cqes, ROOM, 1,
+				       stop_slice(deadline), taken);
 	else
-		err = krdma_queue_wait(lane->peer.queue, cqes, ROOM, 1, stop_slice(deadline),
-				       taken);
+		err = krdma_ring_wait(lane->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
+				      taken);
 	if (count && accepted < count)
 		return err;
 	/* What is under way when the end is wanted is waited for: it does not take long. */
 	while ((err == -ETIMEDOUT || err == -EINTR) && clock_ns() < deadline)
-		err = krdma_queue_wait(lane->peer.queue, cqes, ROOM, 1, stop_slice(deadline),
-				       taken);
+		err = krdma_ring_wait(lane->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
+				      taken);
 	if (err)
 		return err;
 	for (i = 0; i < *taken; i++)
@@ -83,11 +83,11 @@ static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size
 int lane_post_receive(struct lane *lane)
 {
 	bool comes_back = lane->operation == BENCH_SEND && lane->depth == 1 && lane->longest;
-	struct krdma_sqe entry = krdma_entry_receive(lane->peer.conn, 0,
-						     comes_back ? lane->memory : NULL,
-						     lane->longest, lane->longest);
+	struct krdma_sqe entry = krdma_entry_recv(lane->peer.conn, 0,
+						  comes_back ? lane->mr : NULL,
+						  lane->longest, lane->longest);
 
-	return krdma_queue_post(lane->peer.queue, &entry, 1, NULL);
+	return krdma_ring_post(lane->peer.ring, &entry, 1, NULL);
 }
 
 int lane_operate(struct lane *lane, const struct krdma_sqe *entry)
@@ -104,22 +104,22 @@ int lane_operate(struct lane *lane, const struct krdma_sqe *entry)
 /* The operation that is measured; @index says which of those under way it is. */
 static struct krdma_sqe measured(struct lane *lane, uint64_t index)
 {
-	const struct krdma_memory *memory = lane->length ? lane->memory : NULL;
+	const struct krdma_mr *mr = lane->length ? lane->mr : NULL;
 	uint64_t result;
 
 	switch (lane->operation) {
 	case BENCH_WRITE:
-		return krdma_entry_write(lane->peer.conn, 1, memory, 0, lane->length,
+		return krdma_entry_write(lane->peer.conn, 1, mr, 0, lane->length,
 					 &lane->remote, 0);
 	case BENCH_READ:
-		return krdma_entry_read(lane->peer.conn, 1, memory, lane->longest, lane->length,
+		return krdma_entry_read(lane->peer.conn, 1, mr, lane->longest, lane->length,
 					&lane->remote, 0);
 	case BENCH_ATOMIC:
 		result = 2 * (uint64_t)lane->longest + 8 * (index % lane->depth);
-		return krdma_entry_fetch_add(lane->peer.conn, 1, lane->memory, (size_t)result,
+		return krdma_entry_fetch_add(lane->peer.conn, 1, lane->mr, (size_t)result,
 					     &lane->remote, 0, 1);
 	default:
-		return krdma_entry_send(lane->peer.conn, 1, memory, 0, lane->length);
+		return krdma_entry_send(lane->peer.conn, 1, mr, 0, lane->length);
 	}
 }
 
@@ -130,7 +130,7 @@ static int echo_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
 	size_t taken;
 	int err;
 
-	entry.flags = KRDMA_SQE_SILENT;
+	entry.flags = KRDMA_SQE_UNSIGNALED;
 	err = ask_and_wait(lane, &entry, 1, cqes, &taken);
 	if (err)
 		return err;
@@ -185,10 +185,10 @@ static void make_batch(struct lane *lane, uint64_t first, uint64_t count)
 
 	for (i = 0; i < count; i++) {
 		lane->entries[i] = measured(lane, first + i);
-		lane->entries[i].flags = KRDMA_SQE_SILENT;
+		lane->entries[i].flags = KRDMA_SQE_UNSIGNALED;
 	}
 	lane->entries[count - 1].flags = 0;
-	lane->entries[count - 1].cookie = count;
+	lane->entries[count - 1].wr_id = count;
 }
 
 /* What has ended of what was asked for, and what the peer has made room for. */
@@ -198,8 +198,8 @@ static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken,
 	int err;
 
 	for (i = 0; i < taken; i++) {
-		if (cqes[i].opcode != KRDMA_OP_RECEIVE) {
-			*done += cqes[i].cookie;
+		if (cqes[i].opcode != KRDMA_OP_RECV) {
+			*done += cqes[i].wr_id;
 			continue;
 		}
 		lane->credits += lane->depth;
@@ -245,8 +245,8 @@ static int many_at_a_time(struct lane *lane, const struct goal *goal, uint64_t *
 				lane->credits -= batch;
 			/* As long as another one fits, there is nothing to wait for. */
 			if (next_batch(lane, goal, *count, done)) {
-				err = krdma_queue_post(lane->peer.queue, lane->entries, batch,
-						       NULL);
+				err = krdma_ring_post(lane->peer.ring, lane->entries, batch,
+						      NULL);
 				continue;
 			}
 		}

@@ -20,9 +20,9 @@ static const char usage[] =
 	"Manual: krdma-dev(8)\n";
 
 struct device {
-	struct krdma_device_query is;
+	struct krdma_device_query_args is;
 	/* is.port_count of them, the first is port 1. */
-	struct krdma_port_query *ports;
+	struct krdma_port_query_args *ports;
 };
 
 /* Text of a name field, wherever its terminating zero is, if it has one. */
@@ -39,7 +39,8 @@ static struct name name_of(const char field[KRDMA_NAME_MAX])
 }
 
 /* What the port speaks on the wire follows from device and link together. */
-static const char *protocol_name(const struct device *device, const struct krdma_port_query *port)
+static const char *protocol_name(const struct device *device,
+				 const struct krdma_port_query_args *port)
 {
 	if (device->is.transport != KRDMA_TRANSPORT_IB)
 		return krdma_transport_name(device->is.transport);
@@ -48,7 +49,7 @@ static const char *protocol_name(const struct device *device, const struct krdma
 	return krdma_link_layer_name(port->link_layer);
 }
 
-static void print_limits_text(const struct krdma_device_query *is)
+static void print_limits_text(const struct krdma_device_query_args *is)
 {
 	char size[SIZE_TEXT_MAX];
 
@@ -62,7 +63,7 @@ static void print_limits_text(const struct krdma_device_query *is)
 	       is->max_read_depth_in);
 }
 
-static void print_port_text(const struct device *device, const struct krdma_port_query *port,
+static void print_port_text(const struct device *device, const struct krdma_port_query_args *port,
 			    const struct options *options)
 {
 	char size[SIZE_TEXT_MAX];
@@ -86,7 +87,7 @@ static void print_port_text(const struct device *device, const struct krdma_port
 
 static void print_text(const struct device *device, const struct options *options)
 {
-	const struct krdma_device_query *is = &device->is;
+	const struct krdma_device_query_args *is = &device->is;
 	char guid[GUID_TEXT_MAX];
 	uint32_t i;
 
@@ -101,7 +102,7 @@ static void print_text(const struct device *device, const struct options *option
 }
 
 static struct json_object *port_json(const struct device *device,
-				     const struct krdma_port_query *port)
+				     const struct krdma_port_query_args *port)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 
@@ -123,7 +124,7 @@ static struct json_object *port_json(const struct device *device,
 
 static struct json_object *device_json(const struct device *device)
 {
-	const struct krdma_device_query *is = &device->is;
+	const struct krdma_device_query_args *is = &device->is;
 	struct json_object *object = json_checked(json_object_new_object());
 	struct json_object *ports = json_checked(json_object_new_array());
 	char guid[GUID_TEXT_MAX];
@@ -171,8 +172,8 @@ static int query_ports(struct krdma *session, struct device *device)
 	if (!device->ports && device->is.port_count)
 		return -ENOMEM;
 	for (i = 0; i < device->is.port_count; i++) {
-		err = krdma_port_get(session, device->is.id, i + 1, &device->ports[i],
-				     sizeof(device->ports[i]));
+		err = krdma_port_query(session, device->is.id, i + 1, &device->ports[i],
+				       sizeof(device->ports[i]));
 		if (err) {
 			free(device->ports);
 			return err;
@@ -220,7 +221,7 @@ static int show_all(struct krdma *session, struct json_object *array,
 }
 
 /* A device may be named like a number, so names come first. */
-static int find_device(struct krdma *session, const char *word, struct krdma_device_query *is)
+static int find_device(struct krdma *session, const char *word, struct krdma_device_query_args *is)
 {
 	unsigned long id;
 	char *end;
@@ -232,7 +233,7 @@ static int find_device(struct krdma *session, const char *word, struct krdma_dev
 	id = strtoul(word, &end, 10);
 	if (*end || errno || !id || id > UINT32_MAX)
 		return err;
-	return krdma_device_get(session, (uint32_t)id, is, sizeof(*is));
+	return krdma_device_query(session, (uint32_t)id, is, sizeof(*is));
 }
 
 static int show_one(struct krdma *session, const char *word, struct json_object *array,

@@ -18,16 +18,16 @@ static const char usage[] =
 /* As many as this tool has room for: there may be more in a newer module. */
 struct limits {
 	unsigned int count;
-	struct krdma_limit_query limit[16];
+	struct krdma_limit_query_args limit[16];
 };
 
 /* None of a module that is older than the request. */
 static void limits_read(struct krdma *session, struct limits *limits)
 {
 	for (limits->count = 0; limits->count < ARRAY_SIZE(limits->limit); limits->count++) {
-		struct krdma_limit_query *limit = &limits->limit[limits->count];
+		struct krdma_limit_query_args *limit = &limits->limit[limits->count];
 
-		if (krdma_limit_get(session, limits->count, limit, sizeof(*limit)))
+		if (krdma_limit_query(session, limits->count, limit, sizeof(*limit)))
 			break;
 	}
 }
@@ -35,12 +35,12 @@ static void limits_read(struct krdma *session, struct limits *limits)
 /*
  * What counts: the user's, or of all users of a namespace, whichever leaves less room.
  */
-static uint64_t limit_used(const struct krdma_limit_query *limit)
+static uint64_t limit_used(const struct krdma_limit_query_args *limit)
 {
 	return limit->owner_used > limit->user_used ? limit->owner_used : limit->user_used;
 }
 
-static void print_limit(const struct krdma_limit_query *limit)
+static void print_limit(const struct krdma_limit_query_args *limit)
 {
 	char used[SIZE_TEXT_MAX], max[SIZE_TEXT_MAX];
 
@@ -55,7 +55,7 @@ static void print_limit(const struct krdma_limit_query *limit)
 		       (unsigned long long)limit->max);
 }
 
-static void print_text(const struct krdma_info *info, const char *version,
+static void print_text(const struct krdma_info_args *info, const char *version,
 		       const struct limits *limits, const struct options *options)
 {
 	printf("module   %s\n", version);
@@ -72,7 +72,7 @@ static void print_text(const struct krdma_info *info, const char *version,
 	printf("structs  at most %u bytes\n", info->max_struct_size);
 }
 
-static struct json_object *json_limit(const struct krdma_limit_query *limit)
+static struct json_object *json_limit(const struct krdma_limit_query_args *limit)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 
@@ -86,7 +86,7 @@ static struct json_object *json_limit(const struct krdma_limit_query *limit)
 	return object;
 }
 
-static void print_json(const struct krdma_info *info, const char *version,
+static void print_json(const struct krdma_info_args *info, const char *version,
 		       const struct limits *limits, const struct options *options)
 {
 	struct json_object *array = json_checked(json_object_new_array());
@@ -108,9 +108,9 @@ static void print_json(const struct krdma_info *info, const char *version,
 
 int cmd_info(int argc, char **argv, struct options *options)
 {
-	char version[sizeof(((struct krdma_info *)NULL)->module_version) + 1];
+	char version[sizeof(((struct krdma_info_args *)NULL)->module_version) + 1];
 	struct krdma *session;
-	struct krdma_info info;
+	struct krdma_info_args info;
 	struct limits limits;
 	int first, err;
 
@@ -126,7 +126,7 @@ int cmd_info(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (open_session(&session))
 		return EXIT_FAILED;
-	err = krdma_info_get(session, &info, sizeof(info));
+	err = krdma_info_query(session, &info, sizeof(info));
 	if (!err)
 		limits_read(session, &limits);
 	krdma_close(session);

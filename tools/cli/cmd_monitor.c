@@ -71,7 +71,7 @@ static struct known *find(struct monitor *monitor, uint32_t id)
 	return NULL;
 }
 
-static struct known *learn(struct monitor *monitor, const struct krdma_device_query *device)
+static struct known *learn(struct monitor *monitor, const struct krdma_device_query_args *device)
 {
 	struct known *known = find(monitor, device->id);
 
@@ -104,7 +104,7 @@ static void forget(struct monitor *monitor, uint32_t id)
 /* Those that the first records will tell of. */
 static int learn_present(struct monitor *monitor)
 {
-	struct krdma_device_query device = { 0 };
+	struct krdma_device_query_args device = { 0 };
 	struct known *known;
 	int err;
 
@@ -120,9 +120,9 @@ static int learn_present(struct monitor *monitor)
 }
 
 static bool port_get(struct monitor *monitor, const struct event *event, uint32_t number,
-		     struct krdma_port_query *port)
+		     struct krdma_port_query_args *port)
 {
-	return !krdma_port_get(monitor->session, event->device_id, number, port, sizeof(*port));
+	return !krdma_port_query(monitor->session, event->device_id, number, port, sizeof(*port));
 }
 
 /* The ports that an event is about: all of them if it is about the device. */
@@ -139,7 +139,7 @@ static uint32_t last_port(const struct event *event)
 static void say_text(struct monitor *monitor, const struct event *event)
 {
 	char time[32], netdev[KRDMA_NAME_MAX + 1];
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 	struct tm local;
 
 	localtime_r(&event->time.tv_sec, &local);
@@ -168,7 +168,7 @@ static void say_text(struct monitor *monitor, const struct event *event)
 	putchar('\n');
 }
 
-static struct json_object *port_json(uint32_t number, const struct krdma_port_query *port)
+static struct json_object *port_json(uint32_t number, const struct krdma_port_query_args *port)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 	char netdev[KRDMA_NAME_MAX + 1];
@@ -187,7 +187,7 @@ static void say_json(struct monitor *monitor, const struct event *event)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 	struct json_object *ports = json_checked(json_object_new_array());
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 	char second[32], time[64];
 	struct tm utc;
 
@@ -217,12 +217,12 @@ static void say(struct monitor *monitor, const struct krdma_device_record *recor
 		.device_id = record->device_id,
 		.port = record->port,
 	};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct known *known;
 
 	clock_gettime(CLOCK_REALTIME, &event.time);
 	if (record->device_id &&
-	    !krdma_device_get(monitor->session, record->device_id, &device, sizeof(device))) {
+	    !krdma_device_query(monitor->session, record->device_id, &device, sizeof(device))) {
 		learn(monitor, &device);
 		event.port_count = device.port_count;
 	}
@@ -266,11 +266,11 @@ static int watch(struct monitor *monitor)
 
 	err = learn_present(monitor);
 	if (!err)
-		err = krdma_devices_watch(monitor->session);
+		err = krdma_device_notify(monitor->session);
 	while (!err && !ferror(stdout) && (!monitor->count || monitor->said < monitor->count)) {
 		err = await(monitor);
 		if (!err)
-			err = krdma_device_event(monitor->session, 0, &record, sizeof(record));
+			err = krdma_device_next_event(monitor->session, 0, &record, sizeof(record));
 		if (!err)
 			say(monitor, &record);
 		else if (err == -EAGAIN || err == -ETIMEDOUT)

@@ -117,7 +117,7 @@ static int set_testing(int key, const char *value, struct given *given)
 		return 0;
 	case OPTION_MEMORY:
 		given->testing = "--memory";
-		return value_size("--memory", value, UINT64_C(1) << 30, &settings->memory);
+		return value_size("--memory", value, UINT64_C(1) << 30, &settings->mr);
 	case OPTION_CYCLES:
 		given->testing = "--cycles";
 		if (value_number("--cycles", value, 1, 1000000, &number))
@@ -189,7 +189,7 @@ static int test_side(struct given *given, int argc, char **argv, int first)
 		return usage_error("%s is for --serve", given->serving);
 	if (!settings->timeout || !settings->time)
 		return usage_error("-W and -t want more than nothing");
-	if (settings->memory < 2 << 20)
+	if (settings->mr < 2 << 20)
 		return usage_error("--memory wants 2MiB at least");
 	settings->device = argv[first];
 	return selftest_run(settings);
@@ -214,7 +214,7 @@ int cmd_selftest(int argc, char **argv, struct options *options)
 			.port = SELFTEST_PORT,
 			.timeout = 10 * VALUE_SECOND,
 			.time = 180 * VALUE_SECOND,
-			.memory = UINT64_C(64) << 20,
+			.mr = UINT64_C(64) << 20,
 			.max_memory = UINT64_C(256) << 20,
 			.cycles = 100,
 			.seed = clock_ns() / 1000 & SEED_MAX,

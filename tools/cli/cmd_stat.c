@@ -53,7 +53,7 @@ static void print_session(const struct objects *now, const struct objects *befor
 {
 	unsigned int counts[OBJECT_KINDS] = { 0 };
 	struct rates sum = { 0 };
-	char memory[SIZE_TEXT_MAX];
+	char mr[SIZE_TEXT_MAX];
 
 	for (size_t i = 0; i < now->count; i++) {
 		const struct object *object = &now->list[i];
@@ -66,7 +66,7 @@ static void print_session(const struct objects *now, const struct objects *befor
 	printf("%-8u %7d %-15.15s %6u %6u %6u %5u %8s %12.*f %12.*f\n", session->id, session->pid,
 	       session->command, counts[OBJECT_CONNECTION], counts[OBJECT_LISTENER],
 	       counts[OBJECT_QUEUE], counts[OBJECT_SRQ],
-	       bytes_text(memory, session->memory_bytes), before ? 1 : 0, sum.sends,
+	       bytes_text(mr, session->memory_bytes), before ? 1 : 0, sum.sends,
 	       before ? 1 : 0, sum.receives);
 }
 

@@ -149,12 +149,12 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 		       bool batch)
 {
 	unsigned int counts[OBJECT_KINDS] = { 0 };
-	uint64_t memory = 0, bytes = 0;
+	uint64_t mr = 0, bytes = 0;
 	char line[256], size[SIZE_TEXT_MAX];
 
 	for (size_t i = 0; i < now->count; i++) {
 		counts[now->list[i].kind]++;
-		memory += now->list[i].memory_count;
+		mr += now->list[i].memory_count;
 		bytes += now->list[i].memory_bytes;
 	}
 	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u queues",
@@ -162,7 +162,7 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 		 counts[OBJECT_QUEUE]);
 	put_line(line, columns, batch);
 	snprintf(line, sizeof(line), "memory: %llu pieces, %s   sends: %.1f/s   receives: %.1f/s",
-		 (unsigned long long)memory, bytes_text(size, bytes), sum->sends, sum->receives);
+		 (unsigned long long)mr, bytes_text(size, bytes), sum->sends, sum->receives);
 	put_line(line, columns, batch);
 	if (now->hidden)
 		snprintf(line, sizeof(line), "%u processes of other users are not shown",

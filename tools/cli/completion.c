@@ -136,7 +136,7 @@ static void offer_files(const struct request *request)
 /* Nobody is told if there is no module: this is a person in the midst of a line. */
 static void offer_devices(const struct request *request)
 {
-	struct krdma_device_query device = { 0 };
+	struct krdma_device_query_args device = { 0 };
 	char name[sizeof(device.name) + 1];
 	struct krdma *session;
 

@@ -21,8 +21,8 @@
 
 /* A port that is looked at, and what is known of it. */
 struct port {
-	struct krdma_device_query device;
-	struct krdma_port_query is;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args is;
 	char name[KRDMA_NAME_MAX + 1];
 	char netdev[KRDMA_NAME_MAX + 1];
 };
@@ -226,7 +226,7 @@ static void check_port(struct doctor *doctor, const struct port *port, bool only
 
 static bool port_get(struct doctor *doctor, struct port *port, uint32_t number)
 {
-	if (krdma_port_get(doctor->session, port->device.id, number, &port->is, sizeof(port->is)))
+	if (krdma_port_query(doctor->session, port->device.id, number, &port->is, sizeof(port->is)))
 		return false;
 	printable(port->name, sizeof(port->name), port->device.name, KRDMA_NAME_MAX);
 	printable(port->netdev, sizeof(port->netdev), port->is.netdev_name, KRDMA_NAME_MAX);

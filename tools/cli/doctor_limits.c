@@ -65,14 +65,14 @@ static void check_limit(struct doctor *doctor)
 static void check_register(struct doctor *doctor)
 {
 	char quota[QUOTA_TEXT_MAX];
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	char *mend;
-	int err = krdma_memory_create(doctor->session, doctor->device, TRIAL,
-				      KRDMA_ACCESS_LOCAL_WRITE, &memory);
+	int err = krdma_mr_alloc(doctor->session, doctor->device, TRIAL,
+				 KRDMA_ACCESS_LOCAL_WRITE, &mr);
 
 	switch (err) {
 	case 0:
-		krdma_memory_release(memory, 0);
+		krdma_mr_deregister(mr, 0);
 		doctor_say(doctor, "register", VERDICT_OK, "memory can be registered");
 		break;
 	case -ENOMEM:
@@ -99,7 +99,7 @@ static void check_register(struct doctor *doctor)
 }
 
 /* One of the module's, of which this user has most. */
-static void check_quota(struct doctor *doctor, const struct krdma_limit_query *limit)
+static void check_quota(struct doctor *doctor, const struct krdma_limit_query_args *limit)
 {
 	const char *name = krdma_limit_name(limit->limit);
 	bool owner = limit->owner_used > limit->user_used;
@@ -122,10 +122,11 @@ static void check_quota(struct doctor *doctor, const struct krdma_limit_query *l
 static void check_quotas(struct doctor *doctor)
 {
 	unsigned int said = doctor->warned + doctor->failed;
-	struct krdma_limit_query limit;
+	struct krdma_limit_query_args limit;
 	uint32_t number;
 
-	for (number = 0; !krdma_limit_get(doctor->session, number, &limit, sizeof(limit)); number++)
+	for (number = 0; !krdma_limit_query(doctor->session, number, &limit,
+					    sizeof(limit)); number++)
 		check_quota(doctor, &limit);
 	if (number && said == doctor->warned + doctor->failed)
 		doctor_say(doctor, "limits", VERDICT_OK,

@@ -59,9 +59,9 @@ static void explain_open(struct doctor *doctor, int err)
 
 static void check_versions(struct doctor *doctor)
 {
-	char version[sizeof(((struct krdma_info *)NULL)->module_version) + 1];
-	struct krdma_info info;
-	int err = krdma_info_get(doctor->session, &info, sizeof(info));
+	char version[sizeof(((struct krdma_info_args *)NULL)->module_version) + 1];
+	struct krdma_info_args info;
+	int err = krdma_info_query(doctor->session, &info, sizeof(info));
 
 	if (err) {
 		doctor_say(doctor, "version", VERDICT_FAIL,

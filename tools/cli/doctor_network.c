@@ -77,7 +77,7 @@ static void explain_no_route(struct doctor *doctor, const struct sockaddr_storag
 static uint32_t check_route(struct doctor *doctor, const struct sockaddr_storage *remote,
 			    const char *address)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	char name[KRDMA_NAME_MAX + 1] = "?";
 	uint32_t id;
 	int err = krdma_device_by_address(doctor->session, NULL, (const struct sockaddr *)remote,
@@ -87,7 +87,7 @@ static uint32_t check_route(struct doctor *doctor, const struct sockaddr_storage
 		explain_no_route(doctor, remote, address, err);
 		return 0;
 	}
-	if (!krdma_device_get(doctor->session, id, &device, sizeof(device)))
+	if (!krdma_device_query(doctor->session, id, &device, sizeof(device)))
 		printable(name, sizeof(name), device.name, KRDMA_NAME_MAX);
 	doctor_say(doctor, "route", VERDICT_OK, "%s is reached from %s", address, name);
 	return id;
@@ -98,13 +98,13 @@ static bool refused_by_program(struct krdma_conn *conn)
 {
 	struct krdma_event_record record;
 
-	while (!krdma_conn_event(conn, 0, &record, sizeof(record)))
+	while (!krdma_conn_next_event(conn, 0, &record, sizeof(record)))
 		if (record.type == KRDMA_EVENT_REJECTED)
 			return record.reason == REASON_PROGRAM;
 	return false;
 }
 
-static int ask(struct krdma_conn *conn, struct krdma_queue *queue,
+static int ask(struct krdma_conn *conn, struct krdma_ring *ring,
 	       const struct sockaddr_storage *remote)
 {
 	int err = krdma_conn_resolve(conn, (const struct sockaddr *)remote, NULL);
@@ -112,7 +112,7 @@ static int ask(struct krdma_conn *conn, struct krdma_queue *queue,
 	if (!err)
 		err = krdma_conn_wait(conn, krdma_deadline(ROUTE_MS), NULL);
 	if (!err)
-		err = krdma_conn_prepare(conn, queue, NULL, NULL, NULL);
+		err = krdma_conn_create_qp(conn, ring, NULL, NULL, NULL);
 	if (!err)
 		err = krdma_conn_connect(conn, NULL, NULL, 0);
 	return err ? err : krdma_conn_wait(conn, krdma_deadline(ANSWER_MS), NULL);
@@ -147,12 +147,12 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 {
 	struct sockaddr_storage place = *remote;
 	uint16_t port = doctor->port ? doctor->port : KRDMA_FILE_PORT;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_conn *conn;
 	int err;
 
 	address_set_port(&place, port);
-	err = krdma_queue_create(doctor->session, NULL, &queue);
+	err = krdma_ring_create(doctor->session, NULL, &ring);
 	if (err) {
 		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a queue: %s",
 			   strerror(-err));
@@ -163,11 +163,11 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a connection: %s",
 			   strerror(-err));
 	} else {
-		err = ask(conn, queue, &place);
+		err = ask(conn, ring, &place);
 		explain_answer(doctor, address, port, err, refused_by_program(conn));
 		krdma_conn_close(conn);
 	}
-	krdma_queue_close(queue);
+	krdma_ring_close(ring);
 }
 
 void doctor_network(struct doctor *doctor)

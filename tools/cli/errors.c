@@ -100,7 +100,7 @@ const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session)
 		[KRDMA_LIMIT_MEMORY] = "max_memory_mb",
 		[KRDMA_LIMIT_PORTS] = "max_ports",
 	};
-	struct krdma_limit_query limit;
+	struct krdma_limit_query_args limit;
 	int err = krdma_limit_refused(session, &limit, sizeof(limit));
 
 	if (!err && limit.limit == KRDMA_LIMIT_DEVICE)

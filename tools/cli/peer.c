@@ -63,7 +63,7 @@ static void explain_way(const struct peer *peer, int err)
 /* A connection to @remote, up to where it can be prepared; it says nothing. */
 static int resolve(struct peer *peer)
 {
-	struct krdma_conn_resolve options = { .size = sizeof(options) };
+	struct krdma_conn_resolve_args options = { .size = sizeof(options) };
 	int err = krdma_conn_create(peer->session, &peer->conn);
 
 	if (err)
@@ -79,17 +79,17 @@ static int resolve(struct peer *peer)
 
 static int prepare_conn(struct peer *peer)
 {
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
 		.send_depth = peer->options->send_depth,
 		.recv_depth = peer->options->recv_depth,
 	};
-	struct krdma_device_query device;
-	struct krdma_conn_query query;
-	int err = krdma_conn_prepare(peer->conn, peer->queue, NULL, NULL, &options);
+	struct krdma_device_query_args device;
+	struct krdma_conn_query_args query;
+	int err = krdma_conn_create_qp(peer->conn, peer->ring, NULL, NULL, &options);
 
 	if (!err)
-		err = krdma_conn_get(peer->conn, &query, sizeof(query));
+		err = krdma_conn_query(peer->conn, &query, sizeof(query));
 	if (err == -EINVAL)
 		complain("the RDMA device cannot have %u operations under way at once",
 			 peer->options->send_depth);
@@ -99,7 +99,7 @@ static int prepare_conn(struct peer *peer)
 		return err;
 	peer->device_id = query.device_id;
 	/* Only for people: it may be gone already. */
-	if (!krdma_device_get(peer->session, query.device_id, &device, sizeof(device)))
+	if (!krdma_device_query(peer->session, query.device_id, &device, sizeof(device)))
 		printable(peer->device, sizeof(peer->device), device.name, KRDMA_NAME_MAX);
 	return 0;
 }
@@ -172,14 +172,14 @@ static int resolve_first(struct peer *peer, const struct addrinfo *at)
 
 int peer_open(struct peer *peer, const struct peer_options *options)
 {
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
-		.flags = options->polled ? KRDMA_QUEUE_POLLED : 0,
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
+		.flags = options->polled ? KRDMA_RING_POLLED : 0,
 		/*
 		 * Twice what a connection takes: what was closed just now may still count
 		 * when the next one is prepared.
 		 */
-		.cq_entries = 2 * (options->send_depth + options->recv_depth + KRDMA_QUEUE_EXTRA),
+		.cq_entries = 2 * (options->send_depth + options->recv_depth + KRDMA_RING_EXTRA),
 		.sq_entries = options->send_depth,
 	};
 	int family = options->family, err;
@@ -199,7 +199,7 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 		return err;
 	err = open_session(&peer->session);
 	if (!err) {
-		err = krdma_queue_create(peer->session, &queue, &peer->queue);
+		err = krdma_ring_create(peer->session, &ring, &peer->ring);
 		if (err)
 			complain_request("create a queue", err);
 	}
@@ -304,9 +304,9 @@ static void explain_connect(const struct peer *peer, int err)
 
 int peer_connect(struct peer *peer, const void *data, size_t length)
 {
-	struct krdma_conn_terms terms = {
+	struct krdma_conn_param_args terms = {
 		.size = sizeof(terms),
-		.flags = peer->options->plain ? KRDMA_TERMS_PLAIN : 0,
+		.flags = peer->options->plain ? KRDMA_CONN_PARAM_PLAIN : 0,
 	};
 	int err = krdma_conn_connect(peer->conn, &terms, data, length);
 
@@ -317,7 +317,7 @@ int peer_connect(struct peer *peer, const void *data, size_t length)
 	return err;
 }
 
-int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote *remote)
+int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remote)
 {
 	struct hello_answer answer;
 	uint8_t data[HELLO_ROOM];
@@ -329,7 +329,8 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote *remote)
 	if (!err && (answer.version != HELLO_VERSION || answer.verdict != VERDICT_WELCOME))
 		err = -EPROTO;
 	if (!err && remote)
-		err = krdma_remote_read(answer.descriptor, sizeof(answer.descriptor), remote);
+		err = krdma_remote_mr_from_desc(answer.descriptor, sizeof(answer.descriptor),
+						remote);
 	if (!err && remote && remote->length < length)
 		err = -EPROTO;
 	if (err)
@@ -339,9 +340,9 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote *remote)
 	return err;
 }
 
-int peer_memory(struct peer *peer, size_t length, uint32_t access, struct krdma_memory **memory)
+int peer_memory(struct peer *peer, size_t length, uint32_t access, struct krdma_mr **mr)
 {
-	int err = krdma_memory_create(peer->session, peer->device_id, length, access, memory);
+	int err = krdma_mr_alloc(peer->session, peer->device_id, length, access, mr);
 
 	if (err)
 		explain_memory(peer->session, length, err);
@@ -417,8 +418,8 @@ void peer_end(struct peer *peer)
 void peer_close(struct peer *peer)
 {
 	peer_end(peer);
-	krdma_queue_close(peer->queue);
+	krdma_ring_close(peer->ring);
 	krdma_close(peer->session);
-	peer->queue = NULL;
+	peer->ring = NULL;
 	peer->session = NULL;
 }

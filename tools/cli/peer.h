@@ -41,7 +41,7 @@ struct peer_options {
 struct peer {
 	const struct peer_options *options;
 	struct krdma *session;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_conn *conn;
 	struct sockaddr_storage source;
 	struct sockaddr_storage remote;
@@ -65,7 +65,7 @@ int peer_connect(struct peer *peer, const void *data, size_t length);
  * What the peer has answered to a hello, with memory of at least @length bytes in it if
  * @remote is not NULL.
  */
-int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote *remote);
+int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remote);
 
 /* End the connection and, with peer_begin(), prepare another one to the same address. */
 void peer_end(struct peer *peer);
@@ -73,7 +73,7 @@ int peer_begin(struct peer *peer);
 
 /* New memory on the peer's device. */
 int peer_memory(struct peer *peer, size_t length, uint32_t access,
-		struct krdma_memory **memory);
+		struct krdma_mr **mr);
 
 /* Say why a connection that was there has ended. */
 void peer_explain_end(struct peer *peer);

@@ -49,49 +49,49 @@ int client_hello(struct client *client, uint8_t service, struct hello *hello)
 }
 
 int client_memory(struct client *client, uint64_t length, uint32_t access,
-		  struct krdma_memory **memory)
+		  struct krdma_mr **mr)
 {
 	int err;
 
-	*memory = NULL;
+	*mr = NULL;
 	if (!length)
 		return 0;
-	if (client->used == ARRAY_SIZE(client->memory))
+	if (client->used == ARRAY_SIZE(client->mr))
 		return -ENOSPC;
 	if (!server_reserve(client->server, length)) {
 		client_refuse(client, VERDICT_FULL, 0);
 		return -EDQUOT;
 	}
 	client->bytes_reserved += length;
-	err = krdma_memory_create(client->session, client->device_id, (size_t)length, access,
-				  memory);
+	err = krdma_mr_alloc(client->session, client->device_id, (size_t)length, access,
+			     mr);
 	if (err) {
 		explain_memory(client->session, (size_t)length, err);
 		client_refuse(client, err == -EOPNOTSUPP ? VERDICT_DEVICE : VERDICT_FULL, 0);
 		return err;
 	}
-	client->memory[client->used++] = *memory;
+	client->mr[client->used++] = *mr;
 	return 0;
 }
 
 int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_depth)
 {
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
-		.flags = client->server->options->polled ? KRDMA_QUEUE_POLLED : 0,
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
+		.flags = client->server->options->polled ? KRDMA_RING_POLLED : 0,
 		.sq_entries = 64,
 		/* And one for the question. */
-		.cq_entries = send_depth + 1 + recv_depth + KRDMA_QUEUE_EXTRA,
+		.cq_entries = send_depth + 1 + recv_depth + KRDMA_RING_EXTRA,
 	};
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
 		.send_depth = send_depth + 1,
 		.recv_depth = recv_depth,
 	};
-	int err = krdma_queue_create(client->session, &queue, &client->queue);
+	int err = krdma_ring_create(client->session, &ring, &client->ring);
 
 	if (!err)
-		err = krdma_conn_prepare(client->conn, client->queue, NULL, NULL, &options);
+		err = krdma_conn_create_qp(client->conn, client->ring, NULL, NULL, &options);
 	if (!err)
 		return 0;
 	/* More than the device can, which is not the client's fault. */
@@ -117,7 +117,8 @@ static int await_connected(struct client *client)
 	return err;
 }
 
-int client_accept(struct client *client, const struct krdma_conn_terms *terms, const void *data,
+int client_accept(struct client *client, const struct krdma_conn_param_args *terms,
+		  const void *data,
 		  size_t length)
 {
 	int err = krdma_conn_accept(client->conn, terms, data, length);
@@ -128,14 +129,14 @@ int client_accept(struct client *client, const struct krdma_conn_terms *terms, c
 	return err ? err : await_connected(client);
 }
 
-int client_welcome(struct client *client, struct krdma_memory *memory)
+int client_welcome(struct client *client, struct krdma_mr *mr)
 {
 	struct hello_answer answer = { .verdict = VERDICT_WELCOME };
 	uint8_t wire[ANSWER_SIZE];
 	int err = 0;
 
-	if (memory)
-		err = krdma_memory_describe(memory, 0, 0, answer.descriptor);
+	if (mr)
+		err = krdma_mr_describe(mr, 0, 0, answer.descriptor);
 	if (err) {
 		client_refuse(client, VERDICT_FAILED, 0);
 		return err;
@@ -150,9 +151,9 @@ int client_welcome(struct client *client, struct krdma_memory *memory)
  */
 static int probe(struct client *client)
 {
-	static const struct krdma_remote nowhere;
+	static const struct krdma_remote_mr nowhere;
 	struct krdma_sqe entry = krdma_entry_write(client->conn, PROBE, NULL, 0, 0, &nowhere, 0);
-	int err = krdma_queue_post(client->queue, &entry, 1, NULL);
+	int err = krdma_ring_post(client->ring, &entry, 1, NULL);
 
 	client->heard = clock_ns();
 	/* So much is under way that it will be noticed without. */
@@ -175,7 +176,7 @@ static int sift(struct client *client, struct krdma_cqe *cqes, size_t *count)
 	for (i = 0; i < *count; i++) {
 		if (cqes[i].status)
 			return reason(client);
-		if (cqes[i].opcode == KRDMA_OP_WRITE && cqes[i].cookie == PROBE)
+		if (cqes[i].opcode == KRDMA_OP_WRITE && cqes[i].wr_id == PROBE)
 			continue;
 		cqes[kept++] = cqes[i];
 	}
@@ -190,8 +191,8 @@ int client_next(struct client *client, struct krdma_cqe cqes[CLIENT_BATCH], size
 	for (;;) {
 		if (stop_wanted())
 			return -EINTR;
-		err = krdma_queue_wait(client->queue, cqes, CLIENT_BATCH, 1,
-				       stop_slice(KRDMA_FOREVER), taken);
+		err = krdma_ring_wait(client->ring, cqes, CLIENT_BATCH, 1,
+				      stop_slice(KRDMA_FOREVER), taken);
 		if (!err) {
 			client->heard = clock_ns();
 			err = sift(client, cqes, taken);
@@ -214,8 +215,8 @@ void client_end(struct client *client)
 	if (!krdma_conn_disconnect(client->conn, 0))
 		krdma_conn_await_closed(client->conn, clock_ns() + END_NS);
 	krdma_conn_close(client->conn);
-	krdma_queue_close(client->queue);
+	krdma_ring_close(client->ring);
 	for (i = 0; i < client->used; i++)
-		krdma_memory_release(client->memory[i], KRDMA_RELEASE_LATER);
+		krdma_mr_deregister(client->mr[i], KRDMA_DEREGISTER_LATER);
 	server_unreserve(client->server, client->bytes_reserved);
 }

@@ -14,10 +14,10 @@
 
 static int post_receive(const struct echo *echo, uint32_t place)
 {
-	struct krdma_sqe entry = krdma_entry_receive(echo->client->conn, place, echo->memory,
-						     (size_t)place * echo->length, echo->length);
+	struct krdma_sqe entry = krdma_entry_recv(echo->client->conn, place, echo->mr,
+						  (size_t)place * echo->length, echo->length);
 
-	return krdma_queue_post(echo->client->queue, &entry, 1, NULL);
+	return krdma_ring_post(echo->client->ring, &entry, 1, NULL);
 }
 
 static int prepare(struct echo *echo)
@@ -26,7 +26,7 @@ static int prepare(struct echo *echo)
 	int err;
 
 	err = client_memory(echo->client, (uint64_t)echo->places * echo->length,
-			    KRDMA_ACCESS_LOCAL_WRITE, &echo->memory);
+			    KRDMA_ACCESS_LOCAL_WRITE, &echo->mr);
 	if (!err)
 		err = client_prepare(echo->client, echo->places, echo->places);
 	if (err)
@@ -62,28 +62,28 @@ static int answer(struct echo *echo)
 {
 	const struct waiting *message = &echo->waiting[echo->first];
 	struct krdma_sqe entry = krdma_entry_send(echo->client->conn, message->place,
-						  message->length ? echo->memory : NULL,
+						  message->length ? echo->mr : NULL,
 						  (size_t)message->place * echo->length,
 						  message->length);
 
 	echo->first = (echo->first + 1) % echo->places;
 	echo->count--;
 	echo->answers++;
-	return krdma_queue_post(echo->client->queue, &entry, 1, NULL);
+	return krdma_ring_post(echo->client->ring, &entry, 1, NULL);
 }
 
 static int handle(struct echo *echo, const struct krdma_cqe *cqe)
 {
 	struct waiting *message;
 
-	if (cqe->opcode != KRDMA_OP_RECEIVE) {
+	if (cqe->opcode != KRDMA_OP_RECV) {
 		echo->answers--;
-		return post_receive(echo, (uint32_t)cqe->cookie);
+		return post_receive(echo, (uint32_t)cqe->wr_id);
 	}
 	echo->client->messages++;
 	echo->client->bytes += cqe->length;
 	message = &echo->waiting[(echo->first + echo->count) % echo->places];
-	message->place = (uint32_t)cqe->cookie;
+	message->place = (uint32_t)cqe->wr_id;
 	message->length = cqe->length;
 	echo->count++;
 	return 0;

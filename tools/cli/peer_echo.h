@@ -18,7 +18,7 @@
 
 struct echo {
 	struct client *client;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	uint32_t length;
 	uint32_t window;
 	uint32_t places;

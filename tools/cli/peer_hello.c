@@ -75,7 +75,7 @@ void answer_encode(const struct hello_answer *answer, uint8_t wire[ANSWER_SIZE])
 	wire[AT_VERSION] = HELLO_VERSION;
 	wire[AT_VERDICT] = answer->verdict;
 	put32(wire + AT_LIMIT, answer->limit);
-	memcpy(wire + AT_DESCRIPTOR, answer->descriptor, KRDMA_DESCRIPTOR_SIZE);
+	memcpy(wire + AT_DESCRIPTOR, answer->descriptor, KRDMA_MR_DESC_SIZE);
 }
 
 int answer_decode(const void *wire, size_t length, struct hello_answer *answer)
@@ -92,6 +92,6 @@ int answer_decode(const void *wire, size_t length, struct hello_answer *answer)
 	if (length < ANSWER_SIZE)
 		return -EINVAL;
 	answer->limit = get32(bytes + AT_LIMIT);
-	memcpy(answer->descriptor, bytes + AT_DESCRIPTOR, KRDMA_DESCRIPTOR_SIZE);
+	memcpy(answer->descriptor, bytes + AT_DESCRIPTOR, KRDMA_MR_DESC_SIZE);
 	return 0;
 }

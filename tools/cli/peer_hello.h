@@ -22,7 +22,7 @@
  *	 6  zero, 16 bits
  *	 8  limit, 32 bits: what VERDICT_LENGTH and VERDICT_DEPTH refuse is above it
  *	12  zero, 32 bits
- *	16  KRDMA_DESCRIPTOR_SIZE bytes: memory that is offered; zero if there is none
+ *	16  KRDMA_MR_DESC_SIZE bytes: memory that is offered; zero if there is none
  *
  * Whatever follows is ignored: where lengths do not travel, zeroes do.  The first six
  * bytes of both stay what they are in later versions, so that each side can say that it
@@ -38,7 +38,7 @@
 
 #define HELLO_VERSION	1
 #define HELLO_SIZE	16
-#define ANSWER_SIZE	(16 + KRDMA_DESCRIPTOR_SIZE)
+#define ANSWER_SIZE	(16 + KRDMA_MR_DESC_SIZE)
 /* Room for the private data of any message. */
 #define HELLO_ROOM	256
 
@@ -89,7 +89,7 @@ struct hello_answer {
 	uint8_t version;
 	uint8_t verdict;
 	uint32_t limit;
-	uint8_t descriptor[KRDMA_DESCRIPTOR_SIZE];
+	uint8_t descriptor[KRDMA_MR_DESC_SIZE];
 };
 
 void hello_encode(const struct hello *hello, uint8_t wire[HELLO_SIZE]);

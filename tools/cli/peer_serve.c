@@ -25,9 +25,9 @@ bool server_reserve(struct server *server, uint64_t bytes)
 	bool fits;
 
 	pthread_mutex_lock(&server->lock);
-	fits = bytes <= server->options->max_memory - server->memory;
+	fits = bytes <= server->options->max_memory - server->mr;
 	if (fits)
-		server->memory += bytes;
+		server->mr += bytes;
 	pthread_mutex_unlock(&server->lock);
 	return fits;
 }
@@ -35,7 +35,7 @@ bool server_reserve(struct server *server, uint64_t bytes)
 void server_unreserve(struct server *server, uint64_t bytes)
 {
 	pthread_mutex_lock(&server->lock);
-	server->memory -= bytes;
+	server->mr -= bytes;
 	pthread_mutex_unlock(&server->lock);
 }
 
@@ -212,7 +212,7 @@ static int start_thread(struct client *client)
 static void let_in(struct server *server, struct krdma_conn *conn)
 {
 	struct client *client = calloc(1, sizeof(*client));
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	bool full;
 	int err;
 
@@ -225,7 +225,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 	client->session = server->session;
 	client->conn = conn;
 	snprintf(client->address, sizeof(client->address), "unknown");
-	if (!krdma_conn_get(conn, &query, sizeof(query))) {
+	if (!krdma_conn_query(conn, &query, sizeof(query))) {
 		client->device_id = query.device_id;
 		address_text((const struct sockaddr_storage *)&query.remote, true,
 			     client->address);

@@ -29,9 +29,9 @@ struct client {
 	/* The server's. */
 	struct krdma *session;
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	/* What client_memory() has given; the first @used of them. */
-	struct krdma_memory *memory[3];
+	struct krdma_mr *mr[3];
 	unsigned int used;
 	uint64_t bytes_reserved;
 	uint32_t device_id;
@@ -85,20 +85,21 @@ void client_refuse(struct client *client, uint8_t verdict, uint32_t limit);
 
 /*
  * New memory, as long as all clients' together is not above the limit: otherwise it has
- * been refused.  @length may be 0: then *@memory is NULL.
+ * been refused.  @length may be 0: then *@mr is NULL.
  */
 int client_memory(struct client *client, uint64_t length, uint32_t access,
-		  struct krdma_memory **memory);
+		  struct krdma_mr **mr);
 
 /* A queue of its own, and the connection prepared: receives can be posted. */
 int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_depth);
 
 /* Let it in with these private data, and wait until it is connected. */
-int client_accept(struct client *client, const struct krdma_conn_terms *terms, const void *data,
+int client_accept(struct client *client, const struct krdma_conn_param_args *terms,
+		  const void *data,
 		  size_t length);
 
 /* Let it in with an answer that welcomes it, and the memory if it is not NULL. */
-int client_welcome(struct client *client, struct krdma_memory *memory);
+int client_welcome(struct client *client, struct krdma_mr *mr);
 
 /* client_next() gives only completions of operations that went well. */
 #define CLIENT_BATCH 64

@@ -25,7 +25,7 @@ struct server {
 	/* Each time a client has ended. */
 	pthread_cond_t ended;
 	uint64_t clients;
-	uint64_t memory;
+	uint64_t mr;
 	/* For the report. */
 	uint64_t served;
 	uint64_t failed;

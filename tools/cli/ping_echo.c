@@ -18,7 +18,7 @@
 
 struct echo {
 	/* PING_WINDOW messages, then as many answers; NULL if they are empty. */
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	uint64_t sent;
 	uint64_t answered;
 	/* Those before it that have no answer are not waited for any more. */
@@ -39,7 +39,7 @@ static uint8_t *slot_data(const struct ping *ping, uint64_t slot)
 {
 	const struct echo *echo = ping->state;
 
-	return (uint8_t *)krdma_memory_data(echo->memory) + slot_offset(ping, slot);
+	return (uint8_t *)krdma_mr_data(echo->mr) + slot_offset(ping, slot);
 }
 
 /* Room for the answer that comes @index answers after the first. */
@@ -47,11 +47,11 @@ static int post_receive(struct ping *ping, uint64_t index)
 {
 	const struct echo *echo = ping->state;
 	uint64_t slot = PING_WINDOW + index % PING_WINDOW;
-	struct krdma_sqe entry = krdma_entry_receive(ping->peer.conn, index, echo->memory,
-						     slot_offset(ping, slot),
-						     (uint32_t)ping->settings->length);
+	struct krdma_sqe entry = krdma_entry_recv(ping->peer.conn, index, echo->mr,
+						  slot_offset(ping, slot),
+						  (uint32_t)ping->settings->length);
 
-	return krdma_queue_post(ping->peer.queue, &entry, 1, NULL);
+	return krdma_ring_post(ping->peer.ring, &entry, 1, NULL);
 }
 
 static int echo_open(struct ping *ping)
@@ -75,7 +75,7 @@ static int echo_open(struct ping *ping)
 	ping->state = echo;
 	if (ping->settings->length) {
 		err = peer_memory(&ping->peer, slot_offset(ping, 2 * PING_WINDOW),
-				  KRDMA_ACCESS_LOCAL_WRITE, &echo->memory);
+				  KRDMA_ACCESS_LOCAL_WRITE, &echo->mr);
 		if (err)
 			return err;
 	}
@@ -98,7 +98,7 @@ static void echo_close(struct ping *ping)
 	peer_end(&ping->peer);
 	if (!echo)
 		return;
-	krdma_memory_release(echo->memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(echo->mr, KRDMA_DEREGISTER_LATER);
 	free(echo);
 	ping->state = NULL;
 }
@@ -167,8 +167,8 @@ static int wait_once(struct ping *ping, uint64_t deadline)
 {
 	struct krdma_cqe cqes[PING_WINDOW];
 	size_t taken;
-	int err = krdma_queue_wait(ping->peer.queue, cqes, PING_WINDOW, 1, stop_slice(deadline),
-				   &taken);
+	int err = krdma_ring_wait(ping->peer.ring, cqes, PING_WINDOW, 1, stop_slice(deadline),
+				  &taken);
 
 	if (err)
 		return err == -EINTR ? -ETIMEDOUT : err;
@@ -202,16 +202,16 @@ static int send_message(struct ping *ping, uint64_t number)
 	size_t accepted, taken;
 	int err;
 
-	if (echo->memory)
+	if (echo->mr)
 		fill(slot_data(ping, slot), ping->settings->length, number);
-	entry = krdma_entry_send(ping->peer.conn, number, echo->memory, slot_offset(ping, slot),
+	entry = krdma_entry_send(ping->peer.conn, number, echo->mr, slot_offset(ping, slot),
 				 (uint32_t)ping->settings->length);
-	entry.flags = KRDMA_SQE_SILENT;
+	entry.flags = KRDMA_SQE_UNSIGNALED;
 	echo->messages[slot].number = number;
 	echo->messages[slot].when = clock_ns();
 	deadline = echo->messages[slot].when + ping->settings->timeout;
-	err = krdma_queue_run(ping->peer.queue, &entry, 1, &accepted, cqes, PING_WINDOW, 1,
-			      stop_slice(deadline), &taken);
+	err = krdma_ring_enter(ping->peer.ring, &entry, 1, &accepted, cqes, PING_WINDOW, 1,
+			       stop_slice(deadline), &taken);
 	if (!accepted)
 		return err;
 	echo->sent++;

@@ -16,10 +16,10 @@
 #include "ping_rping.h"
 
 struct rping {
-	struct krdma_memory *source;
-	struct krdma_memory *sink;
+	struct krdma_mr *source;
+	struct krdma_mr *sink;
 	/* What is sent, then two places for what comes. */
-	struct krdma_memory *messages;
+	struct krdma_mr *messages;
 	uint64_t come;
 	uint64_t awaited;
 };
@@ -27,11 +27,11 @@ struct rping {
 static int post_receive(struct ping *ping, uint64_t index)
 {
 	const struct rping *rping = ping->state;
-	struct krdma_sqe entry = krdma_entry_receive(ping->peer.conn, index, rping->messages,
-						     RPING_MESSAGE * (1 + index % 2),
-						     RPING_MESSAGE);
+	struct krdma_sqe entry = krdma_entry_recv(ping->peer.conn, index, rping->messages,
+						  RPING_MESSAGE * (1 + index % 2),
+						  RPING_MESSAGE);
 
-	return krdma_queue_post(ping->peer.queue, &entry, 1, NULL);
+	return krdma_ring_post(ping->peer.ring, &entry, 1, NULL);
 }
 
 static int allocate(struct ping *ping, struct rping *rping)
@@ -80,9 +80,9 @@ static void rping_close(struct ping *ping)
 	peer_end(&ping->peer);
 	if (!rping)
 		return;
-	krdma_memory_release(rping->source, KRDMA_RELEASE_LATER);
-	krdma_memory_release(rping->sink, KRDMA_RELEASE_LATER);
-	krdma_memory_release(rping->messages, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(rping->source, KRDMA_DEREGISTER_LATER);
+	krdma_mr_deregister(rping->sink, KRDMA_DEREGISTER_LATER);
+	krdma_mr_deregister(rping->messages, KRDMA_DEREGISTER_LATER);
 	free(rping);
 	ping->state = NULL;
 }
@@ -122,8 +122,8 @@ static int wait_message(struct ping *ping, uint64_t deadline)
 		deadline = ping_patience(deadline);
 		if (clock_ns() >= deadline)
 			return -ETIMEDOUT;
-		err = krdma_queue_wait(ping->peer.queue, cqes, 2, 1, stop_slice(deadline),
-				       &taken);
+		err = krdma_ring_wait(ping->peer.ring, cqes, 2, 1, stop_slice(deadline),
+				      &taken);
 		if (!err)
 			err = take(ping, cqes, taken);
 		if (err && err != -ETIMEDOUT && err != -EINTR)
@@ -132,20 +132,20 @@ static int wait_message(struct ping *ping, uint64_t deadline)
 	return 0;
 }
 
-/* Tell the server of @memory, and wait for its message. */
-static int advertise(struct ping *ping, const struct krdma_memory *memory, uint64_t deadline)
+/* Tell the server of @mr, and wait for its message. */
+static int advertise(struct ping *ping, const struct krdma_mr *mr, uint64_t deadline)
 {
 	struct rping *rping = ping->state;
 	struct krdma_sqe entry;
 	int err;
 
-	rping_message_encode((uintptr_t)krdma_memory_data(memory), krdma_memory_key(memory),
+	rping_message_encode((uintptr_t)krdma_mr_data(mr), krdma_mr_rkey(mr),
 			     (uint32_t)ping->settings->length,
-			     krdma_memory_data(rping->messages));
+			     krdma_mr_data(rping->messages));
 	entry = krdma_entry_send(ping->peer.conn, 0, rping->messages, 0, RPING_MESSAGE);
-	entry.flags = KRDMA_SQE_SILENT;
+	entry.flags = KRDMA_SQE_UNSIGNALED;
 	rping->awaited++;
-	err = krdma_queue_post(ping->peer.queue, &entry, 1, NULL);
+	err = krdma_ring_post(ping->peer.ring, &entry, 1, NULL);
 	return err ? err : wait_message(ping, deadline);
 }
 
@@ -153,12 +153,12 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 {
 	struct rping *rping = ping->state;
 	size_t length = (size_t)ping->settings->length;
-	char *text = krdma_memory_data(rping->source);
+	char *text = krdma_mr_data(rping->source);
 	uint64_t begun, time;
 	int err;
 
 	rping_text(text, length, number - 1);
-	memset(krdma_memory_data(rping->sink), 0, length);
+	memset(krdma_mr_data(rping->sink), 0, length);
 	begun = clock_ns();
 	err = advertise(ping, rping->source, begun + ping->settings->timeout);
 	if (!err)
@@ -173,7 +173,7 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 		return -EPROTO;
 	}
 	ping_report(ping, number,
-		    memcmp(text, krdma_memory_data(rping->sink), length) ? PING_WRONG :
+		    memcmp(text, krdma_mr_data(rping->sink), length) ? PING_WRONG :
 		    PING_ANSWERED, time);
 	return 0;
 }
@@ -186,7 +186,7 @@ static int rping_rest(struct ping *ping, uint64_t until)
 	int err;
 
 	while (!stop_wanted() && clock_ns() < until) {
-		err = krdma_queue_wait(ping->peer.queue, &cqe, 1, 1, stop_slice(until), &taken);
+		err = krdma_ring_wait(ping->peer.ring, &cqe, 1, 1, stop_slice(until), &taken);
 		if (!err)
 			err = take(ping, &cqe, taken);
 		if (err && err != -ETIMEDOUT && err != -EINTR)

@@ -26,7 +26,7 @@
 
 void rping_message_encode(uint64_t addr, uint32_t key, uint32_t length,
 			  uint8_t wire[RPING_MESSAGE]);
-void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote *remote);
+void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote_mr *remote);
 
 /* The text of round @number, from 0, with its zero: @length bytes. */
 void rping_text(char *text, size_t length, uint64_t number);

@@ -32,7 +32,7 @@ void rping_message_encode(uint64_t addr, uint32_t key, uint32_t length,
 	put64(wire + 8, (uint64_t)key << 32 | length);
 }
 
-void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote *remote)
+void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote_mr *remote)
 {
 	memset(remote, 0, sizeof(*remote));
 	remote->addr = get(wire, 8);

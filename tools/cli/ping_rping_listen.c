@@ -18,19 +18,19 @@
 
 struct rounds {
 	struct client *client;
-	struct krdma_memory *data;
-	struct krdma_memory *messages;
+	struct krdma_mr *data;
+	struct krdma_mr *messages;
 	uint64_t received;
 };
 
 static int post_receive(const struct rounds *rounds, uint64_t index)
 {
-	struct krdma_sqe entry = krdma_entry_receive(rounds->client->conn, index,
-						     rounds->messages,
-						     RPING_MESSAGE * (index % 2),
-						     RPING_MESSAGE);
+	struct krdma_sqe entry = krdma_entry_recv(rounds->client->conn, index,
+						  rounds->messages,
+						  RPING_MESSAGE * (index % 2),
+						  RPING_MESSAGE);
 
-	return krdma_queue_post(rounds->client->queue, &entry, 1, NULL);
+	return krdma_ring_post(rounds->client->ring, &entry, 1, NULL);
 }
 
 /* Until the client has sent where its memory is, or what was asked for is done. */
@@ -51,7 +51,7 @@ static int await(struct rounds *rounds, uint8_t opcode)
 			/* Out of turn: it must wait for the end of what it has asked for. */
 			if (cqes[i].opcode != opcode || done)
 				return -EPROTO;
-			if (opcode == KRDMA_OP_RECEIVE && cqes[i].length != RPING_MESSAGE)
+			if (opcode == KRDMA_OP_RECV && cqes[i].length != RPING_MESSAGE)
 				return -EPROTO;
 			done = true;
 		}
@@ -60,14 +60,14 @@ static int await(struct rounds *rounds, uint8_t opcode)
 }
 
 /* Where the client's memory is. */
-static int next_message(struct rounds *rounds, struct krdma_remote *remote)
+static int next_message(struct rounds *rounds, struct krdma_remote_mr *remote)
 {
 	const uint8_t *message;
-	int err = await(rounds, KRDMA_OP_RECEIVE);
+	int err = await(rounds, KRDMA_OP_RECV);
 
 	if (err)
 		return err;
-	message = (const uint8_t *)krdma_memory_data(rounds->messages) +
+	message = (const uint8_t *)krdma_mr_data(rounds->messages) +
 		  RPING_MESSAGE * (rounds->received % 2);
 	rping_message_decode(message, remote);
 	rounds->received++;
@@ -80,28 +80,28 @@ static int next_message(struct rounds *rounds, struct krdma_remote *remote)
 
 /* Read or write, and only when that is done, say so. */
 static int do_and_tell(struct rounds *rounds, uint8_t opcode, uint32_t length,
-		       const struct krdma_remote *remote)
+		       const struct krdma_remote_mr *remote)
 {
 	struct krdma_conn *conn = rounds->client->conn;
 	struct krdma_sqe entry;
 	int err;
 
 	entry = krdma_entry_remote(opcode, conn, 0, rounds->data, 0, length, remote, 0);
-	err = krdma_queue_post(rounds->client->queue, &entry, 1, NULL);
+	err = krdma_ring_post(rounds->client->ring, &entry, 1, NULL);
 	if (!err)
 		err = await(rounds, opcode);
 	if (err)
 		return err;
 	rounds->client->bytes += length;
 	entry = krdma_entry_send(conn, 0, rounds->messages, SENT_OFFSET, RPING_MESSAGE);
-	entry.flags = KRDMA_SQE_SILENT;
-	return krdma_queue_post(rounds->client->queue, &entry, 1, NULL);
+	entry.flags = KRDMA_SQE_UNSIGNALED;
+	return krdma_ring_post(rounds->client->ring, &entry, 1, NULL);
 }
 
 static int serve_round(struct rounds *rounds)
 {
-	const char *text = krdma_memory_data(rounds->data);
-	struct krdma_remote remote;
+	const char *text = krdma_mr_data(rounds->data);
+	struct krdma_remote_mr remote;
 	uint32_t length;
 	int err;
 
@@ -138,9 +138,9 @@ static int prepare(struct rounds *rounds)
 
 static int attend(struct client *client)
 {
-	const struct krdma_conn_terms terms = {
+	const struct krdma_conn_param_args terms = {
 		.size = sizeof(terms),
-		.flags = KRDMA_TERMS_PLAIN,
+		.flags = KRDMA_CONN_PARAM_PLAIN,
 	};
 	struct rounds rounds = { .client = client };
 	int err = prepare(&rounds);

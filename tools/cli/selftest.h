@@ -61,7 +61,7 @@ struct selftest_settings {
 	/* For all of it. */
 	uint64_t time;
 	/* The most that each end registers at a time, and so the longest message. */
-	uint64_t memory;
+	uint64_t mr;
 	uint64_t seed;
 	uint32_t cycles;
 	bool addresses;
@@ -98,11 +98,11 @@ struct check {
 /* A connection, seen from the near end. */
 struct link {
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	/* Its number at the far end. */
 	unsigned int far;
 	/* What both ends were granted. */
-	struct krdma_conn_query is;
+	struct krdma_conn_query_args is;
 	uint32_t far_send_depth;
 	uint32_t far_recv_depth;
 	uint32_t far_send_sge;
@@ -145,13 +145,13 @@ struct selftest {
 
 	/* The near end: for the whole run, and for a check. */
 	struct sockaddr_storage address;
-	struct krdma_device_query device;
-	struct krdma_port_query port;
-	struct krdma_info info;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args port;
+	struct krdma_info_args info;
 	struct krdma *session;
 	struct link link;
-	struct krdma_memory *area;
-	struct krdma_remote far_area;
+	struct krdma_mr *area;
+	struct krdma_remote_mr far_area;
 
 	/* selftest_report.c: what has been found. */
 	const struct check *check;
@@ -262,7 +262,7 @@ int op_done(struct selftest *test, struct link *link, const struct krdma_sqe *en
 int op_do(struct selftest *test, struct link *link, const struct krdma_sqe *entry,
 	  uint32_t length);
 /* What was written has arrived at the far end. */
-int op_flush(struct selftest *test, struct link *link, const struct krdma_remote *remote);
+int op_flush(struct selftest *test, struct link *link, const struct krdma_remote_mr *remote);
 uint64_t op_wr_id(struct selftest *test);
 
 /* Entries between the two areas, at @near and @far in them. */
@@ -275,21 +275,21 @@ uint64_t new_seed(struct selftest *test);
 uint8_t *near_data(const struct selftest *test, size_t offset);
 int near_check(struct selftest *test, size_t offset, size_t length, uint64_t seed,
 	       const char *what);
-int far_fill(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_fill(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	     uint64_t seed);
-int far_clear(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_clear(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	      uint64_t seed);
-int far_check(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_check(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	      uint64_t seed, const char *what);
 /* Nothing has been written there since far_clear(). */
-int far_check_clear(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_check_clear(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 		    uint64_t seed, const char *what);
 int far_peek(struct selftest *test, size_t offset, uint64_t *value);
 int far_poke(struct selftest *test, size_t offset, uint64_t value);
 
-int far_register(struct selftest *test, unsigned int memory, uint64_t length, uint64_t offset,
-		 uint32_t access, struct krdma_remote *remote, int *result);
-int far_release(struct selftest *test, unsigned int memory);
+int far_register(struct selftest *test, unsigned int mr, uint64_t length, uint64_t offset,
+		 uint32_t access, struct krdma_remote_mr *remote, int *result);
+int far_release(struct selftest *test, unsigned int mr);
 int far_receive(struct selftest *test, unsigned int conn, size_t offset, uint32_t length,
 		uint32_t stride, uint32_t count, uint32_t sges);
 int far_send(struct selftest *test, unsigned int conn, size_t offset, uint32_t length,

@@ -148,7 +148,7 @@ static int run_flush(struct selftest *test)
 	for (i = 0; i < 16; i++) {
 		entries[i] = op_remote(test, &test->link, KRDMA_OP_WRITE, 64 + (size_t)i * length,
 				       64 + (size_t)i * length, length);
-		entries[i].flags = KRDMA_SQE_SILENT;
+		entries[i].flags = KRDMA_SQE_UNSIGNALED;
 	}
 	entries[16] = krdma_entry_flush(test->link.conn, op_wr_id(test), &test->far_area);
 	try(op_post(test, &test->link, entries, 17));

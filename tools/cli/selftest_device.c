@@ -127,11 +127,11 @@ static void find_address(struct selftest *test)
 /* The port that is up; of several, the first. */
 static void find_port(struct selftest *test)
 {
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 	uint32_t i;
 
 	for (i = 1; i <= test->device.port_count; i++) {
-		if (krdma_port_get(test->session, test->device.id, i, &port, sizeof(port)))
+		if (krdma_port_query(test->session, test->device.id, i, &port, sizeof(port)))
 			continue;
 		if (!test->port.port || (test->port.state != KRDMA_PORT_ACTIVE &&
 					 port.state == KRDMA_PORT_ACTIVE))
@@ -176,7 +176,7 @@ int device_find(struct selftest *test)
 
 	if (err)
 		return complain_device(test, err);
-	krdma_info_get(test->session, &test->info, sizeof(test->info));
+	krdma_info_query(test->session, &test->info, sizeof(test->info));
 	find_port(test);
 	if (settings->source) {
 		err = address_parse(settings->source, settings->family, &test->address);
@@ -205,7 +205,7 @@ static void put_line(const struct selftest *test, struct json_object *object, co
 		json_put_text(object, key, text);
 }
 
-static struct json_object *limits_json(const struct krdma_device_query *is)
+static struct json_object *limits_json(const struct krdma_device_query_args *is)
 {
 	struct json_object *object = json_checked(json_object_new_object());
 
@@ -226,7 +226,7 @@ static struct json_object *limits_json(const struct krdma_device_query *is)
 
 static struct json_object *port_json(const struct selftest *test)
 {
-	const struct krdma_port_query *port = &test->port;
+	const struct krdma_port_query_args *port = &test->port;
 	struct json_object *object = json_checked(json_object_new_object());
 	char name[KRDMA_NAME_MAX + 1];
 

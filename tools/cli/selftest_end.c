@@ -16,8 +16,8 @@ static int post_receives(struct selftest *test, struct krdma_sqe entries[RECEIVE
 	unsigned int i;
 
 	for (i = 0; i < RECEIVES; i++)
-		entries[i] = krdma_entry_receive(test->link.conn, op_wr_id(test), test->area,
-						 i * 64, 64);
+		entries[i] = krdma_entry_recv(test->link.conn, op_wr_id(test), test->area,
+					      i * 64, 64);
 	return op_post(test, &test->link, entries, RECEIVES);
 }
 
@@ -31,11 +31,11 @@ static int expect_flushed(struct selftest *test, const struct krdma_sqe entries[
 
 	for (i = 0; i < RECEIVES; i++) {
 		try(op_take(test, &test->link, &cqe));
-		if (cqe.cookie != entries[i].cookie || cqe.status != KRDMA_STATUS_FLUSHED)
+		if (cqe.wr_id != entries[i].wr_id || cqe.status != KRDMA_WC_WR_FLUSH_ERR)
 			return check_fail(test, "a receive of a connection that has ended: %s",
-					  krdma_status_name(cqe.status));
+					  krdma_wc_status_name(cqe.status));
 	}
-	err = krdma_queue_take(test->link.queue, &cqe, 1, &taken);
+	err = krdma_ring_poll(test->link.ring, &cqe, 1, &taken);
 	if (err != -EAGAIN)
 		return check_fail(test, "something else completes after the end");
 	return op_refused(test, &test->link, &entries[0], -ENOTCONN);
@@ -119,7 +119,7 @@ static int run_close(struct selftest *test)
 				     (int)(int64_t)(out.word[0] ? out.word[0] : out.word[1]));
 	/* Operations of it may use the memory a moment longer. */
 	deadline = clock_ns() + test->settings->timeout;
-	while ((err = krdma_memory_release(test->area, 0)) == -EBUSY && clock_ns() < deadline) {
+	while ((err = krdma_mr_deregister(test->area, 0)) == -EBUSY && clock_ns() < deadline) {
 		if (stop_wanted())
 			return -EINTR;
 		stop_sleep(clock_ns() + 1000000);
@@ -229,13 +229,13 @@ static int write_to_the_end(struct selftest *test, uint64_t *writes)
 		if (clock_ns() > deadline)
 			return check_fail(test, "writes go on although the peer is gone");
 		entry = op_remote(test, &test->link, KRDMA_OP_WRITE, 0, 0, 16384);
-		err = krdma_queue_post(test->link.queue, &entry, 1, NULL);
+		err = krdma_ring_post(test->link.ring, &entry, 1, NULL);
 		if (err && err != -EAGAIN)
 			break;
 		if (!err)
 			++*writes;
-		krdma_queue_wait(test->link.queue, cqes, ARRAY_SIZE(cqes), 1,
-				 krdma_deadline(20), &taken);
+		krdma_ring_wait(test->link.ring, cqes, ARRAY_SIZE(cqes), 1,
+				krdma_deadline(20), &taken);
 	}
 	if (err != -ENOTCONN && err != -ENODEV)
 		return check_errno(test, "write to a peer that is gone", err);
@@ -295,27 +295,27 @@ static int run_killed(struct selftest *test)
 /* The device is gone for every call, and everything that was made on it can be closed. */
 static int check_gone(struct selftest *test)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	uint64_t deadline = clock_ns() + test->settings->timeout;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	int err, why = 0;
 
 	try(await_near_closed(test, &why));
 	if (why != -ENODEV && why != peer_ended(test) && why != -EIO)
 		return check_refused(test, "the end of the connection", -ENODEV, why);
 	check_figure_text(test, "near_end", krdma_error_name(why));
-	while ((err = krdma_device_get(test->session, test->device.id, &device,
-				       sizeof(device))) != -ENOENT) {
+	while ((err = krdma_device_query(test->session, test->device.id, &device,
+					 sizeof(device))) != -ENOENT) {
 		if (stop_wanted())
 			return -EINTR;
 		if (clock_ns() > deadline)
 			return check_refused(test, "a query of the device", -ENOENT, err);
 		stop_sleep(clock_ns() + 10000000);
 	}
-	err = krdma_memory_create(test->session, test->device.id, 4096, KRDMA_ACCESS_LOCAL_WRITE,
-				  &memory);
+	err = krdma_mr_alloc(test->session, test->device.id, 4096, KRDMA_ACCESS_LOCAL_WRITE,
+			     &mr);
 	try(check_refused(test, "registering on a device that is gone", -ENODEV, err));
-	err = krdma_memory_release(test->area, KRDMA_RELEASE_LATER);
+	err = krdma_mr_deregister(test->area, KRDMA_DEREGISTER_LATER);
 	if (err)
 		return check_errno(test, "release memory of a device that is gone", err);
 	test->area = NULL;

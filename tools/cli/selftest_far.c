@@ -29,11 +29,11 @@
 /* Receives and sends that one request posts. */
 #define POST_MAX	FAR_DEPTH_MAX
 /* SGEs of a receive. */
-#define SGES_MAX	KRDMA_PIECES_MAX
+#define SGES_MAX	KRDMA_RING_SGES_MAX
 
 struct far_conn {
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	/* The next receive to be posted and the next to complete: their wr_ids. */
 	uint64_t posted;
 };
@@ -43,7 +43,7 @@ struct far_memory {
 	size_t map_length;
 	uint8_t *data;
 	size_t length;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 };
 
 struct far {
@@ -57,9 +57,9 @@ struct far {
 	struct krdma_listener *listener;
 	struct far_conn conns[FAR_CONNS];
 	struct far_memory memories[FAR_MEMORIES];
-	uint64_t memory;
+	uint64_t mr;
 	struct krdma_srq *srq;
-	struct krdma_queue *srq_queue;
+	struct krdma_ring *srq_queue;
 	uint64_t srq_posted;
 };
 
@@ -70,17 +70,17 @@ struct far {
 static void conn_end(struct far_conn *conn)
 {
 	krdma_conn_close(conn->conn);
-	krdma_queue_close(conn->queue);
+	krdma_ring_close(conn->ring);
 	memset(conn, 0, sizeof(*conn));
 }
 
-static void memory_end(struct far *far, struct far_memory *memory)
+static void memory_end(struct far *far, struct far_memory *mr)
 {
-	krdma_memory_release(memory->memory, KRDMA_RELEASE_LATER);
-	if (memory->map)
-		munmap(memory->map, memory->map_length);
-	far->memory -= memory->length;
-	memset(memory, 0, sizeof(*memory));
+	krdma_mr_deregister(mr->mr, KRDMA_DEREGISTER_LATER);
+	if (mr->map)
+		munmap(mr->map, mr->map_length);
+	far->mr -= mr->length;
+	memset(mr, 0, sizeof(*mr));
 }
 
 static void end_all(struct far *far)
@@ -90,7 +90,7 @@ static void end_all(struct far *far)
 	for (i = 0; i < FAR_CONNS; i++)
 		conn_end(&far->conns[i]);
 	krdma_srq_close(far->srq);
-	krdma_queue_close(far->srq_queue);
+	krdma_ring_close(far->srq_queue);
 	for (i = 0; i < FAR_MEMORIES; i++)
 		memory_end(far, &far->memories[i]);
 	krdma_listener_close(far->listener);
@@ -133,7 +133,7 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 static int far_reset(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
 	struct sockaddr_storage address = far->address;
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int err;
 
 	(void)in;
@@ -144,7 +144,7 @@ static int far_reset(struct far *far, const struct wire_words *in, struct wire_w
 		err = krdma_device_by_address(far->session, (struct sockaddr *)&address, NULL,
 					      krdma_deadline(1000), &far->device_id);
 	if (!err)
-		err = krdma_device_get(far->session, far->device_id, &device, sizeof(device));
+		err = krdma_device_query(far->session, far->device_id, &device, sizeof(device));
 	if (!err)
 		err = krdma_listen(far->session, (struct sockaddr *)&address, 0, 0,
 				   &far->listener);
@@ -222,12 +222,12 @@ static int await_connected(struct far *far, struct krdma_conn *conn, uint64_t de
 static int prepare(struct far *far, struct far_conn *conn, const struct wire_words *in)
 {
 	uint64_t flags = in->word[5];
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
-		.flags = flags & FAR_ACCEPT_POLLED ? KRDMA_QUEUE_POLLED : 0,
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
+		.flags = flags & FAR_ACCEPT_POLLED ? KRDMA_RING_POLLED : 0,
 		.device_id = far->device_id,
 	};
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
 		.send_depth = wire_low(in->word[3]),
 		.recv_depth = wire_high(in->word[3]),
@@ -238,27 +238,27 @@ static int prepare(struct far *far, struct far_conn *conn, const struct wire_wor
 
 	if (options.send_depth > FAR_DEPTH_MAX || options.recv_depth > FAR_DEPTH_MAX)
 		return -EINVAL;
-	queue.cq_entries = options.send_depth + options.recv_depth + KRDMA_QUEUE_EXTRA;
+	ring.cq_entries = options.send_depth + options.recv_depth + KRDMA_RING_EXTRA;
 	if (flags & FAR_ACCEPT_SHARED) {
 		if (!far->srq)
 			return -ENOENT;
 		options.recv_depth = 0;
 		options.max_recv_sge = 0;
 	}
-	err = krdma_queue_create(far->session, &queue, &conn->queue);
-	return err ? err : krdma_conn_prepare(conn->conn, conn->queue, NULL,
-					      flags & FAR_ACCEPT_SHARED ? far->srq : NULL,
-					      &options);
+	err = krdma_ring_create(far->session, &ring, &conn->ring);
+	return err ? err : krdma_conn_create_qp(conn->conn, conn->ring, NULL,
+						flags & FAR_ACCEPT_SHARED ? far->srq : NULL,
+						&options);
 }
 
 static int accept_it(struct far *far, struct far_conn *conn, const struct wire_words *in,
 		     uint64_t deadline, struct wire_words *out)
 {
-	struct krdma_conn_terms terms = {
+	struct krdma_conn_param_args terms = {
 		.size = sizeof(terms),
-		.flags = in->word[5] & FAR_ACCEPT_NO_RNR ? KRDMA_TERMS_NO_RNR_RETRY : 0,
+		.flags = in->word[5] & FAR_ACCEPT_NO_RNR ? KRDMA_CONN_PARAM_NO_RNR_RETRY : 0,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	uint8_t data[WIRE_PRIVATE];
 	int err;
 
@@ -271,7 +271,7 @@ static int accept_it(struct far *far, struct far_conn *conn, const struct wire_w
 	if (!err)
 		err = await_connected(far, conn->conn, deadline);
 	if (!err)
-		err = krdma_conn_get(conn->conn, &query, sizeof(query));
+		err = krdma_conn_query(conn->conn, &query, sizeof(query));
 	if (err)
 		return err;
 	out->word[1] = wire_pair(query.send_depth, query.recv_depth);
@@ -341,32 +341,32 @@ static int far_register(struct far *far, const struct wire_words *in, struct wir
 {
 	uint64_t number = in->word[1], length = in->word[2], offset = in->word[3];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint8_t descriptor[KRDMA_DESCRIPTOR_SIZE] = { 0 };
-	struct far_memory *memory;
+	uint8_t descriptor[KRDMA_MR_DESC_SIZE] = { 0 };
+	struct far_memory *mr;
 	int err;
 
 	if (number >= FAR_MEMORIES || offset >= page || !length || !far->session)
 		return -EINVAL;
-	memory = &far->memories[number];
-	memory_end(far, memory);
-	if (length > far->longest || far->memory > far->longest - length)
+	mr = &far->memories[number];
+	memory_end(far, mr);
+	if (length > far->longest || far->mr > far->longest - length)
 		return -ENOMEM;
-	memory->map_length = (size_t)(offset + length);
-	memory->map = mmap(NULL, memory->map_length, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory->map == MAP_FAILED) {
-		memory->map = NULL;
+	mr->map_length = (size_t)(offset + length);
+	mr->map = mmap(NULL, mr->map_length, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mr->map == MAP_FAILED) {
+		mr->map = NULL;
 		return -ENOMEM;
 	}
-	memory->data = (uint8_t *)memory->map + offset;
-	memory->length = (size_t)length;
-	far->memory += length;
-	err = krdma_memory_register(far->session, far->device_id, memory->data, memory->length,
-				    (uint32_t)in->word[4], &memory->memory);
+	mr->data = (uint8_t *)mr->map + offset;
+	mr->length = (size_t)length;
+	far->mr += length;
+	err = krdma_mr_register(far->session, far->device_id, mr->data, mr->length,
+				(uint32_t)in->word[4], &mr->mr);
 	if (!err && in->word[4] & ~(uint64_t)KRDMA_ACCESS_LOCAL_WRITE)
-		err = krdma_memory_describe(memory->memory, 0, 0, descriptor);
+		err = krdma_mr_describe(mr->mr, 0, 0, descriptor);
 	if (err)
-		memory_end(far, memory);
+		memory_end(far, mr);
 	else
 		wire_put_bytes(&out->word[1], descriptor, sizeof(descriptor));
 	return err;
@@ -374,58 +374,58 @@ static int far_register(struct far *far, const struct wire_words *in, struct wir
 
 static int far_release(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
-	struct far_memory *memory;
+	struct far_memory *mr;
 	int err;
 
 	(void)out;
-	if (in->word[1] >= FAR_MEMORIES || !far->memories[in->word[1]].memory)
+	if (in->word[1] >= FAR_MEMORIES || !far->memories[in->word[1]].mr)
 		return -ENOENT;
-	memory = &far->memories[in->word[1]];
+	mr = &far->memories[in->word[1]];
 	/* The pages stay, to be looked at; only FAR_REGISTER and FAR_RESET unmap them. */
-	err = krdma_memory_release(memory->memory, 0);
+	err = krdma_mr_deregister(mr->mr, 0);
 	if (!err)
-		memory->memory = NULL;
+		mr->mr = NULL;
 	return err;
 }
 
 /* The part of a memory that words 2 and 3 mean. */
 static struct far_memory *part_of(struct far *far, const struct wire_words *in, uint64_t length)
 {
-	struct far_memory *memory;
+	struct far_memory *mr;
 
 	if (in->word[1] >= FAR_MEMORIES)
 		return NULL;
-	memory = &far->memories[in->word[1]];
-	if (!memory->data || in->word[2] > memory->length ||
-	    length > memory->length - in->word[2])
+	mr = &far->memories[in->word[1]];
+	if (!mr->data || in->word[2] > mr->length ||
+	    length > mr->length - in->word[2])
 		return NULL;
-	return memory;
+	return mr;
 }
 
 static int far_pattern(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
-	struct far_memory *memory = part_of(far, in, in->word[3]);
+	struct far_memory *mr = part_of(far, in, in->word[3]);
 	size_t offset = (size_t)in->word[2], length = (size_t)in->word[3];
 	struct pattern_fault fault = { 0 };
 	uint64_t seed = in->word[4];
 
-	if (!memory)
+	if (!mr)
 		return -ERANGE;
 	switch (in->word[0]) {
 	case FAR_FILL:
-		pattern_fill(memory->data + offset, 0, length, seed);
+		pattern_fill(mr->data + offset, 0, length, seed);
 		break;
 	case FAR_CLEAR:
-		pattern_clear(memory->data, memory->length, offset, length, seed);
+		pattern_clear(mr->data, mr->length, offset, length, seed);
 		break;
 	case FAR_COMPARE:
-		pattern_compare(memory->data + offset, 0, length, seed, 0, &fault);
+		pattern_compare(mr->data + offset, 0, length, seed, 0, &fault);
 		break;
 	case FAR_CHECK:
-		pattern_check(memory->data, memory->length, offset, length, seed, &fault);
+		pattern_check(mr->data, mr->length, offset, length, seed, &fault);
 		break;
 	default:
-		pattern_check_clear(memory->data, memory->length, offset, length, seed, &fault);
+		pattern_check_clear(mr->data, mr->length, offset, length, seed, &fault);
 		break;
 	}
 	out->word[1] = fault.count;
@@ -437,14 +437,14 @@ static int far_pattern(struct far *far, const struct wire_words *in, struct wire
 
 static int far_peek(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
-	struct far_memory *memory = part_of(far, in, sizeof(uint64_t));
+	struct far_memory *mr = part_of(far, in, sizeof(uint64_t));
 
-	if (!memory)
+	if (!mr)
 		return -ERANGE;
 	if (in->word[0] == FAR_PEEK)
-		memcpy(&out->word[1], memory->data + in->word[2], sizeof(uint64_t));
+		memcpy(&out->word[1], mr->data + in->word[2], sizeof(uint64_t));
 	else
-		memcpy(memory->data + in->word[2], &in->word[3], sizeof(uint64_t));
+		memcpy(mr->data + in->word[2], &in->word[3], sizeof(uint64_t));
 	return 0;
 }
 
@@ -454,28 +454,28 @@ static int far_peek(struct far *far, const struct wire_words *in, struct wire_wo
 
 static int far_srq(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
 		.device_id = far->device_id,
 		.cq_entries = 0,
 	};
-	struct krdma_srq_create options = {
+	struct krdma_srq_create_args options = {
 		.size = sizeof(options),
 		.depth = (uint32_t)in->word[1],
 		.max_sge = (uint32_t)in->word[2],
 	};
-	struct krdma_srq_query query;
+	struct krdma_srq_query_args query;
 	int err;
 
 	if (far->srq || in->word[1] > FAR_DEPTH_MAX / 2)
 		return -EINVAL;
 	/* What the connections that share it take of the queue comes on top. */
-	queue.cq_entries = 2 * options.depth + FAR_CONNS * KRDMA_QUEUE_EXTRA;
-	err = krdma_queue_create(far->session, &queue, &far->srq_queue);
+	ring.cq_entries = 2 * options.depth + FAR_CONNS * KRDMA_RING_EXTRA;
+	err = krdma_ring_create(far->session, &ring, &far->srq_queue);
 	if (!err)
 		err = krdma_srq_create(far->session, far->srq_queue, &options, &far->srq);
 	if (!err)
-		err = krdma_srq_get(far->srq, &query, sizeof(query));
+		err = krdma_srq_query(far->srq, &query, sizeof(query));
 	if (!err) {
 		out->word[1] = query.depth;
 		out->word[2] = query.max_sge;
@@ -484,8 +484,8 @@ static int far_srq(struct far *far, const struct wire_words *in, struct wire_wor
 }
 
 /* One message in @sges parts, not of the same length. */
-static int post_parts(struct far *far, const struct far_memory *memory, struct krdma_sqe *entry,
-		      size_t offset, uint32_t length, uint32_t sges, struct krdma_piece *parts)
+static int post_parts(struct far *far, const struct far_memory *mr, struct krdma_sqe *entry,
+		      size_t offset, uint32_t length, uint32_t sges, struct krdma_ring_sge *parts)
 {
 	uint32_t at = 0, i;
 
@@ -495,16 +495,16 @@ static int post_parts(struct far *far, const struct far_memory *memory, struct k
 	if (sges > SGES_MAX || sges > length)
 		return -EINVAL;
 	for (i = 0; i < sges; i++) {
-		parts[i].addr = (uintptr_t)memory->data + offset + at;
+		parts[i].addr = (uintptr_t)mr->data + offset + at;
 		parts[i].length = i == sges - 1 ? length - at : length / sges - (i & 1);
 		if (!parts[i].length)
 			parts[i].length = 1;
-		parts[i].memory = krdma_memory_id(memory->memory);
+		parts[i].mr = krdma_mr_id(mr->mr);
 		at += parts[i].length;
 	}
-	memset(&entry->piece, 0, sizeof(entry->piece));
-	entry->piece.addr = (uintptr_t)parts;
-	entry->piece_count = (uint16_t)sges;
+	memset(&entry->sge, 0, sizeof(entry->sge));
+	entry->sge.addr = (uintptr_t)parts;
+	entry->sge_count = (uint16_t)sges;
 	return 0;
 }
 
@@ -515,8 +515,8 @@ static int far_post(struct far *far, const struct wire_words *in, struct wire_wo
 	bool receive = in->word[0] == FAR_RECEIVE, shared = in->word[1] == FAR_SHARED;
 	struct far_conn *conn = conn_of(far, in->word[1]);
 	struct wire_words part = { .word = { 0, in->word[2], offset } };
-	struct krdma_piece parts[SGES_MAX];
-	struct far_memory *memory;
+	struct krdma_ring_sge parts[SGES_MAX];
+	struct far_memory *mr;
 	struct krdma_sqe entry;
 	int err = 0;
 
@@ -525,20 +525,20 @@ static int far_post(struct far *far, const struct wire_words *in, struct wire_wo
 		return -ENOENT;
 	if (!count || count > POST_MAX || length > UINT32_MAX || stride > UINT32_MAX)
 		return -EINVAL;
-	memory = part_of(far, &part, (count - 1) * stride + length);
-	if (!memory || !memory->memory)
+	mr = part_of(far, &part, (count - 1) * stride + length);
+	if (!mr || !mr->mr)
 		return -ERANGE;
 	for (i = 0; i < count; i++) {
-		entry = krdma_entry(receive ? KRDMA_OP_RECEIVE : KRDMA_OP_SEND,
+		entry = krdma_entry(receive ? KRDMA_OP_RECV : KRDMA_OP_SEND,
 				    shared ? krdma_srq_id(far->srq) : krdma_conn_id(conn->conn),
 				    shared ? far->srq_posted : conn->posted,
-				    length ? memory->memory : NULL, (size_t)(offset + i * stride),
+				    length ? mr->mr : NULL, (size_t)(offset + i * stride),
 				    (uint32_t)length);
-		err = post_parts(far, memory, &entry, (size_t)(offset + i * stride),
+		err = post_parts(far, mr, &entry, (size_t)(offset + i * stride),
 				 (uint32_t)length, (uint32_t)in->word[7], parts);
 		if (!err)
 			err = shared ? krdma_srq_post(far->srq, &entry, 1, NULL) :
-				       krdma_queue_post(conn->queue, &entry, 1, NULL);
+				       krdma_ring_post(conn->ring, &entry, 1, NULL);
 		if (err)
 			break;
 		if (shared)
@@ -573,15 +573,15 @@ static int far_take(struct far *far, const struct wire_words *in, struct wire_wo
 	if (shared ? !far->srq_queue : !conn)
 		return -ENOENT;
 	do {
-		err = krdma_queue_wait(shared ? far->srq_queue : conn->queue, &cqe, 1, 1,
-				       clock_ns() + far->timeout, &taken);
+		err = krdma_ring_wait(shared ? far->srq_queue : conn->ring, &cqe, 1, 1,
+				      clock_ns() + far->timeout, &taken);
 	} while (err == -EINTR && !stop_wanted());
 	if (err)
 		return err;
-	out->word[1] = cqe.cookie;
+	out->word[1] = cqe.wr_id;
 	out->word[2] = cqe.opcode | (uint64_t)cqe.status << 8 | (uint64_t)cqe.flags << 16;
 	out->word[3] = wire_pair(cqe.length, cqe.imm);
-	out->word[4] = owner_of(far, cqe.target);
+	out->word[4] = owner_of(far, cqe.dest);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static int fill_send_queue(struct selftest *test, struct link *link)
 		try(op_take(test, link, &cqe));
 		if (cqe.status)
 			return check_fail(test, "a write of a full queue: %s",
-					  krdma_status_name(cqe.status));
+					  krdma_wc_status_name(cqe.status));
 	}
 	/* And there is room again. */
 	entry = op_remote(test, link, KRDMA_OP_WRITE, 0, 0, 8);
@@ -62,7 +62,7 @@ static int fill_recv_queue(struct selftest *test, struct link *link)
 	struct krdma_sqe entry;
 
 	for (i = 0; i < link->is.recv_depth; i++) {
-		entry = krdma_entry_receive(link->conn, op_wr_id(test), test->area, 0, 8);
+		entry = krdma_entry_recv(link->conn, op_wr_id(test), test->area, 0, 8);
 		try(op_post(test, link, &entry, 1));
 	}
 	return op_refused(test, link, &entry, -EAGAIN);
@@ -96,7 +96,7 @@ static int ask_beyond(struct selftest *test, const char *what, struct link_optio
 
 static int run_beyond(struct selftest *test)
 {
-	const struct krdma_device_query *is = &test->device;
+	const struct krdma_device_query_args *is = &test->device;
 	struct link_options options = { 0 };
 
 	options.send_depth = is->max_send_wr + 1;
@@ -150,8 +150,8 @@ static int run_read_depth(struct selftest *test)
 struct big {
 	void *map;
 	size_t length;
-	struct krdma_memory *memory;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_remote_mr remote;
 };
 
 static int big_open(struct selftest *test, struct big *big, uint64_t length)
@@ -167,8 +167,8 @@ static int big_open(struct selftest *test, struct big *big, uint64_t length)
 		err = check_leave_out(test, "there is no memory for it");
 		return err ? err : -ENOMEM;
 	}
-	err = krdma_memory_register(test->session, test->device.id, big->map, big->length,
-				    KRDMA_ACCESS_LOCAL_WRITE, &big->memory);
+	err = krdma_mr_register(test->session, test->device.id, big->map, big->length,
+				KRDMA_ACCESS_LOCAL_WRITE, &big->mr);
 	if (!err) {
 		try(far_register(test, FAR_OTHER, length, 0,
 				 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
@@ -180,7 +180,7 @@ static int big_open(struct selftest *test, struct big *big, uint64_t length)
 
 static void big_close(struct big *big)
 {
-	krdma_memory_release(big->memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(big->mr, KRDMA_DEREGISTER_LATER);
 	if (big->map)
 		munmap(big->map, big->length);
 }
@@ -190,7 +190,7 @@ static int big_send(struct selftest *test, struct link *link, struct big *big, u
 	struct wire_words in = {
 		.word = { FAR_RECEIVE, link->far, FAR_OTHER, 0, length, 0, 1 },
 	};
-	struct krdma_sqe entry = krdma_entry_send(link->conn, op_wr_id(test), big->memory, 0,
+	struct krdma_sqe entry = krdma_entry_send(link->conn, op_wr_id(test), big->mr, 0,
 						  length);
 	uint64_t seed = new_seed(test);
 	struct wire_words out;
@@ -208,7 +208,7 @@ static int big_send(struct selftest *test, struct link *link, struct big *big, u
 
 static int big_rdma(struct selftest *test, struct link *link, struct big *big, uint32_t length)
 {
-	struct krdma_sqe entry = krdma_entry_write(link->conn, op_wr_id(test), big->memory, 0,
+	struct krdma_sqe entry = krdma_entry_write(link->conn, op_wr_id(test), big->mr, 0,
 						   length, &big->remote, 0);
 	struct pattern_fault fault = { 0 };
 	uint64_t seed = new_seed(test);
@@ -219,7 +219,7 @@ static int big_rdma(struct selftest *test, struct link *link, struct big *big, u
 	try(op_flush(test, link, &big->remote));
 	try(far_check(test, FAR_OTHER, 0, length, seed, "the longest write"));
 	memset(big->map, 0, length);
-	entry = krdma_entry_read(link->conn, op_wr_id(test), big->memory, 0, length, &big->remote,
+	entry = krdma_entry_read(link->conn, op_wr_id(test), big->mr, 0, length, &big->remote,
 				 0);
 	try(op_do(test, link, &entry, length));
 	pattern_compare(big->map, 0, length, seed, 0, &fault);
@@ -235,7 +235,7 @@ static int big_rdma(struct selftest *test, struct link *link, struct big *big, u
  */
 static int run_longest(struct selftest *test)
 {
-	uint64_t most = test->port.max_msg_size, length = test->settings->memory;
+	uint64_t most = test->port.max_msg_size, length = test->settings->mr;
 	bool whole = most && most < length;
 	char size[SIZE_TEXT_MAX], of[SIZE_TEXT_MAX];
 	struct krdma_sqe entry;
@@ -252,7 +252,7 @@ static int run_longest(struct selftest *test)
 	if (!err)
 		err = big_send(test, &test->link, &big, (uint32_t)most);
 	if (!err && length > most) {
-		entry = krdma_entry_send(test->link.conn, op_wr_id(test), big.memory, 0,
+		entry = krdma_entry_send(test->link.conn, op_wr_id(test), big.mr, 0,
 					 (uint32_t)most + 1);
 		err = op_refused(test, &test->link, &entry, -EMSGSIZE);
 	}
@@ -326,9 +326,9 @@ static int srq_messages(struct selftest *test, struct link *links, uint64_t coun
 		entry = op_send(test, link, 64, length);
 		try(op_do(test, link, &entry, length));
 		try(far_take(test, FAR_SHARED, &cqe));
-		if (cqe.status || cqe.opcode != KRDMA_OP_RECEIVE || cqe.length != length)
+		if (cqe.status || cqe.opcode != KRDMA_OP_RECV || cqe.length != length)
 			return check_fail(test, "a shared receive: %s, %u bytes of %u",
-					  krdma_status_name(cqe.status), cqe.length, length);
+					  krdma_wc_status_name(cqe.status), cqe.length, length);
 		if (cqe.conn != link->far)
 			return check_fail(test, "a shared receive names another connection");
 		in = (struct wire_words){

@@ -62,8 +62,8 @@ int near_begin(struct selftest *test)
 	try(far_reset(test));
 	if (test->check->bare)
 		return 0;
-	err = krdma_memory_create(test->session, test->device.id, AREA, KRDMA_ACCESS_LOCAL_WRITE,
-				  &test->area);
+	err = krdma_mr_alloc(test->session, test->device.id, AREA, KRDMA_ACCESS_LOCAL_WRITE,
+			     &test->area);
 	if (err)
 		return check_errno(test, "register memory", err);
 	try(far_register(test, FAR_AREA, AREA, 0, all_rights(test), &test->far_area, &result));
@@ -75,7 +75,7 @@ int near_begin(struct selftest *test)
 void near_end(struct selftest *test)
 {
 	link_close(&test->link);
-	krdma_memory_release(test->area, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(test->area, KRDMA_DEREGISTER_LATER);
 	krdma_close(test->session);
 	test->area = NULL;
 	test->session = NULL;
@@ -102,8 +102,8 @@ static int await_conn(const struct selftest *test, struct krdma_conn *conn)
 
 static int resolve(struct selftest *test, struct link *link)
 {
-	struct krdma_conn_resolve options = { .size = sizeof(options) };
-	struct krdma_conn_query query;
+	struct krdma_conn_resolve_args options = { .size = sizeof(options) };
+	struct krdma_conn_query_args query;
 	int err = krdma_conn_create(test->session, &link->conn);
 
 	if (err)
@@ -122,7 +122,7 @@ static int resolve(struct selftest *test, struct link *link)
 		err = await_conn(test, link->conn);
 	if (err)
 		return check_errno(test, "find the way to the far end", err);
-	err = krdma_conn_get(link->conn, &query, sizeof(query));
+	err = krdma_conn_query(link->conn, &query, sizeof(query));
 	if (err)
 		return check_errno(test, "query the connection", err);
 	if (query.device_id != test->device.id)
@@ -135,14 +135,14 @@ static int prepare(struct selftest *test, struct link *link, const struct link_o
 {
 	uint32_t send_depth = options->send_depth ? options->send_depth : 64;
 	uint32_t recv_depth = options->recv_depth ? options->recv_depth : 64;
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
-		.flags = options->polled ? KRDMA_QUEUE_POLLED : 0,
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
+		.flags = options->polled ? KRDMA_RING_POLLED : 0,
 		.device_id = test->device.id,
 		.sq_entries = 64,
-		.cq_entries = send_depth + recv_depth + KRDMA_QUEUE_EXTRA,
+		.cq_entries = send_depth + recv_depth + KRDMA_RING_EXTRA,
 	};
-	struct krdma_conn_prepare prepare = {
+	struct krdma_conn_create_qp_args prepare = {
 		.size = sizeof(prepare),
 		.send_depth = options->send_depth,
 		.recv_depth = options->recv_depth,
@@ -150,9 +150,9 @@ static int prepare(struct selftest *test, struct link *link, const struct link_o
 		.max_recv_sge = options->recv_sge,
 		.max_inline = options->max_inline,
 	};
-	int err = krdma_queue_create(test->session, &queue, &link->queue);
+	int err = krdma_ring_create(test->session, &ring, &link->ring);
 
-	return err ? err : krdma_conn_prepare(link->conn, link->queue, NULL, NULL, &prepare);
+	return err ? err : krdma_conn_create_qp(link->conn, link->ring, NULL, NULL, &prepare);
 }
 
 /* The far end's answer to the request, with what it has made of it. */
@@ -173,9 +173,9 @@ static int check_answer(struct selftest *test, struct link *link, uint64_t nonce
 static int connect_link(struct selftest *test, struct link *link,
 			const struct link_options *options, uint64_t nonce)
 {
-	struct krdma_conn_terms terms = {
+	struct krdma_conn_param_args terms = {
 		.size = sizeof(terms),
-		.flags = options->no_rnr ? KRDMA_TERMS_NO_RNR_RETRY : 0,
+		.flags = options->no_rnr ? KRDMA_CONN_PARAM_NO_RNR_RETRY : 0,
 	};
 	uint8_t data[WIRE_PRIVATE];
 	int err;
@@ -261,7 +261,7 @@ int link_try(struct selftest *test, struct link *link, unsigned int far,
 	if (err)
 		return call_off(test);
 	try(take_answer(test, link));
-	err = krdma_conn_get(link->conn, &link->is, sizeof(link->is));
+	err = krdma_conn_query(link->conn, &link->is, sizeof(link->is));
 	if (err)
 		return check_errno(test, "query the connection", err);
 	if (!link->is.peer_is_krdma && !is_iwarp(test))
@@ -281,9 +281,9 @@ int link_open(struct selftest *test, struct link *link, unsigned int far,
 void link_close(struct link *link)
 {
 	krdma_conn_close(link->conn);
-	krdma_queue_close(link->queue);
+	krdma_ring_close(link->ring);
 	link->conn = NULL;
-	link->queue = NULL;
+	link->ring = NULL;
 }
 
 /* Why the near end of it was closed, when it is. */

@@ -36,9 +36,9 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct pattern_fault fault = { 0 };
-	struct krdma_memory *memory = NULL;
+	struct krdma_mr *mr = NULL;
 	uint64_t seed = new_seed(test);
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct krdma_sqe entry;
 	int err, result = 0;
 	uint8_t *map;
@@ -48,8 +48,8 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 		   0);
 	if (map == MAP_FAILED)
 		return check_leave_out(test, "there is no memory for it");
-	err = krdma_memory_register(test->session, test->device.id, map + offset, length,
-				    KRDMA_ACCESS_LOCAL_WRITE, &memory);
+	err = krdma_mr_register(test->session, test->device.id, map + offset, length,
+				KRDMA_ACCESS_LOCAL_WRITE, &mr);
 	if (err) {
 		munmap(map, offset + length);
 		return memory_refused(test, length, err);
@@ -64,7 +64,7 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 		err = far_clear(test, FAR_OTHER, 0, length, seed);
 	}
 	if (!err) {
-		entry = krdma_entry_write(test->link.conn, op_wr_id(test), memory, 0,
+		entry = krdma_entry_write(test->link.conn, op_wr_id(test), mr, 0,
 					  (uint32_t)length, &remote, 0);
 		err = op_do(test, &test->link, &entry, (uint32_t)length);
 	}
@@ -76,7 +76,7 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 							 "write");
 	if (!err) {
 		memset(map + offset, 0, length);
-		entry = krdma_entry_read(test->link.conn, op_wr_id(test), memory, 0,
+		entry = krdma_entry_read(test->link.conn, op_wr_id(test), mr, 0,
 					 (uint32_t)length, &remote, 0);
 		err = op_do(test, &test->link, &entry, (uint32_t)length);
 	}
@@ -89,13 +89,13 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 					 (long long)fault.offset);
 	}
 	if (!err) {
-		err = krdma_memory_release(memory, 0);
+		err = krdma_mr_deregister(mr, 0);
 		if (!err)
-			memory = NULL;
+			mr = NULL;
 		else
 			check_errno(test, "release memory", err);
 	}
-	krdma_memory_release(memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(mr, KRDMA_DEREGISTER_LATER);
 	munmap(map, offset + length);
 	return err ? err : far_release(test, FAR_OTHER);
 }
@@ -108,7 +108,7 @@ static int run_register(struct selftest *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		if (lengths[i] > test->settings->memory || lengths[i] > test->device.max_mr_size)
+		if (lengths[i] > test->settings->mr || lengths[i] > test->device.max_mr_size)
 			continue;
 		begun = clock_ns();
 		try(register_one(test, lengths[i], 0));
@@ -139,28 +139,28 @@ static int run_register_odd(struct selftest *test)
 /* What is refused before the device hears of it. */
 static int run_local_rights(struct selftest *test)
 {
-	struct krdma_memory *readable;
+	struct krdma_mr *readable;
 	struct krdma_sqe entry;
 	int err;
 
-	err = krdma_memory_create(test->session, test->device.id, 4096, 0, &readable);
+	err = krdma_mr_alloc(test->session, test->device.id, 4096, 0, &readable);
 	if (err)
 		return check_errno(test, "register memory without rights", err);
 	entry = krdma_entry_read(test->link.conn, op_wr_id(test), readable, 0, 8, &test->far_area,
 				 0);
 	err = op_refused(test, &test->link, &entry, -EACCES);
-	entry = krdma_entry_receive(test->link.conn, op_wr_id(test), readable, 0, 8);
+	entry = krdma_entry_recv(test->link.conn, op_wr_id(test), readable, 0, 8);
 	if (!err)
 		err = op_refused(test, &test->link, &entry, -EACCES);
 	entry = krdma_entry_send(test->link.conn, op_wr_id(test), readable, 0, 4097);
 	if (!err)
 		err = op_refused(test, &test->link, &entry, -ERANGE);
-	entry.piece.length = 8;
-	entry.piece.addr--;
+	entry.sge.length = 8;
+	entry.sge.addr--;
 	if (!err)
 		err = op_refused(test, &test->link, &entry, -ERANGE);
-	krdma_memory_release(readable, 0);
-	entry.piece.addr++;
+	krdma_mr_deregister(readable, 0);
+	entry.sge.addr++;
 	if (!err)
 		err = op_refused(test, &test->link, &entry, -ENOENT);
 	if (!err)
@@ -186,18 +186,18 @@ struct trespass {
 static int check_status(struct selftest *test, const struct trespass *trespass,
 			const struct krdma_cqe *cqe)
 {
-	if (cqe->status == KRDMA_STATUS_REMOTE_ACCESS)
+	if (cqe->status == KRDMA_WC_REM_ACCESS_ERR)
 		return 0;
 	if (is_iwarp(test) && (cqe->status || trespass->opcode == KRDMA_OP_WRITE))
 		return 0;
 	return check_fail(test, "%s that the far end must refuse: %s instead of %s",
-			  krdma_opcode_name(trespass->opcode), krdma_status_name(cqe->status),
-			  krdma_status_name(KRDMA_STATUS_REMOTE_ACCESS));
+			  krdma_opcode_name(trespass->opcode), krdma_wc_status_name(cqe->status),
+			  krdma_wc_status_name(KRDMA_WC_REM_ACCESS_ERR));
 }
 
 /* Neither end's data change, and both see the end. */
 static int trespass_on(struct selftest *test, struct link *link, const struct trespass *trespass,
-		       const struct krdma_remote *remote)
+		       const struct krdma_remote_mr *remote)
 {
 	uint64_t seed = new_seed(test);
 	struct pattern_fault fault;
@@ -208,7 +208,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 	entry = krdma_entry_remote(trespass->opcode, link->conn, op_wr_id(test), test->area, 256,
 				   8, remote, 0);
 	entry.remote_addr += (uint64_t)trespass->offset;
-	entry.remote_key ^= trespass->key;
+	entry.rkey ^= trespass->key;
 	if (trespass->opcode == KRDMA_OP_FETCH_ADD)
 		entry.operand = 1;
 	try(far_clear(test, FAR_OTHER, 0, 8192, seed));
@@ -219,7 +219,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 	try(link_await_end(test, link, &near_end, &far_end));
 	if (!near_end || !far_end)
 		return check_fail(test, "the end of the connection has no reason");
-	check_figure_text(test, "status", krdma_status_name(cqe.status));
+	check_figure_text(test, "status", krdma_wc_status_name(cqe.status));
 	check_figure_text(test, "near_end", krdma_error_name(near_end));
 	check_figure_text(test, "far_end", krdma_error_name(far_end));
 	try(far_check_clear(test, FAR_OTHER, 0, 8192, seed, "what must be refused"));
@@ -232,7 +232,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 
 static int trespass(struct selftest *test, const struct trespass *trespass)
 {
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct link link;
 	int err, result;
 

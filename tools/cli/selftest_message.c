@@ -136,7 +136,7 @@ static int inline_one(struct selftest *test, struct link *link, uint8_t opcode, 
 	} else {
 		entry.opcode = opcode;
 		entry.remote_addr = test->far_area.addr + far;
-		entry.remote_key = test->far_area.key;
+		entry.rkey = test->far_area.key;
 	}
 	try(op_post(test, link, &entry, 1));
 	memset(data, 0, sizeof(data));
@@ -166,7 +166,7 @@ static int inline_sizes(struct selftest *test, struct link *link, uint8_t opcode
 	if (opcode == KRDMA_OP_WRITE) {
 		entry.opcode = opcode;
 		entry.remote_addr = test->far_area.addr;
-		entry.remote_key = test->far_area.key;
+		entry.rkey = test->far_area.key;
 	}
 	return op_refused(test, link, &entry, -EMSGSIZE);
 }
@@ -196,7 +196,7 @@ static int run_inline(struct selftest *test)
  * @count pieces of the near area of uneven lengths at odd places, which do not lie in
  * their order, filled with the pattern as a whole; how long they are together.
  */
-static uint32_t scatter(struct selftest *test, struct krdma_piece *pieces, uint32_t count,
+static uint32_t scatter(struct selftest *test, struct krdma_ring_sge *pieces, uint32_t count,
 			uint64_t seed)
 {
 	uint32_t total = 0, i;
@@ -206,27 +206,27 @@ static uint32_t scatter(struct selftest *test, struct krdma_piece *pieces, uint3
 		offset = (size_t)(count - 1 - i) * 1031 + 3;
 		pieces[i].addr = (uintptr_t)near_data(test, offset);
 		pieces[i].length = 1 + i * 37 % 900;
-		pieces[i].memory = krdma_memory_id(test->area);
+		pieces[i].mr = krdma_mr_id(test->area);
 		pattern_fill(near_data(test, offset), total, pieces[i].length, seed);
 		total += pieces[i].length;
 	}
 	return total;
 }
 
-static void use_pieces(struct krdma_sqe *entry, struct krdma_piece *pieces, uint32_t count)
+static void use_pieces(struct krdma_sqe *entry, struct krdma_ring_sge *pieces, uint32_t count)
 {
-	memset(&entry->piece, 0, sizeof(entry->piece));
+	memset(&entry->sge, 0, sizeof(entry->sge));
 	if (count == 1)
-		entry->piece = pieces[0];
+		entry->sge = pieces[0];
 	else
-		entry->piece.addr = (uintptr_t)pieces;
-	entry->piece_count = (uint16_t)count;
+		entry->sge.addr = (uintptr_t)pieces;
+	entry->sge_count = (uint16_t)count;
 }
 
 static int send_pieces(struct selftest *test, struct link *link, uint32_t count,
 		       uint32_t far_count)
 {
-	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
 	uint64_t seed = new_seed(test);
 	uint32_t total = scatter(test, pieces, count, seed);
 	struct krdma_sqe entry = op_send(test, link, 0, 0);
@@ -245,7 +245,7 @@ static int send_pieces(struct selftest *test, struct link *link, uint32_t count,
 static int send_all_pieces(struct selftest *test, struct link *link, uint32_t limit)
 {
 	const uint32_t counts[] = { 1, 2, 3, limit / 2, limit - 1, limit };
-	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
 	struct krdma_sqe entry;
 	size_t i;
 
@@ -255,7 +255,7 @@ static int send_all_pieces(struct selftest *test, struct link *link, uint32_t li
 		try(send_pieces(test, link, counts[i], 1));
 		try(send_pieces(test, link, counts[i], link->far_recv_sge));
 	}
-	if (limit == KRDMA_PIECES_MAX)
+	if (limit == KRDMA_RING_SGES_MAX)
 		return 0;
 	scatter(test, pieces, limit + 1, 0);
 	entry = op_send(test, link, 0, 0);
@@ -270,13 +270,14 @@ static int run_send_sge(struct selftest *test)
 	struct link link;
 	int err;
 
-	options.send_sge = most < KRDMA_PIECES_MAX ? most : KRDMA_PIECES_MAX;
-	options.recv_sge = test->far_recv_sge < KRDMA_PIECES_MAX ? test->far_recv_sge :
-								  KRDMA_PIECES_MAX;
+	options.send_sge = most < KRDMA_RING_SGES_MAX ? most : KRDMA_RING_SGES_MAX;
+	options.recv_sge = test->far_recv_sge < KRDMA_RING_SGES_MAX ? test->far_recv_sge :
+								  KRDMA_RING_SGES_MAX;
 	options.recv_sge = options.recv_sge < test->device.max_recv_sge ? options.recv_sge :
 									 test->device.max_recv_sge;
 	err = link_open(test, &link, 1, &options);
-	limit = link.is.max_send_sge < KRDMA_PIECES_MAX ? link.is.max_send_sge : KRDMA_PIECES_MAX;
+	limit = link.is.max_send_sge < KRDMA_RING_SGES_MAX ? link.is.max_send_sge :
+							     KRDMA_RING_SGES_MAX;
 	if (!err) {
 		check_figure(test, "max_send_sge", link.is.max_send_sge);
 		check_figure(test, "max_recv_sge", link.far_recv_sge);
@@ -307,8 +308,8 @@ static int stream_round(struct selftest *test, struct link *link, unsigned int r
 	for (i = 0; i < STREAM_BATCH; i++) {
 		pattern_fill(near_data(test, i * STREAM_STRIDE + 1), 0, length, seeds + i);
 		sends[i] = op_send(test, link, i * STREAM_STRIDE + 1, length);
-		receives[i] = krdma_entry_receive(link->conn, op_wr_id(test), test->area,
-						  near_in + i * STREAM_STRIDE, length);
+		receives[i] = krdma_entry_recv(link->conn, op_wr_id(test), test->area,
+					       near_in + i * STREAM_STRIDE, length);
 		try(far_fill(test, FAR_AREA, far_out + i * STREAM_STRIDE, length,
 			     seeds + 100 + i));
 	}
@@ -320,12 +321,12 @@ static int stream_round(struct selftest *test, struct link *link, unsigned int r
 		try(op_take(test, link, &cqe));
 		if (cqe.status)
 			return check_fail(test, "%s of a stream: %s", krdma_opcode_name(cqe.opcode),
-					  krdma_status_name(cqe.status));
+					  krdma_wc_status_name(cqe.status));
 		if (cqe.opcode == KRDMA_OP_SEND)
-			expected = sent < STREAM_BATCH ? sends[sent++].cookie : 0;
+			expected = sent < STREAM_BATCH ? sends[sent++].wr_id : 0;
 		else
-			expected = come < STREAM_BATCH ? receives[come++].cookie : 0;
-		if (cqe.cookie != expected)
+			expected = come < STREAM_BATCH ? receives[come++].wr_id : 0;
+		if (cqe.wr_id != expected)
 			return check_fail(test, "completions and posts differ in order");
 		if (cqe.length != length)
 			return check_fail(test, "a message of %u bytes has %u", length, cqe.length);
@@ -355,8 +356,8 @@ static int stream_far(struct selftest *test, struct link *link, unsigned int rou
 		if (cqe.status || cqe.length != length)
 			return check_fail(test, "%s of a stream at the far end: %s, %u bytes",
 					  krdma_opcode_name(cqe.opcode),
-					  krdma_status_name(cqe.status), cqe.length);
-		if (cqe.opcode != KRDMA_OP_RECEIVE)
+					  krdma_wc_status_name(cqe.status), cqe.length);
+		if (cqe.opcode != KRDMA_OP_RECV)
 			continue;
 		if (received++ && cqe.wr_id <= before)
 			return check_fail(test, "receives complete in another order than posts");
@@ -408,15 +409,15 @@ static int run_too_long(struct selftest *test)
 	try(far_receive(test, 0, 256, 100, 0, 1, 0));
 	try(op_post(test, &test->link, &entry, 1));
 	try(far_take(test, 0, &far));
-	at_far = krdma_status_name(far.status);
-	if (far.status != KRDMA_STATUS_LOCAL_LENGTH && far.status != KRDMA_STATUS_LOCAL_OPERATION &&
+	at_far = krdma_wc_status_name(far.status);
+	if (far.status != KRDMA_WC_LOC_LEN_ERR && far.status != KRDMA_WC_LOC_QP_OP_ERR &&
 	    !(is_iwarp(test) && far.status))
 		return check_fail(test, "a receive that is too short: %s", at_far);
 	try(op_take(test, &test->link, &cqe));
-	at_near = krdma_status_name(cqe.status);
+	at_near = krdma_wc_status_name(cqe.status);
 	/* iWARP's send has completed when it was sent. */
-	if (!is_iwarp(test) && cqe.status != KRDMA_STATUS_REMOTE_INVALID_REQUEST &&
-	    cqe.status != KRDMA_STATUS_REMOTE_OPERATION)
+	if (!is_iwarp(test) && cqe.status != KRDMA_WC_REM_INV_REQ_ERR &&
+	    cqe.status != KRDMA_WC_REM_OP_ERR)
 		return check_fail(test, "a message longer than its receive: %s", at_near);
 	try(link_await_end(test, &test->link, &near_end, &far_end));
 	check_figure_text(test, "status", at_near);
@@ -440,14 +441,14 @@ static int run_no_receive(struct selftest *test)
 	}
 	if (!err)
 		err = op_take(test, &link, &cqe);
-	if (!err && cqe.status != KRDMA_STATUS_RNR_RETRY_EXCEEDED)
+	if (!err && cqe.status != KRDMA_WC_RNR_RETRY_EXC_ERR)
 		err = check_fail(test, "a message without a receive: %s instead of %s",
-				 krdma_status_name(cqe.status),
-				 krdma_status_name(KRDMA_STATUS_RNR_RETRY_EXCEEDED));
+				 krdma_wc_status_name(cqe.status),
+				 krdma_wc_status_name(KRDMA_WC_RNR_RETRY_EXC_ERR));
 	if (!err)
 		err = link_await_end(test, &link, &near_end, &far_end);
 	if (!err)
-		check_say(test, "%s, and the connection ends", krdma_status_name(cqe.status));
+		check_say(test, "%s, and the connection ends", krdma_wc_status_name(cqe.status));
 	link_close(&link);
 	return err;
 }
@@ -456,7 +457,7 @@ static int run_no_receive(struct selftest *test)
  * Memory of a program may have a key that the device can invalidate, or one that it cannot;
  * then the message is an error, and the key stays.
  */
-static int check_invalidated(struct selftest *test, const struct krdma_remote *remote)
+static int check_invalidated(struct selftest *test, const struct krdma_remote_mr *remote)
 {
 	struct krdma_sqe entry = krdma_entry_write(test->link.conn, op_wr_id(test), test->area, 0,
 						   8, remote, 0);
@@ -465,9 +466,9 @@ static int check_invalidated(struct selftest *test, const struct krdma_remote *r
 
 	try(op_post(test, &test->link, &entry, 1));
 	try(op_take(test, &test->link, &cqe));
-	if (cqe.status != KRDMA_STATUS_REMOTE_ACCESS && !is_iwarp(test))
+	if (cqe.status != KRDMA_WC_REM_ACCESS_ERR && !is_iwarp(test))
 		return check_fail(test, "a write with a key that was invalidated: %s",
-				  krdma_status_name(cqe.status));
+				  krdma_wc_status_name(cqe.status));
 	try(link_await_end(test, &test->link, &near_end, &far_end));
 	check_figure_text(test, "key", "invalidated");
 	check_say(test, "the key is invalidated, and a write with it is refused");
@@ -477,7 +478,7 @@ static int check_invalidated(struct selftest *test, const struct krdma_remote *r
 static int run_send_invalidate(struct selftest *test)
 {
 	struct krdma_sqe entry = op_send(test, &test->link, 0, 0);
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct krdma_cqe cqe;
 	struct far_cqe far;
 	int result, near_end, far_end;
@@ -499,9 +500,9 @@ static int run_send_invalidate(struct selftest *test)
 	}
 	try(link_await_end(test, &test->link, &near_end, &far_end));
 	check_figure_text(test, "key", "kept");
-	check_figure_text(test, "receive_status", krdma_status_name(far.status));
+	check_figure_text(test, "receive_status", krdma_wc_status_name(far.status));
 	check_say(test, "refused, as the key of a program's memory cannot be: %s",
-		  krdma_status_name(far.status));
+		  krdma_wc_status_name(far.status));
 	return 0;
 }
 

@@ -32,7 +32,7 @@ int op_post(struct selftest *test, struct link *link, const struct krdma_sqe *en
 	    size_t count)
 {
 	size_t accepted = 0;
-	int err = krdma_queue_post(link->queue, entries, count, &accepted);
+	int err = krdma_ring_post(link->ring, entries, count, &accepted);
 
 	if (err)
 		return check_fail(test, "%s is refused: %s",
@@ -45,7 +45,7 @@ int op_refused(struct selftest *test, struct link *link, const struct krdma_sqe 
 	       int expected)
 {
 	size_t accepted = 0;
-	int err = krdma_queue_post(link->queue, entry, 1, &accepted);
+	int err = krdma_ring_post(link->ring, entry, 1, &accepted);
 
 	return check_refused(test, krdma_opcode_name(entry->opcode), expected, err);
 }
@@ -59,7 +59,7 @@ int op_take(struct selftest *test, struct link *link, struct krdma_cqe *cqe)
 	do {
 		if (stop_wanted())
 			return -EINTR;
-		err = krdma_queue_wait(link->queue, cqe, 1, 1, stop_slice(deadline), &taken);
+		err = krdma_ring_wait(link->ring, cqe, 1, 1, stop_slice(deadline), &taken);
 	} while ((err == -ETIMEDOUT || err == -EINTR) && clock_ns() < deadline);
 	if (err == -ETIMEDOUT)
 		return check_fail(test, "an operation does not complete");
@@ -75,9 +75,9 @@ int op_done(struct selftest *test, struct link *link, const struct krdma_sqe *en
 	try(op_take(test, link, &cqe));
 	if (cqe.status)
 		return check_fail(test, "%s of %u bytes: %s (vendor error %#x)", name, length,
-				  krdma_status_name(cqe.status), cqe.vendor_error);
-	if (cqe.cookie != entry->cookie || cqe.opcode != entry->opcode ||
-	    cqe.target != krdma_conn_id(link->conn))
+				  krdma_wc_status_name(cqe.status), cqe.vendor_error);
+	if (cqe.wr_id != entry->wr_id || cqe.opcode != entry->opcode ||
+	    cqe.dest != krdma_conn_id(link->conn))
 		return check_fail(test, "%s: the completion is another operation's (%s)", name,
 				  krdma_opcode_name(cqe.opcode));
 	if (cqe.length != length)
@@ -93,7 +93,7 @@ int op_do(struct selftest *test, struct link *link, const struct krdma_sqe *entr
 	return op_done(test, link, entry, length);
 }
 
-int op_flush(struct selftest *test, struct link *link, const struct krdma_remote *remote)
+int op_flush(struct selftest *test, struct link *link, const struct krdma_remote_mr *remote)
 {
 	struct krdma_sqe entry = krdma_entry_flush(link->conn, op_wr_id(test), remote);
 
@@ -112,7 +112,7 @@ uint64_t new_seed(struct selftest *test)
 
 uint8_t *near_data(const struct selftest *test, size_t offset)
 {
-	return (uint8_t *)krdma_memory_data(test->area) + offset;
+	return (uint8_t *)krdma_mr_data(test->area) + offset;
 }
 
 static int tell_fault(struct selftest *test, const struct pattern_fault *fault, size_t length,
@@ -138,10 +138,10 @@ int near_check(struct selftest *test, size_t offset, size_t length, uint64_t see
 	return tell_fault(test, &fault, length, what);
 }
 
-static int far_pattern(struct selftest *test, enum far_request request, unsigned int memory,
+static int far_pattern(struct selftest *test, enum far_request request, unsigned int mr,
 		       size_t offset, size_t length, uint64_t seed, struct wire_words *out)
 {
-	struct wire_words in = { .word = { request, memory, offset, length, seed } };
+	struct wire_words in = { .word = { request, mr, offset, length, seed } };
 
 	try(far_call(test, &in, out));
 	if (out->word[0])
@@ -149,20 +149,20 @@ static int far_pattern(struct selftest *test, enum far_request request, unsigned
 	return 0;
 }
 
-int far_fill(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_fill(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	     uint64_t seed)
 {
 	struct wire_words out;
 
-	return far_pattern(test, FAR_FILL, memory, offset, length, seed, &out);
+	return far_pattern(test, FAR_FILL, mr, offset, length, seed, &out);
 }
 
-int far_clear(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_clear(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	      uint64_t seed)
 {
 	struct wire_words out;
 
-	return far_pattern(test, FAR_CLEAR, memory, offset, length, seed, &out);
+	return far_pattern(test, FAR_CLEAR, mr, offset, length, seed, &out);
 }
 
 static void read_fault(const struct wire_words *out, struct pattern_fault *fault)
@@ -173,24 +173,24 @@ static void read_fault(const struct wire_words *out, struct pattern_fault *fault
 	fault->expected = (uint8_t)out->word[4];
 }
 
-int far_check(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_check(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 	      uint64_t seed, const char *what)
 {
 	struct pattern_fault fault;
 	struct wire_words out;
 
-	try(far_pattern(test, FAR_CHECK, memory, offset, length, seed, &out));
+	try(far_pattern(test, FAR_CHECK, mr, offset, length, seed, &out));
 	read_fault(&out, &fault);
 	return tell_fault(test, &fault, length, what);
 }
 
-int far_check_clear(struct selftest *test, unsigned int memory, size_t offset, size_t length,
+int far_check_clear(struct selftest *test, unsigned int mr, size_t offset, size_t length,
 		    uint64_t seed, const char *what)
 {
 	struct pattern_fault fault;
 	struct wire_words out;
 
-	try(far_pattern(test, FAR_CHECK_CLEAR, memory, offset, length, seed, &out));
+	try(far_pattern(test, FAR_CHECK_CLEAR, mr, offset, length, seed, &out));
 	read_fault(&out, &fault);
 	if (fault.count)
 		return check_fail(test, "%s: %llu bytes have changed all the same", what,
@@ -219,11 +219,11 @@ int far_poke(struct selftest *test, size_t offset, uint64_t value)
 	return 0;
 }
 
-int far_register(struct selftest *test, unsigned int memory, uint64_t length, uint64_t offset,
-		 uint32_t access, struct krdma_remote *remote, int *result)
+int far_register(struct selftest *test, unsigned int mr, uint64_t length, uint64_t offset,
+		 uint32_t access, struct krdma_remote_mr *remote, int *result)
 {
-	struct wire_words in = { .word = { FAR_REGISTER, memory, length, offset, access } }, out;
-	uint8_t descriptor[KRDMA_DESCRIPTOR_SIZE];
+	struct wire_words in = { .word = { FAR_REGISTER, mr, length, offset, access } }, out;
+	uint8_t descriptor[KRDMA_MR_DESC_SIZE];
 	int err;
 
 	try(far_call(test, &in, &out));
@@ -231,15 +231,15 @@ int far_register(struct selftest *test, unsigned int memory, uint64_t length, ui
 	if (*result || !remote)
 		return 0;
 	wire_get_bytes(&out.word[1], descriptor, sizeof(descriptor));
-	err = krdma_remote_read(descriptor, sizeof(descriptor), remote);
+	err = krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), remote);
 	if (err || remote->length != length)
 		return check_fail(test, "the descriptor of the far end's memory is wrong");
 	return 0;
 }
 
-int far_release(struct selftest *test, unsigned int memory)
+int far_release(struct selftest *test, unsigned int mr)
 {
-	struct wire_words in = { .word = { FAR_RELEASE, memory } }, out;
+	struct wire_words in = { .word = { FAR_RELEASE, mr } }, out;
 
 	try(far_call(test, &in, &out));
 	if (out.word[0])
@@ -306,12 +306,12 @@ int far_received(struct selftest *test, unsigned int conn, uint32_t length, uint
 	struct far_cqe cqe = { 0 };
 
 	try(far_take(test, conn, &cqe));
-	if (cqe.opcode != KRDMA_OP_RECEIVE)
+	if (cqe.opcode != KRDMA_OP_RECV)
 		return check_fail(test, "the far end completes %s instead of a receive",
 				  krdma_opcode_name(cqe.opcode));
 	if (cqe.status)
 		return check_fail(test, "the receive of %u bytes: %s", length,
-				  krdma_status_name(cqe.status));
+				  krdma_wc_status_name(cqe.status));
 	if (cqe.length != length)
 		return check_fail(test, "the receive of %u bytes has %u", length, cqe.length);
 	if (cqe.flags != flags)

@@ -115,16 +115,16 @@ static void invert(uint8_t *bytes, size_t length)
 }
 
 /* Positions count from the guard's beginning: those before the data are not negative. */
-void pattern_clear(uint8_t *memory, size_t size, size_t offset, size_t length, uint64_t seed)
+void pattern_clear(uint8_t *mr, size_t size, size_t offset, size_t length, uint64_t seed)
 {
 	size_t begin = guard_begin(offset), end = guard_end(size, offset, length);
 
-	pattern_fill(memory + begin, begin - offset, offset - begin, seed);
-	pattern_fill(memory + offset, 0, end - offset, seed);
-	invert(memory + begin, end - begin);
+	pattern_fill(mr + begin, begin - offset, offset - begin, seed);
+	pattern_fill(mr + offset, 0, end - offset, seed);
+	invert(mr + begin, end - begin);
 }
 
-static void check_cleared(const uint8_t *memory, size_t begin, size_t end, size_t offset,
+static void check_cleared(const uint8_t *mr, size_t begin, size_t end, size_t offset,
 			  uint64_t seed, struct pattern_fault *fault)
 {
 	uint8_t expected;
@@ -132,30 +132,30 @@ static void check_cleared(const uint8_t *memory, size_t begin, size_t end, size_
 
 	for (at = begin; at < end; at++) {
 		expected = (uint8_t)~byte_at(at - offset, seed);
-		if (memory[at] == expected)
+		if (mr[at] == expected)
 			continue;
 		if (!fault->count++) {
 			fault->offset = (int64_t)at - (int64_t)offset;
-			fault->is = memory[at];
+			fault->is = mr[at];
 			fault->expected = expected;
 		}
 	}
 }
 
-void pattern_check(const uint8_t *memory, size_t size, size_t offset, size_t length,
+void pattern_check(const uint8_t *mr, size_t size, size_t offset, size_t length,
 		   uint64_t seed, struct pattern_fault *fault)
 {
 	memset(fault, 0, sizeof(*fault));
-	check_cleared(memory, guard_begin(offset), offset, offset, seed, fault);
-	pattern_compare(memory + offset, 0, length, seed, 0, fault);
-	check_cleared(memory, offset + length, guard_end(size, offset, length), offset, seed,
+	check_cleared(mr, guard_begin(offset), offset, offset, seed, fault);
+	pattern_compare(mr + offset, 0, length, seed, 0, fault);
+	check_cleared(mr, offset + length, guard_end(size, offset, length), offset, seed,
 		      fault);
 }
 
-void pattern_check_clear(const uint8_t *memory, size_t size, size_t offset, size_t length,
+void pattern_check_clear(const uint8_t *mr, size_t size, size_t offset, size_t length,
 			 uint64_t seed, struct pattern_fault *fault)
 {
 	memset(fault, 0, sizeof(*fault));
-	check_cleared(memory, guard_begin(offset), guard_end(size, offset, length), offset, seed,
+	check_cleared(mr, guard_begin(offset), guard_end(size, offset, length), offset, seed,
 		      fault);
 }

@@ -40,12 +40,12 @@ void pattern_compare(const void *data, uint64_t position, size_t length, uint64_
  * it with what the pattern of @seed is not, and check compares the part with the pattern,
  * and the guards with what they were filled with.
  */
-void pattern_clear(uint8_t *memory, size_t size, size_t offset, size_t length, uint64_t seed);
-void pattern_check(const uint8_t *memory, size_t size, size_t offset, size_t length,
+void pattern_clear(uint8_t *mr, size_t size, size_t offset, size_t length, uint64_t seed);
+void pattern_check(const uint8_t *mr, size_t size, size_t offset, size_t length,
 		   uint64_t seed, struct pattern_fault *fault);
 
 /* That nothing has been written since pattern_clear(), neither data nor guards. */
-void pattern_check_clear(const uint8_t *memory, size_t size, size_t offset, size_t length,
+void pattern_check_clear(const uint8_t *mr, size_t size, size_t offset, size_t length,
 			 uint64_t seed, struct pattern_fault *fault);
 
 #endif /* KRDMA_CLI_SELFTEST_PATTERN_H */

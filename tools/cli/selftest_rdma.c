@@ -90,14 +90,14 @@ static int run_write_imm(struct selftest *test)
 }
 
 /* Pieces of the near area, not in their order, at odd places and of uneven lengths. */
-static uint32_t lay_out(struct selftest *test, struct krdma_piece *pieces, uint32_t count)
+static uint32_t lay_out(struct selftest *test, struct krdma_ring_sge *pieces, uint32_t count)
 {
 	uint32_t total = 0, i;
 
 	for (i = 0; i < count; i++) {
 		pieces[i].addr = (uintptr_t)near_data(test, (size_t)(count - 1 - i) * 1031 + 5);
 		pieces[i].length = 1 + i * 41 % 880;
-		pieces[i].memory = krdma_memory_id(test->area);
+		pieces[i].mr = krdma_mr_id(test->area);
 		total += pieces[i].length;
 	}
 	return total;
@@ -105,17 +105,17 @@ static uint32_t lay_out(struct selftest *test, struct krdma_piece *pieces, uint3
 
 static int pieces_one(struct selftest *test, struct link *link, uint8_t opcode, uint32_t count)
 {
-	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
 	uint32_t total = lay_out(test, pieces, count), at = 0, i;
 	struct krdma_sqe entry = op_remote(test, link, opcode, 0, place(count), 0);
 	struct pattern_fault fault = { 0 };
 	uint64_t seed = new_seed(test);
 
-	entry.piece_count = (uint16_t)count;
+	entry.sge_count = (uint16_t)count;
 	if (count == 1)
-		entry.piece = pieces[0];
+		entry.sge = pieces[0];
 	else
-		entry.piece.addr = (uintptr_t)pieces;
+		entry.sge.addr = (uintptr_t)pieces;
 	if (opcode == KRDMA_OP_READ)
 		try(far_fill(test, FAR_AREA, place(count), total, seed));
 	else
@@ -144,28 +144,28 @@ static int pieces_one(struct selftest *test, struct link *link, uint8_t opcode, 
 /* More than the whole queue carries is refused. */
 static int refuse_pieces(struct selftest *test, struct link *link, uint8_t opcode, uint32_t count)
 {
-	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
 	struct krdma_sqe entry = op_remote(test, link, opcode, 0, 0, 0);
 
 	lay_out(test, pieces, count);
-	entry.piece_count = (uint16_t)count;
-	entry.piece.addr = (uintptr_t)pieces;
+	entry.sge_count = (uint16_t)count;
+	entry.sge.addr = (uintptr_t)pieces;
 	return op_refused(test, link, &entry, -EMSGSIZE);
 }
 
 /* Beyond what one request carries, krdma posts several, as many as the queue is deep. */
 static int run_pieces(struct selftest *test, uint8_t opcode, uint32_t device)
 {
-	const uint32_t counts[] = { 1, 2, 3, device, device + 1, 31, 64, KRDMA_PIECES_MAX };
+	const uint32_t counts[] = { 1, 2, 3, device, device + 1, 31, 64, KRDMA_RING_SGES_MAX };
 	uint64_t most = (uint64_t)device * test->link.is.send_depth;
 	size_t i;
 
-	if (most > KRDMA_PIECES_MAX)
-		most = KRDMA_PIECES_MAX;
+	if (most > KRDMA_RING_SGES_MAX)
+		most = KRDMA_RING_SGES_MAX;
 	for (i = 0; i < ARRAY_SIZE(counts); i++)
 		if (counts[i] && counts[i] <= most)
 			try(pieces_one(test, &test->link, opcode, counts[i]));
-	if (most < KRDMA_PIECES_MAX)
+	if (most < KRDMA_RING_SGES_MAX)
 		try(refuse_pieces(test, &test->link, opcode, (uint32_t)most + 1));
 	check_figure(test, "most", most);
 	check_figure(test, "device_sges", device);
@@ -201,9 +201,9 @@ static int run_unsignaled(struct selftest *test)
 
 	for (i = 0; i < UNSIGNALED; i++) {
 		entry = op_remote(test, link, KRDMA_OP_WRITE, 0, 0, 8);
-		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_SILENT;
+		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_UNSIGNALED;
 		until = clock_ns() + test->settings->timeout;
-		while ((err = krdma_queue_post(link->queue, &entry, 1, NULL)) == -EAGAIN) {
+		while ((err = krdma_ring_post(link->ring, &entry, 1, NULL)) == -EAGAIN) {
 			if (stop_wanted())
 				return -EINTR;
 			if (clock_ns() > until)
@@ -213,13 +213,13 @@ static int run_unsignaled(struct selftest *test)
 		if (err)
 			return check_errno(test, "post an unsignaled write", err);
 		if (!entry.flags)
-			signaled[asked++] = entry.cookie;
+			signaled[asked++] = entry.wr_id;
 	}
 	for (i = 0; i < asked; i++) {
 		try(op_take(test, link, &cqe));
-		if (cqe.status || cqe.cookie != signaled[i])
+		if (cqe.status || cqe.wr_id != signaled[i])
 			return check_fail(test, "an unsignaled write completes: %s",
-					  krdma_status_name(cqe.status));
+					  krdma_wc_status_name(cqe.status));
 	}
 	check_say(test, "%u writes, of which %zu complete", UNSIGNALED, asked);
 	return 0;
@@ -334,7 +334,7 @@ static int run_speed(struct selftest *test)
 		try(op_take(test, &test->link, &cqe));
 		if (cqe.status)
 			return check_fail(test, "write of 1MiB: %s",
-					  krdma_status_name(cqe.status));
+					  krdma_wc_status_name(cqe.status));
 	}
 	begun = clock_ns() - begun;
 	check_figure(test, "write_mib_per_second", UINT64_C(16000000000) / (begun ? begun : 1));

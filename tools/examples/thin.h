@@ -28,16 +28,17 @@ static inline void check(const char *what, int err)
 }
 
 /* Waits for one completion of the queue, which must be a success. */
-static inline struct krdma_cqe complete(struct krdma_queue *queue)
+static inline struct krdma_cqe complete(struct krdma_ring *ring)
 {
 	struct krdma_cqe cqe;
 	size_t taken;
 
 	check("no completion",
-	      krdma_queue_wait(queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS), &taken));
-	if (cqe.status == KRDMA_STATUS_SUCCESS)
+	      krdma_ring_wait(ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS), &taken));
+	if (cqe.status == KRDMA_WC_SUCCESS)
 		return cqe;
-	fprintf(stderr, "%s: %s\n", krdma_opcode_name(cqe.opcode), krdma_status_name(cqe.status));
+	fprintf(stderr, "%s: %s\n", krdma_opcode_name(cqe.opcode),
+		krdma_wc_status_name(cqe.status));
 	exit(1);
 }
 

@@ -39,11 +39,11 @@ int main(int argc, char **argv)
 {
 	unsigned char descriptor[256];
 	size_t length = sizeof(descriptor);
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct sockaddr_storage address;
-	struct krdma_memory *memory;
-	struct krdma_queue *queue;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_ring *ring;
+	struct krdma_remote_mr remote;
 	struct krdma_sqe entries[2];
 	struct krdma_conn *conn;
 	struct krdma *session;
@@ -59,42 +59,42 @@ int main(int argc, char **argv)
 	check("connection", krdma_conn_create(session, &conn));
 	check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&address, NULL));
 	check("no way", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
-	check("queue", krdma_queue_create(session, NULL, &queue));
-	check("prepare", krdma_conn_prepare(conn, queue, NULL, NULL, NULL));
+	check("queue", krdma_ring_create(session, NULL, &ring));
+	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, NULL));
 	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
 	check("connect", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 
 	/* The server tells of its memory when it accepts. */
 	check("private data", krdma_conn_private_data(conn, descriptor, &length));
-	check("descriptor", krdma_remote_read(descriptor, length, &remote));
-	check("the connection", krdma_conn_get(conn, &query, sizeof(query)));
-	check("memory", krdma_memory_create(session, query.device_id, 2 * BACK_AT,
-					    KRDMA_ACCESS_LOCAL_WRITE, &memory));
-	data = krdma_memory_data(memory);
+	check("descriptor", krdma_remote_mr_from_desc(descriptor, length, &remote));
+	check("the connection", krdma_conn_query(conn, &query, sizeof(query)));
+	check("memory", krdma_mr_alloc(session, query.device_id, 2 * BACK_AT,
+				       KRDMA_ACCESS_LOCAL_WRITE, &mr));
+	data = krdma_mr_data(mr);
 
 	/* Two at once: the read sees what was written before it. */
 	memcpy(data, TEXT, sizeof(TEXT));
-	entries[0] = krdma_entry_write(conn, 1, memory, 0, sizeof(TEXT), &remote, 0);
-	entries[0].flags = KRDMA_SQE_SILENT;
-	entries[1] = krdma_entry_read(conn, 2, memory, BACK_AT, sizeof(TEXT), &remote, 0);
-	check("write and read", krdma_queue_post(queue, entries, 2, NULL));
-	complete(queue);
+	entries[0] = krdma_entry_write(conn, 1, mr, 0, sizeof(TEXT), &remote, 0);
+	entries[0].flags = KRDMA_SQE_UNSIGNALED;
+	entries[1] = krdma_entry_read(conn, 2, mr, BACK_AT, sizeof(TEXT), &remote, 0);
+	check("write and read", krdma_ring_post(ring, entries, 2, NULL));
+	complete(ring);
 	if (strcmp(data + BACK_AT, TEXT)) {
 		fprintf(stderr, "what was read is not what was written\n");
 		return 1;
 	}
 
 	memcpy(data, DONE, sizeof(DONE));
-	entries[0] = krdma_entry_send(conn, 3, memory, 0, sizeof(DONE) - 1);
-	check("send", krdma_queue_post(queue, entries, 1, NULL));
-	complete(queue);
+	entries[0] = krdma_entry_send(conn, 3, mr, 0, sizeof(DONE) - 1);
+	check("send", krdma_ring_post(ring, entries, 1, NULL));
+	complete(ring);
 	printf("%zu bytes written, read back and checked\n", sizeof(TEXT));
 
 	/* The peer hears of it; what was sent has arrived. */
 	krdma_conn_disconnect(conn, 0);
 	krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
 	krdma_conn_close(conn);
-	krdma_queue_close(queue);
-	krdma_memory_release(memory, 0);
+	krdma_ring_close(ring);
+	krdma_mr_deregister(mr, 0);
 	return krdma_close(session);
 }

@@ -12,55 +12,55 @@
 struct server {
 	struct krdma *session;
 	struct krdma_listener *listener;
-	struct krdma_queue *queue;
-	struct krdma_memory *memory;
-	struct krdma_memory *message;
+	struct krdma_ring *ring;
+	struct krdma_mr *mr;
+	struct krdma_mr *message;
 };
 
 /* Each is made on the device that the first client comes by. */
 static void make_memory(struct server *server, struct krdma_conn *conn)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
-	if (server->memory)
+	if (server->mr)
 		return;
-	check("the connection", krdma_conn_get(conn, &query, sizeof(query)));
+	check("the connection", krdma_conn_query(conn, &query, sizeof(query)));
 	check("memory for clients",
-	      krdma_memory_create(server->session, query.device_id, BUFFER_SIZE,
-				  KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-				  KRDMA_ACCESS_REMOTE_WRITE, &server->memory));
+	      krdma_mr_alloc(server->session, query.device_id, BUFFER_SIZE,
+			     KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+			     KRDMA_ACCESS_REMOTE_WRITE, &server->mr));
 	check("memory for messages",
-	      krdma_memory_create(server->session, query.device_id, MESSAGE_SIZE,
-				  KRDMA_ACCESS_LOCAL_WRITE, &server->message));
+	      krdma_mr_alloc(server->session, query.device_id, MESSAGE_SIZE,
+			     KRDMA_ACCESS_LOCAL_WRITE, &server->message));
 }
 
 static void serve(struct server *server, struct krdma_conn *conn)
 {
 	/* As much as it needs, so that the queue has room for one who has just gone, too. */
-	const struct krdma_conn_prepare depths = {
+	const struct krdma_conn_create_qp_args depths = {
 		.size = sizeof(depths), .send_depth = 1, .recv_depth = 1,
 	};
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	struct krdma_sqe receive;
 	struct krdma_cqe cqe;
 	size_t length;
 
 	make_memory(server, conn);
-	check("prepare", krdma_conn_prepare(conn, server->queue, NULL, NULL, &depths));
+	check("prepare", krdma_conn_create_qp(conn, server->ring, NULL, NULL, &depths));
 
 	/* Before the client is let in: its message finds room whenever it comes. */
-	receive = krdma_entry_receive(conn, 1, server->message, 0, MESSAGE_SIZE);
-	check("receive", krdma_queue_post(server->queue, &receive, 1, NULL));
+	receive = krdma_entry_recv(conn, 1, server->message, 0, MESSAGE_SIZE);
+	check("receive", krdma_ring_post(server->ring, &receive, 1, NULL));
 
-	check("describe", krdma_memory_describe(server->memory, 0, 0, descriptor));
+	check("describe", krdma_mr_describe(server->mr, 0, 0, descriptor));
 	check("accept", krdma_conn_accept(conn, NULL, descriptor, sizeof(descriptor)));
 
 	/* Its message says that the connection stood; by now it may have left already. */
-	cqe = complete(server->queue);
+	cqe = complete(server->ring);
 	printf("the client says: %.*s\n", (int)cqe.length,
-	       (char *)krdma_memory_data(server->message));
-	length = strnlen(krdma_memory_data(server->memory), BUFFER_SIZE);
-	printf("and has left: %.*s\n", (int)length, (char *)krdma_memory_data(server->memory));
+	       (char *)krdma_mr_data(server->message));
+	length = strnlen(krdma_mr_data(server->mr), BUFFER_SIZE);
+	printf("and has left: %.*s\n", (int)length, (char *)krdma_mr_data(server->mr));
 
 	/* The client ends it. */
 	check("end", krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS)));
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	check("/dev/krdma", krdma_open(&server.session));
 	check("listen", krdma_listen(server.session, (struct sockaddr *)&anywhere, 0, 0,
 				     &server.listener));
-	check("queue", krdma_queue_create(server.session, NULL, &server.queue));
+	check("queue", krdma_ring_create(server.session, NULL, &server.ring));
 	printf("waiting for clients at port %d, %d of them\n", PORT, clients);
 
 	while (clients--) {
@@ -87,8 +87,8 @@ int main(int argc, char **argv)
 	}
 
 	krdma_listener_close(server.listener);
-	krdma_queue_close(server.queue);
-	krdma_memory_release(server.message, 0);
-	krdma_memory_release(server.memory, 0);
+	krdma_ring_close(server.ring);
+	krdma_mr_deregister(server.message, 0);
+	krdma_mr_deregister(server.mr, 0);
 	return krdma_close(server.session);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
-#include "queue.h"
+#include "ring.h"
 
 int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn)
 {
@@ -24,7 +24,7 @@ int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn)
 
 KRDMA_PUBLIC int krdma_conn_create(struct krdma *session, struct krdma_conn **conn)
 {
-	struct krdma_conn_create create = { .size = sizeof(create) };
+	struct krdma_conn_create_args create = { .size = sizeof(create) };
 	int err;
 
 	if (!session || !conn)
@@ -34,9 +34,9 @@ KRDMA_PUBLIC int krdma_conn_create(struct krdma *session, struct krdma_conn **co
 }
 
 KRDMA_PUBLIC int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
-				    const struct krdma_conn_resolve *options)
+				    const struct krdma_conn_resolve_args *options)
 {
-	struct krdma_conn_resolve resolve;
+	struct krdma_conn_resolve_args resolve;
 	int err;
 
 	if (!conn)
@@ -47,35 +47,35 @@ KRDMA_PUBLIC int krdma_conn_resolve(struct krdma_conn *conn, const struct sockad
 	return err ? err : request_issue(conn->fd, KRDMA_CONN_RESOLVE, &resolve);
 }
 
-KRDMA_PUBLIC int krdma_conn_prepare(struct krdma_conn *conn, struct krdma_queue *queue,
-				    struct krdma_queue *recv_queue, struct krdma_srq *srq,
-				    const struct krdma_conn_prepare *options)
+KRDMA_PUBLIC int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
+				      struct krdma_ring *recv_ring, struct krdma_srq *srq,
+				      const struct krdma_conn_create_qp_args *options)
 {
-	struct krdma_conn_prepare prepare;
+	struct krdma_conn_create_qp_args prepare;
 	int err;
 
-	if (!conn || !queue)
+	if (!conn || !ring)
 		return -EINVAL;
 	err = request_options(&prepare, sizeof(prepare), options);
 	if (err)
 		return err;
-	prepare.flags &= ~(__u32)(KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ);
-	prepare.queue_fd = queue->fd;
-	if (recv_queue) {
-		prepare.flags |= KRDMA_PREPARE_RECV_QUEUE;
-		prepare.recv_queue_fd = recv_queue->fd;
+	prepare.flags &= ~(__u32)(KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ);
+	prepare.ring_fd = ring->fd;
+	if (recv_ring) {
+		prepare.flags |= KRDMA_CREATE_QP_RECV_RING;
+		prepare.recv_ring_fd = recv_ring->fd;
 	}
 	if (srq) {
-		prepare.flags |= KRDMA_PREPARE_SRQ;
+		prepare.flags |= KRDMA_CREATE_QP_SRQ;
 		prepare.srq_fd = srq->fd;
 	}
-	return request_issue(conn->fd, KRDMA_CONN_PREPARE, &prepare);
+	return request_issue(conn->fd, KRDMA_CONN_CREATE_QP, &prepare);
 }
 
 static int agree(struct krdma_conn *conn, unsigned long request,
-		 const struct krdma_conn_terms *options, const void *data, size_t length)
+		 const struct krdma_conn_param_args *options, const void *data, size_t length)
 {
-	struct krdma_conn_terms terms;
+	struct krdma_conn_param_args terms;
 	int err;
 
 	if (!conn || (length && !data))
@@ -90,13 +90,15 @@ static int agree(struct krdma_conn *conn, unsigned long request,
 	return request_issue(conn->fd, request, &terms);
 }
 
-KRDMA_PUBLIC int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+KRDMA_PUBLIC int krdma_conn_connect(struct krdma_conn *conn,
+				    const struct krdma_conn_param_args *terms,
 				    const void *data, size_t length)
 {
 	return agree(conn, KRDMA_CONN_CONNECT, terms, data, length);
 }
 
-KRDMA_PUBLIC int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+KRDMA_PUBLIC int krdma_conn_accept(struct krdma_conn *conn,
+				   const struct krdma_conn_param_args *terms,
 				   const void *data, size_t length)
 {
 	return agree(conn, KRDMA_CONN_ACCEPT, terms, data, length);
@@ -104,7 +106,7 @@ KRDMA_PUBLIC int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_c
 
 KRDMA_PUBLIC int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length)
 {
-	struct krdma_conn_reject reject = { .size = sizeof(reject) };
+	struct krdma_conn_reject_args reject = { .size = sizeof(reject) };
 
 	if (!conn || (length && !data))
 		return -EINVAL;
@@ -117,14 +119,15 @@ KRDMA_PUBLIC int krdma_conn_reject(struct krdma_conn *conn, const void *data, si
 
 KRDMA_PUBLIC int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags)
 {
-	struct krdma_conn_disconnect disconnect = { .size = sizeof(disconnect), .flags = flags };
+	struct krdma_conn_disconnect_args disconnect = { .size = sizeof(disconnect),
+							 .flags = flags };
 
 	return conn ? request_issue(conn->fd, KRDMA_CONN_DISCONNECT, &disconnect) : -EINVAL;
 }
 
 KRDMA_PUBLIC int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state)
 {
-	struct krdma_conn_wait wait = { .size = sizeof(wait), .deadline_ns = deadline };
+	struct krdma_conn_wait_args wait = { .size = sizeof(wait), .deadline_ns = deadline };
 	int err;
 
 	if (!conn)
@@ -146,8 +149,8 @@ KRDMA_PUBLIC int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadl
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
-KRDMA_PUBLIC int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query *query,
-				size_t size)
+KRDMA_PUBLIC int krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_query_args *query,
+				  size_t size)
 {
 	int err = conn ? request_prepare(query, size, KRDMA_CONN_QUERY_MIN_SIZE) : -EINVAL;
 
@@ -156,7 +159,7 @@ KRDMA_PUBLIC int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query
 
 KRDMA_PUBLIC int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
 {
-	struct krdma_conn_query query = { .size = sizeof(query) };
+	struct krdma_conn_query_args query = { .size = sizeof(query) };
 	int err;
 
 	if (!conn || !length || (*length && !data))
@@ -169,8 +172,8 @@ KRDMA_PUBLIC int krdma_conn_private_data(struct krdma_conn *conn, void *data, si
 	return err;
 }
 
-KRDMA_PUBLIC int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
-				  struct krdma_event_record *record, size_t size)
+KRDMA_PUBLIC int krdma_conn_next_event(struct krdma_conn *conn, uint64_t deadline,
+				       struct krdma_event_record *record, size_t size)
 {
 	if (!conn || !record || size < KRDMA_RECORD_MIN_SIZE)
 		return -EINVAL;
@@ -189,7 +192,7 @@ KRDMA_PUBLIC int krdma_conn_fd(const struct krdma_conn *conn)
 
 KRDMA_PUBLIC int krdma_conn_open_fd(int fd, struct krdma_conn **conn)
 {
-	struct krdma_conn_query query = { .size = sizeof(query) };
+	struct krdma_conn_query_args query = { .size = sizeof(query) };
 	int err;
 
 	if (!conn)

@@ -8,7 +8,7 @@
 #include "internal.h"
 
 static int query(struct krdma *session, uint32_t id, uint32_t flags,
-		 struct krdma_device_query *device, size_t size)
+		 struct krdma_device_query_args *device, size_t size)
 {
 	int err = session ? request_prepare(device, size, KRDMA_DEVICE_QUERY_MIN_SIZE) : -EINVAL;
 
@@ -19,14 +19,14 @@ static int query(struct krdma *session, uint32_t id, uint32_t flags,
 	return request_issue(session->fd, KRDMA_DEVICE_QUERY, device);
 }
 
-KRDMA_PUBLIC int krdma_device_get(struct krdma *session, uint32_t id,
-				  struct krdma_device_query *device, size_t size)
+KRDMA_PUBLIC int krdma_device_query(struct krdma *session, uint32_t id,
+				    struct krdma_device_query_args *device, size_t size)
 {
 	return query(session, id, 0, device, size);
 }
 
 KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
-				   struct krdma_device_query *device, size_t size)
+				   struct krdma_device_query_args *device, size_t size)
 {
 	char copy[KRDMA_NAME_MAX];
 	size_t length;
@@ -48,7 +48,7 @@ KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
 }
 
 KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
-				   struct krdma_device_query *device, size_t size)
+				   struct krdma_device_query_args *device, size_t size)
 {
 	/* One more would be 0, and the walk would begin again. */
 	if (after == UINT32_MAX)
@@ -56,8 +56,8 @@ KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
 	return query(session, after + 1, KRDMA_DEVICE_QUERY_NEXT, device, size);
 }
 
-KRDMA_PUBLIC int krdma_port_get(struct krdma *session, uint32_t device_id, uint32_t number,
-				struct krdma_port_query *port, size_t size)
+KRDMA_PUBLIC int krdma_port_query(struct krdma *session, uint32_t device_id, uint32_t number,
+				  struct krdma_port_query_args *port, size_t size)
 {
 	int err = session ? request_prepare(port, size, KRDMA_PORT_QUERY_MIN_SIZE) : -EINVAL;
 
@@ -72,7 +72,7 @@ KRDMA_PUBLIC int krdma_device_by_address(struct krdma *session, const struct soc
 					 const struct sockaddr *remote, uint64_t deadline,
 					 uint32_t *id)
 {
-	struct krdma_device_find find = { .size = sizeof(find), .deadline_ns = deadline };
+	struct krdma_device_find_args find = { .size = sizeof(find), .deadline_ns = deadline };
 	int err = 0;
 
 	if (!session || !id)
@@ -92,15 +92,15 @@ KRDMA_PUBLIC int krdma_device_by_address(struct krdma *session, const struct soc
 	return err;
 }
 
-KRDMA_PUBLIC int krdma_devices_watch(struct krdma *session)
+KRDMA_PUBLIC int krdma_device_notify(struct krdma *session)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 
-	return session ? request_issue(session->fd, KRDMA_WATCH, &watch) : -EINVAL;
+	return session ? request_issue(session->fd, KRDMA_DEVICE_NOTIFY, &watch) : -EINVAL;
 }
 
-KRDMA_PUBLIC int krdma_device_event(struct krdma *session, uint64_t deadline,
-				    struct krdma_device_record *record, size_t size)
+KRDMA_PUBLIC int krdma_device_next_event(struct krdma *session, uint64_t deadline,
+					 struct krdma_device_record *record, size_t size)
 {
 	if (!session || !record || size < KRDMA_RECORD_MIN_SIZE)
 		return -EINVAL;

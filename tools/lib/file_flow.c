@@ -36,7 +36,7 @@ int file_flow_offer(struct file_flow *flow, struct file_message *message)
 	message->slot_count = flow->window.slot_count;
 	if (flow->server)
 		return 0;
-	err = krdma_memory_describe(flow->window.memory, 0, 0, message->descriptor);
+	err = krdma_mr_describe(flow->window.mr, 0, 0, message->descriptor);
 	return here(flow, err);
 }
 
@@ -46,7 +46,8 @@ int file_flow_accept(struct file_flow *flow, const struct file_message *message)
 	if (message->slot_size > flow->window.slot_size ||
 	    message->slot_count > flow->window.slot_count)
 		return nonsense(flow);
-	if (krdma_remote_read(message->descriptor, sizeof(message->descriptor), &flow->remote) ||
+	if (krdma_remote_mr_from_desc(message->descriptor, sizeof(message->descriptor),
+				      &flow->remote) ||
 	    flow->remote.length < (uint64_t)message->slot_size * message->slot_count)
 		return nonsense(flow);
 	flow->window.slot_size = message->slot_size;
@@ -111,7 +112,7 @@ static int send_data(struct file_flow *flow, struct sending *sending, uint32_t s
 	flow->transferred += length;
 	if (!flow->server)
 		return 0;
-	err = file_link_operate(flow->link, KRDMA_OP_WRITE, flow->window.memory, offset, length,
+	err = file_link_operate(flow->link, KRDMA_OP_WRITE, flow->window.mr, offset, length,
 				&flow->remote, offset);
 	sending->written[slot] = flow->link->posted;
 	return err;
@@ -195,7 +196,7 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 	bool hole = message->type == FILE_MESSAGE_HOLE;
 	uint32_t slot = (uint32_t)(receiving->told % flow->window.slot_count);
 	size_t offset = (size_t)slot * flow->window.slot_size;
-	struct piece *piece = &receiving->pieces[slot];
+	struct piece *sge = &receiving->pieces[slot];
 	int err = 0;
 
 	if (receiving->told - receiving->done >= flow->window.slot_count ||
@@ -203,13 +204,13 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 	    message->length > flow->length - receiving->end ||
 	    (!hole && message->length > flow->window.slot_size))
 		return nonsense(flow);
-	piece->length = message->length;
-	piece->hole = hole;
-	piece->read = 0;
+	sge->length = message->length;
+	sge->hole = hole;
+	sge->read = 0;
 	if (flow->server && !hole) {
-		err = file_link_operate(flow->link, KRDMA_OP_READ, flow->window.memory, offset,
+		err = file_link_operate(flow->link, KRDMA_OP_READ, flow->window.mr, offset,
 					(uint32_t)message->length, &flow->remote, offset);
-		piece->read = flow->link->posted;
+		sge->read = flow->link->posted;
 	}
 	receiving->told++;
 	receiving->end += message->length;
@@ -281,20 +282,20 @@ static int write_hole(struct file_flow *flow, int fd, uint64_t length)
 	return err;
 }
 
-static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *piece,
+static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *sge,
 		 const unsigned char *data)
 {
-	if (piece->hole) {
-		flow->crc = file_crc_zeroes(flow->crc, piece->length);
+	if (sge->hole) {
+		flow->crc = file_crc_zeroes(flow->crc, sge->length);
 		if (!sink->part)
-			return write_hole(flow, sink->fd, piece->length);
-		return here(flow, file_part_skip(sink->part, piece->length, flow->crc));
+			return write_hole(flow, sink->fd, sge->length);
+		return here(flow, file_part_skip(sink->part, sge->length, flow->crc));
 	}
-	flow->crc = file_crc(flow->crc, data, (size_t)piece->length);
-	flow->transferred += piece->length;
+	flow->crc = file_crc(flow->crc, data, (size_t)sge->length);
+	flow->transferred += sge->length;
 	if (!sink->part)
-		return write_stream(flow, sink->fd, data, (size_t)piece->length);
-	return here(flow, file_part_write(sink->part, data, (size_t)piece->length, flow->crc));
+		return write_stream(flow, sink->fd, data, (size_t)sge->length);
+	return here(flow, file_part_write(sink->part, data, (size_t)sge->length, flow->crc));
 }
 
 /* What has come, in its order. */
@@ -306,14 +307,14 @@ static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 
 	while (receiving->done < receiving->told && !err) {
 		uint32_t slot = (uint32_t)(receiving->done % flow->window.slot_count);
-		struct piece *piece = &receiving->pieces[slot];
+		struct piece *sge = &receiving->pieces[slot];
 
-		if (piece->read > flow->link->completed)
+		if (sge->read > flow->link->completed)
 			break;
-		err = store(flow, sink, piece, file_window_slot(&flow->window, slot));
+		err = store(flow, sink, sge, file_window_slot(&flow->window, slot));
 		if (err)
 			break;
-		flow->offset += piece->length;
+		flow->offset += sge->length;
 		receiving->done++;
 		err = file_link_send(flow->link, &credit, NULL);
 		if (!err)

@@ -101,7 +101,7 @@ struct file_message {
 	uint32_t slot;
 	uint32_t slot_size;
 	uint32_t slot_count;
-	uint8_t descriptor[KRDMA_DESCRIPTOR_SIZE];
+	uint8_t descriptor[KRDMA_MR_DESC_SIZE];
 };
 
 /* FILE_MESSAGE_PUT's code. */
@@ -148,7 +148,7 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
  * @secret: that both know; or NULL
  * @flags: of the peer's hello
  * @conn: the connection
- * @queue: where everything completes
+ * @ring: where everything completes
  * @control: registered memory of messages, FILE_MESSAGES in and as many out
  * @device: on which device
  * @error: why nothing works any more, or 0
@@ -176,8 +176,8 @@ struct file_link {
 	struct file_secret *secret;
 	uint16_t flags;
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
-	struct krdma_memory *control;
+	struct krdma_ring *ring;
+	struct krdma_mr *control;
 	uint32_t device;
 	int error;
 	uint32_t side;
@@ -227,8 +227,8 @@ int file_link_await(struct file_link *link, struct file_message *message);
 int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message);
 
 /* KRDMA_OP_READ or KRDMA_OP_WRITE; its number is in link->posted before the call. */
-int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_memory *memory,
-		      size_t offset, uint32_t length, const struct krdma_remote *remote,
+int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_mr *mr,
+		      size_t offset, uint32_t length, const struct krdma_remote_mr *remote,
 		      uint64_t remote_offset);
 
 uint64_t file_now(void);
@@ -277,7 +277,7 @@ void file_secret_free(struct file_secret *secret);
  * file_window.c: the buffers that data go through.
  */
 struct file_window {
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	uint32_t slot_size;
 	uint32_t slot_count;
 };
@@ -494,7 +494,7 @@ struct file_sink {
 struct file_flow {
 	struct file_link *link;
 	struct file_window window;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	bool server;
 	uint64_t length;
 	uint64_t offset;

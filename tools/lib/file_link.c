@@ -79,22 +79,22 @@ static int reason(struct file_link *link)
 static int status_error(struct file_link *link, const struct krdma_cqe *cqe)
 {
 	switch (cqe->status) {
-	case KRDMA_STATUS_FLUSHED:
+	case KRDMA_WC_WR_FLUSH_ERR:
 		return reason(link);
-	case KRDMA_STATUS_RETRY_EXCEEDED:
-	case KRDMA_STATUS_RNR_RETRY_EXCEEDED:
+	case KRDMA_WC_RETRY_EXC_ERR:
+	case KRDMA_WC_RNR_RETRY_EXC_ERR:
 		return -ETIMEDOUT;
 	/* The peer has offered memory that it does not have. */
-	case KRDMA_STATUS_REMOTE_ACCESS:
+	case KRDMA_WC_REM_ACCESS_ERR:
 		return -EPROTO;
 	/* What rxe says, too, when much was lost on the way. */
-	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
-	case KRDMA_STATUS_REMOTE_OPERATION:
-	case KRDMA_STATUS_BAD_RESPONSE:
+	case KRDMA_WC_REM_INV_REQ_ERR:
+	case KRDMA_WC_REM_OP_ERR:
+	case KRDMA_WC_BAD_RESP_ERR:
 		return -ECONNRESET;
 	default:
 		/* Ours are long enough for a message; how it is called differs. */
-		return cqe->opcode == KRDMA_OP_RECEIVE ? -EPROTO : -EIO;
+		return cqe->opcode == KRDMA_OP_RECV ? -EPROTO : -EIO;
 	}
 }
 
@@ -115,7 +115,7 @@ static int ended(struct file_link *link)
 
 static int post(struct file_link *link, const struct krdma_sqe *entry)
 {
-	int err = krdma_queue_post(link->queue, entry, 1, NULL);
+	int err = krdma_ring_post(link->ring, entry, 1, NULL);
 
 	if (err == -ENOTCONN)
 		return ended(link);
@@ -124,10 +124,10 @@ static int post(struct file_link *link, const struct krdma_sqe *entry)
 
 static int post_receive(struct file_link *link, unsigned int slot)
 {
-	struct krdma_sqe entry = krdma_entry_receive(link->conn, KIND_RECEIVE | slot,
-						     link->control, slot * STRIDE,
-						     FILE_MESSAGE_MAX);
-	int err = krdma_queue_post(link->queue, &entry, 1, NULL);
+	struct krdma_sqe entry = krdma_entry_recv(link->conn, KIND_RECEIVE | slot,
+						  link->control, slot * STRIDE,
+						  FILE_MESSAGE_MAX);
+	int err = krdma_ring_post(link->ring, &entry, 1, NULL);
 
 	/* What is over is found out where something is sent. */
 	return err == -ENOTCONN ? 0 : err;
@@ -136,7 +136,7 @@ static int post_receive(struct file_link *link, unsigned int slot)
 static int received(struct file_link *link, unsigned int slot, uint32_t length)
 {
 	struct file_message message;
-	int err = file_message_decode((char *)krdma_memory_data(link->control) + slot * STRIDE,
+	int err = file_message_decode((char *)krdma_mr_data(link->control) + slot * STRIDE,
 				      length, &message, link->name);
 
 	if (!err)
@@ -159,11 +159,11 @@ static int received(struct file_link *link, unsigned int slot, uint32_t length)
 
 static int completed(struct file_link *link, const struct krdma_cqe *cqe)
 {
-	unsigned int slot = cqe->cookie & ~KIND_MASK;
+	unsigned int slot = cqe->wr_id & ~KIND_MASK;
 
 	if (cqe->status)
 		return file_link_fail(link, status_error(link, cqe), KRDMA_FILE_SIDE_BETWEEN);
-	switch (cqe->cookie & KIND_MASK) {
+	switch (cqe->wr_id & KIND_MASK) {
 	case KIND_RECEIVE:
 		return received(link, slot, cqe->length);
 	case KIND_SEND:
@@ -194,7 +194,7 @@ static int send_now(struct file_link *link, const struct file_message *message,
 	unsigned int slot = (unsigned int)__builtin_ctz(link->free);
 	size_t offset = (FILE_MESSAGES + slot) * STRIDE;
 	size_t length = file_message_encode(message, name, (char *)
-					    krdma_memory_data(link->control) + offset);
+					    krdma_mr_data(link->control) + offset);
 	struct krdma_sqe entry = krdma_entry_send(link->conn, KIND_SEND | slot, link->control,
 						  offset, (uint32_t)length);
 
@@ -222,8 +222,8 @@ int file_link_pump(struct file_link *link, bool wait)
 
 	if (link->error)
 		return link->error;
-	err = krdma_queue_wait(link->queue, cqes, sizeof(cqes) / sizeof(*cqes), 1,
-			       wait ? krdma_deadline(FILE_TICK_MS) : 0, &taken);
+	err = krdma_ring_wait(link->ring, cqes, sizeof(cqes) / sizeof(*cqes), 1,
+			      wait ? krdma_deadline(FILE_TICK_MS) : 0, &taken);
 	if (err && err != -EAGAIN && err != -ETIMEDOUT && err != -EINTR)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	if (err)
@@ -303,11 +303,11 @@ int file_link_receive(struct file_link *link, uint8_t type, struct file_message 
 	return file_link_fail(link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
 }
 
-int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_memory *memory,
-		      size_t offset, uint32_t length, const struct krdma_remote *remote,
+int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_mr *mr,
+		      size_t offset, uint32_t length, const struct krdma_remote_mr *remote,
 		      uint64_t remote_offset)
 {
-	struct krdma_sqe entry = krdma_entry_remote(opcode, link->conn, KIND_OPERATION, memory,
+	struct krdma_sqe entry = krdma_entry_remote(opcode, link->conn, KIND_OPERATION, mr,
 						    offset, length, remote, remote_offset);
 
 	link->posted++;
@@ -320,9 +320,9 @@ int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma
 
 static bool is_closed(struct file_link *link)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
-	return krdma_conn_get(link->conn, &query, sizeof(query)) ||
+	return krdma_conn_query(link->conn, &query, sizeof(query)) ||
 	       query.state == KRDMA_CONN_CLOSED;
 }
 
@@ -350,29 +350,29 @@ static int await_state(struct file_link *link)
 /* What it works with: from here on the peer can send. */
 static int prepare(struct file_link *link)
 {
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
 		.send_depth = FILE_MESSAGES + FILE_SLOTS_MAX,
 		.recv_depth = FILE_MESSAGES,
 		.max_send_sge = 1,
 	};
-	struct krdma_queue_create queue = {
-		.size = sizeof(queue),
-		.cq_entries = 2 * FILE_MESSAGES + FILE_SLOTS_MAX + KRDMA_QUEUE_EXTRA,
+	struct krdma_ring_create_args ring = {
+		.size = sizeof(ring),
+		.cq_entries = 2 * FILE_MESSAGES + FILE_SLOTS_MAX + KRDMA_RING_EXTRA,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_queue_create(link->session, &queue, &link->queue);
+	err = krdma_ring_create(link->session, &ring, &link->ring);
 	if (!err)
-		err = krdma_conn_prepare(link->conn, link->queue, NULL, NULL, &options);
+		err = krdma_conn_create_qp(link->conn, link->ring, NULL, NULL, &options);
 	if (!err)
-		err = krdma_conn_get(link->conn, &query, sizeof(query));
+		err = krdma_conn_query(link->conn, &query, sizeof(query));
 	if (err)
 		return err;
 	link->device = query.device_id;
-	err = krdma_memory_create(link->session, link->device, 2 * FILE_MESSAGES * STRIDE,
-				  KRDMA_ACCESS_LOCAL_WRITE, &link->control);
+	err = krdma_mr_alloc(link->session, link->device, 2 * FILE_MESSAGES * STRIDE,
+			     KRDMA_ACCESS_LOCAL_WRITE, &link->control);
 	for (unsigned int slot = 0; slot < FILE_MESSAGES && !err; slot++)
 		err = post_receive(link, slot);
 	link->free = ALL_FREE;
@@ -409,7 +409,7 @@ static uint16_t own_flags(const struct file_link *link)
 
 int file_link_connect(struct file_link *link, const struct sockaddr *server)
 {
-	const struct krdma_conn_resolve options = {
+	const struct krdma_conn_resolve_args options = {
 		.size = sizeof(options),
 		.ack_timeout = ACK_TIMEOUT,
 	};
@@ -529,6 +529,6 @@ void file_link_close(struct file_link *link, int err)
 			krdma_conn_await_closed(link->conn, krdma_deadline(FAREWELL_MS));
 		krdma_conn_close(link->conn);
 	}
-	krdma_queue_close(link->queue);
-	krdma_memory_release(link->control, KRDMA_RELEASE_LATER);
+	krdma_ring_close(link->ring);
+	krdma_mr_deregister(link->control, KRDMA_DEREGISTER_LATER);
 }

@@ -87,9 +87,9 @@ static int judge(const struct krdma_file_server *server, const struct sockaddr_s
 static void start(struct krdma_file_server *server, struct krdma_conn *conn)
 {
 	struct sockaddr_storage peer = { 0 };
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct file_worker *worker;
-	int err = krdma_conn_get(conn, &query, sizeof(query));
+	int err = krdma_conn_query(conn, &query, sizeof(query));
 
 	if (!err) {
 		memcpy(&peer, &query.remote, sizeof(peer));

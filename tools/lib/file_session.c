@@ -240,7 +240,7 @@ static void finish(struct serving *serving, int err)
 void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	if (!serving) {
 		/* Which rejects it. */
@@ -256,7 +256,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	serving->link.secret = server->secret;
 	serving->flow.link = &serving->link;
 	serving->flow.server = true;
-	if (!krdma_conn_get(conn, &query, sizeof(query)))
+	if (!krdma_conn_query(conn, &query, sizeof(query)))
 		memcpy(&serving->report.peer, &query.remote, sizeof(serving->report.peer));
 	finish(serving, serve(serving, conn));
 	free(serving);

@@ -38,8 +38,8 @@ int file_window_create(struct file_window *window, struct krdma *session, uint32
 		count = 1;
 
 	for (;;) {
-		err = krdma_memory_create(session, device, (size_t)size * count, access,
-					  &window->memory);
+		err = krdma_mr_alloc(session, device, (size_t)size * count, access,
+				     &window->mr);
 		if (!err) {
 			window->slot_size = size;
 			window->slot_count = count;
@@ -61,12 +61,12 @@ int file_window_create(struct file_window *window, struct krdma *session, uint32
 /* The connection that used it is closed: nothing is under way, or nearly nothing. */
 void file_window_destroy(struct file_window *window)
 {
-	krdma_memory_release(window->memory, KRDMA_RELEASE_LATER);
-	window->memory = NULL;
+	krdma_mr_deregister(window->mr, KRDMA_DEREGISTER_LATER);
+	window->mr = NULL;
 }
 
 unsigned char *file_window_slot(const struct file_window *window, uint32_t slot)
 {
-	return (unsigned char *)krdma_memory_data(window->memory) +
+	return (unsigned char *)krdma_mr_data(window->mr) +
 	       (size_t)slot * window->slot_size;
 }

@@ -170,7 +170,7 @@ size_t file_message_encode(const struct file_message *message, const char *name,
 /* All that can be judged of a message by itself. */
 static bool is_right(const struct file_message *message)
 {
-	static const uint8_t nothing[KRDMA_DESCRIPTOR_SIZE];
+	static const uint8_t nothing[KRDMA_MR_DESC_SIZE];
 	unsigned int has;
 
 	if (message->type >= FILE_MESSAGE_TYPES || !message->type)

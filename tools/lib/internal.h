@@ -44,7 +44,7 @@ struct krdma_srq {
 #define KRDMA_DEVICE_QUERY_MIN_SIZE	152
 #define KRDMA_PORT_QUERY_MIN_SIZE	112
 #define KRDMA_CONN_QUERY_MIN_SIZE	368
-#define KRDMA_QUEUE_QUERY_MIN_SIZE	64
+#define KRDMA_RING_QUERY_MIN_SIZE	64
 #define KRDMA_SRQ_QUERY_MIN_SIZE	24
 #define KRDMA_LIMIT_QUERY_MIN_SIZE	56
 
@@ -96,7 +96,7 @@ int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
 
 /* memory.c: the cache's own mark of what it has given out. */
 struct cache_entry;
-void memory_set_entry(struct krdma_memory *memory, struct cache_entry *entry);
-struct cache_entry *memory_entry(const struct krdma_memory *memory);
+void memory_set_entry(struct krdma_mr *mr, struct cache_entry *entry);
+struct cache_entry *memory_entry(const struct krdma_mr *mr);
 
 #endif /* KRDMA_INTERNAL_H */

@@ -26,7 +26,7 @@
  * fork(): a child has its parent's descriptors, and copies of these handles.  To close or to
  * release one in the child takes back what the child has of it: registrations,
  * connections and mappings of the parent's are as they were.  The ring of a queue is not
- * mapped in the child, so a queue can be used there only as krdma_queue_open_fd() gives
+ * mapped in the child, so a queue can be used there only as krdma_ring_open_fd() gives
  * it, of a copy of the descriptor.
  *
  * Cancellation: calls wait in system calls that are cancellation points, some with a lock,
@@ -65,13 +65,13 @@ struct krdma_listener;
 /* A connection, of any state. */
 struct krdma_conn;
 /* A queue: where operations are asked for and complete, for any number of connections. */
-struct krdma_queue;
+struct krdma_ring;
 /* A shared receive queue: receives for any number of connections. */
 struct krdma_srq;
 /* Registered memory. */
-struct krdma_memory;
+struct krdma_mr;
 /* Registrations that are kept for the next time. */
-struct krdma_cache;
+struct krdma_mr_cache;
 
 /**
  * krdma_deadline() - a moment in the future
@@ -130,15 +130,15 @@ int krdma_close(struct krdma *session);
 int krdma_fd(const struct krdma *session);
 
 /**
- * krdma_info_get() - what the module is and can do
+ * krdma_info_query() - what the module is and can do
  * @session: the session
  * @info: filled in
  * @size: sizeof(*info)
  */
-int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size);
+int krdma_info_query(struct krdma *session, struct krdma_info_args *info, size_t size);
 
 /**
- * krdma_limit_get() - a limit, and what counts against it
+ * krdma_limit_query() - a limit, and what counts against it
  * @session: the session
  * @limit: enum krdma_limit: from 0 on, until ENOENT
  * @query: filled in
@@ -146,8 +146,8 @@ int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size);
  *
  * Errors: ENOENT (there is no such limit); ENOTTY (the module is too old).
  */
-int krdma_limit_get(struct krdma *session, uint32_t limit, struct krdma_limit_query *query,
-		    size_t size);
+int krdma_limit_query(struct krdma *session, uint32_t limit, struct krdma_limit_query_args *query,
+		      size_t size);
 
 /**
  * krdma_limit_refused() - the limit that the last EDQUOT was about
@@ -155,10 +155,10 @@ int krdma_limit_get(struct krdma *session, uint32_t limit, struct krdma_limit_qu
  * @query: filled in: the limit, and who had reached it
  * @size: sizeof(*query).  Errors: ENOENT (no request of the session was refused); ENOTTY.
  */
-int krdma_limit_refused(struct krdma *session, struct krdma_limit_query *query, size_t size);
+int krdma_limit_refused(struct krdma *session, struct krdma_limit_query_args *query, size_t size);
 
 /**
- * krdma_device_get() - one RDMA device by its number
+ * krdma_device_query() - one RDMA device by its number
  * @session: the session
  * @id: the number, never 0
  * @device: filled in
@@ -166,8 +166,8 @@ int krdma_limit_refused(struct krdma *session, struct krdma_limit_query *query, 
  *
  * Errors: ENOENT (the session can see no such device).
  */
-int krdma_device_get(struct krdma *session, uint32_t id, struct krdma_device_query *device,
-		     size_t size);
+int krdma_device_query(struct krdma *session, uint32_t id, struct krdma_device_query_args *device,
+		       size_t size);
 
 /**
  * krdma_device_find() - one RDMA device by its name
@@ -179,7 +179,8 @@ int krdma_device_get(struct krdma *session, uint32_t id, struct krdma_device_que
  * Errors: ENOENT (the session can see no such device); EINVAL (an empty name);
  * ENAMETOOLONG (no device can have this name).
  */
-int krdma_device_find(struct krdma *session, const char *name, struct krdma_device_query *device,
+int krdma_device_find(struct krdma *session, const char *name,
+		      struct krdma_device_query_args *device,
 		      size_t size);
 
 /**
@@ -193,11 +194,11 @@ int krdma_device_find(struct krdma *session, const char *name, struct krdma_devi
  *
  * Errors: ENOENT (there are no more).
  */
-int krdma_device_next(struct krdma *session, uint32_t after, struct krdma_device_query *device,
+int krdma_device_next(struct krdma *session, uint32_t after, struct krdma_device_query_args *device,
 		      size_t size);
 
 /**
- * krdma_port_get() - one port of an RDMA device
+ * krdma_port_query() - one port of an RDMA device
  * @session: the session
  * @device_id: the device's number
  * @number: the port's number, from 1 to the device's port_count
@@ -206,8 +207,8 @@ int krdma_device_next(struct krdma *session, uint32_t after, struct krdma_device
  *
  * Errors: ENOENT (no such device, or it has no such port).
  */
-int krdma_port_get(struct krdma *session, uint32_t device_id, uint32_t number,
-		   struct krdma_port_query *port, size_t size);
+int krdma_port_query(struct krdma *session, uint32_t device_id, uint32_t number,
+		     struct krdma_port_query_args *port, size_t size);
 
 /**
  * krdma_device_by_address() - the RDMA device for an address
@@ -224,18 +225,18 @@ int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
 			    const struct sockaddr *remote, uint64_t deadline, uint32_t *id);
 
 /**
- * krdma_devices_watch() - be told of devices from now on
+ * krdma_device_notify() - be told of devices from now on
  * @session: the session, whose descriptor is readable when there is something
  *
  * First come those that are there.
  *
  * Errors: EALREADY (it was asked for before).
  */
-int krdma_devices_watch(struct krdma *session);
+int krdma_device_notify(struct krdma *session);
 
 /**
- * krdma_device_event() - what has happened to a device
- * @session: the session, after krdma_devices_watch()
+ * krdma_device_next_event() - what has happened to a device
+ * @session: the session, after krdma_device_notify()
  * @deadline: how long to wait for something
  * @record: what it was
  * @size: sizeof(*@record), so that it can grow
@@ -245,8 +246,8 @@ int krdma_devices_watch(struct krdma *session);
  * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
  * is 0); ETIMEDOUT.
  */
-int krdma_device_event(struct krdma *session, uint64_t deadline,
-		       struct krdma_device_record *record, size_t size);
+int krdma_device_next_event(struct krdma *session, uint64_t deadline,
+			    struct krdma_device_record *record, size_t size);
 
 /*
  * Listeners
@@ -278,7 +279,7 @@ int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_stor
  * @listener: the listener
  * @deadline: how long to wait for one
  * @conn: the connection, to be prepared and accepted, or rejected, or closed.
- *	krdma_conn_get() and krdma_conn_private_data() tell of the peer.
+ *	krdma_conn_query() and krdma_conn_private_data() tell of the peer.
  *
  * Of several threads, one gets it.
  *
@@ -302,36 +303,36 @@ int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
  * krdma_conn_resolve() - begin to look for the way to a peer
  * @conn: the connection
  * @remote: the peer's address and port
- * @options: &struct krdma_conn_resolve, or NULL; its @remote is not looked at
+ * @options: &struct krdma_conn_resolve_args, or NULL; its @remote is not looked at
  *
  * krdma_conn_wait() tells how it ended.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
-		       const struct krdma_conn_resolve *options);
+		       const struct krdma_conn_resolve_args *options);
 
 /**
- * krdma_conn_prepare() - what a connection works with
+ * krdma_conn_create_qp() - what a connection works with
  * @conn: resolved, or asked for by a peer
- * @queue: where operations are asked for and complete
- * @recv_queue: where receives are and do; NULL: likewise
+ * @ring: where operations are asked for and complete
+ * @recv_ring: where receives are and do; NULL: likewise
  * @srq: where receives come from; NULL: it has its own
- * @options: &struct krdma_conn_prepare, or NULL; its descriptors and the flags for
+ * @options: &struct krdma_conn_create_qp_args, or NULL; its descriptors and the flags for
  *	them are not looked at
  *
  * From here on receives can be posted; do so before it is connected.
- * krdma_conn_get() tells what was granted.
+ * krdma_conn_query() tells what was granted.
  *
- * Errors: those of KRDMA_CONN_PREPARE, above all ENOSPC (the queue has no room
+ * Errors: those of KRDMA_CONN_CREATE_QP, above all ENOSPC (the queue has no room
  * left) and EINVAL (more than the device can).
  */
-int krdma_conn_prepare(struct krdma_conn *conn, struct krdma_queue *queue,
-		       struct krdma_queue *recv_queue, struct krdma_srq *srq,
-		       const struct krdma_conn_prepare *options);
+int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
+			 struct krdma_ring *recv_ring, struct krdma_srq *srq,
+			 const struct krdma_conn_create_qp_args *options);
 
 /**
  * krdma_conn_connect() - ask the peer
  * @conn: resolved and prepared
- * @terms: &struct krdma_conn_terms, or NULL; its private data are not looked at
+ * @terms: &struct krdma_conn_param_args, or NULL; its private data are not looked at
  * @data: private data for the peer
  * @length: of @data
  *
@@ -339,7 +340,7 @@ int krdma_conn_prepare(struct krdma_conn *conn, struct krdma_queue *queue,
  *
  * Errors: EMSGSIZE (more private data than the transport takes); EINVAL.
  */
-int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
 		       const void *data, size_t length);
 
 /**
@@ -349,7 +350,7 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_terms *t
  *
  * krdma_conn_wait() tells when it is connected.  Of several threads, one wins.
  */
-int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_terms *terms,
+int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
 		      const void *data, size_t length);
 
 /**
@@ -394,12 +395,12 @@ int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state)
 int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline);
 
 /**
- * krdma_conn_get() - how it is
+ * krdma_conn_query() - how it is
  * @conn: the connection
  * @query: filled in, but for the private data
  * @size: sizeof(*query)
  */
-int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query *query, size_t size);
+int krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_query_args *query, size_t size);
 
 /**
  * krdma_conn_private_data() - what the peer has given with its request or answer
@@ -410,7 +411,7 @@ int krdma_conn_get(struct krdma_conn *conn, struct krdma_conn_query *query, size
 int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
 
 /**
- * krdma_conn_event() - what has happened to it
+ * krdma_conn_next_event() - what has happened to it
  * @conn: the connection, whose descriptor is readable when there is something
  * @deadline: how long to wait for something
  * @record: what it was
@@ -421,8 +422,8 @@ int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)
  * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
  * is 0); ETIMEDOUT; ENODATA (the last one has been taken).
  */
-int krdma_conn_event(struct krdma_conn *conn, uint64_t deadline,
-		     struct krdma_event_record *record, size_t size);
+int krdma_conn_next_event(struct krdma_conn *conn, uint64_t deadline,
+			  struct krdma_event_record *record, size_t size);
 
 /**
  * krdma_conn_id() - its number: what entries name it by
@@ -437,19 +438,19 @@ uint32_t krdma_conn_id(const struct krdma_conn *conn);
  */
 
 /**
- * krdma_queue_create() - where operations are asked for and complete
+ * krdma_ring_create() - where operations are asked for and complete
  * @session: the session
- * @options: &struct krdma_queue_create, or NULL
- * @queue: where to put it
+ * @options: &struct krdma_ring_create_args, or NULL
+ * @ring: where to put it
  *
  * It takes part in one device: the one named, or that of its first connection.
  */
-int krdma_queue_create(struct krdma *session, const struct krdma_queue_create *options,
-		       struct krdma_queue **queue);
+int krdma_ring_create(struct krdma *session, const struct krdma_ring_create_args *options,
+		      struct krdma_ring **ring);
 
 /**
- * krdma_queue_post() - ask for operations
- * @queue: the queue
+ * krdma_ring_post() - ask for operations
+ * @ring: the queue
  * @entries: what is to be done, in this order
  * @count: how many, one at least
  * @accepted: how many were accepted, also after an error; or NULL
@@ -460,14 +461,14 @@ int krdma_queue_create(struct krdma *session, const struct krdma_queue_create *o
  * EAGAIN (the connection's depth is used up: take completions) and ENOTCONN.
  *
  * On a queue that is polled nothing ends unless somebody asks, not even silent
- * operations: krdma_queue_take() now and then gives their places back.
+ * operations: krdma_ring_poll() now and then gives their places back.
  */
-int krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries, size_t count,
-		     size_t *accepted);
+int krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe *entries, size_t count,
+		    size_t *accepted);
 
 /**
- * krdma_queue_take() - completions that are there
- * @queue: the queue
+ * krdma_ring_poll() - completions that are there
+ * @ring: the queue
  * @cqes: room for them
  * @room: for how many, one at least
  * @taken: how many came, one at least
@@ -477,69 +478,69 @@ int krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries,
  *
  * Errors: EAGAIN (none); ENODEV (none, and none will come: the device is gone).
  */
-int krdma_queue_take(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
-		     size_t *taken);
+int krdma_ring_poll(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
+		    size_t *taken);
 
 /**
- * krdma_queue_wait() - completions, waiting for them
- * @queue: the queue
- * @cqes, @room: as of krdma_queue_take()
+ * krdma_ring_wait() - completions, waiting for them
+ * @ring: the queue
+ * @cqes, @room: as of krdma_ring_poll()
  * @least: wait until so many have come, at most @room; 0 is as 1
  * @deadline: how long to wait
  * @taken: how many came, fewer than @least if the time is over or a signal came
  *
  * Errors: ETIMEDOUT, EINTR (none came); EAGAIN (none, and @deadline is 0); ENODEV.
  */
-int krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
-		     size_t least, uint64_t deadline, size_t *taken);
+int krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
+		    size_t least, uint64_t deadline, size_t *taken);
 
 /* So many queues at a time. */
 #define KRDMA_WAIT_ANY_MAX	64
 
 /**
- * krdma_queue_wait_any() - wait until one of several queues has completions
- * @queues: them
+ * krdma_ring_wait_any() - wait until one of several queues has completions
+ * @rings: them
  * @count: how many, to KRDMA_WAIT_ANY_MAX
  * @deadline: how long to wait
- * @which: the place in @queues of the first one that has
+ * @which: the place in @rings of the first one that has
  *
- * For a connection with a queue for receives, say: see krdma_conn_prepare().  Takes
- * nothing; another thread may have when krdma_queue_take() comes.  If one of them is
+ * For a connection with a queue for receives, say: see krdma_conn_create_qp().  Takes
+ * nothing; another thread may have when krdma_ring_poll() comes.  If one of them is
  * polled, so are all: the thread asks until the time is over or a signal has come, and
  * handlers of signals run a few rounds later.
  *
  * Errors: ETIMEDOUT; EINTR; EAGAIN (none has, and @deadline is 0); ENODEV (the device of
  * *@which is gone, and nothing is left or will come there).
  */
-int krdma_queue_wait_any(struct krdma_queue *const *queues, size_t count, uint64_t deadline,
-			 size_t *which);
+int krdma_ring_wait_any(struct krdma_ring *const *rings, size_t count, uint64_t deadline,
+			size_t *which);
 
 /**
- * krdma_queue_run() - ask for operations and wait for completions, in one call
- * @queue: the queue
- * @entries, @count: as of krdma_queue_post()
- * @accepted: as of krdma_queue_post(), not NULL
- * @cqes, @room, @least, @deadline, @taken: as of krdma_queue_wait()
+ * krdma_ring_enter() - ask for operations and wait for completions, in one call
+ * @ring: the queue
+ * @entries, @count: as of krdma_ring_post()
+ * @accepted: as of krdma_ring_post(), not NULL
+ * @cqes, @room, @least, @deadline, @taken: as of krdma_ring_wait()
  *
- * Errors: as of krdma_queue_post(), then nothing was waited for or taken; with
- * *@accepted = @count, as of krdma_queue_wait(): go on with that.
+ * Errors: as of krdma_ring_post(), then nothing was waited for or taken; with
+ * *@accepted = @count, as of krdma_ring_wait(): go on with that.
  */
-int krdma_queue_run(struct krdma_queue *queue, const struct krdma_sqe *entries, size_t count,
-		    size_t *accepted, struct krdma_cqe *cqes, size_t room, size_t least,
-		    uint64_t deadline, size_t *taken);
+int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sqe *entries, size_t count,
+		     size_t *accepted, struct krdma_cqe *cqes, size_t room, size_t least,
+		     uint64_t deadline, size_t *taken);
 
 /**
- * krdma_queue_get() - how it is
- * @queue: the queue
+ * krdma_ring_query() - how it is
+ * @ring: the queue
  * @query: filled in
  * @size: sizeof(*query)
  */
-int krdma_queue_get(struct krdma_queue *queue, struct krdma_queue_query *query, size_t size);
+int krdma_ring_query(struct krdma_ring *ring, struct krdma_ring_query_args *query, size_t size);
 
 /**
- * krdma_queue_confine() - which memory entries may name from here on
- * @queue: the queue
- * @ids: the numbers of the memory, as of krdma_memory_id(); NULL if @count is 0
+ * krdma_ring_confine() - which memory entries may name from here on
+ * @ring: the queue
+ * @ids: the numbers of the memory, as of krdma_mr_id(); NULL if @count is 0
  * @count: how many, to KRDMA_CONFINE_MAX; 0: none
  *
  * For a queue that is to be handed to another process: otherwise its entries may name
@@ -549,7 +550,7 @@ int krdma_queue_get(struct krdma_queue *queue, struct krdma_queue_query *query, 
  * Errors: -E2BIG: too many; -ENOENT: one is no memory of the queue's session; -EPERM: the
  * queue is confined already, and not to all of these.
  */
-int krdma_queue_confine(struct krdma_queue *queue, const uint32_t *ids, size_t count);
+int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t count);
 
 /*
  * Shared receive queues
@@ -558,29 +559,29 @@ int krdma_queue_confine(struct krdma_queue *queue, const uint32_t *ids, size_t c
 /**
  * krdma_srq_create() - receives for many connections
  * @session: the session
- * @queue: where they are asked for and complete
- * @options: &struct krdma_srq_create with the depth; its descriptors are not looked at
+ * @ring: where they are asked for and complete
+ * @options: &struct krdma_srq_create_args with the depth; its descriptors are not looked at
  * @srq: where to put it
  */
-int krdma_srq_create(struct krdma *session, struct krdma_queue *queue,
-		     const struct krdma_srq_create *options, struct krdma_srq **srq);
+int krdma_srq_create(struct krdma *session, struct krdma_ring *ring,
+		     const struct krdma_srq_create_args *options, struct krdma_srq **srq);
 
 /**
  * krdma_srq_post() - ask for receives
  * @srq: the shared receive queue
- * @entries: KRDMA_OP_RECEIVE with its number
- * @count, @accepted: as of krdma_queue_post()
+ * @entries: KRDMA_OP_RECV with its number
+ * @count, @accepted: as of krdma_ring_post()
  */
 int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
 		   size_t *accepted);
 
 /**
- * krdma_srq_get() - how it is
+ * krdma_srq_query() - how it is
  * @srq: the shared receive queue
  * @query: filled in
  * @size: sizeof(*query)
  */
-int krdma_srq_get(struct krdma_srq *srq, struct krdma_srq_query *query, size_t size);
+int krdma_srq_query(struct krdma_srq *srq, struct krdma_srq_query_args *query, size_t size);
 
 /**
  * krdma_srq_id() - its number: what entries name it by
@@ -601,9 +602,9 @@ int krdma_listener_close(struct krdma_listener *listener);
 int krdma_conn_fd(const struct krdma_conn *conn);
 int krdma_conn_open_fd(int fd, struct krdma_conn **conn);
 int krdma_conn_close(struct krdma_conn *conn);
-int krdma_queue_fd(const struct krdma_queue *queue);
-int krdma_queue_open_fd(int fd, struct krdma_queue **queue);
-int krdma_queue_close(struct krdma_queue *queue);
+int krdma_ring_fd(const struct krdma_ring *ring);
+int krdma_ring_open_fd(int fd, struct krdma_ring **ring);
+int krdma_ring_close(struct krdma_ring *ring);
 int krdma_srq_fd(const struct krdma_srq *srq);
 int krdma_srq_open_fd(int fd, struct krdma_srq **srq);
 int krdma_srq_close(struct krdma_srq *srq);
@@ -613,54 +614,54 @@ int krdma_srq_close(struct krdma_srq *srq);
  */
 
 /**
- * krdma_memory_register() - memory for a device to use
+ * krdma_mr_register() - memory for a device to use
  * @session: the session
  * @device_id: which device
  * @data: where it begins
  * @length: bytes
  * @access: &enum krdma_access
- * @memory: where to put it
+ * @mr: where to put it
  *
- * Errors: those of KRDMA_MEMORY_REGISTER, above all ENOMEM and EPERM (more than
+ * Errors: those of KRDMA_MR_REGISTER, above all ENOMEM and EPERM (more than
  * RLIMIT_MEMLOCK), EDQUOT (more than the user's limit).
  */
-int krdma_memory_register(struct krdma *session, uint32_t device_id, void *data, size_t length,
-			  uint32_t access, struct krdma_memory **memory);
+int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, size_t length,
+		      uint32_t access, struct krdma_mr **mr);
 
 /**
- * krdma_memory_create() - new memory, zeroed and registered
- * @session, @device_id, @length, @access, @memory: as of krdma_memory_register()
+ * krdma_mr_alloc() - new memory, zeroed and registered
+ * @session, @device_id, @length, @access, @mr: as of krdma_mr_register()
  *
  * In transparent huge pages, where the system has them and it fills one.  Those that an
  * administrator has set aside are not taken: map some (MAP_HUGETLB) and register them.
- * krdma_memory_release() unmaps it.
+ * krdma_mr_deregister() unmaps it.
  */
-int krdma_memory_create(struct krdma *session, uint32_t device_id, size_t length,
-			uint32_t access, struct krdma_memory **memory);
+int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
+		   uint32_t access, struct krdma_mr **mr);
 
 /**
- * krdma_memory_release() - take it back
- * @memory: the memory, or NULL
- * @flags: &enum krdma_release_flags
+ * krdma_mr_deregister() - take it back
+ * @mr: the memory, or NULL
+ * @flags: &enum krdma_mr_deregister_flags
  *
- * Without KRDMA_RELEASE_LATER nobody reaches it any more.
+ * Without KRDMA_DEREGISTER_LATER nobody reaches it any more.
  *
- * Errors: EBUSY (operations with it are under way): then @memory is what it was.
+ * Errors: EBUSY (operations with it are under way): then @mr is what it was.
  */
-int krdma_memory_release(struct krdma_memory *memory, uint32_t flags);
+int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags);
 
 /*
  * What was registered, its number for entries, its key for peers (0: none, or several: see
- * krdma_memory_key_at()).
+ * krdma_mr_rkey_at()).
  */
-void *krdma_memory_data(const struct krdma_memory *memory);
-size_t krdma_memory_length(const struct krdma_memory *memory);
-uint32_t krdma_memory_id(const struct krdma_memory *memory);
-uint32_t krdma_memory_key(const struct krdma_memory *memory);
+void *krdma_mr_data(const struct krdma_mr *mr);
+size_t krdma_mr_length(const struct krdma_mr *mr);
+uint32_t krdma_mr_id(const struct krdma_mr *mr);
+uint32_t krdma_mr_rkey(const struct krdma_mr *mr);
 
 /**
- * krdma_memory_key_at() - the key that lets peers reach a place in it
- * @memory: registered with remote rights
+ * krdma_mr_rkey_at() - the key that lets peers reach a place in it
+ * @mr: registered with remote rights
  * @offset: the place, in bytes from its beginning
  * @key: the key
  * @reach: how many bytes it covers from there on
@@ -671,43 +672,43 @@ uint32_t krdma_memory_key(const struct krdma_memory *memory);
  *
  * Errors: ERANGE (not in the memory); EACCES (without remote rights).
  */
-int krdma_memory_key_at(struct krdma_memory *memory, size_t offset, uint32_t *key,
-			size_t *reach);
+int krdma_mr_rkey_at(struct krdma_mr *mr, size_t offset, uint32_t *key,
+		     size_t *reach);
 
 /**
- * krdma_memory_advise() - what it is needed for
- * @memory: the memory
+ * krdma_mr_advise() - what it is needed for
+ * @mr: the memory
  * @advice: &enum krdma_advice
  * @offset: where in it
  * @length: how much of it
  */
-int krdma_memory_advise(struct krdma_memory *memory, uint32_t advice, size_t offset,
-			size_t length);
+int krdma_mr_advise(struct krdma_mr *mr, uint32_t advice, size_t offset,
+		    size_t length);
 
 /**
- * krdma_memory_describe() - what to tell a peer of it
- * @memory: registered with remote rights
+ * krdma_mr_describe() - what to tell a peer of it
+ * @mr: registered with remote rights
  * @offset: the part that is meant
  * @length: its length; 0: to the end, or as far as one key covers it
- * @descriptor: KRDMA_DESCRIPTOR_SIZE bytes, for a message or private data
+ * @descriptor: KRDMA_MR_DESC_SIZE bytes, for a message or private data
  *
  * The key in it lets the peer reach all of the memory, or all that it covers if there are
- * several: see krdma_memory_key_at().
+ * several: see krdma_mr_rkey_at().
  *
  * Errors: ERANGE (not in the memory); EACCES (without remote rights); EMSGSIZE (one key
  * does not cover it).
  */
-int krdma_memory_describe(struct krdma_memory *memory, size_t offset, size_t length,
-			  void *descriptor);
+int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t length,
+		      void *descriptor);
 
 /**
- * struct krdma_remote - memory of a peer's
+ * struct krdma_remote_mr - memory of a peer's
  * @addr: its first address
  * @length: bytes
  * @key: its key
  * @access: &enum krdma_access, the remote rights
  */
-struct krdma_remote {
+struct krdma_remote_mr {
 	uint64_t addr;
 	uint64_t length;
 	uint32_t key;
@@ -715,17 +716,18 @@ struct krdma_remote {
 };
 
 /**
- * krdma_remote_read() - read a descriptor that a peer has sent
+ * krdma_remote_mr_from_desc() - read a descriptor that a peer has sent
  * @descriptor: what it sent; anything may be there
  * @length: how much
  * @remote: what it says
  *
  * Errors: EINVAL (not a descriptor); EPROTONOSUPPORT (one of a later version).
  */
-int krdma_remote_read(const void *descriptor, size_t length, struct krdma_remote *remote);
+int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
+			      struct krdma_remote_mr *remote);
 
 /**
- * krdma_cache_create() - keep registrations for the next time
+ * krdma_mr_cache_create() - keep registrations for the next time
  * @session: the session
  * @device_id: on which device
  * @access: &enum krdma_access of all of them
@@ -735,30 +737,30 @@ int krdma_remote_read(const void *descriptor, size_t length, struct krdma_remote
  * Without remote rights, whole pages are registered, so that buffers next to each
  * other share a registration.
  */
-int krdma_cache_create(struct krdma *session, uint32_t device_id, uint32_t access, size_t limit,
-		       struct krdma_cache **cache);
+int krdma_mr_cache_create(struct krdma *session, uint32_t device_id, uint32_t access, size_t limit,
+			  struct krdma_mr_cache **cache);
 
 /**
- * krdma_cache_get() - registered memory that contains this
+ * krdma_mr_cache_get() - registered memory that contains this
  * @cache: the cache
  * @data: where it begins
  * @length: bytes
- * @memory: the memory, not to be released but put back
+ * @mr: the memory, not to be released but put back
  *
- * Errors: as of krdma_memory_register().
+ * Errors: as of krdma_mr_register().
  */
-int krdma_cache_get(struct krdma_cache *cache, void *data, size_t length,
-		    struct krdma_memory **memory);
+int krdma_mr_cache_get(struct krdma_mr_cache *cache, void *data, size_t length,
+		       struct krdma_mr **mr);
 
 /**
- * krdma_cache_put() - it is not needed now
+ * krdma_mr_cache_put() - it is not needed now
  * @cache: the cache
- * @memory: of krdma_cache_get(), or NULL
+ * @mr: of krdma_mr_cache_get(), or NULL
  */
-void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory *memory);
+void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr);
 
 /**
- * krdma_cache_forget() - these addresses will mean something else
+ * krdma_mr_cache_forget() - these addresses will mean something else
  * @cache: the cache
  * @data: where they begin
  * @length: bytes
@@ -767,13 +769,13 @@ void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory *memory);
  * what stays registered are the pages, not the addresses.  What is in use there ends
  * when it is put back.
  */
-void krdma_cache_forget(struct krdma_cache *cache, const void *data, size_t length);
+void krdma_mr_cache_forget(struct krdma_mr_cache *cache, const void *data, size_t length);
 
 /**
- * krdma_cache_destroy() - release all of it
+ * krdma_mr_cache_destroy() - release all of it
  * @cache: the cache, of which nothing is in use, or NULL
  */
-void krdma_cache_destroy(struct krdma_cache *cache);
+void krdma_mr_cache_destroy(struct krdma_mr_cache *cache);
 
 /*
  * Values as short lower-case names: "ib", "active", "ethernet", "atomic",
@@ -792,7 +794,7 @@ const char *krdma_access_name(uint32_t access);
 
 /* Likewise, in words: "send with immediate", "remote access error", "connected". */
 const char *krdma_opcode_name(uint32_t opcode);
-const char *krdma_status_name(uint32_t status);
+const char *krdma_wc_status_name(uint32_t status);
 const char *krdma_conn_state_name(uint32_t state);
 const char *krdma_event_name(uint32_t type);
 const char *krdma_device_event_name(uint32_t type);

@@ -172,7 +172,7 @@ struct krdma_file_result {
  * EPROTO: it speaks something else, or does not keep to what was agreed;
  * EPROTONOSUPPORT: it is of another version;
  * ECANCELED: &struct krdma_file_options.progress said so;
- * ENOMEM, EPERM: see krdma_memory_register(); EINVAL: an argument.
+ * ENOMEM, EPERM: see krdma_mr_register(); EINVAL: an argument.
  */
 int krdma_file_get(struct krdma *session, const struct sockaddr *server, const char *name,
 		   const char *path, const struct krdma_file_options *options,

@@ -9,9 +9,9 @@
  * A messenger is one end of a connection of the thin layer, whose queues it makes:
  *
  *	krdma_conn_resolve or krdma_listener_next	as ever
- *	krdma_messenger_create				instead of krdma_conn_prepare
+ *	krdma_messenger_create				instead of krdma_conn_create_qp
  *	krdma_conn_connect or krdma_conn_accept		as ever, and krdma_conn_wait
- *	krdma_message_send, krdma_message_receive	any number of times
+ *	krdma_message_send, krdma_message_recv	any number of times
  *	krdma_conn_close, krdma_messenger_destroy
  *
  * Both ends have one.  Each end sends one message at a time and receives one at a time,
@@ -43,7 +43,7 @@ struct krdma_messenger;
  * @polled: 1: whoever waits asks the device again and again instead of sleeping
  * @piece_size: bytes that are read at a time, to 1 GiB; 0: 1 MiB
  * @pieces: how many such reads are under way, to 16; 0: 4
- * @progress: called by krdma_message_receive() after each piece, with @context, bytes
+ * @progress: called by krdma_message_recv() after each piece, with @context, bytes
  *	received and the length of the message; what it returns, unless it is 0, ends
  *	the message, with ECANCELED at both ends.  It must not call the messenger.
  * @context: for @progress
@@ -65,7 +65,7 @@ struct krdma_messenger_options {
  * @options: what it is to be, or NULL
  * @messenger: where to put it
  *
- * Errors: those of krdma_conn_prepare() and krdma_memory_register(); E2BIG (options
+ * Errors: those of krdma_conn_create_qp() and krdma_mr_register(); E2BIG (options
  * that this version does not know).
  */
 int krdma_messenger_create(struct krdma *session, struct krdma_conn *conn,
@@ -90,29 +90,29 @@ void krdma_messenger_destroy(struct krdma_messenger *messenger);
  * When it returns 0, the peer has received it.
  *
  * Errors: EMSGSIZE (the receiver has too little room; or the message was not announced,
- * because the memory has several keys, see krdma_memory_key_at(): send it in parts);
+ * because the memory has several keys, see krdma_mr_rkey_at(): send it in parts);
  * ECANCELED (the receiver has given up on this message); after both the connection goes on.
  * ETIMEDOUT (the receiver may be reading, so the connection has been ended); those of
- * krdma_memory_register().
+ * krdma_mr_register().
  */
 int krdma_message_send(struct krdma_messenger *messenger, const void *data, size_t length,
 		       uint64_t deadline);
 
 /**
- * krdma_message_send_memory() - send a message from registered memory
+ * krdma_message_send_mr() - send a message from registered memory
  * @messenger: one end, connected
- * @memory: registered with KRDMA_ACCESS_REMOTE_READ
+ * @mr: registered with KRDMA_ACCESS_REMOTE_READ
  * @offset: where the message begins in it
  * @length, @deadline: as of krdma_message_send()
  *
  * Errors: as of krdma_message_send(), and ERANGE (not in the memory), EACCES (memory
  * without that right).
  */
-int krdma_message_send_memory(struct krdma_messenger *messenger, struct krdma_memory *memory,
-			      size_t offset, size_t length, uint64_t deadline);
+int krdma_message_send_mr(struct krdma_messenger *messenger, struct krdma_mr *mr,
+			  size_t offset, size_t length, uint64_t deadline);
 
 /**
- * krdma_message_receive() - receive a message
+ * krdma_message_recv() - receive a message
  * @messenger: one end, connected
  * @data: where to put it
  * @room: for how many bytes
@@ -122,23 +122,23 @@ int krdma_message_send_memory(struct krdma_messenger *messenger, struct krdma_me
  * Errors: EMSGSIZE (longer than @room: it is refused); ECANCELED (by the callback);
  * ETIMEDOUT (nobody has sent anything; or it was not all there in time, and the sender
  * is told ECANCELED).  The connection goes on after these, and @data may have been
- * written to.  Those of krdma_memory_register(): the message is kept for the next call.
+ * written to.  Those of krdma_mr_register(): the message is kept for the next call.
  */
-int krdma_message_receive(struct krdma_messenger *messenger, void *data, size_t room,
-			  size_t *length, uint64_t deadline);
+int krdma_message_recv(struct krdma_messenger *messenger, void *data, size_t room,
+		       size_t *length, uint64_t deadline);
 
 /**
- * krdma_message_receive_memory() - receive a message into registered memory
+ * krdma_message_recv_mr() - receive a message into registered memory
  * @messenger: one end, connected
- * @memory: registered with KRDMA_ACCESS_LOCAL_WRITE
+ * @mr: registered with KRDMA_ACCESS_LOCAL_WRITE
  * @offset: where to put it in there
- * @room, @length, @deadline: as of krdma_message_receive()
+ * @room, @length, @deadline: as of krdma_message_recv()
  *
- * Errors: as of krdma_message_receive(), and ERANGE (not in the memory), EACCES (memory
+ * Errors: as of krdma_message_recv(), and ERANGE (not in the memory), EACCES (memory
  * without that right; the sender is told ECANCELED).
  */
-int krdma_message_receive_memory(struct krdma_messenger *messenger, struct krdma_memory *memory,
-				 size_t offset, size_t room, size_t *length, uint64_t deadline);
+int krdma_message_recv_mr(struct krdma_messenger *messenger, struct krdma_mr *mr,
+			  size_t offset, size_t room, size_t *length, uint64_t deadline);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /**
- * enum krdma_rpma_usage - what librpma registers memory for
+ * enum krdma_rpma_usage_flags - what librpma registers memory for
  * @KRDMA_RPMA_READ_SOURCE: the peer reads it
  * @KRDMA_RPMA_READ_DESTINATION: reads of one's own go there
  * @KRDMA_RPMA_WRITE_SOURCE: writes of one's own come from there
@@ -25,9 +25,9 @@ extern "C" {
  * @KRDMA_RPMA_FLUSH_VISIBILITY: the peer may flush it to where all can see it
  * @KRDMA_RPMA_FLUSH_PERSISTENT: the peer may flush it to where it outlasts a power cut
  * @KRDMA_RPMA_SEND: messages come from there
- * @KRDMA_RPMA_RECEIVE: messages go there
+ * @KRDMA_RPMA_RECV: messages go there
  */
-enum krdma_rpma_usage {
+enum krdma_rpma_usage_flags {
 	KRDMA_RPMA_READ_SOURCE = 1 << 0,
 	KRDMA_RPMA_READ_DESTINATION = 1 << 1,
 	KRDMA_RPMA_WRITE_SOURCE = 1 << 2,
@@ -35,7 +35,7 @@ enum krdma_rpma_usage {
 	KRDMA_RPMA_FLUSH_VISIBILITY = 1 << 4,
 	KRDMA_RPMA_FLUSH_PERSISTENT = 1 << 5,
 	KRDMA_RPMA_SEND = 1 << 6,
-	KRDMA_RPMA_RECEIVE = 1 << 7,
+	KRDMA_RPMA_RECV = 1 << 7,
 };
 
 /* Bytes of a descriptor of memory, and of one of a peer's configuration. */
@@ -49,7 +49,7 @@ enum krdma_rpma_usage {
  * @addr: its first address
  * @size: bytes
  * @key: its key
- * @usage: bits of &enum krdma_rpma_usage, at least one
+ * @usage: bits of &enum krdma_rpma_usage_flags, at least one
  */
 struct krdma_rpma_memory {
 	uint64_t addr;
@@ -69,38 +69,38 @@ struct krdma_rpma_peer {
 
 /**
  * struct krdma_rpma_example - what librpma's example programs tell each other
- * @data_offset: where in @memory the data begin
- * @has_memory: @memory is told
+ * @data_offset: where in @mr the data begin
+ * @has_memory: @mr is told
  * @has_peer: @peer is told
- * @memory: memory
+ * @mr: memory
  * @peer: the configuration
  */
 struct krdma_rpma_example {
 	uint32_t data_offset;
 	uint32_t has_memory;
 	uint32_t has_peer;
-	struct krdma_rpma_memory memory;
+	struct krdma_rpma_memory mr;
 	struct krdma_rpma_peer peer;
 };
 
 /**
  * krdma_rpma_memory_write() - write a descriptor of memory
- * @memory: the memory
+ * @mr: the memory
  * @wire: KRDMA_RPMA_MEMORY_SIZE bytes, at any address
  *
  * Errors: EINVAL (no usage, or one that librpma does not know).
  */
-int krdma_rpma_memory_write(const struct krdma_rpma_memory *memory, void *wire);
+int krdma_rpma_memory_write(const struct krdma_rpma_memory *mr, void *wire);
 
 /**
  * krdma_rpma_memory_read() - read a descriptor of memory
  * @wire: what a peer has sent; anything may be there
  * @length: how much; what follows the descriptor is not looked at
- * @memory: the memory
+ * @mr: the memory
  *
  * Errors: EINVAL (too short, no usage, or beyond the end of all addresses).
  */
-int krdma_rpma_memory_read(const void *wire, size_t length, struct krdma_rpma_memory *memory);
+int krdma_rpma_memory_read(const void *wire, size_t length, struct krdma_rpma_memory *mr);
 
 /**
  * krdma_rpma_peer_write() - write a descriptor of a configuration
@@ -145,9 +145,9 @@ int krdma_rpma_example_read(const void *wire, size_t length, struct krdma_rpma_e
 
 /**
  * krdma_rpma_access() - the rights that a usage needs
- * @usage: bits of &enum krdma_rpma_usage
+ * @usage: bits of &enum krdma_rpma_usage_flags
  * @transport: &enum krdma_transport of the device: iWARP needs more for reading
- * @access: &enum krdma_access, for krdma_memory_register()
+ * @access: &enum krdma_access, for krdma_mr_register()
  *
  * Flushing needs the right to read: it is a read behind the writes.  A peer whose device
  * has a flush of its own may want to use that, and is refused by the device here.
@@ -159,7 +159,7 @@ int krdma_rpma_access(uint32_t usage, uint32_t transport, uint32_t *access);
 /**
  * krdma_rpma_usage() - what memory with these rights can be used for
  * @access: &enum krdma_access
- * @usage: bits of &enum krdma_rpma_usage
+ * @usage: bits of &enum krdma_rpma_usage_flags
  *
  * Without flushing, which is for the owner of the memory to promise.
  *
@@ -169,35 +169,35 @@ int krdma_rpma_usage(uint32_t access, uint32_t *usage);
 
 /**
  * krdma_rpma_describe() - tell a peer of registered memory
- * @memory: registered with remote rights
+ * @mr: registered with remote rights
  * @offset: the part that is meant
  * @length: its length; 0: to the end
- * @usage: bits of &enum krdma_rpma_usage: what it is offered for
+ * @usage: bits of &enum krdma_rpma_usage_flags: what it is offered for
  * @wire: KRDMA_RPMA_MEMORY_SIZE bytes
  *
  * Errors: EINVAL (no usage, or one that librpma does not know); ERANGE (not in the
  * memory); EACCES (it has not the remote rights that the usage needs); EMSGSIZE (it has
- * several keys, and a descriptor has one: krdma_memory_key_at() says how far each reaches,
+ * several keys, and a descriptor has one: krdma_mr_rkey_at() says how far each reaches,
  * and each such part is described by itself).
  */
-int krdma_rpma_describe(struct krdma_memory *memory, size_t offset, size_t length, uint32_t usage,
+int krdma_rpma_describe(struct krdma_mr *mr, size_t offset, size_t length, uint32_t usage,
 			void *wire);
 
 /**
  * krdma_rpma_remote() - a peer's memory, for <krdma_entry.h>
- * @memory: what the peer has told
+ * @mr: what the peer has told
  * @remote: the same
  *
  * Errors: EINVAL (no usage); EACCES (it is not offered for reading, writing or flushing).
  */
-int krdma_rpma_remote(const struct krdma_rpma_memory *memory, struct krdma_remote *remote);
+int krdma_rpma_remote(const struct krdma_rpma_memory *mr, struct krdma_remote_mr *remote);
 
 /**
- * enum krdma_rpma_flush - how far what was written is to come
+ * enum krdma_rpma_flush_type - how far what was written is to come
  * @KRDMA_RPMA_FLUSH_TYPE_PERSISTENT: to where it outlasts a power cut
  * @KRDMA_RPMA_FLUSH_TYPE_VISIBILITY: to where all can see it
  */
-enum krdma_rpma_flush {
+enum krdma_rpma_flush_type {
 	KRDMA_RPMA_FLUSH_TYPE_PERSISTENT = 0,
 	KRDMA_RPMA_FLUSH_TYPE_VISIBILITY = 1,
 };
@@ -205,11 +205,11 @@ enum krdma_rpma_flush {
 /**
  * krdma_rpma_flush_entry() - an entry that flushes
  * @conn: the connection
- * @cookie: comes back with the completion
- * @memory: the peer's memory
- * @offset: what was written, in @memory
+ * @wr_id: comes back with the completion
+ * @mr: the peer's memory
+ * @offset: what was written, in @mr
  * @length: how much
- * @type: &enum krdma_rpma_flush
+ * @type: &enum krdma_rpma_flush_type
  * @peer: the peer's configuration; NULL: it has told none
  * @entry: the entry, to be posted behind writes; its flags can be set
  *
@@ -217,23 +217,23 @@ enum krdma_rpma_flush {
  * the promise: persistence needs its direct write); ERANGE (not in the memory); EINVAL
  * (no such type, no memory at all).
  */
-int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t cookie,
-			   const struct krdma_rpma_memory *memory, uint64_t offset,
+int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t wr_id,
+			   const struct krdma_rpma_memory *mr, uint64_t offset,
 			   uint64_t length, uint32_t type, const struct krdma_rpma_peer *peer,
 			   struct krdma_sqe *entry);
 
 /**
  * krdma_rpma_flush() - flush what was written
- * @queue: where the connection's operations are asked for
- * @conn, @cookie, @memory, @offset, @length, @type, @peer: as of krdma_rpma_flush_entry()
+ * @ring: where the connection's operations are asked for
+ * @conn, @wr_id, @mr, @offset, @length, @type, @peer: as of krdma_rpma_flush_entry()
  *
  * Only begins: when its completion has come and says success, what was posted before on
  * this connection is where it was to come.
  *
- * Errors: those of krdma_rpma_flush_entry() and of krdma_queue_post().
+ * Errors: those of krdma_rpma_flush_entry() and of krdma_ring_post().
  */
-int krdma_rpma_flush(struct krdma_queue *queue, const struct krdma_conn *conn, uint64_t cookie,
-		     const struct krdma_rpma_memory *memory, uint64_t offset, uint64_t length,
+int krdma_rpma_flush(struct krdma_ring *ring, const struct krdma_conn *conn, uint64_t wr_id,
+		     const struct krdma_rpma_memory *mr, uint64_t offset, uint64_t length,
 		     uint32_t type, const struct krdma_rpma_peer *peer);
 
 #ifdef __cplusplus

@@ -108,12 +108,12 @@ enum krdma_simple_notice {
 };
 
 /**
- * enum krdma_simple_ready - what would not have to wait, bits
+ * enum krdma_simple_readiness - what would not have to wait, bits
  * @KRDMA_SIMPLE_MESSAGE: krdma_simple_recv()
  * @KRDMA_SIMPLE_NOTICE: krdma_simple_wait_notice()
  * @KRDMA_SIMPLE_ROOM: krdma_simple_send() and both notify calls: the peer has room
  */
-enum krdma_simple_ready {
+enum krdma_simple_readiness {
 	KRDMA_SIMPLE_MESSAGE = 1 << 0,
 	KRDMA_SIMPLE_NOTICE = 1 << 1,
 	KRDMA_SIMPLE_ROOM = 1 << 2,
@@ -148,7 +148,7 @@ int krdma_simple_server(const char *where, uint16_t *port,
  *
  * Errors: EISCONN (the last client is still there: see krdma_simple_disconnect());
  * EINTR (a signal came first; may be repeated); ENOMEM, EPERM, EDQUOT (the buffer
- * cannot be registered, as of krdma_memory_register()).
+ * cannot be registered, as of krdma_mr_register()).
  */
 int krdma_simple_wait_for_client(struct krdma_simple *simple);
 
@@ -268,7 +268,7 @@ int krdma_simple_wait_notice(struct krdma_simple *simple, uint32_t *notice, uint
 /**
  * krdma_simple_ready() - what would not have to wait?
  * @simple: connected, or connected before
- * @wanted: bits of &enum krdma_simple_ready
+ * @wanted: bits of &enum krdma_simple_readiness
  * @timeout_ms: wait so long for one of @wanted; 0: do not wait
  * @ready: which of @wanted would not have to wait
  *
@@ -313,12 +313,12 @@ size_t krdma_simple_buffer_size(const struct krdma_simple *simple);
  * @simple: connected
  * @remote: what the peer has told of it, from its beginning as far as one key covers it
  *
- * That is all of it, unless its memory has several keys: see krdma_memory_key_at().  The
+ * That is all of it, unless its memory has several keys: see krdma_mr_rkey_at().  The
  * calls of this layer find the right one by themselves.
  *
  * Errors: EACCES (the peer lets nobody reach it).
  */
-int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote);
+int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote_mr *remote);
 
 /**
  * krdma_simple_remote_at() - the peer's buffer, from a place on
@@ -329,7 +329,7 @@ int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote
  * Errors: EACCES (the peer lets nobody reach it); ERANGE (not in the buffer).
  */
 int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
-			   struct krdma_remote *remote);
+			   struct krdma_remote_mr *remote);
 
 /**
  * krdma_simple_message_max() - the longest message that can be sent
@@ -356,14 +356,14 @@ int krdma_simple_fd(struct krdma_simple *simple);
  * What is below, for whatever this layer does not offer; NULL if it is not there.
  * They are the context's: conn and the queues end with the connection, memory may be
  * another one with the next.  What is posted through them must be silent, with the
- * cookie 0 (see KRDMA_SQE_SILENT), and receives are the context's alone.
+ * cookie 0 (see KRDMA_SQE_UNSIGNALED), and receives are the context's alone.
  */
 struct krdma *krdma_simple_session(struct krdma_simple *simple);
 struct krdma_listener *krdma_simple_listener(struct krdma_simple *simple);
 struct krdma_conn *krdma_simple_conn(struct krdma_simple *simple);
-struct krdma_queue *krdma_simple_queue(struct krdma_simple *simple);
-struct krdma_queue *krdma_simple_recv_queue(struct krdma_simple *simple);
-struct krdma_memory *krdma_simple_memory(struct krdma_simple *simple);
+struct krdma_ring *krdma_simple_ring(struct krdma_simple *simple);
+struct krdma_ring *krdma_simple_recv_ring(struct krdma_simple *simple);
+struct krdma_mr *krdma_simple_mr(struct krdma_simple *simple);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ static int adopt(int fd, struct krdma_listener **listener)
 KRDMA_PUBLIC int krdma_listen(struct krdma *session, const struct sockaddr *address,
 			      uint32_t flags, uint32_t backlog, struct krdma_listener **listener)
 {
-	struct krdma_listen listen = { .size = sizeof(listen), .flags = flags,
+	struct krdma_listen_args listen = { .size = sizeof(listen), .flags = flags,
 				       .backlog = backlog };
 	int err;
 
@@ -38,7 +38,7 @@ KRDMA_PUBLIC int krdma_listen(struct krdma *session, const struct sockaddr *addr
 KRDMA_PUBLIC int krdma_listener_address(struct krdma_listener *listener,
 					struct sockaddr_storage *address)
 {
-	struct krdma_listener_query query = { .size = sizeof(query) };
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
 	int err;
 
 	if (!listener || !address)
@@ -52,7 +52,7 @@ KRDMA_PUBLIC int krdma_listener_address(struct krdma_listener *listener,
 KRDMA_PUBLIC int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
 				     struct krdma_conn **conn)
 {
-	struct krdma_listener_next next = { .size = sizeof(next), .deadline_ns = deadline };
+	struct krdma_listener_next_args next = { .size = sizeof(next), .deadline_ns = deadline };
 	int err;
 
 	if (!listener || !conn)
@@ -68,7 +68,7 @@ KRDMA_PUBLIC int krdma_listener_fd(const struct krdma_listener *listener)
 
 KRDMA_PUBLIC int krdma_listener_open_fd(int fd, struct krdma_listener **listener)
 {
-	struct krdma_listener_query query = { .size = sizeof(query) };
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
 	int err;
 
 	if (!listener)

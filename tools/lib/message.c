@@ -31,7 +31,7 @@
 
 /* "KRDb" */
 #define MAGIC		0x6244524bu
-#define WIRE_SIZE	(16 + KRDMA_DESCRIPTOR_SIZE)
+#define WIRE_SIZE	(16 + KRDMA_MR_DESC_SIZE)
 
 #define RECEIVES	2
 #define PIECES_MAX	16
@@ -69,9 +69,9 @@ enum {
  * @session, @conn: the caller's
  * @options: none 0 that has a default
  * @device_id: the connection's
- * @queue: for announcements, answers and reads
- * @recv_queue: for receives
- * @memory: slots of WIRE_SIZE
+ * @ring: for announcements, answers and reads
+ * @recv_ring: for receives
+ * @mr: slots of WIRE_SIZE
  * @lock: for all below, never held while something is waited for
  * @changed: of anything below; broadcast
  * @sending, @receiving: a thread does; the others wait for their turn
@@ -89,9 +89,9 @@ struct krdma_messenger {
 	struct krdma_conn *conn;
 	struct krdma_messenger_options options;
 	uint32_t device_id;
-	struct krdma_queue *queue;
-	struct krdma_queue *recv_queue;
-	struct krdma_memory *memory;
+	struct krdma_ring *ring;
+	struct krdma_ring *recv_ring;
+	struct krdma_mr *mr;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -102,7 +102,7 @@ struct krdma_messenger {
 	int failed;
 	bool announced;
 	uint64_t length;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	bool answered;
 	uint32_t verdict;
 };
@@ -150,15 +150,15 @@ static int make_lock(struct krdma_messenger *messenger)
  */
 static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
 {
-	struct krdma_device_query device;
-	struct krdma_port_query port;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args port;
 	uint32_t longest = PIECE_MAX;
 	int err;
 
-	err = krdma_device_get(messenger->session, messenger->device_id, &device, sizeof(device));
+	err = krdma_device_query(messenger->session, messenger->device_id, &device, sizeof(device));
 	for (uint32_t number = 1; !err && number <= device.port_count; number++) {
-		err = krdma_port_get(messenger->session, messenger->device_id, number, &port,
-				     sizeof(port));
+		err = krdma_port_query(messenger->session, messenger->device_id, number, &port,
+				       sizeof(port));
 		if (!err && port.max_msg_size && port.max_msg_size < longest)
 			longest = port.max_msg_size;
 	}
@@ -172,38 +172,38 @@ static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
 
 static int make_queues(struct krdma_messenger *messenger, uint32_t depth)
 {
-	struct krdma_queue_create options = {
+	struct krdma_ring_create_args options = {
 		.size = sizeof(options),
-		.flags = messenger->options.polled ? KRDMA_QUEUE_POLLED : 0,
-		.cq_entries = depth + KRDMA_QUEUE_EXTRA,
+		.flags = messenger->options.polled ? KRDMA_RING_POLLED : 0,
+		.cq_entries = depth + KRDMA_RING_EXTRA,
 	};
 	int err;
 
-	err = krdma_queue_create(messenger->session, &options, &messenger->queue);
+	err = krdma_ring_create(messenger->session, &options, &messenger->ring);
 	if (err)
 		return err;
-	options.cq_entries = RECEIVES + KRDMA_QUEUE_EXTRA;
-	return krdma_queue_create(messenger->session, &options, &messenger->recv_queue);
+	options.cq_entries = RECEIVES + KRDMA_RING_EXTRA;
+	return krdma_ring_create(messenger->session, &options, &messenger->recv_ring);
 }
 
 static int post_receive(struct krdma_messenger *messenger, uint64_t slot)
 {
-	struct krdma_sqe entry = krdma_entry_receive(messenger->conn, slot, messenger->memory,
-						     slot * WIRE_SIZE, WIRE_SIZE);
+	struct krdma_sqe entry = krdma_entry_recv(messenger->conn, slot, messenger->mr,
+						  slot * WIRE_SIZE, WIRE_SIZE);
 
-	return krdma_queue_post(messenger->recv_queue, &entry, 1, NULL);
+	return krdma_ring_post(messenger->recv_ring, &entry, 1, NULL);
 }
 
 static int prepare(struct krdma_messenger *messenger)
 {
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options), .recv_depth = RECEIVES, .max_send_sge = 1,
 		.max_recv_sge = 1,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_conn_get(messenger->conn, &query, sizeof(query));
+	err = krdma_conn_query(messenger->conn, &query, sizeof(query));
 	if (err)
 		return err;
 	messenger->device_id = query.device_id;
@@ -211,12 +211,12 @@ static int prepare(struct krdma_messenger *messenger)
 	if (!err)
 		err = make_queues(messenger, options.send_depth);
 	if (!err)
-		err = krdma_memory_create(messenger->session, messenger->device_id,
-					  SLOTS * WIRE_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
-					  &messenger->memory);
+		err = krdma_mr_alloc(messenger->session, messenger->device_id,
+				     SLOTS * WIRE_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
+				     &messenger->mr);
 	if (!err)
-		err = krdma_conn_prepare(messenger->conn, messenger->queue, messenger->recv_queue,
-					 NULL, &options);
+		err = krdma_conn_create_qp(messenger->conn, messenger->ring, messenger->recv_ring,
+					   NULL, &options);
 	for (uint64_t slot = 0; slot < RECEIVES && !err; slot++)
 		err = post_receive(messenger, slot);
 	return err;
@@ -257,10 +257,10 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
 {
 	if (!messenger)
 		return;
-	krdma_queue_close(messenger->queue);
-	krdma_queue_close(messenger->recv_queue);
+	krdma_ring_close(messenger->ring);
+	krdma_ring_close(messenger->recv_ring);
 	/* Receives are in it as long as the connection is there. */
-	krdma_memory_release(messenger->memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(messenger->mr, KRDMA_DEREGISTER_LATER);
 	pthread_mutex_destroy(&messenger->lock);
 	pthread_cond_destroy(&messenger->changed);
 	free(messenger);
@@ -345,7 +345,7 @@ static int over(struct krdma_messenger *messenger)
 
 static unsigned char *slot_data(const struct krdma_messenger *messenger, uint64_t slot)
 {
-	return (unsigned char *)krdma_memory_data(messenger->memory) + slot * WIRE_SIZE;
+	return (unsigned char *)krdma_mr_data(messenger->mr) + slot * WIRE_SIZE;
 }
 
 static int read_announcement(struct krdma_messenger *messenger, const unsigned char *wire)
@@ -354,7 +354,7 @@ static int read_announcement(struct krdma_messenger *messenger, const unsigned c
 		return -EPROTO;
 	messenger->length = wire_get64(wire + 8);
 	if (messenger->length) {
-		if (krdma_remote_read(wire + 16, KRDMA_DESCRIPTOR_SIZE, &messenger->remote) ||
+		if (krdma_remote_mr_from_desc(wire + 16, KRDMA_MR_DESC_SIZE, &messenger->remote) ||
 		    messenger->remote.length != messenger->length)
 			return -EPROTO;
 	}
@@ -374,7 +374,7 @@ static int read_answer(struct krdma_messenger *messenger, const unsigned char *w
 /* With the lock. */
 static int arrived(struct krdma_messenger *messenger, const struct krdma_cqe *cqe)
 {
-	const unsigned char *wire = slot_data(messenger, cqe->cookie);
+	const unsigned char *wire = slot_data(messenger, cqe->wr_id);
 	int err;
 
 	if (cqe->length != WIRE_SIZE || (cqe->flags & KRDMA_CQE_IMM) || wire_get32(wire) != MAGIC)
@@ -386,7 +386,7 @@ static int arrived(struct krdma_messenger *messenger, const struct krdma_cqe *cq
 	else
 		err = -EPROTO;
 	/* Before anything is sent that the peer answers. */
-	return err ? err : post_receive(messenger, cqe->cookie);
+	return err ? err : post_receive(messenger, cqe->wr_id);
 }
 
 /* This thread asks the queue while others sleep; with the lock, which is given up for it. */
@@ -398,11 +398,11 @@ static int look(struct krdma_messenger *messenger, uint64_t deadline)
 
 	messenger->looking = true;
 	pthread_mutex_unlock(&messenger->lock);
-	err = krdma_queue_wait(messenger->recv_queue, cqes, RECEIVES, 1, deadline, &taken);
+	err = krdma_ring_wait(messenger->recv_ring, cqes, RECEIVES, 1, deadline, &taken);
 
 	pthread_mutex_lock(&messenger->lock);
 	for (size_t i = 0; !err && i < taken && !bad; i++)
-		bad = cqes[i].status == KRDMA_STATUS_SUCCESS ? arrived(messenger, &cqes[i]) :
+		bad = cqes[i].status == KRDMA_WC_SUCCESS ? arrived(messenger, &cqes[i]) :
 							       -ECONNRESET;
 	pthread_mutex_unlock(&messenger->lock);
 
@@ -463,23 +463,23 @@ static void poll_silent(struct krdma_messenger *messenger)
 	if (!mine)
 		return;
 	/* Nothing is there but what has failed, and with that all of it: others find out. */
-	krdma_queue_take(messenger->queue, cqes, SENDS, &taken);
+	krdma_ring_poll(messenger->ring, cqes, SENDS, &taken);
 	end_turn(messenger, &messenger->reading);
 }
 
 static int post(struct krdma_messenger *messenger, unsigned int slot)
 {
-	struct krdma_sqe entry = krdma_entry_send(messenger->conn, 0, messenger->memory,
+	struct krdma_sqe entry = krdma_entry_send(messenger->conn, 0, messenger->mr,
 						  slot * WIRE_SIZE, WIRE_SIZE);
 	int err;
 
 	poll_silent(messenger);
-	entry.flags = KRDMA_SQE_SILENT;
-	err = krdma_queue_post(messenger->queue, &entry, 1, NULL);
+	entry.flags = KRDMA_SQE_UNSIGNALED;
+	err = krdma_ring_post(messenger->ring, &entry, 1, NULL);
 	return err == -ENOTCONN || err == -ENODEV ? over(messenger) : err;
 }
 
-static int announce(struct krdma_messenger *messenger, struct krdma_memory *memory, size_t offset,
+static int announce(struct krdma_messenger *messenger, struct krdma_mr *mr, size_t offset,
 		    size_t length)
 {
 	unsigned char *wire = slot_data(messenger, SLOT_ANNOUNCEMENT);
@@ -490,7 +490,7 @@ static int announce(struct krdma_messenger *messenger, struct krdma_memory *memo
 	wire[4] = ANNOUNCEMENT;
 	wire_put64(wire + 8, length);
 	if (length)
-		err = krdma_memory_describe(memory, offset, length, wire + 16);
+		err = krdma_mr_describe(mr, offset, length, wire + 16);
 	if (err)
 		return err;
 	pthread_mutex_lock(&messenger->lock);
@@ -524,43 +524,43 @@ static int await_answer(struct krdma_messenger *messenger, uint64_t deadline)
 }
 
 /* In a turn. */
-static int send_from(struct krdma_messenger *messenger, struct krdma_memory *memory, size_t offset,
+static int send_from(struct krdma_messenger *messenger, struct krdma_mr *mr, size_t offset,
 		     size_t length, uint64_t deadline)
 {
-	int err = announce(messenger, memory, offset, length);
+	int err = announce(messenger, mr, offset, length);
 
 	return err ? err : await_answer(messenger, deadline);
 }
 
-KRDMA_PUBLIC int krdma_message_send_memory(struct krdma_messenger *messenger,
-					   struct krdma_memory *memory, size_t offset,
-					   size_t length, uint64_t deadline)
+KRDMA_PUBLIC int krdma_message_send_mr(struct krdma_messenger *messenger,
+				       struct krdma_mr *mr, size_t offset,
+				       size_t length, uint64_t deadline)
 {
 	int err;
 
-	if (!messenger || !memory)
+	if (!messenger || !mr)
 		return -EINVAL;
-	if (offset > krdma_memory_length(memory) || length > krdma_memory_length(memory) - offset)
+	if (offset > krdma_mr_length(mr) || length > krdma_mr_length(mr) - offset)
 		return -ERANGE;
 	err = begin_turn(messenger, &messenger->sending, deadline);
 	if (err)
 		return err;
-	err = send_from(messenger, memory, offset, length, deadline);
+	err = send_from(messenger, mr, offset, length, deadline);
 	end_turn(messenger, &messenger->sending);
 	return err;
 }
 
 /* When the connection has been aborted, the device lets go of the memory soon. */
-static void release(struct krdma_memory *memory)
+static void release(struct krdma_mr *mr)
 {
-	if (krdma_memory_release(memory, 0))
-		krdma_memory_release(memory, KRDMA_RELEASE_LATER);
+	if (krdma_mr_deregister(mr, 0))
+		krdma_mr_deregister(mr, KRDMA_DEREGISTER_LATER);
 }
 
 KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const void *data,
 				    size_t length, uint64_t deadline)
 {
-	struct krdma_memory *memory = NULL;
+	struct krdma_mr *mr = NULL;
 	int err;
 
 	if (!messenger || (length && !data))
@@ -570,11 +570,11 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
 		return err;
 	/* Nothing is written there: the peer may only read. */
 	if (length)
-		err = krdma_memory_register(messenger->session, messenger->device_id, (void *)data,
-					    length, KRDMA_ACCESS_REMOTE_READ, &memory);
+		err = krdma_mr_register(messenger->session, messenger->device_id, (void *)data,
+					length, KRDMA_ACCESS_REMOTE_READ, &mr);
 	if (!err)
-		err = send_from(messenger, memory, 0, length, deadline);
-	release(memory);
+		err = send_from(messenger, mr, 0, length, deadline);
+	release(mr);
 	end_turn(messenger, &messenger->sending);
 	return err;
 }
@@ -585,7 +585,7 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
 
 /**
  * struct reading - a message on its way
- * @memory: where to
+ * @mr: where to
  * @offset: where in it
  * @length: of the message
  * @asked: bytes that were asked for
@@ -594,7 +594,7 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
  * @stopped: why no more are asked for, a negative errno
  */
 struct reading {
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	size_t offset;
 	uint64_t length;
 	uint64_t asked;
@@ -615,10 +615,10 @@ static void ask(struct krdma_messenger *messenger, struct reading *reading)
 
 		if (left < length)
 			length = (uint32_t)left;
-		entry = krdma_entry_read(messenger->conn, length, reading->memory,
+		entry = krdma_entry_read(messenger->conn, length, reading->mr,
 					 reading->offset + reading->asked, length,
 					 &messenger->remote, reading->asked);
-		err = krdma_queue_post(messenger->queue, &entry, 1, NULL);
+		err = krdma_ring_post(messenger->ring, &entry, 1, NULL);
 		if (err) {
 			reading->stopped = err;
 			return;
@@ -636,11 +636,11 @@ static void ended(const struct krdma_messenger *messenger, struct reading *readi
 
 	if (cqe->opcode == KRDMA_OP_READ)
 		reading->under_way--;
-	if (cqe->status != KRDMA_STATUS_SUCCESS) {
+	if (cqe->status != KRDMA_WC_SUCCESS) {
 		reading->stopped = -ENOTCONN;
 		return;
 	}
-	reading->done += cqe->cookie;
+	reading->done += cqe->wr_id;
 	if (!reading->stopped && options->progress &&
 	    options->progress(options->context, reading->done, reading->length))
 		reading->stopped = -ECANCELED;
@@ -656,8 +656,8 @@ static void take(struct krdma_messenger *messenger, struct reading *reading, uin
 	size_t taken = 0;
 	int err;
 
-	err = krdma_queue_wait(messenger->queue, cqes, PIECES_MAX, 1,
-			       reading->stopped ? KRDMA_FOREVER : deadline, &taken);
+	err = krdma_ring_wait(messenger->ring, cqes, PIECES_MAX, 1,
+			      reading->stopped ? KRDMA_FOREVER : deadline, &taken);
 	if (err == -EINTR)
 		return;
 	if (err) {
@@ -700,11 +700,11 @@ static int answer(struct krdma_messenger *messenger, enum verdict verdict)
 }
 
 /* In a turn, of a message that was announced and fits. */
-static int receive_into(struct krdma_messenger *messenger, struct krdma_memory *memory,
+static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 			size_t offset, uint64_t deadline)
 {
 	struct reading reading = {
-		.memory = memory, .offset = offset, .length = messenger->length,
+		.mr = mr, .offset = offset, .length = messenger->length,
 	};
 	int err;
 
@@ -742,33 +742,33 @@ static int await_message(struct krdma_messenger *messenger, size_t room, size_t 
 	return err ? err : -EMSGSIZE;
 }
 
-KRDMA_PUBLIC int krdma_message_receive_memory(struct krdma_messenger *messenger,
-					      struct krdma_memory *memory, size_t offset,
-					      size_t room, size_t *length, uint64_t deadline)
+KRDMA_PUBLIC int krdma_message_recv_mr(struct krdma_messenger *messenger,
+				       struct krdma_mr *mr, size_t offset,
+				       size_t room, size_t *length, uint64_t deadline)
 {
 	size_t is = 0;
 	int err;
 
-	if (!messenger || !memory)
+	if (!messenger || !mr)
 		return -EINVAL;
-	if (offset > krdma_memory_length(memory) || room > krdma_memory_length(memory) - offset)
+	if (offset > krdma_mr_length(mr) || room > krdma_mr_length(mr) - offset)
 		return -ERANGE;
 	err = begin_turn(messenger, &messenger->receiving, deadline);
 	if (err)
 		return err;
 	err = await_message(messenger, room, &is, deadline);
 	if (!err)
-		err = receive_into(messenger, memory, offset, deadline);
+		err = receive_into(messenger, mr, offset, deadline);
 	end_turn(messenger, &messenger->receiving);
 	if (length && (!err || err == -EMSGSIZE || err == -ECANCELED))
 		*length = is;
 	return err;
 }
 
-KRDMA_PUBLIC int krdma_message_receive(struct krdma_messenger *messenger, void *data, size_t room,
-				       size_t *length, uint64_t deadline)
+KRDMA_PUBLIC int krdma_message_recv(struct krdma_messenger *messenger, void *data, size_t room,
+				    size_t *length, uint64_t deadline)
 {
-	struct krdma_memory *memory = NULL;
+	struct krdma_mr *mr = NULL;
 	size_t is = 0;
 	int err;
 
@@ -779,11 +779,11 @@ KRDMA_PUBLIC int krdma_message_receive(struct krdma_messenger *messenger, void *
 		return err;
 	err = await_message(messenger, room, &is, deadline);
 	if (!err && is)
-		err = krdma_memory_register(messenger->session, messenger->device_id, data, is,
-					    KRDMA_ACCESS_LOCAL_WRITE, &memory);
+		err = krdma_mr_register(messenger->session, messenger->device_id, data, is,
+					KRDMA_ACCESS_LOCAL_WRITE, &mr);
 	if (!err)
-		err = receive_into(messenger, memory, 0, deadline);
-	release(memory);
+		err = receive_into(messenger, mr, 0, deadline);
+	release(mr);
 	end_turn(messenger, &messenger->receiving);
 	if (length && (!err || err == -EMSGSIZE || err == -ECANCELED))
 		*length = is;

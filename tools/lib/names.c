@@ -155,7 +155,7 @@ static const char * const opcode_names[] = {
 	[KRDMA_OP_SEND] = "send",
 	[KRDMA_OP_SEND_IMM] = "send with immediate",
 	[KRDMA_OP_SEND_INVALIDATE] = "send with invalidate",
-	[KRDMA_OP_RECEIVE] = "receive",
+	[KRDMA_OP_RECV] = "receive",
 	[KRDMA_OP_WRITE] = "write",
 	[KRDMA_OP_WRITE_IMM] = "write with immediate",
 	[KRDMA_OP_READ] = "read",
@@ -163,8 +163,8 @@ static const char * const opcode_names[] = {
 	[KRDMA_OP_FETCH_ADD] = "fetch and add",
 	[KRDMA_OP_ATOMIC_WRITE] = "atomic write",
 	[KRDMA_OP_FLUSH] = "flush",
-	[KRDMA_OP_INVALIDATE] = "invalidate",
-	[KRDMA_OP_REGISTER] = "register",
+	[KRDMA_OP_LOCAL_INV] = "invalidate",
+	[KRDMA_OP_REG_MR] = "register",
 };
 
 KRDMA_PUBLIC const char *krdma_opcode_name(uint32_t opcode)
@@ -173,23 +173,23 @@ KRDMA_PUBLIC const char *krdma_opcode_name(uint32_t opcode)
 }
 
 static const char * const status_names[] = {
-	[KRDMA_STATUS_SUCCESS] = "success",
-	[KRDMA_STATUS_LOCAL_LENGTH] = "local length error",
-	[KRDMA_STATUS_LOCAL_OPERATION] = "local operation error",
-	[KRDMA_STATUS_LOCAL_PROTECTION] = "local protection error",
-	[KRDMA_STATUS_FLUSHED] = "flushed",
-	[KRDMA_STATUS_MEMORY_WINDOW] = "memory window error",
-	[KRDMA_STATUS_BAD_RESPONSE] = "bad response",
-	[KRDMA_STATUS_LOCAL_ACCESS] = "local access error",
-	[KRDMA_STATUS_REMOTE_INVALID_REQUEST] = "remote invalid request",
-	[KRDMA_STATUS_REMOTE_ACCESS] = "remote access error",
-	[KRDMA_STATUS_REMOTE_OPERATION] = "remote operation error",
-	[KRDMA_STATUS_RETRY_EXCEEDED] = "retries exceeded",
-	[KRDMA_STATUS_RNR_RETRY_EXCEEDED] = "receiver not ready",
-	[KRDMA_STATUS_OTHER] = "other error",
+	[KRDMA_WC_SUCCESS] = "success",
+	[KRDMA_WC_LOC_LEN_ERR] = "local length error",
+	[KRDMA_WC_LOC_QP_OP_ERR] = "local operation error",
+	[KRDMA_WC_LOC_PROT_ERR] = "local protection error",
+	[KRDMA_WC_WR_FLUSH_ERR] = "flushed",
+	[KRDMA_WC_MW_BIND_ERR] = "memory window error",
+	[KRDMA_WC_BAD_RESP_ERR] = "bad response",
+	[KRDMA_WC_LOC_ACCESS_ERR] = "local access error",
+	[KRDMA_WC_REM_INV_REQ_ERR] = "remote invalid request",
+	[KRDMA_WC_REM_ACCESS_ERR] = "remote access error",
+	[KRDMA_WC_REM_OP_ERR] = "remote operation error",
+	[KRDMA_WC_RETRY_EXC_ERR] = "retries exceeded",
+	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "receiver not ready",
+	[KRDMA_WC_GENERAL_ERR] = "other error",
 };
 
-KRDMA_PUBLIC const char *krdma_status_name(uint32_t status)
+KRDMA_PUBLIC const char *krdma_wc_status_name(uint32_t status)
 {
 	return NAME_OF(status_names, status);
 }
@@ -214,8 +214,8 @@ KRDMA_PUBLIC const char *krdma_conn_state_name(uint32_t state)
 }
 
 static const char * const event_names[] = {
-	[KRDMA_EVENT_ADDRESS_RESOLVED] = "address resolved",
-	[KRDMA_EVENT_ADDRESS_ERROR] = "address error",
+	[KRDMA_EVENT_ADDR_RESOLVED] = "address resolved",
+	[KRDMA_EVENT_ADDR_ERROR] = "address error",
 	[KRDMA_EVENT_ROUTE_RESOLVED] = "route resolved",
 	[KRDMA_EVENT_ROUTE_ERROR] = "route error",
 	[KRDMA_EVENT_ESTABLISHED] = "established",
@@ -224,8 +224,8 @@ static const char * const event_names[] = {
 	[KRDMA_EVENT_REJECTED] = "rejected",
 	[KRDMA_EVENT_DISCONNECTED] = "disconnected",
 	[KRDMA_EVENT_LOST] = "lost",
-	[KRDMA_EVENT_DEVICE_REMOVED] = "device removed",
-	[KRDMA_EVENT_ADDRESS_CHANGED] = "address changed",
+	[KRDMA_EVENT_DEVICE_REMOVAL] = "device removed",
+	[KRDMA_EVENT_ADDR_CHANGE] = "address changed",
 	[KRDMA_EVENT_CLOSED] = "closed",
 };
 

@@ -29,7 +29,7 @@ struct parts {
 
 static size_t wire_size(uint32_t count)
 {
-	return HEADER_SIZE + (size_t)count * KRDMA_DESCRIPTOR_SIZE;
+	return HEADER_SIZE + (size_t)count * KRDMA_MR_DESC_SIZE;
 }
 
 /*
@@ -37,7 +37,7 @@ static size_t wire_size(uint32_t count)
  */
 
 /* How many keys cover it; 0 without rights for peers. */
-static int count_parts(struct krdma_memory *memory, size_t offset, size_t length, uint32_t *count)
+static int count_parts(struct krdma_mr *mr, size_t offset, size_t length, uint32_t *count)
 {
 	size_t reach, done;
 	uint32_t key;
@@ -45,7 +45,7 @@ static int count_parts(struct krdma_memory *memory, size_t offset, size_t length
 
 	*count = 0;
 	for (done = 0; done < length; done += reach) {
-		err = krdma_memory_key_at(memory, offset + done, &key, &reach);
+		err = krdma_mr_rkey_at(mr, offset + done, &key, &reach);
 		if (err)
 			return err == -EACCES ? 0 : err;
 		if (++*count > PARTS_MAX)
@@ -54,7 +54,7 @@ static int count_parts(struct krdma_memory *memory, size_t offset, size_t length
 	return 0;
 }
 
-static int describe_parts(struct krdma_memory *memory, size_t offset, size_t length,
+static int describe_parts(struct krdma_mr *mr, size_t offset, size_t length,
 			  uint32_t count, unsigned char *wire)
 {
 	size_t reach, done = 0;
@@ -65,40 +65,40 @@ static int describe_parts(struct krdma_memory *memory, size_t offset, size_t len
 	wire_put32(wire + 4, count);
 	wire_put64(wire + 8, 0);
 	wire += HEADER_SIZE;
-	for (; count; count--, done += reach, wire += KRDMA_DESCRIPTOR_SIZE) {
-		err = krdma_memory_key_at(memory, offset + done, &key, &reach);
+	for (; count; count--, done += reach, wire += KRDMA_MR_DESC_SIZE) {
+		err = krdma_mr_rkey_at(mr, offset + done, &key, &reach);
 		if (err)
 			return err;
 		if (reach > length - done)
 			reach = length - done;
-		err = krdma_memory_describe(memory, offset + done, reach, wire);
+		err = krdma_mr_describe(mr, offset + done, reach, wire);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int parts_offer(struct krdma *session, uint32_t device_id, struct krdma_memory *memory,
-		size_t offset, size_t length, struct krdma_memory **table)
+int parts_offer(struct krdma *session, uint32_t device_id, struct krdma_mr *mr,
+		size_t offset, size_t length, struct krdma_mr **table)
 {
-	struct krdma_memory *new;
+	struct krdma_mr *new;
 	uint32_t count;
 	int err;
 
 	*table = NULL;
-	err = count_parts(memory, offset, length, &count);
+	err = count_parts(mr, offset, length, &count);
 	if (err || count < 2)
 		return err;
-	err = krdma_memory_create(session, device_id, wire_size(count), KRDMA_ACCESS_REMOTE_READ,
-				  &new);
+	err = krdma_mr_alloc(session, device_id, wire_size(count), KRDMA_ACCESS_REMOTE_READ,
+			     &new);
 	if (err)
 		return err;
-	if (krdma_memory_key(new))
-		err = describe_parts(memory, offset, length, count, krdma_memory_data(new));
+	if (krdma_mr_rkey(new))
+		err = describe_parts(mr, offset, length, count, krdma_mr_data(new));
 	else
 		err = -EMSGSIZE;
 	if (err)
-		krdma_memory_release(new, 0);
+		krdma_mr_deregister(new, 0);
 	else
 		*table = new;
 	return err;
@@ -108,18 +108,18 @@ int parts_offer(struct krdma *session, uint32_t device_id, struct krdma_memory *
  * The other side's
  */
 
-bool parts_can_be(const struct krdma_remote *table)
+bool parts_can_be(const struct krdma_remote_mr *table)
 {
 	return (table->access & KRDMA_ACCESS_REMOTE_READ) && table->length >= wire_size(2) &&
 	       table->length <= wire_size(PARTS_MAX);
 }
 
 /* Reads one descriptor behind those before: @whole is the beginning, up to here. */
-static int add_part(struct parts *parts, const unsigned char *wire, struct krdma_remote *whole)
+static int add_part(struct parts *parts, const unsigned char *wire, struct krdma_remote_mr *whole)
 {
-	struct krdma_remote one;
+	struct krdma_remote_mr one;
 
-	if (krdma_remote_read(wire, KRDMA_DESCRIPTOR_SIZE, &one))
+	if (krdma_remote_mr_from_desc(wire, KRDMA_MR_DESC_SIZE, &one))
 		return -EPROTO;
 	if (!parts->count) {
 		*whole = one;
@@ -133,10 +133,10 @@ static int add_part(struct parts *parts, const unsigned char *wire, struct krdma
 	return 0;
 }
 
-int parts_read(const void *wire, size_t length, struct krdma_remote *whole, struct parts **parts)
+int parts_read(const void *wire, size_t length, struct krdma_remote_mr *whole, struct parts **parts)
 {
 	const unsigned char *byte = wire;
-	struct krdma_remote read = { 0 };
+	struct krdma_remote_mr read = { 0 };
 	struct parts *new;
 	uint32_t count;
 	int err = 0;
@@ -150,7 +150,7 @@ int parts_read(const void *wire, size_t length, struct krdma_remote *whole, stru
 	if (!new)
 		return -ENOMEM;
 	new->count = 0;
-	for (byte += HEADER_SIZE; !err && new->count < count; byte += KRDMA_DESCRIPTOR_SIZE)
+	for (byte += HEADER_SIZE; !err && new->count < count; byte += KRDMA_MR_DESC_SIZE)
 		err = add_part(new, byte, &read);
 	if (err) {
 		free(new);

@@ -24,17 +24,18 @@
  * The first published version of each is what callers may not fall below: to the end of the
  * last field that it had.
  */
-#define FIRST(end, size) \
-	static_assert((end) == (size), "what callers may not fall below has changed")
+#define FIRST(type, last, bytes, size) \
+	static_assert(offsetof(struct type, last) + (bytes) == (size), \
+		      "what callers may not fall below has changed")
 
-FIRST(offsetof(struct krdma_info, module_version) + 32, KRDMA_INFO_MIN_SIZE);
-FIRST(offsetof(struct krdma_device_query, max_fast_reg_pages) + 4, KRDMA_DEVICE_QUERY_MIN_SIZE);
-FIRST(offsetof(struct krdma_port_query, netdev_name) + 64, KRDMA_PORT_QUERY_MIN_SIZE);
-FIRST(offsetof(struct krdma_conn_query, remote) + 128, KRDMA_CONN_QUERY_MIN_SIZE);
-FIRST(offsetof(struct krdma_queue_query, vector) + 4, KRDMA_QUEUE_QUERY_MIN_SIZE);
-FIRST(offsetof(struct krdma_srq_query, max_sge) + 4, KRDMA_SRQ_QUERY_MIN_SIZE);
-FIRST(offsetof(struct krdma_event_record, reason) + 4, KRDMA_RECORD_MIN_SIZE);
-FIRST(offsetof(struct krdma_device_record, port) + 4, KRDMA_RECORD_MIN_SIZE);
+FIRST(krdma_info_args, module_version, 32, KRDMA_INFO_MIN_SIZE);
+FIRST(krdma_device_query_args, max_fast_reg_pages, 4, KRDMA_DEVICE_QUERY_MIN_SIZE);
+FIRST(krdma_port_query_args, netdev_name, 64, KRDMA_PORT_QUERY_MIN_SIZE);
+FIRST(krdma_conn_query_args, remote, 128, KRDMA_CONN_QUERY_MIN_SIZE);
+FIRST(krdma_ring_query_args, vector, 4, KRDMA_RING_QUERY_MIN_SIZE);
+FIRST(krdma_srq_query_args, max_sge, 4, KRDMA_SRQ_QUERY_MIN_SIZE);
+FIRST(krdma_event_record, reason, 4, KRDMA_RECORD_MIN_SIZE);
+FIRST(krdma_device_record, port, 4, KRDMA_RECORD_MIN_SIZE);
 
 /* No options come near to that: what says more was never set. */
 #define OPTIONS_MAX	512

@@ -37,26 +37,26 @@ static int check_usage(uint32_t usage)
 	return usage && !(usage & ~USAGE_ALL) ? 0 : -EINVAL;
 }
 
-KRDMA_PUBLIC int krdma_rpma_memory_write(const struct krdma_rpma_memory *memory, void *wire)
+KRDMA_PUBLIC int krdma_rpma_memory_write(const struct krdma_rpma_memory *mr, void *wire)
 {
 	unsigned char *byte = wire;
 
-	if (!memory || !wire || check_usage(memory->usage))
+	if (!mr || !wire || check_usage(mr->usage))
 		return -EINVAL;
-	wire_put64(byte, memory->addr);
-	wire_put64(byte + 8, memory->size);
-	wire_put32(byte + 16, memory->key);
-	byte[20] = (unsigned char)memory->usage;
+	wire_put64(byte, mr->addr);
+	wire_put64(byte + 8, mr->size);
+	wire_put32(byte + 16, mr->key);
+	byte[20] = (unsigned char)mr->usage;
 	return 0;
 }
 
 KRDMA_PUBLIC int krdma_rpma_memory_read(const void *wire, size_t length,
-					struct krdma_rpma_memory *memory)
+					struct krdma_rpma_memory *mr)
 {
 	const unsigned char *byte = wire;
 	struct krdma_rpma_memory read;
 
-	if (!wire || !memory || length < KRDMA_RPMA_MEMORY_SIZE)
+	if (!wire || !mr || length < KRDMA_RPMA_MEMORY_SIZE)
 		return -EINVAL;
 	read.addr = wire_get64(byte);
 	read.size = wire_get64(byte + 8);
@@ -64,7 +64,7 @@ KRDMA_PUBLIC int krdma_rpma_memory_read(const void *wire, size_t length,
 	read.usage = byte[20];
 	if (check_usage(read.usage) || read.addr + read.size < read.addr)
 		return -EINVAL;
-	*memory = read;
+	*mr = read;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ KRDMA_PUBLIC int krdma_rpma_example_write(const struct krdma_rpma_example *examp
 	wire_put16(bytes, (uint16_t)example->data_offset);
 	if (example->has_memory) {
 		bytes[2] = KRDMA_RPMA_MEMORY_SIZE;
-		err = krdma_rpma_memory_write(&example->memory, next);
+		err = krdma_rpma_memory_write(&example->mr, next);
 		next += KRDMA_RPMA_MEMORY_SIZE;
 	}
 	if (!err && example->has_peer) {
@@ -123,7 +123,7 @@ KRDMA_PUBLIC int krdma_rpma_example_read(const void *wire, size_t length,
 	read.has_memory = !!byte[2];
 	read.has_peer = !!byte[3];
 	if (read.has_memory)
-		err = krdma_rpma_memory_read(next, byte[2], &read.memory);
+		err = krdma_rpma_memory_read(next, byte[2], &read.mr);
 	if (!err && read.has_peer)
 		err = krdma_rpma_peer_read(next + byte[2], byte[3], &read.peer);
 	if (!err)
@@ -149,7 +149,7 @@ static const struct {
 	{ KRDMA_RPMA_FLUSH_VISIBILITY, KRDMA_ACCESS_REMOTE_READ },
 	{ KRDMA_RPMA_FLUSH_PERSISTENT, KRDMA_ACCESS_REMOTE_READ },
 	{ KRDMA_RPMA_SEND, 0 },
-	{ KRDMA_RPMA_RECEIVE, KRDMA_ACCESS_LOCAL_WRITE },
+	{ KRDMA_RPMA_RECV, KRDMA_ACCESS_LOCAL_WRITE },
 };
 
 KRDMA_PUBLIC int krdma_rpma_access(uint32_t usage, uint32_t transport, uint32_t *access)
@@ -195,22 +195,22 @@ static uint32_t remote_access(uint32_t usage)
 	return access;
 }
 
-KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_memory *memory, size_t offset, size_t length,
+KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_mr *mr, size_t offset, size_t length,
 				     uint32_t usage, void *wire)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	struct krdma_rpma_memory told;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	int err;
 
-	if (!memory || !wire || check_usage(usage))
+	if (!mr || !wire || check_usage(usage))
 		return -EINVAL;
 	/* All of it, not as far as one of several keys covers it. */
-	if (!length && offset < krdma_memory_length(memory))
-		length = krdma_memory_length(memory) - offset;
-	err = krdma_memory_describe(memory, offset, length, descriptor);
+	if (!length && offset < krdma_mr_length(mr))
+		length = krdma_mr_length(mr) - offset;
+	err = krdma_mr_describe(mr, offset, length, descriptor);
 	if (!err)
-		err = krdma_remote_read(descriptor, sizeof(descriptor), &remote);
+		err = krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), &remote);
 	if (err)
 		return err;
 	if (remote_access(usage) & ~remote.access)
@@ -221,16 +221,16 @@ KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_memory *memory, size_t offset,
 	return krdma_rpma_memory_write(&told, wire);
 }
 
-KRDMA_PUBLIC int krdma_rpma_remote(const struct krdma_rpma_memory *memory,
-				   struct krdma_remote *remote)
+KRDMA_PUBLIC int krdma_rpma_remote(const struct krdma_rpma_memory *mr,
+				   struct krdma_remote_mr *remote)
 {
-	if (!memory || !remote || check_usage(memory->usage))
+	if (!mr || !remote || check_usage(mr->usage))
 		return -EINVAL;
-	if (!remote_access(memory->usage))
+	if (!remote_access(mr->usage))
 		return -EACCES;
-	*remote = (struct krdma_remote) {
-		.addr = memory->addr, .length = memory->size, .key = memory->key,
-		.access = remote_access(memory->usage),
+	*remote = (struct krdma_remote_mr) {
+		.addr = mr->addr, .length = mr->size, .key = mr->key,
+		.access = remote_access(mr->usage),
 	};
 	return 0;
 }
@@ -239,7 +239,7 @@ KRDMA_PUBLIC int krdma_rpma_remote(const struct krdma_rpma_memory *memory,
  * Flushing
  */
 
-static int check_flush(const struct krdma_rpma_memory *memory, uint32_t type,
+static int check_flush(const struct krdma_rpma_memory *mr, uint32_t type,
 		       const struct krdma_rpma_peer *peer)
 {
 	uint32_t usage;
@@ -256,30 +256,30 @@ static int check_flush(const struct krdma_rpma_memory *memory, uint32_t type,
 	default:
 		return -EINVAL;
 	}
-	return memory->usage & usage ? 0 : -EOPNOTSUPP;
+	return mr->usage & usage ? 0 : -EOPNOTSUPP;
 }
 
-KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t cookie,
-					const struct krdma_rpma_memory *memory, uint64_t offset,
+KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t wr_id,
+					const struct krdma_rpma_memory *mr, uint64_t offset,
 					uint64_t length, uint32_t type,
 					const struct krdma_rpma_peer *peer,
 					struct krdma_sqe *entry)
 {
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	int err;
 
-	if (!conn || !memory || !memory->size || !entry)
+	if (!conn || !mr || !mr->size || !entry)
 		return -EINVAL;
-	err = check_flush(memory, type, peer);
+	err = check_flush(mr, type, peer);
 	if (!err)
-		err = krdma_rpma_remote(memory, &remote);
+		err = krdma_rpma_remote(mr, &remote);
 	if (err)
 		return err;
-	if (offset > memory->size || length > memory->size - offset)
+	if (offset > mr->size || length > mr->size - offset)
 		return -ERANGE;
 	/* A byte is read there; of nothing at the end, the last one before. */
-	remote.addr += offset < memory->size ? offset : offset - 1;
-	*entry = krdma_entry_flush(conn, cookie, &remote);
+	remote.addr += offset < mr->size ? offset : offset - 1;
+	*entry = krdma_entry_flush(conn, wr_id, &remote);
 	if (length && length <= UINT32_MAX) {
 		entry->imm = KRDMA_FLUSH_GLOBAL;
 		entry->operand = length;
@@ -287,14 +287,14 @@ KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t 
 	return 0;
 }
 
-KRDMA_PUBLIC int krdma_rpma_flush(struct krdma_queue *queue, const struct krdma_conn *conn,
-				  uint64_t cookie, const struct krdma_rpma_memory *memory,
+KRDMA_PUBLIC int krdma_rpma_flush(struct krdma_ring *ring, const struct krdma_conn *conn,
+				  uint64_t wr_id, const struct krdma_rpma_memory *mr,
 				  uint64_t offset, uint64_t length, uint32_t type,
 				  const struct krdma_rpma_peer *peer)
 {
 	struct krdma_sqe entry;
 	int err;
 
-	err = krdma_rpma_flush_entry(conn, cookie, memory, offset, length, type, peer, &entry);
-	return err ? err : krdma_queue_post(queue, &entry, 1, NULL);
+	err = krdma_rpma_flush_entry(conn, wr_id, mr, offset, length, type, peer, &entry);
+	return err ? err : krdma_ring_post(ring, &entry, 1, NULL);
 }

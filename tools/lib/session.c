@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-KRDMA_PUBLIC int krdma_info_get(struct krdma *session, struct krdma_info *info, size_t size)
+KRDMA_PUBLIC int krdma_info_query(struct krdma *session, struct krdma_info_args *info, size_t size)
 {
 	int err = session ? request_prepare(info, size, KRDMA_INFO_MIN_SIZE) : -EINVAL;
 
@@ -19,7 +19,7 @@ KRDMA_PUBLIC int krdma_info_get(struct krdma *session, struct krdma_info *info, 
 }
 
 static int query_limit(struct krdma *session, uint32_t limit, uint32_t flags,
-		       struct krdma_limit_query *query, size_t size)
+		       struct krdma_limit_query_args *query, size_t size)
 {
 	int err = session ? request_prepare(query, size, KRDMA_LIMIT_QUERY_MIN_SIZE) : -EINVAL;
 
@@ -30,13 +30,13 @@ static int query_limit(struct krdma *session, uint32_t limit, uint32_t flags,
 	return request_issue(session->fd, KRDMA_LIMIT_QUERY, query);
 }
 
-KRDMA_PUBLIC int krdma_limit_get(struct krdma *session, uint32_t limit,
-				 struct krdma_limit_query *query, size_t size)
+KRDMA_PUBLIC int krdma_limit_query(struct krdma *session, uint32_t limit,
+				   struct krdma_limit_query_args *query, size_t size)
 {
 	return query_limit(session, limit, 0, query, size);
 }
 
-KRDMA_PUBLIC int krdma_limit_refused(struct krdma *session, struct krdma_limit_query *query,
+KRDMA_PUBLIC int krdma_limit_refused(struct krdma *session, struct krdma_limit_query_args *query,
 				     size_t size)
 {
 	return query_limit(session, 0, KRDMA_LIMIT_QUERY_REFUSED, query, size);
@@ -48,8 +48,8 @@ KRDMA_PUBLIC int krdma_limit_refused(struct krdma *session, struct krdma_limit_q
  */
 static int check_abi(struct krdma *session)
 {
-	struct krdma_info info;
-	int err = krdma_info_get(session, &info, sizeof(info));
+	struct krdma_info_args info;
+	int err = krdma_info_query(session, &info, sizeof(info));
 
 	if (err)
 		return err;

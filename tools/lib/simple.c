@@ -201,7 +201,7 @@ static int listen_everywhere(struct krdma_simple *simple, uint16_t port)
 static int listen_at(struct krdma_simple *simple, const char *where, uint16_t port)
 {
 	struct sockaddr_storage addresses[SIMPLE_ADDRESSES];
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	unsigned int count;
 	int err;
 
@@ -431,9 +431,9 @@ KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
 static void leave(struct krdma_simple *simple)
 {
 	krdma_conn_close(simple->conn);
-	krdma_queue_close(simple->queue);
-	krdma_queue_close(simple->recv_queue);
-	krdma_memory_release(simple->slots, 0);
+	krdma_ring_close(simple->ring);
+	krdma_ring_close(simple->recv_ring);
+	krdma_mr_deregister(simple->slots, 0);
 	parts_free(simple->parts);
 }
 
@@ -447,7 +447,7 @@ KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 		leave(simple);
 	simple_poll_close(simple);
 	krdma_listener_close(simple->listener);
-	simple_release(&simple->memory);
+	simple_release(&simple->mr);
 	simple_release(&simple->table);
 	if (simple->made)
 		munmap(simple->options.buffer, simple->options.buffer_size);

@@ -49,7 +49,7 @@
  */
 
 /* Private data of the request and of the answer. */
-#define SIMPLE_HELLO_SIZE	(12 + KRDMA_DESCRIPTOR_SIZE)
+#define SIMPLE_HELLO_SIZE	(12 + KRDMA_MR_DESC_SIZE)
 
 /**
  * struct simple_hello - what a side says of itself
@@ -62,7 +62,7 @@
 struct simple_hello {
 	uint32_t depth;
 	uint32_t message_size;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	bool in_parts;
 };
 
@@ -136,11 +136,11 @@ struct simple_list {
  * @made: the buffer was made
  * @device_id: on which the buffer is registered, 0: on none
  * @has_imm: the device has immediate data
- * @memory: the buffer
+ * @mr: the buffer
  * @table: of its parts, if it has several keys; otherwise NULL
  * @conn: the connection, of any state; and what belongs to it:
- * @queue: for what is sent, written and read
- * @recv_queue: for what is received
+ * @ring: for what is sent, written and read
+ * @recv_ring: for what is received
  * @slots: memory for receives, and behind them for headers
  * @slot_size: of one receive
  * @headers: how many
@@ -158,7 +158,7 @@ struct simple_list {
  * @users: threads that use it
  * @receiving: a thread asks the receive queue
  * @sending: a thread has an operation in the other queue
- * @cookie: of the last of those
+ * @wr_id: of the last of those
  * @messages, @notices: what has arrived
  * @sent: messages and notices sent, counted without end
  * @peer_taken: of them, what the other side has taken, as far as it has told
@@ -182,13 +182,13 @@ struct krdma_simple {
 
 	uint32_t device_id;
 	bool has_imm;
-	struct krdma_memory *memory;
-	struct krdma_memory *table;
+	struct krdma_mr *mr;
+	struct krdma_mr *table;
 
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
-	struct krdma_queue *recv_queue;
-	struct krdma_memory *slots;
+	struct krdma_ring *ring;
+	struct krdma_ring *recv_ring;
+	struct krdma_mr *slots;
 	size_t slot_size;
 	uint32_t headers;
 	struct simple_hello peer;
@@ -202,7 +202,7 @@ struct krdma_simple {
 	unsigned int users;
 	bool receiving;
 	bool sending;
-	uint64_t cookie;
+	uint64_t wr_id;
 	struct simple_list messages;
 	struct simple_list notices;
 	uint32_t sent;
@@ -229,11 +229,11 @@ static inline uint64_t simple_deadline_of(const struct krdma_simple *simple)
 }
 
 /* Nothing is under way with it; if the device has other ideas of that, later. */
-static inline void simple_release(struct krdma_memory **memory)
+static inline void simple_release(struct krdma_mr **mr)
 {
-	if (krdma_memory_release(*memory, 0))
-		krdma_memory_release(*memory, KRDMA_RELEASE_LATER);
-	*memory = NULL;
+	if (krdma_mr_deregister(*mr, 0))
+		krdma_mr_deregister(*mr, KRDMA_DEREGISTER_LATER);
+	*mr = NULL;
 }
 
 /* Is it a part of the buffer?  0, or -ERANGE. */
@@ -291,7 +291,7 @@ void simple_lists_destroy(struct krdma_simple *simple);
 void simple_lists_clear(struct krdma_simple *simple);
 /* Posts receives for @count slots. */
 int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t count);
-/* Waits for one of &enum krdma_simple_ready; the lock is held before and after. */
+/* Waits for one of &enum krdma_simple_readiness; the lock is held before and after. */
 int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline);
 
 /*

@@ -17,9 +17,9 @@ KRDMA_PUBLIC size_t krdma_simple_buffer_size(const struct krdma_simple *simple)
 }
 
 KRDMA_PUBLIC int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
-					struct krdma_remote *remote)
+					struct krdma_remote_mr *remote)
 {
-	struct krdma_remote is;
+	struct krdma_remote_mr is;
 	int err;
 
 	if (!simple || !remote)
@@ -43,7 +43,7 @@ KRDMA_PUBLIC int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t of
 	return err;
 }
 
-KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote *remote)
+KRDMA_PUBLIC int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote_mr *remote)
 {
 	return krdma_simple_remote_at(simple, 0, remote);
 }
@@ -74,17 +74,17 @@ KRDMA_PUBLIC struct krdma_conn *krdma_simple_conn(struct krdma_simple *simple)
 	return simple ? simple->conn : NULL;
 }
 
-KRDMA_PUBLIC struct krdma_queue *krdma_simple_queue(struct krdma_simple *simple)
+KRDMA_PUBLIC struct krdma_ring *krdma_simple_ring(struct krdma_simple *simple)
 {
-	return simple ? simple->queue : NULL;
+	return simple ? simple->ring : NULL;
 }
 
-KRDMA_PUBLIC struct krdma_queue *krdma_simple_recv_queue(struct krdma_simple *simple)
+KRDMA_PUBLIC struct krdma_ring *krdma_simple_recv_ring(struct krdma_simple *simple)
 {
-	return simple ? simple->recv_queue : NULL;
+	return simple ? simple->recv_ring : NULL;
 }
 
-KRDMA_PUBLIC struct krdma_memory *krdma_simple_memory(struct krdma_simple *simple)
+KRDMA_PUBLIC struct krdma_mr *krdma_simple_mr(struct krdma_simple *simple)
 {
-	return simple ? simple->memory : NULL;
+	return simple ? simple->mr : NULL;
 }

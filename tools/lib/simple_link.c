@@ -22,22 +22,22 @@
 /* Registered once, and anew if the next client comes by another device. */
 static int use_device(struct krdma_simple *simple, uint32_t device_id)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int err;
 
 	if (simple->device_id == device_id)
 		return 0;
-	simple_release(&simple->memory);
+	simple_release(&simple->mr);
 	simple_release(&simple->table);
 	simple->device_id = 0;
 
-	err = krdma_device_get(simple->session, device_id, &device, sizeof(device));
+	err = krdma_device_query(simple->session, device_id, &device, sizeof(device));
 	if (!err)
-		err = krdma_memory_register(simple->session, device_id, simple->options.buffer,
-					    simple->options.buffer_size, simple->options.access,
-					    &simple->memory);
+		err = krdma_mr_register(simple->session, device_id, simple->options.buffer,
+					simple->options.buffer_size, simple->options.access,
+					&simple->mr);
 	if (!err)
-		err = parts_offer(simple->session, device_id, simple->memory, 0,
+		err = parts_offer(simple->session, device_id, simple->mr, 0,
 				  simple->options.buffer_size, &simple->table);
 	/* It was there when it found the peer. */
 	if (err == -ENOENT)
@@ -51,18 +51,18 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 
 static int make_queues(struct krdma_simple *simple, uint32_t receives)
 {
-	struct krdma_queue_create options = {
+	struct krdma_ring_create_args options = {
 		.size = sizeof(options),
-		.flags = simple_is_polled(simple) ? KRDMA_QUEUE_POLLED : 0,
-		.cq_entries = SIMPLE_SENDS + KRDMA_QUEUE_EXTRA,
+		.flags = simple_is_polled(simple) ? KRDMA_RING_POLLED : 0,
+		.cq_entries = SIMPLE_SENDS + KRDMA_RING_EXTRA,
 	};
 	int err;
 
-	err = krdma_queue_create(simple->session, &options, &simple->queue);
+	err = krdma_ring_create(simple->session, &options, &simple->ring);
 	if (err)
 		return err;
-	options.cq_entries = receives + KRDMA_QUEUE_EXTRA;
-	return krdma_queue_create(simple->session, &options, &simple->recv_queue);
+	options.cq_entries = receives + KRDMA_RING_EXTRA;
+	return krdma_ring_create(simple->session, &options, &simple->recv_ring);
 }
 
 static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t sends)
@@ -77,33 +77,33 @@ static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t s
 		 (uint64_t)simple->headers * SIMPLE_HEADER_SIZE;
 	if (length > SIZE_MAX)
 		return -ENOMEM;
-	return krdma_memory_create(simple->session, simple->device_id, (size_t)length,
-				   KRDMA_ACCESS_LOCAL_WRITE, &simple->slots);
+	return krdma_mr_alloc(simple->session, simple->device_id, (size_t)length,
+			      KRDMA_ACCESS_LOCAL_WRITE, &simple->slots);
 }
 
 static int prepare(struct krdma_simple *simple)
 {
 	uint32_t receives = simple->options.depth + SIMPLE_EXTRA;
-	struct krdma_conn_prepare options = {
+	struct krdma_conn_create_qp_args options = {
 		.size = sizeof(options),
 		.send_depth = SIMPLE_SENDS,
 		.recv_depth = receives,
 		.max_send_sge = 2,
 		.max_recv_sge = 1,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_conn_get(simple->conn, &query, sizeof(query));
+	err = krdma_conn_query(simple->conn, &query, sizeof(query));
 	if (!err)
 		err = use_device(simple, query.device_id);
 	if (!err)
 		err = make_queues(simple, receives);
 	if (!err)
-		err = krdma_conn_prepare(simple->conn, simple->queue, simple->recv_queue, NULL,
-					 &options);
+		err = krdma_conn_create_qp(simple->conn, simple->ring, simple->recv_ring, NULL,
+					   &options);
 	if (!err)
-		err = krdma_conn_get(simple->conn, &query, sizeof(query));
+		err = krdma_conn_query(simple->conn, &query, sizeof(query));
 	if (!err)
 		err = make_slots(simple, receives, query.send_depth);
 	if (!err)
@@ -119,7 +119,7 @@ int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn)
 	simple->taken = 0;
 	simple->told = 0;
 	simple->header = 0;
-	simple->cookie = 0;
+	simple->wr_id = 0;
 	simple->failed = 0;
 	simple->ended_here = false;
 	memset(&simple->peer, 0, sizeof(simple->peer));
@@ -161,11 +161,11 @@ int simple_link_resolve(struct krdma_simple *simple)
 
 int simple_link_hello(struct krdma_simple *simple, void *wire)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE] = { 0 };
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE] = { 0 };
 	int err;
 
-	err = krdma_memory_describe(simple->table ? simple->table : simple->memory, 0, 0,
-				    descriptor);
+	err = krdma_mr_describe(simple->table ? simple->table : simple->mr, 0, 0,
+				descriptor);
 	/* Nobody may reach it: then there is nothing to tell. */
 	if (err && err != -EACCES)
 		return err;
@@ -279,10 +279,10 @@ void simple_link_end(struct krdma_simple *simple)
 
 	krdma_conn_close(simple->conn);
 	simple->conn = NULL;
-	krdma_queue_close(simple->queue);
-	simple->queue = NULL;
-	krdma_queue_close(simple->recv_queue);
-	simple->recv_queue = NULL;
+	krdma_ring_close(simple->ring);
+	simple->ring = NULL;
+	krdma_ring_close(simple->recv_ring);
+	simple->recv_ring = NULL;
 	simple_release(&simple->slots);
 	parts_free(simple->parts);
 	simple->parts = NULL;

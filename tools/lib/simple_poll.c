@@ -42,7 +42,7 @@ int simple_poll_link(struct krdma_simple *simple)
 	if (simple->poll_fd < 0)
 		return 0;
 	simple->in_poll = true;
-	err = control(simple, EPOLL_CTL_ADD, krdma_queue_fd(simple->recv_queue), EPOLLIN);
+	err = control(simple, EPOLL_CTL_ADD, krdma_ring_fd(simple->recv_ring), EPOLLIN);
 	if (!err)
 		err = control(simple, EPOLL_CTL_ADD, krdma_conn_fd(simple->conn), EPOLLRDHUP);
 	/* Who asks meanwhile has to wait, and is no news. */
@@ -57,7 +57,7 @@ void simple_poll_unlink(struct krdma_simple *simple)
 	if (!simple->in_poll)
 		return;
 	simple->in_poll = false;
-	control(simple, EPOLL_CTL_DEL, krdma_queue_fd(simple->recv_queue), 0);
+	control(simple, EPOLL_CTL_DEL, krdma_ring_fd(simple->recv_ring), 0);
 	control(simple, EPOLL_CTL_DEL, krdma_conn_fd(simple->conn), 0);
 	if (simple->listener)
 		control(simple, EPOLL_CTL_MOD, krdma_listener_fd(simple->listener), EPOLLIN);

@@ -63,7 +63,7 @@ static struct simple_item list_take(const struct krdma_simple *simple, struct si
 
 static unsigned char *slot_data(const struct krdma_simple *simple, uint32_t slot)
 {
-	return (unsigned char *)krdma_memory_data(simple->slots) + slot * simple->slot_size;
+	return (unsigned char *)krdma_mr_data(simple->slots) + slot * simple->slot_size;
 }
 
 int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t count)
@@ -76,9 +76,9 @@ int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t c
 		uint32_t batch = count < BATCH ? count : BATCH;
 
 		for (uint32_t i = 0; i < batch; i++)
-			entries[i] = krdma_entry_receive(simple->conn, first + i, simple->slots,
-							 (first + i) * simple->slot_size, length);
-		err = krdma_queue_post(simple->recv_queue, entries, batch, NULL);
+			entries[i] = krdma_entry_recv(simple->conn, first + i, simple->slots,
+						      (first + i) * simple->slot_size, length);
+		err = krdma_ring_post(simple->recv_ring, entries, batch, NULL);
 		first += batch;
 		count -= batch;
 	}
@@ -123,7 +123,7 @@ static int peer_has_taken(struct krdma_simple *simple, uint32_t taken)
 /* A receive has completed; 0, or why the connection cannot go on. */
 static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 {
-	struct simple_item item = { .slot = (uint32_t)cqe->cookie };
+	struct simple_item item = { .slot = (uint32_t)cqe->wr_id };
 	struct simple_header header;
 	int err;
 
@@ -181,11 +181,11 @@ static int receive(struct krdma_simple *simple, uint64_t deadline)
 
 	simple->receiving = true;
 	pthread_mutex_unlock(&simple->lock);
-	err = krdma_queue_wait(simple->recv_queue, cqes, BATCH, 1, deadline, &taken);
+	err = krdma_ring_wait(simple->recv_ring, cqes, BATCH, 1, deadline, &taken);
 
 	pthread_mutex_lock(&simple->lock);
 	for (size_t i = 0; !err && i < taken && !bad; i++) {
-		if (cqes[i].status == KRDMA_STATUS_SUCCESS)
+		if (cqes[i].status == KRDMA_WC_SUCCESS)
 			bad = arrived(simple, &cqes[i]);
 		else
 			over = true;

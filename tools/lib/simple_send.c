@@ -30,31 +30,31 @@ static size_t put_header(struct krdma_simple *simple, struct simple_header *head
 	size_t offset = receives + simple->header * SIMPLE_HEADER_SIZE;
 
 	header->taken = simple->taken;
-	simple_header_write(header, (char *)krdma_memory_data(simple->slots) + offset);
+	simple_header_write(header, (char *)krdma_mr_data(simple->slots) + offset);
 	return offset;
 }
 
-/* With the lock: a header, and behind it a part of the buffer.  As of krdma_queue_post(). */
+/* With the lock: a header, and behind it a part of the buffer.  As of krdma_ring_post(). */
 static int post_message(struct krdma_simple *simple, struct simple_header *header, uint8_t flags,
-			uint64_t cookie, size_t offset, uint32_t length)
+			uint64_t wr_id, size_t offset, uint32_t length)
 {
-	struct krdma_piece pieces[2];
+	struct krdma_ring_sge pieces[2];
 	struct krdma_sqe entry;
 	int err;
 
-	entry = krdma_entry_send(simple->conn, cookie, simple->slots, put_header(simple, header),
+	entry = krdma_entry_send(simple->conn, wr_id, simple->slots, put_header(simple, header),
 				 SIMPLE_HEADER_SIZE);
 	entry.flags = flags;
 	if (length) {
-		pieces[0] = entry.piece;
+		pieces[0] = entry.sge;
 		pieces[1].addr = (uintptr_t)simple->options.buffer + offset;
 		pieces[1].length = length;
-		pieces[1].memory = krdma_memory_id(simple->memory);
-		memset(&entry.piece, 0, sizeof(entry.piece));
-		entry.piece.addr = (uintptr_t)pieces;
-		entry.piece_count = 2;
+		pieces[1].mr = krdma_mr_id(simple->mr);
+		memset(&entry.sge, 0, sizeof(entry.sge));
+		entry.sge.addr = (uintptr_t)pieces;
+		entry.sge_count = 2;
 	}
-	err = krdma_queue_post(simple->queue, &entry, 1, NULL);
+	err = krdma_ring_post(simple->ring, &entry, 1, NULL);
 	if (err)
 		return err;
 	simple->header = (simple->header + 1) % simple->headers;
@@ -90,10 +90,10 @@ static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	int err = simple_over(simple);
 
 	switch (cqe->status) {
-	case KRDMA_STATUS_LOCAL_LENGTH:
-	case KRDMA_STATUS_LOCAL_OPERATION:
-	case KRDMA_STATUS_LOCAL_PROTECTION:
-	case KRDMA_STATUS_LOCAL_ACCESS:
+	case KRDMA_WC_LOC_LEN_ERR:
+	case KRDMA_WC_LOC_QP_OP_ERR:
+	case KRDMA_WC_LOC_PROT_ERR:
+	case KRDMA_WC_LOC_ACCESS_ERR:
 		return -EIO;
 	default:
 		return err;
@@ -101,26 +101,26 @@ static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 }
 
 /*
- * Takes completions, at least one, and looks for that of @cookie, none: 0.  1: it has
+ * Takes completions, at least one, and looks for that of @wr_id, none: 0.  1: it has
  * succeeded; 0: it was not among them.
  */
-static int take(struct krdma_simple *simple, uint64_t cookie, uint64_t deadline)
+static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
 	struct krdma_cqe cqes[BATCH];
 	size_t taken = 0;
 	int err;
 
 	do {
-		err = krdma_queue_wait(simple->queue, cqes, BATCH, 1, deadline, &taken);
+		err = krdma_ring_wait(simple->ring, cqes, BATCH, 1, deadline, &taken);
 	} while (err == -EINTR);
 	if (err == -EAGAIN)
 		err = -ETIMEDOUT;
 	if (err)
 		return err == -ETIMEDOUT ? err : simple_over(simple);
 	for (size_t i = 0; i < taken; i++) {
-		if (cqes[i].status != KRDMA_STATUS_SUCCESS)
+		if (cqes[i].status != KRDMA_WC_SUCCESS)
 			return failure(simple, &cqes[i]);
-		if (cookie && cqes[i].cookie == cookie)
+		if (wr_id && cqes[i].wr_id == wr_id)
 			return 1;
 	}
 	return 0;
@@ -156,7 +156,7 @@ void simple_tell_room(struct krdma_simple *simple)
 		poll_silent(simple);
 	/* If the queue is full, whoever has a turn comes by here at its end. */
 	if (room_is_due(simple))
-		post_message(simple, &header, KRDMA_SQE_SILENT, 0, 0, 0);
+		post_message(simple, &header, KRDMA_SQE_UNSIGNALED, 0, 0, 0);
 	pthread_mutex_unlock(&simple->lock);
 }
 
@@ -170,12 +170,12 @@ static void end_turn(struct krdma_simple *simple)
 }
 
 /* In a turn: until it has succeeded. */
-static int await_end(struct krdma_simple *simple, uint64_t cookie, uint64_t deadline)
+static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
 	int found;
 
 	do {
-		found = take(simple, cookie, deadline);
+		found = take(simple, wr_id, deadline);
 	} while (!found);
 	return found < 0 ? found : 0;
 }
@@ -213,11 +213,11 @@ static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_
 {
 	int err;
 
-	entry->cookie = ++simple->cookie;
+	entry->wr_id = ++simple->wr_id;
 	for (;;) {
-		err = krdma_queue_post(simple->queue, entry, 1, NULL);
+		err = krdma_ring_post(simple->ring, entry, 1, NULL);
 		if (!err)
-			return await_end(simple, entry->cookie, deadline);
+			return await_end(simple, entry->wr_id, deadline);
 		err = refused(simple, err, deadline);
 		if (err)
 			return err;
@@ -231,19 +231,19 @@ static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_
 int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline)
 {
 	size_t length = (size_t)peer->remote.length;
-	struct krdma_memory *copy;
-	struct krdma_remote whole;
+	struct krdma_mr *copy;
+	struct krdma_remote_mr whole;
 	struct krdma_sqe entry;
 	int err;
 
-	err = krdma_memory_create(simple->session, simple->device_id, length,
-				  KRDMA_ACCESS_LOCAL_WRITE, &copy);
+	err = krdma_mr_alloc(simple->session, simple->device_id, length,
+			     KRDMA_ACCESS_LOCAL_WRITE, &copy);
 	if (err)
 		return err;
 	entry = krdma_entry_read(simple->conn, 0, copy, 0, (uint32_t)length, &peer->remote, 0);
 	err = operate(simple, &entry, deadline);
 	if (!err)
-		err = parts_read(krdma_memory_data(copy), length, &whole, &simple->parts);
+		err = parts_read(krdma_mr_data(copy), length, &whole, &simple->parts);
 	simple_release(&copy);
 	if (err)
 		return err;
@@ -280,16 +280,16 @@ static void unreserve(struct krdma_simple *simple)
 static int send_message(struct krdma_simple *simple, struct simple_header *header, size_t offset,
 			uint32_t length, uint64_t deadline, bool *sent)
 {
-	uint64_t cookie = ++simple->cookie;
+	uint64_t wr_id = ++simple->wr_id;
 	int err;
 
 	for (;;) {
 		pthread_mutex_lock(&simple->lock);
-		err = post_message(simple, header, 0, cookie, offset, length);
+		err = post_message(simple, header, 0, wr_id, offset, length);
 		pthread_mutex_unlock(&simple->lock);
 		*sent = !err;
 		if (!err)
-			return await_end(simple, cookie, deadline);
+			return await_end(simple, wr_id, deadline);
 		err = refused(simple, err, deadline);
 		if (err)
 			return err;
@@ -305,12 +305,12 @@ static int send_imm(struct krdma_simple *simple, uint32_t notice, uint32_t value
 
 	entry = krdma_entry_write_imm(simple->conn, 0, NULL, 0, 0, &simple->peer.remote, 0,
 				      simple_imm_write(notice, value));
-	entry.cookie = ++simple->cookie;
+	entry.wr_id = ++simple->wr_id;
 	for (;;) {
-		err = krdma_queue_post(simple->queue, &entry, 1, NULL);
+		err = krdma_ring_post(simple->ring, &entry, 1, NULL);
 		*sent = !err;
 		if (!err)
-			return await_end(simple, entry.cookie, deadline);
+			return await_end(simple, entry.wr_id, deadline);
 		err = refused(simple, err, deadline);
 		if (err)
 			return err;
@@ -395,7 +395,7 @@ KRDMA_PUBLIC int krdma_simple_notify_read(struct krdma_simple *simple, uint32_t 
 static int check_remote(const struct krdma_simple *simple, uint64_t offset, size_t length,
 			uint32_t right)
 {
-	const struct krdma_remote *remote = &simple->peer.remote;
+	const struct krdma_remote_mr *remote = &simple->peer.remote;
 
 	if (!(remote->access & right))
 		return -EACCES;
@@ -405,7 +405,7 @@ static int check_remote(const struct krdma_simple *simple, uint64_t offset, size
 static int transfer(struct krdma_simple *simple, uint8_t opcode, size_t offset,
 		    uint64_t remote_offset, size_t length, uint64_t deadline)
 {
-	struct krdma_remote remote = simple->peer.remote;
+	struct krdma_remote_mr remote = simple->peer.remote;
 	struct krdma_sqe entry;
 	size_t done = 0, part;
 	uint64_t reach;
@@ -418,7 +418,7 @@ static int transfer(struct krdma_simple *simple, uint8_t opcode, size_t offset,
 			if (part > reach)
 				part = (size_t)reach;
 		}
-		entry = krdma_entry_remote(opcode, simple->conn, 0, part ? simple->memory : NULL,
+		entry = krdma_entry_remote(opcode, simple->conn, 0, part ? simple->mr : NULL,
 					   offset + done, (uint32_t)part, &remote,
 					   remote_offset + done);
 		err = operate(simple, &entry, deadline);

@@ -38,12 +38,12 @@ void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descr
 	wire_put16(byte + 4, in_parts ? HELLO_PARTS : HELLO_VERSION);
 	wire_put16(byte + 6, (uint16_t)depth);
 	wire_put32(byte + 8, message_size);
-	memcpy(byte + 12, descriptor, KRDMA_DESCRIPTOR_SIZE);
+	memcpy(byte + 12, descriptor, KRDMA_MR_DESC_SIZE);
 }
 
 int simple_hello_read(const void *wire, size_t length, struct simple_hello *hello)
 {
-	static const unsigned char none[KRDMA_DESCRIPTOR_SIZE];
+	static const unsigned char none[KRDMA_MR_DESC_SIZE];
 	const unsigned char *byte = wire;
 	struct simple_hello read = { 0 };
 	uint32_t version;
@@ -60,7 +60,7 @@ int simple_hello_read(const void *wire, size_t length, struct simple_hello *hell
 	if (!read.depth || !read.message_size)
 		return -EPROTO;
 	if (memcmp(byte + 12, none, sizeof(none)) &&
-	    krdma_remote_read(byte + 12, sizeof(none), &read.remote))
+	    krdma_remote_mr_from_desc(byte + 12, sizeof(none), &read.remote))
 		return -EPROTO;
 	if (read.in_parts && !parts_can_be(&read.remote))
 		return -EPROTO;

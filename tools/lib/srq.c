@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "queue.h"
+#include "ring.h"
 
 static int adopt(int fd, uint32_t id, struct krdma_srq **srq)
 {
@@ -20,18 +20,19 @@ static int adopt(int fd, uint32_t id, struct krdma_srq **srq)
 	return 0;
 }
 
-KRDMA_PUBLIC int krdma_srq_create(struct krdma *session, struct krdma_queue *queue,
-				  const struct krdma_srq_create *options, struct krdma_srq **srq)
+KRDMA_PUBLIC int krdma_srq_create(struct krdma *session, struct krdma_ring *ring,
+				  const struct krdma_srq_create_args *options,
+				  struct krdma_srq **srq)
 {
-	struct krdma_srq_create create;
+	struct krdma_srq_create_args create;
 	int err;
 
-	if (!session || !queue || !srq)
+	if (!session || !ring || !srq)
 		return -EINVAL;
 	err = request_options(&create, sizeof(create), options);
 	if (err)
 		return err;
-	create.queue_fd = queue->fd;
+	create.ring_fd = ring->fd;
 	err = request_issue(session->fd, KRDMA_SRQ_CREATE, &create);
 	return err ? err : object_made(create.fd, adopt(create.fd, create.id, srq));
 }
@@ -46,7 +47,8 @@ KRDMA_PUBLIC int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *e
 	return queue_post_array(srq->fd, KRDMA_SRQ_POST, entries, count, accepted);
 }
 
-KRDMA_PUBLIC int krdma_srq_get(struct krdma_srq *srq, struct krdma_srq_query *query, size_t size)
+KRDMA_PUBLIC int krdma_srq_query(struct krdma_srq *srq, struct krdma_srq_query_args *query,
+				 size_t size)
 {
 	int err = srq ? request_prepare(query, size, KRDMA_SRQ_QUERY_MIN_SIZE) : -EINVAL;
 
@@ -65,7 +67,7 @@ KRDMA_PUBLIC int krdma_srq_fd(const struct krdma_srq *srq)
 
 KRDMA_PUBLIC int krdma_srq_open_fd(int fd, struct krdma_srq **srq)
 {
-	struct krdma_srq_query query = { .size = sizeof(query) };
+	struct krdma_srq_query_args query = { .size = sizeof(query) };
 	int err;
 
 	if (!srq)

@@ -395,7 +395,7 @@ personalities_part()
 tier_kunit()
 {
 	kunit
-	kunit -q -p mlx5 -p irdma -p hns -p cxgb4 krdma_data krdma_srq krdma_conn_end krdma_region krdma_fault
+	kunit -q -p mlx5 -p irdma -p hns -p cxgb4 krdma_data krdma_srq krdma_conn_end krdma_mr krdma_fault
 }
 
 # Every suite that uses a device, over each driver.

@@ -24,7 +24,7 @@ struct krdma_event_record {
 };
 
 /**
- * enum krdma_listen_flags - bits of &struct krdma_listen.flags
+ * enum krdma_listen_flags - bits of &struct krdma_listen_args.flags
  * @KRDMA_LISTEN_V6ONLY: the unspecified IPv6 address does not stand for IPv4 too
  */
 enum krdma_listen_flags {
@@ -32,8 +32,8 @@ enum krdma_listen_flags {
 };
 
 /**
- * struct krdma_listen - ioctl(KRDMA_LISTEN): wait for peers that want to connect
- * @size: sizeof(struct krdma_listen)
+ * struct krdma_listen_args - ioctl(KRDMA_LISTEN): wait for peers that want to connect
+ * @size: sizeof(struct krdma_listen_args)
  * @flags: in: &enum krdma_listen_flags
  * @fd: out: the listener
  * @backlog: in: requests that may wait; 0: 128, and at most 4096.  Further ones are
@@ -46,7 +46,7 @@ enum krdma_listen_flags {
  * listens at all addresses has the port; EADDRINUSE: one at the same address has it;
  * EACCES: the port is a privileged one.
  */
-struct krdma_listen {
+struct krdma_listen_args {
 	__u32 size;
 	__u32 flags;
 	__s32 fd;
@@ -57,12 +57,12 @@ struct krdma_listen {
 #define KRDMA_LISTEN		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTEN)
 
 /**
- * struct krdma_listener_query - ioctl(KRDMA_LISTENER_QUERY): where it listens
- * @size: sizeof(struct krdma_listener_query)
+ * struct krdma_listener_query_args - ioctl(KRDMA_LISTENER_QUERY): where it listens
+ * @size: sizeof(struct krdma_listener_query_args)
  * @flags: in: must be 0
  * @address: out: address and port
  */
-struct krdma_listener_query {
+struct krdma_listener_query_args {
 	__u32 size;
 	__u32 flags;
 	struct __kernel_sockaddr_storage address;
@@ -71,8 +71,8 @@ struct krdma_listener_query {
 #define KRDMA_LISTENER_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_QUERY)
 
 /**
- * struct krdma_listener_next - ioctl(KRDMA_LISTENER_NEXT): the next request
- * @size: sizeof(struct krdma_listener_next)
+ * struct krdma_listener_next_args - ioctl(KRDMA_LISTENER_NEXT): the next request
+ * @size: sizeof(struct krdma_listener_next_args)
  * @flags: in: must be 0
  * @deadline_ns: in: how long to wait for one
  * @fd: out: the connection, KRDMA_CONN_REQUESTED: to be accepted, rejected, or
@@ -81,7 +81,7 @@ struct krdma_listener_query {
  *
  * EAGAIN: there is none, and @deadline_ns is 0; ENODEV: the device has gone.
  */
-struct krdma_listener_next {
+struct krdma_listener_next_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 deadline_ns;
@@ -92,14 +92,14 @@ struct krdma_listener_next {
 #define KRDMA_LISTENER_NEXT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_NEXT)
 
 /**
- * struct krdma_conn_create - ioctl(KRDMA_CONN_CREATE): a connection to be made
- * @size: sizeof(struct krdma_conn_create)
+ * struct krdma_conn_create_args - ioctl(KRDMA_CONN_CREATE): a connection to be made
+ * @size: sizeof(struct krdma_conn_create_args)
  * @flags: in: must be 0
  * @fd: out: the connection, KRDMA_CONN_NEW
  * @id: out: its number: what entries of queues know it by.  A number is not used
  *	again before two thousand million others were.
  */
-struct krdma_conn_create {
+struct krdma_conn_create_args {
 	__u32 size;
 	__u32 flags;
 	__s32 fd;
@@ -109,7 +109,7 @@ struct krdma_conn_create {
 #define KRDMA_CONN_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_CREATE)
 
 /**
- * enum krdma_resolve_flags - bits of &struct krdma_conn_resolve.flags
+ * enum krdma_resolve_flags - bits of &struct krdma_conn_resolve_args.flags
  * @KRDMA_RESOLVE_LOCAL: @local is given
  */
 enum krdma_resolve_flags {
@@ -117,8 +117,8 @@ enum krdma_resolve_flags {
 };
 
 /**
- * struct krdma_conn_resolve - ioctl(KRDMA_CONN_RESOLVE): look for the way
- * @size: sizeof(struct krdma_conn_resolve)
+ * struct krdma_conn_resolve_args - ioctl(KRDMA_CONN_RESOLVE): look for the way
+ * @size: sizeof(struct krdma_conn_resolve_args)
  * @flags: in: &enum krdma_resolve_flags
  * @timeout_ms: in: for each of the two steps, address and route; 0: 2000
  * @tos: in: type of service, to 255; 0: the default
@@ -137,7 +137,7 @@ enum krdma_resolve_flags {
  * on an RDMA device, EHOSTUNREACH: there is no way from there: then, and after other
  * errors, the connection is over.
  */
-struct krdma_conn_resolve {
+struct krdma_conn_resolve_args {
 	__u32 size;
 	__u32 flags;
 	__u32 timeout_ms;
@@ -151,21 +151,21 @@ struct krdma_conn_resolve {
 #define KRDMA_CONN_RESOLVE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_RESOLVE)
 
 /**
- * enum krdma_prepare_flags - bits of &struct krdma_conn_prepare.flags
- * @KRDMA_PREPARE_RECV_QUEUE: @recv_queue_fd is given
- * @KRDMA_PREPARE_SRQ: @srq_fd is given, which has a queue of its own
+ * enum krdma_conn_create_qp_flags - bits of &struct krdma_conn_create_qp_args.flags
+ * @KRDMA_CREATE_QP_RECV_RING: @recv_ring_fd is given
+ * @KRDMA_CREATE_QP_SRQ: @srq_fd is given, which has a queue of its own
  */
-enum krdma_prepare_flags {
-	KRDMA_PREPARE_RECV_QUEUE = 1 << 0,
-	KRDMA_PREPARE_SRQ = 1 << 1,
+enum krdma_conn_create_qp_flags {
+	KRDMA_CREATE_QP_RECV_RING = 1 << 0,
+	KRDMA_CREATE_QP_SRQ = 1 << 1,
 };
 
 /**
- * struct krdma_conn_prepare - ioctl(KRDMA_CONN_PREPARE): what it works with
- * @size: sizeof(struct krdma_conn_prepare)
- * @flags: in: &enum krdma_prepare_flags
- * @queue_fd: in: the queue where operations are asked for and complete
- * @recv_queue_fd: in: the queue where receives are asked for and complete, if it
+ * struct krdma_conn_create_qp_args - ioctl(KRDMA_CONN_CREATE_QP): what it works with
+ * @size: sizeof(struct krdma_conn_create_qp_args)
+ * @flags: in: &enum krdma_conn_create_qp_flags
+ * @ring_fd: in: the queue where operations are asked for and complete
+ * @recv_ring_fd: in: the queue where receives are asked for and complete, if it
  *	is another
  * @srq_fd: in: where receives come from, if it has none of its own
  * @send_depth: in: operations that can be under way; 0: 64; out: as granted
@@ -184,7 +184,7 @@ enum krdma_prepare_flags {
  *
  * Before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, of a connection that is resolved
  * or requested.  From here on receives can be posted.  Each connection takes its
- * depths and KRDMA_QUEUE_EXTRA of its queues' completions, and one with @keepalive_ms.
+ * depths and KRDMA_RING_EXTRA of its queues' completions, and one with @keepalive_ms.
  *
  * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
  * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
@@ -192,11 +192,11 @@ enum krdma_prepare_flags {
  * has left, where what was closed just now may still count; EXDEV: a queue of another
  * session, or of another device.  The connection is as it was after these.
  */
-struct krdma_conn_prepare {
+struct krdma_conn_create_qp_args {
 	__u32 size;
 	__u32 flags;
-	__s32 queue_fd;
-	__s32 recv_queue_fd;
+	__s32 ring_fd;
+	__s32 recv_ring_fd;
 	__s32 srq_fd;
 	__u32 send_depth;
 	__u32 recv_depth;
@@ -207,27 +207,27 @@ struct krdma_conn_prepare {
 	__u32 keepalive_ms;
 };
 
-#define KRDMA_CONN_PREPARE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_PREPARE)
+#define KRDMA_CONN_CREATE_QP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_CREATE_QP)
 
 /* What a connection takes of its queue's completions besides its depths. */
-#define KRDMA_QUEUE_EXTRA	2
+#define KRDMA_RING_EXTRA	2
 
 /**
- * enum krdma_terms_flags - bits of &struct krdma_conn_terms.flags
- * @KRDMA_TERMS_PLAIN: the private data go as they are: the peer, if it is krdma
+ * enum krdma_conn_param_flags - bits of &struct krdma_conn_param_args.flags
+ * @KRDMA_CONN_PARAM_PLAIN: the private data go as they are: the peer, if it is krdma
  *	too, may see them padded with zeroes
- * @KRDMA_TERMS_NO_RNR_RETRY: the peer is not to send a message again that finds no
+ * @KRDMA_CONN_PARAM_NO_RNR_RETRY: the peer is not to send a message again that finds no
  *	receive here
  */
-enum krdma_terms_flags {
-	KRDMA_TERMS_PLAIN = 1 << 0,
-	KRDMA_TERMS_NO_RNR_RETRY = 1 << 1,
+enum krdma_conn_param_flags {
+	KRDMA_CONN_PARAM_PLAIN = 1 << 0,
+	KRDMA_CONN_PARAM_NO_RNR_RETRY = 1 << 1,
 };
 
 /**
- * struct krdma_conn_terms - ioctl(KRDMA_CONN_CONNECT), ioctl(KRDMA_CONN_ACCEPT)
- * @size: sizeof(struct krdma_conn_terms)
- * @flags: in: &enum krdma_terms_flags
+ * struct krdma_conn_param_args - ioctl(KRDMA_CONN_CONNECT), ioctl(KRDMA_CONN_ACCEPT)
+ * @size: sizeof(struct krdma_conn_param_args)
+ * @flags: in: &enum krdma_conn_param_flags
  * @private_data: in: pointer to what is given to the peer
  * @private_data_len: in: its length; what the transport takes differs
  * @read_depth: in: reads and atomics of one's own under way; 0: as many as the
@@ -235,7 +235,7 @@ enum krdma_terms_flags {
  * @read_depth_in: in: those of the peer's; likewise
  * @retry_count: in: how often an unanswered packet is sent again, to 7; 0: 6
  * @rnr_retry_count: in: how often the peer is to send a message again that finds no
- *	receive here; 7: for ever; 0: 7.  0 with KRDMA_TERMS_NO_RNR_RETRY
+ *	receive here; 7: for ever; 0: 7.  0 with KRDMA_CONN_PARAM_NO_RNR_RETRY
  * @reserved: must be 0
  *
  * KRDMA_CONN_CONNECT only asks; KRDMA_CONN_WAIT waits for the answer.  Of several
@@ -246,7 +246,7 @@ enum krdma_terms_flags {
  * EALREADY, EISCONN, ENOTCONN: not in this state.  The connection is as it was
  * after these.
  */
-struct krdma_conn_terms {
+struct krdma_conn_param_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 private_data;
@@ -262,8 +262,8 @@ struct krdma_conn_terms {
 #define KRDMA_CONN_ACCEPT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_ACCEPT)
 
 /**
- * struct krdma_conn_reject - ioctl(KRDMA_CONN_REJECT): refuse a request
- * @size: sizeof(struct krdma_conn_reject)
+ * struct krdma_conn_reject_args - ioctl(KRDMA_CONN_REJECT): refuse a request
+ * @size: sizeof(struct krdma_conn_reject_args)
  * @flags: in: must be 0
  * @private_data: in: pointer to what is given to the peer
  * @private_data_len: in: its length
@@ -272,7 +272,7 @@ struct krdma_conn_terms {
  * EMSGSIZE: too much private data; EINVAL: nobody has asked for this connection;
  * EALREADY, EISCONN, ENOTCONN: not in this state.
  */
-struct krdma_conn_reject {
+struct krdma_conn_reject_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 private_data;
@@ -283,7 +283,7 @@ struct krdma_conn_reject {
 #define KRDMA_CONN_REJECT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_REJECT)
 
 /**
- * enum krdma_disconnect_flags - bits of &struct krdma_conn_disconnect.flags
+ * enum krdma_disconnect_flags - bits of &struct krdma_conn_disconnect_args.flags
  * @KRDMA_DISCONNECT_ABORT: at once, in any state, without waiting for the peer
  */
 enum krdma_disconnect_flags {
@@ -291,8 +291,8 @@ enum krdma_disconnect_flags {
 };
 
 /**
- * struct krdma_conn_disconnect - ioctl(KRDMA_CONN_DISCONNECT): end it
- * @size: sizeof(struct krdma_conn_disconnect)
+ * struct krdma_conn_disconnect_args - ioctl(KRDMA_CONN_DISCONNECT): end it
+ * @size: sizeof(struct krdma_conn_disconnect_args)
  * @flags: in: &enum krdma_disconnect_flags
  *
  * Nothing can be posted any more, and what is under way is flushed.  The peer is
@@ -300,7 +300,7 @@ enum krdma_disconnect_flags {
  *
  * EALREADY: it was done before; ENOTCONN: not in this state.
  */
-struct krdma_conn_disconnect {
+struct krdma_conn_disconnect_args {
 	__u32 size;
 	__u32 flags;
 };
@@ -308,8 +308,8 @@ struct krdma_conn_disconnect {
 #define KRDMA_CONN_DISCONNECT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_DISCONNECT)
 
 /**
- * struct krdma_conn_wait - ioctl(KRDMA_CONN_WAIT): until what was begun is done
- * @size: sizeof(struct krdma_conn_wait)
+ * struct krdma_conn_wait_args - ioctl(KRDMA_CONN_WAIT): until what was begun is done
+ * @size: sizeof(struct krdma_conn_wait_args)
  * @flags: in: must be 0
  * @deadline_ns: in: how long to wait
  * @state: out: &enum krdma_conn_state
@@ -330,7 +330,7 @@ struct krdma_conn_disconnect {
  * KRDMA_CONN_QUERY tells which;
  * EIO: it broke.
  *
- * The same errno is in the event that tells of the end, in &struct krdma_conn_query
+ * The same errno is in the event that tells of the end, in &struct krdma_conn_query_args
  * and here.
  *
  * A goodbye comes from the peer's kernel: when its program disconnects, aborts, closes
@@ -338,11 +338,11 @@ struct krdma_conn_disconnect {
  * failed.  So EPIPE says that the peer's machine has ended the connection itself; it
  * does not say that the peer's program is well, nor that it has taken what was sent.
  * A machine that crashes, or whose cable is pulled, says none: an operation under way
- * then ends with KRDMA_STATUS_RETRY_EXCEEDED and the connection with ETIMEDOUT, and
- * with a goodbye it is KRDMA_STATUS_FLUSHED and EPIPE.  iWARP has no goodbye that is
+ * then ends with KRDMA_WC_RETRY_EXC_ERR and the connection with ETIMEDOUT, and
+ * with a goodbye it is KRDMA_WC_WR_FLUSH_ERR and EPIPE.  iWARP has no goodbye that is
  * told apart: there each end by the peer is ECONNRESET.
  */
-struct krdma_conn_wait {
+struct krdma_conn_wait_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 deadline_ns;
@@ -353,8 +353,8 @@ struct krdma_conn_wait {
 #define KRDMA_CONN_WAIT		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_WAIT)
 
 /**
- * struct krdma_conn_query - ioctl(KRDMA_CONN_QUERY): how it is
- * @size: sizeof(struct krdma_conn_query)
+ * struct krdma_conn_query_args - ioctl(KRDMA_CONN_QUERY): how it is
+ * @size: sizeof(struct krdma_conn_query_args)
  * @flags: in: must be 0
  * @private_data: in: pointer to where the peer's private data go; may be 0 if
  *	there is no room for any
@@ -382,7 +382,7 @@ struct krdma_conn_wait {
  * @local: out: one's own address and port; all zero before it is known
  * @remote: out: the peer's
  */
-struct krdma_conn_query {
+struct krdma_conn_query_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 private_data;

@@ -45,7 +45,7 @@ enum krdma_limit_scope {
 };
 
 /**
- * enum krdma_limit_query_flags - bits of &struct krdma_limit_query.flags
+ * enum krdma_limit_query_flags - bits of &struct krdma_limit_query_args.flags
  * @KRDMA_LIMIT_QUERY_REFUSED: the limit that has refused a request of the session last,
  *	instead of the one that @limit names
  */
@@ -54,8 +54,8 @@ enum krdma_limit_query_flags {
 };
 
 /**
- * struct krdma_limit_query - ioctl(KRDMA_LIMIT_QUERY): use of a limit
- * @size: sizeof(struct krdma_limit_query)
+ * struct krdma_limit_query_args - ioctl(KRDMA_LIMIT_QUERY): use of a limit
+ * @size: sizeof(struct krdma_limit_query_args)
  * @flags: in: &enum krdma_limit_query_flags
  * @limit: in: &enum krdma_limit, 0 with KRDMA_LIMIT_QUERY_REFUSED; out: the limit
  * @scope: out: who had reached the limit when it refused a request of the session last,
@@ -77,7 +77,7 @@ enum krdma_limit_query_flags {
  * KRDMA_LIMIT_QUERY_REFUSED: no request of the session was refused.
  * EINVAL: KRDMA_LIMIT_QUERY_REFUSED and a @limit.
  */
-struct krdma_limit_query {
+struct krdma_limit_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 limit;
@@ -89,7 +89,7 @@ struct krdma_limit_query {
 	__aligned_u64 refused;
 };
 
-/* No number: &struct krdma_limit_query.max. */
+/* No number: &struct krdma_limit_query_args.max. */
 #define KRDMA_LIMIT_UNKNOWN	(~0ULL)
 
 #define KRDMA_LIMIT_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LIMIT_QUERY)

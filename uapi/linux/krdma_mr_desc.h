@@ -25,7 +25,7 @@
 #define KRDMA_MR_DESC_VERSION	1
 
 /* The length of a descriptor. */
-#define KRDMA_DESCRIPTOR_SIZE	32
+#define KRDMA_MR_DESC_SIZE	32
 
 /**
  * enum krdma_mr_desc_rights - bits of &struct krdma_mr_desc.rights

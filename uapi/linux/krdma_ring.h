@@ -12,9 +12,9 @@
  * DOC: Rings
  *
  * A queue has two rings in one piece of memory, which mmap() of the queue's
- * descriptor gives, at offset 0, with exactly &struct krdma_queue_create.ring_size
- * bytes, and MAP_SHARED.  It begins with &struct krdma_ring.  In the submission ring
- * the program puts what it wants done and KRDMA_QUEUE_ENTER takes it from there; in
+ * descriptor gives, at offset 0, with exactly &struct krdma_ring_create_args.ring_size
+ * bytes, and MAP_SHARED.  It begins with &struct krdma_ring_header.  In the submission ring
+ * the program puts what it wants done and KRDMA_RING_ENTER takes it from there; in
  * the completion ring the kernel puts what has ended.
  *
  * Indices count on without end, and wrap at 2^32: the entry is the index modulo the
@@ -35,23 +35,23 @@
  * with EBADMSG by whichever request finds them, and nothing is taken or put.
  *
  * What has ended and does not fit in the completion ring waits in the kernel, and
- * keeps its place in its connection's depth; KRDMA_RING_MORE in @cq_flags says that
- * it does.  KRDMA_QUEUE_ENTER brings it over.  A program that reads completions
+ * keeps its place in its connection's depth; KRDMA_RING_CQ_OVERFLOW in @cq_flags says that
+ * it does.  KRDMA_RING_ENTER brings it over.  A program that reads completions
  * in its own time and looks at the flag when the ring is empty loses nothing.
  */
 
 /**
- * enum krdma_ring_flags - bits of &struct krdma_ring.cq_flags
- * @KRDMA_RING_MORE: completions wait in the kernel for room
+ * enum krdma_ring_header_flags - bits of &struct krdma_ring_header.cq_flags
+ * @KRDMA_RING_CQ_OVERFLOW: completions wait in the kernel for room
  * @KRDMA_RING_DEAD: the device has gone, and no further completion comes
  */
-enum krdma_ring_flags {
-	KRDMA_RING_MORE = 1 << 0,
+enum krdma_ring_header_flags {
+	KRDMA_RING_CQ_OVERFLOW = 1 << 0,
 	KRDMA_RING_DEAD = 1 << 1,
 };
 
 /**
- * struct krdma_ring - the beginning of a queue's memory
+ * struct krdma_ring_header - the beginning of a queue's memory
  * @sq_entries: the kernel's, constant: entries of the submission ring
  * @cq_entries: the kernel's, constant: entries of the completion ring
  * @sqe_offset: the kernel's, constant: bytes from here to the first entry
@@ -62,14 +62,14 @@ enum krdma_ring_flags {
  * @sq_tail: the program's: the first entry that is not there yet
  * @sq_tail_padding: 0
  * @cq_tail: the kernel's: the first completion that is not there yet
- * @cq_flags: the kernel's: &enum krdma_ring_flags
+ * @cq_flags: the kernel's: &enum krdma_ring_header_flags
  * @cq_tail_padding: 0
  * @cq_head: the program's: the next completion that it takes
  * @cq_head_padding: 0
  *
  * The constants are for the program's convenience: the kernel does not read them.
  */
-struct krdma_ring {
+struct krdma_ring_header {
 	__u32 sq_entries;
 	__u32 cq_entries;
 	__u32 sqe_offset;
@@ -88,7 +88,7 @@ struct krdma_ring {
 
 /**
  * enum krdma_sqe_flags - bits of &struct krdma_sqe.flags
- * @KRDMA_SQE_SILENT: it completes towards the program only if it fails
+ * @KRDMA_SQE_UNSIGNALED: it completes towards the program only if it fails
  * @KRDMA_SQE_INLINE: the data are copied, from anywhere in the calling process's
  *	memory: nothing need be registered, and it is the program's again
  *	when the request returns
@@ -97,40 +97,40 @@ struct krdma_ring {
  *	messages only
  */
 enum krdma_sqe_flags {
-	KRDMA_SQE_SILENT = 1 << 0,
+	KRDMA_SQE_UNSIGNALED = 1 << 0,
 	KRDMA_SQE_INLINE = 1 << 1,
 	KRDMA_SQE_FENCE = 1 << 2,
 	KRDMA_SQE_SOLICITED = 1 << 3,
 };
 
 /**
- * struct krdma_piece - a piece of local memory
+ * struct krdma_ring_sge - a piece of local memory
  * @addr: where it begins, in the process that has registered it
  * @length: bytes
- * @memory: the number of the memory that it is in; 0 with KRDMA_SQE_INLINE
+ * @mr: the number of the memory that it is in; 0 with KRDMA_SQE_INLINE
  */
-struct krdma_piece {
+struct krdma_ring_sge {
 	__aligned_u64 addr;
 	__u32 length;
-	__u32 memory;
+	__u32 mr;
 };
 
 /* As many pieces as an entry can have. */
-#define KRDMA_PIECES_MAX	128
+#define KRDMA_RING_SGES_MAX	128
 
 /**
  * struct krdma_sqe - an operation to be done
- * @opcode: &enum krdma_opcode; not KRDMA_OP_INVALIDATE, KRDMA_OP_REGISTER
- * @flags: &enum krdma_sqe_flags; 0 for KRDMA_OP_RECEIVE
- * @piece_count: pieces of local memory, to KRDMA_PIECES_MAX.  One is @piece itself;
- *	of more, &struct krdma_piece.addr in @piece points to the array, and the rest
+ * @opcode: &enum krdma_opcode; not KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR
+ * @flags: &enum krdma_sqe_flags; 0 for KRDMA_OP_RECV
+ * @sge_count: pieces of local memory, to KRDMA_RING_SGES_MAX.  One is @sge itself;
+ *	of more, &struct krdma_ring_sge.addr in @sge points to the array, and the rest
  *	of it is 0.  With 0, all of it is 0.
- * @target: the number of the connection, or for KRDMA_OP_RECEIVE also of the shared
+ * @dest: the number of the connection, or for KRDMA_OP_RECV also of the shared
  *	receive queue, that has this queue for it
- * @cookie: comes back with the completion
- * @piece: local memory
+ * @wr_id: comes back with the completion
+ * @sge: local memory
  * @remote_addr: write, read, atomics, flush: the peer's address; else 0
- * @remote_key: write, read, atomics, flush: its key; else 0
+ * @rkey: write, read, atomics, flush: its key; else 0
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data;
  *	KRDMA_OP_SEND_INVALIDATE: the peer's key; KRDMA_OP_FLUSH: &enum krdma_flush;
  *	else 0
@@ -144,12 +144,12 @@ struct krdma_piece {
 struct krdma_sqe {
 	__u8 opcode;
 	__u8 flags;
-	__u16 piece_count;
-	__u32 target;
-	__aligned_u64 cookie;
-	struct krdma_piece piece;
+	__u16 sge_count;
+	__u32 dest;
+	__aligned_u64 wr_id;
+	struct krdma_ring_sge sge;
 	__aligned_u64 remote_addr;
-	__u32 remote_key;
+	__u32 rkey;
 	__u32 imm;
 	__aligned_u64 operand;
 	__aligned_u64 swap;
@@ -170,11 +170,11 @@ enum krdma_cqe_flags {
 
 /**
  * struct krdma_cqe - an operation has ended
- * @cookie: which
- * @target: of which connection; of a shared receive queue's receive that comes back
+ * @wr_id: which
+ * @dest: of which connection; of a shared receive queue's receive that comes back
  *	unused, of which shared receive queue.  It may be closed meanwhile.
  * @opcode: what it was, &enum krdma_opcode
- * @status: how it ended, &enum krdma_status
+ * @status: how it ended, &enum krdma_wc_status
  * @flags: &enum krdma_cqe_flags
  * @length: bytes received, or of the operation; 0 if it failed
  * @imm: see @flags
@@ -182,8 +182,8 @@ enum krdma_cqe_flags {
  * @reserved: 0
  */
 struct krdma_cqe {
-	__aligned_u64 cookie;
-	__u32 target;
+	__aligned_u64 wr_id;
+	__u32 dest;
 	__u8 opcode;
 	__u8 status;
 	__u16 flags;
@@ -194,25 +194,25 @@ struct krdma_cqe {
 };
 
 /**
- * enum krdma_queue_flags - bits of &struct krdma_queue_create.flags
- * @KRDMA_QUEUE_POLLED: completions come into the ring only inside requests: the
+ * enum krdma_ring_create_flags - bits of &struct krdma_ring_create_args.flags
+ * @KRDMA_RING_POLLED: completions come into the ring only inside requests: the
  *	waiting thread asks the device itself, and no interrupt is needed.  Without
  *	it, the kernel puts them there as they come, and a program that looks at the
  *	ring needs no request.
- * @KRDMA_QUEUE_VECTOR: @vector is given
+ * @KRDMA_RING_VECTOR: @vector is given
  */
-enum krdma_queue_flags {
-	KRDMA_QUEUE_POLLED = 1 << 0,
-	KRDMA_QUEUE_VECTOR = 1 << 1,
+enum krdma_ring_create_flags {
+	KRDMA_RING_POLLED = 1 << 0,
+	KRDMA_RING_VECTOR = 1 << 1,
 };
 
 /* The most entries that a ring can have. */
 #define KRDMA_RING_ENTRIES_MAX	65536
 
 /**
- * struct krdma_queue_create - ioctl(KRDMA_QUEUE_CREATE): where operations end
- * @size: sizeof(struct krdma_queue_create)
- * @flags: in: &enum krdma_queue_flags
+ * struct krdma_ring_create_args - ioctl(KRDMA_RING_CREATE): where operations end
+ * @size: sizeof(struct krdma_ring_create_args)
+ * @flags: in: &enum krdma_ring_create_flags
  * @fd: out: the queue
  * @device_id: in: on which device; 0: on that of the first connection or shared
  *	receive queue that uses it, from then on
@@ -220,18 +220,18 @@ enum krdma_queue_flags {
  *	of two
  * @cq_entries: in: completions that it has room for, those that the kernel keeps
  *	included; 0: 256; out: entries of the completion ring, a power of two that may
- *	be KRDMA_QUEUE_EXTRA less
+ *	be KRDMA_RING_EXTRA less
  * @vector: in: the device's completion vector, and with it the processor; modulo as
  *	many as the device has
- * @sqe_offset: out: see &struct krdma_ring
- * @cqe_offset: out: see &struct krdma_ring
+ * @sqe_offset: out: see &struct krdma_ring_header
+ * @cqe_offset: out: see &struct krdma_ring_header
  * @reserved: must be 0
  * @ring_size: out: for mmap()
  *
  * EINVAL: more than KRDMA_RING_ENTRIES_MAX, or than the device can; or @vector
  * without its flag.  ENODEV: no such device.
  */
-struct krdma_queue_create {
+struct krdma_ring_create_args {
 	__u32 size;
 	__u32 flags;
 	__s32 fd;
@@ -245,7 +245,7 @@ struct krdma_queue_create {
 	__aligned_u64 ring_size;
 };
 
-#define KRDMA_QUEUE_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_CREATE)
+#define KRDMA_RING_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_CREATE)
 
 /**
  * DOC: What becomes of entries
@@ -274,8 +274,8 @@ struct krdma_queue_create {
  */
 
 /**
- * struct krdma_queue_enter - ioctl(KRDMA_QUEUE_ENTER): submit and wait
- * @size: sizeof(struct krdma_queue_enter)
+ * struct krdma_ring_enter_args - ioctl(KRDMA_RING_ENTER): submit and wait
+ * @size: sizeof(struct krdma_ring_enter_args)
  * @flags: in: must be 0
  * @to_submit: in: at most so many entries of the submission ring
  * @min_complete: in: wait until so many completions are in the ring, or the ring is
@@ -292,7 +292,7 @@ struct krdma_queue_create {
  * EBADMSG: indices that make no sense; ENODEV: the device has gone, and no
  * completion is left.
  */
-struct krdma_queue_enter {
+struct krdma_ring_enter_args {
 	__u32 size;
 	__u32 flags;
 	__u32 to_submit;
@@ -304,11 +304,11 @@ struct krdma_queue_enter {
 	__u32 reserved;
 };
 
-#define KRDMA_QUEUE_ENTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_ENTER)
+#define KRDMA_RING_ENTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_ENTER)
 
 /**
- * struct krdma_queue_post - ioctl(KRDMA_QUEUE_POST), ioctl(KRDMA_SRQ_POST)
- * @size: sizeof(struct krdma_queue_post)
+ * struct krdma_ring_post_args - ioctl(KRDMA_RING_POST), ioctl(KRDMA_SRQ_POST)
+ * @size: sizeof(struct krdma_ring_post_args)
  * @flags: in: must be 0
  * @entries: in: pointer to an array of &struct krdma_sqe
  * @count: in: how many, to KRDMA_RING_ENTRIES_MAX
@@ -317,10 +317,10 @@ struct krdma_queue_enter {
  * @reserved: must be 0
  *
  * The same as by the ring, for programs that want none.  To a shared receive queue,
- * entries are KRDMA_OP_RECEIVE with its number.  EFAULT: not even the first entry
+ * entries are KRDMA_OP_RECV with its number.  EFAULT: not even the first entry
  * could be read; a later one is refused with it.
  */
-struct krdma_queue_post {
+struct krdma_ring_post_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 entries;
@@ -330,12 +330,12 @@ struct krdma_queue_post {
 	__u32 reserved;
 };
 
-#define KRDMA_QUEUE_POST	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_POST)
+#define KRDMA_RING_POST	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_POST)
 #define KRDMA_SRQ_POST		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_SRQ_POST)
 
 /**
- * struct krdma_queue_reap - ioctl(KRDMA_QUEUE_REAP): take completions
- * @size: sizeof(struct krdma_queue_reap)
+ * struct krdma_ring_reap_args - ioctl(KRDMA_RING_REAP): take completions
+ * @size: sizeof(struct krdma_ring_reap_args)
  * @flags: in: must be 0
  * @entries: in: pointer to room for an array of &struct krdma_cqe
  * @count: in: how many at most, from 1 to KRDMA_RING_ENTRIES_MAX
@@ -353,7 +353,7 @@ struct krdma_queue_post {
  * EBADMSG: indices that make no sense; ENODEV: the device has gone, and no
  * completion is left.
  */
-struct krdma_queue_reap {
+struct krdma_ring_reap_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 entries;
@@ -364,16 +364,16 @@ struct krdma_queue_reap {
 	__u32 reserved;
 };
 
-#define KRDMA_QUEUE_REAP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_REAP)
+#define KRDMA_RING_REAP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_REAP)
 
 /* Numbers that a queue can be confined to. */
 #define KRDMA_CONFINE_MAX	4096
 
 /**
- * struct krdma_queue_confine - ioctl(KRDMA_QUEUE_CONFINE): which memory entries may name
- * @size: sizeof(struct krdma_queue_confine)
+ * struct krdma_ring_confine_args - ioctl(KRDMA_RING_CONFINE): which memory entries may name
+ * @size: sizeof(struct krdma_ring_confine_args)
  * @flags: in: must be 0
- * @memory: in: pointer to an array of __u32, the numbers of memory of the queue's
+ * @mr: in: pointer to an array of __u32, the numbers of memory of the queue's
  *	session; not looked at if @count is 0
  * @count: in: how many, to KRDMA_CONFINE_MAX; 0: none, so that entries carry no data
  *	but inline ones
@@ -381,7 +381,7 @@ struct krdma_queue_reap {
  *
  * For a queue whose descriptor is to be handed to a process that must not reach all
  * memory of the session.  Entries that name other memory are refused with ENOENT, as if
- * there was none of that number: those of the ring and of KRDMA_QUEUE_POST, and those of
+ * there was none of that number: those of the ring and of KRDMA_RING_POST, and those of
  * a shared receive queue that completes here.  It cannot be undone, and a further
  * request can only take numbers away.  A number that is released stays in the set, and
  * is nobody's then.
@@ -393,19 +393,19 @@ struct krdma_queue_reap {
  * is no memory of the session's; EPERM: the queue is confined already, and not to all of
  * these.
  */
-struct krdma_queue_confine {
+struct krdma_ring_confine_args {
 	__u32 size;
 	__u32 flags;
-	__aligned_u64 memory;
+	__aligned_u64 mr;
 	__u32 count;
 	__u32 reserved;
 };
 
-#define KRDMA_QUEUE_CONFINE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_CONFINE)
+#define KRDMA_RING_CONFINE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_CONFINE)
 
 /**
- * struct krdma_queue_query - ioctl(KRDMA_QUEUE_QUERY): how it is
- * @size: sizeof(struct krdma_queue_query)
+ * struct krdma_ring_query_args - ioctl(KRDMA_RING_QUERY): how it is
+ * @size: sizeof(struct krdma_ring_query_args)
  * @flags: in: must be 0
  * @device_id: out: its device, 0: none yet
  * @sq_entries: out: as granted
@@ -414,14 +414,14 @@ struct krdma_queue_confine {
  * @submitted: out: entries accepted, by either way
  * @completed: out: completions put into the ring
  * @ring_size: out: for mmap()
- * @sqe_offset: out: see &struct krdma_ring
- * @cqe_offset: out: see &struct krdma_ring
- * @queue_flags: out: the flags that it was made with, &enum krdma_queue_flags
+ * @sqe_offset: out: see &struct krdma_ring_header
+ * @cqe_offset: out: see &struct krdma_ring_header
+ * @queue_flags: out: the flags that it was made with, &enum krdma_ring_create_flags
  * @vector: out: the completion vector that was asked for
  *
  * All that is needed to map a queue that another process has made.
  */
-struct krdma_queue_query {
+struct krdma_ring_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 device_id;
@@ -437,15 +437,15 @@ struct krdma_queue_query {
 	__u32 vector;
 };
 
-#define KRDMA_QUEUE_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_QUEUE_QUERY)
+#define KRDMA_RING_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_QUERY)
 
 /**
- * struct krdma_srq_create - ioctl(KRDMA_SRQ_CREATE): receives for many connections
- * @size: sizeof(struct krdma_srq_create)
+ * struct krdma_srq_create_args - ioctl(KRDMA_SRQ_CREATE): receives for many connections
+ * @size: sizeof(struct krdma_srq_create_args)
  * @flags: in: must be 0
  * @fd: out: the shared receive queue
  * @id: out: its number, for entries
- * @queue_fd: in: the queue where its receives are asked for and complete, for every
+ * @ring_fd: in: the queue where its receives are asked for and complete, for every
  *	connection that uses it
  * @device_id: in: on which device; 0: on that of the queue
  * @depth: in: receives that it has room for
@@ -456,12 +456,12 @@ struct krdma_queue_query {
  * closed just now may still count; EXDEV: the queue is of another session or device;
  * ENODEV: no such device.
  */
-struct krdma_srq_create {
+struct krdma_srq_create_args {
 	__u32 size;
 	__u32 flags;
 	__s32 fd;
 	__u32 id;
-	__s32 queue_fd;
+	__s32 ring_fd;
 	__u32 device_id;
 	__u32 depth;
 	__u32 max_sge;
@@ -470,15 +470,15 @@ struct krdma_srq_create {
 #define KRDMA_SRQ_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_SRQ_CREATE)
 
 /**
- * struct krdma_srq_query - ioctl(KRDMA_SRQ_QUERY): how it is
- * @size: sizeof(struct krdma_srq_query)
+ * struct krdma_srq_query_args - ioctl(KRDMA_SRQ_QUERY): how it is
+ * @size: sizeof(struct krdma_srq_query_args)
  * @flags: in: must be 0
  * @id: out: its number
  * @device_id: out: its device
  * @depth: out: as granted
  * @max_sge: out: as granted
  */
-struct krdma_srq_query {
+struct krdma_srq_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 id;

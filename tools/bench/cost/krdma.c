@@ -28,13 +28,13 @@ struct cost_pair {
  * @pairs: the connections
  * @connected: how many of them there are
  * @next: the one whose turn it is
- * @queues: where the clients' operations complete, and the servers'
+ * @cqs: where the clients' operations complete, and the servers'
  * @buffer: memory of both sides
- * @region: it
+ * @mr: it
  * @info: the peers' view of it
- * @requests: a batch
- * @receives: likewise
- * @completions: taken at a time
+ * @wrs: a batch
+ * @recv_wrs: likewise
+ * @wcs: taken at a time
  */
 struct cost_krdma {
 	const struct cost_plan *plan;
@@ -43,13 +43,13 @@ struct cost_krdma {
 	struct cost_pair *pairs;
 	unsigned int connected;
 	unsigned int next;
-	struct krdma_queue *queues[2];
+	struct krdma_cq *cqs[2];
 	void *buffer;
-	struct krdma_region *region;
-	struct krdma_region_info info;
-	struct krdma_request requests[COST_BATCH];
-	struct krdma_receive receives[COST_BATCH];
-	struct krdma_completion completions[COST_POLL];
+	struct krdma_mr *mr;
+	struct krdma_mr_info info;
+	struct krdma_send_wr wrs[COST_BATCH];
+	struct krdma_recv_wr recv_wrs[COST_BATCH];
+	struct krdma_wc wcs[COST_POLL];
 };
 
 static const struct krdma_conn_ops cost_conn_ops = {};
@@ -70,11 +70,11 @@ static void cost_krdma_end(void *data)
 		krdma_listener_close(cost->listener);
 		krdma_listener_put(cost->listener);
 	}
-	if (!IS_ERR_OR_NULL(cost->region))
-		krdma_region_release(cost->region);
-	for (i = 0; i < ARRAY_SIZE(cost->queues); i++)
-		if (!IS_ERR_OR_NULL(cost->queues[i]))
-			krdma_queue_put(cost->queues[i]);
+	if (!IS_ERR_OR_NULL(cost->mr))
+		krdma_mr_deregister(cost->mr);
+	for (i = 0; i < ARRAY_SIZE(cost->cqs); i++)
+		if (!IS_ERR_OR_NULL(cost->cqs[i]))
+			krdma_cq_put(cost->cqs[i]);
 	if (!IS_ERR_OR_NULL(cost->session))
 		krdma_session_put(cost->session);
 	kvfree(cost->pairs);
@@ -90,27 +90,27 @@ static u32 cost_krdma_depth(const struct cost_krdma *cost)
 
 static int cost_krdma_make(struct cost_krdma *cost, struct krdma_device *dev)
 {
-	struct krdma_queue_attr attr = {
-		.depth = cost->plan->conns * (2 * cost_krdma_depth(cost) + KRDMA_QUEUE_OVERHEAD),
+	struct krdma_cq_attr attr = {
+		.depth = cost->plan->conns * (2 * cost_krdma_depth(cost) + KRDMA_CQ_OVERHEAD),
 		.where = KRDMA_CONTEXT_POLL,
 		.vector = -1,
 	};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cost->queues); i++) {
-		cost->queues[i] = krdma_queue_create(dev, &attr);
-		if (IS_ERR(cost->queues[i]))
-			return PTR_ERR(cost->queues[i]);
+	for (i = 0; i < ARRAY_SIZE(cost->cqs); i++) {
+		cost->cqs[i] = krdma_cq_create(dev, &attr);
+		if (IS_ERR(cost->cqs[i]))
+			return PTR_ERR(cost->cqs[i]);
 	}
 	cost->buffer = kzalloc(COST_MEMORY, GFP_KERNEL);
 	if (!cost->buffer)
 		return -ENOMEM;
-	cost->region = krdma_region_map(cost->session, dev, cost->buffer, COST_MEMORY,
-					KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-					KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
-	if (IS_ERR(cost->region))
-		return PTR_ERR(cost->region);
-	krdma_region_query(cost->region, &cost->info);
+	cost->mr = krdma_mr_register(cost->session, dev, cost->buffer, COST_MEMORY,
+				     KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				     KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
+	if (IS_ERR(cost->mr))
+		return PTR_ERR(cost->mr);
+	krdma_mr_query(cost->mr, &cost->info);
 	return 0;
 }
 
@@ -120,10 +120,10 @@ static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, 
 		.send_depth = cost_krdma_depth(cost),
 		.recv_depth = cost_krdma_depth(cost),
 		.max_send_sge = 1,
-		.queue = cost->queues[side],
+		.cq = cost->cqs[side],
 	};
 
-	return krdma_conn_prepare(conn, &attr);
+	return krdma_conn_create_qp(conn, &attr);
 }
 
 /* The server's part of a connection that the client has begun. */
@@ -156,7 +156,7 @@ static int cost_krdma_connect(struct cost_krdma *cost, struct cost_pair *pair)
 	pair->client = conn;
 	ret = krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, COST_TIMEOUT_MS);
 	/* The device is known now, and with it the queues can be made. */
-	if (!ret && !cost->region)
+	if (!ret && !cost->mr)
 		ret = cost_krdma_make(cost, krdma_conn_device(conn));
 	ret = ret ?: cost_krdma_prepare(cost, conn, 0) ?:
 	      krdma_conn_connect(conn, &(struct krdma_conn_param) {}) ?:
@@ -206,12 +206,12 @@ static int cost_krdma_take(struct cost_krdma *cost, unsigned int side, unsigned 
 	int taken, i, ret;
 
 	while (count) {
-		taken = krdma_queue_poll(cost->queues[side], cost->completions,
-					 min_t(unsigned int, count, COST_POLL));
+		taken = krdma_cq_poll(cost->cqs[side], cost->wcs,
+				      min_t(unsigned int, count, COST_POLL));
 		if (taken < 0)
 			return taken;
 		for (i = 0; i < taken; i++)
-			if (cost->completions[i].status)
+			if (cost->wcs[i].status)
 				return -EIO;
 		count -= taken;
 		if (!taken) {
@@ -237,17 +237,17 @@ static int cost_krdma_post(struct cost_krdma *cost, enum cost_work work,
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		cost->requests[i] = (struct krdma_request) {
-			.cookie = i,
+		cost->wrs[i] = (struct krdma_send_wr) {
+			.wr_id = i,
 			.opcode = cost_opcodes[work],
 			.sge_count = 1,
 			.sges = sge,
 			.remote_addr = remote ? cost->info.remote_addr : 0,
-			.remote_key = remote ? cost->info.remote_key : 0,
+			.rkey = remote ? cost->info.rkey : 0,
 			.operand = 1,
 		};
 	}
-	return krdma_conn_post(cost->pairs[cost->next].client, cost->requests, count);
+	return krdma_conn_post_send(cost->pairs[cost->next].client, cost->wrs, count);
 }
 
 static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *sge,
@@ -256,17 +256,17 @@ static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *s
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		cost->receives[i] = (struct krdma_receive) {
-			.cookie = i, .sges = sge, .sge_count = 1,
+		cost->recv_wrs[i] = (struct krdma_recv_wr) {
+			.wr_id = i, .sges = sge, .sge_count = 1,
 		};
-	return krdma_conn_receive(cost->pairs[cost->next].server, cost->receives, count);
+	return krdma_conn_post_recv(cost->pairs[cost->next].server, cost->recv_wrs, count);
 }
 
 /* So much of a batch on the connection whose turn it is. */
 static int cost_krdma_turn(struct cost_krdma *cost, enum cost_work work, unsigned int count)
 {
 	struct krdma_sge sge = {
-		.region = cost->region, .addr = cost->info.addr, .length = COST_LENGTH,
+		.mr = cost->mr, .addr = cost->info.addr, .length = COST_LENGTH,
 	};
 	int ret;
 

@@ -44,7 +44,7 @@ struct cost_raw_end {
  * @mapped: it does
  * @cqe: of every request: nobody asks
  * @wrs: a batch
- * @receives: likewise
+ * @recv_wrs: likewise
  * @wcs: taken at a time
  */
 struct cost_raw {
@@ -62,7 +62,7 @@ struct cost_raw {
 		struct ib_rdma_wr rdma;
 		struct ib_atomic_wr atomic;
 	} wrs[COST_BATCH];
-	struct ib_recv_wr receives[COST_BATCH];
+	struct ib_recv_wr recv_wrs[COST_BATCH];
 	struct ib_wc wcs[COST_POLL];
 };
 
@@ -357,13 +357,13 @@ static int cost_raw_receive(struct cost_raw *cost, struct ib_sge *sge, unsigned 
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		cost->receives[i] = (struct ib_recv_wr) {
-			.next = i + 1 < count ? &cost->receives[i + 1] : NULL,
+		cost->recv_wrs[i] = (struct ib_recv_wr) {
+			.next = i + 1 < count ? &cost->recv_wrs[i + 1] : NULL,
 			.wr_cqe = &cost->cqe,
 			.sg_list = sge,
 			.num_sge = 1,
 		};
-	return ib_post_recv(cost->server.id->qp, cost->receives, NULL);
+	return ib_post_recv(cost->server.id->qp, cost->recv_wrs, NULL);
 }
 
 static int cost_raw_run(void *data, enum cost_work work, unsigned int count)

@@ -83,14 +83,14 @@ struct null_cq {
  * struct null_qp - a queue pair
  * @fake: what ib_core and the connection manager know: its state, and its peer, NULL if there
  *	is none
- * @receives: what receives are told as, a power of two of them
+ * @recv_wrs: what receives are told as, a power of two of them
  * @mask: how many, minus 1
  * @head: the receive that the next message takes, counted without end
  * @tail: where the next one goes, likewise
  */
 struct null_qp {
 	struct fake_qp fake;
-	u64 *receives;
+	u64 *recv_wrs;
 	u32 mask;
 	u32 head;
 	u32 tail;

@@ -128,8 +128,8 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 		return -EINVAL;
 
 	count = roundup_pow_of_two(max(cap->max_recv_wr, 1U));
-	qp->receives = kvzalloc_objs(*qp->receives, count, GFP_KERNEL);
-	if (!qp->receives)
+	qp->recv_wrs = kvzalloc_objs(*qp->recv_wrs, count, GFP_KERNEL);
+	if (!qp->recv_wrs)
 		return -ENOMEM;
 	qp->mask = count - 1;
 	qp->fake.state = IB_QPS_RESET;
@@ -140,7 +140,7 @@ static int null_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 	ret = xa_alloc_cyclic_irq(&null->qps, &number, qp, NULL_QP_LIMIT, &null->next_qp,
 				  GFP_KERNEL);
 	if (ret < 0) {
-		kvfree(qp->receives);
+		kvfree(qp->recv_wrs);
 		return ret;
 	}
 	ib_qp->qp_num = number;
@@ -213,7 +213,7 @@ static int null_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 	wait_for_completion(&qp->fake.unused);
 
 	xa_erase_irq(&null->qps, ib_qp->qp_num);
-	kvfree(qp->receives);
+	kvfree(qp->recv_wrs);
 	return 0;
 }
 

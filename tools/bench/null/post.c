@@ -75,13 +75,13 @@ void fake_qp_to_error(struct fake_qp *fake)
 
 	fake->state = IB_QPS_ERR;
 	while (qp->head != qp->tail)
-		null_flush(qp, qp->fake.ib.recv_cq, qp->receives[qp->head++ & qp->mask]);
+		null_flush(qp, qp->fake.ib.recv_cq, qp->recv_wrs[qp->head++ & qp->mask]);
 	fake_cm_qp_left(fake);
 }
 
 /* A message takes a receive of the peer's; how the send has ended. */
-static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_wr *wr,
-				      const struct null_request *request)
+static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_wr *ib_wr,
+				      const struct null_request *wr)
 {
 	struct null_qp *peer = container_of(qp->fake.peer, struct null_qp, fake);
 	struct null_entry entry = {};
@@ -92,41 +92,41 @@ static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_w
 	if (peer->head == peer->tail)
 		return IB_WC_RNR_RETRY_EXC_ERR;
 
-	entry.wr_id = peer->receives[peer->head++ & peer->mask];
+	entry.wr_id = peer->recv_wrs[peer->head++ & peer->mask];
 	entry.qp = &peer->fake.ib;
-	entry.opcode = request->received;
-	entry.flags = request->flags;
-	entry.imm = wr->ex.imm_data;
-	for (i = 0; i < wr->num_sge; i++)
-		entry.byte_len += wr->sg_list[i].length;
+	entry.opcode = wr->received;
+	entry.flags = wr->flags;
+	entry.imm = ib_wr->ex.imm_data;
+	for (i = 0; i < ib_wr->num_sge; i++)
+		entry.byte_len += ib_wr->sg_list[i].length;
 	null_complete(to_null_cq(peer->fake.ib.recv_cq), &entry,
-		      wr->send_flags & IB_SEND_SOLICITED);
+		      ib_wr->send_flags & IB_SEND_SOLICITED);
 	return IB_WC_SUCCESS;
 }
 
-static int null_carry_out(struct null_qp *qp, const struct ib_send_wr *wr)
+static int null_carry_out(struct null_qp *qp, const struct ib_send_wr *ib_wr)
 {
-	const struct null_request *request = &null_requests[wr->opcode];
+	const struct null_request *wr = &null_requests[ib_wr->opcode];
 	struct null_entry entry;
 
-	if (wr->opcode >= ARRAY_SIZE(null_requests) || !request->traits)
+	if (ib_wr->opcode >= ARRAY_SIZE(null_requests) || !wr->traits)
 		return -EINVAL;
 	if (unlikely(qp->fake.state != IB_QPS_RTS)) {
-		null_flush(qp, qp->fake.ib.send_cq, wr->wr_id);
+		null_flush(qp, qp->fake.ib.send_cq, ib_wr->wr_id);
 		return 0;
 	}
 
 	entry.status = IB_WC_SUCCESS;
-	if (request->traits & NULL_TO_PEER)
-		entry.status = null_deliver(qp, wr, request);
-	if (!(wr->send_flags & IB_SEND_SIGNALED) && !qp->fake.signal_all && !entry.status)
+	if (wr->traits & NULL_TO_PEER)
+		entry.status = null_deliver(qp, ib_wr, wr);
+	if (!(ib_wr->send_flags & IB_SEND_SIGNALED) && !qp->fake.signal_all && !entry.status)
 		return 0;
 
-	entry.wr_id = wr->wr_id;
+	entry.wr_id = ib_wr->wr_id;
 	entry.qp = &qp->fake.ib;
 	entry.byte_len = 0;
 	entry.imm = 0;
-	entry.opcode = request->opcode;
+	entry.opcode = wr->opcode;
 	entry.flags = 0;
 	null_complete(to_null_cq(qp->fake.ib.send_cq), &entry, false);
 	if (unlikely(entry.status))
@@ -172,7 +172,7 @@ int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 		else if (qp->tail - qp->head > qp->mask)
 			ret = -ENOMEM;
 		else
-			qp->receives[qp->tail++ & qp->mask] = wr->wr_id;
+			qp->recv_wrs[qp->tail++ & qp->mask] = wr->wr_id;
 		if (!ret)
 			wr = wr->next;
 	}

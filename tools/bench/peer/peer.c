@@ -146,7 +146,7 @@ static void run_works(const struct work *work, char **names, int count)
 
 int main(int argc, char **argv)
 {
-	const struct rlimit memory = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit mr = { RLIM_INFINITY, RLIM_INFINITY };
 	const struct rlimit files = { FILES, FILES };
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct work work = { .count = 1000, .conns = 1000 };
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	if (inet_pton(AF_INET, argv[2], &address.sin_addr) != 1)
 		usage("not an IPv4 address", argv[2]);
 	address.sin_port = htons((uint16_t)parse("PORT", argv[3], UINT16_MAX));
-	if (setrlimit(RLIMIT_NOFILE, &files) || setrlimit(RLIMIT_MEMLOCK, &memory))
+	if (setrlimit(RLIMIT_NOFILE, &files) || setrlimit(RLIMIT_MEMLOCK, &mr))
 		peer_fail("limits: to be run as root", errno);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 

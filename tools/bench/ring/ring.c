@@ -62,12 +62,12 @@ struct bench {
 	unsigned int next;
 	struct krdma *session;
 	struct krdma_listener *listener;
-	struct krdma_queue *queue;
-	struct krdma_queue *server_queue;
 	struct krdma_ring *ring;
+	struct krdma_ring *server_queue;
+	struct krdma_ring_header *header;
 	size_t ring_size;
-	struct krdma_memory *memory;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_remote_mr remote;
 	struct pair *pairs;
 };
 
@@ -104,56 +104,57 @@ static unsigned int depth(const struct bench *bench)
 	return bench->conns == 1 ? BATCH_MAX : 2;
 }
 
-static void make_queue(struct bench *bench, bool polled, struct krdma_queue **queue)
+static void make_queue(struct bench *bench, bool polled, struct krdma_ring **ring)
 {
-	struct krdma_queue_create create = {
+	struct krdma_ring_create_args create = {
 		.size = sizeof(create),
-		.flags = polled ? KRDMA_QUEUE_POLLED : 0,
+		.flags = polled ? KRDMA_RING_POLLED : 0,
 		.sq_entries = BATCH_MAX,
 		.cq_entries = bench->conns * (depth(bench) + 3),
 	};
 
 	if (create.cq_entries > KRDMA_RING_ENTRIES_MAX)
 		create.cq_entries = KRDMA_RING_ENTRIES_MAX;
-	check("queue", krdma_queue_create(bench->session, &create, queue));
+	check("queue", krdma_ring_create(bench->session, &create, ring));
 }
 
 static void map_ring(struct bench *bench)
 {
-	struct krdma_queue_query query;
+	struct krdma_ring_query_args query;
 
-	check("queue", krdma_queue_get(bench->queue, &query, sizeof(query)));
+	check("queue", krdma_ring_query(bench->ring, &query, sizeof(query)));
 	bench->ring_size = query.ring_size;
-	bench->ring = mmap(NULL, bench->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			   krdma_queue_fd(bench->queue), 0);
-	if (bench->ring == MAP_FAILED)
+	bench->header = mmap(NULL, bench->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     krdma_ring_fd(bench->ring), 0);
+	if (bench->header == MAP_FAILED)
 		fail("the ring cannot be mapped");
 }
 
 /* On the device that the first connection has found. */
 static void make_memory(struct bench *bench, struct krdma_conn *conn)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
-	struct krdma_conn_query query;
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
+	struct krdma_conn_query_args query;
 
-	if (bench->memory)
+	if (bench->mr)
 		return;
-	check("the connection", krdma_conn_get(conn, &query, sizeof(query)));
-	check("memory", krdma_memory_create(bench->session, query.device_id, MEMORY,
-					    KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-					    KRDMA_ACCESS_REMOTE_WRITE |
-					    KRDMA_ACCESS_REMOTE_ATOMIC, &bench->memory));
-	check("describe", krdma_memory_describe(bench->memory, 0, 0, descriptor));
-	check("descriptor", krdma_remote_read(descriptor, sizeof(descriptor), &bench->remote));
+	check("the connection", krdma_conn_query(conn, &query, sizeof(query)));
+	check("memory", krdma_mr_alloc(bench->session, query.device_id, MEMORY,
+				       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				       KRDMA_ACCESS_REMOTE_WRITE |
+				       KRDMA_ACCESS_REMOTE_ATOMIC, &bench->mr));
+	check("describe", krdma_mr_describe(bench->mr, 0, 0, descriptor));
+	check("descriptor",
+	      krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), &bench->remote));
 }
 
 static void connect_pair(struct bench *bench, struct pair *pair)
 {
-	struct krdma_conn_prepare client = {
+	struct krdma_conn_create_qp_args client = {
 		.size = sizeof(client), .send_depth = depth(bench), .recv_depth = 1,
 		.max_send_sge = 1,
 	};
-	struct krdma_conn_prepare server = {
+	struct krdma_conn_create_qp_args server = {
 		.size = sizeof(server), .send_depth = 1, .recv_depth = 1, .max_send_sge = 1,
 	};
 	const struct sockaddr *address = (struct sockaddr *)&bench->address;
@@ -161,11 +162,11 @@ static void connect_pair(struct bench *bench, struct pair *pair)
 	check("connection", krdma_conn_create(bench->session, &pair->client));
 	check("resolve", krdma_conn_resolve(pair->client, address, NULL));
 	check("resolve", krdma_conn_wait(pair->client, patience(), NULL));
-	check("prepare", krdma_conn_prepare(pair->client, bench->queue, NULL, NULL, &client));
+	check("prepare", krdma_conn_create_qp(pair->client, bench->ring, NULL, NULL, &client));
 	check("connect", krdma_conn_connect(pair->client, NULL, NULL, 0));
 	check("request", krdma_listener_next(bench->listener, patience(), &pair->server));
 	check("prepare",
-	      krdma_conn_prepare(pair->server, bench->server_queue, NULL, NULL, &server));
+	      krdma_conn_create_qp(pair->server, bench->server_queue, NULL, NULL, &server));
 	check("accept", krdma_conn_accept(pair->server, NULL, NULL, 0));
 	check("connect", krdma_conn_wait(pair->client, patience(), NULL));
 	check("connect", krdma_conn_wait(pair->server, patience(), NULL));
@@ -179,7 +180,7 @@ static void begin(struct bench *bench, bool polled)
 	check("/dev/krdma", krdma_open(&bench->session));
 	check("listen", krdma_listen(bench->session, (struct sockaddr *)&bench->address, 0, 0,
 				     &bench->listener));
-	make_queue(bench, polled, &bench->queue);
+	make_queue(bench, polled, &bench->ring);
 	make_queue(bench, polled, &bench->server_queue);
 	map_ring(bench);
 	bench->pairs = calloc(bench->conns, sizeof(*bench->pairs));
@@ -198,26 +199,26 @@ static void end(struct bench *bench)
 		krdma_conn_close(bench->pairs[i].server);
 	}
 	free(bench->pairs);
-	munmap(bench->ring, bench->ring_size);
-	krdma_queue_close(bench->server_queue);
-	krdma_queue_close(bench->queue);
-	check("release", krdma_memory_release(bench->memory, 0));
+	munmap(bench->header, bench->ring_size);
+	krdma_ring_close(bench->server_queue);
+	krdma_ring_close(bench->ring);
+	check("release", krdma_mr_deregister(bench->mr, 0));
 	krdma_listener_close(bench->listener);
 	krdma_close(bench->session);
-	bench->memory = NULL;
+	bench->mr = NULL;
 }
 
-static struct krdma_sqe make_entry(const struct bench *bench, enum work work, unsigned int cookie)
+static struct krdma_sqe make_entry(const struct bench *bench, enum work work, unsigned int wr_id)
 {
 	const struct krdma_conn *conn = bench->pairs[bench->next].client;
 
 	switch (work) {
 	case READ:
-		return krdma_entry_read(conn, cookie, bench->memory, 0, LENGTH, &bench->remote, 0);
+		return krdma_entry_read(conn, wr_id, bench->mr, 0, LENGTH, &bench->remote, 0);
 	case FETCH_ADD:
-		return krdma_entry_fetch_add(conn, cookie, bench->memory, 0, &bench->remote, 0, 1);
+		return krdma_entry_fetch_add(conn, wr_id, bench->mr, 0, &bench->remote, 0, 1);
 	default:
-		return krdma_entry_write(conn, cookie, bench->memory, 0, LENGTH, &bench->remote, 0);
+		return krdma_entry_write(conn, wr_id, bench->mr, 0, LENGTH, &bench->remote, 0);
 	}
 }
 
@@ -230,33 +231,33 @@ static void turn(struct bench *bench)
 /* Asks for a batch, and waits until all of it is done. */
 static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
 {
-	struct krdma_queue_enter enter = {
+	struct krdma_ring_enter_args enter = {
 		.size = sizeof(enter),
 		.to_submit = batch,
 		.min_complete = batch,
 		.deadline_ns = KRDMA_FOREVER,
 	};
-	struct krdma_ring *ring = bench->ring;
-	struct krdma_sqe *sqes = (void *)((char *)ring + ring->sqe_offset);
-	struct krdma_cqe *cqes = (void *)((char *)ring + ring->cqe_offset);
-	uint32_t sq_mask = ring->sq_entries - 1, cq_mask = ring->cq_entries - 1;
-	uint32_t tail = ring->sq_tail, head = ring->cq_head;
+	struct krdma_ring_header *header = bench->header;
+	struct krdma_sqe *sqes = (void *)((char *)header + header->sqe_offset);
+	struct krdma_cqe *cqes = (void *)((char *)header + header->cqe_offset);
+	uint32_t sq_mask = header->sq_entries - 1, cq_mask = header->cq_entries - 1;
+	uint32_t tail = header->sq_tail, head = header->cq_head;
 	unsigned int i;
 
 	for (i = 0; i < batch; i++, tail++) {
 		sqes[tail & sq_mask] = make_entry(bench, work, i);
 		turn(bench);
 	}
-	__atomic_store_n(&ring->sq_tail, tail, __ATOMIC_RELEASE);
-	if (ioctl(krdma_queue_fd(bench->queue), KRDMA_QUEUE_ENTER, &enter) ||
+	__atomic_store_n(&header->sq_tail, tail, __ATOMIC_RELEASE);
+	if (ioctl(krdma_ring_fd(bench->ring), KRDMA_RING_ENTER, &enter) ||
 	    enter.submitted != batch || enter.error)
 		fail("the ring is not taken");
-	if (__atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE) - head != batch)
+	if (__atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) - head != batch)
 		fail("an operation is missing");
 	for (i = 0; i < batch; i++, head++)
-		if (cqes[head & cq_mask].status != KRDMA_STATUS_SUCCESS)
-			fail(krdma_status_name(cqes[head & cq_mask].status));
-	__atomic_store_n(&ring->cq_head, head, __ATOMIC_RELEASE);
+		if (cqes[head & cq_mask].status != KRDMA_WC_SUCCESS)
+			fail(krdma_wc_status_name(cqes[head & cq_mask].status));
+	__atomic_store_n(&header->cq_head, head, __ATOMIC_RELEASE);
 }
 
 /* The same by the library. */
@@ -273,20 +274,20 @@ static void run(struct bench *bench, enum way way, enum work work, unsigned int 
 		turn(bench);
 	}
 	if (way == BY_RING) {
-		err = krdma_queue_run(bench->queue, entries, batch, &accepted, cqes, batch, batch,
-				      KRDMA_FOREVER, &taken);
+		err = krdma_ring_enter(bench->ring, entries, batch, &accepted, cqes, batch, batch,
+				       KRDMA_FOREVER, &taken);
 	} else {
-		err = krdma_queue_post(bench->queue, entries, batch, &accepted);
+		err = krdma_ring_post(bench->ring, entries, batch, &accepted);
 		if (!err)
-			err = krdma_queue_wait(bench->queue, cqes, batch, batch, KRDMA_FOREVER,
-					       &taken);
+			err = krdma_ring_wait(bench->ring, cqes, batch, batch, KRDMA_FOREVER,
+					      &taken);
 	}
 	check("operations", err);
 	if (accepted != batch || taken != batch)
 		fail("an operation is missing");
 	for (i = 0; i < batch; i++)
-		if (cqes[i].status != KRDMA_STATUS_SUCCESS)
-			fail(krdma_status_name(cqes[i].status));
+		if (cqes[i].status != KRDMA_WC_SUCCESS)
+			fail(krdma_wc_status_name(cqes[i].status));
 }
 
 static void measure(struct bench *bench, bool polled, enum way way, enum work work,

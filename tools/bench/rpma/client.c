@@ -20,7 +20,7 @@ struct peer_conns {
 	struct peer *peer;
 	struct peer_plan plan;
 	void *data;
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 	struct rpma_end *ends;
 };
 
@@ -43,17 +43,17 @@ void peer_close(struct peer *peer)
 
 void *peer_register(struct peer *peer, void *data, size_t length)
 {
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 
-	rpma_check("memory", rpma_mr_reg(peer->rpma, data, length, RPMA_USAGE, &memory));
-	return memory;
+	rpma_check("memory", rpma_mr_reg(peer->rpma, data, length, RPMA_USAGE, &mr));
+	return mr;
 }
 
 void peer_release(void *registered)
 {
-	struct rpma_mr_local *memory = registered;
+	struct rpma_mr_local *mr = registered;
 
-	rpma_check("release", rpma_mr_dereg(&memory));
+	rpma_check("release", rpma_mr_dereg(&mr));
 }
 
 struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *plan)
@@ -66,14 +66,14 @@ struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *pla
 	conns->plan = *plan;
 	conns->ends = peer_alloc(plan->count * sizeof(*conns->ends));
 	if (plan->kind == PEER_ONE)
-		conns->memory = rpma_memory(peer->rpma, PEER_MEMORY, &conns->data);
+		conns->mr = rpma_memory(peer->rpma, PEER_MEMORY, &conns->data);
 	return conns;
 }
 
 void peer_conns_free(struct peer_conns *conns)
 {
-	if (conns->memory)
-		rpma_check("release", rpma_mr_dereg(&conns->memory));
+	if (conns->mr)
+		rpma_check("release", rpma_mr_dereg(&conns->mr));
 	free(conns->data);
 	free(conns->ends);
 	free(conns);
@@ -160,10 +160,10 @@ static void post(struct peer_conns *conns, const struct peer_batch *batch, struc
 		 int flags)
 {
 	if (batch->op == PEER_WRITE)
-		rpma_check("write", rpma_write(end->conn, end->remote, 0, conns->memory, 0,
+		rpma_check("write", rpma_write(end->conn, end->remote, 0, conns->mr, 0,
 					       batch->length, flags, NULL));
 	else
-		rpma_check("read", rpma_read(end->conn, conns->memory, 0, end->remote, 0,
+		rpma_check("read", rpma_read(end->conn, conns->mr, 0, end->remote, 0,
 					     batch->length, flags, NULL));
 }
 

@@ -58,13 +58,13 @@ struct rpma_conn_cfg *rpma_config(void)
 
 struct rpma_mr_local *rpma_memory(struct rpma_peer *rpma, size_t length, void **data)
 {
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 
 	if (posix_memalign(data, 4096, length))
 		peer_fail("memory", ENOMEM);
 	memset(*data, 0, length);
-	rpma_check("memory", rpma_mr_reg(rpma, *data, length, RPMA_USAGE, &memory));
-	return memory;
+	rpma_check("memory", rpma_mr_reg(rpma, *data, length, RPMA_USAGE, &mr));
+	return mr;
 }
 
 void rpma_expect(struct rpma_conn *conn, enum rpma_conn_event expected)

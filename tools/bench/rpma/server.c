@@ -16,7 +16,7 @@
 /**
  * struct server - this process
  * @events: of the endpoint, which has no data, and of connections, which are theirs
- * @data, @memory: for all connections that have none of their own
+ * @data, @mr: for all connections that have none of their own
  */
 struct server {
 	struct rpma_peer *rpma;
@@ -24,7 +24,7 @@ struct server {
 	struct rpma_ep *endpoint;
 	int events;
 	void *data;
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 };
 
 static void listen_to(struct server *server, int fd, struct rpma_end *end)
@@ -41,7 +41,7 @@ static void accept_end(struct server *server)
 	struct peer_hello hello = { .kind = PEER_OWN };
 	struct rpma_conn_private_data said, offer;
 	struct rpma_conn_req *request;
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 	char descriptor[DESCRIPTOR];
 	size_t length;
 	int fd;
@@ -52,11 +52,11 @@ static void accept_end(struct server *server)
 		memcpy(&hello, said.ptr, sizeof(hello));
 	if (hello.kind == PEER_OWN)
 		end->own = rpma_memory(server->rpma, PEER_OWN_MEMORY, &end->data);
-	memory = end->own ? end->own : server->memory;
-	rpma_check("descriptor", rpma_mr_get_descriptor_size(memory, &length));
+	mr = end->own ? end->own : server->mr;
+	rpma_check("descriptor", rpma_mr_get_descriptor_size(mr, &length));
 	if (length > sizeof(descriptor))
 		peer_fail("descriptor", EMSGSIZE);
-	rpma_check("descriptor", rpma_mr_get_descriptor(memory, descriptor));
+	rpma_check("descriptor", rpma_mr_get_descriptor(mr, descriptor));
 	offer = (struct rpma_conn_private_data){ descriptor, (uint8_t)length };
 	rpma_check("accept", rpma_conn_req_connect(&request, &offer, &end->conn));
 	rpma_check("events", rpma_conn_get_event_fd(end->conn, &fd));
@@ -87,7 +87,7 @@ void peer_serve(const struct sockaddr_in *address)
 
 	server.rpma = rpma_device(&where, RPMA_UTIL_IBV_CONTEXT_LOCAL);
 	server.config = rpma_config();
-	server.memory = rpma_memory(server.rpma, PEER_MEMORY, &server.data);
+	server.mr = rpma_memory(server.rpma, PEER_MEMORY, &server.data);
 	rpma_check("listen", rpma_ep_listen(server.rpma, where.host, where.port,
 					    &server.endpoint));
 	server.events = epoll_create1(EPOLL_CLOEXEC);

@@ -17,11 +17,11 @@ struct peer {
 struct peer_conns {
 	struct peer *peer;
 	struct peer_plan plan;
-	struct krdma_queue **queues;
+	struct krdma_ring **rings;
 	unsigned int queue_count;
 	struct krdma_srq *srq;
 	void *data;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	bool answered;
 	uint64_t last;
 	struct thin_end *ends;
@@ -57,13 +57,13 @@ void *peer_register(struct peer *peer, void *data, size_t length)
 
 void peer_release(void *registered)
 {
-	thin_check("release", krdma_memory_release(registered, 0));
+	thin_check("release", krdma_mr_deregister(registered, 0));
 }
 
 struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *plan)
 {
 	struct peer_conns *conns = peer_alloc(sizeof(*conns));
-	unsigned int entries = PEER_COMPLETIONS + KRDMA_QUEUE_EXTRA, i;
+	unsigned int entries = PEER_COMPLETIONS + KRDMA_RING_EXTRA, i;
 
 	conns->peer = peer;
 	conns->plan = *plan;
@@ -72,15 +72,15 @@ struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *pla
 		return conns;
 
 	if (plan->kind == PEER_SHARED)
-		entries = PEER_SHARE * (PEER_DEPTH + KRDMA_QUEUE_EXTRA) + PEER_SHARED_RECEIVES;
+		entries = PEER_SHARE * (PEER_DEPTH + KRDMA_RING_EXTRA) + PEER_SHARED_RECEIVES;
 	conns->queue_count = (plan->count + PEER_SHARE - 1) / PEER_SHARE;
-	conns->queues = peer_alloc(conns->queue_count * sizeof(*conns->queues));
+	conns->rings = peer_alloc(conns->queue_count * sizeof(*conns->rings));
 	for (i = 0; i < conns->queue_count; i++)
-		conns->queues[i] = thin_queue(peer->session, peer->device, entries, plan->event);
+		conns->rings[i] = thin_queue(peer->session, peer->device, entries, plan->event);
 	if (plan->kind == PEER_SHARED)
-		conns->srq = thin_srq(peer->session, conns->queues[0]);
+		conns->srq = thin_srq(peer->session, conns->rings[0]);
 	conns->data = thin_pages(PEER_MEMORY);
-	conns->memory = thin_memory(peer->session, peer->device, conns->data, PEER_MEMORY);
+	conns->mr = thin_memory(peer->session, peer->device, conns->data, PEER_MEMORY);
 	return conns;
 }
 
@@ -90,10 +90,10 @@ void peer_conns_free(struct peer_conns *conns)
 
 	krdma_srq_close(conns->srq);
 	for (i = 0; i < conns->queue_count; i++)
-		krdma_queue_close(conns->queues[i]);
-	thin_check("release", krdma_memory_release(conns->memory, 0));
+		krdma_ring_close(conns->rings[i]);
+	thin_check("release", krdma_mr_deregister(conns->mr, 0));
 	free(conns->data);
-	free(conns->queues);
+	free(conns->rings);
 	free(conns->ends);
 	free(conns);
 }
@@ -110,26 +110,27 @@ static void begin(struct peer_conns *conns, unsigned int index)
 static void ask(struct peer_conns *conns, unsigned int index)
 {
 	struct peer_hello hello = { .kind = conns->plan.kind, .index = index };
-	struct krdma_queue *queue = conns->queues ? conns->queues[index / PEER_SHARE] : NULL;
+	struct krdma_ring *ring = conns->rings ? conns->rings[index / PEER_SHARE] : NULL;
 	struct thin_end *end = &conns->ends[index];
 
 	thin_check("resolve", krdma_conn_wait(end->conn, patience(), NULL));
-	thin_make(conns->peer->session, conns->peer->device, end, queue, conns->srq);
+	thin_make(conns->peer->session, conns->peer->device, end, ring, conns->srq);
 	if (conns->plan.kind == PEER_ONE)
-		thin_receives(end, conns->memory, queue);
+		thin_receives(end, conns->mr, ring);
 	thin_check("connect", krdma_conn_connect(end->conn, NULL, &hello, sizeof(hello)));
 }
 
 static void connected(struct peer_conns *conns, unsigned int index)
 {
 	struct thin_end *end = &conns->ends[index];
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	size_t length = sizeof(descriptor);
 
 	thin_check("connect", krdma_conn_wait(end->conn, patience(), NULL));
 	thin_check("what the server offers",
 		   krdma_conn_private_data(end->conn, descriptor, &length));
-	thin_check("what the server offers", krdma_remote_read(descriptor, length, &end->remote));
+	thin_check("what the server offers",
+		   krdma_remote_mr_from_desc(descriptor, length, &end->remote));
 }
 
 void peer_connect(struct peer_conns *conns, unsigned int first, unsigned int count)
@@ -162,12 +163,12 @@ static struct krdma_sqe entry(const struct peer_conns *conns, const struct peer_
 {
 	switch (batch->op) {
 	case PEER_READ:
-		return krdma_entry_read(end->conn, 0, conns->memory, 0, batch->length,
+		return krdma_entry_read(end->conn, 0, conns->mr, 0, batch->length,
 					&end->remote, 0);
 	case PEER_FETCH_ADD:
-		return krdma_entry_fetch_add(end->conn, 0, conns->memory, 0, &end->remote, 0, 1);
+		return krdma_entry_fetch_add(end->conn, 0, conns->mr, 0, &end->remote, 0, 1);
 	default:
-		return krdma_entry_write(end->conn, 0, conns->memory, 0, batch->length,
+		return krdma_entry_write(end->conn, 0, conns->mr, 0, batch->length,
 					 &end->remote, 0);
 	}
 }
@@ -177,16 +178,16 @@ static void check_ends(const struct krdma_cqe *cqes, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (cqes[i].status == KRDMA_STATUS_SUCCESS)
+		if (cqes[i].status == KRDMA_WC_SUCCESS)
 			continue;
-		fprintf(stderr, "%s: %s\n", peer_name, krdma_status_name(cqes[i].status));
+		fprintf(stderr, "%s: %s\n", peer_name, krdma_wc_status_name(cqes[i].status));
 		exit(1);
 	}
 }
 
 void peer_run(struct peer_conns *conns, const struct peer_batch *batch)
 {
-	struct krdma_queue *queue = conns->queues[batch->first / PEER_SHARE];
+	struct krdma_ring *ring = conns->rings[batch->first / PEER_SHARE];
 	const struct thin_end *end = &conns->ends[batch->first];
 	struct krdma_sqe entries[PEER_DEPTH];
 	struct krdma_cqe cqes[PEER_DEPTH];
@@ -198,14 +199,14 @@ void peer_run(struct peer_conns *conns, const struct peer_batch *batch)
 		if (batch->spread)
 			end++;
 		else if (i + 1 < batch->count)
-			entries[i].flags = KRDMA_SQE_SILENT;
+			entries[i].flags = KRDMA_SQE_UNSIGNALED;
 	}
 	if (!batch->wait) {
-		thin_check("post", krdma_queue_post(queue, entries, batch->count, NULL));
+		thin_check("post", krdma_ring_post(ring, entries, batch->count, NULL));
 		return;
 	}
-	thin_check("run", krdma_queue_run(queue, entries, batch->count, &accepted, cqes,
-					  batch->wait, batch->wait, KRDMA_FOREVER, &taken));
+	thin_check("run", krdma_ring_enter(ring, entries, batch->count, &accepted, cqes,
+					   batch->wait, batch->wait, KRDMA_FOREVER, &taken));
 	if (accepted != batch->count || taken != batch->wait)
 		peer_fail("operations", ETIMEDOUT);
 	check_ends(cqes, taken);
@@ -222,15 +223,15 @@ uint64_t peer_echo(struct peer_conns *conns, uint64_t question)
 
 	/* The place of the last answer is free by now, and others wait meanwhile. */
 	if (conns->answered)
-		entries[count++] = krdma_entry_receive(end->conn, last, conns->memory,
-						       last * sizeof(uint64_t),
-						       sizeof(uint64_t));
+		entries[count++] = krdma_entry_recv(end->conn, last, conns->mr,
+						    last * sizeof(uint64_t),
+						    sizeof(uint64_t));
 	entries[count] = krdma_entry_send_inline(end->conn, 0, &question, sizeof(question));
-	entries[count++].flags |= KRDMA_SQE_SILENT;
-	thin_check("echo", krdma_queue_run(conns->queues[0], entries, count, &accepted, &cqe, 1,
-					   1, KRDMA_FOREVER, &taken));
+	entries[count++].flags |= KRDMA_SQE_UNSIGNALED;
+	thin_check("echo", krdma_ring_enter(conns->rings[0], entries, count, &accepted, &cqe, 1,
+					    1, KRDMA_FOREVER, &taken));
 	check_ends(&cqe, taken);
-	conns->last = cqe.cookie;
+	conns->last = cqe.wr_id;
 	conns->answered = true;
-	return ((uint64_t *)conns->data)[cqe.cookie];
+	return ((uint64_t *)conns->data)[cqe.wr_id];
 }

@@ -18,7 +18,7 @@
 
 /**
  * struct server - this process
- * @memory, @data: for all connections that have none of their own
+ * @mr, @data: for all connections that have none of their own
  * @echo: where messages arrive that are answered
  * @echo_end: the connection that they come from
  * @srq, @srq_queue: while there are @shared connections with it
@@ -29,10 +29,10 @@ struct server {
 	uint32_t device;
 	struct krdma_listener *listener;
 	void *data;
-	struct krdma_memory *memory;
-	struct krdma_queue *echo;
+	struct krdma_mr *mr;
+	struct krdma_ring *echo;
 	struct krdma_srq *srq;
-	struct krdma_queue *srq_queue;
+	struct krdma_ring *srq_queue;
 	unsigned int shared;
 	struct thin_group groups[GROUPS];
 };
@@ -41,18 +41,18 @@ struct server {
 static unsigned int answer(struct server *server, const struct krdma_cqe *cqe,
 			   uint64_t *value, struct krdma_sqe *entries)
 {
-	unsigned int at = (unsigned int)cqe->cookie * (unsigned int)sizeof(uint64_t);
+	unsigned int at = (unsigned int)cqe->wr_id * (unsigned int)sizeof(uint64_t);
 
-	*value = ((uint64_t *)server->data)[cqe->cookie];
+	*value = ((uint64_t *)server->data)[cqe->wr_id];
 	if (*value)
 		*value = peer_now();
-	entries[0] = krdma_entry(KRDMA_OP_RECEIVE, cqe->target, cqe->cookie, server->memory, at,
+	entries[0] = krdma_entry(KRDMA_OP_RECV, cqe->dest, cqe->wr_id, server->mr, at,
 				 sizeof(uint64_t));
-	entries[1] = krdma_entry(KRDMA_OP_SEND, cqe->target, 0, NULL, 0, 0);
-	entries[1].flags = KRDMA_SQE_INLINE | KRDMA_SQE_SILENT;
-	entries[1].piece_count = 1;
-	entries[1].piece.addr = (uintptr_t)value;
-	entries[1].piece.length = sizeof(*value);
+	entries[1] = krdma_entry(KRDMA_OP_SEND, cqe->dest, 0, NULL, 0, 0);
+	entries[1].flags = KRDMA_SQE_INLINE | KRDMA_SQE_UNSIGNALED;
+	entries[1].sge_count = 1;
+	entries[1].sge.addr = (uintptr_t)value;
+	entries[1].sge.length = sizeof(*value);
 	return 2;
 }
 
@@ -69,15 +69,15 @@ static void *echo(void *data)
 	for (;;) {
 		taken = 0;
 		if (count)
-			err = krdma_queue_run(server->echo, entries, count, &accepted, &cqe, 1, 1,
-					      KRDMA_FOREVER, &taken);
+			err = krdma_ring_enter(server->echo, entries, count, &accepted, &cqe, 1, 1,
+					       KRDMA_FOREVER, &taken);
 		else
-			err = krdma_queue_wait(server->echo, &cqe, 1, 1, KRDMA_FOREVER, &taken);
+			err = krdma_ring_wait(server->echo, &cqe, 1, 1, KRDMA_FOREVER, &taken);
 		/* The connection may have ended meanwhile. */
 		if (err && err != -ENOTCONN && err != -ENOENT)
 			thin_check("answer", err);
 		count = 0;
-		if (taken && cqe.status == KRDMA_STATUS_SUCCESS && cqe.opcode == KRDMA_OP_RECEIVE)
+		if (taken && cqe.status == KRDMA_WC_SUCCESS && cqe.opcode == KRDMA_OP_RECV)
 			count = answer(server, &cqe, &value, entries);
 	}
 	return NULL;
@@ -90,55 +90,55 @@ static struct thin_group *join_group(struct server *server, unsigned int index)
 
 	if (!server->shared++) {
 		server->srq_queue = thin_queue(server->session, server->device,
-					       PEER_SHARED_RECEIVES + KRDMA_QUEUE_EXTRA, false);
+					       PEER_SHARED_RECEIVES + KRDMA_RING_EXTRA, false);
 		server->srq = thin_srq(server->session, server->srq_queue);
 	}
 	if (!group->users++)
-		group->queue = thin_queue(server->session, server->device,
-					  PEER_SHARE * (PEER_DEPTH + KRDMA_QUEUE_EXTRA), false);
+		group->ring = thin_queue(server->session, server->device,
+					 PEER_SHARE * (PEER_DEPTH + KRDMA_RING_EXTRA), false);
 	return group;
 }
 
 static void leave_group(struct server *server, struct thin_group *group)
 {
 	if (!--group->users)
-		krdma_queue_close(group->queue);
+		krdma_ring_close(group->ring);
 	if (!--server->shared) {
 		krdma_srq_close(server->srq);
-		krdma_queue_close(server->srq_queue);
+		krdma_ring_close(server->srq_queue);
 	}
 }
 
 static void make_end(struct server *server, struct thin_end *end, const struct peer_hello *hello)
 {
-	struct krdma_queue *queue = NULL;
+	struct krdma_ring *ring = NULL;
 	struct krdma_srq *srq = NULL;
 
 	if (hello->kind == PEER_SHARED) {
 		end->group = join_group(server, hello->index);
-		queue = end->group->queue;
+		ring = end->group->ring;
 		srq = server->srq;
 	} else if (hello->kind == PEER_ONE) {
-		queue = server->echo;
+		ring = server->echo;
 	}
-	thin_make(server->session, server->device, end, queue, srq);
+	thin_make(server->session, server->device, end, ring, srq);
 	if (hello->kind == PEER_ONE)
-		thin_receives(end, server->memory, queue);
+		thin_receives(end, server->mr, ring);
 }
 
 static void accept_end(struct server *server, struct krdma_conn *conn)
 {
 	struct thin_end *end = peer_alloc(sizeof(*end));
 	struct epoll_event event = { .events = 0, .data.ptr = end };
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	struct peer_hello hello = { .kind = PEER_OWN };
 	size_t length = sizeof(hello);
 
 	end->conn = conn;
 	thin_check("request", krdma_conn_private_data(conn, &hello, &length));
 	make_end(server, end, &hello);
-	thin_check("offer", krdma_memory_describe(end->own ? end->own : server->memory, 0, 0,
-						  descriptor));
+	thin_check("offer", krdma_mr_describe(end->own ? end->own : server->mr, 0, 0,
+					      descriptor));
 	/* Its end is all that is waited for. */
 	if (epoll_ctl(server->events, EPOLL_CTL_ADD, krdma_conn_fd(conn), &event))
 		peer_fail("epoll", errno);
@@ -195,7 +195,7 @@ void peer_serve(const struct sockaddr_in *address)
 	thin_check("listen", krdma_listen(server.session, (struct sockaddr *)address, 0, 0,
 					  &server.listener));
 	server.data = thin_pages(PEER_MEMORY);
-	server.memory = thin_memory(server.session, server.device, server.data, PEER_MEMORY);
+	server.mr = thin_memory(server.session, server.device, server.data, PEER_MEMORY);
 	server.echo = thin_queue(server.session, server.device, 2 * PEER_COMPLETIONS, true);
 	server.events = epoll_create1(EPOLL_CLOEXEC);
 	if (server.events < 0 ||

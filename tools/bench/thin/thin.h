@@ -19,17 +19,17 @@
 /**
  * struct thin_group - what PEER_SHARE connections share
  * @users: connections that do
- * @queue: where their operations are asked for and end
+ * @ring: where their operations are asked for and end
  */
 struct thin_group {
 	unsigned int users;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 };
 
 /**
  * struct thin_end - one end of a connection
  * @conn: the connection
- * @queue: PEER_OWN: its own
+ * @ring: PEER_OWN: its own
  * @own: PEER_OWN: its own memory
  * @data: PEER_OWN: what is registered
  * @group: PEER_SHARED: with whom it shares
@@ -37,28 +37,28 @@ struct thin_group {
  */
 struct thin_end {
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
-	struct krdma_memory *own;
+	struct krdma_ring *ring;
+	struct krdma_mr *own;
 	void *data;
 	struct thin_group *group;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 };
 
 /* thin.c: for both ends. */
 void thin_check(const char *what, int err);
-struct krdma_queue *thin_queue(struct krdma *session, uint32_t device, unsigned int entries,
-			       bool event);
-struct krdma_srq *thin_srq(struct krdma *session, struct krdma_queue *queue);
-struct krdma_memory *thin_memory(struct krdma *session, uint32_t device, void *data,
-				 size_t length);
+struct krdma_ring *thin_queue(struct krdma *session, uint32_t device, unsigned int entries,
+			      bool event);
+struct krdma_srq *thin_srq(struct krdma *session, struct krdma_ring *ring);
+struct krdma_mr *thin_memory(struct krdma *session, uint32_t device, void *data,
+			     size_t length);
 void *thin_pages(size_t length);
 
-/* @queue: PEER_ONE and PEER_SHARED; NULL: it gets its own. */
+/* @ring: PEER_ONE and PEER_SHARED; NULL: it gets its own. */
 void thin_make(struct krdma *session, uint32_t device, struct thin_end *end,
-	       struct krdma_queue *queue, struct krdma_srq *srq);
+	       struct krdma_ring *ring, struct krdma_srq *srq);
 void thin_unmake(struct thin_end *end);
 /* Entries with PEER_ONE's receives. */
-void thin_receives(const struct thin_end *end, const struct krdma_memory *memory,
-		   struct krdma_queue *queue);
+void thin_receives(const struct thin_end *end, const struct krdma_mr *mr,
+		   struct krdma_ring *ring);
 
 #endif /* _KRDMA_BENCH_THIN_H */

@@ -33,7 +33,7 @@ struct peer_conns {
 	struct ibv_cq **cqs;
 	unsigned int cq_count;
 	void *data;
-	struct ibv_mr *memory;
+	struct ibv_mr *mr;
 	unsigned int sent;
 	struct verbs_end *ends;
 };
@@ -82,11 +82,11 @@ void peer_close(struct peer *peer)
 
 void *peer_register(struct peer *peer, void *data, size_t length)
 {
-	struct ibv_mr *memory = ibv_reg_mr(peer->pd, data, length, VERBS_ACCESS);
+	struct ibv_mr *mr = ibv_reg_mr(peer->pd, data, length, VERBS_ACCESS);
 
-	if (!memory)
+	if (!mr)
 		peer_fail("memory", errno);
-	return memory;
+	return mr;
 }
 
 void peer_release(void *registered)
@@ -124,7 +124,7 @@ struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *pla
 	if (posix_memalign(&conns->data, 4096, PEER_MEMORY))
 		peer_fail("memory", ENOMEM);
 	memset(conns->data, 0, PEER_MEMORY);
-	conns->memory = peer_register(peer, conns->data, PEER_MEMORY);
+	conns->mr = peer_register(peer, conns->data, PEER_MEMORY);
 	return conns;
 }
 
@@ -140,8 +140,8 @@ void peer_conns_free(struct peer_conns *conns)
 		ibv_destroy_srq(conns->srq);
 	if (conns->channel)
 		ibv_destroy_comp_channel(conns->channel);
-	if (conns->memory)
-		peer_release(conns->memory);
+	if (conns->mr)
+		peer_release(conns->mr);
 	free(conns->data);
 	free(conns->cqs);
 	free(conns->ends);
@@ -158,7 +158,7 @@ static void connect_end(struct peer_conns *conns, struct verbs_end *end)
 		   conns->srq);
 	if (conns->plan.kind == PEER_ONE)
 		for (i = 0; i < PEER_RECEIVES; i++)
-			verbs_receive(end->id->qp, conns->memory,
+			verbs_receive(end->id->qp, conns->mr,
 				      (char *)conns->data + i * sizeof(uint64_t));
 	if (rdma_connect(end->id, &param))
 		peer_fail("connect", errno);
@@ -290,19 +290,19 @@ static uint64_t wait_for(struct peer_conns *conns, struct ibv_cq *cq, unsigned i
 }
 
 static void fill(struct peer_conns *conns, const struct peer_batch *batch,
-		 struct verbs_end *end, struct ibv_send_wr *request, struct ibv_sge *piece)
+		 struct verbs_end *end, struct ibv_send_wr *request, struct ibv_sge *sge)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[PEER_WRITE] = IBV_WR_RDMA_WRITE, [PEER_READ] = IBV_WR_RDMA_READ,
 		[PEER_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	};
 
-	piece->addr = (uintptr_t)conns->data;
-	piece->length = batch->length;
-	piece->lkey = conns->memory->lkey;
+	sge->addr = (uintptr_t)conns->data;
+	sge->length = batch->length;
+	sge->lkey = conns->mr->lkey;
 	request->wr_id = 0;
 	request->next = NULL;
-	request->sg_list = piece;
+	request->sg_list = sge;
 	request->num_sge = 1;
 	request->opcode = opcodes[batch->op];
 	request->send_flags = 0;
@@ -351,9 +351,9 @@ void peer_run(struct peer_conns *conns, const struct peer_batch *batch)
 uint64_t peer_echo(struct peer_conns *conns, uint64_t ask)
 {
 	struct ibv_qp *qp = conns->ends[0].id->qp;
-	struct ibv_sge piece = { (uintptr_t)&ask, sizeof(ask), 0 };
+	struct ibv_sge sge = { (uintptr_t)&ask, sizeof(ask), 0 };
 	struct ibv_send_wr request = {
-		.sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_INLINE,
 	};
 	struct ibv_send_wr *bad;
@@ -368,6 +368,6 @@ uint64_t peer_echo(struct peer_conns *conns, uint64_t ask)
 	/* Receives bear their address; a message, 0. */
 	answer = (uint64_t *)wait_for(conns, conns->cqs[0], 1, true);
 	value = *answer;
-	verbs_receive(qp, conns->memory, answer);
+	verbs_receive(qp, conns->mr, answer);
 	return value;
 }

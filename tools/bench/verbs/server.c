@@ -18,7 +18,7 @@
 
 /**
  * struct server - this process
- * @pd, @memory, @data: for all connections that have none of their own
+ * @pd, @mr, @data: for all connections that have none of their own
  * @echo: where messages arrive that are answered
  * @echo_cq: its completion queue
  * @echo_qp: the connection that they come from
@@ -29,7 +29,7 @@ struct server {
 	struct rdma_cm_id *listener;
 	struct ibv_pd *pd;
 	void *data;
-	struct ibv_mr *memory;
+	struct ibv_mr *mr;
 	struct ibv_comp_channel *echo;
 	struct ibv_cq *echo_cq;
 	struct ibv_qp *echo_qp;
@@ -42,15 +42,15 @@ static void answer(struct server *server, uint64_t *message)
 {
 	static unsigned int sent;
 	uint64_t value = *message ? peer_now() : 0;
-	struct ibv_sge piece = { (uintptr_t)&value, sizeof(value), 0 };
+	struct ibv_sge sge = { (uintptr_t)&value, sizeof(value), 0 };
 	struct ibv_send_wr request = {
-		.sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_INLINE,
 	};
 	struct ibv_send_wr *bad;
 
 	/* Before the answer, which the next message follows. */
-	verbs_receive(server->echo_qp, server->memory, message);
+	verbs_receive(server->echo_qp, server->mr, message);
 	if (++sent % SEND_SIGNAL == 0)
 		request.send_flags |= IBV_SEND_SIGNALED;
 	if (ibv_post_send(server->echo_qp, &request, &bad))
@@ -131,12 +131,12 @@ static void accept_end(struct server *server, const struct rdma_cm_event *event)
 	if (hello.kind == PEER_ONE) {
 		server->echo_qp = end->id->qp;
 		for (i = 0; i < PEER_RECEIVES; i++)
-			verbs_receive(end->id->qp, server->memory,
+			verbs_receive(end->id->qp, server->mr,
 				      (char *)server->data + i * sizeof(uint64_t));
 	}
 	offer = (struct verbs_offer){
 		.addr = (uintptr_t)(end->own ? end->data : server->data),
-		.key = (end->own ? end->own : server->memory)->rkey,
+		.key = (end->own ? end->own : server->mr)->rkey,
 	};
 	param = verbs_param(&offer, sizeof(offer));
 	if (rdma_accept(end->id, &param))
@@ -195,8 +195,8 @@ void peer_serve(const struct sockaddr_in *address)
 	if (posix_memalign(&server.data, 4096, PEER_MEMORY))
 		peer_fail("memory", ENOMEM);
 	memset(server.data, 0, PEER_MEMORY);
-	server.memory = ibv_reg_mr(server.pd, server.data, PEER_MEMORY, VERBS_ACCESS);
-	if (!server.memory)
+	server.mr = ibv_reg_mr(server.pd, server.data, PEER_MEMORY, VERBS_ACCESS);
+	if (!server.mr)
 		peer_fail("memory", errno);
 	err = pthread_create(&thread, NULL, echo, &server);
 	if (err)

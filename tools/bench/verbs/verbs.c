@@ -76,10 +76,10 @@ struct rdma_conn_param verbs_param(const void *data, size_t length)
 	};
 }
 
-void verbs_receive(struct ibv_qp *qp, const struct ibv_mr *memory, void *data)
+void verbs_receive(struct ibv_qp *qp, const struct ibv_mr *mr, void *data)
 {
-	struct ibv_sge piece = { (uintptr_t)data, sizeof(uint64_t), memory->lkey };
-	struct ibv_recv_wr request = { .wr_id = (uintptr_t)data, .sg_list = &piece, .num_sge = 1 };
+	struct ibv_sge sge = { (uintptr_t)data, sizeof(uint64_t), mr->lkey };
+	struct ibv_recv_wr request = { .wr_id = (uintptr_t)data, .sg_list = &sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad;
 	int err = ibv_post_recv(qp, &request, &bad);
 

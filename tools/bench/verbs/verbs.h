@@ -61,6 +61,6 @@ struct ibv_cq *verbs_cq(struct ibv_context *verbs, unsigned int entries,
 			struct ibv_comp_channel *channel);
 struct ibv_srq *verbs_srq(struct ibv_pd *pd);
 struct rdma_conn_param verbs_param(const void *data, size_t length);
-void verbs_receive(struct ibv_qp *qp, const struct ibv_mr *memory, void *data);
+void verbs_receive(struct ibv_qp *qp, const struct ibv_mr *mr, void *data);
 
 #endif /* _KRDMA_BENCH_VERBS_H */

@@ -80,18 +80,18 @@ static void queues_are_paid_for(struct core_test *test)
 	pair = purse_pair(test, &purse);
 	if (!pair)
 		return;
-	CORE_EQ(test, -EDQUOT, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, -EDQUOT, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	CORE_EQ(test, 0, atomic64_read(&purse.used));
 	atomic64_set(&purse.limit, S64_MAX);
 	pair->client_attr.send_depth = U32_MAX;
-	CORE_EQ(test, -EINVAL, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	CORE_EQ(test, 0, atomic64_read(&purse.used));
 	pair->client_attr.send_depth = 16;
-	CORE_EQ(test, 0, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	shallow = atomic64_read(&purse.used);
 	CORE_TRUE(test, shallow > 0);
 	/* A second time it is refused, and costs nothing. */
-	CORE_EQ(test, -EALREADY, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, -EALREADY, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	CORE_EQ(test, shallow, atomic64_read(&purse.used));
 	core_pair_close(pair);
 	purse_becomes(test, &purse, 0);
@@ -102,7 +102,7 @@ static void queues_are_paid_for(struct core_test *test)
 		return;
 	pair->client_attr.send_depth = 256;
 	pair->client_attr.max_send_sge = test->attr.limits.max_send_sge;
-	CORE_EQ(test, 0, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	deep = atomic64_read(&purse.used);
 	/* At least the pointers to the regions of each entry. */
 	CORE_TRUE(test, deep >= shallow + 240 * test->attr.limits.max_send_sge * sizeof(void *));
@@ -115,13 +115,13 @@ static void queues_are_paid_for(struct core_test *test)
 /* Proves: F6 */
 static void what_waits_to_be_polled_is_paid_for(struct core_test *test)
 {
-	struct krdma_completion completions[4];
+	struct krdma_wc wcs[4];
 	static struct purse purse;
-	struct krdma_queue_attr attr = {
+	struct krdma_cq_attr attr = {
 		.depth = 1024, .where = KRDMA_CONTEXT_POLL, .vector = -1,
 	};
-	struct krdma_receive receive = {};
-	struct krdma_queue *queue;
+	struct krdma_recv_wr recv_wr = {};
+	struct krdma_cq *cq;
 	struct core_pair *pair;
 	s64 own, all;
 
@@ -130,15 +130,15 @@ static void what_waits_to_be_polled_is_paid_for(struct core_test *test)
 	if (!pair)
 		return;
 	attr.session = pair->client_session;
-	queue = krdma_queue_create(test->dev, &attr);
-	if (!CORE_OK_PTR(test, queue))
+	cq = krdma_cq_create(test->dev, &attr);
+	if (!CORE_OK_PTR(test, cq))
 		goto out;
 	own = atomic64_read(&purse.used);
-	CORE_TRUE(test, own >= 1024 * sizeof(struct krdma_completion));
-	pair->client_attr.queue = queue;
+	CORE_TRUE(test, own >= 1024 * sizeof(struct krdma_wc));
+	pair->client_attr.cq = cq;
 	pair->client_attr.where = KRDMA_CONTEXT_POLL;
-	if (!CORE_EQ(test, 0, krdma_conn_prepare(pair->client.conn, &pair->client_attr)) ||
-	    !CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1)))
+	if (!CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr)) ||
+	    !CORE_EQ(test, 1, krdma_conn_post_recv(pair->client.conn, &recv_wr, 1)))
 		goto out;
 	all = atomic64_read(&purse.used);
 	CORE_TRUE(test, all > own);
@@ -148,11 +148,11 @@ static void what_waits_to_be_polled_is_paid_for(struct core_test *test)
 	pair->client.conn = NULL;
 	msleep(CORE_QUIET_MS);
 	CORE_EQ(test, all, atomic64_read(&purse.used));
-	CORE_EQ(test, 1, krdma_queue_poll(queue, completions, ARRAY_SIZE(completions)));
+	CORE_EQ(test, 1, krdma_cq_poll(cq, wcs, ARRAY_SIZE(wcs)));
 	purse_becomes(test, &purse, own);
 out:
-	if (!IS_ERR_OR_NULL(queue))
-		krdma_queue_put(queue);
+	if (!IS_ERR_OR_NULL(cq))
+		krdma_cq_put(cq);
 	core_pair_close(pair);
 	purse_becomes(test, &purse, 0);
 	CORE_EQ(test, 1, atomic_read(&purse.puts));

@@ -259,7 +259,7 @@ static void expect_events(struct core_end *end, const enum krdma_event_type *typ
 static void connect_and_close(struct core_test *test)
 {
 	static const enum krdma_event_type client_events[] = {
-		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
 		KRDMA_EVENT_DISCONNECTED, KRDMA_EVENT_CLOSED,
 	};
 	static const enum krdma_event_type server_events[] = {
@@ -296,7 +296,7 @@ static void connect_and_close(struct core_test *test)
 static void events_asked_for(struct core_test *test)
 {
 	static const enum krdma_event_type expected[] = {
-		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED,
+		KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED,
 	};
 	struct core_pair *pair = core_pair_alloc(test);
 	struct krdma_event event;
@@ -346,8 +346,8 @@ static void grants(struct core_test *test)
 	pair->client_attr.max_send_sge = min(3U, limits->max_send_sge);
 	pair->client_attr.max_recv_sge = 2;
 	pair->client_attr.max_inline = 32;
-	pair->request.read_depth = 3;
-	pair->request.read_depth_in = 5;
+	pair->wr.read_depth = 3;
+	pair->wr.read_depth_in = 5;
 	pair->answer.read_depth = 7;
 	pair->answer.read_depth_in = 2;
 	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair))
@@ -356,16 +356,16 @@ static void grants(struct core_test *test)
 	/* What is refused changes nothing. */
 	attr = pair->client_attr;
 	attr.send_depth = limits->max_send_wr + 1;
-	CORE_EQ(test, -EINVAL, krdma_conn_prepare(pair->client.conn, &attr));
+	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &attr));
 	attr = pair->client_attr;
 	attr.max_send_sge = limits->max_send_sge + 1;
-	CORE_EQ(test, -EINVAL, krdma_conn_prepare(pair->client.conn, &attr));
+	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &attr));
 	attr = pair->client_attr;
 	attr.max_recv_sge = limits->max_recv_sge + 1;
-	CORE_EQ(test, -EINVAL, krdma_conn_prepare(pair->client.conn, &attr));
+	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &attr));
 	attr = pair->client_attr;
 	attr.max_inline = 1 << 20;
-	CORE_EQ(test, -EINVAL, krdma_conn_prepare(pair->client.conn, &attr));
+	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &attr));
 	CORE_EQ(test, -EINVAL, krdma_conn_connect(pair->client.conn, &(struct krdma_conn_param) {
 		.retry_count = 8 }));
 	CORE_EQ(test, -EINVAL, krdma_conn_connect(pair->client.conn, &(struct krdma_conn_param) {
@@ -493,7 +493,7 @@ static void peer_unreachable(struct core_test *test)
 		/* It may be the call itself that has failed, and then nobody has waited yet. */
 		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
 		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, 1));
-		CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_ADDRESS_ERROR,
+		CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_ADDR_ERROR,
 						 CORE_TIMEOUT_MS));
 	}
 	core_pair_close(pair);
@@ -556,8 +556,8 @@ static void private_data(struct core_test *test)
 		pair = core_pair_alloc(test);
 		if (!pair)
 			return;
-		pair->request.private_data = data;
-		pair->request.private_data_len = lengths[i][0];
+		pair->wr.private_data = data;
+		pair->wr.private_data_len = lengths[i][0];
 		pair->answer.private_data = data + 3;
 		pair->answer.private_data_len = lengths[i][1];
 		if (core_pair_listen(pair, 0) && core_pair_resolve(pair) &&
@@ -582,15 +582,15 @@ static void private_data_long(struct core_test *test)
 	if (!pair)
 		return;
 	core_fill(data, sizeof(data), 6);
-	pair->request.private_data = data;
-	pair->request.private_data_len = request_max;
+	pair->wr.private_data = data;
+	pair->wr.private_data_len = request_max;
 	pair->answer.private_data = data;
 	pair->answer.private_data_len = answer_max;
 	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair))
 		goto out;
 	param.private_data_len = request_max + 1;
 	CORE_EQ(test, -EMSGSIZE, krdma_conn_connect(pair->client.conn, &param));
-	CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request));
+	CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->wr));
 	pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
 						CORE_TIMEOUT_MS);
 	if (!CORE_OK_PTR(test, pair->server.conn))
@@ -613,7 +613,7 @@ static void reject_with(struct core_test *test, const u8 *data, u8 length)
 	if (!pair)
 		return;
 	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair) ||
-	    !CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request)))
+	    !CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->wr)))
 		goto out;
 	pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
 						CORE_TIMEOUT_MS);

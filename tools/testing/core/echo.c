@@ -8,20 +8,20 @@
 static struct krdma_session *session;
 static struct krdma_listener *listener;
 static struct krdma_conn *client;
-static struct krdma_region *region;
+static struct krdma_mr *mr;
 static u8 *messages;
 static struct krdma_sge pages[2];	/* while one is sent back, the other has room */
-static const struct krdma_receive rooms[] = { { 0, &pages[0], 1 }, { 1, &pages[1], 1 } };
+static const struct krdma_recv_wr rooms[] = { { 0, &pages[0], 1 }, { 1, &pages[1], 1 } };
 
-static void echo_complete(const struct krdma_completion *done)
+static void echo_complete(const struct krdma_wc *done)
 {
-	struct krdma_sge sge = { region, pages[done->cookie].addr, done->length };
-	struct krdma_request send = { done->cookie, KRDMA_OP_SEND, .sges = &sge, .sge_count = 1 };
+	struct krdma_sge sge = { mr, pages[done->wr_id].addr, done->length };
+	struct krdma_send_wr send = { done->wr_id, KRDMA_OP_SEND, .sges = &sge, .sge_count = 1 };
 
-	if (!done->status && done->opcode == KRDMA_OP_RECEIVE)
-		krdma_conn_post(client, &send, 1);
+	if (!done->status && done->opcode == KRDMA_OP_RECV)
+		krdma_conn_post_send(client, &send, 1);
 	else if (!done->status)
-		krdma_conn_receive(client, &rooms[done->cookie], 1);
+		krdma_conn_post_recv(client, &rooms[done->wr_id], 1);
 }
 
 static const struct krdma_conn_ops echo_ops = { .complete = echo_complete };
@@ -31,8 +31,8 @@ static void echo_end(void)
 	if (IS_ERR_OR_NULL(client))
 		return;
 	krdma_conn_close(client);
-	if (!IS_ERR(region))
-		krdma_region_release(region);
+	if (!IS_ERR(mr))
+		krdma_mr_deregister(mr);
 	krdma_conn_put(client);
 	kfree(messages);
 }
@@ -44,12 +44,12 @@ static void echo_ready(struct krdma_listener *listener)
 	if (IS_ERR(client))
 		return;
 	messages = kzalloc(2 * PAGE_SIZE, GFP_KERNEL);
-	region = krdma_region_map(session, krdma_conn_device(client), messages, 2 * PAGE_SIZE,
-				  KRDMA_ACCESS_LOCAL_WRITE);
+	mr = krdma_mr_register(session, krdma_conn_device(client), messages, 2 * PAGE_SIZE,
+			       KRDMA_ACCESS_LOCAL_WRITE);
 	for (int i = 0; i < 2; i++)
-		pages[i] = (struct krdma_sge) { region, (u64)messages + i * PAGE_SIZE, PAGE_SIZE };
-	if (IS_ERR(region) || krdma_conn_prepare(client, &(struct krdma_conn_attr) {}) ||
-	    krdma_conn_receive(client, rooms, 2) != 2 ||
+		pages[i] = (struct krdma_sge) { mr, (u64)messages + i * PAGE_SIZE, PAGE_SIZE };
+	if (IS_ERR(mr) || krdma_conn_create_qp(client, &(struct krdma_conn_attr) {}) ||
+	    krdma_conn_post_recv(client, rooms, 2) != 2 ||
 	    krdma_conn_accept(client, &(struct krdma_conn_param) {}))
 		krdma_conn_abort(client);
 }

@@ -24,7 +24,7 @@ struct answers {
 	int reject;
 	int disconnect;
 	int post;
-	int receive;
+	int recv_wr;
 };
 
 static void expect_answers(struct core_test *test, struct krdma_conn *conn,
@@ -33,18 +33,18 @@ static void expect_answers(struct core_test *test, struct krdma_conn *conn,
 	struct krdma_route route = { .remote = (const struct sockaddr *)remote };
 	struct krdma_conn_param param = {};
 	struct krdma_conn_attr attr = {};
-	struct krdma_request request = { .opcode = KRDMA_OP_SEND };
-	struct krdma_receive receive = {};
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_SEND };
+	struct krdma_recv_wr recv_wr = {};
 
 	CORE_EQ(test, expected->resolve, krdma_conn_resolve(conn, &route));
-	CORE_EQ(test, expected->prepare, krdma_conn_prepare(conn, &attr));
+	CORE_EQ(test, expected->prepare, krdma_conn_create_qp(conn, &attr));
 	CORE_EQ(test, expected->accept, krdma_conn_accept(conn, &param));
 	CORE_EQ(test, expected->reject, krdma_conn_reject(conn, NULL, 0));
-	CORE_EQ(test, expected->post, krdma_conn_post(conn, &request, 1));
+	CORE_EQ(test, expected->post, krdma_conn_post_send(conn, &wr, 1));
 	if (expected->connect)
 		CORE_EQ(test, expected->connect, krdma_conn_connect(conn, &param));
-	if (expected->receive)
-		CORE_EQ(test, expected->receive, krdma_conn_receive(conn, &receive, 1));
+	if (expected->recv_wr)
+		CORE_EQ(test, expected->recv_wr, krdma_conn_post_recv(conn, &recv_wr, 1));
 	if (expected->disconnect)
 		CORE_EQ(test, expected->disconnect, krdma_conn_disconnect(conn));
 }
@@ -54,7 +54,7 @@ static void wrong_states(struct core_test *test)
 {
 	static const struct answers fresh = {
 		.prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL, .reject = -EINVAL,
-		.disconnect = -ENOTCONN, .post = -ENOTCONN, .receive = -ENOTCONN,
+		.disconnect = -ENOTCONN, .post = -ENOTCONN, .recv_wr = -ENOTCONN,
 	};
 	static const struct answers prepared = {
 		.resolve = -EALREADY, .prepare = -EALREADY, .accept = -EINVAL, .reject = -EINVAL,
@@ -71,15 +71,15 @@ static void wrong_states(struct core_test *test)
 	static const struct answers closed_client = {
 		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN, .accept = -EINVAL,
 		.reject = -EINVAL, .disconnect = -ENOTCONN, .post = -ENOTCONN,
-		.receive = -ENOTCONN,
+		.recv_wr = -ENOTCONN,
 	};
 	static const struct answers closed_server = {
 		.resolve = -ENOTCONN, .prepare = -ENOTCONN, .connect = -ENOTCONN,
 		.accept = -ENOTCONN, .reject = -ENOTCONN, .disconnect = -ENOTCONN,
-		.post = -ENOTCONN, .receive = -ENOTCONN,
+		.post = -ENOTCONN, .recv_wr = -ENOTCONN,
 	};
 	struct core_pair *pair = core_pair_alloc(test);
-	struct krdma_receive receive = {};
+	struct krdma_recv_wr recv_wr = {};
 	struct krdma_conn *conn;
 	struct answers answers;
 
@@ -97,38 +97,38 @@ static void wrong_states(struct core_test *test)
 	CORE_EQ(test, 0, krdma_conn_wait(conn, 1));
 	CORE_EQ(test, -ENOTCONN, krdma_conn_addresses(conn, NULL, NULL));
 	CORE_TRUE(test, !krdma_conn_device(conn));
-	CORE_TRUE(test, !krdma_mr_get(conn));
+	CORE_TRUE(test, !krdma_frmr_get(conn));
 	krdma_conn_close(conn);
 	expect_answers(test, conn, &pair->listen_address, &closed_client);
 	krdma_conn_put(conn);
 
 	if (!core_pair_resolve(pair))
 		goto out;
-	CORE_EQ(test, 0, krdma_conn_prepare(pair->client.conn, &pair->client_attr));
+	CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	expect_answers(test, pair->client.conn, &pair->listen_address, &prepared);
-	CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request));
-	CORE_EQ(test, -EALREADY, krdma_conn_connect(pair->client.conn, &pair->request));
+	CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->wr));
+	CORE_EQ(test, -EALREADY, krdma_conn_connect(pair->client.conn, &pair->wr));
 	pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
 						CORE_TIMEOUT_MS);
 	if (!CORE_OK_PTR(test, pair->server.conn))
 		goto out;
-	CORE_EQ(test, -EINVAL, krdma_conn_connect(pair->server.conn, &pair->request));
+	CORE_EQ(test, -EINVAL, krdma_conn_connect(pair->server.conn, &pair->wr));
 	CORE_EQ(test, -EALREADY, krdma_conn_resolve(pair->server.conn, &(struct krdma_route) {
 		.remote = (struct sockaddr *)&pair->listen_address }));
 	CORE_EQ(test, -ENOTCONN, krdma_conn_disconnect(pair->server.conn));
-	CORE_EQ(test, 0, krdma_conn_prepare(pair->server.conn, &pair->server_attr));
-	CORE_EQ(test, 1, krdma_conn_receive(pair->server.conn, &receive, 1));
+	CORE_EQ(test, 0, krdma_conn_create_qp(pair->server.conn, &pair->server_attr));
+	CORE_EQ(test, 1, krdma_conn_post_recv(pair->server.conn, &recv_wr, 1));
 	CORE_EQ(test, 0, krdma_conn_accept(pair->server.conn, &pair->answer));
 	CORE_EQ(test, -EALREADY, krdma_conn_accept(pair->server.conn, &pair->answer));
 	CORE_EQ(test, 0, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 0, krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS));
-	CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1));
+	CORE_EQ(test, 1, krdma_conn_post_recv(pair->client.conn, &recv_wr, 1));
 	expect_answers(test, pair->client.conn, &pair->listen_address, &connected_client);
 	expect_answers(test, pair->server.conn, &pair->listen_address, &connected_server);
-	core_expect_send(&pair->client, 0, KRDMA_STATUS_SUCCESS);
-	core_expect_send(&pair->server, 0, KRDMA_STATUS_SUCCESS);
-	core_expect_receive(&pair->client, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
-	core_expect_receive(&pair->server, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
+	core_expect_send(&pair->client, 0, KRDMA_WC_SUCCESS);
+	core_expect_send(&pair->server, 0, KRDMA_WC_SUCCESS);
+	core_expect_receive(&pair->client, 0, KRDMA_WC_SUCCESS, 0, NULL);
+	core_expect_receive(&pair->server, 0, KRDMA_WC_SUCCESS, 0, NULL);
 
 	CORE_EQ(test, 0, krdma_conn_disconnect(pair->client.conn));
 	CORE_EQ(test, -EALREADY, krdma_conn_disconnect(pair->client.conn));
@@ -183,20 +183,20 @@ static void disconnect(struct core_test *test)
 static void flushed_at_the_end(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_open(test);
-	struct krdma_receive receive = {};
-	struct krdma_completion got;
+	struct krdma_recv_wr recv_wr = {};
+	struct krdma_wc got;
 	u64 seen = 0;
 
 	if (!pair)
 		return;
-	for (receive.cookie = 0; receive.cookie < 50; receive.cookie++)
-		CORE_EQ(test, 1, krdma_conn_receive(pair->client.conn, &receive, 1));
+	for (recv_wr.wr_id = 0; recv_wr.wr_id < 50; recv_wr.wr_id++)
+		CORE_EQ(test, 1, krdma_conn_post_recv(pair->client.conn, &recv_wr, 1));
 	krdma_conn_close(pair->server.conn);
 	krdma_conn_close(pair->client.conn);
 	core_pump(pair);
 	while (core_await_receive(&pair->client, &got, 0)) {
-		CORE_EQ(test, seen, got.cookie);
-		CORE_EQ(test, KRDMA_STATUS_FLUSHED, got.status);
+		CORE_EQ(test, seen, got.wr_id);
+		CORE_EQ(test, KRDMA_WC_WR_FLUSH_ERR, got.status);
 		seen++;
 	}
 	CORE_EQ(test, 50, seen);
@@ -280,7 +280,7 @@ static void close_on_the_way(struct core_test *test)
 		CORE_EQ(test, 0, krdma_conn_wait(conn, CORE_TIMEOUT_MS));
 		if (step < 6)
 			goto close;
-		CORE_EQ(test, 0, krdma_conn_connect(conn, &pair->request));
+		CORE_EQ(test, 0, krdma_conn_connect(conn, &pair->wr));
 		if (step < 8)
 			goto close;
 		pair->server.conn = krdma_listener_next(listener, &core_ops, &pair->server,
@@ -312,7 +312,7 @@ static void given_up(struct core_test *test)
 	if (!pair)
 		return;
 	if (core_pair_listen(pair, 0) && core_pair_resolve(pair) &&
-	    CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request))) {
+	    CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->wr))) {
 		pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
 							CORE_TIMEOUT_MS);
 		krdma_conn_close(pair->client.conn);
@@ -342,7 +342,7 @@ static void given_up(struct core_test *test)
 /* Proves: E6 */
 static void keepalive(struct core_test *test)
 {
-	static const struct krdma_request request = { .cookie = 2, .opcode = KRDMA_OP_SEND };
+	static const struct krdma_send_wr wr = { .wr_id = 2, .opcode = KRDMA_OP_SEND };
 	static const u32 bad[] = { KEEPALIVE_MS - 1, 3600001 };
 	struct core_pair *pair = core_pair_alloc(test);
 	struct core_end *client;
@@ -352,20 +352,20 @@ static void keepalive(struct core_test *test)
 	client = &pair->client;
 	for (int i = 0; i < ARRAY_SIZE(bad); i++) {
 		pair->client_attr.keepalive_ms = bad[i];
-		CORE_EQ(test, -EINVAL, krdma_conn_prepare(client->conn, &pair->client_attr));
+		CORE_EQ(test, -EINVAL, krdma_conn_create_qp(client->conn, &pair->client_attr));
 	}
 	pair->client_attr.keepalive_ms = KEEPALIVE_MS;
 	if (test->iwarp)
-		CORE_EQ(test, -EOPNOTSUPP, krdma_conn_prepare(client->conn, &pair->client_attr));
+		CORE_EQ(test, -EOPNOTSUPP, krdma_conn_create_qp(client->conn, &pair->client_attr));
 	if (test->iwarp || !core_pair_connect(pair))
 		goto out;
 	msleep(10 * KEEPALIVE_MS);
 	core_expect_nothing(client);
 	core_expect_nothing(&pair->server);
 	CORE_EQ(test, 1, core_receive_empty(&pair->server, 1));
-	CORE_EQ(test, 1, krdma_conn_post(client->conn, &request, 1));
-	core_expect_send(client, 2, KRDMA_STATUS_SUCCESS);
-	core_expect_receive(&pair->server, 1, KRDMA_STATUS_SUCCESS, 0, NULL);
+	CORE_EQ(test, 1, krdma_conn_post_send(client->conn, &wr, 1));
+	core_expect_send(client, 2, KRDMA_WC_SUCCESS);
+	core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, 0, NULL);
 out:
 	core_pair_close(pair);
 }

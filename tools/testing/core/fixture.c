@@ -36,25 +36,25 @@ static void core_event(struct krdma_conn *conn, const struct krdma_event *event)
 }
 
 static void core_log_keep(struct core_end *end, struct core_log *log,
-			  const struct krdma_completion *completion)
+			  const struct krdma_wc *wc)
 {
 	if (core_check(end->test, log->tail - log->head < CORE_COMPLETIONS, __func__, __LINE__,
 		       "too many completions"))
-		log->items[log->tail++ % CORE_COMPLETIONS] = *completion;
+		log->items[log->tail++ % CORE_COMPLETIONS] = *wc;
 }
 
-static void core_complete(const struct krdma_completion *completion)
+static void core_complete(const struct krdma_wc *wc)
 {
-	struct core_end *end = completion->context;
-	bool received = completion->opcode == KRDMA_OP_RECEIVE;
+	struct core_end *end = wc->context;
+	bool received = wc->opcode == KRDMA_OP_RECV;
 	unsigned long flags;
 
 	if (end->complete)
-		end->complete(end, completion);
+		end->complete(end, wc);
 	spin_lock_irqsave(&end->lock, flags);
 	end->told++;
 	if (!end->complete)
-		core_log_keep(end, received ? end->receives : end->sends, completion);
+		core_log_keep(end, received ? end->recv_wrs : end->sends, wc);
 	spin_unlock_irqrestore(&end->lock, flags);
 	wake_up_all(&end->wait);
 }
@@ -87,14 +87,14 @@ bool core_end_init(struct core_end *end, struct core_test *test, struct core_pai
 	spin_lock_init(&end->lock);
 	init_waitqueue_head(&end->wait);
 	end->sends = kvzalloc_obj(*end->sends, GFP_KERNEL);
-	end->receives = kvzalloc_obj(*end->receives, GFP_KERNEL);
-	return CORE_TRUE(test, end->sends && end->receives);
+	end->recv_wrs = kvzalloc_obj(*end->recv_wrs, GFP_KERNEL);
+	return CORE_TRUE(test, end->sends && end->recv_wrs);
 }
 
 void core_end_free(struct core_end *end)
 {
 	kvfree(end->sends);
-	kvfree(end->receives);
+	kvfree(end->recv_wrs);
 }
 
 /* Everything that was accepted has completed, and events came in their order. */
@@ -146,17 +146,17 @@ struct core_pair *core_pair_alloc(struct core_test *test)
 		goto err;
 
 	if (test->where == KRDMA_CONTEXT_POLL) {
-		struct krdma_queue_attr attr = {
+		struct krdma_cq_attr attr = {
 			.depth = CORE_QUEUE_DEPTH,
 			.where = KRDMA_CONTEXT_POLL,
 			.vector = -1,
 		};
 
-		pair->queue = krdma_queue_create(test->dev, &attr);
-		if (!CORE_OK_PTR(test, pair->queue))
+		pair->cq = krdma_cq_create(test->dev, &attr);
+		if (!CORE_OK_PTR(test, pair->cq))
 			goto err;
-		pair->client_attr.queue = pair->queue;
-		pair->server_attr.queue = pair->queue;
+		pair->client_attr.cq = pair->cq;
+		pair->server_attr.cq = pair->cq;
 	}
 	return pair;
 
@@ -196,7 +196,7 @@ bool core_pair_resolve(struct core_pair *pair)
 
 static bool core_pair_prepare(struct core_end *end, const struct krdma_conn_attr *attr)
 {
-	if (!CORE_EQ(end->test, 0, krdma_conn_prepare(end->conn, attr)))
+	if (!CORE_EQ(end->test, 0, krdma_conn_create_qp(end->conn, attr)))
 		return false;
 	if (end->pair->prepared)
 		end->pair->prepared(end);
@@ -209,7 +209,7 @@ bool core_pair_connect(struct core_pair *pair)
 	struct core_test *test = pair->test;
 
 	if (!core_pair_prepare(&pair->client, &pair->client_attr) ||
-	    !CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->request)))
+	    !CORE_EQ(test, 0, krdma_conn_connect(pair->client.conn, &pair->wr)))
 		return false;
 	pair->server.conn = krdma_listener_next(pair->listener, &core_ops, &pair->server,
 						CORE_TIMEOUT_MS);
@@ -244,8 +244,8 @@ void core_pair_close(struct core_pair *pair)
 		krdma_listener_close(pair->listener);
 		krdma_listener_put(pair->listener);
 	}
-	if (!pair->borrows && !IS_ERR_OR_NULL(pair->queue))
-		krdma_queue_put(pair->queue);
+	if (!pair->borrows && !IS_ERR_OR_NULL(pair->cq))
+		krdma_cq_put(pair->cq);
 	if (!IS_ERR_OR_NULL(pair->client_session))
 		krdma_session_put(pair->client_session);
 	if (!pair->borrows && !IS_ERR_OR_NULL(pair->server_session))
@@ -262,15 +262,15 @@ void core_pair_close(struct core_pair *pair)
 /* Takes what there is in a queue that is polled. */
 void core_pump(struct core_pair *pair)
 {
-	struct krdma_completion completions[8];
+	struct krdma_wc wcs[8];
 	int count;
 
-	if (IS_ERR_OR_NULL(pair->queue))
+	if (IS_ERR_OR_NULL(pair->cq))
 		return;
 	do {
-		count = krdma_queue_poll(pair->queue, completions, ARRAY_SIZE(completions));
+		count = krdma_cq_poll(pair->cq, wcs, ARRAY_SIZE(wcs));
 		for (int i = 0; i < count; i++)
-			core_complete(&completions[i]);
+			core_complete(&wcs[i]);
 	} while (count > 0);
 	core_check(pair->test, !count || count == -ENODEV, __func__, __LINE__,
 		   "polling answers %d", count);
@@ -280,9 +280,9 @@ static bool core_await(struct core_end *end, bool (*done)(struct core_end *end, 
 		       u64 value, u32 timeout_ms)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
-	struct krdma_queue *queue = end->pair ? end->pair->queue : NULL;
+	struct krdma_cq *cq = end->pair ? end->pair->cq : NULL;
 
-	if (!queue) {
+	if (!cq) {
 		wait_event_timeout(end->wait, done(end, value), msecs_to_jiffies(timeout_ms));
 		return done(end, value);
 	}
@@ -290,7 +290,7 @@ static bool core_await(struct core_end *end, bool (*done)(struct core_end *end, 
 		core_pump(end->pair);
 		if (done(end, value))
 			return true;
-		krdma_queue_wait(queue, 5);
+		krdma_cq_wait(cq, 5);
 	} while (time_before(jiffies, deadline));
 	return false;
 }
@@ -332,14 +332,14 @@ bool core_await_told(struct core_end *end, u64 count, u32 timeout_ms)
 }
 
 static bool core_log_take(struct core_end *end, struct core_log *log,
-			  struct krdma_completion *completion)
+			  struct krdma_wc *wc)
 {
 	bool there;
 
 	spin_lock_irq(&end->lock);
 	there = log->head != log->tail;
 	if (there)
-		*completion = log->items[log->head++ % CORE_COMPLETIONS];
+		*wc = log->items[log->head++ % CORE_COMPLETIONS];
 	spin_unlock_irq(&end->lock);
 	return there;
 }
@@ -351,61 +351,61 @@ static bool core_has_send(struct core_end *end, u64 unused)
 
 static bool core_has_receive(struct core_end *end, u64 unused)
 {
-	return READ_ONCE(end->receives->tail) != READ_ONCE(end->receives->head);
+	return READ_ONCE(end->recv_wrs->tail) != READ_ONCE(end->recv_wrs->head);
 }
 
-bool core_await_send(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms)
+bool core_await_send(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms)
 {
 	return core_await(end, core_has_send, 0, timeout_ms) &&
-	       core_log_take(end, end->sends, completion);
+	       core_log_take(end, end->sends, wc);
 }
 
-bool core_await_receive(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms)
+bool core_await_receive(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms)
 {
 	return core_await(end, core_has_receive, 0, timeout_ms) &&
-	       core_log_take(end, end->receives, completion);
+	       core_log_take(end, end->recv_wrs, wc);
 }
 
-bool core_expect_send(struct core_end *end, u64 cookie, u8 status)
+bool core_expect_send(struct core_end *end, u64 wr_id, u8 status)
 {
 	struct core_test *test = end->test;
-	struct krdma_completion completion;
+	struct krdma_wc wc;
 
-	if (!CORE_TRUE(test, core_await_send(end, &completion, CORE_TIMEOUT_MS)))
+	if (!CORE_TRUE(test, core_await_send(end, &wc, CORE_TIMEOUT_MS)))
 		return false;
-	return core_check(test, completion.cookie == cookie && completion.status == status,
+	return core_check(test, wc.wr_id == wr_id && wc.status == status,
 			  __func__, __LINE__, "%s %llu is %s, expected %llu %s",
-			  krdma_opcode_name(completion.opcode), completion.cookie,
-			  krdma_status_name(completion.status), cookie, krdma_status_name(status));
+			  krdma_opcode_name(wc.opcode), wc.wr_id,
+			  krdma_wc_status_name(wc.status), wr_id, krdma_wc_status_name(status));
 }
 
-bool core_expect_receive(struct core_end *end, u64 cookie, u8 status, u32 length,
-			 struct krdma_completion *completion)
+bool core_expect_receive(struct core_end *end, u64 wr_id, u8 status, u32 length,
+			 struct krdma_wc *wc)
 {
 	struct core_test *test = end->test;
-	struct krdma_completion own;
+	struct krdma_wc own;
 
-	completion = completion ?: &own;
-	if (!CORE_TRUE(test, core_await_receive(end, completion, CORE_TIMEOUT_MS)))
+	wc = wc ?: &own;
+	if (!CORE_TRUE(test, core_await_receive(end, wc, CORE_TIMEOUT_MS)))
 		return false;
-	return core_check(test, completion->cookie == cookie && completion->status == status &&
-			  (status || completion->length == length), __func__, __LINE__,
+	return core_check(test, wc->wr_id == wr_id && wc->status == status &&
+			  (status || wc->length == length), __func__, __LINE__,
 			  "receive %llu is %s with %u bytes, expected %llu %s %u",
-			  completion->cookie, krdma_status_name(completion->status),
-			  completion->length, cookie, krdma_status_name(status), length);
+			  wc->wr_id, krdma_wc_status_name(wc->status),
+			  wc->length, wr_id, krdma_wc_status_name(status), length);
 }
 
 bool core_expect_nothing(struct core_end *end)
 {
-	struct krdma_completion completion;
+	struct krdma_wc wc;
 	bool nothing;
 
-	nothing = !core_await_send(end, &completion, CORE_QUIET_MS) &&
-		  !core_await_receive(end, &completion, 0);
+	nothing = !core_await_send(end, &wc, CORE_QUIET_MS) &&
+		  !core_await_receive(end, &wc, 0);
 	return core_check(end->test, nothing, __func__, __LINE__, "%s %llu is told: %s",
-			  nothing ? "" : krdma_opcode_name(completion.opcode),
-			  nothing ? 0 : completion.cookie,
-			  nothing ? "" : krdma_status_name(completion.status));
+			  nothing ? "" : krdma_opcode_name(wc.opcode),
+			  nothing ? 0 : wc.wr_id,
+			  nothing ? "" : krdma_wc_status_name(wc.status));
 }
 
 /*
@@ -419,18 +419,18 @@ bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 	buffer->data = size <= CORE_KMALLOC_MAX ? kzalloc(size, GFP_KERNEL) : vzalloc(size);
 	if (!CORE_TRUE(test, buffer->data))
 		return false;
-	buffer->region = krdma_region_map(session, test->dev, buffer->data, size, access);
-	if (!CORE_OK_PTR(test, buffer->region))
+	buffer->mr = krdma_mr_register(session, test->dev, buffer->data, size, access);
+	if (!CORE_OK_PTR(test, buffer->mr))
 		return false;
-	krdma_region_query(buffer->region, &buffer->info);
+	krdma_mr_query(buffer->mr, &buffer->info);
 	return true;
 }
 
 /* Nothing is in flight with it any more; one that was never made is allowed. */
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer)
 {
-	if (!IS_ERR_OR_NULL(buffer->region) &&
-	    !CORE_EQ(test, 0, krdma_region_release(buffer->region)))
+	if (!IS_ERR_OR_NULL(buffer->mr) &&
+	    !CORE_EQ(test, 0, krdma_mr_deregister(buffer->mr)))
 		return;
 	kvfree(buffer->data);
 	*buffer = (struct core_buffer) {};
@@ -463,57 +463,57 @@ bool core_filled(const void *data, size_t size, u32 seed)
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length)
 {
 	return (struct krdma_sge) {
-		.region = buffer->region,
+		.mr = buffer->mr,
 		.addr = buffer->info.addr + offset,
 		.length = length,
 	};
 }
 
-int core_receive(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+int core_receive(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 		 u32 length)
 {
 	struct krdma_sge sge = core_sge(buffer, offset, length);
-	struct krdma_receive receive = { .cookie = cookie, .sges = &sge, .sge_count = 1 };
+	struct krdma_recv_wr recv_wr = { .wr_id = wr_id, .sges = &sge, .sge_count = 1 };
 
-	return krdma_conn_receive(end->conn, &receive, 1);
+	return krdma_conn_post_recv(end->conn, &recv_wr, 1);
 }
 
-int core_receive_empty(struct core_end *end, u64 cookie)
+int core_receive_empty(struct core_end *end, u64 wr_id)
 {
-	struct krdma_receive receive = { .cookie = cookie };
+	struct krdma_recv_wr recv_wr = { .wr_id = wr_id };
 
-	return krdma_conn_receive(end->conn, &receive, 1);
+	return krdma_conn_post_recv(end->conn, &recv_wr, 1);
 }
 
-int core_send(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+int core_send(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 	      u32 length, u8 flags)
 {
 	struct krdma_sge sge = core_sge(buffer, offset, length);
-	struct krdma_request request = {
-		.cookie = cookie,
+	struct krdma_send_wr wr = {
+		.wr_id = wr_id,
 		.opcode = KRDMA_OP_SEND,
 		.flags = flags,
 		.sges = &sge,
 		.sge_count = 1,
 	};
 
-	return krdma_conn_post(end->conn, &request, 1);
+	return krdma_conn_post_send(end->conn, &wr, 1);
 }
 
-int core_rdma(struct core_end *end, u64 cookie, u8 opcode, const struct core_buffer *local,
+int core_rdma(struct core_end *end, u64 wr_id, u8 opcode, const struct core_buffer *local,
 	      size_t offset, u32 length, const struct core_buffer *remote, size_t remote_offset,
 	      u8 flags)
 {
 	struct krdma_sge sge = core_sge(local, offset, length);
-	struct krdma_request request = {
-		.cookie = cookie,
+	struct krdma_send_wr wr = {
+		.wr_id = wr_id,
 		.opcode = opcode,
 		.flags = flags,
 		.sges = &sge,
 		.sge_count = 1,
 		.remote_addr = remote->info.remote_addr + remote_offset,
-		.remote_key = remote->info.remote_key,
+		.rkey = remote->info.rkey,
 	};
 
-	return krdma_conn_post(end->conn, &request, 1);
+	return krdma_conn_post_send(end->conn, &wr, 1);
 }

@@ -23,7 +23,7 @@
 
 /* Completions that nobody has looked at yet. */
 struct core_log {
-	struct krdma_completion items[CORE_COMPLETIONS];
+	struct krdma_wc items[CORE_COMPLETIONS];
 	u32 head;
 	u32 tail;
 };
@@ -38,7 +38,7 @@ struct core_log {
  * @events: those that came, in their order
  * @event_count: how many
  * @sends: completions of what was posted
- * @receives: completions of receives
+ * @recv_wrs: completions of receives
  * @spaces: how often there was space again
  * @told: completions, all in all
  * @complete: called instead of keeping the completion, in the queue's context
@@ -53,10 +53,10 @@ struct core_end {
 	struct krdma_event events[CORE_EVENTS];
 	unsigned int event_count;
 	struct core_log *sends;
-	struct core_log *receives;
+	struct core_log *recv_wrs;
 	unsigned int spaces;
 	u64 told;
-	void (*complete)(struct core_end *end, const struct krdma_completion *completion);
+	void (*complete)(struct core_end *end, const struct krdma_wc *wc);
 	void *context;
 };
 
@@ -69,12 +69,12 @@ struct core_end {
  * @server_session: whose @server is
  * @listener: where the server waits
  * @listen_address: where that is, with its port
- * @queue: with KRDMA_CONTEXT_POLL, where both complete; NULL otherwise
+ * @cq: with KRDMA_CONTEXT_POLL, where both complete; NULL otherwise
  * @client_attr: the client's queues; may be changed before core_pair_connect()
  * @server_attr: likewise
- * @request: what the client asks; likewise
+ * @wr: what the client asks; likewise
  * @answer: what the server answers; likewise
- * @borrows: @server_session and @queue are somebody else's
+ * @borrows: @server_session and @cq are somebody else's
  * @prepared: called for each end when its queues are there, before it is connected
  */
 struct core_pair {
@@ -85,10 +85,10 @@ struct core_pair {
 	struct krdma_session *server_session;
 	struct krdma_listener *listener;
 	struct sockaddr_storage listen_address;
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	struct krdma_conn_attr client_attr;
 	struct krdma_conn_attr server_attr;
-	struct krdma_conn_param request;
+	struct krdma_conn_param wr;
 	struct krdma_conn_param answer;
 	bool borrows;
 	void (*prepared)(struct core_end *end);
@@ -111,14 +111,14 @@ void core_pair_close(struct core_pair *pair);
 bool core_await_event(struct core_end *end, enum krdma_event_type type, u32 timeout_ms);
 bool core_had_event(struct core_end *end, enum krdma_event_type type);
 bool core_await_told(struct core_end *end, u64 count, u32 timeout_ms);
-bool core_await_send(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms);
-bool core_await_receive(struct core_end *end, struct krdma_completion *completion, u32 timeout_ms);
+bool core_await_send(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms);
+bool core_await_receive(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms);
 void core_pump(struct core_pair *pair);
 
 /* The next completion must be this. */
-bool core_expect_send(struct core_end *end, u64 cookie, u8 status);
-bool core_expect_receive(struct core_end *end, u64 cookie, u8 status, u32 length,
-			 struct krdma_completion *completion);
+bool core_expect_send(struct core_end *end, u64 wr_id, u8 status);
+bool core_expect_receive(struct core_end *end, u64 wr_id, u8 status, u32 length,
+			 struct krdma_wc *wc);
 /* Nothing must complete. */
 bool core_expect_nothing(struct core_end *end);
 
@@ -126,14 +126,14 @@ bool core_expect_nothing(struct core_end *end);
  * struct core_buffer - memory of an end
  * @data: the memory
  * @size: its size
- * @region: its region
+ * @mr: its region
  * @info: about the region
  */
 struct core_buffer {
 	u8 *data;
 	size_t size;
-	struct krdma_region *region;
-	struct krdma_region_info info;
+	struct krdma_mr *mr;
+	struct krdma_mr_info info;
 };
 
 #define CORE_ACCESS_ALL(test) \
@@ -147,14 +147,14 @@ void core_fill(void *data, size_t size, u32 seed);
 bool core_filled(const void *data, size_t size, u32 seed);
 
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length);
-int core_receive(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+int core_receive(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 		 u32 length);
 /* Room for a message without data. */
-int core_receive_empty(struct core_end *end, u64 cookie);
-int core_send(struct core_end *end, u64 cookie, const struct core_buffer *buffer, size_t offset,
+int core_receive_empty(struct core_end *end, u64 wr_id);
+int core_send(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 	      u32 length, u8 flags);
 /* KRDMA_OP_WRITE, KRDMA_OP_WRITE_IMM, KRDMA_OP_READ */
-int core_rdma(struct core_end *end, u64 cookie, u8 opcode, const struct core_buffer *local,
+int core_rdma(struct core_end *end, u64 wr_id, u8 opcode, const struct core_buffer *local,
 	      size_t offset, u32 length, const struct core_buffer *remote, size_t remote_offset,
 	      u8 flags);
 

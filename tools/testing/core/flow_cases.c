@@ -33,7 +33,7 @@ static bool flow_open(struct transfer *transfer, struct core_test *test, u32 dep
 /* Proves: E11 */
 static void send_queue_full(struct core_test *test)
 {
-	struct krdma_request requests[FULL_DEPTH + 4] = {};
+	struct krdma_send_wr wrs[FULL_DEPTH + 4] = {};
 	struct transfer transfer;
 	struct core_end *client, *server;
 	unsigned int spaces;
@@ -46,26 +46,26 @@ static void send_queue_full(struct core_test *test)
 		return;
 	client = &transfer.pair->client;
 	server = &transfer.pair->server;
-	for (int i = 0; i < ARRAY_SIZE(requests); i++) {
-		requests[i].cookie = i;
-		requests[i].opcode = KRDMA_OP_SEND;
+	for (int i = 0; i < ARRAY_SIZE(wrs); i++) {
+		wrs[i].wr_id = i;
+		wrs[i].opcode = KRDMA_OP_SEND;
 	}
 	/* iWARP must not find the peer without a receive, and RoCE must. */
-	for (int i = 0; test->iwarp && i < ARRAY_SIZE(requests); i++)
+	for (int i = 0; test->iwarp && i < ARRAY_SIZE(wrs); i++)
 		CORE_EQ(test, 1, core_receive_empty(server, i));
-	CORE_EQ(test, FULL_DEPTH, krdma_conn_post(client->conn, requests, ARRAY_SIZE(requests)));
-	CORE_EQ(test, -EAGAIN, krdma_conn_post(client->conn, requests, 1));
+	CORE_EQ(test, FULL_DEPTH, krdma_conn_post_send(client->conn, wrs, ARRAY_SIZE(wrs)));
+	CORE_EQ(test, -EAGAIN, krdma_conn_post_send(client->conn, wrs, 1));
 	spaces = client->spaces;
-	for (int i = 0; !test->iwarp && i < ARRAY_SIZE(requests); i++)
+	for (int i = 0; !test->iwarp && i < ARRAY_SIZE(wrs); i++)
 		CORE_EQ(test, 1, core_receive_empty(server, i));
 	for (int i = 0; i < FULL_DEPTH; i++)
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, client->spaces > spaces);
-	CORE_EQ(test, 4, krdma_conn_post(client->conn, requests + FULL_DEPTH, 4));
-	for (int i = FULL_DEPTH; i < ARRAY_SIZE(requests); i++)
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
-	for (int i = 0; i < ARRAY_SIZE(requests); i++)
-		core_expect_receive(server, i, KRDMA_STATUS_SUCCESS, 0, NULL);
+	CORE_EQ(test, 4, krdma_conn_post_send(client->conn, wrs + FULL_DEPTH, 4));
+	for (int i = FULL_DEPTH; i < ARRAY_SIZE(wrs); i++)
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
+	for (int i = 0; i < ARRAY_SIZE(wrs); i++)
+		core_expect_receive(server, i, KRDMA_WC_SUCCESS, 0, NULL);
 	transfer_end(&transfer);
 }
 
@@ -86,7 +86,7 @@ static bool await_space(struct core_end *end, unsigned int spaces)
 /* Proves: E11 */
 static void receive_queue_full(struct core_test *test)
 {
-	struct krdma_receive receives[FULL_DEPTH + 3] = {};
+	struct krdma_recv_wr recv_wrs[FULL_DEPTH + 3] = {};
 	struct transfer transfer;
 	struct core_end *client, *server;
 
@@ -94,17 +94,17 @@ static void receive_queue_full(struct core_test *test)
 		return;
 	client = &transfer.pair->client;
 	server = &transfer.pair->server;
-	for (int i = 0; i < ARRAY_SIZE(receives); i++)
-		receives[i].cookie = i;
+	for (int i = 0; i < ARRAY_SIZE(recv_wrs); i++)
+		recv_wrs[i].wr_id = i;
 	CORE_EQ(test, FULL_DEPTH,
-		krdma_conn_receive(client->conn, receives, ARRAY_SIZE(receives)));
-	CORE_EQ(test, -EAGAIN, krdma_conn_receive(client->conn, receives, 1));
+		krdma_conn_post_recv(client->conn, recv_wrs, ARRAY_SIZE(recv_wrs)));
+	CORE_EQ(test, -EAGAIN, krdma_conn_post_recv(client->conn, recv_wrs, 1));
 	CORE_EQ(test, 1, core_send(server, 1, &transfer.to, 0, 0, 0));
-	core_expect_send(server, 1, KRDMA_STATUS_SUCCESS);
-	core_expect_receive(client, 0, KRDMA_STATUS_SUCCESS, 0, NULL);
+	core_expect_send(server, 1, KRDMA_WC_SUCCESS);
+	core_expect_receive(client, 0, KRDMA_WC_SUCCESS, 0, NULL);
 	/* The room is there when the callback has returned: what space() says. */
 	await_space(client, 0);
-	CORE_EQ(test, 1, krdma_conn_receive(client->conn, receives + FULL_DEPTH, 3));
+	CORE_EQ(test, 1, krdma_conn_post_recv(client->conn, recv_wrs + FULL_DEPTH, 3));
 	transfer_end(&transfer);
 }
 
@@ -124,7 +124,7 @@ static void silent_reclaim(struct core_test *test)
 	while (posted < 200 && !test->failures) {
 		spaces = READ_ONCE(client->spaces);
 		ret = core_rdma(client, posted, KRDMA_OP_WRITE, &transfer.from, 0, 64,
-				&transfer.to, 0, KRDMA_POST_SILENT);
+				&transfer.to, 0, KRDMA_POST_UNSIGNALED);
 		if (ret == 1)
 			posted++;
 		else if (CORE_EQ(test, -EAGAIN, ret))
@@ -134,7 +134,7 @@ static void silent_reclaim(struct core_test *test)
 	while (core_rdma(client, 999, KRDMA_OP_READ, &transfer.from, 0, 64, &transfer.to, 0, 0) ==
 	       -EAGAIN && await_space(client, spaces))
 		spaces = READ_ONCE(client->spaces);
-	core_expect_send(client, 999, KRDMA_STATUS_SUCCESS);
+	core_expect_send(client, 999, KRDMA_WC_SUCCESS);
 	core_expect_nothing(client);
 	krdma_conn_query(client->conn, &info);
 	CORE_EQ(test, 201, info.sends_completed);
@@ -151,82 +151,82 @@ static void silent_reclaim(struct core_test *test)
 static void queue_budget(struct core_test *test)
 {
 	/* Room for two connections, and almost for a third. */
-	struct krdma_queue_attr attr = {
-		.depth = 3 * (2 * SHARED_DEPTH + KRDMA_QUEUE_OVERHEAD) - 1,
+	struct krdma_cq_attr attr = {
+		.depth = 3 * (2 * SHARED_DEPTH + KRDMA_CQ_OVERHEAD) - 1,
 		.where = test->where,
 		.vector = -1,
 	};
-	struct krdma_queue *queue = krdma_queue_create(test->dev, &attr);
+	struct krdma_cq *cq = krdma_cq_create(test->dev, &attr);
 	struct core_pair *pairs[3] = {};
 
-	if (!CORE_OK_PTR(test, queue))
+	if (!CORE_OK_PTR(test, cq))
 		return;
 	for (int i = 0; i < ARRAY_SIZE(pairs); i++) {
 		pairs[i] = core_pair_alloc(test);
 		if (!pairs[i] || !core_pair_listen(pairs[i], 0) || !core_pair_resolve(pairs[i]))
 			goto out;
-		pairs[i]->client_attr.queue = queue;
+		pairs[i]->client_attr.cq = cq;
 		pairs[i]->client_attr.send_depth = SHARED_DEPTH;
 		pairs[i]->client_attr.recv_depth = SHARED_DEPTH;
 	}
 	for (int i = 0; i < ARRAY_SIZE(pairs); i++)
 		CORE_EQ(test, i < 2 ? 0 : -ENOSPC,
-			krdma_conn_prepare(pairs[i]->client.conn, &pairs[i]->client_attr));
+			krdma_conn_create_qp(pairs[i]->client.conn, &pairs[i]->client_attr));
 	core_pair_close(pairs[0]);
 	pairs[0] = NULL;
-	CORE_EQ(test, 0, krdma_conn_prepare(pairs[2]->client.conn, &pairs[2]->client_attr));
+	CORE_EQ(test, 0, krdma_conn_create_qp(pairs[2]->client.conn, &pairs[2]->client_attr));
 out:
 	for (int i = 0; i < ARRAY_SIZE(pairs); i++)
 		core_pair_close(pairs[i]);
-	krdma_queue_put(queue);
+	krdma_cq_put(cq);
 
 	attr.depth = 0;
-	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+	CORE_ERR_PTR(test, -EINVAL, krdma_cq_create(test->dev, &attr));
 	attr.depth = test->attr.limits.max_cqe + 1;
-	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+	CORE_ERR_PTR(test, -EINVAL, krdma_cq_create(test->dev, &attr));
 	attr.depth = 10;
 	attr.where = 77;
-	CORE_ERR_PTR(test, -EINVAL, krdma_queue_create(test->dev, &attr));
+	CORE_ERR_PTR(test, -EINVAL, krdma_cq_create(test->dev, &attr));
 }
 
 /* Proves: A15, D13 */
 static void queue_wait(struct core_test *test)
 {
-	struct krdma_queue_attr attr = {
+	struct krdma_cq_attr attr = {
 		.depth = 10, .where = KRDMA_CONTEXT_SOFTIRQ, .vector = -1,
 	};
-	struct krdma_completion completion;
-	struct krdma_queue *queue;
+	struct krdma_wc wc;
+	struct krdma_cq *cq;
 	struct core_pair *pair;
 	int ret;
 
-	queue = krdma_queue_create(test->dev, &attr);
-	if (CORE_OK_PTR(test, queue)) {
-		CORE_EQ(test, -EINVAL, krdma_queue_wait(queue, 1));
-		CORE_EQ(test, -EINVAL, krdma_queue_poll(queue, &completion, 1));
-		krdma_queue_put(queue);
+	cq = krdma_cq_create(test->dev, &attr);
+	if (CORE_OK_PTR(test, cq)) {
+		CORE_EQ(test, -EINVAL, krdma_cq_wait(cq, 1));
+		CORE_EQ(test, -EINVAL, krdma_cq_poll(cq, &wc, 1));
+		krdma_cq_put(cq);
 	}
 	test->where = KRDMA_CONTEXT_POLL;
 	pair = core_pair_open(test);
 	if (!pair)
 		return;
-	CORE_EQ(test, -EINVAL, krdma_queue_poll(pair->queue, &completion, 0));
-	CORE_EQ(test, 0, krdma_queue_poll(pair->queue, &completion, 1));
+	CORE_EQ(test, -EINVAL, krdma_cq_poll(pair->cq, &wc, 0));
+	CORE_EQ(test, 0, krdma_cq_poll(pair->cq, &wc, 1));
 	do {
-		ret = krdma_queue_wait(pair->queue, 20);
+		ret = krdma_cq_wait(pair->cq, 20);
 		core_pump(pair);
 	} while (!ret);
 	CORE_EQ(test, -ETIMEDOUT, ret);
 	CORE_EQ(test, 1, core_receive_empty(&pair->server, 3));
 	CORE_EQ(test, 1, core_send(&pair->client, 4, &(struct core_buffer) {}, 0, 0, 0));
 	for (int seen = 0; seen < 2 && !test->failures;) {
-		CORE_EQ(test, 0, krdma_queue_wait(pair->queue, CORE_TIMEOUT_MS));
-		ret = krdma_queue_poll(pair->queue, &completion, 1);
+		CORE_EQ(test, 0, krdma_cq_wait(pair->cq, CORE_TIMEOUT_MS));
+		ret = krdma_cq_poll(pair->cq, &wc, 1);
 		CORE_TRUE(test, ret >= 0);
 		seen += ret;
 		if (ret > 0)
-			CORE_EQ(test, completion.opcode == KRDMA_OP_RECEIVE ? 3 : 4,
-				completion.cookie);
+			CORE_EQ(test, wc.opcode == KRDMA_OP_RECV ? 3 : 4,
+				wc.wr_id);
 	}
 	core_pair_close(pair);
 }
@@ -253,24 +253,24 @@ struct poller {
 static void poll_work(struct work_struct *work)
 {
 	struct polling *polling = container_of(work, struct poller, work)->polling;
-	struct krdma_queue *queue = polling->pair->queue;
-	struct krdma_completion completions[5];
+	struct krdma_cq *cq = polling->pair->cq;
+	struct krdma_wc wcs[5];
 	struct core_test *test = polling->test;
 	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
 	int count;
 
 	while (atomic_read(&polling->count) < POLLED && time_before(jiffies, deadline)) {
-		count = krdma_queue_poll(queue, completions, ARRAY_SIZE(completions));
+		count = krdma_cq_poll(cq, wcs, ARRAY_SIZE(wcs));
 		if (!CORE_TRUE(test, count >= 0))
 			return;
 		for (int i = 0; i < count; i++) {
-			CORE_EQ(test, KRDMA_STATUS_SUCCESS, completions[i].status);
-			CORE_TRUE(test, completions[i].cookie < POLLED &&
-				  !test_and_set_bit(completions[i].cookie, polling->seen));
+			CORE_EQ(test, KRDMA_WC_SUCCESS, wcs[i].status);
+			CORE_TRUE(test, wcs[i].wr_id < POLLED &&
+				  !test_and_set_bit(wcs[i].wr_id, polling->seen));
 		}
 		atomic_add(count, &polling->count);
 		if (!count)
-			krdma_queue_wait(queue, 5);
+			krdma_cq_wait(cq, 5);
 	}
 }
 
@@ -295,11 +295,11 @@ static void many_poll(struct core_test *test)
 		INIT_WORK_ONSTACK(&pollers[i].work, poll_work);
 		queue_work(workqueue, &pollers[i].work);
 	}
-	for (u64 cookie = 0; cookie < POLLED && !test->failures;) {
-		ret = core_rdma(&transfer.pair->client, cookie, KRDMA_OP_WRITE, &transfer.from, 0,
+	for (u64 wr_id = 0; wr_id < POLLED && !test->failures;) {
+		ret = core_rdma(&transfer.pair->client, wr_id, KRDMA_OP_WRITE, &transfer.from, 0,
 				16, &transfer.to, 0, 0);
 		if (ret == 1)
-			cookie++;
+			wr_id++;
 		else if (CORE_EQ(test, -EAGAIN, ret))
 			usleep_range(50, 100);
 	}
@@ -348,37 +348,37 @@ struct order {
 	atomic_t received;
 };
 
-static void order_receive(struct order *order, u64 slot)
+static void order_receive(struct order *order, u64 wqe)
 {
-	CORE_EQ(order->transfer.test, 1, core_receive(&order->transfer.pair->server, slot,
-						      &order->transfer.to, slot * 64, 64));
+	CORE_EQ(order->transfer.test, 1, core_receive(&order->transfer.pair->server, wqe,
+						      &order->transfer.to, wqe * 64, 64));
 }
 
 /* As the queue tells: one at a time. */
-static void order_received(struct core_end *end, const struct krdma_completion *completion)
+static void order_received(struct core_end *end, const struct krdma_wc *wc)
 {
 	struct order *order = end->context;
-	u32 *message = (u32 *)(order->transfer.to.data + completion->cookie * 64);
+	u32 *message = (u32 *)(order->transfer.to.data + wc->wr_id * 64);
 
-	if (completion->opcode != KRDMA_OP_RECEIVE || completion->status)
+	if (wc->opcode != KRDMA_OP_RECV || wc->status)
 		return;
-	CORE_EQ(end->test, 8, completion->length);
+	CORE_EQ(end->test, 8, wc->length);
 	if (CORE_TRUE(end->test, message[0] < STREAMS))
 		CORE_EQ(end->test, order->next[message[0]]++, message[1]);
 	/* What is given back here has room only after the return: one is spare. */
-	order_receive(order, (completion->cookie + ORDER_DEPTH - 1) % ORDER_DEPTH);
+	order_receive(order, (wc->wr_id + ORDER_DEPTH - 1) % ORDER_DEPTH);
 	atomic_inc(&order->received);
 }
 
-static void order_sent(struct core_end *end, const struct krdma_completion *completion)
+static void order_sent(struct core_end *end, const struct krdma_wc *wc)
 {
 	struct order *order = end->context;
-	u32 stream = completion->cookie >> 32;
+	u32 stream = wc->wr_id >> 32;
 
-	if (completion->status)
+	if (wc->status)
 		return;
 	if (CORE_TRUE(end->test, stream < STREAMS))
-		CORE_EQ(end->test, (u32)completion->cookie,
+		CORE_EQ(end->test, (u32)wc->wr_id,
 			atomic_inc_return(&order->ended[stream]) - 1);
 }
 
@@ -390,7 +390,7 @@ static void stream_work(struct work_struct *work)
 	unsigned long deadline = jiffies + msecs_to_jiffies(2 * CORE_TIMEOUT_MS);
 	u32 message[2] = { stream->number };
 	struct krdma_sge sge = { .addr = (u64)message, .length = sizeof(message) };
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
 	};
 	int ret;
@@ -402,9 +402,9 @@ static void stream_work(struct work_struct *work)
 			usleep_range(50, 100);
 			continue;
 		}
-		request.cookie = (u64)stream->number << 32 | message[1];
+		wr.wr_id = (u64)stream->number << 32 | message[1];
 		atomic_inc(&order->posted);
-		ret = transfer_post(&order->transfer, &request);
+		ret = transfer_post(&order->transfer, &wr);
 		if (ret == 1) {
 			message[1]++;
 			continue;
@@ -434,8 +434,8 @@ static void order(struct core_test *test)
 	server->context = order;
 	server->complete = order_received;
 	/* Slot by slot in the order of the queue; the last one is used by the first. */
-	for (u64 slot = 0; slot < ORDER_DEPTH - 1; slot++)
-		order_receive(order, slot);
+	for (u64 wqe = 0; wqe < ORDER_DEPTH - 1; wqe++)
+		order_receive(order, wqe);
 	for (u32 i = 0; i < STREAMS; i++) {
 		order->streams[i].order = order;
 		order->streams[i].number = i;

@@ -24,21 +24,21 @@ static void region_refused(struct core_test *test)
 
 	if (!CORE_TRUE(test, data) || !CORE_OK_PTR(test, session))
 		goto out;
-	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 0, 0));
-	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 10, 1 << 20));
-	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, data, 10,
-						     KRDMA_ACCESS_REMOTE_WRITE));
-	CORE_ERR_PTR(test, -EINVAL, krdma_region_map(session, test->dev, NULL, 10, 0));
+	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, data, 0, 0));
+	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, data, 10, 1 << 20));
+	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, data, 10,
+						      KRDMA_ACCESS_REMOTE_WRITE));
+	CORE_ERR_PTR(test, -EINVAL, krdma_mr_register(session, test->dev, NULL, 10, 0));
 	if (!(test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC))
 		CORE_ERR_PTR(test, -EOPNOTSUPP,
-			     krdma_region_map(session, test->dev, data, 10,
-					      KRDMA_ACCESS_LOCAL_WRITE |
-					      KRDMA_ACCESS_REMOTE_ATOMIC));
+			     krdma_mr_register(session, test->dev, data, 10,
+					       KRDMA_ACCESS_LOCAL_WRITE |
+					       KRDMA_ACCESS_REMOTE_ATOMIC));
 	if (core_buffer_make(test, &buffer, session, 8192, KRDMA_ACCESS_LOCAL_WRITE)) {
 		CORE_EQ(test, 8192, buffer.info.length);
-		CORE_EQ(test, 0, buffer.info.remote_key);
+		CORE_EQ(test, 0, buffer.info.rkey);
 		CORE_EQ(test, KRDMA_ACCESS_LOCAL_WRITE, buffer.info.access);
-		CORE_EQ(test, -EACCES, krdma_region_describe(buffer.region, 0, 10, data));
+		CORE_EQ(test, -EACCES, krdma_mr_describe(buffer.mr, 0, 10, data));
 	}
 	core_buffer_free(test, &buffer);
 	krdma_session_put(session);
@@ -68,23 +68,23 @@ static void region_kinds(struct core_test *test)
 		if (!CORE_TRUE(test, data))
 			break;
 		memory = (struct core_buffer) { .data = data + kinds[i].offset, .size = length };
-		memory.region = krdma_region_map(transfer.pair->server_session, test->dev,
-						 memory.data, length, CORE_ACCESS_ALL(test));
-		if (CORE_OK_PTR(test, memory.region)) {
-			krdma_region_query(memory.region, &memory.info);
+		memory.mr = krdma_mr_register(transfer.pair->server_session, test->dev,
+					      memory.data, length, CORE_ACCESS_ALL(test));
+		if (CORE_OK_PTR(test, memory.mr)) {
+			krdma_mr_query(memory.mr, &memory.info);
 			core_fill(transfer.from.data, length, i);
 			CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 1, KRDMA_OP_WRITE,
 						   &transfer.from, 0, length, &memory, 0, 0));
-			core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+			core_expect_send(&transfer.pair->client, 1, KRDMA_WC_SUCCESS);
 			memset(transfer.from.data, 0, length);
 			CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ,
 						   &transfer.from, 0, length, &memory, 0, 0));
-			core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+			core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
 			CORE_TRUE(test, core_filled(transfer.from.data, length, i));
 			CORE_TRUE(test, core_filled(memory.data, length, i));
 			CORE_TRUE(test, !memchr_inv(data, 0, kinds[i].offset));
 			CORE_TRUE(test, !memchr_inv(memory.data + length, 0, 4096));
-			CORE_EQ(test, 0, krdma_region_release(memory.region));
+			CORE_EQ(test, 0, krdma_mr_deregister(memory.mr));
 		}
 		kvfree(data);
 	}
@@ -111,19 +111,19 @@ static void region_pages(struct core_test *test)
 			goto out;
 		sg_set_page(&sg[i], pages[i], i ? PAGE_SIZE : PAGE_SIZE - 300, i ? 0 : 300);
 	}
-	memory.region = krdma_region_map_sg(transfer.pair->server_session, test->dev, sg, PAGES,
-					    CORE_ACCESS_ALL(test));
-	if (!CORE_OK_PTR(test, memory.region))
+	memory.mr = krdma_mr_register_sg(transfer.pair->server_session, test->dev, sg, PAGES,
+					 CORE_ACCESS_ALL(test));
+	if (!CORE_OK_PTR(test, memory.mr))
 		goto out;
-	krdma_region_query(memory.region, &memory.info);
+	krdma_mr_query(memory.mr, &memory.info);
 	CORE_EQ(test, memory.size, memory.info.length);
 	core_fill(transfer.from.data, memory.size, 5);
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 1, KRDMA_OP_WRITE, &transfer.from, 0,
 				   memory.size, &memory, 0, 0));
-	core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&transfer.pair->client, 1, KRDMA_WC_SUCCESS);
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ, &transfer.from, 0,
 				   memory.size, &memory, 0, 0));
-	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
 	data = page_address(pages[0]);
 	CORE_TRUE(test, !memchr_inv(data, 0, 300));
 	CORE_TRUE(test, !memcmp(data + 300, transfer.from.data, PAGE_SIZE - 300));
@@ -131,13 +131,13 @@ static void region_pages(struct core_test *test)
 		CORE_TRUE(test, !memcmp(page_address(pages[i]),
 					transfer.from.data + i * PAGE_SIZE - 300, PAGE_SIZE));
 	CORE_TRUE(test, core_filled(transfer.from.data, memory.size, 5));
-	CORE_EQ(test, 0, krdma_region_release(memory.region));
+	CORE_EQ(test, 0, krdma_mr_deregister(memory.mr));
 
 	/* Entries that leave a gap. */
 	sg[1].length -= 8;
 	CORE_ERR_PTR(test, -EINVAL,
-		     krdma_region_map_sg(transfer.pair->server_session, test->dev, sg, PAGES,
-					 CORE_ACCESS_ALL(test)));
+		     krdma_mr_register_sg(transfer.pair->server_session, test->dev, sg, PAGES,
+					  CORE_ACCESS_ALL(test)));
 out:
 	for (int i = 0; i < PAGES; i++)
 		if (pages[i])
@@ -160,19 +160,19 @@ static void region_in_use(struct core_test *test)
 		goto out;
 	for (u64 i = 0; i < 2; i++)
 		CORE_EQ(test, 1, core_receive(server, i, &memory, i * 1024, 1024));
-	CORE_EQ(test, -EBUSY, krdma_region_release(memory.region));
+	CORE_EQ(test, -EBUSY, krdma_mr_deregister(memory.mr));
 	core_fill(transfer.from.data, 1000, 4);
 	CORE_EQ(test, 1, core_send(&transfer.pair->client, 1, &transfer.from, 0, 1000, 0));
-	core_expect_receive(server, 0, KRDMA_STATUS_SUCCESS, 1000, NULL);
-	core_expect_send(&transfer.pair->client, 1, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(server, 0, KRDMA_WC_SUCCESS, 1000, NULL);
+	core_expect_send(&transfer.pair->client, 1, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(memory.data, 1000, 4));
-	CORE_EQ(test, -EBUSY, krdma_region_release(memory.region));
+	CORE_EQ(test, -EBUSY, krdma_mr_deregister(memory.mr));
 
-	krdma_region_drop(memory.region);
+	krdma_mr_drop(memory.mr);
 	/* The one that is posted still works; after that nothing touches the memory. */
 	CORE_EQ(test, 1, core_send(&transfer.pair->client, 2, &transfer.from, 0, 1000, 0));
-	core_expect_receive(server, 1, KRDMA_STATUS_SUCCESS, 1000, NULL);
-	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	core_expect_receive(server, 1, KRDMA_WC_SUCCESS, 1000, NULL);
+	core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(memory.data + 1024, 1000, 4));
 	krdma_conn_close(server->conn);
 	kvfree(memory.data);
@@ -184,38 +184,38 @@ out:
 static void region_cache(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
-	struct krdma_region *first, *second, *other;
-	struct krdma_region_cache *cache;
+	struct krdma_mr *first, *second, *other;
+	struct krdma_mr_cache *cache;
 	u8 *data = kzalloc(8192, GFP_KERNEL);
 	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ;
-	struct krdma_region_info info, again;
+	struct krdma_mr_info info, again;
 
 	if (!CORE_TRUE(test, data) || !CORE_OK_PTR(test, session))
 		goto out;
-	cache = krdma_region_cache_create(session, test->dev, 2);
+	cache = krdma_mr_cache_create(session, test->dev, 2);
 	if (!CORE_OK_PTR(test, cache))
 		goto out_session;
-	first = krdma_region_cache_get(cache, data, 4096, access);
-	second = krdma_region_cache_get(cache, data, 4096, access);
-	other = krdma_region_cache_get(cache, data + 4096, 4096, access);
+	first = krdma_mr_cache_get(cache, data, 4096, access);
+	second = krdma_mr_cache_get(cache, data, 4096, access);
+	other = krdma_mr_cache_get(cache, data + 4096, 4096, access);
 	if (CORE_OK_PTR(test, first) && CORE_OK_PTR(test, second) && CORE_OK_PTR(test, other)) {
 		CORE_TRUE(test, first == second && first != other);
-		krdma_region_query(first, &info);
-		krdma_region_cache_put(cache, first);
-		krdma_region_cache_put(cache, second);
-		krdma_region_cache_put(cache, other);
-		first = krdma_region_cache_get(cache, data, 4096, access);
-		krdma_region_query(first, &again);
-		CORE_EQ(test, info.remote_key, again.remote_key);
-		krdma_region_cache_put(cache, first);
-		krdma_region_cache_forget(cache, data + 4095, 1);
-		first = krdma_region_cache_get(cache, data, 4096, access);
-		krdma_region_query(first, &again);
-		CORE_TRUE(test, info.remote_key != again.remote_key);
-		krdma_region_cache_put(cache, first);
+		krdma_mr_query(first, &info);
+		krdma_mr_cache_put(cache, first);
+		krdma_mr_cache_put(cache, second);
+		krdma_mr_cache_put(cache, other);
+		first = krdma_mr_cache_get(cache, data, 4096, access);
+		krdma_mr_query(first, &again);
+		CORE_EQ(test, info.rkey, again.rkey);
+		krdma_mr_cache_put(cache, first);
+		krdma_mr_cache_forget(cache, data + 4095, 1);
+		first = krdma_mr_cache_get(cache, data, 4096, access);
+		krdma_mr_query(first, &again);
+		CORE_TRUE(test, info.rkey != again.rkey);
+		krdma_mr_cache_put(cache, first);
 	}
-	CORE_ERR_PTR(test, -EINVAL, krdma_region_cache_get(cache, data, 0, access));
-	krdma_region_cache_destroy(cache);
+	CORE_ERR_PTR(test, -EINVAL, krdma_mr_cache_get(cache, data, 0, access));
+	krdma_mr_cache_destroy(cache);
 out_session:
 	krdma_session_put(session);
 out:
@@ -226,26 +226,26 @@ out:
 static void descriptors(struct core_test *test)
 {
 	struct krdma_session *session = krdma_session_create(&init_net);
-	u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
-	struct krdma_region_info info;
+	u8 descriptor[KRDMA_MR_DESC_SIZE];
+	struct krdma_mr_info info;
 	struct core_buffer buffer;
 
 	if (!CORE_OK_PTR(test, session))
 		return;
 	if (core_buffer_make(test, &buffer, session, 8192,
 			     KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ)) {
-		CORE_EQ(test, 0, krdma_region_describe(buffer.region, 100, 8092, descriptor));
-		CORE_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor), &info));
+		CORE_EQ(test, 0, krdma_mr_describe(buffer.mr, 100, 8092, descriptor));
+		CORE_EQ(test, 0, krdma_mr_desc_read(descriptor, sizeof(descriptor), &info));
 		CORE_EQ(test, buffer.info.remote_addr + 100, info.remote_addr);
 		CORE_EQ(test, 8092, info.length);
-		CORE_EQ(test, buffer.info.remote_key, info.remote_key);
+		CORE_EQ(test, buffer.info.rkey, info.rkey);
 		CORE_TRUE(test, info.access & KRDMA_ACCESS_REMOTE_READ);
 		CORE_TRUE(test, !(info.access & KRDMA_ACCESS_REMOTE_WRITE));
-		CORE_EQ(test, -EINVAL, krdma_descriptor_read(descriptor, 31, &info));
-		CORE_EQ(test, -ERANGE, krdma_region_describe(buffer.region, 100, 8093, descriptor));
+		CORE_EQ(test, -EINVAL, krdma_mr_desc_read(descriptor, 31, &info));
+		CORE_EQ(test, -ERANGE, krdma_mr_describe(buffer.mr, 100, 8093, descriptor));
 		CORE_EQ(test, -ERANGE,
-			krdma_region_describe(buffer.region, U64_MAX, 2, descriptor));
-		CORE_EQ(test, -EINVAL, krdma_region_describe(buffer.region, 0, 0, descriptor));
+			krdma_mr_describe(buffer.mr, U64_MAX, 2, descriptor));
+		CORE_EQ(test, -EINVAL, krdma_mr_describe(buffer.mr, 0, 0, descriptor));
 	}
 	core_buffer_free(test, &buffer);
 	krdma_session_put(session);
@@ -255,17 +255,17 @@ static void descriptors(struct core_test *test)
  * Registrations of a connection's own
  */
 
-static int post_key(struct core_end *end, u8 opcode, struct krdma_mr *mr, u32 access, u32 key)
+static int post_key(struct core_end *end, u8 opcode, struct krdma_frmr *frmr, u32 access, u32 key)
 {
-	struct krdma_request request = { .cookie = opcode, .opcode = opcode };
+	struct krdma_send_wr wr = { .wr_id = opcode, .opcode = opcode };
 
-	if (opcode == KRDMA_OP_REGISTER) {
-		request.mr = mr;
-		request.access = access;
+	if (opcode == KRDMA_OP_REG_MR) {
+		wr.mr = frmr;
+		wr.access = access;
 	} else {
-		request.key = key;
+		wr.key = key;
 	}
-	return krdma_conn_post(end->conn, &request, 1);
+	return krdma_conn_post_send(end->conn, &wr, 1);
 }
 
 /* Registered, used by the peer, invalidated by either side; each time with a fresh key. */
@@ -276,8 +276,8 @@ static void registrations(struct core_test *test)
 			   KRDMA_ACCESS_REMOTE_READ;
 	struct krdma_conn_attr attr = { .mr_count = 2, .mr_pages = 4 };
 	struct core_buffer memory = { .size = 8192 };
-	struct krdma_mr *mr, *second;
-	struct krdma_completion got;
+	struct krdma_frmr *frmr, *second;
+	struct krdma_wc got;
 	struct transfer transfer;
 	struct core_end *client, *server;
 	struct scatterlist sg;
@@ -288,43 +288,43 @@ static void registrations(struct core_test *test)
 	client = &transfer.pair->client;
 	server = &transfer.pair->server;
 	memory.data = kzalloc(memory.size, GFP_KERNEL);
-	mr = krdma_mr_get(client->conn);
-	second = krdma_mr_get(client->conn);
-	CORE_TRUE(test, mr && second && !krdma_mr_get(client->conn));
-	CORE_TRUE(test, !krdma_mr_get(server->conn));
+	frmr = krdma_frmr_get(client->conn);
+	second = krdma_frmr_get(client->conn);
+	CORE_TRUE(test, frmr && second && !krdma_frmr_get(client->conn));
+	CORE_TRUE(test, !krdma_frmr_get(server->conn));
 	if (test->failures || !memory.data)
 		goto out;
-	krdma_mr_put(second);
+	krdma_frmr_put(second);
 	sg_init_one(&sg, memory.data, memory.size);
-	CORE_EQ(test, -EINVAL, krdma_mr_map(mr, &sg, 0));
+	CORE_EQ(test, -EINVAL, krdma_frmr_map(frmr, &sg, 0));
 	for (u32 i = 0; i < 4 && !test->failures; i++) {
-		CORE_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
-		memory.info.remote_addr = krdma_mr_addr(mr);
-		memory.info.remote_key = krdma_mr_key(mr);
-		CORE_TRUE(test, memory.info.remote_key != last);
-		last = memory.info.remote_key;
-		CORE_EQ(test, 1, post_key(client, KRDMA_OP_REGISTER, mr, access, 0));
-		core_expect_send(client, KRDMA_OP_REGISTER, KRDMA_STATUS_SUCCESS);
+		CORE_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
+		memory.info.remote_addr = krdma_frmr_addr(frmr);
+		memory.info.rkey = krdma_frmr_rkey(frmr);
+		CORE_TRUE(test, memory.info.rkey != last);
+		last = memory.info.rkey;
+		CORE_EQ(test, 1, post_key(client, KRDMA_OP_REG_MR, frmr, access, 0));
+		core_expect_send(client, KRDMA_OP_REG_MR, KRDMA_WC_SUCCESS);
 
 		core_fill(transfer.to.data, memory.size, i);
 		CORE_EQ(test, 1, core_rdma(server, 1, KRDMA_OP_WRITE, &transfer.to, 0, memory.size,
 					   &memory, 0, 0));
-		core_expect_send(server, 1, KRDMA_STATUS_SUCCESS);
+		core_expect_send(server, 1, KRDMA_WC_SUCCESS);
 		CORE_EQ(test, 1, core_rdma(server, 2, KRDMA_OP_READ, &transfer.to, 8192,
 					   memory.size, &memory, 0, 0));
-		core_expect_send(server, 2, KRDMA_STATUS_SUCCESS);
+		core_expect_send(server, 2, KRDMA_WC_SUCCESS);
 		CORE_TRUE(test, core_filled(transfer.to.data + 8192, memory.size, i));
 		CORE_TRUE(test, core_filled(memory.data, memory.size, i));
 		if (i % 2) {
-			CORE_EQ(test, 1, post_key(client, KRDMA_OP_INVALIDATE, NULL, 0, last));
-			core_expect_send(client, KRDMA_OP_INVALIDATE, KRDMA_STATUS_SUCCESS);
+			CORE_EQ(test, 1, post_key(client, KRDMA_OP_LOCAL_INV, NULL, 0, last));
+			core_expect_send(client, KRDMA_OP_LOCAL_INV, KRDMA_WC_SUCCESS);
 			continue;
 		}
 		CORE_EQ(test, 1, core_receive_empty(client, i));
 		CORE_EQ(test, 1, post_key(server, KRDMA_OP_SEND_INVALIDATE, NULL, 0, last));
-		core_expect_send(server, KRDMA_OP_SEND_INVALIDATE, KRDMA_STATUS_SUCCESS);
-		if (core_expect_receive(client, i, KRDMA_STATUS_SUCCESS, 0, &got)) {
-			CORE_EQ(test, KRDMA_COMPLETION_INVALIDATED, got.flags);
+		core_expect_send(server, KRDMA_OP_SEND_INVALIDATE, KRDMA_WC_SUCCESS);
+		if (core_expect_receive(client, i, KRDMA_WC_SUCCESS, 0, &got)) {
+			CORE_EQ(test, KRDMA_WC_WITH_INVALIDATE, got.flags);
 			CORE_EQ(test, last, got.key);
 		}
 	}
@@ -334,8 +334,8 @@ static void registrations(struct core_test *test)
 	CORE_TRUE(test, got.status);
 	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 out:
-	if (mr)
-		krdma_mr_put(mr);
+	if (frmr)
+		krdma_frmr_put(frmr);
 	transfer_end(&transfer);
 	kfree(memory.data);
 }

@@ -36,9 +36,9 @@ static void netns_connect(struct core_test *test)
 	CORE_EQ(test, 1, core_rdma(&pair->client, 2, KRDMA_OP_WRITE, &transfer.from, SZ_4K, SZ_4K,
 				   &transfer.to, SZ_4K, 0));
 	CORE_EQ(test, 1, core_send(&pair->client, 3, &transfer.from, 0, SZ_4K, 0));
-	core_expect_send(&pair->client, 2, KRDMA_STATUS_SUCCESS);
-	core_expect_send(&pair->client, 3, KRDMA_STATUS_SUCCESS);
-	core_expect_receive(&pair->server, 1, KRDMA_STATUS_SUCCESS, SZ_4K, NULL);
+	core_expect_send(&pair->client, 2, KRDMA_WC_SUCCESS);
+	core_expect_send(&pair->client, 3, KRDMA_WC_SUCCESS);
+	core_expect_receive(&pair->server, 1, KRDMA_WC_SUCCESS, SZ_4K, NULL);
 	CORE_TRUE(test, core_filled(transfer.to.data, SZ_8K, 1));
 	transfer_end(&transfer);
 }
@@ -103,11 +103,12 @@ static void netns_apart(struct core_test *test)
 }
 
 struct netns_watch {
-	struct krdma_watch watch;
+	struct krdma_device_notifier watch;
 	atomic_t heard;
 };
 
-static void netns_watch_event(struct krdma_watch *watch, const struct krdma_device_event *event)
+static void netns_watch_event(struct krdma_device_notifier *watch,
+			      const struct krdma_device_event *event)
 {
 	atomic_inc(&container_of(watch, struct netns_watch, watch)->heard);
 }
@@ -123,17 +124,17 @@ static void netns_stranger(struct core_test *test)
 	struct krdma_conn *conn;
 
 	CORE_EQ(test, 0, krdma_device_count(test->net));
-	CORE_TRUE(test, !krdma_device_find(test->net, test->attr.name));
-	CORE_TRUE(test, !krdma_device_get(test->net, test->attr.id));
+	CORE_TRUE(test, !krdma_device_get_by_name(test->net, test->attr.name));
+	CORE_TRUE(test, !krdma_device_get_by_id(test->net, test->attr.id));
 	CORE_TRUE(test, !krdma_device_next(test->net, 0));
 	CORE_ERR_PTR(test, -EADDRNOTAVAIL,
 		     krdma_device_at(test->net, (struct sockaddr *)&test->address));
 	CORE_ERR_PTR(test, -EHOSTUNREACH,
 		     krdma_device_towards(test->net, NULL, (struct sockaddr *)&test->address,
 					  CORE_TIMEOUT_MS));
-	if (CORE_EQ(test, 0, krdma_watch_start(&watch.watch, test->net))) {
+	if (CORE_EQ(test, 0, krdma_device_notifier_register(&watch.watch, test->net))) {
 		msleep(CORE_QUIET_MS);
-		krdma_watch_stop(&watch.watch);
+		krdma_device_notifier_unregister(&watch.watch);
 		CORE_EQ(test, 0, atomic_read(&watch.heard));
 	}
 

@@ -10,7 +10,7 @@ module_param(address, charp, 0444);
 static DECLARE_COMPLETION(ended);
 static u8 status;
 
-static void ping_complete(const struct krdma_completion *done)
+static void ping_complete(const struct krdma_wc *done)
 {
 	status = done->status;
 	complete(&ended);
@@ -18,14 +18,15 @@ static void ping_complete(const struct krdma_completion *done)
 
 static const struct krdma_conn_ops ping_ops = { .complete = ping_complete };
 
-static int ping(struct krdma_conn *conn, struct krdma_region *region, u64 *message)
+static int ping(struct krdma_conn *conn, struct krdma_mr *mr, u64 *message)
 {
-	struct krdma_sge from = { region, (u64)message, 8 }, to = { region, (u64)&message[1], 8 };
-	struct krdma_request send = { 0, KRDMA_OP_SEND, KRDMA_POST_SILENT, 1, .sges = &from };
-	struct krdma_receive room = { .sges = &to, .sge_count = 1 };
+	struct krdma_sge from = { mr, (u64)message, 8 }, to = { mr, (u64)&message[1], 8 };
+	struct krdma_send_wr send = { 0, KRDMA_OP_SEND, KRDMA_POST_UNSIGNALED, 1, .sges = &from };
+	struct krdma_recv_wr room = { .sges = &to, .sge_count = 1 };
 
 	message[0]++;
-	if (krdma_conn_receive(conn, &room, 1) != 1 || krdma_conn_post(conn, &send, 1) != 1 ||
+	if (krdma_conn_post_recv(conn, &room, 1) != 1 ||
+	    krdma_conn_post_send(conn, &send, 1) != 1 ||
 	    !wait_for_completion_timeout(&ended, 20 * HZ) || status)
 		return -EIO;
 	return message[0] == message[1] ? 0 : -EBADMSG;
@@ -39,23 +40,23 @@ static int __init ping_init(void)
 	struct krdma_session *session = krdma_session_create(&init_net);
 	struct krdma_conn *conn = IS_ERR(session) ? ERR_CAST(session) :
 				  krdma_conn_create(session, &ping_ops, NULL);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	int ret = PTR_ERR_OR_ZERO(conn) ?: (message ? 0 : -ENOMEM) ?:
 		  krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, KRDMA_FOREVER_MS);
 
-	region = ret ? ERR_PTR(ret) : krdma_region_map(session, krdma_conn_device(conn), message,
-						       16, KRDMA_ACCESS_LOCAL_WRITE);
-	ret = PTR_ERR_OR_ZERO(region) ?:
+	mr = ret ? ERR_PTR(ret) : krdma_mr_register(session, krdma_conn_device(conn), message,
+						    16, KRDMA_ACCESS_LOCAL_WRITE);
+	ret = PTR_ERR_OR_ZERO(mr) ?:
 	      krdma_conn_connect(conn, &(struct krdma_conn_param) {}) ?:
 	      krdma_conn_wait(conn, KRDMA_FOREVER_MS);
 	for (int i = 0; i < 100 && !ret; i++)
-		ret = ping(conn, region, message);
+		ret = ping(conn, mr, message);
 	if (!IS_ERR(conn)) {
 		krdma_conn_close(conn);
 		krdma_conn_put(conn);
 	}
-	if (!IS_ERR(region))
-		krdma_region_release(region);
+	if (!IS_ERR(mr))
+		krdma_mr_deregister(mr);
 	if (!IS_ERR(session))
 		krdma_session_put(session);
 	return ret;

@@ -34,8 +34,8 @@ static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
 	if (!CORE_OK_PTR(test, end->conn) ||
 	    !CORE_EQ(test, 0, krdma_conn_resolve(end->conn, &route)) ||
 	    !CORE_EQ(test, 0, krdma_conn_wait(end->conn, RECLAIM_MS)) ||
-	    !CORE_EQ(test, 0, krdma_conn_prepare(end->conn, &pair->client_attr)) ||
-	    !CORE_EQ(test, 0, krdma_conn_connect(end->conn, &pair->request)))
+	    !CORE_EQ(test, 0, krdma_conn_create_qp(end->conn, &pair->client_attr)) ||
+	    !CORE_EQ(test, 0, krdma_conn_connect(end->conn, &pair->wr)))
 		return false;
 	server = krdma_listener_next(pair->listener, NULL, NULL, RECLAIM_MS);
 	if (CORE_OK_PTR(test, server)) {

@@ -14,7 +14,7 @@
 /* Proves: E4 */
 static void atomics(struct core_test *test)
 {
-	struct krdma_request request = { .sge_count = 1, .cookie = 4 };
+	struct krdma_send_wr wr = { .sge_count = 1, .wr_id = 4 };
 	struct transfer transfer;
 	struct krdma_sge sge;
 	u64 *local, *remote;
@@ -24,40 +24,40 @@ static void atomics(struct core_test *test)
 	local = (u64 *)transfer.from.data;
 	remote = (u64 *)transfer.to.data + 3;
 	sge = core_sge(&transfer.from, 0, 8);
-	request.sges = &sge;
-	request.remote_addr = transfer.to.info.remote_addr + 24;
-	request.remote_key = transfer.to.info.remote_key;
-	request.opcode = KRDMA_OP_FETCH_ADD;
-	request.operand = 5;
+	wr.sges = &sge;
+	wr.remote_addr = transfer.to.info.remote_addr + 24;
+	wr.rkey = transfer.to.info.rkey;
+	wr.opcode = KRDMA_OP_FETCH_ADD;
+	wr.operand = 5;
 	if (!(test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC)) {
-		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
-		request.opcode = KRDMA_OP_COMPARE_SWAP;
-		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &wr));
+		wr.opcode = KRDMA_OP_COMPARE_SWAP;
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &wr));
 		goto out;
 	}
 
 	*remote = U64_MAX - 1;
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(&transfer.pair->client, 4, KRDMA_STATUS_SUCCESS);
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(&transfer.pair->client, 4, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, *local == U64_MAX - 1 && *remote == 3);
 
-	request.opcode = KRDMA_OP_COMPARE_SWAP;
-	request.swap = 0x1122334455667788;
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(&transfer.pair->client, 4, KRDMA_STATUS_SUCCESS);
+	wr.opcode = KRDMA_OP_COMPARE_SWAP;
+	wr.swap = 0x1122334455667788;
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(&transfer.pair->client, 4, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, *local == 3 && *remote == 3);
-	request.operand = 3;
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(&transfer.pair->client, 4, KRDMA_STATUS_SUCCESS);
+	wr.operand = 3;
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(&transfer.pair->client, 4, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, *local == 3 && *remote == 0x1122334455667788);
 
-	request.remote_addr++;
-	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &request));
-	request.remote_addr--;
+	wr.remote_addr++;
+	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &wr));
+	wr.remote_addr--;
 	sge.length = 4;
-	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &request));
+	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &wr));
 	sge.length = 16;
-	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &request));
+	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &wr));
 out:
 	transfer_end(&transfer);
 }
@@ -65,7 +65,7 @@ out:
 /* Proves: D10, D11 */
 static void atomic_write_and_flush(struct core_test *test)
 {
-	struct krdma_request request = { .cookie = 4 };
+	struct krdma_send_wr wr = { .wr_id = 4 };
 	struct transfer transfer;
 	struct core_end *client;
 	u64 *remote;
@@ -75,31 +75,31 @@ static void atomic_write_and_flush(struct core_test *test)
 	client = &transfer.pair->client;
 	remote = (u64 *)transfer.to.data;
 	core_fill(transfer.from.data, TRANSFER_SIZE, 8);
-	request.remote_key = transfer.to.info.remote_key;
+	wr.rkey = transfer.to.info.rkey;
 	for (u64 i = 0; i < 5 && !test->failures; i++) {
 		/* Silent, so that only the last of the three tells. */
 		CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &transfer.from, 0, 30000,
-					   &transfer.to, 64, KRDMA_POST_SILENT));
-		request.opcode = KRDMA_OP_ATOMIC_WRITE;
-		request.operand = ~i;
-		request.remote_addr = transfer.to.info.remote_addr + i * 8;
-		request.flags = KRDMA_POST_SILENT;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		request.opcode = KRDMA_OP_FLUSH;
-		request.flush = KRDMA_FLUSH_GLOBAL;
-		request.operand = 30000;
-		request.remote_addr = transfer.to.info.remote_addr + 64;
-		request.flags = 0;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		core_expect_send(client, 4, KRDMA_STATUS_SUCCESS);
+					   &transfer.to, 64, KRDMA_POST_UNSIGNALED));
+		wr.opcode = KRDMA_OP_ATOMIC_WRITE;
+		wr.operand = ~i;
+		wr.remote_addr = transfer.to.info.remote_addr + i * 8;
+		wr.flags = KRDMA_POST_UNSIGNALED;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		wr.opcode = KRDMA_OP_FLUSH;
+		wr.flush = KRDMA_FLUSH_GLOBAL;
+		wr.operand = 30000;
+		wr.remote_addr = transfer.to.info.remote_addr + 64;
+		wr.flags = 0;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		core_expect_send(client, 4, KRDMA_WC_SUCCESS);
 		CORE_EQ(test, ~i, remote[i]);
 		CORE_TRUE(test, core_filled(transfer.to.data + 64, 30000, 8));
 	}
 	core_expect_nothing(client);
 
-	request.opcode = KRDMA_OP_ATOMIC_WRITE;
-	request.remote_addr = transfer.to.info.remote_addr + 4;
-	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &request));
+	wr.opcode = KRDMA_OP_ATOMIC_WRITE;
+	wr.remote_addr = transfer.to.info.remote_addr + 4;
+	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &wr));
 	transfer_end(&transfer);
 }
 
@@ -112,7 +112,7 @@ static void inline_data(struct core_test *test)
 {
 	const u32 room = test->iwarp ? 48 : 256;
 	struct krdma_conn_attr attr = { .max_inline = room };
-	struct krdma_request request = { .sge_count = 2, .flags = KRDMA_POST_INLINE };
+	struct krdma_send_wr wr = { .sge_count = 2, .flags = KRDMA_POST_INLINE };
 	struct krdma_conn_info info;
 	struct krdma_sge sges[2];
 	struct transfer transfer;
@@ -125,38 +125,38 @@ static void inline_data(struct core_test *test)
 	client = &transfer.pair->client;
 	server = &transfer.pair->server;
 	krdma_conn_query(client->conn, &info);
-	request.sges = sges;
-	request.remote_addr = transfer.to.info.remote_addr + 4096;
-	request.remote_key = transfer.to.info.remote_key;
+	wr.sges = sges;
+	wr.remote_addr = transfer.to.info.remote_addr + 4096;
+	wr.rkey = transfer.to.info.rkey;
 	for (u32 length = 0; length <= room && !test->failures; length += 16) {
 		/* From the stack, and gone when the call returns. */
 		sges[0] = (struct krdma_sge) { .addr = (u64)data, .length = length / 2 };
 		sges[1] = (struct krdma_sge) { .addr = (u64)data + length / 2,
 					       .length = length - length / 2 };
 		CORE_EQ(test, 1, core_receive(server, length, &transfer.to, 0, 512));
-		request.opcode = KRDMA_OP_SEND;
-		request.cookie = length;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		request.opcode = KRDMA_OP_WRITE;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
+		wr.opcode = KRDMA_OP_SEND;
+		wr.wr_id = length;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		wr.opcode = KRDMA_OP_WRITE;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
 		memset(data, 0, sizeof(data));
-		core_expect_send(client, length, KRDMA_STATUS_SUCCESS);
-		core_expect_send(client, length, KRDMA_STATUS_SUCCESS);
-		core_expect_receive(server, length, KRDMA_STATUS_SUCCESS, length, NULL);
+		core_expect_send(client, length, KRDMA_WC_SUCCESS);
+		core_expect_send(client, length, KRDMA_WC_SUCCESS);
+		core_expect_receive(server, length, KRDMA_WC_SUCCESS, length, NULL);
 		CORE_TRUE(test, core_filled(transfer.to.data, length, 4));
 		core_fill(data, sizeof(data), 4);
 	}
 	/* Write completions on iWARP say "sent": what is read back has arrived. */
 	CORE_EQ(test, 1, core_rdma(client, 9, KRDMA_OP_READ, &transfer.from, 0, room,
 				   &transfer.to, 4096, 0));
-	core_expect_send(client, 9, KRDMA_STATUS_SUCCESS);
+	core_expect_send(client, 9, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(transfer.from.data, room, 4));
 
 	sges[0].length = info.max_inline;
 	sges[1].length = 1;
-	CORE_EQ(test, -EMSGSIZE, transfer_post(&transfer, &request));
-	request.opcode = KRDMA_OP_READ;
-	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &request));
+	CORE_EQ(test, -EMSGSIZE, transfer_post(&transfer, &wr));
+	wr.opcode = KRDMA_OP_READ;
+	CORE_EQ(test, -EINVAL, transfer_post(&transfer, &wr));
 	transfer_end(&transfer);
 }
 
@@ -180,12 +180,12 @@ static void fence(struct core_test *test)
 					   1000, &transfer.to, (i + 1) * 1000, KRDMA_POST_FENCE));
 	}
 	for (u32 i = 0; i < FENCED && !test->failures; i++) {
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
 	}
 	CORE_EQ(test, 1, core_rdma(client, 99, KRDMA_OP_READ, &transfer.from, 0, 1000,
 				   &transfer.to, FENCED * 1000, 0));
-	core_expect_send(client, 99, KRDMA_STATUS_SUCCESS);
+	core_expect_send(client, 99, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(transfer.from.data, 1000, 1));
 	transfer_end(&transfer);
 }
@@ -196,7 +196,7 @@ static void silent(struct core_test *test)
 {
 	struct core_buffer wrong;
 	struct transfer transfer;
-	struct krdma_completion got;
+	struct krdma_wc got;
 	struct krdma_conn_info info;
 	struct core_end *client;
 
@@ -205,21 +205,21 @@ static void silent(struct core_test *test)
 	client = &transfer.pair->client;
 	for (u64 i = 0; i < 10; i++)
 		CORE_EQ(test, 1, core_rdma(client, i, KRDMA_OP_WRITE, &transfer.from, 0, 100,
-					   &transfer.to, 0, KRDMA_POST_SILENT));
+					   &transfer.to, 0, KRDMA_POST_UNSIGNALED));
 	core_expect_nothing(client);
 	CORE_EQ(test, 1, core_rdma(client, 10, KRDMA_OP_READ, &transfer.from, 0, 100,
 				   &transfer.to, 0, 0));
-	core_expect_send(client, 10, KRDMA_STATUS_SUCCESS);
+	core_expect_send(client, 10, KRDMA_WC_SUCCESS);
 	krdma_conn_query(client->conn, &info);
 	CORE_EQ(test, 11, info.sends_posted);
 	CORE_EQ(test, 11, info.sends_completed);
 
 	wrong = transfer.to;
-	wrong.info.remote_key ^= 0x5500;
+	wrong.info.rkey ^= 0x5500;
 	CORE_EQ(test, 1, core_rdma(client, 11, KRDMA_OP_READ, &transfer.from, 0, 100, &wrong, 0,
-				   KRDMA_POST_SILENT));
+				   KRDMA_POST_UNSIGNALED));
 	if (CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS))) {
-		CORE_EQ(test, 11, got.cookie);
+		CORE_EQ(test, 11, got.wr_id);
 		CORE_TRUE(test, got.status);
 	}
 	transfer_end(&transfer);
@@ -229,13 +229,13 @@ static void silent(struct core_test *test)
 /* Proves: B1 (core-debug), E4, E11 */
 static void batches(struct core_test *test)
 {
-	struct krdma_request *requests = kcalloc(64, sizeof(*requests), GFP_KERNEL);
-	struct krdma_receive *receives = kcalloc(64, sizeof(*receives), GFP_KERNEL);
+	struct krdma_send_wr *wrs = kcalloc(64, sizeof(*wrs), GFP_KERNEL);
+	struct krdma_recv_wr *recv_wrs = kcalloc(64, sizeof(*recv_wrs), GFP_KERNEL);
 	struct krdma_sge *sges = kcalloc(128, sizeof(*sges), GFP_KERNEL);
 	struct transfer transfer;
 	struct core_end *client, *server;
 
-	if (!CORE_TRUE(test, requests && receives && sges) ||
+	if (!CORE_TRUE(test, wrs && recv_wrs && sges) ||
 	    !transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
 		goto out;
 	client = &transfer.pair->client;
@@ -245,39 +245,39 @@ static void batches(struct core_test *test)
 		for (int i = 0; i < count; i++) {
 			sges[i] = core_sge(&transfer.from, i * 512, 512);
 			sges[64 + i] = core_sge(&transfer.to, i * 1024, 1024);
-			requests[i] = (struct krdma_request) {
-				.cookie = i, .opcode = KRDMA_OP_SEND,
+			wrs[i] = (struct krdma_send_wr) {
+				.wr_id = i, .opcode = KRDMA_OP_SEND,
 				.sges = &sges[i], .sge_count = 1,
 			};
-			receives[i] = (struct krdma_receive) {
-				.cookie = i, .sges = &sges[64 + i], .sge_count = 1,
+			recv_wrs[i] = (struct krdma_recv_wr) {
+				.wr_id = i, .sges = &sges[64 + i], .sge_count = 1,
 			};
 		}
-		CORE_EQ(test, count, krdma_conn_receive(server->conn, receives, count));
-		CORE_EQ(test, count, krdma_conn_post(client->conn, requests, count));
+		CORE_EQ(test, count, krdma_conn_post_recv(server->conn, recv_wrs, count));
+		CORE_EQ(test, count, krdma_conn_post_send(client->conn, wrs, count));
 		for (int i = 0; i < count; i++) {
-			core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
-			core_expect_receive(server, i, KRDMA_STATUS_SUCCESS, 512, NULL);
+			core_expect_send(client, i, KRDMA_WC_SUCCESS);
+			core_expect_receive(server, i, KRDMA_WC_SUCCESS, 512, NULL);
 			CORE_TRUE(test, !memcmp(transfer.to.data + i * 1024,
 						transfer.from.data + i * 512, 512));
 		}
 	}
 	/* Those before a wrong one are accepted, and it says why if it is alone. */
-	CORE_EQ(test, 3, krdma_conn_receive(server->conn, receives, 3));
-	requests[2].opcode = 0;
-	CORE_EQ(test, 2, krdma_conn_post(client->conn, requests, 5));
-	CORE_EQ(test, -EINVAL, krdma_conn_post(client->conn, requests + 2, 3));
-	CORE_EQ(test, -EINVAL, krdma_conn_post(client->conn, requests, 0));
+	CORE_EQ(test, 3, krdma_conn_post_recv(server->conn, recv_wrs, 3));
+	wrs[2].opcode = 0;
+	CORE_EQ(test, 2, krdma_conn_post_send(client->conn, wrs, 5));
+	CORE_EQ(test, -EINVAL, krdma_conn_post_send(client->conn, wrs + 2, 3));
+	CORE_EQ(test, -EINVAL, krdma_conn_post_send(client->conn, wrs, 0));
 	for (int i = 0; i < 2; i++) {
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
-		core_expect_receive(server, i, KRDMA_STATUS_SUCCESS, 512, NULL);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
+		core_expect_receive(server, i, KRDMA_WC_SUCCESS, 512, NULL);
 	}
 	core_expect_nothing(client);
 	transfer_end(&transfer);
 out:
 	kfree(sges);
-	kfree(receives);
-	kfree(requests);
+	kfree(recv_wrs);
+	kfree(wrs);
 }
 
 /*
@@ -287,7 +287,7 @@ out:
 /* Proves: E3 */
 static void refused_requests(struct core_test *test)
 {
-	struct krdma_request request;
+	struct krdma_send_wr wr;
 	struct core_buffer readable, foreign;
 	struct transfer transfer;
 	struct krdma_sge sge;
@@ -301,21 +301,21 @@ static void refused_requests(struct core_test *test)
 		goto out_readable;
 
 #define REFUSED(error, ...) do {							\
-	request = (struct krdma_request) {						\
+	wr = (struct krdma_send_wr) {						\
 		.opcode = KRDMA_OP_WRITE, .sges = &sge, .sge_count = 1,			\
 		.remote_addr = transfer.to.info.remote_addr,					\
-		.remote_key = transfer.to.info.remote_key, __VA_ARGS__ };		\
-	CORE_EQ(test, error, transfer_post(&transfer, &request));			\
+		.rkey = transfer.to.info.rkey, __VA_ARGS__ };		\
+	CORE_EQ(test, error, transfer_post(&transfer, &wr));			\
 } while (0)
 	sge = core_sge(&transfer.from, 0, 100);
 	REFUSED(-EINVAL, .opcode = 0);
-	REFUSED(-EINVAL, .opcode = KRDMA_OP_RECEIVE);
+	REFUSED(-EINVAL, .opcode = KRDMA_OP_RECV);
 	REFUSED(-EINVAL, .opcode = 200);
 	REFUSED(-EINVAL, .flags = 1 << 4);
 	REFUSED(-EINVAL, .flags = KRDMA_POST_SOLICITED);
 	REFUSED(-EINVAL, .opcode = KRDMA_OP_FLUSH);
-	REFUSED(-EINVAL, .opcode = KRDMA_OP_INVALIDATE);
-	REFUSED(-EINVAL, .opcode = KRDMA_OP_REGISTER, .sge_count = 0);
+	REFUSED(-EINVAL, .opcode = KRDMA_OP_LOCAL_INV);
+	REFUSED(-EINVAL, .opcode = KRDMA_OP_REG_MR, .sge_count = 0);
 	REFUSED(-EOVERFLOW, .remote_addr = U64_MAX - 50);
 	sge = core_sge(&transfer.from, TRANSFER_SIZE - 50, 51);
 	REFUSED(-ERANGE);
@@ -333,12 +333,12 @@ static void refused_requests(struct core_test *test)
 	CORE_EQ(test, -EXDEV, core_receive(&transfer.pair->client, 0, &foreign, 0, 10));
 	CORE_EQ(test, -ERANGE, core_receive(&transfer.pair->client, 0, &transfer.from, 0,
 					    TRANSFER_SIZE + 1));
-	CORE_EQ(test, -EINVAL, krdma_conn_receive(transfer.pair->client.conn, NULL, 0));
+	CORE_EQ(test, -EINVAL, krdma_conn_post_recv(transfer.pair->client.conn, NULL, 0));
 
 	/* None of this has hurt the connection, and sending needs no right. */
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 3, KRDMA_OP_WRITE, &readable, 0, 8192,
 				   &transfer.to, 0, 0));
-	core_expect_send(&transfer.pair->client, 3, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&transfer.pair->client, 3, KRDMA_WC_SUCCESS);
 	core_buffer_free(test, &foreign);
 out_readable:
 	core_buffer_free(test, &readable);
@@ -357,30 +357,30 @@ static void expect_refusal(struct transfer *transfer, u8 opcode, const struct co
 	struct core_test *test = transfer->test;
 	struct core_end *client = &transfer->pair->client;
 	struct core_end *server = &transfer->pair->server;
-	struct krdma_completion got = {};
+	struct krdma_wc got = {};
 	struct krdma_sge sge = core_sge(&transfer->from, 0, 8);
-	struct krdma_request request = {
-		.cookie = 1,
+	struct krdma_send_wr wr = {
+		.wr_id = 1,
 		.opcode = opcode,
 		.sges = &sge,
 		.sge_count = 1,
 		.remote_addr = remote->info.remote_addr + offset,
-		.remote_key = remote->info.remote_key,
+		.rkey = remote->info.rkey,
 	};
 
-	CORE_EQ(test, 1, transfer_post(transfer, &request));
+	CORE_EQ(test, 1, transfer_post(transfer, &wr));
 	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
-	CORE_EQ(test, 1, got.cookie);
+	CORE_EQ(test, 1, got.wr_id);
 	/*
 	 * On iWARP a write's success says that it was sent, and what is refused to a read is
 	 * not said: the peer ends the connection.
 	 */
 	if (!test->iwarp)
-		CORE_EQ(test, KRDMA_STATUS_REMOTE_ACCESS, got.status);
+		CORE_EQ(test, KRDMA_WC_REM_ACCESS_ERR, got.status);
 	else if (opcode == KRDMA_OP_READ)
-		CORE_EQ(test, KRDMA_STATUS_FLUSHED, got.status);
+		CORE_EQ(test, KRDMA_WC_WR_FLUSH_ERR, got.status);
 	else
-		CORE_EQ(test, KRDMA_STATUS_SUCCESS, got.status);
+		CORE_EQ(test, KRDMA_WC_SUCCESS, got.status);
 	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, core_await_event(server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 }
@@ -403,7 +403,7 @@ static void expect_no_refusal(struct transfer *transfer, u8 opcode)
 		core_fill(memory.data, 8192, 3);
 		CORE_EQ(test, 1, core_rdma(&transfer->pair->client, 2, opcode, &transfer->from, 0,
 					   8, &memory, 0, 0));
-		core_expect_send(&transfer->pair->client, 2, KRDMA_STATUS_SUCCESS);
+		core_expect_send(&transfer->pair->client, 2, KRDMA_WC_SUCCESS);
 		if (opcode == KRDMA_OP_WRITE && !test->iwarp)
 			CORE_TRUE(test, !memchr_inv(memory.data, 0, 8));
 		else if (opcode != KRDMA_OP_WRITE)
@@ -425,7 +425,7 @@ static void remote_refusal(struct core_test *test, const struct refusal *refusal
 			     refusal->access)) {
 		core_fill(memory.data, 8192, 3);
 		if (refusal->wrong_key)
-			memory.info.remote_key ^= 0xff;
+			memory.info.rkey ^= 0xff;
 		expect_refusal(&transfer, refusal->opcode, &memory, refusal->offset);
 		CORE_TRUE(test, core_filled(memory.data, 8192, 3));
 		CORE_TRUE(test, !memchr_inv(transfer.from.data, 0, 8));
@@ -508,7 +508,7 @@ static void session_of_its_own(struct core_test *test)
 	core_fill(memory.data, TRANSFER_SIZE, 6);
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 2, KRDMA_OP_READ, &transfer.from, 0,
 				   TRANSFER_SIZE, &memory, 0, 0));
-	core_expect_send(&transfer.pair->client, 2, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(transfer.from.data, TRANSFER_SIZE, 6));
 	/* What the listener's session has is nothing to this peer. */
 	expect_refusal(&transfer, KRDMA_OP_READ, &transfer.to, 0);
@@ -531,14 +531,14 @@ static void released(struct core_test *test)
 		goto out;
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 3, KRDMA_OP_WRITE, &transfer.from, 0, 8,
 				   &memory, 0, 0));
-	core_expect_send(&transfer.pair->client, 3, KRDMA_STATUS_SUCCESS);
+	core_expect_send(&transfer.pair->client, 3, KRDMA_WC_SUCCESS);
 	stale = memory;
 	core_buffer_free(test, &memory);
 	for (int i = 0; i < 8; i++) {
 		if (!core_buffer_make(test, &memory, transfer.pair->server_session, 8192,
 				      CORE_ACCESS_ALL(test)))
 			break;
-		CORE_TRUE(test, memory.info.remote_key != stale.info.remote_key);
+		CORE_TRUE(test, memory.info.rkey != stale.info.rkey);
 		core_buffer_free(test, &memory);
 	}
 	expect_refusal(&transfer, KRDMA_OP_WRITE, &stale, 0);

@@ -20,7 +20,7 @@
  * @test: the case
  * @session: of the accepting ends
  * @memory: what is received into: a slot of 64 bytes for each receive
- * @queue: where they complete
+ * @cq: where they complete
  * @srq: the queue
  * @pairs: the connections
  * @received: messages of each
@@ -30,47 +30,47 @@ struct sharing {
 	struct core_test *test;
 	struct krdma_session *session;
 	struct core_buffer memory;
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	struct krdma_srq *srq;
 	struct core_pair *pairs[SRQ_CONNS];
 	atomic_t received[SRQ_CONNS];
 	atomic_t returned;
 };
 
-static int sharing_receive(struct sharing *sharing, u64 slot)
+static int sharing_receive(struct sharing *sharing, u64 wqe)
 {
-	struct krdma_sge sge = core_sge(&sharing->memory, slot * 64, 64);
-	struct krdma_receive receive = { .cookie = slot, .sges = &sge, .sge_count = 1 };
+	struct krdma_sge sge = core_sge(&sharing->memory, wqe * 64, 64);
+	struct krdma_recv_wr recv_wr = { .wr_id = wqe, .sges = &sge, .sge_count = 1 };
 
-	return krdma_srq_receive(sharing->srq, &receive, 1);
+	return krdma_srq_post_recv(sharing->srq, &recv_wr, 1);
 }
 
 /* The message says from which connection it comes, and which one it is. */
-static void sharing_received(struct core_end *end, const struct krdma_completion *completion)
+static void sharing_received(struct core_end *end, const struct krdma_wc *wc)
 {
 	struct sharing *sharing = end->context;
 	struct core_test *test = end->test;
-	u32 *message = (u32 *)(sharing->memory.data + completion->cookie * 64);
+	u32 *message = (u32 *)(sharing->memory.data + wc->wr_id * 64);
 	u32 from;
 
-	if (completion->opcode != KRDMA_OP_RECEIVE || completion->status)
+	if (wc->opcode != KRDMA_OP_RECV || wc->status)
 		return;
-	CORE_TRUE(test, completion->conn == end->conn);
+	CORE_TRUE(test, wc->conn == end->conn);
 	from = message[0];
 	if (!CORE_TRUE(test, from < SRQ_CONNS) ||
 	    !CORE_TRUE(test, end == &sharing->pairs[from]->server))
 		return;
 	CORE_EQ(test, message[1], atomic_inc_return(&sharing->received[from]) - 1);
 	CORE_EQ(test, 1,
-		sharing_receive(sharing, (completion->cookie + SRQ_DEPTH - 1) % SRQ_DEPTH));
+		sharing_receive(sharing, (wc->wr_id + SRQ_DEPTH - 1) % SRQ_DEPTH));
 }
 
-static void sharing_returned(const struct krdma_completion *completion)
+static void sharing_returned(const struct krdma_wc *wc)
 {
-	struct sharing *sharing = completion->context;
+	struct sharing *sharing = wc->context;
 
-	CORE_TRUE(sharing->test, !completion->conn);
-	CORE_EQ(sharing->test, KRDMA_STATUS_FLUSHED, completion->status);
+	CORE_TRUE(sharing->test, !wc->conn);
+	CORE_EQ(sharing->test, KRDMA_WC_WR_FLUSH_ERR, wc->status);
 	atomic_inc(&sharing->returned);
 }
 
@@ -79,18 +79,18 @@ static void sharing_messages(struct sharing *sharing)
 	struct core_test *test = sharing->test;
 	u32 message[2];
 	struct krdma_sge sge = { .addr = (u64)message, .length = sizeof(message) };
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
 	};
-	struct krdma_completion got;
+	struct krdma_wc got;
 
 	for (u32 i = 0; i < SRQ_MESSAGES && !test->failures; i++) {
 		for (u32 n = 0; n < SRQ_CONNS; n++) {
 			message[0] = n;
 			message[1] = i;
-			request.cookie = i;
+			wr.wr_id = i;
 			CORE_EQ(test, 1,
-				krdma_conn_post(sharing->pairs[n]->client.conn, &request, 1));
+				krdma_conn_post_send(sharing->pairs[n]->client.conn, &wr, 1));
 		}
 		for (u32 n = 0; n < SRQ_CONNS; n++)
 			CORE_TRUE(test, core_await_send(&sharing->pairs[n]->client, &got,
@@ -113,15 +113,15 @@ static bool sharing_connect(struct sharing *sharing, u32 n)
 	/* All accepting ends are of one session, as their queue. */
 	krdma_session_put(pair->server_session);
 	pair->server_session = sharing->session;
-	if (pair->queue)
-		krdma_queue_put(pair->queue);
+	if (pair->cq)
+		krdma_cq_put(pair->cq);
 	if (sharing->test->where == KRDMA_CONTEXT_POLL)
-		pair->queue = sharing->queue;
+		pair->cq = sharing->cq;
 	pair->borrows = true;
-	pair->server_attr = (struct krdma_conn_attr) { .queue = sharing->queue,
+	pair->server_attr = (struct krdma_conn_attr) { .cq = sharing->cq,
 						       .srq = sharing->srq };
 	pair->client_attr.max_inline = 8;
-	pair->client_attr.queue = pair->queue;
+	pair->client_attr.cq = pair->cq;
 	pair->server.context = sharing;
 	pair->server.complete = sharing_received;
 	return core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair);
@@ -131,7 +131,7 @@ static bool sharing_connect(struct sharing *sharing, u32 n)
 static void sharing_end(struct sharing *sharing)
 {
 	struct core_test *test = sharing->test;
-	struct krdma_completion got;
+	struct krdma_wc got;
 	u32 posted = 0;
 	int ret;
 
@@ -145,7 +145,7 @@ static void sharing_end(struct sharing *sharing)
 		if (atomic_read(&sharing->returned) == SRQ_DEPTH)
 			break;
 		while (test->where == KRDMA_CONTEXT_POLL &&
-		       krdma_queue_poll(sharing->queue, &got, 1) == 1)
+		       krdma_cq_poll(sharing->cq, &got, 1) == 1)
 			sharing_returned(&got);
 		msleep(20);
 	}
@@ -161,7 +161,7 @@ static void sharing_run(struct sharing *sharing)
 	struct core_test *test = sharing->test;
 	struct krdma_srq_attr attr = {
 		.depth = SRQ_DEPTH,
-		.queue = sharing->queue,
+		.cq = sharing->cq,
 		.complete = sharing_returned,
 		.context = sharing,
 	};
@@ -170,20 +170,20 @@ static void sharing_run(struct sharing *sharing)
 	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
 		.depth = SRQ_DEPTH }));
 	CORE_ERR_PTR(test, -EINVAL, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
-		.queue = sharing->queue }));
+		.cq = sharing->cq }));
 	CORE_ERR_PTR(test, -ENOSPC, krdma_srq_create(sharing->session, &(struct krdma_srq_attr) {
-		.queue = sharing->queue, .depth = SRQ_QUEUE_DEPTH + 1 }));
+		.cq = sharing->cq, .depth = SRQ_QUEUE_DEPTH + 1 }));
 	sharing->srq = krdma_srq_create(sharing->session, &attr);
 	if (!CORE_OK_PTR(test, sharing->srq))
 		return;
-	for (u32 slot = 0; slot < SRQ_DEPTH - 1; slot++)
-		CORE_EQ(test, 1, sharing_receive(sharing, slot));
+	for (u32 wqe = 0; wqe < SRQ_DEPTH - 1; wqe++)
+		CORE_EQ(test, 1, sharing_receive(sharing, wqe));
 	for (u32 n = 0; n < SRQ_CONNS; n++)
 		if (!sharing_connect(sharing, n))
 			break;
 	if (!test->failures) {
-		CORE_EQ(test, -EINVAL, krdma_conn_receive(sharing->pairs[0]->server.conn,
-							  &(struct krdma_receive) {}, 1));
+		CORE_EQ(test, -EINVAL, krdma_conn_post_recv(sharing->pairs[0]->server.conn,
+							    &(struct krdma_recv_wr) {}, 1));
 		sharing_messages(sharing);
 	}
 	begun = ktime_get();
@@ -197,7 +197,7 @@ static void sharing_run(struct sharing *sharing)
 /* Proves: D4, D12 */
 static void shared_receives(struct core_test *test)
 {
-	struct krdma_queue_attr attr = {
+	struct krdma_cq_attr attr = {
 		.depth = SRQ_QUEUE_DEPTH, .where = test->where, .vector = -1,
 	};
 	struct sharing *sharing = kzalloc_obj(*sharing, GFP_KERNEL);
@@ -206,14 +206,14 @@ static void shared_receives(struct core_test *test)
 		return;
 	sharing->test = test;
 	sharing->session = krdma_session_create(&init_net);
-	sharing->queue = krdma_queue_create(test->dev, &attr);
-	if (CORE_OK_PTR(test, sharing->session) && CORE_OK_PTR(test, sharing->queue) &&
+	sharing->cq = krdma_cq_create(test->dev, &attr);
+	if (CORE_OK_PTR(test, sharing->session) && CORE_OK_PTR(test, sharing->cq) &&
 	    core_buffer_make(test, &sharing->memory, sharing->session, SRQ_DEPTH * 64,
 			     KRDMA_ACCESS_LOCAL_WRITE))
 		sharing_run(sharing);
 	core_buffer_free(test, &sharing->memory);
-	if (!IS_ERR_OR_NULL(sharing->queue))
-		krdma_queue_put(sharing->queue);
+	if (!IS_ERR_OR_NULL(sharing->cq))
+		krdma_cq_put(sharing->cq);
 	if (!IS_ERR_OR_NULL(sharing->session))
 		krdma_session_put(sharing->session);
 	kfree(sharing);

@@ -53,7 +53,7 @@ struct storm {
  * struct storm_end - one end, as long as it lasts
  * @storm: where
  * @conn: the connection
- * @region: of @memory
+ * @mr: of @memory
  * @memory: STORM_DEPTH slots to receive into, and one to send from
  * @next: the number of the next message to be received
  * @sent: completions of sends
@@ -63,7 +63,7 @@ struct storm {
 struct storm_end {
 	struct storm *storm;
 	struct krdma_conn *conn;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	u8 *memory;
 	u32 next;
 	atomic64_t sent;
@@ -81,38 +81,38 @@ static void storm_event(struct krdma_conn *conn, const struct krdma_event *event
 		atomic_inc(&end->closed);
 }
 
-static int storm_receive(struct storm_end *end, u64 slot)
+static int storm_receive(struct storm_end *end, u64 wqe)
 {
 	struct krdma_sge sge = {
-		.region = end->region,
-		.addr = (u64)end->memory + slot * STORM_SLOT,
+		.mr = end->mr,
+		.addr = (u64)end->memory + wqe * STORM_SLOT,
 		.length = STORM_SLOT,
 	};
-	struct krdma_receive receive = { .cookie = slot, .sges = &sge, .sge_count = 1 };
+	struct krdma_recv_wr recv_wr = { .wr_id = wqe, .sges = &sge, .sge_count = 1 };
 
-	return krdma_conn_receive(end->conn, &receive, 1);
+	return krdma_conn_post_recv(end->conn, &recv_wr, 1);
 }
 
-static void storm_complete(const struct krdma_completion *completion)
+static void storm_complete(const struct krdma_wc *wc)
 {
-	struct storm_end *end = completion->context;
+	struct storm_end *end = wc->context;
 	struct core_test *test = end->storm->test;
 	u32 *message;
 
 	CORE_EQ(test, 0, atomic_read(&end->closed));
-	if (completion->opcode != KRDMA_OP_RECEIVE) {
+	if (wc->opcode != KRDMA_OP_RECV) {
 		atomic64_inc(&end->sent);
 		return;
 	}
 	atomic64_inc(&end->received);
-	if (completion->status)
+	if (wc->status)
 		return;
-	message = (u32 *)(end->memory + completion->cookie * STORM_SLOT);
-	CORE_EQ(test, 4, completion->length);
+	message = (u32 *)(end->memory + wc->wr_id * STORM_SLOT);
+	CORE_EQ(test, 4, wc->length);
 	CORE_EQ(test, end->next++, *message);
 	atomic_inc(&end->storm->messages);
 	/* It may end at any time. */
-	storm_receive(end, completion->cookie);
+	storm_receive(end, wc->wr_id);
 }
 
 static const struct krdma_conn_ops storm_ops = {
@@ -130,15 +130,15 @@ static bool storm_prepare(struct storm_end *end, struct krdma_session *session, 
 		.where = softirq ? KRDMA_CONTEXT_SOFTIRQ : KRDMA_CONTEXT_WORKQUEUE,
 	};
 
-	end->region = krdma_region_map(session, krdma_conn_device(end->conn), end->memory,
-				       STORM_DEPTH * STORM_SLOT, KRDMA_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(end->region))
+	end->mr = krdma_mr_register(session, krdma_conn_device(end->conn), end->memory,
+				    STORM_DEPTH * STORM_SLOT, KRDMA_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(end->mr))
 		return false;
-	if (krdma_conn_prepare(end->conn, &attr))
+	if (krdma_conn_create_qp(end->conn, &attr))
 		return false;
 	/* The last slot is for the room that comes back only after the callback. */
-	for (u64 slot = 0; slot < STORM_DEPTH - 1; slot++)
-		if (storm_receive(end, slot) != 1)
+	for (u64 wqe = 0; wqe < STORM_DEPTH - 1; wqe++)
+		if (storm_receive(end, wqe) != 1)
 			return false;
 	return true;
 }
@@ -149,14 +149,14 @@ static void storm_talk(struct storm_end *end)
 	u32 count = get_random_u32() % 200;
 	u32 number = 0;
 	struct krdma_sge sge = { .addr = (u64)&number, .length = sizeof(number) };
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = KRDMA_OP_SEND, .flags = KRDMA_POST_INLINE, .sges = &sge, .sge_count = 1,
 	};
 	int ret;
 
 	for (int tries = 0; number < count && tries < 2000; tries++) {
-		request.flags = KRDMA_POST_INLINE | (number % 3 ? KRDMA_POST_SILENT : 0);
-		ret = krdma_conn_post(end->conn, &request, 1);
+		wr.flags = KRDMA_POST_INLINE | (number % 3 ? KRDMA_POST_UNSIGNALED : 0);
+		ret = krdma_conn_post_send(end->conn, &wr, 1);
 		if (ret == 1)
 			number++;
 		else if (ret == -EAGAIN)
@@ -184,8 +184,8 @@ static void storm_end_close(struct storm_end *end)
 	CORE_EQ(test, info.receives_posted, info.receives_completed);
 	CORE_EQ(test, info.receives_posted, atomic64_read(&end->received));
 	CORE_TRUE(test, atomic64_read(&end->sent) <= info.sends_posted);
-	if (!IS_ERR_OR_NULL(end->region))
-		CORE_EQ(test, 0, krdma_region_release(end->region));
+	if (!IS_ERR_OR_NULL(end->mr))
+		CORE_EQ(test, 0, krdma_mr_deregister(end->mr));
 	krdma_conn_put(end->conn);
 	kfree(end->memory);
 	kfree(end);
@@ -321,11 +321,12 @@ static void storm_stall(struct work_struct *work)
 }
 
 struct storm_watch {
-	struct krdma_watch watch;
+	struct krdma_device_notifier watch;
 	struct storm *storm;
 };
 
-static void storm_watched(struct krdma_watch *watch, const struct krdma_device_event *event)
+static void storm_watched(struct krdma_device_notifier *watch,
+			  const struct krdma_device_event *event)
 {
 	struct storm *storm = container_of(watch, struct storm_watch, watch)->storm;
 
@@ -367,7 +368,7 @@ static void storm(struct core_test *test)
 		goto out;
 	krdma_listener_address(listener, &any);
 	((struct sockaddr_in *)&storm.address)->sin_port = ((struct sockaddr_in *)&any)->sin_port;
-	if (!CORE_EQ(test, 0, krdma_watch_start(&watch.watch, &init_net)))
+	if (!CORE_EQ(test, 0, krdma_device_notifier_register(&watch.watch, &init_net)))
 		goto out_listener;
 	storm.end = jiffies + core_storm_seconds * HZ;
 	for (u32 i = 0; i < ARRAY_SIZE(parties); i++) {
@@ -379,7 +380,7 @@ static void storm(struct core_test *test)
 	}
 	for (u32 i = 0; i < ARRAY_SIZE(parties); i++)
 		flush_work(&parties[i].work);
-	krdma_watch_stop(&watch.watch);
+	krdma_device_notifier_unregister(&watch.watch);
 	CORE_TRUE(test, atomic_read(&storm.connected) > 0);
 	CORE_TRUE(test, atomic_read(&storm.messages) > 0);
 	CORE_TRUE(test, atomic_read(&storm.added) > 0);

@@ -18,16 +18,16 @@ bool transfer_begin(struct transfer *transfer, struct core_test *test,
 		    const struct krdma_conn_attr *attr, size_t size)
 {
 	struct core_pair *pair = core_pair_alloc(test);
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 
 	*transfer = (struct transfer) { .test = test, .pair = pair };
 	if (!pair)
 		return false;
-	queue = pair->queue;
+	cq = pair->cq;
 	if (attr) {
 		pair->client_attr = *attr;
 		pair->client_attr.where = test->where;
-		pair->client_attr.queue = queue;
+		pair->client_attr.cq = cq;
 	}
 	pair->server_attr.max_recv_sge = 2;
 	if (core_buffer_make(test, &transfer->from, pair->client_session, size,
@@ -40,7 +40,7 @@ bool transfer_begin(struct transfer *transfer, struct core_test *test,
 	return false;
 }
 
-int transfer_post(struct transfer *transfer, const struct krdma_request *request)
+int transfer_post(struct transfer *transfer, const struct krdma_send_wr *wr)
 {
-	return krdma_conn_post(transfer->pair->client.conn, request, 1);
+	return krdma_conn_post_send(transfer->pair->client.conn, wr, 1);
 }

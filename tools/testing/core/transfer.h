@@ -30,6 +30,6 @@ bool transfer_begin(struct transfer *transfer, struct core_test *test,
 void transfer_end(struct transfer *transfer);
 
 /* As the client. */
-int transfer_post(struct transfer *transfer, const struct krdma_request *request);
+int transfer_post(struct transfer *transfer, const struct krdma_send_wr *wr);
 
 #endif /* _KRDMA_CORE_TRANSFER_H */

@@ -35,11 +35,11 @@ static void messages(struct core_test *test)
 		CORE_EQ(test, 1, core_send(client, i, &transfer.from, i, lengths[i],
 					   i % 2 ? KRDMA_POST_SOLICITED : 0));
 	for (unsigned int i = 0; i < ARRAY_SIZE(lengths) && !test->failures; i++) {
-		struct krdma_completion got;
+		struct krdma_wc got;
 
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
-		core_expect_receive(server, 100 + i, KRDMA_STATUS_SUCCESS, lengths[i], &got);
-		CORE_EQ(test, KRDMA_OP_RECEIVE, got.opcode);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
+		core_expect_receive(server, 100 + i, KRDMA_WC_SUCCESS, lengths[i], &got);
+		CORE_EQ(test, KRDMA_OP_RECV, got.opcode);
 		CORE_EQ(test, 0, got.flags);
 		CORE_TRUE(test, got.conn == server->conn && got.context == server);
 		CORE_TRUE(test, !memcmp(transfer.to.data + i * SLOT_SIZE, transfer.from.data + i,
@@ -56,12 +56,12 @@ static void messages(struct core_test *test)
 /* Proves: E4 */
 static void message_pieces(struct core_test *test)
 {
-	struct krdma_completion got;
+	struct krdma_wc got;
 	struct transfer transfer;
 	struct krdma_sge from[2], to[2];
-	struct krdma_receive receive = { .cookie = 5, .sges = to, .sge_count = 2 };
-	struct krdma_request send = {
-		.cookie = 6, .opcode = KRDMA_OP_SEND, .sges = from, .sge_count = 2,
+	struct krdma_recv_wr recv_wr = { .wr_id = 5, .sges = to, .sge_count = 2 };
+	struct krdma_send_wr send = {
+		.wr_id = 6, .opcode = KRDMA_OP_SEND, .sges = from, .sge_count = 2,
 	};
 
 	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
@@ -71,10 +71,10 @@ static void message_pieces(struct core_test *test)
 	from[1] = core_sge(&transfer.from, 1000, 2000);
 	to[0] = core_sge(&transfer.to, 100, 1700);
 	to[1] = core_sge(&transfer.to, 8192, 1300);
-	CORE_EQ(test, 1, krdma_conn_receive(transfer.pair->server.conn, &receive, 1));
+	CORE_EQ(test, 1, krdma_conn_post_recv(transfer.pair->server.conn, &recv_wr, 1));
 	CORE_EQ(test, 1, transfer_post(&transfer, &send));
-	core_expect_send(&transfer.pair->client, 6, KRDMA_STATUS_SUCCESS);
-	core_expect_receive(&transfer.pair->server, 5, KRDMA_STATUS_SUCCESS, 3000, &got);
+	core_expect_send(&transfer.pair->client, 6, KRDMA_WC_SUCCESS);
+	core_expect_receive(&transfer.pair->server, 5, KRDMA_WC_SUCCESS, 3000, &got);
 	CORE_TRUE(test, !memcmp(transfer.to.data + 100, transfer.from.data, 1700));
 	CORE_TRUE(test, !memcmp(transfer.to.data + 8192, transfer.from.data + 1700, 1300));
 	transfer_end(&transfer);
@@ -85,8 +85,8 @@ static void immediate(struct core_test *test)
 {
 	struct transfer transfer;
 	struct core_end *client, *server;
-	struct krdma_completion got;
-	struct krdma_request request = { .imm = 0x12345678, .sge_count = 1 };
+	struct krdma_wc got;
+	struct krdma_send_wr wr = { .imm = 0x12345678, .sge_count = 1 };
 	struct krdma_sge sge;
 
 	if (!transfer_begin(&transfer, test, NULL, TRANSFER_SIZE))
@@ -95,45 +95,45 @@ static void immediate(struct core_test *test)
 	server = &transfer.pair->server;
 	sge = core_sge(&transfer.from, 0, 500);
 	core_fill(transfer.from.data, 500, 3);
-	request.sges = &sge;
-	request.opcode = KRDMA_OP_SEND_IMM;
+	wr.sges = &sge;
+	wr.opcode = KRDMA_OP_SEND_IMM;
 	if (!(test->attr.caps & KRDMA_DEVICE_CAP_IMM)) {
-		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
-		request.opcode = KRDMA_OP_WRITE_IMM;
-		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &request));
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &wr));
+		wr.opcode = KRDMA_OP_WRITE_IMM;
+		CORE_EQ(test, -EOPNOTSUPP, transfer_post(&transfer, &wr));
 		transfer_end(&transfer);
 		return;
 	}
 	for (u64 i = 0; i < 3; i++)
 		CORE_EQ(test, 1, core_receive(server, i, &transfer.to, i * SLOT_SIZE, SLOT_SIZE));
 
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
-	if (core_expect_receive(server, 0, KRDMA_STATUS_SUCCESS, 500, &got)) {
-		CORE_EQ(test, KRDMA_COMPLETION_IMM, got.flags);
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(client, 0, KRDMA_WC_SUCCESS);
+	if (core_expect_receive(server, 0, KRDMA_WC_SUCCESS, 500, &got)) {
+		CORE_EQ(test, KRDMA_WC_WITH_IMM, got.flags);
 		CORE_EQ(test, 0x12345678, got.imm);
 	}
 	CORE_TRUE(test, core_filled(transfer.to.data, 500, 3));
 
-	request.opcode = KRDMA_OP_WRITE_IMM;
-	request.imm = 0xffffffff;
-	request.remote_addr = transfer.to.info.remote_addr + 3 * SLOT_SIZE;
-	request.remote_key = transfer.to.info.remote_key;
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
-	if (core_expect_receive(server, 1, KRDMA_STATUS_SUCCESS, 500, &got)) {
-		CORE_EQ(test, KRDMA_COMPLETION_IMM | KRDMA_COMPLETION_WRITTEN, got.flags);
+	wr.opcode = KRDMA_OP_WRITE_IMM;
+	wr.imm = 0xffffffff;
+	wr.remote_addr = transfer.to.info.remote_addr + 3 * SLOT_SIZE;
+	wr.rkey = transfer.to.info.rkey;
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(client, 0, KRDMA_WC_SUCCESS);
+	if (core_expect_receive(server, 1, KRDMA_WC_SUCCESS, 500, &got)) {
+		CORE_EQ(test, KRDMA_WC_WITH_IMM | KRDMA_WC_WRITTEN, got.flags);
 		CORE_EQ(test, 0xffffffffU, got.imm);
 	}
 	CORE_TRUE(test, core_filled(transfer.to.data + 3 * SLOT_SIZE, 500, 3));
 	CORE_TRUE(test, !memchr_inv(transfer.to.data + SLOT_SIZE, 0, SLOT_SIZE));
 
 	/* Nothing but the number. */
-	request.sge_count = 0;
-	request.imm = 7;
-	CORE_EQ(test, 1, transfer_post(&transfer, &request));
-	core_expect_send(client, 0, KRDMA_STATUS_SUCCESS);
-	if (core_expect_receive(server, 2, KRDMA_STATUS_SUCCESS, 0, &got))
+	wr.sge_count = 0;
+	wr.imm = 7;
+	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+	core_expect_send(client, 0, KRDMA_WC_SUCCESS);
+	if (core_expect_receive(server, 2, KRDMA_WC_SUCCESS, 0, &got))
 		CORE_EQ(test, 7, got.imm);
 	transfer_end(&transfer);
 }
@@ -142,10 +142,10 @@ static void immediate(struct core_test *test)
 static void receive_early(struct core_end *end)
 {
 	struct core_test *test = end->test;
-	struct krdma_receive receive = { .cookie = 77 };
+	struct krdma_recv_wr recv_wr = { .wr_id = 77 };
 
 	/* Messages without data need no memory. */
-	CORE_EQ(test, 1, krdma_conn_receive(end->conn, &receive, 1));
+	CORE_EQ(test, 1, krdma_conn_post_recv(end->conn, &recv_wr, 1));
 	CORE_EQ(test, -ENOTCONN, core_send(end, 0, &(struct core_buffer) {}, 0, 0, 0));
 }
 
@@ -160,11 +160,11 @@ static void receives_come_first(struct core_test *test)
 	pair->prepared = receive_early;
 	if (core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair)) {
 		CORE_EQ(test, 1, core_send(&pair->client, 1, &none, 0, 0, 0));
-		core_expect_receive(&pair->server, 77, KRDMA_STATUS_SUCCESS, 0, NULL);
+		core_expect_receive(&pair->server, 77, KRDMA_WC_SUCCESS, 0, NULL);
 		CORE_EQ(test, 1, core_send(&pair->server, 2, &none, 0, 0, 0));
-		core_expect_receive(&pair->client, 77, KRDMA_STATUS_SUCCESS, 0, NULL);
-		core_expect_send(&pair->client, 1, KRDMA_STATUS_SUCCESS);
-		core_expect_send(&pair->server, 2, KRDMA_STATUS_SUCCESS);
+		core_expect_receive(&pair->client, 77, KRDMA_WC_SUCCESS, 0, NULL);
+		core_expect_send(&pair->client, 1, KRDMA_WC_SUCCESS);
+		core_expect_send(&pair->server, 2, KRDMA_WC_SUCCESS);
 	}
 	core_pair_close(pair);
 }
@@ -172,7 +172,7 @@ static void receives_come_first(struct core_test *test)
 /* A message longer than its receive ends the connection, and both are told. */
 static void message_too_long(struct core_test *test)
 {
-	struct krdma_completion got;
+	struct krdma_wc got;
 	struct transfer transfer;
 	struct core_end *client, *server;
 
@@ -215,12 +215,12 @@ static void writes_and_reads(struct core_test *test)
 		memset(transfer.to.data, 0xaa, TRANSFER_SIZE);
 		CORE_EQ(test, 1, core_rdma(client, i, KRDMA_OP_WRITE, &transfer.from, 0, length,
 					   &transfer.to, offset, 0));
-		core_expect_send(client, i, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, i, KRDMA_WC_SUCCESS);
 		/* What has been read from the peer has been written before. */
 		memset(transfer.from.data, 0, TRANSFER_SIZE);
 		CORE_EQ(test, 1, core_rdma(client, i + 50, KRDMA_OP_READ, &transfer.from, 0,
 					   length, &transfer.to, offset, 0));
-		core_expect_send(client, i + 50, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, i + 50, KRDMA_WC_SUCCESS);
 		CORE_TRUE(test, core_filled(transfer.from.data, length, i));
 		CORE_TRUE(test, !memchr_inv(transfer.from.data + length, 0,
 					    TRANSFER_SIZE - length));
@@ -240,7 +240,7 @@ static void writes_and_reads(struct core_test *test)
 static void many_pieces(struct core_test *test)
 {
 	struct krdma_sge *sges = kcalloc(PIECES, sizeof(*sges), GFP_KERNEL);
-	struct krdma_request request = { .sges = sges };
+	struct krdma_send_wr wr = { .sges = sges };
 	struct krdma_conn_info info;
 	struct transfer transfer;
 	struct core_end *client;
@@ -252,8 +252,8 @@ static void many_pieces(struct core_test *test)
 		goto out;
 	client = &transfer.pair->client;
 	krdma_conn_query(client->conn, &info);
-	request.remote_addr = transfer.to.info.remote_addr;
-	request.remote_key = transfer.to.info.remote_key;
+	wr.remote_addr = transfer.to.info.remote_addr;
+	wr.rkey = transfer.to.info.rkey;
 	for (u32 count = 1; count <= PIECES && !test->failures; count++) {
 		/* Of many lengths, also none, and not beside each other. */
 		for (u32 i = 0; i < count; i++)
@@ -264,15 +264,15 @@ static void many_pieces(struct core_test *test)
 			length += sges[i].length;
 		}
 		memset(transfer.to.data, 0, TRANSFER_SIZE);
-		request.opcode = KRDMA_OP_WRITE;
-		request.cookie = count;
-		request.sge_count = count;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		core_expect_send(client, count, KRDMA_STATUS_SUCCESS);
+		wr.opcode = KRDMA_OP_WRITE;
+		wr.wr_id = count;
+		wr.sge_count = count;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		core_expect_send(client, count, KRDMA_WC_SUCCESS);
 		memset(transfer.from.data, 0, TRANSFER_SIZE);
-		request.opcode = KRDMA_OP_READ;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		core_expect_send(client, count, KRDMA_STATUS_SUCCESS);
+		wr.opcode = KRDMA_OP_READ;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		core_expect_send(client, count, KRDMA_WC_SUCCESS);
 		for (u32 i = 0, at = 0; i < count; at += sges[i++].length) {
 			CORE_TRUE(test, core_filled(transfer.from.data + i * 1500,
 						    sges[i].length, i + count));
@@ -282,11 +282,11 @@ static void many_pieces(struct core_test *test)
 		CORE_TRUE(test, !memchr_inv(transfer.to.data + length, 0, TRANSFER_SIZE - length));
 	}
 	/* A message is never cut. */
-	request.opcode = KRDMA_OP_SEND;
+	wr.opcode = KRDMA_OP_SEND;
 	for (u32 i = 0; i < PIECES; i++)
 		sges[i] = core_sge(&transfer.from, i * 1500, 1);
-	request.sge_count = info.max_send_sge + 1;
-	CORE_EQ(test, -EMSGSIZE, transfer_post(&transfer, &request));
+	wr.sge_count = info.max_send_sge + 1;
+	CORE_EQ(test, -EMSGSIZE, transfer_post(&transfer, &wr));
 	transfer_end(&transfer);
 out:
 	kfree(sges);
@@ -313,11 +313,11 @@ static void large(struct core_test *test)
 	for (u32 at = 77; at + window <= size && !test->failures; at += 3 * SZ_1M) {
 		CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &big, at, window,
 					   &transfer.to, at % 1000, 0));
-		core_expect_send(client, 1, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, 1, KRDMA_WC_SUCCESS);
 		memset(big.data + at, 0, window);
 		CORE_EQ(test, 1, core_rdma(client, 2, KRDMA_OP_READ, &big, at, window,
 					   &transfer.to, at % 1000, 0));
-		core_expect_send(client, 2, KRDMA_STATUS_SUCCESS);
+		core_expect_send(client, 2, KRDMA_WC_SUCCESS);
 	}
 	CORE_TRUE(test, core_filled(big.data, size, 9));
 	core_buffer_free(test, &big);
@@ -330,7 +330,7 @@ out:
 static void mapped_pages(struct core_test *test)
 {
 	struct krdma_sge sges[2];
-	struct krdma_request request = { .sges = sges };
+	struct krdma_send_wr wr = { .sges = sges };
 	struct scatterlist sg[2];
 	struct transfer transfer;
 	struct krdma_conn *conn;
@@ -357,14 +357,14 @@ static void mapped_pages(struct core_test *test)
 		for (int i = 0; i < mapped; i++)
 			sges[i] = (struct krdma_sge) {
 				.addr = sg_dma_address(&sg[i]), .length = sg_dma_len(&sg[i]),
-				.key = krdma_conn_local_key(conn),
+				.key = krdma_conn_lkey(conn),
 			};
-		request.sge_count = mapped;
-		request.opcode = round ? KRDMA_OP_WRITE : KRDMA_OP_READ;
-		request.remote_addr = transfer.to.info.remote_addr + round * 5000;
-		request.remote_key = transfer.to.info.remote_key;
-		CORE_EQ(test, 1, transfer_post(&transfer, &request));
-		core_expect_send(&transfer.pair->client, 0, KRDMA_STATUS_SUCCESS);
+		wr.sge_count = mapped;
+		wr.opcode = round ? KRDMA_OP_WRITE : KRDMA_OP_READ;
+		wr.remote_addr = transfer.to.info.remote_addr + round * 5000;
+		wr.rkey = transfer.to.info.rkey;
+		CORE_EQ(test, 1, transfer_post(&transfer, &wr));
+		core_expect_send(&transfer.pair->client, 0, KRDMA_WC_SUCCESS);
 		krdma_conn_unmap_sg(conn, sg, 2, direction);
 	}
 	CORE_TRUE(test, !memcmp(pages, transfer.to.data, 1000));

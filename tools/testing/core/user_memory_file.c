@@ -41,7 +41,7 @@
  * @lock: one line at a time
  * @test: what the fixture wants; what fails in it is in the answers
  * @pair: the connection; the client's session is that of the region
- * @region: of the program's memory
+ * @mr: of the program's memory
  * @info: about it
  * @keys: its keys for peers
  * @key_count: how many
@@ -51,9 +51,9 @@ struct lender {
 	struct mutex lock;		/* see above */
 	struct core_test test;
 	struct core_pair *pair;
-	struct krdma_region *region;
-	struct krdma_region_info info;
-	struct krdma_region_key keys[LENDER_KEYS];
+	struct krdma_mr *mr;
+	struct krdma_mr_info info;
+	struct krdma_mr_rkey_range keys[LENDER_KEYS];
 	unsigned int key_count;
 	struct core_buffer peer;
 };
@@ -88,12 +88,12 @@ static int lender_connect(struct lender *lender, const char *address)
 
 static void lender_note_keys(struct lender *lender)
 {
-	struct krdma_region_key key = {};
+	struct krdma_mr_rkey_range key = {};
 	u64 offset;
 
 	lender->key_count = 0;
 	for (offset = 0; lender->key_count < LENDER_KEYS; offset += key.length) {
-		if (krdma_region_key(lender->region, offset, &key))
+		if (krdma_mr_rkey_at(lender->mr, offset, &key))
 			break;
 		lender->keys[lender->key_count++] = key;
 	}
@@ -107,17 +107,17 @@ static int lender_map(struct lender *lender, const char *words)
 
 	if (sscanf(words, "%lu %zu %u", &start, &length, &access) != 3 || !lender->pair)
 		return -EBADRQC;
-	if (lender->region)
+	if (lender->mr)
 		return -EALREADY;
-	lender->region = krdma_region_map_user(lender->pair->client_session, lender->test.dev,
-					       start, length, access);
-	if (IS_ERR(lender->region)) {
-		int ret = PTR_ERR(lender->region);
+	lender->mr = krdma_mr_register_user(lender->pair->client_session, lender->test.dev,
+					    start, length, access);
+	if (IS_ERR(lender->mr)) {
+		int ret = PTR_ERR(lender->mr);
 
-		lender->region = NULL;
+		lender->mr = NULL;
 		return ret;
 	}
-	krdma_region_query(lender->region, &lender->info);
+	krdma_mr_query(lender->mr, &lender->info);
 	lender_note_keys(lender);
 	return lender->info.addr == start && lender->info.length == length ? 0 : -EBADMSG;
 }
@@ -126,20 +126,20 @@ static int lender_release(struct lender *lender)
 {
 	int ret;
 
-	if (!lender->region)
+	if (!lender->mr)
 		return -EBADRQC;
-	ret = krdma_region_release(lender->region);
+	ret = krdma_mr_deregister(lender->mr);
 	if (!ret)
-		lender->region = NULL;
+		lender->mr = NULL;
 	return ret;
 }
 
 static int lender_receive(struct lender *lender)
 {
-	struct core_buffer memory = { .region = lender->region, .info = lender->info };
+	struct core_buffer memory = { .mr = lender->mr, .info = lender->info };
 	int ret;
 
-	if (!lender->region)
+	if (!lender->mr)
 		return -EBADRQC;
 	ret = core_receive(&lender->pair->client, 1, &memory, 0,
 			   min_t(u64, 64, lender->info.length));
@@ -149,13 +149,13 @@ static int lender_receive(struct lender *lender)
 /* The peer does something, and says whether it succeeded. */
 static int lender_peer_done_in(struct lender *lender, int ret, unsigned int timeout_ms)
 {
-	struct krdma_completion completion;
+	struct krdma_wc wc;
 
 	if (ret != 1)
 		return ret;
-	if (!core_await_send(&lender->pair->server, &completion, timeout_ms))
+	if (!core_await_send(&lender->pair->server, &wc, timeout_ms))
 		return -ETIMEDOUT;
-	return completion.status ? -EREMOTEIO : 0;
+	return wc.status ? -EREMOTEIO : 0;
 }
 
 static int lender_peer_done(struct lender *lender, int ret)
@@ -165,7 +165,7 @@ static int lender_peer_done(struct lender *lender, int ret)
 
 static int lender_send(struct lender *lender)
 {
-	struct krdma_completion completion;
+	struct krdma_wc wc;
 	int ret;
 
 	core_fill(lender->peer.data, 8, 99);
@@ -173,9 +173,9 @@ static int lender_send(struct lender *lender)
 	ret = lender_peer_done(lender, ret);
 	if (ret)
 		return ret;
-	if (!core_await_receive(&lender->pair->client, &completion, CORE_TIMEOUT_MS))
+	if (!core_await_receive(&lender->pair->client, &wc, CORE_TIMEOUT_MS))
 		return -ETIMEDOUT;
-	return completion.status ? -EIO : 0;
+	return wc.status ? -EIO : 0;
 }
 
 /* As much of it as one key covers: how many bytes, or an error. */
@@ -187,12 +187,12 @@ static int lender_transfer_part(struct lender *lender, u8 opcode, size_t offset,
 	int ret;
 
 	for (unsigned int i = 0; i < lender->key_count; i++) {
-		const struct krdma_region_key *key = &lender->keys[i];
+		const struct krdma_mr_rkey_range *key = &lender->keys[i];
 		u64 place = lender->info.remote_addr + offset + at;
 
 		if (place - key->remote_addr >= key->length)
 			continue;
-		memory.info.remote_key = key->remote_key;
+		memory.info.rkey = key->rkey;
 		length = min_t(u64, length, key->length - (place - key->remote_addr));
 	}
 	ret = core_rdma(&lender->pair->server, 1, opcode, &lender->peer, at, length, &memory,
@@ -232,10 +232,10 @@ static int lender_transfer(struct lender *lender, u8 opcode, const char *words)
 
 static int lender_bulk(struct lender *lender, const char *words)
 {
-	struct krdma_request request = {
+	struct krdma_send_wr wr = {
 		.opcode = KRDMA_OP_WRITE,
 		.remote_addr = lender->info.remote_addr,
-		.remote_key = lender->info.remote_key,
+		.rkey = lender->info.rkey,
 	};
 	struct krdma_sge sges[BULK_MAX];
 	u32 count, seed;
@@ -247,10 +247,10 @@ static int lender_bulk(struct lender *lender, const char *words)
 	core_fill(lender->peer.data, PEER_SIZE, seed);
 	for (u32 i = 0; i < count; i++)
 		sges[i] = core_sge(&lender->peer, 0, PEER_SIZE);
-	request.sges = sges;
-	request.sge_count = count;
+	wr.sges = sges;
+	wr.sge_count = count;
 	/* 10,000 packets: 8 seconds in a kernel that checks everything, where nothing else runs. */
-	return lender_peer_done_in(lender, krdma_conn_post(lender->pair->server.conn, &request, 1),
+	return lender_peer_done_in(lender, krdma_conn_post_send(lender->pair->server.conn, &wr, 1),
 				   BULK_TIMEOUT_MS);
 }
 
@@ -276,10 +276,10 @@ static int lender_do(struct lender *lender, char *line)
 		return lender_transfer(lender, KRDMA_OP_READ, line);
 	if (!strcmp(verb, "bulk") && line)
 		return lender_bulk(lender, line);
-	if (strcmp(verb, "drop") || !lender->region)
+	if (strcmp(verb, "drop") || !lender->mr)
 		return -EBADRQC;
-	krdma_region_drop(lender->region);
-	lender->region = NULL;
+	krdma_mr_drop(lender->mr);
+	lender->mr = NULL;
 	return 0;
 }
 
@@ -319,8 +319,8 @@ static int lender_close(struct inode *inode, struct file *file)
 	struct lender *lender = file->private_data;
 
 	core_pair_close(lender->pair);
-	if (lender->region)
-		krdma_region_drop(lender->region);
+	if (lender->mr)
+		krdma_mr_drop(lender->mr);
 	core_buffer_free(&lender->test, &lender->peer);
 	if (lender->test.dev)
 		krdma_device_put(lender->test.dev);

@@ -41,31 +41,31 @@ FIXTURE_VARIANT_ADD(request, info) { .example = &examples[EXAMPLE_INFO] };
 FIXTURE_VARIANT_ADD(request, device_query) { .example = &examples[EXAMPLE_DEVICE_QUERY] };
 FIXTURE_VARIANT_ADD(request, port_query) { .example = &examples[EXAMPLE_PORT_QUERY] };
 FIXTURE_VARIANT_ADD(request, device_find) { .example = &examples[EXAMPLE_DEVICE_FIND] };
-FIXTURE_VARIANT_ADD(request, watch) { .example = &examples[EXAMPLE_WATCH] };
+FIXTURE_VARIANT_ADD(request, watch) { .example = &examples[EXAMPLE_DEVICE_NOTIFY] };
 FIXTURE_VARIANT_ADD(request, listen) { .example = &examples[EXAMPLE_LISTEN] };
 FIXTURE_VARIANT_ADD(request, conn_create) { .example = &examples[EXAMPLE_CONN_CREATE] };
-FIXTURE_VARIANT_ADD(request, queue_create) { .example = &examples[EXAMPLE_QUEUE_CREATE] };
+FIXTURE_VARIANT_ADD(request, queue_create) { .example = &examples[EXAMPLE_RING_CREATE] };
 FIXTURE_VARIANT_ADD(request, srq_create) { .example = &examples[EXAMPLE_SRQ_CREATE] };
-FIXTURE_VARIANT_ADD(request, memory_register) { .example = &examples[EXAMPLE_MEMORY_REGISTER] };
-FIXTURE_VARIANT_ADD(request, memory_release) { .example = &examples[EXAMPLE_MEMORY_RELEASE] };
-FIXTURE_VARIANT_ADD(request, memory_query) { .example = &examples[EXAMPLE_MEMORY_QUERY] };
-FIXTURE_VARIANT_ADD(request, memory_advise) { .example = &examples[EXAMPLE_MEMORY_ADVISE] };
+FIXTURE_VARIANT_ADD(request, memory_register) { .example = &examples[EXAMPLE_MR_REGISTER] };
+FIXTURE_VARIANT_ADD(request, memory_release) { .example = &examples[EXAMPLE_MR_DEREGISTER] };
+FIXTURE_VARIANT_ADD(request, memory_query) { .example = &examples[EXAMPLE_MR_QUERY] };
+FIXTURE_VARIANT_ADD(request, memory_advise) { .example = &examples[EXAMPLE_MR_ADVISE] };
 FIXTURE_VARIANT_ADD(request, limit_query) { .example = &examples[EXAMPLE_LIMIT_QUERY] };
 FIXTURE_VARIANT_ADD(request, listener_query) { .example = &examples[EXAMPLE_LISTENER_QUERY] };
 FIXTURE_VARIANT_ADD(request, listener_next) { .example = &examples[EXAMPLE_LISTENER_NEXT] };
 FIXTURE_VARIANT_ADD(request, conn_resolve) { .example = &examples[EXAMPLE_CONN_RESOLVE] };
-FIXTURE_VARIANT_ADD(request, conn_prepare) { .example = &examples[EXAMPLE_CONN_PREPARE] };
+FIXTURE_VARIANT_ADD(request, conn_prepare) { .example = &examples[EXAMPLE_CONN_CREATE_QP] };
 FIXTURE_VARIANT_ADD(request, conn_connect) { .example = &examples[EXAMPLE_CONN_CONNECT] };
 FIXTURE_VARIANT_ADD(request, conn_accept) { .example = &examples[EXAMPLE_CONN_ACCEPT] };
 FIXTURE_VARIANT_ADD(request, conn_reject) { .example = &examples[EXAMPLE_CONN_REJECT] };
 FIXTURE_VARIANT_ADD(request, conn_disconnect) { .example = &examples[EXAMPLE_CONN_DISCONNECT] };
 FIXTURE_VARIANT_ADD(request, conn_wait) { .example = &examples[EXAMPLE_CONN_WAIT] };
 FIXTURE_VARIANT_ADD(request, conn_query) { .example = &examples[EXAMPLE_CONN_QUERY] };
-FIXTURE_VARIANT_ADD(request, queue_enter) { .example = &examples[EXAMPLE_QUEUE_ENTER] };
-FIXTURE_VARIANT_ADD(request, queue_post) { .example = &examples[EXAMPLE_QUEUE_POST] };
-FIXTURE_VARIANT_ADD(request, queue_reap) { .example = &examples[EXAMPLE_QUEUE_REAP] };
-FIXTURE_VARIANT_ADD(request, queue_query) { .example = &examples[EXAMPLE_QUEUE_QUERY] };
-FIXTURE_VARIANT_ADD(request, queue_confine) { .example = &examples[EXAMPLE_QUEUE_CONFINE] };
+FIXTURE_VARIANT_ADD(request, queue_enter) { .example = &examples[EXAMPLE_RING_ENTER] };
+FIXTURE_VARIANT_ADD(request, queue_post) { .example = &examples[EXAMPLE_RING_POST] };
+FIXTURE_VARIANT_ADD(request, queue_reap) { .example = &examples[EXAMPLE_RING_REAP] };
+FIXTURE_VARIANT_ADD(request, queue_query) { .example = &examples[EXAMPLE_RING_QUERY] };
+FIXTURE_VARIANT_ADD(request, queue_confine) { .example = &examples[EXAMPLE_RING_CONFINE] };
 FIXTURE_VARIANT_ADD(request, srq_query) { .example = &examples[EXAMPLE_SRQ_QUERY] };
 FIXTURE_VARIANT_ADD(request, srq_post) { .example = &examples[EXAMPLE_SRQ_POST] };
 
@@ -418,7 +418,7 @@ FIXTURE_SETUP(numbers)
 {
 	ASSERT_EQ(0, scene_open(&self->scene));
 	memset(self->buffer, 0, sizeof(self->buffer));
-	self->buffer[0] = sizeof(struct krdma_info);
+	self->buffer[0] = sizeof(struct krdma_info_args);
 }
 
 FIXTURE_TEARDOWN(numbers)
@@ -522,7 +522,7 @@ TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
 	for (int i = 0; i < EXAMPLE_COUNT; i++) {
 		const struct example *example = &examples[i];
 		/* It has no memory that it could ask after, and can have none. */
-		int may = i == EXAMPLE_MEMORY_QUERY ? -ENOENT : 0;
+		int may = i == EXAMPLE_MR_QUERY ? -ENOENT : 0;
 
 		if (example->kind != KIND_SESSION)
 			continue;

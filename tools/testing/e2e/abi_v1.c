@@ -55,10 +55,10 @@ static void address_set(struct __kernel_sockaddr_storage *address, uint16_t port
 /* One end of a connection, with a queue of its own. */
 struct side {
 	int conn;
-	int queue;
+	int ring;
 	uint32_t id;
 	size_t ring_size;
-	struct krdma_ring *ring;
+	struct krdma_ring_header *header;
 };
 
 FIXTURE(v1)
@@ -68,7 +68,7 @@ FIXTURE(v1)
 	int srq;
 	uint32_t device;
 	uint32_t srq_id;
-	uint32_t memory;
+	uint32_t mr;
 	uint32_t key;
 	unsigned char *data;
 	struct __kernel_sockaddr_storage address;
@@ -78,20 +78,20 @@ FIXTURE(v1)
 
 static int side_queue(FIXTURE_DATA(v1) * self, struct side *side, uint32_t flags)
 {
-	struct krdma_queue_create create =
-		BEGIN(krdma_queue_create, .flags = flags, .device_id = self->device,
+	struct krdma_ring_create_args create =
+		BEGIN(krdma_ring_create_args, .flags = flags, .device_id = self->device,
 		      .sq_entries = 16, .cq_entries = 128);
-	int ret = ask(self->session, KRDMA_QUEUE_CREATE, &create);
+	int ret = ask(self->session, KRDMA_RING_CREATE, &create);
 
 	side->conn = -1;
-	side->queue = ret ? -1 : create.fd;
+	side->ring = ret ? -1 : create.fd;
 	side->ring_size = create.ring_size;
-	side->ring = ret ? MAP_FAILED : mmap(NULL, create.ring_size, PROT_READ | PROT_WRITE,
-					     MAP_SHARED, create.fd, 0);
-	if (!ret && side->ring == MAP_FAILED)
+	side->header = ret ? MAP_FAILED : mmap(NULL, create.ring_size, PROT_READ | PROT_WRITE,
+					       MAP_SHARED, create.fd, 0);
+	if (!ret && side->header == MAP_FAILED)
 		ret = -errno;
-	if (!ret && (side->ring->sqe_offset != create.sqe_offset ||
-		     side->ring->cqe_offset != create.cqe_offset))
+	if (!ret && (side->header->sqe_offset != create.sqe_offset ||
+		     side->header->cqe_offset != create.cqe_offset))
 		ret = -EBADMSG;
 	return ret;
 }
@@ -100,20 +100,20 @@ static void side_close(struct side *side)
 {
 	if (side->conn >= 0)
 		close(side->conn);
-	if (side->queue >= 0)
-		close(side->queue);
-	if (side->ring != MAP_FAILED)
-		munmap(side->ring, side->ring_size);
+	if (side->ring >= 0)
+		close(side->ring);
+	if (side->header != MAP_FAILED)
+		munmap(side->header, side->ring_size);
 }
 
 FIXTURE_SETUP(v1)
 {
-	struct krdma_device_query device =
-		BEGIN(krdma_device_query, .flags = KRDMA_DEVICE_QUERY_NAME, .name = "rxe0");
-	struct krdma_memory_register memory = BEGIN(krdma_memory_register, .length = LENGTH,
-						    .access = RIGHTS);
-	struct krdma_listen listen = BEGIN(krdma_listen);
-	struct krdma_srq_create srq = BEGIN(krdma_srq_create, .depth = 8);
+	struct krdma_device_query_args device =
+		BEGIN(krdma_device_query_args, .flags = KRDMA_DEVICE_QUERY_NAME, .name = "rxe0");
+	struct krdma_mr_register_args mr = BEGIN(krdma_mr_register_args, .length = LENGTH,
+						 .access = RIGHTS);
+	struct krdma_listen_args listen = BEGIN(krdma_listen_args);
+	struct krdma_srq_create_args srq = BEGIN(krdma_srq_create_args, .depth = 8);
 
 	self->session = open("/dev/krdma", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->session);
@@ -122,16 +122,16 @@ FIXTURE_SETUP(v1)
 
 	self->data = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(self->data != MAP_FAILED);
-	memory.addr = (uintptr_t)self->data;
-	memory.device_id = self->device;
-	ASSERT_EQ(0, ask(self->session, KRDMA_MEMORY_REGISTER, &memory));
-	ASSERT_EQ(memory.addr, memory.remote_addr);
-	self->memory = memory.id;
-	self->key = memory.remote_key;
+	mr.addr = (uintptr_t)self->data;
+	mr.device_id = self->device;
+	ASSERT_EQ(0, ask(self->session, KRDMA_MR_REGISTER, &mr));
+	ASSERT_EQ(mr.addr, mr.remote_addr);
+	self->mr = mr.id;
+	self->key = mr.rkey;
 
 	ASSERT_EQ(0, side_queue(self, &self->a, 0));
-	ASSERT_EQ(0, side_queue(self, &self->b, KRDMA_QUEUE_POLLED));
-	srq.queue_fd = self->b.queue;
+	ASSERT_EQ(0, side_queue(self, &self->b, KRDMA_RING_POLLED));
+	srq.ring_fd = self->b.ring;
 	ASSERT_EQ(0, ask(self->session, KRDMA_SRQ_CREATE, &srq));
 	self->srq = srq.fd;
 	self->srq_id = srq.id;
@@ -153,7 +153,7 @@ FIXTURE_TEARDOWN(v1)
 
 static int await(int conn, uint32_t state)
 {
-	struct krdma_conn_wait wait = BEGIN(krdma_conn_wait, .deadline_ns = patience());
+	struct krdma_conn_wait_args wait = BEGIN(krdma_conn_wait_args, .deadline_ns = patience());
 	int ret = ask(conn, KRDMA_CONN_WAIT, &wait);
 
 	return ret ? ret : wait.state == state ? 0 : -EBADMSG;
@@ -161,9 +161,10 @@ static int await(int conn, uint32_t state)
 
 static int resolve(FIXTURE_DATA(v1) * self)
 {
-	struct krdma_conn_resolve resolve = BEGIN(krdma_conn_resolve, .remote = self->address,
-						  .ack_timeout = 18);
-	struct krdma_conn_create create = BEGIN(krdma_conn_create);
+	struct krdma_conn_resolve_args resolve = BEGIN(krdma_conn_resolve_args,
+						       .remote = self->address,
+						       .ack_timeout = 18);
+	struct krdma_conn_create_args create = BEGIN(krdma_conn_create_args);
 	int ret = ask(self->session, KRDMA_CONN_CREATE, &create);
 
 	self->a.conn = ret ? -1 : create.fd;
@@ -176,15 +177,18 @@ static int resolve(FIXTURE_DATA(v1) * self)
 /* A asks with private data, and B has the request. */
 static int request(FIXTURE_DATA(v1) * self, const char *data)
 {
-	struct krdma_conn_prepare prepare = BEGIN(krdma_conn_prepare, .queue_fd = self->a.queue,
-						  .send_depth = 16, .recv_depth = 16);
-	struct krdma_conn_terms terms = BEGIN(krdma_conn_terms, .private_data = (uintptr_t)data,
-					      .private_data_len = strlen(data));
-	struct krdma_listener_next next = BEGIN(krdma_listener_next, .deadline_ns = patience());
+	struct krdma_conn_create_qp_args prepare = BEGIN(krdma_conn_create_qp_args,
+							 .ring_fd = self->a.ring,
+							 .send_depth = 16, .recv_depth = 16);
+	struct krdma_conn_param_args terms = BEGIN(krdma_conn_param_args,
+						   .private_data = (uintptr_t)data,
+						   .private_data_len = strlen(data));
+	struct krdma_listener_next_args next = BEGIN(krdma_listener_next_args,
+						     .deadline_ns = patience());
 	int ret = resolve(self);
 
 	if (!ret)
-		ret = ask(self->a.conn, KRDMA_CONN_PREPARE, &prepare);
+		ret = ask(self->a.conn, KRDMA_CONN_CREATE_QP, &prepare);
 	if (!ret && (prepare.send_depth < 16 || prepare.device_id != self->device))
 		ret = -EBADMSG;
 	if (!ret)
@@ -198,14 +202,16 @@ static int request(FIXTURE_DATA(v1) * self, const char *data)
 
 static int connect_both(FIXTURE_DATA(v1) * self)
 {
-	struct krdma_conn_prepare prepare = BEGIN(krdma_conn_prepare, .queue_fd = self->b.queue,
-						  .srq_fd = self->srq,
-						  .flags = KRDMA_PREPARE_SRQ, .send_depth = 16);
-	struct krdma_conn_terms terms = BEGIN(krdma_conn_terms);
+	struct krdma_conn_create_qp_args prepare = BEGIN(krdma_conn_create_qp_args,
+							 .ring_fd = self->b.ring,
+							 .srq_fd = self->srq,
+							 .flags = KRDMA_CREATE_QP_SRQ,
+							 .send_depth = 16);
+	struct krdma_conn_param_args terms = BEGIN(krdma_conn_param_args);
 	int ret = request(self, "hello");
 
 	if (!ret)
-		ret = ask(self->b.conn, KRDMA_CONN_PREPARE, &prepare);
+		ret = ask(self->b.conn, KRDMA_CONN_CREATE_QP, &prepare);
 	if (!ret)
 		ret = ask(self->b.conn, KRDMA_CONN_ACCEPT, &terms);
 	if (!ret)
@@ -213,13 +219,13 @@ static int connect_both(FIXTURE_DATA(v1) * self)
 	return ret ? ret : await(self->a.conn, KRDMA_CONN_CONNECTED);
 }
 
-static struct krdma_sqe entry(FIXTURE_DATA(v1) * self, uint8_t opcode, uint32_t target,
+static struct krdma_sqe entry(FIXTURE_DATA(v1) * self, uint8_t opcode, uint32_t dest,
 			      uint32_t offset, uint32_t length)
 {
 	return (struct krdma_sqe) {
-		.opcode = opcode, .target = target, .cookie = 100 + opcode, .piece_count = 1,
-		.piece = { .addr = (uintptr_t)self->data + offset, .length = length,
-			   .memory = self->memory },
+		.opcode = opcode, .dest = dest, .wr_id = 100 + opcode, .sge_count = 1,
+		.sge = { .addr = (uintptr_t)self->data + offset, .length = length,
+			   .mr = self->mr },
 	};
 }
 
@@ -229,10 +235,10 @@ static struct krdma_sqe entry_remote(FIXTURE_DATA(v1) * self, uint8_t opcode, ui
 	struct krdma_sqe sqe = entry(self, opcode, self->a.id, offset, length);
 
 	sqe.remote_addr = (uintptr_t)self->data + remote;
-	sqe.remote_key = self->key;
+	sqe.rkey = self->key;
 	if (!length) {
-		sqe.piece_count = 0;
-		sqe.piece = (struct krdma_piece) {};
+		sqe.sge_count = 0;
+		sqe.sge = (struct krdma_ring_sge) {};
 	}
 	return sqe;
 }
@@ -240,40 +246,41 @@ static struct krdma_sqe entry_remote(FIXTURE_DATA(v1) * self, uint8_t opcode, ui
 /* By the ring: one entry in, one completion out. */
 static int operate(struct side *side, const struct krdma_sqe *sqe, struct krdma_cqe *cqe)
 {
-	struct krdma_queue_enter enter = BEGIN(krdma_queue_enter, .to_submit = 1,
-					       .min_complete = 1, .deadline_ns = patience());
-	struct krdma_ring *ring = side->ring;
-	struct krdma_sqe *sqes = (void *)((char *)ring + ring->sqe_offset);
-	struct krdma_cqe *cqes = (void *)((char *)ring + ring->cqe_offset);
-	uint32_t tail = ring->sq_tail;
+	struct krdma_ring_enter_args enter = BEGIN(krdma_ring_enter_args, .to_submit = 1,
+						   .min_complete = 1, .deadline_ns = patience());
+	struct krdma_ring_header *header = side->header;
+	struct krdma_sqe *sqes = (void *)((char *)header + header->sqe_offset);
+	struct krdma_cqe *cqes = (void *)((char *)header + header->cqe_offset);
+	uint32_t tail = header->sq_tail;
 	int ret;
 
-	sqes[tail & (ring->sq_entries - 1)] = *sqe;
-	__atomic_store_n(&ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
-	ret = ask(side->queue, KRDMA_QUEUE_ENTER, &enter);
+	sqes[tail & (header->sq_entries - 1)] = *sqe;
+	__atomic_store_n(&header->sq_tail, tail + 1, __ATOMIC_RELEASE);
+	ret = ask(side->ring, KRDMA_RING_ENTER, &enter);
 	if (ret || enter.error) {
-		__atomic_store_n(&ring->sq_tail, tail, __ATOMIC_RELEASE);
+		__atomic_store_n(&header->sq_tail, tail, __ATOMIC_RELEASE);
 		return ret ? ret : enter.error;
 	}
-	if (__atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE) == ring->cq_head)
+	if (__atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) == header->cq_head)
 		return -ENODATA;
-	*cqe = cqes[ring->cq_head & (ring->cq_entries - 1)];
-	__atomic_store_n(&ring->cq_head, ring->cq_head + 1, __ATOMIC_RELEASE);
-	return cqe->cookie == sqe->cookie && cqe->opcode == sqe->opcode ? cqe->status : -EBADMSG;
+	*cqe = cqes[header->cq_head & (header->cq_entries - 1)];
+	__atomic_store_n(&header->cq_head, header->cq_head + 1, __ATOMIC_RELEASE);
+	return cqe->wr_id == sqe->wr_id && cqe->opcode == sqe->opcode ? cqe->status : -EBADMSG;
 }
 
 TEST_F(v1, what_it_is)
 {
-	struct krdma_info info = BEGIN(krdma_info);
-	struct krdma_device_query device = BEGIN(krdma_device_query,
-						 .flags = KRDMA_DEVICE_QUERY_NEXT, .id = 1);
-	struct krdma_port_query port = BEGIN(krdma_port_query, .device_id = self->device,
-					     .port = 1);
-	struct krdma_device_find find = BEGIN(krdma_device_find, .flags = KRDMA_DEVICE_FIND_LOCAL);
+	struct krdma_info_args info = BEGIN(krdma_info_args);
+	struct krdma_device_query_args device = BEGIN(krdma_device_query_args,
+						      .flags = KRDMA_DEVICE_QUERY_NEXT, .id = 1);
+	struct krdma_port_query_args port = BEGIN(krdma_port_query_args, .device_id = self->device,
+						  .port = 1);
+	struct krdma_device_find_args find = BEGIN(krdma_device_find_args,
+						   .flags = KRDMA_DEVICE_FIND_LOCAL);
 
 	ASSERT_EQ(0, ask(self->session, KRDMA_INFO, &info));
 	EXPECT_EQ(1, info.abi_version);
-	EXPECT_LE(sizeof(struct krdma_conn_query), info.max_struct_size);
+	EXPECT_LE(sizeof(struct krdma_conn_query_args), info.max_struct_size);
 	EXPECT_EQ(KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS, info.features &
 		  (KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS));
 	EXPECT_NE(0, info.module_version[0]);
@@ -291,33 +298,33 @@ TEST_F(v1, what_it_is)
 
 TEST_F(v1, what_was_made_tells_of_itself)
 {
-	struct krdma_memory_query memory = BEGIN(krdma_memory_query, .id = self->memory,
-						 .part_offset = 4096, .part_length = 100);
-	struct krdma_memory_advise advise = BEGIN(krdma_memory_advise, .id = self->memory,
-						  .advice = KRDMA_ADVICE_READ, .length = 100);
-	struct krdma_listener_query listener = BEGIN(krdma_listener_query);
-	struct krdma_queue_query queue = BEGIN(krdma_queue_query);
-	struct krdma_srq_query srq = BEGIN(krdma_srq_query);
+	struct krdma_mr_query_args mr = BEGIN(krdma_mr_query_args, .id = self->mr,
+					      .part_offset = 4096, .part_length = 100);
+	struct krdma_mr_advise_args advise = BEGIN(krdma_mr_advise_args, .id = self->mr,
+						   .advice = KRDMA_ADVICE_READ, .length = 100);
+	struct krdma_listener_query_args listener = BEGIN(krdma_listener_query_args);
+	struct krdma_ring_query_args ring = BEGIN(krdma_ring_query_args);
+	struct krdma_srq_query_args srq = BEGIN(krdma_srq_query_args);
 
-	ASSERT_EQ(0, ask(self->session, KRDMA_MEMORY_QUERY, &memory));
-	EXPECT_EQ(RIGHTS, memory.access);
-	EXPECT_EQ(LENGTH, memory.length);
+	ASSERT_EQ(0, ask(self->session, KRDMA_MR_QUERY, &mr));
+	EXPECT_EQ(RIGHTS, mr.access);
+	EXPECT_EQ(LENGTH, mr.length);
 	/* What is told to a peer is little-endian, as this program is. */
-	EXPECT_EQ(KRDMA_MR_DESC_MAGIC, memory.descriptor.magic);
-	EXPECT_EQ(KRDMA_MR_DESC_VERSION, memory.descriptor.version);
-	EXPECT_EQ((uintptr_t)self->data + 4096, memory.descriptor.addr);
-	EXPECT_EQ(100, memory.descriptor.length);
-	EXPECT_EQ(self->key, memory.descriptor.key);
+	EXPECT_EQ(KRDMA_MR_DESC_MAGIC, mr.descriptor.magic);
+	EXPECT_EQ(KRDMA_MR_DESC_VERSION, mr.descriptor.version);
+	EXPECT_EQ((uintptr_t)self->data + 4096, mr.descriptor.addr);
+	EXPECT_EQ(100, mr.descriptor.length);
+	EXPECT_EQ(self->key, mr.descriptor.key);
 	EXPECT_EQ(KRDMA_MR_DESC_READ | KRDMA_MR_DESC_WRITE | KRDMA_MR_DESC_ATOMIC,
-		  memory.descriptor.rights);
-	EXPECT_EQ(0, ask(self->session, KRDMA_MEMORY_ADVISE, &advise));
+		  mr.descriptor.rights);
+	EXPECT_EQ(0, ask(self->session, KRDMA_MR_ADVISE, &advise));
 	ASSERT_EQ(0, ask(self->listener, KRDMA_LISTENER_QUERY, &listener));
 	EXPECT_EQ(0, memcmp(&self->address, &listener.address, sizeof(struct sockaddr_in)));
-	ASSERT_EQ(0, ask(self->a.queue, KRDMA_QUEUE_QUERY, &queue));
-	EXPECT_EQ(self->a.ring_size, queue.ring_size);
-	EXPECT_EQ(0, queue.queue_flags & KRDMA_QUEUE_POLLED);
-	ASSERT_EQ(0, ask(self->b.queue, KRDMA_QUEUE_QUERY, &queue));
-	EXPECT_NE(0, queue.queue_flags & KRDMA_QUEUE_POLLED);
+	ASSERT_EQ(0, ask(self->a.ring, KRDMA_RING_QUERY, &ring));
+	EXPECT_EQ(self->a.ring_size, ring.ring_size);
+	EXPECT_EQ(0, ring.queue_flags & KRDMA_RING_POLLED);
+	ASSERT_EQ(0, ask(self->b.ring, KRDMA_RING_QUERY, &ring));
+	EXPECT_NE(0, ring.queue_flags & KRDMA_RING_POLLED);
 	ASSERT_EQ(0, ask(self->srq, KRDMA_SRQ_QUERY, &srq));
 	EXPECT_EQ(self->srq_id, srq.id);
 	EXPECT_LE(8, srq.depth);
@@ -325,13 +332,14 @@ TEST_F(v1, what_was_made_tells_of_itself)
 
 TEST_F(v1, operations_of_every_kind)
 {
-	struct krdma_sqe receive = entry(self, KRDMA_OP_RECEIVE, self->srq_id, 1024, 64), sqe;
-	struct krdma_queue_post post = BEGIN(krdma_queue_post, .entries = (uintptr_t)&receive,
-					     .count = 1);
+	struct krdma_sqe receive = entry(self, KRDMA_OP_RECV, self->srq_id, 1024, 64), sqe;
+	struct krdma_ring_post_args post = BEGIN(krdma_ring_post_args,
+						 .entries = (uintptr_t)&receive,
+						 .count = 1);
 	struct krdma_cqe cqe, got;
-	struct krdma_queue_reap reap = BEGIN(krdma_queue_reap, .entries = (uintptr_t)&got,
-					     .count = 1, .min_complete = 1);
-	struct krdma_conn_query query = BEGIN(krdma_conn_query);
+	struct krdma_ring_reap_args reap = BEGIN(krdma_ring_reap_args, .entries = (uintptr_t)&got,
+						 .count = 1, .min_complete = 1);
+	struct krdma_conn_query_args query = BEGIN(krdma_conn_query_args);
 	uint64_t *words = (uint64_t *)self->data;
 
 	ASSERT_EQ(0, connect_both(self));
@@ -341,13 +349,13 @@ TEST_F(v1, operations_of_every_kind)
 		ASSERT_EQ(1, post.accepted);
 		sqe = entry(self, i ? KRDMA_OP_SEND_IMM : KRDMA_OP_SEND, self->a.id, 0, 30);
 		sqe.imm = i ? 0x12345678 : 0;
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+		ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 		reap.deadline_ns = patience();
-		ASSERT_EQ(0, ask(self->b.queue, KRDMA_QUEUE_REAP, &reap));
+		ASSERT_EQ(0, ask(self->b.ring, KRDMA_RING_REAP, &reap));
 		ASSERT_EQ(1, reap.reaped);
-		EXPECT_EQ(KRDMA_OP_RECEIVE, got.opcode);
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, got.status);
-		EXPECT_EQ(self->b.id, got.target);
+		EXPECT_EQ(KRDMA_OP_RECV, got.opcode);
+		EXPECT_EQ(KRDMA_WC_SUCCESS, got.status);
+		EXPECT_EQ(self->b.id, got.dest);
 		EXPECT_EQ(30, got.length);
 		EXPECT_EQ(i ? KRDMA_CQE_IMM : 0, got.flags & (KRDMA_CQE_IMM | KRDMA_CQE_WRITTEN));
 		if (i)
@@ -355,29 +363,29 @@ TEST_F(v1, operations_of_every_kind)
 		EXPECT_EQ(0, memcmp(self->data, self->data + 1024, 30));
 	}
 	sqe = entry_remote(self, KRDMA_OP_WRITE, 0, 30, 2048);
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	EXPECT_EQ(0, memcmp(self->data, self->data + 2048, 30));
 	sqe = entry_remote(self, KRDMA_OP_READ, 3072, 30, 2048);
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	EXPECT_EQ(0, memcmp(self->data, self->data + 3072, 30));
 	words[512] = 5;
 	sqe = entry_remote(self, KRDMA_OP_FETCH_ADD, 8, 8, 4096);
 	sqe.operand = 2;
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	EXPECT_EQ(5, words[1]);
 	sqe = entry_remote(self, KRDMA_OP_COMPARE_SWAP, 8, 8, 4096);
 	sqe.operand = 7;
 	sqe.swap = 9;
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	EXPECT_EQ(7, words[1]);
 	EXPECT_EQ(9, words[512]);
 	sqe = entry_remote(self, KRDMA_OP_ATOMIC_WRITE, 0, 0, 4096);
 	sqe.operand = 11;
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	sqe = entry_remote(self, KRDMA_OP_FLUSH, 0, 0, 4096);
 	sqe.imm = KRDMA_FLUSH_GLOBAL;
 	sqe.operand = 8;
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, operate(&self->a, &sqe, &cqe));
+	ASSERT_EQ(KRDMA_WC_SUCCESS, operate(&self->a, &sqe, &cqe));
 	EXPECT_EQ(11, words[512]);
 	sqe = entry_remote(self, KRDMA_OP_WRITE, 0, 8, 0);
 	sqe.flags = 1 << 7;
@@ -417,11 +425,12 @@ static uint32_t events(int conn, int *error)
 
 TEST_F(v1, the_end_and_why)
 {
-	struct krdma_conn_disconnect disconnect = BEGIN(krdma_conn_disconnect);
+	struct krdma_conn_disconnect_args disconnect = BEGIN(krdma_conn_disconnect_args);
 	struct pollfd hangup = { .events = 0 };
 	char room[64] = "";
-	struct krdma_conn_query query = BEGIN(krdma_conn_query, .private_data = (uintptr_t)room,
-					      .private_data_len = sizeof(room));
+	struct krdma_conn_query_args query = BEGIN(krdma_conn_query_args,
+						   .private_data = (uintptr_t)room,
+						   .private_data_len = sizeof(room));
 	int error = 0;
 
 	ASSERT_EQ(0, connect_both(self));
@@ -433,7 +442,7 @@ TEST_F(v1, the_end_and_why)
 	ASSERT_EQ(1, poll(&hangup, 1, PATIENCE_NS / 1000000));
 	EXPECT_TRUE(hangup.revents & POLLHUP);
 	EXPECT_FALSE(hangup.revents & POLLERR);
-	EXPECT_EQ(1U << KRDMA_EVENT_ADDRESS_RESOLVED | 1U << KRDMA_EVENT_ROUTE_RESOLVED |
+	EXPECT_EQ(1U << KRDMA_EVENT_ADDR_RESOLVED | 1U << KRDMA_EVENT_ROUTE_RESOLVED |
 		  1U << KRDMA_EVENT_ESTABLISHED | 1U << KRDMA_EVENT_DISCONNECTED |
 		  1U << KRDMA_EVENT_CLOSED, events(self->a.conn, &error));
 	EXPECT_EQ(-EPIPE, error);
@@ -447,9 +456,9 @@ TEST_F(v1, the_end_and_why)
 
 TEST_F(v1, a_request_is_rejected)
 {
-	struct krdma_conn_reject reject = BEGIN(krdma_conn_reject,
-						.private_data = (uintptr_t)"no",
-						.private_data_len = 2);
+	struct krdma_conn_reject_args reject = BEGIN(krdma_conn_reject_args,
+						     .private_data = (uintptr_t)"no",
+						     .private_data_len = 2);
 
 	ASSERT_EQ(0, request(self, "please"));
 	ASSERT_EQ(0, ask(self->b.conn, KRDMA_CONN_REJECT, &reject));
@@ -458,23 +467,23 @@ TEST_F(v1, a_request_is_rejected)
 
 TEST_F(v1, a_queue_is_confined)
 {
-	struct krdma_queue_confine confine = BEGIN(krdma_queue_confine);
+	struct krdma_ring_confine_args confine = BEGIN(krdma_ring_confine_args);
 	struct krdma_sqe sqe;
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, connect_both(self));
-	ASSERT_EQ(0, ask(self->a.queue, KRDMA_QUEUE_CONFINE, &confine));
+	ASSERT_EQ(0, ask(self->a.ring, KRDMA_RING_CONFINE, &confine));
 	sqe = entry_remote(self, KRDMA_OP_WRITE, 0, 8, 2048);
 	EXPECT_EQ(-ENOENT, operate(&self->a, &sqe, &cqe));
 }
 
 TEST_F(v1, devices_are_watched)
 {
-	struct krdma_watch_devices watch = BEGIN(krdma_watch_devices);
+	struct krdma_device_notify_args watch = BEGIN(krdma_device_notify_args);
 	struct krdma_device_record record;
 
-	ASSERT_EQ(0, ask(self->session, KRDMA_WATCH, &watch));
-	EXPECT_EQ(-EALREADY, ask(self->session, KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, ask(self->session, KRDMA_DEVICE_NOTIFY, &watch));
+	EXPECT_EQ(-EALREADY, ask(self->session, KRDMA_DEVICE_NOTIFY, &watch));
 	/* One at a time, in no more room than version 1 has for it. */
 	ASSERT_EQ(sizeof(record), read(self->session, &record, sizeof(record)));
 	EXPECT_LE(sizeof(record), record.size);
@@ -483,22 +492,22 @@ TEST_F(v1, devices_are_watched)
 
 TEST_F(v1, memory_ends)
 {
-	struct krdma_memory_release release = BEGIN(krdma_memory_release, .id = self->memory);
+	struct krdma_mr_deregister_args release = BEGIN(krdma_mr_deregister_args, .id = self->mr);
 
-	ASSERT_EQ(0, ask(self->session, KRDMA_MEMORY_RELEASE, &release));
-	EXPECT_EQ(-ENOENT, ask(self->session, KRDMA_MEMORY_RELEASE, &release));
+	ASSERT_EQ(0, ask(self->session, KRDMA_MR_DEREGISTER, &release));
+	EXPECT_EQ(-ENOENT, ask(self->session, KRDMA_MR_DEREGISTER, &release));
 }
 
 /* What version 1 was told of what it did wrong. */
 TEST_F(v1, what_is_refused)
 {
 	struct {
-		struct krdma_info info;
+		struct krdma_info_args info;
 		uint32_t more[2];
 	} longer = { .info = { .size = sizeof(longer) } };
-	struct krdma_conn_create create = BEGIN(krdma_conn_create, .flags = 1U << 31);
+	struct krdma_conn_create_args create = BEGIN(krdma_conn_create_args, .flags = 1U << 31);
 	int reader = open("/dev/krdma", O_RDONLY | O_CLOEXEC);
-	struct krdma_info info = BEGIN(krdma_info);
+	struct krdma_info_args info = BEGIN(krdma_info_args);
 
 	EXPECT_EQ(-EOPNOTSUPP, ask(self->session, KRDMA_CONN_CREATE, &create));
 	create.flags = 0;

@@ -18,7 +18,7 @@
 FIXTURE(answer)
 {
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	void *page;
 };
 
@@ -26,7 +26,7 @@ FIXTURE_SETUP(answer)
 {
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 	self->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(self->page != MAP_FAILED);
 }
@@ -34,19 +34,19 @@ FIXTURE_SETUP(answer)
 FIXTURE_TEARDOWN(answer)
 {
 	munmap(self->page, 4096);
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
-static struct krdma_sqe write_one(const struct end *end, const struct memory *memory,
-				  uint64_t cookie)
+static struct krdma_sqe write_one(const struct end *end, const struct memory *mr,
+				  uint64_t wr_id)
 {
-	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 1024);
+	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 1024);
 }
 
 static uint64_t sends_posted(int conn)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	return conn_query(conn, NULL, 0, &query) ? UINT64_MAX : query.sends_posted;
 }
@@ -54,17 +54,17 @@ static uint64_t sends_posted(int conn)
 TEST_F(answer, what_is_posted_without_an_answer_is_not_posted)
 {
 	struct end *a = &self->pair.a;
-	struct krdma_sqe entry = write_one(a, &self->memory, 1);
-	struct krdma_queue_post *post = self->page;
+	struct krdma_sqe entry = write_one(a, &self->mr, 1);
+	struct krdma_ring_post_args *post = self->page;
 
-	*post = (struct krdma_queue_post) {
+	*post = (struct krdma_ring_post_args) {
 		.size = sizeof(*post), .entries = (uintptr_t)&entry, .count = 1,
 	};
 	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ));
-	EXPECT_EQ(-EFAULT, session_request(a->queue->fd, KRDMA_QUEUE_POST, post));
+	EXPECT_EQ(-EFAULT, session_request(a->ring->fd, KRDMA_RING_POST, post));
 	EXPECT_EQ(0, sends_posted(a->conn));
 	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ | PROT_WRITE));
-	EXPECT_EQ(0, session_request(a->queue->fd, KRDMA_QUEUE_POST, post));
+	EXPECT_EQ(0, session_request(a->ring->fd, KRDMA_RING_POST, post));
 	EXPECT_EQ(1, post->accepted);
 	EXPECT_EQ(1, sends_posted(a->conn));
 }
@@ -72,17 +72,17 @@ TEST_F(answer, what_is_posted_without_an_answer_is_not_posted)
 TEST_F(answer, what_is_submitted_without_an_answer_is_not_submitted)
 {
 	struct end *a = &self->pair.a;
-	struct krdma_sqe entry = write_one(a, &self->memory, 1);
-	struct krdma_queue_enter *enter = self->page;
+	struct krdma_sqe entry = write_one(a, &self->mr, 1);
+	struct krdma_ring_enter_args *enter = self->page;
 
-	*enter = (struct krdma_queue_enter) { .size = sizeof(*enter), .to_submit = 1 };
-	ASSERT_EQ(0, queue_put(a->queue, &entry, 1));
+	*enter = (struct krdma_ring_enter_args) { .size = sizeof(*enter), .to_submit = 1 };
+	ASSERT_EQ(0, queue_put(a->ring, &entry, 1));
 	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ));
-	EXPECT_EQ(-EFAULT, session_request(a->queue->fd, KRDMA_QUEUE_ENTER, enter));
-	EXPECT_EQ(0, a->queue->ring->sq_head);
+	EXPECT_EQ(-EFAULT, session_request(a->ring->fd, KRDMA_RING_ENTER, enter));
+	EXPECT_EQ(0, a->ring->header->sq_head);
 	EXPECT_EQ(0, sends_posted(a->conn));
 	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ | PROT_WRITE));
-	EXPECT_EQ(0, session_request(a->queue->fd, KRDMA_QUEUE_ENTER, enter));
+	EXPECT_EQ(0, session_request(a->ring->fd, KRDMA_RING_ENTER, enter));
 	EXPECT_EQ(1, enter->submitted);
 }
 
@@ -116,22 +116,22 @@ static bool changes(const uint32_t *word, uint32_t before)
 TEST_F(answer, what_was_submitted_is_no_fault_when_the_answer_goes)
 {
 	struct end *a = &self->pair.a;
-	struct krdma_sqe entry = write_one(a, &self->memory, 1);
-	struct call call = { .fd = a->queue->fd, .request = KRDMA_QUEUE_ENTER,
+	struct krdma_sqe entry = write_one(a, &self->mr, 1);
+	struct call call = { .fd = a->ring->fd, .request = KRDMA_RING_ENTER,
 			     .argument = self->page };
 
-	*(struct krdma_queue_enter *)self->page = (struct krdma_queue_enter) {
-		.size = sizeof(struct krdma_queue_enter),
+	*(struct krdma_ring_enter_args *)self->page = (struct krdma_ring_enter_args) {
+		.size = sizeof(struct krdma_ring_enter_args),
 		.to_submit = 1,
 		.min_complete = 2,
 		.deadline_ns = deadline_in(PATIENCE_MS),
 	};
-	ASSERT_EQ(0, queue_put(a->queue, &entry, 1));
+	ASSERT_EQ(0, queue_put(a->ring, &entry, 1));
 	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
-	EXPECT_TRUE(changes(&a->queue->ring->sq_head, 0));
+	EXPECT_TRUE(changes(&a->ring->header->sq_head, 0));
 	EXPECT_EQ(0, munmap(self->page, 4096));
 	/* The second completion, for which it waits. */
-	EXPECT_EQ(0, queue_post(a->queue->fd, &entry, 1, NULL));
+	EXPECT_EQ(0, queue_post(a->ring->fd, &entry, 1, NULL));
 	pthread_join(call.thread, NULL);
 	EXPECT_EQ(0, call.result);
 	EXPECT_EQ(2, sends_posted(a->conn));
@@ -139,14 +139,14 @@ TEST_F(answer, what_was_submitted_is_no_fault_when_the_answer_goes)
 
 TEST_F(answer, the_peer_that_was_taken_stays_when_the_answer_goes)
 {
-	struct krdma_listener_next *next = self->page;
+	struct krdma_listener_next_args *next = self->page;
 	struct call call = { .fd = self->pair.listener, .request = KRDMA_LISTENER_NEXT,
 			     .argument = self->page };
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct end client, server;
 	int fd;
 
-	*next = (struct krdma_listener_next) {
+	*next = (struct krdma_listener_next_args) {
 		.size = sizeof(*next), .deadline_ns = deadline_in(PATIENCE_MS), .fd = -1,
 	};
 	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
@@ -173,7 +173,7 @@ TEST_F(answer, the_peer_that_was_taken_stays_when_the_answer_goes)
 
 TEST_F(answer, a_wait_for_a_peer_that_ends_leaves_no_answer)
 {
-	struct krdma_listener_next next = {
+	struct krdma_listener_next_args next = {
 		.size = sizeof(next), .deadline_ns = deadline_in(20), .fd = -7, .id = 7,
 	};
 

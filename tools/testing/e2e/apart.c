@@ -59,9 +59,9 @@ static const char call_me[8] = "call me";
  * Machine 2
  */
 
-static int serve_one(int session, int conn, const struct memory *memory, struct end *end)
+static int serve_one(int session, int conn, const struct memory *mr, struct end *end)
 {
-	struct offer offer = { .addr = memory->remote_addr, .key = memory->remote_key };
+	struct offer offer = { .addr = mr->remote_addr, .key = mr->rkey };
 	struct end_options options = {
 		.terms.private_data = (uintptr_t)&offer,
 		.terms.private_data_len = sizeof(offer),
@@ -106,18 +106,18 @@ static bool mend(void)
  */
 static int serve_session(int session)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	static struct end ends[CONNS];
 	int listener = -1, conn, ret;
 	unsigned int count = 0;
-	struct memory memory;
+	struct memory mr;
 	char asked[256];
 	struct call who;
 	uint32_t device;
 
 	ret = boot_device(session, &device);
 	if (!ret)
-		ret = memory_create(session, device, ROOM, ACCESS_ALL, &memory);
+		ret = memory_create(session, device, ROOM, ACCESS_ALL, &mr);
 	if (!ret)
 		ret = listener_open(session, SERVER, SERVER_PORT, 0, &listener, NULL);
 	while (!ret && count < CONNS) {
@@ -142,7 +142,7 @@ static int serve_session(int session)
 			ret = call(session, &ends[count++], who.ack_timeout);
 			continue;
 		}
-		ret = serve_one(session, conn, &memory, &ends[count]);
+		ret = serve_one(session, conn, &mr, &ends[count]);
 		/* A client that has given up meanwhile is no reason to end. */
 		if (ret == -ENOTCONN)
 			ret = 0;
@@ -202,7 +202,7 @@ static void reach(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 {
 	static const struct end_options unhurried = { .ack_timeout = UNHURRIED };
 	uint64_t end = now_ms() + UNANSWERED_MS;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct offer offer = {};
 	int ret;
 
@@ -221,7 +221,7 @@ static void reach(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 	ret = conn_query(self->end.conn, &offer, sizeof(offer), &query);
 	ASSERT_EQ(0, ret);
 	self->remote.remote_addr = offer.addr;
-	self->remote.remote_key = offer.key;
+	self->remote.rkey = offer.key;
 }
 
 static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self)
@@ -260,19 +260,19 @@ static int operate(FIXTURE_DATA(apart) * self, uint8_t opcode, uint32_t length)
 	struct krdma_sqe entry = sqe_remote(opcode, self->end.id, 1, &self->local, 0, length,
 					    &self->remote, 0);
 	struct krdma_cqe cqe;
-	int ret = queue_submit(self->end.queue, &entry, 1, NULL);
+	int ret = queue_submit(self->end.ring, &entry, 1, NULL);
 
 	if (!ret)
-		ret = queue_wait(self->end.queue, &cqe, LOST_MS);
+		ret = queue_wait(self->end.ring, &cqe, LOST_MS);
 	return ret ? ret : cqe.status;
 }
 
 TEST_F_TIMEOUT(apart, bytes_cross_the_cable, 600)
 {
 	fill(self->local.data, ROOM, 1);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
 	memset(self->local.data, 0, ROOM);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
 	EXPECT_TRUE(filled(self->local.data, ROOM, 1));
 }
 
@@ -292,17 +292,17 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 					&self->remote, 0);
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
-	ASSERT_EQ(0, queue_submit(self->end.queue, entries, 3, NULL));
+	ASSERT_EQ(0, queue_submit(self->end.ring, entries, 3, NULL));
 	for (int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, LOST_MS));
-		EXPECT_EQ(i, cqe.cookie);
-		EXPECT_EQ(i ? KRDMA_STATUS_FLUSHED : KRDMA_STATUS_RETRY_EXCEEDED, cqe.status);
+		ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, LOST_MS));
+		EXPECT_EQ(i, cqe.wr_id);
+		EXPECT_EQ(i ? KRDMA_WC_WR_FLUSH_ERR : KRDMA_WC_RETRY_EXC_ERR, cqe.status);
 	}
 	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
 	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
 	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
-	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.queue, entries, 1, NULL));
+	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.ring, entries, 1, NULL));
 }
 
 /* The server asks for a connection, this patient; machine 1 is to accept it. */
@@ -351,9 +351,9 @@ static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(ap
 			   0);
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
-	ASSERT_EQ(0, queue_submit(self->end.queue, &entry, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, UNANSWERED_MS));
-	EXPECT_EQ(KRDMA_STATUS_RETRY_EXCEEDED, cqe.status);
+	ASSERT_EQ(0, queue_submit(self->end.ring, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, UNANSWERED_MS));
+	EXPECT_EQ(KRDMA_WC_RETRY_EXC_ERR, cqe.status);
 	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
 	return now_ms() - begun;
 }
@@ -386,13 +386,13 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, 5, &self->local, 0, ROOM, &self->remote,
 			   0);
 	ASSERT_EQ(0, cable("off"));
-	ASSERT_EQ(0, queue_submit(self->end.queue, &entry, 1, NULL));
-	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->end.queue, &cqe, 300));
+	ASSERT_EQ(0, queue_submit(self->end.ring, &entry, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->end.ring, &cqe, 300));
 	ASSERT_EQ(0, cable("on"));
-	ASSERT_EQ(0, queue_wait(self->end.queue, &cqe, UNANSWERED_MS));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, UNANSWERED_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	memset(self->local.data, 0, ROOM);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
 	EXPECT_TRUE(filled(self->local.data, ROOM, 2));
 }
 
@@ -433,17 +433,17 @@ static void operate_in_vain(struct __test_metadata *_metadata, FIXTURE_DATA(apar
 		entries[i] = sqe_remote(KRDMA_OP_WRITE, self->end.id, i, &self->local, 0, 4096,
 					&self->remote, 0);
 	ASSERT_EQ(0, cable("off"));
-	ASSERT_EQ(0, queue_submit(self->end.queue, entries, OPERATIONS, NULL));
+	ASSERT_EQ(0, queue_submit(self->end.ring, entries, OPERATIONS, NULL));
 }
 
-static void expect_flushed(struct __test_metadata *_metadata, struct queue *queue)
+static void expect_flushed(struct __test_metadata *_metadata, struct queue *ring)
 {
 	struct krdma_cqe cqe;
 
 	for (int i = 0; i < OPERATIONS; i++) {
-		ASSERT_EQ(0, queue_wait(queue, &cqe, PROMPT_MS));
-		EXPECT_EQ(i, cqe.cookie);
-		EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+		ASSERT_EQ(0, queue_wait(ring, &cqe, PROMPT_MS));
+		EXPECT_EQ(i, cqe.wr_id);
+		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	}
 }
 
@@ -457,7 +457,7 @@ TEST_F_TIMEOUT(apart, what_a_lost_peer_leaves_undone_is_flushed_at_once, 600)
 	begun = now_ms();
 	ASSERT_EQ(0, conn_disconnect(self->end.conn, KRDMA_DISCONNECT_ABORT));
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
-	expect_flushed(_metadata, self->end.queue);
+	expect_flushed(_metadata, self->end.ring);
 	EXPECT_EQ(0, memory_release(self->session, self->local.id, 0));
 	EXPECT_GT(PROMPT_MS, now_ms() - begun);
 	printf("# flushed, and the memory released, after %u ms\n",
@@ -474,7 +474,7 @@ TEST_F_TIMEOUT(apart, a_device_goes_that_waits_for_a_lost_peer, 600)
 	ASSERT_EQ(0, rdma_link_remove(BOOT_DEVICE));
 	printf("# gone after %u ms\n", (unsigned int)(now_ms() - begun));
 	EXPECT_GT(PROMPT_MS, now_ms() - begun);
-	expect_flushed(_metadata, self->end.queue);
+	expect_flushed(_metadata, self->end.ring);
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
 	EXPECT_EQ(-ENODEV, conn_wait(self->end.conn, 0, NULL));
 	finish(self);
@@ -508,8 +508,8 @@ TEST_F_TIMEOUT(apart, ones_own_cable_is_pulled, 600)
 	begun = now_ms();
 	ret = operate(self, KRDMA_OP_WRITE, 4096);
 	printf("# told after %u ms: status %d\n", (unsigned int)(now_ms() - begun), ret);
-	EXPECT_TRUE(ret == KRDMA_STATUS_RETRY_EXCEEDED || ret == KRDMA_STATUS_FLUSHED ||
-		    ret == KRDMA_STATUS_LOCAL_OPERATION);
+	EXPECT_TRUE(ret == KRDMA_WC_RETRY_EXC_ERR || ret == KRDMA_WC_WR_FLUSH_ERR ||
+		    ret == KRDMA_WC_LOC_QP_OP_ERR);
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
 	ret = conn_wait(self->end.conn, 0, NULL);
 	printf("# closed after %u ms: %s\n", (unsigned int)(now_ms() - begun), strerror(-ret));
@@ -520,7 +520,7 @@ TEST_F_TIMEOUT(apart, ones_own_cable_is_pulled, 600)
 	begin(_metadata, self);
 	reach(_metadata, self, NULL);
 	fill(self->local.data, ROOM, 3);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
 }
 
 #define DISTURBED_MS	3000
@@ -560,8 +560,8 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	printf("# %u writes, and then %d\n", writes, ret);
 	if (ret) {
-		EXPECT_TRUE(ret == KRDMA_STATUS_FLUSHED || ret == KRDMA_STATUS_RETRY_EXCEEDED ||
-			    ret == KRDMA_STATUS_LOCAL_OPERATION || ret == -ENOTCONN);
+		EXPECT_TRUE(ret == KRDMA_WC_WR_FLUSH_ERR || ret == KRDMA_WC_RETRY_EXC_ERR ||
+			    ret == KRDMA_WC_LOC_QP_OP_ERR || ret == -ENOTCONN);
 		EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
 		ret = conn_wait(self->end.conn, 0, NULL);
 		printf("# closed after %u ms: %s\n", (unsigned int)(now_ms() - begun),
@@ -573,9 +573,9 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 	begin(_metadata, self);
 	reach(_metadata, self, NULL);
 	fill(self->local.data, ROOM, 4);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
 	memset(self->local.data, 0, ROOM);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
 	EXPECT_TRUE(filled(self->local.data, ROOM, 4));
 }
 
@@ -583,17 +583,17 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 /* By then, seven tries of a second each are over. */
 #define FORGOTTEN_MS	15000
 
-static unsigned int count_ended(struct __test_metadata *_metadata, struct queue *queue,
+static unsigned int count_ended(struct __test_metadata *_metadata, struct queue *ring,
 				unsigned int ended, unsigned int posted, uint64_t until)
 {
 	struct krdma_cqe cqe;
 	uint64_t now;
 
 	while (ended < posted && (now = now_ms()) < until) {
-		if (queue_wait(queue, &cqe, until - now))
+		if (queue_wait(ring, &cqe, until - now))
 			break;
-		EXPECT_EQ(ended, cqe.cookie);
-		EXPECT_NE(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(ended, cqe.wr_id);
+		EXPECT_NE(KRDMA_WC_SUCCESS, cqe.status);
 		ended++;
 	}
 	return ended;
@@ -615,17 +615,17 @@ TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, OPERATIONS, &self->local, 0, 4096,
 			   &self->remote, 0);
 	ASSERT_EQ(0, system(ADDRESS_OF("del")));
-	ret = queue_submit(self->end.queue, &entry, 1, NULL);
+	ret = queue_submit(self->end.ring, &entry, 1, NULL);
 	EXPECT_TRUE(ret == 0 || ret == -ENOTCONN);
 	posted += !ret;
-	ended = count_ended(_metadata, self->end.queue, 0, posted, now_ms() + FORGOTTEN_MS);
+	ended = count_ended(_metadata, self->end.ring, 0, posted, now_ms() + FORGOTTEN_MS);
 	printf("# %u of %u operations ended in %u ms\n", ended, posted, FORGOTTEN_MS);
 
 	begun = now_ms();
 	ret = conn_disconnect(self->end.conn, KRDMA_DISCONNECT_ABORT);
 	EXPECT_TRUE(ret == 0 || ret == -EALREADY || ret == -ENOTCONN);
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
-	EXPECT_EQ(posted, count_ended(_metadata, self->end.queue, ended, posted,
+	EXPECT_EQ(posted, count_ended(_metadata, self->end.ring, ended, posted,
 				      now_ms() + PROMPT_MS));
 	EXPECT_EQ(0, memory_release(self->session, self->local.id, 0));
 	EXPECT_GT(PROMPT_MS, now_ms() - begun);
@@ -638,7 +638,7 @@ TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 	mend();
 	begin(_metadata, self);
 	reach(_metadata, self, NULL);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_WRITE, ROOM));
 }
 
 TEST_F_TIMEOUT(apart, goodbye_to_a_lost_peer_ends, 600)
@@ -707,7 +707,7 @@ TEST_F_TIMEOUT(apart, the_server_ends_when_asked, 600)
 		.terms.private_data_len = sizeof(goodbye),
 	};
 	uint64_t end = now_ms() + LOST_MS;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	char answer[256] = {};
 
 	do {

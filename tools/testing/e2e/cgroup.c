@@ -111,8 +111,8 @@ static int enter_group(void)
 static int counted(void *context)
 {
 	struct queue_options on_device = {};
-	struct memory memory, second;
-	struct queue queue;
+	struct memory mr, second;
+	struct queue ring;
 	struct pair pair;
 	int session;
 
@@ -125,15 +125,15 @@ static int counted(void *context)
 	CHECK(current_is(0, 0));
 
 	/* The domain, which is one for all of it, and the registration. */
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory));
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
 	CHECK(current_is(1, 2));
 	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
 	CHECK(current_is(1, 3));
 	CHECK(!memory_release(session, second.id, 0));
 	CHECK(current_is(1, 2));
-	CHECK(!queue_create(session, &on_device, &queue));
+	CHECK(!queue_create(session, &on_device, &ring));
 	CHECK(current_is(1, 3));
-	queue_close(&queue);
+	queue_close(&ring);
 	close(session);
 	CHECK(current_becomes_nothing());
 
@@ -154,12 +154,12 @@ TEST_F(cgroup, everything_counts)
 
 static int limited(void *context)
 {
-	struct krdma_limit_query refused = {
+	struct krdma_limit_query_args refused = {
 		.size = sizeof(refused), .flags = KRDMA_LIMIT_QUERY_REFUSED,
 	};
 	struct queue_options on_device = {};
-	struct memory memory, second;
-	struct queue queue;
+	struct memory mr, second;
+	struct queue ring;
 	int session, other;
 
 	(void)context;
@@ -170,22 +170,22 @@ static int limited(void *context)
 	CHECK(!boot_device(session, &on_device.device_id));
 
 	CHECK(!set_max("hca_handle=0 hca_object=max"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(!set_max("hca_handle=1 hca_object=0"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
-	CHECK(queue_create(session, &on_device, &queue) == -EDQUOT);
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
+	CHECK(queue_create(session, &on_device, &ring) == -EDQUOT);
 	CHECK(!session_request(session, KRDMA_LIMIT_QUERY, &refused));
 	CHECK(refused.limit == KRDMA_LIMIT_DEVICE && refused.scope == KRDMA_LIMIT_SCOPE_GROUP);
 	CHECK(!set_max("hca_handle=1 hca_object=1"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(current_becomes_nothing());
 
 	CHECK(!set_max("hca_handle=1 hca_object=2"));
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &memory));
+	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
 	for (int i = 0; i < 20; i++) {
 		CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second) ==
 		      -EDQUOT);
-		CHECK(queue_create(session, &on_device, &queue) == -EDQUOT);
+		CHECK(queue_create(session, &on_device, &ring) == -EDQUOT);
 	}
 	CHECK(current_is(1, 2));
 	/* A second session would be a second handle. */

@@ -101,7 +101,7 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 		.queue_options.cq_entries = 2 * DEPTH + 2,
 		.queue_options.device_id = pair->device,
 	};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int ret;
 
 	ret = session_device(pair->sessions[0], pair->device, &device);
@@ -193,24 +193,24 @@ TEST_F(charge, deep_connections_at_the_default_limit)
 
 static int deep_shared_queues(void *context)
 {
-	struct krdma_srq_create create;
+	struct krdma_srq_create_args create;
 	struct queue_options options = { .cq_entries = DEPTH + 2 };
-	struct queue *queues = calloc(CONNECTIONS, sizeof(*queues));
+	struct queue *rings = calloc(CONNECTIONS, sizeof(*rings));
 	long before, grown = 0;
 	int session, count;
 	int ret = 0;
 
 	(void)context;
 	session = session_open(O_CLOEXEC);
-	CHECK(session >= 0 && queues);
+	CHECK(session >= 0 && rings);
 	CHECK(!boot_device(session, &options.device_id));
 	before = available_mib();
 	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB;
 	     count++) {
-		ret = queue_create(session, &options, &queues[count]);
-		create = (struct krdma_srq_create) {
+		ret = queue_create(session, &options, &rings[count]);
+		create = (struct krdma_srq_create_args) {
 			.size = sizeof(create),
-			.queue_fd = queues[count].fd,
+			.ring_fd = rings[count].fd,
 			.depth = DEPTH,
 			.max_sge = SRQ_SGE,
 		};
@@ -237,8 +237,8 @@ TEST_F(charge, deep_shared_receive_queues_too)
 
 #define PIECE	(MIB / 64)
 
-/* Pieces until it is refused, and at most so many; the last one in @memory. */
-static int fill_memory(int session, uint32_t device, struct memory *memory, int room)
+/* Pieces until it is refused, and at most so many; the last one in @mr. */
+static int fill_memory(int session, uint32_t device, struct memory *mr, int room)
 {
 	struct memory one;
 	int count, ret;
@@ -247,15 +247,15 @@ static int fill_memory(int session, uint32_t device, struct memory *memory, int 
 		ret = memory_create(session, device, PIECE, ACCESS_ALL, &one);
 		if (ret)
 			return ret == -EDQUOT ? count : ret;
-		*memory = one;
+		*mr = one;
 	}
 	return count;
 }
 
 static int some_memory(void *context)
 {
-	struct memory memory = { }, more, none;
-	struct queue queue;
+	struct memory mr = { }, more, none;
+	struct queue ring;
 	uint32_t device;
 	int session;
 
@@ -266,24 +266,24 @@ static int some_memory(void *context)
 
 	CHECK(memory_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
 	/* A registration costs more than its pages: less than half as much again. */
-	CHECK(fill_memory(session, device, &memory, 65) < 64);
-	CHECK(!memory_release(session, memory.id, 0));
-	CHECK(fill_memory(session, device, &memory, 2) == 1);
+	CHECK(fill_memory(session, device, &mr, 65) < 64);
+	CHECK(!memory_release(session, mr.id, 0));
+	CHECK(fill_memory(session, device, &mr, 2) == 1);
 	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
 	/* Rings are memory too. */
-	CHECK(queue_create(session, NULL, &queue) == -EDQUOT);
-	CHECK(!memory_release(session, memory.id, 0));
+	CHECK(queue_create(session, NULL, &ring) == -EDQUOT);
+	CHECK(!memory_release(session, mr.id, 0));
 	/* Whole pages count, and all of it is given back at once. */
 	for (int i = 0; i < 100; i++) {
-		CHECK(!memory_register(session, device, memory.data, PIECE - 4095, ACCESS_ALL,
+		CHECK(!memory_register(session, device, mr.data, PIECE - 4095, ACCESS_ALL,
 				       &more));
-		CHECK(memory_register(session, device, memory.data, 1, 0, &none) == -EDQUOT);
+		CHECK(memory_register(session, device, mr.data, 1, 0, &none) == -EDQUOT);
 		CHECK(!memory_release(session, more.id, 0));
 	}
 	/* What fails is not charged. */
 	for (int i = 0; i < 100; i++)
 		CHECK(memory_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
-	CHECK(!memory_register(session, device, memory.data, PIECE, ACCESS_ALL, &more));
+	CHECK(!memory_register(session, device, mr.data, PIECE, ACCESS_ALL, &more));
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static struct small {
 	uint32_t device;
 	struct __kernel_sockaddr_storage address;
 	unsigned char *page;
-	struct queue queue;
+	struct queue ring;
 } small;
 
 static int one_session(void)
@@ -318,10 +318,10 @@ static int one_session(void)
 
 static int one_registration(void)
 {
-	struct memory memory;
+	struct memory mr;
 
 	return memory_register(small.session, small.device, small.page, 1,
-			       KRDMA_ACCESS_LOCAL_WRITE, &memory);
+			       KRDMA_ACCESS_LOCAL_WRITE, &mr);
 }
 
 static int one_listener(void)
@@ -353,16 +353,16 @@ static int one_prepared(void)
 		ret = conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
 	/* The completions of a thousand fit in the queue. */
 	return ret ?: end_prepare(&end, &(struct end_options) {
-		.send_depth = 1, .recv_depth = 1, .queue = &small.queue,
+		.send_depth = 1, .recv_depth = 1, .ring = &small.ring,
 	});
 }
 
 static int one_queue(void)
 {
 	struct queue_options options = { .cq_entries = 1 };
-	struct queue queue;
+	struct queue ring;
 
-	return queue_create(small.session, &options, &queue);
+	return queue_create(small.session, &options, &ring);
 }
 
 struct kind {
@@ -394,7 +394,7 @@ static int many_small(void *context)
 	CHECK(small.session >= 0);
 	CHECK(!boot_device(small.session, &small.device));
 	CHECK(!address_set(&small.address, BOOT_ADDRESS, 7601));
-	CHECK(!queue_create(small.session, &options, &small.queue));
+	CHECK(!queue_create(small.session, &options, &small.ring));
 	small.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(small.page != MAP_FAILED);
 	before = available_mib();
@@ -443,7 +443,7 @@ static int64_t group_bytes(void)
 
 static int one_in_a_group(void *context)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct pair pair;
 	struct end end;
 	int64_t before, grown;
@@ -487,9 +487,10 @@ TEST_F(charge, a_control_group_has_it)
 
 #define PARAMETERS	"/sys/module/krdma/parameters/"
 
-static int limit_query(int session, uint32_t limit, uint32_t flags, struct krdma_limit_query *query)
+static int limit_query(int session, uint32_t limit, uint32_t flags,
+		       struct krdma_limit_query_args *query)
 {
-	*query = (struct krdma_limit_query) {
+	*query = (struct krdma_limit_query_args) {
 		.size = sizeof(*query), .limit = limit, .flags = flags,
 	};
 	return session_request(session, KRDMA_LIMIT_QUERY, query);
@@ -498,7 +499,7 @@ static int limit_query(int session, uint32_t limit, uint32_t flags, struct krdma
 /* The last refusal is of that limit, for that reason, and one of so many. */
 static bool refused(int session, uint32_t limit, uint32_t scope, uint64_t count)
 {
-	struct krdma_limit_query last, named;
+	struct krdma_limit_query_args last, named;
 
 	return !limit_query(session, 0, KRDMA_LIMIT_QUERY_REFUSED, &last) &&
 	       last.limit == limit && last.scope == scope && last.refused == count &&
@@ -508,7 +509,7 @@ static bool refused(int session, uint32_t limit, uint32_t scope, uint64_t count)
 
 static bool uses(int session, uint32_t limit, uint64_t own, uint64_t user, uint64_t max)
 {
-	struct krdma_limit_query query;
+	struct krdma_limit_query_args query;
 
 	return !limit_query(session, limit, 0, &query) && query.limit == limit &&
 	       query.session_used == own && query.user_used == user && !query.owner_used &&
@@ -518,8 +519,8 @@ static bool uses(int session, uint32_t limit, uint64_t own, uint64_t user, uint6
 static int ask_limits(void *context)
 {
 	struct __kernel_sockaddr_storage address;
-	struct krdma_limit_query query;
-	struct memory memory;
+	struct krdma_limit_query_args query;
+	struct memory mr;
 	int first, session, conn, fd;
 	uint32_t device;
 
@@ -560,7 +561,7 @@ static int ask_limits(void *context)
 		CHECK(conn_create(first, &fd, NULL) == -EDQUOT);
 		CHECK(refused(first, KRDMA_LIMIT_OBJECTS, KRDMA_LIMIT_SCOPE_USER, i));
 	}
-	CHECK(memory_create(first, device, 128 * MIB, ACCESS_ALL, &memory) == -EDQUOT);
+	CHECK(memory_create(first, device, 128 * MIB, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(refused(first, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
 	CHECK(!limit_query(first, KRDMA_LIMIT_MEMORY, 0, &query));
 	CHECK(query.max == (uint64_t)LIMIT_MIB * MIB && query.user_used <= query.max);
@@ -614,7 +615,7 @@ static int own_qps(uint32_t number, bool *found)
 
 TEST_F(charge, queue_pairs_have_a_process)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct pair pair;
 	bool found;
 

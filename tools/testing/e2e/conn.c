@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(conn)
 
 static uint32_t state_of(int conn)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	return conn_query(conn, NULL, 0, &query) ? UINT32_MAX : query.state;
 }
@@ -82,7 +82,7 @@ TEST_F(conn, the_steps_of_both_sides)
 TEST_F(conn, over_ipv6)
 {
 	const struct pair_options options = { .address = BOOT_ADDRESS_6 };
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	pair_close(&self->pair);
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
@@ -161,7 +161,7 @@ TEST_F(conn, a_deadline_passes)
 
 TEST_F(conn, addresses_that_make_no_sense)
 {
-	struct krdma_conn_resolve resolve = { .size = sizeof(resolve) };
+	struct krdma_conn_resolve_args resolve = { .size = sizeof(resolve) };
 	int conn;
 
 	ASSERT_EQ(0, conn_create(self->pair.sessions[0], &conn, NULL));
@@ -196,11 +196,11 @@ TEST_F(conn, addresses_that_make_no_sense)
 
 TEST_F(conn, from_an_address_of_ones_own)
 {
-	struct krdma_conn_resolve resolve = {
+	struct krdma_conn_resolve_args resolve = {
 		.size = sizeof(resolve), .flags = KRDMA_RESOLVE_LOCAL, .timeout_ms = 5000,
 		.tos = 16, .ack_timeout = 15, .remote = self->pair.address,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct __kernel_sockaddr_storage address;
 
 	ASSERT_EQ(0, address_set(&resolve.local, BOOT_ADDRESS, 0));
@@ -234,7 +234,8 @@ static int longest(struct end *end, struct end_options *options, uint32_t at_lea
 /* The last bytes say the true length, if they are free; then there is padding. */
 #define TRAILER	8
 
-static void expect_data(struct __test_metadata *_metadata, const struct krdma_conn_query *query,
+static void expect_data(struct __test_metadata *_metadata,
+			const struct krdma_conn_query_args *query,
 			const unsigned char *sent, const unsigned char *got, uint32_t length,
 			uint32_t most)
 {
@@ -252,7 +253,7 @@ TEST_F(conn, private_data_of_each_length)
 	unsigned char up[300], down[300], got[300];
 	struct pair *pair = &self->pair;
 	uint32_t most_up = 0, most_down = 0;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct pair_options options = {
 		.a.terms.private_data = (uintptr_t)up, .b.terms.private_data = (uintptr_t)down,
 	};
@@ -297,7 +298,7 @@ TEST_F(conn, private_data_with_little_room)
 	struct pair_options options = {
 		.a.terms.private_data = (uintptr_t)data, .a.terms.private_data_len = 20,
 	};
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	fill(data, sizeof(data), 1);
 	ASSERT_EQ(0, pair_connect(&self->pair, &options));
@@ -334,7 +335,7 @@ TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 		.a = { .send_depth = 33, .recv_depth = 7, .max_send_sge = 3, .max_recv_sge = 2,
 		       .max_inline = 64, .terms = { .read_depth = 3, .read_depth_in = 2 } },
 	};
-	struct krdma_conn_query a, b;
+	struct krdma_conn_query_args a, b;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &options));
 	ASSERT_EQ(0, conn_query(self->pair.a.conn, NULL, 0, &a));
@@ -368,10 +369,10 @@ TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 /* Proves: E6 */
 TEST_F(conn, terms_that_cannot_be_met)
 {
-	static const struct krdma_conn_terms bad[] = {
+	static const struct krdma_conn_param_args bad[] = {
 		{ .read_depth = 256 }, { .read_depth_in = 256 }, { .read_depth = UINT32_MAX },
 		{ .retry_count = 8 }, { .rnr_retry_count = 8 }, { .retry_count = 256 },
-		{ .rnr_retry_count = 7, .flags = KRDMA_TERMS_NO_RNR_RETRY },
+		{ .rnr_retry_count = 7, .flags = KRDMA_CONN_PARAM_NO_RNR_RETRY },
 	};
 
 	ASSERT_EQ(0, pair_resolve(&self->pair));
@@ -412,39 +413,39 @@ TEST_F(conn, queues_that_cannot_be_had)
 
 TEST_F(conn, descriptors_of_another_kind_or_session)
 {
-	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
 	int other = session_open(O_CLOEXEC);
-	struct queue queue, foreign;
+	struct queue ring, foreign;
 	int conn;
 
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	conn = self->pair.a.conn;
-	ASSERT_EQ(0, queue_create(self->pair.sessions[0], NULL, &queue));
+	ASSERT_EQ(0, queue_create(self->pair.sessions[0], NULL, &ring));
 	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
 #define PREPARE(error, ...) do {							\
-	prepare = (struct krdma_conn_prepare) { .size = sizeof(prepare), __VA_ARGS__ };	\
-	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_PREPARE, &prepare));		\
+	prepare = (struct krdma_conn_create_qp_args) { .size = sizeof(prepare), __VA_ARGS__ };	\
+	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_CREATE_QP, &prepare));		\
 } while (0)
-	PREPARE(-EBADF, .queue_fd = -1);
-	PREPARE(-EBADF, .queue_fd = 999999);
-	PREPARE(-EPROTOTYPE, .queue_fd = 0);
-	PREPARE(-EPROTOTYPE, .queue_fd = conn);
-	PREPARE(-EPROTOTYPE, .queue_fd = self->pair.listener);
-	PREPARE(-EPROTOTYPE, .queue_fd = other);
-	PREPARE(-EXDEV, .queue_fd = foreign.fd);
-	PREPARE(-EPROTOTYPE, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_RECV_QUEUE,
-		.recv_queue_fd = conn);
-	PREPARE(-EXDEV, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_RECV_QUEUE,
-		.recv_queue_fd = foreign.fd);
-	PREPARE(-EPROTOTYPE, .queue_fd = queue.fd, .flags = KRDMA_PREPARE_SRQ,
-		.srq_fd = queue.fd);
-	PREPARE(-EINVAL, .queue_fd = queue.fd, .keepalive_ms = 99);
-	PREPARE(-EINVAL, .queue_fd = queue.fd, .keepalive_ms = 3600001);
-	PREPARE(0, .queue_fd = queue.fd);
-	PREPARE(-EALREADY, .queue_fd = queue.fd);
+	PREPARE(-EBADF, .ring_fd = -1);
+	PREPARE(-EBADF, .ring_fd = 999999);
+	PREPARE(-EPROTOTYPE, .ring_fd = 0);
+	PREPARE(-EPROTOTYPE, .ring_fd = conn);
+	PREPARE(-EPROTOTYPE, .ring_fd = self->pair.listener);
+	PREPARE(-EPROTOTYPE, .ring_fd = other);
+	PREPARE(-EXDEV, .ring_fd = foreign.fd);
+	PREPARE(-EPROTOTYPE, .ring_fd = ring.fd, .flags = KRDMA_CREATE_QP_RECV_RING,
+		.recv_ring_fd = conn);
+	PREPARE(-EXDEV, .ring_fd = ring.fd, .flags = KRDMA_CREATE_QP_RECV_RING,
+		.recv_ring_fd = foreign.fd);
+	PREPARE(-EPROTOTYPE, .ring_fd = ring.fd, .flags = KRDMA_CREATE_QP_SRQ,
+		.srq_fd = ring.fd);
+	PREPARE(-EINVAL, .ring_fd = ring.fd, .keepalive_ms = 99);
+	PREPARE(-EINVAL, .ring_fd = ring.fd, .keepalive_ms = 3600001);
+	PREPARE(0, .ring_fd = ring.fd);
+	PREPARE(-EALREADY, .ring_fd = ring.fd);
 #undef PREPARE
-	queue_close(&queue);
+	queue_close(&ring);
 	queue_close(&foreign);
 	close(other);
 }
@@ -462,13 +463,13 @@ static bool has_ended(uint32_t state)
 TEST_F(conn, requests_in_the_wrong_state)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
-	struct queue queue;
-	const struct end_options with = { .queue = &queue };
+	struct queue ring;
+	const struct end_options with = { .ring = &ring };
 	uint32_t before;
 	int ret;
 
 	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
-		.cq_entries = 1024 }, &queue));
+		.cq_entries = 1024 }, &ring));
 	ASSERT_EQ(0, conn_create(a->session, &a->conn, &a->id));
 	EXPECT_EQ(-ENOTCONN, end_prepare(a, &with));
 	EXPECT_EQ(-ENOTCONN, end_connect(a, NULL));
@@ -514,7 +515,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 		EXPECT_EQ(-ENOTCONN, end_prepare(end, &with));
 		EXPECT_EQ(-ENOTCONN, conn_disconnect(end->conn, 0));
 	}
-	queue_close(&queue);
+	queue_close(&ring);
 }
 
 struct racer {
@@ -710,7 +711,7 @@ TEST_F(conn, closing_it_ends_it_for_the_peer)
 
 TEST_F(conn, it_outlives_its_session_listener_and_queues)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int a, b;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
@@ -758,19 +759,19 @@ static const char *number(char text[32], uint64_t value)
 /* For those who look from outside: what each descriptor is, and how it does. */
 TEST(what_proc_tells_of_each_descriptor)
 {
-	struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
+	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
 	char text[64], digits[32];
-	struct krdma_conn_query query;
-	struct memory memory;
+	struct krdma_conn_query_args query;
+	struct memory mr;
 	struct pair pair;
 
 	ASSERT_EQ(0, pair_open(&pair, NULL));
-	ASSERT_EQ(0, memory_create(pair.sessions[0], pair.device, 8192, ACCESS_ALL, &memory));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-		  pair_operate(&pair, sqe_remote(KRDMA_OP_WRITE, pair.a.id, 1, &memory, 0, 64,
-						 &memory, 4096)));
+	ASSERT_EQ(0, memory_create(pair.sessions[0], pair.device, 8192, ACCESS_ALL, &mr));
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
+		  pair_operate(&pair, sqe_remote(KRDMA_OP_WRITE, pair.a.id, 1, &mr, 0, 64,
+						 &mr, 4096)));
 	srq.device_id = pair.device;
-	srq.queue_fd = pair.a.queue->fd;
+	srq.ring_fd = pair.a.ring->fd;
 	ASSERT_EQ(0, session_request(pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
 
 	EXPECT_TRUE(proc_says(pair.sessions[0], "krdma", "session"));
@@ -792,10 +793,10 @@ TEST(what_proc_tells_of_each_descriptor)
 	EXPECT_TRUE(proc_says(pair.listener, "local", text));
 	EXPECT_TRUE(proc_says(pair.listener, "waiting", "0"));
 
-	EXPECT_TRUE(proc_says(pair.a.queue->fd, "krdma", "queue"));
-	EXPECT_TRUE(proc_says(pair.a.queue->fd, "submitted", "1"));
-	EXPECT_TRUE(proc_says(pair.a.queue->fd, "completed", "1"));
-	EXPECT_TRUE(proc_says(pair.a.queue->fd, "untaken", "0"));
+	EXPECT_TRUE(proc_says(pair.a.ring->fd, "krdma", "queue"));
+	EXPECT_TRUE(proc_says(pair.a.ring->fd, "submitted", "1"));
+	EXPECT_TRUE(proc_says(pair.a.ring->fd, "completed", "1"));
+	EXPECT_TRUE(proc_says(pair.a.ring->fd, "untaken", "0"));
 	EXPECT_TRUE(proc_says(srq.fd, "krdma", "srq"));
 	EXPECT_TRUE(proc_says(srq.fd, "id", number(digits, srq.id)));
 
@@ -804,7 +805,7 @@ TEST(what_proc_tells_of_each_descriptor)
 	EXPECT_TRUE(proc_says(pair.a.conn, "state", "closed"));
 	EXPECT_TRUE(proc_says(pair.a.conn, "error", "-32"));
 	close(srq.fd);
-	memory_destroy(&memory);
+	memory_destroy(&mr);
 	pair_close(&pair);
 }
 

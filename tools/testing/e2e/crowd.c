@@ -22,7 +22,7 @@ FIXTURE(crowd)
 {
 	int session;
 	uint32_t device;
-	struct queue queue;
+	struct queue ring;
 	int srq;
 	uint32_t srq_id;
 	struct pair greedy[GREEDY];
@@ -34,20 +34,20 @@ FIXTURE(crowd)
 
 FIXTURE_SETUP(crowd)
 {
-	struct krdma_srq_create create = { .size = sizeof(create), .depth = DEPTH };
+	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = DEPTH };
 	struct queue_options many = { .cq_entries = 1024 };
 	struct pair_options options = { .a.send_depth = SPAN };
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, boot_device(self->session, &self->device));
-	ASSERT_EQ(0, queue_create(self->session, &many, &self->queue));
+	ASSERT_EQ(0, queue_create(self->session, &many, &self->ring));
 	create.device_id = self->device;
-	create.queue_fd = self->queue.fd;
+	create.ring_fd = self->ring.fd;
 	ASSERT_EQ(0, session_request(self->session, KRDMA_SRQ_CREATE, &create));
 	self->srq = create.fd;
 	self->srq_id = create.id;
-	options.b.queue = &self->queue;
+	options.b.ring = &self->ring;
 	options.b.srq = self->srq;
 	options.sessions[1] = self->session;
 	for (int i = 0; i < GREEDY; i++)
@@ -61,14 +61,14 @@ FIXTURE_TEARDOWN(crowd)
 		pair_close(&self->greedy[i]);
 	pair_close(&self->honest);
 	close(self->srq);
-	queue_close(&self->queue);
+	queue_close(&self->ring);
 	close(self->session);
 }
 
 static int post_receives(int srq, uint32_t id, unsigned int count)
 {
 	struct krdma_sqe receive = sqe_receive(id, 0, NULL, 0, 0);
-	struct krdma_queue_post post = {
+	struct krdma_ring_post_args post = {
 		.size = sizeof(post), .entries = (uintptr_t)&receive, .count = 1,
 	};
 	int ret = 0;
@@ -85,7 +85,7 @@ static int send_one(struct pair *pair)
 {
 	struct krdma_sqe send = sqe_send(pair->a.id, 0, NULL, 0, 0);
 
-	return queue_submit(pair->a.queue, &send, 1, NULL);
+	return queue_submit(pair->a.ring, &send, 1, NULL);
 }
 
 /* Greedy peers have as much under way as they can. */
@@ -95,26 +95,26 @@ static int be_greedy(struct pair *pairs)
 	int ret = 0;
 
 	for (int i = 0; i < GREEDY && !ret; i++)
-		while (!ret && !queue_take(pairs[i].a.queue, &cqe))
+		while (!ret && !queue_take(pairs[i].a.ring, &cqe))
 			ret = cqe.status ? -EPROTO : send_one(&pairs[i]);
 	return ret;
 }
 
 /* What has come, by whom; how many there were. */
-static unsigned int count_received(struct queue *queue, const struct pair *greedy,
+static unsigned int count_received(struct queue *ring, const struct pair *greedy,
 				   const struct pair *honest, unsigned int *taken,
 				   unsigned int *got_through)
 {
 	unsigned int received = 0;
 	struct krdma_cqe cqe;
 
-	while (!queue_take(queue, &cqe)) {
-		if (cqe.opcode != KRDMA_OP_RECEIVE || cqe.status)
+	while (!queue_take(ring, &cqe)) {
+		if (cqe.opcode != KRDMA_OP_RECV || cqe.status)
 			continue;
 		received++;
-		*got_through += cqe.target == honest->b.id;
+		*got_through += cqe.dest == honest->b.id;
 		for (int i = 0; i < GREEDY; i++)
-			taken[i] += cqe.target == greedy[i].b.id;
+			taken[i] += cqe.dest == greedy[i].b.id;
 	}
 	return received;
 }
@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	ASSERT_EQ(0, post_receives(self->srq, self->srq_id, DEPTH));
 	deadline = now_ms() + PATIENCE_MS;
 	while (received < DEPTH && now_ms() < deadline) {
-		received += count_received(&self->queue, self->greedy, &self->honest,
+		received += count_received(&self->ring, self->greedy, &self->honest,
 					   self->taken, &self->got_through);
 		ASSERT_EQ(0, be_greedy(self->greedy));
 		sleep_ms(1);
@@ -140,8 +140,8 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 
 	/* All are taken.  For long: nobody's fault is an end of a connection here. */
 	ASSERT_EQ(0, send_one(&self->honest));
-	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->honest.a.queue, &cqe, STARVED_MS));
-	EXPECT_EQ(-EAGAIN, queue_take(&self->queue, &cqe));
+	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->honest.a.ring, &cqe, STARVED_MS));
+	EXPECT_EQ(-EAGAIN, queue_take(&self->ring, &cqe));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->honest.a.conn));
 
 	/* The program goes on, one for one, and so do the greedy ones. */
@@ -149,12 +149,12 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	begun = now_ms();
 	deadline = begun + 2 * PATIENCE_MS;
 	while (done < HONEST && now_ms() < deadline) {
-		received = count_received(&self->queue, self->greedy, &self->honest, self->taken,
+		received = count_received(&self->ring, self->greedy, &self->honest, self->taken,
 					  &self->got_through);
 		ASSERT_EQ(0, post_receives(self->srq, self->srq_id, received));
 		ASSERT_EQ(0, be_greedy(self->greedy));
-		while (!queue_take(self->honest.a.queue, &cqe)) {
-			ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		while (!queue_take(self->honest.a.ring, &cqe)) {
+			ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 			done++;
 			if (sent < HONEST) {
 				ASSERT_EQ(0, send_one(&self->honest));
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	       (unsigned int)(now_ms() - begun), self->taken[0], self->taken[1], self->taken[2]);
 	/* Its end here can come to the program before its end there does. */
 	while (self->got_through < HONEST && now_ms() < deadline) {
-		count_received(&self->queue, self->greedy, &self->honest, self->taken,
+		count_received(&self->ring, self->greedy, &self->honest, self->taken,
 			       &self->got_through);
 		sleep_ms(1);
 	}

@@ -17,7 +17,7 @@
 FIXTURE(device)
 {
 	int session;
-	struct krdma_device_query boot;
+	struct krdma_device_query_args boot;
 };
 
 FIXTURE_SETUP(device)
@@ -36,8 +36,8 @@ FIXTURE_TEARDOWN(device)
 TEST_F(device, the_walk_finds_each_device_once)
 {
 	unsigned int found = 0, total = 0;
-	struct krdma_device_query device;
-	struct krdma_info info;
+	struct krdma_device_query_args device;
+	struct krdma_info_args info;
 	uint32_t id = 0;
 	int ret;
 
@@ -56,7 +56,7 @@ TEST_F(device, the_walk_finds_each_device_once)
 /* Proves: D1 */
 TEST_F(device, name_number_and_walk_say_the_same)
 {
-	struct krdma_device_query by_id, by_next;
+	struct krdma_device_query_args by_id, by_next;
 
 	EXPECT_NE(0, self->boot.id);
 	ASSERT_EQ(0, session_device(self->session, self->boot.id, &by_id));
@@ -70,7 +70,7 @@ TEST_F(device, name_number_and_walk_say_the_same)
 
 TEST_F(device, numbers_that_are_no_device)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	EXPECT_EQ(-ENOENT, session_device(self->session, 0, &device));
 	EXPECT_EQ(-ENOENT, session_device(self->session, 0x7fffffff, &device));
@@ -84,7 +84,7 @@ TEST_F(device, names_that_are_no_device)
 	static const char *const names[] = {
 		"x", "rxe", "rxe00", "rxe0 ", " rxe0", "RXE0", "rxe0\n", "../rxe0", "rxe%d",
 	};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	char longest[KRDMA_NAME_MAX];
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -100,7 +100,7 @@ TEST_F(device, names_that_are_no_device)
 
 TEST_F(device, names_that_are_no_names)
 {
-	struct krdma_device_query device = {
+	struct krdma_device_query_args device = {
 		.size = sizeof(device),
 		.flags = KRDMA_DEVICE_QUERY_NAME,
 	};
@@ -115,7 +115,7 @@ TEST_F(device, names_that_are_no_names)
 
 TEST_F(device, what_is_behind_the_end_of_a_name_does_not_matter)
 {
-	struct krdma_device_query device = {
+	struct krdma_device_query_args device = {
 		.size = sizeof(device),
 		.flags = KRDMA_DEVICE_QUERY_NAME,
 	};
@@ -131,7 +131,7 @@ TEST_F(device, what_is_behind_the_end_of_a_name_does_not_matter)
 
 TEST_F(device, a_name_is_ignored_where_none_is_asked_for)
 {
-	struct krdma_device_query device = {
+	struct krdma_device_query_args device = {
 		.size = sizeof(device),
 		.id = self->boot.id,
 	};
@@ -143,7 +143,7 @@ TEST_F(device, a_name_is_ignored_where_none_is_asked_for)
 
 TEST_F(device, contradictions)
 {
-	struct krdma_device_query device = {
+	struct krdma_device_query_args device = {
 		.size = sizeof(device),
 		.flags = KRDMA_DEVICE_QUERY_NAME | KRDMA_DEVICE_QUERY_NEXT,
 		.name = BOOT_DEVICE,
@@ -157,7 +157,7 @@ TEST_F(device, contradictions)
 
 TEST_F(device, an_error_leaves_the_structure_alone)
 {
-	struct krdma_device_query device, before;
+	struct krdma_device_query_args device, before;
 
 	memset(&device, 0xa5, sizeof(device));
 	device.size = sizeof(device);
@@ -204,7 +204,7 @@ TEST_F(device, ports_and_transport_are_those_of_sysfs)
 /* Proves: E5 */
 TEST_F(device, limits_that_rxe_has)
 {
-	const struct krdma_device_query *device = &self->boot;
+	const struct krdma_device_query_args *device = &self->boot;
 
 	if (getenv("KRDMA_LINK"))
 		SKIP(return, "rxe0 is a %s device", getenv("KRDMA_LINK"));
@@ -229,7 +229,7 @@ TEST_F(device, limits_that_rxe_has)
 
 TEST_F(device, two_devices_have_two_numbers_and_two_guids)
 {
-	struct krdma_device_query other, again;
+	struct krdma_device_query_args other, again;
 	int ret;
 
 	ASSERT_EQ(0, fabric_create());
@@ -246,7 +246,7 @@ TEST_F(device, two_devices_have_two_numbers_and_two_guids)
 
 TEST_F(device, two_sessions_see_the_same_numbers)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int other = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, other);

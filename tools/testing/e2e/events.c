@@ -60,7 +60,7 @@ TEST_F(events, events_in_their_order_and_then_the_end)
 	struct end *a = &self->pair.a, *b = &self->pair.b;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
-	EVENTS(a->conn, KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED,
+	EVENTS(a->conn, KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED,
 	       KRDMA_EVENT_ESTABLISHED);
 	EVENTS(b->conn, KRDMA_EVENT_ESTABLISHED);
 	EXPECT_EQ(-ETIMEDOUT, conn_event(a->conn, &record, 0));
@@ -82,7 +82,7 @@ TEST_F(events, a_rejected_one_tells_so)
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	ASSERT_EQ(0, pair_meet(&self->pair, NULL));
 	ASSERT_EQ(0, conn_reject(self->pair.b.conn, NULL, 0));
-	EVENTS(a->conn, KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED);
+	EVENTS(a->conn, KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED);
 	ASSERT_EQ(0, conn_event(a->conn, &record, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_EVENT_REJECTED, record.type);
 	EXPECT_EQ(-ECONNREFUSED, record.error);
@@ -106,7 +106,7 @@ TEST_F(events, reads_take_whole_records)
 	/* Two fit, and a half. */
 	memset(records, 0xa5, sizeof(records));
 	ASSERT_EQ(2 * sizeof(records[0]), read(conn, records, 2 * sizeof(records[0]) + 8));
-	EXPECT_EQ(KRDMA_EVENT_ADDRESS_RESOLVED, records[0].type);
+	EXPECT_EQ(KRDMA_EVENT_ADDR_RESOLVED, records[0].type);
 	EXPECT_EQ(KRDMA_EVENT_ROUTE_RESOLVED, records[1].type);
 	/* Which is how far the next one is. */
 	EXPECT_EQ(sizeof(records[0]), records[0].size);
@@ -157,7 +157,7 @@ TEST_F(events, reading_without_waiting)
 /* What one read says of itself holds for no other, and not for others of the same file. */
 TEST_F(events, one_read_that_does_not_wait)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_device_record device;
 	struct krdma_event_record record;
 	struct iovec parts[] = {
@@ -178,7 +178,7 @@ TEST_F(events, one_read_that_does_not_wait)
 	EXPECT_EQ(0, preadv2(conn, parts, 2, -1, RWF_NOWAIT));
 	close(conn);
 
-	ASSERT_EQ(0, session_request(session, KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, session_request(session, KRDMA_DEVICE_NOTIFY, &watch));
 	ASSERT_EQ(POLLIN, poll_mask(session, POLLIN, PATIENCE_MS));
 	ASSERT_EQ(sizeof(device), preadv2(session, &whole, 1, -1, RWF_NOWAIT));
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, device.type);
@@ -234,7 +234,7 @@ TEST_F(events, each_record_goes_to_one_of_many_readers)
 			counts[j] += readers[i].counts[j];
 	}
 	for (int j = 0; j < 16; j++)
-		EXPECT_EQ(j == KRDMA_EVENT_ADDRESS_RESOLVED || j == KRDMA_EVENT_ROUTE_RESOLVED ||
+		EXPECT_EQ(j == KRDMA_EVENT_ADDR_RESOLVED || j == KRDMA_EVENT_ROUTE_RESOLVED ||
 			  j == KRDMA_EVENT_ESTABLISHED || j == KRDMA_EVENT_DISCONNECTED ||
 			  j == KRDMA_EVENT_CLOSED, counts[j]);
 }

@@ -23,9 +23,9 @@
 
 static int make_srq(struct scene *scene, int *fd)
 {
-	struct krdma_srq_create create = {
+	struct krdma_srq_create_args create = {
 		.size = sizeof(create),
-		.queue_fd = scene->queue.fd,
+		.ring_fd = scene->ring.fd,
 		.depth = 16,
 	};
 	int ret = session_request(scene->pair.sessions[0], KRDMA_SRQ_CREATE, &create);
@@ -47,7 +47,7 @@ static int open_parts(struct scene *scene, unsigned int parts)
 	for (int i = 0; i < 3; i++)
 		scene->made[i] = -1;
 	scene->entry = sqe_send(NO_TARGET, 0, NULL, 0, 0);
-	scene->queue.fd = -1;
+	scene->ring.fd = -1;
 	ret = pair_begin(&scene->pair, &pair_options);
 	if (ret)
 		return ret;
@@ -55,15 +55,15 @@ static int open_parts(struct scene *scene, unsigned int parts)
 	scene->objects[KIND_LISTENER] = scene->pair.listener;
 	options.device_id = scene->pair.device;
 	if (parts & SCENE_QUEUE)
-		ret = queue_create(scene->pair.sessions[0], &options, &scene->queue);
+		ret = queue_create(scene->pair.sessions[0], &options, &scene->ring);
 	if (!ret && parts & SCENE_CONN)
 		ret = conn_create(scene->pair.sessions[0], &scene->objects[KIND_CONN], NULL);
-	scene->objects[KIND_QUEUE] = scene->queue.fd;
+	scene->objects[KIND_QUEUE] = scene->ring.fd;
 	if (!ret && parts & SCENE_SRQ)
 		ret = make_srq(scene, &scene->objects[KIND_SRQ]);
 	if (!ret && parts & SCENE_MEMORY)
 		ret = memory_create(scene->pair.sessions[0], scene->pair.device, 8192, ACCESS_ALL,
-				    &scene->memory);
+				    &scene->mr);
 	return ret;
 }
 
@@ -100,12 +100,12 @@ static void unmake(struct scene *scene)
 void scene_close(struct scene *scene)
 {
 	unmake(scene);
-	memory_destroy(&scene->memory);
+	memory_destroy(&scene->mr);
 	if (scene->objects[KIND_SRQ] >= 0)
 		close(scene->objects[KIND_SRQ]);
 	if (scene->objects[KIND_CONN] >= 0)
 		close(scene->objects[KIND_CONN]);
-	queue_close(&scene->queue);
+	queue_close(&scene->ring);
 	pair_close(&scene->pair);
 }
 
@@ -122,11 +122,11 @@ static int arm_session(struct scene *scene)
 
 static int arm_memory(struct scene *scene)
 {
-	struct memory memory;
-	int ret = memory_register(scene->pair.sessions[0], scene->pair.device, scene->memory.data,
-				  4096, 0, &memory);
+	struct memory mr;
+	int ret = memory_register(scene->pair.sessions[0], scene->pair.device, scene->mr.data,
+				  4096, 0, &mr);
 
-	scene->spare = memory.id;
+	scene->spare = mr.id;
 	return ret;
 }
 
@@ -149,14 +149,14 @@ static int arm_resolved(struct scene *scene)
 
 static int prepare(struct scene *scene, int conn)
 {
-	struct krdma_conn_prepare request = {
+	struct krdma_conn_create_qp_args request = {
 		.size = sizeof(request),
-		.queue_fd = scene->queue.fd,
+		.ring_fd = scene->ring.fd,
 		.send_depth = COMPLETIONS,
 		.recv_depth = COMPLETIONS,
 	};
 
-	return session_request(conn, KRDMA_CONN_PREPARE, &request);
+	return session_request(conn, KRDMA_CONN_CREATE_QP, &request);
 }
 
 static int arm_prepared(struct scene *scene)
@@ -169,7 +169,7 @@ static int arm_prepared(struct scene *scene)
 /* Somebody asks the listener for a connection. */
 static int arm_asked(struct scene *scene)
 {
-	struct krdma_conn_terms terms = { .size = sizeof(terms) };
+	struct krdma_conn_param_args terms = { .size = sizeof(terms) };
 	int ret = arm_prepared(scene);
 	int former;
 
@@ -206,10 +206,10 @@ static int arm_acceptable(struct scene *scene)
 static int arm_completed(struct scene *scene)
 {
 	struct krdma_sqe receives[COMPLETIONS];
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int ret;
 
-	scene->fd = scene->queue.fd;
+	scene->fd = scene->ring.fd;
 	if (scene->completions)
 		return 0;
 	ret = arm_prepared(scene);
@@ -218,14 +218,14 @@ static int arm_completed(struct scene *scene)
 	for (int i = 0; i < COMPLETIONS; i++)
 		receives[i] = sqe_receive(query.id, i, NULL, 0, 0);
 	if (!ret)
-		ret = queue_post(scene->queue.fd, receives, COMPLETIONS, NULL);
+		ret = queue_post(scene->ring.fd, receives, COMPLETIONS, NULL);
 	if (!ret)
 		ret = conn_disconnect(scene->fd, KRDMA_DISCONNECT_ABORT);
 	if (!ret)
 		ret = conn_await_closed(scene->fd, PATIENCE_MS);
-	scene->fd = scene->queue.fd;
+	scene->fd = scene->ring.fd;
 	if (!ret)
-		ret = queue_enter(&scene->queue, 0, COMPLETIONS, deadline_in(PATIENCE_MS), NULL);
+		ret = queue_enter(&scene->ring, 0, COMPLETIONS, deadline_in(PATIENCE_MS), NULL);
 	if (!ret)
 		scene->completions = COMPLETIONS;
 	return ret;
@@ -237,12 +237,12 @@ static int arm_completed(struct scene *scene)
 
 static void fill_device(struct scene *scene, void *bytes)
 {
-	((struct krdma_device_query *)bytes)->id = scene->pair.device;
+	((struct krdma_device_query_args *)bytes)->id = scene->pair.device;
 }
 
 static void fill_port(struct scene *scene, void *bytes)
 {
-	struct krdma_port_query *port = bytes;
+	struct krdma_port_query_args *port = bytes;
 
 	port->device_id = scene->pair.device;
 	port->port = 1;
@@ -250,7 +250,7 @@ static void fill_port(struct scene *scene, void *bytes)
 
 static void fill_find(struct scene *scene, void *bytes)
 {
-	struct krdma_device_find *find = bytes;
+	struct krdma_device_find_args *find = bytes;
 
 	(void)scene;
 	find->flags = KRDMA_DEVICE_FIND_LOCAL;
@@ -260,64 +260,64 @@ static void fill_find(struct scene *scene, void *bytes)
 static void fill_listen(struct scene *scene, void *bytes)
 {
 	(void)scene;
-	address_set(&((struct krdma_listen *)bytes)->address, BOOT_ADDRESS, 0);
+	address_set(&((struct krdma_listen_args *)bytes)->address, BOOT_ADDRESS, 0);
 }
 
 static void fill_srq_create(struct scene *scene, void *bytes)
 {
-	struct krdma_srq_create *create = bytes;
+	struct krdma_srq_create_args *create = bytes;
 
-	create->queue_fd = scene->queue.fd;
+	create->ring_fd = scene->ring.fd;
 	create->depth = 16;
 }
 
 static void fill_register(struct scene *scene, void *bytes)
 {
-	struct krdma_memory_register *request = bytes;
+	struct krdma_mr_register_args *request = bytes;
 
-	request->addr = (uintptr_t)scene->memory.data;
-	request->length = scene->memory.length;
+	request->addr = (uintptr_t)scene->mr.data;
+	request->length = scene->mr.length;
 	request->device_id = scene->pair.device;
 }
 
 static void fill_release(struct scene *scene, void *bytes)
 {
-	((struct krdma_memory_release *)bytes)->id = scene->spare;
+	((struct krdma_mr_deregister_args *)bytes)->id = scene->spare;
 }
 
 static void fill_memory_query(struct scene *scene, void *bytes)
 {
-	((struct krdma_memory_query *)bytes)->id = scene->memory.id;
+	((struct krdma_mr_query_args *)bytes)->id = scene->mr.id;
 }
 
 static void fill_advise(struct scene *scene, void *bytes)
 {
-	struct krdma_memory_advise *advise = bytes;
+	struct krdma_mr_advise_args *advise = bytes;
 
-	advise->id = scene->memory.id;
+	advise->id = scene->mr.id;
 	advise->advice = KRDMA_ADVICE_READ;
-	advise->length = scene->memory.length;
+	advise->length = scene->mr.length;
 }
 
 static void fill_resolve(struct scene *scene, void *bytes)
 {
-	((struct krdma_conn_resolve *)bytes)->remote = scene->pair.address;
+	((struct krdma_conn_resolve_args *)bytes)->remote = scene->pair.address;
 }
 
 static void fill_prepare(struct scene *scene, void *bytes)
 {
-	((struct krdma_conn_prepare *)bytes)->queue_fd = scene->queue.fd;
+	((struct krdma_conn_create_qp_args *)bytes)->ring_fd = scene->ring.fd;
 }
 
 static void fill_disconnect(struct scene *scene, void *bytes)
 {
 	(void)scene;
-	((struct krdma_conn_disconnect *)bytes)->flags = KRDMA_DISCONNECT_ABORT;
+	((struct krdma_conn_disconnect_args *)bytes)->flags = KRDMA_DISCONNECT_ABORT;
 }
 
 static void fill_post(struct scene *scene, void *bytes)
 {
-	struct krdma_queue_post *post = bytes;
+	struct krdma_ring_post_args *post = bytes;
 
 	post->entries = (uintptr_t)&scene->entry;
 	post->count = 1;
@@ -325,7 +325,7 @@ static void fill_post(struct scene *scene, void *bytes)
 
 static void fill_reap(struct scene *scene, void *bytes)
 {
-	struct krdma_queue_reap *reap = bytes;
+	struct krdma_ring_reap_args *reap = bytes;
 
 	reap->entries = (uintptr_t)&scene->completion;
 	reap->count = 1;
@@ -333,9 +333,9 @@ static void fill_reap(struct scene *scene, void *bytes)
 
 static void fill_confine(struct scene *scene, void *bytes)
 {
-	struct krdma_queue_confine *confine = bytes;
+	struct krdma_ring_confine_args *confine = bytes;
 
-	confine->memory = (uintptr_t)&scene->memory.id;
+	confine->mr = (uintptr_t)&scene->mr.id;
 	confine->count = 1;
 }
 
@@ -347,18 +347,18 @@ static void fill_confine(struct scene *scene, void *bytes)
 static void undo_fd(struct scene *scene, const void *bytes)
 {
 	(void)scene;
-	close(((const struct krdma_conn_create *)bytes)->fd);
+	close(((const struct krdma_conn_create_args *)bytes)->fd);
 }
 
 static void undo_next(struct scene *scene, const void *bytes)
 {
 	(void)scene;
-	close(((const struct krdma_listener_next *)bytes)->fd);
+	close(((const struct krdma_listener_next_args *)bytes)->fd);
 }
 
 static void undo_register(struct scene *scene, const void *bytes)
 {
-	memory_release(scene->pair.sessions[0], ((const struct krdma_memory_register *)bytes)->id,
+	memory_release(scene->pair.sessions[0], ((const struct krdma_mr_register_args *)bytes)->id,
 		       0);
 }
 
@@ -382,157 +382,160 @@ static void undo_reap(struct scene *scene, const void *bytes)
 #define RESERVED(structure) { offsetof(struct structure, reserved) }
 
 const struct example examples[EXAMPLE_COUNT] = {
-	[EXAMPLE_INFO] = { EXAMPLE(INFO, KIND_SESSION, krdma_info, 64), .answers = true,
+	[EXAMPLE_INFO] = { EXAMPLE(INFO, KIND_SESSION, krdma_info_args, 64), .answers = true,
 		.reads = true },
 	[EXAMPLE_DEVICE_QUERY] = {
-		EXAMPLE(DEVICE_QUERY, KIND_SESSION, krdma_device_query, 152), .answers = true,
+		EXAMPLE(DEVICE_QUERY, KIND_SESSION, krdma_device_query_args, 152), .answers = true,
 		.reads = true,
 		.known_flags = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME,
 		.fill = fill_device,
 	},
 	[EXAMPLE_PORT_QUERY] = {
-		EXAMPLE(PORT_QUERY, KIND_SESSION, krdma_port_query, 112), .answers = true,
+		EXAMPLE(PORT_QUERY, KIND_SESSION, krdma_port_query_args, 112), .answers = true,
 		.reads = true,
 		.fill = fill_port,
 	},
 	[EXAMPLE_DEVICE_FIND] = {
-		EXAMPLE(DEVICE_FIND, KIND_SESSION, krdma_device_find, 280), .answers = true,
+		EXAMPLE(DEVICE_FIND, KIND_SESSION, krdma_device_find_args, 280), .answers = true,
 		.reads = true,
 		.known_flags = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE,
-		.reserved = RESERVED(krdma_device_find), .fill = fill_find,
+		.reserved = RESERVED(krdma_device_find_args), .fill = fill_find,
 	},
-	[EXAMPLE_WATCH] = {
-		EXAMPLE(WATCH, KIND_SESSION, krdma_watch_devices, 8),
+	[EXAMPLE_DEVICE_NOTIFY] = {
+		EXAMPLE(DEVICE_NOTIFY, KIND_SESSION, krdma_device_notify_args, 8),
 		.reads = true, .once = true, .again = -EALREADY, .arm = arm_session,
 	},
 	[EXAMPLE_LISTEN] = {
-		EXAMPLE(LISTEN, KIND_SESSION, krdma_listen, 144), .answers = true, .once = true,
+		EXAMPLE(LISTEN, KIND_SESSION, krdma_listen_args,
+			144), .answers = true, .once = true,
 		.known_flags = KRDMA_LISTEN_V6ONLY, .fill = fill_listen, .undo = undo_fd,
 	},
 	[EXAMPLE_CONN_CREATE] = {
-		EXAMPLE(CONN_CREATE, KIND_SESSION, krdma_conn_create, 16), .answers = true,
+		EXAMPLE(CONN_CREATE, KIND_SESSION, krdma_conn_create_args, 16), .answers = true,
 		.undo = undo_fd,
 	},
-	[EXAMPLE_QUEUE_CREATE] = {
-		EXAMPLE(QUEUE_CREATE, KIND_SESSION, krdma_queue_create, 48), .answers = true,
-		.known_flags = KRDMA_QUEUE_POLLED | KRDMA_QUEUE_VECTOR,
-		.reserved = RESERVED(krdma_queue_create), .undo = undo_fd,
+	[EXAMPLE_RING_CREATE] = {
+		EXAMPLE(RING_CREATE, KIND_SESSION, krdma_ring_create_args, 48), .answers = true,
+		.known_flags = KRDMA_RING_POLLED | KRDMA_RING_VECTOR,
+		.reserved = RESERVED(krdma_ring_create_args), .undo = undo_fd,
 	},
 	[EXAMPLE_SRQ_CREATE] = {
-		EXAMPLE(SRQ_CREATE, KIND_SESSION, krdma_srq_create, 32), .answers = true,
+		EXAMPLE(SRQ_CREATE, KIND_SESSION, krdma_srq_create_args, 32), .answers = true,
 		.needs = SCENE_QUEUE,
 		.once = true, .again = -ENOSPC, .fill = fill_srq_create, .undo = undo_fd,
 	},
-	[EXAMPLE_MEMORY_REGISTER] = {
-		EXAMPLE(MEMORY_REGISTER, KIND_SESSION, krdma_memory_register, 48), .answers = true,
+	[EXAMPLE_MR_REGISTER] = {
+		EXAMPLE(MR_REGISTER, KIND_SESSION, krdma_mr_register_args, 48), .answers = true,
 		.needs = SCENE_MEMORY,
 		.once = true, .fill = fill_register, .undo = undo_register,
 	},
-	[EXAMPLE_MEMORY_RELEASE] = {
-		EXAMPLE(MEMORY_RELEASE, KIND_SESSION, krdma_memory_release, 16),
+	[EXAMPLE_MR_DEREGISTER] = {
+		EXAMPLE(MR_DEREGISTER, KIND_SESSION, krdma_mr_deregister_args, 16),
 		.needs = SCENE_MEMORY,
-		.once = true, .again = -ENOENT, .known_flags = KRDMA_RELEASE_LATER,
-		.reserved = RESERVED(krdma_memory_release),
+		.once = true, .again = -ENOENT, .known_flags = KRDMA_DEREGISTER_LATER,
+		.reserved = RESERVED(krdma_mr_deregister_args),
 		.arm = arm_memory, .fill = fill_release, .undo = undo_release,
 	},
-	[EXAMPLE_MEMORY_QUERY] = {
-		EXAMPLE(MEMORY_QUERY, KIND_SESSION, krdma_memory_query, 112), .answers = true,
+	[EXAMPLE_MR_QUERY] = {
+		EXAMPLE(MR_QUERY, KIND_SESSION, krdma_mr_query_args, 112), .answers = true,
 		.needs = SCENE_MEMORY,
 		.reads = true,
 		.fill = fill_memory_query,
 	},
-	[EXAMPLE_MEMORY_ADVISE] = {
-		EXAMPLE(MEMORY_ADVISE, KIND_SESSION, krdma_memory_advise, 32), .fill = fill_advise,
+	[EXAMPLE_MR_ADVISE] = {
+		EXAMPLE(MR_ADVISE, KIND_SESSION, krdma_mr_advise_args, 32), .fill = fill_advise,
 		.needs = SCENE_MEMORY,
 	},
 	[EXAMPLE_LIMIT_QUERY] = {
-		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query, 56), .answers = true,
+		EXAMPLE(LIMIT_QUERY, KIND_SESSION, krdma_limit_query_args, 56), .answers = true,
 		.reads = true,
 		.known_flags = KRDMA_LIMIT_QUERY_REFUSED,
 	},
 	[EXAMPLE_LISTENER_QUERY] = {
-		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query, 136), .answers = true,
+		EXAMPLE(LISTENER_QUERY, KIND_LISTENER, krdma_listener_query_args,
+			136), .answers = true,
 	},
 	[EXAMPLE_LISTENER_NEXT] = {
-		EXAMPLE(LISTENER_NEXT, KIND_LISTENER, krdma_listener_next, 24), .answers = true,
+		EXAMPLE(LISTENER_NEXT, KIND_LISTENER, krdma_listener_next_args,
+			24), .answers = true,
 		.needs = SCENE_QUEUE,
 		.once = true, .again = -EAGAIN, .arm = arm_asked, .undo = undo_next,
 	},
 	[EXAMPLE_CONN_RESOLVE] = {
-		EXAMPLE(CONN_RESOLVE, KIND_CONN, krdma_conn_resolve, 280),
+		EXAMPLE(CONN_RESOLVE, KIND_CONN, krdma_conn_resolve_args, 280),
 		.needs = SCENE_LISTENER,
 		.once = true, .again = -EALREADY, .known_flags = KRDMA_RESOLVE_LOCAL,
-		.reserved = RESERVED(krdma_conn_resolve), .arm = arm_new, .fill = fill_resolve,
+		.reserved = RESERVED(krdma_conn_resolve_args), .arm = arm_new, .fill = fill_resolve,
 	},
-	[EXAMPLE_CONN_PREPARE] = {
-		EXAMPLE(CONN_PREPARE, KIND_CONN, krdma_conn_prepare, 48), .answers = true,
+	[EXAMPLE_CONN_CREATE_QP] = {
+		EXAMPLE(CONN_CREATE_QP, KIND_CONN, krdma_conn_create_qp_args, 48), .answers = true,
 		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
-		.known_flags = KRDMA_PREPARE_RECV_QUEUE | KRDMA_PREPARE_SRQ,
+		.known_flags = KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ,
 		.arm = arm_resolved, .fill = fill_prepare,
 	},
 	[EXAMPLE_CONN_CONNECT] = {
-		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_terms, 40),
+		EXAMPLE(CONN_CONNECT, KIND_CONN, krdma_conn_param_args, 40),
 		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
-		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
-		.reserved = RESERVED(krdma_conn_terms), .arm = arm_prepared,
+		.known_flags = KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.reserved = RESERVED(krdma_conn_param_args), .arm = arm_prepared,
 	},
 	[EXAMPLE_CONN_ACCEPT] = {
-		EXAMPLE(CONN_ACCEPT, KIND_CONN, krdma_conn_terms, 40),
+		EXAMPLE(CONN_ACCEPT, KIND_CONN, krdma_conn_param_args, 40),
 		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
-		.known_flags = KRDMA_TERMS_PLAIN | KRDMA_TERMS_NO_RNR_RETRY,
-		.reserved = RESERVED(krdma_conn_terms), .arm = arm_acceptable,
+		.known_flags = KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.reserved = RESERVED(krdma_conn_param_args), .arm = arm_acceptable,
 	},
 	[EXAMPLE_CONN_REJECT] = {
-		EXAMPLE(CONN_REJECT, KIND_CONN, krdma_conn_reject, 24),
+		EXAMPLE(CONN_REJECT, KIND_CONN, krdma_conn_reject_args, 24),
 		.needs = SCENE_LISTENER | SCENE_QUEUE,
 		.once = true, .again = -EALREADY,
-		.reserved = RESERVED(krdma_conn_reject), .arm = arm_requested,
+		.reserved = RESERVED(krdma_conn_reject_args), .arm = arm_requested,
 	},
 	[EXAMPLE_CONN_DISCONNECT] = {
-		EXAMPLE(CONN_DISCONNECT, KIND_CONN, krdma_conn_disconnect, 8),
+		EXAMPLE(CONN_DISCONNECT, KIND_CONN, krdma_conn_disconnect_args, 8),
 		.once = true, .again = -EALREADY, .known_flags = KRDMA_DISCONNECT_ABORT,
 		.arm = arm_new, .fill = fill_disconnect,
 	},
 	[EXAMPLE_CONN_WAIT] = {
-		EXAMPLE(CONN_WAIT, KIND_CONN, krdma_conn_wait, 24), .answers = true,
-		.reserved = RESERVED(krdma_conn_wait),
+		EXAMPLE(CONN_WAIT, KIND_CONN, krdma_conn_wait_args, 24), .answers = true,
+		.reserved = RESERVED(krdma_conn_wait_args),
 	},
 	[EXAMPLE_CONN_QUERY] = {
-		EXAMPLE(CONN_QUERY, KIND_CONN, krdma_conn_query, 368), .answers = true,
-		.reserved = RESERVED(krdma_conn_query),
+		EXAMPLE(CONN_QUERY, KIND_CONN, krdma_conn_query_args, 368), .answers = true,
+		.reserved = RESERVED(krdma_conn_query_args),
 	},
-	[EXAMPLE_QUEUE_ENTER] = {
-		EXAMPLE(QUEUE_ENTER, KIND_QUEUE, krdma_queue_enter, 40), .answers = true,
-		.reserved = RESERVED(krdma_queue_enter),
+	[EXAMPLE_RING_ENTER] = {
+		EXAMPLE(RING_ENTER, KIND_QUEUE, krdma_ring_enter_args, 40), .answers = true,
+		.reserved = RESERVED(krdma_ring_enter_args),
 	},
-	[EXAMPLE_QUEUE_POST] = {
-		EXAMPLE(QUEUE_POST, KIND_QUEUE, krdma_queue_post, 32), .answers = true,
-		.reserved = RESERVED(krdma_queue_post), .fill = fill_post,
+	[EXAMPLE_RING_POST] = {
+		EXAMPLE(RING_POST, KIND_QUEUE, krdma_ring_post_args, 32), .answers = true,
+		.reserved = RESERVED(krdma_ring_post_args), .fill = fill_post,
 	},
-	[EXAMPLE_QUEUE_REAP] = {
-		EXAMPLE(QUEUE_REAP, KIND_QUEUE, krdma_queue_reap, 40), .answers = true,
+	[EXAMPLE_RING_REAP] = {
+		EXAMPLE(RING_REAP, KIND_QUEUE, krdma_ring_reap_args, 40), .answers = true,
 		.needs = SCENE_LISTENER,
-		.once = true, .again = -EAGAIN, .reserved = RESERVED(krdma_queue_reap),
+		.once = true, .again = -EAGAIN, .reserved = RESERVED(krdma_ring_reap_args),
 		.arm = arm_completed, .fill = fill_reap, .undo = undo_reap,
 	},
-	[EXAMPLE_QUEUE_QUERY] = {
-		EXAMPLE(QUEUE_QUERY, KIND_QUEUE, krdma_queue_query, 64), .answers = true,
-		.reserved = RESERVED(krdma_queue_query),
+	[EXAMPLE_RING_QUERY] = {
+		EXAMPLE(RING_QUERY, KIND_QUEUE, krdma_ring_query_args, 64), .answers = true,
+		.reserved = RESERVED(krdma_ring_query_args),
 	},
-	[EXAMPLE_QUEUE_CONFINE] = {
-		EXAMPLE(QUEUE_CONFINE, KIND_QUEUE, krdma_queue_confine, 24),
+	[EXAMPLE_RING_CONFINE] = {
+		EXAMPLE(RING_CONFINE, KIND_QUEUE, krdma_ring_confine_args, 24),
 		.needs = SCENE_MEMORY,
-		.reserved = RESERVED(krdma_queue_confine), .fill = fill_confine,
+		.reserved = RESERVED(krdma_ring_confine_args), .fill = fill_confine,
 	},
 	[EXAMPLE_SRQ_QUERY] = {
-		EXAMPLE(SRQ_QUERY, KIND_SRQ, krdma_srq_query, 24), .answers = true,
+		EXAMPLE(SRQ_QUERY, KIND_SRQ, krdma_srq_query_args, 24), .answers = true,
 	},
 	[EXAMPLE_SRQ_POST] = {
-		EXAMPLE(SRQ_POST, KIND_SRQ, krdma_queue_post, 32), .answers = true,
-		.reserved = RESERVED(krdma_queue_post), .fill = fill_post,
+		EXAMPLE(SRQ_POST, KIND_SRQ, krdma_ring_post_args, 32), .answers = true,
+		.reserved = RESERVED(krdma_ring_post_args), .fill = fill_post,
 	},
 };
 

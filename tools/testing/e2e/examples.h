@@ -24,21 +24,21 @@ enum kind {
 /**
  * struct scene - the objects that examples are played with
  * @pair: its sessions, listener and client; B stays empty
- * @queue: on the device
+ * @ring: on the device
  * @objects: a descriptor of each kind, on which idempotent requests succeed, or -1
- * @memory: registered in the session
+ * @mr: registered in the session
  * @entry: which no queue accepts: its target is nobody's
  * @completion: room for what is reaped
  * @fd: the object to be asked, set by example_arm()
  * @made: by example_arm(); closed by the next one
  * @spare: released by example_arm()'s next call
- * @completions: that example_arm() has put into @queue and nobody has taken
+ * @completions: that example_arm() has put into @ring and nobody has taken
  */
 struct scene {
 	struct pair pair;
-	struct queue queue;
+	struct queue ring;
 	int objects[KIND_COUNT];
-	struct memory memory;
+	struct memory mr;
 	struct krdma_sqe entry;
 	struct krdma_cqe completion;
 	int fd;
@@ -102,31 +102,31 @@ enum example_id {
 	EXAMPLE_DEVICE_QUERY,
 	EXAMPLE_PORT_QUERY,
 	EXAMPLE_DEVICE_FIND,
-	EXAMPLE_WATCH,
+	EXAMPLE_DEVICE_NOTIFY,
 	EXAMPLE_LISTEN,
 	EXAMPLE_CONN_CREATE,
-	EXAMPLE_QUEUE_CREATE,
+	EXAMPLE_RING_CREATE,
 	EXAMPLE_SRQ_CREATE,
-	EXAMPLE_MEMORY_REGISTER,
-	EXAMPLE_MEMORY_RELEASE,
-	EXAMPLE_MEMORY_QUERY,
-	EXAMPLE_MEMORY_ADVISE,
+	EXAMPLE_MR_REGISTER,
+	EXAMPLE_MR_DEREGISTER,
+	EXAMPLE_MR_QUERY,
+	EXAMPLE_MR_ADVISE,
 	EXAMPLE_LIMIT_QUERY,
 	EXAMPLE_LISTENER_QUERY,
 	EXAMPLE_LISTENER_NEXT,
 	EXAMPLE_CONN_RESOLVE,
-	EXAMPLE_CONN_PREPARE,
+	EXAMPLE_CONN_CREATE_QP,
 	EXAMPLE_CONN_CONNECT,
 	EXAMPLE_CONN_ACCEPT,
 	EXAMPLE_CONN_REJECT,
 	EXAMPLE_CONN_DISCONNECT,
 	EXAMPLE_CONN_WAIT,
 	EXAMPLE_CONN_QUERY,
-	EXAMPLE_QUEUE_ENTER,
-	EXAMPLE_QUEUE_POST,
-	EXAMPLE_QUEUE_REAP,
-	EXAMPLE_QUEUE_QUERY,
-	EXAMPLE_QUEUE_CONFINE,
+	EXAMPLE_RING_ENTER,
+	EXAMPLE_RING_POST,
+	EXAMPLE_RING_REAP,
+	EXAMPLE_RING_QUERY,
+	EXAMPLE_RING_CONFINE,
 	EXAMPLE_SRQ_QUERY,
 	EXAMPLE_SRQ_POST,
 	EXAMPLE_COUNT,

@@ -52,7 +52,7 @@ FIXTURE_TEARDOWN(exit)
 /* What a victim has; each is another process, and none closes anything. */
 struct victim {
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	int ready;
 };
 
@@ -124,7 +124,7 @@ static int connect_with_memory(struct victim *victim)
 {
 	return pair_open(&victim->pair, NULL) ||
 	       memory_create(victim->pair.sessions[0], victim->pair.device, 1 << 18, ACCESS_ALL,
-			     &victim->memory);
+			     &victim->mr);
 }
 
 static int victim_connected(struct victim *victim)
@@ -140,12 +140,12 @@ static int victim_traffic(struct victim *victim)
 
 	if (connect_with_memory(victim))
 		return 1;
-	entry = sqe_remote(KRDMA_OP_WRITE, victim->pair.a.id, 1, &victim->memory, 0, 1 << 17,
-			   &victim->memory, 1 << 17);
+	entry = sqe_remote(KRDMA_OP_WRITE, victim->pair.a.id, 1, &victim->mr, 0, 1 << 17,
+			   &victim->mr, 1 << 17);
 	arrive(victim);
 	for (;;) {
-		queue_submit(victim->pair.a.queue, &entry, 1, NULL);
-		while (!queue_take(victim->pair.a.queue, &cqe))
+		queue_submit(victim->pair.a.ring, &entry, 1, NULL);
+		while (!queue_take(victim->pair.a.ring, &cqe))
 			if (cqe.status)
 				return 2;
 	}
@@ -186,7 +186,7 @@ static int victim_in_enter(struct victim *victim)
 	if (connect_with_memory(victim))
 		return 1;
 	arrive(victim);
-	queue_enter(victim->pair.a.queue, 0, 1, KRDMA_FOREVER, NULL);
+	queue_enter(victim->pair.a.ring, 0, 1, KRDMA_FOREVER, NULL);
 	return 2;
 }
 
@@ -198,21 +198,21 @@ static int victim_in_reap(struct victim *victim)
 	if (connect_with_memory(victim))
 		return 1;
 	arrive(victim);
-	queue_reap(victim->pair.a.queue->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
+	queue_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
 	return 2;
 }
 
 /* The waiting thread asks the device itself, and never sleeps. */
 static int victim_in_polled_reap(struct victim *victim)
 {
-	const struct pair_options options = { .a.queue_options.flags = KRDMA_QUEUE_POLLED };
+	const struct pair_options options = { .a.queue_options.flags = KRDMA_RING_POLLED };
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
 	if (pair_open(&victim->pair, &options))
 		return 1;
 	arrive(victim);
-	queue_reap(victim->pair.a.queue->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
+	queue_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
 	return 2;
 }
 
@@ -233,11 +233,11 @@ static void *register_without_end(void *argument)
 	struct victim *victim = argument;
 
 	for (;;) {
-		struct memory memory;
+		struct memory mr;
 
 		if (!memory_create(victim->pair.sessions[0], victim->pair.device, 1 << 16,
-				   ACCESS_ALL, &memory) && (memory.id & 1))
-			memory_destroy(&memory);
+				   ACCESS_ALL, &mr) && (mr.id & 1))
+			memory_destroy(&mr);
 	}
 	return NULL;
 }
@@ -327,7 +327,7 @@ FIXTURE(closing)
 {
 	struct resources before;
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	unsigned int slowest;
 };
 
@@ -339,7 +339,7 @@ FIXTURE_SETUP(closing)
 
 FIXTURE_TEARDOWN(closing)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 	fabric_destroy();
@@ -377,18 +377,18 @@ static unsigned int close_all(struct pair *pair, const char *name)
 	return slowest;
 }
 
-static int busy(struct pair *pair, const char *device, struct memory *memory)
+static int busy(struct pair *pair, const char *device, struct memory *mr)
 {
-	struct krdma_device_query query;
+	struct krdma_device_query_args query;
 	struct krdma_sqe entry;
 	int ret = session_named(pair->sessions[0], device, &query);
 
 	if (!ret)
-		ret = memory_create(pair->sessions[0], query.id, 1 << 18, ACCESS_ALL, memory);
+		ret = memory_create(pair->sessions[0], query.id, 1 << 18, ACCESS_ALL, mr);
 	for (int i = 0; !ret && i < 32; i++) {
-		entry = sqe_remote(KRDMA_OP_WRITE, pair->a.id, i, memory, 0, 1 << 17, memory,
+		entry = sqe_remote(KRDMA_OP_WRITE, pair->a.id, i, mr, 0, 1 << 17, mr,
 				   1 << 17);
-		ret = queue_submit(pair->a.queue, &entry, 1, NULL);
+		ret = queue_submit(pair->a.ring, &entry, 1, NULL);
 	}
 	return ret;
 }
@@ -430,10 +430,10 @@ TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 	const struct pair_options options = { .address = FABRIC_ADDRESS };
 
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->memory));
+	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->mr));
 	ASSERT_EQ(0, net_link_up(FABRIC_NETDEV, false));
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "the link is down"));
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 	if (may_forget() && resources_await(&self->before, 2000)) {
 		printf("# a message of the connection manager's is lost in rxe: it gets another\n");
@@ -469,7 +469,7 @@ TEST_F_TIMEOUT(closing, the_peer_is_stopped, 120)
 	pid_t child;
 
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
-	ASSERT_EQ(0, busy(&self->pair, BOOT_DEVICE, &self->memory));
+	ASSERT_EQ(0, busy(&self->pair, BOOT_DEVICE, &self->mr));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (child == 0) {
@@ -506,18 +506,18 @@ TEST_F_TIMEOUT(unloading, any_descriptor_keeps_the_module, 120)
 {
 	/* Which of a pair's is left open: listener, connection, queue, mapping. */
 	for (int kept = 0; kept < 4; kept++) {
-		struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
+		struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
 		struct pair pair;
-		void *ring;
+		void *header;
 		size_t size;
 		int fd = -1;
 
 		ASSERT_EQ(0, pair_open(&pair, NULL));
-		srq.queue_fd = pair.a.queue->fd;
+		srq.ring_fd = pair.a.ring->fd;
 		ASSERT_EQ(0, session_request(pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
-		size = pair.a.queue->size;
-		ring = mmap(NULL, size, PROT_READ, MAP_SHARED, pair.a.queue->fd, 0);
-		ASSERT_TRUE(ring != MAP_FAILED);
+		size = pair.a.ring->size;
+		header = mmap(NULL, size, PROT_READ, MAP_SHARED, pair.a.ring->fd, 0);
+		ASSERT_TRUE(header != MAP_FAILED);
 		if (kept == 0)
 			fd = fcntl(pair.listener, F_DUPFD_CLOEXEC, 0);
 		if (kept == 1)
@@ -526,14 +526,14 @@ TEST_F_TIMEOUT(unloading, any_descriptor_keeps_the_module, 120)
 			fd = fcntl(srq.fd, F_DUPFD_CLOEXEC, 0);
 		close(srq.fd);
 		if (kept != 3)
-			munmap(ring, size);
+			munmap(header, size);
 		pair_close(&pair);
 		sleep_ms(rounds(100, 500));
 		EXPECT_EQ(-EAGAIN, kmod_unload("krdma")) {
 			TH_LOG("kept %d", kept);
 		}
 		if (kept == 3)
-			munmap(ring, size);
+			munmap(header, size);
 		else
 			close(fd);
 		EXPECT_EQ(0, kmod_unload_soon("krdma"));
@@ -549,7 +549,7 @@ FIXTURE(removal)
 {
 	struct resources before;
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	struct queue idle;
 	int srq;
 };
@@ -557,30 +557,30 @@ FIXTURE(removal)
 FIXTURE_SETUP(removal)
 {
 	const struct pair_options options = { .address = FABRIC_ADDRESS };
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
-	struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
+	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
 	struct queue_options on_device = {};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	ASSERT_EQ(0, fabric_create());
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_DEVICE_NOTIFY, &watch));
 	ASSERT_EQ(0, session_named(self->pair.sessions[0], FABRIC_DEVICE, &device));
 	self->pair.device = device.id;
 	on_device.device_id = device.id;
 	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &on_device, &self->idle));
-	srq.queue_fd = self->idle.fd;
+	srq.ring_fd = self->idle.fd;
 	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
 	self->srq = srq.fd;
-	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->memory));
+	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->mr));
 }
 
 FIXTURE_TEARDOWN(removal)
 {
 	uint64_t begun = now_ms();
 
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	close(self->srq);
 	queue_close(&self->idle);
 	pair_close(&self->pair);
@@ -596,9 +596,9 @@ FIXTURE_TEARDOWN(removal)
 /* Proves: F5 */
 TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 {
-	struct krdma_listener_next next = { .size = sizeof(next) };
+	struct krdma_listener_next_args next = { .size = sizeof(next) };
 	struct krdma_device_record record;
-	struct memory memory;
+	struct memory mr;
 	bool told = false;
 
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
@@ -613,7 +613,7 @@ TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 	EXPECT_EQ(-ENODEV, session_request(self->pair.listener, KRDMA_LISTENER_NEXT, &next));
 	EXPECT_EQ(-ENODEV, queue_enter(&self->idle, 0, 1, deadline_in(PATIENCE_MS), NULL));
 	EXPECT_EQ(-ENODEV, memory_create(self->pair.sessions[0], self->pair.device, 4096, 0,
-					 &memory));
+					 &mr));
 	while (!told && poll_mask(self->pair.sessions[0], POLLIN, PATIENCE_MS) == POLLIN &&
 	       read(self->pair.sessions[0], &record, sizeof(record)) == sizeof(record))
 		told = record.type == KRDMA_DEVICE_EVENT_REMOVED &&
@@ -623,9 +623,9 @@ TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 
 static void *wait_in_queue(void *argument)
 {
-	struct queue *queue = argument;
+	struct queue *ring = argument;
 
-	return (void *)(intptr_t)queue_enter(queue, 0, 1, KRDMA_FOREVER, NULL);
+	return (void *)(intptr_t)queue_enter(ring, 0, 1, KRDMA_FOREVER, NULL);
 }
 
 /* Who waits for ever is woken. */

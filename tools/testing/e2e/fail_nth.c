@@ -123,22 +123,22 @@ static int call_open(int unused)
 
 static int call_info(int session)
 {
-	struct krdma_info info;
+	struct krdma_info_args info;
 
 	return session_info(session, &info);
 }
 
 static int call_device(int session)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	return session_named(session, BOOT_DEVICE, &device);
 }
 
 static int call_port(int session)
 {
-	struct krdma_device_query device;
-	struct krdma_port_query port;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args port;
 	int ret = session_named(session, BOOT_DEVICE, &device);
 
 	return ret ? ret : session_port(session, device.id, 1, &port);
@@ -172,8 +172,8 @@ TEST_F_TIMEOUT(fail_nth, requests, 120)
 /* What the steps are about. */
 struct context {
 	struct pair pair;
-	struct memory memory;
-	struct queue queue;
+	struct memory mr;
+	struct queue ring;
 	struct krdma_cqe cqe;
 	int fd;
 };
@@ -222,7 +222,7 @@ static int queue_there(struct context *context)
 {
 	int ret = pair_begin(&context->pair, NULL);
 
-	return ret ? ret : queue_create(context->pair.sessions[0], NULL, &context->queue);
+	return ret ? ret : queue_create(context->pair.sessions[0], NULL, &context->ring);
 }
 
 static int resolved_with_queue(struct context *context)
@@ -269,7 +269,7 @@ static int connected(struct context *context)
 	int ret = pair_open(&context->pair, NULL);
 
 	return ret ? ret : memory_create(context->pair.sessions[0], context->pair.device, 16384,
-					 ACCESS_ALL, &context->memory);
+					 ACCESS_ALL, &context->mr);
 }
 
 /* A completion waits in the ring. */
@@ -280,25 +280,25 @@ static int completed(struct context *context)
 
 	if (ret)
 		return ret;
-	entry = sqe_remote(KRDMA_OP_WRITE, context->pair.a.id, 1, &context->memory, 0, 64,
-			   &context->memory, 8192);
-	ret = queue_submit(context->pair.a.queue, &entry, 1, NULL);
+	entry = sqe_remote(KRDMA_OP_WRITE, context->pair.a.id, 1, &context->mr, 0, 64,
+			   &context->mr, 8192);
+	ret = queue_submit(context->pair.a.ring, &entry, 1, NULL);
 	if (!ret)
-		ret = queue_enter(context->pair.a.queue, 0, 1, deadline_in(PATIENCE_MS), NULL);
+		ret = queue_enter(context->pair.a.ring, 0, 1, deadline_in(PATIENCE_MS), NULL);
 	return ret;
 }
 
 static int call_watch(struct context *context)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
-	int ret = session_request(context->pair.sessions[0], KRDMA_WATCH, &watch);
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
+	int ret = session_request(context->pair.sessions[0], KRDMA_DEVICE_NOTIFY, &watch);
 
 	return ret == -EALREADY ? 0 : ret;
 }
 
 static int call_find(struct context *context)
 {
-	struct krdma_device_find find = {
+	struct krdma_device_find_args find = {
 		.size = sizeof(find),
 		.flags = KRDMA_DEVICE_FIND_LOCAL | KRDMA_DEVICE_FIND_REMOTE,
 		.deadline_ns = deadline_in(PATIENCE_MS),
@@ -316,7 +316,7 @@ static int call_listen(struct context *context)
 
 static int call_listener_query(struct context *context)
 {
-	struct krdma_listener_query query = { .size = sizeof(query) };
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
 
 	return session_request(context->pair.listener, KRDMA_LISTENER_QUERY, &query);
 }
@@ -328,11 +328,11 @@ static int call_conn_create(struct context *context)
 
 static int call_queue_create(struct context *context)
 {
-	struct krdma_queue_create create = {
+	struct krdma_ring_create_args create = {
 		.size = sizeof(create),
 		.device_id = context->pair.device,
 	};
-	int ret = session_request(context->pair.sessions[0], KRDMA_QUEUE_CREATE, &create);
+	int ret = session_request(context->pair.sessions[0], KRDMA_RING_CREATE, &create);
 
 	if (!ret)
 		context->fd = create.fd;
@@ -341,9 +341,9 @@ static int call_queue_create(struct context *context)
 
 static int call_srq_create(struct context *context)
 {
-	struct krdma_srq_create create = {
+	struct krdma_srq_create_args create = {
 		.size = sizeof(create),
-		.queue_fd = context->queue.fd,
+		.ring_fd = context->ring.fd,
 		.device_id = context->pair.device,
 		.depth = 8,
 	};
@@ -357,38 +357,39 @@ static int call_srq_create(struct context *context)
 static int call_memory_register(struct context *context)
 {
 	return memory_create(context->pair.sessions[0], context->pair.device, 65536, ACCESS_ALL,
-			     &context->memory);
+			     &context->mr);
 }
 
 static int call_memory_query(struct context *context)
 {
-	struct krdma_memory_query query = { .size = sizeof(query), .id = context->memory.id };
+	struct krdma_mr_query_args query = { .size = sizeof(query), .id = context->mr.id };
 
-	return session_request(context->pair.sessions[0], KRDMA_MEMORY_QUERY, &query);
+	return session_request(context->pair.sessions[0], KRDMA_MR_QUERY, &query);
 }
 
 static int call_memory_advise(struct context *context)
 {
-	struct krdma_memory_advise advise = {
+	struct krdma_mr_advise_args advise = {
 		.size = sizeof(advise),
-		.id = context->memory.id,
+		.id = context->mr.id,
 		.advice = KRDMA_ADVICE_READ,
 		.length = 64,
 	};
 
-	return session_request(context->pair.sessions[0], KRDMA_MEMORY_ADVISE, &advise);
+	return session_request(context->pair.sessions[0], KRDMA_MR_ADVISE, &advise);
 }
 
 static int call_limit_query(struct context *context)
 {
-	struct krdma_limit_query query = { .size = sizeof(query), .limit = KRDMA_LIMIT_MEMORY };
+	struct krdma_limit_query_args query = { .size = sizeof(query),
+						.limit = KRDMA_LIMIT_MEMORY };
 
 	return session_request(context->pair.sessions[0], KRDMA_LIMIT_QUERY, &query);
 }
 
 static int call_memory_release(struct context *context)
 {
-	return memory_release(context->pair.sessions[0], context->memory.id, 0);
+	return memory_release(context->pair.sessions[0], context->mr.id, 0);
 }
 
 static int call_resolve(struct context *context)
@@ -398,10 +399,10 @@ static int call_resolve(struct context *context)
 
 static int call_prepare(struct context *context)
 {
-	const struct end_options options = { .queue = &context->queue };
+	const struct end_options options = { .ring = &context->ring };
 
 	/* Not a queue of its own: only the request is what may fail. */
-	context->pair.a.recv_queue = NULL;
+	context->pair.a.recv_ring = NULL;
 	return end_prepare(&context->pair.a, &options);
 }
 
@@ -443,7 +444,7 @@ static int call_wait(struct context *context)
 
 static int call_query(struct context *context)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	return conn_query(context->pair.a.conn, NULL, 0, &query);
 }
@@ -451,39 +452,39 @@ static int call_query(struct context *context)
 static int call_enter(struct context *context)
 {
 	struct krdma_sqe entry = sqe_remote(KRDMA_OP_READ, context->pair.a.id, 1,
-					    &context->memory, 0, 64, &context->memory, 8192);
+					    &context->mr, 0, 64, &context->mr, 8192);
 
-	return queue_submit(context->pair.a.queue, &entry, 1, NULL);
+	return queue_submit(context->pair.a.ring, &entry, 1, NULL);
 }
 
 /* Two pieces, for an array that is copied too. */
 static int call_post(struct context *context)
 {
-	struct krdma_sqe entry = sqe_send(context->pair.a.id, 1, &context->memory, 0, 64);
-	struct krdma_piece pieces[2] = { entry.piece, entry.piece };
+	struct krdma_sqe entry = sqe_send(context->pair.a.id, 1, &context->mr, 0, 64);
+	struct krdma_ring_sge pieces[2] = { entry.sge, entry.sge };
 
-	entry.piece_count = 2;
-	entry.piece = (struct krdma_piece){ .addr = (uintptr_t)pieces };
-	return queue_post(context->pair.a.queue->fd, &entry, 1, NULL);
+	entry.sge_count = 2;
+	entry.sge = (struct krdma_ring_sge){ .addr = (uintptr_t)pieces };
+	return queue_post(context->pair.a.ring->fd, &entry, 1, NULL);
 }
 
 static int call_reap(struct context *context)
 {
 	uint32_t reaped;
 
-	return queue_reap(context->pair.a.queue->fd, &context->cqe, 1, 1, 0, &reaped);
+	return queue_reap(context->pair.a.ring->fd, &context->cqe, 1, 1, 0, &reaped);
 }
 
 static int call_mmap(struct context *context)
 {
-	void *at = mmap(NULL, context->queue.size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			context->queue.fd, 0);
+	void *at = mmap(NULL, context->ring.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			context->ring.fd, 0);
 
 	if (at == MAP_FAILED)
 		return -errno;
 	/* Its pages come now, if they have not before. */
 	((volatile char *)at)[0] = 0;
-	return munmap(at, context->queue.size) ? -errno : 0;
+	return munmap(at, context->ring.size) ? -errno : 0;
 }
 
 static int call_read(struct context *context)
@@ -511,9 +512,9 @@ static int call_close(struct context *context)
 
 static void undo(struct context *context)
 {
-	memory_destroy(&context->memory);
+	memory_destroy(&context->mr);
 	pair_close(&context->pair);
-	queue_close(&context->queue);
+	queue_close(&context->ring);
 	if (context->fd >= 0)
 		close(context->fd);
 }
@@ -521,7 +522,7 @@ static void undo(struct context *context)
 /* 0: a further failure may come; 1: none has; negative: a wrong answer. */
 static int fail_once(int control, const struct step *step, unsigned int nth)
 {
-	struct context context = { .fd = -1, .queue.fd = -1 };
+	struct context context = { .fd = -1, .ring.fd = -1 };
 	bool failed;
 	int ret;
 
@@ -559,22 +560,22 @@ static int sweep_step(int control, const struct step *step)
 
 /* clang-format off */
 static const struct step steps[] = {
-	{ "WATCH", nothing, call_watch, .least = 2 },
+	{ "DEVICE_NOTIFY", nothing, call_watch, .least = 2 },
 	{ "DEVICE_FIND", nothing, call_find, .least = 3, .other_error = -EHOSTUNREACH },
 	{ "LISTEN", nothing, call_listen, .least = 4, .other_error = -ENFILE },
 	{ "LISTENER_QUERY", nothing, call_listener_query, .least = 2 },
 	{ "CONN_CREATE", nothing, call_conn_create, .least = 4, .other_error = -ENFILE },
-	{ "QUEUE_CREATE", nothing, call_queue_create, .least = 5, .other_error = -ENFILE },
+	{ "RING_CREATE", nothing, call_queue_create, .least = 5, .other_error = -ENFILE },
 	{ "SRQ_CREATE", queue_there, call_srq_create, .least = 4, .other_error = -ENFILE },
 	{ "mmap()", queue_there, call_mmap, .least = 1 },
-	{ "MEMORY_REGISTER", nothing, call_memory_register, .least = 4, .other_error = -EAGAIN },
-	{ "MEMORY_QUERY", connected, call_memory_query, .least = 2 },
-	{ "MEMORY_ADVISE", connected, call_memory_advise, .least = 1 },
+	{ "MR_REGISTER", nothing, call_memory_register, .least = 4, .other_error = -EAGAIN },
+	{ "MR_QUERY", connected, call_memory_query, .least = 2 },
+	{ "MR_ADVISE", connected, call_memory_advise, .least = 1 },
 	{ "LIMIT_QUERY", nothing, call_limit_query, .least = 2 },
-	{ "MEMORY_RELEASE", connected, call_memory_release, .least = 1, .over = true },
+	{ "MR_DEREGISTER", connected, call_memory_release, .least = 1, .over = true },
 	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
 	/* rxe has a socket for each queue pair, and other words for not getting one. */
-	{ "CONN_PREPARE", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY,
+	{ "CONN_CREATE_QP", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY,
 	  .other_error = -EIO },
 	{ "CONN_CONNECT", prepared, call_connect, .least = 2, .over = true },
 	{ "LISTENER_NEXT", asked, call_next, .least = 3, .over = true, .other_error = -ENFILE },
@@ -582,9 +583,9 @@ static const struct step steps[] = {
 	{ "CONN_REJECT", requested, call_reject, .least = 1, .over = true },
 	{ "CONN_WAIT", connected, call_wait, .least = 2 },
 	{ "CONN_QUERY", connected, call_query, .least = 2 },
-	{ "QUEUE_ENTER", connected, call_enter, .least = 2 },
-	{ "QUEUE_POST", connected, call_post, .least = 3 },
-	{ "QUEUE_REAP", completed, call_reap, .least = 2, .over = true },
+	{ "RING_ENTER", connected, call_enter, .least = 2 },
+	{ "RING_POST", connected, call_post, .least = 3 },
+	{ "RING_REAP", completed, call_reap, .least = 2, .over = true },
 	{ "read()", connected, call_read, .least = 1 },
 	{ "poll()", connected, call_poll, .least = 0 },
 	{ "CONN_DISCONNECT", connected, call_disconnect, .least = 1, .over = true },
@@ -623,14 +624,14 @@ TEST_F_TIMEOUT(fail_nth, every_request_of_every_object, 1200)
 /**
  * struct poster - a thread, with a connection and a queue of its own in a session of all
  * @pair: the connection
- * @memory: of the session
+ * @mr: of the session
  * @accepted: entries of its
  * @waited: how often it had to wait: by any thread, so that all can stop
  * @error: the first wrong answer
  */
 struct poster {
 	struct pair pair;
-	struct memory *memory;
+	struct memory *mr;
 	unsigned int accepted;
 	atomic_uint *waited;
 	int error;
@@ -643,7 +644,7 @@ static int take_all(struct poster *poster, unsigned int *taken)
 	int ret = 0;
 
 	while (!ret && *taken < poster->accepted) {
-		ret = queue_reap(poster->pair.a.queue->fd, cqes, 16, 1, deadline_in(PATIENCE_MS),
+		ret = queue_reap(poster->pair.a.ring->fd, cqes, 16, 1, deadline_in(PATIENCE_MS),
 				 &reaped);
 		for (uint32_t i = 0; !ret && i < reaped; i++)
 			ret = cqes[i].status ? -EIO : 0;
@@ -665,13 +666,13 @@ static void *post_without_memory(void *argument)
 	uint32_t accepted;
 
 	for (int i = 0; i < 3; i++)
-		entries[i] = sqe_remote(KRDMA_OP_WRITE, poster->pair.a.id, i, poster->memory, 0, 64,
-					poster->memory, 64);
+		entries[i] = sqe_remote(KRDMA_OP_WRITE, poster->pair.a.id, i, poster->mr, 0, 64,
+					poster->mr, 64);
 	for (unsigned int i = 0; i < POSTS && *poster->waited < POSTERS && !poster->error; i++) {
 		poster->error = arm(control, FIRST_ALLOCATION);
 		if (poster->error)
 			break;
-		poster->error = queue_post(poster->pair.a.queue->fd, entries, 3, &accepted);
+		poster->error = queue_post(poster->pair.a.ring->fd, entries, 3, &accepted);
 		if (has_failed(control) && accepted)
 			(*poster->waited)++;
 		poster->accepted += accepted;
@@ -691,17 +692,17 @@ TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 	struct poster posters[POSTERS] = {};
 	atomic_uint waited = 0;
 	pthread_t threads[POSTERS];
-	struct memory memory;
+	struct memory mr;
 	int session = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, session);
 	for (int i = 0; i < POSTERS; i++) {
 		ASSERT_EQ(0, pair_open(&posters[i].pair, &(struct pair_options) {
 			.sessions = { session, session } }));
-		posters[i].memory = &memory;
+		posters[i].mr = &mr;
 		posters[i].waited = &waited;
 	}
-	ASSERT_EQ(0, memory_create(session, posters[0].pair.device, 4096, ACCESS_ALL, &memory));
+	ASSERT_EQ(0, memory_create(session, posters[0].pair.device, 4096, ACCESS_ALL, &mr));
 	for (int i = 0; i < POSTERS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, post_without_memory, &posters[i]));
 	for (int i = 0; i < POSTERS; i++) {
@@ -709,7 +710,7 @@ TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 		EXPECT_EQ(0, posters[i].error);
 	}
 	EXPECT_LT(0, waited);
-	memory_destroy(&memory);
+	memory_destroy(&mr);
 	for (int i = 0; i < POSTERS; i++)
 		pair_close(&posters[i].pair);
 	close(session);

@@ -19,7 +19,7 @@
 
 static int works(int session)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	return session_named(session, BOOT_DEVICE, &device);
 }

@@ -24,7 +24,7 @@ FIXTURE(find)
 
 FIXTURE_SETUP(find)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(find)
 static int find(int session, const char *local, const char *remote, uint64_t deadline,
 		uint32_t *id)
 {
-	struct krdma_device_find find = { .size = sizeof(find), .deadline_ns = deadline };
+	struct krdma_device_find_args find = { .size = sizeof(find), .deadline_ns = deadline };
 	int ret = 0;
 
 	if (local) {
@@ -104,7 +104,7 @@ TEST_F(find, a_deadline_that_has_passed)
 
 TEST_F(find, the_errors_that_are_documented)
 {
-	struct krdma_device_find request = { .size = sizeof(request) };
+	struct krdma_device_find_args request = { .size = sizeof(request) };
 	uint32_t id;
 
 	EXPECT_EQ(-ENOENT, find(self->session, FABRIC_NEIGHBOUR, NULL, 0, &id));

@@ -110,31 +110,31 @@ enum fuzz_request_index {
 	FUZZ_DEVICE_QUERY,
 	FUZZ_PORT_QUERY,
 	FUZZ_DEVICE_FIND,
-	FUZZ_WATCH,
+	FUZZ_DEVICE_NOTIFY,
 	FUZZ_LISTEN,
 	FUZZ_CONN_CREATE,
-	FUZZ_QUEUE_CREATE,
+	FUZZ_RING_CREATE,
 	FUZZ_SRQ_CREATE,
-	FUZZ_MEMORY_REGISTER,
-	FUZZ_MEMORY_RELEASE,
-	FUZZ_MEMORY_QUERY,
-	FUZZ_MEMORY_ADVISE,
+	FUZZ_MR_REGISTER,
+	FUZZ_MR_DEREGISTER,
+	FUZZ_MR_QUERY,
+	FUZZ_MR_ADVISE,
 	FUZZ_LIMIT_QUERY,
 	FUZZ_LISTENER_QUERY,
 	FUZZ_LISTENER_NEXT,
 	FUZZ_CONN_RESOLVE,
-	FUZZ_CONN_PREPARE,
+	FUZZ_CONN_CREATE_QP,
 	FUZZ_CONN_CONNECT,
 	FUZZ_CONN_ACCEPT,
 	FUZZ_CONN_REJECT,
 	FUZZ_CONN_DISCONNECT,
 	FUZZ_CONN_WAIT,
 	FUZZ_CONN_QUERY,
-	FUZZ_QUEUE_ENTER,
-	FUZZ_QUEUE_POST,
-	FUZZ_QUEUE_REAP,
-	FUZZ_QUEUE_QUERY,
-	FUZZ_QUEUE_CONFINE,
+	FUZZ_RING_ENTER,
+	FUZZ_RING_POST,
+	FUZZ_RING_REAP,
+	FUZZ_RING_QUERY,
+	FUZZ_RING_CONFINE,
 	FUZZ_SRQ_QUERY,
 	FUZZ_SRQ_POST,
 	FUZZ_REQUESTS,
@@ -184,8 +184,8 @@ bool fuzz_listed(const int *errors, int error);
  * @kind: of what
  * @id: a connection's or shared receive queue's number
  * @session: of which session, a number of the pool's own
- * @queue: of a connection: the slot of its queue
- * @ring: bytes of a queue's mapping, 0: none
+ * @ring: of a connection: the slot of its queue
+ * @header: bytes of a queue's mapping, 0: none
  *
  * Threads change all of it at any time: what one reads may be of two objects.
  */
@@ -194,8 +194,8 @@ struct fuzz_slot {
 	atomic_uint kind;
 	atomic_uint id;
 	atomic_uint session;
-	atomic_int queue;
-	atomic_uint ring;
+	atomic_int ring;
+	atomic_uint header;
 };
 
 struct fuzz_memory {
@@ -246,7 +246,7 @@ int fuzz_pool_begin(struct fuzz_pool *pool);
 /* A slot with something of that kind, or -1; @session 0: of any. */
 int fuzz_pool_find(struct fuzz_pool *pool, struct fuzz_random *random, enum fuzz_kind kind,
 		   unsigned int session);
-struct krdma_ring *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
+struct krdma_ring_header *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
 
 /*
  * Calls (fuzz_call.c)
@@ -421,7 +421,7 @@ void fuzz_fill_right(struct fuzz_thread *thread, const struct fuzz_request *requ
 void fuzz_address(struct fuzz_thread *thread, enum fuzz_class class,
 		  struct __kernel_sockaddr_storage *address);
 /* An entry for that target; some are wrong. */
-void fuzz_entry(struct fuzz_thread *thread, unsigned int target, struct krdma_sqe *entry);
+void fuzz_entry(struct fuzz_thread *thread, unsigned int dest, struct krdma_sqe *entry);
 uint64_t fuzz_deadline(struct fuzz_thread *thread);
 
 /*

@@ -19,14 +19,14 @@
 /* Room for the structure of any request. */
 union any_request {
 	unsigned char bytes[1024];
-	struct krdma_conn_resolve resolve;
-	struct krdma_conn_prepare prepare;
-	struct krdma_conn_terms terms;
-	struct krdma_conn_wait wait;
-	struct krdma_listener_next next;
-	struct krdma_queue_enter enter;
-	struct krdma_queue_post post;
-	struct krdma_memory_register memory;
+	struct krdma_conn_resolve_args resolve;
+	struct krdma_conn_create_qp_args prepare;
+	struct krdma_conn_param_args terms;
+	struct krdma_conn_wait_args wait;
+	struct krdma_listener_next_args next;
+	struct krdma_ring_enter_args enter;
+	struct krdma_ring_post_args post;
+	struct krdma_mr_register_args mr;
 };
 
 static unsigned int session_of(struct fuzz_thread *thread, int slot)
@@ -85,7 +85,7 @@ static void step(struct fuzz_thread *thread, int conn)
 	struct fuzz_slot *slot = &thread->pool->slots[conn];
 	union any_request room = { .wait = { .size = sizeof(room.wait) } };
 	uint32_t state;
-	int queue;
+	int ring;
 
 	if (fuzz_one_in(&thread->random, 3))
 		room.wait.deadline_ns = fuzz_deadline(thread);
@@ -97,14 +97,14 @@ static void step(struct fuzz_thread *thread, int conn)
 		break;
 	case KRDMA_CONN_RESOLVED:
 	case KRDMA_CONN_REQUESTED:
-		queue = find(thread, FUZZ_QUEUE, slot->session);
-		if (slot->queue < 0 && queue >= 0) {
-			fuzz_fill_right(thread, &fuzz_requests[FUZZ_CONN_PREPARE], &room,
+		ring = find(thread, FUZZ_QUEUE, slot->session);
+		if (slot->ring < 0 && ring >= 0) {
+			fuzz_fill_right(thread, &fuzz_requests[FUZZ_CONN_CREATE_QP], &room,
 					slot->session);
-			room.prepare.queue_fd = thread->pool->slots[queue].fd;
-			if (!fuzz_request(thread, FUZZ_CONN_PREPARE, conn, &room,
+			room.prepare.ring_fd = thread->pool->slots[ring].fd;
+			if (!fuzz_request(thread, FUZZ_CONN_CREATE_QP, conn, &room,
 					  sizeof(room.prepare)))
-				slot->queue = queue;
+				slot->ring = ring;
 		}
 		if (fuzz_one_in(&thread->random, 20))
 			ask(thread, FUZZ_CONN_REJECT, conn);
@@ -136,9 +136,9 @@ static void act_meet(struct fuzz_thread *thread)
 	if (find(thread, FUZZ_LISTENER, number) < 0)
 		ask(thread, FUZZ_LISTEN, session);
 	if (find(thread, FUZZ_QUEUE, number) < 0 || fuzz_one_in(&thread->random, 4))
-		ask(thread, FUZZ_QUEUE_CREATE, session);
+		ask(thread, FUZZ_RING_CREATE, session);
 	ask(thread, FUZZ_CONN_CREATE, session);
-	ask(thread, FUZZ_MEMORY_REGISTER, session);
+	ask(thread, FUZZ_MR_REGISTER, session);
 	for (int i = 0; i < 12; i++) {
 		int listener = find(thread, FUZZ_LISTENER, 0);
 
@@ -150,87 +150,87 @@ static void act_meet(struct fuzz_thread *thread)
 	}
 }
 
-static void submit(struct fuzz_thread *thread, int queue, const struct krdma_sqe *entries,
+static void submit(struct fuzz_thread *thread, int ring, const struct krdma_sqe *entries,
 		   uint32_t count)
 {
-	struct krdma_ring *ring = fuzz_pool_ring(thread->pool, queue);
-	uint32_t bytes = thread->pool->slots[queue].ring;
+	struct krdma_ring_header *header = fuzz_pool_ring(thread->pool, ring);
+	uint32_t bytes = thread->pool->slots[ring].header;
 	union any_request room;
 
-	fuzz_fill_right(thread, &fuzz_requests[FUZZ_QUEUE_ENTER], &room, 0);
+	fuzz_fill_right(thread, &fuzz_requests[FUZZ_RING_ENTER], &room, 0);
 	room.enter.to_submit = count;
 	/* What the ring says of itself may be rubbish: others write there. */
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = (ring->sq_tail + i) & (ring->sq_entries - 1);
-		uint64_t offset = (uint64_t)ring->sqe_offset + (uint64_t)at * sizeof(*entries);
+		uint32_t at = (header->sq_tail + i) & (header->sq_entries - 1);
+		uint64_t offset = (uint64_t)header->sqe_offset + (uint64_t)at * sizeof(*entries);
 
 		if (offset + sizeof(*entries) <= bytes)
-			memcpy((char *)ring + offset, &entries[i], sizeof(*entries));
+			memcpy((char *)header + offset, &entries[i], sizeof(*entries));
 	}
-	__atomic_store_n(&ring->sq_tail, ring->sq_tail + count, __ATOMIC_RELEASE);
-	fuzz_request(thread, FUZZ_QUEUE_ENTER, queue, &room, sizeof(room.enter));
+	__atomic_store_n(&header->sq_tail, header->sq_tail + count, __ATOMIC_RELEASE);
+	fuzz_request(thread, FUZZ_RING_ENTER, ring, &room, sizeof(room.enter));
 	/* What was refused would stay there for ever. */
 	if (!fuzz_one_in(&thread->random, 16))
-		__atomic_store_n(&ring->sq_tail, ring->sq_head, __ATOMIC_RELEASE);
+		__atomic_store_n(&header->sq_tail, header->sq_head, __ATOMIC_RELEASE);
 }
 
 static void act_traffic(struct fuzz_thread *thread)
 {
 	uint32_t count = 1 + fuzz_below(&thread->random, 8), offset;
-	int conn = find(thread, FUZZ_CONN, 0), queue;
+	int conn = find(thread, FUZZ_CONN, 0), ring;
 	struct krdma_sqe entries[8];
 	union any_request room;
 
 	if (conn < 0)
 		return;
-	queue = thread->pool->slots[conn].queue;
-	if (queue < 0 || thread->pool->slots[queue].kind != FUZZ_QUEUE)
+	ring = thread->pool->slots[conn].ring;
+	if (ring < 0 || thread->pool->slots[ring].kind != FUZZ_QUEUE)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		fuzz_entry(thread, thread->pool->slots[conn].id, &entries[i]);
 	if (fuzz_one_in(&thread->random, 2)) {
-		submit(thread, queue, entries, count);
+		submit(thread, ring, entries, count);
 	} else {
 		offset = fuzz_below(&thread->random, FUZZ_ARENA_SIZE - sizeof(entries));
 		memcpy(thread->pool->arena + offset, entries, sizeof(entries));
-		fuzz_fill_right(thread, &fuzz_requests[FUZZ_QUEUE_POST], &room, 0);
+		fuzz_fill_right(thread, &fuzz_requests[FUZZ_RING_POST], &room, 0);
 		room.post.entries = (uintptr_t)thread->pool->arena + offset;
 		room.post.count = count;
-		fuzz_request(thread, FUZZ_QUEUE_POST, queue, &room, sizeof(room.post));
+		fuzz_request(thread, FUZZ_RING_POST, ring, &room, sizeof(room.post));
 	}
 	/* Here there is something to be reaped, as nearly nowhere else. */
 	if (fuzz_one_in(&thread->random, 3))
-		ask(thread, FUZZ_QUEUE_REAP, queue);
+		ask(thread, FUZZ_RING_REAP, ring);
 }
 
 /* Writes to a ring what no program should. */
 static void act_ring(struct fuzz_thread *thread)
 {
-	int queue = find(thread, FUZZ_QUEUE, 0);
-	uint32_t bytes = queue < 0 ? 0 : atomic_load(&thread->pool->slots[queue].ring);
-	struct krdma_ring *ring;
+	int ring = find(thread, FUZZ_QUEUE, 0);
+	uint32_t bytes = ring < 0 ? 0 : atomic_load(&thread->pool->slots[ring].header);
+	struct krdma_ring_header *header;
 
 	if (!bytes)
 		return;
-	ring = fuzz_pool_ring(thread->pool, queue);
+	header = fuzz_pool_ring(thread->pool, ring);
 	switch (fuzz_below(&thread->random, 6)) {
 	case 0:
-		ring->sq_tail = fuzz_next(&thread->random);
+		header->sq_tail = fuzz_next(&thread->random);
 		break;
 	case 1:
-		ring->cq_head = fuzz_next(&thread->random);
+		header->cq_head = fuzz_next(&thread->random);
 		break;
 	case 2:
-		((unsigned char *)ring)[fuzz_below(&thread->random, bytes)] =
+		((unsigned char *)header)[fuzz_below(&thread->random, bytes)] =
 			fuzz_next(&thread->random);
 		break;
 	case 3:
-		ring->sq_tail = ring->sq_head + fuzz_below(&thread->random, 300);
+		header->sq_tail = header->sq_head + fuzz_below(&thread->random, 300);
 		break;
 	default:
 		/* As it should be: what has come is taken. */
-		ring->cq_head = __atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE);
-		ring->sq_tail = ring->sq_head;
+		header->cq_head = __atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE);
+		header->sq_tail = header->sq_head;
 	}
 }
 
@@ -295,7 +295,7 @@ static void act_map(struct fuzz_thread *thread)
 	if (slot < 0)
 		return;
 	if (fuzz_one_in(&thread->random, 2))
-		size = thread->pool->slots[slot].ring;
+		size = thread->pool->slots[slot].header;
 	begun = fuzz_call_begin(thread, FUZZ_MMAP, false);
 	at = mmap(NULL, size, protections[fuzz_below(&thread->random, 5)], flags,
 		  thread->pool->slots[slot].fd, offset);

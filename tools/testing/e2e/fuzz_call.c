@@ -162,7 +162,7 @@ static void judge_entries(struct fuzz_thread *thread, const char *name, uint32_t
 }
 
 /* In the program's room, where other threads write: only looked at. */
-static void see_completions(struct fuzz_thread *thread, const struct krdma_queue_reap *reap)
+static void see_completions(struct fuzz_thread *thread, const struct krdma_ring_reap_args *reap)
 {
 	const struct krdma_cqe *cqes = (const void *)(uintptr_t)reap->entries;
 	uint64_t offset = reap->entries - (uintptr_t)thread->pool->arena;
@@ -175,24 +175,24 @@ static void see_completions(struct fuzz_thread *thread, const struct krdma_queue
 
 static void judge_success(struct fuzz_thread *thread, unsigned int index, const void *structure)
 {
-	const struct krdma_queue_enter *enter = structure;
-	const struct krdma_queue_post *post = structure;
-	const struct krdma_queue_reap *reap = structure;
-	const struct krdma_conn_wait *wait = structure;
+	const struct krdma_ring_enter_args *enter = structure;
+	const struct krdma_ring_post_args *post = structure;
+	const struct krdma_ring_reap_args *reap = structure;
+	const struct krdma_conn_wait_args *wait = structure;
 
 	switch (index) {
-	case FUZZ_QUEUE_ENTER:
+	case FUZZ_RING_ENTER:
 		judge_entries(thread, fuzz_call_name(index), enter->to_submit, enter->submitted,
 			      enter->error, false);
 		break;
-	case FUZZ_QUEUE_POST:
+	case FUZZ_RING_POST:
 	case FUZZ_SRQ_POST:
 		judge_entries(thread, fuzz_call_name(index), post->count, post->accepted,
 			      post->error, true);
 		break;
-	case FUZZ_QUEUE_REAP:
+	case FUZZ_RING_REAP:
 		if (reap->reaped > reap->count)
-			fuzz_fail(thread, "QUEUE_REAP gave %u, asked for %u", reap->reaped,
+			fuzz_fail(thread, "RING_REAP gave %u, asked for %u", reap->reaped,
 				  reap->count);
 		else
 			see_completions(thread, reap);
@@ -213,7 +213,7 @@ static void judge_success(struct fuzz_thread *thread, unsigned int index, const 
 static void map_ring(struct fuzz_thread *thread, int slot, uint64_t size)
 {
 	struct fuzz_pool *pool = thread->pool;
-	void *window = fuzz_pool_ring(pool, slot), *ring;
+	void *window = fuzz_pool_ring(pool, slot), *header;
 
 	if (!size || size > FUZZ_WINDOW)
 		return;
@@ -221,38 +221,38 @@ static void map_ring(struct fuzz_thread *thread, int slot, uint64_t size)
 	 * Elsewhere, and moved when it is there: where another thread has replaced the
 	 * queue it fails, and would leave a hole in the window, in which others write.
 	 */
-	ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->slots[slot].fd, 0);
-	if (ring == MAP_FAILED) {
+	header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->slots[slot].fd, 0);
+	if (header == MAP_FAILED) {
 		if (thread->alone)
 			fuzz_fail(thread, "a ring of %llu bytes cannot be mapped: %s",
 				  (unsigned long long)size, strerror(errno));
 		return;
 	}
-	if (mremap(ring, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, window) == MAP_FAILED) {
+	if (mremap(header, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, window) == MAP_FAILED) {
 		fuzz_fail(thread, "a ring cannot be moved: %s", strerror(errno));
 		return;
 	}
-	pool->slots[slot].ring = size;
+	pool->slots[slot].header = size;
 }
 
-static void keep_memory(struct fuzz_thread *thread, const struct krdma_memory_register *reg,
+static void keep_memory(struct fuzz_thread *thread, const struct krdma_mr_register_args *reg,
 			unsigned int session)
 {
-	struct fuzz_memory *memory =
+	struct fuzz_memory *mr =
 		&thread->pool->memories[fuzz_below(&thread->random, FUZZ_MEMORIES)];
 	uint64_t offset = reg->addr - (uintptr_t)thread->pool->arena;
 
 	if (offset >= FUZZ_ARENA_SIZE || reg->length > FUZZ_ARENA_SIZE - offset)
 		return;
-	memory->length = 0;
-	memory->offset = offset;
-	memory->key = reg->remote_key;
-	memory->session = session;
-	memory->id = reg->id;
-	memory->length = reg->length;
+	mr->length = 0;
+	mr->offset = offset;
+	mr->key = reg->rkey;
+	mr->session = session;
+	mr->id = reg->id;
+	mr->length = reg->length;
 }
 
-static void keep_port(struct fuzz_thread *thread, const struct krdma_listen *listen)
+static void keep_port(struct fuzz_thread *thread, const struct krdma_listen_args *listen)
 {
 	const unsigned char *bytes = (const void *)&listen->address;
 
@@ -261,11 +261,11 @@ static void keep_port(struct fuzz_thread *thread, const struct krdma_listen *lis
 
 static void take(struct fuzz_thread *thread, unsigned int index, int slot, const void *structure)
 {
-	const struct krdma_listener_next *next = structure;
-	const struct krdma_queue_create *queue = structure;
-	const struct krdma_conn_create *conn = structure;
-	const struct krdma_srq_create *srq = structure;
-	const struct krdma_listen *listen = structure;
+	const struct krdma_listener_next_args *next = structure;
+	const struct krdma_ring_create_args *ring = structure;
+	const struct krdma_conn_create_args *conn = structure;
+	const struct krdma_srq_create_args *srq = structure;
+	const struct krdma_listen_args *listen = structure;
 	unsigned int session = slot < 0 ? 0 : thread->pool->slots[slot].session;
 
 	switch (index) {
@@ -282,11 +282,11 @@ static void take(struct fuzz_thread *thread, unsigned int index, int slot, const
 	case FUZZ_SRQ_CREATE:
 		fuzz_keep(thread, srq->fd, FUZZ_SRQ, srq->id, session);
 		break;
-	case FUZZ_QUEUE_CREATE:
-		map_ring(thread, fuzz_keep(thread, queue->fd, FUZZ_QUEUE, 0, session),
-			 queue->ring_size);
+	case FUZZ_RING_CREATE:
+		map_ring(thread, fuzz_keep(thread, ring->fd, FUZZ_QUEUE, 0, session),
+			 ring->ring_size);
 		break;
-	case FUZZ_MEMORY_REGISTER:
+	case FUZZ_MR_REGISTER:
 		keep_memory(thread, structure, session);
 		break;
 	}
@@ -351,7 +351,7 @@ int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void 
 
 static void unmap_ring(struct fuzz_pool *pool, int slot)
 {
-	if (!atomic_exchange(&pool->slots[slot].ring, 0))
+	if (!atomic_exchange(&pool->slots[slot].header, 0))
 		return;
 	/* Never away: another thread may be writing there. */
 	mmap(fuzz_pool_ring(pool, slot), FUZZ_WINDOW, PROT_READ | PROT_WRITE,
@@ -398,7 +398,7 @@ int fuzz_keep(struct fuzz_thread *thread, int fd, enum fuzz_kind kind, unsigned 
 	slot->kind = kind;
 	slot->id = id;
 	slot->session = session;
-	slot->queue = -1;
+	slot->ring = -1;
 	former = atomic_exchange(&slot->fd, fd);
 	if (former >= 0)
 		close_fd(thread, former);

@@ -172,7 +172,7 @@ static void on_alarm(int signal)
 
 static int devices(void)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int session = session_open(O_CLOEXEC), ret;
 
 	if (session < 0)

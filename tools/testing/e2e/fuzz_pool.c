@@ -31,7 +31,7 @@ int fuzz_pool_begin(struct fuzz_pool *pool)
 
 	for (int i = 0; i < FUZZ_SLOTS; i++) {
 		pool->slots[i].fd = -1;
-		pool->slots[i].queue = -1;
+		pool->slots[i].ring = -1;
 	}
 	pool->arena = fuzz_pages(FUZZ_AREA_ARENA, FUZZ_ARENA_SIZE, PROT_READ | PROT_WRITE);
 	pool->windows = fuzz_pages(FUZZ_AREA_WINDOWS, (size_t)FUZZ_SLOTS * FUZZ_WINDOW,
@@ -60,7 +60,7 @@ int fuzz_pool_find(struct fuzz_pool *pool, struct fuzz_random *random, enum fuzz
 	return -1;
 }
 
-struct krdma_ring *fuzz_pool_ring(struct fuzz_pool *pool, int slot)
+struct krdma_ring_header *fuzz_pool_ring(struct fuzz_pool *pool, int slot)
 {
 	return (void *)(pool->windows + (size_t)slot * FUZZ_WINDOW);
 }

@@ -110,11 +110,11 @@ static uint32_t memory_number(struct fuzz_thread *thread, unsigned int session)
 	uint32_t start = fuzz_below(&thread->random, FUZZ_MEMORIES);
 
 	for (uint32_t i = 0; i < FUZZ_MEMORIES; i++) {
-		struct fuzz_memory *memory =
+		struct fuzz_memory *mr =
 			&thread->pool->memories[(start + i) % FUZZ_MEMORIES];
 
-		if (memory->id && memory->session == session)
-			return memory->id;
+		if (mr->id && mr->session == session)
+			return mr->id;
 	}
 	return 0;
 }
@@ -242,25 +242,25 @@ static void set(struct fuzz_thread *thread, const struct fuzz_field *field, void
 /* A connection has either no receives of its own, or no shared ones. */
 static void make_consistent(const struct fuzz_request *request, void *structure)
 {
-	struct krdma_conn_prepare *prepare = structure;
-	struct krdma_device_query *device = structure;
-	struct krdma_device_find *find = structure;
-	struct krdma_conn_terms *terms = structure;
+	struct krdma_conn_create_qp_args *prepare = structure;
+	struct krdma_device_query_args *device = structure;
+	struct krdma_device_find_args *find = structure;
+	struct krdma_conn_param_args *terms = structure;
 
 	switch (request - fuzz_requests) {
-	case FUZZ_CONN_PREPARE:
-		if (prepare->flags & KRDMA_PREPARE_SRQ) {
-			prepare->flags = KRDMA_PREPARE_SRQ;
+	case FUZZ_CONN_CREATE_QP:
+		if (prepare->flags & KRDMA_CREATE_QP_SRQ) {
+			prepare->flags = KRDMA_CREATE_QP_SRQ;
 			prepare->recv_depth = 0;
 		} else {
 			prepare->srq_fd = 0;
 		}
-		if (!(prepare->flags & KRDMA_PREPARE_RECV_QUEUE))
-			prepare->recv_queue_fd = 0;
+		if (!(prepare->flags & KRDMA_CREATE_QP_RECV_RING))
+			prepare->recv_ring_fd = 0;
 		break;
 	case FUZZ_CONN_CONNECT:
 	case FUZZ_CONN_ACCEPT:
-		if (terms->flags & KRDMA_TERMS_NO_RNR_RETRY)
+		if (terms->flags & KRDMA_CONN_PARAM_NO_RNR_RETRY)
 			terms->rnr_retry_count = 0;
 		break;
 	case FUZZ_DEVICE_QUERY:
@@ -335,44 +335,44 @@ uint32_t fuzz_fill(struct fuzz_thread *thread, const struct fuzz_request *reques
  */
 
 static const uint8_t opcodes[] = {
-	KRDMA_OP_SEND, KRDMA_OP_SEND, KRDMA_OP_RECEIVE, KRDMA_OP_RECEIVE, KRDMA_OP_RECEIVE,
+	KRDMA_OP_SEND, KRDMA_OP_SEND, KRDMA_OP_RECV, KRDMA_OP_RECV, KRDMA_OP_RECV,
 	KRDMA_OP_WRITE, KRDMA_OP_READ, KRDMA_OP_SEND_IMM, KRDMA_OP_SEND_INVALIDATE,
 	KRDMA_OP_WRITE_IMM, KRDMA_OP_COMPARE_SWAP, KRDMA_OP_FETCH_ADD, KRDMA_OP_ATOMIC_WRITE,
-	KRDMA_OP_FLUSH, KRDMA_OP_INVALIDATE, KRDMA_OP_REGISTER,
+	KRDMA_OP_FLUSH, KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR,
 };
 
-static void right_piece(struct fuzz_thread *thread, struct krdma_piece *piece, uint32_t most)
+static void right_piece(struct fuzz_thread *thread, struct krdma_ring_sge *sge, uint32_t most)
 {
-	struct fuzz_memory *memory =
+	struct fuzz_memory *mr =
 		&thread->pool->memories[fuzz_below(&thread->random, FUZZ_MEMORIES)];
-	uint32_t length = memory->length;
+	uint32_t length = mr->length;
 
-	piece->memory = memory->id;
-	piece->length = fuzz_below(&thread->random, (length < most ? length : most) + 1);
-	piece->addr = (uintptr_t)thread->pool->arena + memory->offset +
-		      fuzz_below(&thread->random, length - piece->length + 1);
+	sge->mr = mr->id;
+	sge->length = fuzz_below(&thread->random, (length < most ? length : most) + 1);
+	sge->addr = (uintptr_t)thread->pool->arena + mr->offset +
+		      fuzz_below(&thread->random, length - sge->length + 1);
 }
 
 static void pieces(struct fuzz_thread *thread, struct krdma_sqe *entry)
 {
-	struct krdma_piece piece;
+	struct krdma_ring_sge sge;
 	uint32_t count, offset;
 
 	if (fuzz_one_in(&thread->random, 8))
 		return;
 	if (!fuzz_one_in(&thread->random, 4)) {
-		entry->piece_count = 1;
-		right_piece(thread, &entry->piece, 2048);
+		entry->sge_count = 1;
+		right_piece(thread, &entry->sge, 2048);
 		return;
 	}
 	count = 2 + fuzz_below(&thread->random, fuzz_one_in(&thread->random, 8) ? 130 : 4);
-	offset = fuzz_below(&thread->random, FUZZ_ARENA_SIZE - 132 * sizeof(piece));
+	offset = fuzz_below(&thread->random, FUZZ_ARENA_SIZE - 132 * sizeof(sge));
 	for (uint32_t i = 0; i < count; i++) {
-		right_piece(thread, &piece, 256);
-		memcpy(thread->pool->arena + offset + i * sizeof(piece), &piece, sizeof(piece));
+		right_piece(thread, &sge, 256);
+		memcpy(thread->pool->arena + offset + i * sizeof(sge), &sge, sizeof(sge));
 	}
-	entry->piece_count = count;
-	entry->piece.addr = (uintptr_t)thread->pool->arena + offset;
+	entry->sge_count = count;
+	entry->sge.addr = (uintptr_t)thread->pool->arena + offset;
 }
 
 static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
@@ -383,7 +383,7 @@ static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
 	switch (entry->opcode) {
 	case KRDMA_OP_SEND_IMM:
 	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_INVALIDATE:
+	case KRDMA_OP_LOCAL_INV:
 		entry->imm = fuzz_one_in(random, 2) ? remote->key : fuzz_next(random);
 		return;
 	case KRDMA_OP_WRITE_IMM:
@@ -392,22 +392,22 @@ static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
 	case KRDMA_OP_COMPARE_SWAP:
 		entry->swap = fuzz_next(random);
 		entry->operand = fuzz_below(random, 2);
-		entry->piece.length = 8;
+		entry->sge.length = 8;
 		break;
 	case KRDMA_OP_FETCH_ADD:
 		entry->operand = fuzz_next(random);
-		entry->piece.length = 8;
+		entry->sge.length = 8;
 		break;
 	case KRDMA_OP_ATOMIC_WRITE:
 		entry->operand = fuzz_next(random);
-		entry->piece_count = 0;
-		memset(&entry->piece, 0, sizeof(entry->piece));
+		entry->sge_count = 0;
+		memset(&entry->sge, 0, sizeof(entry->sge));
 		break;
 	case KRDMA_OP_FLUSH:
 		entry->imm = fuzz_one_in(random, 4) ? fuzz_next(random) : KRDMA_FLUSH_GLOBAL;
 		entry->operand = fuzz_one_in(random, 8) ? fuzz_next(random) : 1;
-		entry->piece_count = 0;
-		memset(&entry->piece, 0, sizeof(entry->piece));
+		entry->sge_count = 0;
+		memset(&entry->sge, 0, sizeof(entry->sge));
 		break;
 	case KRDMA_OP_WRITE:
 	case KRDMA_OP_READ:
@@ -415,24 +415,24 @@ static void operands(struct fuzz_thread *thread, struct krdma_sqe *entry)
 	default:
 		return;
 	}
-	entry->remote_key = remote->key;
+	entry->rkey = remote->key;
 	entry->remote_addr = ((uintptr_t)thread->pool->arena + remote->offset) & ~7ULL;
 }
 
-void fuzz_entry(struct fuzz_thread *thread, unsigned int target, struct krdma_sqe *entry)
+void fuzz_entry(struct fuzz_thread *thread, unsigned int dest, struct krdma_sqe *entry)
 {
 	struct fuzz_random *random = &thread->random;
 
 	memset(entry, 0, sizeof(*entry));
 	entry->opcode = opcodes[fuzz_below(random, sizeof(opcodes))];
-	entry->target = target;
-	entry->cookie = fuzz_next(random);
+	entry->dest = dest;
+	entry->wr_id = fuzz_next(random);
 	pieces(thread, entry);
-	if (entry->opcode != KRDMA_OP_RECEIVE) {
+	if (entry->opcode != KRDMA_OP_RECV) {
 		entry->flags = fuzz_one_in(random, 2) ? 0 : fuzz_next(random) & 15;
-		if (entry->flags & KRDMA_SQE_INLINE && entry->piece_count == 1) {
-			entry->piece.memory = 0;
-			entry->piece.length = fuzz_below(random, 65);
+		if (entry->flags & KRDMA_SQE_INLINE && entry->sge_count == 1) {
+			entry->sge.mr = 0;
+			entry->sge.length = fuzz_below(random, 65);
 		}
 		operands(thread, entry);
 	}

@@ -27,7 +27,7 @@
 FIXTURE(hostile)
 {
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	struct resources before;
 };
 
@@ -38,12 +38,12 @@ FIXTURE_SETUP(hostile)
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
 	ASSERT_EQ(0, memory_create(self->pair.a.session, self->pair.device, 4 * PAGE, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
 FIXTURE_TEARDOWN(hostile)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 }
@@ -77,7 +77,7 @@ static uint64_t soon(void)
 
 struct storm {
 	struct pair *pair;
-	struct memory *memory;
+	struct memory *mr;
 	atomic_bool stop;
 	/* The first answer that is not one of those that its request can have, 0: none. */
 	atomic_int wrong;
@@ -133,75 +133,75 @@ static const uint32_t wrong_distances[] = { 1, 2, 0x7fffffff, 0x80000000, 0xf000
 
 TEST_F(hostile, a_submission_index_that_makes_no_sense)
 {
-	struct queue *queue = self->pair.a.queue;
-	struct krdma_queue_enter enter;
+	struct queue *ring = self->pair.a.ring;
+	struct krdma_ring_enter_args enter;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
-		queue->ring->sq_tail =
-			queue->ring->sq_head + queue->sq_entries + wrong_distances[i];
-		EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, &enter)) {
+		ring->header->sq_tail =
+			ring->header->sq_head + ring->sq_entries + wrong_distances[i];
+		EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, &enter)) {
 			TH_LOG("%#x beyond what is in the ring", wrong_distances[i]);
 		}
 	}
-	queue->ring->sq_tail = queue->ring->sq_head;
-	EXPECT_EQ(0, queue_enter(queue, 1, 0, 0, &enter));
+	ring->header->sq_tail = ring->header->sq_head;
+	EXPECT_EQ(0, queue_enter(ring, 1, 0, 0, &enter));
 	EXPECT_EQ(0, enter.submitted);
 }
 
 TEST_F(hostile, a_completion_index_that_makes_no_sense)
 {
-	struct queue *queue = self->pair.a.queue;
+	struct queue *ring = self->pair.a.ring;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
-		queue->ring->cq_head = queue->ring->cq_tail + wrong_distances[i];
+		ring->header->cq_head = ring->header->cq_tail + wrong_distances[i];
 		/* More than there is room for is as wrong as what is yet to come. */
 		if (wrong_distances[i] == 0xf0000000)
-			queue->ring->cq_head = queue->ring->cq_tail - queue->cq_entries - 1;
-		EXPECT_EQ(-EBADMSG, queue_enter(queue, 0, 1, deadline_in(50), NULL)) {
-			TH_LOG("%#x", queue->ring->cq_head);
+			ring->header->cq_head = ring->header->cq_tail - ring->cq_entries - 1;
+		EXPECT_EQ(-EBADMSG, queue_enter(ring, 0, 1, deadline_in(50), NULL)) {
+			TH_LOG("%#x", ring->header->cq_head);
 		}
-		EXPECT_EQ(-EBADMSG, queue_reap(queue->fd, &cqe, 1, 1, deadline_in(50), &reaped));
+		EXPECT_EQ(-EBADMSG, queue_reap(ring->fd, &cqe, 1, 1, deadline_in(50), &reaped));
 	}
-	queue->ring->cq_head = queue->ring->cq_tail;
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(queue, 0, 1, deadline_in(20), NULL));
+	ring->header->cq_head = ring->header->cq_tail;
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(ring, 0, 1, deadline_in(20), NULL));
 }
 
 TEST_F(hostile, what_is_the_kernel_s_own_in_a_ring_does_not_matter)
 {
-	struct queue *queue = self->pair.a.queue;
-	struct krdma_ring kept = *queue->ring;
-	struct krdma_sqe entry = sqe_send(self->pair.a.id, 1, &self->memory, 0, 8);
-	struct krdma_sqe room = sqe_receive(self->pair.b.id, 2, &self->memory, PAGE, 8);
+	struct queue *ring = self->pair.a.ring;
+	struct krdma_ring_header kept = *ring->header;
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 1, &self->mr, 0, 8);
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 2, &self->mr, PAGE, 8);
 	struct krdma_cqe cqe;
 
-	memset(queue->ring, 0xff, offsetof(struct krdma_ring, sq_tail));
-	queue->ring->cq_flags = UINT32_MAX;
-	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
-	queue->sqes[kept.sq_tail % queue->sq_entries] = entry;
-	__atomic_store_n(&queue->ring->sq_tail, kept.sq_tail + 1, __ATOMIC_RELEASE);
-	EXPECT_EQ(0, queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL));
-	EXPECT_EQ(0, queue_take(queue, &cqe));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-	EXPECT_EQ(1, cqe.cookie);
+	memset(ring->header, 0xff, offsetof(struct krdma_ring_header, sq_tail));
+	ring->header->cq_flags = UINT32_MAX;
+	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ring->sqes[kept.sq_tail % ring->sq_entries] = entry;
+	__atomic_store_n(&ring->header->sq_tail, kept.sq_tail + 1, __ATOMIC_RELEASE);
+	EXPECT_EQ(0, queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(0, queue_take(ring, &cqe));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+	EXPECT_EQ(1, cqe.wr_id);
 }
 
 static void *scribble(void *argument)
 {
 	struct storm *storm = argument;
-	struct queue *queue = storm->pair->a.queue;
+	struct queue *ring = storm->pair->a.ring;
 	unsigned int seed = 1;
 
 	while (!storm->stop) {
-		volatile uint32_t *ring = (void *)queue->ring;
+		volatile uint32_t *header = (void *)ring->header;
 
 		seed = seed * 1103515245 + 12345;
-		queue->ring->sq_tail =
-			queue->ring->sq_head + (seed >> 16) % (queue->sq_entries + 2);
-		ring[(seed >> 8) % (queue->size / 4)] = seed;
+		ring->header->sq_tail =
+			ring->header->sq_head + (seed >> 16) % (ring->sq_entries + 2);
+		header[(seed >> 8) % (ring->size / 4)] = seed;
 		if (!(seed & 0x700))
-			queue->ring->cq_head = queue->ring->cq_tail;
+			ring->header->cq_head = ring->header->cq_tail;
 	}
 	return NULL;
 }
@@ -212,23 +212,23 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 	static const int entry[] = { EINVAL, EMSGSIZE, EFAULT, ENOENT, 0 };
 	static const int submitting[] = { EBADMSG, 0 }, waiting[] = { EBADMSG, ETIMEDOUT, 0 };
 	struct storm storm = { .pair = &self->pair };
-	struct queue *queue = self->pair.a.queue;
-	struct krdma_queue_enter enter;
+	struct queue *ring = self->pair.a.ring;
+	struct krdma_ring_enter_args enter;
 	struct krdma_cqe cqes[8];
 	uint64_t end = soon();
 	uint32_t reaped;
 
 	ASSERT_EQ(0, storm_begin(&storm, scribble));
 	while (storms(&storm, end, storm.refused)) {
-		int ret = queue_enter(queue, 16, 0, 0, &enter);
+		int ret = queue_enter(ring, 16, 0, 0, &enter);
 
 		judge(&storm, ret, submitting);
 		if (!ret) {
 			judge(&storm, enter.error, entry);
 			EXPECT_EQ(0, enter.submitted);
 		}
-		judge(&storm, queue_enter(queue, 0, 2, deadline_in(1), &enter), waiting);
-		judge(&storm, queue_reap(queue->fd, cqes, 8, 1, deadline_in(1), &reaped),
+		judge(&storm, queue_enter(ring, 0, 2, deadline_in(1), &enter), waiting);
+		judge(&storm, queue_reap(ring->fd, cqes, 8, 1, deadline_in(1), &reaped),
 		      waiting);
 	}
 	ASSERT_EQ(0, storm_end(&storm));
@@ -240,25 +240,25 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 
 TEST_F(hostile, mappings_that_there_are_not)
 {
-	struct queue *queue = self->pair.a.queue;
+	struct queue *ring = self->pair.a.ring;
 	const struct {
 		size_t size;
 		int protection;
 		int flags;
 		off_t offset;
 	} wrong[] = {
-		{ queue->size, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
+		{ ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
 		{ PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
 		{ PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0x7ffff000 },
-		{ queue->size + PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
-		{ queue->size * 2, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
-		{ queue->size - PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
-		{ queue->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0 },
-		{ queue->size, PROT_READ, MAP_PRIVATE, 0 },
+		{ ring->size + PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ ring->size * 2, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ ring->size - PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ ring->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0 },
+		{ ring->size, PROT_READ, MAP_PRIVATE, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		void *at = mmap(NULL, wrong[i].size, wrong[i].protection, wrong[i].flags, queue->fd,
+		void *at = mmap(NULL, wrong[i].size, wrong[i].protection, wrong[i].flags, ring->fd,
 				wrong[i].offset);
 
 		EXPECT_TRUE(at == MAP_FAILED) {
@@ -274,59 +274,59 @@ TEST_F(hostile, mappings_that_there_are_not)
 /* Nobody may run what the kernel, or another process, puts into a ring. */
 TEST_F(hostile, a_ring_cannot_be_run)
 {
-	struct queue *queue = self->pair.a.queue;
-	void *at = mmap(NULL, queue->size, PROT_READ | PROT_EXEC, MAP_SHARED, queue->fd, 0);
+	struct queue *ring = self->pair.a.ring;
+	void *at = mmap(NULL, ring->size, PROT_READ | PROT_EXEC, MAP_SHARED, ring->fd, 0);
 
 	EXPECT_TRUE(at == MAP_FAILED);
-	EXPECT_EQ(-1, mprotect(queue->ring, queue->size, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(-1, mprotect(ring->header, ring->size, PROT_READ | PROT_EXEC));
 }
 
 TEST_F(hostile, a_mapping_is_moved_grown_and_cut)
 {
-	struct queue *queue = self->pair.a.queue;
-	void *at = mmap(NULL, queue->size, PROT_READ | PROT_WRITE, MAP_SHARED, queue->fd, 0);
+	struct queue *ring = self->pair.a.ring;
+	void *at = mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	char *moved;
 
 	ASSERT_TRUE(at != MAP_FAILED);
-	EXPECT_TRUE(mremap(at, queue->size, queue->size + PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
-	moved = mremap(at, queue->size, queue->size, MREMAP_MAYMOVE | MREMAP_FIXED,
-		       (char *)self->memory.data + (1 << 24));
+	EXPECT_TRUE(mremap(at, ring->size, ring->size + PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+	moved = mremap(at, ring->size, ring->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+		       (char *)self->mr.data + (1 << 24));
 	if (moved == MAP_FAILED)
 		moved = at;
 	/* As much as was promised can be read and written, wherever it is. */
-	for (size_t i = 0; i < queue->size; i += PAGE)
+	for (size_t i = 0; i < ring->size; i += PAGE)
 		((volatile char *)moved)[i] = ((volatile char *)moved)[i];
 	EXPECT_EQ(0, munmap(moved, PAGE));
-	EXPECT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
-	EXPECT_EQ(0, munmap(moved + PAGE, queue->size - PAGE));
-	EXPECT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+	EXPECT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
+	EXPECT_EQ(0, munmap(moved + PAGE, ring->size - PAGE));
+	EXPECT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
 }
 
 TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 {
-	struct queue *queue = self->pair.a.queue;
+	struct queue *ring = self->pair.a.ring;
 	unsigned int wrong = 0;
 	pid_t child = fork();
 	int status;
 
 	ASSERT_LE(0, child);
 	if (child == 0) {
-		struct krdma_ring *ring = mmap(NULL, queue->size, PROT_READ | PROT_WRITE,
-					       MAP_SHARED, queue->fd, 0);
+		struct krdma_ring_header *header = mmap(NULL, ring->size, PROT_READ | PROT_WRITE,
+							MAP_SHARED, ring->fd, 0);
 
-		if (ring == MAP_FAILED)
+		if (header == MAP_FAILED)
 			_exit(1);
 		/* Not by pair_close(): its addresses may be those of the new mapping. */
 		close_range(3, ~0U, 0);
 		for (int i = 0; i < 100; i++) {
-			ring->sq_tail++;
-			ring->cq_head++;
+			header->sq_tail++;
+			header->cq_head++;
 			sleep_ms(1);
 		}
 		_exit(0);
 	}
 	for (int i = 0; i < 50; i++) {
-		int ret = queue_enter(queue, 4, 0, 0, NULL);
+		int ret = queue_enter(ring, 4, 0, 0, NULL);
 
 		/* No index is out of reach before the other process begins. */
 		EXPECT_EQ(ret ? -EBADMSG : 0, ret);
@@ -337,7 +337,7 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 	EXPECT_EQ(0, status);
 	EXPECT_LT(0, wrong);
 	/* It has asked for more completions to be taken than there were. */
-	EXPECT_EQ(-EBADMSG, queue_enter(queue, 4, 0, 0, NULL));
+	EXPECT_EQ(-EBADMSG, queue_enter(ring, 4, 0, 0, NULL));
 }
 
 TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
@@ -347,16 +347,16 @@ TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
 	uint32_t reaped, total = 0;
 
 	for (int i = 0; i < 8; i++) {
-		room[i] = sqe_receive(self->pair.b.id, i, &self->memory, PAGE, 64);
-		entries[i] = sqe_send(self->pair.a.id, i, &self->memory, 0, 64);
+		room[i] = sqe_receive(self->pair.b.id, i, &self->mr, PAGE, 64);
+		entries[i] = sqe_send(self->pair.a.id, i, &self->mr, 0, 64);
 	}
-	ASSERT_EQ(0, munmap(self->pair.a.queue->ring, self->pair.a.queue->size));
-	self->pair.a.queue->ring = mmap(NULL, self->pair.a.queue->size, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, room, 8, NULL));
-	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, entries, 8, NULL));
+	ASSERT_EQ(0, munmap(self->pair.a.ring->header, self->pair.a.ring->size));
+	self->pair.a.ring->header = mmap(NULL, self->pair.a.ring->size, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, room, 8, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, entries, 8, NULL));
 	/* They are there for whoever asks by a request. */
-	while (total < 8 && !queue_reap(self->pair.a.queue->fd, cqes, 8, 1,
+	while (total < 8 && !queue_reap(self->pair.a.ring->fd, cqes, 8, 1,
 					deadline_in(PATIENCE_MS), &reaped))
 		total += reaped;
 	EXPECT_EQ(8, total);
@@ -385,19 +385,19 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 	void *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			   0);
 	struct storm storm = { .pair = &self->pair, .more = pages };
-	struct queue *queue = self->pair.a.queue;
+	struct queue *ring = self->pair.a.ring;
 	struct krdma_sqe entry = {
 		.opcode = KRDMA_OP_SEND,
-		.target = self->pair.a.id,
-		.piece_count = 3,
-		.piece.addr = (uintptr_t)pages + PAGE - 24,
+		.dest = self->pair.a.id,
+		.sge_count = 3,
+		.sge.addr = (uintptr_t)pages + PAGE - 24,
 	};
 	struct krdma_sqe inlined = {
 		.opcode = KRDMA_OP_SEND,
 		.flags = KRDMA_SQE_INLINE,
-		.target = self->pair.a.id,
-		.piece_count = 1,
-		.piece = { .addr = (uintptr_t)pages + PAGE - 16, .length = 32 },
+		.dest = self->pair.a.id,
+		.sge_count = 1,
+		.sge = { .addr = (uintptr_t)pages + PAGE - 16, .length = 32 },
 	};
 	/* New pages are zero: pieces of no memory, entries and requests of no kind. */
 	static const int pieces[] = { EFAULT, ENOENT, 0 }, entries[] = { EFAULT, EINVAL, 0 };
@@ -411,11 +411,11 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 	while (storms(&storm, end, storm.refused)) {
 		void *array = (char *)pages + PAGE - sizeof(entry);
 
-		judge(&storm, queue_post(queue->fd, &entry, 1, NULL), pieces);
-		judge(&storm, queue_post(queue->fd, &inlined, 1, NULL), sends);
-		judge(&storm, queue_post(queue->fd, array, 3, NULL), entries);
-		EXPECT_EQ(-EAGAIN, queue_reap(queue->fd, array, 4, 0, 0, &reaped));
-		judge(&storm, session_request(queue->fd, KRDMA_QUEUE_QUERY, array), entries);
+		judge(&storm, queue_post(ring->fd, &entry, 1, NULL), pieces);
+		judge(&storm, queue_post(ring->fd, &inlined, 1, NULL), sends);
+		judge(&storm, queue_post(ring->fd, array, 3, NULL), entries);
+		EXPECT_EQ(-EAGAIN, queue_reap(ring->fd, array, 4, 0, 0, &reaped));
+		judge(&storm, session_request(ring->fd, KRDMA_RING_QUERY, array), entries);
 	}
 	ASSERT_EQ(0, storm_end(&storm));
 	EXPECT_EQ(0, storm.wrong) {
@@ -437,13 +437,13 @@ TEST_F_TIMEOUT(hostile, memory_goes_away_while_it_is_registered, 120)
 	ASSERT_TRUE(pages != MAP_FAILED);
 	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
 	while (storms(&storm, end, storm.good)) {
-		struct memory memory;
+		struct memory mr;
 		int ret = memory_register(self->pair.a.session, self->pair.device, pages, 4 * PAGE,
-					  ACCESS_ALL, &memory);
+					  ACCESS_ALL, &mr);
 
 		judge(&storm, ret, errors);
 		if (!ret)
-			EXPECT_EQ(0, memory_release(memory.session, memory.id, 0));
+			EXPECT_EQ(0, memory_release(mr.session, mr.id, 0));
 	}
 	ASSERT_EQ(0, storm_end(&storm));
 	EXPECT_EQ(0, storm.wrong);
@@ -456,12 +456,12 @@ TEST_F(hostile, addresses_that_are_none_of_the_program_s)
 	const uint64_t addresses[] = {
 		KERNEL_ADDRESS, NO_ADDRESS, ~0ULL, ~0ULL - 4096, 1, 0, 0xffffffff80000000ULL,
 	};
-	struct krdma_queue_post post = { .size = sizeof(post), .count = 1 };
-	struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .target = self->pair.a.id };
-	int queue = self->pair.a.queue->fd;
+	struct krdma_ring_post_args post = { .size = sizeof(post), .count = 1 };
+	struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .dest = self->pair.a.id };
+	int ring = self->pair.a.ring->fd;
 
 	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
-		struct krdma_memory_register reg = {
+		struct krdma_mr_register_args reg = {
 			.size = sizeof(reg),
 			.addr = addresses[i],
 			.length = PAGE,
@@ -469,17 +469,17 @@ TEST_F(hostile, addresses_that_are_none_of_the_program_s)
 		};
 
 		post.entries = addresses[i];
-		EXPECT_EQ(-EFAULT, session_request(queue, KRDMA_QUEUE_POST, &post)) {
+		EXPECT_EQ(-EFAULT, session_request(ring, KRDMA_RING_POST, &post)) {
 			TH_LOG("entries at %llx", (unsigned long long)addresses[i]);
 		}
 		entry.flags = 0;
-		entry.piece_count = 2;
-		entry.piece = (struct krdma_piece){ .addr = addresses[i] };
-		EXPECT_EQ(-EFAULT, queue_post(queue, &entry, 1, NULL)) {
+		entry.sge_count = 2;
+		entry.sge = (struct krdma_ring_sge){ .addr = addresses[i] };
+		EXPECT_EQ(-EFAULT, queue_post(ring, &entry, 1, NULL)) {
 			TH_LOG("pieces at %llx", (unsigned long long)addresses[i]);
 		}
 		EXPECT_EQ(-EFAULT,
-			  session_request(self->pair.a.session, KRDMA_MEMORY_REGISTER, &reg)) {
+			  session_request(self->pair.a.session, KRDMA_MR_REGISTER, &reg)) {
 			TH_LOG("memory at %llx", (unsigned long long)addresses[i]);
 		}
 	}
@@ -488,18 +488,18 @@ TEST_F(hostile, addresses_that_are_none_of_the_program_s)
 TEST_F(hostile, unaligned_arrays_are_arrays_too)
 {
 	char bytes[3 * sizeof(struct krdma_sqe)] = {};
-	struct krdma_sqe room = sqe_receive(self->pair.b.id, 7, &self->memory, PAGE, 8);
-	struct krdma_sqe entry = sqe_send(self->pair.a.id, 8, &self->memory, 0, 8);
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 7, &self->mr, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 8, &self->mr, 0, 8);
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
-	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
 	memcpy(bytes + 1, &entry, sizeof(entry));
-	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, (void *)(bytes + 1), 1, NULL));
-	ASSERT_EQ(0, queue_reap(self->pair.a.queue->fd, (void *)(bytes + 3), 1, 1,
+	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, (void *)(bytes + 1), 1, NULL));
+	ASSERT_EQ(0, queue_reap(self->pair.a.ring->fd, (void *)(bytes + 3), 1, 1,
 				deadline_in(PATIENCE_MS), &reaped));
 	memcpy(&cqe, bytes + 3, sizeof(cqe));
-	EXPECT_EQ(8, cqe.cookie);
+	EXPECT_EQ(8, cqe.wr_id);
 }
 
 /*
@@ -508,20 +508,20 @@ TEST_F(hostile, unaligned_arrays_are_arrays_too)
 
 TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 {
-	struct krdma_memory_query query = { .size = sizeof(query) };
+	struct krdma_mr_query_args query = { .size = sizeof(query) };
 	struct krdma_sqe entry;
 	struct memory stolen;
 	struct pair other;
 
 	ASSERT_EQ(0, pair_open(&other, NULL));
-	stolen = self->memory;
+	stolen = self->mr;
 	for (uint32_t guess = 0; guess < 64; guess++) {
 		query.id = guess;
-		EXPECT_EQ(-ENOENT, session_request(other.a.session, KRDMA_MEMORY_QUERY, &query));
+		EXPECT_EQ(-ENOENT, session_request(other.a.session, KRDMA_MR_QUERY, &query));
 		EXPECT_EQ(-ENOENT, memory_release(other.a.session, guess, 0));
 		stolen.id = guess + 1;
 		entry = sqe_send(other.a.id, 0, &stolen, 0, 8);
-		EXPECT_EQ(-ENOENT, queue_post(other.a.queue->fd, &entry, 1, NULL)) {
+		EXPECT_EQ(-ENOENT, queue_post(other.a.ring->fd, &entry, 1, NULL)) {
 			TH_LOG("memory %u", stolen.id);
 		}
 	}
@@ -529,8 +529,8 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 	for (int64_t id = (int64_t)self->pair.a.id - 20; id < other.b.id + 20; id++) {
 		if (id == other.a.id)
 			continue;
-		entry = (struct krdma_sqe){ .opcode = KRDMA_OP_SEND, .target = id };
-		EXPECT_EQ(-ENOENT, queue_post(other.a.queue->fd, &entry, 1, NULL)) {
+		entry = (struct krdma_sqe){ .opcode = KRDMA_OP_SEND, .dest = id };
+		EXPECT_EQ(-ENOENT, queue_post(other.a.ring->fd, &entry, 1, NULL)) {
 			TH_LOG("target %lld", (long long)id);
 		}
 	}
@@ -539,19 +539,19 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 
 TEST_F(hostile, queues_and_shared_receives_of_another_session_are_refused)
 {
-	struct krdma_srq_create srq = { .size = sizeof(srq), .depth = 4 };
-	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
+	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
 	struct pair other;
 
 	ASSERT_EQ(0, pair_begin(&other, NULL));
 	ASSERT_EQ(0, pair_resolve(&other));
-	prepare.queue_fd = self->pair.a.queue->fd;
-	EXPECT_EQ(-EXDEV, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
-	prepare.queue_fd = self->pair.a.conn;
-	EXPECT_EQ(-EPROTOTYPE, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
-	prepare.queue_fd = 9999;
-	EXPECT_EQ(-EBADF, session_request(other.a.conn, KRDMA_CONN_PREPARE, &prepare));
-	srq.queue_fd = self->pair.a.queue->fd;
+	prepare.ring_fd = self->pair.a.ring->fd;
+	EXPECT_EQ(-EXDEV, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
+	prepare.ring_fd = self->pair.a.conn;
+	EXPECT_EQ(-EPROTOTYPE, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
+	prepare.ring_fd = 9999;
+	EXPECT_EQ(-EBADF, session_request(other.a.conn, KRDMA_CONN_CREATE_QP, &prepare));
+	srq.ring_fd = self->pair.a.ring->fd;
 	srq.device_id = other.device;
 	EXPECT_EQ(-EXDEV, session_request(other.sessions[0], KRDMA_SRQ_CREATE, &srq));
 	pair_close(&other);
@@ -605,9 +605,9 @@ static void *use_without_end(void *argument)
 	struct pair *pair = storm->pair;
 
 	while (!storm->stop) {
-		struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .target = pair->a.id };
-		struct krdma_info info = { .size = sizeof(info) };
-		struct krdma_conn_query query;
+		struct krdma_sqe entry = { .opcode = KRDMA_OP_SEND, .dest = pair->a.id };
+		struct krdma_info_args info = { .size = sizeof(info) };
+		struct krdma_conn_query_args query;
 		struct krdma_cqe cqe;
 		uint32_t reaped;
 		bool closed;
@@ -688,27 +688,27 @@ TEST_F_TIMEOUT(hostile, everything_is_closed_by_another_thread_in_every_order, 3
 
 TEST_F(hostile, the_session_is_closed_first)
 {
-	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->memory, PAGE, 8);
-	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->memory, 0, 8);
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->mr, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->mr, 0, 8);
 	struct krdma_cqe cqe;
 
 	close(self->pair.sessions[0]);
 	self->pair.owned[0] = false;
-	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
-	ASSERT_EQ(0, queue_submit(self->pair.a.queue, &entry, 1, NULL));
-	EXPECT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->pair.a.ring, &entry, 1, NULL));
+	EXPECT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 }
 
 /* The connections use it, and keep it; what ends can be seen by nobody. */
 TEST_F(hostile, a_queue_is_closed_while_connections_use_it)
 {
-	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->memory, PAGE, 8);
-	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->memory, 0, 8);
+	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->mr, PAGE, 8);
+	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->mr, 0, 8);
 	uint32_t state;
 
-	ASSERT_EQ(0, queue_post(self->pair.b.queue->fd, &room, 1, NULL));
-	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, &entry, 1, NULL));
 	queue_close(&self->pair.a.own[0]);
 	EXPECT_EQ(0, conn_wait(self->pair.a.conn, deadline_in(PATIENCE_MS), &state));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);

@@ -28,14 +28,14 @@ FIXTURE_TEARDOWN(info)
 
 TEST_F(info, version_features_and_limits)
 {
-	struct krdma_info info;
+	struct krdma_info_args info;
 
 	ASSERT_EQ(0, session_info(self->session, &info));
 	EXPECT_EQ(sizeof(info), info.size);
 	EXPECT_EQ(KRDMA_ABI_VERSION, info.abi_version);
 	EXPECT_TRUE(info.features & KRDMA_FEATURE_DEVICES);
 	EXPECT_TRUE(info.features & KRDMA_FEATURE_TRANSFERS);
-	EXPECT_LE(sizeof(struct krdma_conn_query), info.max_struct_size);
+	EXPECT_LE(sizeof(struct krdma_conn_query_args), info.max_struct_size);
 	EXPECT_LE(info.max_struct_size, KRDMA_STRUCT_SIZE_MAX);
 	EXPECT_LE(1, info.device_count);
 	EXPECT_LE(info.device_count, info.max_devices);
@@ -43,7 +43,7 @@ TEST_F(info, version_features_and_limits)
 
 TEST_F(info, unknown_features_are_not_announced)
 {
-	struct krdma_info info;
+	struct krdma_info_args info;
 
 	ASSERT_EQ(0, session_info(self->session, &info));
 	EXPECT_EQ(KRDMA_FEATURE_DEVICES | KRDMA_FEATURE_TRANSFERS, info.features);
@@ -51,7 +51,7 @@ TEST_F(info, unknown_features_are_not_announced)
 
 TEST_F(info, the_version_is_text_and_that_of_the_module)
 {
-	struct krdma_info info;
+	struct krdma_info_args info;
 	char version[64];
 
 	ASSERT_EQ(0, session_info(self->session, &info));
@@ -66,7 +66,7 @@ TEST_F(info, the_version_is_text_and_that_of_the_module)
 
 TEST_F(info, what_the_caller_left_in_the_answer_is_not_looked_at)
 {
-	struct krdma_info clean, dirty;
+	struct krdma_info_args clean, dirty;
 
 	memset(&dirty, 0xff, sizeof(dirty));
 	dirty.size = sizeof(dirty);
@@ -78,7 +78,7 @@ TEST_F(info, what_the_caller_left_in_the_answer_is_not_looked_at)
 
 TEST_F(info, the_count_follows_the_devices)
 {
-	struct krdma_info before, with, after;
+	struct krdma_info_args before, with, after;
 
 	fabric_destroy();
 	ASSERT_EQ(0, session_info(self->session, &before));

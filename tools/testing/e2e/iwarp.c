@@ -22,7 +22,7 @@
 FIXTURE(iwarp)
 {
 	struct pair pair;
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct memory from;
 	struct memory to;
 };
@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(iwarp)
 
 TEST_F(iwarp, what_it_is_said_to_be)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	EXPECT_EQ(KRDMA_TRANSPORT_IWARP, self->device.transport);
 	EXPECT_EQ(0, self->device.caps & (KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM));
@@ -78,10 +78,10 @@ TEST_F(iwarp, what_it_is_said_to_be)
 TEST_F(iwarp, writes_and_reads)
 {
 	fill(self->from.data, SIZE, 1);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	memset(self->from.data, 0, SIZE);
 	/* A write that has completed need not be there yet; what is read behind it is. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->from, &self->to));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->from, &self->to));
 	EXPECT_TRUE(filled(self->from.data, SIZE, 1));
 	EXPECT_TRUE(filled(self->to.data, SIZE, 1));
 }
@@ -94,17 +94,17 @@ TEST_F(iwarp, messages)
 
 	for (unsigned int i = 0; i < 40; i++) {
 		entry = sqe_receive(b->id, i, &self->to, 0, 4096);
-		ASSERT_EQ(0, queue_submit(b->recv_queue, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_submit(b->recv_ring, &entry, 1, NULL));
 		fill(self->from.data, 4096, i);
 		entry = sqe_send(a->id, i, &self->from, 0, 100 * i);
-		ASSERT_EQ(0, queue_submit(a->queue, &entry, 1, NULL));
-		ASSERT_EQ(0, queue_wait(b->recv_queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		EXPECT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_submit(a->ring, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_wait(b->recv_ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		EXPECT_EQ(i, cqe.wr_id);
 		EXPECT_EQ(100 * i, cqe.length);
 		EXPECT_TRUE(filled(self->to.data, 100 * i, i));
-		ASSERT_EQ(0, queue_wait(a->queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(0, queue_wait(a->ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
 }
 
@@ -116,7 +116,7 @@ TEST_F(iwarp, what_it_cannot_do)
 		KRDMA_OP_COMPARE_SWAP, KRDMA_OP_FETCH_ADD, KRDMA_OP_WRITE_IMM,
 		KRDMA_OP_SEND_IMM,
 	};
-	struct memory memory;
+	struct memory mr;
 
 	for (size_t i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		struct krdma_sqe entry = sqe_remote(opcodes[i], self->pair.a.id, 1, &self->from,
@@ -125,13 +125,13 @@ TEST_F(iwarp, what_it_cannot_do)
 		if (opcodes[i] == KRDMA_OP_SEND_IMM)
 			entry = sqe_send(self->pair.a.id, 1, &self->from, 0, 8);
 		entry.opcode = opcodes[i];
-		EXPECT_EQ(-EOPNOTSUPP, queue_submit(self->pair.a.queue, &entry, 1, NULL)) {
+		EXPECT_EQ(-EOPNOTSUPP, queue_submit(self->pair.a.ring, &entry, 1, NULL)) {
 			TH_LOG("opcode %u", opcodes[i]);
 		}
 	}
 	EXPECT_EQ(-EOPNOTSUPP, memory_create(self->pair.sessions[0], self->device.id, SIZE,
-					     ACCESS | KRDMA_ACCESS_REMOTE_ATOMIC, &memory));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+					     ACCESS | KRDMA_ACCESS_REMOTE_ATOMIC, &mr));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 }
 
 /* No such operations on the wire, but others that do the same. */
@@ -146,11 +146,11 @@ TEST_F(iwarp, what_it_does_in_another_way)
 	uint64_t value;
 
 	entries[0].operand = 0x1122334455667788;
-	ASSERT_EQ(0, queue_submit(self->pair.a.queue, entries, 2, NULL));
+	ASSERT_EQ(0, queue_submit(self->pair.a.ring, entries, 2, NULL));
 	for (uint64_t i = 0; i < 2; i++) {
-		ASSERT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		EXPECT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		EXPECT_EQ(i, cqe.wr_id);
 	}
 	memcpy(&value, self->to.data + 128, sizeof(value));
 	EXPECT_EQ(0x1122334455667788, value);
@@ -160,8 +160,8 @@ TEST_F(iwarp, a_wrong_key_ends_the_connection)
 {
 	struct memory wrong = self->to;
 
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
-	wrong.remote_key ^= 0x5a00;
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+	wrong.rkey ^= 0x5a00;
 	/*
 	 * A write is done for siw when it has been sent: success says nothing, and the peer's
 	 * answer that ends the connection can come before, while it is sent or while it waits.
@@ -192,7 +192,7 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 	for (uint64_t i = 0; i < 16; i++) {
 		entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, i, &self->from, 0, SIZE,
 				   &self->to, 0);
-		ASSERT_EQ(0, queue_submit(self->pair.a.queue, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_submit(self->pair.a.ring, &entry, 1, NULL));
 	}
 	ASSERT_EQ(0, memory_release(self->pair.sessions[1], self->to.id, 0));
 	munmap(self->to.data, SIZE);
@@ -200,13 +200,13 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	ASSERT_TRUE((void *)self->to.data != MAP_FAILED);
 	for (uint64_t i = 0; i < 16; i++) {
-		ASSERT_EQ(0, queue_wait(self->pair.a.queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(i, cqe.wr_id);
 	}
 	/* One more: there is nothing for it to be written to. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 99, &self->from, 0, 64, &self->to, 0);
 	before = conn_state(self->pair.a.conn);
-	ret = queue_submit(self->pair.a.queue, &entry, 1, NULL);
+	ret = queue_submit(self->pair.a.ring, &entry, 1, NULL);
 	/* It is taken as long as the connection stands. */
 	if (before != KRDMA_CONN_CONNECTED || conn_state(self->pair.a.conn) == before)
 		EXPECT_EQ(before == KRDMA_CONN_CONNECTED ? 0 : -ENOTCONN, ret);
@@ -221,23 +221,23 @@ static int write_until_killed(void *context)
 	const struct pair_options options = {
 		.two_sessions = true, .address = ADDRESS, .a = end_options, .b = end_options,
 	};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct krdma_sqe receive;
 	struct krdma_cqe cqe;
-	struct memory memory;
+	struct memory mr;
 	struct pair pair;
 
 	(void)context;
 	CHECK(!pair_open(&pair, &options));
 	CHECK(!session_named(pair.sessions[0], DEVICE, &device));
-	CHECK(!memory_create(pair.sessions[0], device.id, SIZE, ACCESS, &memory));
+	CHECK(!memory_create(pair.sessions[0], device.id, SIZE, ACCESS, &mr));
 	receive = sqe_receive(pair.b.id, 2, NULL, 0, 0);
 	for (;;) {
-		CHECK(!queue_submit(pair.b.recv_queue, &receive, 1, NULL));
-		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &memory, 0, 0)) ==
-		      KRDMA_STATUS_SUCCESS);
-		CHECK(!queue_wait(pair.b.recv_queue, &cqe, PATIENCE_MS));
-		CHECK(cqe.status == KRDMA_STATUS_SUCCESS);
+		CHECK(!queue_submit(pair.b.recv_ring, &receive, 1, NULL));
+		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &mr, 0, 0)) ==
+		      KRDMA_WC_SUCCESS);
+		CHECK(!queue_wait(pair.b.recv_ring, &cqe, PATIENCE_MS));
+		CHECK(cqe.status == KRDMA_WC_SUCCESS);
 	}
 	return 0;
 }
@@ -252,7 +252,7 @@ TEST_F(iwarp, a_process_is_killed)
 		ASSERT_LE(0, child_kill(child));
 	}
 	/* Others are not concerned. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 }
 
 TEST_HARNESS_MAIN

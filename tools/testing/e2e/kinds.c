@@ -61,10 +61,10 @@ static void use(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) * self, v
 	ASSERT_EQ(0, memory_register(self->pair.sessions[1], self->pair.device, data, length,
 				     ACCESS_ALL, &remote));
 	fill(local.data, length, 1);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &local, &remote));
 	EXPECT_TRUE(filled(data, length, 1));
 	fill(data, length, 2);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &local, &remote));
 	EXPECT_TRUE(filled(local.data, length, 2));
 	EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
 	EXPECT_EQ(0, munmap(data, length));
@@ -139,7 +139,7 @@ TEST_F(kinds, a_file_that_is_cut)
 	local.length = 16 * PAGE;
 	fill(local.data, local.length, 3);
 	/* The peer reaches the pages that were there, which are the file's no longer. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &local, &remote));
 	ASSERT_EQ(PAGE, pread(file, data, PAGE, 0));
 	EXPECT_TRUE(zeroed(data, PAGE));
 	EXPECT_TRUE(zeroed(mapping, 16 * PAGE));

@@ -97,7 +97,7 @@ TEST(none_is_in_answers)
 			TH_LOG("the answer of %s", example->name);
 		}
 		EXPECT_EQ(-1, address_in(&scene.completion, sizeof(scene.completion)));
-		EXPECT_EQ(-1, address_in(scene.queue.ring, scene.queue.size));
+		EXPECT_EQ(-1, address_in(scene.ring.header, scene.ring.size));
 		example_undo(example, &scene, answer);
 		scene_close(&scene);
 	}
@@ -161,19 +161,19 @@ TEST_F(leaks, none_is_in_what_peers_get)
 	EXPECT_EQ((uintptr_t)self->remote.data, self->remote.remote_addr);
 	for (size_t i = 0; i < 2; i++) {
 		unsigned char data[512] = { 0 };
-		struct krdma_conn_query query;
+		struct krdma_conn_query_args query;
 
 		ASSERT_EQ(0, conn_query(conns[i], data, sizeof(data), &query));
 		EXPECT_EQ(-1, address_in(data, sizeof(data)));
 		/* All of it, and not only what the peer's program has given. */
 		EXPECT_EQ(-1, address_in(&query, sizeof(query)));
 	}
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
 	EXPECT_EQ(-1, address_in(self->local.data, 4096));
-	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &receive, 1, NULL));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &receive, 1, NULL));
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, 100)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(-1, address_in(&cqe, sizeof(cqe)));
 	EXPECT_EQ(-1, address_in(self->remote.data, 4096));
 }
@@ -181,25 +181,25 @@ TEST_F(leaks, none_is_in_what_peers_get)
 /* Proves: F6 */
 TEST_F(leaks, none_is_in_rings_and_completions)
 {
-	const struct queue *queues[] = { self->pair.a.queue, self->pair.b.queue };
+	const struct queue *rings[] = { self->pair.a.ring, self->pair.b.ring };
 
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
 	/* What is refused completes with a status of its own. */
-	self->remote.remote_key ^= 1;
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &self->remote));
+	self->remote.rkey ^= 1;
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &self->remote));
 	for (size_t i = 0; i < 2; i++)
-		EXPECT_EQ(-1, address_in(queues[i]->ring, queues[i]->size));
+		EXPECT_EQ(-1, address_in(rings[i]->header, rings[i]->size));
 }
 
 /* Proves: F6 */
 TEST_F(leaks, none_is_in_records)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_device_record devices[16] = { { .type = 0 } };
 	struct krdma_event_record events[16] = { { .type = 0 } };
 
-	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_DEVICE_NOTIFY, &watch));
 	ASSERT_GT(read(self->pair.sessions[0], devices, sizeof(devices)), 0);
 	EXPECT_EQ(-1, address_in(devices, sizeof(devices)));
 	ASSERT_EQ(0, conn_disconnect(self->pair.a.conn, 0));

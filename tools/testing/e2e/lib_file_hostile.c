@@ -192,7 +192,7 @@ TEST_F_TIMEOUT(hostile, windows_are_judged, 240)
 	ASSERT_EQ(FILE_IS, raw_receive(&self->raw, &message));
 	message = raw_make(FETCH, NULL);
 	raw_set_window(&self->raw, &message, 4096, 1);
-	for (int i = 0; i < KRDMA_DESCRIPTOR_SIZE; i++)
+	for (int i = 0; i < KRDMA_MR_DESC_SIZE; i++)
 		message.bytes[56 + i] ^= 0xff;
 	raw_send(&self->raw, &message);
 	expect_refused(_metadata, self, -EPROTO, "a descriptor that is none");
@@ -385,7 +385,7 @@ TEST_F_TIMEOUT(hostile, memory_that_is_gone_is_missed, 240)
 	struct message message = raw_piece(DATA, 4096, 4096, 0);
 
 	offer(_metadata, self, LENGTH);
-	ASSERT_EQ(0, krdma_memory_release(self->raw.window, KRDMA_RELEASE_LATER));
+	ASSERT_EQ(0, krdma_mr_deregister(self->raw.window, KRDMA_DEREGISTER_LATER));
 	self->raw.window = NULL;
 	raw_send(&self->raw, &message);
 	ASSERT_EQ(0, files_report(&self->files, &self->report));

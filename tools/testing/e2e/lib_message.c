@@ -197,7 +197,7 @@ static int receive(FIXTURE_DATA(message) * self, size_t room, size_t *length)
 {
 	self->b.progress = 0;
 	self->b.calls = 0;
-	return krdma_message_receive(self->b.messenger, self->to, room, length, PATIENCE);
+	return krdma_message_recv(self->b.messenger, self->to, room, length, PATIENCE);
 }
 
 /* One message of A's, from its beginning to its end. */
@@ -265,8 +265,8 @@ TEST_F_TIMEOUT(message, both_ways_by_many_threads, 300)
 		struct side *side = sides[i % 2];
 
 		side->progress = 0;
-		ASSERT_EQ(0, krdma_message_receive(side->messenger, data, sizeof(data), &length,
-						   PATIENCE));
+		ASSERT_EQ(0, krdma_message_recv(side->messenger, data, sizeof(data), &length,
+						PATIENCE));
 		EXPECT_EQ(sizeof(data), length);
 		EXPECT_EQ(7, data[999]);
 	}
@@ -287,7 +287,7 @@ TEST_F_TIMEOUT(message, with_too_little_room_both_are_told_and_it_goes_on, 120)
 	EXPECT_EQ(-EMSGSIZE, send_end(&sending));
 	/* No room at all takes what is no longer than that. */
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 1));
-	EXPECT_EQ(-EMSGSIZE, krdma_message_receive(self->b.messenger, NULL, 0, NULL, PATIENCE));
+	EXPECT_EQ(-EMSGSIZE, krdma_message_recv(self->b.messenger, NULL, 0, NULL, PATIENCE));
 	EXPECT_EQ(-EMSGSIZE, send_end(&sending));
 	pass_one(_metadata, self, 0, 1);
 	pass_one(_metadata, self, 100000, 2);
@@ -309,38 +309,38 @@ TEST_F_TIMEOUT(message, progress_is_told_and_can_end_it, 120)
 
 TEST_F_TIMEOUT(message, from_and_into_registered_memory, 120)
 {
-	struct krdma_memory *from, *to, *wrong;
-	struct krdma_conn_query query;
+	struct krdma_mr *from, *to, *wrong;
+	struct krdma_conn_query_args query;
 	struct sending sending;
 	size_t length = 0;
 
-	ASSERT_EQ(0, krdma_conn_get(self->a.conn, &query, sizeof(query)));
-	ASSERT_EQ(0, krdma_memory_register(self->session, query.device_id, self->from, MIB,
-					   KRDMA_ACCESS_REMOTE_READ, &from));
-	ASSERT_EQ(0, krdma_memory_register(self->session, query.device_id, self->to, MIB,
-					   KRDMA_ACCESS_LOCAL_WRITE, &to));
-	ASSERT_EQ(0, krdma_memory_register(self->session, query.device_id, self->to, MIB, 0,
-					   &wrong));
+	ASSERT_EQ(0, krdma_conn_query(self->a.conn, &query, sizeof(query)));
+	ASSERT_EQ(0, krdma_mr_register(self->session, query.device_id, self->from, MIB,
+				       KRDMA_ACCESS_REMOTE_READ, &from));
+	ASSERT_EQ(0, krdma_mr_register(self->session, query.device_id, self->to, MIB,
+				       KRDMA_ACCESS_LOCAL_WRITE, &to));
+	ASSERT_EQ(0, krdma_mr_register(self->session, query.device_id, self->to, MIB, 0,
+				       &wrong));
 	fill(self->from, MIB, 5);
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 5000));
-	EXPECT_EQ(0, krdma_message_receive_memory(self->b.messenger, to, MIB - 5000, 5000, &length,
-						  PATIENCE));
+	EXPECT_EQ(0, krdma_message_recv_mr(self->b.messenger, to, MIB - 5000, 5000, &length,
+					   PATIENCE));
 	EXPECT_EQ(0, send_end(&sending));
 	EXPECT_EQ(5000, length);
 	EXPECT_TRUE(filled(self->to + MIB - 5000, 5000, 5));
 	/* Without the right, or beyond it. */
-	EXPECT_EQ(-EACCES, krdma_message_send_memory(self->a.messenger, to, 0, 10, PATIENCE));
-	EXPECT_EQ(-ERANGE, krdma_message_send_memory(self->a.messenger, from, MIB, 1, PATIENCE));
-	EXPECT_EQ(-ERANGE, krdma_message_receive_memory(self->b.messenger, to, 1, MIB, &length,
-							PATIENCE));
+	EXPECT_EQ(-EACCES, krdma_message_send_mr(self->a.messenger, to, 0, 10, PATIENCE));
+	EXPECT_EQ(-ERANGE, krdma_message_send_mr(self->a.messenger, from, MIB, 1, PATIENCE));
+	EXPECT_EQ(-ERANGE, krdma_message_recv_mr(self->b.messenger, to, 1, MIB, &length,
+						 PATIENCE));
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 10));
-	EXPECT_EQ(-EACCES, krdma_message_receive_memory(self->b.messenger, wrong, 0, MIB, &length,
-							PATIENCE));
+	EXPECT_EQ(-EACCES, krdma_message_recv_mr(self->b.messenger, wrong, 0, MIB, &length,
+						 PATIENCE));
 	EXPECT_EQ(-ECANCELED, send_end(&sending));
 	pass_one(_metadata, self, 10, 6);
-	EXPECT_EQ(0, krdma_memory_release(from, 0));
-	EXPECT_EQ(0, krdma_memory_release(to, 0));
-	EXPECT_EQ(0, krdma_memory_release(wrong, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(from, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(to, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(wrong, 0));
 }
 
 /* What cannot be registered is an error of the one who has it; the message is kept. */
@@ -354,7 +354,7 @@ TEST_F_TIMEOUT(message, memory_that_is_not_there, 120)
 	EXPECT_EQ(-EFAULT, krdma_message_send(self->a.messenger, gone, 100, PATIENCE));
 	fill(self->from, 100, 1);
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 100));
-	EXPECT_EQ(-EFAULT, krdma_message_receive(self->b.messenger, gone, 4096, NULL, PATIENCE));
+	EXPECT_EQ(-EFAULT, krdma_message_recv(self->b.messenger, gone, 4096, NULL, PATIENCE));
 	EXPECT_EQ(0, receive(self, LONGEST, &length));
 	EXPECT_EQ(0, send_end(&sending));
 	EXPECT_EQ(100, length);
@@ -365,9 +365,9 @@ TEST_F_TIMEOUT(message, nobody_sends_in_time, 120)
 {
 	uint64_t begin = now_ms();
 
-	EXPECT_EQ(-ETIMEDOUT, krdma_message_receive(self->b.messenger, self->to, 1, NULL, 0));
-	EXPECT_EQ(-ETIMEDOUT, krdma_message_receive(self->b.messenger, self->to, 1, NULL,
-						    krdma_deadline(SOON_MS)));
+	EXPECT_EQ(-ETIMEDOUT, krdma_message_recv(self->b.messenger, self->to, 1, NULL, 0));
+	EXPECT_EQ(-ETIMEDOUT, krdma_message_recv(self->b.messenger, self->to, 1, NULL,
+						 krdma_deadline(SOON_MS)));
 	EXPECT_LE(SOON_MS, now_ms() - begin);
 	pass_one(_metadata, self, 5000, 1);
 }
@@ -410,7 +410,7 @@ TEST_F_TIMEOUT(message, options_that_make_no_sense, 60)
 	EXPECT_EQ(-EISCONN, krdma_messenger_create(self->session, self->a.conn, NULL, &messenger));
 	EXPECT_EQ(-EINVAL, krdma_message_send(NULL, self->from, 1, 0));
 	EXPECT_EQ(-EINVAL, krdma_message_send(self->a.messenger, NULL, 1, 0));
-	EXPECT_EQ(-EINVAL, krdma_message_receive(self->a.messenger, NULL, 1, NULL, 0));
+	EXPECT_EQ(-EINVAL, krdma_message_recv(self->a.messenger, NULL, 1, NULL, 0));
 	krdma_messenger_destroy(NULL);
 }
 
@@ -440,20 +440,20 @@ static int stop_here(void *context, uint64_t done, uint64_t length)
 
 static int talk_nonsense(struct krdma *session, struct krdma_conn *conn)
 {
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_sqe entry;
 
-	CHECK(!krdma_queue_create(session, NULL, &queue));
-	CHECK(!krdma_conn_prepare(conn, queue, NULL, NULL,
-				  &(struct krdma_conn_prepare) {
-					.size = sizeof(struct krdma_conn_prepare),
+	CHECK(!krdma_ring_create(session, NULL, &ring));
+	CHECK(!krdma_conn_create_qp(conn, ring, NULL, NULL,
+				    &(struct krdma_conn_create_qp_args) {
+					.size = sizeof(struct krdma_conn_create_qp_args),
 					.max_inline = 48,
-				  }));
+				    }));
 	CHECK(!krdma_conn_connect(conn, NULL, NULL, 0));
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
 	entry = krdma_entry_send_inline(conn, 1, "a message of forty-eight bytes, but of no sense.",
 					48);
-	CHECK(!krdma_queue_post(queue, &entry, 1, NULL));
+	CHECK(!krdma_ring_post(ring, &entry, 1, NULL));
 	for (;;)
 		pause();
 	return 0;
@@ -483,7 +483,7 @@ static int be_peer(void *context)
 	CHECK(!krdma_conn_wait(conn, PATIENCE, NULL));
 	data = pages(MIB);
 	if (!peer->sends)
-		return krdma_message_receive(messenger, data, MIB, NULL, PATIENCE);
+		return krdma_message_recv(messenger, data, MIB, NULL, PATIENCE);
 	__atomic_store_n(&peer->ready, 1, __ATOMIC_RELEASE);
 	return krdma_message_send(messenger, data, MIB, PATIENCE);
 }
@@ -536,8 +536,8 @@ TEST_F_TIMEOUT(message, the_sender_is_killed, 120)
 		sleep_ms(10);
 	sleep_ms(SOON_MS);
 	EXPECT_LE(0, child_kill(pid));
-	EXPECT_EQ(-ECONNRESET, krdma_message_receive(side.messenger, self->to, LONGEST, NULL,
-						     PATIENCE));
+	EXPECT_EQ(-ECONNRESET, krdma_message_recv(side.messenger, self->to, LONGEST, NULL,
+						  PATIENCE));
 	side_close(&side);
 	munmap(peer, sizeof(*peer));
 }
@@ -551,8 +551,8 @@ TEST_F_TIMEOUT(message, nonsense_ends_the_connection, 120)
 
 	peer = peer_start(self, (struct peer) { .nonsense = true }, &side, &pid, &err);
 	ASSERT_EQ(0, err);
-	EXPECT_EQ(-EPROTO, krdma_message_receive(side.messenger, self->to, LONGEST, NULL,
-						 PATIENCE));
+	EXPECT_EQ(-EPROTO, krdma_message_recv(side.messenger, self->to, LONGEST, NULL,
+					      PATIENCE));
 	EXPECT_EQ(-EPROTO, krdma_message_send(side.messenger, self->from, 1, PATIENCE));
 	EXPECT_EQ(0, krdma_conn_await_closed(side.conn, PATIENCE));
 	EXPECT_LE(0, child_kill(pid));

@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include <queue.h>
+#include <ring.h>
 
 #include "lib_pair.h"
 
 /* Whoever asks with a queue is prepared for it. */
-static int prepare(struct krdma_conn *conn, struct krdma_queue *queue, struct krdma_srq *srq)
+static int prepare(struct krdma_conn *conn, struct krdma_ring *ring, struct krdma_srq *srq)
 {
-	struct krdma_conn_prepare prepare = { .size = sizeof(prepare), .max_inline = 16 };
+	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare), .max_inline = 16 };
 
-	return krdma_conn_prepare(conn, queue, NULL, srq, &prepare);
+	return krdma_conn_create_qp(conn, ring, NULL, srq, &prepare);
 }
 
 static int resolved(struct krdma_conn *conn, uint32_t expected)
@@ -25,12 +25,12 @@ static int resolved(struct krdma_conn *conn, uint32_t expected)
 	return err ? err : state == expected ? 0 : -EPROTO;
 }
 
-const struct krdma_conn_resolve lib_patient = {
+const struct krdma_conn_resolve_args lib_patient = {
 	.size = sizeof(lib_patient),
 	.ack_timeout = PAIR_ACK_TIMEOUT,
 };
 
-int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn)
+int lib_pair_ask(struct lib_pair *pair, struct krdma_ring *ring, struct krdma_conn **conn)
 {
 	struct sockaddr_storage address;
 	int err;
@@ -43,7 +43,7 @@ int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_
 	if (!err)
 		err = resolved(*conn, KRDMA_CONN_RESOLVED);
 	if (!err)
-		err = prepare(*conn, queue, NULL);
+		err = prepare(*conn, ring, NULL);
 	if (!err)
 		err = krdma_conn_connect(*conn, NULL, LIB_QUESTION, strlen(LIB_QUESTION));
 	return err;
@@ -61,11 +61,11 @@ int lib_pair_connect(struct lib_pair *pair, const char *address)
 		err = krdma_device_by_address(pair->session, (struct sockaddr *)&at, NULL,
 					      LIB_PATIENCE, &pair->device);
 	if (!err)
-		err = lib_pair_ask(pair, pair->queues[0], &pair->a);
+		err = lib_pair_ask(pair, pair->rings[0], &pair->a);
 	if (!err)
 		err = krdma_listener_next(pair->listener, LIB_PATIENCE, &pair->b);
 	if (!err)
-		err = prepare(pair->b, pair->queues[1], pair->srq);
+		err = prepare(pair->b, pair->rings[1], pair->srq);
 	if (!err)
 		err = krdma_conn_accept(pair->b, NULL, LIB_ANSWER, strlen(LIB_ANSWER));
 	if (!err)
@@ -76,20 +76,20 @@ int lib_pair_connect(struct lib_pair *pair, const char *address)
 }
 
 int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
-		       const struct krdma_queue_create *options)
+		       const struct krdma_ring_create_args *options)
 {
 	int err = 0;
 
 	memset(pair, 0, sizeof(*pair));
 	pair->session = session;
 	for (int i = 0; i < 2 && !err; i++)
-		err = krdma_queue_create(session, options, &pair->queues[i]);
+		err = krdma_ring_create(session, options, &pair->rings[i]);
 	return err ? err : lib_pair_connect(pair, address);
 }
 
 int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags)
 {
-	const struct krdma_queue_create options = { .size = sizeof(options),
+	const struct krdma_ring_create_args options = { .size = sizeof(options),
 						    .flags = queue_flags,
 						    .cq_entries = 1024 };
 	struct krdma *session;
@@ -105,11 +105,11 @@ void lib_pair_close(struct lib_pair *pair)
 	krdma_conn_close(pair->a);
 	krdma_conn_close(pair->b);
 	krdma_listener_close(pair->listener);
-	krdma_queue_close(pair->queues[0]);
-	krdma_queue_close(pair->queues[1]);
+	krdma_ring_close(pair->rings[0]);
+	krdma_ring_close(pair->rings[1]);
 }
 
-void *lib_queue_ring(const struct krdma_queue *queue)
+void *lib_queue_ring(const struct krdma_ring *ring)
 {
-	return queue->ring;
+	return ring->header;
 }

@@ -23,7 +23,7 @@
  * @device: the number of the device
  * @listener: at a free port
  * @a, @b: the one that connects and the one that accepts
- * @queues: of A and of B
+ * @rings: of A and of B
  * @srq: that B takes receives from, or NULL
  */
 struct lib_pair {
@@ -32,7 +32,7 @@ struct lib_pair {
 	struct krdma_listener *listener;
 	struct krdma_conn *a;
 	struct krdma_conn *b;
-	struct krdma_queue *queues[2];
+	struct krdma_ring *rings[2];
 	struct krdma_srq *srq;
 };
 
@@ -43,17 +43,17 @@ struct lib_pair {
  */
 int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags);
 int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
-		       const struct krdma_queue_create *options);
+		       const struct krdma_ring_create_args *options);
 int lib_pair_connect(struct lib_pair *pair, const char *address);
 void lib_pair_close(struct lib_pair *pair);
 
 /* For connections that are resolved elsewhere: as patient as these. */
-extern const struct krdma_conn_resolve lib_patient;
+extern const struct krdma_conn_resolve_args lib_patient;
 
 /* Where its ring is mapped. */
-void *lib_queue_ring(const struct krdma_queue *queue);
+void *lib_queue_ring(const struct krdma_ring *ring);
 
 /* A further client that asks the pair's listener. */
-int lib_pair_ask(struct lib_pair *pair, struct krdma_queue *queue, struct krdma_conn **conn);
+int lib_pair_ask(struct lib_pair *pair, struct krdma_ring *ring, struct krdma_conn **conn);
 
 #endif

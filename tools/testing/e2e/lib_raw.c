@@ -44,7 +44,7 @@ void raw_set_window(struct raw *raw, struct message *message, uint32_t size, uin
 {
 	raw_set(message, 48, size, 4);
 	raw_set(message, 52, count, 4);
-	krdma_memory_describe(raw->window, 0, 0, message->bytes + 56);
+	krdma_mr_describe(raw->window, 0, 0, message->bytes + 56);
 }
 
 void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code)
@@ -57,24 +57,24 @@ void raw_hello(unsigned char bytes[16], uint16_t version, uint32_t code)
 
 static int raw_prepare(struct raw *raw)
 {
-	struct krdma_conn_query query;
-	int ret = krdma_queue_create(raw->session, NULL, &raw->queue);
+	struct krdma_conn_query_args query;
+	int ret = krdma_ring_create(raw->session, NULL, &raw->ring);
 
 	if (!ret)
-		ret = krdma_conn_prepare(raw->conn, raw->queue, NULL, NULL, NULL);
+		ret = krdma_conn_create_qp(raw->conn, raw->ring, NULL, NULL, NULL);
 	if (!ret)
-		ret = krdma_conn_get(raw->conn, &query, sizeof(query));
+		ret = krdma_conn_query(raw->conn, &query, sizeof(query));
 	if (!ret)
-		ret = krdma_memory_create(raw->session, query.device_id, (RECEIVES + 1) * ROOM,
-					  KRDMA_ACCESS_LOCAL_WRITE, &raw->memory);
+		ret = krdma_mr_alloc(raw->session, query.device_id, (RECEIVES + 1) * ROOM,
+				     KRDMA_ACCESS_LOCAL_WRITE, &raw->mr);
 	if (!ret)
-		ret = krdma_memory_create(raw->session, query.device_id, WINDOW, ACCESS_ALL,
-					  &raw->window);
+		ret = krdma_mr_alloc(raw->session, query.device_id, WINDOW, ACCESS_ALL,
+				     &raw->window);
 	for (unsigned int i = 0; i < RECEIVES && !ret; i++) {
-		struct krdma_sqe entry = krdma_entry_receive(raw->conn, i, raw->memory, i * ROOM,
-							     ROOM);
+		struct krdma_sqe entry = krdma_entry_recv(raw->conn, i, raw->mr, i * ROOM,
+							  ROOM);
 
-		ret = krdma_queue_post(raw->queue, &entry, 1, NULL);
+		ret = krdma_ring_post(raw->ring, &entry, 1, NULL);
 	}
 	return ret;
 }
@@ -118,28 +118,28 @@ int raw_accept(struct raw *raw, struct krdma *session, struct krdma_listener *li
 void raw_close(struct raw *raw)
 {
 	krdma_conn_close(raw->conn);
-	krdma_queue_close(raw->queue);
-	krdma_memory_release(raw->memory, KRDMA_RELEASE_LATER);
-	krdma_memory_release(raw->window, KRDMA_RELEASE_LATER);
+	krdma_ring_close(raw->ring);
+	krdma_mr_deregister(raw->mr, KRDMA_DEREGISTER_LATER);
+	krdma_mr_deregister(raw->window, KRDMA_DEREGISTER_LATER);
 }
 
 /* What is to be sent goes through the last room of the memory, silently. */
 int raw_send(struct raw *raw, const struct message *message)
 {
-	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->memory,
+	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->mr,
 						  RECEIVES * ROOM, message->length);
-	unsigned char *room = krdma_memory_data(raw->memory);
+	unsigned char *room = krdma_mr_data(raw->mr);
 	struct krdma_cqe cqe;
 	size_t taken;
 	int ret;
 
 	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
-	ret = krdma_queue_post(raw->queue, &entry, 1, NULL);
+	ret = krdma_ring_post(raw->ring, &entry, 1, NULL);
 	/* Its own completion, before the room is used again; an answer may come before that. */
 	while (!ret) {
-		ret = krdma_queue_wait(raw->queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
-				       &taken);
-		if (!ret && cqe.cookie == RECEIVES)
+		ret = krdma_ring_wait(raw->ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
+				      &taken);
+		if (!ret && cqe.wr_id == RECEIVES)
 			return cqe.status ? -EIO : 0;
 		if (!ret)
 			raw->early[raw->early_count++] = cqe;
@@ -150,7 +150,7 @@ int raw_send(struct raw *raw, const struct message *message)
 /* The next message that is no ALIVE: its type, or -errno. */
 int raw_next(struct raw *raw, struct message *message)
 {
-	unsigned char *room = krdma_memory_data(raw->memory);
+	unsigned char *room = krdma_mr_data(raw->mr);
 	struct krdma_cqe cqe;
 	size_t taken;
 	int ret;
@@ -159,17 +159,17 @@ int raw_next(struct raw *raw, struct message *message)
 		if (raw->early_taken < raw->early_count) {
 			cqe = raw->early[raw->early_taken++];
 		} else {
-			ret = krdma_queue_wait(raw->queue, &cqe, 1, 1,
-					       krdma_deadline(PATIENCE_MS), &taken);
+			ret = krdma_ring_wait(raw->ring, &cqe, 1, 1,
+					      krdma_deadline(PATIENCE_MS), &taken);
 			if (ret)
 				return ret;
 		}
 		if (cqe.status)
 			return -ECONNRESET;
-		if (cqe.cookie == RECEIVES)
+		if (cqe.wr_id == RECEIVES)
 			continue;
 		message->length = cqe.length;
-		memcpy(message->bytes, room + cqe.cookie * ROOM, cqe.length);
+		memcpy(message->bytes, room + cqe.wr_id * ROOM, cqe.length);
 		if (message->bytes[0] != ALIVE)
 			return message->bytes[0];
 	}

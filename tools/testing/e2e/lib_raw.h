@@ -24,10 +24,10 @@ enum {
 struct raw {
 	struct krdma *session;
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	/* Of messages, and of what is offered. */
-	struct krdma_memory *memory;
-	struct krdma_memory *window;
+	struct krdma_mr *mr;
+	struct krdma_mr *window;
 	/* What has come while something else was waited for; each receive comes once. */
 	struct krdma_cqe early[RECEIVES];
 	unsigned int early_count;

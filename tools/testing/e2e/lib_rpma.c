@@ -29,7 +29,7 @@ static const unsigned char wire_memory[] = {
 	0x19,
 };
 
-static const struct krdma_rpma_memory memory = {
+static const struct krdma_rpma_memory mr = {
 	.addr = 0x0102030405060708, .size = 0x1000, .key = 0xaabbccdd,
 	.usage = KRDMA_RPMA_READ_SOURCE | KRDMA_RPMA_WRITE_DESTINATION |
 		 KRDMA_RPMA_FLUSH_VISIBILITY,
@@ -48,18 +48,18 @@ TEST(a_descriptor_of_memory_is_that_of_librpma)
 
 	ASSERT_EQ(sizeof(wire_memory), KRDMA_RPMA_MEMORY_SIZE);
 	wire[KRDMA_RPMA_MEMORY_SIZE] = 0x5a;
-	ASSERT_EQ(0, krdma_rpma_memory_write(&memory, wire));
+	ASSERT_EQ(0, krdma_rpma_memory_write(&mr, wire));
 	EXPECT_EQ(0, memcmp(wire, wire_memory, sizeof(wire_memory)));
 	EXPECT_EQ(0x5a, wire[KRDMA_RPMA_MEMORY_SIZE]);
 	ASSERT_EQ(0, krdma_rpma_memory_read(wire_memory, sizeof(wire_memory), &read));
-	EXPECT_TRUE(same(&memory, &read));
+	EXPECT_TRUE(same(&mr, &read));
 	/* What is behind it is somebody else's. */
 	EXPECT_EQ(0, krdma_rpma_memory_read(wire, sizeof(wire), &read));
 }
 
 TEST(every_usage_goes_there_and_back)
 {
-	struct krdma_rpma_memory written = memory, read;
+	struct krdma_rpma_memory written = mr, read;
 	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];
 
 	for (uint32_t usage = 1; usage <= USAGE_ALL; usage++) {
@@ -73,7 +73,7 @@ TEST(every_usage_goes_there_and_back)
 
 TEST(what_is_no_descriptor_of_memory)
 {
-	struct krdma_rpma_memory bad = memory, read = memory;
+	struct krdma_rpma_memory bad = mr, read = mr;
 	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];
 
 	for (size_t length = 0; length < sizeof(wire_memory); length++)
@@ -93,7 +93,7 @@ TEST(what_is_no_descriptor_of_memory)
 	memcpy(wire, wire_memory, sizeof(wire));
 	memset(wire + 8, 0xff, 8);
 	EXPECT_EQ(-EINVAL, krdma_rpma_memory_read(wire, sizeof(wire), &read));
-	EXPECT_TRUE(same(&memory, &read));
+	EXPECT_TRUE(same(&mr, &read));
 }
 
 TEST(a_descriptor_of_a_configuration)
@@ -120,7 +120,7 @@ TEST(a_descriptor_of_a_configuration)
 TEST(private_data_of_the_examples)
 {
 	struct krdma_rpma_example example = {
-		.data_offset = 0x0201, .has_memory = 1, .has_peer = 1, .memory = memory,
+		.data_offset = 0x0201, .has_memory = 1, .has_peer = 1, .mr = mr,
 		.peer.direct_write = 1,
 	}, read;
 	unsigned char wire[KRDMA_RPMA_EXAMPLE_SIZE], expected[KRDMA_RPMA_EXAMPLE_SIZE] = {
@@ -133,7 +133,7 @@ TEST(private_data_of_the_examples)
 	EXPECT_EQ(0, memcmp(expected, wire, sizeof(wire)));
 	ASSERT_EQ(0, krdma_rpma_example_read(wire, sizeof(wire), &read));
 	EXPECT_EQ(0x0201, read.data_offset);
-	EXPECT_TRUE(read.has_memory && same(&memory, &read.memory));
+	EXPECT_TRUE(read.has_memory && same(&mr, &read.mr));
 	EXPECT_TRUE(read.has_peer && read.peer.direct_write);
 	/* The configuration follows the memory, or begins in its place. */
 	example.has_memory = 0;
@@ -151,7 +151,7 @@ TEST(private_data_of_the_examples)
 
 TEST(private_data_that_make_no_sense)
 {
-	struct krdma_rpma_example example = { .has_memory = 1, .has_peer = 1, .memory = memory };
+	struct krdma_rpma_example example = { .has_memory = 1, .has_peer = 1, .mr = mr };
 	unsigned char wire[KRDMA_RPMA_EXAMPLE_SIZE];
 
 	ASSERT_EQ(0, krdma_rpma_example_write(&example, wire));
@@ -168,7 +168,7 @@ TEST(private_data_that_make_no_sense)
 	example.data_offset = 65536;
 	EXPECT_EQ(-EINVAL, krdma_rpma_example_write(&example, wire));
 	example.data_offset = 0;
-	example.memory.usage = 0;
+	example.mr.usage = 0;
 	EXPECT_EQ(-EINVAL, krdma_rpma_example_write(&example, wire));
 }
 
@@ -227,15 +227,15 @@ TEST(rights_to_usage_and_back)
 
 TEST(a_peers_memory_for_entries)
 {
-	struct krdma_rpma_memory told = memory;
-	struct krdma_remote remote = {};
+	struct krdma_rpma_memory told = mr;
+	struct krdma_remote_mr remote = {};
 
 	ASSERT_EQ(0, krdma_rpma_remote(&told, &remote));
 	EXPECT_EQ(told.addr, remote.addr);
 	EXPECT_EQ(told.size, remote.length);
 	EXPECT_EQ(told.key, remote.key);
 	EXPECT_EQ(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE, remote.access);
-	told.usage = KRDMA_RPMA_SEND | KRDMA_RPMA_RECEIVE;
+	told.usage = KRDMA_RPMA_SEND | KRDMA_RPMA_RECV;
 	EXPECT_EQ(-EACCES, krdma_rpma_remote(&told, &remote));
 	told.usage = 0;
 	EXPECT_EQ(-EINVAL, krdma_rpma_remote(&told, &remote));
@@ -252,8 +252,8 @@ TEST(a_peers_memory_for_entries)
 
 struct end_of {
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
-	struct krdma_memory *memory;
+	struct krdma_ring *ring;
+	struct krdma_mr *mr;
 	unsigned char *data;
 	/* What the other end has told. */
 	struct krdma_rpma_example peer;
@@ -280,18 +280,18 @@ static int prepare(FIXTURE_DATA(rpma) * self, struct end_of *end, uint32_t direc
 
 	err = krdma_rpma_access(USAGE, KRDMA_TRANSPORT_IB, &access);
 	if (!err)
-		err = krdma_memory_create(self->session, self->device, SIZE, access, &end->memory);
+		err = krdma_mr_alloc(self->session, self->device, SIZE, access, &end->mr);
 	if (!err)
-		err = krdma_queue_create(self->session, NULL, &end->queue);
+		err = krdma_ring_create(self->session, NULL, &end->ring);
 	if (!err)
-		err = krdma_conn_prepare(end->conn, end->queue, NULL, NULL, NULL);
+		err = krdma_conn_create_qp(end->conn, end->ring, NULL, NULL, NULL);
 	if (!err)
-		err = krdma_rpma_describe(end->memory, 0, 0, USAGE, wire);
+		err = krdma_rpma_describe(end->mr, 0, 0, USAGE, wire);
 	if (!err)
-		err = krdma_rpma_memory_read(wire, sizeof(wire), &own.memory);
+		err = krdma_rpma_memory_read(wire, sizeof(wire), &own.mr);
 	if (!err)
 		err = krdma_rpma_example_write(&own, told);
-	end->data = krdma_memory_data(end->memory);
+	end->data = krdma_mr_data(end->mr);
 	return err;
 }
 
@@ -310,8 +310,8 @@ FIXTURE_SETUP(rpma)
 {
 	unsigned char told[KRDMA_RPMA_EXAMPLE_SIZE];
 	struct __kernel_sockaddr_storage address;
-	const struct krdma_conn_terms plain = {
-		.size = sizeof(plain), .flags = KRDMA_TERMS_PLAIN,
+	const struct krdma_conn_param_args plain = {
+		.size = sizeof(plain), .flags = KRDMA_CONN_PARAM_PLAIN,
 	};
 	struct sockaddr *at = (struct sockaddr *)&address;
 	struct end_of *a = &self->ends[0], *b = &self->ends[1];
@@ -343,45 +343,45 @@ FIXTURE_TEARDOWN(rpma)
 		struct end_of *end = &self->ends[i];
 
 		krdma_conn_close(end->conn);
-		krdma_queue_close(end->queue);
-		krdma_memory_release(end->memory, KRDMA_RELEASE_LATER);
+		krdma_ring_close(end->ring);
+		krdma_mr_deregister(end->mr, KRDMA_DEREGISTER_LATER);
 	}
 	krdma_listener_close(self->listener);
 	krdma_close(self->session);
 }
 
-/* The completion of @cookie: its status. */
-static int completed(struct end_of *end, uint64_t cookie)
+/* The completion of @wr_id: its status. */
+static int completed(struct end_of *end, uint64_t wr_id)
 {
 	struct krdma_cqe cqe;
 	size_t taken;
-	int err = krdma_queue_wait(end->queue, &cqe, 1, 1, PATIENCE, &taken);
+	int err = krdma_ring_wait(end->ring, &cqe, 1, 1, PATIENCE, &taken);
 
-	return err ? err : cqe.cookie == cookie ? cqe.status : -EPROTO;
+	return err ? err : cqe.wr_id == wr_id ? cqe.status : -EPROTO;
 }
 
 /* One end writes to the other, flushes, and reads again what it has written. */
 static void transfer(struct __test_metadata *_metadata, struct end_of *here, struct end_of *there,
 		     unsigned int seed)
 {
-	struct krdma_rpma_memory *memory = &here->peer.memory;
+	struct krdma_rpma_memory *mr = &here->peer.mr;
 	uint64_t offset = here->peer.data_offset;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct krdma_sqe entry;
 
 	EXPECT_EQ(DATA_OFFSET, offset);
-	ASSERT_EQ(0, krdma_rpma_remote(memory, &remote));
+	ASSERT_EQ(0, krdma_rpma_remote(mr, &remote));
 	fill(here->data, 4096, seed);
-	entry = krdma_entry_write(here->conn, 1, here->memory, 0, 4096, &remote, offset);
-	entry.flags = KRDMA_SQE_SILENT;
-	ASSERT_EQ(0, krdma_queue_post(here->queue, &entry, 1, NULL));
-	ASSERT_EQ(0, krdma_rpma_flush(here->queue, here->conn, 2, memory, offset, 4096,
+	entry = krdma_entry_write(here->conn, 1, here->mr, 0, 4096, &remote, offset);
+	entry.flags = KRDMA_SQE_UNSIGNALED;
+	ASSERT_EQ(0, krdma_ring_post(here->ring, &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_rpma_flush(here->ring, here->conn, 2, mr, offset, 4096,
 				      KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, &here->peer.peer));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, completed(here, 2));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, completed(here, 2));
 	EXPECT_TRUE(filled(there->data + DATA_OFFSET, 4096, seed));
-	entry = krdma_entry_read(here->conn, 3, here->memory, 8192, 4096, &remote, offset);
-	ASSERT_EQ(0, krdma_queue_post(here->queue, &entry, 1, NULL));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, completed(here, 3));
+	entry = krdma_entry_read(here->conn, 3, here->mr, 8192, 4096, &remote, offset);
+	ASSERT_EQ(0, krdma_ring_post(here->ring, &entry, 1, NULL));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, completed(here, 3));
 	EXPECT_TRUE(filled(here->data + 8192, 4096, seed));
 }
 
@@ -402,10 +402,10 @@ TEST_F(rpma, every_part_can_be_flushed)
 	struct end_of *end = &self->ends[0];
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		ASSERT_EQ(0, krdma_rpma_flush(end->queue, end->conn, i, &end->peer.memory,
+		ASSERT_EQ(0, krdma_rpma_flush(end->ring, end->conn, i, &end->peer.mr,
 					      parts[i][0], parts[i][1],
 					      KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, NULL));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, completed(end, i));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, completed(end, i));
 	}
 }
 
@@ -414,7 +414,7 @@ TEST_F(rpma, a_flush_that_the_peer_does_not_offer_is_refused)
 {
 	const struct krdma_rpma_peer direct = { .direct_write = 1 }, cached = {};
 	struct end_of *end = &self->ends[0];
-	struct krdma_rpma_memory offered = end->peer.memory;
+	struct krdma_rpma_memory offered = end->peer.mr;
 	struct krdma_sqe entry;
 
 #define FLUSH(type, peer) \
@@ -440,16 +440,16 @@ TEST_F(rpma, a_flush_that_the_peer_does_not_offer_is_refused)
 TEST_F(rpma, a_flush_that_makes_no_sense_is_refused)
 {
 	struct end_of *end = &self->ends[0];
-	struct krdma_rpma_memory empty = end->peer.memory;
+	struct krdma_rpma_memory empty = end->peer.mr;
 	struct krdma_sqe entry;
 
-	EXPECT_EQ(-ERANGE, krdma_rpma_flush_entry(end->conn, 1, &end->peer.memory, 1, SIZE,
+	EXPECT_EQ(-ERANGE, krdma_rpma_flush_entry(end->conn, 1, &end->peer.mr, 1, SIZE,
 						  KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, NULL, &entry));
-	EXPECT_EQ(-ERANGE, krdma_rpma_flush_entry(end->conn, 1, &end->peer.memory, SIZE + 1, 0,
+	EXPECT_EQ(-ERANGE, krdma_rpma_flush_entry(end->conn, 1, &end->peer.mr, SIZE + 1, 0,
 						  KRDMA_RPMA_FLUSH_TYPE_VISIBILITY, NULL, &entry));
-	EXPECT_EQ(-EINVAL, krdma_rpma_flush_entry(end->conn, 1, &end->peer.memory, 0, 1, 2, NULL,
+	EXPECT_EQ(-EINVAL, krdma_rpma_flush_entry(end->conn, 1, &end->peer.mr, 0, 1, 2, NULL,
 						  &entry));
-	EXPECT_EQ(-EINVAL, krdma_rpma_flush_entry(NULL, 1, &end->peer.memory, 0, 1, 1, NULL,
+	EXPECT_EQ(-EINVAL, krdma_rpma_flush_entry(NULL, 1, &end->peer.mr, 0, 1, 1, NULL,
 						  &entry));
 	empty.size = 0;
 	EXPECT_EQ(-EINVAL, krdma_rpma_flush_entry(end->conn, 1, &empty, 0, 0,
@@ -461,23 +461,23 @@ TEST_F(rpma, memory_is_described_for_what_it_can_be_used_for)
 {
 	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];
 	struct krdma_rpma_memory told;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 
-	ASSERT_EQ(0, krdma_memory_create(self->session, self->device, SIZE,
-					 KRDMA_ACCESS_REMOTE_READ, &memory));
-	EXPECT_EQ(0, krdma_rpma_describe(memory, 8, 16, KRDMA_RPMA_READ_SOURCE, wire));
+	ASSERT_EQ(0, krdma_mr_alloc(self->session, self->device, SIZE,
+				    KRDMA_ACCESS_REMOTE_READ, &mr));
+	EXPECT_EQ(0, krdma_rpma_describe(mr, 8, 16, KRDMA_RPMA_READ_SOURCE, wire));
 	EXPECT_EQ(0, krdma_rpma_memory_read(wire, sizeof(wire), &told));
-	EXPECT_EQ((uintptr_t)krdma_memory_data(memory) + 8, told.addr);
+	EXPECT_EQ((uintptr_t)krdma_mr_data(mr) + 8, told.addr);
 	EXPECT_EQ(16, told.size);
-	EXPECT_EQ(krdma_memory_key(memory), told.key);
-	EXPECT_EQ(-EACCES, krdma_rpma_describe(memory, 0, 0, KRDMA_RPMA_WRITE_DESTINATION, wire));
-	EXPECT_EQ(-ERANGE, krdma_rpma_describe(memory, SIZE, 1, KRDMA_RPMA_READ_SOURCE, wire));
-	EXPECT_EQ(-EINVAL, krdma_rpma_describe(memory, 0, 0, 0, wire));
-	EXPECT_EQ(0, krdma_memory_release(memory, 0));
-	ASSERT_EQ(0, krdma_memory_create(self->session, self->device, SIZE,
-					 KRDMA_ACCESS_LOCAL_WRITE, &memory));
-	EXPECT_EQ(-EACCES, krdma_rpma_describe(memory, 0, 0, KRDMA_RPMA_READ_SOURCE, wire));
-	EXPECT_EQ(0, krdma_memory_release(memory, 0));
+	EXPECT_EQ(krdma_mr_rkey(mr), told.key);
+	EXPECT_EQ(-EACCES, krdma_rpma_describe(mr, 0, 0, KRDMA_RPMA_WRITE_DESTINATION, wire));
+	EXPECT_EQ(-ERANGE, krdma_rpma_describe(mr, SIZE, 1, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(-EINVAL, krdma_rpma_describe(mr, 0, 0, 0, wire));
+	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
+	ASSERT_EQ(0, krdma_mr_alloc(self->session, self->device, SIZE,
+				    KRDMA_ACCESS_LOCAL_WRITE, &mr));
+	EXPECT_EQ(-EACCES, krdma_rpma_describe(mr, 0, 0, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
 }
 
 /* A descriptor has one key. */
@@ -486,27 +486,27 @@ TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 	size_t length = (3 << 20) + 100, reach = 0, parts = 0;
 	unsigned char wire[KRDMA_RPMA_MEMORY_SIZE];
 	struct krdma_rpma_memory told;
-	struct krdma_memory *memory;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_remote_mr remote;
 	unsigned char *data;
 	uint32_t key;
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
-	ASSERT_EQ(0, krdma_memory_create(self->session, self->device, length,
-					 KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE |
-					 KRDMA_ACCESS_LOCAL_WRITE, &memory));
+	ASSERT_EQ(0, krdma_mr_alloc(self->session, self->device, length,
+				    KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE |
+				    KRDMA_ACCESS_LOCAL_WRITE, &mr));
 	EXPECT_EQ(0, write_text(FORCE_PIN, "0"));
-	data = krdma_memory_data(memory);
-	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(memory, 0, 0, KRDMA_RPMA_READ_SOURCE, wire));
-	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(memory, 0, length, KRDMA_RPMA_READ_SOURCE,
+	data = krdma_mr_data(mr);
+	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(mr, 0, 0, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(-EMSGSIZE, krdma_rpma_describe(mr, 0, length, KRDMA_RPMA_READ_SOURCE,
 						 wire));
 	for (size_t offset = 0; offset < length; offset += reach) {
 		struct krdma_sqe entry;
 		struct krdma_cqe cqe;
 		size_t taken;
 
-		ASSERT_EQ(0, krdma_memory_key_at(memory, offset, &key, &reach));
-		ASSERT_EQ(0, krdma_rpma_describe(memory, offset, reach, USAGE, wire));
+		ASSERT_EQ(0, krdma_mr_rkey_at(mr, offset, &key, &reach));
+		ASSERT_EQ(0, krdma_rpma_describe(mr, offset, reach, USAGE, wire));
 		ASSERT_EQ(0, krdma_rpma_memory_read(wire, sizeof(wire), &told));
 		EXPECT_EQ((uintptr_t)data + offset, told.addr);
 		EXPECT_EQ(reach, told.size);
@@ -514,18 +514,18 @@ TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 		ASSERT_EQ(0, krdma_rpma_remote(&told, &remote));
 		/* To its last byte. */
 		self->ends[0].data[0] = 7 + parts;
-		entry = krdma_entry_write(self->ends[0].conn, 1, self->ends[0].memory, 0, 1,
+		entry = krdma_entry_write(self->ends[0].conn, 1, self->ends[0].mr, 0, 1,
 					  &remote, reach - 1);
-		ASSERT_EQ(0, krdma_queue_post(self->ends[0].queue, &entry, 1, NULL));
-		ASSERT_EQ(0, krdma_queue_wait(self->ends[0].queue, &cqe, 1, 1, PATIENCE, &taken));
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(0, krdma_ring_post(self->ends[0].ring, &entry, 1, NULL));
+		ASSERT_EQ(0, krdma_ring_wait(self->ends[0].ring, &cqe, 1, 1, PATIENCE, &taken));
+		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		EXPECT_EQ(7 + parts, data[offset + reach - 1]);
 		parts++;
 	}
 	EXPECT_EQ(2, parts);
 	/* The rest of the last one. */
-	EXPECT_EQ(0, krdma_rpma_describe(memory, length - 100, 0, KRDMA_RPMA_READ_SOURCE, wire));
-	EXPECT_EQ(0, krdma_memory_release(memory, 0));
+	EXPECT_EQ(0, krdma_rpma_describe(mr, length - 100, 0, KRDMA_RPMA_READ_SOURCE, wire));
+	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
 }
 
 TEST_HARNESS_MAIN

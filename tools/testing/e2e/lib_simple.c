@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
 {
 	struct krdma_simple_options options = both_options(variant->cq_notify);
 	size_t length = (5 << 20) + 100, border = 0;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct lib_both both;
 	char *here, *there;
 	unsigned int keys = 0;
@@ -339,14 +339,14 @@ TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
 /* Which a peer may have filled with anything. */
 TEST(what_is_no_table_of_keys)
 {
-	enum { COUNT = 3, SIZE = 16 + COUNT * KRDMA_DESCRIPTOR_SIZE };
+	enum { COUNT = 3, SIZE = 16 + COUNT * KRDMA_MR_DESC_SIZE };
 	unsigned char good[SIZE] = { 'K', 'R', 'D', 'p', COUNT }, bad[SIZE + 1];
-	struct krdma_remote whole = {};
+	struct krdma_remote_mr whole = {};
 	struct parts *parts = NULL;
 	uint64_t reach;
 
 	for (int i = 0; i < COUNT; i++) {
-		unsigned char *descriptor = good + 16 + i * KRDMA_DESCRIPTOR_SIZE;
+		unsigned char *descriptor = good + 16 + i * KRDMA_MR_DESC_SIZE;
 		static const unsigned char begin[8] = { 'K', 'R', 'D', 'm', 1 };
 
 		memcpy(descriptor, begin, sizeof(begin));
@@ -376,7 +376,7 @@ TEST(what_is_no_table_of_keys)
 	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE + 1, &whole, &parts));
 	/* Every byte but those of keys, and of the last length, which nothing contradicts. */
 	for (size_t i = 0; i < SIZE; i++) {
-		bool is_key = i >= 16 && (i - 16) % KRDMA_DESCRIPTOR_SIZE / 4 == 6;
+		bool is_key = i >= 16 && (i - 16) % KRDMA_MR_DESC_SIZE / 4 == 6;
 		bool is_free = is_key || (i >= SIZE - 16 && i < SIZE - 8);
 
 		memcpy(bad, good, SIZE);
@@ -496,19 +496,19 @@ TEST_F_TIMEOUT(simple, the_descriptor_is_readable_when_there_is_something, 120)
 /* Proves: C1 (library) */
 TEST_F_TIMEOUT(simple, what_is_below_can_be_used, 120)
 {
-	struct krdma_conn_query query;
-	struct krdma_remote remote;
+	struct krdma_conn_query_args query;
+	struct krdma_remote_mr remote;
 
-	ASSERT_EQ(0, krdma_conn_get(krdma_simple_conn(self->client), &query, sizeof(query)));
+	ASSERT_EQ(0, krdma_conn_query(krdma_simple_conn(self->client), &query, sizeof(query)));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
 	ASSERT_EQ(0, krdma_simple_remote(self->client, &remote));
 	EXPECT_EQ((uintptr_t)self->there, remote.addr);
 	EXPECT_EQ(krdma_simple_buffer_size(self->server), remote.length);
-	EXPECT_EQ(krdma_memory_key(krdma_simple_memory(self->server)), remote.key);
+	EXPECT_EQ(krdma_mr_rkey(krdma_simple_mr(self->server)), remote.key);
 	EXPECT_TRUE(!!krdma_simple_session(self->client));
 	EXPECT_TRUE(!krdma_simple_listener(self->client));
 	EXPECT_TRUE(!!krdma_simple_listener(self->server));
-	EXPECT_TRUE(krdma_simple_queue(self->client) != krdma_simple_recv_queue(self->client));
+	EXPECT_TRUE(krdma_simple_ring(self->client) != krdma_simple_recv_ring(self->client));
 }
 
 /*
@@ -517,18 +517,18 @@ TEST_F_TIMEOUT(simple, what_is_below_can_be_used, 120)
 
 static uint64_t receives_used(struct krdma_simple *simple)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
-	if (krdma_conn_get(krdma_simple_conn(simple), &query, sizeof(query)))
+	if (krdma_conn_query(krdma_simple_conn(simple), &query, sizeof(query)))
 		return UINT64_MAX;
 	return query.receives_completed;
 }
 
-static uint64_t completed(struct krdma_queue *queue)
+static uint64_t completed(struct krdma_ring *ring)
 {
-	struct krdma_queue_query query;
+	struct krdma_ring_query_args query;
 
-	return krdma_queue_get(queue, &query, sizeof(query)) ? UINT64_MAX : query.completed;
+	return krdma_ring_query(ring, &query, sizeof(query)) ? UINT64_MAX : query.completed;
 }
 
 /* Receives that were used up there; polled queues count when somebody looks. */
@@ -571,7 +571,7 @@ TEST_F_TIMEOUT(simple, a_write_with_immediate_uses_a_receive_of_the_peer, 120)
 static int without_remote_buffer(uint32_t cq_notify, enum kind kind)
 {
 	struct krdma_simple_options options = both_options(cq_notify);
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	struct lib_both both;
 	int ret;
 
@@ -641,9 +641,9 @@ TEST_F_TIMEOUT(simple, a_write_with_immediate_is_an_event_at_the_peer, 120)
 /* Completions in the queue of the one who asks. */
 static int events_of(struct krdma_simple *client, enum kind kind)
 {
-	uint64_t before = completed(krdma_simple_queue(client));
+	uint64_t before = completed(krdma_simple_ring(client));
 
-	return transfer(client, kind) ? -1 : (int)(completed(krdma_simple_queue(client)) - before);
+	return transfer(client, kind) ? -1 : (int)(completed(krdma_simple_ring(client)) - before);
 }
 
 /* Proves: C11 (library) */

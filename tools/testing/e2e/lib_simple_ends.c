@@ -229,18 +229,18 @@ TEST_F_TIMEOUT(ends, a_buffer_shorter_than_messages_usually_are, 120)
 /* Without options a thread that waits sleeps. */
 TEST_F_TIMEOUT(ends, waiting_takes_no_processor_unless_it_is_asked_for, 120)
 {
-	struct krdma_queue_query query;
+	struct krdma_ring_query_args query;
 
 	self->options.cq_notify = 0;
 	ASSERT_EQ(0, server(self, NULL, 0));
 	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
 	ASSERT_EQ(0, lib_both_connect(&self->both));
-	ASSERT_EQ(0, krdma_queue_get(krdma_simple_queue(self->both.client), &query,
-				     sizeof(query)));
-	EXPECT_EQ(0, query.queue_flags & KRDMA_QUEUE_POLLED);
-	ASSERT_EQ(0, krdma_queue_get(krdma_simple_recv_queue(self->both.server), &query,
-				     sizeof(query)));
-	EXPECT_EQ(0, query.queue_flags & KRDMA_QUEUE_POLLED);
+	ASSERT_EQ(0, krdma_ring_query(krdma_simple_ring(self->both.client), &query,
+				      sizeof(query)));
+	EXPECT_EQ(0, query.queue_flags & KRDMA_RING_POLLED);
+	ASSERT_EQ(0, krdma_ring_query(krdma_simple_recv_ring(self->both.server), &query,
+				      sizeof(query)));
+	EXPECT_EQ(0, query.queue_flags & KRDMA_RING_POLLED);
 }
 
 /* What is the parent's goes on. */
@@ -600,9 +600,9 @@ TEST_F_TIMEOUT(ends, one_client_after_another, 240)
 /* Asks without the layer's private data; what became of it. */
 static int stranger(struct krdma_simple *simple)
 {
-	struct krdma_queue_create create = { .size = sizeof(create) };
+	struct krdma_ring_create_args create = { .size = sizeof(create) };
 	struct __kernel_sockaddr_storage address;
-	struct krdma_queue *queue = NULL;
+	struct krdma_ring *ring = NULL;
 	struct krdma_conn *conn = NULL;
 	struct krdma *session;
 	struct sockaddr_storage at;
@@ -620,15 +620,15 @@ static int stranger(struct krdma_simple *simple)
 	if (!err)
 		err = krdma_conn_wait(conn, krdma_deadline(BOTH_PATIENCE_MS), NULL);
 	if (!err)
-		err = krdma_queue_create(session, &create, &queue);
+		err = krdma_ring_create(session, &create, &ring);
 	if (!err)
-		err = krdma_conn_prepare(conn, queue, NULL, NULL, NULL);
+		err = krdma_conn_create_qp(conn, ring, NULL, NULL, NULL);
 	if (!err)
 		err = krdma_conn_connect(conn, NULL, "let me in", 9);
 	if (!err)
 		err = krdma_conn_wait(conn, krdma_deadline(BOTH_PATIENCE_MS), NULL);
 	krdma_conn_close(conn);
-	krdma_queue_close(queue);
+	krdma_ring_close(ring);
 	krdma_close(session);
 	return err;
 }

@@ -24,8 +24,8 @@
 FIXTURE(thin)
 {
 	struct lib_pair pair;
-	struct krdma_memory *memory;
-	struct krdma_remote remote;
+	struct krdma_mr *mr;
+	struct krdma_remote_mr remote;
 };
 
 FIXTURE_VARIANT(thin)
@@ -35,53 +35,53 @@ FIXTURE_VARIANT(thin)
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(thin, event) {};
-FIXTURE_VARIANT_ADD(thin, polled) { .queue_flags = KRDMA_QUEUE_POLLED };
+FIXTURE_VARIANT_ADD(thin, polled) { .queue_flags = KRDMA_RING_POLLED };
 
 /* clang-format on */
 
 FIXTURE_SETUP(thin)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 
 	ASSERT_EQ(0, lib_pair_open(&self->pair, LIB_ADDRESS, variant->queue_flags));
-	ASSERT_EQ(0, krdma_memory_create(self->pair.session, self->pair.device, 1 << 16,
-					 ACCESS_ALL, &self->memory));
+	ASSERT_EQ(0, krdma_mr_alloc(self->pair.session, self->pair.device, 1 << 16,
+				    ACCESS_ALL, &self->mr));
 	/* The second half is what the peer offers. */
-	ASSERT_EQ(0, krdma_memory_describe(self->memory, 1 << 15, 0, descriptor));
-	ASSERT_EQ(0, krdma_remote_read(descriptor, sizeof(descriptor), &self->remote));
+	ASSERT_EQ(0, krdma_mr_describe(self->mr, 1 << 15, 0, descriptor));
+	ASSERT_EQ(0, krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), &self->remote));
 }
 
 FIXTURE_TEARDOWN(thin)
 {
 	lib_pair_close(&self->pair);
-	EXPECT_EQ(0, krdma_memory_release(self->memory, 0));
+	EXPECT_EQ(0, krdma_mr_deregister(self->mr, 0));
 	EXPECT_EQ(0, krdma_close(self->pair.session));
 }
 
-static struct krdma_sqe write_of(FIXTURE_DATA(thin) * self, uint64_t cookie)
+static struct krdma_sqe write_of(FIXTURE_DATA(thin) * self, uint64_t wr_id)
 {
-	return krdma_entry_write(self->pair.a, cookie, self->memory, 0, 64, &self->remote, 0);
+	return krdma_entry_write(self->pair.a, wr_id, self->mr, 0, 64, &self->remote, 0);
 }
 
 /* Posts, waits, and tells the status; the completion in *@cqe. */
 static int operate(FIXTURE_DATA(thin) * self, struct krdma_sqe entry, struct krdma_cqe *cqe)
 {
 	size_t accepted, taken;
-	int err = krdma_queue_run(self->pair.queues[0], &entry, 1, &accepted, cqe, 1, 1,
-				  LIB_PATIENCE, &taken);
+	int err = krdma_ring_enter(self->pair.rings[0], &entry, 1, &accepted, cqe, 1, 1,
+				   LIB_PATIENCE, &taken);
 
 	if (err || accepted != 1 || taken != 1)
 		return err ? err : -EPROTO;
-	return cqe->cookie == entry.cookie && cqe->opcode == entry.opcode ? cqe->status : -EPROTO;
+	return cqe->wr_id == entry.wr_id && cqe->opcode == entry.opcode ? cqe->status : -EPROTO;
 }
 
 TEST_F(thin, connections_know_each_other)
 {
 	struct sockaddr_storage address;
-	struct krdma_conn_query a, b;
+	struct krdma_conn_query_args a, b;
 
-	ASSERT_EQ(0, krdma_conn_get(self->pair.a, &a, sizeof(a)));
-	ASSERT_EQ(0, krdma_conn_get(self->pair.b, &b, sizeof(b)));
+	ASSERT_EQ(0, krdma_conn_query(self->pair.a, &a, sizeof(a)));
+	ASSERT_EQ(0, krdma_conn_query(self->pair.b, &b, sizeof(b)));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, a.state);
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, b.state);
 	EXPECT_EQ(krdma_conn_id(self->pair.a), a.id);
@@ -120,29 +120,29 @@ TEST_F(thin, private_data_both_ways)
 TEST_F(thin, each_operation_by_its_entry)
 {
 	struct krdma_conn *a = self->pair.a, *b = self->pair.b;
-	unsigned char *data = krdma_memory_data(self->memory);
+	unsigned char *data = krdma_mr_data(self->mr);
 	uint64_t *cell = (uint64_t *)(data + (1 << 15));
 	struct krdma_sqe receives[4];
 	struct krdma_cqe cqe;
 	size_t taken;
 
 	for (int i = 0; i < 4; i++)
-		receives[i] = krdma_entry_receive(b, 100 + i, self->memory, 4096 + i * 256, 256);
-	ASSERT_EQ(0, krdma_queue_post(self->pair.queues[1], receives, 4, &taken));
+		receives[i] = krdma_entry_recv(b, 100 + i, self->mr, 4096 + i * 256, 256);
+	ASSERT_EQ(0, krdma_ring_post(self->pair.rings[1], receives, 4, &taken));
 	EXPECT_EQ(4, taken);
 
 	fill(data, 256, 1);
-	EXPECT_EQ(0, operate(self, krdma_entry_send(a, 1, self->memory, 0, 200), &cqe));
-	EXPECT_EQ(0, operate(self, krdma_entry_send_imm(a, 2, self->memory, 0, 256, 4711), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_send(a, 1, self->mr, 0, 200), &cqe));
+	EXPECT_EQ(0, operate(self, krdma_entry_send_imm(a, 2, self->mr, 0, 256, 4711), &cqe));
 	EXPECT_EQ(0, operate(self, krdma_entry_send_inline(a, 3, "abc", 3), &cqe));
-	EXPECT_EQ(0, operate(self, krdma_entry_write_imm(a, 4, self->memory, 0, 256,
+	EXPECT_EQ(0, operate(self, krdma_entry_write_imm(a, 4, self->mr, 0, 256,
 							 &self->remote, 0, 42), &cqe));
 	for (int i = 0; i < 4; i++) {
-		ASSERT_EQ(0, krdma_queue_wait(self->pair.queues[1], &cqe, 1, 1, LIB_PATIENCE,
-					      &taken));
-		EXPECT_EQ(100 + i, cqe.cookie);
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		EXPECT_EQ(krdma_conn_id(b), cqe.target);
+		ASSERT_EQ(0, krdma_ring_wait(self->pair.rings[1], &cqe, 1, 1, LIB_PATIENCE,
+					     &taken));
+		EXPECT_EQ(100 + i, cqe.wr_id);
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		EXPECT_EQ(krdma_conn_id(b), cqe.dest);
 		if (i == 0)
 			EXPECT_EQ(200, cqe.length);
 		if (i == 1)
@@ -156,14 +156,14 @@ TEST_F(thin, each_operation_by_its_entry)
 	EXPECT_TRUE(filled(cell, 256, 1));
 
 	memset(data, 0, 256);
-	EXPECT_EQ(0, operate(self, krdma_entry_read(a, 5, self->memory, 0, 256, &self->remote,
+	EXPECT_EQ(0, operate(self, krdma_entry_read(a, 5, self->mr, 0, 256, &self->remote,
 						    0), &cqe));
 	EXPECT_TRUE(filled(data, 256, 1));
 	*cell = 5;
-	EXPECT_EQ(0, operate(self, krdma_entry_fetch_add(a, 6, self->memory, 8, &self->remote, 0,
+	EXPECT_EQ(0, operate(self, krdma_entry_fetch_add(a, 6, self->mr, 8, &self->remote, 0,
 							 7), &cqe));
 	EXPECT_EQ(5, *(uint64_t *)(data + 8));
-	EXPECT_EQ(0, operate(self, krdma_entry_compare_swap(a, 7, self->memory, 16,
+	EXPECT_EQ(0, operate(self, krdma_entry_compare_swap(a, 7, self->mr, 16,
 							    &self->remote, 0, 12, 99), &cqe));
 	EXPECT_EQ(12, *(uint64_t *)(data + 16));
 	EXPECT_EQ(99, *cell);
@@ -175,36 +175,36 @@ TEST_F(thin, each_operation_by_its_entry)
 TEST_F(thin, what_is_refused_is_the_next_and_nothing_after_it)
 {
 	struct krdma_sqe entries[3] = { write_of(self, 1), write_of(self, 2), write_of(self, 3) };
-	struct krdma_queue *queue = self->pair.queues[0];
+	struct krdma_ring *ring = self->pair.rings[0];
 	size_t accepted = 77, taken = 77;
 	struct krdma_cqe cqes[3];
 
-	entries[1].target = 0x7fffffff;
-	EXPECT_EQ(-ENOENT, krdma_queue_post(queue, entries, 3, &accepted));
+	entries[1].dest = 0x7fffffff;
+	EXPECT_EQ(-ENOENT, krdma_ring_post(ring, entries, 3, &accepted));
 	EXPECT_EQ(1, accepted);
-	ASSERT_EQ(0, krdma_queue_wait(queue, cqes, 3, 1, LIB_PATIENCE, &taken));
+	ASSERT_EQ(0, krdma_ring_wait(ring, cqes, 3, 1, LIB_PATIENCE, &taken));
 	EXPECT_EQ(1, taken);
-	EXPECT_EQ(1, cqes[0].cookie);
+	EXPECT_EQ(1, cqes[0].wr_id);
 
-	EXPECT_EQ(-ENOENT, krdma_queue_run(queue, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
-					   &taken));
+	EXPECT_EQ(-ENOENT, krdma_ring_enter(ring, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
+					    &taken));
 	EXPECT_EQ(1, accepted);
-	ASSERT_EQ(0, krdma_queue_wait(queue, cqes, 3, 1, LIB_PATIENCE, &taken));
-	EXPECT_EQ(1, cqes[0].cookie);
+	ASSERT_EQ(0, krdma_ring_wait(ring, cqes, 3, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(1, cqes[0].wr_id);
 	/* The ring has forgotten the rest. */
 	entries[1] = write_of(self, 2);
-	EXPECT_EQ(0, krdma_queue_run(queue, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
-				     &taken));
+	EXPECT_EQ(0, krdma_ring_enter(ring, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
+				      &taken));
 	EXPECT_EQ(3, accepted);
 	ASSERT_EQ(3, taken);
 	for (int i = 0; i < 3; i++)
-		EXPECT_EQ(i + 1, cqes[i].cookie);
+		EXPECT_EQ(i + 1, cqes[i].wr_id);
 }
 
 /* Proves: D4 */
 TEST_F(thin, more_at_a_time_than_the_rings_hold)
 {
-	struct krdma_queue_create small = { .size = sizeof(small), .sq_entries = 2,
+	struct krdma_ring_create_args small = { .size = sizeof(small), .sq_entries = 2,
 		.cq_entries = 130, .flags = variant->queue_flags };
 	struct krdma_sqe entries[60];
 	struct krdma_cqe cqes[60];
@@ -214,47 +214,48 @@ TEST_F(thin, more_at_a_time_than_the_rings_hold)
 	ASSERT_EQ(0, lib_pair_open_with(&pair, self->pair.session, LIB_ADDRESS, &small));
 	for (int i = 0; i < 60; i++) {
 		entries[i] = write_of(self, i);
-		entries[i].target = krdma_conn_id(pair.a);
+		entries[i].dest = krdma_conn_id(pair.a);
 	}
-	ASSERT_EQ(0, krdma_queue_run(pair.queues[0], entries, 60, &accepted, cqes, 60, 60,
-				     LIB_PATIENCE, &taken));
+	ASSERT_EQ(0, krdma_ring_enter(pair.rings[0], entries, 60, &accepted, cqes, 60, 60,
+				      LIB_PATIENCE, &taken));
 	EXPECT_EQ(60, accepted);
 	ASSERT_EQ(60, taken);
 	for (int i = 0; i < 60; i++)
-		EXPECT_EQ(i, cqes[i].cookie);
+		EXPECT_EQ(i, cqes[i].wr_id);
 	lib_pair_close(&pair);
 }
 
 /* Proves: D5 */
 TEST_F(thin, waiting_ends)
 {
-	struct krdma_queue *queue = self->pair.queues[0];
+	struct krdma_ring *ring = self->pair.rings[0];
 	struct krdma_sqe entry = write_of(self, 1);
 	struct krdma_event_record record;
 	struct krdma_conn *conn;
 	struct krdma_cqe cqes[2];
 	size_t taken = 77, which;
 
-	EXPECT_EQ(-EAGAIN, krdma_queue_take(queue, cqes, 2, &taken));
-	EXPECT_EQ(-EAGAIN, krdma_queue_wait(queue, cqes, 2, 1, 0, &taken));
-	EXPECT_EQ(-ETIMEDOUT, krdma_queue_wait(queue, cqes, 2, 1, krdma_deadline(20), &taken));
+	EXPECT_EQ(-EAGAIN, krdma_ring_poll(ring, cqes, 2, &taken));
+	EXPECT_EQ(-EAGAIN, krdma_ring_wait(ring, cqes, 2, 1, 0, &taken));
+	EXPECT_EQ(-ETIMEDOUT, krdma_ring_wait(ring, cqes, 2, 1, krdma_deadline(20), &taken));
 	EXPECT_EQ(77, taken);
 	/* Fewer than wanted are better than none. */
-	ASSERT_EQ(0, krdma_queue_post(queue, &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_ring_post(ring, &entry, 1, NULL));
 	/* Takes nothing. */
-	ASSERT_EQ(0, krdma_queue_wait_any(&queue, 1, LIB_PATIENCE, &which));
-	EXPECT_EQ(0, krdma_queue_wait(queue, cqes, 2, 2, krdma_deadline(20), &taken));
+	ASSERT_EQ(0, krdma_ring_wait_any(&ring, 1, LIB_PATIENCE, &which));
+	EXPECT_EQ(0, krdma_ring_wait(ring, cqes, 2, 2, krdma_deadline(20), &taken));
 	EXPECT_EQ(1, taken);
 
 	EXPECT_EQ(-EAGAIN, krdma_listener_next(self->pair.listener, 0, &conn));
 	EXPECT_EQ(-ETIMEDOUT, krdma_listener_next(self->pair.listener, krdma_deadline(20), &conn));
 	/* Which may come a little later than the state that it tells of. */
 	do {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
+		ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record,
+						   sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
-	EXPECT_EQ(-EAGAIN, krdma_conn_event(self->pair.a, 0, &record, sizeof(record)));
-	EXPECT_EQ(-ETIMEDOUT, krdma_conn_event(self->pair.a, krdma_deadline(20), &record,
-					       sizeof(record)));
+	EXPECT_EQ(-EAGAIN, krdma_conn_next_event(self->pair.a, 0, &record, sizeof(record)));
+	EXPECT_EQ(-ETIMEDOUT, krdma_conn_next_event(self->pair.a, krdma_deadline(20), &record,
+						    sizeof(record)));
 	EXPECT_EQ(-EINPROGRESS, krdma_conn_await_closed(self->pair.a, 0));
 	EXPECT_EQ(-ETIMEDOUT, krdma_conn_await_closed(self->pair.a, krdma_deadline(20)));
 }
@@ -262,50 +263,50 @@ TEST_F(thin, waiting_ends)
 /* Proves: D7 */
 TEST_F(thin, one_of_several_queues)
 {
-	struct krdma_queue *queues[3] = { NULL, self->pair.queues[1], self->pair.queues[0] };
-	const struct krdma_queue_create options = { .size = sizeof(options),
+	struct krdma_ring *rings[3] = { NULL, self->pair.rings[1], self->pair.rings[0] };
+	const struct krdma_ring_create_args options = { .size = sizeof(options),
 		.device_id = self->pair.device, .flags = variant->queue_flags };
 	struct krdma_sqe entry = write_of(self, 1);
-	struct krdma_queue *many[KRDMA_WAIT_ANY_MAX + 1];
+	struct krdma_ring *many[KRDMA_WAIT_ANY_MAX + 1];
 	struct krdma_cqe cqe;
 	size_t which = 77, taken;
 	uint64_t begun;
 
-	ASSERT_EQ(0, krdma_queue_create(self->pair.session, &options, &queues[0]));
-	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(queues, 3, 0, &which));
+	ASSERT_EQ(0, krdma_ring_create(self->pair.session, &options, &rings[0]));
+	EXPECT_EQ(-EAGAIN, krdma_ring_wait_any(rings, 3, 0, &which));
 	begun = krdma_deadline(0);
-	EXPECT_EQ(-ETIMEDOUT, krdma_queue_wait_any(queues, 3, krdma_deadline(20), &which));
+	EXPECT_EQ(-ETIMEDOUT, krdma_ring_wait_any(rings, 3, krdma_deadline(20), &which));
 	EXPECT_LE(begun + 20000000, krdma_deadline(0));
 	EXPECT_EQ(77, which);
 
-	ASSERT_EQ(0, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
-	ASSERT_EQ(0, krdma_queue_wait_any(queues, 3, LIB_PATIENCE, &which));
+	ASSERT_EQ(0, krdma_ring_post(self->pair.rings[0], &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_ring_wait_any(rings, 3, LIB_PATIENCE, &which));
 	EXPECT_EQ(2, which);
 	/* It has taken nothing. */
 	which = 77;
-	ASSERT_EQ(0, krdma_queue_wait_any(queues, 3, KRDMA_FOREVER, &which));
+	ASSERT_EQ(0, krdma_ring_wait_any(rings, 3, KRDMA_FOREVER, &which));
 	EXPECT_EQ(2, which);
-	ASSERT_EQ(0, krdma_queue_take(queues[which], &cqe, 1, &taken));
-	EXPECT_EQ(1, cqe.cookie);
-	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(queues, 3, 0, &which));
+	ASSERT_EQ(0, krdma_ring_poll(rings[which], &cqe, 1, &taken));
+	EXPECT_EQ(1, cqe.wr_id);
+	EXPECT_EQ(-EAGAIN, krdma_ring_wait_any(rings, 3, 0, &which));
 
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
-		many[i] = queues[0];
-	EXPECT_EQ(-EAGAIN, krdma_queue_wait_any(many, KRDMA_WAIT_ANY_MAX, 0, &which));
-	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(many, ARRAY_SIZE(many), 0, &which));
+		many[i] = rings[0];
+	EXPECT_EQ(-EAGAIN, krdma_ring_wait_any(many, KRDMA_WAIT_ANY_MAX, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_ring_wait_any(many, ARRAY_SIZE(many), 0, &which));
 	many[1] = NULL;
-	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(many, 2, 0, &which));
-	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(queues, 0, 0, &which));
-	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(NULL, 1, 0, &which));
-	EXPECT_EQ(-EINVAL, krdma_queue_wait_any(queues, 1, 0, NULL));
-	krdma_queue_close(queues[0]);
+	EXPECT_EQ(-EINVAL, krdma_ring_wait_any(many, 2, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_ring_wait_any(rings, 0, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_ring_wait_any(NULL, 1, 0, &which));
+	EXPECT_EQ(-EINVAL, krdma_ring_wait_any(rings, 1, 0, NULL));
+	krdma_ring_close(rings[0]);
 }
 
 /* Proves: D8 */
 TEST_F(thin, the_end_and_why)
 {
 	static const uint32_t order[] = {
-		KRDMA_EVENT_ADDRESS_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
+		KRDMA_EVENT_ADDR_RESOLVED, KRDMA_EVENT_ROUTE_RESOLVED, KRDMA_EVENT_ESTABLISHED,
 		KRDMA_EVENT_DISCONNECTED, KRDMA_EVENT_CLOSED,
 	};
 	struct krdma_sqe entry = write_of(self, 1);
@@ -316,12 +317,14 @@ TEST_F(thin, the_end_and_why)
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
 	EXPECT_EQ(-EPIPE, krdma_conn_wait(self->pair.a, LIB_PATIENCE, NULL));
 	EXPECT_EQ(-ENOTCONN, krdma_conn_wait(self->pair.b, LIB_PATIENCE, NULL));
-	EXPECT_EQ(-ENOTCONN, krdma_queue_post(self->pair.queues[0], &entry, 1, NULL));
+	EXPECT_EQ(-ENOTCONN, krdma_ring_post(self->pair.rings[0], &entry, 1, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
+		ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record,
+						   sizeof(record)));
 		EXPECT_EQ(order[i], record.type);
 	}
-	EXPECT_EQ(-ENODATA, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
+	EXPECT_EQ(-ENODATA,
+		  krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
 }
 
 /* Proves: D6 */
@@ -331,7 +334,7 @@ TEST_F(thin, nobody_wants_it)
 	char data[64];
 	size_t length = sizeof(data);
 
-	ASSERT_EQ(0, lib_pair_ask(&self->pair, self->pair.queues[0], &client));
+	ASSERT_EQ(0, lib_pair_ask(&self->pair, self->pair.rings[0], &client));
 	ASSERT_EQ(0, krdma_listener_next(self->pair.listener, LIB_PATIENCE, &server));
 	ASSERT_EQ(0, krdma_conn_reject(server, PRIVATE, strlen(PRIVATE)));
 	EXPECT_EQ(-ECONNREFUSED, krdma_conn_wait(client, LIB_PATIENCE, NULL));
@@ -347,7 +350,7 @@ TEST_F(thin, nobody_wants_it)
 #define EACH	500
 
 struct crowd {
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_sqe entry;
 	unsigned int all;
 	atomic_uint next;
@@ -359,10 +362,10 @@ struct crowd {
 static void count(struct crowd *crowd, const struct krdma_cqe *cqes, size_t taken)
 {
 	for (size_t i = 0; i < taken; i++) {
-		if (cqes[i].status || cqes[i].cookie >= crowd->all)
+		if (cqes[i].status || cqes[i].wr_id >= crowd->all)
 			crowd->error = -EPROTO;
 		else
-			crowd->seen[cqes[i].cookie]++;
+			crowd->seen[cqes[i].wr_id]++;
 	}
 	crowd->total += taken;
 }
@@ -377,22 +380,22 @@ static void *work(void *argument)
 	int err;
 
 	while ((number = crowd->next++) < crowd->all && !crowd->error) {
-		entry.cookie = number;
+		entry.wr_id = number;
 		do {
 			taken = 0;
 			if (number % 2) {
-				err = krdma_queue_run(crowd->queue, &entry, 1, &accepted, cqes, 8,
-						      1, krdma_deadline(50), &taken);
+				err = krdma_ring_enter(crowd->ring, &entry, 1, &accepted, cqes, 8,
+						       1, krdma_deadline(50), &taken);
 			} else {
-				err = krdma_queue_post(crowd->queue, &entry, 1, &accepted);
+				err = krdma_ring_post(crowd->ring, &entry, 1, &accepted);
 				if (!err)
-					err = krdma_queue_take(crowd->queue, cqes, 8, &taken);
+					err = krdma_ring_poll(crowd->ring, cqes, 8, &taken);
 			}
 			count(crowd, cqes, taken);
 			/* Its depth is used up: make room. */
-			if (err == -EAGAIN && !accepted && !krdma_queue_wait(crowd->queue, cqes, 8,
-									     1, krdma_deadline(50),
-									     &taken))
+			if (err == -EAGAIN && !accepted && !krdma_ring_wait(crowd->ring, cqes, 8,
+									    1, krdma_deadline(50),
+									    &taken))
 				count(crowd, cqes, taken);
 		} while (err == -EAGAIN && !accepted);
 		if (err && err != -EAGAIN && err != -ETIMEDOUT && err != -EINTR)
@@ -409,7 +412,7 @@ TEST_F(thin, many_threads_at_one_queue)
 	struct krdma_cqe cqes[8];
 	size_t taken;
 
-	crowd.queue = self->pair.queues[0];
+	crowd.ring = self->pair.rings[0];
 	crowd.entry = write_of(self, 0);
 	crowd.all = THREADS * rounds(EACH, 40);
 	for (int i = 0; i < THREADS; i++)
@@ -418,7 +421,7 @@ TEST_F(thin, many_threads_at_one_queue)
 		pthread_join(threads[i], NULL);
 	ASSERT_EQ(0, crowd.error);
 	while (crowd.total < crowd.all) {
-		ASSERT_EQ(0, krdma_queue_wait(crowd.queue, cqes, 8, 1, LIB_PATIENCE, &taken));
+		ASSERT_EQ(0, krdma_ring_wait(crowd.ring, cqes, 8, 1, LIB_PATIENCE, &taken));
 		count(&crowd, cqes, taken);
 	}
 	for (unsigned int i = 0; i < crowd.all; i++)
@@ -430,7 +433,7 @@ static void nothing(int signal __attribute__((unused)))
 }
 
 struct sleeper {
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_conn *conn;
 	atomic_int woken;
 	int errs[3];
@@ -443,11 +446,12 @@ static void *sleep_in_calls(void *argument)
 	struct krdma_cqe cqe;
 	size_t taken;
 
-	sleeper->errs[0] = krdma_queue_wait(sleeper->queue, &cqe, 1, 1, KRDMA_FOREVER, &taken);
+	sleeper->errs[0] = krdma_ring_wait(sleeper->ring, &cqe, 1, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
-	sleeper->errs[1] = krdma_conn_event(sleeper->conn, KRDMA_FOREVER, &record, sizeof(record));
+	sleeper->errs[1] = krdma_conn_next_event(sleeper->conn, KRDMA_FOREVER, &record,
+						 sizeof(record));
 	sleeper->woken++;
-	sleeper->errs[2] = krdma_queue_wait_any(&sleeper->queue, 1, KRDMA_FOREVER, &taken);
+	sleeper->errs[2] = krdma_ring_wait_any(&sleeper->ring, 1, KRDMA_FOREVER, &taken);
 	sleeper->woken++;
 	return NULL;
 }
@@ -455,13 +459,14 @@ static void *sleep_in_calls(void *argument)
 TEST_F(thin, a_signal_ends_waiting)
 {
 	struct sigaction action = { .sa_handler = nothing };
-	struct sleeper sleeper = { .queue = self->pair.queues[0], .conn = self->pair.a };
+	struct sleeper sleeper = { .ring = self->pair.rings[0], .conn = self->pair.a };
 	struct krdma_event_record record;
 	pthread_t thread;
 
 	/* Which may come a little later than the state that it tells of. */
 	do {
-		ASSERT_EQ(0, krdma_conn_event(self->pair.a, LIB_PATIENCE, &record, sizeof(record)));
+		ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record,
+						   sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
@@ -480,12 +485,12 @@ TEST_F(thin, a_signal_ends_waiting)
 /* By its descriptor alone, as another process would that has received it. */
 TEST_F(thin, a_queue_and_a_connection_taken_over)
 {
-	int queue_fd = dup(krdma_queue_fd(self->pair.queues[0]));
+	int ring_fd = dup(krdma_ring_fd(self->pair.rings[0]));
 	int conn_fd = dup(krdma_conn_fd(self->pair.a));
 	int listener_fd = dup(krdma_listener_fd(self->pair.listener));
 	struct krdma_sqe entry = write_of(self, 9);
 	struct krdma_listener *listener = NULL;
-	struct krdma_queue *queue = NULL;
+	struct krdma_ring *ring = NULL;
 	struct krdma_conn *conn = NULL;
 	struct krdma_srq *srq = NULL;
 	struct krdma_cqe cqe;
@@ -493,62 +498,62 @@ TEST_F(thin, a_queue_and_a_connection_taken_over)
 	int zero;
 
 	zero = open("/dev/zero", O_RDWR);
-	EXPECT_EQ(-ENOTTY, krdma_queue_open_fd(zero, &queue));
+	EXPECT_EQ(-ENOTTY, krdma_ring_open_fd(zero, &ring));
 	EXPECT_EQ(-ENOTTY, krdma_conn_open_fd(zero, &conn));
 	EXPECT_EQ(-ENOTTY, krdma_listener_open_fd(zero, &listener));
 	EXPECT_EQ(-ENOTTY, krdma_srq_open_fd(zero, &srq));
-	EXPECT_EQ(-ENOTTY, krdma_queue_open_fd(conn_fd, &queue));
-	EXPECT_EQ(-ENOTTY, krdma_conn_open_fd(queue_fd, &conn));
-	EXPECT_TRUE(!queue && !conn && !listener && !srq);
+	EXPECT_EQ(-ENOTTY, krdma_ring_open_fd(conn_fd, &ring));
+	EXPECT_EQ(-ENOTTY, krdma_conn_open_fd(ring_fd, &conn));
+	EXPECT_TRUE(!ring && !conn && !listener && !srq);
 	EXPECT_EQ(0, close(zero));
 
-	ASSERT_EQ(0, krdma_queue_open_fd(queue_fd, &queue));
+	ASSERT_EQ(0, krdma_ring_open_fd(ring_fd, &ring));
 	ASSERT_EQ(0, krdma_conn_open_fd(conn_fd, &conn));
 	ASSERT_EQ(0, krdma_listener_open_fd(listener_fd, &listener));
 	EXPECT_EQ(krdma_conn_id(self->pair.a), krdma_conn_id(conn));
-	ASSERT_EQ(0, krdma_queue_post(queue, &entry, 1, NULL));
-	ASSERT_EQ(0, krdma_queue_wait(queue, &cqe, 1, 1, LIB_PATIENCE, &taken));
-	EXPECT_EQ(9, cqe.cookie);
+	ASSERT_EQ(0, krdma_ring_post(ring, &entry, 1, NULL));
+	ASSERT_EQ(0, krdma_ring_wait(ring, &cqe, 1, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(9, cqe.wr_id);
 	/* The one who has handed it over says what it is for. */
-	EXPECT_EQ(0, krdma_queue_confine(self->pair.queues[0], &entry.piece.memory, 1));
-	EXPECT_EQ(0, krdma_queue_confine(self->pair.queues[0], NULL, 0));
-	EXPECT_EQ(-EPERM, krdma_queue_confine(queue, &entry.piece.memory, 1));
-	EXPECT_EQ(-ENOENT, krdma_queue_post(queue, &entry, 1, NULL));
+	EXPECT_EQ(0, krdma_ring_confine(self->pair.rings[0], &entry.sge.mr, 1));
+	EXPECT_EQ(0, krdma_ring_confine(self->pair.rings[0], NULL, 0));
+	EXPECT_EQ(-EPERM, krdma_ring_confine(ring, &entry.sge.mr, 1));
+	EXPECT_EQ(-ENOENT, krdma_ring_post(ring, &entry, 1, NULL));
 	EXPECT_EQ(0, krdma_conn_disconnect(conn, 0));
 	EXPECT_EQ(0, krdma_conn_await_closed(self->pair.a, LIB_PATIENCE));
 	krdma_conn_close(conn);
-	krdma_queue_close(queue);
+	krdma_ring_close(ring);
 	krdma_listener_close(listener);
 }
 
 /* Proves: D4, D12 */
 TEST_F(thin, a_shared_receive_queue)
 {
-	struct krdma_srq_create options = { .size = sizeof(options), .depth = 8 };
-	struct krdma_srq_query query;
+	struct krdma_srq_create_args options = { .size = sizeof(options), .depth = 8 };
+	struct krdma_srq_query_args query;
 	struct krdma_sqe entry;
 	struct krdma_srq *srq;
 	struct krdma_cqe cqe;
 	struct lib_pair pair = { .session = self->pair.session };
 	size_t taken;
 
-	ASSERT_EQ(0, krdma_srq_create(self->pair.session, self->pair.queues[1], &options, &srq));
-	ASSERT_EQ(0, krdma_srq_get(srq, &query, sizeof(query)));
+	ASSERT_EQ(0, krdma_srq_create(self->pair.session, self->pair.rings[1], &options, &srq));
+	ASSERT_EQ(0, krdma_srq_query(srq, &query, sizeof(query)));
 	EXPECT_EQ(krdma_srq_id(srq), query.id);
 	EXPECT_LE(8, query.depth);
-	entry = krdma_entry_srq_receive(srq, 5, self->memory, 4096, 64);
+	entry = krdma_entry_srq_recv(srq, 5, self->mr, 4096, 64);
 	ASSERT_EQ(0, krdma_srq_post(srq, &entry, 1, &taken));
 	pair.srq = srq;
-	pair.queues[0] = self->pair.queues[0];
-	pair.queues[1] = self->pair.queues[1];
+	pair.rings[0] = self->pair.rings[0];
+	pair.rings[1] = self->pair.rings[1];
 	ASSERT_EQ(0, lib_pair_connect(&pair, LIB_ADDRESS));
 	EXPECT_EQ(0, operate(self, krdma_entry_send_inline(pair.a, 6, "hello", 5), &cqe));
-	ASSERT_EQ(0, krdma_queue_wait(self->pair.queues[1], &cqe, 1, 1, LIB_PATIENCE, &taken));
-	EXPECT_EQ(5, cqe.cookie);
+	ASSERT_EQ(0, krdma_ring_wait(self->pair.rings[1], &cqe, 1, 1, LIB_PATIENCE, &taken));
+	EXPECT_EQ(5, cqe.wr_id);
 	EXPECT_EQ(5, cqe.length);
-	EXPECT_EQ(krdma_conn_id(pair.b), cqe.target);
-	pair.queues[0] = NULL;
-	pair.queues[1] = NULL;
+	EXPECT_EQ(krdma_conn_id(pair.b), cqe.dest);
+	pair.rings[0] = NULL;
+	pair.rings[1] = NULL;
 	lib_pair_close(&pair);
 	EXPECT_EQ(0, krdma_srq_close(srq));
 }
@@ -556,35 +561,35 @@ TEST_F(thin, a_shared_receive_queue)
 TEST_F(thin, what_newer_programs_hand_in)
 {
 	struct {
-		struct krdma_queue_create create;
+		struct krdma_ring_create_args create;
 		uint64_t more;
 	} newer = { .create.size = sizeof(newer), .create.flags = variant->queue_flags };
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 
-	EXPECT_EQ(0, krdma_queue_create(self->pair.session, &newer.create, &queue));
-	EXPECT_EQ(0, krdma_queue_close(queue));
+	EXPECT_EQ(0, krdma_ring_create(self->pair.session, &newer.create, &ring));
+	EXPECT_EQ(0, krdma_ring_close(ring));
 	newer.more = 1;
-	EXPECT_EQ(-E2BIG, krdma_queue_create(self->pair.session, &newer.create, &queue));
+	EXPECT_EQ(-E2BIG, krdma_ring_create(self->pair.session, &newer.create, &ring));
 	newer.create.size = 3;
-	EXPECT_EQ(-EINVAL, krdma_queue_create(self->pair.session, &newer.create, &queue));
+	EXPECT_EQ(-EINVAL, krdma_ring_create(self->pair.session, &newer.create, &ring));
 }
 
 /* Behind them is no memory: whoever reads there is killed. */
 TEST_F(thin, options_whose_size_was_not_set)
 {
 	static const uint32_t sizes[] = { 0, 513, 4096, 0x5a5a5a5a, UINT32_MAX };
-	struct krdma_queue_create *create;
-	struct krdma_queue *queue;
+	struct krdma_ring_create_args *create;
+	struct krdma_ring *ring;
 	char *pages;
 
 	pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(pages != MAP_FAILED);
 	ASSERT_EQ(0, mprotect(pages + 4096, 4096, PROT_NONE));
-	create = (struct krdma_queue_create *)(pages + 4096 - sizeof(*create));
+	create = (struct krdma_ring_create_args *)(pages + 4096 - sizeof(*create));
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		create->size = sizes[i];
 		EXPECT_EQ(sizes[i] ? -E2BIG : -EINVAL,
-			  krdma_queue_create(self->pair.session, create, &queue));
+			  krdma_ring_create(self->pair.session, create, &ring));
 	}
 	munmap(pages, 8192);
 }
@@ -595,19 +600,19 @@ TEST_F(thin, options_whose_size_was_not_set)
  */
 TEST_F(thin, a_child_closes_what_it_has)
 {
-	const struct krdma_queue_create options = { .size = sizeof(options),
+	const struct krdma_ring_create_args options = { .size = sizeof(options),
 		.device_id = self->pair.device, .flags = variant->queue_flags };
 	struct krdma_sqe entry = write_of(self, 1);
-	struct krdma_queue_query query;
-	struct krdma_queue *queue;
+	struct krdma_ring_query_args query;
+	struct krdma_ring *ring;
 	struct krdma_cqe cqe;
 	void *place;
 	int status;
 	pid_t child;
 
-	ASSERT_EQ(0, krdma_queue_create(self->pair.session, &options, &queue));
-	ASSERT_EQ(0, krdma_queue_get(queue, &query, sizeof(query)));
-	place = lib_queue_ring(queue);
+	ASSERT_EQ(0, krdma_ring_create(self->pair.session, &options, &ring));
+	ASSERT_EQ(0, krdma_ring_query(ring, &query, sizeof(query)));
+	place = lib_queue_ring(ring);
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
@@ -617,8 +622,8 @@ TEST_F(thin, a_child_closes_what_it_has)
 		if (mine != place)
 			_exit(1);
 		mine[0] = 42;
-		krdma_queue_close(queue);
-		krdma_memory_release(self->memory, 0);
+		krdma_ring_close(ring);
+		krdma_mr_deregister(self->mr, 0);
 		/* Not by looking there: that would kill it. */
 		_exit(msync(mine, query.ring_size, MS_ASYNC) ? 2 : mine[0] == 42 ? 0 : 3);
 	}
@@ -626,7 +631,7 @@ TEST_F(thin, a_child_closes_what_it_has)
 	EXPECT_EQ(0, status);
 	/* And what is the parent's has remained. */
 	EXPECT_EQ(0, operate(self, entry, &cqe));
-	EXPECT_EQ(0, krdma_queue_close(queue));
+	EXPECT_EQ(0, krdma_ring_close(ring));
 }
 
 /* Proves: C10 */
@@ -645,13 +650,13 @@ TEST_F(thin, calls_with_nothing)
 	EXPECT_EQ(-EAFNOSUPPORT, krdma_device_by_address(self->pair.session, &unknown, NULL, 0,
 							 &id));
 	EXPECT_EQ(-EINVAL, krdma_device_by_address(self->pair.session, NULL, NULL, 0, &id));
-	EXPECT_EQ(-EINVAL, krdma_queue_post(self->pair.queues[0], &entry, 0, NULL));
-	EXPECT_EQ(-EINVAL, krdma_queue_post(NULL, &entry, 1, NULL));
-	EXPECT_EQ(-EINVAL, krdma_queue_take(self->pair.queues[0], &cqe, 0, &taken));
-	EXPECT_EQ(-EINVAL, krdma_queue_wait(self->pair.queues[0], &cqe, 1, 2, 0, &taken));
+	EXPECT_EQ(-EINVAL, krdma_ring_post(self->pair.rings[0], &entry, 0, NULL));
+	EXPECT_EQ(-EINVAL, krdma_ring_post(NULL, &entry, 1, NULL));
+	EXPECT_EQ(-EINVAL, krdma_ring_poll(self->pair.rings[0], &cqe, 0, &taken));
+	EXPECT_EQ(-EINVAL, krdma_ring_wait(self->pair.rings[0], &cqe, 1, 2, 0, &taken));
 	EXPECT_EQ(-EINVAL, krdma_conn_connect(self->pair.a, NULL, NULL, 5));
 	EXPECT_EQ(0, krdma_conn_close(NULL));
-	EXPECT_EQ(0, krdma_queue_close(NULL));
+	EXPECT_EQ(0, krdma_ring_close(NULL));
 	EXPECT_EQ(0, krdma_listener_close(NULL));
 	EXPECT_EQ(0, krdma_srq_close(NULL));
 	EXPECT_EQ(-EINVAL, krdma_conn_fd(NULL));
@@ -662,7 +667,7 @@ TEST_F(thin, calls_with_nothing)
 TEST_F(thin, the_device_goes)
 {
 	struct krdma_device_record record = {};
-	struct krdma_queue_create options = { .size = sizeof(options),
+	struct krdma_ring_create_args options = { .size = sizeof(options),
 		.flags = variant->queue_flags };
 	struct krdma_cqe cqes[4];
 	struct krdma *session;
@@ -673,21 +678,22 @@ TEST_F(thin, the_device_goes)
 	ASSERT_EQ(0, fabric_create());
 	ASSERT_EQ(0, session_await(krdma_fd(self->pair.session), FABRIC_DEVICE, true));
 	ASSERT_EQ(0, krdma_open(&session));
-	ASSERT_EQ(0, krdma_devices_watch(session));
-	EXPECT_EQ(-EALREADY, krdma_devices_watch(session));
+	ASSERT_EQ(0, krdma_device_notify(session));
+	EXPECT_EQ(-EALREADY, krdma_device_notify(session));
 	ASSERT_EQ(0, lib_pair_open_with(&pair, self->pair.session, FABRIC_ADDRESS, &options));
 	EXPECT_NE(self->pair.device, pair.device);
 	fabric_destroy();
 	EXPECT_EQ(0, krdma_conn_await_closed(pair.a, LIB_PATIENCE));
 	EXPECT_EQ(-ENODEV, krdma_conn_wait(pair.a, LIB_PATIENCE, NULL));
-	while (!(err = krdma_queue_wait(pair.queues[0], cqes, 4, 1, LIB_PATIENCE, &taken)))
+	while (!(err = krdma_ring_wait(pair.rings[0], cqes, 4, 1, LIB_PATIENCE, &taken)))
 		;
 	EXPECT_EQ(-ENODEV, err);
-	EXPECT_EQ(-ENODEV, krdma_queue_take(pair.queues[0], cqes, 4, &taken));
-	EXPECT_EQ(-ENODEV, krdma_queue_wait_any(pair.queues, 1, LIB_PATIENCE, &which));
+	EXPECT_EQ(-ENODEV, krdma_ring_poll(pair.rings[0], cqes, 4, &taken));
+	EXPECT_EQ(-ENODEV, krdma_ring_wait_any(pair.rings, 1, LIB_PATIENCE, &which));
 	EXPECT_EQ(0, which);
 	while (record.type != KRDMA_DEVICE_EVENT_REMOVED) {
-		ASSERT_EQ(0, krdma_device_event(session, LIB_PATIENCE, &record, sizeof(record)));
+		ASSERT_EQ(0,
+			  krdma_device_next_event(session, LIB_PATIENCE, &record, sizeof(record)));
 		EXPECT_STRNE("unknown", krdma_device_event_name(record.type));
 	}
 	EXPECT_EQ(pair.device, record.device_id);
@@ -698,18 +704,18 @@ TEST_F(thin, the_device_goes)
 /* Proves: D14 */
 TEST(names)
 {
-	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_REGISTER; i++)
+	for (uint32_t i = KRDMA_OP_SEND; i <= KRDMA_OP_REG_MR; i++)
 		EXPECT_STRNE("unknown", krdma_opcode_name(i));
-	for (uint32_t i = 0; i <= KRDMA_STATUS_OTHER; i++)
-		EXPECT_STRNE("unknown", krdma_status_name(i));
+	for (uint32_t i = 0; i <= KRDMA_WC_GENERAL_ERR; i++)
+		EXPECT_STRNE("unknown", krdma_wc_status_name(i));
 	for (uint32_t i = 0; i <= KRDMA_CONN_CLOSED; i++)
 		EXPECT_STRNE("unknown", krdma_conn_state_name(i));
-	for (uint32_t i = KRDMA_EVENT_ADDRESS_RESOLVED; i <= KRDMA_EVENT_CLOSED; i++)
+	for (uint32_t i = KRDMA_EVENT_ADDR_RESOLVED; i <= KRDMA_EVENT_CLOSED; i++)
 		EXPECT_STRNE("unknown", krdma_event_name(i));
 	for (uint32_t i = 1; i <= KRDMA_DEVICE_EVENT_MISSED; i++)
 		EXPECT_STRNE("unknown", krdma_device_event_name(i));
 	EXPECT_STREQ("unknown", krdma_opcode_name(0));
-	EXPECT_STREQ("unknown", krdma_status_name(UINT32_MAX));
+	EXPECT_STREQ("unknown", krdma_wc_status_name(UINT32_MAX));
 	EXPECT_STREQ("ECONNREFUSED", krdma_error_name(-ECONNREFUSED));
 	EXPECT_STREQ("unknown", krdma_error_name(5));
 	EXPECT_STREQ("unknown", krdma_error_name(-12345678));

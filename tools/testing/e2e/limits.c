@@ -196,8 +196,8 @@ static int make_listener(int session, uint32_t device)
 
 static int make_queue(int session, uint32_t device)
 {
-	struct krdma_queue_create create = { .size = sizeof(create), .device_id = device };
-	int ret = session_request(session, KRDMA_QUEUE_CREATE, &create);
+	struct krdma_ring_create_args create = { .size = sizeof(create), .device_id = device };
+	int ret = session_request(session, KRDMA_RING_CREATE, &create);
 
 	return ret ? ret : create.fd;
 }
@@ -329,14 +329,14 @@ static int hear(int fd)
 static int use_while_it_changes(void *context)
 {
 	const struct change *change = context;
-	struct memory memory, more;
+	struct memory mr, more;
 	int session, conn, fd;
 	uint32_t device, id;
 
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
 	CHECK(!boot_device(session, &device));
-	CHECK(!memory_create(session, device, MIB, ACCESS_ALL, &memory));
+	CHECK(!memory_create(session, device, MIB, ACCESS_ALL, &mr));
 	CHECK(!conn_create(session, &conn, &id));
 	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
 
@@ -350,7 +350,7 @@ static int use_while_it_changes(void *context)
 	CHECK(!conn_create(session, &fd, &id));
 	CHECK(!memory_create(session, device, 1, ACCESS_ALL, &more));
 	CHECK(session_open(O_CLOEXEC) >= 0);
-	CHECK(!memory_release(session, memory.id, 0));
+	CHECK(!memory_release(session, mr.id, 0));
 	return say(change->to_test[1]);
 }
 
@@ -516,7 +516,7 @@ static int next_soon(int listener, int *fd)
 	return ret;
 }
 
-static int host_one(int session, int listener, struct queue *queue)
+static int host_one(int session, int listener, struct queue *ring)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
 	struct end server;
@@ -527,7 +527,7 @@ static int host_one(int session, int listener, struct queue *queue)
 		end_init(&server, session);
 		ret = next_soon(listener, &server.conn);
 		if (!ret)
-			ret = end_prepare(&server, &(struct end_options){ .queue = queue });
+			ret = end_prepare(&server, &(struct end_options){ .ring = ring });
 		if (!ret)
 			ret = end_accept(&server, NULL);
 		if (!ret)
@@ -541,12 +541,12 @@ static int host_visitors(void *context)
 {
 	struct visit *visit = context;
 	int session, listener, fds[VISITORS];
-	struct queue queue;
+	struct queue ring;
 
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
 	CHECK(!listener_open(session, BOOT_ADDRESS, 0, 0, &listener, &visit->address));
-	CHECK(!queue_create(session, NULL, &queue));
+	CHECK(!queue_create(session, NULL, &ring));
 	for (int i = 0; i < VISITS; i++) {
 		CHECK(!say(visit->words.to_test[1]) && !hear(visit->words.to_child[0]));
 		for (int j = 0; j < VISITORS_MAX; j++)
@@ -562,7 +562,7 @@ static int host_visitors(void *context)
 		}
 	}
 	CHECK(!say(visit->words.to_test[1]));
-	CHECK(!host_one(session, listener, &queue));
+	CHECK(!host_one(session, listener, &ring));
 	return 0;
 }
 
@@ -644,7 +644,7 @@ static int many_objects(void *context)
 	const unsigned int *count = context;
 	struct rlimit limit = { .rlim_cur = *count + 64, .rlim_max = *count + 64 };
 	unsigned char *data;
-	struct memory memory;
+	struct memory mr;
 	int session, fd;
 	uint32_t device;
 
@@ -659,7 +659,7 @@ static int many_objects(void *context)
 	data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(data != MAP_FAILED);
 	for (unsigned int i = 0; i < *count; i++)
-		CHECK(!memory_register(session, device, data, 4096, ACCESS_ALL, &memory));
+		CHECK(!memory_register(session, device, data, 4096, ACCESS_ALL, &mr));
 	/* The end of the process is the end of all of it. */
 	return 0;
 }
@@ -692,7 +692,7 @@ static unsigned int open_files(void)
 
 static int make_srq(const struct pair *pair)
 {
-	struct krdma_srq_create create = { .size = sizeof(create), .queue_fd = pair->a.queue->fd,
+	struct krdma_srq_create_args create = { .size = sizeof(create), .ring_fd = pair->a.ring->fd,
 					   .depth = 1 };
 	int ret = session_request(pair->sessions[0], KRDMA_SRQ_CREATE, &create);
 
@@ -709,11 +709,11 @@ static int make_kind(const struct pair *pair, size_t kind)
 /* What a queue has beside its connection's own, which ends by one of each kind. */
 static unsigned int room_beside(const struct end *end)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	if (conn_query(end->conn, NULL, 0, &query))
 		return 0;
-	return end->queue->cq_entries - query.send_depth - query.recv_depth - 2;
+	return end->ring->cq_entries - query.send_depth - query.recv_depth - 2;
 }
 
 TEST_F_TIMEOUT(limits, thousands_of_one_kind_until_it_is_enough, 300)

@@ -21,7 +21,7 @@ FIXTURE(listener)
 	int session;
 	int fd;
 	struct __kernel_sockaddr_storage address;
-	struct queue queue;
+	struct queue ring;
 	struct end_options with_queue;
 };
 
@@ -32,16 +32,16 @@ FIXTURE_SETUP(listener)
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 0, &self->fd, &self->address));
-	ASSERT_EQ(0, queue_create(self->session, &options, &self->queue));
+	ASSERT_EQ(0, queue_create(self->session, &options, &self->ring));
 	memset(&self->with_queue, 0, sizeof(self->with_queue));
-	self->with_queue.queue = &self->queue;
+	self->with_queue.ring = &self->ring;
 }
 
 FIXTURE_TEARDOWN(listener)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	queue_close(&self->queue);
+	queue_close(&self->ring);
 	close(self->session);
 }
 
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(listener)
 
 static int listener_query(int fd, struct __kernel_sockaddr_storage *address)
 {
-	struct krdma_listener_query query = { .size = sizeof(query) };
+	struct krdma_listener_query_args query = { .size = sizeof(query) };
 	int ret = session_request(fd, KRDMA_LISTENER_QUERY, &query);
 
 	*address = query.address;
@@ -86,7 +86,7 @@ TEST_F(listener, a_port_of_ones_own)
 
 TEST_F(listener, addresses_that_are_none)
 {
-	struct krdma_listen listen = { .size = sizeof(listen) };
+	struct krdma_listen_args listen = { .size = sizeof(listen) };
 	int other;
 
 	EXPECT_EQ(-EAFNOSUPPORT, session_request(self->session, KRDMA_LISTEN, &listen));
@@ -122,7 +122,7 @@ TEST_F(listener, all_addresses_of_both_families)
 
 TEST_F(listener, ipv6_only)
 {
-	struct krdma_listen listen = { .size = sizeof(listen), .flags = KRDMA_LISTEN_V6ONLY };
+	struct krdma_listen_args listen = { .size = sizeof(listen), .flags = KRDMA_LISTEN_V6ONLY };
 	struct __kernel_sockaddr_storage reach;
 	struct end client;
 
@@ -254,7 +254,7 @@ TEST_F(listener, the_backlog)
 TEST_F(listener, a_rejection_carries_private_data)
 {
 	unsigned char data[256], got[256];
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct end client;
 	uint32_t longest = 0;
 	int taken;
@@ -334,7 +334,7 @@ TEST_F(listener, closing_a_request_rejects_it)
 
 TEST_F(listener, it_outlives_its_session_and_its_requests_outlive_it)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int session = session_open(O_CLOEXEC);
 	struct __kernel_sockaddr_storage address;
 	struct end client, server;
@@ -352,7 +352,7 @@ TEST_F(listener, it_outlives_its_session_and_its_requests_outlive_it)
 	EXPECT_EQ(KRDMA_CONN_REQUESTED, query.state);
 	EXPECT_EQ(server.id, query.id);
 	EXPECT_TRUE(address_same(&address, &query.local));
-	ASSERT_EQ(0, end_prepare(&server, &(struct end_options) { .queue = &server.own[0] }));
+	ASSERT_EQ(0, end_prepare(&server, &(struct end_options) { .ring = &server.own[0] }));
 	ASSERT_EQ(0, end_accept(&server, NULL));
 	EXPECT_EQ(0, WAIT(&client));
 	EXPECT_EQ(0, WAIT(&server));
@@ -441,7 +441,7 @@ TEST_F(listener, everything_is_close_on_exec)
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(taken, F_GETFD));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(client.conn, F_GETFD));
-	EXPECT_EQ(FD_CLOEXEC, fcntl(self->queue.fd, F_GETFD));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(self->ring.fd, F_GETFD));
 	close(taken);
 	end_close(&client);
 }
@@ -663,9 +663,9 @@ TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 	struct end_options options = { .send_depth = 16, .recv_depth = 16 };
 	int most = 0;
 
-	queue_close(&self->queue);
-	ASSERT_EQ(0, queue_create(self->session, &small, &self->queue));
-	options.queue = &self->queue;
+	queue_close(&self->ring);
+	ASSERT_EQ(0, queue_create(self->session, &small, &self->ring));
+	options.ring = &self->ring;
 	self->with_queue = (struct end_options) {};
 	for (int round = 0; round < ROUNDS; round++) {
 		int count = 0, ret = 0;

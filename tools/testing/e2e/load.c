@@ -22,7 +22,7 @@
 /**
  * struct load - one pair, and the thread that keeps it busy
  * @queue_flags: how its completions come
- * @arrays: KRDMA_QUEUE_POST and KRDMA_QUEUE_REAP instead of the rings
+ * @arrays: KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings
  * @ready: it is connected
  * @posted: operations that were accepted
  * @done: of them, completions that came
@@ -65,29 +65,29 @@ FIXTURE_TEARDOWN(load)
 
 static void take(struct load *load, const struct krdma_cqe *cqe)
 {
-	if (cqe->cookie != load->done)
+	if (cqe->wr_id != load->done)
 		load->wrong = __LINE__;
 	/* After the first that failed, all do. */
-	if (cqe->status == KRDMA_STATUS_SUCCESS && load->done++ != load->succeeded++)
+	if (cqe->status == KRDMA_WC_SUCCESS && load->done++ != load->succeeded++)
 		load->wrong = __LINE__;
-	else if (cqe->status != KRDMA_STATUS_SUCCESS)
+	else if (cqe->status != KRDMA_WC_SUCCESS)
 		load->done++;
 }
 
 /* At least one, unless none comes in time. */
-static int reap(struct load *load, struct queue *queue)
+static int reap(struct load *load, struct queue *ring)
 {
 	struct krdma_cqe cqes[DEPTH];
 	uint32_t reaped = 0;
 	int ret;
 
 	if (load->arrays) {
-		ret = queue_reap(queue->fd, cqes, DEPTH, 1, deadline_in(PATIENCE_MS), &reaped);
+		ret = queue_reap(ring->fd, cqes, DEPTH, 1, deadline_in(PATIENCE_MS), &reaped);
 		for (uint32_t i = 0; !ret && i < reaped; i++)
 			take(load, &cqes[i]);
 		return ret;
 	}
-	ret = queue_wait(queue, &cqes[0], PATIENCE_MS);
+	ret = queue_wait(ring, &cqes[0], PATIENCE_MS);
 	if (!ret)
 		take(load, &cqes[0]);
 	return ret;
@@ -96,22 +96,22 @@ static int reap(struct load *load, struct queue *queue)
 static void keep_busy(struct load *load, struct pair *pair, const struct memory *from,
 		      const struct memory *to)
 {
-	struct queue *queue = pair->a.queue;
+	struct queue *ring = pair->a.ring;
 	struct krdma_sqe entry;
 
 	while (!load->refused && !load->wrong) {
 		entry = sqe_remote(load->posted % 3 ? KRDMA_OP_WRITE : KRDMA_OP_READ, pair->a.id,
 				   load->posted, from, 0, LENGTH, to, 0);
-		load->refused = load->arrays ? queue_post(queue->fd, &entry, 1, NULL) :
-					       queue_submit(queue, &entry, 1, NULL);
+		load->refused = load->arrays ? queue_post(ring->fd, &entry, 1, NULL) :
+					       queue_submit(ring, &entry, 1, NULL);
 		load->posted += !load->refused;
 		if (load->refused == -EAGAIN)
 			load->refused = 0;
-		if (load->posted - load->done >= DEPTH / 2 && reap(load, queue))
+		if (load->posted - load->done >= DEPTH / 2 && reap(load, ring))
 			load->wrong = __LINE__;
 	}
 	while (load->done < load->posted && !load->wrong)
-		if (reap(load, queue))
+		if (reap(load, ring))
 			load->wrong = __LINE__;
 }
 
@@ -124,7 +124,7 @@ static void *run_load(void *argument)
 	const struct pair_options options = {
 		.two_sessions = true, .address = FABRIC_ADDRESS, .a = end, .b = end,
 	};
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct memory from, to;
 	struct pair pair;
 
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(load, the_device_goes_under_traffic, 300)
 
 		for (int i = 0; i < PAIRS; i++) {
 			loads[i].arrays = i % 2;
-			loads[i].queue_flags = i / 2 ? KRDMA_QUEUE_POLLED : 0;
+			loads[i].queue_flags = i / 2 ? KRDMA_RING_POLLED : 0;
 			ASSERT_EQ(0, pthread_create(&loads[i].thread, NULL, run_load, &loads[i]));
 		}
 		for (int i = 0; i < PAIRS; i++)

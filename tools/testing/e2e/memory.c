@@ -30,32 +30,32 @@ static void *pages(size_t length, int protection)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-FIXTURE(memory)
+FIXTURE(mr)
 {
 	int session;
 	uint32_t device;
 	unsigned char *data;
 };
 
-FIXTURE_VARIANT(memory)
+FIXTURE_VARIANT(mr)
 {
 	const char *force_pin;
 	size_t longest;
 };
 
-FIXTURE_VARIANT_ADD(memory, driver)
+FIXTURE_VARIANT_ADD(mr, driver)
 {
 	.force_pin = "0",
 	.longest = 4 << 20,
 };
 
-FIXTURE_VARIANT_ADD(memory, pinned)
+FIXTURE_VARIANT_ADD(mr, pinned)
 {
 	.force_pin = "1",
 	.longest = 4 << 20,
 };
 
-FIXTURE_SETUP(memory)
+FIXTURE_SETUP(mr)
 {
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	self->session = session_open(O_CLOEXEC);
@@ -65,7 +65,7 @@ FIXTURE_SETUP(memory)
 	ASSERT_TRUE(!!self->data);
 }
 
-FIXTURE_TEARDOWN(memory)
+FIXTURE_TEARDOWN(mr)
 {
 	munmap(self->data, LENGTH);
 	close(self->session);
@@ -76,7 +76,7 @@ FIXTURE_TEARDOWN(memory)
  * Requests
  */
 
-TEST_F(memory, what_cannot_be_registered)
+TEST_F(mr, what_cannot_be_registered)
 {
 	const uint64_t data = (uintptr_t)self->data;
 	/* Nobody may touch it; older kernels let a device read it all the same. */
@@ -117,7 +117,7 @@ TEST_F(memory, what_cannot_be_registered)
 	ASSERT_EQ(0, munmap((void *)(uintptr_t)(half + LENGTH / 2), LENGTH / 2));
 	ASSERT_EQ(0, resources_read(&before));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct krdma_memory_register request = {
+		struct krdma_mr_register_args request = {
 			.size = sizeof(request),
 			.flags = cases[i].flags,
 			.addr = cases[i].addr,
@@ -127,22 +127,22 @@ TEST_F(memory, what_cannot_be_registered)
 		};
 
 		EXPECT_EQ(cases[i].error,
-			  session_request(self->session, KRDMA_MEMORY_REGISTER, &request)) {
+			  session_request(self->session, KRDMA_MR_REGISTER, &request)) {
 			TH_LOG("case %zu", i);
 		}
 	}
 	for (int bit = 4; bit < 32; bit++) {
-		struct memory memory;
+		struct memory mr;
 
 		EXPECT_EQ(-EOPNOTSUPP, memory_register(self->session, self->device, self->data,
-						       LENGTH, 1U << bit | LOCAL, &memory)) {
+						       LENGTH, 1U << bit | LOCAL, &mr)) {
 			TH_LOG("right %d", bit);
 		}
 	}
 	EXPECT_EQ(0, resources_await(&before, PATIENCE_MS));
 }
 
-TEST_F(memory, places_and_lengths)
+TEST_F(mr, places_and_lengths)
 {
 	static const uint32_t offsets[] = { 0, 1, 8, 4095, 4096, 4097 };
 	static const uint32_t lengths[] = { 1, 2, 4095, 4096, 4097, 8192, LENGTH - 2 * PAGE };
@@ -151,17 +151,17 @@ TEST_F(memory, places_and_lengths)
 	ASSERT_EQ(0, resources_read(&before));
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++) {
-			struct memory memory;
+			struct memory mr;
 
 			EXPECT_EQ(0, memory_register(self->session, self->device,
 						     self->data + offsets[i], lengths[j],
-						     ACCESS_ALL, &memory)) {
+						     ACCESS_ALL, &mr)) {
 				TH_LOG("%u bytes at %u", lengths[j], offsets[i]);
 			}
-			EXPECT_NE(0, memory.id);
-			EXPECT_NE(0, memory.remote_key);
-			EXPECT_EQ((uintptr_t)self->data + offsets[i], memory.remote_addr);
-			EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+			EXPECT_NE(0, mr.id);
+			EXPECT_NE(0, mr.rkey);
+			EXPECT_EQ((uintptr_t)self->data + offsets[i], mr.remote_addr);
+			EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 		}
 	}
 	/* A release that has succeeded has no rest. */
@@ -169,94 +169,94 @@ TEST_F(memory, places_and_lengths)
 }
 
 static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length,
-		      struct krdma_memory_query *query)
+		      struct krdma_mr_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
 	query->id = id;
 	query->part_offset = offset;
 	query->part_length = length;
-	return session_request(session, KRDMA_MEMORY_QUERY, query);
+	return session_request(session, KRDMA_MR_QUERY, query);
 }
 
-TEST_F(memory, the_longest)
+TEST_F(mr, the_longest)
 {
-	struct memory memory;
+	struct memory mr;
 
 	EXPECT_EQ(0, memory_create(self->session, self->device, variant->longest, ACCESS_ALL,
-				   &memory));
-	memory_destroy(&memory);
+				   &mr));
+	memory_destroy(&mr);
 }
 
 /* What one registration cannot span has several keys, all of which go with it. */
 /* Proves: D3 */
-TEST_F(memory, a_key_for_each_part)
+TEST_F(mr, a_key_for_each_part)
 {
 	size_t length = (3 << 20) + 100, reach = 0;
 	unsigned char *data = pages(length + 7, PROT_READ | PROT_WRITE);
-	struct krdma_memory_query query;
+	struct krdma_mr_query_args query;
 	unsigned int keys = 0;
-	struct memory memory;
+	struct memory mr;
 
 	ASSERT_NE(0, (uintptr_t)data);
 	ASSERT_EQ(0, memory_register(self->session, self->device, data + 7, length, ACCESS_ALL,
-				     &memory));
+				     &mr));
 	for (size_t offset = 0; offset < length; offset += reach) {
-		ASSERT_EQ(0, query_part(self->session, memory.id, offset, 0, &query));
+		ASSERT_EQ(0, query_part(self->session, mr.id, offset, 0, &query));
 		EXPECT_NE(0, query.part_key);
 		reach = query.part_reach;
 		ASSERT_NE(0, reach);
 		ASSERT_GE(length - offset, reach);
-		EXPECT_EQ(0, query_part(self->session, memory.id, offset, reach, &query));
+		EXPECT_EQ(0, query_part(self->session, mr.id, offset, reach, &query));
 		EXPECT_EQ(offset + reach == length ? -ERANGE : -EMSGSIZE,
-			  query_part(self->session, memory.id, offset, reach + 1, &query));
+			  query_part(self->session, mr.id, offset, reach + 1, &query));
 		keys++;
 	}
-	ASSERT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
+	ASSERT_EQ(0, query_part(self->session, mr.id, 0, 0, &query));
 	EXPECT_EQ(keys, query.key_count);
-	EXPECT_EQ(keys == 1, !!memory.remote_key);
-	EXPECT_EQ(keys == 1, !!query.remote_key);
+	EXPECT_EQ(keys == 1, !!mr.rkey);
+	EXPECT_EQ(keys == 1, !!query.rkey);
 	/* rxe takes 512 pages. */
 	EXPECT_EQ(variant->force_pin[0] == '1' ? 2 : 1, keys);
-	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 	munmap(data, length + 7);
 }
 
 /* Proves: D3, E3 */
-TEST_F(memory, all_rights)
+TEST_F(mr, all_rights)
 {
 	void *readable = pages(LENGTH, PROT_READ);
 
 	for (uint32_t access = 0; access <= ACCESS_ALL; access++) {
 		bool writes = access & (KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
 		int expected = writes && !(access & LOCAL) ? -EINVAL : 0;
-		struct memory memory;
+		struct memory mr;
 
 		EXPECT_EQ(expected, memory_register(self->session, self->device, self->data,
-						    LENGTH, access, &memory)) {
+						    LENGTH, access, &mr)) {
 			TH_LOG("rights %#x", access);
 		}
 		if (expected)
 			continue;
-		EXPECT_EQ(!!(access & ~LOCAL), !!memory.remote_key);
-		EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+		EXPECT_EQ(!!(access & ~LOCAL), !!mr.rkey);
+		EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 
 		/* What nobody writes need not be writable. */
 		expected = access & LOCAL ? -EFAULT : 0;
 		EXPECT_EQ(expected, memory_register(self->session, self->device, readable, LENGTH,
-						    access, &memory));
+						    access, &mr));
 	}
 	munmap(readable, LENGTH);
 }
 
 /* The answer cannot be written: nothing is left. */
-TEST_F(memory, no_answer_no_memory)
+TEST_F(mr, no_answer_no_memory)
 {
-	struct krdma_memory_register *request = pages(PAGE, PROT_READ | PROT_WRITE);
+	struct krdma_mr_register_args *request = pages(PAGE, PROT_READ | PROT_WRITE);
 	struct resources before;
 
 	ASSERT_EQ(0, resources_read(&before));
-	*request = (struct krdma_memory_register) {
+	*request = (struct krdma_mr_register_args) {
 		.size = sizeof(*request),
 		.addr = (uintptr_t)self->data,
 		.length = LENGTH,
@@ -265,57 +265,57 @@ TEST_F(memory, no_answer_no_memory)
 	};
 	ASSERT_EQ(0, mprotect(request, PAGE, PROT_READ));
 	for (int i = 0; i < 10; i++)
-		EXPECT_EQ(-EFAULT, session_request(self->session, KRDMA_MEMORY_REGISTER, request));
+		EXPECT_EQ(-EFAULT, session_request(self->session, KRDMA_MR_REGISTER, request));
 	EXPECT_EQ(0, resources_await(&before, 0));
 	for (uint32_t id = 0; id < 100; id++)
-		EXPECT_EQ(-ENOENT, memory_release(self->session, id, KRDMA_RELEASE_LATER));
+		EXPECT_EQ(-ENOENT, memory_release(self->session, id, KRDMA_DEREGISTER_LATER));
 	munmap(request, PAGE);
 }
 
-TEST_F(memory, what_cannot_be_released)
+TEST_F(mr, what_cannot_be_released)
 {
-	struct krdma_memory_release release = { .size = sizeof(release) };
-	struct memory memory;
+	struct krdma_mr_deregister_args release = { .size = sizeof(release) };
+	struct memory mr;
 
 	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
-				     &memory));
-	release.id = memory.id;
+				     &mr));
+	release.id = mr.id;
 	for (int bit = 1; bit < 32; bit++) {
 		release.flags = 1U << bit;
 		EXPECT_EQ(-EOPNOTSUPP,
-			  session_request(self->session, KRDMA_MEMORY_RELEASE, &release));
+			  session_request(self->session, KRDMA_MR_DEREGISTER, &release));
 	}
 	release.flags = 0;
 	release.reserved = 1;
-	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_RELEASE, &release));
+	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MR_DEREGISTER, &release));
 
 	EXPECT_EQ(-ENOENT, memory_release(self->session, 0, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id + 1, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id + 1, 0));
 	EXPECT_EQ(-ENOENT, memory_release(self->session, INT32_MAX, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, UINT32_MAX, KRDMA_RELEASE_LATER));
-	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, memory.id, KRDMA_RELEASE_LATER));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, UINT32_MAX, KRDMA_DEREGISTER_LATER));
+	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id, KRDMA_DEREGISTER_LATER));
 }
 
 /* A number that was somebody's is not somebody else's soon after. */
-TEST_F(memory, numbers_are_not_used_again)
+TEST_F(mr, numbers_are_not_used_again)
 {
 	uint32_t last = 0;
 
 	for (int i = 0; i < 50; i++) {
-		struct memory memory;
+		struct memory mr;
 
 		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
-					     &memory));
-		EXPECT_LT(last, memory.id);
-		last = memory.id;
-		EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
+					     &mr));
+		EXPECT_LT(last, mr.id);
+		last = mr.id;
+		EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 	}
 }
 
 /* Proves: D3 */
-TEST_F(memory, query)
+TEST_F(mr, query)
 {
 	static const struct {
 		uint64_t offset;
@@ -327,13 +327,13 @@ TEST_F(memory, query)
 		{ 0, LENGTH + 1, -ERANGE }, { 1, LENGTH, -ERANGE }, { UINT64_MAX, 1, -ERANGE },
 		{ UINT64_MAX, 0, -ERANGE }, { 1, UINT64_MAX, -ERANGE }, { 0, UINT64_MAX, -ERANGE },
 	};
-	struct krdma_memory_query query;
-	struct memory memory;
+	struct krdma_mr_query_args query;
+	struct memory mr;
 
 	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, ACCESS_ALL,
-				     &memory));
+				     &mr));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		EXPECT_EQ(parts[i].error, query_part(self->session, memory.id, parts[i].offset,
+		EXPECT_EQ(parts[i].error, query_part(self->session, mr.id, parts[i].offset,
 						     parts[i].length, &query)) {
 			TH_LOG("part %zu", i);
 		}
@@ -342,34 +342,34 @@ TEST_F(memory, query)
 		EXPECT_EQ(ACCESS_ALL, query.access);
 		EXPECT_EQ((uintptr_t)self->data, query.addr);
 		EXPECT_EQ(LENGTH, query.length);
-		EXPECT_EQ(memory.remote_addr, query.remote_addr);
-		EXPECT_EQ(memory.remote_key, query.remote_key);
+		EXPECT_EQ(mr.remote_addr, query.remote_addr);
+		EXPECT_EQ(mr.rkey, query.rkey);
 		EXPECT_EQ(self->device, query.device_id);
 		EXPECT_FALSE(zeroed(&query.descriptor, sizeof(query.descriptor)));
 	}
 	query.flags = 1;
-	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MEMORY_QUERY, &query));
-	EXPECT_EQ(-ENOENT, query_part(self->session, memory.id + 1, 0, 0, &query));
-	EXPECT_EQ(0, memory_release(self->session, memory.id, 0));
-	EXPECT_EQ(-ENOENT, query_part(self->session, memory.id, 0, 0, &query));
+	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MR_QUERY, &query));
+	EXPECT_EQ(-ENOENT, query_part(self->session, mr.id + 1, 0, 0, &query));
+	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+	EXPECT_EQ(-ENOENT, query_part(self->session, mr.id, 0, 0, &query));
 }
 
-TEST_F(memory, query_without_remote_rights)
+TEST_F(mr, query_without_remote_rights)
 {
-	struct krdma_memory_query query;
-	struct memory memory;
+	struct krdma_mr_query_args query;
+	struct memory mr;
 
 	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
-				     &memory));
+				     &mr));
 	memset(&query.descriptor, 0xff, sizeof(query.descriptor));
-	EXPECT_EQ(0, query_part(self->session, memory.id, 0, 0, &query));
-	EXPECT_EQ(0, query.remote_key);
+	EXPECT_EQ(0, query_part(self->session, mr.id, 0, 0, &query));
+	EXPECT_EQ(0, query.rkey);
 	EXPECT_TRUE(zeroed(&query.descriptor, sizeof(query.descriptor)));
-	EXPECT_EQ(-ERANGE, query_part(self->session, memory.id, LENGTH, 0, &query));
+	EXPECT_EQ(-ERANGE, query_part(self->session, mr.id, LENGTH, 0, &query));
 }
 
 /* Proves: D3 */
-TEST_F(memory, advise)
+TEST_F(mr, advise)
 {
 	struct memory readable, writable;
 
@@ -402,7 +402,7 @@ TEST_F(memory, advise)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct krdma_memory_advise advise = {
+		struct krdma_mr_advise_args advise = {
 			.size = sizeof(advise),
 			.flags = cases[i].flags,
 			.id = cases[i].id,
@@ -412,7 +412,7 @@ TEST_F(memory, advise)
 		};
 
 		EXPECT_EQ(cases[i].error,
-			  session_request(self->session, KRDMA_MEMORY_ADVISE, &advise)) {
+			  session_request(self->session, KRDMA_MR_ADVISE, &advise)) {
 			TH_LOG("case %zu", i);
 		}
 	}
@@ -440,20 +440,20 @@ static void *race_release(void *context)
 
 #define RACERS	4
 
-TEST_F(memory, of_several_who_release_one_does)
+TEST_F(mr, of_several_who_release_one_does)
 {
 	for (unsigned int round = 0; round < rounds(100, 20); round++) {
 		pthread_barrier_t barrier;
 		struct race races[RACERS];
 		pthread_t threads[RACERS];
-		struct memory memory;
+		struct memory mr;
 		int done = 0;
 
 		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
-					     &memory));
+					     &mr));
 		pthread_barrier_init(&barrier, NULL, RACERS);
 		for (int i = 0; i < RACERS; i++) {
-			races[i] = (struct race) { self->session, memory.id, &barrier, 1 };
+			races[i] = (struct race) { self->session, mr.id, &barrier, 1 };
 			ASSERT_EQ(0, pthread_create(&threads[i], NULL, race_release, &races[i]));
 		}
 		for (int i = 0; i < RACERS; i++) {

@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(module)
 
 TEST_F(module, an_open_session_keeps_it)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int session = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, session);
@@ -58,7 +58,7 @@ TEST_F_TIMEOUT(module, load_and_unload, 180)
 	unsigned int cycles = rounds(20, 8);
 
 	for (unsigned int i = 0; i < cycles; i++) {
-		struct krdma_device_query device;
+		struct krdma_device_query_args device;
 		int session;
 
 		ASSERT_EQ(0, kmod_unload_soon("krdma"));
@@ -80,7 +80,7 @@ TEST_F(module, it_cannot_be_loaded_twice)
 
 TEST_F_TIMEOUT(module, a_device_goes_while_a_session_is_open, 60)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int session = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, session);
@@ -96,9 +96,9 @@ TEST_F_TIMEOUT(module, a_device_goes_while_a_session_is_open, 60)
 /* Proves: B8 */
 TEST_F_TIMEOUT(module, the_provider_goes_while_a_session_is_open, 120)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int session = session_open(O_CLOEXEC);
-	struct krdma_info info;
+	struct krdma_info_args info;
 	unsigned int others;
 
 	ASSERT_LE(0, session);
@@ -129,8 +129,8 @@ static void *query_without_end(void *argument)
 	int session = *(int *)argument;
 
 	for (;;) {
-		struct krdma_device_query device;
-		struct krdma_port_query port;
+		struct krdma_device_query_args device;
+		struct krdma_port_query_args port;
 
 		if (!session_named(session, BOOT_DEVICE, &device))
 			session_port(session, device.id, 1, &port);

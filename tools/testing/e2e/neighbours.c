@@ -119,15 +119,15 @@ static void *watch_memory(void *argument)
 	const struct sched_param priority = { .sched_priority = 40 };
 	struct watcher *watcher = argument;
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct memory memory;
+	struct memory mr;
 
 	watcher->error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
 	while (!watcher->over && !watcher->error) {
 		uint64_t begin = now_ns();
 
 		watcher->error = memory_register(watcher->session, watcher->device, page, PAGE,
-						 ACCESS_ALL, &memory) ?:
-				 memory_release(watcher->session, memory.id, 0);
+						 ACCESS_ALL, &mr) ?:
+				 memory_release(watcher->session, mr.id, 0);
 		watcher_saw(watcher, now_ns() - begin);
 		sleep_ms(1);
 	}
@@ -139,7 +139,7 @@ FIXTURE(neighbours)
 {
 	struct watcher timers[PROCESSORS];
 	struct watcher turns[PROCESSORS];
-	struct watcher memory;
+	struct watcher mr;
 	int processors;
 	mode_t mode;
 };
@@ -151,10 +151,10 @@ FIXTURE_SETUP(neighbours)
 	ASSERT_EQ(0, stat(SESSION_PATH, &status));
 	self->mode = status.st_mode;
 	ASSERT_EQ(0, chmod(SESSION_PATH, 0666));
-	self->memory.session = session_open(0);
-	ASSERT_LE(0, self->memory.session);
-	ASSERT_EQ(0, boot_device(self->memory.session, &self->memory.device));
-	ASSERT_EQ(0, pthread_create(&self->memory.thread, NULL, watch_memory, &self->memory));
+	self->mr.session = session_open(0);
+	ASSERT_LE(0, self->mr.session);
+	ASSERT_EQ(0, boot_device(self->mr.session, &self->mr.device));
+	ASSERT_EQ(0, pthread_create(&self->mr.thread, NULL, watch_memory, &self->mr));
 	self->processors = sysconf(_SC_NPROCESSORS_ONLN);
 	ASSERT_GE(PROCESSORS, self->processors);
 	for (int i = 0; i < self->processors; i++) {
@@ -179,10 +179,10 @@ FIXTURE_TEARDOWN(neighbours)
 		pthread_join(self->turns[i].thread, NULL);
 		EXPECT_EQ(0, self->turns[i].error);
 	}
-	self->memory.over = true;
-	pthread_join(self->memory.thread, NULL);
-	EXPECT_EQ(0, self->memory.error);
-	close(self->memory.session);
+	self->mr.over = true;
+	pthread_join(self->mr.thread, NULL);
+	EXPECT_EQ(0, self->mr.error);
+	close(self->mr.session);
 	EXPECT_EQ(0, chmod(SESSION_PATH, self->mode & 07777));
 }
 
@@ -264,7 +264,7 @@ static int hoard(void *context)
 			receives[j] = sqe_receive(ends[i].id, 0, &memories[turn++ % MEMORIES], 0,
 						  PAGE);
 		for (uint32_t done = 0; done < DEPTH; done += accepted)
-			HAVE(!queue_post(ends[i].queue->fd, receives + done,
+			HAVE(!queue_post(ends[i].ring->fd, receives + done,
 					 DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
 	}
 	hoarder->ready = true;
@@ -279,15 +279,15 @@ static int hoard(void *context)
 #define OTHERS(when, bound, turn_bound) do {						\
 	uint64_t timer = worst_of(self->timers, self->processors);			\
 	uint64_t turn = worst_of(self->turns, self->processors);			\
-	uint64_t memory = atomic_exchange(&self->memory.worst_us, 0);			\
+	uint64_t mr = atomic_exchange(&self->mr.worst_us, 0);			\
 	const uint64_t most = (bound), most_turn = (turn_bound);			\
 											\
 	printf("# %s: timer %llu us, turn on a processor %llu us, register and release %llu us\n", \
 	       when, (unsigned long long)timer, (unsigned long long)turn,		\
-	       (unsigned long long)memory);						\
+	       (unsigned long long)mr);						\
 	EXPECT_GE(most, timer);							\
 	EXPECT_GE(most_turn, turn);							\
-	EXPECT_GE(most, memory);							\
+	EXPECT_GE(most, mr);							\
 } while (0)
 
 TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
@@ -332,8 +332,8 @@ static int hold_many(void *context)
 {
 	const struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	struct hoarder *hoarder = context;
-	struct krdma_device_query device;
-	struct memory memory;
+	struct krdma_device_query_args device;
+	struct memory mr;
 	char *page;
 	int session;
 
@@ -346,7 +346,7 @@ static int hold_many(void *context)
 	HAVE(!session_named(session, FABRIC_DEVICE, &device));
 	for (int i = 0; i < MANY; i++)
 		HAVE(!memory_register(session, device.id, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
-				      &memory));
+				      &mr));
 	hoarder->ready = true;
 	pause();
 	return 0;

@@ -53,7 +53,7 @@ FIXTURE_VARIANT_ADD(netns, shared) {
 
 FIXTURE_SETUP(netns)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
@@ -71,9 +71,9 @@ FIXTURE_TEARDOWN(netns)
 /* Nothing of the device may be seen through this session. */
 static bool sees_nothing(int session, uint32_t id)
 {
-	struct krdma_device_query device;
-	struct krdma_port_query port;
-	struct krdma_info info;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args port;
+	struct krdma_info_args info;
 
 	return session_info(session, &info) == 0 && info.device_count == 0 &&
 	       session_named(session, BOOT_DEVICE, &device) == -ENOENT &&
@@ -83,17 +83,17 @@ static bool sees_nothing(int session, uint32_t id)
 }
 
 /* The device is seen; *@port is its first port. */
-static bool sees_device(int session, uint32_t id, struct krdma_port_query *port)
+static bool sees_device(int session, uint32_t id, struct krdma_port_query_args *port)
 {
-	struct krdma_device_query device;
-	struct krdma_info info;
+	struct krdma_device_query_args device;
+	struct krdma_info_args info;
 
 	return session_info(session, &info) == 0 && info.device_count >= 1 &&
 	       session_named(session, BOOT_DEVICE, &device) == 0 && device.id == id &&
 	       session_port(session, id, 1, port) == 0;
 }
 
-static bool sees_interface(const struct krdma_port_query *port)
+static bool sees_interface(const struct krdma_port_query_args *port)
 {
 	return port->netdev_ifindex != 0 && port->netdev_name[0] != '\0';
 }
@@ -101,7 +101,7 @@ static bool sees_interface(const struct krdma_port_query *port)
 /* The interface is in the first namespace, whatever the device's visibility. */
 static bool as_a_stranger(int session, uint32_t id, enum rdma_netns_mode mode)
 {
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	if (mode == RDMA_NETNS_EXCLUSIVE)
 		return sees_nothing(session, id);
@@ -110,7 +110,7 @@ static bool as_a_stranger(int session, uint32_t id, enum rdma_netns_mode mode)
 
 static bool as_a_native(int session, uint32_t id)
 {
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	return sees_device(session, id, &port) && sees_interface(&port);
 }

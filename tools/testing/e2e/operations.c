@@ -21,12 +21,12 @@ FIXTURE(operation)
 	struct end *b;
 	struct memory from;
 	struct memory to;
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 };
 
 FIXTURE_VARIANT(operation)
 {
-	/* KRDMA_QUEUE_POST and KRDMA_QUEUE_REAP instead of the rings. */
+	/* KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings. */
 	bool arrays;
 	uint32_t queue_flags;
 	/* Receives complete in a queue of their own. */
@@ -34,11 +34,11 @@ FIXTURE_VARIANT(operation)
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(operation, ring) {};
-FIXTURE_VARIANT_ADD(operation, ring_polled) { .queue_flags = KRDMA_QUEUE_POLLED };
+FIXTURE_VARIANT_ADD(operation, header) {};
+FIXTURE_VARIANT_ADD(operation, ring_polled) { .queue_flags = KRDMA_RING_POLLED };
 FIXTURE_VARIANT_ADD(operation, array) { .arrays = true, .separate = true };
 FIXTURE_VARIANT_ADD(operation, array_polled) {
-	.arrays = true, .separate = true, .queue_flags = KRDMA_QUEUE_POLLED,
+	.arrays = true, .separate = true, .queue_flags = KRDMA_RING_POLLED,
 };
 
 /* clang-format on */
@@ -70,25 +70,25 @@ FIXTURE_TEARDOWN(operation)
 	pair_close(&self->pair);
 }
 
-static int submit(bool arrays, struct queue *queue, const struct krdma_sqe *entries,
+static int submit(bool arrays, struct queue *ring, const struct krdma_sqe *entries,
 		  uint32_t count)
 {
-	return arrays ? queue_post(queue->fd, entries, count, NULL) :
-			queue_submit(queue, entries, count, NULL);
+	return arrays ? queue_post(ring->fd, entries, count, NULL) :
+			queue_submit(ring, entries, count, NULL);
 }
 
-static int take(bool arrays, struct queue *queue, struct krdma_cqe *cqe)
+static int take(bool arrays, struct queue *ring, struct krdma_cqe *cqe)
 {
 	uint32_t reaped;
 
-	return arrays ? queue_reap(queue->fd, cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) :
-			queue_wait(queue, cqe, PATIENCE_MS);
+	return arrays ? queue_reap(ring->fd, cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) :
+			queue_wait(ring, cqe, PATIENCE_MS);
 }
 
 /* Where that operation completes. */
 static struct queue *queue_of(const struct end *end, uint8_t opcode)
 {
-	return opcode == KRDMA_OP_RECEIVE ? end->recv_queue : end->queue;
+	return opcode == KRDMA_OP_RECV ? end->recv_ring : end->ring;
 }
 
 #define SUBMIT(end, entry) do {								\
@@ -101,7 +101,7 @@ static struct queue *queue_of(const struct end *end, uint8_t opcode)
 #define REFUSED(error, end, entry) do {							\
 	const struct krdma_sqe submitted = (entry);					\
 											\
-	EXPECT_EQ(error, submit(variant->arrays, (end)->queue, &submitted, 1));		\
+	EXPECT_EQ(error, submit(variant->arrays, (end)->ring, &submitted, 1));		\
 } while (0)
 
 /* The next completion of that side; it was successful. */
@@ -111,19 +111,19 @@ static struct queue *queue_of(const struct end *end, uint8_t opcode)
 	struct krdma_cqe *taken = (cqe);						\
 											\
 	ASSERT_EQ(0, take(variant->arrays, queue_of(completed, completed_opcode), taken)); \
-	ASSERT_EQ(KRDMA_STATUS_SUCCESS, taken->status);					\
+	ASSERT_EQ(KRDMA_WC_SUCCESS, taken->status);					\
 	EXPECT_EQ(completed_opcode, taken->opcode);					\
-	EXPECT_EQ((uint64_t)(sqe_cookie), taken->cookie);				\
-	EXPECT_EQ(completed->id, taken->target);					\
+	EXPECT_EQ((uint64_t)(sqe_cookie), taken->wr_id);				\
+	EXPECT_EQ(completed->id, taken->dest);					\
 	EXPECT_EQ(bytes, taken->length);						\
 	EXPECT_EQ(0, taken->reserved);							\
 } while (0)
 
 /* Between the same places of both sides' memory. */
-#define REMOTE(opcode, cookie, offset, length) ({					\
+#define REMOTE(opcode, wr_id, offset, length) ({					\
 	const size_t place = (offset);							\
 											\
-	sqe_remote(opcode, self->a->id, cookie, &self->from, place, length, &self->to,	\
+	sqe_remote(opcode, self->a->id, wr_id, &self->from, place, length, &self->to,	\
 		   place);								\
 })
 
@@ -146,7 +146,7 @@ TEST_F(operation, messages)
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
 		COMPLETED(self->a, KRDMA_OP_SEND, i, lengths[i], &cqe);
 		EXPECT_EQ(0, cqe.flags);
-		COMPLETED(self->b, KRDMA_OP_RECEIVE, ~i, lengths[i], &cqe);
+		COMPLETED(self->b, KRDMA_OP_RECV, ~i, lengths[i], &cqe);
 		EXPECT_EQ(0, cqe.flags);
 		EXPECT_TRUE(filled(self->to.data + i * 16384, lengths[i], 1));
 		EXPECT_TRUE(zeroed(self->to.data + i * 16384 + lengths[i], 16384 - lengths[i]));
@@ -166,7 +166,7 @@ TEST_F(operation, messages_with_a_number)
 	entry.imm = 0x12345678;
 	SUBMIT(self->a, entry);
 	COMPLETED(self->a, KRDMA_OP_SEND_IMM, 1, 500, &cqe);
-	COMPLETED(self->b, KRDMA_OP_RECEIVE, 0, 500, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECV, 0, 500, &cqe);
 	EXPECT_EQ(KRDMA_CQE_IMM, cqe.flags);
 	EXPECT_EQ(0x12345678, cqe.imm);
 	EXPECT_TRUE(filled(self->to.data, 500, 1));
@@ -177,7 +177,7 @@ TEST_F(operation, messages_with_a_number)
 	entry.imm = UINT32_MAX;
 	SUBMIT(self->a, entry);
 	COMPLETED(self->a, KRDMA_OP_SEND_IMM, 2, 0, &cqe);
-	COMPLETED(self->b, KRDMA_OP_RECEIVE, 1, 0, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECV, 1, 0, &cqe);
 	EXPECT_EQ(UINT32_MAX, cqe.imm);
 }
 
@@ -186,40 +186,40 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 		    const FIXTURE_VARIANT(operation) * variant, bool pinned)
 {
 	struct krdma_sqe entry = sqe_send(self->a->id, 1, NULL, 0, 0);
-	struct memory memory;
+	struct memory mr;
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
-				   &memory));
-	SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 0, &self->from, 0, 8192, &memory,
+				   &mr));
+	SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 0, &self->from, 0, 8192, &mr,
 				   0));
 	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 8192, &cqe);
 	SUBMIT(self->b, sqe_receive(self->b->id, 7, NULL, 0, 0));
 	entry.opcode = KRDMA_OP_SEND_INVALIDATE;
-	entry.imm = memory.remote_key;
+	entry.imm = mr.rkey;
 	SUBMIT(self->a, entry);
-	ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+	ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
 	EXPECT_EQ(KRDMA_OP_SEND_INVALIDATE, cqe.opcode);
 	/* rxe acknowledges the message before it looks at the key. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-	ASSERT_EQ(0, take(variant->arrays, self->b->recv_queue, &cqe));
-	EXPECT_EQ(7, cqe.cookie);
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+	ASSERT_EQ(0, take(variant->arrays, self->b->recv_ring, &cqe));
+	EXPECT_EQ(7, cqe.wr_id);
 	if (pinned) {
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		EXPECT_EQ(KRDMA_CQE_INVALIDATED, cqe.flags);
-		EXPECT_EQ(memory.remote_key, cqe.imm);
+		EXPECT_EQ(mr.rkey, cqe.imm);
 		/* It was the end of it. */
 		SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 8,
-					   &memory, 0));
-		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, cqe.status);
+					   &mr, 0));
+		ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
+		EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, cqe.status);
 	} else {
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_INVALID_REQUEST, cqe.status);
+		EXPECT_EQ(KRDMA_WC_REM_INV_REQ_ERR, cqe.status);
 		EXPECT_EQ(0, cqe.flags);
 	}
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
-	EXPECT_EQ(0, memory_release(self->b->session, memory.id, 0));
-	munmap(memory.data, memory.length);
+	EXPECT_EQ(0, memory_release(self->b->session, mr.id, 0));
+	munmap(mr.data, mr.length);
 }
 
 /* Proves: E4 */
@@ -265,7 +265,7 @@ TEST_F(operation, writes_and_reads)
 		EXPECT_TRUE(zeroed(self->from.data + 3 + length, 64));
 	}
 	/* None of this was anything to the peer. */
-	EXPECT_EQ(-EAGAIN, queue_take(self->b->recv_queue, &cqe));
+	EXPECT_EQ(-EAGAIN, queue_take(self->b->recv_ring, &cqe));
 }
 
 TEST_F(operation, a_large_write_and_read)
@@ -294,19 +294,19 @@ TEST_F(operation, a_write_with_a_number)
 	entry.imm = 77;
 	SUBMIT(self->a, entry);
 	COMPLETED(self->a, KRDMA_OP_WRITE_IMM, 1, 3000, &cqe);
-	COMPLETED(self->b, KRDMA_OP_RECEIVE, 50, 3000, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECV, 50, 3000, &cqe);
 	EXPECT_EQ(KRDMA_CQE_IMM | KRDMA_CQE_WRITTEN, cqe.flags);
 	EXPECT_EQ(77, cqe.imm);
 	/* Where the peer wrote it, not where the receive is. */
 	EXPECT_EQ(0, memcmp(self->from.data + 8192, self->to.data + 8192, 3000));
 	EXPECT_TRUE(zeroed(self->to.data, 4096));
 
-	entry.piece_count = 0;
-	memset(&entry.piece, 0, sizeof(entry.piece));
+	entry.sge_count = 0;
+	memset(&entry.sge, 0, sizeof(entry.sge));
 	entry.imm = 78;
 	SUBMIT(self->a, entry);
 	COMPLETED(self->a, KRDMA_OP_WRITE_IMM, 1, 0, &cqe);
-	COMPLETED(self->b, KRDMA_OP_RECEIVE, 51, 0, &cqe);
+	COMPLETED(self->b, KRDMA_OP_RECV, 51, 0, &cqe);
 	EXPECT_EQ(78, cqe.imm);
 }
 
@@ -354,7 +354,7 @@ TEST_F(operation, atomic_write_and_flush)
 	struct krdma_sqe flush = sqe_remote(KRDMA_OP_FLUSH, self->a->id, 2, NULL, 0, 0,
 					    &self->to, 0);
 	uint64_t *theirs = (uint64_t *)(self->to.data + 128);
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	struct krdma_cqe cqe;
 
 	fill(self->from.data, 64, 1);
@@ -364,10 +364,10 @@ TEST_F(operation, atomic_write_and_flush)
 	SUBMIT(self->a, flush);
 	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 64, &cqe);
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+		ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
 		EXPECT_EQ(i ? KRDMA_OP_FLUSH : KRDMA_OP_ATOMIC_WRITE, cqe.opcode);
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		EXPECT_EQ(1 + i, cqe.cookie);
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		EXPECT_EQ(1 + i, cqe.wr_id);
 	}
 	EXPECT_EQ(0x1122334455667788, *theirs);
 	EXPECT_TRUE(filled(self->to.data, 64, 1));
@@ -376,9 +376,9 @@ TEST_F(operation, atomic_write_and_flush)
 	REFUSED(-EINVAL, self->a, flush);
 	flush.operand = 0;
 	SUBMIT(self->a, flush);
-	ASSERT_EQ(0, take(variant->arrays, self->a->queue, &cqe));
+	ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
 	EXPECT_EQ(KRDMA_OP_FLUSH, cqe.opcode);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	flush.imm = KRDMA_FLUSH_GLOBAL;
 	REFUSED(-EINVAL, self->a, flush);
 	flush.operand = 1ULL << 32;
@@ -401,26 +401,26 @@ TEST_F(operation, atomic_write_and_flush)
 	entry.remote_addr += 4;
 	REFUSED(-EINVAL, self->a, entry);
 	entry.remote_addr -= 4;
-	entry.piece_count = 1;
-	entry.piece.memory = self->from.id;
+	entry.sge_count = 1;
+	entry.sge.mr = self->from.id;
 	REFUSED(-EINVAL, self->a, entry);
 }
 
 /* @count pieces of uneven lengths, not in their order in memory. */
-static uint32_t scatter(const struct memory *memory, struct krdma_piece *pieces, uint32_t count)
+static uint32_t scatter(const struct memory *mr, struct krdma_ring_sge *pieces, uint32_t count)
 {
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		pieces[i].addr = (uintptr_t)memory->data + (count - 1 - i) * 1000 + 3;
+		pieces[i].addr = (uintptr_t)mr->data + (count - 1 - i) * 1000 + 3;
 		pieces[i].length = 1 + (i * 37) % 900;
-		pieces[i].memory = memory->id;
+		pieces[i].mr = mr->id;
 		total += pieces[i].length;
 	}
 	return total;
 }
 
-static bool same(const struct krdma_piece *pieces, uint32_t count, const unsigned char *flat)
+static bool same(const struct krdma_ring_sge *pieces, uint32_t count, const unsigned char *flat)
 {
 	for (uint32_t i = 0; i < count; flat += pieces[i].length, i++)
 		if (memcmp((void *)(uintptr_t)pieces[i].addr, flat, pieces[i].length))
@@ -432,7 +432,7 @@ static bool same(const struct krdma_piece *pieces, uint32_t count, const unsigne
 TEST_F(operation, writes_and_reads_of_many_pieces)
 {
 	static const uint32_t counts[] = { 2, 3, 4, 5, 31, 32, 33, 127, 128 };
-	struct krdma_piece pieces[KRDMA_PIECES_MAX];
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 
@@ -442,8 +442,8 @@ TEST_F(operation, writes_and_reads_of_many_pieces)
 		fill(self->from.data, SIZE, i);
 		memset(self->to.data, 0, SIZE);
 		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 0);
-		entry.piece_count = counts[i];
-		entry.piece = (struct krdma_piece) { .addr = (uintptr_t)pieces };
+		entry.sge_count = counts[i];
+		entry.sge = (struct krdma_ring_sge) { .addr = (uintptr_t)pieces };
 		SUBMIT(self->a, entry);
 		COMPLETED(self->a, KRDMA_OP_WRITE, i, total, &cqe);
 		EXPECT_TRUE(same(pieces, counts[i], self->to.data)) {
@@ -464,9 +464,9 @@ TEST_F(operation, writes_and_reads_of_many_pieces)
 /* Proves: E4 */
 TEST_F(operation, messages_of_many_pieces)
 {
-	struct krdma_piece from[8], to[8];
+	struct krdma_ring_sge from[8], to[8];
 	struct krdma_sqe entry, receive;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
@@ -479,23 +479,23 @@ TEST_F(operation, messages_of_many_pieces)
 		scatter(&self->to, to, count);
 		memset(self->to.data, 0, SIZE);
 		receive = sqe_receive(self->b->id, count, NULL, 0, 0);
-		receive.piece_count = count;
-		receive.piece.addr = (uintptr_t)to;
+		receive.sge_count = count;
+		receive.sge.addr = (uintptr_t)to;
 		SUBMIT(self->b, receive);
 		entry = sqe_send(self->a->id, count, NULL, 0, 0);
-		entry.piece_count = count;
-		entry.piece.addr = (uintptr_t)from;
+		entry.sge_count = count;
+		entry.sge.addr = (uintptr_t)from;
 		SUBMIT(self->a, entry);
 		COMPLETED(self->a, KRDMA_OP_SEND, count, total, &cqe);
-		COMPLETED(self->b, KRDMA_OP_RECEIVE, count, total, &cqe);
+		COMPLETED(self->b, KRDMA_OP_RECV, count, total, &cqe);
 		for (uint32_t i = 0; i < count; at += from[i].length, i++)
 			memcpy(flat + at, (void *)(uintptr_t)from[i].addr, from[i].length);
 		EXPECT_TRUE(same(to, count, flat));
 	}
 	/* A message cannot be cut. */
 	if (query.max_send_sge < 8) {
-		entry.piece_count = query.max_send_sge + 1;
-		scatter(&self->from, from, entry.piece_count);
+		entry.sge_count = query.max_send_sge + 1;
+		scatter(&self->from, from, entry.sge_count);
 		REFUSED(-EMSGSIZE, self->a, entry);
 	}
 }
@@ -505,7 +505,7 @@ TEST_F(operation, inline_data)
 {
 	static const uint32_t some[] = { 0, 1, 8, 63, MAX_INLINE };
 	unsigned char data[MAX_INLINE + 1];
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 
@@ -516,30 +516,30 @@ TEST_F(operation, inline_data)
 		fill(data, sizeof(data), i);
 		entry = sqe_send(self->a->id, i, NULL, 0, 0);
 		entry.flags = KRDMA_SQE_INLINE;
-		entry.piece_count = 1;
-		entry.piece.addr = (uintptr_t)data;
-		entry.piece.length = some[i];
+		entry.sge_count = 1;
+		entry.sge.addr = (uintptr_t)data;
+		entry.sge.length = some[i];
 		SUBMIT(self->a, entry);
 		entry.opcode = KRDMA_OP_WRITE;
 		entry.remote_addr = self->to.remote_addr;
-		entry.remote_key = self->to.remote_key;
+		entry.rkey = self->to.rkey;
 		SUBMIT(self->a, entry);
 		/* It is the program's again. */
 		memset(data, 0, sizeof(data));
 		COMPLETED(self->a, KRDMA_OP_SEND, i, some[i], &cqe);
 		COMPLETED(self->a, KRDMA_OP_WRITE, i, some[i], &cqe);
-		COMPLETED(self->b, KRDMA_OP_RECEIVE, i, some[i], &cqe);
+		COMPLETED(self->b, KRDMA_OP_RECV, i, some[i], &cqe);
 		EXPECT_TRUE(filled(self->to.data, some[i], i));
 		EXPECT_TRUE(filled(self->to.data + 4096, some[i], i));
 	}
-	entry.piece.length = query.max_inline + 1;
+	entry.sge.length = query.max_inline + 1;
 	if (query.max_inline + 1 <= sizeof(data))
 		REFUSED(-EMSGSIZE, self->a, entry);
-	entry.piece.length = 8;
-	entry.piece.memory = self->from.id;
+	entry.sge.length = 8;
+	entry.sge.mr = self->from.id;
 	REFUSED(-EINVAL, self->a, entry);
-	entry.piece.memory = 0;
-	entry.piece.addr = 16;
+	entry.sge.mr = 0;
+	entry.sge.addr = 16;
 	REFUSED(-EFAULT, self->a, entry);
 	entry.opcode = KRDMA_OP_READ;
 	REFUSED(-EINVAL, self->a, entry);
@@ -556,16 +556,16 @@ TEST_F(operation, silent_ones_say_nothing)
 		int ret;
 
 		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 8);
-		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_SILENT;
-		while ((ret = submit(variant->arrays, self->a->queue, &entry, 1)) == -EAGAIN) {
-			queue_enter(self->a->queue, 0, 0, 0, NULL);
+		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_UNSIGNALED;
+		while ((ret = submit(variant->arrays, self->a->ring, &entry, 1)) == -EAGAIN) {
+			queue_enter(self->a->ring, 0, 0, 0, NULL);
 			sleep_ms(1);
 		}
 		ASSERT_EQ(0, ret);
 	}
 	for (int i = 0; i < 5; i++)
 		COMPLETED(self->a, KRDMA_OP_WRITE, i * 100 + 99, 8, &cqe);
-	EXPECT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
+	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
 }
 
 /* What is fenced sees what was read before. */
@@ -599,7 +599,7 @@ TEST_F(operation, a_batch_completes_in_its_order)
 	for (unsigned int round = 0; round < 5; round++) {
 		for (int i = 0; i < 60; i++)
 			entries[i] = REMOTE(i % 3 ? KRDMA_OP_WRITE : KRDMA_OP_READ, i, i * 64, 64);
-		ASSERT_EQ(0, submit(variant->arrays, self->a->queue, entries, 60));
+		ASSERT_EQ(0, submit(variant->arrays, self->a->ring, entries, 60));
 		for (int i = 0; i < 60; i++)
 			COMPLETED(self->a, entries[i].opcode, i, 64, &cqe);
 	}
@@ -630,9 +630,9 @@ TEST_F(operation, receives_come_before_the_connection)
 	entry = sqe_send(pair.a.id, 4, NULL, 0, 0);
 	SUBMIT(&pair.a, entry);
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, take(variant->arrays, pair.a.queue, &cqe));
+		ASSERT_EQ(0, take(variant->arrays, pair.a.ring, &cqe));
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, take(variant->arrays, pair.b.queue, &cqe));
+		ASSERT_EQ(0, take(variant->arrays, pair.b.ring, &cqe));
 	pair_close(&pair);
 }
 

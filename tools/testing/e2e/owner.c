@@ -26,7 +26,7 @@
 
 /* What a child and the test both see. */
 struct shared {
-	struct memory memory;
+	struct memory mr;
 	bool ready;
 	bool go;
 	int ret;
@@ -107,12 +107,12 @@ struct child_memory {
 static int own_memory(void *context)
 {
 	const struct child_memory *child = context;
-	struct memory memory;
-	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory);
+	struct memory mr;
+	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
 
 	if (!ret)
-		fill(memory.data, LENGTH, 5);
-	child->shared->memory = memory;
+		fill(mr.data, LENGTH, 5);
+	child->shared->mr = mr;
 	shared_tell(child->shared, ret);
 	return pause();
 }
@@ -162,14 +162,14 @@ TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 5));
 
 	EXPECT_TRUE(end_owner(pid));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
-		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
 }
 
 /* The session is the child's, and comes here by a socket. */
@@ -208,15 +208,15 @@ TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
 	EXPECT_EQ(0, ret);
 	EXPECT_EQ(0, resources_read(&with));
 	if (!ret)
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-			  pair_read(&pair, &self->local, &self->shared->memory));
+		EXPECT_EQ(KRDMA_WC_SUCCESS,
+			  pair_read(&pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(end_owner(pid));
 	with.count[RESOURCE_MR]--;
 	with.count[RESOURCE_PINS] -= LENGTH / sysconf(_SC_PAGESIZE);
 	EXPECT_EQ(0, memory_is(&with));
 	if (!ret)
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
-			  pair_read(&pair, &self->local, &self->shared->memory));
+		EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
+			  pair_read(&pair, &self->local, &self->shared->mr));
 
 	pair_close(&pair);
 	close(options.sessions[1]);
@@ -232,7 +232,7 @@ TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 		.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
 	};
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 	struct pair other;
@@ -241,23 +241,23 @@ TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 	ASSERT_TRUE(shared_ready(self->shared));
 	ASSERT_EQ(0, pair_open(&other, &options));
 
-	entry = sqe_receive(self->pair.b.id, 9, &self->shared->memory, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
-	EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+	entry = sqe_receive(self->pair.b.id, 9, &self->shared->mr, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
+	EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
 
 	EXPECT_TRUE(end_owner(pid));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
+	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_query(self->pair.b.conn, NULL, 0, &query));
 	EXPECT_EQ(-ECONNABORTED, query.error);
-	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(9, cqe.cookie);
-	EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(9, cqe.wr_id);
+	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	/* The peer hears of it. */
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
 
 	/* Others in the same sessions do not. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&other, sqe_remote(KRDMA_OP_WRITE, other.a.id, 3, NULL, 0, 0,
 						  &self->local, 0)));
 	pair_close(&other);
@@ -272,10 +272,10 @@ TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
-	entry = sqe_receive(self->pair.b.id, 9, &self->shared->memory, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->memory.id,
-				    KRDMA_RELEASE_LATER));
+	entry = sqe_receive(self->pair.b.id, 9, &self->shared->mr, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->mr.id,
+				    KRDMA_DEREGISTER_LATER));
 	ASSERT_EQ(0, resources_read(&with));
 	EXPECT_TRUE(end_owner(pid));
 	with.count[RESOURCE_MR]--;
@@ -286,27 +286,27 @@ TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 /* Room in a shared receive queue keeps memory, too. */
 TEST_F(owner, receives_in_a_shared_queue_end)
 {
-	struct krdma_srq_create create = { .size = sizeof(create), .depth = 16 };
+	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = 16 };
 	struct pair_options options = {
 		.sessions = { self->pair.sessions[0], self->pair.sessions[1] },
 	};
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
 	struct krdma_sqe entry;
 	struct resources with;
-	struct queue queue;
+	struct queue ring;
 	struct pair other;
 
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
 	ASSERT_EQ(0, queue_create(self->pair.sessions[1],
 				  &(struct queue_options){ .device_id = self->pair.device },
-				  &queue));
-	create.queue_fd = queue.fd;
+				  &ring));
+	create.ring_fd = ring.fd;
 	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_SRQ_CREATE, &create));
 	options.b.srq = create.fd;
 	ASSERT_EQ(0, pair_open(&other, &options));
-	entry = sqe_receive(create.id, 9, &self->shared->memory, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+	entry = sqe_receive(create.id, 9, &self->shared->mr, 0, LENGTH);
+	ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&with));
 
 	EXPECT_TRUE(end_owner(pid));
@@ -314,24 +314,24 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	EXPECT_EQ(0, memory_is(&with));
 	EXPECT_EQ(0, conn_await_closed(other.b.conn, PATIENCE_MS));
 	/* The one without it goes on. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
 						       0, 0, &self->local, 0)));
-	EXPECT_EQ(-ENOENT, queue_submit(&queue, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(&ring, &entry, 1, NULL));
 	pair_close(&other);
 	close(create.fd);
-	queue_close(&queue);
+	queue_close(&ring);
 }
 
 /* With another program, memory is another one. */
 static int become_another(void *context)
 {
 	const struct child_memory *child = context;
-	struct memory memory;
-	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory);
+	struct memory mr;
+	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
 	uint64_t deadline = now_ms() + PATIENCE_MS;
 
-	child->shared->memory = memory;
+	child->shared->mr = mr;
 	shared_tell(child->shared, ret);
 	while (!__atomic_load_n(&child->shared->go, __ATOMIC_ACQUIRE) && now_ms() < deadline)
 		sleep_ms(1);
@@ -347,14 +347,14 @@ TEST_F(owner, memory_ends_with_exec)
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
 	ASSERT_EQ(0, resources_read(&with));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	__atomic_store_n(&self->shared->go, true, __ATOMIC_RELEASE);
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));
 	EXPECT_EQ(0, kill(pid, 0));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
-		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(end_owner(pid));
 }
 
@@ -364,7 +364,7 @@ static int share_memory(void *context)
 	struct child_memory *child = context;
 
 	child->shared->ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL,
-					   &child->shared->memory);
+					   &child->shared->mr);
 	return 0;
 }
 
@@ -381,12 +381,12 @@ TEST_F(owner, memory_stays_with_those_who_share_it)
 	ASSERT_LT(0, pid);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	ASSERT_EQ(0, self->shared->ret);
-	fill(self->shared->memory.data, LENGTH, 6);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-		  pair_read(&self->pair, &self->local, &self->shared->memory));
+	fill(self->shared->mr.data, LENGTH, 6);
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
+		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 6));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->memory.id, 0));
-	munmap(self->shared->memory.data, LENGTH);
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	munmap(self->shared->mr.data, LENGTH);
 	munmap(stack, size);
 }
 
@@ -430,7 +430,7 @@ TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 
 	/* Written here, too: what a device reaches stays the parent's. */
 	remote.data[0] ^= 0xff;
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1,
 						       &self->local, 0, LENGTH, &remote, 0)));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
@@ -440,7 +440,7 @@ TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 
 	/* The child's end is not the end of the parent's memory. */
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &remote));
 	memory_destroy(&remote);
 }
 
@@ -450,12 +450,12 @@ static void *register_for_ever(void *context)
 	const struct child_memory *child = context;
 
 	for (;;) {
-		struct memory memory;
+		struct memory mr;
 
-		if (!memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &memory)) {
+		if (!memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr)) {
 			shared_tell(child->shared, 0);
-			if (memory.id % 2)
-				memory_destroy(&memory);
+			if (mr.id % 2)
+				memory_destroy(&mr);
 		}
 	}
 	return NULL;
@@ -517,11 +517,11 @@ TEST_F(owner, the_session_ends_with_its_owners)
 static uint64_t register_ns(const struct child_memory *child, void *data)
 {
 	struct timespec before, after;
-	struct memory memory;
+	struct memory mr;
 
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL, &memory));
-	CHECK(!memory_release(child->session, memory.id, 0));
+	CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL, &mr));
+	CHECK(!memory_release(child->session, mr.id, 0));
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	return (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (uint64_t)after.tv_nsec -
 	       (uint64_t)before.tv_nsec;

@@ -46,7 +46,7 @@ bool address_same(const struct __kernel_sockaddr_storage *one,
 
 int boot_device(int session, uint32_t *id)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	int ret = session_named(session, BOOT_DEVICE, &device);
 
 	*id = ret ? 0 : device.id;
@@ -60,7 +60,7 @@ int boot_device(int session, uint32_t *id)
 int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
 		  struct __kernel_sockaddr_storage *address)
 {
-	struct krdma_listen listen = { .size = sizeof(listen), .backlog = backlog };
+	struct krdma_listen_args listen = { .size = sizeof(listen), .backlog = backlog };
 	int ret;
 
 	*fd = -1;
@@ -77,7 +77,7 @@ int listener_open(int session, const char *text, uint16_t port, uint32_t backlog
 
 int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
 {
-	struct krdma_listener_next next = { .size = sizeof(next), .deadline_ns = deadline_ns };
+	struct krdma_listener_next_args next = { .size = sizeof(next), .deadline_ns = deadline_ns };
 	int ret = session_request(listener, KRDMA_LISTENER_NEXT, &next);
 
 	*fd = ret ? -1 : next.fd;
@@ -92,7 +92,7 @@ int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id)
 
 int conn_create(int session, int *fd, uint32_t *id)
 {
-	struct krdma_conn_create create = { .size = sizeof(create) };
+	struct krdma_conn_create_args create = { .size = sizeof(create) };
 	int ret = session_request(session, KRDMA_CONN_CREATE, &create);
 
 	*fd = ret ? -1 : create.fd;
@@ -104,7 +104,7 @@ int conn_create(int session, int *fd, uint32_t *id)
 static int conn_resolve_with(int conn, const struct __kernel_sockaddr_storage *remote,
 			     uint32_t ack_timeout)
 {
-	struct krdma_conn_resolve resolve = {
+	struct krdma_conn_resolve_args resolve = {
 		.size = sizeof(resolve),
 		.ack_timeout = ack_timeout,
 		.remote = *remote,
@@ -120,7 +120,7 @@ int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote)
 
 int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state)
 {
-	struct krdma_conn_wait wait = {
+	struct krdma_conn_wait_args wait = {
 		.size = sizeof(wait),
 		.deadline_ns = deadline_ns,
 		.state = UINT32_MAX,
@@ -134,7 +134,7 @@ int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state)
 
 int conn_reject(int conn, const void *data, uint32_t length)
 {
-	struct krdma_conn_reject reject = {
+	struct krdma_conn_reject_args reject = {
 		.size = sizeof(reject),
 		.private_data = (uintptr_t)data,
 		.private_data_len = length,
@@ -145,12 +145,13 @@ int conn_reject(int conn, const void *data, uint32_t length)
 
 int conn_disconnect(int conn, uint32_t flags)
 {
-	struct krdma_conn_disconnect disconnect = { .size = sizeof(disconnect), .flags = flags };
+	struct krdma_conn_disconnect_args disconnect = { .size = sizeof(disconnect),
+							 .flags = flags };
 
 	return session_request(conn, KRDMA_CONN_DISCONNECT, &disconnect);
 }
 
-int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query *query)
+int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
@@ -161,7 +162,7 @@ int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query *que
 
 uint32_t conn_state(int conn)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	return conn_query(conn, NULL, 0, &query) ? UINT32_MAX : query.state;
 }
@@ -170,7 +171,7 @@ int conn_await_closed(int conn, unsigned int ms)
 {
 	uint64_t deadline = deadline_in(ms);
 	uint64_t end = now_ms() + ms;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 
 	for (;;) {
 		/* It returns at once in states that it was not asked to leave. */
@@ -241,26 +242,26 @@ static int end_queues(struct end *end, const struct end_options *options)
 {
 	int ret;
 
-	end->queue = options->queue;
-	if (!end->queue) {
+	end->ring = options->ring;
+	if (!end->ring) {
 		ret = queue_create(end->session, &options->queue_options, &end->own[0]);
 		if (ret)
 			return ret;
-		end->queue = &end->own[0];
+		end->ring = &end->own[0];
 	}
-	end->recv_queue = options->recv_queue;
-	if (!end->recv_queue && options->separate) {
+	end->recv_ring = options->recv_ring;
+	if (!end->recv_ring && options->separate) {
 		ret = queue_create(end->session, &options->queue_options, &end->own[1]);
 		if (ret)
 			return ret;
-		end->recv_queue = &end->own[1];
+		end->recv_ring = &end->own[1];
 	}
 	return 0;
 }
 
 int end_prepare(struct end *end, const struct end_options *options)
 {
-	struct krdma_conn_prepare prepare = { .size = sizeof(prepare) };
+	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
 	int ret;
 
 	if (!options)
@@ -268,15 +269,15 @@ int end_prepare(struct end *end, const struct end_options *options)
 	ret = end_queues(end, options);
 	if (ret)
 		return ret;
-	prepare.queue_fd = end->queue->fd;
-	if (end->recv_queue) {
-		prepare.flags |= KRDMA_PREPARE_RECV_QUEUE;
-		prepare.recv_queue_fd = end->recv_queue->fd;
+	prepare.ring_fd = end->ring->fd;
+	if (end->recv_ring) {
+		prepare.flags |= KRDMA_CREATE_QP_RECV_RING;
+		prepare.recv_ring_fd = end->recv_ring->fd;
 	} else {
-		end->recv_queue = end->queue;
+		end->recv_ring = end->ring;
 	}
 	if (options->srq) {
-		prepare.flags |= KRDMA_PREPARE_SRQ;
+		prepare.flags |= KRDMA_CREATE_QP_SRQ;
 		prepare.srq_fd = options->srq;
 	}
 	prepare.send_depth = options->send_depth;
@@ -285,12 +286,12 @@ int end_prepare(struct end *end, const struct end_options *options)
 	prepare.max_recv_sge = options->max_recv_sge;
 	prepare.max_inline = options->max_inline;
 	prepare.keepalive_ms = options->keepalive_ms;
-	return session_request(end->conn, KRDMA_CONN_PREPARE, &prepare);
+	return session_request(end->conn, KRDMA_CONN_CREATE_QP, &prepare);
 }
 
 static int end_terms(struct end *end, const struct end_options *options, unsigned long request)
 {
-	struct krdma_conn_terms terms = {};
+	struct krdma_conn_param_args terms = {};
 
 	if (options)
 		terms = options->terms;
@@ -453,10 +454,10 @@ void pair_close(struct pair *pair)
 int pair_operate(struct pair *pair, struct krdma_sqe entry)
 {
 	struct krdma_cqe cqe;
-	int ret = queue_submit(pair->a.queue, &entry, 1, NULL);
+	int ret = queue_submit(pair->a.ring, &entry, 1, NULL);
 
 	if (!ret)
-		ret = queue_wait(pair->a.queue, &cqe, PATIENCE_MS);
+		ret = queue_wait(pair->a.ring, &cqe, PATIENCE_MS);
 	return ret ? ret : cqe.status;
 }
 

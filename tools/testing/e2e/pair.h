@@ -46,7 +46,7 @@ int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state);
 int conn_reject(int conn, const void *data, uint32_t length);
 int conn_disconnect(int conn, uint32_t flags);
 /* @room bytes of private data may be taken; *@query has the whole answer. */
-int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query *query);
+int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args *query);
 
 /* KRDMA_CONN_QUERY's; UINT32_MAX if it fails. */
 uint32_t conn_state(int conn);
@@ -67,14 +67,14 @@ bool conn_was_connected(int conn);
 /**
  * struct end_options - what one end is to be; all zero: the defaults
  * @send_depth, @recv_depth, @max_send_sge, @max_recv_sge, @max_inline, @keepalive_ms: of
- *	&struct krdma_conn_prepare
- * @queue: used instead of one of its own
- * @recv_queue: receives complete there
+ *	&struct krdma_conn_create_qp_args
+ * @ring: used instead of one of its own
+ * @recv_ring: receives complete there
  * @separate: a receive queue of its own
  * @queue_options: of the queues that are made for it
  * @srq: descriptor of a shared receive queue; 0: none
- * @ack_timeout: of &struct krdma_conn_resolve
- * @terms: of &struct krdma_conn_terms; .size need not be set
+ * @ack_timeout: of &struct krdma_conn_resolve_args
+ * @terms: of &struct krdma_conn_param_args; .size need not be set
  */
 struct end_options {
 	uint32_t send_depth;
@@ -83,13 +83,13 @@ struct end_options {
 	uint32_t max_recv_sge;
 	uint32_t max_inline;
 	uint32_t keepalive_ms;
-	struct queue *queue;
-	struct queue *recv_queue;
+	struct queue *ring;
+	struct queue *recv_ring;
 	bool separate;
 	struct queue_options queue_options;
 	int srq;
 	uint32_t ack_timeout;
-	struct krdma_conn_terms terms;
+	struct krdma_conn_param_args terms;
 };
 
 /**
@@ -97,16 +97,16 @@ struct end_options {
  * @session: in which it was made; not owned
  * @conn: its descriptor
  * @id: its number: the target of entries
- * @queue: where it posts sends and they complete
- * @recv_queue: likewise for receives; often the same
+ * @ring: where it posts sends and they complete
+ * @recv_ring: likewise for receives; often the same
  * @own: its own queues, if it has any
  */
 struct end {
 	int session;
 	int conn;
 	uint32_t id;
-	struct queue *queue;
-	struct queue *recv_queue;
+	struct queue *ring;
+	struct queue *recv_ring;
 	struct queue own[2];
 };
 

@@ -20,7 +20,7 @@ FIXTURE(pass)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory memory;
+	struct memory mr;
 	int channels[2];
 };
 
@@ -30,13 +30,13 @@ FIXTURE_SETUP(pass)
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, self->channels));
 }
 
 FIXTURE_TEARDOWN(pass)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 	close(self->channels[0]);
 	close(self->channels[1]);
@@ -68,27 +68,27 @@ static int be_the_server(int channel, uint32_t device, uint32_t id)
 {
 	int session = fd_receive(channel);
 	int conn = fd_receive(channel);
-	int queue_fd = fd_receive(channel);
-	struct krdma_queue_query query;
+	int ring_fd = fd_receive(channel);
+	struct krdma_ring_query_args query;
 	struct krdma_sqe receive, send;
-	struct memory memory;
+	struct memory mr;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 	char byte = 0;
 
-	CHECK(session >= 0 && conn >= 0 && queue_fd >= 0);
-	CHECK(queue_query(queue_fd, &query) == 0 && query.device_id == device);
-	CHECK(memory_create(session, device, 8192, ACCESS_ALL, &memory) == 0);
-	receive = sqe_receive(id, 1, &memory, 0, 4096);
-	CHECK(queue_post(queue_fd, &receive, 1, NULL) == 0);
+	CHECK(session >= 0 && conn >= 0 && ring_fd >= 0);
+	CHECK(queue_query(ring_fd, &query) == 0 && query.device_id == device);
+	CHECK(memory_create(session, device, 8192, ACCESS_ALL, &mr) == 0);
+	receive = sqe_receive(id, 1, &mr, 0, 4096);
+	CHECK(queue_post(ring_fd, &receive, 1, NULL) == 0);
 	CHECK(write(channel, &byte, 1) == 1);
-	CHECK(queue_reap(queue_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
-	CHECK(cqe.status == KRDMA_STATUS_SUCCESS && cqe.cookie == 1 && cqe.length == MESSAGE);
-	CHECK(filled(memory.data, MESSAGE, 5));
-	send = sqe_send(id, 2, &memory, 0, MESSAGE);
-	CHECK(queue_post(queue_fd, &send, 1, NULL) == 0);
-	CHECK(queue_reap(queue_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
-	CHECK(cqe.status == KRDMA_STATUS_SUCCESS && cqe.cookie == 2);
+	CHECK(queue_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(cqe.status == KRDMA_WC_SUCCESS && cqe.wr_id == 1 && cqe.length == MESSAGE);
+	CHECK(filled(mr.data, MESSAGE, 5));
+	send = sqe_send(id, 2, &mr, 0, MESSAGE);
+	CHECK(queue_post(ring_fd, &send, 1, NULL) == 0);
+	CHECK(queue_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(cqe.status == KRDMA_WC_SUCCESS && cqe.wr_id == 2);
 	CHECK(conn_disconnect(conn, 0) == 0);
 	CHECK(conn_await_closed(conn, PATIENCE_MS) == 0);
 	return 0;
@@ -115,22 +115,22 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 	}
 	ASSERT_EQ(0, fd_send(self->channels[0], self->b->session));
 	ASSERT_EQ(0, fd_send(self->channels[0], self->b->conn));
-	ASSERT_EQ(0, fd_send(self->channels[0], self->b->queue->fd));
+	ASSERT_EQ(0, fd_send(self->channels[0], self->b->ring->fd));
 	end_close(self->b);
 	close(self->pair.sessions[1]);
 	self->pair.owned[1] = false;
 
-	fill(self->memory.data, MESSAGE, 5);
-	receive = sqe_receive(self->a->id, 7, &self->memory, 8192, 4096);
-	ASSERT_EQ(0, queue_submit(self->a->queue, &receive, 1, NULL));
+	fill(self->mr.data, MESSAGE, 5);
+	receive = sqe_receive(self->a->id, 7, &self->mr, 8192, 4096);
+	ASSERT_EQ(0, queue_submit(self->a->ring, &receive, 1, NULL));
 	ASSERT_EQ(1, read(self->channels[0], &byte, 1));
-	send = sqe_send(self->a->id, 8, &self->memory, 0, MESSAGE);
-	ASSERT_EQ(0, queue_submit(self->a->queue, &send, 1, NULL));
+	send = sqe_send(self->a->id, 8, &self->mr, 0, MESSAGE);
+	ASSERT_EQ(0, queue_submit(self->a->ring, &send, 1, NULL));
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
-	EXPECT_TRUE(filled(self->memory.data + 8192, MESSAGE, 5));
+	EXPECT_TRUE(filled(self->mr.data + 8192, MESSAGE, 5));
 	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
 	EXPECT_EQ(-EPIPE, conn_wait(self->a->conn, 0, NULL));
 	EXPECT_EQ(0, child_status(child));
@@ -168,39 +168,39 @@ TEST_F(pass, a_listener_and_a_request)
 static int use_in_child(struct end *end, uint32_t device)
 {
 	struct krdma_sqe entry;
-	struct memory memory;
+	struct memory mr;
 	struct krdma_cqe cqe;
 	struct queue map;
 
 	/* The descriptors mean the same objects, and can be mapped again. */
-	CHECK(queue_adopt(dup(end->queue->fd), end->queue->size, &map) == 0);
-	CHECK(memory_create(end->session, device, 4096, 0, &memory) == 0);
-	entry = sqe_send(end->id, 4, &memory, 0, 100);
+	CHECK(queue_adopt(dup(end->ring->fd), end->ring->size, &map) == 0);
+	CHECK(memory_create(end->session, device, 4096, 0, &mr) == 0);
+	entry = sqe_send(end->id, 4, &mr, 0, 100);
 	CHECK(queue_submit(&map, &entry, 1, NULL) == 0);
 	CHECK(queue_wait(&map, &cqe, PATIENCE_MS) == 0);
-	CHECK(cqe.cookie == 4 && cqe.status == KRDMA_STATUS_SUCCESS);
+	CHECK(cqe.wr_id == 4 && cqe.status == KRDMA_WC_SUCCESS);
 	queue_close(&map);
 	return 0;
 }
 
 TEST_F(pass, a_child_has_the_same_objects)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_sqe receive;
-	struct memory memory;
+	struct memory mr;
 	struct krdma_cqe cqe;
 	pid_t child;
 
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL,
-				   &memory));
-	receive = sqe_receive(self->b->id, 1, &memory, 0, 4096);
-	ASSERT_EQ(0, queue_submit(self->b->queue, &receive, 1, NULL));
+				   &mr));
+	receive = sqe_receive(self->b->id, 1, &mr, 0, 4096);
+	ASSERT_EQ(0, queue_submit(self->b->ring, &receive, 1, NULL));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child)
 		_exit(use_in_child(self->a, self->pair.device));
 	EXPECT_EQ(0, child_status(child));
-	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
 	/* Its end was the end of nothing. */
 	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
@@ -210,35 +210,35 @@ TEST_F(pass, a_child_has_the_same_objects)
 /* Memory is its process's: a child's ends with the child, whoever has the session. */
 TEST_F(pass, memory_ends_with_its_process)
 {
-	struct krdma_memory_query query = { .size = sizeof(query) };
+	struct krdma_mr_query_args query = { .size = sizeof(query) };
 	struct krdma_sqe entry;
-	struct memory memory;
+	struct memory mr;
 	pid_t child;
 	char byte;
 
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
-		if (memory_create(self->a->session, self->pair.device, 8192, ACCESS_ALL, &memory))
+		if (memory_create(self->a->session, self->pair.device, 8192, ACCESS_ALL, &mr))
 			_exit(1);
-		if (write(self->channels[1], &memory, sizeof(memory)) != sizeof(memory))
+		if (write(self->channels[1], &mr, sizeof(mr)) != sizeof(mr))
 			_exit(2);
 		_exit(read(self->channels[1], &byte, 1) == 1 ? 0 : 3);
 	}
-	ASSERT_EQ(sizeof(memory), read(self->channels[0], &memory, sizeof(memory)));
-	query.id = memory.id;
-	EXPECT_EQ(0, session_request(self->a->session, KRDMA_MEMORY_QUERY, &query));
-	EXPECT_EQ(memory.remote_key, query.remote_key);
+	ASSERT_EQ(sizeof(mr), read(self->channels[0], &mr, sizeof(mr)));
+	query.id = mr.id;
+	EXPECT_EQ(0, session_request(self->a->session, KRDMA_MR_QUERY, &query));
+	EXPECT_EQ(mr.rkey, query.rkey);
 	ASSERT_EQ(1, write(self->channels[0], "x", 1));
 	EXPECT_EQ(0, child_status(child));
-	query = (struct krdma_memory_query) { .size = sizeof(query), .id = memory.id };
-	EXPECT_EQ(-ENOENT, session_request(self->a->session, KRDMA_MEMORY_QUERY, &query));
-	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &memory, 0, 8, &self->memory, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(self->a->queue, &entry, 1, NULL));
+	query = (struct krdma_mr_query_args) { .size = sizeof(query), .id = mr.id };
+	EXPECT_EQ(-ENOENT, session_request(self->a->session, KRDMA_MR_QUERY, &query));
+	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &mr, 0, 8, &self->mr, 0);
+	EXPECT_EQ(-ENOENT, queue_submit(self->a->ring, &entry, 1, NULL));
 	/* The parent's is as it was. */
-	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &self->memory, 0, 8, &self->memory,
+	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &self->mr, 0, 8, &self->mr,
 			   64);
-	EXPECT_EQ(0, queue_submit(self->a->queue, &entry, 1, NULL));
+	EXPECT_EQ(0, queue_submit(self->a->ring, &entry, 1, NULL));
 }
 
 /* A child has no mapping of rings, so that it cannot disturb them by mistake. */
@@ -249,7 +249,7 @@ TEST_F(pass, a_child_does_not_have_the_rings)
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
-		volatile uint32_t *tail = &self->a->queue->ring->sq_tail;
+		volatile uint32_t *tail = &self->a->ring->header->sq_tail;
 
 		*tail = *tail;
 		_exit(0);
@@ -259,14 +259,14 @@ TEST_F(pass, a_child_does_not_have_the_rings)
 
 TEST_F(pass, what_a_child_closes_stays_the_parents)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	pid_t child;
 
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
 		close(self->a->conn);
-		close(self->a->queue->fd);
+		close(self->a->ring->fd);
 		close(self->pair.sessions[0]);
 		_exit(conn_wait(self->a->conn, 0, NULL) == -EBADF ? 0 : 1);
 	}
@@ -343,7 +343,7 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 /* Numbers begin at 1. */
 #define GUESSES		64
 
-static int count_guesses(int queue, uint32_t conn, uint32_t *last)
+static int count_guesses(int ring, uint32_t conn, uint32_t *last)
 {
 	int accepted = 0;
 
@@ -354,7 +354,7 @@ static int count_guesses(int queue, uint32_t conn, uint32_t *last)
 		/* An address outside of it is enough to know whether it is there. */
 		guessed.data = NULL;
 		send = sqe_send(conn, number, &guessed, 0, 1);
-		switch (queue_post(queue, &send, 1, NULL)) {
+		switch (queue_post(ring, &send, 1, NULL)) {
 		case -ERANGE:
 			accepted++;
 			*last = number;
@@ -377,103 +377,103 @@ TEST_F(pass, a_confined_queue_names_no_other_memory)
 
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL, &other));
 	/* Without that, whoever has the queue has all memory of the session. */
-	before = count_guesses(self->a->queue->fd, self->a->id, &last);
+	before = count_guesses(self->a->ring->fd, self->a->id, &last);
 	EXPECT_LE(2, before);
-	ASSERT_EQ(0, queue_confine(self->a->queue->fd, &other.id, 1));
-	EXPECT_EQ(1, count_guesses(self->a->queue->fd, self->a->id, &last));
+	ASSERT_EQ(0, queue_confine(self->a->ring->fd, &other.id, 1));
+	EXPECT_EQ(1, count_guesses(self->a->ring->fd, self->a->id, &last));
 	EXPECT_EQ(other.id, last);
 	memory_destroy(&other);
 	/* Its number is nobody's. */
-	EXPECT_EQ(0, count_guesses(self->a->queue->fd, self->a->id, &last));
+	EXPECT_EQ(0, count_guesses(self->a->ring->fd, self->a->id, &last));
 }
 
 TEST_F(pass, what_a_confined_queue_may_name_goes_through)
 {
-	struct krdma_sqe receive = sqe_receive(self->a->id, 1, &self->memory, 0, 4096);
+	struct krdma_sqe receive = sqe_receive(self->a->id, 1, &self->mr, 0, 4096);
 	struct krdma_sqe write;
 	struct memory remote;
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
-	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->memory, 0, 64, &remote, 0);
-	ASSERT_EQ(0, queue_confine(self->a->queue->fd, NULL, 0));
-	EXPECT_EQ(-ENOENT, queue_post(self->a->queue->fd, &receive, 1, NULL));
-	EXPECT_EQ(-ENOENT, queue_submit(self->a->queue, &write, 1, NULL));
+	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->mr, 0, 64, &remote, 0);
+	ASSERT_EQ(0, queue_confine(self->a->ring->fd, NULL, 0));
+	EXPECT_EQ(-ENOENT, queue_post(self->a->ring->fd, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(self->a->ring, &write, 1, NULL));
 	pair_close(&self->pair);
 	memory_destroy(&remote);
 
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) { .two_sessions = true }));
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
-	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->memory, 0, 64, &remote, 0);
-	ASSERT_EQ(0, queue_confine(self->a->queue->fd, &self->memory.id, 1));
-	ASSERT_EQ(0, queue_submit(self->a->queue, &write, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->mr, 0, 64, &remote, 0);
+	ASSERT_EQ(0, queue_confine(self->a->ring->fd, &self->mr.id, 1));
+	ASSERT_EQ(0, queue_submit(self->a->ring, &write, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	memory_destroy(&remote);
 }
 
 TEST_F(pass, a_confined_queue_stays_confined)
 {
-	struct krdma_queue_confine confine = { .size = sizeof(confine) };
+	struct krdma_ring_confine_args confine = { .size = sizeof(confine) };
 	uint32_t ids[3], nobodys = 4711;
-	struct memory memory[3];
+	struct memory mr[3];
 	static uint32_t many[KRDMA_CONFINE_MAX];
-	int queue = self->a->queue->fd;
+	int ring = self->a->ring->fd;
 
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL,
-					   &memory[i]));
-		ids[2 - i] = memory[i].id;
+					   &mr[i]));
+		ids[2 - i] = mr[i].id;
 	}
-	EXPECT_EQ(-ENOENT, queue_confine(queue, &nobodys, 1));
-	EXPECT_EQ(-E2BIG, queue_confine(queue, many, KRDMA_CONFINE_MAX + 1));
-	EXPECT_EQ(-ENOENT, queue_confine(queue, many, KRDMA_CONFINE_MAX));
-	EXPECT_EQ(-EFAULT, queue_confine(queue, NULL, 1));
+	EXPECT_EQ(-ENOENT, queue_confine(ring, &nobodys, 1));
+	EXPECT_EQ(-E2BIG, queue_confine(ring, many, KRDMA_CONFINE_MAX + 1));
+	EXPECT_EQ(-ENOENT, queue_confine(ring, many, KRDMA_CONFINE_MAX));
+	EXPECT_EQ(-EFAULT, queue_confine(ring, NULL, 1));
 	confine.flags = 1;
-	EXPECT_EQ(-EOPNOTSUPP, session_request(queue, KRDMA_QUEUE_CONFINE, &confine));
+	EXPECT_EQ(-EOPNOTSUPP, session_request(ring, KRDMA_RING_CONFINE, &confine));
 	confine.flags = 0;
 	confine.reserved = 1;
-	EXPECT_EQ(-EOPNOTSUPP, session_request(queue, KRDMA_QUEUE_CONFINE, &confine));
+	EXPECT_EQ(-EOPNOTSUPP, session_request(ring, KRDMA_RING_CONFINE, &confine));
 
 	/* In any order, twice or not; only numbers that are there go away. */
-	ASSERT_EQ(0, queue_confine(queue, ids, 3));
-	EXPECT_EQ(-EPERM, queue_confine(queue, &self->memory.id, 1));
-	ASSERT_EQ(0, queue_confine(queue, ids, 2));
-	EXPECT_EQ(-EPERM, queue_confine(queue, ids, 3));
-	EXPECT_EQ(-EPERM, queue_confine(queue, &ids[2], 1));
+	ASSERT_EQ(0, queue_confine(ring, ids, 3));
+	EXPECT_EQ(-EPERM, queue_confine(ring, &self->mr.id, 1));
+	ASSERT_EQ(0, queue_confine(ring, ids, 2));
+	EXPECT_EQ(-EPERM, queue_confine(ring, ids, 3));
+	EXPECT_EQ(-EPERM, queue_confine(ring, &ids[2], 1));
 	ids[1] = ids[0];
-	ASSERT_EQ(0, queue_confine(queue, ids, 2));
-	ASSERT_EQ(0, queue_confine(queue, NULL, 0));
-	EXPECT_EQ(-EPERM, queue_confine(queue, ids, 1));
+	ASSERT_EQ(0, queue_confine(ring, ids, 2));
+	ASSERT_EQ(0, queue_confine(ring, NULL, 0));
+	EXPECT_EQ(-EPERM, queue_confine(ring, ids, 1));
 	for (int i = 0; i < 3; i++)
-		memory_destroy(&memory[i]);
+		memory_destroy(&mr[i]);
 }
 
 /* A shared receive queue that completes there: its room is in the same memory. */
 TEST_F(pass, so_are_the_shared_receives_of_a_confined_queue)
 {
-	struct krdma_srq_create create = { .size = sizeof(create), .depth = 4 };
-	struct queue queue;
+	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = 4 };
+	struct queue ring;
 	struct krdma_sqe receive;
-	struct krdma_queue_post post = { .size = sizeof(post), .count = 1 };
+	struct krdma_ring_post_args post = { .size = sizeof(post), .count = 1 };
 
-	ASSERT_EQ(0, queue_create(self->a->session, NULL, &queue));
+	ASSERT_EQ(0, queue_create(self->a->session, NULL, &ring));
 	create.device_id = self->pair.device;
-	create.queue_fd = queue.fd;
+	create.ring_fd = ring.fd;
 	ASSERT_EQ(0, session_request(self->a->session, KRDMA_SRQ_CREATE, &create));
-	receive = sqe_receive(create.id, 1, &self->memory, 0, 64);
+	receive = sqe_receive(create.id, 1, &self->mr, 0, 64);
 	post.entries = (uintptr_t)&receive;
 	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
 	EXPECT_EQ(1, post.accepted);
-	ASSERT_EQ(0, queue_confine(queue.fd, NULL, 0));
+	ASSERT_EQ(0, queue_confine(ring.fd, NULL, 0));
 	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
 	EXPECT_EQ(0, post.accepted);
 	EXPECT_EQ(-ENOENT, post.error);
 	close(create.fd);
-	queue_close(&queue);
+	queue_close(&ring);
 }
 
 TEST_HARNESS_MAIN

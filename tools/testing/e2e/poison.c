@@ -107,12 +107,12 @@ FIXTURE_TEARDOWN(poison)
 
 TEST_F(poison, none_of_it_is_in_rings)
 {
-	const struct queue *queue = self->pair.a.queue;
+	const struct queue *ring = self->pair.a.ring;
 
-	EXPECT_EQ(-1, poison_at(queue->ring, queue->size));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
-	EXPECT_EQ(-1, poison_at(queue->ring, queue->size));
+	EXPECT_EQ(-1, poison_at(ring->header, ring->size));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(-1, poison_at(ring->header, ring->size));
 }
 
 TEST_F(poison, none_of_it_is_in_private_data)
@@ -121,7 +121,7 @@ TEST_F(poison, none_of_it_is_in_private_data)
 
 	for (size_t i = 0; i < 2; i++) {
 		unsigned char data[512] = { 0 };
-		struct krdma_conn_query query;
+		struct krdma_conn_query_args query;
 
 		ASSERT_EQ(0, conn_query(conns[i], data, sizeof(data), &query));
 		EXPECT_EQ(5, query.private_data_len);
@@ -132,11 +132,11 @@ TEST_F(poison, none_of_it_is_in_private_data)
 
 TEST_F(poison, none_of_it_is_in_records)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_device_record devices[16] = { { .type = 0 } };
 	struct krdma_event_record events[16] = { { .type = 0 } };
 
-	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_DEVICE_NOTIFY, &watch));
 	ASSERT_GT(read(self->pair.sessions[0], devices, sizeof(devices)), 0);
 	EXPECT_EQ(-1, poison_at(devices, sizeof(devices)));
 	ASSERT_EQ(0, conn_disconnect(self->pair.a.conn, 0));

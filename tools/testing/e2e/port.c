@@ -18,12 +18,12 @@ FIXTURE(port)
 {
 	int session;
 	uint32_t device;
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 };
 
 FIXTURE_SETUP(port)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
@@ -58,7 +58,7 @@ static int count_entries(const char *path)
 TEST_F(port, only_the_ports_that_there_are)
 {
 	static const uint32_t none[] = { 0, 2, 3, 255, 256, 257, 65537, 0x80000000, UINT32_MAX };
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		EXPECT_EQ(-ENOENT, session_port(self->session, self->device, none[i], &port)) {
@@ -69,7 +69,7 @@ TEST_F(port, only_the_ports_that_there_are)
 
 TEST_F(port, only_the_devices_that_there_are)
 {
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	EXPECT_EQ(-ENOENT, session_port(self->session, 0, 1, &port));
 	EXPECT_EQ(-ENOENT, session_port(self->session, 0x7fffffff, 1, &port));
@@ -106,7 +106,7 @@ TEST_F(port, what_sysfs_says)
 
 TEST_F(port, what_the_caller_left_in_the_answer_is_not_looked_at)
 {
-	struct krdma_port_query dirty;
+	struct krdma_port_query_args dirty;
 
 	memset(&dirty, 0xff, sizeof(dirty));
 	dirty.size = sizeof(dirty);
@@ -128,7 +128,8 @@ TEST_F(port, the_network_interface)
 }
 
 /* The port once it is in that state, or -ETIMEDOUT: providers hear of it late. */
-static int await_state(int session, uint32_t device, uint32_t state, struct krdma_port_query *port)
+static int await_state(int session, uint32_t device, uint32_t state,
+		       struct krdma_port_query_args *port)
 {
 	uint64_t deadline = now_ms() + FOLLOW_MS;
 	int ret;
@@ -143,7 +144,7 @@ static int await_state(int session, uint32_t device, uint32_t state, struct krdm
 
 TEST_F(port, the_state_follows_the_link)
 {
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, net_link_up(FABRIC_NETDEV, false));
@@ -164,7 +165,7 @@ TEST_F(port, the_mtu_follows_the_interface)
 		{ 9000, 4096 }, { 4200, 4096 }, { 4000, 2048 }, { 1500, 1024 }, { 1000, 512 },
 		{ 400, 256 },
 	};
-	struct krdma_port_query port;
+	struct krdma_port_query_args port;
 
 	EXPECT_EQ(4096, self->port.max_mtu);
 	EXPECT_EQ(1024, self->port.active_mtu);

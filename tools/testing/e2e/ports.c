@@ -90,7 +90,7 @@ static int resolve_soon(int session, const struct __kernel_sockaddr_storage *add
 static int some_ports(void *context)
 {
 	struct __kernel_sockaddr_storage address;
-	struct krdma_device_find find = {
+	struct krdma_device_find_args find = {
 		.size = sizeof(find), .flags = KRDMA_DEVICE_FIND_LOCAL,
 	};
 	int session, listeners[3], conns[3], idle, fd;

@@ -17,26 +17,26 @@
 #include "pair.h"
 #include "session.h"
 
-FIXTURE(queue)
+FIXTURE(ring)
 {
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory memory;
+	struct memory mr;
 };
 
-FIXTURE_VARIANT(queue)
+FIXTURE_VARIANT(ring)
 {
 	uint32_t flags;
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(queue, event) {};
-FIXTURE_VARIANT_ADD(queue, polled) { .flags = KRDMA_QUEUE_POLLED };
+FIXTURE_VARIANT_ADD(ring, event) {};
+FIXTURE_VARIANT_ADD(ring, polled) { .flags = KRDMA_RING_POLLED };
 
 /* clang-format on */
 
-FIXTURE_SETUP(queue)
+FIXTURE_SETUP(ring)
 {
 	struct end_options options = {
 		.send_depth = 32, .recv_depth = 32,
@@ -48,85 +48,85 @@ FIXTURE_SETUP(queue)
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
-FIXTURE_TEARDOWN(queue)
+FIXTURE_TEARDOWN(ring)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
 /* An operation that needs nothing of the peer. */
-static struct krdma_sqe write_entry(const struct end *end, const struct memory *memory,
-				    uint64_t cookie)
+static struct krdma_sqe write_entry(const struct end *end, const struct memory *mr,
+				    uint64_t wr_id)
 {
-	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 1024);
+	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 1024);
 }
 
-static int write_some(const struct end *end, const struct memory *memory, uint64_t first,
+static int write_some(const struct end *end, const struct memory *mr, uint64_t first,
 		      uint32_t count)
 {
 	struct krdma_sqe entries[32];
 
 	for (uint32_t i = 0; i < count; i++)
-		entries[i] = write_entry(end, memory, first + i);
-	return queue_post(end->queue->fd, entries, count, NULL);
+		entries[i] = write_entry(end, mr, first + i);
+	return queue_post(end->ring->fd, entries, count, NULL);
 }
 
-#define WRITE(cookie)			write_entry(self->a, &self->memory, cookie)
-#define WRITE_SOME(first, count)	write_some(self->a, &self->memory, first, count)
+#define WRITE(wr_id)			write_entry(self->a, &self->mr, wr_id)
+#define WRITE_SOME(first, count)	write_some(self->a, &self->mr, first, count)
 
-TEST_F(queue, what_is_granted)
+TEST_F(ring, what_is_granted)
 {
 	static const struct queue_options asked[] = {
 		{}, { .sq_entries = 1, .cq_entries = 1 }, { .sq_entries = 3, .cq_entries = 5 },
 		{ .sq_entries = 64, .cq_entries = 64 }, { .sq_entries = 65, .cq_entries = 1000 },
 		{ .sq_entries = 4096, .cq_entries = 4096 },
 	};
-	struct krdma_queue_query query;
-	struct queue queue;
+	struct krdma_ring_query_args query;
+	struct queue ring;
 
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
 		struct queue_options options = asked[i];
-		const struct krdma_ring *ring;
+		const struct krdma_ring_header *header;
 
 		options.flags = variant->flags;
-		ASSERT_EQ(0, queue_create(self->a->session, &options, &queue));
-		ring = queue.ring;
-		EXPECT_LE(options.sq_entries ?: 64, queue.sq_entries);
-		EXPECT_LE(options.cq_entries ?: 256, queue.cq_entries + KRDMA_QUEUE_EXTRA);
-		EXPECT_EQ(0, queue.sq_entries & (queue.sq_entries - 1));
-		EXPECT_EQ(0, queue.cq_entries & (queue.cq_entries - 1));
-		EXPECT_EQ(0, ring->sq_head | ring->sq_tail | ring->cq_head | ring->cq_tail |
-			  ring->cq_flags);
-		EXPECT_LE(sizeof(*ring), ring->sqe_offset);
-		EXPECT_LE(ring->sqe_offset + queue.sq_entries * sizeof(struct krdma_sqe),
-			  queue.size);
-		EXPECT_LE(ring->cqe_offset + queue.cq_entries * sizeof(struct krdma_cqe),
-			  queue.size);
-		EXPECT_TRUE(zeroed((char *)ring + sizeof(*ring), queue.size - sizeof(*ring)));
-		ASSERT_EQ(0, queue_query(queue.fd, &query));
-		EXPECT_EQ(queue.sq_entries, query.sq_entries);
-		EXPECT_EQ(queue.cq_entries, query.cq_entries);
+		ASSERT_EQ(0, queue_create(self->a->session, &options, &ring));
+		header = ring.header;
+		EXPECT_LE(options.sq_entries ?: 64, ring.sq_entries);
+		EXPECT_LE(options.cq_entries ?: 256, ring.cq_entries + KRDMA_RING_EXTRA);
+		EXPECT_EQ(0, ring.sq_entries & (ring.sq_entries - 1));
+		EXPECT_EQ(0, ring.cq_entries & (ring.cq_entries - 1));
+		EXPECT_EQ(0, header->sq_head | header->sq_tail | header->cq_head | header->cq_tail |
+			  header->cq_flags);
+		EXPECT_LE(sizeof(*header), header->sqe_offset);
+		EXPECT_LE(header->sqe_offset + ring.sq_entries * sizeof(struct krdma_sqe),
+			  ring.size);
+		EXPECT_LE(header->cqe_offset + ring.cq_entries * sizeof(struct krdma_cqe),
+			  ring.size);
+		EXPECT_TRUE(zeroed((char *)header + sizeof(*header), ring.size - sizeof(*header)));
+		ASSERT_EQ(0, queue_query(ring.fd, &query));
+		EXPECT_EQ(ring.sq_entries, query.sq_entries);
+		EXPECT_EQ(ring.cq_entries, query.cq_entries);
 		EXPECT_EQ(0, query.device_id);
-		EXPECT_EQ(queue.size, query.ring_size);
-		EXPECT_EQ(ring->sqe_offset, query.sqe_offset);
-		EXPECT_EQ(ring->cqe_offset, query.cqe_offset);
+		EXPECT_EQ(ring.size, query.ring_size);
+		EXPECT_EQ(header->sqe_offset, query.sqe_offset);
+		EXPECT_EQ(header->cqe_offset, query.cqe_offset);
 		EXPECT_EQ(variant->flags, query.queue_flags);
-		queue_close(&queue);
+		queue_close(&ring);
 	}
-	ASSERT_EQ(0, queue_query(self->a->queue->fd, &query));
+	ASSERT_EQ(0, queue_query(self->a->ring->fd, &query));
 	EXPECT_EQ(self->pair.device, query.device_id);
 }
 
-TEST_F(queue, what_is_refused)
+TEST_F(ring, what_is_refused)
 {
-	struct queue queue;
+	struct queue ring;
 
 #define REFUSED(error, ...) \
 	EXPECT_EQ(error, queue_create(self->a->session, &(struct queue_options) {	\
-		.flags = variant->flags, __VA_ARGS__ }, &queue))
+		.flags = variant->flags, __VA_ARGS__ }, &ring))
 	REFUSED(-EINVAL, .sq_entries = KRDMA_RING_ENTRIES_MAX + 1);
 	REFUSED(-EINVAL, .cq_entries = KRDMA_RING_ENTRIES_MAX + 1);
 	REFUSED(-EINVAL, .sq_entries = UINT32_MAX);
@@ -138,31 +138,31 @@ TEST_F(queue, what_is_refused)
 
 /* Whatever the processors are: a device has one vector at least, and no number is too large. */
 /* Proves: E11 */
-TEST_F(queue, completion_vectors)
+TEST_F(ring, completion_vectors)
 {
 	static const uint32_t vectors[] = { 0, 1, 2, 4711, INT32_MAX };
-	struct krdma_queue_query query;
+	struct krdma_ring_query_args query;
 	struct pair pair;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		const struct end_options end = { .queue_options = {
-			.flags = variant->flags | KRDMA_QUEUE_VECTOR, .vector = vectors[i] } };
+			.flags = variant->flags | KRDMA_RING_VECTOR, .vector = vectors[i] } };
 
 		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
 			.sessions = { self->a->session, self->a->session }, .a = end, .b = end }));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS,
-			  pair_operate(&pair, write_entry(&pair.a, &self->memory, 1)));
-		EXPECT_EQ(0, queue_query(pair.a.queue->fd, &query));
+		EXPECT_EQ(KRDMA_WC_SUCCESS,
+			  pair_operate(&pair, write_entry(&pair.a, &self->mr, 1)));
+		EXPECT_EQ(0, queue_query(pair.a.ring->fd, &query));
 		EXPECT_EQ(end.queue_options.flags, query.queue_flags);
 		EXPECT_EQ(vectors[i], query.vector);
 		pair_close(&pair);
 	}
 }
 
-TEST_F(queue, only_the_whole_of_it_can_be_mapped)
+TEST_F(ring, only_the_whole_of_it_can_be_mapped)
 {
-	size_t page = sysconf(_SC_PAGESIZE), size = self->a->queue->size;
-	int fd = self->a->queue->fd;
+	size_t page = sysconf(_SC_PAGESIZE), size = self->a->ring->size;
+	int fd = self->a->ring->fd;
 	void *map;
 
 #define REFUSED(length, prot, flags, offset) \
@@ -175,103 +175,103 @@ TEST_F(queue, only_the_whole_of_it_can_be_mapped)
 #undef REFUSED
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_TRUE(map != MAP_FAILED);
-	EXPECT_EQ(self->a->queue->cq_entries, ((struct krdma_ring *)map)->cq_entries);
+	EXPECT_EQ(self->a->ring->cq_entries, ((struct krdma_ring_header *)map)->cq_entries);
 	munmap(map, size);
 }
 
 /* The mapping stays when the descriptor goes, and nothing comes there any more. */
-TEST_F(queue, the_mapping_outlives_the_descriptor)
+TEST_F(ring, the_mapping_outlives_the_descriptor)
 {
-	struct queue queue;
-	struct krdma_ring *ring;
+	struct queue ring;
+	struct krdma_ring_header *header;
 
-	ASSERT_EQ(0, queue_create(self->a->session, NULL, &queue));
-	ring = queue.ring;
-	close(queue.fd);
-	EXPECT_EQ(64, ring->sq_entries);
-	ring->sq_tail = 7;
-	EXPECT_EQ(0, ring->sq_head);
-	munmap(ring, queue.size);
+	ASSERT_EQ(0, queue_create(self->a->session, NULL, &ring));
+	header = ring.header;
+	close(ring.fd);
+	EXPECT_EQ(64, header->sq_entries);
+	header->sq_tail = 7;
+	EXPECT_EQ(0, header->sq_head);
+	munmap(header, ring.size);
 }
 
-TEST_F(queue, completions_come_without_a_request)
+TEST_F(ring, completions_come_without_a_request)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, WRITE_SOME(5, 1));
-	if (variant->flags & KRDMA_QUEUE_POLLED) {
+	if (variant->flags & KRDMA_RING_POLLED) {
 		/* Only inside requests. */
 		sleep_ms(200);
-		ASSERT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
+		ASSERT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
 	} else {
-		while (queue_take(self->a->queue, &cqe))
+		while (queue_take(self->a->ring, &cqe))
 			ASSERT_LT(now_ms(), end);
 	}
-	EXPECT_EQ(5, cqe.cookie);
+	EXPECT_EQ(5, cqe.wr_id);
 }
 
 /* Proves: D13 */
-TEST_F(queue, deadlines)
+TEST_F(ring, deadlines)
 {
-	struct krdma_queue_enter enter;
+	struct krdma_ring_enter_args enter;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
 	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
 		uint64_t deadline = deadline_in(ms);
 
-		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline, NULL));
+		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, deadline, NULL));
 		EXPECT_ON_TIME(deadline);
 		deadline = deadline_in(ms);
-		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, deadline,
+		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->ring->fd, &cqe, 1, 1, deadline,
 						 &reaped));
 		EXPECT_ON_TIME(deadline);
 	}
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, 1, NULL));
-	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->queue->fd, &cqe, 1, 1, 1, &reaped));
-	EXPECT_EQ(-EAGAIN, queue_reap(self->a->queue->fd, &cqe, 1, 1, 0, &reaped));
-	EXPECT_EQ(-EAGAIN, queue_reap(self->a->queue->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->ring->fd, &cqe, 1, 1, 1, &reaped));
+	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 1, 0, &reaped));
+	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
 	/* Who wants none does not wait. */
-	ASSERT_EQ(0, queue_enter(self->a->queue, 0, 0, KRDMA_FOREVER, &enter));
+	ASSERT_EQ(0, queue_enter(self->a->ring, 0, 0, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(0, enter.completed);
 	EXPECT_EQ(0, enter.submitted);
 }
 
-TEST_F(queue, what_was_submitted_is_told_though_the_deadline_passes)
+TEST_F(ring, what_was_submitted_is_told_though_the_deadline_passes)
 {
 	struct krdma_sqe entry = sqe_receive(self->a->id, 1, NULL, 0, 0);
-	struct krdma_queue_enter enter;
+	struct krdma_ring_enter_args enter;
 
-	ASSERT_EQ(0, queue_put(self->a->queue, &entry, 1));
-	ASSERT_EQ(0, queue_enter(self->a->queue, 1, 1, deadline_in(50), &enter));
+	ASSERT_EQ(0, queue_put(self->a->ring, &entry, 1));
+	ASSERT_EQ(0, queue_enter(self->a->ring, 1, 1, deadline_in(50), &enter));
 	EXPECT_EQ(1, enter.submitted);
 	EXPECT_EQ(0, enter.error);
 	EXPECT_EQ(0, enter.completed);
 }
 
-TEST_F(queue, no_more_is_submitted_than_asked_for_or_there)
+TEST_F(ring, no_more_is_submitted_than_asked_for_or_there)
 {
 	struct krdma_sqe entries[5];
-	struct krdma_queue_enter enter;
+	struct krdma_ring_enter_args enter;
 
 	for (int i = 0; i < 5; i++)
 		entries[i] = sqe_receive(self->a->id, i, NULL, 0, 0);
-	ASSERT_EQ(0, queue_put(self->a->queue, entries, 5));
-	ASSERT_EQ(0, queue_enter(self->a->queue, 2, 0, 0, &enter));
+	ASSERT_EQ(0, queue_put(self->a->ring, entries, 5));
+	ASSERT_EQ(0, queue_enter(self->a->ring, 2, 0, 0, &enter));
 	EXPECT_EQ(2, enter.submitted);
-	EXPECT_EQ(2, self->a->queue->ring->sq_head);
-	ASSERT_EQ(0, queue_enter(self->a->queue, UINT32_MAX, 0, 0, &enter));
+	EXPECT_EQ(2, self->a->ring->header->sq_head);
+	ASSERT_EQ(0, queue_enter(self->a->ring, UINT32_MAX, 0, 0, &enter));
 	EXPECT_EQ(3, enter.submitted);
-	EXPECT_EQ(5, self->a->queue->ring->sq_head);
-	ASSERT_EQ(0, queue_enter(self->a->queue, 1, 0, 0, &enter));
+	EXPECT_EQ(5, self->a->ring->header->sq_head);
+	ASSERT_EQ(0, queue_enter(self->a->ring, 1, 0, 0, &enter));
 	EXPECT_EQ(0, enter.submitted);
 }
 
 struct writer {
 	const struct end *end;
-	const struct memory *memory;
+	const struct memory *mr;
 };
 
 static void *write_slowly(void *argument)
@@ -280,40 +280,40 @@ static void *write_slowly(void *argument)
 
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(50);
-		write_some(writer->end, writer->memory, i, 1);
+		write_some(writer->end, writer->mr, i, 1);
 	}
 	return NULL;
 }
 
 /* Proves: D13 */
-TEST_F(queue, waiting_for_several)
+TEST_F(ring, waiting_for_several)
 {
-	struct writer writer = { self->a, &self->memory };
-	struct krdma_queue_enter enter;
+	struct writer writer = { self->a, &self->mr };
+	struct krdma_ring_enter_args enter;
 	struct krdma_cqe cqes[8];
 	pthread_t thread;
 	uint32_t reaped;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
-	ASSERT_EQ(0, queue_enter(self->a->queue, 0, 5, deadline_in(PATIENCE_MS), &enter));
+	ASSERT_EQ(0, queue_enter(self->a->ring, 0, 5, deadline_in(PATIENCE_MS), &enter));
 	EXPECT_EQ(5, enter.completed);
 	pthread_join(thread, NULL);
-	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 3, 8, 0, &reaped));
+	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 3, 8, 0, &reaped));
 	EXPECT_EQ(3, reaped);
-	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes + 3, 5, 0, 0, &reaped));
+	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes + 3, 5, 0, 0, &reaped));
 	EXPECT_EQ(2, reaped);
 	for (int i = 0; i < 5; i++)
-		EXPECT_EQ(i, cqes[i].cookie);
+		EXPECT_EQ(i, cqes[i].wr_id);
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
-	ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 8, 4, deadline_in(PATIENCE_MS),
+	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(PATIENCE_MS),
 				&reaped));
 	EXPECT_LE(4, reaped);
 	pthread_join(thread, NULL);
 	/* Fewer than wanted, but some, are a success. */
 	if (reaped == 4) {
-		ASSERT_EQ(0, queue_enter(self->a->queue, 0, 1, deadline_in(PATIENCE_MS), NULL));
-		ASSERT_EQ(0, queue_reap(self->a->queue->fd, cqes, 8, 4, deadline_in(300),
+		ASSERT_EQ(0, queue_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS), NULL));
+		ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(300),
 					&reaped));
 		EXPECT_EQ(1, reaped);
 	}
@@ -324,7 +324,7 @@ static void nothing(int number)
 	(void)number;
 }
 
-TEST_F(queue, a_signal_ends_the_wait)
+TEST_F(ring, a_signal_ends_the_wait)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	struct interrupter interrupter;
@@ -334,45 +334,45 @@ TEST_F(queue, a_signal_ends_the_wait)
 
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
-	EXPECT_EQ(-EINTR, queue_enter(self->a->queue, 0, 1, KRDMA_FOREVER, NULL));
-	EXPECT_EQ(-EINTR, queue_reap(self->a->queue->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped));
+	EXPECT_EQ(-EINTR, queue_enter(self->a->ring, 0, 1, KRDMA_FOREVER, NULL));
+	EXPECT_EQ(-EINTR, queue_reap(self->a->ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped));
 	interrupter_end(&interrupter);
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
 	deadline = deadline_in(400);
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->queue, 0, 1, deadline, NULL));
+	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, deadline, NULL));
 	EXPECT_ON_TIME(deadline);
 	interrupter_end(&interrupter);
 }
 
-TEST_F(queue, poll_tells_of_completions)
+TEST_F(ring, poll_tells_of_completions)
 {
 	struct krdma_cqe cqe;
 
-	EXPECT_EQ(POLLOUT, poll_mask(self->a->queue->fd, POLLIN | POLLOUT, 0));
-	EXPECT_EQ(0, poll_mask(self->a->queue->fd, POLLIN, 100));
+	EXPECT_EQ(POLLOUT, poll_mask(self->a->ring->fd, POLLIN | POLLOUT, 0));
+	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 100));
 	ASSERT_EQ(0, WRITE_SOME(9, 1));
-	EXPECT_EQ(POLLIN, poll_mask(self->a->queue->fd, POLLIN, PATIENCE_MS));
-	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(9, cqe.cookie);
-	EXPECT_EQ(0, poll_mask(self->a->queue->fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN, poll_mask(self->a->ring->fd, POLLIN, PATIENCE_MS));
+	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(9, cqe.wr_id);
+	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 0));
 }
 
 /* Somebody waits in poll() before there is anything. */
 /* Proves: D13 */
-TEST_F(queue, poll_is_woken)
+TEST_F(ring, poll_is_woken)
 {
-	struct writer writer = { self->a, &self->memory };
+	struct writer writer = { self->a, &self->mr };
 	struct krdma_cqe cqe;
 	pthread_t thread;
 
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
 		for (int j = 0; j < 5; j++) {
-			ASSERT_EQ(POLLIN, poll_mask(self->a->queue->fd, POLLIN, PATIENCE_MS));
-			ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-			EXPECT_EQ(j, cqe.cookie);
+			ASSERT_EQ(POLLIN, poll_mask(self->a->ring->fd, POLLIN, PATIENCE_MS));
+			ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+			EXPECT_EQ(j, cqe.wr_id);
 		}
 		pthread_join(thread, NULL);
 	}
@@ -380,9 +380,9 @@ TEST_F(queue, poll_is_woken)
 
 /* The ring is full, then the kernel's room, then the depth: nothing is lost. */
 /* Proves: D13, E11 */
-TEST_F(queue, a_ring_that_nobody_empties)
+TEST_F(ring, a_ring_that_nobody_empties)
 {
-	struct queue *queue = self->a->queue;
+	struct queue *ring = self->a->ring;
 	uint64_t posted = 0, quiet = now_ms(), taken = 0, end = quiet + PATIENCE_MS;
 	struct krdma_cqe cqe;
 	int ret;
@@ -395,36 +395,37 @@ TEST_F(queue, a_ring_that_nobody_empties)
 			quiet = now_ms();
 		} else {
 			ASSERT_EQ(-EAGAIN, ret);
-			ASSERT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+			ASSERT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
 		}
-		ASSERT_LE(posted, 2 * queue->cq_entries);
+		ASSERT_LE(posted, 2 * ring->cq_entries);
 		ASSERT_LT(now_ms(), end);
-	} while (!ret || posted < queue->cq_entries + 32 || now_ms() - quiet < 500 ||
-		 !(__atomic_load_n(&queue->ring->cq_flags, __ATOMIC_ACQUIRE) & KRDMA_RING_MORE));
-	EXPECT_LE(queue->cq_entries, posted);
-	EXPECT_EQ(queue->cq_entries, queue->ring->cq_tail - queue->ring->cq_head);
-	EXPECT_EQ(KRDMA_RING_MORE, queue->ring->cq_flags);
-	EXPECT_EQ(POLLIN, poll_mask(queue->fd, POLLIN | POLLOUT, 0));
+	} while (!ret || posted < ring->cq_entries + 32 || now_ms() - quiet < 500 ||
+		 !(__atomic_load_n(&ring->header->cq_flags,
+				   __ATOMIC_ACQUIRE) & KRDMA_RING_CQ_OVERFLOW));
+	EXPECT_LE(ring->cq_entries, posted);
+	EXPECT_EQ(ring->cq_entries, ring->header->cq_tail - ring->header->cq_head);
+	EXPECT_EQ(KRDMA_RING_CQ_OVERFLOW, ring->header->cq_flags);
+	EXPECT_EQ(POLLIN, poll_mask(ring->fd, POLLIN | POLLOUT, 0));
 	EXPECT_EQ(0, poll_mask(self->a->conn, POLLOUT, 0));
 	/* As full as it can be is enough for whoever waits for more. */
-	EXPECT_EQ(0, queue_enter(queue, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
+	EXPECT_EQ(0, queue_enter(ring, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
 
 	for (;;) {
-		ret = queue_take(queue, &cqe);
-		if (ret == -EAGAIN && (queue->ring->cq_flags & KRDMA_RING_MORE)) {
-			ASSERT_EQ(0, queue_enter(queue, 0, 0, 0, NULL));
+		ret = queue_take(ring, &cqe);
+		if (ret == -EAGAIN && (ring->header->cq_flags & KRDMA_RING_CQ_OVERFLOW)) {
+			ASSERT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
 			continue;
 		}
 		if (ret == -EAGAIN && taken < posted)
-			ret = queue_wait(queue, &cqe, PATIENCE_MS);
+			ret = queue_wait(ring, &cqe, PATIENCE_MS);
 		if (ret)
 			break;
-		ASSERT_EQ(taken, cqe.cookie);
+		ASSERT_EQ(taken, cqe.wr_id);
 		taken++;
 	}
 	EXPECT_EQ(posted, taken);
-	EXPECT_EQ(0, queue->ring->cq_flags);
-	EXPECT_EQ(POLLOUT, poll_mask(queue->fd, POLLIN | POLLOUT, 0));
+	EXPECT_EQ(0, ring->header->cq_flags);
+	EXPECT_EQ(POLLOUT, poll_mask(ring->fd, POLLIN | POLLOUT, 0));
 	EXPECT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, 0));
 	EXPECT_EQ(0, WRITE_SOME(0, 32));
 }
@@ -434,41 +435,42 @@ TEST_F(queue, a_ring_that_nobody_empties)
  * the ring, without a request, is told at the connection, too, that there is room.
  */
 /* Proves: E11 */
-TEST_F(queue, a_full_ring_hides_no_room)
+TEST_F(ring, a_full_ring_hides_no_room)
 {
-	struct queue *queue = self->a->queue;
+	struct queue *ring = self->a->ring;
 	uint64_t end = now_ms() + PATIENCE_MS;
 	uint64_t posted, taken = 0;
 	struct krdma_cqe cqe;
 
-	if (variant->flags & KRDMA_QUEUE_POLLED)
+	if (variant->flags & KRDMA_RING_POLLED)
 		return;
-	for (posted = 0; posted < queue->cq_entries; posted += 32) {
+	for (posted = 0; posted < ring->cq_entries; posted += 32) {
 		ASSERT_EQ(0, WRITE_SOME(posted, 32));
-		while (__atomic_load_n(&queue->ring->cq_tail, __ATOMIC_ACQUIRE) < posted + 32 &&
+		while (__atomic_load_n(&ring->header->cq_tail, __ATOMIC_ACQUIRE) < posted + 32 &&
 		       now_ms() < end)
 			sleep_ms(1);
 	}
 	ASSERT_EQ(0, WRITE_SOME(posted, 32));
-	while (!(__atomic_load_n(&queue->ring->cq_flags, __ATOMIC_ACQUIRE) & KRDMA_RING_MORE) &&
+	while (!(__atomic_load_n(&ring->header->cq_flags,
+				 __ATOMIC_ACQUIRE) & KRDMA_RING_CQ_OVERFLOW) &&
 	       now_ms() < end)
 		sleep_ms(1);
 	ASSERT_EQ(-EAGAIN, WRITE_SOME(posted + 32, 1));
-	while (taken < queue->cq_entries) {
-		ASSERT_EQ(0, queue_take(queue, &cqe));
-		ASSERT_EQ(taken++, cqe.cookie);
+	while (taken < ring->cq_entries) {
+		ASSERT_EQ(0, queue_take(ring, &cqe));
+		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 	ASSERT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, PATIENCE_MS / 6));
 	EXPECT_EQ(0, WRITE_SOME(posted + 32, 1));
 	while (taken < posted + 33) {
-		ASSERT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(taken++, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 }
 
 /* EAGAIN, and the word that there is room again, once for each of many rounds. */
 /* Proves: E11 */
-TEST_F(queue, room_is_told_of)
+TEST_F(ring, room_is_told_of)
 {
 	uint64_t posted = 0, taken = 0;
 	unsigned int full = 0;
@@ -483,14 +485,14 @@ TEST_F(queue, room_is_told_of)
 		}
 		ASSERT_EQ(-EAGAIN, ret);
 		full++;
-		while (!queue_take(self->a->queue, &cqe))
-			ASSERT_EQ(taken++, cqe.cookie);
+		while (!queue_take(self->a->ring, &cqe))
+			ASSERT_EQ(taken++, cqe.wr_id);
 		if (taken == posted)
 			continue;
-		if (variant->flags & KRDMA_QUEUE_POLLED)
-			ASSERT_EQ(0, queue_enter(self->a->queue, 0, 1, deadline_in(PATIENCE_MS),
+		if (variant->flags & KRDMA_RING_POLLED)
+			ASSERT_EQ(0, queue_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS),
 						 NULL));
-		ASSERT_EQ(POLLOUT, poll_mask(full % 2 ? self->a->conn : self->a->queue->fd,
+		ASSERT_EQ(POLLOUT, poll_mask(full % 2 ? self->a->conn : self->a->ring->fd,
 					     POLLOUT, PATIENCE_MS)) {
 			TH_LOG("round %u, %lu posted, %lu taken", full, (unsigned long)posted,
 			       (unsigned long)taken);
@@ -498,82 +500,82 @@ TEST_F(queue, room_is_told_of)
 	}
 	EXPECT_LT(0, full);
 	while (taken < posted) {
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(taken++, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 }
 
-TEST_F(queue, a_refused_entry_stops_the_request)
+TEST_F(ring, a_refused_entry_stops_the_request)
 {
 	struct krdma_sqe entries[6];
-	struct krdma_queue_enter enter;
-	struct krdma_queue_query before, after;
+	struct krdma_ring_enter_args enter;
+	struct krdma_ring_query_args before, after;
 	struct krdma_cqe cqe;
 	uint32_t accepted;
 
-	ASSERT_EQ(0, queue_query(self->a->queue->fd, &before));
+	ASSERT_EQ(0, queue_query(self->a->ring->fd, &before));
 	for (int i = 0; i < 6; i++)
 		entries[i] = WRITE(i);
-	entries[3].target = 0x7fffffff;
-	ASSERT_EQ(0, queue_put(self->a->queue, entries, 6));
+	entries[3].dest = 0x7fffffff;
+	ASSERT_EQ(0, queue_put(self->a->ring, entries, 6));
 	/* And does not wait, whatever was asked for. */
-	ASSERT_EQ(0, queue_enter(self->a->queue, 6, 6, KRDMA_FOREVER, &enter));
+	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(-ENOENT, enter.error);
-	EXPECT_EQ(3, self->a->queue->ring->sq_head);
+	EXPECT_EQ(3, self->a->ring->header->sq_head);
 	/* It is the program's: mended, it goes on. */
-	self->a->queue->sqes[3].target = self->a->id;
-	ASSERT_EQ(0, queue_enter(self->a->queue, 6, 6, deadline_in(PATIENCE_MS), &enter));
+	self->a->ring->sqes[3].dest = self->a->id;
+	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, deadline_in(PATIENCE_MS), &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(0, enter.error);
 	for (int i = 0; i < 6; i++) {
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(i, cqe.wr_id);
 	}
-	EXPECT_EQ(-ENOENT, queue_post(self->a->queue->fd, entries, 6, &accepted));
+	EXPECT_EQ(-ENOENT, queue_post(self->a->ring->fd, entries, 6, &accepted));
 	EXPECT_EQ(3, accepted);
-	ASSERT_EQ(0, queue_query(self->a->queue->fd, &after));
+	ASSERT_EQ(0, queue_query(self->a->ring->fd, &after));
 	EXPECT_EQ(before.submitted + 9, after.submitted);
 }
 
-TEST_F(queue, indices_that_make_no_sense)
+TEST_F(ring, indices_that_make_no_sense)
 {
-	struct queue *queue = self->a->queue;
+	struct queue *ring = self->a->ring;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
-	for (uint32_t bad = queue->sq_entries + 1; bad; bad *= 2) {
-		queue->ring->sq_tail = queue->ring->sq_head + bad;
-		EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, NULL));
+	for (uint32_t bad = ring->sq_entries + 1; bad; bad *= 2) {
+		ring->header->sq_tail = ring->header->sq_head + bad;
+		EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, NULL));
 	}
-	queue->ring->sq_tail = queue->ring->sq_head - 1;
-	EXPECT_EQ(-EBADMSG, queue_enter(queue, 1, 0, 0, NULL));
-	queue->ring->sq_tail = queue->ring->sq_head;
-	queue->ring->cq_head = queue->ring->cq_tail + 1;
-	EXPECT_EQ(-EBADMSG, queue_enter(queue, 0, 1, deadline_in(100), NULL));
-	EXPECT_EQ(-EBADMSG, queue_reap(queue->fd, &cqe, 1, 1, deadline_in(100), &reaped));
-	queue->ring->cq_head = queue->ring->cq_tail;
+	ring->header->sq_tail = ring->header->sq_head - 1;
+	EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, NULL));
+	ring->header->sq_tail = ring->header->sq_head;
+	ring->header->cq_head = ring->header->cq_tail + 1;
+	EXPECT_EQ(-EBADMSG, queue_enter(ring, 0, 1, deadline_in(100), NULL));
+	EXPECT_EQ(-EBADMSG, queue_reap(ring->fd, &cqe, 1, 1, deadline_in(100), &reaped));
+	ring->header->cq_head = ring->header->cq_tail;
 	ASSERT_EQ(0, WRITE_SOME(3, 1));
-	EXPECT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
+	EXPECT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
 }
 
 /* Indices go round, many times; their wrap at 2^32 is the pure tests'. */
-TEST_F(queue, the_rings_go_round)
+TEST_F(ring, the_rings_go_round)
 {
 	struct krdma_cqe cqe;
 
 	for (uint64_t i = 0; i < rounds(1000, 300); i++) {
 		struct krdma_sqe entry = WRITE(i);
 
-		ASSERT_EQ(0, queue_submit(self->a->queue, &entry, 1, NULL));
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_submit(self->a->ring, &entry, 1, NULL));
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(i, cqe.wr_id);
 	}
 }
 
 #define CONNS	6
 
-TEST_F(queue, many_connections_share_it)
+TEST_F(ring, many_connections_share_it)
 {
 	struct queue_options options = { .flags = variant->flags, .cq_entries = 2048 };
 	struct pair_options with = {
@@ -583,11 +585,11 @@ TEST_F(queue, many_connections_share_it)
 	struct pair pairs[CONNS];
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
-	struct queue queue;
+	struct queue ring;
 
-	ASSERT_EQ(0, queue_create(self->a->session, &options, &queue));
-	with.a.queue = &queue;
-	with.b.queue = &queue;
+	ASSERT_EQ(0, queue_create(self->a->session, &options, &ring));
+	with.a.ring = &ring;
+	with.b.ring = &ring;
 	for (int i = 0; i < CONNS; i++)
 		ASSERT_EQ(0, pair_open(&pairs[i], &with));
 	for (int i = 0; i < 2 * CONNS; i++) {
@@ -595,7 +597,7 @@ TEST_F(queue, many_connections_share_it)
 
 		for (int j = 0; j < 8; j++) {
 			entry = sqe_receive(end->id, i, NULL, 0, 0);
-			ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+			ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
 		}
 	}
 	for (int j = 0; j < 8; j++) {
@@ -603,18 +605,18 @@ TEST_F(queue, many_connections_share_it)
 			struct end *end = i % 2 ? &pairs[i / 2].b : &pairs[i / 2].a;
 
 			entry = sqe_send(end->id, i, NULL, 0, 0);
-			ASSERT_EQ(0, queue_submit(&queue, &entry, 1, NULL));
+			ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
 		}
 	}
 	for (int n = 0; n < 2 * 8 * 2 * CONNS; n++) {
 		struct end *end;
 
-		ASSERT_EQ(0, queue_wait(&queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		ASSERT_LT(cqe.cookie, 2 * CONNS);
-		end = cqe.cookie % 2 ? &pairs[cqe.cookie / 2].b : &pairs[cqe.cookie / 2].a;
-		EXPECT_EQ(end->id, cqe.target);
-		(cqe.opcode == KRDMA_OP_SEND ? sent : received)[cqe.cookie]++;
+		ASSERT_EQ(0, queue_wait(&ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		ASSERT_LT(cqe.wr_id, 2 * CONNS);
+		end = cqe.wr_id % 2 ? &pairs[cqe.wr_id / 2].b : &pairs[cqe.wr_id / 2].a;
+		EXPECT_EQ(end->id, cqe.dest);
+		(cqe.opcode == KRDMA_OP_SEND ? sent : received)[cqe.wr_id]++;
 	}
 	for (int i = 0; i < 2 * CONNS; i++) {
 		EXPECT_EQ(8, sent[i]);
@@ -622,12 +624,12 @@ TEST_F(queue, many_connections_share_it)
 	}
 	for (int i = 0; i < CONNS; i++)
 		pair_close(&pairs[i]);
-	queue_close(&queue);
+	queue_close(&ring);
 }
 
 /* What was under way when the connection ended completes, each once, as flushed. */
 /* Proves: E8 */
-TEST_F(queue, the_end_flushes_what_is_under_way)
+TEST_F(ring, the_end_flushes_what_is_under_way)
 {
 	struct krdma_sqe entries[20];
 	bool seen[20] = {};
@@ -635,41 +637,41 @@ TEST_F(queue, the_end_flushes_what_is_under_way)
 
 	for (int i = 0; i < 20; i++)
 		entries[i] = sqe_receive(self->b->id, i, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(self->b->queue, entries, 20, NULL));
+	ASSERT_EQ(0, queue_submit(self->b->ring, entries, 20, NULL));
 	ASSERT_EQ(0, conn_disconnect(self->a->conn, 0));
 	for (int i = 0; i < 20; i++) {
-		ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+		ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 		EXPECT_EQ(0, cqe.length);
-		EXPECT_EQ(i, cqe.cookie);
-		EXPECT_FALSE(seen[cqe.cookie]);
-		seen[cqe.cookie] = true;
+		EXPECT_EQ(i, cqe.wr_id);
+		EXPECT_FALSE(seen[cqe.wr_id]);
+		seen[cqe.wr_id] = true;
 	}
 	/* Also what the program has not asked about before it closed the connection. */
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
-	EXPECT_EQ(-ENOTCONN, queue_submit(self->b->queue, entries, 1, NULL));
+	EXPECT_EQ(-ENOTCONN, queue_submit(self->b->ring, entries, 1, NULL));
 }
 
-TEST_F(queue, completions_outlive_their_connection)
+TEST_F(ring, completions_outlive_their_connection)
 {
 	struct krdma_sqe entry = sqe_receive(self->b->id, 33, NULL, 0, 0);
 	uint64_t end = now_ms() + PATIENCE_MS;
 	struct krdma_cqe cqe;
 	int ret;
 
-	ASSERT_EQ(0, queue_submit(self->b->queue, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->b->ring, &entry, 1, NULL));
 	close(self->b->conn);
 	self->b->conn = -1;
-	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(33, cqe.cookie);
-	EXPECT_EQ(self->b->id, cqe.target);
-	EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(33, cqe.wr_id);
+	EXPECT_EQ(self->b->id, cqe.dest);
+	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	/* Its number is that of a closed connection until its end is complete, then of nothing. */
-	while ((ret = queue_submit(self->b->queue, &entry, 1, NULL)) == -ENOTCONN &&
+	while ((ret = queue_submit(self->b->ring, &entry, 1, NULL)) == -ENOTCONN &&
 	       now_ms() < end)
 		sleep_ms(1);
 	EXPECT_EQ(-ENOENT, ret);
-	EXPECT_EQ(-EAGAIN, queue_take(self->b->queue, &cqe));
+	EXPECT_EQ(-EAGAIN, queue_take(self->b->ring, &cqe));
 }
 
 /* How many the kernel has for works that are not bound to a processor; -1. */
@@ -694,20 +696,20 @@ static int worker_threads(void)
 }
 
 /* What ends a queue waits for nothing, so that one thread ends many. */
-TEST_F(queue, many_end_without_a_thread_each)
+TEST_F(ring, many_end_without_a_thread_each)
 {
 	const struct queue_options options = {
 		.flags = variant->flags, .sq_entries = 1, .cq_entries = 1,
 		.device_id = self->pair.device,
 	};
-	struct queue queues[64];
+	struct queue rings[64];
 	int before, now, most = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
-		ASSERT_EQ(0, queue_create(self->a->session, &options, &queues[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
+		ASSERT_EQ(0, queue_create(self->a->session, &options, &rings[i]));
 	before = worker_threads();
-	for (size_t i = 0; i < ARRAY_SIZE(queues); i++)
-		queue_close(&queues[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
+		queue_close(&rings[i]);
 	/* They end a grace period later, and threads are made one after another. */
 	for (int look = 0; look < 50; look++) {
 		usleep(10000);
@@ -723,13 +725,13 @@ TEST_F(queue, many_end_without_a_thread_each)
 }
 
 /* One, in one call. */
-static int write_and_wait(struct queue *queue, const struct krdma_sqe *entry)
+static int write_and_wait(struct queue *ring, const struct krdma_sqe *entry)
 {
 	struct krdma_cqe cqe;
 
-	return queue_put(queue, entry, 1) ?:
-	       queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL) ?:
-	       queue_take(queue, &cqe) ?: cqe.status;
+	return queue_put(ring, entry, 1) ?:
+	       queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL) ?:
+	       queue_take(ring, &cqe) ?: cqe.status;
 }
 
 static int64_t us_since(const struct timespec *before)
@@ -743,7 +745,7 @@ static int64_t us_since(const struct timespec *before)
 /* Two pairs, one whose end is told and one whose end polls. */
 struct race {
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	int64_t quickest;
 };
 
@@ -754,20 +756,20 @@ static int race_open(struct race *race, uint32_t queue_flags)
 
 	race->quickest = INT64_MAX;
 	return ret ?: memory_create(race->pair.a.session, race->pair.device, 4096, ACCESS_ALL,
-				    &race->memory);
+				    &race->mr);
 }
 
 /* Microseconds for twenty writes, one after another, if they are the fewest yet. */
 static int race_run(struct race *race)
 {
-	struct krdma_sqe entry = write_entry(&race->pair.a, &race->memory, 0);
+	struct krdma_sqe entry = write_entry(&race->pair.a, &race->mr, 0);
 	struct timespec before;
 	int64_t took;
 	int ret = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	for (unsigned int i = 0; !ret && i < 20; i++)
-		ret = write_and_wait(race->pair.a.queue, &entry);
+		ret = write_and_wait(race->pair.a.ring, &entry);
 	took = us_since(&before);
 	if (took < race->quickest)
 		race->quickest = took;
@@ -783,14 +785,14 @@ TEST(polling_lets_the_provider_run)
 
 	ASSERT_EQ(0, write_text(OTHER_CPU, "0"));
 	EXPECT_EQ(0, race_open(&told, 0));
-	EXPECT_EQ(0, race_open(&polled, KRDMA_QUEUE_POLLED));
+	EXPECT_EQ(0, race_open(&polled, KRDMA_RING_POLLED));
 	/* By turns: the machine is as quick for one as for the other. */
 	for (unsigned int round = 0; round < 16 && !_metadata->exit_code; round++) {
 		EXPECT_EQ(0, race_run(&told));
 		EXPECT_EQ(0, race_run(&polled));
 	}
-	memory_destroy(&told.memory);
-	memory_destroy(&polled.memory);
+	memory_destroy(&told.mr);
+	memory_destroy(&polled.mr);
 	pair_close(&told.pair);
 	pair_close(&polled.pair);
 	EXPECT_EQ(0, write_text(OTHER_CPU, "1"));

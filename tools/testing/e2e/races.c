@@ -21,7 +21,7 @@ FIXTURE(races)
 {
 	struct pair pair;
 	struct end *a;
-	struct memory memory;
+	struct memory mr;
 	pthread_t threads[8];
 };
 
@@ -30,19 +30,19 @@ FIXTURE_SETUP(races)
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
 	self->a = &self->pair.a;
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
 FIXTURE_TEARDOWN(races)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
-static struct krdma_sqe write_of(const struct end *end, const struct memory *memory,
-				 uint64_t cookie)
+static struct krdma_sqe write_of(const struct end *end, const struct memory *mr,
+				 uint64_t wr_id)
 {
-	return sqe_remote(KRDMA_OP_WRITE, end->id, cookie, memory, 0, 8, memory, 64);
+	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 64);
 }
 
 /*
@@ -52,7 +52,7 @@ static struct krdma_sqe write_of(const struct end *end, const struct memory *mem
 /**
  * struct submission - many threads that submit to one queue
  * @end: whose queue
- * @memory: what is written
+ * @mr: what is written
  * @lock: of the program's side of the submission ring
  * @entered: entries put into the ring so far
  * @count: how many are to be, and how many each thread posts besides
@@ -60,7 +60,7 @@ static struct krdma_sqe write_of(const struct end *end, const struct memory *mem
  */
 struct submission {
 	struct end *end;
-	const struct memory *memory;
+	const struct memory *mr;
 	pthread_mutex_t lock;
 	unsigned int entered;
 	unsigned int count;
@@ -79,26 +79,26 @@ static void submission_judge(struct submission *submission, int ret)
 static void *enter_many(void *argument)
 {
 	struct submission *submission = argument;
-	struct queue *queue = submission->end->queue;
-	struct krdma_ring *ring = queue->ring;
-	struct krdma_queue_enter enter;
+	struct queue *ring = submission->end->ring;
+	struct krdma_ring_header *header = ring->header;
+	struct krdma_ring_enter_args enter;
 	bool more = true;
 	int ret;
 
 	while (more && !submission->error) {
 		pthread_mutex_lock(&submission->lock);
 		for (int i = 0; i < 3 && submission->entered < submission->count; i++) {
-			struct krdma_sqe sqe = write_of(submission->end, submission->memory,
+			struct krdma_sqe sqe = write_of(submission->end, submission->mr,
 							submission->entered);
 
-			if (queue_put(queue, &sqe, 1))
+			if (queue_put(ring, &sqe, 1))
 				break;
 			submission->entered++;
 		}
 		more = submission->entered < submission->count ||
-		       __atomic_load_n(&ring->sq_head, __ATOMIC_ACQUIRE) != ring->sq_tail;
+		       __atomic_load_n(&header->sq_head, __ATOMIC_ACQUIRE) != header->sq_tail;
 		pthread_mutex_unlock(&submission->lock);
-		ret = queue_enter(queue, 8, 0, 0, &enter);
+		ret = queue_enter(ring, 8, 0, 0, &enter);
 		submission_judge(submission, ret ? ret : enter.error);
 	}
 	return NULL;
@@ -114,9 +114,9 @@ static void *post_many(void *argument)
 		uint32_t count = submission->count - i < 3 ? submission->count - i : 3, accepted;
 
 		for (uint32_t j = 0; j < count; j++)
-			sqes[j] = write_of(submission->end, submission->memory,
+			sqes[j] = write_of(submission->end, submission->mr,
 					   submission->count + i + j);
-		submission_judge(submission, queue_post(submission->end->queue->fd, sqes, count,
+		submission_judge(submission, queue_post(submission->end->ring->fd, sqes, count,
 							&accepted));
 		i += accepted;
 	}
@@ -127,12 +127,12 @@ static void *post_many(void *argument)
 TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 {
 	struct submission submission = {
-		.end = self->a, .memory = &self->memory, .count = rounds(300, 60),
+		.end = self->a, .mr = &self->mr, .count = rounds(300, 60),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	const unsigned int total = 2 * submission.count;
 	unsigned char *seen = calloc(total, 1);
-	struct krdma_queue_query query;
+	struct krdma_ring_query_args query;
 	unsigned int done = 0;
 
 	ASSERT_TRUE(!!seen);
@@ -145,7 +145,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 	while (done < total && !submission.error) {
 		struct krdma_cqe cqes[8];
 		uint32_t reaped;
-		int ret = queue_reap(self->a->queue->fd, cqes, 8, 1, deadline_in(LOST_MS),
+		int ret = queue_reap(self->a->ring->fd, cqes, 8, 1, deadline_in(LOST_MS),
 				     &reaped);
 
 		ASSERT_EQ(0, ret) {
@@ -154,8 +154,8 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 		}
 		for (uint32_t i = 0; i < reaped; i++, done++) {
 			ASSERT_EQ(0, cqes[i].status);
-			ASSERT_GT(total, cqes[i].cookie);
-			ASSERT_EQ(1, ++seen[cqes[i].cookie]) {
+			ASSERT_GT(total, cqes[i].wr_id);
+			ASSERT_EQ(1, ++seen[cqes[i].wr_id]) {
 				submission.error = -EEXIST;
 			}
 		}
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 	for (int i = 0; i < 4; i++)
 		pthread_join(self->threads[i], NULL);
 	EXPECT_EQ(0, submission.error);
-	ASSERT_EQ(0, queue_query(self->a->queue->fd, &query));
+	ASSERT_EQ(0, queue_query(self->a->ring->fd, &query));
 	EXPECT_EQ(total, query.submitted);
 	EXPECT_EQ(total, query.completed);
 	free(seen);
@@ -175,7 +175,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 
 struct stream {
 	struct end *end;
-	const struct memory *memory;
+	const struct memory *mr;
 	unsigned int count;
 	bool polled;
 	atomic_int error;
@@ -193,11 +193,11 @@ static void *post_stream(void *argument)
 		int ret;
 
 		for (uint32_t j = 0; j < count; j++)
-			sqes[j] = write_of(stream->end, stream->memory, i + j);
-		ret = queue_post(stream->end->queue->fd, sqes, count, &accepted);
+			sqes[j] = write_of(stream->end, stream->mr, i + j);
+		ret = queue_post(stream->end->ring->fd, sqes, count, &accepted);
 		i += accepted;
 		if (!ret || ret == -EAGAIN)
-			ret = queue_enter(stream->end->queue, 0, 0, 0, NULL);
+			ret = queue_enter(stream->end->ring, 0, 0, 0, NULL);
 		if (ret && ret != -ETIMEDOUT)
 			stream->error = ret;
 		dawdle(&dice);
@@ -210,39 +210,39 @@ static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) 
 			 uint32_t flags)
 {
 	struct stream stream = {
-		.end = self->a, .memory = &self->memory, .count = rounds(1200, 200),
+		.end = self->a, .mr = &self->mr, .count = rounds(1200, 200),
 	};
 	struct krdma_cqe *cqe;
-	struct queue *queue;
+	struct queue *ring;
 	uint64_t end;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
 		.a.queue_options = { .flags = flags, .cq_entries = 32 },
 		.a.send_depth = 16, .a.recv_depth = 1 }));
-	queue = self->a->queue;
-	memset(queue->cqes, 0xff, queue->cq_entries * sizeof(*queue->cqes));
+	ring = self->a->ring;
+	memset(ring->cqes, 0xff, ring->cq_entries * sizeof(*ring->cqes));
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, post_stream, &stream));
 	for (unsigned int i = 0; i < stream.count; i++) {
 		end = now_ms() + LOST_MS;
-		while (__atomic_load_n(&queue->ring->cq_tail, __ATOMIC_ACQUIRE) == i) {
+		while (__atomic_load_n(&ring->header->cq_tail, __ATOMIC_ACQUIRE) == i) {
 			if (stream.error || now_ms() >= end) {
 				stream.error = stream.error ?: -ETIMEDOUT;
 				break;
 			}
 			/* What did not fit is brought over by who asks. */
-			if (__atomic_load_n(&queue->ring->cq_flags, __ATOMIC_RELAXED))
-				queue_enter(queue, 0, 0, 0, NULL);
+			if (__atomic_load_n(&ring->header->cq_flags, __ATOMIC_RELAXED))
+				queue_enter(ring, 0, 0, 0, NULL);
 		}
 		ASSERT_EQ(0, stream.error);
-		cqe = &queue->cqes[i & (queue->cq_entries - 1)];
-		ASSERT_EQ(i, cqe->cookie) {
+		cqe = &ring->cqes[i & (ring->cq_entries - 1)];
+		ASSERT_EQ(i, cqe->wr_id) {
 			stream.error = -EBADMSG;
 		}
 		ASSERT_EQ(KRDMA_OP_WRITE, cqe->opcode);
 		ASSERT_EQ(0, cqe->status);
-		ASSERT_EQ(self->a->id, cqe->target);
+		ASSERT_EQ(self->a->id, cqe->dest);
 		memset(cqe, 0xff, sizeof(*cqe));
-		__atomic_store_n(&queue->ring->cq_head, i + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&ring->header->cq_head, i + 1, __ATOMIC_RELEASE);
 	}
 	pthread_join(self->threads[0], NULL);
 }
@@ -254,7 +254,7 @@ TEST_F_TIMEOUT(races, an_entry_is_there_before_the_tail_says_so, 300)
 
 TEST_F_TIMEOUT(races, an_entry_of_a_polled_queue_is_there, 300)
 {
-	check_stream(_metadata, self, KRDMA_QUEUE_POLLED);
+	check_stream(_metadata, self, KRDMA_RING_POLLED);
 }
 
 /*
@@ -297,7 +297,7 @@ static void *read_records(void *argument)
 }
 
 static const struct krdma_event_record searched[] = {
-	{ .type = KRDMA_EVENT_ADDRESS_RESOLVED },
+	{ .type = KRDMA_EVENT_ADDR_RESOLVED },
 	{ .type = KRDMA_EVENT_ROUTE_RESOLVED },
 	{ .type = KRDMA_EVENT_CLOSED, .error = -ECONNABORTED },
 };
@@ -368,7 +368,7 @@ static int poll_in(struct bed *bed)
 
 static int enter_for_one(struct bed *bed)
 {
-	return queue_enter(bed->self->a->queue, 0, 1, deadline_in(LOST_MS), NULL);
+	return queue_enter(bed->self->a->ring, 0, 1, deadline_in(LOST_MS), NULL);
 }
 
 static int wait_for_state(struct bed *bed)
@@ -427,19 +427,19 @@ static void check_queue(struct __test_metadata *_metadata, FIXTURE_DATA(races) *
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
 		.a.queue_options.flags = flags }));
-	bed.fd = self->a->queue->fd;
+	bed.fd = self->a->ring->fd;
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
 	for (unsigned int i = 0; i < rounds(200, 40); i++) {
-		struct krdma_sqe sqe = write_of(self->a, &self->memory, i);
+		struct krdma_sqe sqe = write_of(self->a, &self->mr, i);
 		struct krdma_cqe cqe;
 
 		bed_go(&bed, &dice);
-		ASSERT_EQ(0, queue_post(self->a->queue->fd, &sqe, 1, NULL));
+		ASSERT_EQ(0, queue_post(self->a->ring->fd, &sqe, 1, NULL));
 		ASSERT_EQ(0, bed_outcome(&bed)) {
 			TH_LOG("in round %u", i);
 		}
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, LOST_MS));
-		ASSERT_EQ(i, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, LOST_MS));
+		ASSERT_EQ(i, cqe.wr_id);
 	}
 	bed_end(&bed, self->threads[0]);
 }
@@ -451,7 +451,7 @@ TEST_F_TIMEOUT(races, poll_of_a_queue_is_woken, 300)
 
 TEST_F_TIMEOUT(races, poll_of_a_polled_queue_is_woken, 300)
 {
-	check_queue(_metadata, self, KRDMA_QUEUE_POLLED, poll_in);
+	check_queue(_metadata, self, KRDMA_RING_POLLED, poll_in);
 }
 
 TEST_F_TIMEOUT(races, who_waits_in_a_queue_is_woken, 300)
@@ -533,10 +533,10 @@ static void *reap_slowly(void *argument)
 	for (unsigned int i = 0; i < stream->count && !stream->error;) {
 		struct krdma_cqe cqe;
 		uint32_t reaped;
-		int ret = queue_reap(stream->end->queue->fd, &cqe, 1, 1, deadline_in(LOST_MS),
+		int ret = queue_reap(stream->end->ring->fd, &cqe, 1, 1, deadline_in(LOST_MS),
 				     &reaped);
 
-		if (!ret && (cqe.status || cqe.cookie != i))
+		if (!ret && (cqe.status || cqe.wr_id != i))
 			ret = -EBADMSG;
 		if (ret && !stream->error)
 			stream->error = ret;
@@ -553,7 +553,7 @@ static void *reap_slowly(void *argument)
 TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 {
 	struct stream stream = {
-		.end = self->a, .memory = &self->memory, .count = rounds(400, 80),
+		.end = self->a, .mr = &self->mr, .count = rounds(400, 80),
 	};
 	unsigned int waits = 0;
 
@@ -561,8 +561,8 @@ TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 		.a.queue_options.cq_entries = 8, .a.send_depth = 4, .a.recv_depth = 1 }));
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, reap_slowly, &stream));
 	for (unsigned int i = 0; i < stream.count && !stream.error;) {
-		struct krdma_sqe sqe = write_of(self->a, &self->memory, i);
-		int ret = queue_post(self->a->queue->fd, &sqe, 1, NULL);
+		struct krdma_sqe sqe = write_of(self->a, &self->mr, i);
+		int ret = queue_post(self->a->ring->fd, &sqe, 1, NULL);
 		uint64_t begun = now_ms();
 
 		if (!ret) {
@@ -570,7 +570,7 @@ TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 			continue;
 		}
 		ASSERT_EQ(-EAGAIN, ret);
-		EXPECT_EQ(POLLOUT, poll_mask(self->a->queue->fd, POLLOUT, LOST_MS));
+		EXPECT_EQ(POLLOUT, poll_mask(self->a->ring->fd, POLLOUT, LOST_MS));
 		EXPECT_GT(LOST_MS / 2, now_ms() - begun) {
 			stream.error = -ETIME;
 			TH_LOG("entry %u", i);

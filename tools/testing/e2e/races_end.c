@@ -20,7 +20,7 @@ FIXTURE(races_end)
 {
 	struct pair pair;
 	struct end *a;
-	struct memory memory;
+	struct memory mr;
 	pthread_t threads[8];
 };
 
@@ -29,12 +29,12 @@ FIXTURE_SETUP(races_end)
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
 	self->a = &self->pair.a;
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
 FIXTURE_TEARDOWN(races_end)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(races_end)
 
 struct preparer {
 	struct end end;
-	struct queue *queue;
+	struct queue *ring;
 	int error;
 };
 
@@ -52,11 +52,11 @@ static void *prepare_and_receive(void *argument)
 {
 	struct preparer *preparer = argument;
 	struct krdma_sqe sqe = sqe_receive(preparer->end.id, preparer->end.id, NULL, 0, 0);
-	struct end_options options = { .queue = preparer->queue, .recv_depth = 1 };
+	struct end_options options = { .ring = preparer->ring, .recv_depth = 1 };
 
 	preparer->error = end_prepare(&preparer->end, &options);
 	if (!preparer->error)
-		preparer->error = queue_post(preparer->queue->fd, &sqe, 1, NULL);
+		preparer->error = queue_post(preparer->ring->fd, &sqe, 1, NULL);
 	return NULL;
 }
 
@@ -66,11 +66,11 @@ TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 	for (unsigned int i = 0; i < rounds(30, 6); i++) {
 		struct preparer preparers[2];
 		struct krdma_cqe cqe;
-		struct queue queue;
+		struct queue ring;
 		uint64_t sum = 0;
 
 		ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
-			.cq_entries = 256 }, &queue));
+			.cq_entries = 256 }, &ring));
 		for (int j = 0; j < 2; j++) {
 			struct end *end = &preparers[j].end;
 
@@ -78,7 +78,7 @@ TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 			ASSERT_EQ(0, conn_create(self->pair.sessions[0], &end->conn, &end->id));
 			ASSERT_EQ(0, conn_resolve(end->conn, &self->pair.address));
 			ASSERT_EQ(0, conn_wait(end->conn, deadline_in(LOST_MS), NULL));
-			preparers[j].queue = &queue;
+			preparers[j].ring = &ring;
 		}
 		for (int j = 0; j < 2; j++)
 			ASSERT_EQ(0, pthread_create(&self->threads[j], NULL, prepare_and_receive,
@@ -89,18 +89,18 @@ TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 			end_close(&preparers[j].end);
 		}
 		for (int j = 0; j < 2; j++) {
-			ASSERT_EQ(0, queue_wait(&queue, &cqe, LOST_MS));
-			EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
-			sum += cqe.cookie;
+			ASSERT_EQ(0, queue_wait(&ring, &cqe, LOST_MS));
+			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
+			sum += cqe.wr_id;
 		}
 		EXPECT_EQ(preparers[0].end.id + preparers[1].end.id, sum);
-		queue_close(&queue);
+		queue_close(&ring);
 	}
 }
 
 struct neighbour {
 	struct pair pair;
-	const struct memory *memory;
+	const struct memory *mr;
 	unsigned int count;
 	int error;
 };
@@ -116,12 +116,12 @@ static void *post_and_take(void *argument)
 		int ret;
 
 		for (unsigned int j = 0; j < 8; j++)
-			sqes[j] = sqe_remote(KRDMA_OP_WRITE, a->id, i + j, neighbour->memory, 0,
-					     8, neighbour->memory, 64);
-		ret = queue_post(a->queue->fd, sqes, 8, NULL);
+			sqes[j] = sqe_remote(KRDMA_OP_WRITE, a->id, i + j, neighbour->mr, 0,
+					     8, neighbour->mr, 64);
+		ret = queue_post(a->ring->fd, sqes, 8, NULL);
 		for (unsigned int j = 0; j < 8 && !ret; j++) {
-			ret = queue_wait(a->queue, &cqe, LOST_MS);
-			if (!ret && (cqe.status || cqe.cookie != i + j || cqe.target != a->id))
+			ret = queue_wait(a->ring, &cqe, LOST_MS);
+			if (!ret && (cqe.status || cqe.wr_id != i + j || cqe.dest != a->id))
 				ret = -EBADMSG;
 		}
 		neighbour->error = ret;
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(races_end, queues_of_a_session_are_posted_to_at_once, 300)
 
 	for (size_t i = 0; i < ARRAY_SIZE(neighbours); i++) {
 		neighbours[i] = (struct neighbour) {
-			.memory = &self->memory, .count = rounds(200, 40),
+			.mr = &self->mr, .count = rounds(200, 40),
 		};
 		ASSERT_EQ(0, pair_open(&neighbours[i].pair, &(struct pair_options) {
 			.sessions = { self->pair.sessions[0], self->pair.sessions[0] } }));
@@ -197,13 +197,13 @@ static void *end_it(void *argument)
 TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 {
 	struct end_options options = { .recv_depth = 4 };
-	struct queue queue;
+	struct queue ring;
 
 	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
-		.device_id = self->pair.device, .cq_entries = 256 }, &queue));
-	options.queue = &queue;
+		.device_id = self->pair.device, .cq_entries = 256 }, &ring));
+	options.ring = &ring;
 	for (unsigned int i = 0; i < rounds(60, 12); i++) {
-		struct visitor poster = { .fd = queue.fd }, ender = {};
+		struct visitor poster = { .fd = ring.fd }, ender = {};
 		struct krdma_sqe sqe;
 		struct krdma_cqe cqe;
 		int ret;
@@ -222,7 +222,7 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_EQ(0, ender.error);
 		ASSERT_EQ(0, conn_await_closed(self->a->conn, LOST_MS));
 		sqe = sqe_receive(self->a->id, 2, NULL, 0, 0);
-		ret = queue_post(queue.fd, &sqe, 1, NULL);
+		ret = queue_post(ring.fd, &sqe, 1, NULL);
 		EXPECT_TRUE(ret == -ENOTCONN || ret == -ENOENT) {
 			TH_LOG("after the end: %d", ret);
 		}
@@ -234,13 +234,13 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_EQ(0, poster.error);
 		/* Each that was accepted has ended. */
 		while (poster.accepted) {
-			ASSERT_EQ(0, queue_wait(&queue, &cqe, LOST_MS));
-			EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
+			ASSERT_EQ(0, queue_wait(&ring, &cqe, LOST_MS));
+			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 			poster.accepted--;
 		}
-		EXPECT_EQ(-EAGAIN, queue_take(&queue, &cqe));
+		EXPECT_EQ(-EAGAIN, queue_take(&ring, &cqe));
 	}
-	queue_close(&queue);
+	queue_close(&ring);
 }
 
 /* The same with the device itself, and a peer who is connected. */
@@ -254,9 +254,9 @@ TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
 		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
 			.address = FABRIC_ADDRESS,
 			.a.queue_options.cq_entries = 256, .b.queue_options.cq_entries = 256 }));
-		posters[0].fd = pair.a.queue->fd;
+		posters[0].fd = pair.a.ring->fd;
 		posters[0].id = pair.a.id;
-		posters[1].fd = pair.b.queue->fd;
+		posters[1].fd = pair.b.ring->fd;
 		posters[1].id = pair.b.id;
 		for (int j = 0; j < 2; j++)
 			ASSERT_EQ(0, pthread_create(&self->threads[j], NULL, post_receives,
@@ -294,15 +294,15 @@ static void *write_from_it(void *argument)
 	struct landlord *landlord = argument;
 
 	while (!landlord->over && !landlord->error) {
-		struct memory memory = *landlord->remote;
+		struct memory mr = *landlord->remote;
 		struct krdma_sqe sqe;
 		int ret;
 
-		memory.id = landlord->id;
-		memory.data = (void *)landlord->data;
-		sqe = sqe_remote(KRDMA_OP_WRITE, landlord->end->id, 1, &memory, 0, 8,
+		mr.id = landlord->id;
+		mr.data = (void *)landlord->data;
+		sqe = sqe_remote(KRDMA_OP_WRITE, landlord->end->id, 1, &mr, 0, 8,
 				 landlord->remote, 64);
-		ret = queue_post(landlord->end->queue->fd, &sqe, 1, NULL);
+		ret = queue_post(landlord->end->ring->fd, &sqe, 1, NULL);
 		if (!ret)
 			landlord->posted++;
 		else if (ret == -EAGAIN)
@@ -316,8 +316,8 @@ static void *write_from_it(void *argument)
 /* It is released while others post from it: they are refused, or their write goes well. */
 TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 {
-	struct landlord landlord = { .end = self->a, .remote = &self->memory };
-	void *data = (char *)self->memory.data + 1024;
+	struct landlord landlord = { .end = self->a, .remote = &self->mr };
+	void *data = (char *)self->mr.data + 1024;
 	unsigned int taken = 0;
 	struct krdma_cqe cqe;
 
@@ -328,16 +328,16 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, write_from_it, &landlord));
 	for (unsigned int i = 0; i < rounds(60, 12); i++) {
 		unsigned int before = landlord.posted;
-		struct memory memory;
+		struct memory mr;
 		unsigned int dice = i;
 		int ret;
 
 		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data, 8,
-					     ACCESS_ALL, &memory));
-		landlord.id = memory.id;
+					     ACCESS_ALL, &mr));
+		landlord.id = mr.id;
 		/* In every fourth round the memory is certainly in use; otherwise by chance. */
 		while (i % 4 == 0 && landlord.posted == before && !landlord.error) {
-			while (!queue_take(self->a->queue, &cqe)) {
+			while (!queue_take(self->a->ring, &cqe)) {
 				EXPECT_EQ(0, cqe.status);
 				taken++;
 			}
@@ -346,9 +346,9 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 		for (unsigned int j = 0; j < 20; j++)
 			dawdle(&dice);
 		do {
-			ret = memory_release(self->pair.sessions[0], memory.id,
-					     i % 2 ? KRDMA_RELEASE_LATER : 0);
-			while (!queue_take(self->a->queue, &cqe)) {
+			ret = memory_release(self->pair.sessions[0], mr.id,
+					     i % 2 ? KRDMA_DEREGISTER_LATER : 0);
+			while (!queue_take(self->a->ring, &cqe)) {
 				EXPECT_EQ(0, cqe.status);
 				taken++;
 			}
@@ -361,7 +361,7 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 	EXPECT_EQ(0, landlord.error);
 	EXPECT_LT(rounds(60, 12) / 4 - 1, landlord.posted);
 	for (; taken < landlord.posted; taken++) {
-		ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, LOST_MS));
+		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, LOST_MS));
 		EXPECT_EQ(0, cqe.status);
 	}
 }

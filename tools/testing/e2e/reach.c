@@ -72,10 +72,10 @@ TEST_F(reach, what_a_peer_writes_is_there)
 
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	fill(remote.data, LENGTH, 2);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 2));
 	memory_destroy(&remote);
 }
@@ -192,11 +192,11 @@ TEST_F(reach, keys_that_a_peer_may_not_use)
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
 	/* Until it is released, it is one. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	memset(remote.data, 0, LENGTH);
 	ASSERT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
 	munmap(remote.data, LENGTH);
 }
@@ -211,9 +211,9 @@ TEST_F(reach, keys_of_another_session)
 				   &remote));
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &right));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&self->pair, &self->local, &right));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &right));
 	EXPECT_TRUE(filled(right.data, LENGTH, 1));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &remote));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
 	memory_destroy(&remote);
 	memory_destroy(&right);
@@ -231,7 +231,7 @@ TEST_F(reach, numbers_of_another_session)
 	} while (far.id <= self->local.id);
 	last = far;
 	entry = sqe_send(self->pair.a.id, 1, &last, 0, 16);
-	EXPECT_EQ(-ENOENT, queue_submit(self->pair.a.queue, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(self->pair.a.ring, &entry, 1, NULL));
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
 }
 
@@ -283,7 +283,7 @@ TEST_F(reach, rights_hold)
 			struct memory remote;
 
 			fill(self->local.data, LENGTH, 1);
-			EXPECT_EQ(may ? KRDMA_STATUS_SUCCESS : KRDMA_STATUS_REMOTE_ACCESS,
+			EXPECT_EQ(may ? KRDMA_WC_SUCCESS : KRDMA_WC_REM_ACCESS_ERR,
 				  try_right(self, operations[j].opcode, rights[i], &remote)) {
 				TH_LOG("operation %u with rights %#x", operations[j].opcode,
 				       rights[i]);
@@ -310,14 +310,14 @@ TEST_F(reach, busy_memory_stays_and_works)
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, LOCAL,
 				   &room));
 	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
 
 	for (int i = 0; i < 3; i++)
 		EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], room.id, 0));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_TRUE(filled(room.data, LENGTH, 1));
 	/* Who has seen the completion can take the memory. */
 	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, 0));
@@ -334,20 +334,20 @@ TEST_F(reach, released_later)
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &room));
 	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&with));
 
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, KRDMA_RELEASE_LATER));
+	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, KRDMA_DEREGISTER_LATER));
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], room.id, 0));
-	EXPECT_EQ(-ENOENT, queue_submit(self->pair.b.queue, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(self->pair.b.ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&now));
 	EXPECT_EQ(with.count[RESOURCE_MR], now.count[RESOURCE_MR]);
 
 	/* The operation under way does not know. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS,
+	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_TRUE(filled(room.data, LENGTH, 1));
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, resources_await(&with, PATIENCE_MS));

@@ -52,7 +52,7 @@ static struct krdma_sqe valid(const struct end *end, const struct memory *from,
 	case KRDMA_OP_SEND:
 	case KRDMA_OP_SEND_IMM:
 	case KRDMA_OP_SEND_INVALIDATE:
-	case KRDMA_OP_RECEIVE:
+	case KRDMA_OP_RECV:
 		entry = sqe_send(end->id, 1, from, 0, 8);
 		break;
 	case KRDMA_OP_WRITE:
@@ -67,7 +67,7 @@ static struct krdma_sqe valid(const struct end *end, const struct memory *from,
 		entry = sqe_remote(opcode, end->id, 1, NULL, 0, 0, to, 0);
 		break;
 	default:
-		entry.target = end->id;
+		entry.dest = end->id;
 	}
 	entry.opcode = opcode;
 	return entry;
@@ -78,8 +78,8 @@ static struct krdma_sqe valid(const struct end *end, const struct memory *from,
 	const struct krdma_sqe refused = (entry);					\
 	const int expected = (error);							\
 											\
-	EXPECT_EQ(expected, queue_submit(self->a->queue, &refused, 1, NULL));		\
-	EXPECT_EQ(expected, queue_post(self->a->queue->fd, &refused, 1, NULL));		\
+	EXPECT_EQ(expected, queue_submit(self->a->ring, &refused, 1, NULL));		\
+	EXPECT_EQ(expected, queue_post(self->a->ring->fd, &refused, 1, NULL));		\
 } while (0)
 
 #define VALID(opcode)	valid(self->a, &self->from, &self->to, opcode)
@@ -89,7 +89,7 @@ TEST_F(refusal, opcodes_that_are_none)
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		struct krdma_sqe entry = VALID(opcode);
 
-		if (opcode && opcode < KRDMA_OP_INVALIDATE)
+		if (opcode && opcode < KRDMA_OP_LOCAL_INV)
 			continue;
 		REFUSED(-EINVAL, entry);
 	}
@@ -97,18 +97,18 @@ TEST_F(refusal, opcodes_that_are_none)
 
 TEST_F(refusal, flags_that_an_operation_does_not_have)
 {
-	const uint8_t any = KRDMA_SQE_SILENT | KRDMA_SQE_FENCE;
+	const uint8_t any = KRDMA_SQE_UNSIGNALED | KRDMA_SQE_FENCE;
 	const uint8_t message = any | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED;
 	const uint8_t allowed[] = {
 		[KRDMA_OP_SEND] = message, [KRDMA_OP_SEND_IMM] = message,
-		[KRDMA_OP_SEND_INVALIDATE] = message, [KRDMA_OP_RECEIVE] = 0,
+		[KRDMA_OP_SEND_INVALIDATE] = message, [KRDMA_OP_RECV] = 0,
 		[KRDMA_OP_WRITE] = any | KRDMA_SQE_INLINE, [KRDMA_OP_WRITE_IMM] = message,
 		[KRDMA_OP_READ] = any, [KRDMA_OP_COMPARE_SWAP] = any,
 		[KRDMA_OP_FETCH_ADD] = any, [KRDMA_OP_ATOMIC_WRITE] = any,
 		[KRDMA_OP_FLUSH] = any,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_INVALIDATE; opcode++) {
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_LOCAL_INV; opcode++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			struct krdma_sqe entry = VALID(opcode);
 
@@ -122,17 +122,17 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 /* A connection to oneself is enough for it, where the provider looks at no protection domain. */
 TEST_F(refusal, a_strangers_key_is_not_ended)
 {
-	struct krdma_sqe entry = { .opcode = KRDMA_OP_INVALIDATE, .target = self->a->id };
-	struct memory memory;
+	struct krdma_sqe entry = { .opcode = KRDMA_OP_LOCAL_INV, .dest = self->a->id };
+	struct memory mr;
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
 	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
-				   &memory));
+				   &mr));
 	ASSERT_EQ(0, write_text(FORCE_PIN, "0"));
-	entry.imm = memory.remote_key;
+	entry.imm = mr.rkey;
 	REFUSED(-EINVAL, entry);
-	EXPECT_EQ(0, pair_write(&self->pair, &self->from, &memory));
-	memory_destroy(&memory);
+	EXPECT_EQ(0, pair_write(&self->pair, &self->from, &mr));
+	memory_destroy(&mr);
 }
 
 /* Each field that an operation has no use for. */
@@ -141,7 +141,7 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 	enum { ADDR = 1, KEY = 2, IMM = 4, OPERAND = 8, SWAP = 16 };
 	const uint8_t used[] = {
 		[KRDMA_OP_SEND] = 0, [KRDMA_OP_SEND_IMM] = IMM, [KRDMA_OP_SEND_INVALIDATE] = IMM,
-		[KRDMA_OP_RECEIVE] = 0, [KRDMA_OP_WRITE] = ADDR | KEY,
+		[KRDMA_OP_RECV] = 0, [KRDMA_OP_WRITE] = ADDR | KEY,
 		[KRDMA_OP_WRITE_IMM] = ADDR | KEY | IMM, [KRDMA_OP_READ] = ADDR | KEY,
 		[KRDMA_OP_COMPARE_SWAP] = ADDR | KEY | OPERAND | SWAP,
 		[KRDMA_OP_FETCH_ADD] = ADDR | KEY | OPERAND,
@@ -149,7 +149,7 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 		[KRDMA_OP_FLUSH] = ADDR | KEY | IMM | OPERAND,
 	};
 
-	for (uint8_t opcode = 1; opcode < KRDMA_OP_INVALIDATE; opcode++) {
+	for (uint8_t opcode = 1; opcode < KRDMA_OP_LOCAL_INV; opcode++) {
 		for (unsigned int field = 1; field <= SWAP; field *= 2) {
 			struct krdma_sqe entry = VALID(opcode);
 
@@ -158,14 +158,14 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 			if (field == ADDR)
 				entry.remote_addr = 1;
 			else if (field == KEY)
-				entry.remote_key = 1;
+				entry.rkey = 1;
 			else if (field == IMM)
 				entry.imm = 1;
 			else if (field == OPERAND)
 				entry.operand = 1;
 			else
 				entry.swap = 1;
-			EXPECT_EQ(-EINVAL, queue_submit(self->a->queue, &entry, 1, NULL)) {
+			EXPECT_EQ(-EINVAL, queue_submit(self->a->ring, &entry, 1, NULL)) {
 				TH_LOG("opcode %u, field %u", opcode, field);
 			}
 		}
@@ -174,29 +174,29 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 
 TEST_F(refusal, pieces_that_make_no_sense)
 {
-	struct krdma_piece pieces[KRDMA_PIECES_MAX + 1] = {};
+	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX + 1] = {};
 	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
 
-	entry.piece_count = 0;
+	entry.sge_count = 0;
 	REFUSED(-EINVAL, entry);
-	memset(&entry.piece, 0, sizeof(entry.piece));
-	entry.piece.memory = 1;
+	memset(&entry.sge, 0, sizeof(entry.sge));
+	entry.sge.mr = 1;
 	REFUSED(-EINVAL, entry);
-	entry.piece.memory = 0;
-	entry.piece.length = 1;
+	entry.sge.mr = 0;
+	entry.sge.length = 1;
 	REFUSED(-EINVAL, entry);
-	entry.piece = (struct krdma_piece) { .addr = (uintptr_t)pieces, .length = 1 };
-	entry.piece_count = 2;
+	entry.sge = (struct krdma_ring_sge) { .addr = (uintptr_t)pieces, .length = 1 };
+	entry.sge_count = 2;
 	REFUSED(-EINVAL, entry);
-	entry.piece = (struct krdma_piece) { .addr = 16 };
+	entry.sge = (struct krdma_ring_sge) { .addr = 16 };
 	REFUSED(-EFAULT, entry);
-	entry.piece.addr = (uintptr_t)pieces;
-	entry.piece_count = KRDMA_PIECES_MAX + 1;
+	entry.sge.addr = (uintptr_t)pieces;
+	entry.sge_count = KRDMA_RING_SGES_MAX + 1;
 	REFUSED(-EMSGSIZE, entry);
-	entry.piece_count = UINT16_MAX;
+	entry.sge_count = UINT16_MAX;
 	REFUSED(-EMSGSIZE, entry);
 	/* Pieces without a memory. */
-	entry.piece_count = 2;
+	entry.sge_count = 2;
 	REFUSED(-ENOENT, entry);
 }
 
@@ -206,21 +206,21 @@ TEST_F(refusal, memory_without_that_right_or_outside_of_it)
 	struct memory readable;
 
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, 0, &readable));
-	entry.piece.memory = 0x7ffffff0;
+	entry.sge.mr = 0x7ffffff0;
 	REFUSED(-ENOENT, entry);
-	entry.piece.memory = 0;
+	entry.sge.mr = 0;
 	REFUSED(-ENOENT, entry);
 	entry = VALID(KRDMA_OP_WRITE);
-	entry.piece.length = 8193;
+	entry.sge.length = 8193;
 	REFUSED(-ERANGE, entry);
-	entry.piece.length = 1;
-	entry.piece.addr += 8192;
+	entry.sge.length = 1;
+	entry.sge.addr += 8192;
 	REFUSED(-ERANGE, entry);
-	entry.piece.addr = (uintptr_t)self->from.data - 1;
+	entry.sge.addr = (uintptr_t)self->from.data - 1;
 	REFUSED(-ERANGE, entry);
-	entry.piece.addr = UINT64_MAX;
+	entry.sge.addr = UINT64_MAX;
 	REFUSED(-ERANGE, entry);
-	entry.piece.length = UINT32_MAX;
+	entry.sge.length = UINT32_MAX;
 	REFUSED(-ERANGE, entry);
 	entry = sqe_remote(KRDMA_OP_READ, self->a->id, 1, &readable, 0, 8, &self->to, 0);
 	REFUSED(-EACCES, entry);
@@ -238,12 +238,12 @@ TEST_F(refusal, targets_that_are_none_or_have_another_queue)
 {
 	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
 
-	entry.target = 0;
+	entry.dest = 0;
 	REFUSED(-ENOENT, entry);
-	entry.target = UINT32_MAX;
+	entry.dest = UINT32_MAX;
 	REFUSED(-ENOENT, entry);
 	/* The other end's queue is not this one. */
-	entry.target = self->b->id;
+	entry.dest = self->b->id;
 	REFUSED(-ENOENT, entry);
 	entry = sqe_receive(self->b->id, 1, NULL, 0, 0);
 	REFUSED(-ENOENT, entry);
@@ -259,9 +259,9 @@ TEST_F(refusal, a_queue_for_receives_takes_no_sends)
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	receive = sqe_receive(pair.a.id, 1, NULL, 0, 0);
 	write = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(pair.a.queue, &receive, 1, NULL));
-	EXPECT_EQ(-ENOENT, queue_submit(pair.a.recv_queue, &write, 1, NULL));
-	EXPECT_EQ(0, queue_submit(pair.a.recv_queue, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(pair.a.ring, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(pair.a.recv_ring, &write, 1, NULL));
+	EXPECT_EQ(0, queue_submit(pair.a.recv_ring, &receive, 1, NULL));
 	pair_close(&pair);
 }
 
@@ -279,13 +279,13 @@ TEST_F(refusal, entries_that_cannot_be_read)
 	entries[0] = VALID(KRDMA_OP_WRITE);
 	entries[1] = entries[0];
 	/* The first is an error, a later one is refused. */
-	EXPECT_EQ(-EFAULT, queue_post(self->a->queue->fd, (void *)16, 1, &accepted));
+	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, (void *)16, 1, &accepted));
 	EXPECT_EQ(0, accepted);
-	EXPECT_EQ(-EFAULT, queue_post(self->a->queue->fd, entries, 3, &accepted));
+	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, entries, 3, &accepted));
 	EXPECT_EQ(2, accepted);
 	for (int i = 0; i < 2; i++)
-		EXPECT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(-EINVAL, queue_post(self->a->queue->fd, entries, KRDMA_RING_ENTRIES_MAX + 1,
+		EXPECT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(-EINVAL, queue_post(self->a->ring->fd, entries, KRDMA_RING_ENTRIES_MAX + 1,
 				      NULL));
 	munmap(map, 2 * page);
 }
@@ -340,40 +340,40 @@ static const struct flip_field {
 #define AT(field)	offsetof(struct krdma_sqe, field)
 	{ "opcode", AT(opcode), 1, 200, -EINVAL },
 	{ "flags", AT(flags), 1, 0x80, -EINVAL },
-	{ "piece_count", AT(piece_count), 2, 0xffff, -EMSGSIZE },
-	{ "target", AT(target), 4, 0x7fffffff, -ENOENT },
-	{ "piece.memory", AT(piece.memory), 4, 0x7fffffff, -ENOENT },
-	{ "piece.length", AT(piece.length), 4, 8192 + 1, -ERANGE },
-	{ "piece.addr", AT(piece.addr), 8, 64, -ERANGE },
+	{ "piece_count", AT(sge_count), 2, 0xffff, -EMSGSIZE },
+	{ "target", AT(dest), 4, 0x7fffffff, -ENOENT },
+	{ "piece.memory", AT(sge.mr), 4, 0x7fffffff, -ENOENT },
+	{ "piece.length", AT(sge.length), 4, 8192 + 1, -ERANGE },
+	{ "piece.addr", AT(sge.addr), 8, 64, -ERANGE },
 	{ "remote_addr", AT(remote_addr), 8, UINT64_MAX, -EOVERFLOW },
 #undef AT
 };
 
 /* Submits it until it has been accepted and refused so often. */
-static void submit_flipped(struct __test_metadata *_metadata, struct queue *queue,
+static void submit_flipped(struct __test_metadata *_metadata, struct queue *ring,
 			   struct flip *flip, const struct flip_field *field, unsigned int often)
 {
 	unsigned int accepted = 0, refused = 0;
 	uint64_t end = now_ms() + PATIENCE_MS;
-	struct krdma_queue_enter enter;
+	struct krdma_ring_enter_args enter;
 	struct krdma_cqe cqe;
 
 	while ((accepted < often || refused < often) && now_ms() < end) {
-		ASSERT_EQ(0, queue_enter(queue, 1, 0, 0, &enter));
+		ASSERT_EQ(0, queue_enter(ring, 1, 0, 0, &enter));
 		if (!enter.submitted) {
 			ASSERT_EQ(field->error, enter.error);
 			refused++;
 			continue;
 		}
 		ASSERT_EQ(0, enter.error);
-		ASSERT_EQ(0, queue_wait(queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
-		ASSERT_EQ(flip->right.cookie, cqe.cookie);
+		ASSERT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
+		ASSERT_EQ(flip->right.wr_id, cqe.wr_id);
 		ASSERT_EQ(8, cqe.length);
 		accepted++;
-		flip->entry = &queue->sqes[queue->ring->sq_tail % queue->sq_entries];
+		flip->entry = &ring->sqes[ring->header->sq_tail % ring->sq_entries];
 		*flip->entry = flip->right;
-		__atomic_store_n(&queue->ring->sq_tail, queue->ring->sq_tail + 1,
+		__atomic_store_n(&ring->header->sq_tail, ring->header->sq_tail + 1,
 				 __ATOMIC_RELEASE);
 	}
 	EXPECT_LE(often, accepted);
@@ -384,7 +384,7 @@ static void submit_flipped(struct __test_metadata *_metadata, struct queue *queu
 /* Proves: A5 */
 TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 {
-	struct queue *queue = self->a->queue;
+	struct queue *ring = self->a->ring;
 
 	for (size_t i = 0; i < ARRAY_SIZE(flip_fields) && !_metadata->exit_code; i++) {
 		const struct flip_field *field = &flip_fields[i];
@@ -397,10 +397,10 @@ TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 
 		memcpy(&flip.wrong, (uint64_t *)&flip.right + flip.word, 8);
 		memcpy((char *)&flip.wrong + field->offset % 8, &field->wrong, field->size);
-		ASSERT_EQ(0, queue_put(queue, &flip.right, 1));
-		flip.entry = &queue->sqes[(queue->ring->sq_tail - 1) % queue->sq_entries];
+		ASSERT_EQ(0, queue_put(ring, &flip.right, 1));
+		flip.entry = &ring->sqes[(ring->header->sq_tail - 1) % ring->sq_entries];
 		ASSERT_EQ(0, pthread_create(&thread, NULL, flip_without_end, &flip));
-		submit_flipped(_metadata, queue, &flip, field, rounds(20, 5));
+		submit_flipped(_metadata, ring, &flip, field, rounds(20, 5));
 		flip.stop = true;
 		pthread_join(thread, NULL);
 		EXPECT_FALSE(_metadata->exit_code) {
@@ -408,8 +408,8 @@ TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 		}
 		/* The last one is right now. */
 		*flip.entry = flip.right;
-		EXPECT_EQ(0, queue_enter(queue, 1, 1, deadline_in(PATIENCE_MS), NULL));
-		EXPECT_EQ(0, queue_take(queue, &(struct krdma_cqe){}));
+		EXPECT_EQ(0, queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
+		EXPECT_EQ(0, queue_take(ring, &(struct krdma_cqe){}));
 	}
 }
 
@@ -484,7 +484,7 @@ FIXTURE_SETUP(failure)
 				   self->pair.device, 8192, variant->access, &self->to));
 	self->entry = sqe_remote(variant->opcode, self->a->id, 5, data ? &self->from : NULL, 0,
 				 data ? 8 : 0, &self->to, variant->offset);
-	self->entry.remote_key ^= variant->wrong_key;
+	self->entry.rkey ^= variant->wrong_key;
 }
 
 FIXTURE_TEARDOWN(failure)
@@ -502,13 +502,13 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 
 	fill(self->to.data, 8192, 3);
 	/* Silence is only for success. */
-	silent.flags = KRDMA_SQE_SILENT;
-	ASSERT_EQ(0, queue_submit(self->a->queue, &silent, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(5, cqe.cookie);
+	silent.flags = KRDMA_SQE_UNSIGNALED;
+	ASSERT_EQ(0, queue_submit(self->a->ring, &silent, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(5, cqe.wr_id);
 	EXPECT_EQ(variant->opcode, cqe.opcode);
 	EXPECT_EQ(0, cqe.length);
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, cqe.status);
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, cqe.status);
 	EXPECT_TRUE(filled(self->to.data, 8192, 3));
 	EXPECT_TRUE(zeroed(self->from.data, 8192));
 	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
@@ -516,7 +516,7 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 	EXPECT_EQ(-EIO, conn_wait(self->a->conn, 0, NULL));
 	/* rxe of 7.2 raises an error of the queue pair that refuses; before, its peer ends it. */
 	EXPECT_EQ(kernel_is("6.") ? -EPIPE : -EIO, conn_wait(self->b->conn, 0, NULL));
-	EXPECT_EQ(-EAGAIN, queue_take(self->a->queue, &cqe));
+	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
 }
 
 /* What the same operation does to memory of a pattern, with the right that it needs. */
@@ -565,12 +565,12 @@ TEST_F(failure, with_the_right_it_is_done)
 				   rights[variant->opcode], &to));
 	fill(to.data, 8192, 3);
 	right.remote_addr = to.remote_addr;
-	right.remote_key = to.remote_key;
-	ASSERT_EQ(0, queue_submit(self->a->queue, &right, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(5, cqe.cookie);
+	right.rkey = to.rkey;
+	ASSERT_EQ(0, queue_submit(self->a->ring, &right, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(5, cqe.wr_id);
 	EXPECT_EQ(variant->opcode, cqe.opcode);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	expect_done(_metadata, variant->opcode, &self->from, &to);
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->a->conn));
 	memory_destroy(&to);
@@ -583,16 +583,16 @@ TEST_F(refusal, a_message_longer_than_its_receive)
 	bool rxe = !getenv("KRDMA_LINK");
 	struct krdma_cqe cqe;
 
-	ASSERT_EQ(0, queue_submit(self->b->queue, &receive, 1, NULL));
-	ASSERT_EQ(0, queue_submit(self->a->queue, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->b->queue, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, queue_submit(self->b->ring, &receive, 1, NULL));
+	ASSERT_EQ(0, queue_submit(self->a->ring, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
 	/* rxe has a name of its own for it. */
-	EXPECT_EQ(rxe ? KRDMA_STATUS_LOCAL_OPERATION : KRDMA_STATUS_LOCAL_LENGTH, cqe.status);
-	EXPECT_EQ(2, cqe.cookie);
+	EXPECT_EQ(rxe ? KRDMA_WC_LOC_QP_OP_ERR : KRDMA_WC_LOC_LEN_ERR, cqe.status);
+	EXPECT_EQ(2, cqe.wr_id);
 	EXPECT_EQ(0, cqe.length);
-	ASSERT_EQ(0, queue_wait(self->a->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(1, cqe.cookie);
-	EXPECT_EQ(rxe ? KRDMA_STATUS_REMOTE_OPERATION : KRDMA_STATUS_REMOTE_INVALID_REQUEST,
+	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(1, cqe.wr_id);
+	EXPECT_EQ(rxe ? KRDMA_WC_REM_OP_ERR : KRDMA_WC_REM_INV_REQ_ERR,
 		  cqe.status);
 	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
@@ -601,8 +601,8 @@ TEST_F(refusal, a_message_longer_than_its_receive)
 TEST_F(refusal, a_message_that_finds_no_receive)
 {
 	struct pair_options options = {
-		.a.terms.flags = KRDMA_TERMS_NO_RNR_RETRY,
-		.b.terms.flags = KRDMA_TERMS_NO_RNR_RETRY,
+		.a.terms.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
+		.b.terms.flags = KRDMA_CONN_PARAM_NO_RNR_RETRY,
 	};
 	struct pair pair = {};
 	struct krdma_sqe send;
@@ -610,9 +610,9 @@ TEST_F(refusal, a_message_that_finds_no_receive)
 
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(pair.a.queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(KRDMA_STATUS_RNR_RETRY_EXCEEDED, cqe.status);
+	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(pair.a.ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(KRDMA_WC_RNR_RETRY_EXC_ERR, cqe.status);
 	EXPECT_EQ(0, conn_await_closed(pair.a.conn, PATIENCE_MS));
 	pair_close(&pair);
 }

@@ -26,7 +26,7 @@ FIXTURE(rename)
 
 FIXTURE_SETUP(rename)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(rename)
 
 TEST_F(rename, the_number_stays_and_the_name_changes)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	ASSERT_EQ(0, rdma_link_rename(FABRIC_DEVICE, OTHER_NAME));
 	EXPECT_EQ(-ENOENT, session_named(self->session, FABRIC_DEVICE, &device));
@@ -58,7 +58,7 @@ TEST_F(rename, the_number_stays_and_the_name_changes)
 
 TEST_F(rename, a_name_that_was_given_up_can_be_taken)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	ASSERT_EQ(0, rdma_link_rename(FABRIC_DEVICE, OTHER_NAME));
 	ASSERT_EQ(0, rdma_link_rename(OTHER_NAME, FABRIC_DEVICE));
@@ -83,7 +83,7 @@ static void *look_up(void *argument)
 
 	for (unsigned int i = 0; !lookup->stop; i++) {
 		const char *name = i & 1 ? FABRIC_DEVICE : OTHER_NAME;
-		struct krdma_device_query device;
+		struct krdma_device_query_args device;
 		int ret;
 
 		if (i % 3 == 0)

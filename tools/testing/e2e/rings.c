@@ -40,33 +40,33 @@ int64_t deadline_late_us(void)
  * Queues
  */
 
-int queue_adopt(int fd, size_t size, struct queue *queue)
+int queue_adopt(int fd, size_t size, struct queue *ring)
 {
-	struct krdma_ring *ring;
+	struct krdma_ring_header *header;
 
-	memset(queue, 0, sizeof(*queue));
-	queue->fd = -1;
-	ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (ring == MAP_FAILED)
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = -1;
+	header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (header == MAP_FAILED)
 		return -errno;
-	queue->fd = fd;
-	queue->session = -1;
-	queue->size = size;
-	queue->ring = ring;
-	queue->sq_entries = ring->sq_entries;
-	queue->cq_entries = ring->cq_entries;
-	queue->sqes = (void *)((char *)ring + ring->sqe_offset);
-	queue->cqes = (void *)((char *)ring + ring->cqe_offset);
+	ring->fd = fd;
+	ring->session = -1;
+	ring->size = size;
+	ring->header = header;
+	ring->sq_entries = header->sq_entries;
+	ring->cq_entries = header->cq_entries;
+	ring->sqes = (void *)((char *)header + header->sqe_offset);
+	ring->cqes = (void *)((char *)header + header->cqe_offset);
 	return 0;
 }
 
-int queue_create(int session, const struct queue_options *options, struct queue *queue)
+int queue_create(int session, const struct queue_options *options, struct queue *ring)
 {
-	struct krdma_queue_create create = { .size = sizeof(create) };
+	struct krdma_ring_create_args create = { .size = sizeof(create) };
 	int ret;
 
-	memset(queue, 0, sizeof(*queue));
-	queue->fd = -1;
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = -1;
 	if (options) {
 		create.flags = options->flags;
 		create.device_id = options->device_id;
@@ -74,44 +74,44 @@ int queue_create(int session, const struct queue_options *options, struct queue 
 		create.cq_entries = options->cq_entries;
 		create.vector = options->vector;
 	}
-	ret = session_request(session, KRDMA_QUEUE_CREATE, &create);
+	ret = session_request(session, KRDMA_RING_CREATE, &create);
 	if (ret)
 		return ret;
-	ret = queue_adopt(create.fd, create.ring_size, queue);
+	ret = queue_adopt(create.fd, create.ring_size, ring);
 	if (ret)
 		close(create.fd);
 	else
-		queue->session = session;
+		ring->session = session;
 	return ret;
 }
 
-void queue_close(struct queue *queue)
+void queue_close(struct queue *ring)
 {
-	if (queue->ring)
-		munmap(queue->ring, queue->size);
-	if (queue->ring && queue->fd >= 0)
-		close(queue->fd);
-	queue->ring = NULL;
-	queue->fd = -1;
+	if (ring->header)
+		munmap(ring->header, ring->size);
+	if (ring->header && ring->fd >= 0)
+		close(ring->fd);
+	ring->header = NULL;
+	ring->fd = -1;
 }
 
-int queue_put(struct queue *queue, const struct krdma_sqe *entries, uint32_t count)
+int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t count)
 {
-	struct krdma_ring *ring = queue->ring;
-	uint32_t tail = ring->sq_tail;
+	struct krdma_ring_header *header = ring->header;
+	uint32_t tail = header->sq_tail;
 
-	if (count > queue->sq_entries - (tail - __atomic_load_n(&ring->sq_head, __ATOMIC_ACQUIRE)))
+	if (count > ring->sq_entries - (tail - __atomic_load_n(&header->sq_head, __ATOMIC_ACQUIRE)))
 		return -ENOSPC;
 	for (uint32_t i = 0; i < count; i++)
-		queue->sqes[(tail + i) & (queue->sq_entries - 1)] = entries[i];
-	__atomic_store_n(&ring->sq_tail, tail + count, __ATOMIC_RELEASE);
+		ring->sqes[(tail + i) & (ring->sq_entries - 1)] = entries[i];
+	__atomic_store_n(&header->sq_tail, tail + count, __ATOMIC_RELEASE);
 	return 0;
 }
 
-int queue_enter(struct queue *queue, uint32_t to_submit, uint32_t min_complete,
-		uint64_t deadline_ns, struct krdma_queue_enter *enter)
+int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
+		uint64_t deadline_ns, struct krdma_ring_enter_args *enter)
 {
-	struct krdma_queue_enter own;
+	struct krdma_ring_enter_args own;
 
 	if (!enter)
 		enter = &own;
@@ -120,31 +120,31 @@ int queue_enter(struct queue *queue, uint32_t to_submit, uint32_t min_complete,
 	enter->to_submit = to_submit;
 	enter->min_complete = min_complete;
 	enter->deadline_ns = deadline_ns;
-	return session_request(queue->fd, KRDMA_QUEUE_ENTER, enter);
+	return session_request(ring->fd, KRDMA_RING_ENTER, enter);
 }
 
-int queue_submit(struct queue *queue, const struct krdma_sqe *entries, uint32_t count,
+int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t count,
 		 uint32_t *accepted)
 {
-	struct krdma_queue_enter enter = {};
+	struct krdma_ring_enter_args enter = {};
 	uint32_t done = 0;
 	int ret = 0;
 
 	while (done < count && !ret) {
-		uint32_t part = count - done < queue->sq_entries ? count - done : queue->sq_entries;
+		uint32_t part = count - done < ring->sq_entries ? count - done : ring->sq_entries;
 
-		ret = queue_put(queue, entries + done, part);
+		ret = queue_put(ring, entries + done, part);
 		if (ret)
 			break;
-		ret = queue_enter(queue, part, 0, 0, &enter);
+		ret = queue_enter(ring, part, 0, 0, &enter);
 		if (!ret) {
 			done += enter.submitted;
 			ret = enter.error;
 			if (!ret && enter.submitted != part)
 				ret = -EPROTO;
 		}
-		__atomic_store_n(&queue->ring->sq_tail,
-				 __atomic_load_n(&queue->ring->sq_head, __ATOMIC_ACQUIRE),
+		__atomic_store_n(&ring->header->sq_tail,
+				 __atomic_load_n(&ring->header->sq_head, __ATOMIC_ACQUIRE),
 				 __ATOMIC_RELEASE);
 	}
 	if (accepted)
@@ -152,14 +152,14 @@ int queue_submit(struct queue *queue, const struct krdma_sqe *entries, uint32_t 
 	return ret;
 }
 
-int queue_post(int queue, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
+int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
 {
-	struct krdma_queue_post post = {
+	struct krdma_ring_post_args post = {
 		.size = sizeof(post),
 		.entries = (uintptr_t)entries,
 		.count = count,
 	};
-	int ret = session_request(queue, KRDMA_QUEUE_POST, &post);
+	int ret = session_request(ring, KRDMA_RING_POST, &post);
 
 	if (accepted)
 		*accepted = ret ? 0 : post.accepted;
@@ -170,63 +170,63 @@ int queue_post(int queue, const struct krdma_sqe *entries, uint32_t count, uint3
 	return post.error;
 }
 
-int queue_take(struct queue *queue, struct krdma_cqe *cqe)
+int queue_take(struct queue *ring, struct krdma_cqe *cqe)
 {
-	struct krdma_ring *ring = queue->ring;
-	uint32_t head = ring->cq_head;
+	struct krdma_ring_header *header = ring->header;
+	uint32_t head = header->cq_head;
 
-	if (__atomic_load_n(&ring->cq_tail, __ATOMIC_ACQUIRE) == head)
+	if (__atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) == head)
 		return -EAGAIN;
-	*cqe = queue->cqes[head & (queue->cq_entries - 1)];
-	__atomic_store_n(&ring->cq_head, head + 1, __ATOMIC_RELEASE);
+	*cqe = ring->cqes[head & (ring->cq_entries - 1)];
+	__atomic_store_n(&header->cq_head, head + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
-int queue_wait(struct queue *queue, struct krdma_cqe *cqe, unsigned int ms)
+int queue_wait(struct queue *ring, struct krdma_cqe *cqe, unsigned int ms)
 {
 	uint64_t deadline = deadline_in(ms);
 	int ret;
 
-	while ((ret = queue_take(queue, cqe)) == -EAGAIN) {
-		ret = queue_enter(queue, 0, 1, deadline, NULL);
+	while ((ret = queue_take(ring, cqe)) == -EAGAIN) {
+		ret = queue_enter(ring, 0, 1, deadline, NULL);
 		if (ret)
-			return queue_take(queue, cqe) ? ret : 0;
+			return queue_take(ring, cqe) ? ret : 0;
 	}
 	return ret;
 }
 
-int queue_reap(int queue, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
+int queue_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
 	       uint64_t deadline_ns, uint32_t *reaped)
 {
-	struct krdma_queue_reap reap = {
+	struct krdma_ring_reap_args reap = {
 		.size = sizeof(reap),
 		.entries = (uintptr_t)cqes,
 		.count = count,
 		.min_complete = min_complete,
 		.deadline_ns = deadline_ns,
 	};
-	int ret = session_request(queue, KRDMA_QUEUE_REAP, &reap);
+	int ret = session_request(ring, KRDMA_RING_REAP, &reap);
 
 	*reaped = ret ? 0 : reap.reaped;
 	return ret;
 }
 
-int queue_confine(int queue, const uint32_t *ids, uint32_t count)
+int queue_confine(int ring, const uint32_t *ids, uint32_t count)
 {
-	struct krdma_queue_confine confine = {
+	struct krdma_ring_confine_args confine = {
 		.size = sizeof(confine),
-		.memory = (uintptr_t)ids,
+		.mr = (uintptr_t)ids,
 		.count = count,
 	};
 
-	return session_request(queue, KRDMA_QUEUE_CONFINE, &confine);
+	return session_request(ring, KRDMA_RING_CONFINE, &confine);
 }
 
-int queue_query(int queue, struct krdma_queue_query *query)
+int queue_query(int ring, struct krdma_ring_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
-	return session_request(queue, KRDMA_QUEUE_QUERY, query);
+	return session_request(ring, KRDMA_RING_QUERY, query);
 }
 
 int poll_mask(int fd, short events, unsigned int ms)
@@ -242,59 +242,60 @@ int poll_mask(int fd, short events, unsigned int ms)
  */
 
 int memory_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
-		    struct memory *memory)
+		    struct memory *mr)
 {
-	struct krdma_memory_register request = {
+	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,
 		.access = access,
 	};
-	int ret = session_request(session, KRDMA_MEMORY_REGISTER, &request);
+	int ret = session_request(session, KRDMA_MR_REGISTER, &request);
 
-	memset(memory, 0, sizeof(*memory));
+	memset(mr, 0, sizeof(*mr));
 	if (ret)
 		return ret;
-	memory->session = session;
-	memory->id = request.id;
-	memory->remote_key = request.remote_key;
-	memory->remote_addr = request.remote_addr;
-	memory->data = data;
-	memory->length = length;
+	mr->session = session;
+	mr->id = request.id;
+	mr->rkey = request.rkey;
+	mr->remote_addr = request.remote_addr;
+	mr->data = data;
+	mr->length = length;
 	return 0;
 }
 
 int memory_release(int session, uint32_t id, uint32_t flags)
 {
-	struct krdma_memory_release release = { .size = sizeof(release), .flags = flags, .id = id };
+	struct krdma_mr_deregister_args release = { .size = sizeof(release), .flags = flags,
+						    .id = id };
 
-	return session_request(session, KRDMA_MEMORY_RELEASE, &release);
+	return session_request(session, KRDMA_MR_DEREGISTER, &release);
 }
 
 int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
-		  struct memory *memory)
+		  struct memory *mr)
 {
 	void *data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ret;
 
-	memset(memory, 0, sizeof(*memory));
+	memset(mr, 0, sizeof(*mr));
 	if (data == MAP_FAILED)
 		return -errno;
-	ret = memory_register(session, device_id, data, length, access, memory);
+	ret = memory_register(session, device_id, data, length, access, mr);
 	if (ret)
 		munmap(data, length);
 	return ret;
 }
 
-void memory_destroy(struct memory *memory)
+void memory_destroy(struct memory *mr)
 {
-	if (!memory->data)
+	if (!mr->data)
 		return;
 	/* The session may be closed, and the memory with it. */
-	memory_release(memory->session, memory->id, KRDMA_RELEASE_LATER);
-	munmap(memory->data, memory->length);
-	memory->data = NULL;
+	memory_release(mr->session, mr->id, KRDMA_DEREGISTER_LATER);
+	munmap(mr->data, mr->length);
+	mr->data = NULL;
 }
 
 static unsigned char pattern(size_t place, unsigned int seed)
@@ -328,40 +329,40 @@ bool zeroed(const void *data, size_t length)
  * Entries
  */
 
-static struct krdma_sqe sqe(uint8_t opcode, uint32_t target, uint64_t cookie,
-			    const struct memory *memory, size_t offset, uint32_t length)
+static struct krdma_sqe sqe(uint8_t opcode, uint32_t dest, uint64_t wr_id,
+			    const struct memory *mr, size_t offset, uint32_t length)
 {
-	struct krdma_sqe entry = { .opcode = opcode, .target = target, .cookie = cookie };
+	struct krdma_sqe entry = { .opcode = opcode, .dest = dest, .wr_id = wr_id };
 
-	if (memory) {
-		entry.piece_count = 1;
-		entry.piece.addr = (uintptr_t)memory->data + offset;
-		entry.piece.length = length;
-		entry.piece.memory = memory->id;
+	if (mr) {
+		entry.sge_count = 1;
+		entry.sge.addr = (uintptr_t)mr->data + offset;
+		entry.sge.length = length;
+		entry.sge.mr = mr->id;
 	}
 	return entry;
 }
 
-struct krdma_sqe sqe_receive(uint32_t target, uint64_t cookie, const struct memory *memory,
+struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct memory *mr,
 			     size_t offset, uint32_t length)
 {
-	return sqe(KRDMA_OP_RECEIVE, target, cookie, memory, offset, length);
+	return sqe(KRDMA_OP_RECV, dest, wr_id, mr, offset, length);
 }
 
-struct krdma_sqe sqe_send(uint32_t target, uint64_t cookie, const struct memory *memory,
+struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct memory *mr,
 			  size_t offset, uint32_t length)
 {
-	return sqe(KRDMA_OP_SEND, target, cookie, memory, offset, length);
+	return sqe(KRDMA_OP_SEND, dest, wr_id, mr, offset, length);
 }
 
-struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t target, uint64_t cookie,
+struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t dest, uint64_t wr_id,
 			    const struct memory *local, size_t offset, uint32_t length,
 			    const struct memory *remote, size_t remote_offset)
 {
-	struct krdma_sqe entry = sqe(opcode, target, cookie, local, offset, length);
+	struct krdma_sqe entry = sqe(opcode, dest, wr_id, local, offset, length);
 
 	entry.remote_addr = remote->remote_addr + remote_offset;
-	entry.remote_key = remote->remote_key;
+	entry.rkey = remote->rkey;
 	if (opcode == KRDMA_OP_FLUSH) {
 		entry.imm = KRDMA_FLUSH_GLOBAL;
 		entry.operand = 8;

@@ -51,7 +51,7 @@ int64_t deadline_late_us(void);
  * @sq_entries: as granted
  * @cq_entries: as granted
  * @size: of the mapping
- * @ring: the mapping
+ * @header: the mapping
  * @sqes: the submission ring's entries
  * @cqes: the completion ring's entries
  */
@@ -61,7 +61,7 @@ struct queue {
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	size_t size;
-	struct krdma_ring *ring;
+	struct krdma_ring_header *header;
 	struct krdma_sqe *sqes;
 	struct krdma_cqe *cqes;
 };
@@ -75,42 +75,42 @@ struct queue_options {
 	uint32_t vector;
 };
 
-int queue_create(int session, const struct queue_options *options, struct queue *queue);
+int queue_create(int session, const struct queue_options *options, struct queue *ring);
 
 /* The rings of a queue that somebody else made: its descriptor becomes ours. */
-int queue_adopt(int fd, size_t size, struct queue *queue);
-void queue_close(struct queue *queue);
+int queue_adopt(int fd, size_t size, struct queue *ring);
+void queue_close(struct queue *ring);
 
 /* Puts entries into the ring, without a request; -ENOSPC if they do not fit. */
-int queue_put(struct queue *queue, const struct krdma_sqe *entries, uint32_t count);
+int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t count);
 
-/* KRDMA_QUEUE_ENTER, the answer in *@enter, which may be NULL. */
-int queue_enter(struct queue *queue, uint32_t to_submit, uint32_t min_complete,
-		uint64_t deadline_ns, struct krdma_queue_enter *enter);
+/* KRDMA_RING_ENTER, the answer in *@enter, which may be NULL. */
+int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
+		uint64_t deadline_ns, struct krdma_ring_enter_args *enter);
 
 /*
  * Entries by the ring, or by an array.  0 if all were accepted, otherwise why the
  * request or the next entry was refused; *@accepted (may be NULL) were before it.
  * What was refused is out of the ring again.
  */
-int queue_submit(struct queue *queue, const struct krdma_sqe *entries, uint32_t count,
+int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t count,
 		 uint32_t *accepted);
-int queue_post(int queue, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
+int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
 
 /* One completion from the ring, without a request; -EAGAIN: none.  For one thread. */
-int queue_take(struct queue *queue, struct krdma_cqe *cqe);
+int queue_take(struct queue *ring, struct krdma_cqe *cqe);
 
-/* The same, waiting inside KRDMA_QUEUE_ENTER; -ETIMEDOUT. */
-int queue_wait(struct queue *queue, struct krdma_cqe *cqe, unsigned int ms);
+/* The same, waiting inside KRDMA_RING_ENTER; -ETIMEDOUT. */
+int queue_wait(struct queue *ring, struct krdma_cqe *cqe, unsigned int ms);
 
-/* KRDMA_QUEUE_REAP: from any thread; *@reaped of them came. */
-int queue_reap(int queue, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
+/* KRDMA_RING_REAP: from any thread; *@reaped of them came. */
+int queue_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
 	       uint64_t deadline_ns, uint32_t *reaped);
 
-int queue_query(int queue, struct krdma_queue_query *query);
+int queue_query(int ring, struct krdma_ring_query_args *query);
 
-/* KRDMA_QUEUE_CONFINE. */
-int queue_confine(int queue, const uint32_t *ids, uint32_t count);
+/* KRDMA_RING_CONFINE. */
+int queue_confine(int ring, const uint32_t *ids, uint32_t count);
 
 /* poll() of one descriptor: the mask, 0 if nothing came in time, -errno. */
 int poll_mask(int fd, short events, unsigned int ms);
@@ -119,7 +119,7 @@ int poll_mask(int fd, short events, unsigned int ms);
  * struct memory - registered memory
  * @session: in which; not owned
  * @id: its number
- * @remote_key: for peers
+ * @rkey: for peers
  * @remote_addr: for peers
  * @data: where it is
  * @length: bytes
@@ -127,7 +127,7 @@ int poll_mask(int fd, short events, unsigned int ms);
 struct memory {
 	int session;
 	uint32_t id;
-	uint32_t remote_key;
+	uint32_t rkey;
 	uint64_t remote_addr;
 	unsigned char *data;
 	size_t length;
@@ -138,27 +138,27 @@ struct memory {
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
 int memory_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
-		    struct memory *memory);
+		    struct memory *mr);
 int memory_release(int session, uint32_t id, uint32_t flags);
 
 /* New zeroed pages, registered; and their end. */
 int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
-		  struct memory *memory);
-void memory_destroy(struct memory *memory);
+		  struct memory *mr);
+void memory_destroy(struct memory *mr);
 
 /* Fills with, or compares to, a pattern that is another one for each seed and place. */
 void fill(void *data, size_t length, unsigned int seed);
 bool filled(const void *data, size_t length, unsigned int seed);
 bool zeroed(const void *data, size_t length);
 
-/* Entries.  @memory NULL: without data. */
-struct krdma_sqe sqe_receive(uint32_t target, uint64_t cookie, const struct memory *memory,
+/* Entries.  @mr NULL: without data. */
+struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct memory *mr,
 			     size_t offset, uint32_t length);
-struct krdma_sqe sqe_send(uint32_t target, uint64_t cookie, const struct memory *memory,
+struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct memory *mr,
 			  size_t offset, uint32_t length);
 
 /* Write, read and their kind: @local to or from @remote, which is the peer's. */
-struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t target, uint64_t cookie,
+struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t dest, uint64_t wr_id,
 			    const struct memory *local, size_t offset, uint32_t length,
 			    const struct memory *remote, size_t remote_offset);
 

@@ -81,7 +81,7 @@ static int guess(struct pair *pair, const struct memory *local, const struct mem
 /* Proves: F6 (library) */
 TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing, 600)
 {
-	uint32_t right = self->remote.remote_key;
+	uint32_t right = self->remote.rkey;
 	/* All of them; on a slow kernel some. */
 	uint32_t step = rounds(1, 17);
 	uint64_t begun = now_ms();
@@ -90,13 +90,13 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 	for (uint32_t low = 0; low < KEYS; low += step) {
 		struct memory guessed = self->remote;
 
-		guessed.remote_key = (right & ~(KEYS - 1U)) | low;
-		if (guessed.remote_key == right)
+		guessed.rkey = (right & ~(KEYS - 1U)) | low;
+		if (guessed.rkey == right)
 			continue;
 		fill(self->local.data, LENGTH, 1);
-		EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS,
+		EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
 			  guess(&self->pair, &self->local, &guessed, connections % 2)) {
-			TH_LOG("key %#x instead of %#x", guessed.remote_key, right);
+			TH_LOG("key %#x instead of %#x", guessed.rkey, right);
 		}
 		connections++;
 		/* Neither written nor read. */
@@ -108,10 +108,10 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 	EXPECT_LE(KEYS / step - 1, connections);
 
 	/* Who has found it has all that it gives: there is no defence behind it. */
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, guess(&self->pair, &self->local, &self->remote, true));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, guess(&self->pair, &self->local, &self->remote, true));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 2));
 	fill(self->local.data, LENGTH, 3);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, guess(&self->pair, &self->local, &self->remote, false));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, guess(&self->pair, &self->local, &self->remote, false));
 	EXPECT_TRUE(filled(self->remote.data, LENGTH, 3));
 }
 
@@ -120,10 +120,10 @@ TEST_F(search, a_wrong_guess_ends_the_connection)
 {
 	struct memory guessed = self->remote;
 
-	guessed.remote_key ^= 1;
+	guessed.rkey ^= 1;
 	ASSERT_EQ(0, pair_connect(&self->pair, NULL));
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
-	EXPECT_EQ(KRDMA_STATUS_REMOTE_ACCESS, pair_write(&self->pair, &self->local, &guessed));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
+	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &guessed));
 	EXPECT_EQ(-ENOTCONN, pair_write(&self->pair, &self->local, &self->remote));
 	EXPECT_TRUE(filled(self->remote.data, LENGTH, 2));
 }

@@ -29,7 +29,7 @@ int session_request(int session, unsigned long request, void *argument)
 	return ioctl(session, request, argument) < 0 ? -errno : 0;
 }
 
-int session_info(int session, struct krdma_info *info)
+int session_info(int session, struct krdma_info_args *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
@@ -37,7 +37,7 @@ int session_info(int session, struct krdma_info *info)
 }
 
 static int query_device(int session, uint32_t flags, uint32_t id, const char *name,
-			struct krdma_device_query *device)
+			struct krdma_device_query_args *device)
 {
 	memset(device, 0, sizeof(*device));
 	device->size = sizeof(*device);
@@ -48,22 +48,22 @@ static int query_device(int session, uint32_t flags, uint32_t id, const char *na
 	return session_request(session, KRDMA_DEVICE_QUERY, device);
 }
 
-int session_device(int session, uint32_t id, struct krdma_device_query *device)
+int session_device(int session, uint32_t id, struct krdma_device_query_args *device)
 {
 	return query_device(session, 0, id, NULL, device);
 }
 
-int session_next(int session, uint32_t id, struct krdma_device_query *device)
+int session_next(int session, uint32_t id, struct krdma_device_query_args *device)
 {
 	return query_device(session, KRDMA_DEVICE_QUERY_NEXT, id, NULL, device);
 }
 
-int session_named(int session, const char *name, struct krdma_device_query *device)
+int session_named(int session, const char *name, struct krdma_device_query_args *device)
 {
 	return query_device(session, KRDMA_DEVICE_QUERY_NAME, 0, name, device);
 }
 
-int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query *query)
+int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
@@ -75,7 +75,7 @@ int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_quer
 int session_await(int session, const char *name, bool there)
 {
 	uint64_t deadline = now_ms() + AWAIT_MS;
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	while ((session_named(session, name, &device) == 0) != there) {
 		if (now_ms() > deadline)

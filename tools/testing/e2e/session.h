@@ -22,11 +22,11 @@
 int session_open(int flags);
 int session_request(int session, unsigned long request, void *argument);
 
-int session_info(int session, struct krdma_info *info);
-int session_device(int session, uint32_t id, struct krdma_device_query *device);
-int session_next(int session, uint32_t id, struct krdma_device_query *device);
-int session_named(int session, const char *name, struct krdma_device_query *device);
-int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query *query);
+int session_info(int session, struct krdma_info_args *info);
+int session_device(int session, uint32_t id, struct krdma_device_query_args *device);
+int session_next(int session, uint32_t id, struct krdma_device_query_args *device);
+int session_named(int session, const char *name, struct krdma_device_query_args *device);
+int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query_args *query);
 
 /* Waits until a device of that name is there, or is not; 0 or -ETIMEDOUT. */
 int session_await(int session, const char *name, bool there);

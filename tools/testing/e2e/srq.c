@@ -16,18 +16,18 @@ FIXTURE(srq)
 {
 	int session;
 	uint32_t device;
-	struct queue queue;
+	struct queue ring;
 	int fd;
 	uint32_t id;
-	struct memory memory;
+	struct memory mr;
 };
 
-static int srq_create(int session, int queue, uint32_t device, uint32_t depth, uint32_t max_sge,
+static int srq_create(int session, int ring, uint32_t device, uint32_t depth, uint32_t max_sge,
 		      int *fd, uint32_t *id)
 {
-	struct krdma_srq_create create = {
+	struct krdma_srq_create_args create = {
 		.size = sizeof(create),
-		.queue_fd = queue,
+		.ring_fd = ring,
 		.device_id = device,
 		.depth = depth,
 		.max_sge = max_sge,
@@ -39,7 +39,7 @@ static int srq_create(int session, int queue, uint32_t device, uint32_t depth, u
 	return ret;
 }
 
-static int srq_query(int fd, struct krdma_srq_query *query)
+static int srq_query(int fd, struct krdma_srq_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
@@ -48,7 +48,7 @@ static int srq_query(int fd, struct krdma_srq_query *query)
 
 static int srq_post(int fd, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
 {
-	struct krdma_queue_post post = {
+	struct krdma_ring_post_args post = {
 		.size = sizeof(post),
 		.entries = (uintptr_t)entries,
 		.count = count,
@@ -67,25 +67,25 @@ FIXTURE_SETUP(srq)
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, boot_device(self->session, &self->device));
-	ASSERT_EQ(0, queue_create(self->session, &options, &self->queue));
-	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, self->device, DEPTH, 2, &self->fd,
+	ASSERT_EQ(0, queue_create(self->session, &options, &self->ring));
+	ASSERT_EQ(0, srq_create(self->session, self->ring.fd, self->device, DEPTH, 2, &self->fd,
 				&self->id));
 	ASSERT_EQ(0, memory_create(self->session, self->device, 65536, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
 FIXTURE_TEARDOWN(srq)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	close(self->fd);
-	queue_close(&self->queue);
+	queue_close(&self->ring);
 	close(self->session);
 }
 
 TEST_F(srq, what_is_granted)
 {
-	struct krdma_queue_query queue;
-	struct krdma_srq_query query;
+	struct krdma_ring_query_args ring;
+	struct krdma_srq_query_args query;
 
 	ASSERT_EQ(0, srq_query(self->fd, &query));
 	EXPECT_EQ(self->id, query.id);
@@ -94,8 +94,8 @@ TEST_F(srq, what_is_granted)
 	EXPECT_LE(2, query.max_sge);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	/* The queue is the device's now. */
-	ASSERT_EQ(0, queue_query(self->queue.fd, &queue));
-	EXPECT_EQ(self->device, queue.device_id);
+	ASSERT_EQ(0, queue_query(self->ring.fd, &ring));
+	EXPECT_EQ(self->device, ring.device_id);
 }
 
 TEST_F(srq, what_is_refused)
@@ -109,16 +109,16 @@ TEST_F(srq, what_is_refused)
 	ASSERT_EQ(0, queue_create(self->session, &(struct queue_options) {
 		.cq_entries = 16, .device_id = self->device }, &small));
 	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
-#define REFUSED(error, queue, device, depth, sge) \
-	EXPECT_EQ(error, srq_create(self->session, queue, device, depth, sge, &fd, &id))
+#define REFUSED(error, ring, device, depth, sge) \
+	EXPECT_EQ(error, srq_create(self->session, ring, device, depth, sge, &fd, &id))
 	REFUSED(-EINVAL, unbound.fd, 0, 8, 1);
 	REFUSED(-ENOSPC, small.fd, 0, 64, 1);
 	REFUSED(-EXDEV, foreign.fd, self->device, 8, 1);
 	REFUSED(-EBADF, -1, self->device, 8, 1);
 	REFUSED(-EPROTOTYPE, self->fd, self->device, 8, 1);
-	REFUSED(-EINVAL, self->queue.fd, self->device, UINT32_MAX, 1);
-	REFUSED(-EINVAL, self->queue.fd, self->device, 8, 10000);
-	REFUSED(-EINVAL, self->queue.fd, self->device, 0, 1);
+	REFUSED(-EINVAL, self->ring.fd, self->device, UINT32_MAX, 1);
+	REFUSED(-EINVAL, self->ring.fd, self->device, 8, 10000);
+	REFUSED(-EINVAL, self->ring.fd, self->device, 0, 1);
 	REFUSED(-ENODEV, unbound.fd, UINT32_MAX, 8, 1);
 #undef REFUSED
 	queue_close(&unbound);
@@ -133,7 +133,7 @@ TEST_F(srq, what_is_refused)
 /* Proves: D12 */
 TEST_F(srq, receives_serve_every_connection)
 {
-	struct end_options shared = { .queue = &self->queue, .srq = self->fd };
+	struct end_options shared = { .ring = &self->ring, .srq = self->fd };
 	struct pair_options options = { .sessions = { self->session, self->session },
 					.b = shared };
 	struct pair pairs[PEERS] = {};
@@ -145,33 +145,33 @@ TEST_F(srq, receives_serve_every_connection)
 	for (int i = 0; i < PEERS; i++)
 		ASSERT_EQ(0, pair_open(&pairs[i], &options));
 	for (int i = 0; i < 12; i++)
-		entries[i] = sqe_receive(self->id, i, &self->memory, i * 4096, 4096);
+		entries[i] = sqe_receive(self->id, i, &self->mr, i * 4096, 4096);
 	ASSERT_EQ(0, srq_post(self->fd, entries, 6, NULL));
-	ASSERT_EQ(0, queue_submit(&self->queue, entries + 6, 6, NULL));
-	fill(self->memory.data + 61440, 1000, 7);
+	ASSERT_EQ(0, queue_submit(&self->ring, entries + 6, 6, NULL));
+	fill(self->mr.data + 61440, 1000, 7);
 	for (int i = 0; i < 12; i++) {
-		struct krdma_sqe send = sqe_send(pairs[i % PEERS].a.id, i, &self->memory, 61440,
+		struct krdma_sqe send = sqe_send(pairs[i % PEERS].a.id, i, &self->mr, 61440,
 						 100 + i % PEERS);
 
-		ASSERT_EQ(0, queue_submit(pairs[i % PEERS].a.queue, &send, 1, NULL));
-		ASSERT_EQ(0, queue_wait(pairs[i % PEERS].a.queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(0, queue_submit(pairs[i % PEERS].a.ring, &send, 1, NULL));
+		ASSERT_EQ(0, queue_wait(pairs[i % PEERS].a.ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
 	for (int i = 0; i < 12; i++) {
 		int from = -1;
 
-		ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+		ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		for (int j = 0; j < PEERS; j++)
-			if (cqe.target == pairs[j].b.id)
+			if (cqe.dest == pairs[j].b.id)
 				from = j;
 		ASSERT_LE(0, from);
 		counts[from]++;
 		EXPECT_EQ(100 + from, cqe.length);
-		ASSERT_LT(cqe.cookie, 12);
-		EXPECT_FALSE(seen[cqe.cookie]);
-		seen[cqe.cookie] = true;
-		EXPECT_TRUE(filled(self->memory.data + cqe.cookie * 4096, cqe.length, 7));
+		ASSERT_LT(cqe.wr_id, 12);
+		EXPECT_FALSE(seen[cqe.wr_id]);
+		seen[cqe.wr_id] = true;
+		EXPECT_TRUE(filled(self->mr.data + cqe.wr_id * 4096, cqe.length, 7));
 	}
 	for (int j = 0; j < PEERS; j++) {
 		EXPECT_EQ(12 / PEERS, counts[j]);
@@ -184,10 +184,10 @@ TEST_F(srq, it_is_full_and_has_room_again)
 {
 	struct pair_options options = {
 		.sessions = { self->session, self->session },
-		.b = { .queue = &self->queue, .srq = self->fd },
+		.b = { .ring = &self->ring, .srq = self->fd },
 	};
 	struct krdma_sqe receive, send;
-	struct krdma_srq_query query;
+	struct krdma_srq_query_args query;
 	struct pair pair = {};
 	struct krdma_cqe cqe;
 	uint32_t posted = 0;
@@ -203,8 +203,8 @@ TEST_F(srq, it_is_full_and_has_room_again)
 	EXPECT_EQ(query.depth, posted);
 	EXPECT_EQ(0, poll_mask(self->fd, POLLIN | POLLOUT, 0));
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(POLLOUT, poll_mask(self->fd, POLLIN | POLLOUT, PATIENCE_MS));
 	EXPECT_EQ(0, srq_post(self->fd, &receive, 1, NULL));
 	pair_close(&pair);
@@ -222,17 +222,17 @@ TEST_F(srq, entries_that_it_refuses)
 	EXPECT_EQ(error, srq_post(self->fd, &bad, 1, &accepted));			\
 	EXPECT_EQ(0, accepted);								\
 } while (0)
-	REFUSED(-ENOENT, target, 0);
-	REFUSED(-ENOENT, target, self->id + 1);
+	REFUSED(-ENOENT, dest, 0);
+	REFUSED(-ENOENT, dest, self->id + 1);
 	REFUSED(-EINVAL, opcode, KRDMA_OP_SEND);
 	REFUSED(-EINVAL, opcode, 0);
-	REFUSED(-EINVAL, flags, KRDMA_SQE_SILENT);
+	REFUSED(-EINVAL, flags, KRDMA_SQE_UNSIGNALED);
 	REFUSED(-EINVAL, remote_addr, 1);
 	REFUSED(-EINVAL, imm, 1);
-	REFUSED(-EINVAL, piece.memory, 1);
+	REFUSED(-EINVAL, sge.mr, 1);
 #undef REFUSED
 	bad = sqe_send(self->id, 1, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(&self->queue, &bad, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, &bad, 1, NULL));
 	EXPECT_EQ(0, srq_post(self->fd, &entry, 1, &accepted));
 }
 
@@ -246,22 +246,22 @@ TEST_F(srq, the_end_gives_back_what_is_unused)
 	int fd;
 	uint32_t id;
 
-	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, 0, 8, 1, &fd, &id));
+	ASSERT_EQ(0, srq_create(self->session, self->ring.fd, 0, 8, 1, &fd, &id));
 	EXPECT_NE(id, self->id);
 	for (int i = 0; i < 5; i++)
 		entries[i] = sqe_receive(id, i, NULL, 0, 0);
 	ASSERT_EQ(0, srq_post(fd, entries, 5, NULL));
 	close(fd);
 	for (int i = 0; i < 5; i++) {
-		ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
-		EXPECT_EQ(id, cqe.target);
-		EXPECT_EQ(KRDMA_OP_RECEIVE, cqe.opcode);
-		EXPECT_EQ(KRDMA_STATUS_FLUSHED, cqe.status);
-		ASSERT_LT(cqe.cookie, 5);
-		EXPECT_FALSE(seen[cqe.cookie]);
-		seen[cqe.cookie] = true;
+		ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+		EXPECT_EQ(id, cqe.dest);
+		EXPECT_EQ(KRDMA_OP_RECV, cqe.opcode);
+		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
+		ASSERT_LT(cqe.wr_id, 5);
+		EXPECT_FALSE(seen[cqe.wr_id]);
+		seen[cqe.wr_id] = true;
 	}
-	EXPECT_EQ(-ENOENT, queue_submit(&self->queue, entries, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, entries, 1, NULL));
 }
 
 /* A connection that uses it keeps it. */
@@ -269,7 +269,7 @@ TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 {
 	struct pair_options options = {
 		.sessions = { self->session, self->session },
-		.b = { .queue = &self->queue },
+		.b = { .ring = &self->ring },
 	};
 	struct krdma_sqe receive, send;
 	struct pair pair = {};
@@ -277,18 +277,18 @@ TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 	uint32_t id;
 	int fd;
 
-	ASSERT_EQ(0, srq_create(self->session, self->queue.fd, 0, 8, 1, &fd, &id));
+	ASSERT_EQ(0, srq_create(self->session, self->ring.fd, 0, 8, 1, &fd, &id));
 	options.b.srq = fd;
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	receive = sqe_receive(id, 4, NULL, 0, 0);
 	ASSERT_EQ(0, srq_post(fd, &receive, 1, NULL));
 	close(fd);
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(&self->queue, &cqe, PATIENCE_MS));
-	EXPECT_EQ(4, cqe.cookie);
-	EXPECT_EQ(pair.b.id, cqe.target);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, cqe.status);
+	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(4, cqe.wr_id);
+	EXPECT_EQ(pair.b.id, cqe.dest);
+	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	pair_close(&pair);
 }
 
@@ -297,14 +297,14 @@ TEST_F(srq, its_connections_have_no_receives_of_their_own)
 {
 	struct pair_options options = {
 		.sessions = { self->session, self->session },
-		.b = { .queue = &self->queue, .srq = self->fd },
+		.b = { .ring = &self->ring, .srq = self->fd },
 	};
 	struct krdma_sqe receive;
 	struct pair pair = {};
 
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	receive = sqe_receive(pair.b.id, 4, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(&self->queue, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, &receive, 1, NULL));
 	pair_close(&pair);
 }
 
@@ -340,7 +340,7 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 {
 	struct pair_options options = {
 		.sessions = { self->session, self->session },
-		.b = { .queue = &self->queue, .srq = self->fd },
+		.b = { .ring = &self->ring, .srq = self->fd },
 	};
 	int posted = 0, completed = 0;
 	struct krdma_sqe receive, send;
@@ -360,13 +360,13 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 		posted += more;
 		ASSERT_EQ(0, pair_open(&pair, &options));
 		send = sqe_send(pair.a.id, 1, &from, 0, LONG_MESSAGE);
-		ASSERT_EQ(0, queue_submit(pair.a.queue, &send, 1, NULL));
+		ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
 		/* Somewhere in the middle. */
 		usleep(round * 20);
 		EXPECT_EQ(0, conn_disconnect(pair.a.conn, KRDMA_DISCONNECT_ABORT));
 		EXPECT_EQ(0, conn_await_closed(pair.b.conn, PATIENCE_MS));
 		pair_close(&pair);
-		while (!queue_take(&self->queue, &cqe))
+		while (!queue_take(&self->ring, &cqe))
 			completed++;
 	}
 	TH_LOG("%d receives were posted, %d have completed", posted, completed);
@@ -376,7 +376,7 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 	ASSERT_LE(0, fill_srq(self->fd, &receive));
 	send = sqe_send(pair.a.id, 1, &from, 0, 100);
 	for (int i = 0; i < DEPTH; i++) {
-		ASSERT_EQ(KRDMA_STATUS_SUCCESS, pair_operate(&pair, send)) {
+		ASSERT_EQ(KRDMA_WC_SUCCESS, pair_operate(&pair, send)) {
 			TH_LOG("message %d of %d", i, DEPTH);
 		}
 	}

@@ -18,7 +18,7 @@
 FIXTURE(threads)
 {
 	struct pair pair;
-	struct memory memory;
+	struct memory mr;
 	pthread_t threads[3 * THREADS];
 };
 
@@ -29,7 +29,7 @@ FIXTURE_VARIANT(threads)
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(threads, event) {};
-FIXTURE_VARIANT_ADD(threads, polled) { .flags = KRDMA_QUEUE_POLLED };
+FIXTURE_VARIANT_ADD(threads, polled) { .flags = KRDMA_RING_POLLED };
 
 /* clang-format on */
 
@@ -43,29 +43,29 @@ FIXTURE_SETUP(threads)
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) {
 		.a = options, .b = options }));
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 65536, ACCESS_ALL,
-				   &self->memory));
+				   &self->mr));
 }
 
 FIXTURE_TEARDOWN(threads)
 {
-	memory_destroy(&self->memory);
+	memory_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
 /**
  * struct worker - one thread's part
- * @queue: where
- * @target: of entries
+ * @ring: where
+ * @dest: of entries
  * @number: which thread it is: the high part of its cookies
  * @count: how many it posts
- * @opcode: KRDMA_OP_SEND or KRDMA_OP_RECEIVE
+ * @opcode: KRDMA_OP_SEND or KRDMA_OP_RECV
  * @left: completions that nobody has reaped yet
  * @seen: how often each cookie was reaped
  * @error: the first unexpected answer
  */
 struct worker {
-	int queue;
-	uint32_t target;
+	int ring;
+	uint32_t dest;
 	unsigned int number;
 	unsigned int count;
 	uint8_t opcode;
@@ -84,12 +84,12 @@ static void *post_all(void *argument)
 		int ret;
 
 		for (uint32_t j = 0; j < count; j++) {
-			uint64_t cookie = worker->number * worker->count + i + j;
+			uint64_t wr_id = worker->number * worker->count + i + j;
 
-			entries[j] = sqe_send(worker->target, cookie, NULL, 0, 0);
+			entries[j] = sqe_send(worker->dest, wr_id, NULL, 0, 0);
 			entries[j].opcode = worker->opcode;
 		}
-		ret = queue_post(worker->queue, entries, count, &accepted);
+		ret = queue_post(worker->ring, entries, count, &accepted);
 		i += accepted;
 		if (ret == -EAGAIN)
 			sched_yield();
@@ -107,17 +107,17 @@ static void *reap_all(void *argument)
 	while (*worker->left && !worker->error) {
 		struct krdma_cqe cqes[5];
 		uint32_t reaped;
-		int ret = queue_reap(worker->queue, cqes, 5, 1, deadline_in(50), &reaped);
+		int ret = queue_reap(worker->ring, cqes, 5, 1, deadline_in(50), &reaped);
 
 		if (ret == -ETIMEDOUT && now_ms() < end)
 			continue;
 		if (ret)
 			worker->error = ret;
 		for (uint32_t i = 0; i < reaped; i++) {
-			if (cqes[i].status || cqes[i].cookie >= THREADS * worker->count)
+			if (cqes[i].status || cqes[i].wr_id >= THREADS * worker->count)
 				worker->error = -EBADMSG;
 			else
-				worker->seen[cqes[i].cookie]++;
+				worker->seen[cqes[i].wr_id]++;
 			(*worker->left)--;
 		}
 	}
@@ -133,7 +133,7 @@ TEST_F_TIMEOUT(threads, every_completion_comes_once, 300)
 	atomic_uint left[2] = { total, total };
 	struct worker workers[4 * THREADS];
 	pthread_t threads[4 * THREADS];
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	atomic_uchar *seen[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -144,10 +144,10 @@ TEST_F_TIMEOUT(threads, every_completion_comes_once, 300)
 		bool receive = i % 2;
 
 		workers[i] = (struct worker) {
-			.queue = receive ? b->recv_queue->fd : a->queue->fd,
-			.target = receive ? b->id : a->id,
+			.ring = receive ? b->recv_ring->fd : a->ring->fd,
+			.dest = receive ? b->id : a->id,
 			.number = i / 4, .count = per_thread,
-			.opcode = receive ? KRDMA_OP_RECEIVE : KRDMA_OP_SEND,
+			.opcode = receive ? KRDMA_OP_RECV : KRDMA_OP_SEND,
 			.left = &left[receive], .seen = seen[receive],
 		};
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, i % 4 < 2 ? post_all : reap_all,
@@ -180,11 +180,11 @@ struct waiter {
 static void *wait_somehow(void *argument)
 {
 	struct waiter *waiter = argument;
-	struct queue queue = { .fd = waiter->fd };
-	struct krdma_queue_enter enter;
+	struct queue ring = { .fd = waiter->fd };
+	struct krdma_ring_enter_args enter;
 
 	if (waiter->kind == 0) {
-		waiter->ret = queue_enter(&queue, 0, 1, deadline_in(PATIENCE_MS), &enter);
+		waiter->ret = queue_enter(&ring, 0, 1, deadline_in(PATIENCE_MS), &enter);
 		if (!waiter->ret && !enter.completed)
 			waiter->ret = -EPROTO;
 	} else {
@@ -199,16 +199,16 @@ static void *wait_somehow(void *argument)
 /* Proves: A15 */
 TEST_F(threads, everybody_who_waits_is_woken)
 {
-	struct krdma_sqe write = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1, &self->memory, 0,
-					    8, &self->memory, 64);
+	struct krdma_sqe write = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1, &self->mr, 0,
+					    8, &self->mr, 64);
 	struct waiter waiters[2 * THREADS];
 
 	for (int i = 0; i < 2 * THREADS; i++) {
-		waiters[i] = (struct waiter) { self->pair.a.queue->fd, i % 2, 1 };
+		waiters[i] = (struct waiter) { self->pair.a.ring->fd, i % 2, 1 };
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, wait_somehow, &waiters[i]));
 	}
 	sleep_ms(100);
-	ASSERT_EQ(0, queue_post(self->pair.a.queue->fd, &write, 1, NULL));
+	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, &write, 1, NULL));
 	for (int i = 0; i < 2 * THREADS; i++) {
 		pthread_join(self->threads[i], NULL);
 		EXPECT_EQ(0, waiters[i].ret);
@@ -264,7 +264,7 @@ static void *make_memory(void *argument)
 		maker->error = memory_create(maker->session, maker->device, 4096, ACCESS_ALL,
 					     &maker->memories[i]);
 		maker->ids[i] = maker->memories[i].id;
-		maker->keys[i] = maker->memories[i].remote_key;
+		maker->keys[i] = maker->memories[i].rkey;
 	}
 	return NULL;
 }
@@ -321,7 +321,7 @@ TEST_F(threads, numbers_made_in_parallel_are_unique)
 struct chaos {
 	struct end *end;
 	atomic_bool *stop;
-	const struct memory *memory;
+	const struct memory *mr;
 	int kind;
 	int error;
 };
@@ -330,7 +330,7 @@ struct chaos {
 static void *use(void *argument)
 {
 	struct chaos *chaos = argument;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_sqe write;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
@@ -339,12 +339,12 @@ static void *use(void *argument)
 	while (!*chaos->stop && !chaos->error) {
 		switch (chaos->kind % 4) {
 		case 0:
-			write = sqe_remote(KRDMA_OP_WRITE, chaos->end->id, 1, chaos->memory, 0, 8,
-					   chaos->memory, 64);
-			ret = queue_post(chaos->end->queue->fd, &write, 1, NULL);
+			write = sqe_remote(KRDMA_OP_WRITE, chaos->end->id, 1, chaos->mr, 0, 8,
+					   chaos->mr, 64);
+			ret = queue_post(chaos->end->ring->fd, &write, 1, NULL);
 			break;
 		case 1:
-			ret = queue_reap(chaos->end->queue->fd, &cqe, 1, 1, deadline_in(1),
+			ret = queue_reap(chaos->end->ring->fd, &cqe, 1, 1, deadline_in(1),
 					 &reaped);
 			break;
 		case 2:
@@ -382,7 +382,7 @@ TEST_F_TIMEOUT(threads, closed_while_used, 300)
 
 		ASSERT_EQ(0, pair_open(&pair, &options));
 		for (int i = 0; i < THREADS; i++) {
-			chaos[i] = (struct chaos) { &pair.a, &stop, &self->memory, i, 0 };
+			chaos[i] = (struct chaos) { &pair.a, &stop, &self->mr, i, 0 };
 			ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, use, &chaos[i]));
 		}
 		sleep_ms(20);
@@ -391,7 +391,7 @@ TEST_F_TIMEOUT(threads, closed_while_used, 300)
 			close(pair.a.conn);
 			break;
 		case 1:
-			close(pair.a.queue->fd);
+			close(pair.a.ring->fd);
 			break;
 		case 2:
 			conn_disconnect(pair.a.conn, 0);
@@ -434,11 +434,11 @@ static void *connect_and_close(void *argument)
 		receive = sqe_receive(pair.b.id, 1, NULL, 0, 0);
 		send = sqe_send(pair.a.id, 2, NULL, 0, 0);
 		if (!chain->error)
-			chain->error = queue_submit(pair.b.queue, &receive, 1, NULL);
+			chain->error = queue_submit(pair.b.ring, &receive, 1, NULL);
 		if (!chain->error)
-			chain->error = queue_submit(pair.a.queue, &send, 1, NULL);
+			chain->error = queue_submit(pair.a.ring, &send, 1, NULL);
 		if (!chain->error)
-			chain->error = queue_wait(pair.b.queue, &cqe, PATIENCE_MS);
+			chain->error = queue_wait(pair.b.ring, &cqe, PATIENCE_MS);
 		pair_close(&pair);
 	}
 	return NULL;

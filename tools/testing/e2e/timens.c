@@ -52,14 +52,14 @@ static int wait_for_nothing(void *)
 	CHECK_ON_WHEEL_TIME(deadline);
 
 	deadline = deadline_in(WAIT_MS);
-	CHECK(queue_enter(end.queue, 0, 1, deadline, NULL) == -ETIMEDOUT);
+	CHECK(queue_enter(end.ring, 0, 1, deadline, NULL) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 	deadline = deadline_in(WAIT_MS);
-	CHECK(queue_reap(end.queue->fd, &cqe, 1, 1, deadline, &reaped) == -ETIMEDOUT);
+	CHECK(queue_reap(end.ring->fd, &cqe, 1, 1, deadline, &reaped) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 
 	end_init(&other, session);
-	CHECK(!queue_create(session, &(struct queue_options) { .flags = KRDMA_QUEUE_POLLED },
+	CHECK(!queue_create(session, &(struct queue_options) { .flags = KRDMA_RING_POLLED },
 			    &other.own[0]));
 	deadline = deadline_in(WAIT_MS);
 	CHECK(queue_enter(&other.own[0], 0, 1, deadline, NULL) == -ETIMEDOUT);
@@ -70,7 +70,7 @@ static int wait_for_nothing(void *)
 /* And one that succeeds unless it is taken for late. */
 static int find_in_time(void *)
 {
-	struct krdma_device_find find = {
+	struct krdma_device_find_args find = {
 		.size = sizeof(find),
 		.flags = KRDMA_DEVICE_FIND_REMOTE,
 		.deadline_ns = deadline_in(2000),

@@ -37,8 +37,8 @@ FIXTURE_TEARDOWN(unplug)
 /* Proves: A8 */
 TEST_F(unplug, a_number_dies_with_its_device)
 {
-	struct krdma_device_query device, again;
-	struct krdma_port_query port;
+	struct krdma_device_query_args device, again;
+	struct krdma_port_query_args port;
 
 	ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
@@ -49,7 +49,7 @@ TEST_F(unplug, a_number_dies_with_its_device)
 
 TEST_F(unplug, the_same_name_comes_back_under_a_new_number)
 {
-	struct krdma_device_query device, again;
+	struct krdma_device_query_args device, again;
 	uint32_t last = 0;
 
 	for (unsigned int i = 0; i < rounds(5, 2); i++) {
@@ -71,11 +71,11 @@ TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
 /* Records of devices that come and go while nobody reads: some are missing, and it says so. */
 TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
 {
-	struct krdma_watch_devices watch = { .size = sizeof(watch) };
+	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_device_record records[80];
 	ssize_t size;
 
-	ASSERT_EQ(0, session_request(self->session, KRDMA_WATCH, &watch));
+	ASSERT_EQ(0, session_request(self->session, KRDMA_DEVICE_NOTIFY, &watch));
 	/* Each adds a record for the device that went and one for that which came. */
 	for (unsigned int i = 0; i < 40; i++) {
 		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
@@ -122,8 +122,8 @@ static void *query_storm(void *argument)
 	struct storm *storm = argument;
 
 	while (!storm->stop) {
-		struct krdma_device_query device;
-		struct krdma_port_query port;
+		struct krdma_device_query_args device;
+		struct krdma_port_query_args port;
 		uint32_t id = 0;
 		int ret;
 
@@ -146,7 +146,7 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 	struct storm storm = { .session = self->session };
 	uint64_t end = now_ms() + PATIENCE_MS;
 	pthread_t threads[QUERY_THREADS];
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 	uint32_t last = 0;
 
 	for (int i = 0; i < QUERY_THREADS; i++)
@@ -177,7 +177,7 @@ TEST_F_TIMEOUT(unplug, sessions_come_and_go_under_unplugging, 120)
 	unsigned int cycles = rounds(30, 3);
 
 	for (unsigned int i = 0; i < cycles; i++) {
-		struct krdma_device_query device;
+		struct krdma_device_query_args device;
 		int session = session_open(O_CLOEXEC);
 
 		ASSERT_LE(0, session);

@@ -107,7 +107,7 @@ static int put_up(enum kind kind)
 
 FIXTURE_SETUP(upper)
 {
-	struct krdma_device_query device;
+	struct krdma_device_query_args device;
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
 	ASSERT_EQ(0, put_up(variant->kind));
@@ -127,11 +127,11 @@ FIXTURE_TEARDOWN(upper)
 /* Proves: D3 */
 TEST_F(upper, memory_is_registered)
 {
-	struct memory memory;
+	struct memory mr;
 
-	ASSERT_EQ(0, memory_create(self->session, self->device, LENGTH, ACCESS_ALL, &memory));
-	EXPECT_NE(0, memory.remote_key);
-	memory_destroy(&memory);
+	ASSERT_EQ(0, memory_create(self->session, self->device, LENGTH, ACCESS_ALL, &mr));
+	EXPECT_NE(0, mr.rkey);
+	memory_destroy(&mr);
 }
 
 /* Where a connection works, its peer reaches the memory. */
@@ -147,7 +147,7 @@ TEST_F(upper, a_peer_reaches_it)
 	ASSERT_EQ(0, memory_create(pair.sessions[0], self->device, LENGTH, ACCESS_ALL, &local));
 	ASSERT_EQ(0, memory_create(pair.sessions[1], self->device, LENGTH, ACCESS_ALL, &remote));
 	fill(local.data, LENGTH, 3);
-	EXPECT_EQ(KRDMA_STATUS_SUCCESS, pair_write(&pair, &local, &remote));
+	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&pair, &local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 3));
 	memory_destroy(&local);
 	memory_destroy(&remote);

@@ -50,7 +50,7 @@ static int fail(int err)
 	return -1;
 }
 
-static const struct krdma_device_query devices[] = {
+static const struct krdma_device_query_args devices[] = {
 	{
 		.id = 1, .port_count = 1, .name = "rxe0", .node_guid = 0x505400fffe123456,
 		.caps = KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM | KRDMA_DEVICE_CAP_SRQ |
@@ -68,7 +68,7 @@ static const struct krdma_device_query devices[] = {
 	},
 };
 
-static const struct krdma_port_query ports[] = {
+static const struct krdma_port_query_args ports[] = {
 	{
 		.device_id = 1, .port = 1, .state = KRDMA_PORT_ACTIVE,
 		.link_layer = KRDMA_LINK_ETHERNET, .max_mtu = 4096, .active_mtu = 1024,
@@ -87,7 +87,7 @@ static const struct krdma_port_query ports[] = {
 	},
 };
 
-static int info(struct krdma_info *it)
+static int info(struct krdma_info_args *it)
 {
 	if (it->flags)
 		return fail(EOPNOTSUPP);
@@ -104,7 +104,7 @@ static int info(struct krdma_info *it)
 	return 0;
 }
 
-static const struct krdma_device_query *find(const struct krdma_device_query *asked)
+static const struct krdma_device_query_args *find(const struct krdma_device_query_args *asked)
 {
 	size_t i;
 
@@ -120,10 +120,10 @@ static const struct krdma_device_query *find(const struct krdma_device_query *as
 	return NULL;
 }
 
-static int device_query(struct krdma_device_query *it)
+static int device_query(struct krdma_device_query_args *it)
 {
 	const __u32 both = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME;
-	const struct krdma_device_query *found;
+	const struct krdma_device_query_args *found;
 	__u32 size = it->size, flags = it->flags;
 
 	if (flags & ~both)
@@ -155,7 +155,7 @@ static int device_query(struct krdma_device_query *it)
 	return 0;
 }
 
-static int port_query(struct krdma_port_query *it)
+static int port_query(struct krdma_port_query_args *it)
 {
 	__u32 size = it->size;
 	size_t i;
@@ -239,11 +239,11 @@ int ioctl(int fd, unsigned long request, ...)
 		return fail(EINTR);
 	switch (request) {
 	case KRDMA_INFO:
-		return sized(argument, sizeof(struct krdma_info), do_info);
+		return sized(argument, sizeof(struct krdma_info_args), do_info);
 	case KRDMA_DEVICE_QUERY:
-		return sized(argument, sizeof(struct krdma_device_query), do_device_query);
+		return sized(argument, sizeof(struct krdma_device_query_args), do_device_query);
 	case KRDMA_PORT_QUERY:
-		return sized(argument, sizeof(struct krdma_port_query), do_port_query);
+		return sized(argument, sizeof(struct krdma_port_query_args), do_port_query);
 	default:
 		return fail(ENOTTY);
 	}

@@ -21,9 +21,9 @@ static void check(bool good, const char *what)
 	failed |= !good;
 }
 
-static bool all_zero(const void *memory, size_t size)
+static bool all_zero(const void *mr, size_t size)
 {
-	const unsigned char *byte = memory;
+	const unsigned char *byte = mr;
 
 	while (size--)
 		if (*byte++)
@@ -50,49 +50,50 @@ static void check_session(struct krdma *session)
 
 static void check_info(struct krdma *session)
 {
-	struct krdma_info info;
+	struct krdma_info_args info;
 
 	memset(&info, 0xff, sizeof(info));
-	check(krdma_info_get(session, &info, sizeof(info)) == 0 && info.abi_version == 1 &&
+	check(krdma_info_query(session, &info, sizeof(info)) == 0 && info.abi_version == 1 &&
 	      info.features == KRDMA_FEATURE_DEVICES && info.device_count == 2 &&
 	      info.max_devices == 64 && !strcmp(info.module_version, "9.8.7"), "info");
-	check(krdma_info_get(NULL, &info, sizeof(info)) == -EINVAL, "info without a session");
-	check(krdma_info_get(session, NULL, sizeof(info)) == -EINVAL, "info into nothing");
+	check(krdma_info_query(NULL, &info, sizeof(info)) == -EINVAL, "info without a session");
+	check(krdma_info_query(session, NULL, sizeof(info)) == -EINVAL, "info into nothing");
 }
 
 static void check_sizes(struct krdma *session)
 {
 	/* A program that was compiled with a header newer than the library's. */
 	struct {
-		struct krdma_info info;
+		struct krdma_info_args info;
 		unsigned char more[100];
 		unsigned char guard;
 	} newer;
-	struct krdma_info info;
+	struct krdma_info_args info;
 
 	memset(&newer, 0xa5, sizeof(newer));
-	check(krdma_info_get(session, &newer.info, offsetof(typeof(newer), guard)) == 0 &&
+	check(krdma_info_query(session, &newer.info, offsetof(typeof(newer), guard)) == 0 &&
 	      newer.info.abi_version == 1, "a longer structure on an older module");
 	check(all_zero(newer.more, sizeof(newer.more)), "what the module does not know is zero");
 	check(newer.guard == 0xa5, "nothing is written behind the structure");
 
 	memset(&info, 0xa5, sizeof(info));
-	check(krdma_info_get(session, &info, sizeof(info) - 1) == -EINVAL &&
+	check(krdma_info_query(session, &info, sizeof(info) - 1) == -EINVAL &&
 	      info.size == 0xa5a5a5a5, "a structure that is too short is not touched");
-	check(krdma_info_get(session, &info, (size_t)-1) == -EINVAL && info.size == 0xa5a5a5a5,
+	check(krdma_info_query(session, &info, (size_t)-1) == -EINVAL && info.size == 0xa5a5a5a5,
 	      "nor one of an impossible size");
 }
 
 static void check_devices(struct krdma *session)
 {
-	struct krdma_device_query device;
-	struct krdma_port_query port;
+	struct krdma_device_query_args device;
+	struct krdma_port_query_args port;
 	char name[KRDMA_NAME_MAX + 1];
 	const size_t size = sizeof(device);
 
-	check(krdma_device_get(session, 7, &device, size) == 0 && device.id == 7 &&
+	check(krdma_device_query(session, 7, &device, size) == 0 && device.id == 7 &&
 	      !strcmp(device.name, "iw 7") && device.port_count == 2, "a device by its number");
-	check(krdma_device_get(session, 2, &device, size) == -ENOENT, "a number without a device");
+	check(krdma_device_query(session, 2, &device, size) == -ENOENT,
+	      "a number without a device");
 	check(krdma_device_find(session, "rxe0", &device, size) == 0 && device.id == 1,
 	      "a device by its name");
 	check(krdma_device_find(session, device.name, &device, size) == 0 && device.id == 1,
@@ -115,9 +116,9 @@ static void check_devices(struct krdma *session)
 	check(krdma_device_next(session, UINT32_MAX, &device, size) == -ENOENT,
 	      "a walk does not begin again after the highest number");
 
-	check(krdma_port_get(session, 7, 2, &port, sizeof(port)) == 0 && port.port == 2 &&
+	check(krdma_port_query(session, 7, 2, &port, sizeof(port)) == 0 && port.port == 2 &&
 	      port.device_id == 7 && port.state == KRDMA_PORT_ARMED, "a port");
-	check(krdma_port_get(session, 7, 3, &port, sizeof(port)) == -ENOENT, "a port too many");
+	check(krdma_port_query(session, 7, 3, &port, sizeof(port)) == -ENOENT, "a port too many");
 }
 
 static void check_names(void)

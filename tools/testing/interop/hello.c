@@ -16,17 +16,17 @@
 #define ANSWER	LENGTH
 
 static void hello_receive(struct side *side, struct krdma_conn *conn,
-			  struct krdma_memory *memory)
+			  struct krdma_mr *mr)
 {
-	side_post(side->queue, krdma_entry_receive(conn, 1, memory, 0, LENGTH));
+	side_post(side->ring, krdma_entry_recv(conn, 1, mr, 0, LENGTH));
 }
 
-static void hello_send(struct side *side, struct krdma_conn *conn, struct krdma_memory *memory)
+static void hello_send(struct side *side, struct krdma_conn *conn, struct krdma_mr *mr)
 {
-	side_post(side->queue, krdma_entry_send(conn, 2, memory, ANSWER, LENGTH));
+	side_post(side->ring, krdma_entry_send(conn, 2, mr, ANSWER, LENGTH));
 }
 
-static struct krdma_memory *hello_memory(struct side *side, struct krdma_conn *conn)
+static struct krdma_mr *hello_memory(struct side *side, struct krdma_conn *conn)
 {
 	return side_memory(side->session, conn, 2 * (size_t)LENGTH, KRDMA_ACCESS_LOCAL_WRITE);
 }
@@ -34,25 +34,25 @@ static struct krdma_memory *hello_memory(struct side *side, struct krdma_conn *c
 /* A message is there before what was sent has completed, or behind it. */
 static uint32_t hello_length(struct krdma_cqe one, struct krdma_cqe other)
 {
-	return one.opcode == KRDMA_OP_RECEIVE ? one.length : other.length;
+	return one.opcode == KRDMA_OP_RECV ? one.length : other.length;
 }
 
 static void hello_listen(struct side *side, int clients)
 {
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	struct krdma_conn *conn;
 	struct krdma_cqe cqe;
 
 	while (clients--) {
 		conn = side_next(side);
-		memory = hello_memory(side, conn);
+		mr = hello_memory(side, conn);
 		side_prepare(side, conn, 1, 1);
-		hello_receive(side, conn, memory);
+		hello_receive(side, conn, mr);
 		side_accept(conn);
 		side_connected(conn);
-		cqe = side_done(side->queue);
-		hello_send(side, conn, memory);
-		side_done_or_left(side->queue);
+		cqe = side_done(side->ring);
+		hello_send(side, conn, mr);
+		side_done_or_left(side->ring);
 		printf("%u bytes came, and were answered\n", cqe.length);
 		/*
 		 * The client leaves when its message has been acknowledged, which rxe does not do
@@ -60,27 +60,27 @@ static void hello_listen(struct side *side, int clients)
 		 */
 		side_ended(conn);
 		krdma_conn_close(conn);
-		krdma_memory_release(memory, 0);
+		krdma_mr_deregister(mr, 0);
 	}
 }
 
 static void hello_connect(struct side *side, const char *host, const char *port)
 {
 	struct krdma_conn *conn = side_resolve(side->session, host, port);
-	struct krdma_memory *memory = hello_memory(side, conn);
+	struct krdma_mr *mr = hello_memory(side, conn);
 	struct krdma_cqe one, other;
 
 	side_prepare(side, conn, 1, 1);
-	hello_receive(side, conn, memory);
+	hello_receive(side, conn, mr);
 	side_connect(conn);
 	side_connected(conn);
-	hello_send(side, conn, memory);
-	one = side_done_or_left(side->queue);
-	other = side_done_or_left(side->queue);
+	hello_send(side, conn, mr);
+	one = side_done_or_left(side->ring);
+	other = side_done_or_left(side->ring);
 	printf("%u bytes have answered\n", hello_length(one, other));
 	printf("ended: %s\n", side_ended(conn));
 	krdma_conn_close(conn);
-	krdma_memory_release(memory, 0);
+	krdma_mr_deregister(mr, 0);
 }
 
 int main(int argc, char **argv)

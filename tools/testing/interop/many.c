@@ -25,7 +25,7 @@ struct many {
 	uint32_t size;
 	struct krdma_conn **conns;
 	/* For all that comes, and at its end for what is sent. */
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	size_t sent;
 	size_t come;
 };
@@ -36,15 +36,15 @@ static void many_prepare(struct many *many, size_t index)
 	struct krdma_conn *conn = many->conns[index];
 	size_t length = (many->connections * many->messages + 1) * many->size;
 
-	if (!many->memory)
-		many->memory = side_memory(many->side.session, conn, length,
-					   KRDMA_ACCESS_LOCAL_WRITE);
+	if (!many->mr)
+		many->mr = side_memory(many->side.session, conn, length,
+				       KRDMA_ACCESS_LOCAL_WRITE);
 	side_prepare(&many->side, conn, many->messages, many->messages);
 	for (uint32_t i = 0; i < many->messages; i++) {
 		size_t at = (index * many->messages + i) * many->size;
 
-		side_post(many->side.queue,
-			  krdma_entry_receive(conn, index, many->memory, at, many->size));
+		side_post(many->side.ring,
+			  krdma_entry_recv(conn, index, many->mr, at, many->size));
 	}
 }
 
@@ -54,8 +54,8 @@ static void many_send(struct many *many)
 
 	for (size_t index = 0; index < many->connections; index++) {
 		for (uint32_t i = 0; i < many->messages; i++)
-			side_post(many->side.queue,
-				  krdma_entry_send(many->conns[index], index, many->memory, at,
+			side_post(many->side.ring,
+				  krdma_entry_send(many->conns[index], index, many->mr, at,
 						   many->size));
 	}
 }
@@ -64,7 +64,7 @@ static void many_send(struct many *many)
 static void many_complete(struct many *many, size_t sent, size_t come)
 {
 	while (many->sent < sent || many->come < come) {
-		struct krdma_cqe cqe = side_done_or_left(many->side.queue);
+		struct krdma_cqe cqe = side_done_or_left(many->side.ring);
 
 		if (cqe.opcode == KRDMA_OP_SEND)
 			many->sent++;
@@ -115,7 +115,7 @@ static void many_end(struct many *many)
 		ended++;
 	}
 	printf("%zu sent, %zu have come, %zu connections ended\n", many->sent, many->come, ended);
-	krdma_memory_release(many->memory, 0);
+	krdma_mr_deregister(many->mr, 0);
 	side_close(&many->side);
 	free(many->conns);
 }
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 		side_usage("many ... one connection, message and byte at least");
 	all = many.connections * many.messages;
 	side_open(&many.side,
-		  (uint32_t)(2 * all + many.connections * KRDMA_QUEUE_EXTRA));
+		  (uint32_t)(2 * all + many.connections * KRDMA_RING_EXTRA));
 	if (!strcmp(argv[1], "listen")) {
 		side_listen(&many.side, argv[2], argv[3]);
 		many_listen(&many, all);

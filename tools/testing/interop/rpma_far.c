@@ -50,14 +50,14 @@ void rpma_far_close(struct rpma_far *far)
 	rpma_check("peer", rpma_peer_delete(&far->peer));
 }
 
-void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_local *memory,
+void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_local *mr,
 	       bool direct_write)
 {
 	struct rpma_peer_cfg *config;
 	size_t memory_size, peer_size;
 
 	memset(told, 0, sizeof(*told));
-	rpma_check("memory", rpma_mr_get_descriptor_size(memory, &memory_size));
+	rpma_check("memory", rpma_mr_get_descriptor_size(mr, &memory_size));
 	rpma_check("own", rpma_peer_cfg_new(&config));
 	rpma_check("direct write", rpma_peer_cfg_set_direct_write_to_pmem(config, direct_write));
 	rpma_check("own", rpma_peer_cfg_get_descriptor_size(config, &peer_size));
@@ -68,7 +68,7 @@ void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_loca
 	told->data_offset = data_offset;
 	told->memory_size = (uint8_t)memory_size;
 	told->peer_size = (uint8_t)peer_size;
-	rpma_check("memory", rpma_mr_get_descriptor(memory, told->descriptors));
+	rpma_check("memory", rpma_mr_get_descriptor(mr, told->descriptors));
 	rpma_check("own", rpma_peer_cfg_get_descriptor(config, told->descriptors + memory_size));
 	rpma_check("own", rpma_peer_cfg_delete(&config));
 }
@@ -88,7 +88,7 @@ static void rpma_hear(struct rpma_conn *conn, struct rpma_theirs *theirs)
 	theirs->data_offset = told.data_offset;
 	rpma_check("their memory", rpma_mr_remote_from_descriptor(told.descriptors,
 								  told.memory_size,
-								  &theirs->memory));
+								  &theirs->mr));
 	rpma_check("their configuration",
 		   rpma_peer_cfg_from_descriptor(told.descriptors + told.memory_size,
 						 told.peer_size, &config));

@@ -31,7 +31,7 @@ struct rpma_far {
 
 /* What a connection's other side has told. */
 struct rpma_theirs {
-	struct rpma_mr_remote *memory;
+	struct rpma_mr_remote *mr;
 	size_t data_offset;
 	bool direct_write;
 };
@@ -42,7 +42,7 @@ void rpma_check(const char *what, int err);
 void rpma_far_open(struct rpma_far *far, int argc, char **argv);
 void rpma_far_close(struct rpma_far *far);
 
-void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_local *memory,
+void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_local *mr,
 	       bool direct_write);
 
 /*

@@ -26,7 +26,7 @@ struct messages {
 	struct rpma_srq *srq;
 	struct rpma_cq *come;
 	char *data;
-	struct rpma_mr_local *memory;
+	struct rpma_mr_local *mr;
 	struct rpma_conn *conns[CONNECTIONS];
 	uint32_t numbers[CONNECTIONS];
 	struct rpma_theirs theirs[CONNECTIONS];
@@ -42,7 +42,7 @@ static void share_receives(struct messages *all)
 	rpma_check("shared", rpma_srq_get_rcq(all->srq, &all->come));
 	rpma_check("shared", rpma_conn_cfg_set_srq(all->far.config, all->srq));
 	for (size_t slot = 0; slot < CONNECTIONS * MESSAGES; slot++)
-		rpma_check("receive", rpma_srq_recv(all->srq, all->memory, COME_AT(slot),
+		rpma_check("receive", rpma_srq_recv(all->srq, all->mr, COME_AT(slot),
 						    MESSAGE_SIZE, all->data + COME_AT(slot)));
 }
 
@@ -72,15 +72,15 @@ static void send_to(struct messages *all, size_t c)
 	struct rpma_cq *cq;
 
 	rpma_check("completions", rpma_conn_get_cq(conn, &cq));
-	rpma_check("send", rpma_send(conn, all->memory, GO_AT, MESSAGE_SIZE,
+	rpma_check("send", rpma_send(conn, all->mr, GO_AT, MESSAGE_SIZE,
 				     RPMA_F_COMPLETION_ALWAYS, NULL));
-	rpma_check("send with immediate", rpma_send_with_imm(conn, all->memory, GO_AT,
+	rpma_check("send with immediate", rpma_send_with_imm(conn, all->mr, GO_AT,
 							     MESSAGE_SIZE,
 							     RPMA_F_COMPLETION_ALWAYS,
 							     IMMEDIATE(c, 1), NULL));
 	rpma_check("write with immediate",
-		   rpma_write_with_imm(conn, all->theirs[c].memory, all->theirs[c].data_offset,
-				       all->memory, GO_AT, MESSAGE_SIZE,
+		   rpma_write_with_imm(conn, all->theirs[c].mr, all->theirs[c].data_offset,
+				       all->mr, GO_AT, MESSAGE_SIZE,
 				       RPMA_F_COMPLETION_ALWAYS, IMMEDIATE(c, 2), NULL));
 	for (size_t i = 0; i < MESSAGES; i++)
 		rpma_done(cq);
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
 	rpma_check("memory", rpma_mr_reg(all.far.peer, data, sizeof(data),
 					 RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV |
 					 RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST,
-					 &all.memory));
+					 &all.mr));
 	pattern_fill(data + GO_AT, MESSAGE_SIZE, SEED_OF_RPMA);
 	share_receives(&all);
 	for (size_t c = 0; c < CONNECTIONS; c++) {
-		rpma_tell(&told, WRITTEN_TO(c), all.memory, false);
+		rpma_tell(&told, WRITTEN_TO(c), all.mr, false);
 		all.conns[c] = rpma_far_next(&all.far, NULL, &told, &all.theirs[c]);
 		rpma_check("number", rpma_conn_get_qp_num(all.conns[c], &all.numbers[c]));
 	}
@@ -109,10 +109,10 @@ int main(int argc, char **argv)
 		send_to(&all, c);
 	for (size_t c = 0; c < CONNECTIONS; c++) {
 		rpma_leave(all.conns[c]);
-		rpma_check("their memory", rpma_mr_remote_delete(&all.theirs[c].memory));
+		rpma_check("their memory", rpma_mr_remote_delete(&all.theirs[c].mr));
 	}
 	rpma_check("shared", rpma_srq_delete(&all.srq));
-	rpma_check("memory", rpma_mr_dereg(&all.memory));
+	rpma_check("memory", rpma_mr_dereg(&all.mr));
 	rpma_far_close(&all.far);
 	return 0;
 }

@@ -10,8 +10,8 @@
 
 #include "side.h"
 
-const struct krdma_conn_terms side_plain = {
-	.size = sizeof(side_plain), .flags = KRDMA_TERMS_PLAIN,
+const struct krdma_conn_param_args side_plain = {
+	.size = sizeof(side_plain), .flags = KRDMA_CONN_PARAM_PLAIN,
 };
 
 void side_usage(const char *usage)
@@ -30,7 +30,7 @@ void side_check(const char *what, int err)
 
 void side_open(struct side *side, uint32_t completions)
 {
-	const struct krdma_queue_create options = {
+	const struct krdma_ring_create_args options = {
 		.size = sizeof(options), .cq_entries = completions,
 	};
 
@@ -38,13 +38,13 @@ void side_open(struct side *side, uint32_t completions)
 	/* What is printed is waited for, also in a file. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	side_check("session", krdma_open(&side->session));
-	side_check("queue", krdma_queue_create(side->session, &options, &side->queue));
+	side_check("queue", krdma_ring_create(side->session, &options, &side->ring));
 }
 
 void side_close(struct side *side)
 {
 	krdma_listener_close(side->listener);
-	krdma_queue_close(side->queue);
+	krdma_ring_close(side->ring);
 	krdma_close(side->session);
 }
 
@@ -80,7 +80,8 @@ struct krdma_conn *side_next(struct side *side)
 struct krdma_conn *side_resolve(struct krdma *session, const char *host, const char *port)
 {
 	/* A second for an answer: the machines may be busy. */
-	const struct krdma_conn_resolve options = { .size = sizeof(options), .ack_timeout = 18 };
+	const struct krdma_conn_resolve_args options = { .size = sizeof(options),
+							 .ack_timeout = 18 };
 	struct sockaddr_in address = side_address(host, port);
 	struct krdma_conn *conn;
 
@@ -90,25 +91,25 @@ struct krdma_conn *side_resolve(struct krdma *session, const char *host, const c
 	return conn;
 }
 
-struct krdma_memory *side_memory(struct krdma *session, struct krdma_conn *conn, size_t length,
-				 uint32_t access)
+struct krdma_mr *side_memory(struct krdma *session, struct krdma_conn *conn, size_t length,
+			     uint32_t access)
 {
-	struct krdma_conn_query query;
-	struct krdma_memory *memory;
+	struct krdma_conn_query_args query;
+	struct krdma_mr *mr;
 
-	side_check("query", krdma_conn_get(conn, &query, sizeof(query)));
-	side_check("memory", krdma_memory_create(session, query.device_id, length, access,
-						 &memory));
-	return memory;
+	side_check("query", krdma_conn_query(conn, &query, sizeof(query)));
+	side_check("memory", krdma_mr_alloc(session, query.device_id, length, access,
+					    &mr));
+	return mr;
 }
 
 void side_prepare(struct side *side, struct krdma_conn *conn, uint32_t sends, uint32_t receives)
 {
-	const struct krdma_conn_prepare depths = {
+	const struct krdma_conn_create_qp_args depths = {
 		.size = sizeof(depths), .send_depth = sends, .recv_depth = receives,
 	};
 
-	side_check("prepare", krdma_conn_prepare(conn, side->queue, NULL, NULL, &depths));
+	side_check("prepare", krdma_conn_create_qp(conn, side->ring, NULL, NULL, &depths));
 }
 
 void side_accept(struct krdma_conn *conn)
@@ -126,18 +127,18 @@ void side_connected(struct krdma_conn *conn)
 	side_check("connected", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 }
 
-void side_post(struct krdma_queue *queue, struct krdma_sqe entry)
+void side_post(struct krdma_ring *ring, struct krdma_sqe entry)
 {
-	side_check(krdma_opcode_name(entry.opcode), krdma_queue_post(queue, &entry, 1, NULL));
+	side_check(krdma_opcode_name(entry.opcode), krdma_ring_post(ring, &entry, 1, NULL));
 }
 
-struct krdma_cqe side_take(struct krdma_queue *queue)
+struct krdma_cqe side_take(struct krdma_ring *ring)
 {
 	struct krdma_cqe cqe;
 	size_t taken;
 
 	side_check("completion",
-		   krdma_queue_wait(queue, &cqe, 1, 1, krdma_deadline(PATIENCE_MS), &taken));
+		   krdma_ring_wait(ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS), &taken));
 	return cqe;
 }
 
@@ -145,23 +146,23 @@ static void side_check_status(const struct krdma_cqe *cqe)
 {
 	if (!cqe->status)
 		return;
-	printf("%s: %s\n", krdma_opcode_name(cqe->opcode), krdma_status_name(cqe->status));
+	printf("%s: %s\n", krdma_opcode_name(cqe->opcode), krdma_wc_status_name(cqe->status));
 	exit(1);
 }
 
-struct krdma_cqe side_done(struct krdma_queue *queue)
+struct krdma_cqe side_done(struct krdma_ring *ring)
 {
-	struct krdma_cqe cqe = side_take(queue);
+	struct krdma_cqe cqe = side_take(ring);
 
 	side_check_status(&cqe);
 	return cqe;
 }
 
-struct krdma_cqe side_done_or_left(struct krdma_queue *queue)
+struct krdma_cqe side_done_or_left(struct krdma_ring *ring)
 {
-	struct krdma_cqe cqe = side_take(queue);
+	struct krdma_cqe cqe = side_take(ring);
 
-	if (cqe.opcode != KRDMA_OP_SEND || cqe.status != KRDMA_STATUS_FLUSHED)
+	if (cqe.opcode != KRDMA_OP_SEND || cqe.status != KRDMA_WC_WR_FLUSH_ERR)
 		side_check_status(&cqe);
 	return cqe;
 }

@@ -33,12 +33,12 @@ static void side_rpma_hear(struct krdma_conn *conn, struct krdma_rpma_example *t
 	side_check("private data", krdma_conn_private_data(conn, data, &length));
 	side_check("their example", krdma_rpma_example_read(data, length, theirs));
 	printf("told: offset %u, memory of %llu bytes, usage %x, direct write %u\n",
-	       theirs->data_offset, (unsigned long long)theirs->memory.size,
-	       theirs->memory.usage, theirs->peer.direct_write);
+	       theirs->data_offset, (unsigned long long)theirs->mr.size,
+	       theirs->mr.usage, theirs->peer.direct_write);
 }
 
 void side_rpma_connect(struct side_rpma *all, struct krdma_conn *conn,
-		       struct krdma_memory *memory, uint32_t offset, uint32_t usage,
+		       struct krdma_mr *mr, uint32_t offset, uint32_t usage,
 		       struct krdma_rpma_example *theirs)
 {
 	/* A direct write is promised by the one who listens. */
@@ -48,9 +48,9 @@ void side_rpma_connect(struct side_rpma *all, struct krdma_conn *conn,
 	};
 	unsigned char descriptor[KRDMA_RPMA_MEMORY_SIZE], told[KRDMA_RPMA_EXAMPLE_SIZE];
 
-	side_check("describe", krdma_rpma_describe(memory, 0, 0, usage, descriptor));
+	side_check("describe", krdma_rpma_describe(mr, 0, 0, usage, descriptor));
 	side_check("describe", krdma_rpma_memory_read(descriptor, sizeof(descriptor),
-						      &own.memory));
+						      &own.mr));
 	side_check("describe", krdma_rpma_example_write(&own, told));
 	if (all->listens) {
 		side_rpma_hear(conn, theirs);

@@ -26,11 +26,11 @@ void side_rpma_open(struct side_rpma *all, int argc, char **argv);
 struct krdma_conn *side_rpma_next(struct side_rpma *all);
 
 /*
- * Tell of @memory from @offset on, and that it is for @usage; and hear what the other side
+ * Tell of @mr from @offset on, and that it is for @usage; and hear what the other side
  * tells of its own.  Then it is connected.
  */
 void side_rpma_connect(struct side_rpma *all, struct krdma_conn *conn,
-		       struct krdma_memory *memory, uint32_t offset, uint32_t usage,
+		       struct krdma_mr *mr, uint32_t offset, uint32_t usage,
 		       struct krdma_rpma_example *theirs);
 
 #endif

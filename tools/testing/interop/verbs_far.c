@@ -216,10 +216,10 @@ void far_accept(struct verbs_far *far, const void *data, uint8_t length)
 
 void far_receive(struct verbs_far *far, size_t offset, uint32_t length)
 {
-	struct ibv_sge piece = {
+	struct ibv_sge sge = {
 		(uintptr_t)far->data + offset, length, far->registered->lkey,
 	};
-	struct ibv_recv_wr request = { .sg_list = &piece, .num_sge = 1 }, *bad;
+	struct ibv_recv_wr request = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	if (ibv_post_recv(far->pair, &request, &bad))
 		far_fail("receive", errno);
@@ -228,11 +228,11 @@ void far_receive(struct verbs_far *far, size_t offset, uint32_t length)
 void far_post(struct verbs_far *far, enum ibv_wr_opcode opcode, size_t offset, uint32_t length,
 	      uint64_t remote, uint32_t key)
 {
-	struct ibv_sge piece = {
+	struct ibv_sge sge = {
 		(uintptr_t)far->data + offset, length, far->registered->lkey,
 	};
 	struct ibv_send_wr request = {
-		.sg_list = &piece, .num_sge = 1, .opcode = opcode,
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode,
 		.wr.rdma = { remote, key },
 	}, *bad;
 

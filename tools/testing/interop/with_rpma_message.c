@@ -16,14 +16,14 @@
 #define GO_AT		((CONNECTIONS * MESSAGES + CONNECTIONS) * (size_t)MESSAGE_SIZE)
 #define SIZE		(GO_AT + MESSAGE_SIZE)
 #define USAGE		(KRDMA_RPMA_WRITE_SOURCE | KRDMA_RPMA_WRITE_DESTINATION | \
-			 KRDMA_RPMA_SEND | KRDMA_RPMA_RECEIVE)
+			 KRDMA_RPMA_SEND | KRDMA_RPMA_RECV)
 
 struct messages {
 	struct side_rpma rpma;
 	/* Receives complete here. */
-	struct krdma_queue *come;
+	struct krdma_ring *come;
 	struct krdma_srq *srq;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	char *data;
 	struct krdma_conn *conns[CONNECTIONS];
 	struct krdma_rpma_example theirs[CONNECTIONS];
@@ -31,24 +31,24 @@ struct messages {
 
 static void share_receives(struct messages *all, struct krdma_conn *conn)
 {
-	struct krdma_srq_create options = {
+	struct krdma_srq_create_args options = {
 		.size = sizeof(options), .depth = CONNECTIONS * MESSAGES,
 	};
 	struct krdma *session = all->rpma.side.session;
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	uint32_t access;
 
 	side_check("rights", krdma_rpma_access(USAGE, KRDMA_TRANSPORT_IB, &access));
-	all->memory = side_memory(session, conn, SIZE, access);
-	all->data = krdma_memory_data(all->memory);
+	all->mr = side_memory(session, conn, SIZE, access);
+	all->data = krdma_mr_data(all->mr);
 	pattern_fill(all->data + GO_AT, MESSAGE_SIZE, SEED_OF_KRDMA);
-	side_check("query", krdma_conn_get(conn, &query, sizeof(query)));
+	side_check("query", krdma_conn_query(conn, &query, sizeof(query)));
 	options.device_id = query.device_id;
-	side_check("queue", krdma_queue_create(session, NULL, &all->come));
+	side_check("queue", krdma_ring_create(session, NULL, &all->come));
 	side_check("shared", krdma_srq_create(session, all->come, &options, &all->srq));
 	for (size_t slot = 0; slot < CONNECTIONS * MESSAGES; slot++) {
-		struct krdma_sqe entry = krdma_entry_srq_receive(all->srq, slot, all->memory,
-								 COME_AT(slot), MESSAGE_SIZE);
+		struct krdma_sqe entry = krdma_entry_srq_recv(all->srq, slot, all->mr,
+							      COME_AT(slot), MESSAGE_SIZE);
 
 		side_check("receive", krdma_srq_post(all->srq, &entry, 1, NULL));
 	}
@@ -56,7 +56,7 @@ static void share_receives(struct messages *all, struct krdma_conn *conn)
 
 static void connect_all(struct messages *all)
 {
-	const struct krdma_conn_prepare depths = {
+	const struct krdma_conn_create_qp_args depths = {
 		.size = sizeof(depths), .send_depth = MESSAGES,
 	};
 
@@ -65,9 +65,9 @@ static void connect_all(struct messages *all)
 
 		if (!c)
 			share_receives(all, conn);
-		side_check("prepare", krdma_conn_prepare(conn, all->rpma.side.queue, NULL,
-							 all->srq, &depths));
-		side_rpma_connect(&all->rpma, conn, all->memory, (uint32_t)WRITTEN_TO(c), USAGE,
+		side_check("prepare", krdma_conn_create_qp(conn, all->rpma.side.ring, NULL,
+							   all->srq, &depths));
+		side_rpma_connect(&all->rpma, conn, all->mr, (uint32_t)WRITTEN_TO(c), USAGE,
 				  &all->theirs[c]);
 		all->conns[c] = conn;
 	}
@@ -75,19 +75,19 @@ static void connect_all(struct messages *all)
 
 static void send_to(struct messages *all, size_t c)
 {
-	struct krdma_queue *queue = all->rpma.side.queue;
+	struct krdma_ring *ring = all->rpma.side.ring;
 	struct krdma_conn *conn = all->conns[c];
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 
-	side_check("their memory", krdma_rpma_remote(&all->theirs[c].memory, &remote));
-	side_post(queue, krdma_entry_send(conn, 0, all->memory, GO_AT, MESSAGE_SIZE));
-	side_post(queue, krdma_entry_send_imm(conn, 0, all->memory, GO_AT, MESSAGE_SIZE,
-					      IMMEDIATE(c, 1)));
-	side_post(queue, krdma_entry_write_imm(conn, 0, all->memory, GO_AT, MESSAGE_SIZE,
-					       &remote, all->theirs[c].data_offset,
-					       IMMEDIATE(c, 2)));
+	side_check("their memory", krdma_rpma_remote(&all->theirs[c].mr, &remote));
+	side_post(ring, krdma_entry_send(conn, 0, all->mr, GO_AT, MESSAGE_SIZE));
+	side_post(ring, krdma_entry_send_imm(conn, 0, all->mr, GO_AT, MESSAGE_SIZE,
+					     IMMEDIATE(c, 1)));
+	side_post(ring, krdma_entry_write_imm(conn, 0, all->mr, GO_AT, MESSAGE_SIZE,
+					      &remote, all->theirs[c].data_offset,
+					      IMMEDIATE(c, 2)));
 	for (size_t i = 0; i < MESSAGES; i++)
-		side_done(queue);
+		side_done(ring);
 }
 
 /* Of each connection in its order, whatever the order between them. */
@@ -97,9 +97,9 @@ static void receive(struct messages *all)
 
 	for (size_t n = 0; n < CONNECTIONS * MESSAGES; n++) {
 		struct krdma_cqe cqe = side_done(all->come);
-		size_t c = cqe.target == krdma_conn_id(all->conns[1]);
+		size_t c = cqe.dest == krdma_conn_id(all->conns[1]);
 		bool written = cqe.flags & KRDMA_CQE_WRITTEN;
-		const char *data = all->data + (written ? WRITTEN_TO(c) : COME_AT(cqe.cookie));
+		const char *data = all->data + (written ? WRITTEN_TO(c) : COME_AT(cqe.wr_id));
 
 		printf("connection %zu, %s %zu: %s, immediate %x\n", c,
 		       written ? "write" : "message", come[c]++,
@@ -123,8 +123,8 @@ int main(int argc, char **argv)
 		krdma_conn_close(all.conns[c]);
 	}
 	krdma_srq_close(all.srq);
-	krdma_queue_close(all.come);
-	krdma_memory_release(all.memory, 0);
+	krdma_ring_close(all.come);
+	krdma_mr_deregister(all.mr, 0);
 	side_close(&all.rpma.side);
 	return 0;
 }

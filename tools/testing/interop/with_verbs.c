@@ -26,7 +26,7 @@
 struct guest {
 	struct side side;
 	struct krdma_conn *conn;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	/* Of those that are called "shared", instead of receives of their own. */
 	struct krdma_srq *srq;
 	char name[REQUEST_MAX + 1];
@@ -40,26 +40,26 @@ static bool guest_shares(const struct guest *guest)
 /* One receive for all, of which there is one. */
 static void guest_share(struct guest *guest)
 {
-	struct krdma_srq_create options = { .size = sizeof(options), .depth = 1 };
-	struct krdma_conn_query query;
+	struct krdma_srq_create_args options = { .size = sizeof(options), .depth = 1 };
+	struct krdma_conn_query_args query;
 	struct krdma_sqe receive;
 
-	side_check("query", krdma_conn_get(guest->conn, &query, sizeof(query)));
+	side_check("query", krdma_conn_query(guest->conn, &query, sizeof(query)));
 	options.device_id = query.device_id;
-	side_check("shared", krdma_srq_create(guest->side.session, guest->side.queue, &options,
+	side_check("shared", krdma_srq_create(guest->side.session, guest->side.ring, &options,
 					      &guest->srq));
-	receive = krdma_entry_srq_receive(guest->srq, 1, guest->memory, COME_AT, ROOM);
+	receive = krdma_entry_srq_recv(guest->srq, 1, guest->mr, COME_AT, ROOM);
 	side_check("receive", krdma_srq_post(guest->srq, &receive, 1, NULL));
-	side_check("prepare", krdma_conn_prepare(guest->conn, guest->side.queue, NULL, guest->srq,
-						 NULL));
+	side_check("prepare", krdma_conn_create_qp(guest->conn, guest->side.ring, NULL, guest->srq,
+						   NULL));
 }
 
 static void guest_prepare(struct guest *guest)
 {
-	guest->memory = side_memory(guest->side.session, guest->conn, SIZE,
-				    KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-				    KRDMA_ACCESS_REMOTE_WRITE);
-	side_check("queue", krdma_queue_create(guest->side.session, NULL, &guest->side.queue));
+	guest->mr = side_memory(guest->side.session, guest->conn, SIZE,
+				KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				KRDMA_ACCESS_REMOTE_WRITE);
+	side_check("queue", krdma_ring_create(guest->side.session, NULL, &guest->side.ring));
 	if (guest_shares(guest))
 		guest_share(guest);
 	else
@@ -74,23 +74,23 @@ static bool guest_receives(const struct guest *guest)
 
 static void guest_receive(struct guest *guest)
 {
-	side_post(guest->side.queue, krdma_entry_receive(guest->conn, 1, guest->memory, COME_AT,
-							 ROOM));
+	side_post(guest->side.ring, krdma_entry_recv(guest->conn, 1, guest->mr, COME_AT,
+						     ROOM));
 }
 
 static void guest_take(struct guest *guest)
 {
-	struct krdma_cqe cqe = side_take(guest->side.queue);
-	const char *data = krdma_memory_data(guest->memory);
+	struct krdma_cqe cqe = side_take(guest->side.ring);
+	const char *data = krdma_mr_data(guest->mr);
 
 	printf("%s: %s: %s\n", guest->name, krdma_opcode_name(cqe.opcode),
-	       krdma_status_name(cqe.status));
+	       krdma_wc_status_name(cqe.status));
 	if (cqe.status)
 		return;
 	printf("%s: written: %s\n", guest->name,
 	       pattern_verdict(data + HALF, HALF, SEED_OF_WRITER));
-	side_post(guest->side.queue, krdma_entry_send(guest->conn, 2, guest->memory, GO_AT, ROOM));
-	side_done_or_left(guest->side.queue);
+	side_post(guest->side.ring, krdma_entry_send(guest->conn, 2, guest->mr, GO_AT, ROOM));
+	side_done_or_left(guest->side.ring);
 }
 
 static void guest_serve(struct guest *guest)
@@ -99,8 +99,8 @@ static void guest_serve(struct guest *guest)
 	int err;
 
 	guest_prepare(guest);
-	pattern_fill(krdma_memory_data(guest->memory), HALF, SEED_OF_OWNER);
-	offer = offer_of(krdma_memory_data(guest->memory), krdma_memory_key(guest->memory),
+	pattern_fill(krdma_mr_data(guest->mr), HALF, SEED_OF_OWNER);
+	offer = offer_of(krdma_mr_data(guest->mr), krdma_mr_rkey(guest->mr),
 			 OFFERED);
 	if (guest_receives(guest))
 		guest_receive(guest);
@@ -123,8 +123,8 @@ static void *guest_thread(void *arg)
 	printf("%s: ended: %s\n", guest->name, side_ended(guest->conn));
 	krdma_conn_close(guest->conn);
 	krdma_srq_close(guest->srq);
-	krdma_queue_close(guest->side.queue);
-	krdma_memory_release(guest->memory, 0);
+	krdma_ring_close(guest->side.ring);
+	krdma_mr_deregister(guest->mr, 0);
 	free(guest);
 	return NULL;
 }
@@ -156,16 +156,16 @@ static bool done(struct guest *guest, const char *what, struct krdma_sqe entry)
 {
 	struct krdma_cqe cqe;
 
-	side_post(guest->side.queue, entry);
-	cqe = side_take(guest->side.queue);
-	printf("%s: %s\n", what, krdma_status_name(cqe.status));
+	side_post(guest->side.ring, entry);
+	cqe = side_take(guest->side.ring);
+	printf("%s: %s\n", what, krdma_wc_status_name(cqe.status));
 	return !cqe.status;
 }
 
 static void go(struct guest *guest, const char *how)
 {
-	struct krdma_remote remote = { .access = 0 };
-	char *data = krdma_memory_data(guest->memory);
+	struct krdma_remote_mr remote = { .access = 0 };
+	char *data = krdma_mr_data(guest->mr);
 	struct offer offer;
 	size_t length = sizeof(offer);
 
@@ -173,19 +173,19 @@ static void go(struct guest *guest, const char *how)
 	remote.addr = be64toh(offer.addr);
 	remote.key = be32toh(offer.key);
 	remote.length = be32toh(offer.size);
-	if (!done(guest, "read", krdma_entry_read(guest->conn, 1, guest->memory, 0, HALF, &remote,
+	if (!done(guest, "read", krdma_entry_read(guest->conn, 1, guest->mr, 0, HALF, &remote,
 						  0)))
 		return;
 	printf("read: %s\n", pattern_verdict(data, HALF, SEED_OF_OWNER));
 	pattern_fill(data + HALF, HALF, SEED_OF_WRITER);
-	if (!done(guest, "write", krdma_entry_write(guest->conn, 2, guest->memory, HALF, HALF,
+	if (!done(guest, "write", krdma_entry_write(guest->conn, 2, guest->mr, HALF, HALF,
 						    &remote, HALF)))
 		return;
 	if (!strcmp(how, "good"))
 		guest_receive(guest);
-	if (!done(guest, "send", krdma_entry_send(guest->conn, 3, guest->memory, GO_AT, ROOM)))
+	if (!done(guest, "send", krdma_entry_send(guest->conn, 3, guest->mr, GO_AT, ROOM)))
 		return;
-	side_done(guest->side.queue);
+	side_done(guest->side.ring);
 	printf("answered\n");
 }
 
@@ -195,8 +195,8 @@ static void connect_to(struct side *side, char **argv)
 	int err;
 
 	guest.conn = side_resolve(side->session, argv[2], argv[3]);
-	krdma_queue_close(side->queue);
-	side->queue = NULL;
+	krdma_ring_close(side->ring);
+	side->ring = NULL;
 	guest_prepare(&guest);
 	side_connect(guest.conn);
 	err = krdma_conn_wait(guest.conn, krdma_deadline(2 * PATIENCE_MS), NULL);
@@ -208,13 +208,13 @@ static void connect_to(struct side *side, char **argv)
 		printf("ended: %s\n", side_ended(guest.conn));
 	}
 	krdma_conn_close(guest.conn);
-	krdma_queue_close(guest.side.queue);
-	krdma_memory_release(guest.memory, 0);
+	krdma_ring_close(guest.side.ring);
+	krdma_mr_deregister(guest.mr, 0);
 }
 
 static void refuse(struct side *side, int clients)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	size_t length, strangers = 0;
 
 	while (clients--) {
@@ -224,7 +224,7 @@ static void refuse(struct side *side, int clients)
 		length = REQUEST_MAX;
 		side_check("data", krdma_conn_private_data(conn, mirror + 1, &length));
 		mirror[0] = (unsigned char)length;
-		side_check("query", krdma_conn_get(conn, &query, sizeof(query)));
+		side_check("query", krdma_conn_query(conn, &query, sizeof(query)));
 		strangers += !query.peer_is_krdma;
 		side_check("reject", krdma_conn_reject(conn, mirror, sizeof(mirror)));
 		krdma_conn_close(conn);

@@ -66,11 +66,11 @@ static bool is_empty(const unsigned char *bytes, size_t from, size_t to)
 
 void server_share_slot(struct server *server, uint64_t slot)
 {
-	struct krdma_sqe entry = krdma_entry_srq_receive(server->srq, slot, server->shared,
-							 slot * SLOT_SIZE, ROOM_SHARED);
+	struct krdma_sqe entry = krdma_entry_srq_recv(server->srq, slot, server->shared,
+						      slot * SLOT_SIZE, ROOM_SHARED);
 	int err;
 
-	memset((char *)krdma_memory_data(server->shared) + slot * SLOT_SIZE, EMPTY, SLOT_SIZE);
+	memset((char *)krdma_mr_data(server->shared) + slot * SLOT_SIZE, EMPTY, SLOT_SIZE);
 	err = krdma_srq_post(server->srq, &entry, 1, NULL);
 	if (err)
 		finding(server, NULL, "shared receive: %s", krdma_error_name(err));
@@ -78,15 +78,15 @@ void server_share_slot(struct server *server, uint64_t slot)
 
 void server_share(struct server *server)
 {
-	struct krdma_srq_create options = {
+	struct krdma_srq_create_args options = {
 		.size = sizeof(options), .depth = SHARED_SLOTS, .device_id = server->device,
 	};
 	int err = krdma_srq_create(server->session, server->shared_queue, &options, &server->srq);
 
 	if (!err)
-		err = krdma_memory_create(server->session, server->device,
-					  SHARED_SLOTS * SLOT_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
-					  &server->shared);
+		err = krdma_mr_alloc(server->session, server->device,
+				     SHARED_SLOTS * SLOT_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
+				     &server->shared);
 	if (err) {
 		finding(server, NULL, "shared receives: %s", krdma_error_name(err));
 		exit(1);
@@ -96,7 +96,7 @@ void server_share(struct server *server)
 }
 
 /* Who it is, by the port from which it came. */
-static bool guest_visit(struct guest *guest, const struct krdma_conn_query *query)
+static bool guest_visit(struct guest *guest, const struct krdma_conn_query_args *query)
 {
 	const struct sockaddr_in *from = (const struct sockaddr_in *)&query->remote;
 	unsigned int port = ntohs(from->sin_port);
@@ -111,7 +111,7 @@ static bool guest_visit(struct guest *guest, const struct krdma_conn_query *quer
 	return true;
 }
 
-static void guest_check_data(struct guest *guest, const struct krdma_conn_query *query)
+static void guest_check_data(struct guest *guest, const struct krdma_conn_query_args *query)
 {
 	const struct visit *visit = &guest->visit;
 	const bool is_krdma = visit->seen_length < REQUEST_AREA;
@@ -132,13 +132,13 @@ static void guest_check_data(struct guest *guest, const struct krdma_conn_query 
 struct guest *guest_new(struct server *server, struct krdma_conn *conn)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
-	struct krdma_conn_query query = { .size = sizeof(query) };
+	struct krdma_conn_query_args query = { .size = sizeof(query) };
 
 	if (!guest)
 		return NULL;
 	guest->server = server;
 	guest->conn = conn;
-	if (krdma_conn_get(conn, &query, sizeof(query)) || !guest_visit(guest, &query)) {
+	if (krdma_conn_query(conn, &query, sizeof(query)) || !guest_visit(guest, &query)) {
 		free(guest);
 		return NULL;
 	}
@@ -163,19 +163,19 @@ static bool guest_offer(struct guest *guest)
 		void *data = guest->arena + regions[i].offset;
 
 		if (failed(guest, "memory",
-			   krdma_memory_register(guest->server->session, guest->server->device,
-						 data, regions[i].length, rights[i],
-						 &guest->regions[i])))
+			   krdma_mr_register(guest->server->session, guest->server->device,
+					     data, regions[i].length, rights[i],
+					     &guest->regions[i])))
 			return false;
 		guest->offer.addr[i] = (uintptr_t)data;
-		guest->offer.key[i] = krdma_memory_key(guest->regions[i]);
+		guest->offer.key[i] = krdma_mr_rkey(guest->regions[i]);
 	}
-	krdma_memory_release(guest->regions[REGION_OLD], 0);
+	krdma_mr_deregister(guest->regions[REGION_OLD], 0);
 	guest->regions[REGION_OLD] = NULL;
 	return !failed(guest, "room",
-		       krdma_memory_register(guest->server->session, guest->server->device,
-					     guest->arena + SLOTS_OFFSET, SLOTS * SLOT_SIZE,
-					     KRDMA_ACCESS_LOCAL_WRITE, &guest->rooms));
+		       krdma_mr_register(guest->server->session, guest->server->device,
+					 guest->arena + SLOTS_OFFSET, SLOTS * SLOT_SIZE,
+					 KRDMA_ACCESS_LOCAL_WRITE, &guest->rooms));
 }
 
 /* The next receive of its own; after the end nothing can be posted any more. */
@@ -187,9 +187,9 @@ static void guest_receive(struct guest *guest)
 	int err;
 
 	memset(guest->arena + SLOTS_OFFSET + slot * SLOT_SIZE, EMPTY, SLOT_SIZE);
-	entry = krdma_entry_receive(guest->conn, guest->posted, room ? guest->rooms : NULL,
-				    slot * SLOT_SIZE, room);
-	err = krdma_queue_post(guest->server->queue, &entry, 1, NULL);
+	entry = krdma_entry_recv(guest->conn, guest->posted, room ? guest->rooms : NULL,
+				 slot * SLOT_SIZE, room);
+	err = krdma_ring_post(guest->server->ring, &entry, 1, NULL);
 	if (!err)
 		guest->posted++;
 	else if (err != -ENOTCONN)
@@ -199,7 +199,7 @@ static void guest_receive(struct guest *guest)
 static bool guest_prepare(struct guest *guest)
 {
 	struct server *server = guest->server;
-	struct krdma_conn_prepare depths = {
+	struct krdma_conn_create_qp_args depths = {
 		.size = sizeof(depths), .send_depth = SENDS,
 		.recv_depth = guest->visit.shared ? 0 : SLOTS, .max_inline = ANSWER,
 	};
@@ -207,8 +207,8 @@ static bool guest_prepare(struct guest *guest)
 
 	if (!guest_offer(guest))
 		return false;
-	err = krdma_conn_prepare(guest->conn, server->queue, NULL,
-				 guest->visit.shared ? server->srq : NULL, &depths);
+	err = krdma_conn_create_qp(guest->conn, server->ring, NULL,
+				   guest->visit.shared ? server->srq : NULL, &depths);
 	/* Who has gone meanwhile is not prepared for. */
 	if (err == -ENOTCONN)
 		return false;
@@ -222,8 +222,8 @@ static bool guest_prepare(struct guest *guest)
 
 bool guest_answer(struct guest *guest)
 {
-	static const struct krdma_conn_terms plain = {
-		.size = sizeof(plain), .flags = KRDMA_TERMS_PLAIN,
+	static const struct krdma_conn_param_args plain = {
+		.size = sizeof(plain), .flags = KRDMA_CONN_PARAM_PLAIN,
 	};
 	int err;
 
@@ -291,7 +291,7 @@ static void guest_say(struct guest *guest)
 	memset(words, 0x5c, sizeof(words));
 	entry = krdma_entry_send_inline(guest->conn, UINT64_MAX, words, sizeof(words));
 	/* One who does not listen has no room for more: that is his affair. */
-	if (!krdma_queue_post(guest->server->queue, &entry, 1, NULL))
+	if (!krdma_ring_post(guest->server->ring, &entry, 1, NULL))
 		guest->server->answers++;
 }
 
@@ -300,10 +300,10 @@ void guest_completed(struct guest *guest, const struct krdma_cqe *cqe, uint64_t 
 	const unsigned char *data = guest->arena + SLOTS_OFFSET + slot * SLOT_SIZE;
 	struct action action;
 
-	if (cqe->opcode != KRDMA_OP_RECEIVE)
+	if (cqe->opcode != KRDMA_OP_RECV)
 		return;
 	if (guest->visit.shared)
-		data = (unsigned char *)krdma_memory_data(guest->server->shared) +
+		data = (unsigned char *)krdma_mr_data(guest->server->shared) +
 		       slot * SLOT_SIZE;
 	if (cqe->status) {
 		guest->server->broken++;
@@ -313,9 +313,9 @@ void guest_completed(struct guest *guest, const struct krdma_cqe *cqe, uint64_t 
 		return;
 	}
 	guest->server->messages++;
-	if (!guest->visit.shared && cqe->cookie != guest->came)
+	if (!guest->visit.shared && cqe->wr_id != guest->came)
 		finding(guest->server, guest, "receive %llu instead of %u",
-			(unsigned long long)cqe->cookie, guest->came);
+			(unsigned long long)cqe->wr_id, guest->came);
 	guest->came++;
 	do {
 		if (!script_next(&guest->script, &action)) {
@@ -361,8 +361,8 @@ void guest_free(struct guest *guest)
 {
 	krdma_conn_close(guest->conn);
 	for (unsigned int i = 0; i < REGIONS; i++)
-		failed(guest, "release", krdma_memory_release(guest->regions[i], 0));
-	failed(guest, "release", krdma_memory_release(guest->rooms, 0));
+		failed(guest, "release", krdma_mr_deregister(guest->regions[i], 0));
+	failed(guest, "release", krdma_mr_deregister(guest->rooms, 0));
 	if (guest->arena) {
 		guest_check_arena(guest);
 		munmap(guest->arena, ARENA);

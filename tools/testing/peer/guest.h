@@ -15,10 +15,10 @@ struct server {
 	uint64_t seed;
 	struct krdma *session;
 	struct krdma_listener *listener;
-	struct krdma_queue *queue;
-	struct krdma_queue *shared_queue;
+	struct krdma_ring *ring;
+	struct krdma_ring *shared_queue;
 	struct krdma_srq *srq;
-	struct krdma_memory *shared;
+	struct krdma_mr *shared;
 	const struct visits *visits;
 	uint32_t device;
 	unsigned long guests, strangers, honest, messages, answers, broken, findings;
@@ -34,8 +34,8 @@ struct guest {
 	bool prepared;
 	bool over;
 	unsigned char *arena;
-	struct krdma_memory *regions[REGIONS];
-	struct krdma_memory *rooms;
+	struct krdma_mr *regions[REGIONS];
+	struct krdma_mr *rooms;
 	struct offer offer;
 };
 

@@ -59,8 +59,8 @@ static void echo(struct krdma_messenger *messenger)
 
 	while (!err) {
 		memset(room + ROOM, EMPTY, BEHIND);
-		err = krdma_message_receive(messenger, room, ROOM, &length,
-					    krdma_deadline(SILENCE_MS));
+		err = krdma_message_recv(messenger, room, ROOM, &length,
+					 krdma_deadline(SILENCE_MS));
 		for (unsigned int i = 0; i < BEHIND; i++) {
 			if (room[ROOM + i] == EMPTY)
 				continue;
@@ -143,7 +143,7 @@ static void ask(struct krdma *session, char **argv)
 		pattern_fill(there, size, (uint64_t)i, 0);
 		deadline = krdma_deadline(PATIENCE_MS);
 		must("send", krdma_message_send(messenger, there, size, deadline));
-		must("receive", krdma_message_receive(messenger, back, ROOM, &length, deadline));
+		must("receive", krdma_message_recv(messenger, back, ROOM, &length, deadline));
 		if (length != size || memcmp(there, back, size))
 			printf("FOUND: message %d is another one\n", i);
 	}

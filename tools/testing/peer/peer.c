@@ -44,15 +44,15 @@ struct run {
 static void *map_shared(const char *path, size_t size)
 {
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	void *memory;
+	void *mr;
 
 	if (path && fd < 0)
 		return NULL;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | (path ? 0 : MAP_ANONYMOUS), fd, 0);
+	mr = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | (path ? 0 : MAP_ANONYMOUS), fd, 0);
 	if (path)
 		close(fd);
-	return memory == MAP_FAILED ? NULL : memory;
+	return mr == MAP_FAILED ? NULL : mr;
 }
 
 static bool is_over(const struct run *run)

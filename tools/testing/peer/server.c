@@ -59,7 +59,7 @@ static void watch(int epoll, int fd, void *whom)
 
 static void server_open(struct server *server, char **argv)
 {
-	struct krdma_queue_create options = {
+	struct krdma_ring_create_args options = {
 		.size = sizeof(options), .cq_entries = COMPLETIONS,
 	};
 	struct sockaddr_in address = {
@@ -73,39 +73,39 @@ static void server_open(struct server *server, char **argv)
 	must(argv[4], server->visits == MAP_FAILED ? -errno : 0);
 	close(fd);
 	must("session", krdma_open(&server->session));
-	must("queue", krdma_queue_create(server->session, &options, &server->queue));
+	must("queue", krdma_ring_create(server->session, &options, &server->ring));
 	options.cq_entries = SHARED_SLOTS * 2;
-	must("queue", krdma_queue_create(server->session, &options, &server->shared_queue));
+	must("queue", krdma_ring_create(server->session, &options, &server->shared_queue));
 	inet_pton(AF_INET, argv[1], &address.sin_addr);
 	must("listen", krdma_listen(server->session, (struct sockaddr *)&address, 0, 0,
 				    &server->listener));
 }
 
-static void take_queue(struct server *server, struct krdma_queue *queue, bool shared)
+static void take_queue(struct server *server, struct krdma_ring *ring, bool shared)
 {
 	struct krdma_cqe cqes[CQES];
 	size_t taken;
 
-	while (!krdma_queue_take(queue, cqes, CQES, &taken)) {
+	while (!krdma_ring_poll(ring, cqes, CQES, &taken)) {
 		for (size_t i = 0; i < taken; i++) {
 			const struct krdma_cqe *cqe = &cqes[i];
-			struct guest *guest = guests[cqe->target % GUESTS];
+			struct guest *guest = guests[cqe->dest % GUESTS];
 
-			if (guest && krdma_conn_id(guest->conn) == cqe->target)
-				guest_completed(guest, cqe, cqe->cookie %
+			if (guest && krdma_conn_id(guest->conn) == cqe->dest)
+				guest_completed(guest, cqe, cqe->wr_id %
 						(shared ? SHARED_SLOTS : SLOTS));
 			else if (!stop)
 				finding(server, NULL, "a completion of %u, which is none",
-					cqe->target);
-			if (shared && cqe->opcode == KRDMA_OP_RECEIVE && !stop)
-				server_share_slot(server, cqe->cookie);
+					cqe->dest);
+			if (shared && cqe->opcode == KRDMA_OP_RECV && !stop)
+				server_share_slot(server, cqe->wr_id);
 		}
 	}
 }
 
 static void take_all(struct server *server)
 {
-	take_queue(server, server->queue, false);
+	take_queue(server, server->ring, false);
 	take_queue(server, server->shared_queue, true);
 }
 
@@ -150,7 +150,7 @@ static void hear(struct guest *guest)
 	struct krdma_event_record record;
 	int err;
 
-	while (!(err = krdma_conn_event(guest->conn, 0, &record, sizeof(record)))) {
+	while (!(err = krdma_conn_next_event(guest->conn, 0, &record, sizeof(record)))) {
 		if (record.type == KRDMA_EVENT_ESTABLISHED)
 			guest_established(guest);
 	}
@@ -193,9 +193,9 @@ static void server_close(struct server *server, int epoll)
 		finding(server, NULL, "%u connections do not end", alive);
 	krdma_listener_close(server->listener);
 	krdma_srq_close(server->srq);
-	krdma_memory_release(server->shared, KRDMA_RELEASE_LATER);
-	krdma_queue_close(server->queue);
-	krdma_queue_close(server->shared_queue);
+	krdma_mr_deregister(server->shared, KRDMA_DEREGISTER_LATER);
+	krdma_ring_close(server->ring);
+	krdma_ring_close(server->shared_queue);
 	krdma_close(server->session);
 }
 
@@ -216,8 +216,8 @@ int main(int argc, char **argv)
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	must("epoll", epoll < 0 ? -errno : 0);
 	watch(epoll, krdma_listener_fd(server.listener), &server);
-	watch(epoll, krdma_queue_fd(server.queue), NULL);
-	watch(epoll, krdma_queue_fd(server.shared_queue), NULL);
+	watch(epoll, krdma_ring_fd(server.ring), NULL);
+	watch(epoll, krdma_ring_fd(server.shared_queue), NULL);
 	printf("listening at %s:%s\n", argv[1], argv[2]);
 	while (!stop)
 		serve_once(&server, epoll);

@@ -73,10 +73,10 @@ static void far_memory(struct far *far)
 	if (host->domain)
 		return;
 	host->domain = ibv_alloc_pd(far->id->verbs);
-	host->memory = calloc(1, MEMORY);
-	if (!host->domain || !host->memory)
+	host->mr = calloc(1, MEMORY);
+	if (!host->domain || !host->mr)
 		far_fail(far, "domain");
-	host->registered = ibv_reg_mr(host->domain, host->memory, MEMORY, IBV_ACCESS_LOCAL_WRITE |
+	host->registered = ibv_reg_mr(host->domain, host->mr, MEMORY, IBV_ACCESS_LOCAL_WRITE |
 				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
 	if (!host->registered)
 		far_fail(far, "memory");
@@ -102,11 +102,11 @@ static int far_step(struct far *far, enum ibv_qp_state state)
 
 void far_answer_room(struct far *far, unsigned int which)
 {
-	unsigned char *room = far->host->memory + SPAN_MAX * BUFFER + which * ANSWER_ROOM;
-	struct ibv_sge piece = {
+	unsigned char *room = far->host->mr + SPAN_MAX * BUFFER + which * ANSWER_ROOM;
+	struct ibv_sge sge = {
 		(uintptr_t)room, ANSWER_ROOM, far->host->registered->lkey,
 	};
-	struct ibv_recv_wr request = { .wr_id = which, .sg_list = &piece, .num_sge = 1 }, *bad;
+	struct ibv_recv_wr request = { .wr_id = which, .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	memset(room, EMPTY, ANSWER_SEEN);
 	if (ibv_post_recv(far->pair, &request, &bad))

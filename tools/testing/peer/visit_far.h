@@ -25,7 +25,7 @@ struct host {
 	struct diary *diary;
 	struct ibv_pd *domain;
 	struct ibv_mr *registered;
-	unsigned char *memory;
+	unsigned char *mr;
 	/* What the visit before was offered. */
 	struct offer last;
 };

@@ -31,7 +31,7 @@ struct talk {
 
 static unsigned char *buffer_of(struct far *far, unsigned int which)
 {
-	return far->host->memory + which % SPAN_MAX * BUFFER;
+	return far->host->mr + which % SPAN_MAX * BUFFER;
 }
 
 static enum ibv_wr_opcode opcode_of(enum act act)
@@ -75,11 +75,11 @@ static int post(struct far *far, const struct action *action, unsigned int which
 	unsigned char *buffer = buffer_of(far, which);
 	uint64_t address = offer->addr[action->region] + action->offset;
 	uint32_t key = key_of(action, offer);
-	struct ibv_sge piece = {
+	struct ibv_sge sge = {
 		(uintptr_t)buffer, action->length, far->host->registered->lkey,
 	};
 	struct ibv_send_wr request = {
-		.wr_id = which, .sg_list = &piece, .num_sge = action->length ? 1 : 0,
+		.wr_id = which, .sg_list = &sge, .num_sge = action->length ? 1 : 0,
 		.opcode = opcode_of(action->act),
 	}, *bad;
 
@@ -194,7 +194,7 @@ static void take_answers(struct far *far)
 	while (ibv_poll_cq(far->received, 1, &wc) > 0) {
 		if (wc.status)
 			continue;
-		room = far->host->memory + SPAN_MAX * BUFFER + wc.wr_id * ANSWER_ROOM;
+		room = far->host->mr + SPAN_MAX * BUFFER + wc.wr_id * ANSWER_ROOM;
 		for (unsigned int i = 0; i < ANSWER_SEEN; i++) {
 			if (wc.byte_len == ANSWER_SIZE &&
 			    room[i] == (i < ANSWER_SIZE ? ANSWER_BYTE : EMPTY))

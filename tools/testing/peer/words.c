@@ -84,7 +84,7 @@ static void put_descriptor(struct speaker *speaker, unsigned char *to)
 
 	put(to, 0x6d44524b, 4);
 	put(to + 4, 1, 4);
-	put(to + 8, lies ? number(speaker) : (uintptr_t)host->memory + BUFFER, 8);
+	put(to + 8, lies ? number(speaker) : (uintptr_t)host->mr + BUFFER, 8);
 	put(to + 16, lies ? number(speaker) : (SPAN_MAX - 1) * BUFFER, 8);
 	put(to + 24, host->registered->rkey ^ (chance(speaker) % 8 == 0), 4);
 	put(to + 28, chance(speaker) % 8 ? 6 : chance(speaker) % 16, 4);
@@ -174,16 +174,16 @@ static size_t spoil(struct speaker *speaker, unsigned char *word, size_t length)
 static bool say(struct speaker *speaker)
 {
 	struct far *far = &speaker->far;
-	unsigned char *word = far->host->memory;
-	struct ibv_sge piece = { (uintptr_t)word, 0, far->host->registered->lkey };
+	unsigned char *word = far->host->mr;
+	struct ibv_sge sge = { (uintptr_t)word, 0, far->host->registered->lkey };
 	struct ibv_send_wr request = {
-		.sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 	}, *bad;
 	size_t length = speaker->files ? file_word(speaker, word) : message_word(speaker, word);
 	struct ibv_wc wc, answer;
 	int count;
 
-	piece.length = (uint32_t)spoil(speaker, word, length);
+	sge.length = (uint32_t)spoil(speaker, word, length);
 	speaker->said++;
 	if (ibv_post_send(far->pair, &request, &bad))
 		return false;

@@ -7,9 +7,9 @@
 #include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
-int abi_header_compiles(const struct krdma_info *info);
+int abi_header_compiles(const struct krdma_info_args *info);
 
-int abi_header_compiles(const struct krdma_info *info)
+int abi_header_compiles(const struct krdma_info_args *info)
 {
 	return info->abi_version == KRDMA_ABI_VERSION;
 }

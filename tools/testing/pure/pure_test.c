@@ -5,13 +5,13 @@
  */
 #include "budget_cases.h"
 #include "conn_state_cases.h"
-#include "descriptor_cases.h"
-#include "limits_cases.h"
+#include "mr_desc_cases.h"
+#include "caps_cases.h"
 #include "link_cases.h"
 #include "names_cases.h"
 #include "private_data_cases.h"
 #include "split_cases.h"
-#include "user_ring_cases.h"
+#include "ring_layout_cases.h"
 
 #include "tap.h"
 

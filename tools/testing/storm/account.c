@@ -126,16 +126,16 @@ bool expected(struct end *end, enum call call, int err)
 static bool status_expected(const struct traffic *traffic, uint8_t status)
 {
 	switch (status) {
-	case KRDMA_STATUS_FLUSHED:
-	case KRDMA_STATUS_RETRY_EXCEEDED:
+	case KRDMA_WC_WR_FLUSH_ERR:
+	case KRDMA_WC_RETRY_EXC_ERR:
 	/* The peer's memory ends with its process, a moment before its connections. */
-	case KRDMA_STATUS_REMOTE_ACCESS:
+	case KRDMA_WC_REM_ACCESS_ERR:
 	/* What a device says whose packet could not be sent. */
-	case KRDMA_STATUS_LOCAL_OPERATION:
+	case KRDMA_WC_LOC_QP_OP_ERR:
 		return true;
 	/* What rxe says when much was lost on the way. */
-	case KRDMA_STATUS_REMOTE_OPERATION:
-	case KRDMA_STATUS_REMOTE_INVALID_REQUEST:
+	case KRDMA_WC_REM_OP_ERR:
+	case KRDMA_WC_REM_INV_REQ_ERR:
 		return traffic->over_cable;
 	default:
 		return false;
@@ -164,13 +164,13 @@ int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, s
 	for (size_t i = 0; i < count; i++) {
 		slots[i] = slot_free(end);
 		slots[i]->accepted = true;
-		slots[i]->cookie = ++end->serial * SLOTS + (slots[i] - end->slots);
+		slots[i]->wr_id = ++end->serial * SLOTS + (slots[i] - end->slots);
 		slots[i]->tag = tags[i];
 		slots[i]->opcode = entries[i].opcode;
-		entries[i].cookie = slots[i]->cookie;
+		entries[i].wr_id = slots[i]->wr_id;
 	}
 	begin(end, CALL_POST);
-	err = krdma_queue_post(end->queue, entries, count, &accepted);
+	err = krdma_ring_post(end->ring, entries, count, &accepted);
 	done(end);
 	now = now_ms();
 	if (accepted > count || (!err && accepted != count))
@@ -184,7 +184,7 @@ int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, s
 		}
 		end->under_way++;
 		end->traffic->tally.accepted++;
-		if (entries[i].opcode == KRDMA_OP_RECEIVE)
+		if (entries[i].opcode == KRDMA_OP_RECV)
 			end->receives++;
 		else
 			end->sends++;
@@ -196,25 +196,25 @@ int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, s
 
 static void settle(struct end *end, const struct krdma_cqe *cqe)
 {
-	struct slot *slot = &end->slots[cqe->cookie % SLOTS];
+	struct slot *slot = &end->slots[cqe->wr_id % SLOTS];
 
-	if (!slot->accepted || slot->cookie != cqe->cookie)
+	if (!slot->accepted || slot->wr_id != cqe->wr_id)
 		fail(end, "%s %#llx completes (%s), which was %s",
-		     krdma_opcode_name(cqe->opcode), (unsigned long long)cqe->cookie,
-		     krdma_status_name(cqe->status),
-		     cqe->cookie / SLOTS > end->serial ? "never asked for" : "complete");
+		     krdma_opcode_name(cqe->opcode), (unsigned long long)cqe->wr_id,
+		     krdma_wc_status_name(cqe->status),
+		     cqe->wr_id / SLOTS > end->serial ? "never asked for" : "complete");
 	if (cqe->opcode != slot->opcode)
 		fail(end, "%s completes as %s", krdma_opcode_name(slot->opcode),
 		     krdma_opcode_name(cqe->opcode));
 	slot->accepted = false;
 	end->under_way--;
 	end->traffic->tally.completed++;
-	if (slot->opcode != KRDMA_OP_RECEIVE)
+	if (slot->opcode != KRDMA_OP_RECV)
 		longest(end->traffic, CALL_OPERATION, now_ms() - slot->since);
 	if (cqe->status) {
 		if (!status_expected(end->traffic, cqe->status))
 			fail(end, "%s ends with: %s, vendor's error %#x",
-			     krdma_opcode_name(cqe->opcode), krdma_status_name(cqe->status),
+			     krdma_opcode_name(cqe->opcode), krdma_wc_status_name(cqe->status),
 			     cqe->vendor_error);
 		end->traffic->tally.failed++;
 		end->traffic->tally.statuses[cqe->status]++;
@@ -222,7 +222,7 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 			end->broken = cqe->status;
 			end->broken_at = end->serial;
 		}
-		if (slot->opcode != KRDMA_OP_RECEIVE)
+		if (slot->opcode != KRDMA_OP_RECV)
 			end->order_broken = true;
 		return;
 	}
@@ -230,10 +230,10 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 	 * In their order, and nothing that was asked for afterwards.  But receives are
 	 * another queue: they can be flushed before word of a message comes that has arrived.
 	 */
-	if (cqe->opcode != KRDMA_OP_RECEIVE &&
-	    (end->order_broken || (end->broken && cqe->cookie / SLOTS > end->broken_at)))
+	if (cqe->opcode != KRDMA_OP_RECV &&
+	    (end->order_broken || (end->broken && cqe->wr_id / SLOTS > end->broken_at)))
 		fail(end, "%s succeeds after one before it has failed: %s",
-		     krdma_opcode_name(cqe->opcode), krdma_status_name(end->broken));
+		     krdma_opcode_name(cqe->opcode), krdma_wc_status_name(end->broken));
 	end->complete(end, slot->tag, cqe);
 }
 
@@ -246,7 +246,7 @@ static void look_for_late(struct end *end)
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		struct slot *slot = &end->slots[i];
 
-		if (!slot->accepted || slot->opcode == KRDMA_OP_RECEIVE)
+		if (!slot->accepted || slot->opcode == KRDMA_OP_RECV)
 			continue;
 		if (forgotten_ms && now > slot->since + forgotten_ms && !end->forgotten) {
 			end->forgotten = true;
@@ -266,7 +266,7 @@ int end_take(struct end *end, unsigned int ms)
 	int err;
 
 	begin(end, CALL_TAKE);
-	err = krdma_queue_wait(end->queue, cqes, 16, 1, krdma_deadline(ms), &taken);
+	err = krdma_ring_wait(end->ring, cqes, 16, 1, krdma_deadline(ms), &taken);
 	done(end);
 	if (err) {
 		look_for_late(end);
@@ -299,12 +299,12 @@ static void await_end(struct end *end)
 
 static void compare_counts(struct end *end)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	struct krdma_cqe cqe;
 	size_t taken;
 	int err;
 
-	err = krdma_conn_get(end->conn, &query, sizeof(query));
+	err = krdma_conn_query(end->conn, &query, sizeof(query));
 	if (err)
 		fail(end, "a connection that has ended cannot be asked: %s",
 		     krdma_error_name(err));
@@ -316,21 +316,21 @@ static void compare_counts(struct end *end)
 		     (unsigned long long)query.receives_posted,
 		     (unsigned long long)query.sends_completed,
 		     (unsigned long long)query.receives_completed);
-	if (!krdma_queue_take(end->queue, &cqe, 1, &taken))
+	if (!krdma_ring_poll(end->ring, &cqe, 1, &taken))
 		fail(end, "one completion too many: %s", krdma_opcode_name(cqe.opcode));
 }
 
-static void release(struct end *end, struct krdma_memory **memory)
+static void release(struct end *end, struct krdma_mr **mr)
 {
 	int err;
 
 	begin(end, CALL_RELEASE);
-	err = krdma_memory_release(*memory, 0);
+	err = krdma_mr_deregister(*mr, 0);
 	done(end);
 	if (err)
 		fail(end, "memory that nothing uses is not released: %s",
 		     krdma_error_name(err));
-	*memory = NULL;
+	*mr = NULL;
 }
 
 /*
@@ -341,7 +341,7 @@ void end_finish(struct end *end, bool abort, bool ended)
 {
 	int err;
 
-	if (end->prepared && end->queue) {
+	if (end->prepared && end->ring) {
 		if (!ended) {
 			begin(end, CALL_DISCONNECT);
 			err = krdma_conn_disconnect(end->conn, abort ? KRDMA_DISCONNECT_ABORT : 0);
@@ -354,12 +354,12 @@ void end_finish(struct end *end, bool abort, bool ended)
 	}
 	begin(end, CALL_CLOSE);
 	krdma_conn_close(end->conn);
-	krdma_queue_close(end->queue);
+	krdma_ring_close(end->ring);
 	done(end);
 	end->conn = NULL;
-	end->queue = NULL;
+	end->ring = NULL;
 	end->prepared = false;
-	release(end, &end->memory);
+	release(end, &end->mr);
 	release(end, &end->bulk);
 }
 
@@ -376,11 +376,11 @@ void print_tally(const struct traffic *traffic, const char *role)
 	       (unsigned long long)tally->accepted, (unsigned long long)tally->completed,
 	       (unsigned long long)tally->failed, (unsigned long long)tally->forgotten,
 	       (unsigned long long)tally->short_of);
-	for (int status = 1; status <= KRDMA_STATUS_OTHER; status++)
+	for (int status = 1; status <= KRDMA_WC_GENERAL_ERR; status++)
 		if (tally->statuses[status])
 			printf("%ss: %llu x %s\n", role,
 			       (unsigned long long)tally->statuses[status],
-			       krdma_status_name(status));
+			       krdma_wc_status_name(status));
 	printf("%ss: the longest, in ms:", role);
 	for (int call = 0; call < CALL_COUNT; call++)
 		printf(" %s %llu", call_name(call), (unsigned long long)tally->longest[call]);

@@ -35,7 +35,7 @@ enum tag {
 
 struct client {
 	struct end *end;
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	uint64_t id;
 	uint64_t sent;
 	uint64_t answered;
@@ -55,13 +55,13 @@ static __thread struct client *self;
 
 static unsigned char *memory_at(size_t offset)
 {
-	return (unsigned char *)krdma_memory_data(self->end->memory) + offset;
+	return (unsigned char *)krdma_mr_data(self->end->mr) + offset;
 }
 
 static int post_receive(struct end *end, unsigned int slot)
 {
-	struct krdma_sqe entry = krdma_entry_receive(end->conn, 0, end->memory,
-						     AT_RECEIVE + slot * MESSAGE_MAX, MESSAGE_MAX);
+	struct krdma_sqe entry = krdma_entry_recv(end->conn, 0, end->mr,
+						  AT_RECEIVE + slot * MESSAGE_MAX, MESSAGE_MAX);
 	uint32_t tag = TAG(TAG_RECEIVE, slot);
 
 	return end_post(end, &entry, &tag, 1);
@@ -134,7 +134,7 @@ static void complete(struct end *end, uint32_t tag, const struct krdma_cqe *cqe)
 /* Is anybody there who answers a device, if nobody answers messages? */
 static int probe(struct end *end)
 {
-	struct krdma_sqe entry = krdma_entry_read(end->conn, 0, end->memory, AT_PROBE, 8,
+	struct krdma_sqe entry = krdma_entry_read(end->conn, 0, end->mr, AT_PROBE, 8,
 						  &self->remote, BULK_SIZE);
 	uint32_t tag = TAG(TAG_PROBE, 0);
 
@@ -176,7 +176,7 @@ static struct message *next_message(uint32_t kind, uint32_t length)
 
 static struct krdma_sqe send_entry(struct end *end, const struct message *message)
 {
-	return krdma_entry_send(end->conn, 0, end->memory, self->sent++ % MESSAGES * MESSAGE_MAX,
+	return krdma_entry_send(end->conn, 0, end->mr, self->sent++ % MESSAGES * MESSAGE_MAX,
 				sizeof(*message) + message->length);
 }
 
@@ -199,14 +199,14 @@ static int round_trip(struct end *end)
 	self->offset = roll(end, BULK_SIZE);
 	self->length = 1 + roll(end, BULK_SIZE - self->offset);
 	fill(memory_at(AT_WRITE + self->offset), self->length, self->id ^ end->serial);
-	entries[count] = krdma_entry_write(end->conn, 0, end->memory, AT_WRITE + self->offset,
+	entries[count] = krdma_entry_write(end->conn, 0, end->mr, AT_WRITE + self->offset,
 					   self->length, &self->remote, self->offset);
 	tags[count++] = TAG(TAG_WRITE, 0);
-	entries[count] = krdma_entry_read(end->conn, 0, end->memory, AT_READ + self->offset,
+	entries[count] = krdma_entry_read(end->conn, 0, end->mr, AT_READ + self->offset,
 					  self->length, &self->remote, self->offset);
 	tags[count++] = TAG(TAG_READ, 0);
 	memcpy(memory_at(AT_ADD), &untouched, sizeof(untouched));
-	entries[count] = krdma_entry_fetch_add(end->conn, 0, end->memory, AT_ADD, &self->remote,
+	entries[count] = krdma_entry_fetch_add(end->conn, 0, end->mr, AT_ADD, &self->remote,
 					       BULK_SIZE, 1);
 	tags[count++] = TAG(TAG_ADD, 0);
 	self->waiting = count;
@@ -260,7 +260,8 @@ static void set_address(const struct traffic *traffic, struct sockaddr_storage *
  */
 static int find_way(struct end *end)
 {
-	const struct krdma_conn_resolve options = { .size = sizeof(options), .ack_timeout = 18 };
+	const struct krdma_conn_resolve_args options = { .size = sizeof(options),
+							 .ack_timeout = 18 };
 	struct sockaddr_storage address;
 	int err;
 
@@ -278,22 +279,22 @@ static int find_way(struct end *end)
 
 static int prepare(struct end *end)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_conn_get(end->conn, &query, sizeof(query));
+	err = krdma_conn_query(end->conn, &query, sizeof(query));
 	if (err)
 		return err;
 	begin(end, CALL_REGISTER);
-	err = krdma_memory_create(end->traffic->session, query.device_id, CLIENT_SIZE,
-				  KRDMA_ACCESS_LOCAL_WRITE, &end->memory);
+	err = krdma_mr_alloc(end->traffic->session, query.device_id, CLIENT_SIZE,
+			     KRDMA_ACCESS_LOCAL_WRITE, &end->mr);
 	done(end);
 	if (err)
 		return err;
 	begin(end, CALL_PREPARE);
-	err = krdma_queue_create(end->traffic->session, NULL, &end->queue);
+	err = krdma_ring_create(end->traffic->session, NULL, &end->ring);
 	if (!err)
-		err = krdma_conn_prepare(end->conn, end->queue, NULL, NULL, NULL);
+		err = krdma_conn_create_qp(end->conn, end->ring, NULL, NULL, NULL);
 	done(end);
 	if (err)
 		return err;
@@ -305,7 +306,7 @@ static int prepare(struct end *end)
 
 static int reach(struct end *end)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	size_t length = sizeof(descriptor);
 	int err;
 
@@ -329,7 +330,7 @@ static int reach(struct end *end)
 		err = krdma_conn_private_data(end->conn, descriptor, &length);
 	if (err)
 		return err;
-	if (krdma_remote_read(descriptor, length, &self->remote))
+	if (krdma_remote_mr_from_desc(descriptor, length, &self->remote))
 		fail(end, "the server's %zu bytes of private data are none of its", length);
 	return 0;
 }

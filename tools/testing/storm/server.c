@@ -46,13 +46,13 @@ static struct server *server_of(struct end *end)
 
 static void *memory_at(struct end *end, size_t offset)
 {
-	return (unsigned char *)krdma_memory_data(end->memory) + offset;
+	return (unsigned char *)krdma_mr_data(end->mr) + offset;
 }
 
 static int post_receive(struct end *end, unsigned int slot)
 {
-	struct krdma_sqe entry = krdma_entry_receive(end->conn, 0, end->memory,
-						     AT_RECEIVE + slot * MESSAGE_MAX, MESSAGE_MAX);
+	struct krdma_sqe entry = krdma_entry_recv(end->conn, 0, end->mr,
+						  AT_RECEIVE + slot * MESSAGE_MAX, MESSAGE_MAX);
 	uint32_t tag = TAG(TAG_RECEIVE, slot);
 
 	return end_post(end, &entry, &tag, 1);
@@ -61,7 +61,7 @@ static int post_receive(struct end *end, unsigned int slot)
 static void post_message(struct end *end, uint32_t tag, size_t offset,
 			 const struct message *message)
 {
-	struct krdma_sqe entry = krdma_entry_send(end->conn, 0, end->memory, offset,
+	struct krdma_sqe entry = krdma_entry_send(end->conn, 0, end->mr, offset,
 						  sizeof(*message) + message->length);
 
 	end_post(end, &entry, &tag, 1);
@@ -89,7 +89,7 @@ static void answer(struct end *end, uint64_t sequence, uint32_t length)
 
 static void compare_memory(struct end *end, const struct message *message)
 {
-	const unsigned char *offer = krdma_memory_data(end->bulk);
+	const unsigned char *offer = krdma_mr_data(end->bulk);
 	uint64_t count;
 
 	memcpy(&count, offer + BULK_SIZE, sizeof(count));
@@ -160,27 +160,27 @@ static void probe(struct end *end)
 
 static int prepare(struct end *end)
 {
-	struct krdma_conn_query query;
+	struct krdma_conn_query_args query;
 	int err;
 
-	err = krdma_conn_get(end->conn, &query, sizeof(query));
+	err = krdma_conn_query(end->conn, &query, sizeof(query));
 	if (err)
 		return err;
 	begin(end, CALL_REGISTER);
-	err = krdma_memory_create(end->traffic->session, query.device_id, SERVER_SIZE,
-				  KRDMA_ACCESS_LOCAL_WRITE, &end->memory);
+	err = krdma_mr_alloc(end->traffic->session, query.device_id, SERVER_SIZE,
+			     KRDMA_ACCESS_LOCAL_WRITE, &end->mr);
 	if (!err)
-		err = krdma_memory_create(end->traffic->session, query.device_id, OFFER_SIZE,
-					  KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-					  KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC,
-					  &end->bulk);
+		err = krdma_mr_alloc(end->traffic->session, query.device_id, OFFER_SIZE,
+				     KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				     KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC,
+				     &end->bulk);
 	done(end);
 	if (err)
 		return err;
 	begin(end, CALL_PREPARE);
-	err = krdma_queue_create(end->traffic->session, NULL, &end->queue);
+	err = krdma_ring_create(end->traffic->session, NULL, &end->ring);
 	if (!err)
-		err = krdma_conn_prepare(end->conn, end->queue, NULL, NULL, NULL);
+		err = krdma_conn_create_qp(end->conn, end->ring, NULL, NULL, NULL);
 	done(end);
 	if (err)
 		return err;
@@ -192,7 +192,7 @@ static int prepare(struct end *end)
 
 static int let_in(struct end *end)
 {
-	unsigned char descriptor[KRDMA_DESCRIPTOR_SIZE];
+	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 	struct server *server = server_of(end);
 	size_t length = sizeof(server->id);
 	int err;
@@ -205,7 +205,7 @@ static int let_in(struct end *end)
 	err = prepare(end);
 	if (err)
 		return err;
-	err = krdma_memory_describe(end->bulk, 0, 0, descriptor);
+	err = krdma_mr_describe(end->bulk, 0, 0, descriptor);
 	if (err)
 		fail(end, "describe: %s", krdma_error_name(err));
 	begin(end, CALL_ACCEPT);

@@ -64,7 +64,7 @@ struct tally {
 	atomic_uint_least64_t short_of;
 	atomic_uint_least64_t forgotten;
 	atomic_uint_least64_t longest[CALL_COUNT];
-	atomic_uint_least64_t statuses[KRDMA_STATUS_OTHER + 1];
+	atomic_uint_least64_t statuses[KRDMA_WC_GENERAL_ERR + 1];
 };
 
 struct traffic {
@@ -90,7 +90,7 @@ struct traffic {
 
 /* An operation that was accepted, until it completes. */
 struct slot {
-	uint64_t cookie;
+	uint64_t wr_id;
 	uint64_t since;
 	uint32_t tag;
 	uint8_t opcode;
@@ -105,9 +105,9 @@ struct end {
 	unsigned int random;
 
 	struct krdma_conn *conn;
-	struct krdma_queue *queue;
-	struct krdma_memory *memory;
-	struct krdma_memory *bulk;
+	struct krdma_ring *ring;
+	struct krdma_mr *mr;
+	struct krdma_mr *bulk;
 
 	struct slot slots[SLOTS];
 	unsigned int under_way;

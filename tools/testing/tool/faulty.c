@@ -41,10 +41,10 @@ int __wrap_raise(int number)
 /* One bit of data that are on their way. */
 static void flip(const struct krdma_sqe *entry)
 {
-	uint8_t *data = (uint8_t *)(uintptr_t)entry->piece.addr;
+	uint8_t *data = (uint8_t *)(uintptr_t)entry->sge.addr;
 
-	if (entry->piece_count == 1 && entry->piece.length)
-		data[entry->piece.length / 2] ^= 0x10;
+	if (entry->sge_count == 1 && entry->sge.length)
+		data[entry->sge.length / 2] ^= 0x10;
 }
 
 static void spoil(struct krdma_sqe *entry)
@@ -66,13 +66,13 @@ static void spoil(struct krdma_sqe *entry)
 			entry->remote_addr += 4096;
 		break;
 	case KRDMA_OP_READ:
-		if (fault("read-elsewhere") && entry->piece.length)
+		if (fault("read-elsewhere") && entry->sge.length)
 			entry->remote_addr++;
 		break;
-	case KRDMA_OP_RECEIVE:
+	case KRDMA_OP_RECV:
 		/* Before its place, as a device does that miscounts. */
-		if (fault("receive-elsewhere") && is_far && entry->piece.length)
-			entry->piece.addr--;
+		if (fault("receive-elsewhere") && is_far && entry->sge.length)
+			entry->sge.addr--;
 		break;
 	case KRDMA_OP_COMPARE_SWAP:
 		if (fault("swap"))
@@ -98,7 +98,7 @@ static int hide(int err)
 	return err;
 }
 
-int __wrap_krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *entries,
+int __wrap_krdma_queue_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
 			    size_t count, size_t *accepted)
 {
 	struct krdma_sqe *copy = calloc(count, sizeof(*copy));
@@ -110,7 +110,7 @@ int __wrap_krdma_queue_post(struct krdma_queue *queue, const struct krdma_sqe *e
 	memcpy(copy, entries, count * sizeof(*copy));
 	for (i = 0; i < count; i++)
 		spoil(&copy[i]);
-	err = hide(__real_krdma_queue_post(queue, copy, count, accepted));
+	err = hide(__real_krdma_queue_post(ring, copy, count, accepted));
 	free(copy);
 	return err;
 }
@@ -121,41 +121,41 @@ int __wrap_krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries
 	return hide(__real_krdma_srq_post(srq, entries, count, accepted));
 }
 
-int __wrap_krdma_queue_wait(struct krdma_queue *queue, struct krdma_cqe *cqes, size_t room,
+int __wrap_krdma_queue_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
 			    size_t least, uint64_t deadline, size_t *taken)
 {
 	static unsigned int completions;
-	int err = __real_krdma_queue_wait(queue, cqes, room, least, deadline, taken);
+	int err = __real_krdma_queue_wait(ring, cqes, room, least, deadline, taken);
 
 	if (err)
 		return err;
 	completions++;
 	if (fault("status"))
-		cqes[0].status = KRDMA_STATUS_SUCCESS;
-	if (fault("length") && cqes[0].opcode == KRDMA_OP_RECEIVE && cqes[0].length)
+		cqes[0].status = KRDMA_WC_SUCCESS;
+	if (fault("length") && cqes[0].opcode == KRDMA_OP_RECV && cqes[0].length)
 		cqes[0].length--;
 	if (fault("order") && !is_far && completions > 20)
-		cqes[0].cookie ^= 1;
+		cqes[0].wr_id ^= 1;
 	/* A completion that is lost. */
 	if (fault("lost") && !is_far && completions == 10)
-		return __wrap_krdma_queue_wait(queue, cqes, room, least, deadline, taken);
+		return __wrap_krdma_queue_wait(ring, cqes, room, least, deadline, taken);
 	return 0;
 }
 
 int __wrap_krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
-				 size_t length, uint32_t access, struct krdma_memory **memory)
+				 size_t length, uint32_t access, struct krdma_mr **mr)
 {
 	if (fault("rights") && is_far)
 		access |= REMOTE_ALL;
-	return __real_krdma_memory_register(session, device_id, data, length, access, memory);
+	return __real_krdma_memory_register(session, device_id, data, length, access, mr);
 }
 
 /* Peers go on to reach it. */
-int __wrap_krdma_memory_release(struct krdma_memory *memory, uint32_t flags)
+int __wrap_krdma_memory_release(struct krdma_mr *mr, uint32_t flags)
 {
-	if (fault("no-release") && is_far && memory)
+	if (fault("no-release") && is_far && mr)
 		return 0;
-	return __real_krdma_memory_release(memory, flags);
+	return __real_krdma_memory_release(mr, flags);
 }
 
 int __wrap_krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)

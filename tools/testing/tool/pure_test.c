@@ -381,7 +381,7 @@ static void test_rping(void)
 		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0xa0, 0xa1, 0xa2, 0xa3, 0, 1, 0, 0
 	};
 	uint8_t wire[RPING_MESSAGE];
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 	char text[64], small[16];
 	bool ended = true;
 	uint64_t i;
@@ -492,25 +492,25 @@ static void test_picture(void)
 /* A byte that is wrong is found wherever it is, and told as what it is. */
 static bool finds_each_byte(size_t offset, size_t length)
 {
-	uint8_t memory[PATTERN_ROOM];
+	uint8_t mr[PATTERN_ROOM];
 	struct pattern_fault fault;
 	size_t i, begin = offset < PATTERN_GUARD ? 0 : offset - PATTERN_GUARD;
 	size_t end = offset + length + PATTERN_GUARD;
 
-	if (end > sizeof(memory))
-		end = sizeof(memory);
-	pattern_clear(memory, sizeof(memory), offset, length, 7);
-	pattern_fill(memory + offset, 0, length, 7);
-	pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+	if (end > sizeof(mr))
+		end = sizeof(mr);
+	pattern_clear(mr, sizeof(mr), offset, length, 7);
+	pattern_fill(mr + offset, 0, length, 7);
+	pattern_check(mr, sizeof(mr), offset, length, 7, &fault);
 	if (fault.count)
 		return false;
 	for (i = begin; i < end; i++) {
-		memory[i] ^= 1;
-		pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+		mr[i] ^= 1;
+		pattern_check(mr, sizeof(mr), offset, length, 7, &fault);
 		if (fault.count != 1 || fault.offset != (int64_t)i - (int64_t)offset ||
-		    fault.is != memory[i] || fault.expected != (memory[i] ^ 1))
+		    fault.is != mr[i] || fault.expected != (mr[i] ^ 1))
 			return false;
-		memory[i] ^= 1;
+		mr[i] ^= 1;
 	}
 	return true;
 }
@@ -518,20 +518,20 @@ static bool finds_each_byte(size_t offset, size_t length)
 /* What has not arrived is wrong in every byte. */
 static bool misses_everything(size_t offset, size_t length)
 {
-	uint8_t memory[PATTERN_ROOM];
+	uint8_t mr[PATTERN_ROOM];
 	struct pattern_fault fault;
 
-	pattern_clear(memory, sizeof(memory), offset, length, 7);
-	pattern_check(memory, sizeof(memory), offset, length, 7, &fault);
+	pattern_clear(mr, sizeof(mr), offset, length, 7);
+	pattern_check(mr, sizeof(mr), offset, length, 7, &fault);
 	if (fault.count != length)
 		return false;
-	pattern_check_clear(memory, sizeof(memory), offset, length, 7, &fault);
+	pattern_check_clear(mr, sizeof(mr), offset, length, 7, &fault);
 	if (fault.count)
 		return false;
 	if (!length)
 		return true;
-	memory[offset + length / 2] ^= 0x80;
-	pattern_check_clear(memory, sizeof(memory), offset, length, 7, &fault);
+	mr[offset + length / 2] ^= 0x80;
+	pattern_check_clear(mr, sizeof(mr), offset, length, 7, &fault);
 	return fault.count == 1;
 }
 

@@ -22,9 +22,9 @@
 
 struct stranger {
 	struct krdma *session;
-	struct krdma_queue *queue;
+	struct krdma_ring *ring;
 	struct krdma_conn *conn;
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 };
 
 static void die(const char *what, int err)
@@ -44,10 +44,11 @@ static size_t from_hex(const char *text, unsigned char *bytes)
 
 static void prepare(struct stranger *stranger, const char *host, const char *port)
 {
-	struct krdma_conn_prepare options = { .size = sizeof(options), .send_depth = DEPTH };
+	struct krdma_conn_create_qp_args options = { .size = sizeof(options), .send_depth = DEPTH };
 	/* A second for an answer: the machine may be busy. */
-	const struct krdma_conn_resolve patient = { .size = sizeof(patient), .ack_timeout = 18 };
-	struct krdma_conn_query query;
+	const struct krdma_conn_resolve_args patient = { .size = sizeof(patient),
+							 .ack_timeout = 18 };
+	struct krdma_conn_query_args query;
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
 	};
@@ -56,7 +57,7 @@ static void prepare(struct stranger *stranger, const char *host, const char *por
 	inet_pton(AF_INET, host, &address.sin_addr);
 	err = krdma_open(&stranger->session);
 	if (!err)
-		err = krdma_queue_create(stranger->session, NULL, &stranger->queue);
+		err = krdma_ring_create(stranger->session, NULL, &stranger->ring);
 	if (!err)
 		err = krdma_conn_create(stranger->session, &stranger->conn);
 	if (!err)
@@ -64,12 +65,12 @@ static void prepare(struct stranger *stranger, const char *host, const char *por
 	if (!err)
 		err = krdma_conn_wait(stranger->conn, krdma_deadline(60000), NULL);
 	if (!err)
-		err = krdma_conn_prepare(stranger->conn, stranger->queue, NULL, NULL, &options);
+		err = krdma_conn_create_qp(stranger->conn, stranger->ring, NULL, NULL, &options);
 	if (!err)
-		err = krdma_conn_get(stranger->conn, &query, sizeof(query));
+		err = krdma_conn_query(stranger->conn, &query, sizeof(query));
 	if (!err)
-		err = krdma_memory_create(stranger->session, query.device_id, ROOM,
-					  KRDMA_ACCESS_LOCAL_WRITE, &stranger->memory);
+		err = krdma_mr_alloc(stranger->session, query.device_id, ROOM,
+				     KRDMA_ACCESS_LOCAL_WRITE, &stranger->mr);
 	if (err)
 		die("prepare", err);
 }
@@ -107,20 +108,20 @@ static void connect_with(struct stranger *stranger, const char *hello)
 
 static void send_messages(struct stranger *stranger, const char *message, int count)
 {
-	size_t length = from_hex(message, krdma_memory_data(stranger->memory)), taken;
-	struct krdma_sqe entry = krdma_entry_send(stranger->conn, 0, stranger->memory, 0,
+	size_t length = from_hex(message, krdma_mr_data(stranger->mr)), taken;
+	struct krdma_sqe entry = krdma_entry_send(stranger->conn, 0, stranger->mr, 0,
 						  (uint32_t)length);
 	struct krdma_cqe cqe;
 	int sent = 0, err;
 
 	for (; count; count--) {
-		err = krdma_queue_post(stranger->queue, &entry, 1, NULL);
+		err = krdma_ring_post(stranger->ring, &entry, 1, NULL);
 		if (err)
 			break;
 	}
 	/* All of them, or one of them has failed. */
 	while (count + sent < DEPTH) {
-		err = krdma_queue_wait(stranger->queue, &cqe, 1, 1, krdma_deadline(5000), &taken);
+		err = krdma_ring_wait(stranger->ring, &cqe, 1, 1, krdma_deadline(5000), &taken);
 		if (err == -ETIMEDOUT) {
 			printf("%d have arrived\n", sent);
 			fflush(stdout);
@@ -128,7 +129,7 @@ static void send_messages(struct stranger *stranger, const char *message, int co
 		}
 		if (err || cqe.status) {
 			printf("%d have arrived, then: %s\n", sent,
-			       err ? strerror(-err) : krdma_status_name(cqe.status));
+			       err ? strerror(-err) : krdma_wc_status_name(cqe.status));
 			exit(0);
 		}
 		sent++;

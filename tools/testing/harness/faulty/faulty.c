@@ -38,38 +38,38 @@ static int fault_leak(void)
 /* A sleep with preemption off: DEBUG_ATOMIC_SLEEP. */
 static int fault_sleep(void)
 {
-	void *memory;
+	void *mr;
 
 	preempt_disable();
-	memory = kmalloc(64, GFP_KERNEL);
+	mr = kmalloc(64, GFP_KERNEL);
 	preempt_enable();
-	kfree(memory);
+	kfree(mr);
 	return 0;
 }
 
 /* One byte past the end: KASAN. */
 static int fault_overrun(void)
 {
-	volatile char *memory = kmalloc(40, GFP_KERNEL);
+	volatile char *mr = kmalloc(40, GFP_KERNEL);
 	volatile int past = 40;
 
-	if (!memory)
+	if (!mr)
 		return -ENOMEM;
-	memory[past] = 1;
-	kfree((void *)memory);
+	mr[past] = 1;
+	kfree((void *)mr);
 	return 0;
 }
 
 /* Read after free: KASAN. */
 static int fault_stale(void)
 {
-	volatile char *memory = kmalloc(200, GFP_KERNEL);
+	volatile char *mr = kmalloc(200, GFP_KERNEL);
 	char value;
 
-	if (!memory)
+	if (!mr)
 		return -ENOMEM;
-	kfree((void *)memory);
-	value = memory[100];
+	kfree((void *)mr);
+	value = mr[100];
 	return value == 0x55 ? 0 : 0;
 }
 

@@ -89,7 +89,7 @@
  *  - EINTR: a signal came first, and its handler does not restart calls
  *  - EIO: the device's driver failed to answer
  *  - EBADF: the session was opened with O_RDONLY, and the request is none of
- *    KRDMA_INFO, KRDMA_WATCH and those that query or find; or a descriptor in the
+ *    KRDMA_INFO, KRDMA_DEVICE_NOTIFY and those that query or find; or a descriptor in the
  *    structure is none; EPROTOTYPE: it is of another kind than needed; EXDEV: of
  *    another session or device
  *  - EMFILE, ENFILE: no descriptor is to be had
@@ -119,21 +119,21 @@ enum {
 	KRDMA_CMD_DEVICE_QUERY = 0x01,
 	KRDMA_CMD_PORT_QUERY = 0x02,
 	KRDMA_CMD_DEVICE_FIND = 0x03,
-	KRDMA_CMD_WATCH = 0x04,
+	KRDMA_CMD_DEVICE_NOTIFY = 0x04,
 	KRDMA_CMD_LISTEN = 0x05,
 	KRDMA_CMD_CONN_CREATE = 0x06,
-	KRDMA_CMD_QUEUE_CREATE = 0x07,
+	KRDMA_CMD_RING_CREATE = 0x07,
 	KRDMA_CMD_SRQ_CREATE = 0x08,
-	KRDMA_CMD_MEMORY_REGISTER = 0x09,
-	KRDMA_CMD_MEMORY_RELEASE = 0x0a,
-	KRDMA_CMD_MEMORY_QUERY = 0x0b,
-	KRDMA_CMD_MEMORY_ADVISE = 0x0c,
+	KRDMA_CMD_MR_REGISTER = 0x09,
+	KRDMA_CMD_MR_DEREGISTER = 0x0a,
+	KRDMA_CMD_MR_QUERY = 0x0b,
+	KRDMA_CMD_MR_ADVISE = 0x0c,
 	/* Of a listener. */
 	KRDMA_CMD_LISTENER_QUERY = 0x20,
 	KRDMA_CMD_LISTENER_NEXT = 0x21,
 	/* Of a connection. */
 	KRDMA_CMD_CONN_RESOLVE = 0x30,
-	KRDMA_CMD_CONN_PREPARE = 0x31,
+	KRDMA_CMD_CONN_CREATE_QP = 0x31,
 	KRDMA_CMD_CONN_CONNECT = 0x32,
 	KRDMA_CMD_CONN_ACCEPT = 0x33,
 	KRDMA_CMD_CONN_REJECT = 0x34,
@@ -141,11 +141,11 @@ enum {
 	KRDMA_CMD_CONN_WAIT = 0x36,
 	KRDMA_CMD_CONN_QUERY = 0x37,
 	/* Of a queue. */
-	KRDMA_CMD_QUEUE_ENTER = 0x40,
-	KRDMA_CMD_QUEUE_POST = 0x41,
-	KRDMA_CMD_QUEUE_REAP = 0x42,
-	KRDMA_CMD_QUEUE_QUERY = 0x43,
-	KRDMA_CMD_QUEUE_CONFINE = 0x44,
+	KRDMA_CMD_RING_ENTER = 0x40,
+	KRDMA_CMD_RING_POST = 0x41,
+	KRDMA_CMD_RING_REAP = 0x42,
+	KRDMA_CMD_RING_QUERY = 0x43,
+	KRDMA_CMD_RING_CONFINE = 0x44,
 	/* Of a shared receive queue. */
 	KRDMA_CMD_SRQ_QUERY = 0x50,
 	KRDMA_CMD_SRQ_POST = 0x51,
@@ -168,7 +168,7 @@ enum {
 #define KRDMA_NAME_MAX		64
 
 /**
- * enum krdma_feature - bits of &struct krdma_info.features
+ * enum krdma_feature - bits of &struct krdma_info_args.features
  * @KRDMA_FEATURE_DEVICES: devices and ports can be listed and queried
  * @KRDMA_FEATURE_TRANSFERS: listeners, connections, memory, queues: all requests
  *	up to KRDMA_SRQ_POST
@@ -179,8 +179,8 @@ enum krdma_feature {
 };
 
 /**
- * struct krdma_info - ioctl(KRDMA_INFO): what is this module?
- * @size: sizeof(struct krdma_info)
+ * struct krdma_info_args - ioctl(KRDMA_INFO): what is this module?
+ * @size: sizeof(struct krdma_info_args)
  * @flags: in: must be 0
  * @abi_version: out: KRDMA_ABI_VERSION of the module
  * @max_struct_size: out: the longest structure that the module knows all of
@@ -192,7 +192,7 @@ enum krdma_feature {
  *
  * Never fails for a caller whose structure is right.
  */
-struct krdma_info {
+struct krdma_info_args {
 	__u32 size;
 	__u32 flags;
 	__u32 abi_version;
@@ -206,7 +206,7 @@ struct krdma_info {
 #define KRDMA_INFO	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_INFO)
 
 /**
- * enum krdma_device_query_flags - bits of &struct krdma_device_query.flags
+ * enum krdma_device_query_flags - bits of &struct krdma_device_query_args.flags
  * @KRDMA_DEVICE_QUERY_NEXT: the device with the lowest number that is not
  *	below the one given, so that ``id = last + 1`` walks through all
  * @KRDMA_DEVICE_QUERY_NAME: the device with the name given
@@ -217,7 +217,7 @@ enum krdma_device_query_flags {
 };
 
 /**
- * enum krdma_transport - &struct krdma_device_query.transport
+ * enum krdma_transport - &struct krdma_device_query_args.transport
  * @KRDMA_TRANSPORT_OTHER: none of the others
  * @KRDMA_TRANSPORT_IB: InfiniBand, or RoCE if the port's link layer is Ethernet
  * @KRDMA_TRANSPORT_IWARP: iWARP
@@ -229,7 +229,7 @@ enum krdma_transport {
 };
 
 /**
- * enum krdma_device_cap - bits of &struct krdma_device_query.caps
+ * enum krdma_device_cap - bits of &struct krdma_device_query_args.caps
  * @KRDMA_DEVICE_CAP_ATOMIC: compare-and-swap, fetch-and-add
  * @KRDMA_DEVICE_CAP_IMM: immediate data with sends and writes
  * @KRDMA_DEVICE_CAP_SRQ: shared receive queues
@@ -264,8 +264,8 @@ enum krdma_device_cap {
 };
 
 /**
- * struct krdma_device_query - ioctl(KRDMA_DEVICE_QUERY): one RDMA device
- * @size: sizeof(struct krdma_device_query)
+ * struct krdma_device_query_args - ioctl(KRDMA_DEVICE_QUERY): one RDMA device
+ * @size: sizeof(struct krdma_device_query_args)
  * @flags: in: &enum krdma_device_query_flags, at most one of them; 0 asks for
  *	exactly the device with number @id
  * @id: in: a device number (not with KRDMA_DEVICE_QUERY_NAME, then 0);
@@ -303,7 +303,7 @@ enum krdma_device_cap {
  * EINVAL: both flags at once; an @id together with a name; a name that is
  * empty or not zero-terminated.
  */
-struct krdma_device_query {
+struct krdma_device_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 id;
@@ -329,7 +329,7 @@ struct krdma_device_query {
 #define KRDMA_DEVICE_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_QUERY)
 
 /**
- * enum krdma_port_state - &struct krdma_port_query.state
+ * enum krdma_port_state - &struct krdma_port_query_args.state
  * @KRDMA_PORT_DOWN: no link
  * @KRDMA_PORT_INIT: link, not configured
  * @KRDMA_PORT_ARMED: configured, not yet in use
@@ -343,7 +343,7 @@ enum krdma_port_state {
 };
 
 /**
- * enum krdma_link_layer - &struct krdma_port_query.link_layer
+ * enum krdma_link_layer - &struct krdma_port_query_args.link_layer
  * @KRDMA_LINK_OTHER: neither of the others
  * @KRDMA_LINK_INFINIBAND: InfiniBand
  * @KRDMA_LINK_ETHERNET: Ethernet: RoCE or iWARP, by the device's transport
@@ -355,8 +355,8 @@ enum krdma_link_layer {
 };
 
 /**
- * struct krdma_port_query - ioctl(KRDMA_PORT_QUERY): one port of a device
- * @size: sizeof(struct krdma_port_query)
+ * struct krdma_port_query_args - ioctl(KRDMA_PORT_QUERY): one port of a device
+ * @size: sizeof(struct krdma_port_query_args)
  * @flags: in: must be 0
  * @device_id: in: the device's number
  * @port: in: the port, from 1
@@ -375,7 +375,7 @@ enum krdma_link_layer {
  * ENOENT: no such device, or one that is just being removed, or the device has
  * no such port.  Never ENODEV.
  */
-struct krdma_port_query {
+struct krdma_port_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 device_id;
@@ -398,7 +398,7 @@ struct krdma_port_query {
  * @KRDMA_OP_SEND: a message into a receive of the peer's
  * @KRDMA_OP_SEND_IMM: the same, with 32 bits of immediate data
  * @KRDMA_OP_SEND_INVALIDATE: the same, and a key of the peer's is invalidated
- * @KRDMA_OP_RECEIVE: room for a message
+ * @KRDMA_OP_RECV: room for a message
  * @KRDMA_OP_WRITE: write to memory of the peer's
  * @KRDMA_OP_WRITE_IMM: the same, and a receive of the peer's completes with 32
  *	bits of immediate data
@@ -414,14 +414,14 @@ struct krdma_port_query {
  *	read of one byte at the address given, which cannot overtake the writes before it:
  *	the peer's memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It
  *	promises that the peer's device answers reads with what was written.
- * @KRDMA_OP_INVALIDATE: the end of a key of one's own; for modules of the kernel
- * @KRDMA_OP_REGISTER: the beginning of one; for modules of the kernel
+ * @KRDMA_OP_LOCAL_INV: the end of a key of one's own; for modules of the kernel
+ * @KRDMA_OP_REG_MR: the beginning of one; for modules of the kernel
  */
 enum krdma_opcode {
 	KRDMA_OP_SEND = 1,
 	KRDMA_OP_SEND_IMM = 2,
 	KRDMA_OP_SEND_INVALIDATE = 3,
-	KRDMA_OP_RECEIVE = 4,
+	KRDMA_OP_RECV = 4,
 	KRDMA_OP_WRITE = 5,
 	KRDMA_OP_WRITE_IMM = 6,
 	KRDMA_OP_READ = 7,
@@ -429,8 +429,8 @@ enum krdma_opcode {
 	KRDMA_OP_FETCH_ADD = 9,
 	KRDMA_OP_ATOMIC_WRITE = 10,
 	KRDMA_OP_FLUSH = 11,
-	KRDMA_OP_INVALIDATE = 12,
-	KRDMA_OP_REGISTER = 13,
+	KRDMA_OP_LOCAL_INV = 12,
+	KRDMA_OP_REG_MR = 13,
 };
 
 /**
@@ -450,38 +450,38 @@ enum krdma_flush {
 };
 
 /**
- * enum krdma_status - how an operation ended
- * @KRDMA_STATUS_SUCCESS: done
- * @KRDMA_STATUS_LOCAL_LENGTH: a message longer than its receive, or a length
+ * enum krdma_wc_status - how an operation ended
+ * @KRDMA_WC_SUCCESS: done
+ * @KRDMA_WC_LOC_LEN_ERR: a message longer than its receive, or a length
  *	that the device does not take
- * @KRDMA_STATUS_LOCAL_OPERATION: the request itself was wrong
- * @KRDMA_STATUS_LOCAL_PROTECTION: local memory that is not registered for this
- * @KRDMA_STATUS_FLUSHED: the connection was over before its turn came
- * @KRDMA_STATUS_MEMORY_WINDOW: binding a memory window failed
- * @KRDMA_STATUS_BAD_RESPONSE: the peer answered nonsense
- * @KRDMA_STATUS_LOCAL_ACCESS: local memory was not writable for the peer's data
- * @KRDMA_STATUS_REMOTE_INVALID_REQUEST: the peer refused the request as invalid
- * @KRDMA_STATUS_REMOTE_ACCESS: the peer refused access to its memory
- * @KRDMA_STATUS_REMOTE_OPERATION: the peer could not do it
- * @KRDMA_STATUS_RETRY_EXCEEDED: the peer does not answer
- * @KRDMA_STATUS_RNR_RETRY_EXCEEDED: the peer has posted no receive
- * @KRDMA_STATUS_OTHER: something that has no name here; see the vendor's error
+ * @KRDMA_WC_LOC_QP_OP_ERR: the request itself was wrong
+ * @KRDMA_WC_LOC_PROT_ERR: local memory that is not registered for this
+ * @KRDMA_WC_WR_FLUSH_ERR: the connection was over before its turn came
+ * @KRDMA_WC_MW_BIND_ERR: binding a memory window failed
+ * @KRDMA_WC_BAD_RESP_ERR: the peer answered nonsense
+ * @KRDMA_WC_LOC_ACCESS_ERR: local memory was not writable for the peer's data
+ * @KRDMA_WC_REM_INV_REQ_ERR: the peer refused the request as invalid
+ * @KRDMA_WC_REM_ACCESS_ERR: the peer refused access to its memory
+ * @KRDMA_WC_REM_OP_ERR: the peer could not do it
+ * @KRDMA_WC_RETRY_EXC_ERR: the peer does not answer
+ * @KRDMA_WC_RNR_RETRY_EXC_ERR: the peer has posted no receive
+ * @KRDMA_WC_GENERAL_ERR: something that has no name here; see the vendor's error
  */
-enum krdma_status {
-	KRDMA_STATUS_SUCCESS = 0,
-	KRDMA_STATUS_LOCAL_LENGTH = 1,
-	KRDMA_STATUS_LOCAL_OPERATION = 2,
-	KRDMA_STATUS_LOCAL_PROTECTION = 3,
-	KRDMA_STATUS_FLUSHED = 4,
-	KRDMA_STATUS_MEMORY_WINDOW = 5,
-	KRDMA_STATUS_BAD_RESPONSE = 6,
-	KRDMA_STATUS_LOCAL_ACCESS = 7,
-	KRDMA_STATUS_REMOTE_INVALID_REQUEST = 8,
-	KRDMA_STATUS_REMOTE_ACCESS = 9,
-	KRDMA_STATUS_REMOTE_OPERATION = 10,
-	KRDMA_STATUS_RETRY_EXCEEDED = 11,
-	KRDMA_STATUS_RNR_RETRY_EXCEEDED = 12,
-	KRDMA_STATUS_OTHER = 13,
+enum krdma_wc_status {
+	KRDMA_WC_SUCCESS = 0,
+	KRDMA_WC_LOC_LEN_ERR = 1,
+	KRDMA_WC_LOC_QP_OP_ERR = 2,
+	KRDMA_WC_LOC_PROT_ERR = 3,
+	KRDMA_WC_WR_FLUSH_ERR = 4,
+	KRDMA_WC_MW_BIND_ERR = 5,
+	KRDMA_WC_BAD_RESP_ERR = 6,
+	KRDMA_WC_LOC_ACCESS_ERR = 7,
+	KRDMA_WC_REM_INV_REQ_ERR = 8,
+	KRDMA_WC_REM_ACCESS_ERR = 9,
+	KRDMA_WC_REM_OP_ERR = 10,
+	KRDMA_WC_RETRY_EXC_ERR = 11,
+	KRDMA_WC_RNR_RETRY_EXC_ERR = 12,
+	KRDMA_WC_GENERAL_ERR = 13,
 };
 
 /**
@@ -531,8 +531,8 @@ enum krdma_conn_state {
 
 /**
  * enum krdma_event_type - what a connection tells
- * @KRDMA_EVENT_ADDRESS_RESOLVED: its device is known
- * @KRDMA_EVENT_ADDRESS_ERROR: there is no device with a way to that address
+ * @KRDMA_EVENT_ADDR_RESOLVED: its device is known
+ * @KRDMA_EVENT_ADDR_ERROR: there is no device with a way to that address
  * @KRDMA_EVENT_ROUTE_RESOLVED: it can connect
  * @KRDMA_EVENT_ROUTE_ERROR: there is no way to the peer
  * @KRDMA_EVENT_ESTABLISHED: it is connected
@@ -543,14 +543,14 @@ enum krdma_conn_state {
  *	ENOTCONN or ECONNABORTED by this one, with EPIPE by the peer's goodbye, with
  *	ECONNRESET by the peer, where the transport does not know a goodbye
  * @KRDMA_EVENT_LOST: it was connected and broke
- * @KRDMA_EVENT_DEVICE_REMOVED: its device is being removed
- * @KRDMA_EVENT_ADDRESS_CHANGED: the network has moved its address
+ * @KRDMA_EVENT_DEVICE_REMOVAL: its device is being removed
+ * @KRDMA_EVENT_ADDR_CHANGE: the network has moved its address
  * @KRDMA_EVENT_CLOSED: the last event: every operation has completed, and
  *	nothing is left of the connection
  */
 enum krdma_event_type {
-	KRDMA_EVENT_ADDRESS_RESOLVED = 1,
-	KRDMA_EVENT_ADDRESS_ERROR = 2,
+	KRDMA_EVENT_ADDR_RESOLVED = 1,
+	KRDMA_EVENT_ADDR_ERROR = 2,
 	KRDMA_EVENT_ROUTE_RESOLVED = 3,
 	KRDMA_EVENT_ROUTE_ERROR = 4,
 	KRDMA_EVENT_ESTABLISHED = 5,
@@ -559,8 +559,8 @@ enum krdma_event_type {
 	KRDMA_EVENT_REJECTED = 8,
 	KRDMA_EVENT_DISCONNECTED = 9,
 	KRDMA_EVENT_LOST = 10,
-	KRDMA_EVENT_DEVICE_REMOVED = 11,
-	KRDMA_EVENT_ADDRESS_CHANGED = 12,
+	KRDMA_EVENT_DEVICE_REMOVAL = 11,
+	KRDMA_EVENT_ADDR_CHANGE = 12,
 	KRDMA_EVENT_CLOSED = 13,
 };
 
@@ -600,7 +600,7 @@ struct krdma_device_record {
 };
 
 /**
- * enum krdma_device_find_flags - bits of &struct krdma_device_find.flags
+ * enum krdma_device_find_flags - bits of &struct krdma_device_find_args.flags
  * @KRDMA_DEVICE_FIND_LOCAL: @local is given
  * @KRDMA_DEVICE_FIND_REMOTE: @remote is given
  */
@@ -610,8 +610,8 @@ enum krdma_device_find_flags {
 };
 
 /**
- * struct krdma_device_find - ioctl(KRDMA_DEVICE_FIND): which device?
- * @size: sizeof(struct krdma_device_find)
+ * struct krdma_device_find_args - ioctl(KRDMA_DEVICE_FIND): which device?
+ * @size: sizeof(struct krdma_device_find_args)
  * @flags: in: &enum krdma_device_find_flags, at least one
  * @deadline_ns: in: how long to look for the way to @remote; without it, not used.
  *	Looking takes time: ETIMEDOUT if it has passed before
@@ -625,7 +625,7 @@ enum krdma_device_find_flags {
  * remote one; EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: no flag, or an address
  * that makes no sense, or one of each kind.
  */
-struct krdma_device_find {
+struct krdma_device_find_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 deadline_ns;
@@ -638,20 +638,20 @@ struct krdma_device_find {
 #define KRDMA_DEVICE_FIND	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_FIND)
 
 /**
- * struct krdma_watch_devices - ioctl(KRDMA_WATCH): tell me of devices
- * @size: sizeof(struct krdma_watch_devices)
+ * struct krdma_device_notify_args - ioctl(KRDMA_DEVICE_NOTIFY): tell me of devices
+ * @size: sizeof(struct krdma_device_notify_args)
  * @flags: in: must be 0
  *
  * From here on the session's read() gives records; first one
  * KRDMA_DEVICE_EVENT_ADDED for each device that is there.  EALREADY: it does so
  * already.
  */
-struct krdma_watch_devices {
+struct krdma_device_notify_args {
 	__u32 size;
 	__u32 flags;
 };
 
-#define KRDMA_WATCH		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_WATCH)
+#define KRDMA_DEVICE_NOTIFY		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_NOTIFY)
 
 #include <linux/krdma_mr.h>
 

@@ -10,22 +10,22 @@
 #include <linux/types.h>
 
 /**
- * struct krdma_memory_register - ioctl(KRDMA_MEMORY_REGISTER): for a device to use
- * @size: sizeof(struct krdma_memory_register)
+ * struct krdma_mr_register_args - ioctl(KRDMA_MR_REGISTER): for a device to use
+ * @size: sizeof(struct krdma_mr_register_args)
  * @flags: in: must be 0
  * @addr: in: where it begins, in the calling process
  * @length: in: bytes
  * @device_id: in: which device
  * @access: in: &enum krdma_access
  * @id: out: the memory's number in the session
- * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
- *	keys: see &struct krdma_memory_query
+ * @rkey: out: the key for peers; 0 without remote rights, or if it has several
+ *	keys: see &struct krdma_mr_query_args
  * @remote_addr: out: its first address for peers: @addr
  *
  * The pages that are there now are pinned, and count for the process's RLIMIT_MEMLOCK
  * as all pinned pages do: each registration once, and beside what the process has
  * locked itself.  What the process maps there later is not reached.  It
- * ends with KRDMA_MEMORY_RELEASE, with the session and all that was made in it,
+ * ends with KRDMA_MR_DEREGISTER, with the session and all that was made in it,
  * or with the process, whoever else has the session then: with its address space,
  * so also with exec().  Connections with operations in flight that use the memory
  * of a process that ends are aborted, and shared receive queues in which it is room
@@ -40,7 +40,7 @@
  * it has no GID, or as an iWARP device no network address; ETIMEDOUT: likewise, and the
  * device does not answer; ENODEV: no such device.
  */
-struct krdma_memory_register {
+struct krdma_mr_register_args {
 	__u32 size;
 	__u32 flags;
 	__aligned_u64 addr;
@@ -48,49 +48,49 @@ struct krdma_memory_register {
 	__u32 device_id;
 	__u32 access;
 	__u32 id;
-	__u32 remote_key;
+	__u32 rkey;
 	__aligned_u64 remote_addr;
 };
 
-#define KRDMA_MEMORY_REGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_REGISTER)
+#define KRDMA_MR_REGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_REGISTER)
 
 /**
- * enum krdma_release_flags - bits of &struct krdma_memory_release.flags
- * @KRDMA_RELEASE_LATER: if operations with it are under way, with the last of them
+ * enum krdma_mr_deregister_flags - bits of &struct krdma_mr_deregister_args.flags
+ * @KRDMA_DEREGISTER_LATER: if operations with it are under way, with the last of them
  */
-enum krdma_release_flags {
-	KRDMA_RELEASE_LATER = 1 << 0,
+enum krdma_mr_deregister_flags {
+	KRDMA_DEREGISTER_LATER = 1 << 0,
 };
 
 /**
- * struct krdma_memory_release - ioctl(KRDMA_MEMORY_RELEASE): take it back
- * @size: sizeof(struct krdma_memory_release)
- * @flags: in: &enum krdma_release_flags
+ * struct krdma_mr_deregister_args - ioctl(KRDMA_MR_DEREGISTER): take it back
+ * @size: sizeof(struct krdma_mr_deregister_args)
+ * @flags: in: &enum krdma_mr_deregister_flags
  * @id: in: the memory's number
  * @reserved: must be 0
  *
- * When it has succeeded without KRDMA_RELEASE_LATER, no peer and no device reaches
+ * When it has succeeded without KRDMA_DEREGISTER_LATER, no peer and no device reaches
  * the memory any more.  EBUSY: operations with it are under way.
  */
-struct krdma_memory_release {
+struct krdma_mr_deregister_args {
 	__u32 size;
 	__u32 flags;
 	__u32 id;
 	__u32 reserved;
 };
 
-#define KRDMA_MEMORY_RELEASE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_RELEASE)
+#define KRDMA_MR_DEREGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_DEREGISTER)
 
 /**
- * struct krdma_memory_query - ioctl(KRDMA_MEMORY_QUERY): what it is
- * @size: sizeof(struct krdma_memory_query)
+ * struct krdma_mr_query_args - ioctl(KRDMA_MR_QUERY): what it is
+ * @size: sizeof(struct krdma_mr_query_args)
  * @flags: in: must be 0
  * @id: in: the memory's number
  * @access: out: &enum krdma_access
  * @addr: out: where it begins
  * @length: out: bytes
  * @remote_addr: out: its first address for peers
- * @remote_key: out: the key for peers; 0 without remote rights, or if it has several
+ * @rkey: out: the key for peers; 0 without remote rights, or if it has several
  *	keys
  * @device_id: out: the device
  * @part_offset: in: where the part begins that @descriptor is to tell of
@@ -101,14 +101,14 @@ struct krdma_memory_release {
  *	remote rights
  * @key_count: out: how many keys it has for peers.  More than one if krdma registers
  *	the memory itself and it takes more pages than
- *	&struct krdma_device_query.max_fast_reg_pages; @remote_addr goes on from one to
+ *	&struct krdma_device_query_args.max_fast_reg_pages; @remote_addr goes on from one to
  *	the next.
  * @part_reach: out: how many bytes @part_key covers from @part_offset on, 0 without
  *	remote rights
  *
  * ERANGE: the part is not in the memory; EMSGSIZE: one key does not cover it.
  */
-struct krdma_memory_query {
+struct krdma_mr_query_args {
 	__u32 size;
 	__u32 flags;
 	__u32 id;
@@ -116,7 +116,7 @@ struct krdma_memory_query {
 	__aligned_u64 addr;
 	__aligned_u64 length;
 	__aligned_u64 remote_addr;
-	__u32 remote_key;
+	__u32 rkey;
 	__u32 device_id;
 	__aligned_u64 part_offset;
 	__aligned_u64 part_length;
@@ -126,10 +126,10 @@ struct krdma_memory_query {
 	__aligned_u64 part_reach;
 };
 
-#define KRDMA_MEMORY_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_QUERY)
+#define KRDMA_MR_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_QUERY)
 
 /**
- * enum krdma_advice - &struct krdma_memory_advise.advice
+ * enum krdma_advice - &struct krdma_mr_advise_args.advice
  * @KRDMA_ADVICE_READ: it will be read soon
  * @KRDMA_ADVICE_WRITE: it will be written soon
  */
@@ -139,8 +139,8 @@ enum krdma_advice {
 };
 
 /**
- * struct krdma_memory_advise - ioctl(KRDMA_MEMORY_ADVISE): what it is needed for
- * @size: sizeof(struct krdma_memory_advise)
+ * struct krdma_mr_advise_args - ioctl(KRDMA_MR_ADVISE): what it is needed for
+ * @size: sizeof(struct krdma_mr_advise_args)
  * @flags: in: must be 0
  * @id: in: the memory's number
  * @advice: in: &enum krdma_advice
@@ -153,7 +153,7 @@ enum krdma_advice {
  * ERANGE: not in the memory; EACCES: it was registered without the right;
  * EINVAL: no such advice.
  */
-struct krdma_memory_advise {
+struct krdma_mr_advise_args {
 	__u32 size;
 	__u32 flags;
 	__u32 id;
@@ -162,6 +162,6 @@ struct krdma_memory_advise {
 	__aligned_u64 length;
 };
 
-#define KRDMA_MEMORY_ADVISE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MEMORY_ADVISE)
+#define KRDMA_MR_ADVISE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_ADVISE)
 
 #endif /* _UAPI_LINUX_KRDMA_MR_H */

@@ -16,12 +16,12 @@ static const uint32_t rights[RIGHT_COUNT] = {
 	KRDMA_ACCESS_REMOTE_READ, KRDMA_ACCESS_REMOTE_WRITE, KRDMA_ACCESS_REMOTE_ATOMIC,
 };
 
-static_assert(sizeof(struct krdma_mr_desc) == KRDMA_DESCRIPTOR_SIZE, "the descriptor has padding");
+static_assert(sizeof(struct krdma_mr_desc) == KRDMA_MR_DESC_SIZE, "the descriptor has padding");
 
-KRDMA_PUBLIC int krdma_remote_read(const void *descriptor, size_t length,
-				   struct krdma_remote *remote)
+KRDMA_PUBLIC int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
+					   struct krdma_remote_mr *remote)
 {
-	struct krdma_remote read = { 0 };
+	struct krdma_remote_mr read = { 0 };
 	struct krdma_mr_desc wire;
 	uint32_t bits;
 

@@ -28,18 +28,18 @@ static inline void ring_check_grants(struct case_report *report)
 		{ 32769, 65536, 32768 }, { 32771, 65536, 65536 }, { 65535, 65536, 65536 },
 		{ 65536, 65536, 65536 },
 	};
-	struct krdma_user_ring_layout layout;
+	struct krdma_ring_layout layout;
 
 	for (unsigned int i = 0; i < CASES(cases); i++) {
 		check_expect(report, "layout", cases[i].asked, 0,
-			     krdma_user_ring_layout(cases[i].asked, cases[i].asked, &layout));
+			     krdma_ring_layout_init(cases[i].asked, cases[i].asked, &layout));
 		check_expect(report, "sq_entries", cases[i].asked, cases[i].sq,
 			     layout.sq_entries);
 		check_expect(report, "cq_entries", cases[i].asked, cases[i].cq,
 			     layout.cq_entries);
 	}
 	for (u32 asked = 1; asked <= KRDMA_RING_ENTRIES_MAX; asked++) {
-		krdma_user_ring_layout(asked, 1, &layout);
+		krdma_ring_layout_init(asked, 1, &layout);
 		check_expect(report, "power of two", asked, 0,
 			     layout.sq_entries & (layout.sq_entries - 1));
 		check_expect(report, "the least", asked, true,
@@ -50,25 +50,25 @@ static inline void ring_check_grants(struct case_report *report)
 static inline void ring_check_refusals(struct case_report *report)
 {
 	static const u32 wrong[] = { 65537, 65538, 0x10001, 0x7fffffff, 0x80000000, 0xffffffff };
-	struct krdma_user_ring_layout layout;
+	struct krdma_ring_layout layout;
 
 	for (unsigned int i = 0; i < CASES(wrong); i++) {
 		check_expect(report, "sq_entries", wrong[i], (u64)-EINVAL,
-			     (u64)(s64)krdma_user_ring_layout(wrong[i], 0, &layout));
+			     (u64)(s64)krdma_ring_layout_init(wrong[i], 0, &layout));
 		check_expect(report, "cq_entries", wrong[i], (u64)-EINVAL,
-			     (u64)(s64)krdma_user_ring_layout(0, wrong[i], &layout));
+			     (u64)(s64)krdma_ring_layout_init(0, wrong[i], &layout));
 	}
 }
 
 /* Everything has its place, nothing overlaps, and cache lines are not divided. */
 static inline void ring_check_places(struct case_report *report)
 {
-	struct krdma_user_ring_layout layout;
+	struct krdma_ring_layout layout;
 
 	for (u32 sq = 1; sq <= KRDMA_RING_ENTRIES_MAX; sq *= 2) {
 		for (u32 cq = 1; cq <= KRDMA_RING_ENTRIES_MAX; cq *= 2) {
-			krdma_user_ring_layout(sq, cq, &layout);
-			check_expect(report, "sqe_offset", sq, sizeof(struct krdma_ring),
+			krdma_ring_layout_init(sq, cq, &layout);
+			check_expect(report, "sqe_offset", sq, sizeof(struct krdma_ring_header),
 				     layout.sqe_offset);
 			check_expect(report, "cqe_offset", sq,
 				     layout.sqe_offset + (u64)sq * sizeof(struct krdma_sqe),
@@ -88,9 +88,9 @@ static inline void ring_check_distance(struct case_report *report, u32 head, u32
 	u32 tail = head + distance;
 
 	check_expect(report, "filled", distance, (u64)(s64)filled,
-		     (u64)(s64)krdma_user_ring_filled(tail, head, entries));
+		     (u64)(s64)krdma_ring_filled(tail, head, entries));
 	check_expect(report, "room", distance, (u64)(s64)room,
-		     (u64)(s64)krdma_user_ring_room(tail, head, entries));
+		     (u64)(s64)krdma_ring_free(tail, head, entries));
 }
 
 /* Each distance that there can be, and those that there cannot, all around the wrap. */
@@ -126,7 +126,7 @@ static inline void ring_check_runs(struct case_report *report)
 		for (unsigned int j = 0; j < CASES(ring_edges); j++) {
 			for (u32 count = 0; count <= entries; count++) {
 				u32 index = ring_edges[j];
-				u32 first = krdma_user_ring_run(index, count, entries);
+				u32 first = krdma_ring_contiguous(index, count, entries);
 				u32 place = index & (entries - 1);
 
 				check_expect(report, "inside", index, true,
@@ -134,8 +134,8 @@ static inline void ring_check_runs(struct case_report *report)
 				check_expect(report, "to the end", index, true,
 					     first == count || place + first == entries);
 				check_expect(report, "the rest", index, count - first,
-					     krdma_user_ring_run(index + first, count - first,
-								 entries));
+					     krdma_ring_contiguous(index + first, count - first,
+								   entries));
 			}
 		}
 	}

@@ -48,7 +48,7 @@ static struct site *site_new(struct kunit *test)
 	site->stage = stage_new(test, few_pages);
 	stage_listen(site->stage);
 	stage_resolve(site->stage);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(site->stage->client.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(site->stage->client.conn, &attr));
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(&site->stage->client, ""));
 	stage_take(site->stage);
 	KUNIT_ASSERT_EQ(test, 0, actor_accept(&site->stage->server, ""));
@@ -57,9 +57,9 @@ static struct site *site_new(struct kunit *test)
 	return site;
 }
 
-static struct krdma_region *site_map(struct site *site, u8 *start, size_t length)
+static struct krdma_mr *site_map(struct site *site, u8 *start, size_t length)
 {
-	return krdma_region_map(site->stage->session, site->dev, start, length, ALL);
+	return krdma_mr_register(site->stage->session, site->dev, start, length, ALL);
 }
 
 static unsigned int live_mrs(struct site *site)
@@ -67,7 +67,8 @@ static unsigned int live_mrs(struct site *site)
 	return atomic_read(&site->stage->fake->live[FAKE_MR]);
 }
 
-static bool peer_writes(struct site *site, const struct krdma_region_key *key, u64 length, u8 byte)
+static bool peer_writes(struct site *site, const struct krdma_mr_rkey_range *key, u64 length,
+			u8 byte)
 {
 	struct ib_qp *qp = actor_qp(&site->stage->client);
 	u8 *bytes = kvmalloc(length, GFP_KERNEL);
@@ -76,36 +77,36 @@ static bool peer_writes(struct site *site, const struct krdma_region_key *key, u
 	if (!bytes)
 		return false;
 	memset(bytes, byte, length);
-	written = fake_qp_remote_write(qp, key->remote_addr, key->remote_key, bytes, length) ==
+	written = fake_qp_remote_write(qp, key->remote_addr, key->rkey, bytes, length) ==
 		  IB_WC_SUCCESS;
 	kvfree(bytes);
 	return written;
 }
 
 /* Every part has a key, which covers it and nothing else; the parts are all of it. */
-static void expect_keys(struct kunit *test, struct site *site, struct krdma_region *region,
+static void expect_keys(struct kunit *test, struct site *site, struct krdma_mr *mr,
 			u8 *start, size_t length, unsigned int count)
 {
-	struct krdma_region_info info;
-	struct krdma_region_key key;
+	struct krdma_mr_info info;
+	struct krdma_mr_rkey_range key;
 	u32 keys[KEYS + 1];
 	u64 offset = 0;
 	unsigned int n = 0;
 
-	krdma_region_query(region, &info);
+	krdma_mr_query(mr, &info);
 	KUNIT_EXPECT_EQ(test, count, info.key_count);
 	KUNIT_EXPECT_EQ(test, length, info.length);
 	if (count > 1)
-		KUNIT_EXPECT_EQ(test, 0, info.remote_key);
+		KUNIT_EXPECT_EQ(test, 0, info.rkey);
 	while (offset < length) {
 		KUNIT_ASSERT_GT(test, count, n);
-		KUNIT_ASSERT_EQ(test, 0, krdma_region_key(region, offset, &key));
+		KUNIT_ASSERT_EQ(test, 0, krdma_mr_rkey_at(mr, offset, &key));
 		KUNIT_EXPECT_EQ(test, info.remote_addr + offset, key.remote_addr);
 		KUNIT_ASSERT_GE(test, length - offset, key.length);
 		KUNIT_ASSERT_NE(test, 0, key.length);
 		for (unsigned int i = 0; i < n; i++)
-			KUNIT_EXPECT_NE(test, keys[i], key.remote_key);
-		keys[n++] = key.remote_key;
+			KUNIT_EXPECT_NE(test, keys[i], key.rkey);
+		keys[n++] = key.rkey;
 		KUNIT_EXPECT_TRUE(test, peer_writes(site, &key, key.length, n));
 		KUNIT_EXPECT_FALSE(test, peer_writes(site, &key, key.length + 1, 0xee));
 		key.remote_addr--;
@@ -118,8 +119,8 @@ static void expect_keys(struct kunit *test, struct site *site, struct krdma_regi
 		offset += key.length;
 	}
 	KUNIT_EXPECT_EQ(test, count, n);
-	KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_key(region, length, &key));
-	KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_key(region, U64_MAX, &key));
+	KUNIT_EXPECT_EQ(test, -ERANGE, krdma_mr_rkey_at(mr, length, &key));
+	KUNIT_EXPECT_EQ(test, -ERANGE, krdma_mr_rkey_at(mr, U64_MAX, &key));
 }
 
 /* Proves: D3 */
@@ -144,13 +145,13 @@ static void test_every_part_has_a_key(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		u8 *start = site->buffer + cases[i].offset;
-		struct krdma_region *region;
+		struct krdma_mr *mr;
 
-		region = site_map(site, start, cases[i].length);
-		KUNIT_ASSERT_EQ_MSG(test, 0, PTR_ERR_OR_ZERO(region), "case %u", i);
+		mr = site_map(site, start, cases[i].length);
+		KUNIT_ASSERT_EQ_MSG(test, 0, PTR_ERR_OR_ZERO(mr), "case %u", i);
 		KUNIT_EXPECT_EQ(test, before + cases[i].keys, live_mrs(site));
-		expect_keys(test, site, region, start, cases[i].length, cases[i].keys);
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		expect_keys(test, site, mr, start, cases[i].length, cases[i].keys);
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 		KUNIT_EXPECT_EQ(test, before, live_mrs(site));
 	}
 }
@@ -159,8 +160,8 @@ static void test_every_part_has_a_key(struct kunit *test)
 static void test_pages_of_a_list(struct kunit *test)
 {
 	struct site *site = site_new(test);
-	struct krdma_region *region;
-	struct krdma_region_key key;
+	struct krdma_mr *mr;
+	struct krdma_mr_rkey_range key;
 	struct scatterlist sg[3];
 	u8 *memory;
 
@@ -171,14 +172,14 @@ static void test_pages_of_a_list(struct kunit *test)
 	sg_set_buf(&sg[0], memory + 100, 20 * PAGE_SIZE - 100);
 	sg_set_buf(&sg[1], memory + 40 * PAGE_SIZE, 5 * PAGE_SIZE);
 	sg_set_buf(&sg[2], memory + 25 * PAGE_SIZE, 10 * PAGE_SIZE);
-	region = krdma_region_map_sg(site->stage->session, site->dev, sg, 3, ALL);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
+	mr = krdma_mr_register_sg(site->stage->session, site->dev, sg, 3, ALL);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
 
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_key(region, 0, &key));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_rkey_at(mr, 0, &key));
 	KUNIT_EXPECT_EQ(test, SPAN - 100, key.length);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_key(region, SPAN - 101, &key));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_rkey_at(mr, SPAN - 101, &key));
 	KUNIT_EXPECT_EQ(test, 1, key.length);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_key(region, SPAN - 100, &key));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_rkey_at(mr, SPAN - 100, &key));
 	KUNIT_EXPECT_EQ(test, SPAN, key.length);
 	KUNIT_EXPECT_TRUE(test, peer_writes(site, &key, SPAN, 7));
 	KUNIT_EXPECT_EQ(test, 0, memory[16 * PAGE_SIZE - 1]);
@@ -190,45 +191,45 @@ static void test_pages_of_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 7, memory[25 * PAGE_SIZE]);
 	KUNIT_EXPECT_EQ(test, 7, memory[32 * PAGE_SIZE - 1]);
 	KUNIT_EXPECT_EQ(test, 0, memory[32 * PAGE_SIZE]);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
 	/* What does not meet at the end of a page has no key, also where two keys meet. */
 	sg_set_buf(&sg[0], memory, 16 * PAGE_SIZE);
 	sg_set_buf(&sg[1], memory + 40 * PAGE_SIZE + 8, 5 * PAGE_SIZE - 8);
-	region = krdma_region_map_sg(site->stage->session, site->dev, sg, 3, ALL);
-	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(region));
+	mr = krdma_mr_register_sg(site->stage->session, site->dev, sg, 3, ALL);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(mr));
 }
 
 /* A part that one key covers can be described, and no other. */
 static void test_descriptors_of_parts(struct kunit *test)
 {
 	struct site *site = site_new(test);
-	u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
-	struct krdma_region_info told;
-	struct krdma_region *region;
-	struct krdma_region_key key;
+	u8 descriptor[KRDMA_MR_DESC_SIZE];
+	struct krdma_mr_info told;
+	struct krdma_mr *mr;
+	struct krdma_mr_rkey_range key;
 
-	region = site_map(site, site->buffer, PAGES * PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_key(region, SPAN + 10, &key));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_describe(region, SPAN + 10, SPAN - 10, descriptor));
-	KUNIT_EXPECT_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor), &told));
+	mr = site_map(site, site->buffer, PAGES * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_rkey_at(mr, SPAN + 10, &key));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_describe(mr, SPAN + 10, SPAN - 10, descriptor));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_desc_read(descriptor, sizeof(descriptor), &told));
 	KUNIT_EXPECT_EQ(test, key.remote_addr, told.remote_addr);
-	KUNIT_EXPECT_EQ(test, key.remote_key, told.remote_key);
+	KUNIT_EXPECT_EQ(test, key.rkey, told.rkey);
 	KUNIT_EXPECT_EQ(test, SPAN - 10, told.length);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE,
-			krdma_region_describe(region, SPAN + 10, SPAN - 9, descriptor));
+			krdma_mr_describe(mr, SPAN + 10, SPAN - 9, descriptor));
 	KUNIT_EXPECT_EQ(test, -ERANGE,
-			krdma_region_describe(region, 0, PAGES * PAGE_SIZE + 1, descriptor));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+			krdma_mr_describe(mr, 0, PAGES * PAGE_SIZE + 1, descriptor));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
-	region = krdma_region_map(site->stage->session, site->dev, site->buffer, SPAN + 1,
-				  KRDMA_ACCESS_LOCAL_WRITE);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
-	KUNIT_EXPECT_EQ(test, -EACCES, krdma_region_key(region, 0, &key));
-	krdma_region_query(region, &told);
+	mr = krdma_mr_register(site->stage->session, site->dev, site->buffer, SPAN + 1,
+			       KRDMA_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
+	KUNIT_EXPECT_EQ(test, -EACCES, krdma_mr_rkey_at(mr, 0, &key));
+	krdma_mr_query(mr, &told);
 	KUNIT_EXPECT_EQ(test, 0, told.key_count);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /*
@@ -239,8 +240,8 @@ static void test_operations_across_keys(struct kunit *test)
 {
 	struct fake_message message = { .length = 3 * PAGE_SIZE };
 	struct site *site = site_new(test);
-	struct krdma_region *region;
-	struct krdma_receive receive = { .sge_count = 1 };
+	struct krdma_mr *mr;
+	struct krdma_recv_wr recv_wr = { .sge_count = 1 };
 	struct krdma_sge sge;
 	u8 *bytes;
 
@@ -248,23 +249,23 @@ static void test_operations_across_keys(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	memset(bytes, 0x11, message.length);
 	message.data = bytes;
-	region = site_map(site, site->buffer, PAGES * PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
+	mr = site_map(site, site->buffer, PAGES * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
 
 	sge = (struct krdma_sge) {
-		.region = region,
+		.mr = mr,
 		.addr = (uintptr_t)site->buffer + SPAN - PAGE_SIZE,
 		.length = message.length,
 	};
-	receive.sges = &sge;
-	KUNIT_EXPECT_EQ(test, 1, krdma_conn_receive(site->stage->client.conn, &receive, 1));
+	recv_wr.sges = &sge;
+	KUNIT_EXPECT_EQ(test, 1, krdma_conn_post_recv(site->stage->client.conn, &recv_wr, 1));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
 			fake_qp_receive(actor_qp(&site->stage->client), &message));
 	KUNIT_EXPECT_TRUE(test, actor_completes(&site->stage->client, 1));
 	KUNIT_EXPECT_EQ(test, 0, site->stage->client.flushed);
 	KUNIT_EXPECT_MEMEQ(test, bytes, site->buffer + SPAN - PAGE_SIZE, message.length);
 	krdma_conn_close(site->stage->client.conn);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* Whatever the device refuses, at whichever key: nothing is left, and the next one is whole. */
@@ -278,20 +279,20 @@ static void test_all_keys_or_none(struct kunit *test)
 	};
 	struct site *site = site_new(test);
 	unsigned int before = live_mrs(site);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (unsigned int nth = 1; nth <= KEYS; nth++) {
 			fake_device_fail(site->stage->fake, cases[i].verb, nth, cases[i].error);
-			region = site_map(site, site->buffer, PAGES * PAGE_SIZE);
-			KUNIT_EXPECT_EQ(test, cases[i].error, PTR_ERR_OR_ZERO(region));
+			mr = site_map(site, site->buffer, PAGES * PAGE_SIZE);
+			KUNIT_EXPECT_EQ(test, cases[i].error, PTR_ERR_OR_ZERO(mr));
 			KUNIT_EXPECT_EQ(test, before, live_mrs(site));
 		}
 	}
-	region = site_map(site, site->buffer, PAGES * PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
-	expect_keys(test, site, region, site->buffer, PAGES * PAGE_SIZE, KEYS);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = site_map(site, site->buffer, PAGES * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
+	expect_keys(test, site, mr, site->buffer, PAGES * PAGE_SIZE, KEYS);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* A drop ends every key soon, while an operation keeps the memory. */
@@ -299,22 +300,22 @@ static void test_drop_ends_all_keys(struct kunit *test)
 {
 	struct site *site = site_new(test);
 	unsigned int before = live_mrs(site);
-	struct krdma_receive receive = { .sge_count = 1 };
+	struct krdma_recv_wr recv_wr = { .sge_count = 1 };
 	unsigned long end = jiffies + STAGE_LONG;
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	struct krdma_sge sge;
 
-	region = krdma_region_map(site->stage->session, site->dev, site->buffer,
-				  PAGES * PAGE_SIZE,
-				  KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_LOCAL_WRITE);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
+	mr = krdma_mr_register(site->stage->session, site->dev, site->buffer,
+			       PAGES * PAGE_SIZE,
+			       KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
 	KUNIT_EXPECT_EQ(test, before + KEYS, live_mrs(site));
 	sge = (struct krdma_sge) {
-		.region = region, .addr = (uintptr_t)site->buffer, .length = 10,
+		.mr = mr, .addr = (uintptr_t)site->buffer, .length = 10,
 	};
-	receive.sges = &sge;
-	KUNIT_EXPECT_EQ(test, 1, krdma_conn_receive(site->stage->client.conn, &receive, 1));
-	krdma_region_drop(region);
+	recv_wr.sges = &sge;
+	KUNIT_EXPECT_EQ(test, 1, krdma_conn_post_recv(site->stage->client.conn, &recv_wr, 1));
+	krdma_mr_drop(mr);
 	while (live_mrs(site) != before && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
 	KUNIT_EXPECT_EQ(test, before, live_mrs(site));
@@ -325,10 +326,10 @@ static void test_no_address_is_none(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 3 };
 	struct stage *stage = stage_new(test, NULL);
-	struct krdma_region_info info;
-	struct krdma_region *region;
-	struct scatterlist sg;
+	struct krdma_mr_info info;
 	struct krdma_mr *mr;
+	struct scatterlist sg;
+	struct krdma_frmr *frmr;
 	u8 *memory;
 
 	memory = kunit_kzalloc(test, 2 * PAGE_SIZE, GFP_KERNEL);
@@ -337,22 +338,22 @@ static void test_no_address_is_none(struct kunit *test)
 	sg_init_one(&sg, memory, PAGE_SIZE);
 	stage_listen(stage);
 	stage_resolve(stage);
-	KUNIT_ASSERT_EQ(test, 0, krdma_conn_prepare(stage->client.conn, &attr));
+	KUNIT_ASSERT_EQ(test, 0, krdma_conn_create_qp(stage->client.conn, &attr));
 
-	mr = krdma_mr_get(stage->client.conn);
-	KUNIT_ASSERT_NOT_NULL(test, mr);
-	KUNIT_EXPECT_EQ(test, 0, krdma_mr_map(mr, &sg, 1));
-	KUNIT_EXPECT_NE(test, 0, krdma_mr_addr(mr));
-	KUNIT_EXPECT_EQ(test, 0, offset_in_page(krdma_mr_addr(mr)));
-	krdma_mr_put(mr);
+	frmr = krdma_frmr_get(stage->client.conn);
+	KUNIT_ASSERT_NOT_NULL(test, frmr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_map(frmr, &sg, 1));
+	KUNIT_EXPECT_NE(test, 0, krdma_frmr_addr(frmr));
+	KUNIT_EXPECT_EQ(test, 0, offset_in_page(krdma_frmr_addr(frmr)));
+	krdma_frmr_put(frmr);
 
-	region = krdma_region_map_sg(stage->session, krdma_conn_device(stage->client.conn), &sg, 1,
-				     ALL);
-	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(region));
-	krdma_region_query(region, &info);
+	mr = krdma_mr_register_sg(stage->session, krdma_conn_device(stage->client.conn), &sg, 1,
+				  ALL);
+	KUNIT_ASSERT_EQ(test, 0, PTR_ERR_OR_ZERO(mr));
+	krdma_mr_query(mr, &info);
 	KUNIT_EXPECT_NE(test, 0, info.remote_addr);
 	KUNIT_EXPECT_EQ(test, 0, info.addr);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 static struct kunit_case region_keys_cases[] = {
@@ -367,7 +368,7 @@ static struct kunit_case region_keys_cases[] = {
 };
 
 static struct kunit_suite region_keys_suite = {
-	.name = "krdma_region_keys",
+	.name = "krdma_mr_keys",
 	.init = test_objects_init,
 	.test_cases = region_keys_cases,
 };

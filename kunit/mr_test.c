@@ -54,7 +54,7 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	stage_listen(site->stage);
 	stage_resolve(site->stage);
 	/* A device that registers nothing has none for connections, either. */
-	if (krdma_conn_prepare(site->client->conn, &attr))
+	if (krdma_conn_create_qp(site->client->conn, &attr))
 		attr.mr_count = 0;
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(site->client, ""));
 	stage_take(site->stage);
@@ -65,9 +65,9 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	return site;
 }
 
-static struct krdma_region *site_map(struct site *site, size_t length, u32 access)
+static struct krdma_mr *site_map(struct site *site, size_t length, u32 access)
 {
-	return krdma_region_map(site->session, site->dev, site->buffer, length, access);
+	return krdma_mr_register(site->session, site->dev, site->buffer, length, access);
 }
 
 static bool peer_reads(struct site *site, u64 addr, u32 key, void *to, u32 length)
@@ -82,32 +82,32 @@ static bool peer_writes(struct site *site, u64 addr, u32 key, const void *from, 
 }
 
 /* The peer writes its whole length, finds it there, and gets no further. */
-static void expect_reachable(struct kunit *test, struct site *site, struct krdma_region *region,
+static void expect_reachable(struct kunit *test, struct site *site, struct krdma_mr *mr,
 			     const u8 *memory)
 {
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	u8 *bytes;
 
-	krdma_region_query(region, &info);
+	krdma_mr_query(mr, &info);
 	bytes = kunit_kzalloc(test, info.length, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	for (u64 i = 0; i < info.length; i++)
 		bytes[i] = i * 7 + 1;
-	/* A device whose registrations are shorter gives several keys: region_keys_test.c. */
+	/* A device whose registrations are shorter gives several keys: mr_keys_test.c. */
 	if (info.key_count > 1)
 		return;
-	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.remote_key, bytes,
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.rkey, bytes,
 					    info.length));
 	/* Not as memory to be printed: there may be much of it. */
 	KUNIT_EXPECT_EQ(test, 0, memcmp(bytes, memory, info.length));
 	memset(bytes, 0, info.length);
-	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, bytes,
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.rkey, bytes,
 					   info.length));
 	KUNIT_EXPECT_EQ(test, 0, memcmp(bytes, memory, info.length));
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr + 1, info.remote_key, bytes,
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr + 1, info.rkey, bytes,
 					    info.length));
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr - 1, info.remote_key, bytes, 1));
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.remote_key + 1, bytes, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr - 1, info.rkey, bytes, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.rkey + 1, bytes, 1));
 }
 
 /*
@@ -121,8 +121,8 @@ static void test_buffers(struct kunit *test)
 	};
 	static const unsigned int offsets[] = { 0, 1, 99 };
 	struct site *site = site_new(test, NULL);
-	struct krdma_region_info info;
-	struct krdma_region *region;
+	struct krdma_mr_info info;
+	struct krdma_mr *mr;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(lengths) * ARRAY_SIZE(offsets) * 2; i++) {
 		size_t length = lengths[i / 2 % ARRAY_SIZE(lengths)];
@@ -132,18 +132,18 @@ static void test_buffers(struct kunit *test)
 		memory = i % 2 ? kzalloc(length + offset, GFP_KERNEL) : vzalloc(length + offset);
 		KUNIT_ASSERT_NOT_NULL(test, memory);
 		start = memory + offset;
-		region = krdma_region_map(site->session, site->dev, start, length, ALL);
-		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(region), "%d for %zu bytes at %u",
-				       PTR_ERR_OR_ZERO(region), length, offset);
-		if (!IS_ERR(region)) {
-			krdma_region_query(region, &info);
+		mr = krdma_mr_register(site->session, site->dev, start, length, ALL);
+		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(mr), "%d for %zu bytes at %u",
+				       PTR_ERR_OR_ZERO(mr), length, offset);
+		if (!IS_ERR(mr)) {
+			krdma_mr_query(mr, &info);
 			KUNIT_EXPECT_EQ(test, (uintptr_t)start, info.addr);
 			/* Peers are not told where the kernel has it. */
 			KUNIT_EXPECT_EQ(test, PAGE_SIZE + offset_in_page(start), info.remote_addr);
 			KUNIT_EXPECT_EQ(test, length, info.length);
 			KUNIT_EXPECT_EQ(test, ALL, info.access);
-			expect_reachable(test, site, region, start);
-			KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+			expect_reachable(test, site, mr, start);
+			KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 		}
 		kvfree(memory);
 	}
@@ -152,8 +152,8 @@ static void test_buffers(struct kunit *test)
 static void test_scatterlists(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region_info info;
-	struct krdma_region *region;
+	struct krdma_mr_info info;
+	struct krdma_mr *mr;
 	struct scatterlist sg[3];
 	u8 *memory, *flat;
 
@@ -168,31 +168,32 @@ static void test_scatterlists(struct kunit *test)
 	sg_set_buf(&sg[0], memory + 3 * PAGE_SIZE - 100, 100);
 	sg_set_buf(&sg[1], memory, PAGE_SIZE);
 	sg_set_buf(&sg[2], memory + PAGE_SIZE, 50);
-	region = krdma_region_map_sg(site->session, site->dev, sg, ARRAY_SIZE(sg), ALL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	krdma_region_query(region, &info);
+	mr = krdma_mr_register_sg(site->session, site->dev, sg, ARRAY_SIZE(sg), ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	krdma_mr_query(mr, &info);
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE - 100, info.addr);
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE + 150, info.length);
 	memset(flat, 0xaa, info.length);
-	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.remote_key, flat,
+	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.rkey, flat,
 					    info.length));
 	for (unsigned int i = 0; i < 3; i++)
 		KUNIT_EXPECT_MEMEQ(test, flat, sg_virt(&sg[i]), sg[i].length);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
 	/* What does not meet at pages has no key; without one it does not matter. */
 	sg_set_buf(&sg[1], memory + 1, PAGE_SIZE - 1);
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 3, ALL)));
-	region = krdma_region_map_sg(site->session, site->dev, sg, 3, LOCAL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+			PTR_ERR_OR_ZERO(krdma_mr_register_sg(site->session, site->dev, sg, 3,
+							     ALL)));
+	mr = krdma_mr_register_sg(site->session, site->dev, sg, 3, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 0, 0)));
+			PTR_ERR_OR_ZERO(krdma_mr_register_sg(site->session, site->dev, sg, 0, 0)));
 	sg[1].length = 0;
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(krdma_region_map_sg(site->session, site->dev, sg, 3, 0)));
+			PTR_ERR_OR_ZERO(krdma_mr_register_sg(site->session, site->dev, sg, 3, 0)));
 }
 
 /* Every combination of rights, known or not: what it is, and what the peer may. */
@@ -200,8 +201,8 @@ static void test_scatterlists(struct kunit *test)
 static void test_rights(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region_info info;
-	struct krdma_region *region;
+	struct krdma_mr_info info;
+	struct krdma_mr *mr;
 	u8 byte = 0;
 
 	for (u32 access = 0; access < 32; access++) {
@@ -211,19 +212,19 @@ static void test_rights(struct kunit *test)
 			expected = -EINVAL;
 		else if (access & REMOTE_ATOMIC)
 			expected = -EOPNOTSUPP;
-		region = site_map(site, LENGTH, access);
-		KUNIT_EXPECT_EQ_MSG(test, expected, PTR_ERR_OR_ZERO(region), "access %u", access);
-		if (IS_ERR(region))
+		mr = site_map(site, LENGTH, access);
+		KUNIT_EXPECT_EQ_MSG(test, expected, PTR_ERR_OR_ZERO(mr), "access %u", access);
+		if (IS_ERR(mr))
 			continue;
-		krdma_region_query(region, &info);
-		KUNIT_EXPECT_EQ(test, !!(access & ~LOCAL), !!info.remote_key);
+		krdma_mr_query(mr, &info);
+		KUNIT_EXPECT_EQ(test, !!(access & ~LOCAL), !!info.rkey);
 		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_READ),
-				    peer_reads(site, info.remote_addr, info.remote_key, &byte, 1),
+				    peer_reads(site, info.remote_addr, info.rkey, &byte, 1),
 				    "access %u", access);
 		KUNIT_EXPECT_EQ_MSG(test, !!(access & REMOTE_WRITE),
-				    peer_writes(site, info.remote_addr, info.remote_key, &byte, 1),
+				    peer_writes(site, info.remote_addr, info.rkey, &byte, 1),
 				    "access %u", access);
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	}
 }
 
@@ -231,36 +232,36 @@ static void test_rights(struct kunit *test)
 static void test_atomic_rights(struct kunit *test)
 {
 	struct site *site = site_new(test, fake_device_offer_atomics);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
-	region = site_map(site, LENGTH, LOCAL | REMOTE_ATOMIC);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = site_map(site, LENGTH, LOCAL | REMOTE_ATOMIC);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, LENGTH, REMOTE_ATOMIC)));
 }
 
 static void test_bad_memory(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 	u8 stack[8];
 
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, 0, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(krdma_region_map(site->session, site->dev, stack,
-							 sizeof(stack), LOCAL)));
+			PTR_ERR_OR_ZERO(krdma_mr_register(site->session, site->dev, stack,
+							  sizeof(stack), LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(krdma_region_map(site->session, site->dev,
-							 (void *)PAGE_SIZE, 8, LOCAL)));
+			PTR_ERR_OR_ZERO(krdma_mr_register(site->session, site->dev,
+							  (void *)PAGE_SIZE, 8, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, SIZE_MAX, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EFBIG, PTR_ERR_OR_ZERO(site_map(site, (1ULL << 32) + 1, LOCAL)));
 	/* Without peers, no registration is in the way. */
-	region = site_map(site, PAGES * PAGE_SIZE + 1, LOCAL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = site_map(site, PAGES * PAGE_SIZE + 1, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	/* Tests have no process. */
 	KUNIT_EXPECT_EQ(test, -ESRCH,
-			PTR_ERR_OR_ZERO(krdma_region_map_user(site->session, site->dev, 0, 8, 0)));
+			PTR_ERR_OR_ZERO(krdma_mr_register_user(site->session, site->dev, 0, 8, 0)));
 }
 
 static void no_registration(struct fake_device *fake)
@@ -271,13 +272,13 @@ static void no_registration(struct fake_device *fake)
 static void test_no_registration(struct kunit *test)
 {
 	struct site *site = site_new(test, no_registration);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, PTR_ERR_OR_ZERO(site_map(site, LENGTH, REMOTE_READ)));
-	region = site_map(site, LENGTH, LOCAL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
-	KUNIT_EXPECT_NULL(test, krdma_mr_get(site->client->conn));
+	mr = site_map(site, LENGTH, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	KUNIT_EXPECT_NULL(test, krdma_frmr_get(site->client->conn));
 }
 
 /* What the device refuses once; the next one is as good as ever. */
@@ -294,43 +295,43 @@ static void test_failures(struct kunit *test)
 		{ FAKE_MAP_MR_SG, -EREMOTEIO, -EIO },
 	};
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region;
+	struct krdma_mr *mr;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		fake_device_fail(site->stage->fake, cases[i].verb, 1, cases[i].error);
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].said,
 				    PTR_ERR_OR_ZERO(site_map(site, LENGTH, ALL)), "case %u", i);
-		region = site_map(site, LENGTH, ALL);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		mr = site_map(site, LENGTH, ALL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	}
 
 	/* What cannot be posted is tried once more on a new connection. */
 	fake_device_fail(site->stage->fake, FAKE_POST_SEND, 1, -EREMOTEIO);
-	region = site_map(site, LENGTH, ALL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	expect_reachable(test, site, region, site->buffer);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = site_map(site, LENGTH, ALL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	expect_reachable(test, site, mr, site->buffer);
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 static void test_keys_are_fresh(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region_info info;
-	struct krdma_region *region;
+	struct krdma_mr_info info;
+	struct krdma_mr *mr;
 	u32 keys[40];
 	u8 byte;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
-		region = site_map(site, LENGTH, ALL);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-		krdma_region_query(region, &info);
-		keys[i] = info.remote_key;
+		mr = site_map(site, LENGTH, ALL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+		krdma_mr_query(mr, &info);
+		keys[i] = info.rkey;
 		KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 		for (unsigned int j = 0; j < i; j++)
 			KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[j],
 							    &byte, 1));
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 		KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, keys[i], &byte, 1));
 	}
 }
@@ -339,33 +340,33 @@ static void test_keys_are_fresh(struct kunit *test)
  * In use
  */
 
-static int receive_into(struct site *site, struct krdma_region *region, u64 addr, u32 length)
+static int receive_into(struct site *site, struct krdma_mr *mr, u64 addr, u32 length)
 {
-	struct krdma_sge sge = { .region = region, .addr = addr, .length = length };
-	struct krdma_receive receive = { .sges = &sge, .sge_count = 1 };
+	struct krdma_sge sge = { .mr = mr, .addr = addr, .length = length };
+	struct krdma_recv_wr recv_wr = { .sges = &sge, .sge_count = 1 };
 
-	return krdma_conn_receive(site->client->conn, &receive, 1);
+	return krdma_conn_post_recv(site->client->conn, &recv_wr, 1);
 }
 
 static void test_release_of_what_is_used(struct kunit *test)
 {
 	struct fake_message message = { .data = "hello", .length = 5 };
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region = site_map(site, LENGTH, ALL);
+	struct krdma_mr *mr = site_map(site, LENGTH, ALL);
 	u64 addr = (uintptr_t)site->buffer;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr + 10, 20));
-	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
-	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(region));
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, mr, addr + 10, 20));
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, mr, addr, LENGTH));
+	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_mr_deregister(mr));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));
 	KUNIT_EXPECT_TRUE(test, actor_completes(site->client, 1));
 	KUNIT_EXPECT_MEMEQ(test, "hello", site->buffer + 10, 5);
-	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_region_release(region));
-	expect_reachable(test, site, region, site->buffer);
+	KUNIT_EXPECT_EQ(test, -EBUSY, krdma_mr_deregister(mr));
+	expect_reachable(test, site, mr, site->buffer);
 	krdma_conn_close(site->client->conn);
 	KUNIT_EXPECT_EQ(test, 1, site->client->flushed);
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /* The key ends soon, the memory when nothing uses it any more. */
@@ -373,21 +374,21 @@ static void test_drop_of_what_is_used(struct kunit *test)
 {
 	struct fake_message message = { .data = "hello", .length = 5 };
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region = site_map(site, LENGTH, REMOTE_READ | LOCAL);
+	struct krdma_mr *mr = site_map(site, LENGTH, REMOTE_READ | LOCAL);
 	unsigned long end = jiffies + STAGE_LONG;
 	u64 addr = (uintptr_t)site->buffer;
-	struct krdma_region_info info;
+	struct krdma_mr_info info;
 	u8 byte;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	krdma_region_query(region, &info);
-	KUNIT_EXPECT_EQ(test, 1, receive_into(site, region, addr, LENGTH));
-	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
-	krdma_region_drop(region);
-	while (peer_reads(site, info.remote_addr, info.remote_key, &byte, 1) &&
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	krdma_mr_query(mr, &info);
+	KUNIT_EXPECT_EQ(test, 1, receive_into(site, mr, addr, LENGTH));
+	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.rkey, &byte, 1));
+	krdma_mr_drop(mr);
+	while (peer_reads(site, info.remote_addr, info.rkey, &byte, 1) &&
 	       time_before(jiffies, end))
 		fsleep(1000);
-	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.remote_key, &byte, 1));
+	KUNIT_EXPECT_FALSE(test, peer_reads(site, info.remote_addr, info.rkey, &byte, 1));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(actor_qp(site->client), &message));
 	KUNIT_EXPECT_TRUE(test, actor_completes(site->client, 1));
 	KUNIT_EXPECT_MEMEQ(test, "hello", site->buffer, 5);
@@ -396,46 +397,46 @@ static void test_drop_of_what_is_used(struct kunit *test)
 static void test_wrong_pieces(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *region = site_map(site, LENGTH, LOCAL);
-	struct krdma_region *constant = site_map(site, LENGTH, 0);
+	struct krdma_mr *mr = site_map(site, LENGTH, LOCAL);
+	struct krdma_mr *constant = site_map(site, LENGTH, 0);
 	u64 addr = (uintptr_t)site->buffer;
 	struct krdma_session *session;
-	struct krdma_region *foreign;
+	struct krdma_mr *foreign;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, constant);
-	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr, LENGTH + 1));
-	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr - 1, 1));
-	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, region, addr + 1, U32_MAX));
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, mr, addr, LENGTH + 1));
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, mr, addr - 1, 1));
+	KUNIT_EXPECT_EQ(test, -ERANGE, receive_into(site, mr, addr + 1, U32_MAX));
 	KUNIT_EXPECT_EQ(test, -EACCES, receive_into(site, constant, addr, 1));
 
 	session = krdma_session_create(&init_net);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, session);
-	foreign = krdma_region_map(session, site->dev, site->buffer, LENGTH, LOCAL);
+	foreign = krdma_mr_register(session, site->dev, site->buffer, LENGTH, LOCAL);
 	krdma_session_put(session);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, foreign);
 	KUNIT_EXPECT_EQ(test, -EXDEV, receive_into(site, foreign, addr, 1));
 
 	/* None of these was a use. */
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(foreign));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(constant));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(foreign));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(constant));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 static void test_device_goes(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region *dropped = site_map(site, LENGTH, ALL);
-	struct krdma_region *region = site_map(site, LENGTH, ALL);
-	struct krdma_device *dev = krdma_device_find(&init_net, STAGE_DEVICE);
+	struct krdma_mr *dropped = site_map(site, LENGTH, ALL);
+	struct krdma_mr *mr = site_map(site, LENGTH, ALL);
+	struct krdma_device *dev = krdma_device_get_by_name(&init_net, STAGE_DEVICE);
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dropped);
 	test_device_unregister(site->stage->device);
 	KUNIT_EXPECT_EQ(test, -ENODEV,
-			PTR_ERR_OR_ZERO(krdma_region_map(site->session, dev, site->buffer, 8, 0)));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
-	krdma_region_drop(dropped);
+			PTR_ERR_OR_ZERO(krdma_mr_register(site->session, dev, site->buffer, 8, 0)));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
+	krdma_mr_drop(dropped);
 	krdma_device_put(dev);
 }
 
@@ -450,34 +451,34 @@ static void test_descriptors(struct kunit *test)
 		LOCAL | REMOTE_ATOMIC,
 	};
 	struct site *site = site_new(test, fake_device_offer_atomics);
-	struct krdma_region_info info, told;
-	u8 descriptor[KRDMA_DESCRIPTOR_SIZE];
-	struct krdma_region *region;
+	struct krdma_mr_info info, told;
+	u8 descriptor[KRDMA_MR_DESC_SIZE];
+	struct krdma_mr *mr;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(accesses); i++) {
-		region = site_map(site, LENGTH, accesses[i]);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-		krdma_region_query(region, &info);
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_describe(region, 100, 900, descriptor));
-		KUNIT_EXPECT_EQ(test, 0, krdma_descriptor_read(descriptor, sizeof(descriptor),
-							       &told));
+		mr = site_map(site, LENGTH, accesses[i]);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+		krdma_mr_query(mr, &info);
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_describe(mr, 100, 900, descriptor));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_desc_read(descriptor, sizeof(descriptor),
+							    &told));
 		KUNIT_EXPECT_EQ(test, info.remote_addr + 100, told.remote_addr);
 		KUNIT_EXPECT_EQ(test, 900, told.length);
-		KUNIT_EXPECT_EQ(test, info.remote_key, told.remote_key);
+		KUNIT_EXPECT_EQ(test, info.rkey, told.rkey);
 		KUNIT_EXPECT_EQ(test, accesses[i] & ~LOCAL, told.access);
 		KUNIT_EXPECT_EQ(test, -EINVAL,
-				krdma_descriptor_read(descriptor, sizeof(descriptor) - 1, &told));
-		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_describe(region, 100, 901, descriptor));
-		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_region_describe(region, 1001, 0, descriptor));
+				krdma_mr_desc_read(descriptor, sizeof(descriptor) - 1, &told));
+		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_mr_describe(mr, 100, 901, descriptor));
+		KUNIT_EXPECT_EQ(test, -ERANGE, krdma_mr_describe(mr, 1001, 0, descriptor));
 		KUNIT_EXPECT_EQ(test, -ERANGE,
-				krdma_region_describe(region, U64_MAX, 2, descriptor));
-		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_region_describe(region, 0, 0, descriptor));
-		KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+				krdma_mr_describe(mr, U64_MAX, 2, descriptor));
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_mr_describe(mr, 0, 0, descriptor));
+		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	}
-	region = site_map(site, LENGTH, LOCAL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
-	KUNIT_EXPECT_EQ(test, -EACCES, krdma_region_describe(region, 0, 1, descriptor));
-	KUNIT_EXPECT_EQ(test, 0, krdma_region_release(region));
+	mr = site_map(site, LENGTH, LOCAL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
+	KUNIT_EXPECT_EQ(test, -EACCES, krdma_mr_describe(mr, 0, 1, descriptor));
+	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
 /*
@@ -487,83 +488,84 @@ static void test_descriptors(struct kunit *test)
 static void test_cache(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
-	struct krdma_region_cache *cache;
-	struct krdma_region *a, *b, *c;
+	struct krdma_mr_cache *cache;
+	struct krdma_mr *a, *b, *c;
 	u8 *buffer = site->buffer;
 
-	cache = krdma_region_cache_create(site->session, site->dev, 2);
+	cache = krdma_mr_cache_create(site->session, site->dev, 2);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cache);
 	fake_device_fail(site->stage->fake, FAKE_ALLOC_MR, 0, 0);
-#define GET(start, access)	krdma_region_cache_get(cache, buffer + (start), 100, access)
+#define GET(start, access)	krdma_mr_cache_get(cache, buffer + (start), 100, access)
 #define MADE()			fake_device_calls(site->stage->fake, FAKE_ALLOC_MR)
 	a = GET(0, REMOTE_READ);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, a);
 	b = GET(0, REMOTE_READ);
 	KUNIT_EXPECT_PTR_EQ(test, a, b);
 	KUNIT_EXPECT_EQ(test, 1, MADE());
-	krdma_region_cache_put(cache, b);
-	krdma_region_cache_put(cache, a);
+	krdma_mr_cache_put(cache, b);
+	krdma_mr_cache_put(cache, a);
 	KUNIT_EXPECT_PTR_EQ(test, a, GET(0, REMOTE_READ));
 	KUNIT_EXPECT_EQ(test, 1, MADE());
 	/* Other rights, another length: another one. */
 	b = GET(0, ALL);
 	KUNIT_EXPECT_EQ(test, 2, MADE());
-	c = krdma_region_cache_get(cache, buffer, 99, REMOTE_READ);
+	c = krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ);
 	KUNIT_EXPECT_EQ(test, 3, MADE());
-	krdma_region_cache_put(cache, a);
-	krdma_region_cache_put(cache, b);
-	krdma_region_cache_put(cache, c);
+	krdma_mr_cache_put(cache, a);
+	krdma_mr_cache_put(cache, b);
+	krdma_mr_cache_put(cache, c);
 
 	/* Of three that nobody uses two stay, those that were put last. */
 	KUNIT_EXPECT_PTR_EQ(test, b, GET(0, ALL));
 	KUNIT_EXPECT_EQ(test, 3, MADE());
-	krdma_region_cache_put(cache, b);
+	krdma_mr_cache_put(cache, b);
 	a = GET(0, REMOTE_READ);
 	KUNIT_EXPECT_EQ(test, 4, MADE());
 
 	/* What is forgotten while it is used serves its user, and nobody else. */
-	krdma_region_cache_forget(cache, buffer + 99, 1);
-	krdma_region_cache_forget(cache, buffer + 100, 1);
+	krdma_mr_cache_forget(cache, buffer + 99, 1);
+	krdma_mr_cache_forget(cache, buffer + 100, 1);
 	b = GET(0, REMOTE_READ);
 	KUNIT_EXPECT_PTR_NE(test, a, b);
 	KUNIT_EXPECT_EQ(test, 5, MADE());
-	krdma_region_cache_put(cache, a);
-	krdma_region_cache_put(cache, b);
+	krdma_mr_cache_put(cache, a);
+	krdma_mr_cache_put(cache, b);
 	a = GET(0, ALL);
 	KUNIT_EXPECT_EQ(test, 6, MADE());
 	expect_reachable(test, site, a, buffer);
 	/* It did not reach as far as what was forgotten. */
-	KUNIT_EXPECT_PTR_EQ(test, c, krdma_region_cache_get(cache, buffer, 99, REMOTE_READ));
+	KUNIT_EXPECT_PTR_EQ(test, c, krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ));
 	KUNIT_EXPECT_EQ(test, 6, MADE());
-	krdma_region_cache_put(cache, c);
-	krdma_region_cache_put(cache, a);
+	krdma_mr_cache_put(cache, c);
+	krdma_mr_cache_put(cache, a);
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(GET(0, REMOTE_WRITE)));
 #undef GET
 #undef MADE
-	krdma_region_cache_destroy(cache);
+	krdma_mr_cache_destroy(cache);
 }
 
-static void map_mr(struct kunit *test, struct krdma_mr *mr, struct scatterlist *sg, void *memory,
+static void map_mr(struct kunit *test, struct krdma_frmr *frmr, struct scatterlist *sg,
+		   void *memory,
 		   u32 length)
 {
 	sg_init_one(sg, memory, length);
-	KUNIT_ASSERT_EQ(test, 0, krdma_mr_map(mr, sg, 1));
+	KUNIT_ASSERT_EQ(test, 0, krdma_frmr_map(frmr, sg, 1));
 }
 
-static int post_register(struct site *site, struct krdma_mr *mr, u32 access)
+static int post_register(struct site *site, struct krdma_frmr *frmr, u32 access)
 {
-	struct krdma_request request = {
-		.opcode = KRDMA_OP_REGISTER, .mr = mr, .access = access,
+	struct krdma_send_wr wr = {
+		.opcode = KRDMA_OP_REG_MR, .mr = frmr, .access = access,
 	};
 
-	return krdma_conn_post(site->client->conn, &request, 1);
+	return krdma_conn_post_send(site->client->conn, &wr, 1);
 }
 
 static int post_invalidate(struct site *site, u32 key)
 {
-	struct krdma_request request = { .opcode = KRDMA_OP_INVALIDATE, .key = key };
+	struct krdma_send_wr wr = { .opcode = KRDMA_OP_LOCAL_INV, .key = key };
 
-	return krdma_conn_post(site->client->conn, &request, 1);
+	return krdma_conn_post_send(site->client->conn, &wr, 1);
 }
 
 static u8 *registration_memory(struct kunit *test)
@@ -576,7 +578,7 @@ static u8 *registration_memory(struct kunit *test)
 
 static void put_mr(void *mr)
 {
-	krdma_mr_put(mr);
+	krdma_frmr_put(mr);
 }
 
 static void test_registrations(struct kunit *test)
@@ -585,29 +587,29 @@ static void test_registrations(struct kunit *test)
 	u8 *memory = registration_memory(test);
 	u8 *bytes = memory + 4 * PAGE_SIZE;
 	struct scatterlist sg;
-	struct krdma_mr *one;
+	struct krdma_frmr *one;
 	u32 key;
 
-	one = krdma_mr_get(site->client->conn);
+	one = krdma_frmr_get(site->client->conn);
 	KUNIT_ASSERT_NOT_NULL(test, one);
 	/* Also of a test that was aborted. */
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_mr, one));
 
 	for (unsigned int round = 0; round < 3; round++) {
 		map_mr(test, one, &sg, memory + 5, LENGTH);
-		key = krdma_mr_key(one);
-		KUNIT_EXPECT_EQ(test, 5, krdma_mr_addr(one) % PAGE_SIZE);
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, 1));
+		key = krdma_frmr_rkey(one);
+		KUNIT_EXPECT_EQ(test, 5, krdma_frmr_addr(one) % PAGE_SIZE);
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, 1));
 		KUNIT_ASSERT_EQ(test, 1, post_register(site, one, ALL));
 		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 1));
 		memset(memory + 5, round + 1, LENGTH);
-		KUNIT_EXPECT_TRUE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, LENGTH));
+		KUNIT_EXPECT_TRUE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, LENGTH));
 		KUNIT_EXPECT_MEMEQ(test, memory + 5, bytes, LENGTH);
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one) + 1, key, bytes,
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one) + 1, key, bytes,
 						    LENGTH));
 		KUNIT_ASSERT_EQ(test, 1, post_invalidate(site, key));
 		KUNIT_ASSERT_TRUE(test, actor_completes(site->client, 2 * round + 2));
-		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_mr_addr(one), key, bytes, 1));
+		KUNIT_EXPECT_FALSE(test, peer_reads(site, krdma_frmr_addr(one), key, bytes, 1));
 	}
 	KUNIT_EXPECT_EQ(test, 0, site->client->flushed);
 	kunit_release_action(test, put_mr, one);
@@ -619,55 +621,55 @@ static void test_registration_pool(struct kunit *test)
 	struct krdma_conn *conn = site->client->conn;
 	u8 *memory = registration_memory(test);
 	struct scatterlist sg, many[2];
-	struct krdma_mr *one, *two;
+	struct krdma_frmr *one, *two;
 	u32 key;
 
-	one = krdma_mr_get(conn);
-	two = krdma_mr_get(conn);
+	one = krdma_frmr_get(conn);
+	two = krdma_frmr_get(conn);
 	KUNIT_ASSERT_NOT_NULL(test, one);
 	KUNIT_ASSERT_NOT_NULL(test, two);
-	KUNIT_EXPECT_NULL(test, krdma_mr_get(conn));
+	KUNIT_EXPECT_NULL(test, krdma_frmr_get(conn));
 	map_mr(test, one, &sg, memory, 10);
-	key = krdma_mr_key(one);
+	key = krdma_frmr_rkey(one);
 
 	/* What does not fit, and then what does. */
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_mr_map(one, &sg, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_map(one, &sg, 0));
 	sg_init_one(&sg, memory + 1, 3 * PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, &sg, 1));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, &sg, 1));
 	sg_init_table(many, 2);
 	sg_set_buf(&many[0], memory, 100);
 	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_mr_map(one, many, 2));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, many, 2));
 	/* What was mapped before is not any more. */
 	KUNIT_EXPECT_EQ(test, -EINVAL, post_register(site, one, ALL));
 	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
-	KUNIT_EXPECT_NE(test, key, krdma_mr_key(one));
+	KUNIT_EXPECT_NE(test, key, krdma_frmr_rkey(one));
 
 	/* Given back, it is there again. */
-	krdma_mr_put(one);
-	KUNIT_EXPECT_PTR_EQ(test, one, krdma_mr_get(conn));
+	krdma_frmr_put(one);
+	KUNIT_EXPECT_PTR_EQ(test, one, krdma_frmr_get(conn));
 
 	/* After the end there is nothing to be had, but to be put. */
 	krdma_conn_close(conn);
 	sg_init_one(&sg, memory, 10);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(one, &sg, 1));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(one, &sg, 1));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, post_register(site, one, ALL));
-	krdma_mr_put(one);
-	KUNIT_EXPECT_NULL(test, krdma_mr_get(conn));
+	krdma_frmr_put(one);
+	KUNIT_EXPECT_NULL(test, krdma_frmr_get(conn));
 	actor_close(site->client);
-	krdma_mr_put(two);
+	krdma_frmr_put(two);
 }
 
 /**
  * struct mapping - a registration is mapped by another thread
  * @work: maps it
- * @mr: the registration
+ * @frmr: the registration
  * @sg: of what
  * @ret: what that returned
  */
 struct mapping {
 	struct work_struct work;
-	struct krdma_mr *mr;
+	struct krdma_frmr *frmr;
 	struct scatterlist sg;
 	int ret;
 };
@@ -676,7 +678,7 @@ static void mapping_work(struct work_struct *work)
 {
 	struct mapping *mapping = container_of(work, struct mapping, work);
 
-	mapping->ret = krdma_mr_map(mapping->mr, &mapping->sg, 1);
+	mapping->ret = krdma_frmr_map(mapping->frmr, &mapping->sg, 1);
 }
 
 static void closing_work(struct work_struct *work)
@@ -691,11 +693,11 @@ static void test_end_while_mapping(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
 	struct fake_device *fake = site->stage->fake;
-	struct mapping mapping = { .mr = krdma_mr_get(site->client->conn) };
+	struct mapping mapping = { .frmr = krdma_frmr_get(site->client->conn) };
 	struct fake_pause pause;
 	int live;
 
-	KUNIT_ASSERT_NOT_NULL(test, mapping.mr);
+	KUNIT_ASSERT_NOT_NULL(test, mapping.frmr);
 	sg_init_one(&mapping.sg, registration_memory(test), 100);
 	INIT_WORK_ONSTACK(&mapping.work, mapping_work);
 	INIT_WORK(&site->close, closing_work);
@@ -713,8 +715,8 @@ static void test_end_while_mapping(struct kunit *test)
 	flush_work(&mapping.work);
 	flush_work(&site->close);
 	KUNIT_EXPECT_EQ(test, 0, mapping.ret);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_mr_map(mapping.mr, &mapping.sg, 1));
-	krdma_mr_put(mapping.mr);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(mapping.frmr, &mapping.sg, 1));
+	krdma_frmr_put(mapping.frmr);
 	destroy_work_on_stack(&mapping.work);
 }
 
@@ -740,7 +742,7 @@ static struct kunit_case region_cases[] = {
 };
 
 static struct kunit_suite region_suite = {
-	.name = "krdma_region",
+	.name = "krdma_mr",
 	.init = test_objects_init,
 	.test_cases = region_cases,
 };

@@ -19,9 +19,9 @@ static const u8 descriptor_wire[DESCRIPTOR_SIZE] = {
 	0xd4, 0xc3, 0xb2, 0xa1,	0x05, 0x00, 0x00, 0x00,
 };
 
-static inline struct krdma_descriptor descriptor_region(void)
+static inline struct krdma_mr_desc_fields descriptor_region(void)
 {
-	return (struct krdma_descriptor) {
+	return (struct krdma_mr_desc_fields) {
 		.addr = 0x0123456789abcdefULL,
 		.length = 0x1112131415161718ULL,
 		.key = 0xa1b2c3d4,
@@ -30,8 +30,8 @@ static inline struct krdma_descriptor descriptor_region(void)
 }
 
 static inline void descriptor_expect(struct case_report *report, s64 input,
-				     const struct krdma_descriptor *expected,
-				     const struct krdma_descriptor *got)
+				     const struct krdma_mr_desc_fields *expected,
+				     const struct krdma_mr_desc_fields *got)
 {
 	check_expect(report, "address", input, expected->addr, got->addr);
 	check_expect(report, "length", input, expected->length, got->length);
@@ -41,38 +41,38 @@ static inline void descriptor_expect(struct case_report *report, s64 input,
 
 static inline void descriptor_check_wire(struct case_report *report)
 {
-	struct krdma_descriptor region = descriptor_region();
-	struct krdma_descriptor read = { 0 };
+	struct krdma_mr_desc_fields mr = descriptor_region();
+	struct krdma_mr_desc_fields read = { 0 };
 	u8 wire[DESCRIPTOR_SIZE + 1];
 
-	check_expect(report, "size", 0, DESCRIPTOR_SIZE, KRDMA_DESCRIPTOR_SIZE);
+	check_expect(report, "size", 0, DESCRIPTOR_SIZE, KRDMA_MR_DESC_SIZE);
 	check_expect(report, "structure", 0, DESCRIPTOR_SIZE, sizeof(struct krdma_mr_desc));
 	check_expect(report, "right to read", 0, 1, KRDMA_MR_DESC_READ);
 	check_expect(report, "right to write", 0, 2, KRDMA_MR_DESC_WRITE);
 	check_expect(report, "right to atomics", 0, 4, KRDMA_MR_DESC_ATOMIC);
 
 	memset(wire, 0xa5, sizeof(wire));
-	check_expect(report, "encoding", 0, 0, krdma_descriptor_encode(&region, wire));
+	check_expect(report, "encoding", 0, 0, krdma_mr_desc_encode(&mr, wire));
 	for (u32 i = 0; i < DESCRIPTOR_SIZE; i++)
 		check_expect(report, "byte", i, descriptor_wire[i], wire[i]);
 	check_expect(report, "byte behind the end", 0, 0xa5, wire[DESCRIPTOR_SIZE]);
 
 	check_expect(report, "decoding", 0, 0,
-		     krdma_descriptor_decode(descriptor_wire, DESCRIPTOR_SIZE, &read));
-	descriptor_expect(report, 0, &region, &read);
+		     krdma_mr_desc_decode(descriptor_wire, DESCRIPTOR_SIZE, &read));
+	descriptor_expect(report, 0, &mr, &read);
 }
 
 /* Both directions agree on what is a region. */
 static inline void descriptor_both_ways(struct case_report *report, s64 input,
-					const struct krdma_descriptor *region, int error)
+					const struct krdma_mr_desc_fields *mr, int error)
 {
-	struct krdma_descriptor kept = descriptor_region();
-	struct krdma_descriptor read = kept;
+	struct krdma_mr_desc_fields kept = descriptor_region();
+	struct krdma_mr_desc_fields read = kept;
 	u8 wire[DESCRIPTOR_SIZE];
 	u32 wrong = 0;
 
 	memset(wire, 0xa5, sizeof(wire));
-	check_expect(report, "encoding", input, error, krdma_descriptor_encode(region, wire));
+	check_expect(report, "encoding", input, error, krdma_mr_desc_encode(mr, wire));
 	for (u32 i = 0; error && i < sizeof(wire); i++)
 		wrong += wire[i] != 0xa5;
 	check_expect(report, "bytes written by a failure", input, 0, wrong);
@@ -80,16 +80,16 @@ static inline void descriptor_both_ways(struct case_report *report, s64 input,
 	/* The same by hand, which writes down anything. */
 	memcpy(wire, descriptor_wire, sizeof(wire));
 	for (u32 i = 0; i < 8; i++) {
-		wire[8 + i] = (u8)(region->addr >> 8 * i);
-		wire[16 + i] = (u8)(region->length >> 8 * i);
+		wire[8 + i] = (u8)(mr->addr >> 8 * i);
+		wire[16 + i] = (u8)(mr->length >> 8 * i);
 	}
 	for (u32 i = 0; i < 4; i++) {
-		wire[24 + i] = (u8)(region->key >> 8 * i);
-		wire[28 + i] = (u8)(region->rights >> 8 * i);
+		wire[24 + i] = (u8)(mr->key >> 8 * i);
+		wire[28 + i] = (u8)(mr->rights >> 8 * i);
 	}
 	check_expect(report, "decoding", input, error,
-		     krdma_descriptor_decode(wire, sizeof(wire), &read));
-	descriptor_expect(report, input, error ? &kept : region, &read);
+		     krdma_mr_desc_decode(wire, sizeof(wire), &read));
+	descriptor_expect(report, input, error ? &kept : mr, &read);
 }
 
 static inline void descriptor_check_ranges(struct case_report *report)
@@ -117,28 +117,28 @@ static inline void descriptor_check_ranges(struct case_report *report)
 	};
 
 	for (u32 i = 0; i < CASES(cases); i++) {
-		struct krdma_descriptor region = descriptor_region();
+		struct krdma_mr_desc_fields mr = descriptor_region();
 
-		region.addr = cases[i].addr;
-		region.length = cases[i].length;
-		descriptor_both_ways(report, i, &region, cases[i].error);
+		mr.addr = cases[i].addr;
+		mr.length = cases[i].length;
+		descriptor_both_ways(report, i, &mr, cases[i].error);
 	}
 }
 
 static inline void descriptor_check_rights(struct case_report *report)
 {
-	struct krdma_descriptor region = descriptor_region();
+	struct krdma_mr_desc_fields mr = descriptor_region();
 
 	for (u32 rights = 0; rights < 1024; rights++) {
-		region.rights = rights;
-		descriptor_both_ways(report, rights, &region,
+		mr.rights = rights;
+		descriptor_both_ways(report, rights, &mr,
 				     rights >= 1 && rights <= 7 ? 0 : -EINVAL);
 	}
 	for (u32 bit = 3; bit < 32; bit++) {
-		region.rights = 1U << bit;
-		descriptor_both_ways(report, region.rights, &region, -EINVAL);
-		region.rights |= KRDMA_MR_DESC_READ;
-		descriptor_both_ways(report, region.rights, &region, -EINVAL);
+		mr.rights = 1U << bit;
+		descriptor_both_ways(report, mr.rights, &mr, -EINVAL);
+		mr.rights |= KRDMA_MR_DESC_READ;
+		descriptor_both_ways(report, mr.rights, &mr, -EINVAL);
 	}
 }
 
@@ -146,28 +146,28 @@ static inline void descriptor_check_rights(struct case_report *report)
 static inline void descriptor_check_bits(struct case_report *report)
 {
 	for (u32 bit = 0; bit < 64; bit++) {
-		struct krdma_descriptor region = descriptor_region();
+		struct krdma_mr_desc_fields mr = descriptor_region();
 
-		region.length = 1;
-		region.addr = 1ULL << bit;
-		descriptor_both_ways(report, bit, &region, 0);
-		region.addr = 0;
-		region.length = 1ULL << bit;
-		descriptor_both_ways(report, bit, &region, 0);
-		region.key = (u32)(1ULL << bit);
-		descriptor_both_ways(report, bit, &region, 0);
+		mr.length = 1;
+		mr.addr = 1ULL << bit;
+		descriptor_both_ways(report, bit, &mr, 0);
+		mr.addr = 0;
+		mr.length = 1ULL << bit;
+		descriptor_both_ways(report, bit, &mr, 0);
+		mr.key = (u32)(1ULL << bit);
+		descriptor_both_ways(report, bit, &mr, 0);
 	}
 }
 
 /* The part that is the same in all descriptors, with every value of every byte. */
 static inline void descriptor_check_head(struct case_report *report)
 {
-	struct krdma_descriptor region = descriptor_region();
+	struct krdma_mr_desc_fields mr = descriptor_region();
 
 	for (u32 at = 0; at < 8; at++) {
 		for (u32 byte = 0; byte < 256; byte++) {
-			struct krdma_descriptor read = { .key = 4321 };
-			struct krdma_descriptor kept = read;
+			struct krdma_mr_desc_fields read = { .key = 4321 };
+			struct krdma_mr_desc_fields kept = read;
 			u8 wire[DESCRIPTOR_SIZE];
 			int error = 0;
 
@@ -176,8 +176,8 @@ static inline void descriptor_check_head(struct case_report *report)
 			if (byte != descriptor_wire[at])
 				error = at == 4 || at == 5 ? -EPROTONOSUPPORT : -EINVAL;
 			check_expect(report, "wrong byte", at * 1000 + byte, error,
-				     krdma_descriptor_decode(wire, sizeof(wire), &read));
-			descriptor_expect(report, at, error ? &kept : &region, &read);
+				     krdma_mr_desc_decode(wire, sizeof(wire), &read));
+			descriptor_expect(report, at, error ? &kept : &mr, &read);
 		}
 	}
 }
@@ -185,22 +185,22 @@ static inline void descriptor_check_head(struct case_report *report)
 /* Cut off anywhere, at the very end of a buffer; and followed by something. */
 static inline void descriptor_check_lengths(struct case_report *report)
 {
-	struct krdma_descriptor region = descriptor_region();
-	struct krdma_descriptor kept = { .key = 4321 };
+	struct krdma_mr_desc_fields mr = descriptor_region();
+	struct krdma_mr_desc_fields kept = { .key = 4321 };
 	u8 buffer[DESCRIPTOR_SIZE * 2];
 
 	for (u32 length = 0; length <= sizeof(buffer); length++) {
 		u8 *wire = buffer + sizeof(buffer) - length;
-		struct krdma_descriptor read = kept;
+		struct krdma_mr_desc_fields read = kept;
 		int error = length < DESCRIPTOR_SIZE ? -EINVAL : 0;
 
 		memset(buffer, 0xa5, sizeof(buffer));
 		memcpy(wire, descriptor_wire, error ? length : DESCRIPTOR_SIZE);
 		check_expect(report, "message", length, error,
-			     krdma_descriptor_decode(wire, length, &read));
-		descriptor_expect(report, length, error ? &kept : &region, &read);
+			     krdma_mr_desc_decode(wire, length, &read));
+		descriptor_expect(report, length, error ? &kept : &mr, &read);
 	}
-	check_expect(report, "no message", 0, -EINVAL, krdma_descriptor_decode(NULL, 0, &kept));
+	check_expect(report, "no message", 0, -EINVAL, krdma_mr_desc_decode(NULL, 0, &kept));
 }
 
 #endif /* _KRDMA_KUNIT_DESCRIPTOR_CASES_H */

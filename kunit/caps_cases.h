@@ -86,7 +86,7 @@ static inline void limits_check_counts(struct case_report *report)
 		raw.max_recv_sge = edge->raw;
 		raw.max_srq_wr = edge->raw;
 		raw.max_fast_reg_pages = edge->raw;
-		krdma_limits_derive(&raw, &limits);
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_qp", edge->raw, edge->count, limits.max_qp);
 		check_expect(report, "max_send_sge", edge->raw, edge->count, limits.max_send_sge);
 		check_expect(report, "max_recv_sge", edge->raw, edge->count, limits.max_recv_sge);
@@ -107,7 +107,7 @@ static inline void limits_check_depths(struct case_report *report)
 		raw.max_cqe = edge->raw;
 		raw.max_qp_init_rd_atom = edge->raw;
 		raw.max_qp_rd_atom = edge->raw;
-		krdma_limits_derive(&raw, &limits);
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_send_wr", edge->raw, edge->queue_depth,
 			     limits.max_send_wr);
 		check_expect(report, "max_recv_wr", edge->raw, edge->queue_depth,
@@ -138,7 +138,7 @@ static inline void limits_check_sources(struct case_report *report)
 	raw.max_qp_init_rd_atom = 99;
 	raw.max_qp_rd_atom = 110;
 	raw.max_fast_reg_pages = 121;
-	krdma_limits_derive(&raw, &limits);
+	krdma_caps_derive(&raw, &limits);
 	check_expect(report, "max_mr_size", 0, 0x123456789abcdefULL, limits.max_mr_size);
 	check_expect(report, "max_qp", 11, 11, limits.max_qp);
 	check_expect(report, "max_send_wr", 22, 21, limits.max_send_wr);
@@ -182,7 +182,7 @@ static inline void limits_check_read_sge(struct case_report *report)
 
 		raw.max_sge_rd = cases[i].reads;
 		raw.max_send_sge = cases[i].sends;
-		krdma_limits_derive(&raw, &limits);
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_read_sge", cases[i].reads, cases[i].expected,
 			     limits.max_read_sge);
 	}
@@ -201,8 +201,8 @@ static inline void limits_check_caps(struct case_report *report)
 		raw.has_fast_reg = claims & 8;
 		raw.has_odp = claims & 16;
 		raw.has_read_local = claims & 32;
-		check_expect(report, "caps", claims, claims, krdma_limits_caps(&raw));
-		krdma_limits_derive(&raw, &limits);
+		check_expect(report, "caps", claims, claims, krdma_caps_flags(&raw));
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", claims, claims & 4 ? 1000 : 0,
 			     limits.max_srq_wr);
 		check_expect(report, "max_fast_reg_pages", claims, claims & 8 ? 1000 : 0,
@@ -224,8 +224,8 @@ static inline void limits_check_empty_claims(struct case_report *report)
 		check_expect(report, "caps", useless[i],
 			     KRDMA_DEVICE_CAP_ATOMIC | KRDMA_DEVICE_CAP_IMM |
 			     KRDMA_DEVICE_CAP_ODP | KRDMA_DEVICE_CAP_READ_LOCAL,
-			    krdma_limits_caps(&raw));
-		krdma_limits_derive(&raw, &limits);
+			    krdma_caps_flags(&raw));
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "max_srq_wr", useless[i], 0, limits.max_srq_wr);
 		check_expect(report, "max_fast_reg_pages", useless[i], 0,
 			     limits.max_fast_reg_pages);
@@ -233,7 +233,7 @@ static inline void limits_check_empty_claims(struct case_report *report)
 		raw = limits_ample();
 		raw.max_srq_wr = useless[i];
 		check_expect(report, "caps", useless[i], 0,
-			     krdma_limits_caps(&raw) & KRDMA_DEVICE_CAP_SRQ);
+			     krdma_caps_flags(&raw) & KRDMA_DEVICE_CAP_SRQ);
 	}
 }
 
@@ -250,15 +250,15 @@ static inline void limits_check_promises(struct case_report *report)
 			.has_fast_reg = true,
 		};
 		struct krdma_limits limits;
-		u64 caps = krdma_limits_caps(&raw);
+		u64 caps = krdma_caps_flags(&raw);
 
-		krdma_limits_derive(&raw, &limits);
+		krdma_caps_derive(&raw, &limits);
 		check_expect(report, "send and receive add up", value, true,
 			     (u64)limits.max_send_wr + limits.max_recv_wr + KRDMA_CQ_SLOTS <=
 			    U32_MAX);
 		check_expect(report, "ib_core takes the depth as int", value, true,
-			     limits.max_send_wr <= S32_MAX - KRDMA_SEND_SLOTS &&
-			    limits.max_recv_wr <= S32_MAX - KRDMA_RECV_SLOTS &&
+			     limits.max_send_wr <= S32_MAX - KRDMA_SEND_WQES &&
+			    limits.max_recv_wr <= S32_MAX - KRDMA_RECV_WQES &&
 			    limits.max_cqe <= S32_MAX - KRDMA_CQ_SLOTS);
 		check_expect(report, "reads need no more entries than sends", value, true,
 			     limits.max_read_sge <= limits.max_send_sge);

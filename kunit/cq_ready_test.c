@@ -21,7 +21,7 @@ static const struct conn_setup polled = {
 
 /**
  * struct listener - who is told
- * @queue: of what
+ * @cq: of what
  * @calls: how often
  * @misplaced: of these, those that were not in softirq, or had interrupts off
  * @inside: calls under way
@@ -32,11 +32,11 @@ static const struct conn_setup polled = {
  * @linger_us: how long a call takes
  * @poll: each call takes what there is, and arms
  * @taken: how many that were
- * @ended: what krdma_queue_arm() said in the end
+ * @ended: what krdma_cq_arm() said in the end
  * @wait: for calls
  */
 struct listener {
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	atomic_t calls;
 	atomic_t misplaced;
 	atomic_t inside;
@@ -53,13 +53,13 @@ struct listener {
 
 static void listener_poll(struct listener *listener)
 {
-	struct krdma_completion done[3];
+	struct krdma_wc done[3];
 	int count;
 
 	do {
-		while ((count = krdma_queue_poll(listener->queue, done, ARRAY_SIZE(done))) > 0)
+		while ((count = krdma_cq_poll(listener->cq, done, ARRAY_SIZE(done))) > 0)
 			atomic_add(count, &listener->taken);
-		listener->ended = krdma_queue_arm(listener->queue);
+		listener->ended = krdma_cq_arm(listener->cq);
 	} while (listener->ended > 0);
 }
 
@@ -92,16 +92,16 @@ static struct listener *listener_new(struct kunit *test)
 	return listener;
 }
 
-static struct krdma_queue *listener_queue(struct conn_pair *pair, struct listener *listener)
+static struct krdma_cq *listener_queue(struct conn_pair *pair, struct listener *listener)
 {
-	struct krdma_queue_attr attr = {
+	struct krdma_cq_attr attr = {
 		.depth = CONN_CQE, .where = KRDMA_CONTEXT_POLL, .vector = -1,
 		.ready = listener_ready, .ready_context = listener,
 	};
 
-	listener->queue = krdma_queue_create(pair->dev, &attr);
-	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(listener->queue));
-	return listener->queue;
+	listener->cq = krdma_cq_create(pair->dev, &attr);
+	KUNIT_ASSERT_FALSE(pair->test, IS_ERR(listener->cq));
+	return listener->cq;
 }
 
 /* A connected pair whose queue tells. */
@@ -109,8 +109,8 @@ static struct conn_pair *listener_pair(struct kunit *test, struct listener *list
 {
 	struct conn_pair *pair = conn_pair_open(test, &polled);
 
-	krdma_queue_put(pair->queue);
-	pair->queue = listener_queue(pair, listener);
+	krdma_cq_put(pair->cq);
+	pair->cq = listener_queue(pair, listener);
 	conn_pair_connect(pair);
 	return pair;
 }
@@ -132,17 +132,17 @@ static void test_arm_elsewhere(struct kunit *test)
 		KRDMA_CONTEXT_WORKQUEUE,
 		KRDMA_CONTEXT_SOFTIRQ,
 	};
-	struct krdma_queue_attr attr = { .depth = 1, .ready = listener_ready };
+	struct krdma_cq_attr attr = { .depth = 1, .ready = listener_ready };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
 		struct conn_setup setup = { .where = contexts[i], .shared = true };
 		struct conn_pair *pair = conn_pair_open(test, &setup);
 
-		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_cq_arm(pair->cq));
 		attr.where = contexts[i];
 		KUNIT_EXPECT_PTR_EQ(test, (void *)ERR_PTR(-EINVAL),
-				    (void *)krdma_queue_create(pair->dev, &attr));
+				    (void *)krdma_cq_create(pair->dev, &attr));
 		conn_pair_end(pair);
 	}
 }
@@ -161,15 +161,15 @@ static void test_arm_tells(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 2, conn_post_writes(&pair->client, 0, 2));
 		expect_calls(test, listener, calls);
 		/* What was missed is told of by the arming. */
-		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 2, conn_pair_poll(pair));
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 3, conn_post_writes(&pair->client, 0, 3));
 		expect_calls(test, listener, calls + 1);
 		KUNIT_EXPECT_EQ(test, 3, conn_pair_poll(pair));
 		/* Arming twice is arming once. */
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
 		expect_calls(test, listener, calls + 2);
 		KUNIT_EXPECT_EQ(test, 1, conn_pair_poll(pair));
@@ -197,15 +197,15 @@ static void test_arm_that_rings(struct kunit *test)
 	for (unsigned int round = 0; round < 3; round++) {
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
 		/* As often as it is asked. */
-		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
-		KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(pair->queue));
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_wait(pair->queue, 0));
+		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
+		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_wait(pair->cq, 0));
 		KUNIT_EXPECT_EQ(test, 20, conn_pair_poll(pair));
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		/* The rings of what was there may arrive now: poll, and wait again. */
-		ret = krdma_queue_wait(pair->queue, 10);
+		ret = krdma_cq_wait(pair->cq, 10);
 		if (!ret)
-			ret = krdma_queue_wait(pair->queue, 10);
+			ret = krdma_cq_wait(pair->cq, 10);
 		KUNIT_EXPECT_EQ(test, -ETIMEDOUT, ret);
 	}
 	conn_pair_end(pair);
@@ -218,7 +218,7 @@ static void test_ready_again(struct kunit *test)
 	struct conn_pair *pair = listener_pair(test, listener);
 
 	atomic_set(&listener->again, 300);
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
 	expect_calls(test, listener, 301);
 	KUNIT_EXPECT_EQ(test, 1, conn_pair_poll(pair));
@@ -253,7 +253,7 @@ static void test_ready_polls(struct kunit *test)
 	int calls;
 
 	listener->poll = true;
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 	tasks[0] = kthread_run(poster, &pair->client, "poster");
 	tasks[1] = kthread_run(poster, &pair->server, "poster");
 	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
@@ -281,27 +281,27 @@ static void test_stash_tells(struct kunit *test)
 {
 	struct listener *listener = listener_new(test);
 	struct conn_pair *pair = listener_pair(test, listener);
-	struct krdma_queue *queue = pair->queue;
-	struct krdma_completion done[2];
+	struct krdma_cq *cq = pair->cq;
+	struct krdma_wc done[2];
 
 	fake_stall(pair->fake, NULL);
 	KUNIT_ASSERT_EQ(test, 5, conn_post_writes(&pair->client, 0, 5));
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(pair->queue));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 	expect_calls(test, listener, 0);
 	/* It waits for nobody who polls, and nobody does. */
-	pair->queue = NULL;
+	pair->cq = NULL;
 	conn_end_close(&pair->client);
-	pair->queue = queue;
+	pair->cq = cq;
 	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait, atomic_read(&listener->calls),
 						   CONN_LONG));
 	/* As long as there is something, it is worth polling, and there is nothing to arm. */
-	KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(queue));
-	KUNIT_EXPECT_EQ(test, 2, krdma_queue_poll(queue, done, 2));
-	KUNIT_EXPECT_EQ(test, 1, krdma_queue_arm(queue));
-	KUNIT_EXPECT_EQ(test, 2, krdma_queue_poll(queue, done, 2));
-	KUNIT_EXPECT_EQ(test, 1, krdma_queue_poll(queue, done, 2));
-	KUNIT_EXPECT_EQ(test, KRDMA_STATUS_FLUSHED, done[0].status);
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_poll(queue, done, 2));
+	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(cq));
+	KUNIT_EXPECT_EQ(test, 2, krdma_cq_poll(cq, done, 2));
+	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(cq));
+	KUNIT_EXPECT_EQ(test, 2, krdma_cq_poll(cq, done, 2));
+	KUNIT_EXPECT_EQ(test, 1, krdma_cq_poll(cq, done, 2));
+	KUNIT_EXPECT_EQ(test, KRDMA_WC_WR_FLUSH_ERR, done[0].status);
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_poll(cq, done, 2));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
 }
 
@@ -311,26 +311,26 @@ static void test_given_back_tells(struct kunit *test)
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL, .srq_depth = 1 };
 	struct listener *listener = listener_new(test);
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	struct krdma_receive receives[3] = {};
-	struct krdma_completion done[4];
+	struct krdma_recv_wr recv_wrs[3] = {};
+	struct krdma_wc done[4];
 	struct krdma_srq_attr attr = {
-		.depth = ARRAY_SIZE(receives), .queue = listener_queue(pair, listener),
+		.depth = ARRAY_SIZE(recv_wrs), .cq = listener_queue(pair, listener),
 	};
 	struct krdma_srq *srq = krdma_srq_create(pair->session, &attr);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
-	KUNIT_EXPECT_EQ(test, 3, krdma_srq_receive(srq, receives, 3));
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(attr.queue));
+	KUNIT_EXPECT_EQ(test, 3, krdma_srq_post_recv(srq, recv_wrs, 3));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(attr.cq));
 	expect_calls(test, listener, 0);
 	krdma_srq_close(srq);
 	krdma_srq_put(srq);
 	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait, atomic_read(&listener->calls),
 						   CONN_LONG));
 	msleep(20);
-	KUNIT_EXPECT_EQ(test, 3, krdma_queue_poll(attr.queue, done, ARRAY_SIZE(done)));
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(attr.queue));
+	KUNIT_EXPECT_EQ(test, 3, krdma_cq_poll(attr.cq, done, ARRAY_SIZE(done)));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(attr.cq));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
-	krdma_queue_put(attr.queue);
+	krdma_cq_put(attr.cq);
 }
 
 /**
@@ -348,15 +348,15 @@ struct occasion {
 static int give_occasions(void *data)
 {
 	struct occasion *occasion = data;
-	struct krdma_queue *queue = occasion->listener->queue;
-	struct krdma_completion done[4];
+	struct krdma_cq *cq = occasion->listener->cq;
+	struct krdma_wc done[4];
 	int left = 1000;
 
 	while (!kthread_should_stop()) {
-		krdma_queue_arm(queue);
+		krdma_cq_arm(cq);
 		if (left && conn_post_writes(occasion->end, 0, 1) == 1)
 			left--;
-		krdma_queue_poll(queue, done, ARRAY_SIZE(done));
+		krdma_cq_poll(cq, done, ARRAY_SIZE(done));
 		cond_resched();
 	}
 	return 0;
@@ -393,14 +393,14 @@ static void test_put_against_ready(struct kunit *test)
 		while (!atomic_read(&listener->inside) && time_before(jiffies, end))
 			cpu_relax();
 		met += atomic_read(&listener->inside);
-		krdma_queue_put(pair->queue);
+		krdma_cq_put(pair->cq);
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->inside));
 		calls = atomic_read(&listener->calls);
 		WRITE_ONCE(listener->is_put, true);
 		/* The connections still keep it. */
 		usleep_range(4000, 6000);
 		kthread_stop(occasion.task);
-		pair->queue = NULL;
+		pair->cq = NULL;
 		conn_pair_end(pair);
 		KUNIT_EXPECT_EQ(test, calls, atomic_read(&listener->calls));
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->late));
@@ -418,19 +418,19 @@ static void test_removal_tells(struct kunit *test)
 	for (armed = 0; armed < 2; armed++) {
 		struct listener *listener = listener_new(test);
 		struct conn_pair *pair = conn_pair_open(test, &polled);
-		struct krdma_queue *queue;
+		struct krdma_cq *cq;
 
 		listener->poll = true;
 		atomic_set(&listener->again, 3);
-		queue = listener_queue(pair, listener);
+		cq = listener_queue(pair, listener);
 		if (armed)
-			KUNIT_EXPECT_EQ(test, 0, krdma_queue_arm(queue));
+			KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(cq));
 		expect_calls(test, listener, 0);
 		test_device_unregister(pair->device);
 		expect_calls(test, listener, 4);
 		KUNIT_EXPECT_EQ(test, -ENODEV, listener->ended);
-		KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_arm(queue));
-		krdma_queue_put(queue);
+		KUNIT_EXPECT_EQ(test, -ENODEV, krdma_cq_arm(cq));
+		krdma_cq_put(cq);
 		expect_calls(test, listener, 4);
 		conn_pair_close(pair);
 	}
@@ -450,7 +450,7 @@ static struct kunit_case queue_ready_cases[] = {
 };
 
 static struct kunit_suite queue_ready_suite = {
-	.name = "krdma_queue_ready",
+	.name = "krdma_cq_ready",
 	.init = test_objects_init,
 	.test_cases = queue_ready_cases,
 };

@@ -20,14 +20,14 @@
 
 /**
  * struct cache_entry - one registration
- * @memory: what it is
+ * @mr: what it is
  * @start, @end: the addresses that it covers, the last one included
  * @users: who has got it and not put it back
  * @forgotten: it is in no cache any more, and ends with its last user
  * @last_use: when it was put back, by the cache's count
  */
 struct cache_entry {
-	struct krdma_memory *memory;
+	struct krdma_mr *mr;
 	uintptr_t start;
 	uintptr_t end;
 	unsigned int users;
@@ -36,7 +36,7 @@ struct cache_entry {
 };
 
 /**
- * struct krdma_cache - a cache
+ * struct krdma_mr_cache - a cache
  * @session, @device_id, @access: of all that it registers
  * @limit: bytes without a user that are kept
  * @page: a registration's size is a multiple of; 1: not widened
@@ -47,7 +47,7 @@ struct cache_entry {
  * @idle: bytes without a user
  * @clock: counts what is put back
  */
-struct krdma_cache {
+struct krdma_mr_cache {
 	struct krdma *session;
 	uint32_t device_id;
 	uint32_t access;
@@ -61,10 +61,10 @@ struct krdma_cache {
 	uint64_t clock;
 };
 
-KRDMA_PUBLIC int krdma_cache_create(struct krdma *session, uint32_t device_id, uint32_t access,
-				    size_t limit, struct krdma_cache **cache)
+KRDMA_PUBLIC int krdma_mr_cache_create(struct krdma *session, uint32_t device_id, uint32_t access,
+				       size_t limit, struct krdma_mr_cache **cache)
 {
-	struct krdma_cache *new;
+	struct krdma_mr_cache *new;
 
 	if (!session || !cache)
 		return -EINVAL;
@@ -90,12 +90,12 @@ static size_t entry_size(const struct cache_entry *entry)
 /* Operations with it may be under way that nobody waits for: it ends after them. */
 static void entry_end(struct cache_entry *entry)
 {
-	krdma_memory_release(entry->memory, KRDMA_RELEASE_LATER);
+	krdma_mr_deregister(entry->mr, KRDMA_DEREGISTER_LATER);
 	free(entry);
 }
 
 /* How many begin at or before @address. */
-static size_t count_before(const struct krdma_cache *cache, uintptr_t address)
+static size_t count_before(const struct krdma_mr_cache *cache, uintptr_t address)
 {
 	size_t low = 0, high = cache->count;
 
@@ -110,7 +110,7 @@ static size_t count_before(const struct krdma_cache *cache, uintptr_t address)
 	return low;
 }
 
-static struct cache_entry *find(const struct krdma_cache *cache, uintptr_t start, uintptr_t end)
+static struct cache_entry *find(const struct krdma_mr_cache *cache, uintptr_t start, uintptr_t end)
 {
 	size_t before = count_before(cache, start);
 	struct cache_entry *entry = before ? cache->entries[before - 1] : NULL;
@@ -119,7 +119,7 @@ static struct cache_entry *find(const struct krdma_cache *cache, uintptr_t start
 }
 
 /* Out of the cache, at once if nobody uses it. */
-static void forget(struct krdma_cache *cache, size_t index)
+static void forget(struct krdma_mr_cache *cache, size_t index)
 {
 	struct cache_entry *entry = cache->entries[index];
 
@@ -134,7 +134,7 @@ static void forget(struct krdma_cache *cache, size_t index)
 }
 
 /* Those without a user that were put back first, until @most bytes are left. */
-static void shrink(struct krdma_cache *cache, size_t most)
+static void shrink(struct krdma_mr_cache *cache, size_t most)
 {
 	while (cache->idle > most) {
 		size_t oldest = cache->count;
@@ -153,7 +153,7 @@ static void shrink(struct krdma_cache *cache, size_t most)
 	}
 }
 
-static int make_room(struct krdma_cache *cache)
+static int make_room(struct krdma_mr_cache *cache)
 {
 	size_t room = cache->room ? 2 * cache->room : 16;
 	struct cache_entry **entries;
@@ -169,7 +169,7 @@ static int make_room(struct krdma_cache *cache)
 }
 
 /* For its first user.  Another thread may have brought the same meanwhile. */
-static int insert(struct krdma_cache *cache, struct cache_entry *entry)
+static int insert(struct krdma_mr_cache *cache, struct cache_entry *entry)
 {
 	size_t index;
 	int err;
@@ -195,7 +195,7 @@ static int insert(struct krdma_cache *cache, struct cache_entry *entry)
 	return 0;
 }
 
-static int entry_new(struct krdma_cache *cache, uintptr_t start, uintptr_t end,
+static int entry_new(struct krdma_mr_cache *cache, uintptr_t start, uintptr_t end,
 		     struct cache_entry **entry)
 {
 	struct cache_entry *new = calloc(1, sizeof(*new));
@@ -206,18 +206,18 @@ static int entry_new(struct krdma_cache *cache, uintptr_t start, uintptr_t end,
 	new->start = start;
 	new->end = end;
 	new->users = 1;
-	err = krdma_memory_register(cache->session, cache->device_id, (void *)start,
-				    end - start + 1, cache->access, &new->memory);
+	err = krdma_mr_register(cache->session, cache->device_id, (void *)start,
+				end - start + 1, cache->access, &new->mr);
 	if (err) {
 		free(new);
 		return err;
 	}
-	memory_set_entry(new->memory, new);
+	memory_set_entry(new->mr, new);
 	*entry = new;
 	return 0;
 }
 
-static struct cache_entry *reuse(struct krdma_cache *cache, uintptr_t start, uintptr_t end)
+static struct cache_entry *reuse(struct krdma_mr_cache *cache, uintptr_t start, uintptr_t end)
 {
 	struct cache_entry *entry;
 
@@ -234,14 +234,14 @@ static bool is_limit(int err)
 	return err == -ENOMEM || err == -EPERM || err == -EDQUOT;
 }
 
-KRDMA_PUBLIC int krdma_cache_get(struct krdma_cache *cache, void *data, size_t length,
-				 struct krdma_memory **memory)
+KRDMA_PUBLIC int krdma_mr_cache_get(struct krdma_mr_cache *cache, void *data, size_t length,
+				    struct krdma_mr **mr)
 {
 	uintptr_t start = (uintptr_t)data, end = start + length - 1;
 	struct cache_entry *entry;
 	int err;
 
-	if (!cache || !length || end < start || !memory)
+	if (!cache || !length || end < start || !mr)
 		return -EINVAL;
 	start &= ~(uintptr_t)(cache->page - 1);
 	end |= cache->page - 1;
@@ -267,17 +267,17 @@ KRDMA_PUBLIC int krdma_cache_get(struct krdma_cache *cache, void *data, size_t l
 			return err;
 		}
 	}
-	*memory = entry->memory;
+	*mr = entry->mr;
 	return 0;
 }
 
-KRDMA_PUBLIC void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory *memory)
+KRDMA_PUBLIC void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr)
 {
 	struct cache_entry *entry;
 
-	if (!cache || !memory)
+	if (!cache || !mr)
 		return;
-	entry = memory_entry(memory);
+	entry = memory_entry(mr);
 	pthread_mutex_lock(&cache->lock);
 	if (!--entry->users) {
 		if (entry->forgotten) {
@@ -291,7 +291,8 @@ KRDMA_PUBLIC void krdma_cache_put(struct krdma_cache *cache, struct krdma_memory
 	pthread_mutex_unlock(&cache->lock);
 }
 
-KRDMA_PUBLIC void krdma_cache_forget(struct krdma_cache *cache, const void *data, size_t length)
+KRDMA_PUBLIC void krdma_mr_cache_forget(struct krdma_mr_cache *cache, const void *data,
+					size_t length)
 {
 	uintptr_t start = (uintptr_t)data, end = start + length - 1;
 	size_t index;
@@ -308,7 +309,7 @@ KRDMA_PUBLIC void krdma_cache_forget(struct krdma_cache *cache, const void *data
 	pthread_mutex_unlock(&cache->lock);
 }
 
-KRDMA_PUBLIC void krdma_cache_destroy(struct krdma_cache *cache)
+KRDMA_PUBLIC void krdma_mr_cache_destroy(struct krdma_mr_cache *cache)
 {
 	if (!cache)
 		return;

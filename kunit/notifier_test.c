@@ -49,7 +49,7 @@
  * @wrong: callbacks that ran when none may
  */
 struct listener {
-	struct krdma_watch watch;
+	struct krdma_device_notifier watch;
 	bool started;
 	spinlock_t lock;	/* see above */
 	struct krdma_device_event events[MAX_EVENTS];
@@ -62,7 +62,8 @@ struct listener {
 	atomic_t wrong;
 };
 
-static void listener_event(struct krdma_watch *watch, const struct krdma_device_event *event)
+static void listener_event(struct krdma_device_notifier *watch,
+			   const struct krdma_device_event *event)
 {
 	struct listener *listener = container_of(watch, struct listener, watch);
 
@@ -90,7 +91,7 @@ static void listener_end(void *context)
 
 	complete_all(&listener->go_on);
 	if (listener->started)
-		krdma_watch_stop(&listener->watch);
+		krdma_device_notifier_unregister(&listener->watch);
 	listener->started = false;
 }
 
@@ -115,13 +116,13 @@ static struct listener *listener_alloc(struct kunit *test)
 
 static void listener_start(struct kunit *test, struct listener *listener)
 {
-	KUNIT_ASSERT_EQ(test, 0, krdma_watch_start(&listener->watch, &init_net));
+	KUNIT_ASSERT_EQ(test, 0, krdma_device_notifier_register(&listener->watch, &init_net));
 	listener->started = true;
 }
 
 static void listener_stop(struct listener *listener)
 {
-	krdma_watch_stop(&listener->watch);
+	krdma_device_notifier_unregister(&listener->watch);
 	listener->started = false;
 }
 
@@ -176,7 +177,7 @@ static void listener_expect(struct kunit *test, struct listener *listener, u32 i
 
 static u32 id_of(struct kunit *test, const char *name)
 {
-	struct krdma_device *dev = krdma_device_find(&init_net, name);
+	struct krdma_device *dev = krdma_device_get_by_name(&init_net, name);
 	struct krdma_device_attr attr = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
@@ -572,12 +573,12 @@ static int storm_thread(void *context)
 
 	while (!READ_ONCE(storm->stop) && !storm->wrong_line) {
 		listener->count = 0;
-		if (krdma_watch_start(&listener->watch, &init_net)) {
+		if (krdma_device_notifier_register(&listener->watch, &init_net)) {
 			storm->wrong_line = __LINE__;
 			break;
 		}
 		schedule_timeout_uninterruptible(storm->rounds % 4);
-		krdma_watch_stop(&listener->watch);
+		krdma_device_notifier_unregister(&listener->watch);
 		if (atomic_read(&listener->inside))
 			storm->wrong_line = __LINE__;
 		else
@@ -703,7 +704,7 @@ static struct kunit_case watch_cases[] = {
 };
 
 static struct kunit_suite watch_suite = {
-	.name = "krdma_watch",
+	.name = "krdma_device_notifier",
 	.init = test_objects_init,
 	.test_cases = watch_cases,
 };

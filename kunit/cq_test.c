@@ -22,13 +22,13 @@ static const enum krdma_context contexts[] = {
 };
 
 static void expect_no_queue(struct kunit *test, struct conn_pair *pair, int error,
-			    const struct krdma_queue_attr *attr)
+			    const struct krdma_cq_attr *attr)
 {
-	struct krdma_queue *queue = krdma_queue_create(pair->dev, attr);
+	struct krdma_cq *cq = krdma_cq_create(pair->dev, attr);
 
-	KUNIT_EXPECT_PTR_EQ(test, (void *)ERR_PTR(error), (void *)queue);
-	if (!IS_ERR(queue))
-		krdma_queue_put(queue);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)ERR_PTR(error), (void *)cq);
+	if (!IS_ERR(cq))
+		krdma_cq_put(cq);
 }
 
 static int live_queues(struct conn_pair *pair)
@@ -40,11 +40,11 @@ static void test_creation(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	struct krdma_queue *queue;
+	struct krdma_cq *cq;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
-		struct krdma_queue_attr attr = { .where = contexts[i], .vector = -1 };
+		struct krdma_cq_attr attr = { .where = contexts[i], .vector = -1 };
 
 		expect_no_queue(test, pair, -EINVAL, &attr);
 		attr.depth = CONN_CQE + 1;
@@ -62,16 +62,16 @@ static void test_creation(struct kunit *test)
 		expect_no_queue(test, pair, -EIO, &attr);
 		/* The device has one completion vector; any number leads to one. */
 		for (attr.vector = -1; attr.vector < 3; attr.vector++) {
-			queue = krdma_queue_create(pair->dev, &attr);
-			KUNIT_ASSERT_FALSE(test, IS_ERR(queue));
+			cq = krdma_cq_create(pair->dev, &attr);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
 			KUNIT_EXPECT_EQ(test, 1, live_queues(pair));
-			krdma_queue_put(queue);
+			krdma_cq_put(cq);
 			KUNIT_EXPECT_TRUE(test, conn_until(pair, !live_queues(pair)));
 		}
 	}
-	krdma_queue_put(NULL);
+	krdma_cq_put(NULL);
 	test_device_unregister(pair->device);
-	expect_no_queue(test, pair, -ENODEV, &(struct krdma_queue_attr) { .depth = 1 });
+	expect_no_queue(test, pair, -ENODEV, &(struct krdma_cq_attr) { .depth = 1 });
 }
 
 /* A connection takes its depths and two more; then another one has no room. */
@@ -86,25 +86,25 @@ static void test_room(struct kunit *test)
 
 		setup.where = contexts[i];
 		pair = conn_pair_open(test, &setup);
-		krdma_queue_put(pair->queue);
-		pair->queue = NULL;
+		krdma_cq_put(pair->cq);
+		pair->cq = NULL;
 		conn_client_resolve(pair);
 		for (j = 0; j < ARRAY_SIZE(depths); j++) {
-			struct krdma_queue_attr attr = {
-				.depth = 2 * depths[j] + KRDMA_QUEUE_OVERHEAD - 1,
+			struct krdma_cq_attr attr = {
+				.depth = 2 * depths[j] + KRDMA_CQ_OVERHEAD - 1,
 				.where = contexts[i],
 			};
 
 			pair->setup.attr.send_depth = depths[j];
 			pair->setup.attr.recv_depth = depths[j];
-			pair->queue = krdma_queue_create(pair->dev, &attr);
-			KUNIT_ASSERT_FALSE(test, IS_ERR(pair->queue));
+			pair->cq = krdma_cq_create(pair->dev, &attr);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(pair->cq));
 			KUNIT_EXPECT_EQ(test, -ENOSPC, conn_end_prepare(&pair->client));
-			krdma_queue_put(pair->queue);
+			krdma_cq_put(pair->cq);
 
 			attr.depth++;
-			pair->queue = krdma_queue_create(pair->dev, &attr);
-			KUNIT_ASSERT_FALSE(test, IS_ERR(pair->queue));
+			pair->cq = krdma_cq_create(pair->dev, &attr);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(pair->cq));
 			KUNIT_EXPECT_EQ(test, 0, conn_end_prepare(&pair->client));
 			KUNIT_EXPECT_EQ(test, -EALREADY, conn_end_prepare(&pair->client));
 			conn_end_close(&pair->client);
@@ -113,8 +113,8 @@ static void test_room(struct kunit *test)
 			conn_client_resolve(pair);
 			KUNIT_EXPECT_EQ(test, 0, conn_end_prepare(&pair->client));
 			conn_pair_renew(pair);
-			krdma_queue_put(pair->queue);
-			pair->queue = NULL;
+			krdma_cq_put(pair->cq);
+			pair->cq = NULL;
 			conn_client_resolve(pair);
 		}
 		conn_pair_end(pair);
@@ -130,14 +130,14 @@ static void test_put_while_used(struct kunit *test)
 		struct conn_setup setup = { .where = contexts[i], .shared = true };
 		struct conn_pair *pair = conn_pair_new(test, &setup);
 
-		krdma_queue_put(pair->queue);
+		krdma_cq_put(pair->cq);
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == 20));
 		KUNIT_EXPECT_EQ(test, 1, live_queues(pair));
 		/* The other one ends by itself, soon. */
 		conn_end_close(&pair->client);
 		conn_end_close(&pair->server);
-		pair->queue = NULL;
+		pair->cq = NULL;
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, !live_queues(pair)));
 		conn_expect_whole(&pair->client);
 		conn_pair_end(pair);
@@ -212,15 +212,15 @@ static void test_contexts(struct kunit *test)
 
 static void test_polling_elsewhere(struct kunit *test)
 {
-	struct krdma_completion completion;
+	struct krdma_wc wc;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		struct conn_setup setup = { .where = contexts[i], .shared = true };
 		struct conn_pair *pair = conn_pair_open(test, &setup);
 
-		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_poll(pair->queue, &completion, 1));
-		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_wait(pair->queue, 1));
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_cq_poll(pair->cq, &wc, 1));
+		KUNIT_EXPECT_EQ(test, -EINVAL, krdma_cq_wait(pair->cq, 1));
 		conn_pair_end(pair);
 	}
 }
@@ -233,18 +233,18 @@ static const struct conn_setup polled = {
 static void test_poll_and_wait(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &polled);
-	struct krdma_completion *done = kunit_kcalloc(test, 64, sizeof(*done), GFP_KERNEL);
+	struct krdma_wc *done = kunit_kcalloc(test, 64, sizeof(*done), GFP_KERNEL);
 	unsigned long before;
 	int count, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, done);
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_poll(pair->queue, done, 0));
-	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_queue_poll(pair->queue, done, -1));
-	KUNIT_EXPECT_EQ(test, 0, krdma_queue_poll(pair->queue, done, 1));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_cq_poll(pair->cq, done, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_cq_poll(pair->cq, done, -1));
+	KUNIT_EXPECT_EQ(test, 0, krdma_cq_poll(pair->cq, done, 1));
 	before = jiffies;
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_queue_wait(pair->queue, 50));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_cq_wait(pair->cq, 50));
 	KUNIT_EXPECT_GE(test, jiffies - before, msecs_to_jiffies(50));
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_queue_wait(pair->queue, 0));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_cq_wait(pair->cq, 0));
 
 	/* Any number at a time, in order, and no more than there are. */
 	for (count = 1; count <= 37; count += 4) {
@@ -253,11 +253,11 @@ static void test_poll_and_wait(struct kunit *test)
 
 		KUNIT_ASSERT_EQ(test, 37, conn_post_writes(&pair->client, 0, 37));
 		while (taken < 37) {
-			KUNIT_ASSERT_EQ(test, 0, krdma_queue_wait(pair->queue, CONN_LONG_MS));
-			got = krdma_queue_poll(pair->queue, done, count);
+			KUNIT_ASSERT_EQ(test, 0, krdma_cq_wait(pair->cq, CONN_LONG_MS));
+			got = krdma_cq_poll(pair->cq, done, count);
 			KUNIT_ASSERT_EQ(test, min(count, 37 - taken), got);
 			for (i = 0; i < got; i++) {
-				KUNIT_EXPECT_EQ(test, first + taken + i, done[i].cookie);
+				KUNIT_EXPECT_EQ(test, first + taken + i, done[i].wr_id);
 				KUNIT_EXPECT_PTR_EQ(test, pair->client.conn, done[i].conn);
 				KUNIT_EXPECT_PTR_EQ(test, (void *)&pair->client, done[i].context);
 				KUNIT_EXPECT_EQ(test, KRDMA_OP_WRITE, done[i].opcode);
@@ -265,7 +265,7 @@ static void test_poll_and_wait(struct kunit *test)
 			}
 			taken += got;
 		}
-		KUNIT_EXPECT_EQ(test, 0, krdma_queue_poll(pair->queue, done, count));
+		KUNIT_EXPECT_EQ(test, 0, krdma_cq_poll(pair->cq, done, count));
 	}
 }
 
@@ -273,7 +273,7 @@ static void test_poll_and_wait(struct kunit *test)
  * struct waiter - who waits for a queue
  * @pair: whose
  * @task: the thread
- * @ret: what krdma_queue_wait() said
+ * @ret: what krdma_cq_wait() said
  * @begun: the thread runs: one that is stopped before never does
  * @done: it has
  */
@@ -290,7 +290,7 @@ static int wait_once(void *data)
 	struct waiter *waiter = data;
 
 	complete(&waiter->begun);
-	waiter->ret = krdma_queue_wait(waiter->pair->queue, CONN_LONG_MS);
+	waiter->ret = krdma_cq_wait(waiter->pair->cq, CONN_LONG_MS);
 	complete(&waiter->done);
 	return 0;
 }
@@ -360,19 +360,19 @@ struct crowd {
 static int crowd_poll(void *data)
 {
 	struct crowd *crowd = data;
-	struct krdma_completion done[3];
+	struct krdma_wc done[3];
 	int count, i;
 
 	while (!READ_ONCE(crowd->stop)) {
-		count = krdma_queue_wait(crowd->pair->queue, 20);
+		count = krdma_cq_wait(crowd->pair->cq, 20);
 		/* The last one is interrupted by kthread_stop(). */
 		if (count && count != -ETIMEDOUT && count != -EINTR)
 			atomic_set(&crowd->wrong, count);
-		count = krdma_queue_poll(crowd->pair->queue, done, ARRAY_SIZE(done));
+		count = krdma_cq_poll(crowd->pair->cq, done, ARRAY_SIZE(done));
 		if (count < 0)
 			atomic_set(&crowd->wrong, count);
 		for (i = 0; i < count; i++) {
-			atomic_inc(&crowd->seen[done[i].cookie]);
+			atomic_inc(&crowd->seen[done[i].wr_id]);
 			atomic_inc(&crowd->total);
 		}
 	}
@@ -424,15 +424,15 @@ static void test_many_poll(struct kunit *test)
 static void test_removal_wakes(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_open(test, &polled);
-	struct krdma_completion done;
+	struct krdma_wc done;
 	struct waiter waiter;
 
 	waiter_start(test, &waiter, pair);
 	test_device_unregister(pair->device);
 	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&waiter.done, CONN_LONG));
 	KUNIT_EXPECT_TRUE(test, waiter.ret == 0 || waiter.ret == -ENODEV);
-	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_wait(pair->queue, 1));
-	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_poll(pair->queue, &done, 1));
+	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_cq_wait(pair->cq, 1));
+	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_cq_poll(pair->cq, &done, 1));
 }
 
 static int remove_device(void *data)
@@ -449,7 +449,7 @@ static void test_removal_tells_all(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &polled);
 	struct waiter waiter = { .pair = pair };
-	struct krdma_completion done[8];
+	struct krdma_wc done[8];
 	struct conn_end *client = &pair->client;
 	int count, i, early = 0, lost;
 
@@ -461,21 +461,21 @@ static void test_removal_tells_all(struct kunit *test)
 	/* From here on the unregistration does not let it go on. */
 	init_completion(&waiter.done);
 	waiter.task = kthread_run(remove_device, &waiter, "remover");
-	conn_until(pair, conn_heard(client, KRDMA_EVENT_DEVICE_REMOVED));
-	while ((count = krdma_queue_poll(pair->queue, done, ARRAY_SIZE(done))) > 0)
+	conn_until(pair, conn_heard(client, KRDMA_EVENT_DEVICE_REMOVAL));
+	while ((count = krdma_cq_poll(pair->cq, done, ARRAY_SIZE(done))) > 0)
 		for (i = 0; i < count; i++)
 			early += done[i].context == client;
 	KUNIT_EXPECT_EQ(test, 0, count);
-	KUNIT_EXPECT_NE(test, -ENODEV, krdma_queue_wait(pair->queue, 10));
+	KUNIT_EXPECT_NE(test, -ENODEV, krdma_cq_wait(pair->cq, 10));
 	mutex_unlock(&client->conn->cm_lock);
 	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter.done, CONN_LONG));
-	lost = 60 - early - client->sends.told - client->receives.told;
-	for (; (count = krdma_queue_poll(pair->queue, done, 8)) > 0;)
+	lost = 60 - early - client->sends.told - client->recv_wrs.told;
+	for (; (count = krdma_cq_poll(pair->cq, done, 8)) > 0;)
 		for (i = 0; i < count; i++)
 			lost -= done[i].context == client;
 	KUNIT_EXPECT_EQ(test, -ENODEV, count);
 	KUNIT_EXPECT_EQ(test, 0, lost);
-	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_queue_wait(pair->queue, 1));
+	KUNIT_EXPECT_EQ(test, -ENODEV, krdma_cq_wait(pair->cq, 1));
 }
 
 #define VECTORS	3
@@ -489,42 +489,42 @@ static void tune_vectors(struct fake_device *fake)
 static void test_vectors(struct kunit *test)
 {
 	static const struct conn_setup setup = { .tune = tune_vectors };
-	struct krdma_queue_attr attr = { .depth = 1, .vector = VECTORS + 1 };
+	struct krdma_cq_attr attr = { .depth = 1, .vector = VECTORS + 1 };
 	struct conn_pair *pair = conn_pair_open(test, &setup);
-	struct krdma_queue *queues[4 * VECTORS];
+	struct krdma_cq *cqs[4 * VECTORS];
 	unsigned int uses[VECTORS] = {};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+	for (i = 0; i < ARRAY_SIZE(cqs); i++) {
 		/* Two of the first vector but one, which are made up for. */
 		if (i == 2)
 			attr.vector = -1;
-		queues[i] = krdma_queue_create(pair->dev, &attr);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(queues[i]));
-		uses[queues[i]->vector]++;
+		cqs[i] = krdma_cq_create(pair->dev, &attr);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(cqs[i]));
+		uses[cqs[i]->vector]++;
 		if (i == 1 || i == 5)
 			KUNIT_EXPECT_EQ(test, 2, uses[1]);
 	}
 	for (i = 0; i < VECTORS; i++)
-		KUNIT_EXPECT_EQ(test, ARRAY_SIZE(queues) / VECTORS, uses[i]);
+		KUNIT_EXPECT_EQ(test, ARRAY_SIZE(cqs) / VECTORS, uses[i]);
 
 	/* Where queues have gone, the next ones go. */
-	for (i = 0; i < ARRAY_SIZE(queues); i++)
-		if (queues[i]->vector == 2) {
-			krdma_queue_put(queues[i]);
-			queues[i] = NULL;
+	for (i = 0; i < ARRAY_SIZE(cqs); i++)
+		if (cqs[i]->vector == 2) {
+			krdma_cq_put(cqs[i]);
+			cqs[i] = NULL;
 		}
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, live_queues(pair) <=
-						 ARRAY_SIZE(queues) - uses[2]));
-	for (i = 0; i < ARRAY_SIZE(queues); i++) {
-		if (!queues[i]) {
-			queues[i] = krdma_queue_create(pair->dev, &attr);
-			KUNIT_ASSERT_FALSE(test, IS_ERR(queues[i]));
-			KUNIT_EXPECT_EQ(test, 2, queues[i]->vector);
+						 ARRAY_SIZE(cqs) - uses[2]));
+	for (i = 0; i < ARRAY_SIZE(cqs); i++) {
+		if (!cqs[i]) {
+			cqs[i] = krdma_cq_create(pair->dev, &attr);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(cqs[i]));
+			KUNIT_EXPECT_EQ(test, 2, cqs[i]->vector);
 		}
 	}
-	for (i = 0; i < ARRAY_SIZE(queues); i++)
-		krdma_queue_put(queues[i]);
+	for (i = 0; i < ARRAY_SIZE(cqs); i++)
+		krdma_cq_put(cqs[i]);
 	conn_pair_close(pair);
 }
 
@@ -545,7 +545,7 @@ static struct kunit_case queue_cases[] = {
 };
 
 static struct kunit_suite queue_suite = {
-	.name = "krdma_queue",
+	.name = "krdma_cq",
 	.init = test_objects_init,
 	.test_cases = queue_cases,
 };

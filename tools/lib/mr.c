@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Registered memory, and what peers are told of it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define HUGE_SIZE	(2ul << 20)
+
+/**
+ * struct krdma_mr - registered memory
+ * @session: in which; it outlives this
+ * @maker: the process that has registered it
+ * @data, @length: what was registered
+ * @mapped: bytes that the library has mapped there, 0: none
+ * @id, @key: the kernel's
+ * @entry: the cache's, or NULL
+ */
+struct krdma_mr {
+	struct krdma *session;
+	pid_t maker;
+	void *data;
+	size_t length;
+	size_t mapped;
+	uint32_t id;
+	uint32_t key;
+	struct cache_entry *entry;
+};
+
+KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
+				   size_t length, uint32_t access,
+				   struct krdma_mr **mr)
+{
+	struct krdma_mr_register_args request = {
+		.size = sizeof(request),
+		.addr = (uintptr_t)data,
+		.length = length,
+		.device_id = device_id,
+		.access = access,
+	};
+	struct krdma_mr *new;
+	int err;
+
+	if (!session || !mr)
+		return -EINVAL;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	err = request_issue(session->fd, KRDMA_MR_REGISTER, &request);
+	if (err) {
+		free(new);
+		return err;
+	}
+	new->session = session;
+	new->maker = getpid();
+	new->data = data;
+	new->length = length;
+	new->id = request.id;
+	new->key = request.rkey;
+	*mr = new;
+	return 0;
+}
+
+/*
+ * Not in the huge pages that an administrator has set aside (hugetlb): they are for the
+ * programs that were told to use them.  The kernel may find others.
+ */
+static void *map(size_t length)
+{
+	void *data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	if (data != MAP_FAILED && length >= HUGE_SIZE)
+		(void)madvise(data, length, MADV_HUGEPAGE);
+	return data;
+}
+
+KRDMA_PUBLIC int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
+				uint32_t access, struct krdma_mr **mr)
+{
+	void *data;
+	int err;
+
+	if (!session || !length || !mr)
+		return -EINVAL;
+	data = map(length);
+	if (data == MAP_FAILED)
+		return -ENOMEM;
+	err = krdma_mr_register(session, device_id, data, length, access, mr);
+	if (err)
+		munmap(data, length);
+	else
+		(*mr)->mapped = length;
+	return err;
+}
+
+KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
+{
+	struct krdma_mr_deregister_args request = { .size = sizeof(request), .flags = flags };
+	int err = 0;
+
+	if (!mr)
+		return 0;
+	request.id = mr->id;
+	/* A child has a copy of the pages; what is registered are the parent's. */
+	if (object_is_own(mr->maker))
+		err = request_issue(mr->session->fd, KRDMA_MR_DEREGISTER, &request);
+	/* It may have ended before, with its device. */
+	if (err && err != -ENOENT && err != -ENODEV)
+		return err;
+	if (mr->mapped)
+		munmap(mr->data, mr->mapped);
+	free(mr);
+	return 0;
+}
+
+KRDMA_PUBLIC void *krdma_mr_data(const struct krdma_mr *mr)
+{
+	return mr ? mr->data : NULL;
+}
+
+KRDMA_PUBLIC size_t krdma_mr_length(const struct krdma_mr *mr)
+{
+	return mr ? mr->length : 0;
+}
+
+KRDMA_PUBLIC uint32_t krdma_mr_id(const struct krdma_mr *mr)
+{
+	return mr ? mr->id : 0;
+}
+
+KRDMA_PUBLIC uint32_t krdma_mr_rkey(const struct krdma_mr *mr)
+{
+	return mr ? mr->key : 0;
+}
+
+KRDMA_PUBLIC int krdma_mr_rkey_at(struct krdma_mr *mr, size_t offset, uint32_t *key,
+				  size_t *reach)
+{
+	struct krdma_mr_query_args query = { .size = sizeof(query), .part_offset = offset };
+	int err;
+
+	if (!mr || !key || !reach)
+		return -EINVAL;
+	query.id = mr->id;
+	err = request_issue(mr->session->fd, KRDMA_MR_QUERY, &query);
+	if (err)
+		return err;
+	if (!query.key_count)
+		return -EACCES;
+	*key = query.part_key;
+	*reach = query.part_reach;
+	return 0;
+}
+
+KRDMA_PUBLIC int krdma_mr_advise(struct krdma_mr *mr, uint32_t advice, size_t offset,
+				 size_t length)
+{
+	struct krdma_mr_advise_args request = {
+		.size = sizeof(request),
+		.advice = advice,
+		.offset = offset,
+		.length = length,
+	};
+
+	if (!mr)
+		return -EINVAL;
+	request.id = mr->id;
+	return request_issue(mr->session->fd, KRDMA_MR_ADVISE, &request);
+}
+
+KRDMA_PUBLIC int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t length,
+				   void *descriptor)
+{
+	struct krdma_mr_query_args query = {
+		.size = sizeof(query),
+		.part_offset = offset,
+		.part_length = length,
+	};
+	int err;
+
+	if (!mr || !descriptor)
+		return -EINVAL;
+	query.id = mr->id;
+	err = request_issue(mr->session->fd, KRDMA_MR_QUERY, &query);
+	if (err)
+		return err;
+	if (!query.key_count)
+		return -EACCES;
+	memcpy(descriptor, &query.descriptor, KRDMA_MR_DESC_SIZE);
+	return 0;
+}
+
+void memory_set_entry(struct krdma_mr *mr, struct cache_entry *entry)
+{
+	mr->entry = entry;
+}
+
+struct cache_entry *memory_entry(const struct krdma_mr *mr)
+{
+	return mr->entry;
+}
