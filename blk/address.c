@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses as people write them: ADDR, ADDR:PORT, [ADDR]:PORT, and NET/BITS, several
- * of them with blanks between them.
+ * Textual addresses: ADDR, ADDR:PORT, [ADDR]:PORT, and NET/BITS, in lists separated by blanks.
  */
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -17,7 +16,10 @@
 #include "address.h"
 #include "wire.h"
 
-/* The next word of a list, into @word; 0 bytes: there is none, negative: too long. */
+/*
+ * Copies the next word of a list into @word.  Returns its length, 0 if there is none, or -EINVAL
+ * if it is too long.
+ */
 static int krdma_blk_next_word(const char **at, const char *end, char *word)
 {
 	size_t length = 0;
@@ -56,13 +58,13 @@ static int krdma_blk_parse_address(char *word, struct sockaddr_storage *addr)
 }
 
 /**
- * krdma_blk_parse_addresses - read a list of addresses
+ * krdma_blk_parse_addresses() - Parse a list of addresses
  * @text: the list
- * @length: its length
- * @addresses: filled in; of no use if it fails
+ * @length: its length in bytes
+ * @addresses: filled in; undefined on failure
  *
  * Context: process context.
- * Return: 0, or -EINVAL: it cannot be read, is empty, or too long.
+ * Return: 0, or -EINVAL: it is invalid, empty, or too long.
  */
 int krdma_blk_parse_addresses(const char *text, size_t length,
 			      struct krdma_blk_addresses *addresses)
@@ -107,13 +109,13 @@ static int krdma_blk_parse_net(char *word, struct krdma_blk_net *net)
 }
 
 /**
- * krdma_blk_parse_nets - read a list of networks
- * @text: the list, or "any" for all networks; an empty one is none
- * @length: its length
- * @nets: filled in; of no use if it fails
+ * krdma_blk_parse_nets() - Parse a list of networks
+ * @text: the list, or "any" for all networks; an empty list contains none
+ * @length: its length in bytes
+ * @nets: filled in; undefined on failure
  *
  * Context: process context.
- * Return: 0, or -EINVAL: it cannot be read, or is too long.
+ * Return: 0, or -EINVAL: it is invalid or too long.
  */
 int krdma_blk_parse_nets(const char *text, size_t length, struct krdma_blk_nets *nets)
 {
@@ -135,12 +137,12 @@ int krdma_blk_parse_nets(const char *text, size_t length, struct krdma_blk_nets 
 }
 
 /**
- * krdma_blk_print_addresses - write a list of addresses
+ * krdma_blk_print_addresses() - Print a list of addresses
  * @addresses: the list
- * @page: where to
+ * @page: filled in
  *
  * Context: any.
- * Return: how much was written.
+ * Return: number of bytes.
  */
 ssize_t krdma_blk_print_addresses(const struct krdma_blk_addresses *addresses, char *page)
 {
@@ -152,12 +154,12 @@ ssize_t krdma_blk_print_addresses(const struct krdma_blk_addresses *addresses, c
 }
 
 /**
- * krdma_blk_print_nets - write a list of networks
+ * krdma_blk_print_nets() - Print a list of networks
  * @nets: the list
- * @page: where to
+ * @page: filled in
  *
  * Context: any.
- * Return: how much was written.
+ * Return: number of bytes.
  */
 ssize_t krdma_blk_print_nets(const struct krdma_blk_nets *nets, char *page)
 {
@@ -187,11 +189,11 @@ static bool krdma_blk_bits_equal(const u8 *a, const u8 *b, unsigned int bits)
 }
 
 /**
- * krdma_blk_net_of - the network that is one address
+ * krdma_blk_net_of() - Convert an address to a network that contains only the address
  * @addr: the address
  * @net: filled in
  *
- * An IPv4 address in IPv6's clothes is an IPv4 address.
+ * An IPv4-mapped IPv6 address is converted to an IPv4 address.
  *
  * Context: any.
  */
@@ -215,12 +217,12 @@ void krdma_blk_net_of(const struct sockaddr_storage *addr, struct krdma_blk_net 
 }
 
 /**
- * krdma_blk_same_net - are two networks the same?
- * @a: one of them
- * @b: the other
+ * krdma_blk_same_net() - Check whether two networks are the same
+ * @a: a network
+ * @b: another network
  *
  * Context: any.
- * Return: whether they are.
+ * Return: true if they are.
  */
 bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_net *b)
 {
@@ -229,12 +231,12 @@ bool krdma_blk_same_net(const struct krdma_blk_net *a, const struct krdma_blk_ne
 }
 
 /**
- * krdma_blk_nets_have - is an address in one of several networks?
+ * krdma_blk_nets_have() - Check whether an address is in a list of networks
  * @nets: the networks
  * @addr: the address
  *
  * Context: any.
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool krdma_blk_nets_have(const struct krdma_blk_nets *nets, const struct sockaddr_storage *addr)
 {

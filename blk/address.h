@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses as people write them.
+ * Textual addresses.
  */
 #ifndef _KRDMA_BLK_ADDRESS_H
 #define _KRDMA_BLK_ADDRESS_H
@@ -8,24 +8,24 @@
 #include <linux/socket.h>
 #include <linux/types.h>
 
-/* How many there can be in a list. */
+/* Maximum number of entries of a list. */
 #define KRDMA_BLK_ADDRESSES	8
 #define KRDMA_BLK_NETS		32
 
-/* The longest of them, with brackets, a scope and a port. */
+/* Maximum length of the text of an address, with brackets, scope and port. */
 #define KRDMA_BLK_ADDRESS_TEXT	80
 
-/* Several addresses with their ports. */
+/* A list of addresses with their ports. */
 struct krdma_blk_addresses {
 	unsigned int count;
 	struct sockaddr_storage of[KRDMA_BLK_ADDRESSES];
 };
 
 /**
- * struct krdma_blk_net - those addresses that begin with certain bits
+ * struct krdma_blk_net - a network: all addresses with a common prefix
  * @family: AF_INET or AF_INET6
- * @bits: how many bits
- * @bytes: the bits, and what follows them
+ * @bits: length of the prefix in bits
+ * @bytes: the address; bits behind the prefix are ignored
  */
 struct krdma_blk_net {
 	u8 family;
@@ -33,7 +33,7 @@ struct krdma_blk_net {
 	u8 bytes[16];
 };
 
-/* Several of these, or all addresses. */
+/* A list of networks, or all addresses. */
 struct krdma_blk_nets {
 	bool any;
 	unsigned int count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Secrets, proofs, challenges, and how often a stranger may guess.
+ * Secrets, proofs, challenges, and the limit of failed answers.
  */
 #include <crypto/sha2.h>
 #include <linux/compiler.h>
@@ -16,7 +16,7 @@
 #include "address.h"
 #include "auth.h"
 
-/* The key of HMAC-SHA256 is not hashed if it is no longer than a block. */
+/* HMAC-SHA256 does not hash a key that is not longer than a block. */
 static_assert(KRDMA_BLK_SECRET_MAX == SHA256_BLOCK_SIZE);
 
 /*
@@ -24,15 +24,15 @@ static_assert(KRDMA_BLK_SECRET_MAX == SHA256_BLOCK_SIZE);
  */
 
 /**
- * krdma_blk_read_secret - a secret as a person writes it
- * @page: one line of printable ASCII characters; the line's end may be left out
- * @count: its length
- * @secret: filled in; of no use if it fails
+ * krdma_blk_read_secret() - Parse a secret
+ * @page: one line of printable ASCII characters, with or without a newline
+ * @count: bytes of @page
+ * @secret: filled in; undefined on failure
  *
  * Anything else is refused: a secret of which only a part counts is weaker than it looks.
  *
  * Context: any.
- * Return: 0, or -EINVAL: it is empty, too long, or has other characters.
+ * Return: 0, or -EINVAL: it is empty, too long, or contains other characters.
  */
 int krdma_blk_read_secret(const char *page, size_t count, struct krdma_blk_secret *secret)
 {
@@ -63,8 +63,8 @@ enum krdma_blk_prover {
 static_assert(offsetof(struct krdma_blk_hello, proof) <= KRDMA_BLK_SAID_MAX);
 
 /*
- * HMAC-SHA256 as RFC 2104 has it.  The kernel's library has one from Linux 6.17 on, and
- * the crypto API's need not be there.
+ * HMAC-SHA256 of RFC 2104.  The kernel's library has it only since Linux 6.17, and that of the
+ * crypto API may not be available.
  */
 static void krdma_blk_prove(const struct krdma_blk_secret *secret,
 			    const struct krdma_blk_nonces *nonces, u8 prover, const void *said,
@@ -97,8 +97,7 @@ static void krdma_blk_prove(const struct krdma_blk_secret *secret,
 }
 
 /*
- * Takes the same time wherever they differ.  crypto_memneq() does the same, and not every
- * kernel has it.
+ * Compares in constant time.  crypto_memneq() does the same, but not every kernel has it.
  */
 static bool krdma_blk_same_proof(const u8 *a, const u8 *b)
 {
@@ -106,17 +105,17 @@ static bool krdma_blk_same_proof(const u8 *a, const u8 *b)
 
 	for (unsigned int i = 0; i < KRDMA_BLK_PROOF_SIZE; i++) {
 		difference |= a[i] ^ b[i];
-		/* The compiler must not know when it has seen enough. */
+		/* Keeps the compiler from ending the loop early. */
 		OPTIMIZER_HIDE_VAR(difference);
 	}
 	return !difference;
 }
 
 /**
- * krdma_blk_prove_client - prove that this client knows the secret
+ * krdma_blk_prove_client() - Prove that this client knows the secret
  * @secret: the secret
- * @nonces: of this exchange
- * @hello: what the client says; its proof is filled in
+ * @nonces: nonces of this exchange
+ * @hello: hello of the client; its proof is filled in
  *
  * Context: any.
  */
@@ -128,10 +127,10 @@ void krdma_blk_prove_client(const struct krdma_blk_secret *secret,
 }
 
 /**
- * krdma_blk_prove_server - prove that this server knows the secret
+ * krdma_blk_prove_server() - Prove that this server knows the secret
  * @secret: the secret
- * @nonces: of this exchange
- * @welcome: what the server says; its proof is filled in
+ * @nonces: nonces of this exchange
+ * @welcome: welcome of the server; its proof is filled in
  *
  * Context: any.
  */
@@ -144,13 +143,13 @@ void krdma_blk_prove_server(const struct krdma_blk_secret *secret,
 }
 
 /**
- * krdma_blk_client_knows - does a client know the secret?
- * @secret: the secret; one of length 0 is known to nobody
- * @nonces: of this exchange
- * @hello: what the client has said
+ * krdma_blk_client_knows() - Check the proof of a client
+ * @secret: the secret; with length 0 no proof is valid
+ * @nonces: nonces of this exchange
+ * @hello: hello of the client
  *
  * Context: any.
- * Return: whether it does.
+ * Return: true if the client knows the secret.
  */
 bool krdma_blk_client_knows(const struct krdma_blk_secret *secret,
 			    const struct krdma_blk_nonces *nonces,
@@ -163,13 +162,13 @@ bool krdma_blk_client_knows(const struct krdma_blk_secret *secret,
 }
 
 /**
- * krdma_blk_server_knows - does a server know the secret?
+ * krdma_blk_server_knows() - Check the proof of a server
  * @secret: the secret
- * @nonces: of this exchange
- * @welcome: what the server has said
+ * @nonces: nonces of this exchange
+ * @welcome: welcome of the server
  *
  * Context: any.
- * Return: whether it does.
+ * Return: true if the server knows the secret.
  */
 bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
 			    const struct krdma_blk_nonces *nonces,
@@ -182,7 +181,7 @@ bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
 }
 
 /*
- * Challenges: so many at a time, however many strangers there are
+ * Challenges: a fixed number at a time, however many unauthorized peers there are
  */
 
 #define KRDMA_BLK_CHALLENGES		128
@@ -190,12 +189,12 @@ bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
 #define KRDMA_BLK_CHALLENGE_TIME	(30 * HZ)
 
 /**
- * struct krdma_blk_challenge - a challenge that was given
- * @used: it is one
- * @given: when, in jiffies
- * @queue: of the hello that it was given to
- * @client: likewise
- * @from: that peer's address
+ * struct krdma_blk_challenge - a challenge that was given to a peer
+ * @used: the entry is in use
+ * @given: time in jiffies when it was given
+ * @queue: queue of the hello that it was given for
+ * @client: client of the hello that it was given for
+ * @from: address of the peer
  * @nonces: the two random numbers
  */
 struct krdma_blk_challenge {
@@ -207,7 +206,7 @@ struct krdma_blk_challenge {
 	struct krdma_blk_nonces nonces;
 };
 
-/* Protects what follows, and what a stranger has left to guess. */
+/* Protects the variables below, and the guessers. */
 static DEFINE_MUTEX(challenge_lock);
 static struct krdma_blk_challenge challenges[KRDMA_BLK_CHALLENGES];
 
@@ -224,9 +223,9 @@ static bool krdma_blk_is_for(const struct krdma_blk_challenge *one,
 }
 
 /*
- * The one that this client has for this queue, since it asks again; else a free one; else the
- * oldest of an address that has its share, so that it takes none away from others; else the
- * oldest of all.
+ * Returns the challenge that this client has for this queue, because it asks again; otherwise a
+ * free one; otherwise the oldest one of an address that has used its share, so that it takes none
+ * from others; otherwise the oldest one.
  */
 static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_blk_hello *hello,
 							    const struct krdma_blk_net *from)
@@ -258,9 +257,9 @@ static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_b
 }
 
 /**
- * krdma_blk_challenge - give a challenge
- * @hello: what the peer has said
- * @remote: its address
+ * krdma_blk_challenge() - Create a challenge for a peer
+ * @hello: hello of the peer
+ * @remote: address of the peer
  * @challenge: filled in, KRDMA_BLK_PROOF_SIZE bytes
  *
  * Context: process context; may sleep.
@@ -286,15 +285,15 @@ void krdma_blk_challenge(const struct krdma_blk_hello *hello,
 }
 
 /**
- * krdma_blk_challenged - was a challenge given to this peer?
+ * krdma_blk_challenged() - Find the challenge that was given to a peer, and invalidate it
  * @hello: the answer
- * @remote: the peer's address
- * @nonces: filled in; zeroes if there was none
+ * @remote: address of the peer
+ * @nonces: filled in; zeroes if there is no challenge
  *
- * It is used up, whether the answer is right or not.
+ * The challenge is used up, whether the answer is right or not.
  *
  * Context: process context; may sleep.
- * Return: whether there was one.
+ * Return: true if there was one.
  */
 bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
 			  const struct sockaddr_storage *remote,
@@ -321,17 +320,17 @@ bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
 }
 
 /*
- * How often a stranger may guess: a few times at once, then once a second.  By address,
- * so that nobody keeps others out.
+ * Limit of failed answers: a few at once, then one per second.  By address, so that a peer cannot
+ * keep others out.
  */
 
 #define KRDMA_BLK_GUESSERS	64
 #define KRDMA_BLK_GUESSES	20
 
 /**
- * struct krdma_blk_guesser - addresses that have failed
- * @left: how often they may fail still
- * @since: when that was last added to, in jiffies
+ * struct krdma_blk_guesser - failed answers of some addresses
+ * @left: how many more answers may fail
+ * @since: time in jiffies when @left was last increased
  */
 struct krdma_blk_guesser {
 	unsigned int left;
@@ -349,10 +348,10 @@ static struct krdma_blk_guesser *krdma_blk_guesser(const struct sockaddr_storage
 
 	lockdep_assert_held(&challenge_lock);
 	krdma_blk_net_of(remote, &from);
-	/* A host has as many addresses as it likes in its IPv6 network. */
+	/* A host may use any number of addresses of its IPv6 network. */
 	if (from.family == AF_INET6)
 		memset(from.bytes + 8, 0, 8);
-	/* Which addresses share one is not for strangers to know. */
+	/* Peers must not know which addresses share an entry. */
 	while (!guesser_seed)
 		guesser_seed = get_random_u32();
 	guesser = &guessers[jhash(from.bytes, sizeof(from.bytes), guesser_seed + from.family) %
@@ -370,11 +369,11 @@ static struct krdma_blk_guesser *krdma_blk_guesser(const struct sockaddr_storage
 }
 
 /**
- * krdma_blk_may_try - may a stranger answer a challenge now?
- * @remote: its address
+ * krdma_blk_may_try() - Check whether a peer may answer a challenge now
+ * @remote: address of the peer
  *
  * Context: process context; may sleep.
- * Return: whether it may; not if it has failed too often of late.
+ * Return: true if it may; false if it has failed too often recently.
  */
 bool krdma_blk_may_try(const struct sockaddr_storage *remote)
 {
@@ -387,8 +386,8 @@ bool krdma_blk_may_try(const struct sockaddr_storage *remote)
 }
 
 /**
- * krdma_blk_has_failed - a stranger has answered wrongly
- * @remote: its address
+ * krdma_blk_has_failed() - Count a wrong answer of a peer
+ * @remote: address of the peer
  *
  * Context: process context; may sleep.
  */

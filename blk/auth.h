@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who may use an export: secrets, and how each end proves that it knows one.
+ * Authorization for an export: secrets, and how each end proves that it knows one.
  *
- * The secret never goes over the network.  A client first sends a hello with a random
- * number, its nonce.  Unless the export is open to it, the server rejects that with
- * another random number, the challenge, whether the export exists or not.  The client
- * says hello once more, with a proof:
+ * The secret is never sent over the network.  A client first sends a hello with a random number,
+ * its nonce.  Unless the export is open to the client, the server rejects that with another
+ * random number, the challenge, whether the export exists or not.  The client sends another
+ * hello, with a proof:
  *
  *	HMAC-SHA256(secret, 1 | challenge | nonce | hello without its proof)
  *
@@ -13,8 +13,8 @@
  *
  *	HMAC-SHA256(secret, 2 | challenge | nonce | welcome without its proof)
  *
- * of which the first 16 bytes are sent.  A challenge is good once, for half a minute, for
- * the client, queue and address that it was given to.
+ * of which the first 16 bytes are sent.  A challenge is valid once, for half a minute, for the
+ * client, queue and address that it was given to.
  */
 #ifndef _KRDMA_BLK_AUTH_H
 #define _KRDMA_BLK_AUTH_H
@@ -27,9 +27,9 @@
 #define KRDMA_BLK_SECRET_MAX	64
 
 /**
- * struct krdma_blk_secret - what both ends know
+ * struct krdma_blk_secret - a secret that both ends know
  * @length: in bytes; 0: there is no secret
- * @bytes: the secret; behind it zeroes, as HMAC wants its key
+ * @bytes: the secret, padded with zeroes, as HMAC needs its key
  */
 struct krdma_blk_secret {
 	u8 length;
@@ -38,8 +38,8 @@ struct krdma_blk_secret {
 
 /**
  * struct krdma_blk_nonces - the two random numbers of one exchange
- * @challenge: the server's
- * @nonce: the client's
+ * @challenge: of the server
+ * @nonce: of the client
  */
 struct krdma_blk_nonces {
 	u8 challenge[KRDMA_BLK_PROOF_SIZE];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of krdma_blk share.
+ * Declarations that the files of krdma_blk share.
  *
- * An export is memory of this host that others use as a block device; a device is
- * such memory of another host.  Each half knows nothing of the other.
+ * An export is memory of this host that other hosts use as a block device; a device is such
+ * memory of another host.  The two halves are independent of each other.
  */
 #ifndef _KRDMA_BLK_BLK_H
 #define _KRDMA_BLK_BLK_H
@@ -14,15 +14,18 @@
 #include "../krdma/core/objects.h"
 
 /*
- * What sleeps on the way to a device.  Memory is written back to devices, so this has a
+ * For work of devices that sleeps.  Memory is written back to devices, so the workqueue has a
  * rescuer, and its work items allocate with NOIO.
  */
 extern struct workqueue_struct *krdma_blk_workqueue;
 
-/* The exports' work items, which may wait for memory: so not the rescuer of the devices. */
+/*
+ * For the exports' work items, which may wait for memory and so must not use the devices'
+ * rescuer.
+ */
 extern struct workqueue_struct *krdma_blk_export_workqueue;
 
-/* @object has just been allocated, or is about to be freed; NULL is no object. */
+/* Count @object, which has just been allocated, or is about to be freed; NULL is not counted. */
 static inline void *krdma_blk_count(enum krdma_object_kind kind, void *object)
 {
 	if (object)
@@ -37,19 +40,19 @@ static inline void *krdma_blk_uncount(enum krdma_object_kind kind, void *object)
 	return object;
 }
 
-/* The kinds of items in configfs. */
+/* Item types of configfs. */
 extern const struct config_item_type krdma_blk_exports_type;
 extern const struct config_item_type krdma_blk_devices_type;
 
-/* Where the exports are to be had: the attribute "listen" of the root. */
+/* The addresses where the exports are served: the attribute "listen" of the root. */
 ssize_t krdma_blk_listen_show(char *page);
 ssize_t krdma_blk_listen_store(const char *page, size_t count);
 void krdma_blk_listen_exit(void);
 
-/* Waits until the last disk is gone, whose end may come later than its item's. */
+/* Waits until the last disk is freed, which may be later than its item. */
 void krdma_blk_disks_wait(void);
 
-/* What configfs shows; items that may not be removed now depend on it. */
+/* The configfs subsystem; items that must not be removed at the moment depend on it. */
 extern struct configfs_subsystem krdma_blk_root;
 
 #endif /* _KRDMA_BLK_BLK_H */

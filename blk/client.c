@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clients of an export: who may be one, and who may come back.
+ * The clients of an export: admission and return.
  *
- * A client holds its writes when it loses the server, and repeats them when it is back.
- * So the server must know whether they may still be done.  It keeps a record of each
- * client that may come back; one without a record is refused for ever, and its device is
- * dead.  A record goes
+ * A client holds its writes when it loses the server, and repeats them when it is connected
+ * again.  So the server must know whether that is still allowed.  It keeps a record of each
+ * client that may return; a client without a record is refused permanently, and its device is
+ * dead.  A record is removed
  *
- * - when the client says that it leaves;
- * - when another client is let in that writes, or that is to be alone;
+ * - when the client sends that it leaves;
+ * - when another client is admitted that writes, or that is exclusive;
  * - when an administrator evicts the client;
  * - when the export is disabled;
- * - when there are too many of them: then that of the client that has been gone longest.
+ * - when there are too many records: then that of the client that has been disconnected longest.
  *
- * A record that goes too early costs a client its device, and nobody any data.
+ * A record that is removed too early makes a client's device unusable, but loses no data of
+ * others.
  *
- * Connections of forgotten clients are taken down, and none is left when the next one's
- * is accepted: see krdma_blk_conn_fence().
+ * Connections of forgotten clients are taken down, and none is left when the next connection is
+ * accepted: see krdma_blk_conn_fence().
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -28,12 +29,12 @@
 /* With one line each, they fit into one page of configfs. */
 #define KRDMA_BLK_CLIENTS_MAX		48
 
-/* That an address can have, so that there are some left for others. */
+/* Maximum for one address, so that some are left for others. */
 #define KRDMA_BLK_CLIENTS_EACH		8
 
 /**
- * krdma_blk_client_find - the record of a client
- * @export: the export; its clients_lock is held
+ * krdma_blk_client_find() - Find the record of a client
+ * @export: the export; the caller holds its clients_lock
  * @id: the client's number
  *
  * Context: process context.
@@ -52,8 +53,8 @@ struct krdma_blk_client *krdma_blk_client_find(struct krdma_blk_export *export, 
 }
 
 /**
- * krdma_blk_client_put - give back a reference
- * @client: the client; its export's clients_lock is held
+ * krdma_blk_client_put() - Drop a reference to a client
+ * @client: the client; the caller holds its export's clients_lock
  *
  * Context: process context.
  */
@@ -64,8 +65,8 @@ void krdma_blk_client_put(struct krdma_blk_client *client)
 }
 
 /**
- * krdma_blk_client_forget - a client must not return
- * @export: the export; its clients_lock is held
+ * krdma_blk_client_forget() - Remove the record of a client, so that it cannot return
+ * @export: the export; the caller holds its clients_lock
  * @client: the client, with a record
  *
  * Its connections begin to end.
@@ -81,7 +82,7 @@ void krdma_blk_client_forget(struct krdma_blk_export *export, struct krdma_blk_c
 	krdma_blk_client_put(client);
 }
 
-/* May it come in beside those who are connected? */
+/* Can a client with this role be admitted together with those that are connected? */
 static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_blk_role role)
 {
 	struct krdma_blk_client *other;
@@ -97,7 +98,7 @@ static bool krdma_blk_client_fits(struct krdma_blk_export *export, enum krdma_bl
 	return true;
 }
 
-/* Those who have gone, and whose writes must not come after the new one's. */
+/* Forgets disconnected clients whose writes must not arrive after the new one's. */
 static void krdma_blk_clients_fence(struct krdma_blk_export *export, enum krdma_blk_role role)
 {
 	struct krdma_blk_client *other, *next;
@@ -110,7 +111,7 @@ static void krdma_blk_clients_fence(struct krdma_blk_export *export, enum krdma_
 	}
 }
 
-/* Makes room for one more: an address that has its share loses one of its own. */
+/* Frees a record for a new client: an address that has used its share loses one of its own. */
 static bool krdma_blk_clients_make_room(struct krdma_blk_export *export,
 					const struct sockaddr_storage *from)
 {
@@ -168,14 +169,14 @@ static int krdma_blk_client_new(struct krdma_blk_export *export, u64 id, enum kr
 }
 
 /**
- * krdma_blk_client_admit - which client is this, and may it come in?
- * @export: the export; its clients_lock is held
- * @hello: what the peer has said; it may use the export
- * @from: the peer's address
- * @client: filled in, unless it is refused, with a reference for a connection
+ * krdma_blk_client_admit() - Admit a client, or find its record
+ * @export: the export; the caller holds its clients_lock
+ * @hello: hello of the peer, which may use the export
+ * @from: address of the peer
+ * @client: set, unless it is refused, with a reference for a connection
  *
  * Context: process context; may sleep.
- * Return: what it is refused for, 0: it is not.
+ * Return: the reason to refuse it, or 0.
  */
 int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_blk_hello *hello,
 			   const struct sockaddr_storage *from, struct krdma_blk_client **client)
@@ -206,12 +207,12 @@ int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_b
 }
 
 /**
- * krdma_blk_clients_show - all clients of an export
+ * krdma_blk_clients_show() - Show all clients of an export
  * @export: the export
- * @page: where to write them: number, role, connections and address, a line for each
+ * @page: filled in with number, role, connections and address, one line for each client
  *
  * Context: process context; may sleep.
- * Return: how much was written.
+ * Return: number of bytes.
  */
 ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
 {
@@ -228,14 +229,14 @@ ssize_t krdma_blk_clients_show(struct krdma_blk_export *export, char *page)
 }
 
 /**
- * krdma_blk_clients_evict - end a client's connections, and never let it return
+ * krdma_blk_clients_evict() - End a client's connections, and do not let it return
  * @export: the export
  * @id: the client's number
  *
- * When this returns, the client has no queue pair any more, and nothing that it has sent
- * reaches the memory.  The host may attach the export anew, as another client.
+ * When this returns, the client has no QP any more, and nothing that it has sent can reach the
+ * memory.  Its host may attach the export again, as another client.
  *
- * Context: process context; sleeps, uninterruptibly, until the devices have let go.
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
  * Return: 0; -ENOENT: there is no such client.
  */
 int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
@@ -253,7 +254,7 @@ int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id)
 		return -ENOENT;
 
 	wait_event(export->idle, !READ_ONCE(client->conn_count));
-	/* Whose last connection has gone may still be about to wake us. */
+	/* The context that removes the last connection may still be about to wake us. */
 	mutex_lock(&export->clients_lock);
 	krdma_blk_client_put(client);
 	mutex_unlock(&export->clients_lock);

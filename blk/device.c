@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices as configfs shows them: devices/NAME/.
+ * Devices in configfs: devices/NAME/.
  *
- * Most settings change while a device is detached only.  Attaching makes the connections and the
- * disk; detaching removes them, and asks first whether the disk is open.
+ * Most settings can change only while a device is detached.  Attaching makes the connections and
+ * adds the disk; detaching removes them, and first checks whether the disk is open.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -29,11 +29,11 @@ static const char *const krdma_blk_states[] = {
 };
 
 /**
- * krdma_blk_state_name - a state in a word
+ * krdma_blk_state_name() - Get the name of a state
  * @state: the state
  *
  * Context: any.
- * Return: the word.
+ * Return: the name.
  */
 const char *krdma_blk_state_name(enum krdma_blk_state state)
 {
@@ -46,7 +46,7 @@ static struct krdma_blk_device *to_device(struct config_item *item)
 }
 
 /*
- * Its life
+ * Attaching and detaching
  */
 
 static int krdma_blk_device_attach(struct krdma_blk_device *device)
@@ -59,7 +59,7 @@ static int krdma_blk_device_attach(struct krdma_blk_device *device)
 		krdma_blk_path_say(device, "remote is not set");
 		return -EINVAL;
 	}
-	/* What was wrong the last time need not be it now. */
+	/* The last error may not apply any more. */
 	krdma_blk_path_say(device, "");
 	ret = krdma_blk_path_open(device);
 	if (ret)
@@ -97,9 +97,9 @@ static void krdma_blk_device_release(struct config_item *item)
  */
 
 /*
- * Each setting is read into a copy of its own first; this is where it changes.  Writers wait
- * until somebody has attached the device, readers do not: the settings change in the state's
- * lock, too.
+ * Each setting is first parsed into a local copy; this macro changes it.  Writers wait until a
+ * concurrent attach has ended; readers need not, because the settings also change under
+ * state_lock.
  */
 #define KRDMA_BLK_SET(device, statement) ({			\
 	struct krdma_blk_device *__device = device;		\
@@ -239,7 +239,7 @@ static ssize_t krdma_blk_device_hold_seconds_show(struct config_item *item, char
 	return sysfs_emit(page, "%u\n", READ_ONCE(to_device(item)->hold_seconds));
 }
 
-/* Somebody who waits may want to wait longer, or no more: it can be set at any time. */
+/* The limit can be changed at any time, so that waiting requests wait longer, or no longer. */
 static ssize_t krdma_blk_device_hold_seconds_store(struct config_item *item, const char *page,
 						   size_t count)
 {
@@ -258,7 +258,7 @@ static ssize_t krdma_blk_device_force_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%d\n", to_device(item)->force);
 }
 
-/* It is for a device that is attached, so unlike the others it can be set then. */
+/* This setting is for a device that is attached, so unlike the others it can be changed then. */
 static ssize_t krdma_blk_device_force_store(struct config_item *item, const char *page,
 					    size_t count)
 {
@@ -303,7 +303,7 @@ static ssize_t krdma_blk_device_enabled_store(struct config_item *item, const ch
 CONFIGFS_ATTR(krdma_blk_device_, enabled);
 
 /*
- * What became of them
+ * Status
  */
 
 static ssize_t krdma_blk_device_state_show(struct config_item *item, char *page)
@@ -355,7 +355,7 @@ static struct configfs_attribute *krdma_blk_device_attrs[] = {
 };
 
 /*
- * Making and ending
+ * Creation and destruction
  */
 
 static struct configfs_item_operations krdma_blk_device_item_ops = {
@@ -379,14 +379,14 @@ static struct config_item *krdma_blk_device_make(struct config_group *group, con
 	mutex_init(&device->lock);
 	device->queue_count = min_t(u32, num_online_cpus(), KRDMA_BLK_QUEUES_MAX);
 	device->hold_seconds = KRDMA_BLK_HOLD_SECONDS;
-	/* Until it is said otherwise, the export's name is the device's. */
+	/* By default, the name of the export is that of the device. */
 	strscpy(device->name, name, sizeof(device->name));
 	krdma_blk_path_init(device);
 	config_item_init_type_name(&device->item, name, &krdma_blk_device_type);
 	return &device->item;
 }
 
-/* Writers of attributes have left, and none comes any more.  Nobody can be refused here. */
+/* Writers of attributes have returned, and no more can come.  This function cannot fail. */
 static void krdma_blk_device_drop(struct config_group *group, struct config_item *item)
 {
 	struct krdma_blk_device *device = to_device(item);

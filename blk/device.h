@@ -23,25 +23,26 @@
 #include "auth.h"
 #include "wire.h"
 
-/* Pieces of memory that a request can have: what rxe takes in one, and some others. */
+/* SGEs that a request can have: as many as rxe and some other devices accept in a work request. */
 #define KRDMA_BLK_SEGMENTS	32
 
-/* When the first address is asked again, for the first time. */
+/* Time until the first address is probed again for the first time. */
 #define KRDMA_BLK_FAILBACK_MIN_MS	(10 * MSEC_PER_SEC)
 
-/* The cookie of the message that the client leaves; all others are pointers, or 0. */
+/* wr_id of the message by which the client leaves; all others are pointers, or 0. */
 #define KRDMA_BLK_GOODBYE	1
 
-/* Requests that a queue can have under way. */
+/* Requests that can be in flight on a queue. */
 #define KRDMA_BLK_DEPTH		64
 
 /**
- * enum krdma_blk_state - how a device is
- * @KRDMA_BLK_DETACHED: there is none
- * @KRDMA_BLK_LIVE: all of its connections stand
- * @KRDMA_BLK_HOLDING: they do not; requests wait while they are made anew
- * @KRDMA_BLK_FAILING: the same, but the wait has been too long: requests fail
- * @KRDMA_BLK_DEAD: the memory that was attached is no more: requests fail for ever
+ * enum krdma_blk_state - state of a device
+ * @KRDMA_BLK_DETACHED: not attached
+ * @KRDMA_BLK_LIVE: all connections are established
+ * @KRDMA_BLK_HOLDING: they are not; requests are held while the connections are made again
+ * @KRDMA_BLK_FAILING: as KRDMA_BLK_HOLDING, but for too long: requests fail
+ * @KRDMA_BLK_DEAD: the memory that was attached does not exist any more: requests fail
+ *	permanently
  */
 enum krdma_blk_state {
 	KRDMA_BLK_DETACHED,
@@ -52,9 +53,9 @@ enum krdma_blk_state {
 };
 
 /**
- * enum krdma_blk_fence - can a write of before still arrive?  See fence.c
- * @KRDMA_BLK_FENCE_DOWN: queues are open, or connections of theirs are
- * @KRDMA_BLK_FENCE_RISING: all are closed here, and the server has some time left
+ * enum krdma_blk_fence - can an earlier write still arrive?  See fence.c
+ * @KRDMA_BLK_FENCE_DOWN: queues are open, or their connections are
+ * @KRDMA_BLK_FENCE_RISING: all are closed on this side, and the server may still have its ends
  * @KRDMA_BLK_FENCE_UP: they are closed at the server, too
  */
 enum krdma_blk_fence {
@@ -63,29 +64,30 @@ enum krdma_blk_fence {
 	KRDMA_BLK_FENCE_UP,
 };
 
-/* Where a chunk of the device is, in the peer's memory. */
+/* Location of a chunk in the peer's memory: remote address and rkey. */
 struct krdma_blk_chunk {
 	u64 addr;
 	u32 key;
 };
 
 /**
- * struct krdma_blk_queue - one of a device's queues, with a connection of its own
+ * struct krdma_blk_queue - a queue of a device, with its own connection
  * @device: the device
- * @index: which
- * @lock: protects what follows, but who works with a connection that is not open for
- *	requests needs no lock for it.  Any context.
- * @conn: the connection, or NULL; one that was found here stays until rcu_read_unlock()
+ * @index: index of the queue
+ * @lock: protects the members below, except that the context that sets up a connection which is
+ *	not open for requests needs no lock for it.  Any context.
+ * @conn: the connection, or NULL; a connection that was read here is valid until
+ *	rcu_read_unlock()
  * @open: requests may be posted
- * @epoch: which opening of the queue is the last one, from 1
- * @held: &struct krdma_blk_request: those that wait
- * @failed: likewise: those whose error the block layer is told behind the fence
- * @chunks: where the memory is; does not change while @open
- * @chunk_room: how many @chunks has room for
- * @chunk_shift: of the size of one
- * @read_sg: where the table is read to
- * @read_end: the table has been read, or could not be
- * @read_status: how that ended
+ * @epoch: number of the last opening of the queue, from 1
+ * @held: list of &struct krdma_blk_request that wait
+ * @failed: list of &struct krdma_blk_request that have failed, and wait for the fence
+ * @chunks: locations of the chunks; do not change while @open
+ * @chunk_room: number of entries allocated for @chunks
+ * @chunk_shift: log2 of the size of a chunk
+ * @read_sg: buffer into which the table is read
+ * @read_end: completed when a read of the table has ended
+ * @read_status: status of that read
  */
 struct krdma_blk_queue {
 	struct krdma_blk_device *device;
@@ -105,17 +107,17 @@ struct krdma_blk_queue {
 };
 
 /**
- * struct krdma_blk_request - what krdma_blk keeps of a request
- * @node: in one of its queue's lists
- * @posted: the device has it; protected by its queue's lock
+ * struct krdma_blk_request - driver data of a request
+ * @node: entry of one of the lists of its queue
+ * @posted: the device has the request; protected by its queue's lock
  * @troubled: @since is set
- * @failures: how often the server, or this end's device, has refused it for its own sake
- * @epoch: that in which it was last posted, if it writes; 0: in none
- * @since: in jiffies: when it could first not be done
- * @result: what the block layer will be told
- * @entries: of @sg
- * @sges: the same, for krdma
- * @sg: its pages
+ * @failures: how often the server, or this side's device, has refused it for an error of its own
+ * @epoch: the epoch in which it was last posted, if it writes; 0: none
+ * @since: time in jiffies when it could first not be completed
+ * @result: status for the block layer
+ * @entries: number of entries of @sg
+ * @sges: SGEs of the work request
+ * @sg: pages of the request
  */
 struct krdma_blk_request {
 	struct list_head node;
@@ -132,46 +134,46 @@ struct krdma_blk_request {
 
 /**
  * struct krdma_blk_device - a device
- * @item: in configfs; the disk has a reference too
- * @lock: lets one attach or detach it at a time, or change its settings.  A mutex,
- *	outside all other locks here, and held as long as attaching takes: the settings and
- *	@disk change with @state_lock, too, and those who show them take that alone.
- * @remotes: where the server is; the first one is used if it answers
- * @name: of the export
- * @secret: for it
- * @read_only: only read, beside a client that writes
- * @queue_count: how many queues
+ * @item: configfs item; the disk has a reference too
+ * @lock: serializes attaching, detaching and changes of the settings.  A mutex, outside all other
+ *	locks here, held for the whole time of attaching.  So the settings and @disk change with
+ *	@state_lock held, too, and code that shows them takes only that.
+ * @remotes: addresses of the server; the first one is used if it answers
+ * @name: name of the export
+ * @secret: secret of the export
+ * @read_only: only read, also while another client writes
+ * @queue_count: number of queues
  * @hold_seconds: how long requests wait for connections; protected by @state_lock
  * @force: it may be detached while it is open
- * @error: why it could not be attached, in words; or "".  Protected by @state_lock.
+ * @error: why it could not be attached, as text; or "".  Protected by @state_lock.
  * @attached: there is a disk
- * @session: of the connections
- * @client: a random number for this time of being attached
- * @welcomed: the server has accepted a connection since, and knows that number
- * @left: the server has ended a connection
- * @geometry: what is attached; its size can grow
- * @set: tags
+ * @session: session of the connections
+ * @client: a random number for this attachment
+ * @welcomed: the server has accepted a connection of this attachment, and knows @client
+ * @left: completed when the server has ended a connection
+ * @geometry: geometry of the attached export; its size can grow
+ * @set: tag set
  * @disk: the disk
- * @queues: as many as @queue_count
- * @table: where tables of keys are read to, one at a time; kept as long as @queues
- * @remote: which of @remotes is used
- * @failback_ms: how long until the first of @remotes is asked again; for @failback, and
- *	for who attaches
- * @failback: goes back to the first of @remotes
- * @probe_wait: for changes of @probe_events
- * @probe_events: something happened to a probe, or it shall end
- * @state_lock: protects what follows.  Any context; inside the queues' locks.
- * @state: how it is
+ * @queues: array of @queue_count queues
+ * @table: buffer into which tables of rkeys are read, one part at a time; kept as long as @queues
+ * @remote: index of the address of @remotes that is used
+ * @failback_ms: time until the first of @remotes is probed again; for @failback, and for the
+ *	context that attaches
+ * @failback: returns to the first of @remotes
+ * @probe_wait: woken when @probe_events changes
+ * @probe_events: counts events of probes, and requests to stop them
+ * @state_lock: protects the members below.  Any context; inside the queues' locks.
+ * @state: state of the device
  * @stop: connections are not made any more
  * @broken: a loss was noticed since the queues were last opened
- * @lost_at: in jiffies: when the device was last live
- * @fence: can what was posted still arrive?
- * @fence_at: in jiffies: when it cannot, if @fence is KRDMA_BLK_FENCE_RISING
- * @epoch: how often queues were opened
- * @attempts: that have failed since there was a connection
- * @reconnects: how often connections were lost and made anew
- * @reconnect: makes them
- * @expire: the timer of the limit and of the fence
+ * @lost_at: time in jiffies when the device was last live
+ * @fence: can a write that was posted still arrive?
+ * @fence_at: time in jiffies when it cannot, if @fence is KRDMA_BLK_FENCE_RISING
+ * @epoch: number of openings of the queues
+ * @attempts: attempts that have failed since the connections were lost
+ * @reconnects: how often connections were lost and made again
+ * @reconnect: makes the connections again
+ * @expire: timer of the hold limit and of the fence
  */
 struct krdma_blk_device {
 	struct config_item item;
@@ -215,7 +217,7 @@ struct krdma_blk_device {
 	struct delayed_work expire;
 };
 
-/* path.c: its connections */
+/* path.c: connections */
 void krdma_blk_path_init(struct krdma_blk_device *device);
 void krdma_blk_path_say(struct krdma_blk_device *device, const char *text);
 void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused, int error);
@@ -226,13 +228,13 @@ void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
 void krdma_blk_path_close(struct krdma_blk_device *device);
 void krdma_blk_path_give_up(struct krdma_blk_device *device);
 
-/* probe.c: which address answers */
+/* probe.c: probing the server's addresses */
 void krdma_blk_probe_init(struct krdma_blk_device *device);
 void krdma_blk_probe_wake(struct krdma_blk_device *device);
 int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count);
 void krdma_blk_failback_start(struct krdma_blk_device *device);
 
-/* fence.c: when they fail */
+/* fence.c: failing requests */
 void krdma_blk_fence_init(struct krdma_blk_device *device);
 void krdma_blk_fence_raise(struct krdma_blk_device *device);
 void krdma_blk_fence_up(struct krdma_blk_device *device);
@@ -246,7 +248,7 @@ void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int secon
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device);
 bool krdma_blk_path_gives_up(struct krdma_blk_device *device);
 
-/* request.c: its requests */
+/* request.c: requests */
 extern const struct blk_mq_ops krdma_blk_mq_ops;
 void krdma_blk_request_done(const struct krdma_wc *completion);
 void krdma_blk_queue_push(struct krdma_blk_queue *queue);

@@ -16,14 +16,14 @@
 #include "blk.h"
 #include "device.h"
 
-/* Long requests keep others waiting, and are no faster. */
+/* Longer requests delay others, and are no faster. */
 #define KRDMA_BLK_REQUEST_MAX	SZ_1M
 
 #define KRDMA_BLK_TIMEOUT	(30 * HZ)
 
 static DEFINE_IDA(krdma_blk_disks);
 
-/* Whoever reads the name of the disk does so in the state's lock. */
+/* @disk changes under state_lock, because code that shows its name takes only that. */
 static void krdma_blk_disk_set(struct krdma_blk_device *device, struct gendisk *gendisk)
 {
 	spin_lock_irq(&device->state_lock);
@@ -31,16 +31,16 @@ static void krdma_blk_disk_set(struct krdma_blk_device *device, struct gendisk *
 	spin_unlock_irq(&device->state_lock);
 }
 
-/* Disks whose last reference has not gone. */
+/* Number of disks that still have references. */
 static atomic_t krdma_blk_disk_count = ATOMIC_INIT(0);
 
 /**
- * struct krdma_blk_disk - a disk, which may live on when its device has another one
+ * struct krdma_blk_disk - a disk, which may still exist when its device has another one
  * @device: the device, with a reference to its item
  * @index: the number in its name
- * @lock: protects what follows
- * @opens: how often it is open
- * @closing: it can be opened no more
+ * @lock: protects the members below
+ * @opens: number of openers
+ * @closing: it cannot be opened any more
  */
 struct krdma_blk_disk {
 	struct krdma_blk_device *device;
@@ -105,8 +105,8 @@ static const struct block_device_operations krdma_blk_disk_ops = {
 };
 
 /*
- * What sysfs tells of it, in the disk's folder "krdma".  The device does not end
- * before the disk has left there.
+ * Attributes in sysfs, in the disk's directory "krdma".  The device is valid as long as they
+ * exist.
  */
 
 static struct krdma_blk_device *krdma_blk_of(struct device *dev)
@@ -128,7 +128,7 @@ static ssize_t export_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(export);
 
-/* The same as long as it is the same memory, wherever and by whichever name it is attached. */
+/* Identifies the memory: the same wherever and by whichever name it is attached. */
 static ssize_t id_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	struct krdma_blk_device *device = krdma_blk_of(dev);
@@ -180,7 +180,7 @@ static const struct attribute_group *krdma_blk_disk_groups[] = {
 };
 
 /*
- * Its life
+ * Creation and removal
  */
 
 static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *device)
@@ -202,7 +202,7 @@ static struct krdma_blk_disk *krdma_blk_disk_alloc(struct krdma_blk_device *devi
 	return disk;
 }
 
-/* What is written as a whole if the client dies meanwhile: what a packet carries. */
+/* The size that is written as a whole if the client dies meanwhile: the payload of a packet. */
 static unsigned int krdma_blk_whole(struct krdma_blk_device *device)
 {
 	struct krdma_conn_info info;
@@ -220,7 +220,7 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 		.physical_block_size = krdma_blk_whole(device),
 		.io_min = geometry->block_size,
 		.io_opt = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX),
-		/* One operation is for one key. */
+		/* One work request uses one rkey. */
 		.chunk_sectors = geometry->chunk_size >> SECTOR_SHIFT,
 		.max_hw_sectors = min_t(u32, geometry->chunk_size, KRDMA_BLK_REQUEST_MAX) >>
 				  SECTOR_SHIFT,
@@ -240,8 +240,8 @@ static struct gendisk *krdma_blk_gendisk_alloc(struct krdma_blk_device *device,
 }
 
 /**
- * krdma_blk_disk_add - show a disk to everybody
- * @device: the device, whose requests go through; its lock is held
+ * krdma_blk_disk_add() - Add the disk of a device
+ * @device: the device, with open queues; the caller holds its lock
  *
  * Context: process context; may sleep.
  * Return: 0, or a negative errno.
@@ -274,14 +274,14 @@ int krdma_blk_disk_add(struct krdma_blk_device *device)
 		goto err_set;
 	}
 
-	/* Once it is added, the end of the gendisk frees the disk. */
+	/* After it is added, the release of the gendisk frees the disk. */
 	config_item_get(&device->item);
 	atomic_inc(&krdma_blk_disk_count);
 	krdma_blk_disk_set(device, gendisk);
 	ret = device_add_disk(NULL, gendisk, krdma_blk_disk_groups);
 	if (ret) {
 		krdma_blk_disk_set(device, NULL);
-		/* The end of a gendisk that was never added does not tell of it. */
+		/* The release of a gendisk that was never added does not call free_disk(). */
 		krdma_blk_free_disk(gendisk);
 		put_disk(gendisk);
 		blk_mq_free_tag_set(&device->set);
@@ -296,9 +296,9 @@ err_disk:
 }
 
 /**
- * krdma_blk_disk_resize - the memory has become more
+ * krdma_blk_disk_resize() - Set a new size when the memory has grown
  * @device: the device
- * @size: how much it is, in bytes
+ * @size: the new size in bytes
  *
  * Context: process context; may sleep.
  */
@@ -306,7 +306,7 @@ void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size)
 {
 	struct gendisk *gendisk;
 
-	/* Somebody may be removing the disk. */
+	/* Another context may be removing the disk. */
 	spin_lock_irq(&device->state_lock);
 	device->geometry.size = size;
 	gendisk = device->disk;
@@ -322,12 +322,12 @@ void krdma_blk_disk_resize(struct krdma_blk_device *device, u64 size)
 }
 
 /**
- * krdma_blk_disk_shut - let nobody open a disk any more
- * @device: the device, attached; its lock is held
- * @force: also if somebody has it open
+ * krdma_blk_disk_shut() - Refuse further opens of a disk
+ * @device: the device, attached; the caller holds its lock
+ * @force: also if the disk is open
  *
  * Context: process context.
- * Return: 0; -EBUSY: somebody has it open, and nothing has changed.
+ * Return: 0; -EBUSY: the disk is open, and nothing has changed.
  */
 int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force)
 {
@@ -344,11 +344,11 @@ int krdma_blk_disk_shut(struct krdma_blk_device *device, bool force)
 }
 
 /**
- * krdma_blk_disk_remove - take a disk away from everybody
- * @device: the device, whose disk was shut; its lock is held
+ * krdma_blk_disk_remove() - Remove the disk of a device
+ * @device: the device; its disk was shut; the caller holds its lock
  *
- * What was written and is not on its way yet is written, if it can be.  Those who have
- * it open have it open, and nothing of it works.
+ * Dirty data that was not submitted yet is written, if possible.  Processes that have the disk
+ * open keep it open, but every operation on it fails.
  *
  * Context: process context; sleeps until all requests have ended.
  */
@@ -363,7 +363,7 @@ void krdma_blk_disk_remove(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_disks_wait - wait until no disk is left
+ * krdma_blk_disks_wait() - Wait until all disks are freed
  *
  * Context: process context; sleeps.
  */

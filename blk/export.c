@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports as configfs shows them: exports/NAME/.
+ * Exports in configfs: exports/NAME/.
  *
- * Settings change while an export is disabled; enabling takes the memory, and
- * disabling gives it back when nobody is connected any more.  An export that is enabled
- * cannot be removed, and one with clients is disabled by force only: the data would be
- * lost.
+ * Settings can change while an export is disabled.  Enabling allocates the memory, and disabling
+ * frees it when no client is connected any more.  An enabled export cannot be removed, and one
+ * with clients can only be disabled by force, because the data would be lost.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -27,7 +26,7 @@ static struct krdma_blk_export *to_export(struct config_item *item)
 }
 
 /*
- * Its life
+ * Enabling and disabling
  */
 
 static void krdma_blk_export_free(struct krdma_blk_export *export)
@@ -76,7 +75,7 @@ static int krdma_blk_export_check(const struct krdma_blk_export *export)
 		return -EINVAL;
 	if (export->exclusive && export->shared)
 		return -EINVAL;
-	/* To everybody only if that was asked for. */
+	/* Open to all peers only if that was set explicitly. */
 	if (!export->secret.length && !export->allow.count && !export->allow.any)
 		return -EDESTADDRREQ;
 	return 0;
@@ -93,7 +92,7 @@ static int krdma_blk_export_enable(struct krdma_blk_export *export)
 	ret = krdma_blk_export_alloc(export);
 	if (ret)
 		goto err_free;
-	/* What it holds is not removed by rmdir. */
+	/* rmdir must not remove an export that holds data. */
 	ret = configfs_depend_item_unlocked(&krdma_blk_root, &export->item);
 	if (ret)
 		goto err_free;
@@ -154,7 +153,7 @@ static ssize_t krdma_blk_export_size_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%llu\n", to_export(item)->size);
 }
 
-/* Each setting is read into a copy of its own first; this is where it changes. */
+/* Each setting is first parsed into a local copy; this macro changes it. */
 #define KRDMA_BLK_SET(export, statement) ({			\
 	struct krdma_blk_export *__export = export;		\
 	int __ret = -EBUSY;					\
@@ -252,7 +251,7 @@ static ssize_t krdma_blk_export_force_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%d\n", to_export(item)->force);
 }
 
-/* It is for an export that is enabled, so unlike the others it can be set then. */
+/* This setting is for an export that is enabled, so unlike the others it can be changed then. */
 static ssize_t krdma_blk_export_force_store(struct config_item *item, const char *page,
 					    size_t count)
 {
@@ -302,7 +301,7 @@ static ssize_t krdma_blk_export_file_store(struct config_item *item, const char 
 	char file[KRDMA_BLK_PATH_MAX] = {};
 	int ret;
 
-	/* From the root: a process's own folder may be any. */
+	/* Absolute paths only: the current directory of the process may be any. */
 	if (length >= sizeof(file) || (length && *page != '/'))
 		return -EINVAL;
 	memcpy(file, page, length);
@@ -374,7 +373,7 @@ static ssize_t krdma_blk_export_clients_show(struct config_item *item, char *pag
 }
 CONFIGFS_ATTR_RO(krdma_blk_export_, clients);
 
-/* Without the export's lock: its end waits for the same. */
+/* Without the export's lock, because disabling holds it and waits for the same. */
 static ssize_t krdma_blk_export_evict_store(struct config_item *item, const char *page,
 					    size_t count)
 {
@@ -463,7 +462,7 @@ static struct configfs_attribute *krdma_blk_export_attrs[] = {
 };
 
 /*
- * Making and ending
+ * Creation and destruction
  */
 
 static struct configfs_item_operations krdma_blk_export_item_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Exports: memory of this host that others use as a block device.
+ * Exports: memory of this host that other hosts use as a block device.
  */
 #ifndef _KRDMA_BLK_EXPORT_H
 #define _KRDMA_BLK_EXPORT_H
@@ -35,41 +35,42 @@ enum krdma_blk_role {
 
 /**
  * struct krdma_blk_export - an export
- * @item: in configfs; counts who has it
- * @lock: protects the settings, and lets one enable or disable it at a time.  A mutex,
- *	outside all others here.
+ * @item: configfs item, which counts the references
+ * @lock: protects the settings, and serializes enabling and disabling.  A mutex, outside all
+ *	others here.
  * @size: in bytes
  * @block_size: in bytes
- * @read_only: clients only read
- * @exclusive: one client at a time
- * @shared: any number of clients may write at a time
- * @force: it may be disabled though it has clients
- * @secret: what a client must know
- * @file: where the data are kept while the export is disabled; "": nowhere
- * @allow: where clients may be; if there are none, @secret alone decides
- * @enabled: it is to be had; with it, the settings do not change but for @force
+ * @read_only: clients can only read
+ * @exclusive: only one client at a time
+ * @shared: any number of clients may write at the same time
+ * @force: it may be disabled while it has clients
+ * @secret: secret that a client must know
+ * @file: path of the file that keeps the data while the export is disabled; "": none
+ * @allow: networks from which clients may connect; if empty, @secret alone decides
+ * @enabled: clients can use it; the settings do not change then, except @force
  * @name: padded with zeroes; set once
- * @generation: a random number for this time of being enabled
- * @sessions: for each &enum krdma_blk_role: whose peers reach the memory.  A key of the
- *	writers' session means nothing in that of the readers.
+ * @generation: a random number, new each time the export is enabled
+ * @sessions: for each &enum krdma_blk_role: session of the peers that can access the memory.  An
+ *	rkey of the writers' session is not valid in that of the readers.
  * @memory: the memory
- * @node: in the list of those that are enabled; protected by the list's lock, as @users
- * @users: who has found it in the list and works on a request for it
- * @windows_lock: protects @windows.  A mutex, taken alone: registering takes its time.
- * @windows: for each role: &struct krdma_blk_window
- * @clients_lock: protects what follows.  A mutex, inside @lock.
- * @closing: no client is let in any more
- * @clients: &struct krdma_blk_client: those that may return
- * @client_count: how many
- * @conns: &struct krdma_blk_export_conn, the newest first
- * @conn_count: how many
- * @idle: woken when a connection has gone
- * @accepted: connections so far
- * @refused_address: connections that were refused, because of their address
- * @refused_secret: because of their secret
- * @refused_busy: because another client has it
- * @refused_fenced: because the client must not return
- * @refused_other: for other reasons
+ * @node: entry of the list of enabled exports; protected by the list's lock, like @users
+ * @users: number of contexts that have found it in the list and handle a connection request for
+ *	it
+ * @windows_lock: protects @windows.  A mutex, taken alone, because registering takes long.
+ * @windows: for each role: list of &struct krdma_blk_window
+ * @clients_lock: protects the members below.  A mutex, inside @lock.
+ * @closing: no client is admitted any more
+ * @clients: list of &struct krdma_blk_client that may return
+ * @client_count: number of entries of @clients
+ * @conns: list of &struct krdma_blk_export_conn, the newest first
+ * @conn_count: number of entries of @conns
+ * @idle: woken when a connection is removed
+ * @accepted: number of accepted connections
+ * @refused_address: number of connections that were refused because of their address
+ * @refused_secret: number of those refused because of their secret
+ * @refused_busy: number of those refused because another client uses the export
+ * @refused_fenced: number of those refused because the client must not return
+ * @refused_other: number of those refused for other reasons
  */
 struct krdma_blk_export {
 	struct config_item item;
@@ -111,7 +112,7 @@ struct krdma_blk_export {
 	atomic64_t refused_other;
 };
 
-/* serve.c: its clients' connections */
+/* serve.c: connections of clients */
 void krdma_blk_serve_init(struct krdma_blk_export *export);
 int krdma_blk_serve_begin(struct krdma_blk_export *export);
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force);
@@ -119,14 +120,14 @@ int krdma_blk_serve_requested(struct krdma_listener *listener);
 void krdma_blk_serve_wait(void);
 
 /**
- * struct krdma_blk_client - an attachment of a host's, with all of its connections
- * @node: in its export's list; empty: it has been forgotten, and must not return
- * @refs: its connections, the list, and who waits for its end
- * @id: the number that it has given itself
+ * struct krdma_blk_client - an attachment of a host, with all of its connections
+ * @node: entry of its export's list; empty: it has been forgotten, and must not return
+ * @refs: references of its connections, of the list, and of a caller that waits for its end
+ * @id: random number that the client has chosen
  * @role: what it may do
- * @conn_count: its connections, also those at their end
- * @from: the address of the last one
- * @seen: when the last one began or ended, in jiffies
+ * @conn_count: number of its connections, including those that are ending
+ * @from: address of the last connection
+ * @seen: time in jiffies when the last connection began or ended
  *
  * Protected by the export's clients_lock.
  */
@@ -140,7 +141,7 @@ struct krdma_blk_client {
 	unsigned long seen;
 };
 
-/* client.c: who they are, and who may be one */
+/* client.c: admission of clients */
 int krdma_blk_client_admit(struct krdma_blk_export *export, const struct krdma_blk_hello *hello,
 			   const struct sockaddr_storage *from, struct krdma_blk_client **client);
 void krdma_blk_client_put(struct krdma_blk_client *client);
@@ -151,7 +152,7 @@ int krdma_blk_clients_evict(struct krdma_blk_export *export, u64 id);
 void krdma_blk_client_disconnect(struct krdma_blk_export *export,
 				 const struct krdma_blk_client *client);
 
-/* listen.c: where they ask */
+/* listen.c: listeners */
 int krdma_blk_listen_begin(void);
 void krdma_blk_listen_end(void);
 void krdma_blk_listen_kick(void);

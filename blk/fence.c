@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When requests fail: the limit of the wait, and the fence before each error.
+ * When requests fail: the hold limit, and the fence before each error.
  *
- * A write that was posted can arrive for as long as the server's end of its connection
- * stands, even after the connection has broken here: a packet can be late.  After an error
- * the caller may write the same block again, by any way there is.  So the block layer is
- * told of an error only when no connection that carried the request takes a write any more:
+ * A write that was posted can arrive as long as the server's end of its connection exists, even
+ * after the connection has broken on this side, because a packet can be late.  After an error the
+ * caller may write the same block again, by another path.  So the block layer gets an error only
+ * when no connection that carried the request can deliver a write any more:
  *
- * - all connections of the device are closed here, so nothing more is sent; and
- * - the server has ended its ends: either it says so, by accepting the connections that
- *   replace them, or KRDMA_BLK_FENCE_MS have passed, within which it ends a connection
- *   whose client does not answer.
+ * - all connections of the device are closed on this side, so nothing more is sent; and
+ * - the server has ended its ends: either it has accepted the connections that replace them, or
+ *   KRDMA_BLK_FENCE_MS have passed, within which it ends a connection whose client does not
+ *   answer.
  *
- * Each opening of the queues is an epoch.  A request that was never posted, or only in an
- * earlier epoch, has nothing to wait for, nor has a read.
+ * Each opening of the queues is an epoch.  A request that was never posted, or only in an earlier
+ * epoch, need not wait, and neither need a read.
  *
- * One timer serves both the limit and the fence.  It is set, in @state_lock, by each change
- * of what it depends on, and when it fires it looks at what is due.  So a timer that fires
- * late or early does no harm, and none can be cancelled that was set for another reason.
+ * One timer serves both the hold limit and the fence.  Each change of what it depends on sets it,
+ * under @state_lock, and when it fires it checks what is due.  So a timer that fires late or
+ * early does no harm, and setting it for one reason cannot cancel it for the other.
  */
 #include <linux/jiffies.h>
 #include <linux/limits.h>
@@ -27,7 +27,7 @@
 #include "blk.h"
 #include "device.h"
 
-/* When the wait for connections is over. */
+/* Time in jiffies when the wait for connections is over. */
 static unsigned long krdma_blk_limit(const struct krdma_blk_device *device)
 {
 	return device->lost_at + (device->stop ? 0 : device->hold_seconds * HZ);
@@ -39,7 +39,7 @@ static void krdma_blk_timer_set(struct krdma_blk_device *device)
 
 	lockdep_assert_held(&device->state_lock);
 
-	/* krdma_blk_path_close() has ended the timer, or is about to. */
+	/* krdma_blk_path_close() has cancelled the timer, or is about to. */
 	if (device->state == KRDMA_BLK_DETACHED)
 		return;
 	if (device->state == KRDMA_BLK_HOLDING)
@@ -93,7 +93,7 @@ static void krdma_blk_expire(struct work_struct *work)
 }
 
 /**
- * krdma_blk_fence_init - make a device ready for connections
+ * krdma_blk_fence_init() - Initialize a device for connections
  * @device: the device, new
  *
  * Context: any.
@@ -106,8 +106,8 @@ void krdma_blk_fence_init(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_fence_raise - no connection of the device carries requests here any more
- * @device: the device, whose connections have been closed
+ * krdma_blk_fence_raise() - Start to raise the fence when all connections are closed
+ * @device: the device; its connections have been closed
  *
  * Context: process context.
  */
@@ -120,12 +120,12 @@ void krdma_blk_fence_raise(struct krdma_blk_device *device)
 		krdma_blk_timer_set(device);
 	}
 	spin_unlock_irq(&device->state_lock);
-	/* Those whose wait is over, but whose queue was still open then. */
+	/* The hold limit of some requests may have expired while their queue was still open. */
 	krdma_blk_fail_all(device);
 }
 
 /**
- * krdma_blk_fence_up - the server has ended all connections that carried requests
+ * krdma_blk_fence_up() - Raise the fence when the server has ended all earlier connections
  * @device: the device; none of its queues is open
  *
  * Context: process context.
@@ -140,13 +140,13 @@ void krdma_blk_fence_up(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_fence_is_up - can no request of before arrive any more?
+ * krdma_blk_fence_is_up() - Check that no earlier request can arrive any more
  * @device: the device
  *
- * With a queue's lock held, and the queue not open, true stays true.
+ * If the caller holds a queue's lock, and the queue is not open, true stays true.
  *
  * Context: any.
- * Return: whether none can.
+ * Return: true if none can arrive.
  */
 bool krdma_blk_fence_is_up(struct krdma_blk_device *device)
 {
@@ -154,13 +154,13 @@ bool krdma_blk_fence_is_up(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_fence_lower - queues are about to be opened
- * @device: the device, whose fence is up
+ * krdma_blk_fence_lower() - Lower the fence before queues are opened
+ * @device: the device; its fence is up
  *
  * A loss counts from here on, also if it is noticed before krdma_blk_path_live().
  *
  * Context: process context.
- * Return: whether they may be opened; false: the device is about to be detached.
+ * Return: true if they may be opened; false: the device is about to be detached.
  */
 bool krdma_blk_fence_lower(struct krdma_blk_device *device)
 {
@@ -171,7 +171,7 @@ bool krdma_blk_fence_lower(struct krdma_blk_device *device)
 	if (!stop) {
 		WRITE_ONCE(device->fence, KRDMA_BLK_FENCE_DOWN);
 		device->broken = false;
-		/* 0 is no epoch. */
+		/* 0 means that a request was not posted in any epoch. */
 		if (!++device->epoch)
 			device->epoch++;
 	}
@@ -180,7 +180,7 @@ bool krdma_blk_fence_lower(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_live - all queues are open
+ * krdma_blk_path_live() - Set a device live when all queues are open
  * @device: the device
  *
  * Context: process context.
@@ -188,7 +188,7 @@ bool krdma_blk_fence_lower(struct krdma_blk_device *device)
 void krdma_blk_path_live(struct krdma_blk_device *device)
 {
 	spin_lock_irq(&device->state_lock);
-	/* Who detaches it meanwhile waits for what has been posted. */
+	/* A context that detaches it meanwhile waits for what has been posted. */
 	if (!device->stop || device->state != KRDMA_BLK_DETACHED) {
 		WRITE_ONCE(device->state, KRDMA_BLK_LIVE);
 		device->error[0] = '\0';
@@ -201,7 +201,7 @@ void krdma_blk_path_live(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_lost - a connection does not stand any more
+ * krdma_blk_path_lost() - Note the loss of a connection
  * @device: the device
  *
  * Context: any but NMI.
@@ -218,11 +218,11 @@ void krdma_blk_path_lost(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_stop - connections are not made any more, and nothing waits for them
+ * krdma_blk_path_stop() - Stop making connections, and stop waiting for them
  * @device: the device
  *
  * Context: process context.
- * Return: whether the device is live: what was posted completes.
+ * Return: true if the device is live, so that what was posted completes.
  */
 bool krdma_blk_path_stop(struct krdma_blk_device *device)
 {
@@ -237,8 +237,8 @@ bool krdma_blk_path_stop(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_kill - requests fail for ever
- * @device: the device, of which no queue is open, and whose memory is no more
+ * krdma_blk_path_kill() - Make all requests fail permanently
+ * @device: the device; none of its queues is open, and its memory does not exist any more
  *
  * Context: process context.
  */
@@ -251,9 +251,9 @@ void krdma_blk_path_kill(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_set_hold - how long requests wait from now on
+ * krdma_blk_path_set_hold() - Set how long requests wait for connections
  * @device: the device
- * @seconds: how long; counts from when the connections were lost, if they are
+ * @seconds: the limit in seconds, counted from the loss of the connections
  *
  * Context: process context.
  */
@@ -266,11 +266,11 @@ void krdma_blk_path_set_hold(struct krdma_blk_device *device, unsigned int secon
 }
 
 /**
- * krdma_blk_path_state - how is a device?
+ * krdma_blk_path_state() - Get the state of a device
  * @device: the device
  *
  * Context: any.
- * Return: its state, at the time of the call.
+ * Return: the state at the time of the call.
  */
 enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device)
 {
@@ -278,14 +278,14 @@ enum krdma_blk_state krdma_blk_path_state(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_gives_up - must requests fail that cannot be posted?
+ * krdma_blk_path_gives_up() - Check whether requests that cannot be posted must fail
  * @device: the device
  *
- * Whoever asks with a queue's lock held and puts a request into its list, because this
- * was false, is not forgotten: when it becomes true, the list is emptied with the lock.
+ * If a caller holds a queue's lock and adds a request to its list because this was false, the
+ * request is not forgotten: when this becomes true, the list is emptied under the lock.
  *
  * Context: any.
- * Return: whether they must.
+ * Return: true if they must fail.
  */
 bool krdma_blk_path_gives_up(struct krdma_blk_device *device)
 {

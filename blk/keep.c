@@ -2,9 +2,9 @@
 /*
  * The data of an export, kept in a file while it is disabled.
  *
- * Enabling reads the file and empties it: from then on the memory alone has the data.
- * If the host stops before the export is disabled, the file is empty, and nobody takes
- * what was there before for what was written last.
+ * Enabling reads the file and truncates it: from then on only the memory has the data.  If the
+ * host stops before the export is disabled, the file is empty, so that old data cannot be
+ * mistaken for what was written last.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -14,7 +14,7 @@
 
 #include "memory.h"
 
-/* Of the memory at @offset, what lies together there. */
+/* Address of the memory at @offset; @length is limited to what is contiguous there. */
 static void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offset, size_t *length)
 {
 	const struct krdma_blk_slab *slab = &memory->slabs[offset / KRDMA_BLK_SLAB_SIZE];
@@ -27,13 +27,13 @@ static void *krdma_blk_memory_at(const struct krdma_blk_memory *memory, u64 offs
 }
 
 /**
- * krdma_blk_memory_load - take the data from a file, and empty it
- * @memory: the memory, zero
- * @size: how much
- * @path: the file; one that is not there, or is empty, has nothing
+ * krdma_blk_memory_load() - Read the data from a file, and truncate it
+ * @memory: the memory, zeroed
+ * @size: bytes to read
+ * @path: path of the file; no data is read if it does not exist, or is empty
  *
  * Context: process context; sleeps, until a signal.
- * Return: 0; -EFBIG: the file has another size; -EINTR: a signal; -EIO: it became shorter
+ * Return: 0; -EFBIG: the file has another size; -EINTR: a signal; -EIO: the file became shorter
  * meanwhile; an error of opening, reading or truncating it.
  */
 int krdma_blk_memory_load(struct krdma_blk_memory *memory, u64 size, const char *path)
@@ -69,12 +69,12 @@ out:
 }
 
 /**
- * krdma_blk_memory_save - put the data into a file
- * @memory: the memory; nobody writes it
- * @size: how much
- * @path: the file; made if it is not there, for root alone
+ * krdma_blk_memory_save() - Write the data to a file
+ * @memory: the memory, to which no peer writes
+ * @size: bytes to write
+ * @path: path of the file; created if it does not exist, accessible for root only
  *
- * The data are on the disk when this has returned 0.
+ * The data is on stable storage when this has returned 0.
  *
  * Context: process context; sleeps, uninterruptibly.
  * Return: 0, or an error of opening, writing or syncing the file.
@@ -99,7 +99,7 @@ int krdma_blk_memory_save(const struct krdma_blk_memory *memory, u64 size, const
 	}
 	if (!ret)
 		ret = vfs_fsync(file, 0);
-	/* Half of the data is none. */
+	/* Incomplete data is useless. */
 	if (ret)
 		vfs_truncate(&file->f_path, 0);
 	filp_close(file, NULL);

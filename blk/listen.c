@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where clients ask for connections.
+ * Listeners for clients.
  *
- * There are listeners while an export is enabled.  One at an address of an RDMA device
+ * There are listeners while an export is enabled.  A listener at an address of an RDMA device
  * ends with that device, and one at all addresses does not.  The exports keep their data
- * meanwhile, so listening begins again as soon as the address is there again: that is
- * tried every second, because the address may come later than the device.
+ * meanwhile, so listening starts again as soon as the address exists again.  It is tried every
+ * second, because the address may appear later than the device.
  */
 #include <linux/err.h>
 #include <linux/in6.h>
@@ -22,7 +22,7 @@
 
 #define KRDMA_BLK_LISTEN_INTERVAL	HZ
 
-/* Protects what follows. */
+/* Protects the variables below. */
 static DEFINE_MUTEX(listen_lock);
 static unsigned int listen_users;
 static struct krdma_session *listen_session;
@@ -36,7 +36,7 @@ static void krdma_blk_listen_ready(struct krdma_listener *listener)
 {
 	switch (krdma_blk_serve_requested(listener)) {
 	case -ENODEV:
-		/* To close it here would be to wait for this call. */
+		/* Closing it here would wait for this callback. */
 		krdma_blk_listen_kick();
 		break;
 	case -ENOMEM:
@@ -49,7 +49,7 @@ static void krdma_blk_listen_ready(struct krdma_listener *listener)
 }
 
 /**
- * krdma_blk_listen_kick - look after all listeners soon
+ * krdma_blk_listen_kick() - Schedule a check of all listeners
  *
  * Context: any.
  */
@@ -125,7 +125,7 @@ static void krdma_blk_listen_put(void)
 		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(listeners); i++)
 		krdma_blk_listen_stop(i);
-	/* Those that were refused belong to no export, and nobody else waits for them. */
+	/* Refused connections belong to no export, so no other code waits for them. */
 	krdma_blk_serve_wait();
 	krdma_session_put(listen_session);
 	listen_session = NULL;
@@ -156,11 +156,10 @@ static int krdma_blk_listen_get(void)
 }
 
 /**
- * krdma_blk_listen_begin - listen, if nobody has begun yet
+ * krdma_blk_listen_begin() - Start listening, or share the listeners
  *
  * Context: process context; may sleep.
- * Return: 0, and krdma_blk_listen_end() is to be called once; or an error of
- * krdma_listen().
+ * Return: 0, and krdma_blk_listen_end() is to be called once; or an error of krdma_listen().
  */
 int krdma_blk_listen_begin(void)
 {
@@ -173,7 +172,7 @@ int krdma_blk_listen_begin(void)
 }
 
 /**
- * krdma_blk_listen_end - listen no more, unless others want it
+ * krdma_blk_listen_end() - Stop listening, unless other exports need the listeners
  *
  * Context: process context; sleeps, uninterruptibly.
  */
@@ -185,7 +184,9 @@ void krdma_blk_listen_end(void)
 }
 
 /**
- * krdma_blk_listen_exit - the module ends, and no export is enabled
+ * krdma_blk_listen_exit() - Stop the work item when the module exits
+ *
+ * No export is enabled any more.
  *
  * Context: process context; sleeps.
  */
@@ -195,11 +196,11 @@ void krdma_blk_listen_exit(void)
 }
 
 /**
- * krdma_blk_listen_show - where there is listened
- * @page: where to write it
+ * krdma_blk_listen_show() - Show the addresses of the listeners
+ * @page: filled in
  *
  * Context: process context; may sleep.
- * Return: how much was written.
+ * Return: number of bytes.
  */
 ssize_t krdma_blk_listen_show(char *page)
 {
@@ -213,12 +214,12 @@ ssize_t krdma_blk_listen_show(char *page)
 }
 
 /**
- * krdma_blk_listen_store - listen somewhere else
- * @page: where: addresses, with blanks between them
- * @count: how long that is
+ * krdma_blk_listen_store() - Set the addresses of the listeners
+ * @page: addresses, separated by blanks
+ * @count: bytes of @page
  *
  * Context: process context; may sleep.
- * Return: @count; -EINVAL: these are not addresses; -EBUSY: an export is enabled.
+ * Return: @count; -EINVAL: invalid addresses; -EBUSY: an export is enabled.
  */
 ssize_t krdma_blk_listen_store(const char *page, size_t count)
 {

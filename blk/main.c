@@ -80,7 +80,7 @@ module_init(krdma_blk_init);
 
 static void __exit krdma_blk_exit(void)
 {
-	/* Each export and each device has kept the module until here. */
+	/* Each export and each device has kept a reference to the module until here. */
 	configfs_unregister_subsystem(&krdma_blk_root);
 	krdma_blk_disks_wait();
 	krdma_blk_listen_exit();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of an export, and what devices know of it.
+ * The memory of an export, and its registration with devices.
  *
- * It is taken in slabs of 2 MiB, each in blocks as large as can be had, because each
- * slab is to be registered at once.  A device that can register fewer pages at a time
- * has several keys for a slab.
+ * It is allocated in slabs of 2 MiB, each in blocks as large as possible, because each slab
+ * should be registered at once.  A device that can register fewer pages at a time has several
+ * rkeys for a slab.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -40,7 +40,7 @@ static void krdma_blk_slab_free(struct krdma_blk_slab *slab)
 static int krdma_blk_slab_alloc_order(struct krdma_blk_slab *slab, unsigned int order)
 {
 	unsigned int count = KRDMA_BLK_SLAB_PAGES >> order;
-	/* The last pages are not worth a process: whoever wants the export is told. */
+	/* Fail rather than invoke the OOM killer for the last pages: the caller gets -ENOMEM. */
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 		    (order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL);
 
@@ -74,14 +74,14 @@ static int krdma_blk_slab_alloc(struct krdma_blk_slab *slab)
 }
 
 /**
- * krdma_blk_memory_alloc - take memory
- * @memory: filled in, unless it fails
- * @size: how much, in bytes
+ * krdma_blk_memory_alloc() - Allocate memory
+ * @memory: filled in on success
+ * @size: in bytes
  *
- * It is zero.
+ * The memory is zeroed.
  *
  * Context: process context; sleeps, until a signal.
- * Return: 0; -ENOMEM; -EINTR: a signal; -EFBIG: more than can be described to a client.
+ * Return: 0; -ENOMEM; -EINTR: a signal; -EFBIG: more than the protocol can describe.
  */
 int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size)
 {
@@ -110,8 +110,8 @@ int krdma_blk_memory_alloc(struct krdma_blk_memory *memory, u64 size)
 }
 
 /**
- * krdma_blk_memory_free - give memory back
- * @memory: the memory, or what is left of it; no device knows of it
+ * krdma_blk_memory_free() - Free memory
+ * @memory: the memory, possibly incomplete; it is registered with no device
  *
  * Context: process context; may sleep.
  */
@@ -125,7 +125,7 @@ void krdma_blk_memory_free(struct krdma_blk_memory *memory)
 	memory->slabs = NULL;
 }
 
-/* The part of a slab that begins at @offset, as @sg; the number of entries. */
+/* Converts the part of a slab at @offset to @sg.  Returns the number of entries. */
 static unsigned int krdma_blk_slab_sg(const struct krdma_blk_slab *slab, u32 offset, u32 length,
 				      struct scatterlist *sg)
 {
@@ -202,22 +202,22 @@ static int krdma_blk_window_fill(struct krdma_blk_window *window,
 						 KRDMA_ACCESS_REMOTE_READ);
 	if (IS_ERR(window->table_region))
 		return PTR_ERR(window->table_region);
-	/* The protocol carries one key. */
+	/* The protocol carries only one rkey for the table. */
 	krdma_mr_query(window->table_region, &info);
 	return info.key_count == 1 ? 0 : -EFBIG;
 }
 
 /**
- * krdma_blk_window_open - let a device reach an export's memory
+ * krdma_blk_window_open() - Register an export's memory with a device
  * @memory: the memory
- * @session: whose peers are to reach it
- * @device_id: the device
- * @read_only: they shall only read
+ * @session: session of the peers that can access it
+ * @device_id: ID of the device
+ * @read_only: they can only read
  *
  * Context: process context; may sleep.
- * Return: the window, for krdma_blk_window_close(), or an ERR_PTR: -EOPNOTSUPP: the
- * device speaks iWARP, where a write that has completed need not have arrived, or
- * cannot register memory; or an error of krdma_mr_register().
+ * Return: the window, for krdma_blk_window_close(), or an ERR_PTR: -EOPNOTSUPP: the device uses
+ * iWARP, where a write that has completed need not have arrived, or cannot register memory; or an
+ * error of krdma_mr_register().
  */
 struct krdma_blk_window *krdma_blk_window_open(const struct krdma_blk_memory *memory,
 					       struct krdma_session *session, u32 device_id,
@@ -256,14 +256,14 @@ err_close:
 }
 
 /**
- * krdma_blk_window_close - a device reaches the memory no more
- * @window: the window; nobody of its device is connected, and it is in no list
+ * krdma_blk_window_close() - Deregister an export's memory from a device
+ * @window: the window; no peer of its device is connected, and it is in no list
  *
  * Context: process context; may sleep.
  */
 void krdma_blk_window_close(struct krdma_blk_window *window)
 {
-	/* Nothing here posts with them, so none can be busy. */
+	/* This side posts no work requests with them, so none can be busy. */
 	if (!IS_ERR_OR_NULL(window->table_region))
 		WARN_ON_ONCE(krdma_mr_deregister(window->table_region));
 	while (window->chunk_count)
@@ -276,11 +276,11 @@ void krdma_blk_window_close(struct krdma_blk_window *window)
 }
 
 /**
- * krdma_blk_window_is_gone - has its device been removed?
+ * krdma_blk_window_is_gone() - Check whether the device of a window has been removed
  * @window: the window
  *
  * Context: process context; may sleep.
- * Return: whether it has.
+ * Return: true if it has.
  */
 bool krdma_blk_window_is_gone(const struct krdma_blk_window *window)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory of an export, and what devices know of it.
+ * The memory of an export, and its registration with devices.
  */
 #ifndef _KRDMA_BLK_MEMORY_H
 #define _KRDMA_BLK_MEMORY_H
@@ -17,10 +17,10 @@ struct krdma_session;
 #define KRDMA_BLK_SLAB_SIZE	SZ_2M
 
 /**
- * struct krdma_blk_slab - memory that lies together, or nearly so
- * @order: of its blocks
- * @count: how many blocks there are
- * @blocks: their first pages
+ * struct krdma_blk_slab - a piece of memory that is contiguous, or nearly so
+ * @order: page order of its blocks
+ * @count: number of blocks
+ * @blocks: first pages of the blocks
  */
 struct krdma_blk_slab {
 	unsigned int order;
@@ -29,9 +29,9 @@ struct krdma_blk_slab {
 };
 
 /**
- * struct krdma_blk_memory - all of an export's memory
- * @slab_count: how many slabs are there
- * @slabs: all of them
+ * struct krdma_blk_memory - all memory of an export
+ * @slab_count: number of slabs that are allocated
+ * @slabs: the slabs
  */
 struct krdma_blk_memory {
 	unsigned long slab_count;
@@ -39,15 +39,15 @@ struct krdma_blk_memory {
 };
 
 /**
- * struct krdma_blk_window - the memory, as peers of one device reach it
- * @node: in the list of the export's; its owner's
+ * struct krdma_blk_window - the memory as peers of one device access it
+ * @node: entry of the export's list; for the owner of the window
  * @dev: the device
- * @device_id: its number
- * @chunk_size: what one key is for, in bytes
- * @chunk_count: how many keys there are
- * @chunks: what they are keys of
- * @table: what peers read to know the keys
- * @table_region: the table's
+ * @device_id: ID of the device
+ * @chunk_size: bytes that one rkey covers
+ * @chunk_count: number of chunks, each with an rkey
+ * @chunks: MRs of the chunks
+ * @table: table of rkeys that peers read
+ * @table_region: MR of @table
  */
 struct krdma_blk_window {
 	struct list_head node;

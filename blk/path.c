@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connections of a device: their making, their loss, and their making anew.
+ * The connections of a device: how they are made, lost, and made again.
  *
- * They live and end together.  When one is lost, all are taken down, and requests are
- * held until all of them stand again: so every connection that had a write under way
- * has been replaced, and the server has ended it, before anything else is written.
+ * All connections are made and taken down together.  When one is lost, all are taken down, and
+ * requests are held until all are established again.  So every connection that had a write in
+ * flight has been replaced, and the server has ended it, before anything else is written.
  *
- * What stands again must be what was there before: the server makes a random number
- * when it makes the memory.  If that is another one, what was written is lost, and no
- * request must ever succeed again.
+ * A new connection must lead to the same memory: the server chooses a random number, the
+ * generation, when it allocates the memory.  If the generation has changed, what was written is
+ * lost, and no request may ever succeed again.
  */
 #include <linux/dma-direction.h>
 #include <linux/err.h>
@@ -26,31 +26,31 @@
 #include "blk.h"
 #include "device.h"
 
-/* For the way to the server, and for its answer: it may have to register its memory. */
+/* For address and route, and for the server's answer: it may have to register its memory. */
 #define KRDMA_BLK_RESOLVE_MS	5000
 #define KRDMA_BLK_ATTACH_MS	60000
 #define KRDMA_BLK_CONNECT_MS	10000
 #define KRDMA_BLK_READ_TIMEOUT	(20 * HZ)
 #define KRDMA_BLK_LEAVE_TIMEOUT	(2 * HZ)
 
-/* A server that has gone is missed after so long, also while nothing is read or written. */
+/* How long it takes to notice that a server is gone, also without requests. */
 #define KRDMA_BLK_KEEPALIVE_MS	5000
 
-/* How long until the next attempt: doubled from one to the other, and not the same twice. */
+/* Time until the next attempt: doubled with each attempt, and randomized. */
 #define KRDMA_BLK_RETRY_MIN_MS	100
 #define KRDMA_BLK_RETRY_MAX_MS	5000
 
-/* As much of the table as is read at a time. */
+/* Bytes of the table that are read at a time. */
 #define KRDMA_BLK_READ_BYTES	SZ_64K
 
 /*
- * What the user is told
+ * Error texts for the user
  */
 
 /**
- * krdma_blk_path_say - why there is no connection
+ * krdma_blk_path_say() - Set the error text of a device
  * @device: the device
- * @text: in words; empty: there is nothing to be said
+ * @text: why there is no connection; empty: no error
  *
  * Context: any.
  */
@@ -64,9 +64,9 @@ void krdma_blk_path_say(struct krdma_blk_device *device, const char *text)
 }
 
 /**
- * krdma_blk_path_explain - why a connection could not be made
+ * krdma_blk_path_explain() - Set the error text for a connection that could not be made
  * @device: the device
- * @refused: why, in words, as the server has it; NULL: it was not the server
+ * @refused: the server's reason as text; NULL: the server did not refuse
  * @error: the connection's error
  *
  * Context: process context.
@@ -108,7 +108,7 @@ void krdma_blk_path_explain(struct krdma_blk_device *device, const char *refused
  * One connection
  */
 
-/* Not by a work item, which would need a thread: in a lock of the connection's. */
+/* Called under the connection's lock, not from a work item, which would need a thread. */
 static void krdma_blk_conn_notify(struct krdma_conn *conn, const struct krdma_event *event)
 {
 	struct krdma_blk_queue *queue = krdma_conn_context(conn);
@@ -136,7 +136,9 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 	.space = krdma_blk_conn_space,
 };
 
-/* Room for every request that can be under way, in as many pieces as it is cut to. */
+/*
+ * Creates a QP for all requests that can be in flight, each in as many parts as it is split into.
+ */
 static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 {
 	struct krdma_conn_attr attr = {
@@ -150,7 +152,7 @@ static int krdma_blk_conn_prepare(struct krdma_blk_queue *queue)
 	ret = krdma_device_query_attr(krdma_conn_device(queue->conn), &dev);
 	if (ret)
 		return ret;
-	/* There, a write that has completed need not have arrived. */
+	/* On other transports, a write that has completed need not have arrived. */
 	if (dev.transport != KRDMA_TRANSPORT_IB)
 		return -EOPNOTSUPP;
 
@@ -182,7 +184,7 @@ static int krdma_blk_conn_welcomed(struct krdma_blk_queue *queue,
 	return 0;
 }
 
-/* With a challenge in @nonces the hello is its answer. */
+/* If @answers, the hello answers the challenge in @nonces. */
 static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 				  const struct sockaddr_storage *remote, bool answers,
 				  struct krdma_blk_nonces *nonces,
@@ -219,20 +221,20 @@ static int krdma_blk_conn_connect(struct krdma_blk_queue *queue,
 }
 
 /*
- * The table of keys
+ * The table of rkeys
  *
- * It is read piece by piece into memory that the device keeps, because connections are
- * made anew when there may be no other memory.
+ * The table is read in parts into a buffer that the device keeps, because connections may have to
+ * be made again when no other memory is available.
  */
 
-/* Is @b the memory that @a was, or with more behind it? */
+/* Is @b the same memory as @a, possibly grown? */
 static bool krdma_blk_same(const struct krdma_blk_geometry *a, const struct krdma_blk_geometry *b)
 {
 	return a->generation == b->generation && a->size <= b->size &&
 	       a->block_size == b->block_size && a->read_only == b->read_only;
 }
 
-/* The room for a geometry; what is there already stays, if it is enough. */
+/* Allocates the buffers for a geometry; existing ones are kept if they are large enough. */
 static int krdma_blk_table_alloc(struct krdma_blk_queue *queue,
 				 const struct krdma_blk_geometry *geometry)
 {
@@ -270,7 +272,7 @@ static int krdma_blk_table_check(const struct krdma_blk_entry *table, u32 count,
 	return 0;
 }
 
-/* As much as fits in the kept memory.  krdma_blk_table_read_done() unmaps that. */
+/* Reads a part that fits in the buffer.  krdma_blk_table_read_done() unmaps the buffer. */
 static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 key, u32 length)
 {
 	struct krdma_conn *conn = queue->conn;
@@ -298,9 +300,9 @@ static int krdma_blk_table_fetch(struct krdma_blk_queue *queue, u64 addr, u32 ke
 }
 
 /**
- * krdma_blk_table_read_done - a part of the table is there, or is not
- * @queue: the queue, whose connection has read it
- * @completion: how that ended
+ * krdma_blk_table_read_done() - Handle the completion of a read of the table
+ * @queue: the queue; its connection has read the table
+ * @completion: the completion
  *
  * Context: that of completions.
  */
@@ -312,7 +314,7 @@ void krdma_blk_table_read_done(struct krdma_blk_queue *queue,
 	complete(&queue->read_end);
 }
 
-/* After an error the connection is over. */
+/* After an error the connection is closed. */
 static int krdma_blk_table_read(struct krdma_blk_queue *queue,
 				const struct krdma_blk_geometry *geometry)
 {
@@ -321,7 +323,7 @@ static int krdma_blk_table_read(struct krdma_blk_queue *queue,
 	u32 count;
 	int ret;
 
-	/* The device is at its end, and needs no table. */
+	/* The device will be dead, and needs no table. */
 	if (device->attached && !krdma_blk_same(&device->geometry, geometry))
 		return 0;
 
@@ -336,14 +338,14 @@ static int krdma_blk_table_read(struct krdma_blk_queue *queue,
 					    &queue->chunks[at]);
 	}
 	queue->chunk_shift = ilog2(geometry->chunk_size);
-	/* The end of the connection gives back what is under way. */
+	/* Closing the connection returns what is in flight. */
 	if (ret)
 		krdma_conn_close(queue->conn);
 	return ret;
 }
 
 /*
- * All of them
+ * All connections
  */
 
 /* Takes down all connections; when this returns, no request is posted. */
@@ -372,7 +374,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 		queue->conn = NULL;
 		spin_unlock_irqrestore(&queue->lock, flags);
 	}
-	/* Requests may be mapped with what they have found: see krdma_blk_request_send(). */
+	/* Requests may be being mapped with the old connection: see krdma_blk_request_send(). */
 	synchronize_rcu();
 	for (unsigned int i = 0; i < device->queue_count; i++)
 		if (conns[i])
@@ -380,7 +382,7 @@ static void krdma_blk_path_drop(struct krdma_blk_device *device)
 	krdma_blk_fence_raise(device);
 }
 
-/* The queue's connection ends, which has not been open for requests. */
+/* Closes a queue's connection that was not open for requests. */
 static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 {
 	struct krdma_conn *conn = queue->conn;
@@ -393,7 +395,7 @@ static void krdma_blk_queue_forget(struct krdma_blk_queue *queue)
 	krdma_conn_put_sync(conn);
 }
 
-/* One hello; @refusal says what the server has said to it if it was refused. */
+/* Sends one hello; sets @refusal to the server's refusal, if it has refused. */
 static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
 			       const struct sockaddr_storage *remote, bool answers,
 			       struct krdma_blk_nonces *nonces,
@@ -413,7 +415,7 @@ static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
 		return PTR_ERR(conn);
 	spin_lock_irqsave(&queue->lock, flags);
 	queue->conn = conn;
-	/* Whoever stops this from here on finds the connection, and aborts it. */
+	/* A context that stops the device from here on finds the connection, and aborts it. */
 	stop = READ_ONCE(device->stop);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	if (stop)
@@ -431,7 +433,7 @@ static int krdma_blk_queue_ask(struct krdma_blk_queue *queue,
 	return ret;
 }
 
-/* -EKEYREVOKED: the server will never have this client again. */
+/* Returns -EKEYREVOKED if the server has refused this client permanently. */
 static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 				   const struct sockaddr_storage *remote,
 				   struct krdma_blk_geometry *geometry)
@@ -454,9 +456,9 @@ static int krdma_blk_queue_connect(struct krdma_blk_queue *queue,
 }
 
 /*
- * Tells the server that this client does not return, and waits until the server has taken
- * notice, which ends the connection.  If that fails, the server knows the client as one
- * that may come back.
+ * Sends that this client does not return, and waits until the server has received that, and ends
+ * the connection.  If that fails, the server keeps the record of the client as one that may
+ * return.
  */
 static void krdma_blk_path_leave(struct krdma_blk_device *device)
 {
@@ -473,7 +475,7 @@ static void krdma_blk_path_leave(struct krdma_blk_device *device)
 		wait_for_completion_timeout(&device->left, KRDMA_BLK_LEAVE_TIMEOUT);
 }
 
-/* All connections to one address. */
+/* Makes all connections to one address. */
 static int krdma_blk_path_try(struct krdma_blk_device *device,
 			      const struct sockaddr_storage *remote,
 			      struct krdma_blk_geometry *geometry)
@@ -484,19 +486,19 @@ static int krdma_blk_path_try(struct krdma_blk_device *device,
 	ret = krdma_blk_queue_connect(&device->queues[0], remote, geometry);
 	for (unsigned int i = 1; i < device->queue_count && !ret; i++) {
 		ret = krdma_blk_queue_connect(&device->queues[i], remote, &other);
-		/* Between the two, the export was made anew. */
+		/* The export was enabled again between the two. */
 		if (!ret && (!krdma_blk_same(geometry, &other) ||
 			     geometry->size != other.size ||
 			     geometry->chunk_size != other.chunk_size))
 			ret = -EAGAIN;
 	}
-	/* Requests are cut for the chunks that were there when the disk was made. */
+	/* Requests are split for the chunk size at the time when the disk was added. */
 	if (!ret && device->attached && geometry->chunk_size < device->geometry.chunk_size)
 		ret = -EPROTO;
 	return ret;
 }
 
-/* All connections, to the first address that answers, or else to another one. */
+/* Makes all connections, to the first address that answers, or else to another one. */
 static int krdma_blk_path_make(struct krdma_blk_device *device,
 			       struct krdma_blk_geometry *geometry)
 {
@@ -519,7 +521,7 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 			WRITE_ONCE(device->remote, remote);
 			return 0;
 		}
-		/* It has not been of use to anybody. */
+		/* The client has not used the export, so it need not be able to return. */
 		if (!device->attached)
 			krdma_blk_path_leave(device);
 		krdma_blk_path_drop(device);
@@ -530,7 +532,7 @@ static int krdma_blk_path_make(struct krdma_blk_device *device,
 }
 
 /*
- * Losing them, and making them anew
+ * Losing the connections, and making them again
  */
 
 static void krdma_blk_path_abort(struct krdma_blk_device *device)
@@ -547,7 +549,7 @@ static void krdma_blk_path_abort(struct krdma_blk_device *device)
 	}
 }
 
-/* One that has none is being made anew already. */
+/* A queue without a connection is already being connected again. */
 static bool krdma_blk_queue_is_lost(struct krdma_blk_queue *queue)
 {
 	struct krdma_conn_info info = { .state = KRDMA_CONN_CLOSED };
@@ -561,8 +563,8 @@ static bool krdma_blk_queue_is_lost(struct krdma_blk_queue *queue)
 }
 
 /**
- * krdma_blk_path_start - let requests through
- * @device: the device, all of whose connections stand, in the place of those before
+ * krdma_blk_path_start() - Open the queues for requests
+ * @device: the device; all of its connections are established, and replace the earlier ones
  *
  * Context: process context.
  */
@@ -570,7 +572,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 {
 	unsigned long flags;
 
-	/* What has failed is told before anything new is written. */
+	/* Failed requests complete before anything new is written. */
 	krdma_blk_fence_up(device);
 	if (!krdma_blk_fence_lower(device))
 		return;
@@ -585,7 +587,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	}
 	krdma_blk_path_live(device);
 
-	/* Before the queues were opened, nobody has taken notice of a loss. */
+	/* A loss before the queues were opened had no effect. */
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		if (krdma_blk_queue_is_lost(&device->queues[i]))
 			krdma_blk_path_lost(device);
@@ -593,7 +595,7 @@ void krdma_blk_path_start(struct krdma_blk_device *device)
 	krdma_blk_failback_start(device);
 }
 
-/* Why has been said. */
+/* The error text has been set. */
 static void krdma_blk_path_die(struct krdma_blk_device *device)
 {
 	pr_err("%s: %s: requests fail\n", config_item_name(&device->item), device->error);
@@ -607,7 +609,7 @@ static void krdma_blk_path_retry(struct krdma_blk_device *device)
 
 	device->attempts++;
 	wait = min_t(unsigned int, wait, KRDMA_BLK_RETRY_MAX_MS);
-	/* Not with all others that have lost the same server. */
+	/* Randomized, so that not all clients of a server connect again at the same time. */
 	wait = wait / 2 + get_random_u32() % wait;
 	if (!READ_ONCE(device->stop))
 		queue_delayed_work(krdma_blk_workqueue, &device->reconnect,
@@ -620,8 +622,8 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 						       struct krdma_blk_device, reconnect);
 	struct krdma_blk_geometry geometry;
 	/*
-	 * Memory may be what this device has to be written to for: so what is allocated here
-	 * does not wait for any, and may come from the reserves.
+	 * Memory reclaim may have to write to this device: so allocations here do not wait for
+	 * reclaim, and may use the reserves.
 	 */
 	unsigned int noio = memalloc_noio_save();
 	unsigned int noreclaim = memalloc_noreclaim_save();
@@ -630,7 +632,7 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 	krdma_blk_path_drop(device);
 	ret = krdma_blk_path_make(device, &geometry);
 	if (ret == -EKEYREVOKED) {
-		/* Its answer has been said. */
+		/* The error text is the server's reason. */
 		krdma_blk_path_die(device);
 	} else if (ret) {
 		krdma_blk_path_retry(device);
@@ -649,11 +651,11 @@ static void krdma_blk_path_reconnect(struct work_struct *work)
 }
 
 /*
- * Beginning and end
+ * Begin and end
  */
 
 /**
- * krdma_blk_path_init - make a device ready for krdma_blk_path_open()
+ * krdma_blk_path_init() - Initialize a device for krdma_blk_path_open()
  * @device: the device, new
  *
  * Context: any.
@@ -667,12 +669,12 @@ void krdma_blk_path_init(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_open - make the connections for the first time
- * @device: the device, detached; its lock is held.  Its geometry is filled in, and if
- *	this fails, its error.
+ * krdma_blk_path_open() - Make the connections for the first time
+ * @device: the device, detached; the caller holds its lock.  Its geometry is filled in, and if
+ *	this fails, its error text.
  *
  * Context: process context; sleeps, until a signal.
- * Return: 0, or a negative errno: the server is not there, or has refused.
+ * Return: 0, or a negative errno: the server does not answer, or has refused.
  */
 int krdma_blk_path_open(struct krdma_blk_device *device)
 {
@@ -709,31 +711,31 @@ int krdma_blk_path_open(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_path_give_up - hold requests no more
- * @device: the device, whose disk is about to be removed
+ * krdma_blk_path_give_up() - Stop holding requests
+ * @device: the device; its disk is about to be removed
  *
- * Those that can be done are done.
+ * Requests that can be completed are completed.
  *
  * Context: process context.
  */
 void krdma_blk_path_give_up(struct krdma_blk_device *device)
 {
-	/* Somebody may be waiting for the peer's answer. */
+	/* Another context may be waiting for the peer's answer. */
 	if (!krdma_blk_path_stop(device))
 		krdma_blk_path_abort(device);
 	krdma_blk_probe_wake(device);
 }
 
 /**
- * krdma_blk_path_close - end all connections
- * @device: the device, without a disk; its lock is held
+ * krdma_blk_path_close() - Close all connections
+ * @device: the device, without a disk; the caller holds its lock
  *
  * Context: process context; may sleep.
  */
 void krdma_blk_path_close(struct krdma_blk_device *device)
 {
 	krdma_blk_path_give_up(device);
-	/* From here on a loss is of no interest, and sets nothing in motion. */
+	/* From here on a loss has no effect. */
 	spin_lock_irq(&device->state_lock);
 	WRITE_ONCE(device->state, KRDMA_BLK_DETACHED);
 	spin_unlock_irq(&device->state_lock);

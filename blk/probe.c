@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which of the server's addresses answers?
+ * Find the address of the server that answers first.
  *
- * All addresses are asked at nearly the same time, the first one a little earlier: so an
- * address that does not answer costs no time, and one that is written first is used if it
- * does.  The question is a request for a connection without a hello.  The server answers it
- * with a refusal, and keeps nothing of it.
+ * All addresses are probed nearly at the same time, the first one a little earlier.  So an
+ * address that does not answer costs no time, and the first one is used if it answers.  A probe
+ * is a connection request without a hello.  The server answers it with a refusal, and keeps no
+ * state for it.
  *
- * A device that does not use its first address asks there from time to time, and goes back.
+ * A device that does not use its first address probes that from time to time, and returns to it.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -18,13 +18,13 @@
 #include "blk.h"
 #include "device.h"
 
-/* How long the first address is waited for before the others are asked. */
+/* How long to wait for the first address before the others are probed. */
 #define KRDMA_BLK_PROBE_AHEAD_MS	200
-/* No server takes longer to refuse; but one that registers its memory for somebody does. */
+/* A server refuses faster than this, but not while it registers its memory for another client. */
 #define KRDMA_BLK_PROBE_MS		10000
 #define KRDMA_BLK_PROBE_ATTACH_MS	60000
 
-/* The longest time until the first address is asked again, which doubles when it answers. */
+/* Maximum time until the first address is probed again; the time doubles whenever it answers. */
 #define KRDMA_BLK_FAILBACK_MAX_MS	(60 * 60 * MSEC_PER_SEC)
 
 static void krdma_blk_probe_notify(struct krdma_conn *conn, const struct krdma_event *event)
@@ -42,7 +42,7 @@ static const struct krdma_conn_ops krdma_blk_probe_ops = {
 };
 
 /**
- * krdma_blk_probe_wake - look again: something has happened
+ * krdma_blk_probe_wake() - Make a probe check again
  * @device: the device
  *
  * Context: any but NMI.
@@ -71,7 +71,7 @@ static struct krdma_conn *krdma_blk_probe_begin(struct krdma_blk_device *device,
 	return ERR_PTR(ret);
 }
 
-/* Does it answer?  1, 0: not yet, or a negative errno: it does not. */
+/* Returns 1 if the address answers, 0 if it does not yet, or a negative errno if it will not. */
 static int krdma_blk_probe_step(struct krdma_conn *conn)
 {
 	static const struct krdma_conn_attr attr = {
@@ -89,7 +89,7 @@ static int krdma_blk_probe_step(struct krdma_conn *conn)
 	case KRDMA_CONN_RESOLVED:
 		return krdma_conn_create_qp(conn, &attr) ?: krdma_conn_connect(conn, &nothing);
 	case KRDMA_CONN_CONNECTED:
-		/* No krdma_blk; the hello will show it. */
+		/* Not a krdma_blk server; the hello will find out. */
 		return 1;
 	case KRDMA_CONN_CLOSED:
 		if (info.error != -ECONNREFUSED)
@@ -111,7 +111,10 @@ static void krdma_blk_probe_end(struct krdma_conn **conn)
 	*conn = NULL;
 }
 
-/* One look at each of them: an address that answers, -EAGAIN: not yet, or why none does. */
+/*
+ * Checks each probe once.  Returns the index of an address that answers, -EAGAIN if none does
+ * yet, or why none will.
+ */
 static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_conn **conns,
 				unsigned int count)
 {
@@ -128,7 +131,7 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 			continue;
 		}
 		if (!IS_ERR(conns[i])) {
-			/* While another address is in use, that is no error of the device. */
+			/* While another address is in use, this is no error of the device. */
 			if (krdma_blk_path_state(device) != KRDMA_BLK_LIVE)
 				krdma_blk_path_explain(device, NULL, ret);
 			krdma_blk_probe_end(&conns[i]);
@@ -140,9 +143,9 @@ static int krdma_blk_probe_look(struct krdma_blk_device *device, struct krdma_co
 }
 
 /**
- * krdma_blk_probe - which of the server's addresses answers first?
+ * krdma_blk_probe() - Find the address of the server that answers first
  * @device: the device
- * @count: how many of its addresses are asked, from the first one on
+ * @count: number of its addresses to probe, from the first one on
  *
  * Context: process context; sleeps, until a signal.
  * Return: its index; -ECANCELED: the device is being detached; -EINTR; or why none answers.
@@ -159,7 +162,10 @@ int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 
 	for (;;) {
 		seen = atomic_read(&device->probe_events);
-		/* The first one; and the others, once it has had its time, or has failed. */
+		/*
+		 * The first one; and the others, after the first one has had its time, or has
+		 * failed.
+		 */
 		if (!begun || (begun < count && time_after_eq(jiffies, begin + wait)))
 			for (unsigned int end = begun ? count : 1; begun < end; begun++)
 				conns[begun] = krdma_blk_probe_begin(device, begun);
@@ -190,7 +196,7 @@ int krdma_blk_probe(struct krdma_blk_device *device, unsigned int count)
 }
 
 /*
- * Going back to the first address
+ * Failback: returning to the first address
  */
 
 static void krdma_blk_failback_work(struct work_struct *work)
@@ -198,7 +204,7 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	struct krdma_blk_device *device = container_of(to_delayed_work(work),
 						       struct krdma_blk_device, failback);
 
-	/* Reclaim may wait for this device. */
+	/* Memory reclaim may wait for this device. */
 	unsigned int noio = memalloc_noio_save();
 	bool answers;
 
@@ -211,12 +217,12 @@ static void krdma_blk_failback_work(struct work_struct *work)
 	}
 	device->failback_ms = min_t(unsigned int, device->failback_ms * 2,
 				    KRDMA_BLK_FAILBACK_MAX_MS);
-	/* The connections are made anew, and the first address is asked first. */
+	/* The connections are made again, and the first address is probed first. */
 	krdma_blk_path_lost(device);
 }
 
 /**
- * krdma_blk_probe_init - make a device ready for probes
+ * krdma_blk_probe_init() - Initialize a device for probes
  * @device: the device, new
  *
  * Context: any.
@@ -229,7 +235,7 @@ void krdma_blk_probe_init(struct krdma_blk_device *device)
 }
 
 /**
- * krdma_blk_failback_start - go back to the first address when it answers
+ * krdma_blk_failback_start() - Return to the first address when it answers
  * @device: the device, live
  *
  * Context: process context.

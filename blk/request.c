@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: between their pages and the peer's memory, with nothing in between.
+ * Requests: transferred directly between their pages and the peer's memory.
  *
- * A request is posted, or it is held: it is in its queue's list then, until there is
- * a connection or the wait is over.  One that was posted and came back with an error
- * is held too, because the peer may have it in part: it is done again as a whole.  So
- * nothing is told to the block layer before its time, and nothing is left untold:
+ * A request is posted, or it is held: then it is in its queue's list, until there is a connection
+ * or the wait is over.  A request that was posted and completed with an error is held too,
+ * because the peer may have executed it in part: it is repeated as a whole.  So the block layer
+ * gets no completion too early, and always gets one:
  *
- * - what is posted completes, for every connection ends;
- * - what is held is posted when the connections stand again, or fails when
- *   krdma_blk_path_gives_up(), or when it could not be done for hold_seconds, whatever
- *   the connections did meanwhile;
- * - what fails is told to the block layer when it cannot arrive any more: see fence.c.
+ * - A request that is posted completes, because every connection ends.
+ * - A request that is held is posted when the connections are established again, or fails when
+ *   krdma_blk_path_gives_up(), or when it could not be completed for hold_seconds, whatever
+ *   happened to the connections meanwhile.
+ * - A request that fails completes to the block layer when its data cannot arrive any more: see
+ *   fence.c.
  *
- * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the
- * peer's device has taken, and whoever reads the memory through a device reads it
- * behind that.  The memory itself forgets with its host.  So there is no cache to be
- * flushed.
+ * A write has arrived when it completes: InfiniBand and RoCE acknowledge what the peer's device
+ * has received, and a later read of the memory through a device returns it.  The memory itself is
+ * lost with its host.  So there is no cache to be flushed.
  */
 #include <linux/dma-direction.h>
 #include <linux/err.h>
@@ -26,7 +26,7 @@
 
 #include "device.h"
 
-/* A request that was refused so often, for its own sake, would be refused again. */
+/* A request that was refused this often, for an error of its own, would be refused again. */
 #define KRDMA_BLK_FAILURES_MAX	3
 
 /* How long a request waits until its pages can be mapped. */
@@ -42,8 +42,8 @@ static enum dma_data_direction krdma_blk_direction(struct request *rq)
  */
 
 /*
- * The number of pieces; -ENOMEM: its pages cannot be mapped now; -ENOTCONN, -ENODEV: the
- * connection is over.  With no lock: mapping can take its time.
+ * Returns the number of SGEs; -ENOMEM if the pages cannot be mapped now; -ENOTCONN or -ENODEV if
+ * the connection has ended.  Called without a lock, because mapping may take long.
  */
 static int krdma_blk_request_map(struct krdma_conn *conn, struct krdma_blk_request *request)
 {
@@ -70,7 +70,7 @@ static void krdma_blk_request_unmap(struct krdma_conn *conn, struct krdma_blk_re
 			    krdma_blk_direction(blk_mq_rq_from_pdu(request)));
 }
 
-/* 0, or an error of krdma_conn_post_send(). */
+/* Returns 0, or an error of krdma_conn_post_send(). */
 static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  int mapped)
 {
@@ -104,11 +104,13 @@ static int krdma_blk_request_post(struct krdma_blk_queue *queue, struct krdma_bl
 }
 
 /*
- * Maps and posts a request that is in no list.  The queue's lock is held when this is called
- * and when it returns, and not while the pages are mapped.  The caller is in an RCU read-side
- * critical section, which keeps the connection; the mapping keeps what it has of the device.
+ * Maps and posts a request that is in no list.  The queue's lock is held when this is called and
+ * when it returns, but not while the pages are mapped.  The caller is in an RCU read-side
+ * critical section, which keeps the connection; the mapping keeps the device's resources that it
+ * uses.
  *
- * 0, -EAGAIN if there is no connection for requests, or an error of the two above.
+ * Returns 0, -EAGAIN if there is no connection for requests, or an error of the two functions
+ * above.
  */
 static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_blk_request *request,
 				  unsigned long *flags)
@@ -127,7 +129,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		spin_lock_irqsave(&queue->lock, *flags);
 		if (queue->open && queue->conn == conn)
 			break;
-		/* It has been taken down meanwhile, and there may be another one. */
+		/* The connection was taken down meanwhile, and there may be another one. */
 		if (mapped > 0)
 			krdma_blk_request_unmap(conn, request);
 	}
@@ -135,7 +137,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
 		return mapped;
 
 	ret = krdma_blk_request_post(queue, request, mapped);
-	/* Before anybody else can find the request. */
+	/* Before other contexts can find the request. */
 	if (ret)
 		krdma_blk_request_unmap(conn, request);
 	return ret;
@@ -145,7 +147,7 @@ static int krdma_blk_request_send(struct krdma_blk_queue *queue, struct krdma_bl
  * Holding and failing
  */
 
-/* Since when could the request not be done? */
+/* Records since when the request could not be completed. */
 static void krdma_blk_request_note_trouble(struct krdma_blk_request *request)
 {
 	if (request->troubled)
@@ -160,7 +162,7 @@ static bool krdma_blk_request_is_overdue(const struct krdma_blk_request *request
 	return request->troubled && time_after_eq(jiffies, request->since + limit);
 }
 
-/* Can no connection bring the request to the server's memory any more? */
+/* Can the request not reach the server's memory by any connection any more? */
 static bool krdma_blk_request_is_fenced(struct krdma_blk_queue *queue,
 					const struct krdma_blk_request *request)
 {
@@ -170,7 +172,10 @@ static bool krdma_blk_request_is_fenced(struct krdma_blk_queue *queue,
 	       (!queue->open && krdma_blk_fence_is_up(queue->device));
 }
 
-/* The request has failed.  false: the caller tells the block layer; true: it is too early. */
+/*
+ * Fails a request.  Returns false if the caller completes it to the block layer; true if it is
+ * too early for that.
+ */
 static bool krdma_blk_request_fail(struct krdma_blk_queue *queue,
 				   struct krdma_blk_request *request, blk_status_t result)
 {
@@ -183,18 +188,18 @@ static bool krdma_blk_request_fail(struct krdma_blk_queue *queue,
 	return true;
 }
 
-/* The error of a request that may not wait for a connection, or BLK_STS_OK: it may. */
+/* The error of a request that may not wait for a connection; BLK_STS_OK if it may. */
 static blk_status_t krdma_blk_request_verdict(struct krdma_blk_queue *queue,
 					      struct krdma_blk_request *request)
 {
 	struct krdma_blk_device *device = queue->device;
 
-	/* Multipath and the like have another way, and want to be told at once. */
+	/* Multipath and similar users have another path, and need the error at once. */
 	if (blk_noretry_request(blk_mq_rq_from_pdu(request)))
 		return BLK_STS_TRANSPORT;
 	if (krdma_blk_path_gives_up(device))
 		return BLK_STS_IOERR;
-	/* Connections that come and go do not make it wait for ever. */
+	/* Connections that come and go must not make it wait forever. */
 	if (krdma_blk_request_is_overdue(request, READ_ONCE(device->hold_seconds) * HZ))
 		return BLK_STS_IOERR;
 	return BLK_STS_OK;
@@ -209,7 +214,10 @@ static void krdma_blk_request_wait(struct krdma_blk_queue *queue,
 	list_add_tail(&request->node, &queue->held);
 }
 
-/* It has no connection.  false: it has failed, and the caller tells the block layer. */
+/*
+ * Holds a request without a connection.  Returns false if it has failed, and the caller completes
+ * it to the block layer.
+ */
 static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
 				   struct krdma_blk_request *request)
 {
@@ -225,8 +233,8 @@ static bool krdma_blk_request_hold(struct krdma_blk_queue *queue,
 }
 
 /*
- * Has the connection ended, so that another one may take what this one did not?  A device that
- * is being reset refuses requests in any way it likes: drivers say -EIO or -EINVAL.
+ * Has the connection ended, so that another one may take the request?  A device that is being
+ * reset may refuse work requests with any errno: drivers return -EIO or -EINVAL.
  */
 static bool krdma_blk_is_lost(int error)
 {
@@ -234,8 +242,8 @@ static bool krdma_blk_is_lost(int error)
 }
 
 /*
- * What becomes of a request that krdma_blk_request_send() has not sent.  true: it is in a list;
- * false: the caller gives it back to the block layer with its result.
+ * Handles a request that krdma_blk_request_send() has not sent.  Returns true if it is in a list
+ * now; false if the caller returns it to the block layer with its result.
  */
 static bool krdma_blk_request_refused(struct krdma_blk_queue *queue,
 				      struct krdma_blk_request *request, int error)
@@ -270,7 +278,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	if (req_op(bd->rq) != REQ_OP_READ && req_op(bd->rq) != REQ_OP_WRITE)
 		return BLK_STS_NOTSUPP;
 
-	/* Not for one that has been given back to the block layer, and comes again. */
+	/* Not for a request that was returned to the block layer, and is queued again. */
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		request->troubled = false;
@@ -299,7 +307,7 @@ static blk_status_t krdma_blk_queue_rq(struct blk_mq_hw_ctx *hctx,
 }
 
 /**
- * krdma_blk_queue_push - post what waits, as far as there is room
+ * krdma_blk_queue_push() - Post held requests, as many as fit
  * @queue: the queue
  *
  * Context: any but NMI.
@@ -321,11 +329,11 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 		if (!ret)
 			continue;
 		lost |= krdma_blk_is_lost(ret);
-		/* The wait may have ended while it was in no list. */
+		/* The hold limit may have expired while it was in no list. */
 		if (!krdma_blk_request_refused(queue, request, ret)) {
 			list_add_tail(&request->node, &refused);
 		} else if (ret == -EAGAIN || lost) {
-			/* It was the first one. */
+			/* It was the first one of the list. */
 			if (!request->result)
 				list_move(&request->node, &queue->held);
 			break;
@@ -347,11 +355,11 @@ void krdma_blk_queue_push(struct krdma_blk_queue *queue)
 }
 
 /**
- * krdma_blk_queue_fail - tell the block layer of requests that have failed
- * @queue: the queue; as long as it is open, nothing happens
+ * krdma_blk_queue_fail() - Complete failed requests to the block layer
+ * @queue: the queue; nothing happens while it is open
  *
- * Those that may not wait any more fail.  Those whose writes could still arrive are told
- * of when the fence is up.
+ * Requests that may not wait any longer fail.  Those whose writes could still arrive complete
+ * when the fence is up.
  *
  * Context: any but NMI.
  */
@@ -383,7 +391,7 @@ void krdma_blk_queue_fail(struct krdma_blk_queue *queue)
  * Completing
  */
 
-/* Is the request itself to blame, and not the way to the server? */
+/* Is the error one of the request itself, and not of the connection? */
 static bool krdma_blk_is_own_fault(u8 status)
 {
 	switch (status) {
@@ -420,10 +428,10 @@ static void krdma_blk_request_failed(struct krdma_blk_queue *queue,
 }
 
 /**
- * krdma_blk_request_done - an operation has ended
- * @completion: which, and how
+ * krdma_blk_request_done() - Handle the completion of a work request
+ * @completion: the completion
  *
- * Context: softirq, or where a connection ends.
+ * Context: softirq, or the context where a connection ends.
  */
 void krdma_blk_request_done(const struct krdma_wc *completion)
 {
@@ -431,10 +439,10 @@ void krdma_blk_request_done(const struct krdma_wc *completion)
 	struct krdma_blk_queue *queue = completion->context;
 	struct krdma_blk_request *request;
 
-	/* It could not be sent, and the connection's end tells that, too. */
+	/* It could not be sent; the end of the connection reports that, too. */
 	if (completion->wr_id == KRDMA_BLK_GOODBYE)
 		return;
-	/* That of the table. */
+	/* The read of the table. */
 	if (!rq) {
 		krdma_blk_table_read_done(queue, completion);
 		return;
@@ -460,9 +468,9 @@ static void krdma_blk_complete_rq(struct request *rq)
 }
 
 /*
- * A connection whose peer does not answer breaks by itself, long before.  If one does
- * not, its device is at fault, and the end of the connection gives back all requests.
- * Those that are held have a limit of their own.
+ * A connection whose peer does not answer breaks by itself, long before this.  If it does not,
+ * its device has failed, and the end of the connection returns all requests.  Requests that are
+ * held have a limit of their own.
  */
 static enum blk_eh_timer_return krdma_blk_timeout(struct request *rq)
 {
@@ -482,7 +490,7 @@ static int krdma_blk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned 
 	return 0;
 }
 
-/* Once: what maps a request's pages moves the mark of the table's end itself. */
+/* Only once: the code that maps the pages of a request moves the end mark of the table itself. */
 static int krdma_blk_init_request(struct blk_mq_tag_set *set, struct request *rq,
 				  unsigned int index, krdma_blk_node_t node)
 {

@@ -2,26 +2,24 @@
 /*
  * The connections of an export's clients.
  *
- * Nothing is done here for a request: clients read and write the memory by
- * themselves.  What has to be done is to know who is connected, because a key is good
- * for as long as its connection is:
+ * The server does nothing for a request: clients read and write the memory by RDMA.  It only has
+ * to know which clients are connected, because an rkey is valid as long as its connection exists:
  *
- * - A client that connects again may repeat a write that it does not know the end of.
- *   The first one could still be on its way and arrive last.  So the connection that
- *   is replaced is taken down first, and so are those of clients that must not return:
- *   see krdma_blk_conn_fence().  A connection that has left the export's list has no
- *   queue pair, and nothing more comes in through it.
- * - A client that has died says nothing.  So each connection is asked from time to
- *   time, by a write of no bytes, and ends if there is no answer.  A client that has lost
- *   the server relies on that: it reports an error of a write when the write cannot come
- *   in any more.  So no lock is taken for it.
+ * - A client that connects again may repeat a write whose outcome it does not know.  The first
+ *   one could still be in flight and arrive last.  So the connection that is replaced is taken
+ *   down first, and so are those of clients that must not return: see krdma_blk_conn_fence().  A
+ *   connection that has left the export's list has no QP, and nothing can arrive through it.
+ * - A client that has died sends nothing.  So each connection is checked periodically, by a write
+ *   of 0 bytes, and ends if there is no answer.  A client that has lost the server relies on
+ *   that: it reports an error of a write when the write cannot arrive any more.  So no lock is
+ *   taken for the check.
  *
- * Each request is answered by a work item of its own: one whose answer takes long keeps
- * only itself waiting.
+ * Each connection request is answered by its own work item, so an answer that takes long delays
+ * no other.
  *
- * Locks: exports_lock, then an export's clients_lock.  take_lock, and an export's
- * windows_lock, are taken alone.  The end of a connection is a work item, too, which
- * waits for that of its answer.
+ * Locks: exports_lock, then an export's clients_lock.  take_lock, and an export's windows_lock,
+ * are taken alone.  The end of a connection is a work item, too, which waits for that of its
+ * answer.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -35,28 +33,28 @@
 #include "blk.h"
 #include "export.h"
 
-/* Each takes a queue pair and its queues, whoever the peer is. */
+/* Each connection takes a QP and its queues, for any peer. */
 #define KRDMA_BLK_CONNS_MAX		256
 
-/* Requests that are answered at a time.  Further ones wait in the listener's backlog. */
+/* Connection requests that are answered at a time.  Others wait in the listener's backlog. */
 #define KRDMA_BLK_ANSWERS_MAX		64
 
-/* One to the next question, and one for its answer. */
+/* One interval until the next check, and one for its answer. */
 #define KRDMA_BLK_LEASE_INTERVAL	msecs_to_jiffies(KRDMA_BLK_LEASE_MS / 2)
 
 #define KRDMA_BLK_BUSY_WAIT		HZ
 
 /**
- * struct krdma_blk_export_conn - a connection of a client's, or one that is being refused
- * @node: in its export's list
- * @export: the export; NULL until the client is let in.  Set by @answer alone.
- * @client: likewise
- * @queue: which of the client's connections
+ * struct krdma_blk_export_conn - a connection of a client, or one that is being refused
+ * @node: entry of its export's list
+ * @export: the export; NULL until the client is admitted.  Set by @answer alone.
+ * @client: the client; NULL until it is admitted.  Set by @answer alone.
+ * @queue: index of the connection among those of the client
  * @conn: the connection
- * @asked: whether its client lives, which has not answered
- * @lease: asks, or ends the connection
- * @answer: answers the request
- * @end: frees this after the connection's last event
+ * @asked: a check is in flight, which the client has not answered
+ * @lease: checks the client, or ends the connection
+ * @answer: answers the connection request
+ * @end: frees this structure after the connection's last event
  */
 struct krdma_blk_export_conn {
 	struct list_head node;
@@ -74,15 +72,15 @@ struct krdma_blk_export_conn {
 static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
 
-/* Whoever takes a request has this until the request's work item is queued. */
+/* Held from taking a connection request until its work item is queued. */
 static DEFINE_MUTEX(take_lock);
 static atomic_t answers = ATOMIC_INIT(0);
 
-/* All connections that have not been freed, and who waits for the last of them. */
+/* Number of connections that have not been freed; woken when it becomes 0. */
 static atomic_t conn_count = ATOMIC_INIT(0);
 
 /*
- * Finding an export
+ * Looking up an export
  */
 
 static struct krdma_blk_export *krdma_blk_export_get(const char *name)
@@ -134,12 +132,12 @@ static void krdma_blk_conn_end(struct work_struct *work)
 {
 	struct krdma_blk_export_conn *conn = container_of(work, struct krdma_blk_export_conn, end);
 
-	/* Who has taken the request may not have queued its answer, nor noted the name. */
+	/* The context that took the request may not have queued @answer, nor set @conn, yet. */
 	mutex_lock(&take_lock);
 	mutex_unlock(&take_lock);
 	flush_work(&conn->answer);
 	cancel_delayed_work_sync(&conn->lease);
-	/* The last event has been told, so this only waits for that call to return. */
+	/* The last event has been raised, so this only waits for that callback to return. */
 	krdma_conn_close(conn->conn);
 	if (conn->export)
 		krdma_blk_conn_leave(conn);
@@ -158,8 +156,8 @@ static void krdma_blk_conn_event(struct krdma_conn *krdma_conn, const struct krd
 }
 
 /*
- * A message is the client's goodbye: it does not come back, and does not keep others out.
- * Anything else is the answer to a question; that one failed is told by the connection's end.
+ * A message means that the client leaves: it does not return, and does not keep others out.  Any
+ * other completion answers a check; the end of the connection reports if a check has failed.
  */
 static void krdma_blk_conn_complete(const struct krdma_wc *completion)
 {
@@ -183,8 +181,8 @@ static const struct krdma_conn_ops krdma_blk_conn_ops = {
 };
 
 /**
- * krdma_blk_client_disconnect - begin to end a client's connections
- * @export: the export; its clients_lock is held
+ * krdma_blk_client_disconnect() - Begin to end a client's connections
+ * @export: the export; the caller holds its clients_lock
  * @client: the client
  *
  * Context: process context.
@@ -197,7 +195,7 @@ void krdma_blk_client_disconnect(struct krdma_blk_export *export,
 	lockdep_assert_held(&export->clients_lock);
 	list_for_each_entry(conn, &export->conns, node) {
 		if (conn->client == client)
-			/* At once: a peer that has gone is not to be waited for. */
+			/* Abort, in order not to wait for a peer that is gone. */
 			krdma_conn_abort(conn->conn);
 	}
 }
@@ -213,14 +211,14 @@ static void krdma_blk_conn_lease(struct work_struct *work)
 		return;
 	}
 	WRITE_ONCE(conn->asked, true);
-	/* One that takes none is not connected yet, or at its end. */
+	/* A connection that refuses the post is not connected yet, or is ending. */
 	if (krdma_conn_post_send(conn->conn, &nothing, 1) != 1)
 		WRITE_ONCE(conn->asked, false);
 	queue_delayed_work(krdma_blk_export_workqueue, &conn->lease, KRDMA_BLK_LEASE_INTERVAL);
 }
 
 /*
- * Letting one in
+ * Admission
  */
 
 /* Does @older have to be gone before @conn is accepted? */
@@ -232,7 +230,7 @@ static bool krdma_blk_conn_replaces(const struct krdma_blk_export_conn *conn,
 	return list_empty(&older->client->node);
 }
 
-/* Takes them down, and says whether there are any. */
+/* Aborts these connections, and returns true if there are any. */
 static bool krdma_blk_conn_abort_older(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_export *export = conn->export;
@@ -250,7 +248,7 @@ static bool krdma_blk_conn_abort_older(struct krdma_blk_export_conn *conn)
 	return any;
 }
 
-/* Waits until they have gone.  What looks takes a mutex, so not by wait_event(). */
+/* Waits until they are gone.  The condition takes a mutex, so wait_event() cannot be used. */
 static void krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -261,7 +259,7 @@ static void krdma_blk_conn_fence(struct krdma_blk_export_conn *conn)
 	remove_wait_queue(&conn->export->idle, &wait);
 }
 
-/* Takes down what is left of a client that must not return, and says whether that is any. */
+/* Aborts the connections of a client that must not return, and returns true if there are any. */
 static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 id)
 {
 	struct krdma_blk_export_conn *conn;
@@ -278,7 +276,7 @@ static bool krdma_blk_export_abort_client(struct krdma_blk_export *export, u64 i
 	return any;
 }
 
-/* Who is told that it must not return fails its writes, and none of them comes in then. */
+/* A client that is refused permanently fails its writes, so none of them may arrive after that. */
 static void krdma_blk_export_fence_client(struct krdma_blk_export *export, u64 id)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -310,7 +308,7 @@ static struct krdma_blk_window *krdma_blk_find_window(struct krdma_blk_export *e
 	return window;
 }
 
-/* Where the table of keys is; what the client is refused for, 0: it is not. */
+/* Sets address and rkey of the table.  Returns the reason to refuse the client, or 0. */
 static int krdma_blk_conn_open_window(struct krdma_blk_export_conn *conn,
 				      struct krdma_blk_welcome *welcome)
 {
@@ -372,7 +370,7 @@ static int krdma_blk_conn_accept(struct krdma_blk_export_conn *conn,
 	return 0;
 }
 
-/* The connection is one of the export's, or it is refused. */
+/* Adds the connection to the export, or returns the reason to refuse it. */
 static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 				   struct krdma_blk_export *export,
 				   const struct krdma_blk_hello *hello,
@@ -397,7 +395,7 @@ static int krdma_blk_conn_try_join(struct krdma_blk_export_conn *conn,
 	return reason;
 }
 
-/* A client that has just disconnected may still be at its end: that is waited for. */
+/* Waits for a client that has just disconnected and may still be ending. */
 static int krdma_blk_conn_join(struct krdma_blk_export_conn *conn, struct krdma_blk_export *export,
 			       const struct krdma_blk_hello *hello,
 			       const struct sockaddr_storage *from)
@@ -414,7 +412,7 @@ static int krdma_blk_conn_join(struct krdma_blk_export_conn *conn, struct krdma_
 }
 
 /*
- * Answers
+ * Answering connection requests
  */
 
 static bool krdma_blk_export_allows(const struct krdma_blk_export *export,
@@ -425,7 +423,7 @@ static bool krdma_blk_export_allows(const struct krdma_blk_export *export,
 	return krdma_blk_nets_have(&export->allow, from);
 }
 
-/* What a hello without a proof is answered with, 0: the export is open to this peer. */
+/* Returns the answer to a hello without a proof; 0: the export is open to this peer. */
 static int krdma_blk_check_address(struct krdma_blk_export *export,
 				   const struct krdma_blk_hello *hello,
 				   const struct sockaddr_storage *from,
@@ -441,7 +439,10 @@ static int krdma_blk_check_address(struct krdma_blk_export *export,
 	return KRDMA_BLK_CHALLENGE;
 }
 
-/* As much is done for an export that is not there: a stranger must see no difference. */
+/*
+ * An export that does not exist takes as much time, so that an unauthorized peer sees no
+ * difference.
+ */
 static int krdma_blk_check_proof(struct krdma_blk_export *export,
 				 const struct krdma_blk_hello *hello,
 				 const struct sockaddr_storage *from,
@@ -481,7 +482,7 @@ static int krdma_blk_conn_check(struct krdma_blk_export *export,
 	return krdma_blk_check_address(export, hello, from, refusal);
 }
 
-/* Those who may use the export; strangers have been counted already. */
+/* For clients that may use the export; unauthorized peers have been counted already. */
 static void krdma_blk_count_refusal(struct krdma_blk_export *export, int reason)
 {
 	switch (reason) {
@@ -504,7 +505,7 @@ static void krdma_blk_conn_reject(struct krdma_blk_export_conn *conn,
 		krdma_conn_abort(conn->conn);
 }
 
-/* A client of which nothing was accepted has nothing to come back for. */
+/* A client of which no connection was accepted need not be able to return. */
 static void krdma_blk_conn_undo(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_export *export = conn->export;
@@ -525,7 +526,7 @@ static int krdma_blk_read_hello(struct krdma_conn *conn, struct krdma_blk_hello 
 	return le16_to_cpu(hello->queue) < KRDMA_BLK_QUEUES_MAX ? 0 : KRDMA_BLK_NOT_UNDERSTOOD;
 }
 
-/* However it goes on with a connection, its last event frees it. */
+/* Whatever happens to the connection, its last event frees it. */
 static void krdma_blk_conn_greet(struct krdma_blk_export_conn *conn)
 {
 	struct krdma_blk_refusal refusal = {
@@ -587,7 +588,7 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 	INIT_DELAYED_WORK(&conn->lease, krdma_blk_conn_lease);
 	INIT_WORK(&conn->answer, krdma_blk_conn_answer);
 	INIT_WORK(&conn->end, krdma_blk_conn_end);
-	/* The last event may come at once: it waits for us. */
+	/* The last event may come at once; its work item waits for this function. */
 	conn->conn = krdma_listener_next(listener, &krdma_blk_conn_ops, conn, 0);
 	if (IS_ERR(conn->conn)) {
 		int ret = PTR_ERR(conn->conn);
@@ -602,12 +603,12 @@ static int krdma_blk_serve_take(struct krdma_listener *listener)
 }
 
 /**
- * krdma_blk_serve_requested - take the requests that wait
- * @listener: where
+ * krdma_blk_serve_requested() - Take waiting connection requests
+ * @listener: the listener
  *
  * Context: process context; may sleep.
- * Return: why there are no more: -EAGAIN: none waits, or enough are being answered;
- * -ENOMEM; -ENODEV: the listener's device has gone; -ESHUTDOWN: it has been closed.
+ * Return: why there are no more: -EAGAIN: none waits, or enough are being answered; -ENOMEM;
+ * -ENODEV: the listener's device has been removed; -ESHUTDOWN: it has been closed.
  */
 int krdma_blk_serve_requested(struct krdma_listener *listener)
 {
@@ -622,10 +623,10 @@ int krdma_blk_serve_requested(struct krdma_listener *listener)
 }
 
 /**
- * krdma_blk_serve_wait - wait until all connections have gone
+ * krdma_blk_serve_wait() - Wait until all connections are freed
  *
- * Context: process context; sleeps, uninterruptibly.  Nothing is listened at any more, and
- * no export is enabled.
+ * Context: process context; sleeps, uninterruptibly.  There is no listener any more, and no
+ * export is enabled.
  */
 void krdma_blk_serve_wait(void)
 {
@@ -637,7 +638,7 @@ void krdma_blk_serve_wait(void)
  */
 
 /**
- * krdma_blk_serve_init - make an export ready for krdma_blk_serve_begin()
+ * krdma_blk_serve_init() - Initialize an export for krdma_blk_serve_begin()
  * @export: the export, new
  *
  * Context: any.
@@ -655,11 +656,11 @@ void krdma_blk_serve_init(struct krdma_blk_export *export)
 }
 
 /**
- * krdma_blk_serve_begin - let clients in
- * @export: the export, with its memory; its lock is held
+ * krdma_blk_serve_begin() - Begin to admit clients
+ * @export: the export, with its memory; the caller holds its lock
  *
  * Context: process context; may sleep.
- * Return: 0, or an error of krdma_listen(): nobody can be let in.
+ * Return: 0, or an error of krdma_listen(): no client can be admitted.
  */
 int krdma_blk_serve_begin(struct krdma_blk_export *export)
 {
@@ -676,7 +677,7 @@ int krdma_blk_serve_begin(struct krdma_blk_export *export)
 	return 0;
 }
 
-/* Nobody is let in any more, and those who are begin to end. */
+/* Stops admission, and begins to end the connections. */
 static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
 {
 	struct krdma_blk_client *client, *next;
@@ -698,13 +699,13 @@ static int krdma_blk_serve_close(struct krdma_blk_export *export, bool force)
 }
 
 /**
- * krdma_blk_serve_end - let nobody in any more, and end those who are
- * @export: the export; its lock is held
+ * krdma_blk_serve_end() - Stop admission, and end all connections
+ * @export: the export; the caller holds its lock
  * @force: also if there are clients, connected or not, which lose their data
  *
- * Nobody reaches its memory when this has returned 0.
+ * No peer can access the memory when this has returned 0.
  *
- * Context: process context; sleeps, uninterruptibly, until the devices have let go.
+ * Context: process context; sleeps, uninterruptibly, until the devices have destroyed the QPs.
  * Return: 0; -EBUSY: there are clients, and nothing has changed.
  */
 int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
@@ -716,7 +717,7 @@ int krdma_blk_serve_end(struct krdma_blk_export *export, bool force)
 	if (ret)
 		return ret;
 	wait_event(export->idle, !READ_ONCE(export->users) && !READ_ONCE(export->conn_count));
-	/* The last ones may still be about to wake us. */
+	/* The last contexts may still be about to wake us. */
 	mutex_lock(&exports_lock);
 	mutex_lock(&export->clients_lock);
 	mutex_unlock(&export->clients_lock);

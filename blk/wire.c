@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a peer has said, looked at before anything of it is used.
+ * Checks of a peer's messages, before any of their contents is used.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -14,14 +14,14 @@
 #include "wire.h"
 
 /**
- * krdma_blk_read_welcome - what has the server exported?
- * @data: what came with its acceptance
- * @length: how much that is
- * @geometry: filled in, unless it fails
+ * krdma_blk_read_welcome() - Check and convert a server's welcome
+ * @data: private data of the acceptance
+ * @length: bytes of @data
+ * @geometry: filled in on success
  *
  * Context: any.
- * Return: 0; -EPROTO: it is not a server of this kind, or of another version, or what
- * it says is not possible.
+ * Return: 0; -EPROTO: the peer is no krdma_blk server, or one of another version, or its values
+ * are invalid.
  */
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry)
 {
@@ -53,7 +53,7 @@ int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geo
 	if (!geometry->size || geometry->size % geometry->block_size)
 		return -EPROTO;
 
-	/* Division first: rounding up could overflow. */
+	/* Divide first, because rounding up could overflow. */
 	chunks = geometry->size / geometry->chunk_size + !!(geometry->size % geometry->chunk_size);
 	if (chunks > KRDMA_BLK_CHUNKS_MAX)
 		return -EPROTO;
@@ -78,20 +78,20 @@ static const char *const krdma_blk_reasons[] = {
 };
 
 /**
- * krdma_blk_read_refusal - why has the server refused?
- * @data: what came with its rejection
- * @length: how much that is
- * @refusal: filled in; its reason is 0 if it is none
+ * krdma_blk_read_refusal() - Convert a server's refusal
+ * @data: private data of the rejection
+ * @length: bytes of @data
+ * @refusal: filled in; its reason is 0 if there is no valid refusal
  *
  * Context: any.
- * Return: in words; NULL: the rejection has none, so nobody listens there, or another
- * program.
+ * Return: the reason as text; NULL: the rejection contains no refusal, so there is no listener,
+ * or one of another program.
  */
 const char *krdma_blk_read_refusal(const void *data, size_t length,
 				   struct krdma_blk_refusal *refusal)
 {
 	*refusal = (struct krdma_blk_refusal) {};
-	/* Another version may be shorter. */
+	/* The structure of another version may be shorter. */
 	if (length < offsetof(struct krdma_blk_refusal, challenge))
 		return NULL;
 	memcpy(refusal, data, min(length, sizeof(*refusal)));

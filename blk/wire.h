@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two ends of krdma_blk say to each other.
+ * The protocol between the two ends of krdma_blk.
  *
- * It is said in the private data of the connection manager, and in a table of keys
- * that the client reads; everything else is memory that is read and written.  All
- * numbers are little-endian.
+ * Messages are private data of the connection manager, and a table of rkeys that the client
+ * reads; everything else is memory that is read and written by RDMA.  All numbers are
+ * little-endian.
  */
 #ifndef _KRDMA_BLK_WIRE_H
 #define _KRDMA_BLK_WIRE_H
@@ -14,12 +14,12 @@
 #define KRDMA_BLK_MAGIC		0x62646b72	/* "rkdb" */
 #define KRDMA_BLK_VERSION	2
 
-/* Where a server listens, unless it was told otherwise. */
+/* Port where a server listens by default. */
 #define KRDMA_BLK_PORT		7475
 
 /*
- * A server ends a connection whose client has not answered for KRDMA_BLK_LEASE_MS.  After
- * KRDMA_BLK_FENCE_MS of silence a client relies on that: the rest is for what is late.
+ * A server ends a connection if its client has not answered for KRDMA_BLK_LEASE_MS.  After
+ * KRDMA_BLK_FENCE_MS of silence a client relies on that; the difference allows for delays.
  */
 #define KRDMA_BLK_LEASE_MS	4000
 #define KRDMA_BLK_FENCE_MS	5000
@@ -27,7 +27,7 @@
 #define KRDMA_BLK_NAME_MAX	24
 #define KRDMA_BLK_PROOF_SIZE	16
 
-/* Connections that a client can have. */
+/* Maximum number of connections of a client. */
 #define KRDMA_BLK_QUEUES_MAX	16
 
 /**
@@ -45,19 +45,19 @@ enum krdma_blk_hello_flags {
 #define KRDMA_BLK_HELLO_FLAGS	(KRDMA_BLK_ANSWER | KRDMA_BLK_RETURN | KRDMA_BLK_READER)
 
 /**
- * struct krdma_blk_hello - comes with the request for a connection
+ * struct krdma_blk_hello - private data of the connection request
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION
  * @flags: &enum krdma_blk_hello_flags
- * @queue: which of the client's connections this is, from 0 to KRDMA_BLK_QUEUES_MAX - 1
- * @client: a random number: the same for all connections of one attachment, also for
- *	those that take the place of broken ones
- * @name: the export's, padded with zeroes
+ * @queue: index of this connection among those of the client, from 0 to KRDMA_BLK_QUEUES_MAX - 1
+ * @client: a random number: the same for all connections of one attachment, also for those that
+ *	replace broken ones
+ * @name: name of the export, padded with zeroes
  * @proof: see auth.h
  *
- * The client that leaves sends an empty message, and the server disconnects it.
+ * A client that leaves sends an empty message, and the server disconnects it.
  *
- * As long as what InfiniBand has room for.
+ * The size is what InfiniBand has space for.
  */
 struct krdma_blk_hello {
 	__le32 magic;
@@ -76,19 +76,19 @@ static_assert(sizeof(struct krdma_blk_hello) == 56);
 #define KRDMA_BLK_FLAGS		KRDMA_BLK_READ_ONLY
 
 /**
- * struct krdma_blk_welcome - comes with the acceptance
+ * struct krdma_blk_welcome - private data of the acceptance
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION
  * @flags: what the client may do with the export
  * @reserved: 0
  * @generation: a random number: the same as long as the memory keeps what was written
- * @size: of the export, in bytes
- * @table_addr: where &struct krdma_blk_entry are, one for each chunk
- * @table_key: their key
+ * @size: size of the export in bytes
+ * @table_addr: remote address of the table of &struct krdma_blk_entry, one for each chunk
+ * @table_key: rkey of the table
  * @block_size: in bytes
- * @chunk_size: in bytes, a power of two; the last chunk may be shorter for the client
+ * @chunk_size: in bytes, a power of two; the client may use the last chunk only in part
  * @reserved2: 0
- * @proof: of a server whose export has a secret, see auth.h; else 0
+ * @proof: for an export with a secret, see auth.h; else 0
  */
 struct krdma_blk_welcome {
 	__le32 magic;
@@ -107,7 +107,7 @@ struct krdma_blk_welcome {
 
 static_assert(sizeof(struct krdma_blk_welcome) == 64);
 
-/* Where a chunk is. */
+/* Remote address and rkey of a chunk. */
 struct krdma_blk_entry {
 	__le64 addr;
 	__le32 key;
@@ -118,19 +118,19 @@ static_assert(sizeof(struct krdma_blk_entry) == 16);
 
 /**
  * enum krdma_blk_reason - why a connection was refused
- * @KRDMA_BLK_NOT_UNDERSTOOD: the hello is none
- * @KRDMA_BLK_OTHER_VERSION: of a version that the server does not speak
- * @KRDMA_BLK_REFUSED: there is no such export, or not for this address, or not with this
- *	secret: a stranger is not told which
- * @KRDMA_BLK_CHALLENGE: no refusal yet: the client asks again, with the answer
- * @KRDMA_BLK_BUSY: another client has the export, or writes it
+ * @KRDMA_BLK_NOT_UNDERSTOOD: the private data is not a valid hello
+ * @KRDMA_BLK_OTHER_VERSION: the server does not support the version of the hello
+ * @KRDMA_BLK_REFUSED: there is no such export, or not for this address, or not with this secret:
+ *	an unauthorized peer does not learn which
+ * @KRDMA_BLK_CHALLENGE: not refused yet: the client has to ask again, with the answer
+ * @KRDMA_BLK_BUSY: another client uses the export exclusively, or writes to it
  * @KRDMA_BLK_FULL: there are too many connections
  * @KRDMA_BLK_NO_MEMORY: the server could not register the memory with its device
- * @KRDMA_BLK_NO_FABRIC: the server's device is not one over which this works
- * @KRDMA_BLK_FENCED: this client must not return: the export was made anew, or another
- *	client has been let in to write it, or this one was evicted
+ * @KRDMA_BLK_NO_FABRIC: the server's device is not supported
+ * @KRDMA_BLK_FENCED: this client must not return: the export was enabled again, or another client
+ *	has been admitted as a writer, or this one was evicted
  *
- * Those from KRDMA_BLK_BUSY on are for clients that may use the export.
+ * Reasons from KRDMA_BLK_BUSY on are for clients that may use the export.
  */
 enum krdma_blk_reason {
 	KRDMA_BLK_NOT_UNDERSTOOD = 1,
@@ -145,7 +145,7 @@ enum krdma_blk_reason {
 };
 
 /**
- * struct krdma_blk_refusal - comes with the rejection
+ * struct krdma_blk_refusal - private data of the rejection
  * @magic: KRDMA_BLK_MAGIC
  * @version: KRDMA_BLK_VERSION of the server
  * @reason: &enum krdma_blk_reason
@@ -164,14 +164,14 @@ static_assert(sizeof(struct krdma_blk_refusal) == 24);
 
 /**
  * struct krdma_blk_geometry - a welcome that has been checked
- * @generation: as there, as all others
+ * @generation: as in &struct krdma_blk_welcome
  * @size: in bytes
- * @table_addr: of the table of keys
- * @table_key: its key
+ * @table_addr: remote address of the table
+ * @table_key: rkey of the table
  * @block_size: in bytes
  * @chunk_size: in bytes
- * @chunks: how many there are
- * @read_only: nothing can be written
+ * @chunks: number of chunks
+ * @read_only: the export cannot be written
  */
 struct krdma_blk_geometry {
 	u64 generation;
@@ -184,7 +184,7 @@ struct krdma_blk_geometry {
 	bool read_only;
 };
 
-/* The most chunks that there can be: their table is 16 MiB then. */
+/* Maximum number of chunks; their table then has 16 MiB. */
 #define KRDMA_BLK_CHUNKS_MAX	0x100000
 
 int krdma_blk_read_welcome(const void *data, size_t length, struct krdma_blk_geometry *geometry);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The module's beginning and end.
- */
+/* Module init and exit. */
 #include <linux/init.h>
 #include <linux/module.h>
 
@@ -32,7 +30,7 @@ static int __init krdma_init(void)
 	if (ret)
 		goto err_workbenches;
 
-	/* Programs come in from here on, so this is what comes last. */
+	/* Programs can open the device from here on, so this step comes last. */
 	ret = krdma_user_init();
 	if (ret)
 		goto err_devices;
@@ -54,15 +52,15 @@ err_objects:
 
 static void __exit krdma_exit(void)
 {
-	/* No session is open: each holds the module. */
+	/* No session is open: each holds a reference to the module. */
 	krdma_user_shut();
 	krdma_devices_exit();
-	/* Connections whose files were closed end, and tell of it. */
+	/* Wait for connections whose files were closed: they end, and deliver events. */
 	flush_workqueue(krdma_reclaim_workqueue);
 	flush_workqueue(krdma_workqueue);
 	flush_workqueue(krdma_event_workqueue);
 	krdma_user_exit();
-	/* What ends objects leaves telling and freeing to the queue for events. */
+	/* Work items that end objects queue event delivery and freeing to the event workqueue. */
 	krdma_resources_exit();
 	krdma_conn_events_exit();
 	krdma_wr_scratches_exit();

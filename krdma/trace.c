@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The one place where the tracepoints of trace.h become code.
- */
+/* Instantiates the tracepoints of trace.h. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

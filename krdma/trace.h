@@ -26,19 +26,19 @@ DECLARE_EVENT_CLASS(krdma_device_class,
 		    TP_printk("id=%u name=%s", __entry->id, __entry->name)
 );
 
-/* A device can be found and used. */
+/* A device was added: it can be found and used. */
 DEFINE_EVENT(krdma_device_class, krdma_device_add,
 	     TP_PROTO(u32 id, const char *name),
 	     TP_ARGS(id, name)
 );
 
-/* A device is gone, and nobody uses it any more. */
+/* A device was removed, and has no users any more. */
 DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 	     TP_PROTO(u32 id, const char *name),
 	     TP_ARGS(id, name)
 );
 
-/* Words for numbers, as in core/names.c: in a form that tools can read, too. */
+/* Names as in core/names.c, in a form that trace tools can parse. */
 #define krdma_show_state(x) \
 	__print_symbolic(x, \
 			 { KRDMA_CONN_NEW, "new" }, \
@@ -99,7 +99,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 			 { KRDMA_EVENT_ADDR_CHANGE, "address changed" }, \
 			 { KRDMA_EVENT_CLOSED, "closed" })
 
-/* Something has happened to a connection, and this is what came of it. */
+/* A connection's state machine has processed an input, with this result. */
 TRACE_EVENT(krdma_conn_step,
 	    TP_PROTO(const void *conn, u8 input, u8 from, u8 to, u8 event, int error),
 	    TP_ARGS(conn, input, from, to, event, error),
@@ -156,7 +156,7 @@ TRACE_EVENT(krdma_conn_step,
 			 { KRDMA_SRQ_QUERY, "SRQ_QUERY" }, \
 			 { KRDMA_SRQ_POST, "SRQ_POST" })
 
-/* A request on a file descriptor has been answered. */
+/* An ioctl has returned. */
 TRACE_EVENT(krdma_ioctl,
 	    TP_PROTO(unsigned int cmd, long ret),
 	    TP_ARGS(cmd, ret),

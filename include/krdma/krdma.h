@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDMA for modules of the kernel.
+ * RDMA for kernel modules.
  *
- * Functions are described where they are defined, in krdma/.  A module that
- * calls them says MODULE_IMPORT_NS("KRDMA").
+ * The kernel-doc of a function is at its definition, in krdma/.  A module that calls these
+ * functions needs MODULE_IMPORT_NS("KRDMA").
  *
- * Enumerations are those of the user interface, <linux/krdma.h>: a number means
- * the same on both sides.  Its structures are not used here.
+ * Enumerations are those of the user interface, <linux/krdma.h>: a number means the same on
+ * both sides.  The structures of the user interface are not used here.
  */
 #ifndef _KRDMA_KRDMA_H
 #define _KRDMA_KRDMA_H
@@ -31,8 +31,8 @@ struct sockaddr;
 struct sockaddr_storage;
 
 /*
- * How long a call waits, in milliseconds, where a timeout_ms is an argument: this for
- * without limit, and 0 for not at all.
+ * Values of a timeout_ms argument, which is in milliseconds: this one waits without limit, and
+ * 0 does not wait.
  */
 #define KRDMA_FOREVER_MS	U32_MAX
 
@@ -41,28 +41,27 @@ struct sockaddr_storage;
  */
 
 /*
- * The highest number of a device.  The one above is left out: whoever walks
- * through all devices by "id = last + 1" must not come round to the beginning.
+ * The highest number of a device.  U32_MAX is left out, so that an iteration over all devices
+ * by "id = last + 1" does not wrap to the beginning.
  */
 #define KRDMA_DEVICE_ID_MAX	(U32_MAX - 1)
 
 /**
- * struct krdma_limits - what a consumer may ask of a device through krdma
- * @max_mr_size: largest region of memory, in bytes
- * @max_qp: queue pairs that the device has
- * @max_send_wr: deepest send queue
- * @max_recv_wr: deepest receive queue
- * @max_send_sge: scatter/gather entries of a send or write
- * @max_recv_sge: scatter/gather entries of a receive
- * @max_read_sge: scatter/gather entries of a read
- * @max_cqe: deepest completion queue
- * @max_srq_wr: deepest shared receive queue, 0 without KRDMA_DEVICE_CAP_SRQ
- * @max_read_depth: reads and atomics that a connection can have under way
- * @max_read_depth_in: reads and atomics that a connection can serve at a time
- * @max_fast_reg_pages: pages in one fast registration, 0 without
- *	KRDMA_DEVICE_CAP_FAST_REG
+ * struct krdma_limits - what a consumer may request of a device through krdma
+ * @max_mr_size: the largest memory region, in bytes
+ * @max_qp: number of queue pairs that the device has
+ * @max_send_wr: the maximum send queue depth, in work requests
+ * @max_recv_wr: the maximum receive queue depth, in work requests
+ * @max_send_sge: SGEs of a send or write
+ * @max_recv_sge: SGEs of a receive
+ * @max_read_sge: SGEs of a read
+ * @max_cqe: the maximum depth of a completion queue
+ * @max_srq_wr: the maximum depth of a shared receive queue, 0 without KRDMA_DEVICE_CAP_SRQ
+ * @max_read_depth: reads and atomics that a connection can have in flight as initiator
+ * @max_read_depth_in: reads and atomics of the peer that a connection can serve at a time
+ * @max_fast_reg_pages: pages in one fast registration, 0 without KRDMA_DEVICE_CAP_FAST_REG
  *
- * What krdma needs for itself is taken off already.
+ * The entries that krdma reserves for itself are already subtracted.
  */
 struct krdma_limits {
 	u64 max_mr_size;
@@ -80,14 +79,14 @@ struct krdma_limits {
 };
 
 /**
- * struct krdma_device_attr - a device
+ * struct krdma_device_attr - attributes of a device
  * @id: its number, never 0
- * @port_count: its ports, numbered from 1
+ * @port_count: number of ports; ports are numbered from 1
  * @name: its name at the time of the call, padded with zeroes
- * @node_guid: its GUID, as a number
+ * @node_guid: the node GUID, as a number
  * @caps: bits of &enum krdma_device_cap
- * @transport: what it speaks on the wire
- * @limits: what may be asked of it
+ * @transport: the transport protocol
+ * @limits: what a consumer may request
  */
 struct krdma_device_attr {
 	u32 id;
@@ -100,16 +99,16 @@ struct krdma_device_attr {
 };
 
 /**
- * struct krdma_port_attr - a port, at the time of the call
- * @state: its state
- * @link_layer: what is below the transport
- * @max_mtu: the largest path MTU that it can have, in bytes
- * @active_mtu: the largest path MTU that it has, in bytes
+ * struct krdma_port_attr - attributes of a port, at the time of the call
+ * @state: the port state
+ * @link_layer: the link layer below the transport
+ * @max_mtu: the largest path MTU that the port supports, in bytes
+ * @active_mtu: the largest path MTU that the port can use now, in bytes
  * @max_msg_size: the longest message, in bytes
- * @gid_count: entries in its table of addresses
- * @speed_mbps: speed in Mbit/s, 0 if the device does not say
- * @netdev_ifindex: the network interface behind it, 0 if there is none in the
- *	namespace that was given
+ * @gid_count: entries in the GID table
+ * @speed_mbps: speed in Mbit/s, 0 if the device does not report it
+ * @netdev_ifindex: the network interface behind the port, 0 if there is none in the given
+ *	network namespace
  * @netdev_name: the interface's name, padded with zeroes
  */
 struct krdma_port_attr {
@@ -139,10 +138,10 @@ struct krdma_device *krdma_device_towards(struct net *net, const struct sockaddr
 					  const struct sockaddr *remote, u32 timeout_ms);
 
 /**
- * struct krdma_device_event - something happened to a device
- * @type: what
- * @device_id: to which
- * @port: to which port of it, 0: to the device
+ * struct krdma_device_event - event of a device
+ * @type: type of the event
+ * @device_id: the device's number
+ * @port: the port, 0 for the whole device
  */
 struct krdma_device_event {
 	enum krdma_device_event_type type;
@@ -151,11 +150,12 @@ struct krdma_device_event {
 };
 
 /**
- * struct krdma_device_notifier - wants to hear of devices
- * @event: called in process context, may sleep, for one event at a time and in
- *	their order; must not register or unregister watches
- * @net: whose devices, set by krdma_device_notifier_register()
- * @state: krdma's
+ * struct krdma_device_notifier - callback for device events
+ * @event: called in process context, may sleep, for one event at a time and in order; must not
+ *	register or unregister device notifiers
+ * @net: the network namespace whose devices are reported, set by
+ *	krdma_device_notifier_register()
+ * @state: private to krdma
  */
 struct krdma_device_notifier {
 	void (*event)(struct krdma_device_notifier *notifier,
@@ -170,30 +170,32 @@ void krdma_device_notifier_unregister(struct krdma_device_notifier *notifier);
 /*
  * Sessions
  *
- * A session is what a consumer's objects belong to.  Peers of its connections
- * reach the memory of this session, and of no other.
+ * Every object of a consumer belongs to a session.  The peers of a session's connections can
+ * access the MRs of this session, and no others.
  */
 struct krdma_session *krdma_session_create(struct net *net);
 void krdma_session_put(struct krdma_session *session);
 void krdma_session_set_reclaim(struct krdma_session *session);
 
 /**
- * struct krdma_account_ops - who pays for the memory of a session's queues, and for ports
- * @charge: charges bytes; 0, or a negative errno, which is the error of the call that
- *	needs the memory.  In that call's context, process context; may sleep.
- * @uncharge: as many as were charged, when the memory has been freed.  Process context.
- * @charge_port: charges one port of the connection manager's, as @charge does; NULL: ports
- *	do not count
- * @uncharge_port: the port is free again; not NULL if @charge_port is not.  Process context.
- * @refused: the control group of the calling process has as much of a device as it may, and a
- *	call is about to fail with -EDQUOT for that; NULL: the account need not know.  Process
- *	context; may sleep.
+ * struct krdma_account_ops - account for the memory of a session's queues, and for its ports
+ * @charge: charge bytes.  Returns 0, or a negative errno, which the call that needs the memory
+ *	returns.  Runs in the context of that call, process context; may sleep.
+ * @uncharge: uncharge bytes, as many as were charged, after the memory was freed.  Process
+ *	context.
+ * @charge_port: charge one port of the connection manager, in the same context as @charge; NULL
+ *	if ports are not charged
+ * @uncharge_port: uncharge one port, which is free again; not NULL if @charge_port is not.
+ *	Process context.
+ * @refused: the control group of the calling process has reached its limit for a device, and a
+ *	call is about to fail with -EDQUOT for that reason; NULL if the account does not need
+ *	this.  Process context; may sleep.
  * @put: the session is gone.  Any context but NMI.
  *
- * What counts as memory: the queues of connections, shared receive queues and completion
- * queues, with an estimate of what the provider allocates for them.  What holds a port: each
- * listener, each connection from krdma_conn_resolve() to its end, and on iWARP the connection
- * of a device with itself by which krdma registers memory.
+ * Memory means the queues of connections, SRQs and CQs, with an estimate of what the provider
+ * allocates for them.  A port is held by each listener, by each connection from
+ * krdma_conn_resolve() to its end, and on iWARP by the connection of a device with itself that
+ * krdma uses to register memory.
  */
 struct krdma_account_ops {
 	int (*charge)(void *account, u64 bytes);
@@ -208,19 +210,18 @@ void krdma_session_set_account(struct krdma_session *session,
 			       const struct krdma_account_ops *ops, void *account);
 
 /*
- * Operations
+ * Work requests and completions
  */
 
 /**
- * struct krdma_sge - a piece of local memory
- * @mr: the region that it is in; NULL: it was mapped for DMA by the caller,
- *	who answers for it
- * @addr: where it begins, in the region's addresses, or for DMA
- * @length: how many bytes
- * @key: without @mr: the key, such as krdma_conn_lkey()
+ * struct krdma_sge - SGE: a range of local memory
+ * @mr: the MR that contains it; NULL if the caller has mapped it for DMA and is responsible for
+ *	the mapping
+ * @addr: start address: in the MR's address space, or the DMA address without @mr
+ * @length: bytes
+ * @key: without @mr: the lkey, such as krdma_conn_lkey()
  *
- * With KRDMA_POST_INLINE, @addr is a kernel address, and @mr and @key are
- * not looked at.
+ * With KRDMA_POST_INLINE, @addr is a kernel address, and @mr and @key are ignored.
  */
 struct krdma_sge {
 	struct krdma_mr *mr;
@@ -230,11 +231,11 @@ struct krdma_sge {
 };
 
 /**
- * enum krdma_post_flags - how an operation is done
- * @KRDMA_POST_UNSIGNALED: it completes towards the consumer only if it fails
+ * enum krdma_post_flags - flags of a send work request
+ * @KRDMA_POST_UNSIGNALED: the consumer gets a completion only if the work request fails
  * @KRDMA_POST_INLINE: the data are copied before the call returns
- * @KRDMA_POST_FENCE: it begins after the reads and atomics before it have ended
- * @KRDMA_POST_SOLICITED: the peer is woken for it even if it waits for important
+ * @KRDMA_POST_FENCE: the work request starts after the earlier reads and atomics have completed
+ * @KRDMA_POST_SOLICITED: solicited event: wakes the peer even if it waits for solicited
  *	messages only
  */
 enum krdma_post_flags {
@@ -248,21 +249,22 @@ enum krdma_post_flags {
 				 KRDMA_POST_FENCE | KRDMA_POST_SOLICITED)
 
 /**
- * struct krdma_send_wr - an operation to be done
- * @wr_id: comes back with the completion
- * @opcode: which; not KRDMA_OP_RECV
+ * struct krdma_send_wr - send work request
+ * @wr_id: returned in the completion
+ * @opcode: &enum krdma_opcode; not KRDMA_OP_RECV
  * @flags: &enum krdma_post_flags
- * @sge_count: how many of @sges
- * @sges: the local memory; may be gone when the call returns
- * @remote_addr: write, read, atomics, flush: the peer's address
- * @rkey: write, read, atomics, flush: its key
+ * @sge_count: number of @sges
+ * @sges: the local memory; the array may be freed when the call returns
+ * @remote_addr: write, read, atomics, flush: the remote address
+ * @rkey: write, read, atomics, flush: the rkey
  * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data
- * @key: KRDMA_OP_SEND_INVALIDATE: the peer's key, KRDMA_OP_LOCAL_INV: one's own
- * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
- *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
- *	range
- * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal
- * @mr: KRDMA_OP_REG_MR: what was mapped by krdma_frmr_map()
+ * @key: KRDMA_OP_SEND_INVALIDATE: the peer's rkey to invalidate, KRDMA_OP_LOCAL_INV: the local
+ *	rkey to invalidate
+ * @operand: KRDMA_OP_COMPARE_SWAP: the value to compare with; KRDMA_OP_FETCH_ADD: the value to
+ *	add; KRDMA_OP_ATOMIC_WRITE: the value to write; KRDMA_OP_FLUSH: the length of the range
+ *	in bytes
+ * @swap: KRDMA_OP_COMPARE_SWAP: the value to write if the comparison succeeds
+ * @mr: KRDMA_OP_REG_MR: the FRMR, mapped by krdma_frmr_map()
  * @access: KRDMA_OP_REG_MR: &enum krdma_access
  * @flush: KRDMA_OP_FLUSH: &enum krdma_flush
  */
@@ -288,10 +290,10 @@ struct krdma_send_wr {
 };
 
 /**
- * struct krdma_recv_wr - room for a message
- * @wr_id: comes back with the completion
- * @sges: the local memory; the array may be gone when the call returns
- * @sge_count: how many of them
+ * struct krdma_recv_wr - receive work request
+ * @wr_id: returned in the completion
+ * @sges: the local memory; the array may be freed when the call returns
+ * @sge_count: number of @sges
  */
 struct krdma_recv_wr {
 	u64 wr_id;
@@ -300,11 +302,11 @@ struct krdma_recv_wr {
 };
 
 /**
- * enum krdma_wc_flags - what came with a completion
- * @KRDMA_WC_WITH_IMM: &struct krdma_wc.imm
- * @KRDMA_WC_WITH_INVALIDATE: &struct krdma_wc.key
- * @KRDMA_WC_WRITTEN: the receive was used up by the peer's
- *	KRDMA_OP_WRITE_IMM: the data are where the peer wrote them
+ * enum krdma_wc_flags - valid fields of a completion
+ * @KRDMA_WC_WITH_IMM: &struct krdma_wc.imm is valid
+ * @KRDMA_WC_WITH_INVALIDATE: &struct krdma_wc.key is valid
+ * @KRDMA_WC_WRITTEN: the peer's KRDMA_OP_WRITE_IMM consumed the receive: the data are where the
+ *	peer wrote them
  */
 enum krdma_wc_flags {
 	KRDMA_WC_WITH_IMM = 1 << 0,
@@ -313,19 +315,18 @@ enum krdma_wc_flags {
 };
 
 /**
- * struct krdma_wc - an operation has ended
- * @conn: on which connection; NULL: a receive that a shared receive queue gives
- *	back unused.  Of a connection that the consumer has let go of, only the
- *	pointer's value may be looked at.
- * @context: the consumer's context of @conn, or of the shared receive queue
- * @wr_id: which
- * @opcode: what it was, &enum krdma_opcode
- * @status: how it ended, &enum krdma_wc_status
+ * struct krdma_wc - work completion
+ * @conn: the connection; NULL for a receive that an SRQ returns unused.  If the consumer has
+ *	already closed the connection, only the pointer's value may be used.
+ * @context: the consumer's context of @conn, or of the SRQ
+ * @wr_id: from the work request
+ * @opcode: operation of the work request, &enum krdma_opcode
+ * @status: &enum krdma_wc_status
  * @flags: &enum krdma_wc_flags
- * @length: bytes received, or of the operation; undefined if it failed
+ * @length: bytes received, or bytes of the operation; undefined if it failed
  * @imm: the peer's immediate data
- * @key: the key that the peer has invalidated
- * @vendor_error: if it failed, what the device says besides
+ * @key: the rkey that the peer has invalidated
+ * @vendor_error: the device's vendor error if the work request failed
  */
 struct krdma_wc {
 	struct krdma_conn *conn;
@@ -348,14 +349,14 @@ const char *krdma_conn_state_name(enum krdma_conn_state state);
 const char *krdma_event_name(enum krdma_event_type type);
 
 /*
- * Queues of completions
+ * Completion queues
  */
 
 /**
- * enum krdma_context - where completions are told
+ * enum krdma_context - context of completion callbacks
  * @KRDMA_CONTEXT_WORKQUEUE: process context; the consumer may sleep
  * @KRDMA_CONTEXT_SOFTIRQ: softirq
- * @KRDMA_CONTEXT_POLL: nowhere: the consumer asks, by krdma_cq_poll()
+ * @KRDMA_CONTEXT_POLL: no callbacks: the consumer calls krdma_cq_poll()
  */
 enum krdma_context {
 	KRDMA_CONTEXT_WORKQUEUE,
@@ -364,21 +365,20 @@ enum krdma_context {
 };
 
 /**
- * struct krdma_cq_attr - what a queue is to be
- * @depth: completions that it has room for.  Each connection takes its send and
- *	its receive depth and KRDMA_CQ_OVERHEAD, a shared receive queue its
- *	depth.
- * @where: where they are told
- * @vector: the device's completion vector, and with it the processor; -1: that with the
- *	fewest queues, and of several the one nearest to this processor
- * @ready: with KRDMA_CONTEXT_POLL: krdma_cq_poll() or krdma_cq_arm() has
- *	something to say: once or more after each krdma_cq_arm() that answered 0,
- *	and when the device has gone.  In softirq, one call at a time; it may call
- *	both.  Returns whether it is to be called again soon, so that others run
- *	in between.  Never after krdma_cq_put() has returned.  May be NULL.
- * @ready_context: given to @ready
- * @session: whose account is charged, see krdma_session_set_account(); kept as long as the
- *	queue.  May be NULL.
+ * struct krdma_cq_attr - attributes of a completion queue to create
+ * @depth: number of completions that it can hold.  Each connection takes its send and its
+ *	receive depth and KRDMA_CQ_OVERHEAD, an SRQ its depth.
+ * @where: context of the completion callbacks
+ * @vector: the device's completion vector, which determines the CPU; -1: the vector with the
+ *	fewest CQs, and among several the one nearest to the calling CPU
+ * @ready: with KRDMA_CONTEXT_POLL: krdma_cq_poll() or krdma_cq_arm() has something to report:
+ *	called once or more after each krdma_cq_arm() that returned 0, and when the device was
+ *	removed.  Runs in softirq, one call at a time; it may call both.  Returns whether it is
+ *	to be called again soon, so that other softirq work runs in between.  Never called after
+ *	krdma_cq_put() has returned.  May be NULL.
+ * @ready_context: argument of @ready
+ * @session: the session whose account is charged, see krdma_session_set_account(); kept until
+ *	the CQ is gone.  May be NULL.
  */
 struct krdma_cq_attr {
 	u32 depth;
@@ -389,7 +389,10 @@ struct krdma_cq_attr {
 	struct krdma_session *session;
 };
 
-/* What a connection takes besides its depths: drain markers.  One more with keepalive_ms. */
+/*
+ * Entries that a connection takes besides its depths: drain markers.  One more with
+ * keepalive_ms.
+ */
 #define KRDMA_CQ_OVERHEAD	2
 
 struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
@@ -404,13 +407,13 @@ int krdma_cq_arm(struct krdma_cq *cq);
  */
 
 /**
- * struct krdma_srq_attr - what a shared receive queue is to be
- * @depth: receives that it has room for
- * @max_sge: scatter/gather entries of one, 0: 1
- * @cq: where its receives complete, for every connection that uses it
- * @complete: called for receives that come back unused, in the context of @cq;
- *	not with KRDMA_CONTEXT_POLL
- * @context: the consumer's
+ * struct krdma_srq_attr - attributes of a shared receive queue to create
+ * @depth: maximum number of posted receives
+ * @max_sge: SGEs of a receive, 0: 1
+ * @cq: CQ for the completions of its receives, for every connection that uses the SRQ
+ * @complete: called for receives that the SRQ returns unused, in the context of @cq; not with
+ *	KRDMA_CONTEXT_POLL
+ * @context: private to the consumer
  */
 struct krdma_srq_attr {
 	u32 depth;
@@ -431,10 +434,10 @@ int krdma_srq_post_recv(struct krdma_srq *srq, const struct krdma_recv_wr *wrs, 
  */
 
 /**
- * struct krdma_event - something happened to a connection
- * @type: what
- * @error: why, a negative errno; 0 if nothing is wrong
- * @reason: KRDMA_EVENT_REJECTED: the connection manager's own code
+ * struct krdma_event - event of a connection
+ * @type: type of the event
+ * @error: the cause, a negative errno; 0 if there is no error
+ * @reason: with KRDMA_EVENT_REJECTED: the connection manager's reject reason
  */
 struct krdma_event {
 	enum krdma_event_type type;
@@ -443,23 +446,21 @@ struct krdma_event {
 };
 
 /**
- * struct krdma_conn_ops - how a connection tells its consumer
- * @event: an event, in their order and one at a time, in process context; may
- *	sleep; may call anything but krdma_conn_close() of the same connection.
- *	NULL, and no @notify: the consumer asks, by krdma_conn_next_event()
- * @notify: instead of @event, for a consumer who takes note of it and wakes somebody:
- *	an event, where it comes up, so nobody has to be woken to tell of it.  In
- *	any context but NMI, with interrupts off and in a lock of the connection's;
- *	must not sleep, and must not call krdma for this connection, but
- *	krdma_conn_context().  The last one alone, CLOSED, comes in process context
- *	and outside the lock.
- * @complete: an operation has ended, in the queue's context.  Completions of one
- *	queue come one at a time, those of one connection in the order in which
- *	their operations were posted, sends and receives each by themselves.
- *	Not with KRDMA_CONTEXT_POLL.
- * @space: after -EAGAIN, or less accepted than asked for: there is room again.
- *	In the context in which completions are told or polled; must not sleep.
- *	May be NULL.
+ * struct krdma_conn_ops - callbacks of a connection
+ * @event: an event, in order and one at a time, in process context; may sleep; may call
+ *	anything but krdma_conn_close() of the same connection.  If both @event and @notify are
+ *	NULL, the consumer calls krdma_conn_next_event().
+ * @notify: replaces @event for a consumer that only records the event and wakes a thread.  It
+ *	runs where the event occurs, so no work item has to run first.  Called in any context
+ *	but NMI, with interrupts off and under a lock of the connection; must not sleep, and
+ *	must not call krdma for this connection, except krdma_conn_context().  Only the last
+ *	event, CLOSED, comes in process context and outside the lock.
+ * @complete: a completion, in the CQ's context.  The completions of a CQ come one at a time;
+ *	those of a connection in the order in which their work requests were posted, separately
+ *	for sends and receives.  Not with KRDMA_CONTEXT_POLL.
+ * @space: after a post returned -EAGAIN, or accepted fewer work requests than were given: there
+ *	are free entries again.  Runs in the context in which completions are delivered or
+ *	polled; must not sleep.  May be NULL.
  */
 struct krdma_conn_ops {
 	void (*event)(struct krdma_conn *conn, const struct krdma_event *event);
@@ -469,29 +470,28 @@ struct krdma_conn_ops {
 };
 
 /**
- * struct krdma_conn_attr - the queues of a connection
- * @send_depth: operations that can be under way; 0: 64
+ * struct krdma_conn_attr - attributes of a connection's queue pair
+ * @send_depth: work requests that can be in flight; 0: 64
  * @recv_depth: receives that can be posted; 0: 64.  Not with @srq.
- * @max_send_sge: scatter/gather entries of a request to the device; 0: 4, or what
- *	it can.  An operation may have more of them where it can be cut in pieces.
- * @max_recv_sge: scatter/gather entries of a receive; 0: 1
- * @max_inline: bytes that KRDMA_POST_INLINE can carry.  Of up to 1024 bytes that the
- *	device does not take inline itself, krdma gives it a copy.  What cannot be
- *	granted is refused.
- * @keepalive_ms: after so long without anything posted or completed, ask whether the
- *	peer is there, and again after as long; from 100 to 3600000; 0: never.  Who is
- *	not ends the connection with -ETIMEDOUT.  Takes one place more in @cq.  Not
- *	with iWARP, whose writes complete when they were sent.
- * @mr_count: registrations for krdma_frmr_get(), 0: none
- * @mr_pages: pages that each can span
- * @where: without @cq: where completions are told
- * @cq: where sends complete; NULL: in a queue of the connection's own.  Of the
- *	same device as the connection.
- * @recv_cq: where receives complete; NULL: as sends.  Not with @srq, which has
- *	its own.
- * @srq: where receives come from; NULL: the connection has its own
- * @session: whose memory the peer can reach, in the same network namespace; NULL:
- *	that of the listener's session, or of krdma_conn_create()
+ * @max_send_sge: SGEs of a work request to the device; 0: 4, or fewer if the device supports
+ *	fewer.  A work request may have more SGEs if it can be split into parts.
+ * @max_recv_sge: SGEs of a receive; 0: 1
+ * @max_inline: bytes that KRDMA_POST_INLINE can carry.  If the device does not support this
+ *	many bytes inline, krdma copies up to 1024 bytes itself.  A value that cannot be granted
+ *	is refused.
+ * @keepalive_ms: keepalive interval in milliseconds, from 100 to 3600000; 0: none.  If nothing
+ *	is posted or completed for this long, krdma probes the peer, and repeats that after each
+ *	further interval.  If the peer does not answer, the connection ends with -ETIMEDOUT.
+ *	Takes one more entry of @cq.  Not supported on iWARP, where a write completes when it
+ *	was sent.
+ * @mr_count: number of FRMRs for krdma_frmr_get(), 0: none
+ * @mr_pages: pages that each FRMR can span
+ * @where: without @cq: context of the completion callbacks
+ * @cq: CQ for sends, on the connection's device; NULL: krdma creates a CQ for this connection
+ * @recv_cq: CQ for receives; NULL: the CQ for sends.  Not with @srq, which has its own CQ.
+ * @srq: SRQ to use instead of a receive queue; NULL: the connection has its own receive queue
+ * @session: the session whose MRs the peer can access, in the same network namespace; NULL: the
+ *	session of the listener, or of krdma_conn_create()
  */
 struct krdma_conn_attr {
 	u32 send_depth;
@@ -510,18 +510,17 @@ struct krdma_conn_attr {
 };
 
 /**
- * struct krdma_conn_param - what is agreed with the peer
- * @private_data: given to the peer
- * @private_data_len: its length
- * @plain: the private data go as they are: the peer, if it is krdma too, may see
- *	them padded with zeroes
- * @read_depth: reads and atomics of one's own under way; 0: as many as the
- *	device can, at most 16
- * @read_depth_in: those of the peer's; likewise
- * @retry_count: how often an unanswered packet is sent again, to 7; 0: 6
- * @rnr_retry_count: how often the peer is to send a message again that finds no
- *	receive here; 7: for ever; 0: 7
- * @no_rnr_retry: never; overrides @rnr_retry_count
+ * struct krdma_conn_param - connection parameters
+ * @private_data: private data for the peer
+ * @private_data_len: bytes of @private_data
+ * @plain: send the private data without krdma's trailer; a peer that is krdma too may see them
+ *	padded with zeroes
+ * @read_depth: local reads and atomics in flight; 0: the device's maximum, at most 16
+ * @read_depth_in: the peer's reads and atomics in flight; 0: the device's maximum, at most 16
+ * @retry_count: retransmissions of an unacknowledged packet, up to 7; 0: 6
+ * @rnr_retry_count: how often the peer retransmits a message that finds no receive here; 7:
+ *	without limit; 0: 7
+ * @no_rnr_retry: the peer does not retransmit such a message; overrides @rnr_retry_count
  */
 struct krdma_conn_param {
 	const void *private_data;
@@ -535,15 +534,15 @@ struct krdma_conn_param {
 };
 
 /**
- * struct krdma_route - where a connection is to go
- * @local: one's own address; NULL: as the routing tables say
+ * struct krdma_route - addresses of a connection and parameters of the path
+ * @local: the local address; NULL: chosen by the routing tables
  * @remote: the peer's address and port
- * @timeout_ms: for each of the two steps, address and route; 0: 2000
+ * @timeout_ms: timeout in milliseconds of each of the two steps, address and route; 0: 2000
  * @tos: type of service; 0: the default
- * @ack_timeout: how long an answer may take, 4.096 us * 2^n, to 31; 0: on InfiniBand what
- *	the subnet manager says of the path, but at least 14; on Ethernet 14, or 17 if
- *	there is a router on the way.  The end that accepts takes it over with what the
- *	device adds, between 14 and 20.
+ * @ack_timeout: ACK timeout, 4.096 us * 2^n, with n up to 31; 0: on InfiniBand the subnet
+ *	manager's value for the path, but at least 14; on Ethernet 14, or 17 if there is a
+ *	router on the path.  The accepting side takes over this value plus what the device adds,
+ *	between 14 and 20.
  */
 struct krdma_route {
 	const struct sockaddr *local;
@@ -554,25 +553,25 @@ struct krdma_route {
 };
 
 /**
- * struct krdma_conn_info - a connection, at the time of the call
- * @state: where it is
- * @error: why it ended, a negative errno; 0 while it has not
+ * struct krdma_conn_info - status of a connection, at the time of the call
+ * @state: its state
+ * @error: why the connection ended, a negative errno; 0 while it has not
  * @device_id: its device, 0 if not known yet
- * @qp_number: the number of its queue pair, 0 if there is none; for comparison
- *	with what other tools show, not its identity
+ * @qp_number: the QP number, 0 if there is no QP; for comparison with the output of other
+ *	tools, not an identity
  * @send_depth: as granted
  * @recv_depth: as granted
  * @max_send_sge: as granted
  * @max_recv_sge: as granted
  * @max_inline: as granted
- * @read_depth: as agreed with the peer
- * @read_depth_in: as agreed with the peer
+ * @read_depth: as negotiated with the peer
+ * @read_depth_in: as negotiated with the peer
  * @path_mtu: bytes in a packet, 0 if not known
- * @peer_is_krdma: the peer said so in its private data
- * @sends_posted: operations accepted
- * @sends_completed: of them, those that have ended
- * @receives_posted: likewise
- * @receives_completed: likewise
+ * @peer_is_krdma: the peer's private data identify it as krdma
+ * @sends_posted: send work requests accepted
+ * @sends_completed: those of them that have completed
+ * @receives_posted: receives accepted
+ * @receives_completed: those of them that have completed
  */
 struct krdma_conn_info {
 	enum krdma_conn_state state;
@@ -594,7 +593,7 @@ struct krdma_conn_info {
 	u64 receives_completed;
 };
 
-/* The longest private data that a peer can send. */
+/* The longest private data that a peer can send, in bytes. */
 #define KRDMA_PRIVATE_DATA_MAX	255
 
 struct krdma_conn *krdma_conn_create(struct krdma_session *session,
@@ -631,17 +630,17 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
  */
 
 /**
- * struct krdma_listen_attr - where to listen
- * @local: address and port; the unspecified address: all, port 0: a free one
- * @backlog: requests that may wait; 0: 128.  Further ones are rejected.
- * @v6only: an unspecified IPv6 address does not stand for IPv4 too
- * @ready: a request has come, or the listener's device is gone; in process
+ * struct krdma_listen_attr - attributes of a listener to create
+ * @local: address and port; the unspecified address means all addresses, port 0 a free port
+ * @backlog: number of connection requests that may wait; 0: 128.  Further ones are rejected.
+ * @v6only: an unspecified IPv6 address does not include IPv4
+ * @ready: a connection request has arrived, or the listener's device was removed; in process
  *	context, may sleep, one call at a time.  May be NULL.
- * @notify: instead of @ready, for who only wakes somebody: where that happens, in
- *	a lock of the device's or the connection manager's, from several contexts at
- *	a time; must not sleep, and must not call krdma, but
+ * @notify: replaces @ready for a consumer that only wakes a thread.  It runs where the event
+ *	occurs, under a lock of the device or the connection manager, possibly in several
+ *	contexts at the same time; must not sleep, and must not call krdma, except
  *	krdma_listener_context().  May be NULL.
- * @context: the consumer's
+ * @context: private to the consumer
  */
 struct krdma_listen_attr {
 	const struct sockaddr *local;
@@ -667,18 +666,18 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *pa
 int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 private_data_len);
 
 /*
- * Memory
+ * Memory regions
  */
 
 /**
- * struct krdma_mr_info - a region
- * @addr: its first address: what local pieces count from
- * @remote_addr: the same for peers, who need not know where the kernel has a buffer
+ * struct krdma_mr_info - attributes of a memory region
+ * @addr: its first address, in the address space that local SGEs use
+ * @remote_addr: its first address for peers, which need not know the buffer's kernel address
  * @length: bytes
- * @rkey: the key for peers; 0 without remote rights, or if there are several keys:
- *	see krdma_mr_rkey_at()
+ * @rkey: the rkey; 0 without remote rights, or if there are several rkeys: see
+ *	krdma_mr_rkey_at()
  * @access: &enum krdma_access
- * @key_count: how many keys it has for peers
+ * @key_count: number of rkeys
  */
 struct krdma_mr_info {
 	u64 addr;
@@ -690,10 +689,10 @@ struct krdma_mr_info {
 };
 
 /**
- * struct krdma_mr_rkey_range - a key of a region, from a place in it on
- * @remote_addr: the address of the place, for peers
- * @length: how many bytes the key covers from there on
- * @rkey: the key
+ * struct krdma_mr_rkey_range - range that one rkey of a memory region covers
+ * @remote_addr: start of the range, as an address for peers
+ * @length: bytes that the rkey covers from there on
+ * @rkey: the rkey
  */
 struct krdma_mr_rkey_range {
 	u64 remote_addr;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: the object, its way through the states, and its end.
+ * Connections: the object, its state changes, and its end.
  *
- * krdma_conn_advance() is the one place where the state changes, by the table of
- * cm/conn_state.c.  What a step entails and may sleep is done by the connection's
- * work; so is the end: the step into CLOSING is taken once, and whoever causes it
- * leaves the taking down to the work.
+ * krdma_conn_advance() is the only place where the state changes, according to the table of
+ * cm/conn_state.c.  Actions that may sleep run from the connection's work item.  The transition
+ * to CLOSING happens once, whatever causes it; the work item then tears the connection down.
  */
 #include <linux/delay.h>
 #include <linux/errno.h>
@@ -23,23 +22,22 @@
 #include "trace.h"
 
 /*
- * How long the end waits for the peer's answer, which only says that the peer has
- * heard of it.  A peer that lives answers within a round trip; one that does not
- * must not hold up the one who closes.
+ * How long a disconnect waits for the peer's answer, which only acknowledges the disconnect.  A
+ * live peer answers within a round trip; a dead one must not delay the caller that closes.
  */
 #define KRDMA_CONN_REPLY_MS	1000
 
 /*
- * How long a connection whose requests are flushed waits for somebody who knows why: for
- * the peer's goodbye, say, however busy the machines are.  Its consumer has been told of
- * the flush, so nobody is in a hurry.
+ * How long a connection with flushed work requests waits for the cause, for example for the
+ * peer's disconnect, also on busy machines.  The consumer already has the flushed completions, so
+ * nothing is urgent.
  */
 #define KRDMA_CONN_UNSAID_MS	3000
 
 /*
- * When the peer did what it must not, its device hears of it from ours, in its own
- * time.  Our goodbye must not overtake that: the operation would then be flushed,
- * and its owner would not know why.
+ * After a remote access error the peer's device learns of it from ours, with some delay.  The
+ * disconnect must not overtake that: the peer's work request would then be flushed, and its
+ * consumer would not learn the cause.
  */
 #define KRDMA_CONN_GRACE_MS	20
 
@@ -68,7 +66,7 @@ static bool krdma_conn_is_on_its_way(enum krdma_conn_state state)
 	}
 }
 
-/* Takes a step that fits. */
+/* Performs a step of the table that moves or stays. */
 static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_step *step,
 			     int error)
 {
@@ -79,7 +77,7 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 
 	if (!(step->actions & KRDMA_ACTION_REASON) || !error)
 		error = step->error;
-	/* Those who were refused look at it without the lock. */
+	/* Calls that are refused read it without the lock. */
 	if (step->actions & KRDMA_ACTION_END)
 		WRITE_ONCE(conn->error, error);
 	if (step->actions & KRDMA_ACTION_KEEP)
@@ -95,20 +93,23 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 	if (step->actions & KRDMA_ACTION_KICK)
 		krdma_conn_schedule(conn);
 
-	/* Who waits for the end of a step, or for a failure, need not see what it consists of. */
+	/*
+	 * Threads wait for the end of a call, or for its failure, and not for the states in
+	 * between.
+	 */
 	if (step->verdict == KRDMA_STEP_MOVE && !krdma_conn_is_on_its_way(step->next))
 		wake_up_all(&conn->wait);
 }
 
 /**
- * krdma_conn_advance - something has happened to a connection
- * @conn: the connection; kept by the caller, or by what the caller speaks for
- * @input: what
- * @error: the reason, a negative errno, for an input that has one of its own; or 0
+ * krdma_conn_advance() - Apply an input to the state of a connection
+ * @conn: the connection; a reference is held by the caller, or by the source of the input
+ * @input: what has happened
+ * @error: the cause, a negative errno, for an input that has one of its own; or 0
  *
  * Context: any but NMI, also with interrupts off.
- * Return: 0, also for what came too late to matter; the negative errno with
- * which a call is refused in this state.
+ * Return: 0, also if the input came too late to have an effect; or the negative errno with which
+ * a call is refused in this state.
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error)
 {
@@ -122,7 +123,10 @@ int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int
 	step = krdma_conn_find_step(from, input);
 	if (step->verdict == KRDMA_STEP_MOVE || step->verdict == KRDMA_STEP_STAY) {
 		krdma_conn_apply(conn, step, error);
-		/* With somebody to tell, the end is over when he knows, and a work says so. */
+		/*
+		 * If the consumer gets events from a work item, the end is complete when that has
+		 * run.
+		 */
 		complete = (step->actions & KRDMA_ACTION_COMPLETE) && !krdma_conn_has_pending(conn);
 		trace_krdma_conn_step(conn, input, from, conn->state, step->event, conn->error);
 	}
@@ -147,8 +151,8 @@ static enum krdma_conn_state krdma_conn_get_state(struct krdma_conn *conn)
 }
 
 /*
- * The work: what sleeps.  It never runs twice at a time, so its parts need not
- * look out for one another.
+ * The work item: everything that sleeps.  It never runs concurrently with itself, so its parts
+ * need no locks against each other.
  */
 
 static void krdma_conn_grace_expired(struct work_struct *work)
@@ -160,19 +164,19 @@ static void krdma_conn_grace_expired(struct work_struct *work)
 }
 
 /**
- * krdma_conn_flushed - a request was flushed, or the device flushes them all
- * @conn: the connection; the caller keeps it
+ * krdma_conn_flushed() - Note that a work request was flushed, or that the device flushes all
+ * @conn: the connection; the caller holds a reference
  *
- * If nobody here has ended the connection, its queue pair is in error by itself, and no
- * message will come or go any more.  Such as after the peer has asked for what it may
- * not have, which can overtake word that the connection stands: a device can say so by an
- * event, and rxe has none.  Mostly somebody else is about to tell why: another completion,
- * the connection manager.  If not, that is the end.
+ * If the connection was not ended on this side, its QP went to the error state by itself and no
+ * message can be sent or received any more.  One cause is a remote access error of the peer,
+ * which can overtake the event that the connection is established: a device can report it by an
+ * event, but rxe has none.  Usually the cause is about to be reported by another completion or by
+ * the connection manager.  If it is not, the connection ends after KRDMA_CONN_UNSAID_MS.
  *
- * rxe says it under the lock that its posting takes, which is inside @conn->state_lock: so
- * the work looks at the state, and this only guesses whether it need.
+ * rxe calls this under the lock that its posting takes, which is inside @conn->state_lock.  So
+ * the work item checks the state, and this function only guesses whether that is needed.
  *
- * Context: any but NMI, also with interrupts off, and under locks of the device's.
+ * Context: any but NMI, also with interrupts off, and under locks of the device.
  */
 void krdma_conn_flushed(struct krdma_conn *conn)
 {
@@ -195,12 +199,12 @@ static void krdma_conn_await_reason(struct krdma_conn *conn)
 }
 
 /*
- * Tells the peer of the end, as soon as the connection manager knows that there was
- * a beginning.  A message of the peer's can be here before its word that the
- * connection stands, and until that has come, a farewell would not be sent.
+ * Disconnects from the peer as soon as the connection manager has established the connection.  A
+ * message of the peer can arrive before the event that the connection is established, and until
+ * that event a disconnect would not be sent.
  *
- * rdma_notify() would have the connection manager believe us instead.  But if the
- * peer's own farewell comes before it has done so, it goes on sending its last
+ * rdma_notify() would make the connection manager accept the message as a sign.  But if the
+ * peer's own disconnect comes before that, the connection manager continues to send its last
  * message for minutes, and rdma_destroy_id() waits for that.
  */
 static void krdma_conn_notify_peer(struct krdma_conn *conn)
@@ -210,7 +214,7 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 	if (!conn->grace_pending) {
 		conn->grace_pending = true;
 		krdma_conn_get(conn);
-		/* From now on, also if something was flushed before. */
+		/* Restart the time from now, also if it runs because of a flush. */
 		if (mod_delayed_work(conn->workqueue, &conn->grace_work,
 				     msecs_to_jiffies(KRDMA_CONN_REPLY_MS)))
 			krdma_conn_put(conn);
@@ -223,14 +227,14 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
 
-	/* Nothing was said, so there will be no answer. */
+	/* Nothing was sent, so there will be no answer. */
 	if (ret)
 		krdma_conn_advance(conn, KRDMA_INPUT_GRACE_EXPIRED, 0);
 }
 
 /*
- * The end.  Every call that comes now finds the state CLOSING, and those that came
- * before are waited for by cm_lock.
+ * Tear down.  Calls that come from now on find the state CLOSING, and cm_lock waits for those
+ * that came before.
  */
 static void krdma_conn_tear_down(struct krdma_conn *conn)
 {
@@ -247,7 +251,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	conn->pd = NULL;
 	mutex_unlock(&conn->cm_lock);
 
-	/* First of all: the peer shall not have to find out by itself. */
+	/* Disconnect first, so that the peer need not detect the end by itself. */
 	if (conn->owes_peer && !conn->peer_told) {
 		if (conn->error == -EIO)
 			msleep(KRDMA_CONN_GRACE_MS);
@@ -257,7 +261,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 		krdma_qp_end(conn->qp);
 	if (pd)
 		krdma_pd_put(pd);
-	/* Waits for the handlers, so nothing comes from there any more. */
+	/* Waits for the handlers, so no event arrives after this. */
 	if (cm_id)
 		krdma_cm_id_destroy(cm_id);
 	krdma_port_uncharge(&conn->port);
@@ -269,13 +273,13 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 }
 
 /*
- * Each run does what the state of the moment wants: a run that was meant for a
- * state that is over finds another one queued, or nothing to do.
+ * Each run acts on the current state.  A run that was scheduled for a state that has passed finds
+ * another run queued, or nothing to do.
  */
 static void krdma_conn_work(struct work_struct *work)
 {
 	struct krdma_conn *conn = container_of(work, struct krdma_conn, work);
-	/* Memory may be what the end of the connection has to be waited for. */
+	/* Memory reclaim may wait for the end of this connection. */
 	unsigned int noio = memalloc_noio_save();
 
 	switch (krdma_conn_get_state(conn)) {
@@ -293,21 +297,21 @@ static void krdma_conn_work(struct work_struct *work)
 	default:
 		break;
 	}
-	/* Here, not in a work item that would need a thread. */
+	/* Free the object here, without a work item that would need another thread. */
 	krdma_conn_put_sync(conn);
 	memalloc_noio_restore(noio);
 }
 
 /**
- * krdma_conn_closed - the end is over, and the consumer knows
- * @conn: the connection; the caller has a reference of his own
+ * krdma_conn_closed() - Finish the end of a connection, when its consumer knows of it
+ * @conn: the connection; the caller holds a reference of its own
  *
  * Context: any but NMI.
  */
 void krdma_conn_closed(struct krdma_conn *conn)
 {
 	complete_all(&conn->closed);
-	/* The RDMA part's. */
+	/* Drop the reference that was taken by KRDMA_ACTION_KEEP. */
 	krdma_conn_put(conn);
 }
 
@@ -332,13 +336,13 @@ static void krdma_conn_free_work(struct work_struct *work)
 }
 
 /**
- * krdma_conn_alloc - make the object
- * @session: whose
- * @ops: the consumer's, or NULL as long as there is none
- * @context: the consumer's
+ * krdma_conn_alloc() - Allocate a connection
+ * @session: session of the consumer
+ * @ops: callbacks to the consumer, or NULL as long as there is no consumer
+ * @context: context of the consumer
  *
  * Context: process context; may sleep.
- * Return: the connection with one reference, in NEW, or NULL.
+ * Return: the connection with one reference, in state NEW, or NULL.
  */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context)
@@ -370,11 +374,11 @@ struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 }
 
 /**
- * krdma_conn_create - make a connection, to be resolved and connected
- * @session: whose
- * @ops: how it tells its consumer; must stay until krdma_conn_close() has
- *	returned.  NULL: it does not.
- * @context: the consumer's, see krdma_conn_context()
+ * krdma_conn_create() - Create a connection, to be resolved and connected
+ * @session: session of the consumer
+ * @ops: callbacks to the consumer; must stay valid until krdma_conn_close() has returned.  NULL:
+ *	no callbacks
+ * @context: context of the consumer, see krdma_conn_context()
  *
  * Context: process context; may sleep.
  * Return: the connection, for krdma_conn_put(), or ERR_PTR(-ENOMEM).
@@ -390,8 +394,8 @@ struct krdma_conn *krdma_conn_create(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_conn_create, "KRDMA");
 
 /**
- * krdma_conn_get - one more reference to a connection
- * @conn: the connection; the caller holds one
+ * krdma_conn_get() - Take a reference to a connection
+ * @conn: the connection; the caller holds a reference
  *
  * Context: any.
  */
@@ -402,28 +406,28 @@ void krdma_conn_get(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_get, "KRDMA");
 
 /**
- * krdma_conn_put - give back a reference to a connection
+ * krdma_conn_put() - Drop a reference to a connection
  * @conn: the connection, or NULL
  *
- * The last one frees the object, and that alone: a connection that was begun goes
- * on, calls its consumer, and keeps itself, until it is closed or ends by
- * itself.  krdma_conn_close() comes first.
+ * The last reference frees the object, and does nothing else: a connection that was started
+ * continues, calls its consumer, and holds a reference to itself until it is closed or ends by
+ * itself.  Call krdma_conn_close() first.
  *
  * Context: any but NMI.
  */
 void krdma_conn_put(struct krdma_conn *conn)
 {
-	/* Freeing large queues sleeps, and whoever puts may not. */
+	/* Freeing large queues sleeps, which the caller may not be able to do. */
 	if (conn && refcount_dec_and_test(&conn->refs))
 		queue_work(krdma_event_workqueue, &conn->free_work);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_put, "KRDMA");
 
 /**
- * krdma_conn_put_sync - give back a reference, and free the object here
+ * krdma_conn_put_sync() - Drop a reference, and free the object in this context
  * @conn: the connection, or NULL
  *
- * krdma_conn_put() for those who may sleep: without a work, if it was the last one.
+ * Like krdma_conn_put() for callers that may sleep: the last reference needs no work item.
  *
  * Context: process context; may sleep.
  */
@@ -443,13 +447,13 @@ static void krdma_conn_gone(struct krdma_use *use)
 }
 
 /**
- * krdma_conn_take_device - the connection manager has found the device
- * @conn: the connection; not in a state that tells of the device yet
- * @cm_id: its id, in a handler
+ * krdma_conn_take_device() - Set the device that the connection manager has found
+ * @conn: the connection; its state does not imply a device yet
+ * @cm_id: its rdma_cm ID, in a handler
  *
  * Context: process context.
- * Return: 0; -ENODEV if krdma does not serve the device, or it is going;
- * -EHOSTUNREACH if it is in another network namespace.
+ * Return: 0; -ENODEV if krdma does not serve the device, or it is being removed; -EHOSTUNREACH if
+ * it is in another network namespace.
  */
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
@@ -457,7 +461,7 @@ int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 	unsigned long flags;
 	int ret;
 
-	/* For a loopback address, rdma_cm takes any device, wherever that is. */
+	/* For a loopback address, rdma_cm takes any device of any network namespace. */
 	if (!rdma_dev_access_netns(cm_id->device, conn->session->net))
 		return -EHOSTUNREACH;
 	dev = krdma_device_of(cm_id->device);
@@ -465,8 +469,8 @@ int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 		return -ENODEV;
 
 	/*
-	 * From here on the end may come, which looks for the device.  But it cannot
-	 * get past krdma_cm_id_destroy(), which waits for this handler.
+	 * From here on the connection may end, and its end uses the device.  But the teardown
+	 * cannot pass krdma_cm_id_destroy(), which waits for this handler.
 	 */
 	ret = krdma_device_use(dev, &conn->use, krdma_conn_gone);
 	if (ret) {
@@ -481,10 +485,10 @@ int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 }
 
 /**
- * krdma_conn_give - a request gets its consumer
+ * krdma_conn_give() - Assign a consumer to a connection request
  * @conn: the connection
- * @ops: the consumer's, or NULL
- * @context: the consumer's
+ * @ops: callbacks to the consumer, or NULL
+ * @context: context of the consumer
  *
  * Context: any but NMI.
  * Return: false if the peer has given up meanwhile.
@@ -499,7 +503,7 @@ bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, 
 	if (there) {
 		conn->ops = ops ?: &krdma_conn_no_ops;
 		conn->context = context;
-		/* What has happened while there was nobody to tell. */
+		/* Events that came before there was a consumer. */
 		krdma_conn_schedule_events(conn);
 	}
 	spin_unlock_irqrestore(&conn->state_lock, flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections, as the core's files see them.
+ * Connections, as the other files of the core see them.
  */
 #ifndef _KRDMA_CONN_H
 #define _KRDMA_CONN_H
@@ -25,71 +25,70 @@ struct rdma_cm_event;
 struct rdma_cm_id;
 struct rdma_conn_param;
 
-/* Room for events that nobody has taken yet; each type is there once at most. */
+/* Size of the queue of events that the consumer has not taken; it holds each type at most once. */
 #define KRDMA_CONN_EVENTS	16
 
 /**
  * struct krdma_conn - a connection
- * @refs: the consumer's (until it has one: the listener's), one of the RDMA
- *	part's from its making to its end, one for each of the works that is queued
- * @session: whose
- * @passive: a peer has asked for it
- * @state_lock: protects what follows up to @wait.  Any context.
- * @state: where it is; changed by krdma_conn_advance() alone
- * @error: why it ended; set once
- * @owes_peer: the peer has to be told of the end
- * @ops: the consumer's; NULL as long as the connection waits at its listener, and
- *	set before anything can call them
- * @context: likewise
- * @events: a ring: what the consumer has not taken yet
- * @event_head: the next to be taken
- * @event_tail: where the next one goes
- * @local: one's own address, as soon as @dev is known; family 0 until then.  Of IPv4 or
- *	IPv6, and that of IPv6 is the larger.
- * @remote: the peer's; likewise
- * @peer_data: the peer's private data; set before the state that tells of them,
- *	and once
- * @peer_data_len: how many; 0 until then
- * @peer_is_krdma: they said so
+ * @refs: references: one of the consumer (until there is one, of the listener), one from the
+ *	start of the connection to its end, and one for each queued work item
+ * @session: session of the consumer
+ * @passive: a peer has asked for the connection
+ * @state_lock: protects the members from here to @wait.  Any context.
+ * @state: current state; changed by krdma_conn_advance() only
+ * @error: why the connection ended, a negative errno; set once
+ * @owes_peer: the peer has to be disconnected at the end
+ * @ops: callbacks to the consumer; NULL while the connection waits at its listener, and set
+ *	before any code can call them
+ * @context: context of the consumer; valid when @ops is
+ * @events: circular buffer of events that the consumer has not taken
+ * @event_head: index of the next event to be taken; runs freely
+ * @event_tail: index where the next event is stored; runs freely
+ * @local: local address, valid when @dev is known; family 0 until then.  IPv4 or IPv6; the type
+ *	is that of IPv6, the larger one.
+ * @remote: address of the peer; as @local
+ * @peer_data: private data of the peer; set once, before the state that implies it
+ * @peer_data_len: bytes of @peer_data; 0 until it is set
+ * @peer_is_krdma: the private data show that the peer is krdma
  * @reject_reason: the connection manager's code for KRDMA_EVENT_REJECTED
- * @read_depth: of one's own reads and atomics, once that is agreed
- * @read_depth_in: of the peer's; likewise
- * @path_mtu: bytes, 0 if not known
- * @wait: for changes of any of these
- * @cm_lock: held around calls that use @cm_id, and while @cm_id, @pd or @qp are
- *	set or taken away.  Never taken in a handler of the connection manager,
- *	whose own lock is inside it, and which the end of the id waits for.
- * @cm_id: the connection manager's part; NULL before and after
+ * @read_depth: own reads and atomics in flight at most, when that has been negotiated
+ * @read_depth_in: the peer's reads and atomics in flight at most, when that has been negotiated
+ * @path_mtu: path MTU in bytes, 0 if not known
+ * @wait: woken when any of these changes
+ * @cm_lock: held around calls that use @cm_id, and while @cm_id, @pd or @qp are set or cleared.
+ *	Never taken in a handler of the connection manager: the manager's own lock is inside it,
+ *	and destroying the ID waits for the handlers.
+ * @cm_id: the rdma_cm ID; NULL before the start and after the end
  * @port: the port that @cm_id holds, of a connection that was resolved; uncharged by @work
- * @pd: of the queue pair; likewise
- * @qp: the queue pair; set once, under @state_lock too, and kept to the end of the
- *	object; read without lock
- * @lkey: of the protection domain, set before @qp
- * @timeout_ms: for the route
- * @ack_timeout: what the consumer wants; 0: what fits the route
- * @dev: the device; set before the state that tells of it, under @state_lock, and
- *	kept to the end of the object
- * @use: of @dev, from then to the end of the RDMA part
- * @peer_serves: how many reads and atomics the peer serves at a time; 0: it has not
- *	said.  Set before anybody else sees the connection, and with @passive only.
- * @peer_reads: how many it does; likewise
- * @replied: the peer has answered; for the connection manager's handler alone,
- *	which is called once at a time
- * @confirmed: the connection manager has said that the connection stands
- * @peer_told: of the end; for @work alone
- * @grace_pending: @grace_work waits for the peer's answer; likewise
- * @flushed: requests were, before anybody here has ended it
- * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for
- *	a session that memory reclaim waits for.  Set when the connection is made.
- * @work: does what sleeps: the goodbye, and the end
- * @grace_work: the peer's answer to the end did not come, or the reason of a flush;
- *	queued with a reference, which it gives back
- * @event_work: tells the consumer of events
- * @free_work: frees the object when nobody refers to it any more
- * @closed: the RDMA part is gone and the consumer has been told everything
- * @pending: in the listener's list of requests; protected by the listener's lock
- * @listener: where the request came in; NULL if there was none.  Set before anybody
- *	else sees the connection, and kept to the end of the RDMA part.
+ * @pd: the PD of the QP; NULL before the QP is created and after the end
+ * @qp: the QP; set once, under @state_lock too, and valid until the object is freed; read without
+ *	a lock
+ * @lkey: local DMA lkey of the PD, set before @qp
+ * @timeout_ms: timeout in milliseconds to resolve the route
+ * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
+ * @dev: the device; set under @state_lock before the state that implies it, and valid until the
+ *	object is freed
+ * @use: registration as a user of @dev, from then until the end
+ * @peer_serves: reads and atomics that the peer serves at a time; 0: unknown.  Set before the
+ *	connection is visible to others, and with @passive only.
+ * @peer_reads: reads and atomics that the peer issues at a time; as @peer_serves
+ * @replied: the peer has answered; for the connection manager's handler alone, which never runs
+ *	concurrently with itself
+ * @confirmed: the connection manager has reported that the connection is established
+ * @peer_told: the peer has been sent a disconnect; for @work alone
+ * @grace_pending: @grace_work waits for the peer's answer; for @work alone
+ * @flushed: work requests were flushed before this side ended the connection
+ * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
+ *	session that memory reclaim waits for.  Set when the connection is allocated.
+ * @work: does what sleeps: disconnect and teardown
+ * @grace_work: the peer did not answer the disconnect, or the cause of a flush was not reported;
+ *	queued with a reference, which it drops
+ * @event_work: calls the consumer for events
+ * @free_work: frees the object after the last reference
+ * @closed: completed after the teardown, when the consumer has got all events
+ * @pending: entry of the listener's list of requests; protected by the listener's lock
+ * @listener: listener where the request arrived, or NULL.  Set before the connection is visible
+ *	to others, and valid until the end of the teardown.
  */
 struct krdma_conn {
 	refcount_t refs;
@@ -148,28 +147,27 @@ struct krdma_conn {
 };
 
 /*
- * Something happened.  @error is the reason if the input ends the connection and
- * has one of its own.  Any context but NMI, also with interrupts off; no lock of
- * the core's held but cm_lock, a queue's poll lock, the device's uses_lock or a
- * listener's lock.  The caller keeps the connection, or the part of it that
- * speaks.  Returns 0, or the negative errno with which a call is refused in this
- * state.
+ * Applies an input to the state.  @error is the cause if the input ends the connection and has
+ * one of its own.  Any context but NMI, also with interrupts off; the caller holds no lock of the
+ * core except cm_lock, a CQ's poll lock, the device's uses_lock or a listener's lock.  The
+ * caller, or the source of the input, holds a reference.  Returns 0, or the negative errno with
+ * which a call is refused in this state.
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
 
-/* The object (conn.c) */
+/* Allocation and references (cm/conn.c). */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,
 				    const struct krdma_conn_ops *ops, void *context);
 int krdma_conn_take_device(struct krdma_conn *conn, struct rdma_cm_id *cm_id);
 bool krdma_conn_give(struct krdma_conn *conn, const struct krdma_conn_ops *ops, void *context);
 void krdma_conn_closed(struct krdma_conn *conn);
 
-/* The connection manager's errno, as krdma hands it on (cm/conn_cm.c). */
+/* Converts an errno of the connection manager (cm/conn_cm.c). */
 int krdma_cm_error(int error);
 bool krdma_address_is_bound(const struct sockaddr *address);
 
-/* A request for a connection; in its id's handler (cm/conn_cm.c). */
+/* Makes a connection of a connection request; in the handler of its ID (cm/conn_cm.c). */
 struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 					   struct krdma_session *session,
 					   struct rdma_cm_id *cm_id,
@@ -190,8 +188,8 @@ bool krdma_conn_has_pending(const struct krdma_conn *conn);
 void krdma_conn_schedule_events(struct krdma_conn *conn);
 
 /*
- * Consumers are told of events and requests here, and may sleep as long as they like.
- * Ended after krdma_workqueue, whose works queue to it.
+ * Consumers get events and connection requests from this workqueue, and may sleep as long as they
+ * like.  Destroyed after krdma_workqueue, whose work items queue to it.
  */
 extern struct workqueue_struct *krdma_event_workqueue;
 

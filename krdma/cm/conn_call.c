@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the consumer of a connection can ask of it.
+ * Functions that the consumer of a connection calls.
  *
- * A call asks the state first, by krdma_conn_advance(), and then the connection
- * manager, both under cm_lock, so that the end waits until the call is over.
+ * A call first asks the state, by krdma_conn_advance(), and then calls the connection manager,
+ * both under cm_lock, so that the teardown waits until the call has returned.
  */
 #include <linux/errno.h>
 #include <linux/in.h>
@@ -22,30 +22,30 @@
 #include "io/qp.h"
 #include "core/session.h"
 
-/* rdma_cm has no default of its own for either step. */
+/* For each of the two steps; rdma_cm has no default. */
 #define KRDMA_CONN_TIMEOUT_MS	2000
 
 #define KRDMA_ACK_TIMEOUT_MAX	31
-/* The longest that a peer can ask for: 4.3 s; seven tries then last a minute at most. */
+/* The longest timeout that a peer can ask for: 4.3 s, so seven tries last a minute at most. */
 #define KRDMA_ACK_TIMEOUT_ASKED	20
 
 /*
- * 0.64 ms: when a peer's message finds no receive, it comes again that much later.
- * The connection manager's default, 0, is a code for 655 ms.
+ * 0.64 ms: when a message of the peer finds no receive posted, the peer sends it again after that
+ * time.  The connection manager's default, 0, is the code for 655 ms.
  */
 #define KRDMA_RNR_TIMER		12
 
-/* Not 7, the most: to rxe that is for ever, as it is for rnr_retry_count to everyone. */
+/* Not 7, the maximum: rxe takes 7 as infinite, as every device does for rnr_retry_count. */
 #define KRDMA_RETRY_COUNT	6
 #define KRDMA_RNR_RETRY_COUNT	7
 #define KRDMA_RETRY_MAX		7
 #define KRDMA_READ_DEPTH	16
 
-/* How long what the connection manager knows may take until its handler says it. */
+/* How long the handler may take to report what the connection manager already knows. */
 #define KRDMA_GIVEN_UP_MS	1000
 
 /*
- * The way to the peer
+ * Resolving address and route
  */
 
 static bool krdma_remote_is_whole(const struct sockaddr *addr)
@@ -101,13 +101,13 @@ static int krdma_conn_start(struct krdma_conn *conn, const struct krdma_route *r
 		memcpy(&local, route->local, rdma_addr_size(route->local));
 	ret = rdma_resolve_addr(cm_id, route->local ? (struct sockaddr *)&local : NULL,
 				route->remote, conn->timeout_ms);
-	/* To rdma_cm, an address that is not on a device is no device. */
+	/* rdma_cm returns -ENODEV for an address that is not on an RDMA device. */
 	if (ret == -ENODEV && route->local)
 		return -EADDRNOTAVAIL;
 	return ret ? krdma_cm_error(ret) : 0;
 }
 
-/* One that has been resolved before has its port, and is refused for that. */
+/* A connection that was resolved before holds its port already, and the state refuses the call. */
 static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 {
 	bool has_port = conn->port.session;
@@ -127,19 +127,18 @@ static int krdma_conn_begin_resolve(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_resolve - look for the way to the peer
+ * krdma_conn_resolve() - Resolve address and route of the peer
  * @conn: the connection
- * @route: where it is to go; not looked at any more after the call
+ * @route: addresses and options; not used after the call
  *
- * The call only begins the search.  Events tell of its steps, ADDRESS_RESOLVED and
- * ROUTE_RESOLVED, or of its failure; krdma_conn_wait() waits for it.
+ * The call only starts the resolution.  The events ADDR_RESOLVED and ROUTE_RESOLVED report its
+ * steps, other events its failure; krdma_conn_wait() waits for its end.
  *
  * Context: process context; may sleep.
- * Return: 0; -EINVAL or -EAFNOSUPPORT: @route makes no sense, and nothing has
- * happened; -EALREADY, -EISCONN, -ENOTCONN: not in this state; an errno of the account's, such
- * as -EDQUOT: no port is to be had, and nothing has happened.  After another
- * error, such as -EADDRNOTAVAIL (@route->local is not on an RDMA device) or
- * -ENOMEM, the connection is over.
+ * Return: 0; -EINVAL or -EAFNOSUPPORT: @route is invalid, and nothing has happened; -EALREADY,
+ * -EISCONN, -ENOTCONN: not possible in this state; an errno of the charge, such as -EDQUOT: no
+ * port is available, and nothing has happened.  After another error, such as -EADDRNOTAVAIL
+ * (@route->local is not on an RDMA device) or -ENOMEM, the connection has ended.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 {
@@ -163,26 +162,29 @@ int krdma_conn_resolve(struct krdma_conn *conn, const struct krdma_route *route)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_resolve, "KRDMA");
 
 /*
- * The queue pair
+ * The QP
  */
 
 /*
- * The connection has its queue pair.  The end may have begun meanwhile, without
- * it: then it must not be open to anybody.
+ * Publishes the QP.  The connection may have ended meanwhile, without a QP to close; then the QP
+ * must not be open.
  */
 static void krdma_conn_set_qp(struct krdma_conn *conn, struct krdma_qp *qp)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->state_lock, flags);
-	/* Pairs with those who post: they look at it without a lock. */
+	/* Pairs with the acquire of the functions that post: they read it without a lock. */
 	smp_store_release(&conn->qp, qp);
 	if (conn->state >= KRDMA_CONN_CLOSING)
 		krdma_qp_close(qp);
 	spin_unlock_irqrestore(&conn->state_lock, flags);
 }
 
-/* The domain of its queue pair is this session's, and keeps no reference to it. */
+/*
+ * Moves the connection to @session.  The PD of its QP belongs to @session, and holds no reference
+ * to it.
+ */
 static void krdma_conn_join(struct krdma_conn *conn, struct krdma_session *session)
 {
 	struct krdma_session *old = conn->session;
@@ -229,20 +231,20 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
 }
 
 /**
- * krdma_conn_create_qp - make the queues of a connection
+ * krdma_conn_create_qp() - Create the QP of a connection
  * @conn: the connection, resolved or requested
- * @attr: what they are to be
+ * @attr: attributes of the queues
  *
- * From here on receives can be posted.  krdma_conn_connect() and
- * krdma_conn_accept() do it with a zeroed @attr if it was not done before.
+ * Receives can be posted when this returns.  krdma_conn_connect() and krdma_conn_accept() create
+ * the QP with a zeroed @attr if there is none.
  *
  * Context: process context; may sleep.
- * Return: 0; -EBUSY: not resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not in this
- * state, or done before; -EINVAL: more than the device can, or a queue for receives
- * beside a shared receive queue, which has its own, or a @attr->keepalive_ms beyond its
- * bounds; -EOPNOTSUPP: there is no such thing on this device; -EXDEV: something of
- * another device, or a session of another network namespace; -ENOMEM; -ENODEV;
- * -EIO: the device failed.  The connection stays as it was after an error.
+ * Return: 0; -EBUSY: not resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not possible in this
+ * state, or there is a QP; -EINVAL: beyond a limit of the device, or a CQ for receives together
+ * with an SRQ, which has its own, or @attr->keepalive_ms is out of range; -EOPNOTSUPP: the device
+ * does not support it; -EXDEV: an object of another device, or a session of another network
+ * namespace;
+ * -ENOMEM; -ENODEV; -EIO: the device failed.  After an error the connection is unchanged.
  */
 int krdma_conn_create_qp(struct krdma_conn *conn, const struct krdma_conn_attr *attr)
 {
@@ -265,12 +267,12 @@ static int krdma_conn_need_qp(struct krdma_conn *conn)
 }
 
 /*
- * What is agreed with the peer
+ * Connection parameters
  */
 
 /*
- * Never 0, as @limit is not: the connection manager lets a peer read and do atomics
- * only if it may have at least one under way, and a flush of the peer's is a read.
+ * Never 0, as @limit is not 0: the connection manager enables reads and atomics of a peer only if
+ * at least one may be in flight, and a flush of the peer is a read.
  */
 static int krdma_read_depth(u32 wanted, u32 limit, u8 *depth)
 {
@@ -280,7 +282,7 @@ static int krdma_read_depth(u32 wanted, u32 limit, u8 *depth)
 	return 0;
 }
 
-/* What the consumer wants, in the connection manager's words, without private data. */
+/* Converts the consumer's parameters to those of the connection manager, without private data. */
 static int krdma_conn_param_fill(struct krdma_conn *conn, const struct krdma_conn_param *want,
 				 struct rdma_conn_param *param)
 {
@@ -307,7 +309,7 @@ static int krdma_conn_param_fill(struct krdma_conn *conn, const struct krdma_con
 	return 0;
 }
 
-/* @message has room for KRDMA_PRIVATE_DATA_BUFFER, and is part of @param from here on. */
+/* @message has KRDMA_PRIVATE_DATA_BUFFER bytes; @param points to it afterwards. */
 static int krdma_conn_param_data(struct krdma_conn *conn, enum krdma_private_data_kind kind,
 				 const struct krdma_conn_param *want,
 				 struct rdma_conn_param *param, u8 *message)
@@ -345,7 +347,7 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->cm_lock);
 
-	/* Everything that can be refused comes first: later the connection is over. */
+	/* Everything that can be refused comes first: a later failure ends the connection. */
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_CREATE_QP, 0);
 	if (ret)
 		return ret;
@@ -374,20 +376,20 @@ static int krdma_conn_connect_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_connect - ask the peer
+ * krdma_conn_connect() - Send a connection request to the peer
  * @conn: the connection, resolved
- * @param: what is to be agreed; not looked at any more after the call
+ * @param: connection parameters; not used after the call
  *
- * The call only asks.  The answer is an event: ESTABLISHED, REJECTED, UNREACHABLE
- * or CONNECT_ERROR; krdma_conn_wait() waits for it.  Some iWARP devices make the
- * connection of their lower layer inside the call.
+ * The call only sends the request.  The answer is an event: ESTABLISHED, REJECTED, UNREACHABLE or
+ * CONNECT_ERROR; krdma_conn_wait() waits for it.  Some iWARP devices set up the TCP connection
+ * inside the call.
  *
  * Context: process context; may sleep.
- * Return: 0; -EMSGSIZE: more private data than the transport takes; -EINVAL: more
- * than the device can, or a connection that is to be accepted; -EBUSY: not
- * resolved yet; -EALREADY, -EISCONN, -ENOTCONN: not in this state; an error of
- * krdma_conn_create_qp().  The connection is as it was after these; after another
- * error, it is over.
+ * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of
+ * the device, or a connection that is to be accepted; -EBUSY: not resolved yet; -EALREADY,
+ * -EISCONN,
+ * -ENOTCONN: not possible in this state; an error of krdma_conn_create_qp().  The connection is
+ * unchanged after these; after another error, it has ended.
  */
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *param)
 {
@@ -401,15 +403,15 @@ int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param *p
 }
 EXPORT_SYMBOL_NS_GPL(krdma_conn_connect, "KRDMA");
 
-/* No more than the peer serves or does, as far as it has said so. */
+/* At most what the peer serves or issues, if it has reported that. */
 static u8 krdma_read_depth_with(u8 depth, u8 of_peer)
 {
 	return of_peer ? min(depth, of_peer) : depth;
 }
 
 /*
- * How long an answer may take is the connecting end's choice, for both: it knows the way.
- * But no peer can have us wait without end (0 is that), or flood the network.
+ * The connecting side chooses the ACK timeout for both sides, because it knows the path.  But a
+ * peer must not make this side wait forever (code 0), or flood the network.
  */
 static u8 krdma_conn_asked_timeout(struct krdma_conn *conn)
 {
@@ -424,9 +426,9 @@ static u8 krdma_conn_asked_timeout(struct krdma_conn *conn)
 }
 
 /*
- * The connection manager refuses to accept what the peer has just given up in the same way as
- * a device does what it cannot.  But then its handler is about to say so, and needs no lock of
- * ours for that.
+ * If the peer has just given up, rdma_accept() fails with the same errno as for parameters that
+ * the device refuses.  But then the connection manager's handler is about to report that, and
+ * needs no lock that is held here.
  */
 static bool krdma_conn_is_given_up(struct krdma_conn *conn)
 {
@@ -480,20 +482,20 @@ static int krdma_conn_accept_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_accept - take a connection that a peer has asked for
- * @conn: the connection, of krdma_listener_next()
- * @param: what is to be agreed; not looked at any more after the call.  Depths are
- *	lowered to what the peer can, see krdma_conn_query().
+ * krdma_conn_accept() - Accept a connection request of a peer
+ * @conn: the connection, from krdma_listener_next()
+ * @param: connection parameters; not used after the call.  Depths are lowered to what the peer
+ *	supports, see krdma_conn_query().
  *
- * The event ESTABLISHED comes when the peer has confirmed, or its first message
- * has come.  If several accept at a time, one wins.
+ * The event ESTABLISHED comes when the peer has confirmed, or when its first message has arrived.
+ * If several threads accept at the same time, one succeeds.
  *
  * Context: process context; may sleep.
- * Return: 0; -EMSGSIZE: more private data than the transport takes; -EINVAL: more
- * than the device can, or nobody has asked for this connection; -EALREADY,
- * -EISCONN, -ENOTCONN: not in this state, such as accepted before, or given up by
- * the peer; an error of krdma_conn_create_qp().  The connection is as it was after
- * these; after another error, it is over.
+ * Return: 0; -EMSGSIZE: more private data than the transport carries; -EINVAL: beyond a limit of
+ * the device, or no peer has asked for this connection; -EALREADY, -EISCONN, -ENOTCONN: not
+ * possible in this state, for example accepted before, or given up by the peer; an error of
+ * krdma_conn_create_qp().  The connection is unchanged after these; after another error, it has
+ * ended.
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *param)
 {
@@ -508,18 +510,18 @@ int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param *pa
 EXPORT_SYMBOL_NS_GPL(krdma_conn_accept, "KRDMA");
 
 /**
- * krdma_conn_reject - refuse a connection that a peer has asked for
- * @conn: the connection, of krdma_listener_next()
- * @private_data: given to the peer
- * @private_data_len: its length
+ * krdma_conn_reject() - Reject a connection request of a peer
+ * @conn: the connection, from krdma_listener_next()
+ * @private_data: private data for the peer
+ * @private_data_len: bytes of @private_data
  *
- * The connection is over then, and still to be closed.  One that is closed, or
- * put, without having been accepted is rejected too, without data.
+ * The connection has ended then, and must still be closed.  A connection that is closed without
+ * having been accepted is rejected too, without data.
  *
  * Context: process context; may sleep.
- * Return: 0; -EMSGSIZE: more data than the transport takes, and nothing has
- * happened; -EINVAL: nobody has asked for this connection; -EALREADY, -EISCONN,
- * -ENOTCONN: not in this state.
+ * Return: 0; -EMSGSIZE: more data than the transport carries, and nothing has happened; -EINVAL:
+ * no peer has asked for this connection; -EALREADY, -EISCONN, -ENOTCONN: not possible in this
+ * state.
  */
 int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 private_data_len)
 {
@@ -541,7 +543,7 @@ int krdma_conn_reject(struct krdma_conn *conn, const void *private_data, u8 priv
 	if (ret)
 		goto out;
 	ret = krdma_conn_advance(conn, KRDMA_INPUT_REJECT, 0);
-	/* If it fails, the end of the id rejects, without data. */
+	/* If this fails, destroying the ID rejects, without data. */
 	if (!ret)
 		rdma_reject(conn->cm_id, message, length, IB_CM_REJ_CONSUMER_DEFINED);
 out:
@@ -555,15 +557,15 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_reject, "KRDMA");
  */
 
 /**
- * krdma_conn_disconnect - end a connection
+ * krdma_conn_disconnect() - Disconnect from the peer
  * @conn: the connection, connected
  *
- * Nothing can be posted any more, and what is under way is flushed: whoever wants
- * it done waits for its completions first.  The peer is told.  The events
+ * Nothing can be posted any more, and work requests in flight are flushed: wait for their
+ * completions first if they have to succeed.  The peer gets a disconnect.  The events
  * DISCONNECTED and CLOSED follow; krdma_conn_wait() waits for them.
  *
  * Context: any but NMI.
- * Return: 0; -EALREADY: it was done before; -ENOTCONN: not in this state.
+ * Return: 0; -EALREADY: disconnected before; -ENOTCONN: not possible in this state.
  */
 int krdma_conn_disconnect(struct krdma_conn *conn)
 {
@@ -572,12 +574,12 @@ int krdma_conn_disconnect(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_disconnect, "KRDMA");
 
 /**
- * krdma_conn_abort - end a connection at once
+ * krdma_conn_abort() - End a connection at once
  * @conn: the connection, in any state
  *
- * Like krdma_conn_disconnect(), but without waiting for the peer's answer.  A
- * search or a request that is under way is given up, and a peer that waits for
- * krdma_conn_accept() is rejected.
+ * Like krdma_conn_disconnect(), but without waiting for the peer's answer.  A resolution or a
+ * connection request in progress is given up, and a peer that waits for krdma_conn_accept() is
+ * rejected.
  *
  * Context: any but NMI.
  */
@@ -588,16 +590,16 @@ void krdma_conn_abort(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_abort, "KRDMA");
 
 /**
- * krdma_conn_close - end a connection, and wait until nothing is left of it
+ * krdma_conn_close() - End a connection, and wait until its end is complete
  * @conn: the connection, in any state
  *
- * When this returns, the consumer has been told of everything and is not called
- * any more.  Any number of times, by any number of threads at a time; not from a
- * function of the connection's &struct krdma_conn_ops, which it would wait for.
+ * When this returns, the consumer has got all events and is not called any more.  Any number of
+ * threads may call it, any number of times; but not from a callback of the connection's &struct
+ * krdma_conn_ops, for which it would wait.
  *
- * Context: process context; sleeps, uninterruptibly, until the peer has answered
- * or a second is over, and the device has given back all operations.  While a
- * connection is being established, iWARP providers may take their own time.
+ * Context: process context; sleeps, uninterruptibly, until the peer has answered or a second has
+ * passed, and the device has returned all work requests.  While a connection is being
+ * established, iWARP providers may take longer.
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {
@@ -609,7 +611,9 @@ void krdma_conn_close(struct krdma_conn *conn)
 	if (ret && ret != -EALREADY)
 		krdma_conn_abort(conn);
 
-	/* To wait here for oneself would be for ever.  The end comes all the same. */
+	/*
+	 * A callback that waits for itself would wait forever.  The connection ends nevertheless.
+	 */
 	if (WARN_ON_ONCE(current_work() == &conn->event_work))
 		return;
 	wait_for_completion(&conn->closed);
@@ -641,28 +645,27 @@ static bool krdma_conn_settled(struct krdma_conn *conn, int *error)
 }
 
 /**
- * krdma_conn_wait - wait until what was begun is done
+ * krdma_conn_wait() - Wait until the current transition of a connection is complete
  * @conn: the connection
- * @timeout_ms: how long at most, in milliseconds; 0: not at all; KRDMA_FOREVER_MS:
- *	without limit
+ * @timeout_ms: timeout in milliseconds; 0: do not wait; KRDMA_FOREVER_MS: no limit
  *
- * Waits while the connection is on its way from one state to another: for the end
- * of krdma_conn_resolve(), krdma_conn_connect(), krdma_conn_accept() and
- * krdma_conn_disconnect(), and if one of them fails, until nothing is left.
+ * Waits while the connection changes from one stable state to another: for the end of
+ * krdma_conn_resolve(), krdma_conn_connect(), krdma_conn_accept() and krdma_conn_disconnect(),
+ * and if one of them fails, until the connection is closed.
  *
  * Context: process context; sleeps, until a signal.
- * Return: 0 if there is nothing to wait for: the connection is new, resolved,
- * requested or connected.  -ETIMEDOUT: it is on its way, and the time is over, or the
- * peer does not answer; -EINTR: a signal.  If it is closed, why:
- * -EHOSTUNREACH: there is no device, or no way, to the peer;
- * -ECONNREFUSED: rejected by the peer, or nobody listens there;
- * -EPIPE: the peer has said goodbye;
- * -ECONNRESET: ended by the peer without one, as far as the transport can tell, or
- * given up by it before it was connected;
+ * Return: 0 if there is nothing to wait for: the connection is new, resolved, requested or
+ * connected.  -ETIMEDOUT: the timeout has expired, or the peer does not answer; -EINTR: a signal.
+ * If the connection is closed, the reason:
+ * -EHOSTUNREACH: there is no device, or no route, to the peer;
+ * -ECONNREFUSED: rejected by the peer, or there is no listener;
+ * -EPIPE: the peer has disconnected;
+ * -ECONNRESET: ended by the peer without a disconnect, as far as the transport can tell, or given
+ * up by the peer before it was connected;
  * -ENOTCONN: ended by krdma_conn_disconnect();
- * -ECONNABORTED: by krdma_conn_abort(), or rejected here;
+ * -ECONNABORTED: ended by krdma_conn_abort(), or rejected here;
  * -ENODEV: the device has been removed;
- * -EIO and others: it broke, or the call failed that returned the same.
+ * -EIO and others: the connection failed, or the call failed that returned the same errno.
  */
 int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms)
 {
@@ -678,15 +681,15 @@ int krdma_conn_wait(struct krdma_conn *conn, u32 timeout_ms)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_wait, "KRDMA");
 
 /*
- * Questions
+ * Queries
  */
 
 /**
- * krdma_conn_context - what the consumer has given
+ * krdma_conn_context() - Get the consumer's context of a connection
  * @conn: the connection
  *
  * Context: any.
- * Return: the context of krdma_conn_create() or krdma_listener_next().
+ * Return: the context that was given to krdma_conn_create() or krdma_listener_next().
  */
 void *krdma_conn_context(struct krdma_conn *conn)
 {
@@ -695,12 +698,12 @@ void *krdma_conn_context(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_context, "KRDMA");
 
 /**
- * krdma_conn_device - the device of a connection
+ * krdma_conn_device() - Get the device of a connection
  * @conn: the connection
  *
  * Context: any but NMI.
- * Return: the device, kept as long as @conn is, without a reference for the
- * caller; NULL before the event ADDRESS_RESOLVED.
+ * Return: the device, valid as long as @conn is, without a reference for the caller; NULL before
+ * the event ADDR_RESOLVED.
  */
 struct krdma_device *krdma_conn_device(struct krdma_conn *conn)
 {
@@ -716,15 +719,14 @@ struct krdma_device *krdma_conn_device(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_device, "KRDMA");
 
 /**
- * krdma_conn_lkey - the key for memory that the caller has mapped for DMA
- * @conn: the connection, prepared
+ * krdma_conn_lkey() - Get the lkey for memory that the caller has mapped for DMA
+ * @conn: the connection, with a QP
  *
- * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, no read goes to such memory: a region, or a
- * registration of krdma_frmr_get(), with KRDMA_ACCESS_REMOTE_WRITE does.
+ * On devices without KRDMA_DEVICE_CAP_READ_LOCAL, a read cannot fill such memory: it needs an MR,
+ * or an FRMR of krdma_frmr_get(), with KRDMA_ACCESS_REMOTE_WRITE.
  *
  * Context: any.
- * Return: the key, for &struct krdma_sge.key; undefined before
- * krdma_conn_create_qp().
+ * Return: the lkey, for &struct krdma_sge.key; undefined before krdma_conn_create_qp().
  */
 u32 krdma_conn_lkey(struct krdma_conn *conn)
 {
@@ -733,7 +735,7 @@ u32 krdma_conn_lkey(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_lkey, "KRDMA");
 
 /**
- * krdma_conn_query - how a connection is
+ * krdma_conn_query() - Query state, parameters and counters of a connection
  * @conn: the connection
  * @info: filled in
  *
@@ -763,13 +765,13 @@ void krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_info *info)
 EXPORT_SYMBOL_NS_GPL(krdma_conn_query, "KRDMA");
 
 /**
- * krdma_conn_private_data - what the peer has sent along
+ * krdma_conn_private_data() - Get the private data of the peer
  * @conn: the connection
- * @buffer: filled in with as much as there is room for
- * @room: how much; KRDMA_PRIVATE_DATA_MAX is always enough
+ * @buffer: filled in with as many bytes as fit
+ * @room: size of @buffer in bytes; KRDMA_PRIVATE_DATA_MAX is always enough
  *
- * The data of the request where it was accepted, those of the answer where the
- * request was made.
+ * The accepting side gets the data of the connection request, the connecting side those of the
+ * answer.
  *
  * Context: any but NMI.
  * Return: the length of all data, 0 if there are none, or none yet.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the connection manager says of a connection, in krdma's words.
+ * Handlers of the connection manager's events.
  *
- * Handlers are called with a lock of the connection manager's held, one at a time
- * for an id.  They save what comes with an event, hand the event to
- * krdma_conn_advance(), and do nothing else: what an event entails and may sleep is
- * for the connection's work.  They return 0, because anything else would end the
- * id behind the back of the work.
+ * The connection manager calls a handler with a lock of its own held, one at a time for an ID.
+ * The handlers save the data of an event, pass the event to krdma_conn_advance(), and do nothing
+ * else: actions that may sleep run from the connection's work item.  They return 0, because
+ * anything else would destroy the ID behind the back of the work item.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -23,13 +22,13 @@
 #include "cm/private_data.h"
 
 /**
- * krdma_address_is_bound - does an address say on which interface it is?
+ * krdma_address_is_bound() - Check that a link-local address names its interface
  * @address: IPv4 or IPv6
  *
- * A link-local one means something on a link only, and has to name it.
+ * A link-local address is only valid on a link, and has to name it.
  *
  * Context: any.
- * Return: false if it does not and would have to.
+ * Return: false if the address is link-local and names no interface.
  */
 bool krdma_address_is_bound(const struct sockaddr *address)
 {
@@ -40,13 +39,13 @@ bool krdma_address_is_bound(const struct sockaddr *address)
 }
 
 /**
- * krdma_cm_error - an errno of the connection manager's, as krdma hands it on
+ * krdma_cm_error() - Convert an errno of the connection manager
  * @error: the errno, negative
  *
- * Behind the connection manager is a provider, whose errno comes from anywhere.
+ * The errno may come from a provider, which can return any value.
  *
  * Context: any.
- * Return: a negative errno that means here what it means elsewhere in krdma.
+ * Return: a negative errno with the same meaning as elsewhere in krdma.
  */
 int krdma_cm_error(int error)
 {
@@ -62,10 +61,10 @@ int krdma_cm_error(int error)
 	case -EPERM:
 	case -ETIMEDOUT:
 		return error;
-	/* What networks call it: there was no room for the neighbour, or for a packet. */
+	/* From the network stack: no memory for the neighbour entry, or for a packet. */
 	case -ENOBUFS:
 		return -ENOMEM;
-	/* The former is an address without a device or an interface, not a device's end. */
+	/* Here -ENODEV means an address without a device or an interface, not a removed device. */
 	case -ENODEV:
 	case -ENETUNREACH:
 		return -EHOSTUNREACH;
@@ -78,8 +77,8 @@ int krdma_cm_error(int error)
 }
 
 /**
- * krdma_cm_pads - does private data arrive padded?
- * @cm_id: the id, bound to a device
+ * krdma_cm_pads() - Check whether private data arrives padded
+ * @cm_id: the rdma_cm ID, bound to a device
  *
  * Context: any.
  * Return: true if the transport has messages of a fixed length.
@@ -106,13 +105,13 @@ static void krdma_address_copy_out(struct sockaddr_storage *to, const struct soc
 }
 
 /**
- * krdma_conn_addresses - the addresses of both ends
+ * krdma_conn_addresses() - Get the addresses of both ends
  * @conn: the connection
- * @local: filled in: one's own address and port; NULL: not wanted
- * @remote: filled in: the peer's; NULL: not wanted
+ * @local: filled in with the local address and port, unless NULL
+ * @remote: filled in with the peer's address and port, unless NULL
  *
  * Context: any but NMI.
- * Return: 0, or -ENOTCONN: not known before the event ADDRESS_RESOLVED.
+ * Return: 0, or -ENOTCONN: not known before the event ADDR_RESOLVED.
  */
 int krdma_conn_addresses(struct krdma_conn *conn, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote)
@@ -165,9 +164,9 @@ static void krdma_conn_save_data(struct krdma_conn *conn, const struct rdma_cm_i
 }
 
 /*
- * How many reads and atomics the peer's answer allows.  InfiniBand gives both
- * depths from the receiver's point of view.  iWARP's providers give them the
- * other way round in an answer, and 0 if they do not know them.
+ * Lowers the depths to what the peer's answer allows.  InfiniBand reports both depths from the
+ * receiver's point of view.  iWARP providers report them the other way round in an answer, and 0
+ * if they do not know them.
  */
 static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
 				   const struct rdma_conn_param *param)
@@ -188,8 +187,8 @@ static void krdma_conn_save_depths(struct krdma_conn *conn, const struct rdma_cm
 }
 
 /*
- * How long an answer may take, once the device is known.  On Ethernet, the path is made of
- * it; a subnet manager knows the path.
+ * Sets the ACK timeout when the device is known.  On Ethernet, rdma_cm makes the path record from
+ * it; on InfiniBand, a subnet manager knows the path.
  */
 static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
@@ -201,7 +200,7 @@ static int krdma_conn_set_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id
 	return rdma_set_ack_timeout(cm_id, timeout ?: krdma_link_ack_timeout(routed));
 }
 
-/* The path is there: on InfiniBand it says how long it takes, and that may be too little. */
+/* On InfiniBand the path record contains a lifetime, which may be too short. */
 static int krdma_conn_raise_ack_timeout(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
 	const struct sa_path_rec *path = cm_id->route.path_rec;
@@ -224,7 +223,7 @@ static void krdma_conn_route_resolved(struct krdma_conn *conn, struct rdma_cm_id
 		krdma_conn_advance(conn, KRDMA_INPUT_CM_ROUTE_RESOLVED, 0);
 }
 
-/* The device has to be known before the consumer hears that it is. */
+/* The device must be set before the consumer gets the event. */
 static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_id *cm_id)
 {
 	int ret;
@@ -240,8 +239,8 @@ static void krdma_conn_address_resolved(struct krdma_conn *conn, struct rdma_cm_
 		return;
 
 	/*
-	 * Without cm_lock, inside which the handlers' own lock is.  The end may have begun by
-	 * now, but destroying the id waits for this handler.
+	 * Without cm_lock, because the handlers' own lock is inside it.  The connection may have
+	 * ended by now, but destroying the ID waits for this handler.
 	 */
 	ret = krdma_conn_set_ack_timeout(conn, cm_id) ?:
 	      rdma_resolve_route(cm_id, conn->timeout_ms);
@@ -256,7 +255,7 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 
 	if (!conn->passive && !conn->replied) {
 		conn->replied = true;
-		/* iWARP knows its own port only now. */
+		/* Only now is the local port of an iWARP connection known. */
 		krdma_conn_save_addresses(conn, cm_id);
 		krdma_conn_save_data(conn, cm_id, KRDMA_PRIVATE_DATA_REPLY, param->private_data,
 				     param->private_data_len);
@@ -267,9 +266,9 @@ static void krdma_conn_established(struct krdma_conn *conn, struct rdma_cm_id *c
 }
 
 /*
- * What came with a refusal.  InfiniBand's has bytes in any case, which mean
- * something only if it was the consumer there who refused.  iWARP has them only
- * then, whatever the provider's code for it.
+ * The private data of a reject.  InfiniBand always delivers bytes, which are valid only if the
+ * peer's consumer rejected.  iWARP delivers them only in that case, whatever the provider's code
+ * for it is.
  */
 static const void *krdma_cm_reject_data(struct rdma_cm_id *cm_id, struct rdma_cm_event *event,
 					u8 *length)
@@ -301,7 +300,7 @@ static void krdma_conn_rejected(struct krdma_conn *conn, struct rdma_cm_id *cm_i
 	krdma_conn_advance(conn, KRDMA_INPUT_CM_REJECTED, 0);
 }
 
-/* Newer kernels have events that older ones do not name. */
+/* Newer kernels have events that older ones do not define. */
 static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 {
 	switch (type) {
@@ -329,8 +328,8 @@ static enum krdma_conn_input krdma_cm_input(enum rdma_cm_event_type type)
 }
 
 /*
- * InfiniBand's connection manager says this when it has the peer's request to disconnect.
- * An iWARP provider says it of a TCP connection that is over, however that came about.
+ * InfiniBand's connection manager raises this event when it has received the peer's disconnect
+ * request.  An iWARP provider raises it when the TCP connection has ended for any reason.
  */
 static int krdma_cm_goodbye(const struct rdma_cm_id *cm_id, const struct rdma_cm_event *event)
 {
@@ -338,12 +337,12 @@ static int krdma_cm_goodbye(const struct rdma_cm_id *cm_id, const struct rdma_cm
 }
 
 /**
- * krdma_conn_cm_handler - the connection manager has something to say
- * @cm_id: the connection's id
- * @event: what
+ * krdma_conn_cm_handler() - Handle an event of the connection manager
+ * @cm_id: the connection's rdma_cm ID
+ * @event: the event
  *
- * Context: process context, with the id's handler mutex held.
- * Return: 0: the id stays.
+ * Context: process context, with the ID's handler mutex held.
+ * Return: 0: the ID stays.
  */
 int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
@@ -377,10 +376,10 @@ int krdma_conn_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 }
 
 /*
- * What the peer's request allows.  InfiniBand gives both depths from the receiver's
- * point of view, and a peer that says 0 is given 1, as every other.  iWARP's
- * providers do not agree on the point of view: the lower one is always right, and 0
- * means that they do not know.
+ * Saves the depths that the peer's request allows.  InfiniBand reports both from the receiver's
+ * point of view, and a peer that reports 0 is given 1, like any other.  iWARP providers do not
+ * agree on the point of view: the lower of the two is always correct, and 0 means that they do
+ * not know.
  */
 static void krdma_conn_save_peer_depths(struct krdma_conn *conn, const struct rdma_cm_id *cm_id,
 					const struct rdma_conn_param *param)
@@ -395,17 +394,16 @@ static void krdma_conn_save_peer_depths(struct krdma_conn *conn, const struct rd
 }
 
 /**
- * krdma_conn_from_request - a peer asks for a connection
- * @listener: whom
- * @session: the listener's
- * @cm_id: the id of the connection, in its handler; the connection's from here on
- *	if this succeeds
+ * krdma_conn_from_request() - Make a connection of a connection request
+ * @listener: the listener where the request arrived
+ * @session: session of the listener
+ * @cm_id: the rdma_cm ID of the connection, in its handler; owned by the connection if this
+ *	succeeds
  * @event: the request
  *
- * The connection may have come to its end again when this returns, because the
- * device is going.
+ * The connection may already have ended when this returns, because the device is being removed.
  *
- * Context: process context, with the id's handler mutex held; may sleep.
+ * Context: process context, with the ID's handler mutex held; may sleep.
  * Return: the connection, with a reference for the listener, or an ERR_PTR.
  */
 struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
@@ -431,7 +429,7 @@ struct krdma_conn *krdma_conn_from_request(struct krdma_listener *listener,
 			     param->private_data_len);
 	krdma_conn_save_peer_depths(conn, cm_id, param);
 
-	/* The RDMA part's reference; the end may come as soon as the device is taken. */
+	/* The connection's own reference.  The connection may end as soon as the device is set. */
 	krdma_conn_get(conn);
 	ret = krdma_conn_take_device(conn, cm_id);
 	if (ret) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the consumer of a connection hears of its events.
+ * Events from a connection to its consumer.
  *
- * The step that has something to tell puts it into the connection's ring.  A work
- * takes it out and calls the consumer, who may sleep; or the step itself does, for a
- * consumer who does not; without a function to call, the consumer takes it himself.
+ * A step that raises an event adds it to the connection's circular buffer.  A work item takes it
+ * out and calls ops->event(), which may sleep.  If the consumer has ops->notify() instead, which
+ * does not sleep, the step itself calls it.  Without either, the consumer takes events by
+ * krdma_conn_next_event().
  */
 #include <linux/errno.h>
 
 #include "cm/conn.h"
 
 /*
- * Not krdma_workqueue: consumers sleep in it as long as they like, and the end of
- * connections, which a device's removal waits for, must not stand in line behind
- * them.  Unbound for the same reason: one that sleeps holds up nobody.
+ * Not krdma_workqueue: consumers sleep in it as long as they like, and must not delay the
+ * teardown of connections, which the removal of a device waits for.  Unbound for the same reason:
+ * a work item that sleeps delays no other.
  */
 struct workqueue_struct *krdma_event_workqueue;
 
 /**
- * krdma_conn_events_init - get ready to tell consumers
+ * krdma_conn_events_init() - Allocate the workqueue for events
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -31,10 +32,10 @@ int krdma_conn_events_init(void)
 }
 
 /**
- * krdma_conn_events_exit - nobody is told of anything any more
+ * krdma_conn_events_exit() - Destroy the workqueue for events
  *
- * All connections and listeners have ended, and krdma_workqueue is gone.  What is
- * left are objects to be freed.
+ * All connections and listeners have ended, and krdma_workqueue is destroyed.  Only work items
+ * that free objects are left.
  *
  * Context: process context; may sleep.
  */
@@ -49,11 +50,11 @@ static bool krdma_conn_notifies(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_has_pending - is the consumer called by a work?
- * @conn: the connection; its state_lock is held
+ * krdma_conn_has_pending() - Check whether a work item calls the consumer
+ * @conn: the connection; the caller holds its state_lock
  *
  * Context: any.
- * Return: false if he is called at once, or asks.
+ * Return: false if the step calls the consumer, or the consumer polls for events.
  */
 bool krdma_conn_has_pending(const struct krdma_conn *conn)
 {
@@ -61,7 +62,7 @@ bool krdma_conn_has_pending(const struct krdma_conn *conn)
 	return conn->ops && conn->ops->event && !conn->ops->notify;
 }
 
-/* All but the last, after which the consumer's functions may be gone. */
+/* Passes all events but CLOSED to the consumer: after CLOSED, its callbacks may be gone. */
 static void krdma_conn_notify(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->state_lock);
@@ -78,8 +79,8 @@ static void krdma_conn_notify(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_schedule_events - if there is something to tell, have it told
- * @conn: the connection; its state_lock is held
+ * krdma_conn_schedule_events() - Pass queued events to the consumer, if there are any
+ * @conn: the connection; the caller holds its state_lock
  *
  * Context: any but NMI.
  */
@@ -108,9 +109,9 @@ static bool krdma_conn_has_event(const struct krdma_conn *conn, enum krdma_event
 }
 
 /**
- * krdma_conn_add_event - the consumer is to hear of something
- * @conn: the connection; its state_lock is held
- * @type: what
+ * krdma_conn_add_event() - Add an event for the consumer
+ * @conn: the connection; the caller holds its state_lock
+ * @type: type of the event
  *
  * Context: any but NMI.
  */
@@ -118,7 +119,7 @@ void krdma_conn_add_event(struct krdma_conn *conn, enum krdma_event_type type)
 {
 	lockdep_assert_held(&conn->state_lock);
 
-	/* An address can change any number of times; everything else comes once. */
+	/* An address can change any number of times; every other event is raised once. */
 	if (krdma_conn_has_event(conn, type))
 		return;
 	if (WARN_ON_ONCE(conn->event_tail - conn->event_head == KRDMA_CONN_EVENTS))
@@ -147,7 +148,7 @@ static bool krdma_conn_take_event(struct krdma_conn *conn, struct krdma_event *e
 }
 
 /**
- * krdma_conn_event_work - tell the consumer of everything that has happened
+ * krdma_conn_event_work() - Call the consumer for all queued events
  * @work: the connection's event_work
  *
  * Context: process context; the consumer may sleep.
@@ -159,7 +160,7 @@ void krdma_conn_event_work(struct work_struct *work)
 
 	while (krdma_conn_take_event(conn, &event)) {
 		conn->ops->event(conn, &event);
-		/* After this one, the consumer's functions may be gone. */
+		/* After CLOSED, the consumer's callbacks may be gone. */
 		if (event.type == KRDMA_EVENT_CLOSED)
 			krdma_conn_closed(conn);
 	}
@@ -167,29 +168,28 @@ void krdma_conn_event_work(struct work_struct *work)
 }
 
 /**
- * krdma_conn_finish - the end is over, and no work tells of it
- * @conn: the connection; the caller has a reference of his own
+ * krdma_conn_finish() - Finish the end of a connection without an event work item
+ * @conn: the connection; the caller holds a reference of its own
  *
- * Context: process context, for a consumer who is told at once; else any but NMI.
+ * Context: process context if the consumer has ops->notify(); otherwise any but NMI.
  */
 void krdma_conn_finish(struct krdma_conn *conn)
 {
 	struct krdma_event event;
 
-	/* CLOSED: those before it were told where they came up. */
+	/* This is CLOSED: the events before it were passed on when they were raised. */
 	if (krdma_conn_notifies(conn) && krdma_conn_take_event(conn, &event))
 		conn->ops->notify(conn, &event);
 	krdma_conn_closed(conn);
 }
 
 /**
- * krdma_conn_next_event - what has happened?
- * @conn: the connection, whose consumer has no function for events
+ * krdma_conn_next_event() - Take the next event of a connection
+ * @conn: the connection; its consumer has no callback for events
  * @event: filled in
  *
  * Context: any but NMI.
- * Return: 0; -EAGAIN: nothing that was not told before; -EINVAL: events go to the
- * consumer's function.
+ * Return: 0; -EAGAIN: there is no event; -EINVAL: events go to the consumer's callback.
  */
 int krdma_conn_next_event(struct krdma_conn *conn, struct krdma_event *event)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The states of a connection: what each input does in each state.  Pure.
+ * The state table of a connection: what each input does in each state.  Pure.
  *
  *	NEW -> RESOLVING_ADDRESS -> RESOLVING_ROUTE -> RESOLVED -> CONNECTING --.
  *	                                                                         \
@@ -10,14 +10,14 @@
  *	                                                              |
  *	every state but CLOSED ----------------------------------> CLOSING -> CLOSED
  *
- * Three rules, which the tests hold:
+ * The tests check three rules:
  *
- * - CLOSING is entered once, and left by TORN_DOWN alone: so one party takes the
+ * - CLOSING is entered once, and left by TORN_DOWN alone, so only one context tears the
  *   connection down.
- * - A connection that was CONNECTED ends with one of DISCONNECTED, LOST and
- *   DEVICE_REMOVAL.  One that was not ends with one event that says why, or with
+ * - A connection that was CONNECTED ends with one of the events DISCONNECTED, LOST and
+ *   DEVICE_REMOVAL.  A connection that was not ends with one event that gives the reason, or with
  *   none if its own consumer gave it up.  CLOSED comes last.
- * - What the connection manager says too late, or twice, changes nothing.
+ * - Events of the connection manager that are late, or repeated, change nothing.
  */
 #include "cm/conn_state.h"
 
@@ -40,7 +40,7 @@
 	.actions = (what),			\
 }
 
-/* The way to CLOSING; without a word if it was the consumer's wish. */
+/* The transition to CLOSING; without an event if the consumer asked for it. */
 #define END_ACTIONS (KRDMA_ACTION_CLOSE | KRDMA_ACTION_END | KRDMA_ACTION_KICK)
 #define END(errno, what) {			\
 	.verdict = KRDMA_STEP_MOVE,		\
@@ -57,7 +57,7 @@
 	.error = -(errno),			\
 }
 
-/* The input knows better than the table. */
+/* The errno of the input takes precedence over that of the table. */
 #define END_BY_INPUT(type, errno) {		\
 	.verdict = KRDMA_STEP_MOVE,		\
 	.next = KRDMA_CONN_CLOSING,		\
@@ -66,13 +66,13 @@
 	.error = -(errno),			\
 }
 
-/* The consumer has asked for the end, and it has come, one way or another. */
+/* The consumer has asked for the disconnect, and the connection ends for whatever reason. */
 #define END_ASKED END_TELL(DISCONNECTED, ENOTCONN)
 
-/* The peer has heard of us, and messages can flow. */
+/* The peer knows of the connection, and messages can be exchanged. */
 #define ESTABLISH MOVE_TELL(CONNECTED, ESTABLISHED, KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN)
 
-/* In the table's rows, the states stand in their order, so ranges are readable. */
+/* The rows of the table use the order of the states, so ranges are readable. */
 #define NEW			KRDMA_CONN_NEW
 #define RESOLVING_ADDRESS	KRDMA_CONN_RESOLVING_ADDRESS
 #define RESOLVING_ROUTE		KRDMA_CONN_RESOLVING_ROUTE
@@ -114,7 +114,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_ACCEPT] = {
 		[NEW ... RESOLVED] = REFUSE(EINVAL),
-		/* The peer may consider itself connected before we hear of it. */
+		/* The peer may consider itself connected before this side gets the event. */
 		[REQUESTED] = MOVE(ACCEPTING, KRDMA_ACTION_OWE),
 		[CONNECTING] = REFUSE(EINVAL),
 		[ACCEPTING] = REFUSE(EALREADY),
@@ -147,7 +147,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	 */
 	[KRDMA_INPUT_CM_ADDR_RESOLVED] = {
 		[NEW] = IGNORE,
-		/* The handler itself looks for the route. */
+		/* The handler itself resolves the route. */
 		[RESOLVING_ADDRESS] = MOVE_TELL(RESOLVING_ROUTE, ADDR_RESOLVED, 0),
 		[RESOLVING_ROUTE ... CLOSED] = IGNORE,
 	},
@@ -166,18 +166,18 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[RESOLVING_ROUTE] = END_TELL(ROUTE_ERROR, EHOSTUNREACH),
 		[RESOLVED ... CLOSED] = IGNORE,
 	},
-	/* The listener sees it; a connection comes to be by it. */
+	/* For listeners only: it creates a connection. */
 	[KRDMA_INPUT_CM_CONNECT_REQUEST] = {
 		[NEW ... CLOSED] = IGNORE,
 	},
-	/* Only for those who lead their queue pair from state to state themselves. */
+	/* Only for consumers that change the state of their QP themselves. */
 	[KRDMA_INPUT_CM_CONNECT_RESPONSE] = {
 		[NEW ... CLOSED] = IGNORE,
 	},
 	/*
-	 * The connection manager has put the queue pair into error before it says
-	 * one of these two: what was CONNECTED, by the peer's first message, is not
-	 * any more.
+	 * The connection manager has moved the QP to the error state before it raises one of
+	 * these two events.  A connection that the peer's first message had made CONNECTED is not
+	 * connected any more.
 	 */
 	[KRDMA_INPUT_CM_CONNECT_ERROR] = {
 		[NEW ... REQUESTED] = IGNORE,
@@ -188,7 +188,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_CM_REJECTED] = {
 		[NEW ... RESOLVED] = IGNORE,
-		/* The peer has lost its patience. */
+		/* The peer has given up. */
 		[REQUESTED] = END_TELL(REJECTED, ECONNRESET),
 		[CONNECTING] = END_TELL(REJECTED, ECONNREFUSED),
 		[ACCEPTING] = END_TELL(REJECTED, ECONNRESET),
@@ -197,8 +197,8 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[CLOSING ... CLOSED] = IGNORE,
 	},
 	/*
-	 * Also comes when the peer's link address has changed: the queue pair, or the
-	 * route that it would be made with, has the old one.
+	 * Also raised when the peer's link address has changed: the QP, or the route for it, has
+	 * the old address.
 	 */
 	[KRDMA_INPUT_CM_UNREACHABLE] = {
 		[NEW ... RESOLVING_ADDRESS] = IGNORE,
@@ -211,15 +211,15 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 		[NEW ... REQUESTED] = IGNORE,
 		[CONNECTING ... ACCEPTING] = ESTABLISH,
 		[CONNECTED] = IGNORE,
-		/* From here on the connection manager takes word of the end. */
+		/* From here on the connection manager sends a disconnect. */
 		[DISCONNECTING] = STAY_KICK,
 		[CLOSING ... CLOSED] = IGNORE,
 	},
 	[KRDMA_INPUT_CM_DISCONNECTED] = {
 		[NEW ... RESOLVED] = IGNORE,
-		/* The peer was connected and has left again before we heard of either. */
+		/* The peer was connected and has disconnected before this side got either event. */
 		[REQUESTED ... ACCEPTING] = END_TELL(CONNECT_ERROR, ECONNRESET),
-		/* A goodbye, where the transport has one: the input says so. */
+		/* The input tells whether it was a disconnect, on transports that have one. */
 		[CONNECTED] = END_BY_INPUT(DISCONNECTED, ECONNRESET),
 		[DISCONNECTING] = END_ASKED,
 		[CLOSING ... CLOSED] = IGNORE,
@@ -244,9 +244,9 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 
 	/*
-	 * From elsewhere
+	 * Other inputs
 	 */
-	/* A message needs no connection manager, so it can overtake its word. */
+	/* A message does not go through the connection manager, so it can overtake its event. */
 	[KRDMA_INPUT_TRAFFIC] = {
 		[NEW ... CONNECTING] = IGNORE,
 		[ACCEPTING] = ESTABLISH,
@@ -268,7 +268,7 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 	},
 	[KRDMA_INPUT_GRACE_EXPIRED] = {
 		[NEW ... REQUESTED] = IGNORE,
-		/* Its requests were flushed, and nobody has said why. */
+		/* Work requests were flushed, and no cause was reported. */
 		[CONNECTING ... ACCEPTING] = END_TELL(CONNECT_ERROR, EIO),
 		[CONNECTED] = END_TELL(LOST, EIO),
 		[DISCONNECTING] = END_ASKED,
@@ -282,12 +282,12 @@ static const struct krdma_conn_step krdma_conn_steps[KRDMA_INPUTS][KRDMA_CONN_ST
 };
 
 /**
- * krdma_conn_find_step - what happens
- * @state: where the connection is
- * @input: what has happened to it
+ * krdma_conn_find_step() - Look up a step in the state table
+ * @state: current state of the connection
+ * @input: what has happened
  *
  * Context: any.
- * Return: what that does; never NULL.
+ * Return: the step; never NULL.
  */
 const struct krdma_conn_step *krdma_conn_find_step(enum krdma_conn_state state,
 						   enum krdma_conn_input input)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: where requests for connections come in and wait.
+ * Listeners, where connection requests arrive and wait.
  */
 #include <linux/errno.h>
 #include <linux/in.h>
@@ -36,7 +36,7 @@ static void krdma_listener_schedule_ready(struct krdma_listener *listener)
 		krdma_listener_put(listener);
 }
 
-/* There is something to know for a consumer who does not wait for it. */
+/* Notifies a consumer that does not wait in krdma_listener_next(). */
 static void krdma_listener_notify(struct krdma_listener *listener)
 {
 	if (listener->notify)
@@ -46,10 +46,10 @@ static void krdma_listener_notify(struct krdma_listener *listener)
 }
 
 /*
- * Requests
+ * Connection requests
  */
 
-/* Room for one more, if more are wanted. */
+/* Counts one more request, unless the listener is full or ending. */
 static bool krdma_listener_reserve(struct krdma_listener *listener)
 {
 	unsigned long flags;
@@ -101,8 +101,8 @@ static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
 }
 
 /**
- * krdma_listener_forget - a connection comes to its end
- * @conn: the connection; its id has been destroyed
+ * krdma_listener_forget() - Detach a connection that ends from its listener
+ * @conn: the connection; its rdma_cm ID has been destroyed
  *
  * Context: process context.
  */
@@ -129,10 +129,10 @@ void krdma_listener_forget(struct krdma_conn *conn)
 }
 
 /*
- * If this fails, so does the handler, which has the connection manager reject the
- * request and destroy the new id.  It is the one place where an id ends like that:
- * nobody else has seen it.  With -ENOMEM, InfiniBand's says nothing, and the peer
- * asks again.
+ * If this fails, so does the handler, and the connection manager rejects the request and destroys
+ * the new ID.  This is the only place where an ID is destroyed like that, because no other code
+ * has seen it.  With -ENOMEM, InfiniBand's connection manager sends no answer, and the peer asks
+ * again.
  */
 static int krdma_listener_request(struct krdma_listener *listener, struct rdma_cm_id *cm_id,
 				  const struct rdma_cm_event *event)
@@ -143,9 +143,9 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 	if (!krdma_listener_reserve(listener))
 		return -ECONNREFUSED;
 
-	/* The connection's. */
+	/* The connection's reference to the listener. */
 	krdma_listener_get(listener);
-	/* This is a thread of the connection manager's. */
+	/* The current task is a thread of the connection manager. */
 	old = set_active_memcg(listener->memcg);
 	conn = krdma_conn_from_request(listener, listener->session, cm_id, event);
 	set_active_memcg(old);
@@ -154,12 +154,15 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 		krdma_listener_unreserve(listener);
 		return PTR_ERR(conn);
 	}
-	/* It may have ended; then krdma_listener_forget() waits for this handler. */
+	/* The connection may have ended; then krdma_listener_forget() waits for this handler. */
 	krdma_listener_add(listener, conn);
 	return 0;
 }
 
-/* No request comes any more from a device that goes, and it waits for us. */
+/*
+ * A device that is being removed raises no more requests, and its removal waits for this
+ * listener.
+ */
 static void krdma_listener_die(struct krdma_listener *listener)
 {
 	unsigned long flags;
@@ -174,8 +177,8 @@ static void krdma_listener_die(struct krdma_listener *listener)
 }
 
 /*
- * A bond has another active interface, say, which may be another device's.  The id listens
- * where the address was.
+ * For example, a bond has another active interface, which may be on another device.  The ID still
+ * listens where the address was.
  */
 static void krdma_listener_moves(struct krdma_listener *listener)
 {
@@ -192,7 +195,7 @@ static void krdma_listener_gone(struct krdma_use *use)
 	krdma_listener_die(container_of(use, struct krdma_listener, use));
 }
 
-/* Of the listener's own id, and of each new one until it has its connection. */
+/* Handler of the listener's own ID, and of each new ID until it has its connection. */
 static int krdma_listener_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
 	struct krdma_listener *listener = cm_id->context;
@@ -233,7 +236,7 @@ static void krdma_listener_abort_requests(struct krdma_listener *listener)
 }
 
 /*
- * The RDMA part
+ * Start and stop
  */
 
 static int krdma_listener_use_device(struct krdma_listener *listener, struct ib_device *ibdev)
@@ -254,7 +257,7 @@ static int krdma_listener_start(struct krdma_listener *listener)
 	struct rdma_cm_id *cm_id;
 	int ret;
 
-	/* Also keeps the work away, if the device goes meanwhile. */
+	/* Also keeps the work item from running if the device is removed meanwhile. */
 	lockdep_assert_held(&listener->cm_lock);
 
 	cm_id = rdma_create_id(listener->session->net, krdma_listener_handler, listener,
@@ -276,7 +279,7 @@ static int krdma_listener_start(struct krdma_listener *listener)
 		if (ret)
 			return ret;
 	}
-	/* Now with a port, and before a request can come.  Later it does not change. */
+	/* Now with a port, and before a request can arrive.  It does not change later. */
 	if (memcmp(&listener->local, &cm_id->route.addr.src_addr, sizeof(listener->local)))
 		listener->local = cm_id->route.addr.src_addr;
 
@@ -284,7 +287,7 @@ static int krdma_listener_start(struct krdma_listener *listener)
 	return ret ? krdma_cm_error(ret) : 0;
 }
 
-/* When this returns, no request comes. */
+/* When this returns, no more requests arrive. */
 static void krdma_listener_stop(struct krdma_listener *listener)
 {
 	struct rdma_cm_id *cm_id;
@@ -306,7 +309,7 @@ static void krdma_listener_unuse_device(struct krdma_listener *listener)
 	listener->in_use = false;
 }
 
-/* Is this the end?  If not, @moved says whether it is to go on at another place. */
+/* Has the listener to end?  If not, @moved is set if its address has moved. */
 static bool krdma_listener_ends(struct krdma_listener *listener, bool *moved)
 {
 	unsigned long flags;
@@ -322,8 +325,8 @@ static bool krdma_listener_ends(struct krdma_listener *listener, bool *moved)
 }
 
 /*
- * Listens anew.  Requests that wait stay, as connections do.  If there is no device any more
- * that has the address, this is as if its device had been removed.
+ * Listens again, where the address is now.  Waiting requests and connections stay.  If no device
+ * has the address any more, this is handled like the removal of the device.
  */
 static void krdma_listener_move(struct krdma_listener *listener)
 {
@@ -341,7 +344,7 @@ static void krdma_listener_move(struct krdma_listener *listener)
 		krdma_listener_die(listener);
 }
 
-/* The device has gone, the consumer has closed it, or the address is elsewhere. */
+/* The device is being removed, the consumer has closed the listener, or the address has moved. */
 static void krdma_listener_work(struct work_struct *work)
 {
 	struct krdma_listener *listener = container_of(work, struct krdma_listener, work);
@@ -383,23 +386,23 @@ static void krdma_listener_ready_work(struct work_struct *work)
 	if (!closing && listener->ready && !listener->notify)
 		listener->ready(listener);
 
-	/* From here on it is not called any more, however often this still runs. */
+	/* From here on the consumer is not called any more, however often this runs. */
 	if (ended && !listener->told) {
 		listener->told = true;
 		complete_all(&listener->closed);
-		/* The RDMA part's. */
+		/* Drop the listener's own reference. */
 		krdma_listener_put(listener);
 	}
 	krdma_listener_put(listener);
 }
 
 /**
- * krdma_listener_close - listen no more
+ * krdma_listener_close() - Stop listening
  * @listener: the listener
  *
- * Requests that wait are rejected; connections that were taken live on.  When this
- * returns, the consumer is not called any more.  Any number of times, by any number
- * of threads at a time; not from the listener's ready(), which it would wait for.
+ * Waiting requests are rejected; connections that were taken continue.  When this returns, the
+ * consumer is not called any more.  Any number of threads may call it, any number of times; but
+ * not from the listener's ready(), for which it would wait.
  *
  * Context: process context; sleeps, uninterruptibly.
  */
@@ -416,7 +419,7 @@ void krdma_listener_close(struct krdma_listener *listener)
 	wake_up_all(&listener->wait);
 	krdma_listener_schedule(listener);
 
-	/* To wait here for oneself would be for ever.  The end comes all the same. */
+	/* A callback that waits for itself would wait forever.  The listener ends nevertheless. */
 	if (WARN_ON_ONCE(current_work() == &listener->ready_work))
 		return;
 	wait_for_completion(&listener->closed);
@@ -454,7 +457,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	listener->context = attr->context;
 	listener->v6only = attr->v6only;
 	listener->backlog = min_t(u32, attr->backlog ?: KRDMA_BACKLOG, S32_MAX);
-	/* The consumer's and the RDMA part's. */
+	/* One reference for the consumer, one for the listener until its end. */
 	refcount_set(&listener->refs, 2);
 	spin_lock_init(&listener->lock);
 	INIT_LIST_HEAD(&listener->wrs);
@@ -469,19 +472,18 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 }
 
 /**
- * krdma_listen - wait for peers that want to connect
- * @session: whose the listener, and the connections, are to be
- * @attr: where; not looked at any more after the call
+ * krdma_listen() - Listen for connection requests of peers
+ * @session: session of the listener and of its connections
+ * @attr: address and options; not used after the call
  *
  * @attr->ready may be called before this returns.
  *
  * Context: process context; may sleep.
- * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or
- * -EAFNOSUPPORT: @attr makes no sense; -EADDRNOTAVAIL: the address is not on an
- * RDMA device, or one that listens at all addresses has the port; -EADDRINUSE: one
- * at the same address has it; -EACCES: the port is a privileged one; -ENODEV: the
- * device is being removed; an errno of the account's, such as -EDQUOT, no port is to be had;
- * -ENOMEM; -EIO.
+ * Return: the listener, for krdma_listener_put(), or an ERR_PTR: -EINVAL or -EAFNOSUPPORT: @attr
+ * is invalid; -EADDRNOTAVAIL: the address is not on an RDMA device, or the port is used by a
+ * listener at all addresses; -EADDRINUSE: the port is used by a listener at the same address;
+ * -EACCES: the port is privileged; -ENODEV: the device is being removed; an errno of the charge,
+ * such as -EDQUOT: no port is available; -ENOMEM; -EIO.
  */
 struct krdma_listener *krdma_listen(struct krdma_session *session,
 				    const struct krdma_listen_attr *attr)
@@ -512,8 +514,8 @@ struct krdma_listener *krdma_listen(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_listen, "KRDMA");
 
 /**
- * krdma_listener_get - one more reference to a listener
- * @listener: the listener; the caller holds one
+ * krdma_listener_get() - Take a reference to a listener
+ * @listener: the listener; the caller holds a reference
  *
  * Context: any.
  */
@@ -524,11 +526,10 @@ void krdma_listener_get(struct krdma_listener *listener)
 EXPORT_SYMBOL_NS_GPL(krdma_listener_get, "KRDMA");
 
 /**
- * krdma_listener_put - give back a reference to a listener
+ * krdma_listener_put() - Drop a reference to a listener
  * @listener: the listener, or NULL
  *
- * The last one frees the object, and that alone: krdma_listener_close() comes
- * first.
+ * The last reference frees the object, and does nothing else: call krdma_listener_close() first.
  *
  * Context: any but NMI.
  */
@@ -545,7 +546,7 @@ void krdma_listener_put(struct krdma_listener *listener)
 EXPORT_SYMBOL_NS_GPL(krdma_listener_put, "KRDMA");
 
 /**
- * krdma_listener_context - what the consumer has given
+ * krdma_listener_context() - Get the consumer's context of a listener
  * @listener: the listener
  *
  * Context: any.
@@ -558,9 +559,9 @@ void *krdma_listener_context(struct krdma_listener *listener)
 EXPORT_SYMBOL_NS_GPL(krdma_listener_context, "KRDMA");
 
 /**
- * krdma_listener_address - where a listener listens
+ * krdma_listener_address() - Get the address of a listener
  * @listener: the listener
- * @local: filled in: the address, and the port that it has got if it asked for any
+ * @local: filled in with the address, and the assigned port if the consumer asked for any port
  *
  * Context: any.
  * Return: 0.
@@ -573,15 +574,15 @@ int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_stor
 EXPORT_SYMBOL_NS_GPL(krdma_listener_address, "KRDMA");
 
 /*
- * Taking requests
+ * Taking connection requests
  */
 
 /**
- * krdma_listener_pending - does a request wait?
+ * krdma_listener_pending() - Check whether a connection request waits
  * @listener: the listener
  *
  * Context: any but NMI.
- * Return: 1 if one does, 0 if not; -ENODEV: the listener's device has been removed.
+ * Return: 1 if one waits, 0 if not; -ENODEV: the listener's device has been removed.
  */
 int krdma_listener_pending(struct krdma_listener *listener)
 {
@@ -598,7 +599,7 @@ int krdma_listener_pending(struct krdma_listener *listener)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_listener_pending, "KRDMA");
 
-/* The next request, NULL if there is none yet, or why there will be none. */
+/* Returns the next request, NULL if there is none yet, or an ERR_PTR if there will be none. */
 static struct krdma_conn *krdma_listener_look(struct krdma_listener *listener)
 {
 	struct krdma_conn *conn;
@@ -624,21 +625,20 @@ static bool krdma_listener_found(struct krdma_listener *listener, struct krdma_c
 }
 
 /**
- * krdma_listener_next - take the next request
+ * krdma_listener_next() - Take the next connection request
  * @listener: the listener
- * @ops: how the connection is to tell its consumer; must stay until
- *	krdma_conn_close() of the connection has returned.  NULL: it does not.
- * @context: the consumer's, see krdma_conn_context()
- * @timeout_ms: how long to wait for one, in milliseconds; 0: not at all;
- *	KRDMA_FOREVER_MS: without limit
+ * @ops: callbacks to the consumer of the connection; must stay valid until krdma_conn_close() of
+ *	the connection has returned.  NULL: no callbacks
+ * @context: context of the consumer, see krdma_conn_context()
+ * @timeout_ms: timeout in milliseconds; 0: do not wait; KRDMA_FOREVER_MS: no limit
  *
- * Requests come in the order in which they were made, without those that their
- * peer has given up.  Each goes to one caller, who accepts, rejects or closes it.
+ * Requests come in the order in which they arrived, without those that the peer has given up.
+ * Each one goes to one caller, which accepts, rejects or closes it.
  *
  * Context: process context; sleeps, until a signal, unless @timeout_ms is 0.
- * Return: the connection, for krdma_conn_put(), or an ERR_PTR: -EAGAIN: there is
- * none, and @timeout_ms is 0; -ETIMEDOUT; -EINTR: a signal; -ESHUTDOWN: the listener
- * has been closed; -ENODEV: its device has been removed.
+ * Return: the connection, for krdma_conn_put(), or an ERR_PTR: -EAGAIN: there is none, and
+ * @timeout_ms is 0; -ETIMEDOUT: the timeout has expired; -EINTR: a signal; -ESHUTDOWN: the
+ * listener has been closed; -ENODEV: its device has been removed.
  */
 struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 				       const struct krdma_conn_ops *ops, void *context,
@@ -661,7 +661,7 @@ struct krdma_conn *krdma_listener_next(struct krdma_listener *listener,
 		}
 		if (IS_ERR(conn) || krdma_conn_give(conn, ops, context))
 			return conn;
-		/* Its peer has given up. */
+		/* The peer has given up. */
 		krdma_conn_put(conn);
 	}
 }

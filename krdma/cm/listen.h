@@ -22,39 +22,37 @@ struct mem_cgroup;
 struct rdma_cm_id;
 
 /**
- * struct krdma_listener - where requests come in
- * @refs: the consumer's, one of the RDMA part's from its making to its end, one for
- *	each of the works that is queued, one for each connection that came in and
- *	has not ended
- * @session: whose
- * @memcg: the memory control group of the one who listens, which connections that wait to
- *	be taken are charged to; with a reference
- * @ready: the consumer's, or NULL
- * @notify: likewise; instead of @ready
- * @context: the consumer's
- * @backlog: how many requests may wait
- * @lock: protects what follows up to @wait.  Any context.
+ * struct krdma_listener - a listener for connection requests
+ * @refs: references: one of the consumer, one from the start of the listener to its end, one for
+ *	each queued work item, and one for each connection that arrived and has not ended
+ * @session: session of the consumer
+ * @memcg: memory control group of the process that listens; connections that wait to be taken are
+ *	charged to it; with a reference
+ * @ready: callback to the consumer that may sleep, or NULL
+ * @notify: callback to the consumer that must not sleep, instead of @ready; or NULL
+ * @context: context of the consumer
+ * @backlog: number of requests that may wait
+ * @lock: protects the members from here to @wait.  Any context.
  * @wrs: connections that wait to be taken; each with a reference
- * @waiting: how many, and those that are just being made
- * @dead: the device is gone, or going
- * @moved: the address is on another interface or device than @cm_id knows
- * @closing: the consumer wants no more
- * @ended: and there is no more
- * @wait: for changes of any of these
- * @cm_lock: held around calls that use @cm_id, and while it is set or taken away.
- *	Never taken in a handler of the connection manager, whose own lock is
- *	inside it.
- * @cm_id: the connection manager's part; NULL after the end
+ * @waiting: number of connections in @wrs and of those that are just being created
+ * @dead: the device has been, or is being, removed
+ * @moved: the address is on another interface or device than that of @cm_id
+ * @closing: the consumer has closed the listener
+ * @ended: the listener has been closed, and no more requests arrive
+ * @wait: woken when any of these changes
+ * @cm_lock: held around calls that use @cm_id, and while it is set or cleared.  Never taken in a
+ *	handler of the connection manager, whose own lock is inside it.
+ * @cm_id: the rdma_cm ID; NULL after the end
  * @port: the port that @cm_id holds; uncharged at the end, by @work
- * @dev: the device that the address is bound to; NULL: all of them
- * @use: of @dev
+ * @dev: the device that the address is bound to; NULL: all devices
+ * @use: registration as a user of @dev
  * @in_use: @use is registered
  * @local: the address
- * @v6only: IPv4 is left to others, if the address is any IPv6 one
- * @work: ends the RDMA part, or makes it anew where the address is now
- * @ready_work: tells the consumer
- * @told: it has told that all is over; for @ready_work alone
- * @closed: likewise
+ * @v6only: leave IPv4 to other listeners if the address is the IPv6 wildcard
+ * @work: ends the listener, or restarts it where the address is now
+ * @ready_work: calls the consumer
+ * @told: @closed has been completed; for @ready_work alone
+ * @closed: completed when the listener has ended and the consumer is not called any more
  */
 struct krdma_listener {
 	refcount_t refs;
@@ -90,9 +88,9 @@ struct krdma_listener {
 };
 
 /*
- * A connection comes to its end: it does not wait at its listener any more, if it
- * has one and still did.  After the end of its id, so that the handler that has
- * brought it is over.  Process context.
+ * Detaches a connection that ends from its listener, if it has one, and from the list of waiting
+ * connections.  Called after its ID is destroyed, so that the handler that created it has
+ * returned.  Process context.
  */
 void krdma_listener_forget(struct krdma_conn *conn);
 

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The true length of the data that come with a request for a connection, with
- * its acceptance and with its refusal.  Pure.
+ * The exact length of the private data of a connection request, its acceptance and its rejection.
+ * Pure.
  *
- * iWARP carries the length.  InfiniBand and RoCE do not: whatever was sent, the
- * receiver gets the whole area of the message, filled up with zeroes.  There
- * krdma writes a trailer to the last eight bytes of the area, far from where the
- * data begin:
+ * iWARP carries the length.  InfiniBand and RoCE do not: the receiver always gets the whole area
+ * of the message, padded with zeroes.  For these, krdma writes a trailer to the last eight bytes
+ * of the area, far from where the data begin:
  *
  *	0  magic, two bytes
  *	2  version
  *	3  length of the data
  *	4  check, 32 bits, little-endian
  *
- * A peer without krdma finds the data at the beginning, where it expects them,
- * and ignores the rest, as it must do with padding.  Data that leave no room for
- * the trailer go without, and arrive with the padding.
+ * A peer without krdma finds the data at the beginning, where it expects them, and ignores the
+ * rest, as it must do with padding.  Data that leave no room for the trailer are sent without it,
+ * and arrive with the padding.
  *
- * The check is the CRC-32 of the kind of the message, of the four bytes before
- * it and of the data; and what lies between the data and the trailer is zero.  So
- * the data of a foreign peer are not taken for a trailer by accident, and a
- * trailer that is copied to another kind of message counts for nothing there.
- * It is no proof against a peer who makes one on purpose: all such a peer can say
- * is that fewer of its own bytes count.
+ * The check is the CRC-32 of the kind of the message, of the four bytes before it and of the
+ * data; and the bytes between the data and the trailer are zero.  So the data of a foreign peer
+ * are not taken for a trailer by accident, and a trailer that is copied to another kind of
+ * message is invalid there.  It does not protect against a peer that makes one on purpose: such a
+ * peer can only make fewer of its own bytes count.
  */
 #include "cm/private_data.h"
 #include "core/wire.h"
@@ -30,10 +28,10 @@
 #define TRAILER_VERSION		1
 #define TRAILER_HEAD		4
 
-/* Not ASCII, and not a small number of either byte order. */
+/* Neither ASCII nor a small number in any byte order. */
 static const u8 krdma_private_data_magic[] = { 0xb5, 0xd7 };
 
-/* What four bits make of CRC-32: by bits alone a connection would take 8,000 instructions. */
+/* CRC-32 of four bits at a time: bit by bit, a connection would take 8,000 instructions. */
 static const u32 krdma_private_data_crc_table[] = {
 	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158,
 	0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4,
@@ -73,13 +71,12 @@ static bool krdma_private_data_is_zero(const u8 *bytes, u32 length)
 }
 
 /**
- * krdma_private_data_max - how much data a message can carry
+ * krdma_private_data_max() - Get the maximum length of private data
  * @kind: the message
- * @padded: whether the transport pads (InfiniBand, RoCE) or carries the length
+ * @padded: true if the transport pads (InfiniBand, RoCE), false if it carries the length
  *
- * Data that are shorter by KRDMA_PRIVATE_DATA_TRAILER arrive with their true
- * length on every transport; what is longer than that arrives padded on one that
- * pads.
+ * Data that are shorter by KRDMA_PRIVATE_DATA_TRAILER arrive with their exact length on every
+ * transport.  Longer data arrive padded on a transport that pads.
  *
  * Context: any.
  * Return: the number of bytes; 0 if there is no such message.
@@ -99,20 +96,19 @@ u32 krdma_private_data_max(enum krdma_private_data_kind kind, bool padded)
 EXPORT_SYMBOL_IF_KUNIT(krdma_private_data_max);
 
 /**
- * krdma_private_data_encode - from a consumer's data to what is given to the CM
+ * krdma_private_data_encode() - Convert the consumer's data to private data of the CM
  * @kind: the message that will carry the data
- * @padded: whether the transport pads
- * @plain: leave the trailer out: a peer that looks at the padding is spared it,
- *	and one that has krdma does not learn the length
+ * @padded: true if the transport pads
+ * @plain: leave out the trailer, for a peer that checks the padding; a peer with krdma does not
+ *	learn the length then
  * @data: the data; NULL if @length is 0; not inside @message
- * @length: their length
- * @message: filled in, KRDMA_PRIVATE_DATA_BUFFER bytes at most
- * @message_length: how many of them are to be sent, 0 for none
+ * @length: bytes of @data
+ * @message: filled in, at most KRDMA_PRIVATE_DATA_BUFFER bytes
+ * @message_length: set to the number of bytes to be sent, 0 for none
  *
  * Context: any.
- * Return: 0; -EMSGSIZE if the data are longer than krdma_private_data_max();
- * -EINVAL if there is no such message, or a length without data.  Nothing is
- * filled in after an error.
+ * Return: 0; -EMSGSIZE if the data are longer than krdma_private_data_max(); -EINVAL if there is
+ * no such message, or a length without data.  Nothing is filled in after an error.
  */
 int krdma_private_data_encode(enum krdma_private_data_kind kind, bool padded, bool plain,
 			      const void *data, u32 length, u8 *message, u32 *message_length)
@@ -143,7 +139,7 @@ int krdma_private_data_encode(enum krdma_private_data_kind kind, bool padded, bo
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_private_data_encode);
 
-/* The length that the trailer of a whole area tells, if it is one. */
+/* Finds a valid trailer in a whole area, and sets the length from it. */
 static bool krdma_private_data_trailer(enum krdma_private_data_kind kind, const u8 *area,
 				       u32 area_length, u32 *length)
 {
@@ -164,18 +160,17 @@ static bool krdma_private_data_trailer(enum krdma_private_data_kind kind, const 
 }
 
 /**
- * krdma_private_data_decode - how much of what came from the CM is data
+ * krdma_private_data_decode() - Get the length of the data in private data of the CM
  * @kind: the message that carried it
- * @padded: whether the transport pads
+ * @padded: true if the transport pads
  * @message: what arrived; may be NULL
- * @message_length: its length
- * @peer_is_krdma: set to whether the sender's trailer is there.  If not, the
- *	sender may have krdma all the same: exact transports and long data do
- *	without.
+ * @message_length: its length in bytes
+ * @peer_is_krdma: set to true if the sender's trailer was found.  The sender may have krdma also
+ *	without it: it is not used for transports that carry the length, and for long data.
  *
- * The data are at the beginning of @message.  Without a trailer, or with one of a
- * version that is not known, everything that arrived counts: krdma does not
- * guess where the padding of a foreign peer begins.
+ * The data are at the beginning of @message.  Without a trailer, or with one of an unknown
+ * version, everything that arrived counts: krdma does not guess where the padding of a foreign
+ * peer begins.
  *
  * Context: any.
  * Return: the length of the data, @message_length at most.

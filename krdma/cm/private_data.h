@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The true length of the data that come with a request for a connection, with
- * its acceptance and with its refusal.  Pure.
+ * The exact length of the private data of a connection request, its acceptance and its rejection.
+ * Pure.
  */
 #ifndef _KRDMA_PRIVATE_DATA_H
 #define _KRDMA_PRIVATE_DATA_H
 
 #include "core/pure.h"
 
-/* Which message carries the data. */
+/* The message that carries the data. */
 enum krdma_private_data_kind {
 	KRDMA_PRIVATE_DATA_REQUEST,
 	KRDMA_PRIVATE_DATA_REPLY,
@@ -16,25 +16,24 @@ enum krdma_private_data_kind {
 };
 
 /*
- * What a transport that pads has room for: the fields of the InfiniBand
- * connection messages, of which the RDMA CM takes 36 bytes of a request for the
- * addresses of both ends.
+ * Size of the area of a transport that pads: the fields of the InfiniBand connection messages, of
+ * which the RDMA CM uses 36 bytes of a request for the addresses of both ends.
  */
 #define KRDMA_PRIVATE_DATA_REQUEST_AREA	56
 #define KRDMA_PRIVATE_DATA_REPLY_AREA	196
 #define KRDMA_PRIVATE_DATA_REJECT_AREA	148
 
 /*
- * What a transport with exact lengths has room for.  The RDMA CM could hand on
- * 255 bytes, but that is not what gets through: providers put 4 bytes of their own
- * before the data of an MPA message, and siw keeps the sum in eight bits.
+ * Maximum for a transport with exact lengths.  The RDMA CM could pass on 255 bytes, but fewer
+ * arrive: providers put 4 bytes of their own before the data of an MPA message, and siw stores
+ * the sum in eight bits.
  */
 #define KRDMA_PRIVATE_DATA_EXACT_MAX	251
 
 /* The longest message that krdma_private_data_encode() makes. */
 #define KRDMA_PRIVATE_DATA_BUFFER	KRDMA_PRIVATE_DATA_EXACT_MAX
 
-/* The end of a padded area, which says how long the data are. */
+/* The end of a padded area, which contains the length of the data. */
 #define KRDMA_PRIVATE_DATA_TRAILER	8
 
 u32 krdma_private_data_max(enum krdma_private_data_kind kind, bool padded);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Older kernels' block layers, made to look like the newest one.  For krdma_blk, which
- * includes it in place of <linux/blk-mq.h>.
+ * Adapts older kernels' block layer to the interface of the newest one.  krdma_blk includes
+ * this instead of <linux/blk-mq.h>.
  */
 #ifndef _KRDMA_COMPAT_BLK_H
 #define _KRDMA_COMPAT_BLK_H
 
 #include <linux/blk-mq.h>
 
-/* Requests are merged unless a driver says otherwise. */
+/* The newest block layer merges requests by default. */
 #ifdef KC_BLK_SHOULD_MERGE
 #define KRDMA_BLK_MQ_FLAGS	BLK_MQ_F_SHOULD_MERGE
 #else
 #define KRDMA_BLK_MQ_FLAGS	0
 #endif
 
-/* The node that a request's memory comes from, which may be NUMA_NO_NODE. */
+/* The type of the NUMA node for a request's memory; it may be NUMA_NO_NODE. */
 #ifdef KC_BLK_UNSIGNED_NODE
 #define krdma_blk_node_t	unsigned int
 #else
 #define krdma_blk_node_t	int
 #endif
 
-/* A request knows its queue. */
+/* The queue is not an argument any more, because the request refers to it. */
 #ifdef KC_BLK_MAP_SG_QUEUE
 static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterlist *sg)
 {
@@ -32,7 +32,7 @@ static inline int krdma_compat_blk_rq_map_sg(struct request *rq, struct scatterl
 #define blk_rq_map_sg		krdma_compat_blk_rq_map_sg
 #endif
 
-/* Opening a disk is told with the disk. */
+/* open and release get the disk, not the block device. */
 #ifdef KC_BLK_OPEN_BDEV
 #define blk_mode_t		fmode_t
 
@@ -57,7 +57,7 @@ static void function##_mode(struct gendisk *disk, fmode_t mode)		\
 #define KRDMA_BLK_RELEASE_OP(function)	function
 #endif
 
-/* A disk is allocated with its limits. */
+/* The queue limits are an argument of the allocation of a disk. */
 #ifdef KC_BLK_LIMITS_LATER
 static inline struct gendisk *krdma_compat_blk_alloc_disk(struct blk_mq_tag_set *set,
 							  const struct queue_limits *limits,

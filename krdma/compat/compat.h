@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Older kernels, made to look like the newest one.  Included ahead of every
- * file of the module; no other file may know of versions.
+ * Adapts older kernels to the interface of the newest one.  Included before every file of the
+ * module; no other file may depend on the kernel version.
  *
- * Macros are probed here, by #ifndef.  What the preprocessor cannot see is
- * probed by probe.mk, beside this file, and arrives as KC_*.
+ * This file detects macros by #ifndef.  probe.mk, beside this file, detects what the
+ * preprocessor cannot see and defines KC_* macros.
  */
 #ifndef _KRDMA_COMPAT_H
 #define _KRDMA_COMPAT_H
 
 /*
- * The prefix of messages.  It must be there before <linux/printk.h>, which comes
- * with the headers below, so no file can set one of its own.
+ * The prefix of messages.  It must be defined before <linux/printk.h>, which the headers below
+ * include, so no file can define its own.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/types.h>
 
 /*
- * Namespaces as string literals.  EXPORT_SYMBOL_NS() stays as it is: the
- * kernel's own EXPORT_SYMBOL_IF_KUNIT() is written for it.
+ * Namespaces are string literals.  EXPORT_SYMBOL_NS() is not changed: the kernel's own
+ * EXPORT_SYMBOL_IF_KUNIT() depends on it.
  */
 #ifdef KC_BARE_NAMESPACE
 #include <linux/export.h>
@@ -36,7 +36,7 @@
 #define MODULE_IMPORT_NS(ns)		MODULE_INFO(import_ns, ns)
 #endif
 
-/* Typed allocation; krdma always says which GFP flags it means. */
+/* Typed allocation; krdma always passes the GFP flags explicitly. */
 #include <linux/slab.h>
 #ifndef kmalloc_obj
 #define kmalloc_obj(type, gfp)		kmalloc(sizeof(type), gfp)
@@ -54,22 +54,22 @@
 #define kvzalloc_objs(type, count, gfp)	kvcalloc(count, sizeof(type), gfp)
 #endif
 
-/* Workqueues are bound to processors unless they say otherwise. */
+/* Older workqueues are bound to CPUs by default and have no flag for it. */
 #include <linux/workqueue.h>
 #ifdef KC_NO_WQ_PERCPU
 #define WQ_PERCPU			0
 #endif
 
-/* Where preemption is never lazy, whoever is due is due at once. */
+/* Without lazy preemption, a task that is to be rescheduled is so at once. */
 #include <linux/thread_info.h>
 #ifndef TIF_NEED_RESCHED_LAZY
 #define TIF_NEED_RESCHED_LAZY		TIF_NEED_RESCHED
 #endif
 
 /*
- * What makes a pin for reading see what the process writes later.  Where it is
- * not for granted, pages that are shared until they are written to are made the
- * process's own by pinning them for writing, whatever its rights.
+ * GUP flags for a read pin that sees what the process writes later.  Some kernels do not
+ * guarantee that.  There, pinning for writing, whatever the process's rights, breaks
+ * copy-on-write, so that the pages are the process's own.
  */
 #ifdef KC_SHARED_PIN
 #define KRDMA_FOLL_READ			(FOLL_WRITE | FOLL_FORCE)
@@ -77,7 +77,7 @@
 #define KRDMA_FOLL_READ			0
 #endif
 
-/* The flags of a mapping that nobody else sees yet. */
+/* Change the flags of a mapping that is not visible to others yet. */
 #ifdef KC_NO_VM_FLAGS_MOD
 #include <linux/mm_types.h>
 

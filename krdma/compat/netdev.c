@@ -5,7 +5,7 @@
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 
-/* The same steps as in ib_core; the caller gives the reference back. */
+/* The same steps as in ib_core; the caller puts the reference. */
 struct net_device *krdma_compat_ib_device_get_netdev(struct ib_device *ibdev, u32 port)
 {
 	struct ib_port_data *port_data;

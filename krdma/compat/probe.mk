@@ -1,46 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the kernel that is built against has: the part that the preprocessor
-# cannot ask by itself.  Each answer becomes a KC_* macro for compat.h, which is
-# included ahead of every file of the module.
+# Detect features of the target kernel that the preprocessor cannot detect.
+# Each result becomes a KC_* macro for compat.h, which is included before every
+# file of the module.
 
-# $(call kc_has,PATTERN,HEADER): y if HEADER of the target tree has PATTERN.
+# $(call kc_has,PATTERN,HEADER): y if HEADER of the target tree contains PATTERN.
 kc_has = $(shell grep -qs '$(1)' '$(srctree)/$(2)' && echo y)
 
 # Symbol namespaces are bare words (KRDMA), not string literals ("KRDMA").
 kc-bare-namespace := $(call kc_has,EXPORT_SYMBOL_NS_GPL.*__stringify,include/linux/export.h)
-# The licence of an export is the suffix of a section's name, not a word.
+# The licence of an export is a suffix of the section name, not a word.
 kc-export-suffix := $(call kc_has,EXPORT_SYMBOL_GPL.*"_gpl",include/linux/export.h)
-# Modules may ask for the network interface behind a port.
+# Modules can get the network interface behind a port.
 kc-get-netdev := $(call kc_has,ib_device_get_netdev,include/rdma/ib_verbs.h)
-# A pin for reading leaves pages shared that the process will have copies of.
+# A read pin leaves pages shared of which the process gets copies when it writes.
 kc-shared-pin := $(call kc_has,gup_must_unshare.unsigned,include/linux/mm.h)
-# Symbols can be exported for KUnit alone.
+# Symbols can be exported only for KUnit.
 kc-kunit-visibility := $(call kc_has,EXPORT_SYMBOL_IF_KUNIT,include/kunit/visibility.h)
 
-# The flags of a mapping are changed by functions.
+# Functions change the flags of a mapping.
 kc-vm-flags := $(call kc_has,vm_flags_mod,include/linux/mm.h)
-# Workqueues can say that they are bound to processors.
+# Workqueues have a flag that binds them to CPUs.
 kc-wq-percpu := $(call kc_has,WQ_PERCPU,include/linux/workqueue.h)
 
-# The block layer, for krdma_blk: drivers ask for the merging of requests.
+# The block layer, for krdma_blk: drivers request merging by a flag.
 kc-blk-merge := $(call kc_has,BLK_MQ_F_SHOULD_MERGE,include/linux/blk-mq.h)
-# A request's pages are listed with its queue given besides.
+# blk_rq_map_sg() takes the queue as well as the request.
 kc-blk-map-queue := $(call kc_has,int blk_rq_map_sg.struct request_queue,include/linux/blk-mq.h)
-# Opening a disk is told with the block device.
+# The open callback of a disk gets the block device.
 kc-blk-open-bdev := $(call kc_has,open. .struct block_device,include/linux/blkdev.h)
-# A disk's limits are set when it is there.
+# A disk's limits are set after its allocation.
 kc-blk-limits-later := $(call kc_has,define blk_mq_alloc_disk.set. queuedata,include/linux/blk-mq.h)
-# Nodes, one of which may be none, have a sign.
+# The type of a NUMA node is signed, because NUMA_NO_NODE is negative.
 kc-blk-signed-node := $(call kc_has,unsigned int. int..$$,include/linux/blk-mq.h)
 
-# For krdma_null and the fake device: the creation of a completion queue is told of the program's data alone.
+# For krdma_null and the fake device: create_cq gets a uverbs_attr_bundle, not only udata.
 kc-create-cq-attrs := $(shell grep -s -A 1 'int (.create_cq).' '$(srctree)/include/rdma/ib_verbs.h' | \
 			      grep -q uverbs_attr_bundle && echo y)
-# Registering a process's memory comes with the handle of DMA hints.
+# Registering memory of a process has an argument with DMA hints.
 kc-dmah := $(call kc_has,struct ib_dmah,include/rdma/ib_verbs.h)
 
-# Pinning memory by its address in the process has a name of its own.
+# Pinning memory by its address in the process has a function of its own.
 kc-umem-get-va := $(call kc_has,ib_umem_get_va,include/rdma/ib_umem.h)
 
 kc-flags-y :=

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Older kernels' interface for RDMA providers, made to look like the newest one.  For
- * krdma_null and the fake device.
+ * Adapts older kernels' interface for RDMA providers to the newest one.  For krdma_null and the
+ * fake device.
  */
 #ifndef _KRDMA_COMPAT_PROVIDER_H
 #define _KRDMA_COMPAT_PROVIDER_H
 
-/* What a completion queue's creation is told of the call that asks for it. */
+/* The type of the create_cq argument that describes the calling program. */
 #ifdef KC_CREATE_CQ_UDATA
 #define krdma_compat_cq_call		ib_udata
 #else
 #define krdma_compat_cq_call		uverbs_attr_bundle
 #endif
 
-/* Registering a process's memory comes with the handle of DMA hints. */
+/* Registering memory of a process has an argument with DMA hints. */
 #ifdef KC_NO_DMAH
 #define KRDMA_COMPAT_DMAH
 #else
 #define KRDMA_COMPAT_DMAH		struct ib_dmah *dmah,
 #endif
 
-/* Pinning memory by its address in the process. */
+/* Pin memory by its address in the process. */
 #ifdef KC_UMEM_GET_VA
 #define krdma_compat_umem_get		ib_umem_get_va
 #else

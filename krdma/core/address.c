@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which device is behind an address.
+ * Find the device for an address.
  *
- * The connection manager knows, and tells by binding an id of its own to the
- * device.  So each question makes an id, asks, and ends the id in the asking
- * thread.  As long as the id is there, a device that it is bound to stays: the
- * connection manager's part of a removal waits for it.
+ * The connection manager knows the device, and reports it by binding a cm_id to the device.
+ * Each search therefore creates a cm_id, resolves or binds it, and destroys it in the calling
+ * thread.  While a cm_id is bound to a device, the device stays: the connection manager's part
+ * of a device removal waits for the cm_id.
  */
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -27,11 +27,11 @@
 #define KRDMA_ADDRESS_TIMEOUT_MS	2000
 
 /**
- * struct krdma_search - a question to the connection manager
- * @id: what it is asked with
- * @net: on whose behalf
- * @answered: it has said something
- * @error: what it said; set once, before @answered
+ * struct krdma_search - a search for a device through the connection manager
+ * @id: the cm_id of the search
+ * @net: the network namespace of the caller
+ * @answered: completed when the connection manager has answered
+ * @error: the answer, 0 or a negative errno; written once, before @answered is completed
  */
 struct krdma_search {
 	struct rdma_cm_id *id;
@@ -44,7 +44,7 @@ struct krdma_search {
  * Addresses
  */
 
-/* A copy that can be bound: without a port. */
+/* Copy an address without its port, so that it can be bound. */
 static int krdma_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 {
 	memset(to, 0, sizeof(*to));
@@ -78,8 +78,8 @@ static bool krdma_address_is_loopback(const struct sockaddr_storage *addr)
 }
 
 /*
- * Whether an address of one link is on the interface that comes with it: for
- * these the connection manager looks at the interface only.
+ * Return whether a link-local address belongs to the interface in its scope ID.  For these
+ * addresses the connection manager checks only the interface.
  */
 static bool krdma_address_on_its_link(struct net *net, const struct sockaddr_storage *addr)
 {
@@ -100,10 +100,10 @@ static bool krdma_address_on_its_link(struct net *net, const struct sockaddr_sto
 }
 
 /*
- * Searches
+ * Search
  */
 
-/* The connection manager has many words for "no"; @no is ours. */
+/* The connection manager has many errnos for a negative answer.  Map them to @no. */
 static int krdma_search_error(int error, int no)
 {
 	switch (error) {
@@ -113,7 +113,7 @@ static int krdma_search_error(int error, int no)
 	case -ENOMEM:
 	case -ETIMEDOUT:
 		return error;
-	/* What networks call it. */
+	/* Network code uses this errno for ENOMEM. */
 	case -ENOBUFS:
 		return -ENOMEM;
 	default:
@@ -121,7 +121,7 @@ static int krdma_search_error(int error, int no)
 	}
 }
 
-/* One at a time for an id, and maybe until the id has been destroyed. */
+/* Called one at a time for a cm_id, possibly until the cm_id is destroyed. */
 static int krdma_search_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krdma_search *search = id->context;
@@ -145,7 +145,7 @@ static int krdma_search_event(struct rdma_cm_id *id, struct rdma_cm_event *event
 		search->error = error;
 		complete_all(&search->answered);
 	}
-	/* Anything else would end the id here. */
+	/* Any other return value makes the connection manager destroy the cm_id. */
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static void krdma_search_end(struct krdma_search *search)
 	krdma_cm_id_destroy(search->id);
 }
 
-/* To a specific address that is not a loopback one. */
+/* Bind to a specific address that is not a loopback address. */
 static int krdma_search_bind(struct krdma_search *search, struct sockaddr_storage *local)
 {
 	int ret;
@@ -178,7 +178,7 @@ static int krdma_search_resolve(struct krdma_search *search, struct sockaddr_sto
 	long left;
 	int ret;
 
-	/* The answer comes from a work. */
+	/* The answer comes from a work item, so there is none without waiting. */
 	if (!timeout_ms)
 		return -ETIMEDOUT;
 
@@ -197,8 +197,8 @@ static int krdma_search_resolve(struct krdma_search *search, struct sockaddr_sto
 }
 
 /*
- * The device that was found.  Loopback addresses lead to the first device that
- * there is, in whichever namespace.
+ * Return the device that the search has found.  A loopback address leads to the first device
+ * that exists, in any network namespace, so check the namespace.
  */
 static struct krdma_device *krdma_search_device(struct krdma_search *search, int no)
 {
@@ -213,26 +213,26 @@ static struct krdma_device *krdma_search_device(struct krdma_search *search, int
 }
 
 /**
- * krdma_device_towards - the device by which an address is reached
- * @net: the network namespace on whose behalf
- * @local: from which address; its port is not looked at.  NULL, or the
- *	unspecified address: as the routing tables say
- * @remote: the address to be reached
- * @timeout_ms: how long to wait; 0: not at all, which finds nothing;
- *	KRDMA_FOREVER_MS: until the connection manager gives up
+ * krdma_device_towards() - Find the device that reaches an address
+ * @net: the network namespace of the caller
+ * @local: the local address; its port is ignored.  NULL, or the unspecified address: chosen by
+ *	the routing tables
+ * @remote: the address to reach
+ * @timeout_ms: how long to wait; 0: not at all, which finds nothing; KRDMA_FOREVER_MS: until
+ *	the connection manager gives up
  *
- * A connection to @remote would go by this device, as far as can be known before
- * it is made.
+ * A connection to @remote would use this device, as far as can be known before the connection
+ * is made.
  *
  * Context: process context; may sleep.  Not in ib_core's callbacks.
- * Return: the device, for krdma_device_put(), or an ERR_PTR of
+ * Return: the device, to be released by krdma_device_put(), or an ERR_PTR of
  * -EADDRNOTAVAIL: no device that @net may see has the address @local;
- * -EHOSTUNREACH: there is no way, or no device on it that @net may see;
- * -ETIMEDOUT: the neighbour on the way did not answer in time;
- * -EINTR: a signal came first;
- * -ENODEV: the device is just being removed, or krdma does not serve it;
+ * -EHOSTUNREACH: there is no route, or no device on it that @net may see;
+ * -ETIMEDOUT: the neighbour on the route did not answer in time;
+ * -EINTR: a signal arrived first;
+ * -ENODEV: the device is being removed, or krdma does not serve it;
  * -EAFNOSUPPORT: neither IPv4 nor IPv6;
- * -EINVAL: an IPv4 and an IPv6 address, or a link-local address without its link;
+ * -EINVAL: an IPv4 and an IPv6 address, or a link-local address without its scope ID;
  * -ENOMEM.
  */
 struct krdma_device *krdma_device_towards(struct net *net, const struct sockaddr *local,
@@ -259,7 +259,7 @@ struct krdma_device *krdma_device_towards(struct net *net, const struct sockaddr
 	if (ret)
 		return ERR_PTR(ret);
 
-	/* Bound first: then it is clear which of the two addresses was the wrong one. */
+	/* Bind first: the error then says which of the two addresses is wrong. */
 	if (local && !krdma_address_is_loopback(&from)) {
 		ret = krdma_search_bind(&search, &from);
 		if (!ret && !krdma_address_on_its_link(net, &from))
@@ -276,21 +276,21 @@ struct krdma_device *krdma_device_towards(struct net *net, const struct sockaddr
 EXPORT_SYMBOL_NS_GPL(krdma_device_towards, "KRDMA");
 
 /**
- * krdma_device_at - the device that has an address
- * @net: the network namespace on whose behalf
- * @local: the address; its port is not looked at
+ * krdma_device_at() - Find the device that has an address
+ * @net: the network namespace of the caller
+ * @local: the address; its port is ignored
  *
- * A loopback address is no device's.  It stands for the one by which the
- * connection manager reaches it, which is the same for all of them.
+ * A loopback address belongs to no device.  It finds the device by which the connection manager
+ * reaches it, which is the same for all loopback addresses.
  *
  * Context: process context; may sleep.  Not in ib_core's callbacks.
- * Return: the device, for krdma_device_put(), or an ERR_PTR of
+ * Return: the device, to be released by krdma_device_put(), or an ERR_PTR of
  * -EADDRNOTAVAIL: no device that @net may see has this address;
- * -ENODEV: the device is just being removed, or krdma does not serve it;
+ * -ENODEV: the device is being removed, or krdma does not serve it;
  * -EAFNOSUPPORT: neither IPv4 nor IPv6;
- * -EINVAL: the unspecified address, or a link-local one without its link;
- * -EINTR, -ETIMEDOUT: for a loopback address: a signal came first, or the
- * connection manager did not answer;
+ * -EINVAL: the unspecified address, or a link-local address without its scope ID;
+ * -EINTR, -ETIMEDOUT: for a loopback address: a signal arrived first, or the connection manager
+ * did not answer;
  * -ENOMEM.
  */
 struct krdma_device *krdma_device_at(struct net *net, const struct sockaddr *local)
@@ -312,7 +312,7 @@ struct krdma_device *krdma_device_at(struct net *net, const struct sockaddr *loc
 	if (ret)
 		return ERR_PTR(ret);
 
-	/* Binding to a loopback address binds to no device, so it goes there instead. */
+	/* Binding to a loopback address binds to no device, so resolve it as the remote address. */
 	if (krdma_address_is_loopback(&addr))
 		ret = krdma_search_resolve(&search, NULL, (struct sockaddr *)&addr,
 					   KRDMA_ADDRESS_TIMEOUT_MS);

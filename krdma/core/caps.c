@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From what a provider says of its device to what krdma promises of it.  Pure.
+ * Derive the capabilities and limits that krdma offers from a provider's attributes.  Pure
+ * functions.
  */
 #include "core/caps.h"
 
 /*
- * Counts go back to ib_core as int.  Below zero can only be a mistake, and zero
- * is the safe reading of it.
+ * Counts are passed to ib_core as int.  A negative value can only be a provider's mistake, and
+ * zero is the safe reading of it.
  */
 static u32 krdma_caps_count(s64 value)
 {
@@ -30,8 +31,8 @@ static u32 krdma_caps_read_depth(s64 value)
 }
 
 /*
- * A read takes its entries from the send queue, so it has no more than a send.
- * Some providers leave the field empty: one entry every reader has.
+ * A read takes its SGEs from the send queue, so it cannot have more than a send.  Some
+ * providers leave the field empty: every device supports one SGE.
  */
 static u32 krdma_caps_read_sge(s64 value, u32 max_send_sge)
 {
@@ -43,11 +44,11 @@ static u32 krdma_caps_read_sge(s64 value, u32 max_send_sge)
 }
 
 /**
- * krdma_caps_flags - what a device can do
- * @raw: the device in its provider's words
+ * krdma_caps_flags() - Derive the capabilities of a device
+ * @raw: the provider's attributes
  *
- * A provider may claim what its own numbers make useless (shared receive queues
- * of depth 0): a capability is there only if it can be used.
+ * A provider may claim a capability that its own numbers make useless, such as SRQs of depth 0.
+ * A capability is reported only if it can be used.
  *
  * Context: any.
  * Return: bits of &enum krdma_device_cap.
@@ -74,11 +75,11 @@ u64 krdma_caps_flags(const struct krdma_raw_attr *raw)
 EXPORT_SYMBOL_IF_KUNIT(krdma_caps_flags);
 
 /**
- * krdma_caps_derive - what a consumer may ask of a device
- * @raw: the device in its provider's words
+ * krdma_caps_derive() - Derive the limits of a device
+ * @raw: the provider's attributes
  * @limits: filled in, every field
  *
- * Any input gives limits that are safe to add up and to hand to ib_core.
+ * For any input the limits are safe to add up and to pass to ib_core.
  *
  * Context: any.
  */

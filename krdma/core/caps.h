@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From what a provider says of its device to what krdma promises of it.  Pure.
+ * Derive the capabilities and limits that krdma offers from a provider's attributes.  Pure
+ * functions.
  */
 #ifndef _KRDMA_CAPS_H
 #define _KRDMA_CAPS_H
@@ -10,19 +11,19 @@
 #include <krdma/krdma.h>
 
 /*
- * The queue entries that krdma keeps for itself
+ * Queue entries that krdma reserves for itself
  *
- * A queue that is full when the connection goes down must still take what the
- * teardown posts, so those entries are never promised to anybody:
+ * When a connection goes down, a full queue must still take the work requests that the
+ * teardown posts, so these entries are not offered to consumers:
  *
- *  send queue      1  the drain marker, whose completion says that all work
- *                     posted before it has completed
+ *  send queue      1  the drain marker: its completion means that all work requests
+ *                     posted before it have completed
  *  receive queue   1  the drain marker of that side
  *
- * and a completion queue must have room for both.  A shared receive queue
- * outlives its connections and is not drained with them: nothing is taken off.
- * Registration and invalidation are operations like any other and are counted
- * when they are asked for: they take nothing here.
+ * A completion queue must have free entries for both.  A shared receive queue outlives its
+ * connections and is not drained with them: nothing is subtracted.  Registration and
+ * invalidation are work requests like any other and count when they are posted: they
+ * need no reserved entry.
  */
 #define KRDMA_SEND_WQE_DRAIN	1
 #define KRDMA_RECV_WQE_DRAIN	1
@@ -32,37 +33,36 @@
 #define KRDMA_CQ_SLOTS		(KRDMA_SEND_WQES + KRDMA_RECV_WQES)
 
 /*
- * A reliable connection can always read: a provider that leaves the field empty
- * means that it does not say, and one read at a time is safe to promise.  The
- * connection manager carries the depth in eight bits.
+ * A reliable connection can always read.  A provider that leaves the field empty does not
+ * report a value, and one read at a time is safe to offer.  The connection manager carries the
+ * depth in eight bits.
  */
 #define KRDMA_READ_DEPTH_MIN	1
 #define KRDMA_READ_DEPTH_MAX	255
 
 /**
- * struct krdma_raw_attr - a device in its provider's words
- * @max_mr_size: largest region of memory, in bytes
- * @max_qp: queue pairs
- * @max_qp_wr: deepest queue of a queue pair, of either kind
- * @max_send_sge: scatter/gather entries of a send
- * @max_recv_sge: scatter/gather entries of a receive
- * @max_sge_rd: scatter/gather entries of a read
- * @max_cqe: deepest completion queue
- * @max_srq: shared receive queues
- * @max_srq_wr: deepest shared receive queue
- * @max_qp_init_rd_atom: reads and atomics under way, as the one who asks
- * @max_qp_rd_atom: reads and atomics under way, as the one who answers
+ * struct krdma_raw_attr - attributes of a device as its provider reports them
+ * @max_mr_size: the largest memory region, in bytes
+ * @max_qp: number of queue pairs
+ * @max_qp_wr: the maximum depth of a send or receive queue
+ * @max_send_sge: SGEs of a send
+ * @max_recv_sge: SGEs of a receive
+ * @max_sge_rd: SGEs of a read
+ * @max_cqe: the maximum depth of a completion queue
+ * @max_srq: number of shared receive queues
+ * @max_srq_wr: the maximum depth of a shared receive queue
+ * @max_qp_init_rd_atom: reads and atomics in flight as initiator
+ * @max_qp_rd_atom: reads and atomics in flight as responder
  * @max_fast_reg_pages: pages in one fast registration
- * @has_atomic: claims atomics
- * @has_imm: its transport has immediate data
- * @has_srq: has the calls for shared receive queues
- * @has_fast_reg: claims registration on the queue pair
- * @has_odp: claims registration of memory that is not resident
- * @has_read_local: reads go to memory that peers may not write
+ * @has_atomic: the provider claims atomics
+ * @has_imm: the transport has immediate data
+ * @has_srq: the provider has the operations for shared receive queues
+ * @has_fast_reg: the provider claims fast registration
+ * @has_odp: the provider claims on-demand paging
+ * @has_read_local: the local memory of a read needs no remote write right
  *
- * Providers fill in int and unsigned int by turns.  Every number has room for
- * both here, so that neither a negative nor a huge one changes its meaning on
- * the way in.
+ * Some providers fill in int, others unsigned int.  Every field here can hold both, so neither
+ * a negative nor a huge number changes its meaning when it is copied.
  */
 struct krdma_raw_attr {
 	u64 max_mr_size;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What counts against the rdma controller of control groups.
+ * Charges for the rdma controller of control groups.
  *
- * ib_core charges for programs that come through its own character devices, and
- * for nobody else: what is made for kernel callers is theirs to charge.  So krdma
- * does, for whoever calls it: the same kinds with the same meaning.
+ * ib_core charges only for programs that use its own character devices and leaves the charges
+ * for kernel callers to them.  krdma therefore charges for its callers: the same resources with
+ * the same meaning.
  */
 #include <linux/errno.h>
 #include <rdma/ib_verbs.h>
@@ -14,17 +14,17 @@
 
 #ifdef CONFIG_CGROUP_RDMA
 /**
- * krdma_cgroup_charge - something is about to be made
- * @charge: of what, not charged
- * @session: whose it is to be, which is told of a refusal; NULL: nobody is
- * @ibdev: on which device; the caller keeps it until the charge is undone
+ * krdma_cgroup_charge() - Charge a handle or object before it is created
+ * @charge: the charge to fill in, not charged yet
+ * @session: the session of the object, which is notified of a refusal; NULL: none
+ * @ibdev: the device; the caller keeps it until the charge is undone
  * @kind: handle or object
  *
- * Charged is the group of the calling process; of a thread of the kernel, the root,
- * which has no limits.
+ * The function charges the group of the calling process.  For a kernel thread that is the root
+ * group, which has no limits.
  *
  * Context: process context; may sleep.
- * Return: 0; -EDQUOT: the group has as many as it may; -ENOMEM.
+ * Return: 0; -EDQUOT: the group has reached its limit; -ENOMEM.
  */
 int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *session,
 			struct ib_device *ibdev, enum rdmacg_resource_type kind)
@@ -36,15 +36,15 @@ int krdma_cgroup_charge(struct krdma_charge *charge, struct krdma_session *sessi
 		return ret;
 	if (session)
 		krdma_session_refused(session);
-	/* EAGAIN has other meanings for most who ask, and waiting would not help. */
+	/* Most callers give EAGAIN another meaning, and a retry would not help. */
 	return -EDQUOT;
 }
 
 /**
- * krdma_cgroup_uncharge - it is gone, or was not made
- * @charge: as charged; nothing happens if it is not
- * @ibdev: likewise
- * @kind: likewise
+ * krdma_cgroup_uncharge() - Undo a charge after the object is gone or was not created
+ * @charge: the charge; nothing happens if it is not charged
+ * @ibdev: the device of the charge
+ * @kind: the kind of the charge
  *
  * Context: process context; may sleep.
  */

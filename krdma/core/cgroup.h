@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What counts against the rdma controller of control groups.
- */
+/* Charges for the rdma controller of control groups. */
 #ifndef _KRDMA_CGROUP_H
 #define _KRDMA_CGROUP_H
 
@@ -11,11 +9,11 @@ struct ib_device;
 struct krdma_session;
 
 /**
- * struct krdma_charge - something that counts against a group
- * @group: whose; NULL: none is charged
+ * struct krdma_charge - a charge to a control group
+ * @group: the charged group; NULL if none is charged
  *
- * Beside what counts: zeroed with it, charged before it is made, and uncharged when
- * it is gone.
+ * Embedded in the charged object: zeroed with it, charged before the object is created, and
+ * uncharged when it is gone.
  */
 struct krdma_charge {
 	struct rdma_cgroup *group;
@@ -39,7 +37,7 @@ static inline void krdma_cgroup_uncharge(struct krdma_charge *charge, struct ib_
 }
 #endif
 
-/* A queue pair, completion queue, registration, protection domain and so on: hca_object. */
+/* A queue pair, completion queue, MR, protection domain and so on: hca_object. */
 static inline int krdma_charge_object(struct krdma_charge *charge, struct krdma_session *session,
 				      struct ib_device *ibdev)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The end of the connection manager's ids.
- */
+/* Destruction of the connection manager's cm_ids. */
 #ifndef _KRDMA_CM_ID_H
 #define _KRDMA_CM_ID_H
 
@@ -9,15 +7,15 @@
 #include <rdma/rdma_cm.h>
 
 /**
- * krdma_cm_id_destroy - the end of an id
- * @cm_id: the id; nobody else uses it any more
+ * krdma_cm_id_destroy() - Destroy a cm_id
+ * @cm_id: the cm_id; the caller has its last use
  *
- * Waits for its handlers, and nothing comes from there afterwards.
+ * Waits for its handlers; none runs afterwards.
  *
- * rdma_destroy_id() alone does not wait for the one that tells of the address: past
- * that step, it waits for its mutex only.  Who unlocks a mutex may still look at it
- * when the next one has locked and unlocked it, and freed what it is in.  So the work
- * that called the handler has to be over first.
+ * rdma_destroy_id() alone does not wait for the handler that reports the address: once that
+ * step is done, it only takes the handler's mutex.  The task that unlocks a mutex may still
+ * access it after the next owner has locked and unlocked it, and has freed the structure that
+ * contains it.  The work item that called the handler therefore has to finish first.
  *
  * Context: process context, not in a handler; sleeps.
  */

@@ -2,14 +2,14 @@
 /*
  * The table of RDMA devices.
  *
- * ib_core tells this file of every device that takes kernel consumers, and of
- * its end.  In between, others find the device by number or name and hold a
- * struct krdma_device, which stays valid however long they hold it; the RDMA
- * device behind it may go at any time, and they are told so by -ENODEV.
+ * ib_core calls this file for every device that accepts kernel consumers, when the device is
+ * added and when it is removed.  In between, other files find the device by number or name and
+ * hold a struct krdma_device.  That structure stays valid as long as it is held; the RDMA
+ * device behind it may be removed at any time, and calls then return -ENODEV.
  *
- * Two counts make that work (see private.h): "refs" keeps the object, and the
- * "gate" keeps the RDMA device for the length of one call.  Removal closes the
- * gate, waits until everybody is out, and lets the device go.
+ * Two counts make that work (see private.h): "refs" keeps the object, and the "gate" keeps the
+ * RDMA device for the length of one call.  Removal closes the gate, waits until all callers
+ * have left it, and releases the device.
  */
 #include <linux/build_bug.h>
 #include <linux/completion.h>
@@ -37,31 +37,31 @@
 #include "core/vector.h"
 #include "core/notifier.h"
 
-/* Uses that are told with interrupts off: programs decide how many a device has. */
+/* Uses that are notified with interrupts off: programs decide how many uses a device has. */
 #define KRDMA_USES_AT_A_TIME	32
 
 /**
- * struct krdma_device - one RDMA device, for as long as anybody refers to it
- * @id: its number.  Set once, before others can find the device.
+ * struct krdma_device - an RDMA device, valid as long as it is referenced
+ * @id: its number.  Set once, before the device can be found.
  * @refs: keeps this structure
  * @gate: keeps @ibdev; see private.h
- * @gate_map: @gate in lockdep's eyes
- * @gate_closed: everybody has left @gate for good
+ * @gate_map: @gate as lockdep sees it
+ * @gate_closed: completed when every caller has left @gate for good
  * @ibdev: the RDMA device.  Protected by @gate, or by a use.
  * @uses_lock: protects @uses, @told and @going
- * @uses: who has something of the RDMA device: &struct krdma_use
- * @told: of them those that have been told that the device goes
- * @going: the device is being removed, and takes no further uses
- * @unused: woken when @uses and @told get empty
- * @notifier_device: tells watches of it
- * @ports: what is kept of its ports.  Set once, before others can find the device.
- * @vectors: its completion vectors.  Set once, before others can find the device.
- * @node: its NUMA node, or NUMA_NO_NODE.  Set once, before others can find the device.
- * @caps: what it can do.  Set once, before others can find the device.
- * @limits: what may be asked of it.  Likewise.
+ * @uses: users of the RDMA device that have not been notified of its removal: &struct krdma_use
+ * @told: users that have been notified of its removal
+ * @going: the device is being removed, and accepts no further uses
+ * @unused: woken when both @uses and @told become empty
+ * @notifier_device: delivers its events to device notifiers
+ * @ports: cached attributes of its ports.  Set once, before the device can be found.
+ * @vectors: its completion vectors.  Set once, before the device can be found.
+ * @node: its NUMA node, or NUMA_NO_NODE.  Set once, before the device can be found.
+ * @caps: &enum krdma_device_cap.  Set once, before the device can be found.
+ * @limits: what a consumer may request.  Set once, before the device can be found.
  * @name_lock: protects @name
- * @name: ib_core's name for it; ours, because ib_core's changes under readers
- * @rcu: lookups go on under RCU while the last reference is given back
+ * @name: a copy of ib_core's name, because ib_core's changes while it is read
+ * @rcu: frees the structure; lookups run under RCU while the last reference is put
  */
 struct krdma_device {
 	u32 id;
@@ -92,8 +92,8 @@ struct krdma_device {
 };
 
 /*
- * Numbers are given out in a circle, so that one that somebody has written down
- * is not soon another device's.
+ * Numbers are assigned cyclically, so that a recorded number is not soon assigned to another
+ * device.
  */
 #define KRDMA_DEVICE_IDS	XA_LIMIT(1, KRDMA_DEVICE_ID_MAX)
 
@@ -108,15 +108,15 @@ static_assert(KRDMA_NAME_MAX == IB_DEVICE_NAME_MAX);
  */
 
 /**
- * krdma_device_get_ibdev - use the RDMA device behind a device
+ * krdma_device_get_ibdev() - Enter the gate: get the RDMA device behind a device
  * @dev: the device, kept by a reference or by RCU
  *
- * The RDMA device, its provider's module and the table's reference to @dev stay
- * until krdma_device_put_ibdev().  Removal waits for that: leave soon, and wait for
- * nothing that waits for a removal.
+ * The RDMA device, its provider's module and the table's reference to @dev stay until
+ * krdma_device_put_ibdev().  Removal waits for that: leave soon, and do not wait for anything
+ * that waits for a removal.
  *
  * Context: any but NMI.  Never waits.  The caller may sleep before it leaves.
- * Return: the RDMA device, or NULL when it is gone or going.
+ * Return: the RDMA device, or NULL if it was removed or is being removed.
  */
 struct ib_device *krdma_device_get_ibdev(struct krdma_device *dev)
 {
@@ -129,10 +129,10 @@ struct ib_device *krdma_device_get_ibdev(struct krdma_device *dev)
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_get_ibdev);
 
 /**
- * krdma_device_put_ibdev - end what krdma_device_get_ibdev() began
+ * krdma_device_put_ibdev() - Leave the gate that krdma_device_get_ibdev() has entered
  * @dev: the device
  *
- * Context: the one that entered.
+ * Context: the same as that of krdma_device_get_ibdev().
  */
 void krdma_device_put_ibdev(struct krdma_device *dev)
 {
@@ -148,7 +148,7 @@ static void krdma_device_gate_closed(struct percpu_ref *gate)
 	complete(&dev->gate_closed);
 }
 
-/* Nobody gets in from here on, and nobody is in when this returns. */
+/* Close the gate: no caller can enter it any more, and all have left when this returns. */
 static void krdma_device_close_gate(struct krdma_device *dev)
 {
 	might_sleep();
@@ -159,7 +159,7 @@ static void krdma_device_close_gate(struct krdma_device *dev)
 	wait_for_completion(&dev->gate_closed);
 	rwsem_release(&dev->gate_map, _RET_IP_);
 
-	/* Those who come later, under RCU, find it dead: that needs no data of it. */
+	/* Later callers, under RCU, find the gate dead: that needs none of the data freed here. */
 	percpu_ref_exit(&dev->gate);
 }
 
@@ -168,13 +168,13 @@ static void krdma_device_close_gate(struct krdma_device *dev)
  */
 
 /**
- * krdma_device_use - begin to use an RDMA device for longer than a call
+ * krdma_device_use() - Begin to use an RDMA device for longer than a call
  * @dev: the device; the caller holds a reference until krdma_device_unuse()
- * @use: the user's
+ * @use: the use, owned by the caller
  * @gone: see &struct krdma_use
  *
  * Context: any but NMI.
- * Return: 0, or -ENODEV if the RDMA device has been removed or is going.
+ * Return: 0, or -ENODEV if the RDMA device was removed or is being removed.
  */
 int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
 		     void (*gone)(struct krdma_use *use))
@@ -196,11 +196,11 @@ int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_use);
 
 /**
- * krdma_device_unuse - end what krdma_device_use() began
+ * krdma_device_unuse() - End the use that krdma_device_use() has begun
  * @dev: the device
- * @use: the user's; not looked at any more after the call
+ * @use: the use; not accessed after the call
  *
- * Nothing of the RDMA device is left with the user.
+ * The caller must hold nothing of the RDMA device any more.
  *
  * Context: any but NMI.
  */
@@ -211,14 +211,14 @@ void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use)
 	spin_lock_irqsave(&dev->uses_lock, flags);
 	krdma_object_uncount(KRDMA_OBJECT_DEVICE_USE, use);
 	list_del(&use->node);
-	/* Under the lock: @dev may be gone as soon as the remover sees the lists empty. */
+	/* Under the lock: @dev may be freed as soon as the removal sees the lists empty. */
 	if (list_empty(&dev->uses) && list_empty(&dev->told))
 		wake_up_all(&dev->unused);
 	spin_unlock_irqrestore(&dev->uses_lock, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_unuse);
 
-/* Have the lists become empty?  By their lock, so that nobody is still about to wake us. */
+/* Return whether both lists are empty.  Taking the lock ensures that no waker still uses @dev. */
 static bool krdma_device_unused(struct krdma_device *dev)
 {
 	unsigned long flags;
@@ -231,14 +231,14 @@ static bool krdma_device_unused(struct krdma_device *dev)
 	return unused;
 }
 
-/* Some of those that have not been told; false: it was the last of them. */
+/* Notify some of the uses that have not been notified; false if those were the last. */
 static bool krdma_device_notify_uses(struct krdma_device *dev)
 {
 	struct krdma_use *use;
 	unsigned long flags;
 	bool more;
 
-	/* No use is added after this, and gone() takes none away while the lock is held. */
+	/* No use is added after this, and gone() ends none while the lock is held. */
 	spin_lock_irqsave(&dev->uses_lock, flags);
 	dev->going = true;
 	for (int i = 0; i < KRDMA_USES_AT_A_TIME && !list_empty(&dev->uses); i++) {
@@ -252,7 +252,7 @@ static bool krdma_device_notify_uses(struct krdma_device *dev)
 	return more;
 }
 
-/* Tells all users, once each, and waits until they have given everything back. */
+/* Notify all users, once each, and wait until they have released everything. */
 static void krdma_device_end_uses(struct krdma_device *dev)
 {
 	might_sleep();
@@ -263,11 +263,11 @@ static void krdma_device_end_uses(struct krdma_device *dev)
 }
 
 /**
- * krdma_device_ib - the RDMA device of one who uses it
+ * krdma_device_ib() - Get the RDMA device of a use
  * @dev: the device; the caller has a use
  *
  * Context: any.
- * Return: the RDMA device, there as long as the use.
+ * Return: the RDMA device, valid as long as the use.
  */
 struct ib_device *krdma_device_ib(struct krdma_device *dev)
 {
@@ -276,7 +276,7 @@ struct ib_device *krdma_device_ib(struct krdma_device *dev)
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_ib);
 
 /**
- * krdma_device_limits - what may be asked of a device
+ * krdma_device_limits() - Get the limits of a device
  * @dev: the device; the caller holds a reference
  *
  * Context: any.
@@ -288,7 +288,7 @@ const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev)
 }
 
 /**
- * krdma_device_node - where memory that is used together with a device should be
+ * krdma_device_node() - Get the NUMA node for memory that is used together with a device
  * @dev: the device; the caller holds a reference
  *
  * Context: any.
@@ -300,11 +300,11 @@ int krdma_device_node(const struct krdma_device *dev)
 }
 
 /**
- * krdma_device_vectors - the completion vectors of a device
+ * krdma_device_vectors() - Get the completion vectors of a device
  * @dev: the device; the caller holds a reference
  *
  * Context: any.
- * Return: the vectors, kept as long as @dev.
+ * Return: the vectors, valid as long as @dev.
  */
 struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev)
 {
@@ -312,13 +312,13 @@ struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev)
 }
 
 /**
- * krdma_device_max_message - the largest message that a port of a device takes
+ * krdma_device_max_message() - Get the longest message that a port of a device accepts
  * @dev: the device; the caller has a use of it
  * @port: the port, from 1
- * @bytes: filled in, unless it fails
+ * @bytes: filled in on success
  *
- * Context: process context; may sleep; the first time, and after an event of the port, may
- * take rtnl.
+ * Context: process context; may sleep; may take rtnl on the first call and after an event of
+ * the port.
  * Return: as krdma_ports_max_message().
  */
 int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
@@ -327,7 +327,7 @@ int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes)
 }
 
 /**
- * krdma_device_caps - what a device can do
+ * krdma_device_caps() - Get the capabilities of a device
  * @dev: the device; the caller holds a reference
  *
  * Context: any.
@@ -339,7 +339,7 @@ u64 krdma_device_caps(const struct krdma_device *dev)
 }
 
 /**
- * krdma_device_id - the number of a device
+ * krdma_device_id() - Get the number of a device
  * @dev: the device; the caller holds a reference
  *
  * Context: any.
@@ -372,7 +372,7 @@ static void krdma_device_read_raw(const struct ib_device *ibdev, struct krdma_ra
 		.max_qp_rd_atom = attrs->max_qp_rd_atom,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
 		.has_atomic = attrs->atomic_cap != IB_ATOMIC_NONE,
-		/* Nothing says it; in practice it is InfiniBand's transport that has it. */
+		/* No attribute reports it; in practice the InfiniBand transport has it. */
 		.has_imm = rdma_node_get_transport(ibdev->node_type) == RDMA_TRANSPORT_IB,
 		.has_srq = ibdev->ops.create_srq && ibdev->ops.post_srq_recv,
 		.has_fast_reg = (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
@@ -419,7 +419,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 	dev->caps = krdma_caps_flags(&raw);
 	krdma_caps_derive(&raw, &dev->limits);
 
-	/* ib_core renames nothing while it adds: the name is a steady one. */
+	/* ib_core does not rename a device while it adds it, so the name is stable. */
 	spin_lock_init(&dev->name_lock);
 	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
 
@@ -427,7 +427,7 @@ static struct krdma_device *krdma_device_alloc(struct ib_device *ibdev)
 }
 
 /**
- * krdma_device_put - give back a reference to a device
+ * krdma_device_put() - Put a reference to a device
  * @dev: the device, or NULL
  *
  * Context: any but NMI.
@@ -444,7 +444,7 @@ void krdma_device_put(struct krdma_device *dev)
 EXPORT_SYMBOL_NS_GPL(krdma_device_put, "KRDMA");
 
 /**
- * krdma_device_copy_name - the name that a device has now
+ * krdma_device_copy_name() - Copy the current name of a device
  * @dev: the device; the caller holds a reference
  * @name: filled in, with KRDMA_NAME_MAX bytes
  *
@@ -469,14 +469,14 @@ static bool krdma_device_has_name(struct krdma_device *dev, const char *name)
 }
 
 /*
- * What ib_core calls
+ * Callbacks of ib_core
  */
 
 static int krdma_device_add(struct ib_device *ibdev);
 static void krdma_device_remove(struct ib_device *ibdev, void *client_data);
 static void krdma_device_rename(struct ib_device *ibdev, void *client_data);
 
-/* Devices that take no kernel consumers are not offered: no_kverbs_req is 0. */
+/* no_kverbs_req is 0: ib_core does not report devices that accept no kernel consumers. */
 static struct ib_client krdma_client = {
 	.name = KBUILD_MODNAME,
 	.add = krdma_device_add,
@@ -501,13 +501,13 @@ static int krdma_device_add(struct ib_device *ibdev)
 		goto err_free;
 	}
 
-	/* From here on others find it: nothing fails any more. */
+	/* From here on the device can be found, so nothing may fail after this. */
 	ret = xa_alloc_cyclic(&krdma_devices, &dev->id, dev, KRDMA_DEVICE_IDS,
 			      &krdma_devices_next_id, GFP_KERNEL);
 	if (ret < 0)
 		goto err_watched;
 
-	/* Neither removal nor renaming comes before this function has returned. */
+	/* ib_core calls neither remove nor rename before this function has returned. */
 	ib_set_client_data(ibdev, &krdma_client, dev);
 	trace_krdma_device_add(dev->id, dev->name);
 	krdma_notifier_device_added(dev->notifier_device, dev->id);
@@ -521,7 +521,7 @@ err_free:
 	kfree(dev->ports);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE, dev));
 err_report:
-	/* ib_core keeps the errno to itself, and the device would just be missing. */
+	/* ib_core does not report the errno, and the device would just be missing. */
 	dev_err(&ibdev->dev, "not served by " KBUILD_MODNAME ": %pe\n", ERR_PTR(ret));
 	return ret;
 }
@@ -554,8 +554,8 @@ static void krdma_device_rename(struct ib_device *ibdev, void *client_data)
  */
 
 /*
- * A reference to a device that the caller has found in the table, or nothing if
- * @net may not see it or it is going.
+ * Get a reference to a device that the caller has found in the table.  Fails if @net may not
+ * see the device or it is being removed.
  */
 static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 {
@@ -568,7 +568,7 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 	if (!ibdev)
 		return false;
 
-	/* No need to ask whether it is zero: inside the gate the table has its own. */
+	/* The count is not zero: inside the gate the table holds its own reference. */
 	visible = rdma_dev_access_netns(ibdev, net);
 	if (visible)
 		refcount_inc(&dev->refs);
@@ -578,13 +578,13 @@ static bool krdma_device_tryget(struct krdma_device *dev, const struct net *net)
 }
 
 /**
- * krdma_device_get_by_id - find a device by its number
- * @net: the network namespace on whose behalf
+ * krdma_device_get_by_id() - Find a device by its number
+ * @net: the network namespace of the caller
  * @id: the number
  *
  * Context: process context; does not sleep.
- * Return: the device, for krdma_device_put(), or NULL if there is none with
- * this number that @net may see.
+ * Return: the device, to be released by krdma_device_put(), or NULL if no device that @net may
+ * see has this number.
  */
 struct krdma_device *krdma_device_get_by_id(const struct net *net, u32 id)
 {
@@ -601,15 +601,15 @@ struct krdma_device *krdma_device_get_by_id(const struct net *net, u32 id)
 EXPORT_SYMBOL_NS_GPL(krdma_device_get_by_id, "KRDMA");
 
 /**
- * krdma_device_next - find the next device
- * @net: the network namespace on whose behalf
- * @id: where to begin
+ * krdma_device_next() - Find the next device
+ * @net: the network namespace of the caller
+ * @id: the lowest number to return
  *
- * One after the other, with the last number plus 1, this finds every device
- * that was there all the time, whatever comes and goes meanwhile.
+ * Repeated calls, each with the last number plus 1, find every device that is present all the
+ * time, even if other devices come and go meanwhile.
  *
  * Context: process context; does not sleep.
- * Return: the device with the lowest number that is not below @id, for
+ * Return: the device with the lowest number that is not below @id, to be released by
  * krdma_device_put(), or NULL if there is none that @net may see.
  */
 struct krdma_device *krdma_device_next(const struct net *net, u32 id)
@@ -629,13 +629,13 @@ struct krdma_device *krdma_device_next(const struct net *net, u32 id)
 EXPORT_SYMBOL_NS_GPL(krdma_device_next, "KRDMA");
 
 /**
- * krdma_device_get_by_name - find a device by its name
- * @net: the network namespace on whose behalf
+ * krdma_device_get_by_name() - Find a device by its name
+ * @net: the network namespace of the caller
  * @name: the name, zero-terminated
  *
  * Context: process context; does not sleep.
- * Return: the device, for krdma_device_put(), or NULL if there is none with
- * this name that @net may see.
+ * Return: the device, to be released by krdma_device_put(), or NULL if no device that @net may
+ * see has this name.
  */
 struct krdma_device *krdma_device_get_by_name(const struct net *net, const char *name)
 {
@@ -654,12 +654,12 @@ struct krdma_device *krdma_device_get_by_name(const struct net *net, const char 
 EXPORT_SYMBOL_NS_GPL(krdma_device_get_by_name, "KRDMA");
 
 /**
- * krdma_device_of - the device that stands for an RDMA device
+ * krdma_device_of() - Find the device of an RDMA device
  * @ibdev: the RDMA device; the caller keeps it
  *
  * Context: any but NMI and hard interrupts; does not sleep.
- * Return: the device, for krdma_device_put(), or NULL if krdma does not serve it
- * or it is going.
+ * Return: the device, to be released by krdma_device_put(), or NULL if krdma does not serve it
+ * or it is being removed.
  */
 struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
 {
@@ -684,8 +684,8 @@ struct krdma_device *krdma_device_of(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_device_get - one more reference to a device
- * @dev: the device; the caller holds one
+ * krdma_device_get() - Get another reference to a device
+ * @dev: the device; the caller holds a reference
  *
  * Context: any.
  */
@@ -695,8 +695,8 @@ void krdma_device_get(struct krdma_device *dev)
 }
 
 /**
- * krdma_device_count - count devices
- * @net: the network namespace on whose behalf
+ * krdma_device_count() - Count the devices
+ * @net: the network namespace of the caller
  *
  * Context: process context; does not sleep.
  * Return: the number of devices that @net may see now.
@@ -723,13 +723,13 @@ u32 krdma_device_count(const struct net *net)
 EXPORT_SYMBOL_NS_GPL(krdma_device_count, "KRDMA");
 
 /*
- * Start and end
+ * Module init and exit
  */
 
 /**
- * krdma_devices_init - begin to know devices
+ * krdma_devices_init() - Register with ib_core
  *
- * Those that are there already are in the table when this returns.
+ * The devices that are already present are in the table when this returns.
  *
  * Context: process context; may sleep.
  * Return: 0 or a negative errno.
@@ -740,9 +740,10 @@ int krdma_devices_init(void)
 }
 
 /**
- * krdma_devices_exit - forget all devices
+ * krdma_devices_exit() - Unregister from ib_core and remove all devices
  *
- * Nobody looks up devices any more, and every gate is left in time.
+ * The caller ensures that no lookup runs any more, and that every caller leaves its gate in
+ * time.
  *
  * Context: process context; may sleep.
  */

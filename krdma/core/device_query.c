@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a device and its ports say of themselves.
- */
+/* Attributes of a device and its ports. */
 #include <linux/build_bug.h>
 #include <linux/if.h>
 #include <linux/netdevice.h>
@@ -13,7 +11,7 @@
 #include "core/private.h"
 #include "core/resource.h"
 
-/* Codes that link.c knows by their numbers, and names that are handed on. */
+/* Codes that link.c knows by number, and names that are passed on. */
 static_assert(KRDMA_NAME_MAX >= IFNAMSIZ);
 static_assert(IB_MTU_256 == 1 && IB_MTU_4096 == 5 && OPA_MTU_8192 == 6 && OPA_MTU_10240 == 7);
 static_assert(IB_SPEED_SDR == 1 && IB_SPEED_FDR10 == 8 && IB_SPEED_FDR == 16 &&
@@ -36,12 +34,12 @@ static enum krdma_transport krdma_device_transport(const struct ib_device *ibdev
 }
 
 /**
- * krdma_device_query_attr - what a device is and can do
+ * krdma_device_query_attr() - Query the attributes of a device
  * @dev: the device; the caller holds a reference
  * @attr: filled in
  *
  * Context: process context; does not sleep.
- * Return: 0, or -ENODEV if the RDMA device has been removed.
+ * Return: 0, or -ENODEV if the RDMA device was removed.
  */
 int krdma_device_query_attr(struct krdma_device *dev, struct krdma_device_attr *attr)
 {
@@ -79,11 +77,11 @@ static enum krdma_link_layer krdma_device_link_layer(struct ib_device *ibdev, u3
 }
 
 /**
- * krdma_provider_error - a provider's errno, as krdma hands it on
+ * krdma_provider_error() - Translate a provider's errno into one that krdma returns
  * @error: the errno, negative
  *
- * It comes from anywhere.  One that would say something else of a device that is
- * there, such as -ENODEV from an interface without a cable, is not handed on.
+ * A provider returns errnos from anywhere.  One that means something else for a device that is
+ * present, such as -ENODEV for an interface without a cable, is not passed on.
  *
  * Context: any.
  * Return: a negative errno.
@@ -100,7 +98,7 @@ int krdma_provider_error(int error)
 	}
 }
 
-/* Name and namespace of an interface hold still under rtnl only. */
+/* Only rtnl keeps the name and the network namespace of an interface from changing. */
 static void krdma_port_set_netdev(struct krdma_port_attr *attr, struct net_device *netdev,
 				  const struct net *net)
 {
@@ -113,21 +111,20 @@ static void krdma_port_set_netdev(struct krdma_port_attr *attr, struct net_devic
 }
 
 /**
- * krdma_device_query_port - the state of a port
+ * krdma_device_query_port() - Query the attributes of a port
  * @dev: the device; the caller holds a reference
- * @net: the network namespace on whose behalf; a network interface in another
- *	one is not told of
+ * @net: the network namespace of the caller; a network interface in another one is not reported
  * @port: the port, from 1
- * @attr: filled in, if the call succeeds
+ * @attr: filled in on success
  *
- * The provider is asked each time, and may ask its hardware.
+ * The function asks the provider each time, which may ask its hardware.
  *
  * Context: process context; may sleep; takes rtnl.
  * Return: 0, or
- * -ENODEV: the RDMA device has been removed;
+ * -ENODEV: the RDMA device was removed;
  * -ENOENT: the device has no such port;
- * -EIO: the provider could not tell;
- * -ENOMEM, -EINTR, -ERESTARTSYS: the provider's, passed on.
+ * -EIO: the provider failed to answer;
+ * -ENOMEM, -EINTR, -ERESTARTSYS: from the provider.
  */
 int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32 port,
 			    struct krdma_port_attr *attr)
@@ -143,7 +140,7 @@ int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32
 	if (!ibdev)
 		return -ENODEV;
 
-	/* A switch has a port 0, for its management; there is nothing to connect to. */
+	/* Port 0 of a switch is its management port; nothing can connect there. */
 	if (!port || !rdma_is_port_valid(ibdev, port)) {
 		ret = -ENOENT;
 		goto out_leave;
@@ -170,7 +167,7 @@ int krdma_device_query_port(struct krdma_device *dev, const struct net *net, u32
 out_leave:
 	krdma_device_put_ibdev(dev);
 
-	/* rtnl may be held by someone who waits for a removal: not inside the gate. */
+	/* The holder of rtnl may wait for a removal, so do not take rtnl inside the gate. */
 	if (netdev) {
 		krdma_port_set_netdev(attr, netdev, net);
 		dev_put(netdev);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The codes in which ports speak of their links, as numbers for people.  Pure.
+ * Conversion of the codes of link attributes to numbers.  Pure functions.
  *
- * The codes are those of the InfiniBand architecture's PortInfo, which ib_core
- * uses for every transport; device.c checks that they are the same.
+ * The codes are those of the InfiniBand architecture's PortInfo, which ib_core uses for every
+ * transport; device_query.c asserts that they are the same.
  */
 #include "core/link.h"
 
 /**
- * krdma_link_mtu_bytes - an MTU in bytes
- * @mtu_code: InfiniBand's codes 1 to 5, Omni-Path's 6 and 7
+ * krdma_link_mtu_bytes() - Convert an MTU code to bytes
+ * @mtu_code: InfiniBand codes 1 to 5, Omni-Path codes 6 and 7
  *
  * Context: any.
- * Return: bytes, 0 for a code that means nothing.
+ * Return: bytes, 0 for an unknown code.
  */
 u32 krdma_link_mtu_bytes(u32 mtu_code)
 {
@@ -29,7 +29,7 @@ u32 krdma_link_mtu_bytes(u32 mtu_code)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_link_mtu_bytes);
 
-/* The speed of one lane, as it is written on the box: 4 lanes of EDR are 100 Gbit/s. */
+/* The nominal speed of one lane: 4 lanes of EDR are 100 Gbit/s. */
 static u32 krdma_link_lane_mbps(u32 speed_code)
 {
 	switch (speed_code) {
@@ -59,15 +59,14 @@ static u32 krdma_link_lanes(u32 width_code)
 }
 
 /**
- * krdma_link_speed_mbps - a link's speed
+ * krdma_link_speed_mbps() - Compute the speed of a link
  * @speed_code: the speed of a lane, one bit
  * @width_code: the number of lanes, one bit
  *
- * The nominal speed, as for Ethernet links: what encoding costs is not taken
- * off.
+ * The nominal speed, as for Ethernet links: the encoding overhead is not subtracted.
  *
  * Context: any.
- * Return: Mbit/s, 0 if either code means nothing.
+ * Return: Mbit/s, 0 if either code is unknown.
  */
 u32 krdma_link_speed_mbps(u32 speed_code, u32 width_code)
 {
@@ -76,11 +75,11 @@ u32 krdma_link_speed_mbps(u32 speed_code, u32 width_code)
 EXPORT_SYMBOL_IF_KUNIT(krdma_link_speed_mbps);
 
 /**
- * krdma_link_state - the state of a port
+ * krdma_link_state() - Convert a port state code
  * @state_code: InfiniBand's code
  *
- * A port that recovers a link which is up (code 5, active deferred) is in use.
- * A code that means nothing is no promise of a link.
+ * A port that recovers a link which is up (code 5, active deferred) counts as active.  An
+ * unknown code does not promise a link.
  *
  * Context: any.
  * Return: the state.
@@ -98,13 +97,13 @@ enum krdma_port_state krdma_link_state(u32 state_code)
 EXPORT_SYMBOL_IF_KUNIT(krdma_link_state);
 
 /**
- * krdma_link_ack_timeout - how long an answer may take where nobody knows the way
- * @routed: there is a router on it
+ * krdma_link_ack_timeout() - Get the ACK timeout for an unknown path
+ * @routed: there is a router on the path
  *
- * On Ethernet, rdma_cm assumes a constant, which is not the same in all kernels.
+ * On Ethernet, rdma_cm assumes a constant that differs between kernels.
  *
  * Context: any.
- * Return: n, of 4.096 us * 2^n.
+ * Return: n, for a timeout of 4.096 us * 2^n.
  */
 u8 krdma_link_ack_timeout(bool routed)
 {
@@ -113,13 +112,15 @@ u8 krdma_link_ack_timeout(bool routed)
 EXPORT_SYMBOL_IF_KUNIT(krdma_link_ack_timeout);
 
 /**
- * krdma_link_knows_timeout - is what the subnet manager says of a way long enough?
- * @packet_life_time: of the path: n, of 4.096 us * 2^n
+ * krdma_link_knows_timeout() - Check whether the subnet manager's value for a path is long
+ * enough
+ * @packet_life_time: of the path: n, for 4.096 us * 2^n
  *
- * An answer takes two ways, and the connection manager adds what the devices need.
+ * A round trip takes the path twice, and the connection manager adds the time that the devices
+ * need.
  *
  * Context: any.
- * Return: whether the connection manager's own is at least KRDMA_ACK_TIMEOUT.
+ * Return: true if the connection manager's timeout is at least KRDMA_ACK_TIMEOUT.
  */
 bool krdma_link_knows_timeout(u8 packet_life_time)
 {

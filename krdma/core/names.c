@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Names for people, of what is a number elsewhere.  Pure.
- */
+/* Names of opcodes, states, events and inputs.  Pure functions. */
 #include "core/names.h"
 
 #define NAME_COUNT(names)	(sizeof(names) / sizeof((names)[0]))
@@ -28,11 +26,11 @@ static const char * const krdma_opcode_names[] = {
 };
 
 /**
- * krdma_opcode_name - what an operation is called
+ * krdma_opcode_name() - Get the name of an operation
  * @opcode: the operation; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_opcode_name(enum krdma_opcode opcode)
 {
@@ -58,11 +56,11 @@ static const char * const krdma_status_names[] = {
 };
 
 /**
- * krdma_wc_status_name - how an operation ended, in words
+ * krdma_wc_status_name() - Get the name of a completion status
  * @status: the status; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_wc_status_name(enum krdma_wc_status status)
 {
@@ -85,11 +83,11 @@ static const char * const krdma_conn_state_names[] = {
 };
 
 /**
- * krdma_conn_state_name - where a connection is, in words
+ * krdma_conn_state_name() - Get the name of a connection state
  * @state: the state; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_conn_state_name(enum krdma_conn_state state)
 {
@@ -114,11 +112,11 @@ static const char * const krdma_event_names[] = {
 };
 
 /**
- * krdma_event_name - what happened to a connection, in words
+ * krdma_event_name() - Get the name of a connection event
  * @type: the event; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_event_name(enum krdma_event_type type)
 {
@@ -137,11 +135,11 @@ static const char * const krdma_device_event_names[] = {
 };
 
 /**
- * krdma_device_event_name - what happened to a device, in words
+ * krdma_device_event_name() - Get the name of a device event
  * @type: the event; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_device_event_name(enum krdma_device_event_type type)
 {
@@ -182,11 +180,11 @@ static const char * const krdma_input_names[] = {
 };
 
 /**
- * krdma_input_name - what came to a connection, in words
+ * krdma_input_name() - Get the name of an input of the connection's state machine
  * @input: the input; any number
  *
  * Context: any.
- * Return: a few lower-case words, "unknown" if it means nothing; never NULL.
+ * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
  */
 const char *krdma_input_name(enum krdma_conn_input input)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Names for people, of what is a number elsewhere.  Pure.
- */
+/* Names of opcodes, states, events and inputs.  Pure functions. */
 #ifndef _KRDMA_NAMES_H
 #define _KRDMA_NAMES_H
 
 #include "cm/conn_state.h"
 #include "core/pure.h"
 
-/* These are in <krdma/krdma.h> too, which a program cannot include. */
+/* <krdma/krdma.h> declares these too, but a user-space program cannot include it. */
 const char *krdma_opcode_name(enum krdma_opcode opcode);
 const char *krdma_wc_status_name(enum krdma_wc_status status);
 const char *krdma_conn_state_name(enum krdma_conn_state state);

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who wants to hear of devices, and what they are told.
+ * Device notifiers: delivery of device events to consumers.
  *
- * Between each watch and each device that it may see there is one structure, the
- * "sight".  It is made before the watch hears of the device, so that nothing
- * that happens later needs memory: it only sets a bit there.  A watch has a work
- * of its own, which turns bits into calls.  So
+ * For each device notifier and each device that it may see there is one structure,
+ * the link.  It is allocated before the notifier hears of the device, so no later
+ * event needs memory: an event only sets a bit in the link.  Each notifier has a work
+ * item of its own, which turns bits into calls.  This has three consequences:
  *
- *  - nothing is lost, however slow the consumer is: what happens twice before it
- *    is told is told once;
- *  - a consumer that is slow, or waits for something, holds up neither other
- *    consumers nor the device: removal only leaves a bit, and the sight outlives
- *    the device until the end has been told;
- *  - a watch hears the end of exactly those devices of which it has heard the
- *    beginning, though the namespace's view may change in between.
+ *  - No event is lost, however slow the consumer is: an event that happens again
+ *    before it is delivered is delivered once.
+ *  - A slow consumer delays neither other consumers nor the device: removal only sets
+ *    a bit, and the link outlives the device until the removal was delivered.
+ *  - A notifier gets the removal of exactly those devices that were reported to it as
+ *    added, even if the network namespace's view changes in between.
  *
- * Of one device, ADDED comes first and REMOVED last.  Of a port that went up and
- * down, what is told last is how it is.  Devices come in the order in which they
- * first had something to tell.
+ * For one device, ADDED comes first and REMOVED last.  If a port went up and down, the
+ * event that is delivered last is its current state.  Devices come in the order in
+ * which they first had a pending event.
  */
 #include <linux/bits.h>
 #include <linux/build_bug.h>
@@ -41,12 +40,12 @@
 
 /**
  * struct krdma_notifier_device - a device, from before it is added until it is removed
- * @node: in krdma_notifier_devices
+ * @node: entry of krdma_notifier_devices
  * @ibdev: the RDMA device
- * @ports: what is kept of its ports, and may change with an event
- * @handler: hears of its events
+ * @ports: the cached attributes of its ports, which an event invalidates
+ * @handler: receives its events
  * @id: its number, 0 until it is added.  Protected by krdma_notifier_mutex.
- * @sights: of all watches that may see it.  Protected by krdma_notifier_lock.
+ * @sights: the links of all notifiers that may see it.  Protected by krdma_notifier_lock.
  */
 struct krdma_notifier_device {
 	struct list_head node;
@@ -58,13 +57,13 @@ struct krdma_notifier_device {
 };
 
 /**
- * struct krdma_notifier - our part of a watch
+ * struct krdma_notifier - krdma's part of a device notifier
  * @notifier: the consumer's part
- * @node: in krdma_notifiers
- * @work: tells the consumer
- * @teller: who runs in the consumer's callback now
- * @sights: of all devices.  Protected, like @news, by krdma_notifier_lock.
- * @news: those of them with something to tell
+ * @node: entry of krdma_notifiers
+ * @work: delivers events to the consumer
+ * @teller: the task that runs the consumer's callback now
+ * @sights: links to all devices.  Protected by krdma_notifier_lock.
+ * @news: those links that have pending events.  Protected by krdma_notifier_lock.
  */
 struct krdma_notifier {
 	struct krdma_device_notifier *notifier;
@@ -76,18 +75,18 @@ struct krdma_notifier {
 };
 
 /**
- * struct krdma_notifier_link - a watch sees a device
- * @state: who
- * @watcher_node: in its sights
- * @news_node: in its news, while there are any
+ * struct krdma_notifier_link - link between a device notifier and a device
+ * @state: the notifier
+ * @watcher_node: entry of @state's list sights
+ * @news_node: entry of @state's list news, while events are pending
  * @notifier_device: the device, until it is removed
- * @watched_node: in its sights, likewise
- * @device_id: the device's number, 0 until the watch is to hear of it
+ * @watched_node: entry of @notifier_device's list sights, until it is removed
+ * @device_id: the device's number, 0 until the notifier is to hear of it
  * @port_count: the device's ports
- * @pending: what is to be told: of the device itself, and by port, bits by
+ * @pending: events to deliver, by port, with 0 for the device itself: bits by
  *	&enum krdma_device_event_type, and KRDMA_NOTIFIER_DOWN_LAST
  *
- * Protected by krdma_notifier_lock.  Belongs to the watch.
+ * Protected by krdma_notifier_lock.  Belongs to the notifier.
  */
 struct krdma_notifier_link {
 	struct krdma_notifier *state;
@@ -100,7 +99,7 @@ struct krdma_notifier_link {
 	u8 pending[];
 };
 
-/* No event has the number 0, so its bit is free: which came last, up or down? */
+/* No event has the number 0, so its bit is free: set if the last port event was "down". */
 #define KRDMA_NOTIFIER_DOWN_LAST	BIT(0)
 static_assert(KRDMA_DEVICE_EVENT_ADDED > 0 && KRDMA_DEVICE_EVENT_FATAL < 8);
 
@@ -110,7 +109,7 @@ static LIST_HEAD(krdma_notifier_devices);	/* protected by krdma_notifier_mutex *
 static LIST_HEAD(krdma_notifiers);		/* protected by krdma_notifier_mutex */
 
 /*
- * What is pending
+ * Pending events
  */
 
 static void krdma_notifier_link_set(struct krdma_notifier_link *link,
@@ -132,7 +131,7 @@ static void krdma_notifier_link_set(struct krdma_notifier_link *link,
 	queue_work(krdma_workqueue, &state->work);
 }
 
-/* Of one device or port, in the order in which it is told. */
+/* Take the first pending event of one device or port, in the given order. */
 static bool krdma_notifier_link_take_one_of(struct krdma_notifier_link *link, u32 port,
 					    const enum krdma_device_event_type *types, int count,
 					    struct krdma_device_event *event)
@@ -187,10 +186,10 @@ static bool krdma_notifier_link_take(struct krdma_notifier_link *link,
 }
 
 /*
- * Telling
+ * Delivery
  */
 
-/* What the watch is to hear next; a sight ends when its last event is taken. */
+/* Take the next event to deliver; a link ends when its last event is taken. */
 static bool krdma_notifier_take(struct krdma_notifier *state, struct krdma_device_event *event)
 {
 	struct krdma_notifier_link *over = NULL;
@@ -230,10 +229,10 @@ static void krdma_notifier_work(struct work_struct *work)
 }
 
 /*
- * Pairs of watches and devices
+ * Links between notifiers and devices
  */
 
-/* The watch has not heard of the device when this returns. */
+/* The notifier has not heard of the device when this returns. */
 static int krdma_notifier_link_create(struct krdma_notifier *state,
 				      struct krdma_notifier_device *notifier_device)
 {
@@ -282,7 +281,7 @@ static u32 krdma_notifier_event_type(const struct ib_event *ib_event)
 	case IB_EVENT_PORT_ERR:
 		return KRDMA_DEVICE_EVENT_PORT_ERROR;
 	case IB_EVENT_GID_CHANGE:
-	/* For InfiniBand, this is when ib_core has read the table anew, and says no more. */
+	/* InfiniBand raises only this one after ib_core has read the GID table again. */
 	case IB_EVENT_CLIENT_REREGISTER:
 		return KRDMA_DEVICE_EVENT_ADDRESS_CHANGED;
 	case IB_EVENT_DEVICE_FATAL:
@@ -292,7 +291,7 @@ static u32 krdma_notifier_event_type(const struct ib_event *ib_event)
 	}
 }
 
-/* Context: whatever the provider, or ib_core, calls from. */
+/* Context: any context from which the provider, or ib_core, raises events. */
 static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_event *ib_event)
 {
 	struct krdma_notifier_device *notifier_device =
@@ -319,14 +318,15 @@ static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_
 }
 
 /**
- * krdma_notifier_device_prepare - a device is about to be added
+ * krdma_notifier_device_prepare() - Set up event delivery for a device that is about to be
+ * added
  * @ibdev: the RDMA device
- * @ports: its ports, there until krdma_notifier_device_removed()
+ * @ports: its ports, valid until krdma_notifier_device_removed()
  *
- * Watches do not hear of it yet.
+ * Device notifiers do not hear of the device yet.
  *
  * Context: process context; may sleep.  Called by ib_core's "add".
- * Return: for krdma_notifier_device_added() and krdma_notifier_device_removed(), or an
+ * Return: a handle for krdma_notifier_device_added() and krdma_notifier_device_removed(), or an
  * ERR_PTR of -ENOMEM.
  */
 struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
@@ -364,7 +364,7 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
 }
 
 /**
- * krdma_notifier_device_added - others can find the device now
+ * krdma_notifier_device_added() - Report that a device can be found now
  * @notifier_device: from krdma_notifier_device_prepare()
  * @id: the device's number
  *
@@ -384,13 +384,13 @@ void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, 
 }
 
 /**
- * krdma_notifier_device_removed - others no longer find the device
- * @notifier_device: from krdma_notifier_device_prepare(); freed.  If it was never added,
- *	nobody hears of it.
+ * krdma_notifier_device_removed() - Report that a device can no longer be found
+ * @notifier_device: from krdma_notifier_device_prepare(); freed.  If the device was never
+ *	added, no notifier hears of it.
  *
- * Waits for event handlers of the device that run, and for those who start or
- * stop a watch; each of them only goes through lists and allocates memory.
- * No consumer's callback is waited for.
+ * Waits for running event handlers of the device, and for callers that register or unregister a
+ * notifier; each of them only walks lists and allocates memory.  It does not wait for a
+ * consumer's callback.
  *
  * Context: process context; may sleep.  Called by ib_core's "add" and "remove".
  */
@@ -420,10 +420,10 @@ void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device
 }
 
 /*
- * Watches
+ * Notifiers
  */
 
-/* Nobody finds the watch any more, and its callback does not run when this returns. */
+/* The notifier can no longer be found.  Its callback does not run when this returns. */
 static void krdma_notifier_free(struct krdma_notifier *state)
 {
 	struct krdma_notifier_link *link, *next;
@@ -436,7 +436,7 @@ static void krdma_notifier_free(struct krdma_notifier *state)
 	INIT_LIST_HEAD(&state->news);
 	spin_unlock_irq(&krdma_notifier_lock);
 
-	/* Without sights nobody queues it again, and it finds no news. */
+	/* Without links nothing queues the work again, and it finds no pending events. */
 	cancel_work_sync(&state->work);
 
 	list_for_each_entry_safe(link, next, &sights, watcher_node)
@@ -446,19 +446,18 @@ static void krdma_notifier_free(struct krdma_notifier *state)
 }
 
 /**
- * krdma_device_notifier_register - want to hear of devices
- * @notifier: the notifier, with &krdma_device_notifier.event set; stays until
+ * krdma_device_notifier_register() - Register a device notifier
+ * @notifier: the notifier, with &krdma_device_notifier.event set; valid until
  *	krdma_device_notifier_unregister()
- * @net: whose devices; the watch keeps a reference
+ * @net: the network namespace whose devices are reported; the notifier keeps a reference
  *
- * Those that are there already are told as ADDED, like those that come later,
- * and maybe before this returns.  For each device, ADDED comes first and REMOVED
- * last, and both once.  Other events that happen again before they are told are
- * told once.  A device that is told can be found until REMOVED, or is just being
- * removed.
+ * Devices that are already present are reported as ADDED, like those that come later, possibly
+ * before this returns.  For each device, ADDED comes first and REMOVED last, each once.  Other
+ * events that happen again before they are delivered are delivered once.  A reported device can
+ * be found until REMOVED, or is being removed.
  *
- * Context: process context; may sleep.  Not in a watch's callback.
- * Return: 0, or -ENOMEM: the watch is not started, and nothing was told.
+ * Context: process context; may sleep.  Not in a notifier's callback.
+ * Return: 0, or -ENOMEM: the notifier is not registered, and nothing was delivered.
  */
 int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struct net *net)
 {
@@ -486,7 +485,7 @@ int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struc
 			goto err_unlock;
 	}
 
-	/* Of those that are not added yet, it hears when they are. */
+	/* Devices that are not added yet are reported when they are. */
 	list_add_tail(&state->node, &krdma_notifiers);
 	spin_lock_irq(&krdma_notifier_lock);
 	list_for_each_entry(link, &state->sights, watcher_node)
@@ -505,13 +504,12 @@ err_unlock:
 EXPORT_SYMBOL_NS_GPL(krdma_device_notifier_register, "KRDMA");
 
 /**
- * krdma_device_notifier_unregister - want to hear no more of devices
- * @notifier: the watch, started
+ * krdma_device_notifier_unregister() - Unregister a device notifier
+ * @notifier: the notifier, registered
  *
  * The callback does not run when this returns, and is not called again.
  *
- * Context: process context; may sleep; waits for the callback.  Not in a watch's
- * callback.
+ * Context: process context; may sleep; waits for the callback.  Not in a notifier's callback.
  */
 void krdma_device_notifier_unregister(struct krdma_device_notifier *notifier)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Who wants to hear of devices: what the table of devices tells this part.
- */
+/* Device notifiers: the interface to the table of devices. */
 #ifndef _KRDMA_NOTIFIER_H
 #define _KRDMA_NOTIFIER_H
 
@@ -12,8 +10,8 @@ struct krdma_ports;
 struct krdma_notifier_device;
 
 /*
- * A device comes in two steps: what can fail is done before others can find the
- * device, and watches hear of it after that.
+ * A device is added in two steps: the steps that can fail run before the device can be found,
+ * and device notifiers hear of the device after that.
  */
 struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ibdev,
 							    struct krdma_ports *ports);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many objects of each kind there are: for tests, which look whether all that was
- * made has gone, on kernels that look for leaks and on those that do not.
+ * Counts of the objects of each kind, for tests.  The tests check that every object was freed,
+ * also on kernels without a leak detector.
  *
  * An object is counted from its allocation until it is freed, or handed to RCU to be freed.
- * Nothing on the way of data allocates, so one counter for all processors is enough.
+ * The data path does not allocate, so one counter for all CPUs is enough.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -63,7 +63,7 @@ static_assert(ARRAY_SIZE(krdma_object_names) == KRDMA_OBJECT_KINDS);
 static struct dentry *krdma_debugfs;
 
 /**
- * krdma_object_name - what a kind is called
+ * krdma_object_name() - Get the name of a kind
  * @kind: below KRDMA_OBJECT_KINDS
  *
  * Context: any.
@@ -76,9 +76,9 @@ const char *krdma_object_name(enum krdma_object_kind kind)
 EXPORT_SYMBOL_IF_KUNIT(krdma_object_name);
 
 /**
- * krdma_object_add - a module that uses krdma has more objects, or fewer
- * @kind: one of that module's
- * @count: how many more; negative: fewer
+ * krdma_object_add() - Change the count of a kind, for a module that uses krdma
+ * @kind: one of that module's kinds
+ * @count: how many more; negative: how many fewer
  *
  * Context: any.
  */
@@ -89,7 +89,7 @@ void krdma_object_add(enum krdma_object_kind kind, int count)
 EXPORT_SYMBOL_NS_GPL(krdma_object_add, "KRDMA");
 
 /**
- * krdma_object_read - how many objects of a kind there are
+ * krdma_object_read() - Read the count of a kind
  * @kind: below KRDMA_OBJECT_KINDS
  *
  * Context: any.
@@ -112,7 +112,7 @@ static int krdma_objects_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(krdma_objects);
 
 /**
- * krdma_objects_init - show the counts in debugfs
+ * krdma_objects_init() - Show the counts in debugfs
  *
  * Without debugfs they are not shown.
  *
@@ -126,9 +126,9 @@ void krdma_objects_init(void)
 }
 
 /**
- * krdma_objects_exit - the module ends: is anything left?
+ * krdma_objects_exit() - Warn about objects that are left when the module exits
  *
- * Whatever is freed after RCU's grace period has been freed.
+ * The caller has waited for RCU's grace period, so objects freed after it are freed.
  *
  * Context: process context; may sleep.
  */

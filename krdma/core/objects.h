@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many objects of each kind there are.  All strata count: nothing here knows what
- * an object is.
+ * Counts of the objects of each kind.  Files of every layer count their objects; this file
+ * knows nothing about an object.
  */
 #ifndef _KRDMA_OBJECTS_H
 #define _KRDMA_OBJECTS_H
@@ -9,14 +9,14 @@
 #include <linux/atomic.h>
 
 /*
- * What is allocated and freed on its own, and what must end before the module can go.
- * The names are in krdma_object_names.
+ * Objects that are allocated and freed on their own, and must be freed before the module can be
+ * unloaded.  The names are in krdma_object_names.
  */
 enum krdma_object_kind {
-	/* One of each for an RDMA device that is served: they go with the device. */
+	/* One of each for an RDMA device that is served: freed with the device. */
 	KRDMA_OBJECT_DEVICE,
 	KRDMA_OBJECT_NOTIFIER_DEVICE,
-	/* The core's.  A use of a device is a part of another object, but holds the device. */
+	/* Of the core.  A use of a device is embedded in another object, but holds the device. */
 	KRDMA_OBJECT_DEVICE_USE,
 	KRDMA_OBJECT_SESSION,
 	KRDMA_OBJECT_PD,
@@ -33,7 +33,7 @@ enum krdma_object_kind {
 	KRDMA_OBJECT_FRWR_QP,
 	KRDMA_OBJECT_DEVICE_NOTIFIER,
 	KRDMA_OBJECT_NOTIFIER_LINK,
-	/* Those of programs. */
+	/* Of programs. */
 	KRDMA_OBJECT_USER_FILE,
 	KRDMA_OBJECT_USER_ACCOUNT,
 	KRDMA_OBJECT_USER_UCOUNT,
@@ -46,7 +46,7 @@ enum krdma_object_kind {
 	KRDMA_OBJECT_USER_MM,
 	KRDMA_OBJECT_USER_NOTIFIER,
 	KRDMA_OBJECT_USER_BATCH,
-	/* Those of krdma_blk, a module of its own. */
+	/* Of krdma_blk, a separate module. */
 	KRDMA_OBJECT_BLK_DEV,
 	KRDMA_OBJECT_BLK_DISK,
 	KRDMA_OBJECT_BLK_EXPORT,
@@ -59,9 +59,9 @@ enum krdma_object_kind {
 extern atomic_t krdma_object_counts[KRDMA_OBJECT_KINDS];
 
 /*
- * count: @object has just been allocated; NULL, where that has failed, is not counted.
- * uncount: it is freed by the caller, now.  Both return @object, so that a count stands in
- * the line that allocates or frees.  Any context.
+ * count: @object was just allocated; NULL, after a failed allocation, is not counted.  uncount:
+ * the caller frees it now.  Both return @object, so that counting fits in the line that
+ * allocates or frees.  Any context.
  */
 static inline void *krdma_object_count(enum krdma_object_kind kind, void *object)
 {

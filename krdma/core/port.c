@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What connections need to know of a port.
+ * Port attributes that connections need.
  *
- * Many providers ask the network stack under rtnl, or the hardware, when they are asked for
- * a port's attributes.  That is too much for each connection: the answer is kept, until an
- * event of the port says that it may have changed.
+ * For a port's attributes many providers ask the network stack under rtnl, or the hardware.
+ * That is too expensive for each connection: the attribute is cached until an event of the port
+ * says that it may have changed.
  */
 #include <linux/errno.h>
 #include <linux/overflow.h>
@@ -16,9 +16,9 @@
 #include "core/private.h"
 
 /**
- * struct krdma_port - what is kept of a port
- * @changes: events of the port so far
- * @max_message: the largest message in bytes; 0: not known
+ * struct krdma_port - cached attributes of a port
+ * @changes: number of events of the port so far
+ * @max_message: the longest message in bytes; 0: not known
  */
 struct krdma_port {
 	u32 changes;
@@ -28,8 +28,8 @@ struct krdma_port {
 /**
  * struct krdma_ports - the ports of a device
  * @lock: protects @of.  Any context, interrupts off; nothing is called under it.
- * @count: ports are numbered from 1 to this
- * @of: the port with the number N + 1
+ * @count: number of ports, which are numbered from 1
+ * @of: the attributes of port N at index N - 1
  */
 struct krdma_ports {
 	spinlock_t lock;		/* see above */
@@ -38,11 +38,11 @@ struct krdma_ports {
 };
 
 /**
- * krdma_ports_alloc - nothing is known of a device's ports yet
+ * krdma_ports_alloc() - Allocate an empty cache for a device's ports
  * @ibdev: the device
  *
  * Context: process context; may sleep.
- * Return: the ports, for kfree(), or NULL.
+ * Return: the ports, to be released by kfree(), or NULL.
  */
 struct krdma_ports *krdma_ports_alloc(struct ib_device *ibdev)
 {
@@ -58,9 +58,9 @@ struct krdma_ports *krdma_ports_alloc(struct ib_device *ibdev)
 }
 
 /**
- * krdma_ports_changed - what is known of a port may not be true any more
+ * krdma_ports_changed() - Invalidate the cached attributes of a port
  * @ports: the ports
- * @port: which, from 1; another number is none of them
+ * @port: the port, from 1; a number out of range is ignored
  *
  * Context: any but NMI.
  */
@@ -90,17 +90,17 @@ static u32 krdma_port_read(struct krdma_ports *ports, u32 port, u32 *changes)
 }
 
 /**
- * krdma_ports_max_message - the largest message that a port takes
+ * krdma_ports_max_message() - Get the longest message that a port accepts
  * @ports: the ports of @ibdev
  * @ibdev: the device; the caller has a use of it
- * @port: which, from 1
- * @bytes: filled in, unless it fails; at least 1
+ * @port: the port, from 1
+ * @bytes: filled in on success; at least 1
  *
- * The provider is asked if it has not been since the last event of the port.
+ * The function asks the provider only once after each event of the port.
  *
  * Context: process context; may sleep, and may take rtnl.
- * Return: 0; -EINVAL: there is no such port; or what krdma_provider_error() makes of the
- * provider's errno.
+ * Return: 0; -EINVAL: there is no such port; or the provider's errno after
+ * krdma_provider_error().
  */
 int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, u32 port,
 			    u32 *bytes)
@@ -121,7 +121,7 @@ int krdma_ports_max_message(struct krdma_ports *ports, struct ib_device *ibdev, 
 
 	*bytes = max(attr.max_msg_sz, 1U);
 	spin_lock_irqsave(&ports->lock, flags);
-	/* An event may have come meanwhile. */
+	/* An event may have invalidated the value meanwhile. */
 	if (ports->of[port - 1].changes == changes)
 		ports->of[port - 1].max_message = *bytes;
 	spin_unlock_irqrestore(&ports->lock, flags);

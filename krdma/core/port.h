@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What connections need to know of a port.
- */
+/* Port attributes that connections need. */
 #ifndef _KRDMA_PORT_H
 #define _KRDMA_PORT_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the core's files share.  The front (user/) does not include this: it
- * works with <krdma/krdma.h>, like any other consumer.
+ * Declarations shared by the files of the core.  The user interface (user/) does not
+ * include this file: it uses <krdma/krdma.h>, like any other consumer.
  *
  *
  * Locks and contexts
  *
- * This comment is the authority.  A lock or a gate that is not here does not
- * exist, and a new one comes with its card.
+ * This comment is the authority.  A lock or a gate that is not listed here does not
+ * exist.  A new one comes with its entry.
  *
  * Order, outermost first:
  *
@@ -17,16 +17,16 @@
  *	    krdma_devices.xa_lock
  *	    krdma_device.name_lock
  *
- *	      rtnl (by the provider, who is asked for a port's state)
+ *	      rtnl (taken by the provider when it is asked for a port's state)
  *
  *	krdma_mr_cache.lock
  *	  krdma_conn.cm_lock, krdma_listener.cm_lock
- *	    rdma_cm's handler mutex (of the id)
+ *	    rdma_cm's handler mutex (of the cm_id)
  *	    krdma_session.lock
  *	    krdma_qp_list_mutex
  *	      krdma_device.name_lock
  *	    krdma_pd.frwr_lock
- *	      rdma_cm's handler mutex (of the ids of an iWARP device's connection with itself)
+ *	      rdma_cm's handler mutex (of the cm_ids of an iWARP device's connection with itself)
  *	    mmap_lock (of the process whose memory is pinned)
  *	    the mutex of the rdma controller of control groups
  *
@@ -38,186 +38,188 @@
  *	  krdma_device.uses_lock
  *	    krdma_listener.lock, krdma_conn.state_lock
  *	      a consumer's notify(), and what it calls: krdma_user_conn.lock
- *	      krdma_ring.lock, krdma_srq.lock
+ *	      krdma_wq.lock, krdma_srq.lock
  *	        krdma_wr_scratch.lock
  *	          the provider's locks for posting
- *	krdma_pd.lock
- *	  krdma_conn.state_lock, krdma_ring.lock, krdma_srq.lock
- *	krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock, krdma_cq.reserve_lock
+ *	krdma_pd.lock, krdma_notifier_lock, krdma_frmr.lock, krdma_frmr_pool.lock,
+ *	krdma_cq.reserve_lock
  *	  nothing of krdma's
  *
- * The second group sleeps, those after it do not, but for poll_mutex.  What is on
- * one line is never held together.
+ * The locks of the second group sleep, and those of the groups after it do not, except
+ * poll_mutex.  Locks listed together in one entry are never held together.
  *
  * ib_core's locks
  *	Add and rename are called with devices_rwsem and client_data_rwsem held
- *	for reading, remove with no lock for writing, but with the device's (or
- *	the client's) unregistration waiting for it.  So: whoever holds a gate
- *	must not register or unregister clients or devices, nor wait for
- *	anybody who does.
+ *	for reading.  Remove is called with no lock held for writing, but the
+ *	unregistration of the device (or of the client) waits for it.  The holder of
+ *	a gate must therefore not register or unregister clients or devices, nor
+ *	wait for a task that does.
  *
  * krdma_device.gate
  *	kind:		percpu_ref, shown to lockdep as a reader/writer lock
  *	protects:	krdma_device.ibdev: the pointer, the device and the
  *			provider's module behind it
  *	enter, leave:	krdma_device_get_ibdev(), krdma_device_put_ibdev(), in any
- *			context, in one and the same context; the holder may
- *			sleep.  Entering never waits: it fails once the device
- *			is on its way out.
- *	closed by:	krdma_device_remove(), process context, which waits until
- *			everybody has left.  So a stay is as short as the one
- *			call that needs the device.
+ *			context, both in the same context; the holder may sleep.
+ *			Entering never waits: it fails once the device is being
+ *			removed.
+ *	closed by:	krdma_device_remove(), in process context, which waits until
+ *			every holder has left.  Hold the gate only for the one call
+ *			that needs the device.
  *
  * krdma_qp.mappings
- *	kind:		a count; its end is waited for
- *	protects:	the device and the domain, for those who have pages mapped for
- *			an operation
- *	enter, leave:	krdma_conn_map_sg(), with the post lock of the sends, where a
- *			closed queue pair is seen; krdma_conn_unmap_sg().  Whoever has
- *			entered posts without sleeping, and leaves when that completes
- *			or was refused.
+ *	kind:		a count; the end of the queue pair waits for 0
+ *	protects:	the device and the PD, for callers that have pages mapped for
+ *			a work request
+ *	enter, leave:	krdma_conn_map_sg(), under the post lock of the send queue,
+ *			where it detects a closed queue pair; krdma_conn_unmap_sg().
+ *			After it has entered, the caller posts without sleeping, and
+ *			leaves when the work request completes or was refused.
  *	closed by:	the end of the queue pair, in process context
  *
  * krdma_device.uses_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the list of uses, and whether the device is going
- *	taken in:	any context.  Held while users are told that the device
- *			goes: what they do then must not sleep, and must not end
- *			a use.
+ *	protects:	the list of uses, and whether the device is being removed
+ *	taken in:	any context.  Held while users are notified of the removal:
+ *			their callback must not sleep, and must not end a use.
  *
  *	A use keeps the RDMA device for longer than a call, and the removal waits
- *	until the last one has ended.  So whoever has one ends it when it is told
- *	to, on krdma_workqueue or krdma_reclaim_workqueue, and without waiting for
- *	a consumer.
+ *	until the last use has ended.  A user therefore ends its use when it is
+ *	notified, on krdma_workqueue or krdma_reclaim_workqueue, and without waiting
+ *	for a consumer.
  *
  * krdma_session.lock
  *	kind:		mutex
- *	protects:	the session's protection domains: their making and ending
+ *	protects:	creation and destruction of the session's PDs
  *	taken in:	process context
  *
  * krdma_conn.cm_lock, krdma_listener.cm_lock
  *	kind:		mutex
- *	protects:	the connection manager's id, and what belongs to it, against
- *			its end.  Calls that use the id hold it; the end takes the
- *			id away under it and destroys it afterwards.  A handler uses
- *			its id without: destroying waits for handlers.
+ *	protects:	the cm_id, and what belongs to it, against its destruction.
+ *			Calls that use the cm_id hold the lock.  The teardown removes
+ *			the cm_id under it and destroys the cm_id afterwards.  A
+ *			handler uses its cm_id without the lock: destruction waits
+ *			for handlers.
  *	taken in:	process context, and never in a handler of the connection
- *			manager: rdma_accept() and others hold the handlers' mutex
+ *			manager: rdma_accept() and others take the handler mutex
  *			inside.  Some iWARP providers connect their socket in
- *			rdma_connect(): it may be held for that long.
+ *			rdma_connect(): the lock may be held for that long.
  *
  * krdma_conn.state_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the state, the events that nobody has taken, and what is
- *			known of the peer
+ *	protects:	the state, the events that the consumer has not taken, and what
+ *			is known of the peer
  *	taken in:	any context: handlers of the connection manager, completions,
  *			the device's events, removal (inside uses_lock)
  *
  * krdma_listener.lock
  *	kind:		spinlock, interrupts off
- *	protects:	the requests that wait, and whether the listener is at its end
+ *	protects:	the connection requests that wait, and whether the listener is
+ *			closed
  *	taken in:	any context
  *
  * krdma_cq.poll_mutex, krdma_cq.poll_lock: the poll lock
- *	kind:		mutex where completions are told in process context;
- *			spinlock otherwise, with interrupts off where a consumer polls
- *	protects:	the taking of completions: the device's queue, the heads of
- *			the rings that complete there, and the credits given back
- *	taken in:	the context of the queue; process context by the end of a queue
- *			pair.  The consumer is called with it held: so it must not
- *			close a connection there, which waits for it.
+ *	kind:		mutex if completions are delivered in process context;
+ *			otherwise spinlock, with interrupts off if a consumer polls
+ *	protects:	polling: the device's CQ, the heads of the send and receive
+ *			queues that complete there, and the credits returned
+ *	taken in:	the context of the CQ; process context at the end of a queue
+ *			pair.  The consumer's callback runs with it held, so it must
+ *			not close a connection there: closing waits for this lock.
  *
  * krdma_cq.ready_lock
  *	kind:		spinlock, softirqs off
  *	protects:	the consumer's ready(): one call at a time, and none after
- *			krdma_cq_put() has taken it away
+ *			krdma_cq_put() has removed it
  *	taken in:	softirq, with no other lock of krdma's; process context by
- *			krdma_cq_put() and the end of the device's queue.  ready()
+ *			krdma_cq_put() and at the end of the device's CQ.  ready()
  *			is called with it held, and polls and arms inside.
  *
  * krdma_cq.reserve_lock
  *	kind:		spinlock
- *	protects:	how much of the queue is spoken for
+ *	protects:	the number of reserved CQ entries
  *	taken in:	process context
  *
- * krdma_ring.lock, krdma_srq.lock: the post lock
+ * krdma_wq.lock, krdma_srq.lock: the post lock
  *	kind:		spinlock, interrupts off
- *	protects:	the tail of a ring, and the chain of requests that is being
- *			made; whether anything may be posted; the queue pairs of a
- *			shared receive queue
- *	taken in:	any context, also in a consumer's callback.  The provider is
- *			given the requests with it held, so that they are in the
- *			order of their slots.
+ *	protects:	the tail of a send or receive queue, and the list of work
+ *			requests that is being built; whether anything may be posted;
+ *			the queue pairs of an SRQ
+ *	taken in:	any context, also in a consumer's callback.  The provider gets
+ *			the work requests with it held, so that they are in the order
+ *			of their WQEs.
  *
  * krdma_wr_scratch.lock
  *	kind:		local_lock, inside a post lock
- *	protects:	the processor's place where requests are made
- *	taken in:	any context; with interrupts off already, but where spinlocks
- *			sleep
+ *	protects:	the CPU's scratch area in which work requests are built
+ *	taken in:	any context; interrupts are off already, except where
+ *			spinlocks sleep (PREEMPT_RT)
  *
  * krdma_pd.frwr_lock
  *	kind:		mutex
- *	protects:	krdma_pd.frwr, its making and its end, and lets one work request
- *			at a time through it.  Held while the queue pair is connected and
- *			while the device executes a work request: up to 6 s if it does not
- *			answer, and on iWARP up to 5 s for each step of the connection.
- *	taken in:	process context, by krdma_frwr_*(), outside rdma_cm's locks.  Who
- *			registers can be killed while waiting for it, or inside.  Never in a
- *			handler of the connection manager: the handler in mr/frwr_cm.c writes
- *			"passive" and "broken" without it, and those are read after the step
- *			that the handler completes, or after the ids are destroyed.
+ *	protects:	krdma_pd.frwr, its creation and destruction, and lets one work
+ *			request at a time through it.  Held while the queue pair is
+ *			connected and while the device executes a work request: up to
+ *			6 s if the device does not answer, and on iWARP up to 5 s for
+ *			each step of the connection.
+ *	taken in:	process context, by krdma_frwr_*(), outside rdma_cm's locks.
+ *			A task that registers can be killed while it waits for the
+ *			lock, or inside.  Never in a handler of the connection manager:
+ *			the handler in mr/frwr_cm.c writes "passive" and "broken"
+ *			without it, and those are read after the step that the handler
+ *			completes, or after the cm_ids are destroyed.
  *
  * krdma_pd.lock
  *	kind:		spinlock
  *	protects:	krdma_pd.connections, .srqs and .retired: whether memory that
- *			a device lingers in can go, or has to wait, and who may be using
- *			memory.  A connection that is in the list is there.
+ *			the device may still use can be freed or has to wait, and which
+ *			objects may use memory.  A connection in the list exists.
  *	taken in:	process context.  Nothing is taken inside it: a pass over a list
- *			lets it go between one entry and the next.
+ *			drops it between one entry and the next.
  *
  * krdma_mr_cache.lock
  *	kind:		mutex
  *	protects:	the cache's table, its list of idle entries, and the entries
- *	taken in:	process context, by the consumer.  Held while regions are
- *			mapped and released: everything that they take is inside.
+ *	taken in:	process context, by the consumer.  Held while MRs are registered
+ *			and deregistered: all locks that this takes are inside.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_frmr.mr, krdma_frmr.busy and what is mapped: the consumer maps
+ *	protects:	krdma_frmr.ib, krdma_frmr.busy and the mapping: the consumer maps
  *			and puts while the queue pair may be ending
  *	taken in:	any context; dma_unmap_sg inside.  Not held while the device maps,
- *			which may sleep: krdma_frmr.busy keeps krdma_frmr.mr so long, and the
- *			end of the queue pair waits for it.
+ *			which may sleep: krdma_frmr.busy keeps krdma_frmr.ib for that
+ *			time, and the end of the queue pair waits for it.
  *
  * krdma_frmr_pool.lock
  *	kind:		spinlock, interrupts off
- *	protects:	krdma_frmr_pool.idle and .ended, and krdma_frmr.node; not .failed, which
- *			is only ever set
+ *	protects:	krdma_frmr_pool.idle and .ended, and krdma_frmr.node; not .failed,
+ *			which is only ever set
  *	taken in:	any context.  Nothing is called under it.
  *
  * krdma_notifier_mutex
  *	kind:		mutex
- *	protects:	the lists of watched devices and of watches, the number of
- *			a watched device, and the making of pairs of both.  An RDMA
- *			device that is in the list is there.
+ *	protects:	the lists of devices and of notifiers, the number of a device
+ *			in the list, and the creation of links between both.  An RDMA
+ *			device in the list exists.
  *	taken in:	process context, by ib_core's "add" and "remove" and by
- *			those who start and stop watches.  Memory is allocated
- *			under it, and nothing else is waited for: no callback of a
- *			consumer.
+ *			callers that register or unregister a notifier.  Memory is
+ *			allocated under it, and it is held during no other wait: not
+ *			for a callback of a consumer.
  *
  * krdma_notifier_lock
  *	kind:		spinlock, interrupts off
- *	protects:	what is between a watch and a device: its membership in both
- *			lists, and what is pending
- *	taken in:	any context: ib_core, or a provider, tells of events
+ *	protects:	the link between a notifier and a device: its membership in
+ *			both lists, and its pending events
+ *	taken in:	any context: ib_core, or a provider, raises events
  *
  * krdma_devices.xa_lock
  *	kind:		spinlock, inside the xarray
  *	protects:	the table and krdma_devices_next_id against other writers.
- *			Readers go under RCU: a device that is found in the table
- *			is there until rcu_read_unlock(), and the table's own
- *			reference to it until the gate is left, if it could be
- *			entered.
+ *			Readers run under RCU: a device that is found in the table
+ *			exists until rcu_read_unlock().  The table's own reference to
+ *			the device exists until the gate is left, if the reader could
+ *			enter it.
  *	taken in:	process context
  *
  * krdma_qp_list_mutex
@@ -228,12 +230,12 @@
  *
  * krdma_ports.lock
  *	kind:		spinlock, interrupts off
- *	protects:	what is kept of a device's ports
+ *	protects:	the cached attributes of a device's ports
  *	taken in:	any context, by events of ports.  Nothing is called under it.
  *
  * krdma_vectors.lock
  *	kind:		spinlock
- *	protects:	how many completion queues each vector has
+ *	protects:	the number of CQs of each completion vector
  *	taken in:	process context.  Nothing is called under it.
  *
  * krdma_device.name_lock
@@ -242,52 +244,56 @@
  *	taken in:	process context, also under RCU
  *
  * rtnl
- *	kind:		mutex, the network stack's
- *	protects:	an interface's name and its namespace while they are copied
+ *	kind:		mutex, of the network stack
+ *	protects:	an interface's name and its network namespace while they are
+ *			copied
  *	taken in:	process context, by krdma_device_query_port(), outside the
  *			gate; by providers, inside
  *
- * Works
+ * Workqueues
  *
- *	krdma_workqueue		ends connections, listeners and parts of devices,
- *				tells watches, asks silent peers whether they are
- *				there; unbound, so one that waits holds up no other
- *	krdma_reclaim_workqueue	the same for the connections, their own completion
- *				queues and the regions of sessions that memory
- *				reclaim waits for.  Its rescuer runs one work item at a
- *				time: none waits for a lock whose holder allocates
- *				memory without NOIO, or for krdma_workqueue.
- *	krdma_event_workqueue	tells consumers of events, who may sleep there: nothing
- *				that a removal waits for is queued here.  Works of the
- *				others queue to it, so it ends last.
+ *	krdma_workqueue		ends connections, listeners and the device parts of
+ *				objects, delivers device events to notifiers, probes
+ *				silent peers; unbound, so an item that waits delays no
+ *				other
+ *	krdma_reclaim_workqueue	the same for the connections, their own CQs and the MRs
+ *				of sessions that memory reclaim waits for.  Its rescuer
+ *				runs one work item at a time: none waits for a lock
+ *				whose holder allocates memory without NOIO, or for
+ *				krdma_workqueue.
+ *	krdma_event_workqueue	delivers events to consumers, which may sleep there:
+ *				nothing that a removal waits for is queued here.  Work
+ *				items of the others queue to it, so it is destroyed
+ *				last.
  *	krdma_cq_workqueue
- *				takes and tells completions in process context
+ *				polls and delivers completions in process context
  *
  * Counts
  *
- * krdma_device.refs keeps the object, and nothing else: it says nothing about
- * the RDMA device being there.  The table holds one from add to remove, each
- * lookup gives one to its caller.  Given back in any context but NMI.
+ * krdma_device.refs keeps the object, and nothing else: it does not keep the RDMA
+ * device.  The table holds one reference from add to remove, and each lookup returns
+ * one to its caller.  Put in any context but NMI.
  *
- * krdma_conn.refs and krdma_listener.refs keep the object alone.  One is the RDMA
- * part's, from its making (a search, a request, or the end of a new one) until the
- * consumer has been told of its end.  Each work that is queued has one.  A
- * connection that came in at a listener keeps that listener to the end of the RDMA
- * part.
+ * krdma_conn.refs and krdma_listener.refs keep only the object.  The RDMA part holds
+ * one reference from its creation (a resolution, a connection request, or the end of
+ * a new connection) until the consumer has been notified of its end.  Each queued work
+ * item holds one.  A connection that came in at a listener keeps that listener until
+ * the RDMA part ends.
  *
- * krdma_mr.refs keeps the object: the consumer's, from map to release or
- * drop, and the part's, to krdma_resource.forget().  It is freed after RCU's grace
- * period, for those who post with what they have found under rcu_read_lock().
- * krdma_mr.uses counts operations in flight; krdma_mr_deregister() makes it
- * negative if it is 0, in one step, and refuses otherwise.  Each use also has a
- * reference to the part (krdma_mr.res), which keeps memory and domain; "uses"
- * is given back first, so that whoever finds it 0 may wait for the part.
- * krdma_frmr_pool.refs keeps a connection's registrations: the queue pair's, and one
- * for each that the consumer has.
+ * krdma_mr.refs keeps the object.  The consumer holds one reference from registration
+ * to krdma_mr_deregister() or krdma_mr_drop(), and the device part holds one until
+ * krdma_resource.forget().  The object is freed after RCU's grace period, for callers
+ * that post with an MR that they have found under rcu_read_lock().  krdma_mr.uses
+ * counts work requests in flight; krdma_mr_deregister() makes it negative if it is 0,
+ * in one step, and refuses otherwise.  Each use also has a reference to the device
+ * part (krdma_mr.res), which keeps memory and PD.  "uses" is decremented first, so a
+ * task that finds it 0 may wait for the device part.
+ * krdma_frmr_pool.refs keeps a connection's FRMRs: the queue pair holds one, and the
+ * consumer one for each FRMR that it has.
  *
- * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the domain
- * without a reference: the connections that it waits for keep it, and
- * krdma_pd_disconnected() is called before a queue pair puts its domain.
+ * Retired memory (struct krdma_mem in krdma_pd.retired) refers to the PD without a
+ * reference: the connections that it waits for keep the PD, and krdma_pd_disconnected()
+ * is called before a queue pair puts its PD.
  */
 #ifndef _KRDMA_PRIVATE_H
 #define _KRDMA_PRIVATE_H
@@ -310,7 +316,7 @@ void krdma_device_copy_name(struct krdma_device *dev, char *name);
 u32 krdma_device_id(const struct krdma_device *dev);
 int krdma_provider_error(int error);
 
-/* What the kernel's waits take for a timeout_ms of <krdma/krdma.h>. */
+/* Convert a timeout_ms of <krdma/krdma.h> to what the kernel's wait functions take. */
 static inline long krdma_timeout_jiffies(u32 timeout_ms)
 {
 	return timeout_ms == KRDMA_FOREVER_MS ? MAX_SCHEDULE_TIMEOUT :

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a pure file may use: fixed-width integers, errno, memcpy() and its kind,
- * and no more than that of the kernel.  A pure file computes; it knows no device,
- * no lock, no allocation and no RDMA header, and also compiles as an ordinary
- * program.
+ * What a pure file may use: fixed-width integers, errno, memcpy() and similar functions, and
+ * nothing else of the kernel.  A pure file computes; it uses no device, no lock, no allocation
+ * and no RDMA header, and also compiles as an ordinary program.
  */
 #ifndef _KRDMA_PURE_H
 #define _KRDMA_PURE_H
@@ -32,7 +31,7 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-/* <krdma/krdma.h> has some in its structures. */
+/* Structures in <krdma/krdma.h> contain it. */
 struct list_head {
 	struct list_head *next, *prev;
 };
@@ -40,9 +39,9 @@ struct list_head {
 #define S32_MAX INT32_MAX
 #define U32_MAX UINT32_MAX
 
-/* Tests are linked with what they test. */
+/* A test program is linked with the code that it tests, so exports are empty. */
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
-/* Likewise. */
+/* The same for exports with a namespace. */
 #define EXPORT_SYMBOL_NS_GPL(symbol, namespace)
 
 #endif /* __KERNEL__ */

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What is known of providers and cannot be asked of them.
- */
+/* Provider quirks: properties of providers that no attribute reports. */
 #include <rdma/ib_verbs.h>
 
 #include "core/quirks.h"
 
 /**
- * krdma_quirk_registers_user - whether ib_reg_user_mr() can be called
+ * krdma_quirk_registers_user() - Check whether ib_reg_user_mr() can be called
  * @ibdev: the RDMA device
  *
- * That call is there for kernel callers, but hands their provider no udata, and
- * providers are written for callers who have it: irdma and mthca follow the
- * missing pointer, and hns takes its absence to mean "for the kernel" and
- * registers a fresh buffer.  So only those are trusted of which it is known:
+ * That call exists for kernel callers, but passes no udata to the provider, and providers are
+ * written for callers that have udata: irdma and mthca dereference the missing pointer, and hns
+ * takes its absence to mean "for the kernel" and registers a new buffer.  So only those
+ * providers are trusted that are known to be safe:
  *
- *	rxe, siw	ignore it, or look whether it is there
- *	mlx4, mlx5	look at it for memory that is not resident only, which is
- *			never asked for here
+ *	rxe, siw	ignore udata, or check whether it is there
+ *	mlx4, mlx5	use udata only for memory that is not resident, which
+ *			krdma never requests
  *
  * Context: any.
- * Return: true if the provider takes a kernel caller.
+ * Return: true if the provider supports a kernel caller.
  */
 bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 {
@@ -39,18 +37,17 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_late_dma - whether memory is used beyond its deregistration
+ * krdma_quirk_late_dma() - Check whether the device uses memory after its deregistration
  * @ibdev: the RDMA device
  *
- * siw looks at a key when it begins to answer a read, and keeps the
- * registration, though not the pages behind a fast one, as long as a message of
- * a peer is under way.  It gives the last reference to a registration back
- * wherever the message ends, also in softirq, where a process's pages must not
- * be let go.  And it tells of a completion before it gives back its reference
- * to the memory of the operation.
+ * siw checks an rkey when it starts to answer a read.  While a message of a peer is in flight
+ * it keeps the MR, though not the pages behind a fast registration.  It puts the last reference
+ * to an MR wherever the message ends, also in softirq, where a process's pages must not be
+ * released.  And it reports a completion before it puts its reference to the MR of the work
+ * request.
  *
  * Context: any.
- * Return: true if deregistration does not mean that the device is finished.
+ * Return: true if the device may still use memory after deregistration.
  */
 bool krdma_quirk_late_dma(const struct ib_device *ibdev)
 {
@@ -58,12 +55,12 @@ bool krdma_quirk_late_dma(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_reads_by_key - whether a read needs a key for its own memory
+ * krdma_quirk_reads_by_key() - Check whether a read needs an rkey for its local memory
  * @ibdev: the RDMA device
  *
- * On iWARP the answer to a read is a write, to a key that the request tells the
- * peer: the local DMA key will not do, and the key needs the right to be written
- * remotely.  siw does not insist: it checks local rights only.
+ * On iWARP the answer to a read is a write, to an rkey that the read request sends to the peer:
+ * the local DMA lkey cannot be used, and the rkey needs the remote write right.  siw does not
+ * require that: it checks local rights only.
  *
  * Context: any.
  * Return: true if reads need memory with KRDMA_ACCESS_REMOTE_WRITE.
@@ -74,18 +71,18 @@ bool krdma_quirk_reads_by_key(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_raises_last_wqe - whether IB_EVENT_QP_LAST_WQE_REACHED is worth waiting for
+ * krdma_quirk_raises_last_wqe() - Check whether to wait for IB_EVENT_QP_LAST_WQE_REACHED
  * @ibdev: the RDMA device
  *
- * Devices raise it when a queue pair in error has completed the last receive that it took
- * from a shared receive queue.  For these there is nothing to wait for:
+ * Devices raise this event when a queue pair in the error state has completed the last receive
+ * that it took from a shared receive queue.  On these devices there is nothing to wait for:
  *
- *	rxe, siw	leave the completions of a destroyed queue pair in their queue, so
+ *	rxe, siw	leave the completions of a destroyed queue pair in its CQ, so
  *			none is lost; siw never raises the event
  *	irdma, qedr	never raise it
  *
  * Context: any.
- * Return: false if the event need not, or will not, come.
+ * Return: false if the event is not needed, or does not come.
  */
 bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev)
 {
@@ -101,13 +98,13 @@ bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_invalidates - whether registrations can be used more than once
+ * krdma_quirk_invalidates() - Check whether an FRMR can be used more than once
  * @ibdev: the RDMA device, with fast registration
  *
- * A fast registration is ended by IB_WR_LOCAL_INV before the next one.  hns says that it has
- * IB_DEVICE_MEM_MGT_EXTENSIONS, and refuses that request with a warning in the log.  There a
- * registration ends when it is deregistered, which sleeps and is not for each input and
- * output.
+ * IB_WR_LOCAL_INV invalidates a fast registration before the next one.  hns claims
+ * IB_DEVICE_MEM_MGT_EXTENSIONS, but refuses that work request with a warning in the log.  On
+ * hns a registration ends when its MR is deregistered, which sleeps and is too slow for each
+ * I/O.
  *
  * Context: any.
  * Return: true if IB_WR_LOCAL_INV can be posted.
@@ -118,14 +115,14 @@ bool krdma_quirk_invalidates(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_takes_inline - whether a queue pair may be asked for inline data
+ * krdma_quirk_takes_inline() - Check whether a queue pair may request inline data
  * @ibdev: the RDMA device
  *
- * Providers that have no inline data for the kernel grant less than they are asked for, and
- * krdma copies what is not granted.  mthca refuses the queue pair instead.
+ * A provider without inline data for kernel consumers grants less than was requested, and krdma
+ * copies the data that are not granted.  mthca refuses to create the queue pair instead.
  *
  * Context: any.
- * Return: false if nothing else than 0 bytes can be asked for.
+ * Return: false if only 0 bytes can be requested.
  */
 bool krdma_quirk_takes_inline(const struct ib_device *ibdev)
 {
@@ -133,16 +130,17 @@ bool krdma_quirk_takes_inline(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_reports_missed - whether arming a completion queue says what is there
+ * krdma_quirk_reports_missed() - Check whether arming a CQ reports the completions already in
+ * it
  * @ibdev: the RDMA device
  *
  * With IB_CQ_REPORT_MISSED_EVENTS, ib_req_notify_cq() returns a positive number if there are
- * completions already.  These return 0 all the same, or look at completions that software has
- * made only, and raise an event at once, as often as they are armed: who asks because of the
- * event is told once more that there is nothing.
+ * completions already.  The providers listed here return 0 nevertheless, or look only at
+ * completions that software has generated.  They raise an event at once, every time the CQ is
+ * armed: a consumer that polls because of the event then finds nothing.
  *
  * Context: any.
- * Return: false if the queue has to be polled after it was armed.
+ * Return: false if the CQ has to be polled after it was armed.
  */
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev)
 {

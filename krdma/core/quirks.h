@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What is known of providers and cannot be asked of them.
- */
+/* Provider quirks: properties of providers that no attribute reports. */
 #ifndef _KRDMA_QUIRKS_H
 #define _KRDMA_QUIRKS_H
 

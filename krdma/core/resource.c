@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is made of an RDMA device and must be gone before the device is: who
- * keeps it, and who ends it.
+ * Device parts: what objects allocate of an RDMA device and must release before the device is
+ * removed.  This file keeps such a part while it is used and releases it.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -10,29 +10,28 @@
 #include "core/resource.h"
 
 /*
- * What ends objects runs here, unless the owner waits for it and can do it himself.
- * Unbound, because such work waits, for the device and for consumers: one that waits
- * must not hold up the next.  Without a rescuer: it may wait for a lock whose holder
- * allocates memory, such as a program's cm_lock.
+ * Ends objects, unless the owner waits for the end and can run it itself.  Unbound, because a
+ * work item waits for the device and for consumers, and must not delay the next.  Without a
+ * rescuer: an item may wait for a lock whose holder allocates memory, such as a program's
+ * cm_lock.
  *
  * Of normal priority: a program decides how many objects end at a time, and the threads of
- * other users must get their turn meanwhile.
+ * other users must be scheduled meanwhile.
  */
 struct workqueue_struct *krdma_workqueue;
 
 /*
- * The same for sessions that memory reclaim waits for, see krdma_session_set_reclaim().
- * The rescuer runs one work item at a time, so each of them waits only for the device, for
- * the connection manager and for locks of its own session, and allocates with NOIO.
- * Of high priority, because writing memory back waits for it; programs have no such
- * sessions.
+ * The same for sessions that memory reclaim waits for, see krdma_session_set_reclaim().  The
+ * rescuer runs one work item at a time, so each item waits only for the device, for the
+ * connection manager and for locks of its own session, and allocates with NOIO.  Of high
+ * priority, because writeback waits for it; programs have no such sessions.
  */
 struct workqueue_struct *krdma_reclaim_workqueue;
 
 /*
- * Completions that are told in process context.  On the processor on which the
- * device told of them, and with a thread in reserve, because a block device may
- * wait for them to write memory back.
+ * Delivers completions in process context.  Per CPU, so that an item runs on the CPU of the
+ * device's interrupt, and with a rescuer, because the writeback of a block device may wait for
+ * completions.
  */
 struct workqueue_struct *krdma_cq_workqueue;
 
@@ -44,14 +43,14 @@ static void krdma_workqueue_destroy(struct workqueue_struct **workqueue)
 }
 
 /*
- * How many connections, listeners and the like end at the same time.  Ends mostly wait, and
- * then become ready to run together: with hundreds of them, a thread of another user waits
- * 100 ms and more for its turn on a processor.
+ * How many connections, listeners and the like end at the same time.  Their teardowns mostly
+ * wait, and then become runnable together: with hundreds of them, a thread of another user
+ * waits 100 ms and more to be scheduled.
  */
 #define KRDMA_ENDS_AT_ONCE	16
 
 /**
- * krdma_resources_init - get ready to make objects
+ * krdma_resources_init() - Create the workqueues
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -70,19 +69,21 @@ int krdma_resources_init(void)
 }
 
 /**
- * krdma_resources_exit - nobody makes objects any more, and all are gone
+ * krdma_resources_exit() - Destroy the workqueues
+ *
+ * The caller ensures that no object is left and none is created any more.
  *
  * Context: process context; may sleep.
  */
 void krdma_resources_exit(void)
 {
 	krdma_workqueue_destroy(&krdma_cq_workqueue);
-	/* Its work items leave to the next one what is shared with other sessions. */
+	/* Its work items hand what is shared with other sessions to krdma_workqueue. */
 	krdma_workqueue_destroy(&krdma_reclaim_workqueue);
 	krdma_workqueue_destroy(&krdma_workqueue);
 }
 
-/* When the last reference is gone, by whoever gave it back. */
+/* Called when the last reference is gone, by the task that has put it. */
 static void krdma_resource_release(struct krdma_resource *resource)
 {
 	resource->release(resource);
@@ -108,19 +109,19 @@ static void krdma_resource_gone(struct krdma_use *use)
 }
 
 /**
- * krdma_resource_init - something has been made of a device
- * @resource: the part
- * @dev: the device; the caller holds a reference until the release is over
+ * krdma_resource_init() - Initialize a device part
+ * @resource: the device part
+ * @dev: the device; the caller holds a reference until @release has returned
  * @release: see &struct krdma_resource
- * @forget: likewise; not called if this fails
+ * @forget: see &struct krdma_resource; not called if this function fails
  *
- * Called before the part is made, so that the device stays meanwhile.  There are
- * two references then: the owner's, and the maker's, which is given back by
- * krdma_resource_put() when the part is whole.  If making it fails, the caller
- * drops and puts as usual, and @release finds what is there.
+ * Call this before the part is allocated, so that the device stays meanwhile.  There are two
+ * references afterwards: the owner's, and the creator's, which the creator puts by
+ * krdma_resource_put() when the part is complete.  If the creation fails, the caller drops and
+ * puts as usual, and @release frees what exists.
  *
  * Context: any but NMI.
- * Return: 0, or -ENODEV if the device is gone or going.
+ * Return: 0, or -ENODEV if the device was removed or is being removed.
  */
 int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *dev,
 			void (*release)(struct krdma_resource *resource),
@@ -138,14 +139,14 @@ int krdma_resource_init(struct krdma_resource *resource, struct krdma_device *de
 }
 
 /**
- * krdma_resource_release_late - release the part only when softirqs have ended
- * @resource: the part; the caller has the maker's reference
+ * krdma_resource_release_late() - Release the device part only after pending softirqs have run
+ * @resource: the device part; the caller has the creator's reference
  *
- * For a part that a softirq may still have to do with when the last one who worked with
- * it has ended, or is about to: what is pending on some processor then has run when it is
- * released.  Its owner drops it, and does not wait for it by krdma_resource_end().
+ * For a part that a softirq may still access when the last reference is put, or shortly after:
+ * softirqs that are pending on some CPU then have run before the part is released.  The owner
+ * drops such a part, and must not wait for it by krdma_resource_end().
  *
- * Nobody waits for the grace period: a work that did would need a thread of its own.
+ * No thread waits for the grace period: a work item that did would need a thread of its own.
  *
  * Context: any.
  */
@@ -155,11 +156,12 @@ void krdma_resource_release_late(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_set_reclaim - memory reclaim may wait for the release of the part
- * @resource: the part; the caller has the maker's reference
+ * krdma_resource_set_reclaim() - Allow memory reclaim to wait for the release of the device
+ * part
+ * @resource: the device part; the caller has the creator's reference
  *
- * The release waits for nothing but the device, and for no lock whose holder allocates
- * memory without NOIO.
+ * The release must wait only for the device, and for no lock whose holder allocates memory
+ * without NOIO.
  *
  * Context: any.
  */
@@ -169,12 +171,12 @@ void krdma_resource_set_reclaim(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_keep - keep the part, whether its owner has let go or not
- * @resource: the part; the caller keeps the object around it
+ * krdma_resource_keep() - Get a reference to the device part, even if its owner has dropped it
+ * @resource: the device part; the caller keeps the object around it
  *
  * Context: any.
- * Return: true, with a reference for krdma_resource_put(); false if it is being
- * released, or was.
+ * Return: true, with a reference for krdma_resource_put(); false if the part is being released,
+ * or was released.
  */
 bool krdma_resource_keep(struct krdma_resource *resource)
 {
@@ -182,8 +184,8 @@ bool krdma_resource_keep(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_last - the last one who worked with the part has ended
- * @resource: the part
+ * krdma_resource_last() - Queue the release after the last reference was put
+ * @resource: the device part
  *
  * Context: any but NMI.
  */
@@ -200,10 +202,10 @@ void krdma_resource_last(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_drop - the owner lets go
- * @resource: the part; the caller keeps the object around it
+ * krdma_resource_drop() - Drop the owner's reference
+ * @resource: the device part; the caller keeps the object around it
  *
- * Context: any but NMI; any number of times.
+ * Context: any but NMI; may be called any number of times.
  */
 void krdma_resource_drop(struct krdma_resource *resource)
 {
@@ -212,15 +214,16 @@ void krdma_resource_drop(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_end - the owner lets go, and waits until the part has been released
- * @resource: the part; the caller keeps the object around it
+ * krdma_resource_end() - Drop the owner's reference, and wait until the device part was
+ * released
+ * @resource: the device part; the caller keeps the object around it
  *
- * Mostly nobody else works with it, and then it is released here: a work would only
- * be waited for.
+ * Mostly no one else has a reference; then this function releases the part itself, because it
+ * would only wait for a work item.
  *
- * Context: process context, with no lock that a release or a removal takes; sleeps
- * until the last one has put it.  Once, but a drop may have come before.  Not of a part
- * that is released late.
+ * Context: process context, with no lock that a release or a removal takes; sleeps until the
+ * last reference is put.  Call it once; a drop may come before.  Not for a part that is
+ * released late.
  */
 void krdma_resource_end(struct krdma_resource *resource)
 {
@@ -235,12 +238,12 @@ void krdma_resource_end(struct krdma_resource *resource)
 }
 
 /**
- * krdma_resource_error - why is it not there?
- * @resource: the part
+ * krdma_resource_error() - Get the reason why a device part is not available
+ * @resource: the device part
  *
  * Context: any.
- * Return: -ENODEV if the device went, -ESHUTDOWN if its owner let go, 0 if it is
- * there.
+ * Return: -ENODEV if the device was removed, -ESHUTDOWN if the owner has dropped it, 0 if it is
+ * available.
  */
 int krdma_resource_error(const struct krdma_resource *resource)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is made of an RDMA device and must be gone before the device is.
+ * Device parts: what objects allocate of an RDMA device and must release before the device is
+ * removed.
  */
 #ifndef _KRDMA_RESOURCE_H
 #define _KRDMA_RESOURCE_H
@@ -14,10 +15,10 @@
 #include "core/private.h"
 
 /**
- * struct krdma_use - somebody uses a device
- * @node: in the device's list; protected by krdma_device.uses_lock
- * @gone: called once when the device is being removed, under uses_lock: it must
- *	not sleep, and set in motion what ends with krdma_device_unuse()
+ * struct krdma_use - a use of a device
+ * @node: entry of the device's list of uses; protected by krdma_device.uses_lock
+ * @gone: called once when the device is being removed, under uses_lock: it must not sleep, and
+ *	must start the teardown that calls krdma_device_unuse()
  *
  * From krdma_device_use() to krdma_device_unuse() the RDMA device stays.
  */
@@ -30,7 +31,7 @@ int krdma_device_use(struct krdma_device *dev, struct krdma_use *use,
 		     void (*gone)(struct krdma_use *use));
 void krdma_device_unuse(struct krdma_device *dev, struct krdma_use *use);
 
-/* For those with a use. */
+/* These require a use of the device. */
 struct ib_device *krdma_device_ib(struct krdma_device *dev);
 const struct krdma_limits *krdma_device_limits(const struct krdma_device *dev);
 u64 krdma_device_caps(const struct krdma_device *dev);
@@ -39,23 +40,23 @@ struct krdma_vectors *krdma_device_vectors(struct krdma_device *dev);
 int krdma_device_max_message(struct krdma_device *dev, u32 port, u32 *bytes);
 
 /**
- * struct krdma_resource - the part of an object that is made of an RDMA device
+ * struct krdma_resource - the device part of an object
  * @dev: the device
- * @use: of the device, until the release is over
- * @refs: the owner's, and one for each that works with it.  Counts the part, not
- *	the object around it.
+ * @use: the use of the device, until the release is over
+ * @refs: the owner's reference, and one for each current user.  Counts the part, not the object
+ *	around it.
  * @flags: &enum krdma_resource_flags
  * @release: frees the part; in process context, may sleep
- * @forget: the last that is called: puts the part's reference to the object around
- *	it, which keeps it until here
- * @work: calls @release, unless the owner does, by krdma_resource_end(); after a grace
- *	period where that is wanted, see krdma_resource_release_late()
- * @released: it has been called
+ * @forget: called last: puts the part's reference to the object around it, which keeps the
+ *	object until then
+ * @work: calls @release, unless the owner calls it from krdma_resource_end(); after a grace
+ *	period if requested, see krdma_resource_release_late()
+ * @released: completed when @release has returned
  *
- * The owner lets go once: by krdma_resource_drop() or krdma_resource_end(), or because
- * the device is removed, whichever comes first.  From then on nobody new gets in, and when the
- * last one is out the part is released.  krdma_resource_init() also gives a
- * reference to the maker, to be put when the part is whole, or was not made.
+ * The owner drops its reference once: by krdma_resource_drop() or krdma_resource_end(), or
+ * because the device is removed, whichever comes first.  From then on there are no new users,
+ * and when the last reference is put the part is released.  krdma_resource_init() also gives a
+ * reference to the creator, which puts it when the part is complete, or was not created.
  */
 struct krdma_resource {
 	struct krdma_device *dev;
@@ -69,8 +70,8 @@ struct krdma_resource {
 };
 
 /*
- * Bits of &struct krdma_resource.flags: the owner has let go; the device went first; it is
- * released after a grace period; memory reclaim may wait for the release.
+ * Bits of &struct krdma_resource.flags: the owner has dropped the part; the device was removed
+ * first; the part is released after a grace period; memory reclaim may wait for the release.
  */
 enum krdma_resource_flags {
 	KRDMA_RESOURCE_DROPPED,
@@ -89,10 +90,10 @@ void krdma_resource_last(struct krdma_resource *resource);
 void krdma_resource_drop(struct krdma_resource *resource);
 void krdma_resource_end(struct krdma_resource *resource);
 
-/* -ENODEV if the device went, -ESHUTDOWN if the owner let go, 0 if it is there. */
+/* -ENODEV if the device was removed, -ESHUTDOWN if the owner has dropped it, 0 if available. */
 int krdma_resource_error(const struct krdma_resource *resource);
 
-/* End what krdma_resource_tryget() began.  Any context but NMI. */
+/* Put references that krdma_resource_tryget() has got.  Any context but NMI. */
 static inline void krdma_resource_put_many(struct krdma_resource *resource, int count)
 {
 	if (refcount_sub_and_test(count, &resource->refs))
@@ -105,8 +106,8 @@ static inline void krdma_resource_put(struct krdma_resource *resource)
 }
 
 /*
- * Begin to work with the part; the caller keeps the object around it.  True, with a
- * reference for krdma_resource_put(); false when its owner has let go, see
+ * Get a reference to the device part; the caller keeps the object around it.  Returns true,
+ * with a reference for krdma_resource_put(); false if the owner has dropped the part, see
  * krdma_resource_error().  Any context.
  */
 static inline bool krdma_resource_tryget(struct krdma_resource *resource)
@@ -114,8 +115,8 @@ static inline bool krdma_resource_tryget(struct krdma_resource *resource)
 	if (!refcount_inc_not_zero(&resource->refs))
 		return false;
 	/*
-	 * Whoever comes after the drop is sent away.  One who looked just before
-	 * it has a reference, and is waited for.
+	 * Refuse callers that come after the drop.  A caller that checked just before the drop
+	 * has a reference, and the release waits for it.
 	 */
 	if (likely(!test_bit(KRDMA_RESOURCE_DROPPED, &resource->flags)))
 		return true;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions, and their protection domains.
+ * Sessions, and their protection domains (PDs).
  *
- * A domain is there as long as something is in it, and is shared by all that the
- * session has on the device: so a key of one session means nothing to the peers
- * of another.
+ * A PD exists as long as it contains objects.  All objects of a session on a device share one
+ * PD, so a peer of one session cannot use an rkey of another session.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -18,11 +17,11 @@
 #include "core/session.h"
 
 /**
- * krdma_session_create - begin to use krdma
- * @net: the network namespace in which the session lives; kept
+ * krdma_session_create() - Create a session
+ * @net: the network namespace of the session; the session keeps it
  *
  * Context: process context; may sleep.
- * Return: the session, for krdma_session_put(), or ERR_PTR(-ENOMEM).
+ * Return: the session, to be released by krdma_session_put(), or ERR_PTR(-ENOMEM).
  */
 struct krdma_session *krdma_session_create(struct net *net)
 {
@@ -43,19 +42,20 @@ struct krdma_session *krdma_session_create(struct net *net)
 EXPORT_SYMBOL_NS_GPL(krdma_session_create, "KRDMA");
 
 /**
- * krdma_session_set_reclaim - memory reclaim waits for what the session does
- * @session: the session, in which nothing has been made yet
+ * krdma_session_set_reclaim() - Declare that memory reclaim waits for the session
+ * @session: the session, which has no objects yet
  *
- * For a consumer that memory is written back to.  The work items that end the session's
- * connections, their own completion queues and its memory regions run on a workqueue with a
- * rescuer, and allocate with GFP_NOIO.  The consumer's part:
+ * For a consumer that writeback depends on.  The work items that end the session's connections,
+ * their own CQs and its MRs run on a workqueue with a rescuer, and allocate with GFP_NOIO.  The
+ * consumer must do the following:
  *
- *  - it calls krdma in a scope of memalloc_noio_save() from when memory can depend on it;
- *  - &struct krdma_conn_ops has notify(), not event(), because consumers may sleep in
- *    event(), and completions are told in softirq or polled, for the same reason;
- *  - it gives up connections by krdma_conn_put_sync().
+ *  - It calls krdma in a scope of memalloc_noio_save() as soon as memory reclaim can depend on
+ *    it.
+ *  - &struct krdma_conn_ops has notify(), not event(), because consumers may sleep in event(),
+ *    and completions are delivered in softirq or polled, for the same reason.
+ *  - It releases connections by krdma_conn_put_sync().
  *
- * ib_cm and the address resolution of ib_core have no rescuer, nor has rxe from Linux 6.12
+ * ib_cm and the address resolution of ib_core have no rescuer, and rxe has none from Linux 6.12
  * on.  They need a thread that exists already.
  *
  * Context: any.
@@ -67,10 +67,11 @@ void krdma_session_set_reclaim(struct krdma_session *session)
 EXPORT_SYMBOL_NS_GPL(krdma_session_set_reclaim, "KRDMA");
 
 /**
- * krdma_session_set_account - who pays for the memory of the session's queues, and for ports
- * @session: the session, in which nothing has been made yet
- * @ops: how that is asked; must stay
- * @account: given to @ops, until its put() is called
+ * krdma_session_set_account() - Set the account for the memory of the session's queues and for
+ * ports
+ * @session: the session, which has no objects yet
+ * @ops: callbacks of the account; must stay valid
+ * @account: argument of @ops, until @ops' put() is called
  *
  * Context: any.
  */
@@ -83,12 +84,12 @@ void krdma_session_set_account(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_session_set_account, "KRDMA");
 
 /**
- * krdma_session_charge - somebody has to pay for memory that is about to be allocated
+ * krdma_session_charge() - Charge memory to the session's account before it is allocated
  * @session: the session; the caller keeps it until krdma_session_uncharge()
- * @bytes: how much
+ * @bytes: bytes to charge
  *
- * Context: process context, of the call that needs it; may sleep.
- * Return: 0, or a negative errno: it must not be allocated.
+ * Context: process context, of the call that needs the memory; may sleep.
+ * Return: 0, or a negative errno: the memory must not be allocated.
  */
 int krdma_session_charge(struct krdma_session *session, u64 bytes)
 {
@@ -98,9 +99,9 @@ int krdma_session_charge(struct krdma_session *session, u64 bytes)
 }
 
 /**
- * krdma_session_uncharge - memory has been freed
+ * krdma_session_uncharge() - Uncharge memory after it was freed
  * @session: the session
- * @bytes: as many as krdma_session_charge() was told; or 0
+ * @bytes: the bytes that krdma_session_charge() has charged; or 0
  *
  * Context: process context.
  */
@@ -111,8 +112,10 @@ void krdma_session_uncharge(struct krdma_session *session, u64 bytes)
 }
 
 /**
- * krdma_session_refused - the caller's control group does not allow what a session needs
+ * krdma_session_refused() - Notify the account that the control group refuses a charge
  * @session: the session
+ *
+ * The control group of the caller does not allow what the session needs.
  *
  * Context: process context, of the call that fails; may sleep.
  */
@@ -123,15 +126,15 @@ void krdma_session_refused(struct krdma_session *session)
 }
 
 /**
- * krdma_port_charge - an id of the connection manager's is about to get a port
- * @charge: of the id, not charged
- * @session: the session that it counts for; the caller has a reference
+ * krdma_port_charge() - Charge a port before a cm_id gets one
+ * @charge: the charge of the cm_id, not charged yet
+ * @session: the session to charge; the caller has a reference
  *
- * Listeners hold a port, and so does the side that asks for a connection.  Connections that
- * a peer has asked for hold none.
+ * Listeners hold a port, and so does the active side of a connection.  The passive side holds
+ * none.
  *
  * Context: process context, of the call that needs the port; may sleep.
- * Return: 0, or a negative errno: the id must not get one.
+ * Return: 0, or a negative errno: the cm_id must not get a port.
  */
 int krdma_port_charge(struct krdma_charged_port *charge, struct krdma_session *session)
 {
@@ -148,8 +151,8 @@ int krdma_port_charge(struct krdma_charged_port *charge, struct krdma_session *s
 }
 
 /**
- * krdma_port_uncharge - the id has been destroyed, or will get no port
- * @charge: of the id; nothing happens if it is not charged
+ * krdma_port_uncharge() - Uncharge a port after the cm_id was destroyed, or gets no port
+ * @charge: the charge of the cm_id; nothing happens if it is not charged
  *
  * Context: process context.
  */
@@ -165,8 +168,8 @@ void krdma_port_uncharge(struct krdma_charged_port *charge)
 }
 
 /**
- * krdma_session_get - one more reference to a session
- * @session: the session; the caller holds one
+ * krdma_session_get() - Get another reference to a session
+ * @session: the session; the caller holds a reference
  *
  * Context: any.
  */
@@ -176,10 +179,10 @@ void krdma_session_get(struct krdma_session *session)
 }
 
 /**
- * krdma_session_put - give back a reference to a session
+ * krdma_session_put() - Put a reference to a session
  * @session: the session
  *
- * What was made in it stays until it is closed itself.
+ * The session's objects stay until they are closed themselves.
  *
  * Context: any but NMI.
  */
@@ -188,7 +191,7 @@ void krdma_session_put(struct krdma_session *session)
 	if (!refcount_dec_and_test(&session->refs))
 		return;
 
-	/* Domains are kept by what is in them, and that keeps the session. */
+	/* Objects in a PD keep the PD and the session, so no PD is left. */
 	WARN_ON(!xa_empty(&session->domains));
 	put_net(session->net);
 	if (session->account_ops)
@@ -233,7 +236,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	if (ret)
 		goto err_uncharge;
 
-	/* Without a key to all memory: see ib_alloc_pd(). */
+	/* Without an rkey to all memory: see ib_alloc_pd(). */
 	pd->ib = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(pd->ib)) {
 		ret = krdma_provider_error(PTR_ERR(pd->ib));
@@ -256,14 +259,13 @@ err_free:
 }
 
 /**
- * krdma_pd_get - the protection domain of a session on a device
- * @session: the session; the caller holds a reference as long as the domain's
- * @dev: the device; the caller has a use of it as long as the domain's
+ * krdma_pd_get() - Get the protection domain of a session on a device
+ * @session: the session; the caller holds a reference as long as the PD's
+ * @dev: the device; the caller has a use of it as long as the PD's reference
  *
  * Context: process context; may sleep.
- * Return: the domain, for krdma_pd_put(), or ERR_PTR of -EDQUOT: the control
- * group has as many as it may, -ENOMEM, or what krdma_provider_error() makes of the
- * provider's.
+ * Return: the PD, to be released by krdma_pd_put(), or ERR_PTR of -EDQUOT: the control group
+ * has reached its limit, -ENOMEM, or the provider's errno after krdma_provider_error().
  */
 struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device *dev)
 {
@@ -271,7 +273,7 @@ struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device
 
 	mutex_lock(&session->lock);
 	pd = xa_load(&session->domains, krdma_device_id(dev));
-	/* One that is in the table is alive: it is taken out under the same lock. */
+	/* A PD in the table has references: it is removed under the same lock. */
 	if (pd)
 		refcount_inc(&pd->refs);
 	else
@@ -282,8 +284,8 @@ struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device
 }
 
 /**
- * krdma_pd_put - give back a reference to a domain
- * @pd: the domain; nothing of the caller's is in it any more
+ * krdma_pd_put() - Put a reference to a protection domain
+ * @pd: the PD; it contains no object of the caller any more
  *
  * Context: process context; may sleep.
  */
@@ -299,9 +301,9 @@ void krdma_pd_put(struct krdma_pd *pd)
 	xa_erase(&session->domains, krdma_device_id(pd->dev));
 	mutex_unlock(&session->lock);
 
-	/* Nothing is left in the domain that it could find, but it may be running. */
+	/* The PD contains nothing that this work could find, but it may be running. */
 	cancel_work_sync(&pd->end_users);
-	/* The caller's session and use keep both until it is gone. */
+	/* The caller's session and use keep session and device until the PD is gone. */
 	krdma_frwr_destroy(pd);
 	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));

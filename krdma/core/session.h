@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Sessions, and their protection domains.
- */
+/* Sessions, and their protection domains (PDs). */
 #ifndef _KRDMA_SESSION_H
 #define _KRDMA_SESSION_H
 
@@ -18,14 +16,15 @@ struct ib_pd;
 struct krdma_frwr_qp;
 
 /**
- * struct krdma_session - what a consumer's objects belong to
- * @refs: the consumer's, and one for each object in it
- * @net: the network namespace of its creator, which it keeps
- * @reclaim: memory reclaim waits for its connections; set before any of them is made
- * @account_ops: who pays for its queues; NULL: nobody.  Set as @reclaim is.
- * @account: given to these
- * @lock: protects @domains and the making and ending of domains
- * @domains: by the device's number
+ * struct krdma_session - the session that a consumer's objects belong to
+ * @refs: the consumer's reference, and one for each object in the session
+ * @net: the network namespace of the creator; the session keeps it
+ * @reclaim: memory reclaim waits for its connections; set before any of them is created
+ * @account_ops: callbacks of the account for its queues; NULL: no account.  Set before any
+ *	object is created.
+ * @account: argument of @account_ops
+ * @lock: protects @domains and the creation and destruction of PDs
+ * @domains: the session's PDs, &struct krdma_pd, by device number
  */
 struct krdma_session {
 	refcount_t refs;
@@ -39,25 +38,24 @@ struct krdma_session {
 
 /**
  * struct krdma_pd - a session's protection domain on a device
- * @session: whose
- * @dev: on which device; whoever holds a reference to the domain has a use of the
- *	device, and the domain none of its own
- * @refs: one for each queue pair, shared receive queue and region in it;
- *	protected by @session's lock where it becomes 0
- * @ib: the protection domain
- * @handle_charge: of the session's use of the device
- * @pd_charge: of @pd
- * @frwr_lock: protects @frwr's making and ending, and lets one
- *	registration at a time through it
- * @frwr: registers memory without a connection; made by the first who needs
- *	it, NULL until then
- * @end_users: ends what uses regions that have to go: io/revoke.c
- * @scan: number of its current or last pass; for @end_users alone
- * @lock: protects what follows
+ * @session: the session
+ * @dev: the device; the holder of a reference to the PD has a use of the device, and the PD has
+ *	none of its own
+ * @refs: one for each queue pair, SRQ and MR in the PD; protected by @session's lock where it
+ *	becomes 0
+ * @ib: ib_core's PD
+ * @handle_charge: charge for the session's use of the device
+ * @pd_charge: charge for @ib
+ * @frwr_lock: protects the creation and destruction of @frwr, and lets one registration at a
+ *	time through it
+ * @frwr: registers memory without a connection; created on first use, NULL until then
+ * @end_users: ends the objects that use revoked MRs: io/revoke.c
+ * @scan: number of its current or last pass; used by @end_users only
+ * @lock: protects the fields below
  * @connections: &struct krdma_qp that a peer can use
  * @srqs: &struct krdma_srq
- * @retired: regions that are released when there is none left, because the
- *	device goes on using memory of which the key is gone
+ * @retired: memory that is released when @connections is empty, because the device continues to
+ *	use it after its rkey was invalidated
  */
 struct krdma_pd {
 	struct krdma_session *session;
@@ -81,19 +79,19 @@ struct krdma_pd {
 
 void krdma_session_get(struct krdma_session *session);
 
-/* Bytes of queues; process context.  charge: 0 or a negative errno. */
+/* Charge the bytes of queues; process context.  charge: 0 or a negative errno. */
 int krdma_session_charge(struct krdma_session *session, u64 bytes);
 void krdma_session_uncharge(struct krdma_session *session, u64 bytes);
 
-/* The control group of the caller refuses what the session needs.  Process context. */
+/* The control group of the caller refuses a charge for the session.  Process context. */
 void krdma_session_refused(struct krdma_session *session);
 
 /**
- * struct krdma_charged_port - a port of the connection manager's that counts
- * @session: which session it counts for; a reference is held.  NULL: none is charged.
+ * struct krdma_charged_port - charge for a port of the connection manager
+ * @session: the charged session; a reference is held.  NULL: none is charged.
  *
- * Beside the id that holds the port: zeroed with it, charged before the id can get the port,
- * and uncharged when the id has been destroyed.
+ * Embedded next to the cm_id that holds the port: zeroed with it, charged before the cm_id can
+ * get the port, and uncharged after the cm_id was destroyed.
  */
 struct krdma_charged_port {
 	struct krdma_session *session;

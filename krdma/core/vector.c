@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which completion vector a completion queue has.
+ * Choice of the completion vector of a CQ.
  *
- * Drivers bind vectors to processors in their order, as far as there are that many.  So the
- * first that is looked at is that of the processor which makes the queue, as nvme-rdma and
- * svcrdma do; but if others have fewer queues, one of those is taken: a server that accepts
- * all its connections in one thread does not have them all on one processor.
+ * Drivers bind vectors to CPUs in order, as far as there are enough CPUs.  The first candidate
+ * is therefore the vector of the CPU that creates the CQ, as in nvme-rdma and svcrdma.  If
+ * another vector has fewer CQs, that one is used: a server that accepts all its connections in
+ * one thread does not get all their CQs on one CPU.
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -18,8 +18,8 @@
 /**
  * struct krdma_vectors - the completion vectors of a device
  * @lock: protects @uses
- * @count: how many
- * @uses: for each, the completion queues that have it
+ * @count: number of vectors
+ * @uses: number of CQs of each vector
  */
 struct krdma_vectors {
 	spinlock_t lock;		/* see above; process context */
@@ -28,11 +28,11 @@ struct krdma_vectors {
 };
 
 /**
- * krdma_vectors_alloc - no vector of a device has a queue yet
+ * krdma_vectors_alloc() - Allocate the table of a device's completion vectors
  * @ibdev: the device
  *
  * Context: process context; may sleep.
- * Return: the vectors, for kfree(), or NULL.
+ * Return: the vectors, to be released by kfree(), or NULL.
  */
 struct krdma_vectors *krdma_vectors_alloc(struct ib_device *ibdev)
 {
@@ -48,13 +48,13 @@ struct krdma_vectors *krdma_vectors_alloc(struct ib_device *ibdev)
 }
 
 /**
- * krdma_vector_get - choose the vector of a new queue
- * @vectors: the device's
- * @wanted: which, of any number of them; negative: the one with the fewest queues, and of
- *	several the one of this processor, or the next after it
+ * krdma_vector_get() - Choose the completion vector of a new CQ
+ * @vectors: the vectors of the device
+ * @wanted: the vector, taken modulo the number of vectors; negative: the vector with the fewest
+ *	CQs, and among several the one of this CPU, or the next after it
  *
  * Context: process context.
- * Return: the vector, for krdma_vector_put().
+ * Return: the vector, to be released by krdma_vector_put().
  */
 u32 krdma_vector_get(struct krdma_vectors *vectors, int wanted)
 {
@@ -76,9 +76,9 @@ u32 krdma_vector_get(struct krdma_vectors *vectors, int wanted)
 }
 
 /**
- * krdma_vector_put - a queue is gone
- * @vectors: the device's
- * @vector: of the queue
+ * krdma_vector_put() - Release the completion vector of a destroyed CQ
+ * @vectors: the vectors of the device
+ * @vector: the vector of the CQ
  *
  * Context: process context.
  */

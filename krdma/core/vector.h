@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Which completion vector a completion queue has.
- */
+/* Choice of the completion vector of a CQ. */
 #ifndef _KRDMA_VECTOR_H
 #define _KRDMA_VECTOR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Little-endian numbers at any address, as they lie in messages.  Pure; the
- * kernel's own are in a header that has had several names.
+ * Access to unaligned little-endian numbers in messages.  Pure functions; the kernel's own
+ * helpers are in a header that has had several names.
  */
 #ifndef _KRDMA_WIRE_H
 #define _KRDMA_WIRE_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Inline data on a device that takes less inline than the consumer asked for.
+ * Inline data on a device that accepts less inline data than the consumer asked for.
  *
- * KRDMA_POST_INLINE promises that the data may be overwritten when the call returns.  A
- * device keeps that promise if it copies the data into its send queue.  Some do not for
- * queue pairs of the kernel: mlx4, mthca, pvrdma and hfi1 grant 0 bytes, and mlx4 ignores
- * IB_SEND_INLINE and takes the address for one of DMA.  There krdma copies the data into
- * memory of the queue pair's own, which has a place for each slot of the send queue, and
- * posts that.  A place is free when its slot is.
+ * KRDMA_POST_INLINE promises that the data may be overwritten when the call returns.  A device
+ * keeps that promise if it copies the data into its SQ.  Some devices do not do this for kernel
+ * QPs: mlx4, mthca, pvrdma and hfi1 grant 0 bytes, and mlx4 ignores IB_SEND_INLINE and takes the
+ * address for a DMA address.  For such devices krdma copies the data into a buffer of the QP,
+ * which has a place for each WQE of the SQ, and posts that.  A place is free when its WQE is
+ * free.
  */
 #include <linux/math.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 #include "io/wq.h"
 #include "core/session.h"
 
-/* About as much as the largest devices take inline.  More is no small message any more. */
+/* About as much as the largest devices accept inline. */
 #define KRDMA_BOUNCE_MAX	1024
 
 static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
@@ -27,12 +27,12 @@ static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
 }
 
 /**
- * krdma_bounce_init - make room for copies of inline data
- * @qp: the queue pair, with its slots; not open
- * @size: bytes of an operation
+ * krdma_bounce_init() - Allocate the buffer for copies of inline data
+ * @qp: the QP, with its WQEs allocated; not open
+ * @size: bytes of inline data of a work request
  *
  * Context: process context; may sleep.
- * Return: 0; -EINVAL: so much is not copied; or -ENOMEM.
+ * Return: 0; -EINVAL if @size exceeds KRDMA_BOUNCE_MAX; or -ENOMEM.
  */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 {
@@ -57,9 +57,9 @@ int krdma_bounce_init(struct krdma_qp *qp, u32 size)
 }
 
 /**
- * krdma_bounce_exit - end what krdma_bounce_init() began
- * @qp: the queue pair, closed; the device's part is gone.  krdma_bounce_init() need not
- *	have been called.
+ * krdma_bounce_exit() - Free the buffer for copies of inline data
+ * @qp: the QP, closed, and the device's QP is destroyed.  krdma_bounce_init() need not have been
+ *	called.
  *
  * Context: process context.
  */
@@ -74,12 +74,12 @@ void krdma_bounce_exit(struct krdma_qp *qp)
 }
 
 /**
- * krdma_bounce_copy - copy the data of an operation
- * @wq: the send queue, with a free slot at the tail
- * @wr: the operation; no more than was given to krdma_bounce_init()
- * @segment: set to where the device finds the copy
+ * krdma_bounce_copy() - Copy the inline data of a work request
+ * @wq: the SQ, with a free WQE at the tail
+ * @wr: the work request; its data is not longer than the size given to krdma_bounce_init()
+ * @segment: set to the DMA address, length and lkey of the copy
  *
- * Context: any, with the post lock.
+ * Context: any, with the post lock held.
  */
 void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		       struct krdma_segment *segment)

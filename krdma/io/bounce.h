@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inline data on a device that takes less inline than the consumer asked for.
+ * Inline data on a device that accepts less inline data than the consumer asked for.
  */
 #ifndef _KRDMA_BOUNCE_H
 #define _KRDMA_BOUNCE_H
@@ -15,7 +15,7 @@ struct krdma_wq;
 int krdma_bounce_init(struct krdma_qp *qp, u32 size);
 void krdma_bounce_exit(struct krdma_qp *qp);
 
-/* Any context, with the post lock. */
+/* Any context, with the post lock held. */
 void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		       struct krdma_segment *segment);
 

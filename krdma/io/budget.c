@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From what a consumer asks of a connection's queues to what they are.  Pure.
+ * Compute the sizes of a connection's queues from what its consumer asked for.  Pure.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>
@@ -12,8 +12,8 @@
 #include "core/caps.h"
 
 /*
- * What an entry takes in a provider's queue, besides its scatter/gather entries.  These are
- * rxe's, which keeps most with each request; devices have 32 to 128 bytes there.
+ * Bytes of a WQE or CQE in a provider's queue, without SGEs.  The values are those of rxe, which
+ * keeps most for each work request; devices need 32 to 128 bytes.
  */
 #define KRDMA_SEND_ENTRY	224
 #define KRDMA_RECV_ENTRY	64
@@ -21,15 +21,15 @@
 #define KRDMA_SGE		16
 
 /*
- * What a registration takes besides its pages: krdma's and the provider's structures, a
- * scatterlist with an entry for each page, and rxe's lists of pages, which it allocates whole.
+ * Bytes that an MR takes besides its pages: the structures of krdma and of the provider, a
+ * scatterlist with an entry for each page, and rxe's page tables, which it allocates whole.
  */
 #define KRDMA_MR		2048
 #define KRDMA_MR_SG_ENTRY	32
 #define KRDMA_MR_MAP		4096
 #define KRDMA_MR_MAP_PAGES	256
 
-/* What a provider takes for a queue pair besides its queues: rxe has a socket for each. */
+/* Bytes that a provider takes for a QP besides its queues: rxe has a socket for each QP. */
 #define KRDMA_QP		8192
 
 static u64 krdma_power_of_two(u64 value)
@@ -41,15 +41,15 @@ static u64 krdma_power_of_two(u64 value)
 	return power;
 }
 
-/* Providers keep a place free, and round up the number of entries and the size of each. */
+/* Providers keep one entry free, and round up the number of entries and the size of each. */
 static u64 krdma_budget_wq_bytes(u32 depth, u64 entry)
 {
 	return depth ? krdma_power_of_two((u64)depth + 1) * krdma_power_of_two(entry) : 0;
 }
 
 /**
- * krdma_budget_device_bytes - what a provider allocates for a queue pair, about
- * @budget: the queues
+ * krdma_budget_device_bytes() - Estimate what a provider allocates for a QP
+ * @budget: sizes of its queues
  *
  * Context: any.
  * Return: bytes.
@@ -66,11 +66,11 @@ u64 krdma_budget_device_bytes(const struct krdma_budget *budget)
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_device_bytes);
 
 /**
- * krdma_budget_mr_bytes - what a registration costs the kernel, about
- * @pages: how many pages it has
+ * krdma_budget_mr_bytes() - Estimate the kernel memory of an MR
+ * @pages: number of its pages
  *
  * Context: any.
- * Return: bytes, without those of the pages.
+ * Return: bytes, without the pages themselves.
  */
 u64 krdma_budget_mr_bytes(u64 pages)
 {
@@ -80,9 +80,9 @@ u64 krdma_budget_mr_bytes(u64 pages)
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_mr_bytes);
 
 /**
- * krdma_budget_srq_bytes - what a provider allocates for a receive queue, about
- * @depth: its receives
- * @max_sge: scatter/gather entries of each
+ * krdma_budget_srq_bytes() - Estimate what a provider allocates for a receive queue
+ * @depth: number of receives
+ * @max_sge: SGEs of each receive
  *
  * Context: any.
  * Return: bytes.
@@ -94,8 +94,8 @@ u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge)
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_srq_bytes);
 
 /**
- * krdma_budget_cq_bytes - what a provider allocates for a completion queue, about
- * @depth: its completions
+ * krdma_budget_cq_bytes() - Estimate what a provider allocates for a CQ
+ * @depth: number of entries
  *
  * Context: any.
  * Return: bytes.
@@ -106,7 +106,10 @@ u64 krdma_budget_cq_bytes(u32 depth)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_budget_cq_bytes);
 
-/* A default gives way to the limit, a wish does not: whoever asks must know. */
+/*
+ * A default is lowered to the limit.  An explicit wish above the limit fails, because the caller
+ * relies on it.
+ */
 static int krdma_budget_item(u32 wish, u32 fallback, u32 limit, u32 *granted)
 {
 	if (wish > limit)
@@ -116,15 +119,15 @@ static int krdma_budget_item(u32 wish, u32 fallback, u32 limit, u32 *granted)
 }
 
 /**
- * krdma_budget_make - what a connection's queues are
- * @demand: what the consumer asks
- * @limits: what the device can; KRDMA_SEND_WQES and KRDMA_RECV_WQES are taken
- *	off already, so adding them does not go beyond the device's own limits
- * @budget: filled in, if the call succeeds
+ * krdma_budget_make() - Compute the sizes of a connection's queues
+ * @demand: what the consumer asks for
+ * @limits: limits of the device.  KRDMA_SEND_WQES and KRDMA_RECV_WQES have already been
+ *	subtracted, so adding them does not exceed the device's own limits.
+ * @budget: filled in on success
  *
  * Context: any.
- * Return: 0, or -EINVAL if a wish is above a limit, or receives are asked for
- * both of one's own and shared.
+ * Return: 0, or -EINVAL if a wish exceeds a limit, or if @demand asks for an RQ of its own and
+ * for an SRQ.
  */
 int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limits *limits,
 		      struct krdma_budget *budget)
@@ -133,7 +136,7 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	u32 max_send_wr = limits->max_send_wr;
 	int ret;
 
-	/* The place of its own is one that operations do not have. */
+	/* Keepalive needs a WQE that the consumer's work requests cannot use. */
 	if (demand->keepalive && max_send_wr)
 		max_send_wr--;
 	ret = krdma_budget_item(demand->send_depth, KRDMA_DEFAULT_DEPTH, max_send_wr,
@@ -149,7 +152,7 @@ int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limi
 	sum.send_cqe = sum.send_depth + KRDMA_SEND_WQES + demand->keepalive;
 
 	if (demand->shared_receives) {
-		/* The shared queue has its own budget, and outlives the connection. */
+		/* The SRQ has its own budget, and outlives the connection. */
 		if (demand->recv_depth || demand->recv_sge)
 			return -EINVAL;
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From what a consumer asks of a connection's queues to what they are.  Pure.
+ * Compute the sizes of a connection's queues from what its consumer asked for.  Pure.
  */
 #ifndef _KRDMA_BUDGET_H
 #define _KRDMA_BUDGET_H
@@ -14,17 +14,17 @@ struct krdma_limits;
 #define KRDMA_DEFAULT_RECV_SGE	1
 
 /**
- * struct krdma_budget - the queues of a connection, item by item
- * @send_depth: operations, or pieces of operations, that can be under way
- * @recv_depth: receives that can be posted; 0: they come from a shared queue
- * @send_sge: scatter/gather entries of a request
- * @read_sge: those of a read, which devices may allow fewer of
- * @recv_sge: those of a receive
- * @inline_data: bytes in a request itself
- * @send_wr: entries of the device's send queue: @send_depth and KRDMA_SEND_WQES
- * @recv_wr: entries of the device's receive queue, likewise
- * @send_cqe: what the connection takes of the queue where sends complete
- * @recv_cqe: what it takes of the one where receives complete
+ * struct krdma_budget - sizes of the queues of a connection
+ * @send_depth: parts of send work requests that can be in flight
+ * @recv_depth: receives that can be posted; 0 if they come from an SRQ
+ * @send_sge: SGEs of a send work request
+ * @read_sge: SGEs of a read, for which devices may allow fewer
+ * @recv_sge: SGEs of a receive
+ * @inline_data: bytes of inline data in a send work request
+ * @send_wr: WQEs of the device's SQ: @send_depth, KRDMA_SEND_WQES and one for keepalive
+ * @recv_wr: WQEs of the device's RQ: @recv_depth and KRDMA_RECV_WQES
+ * @send_cqe: entries that the connection reserves in the CQ of its SQ
+ * @recv_cqe: entries that the connection reserves in the CQ of its RQ
  */
 struct krdma_budget {
 	u32 send_depth;
@@ -40,14 +40,14 @@ struct krdma_budget {
 };
 
 /**
- * struct krdma_demand - what is asked; 0: the default, within the limits
+ * struct krdma_demand - what the consumer asks for; 0 means the default, within the limits
  * @send_depth: see &struct krdma_budget
- * @recv_depth: likewise
- * @send_sge: likewise
- * @recv_sge: likewise
- * @inline_data: likewise
- * @shared_receives: receives come from a shared queue
- * @keepalive: one more request than its operations can be under way
+ * @recv_depth: see &struct krdma_budget
+ * @send_sge: see &struct krdma_budget
+ * @recv_sge: see &struct krdma_budget
+ * @inline_data: see &struct krdma_budget
+ * @shared_receives: receives come from an SRQ
+ * @keepalive: the SQ needs one more WQE, for krdma's keepalive
  */
 struct krdma_demand {
 	u32 send_depth;
@@ -59,12 +59,12 @@ struct krdma_demand {
 	bool keepalive;
 };
 
-/* Bytes that providers allocate for queues, about.  @depth: entries, all of them. */
+/* Approximate bytes that a provider allocates for queues.  @depth counts all entries. */
 u64 krdma_budget_device_bytes(const struct krdma_budget *budget);
 u64 krdma_budget_srq_bytes(u32 depth, u32 max_sge);
 u64 krdma_budget_cq_bytes(u32 depth);
 
-/* Bytes that a registration of so many pages takes besides these, about. */
+/* Approximate bytes that an MR of @pages pages takes, without the pages themselves. */
 u64 krdma_budget_mr_bytes(u64 pages);
 
 int krdma_budget_make(const struct krdma_demand *demand, const struct krdma_limits *limits,

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queues of completions.
+ * Completion queues (CQ).
  *
- * A queue is one completion queue of a device, and krdma polls it itself instead
- * of leaving that to ib_core's helpers, because of what it promises:
+ * Each krdma_cq is one CQ of a device.  krdma polls it itself instead of using ib_core's helpers,
+ * because it guarantees the following:
  *
- *  - Whoever takes completions holds the queue's poll lock until the consumer has
- *    been told.  So the consumer sees one at a time and in order, also when a
- *    teardown helps along.
- *  - A teardown can take everything that the device has completed, and knows that
- *    nobody still works on any of it.  That is what lets a queue pair with a
- *    shared receive queue end without the device's "last request reached", which
- *    some devices never say, and several times others.
- *  - A thread that waits can poll the device itself, with no interrupt and no
- *    switch of contexts, and a queue that nobody polls loses nothing.  Who polls
- *    without a thread that waits is told when it is worth it.
+ * - The context that takes completions holds the CQ's poll lock until the consumer has got them.
+ *   So the consumer gets completions one at a time and in order, also when a teardown takes some
+ *   of them.
+ * - A teardown can take everything that the device has completed, and knows that no other context
+ *   still processes any of it.  This allows a QP with an SRQ to end without the event
+ *   IB_EVENT_QP_LAST_WQE_REACHED, which some devices never raise and others raise several times.
+ * - A thread that waits can poll the device itself, without an interrupt or a context switch, and
+ *   a CQ that is not polled loses nothing.  A consumer that polls without a waiting thread is
+ *   notified by ready() when polling is worthwhile.
  *
- * The device's queue has room for everything that was accepted: each connection
- * reserves its depths and its drain markers when it is made, and gets a credit back
- * only when the completion is on its way to the consumer, and nowhere stored.
+ * The device's CQ has room for everything that was accepted: each connection reserves its depths
+ * and its drain markers when its QP is created, and gets a credit back only when the completion
+ * goes to the consumer and is not stored anywhere.
  */
 #include <linux/err.h>
 #include <linux/indirect_call_wrapper.h>
@@ -35,9 +34,9 @@
 #include "core/session.h"
 #include "core/vector.h"
 
-/* What one run in process context takes before it lets others run. */
+/* Completions that the work item takes before it lets other work run. */
 #define KRDMA_CQ_WORK_BUDGET		256
-/* The same in softirq; irq_poll has a budget of its own besides. */
+/* The same for softirq; irq_poll has its own budget besides. */
 #define KRDMA_CQ_SOFTIRQ_BUDGET	64
 
 /*
@@ -45,17 +44,21 @@
  */
 
 /**
- * krdma_credits_take_late - there are too few: be told when there are more
- * @credits: of what
- * @count: how many
+ * krdma_credits_take_late() - Take credits, or ask for a notification
+ * @credits: the credits, of which there were too few
+ * @count: how many to take
  *
- * Context: any, under the lock of the one who posts.
- * Return: whether there are enough by now; then they were taken.
+ * Context: any, with the post lock held.
+ * Return: true if there are enough by now, and they have been taken; false if not, and
+ * @credits->ops->space() is called when there are some.
  */
 bool krdma_credits_take_late(struct krdma_credits *credits, u32 count)
 {
 	WRITE_ONCE(credits->wanted, true);
-	/* Pairs with the barrier in krdma_credits_announce(): one of both sees. */
+	/*
+	 * Pairs with the barrier in krdma_credits_announce(): at least one of the two sides sees
+	 * what the other has written.
+	 */
 	smp_mb();
 	if (krdma_credits_left(credits) < count)
 		return false;
@@ -64,16 +67,16 @@ bool krdma_credits_take_late(struct krdma_credits *credits, u32 count)
 }
 
 /*
- * Taking and telling
+ * Taking completions and passing them to the consumer
  */
 
 /**
- * krdma_cq_lock - keep everybody else from taking completions
- * @cq: the queue; the caller is attached to it
+ * krdma_cq_lock() - Keep other contexts from taking completions
+ * @cq: the CQ; the caller is attached to it
  * @flags: for krdma_cq_unlock()
  *
- * Context: process context; may sleep if completions are told there, and must not
- * sleep before krdma_cq_unlock() otherwise.  Not from a callback of the queue.
+ * Context: process context; may sleep with KRDMA_CONTEXT_WORKQUEUE.  Otherwise the caller must
+ * not sleep before krdma_cq_unlock().  Not from a callback of the CQ.
  */
 void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags)
 {
@@ -82,7 +85,7 @@ void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags)
 	case KRDMA_CONTEXT_WORKQUEUE:
 		mutex_lock(&cq->poll_mutex);
 		break;
-	/* sparse does not know of locks that are taken in some cases. */
+	/* sparse does not understand locks that are taken conditionally. */
 	case KRDMA_CONTEXT_SOFTIRQ:
 		spin_lock_bh(&cq->poll_lock);
 		__release(&cq->poll_lock);
@@ -96,9 +99,9 @@ void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags)
 EXPORT_SYMBOL_IF_KUNIT(krdma_cq_lock);
 
 /**
- * krdma_cq_unlock - end what krdma_cq_lock() began
- * @cq: the queue
- * @flags: of krdma_cq_lock()
+ * krdma_cq_unlock() - Undo krdma_cq_lock()
+ * @cq: the CQ
+ * @flags: set by krdma_cq_lock()
  *
  * Context: that of krdma_cq_lock().
  */
@@ -120,7 +123,7 @@ void krdma_cq_unlock(struct krdma_cq *cq, unsigned long flags)
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_cq_unlock);
 
-/* Takes @budget completions, or fewer if there are no more; each knows what it is. */
+/* Takes up to @budget completions; returns fewer only if there are no more. */
 static int krdma_cq_process(struct krdma_cq *cq, int budget)
 {
 	int taken = 0;
@@ -133,12 +136,12 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 		count = ib_poll_cq(cq->ib, min(budget - taken, KRDMA_CQ_BATCH), cq->ib_wcs);
 		if (count <= 0)
 			break;
-		/* Mostly one of these two: a call that is not through a pointer is cheaper. */
+		/* Nearly always one of these two; a direct call is cheaper than an indirect one. */
 		for (i = 0; i < count; i++)
 			INDIRECT_CALL_2(cq->ib_wcs[i].wr_cqe->done, krdma_send_done,
 					krdma_recv_done, cq->ib, &cq->ib_wcs[i]);
 		taken += count;
-		/* What the device has is asked for again only if this was a full batch. */
+		/* Ask the device again only after a full batch. */
 		if (count < KRDMA_CQ_BATCH)
 			break;
 	}
@@ -146,17 +149,20 @@ static int krdma_cq_process(struct krdma_cq *cq, int budget)
 }
 
 /**
- * krdma_cq_drain - take all that the device has completed
- * @cq: the queue
+ * krdma_cq_drain() - Take all that the device has completed
+ * @cq: the CQ
  *
- * What completes meanwhile is taken, too, or left: consumers that post whenever they are
- * told of a completion could keep the caller here for ever.
+ * Work requests that complete meanwhile may be taken or left: a consumer that posts from its
+ * completion callback could otherwise keep the caller here forever.
  *
- * Context: with krdma_cq_lock().
+ * Context: with krdma_cq_lock() held.
  */
 void krdma_cq_drain(struct krdma_cq *cq)
 {
-	/* The device has room for so many, so nothing that was there at first comes later. */
+	/*
+	 * The device has no more entries than this, so everything that was there at first is
+	 * taken.
+	 */
 	int left = max_t(int, cq->ib->cqe, cq->depth);
 	int count;
 
@@ -168,13 +174,13 @@ void krdma_cq_drain(struct krdma_cq *cq)
 EXPORT_SYMBOL_IF_KUNIT(krdma_cq_drain);
 
 /**
- * krdma_cq_empty - take all that the device has completed, in short steps
- * @cq: the queue; the caller is attached to it, and does not hold it
+ * krdma_cq_empty() - Take all that the device has completed, in short steps
+ * @cq: the CQ; the caller is attached to it, and does not hold its poll lock
  *
- * As krdma_cq_drain(), but a full queue does not keep interrupts, or softirqs, off for as
- * long as it takes to complete all of it.
+ * Like krdma_cq_drain(), but a full CQ does not keep interrupts or softirqs off for as long as it
+ * takes to complete all of it.
  *
- * Context: process context; as krdma_cq_lock() between the steps.
+ * Context: process context; that of krdma_cq_lock().
  */
 void krdma_cq_empty(struct krdma_cq *cq)
 {
@@ -190,13 +196,13 @@ void krdma_cq_empty(struct krdma_cq *cq)
 	} while (count > 0 && left > 0);
 }
 
-/* Set when the queue is made, and stays. */
+/* Set when the CQ is created, and never changed. */
 static bool krdma_cq_has_softirq(const struct krdma_cq *cq)
 {
 	return cq->iop.poll;
 }
 
-/* Somebody who waits for it, or is to be told, finds something when he looks. */
+/* Called after the change that a waiting thread, or ready(), looks for. */
 static void krdma_cq_wake(struct krdma_cq *cq)
 {
 	wake_up_all(&cq->wait);
@@ -211,7 +217,7 @@ static void krdma_cq_backlog_add(struct krdma_cq *cq,
 	u32 next = krdma_cq_backlog_next(cq, cq->backlog_tail);
 	struct krdma_cq_backlog_entry *wqe = &cq->backlog[cq->backlog_tail];
 
-	/* Credits see to it. */
+	/* The credits make sure that the backlog is never full. */
 	if (WARN_ON_ONCE(next == cq->backlog_head))
 		return;
 
@@ -223,11 +229,11 @@ static void krdma_cq_backlog_add(struct krdma_cq *cq,
 }
 
 /**
- * krdma_cq_complete_slow - tell the consumer, who does not poll just now
- * @cq: the queue; the caller holds its poll lock
- * @wc: the operation
+ * krdma_cq_complete_slow() - Complete to a consumer that is not polling at the moment
+ * @cq: the CQ; the caller holds its poll lock
+ * @wc: the completion
  * @complete: the consumer's callback; not called with KRDMA_CONTEXT_POLL
- * @credits: one of these is given back when the consumer has been told
+ * @credits: one credit is returned when the consumer gets the completion
  *
  * Context: that of the poll lock.
  */
@@ -240,7 +246,7 @@ void krdma_cq_complete_slow(struct krdma_cq *cq,
 		krdma_cq_backlog_add(cq, wc, credits);
 		return;
 	}
-	/* The device's entry and the slot are free: the callback may use both. */
+	/* The CQE and the WQE are free: the callback may already use both. */
 	krdma_credits_give(credits, 1);
 	if (complete)
 		complete(wc);
@@ -284,7 +290,7 @@ static int krdma_cq_softirq(struct irq_poll *iop, int budget)
 	if (taken >= budget)
 		return taken;
 
-	/* In this order: what comes after arming has to find us ready to be scheduled. */
+	/* In this order: an event that arrives after arming must be able to schedule the poll. */
 	irq_poll_complete(iop);
 	spin_lock(&cq->poll_lock);
 	if (!cq->ended && krdma_cq_rearm(cq))
@@ -293,7 +299,7 @@ static int krdma_cq_softirq(struct irq_poll *iop, int budget)
 	return taken;
 }
 
-/* Calls ready(), if the consumer still wants it; whether it wants to be called again. */
+/* Calls ready() if the consumer still wants it.  Returns true if ready() is to be called again. */
 static bool krdma_cq_call_ready(struct krdma_cq *cq)
 {
 	bool again;
@@ -309,18 +315,21 @@ static int krdma_cq_softirq_ready(struct irq_poll *iop, int budget)
 {
 	struct krdma_cq *cq = container_of(iop, struct krdma_cq, iop);
 
-	/* In this order: what comes after ready() has armed must find us ready, too. */
+	/*
+	 * In this order: an event that arrives after ready() has armed must be able to schedule
+	 * the poll.
+	 */
 	irq_poll_complete(iop);
 	if (!krdma_cq_call_ready(cq))
 		return 0;
 	irq_poll_sched(iop);
-	/* Not all of it: that would mean that we had not completed. */
+	/* Less than the budget: irq_poll would take the full budget for an incomplete poll. */
 	return budget - 1;
 }
 
 /*
- * The device says that there is something.  Perhaps from inside a post, with its
- * own locks held and interrupts off: so this only wakes.
+ * The device's completion event.  The provider may call this from inside a post, with its own
+ * locks held and interrupts off, so this only schedules or wakes.
  */
 static void krdma_cq_notify(struct ib_cq *ib_cq, void *context)
 {
@@ -340,7 +349,10 @@ static void krdma_cq_notify(struct ib_cq *ib_cq, void *context)
 	}
 }
 
-/* An overflow, which cannot happen, or a device that is broken: it says so elsewhere, too. */
+/*
+ * Either an overflow, which cannot happen, or a broken device, which reports that in other ways,
+ * too.
+ */
 static void krdma_cq_event(struct ib_event *event, void *context)
 {
 	struct krdma_cq *cq = context;
@@ -349,7 +361,7 @@ static void krdma_cq_event(struct ib_event *event, void *context)
 			     ib_event_msg(event->event));
 }
 
-/* The next one that waits, if there is one. */
+/* Takes the oldest completion from the backlog.  Returns false if the backlog is empty. */
 static bool krdma_cq_backlog_take(struct krdma_cq *cq, struct krdma_cq_backlog_entry *entry)
 {
 	if (cq->backlog_head == cq->backlog_tail)
@@ -359,7 +371,7 @@ static bool krdma_cq_backlog_take(struct krdma_cq *cq, struct krdma_cq_backlog_e
 	return true;
 }
 
-/* What waits, at most @count; how many. */
+/* Takes at most @count completions from the backlog.  Returns how many. */
 static int krdma_cq_backlog_poll(struct krdma_cq *cq, struct krdma_wc *wcs,
 				 int count)
 {
@@ -375,21 +387,21 @@ static int krdma_cq_backlog_poll(struct krdma_cq *cq, struct krdma_wc *wcs,
 }
 
 /**
- * krdma_cq_poll - take completions
- * @cq: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
- * @wcs: where they go
- * @count: how many at most
+ * krdma_cq_poll() - Take completions
+ * @cq: a CQ with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * @wcs: where the completions are stored
+ * @count: size of @wcs
  *
- * Any number of threads may do so: each completion goes to exactly one.
+ * Any number of threads may poll; each completion goes to exactly one of them.
  *
- * Who asks again and again lets others run in between, for some providers work in
- * threads: where preemption is lazy by schedule(), if TIF_NEED_RESCHED_LAZY is set, for
+ * A caller that polls in a loop must let other threads run, because some providers work in
+ * threads.  With lazy preemption it calls schedule() if TIF_NEED_RESCHED_LAZY is set, because
  * cond_resched() does nothing there.
  *
  * Context: any but NMI; does not sleep.
- * Return: how many, 0 if there is none; or
- * -EINVAL: @count is not positive, or completions are told elsewhere;
- * -ENODEV: the device has been removed, and everything has been taken.
+ * Return: the number of completions, 0 if there is none; or
+ * -EINVAL: @count is not positive, or the CQ is not one with KRDMA_CONTEXT_POLL;
+ * -ENODEV: the device has been removed, and all completions have been taken.
  */
 int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 {
@@ -400,14 +412,17 @@ int krdma_cq_poll(struct krdma_cq *cq, struct krdma_wc *wcs, int count)
 	if (count <= 0 || cq->where != KRDMA_CONTEXT_POLL)
 		return -EINVAL;
 
-	/* What waits came first. */
+	/* The backlog is older than what the device has. */
 	spin_lock_irqsave(&cq->poll_lock, flags);
 	if (unlikely(cq->backlog_head != cq->backlog_tail))
 		taken = krdma_cq_backlog_poll(cq, wcs, count);
 	if (taken < count && !cq->ended) {
 		cq->out = &wcs[taken];
 		cq->out_room = count - taken;
-		/* Some complete silently: ask until there is enough, or nothing more. */
+		/*
+		 * Unsignaled work requests yield no completion: poll until @wcs is full or the CQ
+		 * empty.
+		 */
 		do {
 			budget = cq->out_room;
 		} while (krdma_cq_process(cq, budget) == budget && cq->out_room > 0);
@@ -429,8 +444,8 @@ static bool krdma_cq_has_backlog(struct krdma_cq *cq)
 }
 
 /*
- * A queue has been armed, and nothing was reported.  Where that means nothing, what is there is
- * taken, for who polls next.
+ * The CQ has been armed, and the provider reports no missed completion.  On a device where that
+ * report means nothing, what is there is moved to the backlog for the next poll.
  */
 static bool krdma_cq_missed(struct krdma_cq *cq)
 {
@@ -443,17 +458,17 @@ static bool krdma_cq_missed(struct krdma_cq *cq)
 }
 
 /**
- * krdma_cq_arm - be told of what comes next
- * @cq: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * krdma_cq_arm() - Ask for a notification of the next completion
+ * @cq: a CQ with KRDMA_CONTEXT_POLL; the caller holds a reference
  *
- * Poll until there is nothing, then arm; if that says that something has come in
- * between, both again.
+ * Poll until the CQ is empty, then arm.  If this returns 1, a completion has arrived in between:
+ * poll and arm again.
  *
  * Context: any but NMI; does not sleep.
- * Return: 0: there is nothing, and when there is, whoever waits is woken and
- * &struct krdma_cq_attr.ready is called; 1: it is worth polling; or
- * -EINVAL: completions are told elsewhere;
- * -ENODEV: the device has been removed, and everything has been taken.
+ * Return: 0 if there is no completion: the next one wakes the threads that wait and calls &struct
+ * krdma_cq_attr.ready; 1 if polling is worthwhile; or
+ * -EINVAL: the CQ is not one with KRDMA_CONTEXT_POLL;
+ * -ENODEV: the device has been removed, and all completions have been taken.
  */
 int krdma_cq_arm(struct krdma_cq *cq)
 {
@@ -477,18 +492,18 @@ int krdma_cq_arm(struct krdma_cq *cq)
 EXPORT_SYMBOL_NS_GPL(krdma_cq_arm, "KRDMA");
 
 /**
- * krdma_cq_wait - wait until there may be something to poll
- * @cq: a queue with KRDMA_CONTEXT_POLL; the caller holds a reference
- * @timeout_ms: how long at most; 0: not at all; KRDMA_FOREVER_MS: without limit
+ * krdma_cq_wait() - Wait until there may be something to poll
+ * @cq: a CQ with KRDMA_CONTEXT_POLL; the caller holds a reference
+ * @timeout_ms: timeout in milliseconds; 0: do not wait; KRDMA_FOREVER_MS: no limit
  *
  * Another thread may have been faster: poll, and wait again if there is nothing.
  *
  * Context: process context; sleeps.
- * Return: 0 if it is worth polling, or
- * -EINVAL: completions are told elsewhere;
- * -ENODEV: the device has been removed, and everything has been taken;
- * -ETIMEDOUT;
- * -EINTR: a signal came first.
+ * Return: 0 if polling is worthwhile, or
+ * -EINVAL: the CQ is not one with KRDMA_CONTEXT_POLL;
+ * -ENODEV: the device has been removed, and all completions have been taken;
+ * -ETIMEDOUT: the timeout has expired;
+ * -EINTR: a signal arrived first.
  */
 int krdma_cq_wait(struct krdma_cq *cq, u32 timeout_ms)
 {
@@ -514,14 +529,14 @@ int krdma_cq_wait(struct krdma_cq *cq, u32 timeout_ms)
 EXPORT_SYMBOL_NS_GPL(krdma_cq_wait, "KRDMA");
 
 /*
- * Its life
+ * Creation and destruction
  */
 
 static void krdma_cq_free(struct krdma_cq *cq)
 {
 	struct krdma_cq_backlog_entry entry;
 
-	/* Nobody asked for these any more. */
+	/* Completions that the consumer has never polled. */
 	while (krdma_cq_backlog_take(cq, &entry))
 		entry.credits->ops->put(entry.credits);
 	kvfree(cq->backlog);
@@ -532,8 +547,8 @@ static void krdma_cq_free(struct krdma_cq *cq)
 		krdma_session_put(cq->session);
 	}
 	/*
-	 * A softirq that has just completed may be about to look at it once more.  The module
-	 * does not go before it either: its removal waits for RCU.
+	 * A softirq that has just completed its poll may be about to read the object once more.
+	 * The module stays until then, because its removal waits for RCU.
 	 */
 	krdma_object_uncount(KRDMA_OBJECT_CQ, cq);
 	kfree_rcu(cq, rcu);
@@ -545,7 +560,7 @@ static void krdma_cq_put_ref(struct krdma_cq *cq)
 		krdma_cq_free(cq);
 }
 
-/* Nothing completes here any more, and nobody polls. */
+/* Nothing completes here any more, and no caller polls. */
 static void krdma_cq_release(struct krdma_resource *res)
 {
 	struct krdma_cq *cq = container_of(res, struct krdma_cq, res);
@@ -554,7 +569,10 @@ static void krdma_cq_release(struct krdma_resource *res)
 	if (!IS_ERR_OR_NULL(cq->ib)) {
 		if (krdma_cq_has_softirq(cq))
 			irq_poll_disable(&cq->iop);
-		/* The device may tell until it is gone; whoever comes then finds this. */
+		/*
+		 * The device may raise events until its CQ is destroyed; a context that runs then
+		 * sees this.
+		 */
 		krdma_cq_lock(cq, &flags);
 		WRITE_ONCE(cq->ended, true);
 		krdma_cq_unlock(cq, flags);
@@ -565,7 +583,10 @@ static void krdma_cq_release(struct krdma_resource *res)
 		krdma_vector_put(krdma_device_vectors(cq->dev), cq->vector);
 	krdma_uncharge_object(&cq->charge, krdma_device_ib(cq->dev));
 	wake_up_all(&cq->wait);
-	/* Nobody else calls it any more: it has nothing to come back for but the stash. */
+	/*
+	 * No other context calls ready() any more.  It asks to be called again only for the
+	 * backlog.
+	 */
 	while (krdma_cq_call_ready(cq))
 		cond_resched();
 }
@@ -591,13 +612,13 @@ static int krdma_cq_alloc_ib(struct krdma_cq *cq, int vector)
 	if (IS_ERR(cq->ib))
 		return krdma_provider_error(PTR_ERR(cq->ib));
 
-	/* One that is polled is armed by who waits. */
+	/* With KRDMA_CONTEXT_POLL, the consumer arms the CQ when it waits. */
 	if (cq->where != KRDMA_CONTEXT_POLL)
 		ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP);
 	return 0;
 }
 
-/* Of krdma's memory and the provider's; before any of it is allocated. */
+/* Charges krdma's memory and the provider's, before any of it is allocated. */
 static int krdma_cq_charge(struct krdma_cq *cq, struct krdma_session *session)
 {
 	u64 bytes = sizeof(*cq) + krdma_budget_cq_bytes(cq->depth);
@@ -634,16 +655,16 @@ static int krdma_cq_check(struct krdma_device *dev, const struct krdma_cq_attr *
 }
 
 /**
- * krdma_cq_create - make a queue of completions
- * @dev: on which device; the caller holds a reference
- * @attr: what it is to be; copied
+ * krdma_cq_create() - Create a completion queue
+ * @dev: the device; the caller holds a reference
+ * @attr: attributes; copied
  *
  * Context: process context; may sleep.
- * Return: the queue, for krdma_cq_put(), or ERR_PTR of
- * -EINVAL: no depth, one above the device's max_cqe, or an unknown context, or one
- * that does not go with ready();
+ * Return: the CQ, to be released by krdma_cq_put(), or ERR_PTR of
+ * -EINVAL: the depth is 0 or exceeds the device's max_cqe, the context is unknown, or it does not
+ * allow ready();
  * -ENODEV: the device has been removed;
- * -EDQUOT: the control group has as many as it may, or another errno of the account's;
+ * -EDQUOT: the limit of the control group is reached, or another errno of the charge;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
@@ -698,8 +719,8 @@ struct krdma_cq *krdma_cq_create(struct krdma_device *dev,
 	if (ret)
 		goto err_free;
 	/*
-	 * The provider may have a softirq pending that is to tell of a completion which was
-	 * polled before.  That of rxe of 6.1 is not waited for by its destruction.
+	 * The provider may have a softirq pending for a completion that was polled before.  rxe
+	 * of 6.1 does not wait for that softirq when it destroys the CQ.
 	 */
 	krdma_resource_release_late(&cq->res);
 	if (attr->session && attr->session->reclaim)
@@ -719,12 +740,11 @@ err_free:
 EXPORT_SYMBOL_NS_GPL(krdma_cq_create, "KRDMA");
 
 /**
- * krdma_cq_put - the consumer needs a queue no longer
- * @cq: the queue, or NULL; not used by the caller any more
+ * krdma_cq_put() - Release a completion queue
+ * @cq: the CQ, or NULL; the caller does not use it any more
  *
- * Connections and shared receive queues that complete there go on, and the queue
- * stays as long as they do.  &struct krdma_cq_attr.ready is not called any more
- * when this returns.
+ * Connections and SRQs that complete there continue, and the CQ stays as long as they do.
+ * &struct krdma_cq_attr.ready is not called any more when this returns.
  *
  * Context: process context, not from ready().
  */
@@ -742,13 +762,13 @@ void krdma_cq_put(struct krdma_cq *cq)
 EXPORT_SYMBOL_NS_GPL(krdma_cq_put, "KRDMA");
 
 /**
- * krdma_cq_attach - one more who completes in a queue
- * @cq: the queue; the caller keeps it
- * @count: the room that it needs
+ * krdma_cq_attach() - Reserve entries of a CQ for a work queue
+ * @cq: the CQ; the caller holds a reference
+ * @count: entries to reserve
  *
  * Context: process context.
- * Return: 0, or -ENOSPC if there is not enough room, -ENODEV if the device has
- * been removed, -ESHUTDOWN if the consumer has put the queue.
+ * Return: 0, or -ENOSPC if there are not enough free entries, -ENODEV if the device has been
+ * removed, -ESHUTDOWN if the consumer has released the CQ.
  */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count)
 {
@@ -772,9 +792,9 @@ int krdma_cq_attach(struct krdma_cq *cq, u32 count)
 }
 
 /**
- * krdma_cq_detach - end what krdma_cq_attach() began
- * @cq: the queue
- * @count: the room that it needed
+ * krdma_cq_detach() - Undo krdma_cq_attach()
+ * @cq: the CQ
+ * @count: entries that were reserved
  *
  * Nothing of the caller's completes there any more.
  *

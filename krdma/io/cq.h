@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queues of completions, as the core's files see them.
+ * Completion queues (CQ), as the other files of the core see them.
  */
 #ifndef _KRDMA_CQ_H
 #define _KRDMA_CQ_H
@@ -18,7 +18,7 @@
 #include "core/private.h"
 #include "core/resource.h"
 
-/* Completions that are taken from the device at a time. */
+/* Completions that one call of ib_poll_cq() takes at most. */
 #define KRDMA_CQ_BATCH	16
 
 struct krdma_credits;
@@ -26,10 +26,10 @@ struct krdma_mr;
 struct krdma_wq;
 
 /**
- * struct krdma_credits_ops - those whose credits they are
- * @get: keeps what the credits are part of
- * @put: ends that; any context
- * @space: there are credits again; in the context of the poll lock
+ * struct krdma_credits_ops - callbacks to the owner of the credits
+ * @get: take a reference to the object that contains the credits
+ * @put: drop that reference; any context
+ * @space: credits are available again; in the context of the poll lock
  */
 struct krdma_credits_ops {
 	void (*get)(struct krdma_credits *credits);
@@ -38,15 +38,15 @@ struct krdma_credits_ops {
 };
 
 /**
- * struct krdma_credits - how much of something has been used and given back
- * @depth: how much there is
- * @taken: taken so far; protected by the lock of the one who posts
- * @returned: given back so far; protected by the queue's poll lock, read by all
- * @wanted: somebody was refused and waits for more
- * @ops: whose
+ * struct krdma_credits - count of entries that have been taken and returned
+ * @depth: total number of credits
+ * @taken: credits taken so far; protected by the post lock of the owner
+ * @returned: credits returned so far; written under the CQ's poll lock, read without it
+ * @wanted: a caller was refused and waits for credits
+ * @ops: callbacks to the owner
  *
- * Both counters run freely.  A credit is given back when the consumer is told of
- * the completion: so whatever is accepted has room in the queue.
+ * Both counters run freely.  A credit is returned when the consumer gets the completion.  So the
+ * CQ always has room for what was accepted.
  */
 struct krdma_credits {
 	u32 depth;
@@ -58,14 +58,14 @@ struct krdma_credits {
 
 bool krdma_credits_take_late(struct krdma_credits *credits, u32 count);
 
-/* How many can be taken; exact under the lock of the one who posts. */
+/* Number of credits that can be taken; exact under the post lock. */
 static inline u32 krdma_credits_left(const struct krdma_credits *credits)
 {
-	/* Pairs with the release in krdma_credits_give(): the slot is free, too. */
+	/* Pairs with the release in krdma_credits_give(): the WQE is free, too. */
 	return credits->depth - (credits->taken - smp_load_acquire(&credits->returned));
 }
 
-/* Take some, or be told when there are more; under the lock of the one who posts. */
+/* Take credits, or have @ops->space() called when there are some; under the post lock. */
 static inline bool krdma_credits_take(struct krdma_credits *credits, u32 count)
 {
 	if (unlikely(krdma_credits_left(credits) < count))
@@ -74,15 +74,15 @@ static inline bool krdma_credits_take(struct krdma_credits *credits, u32 count)
 	return true;
 }
 
-/* What was taken last was not used; likewise. */
+/* Return credits that were taken last and not used; under the post lock. */
 static inline void krdma_credits_untake(struct krdma_credits *credits, u32 count)
 {
 	credits->taken -= count;
 }
 
 /*
- * Some are back: whoever is told of a completion may use what it has freed.  Under the
- * poll lock, as the next two.
+ * Return credits, before the consumer gets the completion: it may use what the completion frees.
+ * With the poll lock held, as for krdma_credits_announce() and krdma_credits_return().
  */
 static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
 {
@@ -90,10 +90,13 @@ static inline void krdma_credits_give(struct krdma_credits *credits, u32 count)
 	smp_store_release(&credits->returned, credits->returned + count);
 }
 
-/* After krdma_credits_give(): tells the one who was refused. */
+/* Notify a caller that was refused; called after krdma_credits_give(). */
 static inline void krdma_credits_announce(struct krdma_credits *credits)
 {
-	/* Pairs with the barrier in krdma_credits_take_late(): one of both sees. */
+	/*
+	 * Pairs with the barrier in krdma_credits_take_late(): at least one of the two sides sees
+	 * what the other has written.
+	 */
 	smp_mb();
 	if (unlikely(READ_ONCE(credits->wanted))) {
 		WRITE_ONCE(credits->wanted, false);
@@ -101,7 +104,7 @@ static inline void krdma_credits_announce(struct krdma_credits *credits)
 	}
 }
 
-/* Give some back, and tell the one who waits for them. */
+/* Return credits, and notify a caller that waits for them. */
 static inline void krdma_credits_return(struct krdma_credits *credits, u32 count)
 {
 	krdma_credits_give(credits, count);
@@ -111,7 +114,7 @@ static inline void krdma_credits_return(struct krdma_credits *credits, u32 count
 /**
  * struct krdma_cq_backlog_entry - a completion that waits for krdma_cq_poll()
  * @wc: the completion
- * @credits: of what one is given back when it is taken; kept until then
+ * @credits: get one credit back when the completion is taken; holds a reference until then
  */
 struct krdma_cq_backlog_entry {
 	struct krdma_wc wc;
@@ -119,46 +122,48 @@ struct krdma_cq_backlog_entry {
 };
 
 /**
- * struct krdma_cq - a queue of completions
- * @res: the device's completion queue: @ib
- * @refs: the consumer's, @res's, and one for each that completes here
- * @dev: its device
- * @where: where completions are told
- * @depth: how many it has room for
+ * struct krdma_cq - a completion queue
+ * @res: the device's part: @ib
+ * @refs: references: one of the consumer, one of @res, and one for each attached work queue
+ * @dev: the device
+ * @where: context in which the consumer gets completions
+ * @depth: entries
  * @reserve_lock: protects @reserved
- * @reserved: how many of @depth are spoken for
- * @ib: the device's completion queue, while @res has not been released
- * @charge: of it
- * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Whoever holds the poll
- *	lock takes completions from @ib and tells of them: so there is one at a
- *	time, and they come in order.
- * @poll_lock: the poll lock otherwise
- * @work: tells in process context
- * @iop: tells in softirq; with KRDMA_CONTEXT_POLL, calls @ready
- * @ready_lock: protects @ready; held while it is called
- * @ready: with KRDMA_CONTEXT_POLL: the consumer's, until it puts the queue; or NULL
- * @ready_context: given to it
- * @events: how often the device has told; with KRDMA_CONTEXT_POLL
- * @wait: for @events, @backlog and the end
- * @ended: @ib is going and must not be touched; protected by the poll lock
- * @ib_wcs: a batch from the device; protected by the poll lock
- * @out: where krdma_cq_poll() wants completions; protected by the poll lock
- * @out_room: how many more it takes
- * @batch: whose the operations are of which the consumer is about to be told, by
- *	krdma_cq_poll(): they are counted together; or NULL; protected by the poll lock
- * @batch_count: how many
- * @put_mr: their memory, or NULL: the uses of it end together, too; likewise
- * @put_count: how many of these
- * @spare: where a completion is made that nobody polls; protected by the poll lock
- * @backlog: completions that nobody has asked for yet: a ring with a place more than
- *	@depth.  Protected by the poll lock.
- * @backlog_head: the next to be taken
- * @backlog_tail: where the next one goes; there is none where both are the same
- * @vector: its completion vector, from when @ib is made
- * @has_vector: it has one
- * @session: whose account is charged, with a reference; or NULL
- * @charged: how many bytes; 0: nothing was
- * @rcu: softirqs may look at it until they have ended
+ * @reserved: entries of @depth that are reserved by attached work queues
+ * @ib: the device's CQ; valid until @res is released
+ * @charge: charge for @ib in the RDMA control group
+ * @poll_mutex: the poll lock with KRDMA_CONTEXT_WORKQUEUE.  Completions are taken from @ib and
+ *	passed to the consumer only with the poll lock held: by one thread at a time, and in
+ *	order.
+ * @poll_lock: the poll lock in the other contexts
+ * @work: completes in process context
+ * @iop: completes in softirq; with KRDMA_CONTEXT_POLL it calls @ready
+ * @ready_lock: protects @ready; held while @ready is called
+ * @ready: with KRDMA_CONTEXT_POLL: the consumer's callback until krdma_cq_put(), or NULL
+ * @ready_context: argument of @ready
+ * @events: completion events of the device; counted with KRDMA_CONTEXT_POLL
+ * @wait: woken when @events, @backlog or @ended change
+ * @ended: @ib is being destroyed and must not be used; protected by the poll lock
+ * @ib_wcs: batch of completions from the device; protected by the poll lock
+ * @out: where krdma_cq_poll() wants the next completion; protected by the poll lock
+ * @out_room: completions that still fit at @out; protected by the poll lock
+ * @batch: the work queue of the completions that the current krdma_cq_poll() has taken and not
+ *	yet counted, or NULL; protected by the poll lock
+ * @batch_count: completions of @batch; protected by the poll lock
+ * @put_mr: MR that these completions used and of which the uses end together, or NULL; protected
+ *	by the poll lock
+ * @put_count: uses of @put_mr that are to end
+ * @spare: buffer for a completion when no caller polls; protected by the poll lock
+ * @backlog: completions that the consumer has not polled yet: a circular buffer with @depth + 1
+ *	entries; protected by the poll lock
+ * @backlog_head: index of the next completion to be taken
+ * @backlog_tail: index where the next completion is stored; equal to @backlog_head if the backlog
+ *	is empty
+ * @vector: completion vector; valid if @has_vector
+ * @has_vector: a completion vector has been taken
+ * @session: session that pays for the memory, with a reference; or NULL
+ * @charged: bytes charged to @session; 0 if nothing was charged
+ * @rcu: for freeing: softirqs may read the object until they have ended
  */
 struct krdma_cq {
 	struct krdma_resource res;
@@ -200,26 +205,29 @@ struct krdma_cq {
 	struct rcu_head rcu;
 };
 
-/* The place of the stash that comes after one. */
+/* Index of the backlog entry that follows @place. */
 static inline u32 krdma_cq_backlog_next(const struct krdma_cq *cq, u32 place)
 {
 	return place == cq->depth ? 0 : place + 1;
 }
 
-/* One more who completes here: room for @count, and the device part.  -ENOSPC, -ENODEV, ... */
+/*
+ * Attach a work queue: reserve @count entries and keep @ib.  Returns 0, -ENOSPC, -ENODEV or
+ * -ESHUTDOWN.
+ */
 int krdma_cq_attach(struct krdma_cq *cq, u32 count);
 void krdma_cq_detach(struct krdma_cq *cq, u32 count);
 
 /*
- * Nobody else takes completions between these two.  Process context; the flags
- * belong to the pair.  drain: all that the device has are taken and told.
+ * krdma_cq_lock() keeps other contexts from taking completions until krdma_cq_unlock().  Process
+ * context; @flags belongs to the pair.  krdma_cq_drain() needs the lock and takes all completions
+ * that the device has; krdma_cq_empty() does so without the lock.
  */
 void krdma_cq_lock(struct krdma_cq *cq, unsigned long *flags);
 void krdma_cq_unlock(struct krdma_cq *cq, unsigned long flags);
 void krdma_cq_drain(struct krdma_cq *cq);
 void krdma_cq_empty(struct krdma_cq *cq);
 
-/* The caller holds the poll lock: lockdep is asked. */
 static inline void krdma_cq_assert_held(struct krdma_cq *cq)
 {
 	if (cq->where == KRDMA_CONTEXT_WORKQUEUE)
@@ -229,8 +237,8 @@ static inline void krdma_cq_assert_held(struct krdma_cq *cq)
 }
 
 /*
- * Where a completion is best made, with the poll lock held: where the consumer wants
- * it, if he polls.  Every member is to be set.
+ * Where to build a completion, with the poll lock held: in the consumer's buffer if it is
+ * polling, so that nothing is copied.  The caller sets every member.
  */
 static inline struct krdma_wc *krdma_cq_next_wc(struct krdma_cq *cq)
 {
@@ -243,8 +251,8 @@ void krdma_cq_complete_slow(struct krdma_cq *cq,
 			    struct krdma_credits *credits);
 
 /*
- * Tells the consumer, by @complete or for krdma_cq_poll(), and gives one
- * credit back.  With the poll lock held.
+ * Complete to the consumer, by @complete or for krdma_cq_poll(), and return one credit.  With the
+ * poll lock held.
  */
 static inline void krdma_cq_complete(struct krdma_cq *cq,
 				     const struct krdma_wc *wc,

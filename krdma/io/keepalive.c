@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeping an eye on a peer that has nothing to say.
+ * Detect that the peer of an idle connection is gone.
  *
- * A reliable connection on which nothing is under way does not notice that its peer is
- * gone.  A write of no bytes makes it: it needs no memory at the peer, who is not told of
- * it either, but his device has to acknowledge it.  Where it does not, the connection
- * ends as it would have with an operation of the consumer's.
+ * A reliable connection with nothing in flight does not notice that its peer is gone.  A write of
+ * 0 bytes makes it notice: it needs no memory at the peer and the peer's consumer is not
+ * notified, but the peer's device has to acknowledge it.  If it does not, the connection ends as
+ * it would with a work request of the consumer.
  *
- * The write is none of the consumer's operations: it has no slot, but a place of its own
- * in the send queue and in the queue of completions, and so only one is under way.
+ * The write is not a work request of the consumer: it has no krdma_wqe, but a place of its own in
+ * the SQ and in the CQ.  So only one is in flight at a time.
  */
 #include <linux/jiffies.h>
 #include <rdma/rdma_cm.h>
@@ -37,7 +37,7 @@ static void krdma_keepalive_done(struct ib_cq *cq, struct ib_wc *wc)
 				   wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
 }
 
-/* Whether it goes on: not when the connection is at its end. */
+/* Returns false if keepalive has to stop because the connection is ending. */
 static bool krdma_keepalive_ask(struct krdma_qp *qp)
 {
 	struct ib_rdma_wr wr = {
@@ -54,7 +54,7 @@ static bool krdma_keepalive_ask(struct krdma_qp *qp)
 	spin_lock_irqsave(&qp->send.lock, flags);
 	open = qp->send.open;
 	if (open) {
-		/* Before it can complete, which it may do inside the call. */
+		/* Before it can complete, which may happen inside the call. */
 		WRITE_ONCE(qp->keepalive.busy, true);
 		ret = ib_post_send(qp->ib, &wr.wr, NULL);
 	}
@@ -65,7 +65,7 @@ static bool krdma_keepalive_ask(struct krdma_qp *qp)
 	return open && !ret;
 }
 
-/* A consumer who polls may not do so while he has nothing to do: nobody else looks. */
+/* A consumer that polls may not poll while it is idle, so no other context sees the completion. */
 static void krdma_keepalive_look(struct krdma_cq *cq)
 {
 	unsigned long flags;
@@ -94,13 +94,13 @@ static void krdma_keepalive_work(struct work_struct *work)
 }
 
 /**
- * krdma_keepalive_init - make ready for it
- * @qp: the queue pair
- * @period_ms: how long nothing may happen; 0: for ever
+ * krdma_keepalive_init() - Set up keepalive for a QP
+ * @qp: the QP
+ * @period_ms: longest idle time in milliseconds before the peer is checked; 0: keepalive is off
  *
  * Context: process context.
- * Return: 0, -EINVAL: so often, or so seldom, makes no sense; or -EOPNOTSUPP: a device
- * whose writes complete when they have been sent would not notice.
+ * Return: 0, -EINVAL if @period_ms is out of range, or -EOPNOTSUPP if the device completes writes
+ * when they have been sent, and so does not notice that the peer is gone.
  */
 int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
 {
@@ -117,8 +117,8 @@ int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
 }
 
 /**
- * krdma_keepalive_start - the connection stands
- * @qp: the queue pair, open
+ * krdma_keepalive_start() - Start keepalive when the connection is established
+ * @qp: the QP, open
  *
  * Context: any.
  */
@@ -130,8 +130,8 @@ void krdma_keepalive_start(struct krdma_qp *qp)
 }
 
 /**
- * krdma_keepalive_stop - the queue pair is at its end
- * @qp: the queue pair, closed
+ * krdma_keepalive_stop() - Stop keepalive before the QP ends
+ * @qp: the QP, closed
  *
  * Context: process context; sleeps.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keeping an eye on a peer that has nothing to say.
+ * Detect that the peer of an idle connection is gone.
  */
 #ifndef _KRDMA_KEEPALIVE_H
 #define _KRDMA_KEEPALIVE_H
@@ -10,17 +10,17 @@
 
 struct krdma_qp;
 
-/* What a consumer can ask for. */
+/* Range of the period that a consumer can ask for. */
 #define KRDMA_KEEPALIVE_MIN_MS	100
 #define KRDMA_KEEPALIVE_MAX_MS	3600000
 
 /**
- * struct krdma_keepalive - asks the peer's device whether it is there
- * @cqe: leads from the completion to here
- * @work: looks, once in a while; ends before the queue pair does
- * @period: how long a while is, in jiffies; 0: nobody looks
- * @busy: the device has not answered yet
- * @seen: all that was posted and has completed, when it looked last
+ * struct krdma_keepalive - periodic check that the peer's device answers
+ * @cqe: leads from the completion to this structure
+ * @work: runs once in each period; cancelled before the QP is destroyed
+ * @period: period in jiffies; 0: keepalive is off
+ * @busy: the write is in flight
+ * @seen: sum of posted and completed work requests at the previous check
  */
 struct krdma_keepalive {
 	struct ib_cqe cqe;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory for one operation: a consumer's pages, mapped for DMA when it is posted and
- * let go when it has completed.
+ * Memory for one work request: pages of the consumer that are mapped for DMA before it is posted
+ * and unmapped when it has completed.
  *
- * A region would be for longer, and takes time to make.  A mapping needs the device
- * and nothing else, and the queue pair keeps that: its end waits for the mappings that
- * are left when everything has completed, which are those of operations that came too
- * late to be posted.
+ * An MR serves many work requests, but takes time to create.  A mapping needs only the device,
+ * which the QP keeps: the end of the QP waits for the mappings that are left when everything has
+ * completed.  These are mappings for work requests that came too late to be posted.
  */
 #include <linux/dma-direction.h>
 #include <linux/errno.h>
@@ -19,24 +18,24 @@
 #include "core/session.h"
 
 /**
- * krdma_conn_map_sg - map pages for an operation that is about to be posted
+ * krdma_conn_map_sg() - Map pages for a work request that is about to be posted
  * @conn: the connection, connected
- * @sg: the pages; both stay until krdma_conn_unmap_sg()
- * @entries: how many entries it has
- * @direction: DMA_TO_DEVICE for what is sent or written, DMA_FROM_DEVICE for what is
- *	read
+ * @sg: the pages; list and pages stay valid until krdma_conn_unmap_sg()
+ * @entries: number of entries of @sg
+ * @direction: DMA_TO_DEVICE for what is sent or written, DMA_FROM_DEVICE for what is read
  *
- * The pieces of an operation are then sg_dma_address() and sg_dma_len() of as many
- * entries as this returns, without a region and with krdma_conn_lkey().
+ * The SGEs of the work request are then the sg_dma_address() and sg_dma_len() of as many entries
+ * as this returns, without an MR and with krdma_conn_lkey().
  *
- * The end of the connection waits for the unmapping.  So what is mapped is posted
- * without sleeping, and unmapped when that completes, or at once if it was refused.
+ * The end of the connection waits until everything is unmapped.  So the caller posts without
+ * sleeping after this call, and unmaps when the work request completes, or at once if it was
+ * refused.
  *
  * Context: any but NMI; does not sleep.
- * Return: the number of entries that are mapped, or
+ * Return: the number of mapped entries, or
  * -ENOTCONN: the connection is not, or no longer, connected;
  * -ENODEV: its device has been removed;
- * -EIO: they cannot be mapped.
+ * -EIO: the pages cannot be mapped.
  */
 int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
 		      enum dma_data_direction direction)
@@ -66,11 +65,13 @@ int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned 
 EXPORT_SYMBOL_NS_GPL(krdma_conn_map_sg, "KRDMA");
 
 /**
- * krdma_conn_unmap_sg - the operation has completed, or was not posted
- * @conn: the connection, on which it was mapped
- * @sg: what was mapped
+ * krdma_conn_unmap_sg() - Unmap the pages of a work request
+ * @conn: the connection for which they were mapped
+ * @sg: the pages
  * @entries: as given to krdma_conn_map_sg(), not as returned by it
- * @direction: likewise
+ * @direction: as given to krdma_conn_map_sg()
+ *
+ * The work request has completed, or was not posted.
  *
  * Context: any but NMI.
  */
@@ -85,24 +86,24 @@ void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsign
 EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");
 
 /**
- * krdma_qp_unmapped - a mapping has ended
- * @qp: the queue pair that has kept the device for it
+ * krdma_qp_unmapped() - Count the end of a mapping
+ * @qp: the QP that has kept the device for the mapping
  *
  * Context: any but NMI.
  */
 void krdma_qp_unmapped(struct krdma_qp *qp)
 {
-	/* The object stays as long as the connection, and so as long as the caller. */
+	/* The QP is freed with the connection, which the caller keeps. */
 	if (atomic_dec_and_test(&qp->mappings))
 		wake_up_var(&qp->mappings);
 }
 
 /**
- * krdma_qp_wait_unmapped - wait until nothing is mapped
- * @qp: the queue pair, closed, and everything has completed
+ * krdma_qp_wait_unmapped() - Wait until nothing is mapped
+ * @qp: the QP, closed, and everything has completed
  *
- * Context: process context; sleeps for as long as a consumer takes from
- * krdma_conn_map_sg() to krdma_conn_unmap_sg() around a post that was refused.
+ * Context: process context; sleeps for as long as a consumer takes from krdma_conn_map_sg() to
+ * krdma_conn_unmap_sg() around a post that was refused.
  */
 void krdma_qp_wait_unmapped(struct krdma_qp *qp)
 {

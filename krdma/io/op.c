@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operations: what each needs, and what the device is asked for it.
+ * The operations: what each requires, and the work request that the device gets for it.
  *
- * Two of them are not what they seem.  Requests of the kernel's own have no flush
- * and no atomic write: <rdma/ib_verbs.h> has the names, but no structure with a flush's
- * range and type, and the one provider that has these (rxe, of 6.12 and 7.2) takes key and
- * address from programs only, and fails the kernel's.  So a flush is a read after the
- * writes, which cannot overtake them, and an atomic write is a fenced write of 8 aligned
- * bytes; and no device has the capabilities that would say otherwise.
+ * Two of them are emulated.  Kernel QPs have no flush and no atomic write: <rdma/ib_verbs.h>
+ * defines the opcodes, but no structure with the range and type of a flush.  The one provider
+ * that implements them (rxe of 6.12 and 7.2) takes rkey and address only from user QPs, and fails
+ * those of the kernel.  So a flush is a read after the writes, which cannot overtake them, and an
+ * atomic write is a fenced write of 8 aligned bytes.  No device sets the capabilities that would
+ * tell otherwise.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -79,10 +79,10 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 	[KRDMA_OP_FLUSH] = {
 		.last = IB_WR_RDMA_READ,
 		.post_flags = KRDMA_POST_ANY,
-		/* It is read into memory by the local DMA key. */
+		/* The read fills memory that is addressed by the local DMA lkey. */
 		.caps = KRDMA_DEVICE_CAP_READ_LOCAL,
 		.traits = KRDMA_OP_REMOTE | KRDMA_OP_SCRATCH,
-		/* One byte: the range that is flushed may be no longer. */
+		/* One byte, because the range that is flushed may be no longer. */
 		.scratch_length = 1,
 	},
 	[KRDMA_OP_LOCAL_INV] = {
@@ -100,12 +100,12 @@ const struct krdma_op krdma_ops[KRDMA_OPS] = {
 };
 
 /**
- * krdma_op_fast - the operations that have no more than a usual form
- * @caps: of the device
+ * krdma_op_fast() - Find the operations that the fast path can post
+ * @caps: capabilities of the device
  *
  * Context: any.
- * Return: a bit for each &enum krdma_opcode that the device can do and whose form is not
- * KRDMA_FORM_OTHER.
+ * Return: a mask with a bit for each &enum krdma_opcode that the device supports and that has
+ * another form than KRDMA_FORM_OTHER.
  */
 u32 krdma_op_fast(u64 caps)
 {
@@ -119,7 +119,7 @@ u32 krdma_op_fast(u64 caps)
 	return plain;
 }
 
-/* The range and the type are those of the wire, whoever carries the flush out. */
+/* Checks range and type as the wire defines them, although the flush is emulated. */
 static int krdma_op_check_flush(const struct krdma_send_wr *wr, u64 caps)
 {
 	const u32 placement = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_PERSISTENT;
@@ -129,7 +129,7 @@ static int krdma_op_check_flush(const struct krdma_send_wr *wr, u64 caps)
 		return -EOPNOTSUPP;
 	if (!(wr->flush & placement))
 		return -EINVAL;
-	/* A read says nothing of it. */
+	/* A read does not make data persistent. */
 	if ((wr->flush & KRDMA_FLUSH_PERSISTENT) &&
 	    !(caps & KRDMA_DEVICE_CAP_FLUSH_PERSISTENT))
 		return -EOPNOTSUPP;
@@ -145,16 +145,16 @@ static int krdma_op_check_flush(const struct krdma_send_wr *wr, u64 caps)
 }
 
 /**
- * krdma_op_find - what a request asks for
- * @wr: the request
- * @caps: of the device
+ * krdma_op_find() - Find and check the operation of a work request
+ * @wr: the work request
+ * @caps: capabilities of the device
  *
  * Context: any.
  * Return: the operation, or ERR_PTR of
- * -EINVAL: there is none, or it does not have these flags or this memory;
- * -EOPNOTSUPP: the device cannot do it;
- * -EMSGSIZE, -EOVERFLOW: a flush of too long a range, or beyond the end of the peer's
- * addresses.
+ * -EINVAL: unknown opcode, or flags or memory that the operation does not allow;
+ * -EOPNOTSUPP: the device does not support it;
+ * -EMSGSIZE, -EOVERFLOW: a flush of too long a range, or beyond the end of the peer's address
+ * space.
  */
 const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps)
 {
@@ -164,7 +164,7 @@ const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps)
 	if (wr->opcode >= ARRAY_SIZE(krdma_ops))
 		return ERR_PTR(-EINVAL);
 	op = &krdma_ops[wr->opcode];
-	/* Every operation knows some flags: what knows none is not there. */
+	/* Every operation allows some flags, so an entry without any is not an operation. */
 	if (!op->post_flags || (wr->flags & ~op->post_flags))
 		return ERR_PTR(-EINVAL);
 	if (op->caps & ~caps)
@@ -185,21 +185,21 @@ const struct krdma_op *krdma_op_find(const struct krdma_send_wr *wr, u64 caps)
 }
 
 /**
- * krdma_op_check_length - does an operation take so much?
+ * krdma_op_check_length() - Check the length of a work request
  * @op: the operation
- * @wr: the request
- * @length: the sum of its local memory
+ * @wr: the work request
+ * @length: sum of the lengths of its SGEs
  *
  * Context: any.
- * Return: 0, or -EINVAL: an atomic that is not 8 bytes; -EMSGSIZE: more than one
- * operation can be; -EOVERFLOW: beyond the end of the peer's addresses.
+ * Return: 0, or -EINVAL: an atomic that is not 8 bytes long; -EMSGSIZE: more than a work request
+ * can carry; -EOVERFLOW: beyond the end of the peer's address space.
  */
 int krdma_op_check_length(const struct krdma_op *op, const struct krdma_send_wr *wr,
 			  u64 length)
 {
 	u64 end;
 
-	/* Lengths are reported in 32 bits. */
+	/* Completions report lengths in 32 bits. */
 	if (length > U32_MAX)
 		return -EMSGSIZE;
 	if ((op->traits & KRDMA_OP_EIGHT) && !(op->traits & KRDMA_OP_SCRATCH) && length != 8)
@@ -211,13 +211,12 @@ int krdma_op_check_length(const struct krdma_op *op, const struct krdma_send_wr 
 }
 
 /**
- * krdma_op_fill - what the device is asked for one piece
+ * krdma_op_fill() - Fill in the device's work request for one part
  * @op: the operation
- * @wr: the request
- * @part: the piece
- * @last: it is the last, or only, one
- * @ib_wr: filled in, but for the local memory, the flags for signalling and the
- *	connections to other requests
+ * @wr: the consumer's work request
+ * @part: the part
+ * @last: true for the last, or only, part
+ * @ib_wr: filled in, except for SGEs, completion, IB_SEND_SIGNALED and the link to the next one
  *
  * Context: any.
  */
@@ -226,12 +225,12 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
 {
 	u8 flags = op->send_flags;
 
-	/* What came before comes before the first piece; the peer is woken by the last. */
+	/* The fence goes with the first part, the solicited event with the last. */
 	if ((wr->flags & KRDMA_POST_FENCE) && !part->offset)
 		flags |= IB_SEND_FENCE;
 	if ((wr->flags & KRDMA_POST_SOLICITED) && last)
 		flags |= IB_SEND_SOLICITED;
-	/* Nothing at all is inline in any case, and siw does not take it so. */
+	/* Without data the flag has no effect, and siw refuses it. */
 	if ((wr->flags & KRDMA_POST_INLINE) && part->length)
 		flags |= IB_SEND_INLINE;
 
@@ -273,11 +272,11 @@ void krdma_op_fill(const struct krdma_op *op, const struct krdma_send_wr *wr,
 }
 
 /**
- * krdma_wc_status_from_ib - a device's status, in krdma's numbers
- * @status: the device's
+ * krdma_wc_status_from_ib() - Convert a completion status of the device
+ * @status: the device's status
  *
  * Context: any.
- * Return: krdma's.
+ * Return: krdma's status.
  */
 enum krdma_wc_status krdma_wc_status_from_ib(enum ib_wc_status status)
 {

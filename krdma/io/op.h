@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The operations: what each needs, and what the device is asked for it.
+ * The operations: what each requires, and the work request that the device gets for it.
  */
 #ifndef _KRDMA_OP_H
 #define _KRDMA_OP_H
@@ -10,7 +10,7 @@
 #include "core/private.h"
 #include "mr/split.h"
 
-/* What a request to a device can be. */
+/* A work request for the device, of any kind. */
 union krdma_wr {
 	struct ib_send_wr send;
 	struct ib_rdma_wr rdma;
@@ -20,12 +20,11 @@ union krdma_wr {
 
 /**
  * enum krdma_op_traits - bits of &struct krdma_op.traits
- * @KRDMA_OP_REMOTE: goes to memory of the peer's
- * @KRDMA_OP_SPLITS: can be cut in pieces
- * @KRDMA_OP_READS: its local memory is written, and the device's limit for reads
- *	applies
- * @KRDMA_OP_EIGHT: works on 8 aligned bytes of the peer's
- * @KRDMA_OP_SCRATCH: its local memory is krdma's
+ * @KRDMA_OP_REMOTE: accesses memory of the peer
+ * @KRDMA_OP_SPLITS: can be split into parts
+ * @KRDMA_OP_READS: writes to local memory; the device's limit of SGEs for reads applies
+ * @KRDMA_OP_EIGHT: accesses 8 aligned bytes of the peer's memory
+ * @KRDMA_OP_SCRATCH: its local memory is provided by krdma
  * @KRDMA_OP_NO_DATA: has no local memory
  */
 enum krdma_op_traits {
@@ -38,11 +37,11 @@ enum krdma_op_traits {
 };
 
 /**
- * enum krdma_op_form - what a request to the device has besides its local memory
- * @KRDMA_FORM_OTHER: something of its own: krdma_op_fill() knows
+ * enum krdma_op_form - what the device's work request has besides its SGEs
+ * @KRDMA_FORM_OTHER: fields that only krdma_op_fill() sets
  * @KRDMA_FORM_MESSAGE: nothing
- * @KRDMA_FORM_RDMA: the peer's memory
- * @KRDMA_FORM_ATOMIC: the peer's memory and operands
+ * @KRDMA_FORM_RDMA: remote address and rkey
+ * @KRDMA_FORM_ATOMIC: remote address, rkey and operands
  */
 enum krdma_op_form {
 	KRDMA_FORM_OTHER,
@@ -53,13 +52,13 @@ enum krdma_op_form {
 
 /**
  * struct krdma_op - an operation
- * @last: what the device is asked, or for the last piece
- * @part: for the pieces before it
- * @send_flags: set always
- * @post_flags: &enum krdma_post_flags that it knows
+ * @last: opcode of the device's work request, for the last or only part
+ * @part: opcode for the parts before the last
+ * @send_flags: &enum ib_send_flags that are always set
+ * @post_flags: &enum krdma_post_flags that are allowed
  * @caps: &enum krdma_device_cap that the device needs
  * @traits: &enum krdma_op_traits
- * @scratch_length: KRDMA_OP_SCRATCH: bytes of it
+ * @scratch_length: with KRDMA_OP_SCRATCH: bytes of local memory
  * @form: &enum krdma_op_form
  */
 struct krdma_op {
@@ -73,7 +72,7 @@ struct krdma_op {
 	u8 form;
 };
 
-/* By &enum krdma_opcode, up to the last; some are not there. */
+/* Indexed by &enum krdma_opcode, up to the last; some entries are empty. */
 #define KRDMA_OPS	(KRDMA_OP_REG_MR + 1)
 extern const struct krdma_op krdma_ops[KRDMA_OPS];
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Posting: from what a consumer asks to what the device is given.
+ * Posting: convert the consumer's work requests to those of the device.
  *
- * An operation takes a slot for each piece that it is cut to, and is accepted
- * when there are that many; the pieces of many operations go to the device in
- * chains.  Nothing here sleeps, allocates, or calls the consumer.
+ * A work request takes a WQE for each part that it is split into, and is accepted if so many are
+ * free.  The parts of many work requests go to the device in lists.  Nothing here sleeps,
+ * allocates, or calls the consumer.
  *
- * Requests that complete silently give their slots back with the next one that
- * does not.  So that there always is one, every half a queue of silent requests
- * is interrupted by one that completes to krdma alone.
+ * An unsignaled work request returns its WQE with the next signaled one.  So that there always is
+ * one, a work request is signaled, to krdma only, after each half a queue of unsignaled ones.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -21,9 +20,9 @@
 #include "core/session.h"
 
 /*
- * The memory of requests that have none.  irdma takes the first entry of a write, a read and
- * a receive without a look at num_sge; cxgb4 looks at the length of the first one.  So there
- * is one, of length 0.
+ * The SGE of work requests that have none.  irdma reads the first SGE of a write, a read and a
+ * receive without checking num_sge, and cxgb4 reads the length of the first one.  So there is
+ * one, of length 0.
  */
 static const struct ib_sge krdma_no_sge;
 
@@ -43,7 +42,7 @@ static int krdma_send_post_list(struct krdma_wq *wq)
 		return 0;
 
 	krdma_wr_list_count_uses(wq);
-	/* The others were connected as they were made. */
+	/* The other links were set when the work requests were built. */
 	wrs[count - 1].send.next = NULL;
 	ret = ib_post_send(wq->qp->ib, &wrs[0].send, &bad);
 	if (!ret) {
@@ -52,14 +51,14 @@ static int krdma_send_post_list(struct krdma_wq *wq)
 	}
 	for (taken = 0; taken < count && &wrs[taken].send != bad; taken++)
 		;
-	/* One that does not say which has taken none. */
+	/* A provider that does not report the failing work request has accepted none. */
 	krdma_wr_list_account(wq, taken == count ? 0 : taken);
 	return krdma_post_error(ret);
 }
 
 /*
- * The device refused in the midst of an operation: what it has of it does not
- * complete as an operation.  It is accepted, and the connection is at its end.
+ * The device refused a part in the middle of a work request.  The parts that it has do not
+ * complete as a work request.  The work request counts as accepted, and the connection ends.
  */
 static void krdma_send_partial(struct krdma_wq *wq)
 {
@@ -78,7 +77,7 @@ static bool krdma_sge_is_used(const struct krdma_send_wr *wr, u32 index)
 	return sge->mr && sge->length && !(wr->flags & KRDMA_POST_INLINE);
 }
 
-/* &enum krdma_access that an operation needs of its local memory. */
+/* &enum krdma_access that a work request needs of its local memory. */
 static u32 krdma_send_access(const struct krdma_qp *qp, const struct krdma_op *op)
 {
 	if (likely(!(op->traits & KRDMA_OP_READS)))
@@ -87,15 +86,15 @@ static u32 krdma_send_access(const struct krdma_qp *qp, const struct krdma_op *o
 }
 
 /*
- * Memory without a region, by a key: that for all memory which is mapped for DMA lets no
- * peer write.  What another key lets is the consumer's affair.
+ * Memory without an MR is addressed by an lkey.  The local DMA lkey allows no remote write.  The
+ * consumer is responsible for what another lkey allows.
  */
 static bool krdma_send_key_is_local(const struct krdma_qp *qp, u32 access, u32 key)
 {
 	return (access & KRDMA_ACCESS_REMOTE_WRITE) && key == qp->pd->ib->local_dma_lkey;
 }
 
-/* The segments of an operation's local memory; their number, or an errno. */
+/* Builds the SGEs for the device.  Returns their number, or a negative errno. */
 static int krdma_send_sges(struct krdma_wq *wq, const struct krdma_op *op,
 			   const struct krdma_send_wr *wr, u64 *length)
 {
@@ -143,7 +142,7 @@ err:
 	return ret;
 }
 
-/* What keeps the memory in a slot: the regions of which the last byte is in it. */
+/* A WQE keeps the MRs of which the last byte is in its part. */
 static void krdma_send_keep_mrs(struct krdma_wq *wq,
 				const struct krdma_send_wr *wr, u32 *next_sge,
 				u32 used_segments)
@@ -167,7 +166,7 @@ static void krdma_send_forget_mrs(const struct krdma_send_wr *wr, u32 next_sge)
 			krdma_mr_end_use(wr->sges[next_sge].mr);
 }
 
-/* The device refused, and the rest of the operation is not built. */
+/* The device refused a part, and the rest of the work request is not built. */
 static void krdma_send_commit_mrs(struct krdma_wq *wq,
 				  const struct krdma_send_wr *wr, u32 next_sge)
 {
@@ -181,7 +180,7 @@ static void krdma_send_commit_mrs(struct krdma_wq *wq,
 	}
 }
 
-/* Is the request at the tail to complete in any case? */
+/* Is the work request at the tail to be signaled? */
 static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 {
 	if (likely(!unsignaled) || wq->batch + 1 >= (wq->credits.depth + 1) / 2) {
@@ -192,7 +191,7 @@ static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 	return false;
 }
 
-/* The request for one piece, in the slot at the tail and at the end of the chain. */
+/* Builds one part in the WQE at the tail and at the end of the list. */
 static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 			     const struct krdma_send_wr *wr, u32 length,
 			     const struct krdma_wr_part *part,
@@ -213,13 +212,13 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 			.length = segments[i].length,
 			.lkey = segments[i].key,
 		};
-	/* A read of nothing still has a place where it goes: siw insists. */
+	/* A read of 0 bytes still needs a local address: siw requires it. */
 	if (!count && op->last == IB_WR_RDMA_READ)
 		sges[count++] = (struct ib_sge) { .lkey = qp->pd->ib->local_dma_lkey };
 	wq->chain.sges += count;
 
 	krdma_op_fill(op, wr, part, last, ib_wr);
-	/* The device is given a copy. */
+	/* The data is copied to the bounce buffer instead. */
 	if (length > qp->device_inline)
 		ib_wr->send.send_flags &= ~IB_SEND_INLINE;
 	ib_wr->send.wr_cqe = &wqe->cqe;
@@ -235,7 +234,7 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 		ib_wr->send.send_flags |= IB_SEND_SIGNALED;
 }
 
-/* Local memory for an operation that brings none: the 8 bytes of the slot at the tail. */
+/* Local memory for an operation that brings none: the 8 bytes of the WQE at the tail. */
 static u32 krdma_send_sink(struct krdma_wq *wq, const struct krdma_op *op)
 {
 	struct krdma_qp *qp = wq->qp;
@@ -249,7 +248,7 @@ static u32 krdma_send_sink(struct krdma_wq *wq, const struct krdma_op *op)
 	return 1;
 }
 
-/* The slot is ours: what is written goes to its 8 bytes, as the processor has it. */
+/* The WQE is taken, so its 8 bytes can be written, in CPU byte order. */
 static void krdma_send_fill_sink(struct krdma_wq *wq, const struct krdma_op *op,
 				 const struct krdma_send_wr *wr)
 {
@@ -262,7 +261,7 @@ static void krdma_send_fill_sink(struct krdma_wq *wq, const struct krdma_op *op,
 				      sizeof(u64), DMA_BIDIRECTIONAL);
 }
 
-/* The pieces of an operation for which there are credits. */
+/* Builds the parts of a work request for which credits have been taken. */
 static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 			    const struct krdma_send_wr *wr, u32 length,
 			    struct krdma_wr_split *split, u32 parts)
@@ -289,7 +288,7 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 	return 0;
 }
 
-/* Any operation, in as many pieces as it takes. */
+/* Posts any work request, in as many parts as it needs. */
 static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 			  const struct krdma_send_wr *wr)
 {
@@ -318,7 +317,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	ret = krdma_op_check_length(op, wr, length);
 	if (ret)
 		goto err;
-	/* It would still name memory where it goes: see krdma_send_build(). */
+	/* The read would still need a local address, see krdma_send_build(). */
 	if (!length && op->last == IB_WR_RDMA_READ &&
 	    !(qp->caps & KRDMA_DEVICE_CAP_READ_LOCAL)) {
 		ret = -EOPNOTSUPP;
@@ -347,7 +346,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 		krdma_credits_untake(&wq->credits, parts);
 		goto err;
 	}
-	/* An atomic write brings no memory of its own. */
+	/* An atomic write has no SGEs. */
 	if (op->traits & KRDMA_OP_EIGHT)
 		length = sizeof(u64);
 	return krdma_send_parts(wq, op, wr, length, &split, parts);
@@ -359,9 +358,9 @@ err:
 }
 
 /*
- * Most operations have one piece of memory, which one request carries, and nothing is
- * wrong with them.  These are made with no detour; all others, and whatever is wrong
- * with one but its memory, is left to krdma_send_any(), which knows the reasons.
+ * Most work requests have one SGE, fit in one part, and are correct.  These take the fast path.
+ * All others, and every error except one of the memory, are left to krdma_send_any(), which finds
+ * the errno.
  */
 static bool krdma_send_is_fast(const struct krdma_qp *qp, const struct krdma_op *op,
 			       const struct krdma_send_wr *wr, u32 flags, u32 length)
@@ -371,7 +370,7 @@ static bool krdma_send_is_fast(const struct krdma_qp *qp, const struct krdma_op 
 		    ((flags & KRDMA_POST_INLINE) && length > qp->device_inline))
 			return false;
 	}
-	/* Also where it is 0. */
+	/* Also true if the length is 0. */
 	if (length - 1 >= qp->max_message)
 		return false;
 	if ((op->traits & KRDMA_OP_EIGHT) &&
@@ -381,7 +380,10 @@ static bool krdma_send_is_fast(const struct krdma_qp *qp, const struct krdma_op 
 	       wr->remote_addr + (length - 1) >= wr->remote_addr;
 }
 
-/* What krdma_op_fill() does, for the forms that are not KRDMA_FORM_OTHER; and the slot. */
+/*
+ * Does what krdma_op_fill() does, for forms other than KRDMA_FORM_OTHER, and sets the WQE's
+ * flags.
+ */
 static void krdma_send_fill_fast(struct krdma_wq *wq, const struct krdma_op *op,
 				 const struct krdma_send_wr *wr, u32 flags,
 				 struct krdma_wqe *wqe, union krdma_wr *ib_wr)
@@ -421,13 +423,13 @@ static void krdma_send_fill_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	}
 }
 
-/* A segment is laid out as an entry for the device is. */
+/* struct krdma_segment has the layout of struct ib_sge. */
 static_assert(sizeof(struct krdma_segment) == sizeof(struct ib_sge));
 static_assert(offsetof(struct krdma_segment, addr) == offsetof(struct ib_sge, addr));
 static_assert(offsetof(struct krdma_segment, length) == offsetof(struct ib_sge, length));
 static_assert(offsetof(struct krdma_segment, key) == offsetof(struct ib_sge, lkey));
 
-/* -EMSGSIZE: it is not plain after all, for its memory is in several places. */
+/* Returns -EMSGSIZE if the fast path cannot post it, because its memory needs several SGEs. */
 static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 			   const struct krdma_send_wr *wr, u32 flags, u32 length)
 {
@@ -465,7 +467,10 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 		return -EAGAIN;
 	}
 
-	/* What is written may lie in the ring for all that the compiler knows: once each. */
+	/*
+	 * The compiler must assume that these writes alias the work queue, so read each member
+	 * once.
+	 */
 	index = wq->tail & wq->mask;
 	wqe = &wq->wqes[index];
 	wqe->wr_id = wr->wr_id;
@@ -478,7 +483,7 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	}
 
 	ib_wr = &scratch->wrs[wq->chain.count++];
-	/* Found once: the compiler would do so for each member. */
+	/* Compute the address once: the compiler would do so for each member. */
 	OPTIMIZER_HIDE_VAR(ib_wr);
 	ib_wr->send.next = &(ib_wr + 1)->send;
 	ib_wr->send.wr_cqe = &wqe->cqe;
@@ -514,7 +519,7 @@ static int krdma_send_one(struct krdma_wq *wq, const struct krdma_send_wr *wr)
 	return IS_ERR(op) ? PTR_ERR(op) : krdma_send_any(wq, op, wr);
 }
 
-/* What the consumer is told: how many were accepted, or why none was. */
+/* Returns how many work requests were accepted, or why none was. */
 static int krdma_post_result(const struct krdma_wq *wq, int ret)
 {
 	return wq->chain.accepted ?: ret;
@@ -526,40 +531,40 @@ static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
 	return smp_load_acquire(&conn->qp);
 }
 
-/* Why a closed queue pair takes nothing. */
+/* The errno with which a closed QP refuses to post. */
 static int krdma_conn_refusal(struct krdma_conn *conn)
 {
 	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
 }
 
 /**
- * krdma_conn_post_send - ask for operations
+ * krdma_conn_post_send() - Post send work requests
  * @conn: the connection, connected
- * @wrs: what is asked; copied
- * @count: how many
+ * @wrs: the work requests; copied
+ * @count: number of work requests
  *
- * They are given to the device in their order, many at a time.  Each that is
- * accepted completes exactly once, or not at all if it is silent and succeeds.
- * If fewer are accepted than were asked for, the next one, asked for alone, says
- * why; if the queue was full, &struct krdma_conn_ops.space tells when it is not.
+ * The device gets them in their order, many at a time.  Each one that is accepted completes
+ * exactly once, except that an unsignaled one that succeeds does not complete to the consumer.
+ * If fewer than @count are accepted, posting the next one alone returns the reason.  If the SQ
+ * was full, &struct krdma_conn_ops.space is called when it is not full any more.
  *
- * Regions may be passed that were found under rcu_read_lock(), which is held until
- * this returns: one that is released meanwhile is refused.
+ * The caller may pass MRs that it found under rcu_read_lock(), held until this returns: an MR
+ * that is released meanwhile is refused.
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: how many of them were accepted, at least 1; or, if none was,
- * -EAGAIN: the queue is full;
+ * Return: the number of work requests that were accepted, at least 1; or, if none was,
+ * -EAGAIN: the SQ is full;
  * -ENOTCONN: the connection is not, or no longer, connected;
  * -ENODEV: its device has been removed;
- * -EOPNOTSUPP: the device cannot do this; without KRDMA_DEVICE_CAP_READ_LOCAL also: a read
- * of 0 bytes, or by krdma_conn_lkey();
- * -EINVAL: no such operation, or not with these flags, this memory or address;
- * -EMSGSIZE: more than a message, the inline data, or the whole queue can carry, or
- * memory in more than 128 places;
- * -EOVERFLOW: beyond the end of the peer's addresses;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that right, outside of
- * its region, of a region that was released, or of another session, device, or,
- * of a registration, connection;
+ * -EOPNOTSUPP: the device does not support the operation; without KRDMA_DEVICE_CAP_READ_LOCAL
+ * also: a read of 0 bytes, or into memory of krdma_conn_lkey();
+ * -EINVAL: unknown opcode, or flags, memory or address that the operation does not allow;
+ * -EMSGSIZE: more than a message, the inline data, or the whole SQ can carry, or memory that
+ * needs more than 128 SGEs;
+ * -EOVERFLOW: beyond the end of the peer's address space;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that access right, outside of its MR,
+ * of an MR that was released, or of an MR of another session, device, or, for an FRMR,
+ * connection;
  * -EIO: the provider failed.
  */
 int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count)
@@ -590,11 +595,11 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 	do {
 		ret = krdma_send_one(wq, wrs);
 	} while (!ret && ++wrs < end);
-	/* Also what was built before one that cannot be. */
+	/* Also posts what was built before a work request that cannot be built. */
 	sent = krdma_send_post_list(wq);
 	krdma_wr_scratch_unlock();
 	ret = ret ?: sent;
-	/* Credits for pieces that were not built, or not taken. */
+	/* Return the credits of parts that were not built, or not accepted. */
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
 	if (wq->chain.open_parts) {
 		krdma_send_partial(wq);
@@ -616,14 +621,14 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
  */
 
 /**
- * krdma_recv_build - the request of a receive, with its memory
- * @wr: what the consumer wants
- * @pd: of the queue
- * @max_sge: entries that it can have
- * @sges: room for them
- * @mrs: room for the regions that are kept
- * @mr_count: how many these are
- * @ib_wr: filled in, but for its completion and the way to the next one
+ * krdma_recv_build() - Build the device's work request of a receive
+ * @wr: the consumer's work request
+ * @pd: the PD of the queue
+ * @max_sge: size of @sges and @mrs
+ * @sges: filled in with the SGEs
+ * @mrs: filled in with the MRs that are kept in use
+ * @mr_count: set to the number of these MRs
+ * @ib_wr: filled in, except for its completion and the link to the next one
  *
  * Context: any.
  * Return: 0, or the errno of krdma_mr_begin_use(), or -EMSGSIZE.
@@ -653,7 +658,7 @@ int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
 			segment->key = sge->key;
 			continue;
 		}
-		/* Memory that the device sees in several places takes an entry for each. */
+		/* Memory with several DMA addresses takes an SGE for each. */
 		if (!krdma_mr_use_fast(sge->mr, pd, sge->addr, sge->length,
 				       KRDMA_ACCESS_LOCAL_WRITE, segment)) {
 			ret = krdma_mr_begin_use(sge->mr, pd, sge->addr, sge->length,
@@ -735,23 +740,22 @@ static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
 }
 
 /**
- * krdma_conn_post_recv - give room for messages
- * @conn: the connection, as soon as krdma_conn_create_qp() has made its queues: also
- *	before it is connected
- * @wrs: the room; copied
- * @count: how many
+ * krdma_conn_post_recv() - Post receive work requests
+ * @conn: the connection, after krdma_conn_create_qp(): also before it is connected
+ * @wrs: the work requests; copied
+ * @count: number of work requests
  *
- * Messages take them in this order, and each completes exactly once.  Regions may be
- * passed that were found under rcu_read_lock(), as with krdma_conn_post_send().
+ * Messages take the receives in this order, and each receive completes exactly once.  The caller
+ * may pass MRs that it found under rcu_read_lock(), as with krdma_conn_post_send().
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: how many of them were accepted, at least 1; or, if none was,
- * -EAGAIN: the queue is full;
- * -ENOTCONN: the connection has no queues yet, or is at its end;
+ * Return: the number of work requests that were accepted, at least 1; or, if none was,
+ * -EAGAIN: the RQ is full;
+ * -ENOTCONN: the connection has no QP yet, or is ending;
  * -ENODEV: its device has been removed;
- * -EINVAL: @count is not positive, or receives come from a shared queue;
- * -EMSGSIZE: more pieces of memory than a receive can have, at most 128;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post_send();
+ * -EINVAL: @count is not positive, or receives come from an SRQ;
+ * -EMSGSIZE: more SGEs than a receive can have, at most 128;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as for krdma_conn_post_send();
  * -EIO: the provider failed.
  */
 int krdma_conn_post_recv(struct krdma_conn *conn, const struct krdma_recv_wr *wrs, int count)

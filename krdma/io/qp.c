@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs: their making, and their end.
+ * Queue pairs: creation and end.
  *
- * The end of a queue pair
+ * The end of a QP
  *
- *  1. Nothing is posted any more: both rings were closed under their locks.
- *  2. The queue pair goes to error, and the device begins to flush.
- *  3. A marker is posted to each queue.  Its completion says that everything
- *     before it has completed.  krdma does this itself: ib_core's drain knows one
- *     completion queue of its own making, waits up to a minute for an event that
- *     some devices never raise when receives are shared, and polls beside the
- *     poller.
- *  4. A shared receive queue takes no marker.  The device raises
- *     IB_EVENT_QP_LAST_WQE_REACHED when it has completed the last receive that
- *     this queue pair had taken from it.
- *  5. Whether the markers and the event came or not, in the time that a device may
- *     take: the completion queues are emptied.  The next step makes most devices
- *     remove the queue pair's completions that nobody has polled.  Among them can
- *     be messages that the peer saw acknowledged.
- *  6. The queue pair is destroyed.  From here on the device uses no memory of it.
- *  7. The completion queues are emptied again.  After that no completion of this
- *     queue pair is left anywhere.
- *  8. What has not completed is told to be flushed.
+ *   1. Nothing is posted any more: both work queues were closed under their locks.
+ *   2. The QP goes to the error state, and the device begins to flush.
+ *   3. A marker is posted to each work queue.  When it completes, everything before it has
+ *      completed.  krdma does not use ib_core's drain, which only works with one CQ that
+ *      ib_core allocated, waits up to a minute for an event that some devices never raise
+ *      when receives are shared, and polls concurrently with the poller.
+ *   4. An SRQ takes no marker.  The device raises IB_EVENT_QP_LAST_WQE_REACHED when it has
+ *      completed the last receive that this QP had taken from it.
+ *   5. The CQs are emptied, whether or not the markers and the event came in the time that
+ *      a device is given.  The next step makes most devices remove the QP's completions
+ *      that were not polled.  These can include messages that the peer saw acknowledged.
+ *   6. The QP is destroyed.  From here on the device does not use its memory.
+ *   7. The CQs are emptied again.  After that no completion of this QP is left anywhere.
+ *   8. Work requests that have not completed complete as flushed.
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -46,31 +42,31 @@
 #include "io/srq.h"
 
 /*
- * How long a device may take to flush.  It has to do no more than to walk through
- * its queues; one that takes longer is broken, and is not waited for.
+ * How long a device may take to flush.  It only has to walk through its queues; a device that
+ * takes longer is broken, and krdma does not wait for it.
  */
 #define KRDMA_DRAIN_TIMEOUT	(5 * HZ)
 /*
- * How long a device may take to raise IB_EVENT_QP_LAST_WQE_REACHED.  It does so within some
- * milliseconds of its flush, later when its firmware ends many queue pairs at once.  Without
- * the event, messages may be lost that arrived last.  But a device that never raises it, and
- * is not known for that, would delay each close by this time.
+ * How long a device may take to raise IB_EVENT_QP_LAST_WQE_REACHED.  It does so within a few
+ * milliseconds of its flush, and later if its firmware ends many QPs at once.  Without the event,
+ * the messages that arrived last may be lost.  But a device that never raises it, and is not
+ * known for that, would delay each close by this time.
  */
 #define KRDMA_LAST_WQE_TIMEOUT	(HZ / 2)
-/* How often a queue is looked at that nobody else may be polling. */
+/* How often to poll a CQ that no other context may be polling. */
 #define KRDMA_DRAIN_INTERVAL	max(HZ / 100, 1)
-/* And how soon for the first time, where nobody else may look: most are there at once. */
+/* The first polls of such a CQ are sooner: most flushes are done at once. */
 #define KRDMA_DRAIN_FIRST_US	20
 #define KRDMA_DRAIN_LAST_US	5000
 
-/* The largest piece, whatever a device says of itself: lengths are added up in 32 bits. */
+/* The largest part, whatever limit a device reports: lengths are added up in 32 bits. */
 #define KRDMA_MESSAGE_MAX	SZ_1G
 
 /*
- * Making
+ * Creation
  */
 
-/* The device speaks of the queue pair, in any context, also with interrupts off. */
+/* An event of the device for the QP.  Any context, also with interrupts off. */
 static void krdma_qp_event(struct ib_event *event, void *context)
 {
 	struct krdma_qp *qp = context;
@@ -85,7 +81,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL, -EIO);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
-		/* With shared receives, none of them is flushed. */
+		/* With an SRQ no receive is flushed, so this is the sign that the QP has failed. */
 		krdma_conn_flushed(qp->conn);
 		complete_all(&qp->last_wqe);
 		break;
@@ -129,7 +125,7 @@ static int krdma_qp_find_limits(struct krdma_qp *qp, struct krdma_budget *budget
 	return 0;
 }
 
-/* Of krdma's memory and the provider's; before any of it is allocated. */
+/* Charges krdma's memory and the provider's, before any of it is allocated. */
 static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
 	u64 wqes = roundup_pow_of_two(budget->send_depth);
@@ -148,7 +144,7 @@ static int krdma_qp_charge(struct krdma_qp *qp, const struct krdma_budget *budge
 	return 0;
 }
 
-/* The queues where it completes: the consumer's, the shared receive queue's, or its own. */
+/* Attaches the CQs: the consumer's, the SRQ's, or the QP's own. */
 static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *budget,
 			       const struct krdma_conn_attr *attr)
 {
@@ -164,7 +160,7 @@ static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *b
 	int ret;
 
 	if (!send) {
-		/* Nobody could poll it. */
+		/* The consumer could not poll it. */
 		if (attr->where == KRDMA_CONTEXT_POLL)
 			return -EINVAL;
 		made = krdma_cq_create(qp->pd->dev, &own);
@@ -174,7 +170,7 @@ static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *b
 	}
 	if (!recv)
 		recv = send;
-	/* A completion queue of another device's would be used by this one. */
+	/* The device could not use another device's CQ. */
 	ret = -EXDEV;
 	if (send->dev != qp->pd->dev || recv->dev != qp->pd->dev)
 		goto out;
@@ -193,7 +189,7 @@ static int krdma_qp_attach_cqs(struct krdma_qp *qp, const struct krdma_budget *b
 	qp->recv_cqe = budget->recv_cqe;
 
 out:
-	/* Being attached keeps it. */
+	/* The attached QP keeps it. */
 	krdma_cq_put(made);
 	return ret;
 }
@@ -231,8 +227,9 @@ static int krdma_qp_map_sink(struct krdma_qp *qp)
 }
 
 /*
- * The connection manager refuses a queue pair for a connection that its peer has just given
- * up in the same way as the device does one beyond its limits.  But it does not come back.
+ * For a connection that the peer has just given up, rdma_create_qp() fails with the same errno as
+ * for a QP beyond the device's limits.  Such a connection does not recover, so the two can be
+ * told apart afterwards.
  */
 static bool krdma_qp_is_too_late(const struct krdma_qp *qp)
 {
@@ -276,7 +273,7 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;
-	/* What was granted; a provider that says nothing leaves what was asked for. */
+	/* What was granted; a provider that does not set it leaves what was asked for. */
 	qp->device_inline = attr.cap.max_inline_data;
 	qp->max_inline = max(qp->device_inline, budget->inline_data);
 	if (qp->max_inline == qp->device_inline)
@@ -289,11 +286,11 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 	return ret;
 }
 
-/* Everything that is of the device, in the order in which it can go. */
+/* Releases everything of the device, in the order in which that is possible. */
 static void krdma_qp_unmake(struct krdma_qp *qp)
 {
 	krdma_qp_wait_unmapped(qp);
-	/* The pool itself stays: somebody may be about to take from it. */
+	/* The pool object stays: another context may be about to take from it. */
 	if (qp->mr_pool)
 		krdma_frmr_pool_end(qp->mr_pool);
 	if (qp->sink_mapped)
@@ -317,24 +314,23 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_create - make the queue pair of a connection
+ * krdma_qp_create() - Create the QP of a connection
  * @conn: the connection
- * @cm_id: the connection manager's part of it, bound to a device; kept by the
- *	caller until krdma_qp_end()
- * @pd: the protection domain; likewise
- * @attr: what is asked
+ * @cm_id: its rdma_cm ID, bound to a device; kept by the caller until krdma_qp_end()
+ * @pd: the PD; kept by the caller until krdma_qp_end()
+ * @attr: attributes
  *
  * Receives can be posted when this returns.
  *
  * Context: process context; may sleep.
- * Return: the queue pair, or ERR_PTR of
- * -EINVAL: beyond a limit of the device, or things that do not go together;
- * -EOPNOTSUPP: the device cannot keep an eye on its peer;
+ * Return: the QP, or ERR_PTR of
+ * -EINVAL: beyond a limit of the device, or attributes that exclude each other;
+ * -EOPNOTSUPP: the device does not support keepalive;
  * -ENOTCONN: the peer has just given up;
- * -EXDEV: a queue of another device;
- * -ENOSPC: a queue without enough room;
- * -ENODEV, -ESHUTDOWN: the device, or a queue, is gone;
- * -EDQUOT: the control group has as many as it may, or another errno of the account's;
+ * -EXDEV: a CQ of another device;
+ * -ENOSPC: a CQ without enough free entries;
+ * -ENODEV, -ESHUTDOWN: the device has been removed, or a CQ or SRQ has been released;
+ * -EDQUOT: the limit of the control group is reached, or another errno of the charge;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
@@ -409,8 +405,8 @@ err_unmake:
 }
 
 /**
- * krdma_qp_open - from here on operations can be posted
- * @qp: the queue pair
+ * krdma_qp_open() - Allow send work requests
+ * @qp: the QP
  *
  * Context: any.
  */
@@ -425,8 +421,10 @@ void krdma_qp_open(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_close - from here on nothing can be posted
- * @qp: the queue pair
+ * krdma_qp_close() - Stop posting
+ * @qp: the QP
+ *
+ * Nothing can be posted when this returns.
  *
  * Context: any.
  */
@@ -488,17 +486,17 @@ static bool krdma_qp_wait_marker(struct krdma_wq *wq, unsigned long deadline)
 }
 
 /*
- * Wait until the device has completed all receives that it took from the shared queue.  The
- * event counts whenever it came: if the queue pair failed by itself it is not raised again.
+ * Wait until the device has completed all receives that it took from the SRQ.  The event counts
+ * whenever it came: the device does not raise it again if the QP had failed by itself.
  */
 static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
 {
 	unsigned long now = jiffies;
 
-	/* No message has come before the peer could consider itself connected. */
+	/* No message arrives before the peer can consider itself connected. */
 	if (!qp->conn->owes_peer || !krdma_quirk_raises_last_wqe(qp->ib->device))
 		return;
-	/* A device that did not flush in time is not waited for once more. */
+	/* A device that did not flush in time gets no more time here. */
 	if (time_before(now, deadline))
 		wait_for_completion_timeout(&qp->last_wqe,
 					    min_t(unsigned long, deadline - now,
@@ -515,18 +513,18 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 	int ret;
 
 	/*
-	 * Not while the connection manager leads it on from state to state, in a handler:
-	 * there are devices, such as rxe of 6.1, whose queue pairs would come back.
+	 * Not while the connection manager changes the QP's state in a handler: with some
+	 * devices, such as rxe of 6.1, the QP would leave the error state again.
 	 */
 	rdma_lock_handler(qp->cm_id);
 	ret = ib_modify_qp(qp->ib, &attr, IB_QP_STATE);
 	rdma_unlock_handler(qp->cm_id);
-	/* Where this or a marker fails there is nothing to wait for. */
+	/* If this or a marker fails, there is nothing to wait for. */
 	if (ret)
 		return;
 	/*
-	 * A provider that flushes in a softirq, as rxe of 6.1 does, has done so when softirqs
-	 * are on again; its thread would have to be waited for.
+	 * A provider that flushes in a softirq, such as rxe of 6.1, has flushed when softirqs are
+	 * on again.  Otherwise its thread would have to be waited for.
 	 */
 	local_bh_disable();
 	send = !krdma_qp_post_marker(&qp->send);
@@ -545,9 +543,9 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 }
 
 /*
- * Take what the device has completed: with the queue pair it would remove it.  Each look
- * takes all that is there, also what stands behind completions of others, and waits for a
- * poller that is just telling of some.
+ * Take what the device has completed, before the destruction of the QP removes it.  This takes
+ * everything that is there, also behind completions of other QPs, and waits for a poller that is
+ * completing some.
  */
 static void krdma_qp_empty_cqs(struct krdma_qp *qp)
 {
@@ -556,7 +554,7 @@ static void krdma_qp_empty_cqs(struct krdma_qp *qp)
 		krdma_cq_empty(qp->recv.cq);
 }
 
-/* In steps: a full ring would keep interrupts, or softirqs, off for long. */
+/* In steps: a full queue would keep interrupts or softirqs off for a long time. */
 static void krdma_qp_flush_wq(struct krdma_wq *wq)
 {
 	unsigned long flags;
@@ -569,7 +567,7 @@ static void krdma_qp_flush_wq(struct krdma_wq *wq)
 	} while (more);
 }
 
-/* No completion of the queue pair is left, and all of its slots are free. */
+/* Afterwards no completion of the QP is left, and all of its WQEs are free. */
 static void krdma_qp_flush(struct krdma_qp *qp)
 {
 	unsigned long flags;
@@ -586,11 +584,11 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_end - the end of the RDMA part
- * @qp: the queue pair, closed
+ * krdma_qp_end() - Destroy the device's QP
+ * @qp: the QP, closed
  *
- * When this returns, everything that was posted has completed, and no callback
- * of the connection runs or will run.
+ * When this returns, everything that was posted has completed, and no callback of the connection
+ * runs or will run.
  *
  * Context: process context; may sleep.  Not from a callback.
  */
@@ -612,8 +610,8 @@ void krdma_qp_end(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_free - the end of the memory
- * @qp: the queue pair, ended, or NULL
+ * krdma_qp_free() - Free the memory of a QP
+ * @qp: the QP, ended, or NULL
  *
  * Context: process context; may sleep.
  */
@@ -632,9 +630,9 @@ void krdma_qp_free(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_query - what the queues of a connection are, and what went through them
- * @qp: the queue pair
- * @info: that part of it is filled in
+ * krdma_qp_query() - Query sizes and counters of a connection's queues
+ * @qp: the QP
+ * @info: the members that describe the queues are filled in
  *
  * Context: any.
  */
@@ -653,10 +651,10 @@ void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info)
 }
 
 /**
- * krdma_qp_frmr_pool - the registrations of a connection's own
- * @qp: the queue pair
+ * krdma_qp_frmr_pool() - Get the pool of a connection's FRMRs
+ * @qp: the QP
  *
- * Context: any; the caller keeps the queue pair from ending.
+ * Context: any; the caller keeps the QP from ending.
  * Return: the pool, or NULL if none was asked for.
  */
 struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs: what carries a connection's operations.
+ * Queue pairs (QP), which carry the work requests of a connection.
  */
 #ifndef _KRDMA_QP_H
 #define _KRDMA_QP_H
@@ -12,16 +12,17 @@ struct krdma_qp;
 struct rdma_cm_id;
 
 /*
- * The life of one, as its connection leads it:
+ * The life cycle of a QP, as its connection drives it:
  *
  *	create	receives can be posted
- *	open	operations can be posted
+ *	open	send work requests can be posted
  *	close	nothing can be posted any more; any context, also twice
- *	end	everything that was posted has completed, and the RDMA part is gone
- *	free	the memory; nobody can post, because nobody refers to the connection
+ *	end	everything that was posted has completed, and the device's QP is destroyed
+ *	free	the memory is freed; no caller posts, because no reference to the connection
+ *		is left
  *
- * Create and end are called in process context, with the connection's cm_lock
- * held or nobody else near; open and close under its state_lock.
+ * Create and end are called in process context, with the connection's cm_lock held or without
+ * other users of the connection; open and close are called under its state_lock.
  */
 struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
 				 struct krdma_pd *pd,
@@ -31,7 +32,7 @@ void krdma_qp_close(struct krdma_qp *qp);
 void krdma_qp_end(struct krdma_qp *qp);
 void krdma_qp_free(struct krdma_qp *qp);
 
-/* Fills in the part of @info that is about queues.  Any context. */
+/* Fills in the members of @info that describe the queues.  Any context. */
 void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info);
 
 /* /sys/kernel/debug/krdma/qps (io/qp_list.c). */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose queue pairs are these?
+ * The list of krdma's QPs with the processes that created them.
  *
- * To "rdma resource", a queue pair of rdma_create_qp() is one of the kernel's, [rdma_cm],
- * and a module can say nothing else.  So /sys/kernel/debug/krdma/qps says for which process
- * each of krdma's was made.
+ * "rdma resource" shows a QP of rdma_create_qp() as one of the kernel, [rdma_cm], and a module
+ * cannot change that.  So /sys/kernel/debug/krdma/qps shows for which process each QP of krdma
+ * was created.
  */
 #include <linux/debugfs.h>
 #include <linux/list.h>
@@ -20,8 +20,8 @@ static DEFINE_MUTEX(krdma_qp_list_mutex);	/* see private.h */
 static LIST_HEAD(krdma_qp_list);
 
 /**
- * krdma_qp_list_add - a queue pair has been made by the calling process
- * @qp: the queue pair; in no list
+ * krdma_qp_list_add() - List a QP as created by the calling process
+ * @qp: the QP; in no list
  *
  * Context: process context; may sleep.
  */
@@ -35,8 +35,8 @@ void krdma_qp_list_add(struct krdma_qp *qp)
 }
 
 /**
- * krdma_qp_list_remove - a queue pair ends
- * @qp: the queue pair, added
+ * krdma_qp_list_remove() - Remove a QP from the list
+ * @qp: the QP, added
  *
  * Context: process context; may sleep.
  */
@@ -48,8 +48,7 @@ void krdma_qp_list_remove(struct krdma_qp *qp)
 }
 
 /*
- * A queue pair at a time, and a page of text under the mutex, which those who make and end
- * queue pairs take.
+ * The mutex is held for one page of text at most.  The creation and the end of QPs take it, too.
  */
 static void *krdma_qps_start(struct seq_file *seq, loff_t *place)
 {
@@ -74,7 +73,7 @@ static int krdma_qps_show(struct seq_file *seq, void *node)
 
 	krdma_device_copy_name(qp->pd->dev, name);
 	seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
-	/* A program calls itself what it likes. */
+	/* A program can set its name to any bytes. */
 	seq_escape(seq, qp->owner.comm, " \t\n\\");
 	seq_putc(seq, '\n');
 	return 0;
@@ -89,8 +88,8 @@ static const struct seq_operations krdma_qps_sops = {
 DEFINE_SEQ_ATTRIBUTE(krdma_qps);
 
 /**
- * krdma_qp_list_init - show the queue pairs
- * @directory: in debugfs; the file goes when the caller removes it
+ * krdma_qp_list_init() - Create the file that lists the QPs
+ * @directory: in debugfs; the caller removes the file with it
  *
  * Context: process context; may sleep.
  */

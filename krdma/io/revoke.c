@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of the operations that use memory which has to go.
+ * End the work requests that use memory which has to go.
  *
- * Operations in flight keep their memory, and only the end of their queue pair ends
- * them before their time.  Each slot of a queue names its regions, so the queue pairs
- * that use a region can be found, and no others have to end.
+ * Work requests in flight keep their memory, and only the end of their QP ends them early.  Each
+ * WQE records its MRs, so the QPs that use an MR can be found, and no other QP has to end.
  *
- * A program can have many regions, many queue pairs and many operations in flight.
- * Regions are only marked, and one pass over the operations in flight of their domain
- * serves all that are marked by then.  The pass is a work: no caller waits for it, no
- * lock is held from one queue pair to the next, and interrupts are off for
- * KRDMA_SCAN_WQES slots at a time.
+ * A program can have many MRs, many QPs and many work requests in flight.  MRs are only marked,
+ * and one pass over the work requests in flight of their PD serves all that are marked by then.
+ * The pass is a work item: no caller waits for it, no lock is held from one QP to the next, and
+ * interrupts are off for KRDMA_SCAN_WQES WQEs at a time.
  */
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
@@ -22,13 +20,13 @@
 #include "core/session.h"
 #include "io/srq.h"
 
-/* Slots that are looked at with interrupts off: some have 32 regions. */
+/* WQEs that are checked with interrupts off: some have 32 MRs. */
 #define KRDMA_SCAN_WQES	64U
 
 /*
- * With the lock that the owner of the slot is posted to under.  A slot's count is
- * lowered before the use of its region ends, and a region is freed an RCU grace
- * period after the last use: so what is counted here is there, under RCU.
+ * Called with the post lock of the work queue.  A WQE's count is lowered before the use of its MR
+ * ends, and an MR is freed an RCU grace period after its last use.  So the MRs that are counted
+ * here exist, under RCU.
  */
 static bool krdma_wqe_is_condemned(struct krdma_wq *wq, u32 position)
 {
@@ -43,9 +41,9 @@ static bool krdma_wqe_is_condemned(struct krdma_wq *wq, u32 position)
 }
 
 /*
- * An operation that began to use a region before that was closed is in its slot by the
- * time that the lock of its ring is to be had, and no other can begin: so slots that
- * are filled later need not be looked at.
+ * A work request that began to use an MR before the MR was closed is in its WQE by the time that
+ * the post lock can be taken, and no other can begin to use it.  So WQEs that are filled later
+ * need not be checked.
  */
 static bool krdma_wq_is_condemned(struct krdma_wq *wq)
 {
@@ -86,7 +84,7 @@ static bool krdma_srq_is_condemned(struct krdma_srq *srq)
 	return found;
 }
 
-/* The next of a list that this pass has not seen yet goes to the list's end. */
+/* Takes the next SRQ that this pass has not visited yet, and moves it to the end of the list. */
 static struct krdma_srq *krdma_pd_next_srq(struct krdma_pd *pd)
 {
 	struct krdma_srq *srq;
@@ -105,7 +103,10 @@ static struct krdma_srq *krdma_pd_next_srq(struct krdma_pd *pd)
 	return srq;
 }
 
-/* With a reference to its connection, which keeps it; *@condemned: by its SRQ already. */
+/*
+ * Takes a reference to the QP's connection, which keeps the QP; sets *@condemned if its SRQ is
+ * condemned.
+ */
 static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 {
 	struct krdma_qp *qp;
@@ -126,13 +127,12 @@ static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 }
 
 /**
- * krdma_pd_end_users - end what uses the regions of a domain that are marked
- * @work: the domain's @end_users
+ * krdma_pd_end_users() - End the users of a PD's marked MRs
+ * @work: the PD's @end_users
  *
- * Its cost is that of the operations in flight in the domain, however many regions
- * are marked.
+ * The cost is that of the work requests in flight in the PD, however many MRs are marked.
  *
- * Context: a work; may sleep.
+ * Context: a work item; may sleep.
  */
 void krdma_pd_end_users(struct work_struct *work)
 {
@@ -152,7 +152,7 @@ void krdma_pd_end_users(struct work_struct *work)
 	}
 	while ((qp = krdma_pd_next_qp(pd, &condemned))) {
 		conn = qp->conn;
-		/* A partially posted operation needs no look: its queue pair is at its end. */
+		/* A partially posted work request needs no check: its QP is ending anyway. */
 		if (condemned || krdma_wq_is_condemned(&qp->send) ||
 		    krdma_wq_is_condemned(&qp->recv))
 			krdma_conn_advance(conn, KRDMA_INPUT_ABORT, 0);
@@ -162,26 +162,25 @@ void krdma_pd_end_users(struct work_struct *work)
 }
 
 /**
- * krdma_mr_end_users - end what keeps memory from being let go
- * @mr: the region, after krdma_mr_drop(); there as long as the function of
+ * krdma_mr_end_users() - End the work requests that keep an MR in use
+ * @mr: the MR, after krdma_mr_drop(); it exists as long as the function given to
  *	krdma_mr_notify() has not returned
  *
- * Connections with operations in flight that use the region are aborted, and shared
- * receive queues closed in which it is room for messages, with the connections that
- * take from there.  What else the session has goes on.  Returns before they have
- * ended: the function of krdma_mr_notify() is called when they have.  To call it
- * for many regions at a time costs little more than for one.
+ * Aborts the connections with work requests in flight that use the MR, and closes the SRQs with
+ * receives that use it, with the connections that use these SRQs.  Everything else of the session
+ * continues.  Returns before they have ended: the function given to krdma_mr_notify() is called
+ * when they have.  Calls for many MRs at a time cost little more than one call.
  *
  * Context: any but NMI; does not sleep.
  */
 void krdma_mr_end_users(struct krdma_mr *mr)
 {
-	/* Otherwise no operation uses it any more. */
+	/* Otherwise no work request uses it any more. */
 	if (!krdma_resource_keep(&mr->res))
 		return;
 
 	WRITE_ONCE(mr->condemned, true);
-	/* Also if the work runs: it may have passed what uses this region. */
+	/* Also if the work item runs: it may already have visited the users of this MR. */
 	queue_work(krdma_workqueue, &mr->pd->end_users);
 
 	krdma_resource_put(&mr->res);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared receive queues.
+ * Shared receive queues (SRQ).
  *
- * Receives of many connections, which complete in one queue, in any order.  A
- * completion says by its queue pair whose message it is; queue pairs are looked
- * up in a table, because one that has been destroyed is not there any more.
+ * The receives of many connections complete in one CQ, in any order.  The QP of a completion
+ * tells for which connection the message is.  QPs are looked up in a table, because the device's
+ * QP may already be destroyed.
  */
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -19,17 +19,17 @@
 #include "core/session.h"
 #include "io/srq.h"
 
-/* Slots that are looked at with interrupts off. */
+/* WQEs that are handled with interrupts off. */
 #define KRDMA_SRQ_AT_A_TIME	64
 
 /**
- * struct krdma_srq_wqe - a receive that the device has
- * @cqe: leads from its completion to here
- * @srq: whose
- * @next: in the list of free slots
- * @wr_id: the consumer's
- * @mr_count: regions that are kept until it completes
- * @used: the device has it; protected by the post lock
+ * struct krdma_srq_wqe - a WQE of an SRQ
+ * @cqe: leads from the completion to this WQE
+ * @srq: the SRQ
+ * @next: next entry of the list of free WQEs
+ * @wr_id: wr_id of the consumer
+ * @mr_count: MRs that are kept in use until the WQE completes
+ * @used: the device has the WQE; protected by the post lock
  */
 struct krdma_srq_wqe {
 	struct ib_cqe cqe;
@@ -68,7 +68,7 @@ static void krdma_srq_put_credits(struct krdma_credits *credits)
 	krdma_srq_put(krdma_srq_of(credits));
 }
 
-/* Completions say so: each is room for one more. */
+/* No notification is needed: each completion means that one more receive can be posted. */
 static void krdma_srq_space(struct krdma_credits *credits)
 {
 }
@@ -80,7 +80,7 @@ static const struct krdma_credits_ops krdma_srq_credits_ops = {
 };
 
 /*
- * Slots
+ * WQEs
  */
 
 static struct krdma_mr **krdma_srq_mrs(struct krdma_srq *srq,
@@ -115,8 +115,8 @@ static struct hlist_head *krdma_srq_bucket(struct krdma_srq *srq, const struct i
 }
 
 /*
- * The queue pair of a completion, if it has not ended.  It does not before the
- * caller has let go of the poll lock.
+ * The QP of a completion, if it has not ended.  It does not end before the caller has released
+ * the poll lock.
  */
 static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp *ib)
 {
@@ -137,7 +137,7 @@ static struct krdma_qp *krdma_srq_find(struct krdma_srq *srq, const struct ib_qp
 	return found;
 }
 
-/* The device has let go of a slot: was it there at all, and what was in it? */
+/* Takes a WQE back from the device.  Returns false if the device did not have it. */
 static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_wqe *wqe, u64 *wr_id)
 {
 	struct krdma_mr **mrs = krdma_srq_mrs(srq, wqe);
@@ -157,7 +157,7 @@ static bool krdma_srq_take_back(struct krdma_srq *srq, struct krdma_srq_wqe *wqe
 	return used;
 }
 
-/* A receive that no message of a connection is in. */
+/* Completes a receive that holds no message of any connection. */
 static void krdma_srq_give_back(struct krdma_srq *srq, u64 wr_id)
 {
 	struct krdma_wc wc = {
@@ -229,21 +229,21 @@ err_push:
 }
 
 /**
- * krdma_srq_post_recv - give room for messages of any connection that uses the queue
- * @srq: the queue; the caller holds a reference
- * @wrs: the room; copied
- * @count: how many
+ * krdma_srq_post_recv() - Post receive work requests to an SRQ
+ * @srq: the SRQ; the caller holds a reference
+ * @wrs: the work requests; copied
+ * @count: number of work requests
  *
- * Regions may be passed that were found under rcu_read_lock(), as with
- * krdma_conn_post_send().
+ * The receives are for messages of any connection that uses the SRQ.  The caller may pass MRs
+ * that it found under rcu_read_lock(), as with krdma_conn_post_send().
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: how many of them were accepted, at least 1; or, if none was,
- * -EAGAIN: the queue is full; each completion is room for one more;
+ * Return: the number of work requests that were accepted, at least 1; or, if none was,
+ * -EAGAIN: the SRQ is full; after each completion one more receive can be posted;
  * -ESHUTDOWN: it has been closed; -ENODEV: its device has been removed;
  * -EINVAL: @count is not positive;
- * -EMSGSIZE: more pieces of memory than a receive can have;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: as krdma_conn_post_send();
+ * -EMSGSIZE: more SGEs than a receive can have;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as for krdma_conn_post_send();
  * -EIO: the provider failed.
  */
 int krdma_srq_post_recv(struct krdma_srq *srq, const struct krdma_recv_wr *wrs, int count)
@@ -275,8 +275,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_srq_post_recv, "KRDMA");
  */
 
 /**
- * krdma_srq_attach - a queue pair is going to take from here
- * @srq: the queue; the caller keeps it
+ * krdma_srq_attach() - Keep an SRQ for a QP that takes receives from it
+ * @srq: the SRQ; the caller holds a reference
  *
  * Context: any.
  * Return: 0, or -ENODEV, or -ESHUTDOWN.
@@ -287,8 +287,8 @@ int krdma_srq_attach(struct krdma_srq *srq)
 }
 
 /**
- * krdma_srq_detach - it does no longer
- * @srq: the queue
+ * krdma_srq_detach() - Undo krdma_srq_attach()
+ * @srq: the SRQ
  *
  * Context: any but NMI.
  */
@@ -298,9 +298,9 @@ void krdma_srq_detach(struct krdma_srq *srq)
 }
 
 /**
- * krdma_srq_add - completions of a queue pair are for its connection
- * @srq: the queue, to which it is attached
- * @qp: the queue pair, with its part of the device
+ * krdma_srq_add() - Begin to assign completions to a QP
+ * @srq: the SRQ, to which the QP is attached
+ * @qp: the QP, with its device's QP
  *
  * Context: any.
  */
@@ -315,11 +315,11 @@ void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp)
 }
 
 /**
- * krdma_srq_remove - no completion of a queue pair is left
- * @srq: the queue
- * @qp: the queue pair, whose part of the device is gone
+ * krdma_srq_remove() - Stop assigning completions to a QP
+ * @srq: the SRQ
+ * @qp: the QP, of which the device's QP is destroyed and no completion is left
  *
- * Context: that of the poll lock of the queue.
+ * Context: that of the poll lock of the CQ.
  */
 void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 {
@@ -333,14 +333,14 @@ void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp)
 }
 
 /**
- * krdma_srq_uses_condemned - is memory that has to go room for messages here?
- * @srq: the queue; the caller keeps it
- * @first: the first slot to look at
- * @count: how many slots, as far as there are that many
+ * krdma_srq_uses_condemned() - Check whether receives use condemned MRs
+ * @srq: the SRQ; the caller holds a reference
+ * @first: index of the first WQE to check
+ * @count: number of WQEs to check; may go beyond the last
  *
  * Context: any.
- * Return: true if a receive that has not completed is in a region of which
- * &struct krdma_mr.condemned is set.
+ * Return: true if a receive that has not completed uses an MR with &struct krdma_mr.condemned
+ * set.
  */
 bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 {
@@ -348,7 +348,7 @@ bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 	unsigned long flags;
 	bool used = false;
 
-	/* A region whose use is counted in a slot is there: the use ends under the lock. */
+	/* An MR in use by a WQE exists: the use ends under the lock. */
 	spin_lock_irqsave(&srq->lock, flags);
 	for (u32 i = first; i < end && !used; i++) {
 		struct krdma_mr **mrs = krdma_srq_mrs(srq, &srq->wqes[i]);
@@ -364,10 +364,10 @@ bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count)
 }
 
 /*
- * Its life
+ * Creation and destruction
  */
 
-/* No queue pair takes from here any more, and nobody posts. */
+/* No QP takes receives from here any more, and no caller posts. */
 static void krdma_srq_release(struct krdma_resource *res)
 {
 	struct krdma_srq *srq = container_of(res, struct krdma_srq, res);
@@ -377,7 +377,9 @@ static void krdma_srq_release(struct krdma_resource *res)
 
 	if (!IS_ERR_OR_NULL(srq->ib)) {
 		ib_destroy_srq(srq->ib);
-		/* Now the device uses none of the memory, and what it took is in the queue. */
+		/*
+		 * The device does not use the memory any more, and its completions are in the CQ.
+		 */
 		krdma_cq_lock(srq->cq, &flags);
 		krdma_cq_drain(srq->cq);
 		for (i = 0; i < srq->credits.depth; i++) {
@@ -431,7 +433,7 @@ static int krdma_srq_alloc_wqes(struct krdma_srq *srq, u32 depth)
 	return 0;
 }
 
-/* Of krdma's memory and the provider's; before any of it is allocated. */
+/* Charges krdma's memory and the provider's, before any of it is allocated. */
 static int krdma_srq_charge(struct krdma_srq *srq, u32 depth)
 {
 	u64 bytes = sizeof(*srq) + krdma_budget_srq_bytes(depth, srq->max_sge) +
@@ -480,17 +482,17 @@ static int krdma_srq_make(struct krdma_srq *srq)
 }
 
 /**
- * krdma_srq_create - make a shared receive queue
- * @session: whose connections can use it; the caller holds a reference
- * @attr: what it is to be; copied
+ * krdma_srq_create() - Create a shared receive queue
+ * @session: the session; its connections can use the SRQ; the caller holds a reference
+ * @attr: attributes; copied
  *
  * Context: process context; may sleep.
- * Return: the queue, for krdma_srq_put(), or ERR_PTR of
- * -EINVAL: no depth or queue, or beyond the device's limits;
- * -EOPNOTSUPP: the device has no shared receive queues;
- * -ENOSPC: the queue of completions has not enough room;
- * -ENODEV, -ESHUTDOWN: the device, or the queue of completions, is gone;
- * -EDQUOT: the control group has as many as it may, or another errno of the account's;
+ * Return: the SRQ, for krdma_srq_close() and krdma_srq_put(), or ERR_PTR of
+ * -EINVAL: no depth or no CQ, or beyond the device's limits;
+ * -EOPNOTSUPP: the device has no SRQs;
+ * -ENOSPC: the CQ has not enough free entries;
+ * -ENODEV, -ESHUTDOWN: the device has been removed, or the CQ has been released;
+ * -EDQUOT: the limit of the control group is reached, or another errno of the charge;
  * -ENOMEM; -EIO: the provider failed.
  */
 struct krdma_srq *krdma_srq_create(struct krdma_session *session,
@@ -554,12 +556,11 @@ err_free:
 EXPORT_SYMBOL_NS_GPL(krdma_srq_create, "KRDMA");
 
 /**
- * krdma_srq_close - the consumer needs a shared receive queue no longer
- * @srq: the queue; the caller holds a reference
+ * krdma_srq_close() - Close a shared receive queue
+ * @srq: the SRQ; the caller holds a reference
  *
- * Nothing can be posted any more.  What was posted is used up by the connections
- * that use the queue, and when the last of them is closed, the rest completes as
- * flushed.
+ * Nothing can be posted any more.  The connections that use the SRQ consume what was posted.
+ * When the last of them is closed, the rest completes as flushed.
  *
  * Context: any but NMI; any number of times.
  */
@@ -570,16 +571,16 @@ void krdma_srq_close(struct krdma_srq *srq)
 EXPORT_SYMBOL_NS_GPL(krdma_srq_close, "KRDMA");
 
 /**
- * krdma_srq_put - give back a reference to a shared receive queue
- * @srq: the queue, or NULL
+ * krdma_srq_put() - Drop a reference to a shared receive queue
+ * @srq: the SRQ, or NULL
  *
- * The consumer's comes after krdma_srq_close().
+ * The consumer calls krdma_srq_close() before it drops its own reference.
  *
  * Context: any but NMI.
  */
 void krdma_srq_put(struct krdma_srq *srq)
 {
-	/* Large memory is not freed in every context. */
+	/* Large allocations cannot be freed in every context. */
 	if (srq && refcount_dec_and_test(&srq->refs))
 		queue_work(krdma_workqueue, &srq->free_work);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared receive queues, as the core's files see them.
+ * Shared receive queues (SRQ), as the other files of the core see them.
  */
 #ifndef _KRDMA_SRQ_H
 #define _KRDMA_SRQ_H
@@ -24,30 +24,30 @@ struct krdma_srq_wqe;
 
 /**
  * struct krdma_srq - a shared receive queue
- * @res: @ib and what belongs to it
- * @refs: the consumer's, @res's, and one for each completion that waits to be polled
- * @session: whose; kept
- * @charged: bytes of its memory, and the device's, that the session's account pays for
- * @dev: its device; kept
- * @pd: the protection domain, while @res has not been released
- * @pd_node: in its list
- * @scan: the domain's last pass over that list that came here; under the domain's lock
- * @condemned: such a pass has closed it; for the passes alone
- * @cq: where receives complete; attached, likewise
- * @ib: the device's shared receive queue, likewise
- * @charge: of it
- * @attr: the consumer's part
- * @lock: the post lock: protects @free, @credits.taken, @sges and @qps; any context,
- *	inside a queue's poll lock
- * @credits: slots, and with them room in @cq
- * @max_sge: of a receive
- * @wqes: the slots
- * @free_work: the end of the object
- * @free: slots that the device does not have, in a list
- * @mrs: @max_sge of them for each slot
- * @sges: of a receive that is being posted
- * @qps: the queue pairs that take from here, by the device's queue pair.  One is
- *	taken out with the poll lock of @cq held, too.
+ * @res: the device's part: @ib, @cq and @pd
+ * @refs: references: one of the consumer, one of @res, and one for each completion in the backlog
+ * @session: session of the consumer, with a reference
+ * @charged: bytes charged to @session, for krdma's memory and the device's
+ * @dev: the device, with a reference
+ * @pd: the PD; valid until @res is released
+ * @pd_node: entry of the PD's list of SRQs
+ * @scan: number of the PD's last pass over that list that visited this SRQ; under the PD's lock
+ * @condemned: such a pass has closed the SRQ; for the passes alone
+ * @cq: where receives complete; attached, valid until @res is released
+ * @ib: the device's SRQ; valid until @res is released
+ * @charge: charge for @ib in the RDMA control group
+ * @attr: attributes given by the consumer
+ * @lock: the post lock: protects @free, @credits.taken, @sges and @qps; any context, inside a
+ *	CQ's poll lock
+ * @credits: free WQEs, each with an entry of @cq
+ * @max_sge: SGEs of a receive
+ * @wqes: the WQEs
+ * @free_work: frees the object
+ * @free: list of WQEs that the device does not have
+ * @mrs: MRs in use, @max_sge for each WQE
+ * @sges: SGEs of the receive that is being posted
+ * @qps: hash table of the QPs that use this SRQ, by the device's QP.  A QP is removed with the
+ *	poll lock of @cq held, too.
  */
 struct krdma_srq {
 	struct krdma_resource res;
@@ -76,22 +76,25 @@ struct krdma_srq {
 	struct hlist_head qps[KRDMA_SRQ_BUCKETS];
 };
 
-/* A queue pair is to take from here, and does no longer; process context. */
+/* A QP starts, or stops, to take receives from this SRQ; process context. */
 int krdma_srq_attach(struct krdma_srq *srq);
 void krdma_srq_detach(struct krdma_srq *srq);
 
-/* The caller has a reference, or the lock of a domain in whose list it is.  Any context. */
+/* The caller has a reference, or holds the lock of the PD that lists the SRQ.  Any context. */
 static inline void krdma_srq_get(struct krdma_srq *srq)
 {
 	refcount_inc(&srq->refs);
 }
 
-/* One of these slots is room in a region whose users are to be ended.  Any context. */
+/*
+ * Returns true if a receive in these WQEs uses an MR that has &struct krdma_mr.condemned set.
+ * Any context.
+ */
 bool krdma_srq_uses_condemned(struct krdma_srq *srq, u32 first, u32 count);
 
 /*
- * Its completions are found by the device's queue pair: from add to remove, which is
- * called with the poll lock of the queue held.
+ * Completions are assigned to the QP from add to remove, by the device's QP.  Remove is called
+ * with the poll lock of the CQ held.
  */
 void krdma_srq_add(struct krdma_srq *srq, struct krdma_qp *qp);
 void krdma_srq_remove(struct krdma_srq *srq, struct krdma_qp *qp);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two queues of a queue pair, from the post to the completion.
+ * The work queues (SQ and RQ) of a QP, from the post to the completion.
  *
- * A ring has a slot for each request that the device has.  Requests of a
- * reliable connection complete in the order in which they were posted, so one
- * completion also stands for all requests before it that complete silently.
+ * A work queue has a WQE for each part of a work request that the device has.  On a reliable
+ * connection they complete in the order in which they were posted, so a completion also stands
+ * for all unsignaled ones before it.
  *
- * Each slot is given back once: by its completion, or, when the queue pair is
- * gone, by krdma_wq_flush().  A completion for a slot that the device does not
- * have, because it completed already, is none.
+ * Each WQE is returned once: by its completion, or, when the device's QP is destroyed, by
+ * krdma_wq_flush().  A completion for a WQE that the device does not have, because it has already
+ * completed, is ignored.
  */
 #include <linux/slab.h>
 
@@ -46,9 +46,9 @@ static const struct krdma_credits_ops krdma_wq_credits_ops = {
 };
 
 /**
- * krdma_wq_bytes - what the slots of a ring take
- * @depth: how many requests; 0: none
- * @max_sge: of a request
+ * krdma_wq_bytes() - Compute the memory of the WQEs of a work queue
+ * @depth: number of work requests; 0: none
+ * @max_sge: SGEs of a work request
  *
  * Context: any.
  * Return: bytes.
@@ -61,14 +61,13 @@ u64 krdma_wq_bytes(u32 depth, u32 max_sge)
 }
 
 /**
- * krdma_wq_init - make the slots of a ring
- * @wq: the ring, zeroed; krdma_wq_free() may be called before this and after
- *	its failure
- * @qp: whose
- * @cq: where it completes
- * @depth: how many requests; 0: none
- * @max_sge: of a request
- * @done: what takes their completions
+ * krdma_wq_init() - Allocate the WQEs of a work queue
+ * @wq: the work queue, zeroed; krdma_wq_free() may be called before this and after its failure
+ * @qp: the QP
+ * @cq: the CQ
+ * @depth: number of work requests; 0: none
+ * @max_sge: SGEs of a work request
+ * @done: handler of the completions
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -106,8 +105,8 @@ int krdma_wq_init(struct krdma_wq *wq, struct krdma_qp *qp, struct krdma_cq *cq,
 }
 
 /**
- * krdma_wq_free - the end of the slots
- * @wq: the ring
+ * krdma_wq_free() - Free the WQEs of a work queue
+ * @wq: the work queue
  *
  * Context: process context; may sleep.
  */
@@ -118,8 +117,8 @@ void krdma_wq_free(struct krdma_wq *wq)
 }
 
 /**
- * krdma_wq_close - from here on nothing is posted
- * @wq: the ring
+ * krdma_wq_close() - Stop posting to a work queue
+ * @wq: the work queue
  *
  * Context: any.
  */
@@ -133,9 +132,9 @@ void krdma_wq_close(struct krdma_wq *wq)
 }
 
 /**
- * krdma_wq_put_mrs - the device does not use the memory of a slot any more
- * @wq: the ring
- * @position: of the slot
+ * krdma_wq_put_mrs() - End the uses of the MRs of a WQE
+ * @wq: the work queue
+ * @position: position of the WQE, which the device does not use any more
  *
  * Context: any.
  */
@@ -148,14 +147,14 @@ void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position)
 		krdma_mr_end_use(mrs[--wqe->mr_count]);
 }
 
-/* Slots that the device has, from @wq->head on. */
+/* Number of WQEs that the device has, from @wq->head on. */
 static u32 krdma_wq_outstanding(const struct krdma_wq *wq)
 {
-	/* Pairs with the release in krdma_wr_list_commit(). */
+	/* Pairs with the releases in krdma_wqe_commit() and krdma_send_fast(). */
 	return smp_load_acquire(&wq->tail) - wq->head;
 }
 
-/* Does the device have this slot?  If so, how far is it from the head? */
+/* Does the device have this WQE?  If so, sets its distance from the head. */
 static bool krdma_wq_has(const struct krdma_wq *wq, u32 index, u32 *distance)
 {
 	*distance = (index - wq->head) & wq->mask;
@@ -167,7 +166,7 @@ static bool krdma_wq_has(const struct krdma_wq *wq, u32 index, u32 *distance)
  * Sends
  */
 
-/* The slot at the head has ended. */
+/* Completes the WQE at the head. */
 static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 {
 	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->head);
@@ -182,7 +181,7 @@ static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 		wq->failed = status;
 		wq->vendor_error = vendor_error;
 	}
-	/* Before the consumer is told: it may look, and it may post. */
+	/* Before the consumer gets the completion: it may query, and it may post. */
 	wq->head++;
 	if (!(wqe->flags & KRDMA_WQE_LAST)) {
 		krdma_credits_return(&wq->credits, 1);
@@ -209,7 +208,7 @@ static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 	krdma_cq_complete(wq->cq, wc, conn->ops->complete, &wq->credits);
 }
 
-/* What one ring has of the run. */
+/* Counts the completions of the batch for its work queue. */
 static void krdma_wq_count_batch(struct krdma_cq *cq)
 {
 	struct krdma_wq *wq = cq->batch;
@@ -219,10 +218,11 @@ static void krdma_wq_count_batch(struct krdma_cq *cq)
 }
 
 /**
- * krdma_wq_end_batch - count what krdma_cq_poll() has just taken
- * @cq: the queue
+ * krdma_wq_end_batch() - Count the completions that krdma_cq_poll() has just taken
+ * @cq: the CQ
  *
- * Before the consumer knows of the completions: he may release the memory then, and post.
+ * Called before the consumer gets the completions, because it may then release the memory, and
+ * post.
  *
  * Context: that of the poll lock.
  */
@@ -236,7 +236,7 @@ void krdma_wq_end_batch(struct krdma_cq *cq)
 	cq->batch = NULL;
 }
 
-/* The memory of a slot that has at most one piece of it, or NULL. */
+/* The MR of a WQE that has at most one, or NULL. */
 static struct krdma_mr *krdma_wqe_mr(const struct krdma_wq *wq,
 				     const struct krdma_wqe *wqe, u32 index)
 {
@@ -244,9 +244,8 @@ static struct krdma_mr *krdma_wqe_mr(const struct krdma_wq *wq,
 }
 
 /*
- * The usual case of krdma_send_finish(): one request at the head, with at most one region,
- * which ended well, of a consumer who is just polling; and the run is that of its ring and
- * of its memory.
+ * The fast path of krdma_send_finish(): one work request at the head, with at most one MR, that
+ * succeeded, of a consumer that is polling.  The batch is that of its work queue and of its MR.
  */
 static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
 				 struct krdma_wqe *wqe)
@@ -304,7 +303,7 @@ static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
 {
 	u8 status = krdma_wc_status_from_ib(wc->status);
 
-	/* Those before it ended well, silently: otherwise they would have said so. */
+	/* The unsignaled ones before it succeeded: otherwise they would have completed. */
 	while (distance--)
 		krdma_send_finish(wq, KRDMA_WC_SUCCESS, 0);
 	krdma_send_finish(wq, status, wc->vendor_err);
@@ -317,11 +316,11 @@ static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
 }
 
 /**
- * krdma_send_done - a request of a send queue has completed
- * @ib_cq: where
- * @wc: how
+ * krdma_send_done() - Handle a completion of an SQ
+ * @ib_cq: the device's CQ
+ * @wc: the completion
  *
- * Context: that of the queue's poll lock.
+ * Context: that of the CQ's poll lock.
  */
 void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
 {
@@ -341,7 +340,7 @@ void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
 	if (likely(!distance && !wc->status && wqe->flags == KRDMA_WQE_LAST && !wq->failed &&
 		   cq->out_room > 0 && wqe->mr_count <= 1)) {
 		mr = krdma_wqe_mr(wq, wqe, index);
-		/* Mostly it is of the same ring as that before it, with the same memory. */
+		/* Mostly it is for the same work queue and the same MR as the one before. */
 		if (unlikely(cq->batch != wq || (mr && cq->put_mr != mr))) {
 			if (cq->batch) {
 				krdma_send_completed_new_batch(wq, cq, wqe, mr);
@@ -361,14 +360,14 @@ void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc)
  */
 
 /**
- * krdma_qp_received - a receive has completed
- * @qp: the queue pair that took it
- * @cq: where it completes; the caller holds its poll lock
- * @credits: of what it was one
- * @wr_id: the consumer's
- * @ib_wc: how
+ * krdma_qp_received() - Complete a receive
+ * @qp: the QP that took it
+ * @cq: the CQ; the caller holds its poll lock
+ * @credits: one credit is returned to these
+ * @wr_id: wr_id of the consumer
+ * @ib_wc: the device's completion
  *
- * Context: that of the queue's poll lock.
+ * Context: that of the CQ's poll lock.
  */
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *ib_wc)
@@ -401,7 +400,10 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		}
 		if (ib_wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 			wc->flags |= KRDMA_WC_WRITTEN;
-		/* The first message may overtake what says that it may come. */
+		/*
+		 * The first message may overtake the connection manager's event that the
+		 * connection is established.
+		 */
 		if (unlikely(!qp->heard)) {
 			qp->heard = true;
 			krdma_conn_advance(conn, KRDMA_INPUT_TRAFFIC, 0);
@@ -428,11 +430,11 @@ static void krdma_recv_finish(struct krdma_wq *wq, const struct ib_wc *wc)
 }
 
 /**
- * krdma_recv_done - a request of a receive queue has completed
- * @cq: where
- * @wc: how
+ * krdma_recv_done() - Handle a completion of an RQ
+ * @cq: the device's CQ
+ * @wc: the completion
  *
- * Context: that of the queue's poll lock.
+ * Context: that of the CQ's poll lock.
  */
 void krdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -447,7 +449,7 @@ void krdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		WRITE_ONCE(wq->qp->stray, wq->qp->stray + 1);
 		return;
 	}
-	/* A receive that was passed over has nothing in it, and will not complete. */
+	/* A receive that was skipped holds no message, and will not complete. */
 	while (unlikely(distance--))
 		krdma_recv_finish(wq, &lost);
 	krdma_recv_finish(wq, wc);
@@ -479,13 +481,12 @@ static void krdma_wq_flush_partial(struct krdma_wq *wq)
 }
 
 /**
- * krdma_wq_flush - what the device did not complete will not complete
- * @wq: the ring, closed; the device has let go of its requests, and the caller
- *	holds the poll lock
- * @budget: slots, at most
+ * krdma_wq_flush() - Complete what the device will not complete
+ * @wq: the work queue, closed; the device's QP is destroyed, and the caller holds the poll lock
+ * @budget: maximum number of WQEs
  *
  * Context: that of the poll lock.
- * Return: true if there are more slots.
+ * Return: true if there are more WQEs.
  */
 bool krdma_wq_flush(struct krdma_wq *wq, u32 budget)
 {

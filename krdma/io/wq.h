@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two queues of a queue pair, from the post to the completion.
+ * The work queues (SQ and RQ) of a QP, from the post to the completion.
  */
 #ifndef _KRDMA_WQ_H
 #define _KRDMA_WQ_H
@@ -19,17 +19,17 @@
 struct krdma_mr;
 struct krdma_wq;
 
-/* Requests that are given to the device in one chain. */
+/* Work requests that are posted to the device at once, in one list. */
 #define KRDMA_WR_LIST_MAX		16
-/* Segments of local memory that one operation can have, over all its pieces. */
+/* SGEs for the device that one work request can have, over all its parts. */
 #define KRDMA_WR_SGES		128
-/* The entries for these of all requests in a chain; each that has one has room for it. */
+/* SGEs of all work requests in a list; each work request always has room for one. */
 #define KRDMA_WR_LIST_SGES	(2 * KRDMA_WR_SGES)
 
 /**
  * enum krdma_wqe_flags - bits of &struct krdma_wqe.flags
- * @KRDMA_WQE_LAST: the operation ends here
- * @KRDMA_WQE_UNSIGNALED: the consumer is told of a failure only
+ * @KRDMA_WQE_LAST: last, or only, part of a work request
+ * @KRDMA_WQE_UNSIGNALED: complete to the consumer only on failure
  */
 enum krdma_wqe_flags {
 	KRDMA_WQE_LAST = 1 << 0,
@@ -37,14 +37,14 @@ enum krdma_wqe_flags {
 };
 
 /**
- * struct krdma_wqe - a request that the device has
- * @cqe: leads from its completion to here
- * @wq: whose
- * @wr_id: the consumer's
- * @length: bytes of the operation
+ * struct krdma_wqe - an entry of a work queue; a part of a work request that the device has
+ * @cqe: leads from the completion to this WQE
+ * @wq: the work queue
+ * @wr_id: wr_id of the consumer
+ * @length: bytes of the whole work request
  * @opcode: &enum krdma_opcode
  * @flags: &enum krdma_wqe_flags
- * @mr_count: regions that are kept until it completes
+ * @mr_count: MRs that are kept in use until the WQE completes
  */
 struct krdma_wqe {
 	struct ib_cqe cqe;
@@ -57,17 +57,17 @@ struct krdma_wqe {
 };
 
 /**
- * struct krdma_wr_scratch - where requests are made, one for each processor
- * @lock: see private.h; protects all of it
- * @wrs: the chain that is being made, of sends
- * @recv_wrs: or of receives
- * @sges: of the chain
- * @segments: of the operation that is being posted
- * @part_segments: of one piece of it
- * @segment_ends: for each piece of memory of the consumer's, where its segments end
+ * struct krdma_wr_scratch - per-CPU buffers where work requests are built
+ * @lock: see private.h; protects all members
+ * @wrs: list of send work requests that is being built
+ * @recv_wrs: list of receive work requests that is being built
+ * @sges: SGEs of the list
+ * @segments: SGEs for the device of the work request that is being posted
+ * @part_segments: SGEs for the device of one part of it
+ * @segment_ends: for each SGE of the consumer, the end of its entries in @segments
  *
- * Nothing in it is of use when the call that posts has ended: a device has taken what it
- * needs.  So queue pairs share it, and it stays in the processor's cache.
+ * The contents are not used after the call that posts, because a device has then copied what it
+ * needs.  So all QPs share the buffers, which stay in the CPU's cache.
  */
 struct krdma_wr_scratch {
 	local_lock_t lock;		/* see above */
@@ -82,18 +82,18 @@ struct krdma_wr_scratch {
 };
 
 /**
- * struct krdma_wr_list - one call of a consumer's that posts
- * @scratch: where its requests are made
- * @accepted: operations that the device has, from the first piece to the last
- * @open_parts: pieces that the device has of an operation of which it does not
- *	have the last
- * @count: requests that have slots and that the device does not have yet
- * @sges: entries of @scratch that these have
- * @parts: of these, those that are not the last, or only, one of an operation
- * @open: of these, those after the last such one
- * @mr: of the last of these that was plain: there is a use of it that cannot end
- *	before the device has the chain
- * @uses: further ones that slots of the chain have, and that it does not count yet
+ * struct krdma_wr_list - state of one call that posts
+ * @scratch: buffers where the work requests are built
+ * @accepted: work requests of which the device has all parts
+ * @open_parts: parts that the device has of a work request of which it does not have the last
+ *	part
+ * @count: parts in the list: they have WQEs, and the device does not have them yet
+ * @sges: SGEs of @scratch that these parts use
+ * @parts: those of @count that are not the last, or only, part of a work request
+ * @open: those of @count after the last part of a work request
+ * @mr: MR of the previous work request on the fast path: a use of it cannot end before the device
+ *	has the list
+ * @uses: further uses of @mr by WQEs of the list, not yet counted in the MR
  */
 struct krdma_wr_list {
 	struct krdma_wr_scratch *scratch;
@@ -108,30 +108,28 @@ struct krdma_wr_list {
 };
 
 /**
- * struct krdma_wq - the send queue or the receive queue of a queue pair
- * @qp: whose
- * @cq: where it completes
- * @lock: the post lock: protects @open, @tail, @credits.taken, @batch, @posted and
- *	what is used while posting; any context, inside a queue's poll lock and a
- *	connection's state_lock
- * @open: something can be posted
- * @credits: slots, and with them room in @cq
- * @mask: slots, a power of two, minus 1
- * @max_sge: of a request
- * @head: the next to complete; protected by the poll lock of @cq
- * @tail: the next to be posted
- * @batch: requests posted since the last one that completes in any case
- * @chain: the call that posts; protected by @lock
- * @wqes: the slots
- * @mrs: @max_sge of them for each slot
- * @failed: how the current operation failed, if a piece of it did; protected by
- *	the poll lock
- * @vendor_error: likewise
- * @posted: operations accepted
- * @completed: operations of which the consumer was told, or which ended
- *	silently; protected by the poll lock
+ * struct krdma_wq - the SQ or the RQ of a QP
+ * @qp: the QP
+ * @cq: the CQ
+ * @lock: the post lock: protects @open, @tail, @credits.taken, @batch, @posted and what is used
+ *	while posting; any context, inside a CQ's poll lock and a connection's state_lock
+ * @open: work requests can be posted
+ * @credits: free WQEs, each with an entry of @cq
+ * @mask: number of WQEs, a power of two, minus 1
+ * @max_sge: SGEs of a work request of the device
+ * @head: the next WQE to complete; protected by the poll lock of @cq
+ * @tail: the next WQE to be posted
+ * @batch: work requests posted since the last signaled one
+ * @chain: state of the call that posts; protected by @lock
+ * @wqes: the WQEs
+ * @mrs: MRs in use, @max_sge for each WQE
+ * @failed: status of the current work request if a part of it failed; protected by the poll lock
+ * @vendor_error: vendor error that belongs to @failed; protected by the poll lock
+ * @posted: work requests accepted
+ * @completed: work requests that completed to the consumer, or that were unsignaled and
+ *	succeeded; protected by the poll lock
  * @marker: completes after everything else
- * @drained: it has
+ * @drained: @marker has completed
  */
 struct krdma_wq {
 	struct krdma_qp *qp;
@@ -158,10 +156,10 @@ struct krdma_wq {
 };
 
 /**
- * struct krdma_qp_creator - for whom a queue pair was made
- * @node: in the list of all; protected by its lock (io/qp_list.c)
- * @pid: the process, as the initial namespace numbers it
- * @comm: what its thread was called then
+ * struct krdma_qp_creator - the process for which a QP was created
+ * @node: entry of the list of all QPs; protected by that list's lock (io/qp_list.c)
+ * @pid: process ID in the initial PID namespace
+ * @comm: name of the creating thread at that time
  */
 struct krdma_qp_creator {
 	struct list_head node;
@@ -171,50 +169,50 @@ struct krdma_qp_creator {
 
 /**
  * struct krdma_qp - a queue pair
- * @conn: whose; it frees this with itself
- * @pd: the protection domain; kept until the end of the RDMA part
- * @pd_node: in its list of those that a peer can use
- * @scan: the domain's last pass over that list that came here; under the domain's lock
- * @ib: the device's queue pair, until the end of the RDMA part
- * @charge: of it
- * @cm_id: the connection manager's part of the connection, likewise
- * @srq: where receives come from, or NULL; likewise
- * @srq_node: in its table of queue pairs
- * @ib_key: what @ib was, for that table
- * @last_wqe: the device has completed all that it took from @srq; any context
- * @send: operations
- * @recv: receives; without slots if there is @srq
- * @send_cqe: what it takes of @send.queue
- * @recv_cqe: what it takes of @recv.queue
- * @keepalive: looks after the peer, if it is to be
- * @mr_pool: registrations of the connection's own
- * @caps: of the device
- * @fast_ops: of the operations, those of krdma_op_fast()
- * @max_message: bytes that the device takes in a request
- * @max_read_sge: scatter/gather entries of a read
- * @read_access: &enum krdma_access that the memory needs which a read fills
- * @max_inline: bytes of an operation with KRDMA_POST_INLINE
- * @device_inline: of these, bytes that the device takes inline; more is copied to @bounce
- * @number: of the queue pair
- * @heard: a message of the peer's has arrived; protected by the poll lock of @recv
- * @stray: completions of what had completed before
- * @partial: an operation was accepted in part, when the device refused the rest:
- *	the last one, for the queue is closed then.  Protected by @send.lock.
- * @partial_wqe: what is to be told of it
- * @partial_mrs: what is kept for it besides what its slots keep
- * @partial_mr_count: how many
- * @sink: 8 bytes for each slot of @send: local memory of operations that bring
- *	none
- * @sink_dma: their address for the device
- * @sink_mapped: they have one
- * @owner: for whom it was made, until the end of the RDMA part
- * @session: whose account is charged for the queues; kept by @conn
- * @charged: how many bytes; 0: nothing was
- * @bounce: copies of inline data, one for each slot of @send; NULL if the device takes
+ * @conn: the connection, which frees the QP with itself
+ * @pd: the PD; valid until krdma_qp_end()
+ * @pd_node: entry of the PD's list of QPs that a peer can use
+ * @scan: number of the PD's last pass over that list that visited this QP; under the PD's lock
+ * @ib: the device's QP; valid until krdma_qp_end()
+ * @charge: charge for @ib in the RDMA control group
+ * @cm_id: the connection's rdma_cm ID; valid until krdma_qp_end()
+ * @srq: the SRQ where receives come from, or NULL; valid until krdma_qp_end()
+ * @srq_node: entry of the SRQ's hash table of QPs
+ * @ib_key: key in that table: the value of @ib, also after @ib is destroyed
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised: the device has completed all receives that
+ *	it took from @srq; any context
+ * @send: the SQ
+ * @recv: the RQ; without WQEs if there is an @srq
+ * @send_cqe: entries reserved in @send.cq
+ * @recv_cqe: entries reserved in @recv.cq
+ * @keepalive: detects that the peer is gone, if the consumer asked for that
+ * @mr_pool: pool of the connection's FRMRs
+ * @caps: capabilities of the device
+ * @fast_ops: operations that the fast path can post: result of krdma_op_fast()
+ * @max_message: bytes that the device accepts in a work request
+ * @max_read_sge: SGEs of a read
+ * @read_access: &enum krdma_access that the local memory of a read needs
+ * @max_inline: bytes of a work request with KRDMA_POST_INLINE
+ * @device_inline: bytes that the device accepts inline; longer data is copied to @bounce
+ * @number: QP number
+ * @heard: a message of the peer has arrived; protected by the poll lock of @recv
+ * @stray: completions for WQEs that had already completed
+ * @partial: a work request was posted partially, when the device refused the rest.  It is the
+ *	last one, because the SQ is closed then.  Protected by @send.lock.
+ * @partial_wqe: what the completion of that work request reports
+ * @partial_mrs: MRs that it keeps in use besides those of its WQEs
+ * @partial_mr_count: number of entries of @partial_mrs
+ * @sink: 8 bytes for each WQE of @send: local memory for operations that bring none
+ * @sink_dma: DMA address of @sink
+ * @sink_mapped: @sink is mapped
+ * @owner: process for which the QP was created; listed until krdma_qp_end()
+ * @session: session to which the queues are charged; kept by @conn
+ * @charged: bytes charged to @session; 0 if nothing was charged
+ * @bounce: copies of inline data, one for each WQE of @send; NULL if the device accepts
  *	@max_inline itself
- * @bounce_dma: their address for the device
- * @bounce_size: bytes of each
- * @mappings: of the consumer's for operations that have not completed: io/map.c
+ * @bounce_dma: DMA address of @bounce
+ * @bounce_size: bytes of each copy
+ * @mappings: mappings of the consumer for work requests that have not completed; see io/map.c
  */
 struct krdma_qp {
 	struct krdma_conn *conn;
@@ -281,7 +279,7 @@ void krdma_wq_put_mrs(struct krdma_wq *wq, u32 position);
 bool krdma_wq_flush(struct krdma_wq *wq, u32 budget);
 void krdma_wq_end_batch(struct krdma_cq *cq);
 
-/* The completions of the two queues. */
+/* Completion handlers of the SQ and the RQ. */
 void krdma_send_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 void krdma_recv_done(struct ib_cq *ib_cq, struct ib_wc *wc);
 
@@ -289,11 +287,11 @@ int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
 		     u32 max_sge, struct ib_sge *sges, struct krdma_mr **mrs,
 		     u16 *mr_count, struct ib_recv_wr *ib_wr);
 
-/* Mappings of the consumer's: io/map.c. */
+/* Mappings of the consumer's memory (io/map.c). */
 void krdma_qp_unmapped(struct krdma_qp *qp);
 void krdma_qp_wait_unmapped(struct krdma_qp *qp);
 
-/* A receive has completed, of the queue pair's own or of a shared queue. */
+/* Complete a receive of the QP's RQ or of an SRQ. */
 void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *wc);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests on their way to the device: what happens when it refuses some.
+ * Lists of work requests on their way to the device: what happens when it refuses some.
  */
 #include <linux/percpu.h>
 
@@ -9,7 +9,7 @@
 struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
 /**
- * krdma_wr_scratches_init - where requests are made
+ * krdma_wr_scratches_init() - Allocate the buffers where work requests are built
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -27,7 +27,9 @@ int krdma_wr_scratches_init(void)
 }
 
 /**
- * krdma_wr_scratches_exit - nobody posts any more
+ * krdma_wr_scratches_exit() - Free the buffers where work requests are built
+ *
+ * No caller posts any more.
  *
  * Context: process context.
  */
@@ -37,23 +39,23 @@ void krdma_wr_scratches_exit(void)
 }
 
 /**
- * krdma_partial_keep - keep memory until the queue pair is gone
- * @qp: the queue pair
- * @mr: what is kept
+ * krdma_partial_keep() - Keep an MR in use until the QP is destroyed
+ * @qp: the QP
+ * @mr: the MR
  *
- * The device has a part of the operation, and may use any of its memory until the
- * queue pair is gone: so what its other pieces would have kept is kept, too.
+ * The device has some parts of the work request, and may use any of its memory until the QP is
+ * destroyed.  So the MRs that its other parts would have kept are kept, too.
  *
  * Context: any.
  */
 void krdma_partial_keep(struct krdma_qp *qp, struct krdma_mr *mr)
 {
-	/* One operation has no more of them than that. */
+	/* One work request has no more SGEs, and so no more MRs. */
 	if (!WARN_ON_ONCE(qp->partial_mr_count == KRDMA_WR_SGES))
 		qp->partial_mrs[qp->partial_mr_count++] = mr;
 }
 
-/* The device did not take the slots from @position to the tail. */
+/* The device did not accept the WQEs from @position to the tail. */
 static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
 {
 	bool partial = wq->chain.open_parts;
@@ -71,14 +73,14 @@ static void krdma_wr_list_reject(struct krdma_wq *wq, u32 position)
 			krdma_wq_put_mrs(wq, position);
 		}
 	}
-	/* Perhaps the one that completes in any case was among them: the next one does. */
+	/* The signaled work request may have been among them, so the next one is signaled. */
 	wq->batch = wq->credits.depth;
 }
 
 /**
- * krdma_wr_list_account - look what the device has of a chain that it has not taken
- * @wq: the ring
- * @taken: how many requests it took, from the first on
+ * krdma_wr_list_account() - Count what the device accepted of a list that it refused in part
+ * @wq: the work queue
+ * @taken: number of parts that it accepted, from the first on
  *
  * Context: any.
  */
@@ -96,15 +98,15 @@ void krdma_wr_list_account(struct krdma_wq *wq, u32 taken)
 	}
 	if (position != wq->tail)
 		krdma_wr_list_reject(wq, position);
-	/* Nobody else moves it while the lock is held; completions only look. */
+	/* No other context writes it while the lock is held; completions only read it. */
 	WRITE_ONCE(wq->tail, position);
 	krdma_wr_list_begin(wq);
 }
 
 /**
- * krdma_wr_list_unuse - what krdma_wr_list_use() has given last is not used
- * @wq: the ring
- * @mr: what it was
+ * krdma_wr_list_unuse() - Undo the last krdma_wr_list_use()
+ * @wq: the work queue
+ * @mr: the MR
  *
  * Context: any.
  */
@@ -121,11 +123,11 @@ void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr)
 }
 
 /**
- * krdma_post_error - what a provider says when it refuses a request
- * @error: what it says
+ * krdma_post_error() - Convert the errno of a provider that refuses a work request
+ * @error: errno of the provider
  *
- * It is not full, that was counted: if it says so, or anything else that a consumer
- * could not make sense of, it is broken.
+ * The queue is not full, because krdma has counted.  A provider that reports a full queue, or
+ * that returns an errno that has no meaning to a consumer, is broken.
  *
  * Context: any.
  * Return: the errno for the consumer.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests on their way to the device: many at a time, each with a slot.
+ * Lists of work requests on their way to the device, each part with a WQE.
  *
- * All with the lock of the ring.
+ * All functions are called with the post lock held, unless stated otherwise.
  */
 #ifndef _KRDMA_WR_H
 #define _KRDMA_WR_H
@@ -21,8 +21,9 @@ void krdma_wr_list_unuse(struct krdma_wq *wq, struct krdma_mr *mr);
 extern struct krdma_wr_scratch __percpu *krdma_wr_scratches;
 
 /*
- * From here to the end of the call the processor's workbench is the ring's: posting does not
- * lead to posting, for what a provider tells while it is given requests only wakes.
+ * Reserves the CPU's scratch buffers for this work queue until the call that posts has ended.
+ * Posting does not nest: the callbacks that a provider makes while it is given work requests only
+ * wake or schedule.
  */
 static inline void krdma_wr_scratch_lock(struct krdma_wq *wq)
 {
@@ -36,15 +37,15 @@ static inline void krdma_wr_scratch_unlock(void)
 	local_unlock(&krdma_wr_scratches->lock);
 }
 
-/* There is room for one more request, which has that many entries. */
+/* Is there room in the list for one more part with that many SGEs? */
 static inline bool krdma_wr_list_has_room(const struct krdma_wr_list *chain, u32 sges)
 {
-	/* Each of those that can still follow has room for its one. */
+	/* Each part that can still follow has room for one SGE. */
 	return chain->count < KRDMA_WR_LIST_MAX &&
 	       chain->sges + sges <= KRDMA_WR_LIST_SGES - KRDMA_WR_LIST_MAX;
 }
 
-/* From here on the slot at the tail may complete; its request is the next of the chain. */
+/* Appends the part in the WQE at the tail to the list.  From here on the WQE may complete. */
 static inline void krdma_wqe_commit(struct krdma_wq *wq, bool last)
 {
 	/* Pairs with the acquire in krdma_wq_outstanding(). */
@@ -67,7 +68,7 @@ static inline void krdma_wr_list_begin(struct krdma_wq *wq)
 	wq->chain.mr = NULL;
 }
 
-/* The device has all of a chain. */
+/* The device has accepted the whole list. */
 static inline void krdma_wr_list_accept(struct krdma_wq *wq)
 {
 	struct krdma_wr_list *chain = &wq->chain;
@@ -80,7 +81,7 @@ static inline void krdma_wr_list_accept(struct krdma_wq *wq)
 	krdma_wr_list_begin(wq);
 }
 
-/* The uses that slots of the chain have are counted, before any of these can end. */
+/* Counts the uses of the MR by the WQEs of the list, before any of these can end. */
 static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
 {
 	struct krdma_wr_list *chain = &wq->chain;
@@ -91,8 +92,8 @@ static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
 }
 
 /*
- * Memory for a request that has one piece, and is next in the chain.  Mostly it is in the
- * same region as that before it, whose slot keeps it.
+ * Uses an MR for a work request with one SGE, which is the next of the list.  Most such work
+ * requests use the same MR as the one before, whose WQE keeps it.
  */
 static inline int krdma_wr_list_use(struct krdma_wq *wq, struct krdma_mr *mr,
 				    u64 addr, u32 length, u32 access, struct krdma_segment *segment)

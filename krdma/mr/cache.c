@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions that are kept for the next time.
+ * Cache of memory regions.
  *
- * A consumer that uses the same buffers again and again pays for mapping them
- * once.  What nobody uses stays, the last used first, up to a number.
+ * A consumer that uses the same buffers repeatedly pays only once for registering them.  Idle
+ * MRs stay registered, up to a maximum number; the least recently used one is deregistered
+ * first.
  */
 #include <linux/err.h>
 #include <linux/hashtable.h>
@@ -19,13 +20,13 @@
 #define KRDMA_CACHE_BITS	6
 
 /**
- * struct krdma_mr_cache_entry - a region that is kept
- * @node: in the cache's table, by buffer
- * @idle: in the cache's list while @users is 0
- * @mr: the region
- * @buffer: what it is of
- * @users: who has got it and not put it
- * @forgotten: nobody else gets it
+ * struct krdma_mr_cache_entry - a cached memory region
+ * @node: entry of the cache's table, by buffer
+ * @idle: entry of the cache's idle list while @users is 0
+ * @mr: the memory region
+ * @buffer: the buffer that it registers
+ * @users: callers that have got it and not put it
+ * @forgotten: no further caller gets it
  */
 struct krdma_mr_cache_entry {
 	struct hlist_node node;
@@ -37,14 +38,14 @@ struct krdma_mr_cache_entry {
 };
 
 /**
- * struct krdma_mr_cache - regions that are kept
- * @session: whose they are
- * @dev: on which device
- * @max_idle: how many are kept that nobody uses
- * @lock: protects what follows, and each entry
- * @entries: all, by buffer
- * @idle: those that nobody uses, the last used first
- * @idle_count: how many
+ * struct krdma_mr_cache - cache of memory regions
+ * @session: the session of the MRs
+ * @dev: the device of the MRs
+ * @max_idle: maximum number of idle MRs
+ * @lock: protects the fields below, and each entry
+ * @entries: all entries, by buffer
+ * @idle: entries without users, the most recently used first
+ * @idle_count: number of entries in @idle
  */
 struct krdma_mr_cache {
 	struct krdma_session *session;
@@ -57,13 +58,13 @@ struct krdma_mr_cache {
 };
 
 /**
- * krdma_mr_cache_create - begin to keep regions
- * @session: whose they are to be
+ * krdma_mr_cache_create() - Create a cache of memory regions
+ * @session: the session of the MRs
  * @dev: the device
- * @max_idle: how many are kept that nobody uses
+ * @max_idle: maximum number of idle MRs
  *
  * Context: process context; may sleep.
- * Return: the cache, for krdma_mr_cache_destroy(), or ERR_PTR(-ENOMEM).
+ * Return: the cache, to be released by krdma_mr_cache_destroy(), or ERR_PTR(-ENOMEM).
  */
 struct krdma_mr_cache *krdma_mr_cache_create(struct krdma_session *session,
 					     struct krdma_device *dev,
@@ -88,7 +89,7 @@ struct krdma_mr_cache *krdma_mr_cache_create(struct krdma_session *session,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_create, "KRDMA");
 
-/* Ends one that nobody uses any more; operations may still be in flight. */
+/* End an entry without users; work requests that use its MR may still be in flight. */
 static void krdma_mr_cache_entry_end(struct krdma_mr_cache *cache,
 				     struct krdma_mr_cache_entry *entry)
 {
@@ -104,7 +105,7 @@ static void krdma_mr_cache_entry_end(struct krdma_mr_cache *cache,
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_CACHE_ENTRY, entry));
 }
 
-/* Nobody gets it any more. */
+/* No further caller gets the entry. */
 static void krdma_mr_cache_entry_forget(struct krdma_mr_cache *cache,
 					struct krdma_mr_cache_entry *entry)
 {
@@ -114,8 +115,8 @@ static void krdma_mr_cache_entry_forget(struct krdma_mr_cache *cache,
 }
 
 /**
- * krdma_mr_cache_destroy - let all regions go
- * @cache: the cache; nobody has a region of it, nor calls anything with it
+ * krdma_mr_cache_destroy() - Destroy a cache and its memory regions
+ * @cache: the cache; no caller has an MR of it or calls a function with it
  *
  * Context: process context; may sleep.
  */
@@ -179,16 +180,16 @@ static struct krdma_mr_cache_entry *krdma_mr_cache_entry_add(struct krdma_mr_cac
 }
 
 /**
- * krdma_mr_cache_get - a region of a buffer, kept or new
+ * krdma_mr_cache_get() - Get a cached or new memory region of a buffer
  * @cache: the cache
- * @buffer: as for krdma_mr_register(); stays until krdma_mr_cache_forget()
- * @length: its length in bytes
+ * @buffer: as for krdma_mr_register(); stays allocated until krdma_mr_cache_forget()
+ * @length: bytes of the buffer
  * @access: &enum krdma_access
  *
- * Several users of the same buffer, length and rights have the same region.
+ * Callers with the same buffer, length and rights share one MR.
  *
- * Context: process context; may sleep, also for others who get or put.
- * Return: the region, for krdma_mr_cache_put(), or an ERR_PTR as of
+ * Context: process context; may sleep, also for other callers that get or put.
+ * Return: the MR, to be released by krdma_mr_cache_put(), or an ERR_PTR as from
  * krdma_mr_register().
  */
 struct krdma_mr *krdma_mr_cache_get(struct krdma_mr_cache *cache, void *buffer,
@@ -199,7 +200,7 @@ struct krdma_mr *krdma_mr_cache_get(struct krdma_mr_cache *cache, void *buffer,
 
 	mutex_lock(&cache->lock);
 
-	/* One of a device that went is of no use, and says so when it is made anew. */
+	/* An MR of a removed device is useless; a new registration returns the error for that. */
 	entry = krdma_mr_cache_entry_find(cache, buffer, length, access);
 	if (entry && krdma_resource_error(&entry->mr->res)) {
 		krdma_mr_cache_entry_forget(cache, entry);
@@ -224,7 +225,7 @@ out:
 EXPORT_SYMBOL_NS_GPL(krdma_mr_cache_get, "KRDMA");
 
 /**
- * krdma_mr_cache_put - done with a region for now
+ * krdma_mr_cache_put() - Put a memory region of a cache
  * @cache: the cache
  * @mr: from krdma_mr_cache_get() of the same cache
  *
@@ -269,14 +270,14 @@ static bool krdma_mr_cache_entry_overlaps(const struct krdma_mr_cache_entry *ent
 }
 
 /**
- * krdma_mr_cache_forget - a buffer is going to be freed
+ * krdma_mr_cache_forget() - Remove a buffer from the cache before it is freed
  * @cache: the cache
- * @buffer: where it is
- * @length: its length in bytes
+ * @buffer: start of the buffer
+ * @length: bytes of the buffer
  *
- * Every region that has a byte of it goes: at once if nobody uses it, otherwise
- * when it is put.  The buffer can be freed as soon as all who had it have put it
- * and their operations have completed.
+ * Deregisters every MR that contains a byte of the buffer: at once if it is idle, otherwise
+ * when it is put.  The buffer can be freed when all callers that have such an MR have put it
+ * and their work requests have completed.
  *
  * Context: process context; may sleep.
  */

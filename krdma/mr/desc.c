@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a peer is told of a region of memory, so that it can reach it.  Pure.
+ * Memory descriptors: what a peer needs to access a memory region.  Pure functions.
  *
- * In a message it is &struct krdma_mr_desc, at any address.
+ * A message carries a descriptor as &struct krdma_mr_desc, at any address.
  */
 #include "mr/desc.h"
 #include "core/wire.h"
 
-/* Where a field is. */
+/* The address of a field in the message. */
 #define AT(wire, field)		((wire) + offsetof(struct krdma_mr_desc, field))
 
 static bool krdma_mr_desc_valid(const struct krdma_mr_desc_fields *descriptor)
@@ -18,13 +18,13 @@ static bool krdma_mr_desc_valid(const struct krdma_mr_desc_fields *descriptor)
 }
 
 /**
- * krdma_mr_desc_encode - write a descriptor into a message
- * @descriptor: the region
- * @wire: filled in unless it fails, KRDMA_MR_DESC_SIZE bytes
+ * krdma_mr_desc_encode() - Encode a memory descriptor into a message
+ * @descriptor: the memory descriptor
+ * @wire: filled in on success, KRDMA_MR_DESC_SIZE bytes
  *
  * Context: any.
- * Return: 0; -EINVAL if the region is empty or goes beyond the end of all
- * addresses, or if there is no right or an unknown one.
+ * Return: 0; -EINVAL if the range is empty or goes beyond the end of the address space, or if
+ * there is no right or an unknown one.
  */
 int krdma_mr_desc_encode(const struct krdma_mr_desc_fields *descriptor, u8 *wire)
 {
@@ -43,16 +43,15 @@ int krdma_mr_desc_encode(const struct krdma_mr_desc_fields *descriptor, u8 *wire
 EXPORT_SYMBOL_IF_KUNIT(krdma_mr_desc_encode);
 
 /**
- * krdma_mr_desc_decode - read a descriptor from a peer's message
- * @wire: where it begins; anything may be there
- * @wire_length: how much of the message is there; what follows the descriptor is
- *	not looked at
- * @descriptor: filled in unless it fails
+ * krdma_mr_desc_decode() - Decode a memory descriptor from a peer's message
+ * @wire: start of the descriptor; the contents are not trusted
+ * @wire_length: bytes of the message from @wire on; those after the descriptor are ignored
+ * @descriptor: filled in on success
  *
  * Context: any.
- * Return: 0; -EPROTONOSUPPORT if it is a descriptor of another version; -EINVAL if
- * it is not all there or not a descriptor, if the region is empty or goes beyond
- * the end of all addresses, or if there is no right or an unknown one.
+ * Return: 0; -EPROTONOSUPPORT if it is a descriptor of another version; -EINVAL if it is
+ * truncated or not a descriptor, if the range is empty or goes beyond the end of the address
+ * space, or if there is no right or an unknown one.
  */
 int krdma_mr_desc_decode(const u8 *wire, size_t wire_length,
 			 struct krdma_mr_desc_fields *descriptor)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a peer is told of a region of memory, so that it can reach it.  Pure.
- */
+/* Memory descriptors: what a peer needs to access a memory region.  Pure functions. */
 #ifndef _KRDMA_MR_DESC_H
 #define _KRDMA_MR_DESC_H
 
@@ -10,10 +8,10 @@
 #define KRDMA_MR_DESC_RIGHTS	(KRDMA_MR_DESC_READ | KRDMA_MR_DESC_WRITE | KRDMA_MR_DESC_ATOMIC)
 
 /**
- * struct krdma_mr_desc_fields - a region of a peer's memory
- * @addr: the remote address of its first byte
- * @length: its length in bytes, not 0
- * @key: the remote key
+ * struct krdma_mr_desc_fields - memory descriptor in host byte order
+ * @addr: the remote address of the first byte
+ * @length: bytes, not 0
+ * @key: the rkey
  * @rights: bits of &enum krdma_mr_desc_rights, at least one
  */
 struct krdma_mr_desc_fields {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registrations that a connection's consumer makes on the connection itself, one
- * for each input or output, without waiting for anything.
+ * Fast-registration MRs (FRMRs).  A connection's consumer registers them by work requests on
+ * the connection itself, for each I/O, without waiting.
  *
- * They are allocated with the queue pair and deregistered with it, also those
- * that the consumer has at that moment: it gives them back later, and what it
- * does with them until then fails.
+ * FRMRs are allocated with the queue pair and deregistered with it.  That includes those that
+ * the consumer has at that moment: it puts them later, and until then its operations on them
+ * fail.
  *
- * What the consumer gives back when the connection has failed may have a key that is still
- * valid: the invalidation was flushed.  A peer of another connection in the domain could use
- * it.  So its memory stays mapped for DMA until the key is dead; otherwise the device would
- * reach whatever is mapped at these addresses next.
+ * When the connection has failed, an FRMR that the consumer puts may have an rkey that is still
+ * valid, because its invalidation was flushed.  A peer of another connection in the PD could
+ * use the rkey.  The memory therefore stays mapped for DMA until the rkey is invalid; otherwise
+ * the device would access whatever is mapped at these addresses next.
  */
 #include <linux/err.h>
 #include <linux/refcount.h>
@@ -29,21 +29,21 @@
 #include "core/session.h"
 
 /**
- * struct krdma_frmr - a registration of a connection's
- * @pool: where it belongs
- * @node: in the pool's list while nobody has it; protected by the pool's lock
- * @lock: protects what follows.  Any context.
- * @charge: of @mr; nobody else's but who makes and ends it
- * @busy: krdma_frmr_map() is at work, without @lock: the end waits for it
- * @ib: ib_core's; NULL when the queue pair is gone
- * @ibdev: the device; there as long as @mr or @sg is
- * @sg: what is mapped, NULL if nothing is
- * @entries: of @sg
- * @mapped: entries that the device sees, of @sg
- * @kept: room for a copy of @sg, when the consumer has its own back
- * @given_back: @sg is @kept, and the memory is somebody else's
- * @key: of what was mapped last
- * @addr: likewise
+ * struct krdma_frmr - fast-registration MR of a connection
+ * @pool: the pool of the connection
+ * @node: entry of the pool's idle list; protected by the pool's lock
+ * @lock: protects the fields below.  Any context.
+ * @charge: charge for @ib; used only by the code that creates and ends it
+ * @busy: krdma_frmr_map() is running, without @lock: the end waits for it
+ * @ib: ib_core's MR; NULL when the queue pair is gone
+ * @ibdev: the device; valid as long as @ib or @sg is
+ * @sg: the mapped list, NULL if none is mapped
+ * @entries: number of entries of @sg
+ * @mapped: number of entries of @sg for the device
+ * @kept: space for a copy of @sg, used after the consumer has put the FRMR
+ * @given_back: @sg is @kept, and the memory may belong to a new owner
+ * @key: the rkey of the last mapping
+ * @addr: the remote address of the last mapping
  */
 struct krdma_frmr {
 	struct krdma_frmr_pool *pool;
@@ -63,16 +63,16 @@ struct krdma_frmr {
 };
 
 /**
- * struct krdma_frmr_pool - a connection's registrations
- * @refs: the queue pair's, and one for each registration that the consumer has
+ * struct krdma_frmr_pool - the FRMRs of a connection
+ * @refs: the queue pair's reference, and one for each FRMR that the consumer has
  * @lock: protects @idle and @ended.  Any context.
- * @idle: those that nobody has
- * @ended: no more are given out
- * @failed: the connection has failed or is being closed: keys may stay valid although they
- *	are given back.  Only ever set; before the consumer is told.
- * @pages: that each can span
- * @count: how many
- * @mrs: all of them
+ * @idle: FRMRs that the consumer does not have
+ * @ended: krdma_frmr_get() returns none any more
+ * @failed: the connection has failed or is being closed: rkeys may stay valid although their
+ *	FRMRs are put.  Only ever set; before the consumer is notified.
+ * @pages: pages that each FRMR can span
+ * @count: number of FRMRs
+ * @mrs: all FRMRs
  */
 struct krdma_frmr_pool {
 	refcount_t refs;
@@ -89,7 +89,7 @@ static void krdma_frmr_unmap(struct krdma_frmr *frmr)
 {
 	lockdep_assert_held(&frmr->lock);
 
-	/* What a bounce buffer has is not for the new owner of the memory. */
+	/* The new owner of the memory must not get the contents of a bounce buffer. */
 	if (frmr->sg)
 		ib_dma_unmap_sg_attrs(frmr->ibdev, frmr->sg, frmr->entries, DMA_BIDIRECTIONAL,
 				      frmr->given_back ? DMA_ATTR_SKIP_CPU_SYNC : 0);
@@ -97,7 +97,7 @@ static void krdma_frmr_unmap(struct krdma_frmr *frmr)
 	WRITE_ONCE(frmr->sg, NULL);
 }
 
-/* The consumer has its list and its memory back, which stays mapped. */
+/* The consumer gets its list and its memory back; the memory stays mapped. */
 static void krdma_frmr_keep(struct krdma_frmr *frmr)
 {
 	struct scatterlist *entry;
@@ -105,7 +105,7 @@ static void krdma_frmr_keep(struct krdma_frmr *frmr)
 
 	lockdep_assert_held(&frmr->lock);
 
-	/* Some of it may have arrived. */
+	/* The device may have written some of the data. */
 	for_each_sg(frmr->sg, entry, frmr->mapped, i)
 		ib_dma_sync_single_for_cpu(frmr->ibdev, sg_dma_address(entry), sg_dma_len(entry),
 					   DMA_BIDIRECTIONAL);
@@ -127,7 +127,7 @@ static void krdma_frmr_pool_put(struct krdma_frmr_pool *pool)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_FRMR_POOL, pool));
 }
 
-/* The device's part ends; the consumer may have it, and be about to map or put it. */
+/* End the device part.  The consumer may have the FRMR, and be about to map or put it. */
 static void krdma_frmr_end(struct krdma_frmr *frmr)
 {
 	struct ib_mr *ib_mr;
@@ -146,8 +146,8 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 		return;
 
 	/*
-	 * A peer of another connection in the domain may have the key, too: it dies before
-	 * the addresses do that it stands for.
+	 * A peer of another connection in the PD may have the rkey, too: invalidate the rkey
+	 * before the addresses behind it are unmapped.
 	 */
 	WARN_ON_ONCE(ib_dereg_mr(ib_mr));
 	spin_lock_irqsave(&frmr->lock, flags);
@@ -157,16 +157,16 @@ static void krdma_frmr_end(struct krdma_frmr *frmr)
 }
 
 /**
- * krdma_frmr_pool_create - registrations for a queue pair
- * @pd: the queue pair's
- * @count: how many, not 0
- * @pages: that each can span
+ * krdma_frmr_pool_create() - Allocate the FRMRs of a queue pair
+ * @pd: the PD of the queue pair
+ * @count: number of FRMRs, not 0
+ * @pages: pages that each FRMR can span
  *
  * Context: process context; may sleep.
- * Return: the pool, for krdma_frmr_pool_destroy(), or an ERR_PTR:
- * -EOPNOTSUPP: the device has no fast registration, or none that can be used again;
+ * Return: the pool, to be released by krdma_frmr_pool_destroy(), or an ERR_PTR:
+ * -EOPNOTSUPP: the device has no fast registration, or none that can be invalidated;
  * -EINVAL: 0 pages, or more than &struct krdma_limits.max_fast_reg_pages;
- * -EDQUOT: the control group has as many as it may;
+ * -EDQUOT: the control group has reached its limit;
  * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO.
  */
 struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u32 pages)
@@ -180,7 +180,7 @@ struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u
 	if (!pages || pages > krdma_device_limits(pd->dev)->max_fast_reg_pages)
 		return ERR_PTR(-EINVAL);
 
-	/* Not kvzalloc(): the last one who frees it may be in any context. */
+	/* Not kvzalloc(): the last put, in any context, frees it. */
 	pool = krdma_object_count(KRDMA_OBJECT_FRMR_POOL,
 				  kzalloc(struct_size(pool, mrs, count),
 					  GFP_KERNEL_ACCOUNT | __GFP_NOWARN));
@@ -201,7 +201,7 @@ struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u
 		struct krdma_frmr *frmr = &pool->mrs[i];
 		struct ib_mr *ib_mr;
 
-		/* Here: a registration for an input or output must not wait for memory. */
+		/* Allocate here, because a registration for an I/O must not wait for memory. */
 		ret = -ENOMEM;
 		frmr->kept = kmalloc_objs(*frmr->kept, pages, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 		if (!frmr->kept)
@@ -228,11 +228,11 @@ err_destroy:
 }
 
 /**
- * krdma_frmr_pool_fail - the connection has failed, or is being closed
- * @pool: its pool, or NULL
+ * krdma_frmr_pool_fail() - Mark a pool as failed when its connection fails or is closed
+ * @pool: the pool of the connection, or NULL
  *
- * Registrations that are given back from here on stay mapped until they are deregistered.
- * The consumer is told of the failure after this.
+ * FRMRs that are put from then on stay mapped until they are deregistered.  Call this before
+ * the consumer is notified of the failure.
  *
  * Context: any.
  */
@@ -243,11 +243,11 @@ void krdma_frmr_pool_fail(struct krdma_frmr_pool *pool)
 }
 
 /**
- * krdma_frmr_pool_end - the queue pair has ended
- * @pool: its pool; everything that was posted has completed
+ * krdma_frmr_pool_end() - Deregister the FRMRs of a queue pair that has ended
+ * @pool: its pool; all posted work requests have completed
  *
- * krdma_frmr_get() gives out nothing any more, and what the consumer has is of no
- * use.  The pool itself stays.
+ * krdma_frmr_get() returns no FRMR any more, and those that the consumer has are useless.  The
+ * pool itself stays.
  *
  * Context: process context; may sleep.
  */
@@ -264,9 +264,9 @@ void krdma_frmr_pool_end(struct krdma_frmr_pool *pool)
 }
 
 /**
- * krdma_frmr_pool_destroy - the queue pair is freed
- * @pool: its pool, or NULL; nobody calls krdma_frmr_get() with it any more.  Ended,
- *	if it was not.
+ * krdma_frmr_pool_destroy() - Release the pool of a queue pair that is freed
+ * @pool: its pool, or NULL; krdma_frmr_get() is not called with it any more.  Ended, if it was
+ *	not.
  *
  * Context: process context; may sleep.
  */
@@ -280,12 +280,12 @@ void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool)
 }
 
 /**
- * krdma_frmr_get - take one of a connection's registrations
+ * krdma_frmr_get() - Get an FRMR of a connection
  * @conn: the connection; the caller holds a reference
  *
  * Context: any but NMI.
- * Return: the registration, for krdma_frmr_put(); NULL if none is left, or the
- * connection has none, not yet, or not any more.
+ * Return: the FRMR, to be released by krdma_frmr_put(); NULL if none is left, or if the
+ * connection has none, not yet, or no longer.
  */
 struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
 {
@@ -311,13 +311,13 @@ struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
 EXPORT_SYMBOL_NS_GPL(krdma_frmr_get, "KRDMA");
 
 /**
- * krdma_frmr_put - give a registration back
- * @frmr: the registration.  If it was registered, it has been invalidated, by
- *	oneself or by the peer, and that has been told of; or its connection is
- *	over.  Then its peer is locked out, but a peer that was told of the key by
- *	another connection of the session is so only when this one is closed.
+ * krdma_frmr_put() - Put an FRMR
+ * @frmr: the FRMR.  If it was registered, either side has invalidated it and the caller has
+ *	seen that completion, or its connection has ended.  After the end of the connection its
+ *	peer has no access any more.  A peer of another connection of the session that knows the
+ *	rkey loses access only when this connection is closed.
  *
- * The memory and its list are the caller's again.  It may come when the connection is gone.
+ * The caller gets the memory and its list back.  May be called after the connection is gone.
  *
  * Context: any but NMI.
  */
@@ -335,7 +335,7 @@ void krdma_frmr_put(struct krdma_frmr *frmr)
 		krdma_frmr_unmap(frmr);
 	spin_unlock_irqrestore(&frmr->lock, flags);
 
-	/* What is kept is of no use to anybody until it ends. */
+	/* A kept FRMR cannot be used again until it ends. */
 	if (!kept) {
 		spin_lock_irqsave(&pool->lock, flags);
 		list_add(&frmr->node, &pool->idle);
@@ -345,7 +345,7 @@ void krdma_frmr_put(struct krdma_frmr *frmr)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_frmr_put, "KRDMA");
 
-/* Fills in the registration, with a key that it did not have the last time. */
+/* Map the list into the MR, with an rkey that differs from the last one. */
 static int krdma_frmr_fill(struct krdma_frmr *frmr, struct scatterlist *sg, int mapped)
 {
 	struct ib_mr *ib_mr = frmr->ib;
@@ -355,15 +355,16 @@ static int krdma_frmr_fill(struct krdma_frmr *frmr, struct scatterlist *sg, int 
 	entries = ib_map_mr_sg(ib_mr, sg, mapped, NULL, PAGE_SIZE);
 	if (entries < 0 && entries != -EINVAL)
 		return krdma_provider_error(entries);
-	/* hns says so where it found no memory. */
+	/* hns returns 0 if it finds no memory. */
 	if (!entries)
 		return -ENOMEM;
 	if (entries != mapped)
 		return -EMSGSIZE;
 
 	/*
-	 * Only its place in the page matters; where the kernel has it is no business of a
-	 * peer's.  Nor is it at 0, which peers may take for none: see krdma_mr_register().
+	 * Only the offset in the page matters; a peer need not know the kernel's address.  Nor
+	 * does the range start at 0, which peers may take for no address: see
+	 * krdma_mr_register().
 	 */
 	ib_mr->iova = PAGE_SIZE + offset_in_page(ib_mr->iova);
 	frmr->addr = ib_mr->iova;
@@ -383,24 +384,24 @@ static u64 krdma_sg_pages(struct scatterlist *sg, unsigned int entries)
 }
 
 /**
- * krdma_frmr_map - say what a registration is to be of
- * @frmr: the registration, not registered
- * @sg: the memory, not mapped for DMA; both stay until krdma_frmr_put() or the next
- *	krdma_frmr_map().  All entries but the first begin, and all but the last
- *	end, at a page's boundary.
- * @entries: how many entries it has
+ * krdma_frmr_map() - Map a scatterlist into an FRMR
+ * @frmr: the FRMR, not registered
+ * @sg: the memory, not mapped for DMA; memory and list stay until krdma_frmr_put() or the next
+ *	krdma_frmr_map().  All entries but the first begin, and all but the last end, at a page
+ *	boundary.
+ * @entries: number of entries of @sg
  *
- * It has a new key from here on, which becomes valid with KRDMA_OP_REG_MR.
+ * The FRMR gets a new rkey, which becomes valid with KRDMA_OP_REG_MR.
  *
- * Providers may allocate memory for this: hns does.  If the connection ends meanwhile, its
- * end waits.
+ * A provider may allocate memory here: hns does.  If the connection ends meanwhile, its end
+ * waits.
  *
- * Context: process context; may sleep.  One call for a registration at a time, and none at
- * the same time as krdma_frmr_put().
+ * Context: process context; may sleep.  One call for an FRMR at a time, and none at the same
+ * time as krdma_frmr_put().
  * Return: 0, or
  * -EINVAL: no entries;
- * -EMSGSIZE: more pages than the registration can span, or the entries do not meet;
- * -ENOTCONN: the connection is over;
+ * -EMSGSIZE: more pages than the FRMR can span, or the entries do not meet at page boundaries;
+ * -ENOTCONN: the connection has ended;
  * -ENOMEM: the provider has no memory for it;
  * -EIO: it cannot be mapped for DMA.
  */
@@ -414,7 +415,7 @@ int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int
 
 	if (!entries)
 		return -EINVAL;
-	/* Each entry has a page at least; those without any are nobody's. */
+	/* Each valid entry has at least one page, so more entries than pages cannot fit. */
 	if (entries > frmr->pool->pages || krdma_sg_pages(sg, entries) > frmr->pool->pages)
 		return -EMSGSIZE;
 
@@ -448,11 +449,11 @@ int krdma_frmr_map(struct krdma_frmr *frmr, struct scatterlist *sg, unsigned int
 EXPORT_SYMBOL_NS_GPL(krdma_frmr_map, "KRDMA");
 
 /**
- * krdma_frmr_rkey - the key of a registration
- * @frmr: the registration, mapped
+ * krdma_frmr_rkey() - Get the rkey of an FRMR
+ * @frmr: the FRMR, mapped
  *
  * Context: any.
- * Return: the key, for the peer and for KRDMA_OP_LOCAL_INV.
+ * Return: the rkey, for the peer and for KRDMA_OP_LOCAL_INV.
  */
 u32 krdma_frmr_rkey(const struct krdma_frmr *frmr)
 {
@@ -461,11 +462,11 @@ u32 krdma_frmr_rkey(const struct krdma_frmr *frmr)
 EXPORT_SYMBOL_NS_GPL(krdma_frmr_rkey, "KRDMA");
 
 /**
- * krdma_frmr_addr - the address that the users of a registration count from
- * @frmr: the registration, mapped
+ * krdma_frmr_addr() - Get the remote address of an FRMR
+ * @frmr: the FRMR, mapped
  *
  * Context: any.
- * Return: the address of its first byte.
+ * Return: the remote address of its first byte.
  */
 u64 krdma_frmr_addr(const struct krdma_frmr *frmr)
 {
@@ -474,11 +475,11 @@ u64 krdma_frmr_addr(const struct krdma_frmr *frmr)
 EXPORT_SYMBOL_NS_GPL(krdma_frmr_addr, "KRDMA");
 
 /**
- * krdma_frmr_ib - what is posted to register it
- * @frmr: the registration, mapped
+ * krdma_frmr_ib() - Get ib_core's MR for the registration work request
+ * @frmr: the FRMR, mapped
  *
  * Context: any; the caller keeps the queue pair.
- * Return: ib_core's, or NULL if the queue pair has ended.
+ * Return: ib_core's MR, or NULL if the queue pair has ended.
  */
 struct ib_mr *krdma_frmr_ib(struct krdma_frmr *frmr)
 {
@@ -486,12 +487,12 @@ struct ib_mr *krdma_frmr_ib(struct krdma_frmr *frmr)
 }
 
 /**
- * krdma_frmr_check - can this be posted?
- * @frmr: the registration
- * @pool: of the connection where it is to be posted, or NULL
+ * krdma_frmr_check() - Check whether the registration of an FRMR can be posted
+ * @frmr: the FRMR
+ * @pool: the pool of the connection to post on, or NULL
  *
  * Context: any; the caller keeps the queue pair.
- * Return: 0; -EXDEV: it is another connection's; -EINVAL: it is not mapped.
+ * Return: 0; -EXDEV: the FRMR belongs to another connection; -EINVAL: it is not mapped.
  */
 int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool)
 {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fast registration where there is no connection to post it on.
+ * Fast registration by work requests (FRWR) without a consumer's connection.
  *
- * A fast registration is a work request, and a queue pair executes work requests only
- * while it is connected.  So a protection domain in which memory is registered has a
- * queue pair of its own, which is connected to itself: the port's own GID or LID, and
- * its own number.  It needs no connection manager, no IP address and no link, and nothing
- * ever goes through it.
+ * A fast registration is a work request, and a queue pair executes work requests only while it
+ * is connected.  A PD in which memory is registered therefore has a queue pair of its own,
+ * which is connected to itself: by the port's own GID or LID, and its own QP number.  It needs
+ * no connection manager, no IP address and no link, and no packet is ever sent on it.
  *
- * Nobody else reaches it.  It accepts packets of its own port only that have its own
- * number as their source and a PSN that nobody could guess; it has no remote rights, and
- * no receives are posted.
+ * No other QP reaches it.  It accepts only packets from its own port with its own QP number as
+ * their source and with a PSN that is random.  It has no remote rights, and no receives are
+ * posted.
  *
  * An iWARP queue pair cannot be connected without the connection manager: see mr/frwr_cm.c.
  */
@@ -35,17 +34,20 @@
 #include "core/session.h"
 
 /*
- * How long a device may take for a work request, and to flush it after that.  It has next
- * to nothing to do for either; a device that takes longer is broken, and is not waited for.
+ * Timeouts for a work request, and for its flush after that.  The device has next to nothing to
+ * do for either.  A device that takes longer is broken, and krdma does not wait for it.
  */
 #define KRDMA_FRWR_TIMEOUT	(5 * HZ)
 #define KRDMA_FRWR_DRAIN	HZ
 
-/* One work request at a time; some devices round up, and some take no less. */
+/*
+ * Only one work request is in flight at a time, but some devices round up, and some require
+ * more.
+ */
 #define KRDMA_FRWR_DEPTH	4
 #define KRDMA_FRWR_CQE		(4 * KRDMA_FRWR_DEPTH)
 
-/* What is charged: the completion queue, the queue pair, and a second one on iWARP. */
+/* Charged objects: the CQ, the queue pair, and a second queue pair on iWARP. */
 enum krdma_frwr_object {
 	KRDMA_FRWR_CQ,
 	KRDMA_FRWR_QP,
@@ -53,24 +55,24 @@ enum krdma_frwr_object {
 	KRDMA_FRWR_OBJECTS,
 };
 
-/* Valid on every port, whatever its own MTU is. */
+/* Valid on every port, independent of the port's MTU. */
 #define KRDMA_FRWR_MTU		IB_MTU_256
 
 /**
- * struct krdma_frwr_qp - the queue pair of a domain that registers memory
- * @pd: the domain
- * @charges: of what is created on the device
- * @cq: where work requests complete
+ * struct krdma_frwr_qp - the queue pair of a PD that registers memory
+ * @pd: the PD
+ * @charges: charges for the objects on the device
+ * @cq: the CQ of its work requests
  * @qp: connected to itself, or an end of @cm; work requests are posted on it
- * @cm: a connection of the connection manager's, on iWARP; NULL otherwise
- * @failed: the device reported that @qp is of no further use.  Written in any context.
+ * @cm: the connection through the connection manager, on iWARP; NULL otherwise
+ * @failed: the device has reported that @qp can no longer be used.  Written in any context.
  * @posted: a work request may be executing
  * @cqe: of that work request
- * @done: it has completed
- * @status: with this status; valid after @done
+ * @done: completed when the work request completes
+ * @status: its completion status; valid after @done
  *
- * Protected by the domain's frwr_lock, but for @failed and what the completion handler
- * writes, @status, before @done.
+ * Protected by the PD's frwr_lock, except @failed, and @status, which the completion handler
+ * writes before @done.
  */
 struct krdma_frwr_qp {
 	struct krdma_pd *pd;
@@ -86,7 +88,7 @@ struct krdma_frwr_qp {
 };
 
 /*
- * Connecting
+ * Connection setup
  */
 
 /* Context: any. */
@@ -132,7 +134,7 @@ static int krdma_frwr_to_init(struct ib_qp *qp, u32 port)
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = 0,
 		.port_num = port,
-		/* A key says itself what peers may do: this is for what comes in here. */
+		/* An rkey has its own access rights; these apply to packets for this QP. */
 		.qp_access_flags = 0,
 	};
 
@@ -172,15 +174,15 @@ static int krdma_frwr_to_rts(struct ib_qp *qp, u32 psn)
 			    IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
 }
 
-/* Connected, or an error that says nothing of the path: no other one is to be tried. */
+/* Connected, or an error that does not depend on the path, so that no other path is tried. */
 static bool krdma_frwr_settled(int ret)
 {
 	return !ret || ret == -EINTR || ret == -ENOMEM || ret == -EDQUOT;
 }
 
 /*
- * Connects a queue pair to itself.  A new one for each attempt: not every provider lets one
- * begin again.
+ * Connect a queue pair to itself.  Each attempt uses a new queue pair, because not every
+ * provider lets a queue pair start again.
  */
 static int krdma_frwr_connect_path(struct krdma_frwr_qp *frwr, const struct rdma_ah_attr *ah)
 {
@@ -206,7 +208,7 @@ static int krdma_frwr_connect_path(struct krdma_frwr_qp *frwr, const struct rdma
 	return 0;
 }
 
-/* By a GID of the port's; with RoCE, by the address of the interface that has it, too. */
+/* Connect by a GID of the port; with RoCE also by the MAC address of the GID's interface. */
 static int krdma_frwr_connect_gid(struct krdma_frwr_qp *frwr, struct rdma_ah_attr *ah,
 				  const struct ib_gid_attr *gid_attr)
 {
@@ -218,7 +220,7 @@ static int krdma_frwr_connect_gid(struct krdma_frwr_qp *frwr, struct rdma_ah_att
 		if (ret)
 			return ret;
 	}
-	/* The path has a reference of its own. */
+	/* The path holds its own reference. */
 	rdma_hold_gid_attr(gid_attr);
 	rdma_move_grh_sgid_attr(ah, &gid, 0, 1, 0, gid_attr);
 	ret = krdma_frwr_connect_path(frwr, ah);
@@ -235,11 +237,11 @@ static struct rdma_ah_attr krdma_frwr_ah(struct ib_device *ibdev, u32 port)
 }
 
 /*
- * By any entry of the port's GID table, link-local ones last.  One of these is there whatever
- * addresses there are, and on which interface above.  But it is in a slot that is reserved for
- * it, and a queue pair keeps the slot of its entry occupied for as long as it lives: a port
- * that loses and regains that GID, by a failover of its bond or with another MAC address,
- * would not get it back.  Entries of addresses can go into any slot.
+ * Try every entry of the port's GID table, link-local entries last.  A link-local entry exists
+ * independent of the IP addresses and of the interface that has them.  But its table slot is
+ * reserved for it, and a queue pair occupies the slot of its GID as long as the queue pair
+ * exists: a port that loses and regains that GID, by a failover of its bond or by a new MAC
+ * address, would not get it back.  Entries of IP addresses can use any slot.
  */
 static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 {
@@ -267,7 +269,7 @@ static int krdma_frwr_connect_roce(struct krdma_frwr_qp *frwr, u32 port)
 	return ret;
 }
 
-/* By the port's LID, and by its GID where addresses are beyond LIDs. */
+/* Connect by the port's LID, and by its GID if the port requires a GRH. */
 static int krdma_frwr_connect_ib(struct krdma_frwr_qp *frwr, u32 port)
 {
 	struct ib_device *ibdev = frwr->pd->ib->device;
@@ -298,7 +300,7 @@ static int krdma_frwr_connect_cm(struct krdma_frwr_qp *frwr, u32 port)
 	struct krdma_frwr_cm *cm;
 	int ret;
 
-	/* Here: that end is made by a thread of the connection manager. */
+	/* Charge here: a thread of the connection manager creates that end. */
 	ret = krdma_charge_object(charge, frwr->pd->session, ibdev);
 	if (ret)
 		return ret;
@@ -332,7 +334,7 @@ static bool krdma_port_active(struct ib_device *ibdev, u32 port)
 	return !ib_get_cached_port_state(ibdev, port, &state) && state == IB_PORT_ACTIVE;
 }
 
-/* By any port; first by those that are active, as not every provider takes another one. */
+/* Try every port, active ones first, because not every provider accepts other ports. */
 static int krdma_frwr_connect(struct krdma_frwr_qp *frwr)
 {
 	struct ib_device *ibdev = frwr->pd->ib->device;
@@ -354,13 +356,13 @@ static int krdma_frwr_connect(struct krdma_frwr_qp *frwr)
 }
 
 /*
- * Creating and destroying
+ * Creation and destruction
  */
 
 /*
- * ib_free_cq() waits until the softirq has reported that it is done with the queue.  But the
- * softirq polls the queue once more after that.  So polling is disabled, and polls under way
- * end, before the queue is freed.  Nothing completes there by now.
+ * ib_free_cq() waits until the softirq has reported that it is done with the CQ, but the
+ * softirq polls the CQ once more after that.  So disable polling, and wait for running polls,
+ * before the CQ is freed.  Nothing completes there by now.
  */
 static void krdma_frwr_free_cq(struct ib_cq *cq)
 {
@@ -371,9 +373,9 @@ static void krdma_frwr_free_cq(struct ib_cq *cq)
 }
 
 /*
- * The work request that is under way is its own marker: there is one at a time.  A caller that
- * is being killed does not wait for it.  Whether it comes or not, the device is done with it
- * when the queue pair is destroyed.
+ * Only one work request is in flight at a time, so it serves as its own drain marker.  A caller
+ * that is being killed does not wait for it.  Whether it completes or not, the device is done
+ * with it when the queue pair is destroyed.
  */
 static void krdma_frwr_drain(struct krdma_frwr_qp *frwr)
 {
@@ -464,7 +466,7 @@ static void krdma_frwr_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete_all(&frwr->done);
 }
 
-/* 0, -ETIMEDOUT, or -EINTR: the caller is being killed. */
+/* Returns 0, -ETIMEDOUT, or -EINTR if the caller is being killed. */
 static int krdma_frwr_wait(struct krdma_frwr_qp *frwr, bool killable)
 {
 	long left;
@@ -479,8 +481,8 @@ static int krdma_frwr_wait(struct krdma_frwr_qp *frwr, bool killable)
 }
 
 /*
- * Posts one work request and waits for it.  -ECONNRESET: the queue pair was of no use, so it
- * may be tried on a new one.  After any error the queue pair is of no further use.
+ * Post one work request and wait for it.  -ECONNRESET: the queue pair could not be used, so the
+ * caller may retry on a new one.  After any error the queue pair cannot be used any more.
  */
 static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, bool killable)
 {
@@ -494,8 +496,9 @@ static int krdma_frwr_try(struct krdma_frwr_qp *frwr, struct ib_send_wr *wr, boo
 	if (READ_ONCE(frwr->failed) || (frwr->cm && krdma_frwr_cm_broken(frwr->cm)))
 		return -ECONNRESET;
 	/*
-	 * A device that does it in softirq, as its completion is told, has mostly done it
-	 * when they are on again: nobody has to be woken.
+	 * A device that executes the work request in softirq, where its completion is
+	 * delivered, has usually finished when softirqs are enabled again: then no task has to
+	 * be woken.
 	 */
 	local_bh_disable();
 	ret = ib_post_send(frwr->qp, wr, NULL);
@@ -536,7 +539,7 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
 	if (ret)
 		return ret;
 
-	/* A second time, if the queue pair of the last time has been lost meanwhile. */
+	/* Retry once, in case the existing queue pair was lost meanwhile. */
 	ret = -ECONNRESET;
 	for (int i = 0; i < 2 && ret == -ECONNRESET; i++) {
 		if (!pd->frwr) {
@@ -566,20 +569,20 @@ static int krdma_frwr_run(struct krdma_pd *pd, struct ib_send_wr *wr, bool killa
 }
 
 /**
- * krdma_frwr_register - make a registration valid
- * @pd: the domain; the caller holds a reference
- * @mr: a registration of the domain's, mapped and with the key that it is to
- *	have; if this fails, all that can be done with it is to deregister it
+ * krdma_frwr_register() - Register an MR
+ * @pd: the PD; the caller holds a reference
+ * @mr: an MR of the PD, mapped and with the rkey that it is to have; after an error it can only
+ *	be deregistered
  * @access: bits of enum ib_access_flags
  *
- * Context: process context; sleeps until the device has done it, and the first time
- * until the domain's queue pair is connected; a caller that is killed returns.  Takes
- * the domain's frwr_lock.
+ * Context: process context; sleeps until the device has executed it, and the first time until
+ * the PD's queue pair is connected; returns if the caller is killed.  Takes the PD's
+ * frwr_lock.
  * Return: 0, or
- * -EADDRNOTAVAIL: no port of the device can be connected to itself: a RoCE port needs an
- *	entry in its GID table, an iWARP port an address on its network interface;
+ * -EADDRNOTAVAIL: no port of the device can be connected to itself: a RoCE port needs an entry
+ * in its GID table, an iWARP port an address on its network interface;
  * -ETIMEDOUT: the device does not answer;
- * -EDQUOT: the control group has as many objects as it may;
+ * -EDQUOT: the control group has reached its limit of objects;
  * -EINTR: the caller is being killed;
  * -ENOMEM, -ERESTARTSYS, -EIO.
  */
@@ -596,12 +599,12 @@ int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access)
 }
 
 /**
- * krdma_frwr_invalidate - make a registration invalid
- * @pd: the domain; the caller holds a reference
- * @key: a key of the domain's
+ * krdma_frwr_invalidate() - Invalidate an MR
+ * @pd: the PD; the caller holds a reference
+ * @key: an rkey of the PD
  *
- * Context: as krdma_frwr_register(), but also on behalf of a process that is killed:
- * a key that is to end does not stay valid because of that.
+ * Context: as krdma_frwr_register(), but a killed caller does not return early: an rkey that is
+ * to end must not stay valid for that reason.
  * Return: as krdma_frwr_register().
  */
 int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
@@ -615,8 +618,8 @@ int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 }
 
 /**
- * krdma_frwr_destroy - end the queue pair of a domain that registers memory
- * @pd: the domain, which nobody else has any more
+ * krdma_frwr_destroy() - Destroy the queue pair of a PD that registers memory
+ * @pd: the PD, without other users
  *
  * Context: process context; may sleep.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Fast registration where there is no connection to post it on.
- */
+/* Fast registration by work requests (FRWR) without a consumer's connection. */
 #ifndef _KRDMA_FRWR_H
 #define _KRDMA_FRWR_H
 
@@ -18,7 +16,7 @@ int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access);
 int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key);
 void krdma_frwr_destroy(struct krdma_pd *pd);
 
-/* What mr/frwr.c needs for the ports of iWARP: a connection made by the connection manager. */
+/* For iWARP ports: a connection that the connection manager establishes. */
 struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,
 					    u32 port);
 struct ib_qp *krdma_frwr_cm_qp(struct krdma_frwr_cm *cm);

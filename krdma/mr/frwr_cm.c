@@ -2,10 +2,10 @@
 /*
  * A connection of an iWARP device with itself, on which memory is registered.
  *
- * On iWARP a queue pair is connected by the connection manager and in no other way.  So
- * one end listens at an address of the port's, and the other end connects there.  The
- * listener is there for a moment; it lets in nobody but the other end, which it knows by
- * a secret that nobody could guess.  Both queue pairs are in the domain of the memory.
+ * On iWARP only the connection manager can connect a queue pair.  So one end listens at an
+ * address of the port, and the other end connects there.  The listener exists for a moment
+ * only.  It accepts only the other end, which it recognizes by a random secret.  Both queue
+ * pairs are in the PD of the memory.
  */
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -25,31 +25,31 @@
 #include "mr/frwr.h"
 #include "core/session.h"
 
-/* For a step of the connection; what nobody waits for any more ends a little earlier. */
+/* For a step of the connection; the connection manager's own timeout ends slightly earlier. */
 #define KRDMA_FRWR_CM_TIMEOUT		(5 * HZ)
 #define KRDMA_FRWR_CM_TIMEOUT_MS	4000
 
-/* How many addresses of a port's are tried. */
+/* The maximum number of addresses of a port to try. */
 #define KRDMA_FRWR_CM_ADDRESSES		8
 
 #define KRDMA_FRWR_CM_DEPTH		4
 
 /**
  * struct krdma_frwr_cm - a connection of a device with itself
- * @pd: of both queue pairs
- * @cq: where both complete; the caller's
- * @net: the network namespace of the address; kept
+ * @pd: the PD of both queue pairs
+ * @cq: the CQ of both queue pairs; owned by the caller
+ * @net: the network namespace of the address; a reference is held
  * @addr: the address
- * @listener: waits for @passive; gone as soon as it is there
+ * @listener: waits for @passive; destroyed as soon as that exists
  * @active: the end that connects, and on which work requests are posted
  * @passive: the end that accepts.  Written by a handler before @step.
- * @ports: those of @listener and @active
- * @secret: tells @active from anybody else who connects
- * @step: a step of the connection is done
- * @broken: it is not connected any more, or never was.  Written by handlers.
- * @connected: it was
+ * @ports: charges for the ports of @listener and @active
+ * @secret: distinguishes @active from any other peer that connects
+ * @step: completed when a step of the connection is done
+ * @broken: the connection is no longer connected, or never was.  Written by handlers.
+ * @connected: the connection was connected
  *
- * Protected by the domain's frwr_lock, but for what handlers write.
+ * Protected by the PD's frwr_lock, except the fields that handlers write.
  */
 struct krdma_frwr_cm {
 	struct krdma_pd *pd;
@@ -70,7 +70,7 @@ struct krdma_frwr_cm {
  * Addresses
  */
 
-/* Addresses of an interface and of those above it, in the order in which they are tried. */
+/* Addresses of an interface and of those above it, in the order of the attempts. */
 struct krdma_frwr_addrs {
 	struct sockaddr_storage addr[KRDMA_FRWR_CM_ADDRESSES];
 	unsigned int count;
@@ -92,7 +92,7 @@ static void krdma_frwr_add_ipv4(struct net_device *netdev, struct krdma_frwr_add
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
 		struct sockaddr_in *to;
 
-		/* To rdma_cm, a loopback address is any device's. */
+		/* rdma_cm accepts a loopback address for any device. */
 		if (ipv4_is_loopback(ifa->ifa_local))
 			continue;
 		to = (struct sockaddr_in *)krdma_frwr_next_addr(addrs);
@@ -117,7 +117,7 @@ static void krdma_frwr_add_ipv6(struct net_device *netdev, struct krdma_frwr_add
 	list_for_each_entry_rcu(ifa, &in6_dev->addr_list, if_list) {
 		struct sockaddr_in6 *to;
 
-		/* Not one that is being checked whether it is another's. */
+		/* Skip an address while duplicate address detection runs or after it has failed. */
 		if (ifa->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED) ||
 		    ipv6_addr_loopback(&ifa->addr))
 			continue;
@@ -142,7 +142,7 @@ static int krdma_frwr_add_addrs(struct net_device *netdev, struct netdev_nested_
 	return 0;
 }
 
-/* What a port can be reached at; the namespace is kept.  NULL: it has no interface. */
+/* Find the addresses of a port.  A reference to the namespace is returned; NULL: no interface. */
 static struct net *krdma_frwr_find_addrs(struct ib_device *ibdev, u32 port,
 					 struct krdma_frwr_addrs *addrs)
 {
@@ -153,7 +153,7 @@ static struct net *krdma_frwr_find_addrs(struct ib_device *ibdev, u32 port,
 	if (!netdev)
 		return NULL;
 
-	/* It may be on its way to another namespace: then connecting fails. */
+	/* The interface may be moving to another namespace: then connecting fails. */
 	net = maybe_get_net(dev_net(netdev));
 	rcu_read_lock();
 	krdma_frwr_add_addrs(netdev, &priv);
@@ -182,7 +182,7 @@ static int krdma_frwr_cm_create_qp(struct krdma_frwr_cm *cm, struct rdma_cm_id *
 		.qp_type = IB_QPT_RC,
 	};
 
-	/* Found by its address, a device may turn out to be another one. */
+	/* A device found by its address may be another device. */
 	if (id->device != cm->pd->ib->device)
 		return -EADDRNOTAVAIL;
 	return rdma_create_qp(id, cm->pd->ib, &attr);
@@ -200,14 +200,14 @@ static void krdma_frwr_cm_param(struct krdma_frwr_cm *cm, struct rdma_conn_param
 	};
 }
 
-/* Somebody asks for the passive end.  An error rejects and destroys @id. */
+/* A connection request has arrived at the listener.  An error rejects and destroys @id. */
 static int krdma_frwr_cm_requested(struct krdma_frwr_cm *cm, struct rdma_cm_id *id,
 				   const struct rdma_conn_param *wr)
 {
 	struct rdma_conn_param param;
 	int ret;
 
-	/* What a peer is told with some transports is longer than what was sent. */
+	/* Some transports pad the private data. */
 	if (cm->passive || wr->private_data_len < sizeof(cm->secret) ||
 	    memcmp(wr->private_data, cm->secret, sizeof(cm->secret)))
 		return -ECONNREFUSED;
@@ -235,7 +235,10 @@ static int krdma_frwr_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* Memory reclaim may wait for who registers, see krdma_session_set_reclaim(). */
+		/*
+		 * Memory reclaim may wait for the registering task, see
+		 * krdma_session_set_reclaim().
+		 */
 		noio = memalloc_noio_save();
 		ret = krdma_frwr_cm_requested(cm, id, &event->param.conn);
 		memalloc_noio_restore(noio);
@@ -250,8 +253,8 @@ static int krdma_frwr_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev
 		return 0;
 	default:
 		/*
-		 * Whatever it is, the next one who registers makes a new connection.
-		 * A removal of the device ends the domain, and the domain this.
+		 * After any of these events, the next registration creates a new connection.  A
+		 * removal of the device ends the PD, and the PD ends this connection.
 		 */
 		WRITE_ONCE(cm->broken, true);
 		complete(&cm->step);
@@ -264,7 +267,7 @@ enum {
 	KRDMA_FRWR_CM_ACTIVE,
 };
 
-/* With the port that it is about to get, which is uncharged after its end, if there is any. */
+/* Charge the port that the cm_id is about to get; the end of the cm_id uncharges it. */
 static struct rdma_cm_id *krdma_frwr_cm_create_id(struct krdma_frwr_cm *cm,
 						  struct krdma_charged_port *port)
 {
@@ -333,7 +336,7 @@ static int krdma_frwr_cm_ask(struct krdma_frwr_cm *cm)
 	return ret ? ret : krdma_frwr_cm_wait(cm);
 }
 
-/* An end of it; it may not be there, or have no queue pair. */
+/* Set the queue pair of one end to the error state, if the end exists and has one. */
 static void krdma_frwr_cm_fail_id(struct rdma_cm_id *id)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -390,23 +393,22 @@ static struct krdma_frwr_cm *krdma_frwr_cm_try(struct krdma_pd *pd, struct ib_cq
 }
 
 /**
- * krdma_frwr_cm_connect - connect an iWARP device with itself
- * @pd: the domain of the queue pairs; the caller holds its frwr_lock until
- *	krdma_frwr_cm_destroy()
- * @cq: where they complete, with 4 work requests under way; the caller's
+ * krdma_frwr_cm_connect() - Connect an iWARP device with itself
+ * @pd: the PD of the queue pairs; the caller holds its frwr_lock until krdma_frwr_cm_destroy()
+ * @cq: the CQ of the queue pairs, with 4 work requests in flight; owned by the caller
  * @port: a port of the device
  *
- * Tries the addresses of the port's network interface and of those above it, such as
- * VLANs, bridges and bonds, one after the other, up to 8.  Each step of it takes 5 seconds
- * at most.
+ * Tries the addresses of the port's network interface and of those above it, such as VLANs,
+ * bridges and bonds, one after the other, up to 8.  Each step of an attempt takes 5 seconds at
+ * most.
  *
- * Context: process context; sleeps; a caller that is killed returns.
- * Return: the connection, for krdma_frwr_cm_destroy(), or ERR_PTR of
+ * Context: process context; sleeps; returns if the caller is killed.
+ * Return: the connection, to be released by krdma_frwr_cm_destroy(), or ERR_PTR of
  * -EADDRNOTAVAIL, -ENODEV: the port has no address at which it can reach itself;
  * -ETIMEDOUT: it does not answer there;
  * -EINTR: the caller is being killed;
- * -EDQUOT: the session can have no more ports;
- * -ENOMEM, and what rdma_cm and the provider return.
+ * -EDQUOT: the session has reached its limit of ports;
+ * -ENOMEM, and the errors of rdma_cm and the provider.
  */
 struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,
 					    u32 port)
@@ -433,11 +435,11 @@ struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *c
 }
 
 /**
- * krdma_frwr_cm_qp - the queue pair on which work requests are posted
+ * krdma_frwr_cm_qp() - Get the queue pair to post work requests on
  * @cm: the connection
  *
  * Context: any.
- * Return: the queue pair, there until krdma_frwr_cm_destroy().
+ * Return: the queue pair, valid until krdma_frwr_cm_destroy().
  */
 struct ib_qp *krdma_frwr_cm_qp(struct krdma_frwr_cm *cm)
 {
@@ -445,11 +447,11 @@ struct ib_qp *krdma_frwr_cm_qp(struct krdma_frwr_cm *cm)
 }
 
 /**
- * krdma_frwr_cm_broken - whether the connection is over
+ * krdma_frwr_cm_broken() - Check whether the connection has ended
  * @cm: the connection
  *
  * Context: any.
- * Return: true if it is of no further use.
+ * Return: true if it can no longer be used.
  */
 bool krdma_frwr_cm_broken(const struct krdma_frwr_cm *cm)
 {
@@ -457,19 +459,19 @@ bool krdma_frwr_cm_broken(const struct krdma_frwr_cm *cm)
 }
 
 /**
- * krdma_frwr_cm_destroy - end a connection of a device with itself
- * @cm: the connection; what was posted has completed, or is not waited for.  Freed.
+ * krdma_frwr_cm_destroy() - Destroy a connection of a device with itself
+ * @cm: the connection; its work requests have completed, or nothing waits for them.  Freed.
  *
- * Context: process context; sleeps, for the handlers of the connection manager, and for
- * the provider while it has not answered a rdma_connect(): iw_cm waits for that, and
- * nothing shortens it.  Providers give up by themselves, siw after 10 seconds.
+ * Context: process context; sleeps, for the handlers of the connection manager, and for the
+ * provider while it has not answered a rdma_connect(): iw_cm waits for that, and nothing
+ * shortens the wait.  Providers give up by themselves, siw after 10 seconds.
  */
 void krdma_frwr_cm_destroy(struct krdma_frwr_cm *cm)
 {
 	krdma_frwr_cm_stop_listening(cm);
 	if (cm->connected)
 		rdma_disconnect(cm->active);
-	/* Both first: then neither end waits for the other one. */
+	/* Set both to the error state first: then neither end waits for the other. */
 	krdma_frwr_cm_fail_id(cm->active);
 	krdma_frwr_cm_fail_id(cm->passive);
 	krdma_frwr_cm_end_id(cm->active);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that a device can reach: pages, their addresses for it, and a key.
+ * Memory that a device can access: pages, their DMA addresses, and keys.
  *
- * The kernel's own memory is mapped for DMA, and operations of one's own go
- * through these addresses and the protection domain's local key.  If peers may
- * reach it, it gets a registration besides, with a key that never was another's
- * a moment ago: each has a registration of its own, made and ended with it.
+ * Kernel memory is mapped for DMA, and local work requests use these addresses and the PD's
+ * local DMA lkey.  If peers may access it, it is also registered, with an rkey that was not
+ * another MR's rkey shortly before: each memory has its own ib_mr, which is allocated and
+ * deregistered with it.
  *
- * A process's memory is in mr/mem_user.c; what is common is here.
+ * The memory of a process is in mr/mem_user.c; the common part is here.
  */
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
@@ -29,14 +29,14 @@
 #include "core/session.h"
 
 /**
- * krdma_access_check - whether memory can have these rights
+ * krdma_access_check() - Check access rights
  * @dev: the device; the caller holds a reference
  * @access: &enum krdma_access
  *
  * Context: any.
  * Return: 0, or
- * -EINVAL: an unknown right, or a peer may write what one may not write oneself;
- * -EOPNOTSUPP: atomics on a device that has none.
+ * -EINVAL: an unknown right, or a remote write or atomic right without the local write right;
+ * -EOPNOTSUPP: atomics on a device without them.
  */
 int krdma_access_check(struct krdma_device *dev, u32 access)
 {
@@ -53,7 +53,7 @@ int krdma_access_check(struct krdma_device *dev, u32 access)
 }
 
 /**
- * krdma_access_ib - rights in ib_core's words
+ * krdma_access_ib() - Convert access rights to those of ib_core
  * @access: &enum krdma_access, checked
  *
  * Context: any.
@@ -80,14 +80,14 @@ static struct ib_device *krdma_mem_ibdev(const struct krdma_mem *mem)
 }
 
 /**
- * krdma_mem_create - begin to make memory reachable
- * @pd: where; kept by the caller
+ * krdma_mem_create() - Allocate a krdma_mem
+ * @pd: the PD; kept by the caller
  * @length: bytes
  * @access: &enum krdma_access, checked
  *
  * Context: process context; may sleep.
- * Return: what a krdma_mem_map_...() fills in and krdma_mem_release() frees,
- * also if that failed; or NULL.
+ * Return: the memory, to be filled in by a krdma_mem_map_...() and freed by
+ * krdma_mem_release(), also if that failed; or NULL.
  */
 struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access)
 {
@@ -108,8 +108,8 @@ struct krdma_mem *krdma_mem_create(struct krdma_pd *pd, u64 length, u32 access)
 }
 
 /*
- * Memory stays mapped from operation to operation, and nobody copies or flushes
- * in between: what needs that cannot be used.
+ * Memory stays mapped across work requests, and nothing copies or flushes it in between.
+ * Memory that needs this cannot be used.
  */
 static bool krdma_mem_coherent(const struct krdma_mem *mem)
 {
@@ -128,13 +128,13 @@ static bool krdma_mem_coherent(const struct krdma_mem *mem)
 }
 
 /**
- * krdma_mem_map_table - map pages for the device
- * @mem: its table has the pages
+ * krdma_mem_map_table() - Map pages for DMA
+ * @mem: its table contains the pages
  *
  * Context: process context; may sleep.
  * Return: 0, or
- * -EIO: it cannot be mapped;
- * -EOPNOTSUPP: the device reaches it through bounce buffers or incoherently.
+ * -EIO: the pages cannot be mapped;
+ * -EOPNOTSUPP: the device accesses them through bounce buffers or incoherently.
  */
 int krdma_mem_map_table(struct krdma_mem *mem)
 {
@@ -150,7 +150,7 @@ int krdma_mem_map_table(struct krdma_mem *mem)
 	return krdma_mem_coherent(mem) ? 0 : -EOPNOTSUPP;
 }
 
-/* Joins what is adjacent for the device: the fewer chunks, the fewer entries to post. */
+/* Merge contiguous DMA addresses: fewer chunks mean fewer SGEs to post. */
 static int krdma_mem_make_chunks(struct krdma_mem *mem)
 {
 	struct krdma_chunk *chunk = NULL;
@@ -182,7 +182,7 @@ static int krdma_mem_map_kernel(struct krdma_mem *mem)
 	return ret ? ret : krdma_mem_make_chunks(mem);
 }
 
-/* The page behind an address of the kernel; NULL if there is none that could be mapped. */
+/* The page behind a kernel address; NULL if there is none that can be mapped. */
 static struct page *krdma_buffer_page(void *address)
 {
 	if (is_vmalloc_addr(address))
@@ -201,16 +201,16 @@ static int krdma_buffer_pages(void *buffer, struct page **pages, unsigned int co
 }
 
 /**
- * krdma_mem_map_buffer - a buffer of the kernel
+ * krdma_mem_map_buffer() - Map a kernel buffer
  * @mem: new
- * @buffer: where it is, by kmalloc(), vmalloc() or as pages; stays until
+ * @buffer: address of the buffer, from kmalloc(), vmalloc() or pages; stays allocated until
  *	krdma_mem_release()
  *
  * Context: process context; may sleep.
  * Return: 0, or
  * -EINVAL: no such memory, or the stack;
  * -EFBIG: more pages than can be counted;
- * -ENOMEM, and what krdma_mem_map_table() returns.
+ * -ENOMEM, and the errors of krdma_mem_map_table().
  */
 int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer)
 {
@@ -220,7 +220,7 @@ int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer)
 	u64 count;
 	int ret;
 
-	/* Where stacks are mapped one could find its pages, but it ends with the call. */
+	/* Pages of a vmalloc'ed stack could be found, but the stack frame ends with the call. */
 	if (object_is_on_stack(buffer))
 		return -EINVAL;
 
@@ -242,13 +242,13 @@ int krdma_mem_map_buffer(struct krdma_mem *mem, void *buffer)
 }
 
 /**
- * krdma_mem_map_sg - pages of the kernel
+ * krdma_mem_map_sg() - Map pages of the kernel
  * @mem: new
- * @sg: the pages, which stay until krdma_mem_release(); the list itself need not
- * @entries: how many entries it has
+ * @sg: the pages, which stay allocated until krdma_mem_release(); the list itself need not
+ * @entries: number of entries of @sg
  *
  * Context: process context; may sleep.
- * Return: 0, -ENOMEM, or what krdma_mem_map_table() returns.
+ * Return: 0, -ENOMEM, or the errors of krdma_mem_map_table().
  */
 int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 		     unsigned int entries)
@@ -257,7 +257,7 @@ int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 	unsigned int i;
 	int ret;
 
-	/* A list of its own, because mapping writes into it, and ending that reads it. */
+	/* Copy the list, because mapping writes into it, and unmapping reads it. */
 	ret = sg_alloc_table(&mem->table, entries, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
@@ -270,10 +270,10 @@ int krdma_mem_map_sg(struct krdma_mem *mem, struct scatterlist *sg,
 }
 
 /*
- * Registering
+ * Registration
  */
 
-/* Room for registrations; @span as in &struct krdma_mem.mr_span. */
+/* Allocate the array of ib_mrs; @span as in &struct krdma_mem.mr_span. */
 static int krdma_mem_alloc_mrs(struct krdma_mem *mem, unsigned int count, u64 span)
 {
 	mem->mrs = &mem->one;
@@ -287,7 +287,7 @@ static int krdma_mem_alloc_mrs(struct krdma_mem *mem, unsigned int count, u64 sp
 	return 0;
 }
 
-/* Fills in a registration that has never been posted. */
+/* Map a list into an ib_mr that was never posted. */
 static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned int entries,
 			     u64 length, u64 iova)
 {
@@ -296,15 +296,15 @@ static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned 
 	mapped = ib_map_mr_sg(mr, sg, entries, NULL, PAGE_SIZE);
 	if (mapped < 0)
 		return krdma_provider_error(mapped);
-	/* hns says so where it found no memory. */
+	/* hns returns 0 if it finds no memory. */
 	if (!mapped)
 		return -ENOMEM;
-	/* It stops where two entries do not meet at the end of a page. */
+	/* ib_map_mr_sg() stops where two entries do not meet at a page boundary. */
 	if (mapped != entries || mr->length != length)
 		return -EINVAL;
 	/*
-	 * Peers count from an address of our choice, but from one at the same
-	 * place in its page: otherwise rxe reads and writes beside the buffer.
+	 * krdma chooses the remote address, but the offset in the page must match: otherwise
+	 * rxe accesses memory beside the buffer.
 	 */
 	if (offset_in_page(mr->iova) != offset_in_page(iova))
 		return -EIO;
@@ -314,7 +314,7 @@ static int krdma_mem_fill_mr(struct ib_mr *mr, struct scatterlist *sg, unsigned 
 	return 0;
 }
 
-/* Registers @entries of a list that has addresses for the device, @length bytes. */
+/* Register @entries of a list with DMA addresses, @length bytes. */
 static int krdma_mem_register_sg(struct krdma_mem *mem, struct krdma_mem_key *mr,
 				 struct scatterlist *sg, unsigned int entries, u64 length,
 				 u64 iova)
@@ -337,9 +337,9 @@ static int krdma_mem_register_sg(struct krdma_mem *mem, struct krdma_mem_key *mr
 }
 
 /**
- * struct krdma_sg_place - a place in a list that has addresses for the device
+ * struct krdma_sg_place - position in a list with DMA addresses
  * @sg: the entry
- * @offset: bytes of it that are behind
+ * @offset: bytes of the entry before the position
  */
 struct krdma_sg_place {
 	struct scatterlist *sg;
@@ -347,9 +347,9 @@ struct krdma_sg_place {
 };
 
 /*
- * Copies the addresses of @length bytes from @place on, and goes on to the next place.  Returns
- * the number of entries.  Drivers are given such lists, and not an offset into the first
- * entry, which siw does not look at.
+ * Copy the addresses of @length bytes from @place on, and advance @place.  Returns the number
+ * of entries.  Drivers get such a list instead of an offset into the first entry, which siw
+ * ignores.
  */
 static unsigned int krdma_sg_slice(struct krdma_sg_place *place, u64 length,
 				   struct scatterlist *slice, unsigned int max)
@@ -370,7 +370,7 @@ static unsigned int krdma_sg_slice(struct krdma_sg_place *place, u64 length,
 	return count;
 }
 
-/* One registration after the other, each of as much as it can span. */
+/* Register one ib_mr after the other, each with as many bytes as it can span. */
 static int krdma_mem_register_slices(struct krdma_mem *mem, u64 iova,
 				     struct scatterlist *slice, unsigned int max)
 {
@@ -378,13 +378,13 @@ static int krdma_mem_register_slices(struct krdma_mem *mem, u64 iova,
 	u64 end = iova + mem->length;
 
 	for (unsigned int i = 0; i < mem->mr_count; i++) {
-		/* The first ends where it would if it had begun with its page. */
+		/* The first span is shortened by the offset of the memory in its page. */
 		u64 room = mem->mr_span - (i ? 0 : offset_in_page(iova));
 		u64 length = min(room, end - iova);
 		unsigned int entries;
 		int ret;
 
-		/* Entries that do not meet at the end of a page, here at that of a slice. */
+		/* The entries must meet at a page boundary also at the start of a slice. */
 		if (!place.sg || (i && offset_in_page(sg_dma_address(place.sg) + place.offset)))
 			return -EINVAL;
 		sg_init_table(slice, max);
@@ -399,21 +399,20 @@ static int krdma_mem_register_slices(struct krdma_mem *mem, u64 iova,
 }
 
 /**
- * krdma_mem_register - give mapped memory its keys
- * @mem: mapped, without a registration; if this fails, the caller releases it
- * @iova: the address that the keys' users count from
+ * krdma_mem_register() - Register mapped memory
+ * @mem: mapped, not registered; on an error the caller releases it
+ * @iova: its first address for peers
  *
- * As many registrations as it takes, each with a key of its own: see
- * &struct krdma_mem.mrs.
+ * Allocates as many ib_mrs as needed, each with its own rkey: see &struct krdma_mem.mrs.
  *
- * Context: process context; sleeps until the device has done it; a caller that is killed
- * returns.
+ * Context: process context; sleeps until the device has executed it; returns if the caller is
+ * killed.
  * Return: 0, or
  * -EOPNOTSUPP: the device has no fast registration;
- * -EFBIG: more than KRDMA_MR_KEYS_MAX registrations;
- * -EINVAL: the pieces do not meet at page boundaries;
- * -EDQUOT: the control group has as many as it may;
- * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and what krdma_frwr_register() returns.
+ * -EFBIG: more than KRDMA_MR_KEYS_MAX ib_mrs;
+ * -EINVAL: the entries do not meet at page boundaries;
+ * -EDQUOT: the control group has reached its limit;
+ * -ENOMEM, -EINTR, -ERESTARTSYS, -EIO, and the errors of krdma_frwr_register().
  */
 int krdma_mem_register(struct krdma_mem *mem, u64 iova)
 {
@@ -445,9 +444,9 @@ int krdma_mem_register(struct krdma_mem *mem, u64 iova)
 }
 
 /**
- * krdma_mem_adopt - take a registration that a provider has made of all of it
- * @mem: charged for in @mem->one, without a registration
- * @ib: the registration; the memory's from now on
+ * krdma_mem_adopt() - Take over an ib_mr that a provider has registered for all of the memory
+ * @mem: charged in @mem->one, without an ib_mr
+ * @ib: the ib_mr; owned by @mem from now on
  *
  * Context: any.
  */
@@ -458,7 +457,7 @@ void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib)
 	mem->mr_count = 1;
 }
 
-/* The last chunk that begins at @offset or before it. */
+/* The last chunk that starts at @offset or before it. */
 static unsigned int krdma_mem_find_chunk(const struct krdma_mem *mem, u64 offset)
 {
 	unsigned int low = 0;
@@ -476,15 +475,15 @@ static unsigned int krdma_mem_find_chunk(const struct krdma_mem *mem, u64 offset
 }
 
 /**
- * krdma_mem_segments - what an operation is to be given
- * @mem: memory of the kernel
- * @offset: where the operation's memory begins
+ * krdma_mem_segments() - Build the device SGEs for a range of memory
+ * @mem: kernel memory
+ * @offset: start of the range, in bytes from the start of @mem
  * @length: bytes, all of them in @mem
- * @segments: filled in, unless it fails
- * @room: for how many there is room
+ * @segments: filled in on success
+ * @room: maximum number of @segments
  *
  * Context: any.
- * Return: how many segments, or -EMSGSIZE if there are more than @room.
+ * Return: number of segments, or -EMSGSIZE if there are more than @room.
  */
 int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
 		       struct krdma_segment *segments, unsigned int room)
@@ -511,13 +510,13 @@ int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
 }
 
 /**
- * krdma_mem_revoke - take the keys away
- * @mem: nobody else does this or releases it at the same time
+ * krdma_mem_revoke() - Deregister the ib_mrs of memory
+ * @mem: the memory; no other task revokes or releases it at the same time
  *
- * Fast registrations are ended without a request to invalidate them first: the
- * device lets nobody through a key that is deregistered, either.
+ * Fast registrations are deregistered without an invalidation first: the device refuses a
+ * deregistered rkey, too.
  *
- * Context: process context; sleeps until the device has done it.
+ * Context: process context; sleeps until the device has executed it.
  */
 void krdma_mem_revoke(struct krdma_mem *mem)
 {
@@ -532,13 +531,13 @@ void krdma_mem_revoke(struct krdma_mem *mem)
 		krdma_uncharge_object(&mr->charge, ibdev);
 		cond_resched();
 	}
-	/* Charged for what a provider was to register, and did not. */
+	/* Charged for an ib_mr that the provider then failed to register. */
 	krdma_uncharge_object(&mem->one.charge, ibdev);
 }
 
 static void krdma_mem_free(struct krdma_mem *mem)
 {
-	/* The keys die first, then the addresses for the device, then the pages are let go. */
+	/* First the keys, then the DMA addresses, then the pages. */
 	krdma_mem_revoke(mem);
 	if (mem->mapped)
 		ib_dma_unmap_sg(krdma_mem_ibdev(mem), mem->table.sgl,
@@ -551,9 +550,7 @@ static void krdma_mem_free(struct krdma_mem *mem)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_MR_MEMORY, mem));
 }
 
-/*
- * Puts memory aside until no peer is connected any more; false if none is.
- */
+/* Retire memory until no peer is connected any more; false if none is. */
 static bool krdma_mem_retire(struct krdma_mem *mem)
 {
 	struct krdma_pd *pd = mem->pd;
@@ -569,8 +566,8 @@ static bool krdma_mem_retire(struct krdma_mem *mem)
 }
 
 /*
- * A device that lingers.  Memory of the kernel its owner takes back at once, so
- * there is nothing to put aside; the pages of a process are ours to keep.
+ * Check for a device that uses memory after its deregistration.  The owner of kernel memory
+ * takes it back at once, so only the pages of a process can be retired.
  */
 static bool krdma_mem_in_use(struct krdma_mem *mem)
 {
@@ -580,8 +577,8 @@ static bool krdma_mem_in_use(struct krdma_mem *mem)
 		return false;
 
 	/*
-	 * The completion of our own operations is told in softirq, or with
-	 * preemption disabled, before the memory is put there: let that end.
+	 * The completion of a local work request is delivered in softirq, or with preemption
+	 * disabled, before the device puts its reference to the memory: wait for that.
 	 */
 	synchronize_rcu_expedited();
 
@@ -589,9 +586,9 @@ static bool krdma_mem_in_use(struct krdma_mem *mem)
 		return false;
 
 	/*
-	 * The key must not work any longer.  Of a fast registration siw keeps no
-	 * pages, so it can go; one that has pages of its own has to stay with them,
-	 * and is only made invalid, which siw does for any kind.
+	 * The rkey must not work any longer.  For a fast registration siw keeps no pages, so
+	 * the ib_mr can be deregistered.  An ib_mr that has its own pages must stay with them,
+	 * and is only invalidated, which siw supports for any kind.
 	 */
 	if (mem->mapped)
 		krdma_mem_revoke(mem);
@@ -603,8 +600,8 @@ static bool krdma_mem_in_use(struct krdma_mem *mem)
 }
 
 /**
- * krdma_mem_release - take memory back from the device
- * @mem: no operation uses it; its domain is there.  Freed.
+ * krdma_mem_release() - Release memory
+ * @mem: no work request uses it; its PD exists.  Freed.
  *
  * Context: process context; may sleep.
  */
@@ -615,8 +612,8 @@ void krdma_mem_release(struct krdma_mem *mem)
 }
 
 /**
- * krdma_pd_connected - a queue pair begins that a peer can use
- * @pd: where
+ * krdma_pd_connected() - Add a queue pair that a peer can use
+ * @pd: the PD
  * @qp: the queue pair
  *
  * Context: process context; does not sleep.
@@ -629,11 +626,11 @@ void krdma_pd_connected(struct krdma_pd *pd, struct krdma_qp *qp)
 }
 
 /**
- * krdma_pd_disconnected - a queue pair has been destroyed
- * @pd: where; the caller holds a reference
+ * krdma_pd_disconnected() - Remove a destroyed queue pair
+ * @pd: the PD; the caller holds a reference
  * @qp: the queue pair
  *
- * With the last one goes what had to be kept for them.
+ * With the last queue pair this frees the retired memory.
  *
  * Context: process context; may sleep.
  */

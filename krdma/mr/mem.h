@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Memory that a device can reach: pages, their addresses for it, and a key.
- */
+/* Memory that a device can access: pages, their DMA addresses, and keys. */
 #ifndef _KRDMA_MEM_H
 #define _KRDMA_MEM_H
 
@@ -19,15 +17,15 @@ struct krdma_pd;
 struct mm_struct;
 
 /*
- * How many registrations a region takes at most: with 512 pages in each, 8 GiB.  It bounds
- * what one call can take of the device, and how long it takes.
+ * The maximum number of ib_mrs of a memory region: with 512 pages in each, 8 GiB.  It limits
+ * what one call can take of the device, and how long the call takes.
  */
 #define KRDMA_MR_KEYS_MAX	4096
 
 /**
- * struct krdma_mem_key - a registration of memory, or of a part of it
- * @ib: ib_core's; NULL if it is not allocated, or has been deregistered
- * @charge: of @ib
+ * struct krdma_mem_key - the ib_mr of memory, or of a part of it
+ * @ib: ib_core's MR; NULL if it is not allocated, or was deregistered
+ * @charge: charge for @ib
  */
 struct krdma_mem_key {
 	struct ib_mr *ib;
@@ -35,9 +33,9 @@ struct krdma_mem_key {
 };
 
 /**
- * struct krdma_chunk - memory that has adjacent addresses for the device
- * @offset: where it begins in the memory; it ends where the next one begins
- * @addr: its address for the device
+ * struct krdma_chunk - range of memory with contiguous DMA addresses
+ * @offset: start in bytes from the start of the memory; it ends where the next chunk starts
+ * @addr: its DMA address
  */
 struct krdma_chunk {
 	u64 offset;
@@ -45,27 +43,27 @@ struct krdma_chunk {
 };
 
 /**
- * struct krdma_mem - memory that a device can reach
- * @pd: where; kept by who has the memory, and later by connections in it
- * @node: in the domain's list of retired memory
+ * struct krdma_mem - memory that a device can access
+ * @pd: the PD; kept by the owner of the memory, and after retirement by connections in the PD
+ * @node: entry of the PD's list of retired memory
  * @access: &enum krdma_access
  * @length: bytes
- * @direction: in which way data go
- * @table: its pages; empty if the provider looks after them
- * @mapped: @table has addresses for the device
- * @chunks: the same without holes, for memory of the kernel
- * @chunk_count: how many
- * @mrs: its registrations, in the order of the memory; NULL if it has none.  All but the
- *	last span @mr_span bytes, the first one less the place of the memory in its page.
- * @mr_count: how many; 0 without @mrs
- * @mr_span: see @mrs; 0: there is one for all
- * @one: @mrs, if there is one
- * @of_user: the pages are a process's
- * @mm: that process's, if krdma has pinned and charged the pages
- * @charged: how many
+ * @direction: DMA direction
+ * @table: its pages; empty if the provider manages them
+ * @mapped: @table has DMA addresses
+ * @chunks: the DMA addresses without gaps, for kernel memory
+ * @chunk_count: number of @chunks
+ * @mrs: its ib_mrs, in the order of the memory; NULL if it has none.  Each but the last spans
+ *	@mr_span bytes, the first one less the offset of the memory in its page.
+ * @mr_count: number of @mrs; 0 without @mrs
+ * @mr_span: see @mrs; 0: one spans all
+ * @one: storage for @mrs if there is only one
+ * @of_user: the pages belong to a process
+ * @mm: the process's mm, if krdma has pinned and charged the pages
+ * @charged: number of charged pages
  *
- * Nothing changes from its making to its end but what is in @mrs, which
- * krdma_mem_revoke() may end first.
+ * No field changes between creation and end, except @mrs, which krdma_mem_revoke() may end
+ * first.
  */
 struct krdma_mem {
 	struct krdma_pd *pd;
@@ -86,7 +84,7 @@ struct krdma_mem {
 	unsigned long charged;
 };
 
-/* The rights that a peer can have. */
+/* The rights of a peer. */
 #define KRDMA_ACCESS_REMOTE	(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE | \
 				 KRDMA_ACCESS_REMOTE_ATOMIC)
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process's memory.
+ * Memory of a process.
  *
- * There are two ways to register it.  Where the provider is known to take a
- * kernel caller, it does all of it: one key for any size, pages of any size,
- * charged to the process by ib_core.  Everywhere else, krdma pins the pages,
- * charges them, maps them and registers them like its own, with as many keys as
- * that takes.  Either way the keys' addresses are the process's own, and local
- * operations go through the keys too.
+ * There are two ways to register it.  If the provider is known to support a kernel caller, the
+ * provider does everything: one rkey for any size, pages of any size, charged to the process by
+ * ib_core.  Otherwise krdma pins the pages, charges them, maps them and registers them like
+ * kernel memory, with as many rkeys as needed.  In both cases remote addresses are the
+ * process's addresses, and local work requests use the keys, too.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -30,7 +29,7 @@ static bool force_pin;
 module_param(force_pin, bool, 0644);
 MODULE_PARM_DESC(force_pin, "Pin processes' memory itself even where the provider could");
 
-/* What says something of the process's memory is handed on. */
+/* Pass on errors about the process's memory. */
 static int krdma_user_error(int error)
 {
 	switch (error) {
@@ -52,7 +51,7 @@ static int krdma_mem_by_provider(struct krdma_mem *mem, unsigned long start)
 				  mem->pd->ib->device);
 	if (ret)
 		return ret;
-	/* The address where it is for peers has to be that of the process: see rxe, siw. */
+	/* The iova has to be the process's address: see rxe, siw. */
 	mr = ib_reg_user_mr(mem->pd->ib, start, mem->length, start,
 			    krdma_access_ib(mem->access));
 	if (IS_ERR(mr))
@@ -63,9 +62,10 @@ static int krdma_mem_by_provider(struct krdma_mem *mem, unsigned long start)
 }
 
 /*
- * Where ib_core charges what a provider pins, and by its rule: one counter has all of a
- * process's pinned pages, each registration's once.  What the process has locked itself is
- * in another, so that registering locked memory takes nothing of that.
+ * Charge the counter that ib_core charges for pages that a provider pins, by the same rule:
+ * pinned_vm counts all pinned pages of a process, once for each MR.  Memory that the process
+ * has locked itself is in another counter, so registering locked memory does not use up that
+ * limit.
  */
 static int krdma_mem_charge(struct krdma_mem *mem, unsigned long pages)
 {
@@ -80,7 +80,7 @@ static int krdma_mem_charge(struct krdma_mem *mem, unsigned long pages)
 		return -ENOMEM;
 	}
 
-	/* For the end, which may come from anywhere, when the process is long gone. */
+	/* For the release, which may run in any context after the process is gone. */
 	mmgrab(current->mm);
 	mem->mm = current->mm;
 	mem->charged = pages;
@@ -94,7 +94,7 @@ static void krdma_mem_uncharge(struct krdma_mem *mem)
 	mem->mm = NULL;
 }
 
-/* Pins @count pages and puts them into the table, or neither. */
+/* Pin @count pages and put them into the table; on an error do neither. */
 static int krdma_mem_pin(struct krdma_mem *mem, unsigned long start,
 			 struct page **pages, unsigned int count)
 {
@@ -132,7 +132,7 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
 
 	if (!(krdma_device_caps(mem->pd->dev) & KRDMA_DEVICE_CAP_FAST_REG))
 		return -EOPNOTSUPP;
-	/* Before anything is pinned that could not be registered. */
+	/* Check before pinning pages that cannot be registered. */
 	if (count > (u64)krdma_device_limits(mem->pd->dev)->max_fast_reg_pages *
 		    KRDMA_MR_KEYS_MAX || count > INT_MAX)
 		return -EFBIG;
@@ -154,19 +154,19 @@ static int krdma_mem_by_pinning(struct krdma_mem *mem, unsigned long start)
 }
 
 /**
- * krdma_mem_map_user - the calling process's memory
+ * krdma_mem_map_user() - Map and register memory of the calling process
  * @mem: new; its length and access are checked
  * @start: the process's address
  *
- * Context: process context, with the process's memory; may sleep.
+ * Context: process context, with the process's address space; may sleep.
  * Return: 0, or
- * -EFAULT: it is not all there, or not with these rights;
- * -ENOMEM, -EPERM: it may not lock so much memory, or none;
- * -EDQUOT: the control group has as many registrations as it may;
- * -EFBIG: more pages than KRDMA_MR_KEYS_MAX registrations can span, of a provider
- *	that cannot do it itself;
- * -EOPNOTSUPP: the device cannot do it at all;
- * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and what krdma_mem_register() returns.
+ * -EFAULT: part of the range is not mapped, or lacks the rights;
+ * -ENOMEM, -EPERM: the process may not lock as much memory, or none;
+ * -EDQUOT: the control group has reached its limit of MRs;
+ * -EFBIG: more pages than KRDMA_MR_KEYS_MAX MRs can span, with a provider that cannot register
+ * the range itself;
+ * -EOPNOTSUPP: the device cannot register memory at all;
+ * -EAGAIN, -EINTR, -ERESTARTSYS, -EIO, and the errors of krdma_mem_register().
  */
 int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start)
 {
@@ -178,8 +178,8 @@ int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start)
 }
 
 /**
- * krdma_mem_release_user - give pages back that were pinned
- * @mem: nothing to do with the device any more; of any kind
+ * krdma_mem_release_user() - Unpin and uncharge pages of a process
+ * @mem: memory of any kind, which no device accesses any more
  *
  * Context: process context, of any process or none; may sleep.
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions of memory.
+ * Memory regions (MRs).
  *
- * A region is in use from the moment that an operation is posted to the moment
- * that it has completed, and its memory is not let go in between: whoever wants
- * to is told that it is busy, or it is done when the last one has ended.  The
- * operations count twice: "uses" says whether any is in flight, so that release
- * can refuse, and the part's references keep the memory.
+ * An MR is in use from the moment that a work request with it is posted to the moment that the
+ * work request completes.  Its memory is not released in between: krdma_mr_deregister() fails
+ * with -EBUSY, and krdma_mr_drop() releases the memory after the last completion.  A work
+ * request holds two counts: "uses" says whether any is in flight, so that deregistration can
+ * refuse, and a reference to the device part keeps the memory.
  *
- * The object is freed after RCU's grace period: who finds it under rcu_read_lock()
- * can post with it, and is told when it came too late.
+ * The object is freed after RCU's grace period: a caller that finds it under rcu_read_lock()
+ * can post with it, and gets an error if it is already deregistered.
  */
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -25,7 +25,7 @@
 #include "core/resource.h"
 #include "core/session.h"
 
-/* What @uses is from the moment of the release: nobody gets in. */
+/* Value of @uses after deregistration: no new use can begin. */
 #define KRDMA_USES_CLOSED	INT_MIN
 
 static void krdma_mr_put(struct krdma_mr *mr)
@@ -66,8 +66,8 @@ static void krdma_mr_revoke_work(struct work_struct *work)
 }
 
 /*
- * An empty region on a device, with the references of consumer, part and maker,
- * for krdma_mr_finish() in any case.
+ * Create an MR without memory on a device, with the references of consumer, device part and
+ * creator.  krdma_mr_finish() must follow in any case.
  */
 static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 				       struct krdma_device *dev, u64 addr, u64 length,
@@ -112,7 +112,7 @@ static struct krdma_mr *krdma_mr_begin(struct krdma_session *session,
 	return mr;
 }
 
-/* Its place in a domain, and what is to be filled with memory there. */
+/* Get the PD, and create the krdma_mem to fill in there. */
 static int krdma_mr_enter_pd(struct krdma_mr *mr)
 {
 	struct krdma_pd *pd;
@@ -126,7 +126,7 @@ static int krdma_mr_enter_pd(struct krdma_mr *mr)
 	return mr->mem ? 0 : -ENOMEM;
 }
 
-/* Whole, with its key: does the device see it in one place? */
+/* The MR is complete, with its keys: enable the fast path if one SGE covers all of it. */
 static void krdma_mr_set_fast(struct krdma_mr *mr)
 {
 	const struct krdma_mem *mem = mr->mem;
@@ -144,7 +144,7 @@ static void krdma_mr_set_fast(struct krdma_mr *mr)
 	}
 }
 
-/* Several keys outlive the registrations: they can be asked for until the region is gone. */
+/* Copy several keys, because they can be queried until the MR is gone, after the ib_mrs. */
 static int krdma_mr_note_keys(struct krdma_mr *mr)
 {
 	const struct krdma_mem *mem = mr->mem;
@@ -171,14 +171,14 @@ static int krdma_mr_note_keys(struct krdma_mr *mr)
 	return 0;
 }
 
-/* Hands the region to the consumer, or ends it if making it failed. */
+/* Return the MR to the consumer, or destroy it after an error. */
 static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 {
 	if (!error)
 		error = krdma_mr_note_keys(mr);
 	if (error) {
 		krdma_resource_put(&mr->res);
-		/* The memory is the caller's again when the call returns. */
+		/* The caller gets the memory back when the call returns, so wait. */
 		krdma_resource_end(&mr->res);
 		krdma_mr_put(mr);
 		return ERR_PTR(error);
@@ -189,7 +189,7 @@ static struct krdma_mr *krdma_mr_finish(struct krdma_mr *mr, int error)
 	return mr;
 }
 
-/* Memory of the kernel needs a key for peers only, and for what only a key can do. */
+/* Kernel memory needs an rkey only for peers, and for device operations that require one. */
 static int krdma_mr_make_keys(struct krdma_mr *mr)
 {
 	struct ib_device *ibdev = mr->pd->ib->device;
@@ -203,47 +203,47 @@ static int krdma_mr_make_keys(struct krdma_mr *mr)
 }
 
 /**
- * krdma_mr_register - let a device use a buffer of the kernel
- * @session: whose region it is to be
+ * krdma_mr_register() - Register a kernel buffer for a device
+ * @session: the session of the MR
  * @dev: the device
- * @buffer: the buffer, by kmalloc(), vmalloc(), or as pages; not on the stack.  It
- *	stays until krdma_mr_deregister() has succeeded, or after
- *	krdma_mr_drop() until every operation with it has completed.
- * @length: its length in bytes
+ * @buffer: the buffer, from kmalloc(), vmalloc(), or pages; not on the stack.  It stays
+ *	allocated until krdma_mr_deregister() has succeeded, or after krdma_mr_drop() until
+ *	every work request with it has completed.
+ * @length: bytes
  * @access: &enum krdma_access
  *
- * Local pieces of it are counted from its address; peers count from an address of
- * their own, see krdma_mr_query().
+ * Local SGEs use the buffer's address; peers use a separate remote address, see
+ * krdma_mr_query().
  *
- * Without remote rights, one operation can use as much of it as is in 128 places
- * for the device, which for vmalloc() is as many pages.
+ * Without remote rights, a work request can use at most 128 ranges with contiguous DMA
+ * addresses, which for vmalloc() are as many pages.
  *
- * With remote rights it gets a key that peers are told of, by krdma_mr_describe().
- * If it takes more pages than &struct krdma_limits.max_fast_reg_pages, it gets several
- * keys, each for a part of it: see krdma_mr_rkey_at().  The first such region of a
- * session on a device takes the time of making a queue pair, or on iWARP a connection.
- * On iWARP devices other than siw, the target of a read needs KRDMA_ACCESS_REMOTE_WRITE
- * besides KRDMA_ACCESS_LOCAL_WRITE.
+ * With remote rights the MR gets an rkey, which krdma_mr_describe() puts into a memory
+ * descriptor for peers.  If the buffer takes more pages than
+ * &struct krdma_limits.max_fast_reg_pages, the MR gets several rkeys, each for a part of it:
+ * see krdma_mr_rkey_at().  The first MR of a session on a device with remote rights takes the
+ * time to create a queue pair, or on iWARP to establish a connection.  On iWARP devices other
+ * than siw, the local memory of a read needs KRDMA_ACCESS_REMOTE_WRITE in addition to
+ * KRDMA_ACCESS_LOCAL_WRITE.
  *
- * siw lets a peer that has the key read, whatever the rights.
+ * siw lets a peer that has the rkey read, whatever the rights.
  *
- * Release is no fence on siw: it may go on answering, from the buffer, a read
- * that a peer began before.  There, end connections before a buffer gets what
- * they must not see.
+ * Deregistration is no fence on siw: siw may continue to answer, from the buffer, a read that a
+ * peer has started before.  On siw, end the connections before the buffer gets contents that
+ * their peers must not see.
  *
  * Context: process context; may sleep.
- * Return: the region, for krdma_mr_deregister() or krdma_mr_drop(), or an
- * ERR_PTR:
- * -EINVAL: no such memory, length 0, unknown rights, or a peer may write what one
- *	may not write oneself;
- * -EOPNOTSUPP: the device has no atomics or no fast registration and the rights
- *	need it, or it reaches the buffer incoherently;
- * -EFBIG: too long, see &struct krdma_limits, or with remote rights more than 4096 keys;
- * -ENODEV: the device has been removed;
- * -EADDRNOTAVAIL: with remote rights: the device cannot be connected to itself, on no
- *	port: it has no GID, or as an iWARP device no network address;
- * -ETIMEDOUT: likewise: it does not answer;
- * -EDQUOT: the control group has as many registrations as it may;
+ * Return: the MR, to be released by krdma_mr_deregister() or krdma_mr_drop(), or an ERR_PTR:
+ * -EINVAL: no such memory, length 0, unknown rights, or a remote write or atomic right without
+ * the local write right;
+ * -EOPNOTSUPP: the device lacks atomics or fast registration and the rights need it, or it
+ * accesses the buffer incoherently;
+ * -EFBIG: too long, see &struct krdma_limits, or with remote rights more than 4096 rkeys;
+ * -ENODEV: the device was removed;
+ * -EADDRNOTAVAIL: with remote rights: the device cannot be connected to itself on any port: it
+ * has no GID, or as an iWARP device no network address;
+ * -ETIMEDOUT: with remote rights: the device does not answer;
+ * -EDQUOT: the control group has reached its limit of MRs;
  * -EINTR: with remote rights: the caller is being killed;
  * -ENOMEM, -ERESTARTSYS, -EIO.
  */
@@ -258,8 +258,8 @@ struct krdma_mr *krdma_mr_register(struct krdma_session *session, struct krdma_d
 		return mr;
 
 	/*
-	 * Where the kernel has its memory is no business of a peer's.  Nor is it at 0,
-	 * which peers may take for none.
+	 * A peer need not know the kernel's address.  Nor does the range start at 0, which
+	 * peers may take for no address.
 	 */
 	mr->peer_addr = PAGE_SIZE + offset_in_page(buffer);
 	ret = krdma_mr_enter_pd(mr);
@@ -272,21 +272,20 @@ struct krdma_mr *krdma_mr_register(struct krdma_session *session, struct krdma_d
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register, "KRDMA");
 
 /**
- * krdma_mr_register_sg - let a device use pages of the kernel
- * @session: whose region it is to be
+ * krdma_mr_register_sg() - Register pages of the kernel for a device
+ * @session: the session of the MR
  * @dev: the device
- * @sg: the pages, not mapped for DMA.  They stay as the buffer of
- *	krdma_mr_register() does; the list need not.
- * @entries: how many entries it has, none of them empty
+ * @sg: the pages, not mapped for DMA.  They stay allocated as the buffer of krdma_mr_register()
+ *	does; the list need not.
+ * @entries: number of entries of @sg, none of them empty
  * @access: &enum krdma_access
  *
- * Local pieces are counted from the first entry's offset in its page, and peers count
- * from an address of their own: see krdma_mr_query().  With remote rights, all
- * entries but the first begin, and all but the last end, at a page's boundary.
- * Otherwise as krdma_mr_register().
+ * Local SGEs start at the first entry's offset in its page, and peers use a separate remote
+ * address: see krdma_mr_query().  With remote rights, all entries but the first begin, and all
+ * but the last end, at a page boundary.  Otherwise as krdma_mr_register().
  *
  * Context: process context; may sleep.
- * Return: as krdma_mr_register(); -EINVAL also for entries that do not meet.
+ * Return: as krdma_mr_register(); -EINVAL also for entries that do not meet at page boundaries.
  */
 struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdma_device *dev,
 				      struct scatterlist *sg, unsigned int entries, u32 access)
@@ -309,7 +308,7 @@ struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdm
 	if (IS_ERR(mr))
 		return mr;
 
-	/* Not at 0, as in krdma_mr_register(). */
+	/* Not 0, as in krdma_mr_register(). */
 	mr->peer_addr = PAGE_SIZE + mr->addr;
 	ret = krdma_mr_enter_pd(mr);
 	if (!ret)
@@ -321,30 +320,29 @@ struct krdma_mr *krdma_mr_register_sg(struct krdma_session *session, struct krdm
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_sg, "KRDMA");
 
 /**
- * krdma_mr_register_user - let a device use the calling process's memory
- * @session: whose region it is to be
+ * krdma_mr_register_user() - Register memory of the calling process for a device
+ * @session: the session of the MR
  * @dev: the device
- * @start: where it begins, an address of the process
+ * @start: start address in the process
  * @length: bytes
  * @access: &enum krdma_access
  *
- * The pages are pinned and count as locked memory of the process.  The region
- * stays with these pages: what the process maps at the address later is not
- * reached, and a child does not share them.  Pieces are counted from the
- * process's address.
+ * The pages are pinned and count as locked memory of the process.  The MR keeps these pages: it
+ * does not include pages that the process maps at the address later, and a child does not share
+ * it.  Local and remote addresses are the process's addresses.
  *
- * Where the provider cannot take a kernel caller, a region that takes more pages than
- * &struct krdma_limits.max_fast_reg_pages gets several keys: see krdma_mr_rkey_at().
+ * If the provider does not support a kernel caller, an MR that takes more pages than
+ * &struct krdma_limits.max_fast_reg_pages gets several rkeys: see krdma_mr_rkey_at().
  *
- * On siw, memory that peers may reach stays pinned and charged after its release
- * until all connections of the session on the device have ended, because the
- * device is not finished with it before.  Its key ends with the release.
+ * On siw, memory that peers may access stays pinned and charged after deregistration until all
+ * connections of the session on the device have ended, because the device may use it until
+ * then.  Its rkey ends with deregistration.
  *
  * Context: process context of the process; may sleep.
  * Return: as krdma_mr_register(), and
- * -ESRCH: the caller has no process's memory;
- * -EFAULT: the memory is not all there, or not with these rights;
- * -ENOMEM, -EPERM: the process may not lock so much memory, or none;
+ * -ESRCH: the caller has no address space of a process;
+ * -EFAULT: part of the range is not mapped, or lacks the rights;
+ * -ENOMEM, -EPERM: the process may not lock as much memory, or none;
  * -EAGAIN: the pages cannot be pinned now.
  */
 struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
@@ -370,18 +368,18 @@ struct krdma_mr *krdma_mr_register_user(struct krdma_session *session,
 EXPORT_SYMBOL_NS_GPL(krdma_mr_register_user, "KRDMA");
 
 /**
- * krdma_mr_notify - say when memory has been let go
- * @mr: the region, just mapped, that nobody else knows of
- * @ended: called once, in process context, when no device reaches the memory any
- *	more; before krdma_mr_deregister() returns.  May sleep, but releases and
- *	removals wait for it.  The region is there, but not to be used.
- * @context: what it is given
+ * krdma_mr_notify() - Set a callback for the release of an MR's memory
+ * @mr: the MR, just registered and not visible to others yet
+ * @ended: called once, in process context, when no device accesses the memory any more; before
+ *	krdma_mr_deregister() returns.  May sleep, but deregistration and device removal wait
+ *	for it.  The MR still exists, but must not be used.
+ * @context: argument of @ended
  *
- * That is after its release or its drop, or when the device is removed, whatever
- * comes first.
+ * The memory is released after krdma_mr_deregister() or krdma_mr_drop(), or when the device is
+ * removed, whichever comes first.
  *
  * Context: process context.
- * Return: 0; or -ENODEV: the device has been removed, and @ended is not called.
+ * Return: 0; or -ENODEV: the device was removed, and @ended is not called.
  */
 int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
 		    void *context)
@@ -396,15 +394,15 @@ int krdma_mr_notify(struct krdma_mr *mr, void (*ended)(void *context),
 EXPORT_SYMBOL_NS_GPL(krdma_mr_notify, "KRDMA");
 
 /**
- * krdma_mr_close - nothing new may use memory
- * @mr: the region
+ * krdma_mr_close() - Refuse new uses of an MR
+ * @mr: the MR
  *
- * The first half of krdma_mr_deregister(), for those who have to know that it will
- * succeed before others may hear of it.  From here on operations with the region are
- * refused, and krdma_mr_deregister() succeeds and has to follow.
+ * The first half of krdma_mr_deregister(), for callers that have to know that deregistration
+ * will succeed before they make it visible to others.  From then on work requests with the MR
+ * are refused, and krdma_mr_deregister() succeeds and has to follow.
  *
  * Context: any.
- * Return: 0; or -EBUSY: operations with it are in flight, and nothing has changed.
+ * Return: 0; or -EBUSY: work requests with it are in flight, and nothing has changed.
  */
 int krdma_mr_close(struct krdma_mr *mr)
 {
@@ -413,17 +411,16 @@ int krdma_mr_close(struct krdma_mr *mr)
 EXPORT_SYMBOL_NS_GPL(krdma_mr_close, "KRDMA");
 
 /**
- * krdma_mr_deregister - take memory back
- * @mr: the region; if it succeeds, nothing may refer to it any more but who has
- *	found it under rcu_read_lock()
+ * krdma_mr_deregister() - Deregister an MR
+ * @mr: the MR; after success only callers that have found it under rcu_read_lock() may refer to
+ *	it
  *
- * When it has succeeded, the key means nothing and the memory is the caller's
- * again.  It succeeds after a removal of the device too, as soon as the
- * operations that it has ended are told of.
+ * After success the rkey is invalid and the caller owns the memory again.  After a removal of
+ * the device it succeeds too, as soon as the work requests that the removal has flushed are
+ * completed to the consumer.
  *
- * Context: process context; sleeps until the device has let go.
- * Return: 0; or -EBUSY: operations with it are in flight, and nothing has
- * changed.
+ * Context: process context; sleeps until the device has released the memory.
+ * Return: 0; or -EBUSY: work requests with it are in flight, and nothing has changed.
  */
 int krdma_mr_deregister(struct krdma_mr *mr)
 {
@@ -442,14 +439,14 @@ int krdma_mr_deregister(struct krdma_mr *mr)
 EXPORT_SYMBOL_NS_GPL(krdma_mr_deregister, "KRDMA");
 
 /**
- * krdma_mr_drop - take memory back when nothing uses it any more
- * @mr: the region; nothing new may refer to it but who has found it under
- *	rcu_read_lock(), and is refused
+ * krdma_mr_drop() - Deregister an MR as soon as no work request uses it
+ * @mr: the MR; only callers that have found it under rcu_read_lock() may refer to it, and they
+ *	are refused
  *
- * Operations in flight go on.  When the last one has completed, the memory is
- * let go.  The peers' keys end before, and soon, unless operations in flight
- * need them themselves, as with a process's memory: then they end with the last of
- * these, for which ending their connections is the fast way.
+ * Work requests in flight continue.  When the last one has completed, the memory is released.
+ * The peers' rkeys end earlier, and soon, unless work requests in flight need the keys
+ * themselves, as with memory of a process.  In that case the rkeys end with the last of these
+ * work requests; the caller can speed this up by ending their connections.
  *
  * Context: any but NMI and hard interrupts; does not sleep.
  */
@@ -458,7 +455,7 @@ void krdma_mr_drop(struct krdma_mr *mr)
 	bool revoke = (mr->access & KRDMA_ACCESS_REMOTE) && !mr->by_key &&
 		      atomic_read(&mr->uses);
 
-	/* The work's reference comes first: none is to be had after the drop. */
+	/* Get the work's reference first: there is none after the drop. */
 	if (revoke && krdma_resource_tryget(&mr->res))
 		queue_work(krdma_workqueue, &mr->revoke);
 
@@ -468,8 +465,8 @@ void krdma_mr_drop(struct krdma_mr *mr)
 EXPORT_SYMBOL_NS_GPL(krdma_mr_drop, "KRDMA");
 
 /**
- * krdma_mr_query - what a region is
- * @mr: the region
+ * krdma_mr_query() - Query an MR
+ * @mr: the MR
  * @info: filled in
  *
  * Context: any.
@@ -493,7 +490,7 @@ static bool krdma_mr_has(const struct krdma_mr *mr, u64 offset, u64 length)
 	return offset <= mr->length && length <= mr->length - offset;
 }
 
-/* Which of several keys covers the byte at @offset, and how many from there on. */
+/* Find the key that covers the byte at @offset, and the bytes that it covers from there on. */
 static unsigned int krdma_mr_find_key(const struct krdma_mr *mr, u64 offset,
 				      u64 *reach)
 {
@@ -505,19 +502,19 @@ static unsigned int krdma_mr_find_key(const struct krdma_mr *mr, u64 offset,
 }
 
 /**
- * krdma_mr_rkey_at - the key that lets peers reach a place in a region
- * @mr: the region
- * @offset: bytes from its beginning
- * @key: filled in, unless it fails
+ * krdma_mr_rkey_at() - Get the rkey that covers a position in an MR
+ * @mr: the MR
+ * @offset: bytes from the start of the MR
+ * @key: filled in on success
  *
- * A region has one key, which covers all of it, unless it takes more pages than
- * &struct krdma_limits.max_fast_reg_pages.  Then it has several, all of them from its
- * making to its end, and each covers a part of it; the parts are beside each other.
+ * An MR has one rkey, which covers all of it, unless it takes more pages than
+ * &struct krdma_limits.max_fast_reg_pages.  Then it has several, all of them from registration
+ * to deregistration.  Each covers a part of the MR, and the parts are adjacent.
  *
  * Context: any.
  * Return: 0, or
- * -EACCES: the region has no remote rights;
- * -ERANGE: not in the region.
+ * -EACCES: the MR has no remote rights;
+ * -ERANGE: not in the MR.
  */
 int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range *key)
 {
@@ -540,7 +537,7 @@ int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_rkey_at, "KRDMA");
 
-/* What the device is to be given, where several keys stand for the memory. */
+/* Build the device SGEs for an MR with several keys. */
 static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 length,
 				 struct krdma_segment *segments, unsigned int room)
 {
@@ -567,26 +564,26 @@ static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 leng
 }
 
 /**
- * krdma_mr_begin_use - an operation is about to use memory
- * @mr: the region; the caller keeps the object
- * @pd: where the operation is to be posted
- * @addr: where the memory begins, in the region's addresses
+ * krdma_mr_begin_use() - Begin to use an MR for a work request
+ * @mr: the MR; the caller keeps the object
+ * @pd: the PD of the QP or SRQ to post on
+ * @addr: start of the memory, in the MR's address space
  * @length: bytes
  * @access: the rights that the operation needs; 0: it only reads the memory
- * @segments: filled in: what the device is to be given
- * @room: how many there is room for
+ * @segments: filled in: the device SGEs
+ * @room: maximum number of @segments
  *
- * If it succeeds, also with 0 segments, the region is kept until
- * krdma_mr_end_use(), which comes once for each call.
+ * After success, also with 0 SGEs, the MR is kept until krdma_mr_end_use(), which must be
+ * called once for each call.
  *
  * Context: any; no allocation, no sleep.
- * Return: the number of segments, 0 for @length 0; or
- * -EACCES: the region has no such right;
- * -ERANGE: the memory is not in the region;
- * -ESTALE: the region has been released;
- * -ENODEV: the device has been removed;
- * -EXDEV: the region is of another session or device;
- * -EMSGSIZE: it takes more than @room segments.
+ * Return: the number of SGEs, 0 for @length 0; or
+ * -EACCES: the MR lacks the right;
+ * -ERANGE: the memory is not in the MR;
+ * -ESTALE: the MR was deregistered;
+ * -ENODEV: the device was removed;
+ * -EXDEV: the MR belongs to another session or device;
+ * -EMSGSIZE: it takes more than @room SGEs.
  */
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct krdma_segment *segments,
@@ -641,10 +638,10 @@ err_end:
 }
 
 /*
- * Descriptors
+ * Memory descriptors
  */
 
-/* Rights of both, side by side. */
+/* Rights of an MR and of a memory descriptor that correspond to each other. */
 static const struct {
 	u32 access;
 	u32 right;
@@ -655,21 +652,20 @@ static const struct {
 };
 
 /**
- * krdma_mr_describe - what to tell a peer of a region
- * @mr: the region
- * @offset: where the part begins that the peer is told of
- * @length: its length in bytes
- * @descriptor: filled in, unless it fails; KRDMA_MR_DESC_SIZE bytes, for a
- *	message
+ * krdma_mr_describe() - Build a memory descriptor for a peer
+ * @mr: the MR
+ * @offset: start of the part to describe, in bytes from the start of the MR
+ * @length: bytes of the part
+ * @descriptor: filled in on success; KRDMA_MR_DESC_SIZE bytes, for a message
  *
- * The key lets a peer reach all that the key covers, which is the whole region unless it has
- * several keys, and not only the part that is described.
+ * The rkey lets a peer access everything that it covers, not only the described part.  That is
+ * the whole MR unless it has several rkeys.
  *
  * Context: any.
  * Return: 0, or
- * -EACCES: the region has no remote rights;
- * -ERANGE: not in the region;
- * -EMSGSIZE: one key does not cover it: see krdma_mr_rkey_at();
+ * -EACCES: the MR has no remote rights;
+ * -ERANGE: not in the MR;
+ * -EMSGSIZE: one rkey does not cover the part: see krdma_mr_rkey_at();
  * -EINVAL: length 0.
  */
 int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descriptor)
@@ -701,14 +697,15 @@ int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descripto
 EXPORT_SYMBOL_NS_GPL(krdma_mr_describe, "KRDMA");
 
 /**
- * krdma_mr_desc_read - what a peer tells of its region
- * @descriptor: from a message; anything may be there
- * @size: how much of the message is there
- * @info: filled in, unless it fails; the access is what one may do there oneself,
- *	and the remote address is where
+ * krdma_mr_desc_read() - Read a memory descriptor from a peer
+ * @descriptor: from a message; the contents are not trusted
+ * @size: bytes of the message from @descriptor on
+ * @info: filled in on success: the remote address, the length, the rkey, and as access the
+ *	rights that the reader has there
  *
  * Context: any.
- * Return: 0; -EPROTONOSUPPORT: a descriptor of another version; -EINVAL: none.
+ * Return: 0; -EPROTONOSUPPORT: a descriptor of another version; -EINVAL: not a valid
+ * descriptor.
  */
 int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *info)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Memory, as the data path sees it.
- */
+/* Memory regions (MRs), as the data path sees them. */
 #ifndef _KRDMA_MR_H
 #define _KRDMA_MR_H
 
@@ -20,12 +18,12 @@ struct krdma_mem;
 struct krdma_qp;
 
 /**
- * struct krdma_mr_keys - the keys of a region that has several
- * @rcu: frees it
- * @span: bytes that a key covers, but for the last one; the first one covers as much less
- *	as the region begins behind the beginning of its page
- * @count: how many
- * @key: the keys, in the order of the memory: for local operations, and for peers
+ * struct krdma_mr_keys - the keys of an MR that has several
+ * @rcu: frees the structure
+ * @span: bytes that a key covers, except the last one; the first one covers less by the offset
+ *	of the MR in its first page
+ * @count: number of keys
+ * @key: the keys, in the order of the memory: the lkey and the rkey
  */
 struct krdma_mr_keys {
 	struct rcu_head rcu;
@@ -38,34 +36,32 @@ struct krdma_mr_keys {
 };
 
 /**
- * struct krdma_mr - a region of memory
- * @res: the device's part, which is @mem
- * @refs: keep the object: the consumer's, and the part's
- * @uses: operations in flight; negative from the moment of its release
- * @session: whose
- * @pd: where; kept by the part, later a value to compare with
- * @mem: what the device reaches; the part's
+ * struct krdma_mr - memory region
+ * @res: the device part, which is @mem
+ * @refs: keeps the object: references of the consumer and of the device part
+ * @uses: number of work requests in flight; negative from deregistration on
+ * @session: the session
+ * @pd: the PD; kept by the device part, afterwards only compared
+ * @mem: the memory that the device can access; belongs to the device part
  * @access: &enum krdma_access
- * @by_key: operations go through @lkey with addresses of the region, not
- *	through the addresses for DMA
- * @lkey: for local operations; 0 if there are several
- * @rkey: for peers, 0 without remote rights or if there are several
- * @keys: several keys; NULL: there is one for all of it, or none.  Stays as long as the
- *	region.
- * @addr: its first address, for local operations
- * @peer_addr: the same for peers, and for the device where a key stands for it
+ * @by_key: local SGEs use @lkey with addresses of the MR, not the DMA addresses
+ * @lkey: the lkey; 0 if there are several
+ * @rkey: the rkey, 0 without remote rights or if there are several
+ * @keys: the keys if there are several; NULL: one key covers the MR, or there is none.  Valid
+ *	as long as the MR.
+ * @addr: its first address for local SGEs
+ * @peer_addr: its first address for peers, and for the device in SGEs with a key
  * @length: bytes
- * @fast: the device sees all of it in one place: from @fast_addr on, by
- *	@fast_lkey
+ * @fast: one SGE covers all of it: from @fast_addr on, with @fast_lkey
  * @fast_addr: see @fast
- * @fast_lkey: likewise
- * @revoke: takes the peers' key away while operations are in flight
- * @condemned: its users are to be ended: see krdma_mr_end_users(); never false again
- * @ended: called when @mem has been let go; NULL: nobody is
- * @context: what for
- * @rcu: frees it
+ * @fast_lkey: see @fast
+ * @revoke: invalidates the rkey while work requests are in flight
+ * @condemned: its users have to end: see krdma_mr_end_users(); never reset
+ * @ended: called when @mem was released; NULL: no callback
+ * @context: argument of @ended
+ * @rcu: frees the structure
  *
- * All but the counts and @condemned is set before others see it.
+ * All fields but the counts and @condemned are set before the MR is visible to others.
  */
 struct krdma_mr {
 	struct krdma_resource res;
@@ -92,19 +88,19 @@ struct krdma_mr {
 	struct rcu_head rcu;
 };
 
-/* Described at its definition: an operation is about to use memory.  Any context. */
+/* Described at its definition: begin to use an MR for a work request.  Any context. */
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 		       u32 length, u32 access, struct krdma_segment *segments,
 		       unsigned int room);
 
 /*
- * An operation has ended: for each krdma_mr_begin_use() that succeeded, once the
- * operation has completed or was not posted, and before the consumer is told, who may
- * release the region then.  It may be gone when this returns.  Any context but NMI.
+ * Call this for each krdma_mr_begin_use() that succeeded, once the work request has completed
+ * or was not posted, and before the completion is delivered: the consumer may deregister the MR
+ * then.  The MR may be gone when this returns.  Any context but NMI.
  */
 static inline void krdma_mr_end_uses(struct krdma_mr *mr, int count)
 {
-	/* First, and fully ordered: whoever sees 0 may take the memory. */
+	/* First, and fully ordered: a task that sees 0 may deregister the MR. */
 	atomic_sub_return(count, &mr->uses);
 	krdma_resource_put_many(&mr->res, count);
 }
@@ -114,21 +110,21 @@ static inline void krdma_mr_end_use(struct krdma_mr *mr)
 	krdma_mr_end_uses(mr, 1);
 }
 
-/* Some more, by who has one that does not end meanwhile. */
+/* Add uses; the caller has a use that does not end meanwhile. */
 static inline void krdma_mr_use_more(struct krdma_mr *mr, int count)
 {
 	atomic_add(count, &mr->uses);
 	refcount_add(count, &mr->res.refs);
 }
 
-/* The part of krdma_mr_use_fast() that is about the memory, not about its end. */
+/* The part of krdma_mr_use_fast() that checks and translates the address range. */
 static inline bool krdma_mr_point_to(const struct krdma_mr *mr, u64 addr, u32 length,
 				     u32 access, struct krdma_segment *segment)
 {
 	u64 offset = addr - mr->addr;
 	u64 room;
 
-	/* An address before the first is far behind the last. */
+	/* For an address before the first one, @offset wraps to a value beyond the length. */
 	if ((access & ~mr->access) ||
 	    check_sub_overflow(mr->length, offset, &room) || length > room)
 		return false;
@@ -139,8 +135,9 @@ static inline bool krdma_mr_point_to(const struct krdma_mr *mr, u64 addr, u32 le
 }
 
 /*
- * krdma_mr_begin_use() for the usual case: all of the region is in one place, and
- * nothing is wrong.  Otherwise false, and that one does it, or says why not.
+ * Fast path of krdma_mr_begin_use(): one SGE covers the whole MR, and there is no error.  If
+ * this returns false, the caller calls krdma_mr_begin_use(), which does the work or returns the
+ * error.
  */
 static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 				     struct krdma_pd *pd, u64 addr, u32 length,
@@ -159,15 +156,15 @@ static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 	return true;
 }
 
-/* For KRDMA_OP_REG_MR; the access is that of ib_reg_wr. */
+/* For KRDMA_OP_REG_MR; the access bits are those of ib_reg_wr. */
 struct ib_mr *krdma_frmr_ib(struct krdma_frmr *frmr);
 int krdma_access_ib(u32 access);
 int krdma_access_check(struct krdma_device *dev, u32 access);
 
 /*
- * The pool of a queue pair; process context.  Made by krdma_qp_create(), ended by
- * krdma_qp_end(), and destroyed by krdma_qp_free(): krdma_frmr_get() may come as long
- * as the connection is referred to.
+ * The FRMR pool of a queue pair; process context.  krdma_qp_create() creates it, krdma_qp_end()
+ * ends it, and krdma_qp_free() destroys it: krdma_frmr_get() may be called as long as the
+ * connection is referenced.
  */
 struct krdma_frmr_pool;
 struct krdma_frmr_pool *krdma_frmr_pool_create(struct krdma_pd *pd, u32 count, u32 pages);
@@ -177,10 +174,10 @@ void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool);
 int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool);
 struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp);
 
-/* The domain's work: io/revoke.c. */
+/* The PD's work item @end_users: io/revoke.c. */
 void krdma_pd_end_users(struct work_struct *work);
 
-/* A queue pair that a peer can use begins and ends; process context. */
+/* Add and remove a queue pair that a peer can use; process context. */
 void krdma_pd_connected(struct krdma_pd *pd, struct krdma_qp *qp);
 void krdma_pd_disconnected(struct krdma_pd *pd, struct krdma_qp *qp);
 

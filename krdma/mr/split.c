@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One operation on many pieces of local memory, cut to what a device takes in
- * one request.  Pure.
+ * Split a work request with many SGEs into parts that a device accepts as work
+ * requests.  Pure functions.
  *
- * A piece takes as much as fits: it ends when it has max_bytes bytes or max_sge
- * segments, or with the operation.  A segment may be spread over several pieces;
- * segments of length 0 are left out.  An operation of length 0 is one piece
- * without segments, because it still has a completion.
+ * A part takes as much as fits: it ends when it has max_bytes bytes or max_sge SGEs,
+ * or at the end of the work request.  An SGE may be spread over several parts; SGEs of
+ * length 0 are left out.  A work request of length 0 is one part without SGEs, because
+ * it still has a completion.
  *
  *	krdma_wr_split_check(segments, count, remote_addr, &length);
  *	krdma_wr_split_init(&split, segments, count, max_sge, max_bytes);
- *	while (krdma_wr_split_next(&split, sge, &piece))
- *		post(sge, piece.count, remote_addr + piece.offset);
+ *	while (krdma_wr_split_next(&split, sge, &part))
+ *		post(sge, part.count, remote_addr + part.offset);
  */
 #include "mr/split.h"
 
@@ -21,17 +21,17 @@ static u32 krdma_wr_split_min(u32 a, u32 b)
 }
 
 /**
- * krdma_wr_split_check - whether all addresses of an operation are possible
- * @segments: its local segments; may be NULL if @count is 0
- * @count: their number
+ * krdma_wr_split_check() - Check that the addresses of a work request are valid
+ * @segments: its local SGEs; may be NULL if @count is 0
+ * @count: number of @segments
  * @remote_addr: the remote address of its first byte, 0 if it has none
- * @length: filled in unless it fails: the bytes of the operation
+ * @length: filled in on success: the bytes of the work request
  *
- * The sum of 32-bit lengths of a 32-bit number of segments fits into 64 bits.
+ * The sum of 32-bit lengths of a 32-bit number of SGEs fits into 64 bits.
  *
  * Context: any.
- * Return: 0; -EINVAL if a local segment goes beyond the end of all addresses, or
- * there is a count without segments; -EOVERFLOW if the remote range does.
+ * Return: 0; -EINVAL if an SGE goes beyond the end of the address space, or there is a count
+ * without SGEs; -EOVERFLOW if the remote range goes beyond the end.
  */
 int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
 			 u64 *length)
@@ -54,22 +54,22 @@ int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 re
 EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
 
 /**
- * krdma_wr_split_count - into how many pieces an operation will be cut
- * @segments: its local segments; may be NULL if @count is 0
- * @count: their number
- * @max_sge: segments that fit in a request
- * @max_bytes: bytes that fit in a request
+ * krdma_wr_split_count() - Count the parts of a work request
+ * @segments: its local SGEs; may be NULL if @count is 0
+ * @count: number of @segments
+ * @max_sge: maximum number of SGEs in a part
+ * @max_bytes: maximum number of bytes in a part
  *
- * Takes a time that depends on @count alone, however small @max_bytes is.
+ * The run time depends only on @count, however small @max_bytes is.
  *
  * Context: any.
- * Return: how often krdma_wr_split_next() will give out a piece; 0 where
- * krdma_wr_split_init() would fail.
+ * Return: how many parts krdma_wr_split_next() will return; 0 if krdma_wr_split_init() would
+ * fail.
  */
 u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 max_sge,
 			 u32 max_bytes)
 {
-	/* The last piece so far: an operation has at least one. */
+	/* The last part so far: a work request has at least one. */
 	u64 parts = 1;
 	u32 sge = 0;
 	u32 bytes = 0;
@@ -95,8 +95,8 @@ u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 ma
 		}
 
 		/*
-		 * It fills what room is left, which may be none.  The rest has
-		 * pieces of its own, of which all but the last are full.
+		 * The SGE fills the space left in the part, which may be none.  The rest goes
+		 * into further parts, of which all but the last are full.
 		 */
 		length -= max_bytes - bytes;
 		more = (length - 1) / max_bytes;
@@ -108,7 +108,7 @@ u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 ma
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_count);
 
-/* Goes on to a segment that has bytes left. */
+/* Advance to an SGE that has bytes left. */
 static void krdma_wr_split_settle(struct krdma_wr_split *split)
 {
 	while (split->index < split->count && split->used == split->segments[split->index].length) {
@@ -118,17 +118,16 @@ static void krdma_wr_split_settle(struct krdma_wr_split *split)
 }
 
 /**
- * krdma_wr_split_init - begin to cut an operation
- * @split: filled in unless it fails
- * @segments: its local segments, which krdma_wr_split_check() has seen and which stay
- *	as they are until the last piece; may be NULL if @count is 0
- * @count: their number
- * @max_sge: segments that fit in a request
- * @max_bytes: bytes that fit in a request
+ * krdma_wr_split_init() - Start to split a work request
+ * @split: filled in on success
+ * @segments: its local SGEs, checked by krdma_wr_split_check(), which stay unchanged until the
+ *	last part; may be NULL if @count is 0
+ * @count: number of @segments
+ * @max_sge: maximum number of SGEs in a part
+ * @max_bytes: maximum number of bytes in a part
  *
  * Context: any.
- * Return: 0; -EINVAL if nothing fits in a request, or there is a count without
- * segments.
+ * Return: 0; -EINVAL if @max_sge or @max_bytes is 0, or there is a count without SGEs.
  */
 int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment *segments,
 			u32 count,
@@ -149,13 +148,13 @@ int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment
 EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_init);
 
 /**
- * krdma_wr_split_next - cut off the next piece
- * @split: begun with krdma_wr_split_init()
- * @segments: filled in: the piece's segments; has room for max_sge of them
+ * krdma_wr_split_next() - Get the next part of a work request
+ * @split: initialized by krdma_wr_split_init()
+ * @segments: filled in: the SGEs of the part; an array of max_sge entries
  * @part: filled in
  *
  * Context: any.
- * Return: true; false if there was no piece left, and nothing is filled in.
+ * Return: true; false if there is no part left, and nothing is filled in.
  */
 bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *segments,
 			 struct krdma_wr_part *part)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One operation on many pieces of local memory, cut to what a device takes in
- * one request.  Pure.
+ * Split a work request with many SGEs into parts that a device accepts as work requests.  Pure
+ * functions.
  */
 #ifndef _KRDMA_SPLIT_H
 #define _KRDMA_SPLIT_H
@@ -9,10 +9,10 @@
 #include "core/pure.h"
 
 /**
- * struct krdma_segment - a piece of local memory
- * @addr: where it begins, as the device sees it
- * @length: its length in bytes; 0 is allowed, and nothing is there then
- * @key: the local key of its registration
+ * struct krdma_segment - SGE towards the device: a range of local memory
+ * @addr: start address, as the device sees it
+ * @length: bytes; may be 0 for an empty range
+ * @key: the lkey
  */
 struct krdma_segment {
 	u64 addr;
@@ -21,11 +21,11 @@ struct krdma_segment {
 };
 
 /**
- * struct krdma_wr_part - what goes into one request
- * @offset: where it begins in the operation; its remote address is that far
- *	behind the operation's
- * @length: its length in bytes
- * @count: its local segments
+ * struct krdma_wr_part - part of a work request, posted as one work request to the device
+ * @offset: start of the part in the work request, in bytes; also the distance of its remote
+ *	address from that of the work request
+ * @length: bytes
+ * @count: number of its SGEs
  */
 struct krdma_wr_part {
 	u64 offset;
@@ -34,15 +34,15 @@ struct krdma_wr_part {
 };
 
 /**
- * struct krdma_wr_split - how far an operation has been cut
- * @segments: all segments of the operation
- * @count: their number
- * @max_sge: segments that fit in a request
- * @max_bytes: bytes that fit in a request
- * @index: the first segment that is not used up, @count if there is none
- * @used: bytes of it that are
- * @offset: bytes of the operation that are
- * @ended: the last piece has been given out
+ * struct krdma_wr_split - state of splitting a work request
+ * @segments: all SGEs of the work request
+ * @count: number of @segments
+ * @max_sge: maximum number of SGEs in a part
+ * @max_bytes: maximum number of bytes in a part
+ * @index: index of the first SGE that has bytes left, @count if there is none
+ * @used: bytes of that SGE that are already in parts
+ * @offset: bytes of the work request that are already in parts
+ * @ended: the last part was returned
  */
 struct krdma_wr_split {
 	const struct krdma_segment *segments;

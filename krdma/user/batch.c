@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Batches: where the entries of a program become requests.
+ * Batches: where the entries of a program become work requests.
  *
- * One is in use only while a call posts, so a session has as many as have been in use at the
- * same time, and not one for each queue.  Nothing has to be allocated: when there is no
- * memory for another one, the call waits until one is free, and one there always is.
+ * A batch is in use only while a call posts, so a session has as many as were in use at the same
+ * time, and not one for each ring.  A call that posts need not allocate: when there is no memory
+ * for another batch, it waits for a free one, and at least one always exists.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -15,8 +15,8 @@
 #include "user/ring.h"
 
 /**
- * krdma_user_batches_init - a session that has no batches yet
- * @batches: the session's
+ * krdma_user_batches_init() - Initialize the batches of a session
+ * @batches: batches of the session
  *
  * Context: any.
  */
@@ -27,8 +27,8 @@ void krdma_user_batches_init(struct krdma_user_batches *batches)
 }
 
 /**
- * krdma_user_batches_destroy - the end of a session's batches
- * @batches: the session's; none is in use
+ * krdma_user_batches_destroy() - Free the batches of a session
+ * @batches: batches of the session; none is in use
  *
  * Context: process context.
  */
@@ -45,7 +45,7 @@ void krdma_user_batches_destroy(struct krdma_user_batches *batches)
 	kvfree(krdma_object_uncount(KRDMA_OBJECT_USER_BATCH, batches->idle));
 }
 
-/* Never the last of all: others may be waiting for it. */
+/* Never frees the last batch: other callers may be waiting for it. */
 static bool krdma_user_batch_keep(struct krdma_user_batches *batches,
 				  struct krdma_user_batch *batch)
 {
@@ -64,8 +64,8 @@ static bool krdma_user_batch_keep(struct krdma_user_batches *batches,
 }
 
 /**
- * krdma_user_batches_prepare - from here on the session has one
- * @batches: the session's
+ * krdma_user_batches_prepare() - Make sure that a session has a batch
+ * @batches: batches of the session
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -80,7 +80,7 @@ int krdma_user_batches_prepare(struct krdma_user_batches *batches)
 				   kvzalloc_obj(*batch, GFP_KERNEL_ACCOUNT));
 	if (!batch)
 		return -ENOMEM;
-	/* Another thread may have been as fast: then there are two. */
+	/* Another thread may have done the same: then there are two. */
 	krdma_user_batch_give(batches, batch);
 	WRITE_ONCE(batches->prepared, true);
 	return 0;
@@ -109,10 +109,10 @@ static bool krdma_user_batch_found(struct krdma_user_batches *batches,
 }
 
 /**
- * krdma_user_batch_take_late - a batch, where the usual one is in use
- * @batches: the session's, prepared
+ * krdma_user_batch_take_late() - Take a batch when @idle is in use
+ * @batches: batches of the session, prepared
  *
- * Context: process context, of the program; may sleep.
+ * Context: process context of the program; may sleep.
  * Return: the batch, for krdma_user_batch_give(), or NULL: a signal came first.
  */
 struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *batches)
@@ -121,7 +121,7 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 
 	batch = krdma_user_batch_find(batches);
 	if (!batch)
-		/* Not with much ado: there is one that will be free. */
+		/* Without retries: a batch that is in use will become free. */
 		batch = krdma_object_count(KRDMA_OBJECT_USER_BATCH,
 					   kzalloc_obj(*batch, GFP_KERNEL_ACCOUNT |
 							       __GFP_NOWARN | __GFP_NORETRY));
@@ -132,8 +132,8 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 }
 
 /**
- * krdma_user_batch_give_late - give back a batch, where there is a usual one
- * @batches: the session's
+ * krdma_user_batch_give_late() - Give back a batch when there is an idle one
+ * @batches: batches of the session
  * @batch: the batch
  *
  * Context: process context; may sleep.

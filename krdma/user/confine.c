@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which memory the entries of a queue may name.
+ * The MRs that the entries of a ring may use.
  *
- * A queue's descriptor can be handed to another process, whose entries name memory by
- * its number in the session: without more, all memory of the session, which is that of
- * the process that handed it over.  So a queue can be confined to some memory first,
- * for good.
+ * The descriptor of a ring can be passed to another process, whose entries use MRs by their ID in
+ * the session: without a restriction, all MRs of the session, which are memory of the process
+ * that passed the descriptor.  So a ring can be confined to a set of MRs first, permanently.
  *
- * The set is replaced under the queue's bind_lock and read under RCU.
+ * The set is replaced under the ring's bind_lock and read under RCU.
  */
 #include <linux/bsearch.h>
 #include <linux/errno.h>
@@ -20,10 +19,10 @@
 #include "user/ring.h"
 
 /**
- * struct krdma_user_confinement - the memory that a queue's entries may name
- * @rcu: frees it
- * @count: how many numbers
- * @ids: the numbers, ascending
+ * struct krdma_user_confinement - the MRs that the entries of a ring may use
+ * @rcu: for freeing
+ * @count: number of IDs
+ * @ids: the IDs, ascending
  */
 struct krdma_user_confinement {
 	struct rcu_head rcu;
@@ -40,12 +39,12 @@ static int krdma_user_compare_ids(const void *one, const void *other)
 }
 
 /**
- * krdma_user_confinement_has - may memory be named?
- * @confinement: the queue's set
- * @id: the memory's number
+ * krdma_user_confinement_has() - Check whether entries may use an MR
+ * @confinement: the set of the ring
+ * @id: ID of the MR
  *
- * Context: under rcu_read_lock(), which keeps @confinement.
- * Return: true if the number is in the set.
+ * Context: under rcu_read_lock(), which keeps @confinement valid.
+ * Return: true if the ID is in the set.
  */
 bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement, u32 id)
 {
@@ -53,7 +52,7 @@ bool krdma_user_confinement_has(const struct krdma_user_confinement *confinement
 		       krdma_user_compare_ids);
 }
 
-/* The set that a request names; each number is memory of the session's at this moment. */
+/* Reads the set of an ioctl; each ID must be that of an MR of the session at this moment. */
 static struct krdma_user_confinement *
 krdma_user_confinement_read(struct krdma_user_session *session,
 			    const struct krdma_ring_confine_args *in)
@@ -95,11 +94,11 @@ static bool krdma_user_confinement_is_within(const struct krdma_user_confinement
 }
 
 /**
- * krdma_user_ring_confine - KRDMA_RING_CONFINE
- * @ucmd: the request
+ * krdma_user_ring_confine() - Handle KRDMA_RING_CONFINE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 {
@@ -133,13 +132,13 @@ int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_ring_unconfine - the end of a queue's set
- * @ring: the queue, to which nobody refers any more
+ * krdma_user_ring_unconfine() - Free the set of a ring
+ * @ring: the ring, without references
  *
  * Context: process context; may sleep.
  */
 void krdma_user_ring_unconfine(struct krdma_user_ring *ring)
 {
-	/* A call that posts has a reference to the queue. */
+	/* A call that posts has a reference to the ring, so none is reading the set. */
 	kvfree(rcu_dereference_protected(ring->confinement, true));
 }

@@ -2,8 +2,8 @@
 /*
  * Connections of programs: the file, its records, and its end.
  *
- * The core's connection knows ours by its number only, which it has as its context:
- * so what the core tells too late finds nothing, instead of something else.
+ * The core's connection refers to the file's only by its ID, which is the core's context.  So an
+ * event or completion that comes late finds nothing, instead of another object.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -27,7 +27,7 @@
  * The object
  */
 
-/* After RCU's grace: nobody who has found it by its number looks at it any more. */
+/* After an RCU grace period: no context that found it by its ID still uses it. */
 static void krdma_user_conn_free(struct work_struct *work)
 {
 	struct krdma_user_conn *conn = container_of(to_rcu_work(work), struct krdma_user_conn,
@@ -49,7 +49,7 @@ static void krdma_user_conn_free(struct work_struct *work)
 }
 
 /**
- * krdma_user_conn_put - give back a reference to a connection
+ * krdma_user_conn_put() - Drop a reference to a connection
  * @conn: the connection
  *
  * Context: process context.
@@ -60,7 +60,7 @@ void krdma_user_conn_put(struct krdma_user_conn *conn)
 		return;
 
 	krdma_user_dest_remove(&conn->dest);
-	/* Now, not later: a program that is told that it has too many can close one. */
+	/* Now, not later: a program that has reached its limit can close one and create another. */
 	krdma_user_account_uncharge(conn->session->account, KRDMA_ACCOUNT_OBJECTS, 1);
 	queue_rcu_work(krdma_user_workqueue, &conn->free_work);
 }
@@ -101,12 +101,12 @@ err_charge:
 }
 
 /**
- * krdma_user_conn_new - begin a connection's file
- * @session: whose
- * @ufd: filled in: its descriptor, to be installed after krdma_user_conn_begin(), or
- *	cancelled; the file has the connection's reference
+ * krdma_user_conn_new() - Create the file of a connection
+ * @session: the session
+ * @ufd: filled in with its descriptor, to be installed after krdma_user_conn_begin(), or
+ *	cancelled; the file has the reference to the connection
  *
- * Context: process context, of the caller; may sleep.
+ * Context: process context of the caller; may sleep.
  * Return: the connection, or ERR_PTR of -EDQUOT, -EMFILE, -ENFILE, -ENOMEM.
  */
 struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
@@ -127,10 +127,10 @@ struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 }
 
 /*
- * What the core tells
+ * Callbacks from the core
  */
 
-/* Under rcu_read_lock(); NULL: it is over, as far as programs are concerned. */
+/* Under rcu_read_lock(); NULL: the program's connection has ended. */
 static struct krdma_user_conn *krdma_user_conn_of(struct krdma_conn *core)
 {
 	unsigned long id = (unsigned long)krdma_conn_context(core);
@@ -151,7 +151,7 @@ static bool krdma_user_conn_has_record(const struct krdma_user_conn *conn,
 	return false;
 }
 
-/* Has the peer ended it, or is it gone? */
+/* Has the peer ended the connection, or is it gone? */
 static bool krdma_user_conn_hangs_up(const struct krdma_event *event)
 {
 	switch (event->type) {
@@ -171,7 +171,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	bool known;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* An address can change any number of times; everything else comes once, and fits. */
+	/* An address can change any number of times; every other event is raised once, and fits. */
 	known = event->type == KRDMA_EVENT_ADDR_CHANGE &&
 		krdma_user_conn_has_record(conn, event->type);
 	if (!known && !WARN_ON_ONCE(conn->record_tail - conn->record_head == KRDMA_USER_RECORDS))
@@ -189,7 +189,7 @@ static void krdma_user_conn_record(struct krdma_user_conn *conn, const struct kr
 	wake_up_interruptible(&conn->wait);
 }
 
-/* In the core's lock, but for the last one. */
+/* Called under the core's lock, except for the last event. */
 static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_event *event)
 {
 	struct krdma_user_conn *conn;
@@ -197,7 +197,7 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 	rcu_read_lock();
 	conn = krdma_user_conn_of(core);
 	rcu_read_unlock();
-	/* The core has a reference until here, or until the last event. */
+	/* The core holds a reference until the last event. */
 	if (WARN_ON_ONCE(!conn))
 		return;
 
@@ -206,7 +206,7 @@ static void krdma_user_conn_event(struct krdma_conn *core, const struct krdma_ev
 		krdma_user_conn_put(conn);
 }
 
-/* The core does not say of which: whoever is refused once more says so again. */
+/* The core does not report which queue has space: a caller that is refused again sets it again. */
 static void krdma_user_conn_space(struct krdma_conn *core)
 {
 	struct krdma_user_ring *ring, *recv_ring;
@@ -217,33 +217,33 @@ static void krdma_user_conn_space(struct krdma_conn *core)
 	if (conn) {
 		WRITE_ONCE(conn->full, false);
 		WRITE_ONCE(conn->recv_full, false);
-		/* Set, if somebody was refused: he had found them. */
+		/* Set if a caller was refused, because that caller had found the rings. */
 		ring = READ_ONCE(conn->ring);
 		recv_ring = READ_ONCE(conn->recv_ring);
 		if (ring)
 			krdma_user_ring_space(ring);
 		if (recv_ring && recv_ring != ring)
 			krdma_user_ring_space(recv_ring);
-		/* Without a key: it may be at its end by now. */
+		/* Without a poll key: the connection may have ended by now. */
 		wake_up_interruptible(&conn->wait);
 	}
 	rcu_read_unlock();
 }
 
-/* Completions are not told, but polled. */
+/* No callback for completions: they are polled. */
 const struct krdma_conn_ops krdma_user_conn_ops = {
 	.notify = krdma_user_conn_event,
 	.space = krdma_user_conn_space,
 };
 
 /**
- * krdma_user_conn_begin - a connection's file gets its connection
- * @conn: the connection, of krdma_user_conn_new()
- * @listener: where to take it, or NULL: a new one
- * @timeout_ms: for @listener
+ * krdma_user_conn_begin() - Set the core's connection of a connection's file
+ * @conn: the connection, from krdma_user_conn_new()
+ * @listener: where to take the core's connection, or NULL to create one
+ * @timeout_ms: timeout in milliseconds for @listener
  *
- * Context: process context, of the caller; sleeps, until a signal, as long as there
- * is none to take.
+ * Context: process context of the caller; sleeps, until a signal, as long as there is none to
+ * take.
  * Return: 0 or the negative errno of krdma_listener_next() or krdma_conn_create().
  */
 int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *listener,
@@ -252,7 +252,10 @@ int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *l
 	void *context = (void *)(unsigned long)conn->dest.id;
 	struct krdma_conn *core;
 
-	/* The core's, which may tell of the last event before we know it. */
+	/*
+	 * The core's reference: the core may raise the last event before its connection is set
+	 * here.
+	 */
 	refcount_inc(&conn->refs);
 	if (listener)
 		core = krdma_listener_next(listener, &krdma_user_conn_ops, context, timeout_ms);
@@ -263,7 +266,7 @@ int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *l
 		return PTR_ERR(core);
 	}
 
-	/* Pairs with those who find the connection by its number. */
+	/* Pairs with the readers that find the connection by its ID. */
 	smp_store_release(&conn->core, core);
 	return 0;
 }
@@ -298,7 +301,7 @@ static bool krdma_user_conn_readable(struct krdma_user_conn *conn)
 	return readable;
 }
 
-/* 1: the next record, which stays until it is dropped; 0: none is left; or -EAGAIN. */
+/* Returns 1 and the next record, which stays until it is dropped; 0 if none is left; or -EAGAIN. */
 static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event_record *record)
 {
 	int ret;
@@ -317,7 +320,10 @@ static int krdma_user_conn_peek(struct krdma_user_conn *conn, struct krdma_event
 	return ret;
 }
 
-/* As many whole records as there are and as fit: bytes, 0: none is left, or an errno. */
+/*
+ * Copies as many whole records as there are and as fit.  Returns bytes, 0 if none is left, or a
+ * negative errno.
+ */
 static ssize_t krdma_user_conn_copy(struct krdma_user_conn *conn, struct iov_iter *to)
 {
 	struct krdma_event_record record;
@@ -363,7 +369,7 @@ static ssize_t krdma_user_conn_read(struct kiocb *iocb, struct iov_iter *to)
 	}
 }
 
-/* Did it end because either side wanted it? */
+/* Did the connection end because either side ended it? */
 static bool krdma_user_conn_wanted(int error)
 {
 	switch (error) {
@@ -386,7 +392,7 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 	__poll_t mask = 0;
 
 	poll_wait(file, &conn->wait, table);
-	/* Set before anything could be refused for want of room, and there as long as @conn. */
+	/* @ring is set before anything could be refused, and valid as long as @conn. */
 	if (ring && READ_ONCE(conn->full))
 		krdma_user_ring_make_room(ring);
 
@@ -399,7 +405,7 @@ static __poll_t krdma_user_conn_poll(struct file *file, struct poll_table_struct
 		mask |= EPOLLHUP;
 	spin_unlock_irq(&conn->lock);
 
-	/* After that: one that is at its end knows why. */
+	/* After that: a connection that has ended has its error set. */
 	krdma_conn_query(conn->core, &info);
 	if ((mask & EPOLLHUP) && !krdma_user_conn_wanted(info.error))
 		mask |= EPOLLERR;
@@ -425,7 +431,7 @@ static void krdma_user_conn_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "state:\t%s\nerror:\t%d\ndevice:\t%u\nqp:\t%u\n",
 		   krdma_conn_state_name(info.state), info.error, info.device_id,
 		   info.qp_number);
-	/* Before they are known they have no family. */
+	/* Addresses that are not known yet have no family. */
 	if (local.ss_family)
 		seq_printf(seq, "local:\t%pISpc\n", &local);
 	if (remote.ss_family)

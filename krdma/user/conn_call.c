@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests to connections of programs.
+ * Ioctls of connections.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -14,16 +14,16 @@
 
 #include "user/user.h"
 
-/* What fits where the core has a byte. */
+/* Limits of values that the core stores in a byte. */
 #define KRDMA_ACK_TIMEOUT_MAX	31
 #define KRDMA_RETRIES_MAX	7
 
 /**
- * krdma_user_conn_create - KRDMA_CONN_CREATE
- * @ucmd: the request
+ * krdma_user_conn_create() - Handle KRDMA_CONN_CREATE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_create(struct krdma_ucmd *ucmd)
 {
@@ -52,11 +52,11 @@ int krdma_user_conn_create(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_conn_resolve - KRDMA_CONN_RESOLVE
- * @ucmd: the request
+ * krdma_user_conn_resolve() - Handle KRDMA_CONN_RESOLVE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_resolve(struct krdma_ucmd *ucmd)
 {
@@ -92,10 +92,10 @@ int krdma_user_conn_resolve(struct krdma_ucmd *ucmd)
  */
 
 /**
- * struct krdma_user_parts - what a connection is to work with
- * @ring: where operations complete
- * @recv_ring: where receives complete; NULL with @srq
- * @srq: where receives come from, or NULL
+ * struct krdma_user_parts - rings and SRQ of a connection
+ * @ring: ring where sends complete
+ * @recv_ring: ring where receives complete; NULL with @srq
+ * @srq: SRQ where receives come from, or NULL
  *
  * With a reference to each.
  */
@@ -115,7 +115,7 @@ static void krdma_user_parts_put(struct krdma_user_parts *parts)
 		krdma_user_ring_put(parts->ring);
 }
 
-/* A reference to the queue behind a descriptor, which must be of @session. */
+/* Takes a reference to the ring behind a descriptor, which must be of @session. */
 static struct krdma_user_ring *krdma_user_parts_queue(struct krdma_user_session *session, int fd)
 {
 	struct krdma_user_ring *ring;
@@ -190,8 +190,8 @@ err_put:
 }
 
 /*
- * Why a connection that has no queues yet cannot connect; and whether it can be given
- * some: then it is -EBUSY and @resolved.
+ * The errno for connecting a connection that has no QP yet.  If a QP can be created now, it is
+ * -EBUSY and @resolved is set.
  */
 static int krdma_user_conn_unprepared(enum krdma_conn_state state, bool *resolved)
 {
@@ -209,7 +209,7 @@ static int krdma_user_conn_unprepared(enum krdma_conn_state state, bool *resolve
 	}
 }
 
-/* The core's words for what is asked; the queues are made on the device, if they are not yet. */
+/* Converts the attributes for the core, and binds the rings to the device if they are not yet. */
 static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 				const struct krdma_user_parts *parts, u32 device_id,
 				const struct krdma_conn_create_qp_args *prepare)
@@ -243,7 +243,7 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 	return 0;
 }
 
-/* Its parts' references are the connection's if this succeeds. */
+/* If this succeeds, the connection has the references of @parts. */
 static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 					const struct krdma_user_parts *parts,
 					const struct krdma_conn_create_qp_args *prepare)
@@ -255,7 +255,7 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 
 	lockdep_assert_held(&conn->create_qp_lock);
 
-	/* Before a queue is bound for nothing. */
+	/* Check the state first, so that no ring is bound in vain. */
 	krdma_conn_query(conn->core, &info);
 	if (!conn->ring) {
 		ret = krdma_user_conn_unprepared(info.state, &resolved);
@@ -265,7 +265,7 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 		if (ret)
 			return ret;
 	} else {
-		/* The core knows why not. */
+		/* The core returns the errno. */
 		attr = (struct krdma_conn_attr) {};
 	}
 	ret = krdma_conn_create_qp(conn->core, &attr);
@@ -273,13 +273,13 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 		return ret;
 
 	/*
-	 * Those who find the connection by its number can post from here on.  What is
-	 * looked at to know whether it is prepared comes last.
+	 * Contexts that find the connection by its ID can post from here on.  @ring, which tells
+	 * whether there is a QP, is set last.
 	 */
 	conn->srq = parts->srq;
-	/* Pairs with those who post receives. */
+	/* Pairs with the acquire for posting receives. */
 	smp_store_release(&conn->recv_ring, parts->recv_ring);
-	/* Pairs with those who post, and with krdma_user_conn_is_prepared(). */
+	/* Pairs with the acquire for posting, and with krdma_user_conn_is_prepared(). */
 	smp_store_release(&conn->ring, parts->ring);
 	return 0;
 }
@@ -298,11 +298,11 @@ static int krdma_user_conn_prepare_check(const struct krdma_conn_create_qp_args 
 }
 
 /**
- * krdma_user_conn_create_qp - KRDMA_CONN_CREATE_QP
- * @ucmd: the request
+ * krdma_user_conn_create_qp() - Handle KRDMA_CONN_CREATE_QP
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 {
@@ -342,13 +342,13 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 }
 
 /*
- * Terms
+ * Connection parameters
  */
 
-/* A program's private data; @data has room for KRDMA_PRIVATE_DATA_MAX. */
+/* Copies a program's private data; @data has KRDMA_PRIVATE_DATA_MAX bytes. */
 static int krdma_user_private_data(u64 from, u32 length, u8 *data)
 {
-	/* No transport takes so much. */
+	/* No transport carries more. */
 	if (length > KRDMA_PRIVATE_DATA_MAX)
 		return -EMSGSIZE;
 	if (copy_from_user(data, u64_to_user_ptr(from), length))
@@ -382,8 +382,8 @@ static int krdma_user_terms(const struct krdma_conn_param_args *terms, u8 *data,
 }
 
 /*
- * The core would make queues for a connection that has none, which a program could not
- * reach.  When they are there, they stay.
+ * For a connection without a QP, the core would create one that the program could not use.  A QP
+ * that exists stays.
  */
 static bool krdma_user_conn_is_prepared(struct krdma_user_conn *conn)
 {
@@ -392,11 +392,11 @@ static bool krdma_user_conn_is_prepared(struct krdma_user_conn *conn)
 }
 
 /**
- * krdma_user_conn_connect - KRDMA_CONN_CONNECT
- * @ucmd: the request
+ * krdma_user_conn_connect() - Handle KRDMA_CONN_CONNECT
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 {
@@ -410,10 +410,10 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
-	/* In this order: the state is from before it was prepared, if it is not. */
+	/* In this order: if there is no QP, the state is from before its creation. */
 	krdma_conn_query(conn->core, &info);
 	if (!krdma_user_conn_is_prepared(conn)) {
-		/* That is to be accepted. */
+		/* Such a connection has to be accepted. */
 		if (info.state == KRDMA_CONN_REQUESTED)
 			return -EINVAL;
 		return krdma_user_conn_unprepared(info.state, &resolved);
@@ -422,11 +422,11 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_conn_accept - KRDMA_CONN_ACCEPT
- * @ucmd: the request
+ * krdma_user_conn_accept() - Handle KRDMA_CONN_ACCEPT
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 {
@@ -439,7 +439,10 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
-	/* As above.  In another state it is over, or one's own, and the core refuses it. */
+	/*
+	 * In this order, as in krdma_user_conn_connect().  In any other state the core refuses:
+	 * the connection has ended, or was not requested by a peer.
+	 */
 	krdma_conn_query(conn->core, &info);
 	if (!krdma_user_conn_is_prepared(conn) && info.state == KRDMA_CONN_REQUESTED)
 		return -EBUSY;
@@ -447,11 +450,11 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_conn_reject - KRDMA_CONN_REJECT
- * @ucmd: the request
+ * krdma_user_conn_reject() - Handle KRDMA_CONN_REJECT
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_reject(struct krdma_ucmd *ucmd)
 {
@@ -468,11 +471,11 @@ int krdma_user_conn_reject(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_conn_disconnect - KRDMA_CONN_DISCONNECT
- * @ucmd: the request
+ * krdma_user_conn_disconnect() - Handle KRDMA_CONN_DISCONNECT
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd)
 {
@@ -488,10 +491,10 @@ int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd)
 }
 
 /*
- * Waiting and asking
+ * Waiting and queries
  */
 
-/* -EINPROGRESS: it is on its way from one state to another. */
+/* Returns -EINPROGRESS if the connection is changing its state. */
 static int krdma_user_conn_outcome(const struct krdma_conn_info *info)
 {
 	switch (info->state) {
@@ -530,11 +533,11 @@ static int krdma_user_conn_wait_until(struct krdma_conn *core, u64 deadline_ns, 
 }
 
 /**
- * krdma_user_conn_wait - KRDMA_CONN_WAIT
- * @ucmd: the request
+ * krdma_user_conn_wait() - Handle KRDMA_CONN_WAIT
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; sleeps, until a signal.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_wait(struct krdma_ucmd *ucmd)
 {
@@ -550,7 +553,7 @@ int krdma_user_conn_wait(struct krdma_ucmd *ucmd)
 	return ret ?: krdma_ucmd_respond(ucmd);
 }
 
-/* The peer's private data, as much of it as there is room for. */
+/* Copies as many bytes of the peer's private data as fit. */
 static int krdma_user_conn_give_data(struct krdma_conn *core, struct krdma_conn_query_args *query)
 {
 	u8 room = min_t(u32, query->private_data_len, KRDMA_PRIVATE_DATA_MAX);
@@ -565,11 +568,11 @@ static int krdma_user_conn_give_data(struct krdma_conn *core, struct krdma_conn_
 }
 
 /**
- * krdma_user_conn_query - KRDMA_CONN_QUERY
- * @ucmd: the request
+ * krdma_user_conn_query() - Handle KRDMA_CONN_QUERY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 {
@@ -605,7 +608,7 @@ int krdma_user_conn_query(struct krdma_ucmd *ucmd)
 	query->receives_posted = info.receives_posted;
 	query->receives_completed = info.receives_completed;
 
-	/* Before they are known they stay without a family. */
+	/* Addresses that are not known yet have no family. */
 	krdma_conn_addresses(core, &local, &remote);
 	krdma_address_to_user(&local, &query->local);
 	krdma_address_to_user(&remote, &query->remote);

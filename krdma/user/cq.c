@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How completions come to a program.
+ * Completions for programs.
  *
- * Completions go from the core to the ring when there is room, and stay in the core
- * when there is none, where they keep their connection's credits: so no ring ever
- * overflows, and who posts too much is refused.
+ * Completions are moved from the core to the CQ ring when the ring has free entries.  Otherwise
+ * they stay in the core, where they keep the credits of their connection.  So a ring never
+ * overflows, and a program that posts too much is refused.
  *
- * Where the program did not ask for polling, the core tells in softirq that there is
- * something: it is brought over there, and the core is armed again.  When the ring
- * is full, the core is not armed; that something waits is remembered, and whoever
- * makes room, or waits, takes up the work.  Where the program polls, it is only
- * brought over by those who ask for it, and the core is armed for poll() alone.
+ * If the program did not ask for polling, the core's CQ calls ready() in softirq: completions are
+ * moved there, and the CQ is armed again.  When the ring is full, the CQ is not armed.  The ring
+ * records that completions wait, and the next caller that frees entries, or waits, moves them.
+ * If the program polls, completions are moved only by callers that ask for them, and the CQ is
+ * armed for poll() alone.
  */
 #include <linux/build_bug.h>
 #include <linux/hrtimer.h>
@@ -30,10 +30,10 @@ static_assert((int)KRDMA_CQE_INVALIDATED == (int)KRDMA_WC_WITH_INVALIDATE);
 static_assert((int)KRDMA_CQE_WRITTEN == (int)KRDMA_WC_WRITTEN);
 
 /**
- * enum krdma_user_cq_result - why filling has ended
- * @KRDMA_USER_CQ_DONE: there is nothing more
- * @KRDMA_USER_CQ_FULL: there is no room, or the program's index makes no sense
- * @KRDMA_USER_CQ_AGAIN: others are to run first
+ * enum krdma_user_cq_result - why filling has stopped
+ * @KRDMA_USER_CQ_DONE: there are no more completions
+ * @KRDMA_USER_CQ_FULL: the ring is full, or the program's index is invalid
+ * @KRDMA_USER_CQ_AGAIN: the budget is used up
  */
 enum krdma_user_cq_result {
 	KRDMA_USER_CQ_DONE,
@@ -42,14 +42,14 @@ enum krdma_user_cq_result {
 };
 
 /*
- * Filling, with fill_lock held
+ * Filling, with cq_lock held
  */
 
 static void krdma_user_cq_entry(struct krdma_cqe *cqe, const struct krdma_wc *wc)
 {
 	bool failed = wc->status != KRDMA_WC_SUCCESS;
 
-	/* All members: what was there before is another completion's. */
+	/* Set all members: the entry contains another completion. */
 	cqe->wr_id = wc->wr_id;
 	cqe->dest = (u32)(uintptr_t)wc->context;
 	cqe->opcode = wc->opcode;
@@ -73,15 +73,15 @@ static void krdma_user_cq_put(struct krdma_user_ring *ring, int count)
 		krdma_user_cq_entry(&ring->cqes[tail++ & mask], &ring->wcs[i]);
 		received += ring->wcs[i].opcode == KRDMA_OP_RECV;
 	}
-	/* The entries first: pairs with the program, */
+	/* The entries first.  Pairs with the acquire of the program, */
 	smp_store_release(&ring->header->cq_tail, tail);
 	/* and with krdma_user_ring_look(). */
 	smp_store_release(&ring->cq_tail, tail);
 	WRITE_ONCE(ring->completed, ring->completed + count);
 
 	/*
-	 * Whoever was refused has said so, and then tried again; the core has a barrier
-	 * between giving the room back and now.
+	 * A caller that was refused has set the flag and then tried again.  The core has a
+	 * barrier between returning the credit and this point.
 	 */
 	if (received) {
 		WRITE_ONCE(ring->received, ring->received + received);
@@ -92,7 +92,7 @@ static void krdma_user_cq_put(struct krdma_user_ring *ring, int count)
 	}
 }
 
-/* The core has been asked for all, or there is no room: will it tell of what comes? */
+/* No completion is left in the core, or the ring is full: arm the core's CQ. */
 static int krdma_user_cq_arm(struct krdma_user_ring *ring, struct krdma_cq *core)
 {
 	int ret;
@@ -104,7 +104,10 @@ static int krdma_user_cq_arm(struct krdma_user_ring *ring, struct krdma_cq *core
 	return ret;
 }
 
-/* From the core to the ring, at most @want; how many, or what krdma_cq_poll() says. */
+/*
+ * Moves at most @want completions to the ring.  Returns how many, or the errno of
+ * krdma_cq_poll().
+ */
 static int krdma_user_cq_move(struct krdma_user_ring *ring, struct krdma_cq *core, int want)
 {
 	int count = krdma_cq_poll(core, ring->wcs, want);
@@ -133,7 +136,7 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 		return KRDMA_USER_CQ_DONE;
 
 	for (; budget > 0; budget--) {
-		/* Pairs with the program's release: it has copied what was there. */
+		/* Pairs with the program's release: it has copied these entries. */
 		head = smp_load_acquire(&ring->header->cq_head);
 		room = krdma_ring_free(ring->cq_tail, head, ring->layout.cq_entries);
 		if (room < 0)
@@ -144,11 +147,11 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 		if (want) {
 			ret = krdma_user_cq_move(ring, core, want);
 			budget -= max(ret, 0);
-			/* As many as were asked for: there may be more. */
+			/* As many as asked for, so there may be more. */
 			if (ret == want)
 				continue;
 		}
-		/* There are no more, or no room for them: the core is to say which. */
+		/* There are no more, or they do not fit: arming tells which. */
 		if (ret >= 0 && (!want || !ring->polled))
 			ret = krdma_user_cq_arm(ring, core);
 		if (ret == -ENODEV) {
@@ -163,7 +166,7 @@ static enum krdma_user_cq_result krdma_user_cq_some(struct krdma_user_ring *ring
 	return krdma_user_cq_end(ring, true, KRDMA_USER_CQ_AGAIN);
 }
 
-/* Some, and what the program and those who sleep are to know of it. */
+/* Moves completions, and notifies the program and waiting threads. */
 static enum krdma_user_cq_result krdma_user_cq_locked(struct krdma_user_ring *ring)
 {
 	u64 completed = ring->completed;
@@ -179,9 +182,9 @@ static enum krdma_user_cq_result krdma_user_cq_locked(struct krdma_user_ring *ri
 		ring->cq_flags = flags;
 		WRITE_ONCE(ring->header->cq_flags, flags);
 	}
-	/* wq_has_sleeper() orders this against those who look and then sleep. */
+	/* wq_has_sleeper() orders this against threads that check and then sleep. */
 	if (news && wq_has_sleeper(&ring->wait)) {
-		/* The key is the answer of an io_uring that polls: none, if it could be wrong. */
+		/* io_uring takes the key as the result of its poll: no key if it could be wrong. */
 		if (ring->dead)
 			wake_up_interruptible(&ring->wait);
 		else
@@ -191,11 +194,11 @@ static enum krdma_user_cq_result krdma_user_cq_locked(struct krdma_user_ring *ri
 }
 
 /**
- * krdma_user_ring_ready - the core has something to say
- * @context: the queue
+ * krdma_user_ring_ready() - Handle the readiness of the core's CQ
+ * @context: the ring
  *
  * Context: softirq; see &struct krdma_cq_attr.ready.
- * Return: whether it is to be called again.
+ * Return: true if it is to be called again.
  */
 bool krdma_user_ring_ready(void *context)
 {
@@ -208,7 +211,7 @@ bool krdma_user_ring_ready(void *context)
 		result = krdma_user_cq_locked(ring);
 	spin_unlock(&ring->cq_lock);
 
-	/* They ask again, and see what it is. */
+	/* Woken threads poll again, and find out what has happened. */
 	if (ring->polled && wq_has_sleeper(&ring->wait))
 		wake_up_interruptible(&ring->wait);
 	return result == KRDMA_USER_CQ_AGAIN;
@@ -225,14 +228,14 @@ static enum krdma_user_cq_result krdma_user_cq_once(struct krdma_user_ring *ring
 	return result;
 }
 
-/* All that there is; whether the ring is full. */
+/* Moves all completions that fit.  Returns true if the ring is full. */
 static bool krdma_user_cq_fill(struct krdma_user_ring *ring)
 {
 	enum krdma_user_cq_result result;
 
 	for (;;) {
 		result = krdma_user_cq_once(ring);
-		/* If it is not finished, that is remembered. */
+		/* If there are more, @waiting is set. */
 		if (result != KRDMA_USER_CQ_AGAIN || signal_pending(current))
 			return result == KRDMA_USER_CQ_FULL;
 		cond_resched();
@@ -240,10 +243,10 @@ static bool krdma_user_cq_fill(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_fill - bring over what there is
- * @ring: the queue; the caller has a reference
+ * krdma_user_ring_fill() - Move completions to the ring
+ * @ring: the ring; the caller has a reference
  *
- * As much as there is room for.
+ * Moves as many as fit.
  *
  * Context: process context.
  */
@@ -256,7 +259,7 @@ void krdma_user_ring_fill(struct krdma_user_ring *ring)
  * Waiting
  */
 
-/* How many are in the ring from @head on, which is what the program says. */
+/* Number of completions in the ring from @head on, which the program writes. */
 static int krdma_user_ring_look(struct krdma_user_ring *ring, u32 *head)
 {
 	u32 entries = ring->layout.cq_entries;
@@ -265,15 +268,15 @@ static int krdma_user_ring_look(struct krdma_user_ring *ring, u32 *head)
 
 	/* Pairs with krdma_user_cq_put(). */
 	tail = smp_load_acquire(&ring->cq_tail);
-	/* Pairs with the program's release, as where the ring is filled. */
+	/* Pairs with the program's release, as in krdma_user_cq_some(). */
 	*head = smp_load_acquire(&ring->header->cq_head);
 	filled = krdma_ring_filled(tail, *head, entries);
 	if (filled >= 0)
 		return filled;
 
-	/* Perhaps both went on between the two: once more, with the tail at rest. */
+	/* Perhaps both indices moved between the two reads: read again, with the tail fixed. */
 	spin_lock_bh(&ring->cq_lock);
-	/* Pairs likewise. */
+	/* Pairs with the program's release, too. */
 	*head = smp_load_acquire(&ring->header->cq_head);
 	filled = krdma_ring_filled(ring->cq_tail, *head, entries);
 	spin_unlock_bh(&ring->cq_lock);
@@ -281,11 +284,11 @@ static int krdma_user_ring_look(struct krdma_user_ring *ring, u32 *head)
 }
 
 /**
- * krdma_user_ring_filled - how many completions are in the ring
- * @ring: the queue; the caller has a reference
+ * krdma_user_ring_filled() - Get the number of completions in a ring
+ * @ring: the ring; the caller has a reference
  *
  * Context: any but hardirq.
- * Return: how many, or -EBADMSG: the program's index makes no sense.
+ * Return: the number, or -EBADMSG: the program's index is invalid.
  */
 int krdma_user_ring_filled(struct krdma_user_ring *ring)
 {
@@ -294,13 +297,16 @@ int krdma_user_ring_filled(struct krdma_user_ring *ring)
 	return krdma_user_ring_look(ring, &head);
 }
 
-/* How many there are if that is enough, or as many as there will be; or -EAGAIN. */
+/* Number of completions if that is enough, or if there will be no more; otherwise -EAGAIN. */
 static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool full)
 {
 	bool dead = READ_ONCE(ring->dead);
 	int filled;
 
-	/* In this order: what came before the end is there.  Pairs with the lock. */
+	/*
+	 * In this order: completions from before the removal are in the ring.  Pairs with the
+	 * lock.
+	 */
 	smp_rmb();
 	filled = krdma_user_ring_filled(ring);
 	if (dead && !filled)
@@ -310,7 +316,7 @@ static int krdma_user_ring_enough(struct krdma_user_ring *ring, u32 wanted, bool
 	return -EAGAIN;
 }
 
-/* The program has asked to spend its processor on this. */
+/* The program has asked to spend CPU time on polling. */
 static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
 	bool full;
@@ -326,8 +332,9 @@ static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 de
 		if (ktime_get_ns() >= deadline_ns)
 			return -ETIMEDOUT;
 		/*
-		 * Where preemption is lazy, who is due waits for the program to run again, or for
-		 * a tick.  It may be a thread of the provider's, for whose work this spins.
+		 * With lazy preemption, a thread that is due waits until the program leaves the
+		 * kernel, or for a tick.  It may be a thread of the provider, for whose work this
+		 * spins.
 		 */
 		if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
 			schedule();
@@ -338,7 +345,7 @@ static int krdma_user_ring_spin(struct krdma_user_ring *ring, u32 wanted, u64 de
 
 static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
-	/* Some deadlines are later than any clock goes. */
+	/* Some deadlines are beyond the range of ktime_t. */
 	ktime_t deadline = min_t(u64, deadline_ns, KTIME_MAX);
 	ktime_t *expires = deadline == KTIME_MAX ? NULL : &deadline;
 	enum krdma_user_cq_result result;
@@ -348,7 +355,7 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 
 	for (;;) {
 		prepare_to_wait(&ring->wait, &wait, TASK_INTERRUPTIBLE);
-		/* Somebody has made room, and perhaps nobody has taken up the work. */
+		/* The program may have freed entries without a call that moves completions. */
 		result = KRDMA_USER_CQ_DONE;
 		if (READ_ONCE(ring->waiting))
 			result = krdma_user_cq_once(ring);
@@ -374,18 +381,18 @@ static int krdma_user_ring_sleep(struct krdma_user_ring *ring, u32 wanted, u64 d
 }
 
 /**
- * krdma_user_ring_await - wait for completions
- * @ring: the queue; the caller has a reference
- * @wanted: how many are to be in the ring, at most what it holds
- * @deadline_ns: how long to wait; 0: only what is there is brought over
+ * krdma_user_ring_await() - Wait for completions
+ * @ring: the ring; the caller has a reference
+ * @wanted: number of completions to wait for, limited to the size of the ring
+ * @deadline_ns: absolute deadline in nanoseconds; 0: only move what is there
  *
- * Context: process context; sleeps, or, if the queue is polled, asks the device until
- * there are as many.
- * Return: how many there are: fewer than @wanted if there is no room for more, or
+ * Context: process context; sleeps, or, if the ring is polled, polls the device until there are
+ * enough.
+ * Return: the number of completions in the ring, which is less than @wanted if no more fit, or
  * there will be no more; or, if there are fewer for another reason,
- * -EBADMSG: the program's index makes no sense;
- * -ENODEV: the device has gone, and there is none;
- * -ETIMEDOUT; -ERESTARTSYS: a signal came first.
+ * -EBADMSG: the program's index is invalid;
+ * -ENODEV: the device has been removed, and there is no completion;
+ * -ETIMEDOUT: the deadline has passed; -ERESTARTSYS: a signal came first.
  */
 int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline_ns)
 {
@@ -399,7 +406,7 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
 	if (ret != -EAGAIN)
 		return ret;
 
-	/* Faster than waiting to be told. */
+	/* Faster than to wait for ready(). */
 	if (!ring->polled) {
 		full = krdma_user_cq_fill(ring);
 		ret = krdma_user_ring_enough(ring, wanted, full);
@@ -412,7 +419,7 @@ int krdma_user_ring_await(struct krdma_user_ring *ring, u32 wanted, u64 deadline
 			       krdma_user_ring_sleep(ring, wanted, deadline_ns);
 }
 
-/* With a polled queue and nothing in the ring: the core is to tell.  Is there something? */
+/* For a polled ring without completions: arms the core's CQ.  Returns true if there are some. */
 static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
 {
 	struct krdma_cq *core;
@@ -438,11 +445,11 @@ static bool krdma_user_ring_watch(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_make_room - what waits for room in the ring, in case there is some
- * @ring: the queue; the caller has a reference
+ * krdma_user_ring_make_room() - Move waiting completions to the ring, if some fit
+ * @ring: the ring; the caller has a reference
  *
- * For those who wait for room elsewhere: what waits keeps its place in the depth of its
- * connection, and a program that takes completions from the ring says so to nobody.
+ * For callers that wait for space elsewhere: waiting completions count against the depth of their
+ * connection, and a program that takes completions from the ring makes no call.
  *
  * Context: process context.
  */
@@ -453,10 +460,10 @@ void krdma_user_ring_make_room(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_events - what poll() says
- * @ring: the queue; the caller has a reference
+ * krdma_user_ring_events() - Get the poll() events of a ring
+ * @ring: the ring; the caller has a reference
  *
- * Whoever sleeps on the queue's wait is woken when there is more to say.
+ * Threads that wait at the ring are woken when there are more events.
  *
  * Context: process context.
  * Return: the events.
@@ -466,7 +473,7 @@ __poll_t krdma_user_ring_events(struct krdma_user_ring *ring)
 	__poll_t events = 0;
 
 	krdma_user_ring_make_room(ring);
-	/* An index that makes no sense is something to be told, too. */
+	/* An invalid index makes the ring readable, too, so that the program gets the errno. */
 	if (krdma_user_ring_filled(ring) || READ_ONCE(ring->waiting) ||
 	    (ring->polled && krdma_user_ring_watch(ring)))
 		events |= EPOLLIN | EPOLLRDNORM;
@@ -494,7 +501,10 @@ static int krdma_user_reap_copy(struct krdma_user_ring *ring,
 	return 0;
 }
 
-/* Takes what there is, if it is at least @least; 0 if it is not: somebody was faster. */
+/*
+ * Takes what is there, if it is at least @least.  Returns 0 if it is not: another caller was
+ * faster.
+ */
 static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
 {
 	struct krdma_ring_reap_args *reap = &ucmd->buffer->queue_reap;
@@ -511,13 +521,13 @@ static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
 	if (count > 0) {
 		count = min_t(u32, count, reap->count);
 		reap->reaped = count;
-		/* They are taken when the caller has all of them, and knows how many. */
+		/* They are taken when the caller has all of them, and their number. */
 		ret = krdma_user_reap_copy(ring, reap, head, count) ?:
 		      krdma_ucmd_respond(ucmd);
 		if (ret)
 			count = ret;
 		else
-			/* Pairs with the acquire where the ring is filled. */
+			/* Pairs with the acquire in krdma_user_cq_some(). */
 			smp_store_release(&ring->header->cq_head, head + count);
 	}
 	mutex_unlock(&ring->reap_lock);
@@ -528,11 +538,11 @@ static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
 }
 
 /**
- * krdma_user_ring_reap - KRDMA_RING_REAP
- * @ucmd: the request
+ * krdma_user_ring_reap() - Handle KRDMA_RING_REAP
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_ring_reap(struct krdma_ucmd *ucmd)
 {
@@ -552,7 +562,7 @@ int krdma_user_ring_reap(struct krdma_ucmd *ucmd)
 		there = krdma_user_ring_await(ucmd->ring, wanted, deadline_ns);
 		if (there == -EBADMSG || there == -ENODEV)
 			return there;
-		/* Fewer than wanted only if there is a reason for it. */
+		/* Fewer than wanted only if krdma_user_ring_await() returned fewer. */
 		ret = krdma_user_reap_take(ucmd, there < 0 ? 1 : min_t(u32, there, wanted));
 		if (ret)
 			return min(ret, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests about the module and about devices and ports.
+ * Ioctls for the module, devices and ports.
  */
 #include <linux/build_bug.h>
 #include <linux/err.h>
@@ -19,11 +19,11 @@
 static_assert(sizeof(KRDMA_VERSION) <= sizeof_field(struct krdma_info_args, module_version));
 
 /**
- * krdma_user_info - KRDMA_INFO
- * @ucmd: the request
+ * krdma_user_info() - Handle KRDMA_INFO
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_info(struct krdma_ucmd *ucmd)
 {
@@ -42,7 +42,7 @@ int krdma_user_info(struct krdma_ucmd *ucmd)
 	return krdma_ucmd_respond(ucmd);
 }
 
-/* What a program asks for a device by. */
+/* Checks how the program selects a device. */
 static int krdma_device_query_check(const struct krdma_device_query_args *query)
 {
 	const u32 known = KRDMA_DEVICE_QUERY_NEXT | KRDMA_DEVICE_QUERY_NAME;
@@ -74,11 +74,11 @@ static struct krdma_device *krdma_device_query_find(const struct net *net,
 }
 
 /**
- * krdma_user_device_query - KRDMA_DEVICE_QUERY
- * @ucmd: the request
+ * krdma_user_device_query() - Handle KRDMA_DEVICE_QUERY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_device_query(struct krdma_ucmd *ucmd)
 {
@@ -92,8 +92,8 @@ int krdma_user_device_query(struct krdma_ucmd *ucmd)
 		return ret;
 
 	/*
-	 * A device that goes between the two steps is as good as one that went
-	 * before: look again.  It is not found a second time, so this ends.
+	 * A device that is removed between the two calls is handled like one removed before: look
+	 * again.  It is not found a second time, so the loop ends.
 	 */
 	do {
 		dev = krdma_device_query_find(ucmd->session->net, query);
@@ -129,11 +129,11 @@ int krdma_user_device_query(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_port_query - KRDMA_PORT_QUERY
- * @ucmd: the request
+ * krdma_user_port_query() - Handle KRDMA_PORT_QUERY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_port_query(struct krdma_ucmd *ucmd)
 {
@@ -152,7 +152,7 @@ int krdma_user_port_query(struct krdma_ucmd *ucmd)
 	ret = krdma_device_query_port(dev, net, query->port, &attr);
 	krdma_device_put(dev);
 
-	/* Numbers do not come back: the device just went, and another look finds none. */
+	/* IDs are not reused: the device has just been removed, and is not found any more. */
 	if (ret == -ENODEV)
 		return -ENOENT;
 	if (ret)
@@ -172,7 +172,7 @@ int krdma_user_port_query(struct krdma_ucmd *ucmd)
 	return krdma_ucmd_respond(ucmd);
 }
 
-/* What a program looks for a device by, checked. */
+/* Checks and converts the addresses by which the program looks for a device. */
 static int krdma_device_find_addresses(const struct krdma_device_find_args *find,
 				       struct sockaddr_storage *local,
 				       struct sockaddr_storage *remote)
@@ -215,19 +215,19 @@ static struct krdma_device *krdma_device_find_towards(struct net *net,
 		dev = krdma_device_towards(net, local, remote, min_t(u32, left_ms, INT_MAX));
 		if (dev != ERR_PTR(-ETIMEDOUT))
 			return dev;
-		/* Too early, or there is more time than can be said at once. */
+		/* Returned early, or the remaining time is more than one call can wait. */
 		if (signal_pending(current))
 			return ERR_PTR(-EINTR);
 	}
 }
 
-/* The core's errno, for a program. */
+/* Converts the errno of the core for a program. */
 static int krdma_device_find_error(int error, bool remote)
 {
 	switch (error) {
 	case -EADDRNOTAVAIL:
 		return -ENOENT;
-	/* It is going: whoever looks once more does not find it. */
+	/* The device is being removed, and is not found any more. */
 	case -ENODEV:
 		return remote ? -EHOSTUNREACH : -ENOENT;
 	case -EINTR:
@@ -238,11 +238,11 @@ static int krdma_device_find_error(int error, bool remote)
 }
 
 /**
- * krdma_user_device_find - KRDMA_DEVICE_FIND
- * @ucmd: the request
+ * krdma_user_device_find() - Handle KRDMA_DEVICE_FIND
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; sleeps, until a signal.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; sleeps, until a signal.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_device_find(struct krdma_ucmd *ucmd)
 {
@@ -259,7 +259,7 @@ int krdma_user_device_find(struct krdma_ucmd *ucmd)
 	if (ret)
 		return ret;
 
-	/* The search holds a port, for as long as the caller wants to wait. */
+	/* The search holds a port for as long as the caller waits. */
 	ret = krdma_user_account_charge(ucmd->session->account, KRDMA_ACCOUNT_PORTS, 1);
 	if (ret)
 		return ret;

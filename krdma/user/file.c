@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/krdma: sessions, and the file descriptors of the objects that are made in
- * them.
+ * /dev/krdma: sessions, and the file descriptors of the objects that are created in them.
  */
 #include <linux/anon_inodes.h>
 #include <linux/atomic.h>
@@ -24,8 +23,8 @@
 #include "user/user.h"
 
 /*
- * What closed files leave behind ends here, after RCU's grace.  Unbound, because
- * the end of memory waits for the device.
+ * Frees what closed files leave, after an RCU grace period.  Unbound, because the end of MRs
+ * waits for the device.
  */
 struct workqueue_struct *krdma_user_workqueue;
 
@@ -34,17 +33,17 @@ struct workqueue_struct *krdma_user_workqueue;
  */
 
 /**
- * krdma_user_fd_reserve - begin a descriptor
+ * krdma_user_fd_reserve() - Create a descriptor that is not visible yet
  * @ufd: filled in
- * @name: of the kind of file, as /proc shows it
- * @fops: of the kind of file
- * @object: what the file is to be; its reference is the file's from here on
+ * @name: name of the kind of file, as /proc shows it
+ * @fops: operations of the kind of file
+ * @object: the object of the file, which owns the reference to it from here on
  * @mode: O_RDONLY, O_WRONLY or O_RDWR
  *
- * Nobody sees it before krdma_user_fd_install().  It is close-on-exec.
+ * The program cannot use it before krdma_user_fd_install().  It is close-on-exec.
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0; or -EMFILE, -ENFILE, -ENOMEM, and @object is still the caller's.
+ * Context: process context of the caller; may sleep.
+ * Return: 0; or -EMFILE, -ENFILE, -ENOMEM, and the reference to @object is still the caller's.
  */
 int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 			  const struct file_operations *fops, void *object, int mode)
@@ -69,12 +68,12 @@ int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 }
 
 /**
- * krdma_user_fd_install - the descriptor is there
+ * krdma_user_fd_install() - Make a descriptor visible
  * @ufd: the descriptor
  *
- * From here on other threads may use and close it: the last step of a request.
+ * From here on other threads may use and close it, so this is the last step of an ioctl.
  *
- * Context: process context, of the caller.
+ * Context: process context of the caller.
  */
 void krdma_user_fd_install(struct krdma_user_fd *ufd)
 {
@@ -82,13 +81,12 @@ void krdma_user_fd_install(struct krdma_user_fd *ufd)
 }
 
 /**
- * krdma_user_fd_cancel - the descriptor will not be
+ * krdma_user_fd_cancel() - Discard a descriptor
  * @ufd: the descriptor, not installed
  *
- * The file is released, and with it the object, before the caller returns to its
- * program.
+ * The file is released, and with it the object, before the ioctl returns to the program.
  *
- * Context: process context, of the caller.
+ * Context: process context of the caller.
  */
 void krdma_user_fd_cancel(struct krdma_user_fd *ufd)
 {
@@ -97,14 +95,14 @@ void krdma_user_fd_cancel(struct krdma_user_fd *ufd)
 }
 
 /**
- * krdma_user_fd_get - the object behind a descriptor
- * @fd: the descriptor, of a program's
- * @fops: of the kind of file that it must be
- * @file: filled in; keeps the object, for fput()
+ * krdma_user_fd_get() - Get the object behind a descriptor
+ * @fd: descriptor of the program
+ * @fops: operations of the kind of file that it must be
+ * @file: set to the file, which keeps the object; for fput()
  *
- * Context: process context, of the caller.
- * Return: the object, or ERR_PTR of -EBADF: no such descriptor; -EPROTOTYPE: it is
- * of another kind.
+ * Context: process context of the caller.
+ * Return: the object, or ERR_PTR of -EBADF: no such descriptor; -EPROTOTYPE: another kind of
+ * file.
  */
 void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file)
 {
@@ -126,8 +124,8 @@ void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file 
  */
 
 /**
- * krdma_user_session_get - one more reference to a session
- * @session: the session; the caller holds one
+ * krdma_user_session_get() - Take a reference to a session
+ * @session: the session; the caller holds a reference
  *
  * Context: any.
  */
@@ -137,10 +135,10 @@ void krdma_user_session_get(struct krdma_user_session *session)
 }
 
 /**
- * krdma_user_session_put - give back a reference to a session
+ * krdma_user_session_put() - Drop a reference to a session
  * @session: the session
  *
- * With the last one, its memory ends.
+ * The last reference ends its MRs and frees it.
  *
  * Context: process context; may sleep.
  */
@@ -162,12 +160,12 @@ void krdma_user_session_put(struct krdma_user_session *session)
 }
 
 /**
- * krdma_user_number - a number for those who look at descriptors from outside
+ * krdma_user_number() - Get a number that identifies a file in fdinfo
  *
- * For what no request names: sessions, listeners, queues.
+ * For files that no ioctl refers to: sessions, listeners, rings.
  *
  * Context: any.
- * Return: the number, of 2^32 in turn.
+ * Return: the next number of 32 bits; it wraps around.
  */
 u32 krdma_user_number(void)
 {
@@ -256,7 +254,7 @@ static __poll_t krdma_user_session_poll(struct file *file, struct poll_table_str
 	return krdma_user_notifier_poll(file->private_data, file, table);
 }
 
-/* Memory that is looked at in one go: a program decides how much it registers. */
+/* MRs that are counted before others may run: a program can register any number of MRs. */
 #define KRDMA_FDINFO_BATCH	256
 
 static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
@@ -277,7 +275,7 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 
 	krdma_user_fdinfo(seq, "session", session->id, session);
 	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
-	/* Pairs with the one who has set it. */
+	/* Pairs with the cmpxchg() in krdma_user_device_notify(). */
 	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->notifier));
 }
 
@@ -338,7 +336,7 @@ static const struct file_operations krdma_user_session_fops = {
 	.llseek = noop_llseek,
 };
 
-/* For root alone; who else may is the administrator's decision, by a udev rule. */
+/* Only for root.  The administrator can give access to others by a udev rule. */
 static struct miscdevice krdma_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = KBUILD_MODNAME,
@@ -347,11 +345,11 @@ static struct miscdevice krdma_misc = {
 };
 
 /*
- * Beginning and end
+ * Init and exit
  */
 
 /**
- * krdma_user_init - open the door to programs
+ * krdma_user_init() - Create /dev/krdma
  *
  * Context: process context; may sleep.
  * Return: 0 or a negative errno.
@@ -370,10 +368,10 @@ int krdma_user_init(void)
 }
 
 /**
- * krdma_user_shut - close the door to programs
+ * krdma_user_shut() - Remove /dev/krdma
  *
- * No file is there any more: each holds the module.  Connections may still be
- * ending after theirs.
+ * No file is open any more, because each holds a reference to the module.  Connections may still
+ * be ending after their file is closed.
  *
  * Context: process context; may sleep.
  */
@@ -383,22 +381,25 @@ void krdma_user_shut(void)
 }
 
 /**
- * krdma_user_exit - nothing of the front is left
+ * krdma_user_exit() - Free the resources of the user interface
  *
- * All connections have ended, and have said so.
+ * All connections have ended, and have raised their last event.
  *
  * Context: process context; may sleep.
  */
 void krdma_user_exit(void)
 {
-	/* What waits for RCU's grace is in the queue then, and over when that is gone. */
+	/*
+	 * Work that waits for an RCU grace period is then queued, and destroy_workqueue() runs
+	 * it.
+	 */
 	rcu_barrier();
 	destroy_workqueue(krdma_user_workqueue);
 	WARN_ON(!xa_empty(&krdma_user_dests));
 	xa_destroy(&krdma_user_dests);
 
-	/* The sessions' memory has ended with them. */
+	/* The MRs have ended with their sessions. */
 	krdma_user_mm_exit();
-	/* What all of that has left to RCU. */
+	/* Wait for the RCU callbacks of all of that. */
 	rcu_barrier();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The numbers of connections and shared receive queues.
+ * IDs of connections and SRQs.
  *
- * A number is not used again before all others were: a completion may tell of one
- * whose object is long gone, and must not be taken for another's.
+ * An ID is not reused before all others were used.  A completion may refer to an object that
+ * ended long ago, and must not be taken for one of another object.
  */
 #include <linux/errno.h>
 #include <linux/limits.h>
@@ -11,17 +11,17 @@
 
 #include "user/user.h"
 
-/* Also fits where a number is signed. */
+/* Also fits in a signed type. */
 #define KRDMA_DEST_IDS	XA_LIMIT(1, INT_MAX)
 
 DEFINE_XARRAY_FLAGS(krdma_user_dests, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 krdma_user_dests_next;
 
 /**
- * krdma_user_dest_add - give an object its number
- * @dest: the object's part, with its kind set; its number is set here
+ * krdma_user_dest_add() - Assign an ID to an object
+ * @dest: the object's part, with its kind set; its ID is set here
  *
- * From here on others find it.
+ * From here on other contexts find it.
  *
  * Context: process context; may sleep.
  * Return: 0 or -ENOMEM.
@@ -32,15 +32,15 @@ int krdma_user_dest_add(struct krdma_user_dest *dest)
 
 	ret = xa_alloc_cyclic(&krdma_user_dests, &dest->id, dest, KRDMA_DEST_IDS,
 			      &krdma_user_dests_next, GFP_KERNEL_ACCOUNT);
-	/* 1: the numbers have begun anew.  -EBUSY: two thousand million are in use. */
+	/* 1: the IDs have wrapped around.  -EBUSY: 2^31 - 1 IDs are in use. */
 	return ret < 0 ? -ENOMEM : 0;
 }
 
 /**
- * krdma_user_dest_remove - take an object's number back
+ * krdma_user_dest_remove() - Release the ID of an object
  * @dest: the object's part
  *
- * Who has found it may look at it until RCU's grace is over.
+ * A context that has found it may use it until the end of an RCU grace period.
  *
  * Context: process context.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way of a request to its handler and back, and what requests have in common:
- * deadlines and addresses.
+ * Dispatch of ioctls to their handlers, and what ioctls have in common: deadlines and addresses.
  */
 #include <linux/errno.h>
 #include <linux/in.h>
@@ -23,17 +22,17 @@
 #include "user/layout.h"
 
 /*
- * Answers
+ * Returning data
  */
 
 /**
- * krdma_ucmd_respond - hand the structure back to the caller
- * @ucmd: the request, its buffer filled in
+ * krdma_ucmd_respond() - Copy the structure back to the caller
+ * @ucmd: the ioctl, its buffer filled in
  *
- * As much of it as the caller knows; what else the caller has there stays.
- * Whoever has made something undoes it if this fails: nothing has happened then.
+ * Copies only the fields that the caller knows.  If this fails, the handler undoes what it has
+ * done, because -EFAULT means that nothing has happened.
  *
- * Context: process context, of the caller; may sleep.
+ * Context: process context of the caller; may sleep.
  * Return: 0 or -EFAULT.
  */
 int krdma_ucmd_respond(const struct krdma_ucmd *ucmd)
@@ -45,18 +44,18 @@ int krdma_ucmd_respond(const struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_ucmd_inform - tell the caller of what cannot be undone
- * @ucmd: the request, its buffer filled in
+ * krdma_ucmd_inform() - Copy back the result of what cannot be undone
+ * @ucmd: the ioctl, its buffer filled in
  *
- * The caller's memory took an answer before the request began.  A program that has
- * taken it away since does without: EFAULT would say that nothing has happened.
+ * The caller's memory was writable before the handler was called.  A program that has unmapped it
+ * since gets no result: -EFAULT would mean that nothing has happened.
  *
- * Context: process context, of the caller; may sleep.
+ * Context: process context of the caller; may sleep.
  * Return: 0.
  */
 int krdma_ucmd_inform(const struct krdma_ucmd *ucmd)
 {
-	/* Nobody is left who could be told. */
+	/* There is no other way to report the failure. */
 	(void)krdma_ucmd_respond(ucmd);
 	return 0;
 }
@@ -77,11 +76,11 @@ krdma_ioctl_find(const struct krdma_ioctl_table *table, unsigned int cmd)
 		return NULL;
 
 	type = &table->types[array_index_nospec(nr - table->base, table->count)];
-	/* A number that was never given out has no handler. */
+	/* A number without an ioctl has no handler. */
 	return type->handle ? type : NULL;
 }
 
-/* Who may only read may ask, and hear of things. */
+/* A file that is open for reading only may query, and receive events. */
 static bool krdma_ioctl_may(const struct file *file, const struct krdma_ioctl_op *type)
 {
 	return type->kind == KRDMA_IOCTL_ASKS || type->kind == KRDMA_IOCTL_READS ||
@@ -115,7 +114,7 @@ static int krdma_ioctl_handle(const struct file *file,
 	if (ret)
 		return ret;
 
-	/* Read twice by now, and what counts is what was checked. */
+	/* The size was read twice; only the value that was checked counts. */
 	buffer.size = user_size;
 
 	ucmd->buffer = &buffer;
@@ -123,8 +122,8 @@ static int krdma_ioctl_handle(const struct file *file,
 	ucmd->user_size = user_size;
 	ucmd->kernel_size = type->size;
 	/*
-	 * What was read, once more: who cannot be answered is told so before anything has
-	 * happened.  It changes nothing there, unlike fault_in_writeable().
+	 * Writes back what was read, so that a caller whose memory is not writable gets -EFAULT
+	 * before anything has happened.  Unlike fault_in_writeable(), this changes nothing there.
 	 */
 	if (type->kind == KRDMA_IOCTL_ANSWERS && krdma_ucmd_respond(ucmd))
 		return -EFAULT;
@@ -132,15 +131,15 @@ static int krdma_ioctl_handle(const struct file *file,
 }
 
 /**
- * krdma_ioctl_dispatch - answer an ioctl
- * @file: that was asked
- * @table: what this kind of file can be asked
- * @ucmd: with the session, and the object that the file is; the rest is filled in
- * @cmd: the ioctl's number
+ * krdma_ioctl_dispatch() - Handle an ioctl
+ * @file: the file
+ * @table: ioctls of this kind of file
+ * @ucmd: with the session, and the object of the file; the other members are filled in
+ * @cmd: number of the ioctl
  * @arg: its argument
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_table *table,
 			  struct krdma_ucmd *ucmd, unsigned int cmd,
@@ -158,16 +157,15 @@ long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_tabl
  */
 
 /**
- * krdma_deadline_of_caller - a request's deadline by the kernel's own clock
- * @deadline_ns: the deadline, of CLOCK_MONOTONIC in the caller's time namespace; 0; or
+ * krdma_deadline_of_caller() - Convert a deadline of an ioctl to the kernel's clock
+ * @deadline_ns: deadline in nanoseconds of CLOCK_MONOTONIC in the caller's time namespace; 0; or
  *	KRDMA_FOREVER
  *
- * Every deadline of a request goes through here once, before it is compared with
- * anything.
+ * Every deadline of an ioctl is converted once, before it is compared with anything.
  *
- * Context: process context, of the caller.
- * Return: the deadline, of CLOCK_MONOTONIC as the kernel has it; 1 at least if
- * @deadline_ns is not 0, so that a deadline that has passed stays one.
+ * Context: process context of the caller.
+ * Return: the deadline in nanoseconds of the kernel's CLOCK_MONOTONIC; at least 1 if @deadline_ns
+ * is not 0, so that a deadline that has passed stays one.
  */
 u64 krdma_deadline_of_caller(u64 deadline_ns)
 {
@@ -179,18 +177,18 @@ u64 krdma_deadline_of_caller(u64 deadline_ns)
 
 	timens_add_monotonic(&offset);
 	ahead_ns = timespec64_to_ns(&offset);
-	/* Later than any clock goes, or before it began. */
+	/* Beyond the range of the clock, or before its start. */
 	if (ahead_ns < 0)
 		return deadline_ns < KTIME_MAX ? deadline_ns - ahead_ns : deadline_ns;
 	return deadline_ns > (u64)ahead_ns ? deadline_ns - ahead_ns : 1;
 }
 
 /**
- * krdma_deadline_ms - how long until a deadline
- * @deadline_ns: the deadline, krdma_deadline_of_caller() of it, or KRDMA_FOREVER
+ * krdma_deadline_ms() - Get the time until a deadline
+ * @deadline_ns: the deadline, converted by krdma_deadline_of_caller(), or KRDMA_FOREVER
  *
- * Never more than INT_MAX, which the kernel's own conversions would take for ever:
- * whoever waits so long asks again.
+ * Never more than INT_MAX, which the kernel's own conversions take as infinite: a caller that
+ * waits longer calls again.
  *
  * Context: any.
  * Return: milliseconds, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never.
@@ -210,7 +208,7 @@ u32 krdma_deadline_ms(u64 deadline_ns)
  * Addresses
  */
 
-/* How long a family's addresses are; 0: krdma does not know the family. */
+/* Size of an address of the family in bytes; 0: krdma does not support the family. */
 static size_t krdma_address_size(unsigned short family)
 {
 	switch (family) {
@@ -224,9 +222,9 @@ static size_t krdma_address_size(unsigned short family)
 }
 
 /**
- * krdma_address_from_user - an address that a program has given
- * @user: the program's, in a private copy
- * @address: filled in, with zeroes behind what the family has
+ * krdma_address_from_user() - Convert an address of a program
+ * @user: the program's address, in a private copy
+ * @address: filled in, padded with zeroes
  *
  * Context: any.
  * Return: 0, or -EAFNOSUPPORT: neither IPv4 nor IPv6.
@@ -244,9 +242,9 @@ int krdma_address_from_user(const struct __kernel_sockaddr_storage *user,
 }
 
 /**
- * krdma_address_to_user - an address for a program
+ * krdma_address_to_user() - Convert an address for a program
  * @address: the address; without a family if it is not known
- * @user: filled in, with zeroes behind what the family has
+ * @user: filled in, padded with zeroes
  *
  * Context: any.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The layout of the user interface holds where the module is compiled, too.
+ * Checks the layout of the user interface when the module is compiled, too.
  */
 #ifndef _KRDMA_USER_LAYOUT_H
 #define _KRDMA_USER_LAYOUT_H

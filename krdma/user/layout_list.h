@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The layout of <linux/krdma.h> and of the headers beside it, pinned: what is published
- * stays where it is, on every architecture and for every language.  This is the one list:
- * the module does not compile if it is not true (user/ioctl.c), and neither does a
- * 64-bit, a 32-bit or an x32 program (tools/testing/pure), where it is also looked that
- * nothing is missing.  A structure grows at its end, by lines added here.
+ * The fixed layout of <linux/krdma.h> and of the headers beside it: a published field keeps its
+ * place, on every architecture and for every language.  This is the only list: the module does
+ * not compile if it is wrong (user/ioctl.c), and neither does a 64-bit, a 32-bit or an x32
+ * program (tools/testing/pure), where a test also checks that nothing is missing.  A structure
+ * grows at its end, by lines added here.
  *
  *	VALUE(name, value)
  *	STRUCT(name, bytes, alignment)
- *	STRUCT_OF_ADDRESSES(name, bytes)	32-bit compilers may align it otherwise
+ *	STRUCT_OF_ADDRESSES(name, bytes)	32-bit compilers may align it differently
  *	FIELD(structure, name, offset, bytes)
  */
 VALUE(KRDMA_IOCTL_TYPE, 188);

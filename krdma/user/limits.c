@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounts: what each user has, and may have.
+ * Accounts: what each user has, and the limits.
  *
- * A session's account charges the user who has opened it, whoever uses the session later.
- * It also charges the owner of each user namespace that the opener was in, up to the initial
- * one.  A user who owns a namespace decides which further users there are in it: without
- * this rule each of them would have the limits again.  The kernel's own ucounts work alike,
- * but modules cannot use them.
+ * A session's account charges the user who has opened it, whichever user uses the session later.
+ * It also charges the owner of each user namespace that the opener was in, up to the initial one.
+ * A user who owns a namespace decides which further users exist in it: without this rule each of
+ * them would have the full limits again.  The kernel's own ucounts work alike, but modules cannot
+ * use them.
  *
- * Users are told apart by their number in the initial user namespace.  A user that occurs more
- * than once in the chain is charged once.  Namespaces that root of the initial namespace owns
- * charge no owner: root is not limited, and the namespaces of a container manager, which root
- * has made for different users, must not share one limit.
+ * Users are identified by their UID in the initial user namespace.  A user that occurs more than
+ * once in the chain is charged once.  Namespaces owned by root of the initial namespace charge no
+ * owner: root is not limited, and the namespaces of a container manager, which root has created
+ * for different users, must not share one limit.
  *
  * krdma_user_accounts_lock
  *	kind:		spinlock, interrupts off
- *	protects:	the table of users, what each of them has, and what each account
- *			has.  A charge is taken from all users of an account or from none,
- *			and of callers that race for the last of something, one gets it.
- *	taken in:	process context; any context, where a core session that
- *			outlives its file is put.  Nothing is called under it.
+ *	protects:	the table of users, and the usage of each user and of each account.
+ *			A charge is taken from all users of an account or from none, and of
+ *			callers that compete for the last of something, one succeeds.
+ *	taken in:	process context; any context, where a core session that outlives its
+ *			file is put.  No function is called under it.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -34,7 +34,7 @@
 #include "core/objects.h"
 #include "user/user.h"
 
-/* Those of the module's, and the control group's. */
+/* The module's limits, and that of the RDMA control group. */
 #define KRDMA_USER_LIMITS	(KRDMA_LIMIT_DEVICE + 1)
 
 static_assert((int)KRDMA_ACCOUNT_SESSIONS == (int)KRDMA_LIMIT_SESSIONS);
@@ -44,11 +44,10 @@ static_assert((int)KRDMA_ACCOUNT_PORTS == (int)KRDMA_LIMIT_PORTS);
 static_assert((int)KRDMA_ACCOUNT_KINDS == (int)KRDMA_LIMIT_DEVICE);
 
 /*
- * The limits.  Each can be changed at any time: what a user has beyond a new one
- * stays, and nothing is added to it.
+ * The limits.  Each can be changed at any time: usage beyond a new limit stays, but cannot grow.
  */
 
-/* What a machine with one user's server of many processes needs. */
+/* Enough for a machine on which one user runs a server with many processes. */
 static unsigned int max_sessions = 1024;
 module_param(max_sessions, uint, 0644);
 MODULE_PARM_DESC(max_sessions, "Sessions that a user can have (default 1024)");
@@ -58,16 +57,16 @@ module_param(max_objects, uint, 0644);
 MODULE_PARM_DESC(max_objects,
 		 "Listeners, connections and queues that a user can have (default 65536)");
 
-/* Beside RLIMIT_MEMLOCK, which is a process's: a user can have many. */
+/* In addition to RLIMIT_MEMLOCK, which limits a process: a user can have many. */
 static unsigned int max_memory_mb;
 module_param(max_memory_mb, uint, 0644);
 MODULE_PARM_DESC(max_memory_mb,
 		 "MiB of registered memory and queues that a user can have (default 0: half of the machine's)");
 
 /*
- * Ports are a network namespace's, and all of its users need them.  By default there are 28,232
- * that a connection or a listener can get without naming one: six users at their limits leave
- * some to others.
+ * Ports belong to a network namespace, and all of its users need them.  By default, 28,232 can be
+ * assigned to connections and listeners that do not ask for a specific one: six users at their
+ * limits leave some to others.
  */
 static unsigned int max_ports = 4096;
 module_param(max_ports, uint, 0644);
@@ -75,11 +74,11 @@ MODULE_PARM_DESC(max_ports,
 		 "Listeners and outgoing connections that a user can have (default 4096)");
 
 /**
- * struct krdma_ucount - what a user has
- * @node: in the table
+ * struct krdma_ucount - usage of a user
+ * @node: entry of the table
  * @uid: the user
- * @refs: accounts that charge the user; the last one takes it out of the table
- * @used: how much of each kind
+ * @refs: number of accounts that charge the user; the last one removes it from the table
+ * @used: usage of each kind
  *
  * Protected by krdma_user_accounts_lock.
  */
@@ -91,9 +90,9 @@ struct krdma_ucount {
 };
 
 /**
- * struct krdma_user_refusals - requests that a limit has refused
- * @count: how many
- * @scope: of the last one: who had reached the limit
+ * struct krdma_user_refusals - ioctls that were refused by a limit
+ * @count: number of refusals
+ * @scope: user or group that had reached the limit at the last refusal
  */
 struct krdma_user_refusals {
 	u64 count;
@@ -101,15 +100,15 @@ struct krdma_user_refusals {
 };
 
 /**
- * struct krdma_user_account - whom a session charges
- * @refs: the session's, and those of what is charged and outlives it
- * @used: how much of each kind the session has; protected by krdma_user_accounts_lock, as
- *	are @refusals and @last_refused
+ * struct krdma_user_account - users that a session charges
+ * @refs: references of the session, and of what is charged and outlives it
+ * @used: usage of each kind by the session; protected by krdma_user_accounts_lock, like @refusals
+ *	and @last_refused
  * @refusals: by &enum krdma_limit
- * @last_refused: the limit of the last one, of those whose @refusals are not 0
- * @count: users in @ucounts
- * @ucounts: the opener, then the owners of the user namespaces that the opener was in;
- *	with a reference to each.  They never change.
+ * @last_refused: limit of the last refusal; valid if its entry of @refusals is not 0
+ * @count: number of entries of @ucounts
+ * @ucounts: the opener, then the owners of the user namespaces that the opener was in; with a
+ *	reference to each.  They never change.
  */
 struct krdma_user_account {
 	refcount_t refs;
@@ -140,7 +139,7 @@ static u64 krdma_user_limit(enum krdma_account_kind kind)
 	}
 }
 
-/* What a user has, with one more reference, or NULL. */
+/* Finds the usage of a user and takes a reference, or returns NULL. */
 static struct krdma_ucount *krdma_ucount_find(kuid_t uid)
 {
 	struct krdma_ucount *ucount;
@@ -156,13 +155,13 @@ static struct krdma_ucount *krdma_ucount_find(kuid_t uid)
 	return NULL;
 }
 
-/* May sleep.  NULL: no memory. */
+/* May sleep.  Returns NULL if there is no memory. */
 static struct krdma_ucount *krdma_ucount_get(kuid_t uid)
 {
 	struct krdma_ucount *ucount, *made;
 	unsigned long flags;
 
-	/* Most users have one already, but whether is not worth a second look. */
+	/* Most users have one already, but a check would not be worth a second lookup. */
 	made = krdma_object_count(KRDMA_OBJECT_USER_UCOUNT,
 				  kzalloc_obj(*made, GFP_KERNEL_ACCOUNT));
 	if (!made)
@@ -187,7 +186,7 @@ static void krdma_ucount_put(struct krdma_ucount *ucount)
 	unsigned long flags;
 	bool last;
 
-	/* Whoever finds it in the table finds it with a reference. */
+	/* An entry that is in the table has references. */
 	spin_lock_irqsave(&krdma_user_accounts_lock, flags);
 	last = !--ucount->refs;
 	if (last)
@@ -223,7 +222,7 @@ static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid
 	return 0;
 }
 
-/* How many owners the namespaces of the calling process have at most. */
+/* Maximum number of owners of the calling process's namespaces. */
 static u32 krdma_user_mms(void)
 {
 	u32 count = 0;
@@ -234,7 +233,7 @@ static u32 krdma_user_mms(void)
 }
 
 /**
- * krdma_user_account_get - a session's account, of the calling process's user
+ * krdma_user_account_get() - Create an account for the calling process's user
  *
  * Context: process context; may sleep.
  * Return: the account, for krdma_user_account_put(), or NULL: no memory.
@@ -253,7 +252,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 	refcount_set(&account->refs, 1);
 
 	ret = krdma_user_account_add(account, current_uid());
-	/* The parents stay as long as the namespace does, and owners never change. */
+	/* A namespace keeps its parents, and owners never change. */
 	for (struct user_namespace *ns = current_user_ns(); !ret && ns->parent; ns = ns->parent) {
 		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 			ret = krdma_user_account_add(account, ns->owner);
@@ -266,8 +265,8 @@ struct krdma_user_account *krdma_user_account_get(void)
 }
 
 /**
- * krdma_user_account_hold - one more reference to an account
- * @account: the account; the caller holds one
+ * krdma_user_account_hold() - Take a reference to an account
+ * @account: the account; the caller holds a reference
  *
  * Context: any.
  */
@@ -277,7 +276,7 @@ void krdma_user_account_hold(struct krdma_user_account *account)
 }
 
 /**
- * krdma_user_account_put - give back a reference to an account
+ * krdma_user_account_put() - Drop a reference to an account
  * @account: the account; what was charged on behalf of the reference is uncharged
  *
  * Context: any but NMI.
@@ -294,7 +293,7 @@ void krdma_user_account_put(struct krdma_user_account *account)
 	kfree(krdma_object_uncount(KRDMA_OBJECT_USER_ACCOUNT, account));
 }
 
-/* NONE: it has been charged; otherwise who has reached the limit. */
+/* Returns NONE if it has been charged; otherwise the user that has reached the limit. */
 static enum krdma_limit_scope krdma_user_account_take(struct krdma_user_account *account,
 						      enum krdma_account_kind kind, u64 amount,
 						      u64 limit)
@@ -332,16 +331,16 @@ static void krdma_user_account_refuse(struct krdma_user_account *account, enum k
 }
 
 /**
- * krdma_user_account_charge - a session gets more
- * @account: the session's
- * @kind: of what
+ * krdma_user_account_charge() - Charge an account
+ * @account: account of the session
+ * @kind: what to charge
  * @amount: how much
  *
- * A caller with CAP_SYS_RESOURCE in the initial user namespace gets it in any case,
- * and it counts for all users of the account.
+ * A caller with CAP_SYS_RESOURCE in the initial user namespace is never refused, but the charge
+ * counts for all users of the account.
  *
- * Context: process context, of the caller.
- * Return: 0; -EDQUOT: that is more than one of the users may have.
+ * Context: process context of the caller.
+ * Return: 0; -EDQUOT: a user of the account would exceed the limit.
  */
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
 			      u64 amount)
@@ -351,7 +350,7 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 	scope = krdma_user_account_take(account, kind, amount, krdma_user_limit(kind));
 	if (!scope)
 		return 0;
-	/* Only now, because being asked is recorded as a use of the capability. */
+	/* Only now, because the check is recorded as a use of the capability. */
 	if (capable(CAP_SYS_RESOURCE) && !krdma_user_account_take(account, kind, amount, U64_MAX))
 		return 0;
 	krdma_user_account_refuse(account, (enum krdma_limit)kind, scope);
@@ -359,10 +358,10 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 }
 
 /**
- * krdma_user_account_uncharge - a session gives something back
- * @account: the session's
- * @kind: of what
- * @amount: as much as was charged
+ * krdma_user_account_uncharge() - Uncharge an account
+ * @account: account of the session
+ * @kind: what was charged
+ * @amount: how much was charged
  *
  * Context: process context.
  */
@@ -380,12 +379,12 @@ void krdma_user_account_uncharge(struct krdma_user_account *account,
 }
 
 /**
- * krdma_user_account_charge_object - a session gets an object
- * @account: the session's
- * @bytes: what the object costs the kernel
+ * krdma_user_account_charge_object() - Charge an account for an object
+ * @account: account of the session
+ * @bytes: kernel memory of the object
  *
- * Context: process context, of the caller.
- * Return: 0; -EDQUOT: that is more objects or memory than one of the users may have.
+ * Context: process context of the caller.
+ * Return: 0; -EDQUOT: a user of the account would exceed the limit of objects or of memory.
  */
 int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes)
 {
@@ -401,9 +400,9 @@ int krdma_user_account_charge_object(struct krdma_user_account *account, u64 byt
 }
 
 /**
- * krdma_user_account_uncharge_object - an object is gone
- * @account: the session's
- * @bytes: as many as were charged
+ * krdma_user_account_uncharge_object() - Uncharge an account for an object
+ * @account: account of the session
+ * @bytes: bytes that were charged
  *
  * Context: process context.
  */
@@ -414,7 +413,7 @@ void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 
 }
 
 /*
- * The core's queues and ports
+ * Queues and ports of the core
  */
 
 static int krdma_user_account_charge_queue(void *account, u64 bytes)
@@ -457,13 +456,13 @@ static const struct krdma_account_ops krdma_user_account_ops = {
 };
 
 /**
- * krdma_user_account_pays - an account pays for the queues of a core session
- * @account: the account; the core session gets a reference of its own
+ * krdma_user_account_pays() - Make an account pay for the queues of a core session
+ * @account: the account; the core session takes its own reference
  * @core: the session, new
  *
- * Queues stay as long as completions of theirs wait to be polled, which may be longer than
- * their files: so the core charges, and uncharges, where it allocates and frees.  Ports are
- * charged where the connection manager's ids are made and destroyed, for the same reason.
+ * Queues stay as long as their completions wait to be polled, which may be longer than their
+ * files exist.  So the core charges and uncharges where it allocates and frees.  For the same
+ * reason ports are charged where the rdma_cm IDs are created and destroyed.
  *
  * Context: process context.
  */
@@ -474,10 +473,10 @@ void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_se
 }
 
 /*
- * What a session asks
+ * Queries of limits
  */
 
-/* The limit that is asked for. */
+/* Selects the limit to report. */
 static int krdma_user_limit_find(const struct krdma_user_account *account,
 				 const struct krdma_limit_query_args *query)
 {
@@ -485,7 +484,7 @@ static int krdma_user_limit_find(const struct krdma_user_account *account,
 
 	if (!(query->flags & KRDMA_LIMIT_QUERY_REFUSED))
 		return query->limit < KRDMA_USER_LIMITS ? (int)query->limit : -ENOENT;
-	/* Zeroes, if no request was refused. */
+	/* The count is zero if no ioctl was refused. */
 	return account->refusals[account->last_refused].count ? (int)account->last_refused :
 		-ENOENT;
 }
@@ -502,11 +501,11 @@ static void krdma_user_limit_used(const struct krdma_user_account *account,
 }
 
 /**
- * krdma_user_limit_query - KRDMA_LIMIT_QUERY
- * @ucmd: the request
+ * krdma_user_limit_query() - Handle KRDMA_LIMIT_QUERY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_limit_query(struct krdma_ucmd *ucmd)
 {

@@ -17,18 +17,18 @@
 #include "user/user.h"
 
 /*
- * Requests that wait are the peers', and nobody is charged for them: so there is a
- * bound for each listener, and a listener is charged for.
+ * Waiting connection requests are created by peers and charged to no account.  So each listener
+ * has a limit, and a listener is charged.
  */
 #define KRDMA_USER_BACKLOG	128
 #define KRDMA_USER_BACKLOG_MAX	4096
 
 /**
- * struct krdma_user_listener - a listener's file
+ * struct krdma_user_listener - the file of a listener
  * @id: krdma_user_number()
- * @session: a reference is held
- * @core: the core's; a reference is held
- * @wait: for requests, and for the end of the device
+ * @session: the session, with a reference
+ * @core: the core's listener, with a reference
+ * @wait: woken for connection requests, and for the removal of the device
  */
 struct krdma_user_listener {
 	u32 id;
@@ -41,7 +41,7 @@ static void krdma_user_listener_notify(struct krdma_listener *core)
 {
 	struct krdma_user_listener *listener = krdma_listener_context(core);
 
-	/* A key would be the answer of an io_uring that polls: so it looks for itself. */
+	/* Without a poll key, which io_uring would take as the result: the poller checks again. */
 	wake_up_interruptible(&listener->wait);
 }
 
@@ -76,7 +76,7 @@ krdma_user_listener_create(struct krdma_user_session *session,
 	init_waitqueue_head(&listener->wait);
 	attr.context = listener;
 
-	/* It may call before it returns: then nobody waits yet. */
+	/* It may call notify() before it returns, when no thread waits yet. */
 	listener->core = krdma_listen(session->core, &attr);
 	if (IS_ERR(listener->core)) {
 		ret = PTR_ERR(listener->core);
@@ -94,9 +94,8 @@ err_charge:
 }
 
 /*
- * Waits for no peer: for what krdma itself does with requests as they come, and for
- * the device, which is told not to listen any more.  So a program that has closed
- * a listener can listen at the same address again.
+ * Waits for no peer, only for krdma's own handlers of connection requests, and for the device to
+ * stop listening.  So a program that has closed a listener can listen at the same address again.
  */
 static void krdma_user_listener_destroy(struct krdma_user_listener *listener)
 {
@@ -129,7 +128,7 @@ static __poll_t krdma_user_listener_poll(struct file *file, struct poll_table_st
 }
 
 /*
- * Requests
+ * Ioctls
  */
 
 static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
@@ -145,7 +144,7 @@ static int krdma_user_listener_query(struct krdma_ucmd *ucmd)
 	return krdma_ucmd_respond(ucmd);
 }
 
-/* The core's errno, for a program that may wait until @deadline_ns. */
+/* Converts the errno of the core for a program that may wait until @deadline_ns. */
 static int krdma_user_listener_error(int error, u64 deadline_ns)
 {
 	switch (error) {
@@ -158,7 +157,7 @@ static int krdma_user_listener_error(int error, u64 deadline_ns)
 	}
 }
 
-/* @conn is the one that the request is to be. */
+/* Waits for a connection request for @conn. */
 static int krdma_user_listener_wait(struct krdma_user_listener *listener,
 				    struct krdma_user_conn *conn, u64 deadline_ns)
 {
@@ -173,8 +172,8 @@ static int krdma_user_listener_wait(struct krdma_user_listener *listener,
 }
 
 /*
- * Everything that can be wanting is there before the request is taken, the answer
- * included, so none is taken in vain.  The descriptor is nobody's until it is installed.
+ * Everything that can fail comes before the request is taken, including the answer, so that none
+ * is lost.  The program cannot use the descriptor until it is installed.
  */
 static int krdma_user_listener_next(struct krdma_ucmd *ucmd)
 {
@@ -265,11 +264,11 @@ static const struct file_operations krdma_user_listener_fops = {
 };
 
 /**
- * krdma_user_listen - KRDMA_LISTEN
- * @ucmd: the request
+ * krdma_user_listen() - Handle KRDMA_LISTEN
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_listen(struct krdma_ucmd *ucmd)
 {

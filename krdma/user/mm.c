@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Owners: memory ends with the process that it is part of, whoever else has the
- * session then.
+ * Owners: an MR ends with the process whose memory it is, whichever process has the session then.
  *
- * More precisely with the process's memory as a whole: its address space, which
- * threads share, and which exec() replaces.  That has an end of its own, and says so:
- * a notifier of the memory management is told at the beginning of it.  There is one
- * for each address space in which memory is registered, for all sessions.  The first
- * one is made with the locks of all mappings held, so a session keeps that of the one
- * who registered last: whoever registers a piece at a time pays for it once.  Of an
- * address space that has ended that keeps the structure, and nothing that was in it.
+ * More precisely, it ends with the process's address space, which threads share and which exec()
+ * replaces.  An MMU notifier is called at the beginning of the end of an address space.  There is
+ * one notifier for each address space in which memory is registered, for all sessions.  The first
+ * one is registered with the locks of all mappings held.  So a session keeps that of the last
+ * registration, and a process that registers one MR at a time pays for it once.  If the address
+ * space has ended, this keeps only the structure, and nothing that was in it.
  *
- * At that end the numbers go first, so that nothing new is posted.  Operations in
- * flight may be another process's, or wait for a peer: their connections are ended.
- * Then the end of the process waits until no device reaches the memory, which a
- * working device lets happen soon, and a broken one cannot hold up for ever.
+ * At the end of an address space the IDs are removed first, so that nothing new is posted.  Work
+ * requests in flight may be another process's, or wait for a peer: their connections are aborted.
+ * Then the exit of the process waits until no device can access the memory.  A working device
+ * lets that happen soon, and a broken one cannot delay it forever.
  *
  * krdma_user_mm_lock
  *	kind:		spinlock
- *	protects:	the lists of owners, whether memory has a number, and with it
- *			that memory's session is there; whether its region has ended,
- *			and with it that the region is there; the owner that a
- *			session keeps
- *	taken in:	process context.  Inside it, that of a session's table.
+ *	protects:	the lists of owners; whether an MR has an ID, and with that, that the
+ *			MR's session exists; whether the core's MR has ended, and with that,
+ *			that it exists; the owner that a session keeps
+ *	taken in:	process context.  Inside it, the lock of a session's table.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -35,24 +32,27 @@
 #include "core/objects.h"
 #include "user/user.h"
 
-/* Without it, nobody is told when a process ends.  InfiniBand on demand selects it. */
+/*
+ * Without it, the module would not learn of the exit of a process.  InfiniBand on-demand paging
+ * selects it.
+ */
 #ifndef CONFIG_MMU_NOTIFIER
 #error "krdma needs a kernel with CONFIG_MMU_NOTIFIER"
 #endif
 
-/* A little more than a queue pair may take to be drained. */
+/* A little more than the drain of a QP may take. */
 #define KRDMA_USER_MM_PATIENCE	(6 * HZ)
 
-/* Regions whose users are ended before the lock is let go for a moment. */
+/* MRs whose users are ended before the lock is released for a moment. */
 #define KRDMA_USER_MM_BATCH	64
 
 /**
- * struct krdma_user_mm - a process's memory, part of which is registered
- * @notifier: is told of its end; each &struct krdma_user_mr has a reference, and
- *	so has each session that keeps it
- * @mr: &struct krdma_user_mr, those with numbers first
- * @held: how many of these have a region that has not ended
- * @wait: for @held to become 0
+ * struct krdma_user_mm - an address space in which memory is registered
+ * @notifier: called at its end; each &struct krdma_user_mr has a reference, and so has each
+ *	session that keeps it
+ * @mr: list of &struct krdma_user_mr, those with IDs first
+ * @held: number of these of which the core's MR has not ended
+ * @wait: woken when @held becomes 0
  */
 struct krdma_user_mm {
 	struct mmu_notifier notifier;
@@ -63,18 +63,18 @@ struct krdma_user_mm {
 
 static DEFINE_SPINLOCK(krdma_user_mm_lock);	/* see above */
 
-/* Its number is nobody's any more, and what the caller has instead is its reference. */
+/* Removes the ID; the reference of the ID is the caller's afterwards. */
 static void krdma_user_mm_unnumber(struct krdma_user_mr *umr)
 {
 	lockdep_assert_held(&krdma_user_mm_lock);
 
 	xa_erase(&umr->session->mrs, umr->id);
 	umr->numbered = false;
-	/* Behind those that have one: see below. */
+	/* Behind those that have one, see krdma_user_mm_take_next(). */
 	list_move_tail(&umr->of_owner, &umr->owner->mr);
 }
 
-/* The next memory that has a number still, without it from now on, or NULL. */
+/* Takes the ID from the next MR that has one, and returns it, or NULL. */
 static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *owner)
 {
 	struct krdma_user_mr *umr;
@@ -91,9 +91,9 @@ static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *owner
 }
 
 /*
- * The lock is every program's, and a program has as many regions as it likes: so it is
- * let go now and then, with a mark in the list, which nothing but this and
- * krdma_user_mm_take_next() before it looks through.
+ * The lock is shared by all programs, and a program can have any number of MRs.  So the lock is
+ * released from time to time, with a mark in the list.  Only this function and, before it,
+ * krdma_user_mm_take_next() walk the list.
  */
 static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
 {
@@ -119,8 +119,8 @@ static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
 }
 
 /*
- * The end of an address space.  Nobody registers any more: who does is in it.  But
- * numbers may be released, and sessions end, at the same time.
+ * The end of an address space.  No caller registers any more, because it would run in this
+ * address space.  But IDs may be released, and sessions end, at the same time.
  */
 static void krdma_user_mm_release(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
@@ -171,7 +171,7 @@ static void krdma_user_mm_put(struct krdma_user_mm *owner)
 		mmu_notifier_put(&owner->notifier);
 }
 
-/* With the caller's reference; what the session had goes. */
+/* Takes over the caller's reference; the session's old one is dropped. */
 static void krdma_user_mm_swap(struct krdma_user_session *session,
 			       struct krdma_user_mm *owner)
 {
@@ -182,7 +182,7 @@ static void krdma_user_mm_swap(struct krdma_user_session *session,
 	krdma_user_mm_put(owner);
 }
 
-/* The owner of memory of the calling process, with a reference. */
+/* The owner for the calling process, with a reference. */
 static struct krdma_user_mm *krdma_user_mm_get(void)
 {
 	struct mmu_notifier *notifier;
@@ -194,8 +194,8 @@ static struct krdma_user_mm *krdma_user_mm_get(void)
 }
 
 /**
- * krdma_user_mm_join - the calling process is the owner of memory
- * @umr: new
+ * krdma_user_mm_join() - Make the calling process the owner of an MR
+ * @umr: the MR, new
  *
  * Context: process context; may sleep.
  * Return: 0, -ENOMEM, or -ERESTARTSYS.
@@ -220,7 +220,7 @@ int krdma_user_mm_join(struct krdma_user_mr *umr)
 
 	if (!kept) {
 		owner = krdma_user_mm_get();
-		/* Without it, the next one takes longer. */
+		/* Without it, only the next registration takes longer. */
 		if (!IS_ERR(owner))
 			krdma_user_mm_swap(session, owner);
 	}
@@ -228,8 +228,8 @@ int krdma_user_mm_join(struct krdma_user_mr *umr)
 }
 
 /**
- * krdma_user_mm_forget - a session registers no more
- * @session: the session, at its end
+ * krdma_user_mm_forget() - Drop the owner that a session keeps
+ * @session: the session, which is ending
  *
  * Context: process context.
  */
@@ -239,8 +239,8 @@ void krdma_user_mm_forget(struct krdma_user_session *session)
 }
 
 /**
- * krdma_user_mm_ended - no device reaches memory any more
- * @umr: the memory
+ * krdma_user_mm_ended() - Note that no device can access an MR any more
+ * @umr: the MR
  *
  * Context: process context.
  */
@@ -257,8 +257,8 @@ void krdma_user_mm_ended(struct krdma_user_mr *umr)
 }
 
 /**
- * krdma_user_mm_leave - memory has no owner any more
- * @umr: the memory, which has ended
+ * krdma_user_mm_leave() - Remove an MR from its owner
+ * @umr: the MR, which has ended
  *
  * Context: process context.
  */
@@ -272,8 +272,8 @@ void krdma_user_mm_leave(struct krdma_user_mr *umr)
 }
 
 /**
- * krdma_user_mm_number - a number begins: memory can be found
- * @umr: the memory; there is room for it at its number
+ * krdma_user_mm_number() - Make an MR visible at its ID
+ * @umr: the MR; its ID is reserved in the table
  *
  * Context: process context.
  */
@@ -287,21 +287,21 @@ void krdma_user_mm_number(struct krdma_user_mr *umr)
 	old = xa_store(&umr->session->mrs, umr->id, umr, GFP_ATOMIC);
 	spin_unlock(&krdma_user_mm_lock);
 
-	/* The room was reserved: nothing was allocated. */
+	/* The entry was reserved, so nothing was allocated. */
 	WARN_ON_ONCE(old);
 }
 
 /**
- * krdma_user_mm_take - a number ends
- * @session: whose; the caller keeps it
- * @id: the number
- * @later: also if operations are in flight
- * @closed: set, unless it fails: the region has been closed
+ * krdma_user_mm_take() - Remove the ID of an MR
+ * @session: the session; the caller holds a reference
+ * @id: the ID
+ * @later: remove it also if work requests are in flight
+ * @closed: set on success: whether the core's MR has been closed
  *
  * Context: process context.
- * Return: the memory, with the number's reference: the caller releases, or drops,
- * the region, and puts it.  ERR_PTR(-ENOENT): there is none, or another was first;
- * ERR_PTR(-EBUSY): operations are in flight, and nothing has changed.
+ * Return: the MR, with the reference of the ID: the caller deregisters, or drops, the core's MR,
+ * and puts it.  ERR_PTR(-ENOENT): there is none, or another caller was first; ERR_PTR(-EBUSY):
+ * work requests are in flight, and nothing has changed.
  */
 struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32 id,
 					 bool later, bool *closed)
@@ -315,7 +315,7 @@ struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32
 		goto out;
 	}
 
-	/* Under the lock, so that of several who release it one knows the outcome. */
+	/* Under the lock, so that of several callers only one gets the outcome. */
 	*closed = !krdma_mr_close(umr->mr);
 	if (*closed || later)
 		krdma_user_mm_unnumber(umr);
@@ -327,9 +327,9 @@ out:
 }
 
 /**
- * krdma_user_mm_exit - all owners are gone
+ * krdma_user_mm_exit() - Wait until all owners are freed
  *
- * Those that nothing refers to are freed a little later, by this module.
+ * Owners without references are freed a little later, by code of this module.
  *
  * Context: process context; may sleep.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory: requests about it, and its numbers.
+ * MRs of programs: their ioctls, and their IDs.
  *
- * Registered memory has two references: its number's, which keeps the core's region
- * for those who find it there, and one until the region has ended, because until
- * then it is charged and has an owner.  It can end first, with its device.
+ * An MR has two references: one of its ID, which keeps the core's MR for callers that find it by
+ * the ID, and one until the core's MR has ended, because until then it is charged and has an
+ * owner.  The core's MR can end first, with its device.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -17,12 +17,12 @@
 #include "core/objects.h"
 #include "user/user.h"
 
-/* All rights that this module knows. */
+/* All access rights that this module knows. */
 #define KRDMA_USER_ACCESS	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |	\
 				 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
 /**
- * krdma_user_mr_begin - a session without memory
+ * krdma_user_mr_begin() - Initialize the MRs of a session
  * @session: the session, new
  *
  * Context: any.
@@ -34,9 +34,9 @@ void krdma_user_mr_begin(struct krdma_user_session *session)
 }
 
 /**
- * krdma_user_mr_put - give back a reference to memory
- * @umr: the memory; the last one comes when it has no number and its region has
- *	ended
+ * krdma_user_mr_put() - Drop a reference to an MR
+ * @umr: the MR; before the last reference is dropped, its ID has been removed and the core's MR
+ *	has ended
  *
  * Context: process context.
  */
@@ -57,7 +57,7 @@ static void krdma_user_mr_uncharge(struct krdma_user_mr *umr)
 				    umr->charged + umr->cost);
 }
 
-/* What krdma_mr_notify() calls. */
+/* Callback for krdma_mr_notify(). */
 static void krdma_user_mr_ended(void *context)
 {
 	struct krdma_user_mr *umr = context;
@@ -67,7 +67,7 @@ static void krdma_user_mr_ended(void *context)
 	krdma_user_mr_put(umr);
 }
 
-/* A number without anything behind it yet. */
+/* Reserves an ID in the table. */
 static int krdma_user_mr_reserve(struct krdma_user_session *session, u32 *id)
 {
 	int ret;
@@ -79,15 +79,15 @@ static int krdma_user_mr_reserve(struct krdma_user_session *session, u32 *id)
 	return 0;
 }
 
-/* Whole pages are pinned, and so they are charged. */
+/* Whole pages are pinned, so whole pages are charged. */
 static u64 krdma_user_mr_pages(const struct krdma_mr_register_args *in)
 {
 	return PAGE_ALIGN(offset_in_page(in->addr) + in->length);
 }
 
 /*
- * Memory of the calling process, charged, with an owner, a reserved number, and
- * without a region.
+ * An MR of the calling process, charged, with an owner and a reserved ID, and without the core's
+ * MR.
  */
 static struct krdma_user_mr *krdma_user_mr_new(struct krdma_user_session *session,
 					       const struct krdma_mr_register_args *in)
@@ -128,7 +128,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* The undoing of krdma_user_mr_new(), when its region has ended, or never was. */
+/* Undoes krdma_user_mr_new() when the core's MR has ended, or never existed. */
 static void krdma_user_mr_discard(struct krdma_user_mr *umr)
 {
 	xa_erase(&umr->session->mrs, umr->id);
@@ -148,7 +148,7 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 
 	ret = krdma_mr_notify(mr, krdma_user_mr_ended, umr);
 	if (ret) {
-		/* Nobody has used it. */
+		/* No work request has used it. */
 		krdma_mr_deregister(mr);
 		return ret;
 	}
@@ -158,7 +158,7 @@ static int krdma_user_mr_map(struct krdma_user_mr *umr, struct krdma_device *dev
 
 static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
 {
-	/* A right is a flag: a later module may have more of them. */
+	/* Access rights are flags: a later module may have more of them. */
 	if (in->flags || (in->access & ~KRDMA_USER_ACCESS))
 		return -EOPNOTSUPP;
 	if (!in->length)
@@ -170,11 +170,11 @@ static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
 }
 
 /**
- * krdma_user_mr_register - KRDMA_MR_REGISTER
- * @ucmd: the request
+ * krdma_user_mr_register() - Handle KRDMA_MR_REGISTER
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_mr_register(struct krdma_ucmd *ucmd)
 {
@@ -210,7 +210,7 @@ int krdma_user_mr_register(struct krdma_ucmd *ucmd)
 	in->remote_addr = info.remote_addr;
 	ret = krdma_ucmd_respond(ucmd);
 	if (ret) {
-		/* It has no number, so nobody has used it. */
+		/* It was not visible, so no work request has used it. */
 		krdma_mr_deregister(umr->mr);
 		krdma_user_mr_discard(umr);
 		goto out_dev;
@@ -223,11 +223,11 @@ out_dev:
 }
 
 /**
- * krdma_user_mr_deregister - KRDMA_MR_DEREGISTER
- * @ucmd: the request
+ * krdma_user_mr_deregister() - Handle KRDMA_MR_DEREGISTER
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_mr_deregister(struct krdma_ucmd *ucmd)
 {
@@ -252,13 +252,12 @@ int krdma_user_mr_deregister(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_mr_find - whose number is it?
- * @session: in which session
- * @id: the number
+ * krdma_user_mr_find() - Find an MR by its ID
+ * @session: the session
+ * @id: the ID
  *
- * Context: under rcu_read_lock(), until which ends the memory, and its region, can be
- * used.
- * Return: the memory or NULL.
+ * Context: under rcu_read_lock(); the MR, and the core's MR, can be used until rcu_read_unlock().
+ * Return: the MR or NULL.
  */
 struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id)
 {
@@ -286,7 +285,7 @@ static bool krdma_mr_info_has(const struct krdma_mr_info *info, u64 offset, u64 
 	return offset <= info->length && length <= info->length - offset;
 }
 
-/* The part that a query is about, as krdma_mr_rkey_at() and krdma_mr_describe() say. */
+/* Fills in the part of the answer for a range, by krdma_mr_rkey_at() and krdma_mr_describe(). */
 static int krdma_mr_query_part(struct krdma_mr *mr, struct krdma_mr_query_args *query)
 {
 	struct krdma_mr_rkey_range key;
@@ -324,11 +323,11 @@ static int krdma_mr_query_describe(struct krdma_user_session *session,
 }
 
 /**
- * krdma_user_mr_query - KRDMA_MR_QUERY
- * @ucmd: the request
+ * krdma_user_mr_query() - Handle KRDMA_MR_QUERY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_mr_query(struct krdma_ucmd *ucmd)
 {
@@ -358,11 +357,11 @@ int krdma_user_mr_query(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_mr_advise - KRDMA_MR_ADVISE
- * @ucmd: the request
+ * krdma_user_mr_advise() - Handle KRDMA_MR_ADVISE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_mr_advise(struct krdma_ucmd *ucmd)
 {
@@ -387,7 +386,7 @@ int krdma_user_mr_advise(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_mr_end - the end of a session's memory
+ * krdma_user_mr_end() - End the MRs of a session
  * @session: the session, which has no file and no object any more
  *
  * Does not wait for devices.

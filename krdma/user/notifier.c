@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a session tells of devices: KRDMA_DEVICE_NOTIFY, and read() and poll() of a session.
+ * Device events for a session: KRDMA_DEVICE_NOTIFY, and read() and poll() of a session.
  *
- * Records wait in a ring.  When it is full, nothing more is kept until the reader
- * has been told so, by KRDMA_DEVICE_EVENT_MISSED: he then looks at all devices
- * anyway.
+ * Records wait in a circular buffer.  When it is full, further events are dropped until the
+ * reader has got KRDMA_DEVICE_EVENT_MISSED, after which it queries all devices anyway.
  */
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -20,19 +19,19 @@
 #include "core/objects.h"
 #include "user/user.h"
 
-/* Records that wait to be read.  A power of two. */
+/* Records that can wait to be read.  A power of two. */
 #define KRDMA_NOTIFIER_RECORDS	64
 
 /**
- * struct krdma_user_notifier - what a session is to tell
- * @notifier: the core's
- * @session: whose
- * @read_lock: held by the one who reads: a record that cannot be copied stays
- * @lock: protects what follows
- * @records: that nobody has read; those from @head to @tail stay as they are
- * @head: the next to be read
- * @tail: where the next one goes
- * @missed: there was no room for one, and nobody has read of that
+ * struct krdma_user_notifier - device events of a session
+ * @notifier: the core's device notifier
+ * @session: the session
+ * @read_lock: held by the reader: a record that cannot be copied stays
+ * @lock: protects the members below
+ * @records: circular buffer; the records from @head to @tail were not read, and do not change
+ * @head: index of the next record to be read; runs freely
+ * @tail: index where the next record is stored; runs freely
+ * @missed: a record did not fit, and KRDMA_DEVICE_EVENT_MISSED was not read since
  */
 struct krdma_user_notifier {
 	struct krdma_device_notifier notifier;
@@ -81,7 +80,7 @@ static bool krdma_user_notifier_has(struct krdma_user_notifier *notifier)
 	return has;
 }
 
-/* The next record, which stays until it is dropped. */
+/* Returns the next record, which stays until it is dropped. */
 static bool krdma_user_notifier_peek(struct krdma_user_notifier *notifier,
 				     struct krdma_device_record *record)
 {
@@ -117,7 +116,7 @@ static void krdma_user_notifier_drop(struct krdma_user_notifier *notifier,
 	spin_unlock(&notifier->lock);
 }
 
-/* As many whole records as there are and as fit: bytes, or a negative errno. */
+/* Copies as many whole records as there are and as fit.  Returns bytes, or a negative errno. */
 static ssize_t krdma_user_notifier_copy(struct krdma_user_notifier *notifier, struct iov_iter *to)
 {
 	struct krdma_device_record record;
@@ -142,19 +141,19 @@ static ssize_t krdma_user_notifier_copy(struct krdma_user_notifier *notifier, st
 }
 
 /**
- * krdma_user_notifier_read - read() of a session
+ * krdma_user_notifier_read() - Implement read() of a session
  * @session: the session
- * @iocb: of the program's read
- * @to: where the records go
+ * @iocb: iocb of the read
+ * @to: destination of the records
  *
- * Context: process context, of the caller; may sleep.
- * Return: bytes; -EINVAL: the session watches nothing, or not even one record fits;
- * -EAGAIN: there is none, and it is not to wait; -EFAULT; -ERESTARTSYS.
+ * Context: process context of the caller; may sleep.
+ * Return: bytes; -EINVAL: the session has no device notifier, or not even one record fits;
+ * -EAGAIN: there is none, and the read does not block; -EFAULT; -ERESTARTSYS.
  */
 ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kiocb *iocb,
 				 struct iov_iter *to)
 {
-	/* Pairs with the one who has set it. */
+	/* Pairs with the cmpxchg() in krdma_user_device_notify(). */
 	struct krdma_user_notifier *notifier = smp_load_acquire(&session->notifier);
 	ssize_t ret;
 
@@ -173,12 +172,12 @@ ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kioc
 }
 
 /**
- * krdma_user_notifier_poll - poll() of a session
+ * krdma_user_notifier_poll() - Implement poll() of a session
  * @session: the session
  * @file: its file
- * @table: the poller's
+ * @table: table of the poller
  *
- * Context: process context, of the caller; may sleep.
+ * Context: process context of the caller; may sleep.
  * Return: EPOLLIN if there are records.
  */
 __poll_t krdma_user_notifier_poll(struct krdma_user_session *session, struct file *file,
@@ -187,7 +186,7 @@ __poll_t krdma_user_notifier_poll(struct krdma_user_session *session, struct fil
 	struct krdma_user_notifier *notifier;
 
 	poll_wait(file, &session->wait, table);
-	/* Pairs with the one who has set it. */
+	/* Pairs with the cmpxchg() in krdma_user_device_notify(). */
 	notifier = smp_load_acquire(&session->notifier);
 	return notifier && krdma_user_notifier_has(notifier) ? EPOLLIN | EPOLLRDNORM : 0;
 }
@@ -222,11 +221,11 @@ static void krdma_user_notifier_destroy(struct krdma_user_notifier *notifier)
 }
 
 /**
- * krdma_user_device_notify - KRDMA_DEVICE_NOTIFY
- * @ucmd: the request
+ * krdma_user_device_notify() - Handle KRDMA_DEVICE_NOTIFY
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma.h>.
  */
 int krdma_user_device_notify(struct krdma_ucmd *ucmd)
 {
@@ -241,21 +240,24 @@ int krdma_user_device_notify(struct krdma_ucmd *ucmd)
 	notifier = krdma_user_notifier_create(session);
 	if (IS_ERR(notifier))
 		return PTR_ERR(notifier);
-	/* Of several at a time, one wins. */
+	/* Of several concurrent callers, one succeeds. */
 	if (cmpxchg(&session->notifier, NULL, notifier)) {
 		krdma_user_notifier_destroy(notifier);
 		return -EALREADY;
 	}
-	/* Of those who wait already, for what was told before it was set. */
+	/*
+	 * For threads that wait already: events may have been recorded before the notifier was
+	 * set.
+	 */
 	wake_up_interruptible_poll(&session->wait, EPOLLIN | EPOLLRDNORM);
 	return 0;
 }
 
 /**
- * krdma_user_notifier_end - a session's file is gone
- * @session: the session
+ * krdma_user_notifier_end() - Destroy the device notifier of a session
+ * @session: the session, of which the file is released
  *
- * Context: process context; may sleep; waits for a record that is just being put.
+ * Context: process context; may sleep; waits for a record that is just being added.
  */
 void krdma_user_notifier_end(struct krdma_user_session *session)
 {

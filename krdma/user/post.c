@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a program's entries to the core's requests.
+ * Conversion of a program's entries to the core's work requests.
  *
- * Entries come from the submission ring or from an array, and go one way from there.
- * An entry is read once, and what was read is what counts: a program that changes it
- * meanwhile fools itself.  Those for one target that follow one another are collected
- * and posted together.
+ * Entries come from the SQ ring or from an array, and are handled alike.  An entry is read once,
+ * and only what was read counts: a program that changes it meanwhile harms only itself.
+ * Consecutive entries for the same destination are collected and posted together.
  *
- * First entries are checked and everything is copied that they refer to, which may
- * sleep; then, under RCU, the target and the memory are looked up and the core is
- * asked, which does not sleep.  Nothing has to be allocated: see user/batch.c.
+ * First, entries are checked and everything that they refer to is copied, which may sleep.  Then,
+ * under RCU, destination and MRs are looked up and the work requests are posted, which does not
+ * sleep.  Nothing has to be allocated: see user/batch.c.
  */
 #include <linux/bottom_half.h>
 #include <linux/build_bug.h>
@@ -28,15 +27,15 @@ static_assert((int)KRDMA_SQE_FENCE == (int)KRDMA_POST_FENCE);
 static_assert((int)KRDMA_SQE_SOLICITED == (int)KRDMA_POST_SOLICITED);
 
 /**
- * struct krdma_user_post - one request for operations
- * @ring: which queue was asked, its submit_lock held
- * @batch: where entries become requests
- * @only: the shared receive queue that all is for, or NULL
+ * struct krdma_user_post - a call that posts
+ * @ring: the ring, its submit_lock held
+ * @batch: where entries become work requests
+ * @only: the SRQ that all entries must be for, or NULL
  * @is_array: entries come from an array, not from the ring
  * @entries: the program's array
- * @index: the next entry, of the array or the ring
- * @accepted: entries that the core has
- * @unread: not even the first of the array could be read
+ * @index: index of the next entry, of the array or the ring
+ * @accepted: entries that the core has accepted
+ * @unread: not even the first entry of the array could be read
  */
 struct krdma_user_post {
 	struct krdma_user_ring *ring;
@@ -50,17 +49,17 @@ struct krdma_user_post {
 };
 
 /*
- * What entries may have
+ * Rules for entries
  */
 
-/* The fields that an operation uses. */
+/* Fields that an operation uses. */
 enum krdma_sqe_field {
 	KRDMA_SQE_FIELD_SGES = 1 << 0,
 	KRDMA_SQE_FIELD_REMOTE = 1 << 1,
 	KRDMA_SQE_FIELD_IMM = 1 << 2,
 	KRDMA_SQE_FIELD_OPERAND = 1 << 3,
 	KRDMA_SQE_FIELD_SWAP = 1 << 4,
-	/* There is such an operation. */
+	/* The operation exists. */
 	KRDMA_SQE_FIELD_OPCODE = 1 << 5,
 };
 
@@ -72,9 +71,9 @@ enum krdma_sqe_field {
 #define KRDMA_SQE_MESSAGE	(KRDMA_SQE_ANY | KRDMA_SQE_INLINE | KRDMA_SQE_SOLICITED)
 
 /*
- * Not KRDMA_OP_LOCAL_INV and KRDMA_OP_REG_MR, which take the key of any registration
- * in the protection domain, and with some providers of any on the device: a program
- * ends its keys by KRDMA_MR_DEREGISTER.
+ * Without KRDMA_OP_LOCAL_INV and KRDMA_OP_REG_MR, which accept the key of any MR in the PD, and
+ * with some providers of any MR on the device.  A program invalidates its keys by
+ * KRDMA_MR_DEREGISTER.
  */
 static const struct krdma_sqe_rule {
 	u8 fields;
@@ -127,7 +126,7 @@ static int krdma_sqe_check(const struct krdma_sqe *sqe)
 
 	if (sqe->sge_count > KRDMA_RING_SGES_MAX)
 		return -EMSGSIZE;
-	/* Of none, all is 0, and of many, all but the address of the array. */
+	/* Without SGEs, all fields are 0; with several, all but the address of the array. */
 	if (sqe->sge_count != 1 && (sqe->sge.length || sqe->sge.mr))
 		return -EINVAL;
 	if (!sqe->sge_count && sqe->sge.addr)
@@ -136,16 +135,16 @@ static int krdma_sqe_check(const struct krdma_sqe *sqe)
 }
 
 /*
- * Reading
+ * Reading entries
  */
 
-/* The program may write it at any time, and each word is read once. */
+/* The program may write the entry at any time, so each word is read once. */
 static void krdma_user_sqe_read(struct krdma_sqe *sqe, const struct krdma_sqe *shared)
 {
 	const u64 *from = (const u64 *)shared;
 	u64 *to = (u64 *)sqe;
 
-	/* One by one: a loop costs as much again. */
+	/* Unrolled: a loop costs twice as much. */
 	BUILD_BUG_ON(sizeof(*sqe) != 8 * sizeof(*to));
 	to[0] = READ_ONCE(from[0]);
 	to[1] = READ_ONCE(from[1]);
@@ -171,7 +170,7 @@ static int krdma_user_entry_read(struct krdma_user_post *post, struct krdma_user
 	return 0;
 }
 
-/* Only some entries are for a shared receive queue that is asked by its own file. */
+/* The file of an SRQ accepts only receives for this SRQ. */
 static int krdma_user_entry_check(const struct krdma_user_post *post,
 				  const struct krdma_user_entry *entry)
 {
@@ -192,7 +191,7 @@ static int krdma_user_entry_check_sges(struct krdma_user_entry *entry)
 
 	for (i = 0; i < entry->sqe.sge_count; i++) {
 		if (!(entry->sqe.flags & KRDMA_SQE_INLINE)) {
-			/* No memory has this number, and it means another thing here. */
+			/* 0 is no valid ID, and marks inline data in a batch. */
 			if (!entry->sges[i].mr)
 				return -ENOENT;
 			continue;
@@ -213,7 +212,7 @@ static int krdma_user_entry_read_sges(struct krdma_user_batch *batch,
 	const void __user *list = u64_to_user_ptr(entry->sqe.sge.addr);
 
 	entry->sges = &entry->sqe.sge;
-	/* Mostly it is one. */
+	/* Most entries have one SGE. */
 	if (likely(entry->sqe.sge_count == 1 && !(entry->sqe.flags & KRDMA_SQE_INLINE))) {
 		entry->inline_length = 0;
 		return entry->sqe.sge.mr ? 0 : -ENOENT;
@@ -228,7 +227,7 @@ static int krdma_user_entry_read_sges(struct krdma_user_batch *batch,
 }
 
 /*
- * Collecting
+ * Collecting entries
  */
 
 static void krdma_user_batch_begin(struct krdma_user_batch *batch)
@@ -238,7 +237,7 @@ static void krdma_user_batch_begin(struct krdma_user_batch *batch)
 	batch->inline_used = 0;
 }
 
-/* Anything fits where there is nothing. */
+/* An empty batch has space for any entry. */
 static bool krdma_user_batch_fits(const struct krdma_user_batch *batch,
 				  const struct krdma_user_entry *entry)
 {
@@ -250,7 +249,7 @@ static bool krdma_user_batch_fits(const struct krdma_user_batch *batch,
 	       batch->inline_used + entry->inline_length <= KRDMA_USER_POST_INLINE;
 }
 
-/* The data themselves: in the core they are one piece. */
+/* Copies inline data, which is one SGE for the core. */
 static int krdma_user_batch_copy(struct krdma_user_batch *batch,
 				 const struct krdma_user_entry *entry)
 {
@@ -264,7 +263,7 @@ static int krdma_user_batch_copy(struct krdma_user_batch *batch,
 			return -EFAULT;
 		copied += length;
 	}
-	/* What has no pieces has no room for one. */
+	/* Without SGEs there may be no free SGE in the batch. */
 	if (!entry->sqe.sge_count)
 		return 0;
 	batch->inline_used += copied;
@@ -294,7 +293,7 @@ static void krdma_user_batch_send(struct krdma_user_batch *batch, const struct k
 {
 	struct krdma_send_wr *ucmd = &batch->wrs[batch->count];
 
-	/* All members: what was there before is another entry's. */
+	/* Set all members: the work request contains another entry. */
 	ucmd->wr_id = sqe->wr_id;
 	ucmd->opcode = sqe->opcode;
 	ucmd->flags = sqe->flags;
@@ -307,7 +306,7 @@ static void krdma_user_batch_send(struct krdma_user_batch *batch, const struct k
 	ucmd->swap = sqe->swap;
 }
 
-/* The entry fits. */
+/* The caller has checked that the entry fits. */
 static int krdma_user_batch_add(struct krdma_user_batch *batch,
 				const struct krdma_user_entry *entry)
 {
@@ -344,10 +343,10 @@ static int krdma_user_batch_add(struct krdma_user_batch *batch,
  */
 
 /**
- * struct krdma_user_post_dest - what takes a batch
+ * struct krdma_user_post_dest - destination of a batch
  * @conn: the connection, or NULL
- * @srq: the shared receive queue, or NULL
- * @core: of that one
+ * @srq: the SRQ, or NULL
+ * @core: the core's SRQ of @srq
  */
 struct krdma_user_post_dest {
 	struct krdma_user_conn *conn;
@@ -371,10 +370,13 @@ static int krdma_user_post_dest_find(const struct krdma_user_ring *ring,
 	case KRDMA_USER_DEST_CONN:
 		conn = container_of(dest, struct krdma_user_conn, dest);
 		if (batch->is_receive)
-			/* Pairs with the release by KRDMA_CONN_CREATE_QP: it can be posted to. */
+			/*
+			 * Pairs with the release in krdma_user_conn_prepare_with(): the QP
+			 * exists.
+			 */
 			used = smp_load_acquire(&conn->recv_ring);
 		else
-			/* Likewise. */
+			/* Pairs with the release in krdma_user_conn_prepare_with(), too. */
 			used = smp_load_acquire(&conn->ring);
 		if (used != ring)
 			return -ENOENT;
@@ -393,7 +395,7 @@ static int krdma_user_post_dest_find(const struct krdma_user_ring *ring,
 	return -ENOENT;
 }
 
-/* Looks up the memory of a batch's entries; how many of these have all of theirs. */
+/* Looks up the MRs of a batch.  Returns the number of entries of which all MRs were found. */
 static u32 krdma_user_batch_find_mrs(struct krdma_user_ring *ring,
 				     struct krdma_user_batch *batch)
 {
@@ -405,13 +407,16 @@ static u32 krdma_user_batch_find_mrs(struct krdma_user_ring *ring,
 
 	for (i = 0; i < batch->sge_count; i++) {
 		sge = &batch->sges[i];
-		/* Inline. */
+		/* Inline data. */
 		if (!sge->key)
 			continue;
-		/* Mostly it is the same one again. */
+		/* Mostly it is the same MR as before. */
 		if (!umr || umr->id != sge->key) {
 			umr = krdma_user_mr_find(ring->session, sge->key);
-			/* What a queue must not name is not there for it. */
+			/*
+			 * An MR that the ring may not use is handled like one that does not
+			 * exist.
+			 */
 			if (confinement && !krdma_user_confinement_has(confinement, sge->key))
 				umr = NULL;
 		}
@@ -437,14 +442,14 @@ static int krdma_user_post_dest_post(const struct krdma_user_post_dest *to,
 		return krdma_conn_post_send(to->conn->core, &batch->wrs[first], count);
 
 	ret = krdma_srq_post_recv(to->core, &batch->recv_wrs[first], count);
-	/* It is just being closed. */
+	/* The SRQ is just being closed. */
 	return ret == -ESHUTDOWN ? -ENOENT : ret;
 }
 
 /*
- * There is no room, or there is: then EPOLLOUT says so.  What is set here is cleared by
- * whoever makes room.  That may have happened since we were refused, so the caller
- * tries once more after it has been set.
+ * Sets or clears the flags for EPOLLOUT.  A set flag is cleared by the completion that frees a
+ * WQE.  That may have happened since the post was refused, so the caller tries once more after
+ * setting it.
  */
 static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
 					  const struct krdma_user_post_dest *to,
@@ -461,11 +466,16 @@ static void krdma_user_post_dest_set_full(struct krdma_user_ring *ring,
 	} else {
 		WRITE_ONCE(to->conn->full, full);
 	}
-	/* Pairs with the barrier in the core between giving room back and saying so. */
+	/*
+	 * Pairs with the barrier in krdma_credits_announce(), between returning credits and
+	 * notifying.
+	 */
 	smp_mb();
 }
 
-/* The first @count of a batch; how many were accepted, and why not more. */
+/*
+ * Posts the first @count of a batch.  Returns how many were accepted, and sets @error if not all.
+ */
 static u32 krdma_user_post_dest_post_all(struct krdma_user_ring *ring,
 					 const struct krdma_user_post_dest *to,
 					 const struct krdma_user_batch *batch, u32 count,
@@ -502,9 +512,9 @@ static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user
 	int ret;
 
 	/*
-	 * A provider that does its work in a softirq, as rxe of 6.1 does, would wake the thread
-	 * for softirqs with each post: those are made with interrupts off.  So they run here,
-	 * when everything has been posted.
+	 * A provider that works in a softirq, such as rxe of 6.1, would wake ksoftirqd with each
+	 * post, because posts are made with interrupts off.  With softirqs off, they run here
+	 * once, when everything has been posted.
 	 */
 	local_bh_disable();
 	rcu_read_lock();
@@ -523,10 +533,10 @@ static u32 krdma_user_batch_post(struct krdma_user_ring *ring, struct krdma_user
 }
 
 /*
- * Requests
+ * Ioctls
  */
 
-/* Posts what was collected; 0 if all of it was accepted, or why the next one was not. */
+/* Posts the batch.  Returns 0 if all of it was accepted, or why the next entry was not. */
 static int krdma_user_post_flush(struct krdma_user_post *post)
 {
 	struct krdma_user_ring *ring = post->ring;
@@ -543,13 +553,13 @@ static int krdma_user_post_flush(struct krdma_user_post *post)
 	WRITE_ONCE(ring->submitted, ring->submitted + accepted);
 	if (!post->is_array) {
 		ring->sq_head += accepted;
-		/* The program may use these entries again. */
+		/* Pairs with the program's acquire: it may use these entries again. */
 		smp_store_release(&ring->header->sq_head, ring->sq_head);
 	}
 	return ret;
 }
 
-/* One entry into the batch, after others were posted if it does not fit. */
+/* Adds one entry to the batch; posts the batch first if the entry does not fit. */
 static int krdma_user_post_one(struct krdma_user_post *post)
 {
 	struct krdma_user_batch *batch = post->batch;
@@ -571,7 +581,7 @@ static int krdma_user_post_one(struct krdma_user_post *post)
 	return krdma_user_batch_add(batch, entry);
 }
 
-/* The post may begin; or a signal came first. */
+/* Takes the lock and a batch, unless a signal comes first. */
 static int krdma_user_post_begin(struct krdma_user_post *post)
 {
 	struct krdma_user_ring *ring = post->ring;
@@ -591,7 +601,7 @@ static void krdma_user_post_end(struct krdma_user_post *post)
 	mutex_unlock(&post->ring->submit_lock);
 }
 
-/* Entries in their order until one is refused; 0, or why that was. */
+/* Handles entries in their order until one is refused.  Returns 0, or the reason. */
 static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 {
 	int flushed;
@@ -604,20 +614,20 @@ static int krdma_user_post_all(struct krdma_user_post *post, u32 count)
 		ret = krdma_user_post_one(post);
 		post->index++;
 	}
-	/* What came before one that was refused; its own refusals come first, too. */
+	/* Entries before a refused one are posted, and their own refusal comes first, too. */
 	flushed = krdma_user_post_flush(post);
 	return flushed ?: ret;
 }
 
 /**
- * krdma_user_ring_submit - take entries from the ring
- * @ring: the queue; the caller has a reference
- * @count: at most so many
- * @error: set to why the next one was refused, if one was
+ * krdma_user_ring_submit() - Post entries of the SQ ring
+ * @ring: the ring; the caller has a reference
+ * @count: maximum number of entries
+ * @error: set to the reason if an entry was refused
  *
- * Context: process context, of the program; may sleep.
- * Return: how many were accepted, or, when none was looked at,
- * -EBADMSG: the program's index makes no sense;
+ * Context: process context of the program; may sleep.
+ * Return: the number of accepted entries, or, if none was handled,
+ * -EBADMSG: the program's index is invalid;
  * -ERESTARTSYS: a signal came first.
  */
 int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
@@ -631,7 +641,7 @@ int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
 		return ret;
 
 	post.index = ring->sq_head;
-	/* Pairs with the program's release: the entries are there. */
+	/* Pairs with the program's release: the entries are written. */
 	filled = krdma_ring_filled(smp_load_acquire(&ring->header->sq_tail), ring->sq_head,
 				   ring->layout.sq_entries);
 	if (filled > 0)
@@ -672,11 +682,11 @@ static int krdma_user_post_array(struct krdma_ucmd *ucmd,
 }
 
 /**
- * krdma_user_ring_post - KRDMA_RING_POST
- * @ucmd: the request
+ * krdma_user_ring_post() - Handle KRDMA_RING_POST
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_ring_post(struct krdma_ucmd *ucmd)
 {
@@ -684,11 +694,11 @@ int krdma_user_ring_post(struct krdma_ucmd *ucmd)
 }
 
 /**
- * krdma_user_srq_post - KRDMA_SRQ_POST
- * @ucmd: the request
+ * krdma_user_srq_post() - Handle KRDMA_SRQ_POST
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_srq_post(struct krdma_ucmd *ucmd)
 {

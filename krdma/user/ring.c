@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queues of programs: their memory, their device, and their file.
+ * Rings of programs: their memory, their device, and their file.
  */
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -29,7 +29,7 @@ static void krdma_user_ring_free_memory(struct krdma_user_ring *ring)
 	kvfree(ring->pages);
 }
 
-/* What the program sees before anything has happened. */
+/* Sets the fields that the program reads first. */
 static void krdma_user_ring_init_header(struct krdma_user_ring *ring)
 {
 	const struct krdma_ring_layout *layout = &ring->layout;
@@ -43,8 +43,8 @@ static void krdma_user_ring_init_header(struct krdma_user_ring *ring)
 }
 
 /*
- * Pages next to one another, for which no mapping has to be made; not where that is hard to
- * come by.  Each is one of its own, as where they are not.
+ * Contiguous pages, which need no vmap(); only if they are easy to get.  The block is split, so
+ * each page is freed by itself in either case.
  */
 static bool krdma_user_ring_alloc_block(struct krdma_user_ring *ring, unsigned int count)
 {
@@ -82,7 +82,7 @@ static int krdma_user_ring_alloc_pages(struct krdma_user_ring *ring, unsigned in
 	return ring->header ? 0 : -ENOMEM;
 }
 
-/* On failure the caller frees what there is. */
+/* If this fails, the caller frees what was allocated. */
 static int krdma_user_ring_alloc_memory(struct krdma_user_ring *ring)
 {
 	unsigned int count = DIV_ROUND_UP(ring->layout.size, PAGE_SIZE);
@@ -100,25 +100,25 @@ static int krdma_user_ring_alloc_memory(struct krdma_user_ring *ring)
 	return 0;
 }
 
-/* What the program can map: whole pages. */
+/* Size that the program can map: whole pages. */
 static u64 krdma_user_ring_memory_size(const struct krdma_user_ring *ring)
 {
 	return PAGE_ALIGN((u64)ring->layout.size);
 }
 
-/* Bytes of an account: the ring, and the object. */
+/* Bytes to charge: the ring, and the object. */
 static u64 krdma_user_ring_bytes(const struct krdma_user_ring *ring)
 {
 	return krdma_user_ring_memory_size(ring) + KRDMA_RING_BYTES;
 }
 
 /*
- * Its life
+ * Creation and destruction
  */
 
 static void krdma_user_ring_free(struct krdma_user_ring *ring)
 {
-	/* After this the core does not tell any more. */
+	/* After this the core does not call ready() any more. */
 	krdma_cq_put(ring->core);
 	krdma_user_ring_free_memory(ring);
 	krdma_user_ring_unconfine(ring);
@@ -129,8 +129,8 @@ static void krdma_user_ring_free(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_get - keep a queue
- * @ring: the queue; the caller has a reference already
+ * krdma_user_ring_get() - Take a reference to a ring
+ * @ring: the ring; the caller holds a reference
  *
  * Context: any.
  */
@@ -140,8 +140,8 @@ void krdma_user_ring_get(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_put - give back a reference to a queue
- * @ring: the queue, or NULL
+ * krdma_user_ring_put() - Drop a reference to a ring
+ * @ring: the ring, or NULL
  *
  * Context: process context; may sleep.
  */
@@ -159,18 +159,18 @@ void krdma_user_ring_put(struct krdma_user_ring *ring)
 }
 
 /**
- * krdma_user_ring_session - whose is it?
- * @ring: the queue; the caller has a reference
+ * krdma_user_ring_session() - Get the session of a ring
+ * @ring: the ring; the caller has a reference
  *
  * Context: any.
- * Return: the session, which the queue keeps.
+ * Return: the session, which the ring keeps.
  */
 struct krdma_user_session *krdma_user_ring_session(struct krdma_user_ring *ring)
 {
 	return ring->session;
 }
 
-/* The core's queue, on a device that was found by its number. */
+/* Creates the core's CQ on a device. */
 static struct krdma_cq *krdma_user_ring_make(struct krdma_user_ring *ring, u32 device_id)
 {
 	struct krdma_cq_attr attr = {
@@ -193,22 +193,21 @@ static struct krdma_cq *krdma_user_ring_make(struct krdma_user_ring *ring, u32 d
 		return core;
 
 	WRITE_ONCE(ring->device_id, device_id);
-	/* Pairs with the acquire of those who read it without the lock. */
+	/* Pairs with the acquire of readers without the lock. */
 	smp_store_release(&ring->core, core);
 	return core;
 }
 
 /**
- * krdma_user_ring_bind - the device of a queue
- * @ring: the queue; the caller has a reference
- * @device_id: the device that it is to be on
+ * krdma_user_ring_bind() - Bind a ring to a device
+ * @ring: the ring; the caller has a reference
+ * @device_id: ID of the device
  *
  * Context: process context; may sleep.
- * Return: the core's queue, kept as long as @ring is, or ERR_PTR of
- * -EXDEV: the queue is on another device;
+ * Return: the core's CQ, valid as long as @ring is, or ERR_PTR of
+ * -EXDEV: the ring is bound to another device;
  * -ENODEV: there is no such device in the session's namespace;
- * -EINVAL: the queue is deeper than the device can;
- * or as krdma_cq_create().
+ * -EINVAL: the depth exceeds the device's limit; or an errno of krdma_cq_create().
  */
 struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_id)
 {
@@ -226,7 +225,7 @@ struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_i
 	mutex_unlock(&ring->bind_lock);
 
 	if (made) {
-		/* Who has polled before has to ask the device to tell, too. */
+		/* A thread that polled before must arm the new CQ. */
 		krdma_user_ring_fill(ring);
 		wake_up_interruptible_all(&ring->wait);
 	}
@@ -234,21 +233,21 @@ struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_i
 }
 
 /**
- * krdma_user_ring_space - there is room for operations again
- * @ring: by way of which somebody was refused
+ * krdma_user_ring_space() - Notify that WQEs are free again
+ * @ring: the ring where a work request was refused
  *
  * Context: any.
  */
 void krdma_user_ring_space(struct krdma_user_ring *ring)
 {
 	WRITE_ONCE(ring->full, false);
-	/* wq_has_sleeper() orders this against those who look and then sleep. */
+	/* wq_has_sleeper() orders this against threads that check and then sleep. */
 	if (wq_has_sleeper(&ring->wait))
 		wake_up_interruptible_poll(&ring->wait, EPOLLOUT | EPOLLWRNORM);
 }
 
 /*
- * Requests
+ * Ioctls
  */
 
 static int krdma_user_ring_check(const struct krdma_ring_create_args *create)
@@ -308,11 +307,11 @@ err_free:
 }
 
 /**
- * krdma_user_ring_create - KRDMA_RING_CREATE
- * @ucmd: the request
+ * krdma_user_ring_create() - Handle KRDMA_RING_CREATE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_ring_create(struct krdma_ucmd *ucmd)
 {
@@ -367,7 +366,10 @@ static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
 
 	if (enter->flags || enter->reserved)
 		return -EOPNOTSUPP;
-	/* Before anything is submitted of which the program could not be told. */
+	/*
+	 * Check the index before anything is submitted, whose result could not be returned
+	 * otherwise.
+	 */
 	ret = krdma_user_ring_filled(ring);
 	if (ret < 0)
 		return ret;
@@ -451,14 +453,17 @@ static __poll_t krdma_user_ring_poll(struct file *file, struct poll_table_struct
 	struct krdma_user_ring *ring = file->private_data;
 
 	poll_wait(file, &ring->wait, table);
-	/* Who fills looks for sleepers after it: one of both sees the other. */
+	/*
+	 * Filling checks for waiting threads afterwards: at least one of the two sides sees the
+	 * other.
+	 */
 	smp_mb();
 	return krdma_user_ring_events(ring);
 }
 
 /*
- * All of it, at once, and shared: a copy would see nothing.  What the process does
- * with the mapping later is its own affair: the kernel uses its own.
+ * The whole ring, and shared: a private copy would not see changes.  What the process does with
+ * the mapping later does not affect the kernel, which uses its own mapping.
  */
 static int krdma_user_ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -490,7 +495,7 @@ static void krdma_user_ring_fdinfo(struct seq_file *seq, struct file *file)
 	seq_printf(seq, "device:\t%u\npolled:\t%d\nsq_entries:\t%u\ncq_entries:\t%u\n",
 		   READ_ONCE(ring->device_id), ring->polled, ring->layout.sq_entries,
 		   ring->layout.cq_entries);
-	/* The program's own index may be nonsense: then nothing is told of it. */
+	/* The program's index may be invalid; then 0 is shown. */
 	seq_printf(seq, "submitted:\t%llu\ncompleted:\t%llu\nuntaken:\t%d\n",
 		   READ_ONCE(ring->submitted), READ_ONCE(ring->completed),
 		   max(krdma_user_ring_filled(ring), 0));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queues of programs, as the files that work on them see them: user/ring.c makes
- * and ends them, user/cq.c brings completions to programs, user/post.c takes
- * operations from them, user/srq.c has receives of its own.
+ * Rings of programs, as the files that work on them see them: user/ring.c creates and destroys
+ * them, user/cq.c moves completions to programs, user/post.c posts entries from them, user/srq.c
+ * has SRQs that use them.
  */
 #ifndef _KRDMA_USER_RING_H
 #define _KRDMA_USER_RING_H
@@ -13,23 +13,23 @@
 #include "user/user.h"
 #include "user/ring_layout.h"
 
-/* Completions that are brought to a program at a time. */
+/* Completions that are moved to a program at a time. */
 #define KRDMA_USER_CQ_BATCH	16
-/* What one run brings before it lets others run. */
+/* Completions that are moved before others may run. */
 #define KRDMA_USER_CQ_BUDGET	128
 
-/* Entries of one target that are posted at a time. */
+/* Entries for one destination that are posted at a time. */
 #define KRDMA_USER_POST_BATCH	16
-/* The pieces of all of these: the most that one can have, and one for each other. */
+/* SGEs of all of these: the maximum of one entry, and one for each of the others. */
 #define KRDMA_USER_POST_SGES	(KRDMA_RING_SGES_MAX + KRDMA_USER_POST_BATCH - 1)
-/* The inline data of all of these. */
+/* Bytes of inline data of all of these. */
 #define KRDMA_USER_POST_INLINE	4096
 
 /**
- * struct krdma_user_entry - an entry under way
- * @sqe: a copy
- * @sges: its local memory: in @sqe, or in the batch's list
- * @inline_length: KRDMA_SQE_INLINE: of all pieces
+ * struct krdma_user_entry - an entry that is being handled
+ * @sqe: a copy of the entry
+ * @sges: its SGEs: in @sqe, or in the batch's list
+ * @inline_length: with KRDMA_SQE_INLINE: bytes of all SGEs
  */
 struct krdma_user_entry {
 	struct krdma_sqe sqe;
@@ -38,21 +38,20 @@ struct krdma_user_entry {
 };
 
 /**
- * struct krdma_user_batch - entries that are being made requests
- * @next: while it is not in use
- * @dest: of all of them
- * @is_receive: what they are: @recv_wrs, or @wrs
- * @count: how many
- * @sge_count: of @sges, how many are used
- * @inline_used: of @inline_data
- * @first_sge: of each entry
- * @wrs: operations
- * @recv_wrs: receives
- * @sges: their local memory; until it is looked up, &struct krdma_sge.key is the
- *	number of the memory
- * @list: an entry's pieces, as the program has them
- * @inline_data: what was copied
- * @entry: the one that is looked at
+ * struct krdma_user_batch - entries that are being converted to work requests
+ * @next: next batch of the list, while it is not in use
+ * @dest: destination of all entries
+ * @is_receive: @recv_wrs is used, not @wrs
+ * @count: number of work requests
+ * @sge_count: number of used entries of @sges
+ * @inline_used: used bytes of @inline_data
+ * @first_sge: index of the first SGE of each entry
+ * @wrs: send work requests
+ * @recv_wrs: receive work requests
+ * @sges: SGEs; until the MRs are looked up, &struct krdma_sge.key is the ID of the MR
+ * @list: SGEs of an entry, as the program has them
+ * @inline_data: copies of inline data
+ * @entry: the entry that is being handled
  */
 struct krdma_user_batch {
 	struct krdma_user_batch *next;
@@ -73,48 +72,50 @@ struct krdma_user_batch {
 };
 
 /**
- * struct krdma_user_ring - a queue's file
+ * struct krdma_user_ring - the file of a ring
  * @id: krdma_user_number()
- * @refs: the file's, and one for each connection and shared receive queue that uses it
- * @session: a reference is held
- * @layout: of the memory; ours, not the one that the program sees
- * @pages: the memory
- * @page_count: how many
- * @is_mapped: they are not next to one another, and have been mapped for @header
- * @header: the memory, as the kernel sees it.  The program may write any of it at any
- *	time: nothing there is read but @cq_head, @sq_tail and entries, once each.
- * @sqes: likewise
- * @cqes: likewise
- * @depth: completions that it has room for, as the program asked
+ * @refs: references: one of the file, and one for each connection and SRQ that uses the ring
+ * @session: the session, with a reference
+ * @layout: layout of the memory; the kernel's copy, not the one that the program sees
+ * @pages: pages of the memory
+ * @page_count: number of entries of @pages
+ * @is_mapped: the pages are not contiguous, and @header is a mapping of them
+ * @header: the memory, as the kernel sees it.  The program may write any of it at any time: the
+ *	kernel only reads @cq_head, @sq_tail and entries, once each.
+ * @sqes: entries of the SQ ring, in the same memory
+ * @cqes: entries of the CQ ring, in the same memory
+ * @depth: depth of @core, as the program asked
  * @polled: KRDMA_RING_POLLED
  * @vector: the completion vector, or -1
- * @confinement: the memory that entries may name; NULL: all of the session's.  Under RCU,
- *	changed under @bind_lock.
+ * @confinement: MRs that entries may use; NULL: all of the session's.  Under RCU, changed under
+ *	@bind_lock.
  * @bind_lock: see user.h
- * @core: the core's, from the first use on; read without a lock
- * @device_id: of its device, set before @core
+ * @core: the core's CQ, from the first bind on; read without a lock
+ * @device_id: ID of its device, set before @core
  * @submit_lock: see user.h
- * @sq_head: the next entry to be taken; protected by @submit_lock
- * @submitted: entries accepted; likewise, read by all
+ * @sq_head: index of the next entry to be taken; protected by @submit_lock
+ * @submitted: number of accepted entries; written under @submit_lock, read without it
  * @reap_lock: see user.h
  * @cq_lock: see user.h
- * @cq_tail: where the next completion goes; protected by @cq_lock, read by all
- * @cq_flags: as they are in the ring; likewise
- * @completed: completions that went into the ring; likewise
- * @wcs: on their way there; likewise
- * @armed: the core will tell of the next completion, or is about to; likewise
- * @waiting: there are completions that did not fit, or it was not looked whether there
- *	are; the core will not tell.  Whoever makes room, or wants some, fills.
- *	Likewise, read by all.
- * @dead: the device has gone, and the core has nothing left; likewise
- * @received: of @completed, those of receives; likewise
- * @srq_full: a shared receive queue has refused a receive; read and written by all
- * @full: somebody who is used by way of this queue has refused for want of room, and
- *	nobody has said that there is some; read and written by all
- * @wait: for completions, room, and the end
+ * @cq_tail: index where the next completion is stored; written under @cq_lock, read without it
+ * @cq_flags: flags as they are in the ring; written under @cq_lock
+ * @completed: number of completions that were stored; written under @cq_lock, read without it
+ * @wcs: completions that are being moved; protected by @cq_lock
+ * @armed: the core calls ready() for the next completion, or is about to; protected by @cq_lock
+ * @waiting: completions did not fit, or it is not known whether there are more, and the core does
+ *	not call ready().  A caller that frees entries, or waits for completions, moves them.
+ *	Written under @cq_lock, read without it.
+ * @dead: the device has been removed, and the core has no completions left; written under
+ *	@cq_lock, read without it
+ * @received: number of completions of receives among @completed; written under @cq_lock, read
+ *	without it
+ * @srq_full: an SRQ has refused a receive; written and read without a lock
+ * @full: a connection or SRQ that uses this ring has refused a work request because it was full,
+ *	and no space was reported since; written and read without a lock
+ * @wait: woken for completions, space, and the removal of the device
  *
- * Unless the queue is polled, it is @armed, @waiting or @dead whenever @cq_lock is
- * free and @core is there.
+ * Unless the ring is polled, it is @armed, @waiting or @dead whenever @cq_lock is free and @core
+ * is set.
  */
 struct krdma_user_ring {
 	u32 id;
@@ -156,7 +157,7 @@ struct krdma_user_ring {
 
 /* user/cq.c */
 
-/* The core says that there may be something; &struct krdma_cq_attr.ready. */
+/* Callback for &struct krdma_cq_attr.ready. */
 bool krdma_user_ring_ready(void *context);
 void krdma_user_ring_fill(struct krdma_user_ring *ring);
 int krdma_user_ring_filled(struct krdma_user_ring *ring);
@@ -180,7 +181,7 @@ struct krdma_user_batch *krdma_user_batch_take_late(struct krdma_user_batches *b
 void krdma_user_batch_give_late(struct krdma_user_batches *batches,
 				struct krdma_user_batch *batch);
 
-/* A batch for a call that posts; process context, may sleep.  NULL: a signal came first. */
+/* Takes a batch for a call that posts; process context, may sleep.  NULL: a signal came first. */
 static inline struct krdma_user_batch *krdma_user_batch_take(struct krdma_user_batches *batches)
 {
 	struct krdma_user_batch *batch = xchg(&batches->idle, NULL);
@@ -188,13 +189,16 @@ static inline struct krdma_user_batch *krdma_user_batch_take(struct krdma_user_b
 	return likely(batch) ? batch : krdma_user_batch_take_late(batches);
 }
 
-/* The call ends. */
+/* Gives the batch back at the end of the call. */
 static inline void krdma_user_batch_give(struct krdma_user_batches *batches,
 					 struct krdma_user_batch *batch)
 {
 	if (unlikely(cmpxchg(&batches->idle, NULL, batch)))
 		krdma_user_batch_give_late(batches, batch);
-	/* The exchange, or the lock, is before this: one of both sees the other. */
+	/*
+	 * The cmpxchg(), or the lock, comes before this: at least one of the two sides sees the
+	 * other.
+	 */
 	if (unlikely(waitqueue_active(&batches->wait)))
 		wake_up_interruptible(&batches->wait);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two rings of a queue: how their memory is divided.
+ * The SQ ring and the CQ ring: the layout of their memory.
  */
 #include <linux/krdma_conn.h>
 
 #include "user/ring_layout.h"
 
-/* The power of two that is not below; of what is not above KRDMA_RING_ENTRIES_MAX. */
+/* Rounds up to a power of two; @entries is at most KRDMA_RING_ENTRIES_MAX. */
 static u32 krdma_ring_round(u32 entries)
 {
 	u32 rounded = 1;
@@ -17,8 +17,8 @@ static u32 krdma_ring_round(u32 entries)
 }
 
 /*
- * Those that are not for operations never come to the ring: so one for 64 sends, 64 receives
- * and these has 128 entries.
+ * The extra completions, which krdma needs itself, are never stored in the ring.  So a CQ for 64
+ * sends, 64 receives and these has a ring of 128 entries.
  */
 static u32 krdma_ring_cq_entries(u32 entries)
 {
@@ -27,13 +27,13 @@ static u32 krdma_ring_cq_entries(u32 entries)
 }
 
 /**
- * krdma_ring_layout_init - divide the memory of a queue
- * @sq_entries: entries that the program wants; 0: it does not say
- * @cq_entries: completions, likewise
+ * krdma_ring_layout_init() - Compute the layout of a ring's memory
+ * @sq_entries: entries of the SQ ring that the program asks for; 0: the default
+ * @cq_entries: completions that the program asks for; 0: the default
  * @layout: filled in
  *
  * Context: any.
- * Return: 0, or -EINVAL if one is above KRDMA_RING_ENTRIES_MAX.
+ * Return: 0, or -EINVAL if one exceeds KRDMA_RING_ENTRIES_MAX.
  */
 int krdma_ring_layout_init(u32 sq_entries, u32 cq_entries, struct krdma_ring_layout *layout)
 {
@@ -43,7 +43,7 @@ int krdma_ring_layout_init(u32 sq_entries, u32 cq_entries, struct krdma_ring_lay
 	layout->sq_entries = krdma_ring_round(sq_entries ? sq_entries : KRDMA_RING_SQ_ENTRIES);
 	layout->cq_entries = krdma_ring_cq_entries(cq_entries ? cq_entries :
 						   KRDMA_RING_CQ_ENTRIES);
-	/* Its length is a multiple of a cache line, and so is an entry's. */
+	/* The size of the header is a multiple of a cache line, and so is that of an entry. */
 	layout->sqe_offset = sizeof(struct krdma_ring_header);
 	layout->cqe_offset = layout->sqe_offset +
 			     layout->sq_entries * (u32)sizeof(struct krdma_sqe);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two rings of a queue: how their memory is divided, and what their indices
- * mean.  Pure.
+ * The SQ ring and the CQ ring: the layout of their memory, and the meaning of their indices.
+ * Pure.
  */
 #ifndef _KRDMA_RING_LAYOUT_H
 #define _KRDMA_RING_LAYOUT_H
@@ -10,17 +10,17 @@
 
 #include <linux/krdma_ring.h>
 
-/* What a program gets that does not say. */
+/* Defaults. */
 #define KRDMA_RING_SQ_ENTRIES	64
 #define KRDMA_RING_CQ_ENTRIES	256
 
 /**
- * struct krdma_ring_layout - where things are in a queue's memory
- * @sq_entries: entries of the submission ring, a power of two
- * @cq_entries: entries of the completion ring, likewise
- * @sqe_offset: where the entries begin
- * @cqe_offset: where the completions begin
- * @size: of all of it, to the end of the last completion
+ * struct krdma_ring_layout - layout of a ring's memory
+ * @sq_entries: entries of the SQ ring, a power of two
+ * @cq_entries: entries of the CQ ring, a power of two
+ * @sqe_offset: offset of the first SQ entry in bytes
+ * @cqe_offset: offset of the first CQ entry in bytes
+ * @size: bytes of the whole memory, to the end of the last CQ entry
  */
 struct krdma_ring_layout {
 	u32 sq_entries;
@@ -33,12 +33,12 @@ struct krdma_ring_layout {
 int krdma_ring_layout_init(u32 sq_entries, u32 cq_entries, struct krdma_ring_layout *layout);
 
 /*
- * Indices count on without end: what is between two of them is their difference.
- * One that a program writes may be anything, and is judged by the one that the
- * kernel keeps: they are never further apart than there are entries.
+ * Indices run freely: the difference of two indices is the number of entries between them.  An
+ * index that the program writes may have any value, and is checked against the one that the
+ * kernel keeps: their distance is never more than the number of entries.
  */
 
-/* Entries that are filled; -EBADMSG: indices that make no sense. */
+/* Number of filled entries; -EBADMSG: invalid indices. */
 static inline int krdma_ring_filled(u32 tail, u32 head, u32 entries)
 {
 	u32 filled = tail - head;
@@ -46,7 +46,7 @@ static inline int krdma_ring_filled(u32 tail, u32 head, u32 entries)
 	return filled <= entries ? (int)filled : -EBADMSG;
 }
 
-/* Entries that are free; likewise. */
+/* Number of free entries; -EBADMSG: invalid indices. */
 static inline int krdma_ring_free(u32 tail, u32 head, u32 entries)
 {
 	u32 filled = tail - head;
@@ -54,7 +54,7 @@ static inline int krdma_ring_free(u32 tail, u32 head, u32 entries)
 	return filled <= entries ? (int)(entries - filled) : -EBADMSG;
 }
 
-/* Of @count entries from @index on, those that lie behind one another in memory. */
+/* Of @count entries from @index on, the number of those before the end of the memory. */
 static inline u32 krdma_ring_contiguous(u32 index, u32 count, u32 entries)
 {
 	u32 run = entries - (index & (entries - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared receive queues of programs.
+ * SRQs of programs.
  */
 #include <linux/err.h>
 #include <linux/file.h>
@@ -15,7 +15,7 @@
 #include "user/ring.h"
 
 /*
- * Its life
+ * Creation and destruction
  */
 
 static void krdma_user_srq_free(struct rcu_head *rcu)
@@ -27,8 +27,8 @@ static void krdma_user_srq_free(struct rcu_head *rcu)
 }
 
 /**
- * krdma_user_srq_get - keep a shared receive queue
- * @srq: the queue; the caller has a reference already
+ * krdma_user_srq_get() - Take a reference to an SRQ
+ * @srq: the SRQ; the caller holds a reference
  *
  * Context: any.
  */
@@ -38,8 +38,8 @@ void krdma_user_srq_get(struct krdma_user_srq *srq)
 }
 
 /**
- * krdma_user_srq_put - give back a reference to a shared receive queue
- * @srq: the queue, or NULL
+ * krdma_user_srq_put() - Drop a reference to an SRQ
+ * @srq: the SRQ, or NULL
  *
  * Context: process context; may sleep.
  */
@@ -53,12 +53,12 @@ void krdma_user_srq_put(struct krdma_user_srq *srq)
 	session = srq->session;
 	krdma_user_account_uncharge_object(session->account, KRDMA_RING_BYTES);
 	krdma_user_ring_put(srq->ring);
-	/* Who has found it by its number may still be posting. */
+	/* A context that has found it by its ID may still be posting. */
 	call_rcu(&srq->rcu, krdma_user_srq_free);
 	krdma_user_session_put(session);
 }
 
-/* The file is gone: nobody posts any more.  Connections that use it go on. */
+/* The file is released, so no caller posts any more.  Connections that use the SRQ continue. */
 static void krdma_user_srq_end(struct krdma_user_srq *srq)
 {
 	krdma_user_dest_remove(&srq->dest);
@@ -68,10 +68,10 @@ static void krdma_user_srq_end(struct krdma_user_srq *srq)
 }
 
 /*
- * Requests
+ * Ioctls
  */
 
-/* With its number, and nothing of the device's.  The reference to @ring is its own. */
+/* With its ID, without the core's SRQ.  It takes its own reference to @ring. */
 static struct krdma_user_srq *krdma_user_srq_new(struct krdma_user_session *session,
 						 struct krdma_user_ring *ring)
 {
@@ -104,7 +104,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* The device's part.  On failure the caller ends it. */
+/* Creates the core's SRQ.  If this fails, the caller ends @srq. */
 static int krdma_user_srq_make(struct krdma_user_srq *srq,
 			       const struct krdma_srq_create_args *create)
 {
@@ -128,7 +128,7 @@ static int krdma_user_srq_make(struct krdma_user_srq *srq,
 	core = krdma_srq_create(srq->session->core, &attr);
 	if (IS_ERR(core))
 		return PTR_ERR(core);
-	/* Pairs with the acquire of those who find it by its number. */
+	/* Pairs with the acquire of contexts that find it by its ID. */
 	smp_store_release(&srq->core, core);
 	return 0;
 }
@@ -158,11 +158,11 @@ static struct krdma_user_srq *krdma_user_srq_begin(struct krdma_user_session *se
 }
 
 /**
- * krdma_user_srq_create - KRDMA_SRQ_CREATE
- * @ucmd: the request
+ * krdma_user_srq_create() - Handle KRDMA_SRQ_CREATE
+ * @ucmd: the ioctl
  *
- * Context: process context, of the caller; may sleep.
- * Return: 0 or a negative errno, as <linux/krdma_ring.h> says.
+ * Context: process context of the caller; may sleep.
+ * Return: 0 or a negative errno, as documented in <linux/krdma_ring.h>.
  */
 int krdma_user_srq_create(struct krdma_ucmd *ucmd)
 {
@@ -245,7 +245,10 @@ static __poll_t krdma_user_srq_poll(struct file *file, struct poll_table_struct 
 	__poll_t events;
 
 	poll_wait(file, &srq->ring->wait, table);
-	/* Who fills looks for sleepers after it: one of both sees the other. */
+	/*
+	 * Filling checks for waiting threads afterwards: at least one of the two sides sees the
+	 * other.
+	 */
 	smp_mb();
 	events = krdma_user_ring_events(srq->ring) & (EPOLLERR | EPOLLHUP);
 	if (!krdma_user_srq_is_full(srq))

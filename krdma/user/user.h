@@ -1,72 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the front share: the objects behind file descriptors, and how
- * a request reaches its handler.  The front knows files, processes and the
- * structures of <linux/krdma.h>, and uses the core through <krdma/krdma.h>, like
- * any other consumer.
+ * Declarations that the files of the user interface share: the objects behind file descriptors,
+ * and how an ioctl reaches its handler.  The user interface handles files, processes and the
+ * structures of <linux/krdma.h>, and uses the core through <krdma/krdma.h>, like any other
+ * consumer.
  *
  *
- * Locks and contexts of the front, outside of all the core's (private.h)
+ * Locks and contexts of the user interface, outside of all locks of the core (private.h)
  *
- *	mmap_lock (of the process that calls, while user memory is copied)
+ *	mmap_lock (of the calling process, while user memory is copied)
  *	  krdma_user_ring.submit_lock
  *	  krdma_user_ring.reap_lock
  *	    the core's locks
  *	krdma_user_mm_lock
- *	  krdma_user_session.mr.xa_lock
- *	  krdma_pd.lock, and what is inside it
+ *	  krdma_user_session.mrs.xa_lock
+ *	  krdma_pd.lock, and the locks inside it
  *	krdma_user_ring.cq_lock
- *	  the core's poll lock, and what is inside it
- *	krdma_user_conn.read_lock, krdma_user_device_notify.read_lock
+ *	  the core's poll lock, and the locks inside it
+ *	krdma_user_conn.read_lock, krdma_user_notifier.read_lock
  *	  mmap_lock, while user memory is copied
  *	krdma_user_conn.create_qp_lock
  *	  krdma_user_ring.bind_lock, the core's locks
- *	krdma_user_dests.xa_lock, krdma_user_session.mr.xa_lock,
- *	krdma_user_conn.lock, krdma_user_device_notify.lock, krdma_user_accounts_lock,
+ *	krdma_user_dests.xa_lock, krdma_user_session.mrs.xa_lock,
+ *	krdma_user_conn.lock, krdma_user_notifier.lock, krdma_user_accounts_lock,
  *	krdma_user_batches.lock
  *	  nothing
  *
  * krdma_user_ring.submit_lock
  *	kind:		mutex
- *	protects:	the taking of entries, from the ring or an array.  Held while
- *			user memory is copied, and while a batch is waited for.
- *	taken in:	process context, of a caller, interruptibly
+ *	protects:	taking entries, from the ring or an array.  Held while user
+ *			memory is copied, and while waiting for a batch.
+ *	taken in:	process context of the caller, interruptibly
  *
  * krdma_user_ring.reap_lock
  *	kind:		mutex
- *	protects:	the taking of completions by KRDMA_RING_REAP
- *	taken in:	process context, of a caller, interruptibly; never while it
- *			waits for completions
+ *	protects:	taking completions by KRDMA_RING_REAP
+ *	taken in:	process context of the caller, interruptibly; never held
+ *			while waiting for completions
  *
  * krdma_user_ring.bind_lock
  *	kind:		mutex
- *	protects:	the making of krdma_user_ring.core.  Inside it, the core's.
- *			And changes of krdma_user_ring.confinement.
+ *	protects:	the creation of krdma_user_ring.core, with the core's locks
+ *			inside it, and changes of krdma_user_ring.confinement
  *	taken in:	process context
  *
  * krdma_user_ring.cq_lock
  *	kind:		spinlock, softirqs off
- *	protects:	the completion ring against others who fill it, and whether
- *			the core will tell of more
- *	taken in:	softirq, by the core's word that there is something; process
- *			context, by requests
+ *	protects:	the CQ ring against concurrent filling, and whether the core's
+ *			CQ is armed
+ *	taken in:	softirq, when the core's CQ is ready; process context, by ioctls
  *
  * krdma_user_conn.create_qp_lock
  *	kind:		mutex
- *	protects:	the setting of what the connection works with.  Inside it,
- *			bind_lock and the core's.
- *	taken in:	process context, of a caller, interruptibly
+ *	protects:	setting the rings and the SRQ of the connection.  Inside it,
+ *			bind_lock and the core's locks.
+ *	taken in:	process context of the caller, interruptibly
  *
- * krdma_user_conn.read_lock, krdma_user_device_notify.read_lock
+ * krdma_user_conn.read_lock, krdma_user_notifier.read_lock
  *	kind:		mutexes
- *	protects:	the next record, while it is copied to the one who reads
- *	taken in:	process context, of a caller, interruptibly; never while he
- *			waits for records
+ *	protects:	the next record, while it is copied to the reader
+ *	taken in:	process context of the caller, interruptibly; never held
+ *			while waiting for records
  *
  * krdma_user_conn.lock
  *	kind:		spinlock, interrupts off
- *	protects:	the records that nobody has read
- *	taken in:	any context, by the core's word of events, inside
+ *	protects:	the records that were not read
+ *	taken in:	any context, when the core raises an event, inside
  *			krdma_conn.state_lock; process context
  *
  * krdma_user_batches.lock
@@ -76,12 +75,12 @@
  *
  * krdma_user_dests, krdma_user_session.mrs
  *	kind:		xarrays
- *	protects:	themselves.  Readers go under RCU: what is found there is not
- *			freed before rcu_read_unlock(), and posting happens inside,
- *			which does not sleep.
+ *	protects:	themselves.  Readers use RCU: an entry is not freed before
+ *			rcu_read_unlock(), and posting, which does not sleep, runs
+ *			inside.
  *
- * krdma_user_mm_lock, krdma_user_device_notify.lock, krdma_user_accounts_lock: see
- * user/mm.c, user/notifier.c, user/limits.c.
+ * krdma_user_mm_lock, krdma_user_notifier.lock, krdma_user_accounts_lock: see user/mm.c,
+ * user/notifier.c, user/limits.c.
  */
 #ifndef _KRDMA_USER_H
 #define _KRDMA_USER_H
@@ -120,13 +119,13 @@ struct sockaddr_storage;
  */
 
 /**
- * struct krdma_user_batches - a session's batches, for calls that post
- * @idle: one that is not in use, or NULL
- * @prepared: there is at least one, in use or not
- * @lock: protects what follows up to @wait
- * @spare: further ones that are not in use
- * @spare_count: how many
- * @wait: for one that is not in use, when there is no memory for another
+ * struct krdma_user_batches - batches of a session, for calls that post
+ * @idle: a batch that is not in use, or NULL
+ * @prepared: there is at least one batch, in use or not
+ * @lock: protects the members from here to @wait
+ * @spare: list of further batches that are not in use
+ * @spare_count: number of batches in @spare
+ * @wait: woken when a batch is given back, for callers that cannot allocate another one
  */
 struct krdma_user_batches {
 	struct krdma_user_batch *idle;
@@ -141,22 +140,22 @@ void krdma_user_batches_init(struct krdma_user_batches *batches);
 void krdma_user_batches_destroy(struct krdma_user_batches *batches);
 
 /**
- * struct krdma_user_session - one opening of /dev/krdma
+ * struct krdma_user_session - one open file of /dev/krdma
  * @id: krdma_user_number()
- * @refs: the file's, and one for each object that was made in it.  Memory has
- *	none: it ends with the last of these.
- * @core: the core's
- * @net: the namespace of the opener, whoever uses the file later.  A reference
- *	is held.  Never changes.
- * @account: whom objects and memory are charged to: the opener's user, and the owners of
- *	the user namespaces that the opener was in
- * @mrs: number to &struct krdma_user_mr
- * @mrs_next: where the search for the next number begins
- * @owner: whose memory was registered last, kept for the next time; NULL: nobody's
- *	was.  A reference is held; protected by krdma_user_mm_lock.
- * @batches: for those who post
- * @notifier: what is to be read; NULL before KRDMA_DEVICE_NOTIFY; set once
- * @wait: for what is to be read
+ * @refs: references: one of the file, and one for each object that was created in the session.
+ *	MRs have none: they end with the last reference.
+ * @core: the core's session
+ * @net: network namespace of the opener, with a reference, whichever process uses the file later.
+ *	Never changes.
+ * @account: account for objects and memory: that of the opener's user, and of the owners of the
+ *	user namespaces that the opener was in
+ * @mrs: xarray from ID to &struct krdma_user_mr
+ * @mrs_next: where the search for the next ID begins
+ * @owner: address space of the last registration, kept for the next one, with a reference; NULL:
+ *	none was registered; protected by krdma_user_mm_lock
+ * @batches: batches for calls that post
+ * @notifier: records for read(); NULL before KRDMA_DEVICE_NOTIFY; set once
+ * @wait: woken when there are records
  */
 struct krdma_user_session {
 	u32 id;
@@ -172,53 +171,52 @@ struct krdma_user_session {
 	wait_queue_head_t wait;
 };
 
-/* What an entry of a queue can name. */
+/* Kinds of objects that an entry of a ring can have as its destination. */
 enum krdma_user_dest_kind {
 	KRDMA_USER_DEST_CONN,
 	KRDMA_USER_DEST_SRQ,
 };
 
 /**
- * struct krdma_user_dest - what an entry of a queue can name
- * @id: its number, unique in the module; also the core's context, because
- *	completions may outlive the object
- * @kind: what it is part of
+ * struct krdma_user_dest - destination of entries of a ring
+ * @id: ID, unique in the module; also the context for the core, because completions may outlive
+ *	the object
+ * @kind: kind of the object that contains this structure
  *
- * In krdma_user_dests from its making to its end, and freed after RCU's grace.
+ * In krdma_user_dests from its creation to its end, and freed after an RCU grace period.
  */
 struct krdma_user_dest {
 	u32 id;
 	enum krdma_user_dest_kind kind;
 };
 
-/* Records that a connection keeps: each event comes once, but one. */
+/* Records that a connection keeps: each event is raised once, except ADDR_CHANGE. */
 #define KRDMA_USER_RECORDS	16
 
 /**
- * struct krdma_user_conn - a connection's file
- * @dest: its number
- * @refs: the file's, the core's until it has told of KRDMA_EVENT_CLOSED, and those
- *	of calls under way
- * @session: a reference is held
- * @core: the core's; a reference is held.  NULL before krdma_user_conn_begin(), which
- *	others who find the connection by its number may meet.
+ * struct krdma_user_conn - the file of a connection
+ * @dest: its ID
+ * @refs: references: one of the file, one of the core until it has raised KRDMA_EVENT_CLOSED, and
+ *	those of calls in progress
+ * @session: the session, with a reference
+ * @core: the core's connection, with a reference.  NULL before krdma_user_conn_begin(), when
+ *	other contexts can already find the connection by its ID.
  * @create_qp_lock: held while @ring, @recv_ring and @srq are set
- * @ring: where operations are asked for and complete: set once, when
- *	KRDMA_CONN_CREATE_QP has succeeded, with a reference; NULL before
- * @recv_ring: likewise for receives; NULL if they come from @srq
- * @srq: likewise
- * @full: an operation was refused for want of room, and nobody has said that there
- *	is some
- * @recv_full: likewise for a receive
- * @read_lock: held by the one who reads: a record that cannot be copied stays
- * @lock: protects what follows up to @wait
- * @records: that nobody has read
- * @record_head: the next to be read
- * @record_tail: where the next one goes
- * @closed: KRDMA_EVENT_CLOSED is or was among them
- * @hangup: the peer has ended it, or is gone: EPOLLRDHUP
- * @wait: for records and room
- * @free_work: frees it, and what it holds, after RCU's grace
+ * @ring: ring where sends are posted and complete, with a reference; set once, when
+ *	KRDMA_CONN_CREATE_QP has succeeded; NULL before
+ * @recv_ring: ring where receives are posted and complete, as @ring; NULL if they come from @srq
+ * @srq: SRQ where receives come from, with a reference, or NULL; set with @ring
+ * @full: a send was refused because the SQ is full, and no space was reported since
+ * @recv_full: a receive was refused because the RQ is full, and no space was reported since
+ * @read_lock: held by the reader: a record that cannot be copied stays
+ * @lock: protects the members from here to @wait
+ * @records: circular buffer of records that were not read
+ * @record_head: index of the next record to be read; runs freely
+ * @record_tail: index where the next record is stored; runs freely
+ * @closed: KRDMA_EVENT_CLOSED is or was among the records
+ * @hangup: the peer has ended the connection, or is gone: EPOLLRDHUP
+ * @wait: woken when there are records or space
+ * @free_work: frees the object, and what it holds, after an RCU grace period
  */
 struct krdma_user_conn {
 	struct krdma_user_dest dest;
@@ -243,21 +241,21 @@ struct krdma_user_conn {
 };
 
 /**
- * struct krdma_user_srq - a shared receive queue's file
- * @dest: its number
- * @refs: the file's, and one for each connection that uses it
- * @session: a reference is held
- * @core: the core's
- * @ring: where receives are asked for and complete; a reference is held
- * @full: a receive was refused for want of room; it still is if no receive has
- *	completed in @ring since
- * @full_since: how many receives had then
- * @depth: as granted
- * @max_sge: as granted
- * @device_id: its device
- * @rcu: frees it
+ * struct krdma_user_srq - the file of a shared receive queue
+ * @dest: its ID
+ * @refs: references: one of the file, and one for each connection that uses the SRQ
+ * @session: the session, with a reference
+ * @core: the core's SRQ
+ * @ring: ring where receives are posted and complete, with a reference
+ * @full: a receive was refused because the SRQ is full; still true if no receive has completed in
+ *	@ring since
+ * @full_since: value of @ring->received at that time
+ * @depth: depth that was granted
+ * @max_sge: SGEs of a receive that were granted
+ * @device_id: ID of the device
+ * @rcu: for freeing
  *
- * Whoever waits for room, or for the end of the device, does so at @ring.
+ * Callers that wait for space, or for the removal of the device, wait at @ring.
  */
 struct krdma_user_srq {
 	struct krdma_user_dest dest;
@@ -275,21 +273,21 @@ struct krdma_user_srq {
 
 /**
  * struct krdma_user_mr - memory that a program has registered
- * @id: its number in the session
- * @device_id: its device
- * @mr: the core's; a reference is held as long as @numbered
- * @refs: the number's, and one until the region has ended
- * @session: whose number it is; there as long as @numbered
- * @account: whom it is charged to; a reference is held
+ * @id: ID in the session
+ * @device_id: ID of the device
+ * @mr: the core's MR; with a reference as long as @numbered
+ * @refs: references: one of the ID, and one until the core's MR has ended
+ * @session: session of the ID; exists as long as @numbered
+ * @account: the account that is charged, with a reference
  * @charged: bytes of whole pages
- * @cost: bytes that the registration costs the kernel, charged too
- * @owner: the process's memory that it is part of; a reference is held
- * @of_owner: in the owner's list, to the end of @refs
- * @numbered: it is in the session's table; protected by krdma_user_mm_lock
- * @held: its region has not ended; likewise
- * @rcu: frees it
+ * @cost: bytes that the MR itself costs the kernel, charged too
+ * @owner: the process's memory that it is part of, with a reference
+ * @of_owner: entry of the owner's list, until the last of @refs
+ * @numbered: the MR is in the session's table; protected by krdma_user_mm_lock
+ * @held: the core's MR has not ended; protected by krdma_user_mm_lock
+ * @rcu: for freeing
  *
- * Found under RCU.
+ * Looked up under RCU.
  */
 struct krdma_user_mr {
 	u32 id;
@@ -311,10 +309,10 @@ struct krdma_user_listener;
 struct krdma_user_ring;
 
 /*
- * Requests (user/ioctl.c)
+ * Ioctls (user/ioctl.c)
  */
 
-/* Room for the structure of any request, and the field they all begin with. */
+/* A buffer for the structure of any ioctl, and the field they all begin with. */
 union krdma_user_buffer {
 	u32 size;
 	struct krdma_info_args info;
@@ -349,17 +347,17 @@ union krdma_user_buffer {
 };
 
 /**
- * struct krdma_ucmd - one ioctl under way
- * @session: of the file that was asked; which of the others is set depends on it
+ * struct krdma_ucmd - an ioctl in progress
+ * @session: session of the file; which of the other objects is set depends on the file
  * @listener: the file is a listener
  * @conn: the file is a connection
- * @ring: the file is a queue
- * @srq: the file is a shared receive queue
- * @buffer: the caller's structure, with zeroes for what the caller does not
- *	know.  A private copy: what is validated here cannot change.
- * @user: where the caller has it
- * @user_size: the caller's size of it
- * @kernel_size: our size of it
+ * @ring: the file is a ring
+ * @srq: the file is an SRQ
+ * @buffer: the caller's structure, with zeroes for fields that the caller does not know.  A
+ *	private copy: what is validated here cannot change.
+ * @user: address of the caller's structure
+ * @user_size: size of the caller's structure in bytes
+ * @kernel_size: size of this module's structure in bytes
  */
 struct krdma_ucmd {
 	struct krdma_user_session *session;
@@ -376,12 +374,12 @@ struct krdma_ucmd {
 };
 
 /**
- * enum krdma_ioctl_kind - what a request does
- * @KRDMA_IOCTL_ASKS: it answers, and changes nothing
- * @KRDMA_IOCTL_READS: it changes what read() of the file gives, and nothing else
- * @KRDMA_IOCTL_ACTS: it changes something, and has no answer
- * @KRDMA_IOCTL_ANSWERS: it changes something, and answers: the caller's memory is
- *	known to take an answer before the handler is called
+ * enum krdma_ioctl_kind - effect of an ioctl
+ * @KRDMA_IOCTL_ASKS: returns data, and changes nothing
+ * @KRDMA_IOCTL_READS: changes what read() of the file returns, and nothing else
+ * @KRDMA_IOCTL_ACTS: changes something, and returns no data
+ * @KRDMA_IOCTL_ANSWERS: changes something, and returns data: the caller's memory is known to be
+ *	writable before the handler is called
  */
 enum krdma_ioctl_kind {
 	KRDMA_IOCTL_ASKS,
@@ -391,12 +389,12 @@ enum krdma_ioctl_kind {
 };
 
 /**
- * struct krdma_ioctl_op - one line of a table of requests
- * @size: our size of its structure
- * @min_size: the end of the last field it had when the request was published
- * @kind: what it does
- * @handle: the handler; answers by krdma_ucmd_respond(), or if what it has done
- *	cannot be undone by krdma_ucmd_inform()
+ * struct krdma_ioctl_op - entry of a table of ioctls
+ * @size: size of this module's structure in bytes
+ * @min_size: end of the last field that the structure had when the ioctl was published
+ * @kind: its effect
+ * @handle: the handler; returns data by krdma_ucmd_respond(), or, if what it has done cannot be
+ *	undone, by krdma_ucmd_inform()
  */
 struct krdma_ioctl_op {
 	u32 size;
@@ -405,7 +403,7 @@ struct krdma_ioctl_op {
 	int (*handle)(struct krdma_ucmd *ucmd);
 };
 
-/* One line: the request's number is its place in the table, above the table's base. */
+/* One entry: its index in the table is the number of the ioctl minus the base of the table. */
 #define KRDMA_IOCTL_OP(base, command, does, type, last, handler)	\
 	[_IOC_NR(command) - (base)] = {					\
 		.size = sizeof(struct type),				\
@@ -415,10 +413,10 @@ struct krdma_ioctl_op {
 	}
 
 /**
- * struct krdma_ioctl_table - what a kind of file can be asked
- * @types: the requests
- * @base: the number of the first
- * @count: how many places there are
+ * struct krdma_ioctl_table - ioctls of a kind of file
+ * @types: the ioctls
+ * @base: number of the first one
+ * @count: size of @types
  */
 struct krdma_ioctl_table {
 	const struct krdma_ioctl_op *types;
@@ -432,12 +430,12 @@ long krdma_ioctl_dispatch(const struct file *file, const struct krdma_ioctl_tabl
 int krdma_ucmd_respond(const struct krdma_ucmd *ucmd);
 int krdma_ucmd_inform(const struct krdma_ucmd *ucmd);
 
-/* Of a request: by the kernel's clock. */
+/* Converts a deadline of an ioctl to the kernel's clock. */
 u64 krdma_deadline_of_caller(u64 deadline_ns);
-/* Milliseconds to a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
+/* Milliseconds until a deadline, rounded up; 0: it has passed; KRDMA_FOREVER_MS: never. */
 u32 krdma_deadline_ms(u64 deadline_ns);
 
-/* Of a program's addresses; -EAFNOSUPPORT if the family is none that krdma knows. */
+/* Convert addresses of programs; -EAFNOSUPPORT if krdma does not support the family. */
 int krdma_address_from_user(const struct __kernel_sockaddr_storage *user,
 			    struct sockaddr_storage *address);
 void krdma_address_to_user(const struct sockaddr_storage *address,
@@ -448,16 +446,16 @@ void krdma_address_to_user(const struct sockaddr_storage *address,
  */
 
 int krdma_user_init(void);
-/* shut: nobody comes in any more; exit: after all connections have ended. */
+/* shut: no more files can be opened; exit: after all connections have ended. */
 void krdma_user_shut(void);
 void krdma_user_exit(void);
 
-/* What files leave behind, after RCU's grace. */
+/* Frees what closed files leave, after an RCU grace period. */
 extern struct workqueue_struct *krdma_user_workqueue;
 
 /**
- * struct krdma_user_fd - a file descriptor that is being made
- * @fd: reserved
+ * struct krdma_user_fd - a file descriptor that is being created
+ * @fd: reserved descriptor
  * @file: its file, not installed yet
  */
 struct krdma_user_fd {
@@ -466,10 +464,10 @@ struct krdma_user_fd {
 };
 
 /*
- * reserve: a descriptor with a file around @object, close-on-exec; from here on the
- * file's release owns the object's reference.  install: it is visible, the last
- * step of a request, after krdma_ucmd_respond().  cancel: instead of it; the file
- * is released.  If reserve fails, the object is still the caller's.
+ * reserve: a close-on-exec descriptor with a file for @object; from here on the release of the
+ * file drops the reference to the object.  If it fails, the reference is still the caller's.
+ * install: makes the descriptor visible; the last step of an ioctl, after krdma_ucmd_respond().
+ * cancel: releases the file instead.
  */
 int krdma_user_fd_reserve(struct krdma_user_fd *ufd, const char *name,
 			  const struct file_operations *fops, void *object, int mode);
@@ -478,27 +476,27 @@ void krdma_user_fd_cancel(struct krdma_user_fd *ufd);
 
 u32 krdma_user_number(void);
 
-/* What /proc/PID/fdinfo tells of each first: what it is, which, and in which session. */
+/* The first lines of /proc/PID/fdinfo: kind, number and session of the file. */
 static inline void krdma_user_fdinfo(struct seq_file *seq, const char *kind, u32 id,
 				     const struct krdma_user_session *session)
 {
 	seq_printf(seq, "krdma:\t%s\nid:\t%u\nsession:\t%u\n", kind, id, session->id);
 }
 
-/* Not to wait is said of the file, or with one read. */
+/* Non-blocking by the file's flags, or for this read only. */
 static inline bool krdma_user_nowait(const struct kiocb *iocb)
 {
 	return (iocb->ki_filp->f_flags & O_NONBLOCK) || (iocb->ki_flags & IOCB_NOWAIT);
 }
 
-/* The object behind a descriptor of a program's: -EBADF, -EPROTOTYPE.  fput() the file. */
+/* The object behind a program's descriptor, or -EBADF, -EPROTOTYPE.  The caller puts the file. */
 void *krdma_user_fd_get(int fd, const struct file_operations *fops, struct file **file);
 
 void krdma_user_session_get(struct krdma_user_session *session);
 void krdma_user_session_put(struct krdma_user_session *session);
 
 /*
- * Targets (user/id.c): the table of all connections and shared receive queues
+ * IDs (user/id.c): the table of all connections and SRQs
  */
 
 extern struct xarray krdma_user_dests;
@@ -507,31 +505,34 @@ int krdma_user_dest_add(struct krdma_user_dest *dest);
 void krdma_user_dest_remove(struct krdma_user_dest *dest);
 
 /*
- * Accounts (user/limits.c): what a user may have
+ * Accounts (user/limits.c): limits of users
  */
 
-/* Numbered as enum krdma_limit. */
+/* Same numbers as enum krdma_limit. */
 enum krdma_account_kind {
 	KRDMA_ACCOUNT_SESSIONS,
-	/* Listeners, connections, queues, shared receive queues. */
+	/* Listeners, connections, rings and SRQs. */
 	KRDMA_ACCOUNT_OBJECTS,
-	/* Bytes, of registered memory, of rings, and of queues with the device's share. */
+	/* Bytes of registered memory, of rings, and of queues with the device's part. */
 	KRDMA_ACCOUNT_MEMORY,
-	/* Of the connection manager: listeners', and of connections that a program begins. */
+	/*
+	 * Ports of the connection manager: of listeners, and of connections that a program
+	 * starts.
+	 */
 	KRDMA_ACCOUNT_PORTS,
 	KRDMA_ACCOUNT_KINDS,
 };
 
 /*
- * What an object costs the kernel, about, beside what is charged for its queues: krdma's own
- * structures, the file's, those of the connection manager, and what rxe allocates for it.
+ * Approximate kernel memory of an object, besides what is charged for its queues: structures of
+ * krdma, of the file and of the connection manager, and what rxe allocates for it.
  */
 #define KRDMA_SESSION_BYTES	4096
 #define KRDMA_LISTENER_BYTES	8192
 #define KRDMA_CONN_BYTES	8192
 #define KRDMA_RING_BYTES	4096
 
-/* get: a new session's, of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
+/* get: for a new session of the calling process's user; NULL: no memory.  charge: 0 or -EDQUOT. */
 struct krdma_user_account *krdma_user_account_get(void);
 void krdma_user_account_hold(struct krdma_user_account *account);
 void krdma_user_account_put(struct krdma_user_account *account);
@@ -539,39 +540,42 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 			      u64 amount);
 void krdma_user_account_uncharge(struct krdma_user_account *account,
 				 enum krdma_account_kind kind, u64 amount);
-/* An object, and @bytes of memory for it. */
+/* Charge an object, and @bytes of memory for it. */
 int krdma_user_account_charge_object(struct krdma_user_account *account, u64 bytes);
 void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 bytes);
-/* What the core allocates for queues of the session, and its ports, are the user's. */
+/* Charges the account for what the core allocates for queues of the session, and for its ports. */
 void krdma_user_account_pays(struct krdma_user_account *account, struct krdma_session *core);
 
 /*
- * Memory (user/mr.c, user/mm.c)
+ * MRs (user/mr.c, user/mm.c)
  */
 
-/* begin: of a new session.  end: it has no file and no object any more; process context. */
+/*
+ * begin: for a new session.  end: the session has no file and no object any more; process
+ * context.
+ */
 void krdma_user_mr_begin(struct krdma_user_session *session);
 void krdma_user_mr_end(struct krdma_user_session *session);
-/* It is in no table any more, and its region has been released or dropped. */
+/* Drops a reference; the last one when the MR is in no table, and was deregistered or dropped. */
 void krdma_user_mr_put(struct krdma_user_mr *umr);
-/* Its number's memory, under rcu_read_lock(); NULL: none. */
+/* The MR with this ID, under rcu_read_lock(); NULL: none. */
 struct krdma_user_mr *krdma_user_mr_find(struct krdma_user_session *session, u32 id);
 
 /*
- * The owner of the calling process's memory.  join: it owns @umr, which has no
- * number yet; 0 or a negative errno.  leave: no longer.
+ * join: makes the calling process the owner of @umr, which is not visible yet; returns 0 or a
+ * negative errno.  leave: undoes join.
  */
 int krdma_user_mm_join(struct krdma_user_mr *umr);
 void krdma_user_mm_leave(struct krdma_user_mr *umr);
-/* A session registers no more. */
+/* Drops the owner that the session keeps. */
 void krdma_user_mm_forget(struct krdma_user_session *session);
-/* Its region has ended. */
+/* The core's MR has ended. */
 void krdma_user_mm_ended(struct krdma_user_mr *umr);
 /*
- * A number begins and ends.  number: it was reserved in the table.  take: whoever
- * gets it lets go of the region and puts it; -ENOENT: there is none, or another was
- * first; -EBUSY: its region cannot be closed, and @later is not set.  *@closed: it has
- * been closed.
+ * number: makes the MR visible at its ID, which was reserved in the table.  take: removes it; the
+ * caller deregisters or drops the core's MR and puts @umr.  take fails with -ENOENT if there is
+ * none, or another caller was first, and with -EBUSY if the MR cannot be closed and @later is not
+ * set.  *@closed: the MR has been closed.
  */
 void krdma_user_mm_number(struct krdma_user_mr *umr);
 struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32 id,
@@ -579,7 +583,7 @@ struct krdma_user_mr *krdma_user_mm_take(struct krdma_user_session *session, u32
 void krdma_user_mm_exit(void);
 
 /*
- * Queues (user/ring.c, user/ring_layout.c, user/cq.c, user/post.c, user/srq.c)
+ * Rings (user/ring.c, user/ring_layout.c, user/cq.c, user/post.c, user/srq.c)
  */
 
 extern const struct file_operations krdma_user_ring_fops;
@@ -589,11 +593,11 @@ void krdma_user_ring_get(struct krdma_user_ring *ring);
 void krdma_user_ring_put(struct krdma_user_ring *ring);
 struct krdma_user_session *krdma_user_ring_session(struct krdma_user_ring *ring);
 /*
- * The core's queue, on @device_id, made if it is the first time; kept as long as
- * @ring is.  ERR_PTR: -EXDEV: it is on another device; or why it cannot be made.
+ * The core's CQ, on @device_id, created by the first call; valid as long as @ring is.  ERR_PTR:
+ * -EXDEV if it is on another device, or why it cannot be created.
  */
 struct krdma_cq *krdma_user_ring_bind(struct krdma_user_ring *ring, u32 device_id);
-/* A connection that uses it says that there is room again.  Any context. */
+/* A connection that uses the ring has free WQEs again.  Any context. */
 void krdma_user_ring_space(struct krdma_user_ring *ring);
 
 void krdma_user_srq_get(struct krdma_user_srq *srq);
@@ -605,13 +609,13 @@ void krdma_user_srq_put(struct krdma_user_srq *srq);
 
 extern const struct file_operations krdma_user_conn_fops;
 
-/* How the core tells: what krdma_conn_create() and krdma_listener_next() are given. */
+/* Callbacks from the core, for krdma_conn_create() and krdma_listener_next(). */
 extern const struct krdma_conn_ops krdma_user_conn_ops;
 
 /*
- * New, with its number in the table, charged, with one reference for the file, whose
- * descriptor is reserved.  begin: it gets the core's connection, the next of @listener
- * or, without one, a new one, whose context is the number.
+ * new: a charged connection with an ID in the table and one reference, for the file, of which the
+ * descriptor is reserved.  begin: sets the core's connection: the next one of @listener, or a new
+ * one without a listener.  Its context is the ID.
  */
 struct krdma_user_conn *krdma_user_conn_new(struct krdma_user_session *session,
 					    struct krdma_user_fd *ufd);
@@ -620,7 +624,7 @@ int krdma_user_conn_begin(struct krdma_user_conn *conn, struct krdma_listener *l
 void krdma_user_conn_put(struct krdma_user_conn *conn);
 
 /*
- * Handlers, each in the file of its object: krdma_user_<request>()
+ * Handlers, each in the file of its object: krdma_user_<ioctl>()
  */
 
 int krdma_user_info(struct krdma_ucmd *ucmd);
@@ -647,7 +651,7 @@ int krdma_user_conn_disconnect(struct krdma_ucmd *ucmd);
 int krdma_user_conn_wait(struct krdma_ucmd *ucmd);
 int krdma_user_conn_query(struct krdma_ucmd *ucmd);
 
-/* What read() and poll() of a session add when it watches (user/notifier.c). */
+/* read() and poll() of a session, for KRDMA_DEVICE_NOTIFY (user/notifier.c). */
 ssize_t krdma_user_notifier_read(struct krdma_user_session *session, struct kiocb *iocb,
 				 struct iov_iter *to);
 __poll_t krdma_user_notifier_poll(struct krdma_user_session *session, struct file *file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Writes a line to the buffer of simple_server, and checks the answer. */
+/* Writes a line to the buffer of simple_server, and checks the reply. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

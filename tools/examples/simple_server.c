@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Serves one client, which writes a line to its buffer: answers with it in capitals. */
+/* Serves one client, which writes a line to the buffer: sends it back in capitals. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

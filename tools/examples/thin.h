@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * What both ends of the example of the thin layer have in common.
- */
+/* Declarations shared by both ends of the example for the thin layer. */
 #ifndef EXAMPLE_THIN_H
 #define EXAMPLE_THIN_H
 
@@ -16,7 +14,7 @@
 #define BUFFER_SIZE	(1024 * 1024)
 #define PATIENCE_MS	30000
 
-/* The size of a message: what a client asks for, and how it went. */
+/* The size of the message in which a client reports its result. */
 #define MESSAGE_SIZE	64
 
 static inline void check(const char *what, int err)
@@ -27,7 +25,7 @@ static inline void check(const char *what, int err)
 	exit(1);
 }
 
-/* Waits for one completion of the queue, which must be a success. */
+/* Waits for one completion of the ring and exits unless it is a success. */
 static inline struct krdma_cqe complete(struct krdma_ring *ring)
 {
 	struct krdma_cqe cqe;

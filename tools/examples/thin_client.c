@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A client by the thin layer: writes to the server's memory, reads it back, checks it,
- * and says so.
+ * A client of the thin layer: writes to the server's memory, reads the data back, checks them,
+ * and reports the result.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,10 +13,10 @@
 #define TEXT	"written by RDMA"
 #define DONE	"I have checked what I have written"
 
-/* Where what is read back goes. */
+/* Offset of the data read back. */
 #define BACK_AT	4096
 
-/* IPv4 or IPv6, as text. */
+/* Parses an IPv4 or IPv6 address. */
 static void set_address(struct sockaddr_storage *address, const char *text)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	check("connect", krdma_conn_connect(conn, NULL, NULL, 0));
 	check("connect", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
 
-	/* The server tells of its memory when it accepts. */
+	/* The server sent its memory descriptor when it accepted. */
 	check("private data", krdma_conn_private_data(conn, descriptor, &length));
 	check("descriptor", krdma_remote_mr_from_desc(descriptor, length, &remote));
 	check("the connection", krdma_conn_query(conn, &query, sizeof(query)));
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 				       KRDMA_ACCESS_LOCAL_WRITE, &mr));
 	data = krdma_mr_data(mr);
 
-	/* Two at once: the read sees what was written before it. */
+	/* One batch: the read returns what the write before it wrote. */
 	memcpy(data, TEXT, sizeof(TEXT));
 	entries[0] = krdma_entry_write(conn, 1, mr, 0, sizeof(TEXT), &remote, 0);
 	entries[0].flags = KRDMA_SQE_UNSIGNALED;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	complete(ring);
 	printf("%zu bytes written, read back and checked\n", sizeof(TEXT));
 
-	/* The peer hears of it; what was sent has arrived. */
+	/* This notifies the peer. The sent message has already arrived. */
 	krdma_conn_disconnect(conn, 0);
 	krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
 	krdma_conn_close(conn);

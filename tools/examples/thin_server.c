@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A server by the thin layer: offers memory to each client, and waits until the client
- * says by a message that it has done what it wanted there.
+ * A server of the thin layer: gives each client access to its memory, and waits for the
+ * client's message that it is done.
  */
 #include <netinet/in.h>
 
@@ -17,7 +17,7 @@ struct server {
 	struct krdma_mr *message;
 };
 
-/* Each is made on the device that the first client comes by. */
+/* The memory regions use the device of the first client. */
 static void make_memory(struct server *server, struct krdma_conn *conn)
 {
 	struct krdma_conn_query_args query;
@@ -36,7 +36,10 @@ static void make_memory(struct server *server, struct krdma_conn *conn)
 
 static void serve(struct server *server, struct krdma_conn *conn)
 {
-	/* As much as it needs, so that the queue has room for one who has just gone, too. */
+	/*
+	 * Small depths: the ring then also has room for the connection of a client that has
+	 * just left.
+	 */
 	const struct krdma_conn_create_qp_args depths = {
 		.size = sizeof(depths), .send_depth = 1, .recv_depth = 1,
 	};
@@ -48,21 +51,24 @@ static void serve(struct server *server, struct krdma_conn *conn)
 	make_memory(server, conn);
 	check("prepare", krdma_conn_create_qp(conn, server->ring, NULL, NULL, &depths));
 
-	/* Before the client is let in: its message finds room whenever it comes. */
+	/* Post before accepting, so that the client's message always finds a receive. */
 	receive = krdma_entry_recv(conn, 1, server->message, 0, MESSAGE_SIZE);
 	check("receive", krdma_ring_post(server->ring, &receive, 1, NULL));
 
 	check("describe", krdma_mr_describe(server->mr, 0, 0, descriptor));
 	check("accept", krdma_conn_accept(conn, NULL, descriptor, sizeof(descriptor)));
 
-	/* Its message says that the connection stood; by now it may have left already. */
+	/*
+	 * The message shows that the connection was established; the client may already have
+	 * left.
+	 */
 	cqe = complete(server->ring);
 	printf("the client says: %.*s\n", (int)cqe.length,
 	       (char *)krdma_mr_data(server->message));
 	length = strnlen(krdma_mr_data(server->mr), BUFFER_SIZE);
 	printf("and has left: %.*s\n", (int)length, (char *)krdma_mr_data(server->mr));
 
-	/* The client ends it. */
+	/* The client disconnects. */
 	check("end", krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS)));
 	krdma_conn_close(conn);
 }

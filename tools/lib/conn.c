@@ -144,7 +144,7 @@ KRDMA_PUBLIC int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadl
 
 	if (!conn)
 		return -EINVAL;
-	/* Of nothing but its end: POLLHUP, and with it POLLERR. */
+	/* Wait only for POLLHUP, which comes with POLLERR when the connection has ended. */
 	err = request_await(conn->fd, 0, deadline);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }

@@ -37,7 +37,7 @@ KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
 	length = strnlen(name, sizeof(copy));
 	if (length == sizeof(copy))
 		return -ENAMETOOLONG;
-	/* The name may lie in the structure, which is cleared next. */
+	/* @name may point into @device, which request_prepare() clears. */
 	memcpy(copy, name, length);
 	err = request_prepare(device, size, KRDMA_DEVICE_QUERY_MIN_SIZE);
 	if (err)
@@ -50,7 +50,7 @@ KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
 KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
 				   struct krdma_device_query_args *device, size_t size)
 {
-	/* One more would be 0, and the walk would begin again. */
+	/* @after + 1 would wrap to 0 and restart the iteration. */
 	if (after == UINT32_MAX)
 		return -ENOENT;
 	return query(session, after + 1, KRDMA_DEVICE_QUERY_NEXT, device, size);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Which clients a server takes: by address, and by a secret that both sides prove to know.
+ * Decides which clients a server accepts: by address, and by a shared secret that both sides
+ * prove to know.
  *
- * Who has a secret says so in the hello (flag 1).  A server that has one takes no client without,
- * and a client that has one takes no server without.  Then each side sends 32 random bytes, and
- * proves with an HMAC of both that it knows the secret:
+ * A side with a secret sets flag 1 in its hello. A server with a secret accepts no client
+ * without one, and a client with a secret accepts no server without one. Then each side sends
+ * 32 random bytes and proves with an HMAC over both values that it knows the secret:
  *
  *	client                          server
  *
@@ -14,11 +15,11 @@
  *	                          <-    PROOF                 HMAC("krdma-file-1" "s" S C)
  *	GET or PUT                ->
  *
- * It is HMAC-SHA-256 with the secret as its key, S, C and proofs are in the 32 bytes that are a
- * descriptor elsewhere, and nothing but the proofs tells of the secret: who hears one can try
- * secrets without asking anybody, so it has to be one that cannot be guessed.  A proof is of one
- * connection.  What goes through that afterwards is neither encrypted nor signed: who can change
- * packets on their way can change files.
+ * The HMAC is HMAC-SHA-256 with the secret as its key. S, C and the proofs use the 32 bytes
+ * that hold a memory descriptor in other messages. Only the proofs depend on the secret. An
+ * eavesdropper can test guesses offline, so the secret must be random. A proof is valid for one
+ * connection. The data that follow are neither encrypted nor signed: an attacker that can change
+ * packets can change files.
  */
 #include "file_internal.h"
 
@@ -33,7 +34,7 @@
  * Addresses
  */
 
-/* As a list of krdma_blk's has it: ADDRESS or ADDRESS/BITS. */
+/* Same syntax as the lists of krdma_blk: ADDRESS or ADDRESS/BITS. */
 static int parse_net(char *word, struct file_net *net)
 {
 	char *slash = strchr(word, '/'), *end;
@@ -78,11 +79,11 @@ int file_nets_parse(const char *text, struct file_nets *nets)
 			return -EINVAL;
 		text += length;
 	}
-	/* A list with nothing in it would let everybody in. */
+	/* An empty list would allow all clients. */
 	return nets->count ? 0 : -EINVAL;
 }
 
-/* Its family, after what IPv6 puts around an IPv4 address was taken off. */
+/* Returns the address family. An IPv4-mapped IPv6 address counts as IPv4. */
 static int address_bytes(const struct sockaddr_storage *address, const uint8_t **bytes)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -121,7 +122,10 @@ bool file_nets_have(const struct file_nets *nets, const struct sockaddr_storage 
 	return !nets->count;
 }
 
-/* Who has one address of a network of IPv6 has all of them; not of those of a link. */
+/*
+ * A host in an IPv6 network can use all addresses of its 64-bit prefix, so they count as one
+ * peer. This does not hold for link-local addresses.
+ */
 bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
@@ -141,7 +145,7 @@ bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_stor
 }
 
 /*
- * A secret
+ * The secret
  */
 
 #define LABEL	"krdma-file-1"
@@ -159,7 +163,7 @@ void file_proof(const struct file_secret *secret, char side,
 	file_hmac(secret->bytes, secret->length, text, sizeof(text), proof);
 }
 
-/* In a time that does not tell where they differ. */
+/* Compares in constant time, which does not reveal where the values differ. */
 static bool is_same(const unsigned char *a, const unsigned char *b)
 {
 	unsigned int differ = 0;
@@ -198,7 +202,7 @@ static int prove(struct file_link *link, char side, const unsigned char server[F
 	return file_link_send(link, &message, NULL);
 }
 
-/* @side: of the other end. */
+/* @side: side of the other end. */
 static int check(struct file_link *link, char side, const unsigned char server[FILE_NONCE],
 		 const unsigned char client[FILE_NONCE])
 {
@@ -224,7 +228,7 @@ int file_admit(struct file_link *link)
 	if (!err)
 		err = check(link, 'c', server, client);
 	if (err)
-		/* The client is told, and no more than that. */
+		/* The client gets this error and no details. */
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
 	return prove(link, 's', server, client);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A client: one file from a server, or to it, through a connection of its own.
+ * The client: gets a file from a server or puts it there, with one connection for each file.
  */
 #include "file_internal.h"
 
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 /**
- * struct client - one copying
- * @options: as they are to be
+ * struct client - one transfer
+ * @options: options with the defaults filled in
  * @link: the connection
  * @flow: the data
- * @result: what has become of it
- * @begin: when it began, in ns
+ * @result: the result
+ * @begin: start time, in ns
  */
 struct client {
 	struct krdma_file_options options;
@@ -53,7 +53,7 @@ static int check_options(const struct krdma_file_options *options)
 	return 0;
 }
 
-/* A structure of several pages: not on the stack of who knows which thread. */
+/* Several pages long, so it is not on the stack of a thread of unknown stack size. */
 static int client_create(struct krdma *session, const struct krdma_file_options *options,
 			 struct client **client)
 {
@@ -83,7 +83,10 @@ static int client_create(struct krdma *session, const struct krdma_file_options 
 	return 0;
 }
 
-/* The end of it, and the result.  Of what is not the link's fault, @err only says so. */
+/*
+ * Closes the link and fills in the result. @err is used only if the link has no error of its
+ * own.
+ */
 static int client_finish(struct client *client, int err, struct krdma_file_result *result,
 			 size_t size)
 {
@@ -110,7 +113,7 @@ static int client_finish(struct client *client, int err, struct krdma_file_resul
 	return err;
 }
 
-/* What every call checks before it has anything to undo. */
+/* Checks of all functions, before there is anything to release. */
 static int begin(struct krdma *session, const struct sockaddr *server, const char *name,
 		 const struct krdma_file_options *options, struct krdma_file_result *result,
 		 size_t size, struct client **client)
@@ -149,10 +152,10 @@ static int window_create(struct client *client, uint32_t access,
 }
 
 /*
- * Getting
+ * Get
  */
 
-/* Asks for it, and hears what it is. */
+/* Sends the request and receives the attributes of the file. */
 static int ask(struct client *client, const char *name, struct file_message *file)
 {
 	struct file_message get = { .type = FILE_MESSAGE_GET };
@@ -163,7 +166,7 @@ static int ask(struct client *client, const char *name, struct file_message *fil
 		err = file_link_receive(&client->link, FILE_MESSAGE_FILE, file);
 	if (err)
 		return err;
-	/* The server knows the name of the one file that it offers. */
+	/* The server sends the name of the one file that it offers. */
 	file_last_name(*name ? name : client->link.name, client->result.last);
 	if (!file_last_is_plain(client->result.last))
 		return file_link_fail(&client->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
@@ -172,7 +175,10 @@ static int ask(struct client *client, const char *name, struct file_message *fil
 	return window_create(client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_WRITE, file);
 }
 
-/* Says where to begin, hears where it does, and takes it. */
+/*
+ * Sends the position to start at, receives the position at which the server starts, and
+ * receives the data.
+ */
 static int fetch(struct client *client, const struct file_sink *sink)
 {
 	struct file_message message = { .type = FILE_MESSAGE_FETCH };
@@ -204,7 +210,10 @@ static int fetch(struct client *client, const struct file_sink *sink)
 	return file_flow_receive(flow, sink);
 }
 
-/* The folder of a file that is to be at @path, which is none, and its last name. */
+/*
+ * Opens the folder of @path, which does not exist or is not a folder, and returns the last
+ * component.
+ */
 static int open_parent(const char *path, char *last, int *folder)
 {
 	char *copy = strdup(path), *slash;
@@ -228,8 +237,8 @@ static int open_parent(const char *path, char *last, int *folder)
 }
 
 /*
- * Where it is to be; @last is then another name than the server's, if @path is no folder.
- * @named: @path has the name.
+ * Opens the destination folder. If @path is not a folder, @last replaces the name from the
+ * server, and @named is set.
  */
 static int open_folder(const char *path, char *last, int *folder, bool *named)
 {
@@ -243,12 +252,12 @@ static int open_folder(const char *path, char *last, int *folder, bool *named)
 		return 0;
 	if (errno != ENOENT && errno != ENOTDIR)
 		return -errno;
-	/* A name that is to be a folder's, and is not. */
+	/* A name with a trailing slash must be a folder. */
 	if (!*path || path[strlen(path) - 1] == '/')
 		return -errno;
 	if (lstat(path, &status) || !S_ISLNK(status.st_mode))
 		return open_parent(path, last, folder);
-	/* What the link means is replaced, not the link. */
+	/* Replace the file that a symbolic link refers to, not the link. */
 	real = realpath(path, NULL);
 	if (!real)
 		return -errno;
@@ -258,8 +267,8 @@ static int open_folder(const char *path, char *last, int *folder, bool *named)
 }
 
 /*
- * A name that nobody here has asked for could be that of a shell's start-up file or an
- * option, and what it replaces could be anything.
+ * A name chosen by the server could be that of a shell start-up file or look like an option,
+ * and could replace any file.
  */
 static int judge_chosen_name(int folder, const char *last)
 {
@@ -272,7 +281,7 @@ static int judge_chosen_name(int folder, const char *last)
 	return errno == ENOENT ? 0 : -errno;
 }
 
-/* @chosen: the server has chosen the name. */
+/* @chosen: the server chose the name. */
 static int get_part(struct client *client, const char *path, bool chosen,
 		    const struct file_message *file)
 {
@@ -302,7 +311,10 @@ static int get_part(struct client *client, const char *path, bool chosen,
 	part.no_replace = chosen;
 	part.exact_mode = client->options.flags & KRDMA_FILE_EXACT_MODE;
 	part.sync = !(client->options.flags & KRDMA_FILE_NO_SYNC);
-	/* Who gets the new version wants the old one no more; others may want to put that. */
+	/*
+	 * After getting the new version, the client does not need part files of older ones. A
+	 * server keeps them, because other clients may be putting those versions.
+	 */
 	part.any_version = true;
 	if (client->options.flags & KRDMA_FILE_CONTINUE)
 		err = file_part_continue(&part, &client->link);
@@ -321,7 +333,7 @@ static int get_stream(struct client *client, int fd)
 	return fetch(client, &sink);
 }
 
-/* To @path, or if that is NULL to @fd. */
+/* Writes to @path, or to @fd if @path is NULL. */
 static int get(struct client *client, const struct sockaddr *server, const char *name,
 	       const char *path, int fd)
 {
@@ -334,7 +346,7 @@ static int get(struct client *client, const struct sockaddr *server, const char 
 	if (err)
 		return err;
 	err = path ? get_part(client, path, !*name, &file) : get_stream(client, fd);
-	/* All of it is here, whether the server still hears so or not. */
+	/* All data are here, whether or not the server still receives the message. */
 	if (!err)
 		file_flow_done(&client->flow);
 	return err;
@@ -370,10 +382,10 @@ KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr 
 }
 
 /*
- * Putting
+ * Put
  */
 
-/* Says what it is, and hears what is there already. */
+/* Sends the attributes of the file and receives what the server already has. */
 static int announce(struct client *client, const char *name, const struct file_source *source,
 		    struct file_message *have)
 {
@@ -401,8 +413,8 @@ static int announce(struct client *client, const char *name, const struct file_s
 }
 
 /*
- * If what is there is what we have, it goes on from there.  Others may have left something
- * under that name too: then it is asked for the next.
+ * Continues from the server's part file if its checksum matches the source. Other clients may
+ * have left part files under that name too: ask for the next one if it does not match.
  */
 static int compare(struct client *client, struct file_source *source, struct file_message *have)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * CRC-32C, the checksum of iSCSI, ext4 and many others: "123456789" gives e3069283.
+ * CRC-32C, the checksum of iSCSI, ext4 and others: "123456789" gives e3069283.
  *
- * Processors have an instruction for it, with which it is not what limits a transfer.  Where
- * there is none, or it is not known here, a table serves.
+ * CPUs have an instruction for it, with which it does not limit the throughput of a transfer.
+ * If there is none, or none that this code knows, a table is used.
  */
 #include "file_internal.h"
 
@@ -16,15 +16,15 @@
 #include <sys/auxv.h>
 #endif
 
-/* The polynomial with its bits in the order in which bytes are taken. */
+/* The polynomial in reflected bit order. */
 #define POLYNOMIAL	0x82f63b78u
-/* In that order: the polynomials x^0 and x^8. */
+/* The polynomials x^0 and x^8 in reflected bit order. */
 #define X0		0x80000000u
 #define X8		0x00800000u
 
 #define STEP		8
 
-/* What becomes of a byte that is followed by so many bytes of zeroes. */
+/* table[n][byte] is the CRC of the byte followed by n zero bytes. */
 static uint32_t table[STEP][256];
 
 static void fill_table(void)
@@ -61,7 +61,7 @@ static uint32_t by_table(uint32_t crc, const unsigned char *byte, size_t length)
 }
 
 /*
- * By the instruction: at any address, eight bytes at a time where registers have so many
+ * With the instruction: any alignment, eight bytes at a time if registers are that wide
  */
 
 #if defined(__x86_64__)
@@ -120,7 +120,7 @@ static bool has_instruction(void)
 #endif
 
 /*
- * The best there is
+ * Selection of the implementation
  */
 
 static uint32_t (*best)(uint32_t crc, const unsigned char *byte, size_t length);
@@ -170,7 +170,7 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* A zero byte multiplies by x^8; so many of them by its power, found by squaring. */
+/* A zero byte multiplies the CRC by x^8. For @length of them, compute the power by squaring. */
 uint32_t file_crc_zeroes(uint32_t crc, uint64_t length)
 {
 	uint32_t power = X8;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The data of one file on their way.
+ * The data of one file in transfer.
  *
- * Slots are used in turn, one for each piece.  The sender fills a slot when the receiver
- * has said, with a CREDIT, that it is done with what was in there; so what is under way is
- * bounded, and neither side waits for each piece by itself.  The server, whichever of both
- * it is, moves the data: it writes into the client's slots before it tells of them, or
- * reads them when it was told.
+ * Slots are used in turn, one for each piece of the file. The sender fills a slot again when
+ * the receiver has reported with a CREDIT that it is done with its content. The amount in
+ * flight is therefore bounded, and neither side waits for each piece separately. The server
+ * always moves the data, in both directions: it writes to the client's slots before it
+ * announces them, or reads them after the client has announced them.
  */
 #include "file_internal.h"
 
@@ -16,13 +16,13 @@
 
 #define ZEROES	65536
 
-/* One's own end has failed, not the connection. */
+/* Sets a local error that is not one of the connection. */
 static int here(struct file_flow *flow, int err)
 {
 	return err ? file_link_fail(flow->link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
-/* The other one does not keep to what was agreed. */
+/* Sets the error for a peer that violates the protocol. */
 static int nonsense(struct file_flow *flow)
 {
 	return file_link_fail(flow->link, -EPROTO, KRDMA_FILE_SIDE_BETWEEN);
@@ -40,7 +40,7 @@ int file_flow_offer(struct file_flow *flow, struct file_message *message)
 	return here(flow, err);
 }
 
-/* Not more than one has oneself. */
+/* Refuses more or larger slots than this side has. */
 int file_flow_accept(struct file_flow *flow, const struct file_message *message)
 {
 	if (message->slot_size > flow->window.slot_size ||
@@ -59,11 +59,14 @@ int file_flow_accept(struct file_flow *flow, const struct file_message *message)
  * Sending
  */
 
-/* The state of a sender: pieces begun, pieces that the receiver is done with. */
+/* State of a sender: pieces started, and pieces that the receiver has credited. */
 struct sending {
 	uint64_t begun;
 	uint64_t credited;
-	/* By slot: how many operations must have ended before it is free. */
+	/*
+	 * By slot: the number of posted work requests that must have completed before the slot
+	 * is free.
+	 */
 	uint64_t written[FILE_SLOTS_MAX];
 };
 
@@ -79,7 +82,7 @@ static int take_credits(struct file_flow *flow, struct sending *sending)
 	return 0;
 }
 
-/* The slot of the next piece. */
+/* Waits for the slot of the next piece. */
 static int await_slot(struct file_flow *flow, struct sending *sending, uint32_t *slot)
 {
 	int err;
@@ -172,15 +175,18 @@ int file_flow_send(struct file_flow *flow, struct file_source *source)
  * Receiving
  */
 
-/* A piece that has been told of. */
+/* An announced piece. */
 struct piece {
 	uint64_t length;
 	bool hole;
-	/* At the server: how many operations must have ended before it is here. */
+	/*
+	 * At the server: the number of posted work requests that must have completed before the
+	 * data are here.
+	 */
 	uint64_t read;
 };
 
-/* The state of a receiver: pieces told of, pieces done with, and how far they go. */
+/* State of a receiver: pieces announced, pieces stored, and the end of those announced. */
 struct receiving {
 	struct piece pieces[FILE_SLOTS_MAX];
 	uint64_t told;
@@ -243,7 +249,10 @@ static int hear(struct file_flow *flow, struct receiving *receiving)
 	return err;
 }
 
-/* The reader of a pipe that does not read must not keep us from hearing who wants to stop. */
+/*
+ * A pipe whose reader does not read must not block the progress callback, which may stop the
+ * transfer.
+ */
 static int write_stream(struct file_flow *flow, int fd, const void *data, size_t length)
 {
 	const char *from = data;
@@ -298,7 +307,7 @@ static int store(struct file_flow *flow, const struct file_sink *sink, const str
 	return here(flow, file_part_write(sink->part, data, (size_t)sge->length, flow->crc));
 }
 
-/* What has come, in its order. */
+/* Stores the pieces that have arrived, in order. */
 static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 			const struct file_sink *sink)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * libkrdma, whole files: what its files share.
- */
+/* libkrdma, file transfer: declarations shared by its source files. */
 #ifndef KRDMA_FILE_INTERNAL_H
 #define KRDMA_FILE_INTERNAL_H
 
-/* Included before everything else: a 32-bit program has files of 2 GiB and more, too. */
+/* Must be included first, so that a 32-bit program can handle files of 2 GiB and more. */
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
 #endif
@@ -17,10 +15,10 @@
 #include "internal.h"
 #include "krdma_file.h"
 
-/* As the sizes of <internal.h>. */
+/* Like the minimum sizes in internal.h. */
 #define FILE_RESULT_MIN_SIZE	304
 
-/* Bounds of what is agreed on. */
+/* Bounds of the negotiated values. */
 #define FILE_SLOTS_MAX		16
 #define FILE_SLOTS_DEFAULT	8
 #define FILE_SLOT_MIN		4096u
@@ -28,20 +26,23 @@
 #define FILE_SLOT_DEFAULT	1048576u
 #define FILE_PATIENCE_MS	30000
 
-/* The longest file: there is something behind its end while it is on its way. */
+/* The longest file: a part file has a note after the last data byte. */
 #define FILE_LENGTH_MAX		(INT64_MAX - 4095)
 
-/* Asking whether to go on, and telling how far it is, while nothing else happens. */
+/* Interval for calling the progress callback and sending keepalives while idle, in ms. */
 #define FILE_TICK_MS		200
 
 /*
- * file_crc.c: CRC-32C (Castagnoli).  Begins with 0, and what it gives for the bytes so far
- * is what it goes on from.
+ * file_crc.c: CRC-32C (Castagnoli). Start with 0; to continue, pass the result for the bytes so
+ * far.
  */
 uint32_t file_crc(uint32_t crc, const void *data, size_t length);
-/* The same for so many zeroes, in a time that hardly depends on how many. */
+/* Adds @length zero bytes, in a time that hardly depends on @length. */
 uint32_t file_crc_zeroes(uint32_t crc, uint64_t length);
-/* For tests: what file_crc() uses here, "table" or an instruction; and always the table. */
+/*
+ * For tests: the implementation that file_crc() uses, "table" or an instruction; and the table
+ * implementation, regardless of the CPU.
+ */
 const char *file_crc_by(void);
 uint32_t file_crc_by_table(uint32_t crc, const void *data, size_t length);
 
@@ -58,7 +59,7 @@ struct file_sha256 {
 
 void file_sha256_init(struct file_sha256 *sha);
 void file_sha256_add(struct file_sha256 *sha, const void *data, size_t length);
-/* Nothing of it is left in @sha. */
+/* Clears @sha, so that no secret data remain in it. */
 void file_sha256_end(struct file_sha256 *sha, unsigned char digest[FILE_SHA256_SIZE]);
 void file_hmac(const void *key, size_t key_length, const void *data, size_t length,
 	       unsigned char digest[FILE_SHA256_SIZE]);
@@ -87,7 +88,7 @@ enum file_message_type {
 	FILE_MESSAGE_TYPES,
 };
 
-/* Without its name, and the name's length besides.  What a type does not use is 0. */
+/* Without the name, but with its length. Fields that a type does not use are 0. */
 struct file_message {
 	uint8_t type;
 	uint16_t name_length;
@@ -104,7 +105,7 @@ struct file_message {
 	uint8_t descriptor[KRDMA_MR_DESC_SIZE];
 };
 
-/* FILE_MESSAGE_PUT's code. */
+/* Bits of the code in FILE_MESSAGE_PUT. */
 #define FILE_PUT_CONTINUE	1u
 #define FILE_PUT_EXACT_MODE	2u
 #define FILE_PUT_NO_SYNC	4u
@@ -113,58 +114,66 @@ struct file_message {
 #define FILE_MESSAGE_FIXED	88
 #define FILE_MESSAGE_MAX	(FILE_MESSAGE_FIXED + KRDMA_FILE_NAME_MAX)
 
-/* What it is on the wire, FILE_MESSAGE_MAX bytes at most. */
+/* Writes the wire format, at most FILE_MESSAGE_MAX bytes, and returns its length. */
 size_t file_message_encode(const struct file_message *message, const char *name, void *to);
-/* @name: room for KRDMA_FILE_NAME_MAX + 1, written if there is one.  -EPROTO. */
+/*
+ * @name: KRDMA_FILE_NAME_MAX + 1 bytes, written if the message has a name. -EPROTO: not a valid
+ *	message.
+ */
 int file_message_decode(const void *from, size_t length, struct file_message *message,
 			char *name);
 
-/* An errno as a code that is the same everywhere, and back; what is not known is EIO. */
+/*
+ * Map an errno to a code that is the same on all architectures, and back. Unknown values become
+ * EIO.
+ */
 uint32_t file_code_of(int err);
 int file_code_error(uint32_t code);
 
-/* What both sides say in their private data. */
+/* The private data of both sides. */
 #define FILE_HELLO_SIZE		16
 #define FILE_HELLO_SECRET	1u
 void file_hello_encode(void *to, uint32_t code, uint16_t flags);
-/* -EPROTO: it is not one of ours; -EPROTONOSUPPORT: of another version. */
+/* -EPROTO: not of this protocol; -EPROTONOSUPPORT: another version. */
 int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags);
 
 /*
- * file_link.c: a connection, its messages and operations.  One thread uses it.
+ * file_link.c: a connection with its messages and work requests. Only one thread uses it.
  */
 
-/* In either direction: a window full of data, and what else can be under way. */
+/* Messages in flight in each direction: one per buffer of a full window, and a few others. */
 #define FILE_MESSAGES		(FILE_SLOTS_MAX + 4)
 
 /**
  * struct file_link - a connection
- * @session: in which
- * @watch: asked several times a second whether to go on: 0, or with which error not
- * @watch_context: for it
- * @patience_ms: for how long the peer may be silent
- * @progress_ms: for how long it may do nothing but live while something is waited for; 0: for ever
- * @deadline: until when it must have done what is waited for, in ns; 0: never
- * @secret: that both know; or NULL
- * @flags: of the peer's hello
+ * @session: the session
+ * @watch: called several times a second; a value other than 0 is the error that ends the
+ *	transfer
+ * @watch_context: argument for @watch
+ * @patience_ms: how long the peer may be silent, in ms
+ * @progress_ms: how long the peer may send only keepalives while this side waits, in ms; 0:
+ *	without limit
+ * @deadline: time by which the awaited message must arrive, in ns; 0: none
+ * @secret: the shared secret; or NULL
+ * @flags: flags of the peer's hello
  * @conn: the connection
- * @ring: where everything completes
- * @control: registered memory of messages, FILE_MESSAGES in and as many out
- * @device: on which device
- * @error: why nothing works any more, or 0
- * @side: where that was
- * @said: when the last message went, in ns
- * @heard: when the last one came, in ns
- * @advanced: when either side did something last, in ns
- * @watched: when @watch was asked, in ns
- * @alive: one that only says that we live is under way
- * @free: outgoing messages that are not under way, as bits
- * @posted: operations on the peer's memory, counted
- * @completed: of them, those that have ended: in their order
- * @inbox: messages that have come
- * @inbox_first: the oldest
- * @inbox_count: how many
- * @name: of the message that came last with one, terminated
+ * @ring: the ring of all its work requests, sends and receives
+ * @control: memory region for messages: FILE_MESSAGES received ones and as many sent ones
+ * @device: device number
+ * @error: negative errno after which the link is unusable, or 0
+ * @side: enum krdma_file_side of @error
+ * @said: time of the last sent message, in ns
+ * @heard: time of the last received message, in ns
+ * @advanced: time of the last progress of either side, in ns
+ * @watched: time of the last call of @watch, in ns
+ * @alive: a keepalive message is in flight
+ * @free: bitmap of the send buffers that are not in flight
+ * @posted: number of reads and writes posted on the peer's memory
+ * @completed: number of those that have completed; they complete in order
+ * @inbox: received messages that were not taken, a circular buffer
+ * @inbox_first: index of the oldest one
+ * @inbox_count: number of messages in @inbox
+ * @name: name of the last received message that had one, NUL-terminated
  */
 struct file_link {
 	struct krdma *session;
@@ -195,47 +204,54 @@ struct file_link {
 	char name[KRDMA_FILE_NAME_MAX + 1];
 };
 
-/* Both set up what is zeroed but for the first fields; file_link_close() in any case. */
+/*
+ * Both functions expect a zeroed structure whose first fields the caller has set. Call
+ * file_link_close() in any case, also after an error.
+ */
 int file_link_connect(struct file_link *link, const struct sockaddr *server);
-/* @conn is the link's from then on. */
+/* The link owns @conn from now on. */
 int file_link_accept(struct file_link *link, struct krdma_conn *conn);
 
 /*
- * Says @err to the peer, if it is one that it does not know and can still be told, and
- * sees that what was said before arrives.
+ * Sends @err to the peer, if the peer does not know it yet and the connection still works, and
+ * waits until the messages sent before have arrived.
  */
 void file_link_close(struct file_link *link, int err);
 
-/* Sets the error if none was set: the first one counts.  Returns that. */
+/*
+ * Sets the error unless one is already set, and returns the error that is set: the first one
+ * counts.
+ */
 int file_link_fail(struct file_link *link, int err, uint32_t side);
 
-/* What has happened: taken in, or waited for until something has, for one tick at most. */
+/* Processes completions; with @wait, waits for at least one, for at most one tick. */
 int file_link_pump(struct file_link *link, bool wait);
 
-/* For what takes long without the link: pumps now and then. */
+/* For long operations that do not use the link: pumps from time to time. */
 int file_link_tick(struct file_link *link);
-/* After each piece of work: does anybody want to stop, and what has come? */
+/* Called after each unit of work: calls @watch and processes completions. */
 int file_link_step(struct file_link *link);
 
 int file_link_send(struct file_link *link, const struct file_message *message,
 		   const char *name);
 
-/* A message that is there already, or -EAGAIN. */
+/* Takes a message that has already arrived; -EAGAIN: none. */
 int file_link_take(struct file_link *link, struct file_message *message);
-/* Waits for one; or for one that must be of @type. */
+/* Wait for the next message. The second function requires it to be of @type. */
 int file_link_await(struct file_link *link, struct file_message *message);
 int file_link_receive(struct file_link *link, uint8_t type, struct file_message *message);
 
-/* KRDMA_OP_READ or KRDMA_OP_WRITE; its number is in link->posted before the call. */
+/*
+ * Posts KRDMA_OP_READ or KRDMA_OP_WRITE. Its number is the value of link->posted before the
+ * call.
+ */
 int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma_mr *mr,
 		      size_t offset, uint32_t length, const struct krdma_remote_mr *remote,
 		      uint64_t remote_offset);
 
 uint64_t file_now(void);
 
-/*
- * file_admit.c: which clients a server takes.
- */
+/* file_admit.c: which clients a server accepts. */
 #define FILE_NETS		32
 #define FILE_NONCE		32
 
@@ -255,57 +271,56 @@ struct file_secret {
 	size_t length;
 };
 
-/* Addresses and networks, with commas or blanks between them.  -EINVAL. */
+/* Parses addresses and networks separated by commas or blanks. -EINVAL. */
 int file_nets_parse(const char *text, struct file_nets *nets);
-/* None: all of them. */
+/* An empty list contains all addresses. */
 bool file_nets_have(const struct file_nets *nets, const struct sockaddr_storage *address);
-/* As far as addresses tell, both are of one. */
+/* Whether both addresses belong to one peer, as far as the addresses show. */
 bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 
-/* What a side, 'c' or 's', has to say to the numbers of both. */
+/* Computes the proof that a side, 'c' or 's', sends for the nonces of both sides. */
 void file_proof(const struct file_secret *secret, char side,
 		const unsigned char server[FILE_NONCE], const unsigned char client[FILE_NONCE],
 		unsigned char proof[FILE_SHA256_SIZE]);
-/* The server's end, and the client's: nothing, if link->secret is NULL. */
+/* Authentication at the server and at the client. Does nothing if link->secret is NULL. */
 int file_admit(struct file_link *link);
 int file_be_admitted(struct file_link *link);
-/* @bytes: NULL: none. */
+/* If @bytes is NULL, there is no secret. */
 int file_secret_set(struct file_secret **secret, const void *bytes, size_t length);
 void file_secret_free(struct file_secret *secret);
 
-/*
- * file_window.c: the buffers that data go through.
- */
+/* file_window.c: the buffers for file data. */
 struct file_window {
 	struct krdma_mr *mr;
 	uint32_t slot_size;
 	uint32_t slot_count;
 };
 
-/* Of @length, if that is less than they hold, and smaller if memory is short. */
+/*
+ * Uses fewer buffers if @length is shorter than all of them, and smaller ones if memory is
+ * short.
+ */
 int file_window_create(struct file_window *window, struct krdma *session, uint32_t device,
 		       uint32_t access, uint32_t slot_size, uint32_t slot_count,
 		       uint64_t length);
 void file_window_destroy(struct file_window *window);
 unsigned char *file_window_slot(const struct file_window *window, uint32_t slot);
 
-/*
- * file_root.c: what a server offers.
- */
+/* file_root.c: the folder or file that a server offers. */
 struct file_rule {
 	char *path;
-	/* What was there when serving began. */
+	/* The folder as it was when the server was created. */
 	int folder;
 	uint32_t access;
 };
 
 struct file_root {
 	int folder;
-	/* The kernel keeps paths beneath it. */
+	/* The kernel keeps path lookups inside the folder (openat2()). */
 	bool beneath;
-	/* The one file in @folder that is offered, or NULL: all of it. */
+	/* The one offered file in @folder, or NULL: the whole folder. */
 	char *only;
-	/* enum krdma_file_access: what is not beneath a folder that has a rule. */
+	/* enum krdma_file_access for everything outside the folders that have a rule. */
 	uint32_t access;
 	struct file_rule *rules;
 	unsigned int rule_count;
@@ -314,24 +329,31 @@ struct file_root {
 int file_root_open(struct file_root *root, const char *path, uint32_t access);
 void file_root_close(struct file_root *root);
 int file_root_add_rule(struct file_root *root, const char *path, uint32_t access);
-/* A regular file, or nothing, or a symbolic link, which would be replaced; or -errno. */
+/*
+ * Returns 0 for a regular file, no file, or a symbolic link (which would itself be replaced);
+ * or a negative errno.
+ */
 int file_can_replace(int folder, const char *last);
-/* A regular file, to be read: what is none is looked at, and not opened. */
+/*
+ * Opens a regular file for reading. Other files are only examined, never opened, because
+ * opening a device or FIFO can have effects.
+ */
 int file_open_regular(int folder, const char *name, bool follow);
-/* The same for what was opened with O_PATH; -ESRCH: without /proc. */
+/* The same for a file opened with O_PATH; -ESRCH: /proc is not mounted. */
 int file_reopen(int path);
-/* A regular file, to be read. */
+/* Opens a regular file for reading. */
 int file_root_read(const struct file_root *root, const char *name, int *fd);
 /*
- * The folder where a file is to be, and its last name; @last: KRDMA_FILE_LAST_MAX + 1.
- * @no_replace: who may not read there may not replace either.
+ * Opens the folder for a file and returns the last component of its name. @last:
+ * KRDMA_FILE_LAST_MAX + 1 bytes. @no_replace is set if the client may not read in that folder:
+ * then it may not replace files there either.
  */
 int file_root_parent(const struct file_root *root, const char *name, int *folder, char *last,
 		     bool *no_replace);
 
-/* The last part of a path, up to KRDMA_FILE_LAST_MAX of it. */
+/* Copies the last component of a path, truncated to KRDMA_FILE_LAST_MAX bytes. */
 void file_last_name(const char *path, char *last);
-/* One that can be a file's in a folder: not empty, not "..", without a slash. */
+/* Whether @last can name a file in a folder: not empty, not "..", no slash. */
 bool file_last_is_plain(const char *last);
 
 /*
@@ -339,59 +361,60 @@ bool file_last_is_plain(const char *last);
  */
 
 /*
- * One that may become a file's although nobody here has asked for it: plain, not hidden, not
- * like an option, valid UTF-8 without control characters.
+ * Whether a name that the peer chose is safe to create: a single component, not hidden, not
+ * like a command option, valid UTF-8 without control characters.
  */
 bool file_name_is_harmless(const char *last);
 
-/*
- * file_source.c: a file that is read.
- */
+/* file_source.c: a file that is read. */
 struct file_source {
 	int fd;
 	uint64_t length;
 	struct timespec mtime;
 	uint32_t mode;
-	/* Where the data end that begin before the place last asked for. */
+	/* The data extent found by the last lookup. */
 	uint64_t data_begin;
 	uint64_t data_end;
 };
 
-/* @fd is the source's from then on, also after an error. */
+/* The source owns @fd from now on, also after an error. */
 int file_source_open(struct file_source *source, int fd);
 void file_source_close(struct file_source *source);
-/* At @offset there is data, or a hole, of *@length bytes, at most @most of data. */
+/* At @offset there is data or a hole of *@length bytes; data are limited to @most bytes. */
 int file_source_extent(struct file_source *source, uint64_t offset, uint64_t most,
 		       uint64_t *length, bool *hole);
-/* -ESTALE: it has shrunk. */
+/* -ESTALE: the file has become shorter. */
 int file_source_read(struct file_source *source, uint64_t offset, void *data, size_t length);
-/* -ESTALE: it is not what it was when it was opened. */
+/* -ESTALE: the file has changed since it was opened. */
 int file_source_unchanged(const struct file_source *source);
-/* Of the bytes before @length; @link, which may take long enough to be asked, or NULL. */
+/*
+ * Computes the checksum of the first @length bytes. This can take long, so the function serves
+ * @link meanwhile, unless it is NULL.
+ */
 int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
 		    uint32_t *crc);
 
 /*
- * file_sync.c: on the disk, with the usual permission bits.
+ * file_sync.c: fsync, and the usual permission bits.
  */
 
-/* fsync(), while @link, if it is not NULL, says that we live. */
+/* Calls fsync() and sends keepalives on @link meanwhile, unless it is NULL. */
 int file_sync(int fd, struct file_link *link);
-/* The names in a folder, of which @file is in the same file system. */
+/* Syncs the names in a folder. @file is a file in the same file system. */
 int file_sync_folder(int folder, int file, struct file_link *link);
-/* What close() would say of @fd, which stays open. */
+/* Returns the error that close() would return for @fd, which stays open. */
 int file_late_error(int fd);
 mode_t file_umask(void);
 
 /*
- * file_part.c: a file that is not there yet.
+ * file_part.c: an incomplete file.
  */
 
-/* Bytes of a name's SHA-256 in that of its part, and the length of that. */
+/* Length of the SHA-256 prefix in the name of a part file, and length of that name. */
 #define FILE_PART_ID	16
 #define FILE_PART_NAME	61
 
-/* What a file must be for its part to be continued. */
+/* The attributes that a source must have for a part file to be continued. */
 struct file_identity {
 	uint64_t length;
 	int64_t mtime_s;
@@ -400,29 +423,29 @@ struct file_identity {
 };
 
 /**
- * struct file_part - a file that is not there yet
- * @folder: where it is
- * @fd: the part, or -1
- * @last: the name that it is to have
- * @id: the beginning of @last's SHA-256
- * @name: the part's name; without @fd up to what is random
- * @identity: what the file is to be
- * @no_replace: whatever has the name @last already stays: -EEXIST
- * @exact_mode: its permission bits are the source's, without the process's umask
- * @sync: it is on the disk before it is said to be there
- * @any_version: when it is complete, parts of what the source was before go too
- * @searched: earlier parts were looked for
- * @earlier: @fd was there before
- * @begun: it is written to
- * @complete: it has the name @last
- * @offset: how much of it is there
- * @crc: of that
- * @earlier_offset: what @offset was when it was found
- * @earlier_crc: what @crc was then
- * @notes: notes written, or read, so far
- * @tries: earlier parts that were tried
- * @tried: how much there is of the last of them
- * @tried_name: the name of that
+ * struct file_part - an incomplete file
+ * @folder: descriptor of its folder
+ * @fd: descriptor of the part file, or -1
+ * @last: final name of the file
+ * @id: first bytes of the SHA-256 of @last
+ * @name: name of the part file; without @fd only the prefix before the random characters
+ * @identity: attributes of the source
+ * @no_replace: fail with -EEXIST if a file with the name @last exists
+ * @exact_mode: use the source's permission bits without the umask of the process
+ * @sync: sync the file to disk before reporting it complete
+ * @any_version: on completion, also delete part files of earlier versions of the source
+ * @searched: earlier part files have been searched for
+ * @earlier: @fd existed before this transfer
+ * @begun: data have been written
+ * @complete: the file has the name @last
+ * @offset: number of bytes present
+ * @crc: checksum of those bytes
+ * @earlier_offset: @offset when the part file was found
+ * @earlier_crc: @crc when the part file was found
+ * @notes: number of notes written or read
+ * @tries: number of earlier part files tried
+ * @tried: number of bytes in the last one tried
+ * @tried_name: name of the last one tried
  */
 struct file_part {
 	int folder;
@@ -449,47 +472,51 @@ struct file_part {
 	char tried_name[FILE_PART_NAME + 1];
 };
 
-/* Whether a part may have that name: no file that is given or taken has it. */
+/*
+ * Whether @last has the form of a part file's name. Clients can neither get nor put such files.
+ */
 bool file_part_is_name(const char *last);
-/* @folder is the part's from then on.  Nothing is made yet. */
+/* The part owns @folder from now on. The function creates no file. */
 void file_part_open(struct file_part *part, int folder, const char *last,
 		    const struct file_identity *identity);
 /*
- * An earlier part, if there is one, or the next one after that: part->offset and part->crc.
- * -EBUSY: another process writes to it.
+ * Opens an earlier part file, or the next one in further calls, and sets part->offset and
+ * part->crc. -EBUSY: another process is writing to it.
  */
 int file_part_continue(struct file_part *part, struct file_link *link);
-/* Everything from @offset on is to be written, @offset being 0 or part->offset. */
+/*
+ * Starts writing at @offset, which is 0 or part->offset; everything from there on must follow.
+ */
 int file_part_begin(struct file_part *part, uint64_t offset);
 int file_part_write(struct file_part *part, const void *data, size_t length, uint32_t crc);
 int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc);
-/* It is complete: NAME is there, if nothing is wrong also after a power cut. */
+/* Gives the complete file its final name; with @sync this survives a power failure. */
 int file_part_finish(struct file_part *part, struct file_link *link);
-/* @err: 0, or why it has ended.  What can be gone on from stays. */
+/* @err: 0, or the error that ended the transfer. A part file that can be continued is kept. */
 void file_part_close(struct file_part *part, int err);
 
 /*
- * file_flow.c: the data of one file through a link, of which one end sends and one
- * receives, and one end, the server, reads or writes the other's memory.
+ * file_flow.c: the data of one file on a link. One end sends and the other receives. The server
+ * reads or writes the client's memory, in both directions.
  */
 
-/* Where data go to: a part, or a descriptor (part == NULL). */
+/* Destination of the data: a part file, or a descriptor (part == NULL). */
 struct file_sink {
 	struct file_part *part;
 	int fd;
 };
 
 /**
- * struct file_flow - a file on its way
- * @link: through what
- * @window: one's own buffers
+ * struct file_flow - a transfer in progress
+ * @link: the link
+ * @window: local buffers
  * @remote: the client's buffers, at the server
  * @server: this is the server's end
- * @length: of the file
- * @offset: where it begins, then how far it is
- * @crc: of what is before @offset
- * @resumed_from: where it began
- * @transferred: bytes, without holes
+ * @length: length of the file in bytes
+ * @offset: start of the transfer, later its current position
+ * @crc: checksum of the bytes before @offset
+ * @resumed_from: start of the transfer
+ * @transferred: bytes transferred, without holes
  */
 struct file_flow {
 	struct file_link *link;
@@ -503,15 +530,18 @@ struct file_flow {
 	uint64_t transferred;
 };
 
-/* Until the receiver has said that it is done. */
+/* Sends until the receiver reports that it is done. */
 int file_flow_send(struct file_flow *flow, struct file_source *source);
-/* Until all of it is there and right, but nobody has been told of that. */
+/*
+ * Receives until all data are complete and the checksum matches, without reporting this to the
+ * sender.
+ */
 int file_flow_receive(struct file_flow *flow, const struct file_sink *sink);
 int file_flow_done(struct file_flow *flow);
 
-/* A window of one's own, and its part of a message. */
+/* Creates the local window and writes its description into a message. */
 int file_flow_offer(struct file_flow *flow, struct file_message *message);
-/* A client's window, as its message says. */
+/* Takes the client's window from its message. */
 int file_flow_accept(struct file_flow *flow, const struct file_message *message);
 
 #endif /* KRDMA_FILE_INTERNAL_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * One end of a connection that files go through.
+ * One end of a connection for file transfers.
  *
- * Nothing is waited for without an end: not for a peer that is gone, as the device says
- * so when it is asked to send it something, which happens twice a second; and not for one
- * that is there and silent, as it is to say something twice a second too.
+ * No wait is unlimited. If the peer is gone, the device reports that when a message is sent to
+ * it, which happens twice a second. If the peer exists but is silent, this side notices,
+ * because the peer too must send a message twice a second.
  */
 #include "file_internal.h"
 
@@ -18,20 +18,24 @@
 
 #define ALIVE_MS	500
 /*
- * A second until data are sent again: they may wait behind those of other files, and what
- * comes twice because the answer was late costs more than what waits after a loss.
+ * About one second until data are retransmitted. They may have to wait behind data of other
+ * files, and a retransmission because of a late acknowledgment costs more than the delay after
+ * a loss.
  */
 #define ACK_TIMEOUT	18
-/* For the last words to arrive while nothing else does, and for the connection to end. */
+/*
+ * How long to wait for the last message to arrive without any progress, and for the disconnect,
+ * in ms.
+ */
 #define FAREWELL_MS	2000
-/* For the last words to arrive in any case. */
+/* How long to wait for the last message in any case, in ms. */
 #define FAREWELL_MAX_MS	20000
 
-/* Where a message is in the registered memory: first those that come, then those that go. */
+/* Layout of the memory region: received messages first, then those to send. */
 #define STRIDE		((FILE_MESSAGE_MAX + 63u) / 64 * 64)
 #define ALL_FREE	((1u << FILE_MESSAGES) - 1)
 
-/* Cookies of entries. */
+/* The wr_ids of entries. */
 enum {
 	KIND_RECEIVE = 1 << 8,
 	KIND_SEND = 2 << 8,
@@ -56,7 +60,7 @@ int file_link_fail(struct file_link *link, int err, uint32_t side)
 	return link->error;
 }
 
-/* Whoever runs this may want to stop. */
+/* Asks the caller whether to stop. */
 static int watch(struct file_link *link, uint64_t now)
 {
 	int err;
@@ -68,7 +72,9 @@ static int watch(struct file_link *link, uint64_t now)
 	return err ? file_link_fail(link, err, KRDMA_FILE_SIDE_HERE) : 0;
 }
 
-/* Why a connection has ended.  The device's word of it may come before. */
+/*
+ * Returns why a connection has ended. The device may report the end before the connection does.
+ */
 static int reason(struct file_link *link)
 {
 	int err = krdma_conn_wait(link->conn, krdma_deadline(FAREWELL_MS), NULL);
@@ -84,23 +90,26 @@ static int status_error(struct file_link *link, const struct krdma_cqe *cqe)
 	case KRDMA_WC_RETRY_EXC_ERR:
 	case KRDMA_WC_RNR_RETRY_EXC_ERR:
 		return -ETIMEDOUT;
-	/* The peer has offered memory that it does not have. */
+	/* The peer described memory that is not accessible. */
 	case KRDMA_WC_REM_ACCESS_ERR:
 		return -EPROTO;
-	/* What rxe says, too, when much was lost on the way. */
+	/* rxe also reports these after heavy packet loss. */
 	case KRDMA_WC_REM_INV_REQ_ERR:
 	case KRDMA_WC_REM_OP_ERR:
 	case KRDMA_WC_BAD_RESP_ERR:
 		return -ECONNRESET;
 	default:
-		/* Ours are long enough for a message; how it is called differs. */
+		/*
+		 * The receives are long enough for any valid message. Devices report a longer
+		 * one with different statuses.
+		 */
 		return cqe->opcode == KRDMA_OP_RECV ? -EPROTO : -EIO;
 	}
 }
 
 /*
- * The connection has ended.  The peer's last words may be there, behind much else; after
- * them, at the latest, comes a receive that was flushed, or what else has failed.
+ * Called when the connection has ended. The peer's last message may still be in the CQ, behind
+ * others. At the latest, it is followed by a flushed receive or another failure.
  */
 static int ended(struct file_link *link)
 {
@@ -129,7 +138,7 @@ static int post_receive(struct file_link *link, unsigned int slot)
 						  FILE_MESSAGE_MAX);
 	int err = krdma_ring_post(link->ring, &entry, 1, NULL);
 
-	/* What is over is found out where something is sent. */
+	/* The end of the connection is handled by the functions that send. */
 	return err == -ENOTCONN ? 0 : err;
 }
 
@@ -176,10 +185,13 @@ static int completed(struct file_link *link, const struct krdma_cqe *cqe)
 	}
 }
 
-/* A peer that says twice a second that it lives, and no more, takes somebody else's place. */
+/*
+ * Fails if the peer sends only keepalives for too long: it occupies a place that another client
+ * could use.
+ */
 static int judge_progress(struct file_link *link, uint64_t now, bool wait)
 {
-	/* What is done here is progress too. */
+	/* Local work counts as progress. */
 	if (!wait)
 		link->advanced = now;
 	if ((link->deadline && now > link->deadline) ||
@@ -203,7 +215,7 @@ static int send_now(struct file_link *link, const struct file_message *message,
 	return post(link, &entry);
 }
 
-/* One at a time: a peer that does not take what was sent is not sent more. */
+/* Sends at most one keepalive at a time: a peer that does not receive gets no more messages. */
 static int say_alive(struct file_link *link, uint64_t now)
 {
 	struct file_message message = { .type = FILE_MESSAGE_ALIVE };
@@ -228,7 +240,7 @@ int file_link_pump(struct file_link *link, bool wait)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	if (err)
 		taken = 0;
-	/* A signal may be why there is something to be asked. */
+	/* A signal may be the reason for @watch to stop the transfer. */
 	if (err == -EINTR)
 		link->watched = 0;
 	for (size_t i = 0; i < taken; i++) {
@@ -285,7 +297,7 @@ int file_link_await(struct file_link *link, struct file_message *message)
 	int err;
 
 	link->watched = 0;
-	/* What came before an error counts. */
+	/* Messages that arrived before an error are still valid. */
 	while (file_link_take(link, message)) {
 		err = file_link_pump(link, true);
 		if (err && !link->inbox_count)
@@ -315,7 +327,7 @@ int file_link_operate(struct file_link *link, uint8_t opcode, const struct krdma
 }
 
 /*
- * Beginning and end
+ * Connecting and disconnecting
  */
 
 static bool is_closed(struct file_link *link)
@@ -326,7 +338,7 @@ static bool is_closed(struct file_link *link)
 	       query.state == KRDMA_CONN_CLOSED;
 }
 
-/* Until it is resolved or connected; the link's error is not set. */
+/* Waits until the connection is resolved or connected. Does not set the error of the link. */
 static int await_state(struct file_link *link)
 {
 	uint64_t begin = file_now();
@@ -347,7 +359,7 @@ static int await_state(struct file_link *link)
 	}
 }
 
-/* What it works with: from here on the peer can send. */
+/* Creates the ring, the QP and the receives. From now on the peer can send. */
 static int prepare(struct file_link *link)
 {
 	struct krdma_conn_create_qp_args options = {
@@ -386,7 +398,7 @@ static void established(struct file_link *link)
 	link->advanced = link->said;
 }
 
-/* What the peer has said in its private data: 0, or why it does not work. */
+/* Reads the hello in the peer's private data: 0, or the reason why it is not usable. */
 static int hear_hello(struct file_link *link)
 {
 	unsigned char hello[256];
@@ -430,7 +442,10 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 	err = krdma_conn_connect(link->conn, NULL, hello, sizeof(hello));
 	if (!err)
 		err = await_state(link);
-	/* Rejected by a server, which says why, or by whoever is there, or by nobody. */
+	/*
+	 * A server rejects with a reason. Other services reject without one, and there may be
+	 * no listener.
+	 */
 	if (err == -ECONNREFUSED) {
 		err = hear_hello(link);
 		if (link->side != KRDMA_FILE_SIDE_PEER && err != -EPROTONOSUPPORT)
@@ -443,7 +458,9 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 	err = hear_hello(link);
 	if (err)
 		return err;
-	/* It could be anybody: a server that has the secret says so. */
+	/*
+	 * An unauthenticated server is not acceptable: a server with the secret sets the flag.
+	 */
 	if (link->flags != own_flags(link))
 		return file_link_fail(link, link->secret ? -EKEYREJECTED : -EPROTO,
 				      KRDMA_FILE_SIDE_BETWEEN);
@@ -497,7 +514,10 @@ static void farewell(struct file_link *link, int err)
 	uint32_t side = link->side;
 	int error = link->error;
 
-	/* Whatever made it end here does not end this, and nothing in here is why it ended. */
+	/*
+	 * The reason for the end must not end the sending of the last message, and errors here
+	 * must not replace it.
+	 */
 	link->watch = NULL;
 	link->deadline = 0;
 	link->progress_ms = 0;
@@ -509,11 +529,11 @@ static void farewell(struct file_link *link, int err)
 	while (link->free != ALL_FREE && file_now() < until && file_now() < limit) {
 		if (file_link_pump(link, true))
 			break;
-		/* A window full of data goes before it, and may take its time. */
+		/* A window full of data is sent before the message, and may take long. */
 		if (link->completed != completed)
 			until = file_now() + FAREWELL_MS * NS_PER_MS;
 		completed = link->completed;
-		/* Nobody reads it any more. */
+		/* Discard received messages. */
 		link->inbox_count = 0;
 	}
 	link->error = error;

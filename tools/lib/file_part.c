@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A file that is not there yet.
+ * An incomplete file.
  *
- * What has arrived is in a file of its own beside where NAME is to be:
+ * The received data are in a part file in the folder where NAME is to appear:
  *
  *	.krdma-NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN-RRRRRRRRRRRRRRRR.part
  *
- * N is the beginning of NAME's SHA-256, so that the part is found again and no name is too long
- * for it; R is chosen at random for each part, which is made with O_EXCL: nobody can have put
- * anything in its way.  A server neither gives nor takes files of such names.
+ * N is a prefix of the SHA-256 of NAME, so that the part file can be found again and no name is
+ * too long. R is random for each part file. The file is created with O_EXCL, so nobody can have
+ * prepared one. A server neither sends nor accepts files with such names.
  *
- * A part has the file's length from the beginning.  Behind that is a note, which says of what
- * file it is, and how much of it is there with which checksum.  There are two places for it,
- * used in turn, so that a process that is killed leaves a whole one; and it is written after
- * the data that it tells of.  What a machine that crashes leaves may be anything: the checksum
- * is calculated anew before anybody goes on from it.
+ * A part file has the length of the file from the start. After that is a note, which says to
+ * which file it belongs, how much of it is present, and with which checksum. There are two
+ * places for the note, used in turn, so that a killed process leaves an intact one. A note is
+ * written after the data that it describes. After a crash of the machine the content may be
+ * anything: the checksum is computed again before a transfer continues from a part file.
  *
  *	 0  "krdmapar"
  *	 8  u64  length of the file
  *	16  s64  modification time of the source, seconds
  *	24  u32  and nanoseconds
- *	28  u32  CRC-32C of what is there
- *	32  u64  how much is there
- *	40  16 bytes: the beginning of NAME's SHA-256
+ *	28  u32  CRC-32C of the data present
+ *	32  u64  number of bytes present
+ *	40  16 bytes: prefix of the SHA-256 of NAME
  *	56  u32  version: 1
- *	60  u32  CRC-32C of the note until here
+ *	60  u32  CRC-32C of the note up to here
  *
  * All numbers are little-endian.
  *
- * An earlier part is gone on from if it has the note, is a regular file of this user's with one
- * link, and nobody else may write to it; and if no process has it locked.  It goes when NAME is
- * complete, or when what is there is found not to have the checksum that its note tells:
- * whatever else happens, it keeps what it had when it was found.  A part that this run has made
- * goes if there is nothing in it, or nothing that could be gone on from.
+ * A transfer continues from an earlier part file if it has a note; is a regular file of this
+ * user with one link, which no other user may write; and is not locked by another process. An
+ * earlier part file is deleted when NAME is complete, or when its data do not match the
+ * checksum in its note. In all other cases it keeps the data that it had when it was found. A
+ * part file created by this transfer is deleted if it is empty, or contains nothing from which
+ * a transfer could continue.
  */
 #include "file_internal.h"
 
@@ -51,16 +52,16 @@
 #define NOTE_MAGIC	"krdmapar"
 #define NOTE_VERSION	1
 
-/* By chance, there is one of the name already. */
+/* Attempts to create a file if the random name already exists. */
 #define TRIES		16
 
 /*
- * A complete file takes the place of its earlier parts.  To look for them takes a look at all of
- * a folder, which is not worth it for every small file.
+ * A complete file replaces its earlier part files. Searching for them reads the whole folder,
+ * which is too expensive for small files.
  */
 #define SEARCH_LENGTH	(8u << 20)
 
-/* RENAME_NOREPLACE of <linux/fs.h>, which the C library may not have. */
+/* RENAME_NOREPLACE of <linux/fs.h>, which the C library may not define. */
 #define NO_REPLACE	1u
 
 #define PREFIX		".krdma-"
@@ -134,7 +135,7 @@ struct note {
 	uint32_t mtime_ns;
 	uint64_t offset;
 	uint32_t crc;
-	/* Where it was. */
+	/* The place where it was found. */
 	unsigned int place;
 };
 
@@ -160,7 +161,7 @@ static int write_note(struct file_part *part)
 			 note_place(part->identity.length, part->notes++));
 }
 
-/* Whether there is one of a file of that name and length. */
+/* Reads a note; false unless it is valid and belongs to a file of that name and length. */
 static bool read_place(const struct file_part *part, int fd, uint64_t length, unsigned int place,
 		       struct note *to)
 {
@@ -185,7 +186,7 @@ static bool read_place(const struct file_part *part, int fd, uint64_t length, un
 	return to->offset <= length;
 }
 
-/* The one that tells of more. */
+/* Reads the note that covers more data. */
 static bool read_note(const struct file_part *part, int fd, struct note *note)
 {
 	struct stat status;
@@ -204,7 +205,7 @@ static bool read_note(const struct file_part *part, int fd, struct note *note)
 	return has;
 }
 
-/* It is part of the file that is to come, and not of one that the source was before. */
+/* Whether the note belongs to the same version of the source. */
 static bool is_same(const struct file_part *part, const struct note *note)
 {
 	return note->length == part->identity.length &&
@@ -213,10 +214,10 @@ static bool is_same(const struct file_part *part, const struct note *note)
 }
 
 /*
- * Earlier parts
+ * Earlier part files
  */
 
-/* The name is that of this file, which is of this user, and of nobody else in any way. */
+/* Whether the name refers to this file, and the file belongs only to this user. */
 static bool is_own(int folder, const char *name, int fd)
 {
 	struct stat status, named;
@@ -228,8 +229,8 @@ static bool is_own(int folder, const char *name, int fd)
 }
 
 /*
- * Opens an earlier part and locks it: its descriptor, -EBUSY if another process has locked it,
- * or -ENOENT.  What is not a part of a file of that name is not touched.
+ * Opens an earlier part file and locks it. Returns its descriptor, -EBUSY if another process
+ * has locked it, or -ENOENT. Files that are not part files of that name are not touched.
  */
 static int open_earlier(const struct file_part *part, const char *name, bool any_version,
 			struct note *note)
@@ -237,7 +238,7 @@ static int open_earlier(const struct file_part *part, const char *name, bool any
 	struct stat status;
 	int fd, err = -ENOENT;
 
-	/* What is opened is a file: opening a device may do something. */
+	/* Open only regular files: opening a device can have effects. */
 	if (fstatat(part->folder, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
 		return -ENOENT;
 	fd = openat(part->folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -247,7 +248,7 @@ static int open_earlier(const struct file_part *part, const char *name, bool any
 	    (any_version || is_same(part, note))) {
 		if (flock(fd, LOCK_EX | LOCK_NB))
 			err = errno == EWOULDBLOCK ? -EBUSY : -ENOENT;
-		/* It may have been completed, or gone on from, until it was locked. */
+		/* Another process may have completed or continued it before it was locked. */
 		else if (is_own(part->folder, name, fd) && read_note(part, fd, note) &&
 			 (any_version || is_same(part, note)))
 			return fd;
@@ -256,7 +257,10 @@ static int open_earlier(const struct file_part *part, const char *name, bool any
 	return err;
 }
 
-/* @each: -errno ends the search; @fd is its own.  A folder that cannot be read has none. */
+/*
+ * Calls @each for each earlier part file; a negative errno ends the search. @each owns @fd. A
+ * folder that cannot be read counts as empty.
+ */
 static int search(struct file_part *part, bool any_version,
 		  int (*each)(struct file_part *part, const char *name, int fd,
 			      const struct note *note, void *context), void *context)
@@ -273,7 +277,7 @@ static int search(struct file_part *part, bool any_version,
 		return 0;
 	}
 	while (!err && (entry = readdir(entries))) {
-		/* Up to what is random. */
+		/* Compare the prefix before the random characters. */
 		if (strncmp(entry->d_name, part->name, PREFIX_LENGTH + ID_DIGITS + 1) ||
 		    !file_part_is_name(entry->d_name))
 			continue;
@@ -303,14 +307,17 @@ static int check_crc(int fd, const struct note *note, struct file_link *link)
 	return err ? err : crc == note->crc ? 0 : -EBADMSG;
 }
 
-/* The one that was found so far. */
+/* The best part file found so far. */
 struct found {
 	char name[FILE_PART_NAME + 1];
 	int fd;
 	struct note note;
 };
 
-/* By how much there is, and by name: an order, so that each has its turn. */
+/*
+ * Orders part files by length of data, then by name. The order is total, so each one gets its
+ * turn.
+ */
 static int compare(uint64_t offset, const char *name, uint64_t other_offset, const char *other)
 {
 	if (offset != other_offset)
@@ -318,7 +325,7 @@ static int compare(uint64_t offset, const char *name, uint64_t other_offset, con
 	return strcmp(name, other);
 }
 
-/* The one with most in it, of those that were not tried yet. */
+/* Chooses the part file with the most data among those not yet tried. */
 static int choose(struct file_part *part, const char *name, int fd, const struct note *note,
 		  void *context)
 {
@@ -372,7 +379,10 @@ int file_part_continue(struct file_part *part, struct file_link *link)
 		found.fd = -1;
 		err = search(part, false, choose, &found);
 		if (found.fd < 0)
-			/* What somebody else writes to counts where nothing else was found. */
+			/*
+			 * A part file locked by another process matters only if no other one
+			 * was found.
+			 */
 			return err == -EBUSY && part->tries ? 0 : err;
 		part->tries++;
 		part->tried = found.note.offset;
@@ -382,7 +392,7 @@ int file_part_continue(struct file_part *part, struct file_link *link)
 			adopt(part, &found);
 			return 0;
 		}
-		/* Proven wrong. */
+		/* Its data are wrong. */
 		if (err == -EBADMSG)
 			unlinkat(part->folder, found.name, 0);
 		close(found.fd);
@@ -403,10 +413,10 @@ static int remove_earlier(struct file_part *part, const char *name, int fd,
 }
 
 /*
- * This run's part
+ * The part file of this transfer
  */
 
-/* The name up to what is random. */
+/* Writes the name up to the random characters. */
 static char *begin_name(struct file_part *part)
 {
 	return put_hex(stpcpy(part->name, PREFIX), part->id, FILE_PART_ID);
@@ -443,7 +453,10 @@ static int create(struct file_part *part)
 		part->fd = openat(part->folder, part->name,
 				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (part->fd >= 0) {
-			/* Whoever looks for parts takes none without a note. */
+			/*
+			 * Other processes ignore part files without a note, so this lock needs
+			 * no check.
+			 */
 			flock(part->fd, LOCK_EX | LOCK_NB);
 			return 0;
 		}
@@ -461,9 +474,8 @@ static int set_length(struct file_part *part)
 }
 
 /*
- * What is behind the end of an earlier part is not known to be right, and where there will be
- * holes is to be zero.  Its notes stay where they are: this may be the last that is heard of
- * this process.
+ * Clears the data after the valid part: they may be wrong, and future holes must be zero. The
+ * notes stay, because this process may be killed before it writes another one.
  */
 static int clear_rest(struct file_part *part)
 {
@@ -472,7 +484,7 @@ static int clear_rest(struct file_part *part)
 
 	if (!length || !fallocate(part->fd, punch, from, length))
 		return 0;
-	/* A file system that has no holes has another way. */
+	/* For file systems without support for holes. */
 	return ftruncate(part->fd, from) ? -errno : set_length(part);
 }
 
@@ -481,7 +493,10 @@ int file_part_begin(struct file_part *part, uint64_t offset)
 	int err;
 
 	if (!offset || part->fd < 0) {
-		/* That the other side has something else does not prove what is here wrong. */
+		/*
+		 * Keep the earlier part file: a difference at the other side does not prove it
+		 * wrong.
+		 */
 		let_go(part);
 		err = create(part);
 		if (!err)
@@ -512,10 +527,10 @@ int file_part_skip(struct file_part *part, uint64_t length, uint32_t crc)
 }
 
 /*
- * The end
+ * Completion
  */
 
-/* Without replacing anything.  Where the file system cannot do that at once, by a link. */
+/* Renames without replacing a file. If the file system does not support that, uses link(). */
 static int rename_to_nothing(const struct file_part *part)
 {
 	if (!syscall(SYS_renameat2, part->folder, part->name, part->folder, part->last,
@@ -534,7 +549,10 @@ static int take_name(struct file_part *part)
 	struct stat status, named;
 	int err;
 
-	/* In a folder where others may rename, they may have. */
+	/*
+	 * In a folder where other users may rename files, check that the name still refers to
+	 * the part file.
+	 */
 	if (fstat(part->fd, &status) ||
 	    fstatat(part->folder, part->name, &named, AT_SYMLINK_NOFOLLOW))
 		return -errno;
@@ -542,14 +560,14 @@ static int take_name(struct file_part *part)
 		return -EIO;
 	if (part->no_replace)
 		return rename_to_nothing(part);
-	/* It may have become something else than a file. */
+	/* It may have become something other than a regular file. */
 	err = file_can_replace(part->folder, part->last);
 	if (err)
 		return err;
 	return renameat(part->folder, part->name, part->folder, part->last) ? -errno : 0;
 }
 
-/* All of it, with its own length and bits, where no power cut reaches it. */
+/* Sets the final length and permission bits, and syncs the file. */
 static int settle(struct file_part *part, struct file_link *link)
 {
 	mode_t mode = (mode_t)part->identity.mode;
@@ -559,7 +577,7 @@ static int settle(struct file_part *part, struct file_link *link)
 		mode &= ~file_umask();
 	if (ftruncate(part->fd, (off_t)part->identity.length))
 		return -errno;
-	/* There are file systems without permission bits. */
+	/* Some file systems have no permission bits. */
 	if (fchmod(part->fd, mode) && errno != EPERM && errno != EOPNOTSUPP)
 		return -errno;
 	if (part->sync)
@@ -576,7 +594,10 @@ int file_part_finish(struct file_part *part, struct file_link *link)
 	if (err)
 		return err;
 	part->complete = true;
-	/* The name is there in any case; that it will be after a power cut is what may fail. */
+	/*
+	 * The file has its name in any case. This may fail to make the name survive a power
+	 * failure.
+	 */
 	if (part->sync)
 		err = file_sync_folder(part->folder, part->fd, link);
 	if (!err && (part->searched || part->identity.length >= SEARCH_LENGTH))
@@ -584,22 +605,28 @@ int file_part_finish(struct file_part *part, struct file_link *link)
 	return err;
 }
 
-/* Whether there is something in a part that is not complete, with a note that says so. */
+/*
+ * Prepares an incomplete part file so that a later transfer can continue; false if it holds no
+ * data.
+ */
 static bool keep(struct file_part *part, int err)
 {
-	/* What has come now is wrong, or of no use. */
+	/* The data received by this transfer are wrong or useless. */
 	if (err == -EBADMSG || err == -ESTALE) {
 		part->offset = part->earlier ? part->earlier_offset : 0;
 		part->crc = part->earlier_crc;
 	}
-	/* It may have been made a file already, and both notes may tell of more. */
+	/*
+	 * The permission bits and length may already be final, and both notes may describe more
+	 * data.
+	 */
 	return part->offset && !fchmod(part->fd, 0600) && !set_length(part) &&
 	       !write_note(part) && !write_note(part);
 }
 
 void file_part_close(struct file_part *part, int err)
 {
-	/* What was found, and not begun with, is as it was. */
+	/* An earlier part file that was not started with is unchanged. */
 	if (part->begun && part->fd >= 0 && !part->complete && !keep(part, err) && !part->earlier)
 		unlinkat(part->folder, part->name, 0);
 	if (part->fd >= 0)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What a server offers, and that nobody gets out of it.
+ * The folder or file that a server offers, and the confinement of clients to it.
  *
- * The kernel itself keeps a path beneath a folder (openat2(), since 5.6).  Where it does
- * not, or may not, the path is walked part by part and no symbolic link is followed.
+ * The kernel confines path lookups to a folder (openat2(), since 5.6). If it cannot, or a
+ * sandbox forbids the call, the path is walked one component at a time and symbolic links are
+ * not followed.
  */
 #include "file_internal.h"
 
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* <linux/openat2.h> is younger than some systems that this can be compiled on. */
+/* <linux/openat2.h> does not exist on some supported build systems. */
 struct how {
 	uint64_t flags;
 	uint64_t mode;
@@ -25,15 +26,15 @@ struct how {
 
 #define HOW_NO_MAGICLINKS	0x02
 #define HOW_BENEATH		0x08
-/* The same on every architecture since then. */
+/* The number is the same on every architecture. */
 #ifndef SYS_openat2
 #define SYS_openat2		437
 #endif
 
-/* Of what is known to be a file, or was a moment ago. */
+/* Flags for opening a file that is, or just was, a regular file. */
 #define READ_FLAGS		(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Somebody renames folders while they are looked through. */
+/* Attempts when folders are renamed during the lookup. */
 #define TRIES			16
 
 void file_last_name(const char *path, char *last)
@@ -55,7 +56,7 @@ bool file_last_is_plain(const char *last)
 	return *last && strcmp(last, ".") && strcmp(last, "..") && !strchr(last, '/');
 }
 
-/* Each part of it is a name: none leads up, and none is missing. */
+/* Checks that no component leads up and that the path is relative. */
 static int judge(const char *name)
 {
 	if (*name == '/')
@@ -105,7 +106,7 @@ static int open_part(int folder, const char *part, size_t length, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* @name has been judged. */
+/* @name has been checked. */
 static int open_walking(int folder, const char *name, int flags)
 {
 	int at = folder, next;
@@ -134,11 +135,11 @@ static int open_inside(const struct file_root *root, const char *name, int flags
 	int fd = root->beneath ? open_beneath(root->folder, name, flags) :
 				 open_walking(root->folder, name, flags);
 
-	/* It would lead out. */
+	/* The path leads out of the folder. */
 	return fd == -EXDEV || fd == -ELOOP ? -EACCES : fd;
 }
 
-/* The one file goes by its name, or by none. */
+/* If one file is offered, it can be requested by its name or by an empty name. */
 static int which(const struct file_root *root, const char *name, const char **which)
 {
 	char last[KRDMA_FILE_LAST_MAX + 1];
@@ -155,7 +156,7 @@ static int which(const struct file_root *root, const char *name, const char **wh
 	}
 	file_last_name(name, last);
 	*which = name;
-	/* What others put is not there before all of it is. */
+	/* Incomplete files of other clients are treated as missing. */
 	return file_part_is_name(last) ? -ENOENT : 0;
 }
 
@@ -168,7 +169,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Of what @path is, which was opened to be looked at only: an error, if it is no file. */
+/* Checks the file type of an O_PATH descriptor: an error unless it is a regular file. */
 static int judge_file(int path)
 {
 	struct stat status;
@@ -182,7 +183,7 @@ static int judge_file(int path)
 	return S_ISREG(status.st_mode) ? 0 : -EOPNOTSUPP;
 }
 
-/* Without /proc there is no way from @path to what it is, but by its name, once more. */
+/* Without /proc, an O_PATH descriptor cannot be reopened. Open the name again and compare. */
 static int open_by_name(int path, int folder, const char *name, int flags)
 {
 	struct stat status, wanted;
@@ -235,7 +236,10 @@ int file_reopen(int path)
  * Folders with rules
  */
 
-/* Whether a rule is of that folder: the one that has its path now, and the one that had it. */
+/*
+ * Whether a rule applies to the folder: either the folder that has the rule's path now, or the
+ * one that had it when the server was created.
+ */
 static bool is_of(const struct file_root *root, const struct file_rule *rule,
 		  const struct stat *folder)
 {
@@ -254,8 +258,8 @@ static bool is_of(const struct file_root *root, const struct file_rule *rule,
 }
 
 /*
- * What may be done in a folder.  Its name does not tell where it is, as a link may have led
- * there: it is looked at what it is in, up to the folder that is offered.
+ * Gets the access rights in a folder. Symbolic links may have led there, so its path does not
+ * show which rules apply. The function goes up through the parent folders to the offered one.
  */
 static int access_of(const struct file_root *root, int folder, uint32_t *access)
 {
@@ -288,13 +292,13 @@ static int access_of(const struct file_root *root, int folder, uint32_t *access)
 			break;
 	}
 out:
-	/* It was moved away, or may not be looked at. */
+	/* The folder was moved out, or a parent may not be searched. */
 	if (fd >= 0)
 		close(fd);
 	return -EACCES;
 }
 
-/* The folder that a name is in, O_PATH, and its last part. */
+/* Opens the folder of a name with O_PATH. */
 static int open_folder_of(const struct file_root *root, const char *name, const char *last)
 {
 	char path[KRDMA_FILE_NAME_MAX + 1];
@@ -305,7 +309,9 @@ static int open_folder_of(const struct file_root *root, const char *name, const 
 	return open_inside(root, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A file where rules are, to be read: one that may be, and no link. */
+/*
+ * Opens a file for reading where rules exist: a regular file that the rules allow, not a link.
+ */
 static int open_ruled(const struct file_root *root, const char *name)
 {
 	char last[KRDMA_FILE_LAST_MAX + 1];
@@ -367,7 +373,10 @@ int file_root_read(const struct file_root *root, const char *name, int *fd)
 		*fd = open_ruled(root, name);
 		return *fd < 0 ? *fd : 0;
 	}
-	/* To be looked at: opening a device may do something, and a pipe may keep us waiting. */
+	/*
+	 * Open with O_PATH first: opening a device can have effects, and opening a FIFO can
+	 * block.
+	 */
 	path = open_inside(root, name, O_PATH | O_CLOEXEC);
 	if (path < 0)
 		return path;
@@ -406,13 +415,16 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 
 	if (!(root->access & KRDMA_FILE_WRITE) && !root->rule_count)
 		return -EROFS;
-	/* To a client that puts it, a part is not missing. */
+	/*
+	 * For a client that puts a part file's name, report no access rather than a missing
+	 * file.
+	 */
 	if (err)
 		return err == -ENOENT && !root->only ? -EACCES : err;
 	length = strlen(name);
 	if (length > KRDMA_FILE_NAME_MAX)
 		return -ENAMETOOLONG;
-	/* A folder is not put. */
+	/* A folder cannot be put. */
 	if (name[length - 1] == '/')
 		return -EISDIR;
 	file_last_name(name, last);
@@ -427,7 +439,7 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 	if (!err)
 		err = file_can_replace(*folder, last);
 	*no_replace = !(access & KRDMA_FILE_READ);
-	/* Before all of it has come for nothing. */
+	/* Refuse before the whole file is transferred. */
 	if (!err && *no_replace && !fstatat(*folder, last, &status, AT_SYMLINK_NOFOLLOW))
 		err = -EEXIST;
 	if (err)
@@ -435,7 +447,10 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 	return err;
 }
 
-/* A sandbox may have another word for a call that it does not know. */
+/*
+ * A sandbox may return another error for an unknown system call, so test whether the call
+ * works.
+ */
 static bool can_keep_beneath(int folder)
 {
 	int fd = open_beneath(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A server: a thread for each client, up to a number, and one that takes them in.
+ * The server: one thread accepts clients, and each client has a thread, up to a maximum.
  */
 #include "file_server.h"
 
@@ -17,7 +17,7 @@
 #define REQUEST_MS	10000
 #define PROGRESS_MS	120000
 
-/* A thread, from its start until it is joined. */
+/* A thread that was started and not yet joined. */
 struct file_worker {
 	struct file_worker *next;
 	struct krdma_file_server *server;
@@ -32,7 +32,7 @@ static void wake(struct krdma_file_server *server)
 	uint64_t one = 1;
 	ssize_t written;
 
-	/* It cannot fail but for being full, and then it is awake. */
+	/* The write fails only if the counter is full, and then the thread is awake. */
 	written = write(server->wake, &one, sizeof(one));
 	(void)written;
 }
@@ -47,7 +47,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Signals are for the threads of the program, not for these. */
+/* Signals are for the program's own threads. */
 static int start_thread(struct file_worker *worker)
 {
 	sigset_t all, before;
@@ -69,7 +69,7 @@ static void send_away(struct krdma_conn *conn, int why)
 	krdma_conn_close(conn);
 }
 
-/* 0, or why the client is sent away. */
+/* Returns 0, or the error with which the client is rejected. */
 static int judge(const struct krdma_file_server *server, const struct sockaddr_storage *peer)
 {
 	const struct file_worker *worker;
@@ -117,7 +117,7 @@ static void start(struct krdma_file_server *server, struct krdma_conn *conn)
 	server->worker_count++;
 }
 
-/* Those that have ended, or all of them, waiting for their end. */
+/* Joins the threads that have ended, or all threads. */
 static void join(struct krdma_file_server *server, bool all)
 {
 	struct file_worker **link = &server->workers, *worker;
@@ -152,7 +152,7 @@ KRDMA_PUBLIC int krdma_file_server_run(struct krdma_file_server *server)
 			err = -errno;
 			break;
 		}
-		/* Before it is looked whether anybody has ended. */
+		/* Read before checking for ended threads, so that no wakeup is lost. */
 		got = read(server->wake, &count, sizeof(count));
 		(void)got;
 		join(server, false);
@@ -162,7 +162,7 @@ KRDMA_PUBLIC int krdma_file_server_run(struct krdma_file_server *server)
 		else if (err != -EAGAIN && err != -EINTR && err != -EMFILE && err != -ENFILE &&
 			 err != -ENOMEM && err != -EDQUOT)
 			break;
-		/* Without room for another, until somebody ends. */
+		/* Out of resources for another client: wait until one ends. */
 		if (err && err != -EAGAIN && err != -EINTR)
 			usleep(FILE_TICK_MS * 1000);
 		err = 0;
@@ -170,7 +170,7 @@ KRDMA_PUBLIC int krdma_file_server_run(struct krdma_file_server *server)
 	if (err)
 		atomic_store(&server->stopping, true);
 	join(server, true);
-	/* It can be run again. */
+	/* The server can be run again. */
 	atomic_store(&server->stopping, false);
 	return err;
 }
@@ -210,7 +210,7 @@ static int set_options(struct krdma_file_server_options *own,
 	return own->reserved ? -EINVAL : 0;
 }
 
-/* Who may come, and what they may do. */
+/* Sets which clients are allowed and their rights. */
 static int set_admission(struct krdma_file_server *server)
 {
 	const struct krdma_file_server_options *options = &server->options;
@@ -258,7 +258,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 	err = set_admission(new);
 	if (err)
 		goto close_root;
-	/* They are the caller's. */
+	/* The caller owns the memory to which these point. */
 	new->options.secret = NULL;
 	new->options.allow = NULL;
 	new->options.rules = NULL;

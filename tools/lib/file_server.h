@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * libkrdma, whole files: a server.
- */
+/* libkrdma, file transfer: the server. */
 #ifndef KRDMA_FILE_SERVER_H
 #define KRDMA_FILE_SERVER_H
 
@@ -14,17 +12,16 @@ struct file_worker;
 
 /**
  * struct krdma_file_server - a server
- * @session: in which
- * @options: as they are to be, without zeroes that stand for something else
- * @root: what it offers
- * @nets: where clients may be
- * @secret: what they must know, or NULL
- * @listener: where clients come
- * @wake: an eventfd: there is something to do besides new clients
- * @stopping: it is ending
- * @lock: for @ended
- * @workers: threads that were started and not joined; whoever runs the server has it
- * @worker_count: how many; likewise
+ * @session: the session
+ * @options: options with the defaults filled in
+ * @root: the offered folder or file
+ * @nets: addresses from which clients are allowed
+ * @secret: the secret that clients must know, or NULL
+ * @listener: the listener for clients
+ * @wake: eventfd that wakes the running thread for work other than new clients
+ * @stopping: the server is shutting down
+ * @workers: threads started and not yet joined; used only by the running thread
+ * @worker_count: number of @workers; used only by the running thread
  */
 struct krdma_file_server {
 	struct krdma *session;
@@ -39,7 +36,7 @@ struct krdma_file_server {
 	unsigned int worker_count;
 };
 
-/* file_session.c: from the request to the end; @conn is its own. */
+/* file_session.c: serves one client from its connection request to the end; owns @conn. */
 void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn);
 
 #endif /* KRDMA_FILE_SERVER_H */

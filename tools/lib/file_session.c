@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What a server does for one client.
+ * Serves one client.
  */
 #include "file_server.h"
 
@@ -9,13 +9,13 @@
 #include <string.h>
 
 /**
- * struct serving - one client
- * @server: whose
+ * struct serving - a client being served
+ * @server: the server
  * @link: the connection
  * @flow: the data
- * @report: what has become of it
- * @name: as the client has written it
- * @begin: when it began, in ns
+ * @report: the report
+ * @name: the name exactly as the client sent it
+ * @begin: start time, in ns
  */
 struct serving {
 	struct krdma_file_server *server;
@@ -104,7 +104,7 @@ static int serve_get(struct serving *serving)
 	return err;
 }
 
-/* Says what there is, until the client has one that it goes on from, or there is none. */
+/* Offers one part file after another, until the client accepts one or there are no more. */
 static int agree(struct serving *serving, struct file_part *part, struct file_message *offer)
 {
 	struct file_message have;
@@ -188,7 +188,7 @@ static int serve_put(struct serving *serving, const struct file_message *put)
 	return err ? err : file_flow_done(&serving->flow);
 }
 
-/* The one thing that a client asks for. */
+/* Handles the one request of a client. */
 static int serve(struct serving *serving, struct krdma_conn *conn)
 {
 	struct file_message message;
@@ -243,7 +243,7 @@ void file_server_serve(struct krdma_file_server *server, struct krdma_conn *conn
 	struct krdma_conn_query_args query;
 
 	if (!serving) {
-		/* Which rejects it. */
+		/* Closing rejects the client. */
 		krdma_conn_close(conn);
 		return;
 	}

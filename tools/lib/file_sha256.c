@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104): of names and of secrets, not of data.
+ * SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), for names and secrets, not for file data.
  */
 #include "file_internal.h"
 
@@ -60,7 +60,7 @@ static void add_block(struct file_sha256 *sha, const unsigned char *block)
 	}
 	for (int i = 0; i < 8; i++)
 		sha->state[i] += s[i];
-	/* What is secret does not stay on the stack. */
+	/* Leave no secret data on the stack. */
 	explicit_bzero(w, sizeof(w));
 	explicit_bzero(s, sizeof(s));
 }

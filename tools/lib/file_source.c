@@ -13,12 +13,12 @@
 
 #define CRC_PIECE	(256u << 10)
 
-/* The most that is taken at once of a file that does not tell its length. */
+/* The most data read from a file that does not report its length. */
 #define SNAPSHOT_MAX	(16u << 20)
 
 /*
- * File systems where a file is what reading it gives, whatever its length says: <linux/magic.h>
- * of some systems does not know all of them.
+ * File systems that generate the content of a file when it is read, so that its reported length
+ * is wrong. <linux/magic.h> of some systems lacks some of these numbers.
  */
 static const uint32_t made_up[] = {
 	0x9fa0,		/* proc */
@@ -32,7 +32,7 @@ static const uint32_t made_up[] = {
 	0xde5e81e4,	/* efivarfs */
 };
 
-/* Whether what can be read tells more than the length: made when it is read. */
+/* Whether the content is generated when the file is read. */
 static bool is_made_up(int fd, const struct stat *status)
 {
 	struct statfs filesystem;
@@ -47,7 +47,7 @@ static bool is_made_up(int fd, const struct stat *status)
 	return !status->st_size && pread(fd, &byte, 1, 0) > 0;
 }
 
-/* All that can be read of @fd, as it is now, in memory; from then on that is the file. */
+/* Copies the whole current content of @fd into memory, as a substitute for the file. */
 static int take_snapshot(int fd, int *snapshot)
 {
 	unsigned char *sge = malloc(CRC_PIECE);
@@ -62,7 +62,7 @@ static int take_snapshot(int fd, int *snapshot)
 		got = read(fd, sge, CRC_PIECE);
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* What has no end, such as a log that is followed. */
+		/* A file without an end, such as a log that is followed. */
 		if (got < 0) {
 			err = errno == EAGAIN ? -EOPNOTSUPP : -errno;
 			break;
@@ -82,7 +82,7 @@ static int take_snapshot(int fd, int *snapshot)
 	return err;
 }
 
-/* The snapshot is the file from then on, with a time and bits of the file that it is of. */
+/* Replaces the file by the snapshot, with the time and permission bits of the file. */
 static int replace_made_up(struct file_source *source, struct stat *status)
 {
 	int snapshot, err = take_snapshot(source->fd, &snapshot);
@@ -131,14 +131,17 @@ void file_source_close(struct file_source *source)
 	close(source->fd);
 }
 
-/* A file system without holes says that all of it is data; so do we if it says nothing. */
+/*
+ * A file system without holes reports everything as data. If it does not support the call,
+ * assume the same.
+ */
 static int find_data(struct file_source *source, uint64_t offset)
 {
 	off_t begin, end;
 
 	begin = lseek(source->fd, (off_t)offset, SEEK_DATA);
 	if (begin < 0 && errno == ENXIO) {
-		/* No data behind it. */
+		/* There are no more data after @offset. */
 		source->data_begin = source->length;
 		source->data_end = source->length;
 		return 0;
@@ -148,7 +151,7 @@ static int find_data(struct file_source *source, uint64_t offset)
 	end = begin < 0 ? -1 : lseek(source->fd, begin, SEEK_HOLE);
 	source->data_begin = begin < 0 ? offset : (uint64_t)begin;
 	source->data_end = end < 0 ? source->length : (uint64_t)end;
-	/* It has grown: what is behind the end that was told does not belong to it. */
+	/* The file has grown: data after the announced length do not belong to it. */
 	if (source->data_begin > source->length)
 		source->data_begin = source->length;
 	if (source->data_end > source->length)
@@ -173,7 +176,7 @@ int file_source_extent(struct file_source *source, uint64_t offset, uint64_t mos
 		*length = source->data_end - offset;
 	if (!*hole && *length > most)
 		*length = most;
-	/* It has become shorter than where we are. */
+	/* The file is now shorter than the current position. */
 	return *length ? 0 : -ESTALE;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What a file is when all of it has come: on the disk, and with the permission bits that are
- * usual here.
+ * Makes a complete file durable, and determines the usual permission bits.
  */
 #include "file_internal.h"
 
@@ -30,7 +29,7 @@ static int flush(int fd)
 	do {
 		err = fsync(fd) ? -errno : 0;
 	} while (err == -EINTR);
-	/* There is nothing to be flushed. */
+	/* The file does not support fsync(), so there is nothing to sync. */
 	return err == -EINVAL || err == -EROFS || err == -EOPNOTSUPP ? 0 : err;
 }
 
@@ -60,7 +59,7 @@ static int start_thread(pthread_t *thread, struct flush *work)
 	return err;
 }
 
-/* Until it has ended, or for a tick. */
+/* Waits until it has ended, for at most one tick. */
 static bool await(struct flush *work)
 {
 	struct timespec until;
@@ -82,8 +81,8 @@ static bool await(struct flush *work)
 }
 
 /*
- * A disk may take longer than the peer has patience: meanwhile it hears that we live.  What
- * ends the link does not end fsync(): it is waited for in any case.
+ * A disk may take longer than the peer waits, so send keepalives meanwhile. The end of the link
+ * does not end fsync(): the function waits for it in any case.
  */
 int file_sync(int fd, struct file_link *link)
 {
@@ -108,7 +107,7 @@ int file_sync(int fd, struct file_link *link)
 	return work.err ? work.err : err;
 }
 
-/* The names in it.  A folder that may not be read is flushed with its file system. */
+/* Syncs the names in a folder. If the folder cannot be read, syncs its whole file system. */
 int file_sync_folder(int folder, int file, struct file_link *link)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -121,8 +120,8 @@ int file_sync_folder(int folder, int file, struct file_link *link)
 }
 
 /*
- * close() may be the first to say that there was no room on another machine's disk; it says so
- * of each descriptor that is closed.
+ * On a network file system, close() may be the first call to report that the disk is full. It
+ * reports that for each closed descriptor.
  */
 int file_late_error(int fd)
 {
@@ -131,7 +130,7 @@ int file_late_error(int fd)
 	return copy < 0 || (close(copy) && errno != EINTR) ? -errno : 0;
 }
 
-/* Without changing it, as umask() does, which other threads would see. */
+/* Does not call umask(), whose change other threads would see. */
 mode_t file_umask(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");
@@ -147,7 +146,7 @@ mode_t file_umask(void)
 	}
 	if (status)
 		fclose(status);
-	/* No /proc: nobody has more than is wanted for this moment. */
+	/* Without /proc. The temporary umask only takes rights away. */
 	own = umask(0777);
 	umask(own);
 	return own;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The buffers that data go through.
+ * The buffers for file data.
  */
 #include "file_internal.h"
 
 #include <errno.h>
 
-/* With less than this, many small ones are no help any more. */
+/* Below this size, use fewer buffers instead of smaller ones. */
 #define SLOT_SMALL	65536u
 
-/* Whether less memory may be had where so much was not. */
+/* Whether a smaller allocation may succeed after this error. */
 static bool is_short(int err)
 {
 	return err == -ENOMEM || err == -EPERM || err == -EDQUOT || err == -EAGAIN;
@@ -58,7 +58,7 @@ int file_window_create(struct file_window *window, struct krdma *session, uint32
 	}
 }
 
-/* The connection that used it is closed: nothing is under way, or nearly nothing. */
+/* The connection that used it is closed, so almost no work request is in flight. */
 void file_window_destroy(struct file_window *window)
 {
 	krdma_mr_deregister(window->mr, KRDMA_DEREGISTER_LATER);

@@ -2,23 +2,23 @@
 /*
  * Messages between the two ends.
  *
- * A client connects for one file.  In the private data of the connection both sides say
- * that they speak this, 16 bytes:
+ * A client makes one connection for each file. In the private data of the connection both sides
+ * identify this protocol, 16 bytes:
  *
  *	 0  "krdf"
  *	 4  u16  version: 1
  *	 6  u16  flags: 1: it has a secret, see file_admit.c
- *	 8  u32  0; or why the server does not take the client, as of ERROR
+ *	 8  u32  0; or why the server rejects the client, as in ERROR
  *	12  u32  0
  *
- * Then they send each other messages, each in one SEND.  All numbers are little-endian.  A
- * message has 88 bytes, and a name behind them if it has one:
+ * Then they exchange messages, each in one SEND. All numbers are little-endian. A message has
+ * 88 bytes, followed by a name if it has one:
  *
  *	 0  u8   type
  *	 1  u8   0
- *	 2  u16  length of the name, without a terminating zero
+ *	 2  u16  length of the name, without a terminating NUL
  *	 4  u32  code: of PUT: 1: continue, 2: exactly these permission bits, 4: without
- *		 waiting for the disk; of ERROR: why, see below
+ *		 waiting for the disk; of ERROR: the reason, see below
  *	 8  u64  offset in the file
  *	16  u64  length
  *	24  s64  modification time, seconds
@@ -26,20 +26,19 @@
  *	36  u32  permission bits
  *	40  u32  CRC-32C
  *	44  u32  slot
- *	48  u32  bytes of a slot
- *	52  u32  slots
- *	56  32 bytes: a descriptor of memory, as <linux/krdma.h> has it
+ *	48  u32  bytes per slot
+ *	52  u32  number of slots
+ *	56  32 bytes: a memory descriptor, as in <linux/krdma_mr_desc.h>
  *
- * What a type does not use is 0.  The client has a window of slots, buffers that are
- * registered for the server to write into, or to read from; the server has none that could
- * be reached.
+ * Fields that a type does not use are 0. The client has a window of slots: buffers that are
+ * registered for the server to write or to read. The server gives no access to its buffers.
  *
  *	client                          server
  *
  *	GET name                  ->
  *	                          <-    FILE length time bits; slots at most; name
- *	FETCH offset CRC; slots   ->                          (what is there from before)
- *	                          <-    BEGIN offset          (that, or 0)
+ *	FETCH offset CRC; slots   ->                          (data from an earlier transfer)
+ *	                          <-    BEGIN offset          (that offset, or 0)
  *	                          <-    DATA, HOLE ...        (written into slots)
  *	CREDIT ...                ->                          (a slot is free again)
  *	                          <-    END length CRC
@@ -47,16 +46,16 @@
  *
  *	PUT name length time bits ->
  *	                          <-    HAVE offset CRC; slots at most
- *	NEXT                      ->                          (not that: the next HAVE)
+ *	NEXT                      ->                          (no match: the next HAVE)
  *	OFFER offset; slots       ->
  *	DATA, HOLE ...            ->                          (read from slots)
  *	                          <-    CREDIT ...
  *	END length CRC            ->
  *	                          <-    DONE
  *
- * DATA and HOLE come in the order of the file, without a gap, and take the slots in turn; a
- * HOLE takes one that it does not fill.  Either side may say ERROR at any time and then
- * ends the connection, and ALIVE, which means nothing but that.
+ * DATA and HOLE are sent in file order, without gaps, and use the slots in turn. A HOLE uses a
+ * slot without filling it. Either side may send ERROR at any time and then disconnects. Either
+ * side may send ALIVE, a keepalive without content.
  */
 #include "file_internal.h"
 
@@ -66,7 +65,7 @@
 #define HELLO_MAGIC	"krdf"
 #define HELLO_VERSION	1
 
-/* The fields that a type of message uses. */
+/* The fields that each type of message uses. */
 enum {
 	HAS_CODE = 1 << 0,
 	HAS_OFFSET = 1 << 1,
@@ -96,7 +95,7 @@ static const uint16_t fields[FILE_MESSAGE_TYPES] = {
 	[FILE_MESSAGE_ERROR] = HAS_CODE,
 };
 
-/* Why, on the wire.  A code keeps its meaning. */
+/* Error codes on the wire. A code never changes its meaning. */
 static const struct {
 	uint32_t code;
 	int err;
@@ -167,7 +166,7 @@ size_t file_message_encode(const struct file_message *message, const char *name,
 	return FILE_MESSAGE_FIXED + name_length;
 }
 
-/* All that can be judged of a message by itself. */
+/* Checks everything that a message shows by itself. */
 static bool is_right(const struct file_message *message)
 {
 	static const uint8_t nothing[KRDMA_MR_DESC_SIZE];
@@ -244,7 +243,7 @@ void file_hello_encode(void *to, uint32_t code, uint16_t flags)
 	put(byte + 8, code, 4);
 }
 
-/* Longer is right too: not every transport says how much there was. */
+/* More bytes are valid: not every transport reports the exact length. */
 int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t *flags)
 {
 	const unsigned char *byte = from;
@@ -254,7 +253,7 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
 	if (get(byte + 4, 2) != HELLO_VERSION)
 		return -EPROTONOSUPPORT;
 	*flags = (uint16_t)get(byte + 6, 2);
-	/* They are there because they must be understood. */
+	/* An unknown flag must be understood, so refuse it. */
 	if (*flags & ~FILE_HELLO_SECRET)
 		return -EPROTONOSUPPORT;
 	*code = (uint32_t)get(byte + 8, 4);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * libkrdma: what its files share and programs do not see.
- */
+/* libkrdma: internal declarations shared by its source files. */
 #ifndef KRDMA_INTERNAL_H
 #define KRDMA_INTERNAL_H
 
@@ -10,12 +8,12 @@
 
 #include "krdma.h"
 
-/* Everything is hidden but what is marked so and listed in libkrdma.map. */
+/* All symbols are hidden except those marked with this and listed in libkrdma.map. */
 #define KRDMA_PUBLIC __attribute__((visibility("default")))
 
 /*
- * These are never changed between open and close, and so free for any thread to
- * read; the kernel has the locks.
+ * These fields do not change between open and close, so any thread may read them. The kernel
+ * does the locking.
  */
 struct krdma {
 	int fd;
@@ -36,9 +34,9 @@ struct krdma_srq {
 };
 
 /*
- * The size that a structure had when its request was first published.  A
- * caller with less is refused before anything is written to its memory; it is
- * a constant because sizeof() grows and these callers remain.
+ * The size that each structure had in the first published version of its ioctl. A smaller size
+ * is refused before anything is written to the caller's memory. The values are constants
+ * because sizeof() grows while old callers remain.
  */
 #define KRDMA_INFO_MIN_SIZE		64
 #define KRDMA_DEVICE_QUERY_MIN_SIZE	152
@@ -48,53 +46,53 @@ struct krdma_srq {
 #define KRDMA_SRQ_QUERY_MIN_SIZE	24
 #define KRDMA_LIMIT_QUERY_MIN_SIZE	56
 
-/* What a caller of an earlier version has for a record of read(). */
+/* The size of a read() record in the first published version. */
 #define KRDMA_RECORD_MIN_SIZE		16
 
 /*
- * request.c: one request to the kernel.
+ * request.c: one ioctl.
  *
- * prepare: clear the caller's structure and enter its size, its first field.
- * issue: repeated when a signal came first; for what waits for nothing that a person
- * would want to interrupt.  wait: not repeated.
+ * prepare: clears the caller's structure and sets its first field, the size. issue: restarts
+ * after a signal; for ioctls that do not wait for anything a user might want to interrupt.
+ * wait: does not restart.
  */
 int request_prepare(void *argument, size_t size, size_t min_size);
 int request_issue(int fd, unsigned long request, void *argument);
 int request_wait(int fd, unsigned long request, void *argument);
 
 /*
- * Options that a caller hands in, into the library's own structure of the same kind:
- * what is longer on the caller's side must be zero there, as with the kernel.
+ * Copies options from the caller into the library's structure of the same type. Bytes that only
+ * the caller's version has must be zero, as with the kernel.
  */
 int request_options(void *options, size_t size, const void *from);
 
-/* Where the kernel wants an address: EAFNOSUPPORT unless it is of a family it knows. */
+/* Copies an address for the kernel; EAFNOSUPPORT unless the family is supported. */
 int request_address(struct __kernel_sockaddr_storage *to, const struct sockaddr *from);
 
 bool deadline_past(uint64_t deadline);
 
-/* poll(): 0 when there is one of the events, or its end; -EAGAIN, -ETIMEDOUT, -EINTR. */
+/* poll(): 0 when one of the events or a hangup occurs; -EAGAIN, -ETIMEDOUT, -EINTR. */
 struct pollfd;
 int request_await(int fd, short events, uint64_t deadline);
 int request_await_any(struct pollfd *fds, size_t count, uint64_t deadline);
 
-/* One whole record of a descriptor's, waiting for it. */
+/* Reads one whole record from a descriptor and waits for it. */
 int request_read(int fd, uint64_t deadline, void *record, size_t size);
 
-/* The kernel has made it; if there was no memory for the rest, it ends again. */
+/* Called after the kernel created @fd: if @err is set, closes @fd again. */
 int object_made(int fd, int err);
 /*
- * Made by this process?  A child of fork() has the handle, and not the mapping of a ring
- * nor a registration: these are the parent's.
+ * Whether this process created the object. A child of fork() inherits the handle, but the
+ * mapping of a ring and the memory regions belong to the parent.
  */
 bool object_is_own(pid_t maker);
-/* Linux has released the descriptor whatever close() returns. */
+/* Linux releases the descriptor even if close() returns an error. */
 int object_close(void *object, int fd);
 
-/* conn.c: a connection for a descriptor, which stays the caller's if it fails. */
+/* conn.c: makes a connection from a descriptor. After an error the caller still owns it. */
 int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
 
-/* memory.c: the cache's own mark of what it has given out. */
+/* mr.c: the cache's entry for a memory region that it handed out. */
 struct cache_entry;
 void memory_set_entry(struct krdma_mr *mr, struct cache_entry *entry);
 struct cache_entry *memory_entry(const struct krdma_mr *mr);

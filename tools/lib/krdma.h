@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma: RDMA through /dev/krdma, with nothing else linked in.
+ * libkrdma: RDMA through /dev/krdma, without any other library.
  *
- * A thin layer over the interface in <linux/krdma.h>, whose structures it
- * fills in as they are.
+ * The library is a thin layer over the interface in <linux/krdma.h> and uses the structures of
+ * that interface unchanged.
  *
  * Unless a function says otherwise:
- *  - it returns 0, or a negative errno that means what <linux/krdma.h> says;
- *  - any thread may call it at any time, also for the same object;
- *  - a signal does not interrupt it, unless it has a deadline: then it is EINTR
- *    after a handler without SA_RESTART, and can be repeated as it is;
- *  - a structure that is filled in comes with the size that the caller was
- *    compiled with.  The library clears the whole of it first, so that what an
- *    older module or library does not know reads as zero.  What it holds after an
- *    error is undefined;
- *  - a structure that is handed in begins with its own size, which the caller
- *    sets, and is cleared otherwise; NULL stands for one that is all zero.  A size
- *    above 512, as of one that was not set, is E2BIG;
- *  - what it gives through a pointer is untouched after an error.
+ *  - It returns 0 or a negative errno with the meaning given in <linux/krdma.h>.
+ *  - Any thread may call it at any time, also for the same object.
+ *  - A signal does not interrupt it unless it takes a deadline. A function with a deadline
+ *    fails with EINTR after a handler without SA_RESTART, and the same call can be repeated.
+ *  - For a structure that the function fills in, the caller passes the size it was compiled
+ *    with. The library first clears the whole structure, so fields that an older module or
+ *    library does not know read as zero. After an error its content is undefined.
+ *  - A structure that the caller passes in begins with its own size. The caller sets the size
+ *    and clears the rest. NULL stands for an all-zero structure. A size above 512, for example
+ *    one that was not set, is E2BIG.
+ *  - Output pointers are not written after an error.
  *
- * What is made must be closed or released, in any order but that memory is
- * released before its session is closed.  That must not happen while another thread
- * is in a call with it: krdma_conn_disconnect() and the like bring such calls back.
+ * The caller must close or release every object. The order is free, except that memory regions
+ * must be deregistered before their session is closed. No other thread may be in a call with
+ * the object at that time: krdma_conn_disconnect() and similar functions make such calls
+ * return.
  *
- * fork(): a child has its parent's descriptors, and copies of these handles.  To close or to
- * release one in the child takes back what the child has of it: registrations,
- * connections and mappings of the parent's are as they were.  The ring of a queue is not
- * mapped in the child, so a queue can be used there only as krdma_ring_open_fd() gives
- * it, of a copy of the descriptor.
+ * fork(): a child inherits the parent's descriptors and gets copies of these handles. Closing
+ * or releasing an object in the child releases only the child's copies: the parent's memory
+ * regions, connections and mappings stay as they are. The shared memory of a ring is not mapped
+ * in the child. To use a ring there, the child opens a copy of the descriptor with
+ * krdma_ring_open_fd().
  *
- * Cancellation: calls wait in system calls that are cancellation points, some with a lock,
- * and give back nothing when a thread ends there.  A thread that may be cancelled disables
- * that while it is in a call (pthread_setcancelstate()), and is brought back by a signal, by a
- * deadline or by krdma_conn_disconnect().  Nothing here may be called by a handler of a
- * signal but krdma_deadline().
+ * Cancellation: functions wait in system calls that are cancellation points, some of them with
+ * a lock held, and release nothing when the thread is canceled there. A thread that may be
+ * canceled must disable cancellation during a call (pthread_setcancelstate()). A signal, a
+ * deadline or krdma_conn_disconnect() ends the call instead. A signal handler may call only
+ * krdma_deadline().
  *
- * A deadline is a moment of CLOCK_MONOTONIC in nanoseconds: krdma_deadline() makes
- * one; 0 does not wait, KRDMA_FOREVER waits for ever.
+ * A deadline is a point in time of CLOCK_MONOTONIC in nanoseconds, as krdma_deadline() returns
+ * it. 0 does not wait; KRDMA_FOREVER waits without limit.
  */
 #ifndef KRDMA_H
 #define KRDMA_H
@@ -55,82 +55,79 @@
 extern "C" {
 #endif
 
-/* The device whose every opening is a session. */
+/* The path of the device. Each open() of it is a session. */
 #define KRDMA_DEVICE_PATH "/dev/krdma"
 
-/* A session: one opening of the device, and what is made through it. */
+/* A session: one open file of the device, and the objects created through it. */
 struct krdma;
-/* A listener, at which peers ask for connections. */
+/* A listener: accepts connection requests from peers. */
 struct krdma_listener;
-/* A connection, of any state. */
+/* A connection, in any state. */
 struct krdma_conn;
-/* A queue: where operations are asked for and complete, for any number of connections. */
+/* A ring: an SQ and a CQ shared with the kernel, for any number of connections. */
 struct krdma_ring;
-/* A shared receive queue: receives for any number of connections. */
+/* A shared receive queue (SRQ): receives for any number of connections. */
 struct krdma_srq;
-/* Registered memory. */
+/* A memory region (MR). */
 struct krdma_mr;
-/* Registrations that are kept for the next time. */
+/* A cache of memory regions that stay registered for reuse. */
 struct krdma_mr_cache;
 
 /**
- * krdma_deadline() - a moment in the future
- * @ms: how far away
+ * krdma_deadline() - Compute a deadline relative to now
+ * @ms: time from now, in milliseconds
  *
  * Return: the deadline, never 0.
  */
 uint64_t krdma_deadline(unsigned int ms);
 
 /**
- * krdma_open() - open a session
- * @session: where to put it; untouched on an error
+ * krdma_open() - Open a session
+ * @session: receives the session; not written on an error
  *
- * The session's file descriptor is closed on exec.
+ * The session's file descriptor is close-on-exec.
  *
- * Errors: those of open(2) for KRDMA_DEVICE_PATH, above all ENOENT (the module
- * is not loaded) and EACCES (the caller may not use it); ENOTTY (what was
- * opened is not krdma); EPROTONOSUPPORT (the module speaks another version of
- * the interface); ENOMEM.
+ * Errors: those of open(2) for KRDMA_DEVICE_PATH, in particular ENOENT (the module is not
+ * loaded) and EACCES (the caller has no permission); ENOTTY (the opened file is not a krdma
+ * device); EPROTONOSUPPORT (the module implements another version of the interface); ENOMEM.
  */
 int krdma_open(struct krdma **session);
 
 /**
- * krdma_open_fd() - make a session of a file descriptor of the device
- * @fd: the descriptor, for example received from another process through a
- *	socket
- * @session: where to put the session; untouched on an error
+ * krdma_open_fd() - Make a session from a file descriptor of the device
+ * @fd: the descriptor, for example received from another process through a socket
+ * @session: receives the session; not written on an error
  *
- * From then on @fd belongs to the session and krdma_close() closes it; after an
- * error it still belongs to the caller.  Its close-on-exec flag stays as it is.
+ * On success the session owns @fd and krdma_close() closes it. After an error the caller still
+ * owns it. The close-on-exec flag is not changed.
  *
- * Errors: EBADF; ENOTTY (the descriptor is not krdma's); EPROTONOSUPPORT;
- * ENOMEM.
+ * Errors: EBADF; ENOTTY (not a descriptor of krdma); EPROTONOSUPPORT; ENOMEM.
  */
 int krdma_open_fd(int fd, struct krdma **session);
 
 /**
- * krdma_close() - close a session and release everything made through it
- * @session: the session, or NULL, which does nothing
+ * krdma_close() - Close a session and release all objects created through it
+ * @session: the session; NULL does nothing
  *
- * The session must not be in use by another thread, or used ever again.  Other
- * copies of its descriptor (after a fork or a transfer) are not affected.
+ * No other thread may be using the session, and it must not be used again. Other copies of its
+ * descriptor (after a fork or a transfer) are not affected.
  *
- * Errors: none today; whatever it returns, the session is gone.
+ * Errors: none at present; the session is gone whatever the function returns.
  */
 int krdma_close(struct krdma *session);
 
 /**
- * krdma_fd() - the file descriptor of a session
+ * krdma_fd() - Get the file descriptor of a session
  * @session: the session
  *
- * It remains the session's: do not close it.
+ * The session still owns the descriptor: do not close it.
  *
  * Return: the descriptor, or -EINVAL if @session is NULL.
  */
 int krdma_fd(const struct krdma *session);
 
 /**
- * krdma_info_query() - what the module is and can do
+ * krdma_info_query() - Query the version and features of the module
  * @session: the session
  * @info: filled in
  * @size: sizeof(*info)
@@ -138,9 +135,9 @@ int krdma_fd(const struct krdma *session);
 int krdma_info_query(struct krdma *session, struct krdma_info_args *info, size_t size);
 
 /**
- * krdma_limit_query() - a limit, and what counts against it
+ * krdma_limit_query() - Query a limit and its current usage
  * @session: the session
- * @limit: enum krdma_limit: from 0 on, until ENOENT
+ * @limit: &enum krdma_limit; to list all limits, count up from 0 until ENOENT
  * @query: filled in
  * @size: sizeof(*query)
  *
@@ -150,101 +147,104 @@ int krdma_limit_query(struct krdma *session, uint32_t limit, struct krdma_limit_
 		      size_t size);
 
 /**
- * krdma_limit_refused() - the limit that the last EDQUOT was about
- * @session: the session whose request was answered so
- * @query: filled in: the limit, and who had reached it
- * @size: sizeof(*query).  Errors: ENOENT (no request of the session was refused); ENOTTY.
+ * krdma_limit_refused() - Query the limit that caused the last EDQUOT
+ * @session: the session in which a call failed with EDQUOT
+ * @query: filled in: the limit and the scope in which it was reached
+ * @size: sizeof(*query)
+ *
+ * Errors: ENOENT (no call of the session was refused); ENOTTY (the module is too old).
  */
 int krdma_limit_refused(struct krdma *session, struct krdma_limit_query_args *query, size_t size);
 
 /**
- * krdma_device_query() - one RDMA device by its number
+ * krdma_device_query() - Query an RDMA device by its number
  * @session: the session
- * @id: the number, never 0
+ * @id: the device number, never 0
  * @device: filled in
  * @size: sizeof(*device)
  *
- * Errors: ENOENT (the session can see no such device).
+ * Errors: ENOENT (the session sees no such device).
  */
 int krdma_device_query(struct krdma *session, uint32_t id, struct krdma_device_query_args *device,
 		       size_t size);
 
 /**
- * krdma_device_find() - one RDMA device by its name
+ * krdma_device_find() - Query an RDMA device by its name
  * @session: the session
- * @name: the name
+ * @name: the device name
  * @device: filled in
  * @size: sizeof(*device)
  *
- * Errors: ENOENT (the session can see no such device); EINVAL (an empty name);
- * ENAMETOOLONG (no device can have this name).
+ * Errors: ENOENT (the session sees no such device); EINVAL (an empty name); ENAMETOOLONG
+ * (longer than any device name).
  */
 int krdma_device_find(struct krdma *session, const char *name,
 		      struct krdma_device_query_args *device,
 		      size_t size);
 
 /**
- * krdma_device_next() - walk through the RDMA devices
+ * krdma_device_next() - Iterate over the RDMA devices
  * @session: the session
- * @after: the number of the device before; 0 to begin
+ * @after: the number of the previous device; 0 to start
  * @device: filled in with the device that has the next higher number
  * @size: sizeof(*device)
  *
- * Devices may come and go during the walk; each that stays is met once.
+ * Devices may appear and disappear during the iteration. Each device that stays is returned
+ * once.
  *
- * Errors: ENOENT (there are no more).
+ * Errors: ENOENT (there are no more devices).
  */
 int krdma_device_next(struct krdma *session, uint32_t after, struct krdma_device_query_args *device,
 		      size_t size);
 
 /**
- * krdma_port_query() - one port of an RDMA device
+ * krdma_port_query() - Query a port of an RDMA device
  * @session: the session
- * @device_id: the device's number
- * @number: the port's number, from 1 to the device's port_count
+ * @device_id: the device number
+ * @number: the port number, from 1 to the device's port_count
  * @port: filled in
  * @size: sizeof(*port)
  *
- * Errors: ENOENT (no such device, or it has no such port).
+ * Errors: ENOENT (there is no such device, or it has no such port).
  */
 int krdma_port_query(struct krdma *session, uint32_t device_id, uint32_t number,
 		     struct krdma_port_query_args *port, size_t size);
 
 /**
- * krdma_device_by_address() - the RDMA device for an address
+ * krdma_device_by_address() - Find the RDMA device for an address
  * @session: the session
- * @local: one's own address, or NULL
- * @remote: the peer's, or NULL; not both
- * @deadline: how long to look for the way to @remote
- * @id: the device's number
+ * @local: a local address: of the device, or the start of the route to @remote; or NULL
+ * @remote: the peer's address, or NULL; at least one of @local and @remote is given
+ * @deadline: how long to resolve the route to @remote
+ * @id: receives the device number
  *
- * Errors: ENOENT (no device has the local address); EHOSTUNREACH (no way to the
- * remote one); EAFNOSUPPORT; EINVAL; ETIMEDOUT.
+ * Errors: ENOENT (no device has the local address); EHOSTUNREACH (no route to the remote
+ * address); EAFNOSUPPORT; EINVAL; ETIMEDOUT.
  */
 int krdma_device_by_address(struct krdma *session, const struct sockaddr *local,
 			    const struct sockaddr *remote, uint64_t deadline, uint32_t *id);
 
 /**
- * krdma_device_notify() - be told of devices from now on
- * @session: the session, whose descriptor is readable when there is something
+ * krdma_device_notify() - Enable device events for a session
+ * @session: the session; its descriptor is readable while an event is pending
  *
- * First come those that are there.
+ * The first events report the devices that are already present.
  *
- * Errors: EALREADY (it was asked for before).
+ * Errors: EALREADY (already enabled).
  */
 int krdma_device_notify(struct krdma *session);
 
 /**
- * krdma_device_next_event() - what has happened to a device
+ * krdma_device_next_event() - Take the next device event
  * @session: the session, after krdma_device_notify()
- * @deadline: how long to wait for something
- * @record: what it was
- * @size: sizeof(*@record), so that it can grow
+ * @deadline: how long to wait for an event
+ * @record: receives the event
+ * @size: sizeof(*record), which allows the structure to grow
  *
- * Of several threads, one gets it.
+ * If several threads wait, one of them gets the event.
  *
- * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
- * is 0); ETIMEDOUT.
+ * Errors: EINVAL (@size is smaller than the first version of the structure); EAGAIN (no event,
+ * and @deadline is 0); ETIMEDOUT.
  */
 int krdma_device_next_event(struct krdma *session, uint64_t deadline,
 			    struct krdma_device_record *record, size_t size);
@@ -254,36 +254,37 @@ int krdma_device_next_event(struct krdma *session, uint64_t deadline,
  */
 
 /**
- * krdma_listen() - wait for peers that want to connect
+ * krdma_listen() - Listen for connection requests
  * @session: the session
- * @address: where: an unspecified address: everywhere, port 0: at a free one
+ * @address: the local address; the unspecified address stands for all addresses, port 0 for any
+ *	free port
  * @flags: &enum krdma_listen_flags
- * @backlog: requests that may wait; 0: 128
- * @listener: where to put it
+ * @backlog: number of connection requests that may be pending; 0: 128
+ * @listener: receives the listener
  *
- * Errors: those of KRDMA_LISTEN, above all EADDRINUSE, EADDRNOTAVAIL (not an
- * address of an RDMA device), EACCES (a privileged port).
+ * Errors: those of KRDMA_LISTEN, in particular EADDRINUSE, EADDRNOTAVAIL (not an address of an
+ * RDMA device), EACCES (a privileged port).
  */
 int krdma_listen(struct krdma *session, const struct sockaddr *address, uint32_t flags,
 		 uint32_t backlog, struct krdma_listener **listener);
 
 /**
- * krdma_listener_address() - where it listens, with the port that it got
+ * krdma_listener_address() - Get the address of a listener, with the assigned port
  * @listener: the listener
- * @address: the address
+ * @address: receives the address
  */
 int krdma_listener_address(struct krdma_listener *listener, struct sockaddr_storage *address);
 
 /**
- * krdma_listener_next() - the next peer that wants to connect
+ * krdma_listener_next() - Take the next connection request
  * @listener: the listener
- * @deadline: how long to wait for one
- * @conn: the connection, to be prepared and accepted, or rejected, or closed.
- *	krdma_conn_query() and krdma_conn_private_data() tell of the peer.
+ * @deadline: how long to wait for a request
+ * @conn: receives the connection. The caller creates its QP and accepts it, rejects it, or
+ *	closes it. krdma_conn_query() and krdma_conn_private_data() describe the peer.
  *
- * Of several threads, one gets it.
+ * If several threads wait, one of them gets the request.
  *
- * Errors: EAGAIN (none, and @deadline is 0); ETIMEDOUT; ENODEV (the device is gone).
+ * Errors: EAGAIN (no request, and @deadline is 0); ETIMEDOUT; ENODEV (the device is gone).
  */
 int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
 			struct krdma_conn **conn);
@@ -293,140 +294,145 @@ int krdma_listener_next(struct krdma_listener *listener, uint64_t deadline,
  */
 
 /**
- * krdma_conn_create() - a connection to be made
+ * krdma_conn_create() - Create a connection in the state new
  * @session: the session
- * @conn: where to put it
+ * @conn: receives the connection
  */
 int krdma_conn_create(struct krdma *session, struct krdma_conn **conn);
 
 /**
- * krdma_conn_resolve() - begin to look for the way to a peer
+ * krdma_conn_resolve() - Start to resolve the address and route of a peer
  * @conn: the connection
  * @remote: the peer's address and port
- * @options: &struct krdma_conn_resolve_args, or NULL; its @remote is not looked at
+ * @options: &struct krdma_conn_resolve_args, or NULL; its @remote is ignored
  *
- * krdma_conn_wait() tells how it ended.
+ * krdma_conn_wait() reports the result.
  */
 int krdma_conn_resolve(struct krdma_conn *conn, const struct sockaddr *remote,
 		       const struct krdma_conn_resolve_args *options);
 
 /**
- * krdma_conn_create_qp() - what a connection works with
- * @conn: resolved, or asked for by a peer
- * @ring: where operations are asked for and complete
- * @recv_ring: where receives are and do; NULL: likewise
- * @srq: where receives come from; NULL: it has its own
- * @options: &struct krdma_conn_create_qp_args, or NULL; its descriptors and the flags for
- *	them are not looked at
+ * krdma_conn_create_qp() - Create the QP of a connection
+ * @conn: the connection, resolved or requested by a peer
+ * @ring: the ring to which operations are posted and in which they complete
+ * @recv_ring: the ring for receives; NULL: @ring
+ * @srq: the SRQ that supplies the receives; NULL: the connection has its own RQ
+ * @options: &struct krdma_conn_create_qp_args, or NULL; its descriptors and the flags for them
+ *	are ignored
  *
- * From here on receives can be posted; do so before it is connected.
- * krdma_conn_query() tells what was granted.
+ * From now on receives can be posted; post them before the connection is established.
+ * krdma_conn_query() reports the granted values.
  *
- * Errors: those of KRDMA_CONN_CREATE_QP, above all ENOSPC (the queue has no room
- * left) and EINVAL (more than the device can).
+ * Errors: those of KRDMA_CONN_CREATE_QP, in particular ENOSPC (the ring has too few free
+ * entries) and EINVAL (more than the device supports).
  */
 int krdma_conn_create_qp(struct krdma_conn *conn, struct krdma_ring *ring,
 			 struct krdma_ring *recv_ring, struct krdma_srq *srq,
 			 const struct krdma_conn_create_qp_args *options);
 
 /**
- * krdma_conn_connect() - ask the peer
- * @conn: resolved and prepared
- * @terms: &struct krdma_conn_param_args, or NULL; its private data are not looked at
+ * krdma_conn_connect() - Send a connection request to the peer
+ * @conn: the connection, resolved and with a QP
+ * @terms: connection parameters, &struct krdma_conn_param_args, or NULL; its private data are
+ *	ignored
  * @data: private data for the peer
- * @length: of @data
+ * @length: length of @data in bytes
  *
- * krdma_conn_wait() tells what it answered.
+ * krdma_conn_wait() reports the peer's reply.
  *
- * Errors: EMSGSIZE (more private data than the transport takes); EINVAL.
+ * Errors: EMSGSIZE (more private data than the transport can carry); EINVAL.
  */
 int krdma_conn_connect(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
 		       const void *data, size_t length);
 
 /**
- * krdma_conn_accept() - let the peer in
- * @conn: asked for by a peer, and prepared
- * @terms, @data, @length: as of krdma_conn_connect()
+ * krdma_conn_accept() - Accept a connection request
+ * @conn: the connection, requested by a peer and with a QP
+ * @terms: connection parameters, as for krdma_conn_connect()
+ * @data: private data for the peer
+ * @length: length of @data in bytes
  *
- * krdma_conn_wait() tells when it is connected.  Of several threads, one wins.
+ * krdma_conn_wait() reports when the connection is established. If several threads accept, one
+ * of them succeeds.
  */
 int krdma_conn_accept(struct krdma_conn *conn, const struct krdma_conn_param_args *terms,
 		      const void *data, size_t length);
 
 /**
- * krdma_conn_reject() - do not let the peer in
- * @conn: asked for by a peer
+ * krdma_conn_reject() - Reject a connection request
+ * @conn: the connection, requested by a peer
  * @data: private data for the peer
- * @length: of @data
+ * @length: length of @data in bytes
  */
 int krdma_conn_reject(struct krdma_conn *conn, const void *data, size_t length);
 
 /**
- * krdma_conn_disconnect() - end it
+ * krdma_conn_disconnect() - Disconnect a connection
  * @conn: the connection
  * @flags: &enum krdma_disconnect_flags
  *
- * Errors: EALREADY (done before); ENOTCONN (it is not, or no longer, connected).
+ * Errors: EALREADY (already called); ENOTCONN (the connection is not connected, or no longer).
  */
 int krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
 
 /**
- * krdma_conn_wait() - until what was begun is done
+ * krdma_conn_wait() - Wait for the end of the current state transition
  * @conn: the connection
- * @deadline: how long
- * @state: &enum krdma_conn_state, or NULL
+ * @deadline: how long to wait
+ * @state: receives &enum krdma_conn_state, or NULL
  *
- * Succeeds when it is new, resolved, requested or connected.
+ * Succeeds when the connection is new, resolved, requested or connected.
  *
- * Errors: EINPROGRESS (not yet, and @deadline is 0); ETIMEDOUT; and if it is closed,
- * why: those of KRDMA_CONN_WAIT, above all ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET.
+ * Errors: EINPROGRESS (the transition has not ended, and @deadline is 0); ETIMEDOUT. If the
+ * connection is closed, the error is the reason: those of KRDMA_CONN_WAIT, in particular
+ * ECONNREFUSED, EHOSTUNREACH, EPIPE, ECONNRESET.
  */
 int krdma_conn_wait(struct krdma_conn *conn, uint64_t deadline, uint32_t *state);
 
 /**
- * krdma_conn_await_closed() - until nothing is left of it
+ * krdma_conn_await_closed() - Wait until a connection is closed
  * @conn: the connection
- * @deadline: how long
+ * @deadline: how long to wait
  *
- * Succeeds whatever the reason was.
+ * Succeeds whatever the reason for the close.
  *
- * Errors: ETIMEDOUT (it is not closed); EINPROGRESS (likewise, @deadline is 0).
+ * Errors: ETIMEDOUT (not closed by @deadline); EINPROGRESS (not closed, and @deadline is 0).
  */
 int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadline);
 
 /**
- * krdma_conn_query() - how it is
+ * krdma_conn_query() - Query the state and attributes of a connection
  * @conn: the connection
- * @query: filled in, but for the private data
+ * @query: filled in, except for the private data
  * @size: sizeof(*query)
  */
 int krdma_conn_query(struct krdma_conn *conn, struct krdma_conn_query_args *query, size_t size);
 
 /**
- * krdma_conn_private_data() - what the peer has given with its request or answer
+ * krdma_conn_private_data() - Get the private data of the peer's request or reply
  * @conn: the connection
- * @data: where to put it
- * @length: how much room there is; then how much there are, which may be more
+ * @data: receives the private data
+ * @length: in: size of @data in bytes; out: length of the private data, which may exceed it
  */
 int krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
 
 /**
- * krdma_conn_next_event() - what has happened to it
- * @conn: the connection, whose descriptor is readable when there is something
- * @deadline: how long to wait for something
- * @record: what it was
- * @size: sizeof(*@record), so that it can grow
+ * krdma_conn_next_event() - Take the next event of a connection
+ * @conn: the connection; its descriptor is readable while an event is pending
+ * @deadline: how long to wait for an event
+ * @record: receives the event
+ * @size: sizeof(*record), which allows the structure to grow
  *
- * Of several threads, one gets it.
+ * If several threads wait, one of them gets the event.
  *
- * Errors: EINVAL (no room for the first version of it); EAGAIN (nothing, and @deadline
- * is 0); ETIMEDOUT; ENODATA (the last one has been taken).
+ * Errors: EINVAL (@size is smaller than the first version of the structure); EAGAIN (no event,
+ * and @deadline is 0); ETIMEDOUT; ENODATA (the last event has been taken).
  */
 int krdma_conn_next_event(struct krdma_conn *conn, uint64_t deadline,
 			  struct krdma_event_record *record, size_t size);
 
 /**
- * krdma_conn_id() - its number: what entries name it by
+ * krdma_conn_id() - Get the number of a connection, the destination of entries
  * @conn: the connection
  *
  * Return: the number, 0 if @conn is NULL.
@@ -434,121 +440,134 @@ int krdma_conn_next_event(struct krdma_conn *conn, uint64_t deadline,
 uint32_t krdma_conn_id(const struct krdma_conn *conn);
 
 /*
- * Queues.  <krdma_entry.h> makes entries.
+ * Rings. <krdma_entry.h> makes entries.
  */
 
 /**
- * krdma_ring_create() - where operations are asked for and complete
+ * krdma_ring_create() - Create a ring
  * @session: the session
  * @options: &struct krdma_ring_create_args, or NULL
- * @ring: where to put it
+ * @ring: receives the ring
  *
- * It takes part in one device: the one named, or that of its first connection.
+ * A ring belongs to one device: the one given in @options, or that of its first connection.
  */
 int krdma_ring_create(struct krdma *session, const struct krdma_ring_create_args *options,
 		      struct krdma_ring **ring);
 
 /**
- * krdma_ring_post() - ask for operations
- * @ring: the queue
- * @entries: what is to be done, in this order
- * @count: how many, one at least
- * @accepted: how many were accepted, also after an error; or NULL
+ * krdma_ring_post() - Post work requests
+ * @ring: the ring
+ * @entries: the work requests, in posting order
+ * @count: number of entries, at least 1
+ * @accepted: receives the number of accepted entries, also after an error; or NULL
  *
- * An array is a batch: one call, and as far as can be one word to the device.
+ * An array is a batch: it takes one system call and, as far as possible, one post to the
+ * device.
  *
- * Errors: why the next one was refused, as <linux/krdma_ring.h> says, above all
- * EAGAIN (the connection's depth is used up: take completions) and ENOTCONN.
+ * Errors: the reason why the entry after the accepted ones was refused, as listed in
+ * <linux/krdma_ring.h>, in particular EAGAIN (the connection's depth is used up: take
+ * completions) and ENOTCONN.
  *
- * On a queue that is polled nothing ends unless somebody asks, not even silent
- * operations: krdma_ring_poll() now and then gives their places back.
+ * In a polled ring nothing completes until the program polls, not even unsignaled work
+ * requests. Call krdma_ring_poll() from time to time to free their places.
  */
 int krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe *entries, size_t count,
 		    size_t *accepted);
 
 /**
- * krdma_ring_poll() - completions that are there
- * @ring: the queue
- * @cqes: room for them
- * @room: for how many, one at least
- * @taken: how many came, one at least
+ * krdma_ring_poll() - Take the available completions
+ * @ring: the ring
+ * @cqes: array for the completions
+ * @room: number of elements of @cqes, at least 1
+ * @taken: receives the number of completions, at least 1
  *
- * Without a call of the kernel, unless completions wait in there.  Of several
- * threads, each completion comes to one.
+ * Makes a system call only if the mapped CQ is empty and either the ring is polled or
+ * completions are pending in the kernel. If several threads poll, each completion goes to one
+ * of them.
  *
- * Errors: EAGAIN (none); ENODEV (none, and none will come: the device is gone).
+ * Errors: EAGAIN (none available); ENODEV (none available, and none will follow: the device is
+ * gone).
  */
 int krdma_ring_poll(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
 		    size_t *taken);
 
 /**
- * krdma_ring_wait() - completions, waiting for them
- * @ring: the queue
- * @cqes, @room: as of krdma_ring_poll()
- * @least: wait until so many have come, at most @room; 0 is as 1
+ * krdma_ring_wait() - Wait for completions and take them
+ * @ring: the ring
+ * @cqes: array for the completions
+ * @room: number of elements of @cqes, at least 1
+ * @least: number of completions to wait for, at most @room; 0 stands for 1
  * @deadline: how long to wait
- * @taken: how many came, fewer than @least if the time is over or a signal came
+ * @taken: receives the number of completions, fewer than @least if the deadline passes or a
+ *	signal arrives
  *
- * Errors: ETIMEDOUT, EINTR (none came); EAGAIN (none, and @deadline is 0); ENODEV.
+ * Errors: ETIMEDOUT, EINTR (no completion arrived); EAGAIN (none available, and @deadline is
+ * 0); ENODEV.
  */
 int krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
 		    size_t least, uint64_t deadline, size_t *taken);
 
-/* So many queues at a time. */
+/* Maximum number of rings in one call of krdma_ring_wait_any(). */
 #define KRDMA_WAIT_ANY_MAX	64
 
 /**
- * krdma_ring_wait_any() - wait until one of several queues has completions
- * @rings: them
- * @count: how many, to KRDMA_WAIT_ANY_MAX
+ * krdma_ring_wait_any() - Wait until one of several rings has completions
+ * @rings: the rings
+ * @count: number of rings, at most KRDMA_WAIT_ANY_MAX
  * @deadline: how long to wait
- * @which: the place in @rings of the first one that has
+ * @which: receives the index in @rings of the first ring that has completions
  *
- * For a connection with a queue for receives, say: see krdma_conn_create_qp().  Takes
- * nothing; another thread may have when krdma_ring_poll() comes.  If one of them is
- * polled, so are all: the thread asks until the time is over or a signal has come, and
- * handlers of signals run a few rounds later.
+ * Useful for a connection with a separate ring for receives: see krdma_conn_create_qp(). The
+ * function takes no completions; another thread may take them before krdma_ring_poll() does. If
+ * one of the rings is polled, all of them are: the thread polls until the deadline passes or a
+ * signal arrives, and signal handlers run a few rounds later.
  *
- * Errors: ETIMEDOUT; EINTR; EAGAIN (none has, and @deadline is 0); ENODEV (the device of
- * *@which is gone, and nothing is left or will come there).
+ * Errors: ETIMEDOUT; EINTR; EAGAIN (no ring has completions, and @deadline is 0); ENODEV (the
+ * device of *@which is gone; its ring has no completions and gets no more).
  */
 int krdma_ring_wait_any(struct krdma_ring *const *rings, size_t count, uint64_t deadline,
 			size_t *which);
 
 /**
- * krdma_ring_enter() - ask for operations and wait for completions, in one call
- * @ring: the queue
- * @entries, @count: as of krdma_ring_post()
- * @accepted: as of krdma_ring_post(), not NULL
- * @cqes, @room, @least, @deadline, @taken: as of krdma_ring_wait()
+ * krdma_ring_enter() - Post work requests and wait for completions, in one call
+ * @ring: the ring
+ * @entries: the work requests, as for krdma_ring_post()
+ * @count: number of entries, as for krdma_ring_post()
+ * @accepted: receives the number of accepted entries; not NULL
+ * @cqes: array for the completions, as for krdma_ring_wait()
+ * @room: number of elements of @cqes, as for krdma_ring_wait()
+ * @least: number of completions to wait for, as for krdma_ring_wait()
+ * @deadline: how long to wait
+ * @taken: receives the number of completions, as for krdma_ring_wait()
  *
- * Errors: as of krdma_ring_post(), then nothing was waited for or taken; with
- * *@accepted = @count, as of krdma_ring_wait(): go on with that.
+ * Errors: as for krdma_ring_post(), in which case the function neither waits nor takes
+ * completions. If *@accepted equals @count, the error is that of krdma_ring_wait(): continue
+ * with that function.
  */
 int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sqe *entries, size_t count,
 		     size_t *accepted, struct krdma_cqe *cqes, size_t room, size_t least,
 		     uint64_t deadline, size_t *taken);
 
 /**
- * krdma_ring_query() - how it is
- * @ring: the queue
+ * krdma_ring_query() - Query the attributes of a ring
+ * @ring: the ring
  * @query: filled in
  * @size: sizeof(*query)
  */
 int krdma_ring_query(struct krdma_ring *ring, struct krdma_ring_query_args *query, size_t size);
 
 /**
- * krdma_ring_confine() - which memory entries may name from here on
- * @ring: the queue
- * @ids: the numbers of the memory, as of krdma_mr_id(); NULL if @count is 0
- * @count: how many, to KRDMA_CONFINE_MAX; 0: none
+ * krdma_ring_confine() - Restrict the memory regions that entries of a ring may name
+ * @ring: the ring
+ * @ids: the numbers of the memory regions, as from krdma_mr_id(); NULL if @count is 0
+ * @count: number of @ids, at most KRDMA_CONFINE_MAX; 0: no memory region
  *
- * For a queue that is to be handed to another process: otherwise its entries may name
- * all memory of the session.  It cannot be undone; a further call can only take numbers
- * away.
+ * Use it for a ring that is passed to another process: otherwise its entries may name all
+ * memory regions of the session. The restriction cannot be undone; a further call can only
+ * remove numbers.
  *
- * Errors: -E2BIG: too many; -ENOENT: one is no memory of the queue's session; -EPERM: the
- * queue is confined already, and not to all of these.
+ * Errors: E2BIG (too many numbers); ENOENT (a number is not a memory region of the ring's
+ * session); EPERM (the ring is already confined, and not to all of these).
  */
 int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t count);
 
@@ -557,44 +576,47 @@ int krdma_ring_confine(struct krdma_ring *ring, const uint32_t *ids, size_t coun
  */
 
 /**
- * krdma_srq_create() - receives for many connections
+ * krdma_srq_create() - Create a shared receive queue
  * @session: the session
- * @ring: where they are asked for and complete
- * @options: &struct krdma_srq_create_args with the depth; its descriptors are not looked at
- * @srq: where to put it
+ * @ring: the ring to which its receives are posted and in which they complete
+ * @options: &struct krdma_srq_create_args with the depth; its descriptors are ignored
+ * @srq: receives the SRQ
  */
 int krdma_srq_create(struct krdma *session, struct krdma_ring *ring,
 		     const struct krdma_srq_create_args *options, struct krdma_srq **srq);
 
 /**
- * krdma_srq_post() - ask for receives
- * @srq: the shared receive queue
- * @entries: KRDMA_OP_RECV with its number
- * @count, @accepted: as of krdma_ring_post()
+ * krdma_srq_post() - Post receives to a shared receive queue
+ * @srq: the SRQ
+ * @entries: entries with KRDMA_OP_RECV and the number of the SRQ
+ * @count: number of entries, as for krdma_ring_post()
+ * @accepted: receives the number of accepted entries, as for krdma_ring_post()
  */
 int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
 		   size_t *accepted);
 
 /**
- * krdma_srq_query() - how it is
- * @srq: the shared receive queue
+ * krdma_srq_query() - Query the attributes of a shared receive queue
+ * @srq: the SRQ
  * @query: filled in
  * @size: sizeof(*query)
  */
 int krdma_srq_query(struct krdma_srq *srq, struct krdma_srq_query_args *query, size_t size);
 
 /**
- * krdma_srq_id() - its number: what entries name it by
- * @srq: the shared receive queue
+ * krdma_srq_id() - Get the number of a shared receive queue, the destination of entries
+ * @srq: the SRQ
  *
  * Return: the number, 0 if @srq is NULL.
  */
 uint32_t krdma_srq_id(const struct krdma_srq *srq);
 
 /*
- * Descriptors of the kernel's.  fd: it remains the object's; -EINVAL if there is no
- * object.  open_fd: of one that was received from another process, from then on the
- * object's; ENOTTY: it is of something else.  close: also of NULL.
+ * File descriptors of the objects.
+ *  - fd: the object still owns the descriptor; -EINVAL if the object is NULL.
+ *  - open_fd: makes an object from a descriptor received from another process. On success the
+ *    object owns the descriptor. ENOTTY: the descriptor is of another kind.
+ *  - close: accepts NULL.
  */
 int krdma_listener_fd(const struct krdma_listener *listener);
 int krdma_listener_open_fd(int fd, struct krdma_listener **listener);
@@ -610,49 +632,54 @@ int krdma_srq_open_fd(int fd, struct krdma_srq **srq);
 int krdma_srq_close(struct krdma_srq *srq);
 
 /*
- * Memory
+ * Memory regions
  */
 
 /**
- * krdma_mr_register() - memory for a device to use
+ * krdma_mr_register() - Register memory with a device
  * @session: the session
- * @device_id: which device
- * @data: where it begins
- * @length: bytes
+ * @device_id: the device number
+ * @data: start of the memory
+ * @length: length in bytes
  * @access: &enum krdma_access
- * @mr: where to put it
+ * @mr: receives the memory region
  *
- * Errors: those of KRDMA_MR_REGISTER, above all ENOMEM and EPERM (more than
+ * Errors: those of KRDMA_MR_REGISTER, in particular ENOMEM and EPERM (more than
  * RLIMIT_MEMLOCK), EDQUOT (more than the user's limit).
  */
 int krdma_mr_register(struct krdma *session, uint32_t device_id, void *data, size_t length,
 		      uint32_t access, struct krdma_mr **mr);
 
 /**
- * krdma_mr_alloc() - new memory, zeroed and registered
- * @session, @device_id, @length, @access, @mr: as of krdma_mr_register()
+ * krdma_mr_alloc() - Allocate zeroed memory and register it
+ * @session: the session
+ * @device_id: the device number
+ * @length: length in bytes
+ * @access: &enum krdma_access
+ * @mr: receives the memory region
  *
- * In transparent huge pages, where the system has them and it fills one.  Those that an
- * administrator has set aside are not taken: map some (MAP_HUGETLB) and register them.
- * krdma_mr_deregister() unmaps it.
+ * The memory is backed by transparent huge pages if the system has them and the length fills at
+ * least one. The function does not use the huge pages that an administrator reserved: to use
+ * those, map them (MAP_HUGETLB) and register them. krdma_mr_deregister() unmaps the memory.
  */
 int krdma_mr_alloc(struct krdma *session, uint32_t device_id, size_t length,
 		   uint32_t access, struct krdma_mr **mr);
 
 /**
- * krdma_mr_deregister() - take it back
- * @mr: the memory, or NULL
+ * krdma_mr_deregister() - Deregister a memory region
+ * @mr: the memory region, or NULL
  * @flags: &enum krdma_mr_deregister_flags
  *
- * Without KRDMA_DEREGISTER_LATER nobody reaches it any more.
+ * Without KRDMA_DEREGISTER_LATER, no device and no peer can access the memory after the
+ * function returns.
  *
- * Errors: EBUSY (operations with it are under way): then @mr is what it was.
+ * Errors: EBUSY (work requests that use it are in flight): @mr stays registered.
  */
 int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags);
 
 /*
- * What was registered, its number for entries, its key for peers (0: none, or several: see
- * krdma_mr_rkey_at()).
+ * Start and length of the registered memory; the number of the memory region for entries; the
+ * rkey for peers (0: none or several, see krdma_mr_rkey_at()).
  */
 void *krdma_mr_data(const struct krdma_mr *mr);
 size_t krdma_mr_length(const struct krdma_mr *mr);
@@ -660,53 +687,53 @@ uint32_t krdma_mr_id(const struct krdma_mr *mr);
 uint32_t krdma_mr_rkey(const struct krdma_mr *mr);
 
 /**
- * krdma_mr_rkey_at() - the key that lets peers reach a place in it
- * @mr: registered with remote rights
- * @offset: the place, in bytes from its beginning
- * @key: the key
- * @reach: how many bytes it covers from there on
+ * krdma_mr_rkey_at() - Get the rkey that covers a position in a memory region
+ * @mr: a memory region with remote access rights
+ * @offset: the position, in bytes from the start
+ * @key: receives the rkey
+ * @reach: receives the number of bytes from @offset that the rkey covers
  *
- * There is one key for all of the memory, unless the kernel registers it itself, for a
- * device whose driver it cannot leave that to, and it is longer than one registration can
- * span there (max_fast_reg_pages).  Then it has several, each for a part of it.
+ * A memory region usually has one rkey. It has several, each for a part of it, if the kernel
+ * registers it itself, because the device's driver cannot be used for that, and if it is longer
+ * than one fast registration of that device can cover (max_fast_reg_pages).
  *
- * Errors: ERANGE (not in the memory); EACCES (without remote rights).
+ * Errors: ERANGE (outside the memory region); EACCES (no remote access rights).
  */
 int krdma_mr_rkey_at(struct krdma_mr *mr, size_t offset, uint32_t *key,
 		     size_t *reach);
 
 /**
- * krdma_mr_advise() - what it is needed for
- * @mr: the memory
+ * krdma_mr_advise() - Advise the kernel about the use of a memory region
+ * @mr: the memory region
  * @advice: &enum krdma_advice
- * @offset: where in it
- * @length: how much of it
+ * @offset: start of the range, in bytes
+ * @length: length of the range, in bytes
  */
 int krdma_mr_advise(struct krdma_mr *mr, uint32_t advice, size_t offset,
 		    size_t length);
 
 /**
- * krdma_mr_describe() - what to tell a peer of it
- * @mr: registered with remote rights
- * @offset: the part that is meant
- * @length: its length; 0: to the end, or as far as one key covers it
- * @descriptor: KRDMA_MR_DESC_SIZE bytes, for a message or private data
+ * krdma_mr_describe() - Write a memory descriptor for a peer
+ * @mr: a memory region with remote access rights
+ * @offset: start of the described range, in bytes
+ * @length: its length in bytes; 0: to the end, or as far as one rkey covers
+ * @descriptor: KRDMA_MR_DESC_SIZE bytes, to be sent in a message or as private data
  *
- * The key in it lets the peer reach all of the memory, or all that it covers if there are
- * several: see krdma_mr_rkey_at().
+ * The rkey in the descriptor gives the peer access to the whole memory region, or to all that
+ * this rkey covers if there are several: see krdma_mr_rkey_at().
  *
- * Errors: ERANGE (not in the memory); EACCES (without remote rights); EMSGSIZE (one key
- * does not cover it).
+ * Errors: ERANGE (outside the memory region); EACCES (no remote access rights); EMSGSIZE (one
+ * rkey does not cover the range).
  */
 int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t length,
 		      void *descriptor);
 
 /**
- * struct krdma_remote_mr - memory of a peer's
- * @addr: its first address
- * @length: bytes
- * @key: its key
- * @access: &enum krdma_access, the remote rights
+ * struct krdma_remote_mr - memory of a peer
+ * @addr: start address in the peer's address space
+ * @length: length in bytes
+ * @key: the rkey
+ * @access: &enum krdma_access, the remote access rights
  */
 struct krdma_remote_mr {
 	uint64_t addr;
@@ -716,72 +743,72 @@ struct krdma_remote_mr {
 };
 
 /**
- * krdma_remote_mr_from_desc() - read a descriptor that a peer has sent
- * @descriptor: what it sent; anything may be there
- * @length: how much
- * @remote: what it says
+ * krdma_remote_mr_from_desc() - Parse a memory descriptor from a peer
+ * @descriptor: the received bytes; they need not be valid
+ * @length: number of received bytes
+ * @remote: receives the parsed descriptor
  *
- * Errors: EINVAL (not a descriptor); EPROTONOSUPPORT (one of a later version).
+ * Errors: EINVAL (not a memory descriptor); EPROTONOSUPPORT (a later version).
  */
 int krdma_remote_mr_from_desc(const void *descriptor, size_t length,
 			      struct krdma_remote_mr *remote);
 
 /**
- * krdma_mr_cache_create() - keep registrations for the next time
+ * krdma_mr_cache_create() - Create a cache of memory regions
  * @session: the session
- * @device_id: on which device
- * @access: &enum krdma_access of all of them
- * @limit: bytes that may stay registered without being in use
- * @cache: where to put it
+ * @device_id: the device number
+ * @access: &enum krdma_access of all memory regions in the cache
+ * @limit: bytes that may stay registered while unused
+ * @cache: receives the cache
  *
- * Without remote rights, whole pages are registered, so that buffers next to each
- * other share a registration.
+ * Without remote access rights the cache registers whole pages, so that adjacent buffers share
+ * a memory region.
  */
 int krdma_mr_cache_create(struct krdma *session, uint32_t device_id, uint32_t access, size_t limit,
 			  struct krdma_mr_cache **cache);
 
 /**
- * krdma_mr_cache_get() - registered memory that contains this
+ * krdma_mr_cache_get() - Get a memory region that contains a buffer
  * @cache: the cache
- * @data: where it begins
- * @length: bytes
- * @mr: the memory, not to be released but put back
+ * @data: start of the buffer
+ * @length: length in bytes
+ * @mr: receives the memory region; return it with krdma_mr_cache_put(), do not deregister it
  *
- * Errors: as of krdma_mr_register().
+ * Errors: as for krdma_mr_register().
  */
 int krdma_mr_cache_get(struct krdma_mr_cache *cache, void *data, size_t length,
 		       struct krdma_mr **mr);
 
 /**
- * krdma_mr_cache_put() - it is not needed now
+ * krdma_mr_cache_put() - Return a memory region to the cache
  * @cache: the cache
- * @mr: of krdma_mr_cache_get(), or NULL
+ * @mr: from krdma_mr_cache_get(), or NULL
  */
 void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr);
 
 /**
- * krdma_mr_cache_forget() - these addresses will mean something else
+ * krdma_mr_cache_forget() - Drop the memory regions of an address range
  * @cache: the cache
- * @data: where they begin
- * @length: bytes
+ * @data: start of the range
+ * @length: length in bytes
  *
- * To be called before memory that may be in the cache is unmapped or given back:
- * what stays registered are the pages, not the addresses.  What is in use there ends
- * when it is put back.
+ * Call it before memory that may be in the cache is unmapped or freed: a memory region refers
+ * to the pages, not to the addresses. A memory region that is in use is dropped when it is put
+ * back.
  */
 void krdma_mr_cache_forget(struct krdma_mr_cache *cache, const void *data, size_t length);
 
 /**
- * krdma_mr_cache_destroy() - release all of it
- * @cache: the cache, of which nothing is in use, or NULL
+ * krdma_mr_cache_destroy() - Destroy a cache and deregister its memory regions
+ * @cache: the cache, with no memory region in use; or NULL
  */
 void krdma_mr_cache_destroy(struct krdma_mr_cache *cache);
 
 /*
- * Values as short lower-case names: "ib", "active", "ethernet", "atomic",
- * "devices".  They take one value, for capabilities and features one bit, and
- * answer "unknown" to what this version of the library does not know, never
- * NULL.  The text is constant.
+ * Values as short lower-case names: "ib", "active", "ethernet", "atomic", "devices". Each
+ * function takes one value, for capabilities and features one bit. For a value that this
+ * version of the library does not know it returns "unknown", never NULL. The string is
+ * constant.
  */
 const char *krdma_transport_name(uint32_t transport);
 const char *krdma_port_state_name(uint32_t state);
@@ -792,7 +819,7 @@ const char *krdma_limit_name(uint32_t limit);
 const char *krdma_limit_scope_name(uint32_t scope);
 const char *krdma_access_name(uint32_t access);
 
-/* Likewise, in words: "send with immediate", "remote access error", "connected". */
+/* The same, as phrases: "send with immediate", "remote access error", "connected". */
 const char *krdma_opcode_name(uint32_t opcode);
 const char *krdma_wc_status_name(uint32_t status);
 const char *krdma_conn_state_name(uint32_t state);
@@ -800,16 +827,16 @@ const char *krdma_event_name(uint32_t type);
 const char *krdma_device_event_name(uint32_t type);
 
 /**
- * krdma_error_name() - a result as its symbol: "ECONNREFUSED"; 0 is "0"
+ * krdma_error_name() - Get the symbol of an error, such as "ECONNREFUSED"; "0" for 0
  * @error: a negative errno, or 0
  *
- * Return: constant text, "unknown" if it is none.  In words, where the C library has
- * no symbols.
+ * Return: a constant string; "unknown" if @error is not an errno. If the C library has no
+ * symbols, its description of the error.
  */
 const char *krdma_error_name(int error);
 
 /**
- * krdma_version() - the version of the library, such as "0.1.0"
+ * krdma_version() - Get the version of the library, such as "0.1.0"
  */
 const char *krdma_version(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma: entries for queues, made from what they are about.
+ * libkrdma: constructors for the entries of rings.
  *
- * Each function returns an entry to be put into an array for krdma_ring_post();
- * what it does not set is 0 and can be set afterwards, such as flags, or more pieces
- * of memory.  Local memory NULL: an operation without data.
+ * Each function returns an entry for the array passed to krdma_ring_post(). Fields that the
+ * function does not set are 0. The caller can set them afterwards, for example flags or more
+ * SGEs. If the local memory region is NULL, the work request carries no data.
  */
 #ifndef KRDMA_ENTRY_H
 #define KRDMA_ENTRY_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Everything that all of them have. */
+/* Sets the fields that all operations have. */
 static inline struct krdma_sqe krdma_entry(uint8_t opcode, uint32_t dest, uint64_t wr_id,
 					   const struct krdma_mr *mr, size_t offset,
 					   uint32_t length)
@@ -37,7 +37,7 @@ static inline struct krdma_sqe krdma_entry(uint8_t opcode, uint32_t dest, uint64
 	return entry;
 }
 
-/* Room for a message, of a connection or of a shared receive queue. */
+/* A receive buffer, of a connection or of an SRQ. */
 static inline struct krdma_sqe krdma_entry_recv(const struct krdma_conn *conn, uint64_t wr_id,
 						const struct krdma_mr *mr,
 						size_t offset, uint32_t length)
@@ -72,7 +72,7 @@ static inline struct krdma_sqe krdma_entry_send_imm(const struct krdma_conn *con
 	return entry;
 }
 
-/* The data are copied from anywhere when the entry is posted: nothing is registered. */
+/* The kernel copies @data while it posts the entry, so @data needs no memory region. */
 static inline struct krdma_sqe krdma_entry_send_inline(const struct krdma_conn *conn,
 						       uint64_t wr_id, const void *data,
 						       uint32_t length)
@@ -88,8 +88,9 @@ static inline struct krdma_sqe krdma_entry_send_inline(const struct krdma_conn *
 }
 
 /*
- * Local memory to or from @remote, @remote_offset bytes behind its beginning.  That it is
- * not outside of it is for the peer's device to see.
+ * Transfers between local memory and @remote, at @remote_offset bytes from its start. The
+ * function does not check bounds: the peer's device refuses an access outside its memory
+ * region.
  */
 static inline struct krdma_sqe krdma_entry_remote(uint8_t opcode, const struct krdma_conn *conn,
 						  uint64_t wr_id,
@@ -140,7 +141,7 @@ static inline struct krdma_sqe krdma_entry_read(const struct krdma_conn *conn, u
 				  remote_offset);
 }
 
-/* 64-bit atomics: what was there before comes into the 8 bytes of local memory. */
+/* 64-bit atomics: the 8 bytes of local memory receive the previous value. */
 static inline struct krdma_sqe krdma_entry_compare_swap(const struct krdma_conn *conn,
 							uint64_t wr_id,
 							const struct krdma_mr *mr,
@@ -171,7 +172,10 @@ static inline struct krdma_sqe krdma_entry_fetch_add(const struct krdma_conn *co
 	return entry;
 }
 
-/* Eight bytes at once, at an address that is divisible by 8. */
+/*
+ * Writes 8 bytes at once, to the extent that KRDMA_OP_ATOMIC_WRITE guarantees. The remote
+ * address must be a multiple of 8.
+ */
 static inline struct krdma_sqe krdma_entry_atomic_write(const struct krdma_conn *conn,
 							uint64_t wr_id,
 							const struct krdma_remote_mr *remote,
@@ -185,8 +189,8 @@ static inline struct krdma_sqe krdma_entry_atomic_write(const struct krdma_conn 
 }
 
 /*
- * When it has completed, what was written before, anywhere in the memory of the key, is seen
- * by everybody who reads it, as far as KRDMA_OP_FLUSH promises.
+ * Once the flush completes, the data that earlier work requests wrote, anywhere in the memory
+ * of the rkey, are visible to every reader, to the extent that KRDMA_OP_FLUSH guarantees.
  */
 static inline struct krdma_sqe krdma_entry_flush(const struct krdma_conn *conn, uint64_t wr_id,
 						 const struct krdma_remote_mr *remote)

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma: whole files between machines.
+ * libkrdma: copies of whole files between machines.
  *
- * A server offers a folder, or one file.  A client gets a file from there, or puts one
- * there if the server lets it.  The data go by RDMA, from and to buffers of both sides,
- * several of which are under way at a time: a file need not fit in memory, and is not
- * limited in length.  Holes stay holes; permission bits are kept as far as the umask lets
- * them; owners and times are not.
+ * A server offers a folder, or one file. A client gets a file from it, or puts a file there if
+ * the server allows writing. The data are transferred by RDMA between buffers on both sides,
+ * with several buffers in flight: the file need not fit in memory, and its length is not
+ * limited. Holes stay holes. Permission bits are kept as far as the umask allows; owners and
+ * times are not kept.
  *
- * Until it is complete, what has arrived is in a part: a file of this user's alone, beside where
- * NAME is to be, whose name is .krdma-*.part, is found at random, and cannot be asked for.  It
- * remains there if the copying fails; with KRDMA_FILE_CONTINUE the next try goes on from there,
- * if length and modification time of the source are what they were and the checksum of what is
- * there is the source's.  Interrupting that does not harm it.  Behind the last byte, a part has a
- * note of 128 bytes that says of what it is: it is not a file to be used.
+ * Until the file is complete, the received data are in a part file: a file that only this user
+ * can access, in the folder where NAME is to appear. Its name is .krdma-*.part with a random
+ * middle, and no client can request it. The part file remains if the transfer fails. With
+ * KRDMA_FILE_CONTINUE the next transfer continues from it, if the length and modification time
+ * of the source are unchanged and the checksum of the data matches the source. An interruption
+ * of that transfer does no harm. After the last data byte a part file has a 128-byte note that
+ * describes the source: do not use a part file as data.
  *
- * NAME appears when all of it is there and on the disk, and its checksum, CRC-32C of the whole,
- * is the source's; what was there before is then replaced at once.  Of several that put the same
- * NAME, the last one has it.
+ * NAME appears once all data are complete and on disk, and the checksum (CRC-32C of the whole
+ * file) matches the source. It then replaces an existing file atomically. If several clients
+ * put the same NAME, the last one wins.
  *
- * CRC-32C finds what went wrong by itself.  It does not keep anybody from forging, and
- * nothing here is encrypted.  Whoever can reach the server can get what it offers, unless it
- * wants an address or a secret.
+ * CRC-32C detects accidental errors. It does not protect against forgery, and nothing is
+ * encrypted. Every client that can reach the server can get the files that it offers, unless
+ * the server restricts addresses or requires a secret.
  *
- * The rules of <krdma.h> hold for errors, deadlines, threads and structures.
+ * The rules of <krdma.h> for errors, deadlines, threads and structures apply.
  */
 #ifndef KRDMA_FILE_H
 #define KRDMA_FILE_H
@@ -34,22 +35,22 @@
 extern "C" {
 #endif
 
-/* Where a server is found if nothing else was agreed. */
+/* The default port of a server. */
 #define KRDMA_FILE_PORT		7476
 
-/* The longest name that a client can ask for, and with it a file's last part. */
+/* Maximum length of the name in a request, and of its last component. */
 #define KRDMA_FILE_NAME_MAX	4095
 #define KRDMA_FILE_LAST_MAX	255
 
-/* Bytes of a secret. */
+/* Minimum and maximum length of a secret in bytes. */
 #define KRDMA_FILE_SECRET_MIN	16
 #define KRDMA_FILE_SECRET_MAX	1024
 
 /**
- * struct krdma_file_progress - how far it has come
- * @done: bytes that are there
- * @length: bytes of the whole file
- * @resumed_from: of @done, those that were there before
+ * struct krdma_file_progress - progress of a transfer
+ * @done: bytes present at the destination
+ * @length: length of the whole file in bytes
+ * @resumed_from: bytes of @done that were present before this transfer
  */
 struct krdma_file_progress {
 	uint64_t done;
@@ -59,11 +60,11 @@ struct krdma_file_progress {
 
 /**
  * enum krdma_file_flags - bits of &struct krdma_file_options.flags
- * @KRDMA_FILE_CONTINUE: go on from what an earlier try has left
- * @KRDMA_FILE_EXACT_MODE: the permission bits are exactly the source's; else they are those
- *	that the umask leaves: of this process when getting, of the server when putting
- * @KRDMA_FILE_NO_SYNC: the file is there before it is on the disk; after a power cut it may
- *	then be there without its data
+ * @KRDMA_FILE_CONTINUE: continue from the part file of an earlier transfer
+ * @KRDMA_FILE_EXACT_MODE: set exactly the permission bits of the source; otherwise apply the
+ *	umask: of this process for a get, of the server for a put
+ * @KRDMA_FILE_NO_SYNC: do not wait until the file is on disk. After a power failure the file
+ *	may exist without its data
  */
 enum krdma_file_flags {
 	KRDMA_FILE_CONTINUE = 1 << 0,
@@ -72,21 +73,22 @@ enum krdma_file_flags {
 };
 
 /**
- * struct krdma_file_options - how a file is to be copied
+ * struct krdma_file_options - options of a transfer
  * @size: sizeof(struct krdma_file_options)
  * @flags: &enum krdma_file_flags
- * @patience_ms: for how long the server may be silent; 0: 30000
- * @buffer_size: bytes of a buffer, 4096 to 4 MiB, rounded up to pages; 0: 1 MiB
- * @buffer_count: buffers, to 16; 0: 8.  If the process may not lock so much memory, they
- *	are smaller and fewer.
+ * @patience_ms: how long the server may be silent, in milliseconds; 0: 30000
+ * @buffer_size: bytes per buffer, 4096 to 4 MiB, rounded up to pages; 0: 1 MiB
+ * @buffer_count: number of buffers, at most 16; 0: 8. If the process may not lock that much
+ *	memory, the library uses fewer and smaller buffers.
  * @reserved: 0
- * @progress: called by the thread that copies, after each buffer and several times a
- *	second besides; if it does not answer 0, the copying ends with ECANCELED.  Or NULL.
- * @context: for @progress
- * @secret: what the server has to know too, and prove; or NULL: no such server.  At random, and
- *	KRDMA_FILE_SECRET_MIN to KRDMA_FILE_SECRET_MAX bytes: who listens on the network can try
- *	out any that can be guessed.
- * @secret_length: bytes of @secret
+ * @progress: called by the transferring thread after each buffer and also several times a
+ *	second. If it returns a value other than 0, the transfer ends with ECANCELED. May be
+ *	NULL.
+ * @context: argument for @progress
+ * @secret: shared secret that the server must prove to know; NULL: none, for servers without a
+ *	secret. Use KRDMA_FILE_SECRET_MIN to KRDMA_FILE_SECRET_MAX random bytes: an eavesdropper
+ *	can test guesses.
+ * @secret_length: length of @secret in bytes
  * @reserved2: 0
  */
 struct krdma_file_options {
@@ -104,11 +106,11 @@ struct krdma_file_options {
 };
 
 /**
- * enum krdma_file_side - where something failed
- * @KRDMA_FILE_SIDE_NONE: nowhere
- * @KRDMA_FILE_SIDE_HERE: on this machine
- * @KRDMA_FILE_SIDE_PEER: on the other one, which said so
- * @KRDMA_FILE_SIDE_BETWEEN: the connection could not be made, or broke
+ * enum krdma_file_side - location of a failure
+ * @KRDMA_FILE_SIDE_NONE: no failure
+ * @KRDMA_FILE_SIDE_HERE: the local machine
+ * @KRDMA_FILE_SIDE_PEER: the other machine, which reported the error
+ * @KRDMA_FILE_SIDE_BETWEEN: the connection could not be established, or broke
  */
 enum krdma_file_side {
 	KRDMA_FILE_SIDE_NONE = 0,
@@ -118,16 +120,16 @@ enum krdma_file_side {
 };
 
 /**
- * struct krdma_file_result - what has become of it
+ * struct krdma_file_result - result of a transfer
  * @size: sizeof(struct krdma_file_result)
- * @side: &enum krdma_file_side, where it failed
- * @crc32c: of the whole file; 0 after an error
- * @mode: its permission bits
- * @length: of the whole file, 0 if that is not known
- * @resumed_from: bytes that were there before
- * @transferred: bytes that came over the network, which holes do not
- * @nanoseconds: how long it took
- * @last: the last part of its name
+ * @side: &enum krdma_file_side, location of a failure
+ * @crc32c: checksum of the whole file; 0 after an error
+ * @mode: permission bits of the file
+ * @length: length of the whole file in bytes, 0 if unknown
+ * @resumed_from: bytes that were present before this transfer
+ * @transferred: bytes transferred over the network, without holes
+ * @nanoseconds: duration
+ * @last: last component of the file's name
  */
 struct krdma_file_result {
 	uint32_t size;
@@ -142,66 +144,72 @@ struct krdma_file_result {
 };
 
 /**
- * krdma_file_get() - get a file from a server
+ * krdma_file_get() - Get a file from a server
  * @session: the session
  * @server: the server's address and port
- * @name: which file, seen from the folder that the server offers; "": the one file that
- *	it offers
- * @path: where to; a folder: in there, under its last name.  What a symbolic link means
- *	is replaced, not the link.  Where both @name is "" and @path a folder, the server
- *	chooses the name: such a file never replaces anything, and its name does not begin
- *	with a dot or a hyphen, and is UTF-8 without control characters.
- * @options: or NULL
+ * @name: the file, relative to the folder that the server offers; "": the one file that it
+ *	offers
+ * @path: the destination. For a folder, the file keeps its last component there. For a symbolic
+ *	link, the file that it refers to is replaced, not the link. If @name is "" and @path is
+ *	a folder, the server chooses the name: then the file never replaces another one, and its
+ *	name must not begin with a dot or a hyphen and must be UTF-8 without control characters.
+ * @options: options, or NULL
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)
  *
- * Errors: those of connecting, above all ECONNREFUSED (nobody serves there),
- * EHOSTUNREACH, ETIMEDOUT, and:
- * ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG, ENOSPC, EDQUOT, EFBIG, EIO and the like,
- *	which are of files, here or at the server: &struct krdma_file_result.side.  EACCES
- *	of the server's: also a name that leads out of what it offers;
- * EOPNOTSUPP: neither a file nor a folder; EBUSY: another process goes on
- *	with what KRDMA_FILE_CONTINUE would go on with;
- * EEXIST, EILSEQ: the name that the server has chosen is taken here, or is none that a server
- *	may choose;
- * ESTALE: the source was changed meanwhile; EBADMSG: the checksum is wrong;
- * EUSERS: the server has as many clients as it takes, or as many of this address;
- * ESHUTDOWN: it is ending;
- * ENOKEY: the server wants a secret; EKEYREJECTED: the other side does not know this one;
- * ECONNRESET: it is gone, or the connection broke;
- * EPROTO: it speaks something else, or does not keep to what was agreed;
- * EPROTONOSUPPORT: it is of another version;
- * ECANCELED: &struct krdma_file_options.progress said so;
- * ENOMEM, EPERM: see krdma_mr_register(); EINVAL: an argument.
+ * Errors: those of connecting, in particular ECONNREFUSED (no server there), EHOSTUNREACH,
+ * ETIMEDOUT, and:
+ * ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG, ENOSPC, EDQUOT, EFBIG, EIO and similar errors
+ *	of file operations, here or at the server, see &struct krdma_file_result.side. EACCES
+ *	from the server also means a name that leads out of the folder it offers;
+ * EOPNOTSUPP: neither a file nor a folder; EBUSY: another process is using the part file that
+ *	KRDMA_FILE_CONTINUE would continue;
+ * EEXIST, EILSEQ: the name chosen by the server exists here, or is not allowed;
+ * ESTALE: the source changed during the transfer; EBADMSG: checksum mismatch;
+ * EUSERS: the server has its maximum of clients, in total or for this address;
+ * ESHUTDOWN: the server is shutting down;
+ * ENOKEY: the server requires a secret; EKEYREJECTED: the other side does not know this secret;
+ * ECONNRESET: the server is gone, or the connection broke;
+ * EPROTO: the server uses another protocol, or violates this one;
+ * EPROTONOSUPPORT: the server has another protocol version;
+ * ECANCELED: &struct krdma_file_options.progress returned a value other than 0;
+ * ENOMEM, EPERM: see krdma_mr_register(); EINVAL: an invalid argument.
  */
 int krdma_file_get(struct krdma *session, const struct sockaddr *server, const char *name,
 		   const char *path, const struct krdma_file_options *options,
 		   struct krdma_file_result *result, size_t size);
 
 /**
- * krdma_file_get_fd() - get a file's content from a server
- * @session, @server, @name, @options, @result, @size: as of krdma_file_get()
- * @fd: written to from where it stands, such as a pipe; holes become zeroes
+ * krdma_file_get_fd() - Get the content of a file from a server
+ * @session: the session
+ * @server: the server's address and port
+ * @name: the file, as for krdma_file_get()
+ * @fd: descriptor to write to, from its current position, for example a pipe; holes are written
+ *	as zeroes
+ * @options: options, or NULL
+ * @result: filled in, also after an error; or NULL
+ * @size: sizeof(*result)
  *
- * What was written before an error is there.  Errors: as of krdma_file_get(); EINVAL with
- * KRDMA_FILE_CONTINUE; EPIPE.
+ * Data that were written before an error remain.
+ *
+ * Errors: as for krdma_file_get(); EINVAL with KRDMA_FILE_CONTINUE; EPIPE.
  */
 int krdma_file_get_fd(struct krdma *session, const struct sockaddr *server, const char *name,
 		      int fd, const struct krdma_file_options *options,
 		      struct krdma_file_result *result, size_t size);
 
 /**
- * krdma_file_put() - put a file onto a server
+ * krdma_file_put() - Put a file on a server
  * @session: the session
  * @server: the server's address and port
- * @path: the file
- * @name: what it is to be there, seen from the folder that the server offers; "": the one
+ * @path: the local file
+ * @name: its name on the server, relative to the folder that the server offers; "": the one
  *	file that it offers
- * @options: or NULL
+ * @options: options, or NULL
  * @result: filled in, also after an error; or NULL
  * @size: sizeof(*result)
  *
- * Errors: as of krdma_file_get(), and EROFS: the server lets nobody write.
+ * Errors: as for krdma_file_get(), and EROFS: the server does not allow writing.
  */
 int krdma_file_put(struct krdma *session, const struct sockaddr *server, const char *path,
 		   const char *name, const struct krdma_file_options *options,
@@ -214,10 +222,10 @@ int krdma_file_put(struct krdma *session, const struct sockaddr *server, const c
 struct krdma_file_server;
 
 /**
- * enum krdma_file_operation - what a client wanted
- * @KRDMA_FILE_NOTHING: it did not say, or nothing that was understood
- * @KRDMA_FILE_GET: to get a file
- * @KRDMA_FILE_PUT: to put one
+ * enum krdma_file_operation - operation that a client requested
+ * @KRDMA_FILE_NOTHING: no request, or one that the server did not understand
+ * @KRDMA_FILE_GET: get a file
+ * @KRDMA_FILE_PUT: put a file
  */
 enum krdma_file_operation {
 	KRDMA_FILE_NOTHING = 0,
@@ -226,17 +234,17 @@ enum krdma_file_operation {
 };
 
 /**
- * struct krdma_file_report - what a server has done for a client
+ * struct krdma_file_report - a server's report about one client
  * @operation: &enum krdma_file_operation
- * @error: 0, or why it failed
- * @side: &enum krdma_file_side, where; the peer is the client
- * @crc32c: of the whole file; 0 after an error
- * @length: of the whole file, 0 if that is not known
- * @resumed_from: bytes that were there before
- * @transferred: bytes that went over the network
- * @nanoseconds: how long it took
+ * @error: 0, or a negative errno
+ * @side: &enum krdma_file_side, location of a failure; the peer is the client
+ * @crc32c: checksum of the whole file; 0 after an error
+ * @length: length of the whole file in bytes, 0 if unknown
+ * @resumed_from: bytes that were present before this transfer
+ * @transferred: bytes transferred over the network
+ * @nanoseconds: duration
  * @peer: the client's address
- * @name: the name as the client has written it: anything may be in there
+ * @name: the name exactly as the client sent it; it may contain any bytes
  */
 struct krdma_file_report {
 	uint32_t operation;
@@ -253,8 +261,8 @@ struct krdma_file_report {
 
 /**
  * enum krdma_file_server_flags - bits of &struct krdma_file_server_options.flags
- * @KRDMA_FILE_SERVER_WRITABLE: clients may put files, and replace those that are there
- * @KRDMA_FILE_SERVER_NO_SYNC: as KRDMA_FILE_NO_SYNC, of all that is put
+ * @KRDMA_FILE_SERVER_WRITABLE: clients may put files and replace existing files
+ * @KRDMA_FILE_SERVER_NO_SYNC: as KRDMA_FILE_NO_SYNC, for all files that clients put
  */
 enum krdma_file_server_flags {
 	KRDMA_FILE_SERVER_WRITABLE = 1 << 0,
@@ -263,8 +271,9 @@ enum krdma_file_server_flags {
 
 /**
  * enum krdma_file_access - bits of &struct krdma_file_rule.access
- * @KRDMA_FILE_READ: files are given
- * @KRDMA_FILE_WRITE: files are taken; without KRDMA_FILE_READ only if they replace nothing
+ * @KRDMA_FILE_READ: clients may get files
+ * @KRDMA_FILE_WRITE: clients may put files; without KRDMA_FILE_READ they may not replace
+ *	existing files
  */
 enum krdma_file_access {
 	KRDMA_FILE_READ = 1 << 0,
@@ -272,13 +281,13 @@ enum krdma_file_access {
 };
 
 /**
- * struct krdma_file_rule - what clients may do in a folder, and in the folders in there
- * @path: the folder, seen from the one that is offered; it must be there
+ * struct krdma_file_rule - access rule for a folder and its subfolders
+ * @path: the folder, relative to the offered one; it must exist
  * @access: &enum krdma_file_access
  * @reserved: 0
  *
- * Of several, the innermost counts, whatever way leads there.  With any rule, a symbolic link is
- * not followed in the last part of a name.
+ * If several rules apply, the innermost one counts, whatever path leads to the folder. If there
+ * is any rule, a symbolic link as the last component of a name is not followed.
  */
 struct krdma_file_rule {
 	const char *path;
@@ -287,26 +296,28 @@ struct krdma_file_rule {
 };
 
 /**
- * struct krdma_file_server_options - what a server is to be
+ * struct krdma_file_server_options - options of a server
  * @size: sizeof(struct krdma_file_server_options)
  * @flags: &enum krdma_file_server_flags
- * @max_clients: clients at a time, to 1024, each with a thread and buffers; 0: 16.
- *	Further ones are sent away (EUSERS).
- * @patience_ms: for how long a client may be silent; 0: 30000
- * @buffer_size: as of &struct krdma_file_options
- * @buffer_count: likewise
- * @report: called in a client's thread when it is done with; or NULL
- * @context: for @report
- * @request_ms: for how long a client may take to say what it wants, ETIMEDOUT; 0: 10000
- * @progress_ms: for how long it may then do nothing but say that it lives; 0: 120000
- * @max_per_peer: clients of one address at a time, or of 64 bits of it if it is one of IPv6;
- *	0: half of @max_clients.  Further ones are sent away (EUSERS).
- * @secret_length: bytes of @secret
- * @secret: as of &struct krdma_file_options: what clients must know; or NULL
- * @allow: addresses and networks where clients may be, with commas or blanks between them:
- *	10.0.0.0/24,fd00::/8; or NULL: all.  Others are sent away (ECONNREFUSED).
- * @rules: folders with rules of their own; or NULL
- * @rule_count: how many
+ * @max_clients: maximum number of clients at a time, at most 1024; each has a thread and
+ *	buffers; 0: 16. Further clients get EUSERS.
+ * @patience_ms: how long a client may be silent, in milliseconds; 0: 30000
+ * @buffer_size: as in &struct krdma_file_options
+ * @buffer_count: as in &struct krdma_file_options
+ * @report: called in a client's thread when the client is finished; or NULL
+ * @context: argument for @report
+ * @request_ms: how long a client may take to send its request, in milliseconds, then ETIMEDOUT;
+ *	0: 10000
+ * @progress_ms: how long a client may then send only keepalives without progress, in
+ *	milliseconds; 0: 120000
+ * @max_per_peer: maximum number of clients of one address at a time, for IPv6 of one 64-bit
+ *	prefix; 0: half of @max_clients. Further clients get EUSERS.
+ * @secret_length: length of @secret in bytes
+ * @secret: shared secret that clients must know, as in &struct krdma_file_options; or NULL
+ * @allow: addresses and networks from which clients are allowed, separated by commas or blanks:
+ *	10.0.0.0/24,fd00::/8; NULL: all. Other clients get ECONNREFUSED.
+ * @rules: access rules for folders; or NULL
+ * @rule_count: number of @rules
  * @reserved: 0
  */
 struct krdma_file_server_options {
@@ -330,56 +341,56 @@ struct krdma_file_server_options {
 };
 
 /**
- * krdma_file_server_create() - offer a folder, or one file
+ * krdma_file_server_create() - Create a server that offers a folder or one file
  * @session: the session, which must stay open
- * @address: where to listen, as of krdma_listen()
- * @path: the folder, or the file.  Nothing outside of it is reached, whatever names are
- *	asked for: symbolic links that lead out of it are not followed, and where the
- *	kernel is older than 5.6, none
- * @options: or NULL
- * @server: where to put it
+ * @address: the address to listen at, as for krdma_listen()
+ * @path: the folder or the file. Clients cannot reach anything outside it, whatever names they
+ *	request: symbolic links that lead out of it are not followed; on kernels before 5.6 no
+ *	symbolic links are followed
+ * @options: options, or NULL
+ * @server: receives the server
  *
- * Clients wait until krdma_file_server_run().
+ * Clients wait until krdma_file_server_run() is called.
  *
  * Errors: those of open() for @path and for folders with rules, and of krdma_listen();
  * EOPNOTSUPP (neither a file nor a folder, an unknown flag); EINVAL (among others, an address
- * that cannot be read, a secret that is too short, a rule where one file is offered); EMFILE;
- * ENOMEM.
+ * that cannot be parsed, a secret that is too short, a rule although one file is offered);
+ * EMFILE; ENOMEM.
  */
 int krdma_file_server_create(struct krdma *session, const struct sockaddr *address,
 			     const char *path, const struct krdma_file_server_options *options,
 			     struct krdma_file_server **server);
 
 /**
- * krdma_file_server_address() - where it listens, with the port that it got
+ * krdma_file_server_address() - Get the address of a server, with the assigned port
  * @server: the server
- * @address: the address
+ * @address: receives the address
  */
 int krdma_file_server_address(struct krdma_file_server *server,
 			      struct sockaddr_storage *address);
 
 /**
- * krdma_file_server_run() - serve, until krdma_file_server_stop()
- * @server: the server; one thread at a time runs it
+ * krdma_file_server_run() - Serve clients until krdma_file_server_stop()
+ * @server: the server; only one thread at a time may run it
  *
- * When it returns, no client is left.
+ * When the function returns, no client is connected.
  *
- * Errors: ENODEV (the device it listens at is gone).
+ * Errors: ENODEV (the device of its listener is gone).
  */
 int krdma_file_server_run(struct krdma_file_server *server);
 
 /**
- * krdma_file_server_stop() - end krdma_file_server_run(), now or when it is called
+ * krdma_file_server_stop() - Stop krdma_file_server_run(), now or once it is called
  * @server: the server
  *
- * Clients are told (ESHUTDOWN).  May be called in a signal handler, and by
- * &struct krdma_file_server_options.report.
+ * Connected clients get ESHUTDOWN. May be called from a signal handler, and from &struct
+ * krdma_file_server_options.report.
  */
 int krdma_file_server_stop(struct krdma_file_server *server);
 
 /**
- * krdma_file_server_destroy() - end of a server
- * @server: the server, which nobody runs; or NULL
+ * krdma_file_server_destroy() - Destroy a server
+ * @server: the server, not being run by any thread; or NULL
  */
 void krdma_file_server_destroy(struct krdma_file_server *server);
 

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma, the simple layer: one context for a server or a client, one buffer on each
- * side, and calls that do one thing and wait until it is done.
+ * libkrdma, the simple layer: one context for a server or a client, one buffer on each side,
+ * and calls that do one operation and wait for its completion.
  *
  *	server:	krdma_simple_server, krdma_simple_wait_for_client
  *	client:	krdma_simple_client, krdma_simple_connect
  *	both:	krdma_simple_send and krdma_simple_recv: messages
  *		krdma_simple_write and krdma_simple_read: the peer's buffer
  *		krdma_simple_notify_write, krdma_simple_notify_read and
- *		krdma_simple_wait_notice: word of what was done there
+ *		krdma_simple_wait_notice: notices of writes and reads
  *		krdma_simple_disconnect, krdma_simple_close
  *
- * Both sides use this layer: who asks without it is refused.
+ * Both sides must use this layer: a server refuses other clients.
  *
- * Messages are received ahead: each side has room for as many messages and notices as
- * its depth says, before it is connected and ever after, and the other side counts how
- * much of that is left.  So a message never comes to one who is not ready, whether
- * krdma_simple_recv() has been called by then or not; and who sends waits, in
- * krdma_simple_send(), while the other side does not take what it has.  Nothing is
- * lost, and the order is kept: among messages, and among notices.
+ * Receives are posted in advance: before it is connected and at all times after that, each side
+ * has receives for as many messages and notices as its depth says, and the other side counts
+ * the free ones. A message therefore always finds a receive, whether or not krdma_simple_recv()
+ * has been called. While the other side does not take its messages, the sender waits in
+ * krdma_simple_send(). Nothing is lost. The order of messages is kept, and so is the order of
+ * notices.
  *
  * Unless a function says otherwise:
- *  - it returns 0 or a negative errno, and waits at most as long as the context's
- *    timeout says;
- *  - what it gives through a pointer is untouched after an error.
+ *  - It returns 0 or a negative errno, and waits at most for the timeout of the context.
+ *  - Output pointers are not written after an error.
  *
- * Errors that many have: EINVAL (an argument that makes no sense); ERANGE (outside of
- * the buffer); ENOTCONN (not connected, or ended here); ECONNRESET (the peer has ended
- * the connection, or is gone); ENODEV (the device is gone); ETIMEDOUT (the time is
- * over); EPROTO (the peer does not speak as this layer does); EIO (the device failed).
+ * Errors common to many functions: EINVAL (an invalid argument); ERANGE (outside the buffer);
+ * ENOTCONN (not connected, or disconnected locally); ECONNRESET (the peer disconnected, or is
+ * gone); ENODEV (the device is gone); ETIMEDOUT (the timeout has passed); EPROTO (the peer does
+ * not follow the protocol of this layer); EIO (the device failed).
  *
- * Threads: krdma_simple_send(), _write(), _read() and both _notify_ calls may be
- * called by any thread, also at a time: they have their turns.  So may
- * krdma_simple_recv(), _wait_notice() and _ready(): each message, each notice, goes to
- * one; and these run beside the former.  krdma_simple_disconnect() may be called
- * beside all of them and brings them back.  The others are for one thread: that which
- * made the context, or took it over; krdma_simple_close() once no other is in a call.
+ * Threads: any thread may call krdma_simple_send(), _write(), _read() and both _notify_
+ * functions, also at the same time: the calls are serialized. The same holds for
+ * krdma_simple_recv(), _wait_notice() and _ready(): each message and each notice goes to one
+ * caller. The two groups run in parallel. krdma_simple_disconnect() may be called at the same
+ * time as any of them and makes them return. The other functions are for one thread: the one
+ * that created the context, or took it over. krdma_simple_close() may be called once no other
+ * thread is in a call.
  *
- * fork(): the context, the connection, and the memory that it has registered, stay the
- * parent's.  In a child, krdma_simple_close() gives back what is the child's and leaves
- * those as they are; no other call is for a child.
+ * fork(): the context, the connection and the registered memory stay the parent's. In a child,
+ * krdma_simple_close() releases the child's copies and leaves the parent's objects as they are.
+ * A child must not call any other function.
  */
 #ifndef KRDMA_SIMPLE_H
 #define KRDMA_SIMPLE_H
@@ -50,20 +50,20 @@
 extern "C" {
 #endif
 
-/* A context: a server with at most one client at a time, or a client. */
+/* A context: a client, or a server with at most one client at a time. */
 struct krdma_simple;
 
-/* &struct krdma_simple_options.timeout_ms and others: without an end. */
+/* For &struct krdma_simple_options.timeout_ms and other timeouts: wait without limit. */
 #define KRDMA_SIMPLE_FOREVER	UINT32_MAX
 
-/* Notices carry a number below this one. */
+/* Upper bound (exclusive) of the value of a notice. */
 #define KRDMA_SIMPLE_VALUE_END	0x40000000u
 
 /**
  * enum krdma_simple_wait - how calls of a context wait
- * @KRDMA_SIMPLE_WAIT_EVENT: the thread sleeps until the device has an event
- * @KRDMA_SIMPLE_WAIT_POLL: the thread asks the device again and again, which keeps a
- *	processor busy and is fastest
+ * @KRDMA_SIMPLE_WAIT_EVENT: the thread sleeps until the device signals an event
+ * @KRDMA_SIMPLE_WAIT_POLL: the thread polls the device, which keeps a CPU busy and has the
+ *	lowest latency
  */
 enum krdma_simple_wait {
 	KRDMA_SIMPLE_WAIT_EVENT = 1,
@@ -71,20 +71,20 @@ enum krdma_simple_wait {
 };
 
 /**
- * struct krdma_simple_options - what a context is to be; 0 or NULL: the default
+ * struct krdma_simple_options - options of a context; 0 or NULL: the default
  * @size: sizeof(struct krdma_simple_options)
- * @cq_notify: &enum krdma_simple_wait: how calls wait; 0: KRDMA_SIMPLE_WAIT_EVENT
- * @buffer: memory of one's own, which stays there until the context is closed;
- *	NULL: it is made, zeroed
- * @buffer_size: its length; 0, only without @buffer: 1 MiB
- * @access: what the peer may do there, &enum krdma_access: KRDMA_ACCESS_REMOTE_READ
- *	and KRDMA_ACCESS_REMOTE_WRITE, which is also the default; for nothing at all
- *	KRDMA_ACCESS_LOCAL_WRITE
- * @timeout_ms: how long a call waits; 0: 30000
- * @depth: messages and notices that the peer can send before they are taken; 0: 16
- * @message_size: bytes of the longest message that the peer can send, no more than
- *	@buffer_size, or there is no place to take it to; 0: 4096, or @buffer_size if that
- *	is less
+ * @cq_notify: how calls wait, &enum krdma_simple_wait; 0: KRDMA_SIMPLE_WAIT_EVENT
+ * @buffer: the caller's memory, which must stay mapped until the context is closed; NULL: the
+ *	library allocates zeroed memory
+ * @buffer_size: its length in bytes; 0, only without @buffer: 1 MiB
+ * @access: the peer's rights, &enum krdma_access: KRDMA_ACCESS_REMOTE_READ and
+ *	KRDMA_ACCESS_REMOTE_WRITE, which together are the default; KRDMA_ACCESS_LOCAL_WRITE
+ *	gives the peer no rights
+ * @timeout_ms: how long a call waits, in milliseconds; 0: 30000
+ * @depth: number of messages and notices that the peer can send before they are taken; 0: 16
+ * @message_size: length in bytes of the longest message that the peer can send. At most
+ *	@buffer_size, because the message is taken into the buffer. 0: 4096, or @buffer_size if
+ *	that is less
  */
 struct krdma_simple_options {
 	uint32_t size;
@@ -98,7 +98,7 @@ struct krdma_simple_options {
 };
 
 /**
- * enum krdma_simple_notice - what a notice says
+ * enum krdma_simple_notice - kinds of notices
  * @KRDMA_SIMPLE_WRITTEN: the peer has written, by krdma_simple_notify_write()
  * @KRDMA_SIMPLE_READ: the peer has read, by krdma_simple_notify_read()
  */
@@ -108,10 +108,11 @@ enum krdma_simple_notice {
 };
 
 /**
- * enum krdma_simple_readiness - what would not have to wait, bits
+ * enum krdma_simple_readiness - functions that would not wait, as bits
  * @KRDMA_SIMPLE_MESSAGE: krdma_simple_recv()
  * @KRDMA_SIMPLE_NOTICE: krdma_simple_wait_notice()
- * @KRDMA_SIMPLE_ROOM: krdma_simple_send() and both notify calls: the peer has room
+ * @KRDMA_SIMPLE_ROOM: krdma_simple_send() and both notify functions: the peer has a free
+ *	receive
  */
 enum krdma_simple_readiness {
 	KRDMA_SIMPLE_MESSAGE = 1 << 0,
@@ -120,160 +121,166 @@ enum krdma_simple_readiness {
 };
 
 /**
- * krdma_simple_server() - wait for clients
- * @where: an address or a name of this machine, or the name of an RDMA device; NULL:
- *	all of them.  Of a device: its first IPv4 address, or if there is none its first
- *	IPv6 address.
- * @port: at which port; 0: a free one.  Then the one that it got.
- * @options: what the context is to be, or NULL
- * @simple: where to put it
+ * krdma_simple_server() - Create a server context and listen for clients
+ * @where: a local address or host name, or the name of an RDMA device; NULL: all addresses. A
+ *	device name stands for its first IPv4 address or, if it has none, its first IPv6
+ *	address.
+ * @port: in: the port; 0: any free port; out: the assigned port
+ * @options: options, or NULL
+ * @simple: receives the context
  *
- * From here on clients can ask; krdma_simple_wait_for_client() lets them in.
+ * From now on clients can send connection requests. krdma_simple_wait_for_client() accepts
+ * them.
  *
- * Errors: ENXIO (no such name, address or device); EAGAIN (the name cannot be looked up
- * now); EADDRNOTAVAIL (not of an RDMA device); EADDRINUSE; EACCES (a privileged port, or
- * /dev/krdma may not be used); ENOENT (krdma is not loaded); E2BIG (options that this
- * version does not know).
+ * Errors: ENXIO (no such name, address or device); EAGAIN (temporary failure of name
+ * resolution); EADDRNOTAVAIL (not an address of an RDMA device); EADDRINUSE; EACCES (a
+ * privileged port, or no permission for /dev/krdma); ENOENT (krdma is not loaded); E2BIG
+ * (options that this version does not know).
  */
 int krdma_simple_server(const char *where, uint16_t *port,
 			const struct krdma_simple_options *options, struct krdma_simple **simple);
 
 /**
- * krdma_simple_wait_for_client() - the next client
- * @simple: a server
+ * krdma_simple_wait_for_client() - Accept the next client
+ * @simple: a server context
  *
- * Clients that do not use this layer, and those that leave before they are connected,
- * are passed over.  May be called again when a client has gone; what that one has
- * sent and nobody has taken is forgotten.
+ * Skips clients that do not use this layer, and clients that leave before they are connected.
+ * It may be called again when a client has disconnected; messages and notices of that client
+ * that were not taken are discarded.
  *
- * Errors: EISCONN (the last client is still there: see krdma_simple_disconnect());
- * EINTR (a signal came first; may be repeated); ENOMEM, EPERM, EDQUOT (the buffer
- * cannot be registered, as of krdma_mr_register()).
+ * Errors: EISCONN (the last client is still connected: see krdma_simple_disconnect()); EINTR (a
+ * signal arrived first; the call can be repeated); ENOMEM, EPERM, EDQUOT (the buffer cannot be
+ * registered, as for krdma_mr_register()).
  */
 int krdma_simple_wait_for_client(struct krdma_simple *simple);
 
 /**
- * krdma_simple_client() - find the way to a server
- * @host: its name, its IPv4 address or its IPv6 address
- * @port: its port
- * @options: what the context is to be, or NULL
- * @simple: where to put it
+ * krdma_simple_client() - Create a client context and resolve the server
+ * @host: the server's name, IPv4 address or IPv6 address
+ * @port: the server's port
+ * @options: options, or NULL
+ * @simple: receives the context
  *
- * Of a name's addresses, the first to which there is a way.
+ * If the name has several addresses, the first one with a route is used.
  *
- * Errors: ENXIO (no such name); EAGAIN (it cannot be looked up now); EHOSTUNREACH (no way
- * there by an RDMA device); EACCES, ENOENT, E2BIG as of krdma_simple_server(); ENOMEM,
- * EPERM, EDQUOT as of krdma_simple_wait_for_client().
+ * Errors: ENXIO (no such name); EAGAIN (temporary failure of name resolution); EHOSTUNREACH (no
+ * route through an RDMA device); EACCES, ENOENT, E2BIG as for krdma_simple_server(); ENOMEM,
+ * EPERM, EDQUOT as for krdma_simple_wait_for_client().
  */
 int krdma_simple_client(const char *host, uint16_t port,
 			const struct krdma_simple_options *options, struct krdma_simple **simple);
 
 /**
- * krdma_simple_connect() - connect to the server
- * @simple: a client
+ * krdma_simple_connect() - Connect to the server
+ * @simple: a client context
  *
- * May be called again after a failure, and when the connection has ended; what the
- * server has sent and nobody has taken is forgotten then.
+ * May be called again after a failure, and when the connection has ended. Messages and notices
+ * of the server that were not taken are then discarded.
  *
- * Errors: EISCONN (it is connected); ECONNREFUSED (nobody listens there, or not with
- * this layer); EHOSTUNREACH; EPROTO (whoever accepted does not use this layer).
+ * Errors: EISCONN (already connected); ECONNREFUSED (no listener, or one for another service);
+ * EHOSTUNREACH; EPROTO (the peer that accepted does not use this layer).
  */
 int krdma_simple_connect(struct krdma_simple *simple);
 
 /**
- * krdma_simple_send() - send a message
- * @simple: connected
- * @offset: where it begins in the buffer
- * @length: bytes, also 0
+ * krdma_simple_send() - Send a message
+ * @simple: a context, connected
+ * @offset: start of the message in the buffer, in bytes
+ * @length: length in bytes, may be 0
  *
- * When it returns, the message is in the peer's memory, and krdma_simple_recv() there
- * can take it.  Waits for room at the peer.
+ * When the function returns, the message is in the peer's memory and krdma_simple_recv() there
+ * can take it. The function waits until the peer has a free receive.
  *
- * Errors: EMSGSIZE (more than krdma_simple_message_max()); EINTR (a signal came while
- * there was no room; nothing was sent); ETIMEDOUT (there was no room, and nothing was
- * sent; or the peer's device does not answer, and it may arrive yet).
+ * Errors: EMSGSIZE (longer than krdma_simple_message_max()); EINTR (a signal arrived while the
+ * peer had no free receive; nothing was sent); ETIMEDOUT (the peer had no free receive, and
+ * nothing was sent; or the peer's device does not respond, and the message may still arrive).
  */
 int krdma_simple_send(struct krdma_simple *simple, size_t offset, size_t length);
 
 /**
- * krdma_simple_recv() - take a message
- * @simple: connected, or connected before: what had come can still be taken
- * @offset: where to put it in the buffer
- * @room: for how many bytes
- * @length: how long it is, also after EMSGSIZE; or NULL
+ * krdma_simple_recv() - Take a message
+ * @simple: a context that is or was connected: messages that arrived can still be taken after
+ *	the connection has ended
+ * @offset: where to store the message in the buffer, in bytes
+ * @room: space at @offset, in bytes
+ * @length: receives the length of the message, also after EMSGSIZE; or NULL
  *
- * Errors: EMSGSIZE (longer than @room: it is kept, for the next call); EINTR (a signal
- * came first; may be repeated).
+ * Errors: EMSGSIZE (longer than @room: the message is kept for the next call); EINTR (a signal
+ * arrived first; the call can be repeated).
  */
 int krdma_simple_recv(struct krdma_simple *simple, size_t offset, size_t room, size_t *length);
 
 /**
- * krdma_simple_write() - write to the peer's buffer
- * @simple: connected
- * @offset: from where in the buffer
- * @remote_offset: where to in the peer's
- * @length: bytes; 0 only finds out whether the peer is there
+ * krdma_simple_write() - Write to the peer's buffer
+ * @simple: a context, connected
+ * @offset: start of the data in the local buffer, in bytes
+ * @remote_offset: destination in the peer's buffer, in bytes
+ * @length: length in bytes; 0 only checks that the peer is reachable
  *
- * When it returns, the peer has the data; its program is neither asked nor told.
+ * When the function returns, the data are in the peer's memory. The peer's program is not
+ * involved and gets no notice.
  *
- * Errors: ERANGE (also: outside of the peer's buffer); EACCES (the peer has not allowed
- * it); ETIMEDOUT (the peer's device does not answer; it may happen yet, so
- * leave that part of the buffer as it is until a later call succeeds).
+ * Errors: ERANGE (also outside the peer's buffer); EACCES (the peer does not allow writes);
+ * ETIMEDOUT (the peer's device does not respond; the write may still happen, so leave that part
+ * of the buffer unchanged until a later call succeeds).
  */
 int krdma_simple_write(struct krdma_simple *simple, size_t offset, uint64_t remote_offset,
 		       size_t length);
 
 /**
- * krdma_simple_read() - read from the peer's buffer
- * @simple: connected
- * @offset: where to in the buffer
- * @remote_offset: from where in the peer's
- * @length: bytes; 0 only finds out whether the peer is there
+ * krdma_simple_read() - Read from the peer's buffer
+ * @simple: a context, connected
+ * @offset: destination in the local buffer, in bytes
+ * @remote_offset: start of the data in the peer's buffer, in bytes
+ * @length: length in bytes; 0 only checks that the peer is reachable
  *
- * The same the other way round, with the same errors.
+ * Errors: as for krdma_simple_write().
  */
 int krdma_simple_read(struct krdma_simple *simple, size_t offset, uint64_t remote_offset,
 		      size_t length);
 
 /**
- * krdma_simple_notify_write() - tell the peer that a write is done
- * @simple: connected
+ * krdma_simple_notify_write() - Notify the peer that a write is done
+ * @simple: a context, connected
  * @value: a number for the peer, below KRDMA_SIMPLE_VALUE_END
  *
- * By a write with immediate data, or a message where the device has none; either way
- * the peer takes it with krdma_simple_wait_notice(), and sees what was written before.
- * Waits for room at the peer, as krdma_simple_send(), with the same errors.
+ * Uses a write with immediate data, or a message if the device does not support it. In both
+ * cases the peer takes the notice with krdma_simple_wait_notice(), and sees the data of all
+ * earlier writes. The function waits until the peer has a free receive, like
+ * krdma_simple_send(), and has the same errors.
  */
 int krdma_simple_notify_write(struct krdma_simple *simple, uint32_t value);
 
 /**
- * krdma_simple_notify_read() - tell the peer that a read is done
- * @simple: connected
+ * krdma_simple_notify_read() - Notify the peer that a read is done
+ * @simple: a context, connected
  * @value: a number for the peer, below KRDMA_SIMPLE_VALUE_END
  *
- * The same, of a read: the peer may change what was read.
+ * Like krdma_simple_notify_write(), for a read: the peer may now change the data that were
+ * read.
  */
 int krdma_simple_notify_read(struct krdma_simple *simple, uint32_t value);
 
 /**
- * krdma_simple_wait_notice() - take a notice
- * @simple: connected, or connected before: what had come can still be taken
- * @notice: &enum krdma_simple_notice; or NULL
- * @value: the peer's number; or NULL
+ * krdma_simple_wait_notice() - Take a notice
+ * @simple: a context that is or was connected: notices that arrived can still be taken after
+ *	the connection has ended
+ * @notice: receives &enum krdma_simple_notice; or NULL
+ * @value: receives the peer's number; or NULL
  *
- * Errors: EINTR (a signal came first; may be repeated).
+ * Errors: EINTR (a signal arrived first; the call can be repeated).
  */
 int krdma_simple_wait_notice(struct krdma_simple *simple, uint32_t *notice, uint32_t *value);
 
 /**
- * krdma_simple_ready() - what would not have to wait?
- * @simple: connected, or connected before
+ * krdma_simple_ready() - Check which functions would not wait
+ * @simple: a context that is or was connected
  * @wanted: bits of &enum krdma_simple_readiness
- * @timeout_ms: wait so long for one of @wanted; 0: do not wait
- * @ready: which of @wanted would not have to wait
+ * @timeout_ms: how long to wait for one of @wanted, in milliseconds; 0: do not wait
+ * @ready: receives the bits of @wanted for which the functions would not wait
  *
- * For programs around poll(), see krdma_simple_fd(), and for a timeout that is not
- * the context's.
+ * For programs that use poll(), see krdma_simple_fd(), and for a timeout other than that of the
+ * context.
  *
  * Errors: ETIMEDOUT (none of them); EINTR.
  */
@@ -281,82 +288,83 @@ int krdma_simple_ready(struct krdma_simple *simple, uint32_t wanted, uint32_t ti
 		       uint32_t *ready);
 
 /**
- * krdma_simple_disconnect() - end the connection
- * @simple: connected or not
+ * krdma_simple_disconnect() - Disconnect
+ * @simple: a context, connected or not
  *
- * The peer is told, and can take what was sent before; what it has sent and nobody has
- * taken is forgotten.  Calls of other threads come back with ENOTCONN.  A server can
- * then wait for the next client, a client connect again.
+ * The peer is notified and can take what was sent before. Messages and notices from the peer
+ * that were not taken are discarded. Calls of other threads return ENOTCONN. After that a
+ * server can wait for the next client, and a client can connect again.
  *
- * Errors: none but EINVAL.
+ * Errors: none except EINVAL.
  */
 int krdma_simple_disconnect(struct krdma_simple *simple);
 
 /**
- * krdma_simple_close() - end all of it
- * @simple: the context, however far it came, or NULL
+ * krdma_simple_close() - Disconnect and free a context
+ * @simple: a context in any state, or NULL
  *
- * Disconnects, and takes back the buffer: when this returns, no peer reaches it any
- * more, and one that was made is gone.  Waits for a peer that does not answer for some
+ * Deregisters the buffer: when the function returns, no peer can access it, and a buffer that
+ * the library allocated is freed. If a peer does not respond, the function waits for a few
  * seconds at most.
  *
- * Errors: none; whatever it returns, the context is gone.
+ * Errors: none; the context is gone whatever the function returns.
  */
 int krdma_simple_close(struct krdma_simple *simple);
 
-/* The buffer, and how long it is; NULL and 0 of NULL. */
+/* The buffer and its length in bytes; NULL and 0 if @simple is NULL. */
 void *krdma_simple_buffer(const struct krdma_simple *simple);
 size_t krdma_simple_buffer_size(const struct krdma_simple *simple);
 
 /**
- * krdma_simple_remote() - the peer's buffer
- * @simple: connected
- * @remote: what the peer has told of it, from its beginning as far as one key covers it
+ * krdma_simple_remote() - Get the peer's buffer
+ * @simple: a context, connected
+ * @remote: receives the peer's buffer, from its start as far as one rkey covers it
  *
- * That is all of it, unless its memory has several keys: see krdma_mr_rkey_at().  The
- * calls of this layer find the right one by themselves.
+ * That is the whole buffer, unless its memory region has several rkeys: see krdma_mr_rkey_at().
+ * The functions of this layer choose the right rkey themselves.
  *
- * Errors: EACCES (the peer lets nobody reach it).
+ * Errors: EACCES (the peer does not allow access).
  */
 int krdma_simple_remote(struct krdma_simple *simple, struct krdma_remote_mr *remote);
 
 /**
- * krdma_simple_remote_at() - the peer's buffer, from a place on
- * @simple: connected
- * @offset: the place, in bytes from its beginning
- * @remote: what begins there, as far as one key covers it
+ * krdma_simple_remote_at() - Get the peer's buffer from a position on
+ * @simple: a context, connected
+ * @offset: the position, in bytes from the start of the peer's buffer
+ * @remote: receives the memory from @offset on, as far as one rkey covers it
  *
- * Errors: EACCES (the peer lets nobody reach it); ERANGE (not in the buffer).
+ * Errors: EACCES (the peer does not allow access); ERANGE (outside the buffer).
  */
 int krdma_simple_remote_at(struct krdma_simple *simple, uint64_t offset,
 			   struct krdma_remote_mr *remote);
 
 /**
- * krdma_simple_message_max() - the longest message that can be sent
- * @simple: connected
+ * krdma_simple_message_max() - Get the length of the longest message that can be sent
+ * @simple: a context, connected
  *
  * Return: the peer's &struct krdma_simple_options.message_size; 0 if not connected.
  */
 size_t krdma_simple_message_max(struct krdma_simple *simple);
 
 /**
- * krdma_simple_fd() - a descriptor for poll()
+ * krdma_simple_fd() - Get a file descriptor for poll()
  * @simple: the context
  *
- * Readable while there is a message, a notice, word of the connection's end, until
- * krdma_simple_disconnect(), or, of a server that is not connected, a client that
- * asks; sometimes for none of them.  Ask krdma_simple_ready() with no timeout.  It is
- * the context's: do not close it.
+ * The descriptor is readable while there is a message, a notice, the end of the connection
+ * (until krdma_simple_disconnect()) or, for a server that is not connected, a connection
+ * request. Sometimes it is readable without any of these: call krdma_simple_ready() with a
+ * timeout of 0. The context owns the descriptor: do not close it.
  *
  * Return: the descriptor, or a negative errno.
  */
 int krdma_simple_fd(struct krdma_simple *simple);
 
 /*
- * What is below, for whatever this layer does not offer; NULL if it is not there.
- * They are the context's: conn and the queues end with the connection, memory may be
- * another one with the next.  What is posted through them must be silent, with the
- * cookie 0 (see KRDMA_SQE_UNSIGNALED), and receives are the context's alone.
+ * The objects of the thin layer below, for operations that this layer does not offer; NULL if
+ * the object does not exist. The context owns them: the connection and its rings end with the
+ * connection, and the memory region may be another one for the next connection. Work requests
+ * posted through them must be unsignaled and have wr_id 0 (see KRDMA_SQE_UNSIGNALED). Only the
+ * context may post receives.
  */
 struct krdma *krdma_simple_session(struct krdma_simple *simple);
 struct krdma_listener *krdma_simple_listener(struct krdma_simple *simple);

@@ -74,7 +74,7 @@ KRDMA_PUBLIC int krdma_listener_open_fd(int fd, struct krdma_listener **listener
 	if (!listener)
 		return -EINVAL;
 	err = request_issue(fd, KRDMA_LISTENER_QUERY, &query);
-	/* A listener that has lost its device is still one. */
+	/* A listener whose device is gone is still a listener. */
 	if (err && err != -ENODEV)
 		return err;
 	return adopt(fd, listener);

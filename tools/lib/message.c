@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Messages as long as memory is.
+ * Messages of any length.
  *
- * Two kinds of short messages travel: announcements, with the descriptor of the data,
- * and answers.  An end has at most one announcement under way, until it has been
- * answered, and at most one answer; so two receives are always enough, and by the time
- * that one of them is sent again, the peer has had the one before, and its memory is
- * free.  They are silent: when one fails, all is over, and receives tell it.
+ * The ends exchange two kinds of short messages: announcements, which carry the memory
+ * descriptor of the data, and replies. An end has at most one announcement in flight, until the
+ * peer has replied, and at most one reply. Two receives are therefore always enough. When one
+ * of these messages is sent again, the peer has received the previous one, so its memory can be
+ * reused. They are unsignaled: if one fails, the connection is over, and the receives report
+ * that.
  *
- * In a message all numbers are little-endian:
+ * All numbers are little-endian:
  *
  *	 0  magic, 32 bits
  *	 4  kind, 8 bits
  *	 5  zero, 8 bits
- *	 6  verdict, 16 bits; of an answer
+ *	 6  verdict, 16 bits; of a reply
  *	 8  length, 64 bits; of an announcement
- *	16  descriptor; of an announcement, zeroes if the length is 0
+ *	16  memory descriptor; of an announcement, zeroes if the length is 0
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,10 +39,10 @@
 #define DEFAULT_PIECES	4
 #define DEFAULT_PIECE	(1024 * 1024)
 #define PIECE_MAX	(1024 * 1024 * 1024)
-/* Announcements and answers that may be under way at a time, generously. */
+/* Announcements and replies in flight: a generous upper bound. */
 #define SENDS		16
 
-/* When a connection is over, the reason is known soon. */
+/* How long to wait for the reason after the connection has ended, in ms. */
 #define REASON_MS	2000
 
 #define NS_PER_S	1000000000ull
@@ -57,7 +58,7 @@ enum verdict {
 	GIVEN_UP = 2,
 };
 
-/* Where what is sent is put together, behind the receives. */
+/* Slots for messages to send, after those for receives. */
 enum {
 	SLOT_ANNOUNCEMENT = RECEIVES,
 	SLOT_ANSWER,
@@ -65,24 +66,24 @@ enum {
 };
 
 /**
- * struct krdma_messenger - one end
- * @session, @conn: the caller's
- * @options: none 0 that has a default
- * @device_id: the connection's
- * @ring: for announcements, answers and reads
- * @recv_ring: for receives
- * @mr: slots of WIRE_SIZE
- * @lock: for all below, never held while something is waited for
- * @changed: of anything below; broadcast
- * @sending, @receiving: a thread does; the others wait for their turn
- * @looking: a thread asks the receive queue
- * @reading: a thread asks the other queue
- * @failed: why it cannot be used any more, a negative errno
- * @announced: the peer has announced a message that was not answered
- * @length: its length
+ * struct krdma_messenger - one end of a connection
+ * @session, @conn: owned by the caller
+ * @options: options with the defaults filled in
+ * @device_id: device of the connection
+ * @ring: ring for announcements, replies and reads
+ * @recv_ring: ring for receives
+ * @mr: memory region with slots of WIRE_SIZE bytes
+ * @lock: protects the fields below; never held while waiting
+ * @changed: broadcast when a field below changes
+ * @sending, @receiving: a thread has the turn; others wait
+ * @looking: a thread waits on the receive ring
+ * @reading: a thread waits on the other ring
+ * @failed: negative errno after which the messenger is unusable
+ * @announced: the peer announced a message that this end has not replied to
+ * @length: length of that message in bytes
  * @remote: its data
- * @answered: the peer has answered
- * @verdict: what
+ * @answered: the peer has replied
+ * @verdict: content of the reply
  */
 struct krdma_messenger {
 	struct krdma *session;
@@ -108,7 +109,7 @@ struct krdma_messenger {
 };
 
 /*
- * Making
+ * Creating
  */
 
 static int check_options(struct krdma_messenger_options *options)
@@ -144,9 +145,9 @@ static int make_lock(struct krdma_messenger *messenger)
 }
 
 /*
- * The depth of the send queue: the reads under way, each as many of the device's as it
- * takes; announcements and answers; and as much again, because what is silent gives its
- * place back with half a depth of others.
+ * The send depth: the reads in flight, each counted with the number of parts into which the
+ * device splits it, and the announcements and replies. Twice that, because unsignaled work
+ * requests free their places only after half a depth of later ones.
  */
 static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
 {
@@ -162,7 +163,7 @@ static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
 		if (!err && port.max_msg_size && port.max_msg_size < longest)
 			longest = port.max_msg_size;
 	}
-	/* It was there when the connection found it. */
+	/* The device existed when the connection was resolved. */
 	if (err)
 		return err == -ENOENT ? -ENODEV : err;
 	*depth = 2 * (messenger->options.pieces *
@@ -259,7 +260,7 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
 		return;
 	krdma_ring_close(messenger->ring);
 	krdma_ring_close(messenger->recv_ring);
-	/* Receives are in it as long as the connection is there. */
+	/* Posted receives use it as long as the connection exists. */
 	krdma_mr_deregister(messenger->mr, KRDMA_DEREGISTER_LATER);
 	pthread_mutex_destroy(&messenger->lock);
 	pthread_cond_destroy(&messenger->changed);
@@ -270,7 +271,7 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
  * Waiting
  */
 
-/* With the lock: until something has changed; -ETIMEDOUT. */
+/* Call with the lock held: sleeps until a field changes; -ETIMEDOUT. */
 static int doze(struct krdma_messenger *messenger, uint64_t deadline)
 {
 	struct timespec until;
@@ -316,7 +317,7 @@ static int fail(struct krdma_messenger *messenger, int err)
 	return err;
 }
 
-/* Something of the connection has failed, and with that all of it: why. */
+/* Called after a failure, which ends the connection: returns the reason. */
 static int over(struct krdma_messenger *messenger)
 {
 	uint64_t deadline = krdma_deadline(REASON_MS);
@@ -340,7 +341,7 @@ static int over(struct krdma_messenger *messenger)
 }
 
 /*
- * What arrives
+ * Arrivals
  */
 
 static unsigned char *slot_data(const struct krdma_messenger *messenger, uint64_t slot)
@@ -371,7 +372,7 @@ static int read_answer(struct krdma_messenger *messenger, const unsigned char *w
 	return messenger->verdict > GIVEN_UP ? -EPROTO : 0;
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static int arrived(struct krdma_messenger *messenger, const struct krdma_cqe *cqe)
 {
 	const unsigned char *wire = slot_data(messenger, cqe->wr_id);
@@ -385,11 +386,14 @@ static int arrived(struct krdma_messenger *messenger, const struct krdma_cqe *cq
 		err = read_answer(messenger, wire);
 	else
 		err = -EPROTO;
-	/* Before anything is sent that the peer answers. */
+	/* Post the receive again before sending anything that the peer replies to. */
 	return err ? err : post_receive(messenger, cqe->wr_id);
 }
 
-/* This thread asks the queue while others sleep; with the lock, which is given up for it. */
+/*
+ * Waits on the receive ring while other threads sleep. Called with the lock held; drops it while
+ * waiting.
+ */
 static int look(struct krdma_messenger *messenger, uint64_t deadline)
 {
 	struct krdma_cqe cqes[RECEIVES];
@@ -421,7 +425,7 @@ static int look(struct krdma_messenger *messenger, uint64_t deadline)
 	return err;
 }
 
-/* Until *@what; which outlives the end of the connection. */
+/* Waits until *@what is set. A set flag stays valid after the connection has ended. */
 static int await(struct krdma_messenger *messenger, const bool *what, uint64_t deadline)
 {
 	int err = 0;
@@ -445,8 +449,8 @@ static int await(struct krdma_messenger *messenger, const bool *what, uint64_t d
  */
 
 /*
- * What is silent gives its place in a polled queue back when somebody asks the device; if
- * nobody does, this thread.
+ * In a polled ring, unsignaled work requests free their places only when a thread polls. If no
+ * other thread does, this one polls.
  */
 static void poll_silent(struct krdma_messenger *messenger)
 {
@@ -462,7 +466,10 @@ static void poll_silent(struct krdma_messenger *messenger)
 	pthread_mutex_unlock(&messenger->lock);
 	if (!mine)
 		return;
-	/* Nothing is there but what has failed, and with that all of it: others find out. */
+	/*
+	 * A completion here is that of a failed work request, which ends the connection; the
+	 * receiving side reports it.
+	 */
 	krdma_ring_poll(messenger->ring, cqes, SENDS, &taken);
 	end_turn(messenger, &messenger->reading);
 }
@@ -499,7 +506,9 @@ static int announce(struct krdma_messenger *messenger, struct krdma_mr *mr, size
 	return post(messenger, SLOT_ANNOUNCEMENT);
 }
 
-/* Until it is answered.  It cannot be taken back: the peer may be reading. */
+/*
+ * Waits for the reply. The announcement cannot be withdrawn, because the peer may be reading.
+ */
 static int await_answer(struct krdma_messenger *messenger, uint64_t deadline)
 {
 	int err;
@@ -523,7 +532,7 @@ static int await_answer(struct krdma_messenger *messenger, uint64_t deadline)
 	}
 }
 
-/* In a turn. */
+/* Call while having the turn. */
 static int send_from(struct krdma_messenger *messenger, struct krdma_mr *mr, size_t offset,
 		     size_t length, uint64_t deadline)
 {
@@ -550,7 +559,7 @@ KRDMA_PUBLIC int krdma_message_send_mr(struct krdma_messenger *messenger,
 	return err;
 }
 
-/* When the connection has been aborted, the device lets go of the memory soon. */
+/* After an abort the device soon stops using the memory. */
 static void release(struct krdma_mr *mr)
 {
 	if (krdma_mr_deregister(mr, 0))
@@ -568,7 +577,7 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
 	err = begin_turn(messenger, &messenger->sending, deadline);
 	if (err)
 		return err;
-	/* Nothing is written there: the peer may only read. */
+	/* The cast is safe: the peer may only read. */
 	if (length)
 		err = krdma_mr_register(messenger->session, messenger->device_id, (void *)data,
 					length, KRDMA_ACCESS_REMOTE_READ, &mr);
@@ -584,14 +593,14 @@ KRDMA_PUBLIC int krdma_message_send(struct krdma_messenger *messenger, const voi
  */
 
 /**
- * struct reading - a message on its way
- * @mr: where to
- * @offset: where in it
- * @length: of the message
- * @asked: bytes that were asked for
- * @done: bytes that are there
- * @under_way: reads
- * @stopped: why no more are asked for, a negative errno
+ * struct reading - a message being received
+ * @mr: destination
+ * @offset: offset of the message in @mr, in bytes
+ * @length: length of the message in bytes
+ * @asked: bytes for which reads have been posted
+ * @done: bytes received
+ * @under_way: number of reads in flight
+ * @stopped: negative errno after which no more reads are posted
  */
 struct reading {
 	struct krdma_mr *mr;
@@ -603,7 +612,7 @@ struct reading {
 	int stopped;
 };
 
-/* As many reads as may be under way; the next one is not asked for if it is refused. */
+/* Posts reads up to the maximum in flight. Stops if one is refused. */
 static void ask(struct krdma_messenger *messenger, struct reading *reading)
 {
 	while (reading->asked < reading->length && !reading->stopped &&
@@ -628,7 +637,7 @@ static void ask(struct krdma_messenger *messenger, struct reading *reading)
 	}
 }
 
-/* A read, or something silent that has failed. */
+/* Handles the completion of a read, or of a failed unsignaled work request. */
 static void ended(const struct krdma_messenger *messenger, struct reading *reading,
 		  const struct krdma_cqe *cqe)
 {
@@ -647,8 +656,8 @@ static void ended(const struct krdma_messenger *messenger, struct reading *readi
 }
 
 /*
- * Takes the ends of reads, at least one.  Of those that are under way there is an end in
- * any case: if the peer does not answer, the device gives up in some seconds.
+ * Takes completions of reads, at least one. Every read in flight completes: if the peer does
+ * not respond, the device gives up after some seconds.
  */
 static void take(struct krdma_messenger *messenger, struct reading *reading, uint64_t deadline)
 {
@@ -664,7 +673,7 @@ static void take(struct krdma_messenger *messenger, struct reading *reading, uin
 		if (!reading->stopped)
 			reading->stopped = err == -EAGAIN ? -ETIMEDOUT : err;
 		else
-			/* The device is gone, and every operation with it. */
+			/* The device is gone, and with it all work requests. */
 			reading->under_way = 0;
 		return;
 	}
@@ -680,7 +689,7 @@ static void read_all(struct krdma_messenger *messenger, struct reading *reading,
 			break;
 		take(messenger, reading, deadline);
 	}
-	/* It was all there when somebody wanted it to end. */
+	/* The deadline passed, but all data have arrived. */
 	if (reading->done == reading->length && reading->stopped == -ETIMEDOUT)
 		reading->stopped = 0;
 }
@@ -699,7 +708,7 @@ static int answer(struct krdma_messenger *messenger, enum verdict verdict)
 	return post(messenger, SLOT_ANSWER);
 }
 
-/* In a turn, of a message that was announced and fits. */
+/* Call while having the turn, for an announced message that fits. */
 static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 			size_t offset, uint64_t deadline)
 {
@@ -708,7 +717,7 @@ static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 	};
 	int err;
 
-	/* Another thread only looks for what is silent, which takes no time. */
+	/* Another thread has this turn only to poll once, which takes no time. */
 	err = begin_turn(messenger, &messenger->reading, KRDMA_FOREVER);
 	if (err)
 		return err;
@@ -726,7 +735,9 @@ static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 	}
 }
 
-/* In a turn: until one is announced; 1: it is, and it fits. */
+/*
+ * Call while having the turn: waits for an announcement; 1: there is one, and the message fits.
+ */
 static int await_message(struct krdma_messenger *messenger, size_t room, size_t *length,
 			 uint64_t deadline)
 {

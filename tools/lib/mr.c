@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Registered memory, and what peers are told of it.
+ * Memory regions and their memory descriptors.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #define HUGE_SIZE	(2ul << 20)
 
 /**
- * struct krdma_mr - registered memory
- * @session: in which; it outlives this
- * @maker: the process that has registered it
- * @data, @length: what was registered
- * @mapped: bytes that the library has mapped there, 0: none
- * @id, @key: the kernel's
- * @entry: the cache's, or NULL
+ * struct krdma_mr - a memory region
+ * @session: its session, which must outlive it
+ * @maker: the process that registered it
+ * @data, @length: the registered memory
+ * @mapped: bytes that the library mapped there, 0: none
+ * @id, @key: number and rkey from the kernel
+ * @entry: the cache's entry, or NULL
  */
 struct krdma_mr {
 	struct krdma *session;
@@ -67,8 +67,8 @@ KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, vo
 }
 
 /*
- * Not in the huge pages that an administrator has set aside (hugetlb): they are for the
- * programs that were told to use them.  The kernel may find others.
+ * Does not use the huge pages that an administrator reserved (hugetlb): they are for programs
+ * configured to use them. The kernel may use transparent huge pages.
  */
 static void *map(size_t length)
 {
@@ -107,10 +107,10 @@ KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
 	if (!mr)
 		return 0;
 	request.id = mr->id;
-	/* A child has a copy of the pages; what is registered are the parent's. */
+	/* A child has a copy of the pages. The memory region belongs to the parent. */
 	if (object_is_own(mr->maker))
 		err = request_issue(mr->session->fd, KRDMA_MR_DEREGISTER, &request);
-	/* It may have ended before, with its device. */
+	/* The kernel has already deregistered it if its device is gone. */
 	if (err && err != -ENOENT && err != -ENODEV)
 		return err;
 	if (mr->mapped)

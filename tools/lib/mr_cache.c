@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Registrations that are kept for the next time.
+ * A cache of memory regions that stay registered for reuse.
  *
- * They are sorted by where they begin, and none lies within another: then they are
- * sorted by where they end, too, and of those that begin before an address only the
- * last one can reach beyond it.
+ * The entries are sorted by their start, and none lies within another one. They are therefore
+ * also sorted by their end, and of the entries that start before an address, only the last one
+ * can contain that address.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,12 +19,12 @@
 			 KRDMA_ACCESS_REMOTE_ATOMIC)
 
 /**
- * struct cache_entry - one registration
- * @mr: what it is
- * @start, @end: the addresses that it covers, the last one included
- * @users: who has got it and not put it back
- * @forgotten: it is in no cache any more, and ends with its last user
- * @last_use: when it was put back, by the cache's count
+ * struct cache_entry - a cached memory region
+ * @mr: the memory region
+ * @start, @end: first and last address that it covers
+ * @users: number of krdma_mr_cache_get() calls not yet put back
+ * @forgotten: removed from the cache; deregistered when the last user puts it back
+ * @last_use: value of the cache's clock when it was last put back
  */
 struct cache_entry {
 	struct krdma_mr *mr;
@@ -37,15 +37,15 @@ struct cache_entry {
 
 /**
  * struct krdma_mr_cache - a cache
- * @session, @device_id, @access: of all that it registers
- * @limit: bytes without a user that are kept
- * @page: a registration's size is a multiple of; 1: not widened
- * @lock: covers all below, and the entries
- * @entries: sorted
- * @count: how many
- * @room: for how many there is memory
- * @idle: bytes without a user
- * @clock: counts what is put back
+ * @session, @device_id, @access: parameters of all its memory regions
+ * @limit: bytes that may stay registered while unused
+ * @page: registered ranges are widened to multiples of this; 1: not widened
+ * @lock: protects the fields below and the entries
+ * @entries: sorted array
+ * @count: number of entries
+ * @room: allocated length of @entries
+ * @idle: bytes registered and unused
+ * @clock: counts the put calls
  */
 struct krdma_mr_cache {
 	struct krdma *session;
@@ -75,7 +75,7 @@ KRDMA_PUBLIC int krdma_mr_cache_create(struct krdma *session, uint32_t device_id
 	new->device_id = device_id;
 	new->access = access;
 	new->limit = limit;
-	/* A peer that may reach the buffer is not to reach what lies beside it. */
+	/* A peer with access to a buffer must not reach the memory next to it. */
 	new->page = access & REMOTE_RIGHTS ? 1 : (size_t)sysconf(_SC_PAGESIZE);
 	pthread_mutex_init(&new->lock, NULL);
 	*cache = new;
@@ -87,14 +87,17 @@ static size_t entry_size(const struct cache_entry *entry)
 	return entry->end - entry->start + 1;
 }
 
-/* Operations with it may be under way that nobody waits for: it ends after them. */
+/*
+ * Work requests that no thread waits for may still be in flight. The memory region ends after
+ * them.
+ */
 static void entry_end(struct cache_entry *entry)
 {
 	krdma_mr_deregister(entry->mr, KRDMA_DEREGISTER_LATER);
 	free(entry);
 }
 
-/* How many begin at or before @address. */
+/* Returns the number of entries that start at or before @address. */
 static size_t count_before(const struct krdma_mr_cache *cache, uintptr_t address)
 {
 	size_t low = 0, high = cache->count;
@@ -118,7 +121,7 @@ static struct cache_entry *find(const struct krdma_mr_cache *cache, uintptr_t st
 	return entry && entry->end >= end ? entry : NULL;
 }
 
-/* Out of the cache, at once if nobody uses it. */
+/* Removes an entry from the cache; deregisters it at once if it is unused. */
 static void forget(struct krdma_mr_cache *cache, size_t index)
 {
 	struct cache_entry *entry = cache->entries[index];
@@ -133,7 +136,7 @@ static void forget(struct krdma_mr_cache *cache, size_t index)
 	}
 }
 
-/* Those without a user that were put back first, until @most bytes are left. */
+/* Removes unused entries, least recently used first, until @most idle bytes are left. */
 static void shrink(struct krdma_mr_cache *cache, size_t most)
 {
 	while (cache->idle > most) {
@@ -146,7 +149,7 @@ static void shrink(struct krdma_mr_cache *cache, size_t most)
 					      entry->last_use < cache->entries[oldest]->last_use))
 				oldest = i;
 		}
-		/* What is idle has an entry without a user. */
+		/* Cannot happen: idle bytes imply an unused entry. */
 		if (oldest == cache->count)
 			break;
 		forget(cache, oldest);
@@ -168,21 +171,26 @@ static int make_room(struct krdma_mr_cache *cache)
 	return 0;
 }
 
-/* For its first user.  Another thread may have brought the same meanwhile. */
+/*
+ * Inserts an entry for its first user. Another thread may have inserted one for the same range
+ * in the meantime.
+ */
 static int insert(struct krdma_mr_cache *cache, struct cache_entry *entry)
 {
 	size_t index;
 	int err;
 
 	if (find(cache, entry->start, entry->end)) {
-		/* Then this one is for its user only. */
+		/* Then this entry stays outside the cache and ends with its user. */
 		entry->forgotten = true;
 		return 0;
 	}
 	err = make_room(cache);
 	if (err)
 		return err;
-	/* What lies within it must not stay: one of the same start, and those after it. */
+	/*
+	 * Remove the entries within the new one: one with the same start, and those after it.
+	 */
 	index = count_before(cache, entry->start);
 	if (index && cache->entries[index - 1]->start == entry->start)
 		index--;
@@ -248,10 +256,10 @@ KRDMA_PUBLIC int krdma_mr_cache_get(struct krdma_mr_cache *cache, void *data, si
 
 	entry = reuse(cache, start, end);
 	if (!entry) {
-		/* Takes its time: others are not kept from what is there. */
+		/* Registering takes time, so the lock is not held. */
 		err = entry_new(cache, start, end, &entry);
 		if (is_limit(err)) {
-			/* What is kept for later is in the way of what is needed now. */
+			/* Unused entries may use up the limit that this registration needs. */
 			pthread_mutex_lock(&cache->lock);
 			shrink(cache, 0);
 			pthread_mutex_unlock(&cache->lock);
@@ -300,7 +308,10 @@ KRDMA_PUBLIC void krdma_mr_cache_forget(struct krdma_mr_cache *cache, const void
 	if (!cache || !length || end < start)
 		return;
 	pthread_mutex_lock(&cache->lock);
-	/* From the last one that begins before the end, as long as they reach the start. */
+	/*
+	 * Start at the last entry that starts before the end, and go back while entries reach
+	 * @data.
+	 */
 	for (index = count_before(cache, end); index; index--) {
 		if (cache->entries[index - 1]->end < start)
 			break;

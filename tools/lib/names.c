@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The names of values.  Programs parse them: a name is never changed.
+ * The names of values. Programs parse them, so a name must never change.
  */
 #include <string.h>
 
@@ -141,7 +141,7 @@ KRDMA_PUBLIC const char *krdma_access_name(uint32_t access)
 }
 
 /*
- * The same words as in the kernel's traces.
+ * The same words as in the kernel's tracepoints.
  */
 
 static const char *name_of(const char * const *names, size_t count, uint32_t value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Memory that has several keys, as one side tells it the other: see parts.h.
+ * Memory regions with several rkeys, as described to a peer: see parts.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ struct part {
 
 /**
  * struct parts - a peer's memory
- * @count: how many parts
- * @list: where each ends, from the beginning of all, and its key
+ * @count: number of parts
+ * @list: the end of each part, relative to the start of the first, and its rkey
  */
 struct parts {
 	uint32_t count;
@@ -33,10 +33,10 @@ static size_t wire_size(uint32_t count)
 }
 
 /*
- * The owner's
+ * The owner
  */
 
-/* How many keys cover it; 0 without rights for peers. */
+/* Counts the rkeys that cover a range; 0 if peers have no rights. */
 static int count_parts(struct krdma_mr *mr, size_t offset, size_t length, uint32_t *count)
 {
 	size_t reach, done;
@@ -105,7 +105,7 @@ int parts_offer(struct krdma *session, uint32_t device_id, struct krdma_mr *mr,
 }
 
 /*
- * The other side's
+ * The peer
  */
 
 bool parts_can_be(const struct krdma_remote_mr *table)
@@ -114,7 +114,7 @@ bool parts_can_be(const struct krdma_remote_mr *table)
 	       table->length <= wire_size(PARTS_MAX);
 }
 
-/* Reads one descriptor behind those before: @whole is the beginning, up to here. */
+/* Parses one memory descriptor. @whole covers the previous parts and gets extended. */
 static int add_part(struct parts *parts, const unsigned char *wire, struct krdma_remote_mr *whole)
 {
 	struct krdma_remote_mr one;
@@ -126,7 +126,7 @@ static int add_part(struct parts *parts, const unsigned char *wire, struct krdma
 	} else {
 		if (one.addr != whole->addr + whole->length || one.access != whole->access)
 			return -EPROTO;
-		/* That this does not go beyond the last address was seen. */
+		/* The check above shows that this does not overflow the address space. */
 		whole->length += one.length;
 	}
 	parts->list[parts->count++] = (struct part){ .end = whole->length, .key = one.key };
@@ -170,7 +170,7 @@ uint32_t parts_key(const struct parts *parts, uint64_t offset, uint64_t *reach)
 {
 	uint32_t low = 0, high = parts->count - 1;
 
-	/* The first that ends behind it, or the last. */
+	/* Find the first part that ends after @offset, or the last part. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Reading what a peer has told of its memory: &struct krdma_mr_desc.
+ * Parses a peer's memory descriptor: &struct krdma_mr_desc.
  */
 #include <assert.h>
 #include <endian.h>
@@ -11,7 +11,7 @@
 
 #define RIGHT_COUNT	3
 
-/* Its rights, by their bits. */
+/* Access rights by bit number in the descriptor. */
 static const uint32_t rights[RIGHT_COUNT] = {
 	KRDMA_ACCESS_REMOTE_READ, KRDMA_ACCESS_REMOTE_WRITE, KRDMA_ACCESS_REMOTE_ATOMIC,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * One request to the module: every structure starts with its size, and what
- * the module does not fill in reads as zero.
+ * A request to the module. Every structure starts with its size, and fields that the module
+ * does not fill in read as zero.
  */
 #include <assert.h>
 #include <errno.h>
@@ -21,8 +21,8 @@
 #define NS_PER_S	1000000000ull
 
 /*
- * The first published version of each is what callers may not fall below: to the end of the
- * last field that it had.
+ * Callers must pass at least the first published version of each structure, up to the end of
+ * the last field that it had.
  */
 #define FIRST(type, last, bytes, size) \
 	static_assert(offsetof(struct type, last) + (bytes) == (size), \
@@ -37,7 +37,7 @@ FIRST(krdma_srq_query_args, max_sge, 4, KRDMA_SRQ_QUERY_MIN_SIZE);
 FIRST(krdma_event_record, reason, 4, KRDMA_RECORD_MIN_SIZE);
 FIRST(krdma_device_record, port, 4, KRDMA_RECORD_MIN_SIZE);
 
-/* No options come near to that: what says more was never set. */
+/* No options structure is nearly this large: a larger size was never initialized. */
 #define OPTIONS_MAX	512
 
 static uint64_t now(void)
@@ -72,7 +72,7 @@ int request_prepare(void *argument, size_t size, size_t min_size)
 
 int request_wait(int fd, unsigned long request, void *argument)
 {
-	/* int: what musl declares; glibc's unsigned long takes it too. */
+	/* musl declares int; glibc's unsigned long accepts it too. */
 	return ioctl(fd, (int)request, argument) < 0 ? -errno : 0;
 }
 
@@ -96,7 +96,7 @@ int request_options(void *options, size_t size, const void *from)
 		memcpy(&theirs, from, sizeof(theirs));
 		if (theirs < sizeof(theirs))
 			return -EINVAL;
-		/* Before anything behind its end is looked at. */
+		/* Check before reading the bytes after the known part. */
 		if (theirs > OPTIONS_MAX)
 			return -E2BIG;
 		for (size_t i = size; i < theirs; i++) {
@@ -159,8 +159,8 @@ int request_await(int fd, short events, uint64_t deadline)
 }
 
 /*
- * The descriptor may be blocking: that another thread takes what poll() has seen, and
- * this one sleeps beyond its deadline, is kept out by asking for no more than is there.
+ * The descriptor may be blocking. Another thread can take the record that poll() reported, and
+ * a plain read would then sleep past the deadline. preadv2() with RWF_NOWAIT avoids this.
  */
 int request_read(int fd, uint64_t deadline, void *record, size_t size)
 {
@@ -176,13 +176,13 @@ int request_read(int fd, uint64_t deadline, void *record, size_t size)
 		if (!got)
 			return -ENODATA;
 		if (got > 0) {
-			/* A module that is older than the caller has a shorter one. */
+			/* An older module has a shorter record. */
 			memset((char *)record + got, 0, size - got);
 			return 0;
 		}
 		if (errno != EAGAIN)
 			return -errno;
-		/* Somebody else has it: wait for the next. */
+		/* Another thread took the record: wait for the next one. */
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Queues: making, mapping, closing.
+ * Creates, maps and closes rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int query(int fd, struct krdma_ring_query_args *query)
 	return request_issue(fd, KRDMA_RING_QUERY, query);
 }
 
-/* The descriptor stays the caller's if it fails. */
+/* After an error the caller still owns @fd. */
 static int adopt(int fd, struct krdma_ring **ring)
 {
 	struct krdma_ring_query_args is;
@@ -42,7 +42,7 @@ static int adopt(int fd, struct krdma_ring **ring)
 	new->maker = getpid();
 	new->sqes = (struct krdma_sqe *)((char *)new->header + is.sqe_offset);
 	new->cqes = (struct krdma_cqe *)((char *)new->header + is.cqe_offset);
-	/* With default attributes these cannot fail. */
+	/* With default attributes these calls cannot fail. */
 	pthread_mutex_init(&new->submit_lock, NULL);
 	pthread_mutex_init(&new->take_lock, NULL);
 	*ring = new;
@@ -105,7 +105,7 @@ KRDMA_PUBLIC int krdma_ring_close(struct krdma_ring *ring)
 		return 0;
 	pthread_mutex_destroy(&ring->take_lock);
 	pthread_mutex_destroy(&ring->submit_lock);
-	/* In a child of fork() something else lies there. */
+	/* A child of fork() does not have the mapping; another one may be at that address. */
 	if (object_is_own(ring->maker))
 		munmap(ring->header, ring->size);
 	return object_close(ring, ring->fd);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * libkrdma: a queue and its rings.
- */
+/* libkrdma: a ring and its mapped memory. */
 #ifndef KRDMA_RING_H
 #define KRDMA_RING_H
 
@@ -11,18 +9,18 @@
 #include "internal.h"
 
 /**
- * struct krdma_ring - a queue of this process's
+ * struct krdma_ring - a ring of this process
  * @fd: its descriptor
- * @polled: completions come only inside requests
- * @sq_entries, @cq_entries: as the kernel says, powers of two; not from the rings,
- *	which may be another process's too
- * @size: of the mapping
+ * @polled: completions arrive only during ioctls
+ * @sq_entries, @cq_entries: numbers of entries from the kernel, powers of two. They are not
+ *	read from the shared memory, which another process may also write
+ * @size: size of the mapping in bytes
  * @header: the mapping
- * @maker: the process that has it
- * @sqes, @cqes: the entries in it
- * @submit_lock: whoever has it may write the submission ring; only tried: who does
- *	not get it hands the kernel an array
- * @take_lock: whoever has it may take from the completion ring
+ * @maker: the process that owns the mapping
+ * @sqes, @cqes: the entries in the mapping
+ * @submit_lock: protects the SQ. Threads only try to take it: a thread that does not get it
+ *	passes an array to the kernel instead
+ * @take_lock: protects the consumer side of the CQ
  */
 struct krdma_ring {
 	int fd;
@@ -38,11 +36,11 @@ struct krdma_ring {
 	pthread_mutex_t take_lock;
 };
 
-/* queue_post.c: entries by an array, also those of a shared receive queue. */
+/* ring_post.c: posts entries as an array, also those of an SRQ. */
 int queue_post_array(int fd, unsigned long request, const struct krdma_sqe *entries,
 		     size_t count, size_t *accepted);
 
-/* queue_take.c: KRDMA_RING_ENTER, for nothing but waiting. */
+/* ring_poll.c: KRDMA_RING_ENTER, only to wait. */
 int queue_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t least,
 		    uint64_t deadline, size_t *taken);
 

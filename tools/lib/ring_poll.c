@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Taking completions.
+ * Takes completions.
  */
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,10 @@
 
 #include "ring.h"
 
-/* What is in the ring: 0, -EAGAIN, -EBADMSG; *@flags are those of that moment or before. */
+/*
+ * Takes completions from the mapped CQ: 0, -EAGAIN, -EBADMSG. *@flags are at most as recent as
+ * the CQ tail.
+ */
 static int take(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t *taken,
 		uint32_t *flags)
 {
@@ -17,7 +20,10 @@ static int take(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, si
 	uint32_t head, filled, at, first;
 
 	pthread_mutex_lock(&ring->take_lock);
-	/* Before the tail: when they say that the device is gone, that is the last tail. */
+	/*
+	 * Read the flags before the tail: if they say that the device is gone, the tail read
+	 * after them is final.
+	 */
 	*flags = __atomic_load_n(&header->cq_flags, __ATOMIC_ACQUIRE);
 	head = header->cq_head;
 	filled = __atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE) - head;
@@ -53,7 +59,7 @@ static int enter(struct krdma_ring *ring, uint32_t least, uint64_t deadline)
 	return request_wait(ring->fd, KRDMA_RING_ENTER, &enter);
 }
 
-/* The same, and what the kernel or the device still has. */
+/* The same, including completions that are still in the kernel or the device. */
 static int take_any(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t *taken)
 {
 	uint32_t flags;
@@ -97,7 +103,7 @@ int queue_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room
 			break;
 		}
 		more = least - got < ring->cq_entries ? least - got : ring->cq_entries;
-		/* Whatever it says, what is in the ring by now is taken first. */
+		/* Whatever the error, first take the completions that are in the CQ by now. */
 		over = enter(ring, (uint32_t)more, deadline);
 	}
 	if (got) {
@@ -116,10 +122,10 @@ KRDMA_PUBLIC int krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes
 }
 
 /*
- * Waiting for one of several
+ * Waiting for one of several rings
  */
 
-/* Is there something to take?  0, -EAGAIN, or what krdma_ring_poll() would say. */
+/* Checks for completions: 0, -EAGAIN, or the error that krdma_ring_poll() would return. */
 static int look(struct krdma_ring *ring)
 {
 	struct krdma_ring_header *header = ring->header;
@@ -143,7 +149,7 @@ static int look(struct krdma_ring *ring)
 	}
 }
 
-/* 0, -EAGAIN if none has something, or the error of *@which. */
+/* 0, -EAGAIN if no ring has completions, or the error of *@which. */
 static int look_at_all(struct krdma_ring *const *rings, size_t count, size_t *which)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -158,9 +164,10 @@ static int look_at_all(struct krdma_ring *const *rings, size_t count, size_t *wh
 }
 
 /*
- * A thread that asks again and again is in no call that a signal could end.  So signals are
- * held back meanwhile, and every few rounds ppoll() lets them in and says that there was
- * one.  Those that a fault of this thread raises are not: held back they kill the process.
+ * A polling thread is not in a system call that a signal could interrupt. Signals are therefore
+ * blocked while it polls, and every few rounds ppoll() lets them in and reports whether one
+ * arrived. Signals raised by faults of this thread stay unblocked: if they were blocked, the
+ * kernel would kill the process.
  */
 #define ROUNDS	16
 
@@ -192,7 +199,7 @@ static int ask_all(struct krdma_ring *const *rings, size_t count, uint64_t deadl
 	hold_signals(&before);
 	for (;;) {
 		err = look_at_all(rings, count, which);
-		/* What has come by the end is found, as with krdma_ring_wait(). */
+		/* Like krdma_ring_wait(), check once more after the deadline or a signal. */
 		if (err != -EAGAIN || over)
 			break;
 		if (deadline != KRDMA_FOREVER && deadline_past(deadline))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Asking for operations.
+ * Posts work requests.
  *
- * Arrays need no lock and one copy less than the ring: the kernel takes them from any
- * number of threads at a time.  The ring is for asking and waiting in one call.
+ * An array needs no lock and one copy less than the mapped SQ: the kernel accepts arrays from
+ * any number of threads at a time. The mapped SQ is used to post and wait in one call.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,7 +48,10 @@ KRDMA_PUBLIC int krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe
 	return queue_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
 }
 
-/* The submission ring is this thread's, and empty: a refused entry is taken out again. */
+/*
+ * The caller holds the submit lock, and the SQ is empty because refused entries are removed
+ * again.
+ */
 static void fill(struct krdma_ring *ring, const struct krdma_sqe *entries, uint32_t count)
 {
 	struct krdma_ring_header *header = ring->header;
@@ -83,7 +86,7 @@ static int run_ring(struct krdma_ring *ring, const struct krdma_sqe *entries, ui
 	}
 	if (err)
 		header->sq_tail = __atomic_load_n(&header->sq_head, __ATOMIC_ACQUIRE);
-	/* The kernel does not say so, as something was submitted. */
+	/* The kernel does not report the interruption if it accepted an entry. */
 	*interrupted = !err && enter.completed < least && !deadline_past(deadline);
 	return err;
 }
@@ -102,7 +105,7 @@ KRDMA_PUBLIC int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sq
 		return -EINVAL;
 	if (!least)
 		least = 1;
-	/* The kernel waits for no more than the ring can hold. */
+	/* The kernel does not wait for more completions than the CQ can hold. */
 	most = least < ring->cq_entries ? least : ring->cq_entries;
 
 	if (count <= ring->sq_entries && !pthread_mutex_trylock(&ring->submit_lock)) {

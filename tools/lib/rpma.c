@@ -4,10 +4,10 @@
  *
  * Memory:			Private data of its examples:
  *	 0  address, 64 bits		 0  data offset, 16 bits
- *	 8  size, 64 bits		 2  length of the first, 8 bits
- *	16  key, 32 bits		 3  length of the second, 8 bits
- *	20  usage, 8 bits		 4  descriptor of memory, and right behind it
- *					    of the configuration; 24 bytes
+ *	 8  size, 64 bits		 2  length of the first descriptor, 8 bits
+ *	16  rkey, 32 bits		 3  length of the second one, 8 bits
+ *	20  usage, 8 bits		 4  memory descriptor, directly followed by
+ *					    that of the configuration; 24 bytes
  *
  * All numbers are little-endian.
  */
@@ -24,7 +24,7 @@
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
-/* Room for descriptors in the examples' private data, and where it begins. */
+/* Offset and length of the descriptors in the examples' private data. */
 #define EXAMPLE_AT	4
 #define EXAMPLE_ROOM	(KRDMA_RPMA_EXAMPLE_SIZE - EXAMPLE_AT)
 
@@ -132,7 +132,7 @@ KRDMA_PUBLIC int krdma_rpma_example_read(const void *wire, size_t length,
 }
 
 /*
- * Rights
+ * Access rights
  */
 
 /* One for each usage. */
@@ -162,7 +162,7 @@ KRDMA_PUBLIC int krdma_rpma_access(uint32_t usage, uint32_t transport, uint32_t 
 		if (usage & needs[i].usage)
 			all |= needs[i].access;
 	}
-	/* What answers a read is a write of the peer's there. */
+	/* On iWARP the response to a read is a write by the peer into the local memory. */
 	if (transport == KRDMA_TRANSPORT_IWARP && (usage & KRDMA_RPMA_READ_DESTINATION))
 		all |= KRDMA_ACCESS_REMOTE_WRITE;
 	*access = all;
@@ -183,7 +183,7 @@ KRDMA_PUBLIC int krdma_rpma_usage(uint32_t access, uint32_t *usage)
 	return 0;
 }
 
-/* What a peer needs for it. */
+/* The rights that a peer needs for a usage. */
 static uint32_t remote_access(uint32_t usage)
 {
 	uint32_t access = 0;
@@ -205,7 +205,7 @@ KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_mr *mr, size_t offset, size_t 
 
 	if (!mr || !wire || check_usage(usage))
 		return -EINVAL;
-	/* All of it, not as far as one of several keys covers it. */
+	/* The whole rest, not only what the first of several rkeys covers. */
 	if (!length && offset < krdma_mr_length(mr))
 		length = krdma_mr_length(mr) - offset;
 	err = krdma_mr_describe(mr, offset, length, descriptor);
@@ -277,7 +277,9 @@ KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t 
 		return err;
 	if (offset > mr->size || length > mr->size - offset)
 		return -ERANGE;
-	/* A byte is read there; of nothing at the end, the last one before. */
+	/*
+	 * The flush reads a byte at this address. At the end of the memory, use the last byte.
+	 */
 	remote.addr += offset < mr->size ? offset : offset - 1;
 	*entry = krdma_entry_flush(conn, wr_id, &remote);
 	if (length && length <= UINT32_MAX) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Sessions: opening, closing, and what the module says of itself.
+ * Sessions: open, close, and queries about the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +43,8 @@ KRDMA_PUBLIC int krdma_limit_refused(struct krdma *session, struct krdma_limit_q
 }
 
 /*
- * Structures mean something else in another version of the interface: better
- * no session than one whose answers are misread.
+ * Structures have another meaning in another version of the interface. Fail rather than misread
+ * them.
  */
 static int check_abi(struct krdma *session)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: contexts, from their making to their end.
+ * The simple layer: creates and closes contexts.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@
 #define DEFAULT_MESSAGE_SIZE	4096
 
 #define DEPTH_MAX		UINT16_MAX
-/* With its header, the length of one operation; no device has so much. */
+/* With its header, the length of one work request; no device has that much memory. */
 #define MESSAGE_SIZE_MAX	(1024u * 1024 * 1024)
 
 #define REMOTE_ACCESS		(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE)
@@ -26,7 +26,7 @@
 #define NS_PER_S		1000000000ull
 
 /*
- * What all files use
+ * Helpers for all files
  */
 
 uint64_t simple_deadline(uint32_t ms)
@@ -91,7 +91,7 @@ static int check_options(struct krdma_simple_options *options)
 		return -EINVAL;
 	if (!options->buffer_size)
 		options->buffer_size = DEFAULT_BUFFER_SIZE;
-	/* What is longer could never be taken, nor what comes after it. */
+	/* A longer message could never be taken, nor any message after it. */
 	if (options->message_size > options->buffer_size)
 		return -EINVAL;
 	if (!options->access)
@@ -107,7 +107,10 @@ static int check_options(struct krdma_simple_options *options)
 	return 0;
 }
 
-/* Made before a device is known: a server's may be filled before the first client. */
+/*
+ * Allocated before the device is known, so that a server can fill its buffer before the first
+ * client connects.
+ */
 static int make_buffer(struct krdma_simple *simple)
 {
 	void *buffer;
@@ -124,7 +127,7 @@ static int make_buffer(struct krdma_simple *simple)
 }
 
 /*
- * Making
+ * Creating
  */
 
 static int make_lock(struct krdma_simple *simple)
@@ -147,7 +150,7 @@ static int make_lock(struct krdma_simple *simple)
 	return -err;
 }
 
-/* From here on krdma_simple_close() takes back what there is. */
+/* After this, krdma_simple_close() can release the context in any state. */
 static int make(const struct krdma_simple_options *options, struct krdma_simple **simple)
 {
 	struct krdma_simple *new = calloc(1, sizeof(*new));
@@ -179,7 +182,9 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 	return err;
 }
 
-/* Everywhere: by IPv6 for IPv4 too, where there is IPv6. */
+/*
+ * Listens at all addresses: with IPv6, which includes IPv4, or only IPv4 if there is no IPv6.
+ */
 static int listen_everywhere(struct krdma_simple *simple, uint16_t port)
 {
 	struct sockaddr_in6 any6 = {
@@ -223,7 +228,7 @@ static int listener_port(struct krdma_listener *listener, uint16_t *port)
 
 	if (err)
 		return err;
-	/* At the same place in both families. */
+	/* The port has the same offset in both address families. */
 	*port = ntohs(((struct sockaddr_in *)&address)->sin_port);
 	return 0;
 }
@@ -298,7 +303,7 @@ static int read_hello(struct krdma_conn *conn, struct simple_hello *hello)
 	return simple_hello_read(data, length < sizeof(data) ? length : sizeof(data), hello);
 }
 
-/* One who asks: let in if it speaks as we do.  -EAGAIN: it was passed over. */
+/* Accepts a client if it uses this layer. -EAGAIN: the client was skipped. */
 static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t deadline)
 {
 	unsigned char answer[SIMPLE_HELLO_SIZE];
@@ -306,7 +311,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	int err;
 
 	if (read_hello(conn, &peer)) {
-		/* It may have left; closing rejects it, too. */
+		/* The client may have left already; closing also rejects it. */
 		krdma_conn_reject(conn, NULL, 0);
 		krdma_conn_close(conn);
 		return -EAGAIN;
@@ -314,7 +319,10 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	err = simple_link_prepare(simple, conn);
 	if (!err)
 		err = simple_link_hello(simple, answer);
-	/* It has left, or its device; others may be there, which the listener knows. */
+	/*
+	 * The client has left, or its device is gone. Other clients may be waiting; the
+	 * listener reports if its own device is gone.
+	 */
 	if (err)
 		return err == -ENOTCONN || err == -ENODEV ? -EAGAIN : err;
 	err = krdma_conn_accept(conn, NULL, answer, sizeof(answer));
@@ -354,7 +362,7 @@ KRDMA_PUBLIC int krdma_simple_wait_for_client(struct krdma_simple *simple)
 	return err;
 }
 
-/* The address to which there is a way now. */
+/* Connects to the address that was resolved last. */
 static int ask(struct krdma_simple *simple, uint64_t deadline)
 {
 	unsigned char hello[SIMPLE_HELLO_SIZE];
@@ -382,7 +390,7 @@ KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
 	if (err)
 		return err;
 	deadline = simple_deadline_of(simple);
-	/* The way that krdma_simple_client() has found, unless it has been gone. */
+	/* Use the route resolved by krdma_simple_client(), unless it was used before. */
 	if (simple->up || !simple->conn) {
 		simple_link_end(simple);
 		simple->address = 0;
@@ -397,7 +405,10 @@ KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
 			break;
 		if (++simple->address == simple->address_count || is_past(deadline))
 			break;
-		/* The name has another address; if there is no way, the refusal counts. */
+		/*
+		 * Try the next address of the name. If none has a route, the last refusal is
+		 * the error.
+		 */
 		if (!simple_link_resolve(simple))
 			err = 0;
 	}
@@ -405,7 +416,7 @@ KRDMA_PUBLIC int krdma_simple_connect(struct krdma_simple *simple)
 }
 
 /*
- * Ending
+ * Closing
  */
 
 KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
@@ -425,8 +436,8 @@ KRDMA_PUBLIC int krdma_simple_disconnect(struct krdma_simple *simple)
 }
 
 /*
- * In a child of fork(): its descriptors, and not the connection behind them.  Another
- * thread of the parent's may have had the lock.
+ * In a child of fork(): closes the descriptors without ending the connection. Does not take the
+ * lock, which another thread of the parent may have held.
  */
 static void leave(struct krdma_simple *simple)
 {
@@ -453,7 +464,7 @@ KRDMA_PUBLIC int krdma_simple_close(struct krdma_simple *simple)
 		munmap(simple->options.buffer, simple->options.buffer_size);
 	krdma_close(simple->session);
 	simple_lists_destroy(simple);
-	/* Of a child's copy nobody knows who waits there. */
+	/* In a child's copy, threads that do not exist may be registered as waiting. */
 	if (object_is_own(simple->maker)) {
 		pthread_mutex_destroy(&simple->lock);
 		pthread_cond_destroy(&simple->changed);

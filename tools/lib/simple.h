@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libkrdma, the simple layer: what its files share.
+ * libkrdma, the simple layer: declarations shared by its source files.
  *
- * What travels
+ * Flow control
  *
- * Each side has receives posted for its depth of messages and notices, and two more.
- * Whoever sends a message or a notice counts it, and counts how many of its own the
- * other side has taken: it never has more of them under way than the other's depth.
- * That count comes with every message, and when half a depth has been taken and no
- * message has told it, in a message of its own, word of room.  Of those no more than
- * two can be at the other side without having been looked at: by the first, half a
- * depth can be sent, by the second the rest, and for a third one something would have
- * to be sent that only looking at them gives room for.  That is what the two receives
- * are for.  So a send always finds a receive, on every transport.
+ * Each side has receives posted for its depth of messages and notices, and two more. A sender
+ * counts its messages and notices, and how many of them the peer has taken: it never has more
+ * in flight than the peer's depth. The count of taken ones travels with every message. When
+ * half the depth has been taken and no message has carried the count, the receiver sends it in
+ * a separate credit message. At most two credit messages can be unprocessed at the other side:
+ * after the first, the peer can send half a depth, after the second the rest, and a third one
+ * needs a send for which only processing the first two gives credit. The two extra receives are
+ * for these. A send therefore always finds a receive, on every transport.
  *
- * Who waits
+ * Waiting
  *
- * Of the threads that wait for something to arrive, one asks the receive queue and
- * sorts what comes: messages and notices into a list each, word of room into the
- * count.  The others sleep until it has found something; when it has what it wants it
- * goes, and another one takes over.
+ * Of the threads that wait for arrivals, one waits on the receive ring and sorts the completions:
+ * messages and notices into one list each, credit into the count. The other threads sleep until
+ * it finds something. When it has what it needs it leaves, and another thread takes over.
  *
- * What is sent, written and read has a queue of its own, on which one thread at a time
- * has an operation and waits for its end.
+ * Sends, writes and reads have a ring of their own. One thread at a time has a work request in
+ * it and waits for its completion.
  */
 #ifndef KRDMA_SIMPLE_INTERNAL_H
 #define KRDMA_SIMPLE_INTERNAL_H
@@ -35,28 +33,28 @@
 #include "krdma_simple.h"
 #include "parts.h"
 
-/* Receives for word of room. */
+/* Extra receives for credit messages. */
 #define SIMPLE_EXTRA	2
 
-/* Operations under way: one that is waited for, word of room, and what ran out of time. */
+/* Work requests in flight: the awaited one, credit messages, and timed-out ones. */
 #define SIMPLE_SENDS	64
 
-/* Of a name: more are not tried. */
+/* Maximum number of addresses of a name that are tried. */
 #define SIMPLE_ADDRESSES	8
 
 /*
- * simple_wire.c: what the two sides tell each other
+ * simple_wire.c: the wire formats
  */
 
-/* Private data of the request and of the answer. */
+/* Private data of the connection request and of the reply. */
 #define SIMPLE_HELLO_SIZE	(12 + KRDMA_MR_DESC_SIZE)
 
 /**
- * struct simple_hello - what a side says of itself
- * @depth: messages and notices that it has room for
- * @message_size: the longest message
- * @remote: its buffer; all zero if nobody may reach it
- * @in_parts: its buffer has several keys, and @remote is the table of them, until that has
+ * struct simple_hello - parameters that a side announces
+ * @depth: number of messages and notices that it can receive
+ * @message_size: length of its longest message in bytes
+ * @remote: its buffer; all zero if the peer has no access
+ * @in_parts: the buffer has several rkeys, and @remote is the table of them until the table has
  *	been read
  */
 struct simple_hello {
@@ -70,7 +68,7 @@ void simple_hello_write(uint32_t depth, uint32_t message_size, const void *descr
 			bool in_parts, void *wire);
 int simple_hello_read(const void *wire, size_t length, struct simple_hello *hello);
 
-/* Before each message. */
+/* The header of each message. */
 #define SIMPLE_HEADER_SIZE	16
 
 enum simple_kind {
@@ -80,11 +78,11 @@ enum simple_kind {
 };
 
 /**
- * struct simple_header - what a message is
+ * struct simple_header - header of a message
  * @kind: &enum simple_kind
- * @taken: messages and notices that its sender has taken, counted without end
- * @notice: SIMPLE_KIND_NOTICE: &enum krdma_simple_notice
- * @value: SIMPLE_KIND_NOTICE: the program's number
+ * @taken: number of messages and notices that the sender of the header has taken, modulo 2^32
+ * @notice: for SIMPLE_KIND_NOTICE: &enum krdma_simple_notice
+ * @value: for SIMPLE_KIND_NOTICE: the program's number
  */
 struct simple_header {
 	uint32_t kind;
@@ -105,10 +103,10 @@ int simple_imm_read(uint32_t imm, uint32_t *notice, uint32_t *value);
  */
 
 /**
- * struct simple_item - what has arrived and was not taken
- * @slot: where; its receive is posted again when it has been taken
- * @length: of a message
- * @notice, @value: of a notice
+ * struct simple_item - a message or notice that arrived and was not taken
+ * @slot: its receive slot, which is posted again once the item is taken
+ * @length: length of a message in bytes
+ * @notice, @value: content of a notice
  */
 struct simple_item {
 	uint32_t slot;
@@ -117,7 +115,7 @@ struct simple_item {
 	uint32_t value;
 };
 
-/* In the order of arrival; never more than the depth. */
+/* In order of arrival; never more than the depth. */
 struct simple_list {
 	struct simple_item *items;
 	uint32_t first;
@@ -127,48 +125,48 @@ struct simple_list {
 /**
  * struct krdma_simple - a context
  * @session: its session
- * @maker: the process that has it
- * @listener: a server's
- * @addresses: a client's: where the server may be
- * @address_count: how many
- * @address: which of them is, or was, tried
- * @options: all of them, none 0
- * @made: the buffer was made
- * @device_id: on which the buffer is registered, 0: on none
- * @has_imm: the device has immediate data
- * @mr: the buffer
- * @table: of its parts, if it has several keys; otherwise NULL
- * @conn: the connection, of any state; and what belongs to it:
- * @ring: for what is sent, written and read
- * @recv_ring: for what is received
- * @slots: memory for receives, and behind them for headers
- * @slot_size: of one receive
- * @headers: how many
- * @peer: what the other side has said of itself
- * @parts: the parts of its buffer, if that has several keys; otherwise NULL
+ * @maker: the process that owns it
+ * @listener: of a server
+ * @addresses: of a client: addresses of the server
+ * @address_count: number of @addresses
+ * @address: index of the address being tried, or last tried
+ * @options: options with the defaults filled in
+ * @made: the library allocated the buffer
+ * @device_id: device with which the buffer is registered, 0: none
+ * @has_imm: the device supports immediate data
+ * @mr: memory region of the buffer
+ * @table: table of its parts, if it has several rkeys; otherwise NULL
+ * @conn: the connection, in any state; the fields up to @parts belong to it
+ * @ring: ring for sends, writes and reads
+ * @recv_ring: ring for receives
+ * @slots: memory region for receives, followed by headers
+ * @slot_size: bytes per receive
+ * @headers: number of headers
+ * @peer: parameters that the peer announced
+ * @parts: parts of the peer's buffer, if it has several rkeys; otherwise NULL
  *
- * Those above change only in calls that are for one thread, while no other is between
- * simple_enter() and simple_leave().
+ * The fields above change only in functions for a single thread, while no other thread is
+ * between simple_enter() and simple_leave().
  *
- * @lock: for all below, never held while something is waited for
- * @changed: of anything below; broadcast
- * @up: there is a connection to be used, or one that was and has left something
- * @ended_here: it was ended by krdma_simple_disconnect(), and is not to be used
- * @failed: why it cannot be used any more, a negative errno; 0: it can
- * @users: threads that use it
- * @receiving: a thread asks the receive queue
- * @sending: a thread has an operation in the other queue
- * @wr_id: of the last of those
- * @messages, @notices: what has arrived
- * @sent: messages and notices sent, counted without end
- * @peer_taken: of them, what the other side has taken, as far as it has told
- * @taken: messages and notices taken here, counted without end
- * @told: the last of it that the other side was told
- * @header: the next header to be used
- * @poll_fd: krdma_simple_fd(), -1: nobody has asked for it
- * @in_poll: the connection takes part in that
+ * @lock: protects all fields below; never held while waiting
+ * @changed: broadcast when a field below changes
+ * @up: there is a connection to use, or one has ended with items left to take
+ * @ended_here: krdma_simple_disconnect() ended it, and it must not be used
+ * @failed: negative errno after which it is unusable; 0: usable
+ * @users: number of threads that use it
+ * @receiving: a thread waits on the receive ring
+ * @sending: a thread has a work request in the other ring
+ * @wr_id: wr_id of the last of those work requests
+ * @messages, @notices: items that arrived
+ * @sent: number of messages and notices sent, modulo 2^32
+ * @peer_taken: number of those that the peer has reported as taken
+ * @taken: number of messages and notices taken locally, modulo 2^32
+ * @told: the last value of @taken that was sent to the peer
+ * @header: index of the next header to use
+ * @poll_fd: descriptor of krdma_simple_fd(), -1: not created
+ * @in_poll: the connection is registered with @poll_fd
  * @ready_fd: readable while a list is not empty
- * @ready_said: it is readable
+ * @ready_said: @ready_fd is readable
  */
 struct krdma_simple {
 	struct krdma *session;
@@ -221,14 +219,17 @@ static inline bool simple_is_polled(const struct krdma_simple *simple)
 	return simple->options.cq_notify == KRDMA_SIMPLE_WAIT_POLL;
 }
 
-/* When the context's timeout is over, or another one. */
+/* Deadline for a timeout; the second function uses that of the context. */
 uint64_t simple_deadline(uint32_t ms);
 static inline uint64_t simple_deadline_of(const struct krdma_simple *simple)
 {
 	return simple_deadline(simple->options.timeout_ms);
 }
 
-/* Nothing is under way with it; if the device has other ideas of that, later. */
+/*
+ * For a memory region that should not be in use. If the kernel still sees work requests in
+ * flight, it deregisters the region after they complete.
+ */
 static inline void simple_release(struct krdma_mr **mr)
 {
 	if (krdma_mr_deregister(*mr, 0))
@@ -236,29 +237,29 @@ static inline void simple_release(struct krdma_mr **mr)
 	*mr = NULL;
 }
 
-/* Is it a part of the buffer?  0, or -ERANGE. */
+/* 0 if the range is inside the buffer, otherwise -ERANGE. */
 int simple_check(const struct krdma_simple *simple, size_t offset, size_t length);
 
 /*
- * Between the two the connection stays what it is.  -ENOTCONN: there is none.  The lock
- * is not held.
+ * Between these calls the connection does not change. -ENOTCONN: there is none. Call them
+ * without the lock.
  */
 int simple_enter(struct krdma_simple *simple);
 void simple_leave(struct krdma_simple *simple);
 
-/* With the lock: sleep until something has changed; -ETIMEDOUT. */
+/* Call with the lock held: sleeps until a field changes; -ETIMEDOUT. */
 int simple_sleep(struct krdma_simple *simple, uint64_t deadline);
 
-/* Without the lock: the connection is over, asks it why.  The errno, negative. */
+/* Call without the lock once the connection has ended: returns the reason, a negative errno. */
 int simple_over(struct krdma_simple *simple);
 
 /*
- * simple_address.c: a name, or an address as text; -ENXIO if it is none.  passive: of
- * this machine, for a server, also NULL.
+ * simple_address.c: resolves a host name or address; -ENXIO if it is neither. passive: a local
+ * address for a server, @host may be NULL.
  */
 int simple_addresses(const char *host, uint16_t port, bool passive,
 		     struct sockaddr_storage *addresses, unsigned int *count);
-/* An address of an RDMA device. */
+/* Gets an address of an RDMA device. */
 int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t port,
 			  struct sockaddr_storage *address);
 
@@ -266,51 +267,47 @@ int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t po
  * simple_link.c: connections
  */
 /*
- * prepare: of the server's next client, @conn, which is the context's from here on.
- * resolve: of a client, that has found its way to the server.  After an error of the
- * former, simple_link_end().
+ * prepare: creates the QP for @conn, the server's next client; the context owns @conn from now
+ * on. resolve: creates the QP for a client once the route to the server is resolved. After an
+ * error of the former, call simple_link_end().
  */
 int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn);
 int simple_link_resolve(struct krdma_simple *simple);
-/* Tells the peer that it ends, and waits until nothing is left, but not without an end. */
+/* Disconnects and waits, for a limited time, until the connection is closed. */
 void simple_link_disconnect(struct krdma_simple *simple);
-/* Takes it down: nobody uses it when this returns. */
+/* Tears the connection down; when it returns, no thread uses the connection. */
 void simple_link_end(struct krdma_simple *simple);
-/* What to tell the peer. */
+/* Writes the private data for the peer. */
 int simple_link_hello(struct krdma_simple *simple, void *wire);
-/* It is connected: learns what there is of the peer's buffer. */
+/* Called when connected: learns the layout of the peer's buffer. */
 int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline);
-/* -EISCONN: there is one that is not over. */
+/* -EISCONN: a connection still exists. */
 int simple_link_check_gone(struct krdma_simple *simple);
 
-/*
- * simple_receive.c: what arrives
- */
+/* simple_receive.c: arrivals */
 int simple_lists_create(struct krdma_simple *simple);
 void simple_lists_destroy(struct krdma_simple *simple);
 void simple_lists_clear(struct krdma_simple *simple);
-/* Posts receives for @count slots. */
+/* Posts the receives of @count slots. */
 int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t count);
-/* Waits for one of &enum krdma_simple_readiness; the lock is held before and after. */
+/* Waits for one of &enum krdma_simple_readiness. The lock is held before and after. */
 int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline);
 
 /*
  * simple_poll.c: the descriptor for poll()
  */
-/* With the lock: it is readable, or not. */
+/* Call with the lock held: updates whether the descriptor is readable. */
 void simple_poll_ready(struct krdma_simple *simple);
-/* With the lock: there is a connection; it is about to be closed. */
+/* Call with the lock held: adds the connection; removes it before it is closed. */
 int simple_poll_link(struct krdma_simple *simple);
 void simple_poll_unlink(struct krdma_simple *simple);
 void simple_poll_close(struct krdma_simple *simple);
 
-/*
- * simple_send.c: what is sent
- */
-/* Before anybody uses the connection: reads the table of the peer's parts. */
+/* simple_send.c: sends */
+/* Called before the connection is used: reads the table of the parts of the peer's buffer. */
 int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer,
 		       uint64_t deadline);
-/* Tells the peer how much was taken if it is time; never waits. */
+/* Sends the count of taken messages to the peer if it is due; never waits. */
 void simple_tell_room(struct krdma_simple *simple);
 
 #endif /* KRDMA_SIMPLE_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: what a context is made of.
+ * The simple layer: accessors of a context.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: from names to addresses.
+ * The simple layer: resolves names to addresses.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -28,7 +28,7 @@ static int name_error(int error)
 int simple_addresses(const char *host, uint16_t port, bool passive,
 		     struct sockaddr_storage *addresses, unsigned int *count)
 {
-	/* One of each address: the kind of socket is nothing to RDMA. */
+	/* Any socket type would do: it only avoids duplicate addresses. */
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list, *each;
 	char service[8];
@@ -51,7 +51,10 @@ int simple_addresses(const char *host, uint16_t port, bool passive,
 	return *count ? 0 : -ENXIO;
 }
 
-/* One that a server can listen at: with the interface, if it means nothing without. */
+/*
+ * Whether a server can listen at the address. For a link-local address this includes the
+ * interface.
+ */
 static bool is_of_device(struct krdma *session, const struct sockaddr *address,
 			 uint32_t device_id)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: the connection of a context, one after another.
+ * The simple layer: the connection of a context.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "simple.h"
 
-/* So that slots begin where processors like to copy from. */
+/* Cache line size, so that copies are aligned. */
 #define SLOT_ALIGN	64
 
-/* How long the end of a connection may take, before and after nobody asks the peer. */
+/* How long a disconnect may take, before and after the abort, in ms. */
 #define END_MS		3000
-/* When it is over, the reason is known soon. */
+/* How long to wait for the reason after the connection has ended, in ms. */
 #define REASON_MS	2000
 
 /*
- * What it works with
+ * Resources of a connection
  */
 
-/* Registered once, and anew if the next client comes by another device. */
+/* Registers the buffer, and again if the next client uses another device. */
 static int use_device(struct krdma_simple *simple, uint32_t device_id)
 {
 	struct krdma_device_query_args device;
@@ -39,7 +39,7 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 	if (!err)
 		err = parts_offer(simple->session, device_id, simple->mr, 0,
 				  simple->options.buffer_size, &simple->table);
-	/* It was there when it found the peer. */
+	/* The device existed when the connection was resolved. */
 	if (err == -ENOENT)
 		err = -ENODEV;
 	if (err)
@@ -69,7 +69,10 @@ static int make_slots(struct krdma_simple *simple, uint32_t receives, uint32_t s
 {
 	uint64_t length;
 
-	/* A header is used again when as many messages were sent: by then it has gone. */
+	/*
+	 * A header is reused after as many messages as the send depth; by then it has been
+	 * sent.
+	 */
 	simple->headers = sends + 1;
 	simple->slot_size = (SIMPLE_HEADER_SIZE + simple->options.message_size + SLOT_ALIGN - 1) &
 			    ~(size_t)(SLOT_ALIGN - 1);
@@ -126,7 +129,7 @@ int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn)
 	return prepare(simple);
 }
 
-/* Each address until there is a way to one. */
+/* Tries the addresses in turn until one has a route. */
 int simple_link_resolve(struct krdma_simple *simple)
 {
 	uint64_t deadline = simple_deadline_of(simple);
@@ -166,7 +169,7 @@ int simple_link_hello(struct krdma_simple *simple, void *wire)
 
 	err = krdma_mr_describe(simple->table ? simple->table : simple->mr, 0, 0,
 				descriptor);
-	/* Nobody may reach it: then there is nothing to tell. */
+	/* -EACCES: the peer gets no access, so there is no memory descriptor to send. */
 	if (err && err != -EACCES)
 		return err;
 	simple_hello_write(simple->options.depth, simple->options.message_size, descriptor,
@@ -180,7 +183,7 @@ int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint6
 
 	if (peer->in_parts)
 		err = simple_fetch_parts(simple, peer, deadline);
-	/* A client that asks a server for nonsense is passed over, like one that leaves. */
+	/* A server skips a client that sends an invalid table, like one that leaves. */
 	if (err)
 		return simple->listener ? -EAGAIN : err;
 	pthread_mutex_lock(&simple->lock);
@@ -192,7 +195,7 @@ int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint6
 }
 
 /*
- * Its end
+ * Disconnecting
  */
 
 int simple_link_check_gone(struct krdma_simple *simple)
@@ -212,7 +215,7 @@ int simple_over(struct krdma_simple *simple)
 	bool ended_here;
 	int err;
 
-	/* Something of it has failed, and with that all of it. */
+	/* Any failure ends the connection. */
 	do {
 		err = krdma_conn_wait(simple->conn, deadline, NULL);
 	} while (err == -EINTR);
@@ -246,7 +249,7 @@ static int await_closed(struct krdma_conn *conn)
 
 void simple_link_disconnect(struct krdma_simple *simple)
 {
-	/* It may be over by now; if the end takes too long, nobody asks the peer any more. */
+	/* The connection may already be closed. If the disconnect takes too long, abort it. */
 	krdma_conn_disconnect(simple->conn, 0);
 	if (await_closed(simple->conn)) {
 		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
@@ -269,7 +272,7 @@ void simple_link_end(struct krdma_simple *simple)
 		simple_link_disconnect(simple);
 	else
 		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);
-	/* Which brings back all who are waiting. */
+	/* All waiting calls return now that the connection has ended. */
 	pthread_mutex_lock(&simple->lock);
 	while (simple->users)
 		simple_sleep(simple, KRDMA_FOREVER);

@@ -2,9 +2,9 @@
 /*
  * The simple layer: a descriptor for poll().
  *
- * It is one of epoll, in which is what can have something: the listener while there is
- * no connection; the receive queue and the connection while there is; and one that is
- * readable while something has arrived that another call has sorted into a list.
+ * It is an epoll descriptor with the descriptors that can have something: the listener while
+ * there is no connection; otherwise the receive ring and the connection; and an eventfd that is
+ * readable while a list contains items that another call has sorted into it.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -28,7 +28,7 @@ void simple_poll_ready(struct krdma_simple *simple)
 
 	if (simple->ready_fd < 0 || ready == simple->ready_said)
 		return;
-	/* Neither can fail: what is written is read before anything is written again. */
+	/* Neither call can fail: each value written is read before the next write. */
 	done = ready ? write(simple->ready_fd, &count, sizeof(count)) :
 		       read(simple->ready_fd, &count, sizeof(count));
 	if (done == sizeof(count))
@@ -45,13 +45,18 @@ int simple_poll_link(struct krdma_simple *simple)
 	err = control(simple, EPOLL_CTL_ADD, krdma_ring_fd(simple->recv_ring), EPOLLIN);
 	if (!err)
 		err = control(simple, EPOLL_CTL_ADD, krdma_conn_fd(simple->conn), EPOLLRDHUP);
-	/* Who asks meanwhile has to wait, and is no news. */
+	/*
+	 * While connected, clients that request a connection have to wait and cause no event.
+	 */
 	if (!err && simple->listener)
 		err = control(simple, EPOLL_CTL_MOD, krdma_listener_fd(simple->listener), 0);
 	return err;
 }
 
-/* Not left to close(): a child of fork() may have copies. */
+/*
+ * Removes the descriptors explicitly: closing is not enough, because a child of fork() may have
+ * copies.
+ */
 void simple_poll_unlink(struct krdma_simple *simple)
 {
 	if (!simple->in_poll)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: what arrives, and who waits for it.  See simple.h.
+ * The simple layer: arrivals, and the threads that wait for them. See simple.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 #include "simple.h"
 
-/* Completions that are taken at a time. */
+/* Completions taken at a time. */
 #define BATCH	16
 
 /*
  * Lists
  */
 
-/* Each item has a slot, so there are never more of them. */
+/* Each item has a slot, so a list never has more items than there are slots. */
 static uint32_t list_size(const struct krdma_simple *simple)
 {
 	return simple->options.depth + SIMPLE_EXTRA;
@@ -58,7 +58,7 @@ static struct simple_item list_take(const struct krdma_simple *simple, struct si
 }
 
 /*
- * Slots
+ * Receive slots
  */
 
 static unsigned char *slot_data(const struct krdma_simple *simple, uint32_t slot)
@@ -86,8 +86,8 @@ int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t c
 }
 
 /*
- * Its item was taken.  When it cannot be posted again the connection is over, and perhaps
- * there is no other receive left that would tell so.
+ * Called when the slot's item was taken. If its receive cannot be posted, the connection is
+ * over, and there may be no other receive left to report that.
  */
 static void slot_release(struct krdma_simple *simple, uint32_t slot)
 {
@@ -106,12 +106,15 @@ static void slot_release(struct krdma_simple *simple, uint32_t slot)
  * Arrivals
  */
 
-/* 0, or -EPROTO: more than was sent cannot have been taken. */
+/* Returns 0, or -EPROTO if the peer reports more taken messages than were sent. */
 static int peer_has_taken(struct krdma_simple *simple, uint32_t taken)
 {
 	uint32_t more = taken - simple->peer_taken;
 
-	/* Two threads there may have told in the wrong order. */
+	/*
+	 * A smaller count is valid: two threads of the peer may have sent theirs in the wrong
+	 * order.
+	 */
 	if (more > INT32_MAX)
 		return 0;
 	if (more > simple->sent - simple->peer_taken)
@@ -120,14 +123,14 @@ static int peer_has_taken(struct krdma_simple *simple, uint32_t taken)
 	return 0;
 }
 
-/* A receive has completed; 0, or why the connection cannot go on. */
+/* Handles a completed receive. A negative errno ends the connection. */
 static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 {
 	struct simple_item item = { .slot = (uint32_t)cqe->wr_id };
 	struct simple_header header;
 	int err;
 
-	/* Too late: nobody is to find it in a list. */
+	/* Disconnected locally: the item must not appear in a list. */
 	if (simple->ended_here)
 		return 0;
 	if (cqe->flags & KRDMA_CQE_IMM) {
@@ -139,7 +142,10 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	err = simple_header_read(slot_data(simple, item.slot), cqe->length, &header);
 	if (err)
 		return err;
-	/* The receive first: what the peer sends for it, it may send from now on. */
+	/*
+	 * Post the receive before using the credit: the peer may send another credit message as
+	 * soon as it gets something.
+	 */
 	if (header.kind == SIMPLE_KIND_ROOM)
 		err = simple_post_receives(simple, item.slot, 1);
 	if (!err)
@@ -158,7 +164,7 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	return 0;
 }
 
-/* The peer does not keep to the rules: it is not to be trusted with the next message. */
+/* The peer violated the protocol, so its next message cannot be trusted either. */
 static void fail(struct krdma_simple *simple, int err)
 {
 	pthread_mutex_lock(&simple->lock);
@@ -169,8 +175,8 @@ static void fail(struct krdma_simple *simple, int err)
 }
 
 /*
- * This thread asks the queue, while the others sleep.  With the lock, which is given up
- * meanwhile; -ETIMEDOUT, -EINTR.  Whatever else it is, it has been put into .failed.
+ * Waits on the receive ring while other threads sleep. Called with the lock held; drops it while
+ * waiting. -ETIMEDOUT, -EINTR; any other error is stored in .failed.
  */
 static int receive(struct krdma_simple *simple, uint64_t deadline)
 {
@@ -220,8 +226,8 @@ static uint32_t what_is_ready(const struct krdma_simple *simple)
 }
 
 /*
- * Whether there can be something in the queue that came before the end, which is to be taken
- * after it: not from a peer who does not keep to the rules, nor after an end on this side.
+ * Whether the receive ring can contain messages that arrived before the connection ended and
+ * may still be taken: not from a peer that violated the protocol, nor after a local disconnect.
  */
 static bool may_have_come_before(const struct krdma_simple *simple)
 {
@@ -237,11 +243,14 @@ int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline
 		if (simple->failed) {
 			if (looked || !may_have_come_before(simple))
 				return simple->failed;
-			/* A deadline that is over: with none the device would not be asked. */
+			/*
+			 * A past deadline rather than 0, with which the device would not be
+			 * polled.
+			 */
 			looked = receive(simple, 1);
 			continue;
 		}
-		/* Once it has been looked for, also if there is no time. */
+		/* Checked after looking once, even if the deadline has passed. */
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
 		err = simple->receiving ? simple_sleep(simple, deadline) :
@@ -251,7 +260,7 @@ int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline
 }
 
 /*
- * Calls
+ * Functions of the interface
  */
 
 KRDMA_PUBLIC int krdma_simple_recv(struct krdma_simple *simple, size_t offset, size_t room,
@@ -334,7 +343,7 @@ KRDMA_PUBLIC int krdma_simple_ready(struct krdma_simple *simple, uint32_t wanted
 	if (err)
 		return err;
 	pthread_mutex_lock(&simple->lock);
-	/* All that is wanted is looked for, not only the first of it. */
+	/* Look for everything that is wanted, not only until one of it is found. */
 	if ((wanted & ~what_is_ready(simple)) && !simple->receiving && !simple->failed)
 		receive(simple, 0);
 	err = simple_await(simple, wanted, timeout_ms ? simple_deadline(timeout_ms) : 0);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: what is sent, written and read.
+ * The simple layer: sends, writes and reads.
  *
- * Each call has a turn, in which its operations are the only ones that anybody waits
- * for.  What else is in the queue is silent, or ran out of time, and the end of it is
- * nobody's any more.
+ * Each call has a turn, during which its work requests are the only ones that a thread waits
+ * for. All others in the ring are unsignaled or timed out; their completions are ignored.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "simple.h"
 
-/* Of one operation; longer ones are several, so that no device finds one too long. */
+/* Longest work request; longer transfers use several, so that no device's limit is exceeded. */
 #define CHUNK	((size_t)8 << 20)
 
-/* Completions that are taken at a time. */
+/* Completions taken at a time. */
 #define BATCH	16
 
 #define RETRY_MS	10
@@ -23,7 +22,7 @@
  * Headers
  */
 
-/* With the lock, which keeps the order of headers that of the messages. */
+/* Call with the lock held, so that headers are sent in the order in which they are written. */
 static size_t put_header(struct krdma_simple *simple, struct simple_header *header)
 {
 	size_t receives = (simple->options.depth + SIMPLE_EXTRA) * simple->slot_size;
@@ -34,7 +33,10 @@ static size_t put_header(struct krdma_simple *simple, struct simple_header *head
 	return offset;
 }
 
-/* With the lock: a header, and behind it a part of the buffer.  As of krdma_ring_post(). */
+/*
+ * Call with the lock held: sends a header, followed by a range of the buffer. Errors as for
+ * krdma_ring_post().
+ */
 static int post_message(struct krdma_simple *simple, struct simple_header *header, uint8_t flags,
 			uint64_t wr_id, size_t offset, uint32_t length)
 {
@@ -82,8 +84,9 @@ static int begin_turn(struct krdma_simple *simple, uint64_t deadline)
 }
 
 /*
- * What became of an operation that did not succeed; the connection is over.  What the
- * peer's device refuses was allowed when it was asked for: the peer is about to end.
+ * Maps a failed completion, after which the connection is over, to an errno. Access was checked
+ * before posting. If the peer's device nevertheless refuses it, the peer is about to
+ * disconnect.
  */
 static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 {
@@ -101,8 +104,8 @@ static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 }
 
 /*
- * Takes completions, at least one, and looks for that of @wr_id, none: 0.  1: it has
- * succeeded; 0: it was not among them.
+ * Takes completions, at least one, and looks for that of @wr_id (0: none). 1: it succeeded; 0:
+ * it was not among them.
  */
 static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
@@ -127,8 +130,8 @@ static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 }
 
 /*
- * With the lock, which is given up for it: what is silent gives its place in a polled
- * queue back when somebody asks the device; if nobody does, this thread.
+ * Called with the lock held; drops it while polling. In a polled ring, unsignaled work requests
+ * free their places only when a thread polls. If no other thread does, this one polls.
  */
 static void poll_silent(struct krdma_simple *simple)
 {
@@ -154,7 +157,10 @@ void simple_tell_room(struct krdma_simple *simple)
 	pthread_mutex_lock(&simple->lock);
 	if (room_is_due(simple))
 		poll_silent(simple);
-	/* If the queue is full, whoever has a turn comes by here at its end. */
+	/*
+	 * If the send depth is used up, the thread that has the turn calls this again at its
+	 * end.
+	 */
 	if (room_is_due(simple))
 		post_message(simple, &header, KRDMA_SQE_UNSIGNALED, 0, 0, 0);
 	pthread_mutex_unlock(&simple->lock);
@@ -169,7 +175,7 @@ static void end_turn(struct krdma_simple *simple)
 	simple_tell_room(simple);
 }
 
-/* In a turn: until it has succeeded. */
+/* Call while having the turn: waits until the work request has succeeded. */
 static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
 	int found;
@@ -180,20 +186,26 @@ static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadl
 	return found < 0 ? found : 0;
 }
 
-/* In a turn: the queue is full, of what is silent or ran out of time; 0: try again. */
+/*
+ * Call while having the turn, if unsignaled and timed-out work requests use up the send depth.
+ * 0: try again.
+ */
 static int await_place(struct krdma_simple *simple, uint64_t deadline)
 {
 	uint64_t soon = krdma_deadline(RETRY_MS);
 	int err;
 
-	/* What is silent makes place and says nothing. */
+	/*
+	 * Unsignaled work requests free their places without a completion, so wait only a short
+	 * time.
+	 */
 	err = take(simple, 0, soon < deadline ? soon : deadline);
 	if (err == -ETIMEDOUT && soon < deadline)
 		return 0;
 	return err < 0 ? err : 0;
 }
 
-/* In a turn: an operation was not accepted; 0: it can be tried again. */
+/* Call while having the turn, if a work request was refused. 0: try again. */
 static int refused(struct krdma_simple *simple, int err, uint64_t deadline)
 {
 	switch (err) {
@@ -208,7 +220,7 @@ static int refused(struct krdma_simple *simple, int err, uint64_t deadline)
 	}
 }
 
-/* One operation, from its beginning to its end. */
+/* Posts one work request and waits for its completion. */
 static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_t deadline)
 {
 	int err;
@@ -225,7 +237,7 @@ static int operate(struct krdma_simple *simple, struct krdma_sqe *entry, uint64_
 }
 
 /*
- * Parts
+ * Parts of the peer's buffer
  */
 
 int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer, uint64_t deadline)
@@ -256,7 +268,7 @@ int simple_fetch_parts(struct krdma_simple *simple, struct simple_hello *peer, u
  * Messages
  */
 
-/* Room at the peer for one, which is this one's then. */
+/* Waits for a free receive at the peer and reserves it for the caller. */
 static int reserve(struct krdma_simple *simple, uint64_t deadline)
 {
 	int err;
@@ -296,7 +308,7 @@ static int send_message(struct krdma_simple *simple, struct simple_header *heade
 	}
 }
 
-/* A write of nothing, with the notice as immediate data. */
+/* A write of 0 bytes with the notice as immediate data. */
 static int send_imm(struct krdma_simple *simple, uint32_t notice, uint32_t value,
 		    uint64_t deadline, bool *sent)
 {
@@ -391,7 +403,7 @@ KRDMA_PUBLIC int krdma_simple_notify_read(struct krdma_simple *simple, uint32_t 
  * The peer's buffer
  */
 
-/* What the peer's device would refuse, and end the connection with that. */
+/* Checks what the peer's device would refuse, because a refusal would end the connection. */
 static int check_remote(const struct krdma_simple *simple, uint64_t offset, size_t length,
 			uint32_t right)
 {

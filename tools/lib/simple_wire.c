@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The simple layer: what the two sides tell each other, byte by byte.  All numbers are
- * little-endian.
+ * The simple layer: the wire formats. All numbers are little-endian.
  *
  * Private data:			A header:
  *	 0  magic, 32 bits			 0  kind, 8 bits
  *	 4  version, 16 bits			 1  notice, 8 bits
  *	 6  depth, 16 bits			 2  zero, 16 bits
  *	 8  message size, 32 bits		 4  taken, 32 bits
- *	12  descriptor; zeroes: none		 8  value, 32 bits
+ *	12  memory descriptor; zeroes: none	 8  value, 32 bits
  *						12  zero, 32 bits
  *
- * In version 2 the descriptor is that of a table, see parts.h, of a buffer that has several
- * keys.  Whoever has one key says version 1.
+ * In version 2 the memory descriptor is that of a table, see parts.h, for a buffer that has
+ * several rkeys. A side whose buffer has one rkey sends version 1.
  *
- * Immediate data: the notice in the upper two bits, the value below.
+ * Immediate data: the notice in the upper two bits, the value in the others.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,7 +47,7 @@ int simple_hello_read(const void *wire, size_t length, struct simple_hello *hell
 	struct simple_hello read = { 0 };
 	uint32_t version;
 
-	/* What is behind may be padding. */
+	/* Additional bytes may be padding. */
 	if (length < SIMPLE_HELLO_SIZE || wire_get32(byte) != HELLO_MAGIC)
 		return -EPROTO;
 	version = wire_get16(byte + 4);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * Characters of a name that somebody else has chosen: libkrdma's and the tool's.
- */
+/* Checks characters of names that a peer chose; used by libkrdma and the tool. */
 #ifndef KRDMA_UTF8_H
 #define KRDMA_UTF8_H
 
@@ -9,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Steers a terminal, breaks a line, shows nothing, or turns the direction of text. */
+/* Controls the terminal, breaks a line, is invisible, or changes the text direction. */
 static inline bool utf8_is_control(uint32_t point)
 {
 	return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x061c ||
@@ -18,8 +16,8 @@ static inline bool utf8_is_control(uint32_t point)
 }
 
 /*
- * The length of the character at @text, which ends with a zero; 0 if there is none, if it is
- * not UTF-8, or if it is a control.
+ * Returns the length in bytes of the character at the NUL-terminated @text; 0 at its end, if it
+ * is not UTF-8, or if it is a control character.
  */
 static inline size_t utf8_shown(const char *text)
 {
@@ -40,12 +38,12 @@ static inline size_t utf8_shown(const char *text)
 		return 0;
 	point = *byte & (0x7fu >> length);
 	for (size_t i = 1; i < length; i++) {
-		/* Nor is the zero at the end one of these. */
+		/* This also stops at the terminating NUL. */
 		if ((byte[i] & 0xc0) != 0x80)
 			return 0;
 		point = point << 6 | (byte[i] & 0x3f);
 	}
-	/* Overlong, a surrogate, or beyond Unicode. */
+	/* Overlong encoding, surrogate, or beyond Unicode. */
 	if (point < least[length] || (point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff)
 		return 0;
 	return utf8_is_control(point) ? 0 : length;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/*
- * libkrdma: little-endian numbers at any address.
- */
+/* libkrdma: little-endian numbers of any alignment. */
 #ifndef KRDMA_WIRE_H
 #define KRDMA_WIRE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * krdma: RDMA as a kernel service.  What programs and the kernel agree on.
- */
+/* krdma: RDMA as a kernel service.  The interface between programs and the kernel. */
 #ifndef _UAPI_LINUX_KRDMA_H
 #define _UAPI_LINUX_KRDMA_H
 
@@ -12,108 +10,105 @@
 /**
  * DOC: Objects
  *
- * Opening ``/dev/krdma`` makes a session.  Listeners, connections, queues and
- * shared receive queues are made by requests to the session, or to a listener, and
- * each is a file descriptor of its own, always close-on-exec: who has it may use
- * it, closing the last one ends it, and it keeps the session that it was made in.
- * Memory is registered in the session and has a number there.
+ * Opening ``/dev/krdma`` creates a session.  An ioctl on the session, or on a listener, creates
+ * a listener, connection, ring or shared receive queue (SRQ).  Each of these is a file
+ * descriptor of its own, always close-on-exec.  Any process that has the descriptor may use the
+ * object; closing the last descriptor destroys it; and it keeps its session alive.  A memory
+ * region (MR) is registered in the session and has a number there.
  *
  * Any thread of any process that has a descriptor may use it at any time.
  *
  * poll() and epoll:
  *
- *  - session: EPOLLIN: there are records of devices to be read
- *  - listener: EPOLLIN: a request waits; EPOLLERR | EPOLLHUP: its device has gone
- *  - connection: EPOLLIN: there are records to be read, or the end of them;
- *    EPOLLOUT: operations can be posted; EPOLLRDHUP: the peer has ended it, or is
- *    gone; EPOLLHUP: it is at its end; EPOLLERR: and not because either side
- *    wanted it
- *  - queue: EPOLLIN: there are completions; EPOLLOUT: none of its connections has
- *    refused anything for want of room, or one of those has room again;
- *    EPOLLERR | EPOLLHUP: its device has gone
- *  - shared receive queue: EPOLLOUT: receives can be posted; EPOLLERR | EPOLLHUP:
- *    its device has gone
+ *  - session: EPOLLIN: device records can be read
+ *  - listener: EPOLLIN: a connection request waits; EPOLLERR | EPOLLHUP: the device was removed
+ *  - connection: EPOLLIN: event records can be read, or the end of the records was reached;
+ *    EPOLLOUT: work requests can be posted; EPOLLRDHUP: the peer has disconnected or is lost;
+ *    EPOLLHUP: the connection is closed; EPOLLERR: it has ended with an error, not because either
+ *    side disconnected
+ *  - ring: EPOLLIN: there are completions; EPOLLOUT: none of the ring's connections has refused
+ *    an entry because its queue was full, or one of those that did has free entries again;
+ *    EPOLLERR | EPOLLHUP: the device was removed
+ *  - SRQ: EPOLLOUT: receives can be posted; EPOLLERR | EPOLLHUP: the device was removed
  *
- * read() of a session gives &struct krdma_device_record, of a connection &struct
- * krdma_event_record: as many whole ones as there are and as fit, each to one
- * reader.  It waits for the first unless the file has O_NONBLOCK.  EINVAL: not
- * even one fits.  Of a connection, 0 means that the last one has been read.
+ * read() of a session returns &struct krdma_device_record, read() of a connection
+ * &struct krdma_event_record.  A call returns as many whole records as exist and fit; each
+ * record goes to one reader.  The call waits for the first record unless the file has
+ * O_NONBLOCK.  It fails with EINVAL if not even one record fits.  On a connection, 0 means that
+ * the last record was read.
  *
- * A record begins with its own size, a multiple of 8, and grows at its end: the next
- * one is so many bytes further on.  If a module's first record is longer than all the
- * room, and the room holds what this header knows of it, then it is cut to the room.
+ * A record begins with its own size, a multiple of 8, and new fields are added at its end: the
+ * next record starts that many bytes further on.  If a newer module's first record is longer
+ * than the whole buffer, and the buffer holds the fields that this header knows, the record is
+ * truncated to the buffer.
  *
- * A child of fork() has the descriptors, and they mean the same objects.  It has
- * neither the memory that its parent has registered, which stays the parent's and
- * ends with it, nor the parent's mappings of rings: it can register and map for
- * itself.
+ * A child of fork() inherits the descriptors, and they refer to the same objects.  It does not
+ * inherit the MRs of its parent, which stay the parent's and end with it, nor the parent's
+ * mappings of rings.  The child can register memory and map rings itself.
  */
 
 /**
  * DOC: General ioctl format
  *
- * Every request is an ioctl whose
- * argument points to a structure that begins with its own size, ``__u32
- * size``, set by the caller to the sizeof() it was compiled with.
+ * The argument of every ioctl points to a structure that begins with its own size,
+ * ``__u32 size``, which the caller sets to the sizeof() it was compiled with.
  *
- *  - A structure shorter than the kernel's is read as if the rest were zero,
- *    and only the caller's length is written back.
- *  - A structure longer than the kernel's is accepted when the part that the
- *    kernel does not know is zero, and that part is left as it is.
- *  - A structure shorter than the first published version of the request is
- *    refused, and so is one longer than KRDMA_STRUCT_SIZE_MAX.
+ *  - If the structure is shorter than the kernel's, the kernel reads the missing fields as zero
+ *    and writes back only the caller's length.
+ *  - If the structure is longer than the kernel's, the part that the kernel does not know must
+ *    be zero; the kernel leaves that part unchanged.
+ *  - A structure that is shorter than the first published version of the ioctl, or longer than
+ *    KRDMA_STRUCT_SIZE_MAX, is refused.
  *
- * Fields marked "in" are the caller's, and the kernel leaves them as they were.
+ * The kernel does not change fields marked "in".
  *
- * So old programs run on new modules and new programs on old ones, as long as
- * they do not ask for what the module does not have.  Flags that the module
- * does not know and reserved fields that are not zero are refused, never
- * ignored.  All structures have the same layout for 32-bit and 64-bit callers.
+ * Old programs therefore run on new modules, and new programs on old modules as long as they do
+ * not ask for features that the module does not have.  Unknown flags and non-zero reserved
+ * fields are refused, never ignored.  All structures have the same layout for 32-bit and 64-bit
+ * callers.
  *
- * errno means the same for every request:
+ * errno has the same meaning for every ioctl:
  *
- *  - ENOTTY: the module does not have this request
- *  - EFAULT: the structure, or memory that it points to, cannot be accessed, and
- *    nothing has happened.  Who gets an answer must be able to write the structure:
- *    that is tried first.  If the program takes it away while the request runs, a
- *    request that cannot be undone succeeds, and its answer is lost.
- *  - EINVAL: the size is below the request's first version, or a field of the
- *    structure is out of range
- *  - E2BIG: the part of the structure that the module does not know is not zero, or
- *    the size is above KRDMA_STRUCT_SIZE_MAX
- *  - EOPNOTSUPP: an unknown flag or a non-zero reserved field; or the device
- *    cannot do what was asked
- *  - ENOENT: no such object: it never was, or the caller may not see it
- *  - ENODEV: the object's RDMA device has been removed
+ *  - ENOTTY: the module does not have this ioctl
+ *  - EFAULT: the structure, or memory that it points to, cannot be accessed, and nothing has
+ *    happened.  The structure must be writable if the ioctl has output: the kernel checks that
+ *    first.  If the program unmaps the structure while the ioctl runs, an ioctl that cannot be
+ *    undone succeeds and its output is lost.
+ *  - EINVAL: the size is below the ioctl's first version, or a field of the structure is out of
+ *    range
+ *  - E2BIG: the part of the structure that the module does not know is not zero, or the size is
+ *    above KRDMA_STRUCT_SIZE_MAX
+ *  - EOPNOTSUPP: an unknown flag or a non-zero reserved field; or the device does not support
+ *    the operation
+ *  - ENOENT: the object does not exist, or the caller may not see it
+ *  - ENODEV: the object's RDMA device was removed
  *  - ENOMEM: out of memory
- *  - EINTR: a signal came first, and its handler does not restart calls
+ *  - EINTR: a signal arrived first, and its handler does not restart system calls
  *  - EIO: the device's driver failed to answer
- *  - EBADF: the session was opened with O_RDONLY, and the request is none of
- *    KRDMA_INFO, KRDMA_DEVICE_NOTIFY and those that query or find; or a descriptor in the
- *    structure is none; EPROTOTYPE: it is of another kind than needed; EXDEV: of
- *    another session or device
- *  - EMFILE, ENFILE: no descriptor is to be had
- *  - EDQUOT: a limit of the module's refuses it, or the control group has as much of
- *    the device as it may; KRDMA_LIMIT_QUERY says which
+ *  - EBADF: the session was opened with O_RDONLY, and the ioctl is none of KRDMA_INFO,
+ *    KRDMA_DEVICE_NOTIFY and those that query or find; or a descriptor in the structure is not
+ *    open
+ *  - EPROTOTYPE: a descriptor in the structure is of another kind than needed
+ *  - EXDEV: a descriptor in the structure belongs to another session or device
+ *  - EMFILE, ENFILE: no file descriptor is available
+ *  - EDQUOT: one of the module's limits refuses the ioctl, or the control group uses as much of
+ *    the device as it may; KRDMA_LIMIT_QUERY reports which
  *  - ETIMEDOUT: the deadline has passed
  *
- * What a request adds to this is said in its own comment.
+ * The comment of each ioctl lists its further errors.
  *
- * Requests that wait have a deadline, in nanoseconds of CLOCK_MONOTONIC as the caller
- * reads it, in its time namespace: 0 is always past, so the request does not wait,
- * KRDMA_FOREVER never comes.  As it is absolute, a request that a signal has
- * interrupted can be repeated as it is.
+ * An ioctl that waits has a deadline, in nanoseconds of CLOCK_MONOTONIC as the caller reads it
+ * in its time namespace.  0 is always in the past, so the ioctl does not wait; KRDMA_FOREVER
+ * never expires.  A deadline is absolute, so the caller can repeat an ioctl unchanged after a
+ * signal has interrupted it.
  *
- * Of addresses, what lies behind the family's own fields is not looked at, and comes
- * back as zero; an address that is not known yet is all zero.  What a flag says is
- * given is not looked at without the flag.
+ * In a socket address, the kernel ignores the bytes behind the family's own fields and returns
+ * them as zero.  An address that is not known yet is all zero.  If a flag says that a field is
+ * given, the kernel ignores the field without the flag.
  */
 #define KRDMA_IOCTL_TYPE	0xBC
 
-/*
- * The numbers of the requests.  A number is never used again for another
- * meaning.
- */
+/* The numbers of the ioctls.  A number is never reused with another meaning. */
 enum {
 	KRDMA_CMD_INFO = 0x00,
 	KRDMA_CMD_DEVICE_QUERY = 0x01,
@@ -129,10 +124,10 @@ enum {
 	KRDMA_CMD_MR_QUERY = 0x0b,
 	KRDMA_CMD_MR_ADVISE = 0x0c,
 	KRDMA_CMD_LIMIT_QUERY = 0x0d,
-	/* Of a listener. */
+	/* On a listener. */
 	KRDMA_CMD_LISTENER_QUERY = 0x20,
 	KRDMA_CMD_LISTENER_NEXT = 0x21,
-	/* Of a connection. */
+	/* On a connection. */
 	KRDMA_CMD_CONN_RESOLVE = 0x30,
 	KRDMA_CMD_CONN_CREATE_QP = 0x31,
 	KRDMA_CMD_CONN_CONNECT = 0x32,
@@ -141,38 +136,37 @@ enum {
 	KRDMA_CMD_CONN_DISCONNECT = 0x35,
 	KRDMA_CMD_CONN_WAIT = 0x36,
 	KRDMA_CMD_CONN_QUERY = 0x37,
-	/* Of a queue. */
+	/* On a ring. */
 	KRDMA_CMD_RING_ENTER = 0x40,
 	KRDMA_CMD_RING_POST = 0x41,
 	KRDMA_CMD_RING_REAP = 0x42,
 	KRDMA_CMD_RING_QUERY = 0x43,
 	KRDMA_CMD_RING_CONFINE = 0x44,
-	/* Of a shared receive queue. */
+	/* On a shared receive queue. */
 	KRDMA_CMD_SRQ_QUERY = 0x50,
 	KRDMA_CMD_SRQ_POST = 0x51,
 };
 
-/* The longest structure of a request that any module takes, on every architecture. */
+/* The longest ioctl structure that any module accepts, on every architecture. */
 #define KRDMA_STRUCT_SIZE_MAX	4096
 
-/* A deadline that never comes. */
+/* A deadline that never expires. */
 #define KRDMA_FOREVER		(~0ULL)
 
 /*
- * The version of this interface.  It grows by new requests, longer structures
- * and feature bits without a change of this number; the number would change
- * only if something that worked stopped working.
+ * The version of this interface.  New ioctls, longer structures and feature bits do not change
+ * this number.  It changes only if something that worked stops working.
  */
 #define KRDMA_ABI_VERSION	1
 
-/* The longest device or interface name, with its terminating zero. */
+/* The longest device or interface name, in bytes with the terminating zero. */
 #define KRDMA_NAME_MAX		64
 
 /**
  * enum krdma_feature - bits of &struct krdma_info_args.features
  * @KRDMA_FEATURE_DEVICES: devices and ports can be listed and queried
- * @KRDMA_FEATURE_TRANSFERS: listeners, connections, memory, queues: all requests
- *	up to KRDMA_SRQ_POST
+ * @KRDMA_FEATURE_TRANSFERS: listeners, connections, memory regions and rings: all ioctls up to
+ *	KRDMA_SRQ_POST
  */
 enum krdma_feature {
 	KRDMA_FEATURE_DEVICES = 1 << 0,
@@ -180,18 +174,18 @@ enum krdma_feature {
 };
 
 /**
- * struct krdma_info_args - ioctl(KRDMA_INFO): what is this module?
+ * struct krdma_info_args - ioctl(KRDMA_INFO): query the module's version and features
  * @size: sizeof(struct krdma_info_args)
  * @flags: in: must be 0
  * @abi_version: out: KRDMA_ABI_VERSION of the module
- * @max_struct_size: out: the longest structure that the module knows all of
- * @features: out: what the module can do, &enum krdma_feature
- * @device_count: out: RDMA devices that the session can see now
- * @max_devices: out: RDMA devices that the module can serve at a time; the
- *	numbers are the only bound that it sets
+ * @max_struct_size: out: bytes of the longest structure that the module knows completely
+ * @features: out: features of the module, &enum krdma_feature
+ * @device_count: out: number of RDMA devices that the session can see now
+ * @max_devices: out: number of RDMA devices that the module can serve at a time; only the range
+ *	of device numbers limits it
  * @module_version: out: the module's version as text, zero-terminated
  *
- * Never fails for a caller whose structure is right.
+ * Never fails if the structure is valid.
  */
 struct krdma_info_args {
 	__u32 size;
@@ -208,9 +202,9 @@ struct krdma_info_args {
 
 /**
  * enum krdma_device_query_flags - bits of &struct krdma_device_query_args.flags
- * @KRDMA_DEVICE_QUERY_NEXT: the device with the lowest number that is not
- *	below the one given, so that ``id = last + 1`` walks through all
- * @KRDMA_DEVICE_QUERY_NAME: the device with the name given
+ * @KRDMA_DEVICE_QUERY_NEXT: query the device with the lowest number that is not below @id, so
+ *	that ``id = last + 1`` iterates over all devices
+ * @KRDMA_DEVICE_QUERY_NAME: query the device named @name
  */
 enum krdma_device_query_flags {
 	KRDMA_DEVICE_QUERY_NEXT = 1 << 0,
@@ -234,23 +228,24 @@ enum krdma_transport {
  * @KRDMA_DEVICE_CAP_ATOMIC: compare-and-swap, fetch-and-add
  * @KRDMA_DEVICE_CAP_IMM: immediate data with sends and writes
  * @KRDMA_DEVICE_CAP_SRQ: shared receive queues
- * @KRDMA_DEVICE_CAP_FAST_REG: memory registration on a queue pair, and with
- *	it remote and local invalidation
- * @KRDMA_DEVICE_CAP_ODP: registration of memory that is not resident
- * @KRDMA_DEVICE_CAP_READ_LOCAL: the memory that a read fills needs no
- *	KRDMA_ACCESS_REMOTE_WRITE.  Without it, as with iWARP cards, a read into other
- *	memory is refused with EACCES, and KRDMA_OP_FLUSH and reads of 0 bytes with
- *	EOPNOTSUPP: a read of one byte into memory with that right does for a flush.
- * @KRDMA_DEVICE_CAP_ATOMIC_WRITE: KRDMA_OP_ATOMIC_WRITE is an operation of the device's
- *	own; without it, it is carried out as a fenced write
- * @KRDMA_DEVICE_CAP_FLUSH_GLOBAL: KRDMA_OP_FLUSH with KRDMA_FLUSH_GLOBAL is an operation of
- *	the device's own; without it, it is carried out as a read of one byte
- * @KRDMA_DEVICE_CAP_FLUSH_PERSISTENT: likewise with KRDMA_FLUSH_PERSISTENT, which is
- *	refused without it
+ * @KRDMA_DEVICE_CAP_FAST_REG: fast registration of memory by work requests on a queue pair
+ *	(FRWR), and with it remote and local invalidation
+ * @KRDMA_DEVICE_CAP_ODP: on-demand paging: registration of memory that is not resident
+ * @KRDMA_DEVICE_CAP_READ_LOCAL: the local memory of an RDMA read needs no
+ *	KRDMA_ACCESS_REMOTE_WRITE.  Without this capability, as on iWARP devices, a read into
+ *	memory that lacks that right is refused with EACCES, and KRDMA_OP_FLUSH and reads of 0
+ *	bytes are refused with EOPNOTSUPP.  A read of one byte into memory with that right
+ *	replaces a flush.
+ * @KRDMA_DEVICE_CAP_ATOMIC_WRITE: the device supports KRDMA_OP_ATOMIC_WRITE natively; without
+ *	this capability, it is carried out as a fenced write
+ * @KRDMA_DEVICE_CAP_FLUSH_GLOBAL: the device supports KRDMA_OP_FLUSH with KRDMA_FLUSH_GLOBAL
+ *	natively; without this capability, it is carried out as a read of one byte
+ * @KRDMA_DEVICE_CAP_FLUSH_PERSISTENT: the device supports KRDMA_OP_FLUSH with
+ *	KRDMA_FLUSH_PERSISTENT natively; without this capability, it is refused
  *
- * The last three say what the device does for krdma.  No kernel up to 7.2 lets a consumer
- * in the kernel ask a device for these operations, whatever the device offers to
- * programs of its own library: there they are never set.
+ * The last three say what the device does for krdma.  No kernel up to 7.2 lets an in-kernel
+ * consumer request these operations, whatever the device offers to programs through its
+ * user-space provider.  On those kernels the three are never set.
  */
 enum krdma_device_cap {
 	KRDMA_DEVICE_CAP_ATOMIC = 1 << 0,
@@ -265,44 +260,41 @@ enum krdma_device_cap {
 };
 
 /**
- * struct krdma_device_query_args - ioctl(KRDMA_DEVICE_QUERY): one RDMA device
+ * struct krdma_device_query_args - ioctl(KRDMA_DEVICE_QUERY): query an RDMA device
  * @size: sizeof(struct krdma_device_query_args)
- * @flags: in: &enum krdma_device_query_flags, at most one of them; 0 asks for
- *	exactly the device with number @id
- * @id: in: a device number (not with KRDMA_DEVICE_QUERY_NAME, then 0);
- *	out: the device's number, never 0.  A number is not used again before
- *	four thousand million devices have come and gone.
- * @port_count: out: its ports, numbered from 1
- * @name: in: with KRDMA_DEVICE_QUERY_NAME the name to look for,
- *	zero-terminated; otherwise ignored.  out: the device's name
- * @node_guid: out: its GUID, as a number
+ * @flags: in: &enum krdma_device_query_flags, at most one of them; 0 selects the device with
+ *	exactly the number @id
+ * @id: in: a device number, 0 with KRDMA_DEVICE_QUERY_NAME; out: the device's number, never 0.
+ *	A number is not reused before about 2^32 devices have come and gone.
+ * @port_count: out: number of ports; ports are numbered from 1
+ * @name: in: with KRDMA_DEVICE_QUERY_NAME the name to look for, zero-terminated; otherwise
+ *	ignored.  out: the device's name
+ * @node_guid: out: the node GUID, as a number
  * @caps: out: &enum krdma_device_cap
- * @max_mr_size: out: the largest region of memory, in bytes
+ * @max_mr_size: out: the largest memory region, in bytes
  * @transport: out: &enum krdma_transport
- * @max_qp: out: queue pairs that the device has
- * @max_send_wr: out: the deepest send queue, what krdma needs for itself
- *	taken off
- * @max_recv_wr: out: the deepest receive queue, likewise
- * @max_send_sge: out: scatter/gather entries of a send or write
- * @max_recv_sge: out: scatter/gather entries of a receive
- * @max_read_sge: out: scatter/gather entries of a read
- * @max_cqe: out: the deepest completion queue, likewise
- * @max_srq_wr: out: the deepest shared receive queue, 0 without
- *	KRDMA_DEVICE_CAP_SRQ
- * @max_read_depth: out: reads and atomics that a connection can have under way
- * @max_read_depth_in: out: reads and atomics that a connection can serve at a
- *	time
- * @max_fast_reg_pages: out: pages in one fast registration, 0 without
- *	KRDMA_DEVICE_CAP_FAST_REG
+ * @max_qp: out: number of queue pairs that the device has
+ * @max_send_wr: out: the maximum send queue depth, in work requests, less those that krdma
+ *	reserves for itself
+ * @max_recv_wr: out: the maximum receive queue depth, in work requests, less those that krdma
+ *	reserves for itself
+ * @max_send_sge: out: SGEs in a send or write
+ * @max_recv_sge: out: SGEs in a receive
+ * @max_read_sge: out: SGEs in a read
+ * @max_cqe: out: the maximum completion queue depth, in completions, less those that krdma
+ *	reserves for itself
+ * @max_srq_wr: out: the maximum depth of a shared receive queue, 0 without KRDMA_DEVICE_CAP_SRQ
+ * @max_read_depth: out: reads and atomics that a connection can have in flight as initiator
+ * @max_read_depth_in: out: reads and atomics of the peer that a connection can serve at a time
+ * @max_fast_reg_pages: out: pages in one fast registration, 0 without KRDMA_DEVICE_CAP_FAST_REG
  *
- * A session sees the devices of the network namespace in which it was opened.
- * No device has the number 0xffffffff, so walking through all of them by
- * ``id = last + 1`` ends.
+ * A session sees the devices of the network namespace in which it was opened.  No device has
+ * the number 0xffffffff, so an iteration by ``id = last + 1`` ends.
  *
- * ENOENT: no such device, or one that is just being removed; with
- * KRDMA_DEVICE_QUERY_NEXT: no further device.  Never ENODEV.
- * EINVAL: both flags at once; an @id together with a name; a name that is
- * empty or not zero-terminated.
+ * ENOENT: no such device, or the device is being removed; with KRDMA_DEVICE_QUERY_NEXT: no
+ * further device.  Never ENODEV.
+ * EINVAL: both flags at once; an @id together with a name; a name that is empty or not
+ * zero-terminated.
  */
 struct krdma_device_query_args {
 	__u32 size;
@@ -332,7 +324,7 @@ struct krdma_device_query_args {
 /**
  * enum krdma_port_state - &struct krdma_port_query_args.state
  * @KRDMA_PORT_DOWN: no link
- * @KRDMA_PORT_INIT: link, not configured
+ * @KRDMA_PORT_INIT: the link is up, the port is not configured
  * @KRDMA_PORT_ARMED: configured, not yet in use
  * @KRDMA_PORT_ACTIVE: in use
  */
@@ -356,25 +348,25 @@ enum krdma_link_layer {
 };
 
 /**
- * struct krdma_port_query_args - ioctl(KRDMA_PORT_QUERY): one port of a device
+ * struct krdma_port_query_args - ioctl(KRDMA_PORT_QUERY): query a port of a device
  * @size: sizeof(struct krdma_port_query_args)
  * @flags: in: must be 0
  * @device_id: in: the device's number
  * @port: in: the port, from 1
  * @state: out: &enum krdma_port_state
  * @link_layer: out: &enum krdma_link_layer
- * @max_mtu: out: the largest path MTU that the port can have, in bytes
- * @active_mtu: out: the largest that it has now, in bytes
+ * @max_mtu: out: the largest path MTU that the port supports, in bytes
+ * @active_mtu: out: the largest path MTU that the port can use now, in bytes
  * @max_msg_size: out: the longest message, in bytes
- * @gid_count: out: entries in the port's table of addresses
- * @speed_mbps: out: the link's nominal speed in Mbit/s (4 lanes of EDR: 100000),
- *	0 if the device does not say
- * @netdev_ifindex: out: the network interface behind the port, 0 if none or
- *	if it is in another network namespace than the session
+ * @gid_count: out: entries in the port's GID table
+ * @speed_mbps: out: the link's nominal speed in Mbit/s (4 lanes of EDR: 100000), 0 if the
+ *	device does not report it
+ * @netdev_ifindex: out: the network interface behind the port, 0 if there is none or if it is
+ *	in another network namespace than the session
  * @netdev_name: out: its name, empty if @netdev_ifindex is 0
  *
- * ENOENT: no such device, or one that is just being removed, or the device has
- * no such port.  Never ENODEV.
+ * ENOENT: no such device, or the device is being removed, or it has no such port.  Never
+ * ENODEV.
  */
 struct krdma_port_query_args {
 	__u32 size;
@@ -395,28 +387,28 @@ struct krdma_port_query_args {
 #define KRDMA_PORT_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_PORT_QUERY)
 
 /**
- * enum krdma_opcode - what an operation does
- * @KRDMA_OP_SEND: a message into a receive of the peer's
- * @KRDMA_OP_SEND_IMM: the same, with 32 bits of immediate data
- * @KRDMA_OP_SEND_INVALIDATE: the same, and a key of the peer's is invalidated
- * @KRDMA_OP_RECV: room for a message
- * @KRDMA_OP_WRITE: write to memory of the peer's
- * @KRDMA_OP_WRITE_IMM: the same, and a receive of the peer's completes with 32
- *	bits of immediate data
- * @KRDMA_OP_READ: read memory of the peer's
- * @KRDMA_OP_COMPARE_SWAP: 64-bit atomic on memory of the peer's
- * @KRDMA_OP_FETCH_ADD: likewise
- * @KRDMA_OP_ATOMIC_WRITE: 8 aligned bytes are written, after the reads and atomics
- *	before it have ended.  They become visible at once with
- *	KRDMA_DEVICE_CAP_ATOMIC_WRITE.  Without it this is a fenced write of 8 bytes, of
- *	which the transport promises no more than of other writes.
- * @KRDMA_OP_FLUSH: when it has completed, what this connection wrote before it has got
- *	as far as &enum krdma_flush says.  Without KRDMA_DEVICE_CAP_FLUSH_GLOBAL this is a
- *	read of one byte at the address given, which cannot overtake the writes before it:
- *	the peer's memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It
- *	promises that the peer's device answers reads with what was written.
- * @KRDMA_OP_LOCAL_INV: the end of a key of one's own; for modules of the kernel
- * @KRDMA_OP_REG_MR: the beginning of one; for modules of the kernel
+ * enum krdma_opcode - operation of a work request
+ * @KRDMA_OP_SEND: send a message, which consumes a receive of the peer
+ * @KRDMA_OP_SEND_IMM: send with 32 bits of immediate data
+ * @KRDMA_OP_SEND_INVALIDATE: send, and invalidate an rkey of the peer
+ * @KRDMA_OP_RECV: receive a message
+ * @KRDMA_OP_WRITE: RDMA write to memory of the peer
+ * @KRDMA_OP_WRITE_IMM: RDMA write that also completes a receive of the peer with 32 bits of
+ *	immediate data
+ * @KRDMA_OP_READ: RDMA read of memory of the peer
+ * @KRDMA_OP_COMPARE_SWAP: 64-bit compare-and-swap on memory of the peer
+ * @KRDMA_OP_FETCH_ADD: 64-bit fetch-and-add on memory of the peer
+ * @KRDMA_OP_ATOMIC_WRITE: write 8 aligned bytes, after the earlier reads and atomics have
+ *	completed.  With KRDMA_DEVICE_CAP_ATOMIC_WRITE the 8 bytes become visible at once.
+ *	Without it this is a fenced write of 8 bytes, for which the transport promises no more
+ *	than for other writes.
+ * @KRDMA_OP_FLUSH: flush: when it completes, the earlier writes of this connection have got as
+ *	far as &enum krdma_flush says.  Without KRDMA_DEVICE_CAP_FLUSH_GLOBAL this is a read of
+ *	one byte at the given address, which cannot overtake the earlier writes: the peer's
+ *	memory must be readable, and KRDMA_DEVICE_CAP_READ_LOCAL is needed.  It then promises
+ *	that the peer's device answers reads with the written data.
+ * @KRDMA_OP_LOCAL_INV: invalidate a local rkey; only for kernel modules
+ * @KRDMA_OP_REG_MR: register an FRMR; only for kernel modules
  */
 enum krdma_opcode {
 	KRDMA_OP_SEND = 1,
@@ -435,14 +427,14 @@ enum krdma_opcode {
 };
 
 /**
- * enum krdma_flush - how far KRDMA_OP_FLUSH goes, and for what; as the wire has it
- * @KRDMA_FLUSH_GLOBAL: everybody who reads the peer's memory sees what was written
- * @KRDMA_FLUSH_PERSISTENT: it outlasts a power cut; with
+ * enum krdma_flush - scope of KRDMA_OP_FLUSH, with the bits of the wire
+ * @KRDMA_FLUSH_GLOBAL: every reader of the peer's memory sees the written data
+ * @KRDMA_FLUSH_PERSISTENT: the written data survive a power failure; needs
  *	KRDMA_DEVICE_CAP_FLUSH_PERSISTENT
- * @KRDMA_FLUSH_MEMORY: of all the memory that the key is for; the address is any in it,
- *	and the length 0.  Without this flag, of the range given.
+ * @KRDMA_FLUSH_MEMORY: flush all memory that the rkey covers; the address is any address in it,
+ *	and the length is 0.  Without this flag, flush the given range.
  *
- * At least one of the first two.
+ * At least one of the first two must be set.
  */
 enum krdma_flush {
 	KRDMA_FLUSH_GLOBAL = 1 << 0,
@@ -451,22 +443,22 @@ enum krdma_flush {
 };
 
 /**
- * enum krdma_wc_status - how an operation ended
- * @KRDMA_WC_SUCCESS: done
- * @KRDMA_WC_LOC_LEN_ERR: a message longer than its receive, or a length
- *	that the device does not take
- * @KRDMA_WC_LOC_QP_OP_ERR: the request itself was wrong
- * @KRDMA_WC_LOC_PROT_ERR: local memory that is not registered for this
- * @KRDMA_WC_WR_FLUSH_ERR: the connection was over before its turn came
+ * enum krdma_wc_status - completion status of a work request
+ * @KRDMA_WC_SUCCESS: success
+ * @KRDMA_WC_LOC_LEN_ERR: a message longer than its receive, or a length that the device does
+ *	not support
+ * @KRDMA_WC_LOC_QP_OP_ERR: the work request was invalid
+ * @KRDMA_WC_LOC_PROT_ERR: local memory is not registered for this operation
+ * @KRDMA_WC_WR_FLUSH_ERR: the connection ended before the work request was executed
  * @KRDMA_WC_MW_BIND_ERR: binding a memory window failed
- * @KRDMA_WC_BAD_RESP_ERR: the peer answered nonsense
+ * @KRDMA_WC_BAD_RESP_ERR: the peer sent an unexpected response
  * @KRDMA_WC_LOC_ACCESS_ERR: local memory was not writable for the peer's data
- * @KRDMA_WC_REM_INV_REQ_ERR: the peer refused the request as invalid
+ * @KRDMA_WC_REM_INV_REQ_ERR: the peer refused the operation as invalid
  * @KRDMA_WC_REM_ACCESS_ERR: the peer refused access to its memory
- * @KRDMA_WC_REM_OP_ERR: the peer could not do it
- * @KRDMA_WC_RETRY_EXC_ERR: the peer does not answer
- * @KRDMA_WC_RNR_RETRY_EXC_ERR: the peer has posted no receive
- * @KRDMA_WC_GENERAL_ERR: something that has no name here; see the vendor's error
+ * @KRDMA_WC_REM_OP_ERR: the peer could not complete the operation
+ * @KRDMA_WC_RETRY_EXC_ERR: retry exceeded: the peer does not answer
+ * @KRDMA_WC_RNR_RETRY_EXC_ERR: RNR retry exceeded: the peer has posted no receive
+ * @KRDMA_WC_GENERAL_ERR: any other error; see the vendor error
  */
 enum krdma_wc_status {
 	KRDMA_WC_SUCCESS = 0,
@@ -486,14 +478,12 @@ enum krdma_wc_status {
 };
 
 /**
- * enum krdma_access - what a region of memory may be used for
- * @KRDMA_ACCESS_LOCAL_WRITE: receives, reads and atomics of one's own put their
- *	data there; sending from it needs no right
+ * enum krdma_access - access rights of a memory region
+ * @KRDMA_ACCESS_LOCAL_WRITE: local receives, reads and atomics may store their data there;
+ *	sending from it needs no right
  * @KRDMA_ACCESS_REMOTE_READ: the peer may read it
- * @KRDMA_ACCESS_REMOTE_WRITE: the peer may write it; needs
- *	KRDMA_ACCESS_LOCAL_WRITE
- * @KRDMA_ACCESS_REMOTE_ATOMIC: the peer may do atomics on it; needs
- *	KRDMA_ACCESS_LOCAL_WRITE
+ * @KRDMA_ACCESS_REMOTE_WRITE: the peer may write it; needs KRDMA_ACCESS_LOCAL_WRITE
+ * @KRDMA_ACCESS_REMOTE_ATOMIC: the peer may do atomics on it; needs KRDMA_ACCESS_LOCAL_WRITE
  */
 enum krdma_access {
 	KRDMA_ACCESS_LOCAL_WRITE = 1 << 0,
@@ -503,18 +493,19 @@ enum krdma_access {
 };
 
 /**
- * enum krdma_conn_state - where a connection is
- * @KRDMA_CONN_NEW: nothing was asked of it
- * @KRDMA_CONN_RESOLVING_ADDRESS: its device is being looked for
- * @KRDMA_CONN_RESOLVING_ROUTE: its way to the peer is being looked for
- * @KRDMA_CONN_RESOLVED: it can connect
- * @KRDMA_CONN_REQUESTED: a peer asks for it; it can be accepted or rejected
- * @KRDMA_CONN_CONNECTING: the peer has been asked
- * @KRDMA_CONN_ACCEPTING: accepted, and the peer has not confirmed
- * @KRDMA_CONN_CONNECTED: operations run
- * @KRDMA_CONN_DISCONNECTING: the peer has been told of the end
- * @KRDMA_CONN_CLOSING: it is being taken down
- * @KRDMA_CONN_CLOSED: nothing is left of it
+ * enum krdma_conn_state - state of a connection
+ * @KRDMA_CONN_NEW: created, nothing requested yet
+ * @KRDMA_CONN_RESOLVING_ADDRESS: resolving the peer's address to a device
+ * @KRDMA_CONN_RESOLVING_ROUTE: resolving the route to the peer
+ * @KRDMA_CONN_RESOLVED: ready to connect
+ * @KRDMA_CONN_REQUESTED: a peer has sent a connection request; the program can accept or reject
+ *	it
+ * @KRDMA_CONN_CONNECTING: the connection request was sent to the peer
+ * @KRDMA_CONN_ACCEPTING: accepted here, not yet confirmed by the peer
+ * @KRDMA_CONN_CONNECTED: connected
+ * @KRDMA_CONN_DISCONNECTING: the disconnect was sent to the peer
+ * @KRDMA_CONN_CLOSING: being torn down
+ * @KRDMA_CONN_CLOSED: everything was released
  */
 enum krdma_conn_state {
 	KRDMA_CONN_NEW = 0,
@@ -531,23 +522,23 @@ enum krdma_conn_state {
 };
 
 /**
- * enum krdma_event_type - what a connection tells
- * @KRDMA_EVENT_ADDR_RESOLVED: its device is known
- * @KRDMA_EVENT_ADDR_ERROR: there is no device with a way to that address
- * @KRDMA_EVENT_ROUTE_RESOLVED: it can connect
- * @KRDMA_EVENT_ROUTE_ERROR: there is no way to the peer
- * @KRDMA_EVENT_ESTABLISHED: it is connected
+ * enum krdma_event_type - type of a connection's event record
+ * @KRDMA_EVENT_ADDR_RESOLVED: the address was resolved, the device is known
+ * @KRDMA_EVENT_ADDR_ERROR: no device has a route to that address
+ * @KRDMA_EVENT_ROUTE_RESOLVED: the route was resolved, the connection can connect
+ * @KRDMA_EVENT_ROUTE_ERROR: there is no route to the peer
+ * @KRDMA_EVENT_ESTABLISHED: connected
  * @KRDMA_EVENT_CONNECT_ERROR: connecting failed
  * @KRDMA_EVENT_UNREACHABLE: the peer does not answer
- * @KRDMA_EVENT_REJECTED: the peer, or nobody at that address, does not want it
- * @KRDMA_EVENT_DISCONNECTED: it was connected and has been ended by either side: with
- *	ENOTCONN or ECONNABORTED by this one, with EPIPE by the peer's goodbye, with
- *	ECONNRESET by the peer, where the transport does not know a goodbye
- * @KRDMA_EVENT_LOST: it was connected and broke
- * @KRDMA_EVENT_DEVICE_REMOVAL: its device is being removed
- * @KRDMA_EVENT_ADDR_CHANGE: the network has moved its address
- * @KRDMA_EVENT_CLOSED: the last event: every operation has completed, and
- *	nothing is left of the connection
+ * @KRDMA_EVENT_REJECTED: the peer rejected the connection, or nothing listens at that address
+ * @KRDMA_EVENT_DISCONNECTED: the connection was connected, and either side has ended it: this
+ *	side with ENOTCONN or ECONNABORTED, the peer's goodbye with EPIPE, the peer with
+ *	ECONNRESET if the transport has no goodbye
+ * @KRDMA_EVENT_LOST: the connection was connected and has failed
+ * @KRDMA_EVENT_DEVICE_REMOVAL: the device is being removed
+ * @KRDMA_EVENT_ADDR_CHANGE: the network has moved the connection's address
+ * @KRDMA_EVENT_CLOSED: the last event: every work request has completed, and the connection's
+ *	resources are released
  */
 enum krdma_event_type {
 	KRDMA_EVENT_ADDR_RESOLVED = 1,
@@ -566,15 +557,15 @@ enum krdma_event_type {
 };
 
 /**
- * enum krdma_device_event_type - what a device tells
- * @KRDMA_DEVICE_EVENT_ADDED: it is there
- * @KRDMA_DEVICE_EVENT_REMOVED: it is gone
+ * enum krdma_device_event_type - type of a device record
+ * @KRDMA_DEVICE_EVENT_ADDED: the device is present
+ * @KRDMA_DEVICE_EVENT_REMOVED: the device was removed
  * @KRDMA_DEVICE_EVENT_PORT_ACTIVE: a port came up
  * @KRDMA_DEVICE_EVENT_PORT_ERROR: a port went down
- * @KRDMA_DEVICE_EVENT_ADDRESS_CHANGED: a port's table of addresses changed
- * @KRDMA_DEVICE_EVENT_FATAL: it does not work any more
- * @KRDMA_DEVICE_EVENT_MISSED: of no device: records were not read in time and are
- *	lost; look at all devices again
+ * @KRDMA_DEVICE_EVENT_ADDRESS_CHANGED: a port's GID table changed
+ * @KRDMA_DEVICE_EVENT_FATAL: the device has failed and no longer works
+ * @KRDMA_DEVICE_EVENT_MISSED: belongs to no device: records were not read in time and are lost;
+ *	query all devices again
  */
 enum krdma_device_event_type {
 	KRDMA_DEVICE_EVENT_ADDED = 1,
@@ -587,11 +578,11 @@ enum krdma_device_event_type {
 };
 
 /**
- * struct krdma_device_record - what read() of a session gives
- * @size: how long the record is
+ * struct krdma_device_record - record returned by read() of a session
+ * @size: bytes of the record
  * @type: &enum krdma_device_event_type
  * @device_id: the device's number
- * @port: the port, 0: the device as a whole
+ * @port: the port, 0 for the whole device
  */
 struct krdma_device_record {
 	__u32 size;
@@ -611,20 +602,20 @@ enum krdma_device_find_flags {
 };
 
 /**
- * struct krdma_device_find_args - ioctl(KRDMA_DEVICE_FIND): which device?
+ * struct krdma_device_find_args - ioctl(KRDMA_DEVICE_FIND): find the device for an address
  * @size: sizeof(struct krdma_device_find_args)
  * @flags: in: &enum krdma_device_find_flags, at least one
- * @deadline_ns: in: how long to look for the way to @remote; without it, not used.
- *	Looking takes time: ETIMEDOUT if it has passed before
+ * @deadline_ns: in: deadline of the search for a route to @remote; unused without @remote.  The
+ *	search takes time: it fails with ETIMEDOUT if the deadline has already passed
  * @id: out: the device's number
  * @reserved: must be 0
- * @local: in: one's own address: the device that has it, or from which the way to
- *	@remote begins
- * @remote: in: the device from which the connection manager would go there
+ * @local: in: a local address: find the device that has it, or from which the route to @remote
+ *	starts
+ * @remote: in: find the device that the connection manager would use to reach this address
  *
- * ENOENT: no device has the local address; EHOSTUNREACH: there is no way to the
- * remote one; EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: no flag, or an address
- * that makes no sense, or one of each kind.
+ * ENOENT: no device has the local address; EHOSTUNREACH: there is no route to the remote
+ * address; EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: no flag, an invalid address, or
+ * addresses of two families.
  */
 struct krdma_device_find_args {
 	__u32 size;
@@ -639,13 +630,13 @@ struct krdma_device_find_args {
 #define KRDMA_DEVICE_FIND	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_DEVICE_FIND)
 
 /**
- * struct krdma_device_notify_args - ioctl(KRDMA_DEVICE_NOTIFY): tell me of devices
+ * struct krdma_device_notify_args - ioctl(KRDMA_DEVICE_NOTIFY): enable device records
  * @size: sizeof(struct krdma_device_notify_args)
  * @flags: in: must be 0
  *
- * From here on the session's read() gives records; first one
- * KRDMA_DEVICE_EVENT_ADDED for each device that is there.  EALREADY: it does so
- * already.
+ * From then on read() of the session returns device records, beginning with one
+ * KRDMA_DEVICE_EVENT_ADDED for each device that is present.  EALREADY: device records are
+ * already enabled.
  */
 struct krdma_device_notify_args {
 	__u32 size;

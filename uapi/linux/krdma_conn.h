@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * krdma: listeners and connections.
- */
+/* krdma: listeners and connections. */
 #ifndef _UAPI_LINUX_KRDMA_CONN_H
 #define _UAPI_LINUX_KRDMA_CONN_H
 
@@ -10,11 +8,11 @@
 #include <linux/types.h>
 
 /**
- * struct krdma_event_record - what read() of a connection gives
- * @size: how long the record is
+ * struct krdma_event_record - record returned by read() of a connection
+ * @size: bytes of the record
  * @type: &enum krdma_event_type
- * @error: why, a negative errno; 0 if nothing is wrong
- * @reason: KRDMA_EVENT_REJECTED: the connection manager's own code
+ * @error: the cause, a negative errno; 0 if there is no error
+ * @reason: with KRDMA_EVENT_REJECTED: the connection manager's reject reason
  */
 struct krdma_event_record {
 	__u32 size;
@@ -25,26 +23,25 @@ struct krdma_event_record {
 
 /**
  * enum krdma_listen_flags - bits of &struct krdma_listen_args.flags
- * @KRDMA_LISTEN_V6ONLY: the unspecified IPv6 address does not stand for IPv4 too
+ * @KRDMA_LISTEN_V6ONLY: the unspecified IPv6 address does not include IPv4
  */
 enum krdma_listen_flags {
 	KRDMA_LISTEN_V6ONLY = 1 << 0,
 };
 
 /**
- * struct krdma_listen_args - ioctl(KRDMA_LISTEN): wait for peers that want to connect
+ * struct krdma_listen_args - ioctl(KRDMA_LISTEN): listen for connection requests
  * @size: sizeof(struct krdma_listen_args)
  * @flags: in: &enum krdma_listen_flags
  * @fd: out: the listener
- * @backlog: in: requests that may wait; 0: 128, and at most 4096.  Further ones are
- *	rejected.
- * @address: in: address and port; the unspecified address: all, port 0: a free
- *	one; out: with the port that it got
+ * @backlog: in: number of connection requests that may wait; 0: 128, and at most 4096.  Further
+ *	requests are rejected.
+ * @address: in: address and port; the unspecified address means all addresses, port 0 a free
+ *	port; out: the same with the assigned port
  *
- * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address that does not
- * name its interface; EADDRNOTAVAIL: not an address of an RDMA device, or one who
- * listens at all addresses has the port; EADDRINUSE: one at the same address has it;
- * EACCES: the port is a privileged one.
+ * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: a link-local address without its interface;
+ * EADDRNOTAVAIL: not an address of an RDMA device, or a listener at all addresses has the port;
+ * EADDRINUSE: a listener at the same address has the port; EACCES: the port is privileged.
  */
 struct krdma_listen_args {
 	__u32 size;
@@ -57,7 +54,7 @@ struct krdma_listen_args {
 #define KRDMA_LISTEN		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTEN)
 
 /**
- * struct krdma_listener_query_args - ioctl(KRDMA_LISTENER_QUERY): where it listens
+ * struct krdma_listener_query_args - ioctl(KRDMA_LISTENER_QUERY): query the listener's address
  * @size: sizeof(struct krdma_listener_query_args)
  * @flags: in: must be 0
  * @address: out: address and port
@@ -71,15 +68,15 @@ struct krdma_listener_query_args {
 #define KRDMA_LISTENER_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_QUERY)
 
 /**
- * struct krdma_listener_next_args - ioctl(KRDMA_LISTENER_NEXT): the next request
+ * struct krdma_listener_next_args - ioctl(KRDMA_LISTENER_NEXT): get the next connection request
  * @size: sizeof(struct krdma_listener_next_args)
  * @flags: in: must be 0
- * @deadline_ns: in: how long to wait for one
- * @fd: out: the connection, KRDMA_CONN_REQUESTED: to be accepted, rejected, or
- *	closed, which rejects it.  KRDMA_CONN_QUERY tells of the peer.
+ * @deadline_ns: in: deadline of the wait
+ * @fd: out: the connection, in state KRDMA_CONN_REQUESTED.  The program accepts it, rejects it,
+ *	or closes it, which rejects it.  KRDMA_CONN_QUERY describes the peer.
  * @id: out: the connection's number
  *
- * EAGAIN: there is none, and @deadline_ns is 0; ENODEV: the device has gone.
+ * EAGAIN: no connection request waits, and @deadline_ns is 0; ENODEV: the device was removed.
  */
 struct krdma_listener_next_args {
 	__u32 size;
@@ -92,12 +89,12 @@ struct krdma_listener_next_args {
 #define KRDMA_LISTENER_NEXT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LISTENER_NEXT)
 
 /**
- * struct krdma_conn_create_args - ioctl(KRDMA_CONN_CREATE): a connection to be made
+ * struct krdma_conn_create_args - ioctl(KRDMA_CONN_CREATE): create a connection
  * @size: sizeof(struct krdma_conn_create_args)
  * @flags: in: must be 0
- * @fd: out: the connection, KRDMA_CONN_NEW
- * @id: out: its number: what entries of queues know it by.  A number is not used
- *	again before two thousand million others were.
+ * @fd: out: the connection, in state KRDMA_CONN_NEW
+ * @id: out: its number, which ring entries refer to.  A number is not reused before 2^31 other
+ *	numbers were used.
  */
 struct krdma_conn_create_args {
 	__u32 size;
@@ -117,25 +114,25 @@ enum krdma_resolve_flags {
 };
 
 /**
- * struct krdma_conn_resolve_args - ioctl(KRDMA_CONN_RESOLVE): look for the way
+ * struct krdma_conn_resolve_args - ioctl(KRDMA_CONN_RESOLVE): resolve address and route
  * @size: sizeof(struct krdma_conn_resolve_args)
  * @flags: in: &enum krdma_resolve_flags
- * @timeout_ms: in: for each of the two steps, address and route; 0: 2000
- * @tos: in: type of service, to 255; 0: the default
- * @ack_timeout: in: how long an answer may take, 4.096 us * 2^n, to 31; 0: on InfiniBand
- *	what the subnet manager says of the path, but at least 14; on Ethernet 14, or 17 if
- *	there is a router on the way.  The end that accepts takes it over with what the
- *	device adds, between 14 and 20.
+ * @timeout_ms: in: timeout in milliseconds of each of the two steps, address and route; 0: 2000
+ * @tos: in: type of service, up to 255; 0: the default
+ * @ack_timeout: in: ACK timeout, 4.096 us * 2^n, with n up to 31; 0: on InfiniBand the subnet
+ *	manager's value for the path, but at least 14; on Ethernet 14, or 17 if there is a
+ *	router on the path.  The accepting side takes over this value plus what the device adds,
+ *	between 14 and 20.
  * @reserved: must be 0
- * @local: in: one's own address
+ * @local: in: the local address
  * @remote: in: the peer's address and port
  *
- * Only begins the search: KRDMA_CONN_WAIT waits for its end.
+ * Only starts the resolution: KRDMA_CONN_WAIT waits for its end.
  *
- * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: addresses that make no sense;
- * EALREADY, EISCONN, ENOTCONN: not in this state.  EADDRNOTAVAIL: @local is not
- * on an RDMA device, EHOSTUNREACH: there is no way from there: then, and after other
- * errors, the connection is over.
+ * EAFNOSUPPORT: neither IPv4 nor IPv6; EINVAL: invalid addresses; EALREADY, EISCONN, ENOTCONN:
+ * not possible in this state.  EADDRNOTAVAIL: @local is not on an RDMA device; EHOSTUNREACH:
+ * there is no route from there: after these two, and after other errors, the connection is
+ * closed.
  */
 struct krdma_conn_resolve_args {
 	__u32 size;
@@ -153,7 +150,7 @@ struct krdma_conn_resolve_args {
 /**
  * enum krdma_conn_create_qp_flags - bits of &struct krdma_conn_create_qp_args.flags
  * @KRDMA_CREATE_QP_RECV_RING: @recv_ring_fd is given
- * @KRDMA_CREATE_QP_SRQ: @srq_fd is given, which has a queue of its own
+ * @KRDMA_CREATE_QP_SRQ: @srq_fd is given; the SRQ has its own ring
  */
 enum krdma_conn_create_qp_flags {
 	KRDMA_CREATE_QP_RECV_RING = 1 << 0,
@@ -161,36 +158,35 @@ enum krdma_conn_create_qp_flags {
 };
 
 /**
- * struct krdma_conn_create_qp_args - ioctl(KRDMA_CONN_CREATE_QP): what it works with
+ * struct krdma_conn_create_qp_args - ioctl(KRDMA_CONN_CREATE_QP): create the queue pair
  * @size: sizeof(struct krdma_conn_create_qp_args)
  * @flags: in: &enum krdma_conn_create_qp_flags
- * @ring_fd: in: the queue where operations are asked for and complete
- * @recv_ring_fd: in: the queue where receives are asked for and complete, if it
- *	is another
- * @srq_fd: in: where receives come from, if it has none of its own
- * @send_depth: in: operations that can be under way; 0: 64; out: as granted
- * @recv_depth: in: receives that can be posted; 0: 64, and 0 with @srq_fd; out: as
+ * @ring_fd: in: the ring for submissions and completions
+ * @recv_ring_fd: in: the ring for submissions and completions of receives, if that is another
+ *	ring
+ * @srq_fd: in: the SRQ to use instead of a receive queue
+ * @send_depth: in: work requests that can be in flight; 0: 64; out: as granted
+ * @recv_depth: in: receives that can be posted; 0: 64, and 0 with @srq_fd; out: as granted
+ * @max_send_sge: in: SGEs of a work request to the device; 0: 4, or fewer if the device
+ *	supports fewer.  An entry may have more SGEs if it can be split into parts.  out: as
  *	granted
- * @max_send_sge: in: pieces of memory of a request to the device; 0: 4, or what it
- *	can.  An operation may have more of them where it can be cut in parts.  out:
- *	as granted
- * @max_recv_sge: in: pieces of memory of a receive; 0: 1; out: as granted
+ * @max_recv_sge: in: SGEs of a receive; 0: 1; out: as granted
  * @max_inline: in: bytes that KRDMA_SQE_INLINE can carry; out: as granted
  * @device_id: out: the device
- * @keepalive_ms: in: after so long without anything posted or completed, ask whether
- *	the peer is there, and again after as long; from 100 to 3600000; 0: never.  Who
- *	is not ends the connection with ETIMEDOUT.  Not with iWARP, whose writes complete
- *	when they were sent.
+ * @keepalive_ms: in: keepalive interval in milliseconds, from 100 to 3600000; 0: none.  If
+ *	nothing is posted or completed for this long, krdma probes the peer, and repeats that
+ *	after each further interval.  If the peer does not answer, the connection ends with
+ *	ETIMEDOUT.  Not supported on iWARP, where a write completes when it was sent.
  *
- * Before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, of a connection that is resolved
- * or requested.  From here on receives can be posted.  Each connection takes its
- * depths and KRDMA_RING_EXTRA of its queues' completions, and one with @keepalive_ms.
+ * Valid before KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT, on a connection that is resolved or
+ * requested.  From then on receives can be posted.  Each connection takes its depths and
+ * KRDMA_RING_EXTRA of its rings' completions, and one more with @keepalive_ms.
  *
- * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not in this state, or
- * done before; EINVAL: more than the device can, both flags, or @keepalive_ms beyond
- * its bounds; EOPNOTSUPP: the device has no such thing; ENOSPC: more than the queue
- * has left, where what was closed just now may still count; EXDEV: a queue of another
- * session, or of another device.  The connection is as it was after these.
+ * EBUSY: not resolved yet; EALREADY, EISCONN, ENOTCONN: not possible in this state, or already
+ * done; EINVAL: more than the device supports, both flags, or @keepalive_ms out of range;
+ * EOPNOTSUPP: the device does not support it; ENOSPC: more completions than the ring has left,
+ * where recently closed connections may still count; EXDEV: a ring of another session or
+ * device.  These errors leave the connection unchanged.
  */
 struct krdma_conn_create_qp_args {
 	__u32 size;
@@ -209,15 +205,15 @@ struct krdma_conn_create_qp_args {
 
 #define KRDMA_CONN_CREATE_QP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_CREATE_QP)
 
-/* What a connection takes of its queue's completions besides its depths. */
+/* Completions that a connection takes of its ring besides its depths. */
 #define KRDMA_RING_EXTRA	2
 
 /**
  * enum krdma_conn_param_flags - bits of &struct krdma_conn_param_args.flags
- * @KRDMA_CONN_PARAM_PLAIN: the private data go as they are: the peer, if it is krdma
- *	too, may see them padded with zeroes
- * @KRDMA_CONN_PARAM_NO_RNR_RETRY: the peer is not to send a message again that finds no
- *	receive here
+ * @KRDMA_CONN_PARAM_PLAIN: send the private data without krdma's trailer; a peer that is krdma
+ *	too may see them padded with zeroes
+ * @KRDMA_CONN_PARAM_NO_RNR_RETRY: the peer does not retransmit a message that finds no receive
+ *	here
  */
 enum krdma_conn_param_flags {
 	KRDMA_CONN_PARAM_PLAIN = 1 << 0,
@@ -228,23 +224,22 @@ enum krdma_conn_param_flags {
  * struct krdma_conn_param_args - ioctl(KRDMA_CONN_CONNECT), ioctl(KRDMA_CONN_ACCEPT)
  * @size: sizeof(struct krdma_conn_param_args)
  * @flags: in: &enum krdma_conn_param_flags
- * @private_data: in: pointer to what is given to the peer
- * @private_data_len: in: its length; what the transport takes differs
- * @read_depth: in: reads and atomics of one's own under way; 0: as many as the
- *	device can, at most 16
- * @read_depth_in: in: those of the peer's; likewise
- * @retry_count: in: how often an unanswered packet is sent again, to 7; 0: 6
- * @rnr_retry_count: in: how often the peer is to send a message again that finds no
- *	receive here; 7: for ever; 0: 7.  0 with KRDMA_CONN_PARAM_NO_RNR_RETRY
+ * @private_data: in: pointer to the private data for the peer
+ * @private_data_len: in: bytes of it; the maximum depends on the transport
+ * @read_depth: in: local reads and atomics in flight; 0: the device's maximum, at most 16
+ * @read_depth_in: in: the peer's reads and atomics in flight; 0: the device's maximum, at most
+ *	16
+ * @retry_count: in: retransmissions of an unacknowledged packet, up to 7; 0: 6
+ * @rnr_retry_count: in: how often the peer retransmits a message that finds no receive here; 7:
+ *	without limit; 0: 7.  Must be 0 with KRDMA_CONN_PARAM_NO_RNR_RETRY
  * @reserved: must be 0
  *
- * KRDMA_CONN_CONNECT only asks; KRDMA_CONN_WAIT waits for the answer.  Of several
- * who accept at a time, one wins.
+ * KRDMA_CONN_CONNECT only sends the connection request; KRDMA_CONN_WAIT waits for the answer.
+ * If several threads accept at the same time, one succeeds.
  *
- * EMSGSIZE: too much private data; EINVAL: more than the device can, or a
- * connection of the other kind; EBUSY: not resolved or not prepared yet;
- * EALREADY, EISCONN, ENOTCONN: not in this state.  The connection is as it was
- * after these.
+ * EMSGSIZE: too much private data; EINVAL: more than the device supports, or a connection of
+ * the other kind; EBUSY: not resolved yet, or it has no QP yet; EALREADY, EISCONN, ENOTCONN:
+ * not possible in this state.  These errors leave the connection unchanged.
  */
 struct krdma_conn_param_args {
 	__u32 size;
@@ -262,15 +257,15 @@ struct krdma_conn_param_args {
 #define KRDMA_CONN_ACCEPT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_ACCEPT)
 
 /**
- * struct krdma_conn_reject_args - ioctl(KRDMA_CONN_REJECT): refuse a request
+ * struct krdma_conn_reject_args - ioctl(KRDMA_CONN_REJECT): reject a connection request
  * @size: sizeof(struct krdma_conn_reject_args)
  * @flags: in: must be 0
- * @private_data: in: pointer to what is given to the peer
- * @private_data_len: in: its length
+ * @private_data: in: pointer to the private data for the peer
+ * @private_data_len: in: bytes of it
  * @reserved: must be 0
  *
- * EMSGSIZE: too much private data; EINVAL: nobody has asked for this connection;
- * EALREADY, EISCONN, ENOTCONN: not in this state.
+ * EMSGSIZE: too much private data; EINVAL: the connection does not come from a connection
+ * request; EALREADY, EISCONN, ENOTCONN: not possible in this state.
  */
 struct krdma_conn_reject_args {
 	__u32 size;
@@ -284,21 +279,22 @@ struct krdma_conn_reject_args {
 
 /**
  * enum krdma_disconnect_flags - bits of &struct krdma_conn_disconnect_args.flags
- * @KRDMA_DISCONNECT_ABORT: at once, in any state, without waiting for the peer
+ * @KRDMA_DISCONNECT_ABORT: end the connection at once, in any state, without waiting for the
+ *	peer
  */
 enum krdma_disconnect_flags {
 	KRDMA_DISCONNECT_ABORT = 1 << 0,
 };
 
 /**
- * struct krdma_conn_disconnect_args - ioctl(KRDMA_CONN_DISCONNECT): end it
+ * struct krdma_conn_disconnect_args - ioctl(KRDMA_CONN_DISCONNECT): disconnect
  * @size: sizeof(struct krdma_conn_disconnect_args)
  * @flags: in: &enum krdma_disconnect_flags
  *
- * Nothing can be posted any more, and what is under way is flushed.  The peer is
- * told.  KRDMA_CONN_WAIT waits until nothing is left.
+ * No work request can be posted afterwards, and those in flight are flushed.  The peer is
+ * notified.  KRDMA_CONN_WAIT waits until the connection is closed.
  *
- * EALREADY: it was done before; ENOTCONN: not in this state.
+ * EALREADY: already disconnected; ENOTCONN: not possible in this state.
  */
 struct krdma_conn_disconnect_args {
 	__u32 size;
@@ -308,39 +304,40 @@ struct krdma_conn_disconnect_args {
 #define KRDMA_CONN_DISCONNECT	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_DISCONNECT)
 
 /**
- * struct krdma_conn_wait_args - ioctl(KRDMA_CONN_WAIT): until what was begun is done
+ * struct krdma_conn_wait_args - ioctl(KRDMA_CONN_WAIT): wait for a state change to finish
  * @size: sizeof(struct krdma_conn_wait_args)
  * @flags: in: must be 0
- * @deadline_ns: in: how long to wait
+ * @deadline_ns: in: deadline of the wait
  * @state: out: &enum krdma_conn_state
  * @reserved: must be 0
  *
- * Succeeds when the connection is new, resolved, requested or connected.
- * EINPROGRESS: it is on its way, and @deadline_ns is 0.  If it is closed, the
- * error says why:
- * EHOSTUNREACH: there is no device, or no way, to the peer;
- * EADDRNOTAVAIL: what KRDMA_CONN_RESOLVE answered;
- * ECONNREFUSED: rejected by the peer, or nobody listens there;
- * EPIPE: the peer has said goodbye;
- * ECONNRESET: the peer has ended it without a goodbye, or has given it up before it
- * was connected;
- * ENOTCONN: ended here; ECONNABORTED: aborted or rejected here;
- * ENODEV: the device has gone;
- * ETIMEDOUT: the peer does not answer; also if the deadline has passed:
- * KRDMA_CONN_QUERY tells which;
- * EIO: it broke.
+ * Succeeds when the connection is new, resolved, requested or connected.  EINPROGRESS: the
+ * change is in progress, and @deadline_ns is 0.  If the connection is closed, the error is the
+ * cause:
  *
- * The same errno is in the event that tells of the end, in &struct krdma_conn_query_args
- * and here.
+ *  - EHOSTUNREACH: there is no device for the peer, or no route to it
+ *  - EADDRNOTAVAIL: the error of KRDMA_CONN_RESOLVE
+ *  - ECONNREFUSED: the peer has rejected it, or nothing listens there
+ *  - EPIPE: the peer has sent a goodbye
+ *  - ECONNRESET: the peer has ended it without a goodbye, or has abandoned it before it was
+ *    connected
+ *  - ENOTCONN: disconnected by this side
+ *  - ECONNABORTED: aborted or rejected by this side
+ *  - ENODEV: the device was removed
+ *  - ETIMEDOUT: the peer does not answer.  The same errno means that the deadline has passed:
+ *    KRDMA_CONN_QUERY distinguishes the two.
+ *  - EIO: the connection has failed
  *
- * A goodbye comes from the peer's kernel: when its program disconnects, aborts, closes
- * the last descriptor, ends or is killed, and when its end of the connection has
- * failed.  So EPIPE says that the peer's machine has ended the connection itself; it
- * does not say that the peer's program is well, nor that it has taken what was sent.
- * A machine that crashes, or whose cable is pulled, says none: an operation under way
- * then ends with KRDMA_WC_RETRY_EXC_ERR and the connection with ETIMEDOUT, and
- * with a goodbye it is KRDMA_WC_WR_FLUSH_ERR and EPIPE.  iWARP has no goodbye that is
- * told apart: there each end by the peer is ECONNRESET.
+ * The event record of the end and &struct krdma_conn_query_args carry the same errno.
+ *
+ * The peer's kernel sends the goodbye: when its program disconnects, aborts, closes the last
+ * descriptor, exits or is killed, and when its side of the connection has failed.  EPIPE
+ * therefore means that the peer's machine has ended the connection itself.  It does not mean
+ * that the peer's program is alive, nor that it has processed the messages sent.  A machine
+ * that crashes, or loses its cable, sends no goodbye: a work request in flight then completes
+ * with KRDMA_WC_RETRY_EXC_ERR and the connection ends with ETIMEDOUT.  With a goodbye these are
+ * KRDMA_WC_WR_FLUSH_ERR and EPIPE.  On iWARP a goodbye cannot be distinguished: every end by
+ * the peer is ECONNRESET.
  */
 struct krdma_conn_wait_args {
 	__u32 size;
@@ -353,34 +350,34 @@ struct krdma_conn_wait_args {
 #define KRDMA_CONN_WAIT		_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_CONN_WAIT)
 
 /**
- * struct krdma_conn_query_args - ioctl(KRDMA_CONN_QUERY): how it is
+ * struct krdma_conn_query_args - ioctl(KRDMA_CONN_QUERY): query the connection
  * @size: sizeof(struct krdma_conn_query_args)
  * @flags: in: must be 0
- * @private_data: in: pointer to where the peer's private data go; may be 0 if
- *	there is no room for any
- * @private_data_len: in: how much room there is, out: how much there are
+ * @private_data: in: pointer to a buffer for the peer's private data; may be 0 if
+ *	@private_data_len is 0
+ * @private_data_len: in: bytes of the buffer; out: bytes of private data
  * @state: out: &enum krdma_conn_state
- * @error: out: why it ended, a negative errno; 0 while it has not
+ * @error: out: why the connection ended, a negative errno; 0 while it has not
  * @id: out: its number
  * @device_id: out: its device, 0 if not known yet
- * @qp_number: out: the number of its queue pair, 0 if there is none; for
- *	comparison with what other tools show
+ * @qp_number: out: the QP number, 0 if there is no QP; for comparison with the output of other
+ *	tools
  * @send_depth: out: as granted
  * @recv_depth: out: as granted
  * @max_send_sge: out: as granted
  * @max_recv_sge: out: as granted
  * @max_inline: out: as granted
- * @read_depth: out: as agreed with the peer
- * @read_depth_in: out: as agreed with the peer
+ * @read_depth: out: as negotiated with the peer
+ * @read_depth_in: out: as negotiated with the peer
  * @path_mtu: out: bytes in a packet, 0 if not known
- * @peer_is_krdma: out: 1 if the peer said so in its private data
+ * @peer_is_krdma: out: 1 if the peer's private data identify it as krdma
  * @reserved: must be 0
- * @sends_posted: out: operations accepted
- * @sends_completed: out: of them, those that have ended
- * @receives_posted: out: likewise
- * @receives_completed: out: likewise
- * @local: out: one's own address and port; all zero before it is known
- * @remote: out: the peer's
+ * @sends_posted: out: send work requests accepted
+ * @sends_completed: out: those of them that have completed
+ * @receives_posted: out: receives accepted
+ * @receives_completed: out: those of them that have completed
+ * @local: out: the local address and port; all zero before it is known
+ * @remote: out: the peer's address and port
  */
 struct krdma_conn_query_args {
 	__u32 size;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * krdma: what a user may have, and what counts against it.
- */
+/* krdma: limits of a user, and the usage that counts against them. */
 #ifndef _UAPI_LINUX_KRDMA_LIMIT_H
 #define _UAPI_LINUX_KRDMA_LIMIT_H
 
 #include <linux/krdma.h>
 
 /**
- * enum krdma_limit - what EDQUOT can be the answer of
- * @KRDMA_LIMIT_SESSIONS: sessions, of the module's parameter max_sessions.  Only open() of
- *	``/dev/krdma`` meets it.
- * @KRDMA_LIMIT_OBJECTS: listeners, connections, queues and shared receive queues, of
+ * enum krdma_limit - limits that can cause EDQUOT
+ * @KRDMA_LIMIT_SESSIONS: number of sessions, limited by the module parameter max_sessions.
+ *	Only open() of ``/dev/krdma`` meets this limit.
+ * @KRDMA_LIMIT_OBJECTS: number of listeners, connections, rings and SRQs, limited by
  *	max_objects
- * @KRDMA_LIMIT_MEMORY: bytes of registered memory, with what a registration costs the
- *	kernel, of rings, and of queues with the device's share, of max_memory_mb
- * @KRDMA_LIMIT_PORTS: listeners, connections that the session has resolved, and searches
- *	for a device, each of which holds a port, of max_ports
- * @KRDMA_LIMIT_DEVICE: handles and objects of a device, of the rdma controller of
- *	the caller's control group.  The module does not know its numbers: rdma.max and
+ * @KRDMA_LIMIT_MEMORY: bytes of registered memory including the kernel's overhead of a
+ *	registration, of rings, and of queues (QPs, CQs, SRQs) including the device's share,
+ *	limited by max_memory_mb
+ * @KRDMA_LIMIT_PORTS: number of listeners, connections that the session has resolved, and
+ *	searches for a device, each of which holds a port, limited by max_ports
+ * @KRDMA_LIMIT_DEVICE: handles and objects of a device, limited by the rdma controller of the
+ *	caller's control group.  The module does not know these numbers: rdma.max and
  *	rdma.current of the group show them.
  */
 enum krdma_limit {
@@ -30,12 +29,12 @@ enum krdma_limit {
 };
 
 /**
- * enum krdma_limit_scope - who has reached a limit
- * @KRDMA_LIMIT_SCOPE_NONE: nobody has: no request of the session was refused
- * @KRDMA_LIMIT_SCOPE_USER: the user who has opened the session
+ * enum krdma_limit_scope - the account that has reached a limit
+ * @KRDMA_LIMIT_SCOPE_NONE: none: no ioctl of the session was refused
+ * @KRDMA_LIMIT_SCOPE_USER: the user that opened the session
  * @KRDMA_LIMIT_SCOPE_OWNER: the owner of a user namespace in which the session was opened,
- *	with all users of the namespace
- * @KRDMA_LIMIT_SCOPE_GROUP: the control group of the process that made the request
+ *	together with all users of the namespace
+ * @KRDMA_LIMIT_SCOPE_GROUP: the control group of the calling process
  */
 enum krdma_limit_scope {
 	KRDMA_LIMIT_SCOPE_NONE = 0,
@@ -46,36 +45,35 @@ enum krdma_limit_scope {
 
 /**
  * enum krdma_limit_query_flags - bits of &struct krdma_limit_query_args.flags
- * @KRDMA_LIMIT_QUERY_REFUSED: the limit that has refused a request of the session last,
- *	instead of the one that @limit names
+ * @KRDMA_LIMIT_QUERY_REFUSED: query the limit that last refused an ioctl of the session,
+ *	instead of the one in @limit
  */
 enum krdma_limit_query_flags {
 	KRDMA_LIMIT_QUERY_REFUSED = 1 << 0,
 };
 
 /**
- * struct krdma_limit_query_args - ioctl(KRDMA_LIMIT_QUERY): use of a limit
+ * struct krdma_limit_query_args - ioctl(KRDMA_LIMIT_QUERY): query usage and maximum of a limit
  * @size: sizeof(struct krdma_limit_query_args)
  * @flags: in: &enum krdma_limit_query_flags
  * @limit: in: &enum krdma_limit, 0 with KRDMA_LIMIT_QUERY_REFUSED; out: the limit
- * @scope: out: who had reached the limit when it refused a request of the session last,
- *	&enum krdma_limit_scope
- * @session_used: out: what the session has
- * @user_used: out: what the user who opened the session has, in all sessions
- * @owner_used: out: what the owners of the user namespaces have in which the session was
- *	opened, with all users there: the largest number, 0 if there is no such owner
- * @max: out: what a user may have, and the owner of a namespace with all of its users.
- *	KRDMA_LIMIT_UNKNOWN: the module does not know.
- * @refused: out: how many requests of the session the limit has refused
+ * @scope: out: the account that had reached the limit when it last refused an ioctl of the
+ *	session, &enum krdma_limit_scope
+ * @session_used: out: usage of the session
+ * @user_used: out: usage of the user that opened the session, in all sessions
+ * @owner_used: out: usage of an owner of the user namespaces in which the session was opened,
+ *	together with all users there: the largest of these numbers, 0 if there is no such owner
+ * @max: out: the maximum for a user, and for the owner of a namespace together with all its
+ *	users.  KRDMA_LIMIT_UNKNOWN: the module does not know it.
+ * @refused: out: number of ioctls of the session that the limit has refused
  *
- * Who has CAP_SYS_RESOURCE in the initial user namespace is not refused, and what that
- * process makes counts: numbers can be above @max.  They are also above a limit that has been
- * lowered.  What is refused when a session is opened is no session's: only
- * KRDMA_LIMIT_SESSIONS refuses that.
+ * A process with CAP_SYS_RESOURCE in the initial user namespace is not refused, but its usage
+ * counts, so the numbers can be above @max.  They are also above a maximum that was lowered.  A
+ * refused open() belongs to no session; only KRDMA_LIMIT_SESSIONS refuses an open().
  *
  * ENOENT: there is no such limit: limits are numbered from 0 without gaps.  With
- * KRDMA_LIMIT_QUERY_REFUSED: no request of the session was refused.
- * EINVAL: KRDMA_LIMIT_QUERY_REFUSED and a @limit.
+ * KRDMA_LIMIT_QUERY_REFUSED: no ioctl of the session was refused.
+ * EINVAL: both KRDMA_LIMIT_QUERY_REFUSED and a @limit.
  */
 struct krdma_limit_query_args {
 	__u32 size;
@@ -89,7 +87,7 @@ struct krdma_limit_query_args {
 	__aligned_u64 refused;
 };
 
-/* No number: &struct krdma_limit_query_args.max. */
+/* Unlimited or unknown: &struct krdma_limit_query_args.max. */
 #define KRDMA_LIMIT_UNKNOWN	(~0ULL)
 
 #define KRDMA_LIMIT_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_LIMIT_QUERY)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * krdma: memory.  <linux/krdma.h> includes it.
- */
+/* krdma: memory regions.  <linux/krdma.h> includes this file. */
 #ifndef _UAPI_LINUX_KRDMA_MR_H
 #define _UAPI_LINUX_KRDMA_MR_H
 
@@ -10,35 +8,35 @@
 #include <linux/types.h>
 
 /**
- * struct krdma_mr_register_args - ioctl(KRDMA_MR_REGISTER): for a device to use
+ * struct krdma_mr_register_args - ioctl(KRDMA_MR_REGISTER): register memory for a device
  * @size: sizeof(struct krdma_mr_register_args)
  * @flags: in: must be 0
- * @addr: in: where it begins, in the calling process
+ * @addr: in: start address in the calling process
  * @length: in: bytes
- * @device_id: in: which device
+ * @device_id: in: the device
  * @access: in: &enum krdma_access
- * @id: out: the memory's number in the session
- * @rkey: out: the key for peers; 0 without remote rights, or if it has several
- *	keys: see &struct krdma_mr_query_args
- * @remote_addr: out: its first address for peers: @addr
+ * @id: out: the MR's number in the session
+ * @rkey: out: the rkey; 0 without remote rights, or if the MR has several rkeys: see
+ *	&struct krdma_mr_query_args
+ * @remote_addr: out: the MR's first address for peers: @addr
  *
- * The pages that are there now are pinned, and count for the process's RLIMIT_MEMLOCK
- * as all pinned pages do: each registration once, and beside what the process has
- * locked itself.  What the process maps there later is not reached.  It
- * ends with KRDMA_MR_DEREGISTER, with the session and all that was made in it,
- * or with the process, whoever else has the session then: with its address space,
- * so also with exec().  Connections with operations in flight that use the memory
- * of a process that ends are aborted, and shared receive queues in which it is room
- * for messages end, with the connections that take from there.
+ * The pages that are mapped now are pinned, and count against the process's RLIMIT_MEMLOCK like
+ * all pinned pages: once for each MR, and in addition to memory that the process has locked.
+ * Pages that the process maps there later are not part of the MR.  The MR ends with
+ * KRDMA_MR_DEREGISTER, or with the session and all objects created in it.  It also ends with
+ * the process's address space, so with its exit or exec(), even if other processes have the
+ * session.  When a process ends, the connections with work requests in flight that use its MRs
+ * are aborted.  SRQs with posted receives in its MRs end, together with the connections that
+ * use these SRQs.
  *
- * EACCES, EFAULT: it is not all there, or not with these rights; EPERM: the process
- * may not lock memory; ENOMEM: nor so much of it: see RLIMIT_MEMLOCK; EFBIG: too
- * long for the device; EOPNOTSUPP: the device cannot do it, or unknown rights;
- * EINVAL: length 0, or a peer may write what one may not write oneself; EAGAIN: the
- * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a
- * queue pair that is connected to its own device, and no port of the device takes one:
- * it has no GID, or as an iWARP device no network address; ETIMEDOUT: likewise, and the
- * device does not answer; ENODEV: no such device.
+ * EACCES, EFAULT: part of the range is not mapped, or lacks the rights; EPERM: the process may
+ * not lock memory; ENOMEM: it may not lock as much: see RLIMIT_MEMLOCK; EFBIG: longer than the
+ * device supports; EOPNOTSUPP: the device does not support it, or unknown rights; EINVAL:
+ * length 0, or a remote write or atomic right without KRDMA_ACCESS_LOCAL_WRITE; EAGAIN: the
+ * pages cannot be pinned now; EADDRNOTAVAIL: krdma registers the memory itself, on a queue pair
+ * that is connected to its own device, and no port of the device can connect one: it has no
+ * GID, or as an iWARP device no network address; ETIMEDOUT: in the same case the device does
+ * not answer; ENODEV: no such device.
  */
 struct krdma_mr_register_args {
 	__u32 size;
@@ -56,21 +54,22 @@ struct krdma_mr_register_args {
 
 /**
  * enum krdma_mr_deregister_flags - bits of &struct krdma_mr_deregister_args.flags
- * @KRDMA_DEREGISTER_LATER: if operations with it are under way, with the last of them
+ * @KRDMA_DEREGISTER_LATER: if work requests that use the MR are in flight, deregister it when
+ *	the last of them completes
  */
 enum krdma_mr_deregister_flags {
 	KRDMA_DEREGISTER_LATER = 1 << 0,
 };
 
 /**
- * struct krdma_mr_deregister_args - ioctl(KRDMA_MR_DEREGISTER): take it back
+ * struct krdma_mr_deregister_args - ioctl(KRDMA_MR_DEREGISTER): deregister a memory region
  * @size: sizeof(struct krdma_mr_deregister_args)
  * @flags: in: &enum krdma_mr_deregister_flags
- * @id: in: the memory's number
+ * @id: in: the MR's number
  * @reserved: must be 0
  *
- * When it has succeeded without KRDMA_DEREGISTER_LATER, no peer and no device reaches
- * the memory any more.  EBUSY: operations with it are under way.
+ * After success without KRDMA_DEREGISTER_LATER, no peer and no device accesses the memory any
+ * more.  EBUSY: work requests that use it are in flight.
  */
 struct krdma_mr_deregister_args {
 	__u32 size;
@@ -82,31 +81,28 @@ struct krdma_mr_deregister_args {
 #define KRDMA_MR_DEREGISTER	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_MR_DEREGISTER)
 
 /**
- * struct krdma_mr_query_args - ioctl(KRDMA_MR_QUERY): what it is
+ * struct krdma_mr_query_args - ioctl(KRDMA_MR_QUERY): query a memory region
  * @size: sizeof(struct krdma_mr_query_args)
  * @flags: in: must be 0
- * @id: in: the memory's number
+ * @id: in: the MR's number
  * @access: out: &enum krdma_access
- * @addr: out: where it begins
+ * @addr: out: start address
  * @length: out: bytes
- * @remote_addr: out: its first address for peers
- * @rkey: out: the key for peers; 0 without remote rights, or if it has several
- *	keys
+ * @remote_addr: out: the MR's first address for peers
+ * @rkey: out: the rkey; 0 without remote rights, or if the MR has several rkeys
  * @device_id: out: the device
- * @part_offset: in: where the part begins that @descriptor is to tell of
- * @part_length: in: its length; 0: to the end, or as far as @part_key covers it
- * @descriptor: out: what to tell a peer of the part, for a message; all zero without
- *	remote rights.  The key lets a peer reach all that it covers.
- * @part_key: out: the key for peers that covers the beginning of the part, 0 without
- *	remote rights
- * @key_count: out: how many keys it has for peers.  More than one if krdma registers
- *	the memory itself and it takes more pages than
- *	&struct krdma_device_query_args.max_fast_reg_pages; @remote_addr goes on from one to
- *	the next.
- * @part_reach: out: how many bytes @part_key covers from @part_offset on, 0 without
- *	remote rights
+ * @part_offset: in: start of the part that @descriptor describes, in bytes from the MR's start
+ * @part_length: in: bytes of the part; 0: to the end of the MR, or as far as @part_key covers
+ *	it
+ * @descriptor: out: the memory descriptor of the part, to be sent to a peer; all zero without
+ *	remote rights.  Its rkey lets a peer access everything that the rkey covers.
+ * @part_key: out: the rkey that covers the start of the part, 0 without remote rights
+ * @key_count: out: number of rkeys of the MR.  More than one if krdma registers the memory
+ *	itself and it takes more pages than &struct krdma_device_query_args.max_fast_reg_pages;
+ *	@remote_addr continues from one rkey to the next.
+ * @part_reach: out: bytes that @part_key covers from @part_offset on, 0 without remote rights
  *
- * ERANGE: the part is not in the memory; EMSGSIZE: one key does not cover it.
+ * ERANGE: the part is not in the MR; EMSGSIZE: one rkey does not cover the part.
  */
 struct krdma_mr_query_args {
 	__u32 size;
@@ -130,8 +126,8 @@ struct krdma_mr_query_args {
 
 /**
  * enum krdma_advice - &struct krdma_mr_advise_args.advice
- * @KRDMA_ADVICE_READ: it will be read soon
- * @KRDMA_ADVICE_WRITE: it will be written soon
+ * @KRDMA_ADVICE_READ: the memory will be read soon
+ * @KRDMA_ADVICE_WRITE: the memory will be written soon
  */
 enum krdma_advice {
 	KRDMA_ADVICE_READ = 1,
@@ -139,19 +135,18 @@ enum krdma_advice {
 };
 
 /**
- * struct krdma_mr_advise_args - ioctl(KRDMA_MR_ADVISE): what it is needed for
+ * struct krdma_mr_advise_args - ioctl(KRDMA_MR_ADVISE): announce the use of a memory region
  * @size: sizeof(struct krdma_mr_advise_args)
  * @flags: in: must be 0
- * @id: in: the memory's number
+ * @id: in: the MR's number
  * @advice: in: &enum krdma_advice
- * @offset: in: where in it
- * @length: in: how much of it
+ * @offset: in: start of the range, in bytes from the MR's start
+ * @length: in: bytes of the range
  *
- * Memory that is registered today is resident from its registration to its end, so
- * this has nothing to fetch; a program need not know that.
+ * All MRs are resident from registration to deregistration today, so this ioctl has nothing to
+ * prefetch; a program need not know that.
  *
- * ERANGE: not in the memory; EACCES: it was registered without the right;
- * EINVAL: no such advice.
+ * ERANGE: the range is not in the MR; EACCES: the MR lacks the right; EINVAL: unknown advice.
  */
 struct krdma_mr_advise_args {
 	__u32 size;

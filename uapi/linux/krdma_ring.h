@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/*
- * krdma: queues, and the rings that programs share with the kernel.
- */
+/* krdma: rings, the submission and completion queues that programs share with the kernel. */
 #ifndef _UAPI_LINUX_KRDMA_RING_H
 #define _UAPI_LINUX_KRDMA_RING_H
 
@@ -11,39 +9,36 @@
 /**
  * DOC: Rings
  *
- * A queue has two rings in one piece of memory, which mmap() of the queue's
- * descriptor gives, at offset 0, with exactly &struct krdma_ring_create_args.ring_size
- * bytes, and MAP_SHARED.  It begins with &struct krdma_ring_header.  In the submission ring
- * the program puts what it wants done and KRDMA_RING_ENTER takes it from there; in
- * the completion ring the kernel puts what has ended.
+ * A ring is a submission queue (SQ) and a completion queue (CQ) in one area of memory.  A
+ * program maps it with mmap() of the ring's descriptor: at offset 0, with exactly
+ * &struct krdma_ring_create_args.ring_size bytes, and MAP_SHARED.  The area begins with
+ * &struct krdma_ring_header.  The program puts entries into the SQ, and KRDMA_RING_ENTER takes
+ * them from there; the kernel puts completions into the CQ.
  *
- * Indices count on without end, and wrap at 2^32: the entry is the index modulo the
- * number of entries, which is a power of two.  Each index has one side that writes
- * it:
+ * Indices count up without end and wrap at 2^32: the entry is the index modulo the number of
+ * entries, which is a power of two.  Only one side writes each index:
  *
- *  - The program fills entries, then stores @sq_tail with release semantics.
- *    The kernel loads it with acquire semantics, copies the entries, and stores
- *    @sq_head with release semantics: entries before that belong to the program
- *    again.
- *  - The kernel fills completions, then stores @cq_tail with release semantics.
- *    The program loads it with acquire semantics, copies the completions, and
- *    stores @cq_head with release semantics: the kernel loads that with acquire
- *    semantics before it uses the room.
+ *  - The program fills entries, then stores @sq_tail with release semantics.  The kernel loads
+ *    it with acquire semantics, copies the entries, and stores @sq_head with release semantics:
+ *    entries before that belong to the program again.
+ *  - The kernel fills completions, then stores @cq_tail with release semantics.  The program
+ *    loads it with acquire semantics, copies the completions, and stores @cq_head with release
+ *    semantics: the kernel loads that with acquire semantics before it reuses the entries.
  *
- * The kernel reads each of the program's fields once for each use and works with
- * the copy.  Indices that make no sense (more entries than there are) are refused
- * with EBADMSG by whichever request finds them, and nothing is taken or put.
+ * The kernel reads each of the program's fields once for each use and works with the copy.  If
+ * the indices are invalid (more entries than the queue has), the ioctl that detects it fails
+ * with EBADMSG, and takes and puts nothing.
  *
- * What has ended and does not fit in the completion ring waits in the kernel, and
- * keeps its place in its connection's depth; KRDMA_RING_CQ_OVERFLOW in @cq_flags says that
- * it does.  KRDMA_RING_ENTER brings it over.  A program that reads completions
- * in its own time and looks at the flag when the ring is empty loses nothing.
+ * Completions that do not fit in the CQ stay in the kernel.  Until they are delivered they
+ * count against the connection's queue depth.  KRDMA_RING_CQ_OVERFLOW in @cq_flags says that
+ * there are such completions, and KRDMA_RING_ENTER moves them to the CQ.  A program that reads
+ * completions at its own pace, and checks the flag when the CQ is empty, loses none.
  */
 
 /**
  * enum krdma_ring_header_flags - bits of &struct krdma_ring_header.cq_flags
- * @KRDMA_RING_CQ_OVERFLOW: completions wait in the kernel for room
- * @KRDMA_RING_DEAD: the device has gone, and no further completion comes
+ * @KRDMA_RING_CQ_OVERFLOW: completions wait in the kernel for free CQ entries
+ * @KRDMA_RING_DEAD: the device was removed, and no further completion comes
  */
 enum krdma_ring_header_flags {
 	KRDMA_RING_CQ_OVERFLOW = 1 << 0,
@@ -51,20 +46,20 @@ enum krdma_ring_header_flags {
 };
 
 /**
- * struct krdma_ring_header - the beginning of a queue's memory
- * @sq_entries: the kernel's, constant: entries of the submission ring
- * @cq_entries: the kernel's, constant: entries of the completion ring
- * @sqe_offset: the kernel's, constant: bytes from here to the first entry
- * @cqe_offset: the kernel's, constant: bytes from here to the first completion
+ * struct krdma_ring_header - header of a ring's memory
+ * @sq_entries: written by the kernel, constant: number of SQ entries
+ * @cq_entries: written by the kernel, constant: number of CQ entries
+ * @sqe_offset: written by the kernel, constant: bytes from the header to the first SQ entry
+ * @cqe_offset: written by the kernel, constant: bytes from the header to the first CQ entry
  * @constant_padding: 0
- * @sq_head: the kernel's: the next entry that it takes
+ * @sq_head: written by the kernel: index of the next SQ entry that it takes
  * @sq_head_padding: 0
- * @sq_tail: the program's: the first entry that is not there yet
+ * @sq_tail: written by the program: index after the last SQ entry that it has filled
  * @sq_tail_padding: 0
- * @cq_tail: the kernel's: the first completion that is not there yet
- * @cq_flags: the kernel's: &enum krdma_ring_header_flags
+ * @cq_tail: written by the kernel: index after the last CQ entry that it has filled
+ * @cq_flags: written by the kernel: &enum krdma_ring_header_flags
  * @cq_tail_padding: 0
- * @cq_head: the program's: the next completion that it takes
+ * @cq_head: written by the program: index of the next CQ entry that it takes
  * @cq_head_padding: 0
  *
  * The constants are for the program's convenience: the kernel does not read them.
@@ -88,13 +83,13 @@ struct krdma_ring_header {
 
 /**
  * enum krdma_sqe_flags - bits of &struct krdma_sqe.flags
- * @KRDMA_SQE_UNSIGNALED: it completes towards the program only if it fails
- * @KRDMA_SQE_INLINE: the data are copied, from anywhere in the calling process's
- *	memory: nothing need be registered, and it is the program's again
- *	when the request returns
- * @KRDMA_SQE_FENCE: it begins after the reads and atomics before it have ended
- * @KRDMA_SQE_SOLICITED: the peer is woken for it even if it waits for important
- *	messages only
+ * @KRDMA_SQE_UNSIGNALED: the program gets a completion only if the work request fails
+ * @KRDMA_SQE_INLINE: the data are copied when the entry is accepted, from any memory of the
+ *	calling process: it need not be registered, and the program may reuse it when the ioctl
+ *	returns
+ * @KRDMA_SQE_FENCE: the work request starts after the earlier reads and atomics have completed
+ * @KRDMA_SQE_SOLICITED: solicited event: wakes the peer even if it waits for solicited messages
+ *	only
  */
 enum krdma_sqe_flags {
 	KRDMA_SQE_UNSIGNALED = 1 << 0,
@@ -104,10 +99,10 @@ enum krdma_sqe_flags {
 };
 
 /**
- * struct krdma_ring_sge - a piece of local memory
- * @addr: where it begins, in the process that has registered it
+ * struct krdma_ring_sge - SGE of a ring entry: a range of local memory
+ * @addr: start address, in the process that registered the memory
  * @length: bytes
- * @mr: the number of the memory that it is in; 0 with KRDMA_SQE_INLINE
+ * @mr: number of the MR; 0 with KRDMA_SQE_INLINE
  */
 struct krdma_ring_sge {
 	__aligned_u64 addr;
@@ -115,31 +110,30 @@ struct krdma_ring_sge {
 	__u32 mr;
 };
 
-/* As many pieces as an entry can have. */
+/* The maximum number of SGEs of an entry. */
 #define KRDMA_RING_SGES_MAX	128
 
 /**
- * struct krdma_sqe - an operation to be done
+ * struct krdma_sqe - SQ entry: a work request
  * @opcode: &enum krdma_opcode; not KRDMA_OP_LOCAL_INV, KRDMA_OP_REG_MR
  * @flags: &enum krdma_sqe_flags; 0 for KRDMA_OP_RECV
- * @sge_count: pieces of local memory, to KRDMA_RING_SGES_MAX.  One is @sge itself;
- *	of more, &struct krdma_ring_sge.addr in @sge points to the array, and the rest
- *	of it is 0.  With 0, all of it is 0.
- * @dest: the number of the connection, or for KRDMA_OP_RECV also of the shared
- *	receive queue, that has this queue for it
- * @wr_id: comes back with the completion
+ * @sge_count: number of SGEs, up to KRDMA_RING_SGES_MAX.  With one, @sge is the SGE.  With
+ *	more, &struct krdma_ring_sge.addr in @sge points to the array, and the rest of @sge is
+ *	0.  With 0, all of @sge is 0.
+ * @dest: the destination: the number of a connection, or for KRDMA_OP_RECV also of an SRQ, that
+ *	uses this ring for the operation
+ * @wr_id: returned in the completion
  * @sge: local memory
- * @remote_addr: write, read, atomics, flush: the peer's address; else 0
- * @rkey: write, read, atomics, flush: its key; else 0
- * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data;
- *	KRDMA_OP_SEND_INVALIDATE: the peer's key; KRDMA_OP_FLUSH: &enum krdma_flush;
- *	else 0
- * @operand: KRDMA_OP_COMPARE_SWAP: what is compared; KRDMA_OP_FETCH_ADD: what is
- *	added; KRDMA_OP_ATOMIC_WRITE: what is written; KRDMA_OP_FLUSH: the length of the
- *	range, to 2^32 - 1; else 0
- * @swap: KRDMA_OP_COMPARE_SWAP: what is written if they are equal; else 0
+ * @remote_addr: write, read, atomics, flush: the remote address; else 0
+ * @rkey: write, read, atomics, flush: the rkey; else 0
+ * @imm: KRDMA_OP_SEND_IMM, KRDMA_OP_WRITE_IMM: the immediate data; KRDMA_OP_SEND_INVALIDATE:
+ *	the peer's rkey to invalidate; KRDMA_OP_FLUSH: &enum krdma_flush; else 0
+ * @operand: KRDMA_OP_COMPARE_SWAP: the value to compare with; KRDMA_OP_FETCH_ADD: the value to
+ *	add; KRDMA_OP_ATOMIC_WRITE: the value to write; KRDMA_OP_FLUSH: the length of the range
+ *	in bytes, up to 2^32 - 1; else 0
+ * @swap: KRDMA_OP_COMPARE_SWAP: the value to write if the comparison succeeds; else 0
  *
- * Fields that an operation does not use and that are not 0 are refused.
+ * An entry with a non-zero field that its operation does not use is refused.
  */
 struct krdma_sqe {
 	__u8 opcode;
@@ -158,9 +152,9 @@ struct krdma_sqe {
 /**
  * enum krdma_cqe_flags - bits of &struct krdma_cqe.flags
  * @KRDMA_CQE_IMM: @imm is the peer's immediate data
- * @KRDMA_CQE_INVALIDATED: @imm is the key that the peer has invalidated
- * @KRDMA_CQE_WRITTEN: the receive was used up by the peer's KRDMA_OP_WRITE_IMM:
- *	the data are where the peer wrote them
+ * @KRDMA_CQE_INVALIDATED: @imm is the rkey that the peer has invalidated
+ * @KRDMA_CQE_WRITTEN: the peer's KRDMA_OP_WRITE_IMM consumed the receive: the data are where
+ *	the peer wrote them
  */
 enum krdma_cqe_flags {
 	KRDMA_CQE_IMM = 1 << 0,
@@ -169,16 +163,16 @@ enum krdma_cqe_flags {
 };
 
 /**
- * struct krdma_cqe - an operation has ended
- * @wr_id: which
- * @dest: of which connection; of a shared receive queue's receive that comes back
- *	unused, of which shared receive queue.  It may be closed meanwhile.
- * @opcode: what it was, &enum krdma_opcode
- * @status: how it ended, &enum krdma_wc_status
+ * struct krdma_cqe - CQ entry: a completion
+ * @wr_id: from the work request
+ * @dest: the number of the connection; for a receive that an SRQ returns unused, the number of
+ *	the SRQ.  It may be closed already.
+ * @opcode: operation of the work request, &enum krdma_opcode
+ * @status: &enum krdma_wc_status
  * @flags: &enum krdma_cqe_flags
- * @length: bytes received, or of the operation; 0 if it failed
+ * @length: bytes received, or bytes of the operation; 0 if it failed
  * @imm: see @flags
- * @vendor_error: if it failed, what the device says besides
+ * @vendor_error: the device's vendor error if the work request failed
  * @reserved: 0
  */
 struct krdma_cqe {
@@ -195,10 +189,9 @@ struct krdma_cqe {
 
 /**
  * enum krdma_ring_create_flags - bits of &struct krdma_ring_create_args.flags
- * @KRDMA_RING_POLLED: completions come into the ring only inside requests: the
- *	waiting thread asks the device itself, and no interrupt is needed.  Without
- *	it, the kernel puts them there as they come, and a program that looks at the
- *	ring needs no request.
+ * @KRDMA_RING_POLLED: completions enter the CQ only inside ioctls: the waiting thread polls the
+ *	device itself, and no interrupt is needed.  Without this flag, the kernel puts
+ *	completions into the CQ as they arrive, and a program that reads the CQ needs no ioctl.
  * @KRDMA_RING_VECTOR: @vector is given
  */
 enum krdma_ring_create_flags {
@@ -206,30 +199,29 @@ enum krdma_ring_create_flags {
 	KRDMA_RING_VECTOR = 1 << 1,
 };
 
-/* The most entries that a ring can have. */
+/* The maximum number of entries of an SQ or CQ. */
 #define KRDMA_RING_ENTRIES_MAX	65536
 
 /**
- * struct krdma_ring_create_args - ioctl(KRDMA_RING_CREATE): where operations end
+ * struct krdma_ring_create_args - ioctl(KRDMA_RING_CREATE): create a ring
  * @size: sizeof(struct krdma_ring_create_args)
  * @flags: in: &enum krdma_ring_create_flags
- * @fd: out: the queue
- * @device_id: in: on which device; 0: on that of the first connection or shared
- *	receive queue that uses it, from then on
- * @sq_entries: in: entries of the submission ring; 0: 64; out: as granted, a power
- *	of two
- * @cq_entries: in: completions that it has room for, those that the kernel keeps
- *	included; 0: 256; out: entries of the completion ring, a power of two that may
- *	be KRDMA_RING_EXTRA less
- * @vector: in: the device's completion vector, and with it the processor; modulo as
- *	many as the device has
+ * @fd: out: the ring
+ * @device_id: in: the device; 0: the device of the first connection or SRQ that uses the ring,
+ *	from then on
+ * @sq_entries: in: number of SQ entries; 0: 64; out: as granted, a power of two
+ * @cq_entries: in: number of completions that the ring can hold, including those that stay in
+ *	the kernel; 0: 256; out: number of CQ entries, a power of two that may be
+ *	KRDMA_RING_EXTRA less
+ * @vector: in: the device's completion vector, which determines the CPU; taken modulo the
+ *	number of vectors of the device
  * @sqe_offset: out: see &struct krdma_ring_header
  * @cqe_offset: out: see &struct krdma_ring_header
  * @reserved: must be 0
- * @ring_size: out: for mmap()
+ * @ring_size: out: bytes for mmap()
  *
- * EINVAL: more than KRDMA_RING_ENTRIES_MAX, or than the device can; or @vector
- * without its flag.  ENODEV: no such device.
+ * EINVAL: more than KRDMA_RING_ENTRIES_MAX, or than the device supports; or @vector without its
+ * flag.  ENODEV: no such device.
  */
 struct krdma_ring_create_args {
 	__u32 size;
@@ -248,49 +240,46 @@ struct krdma_ring_create_args {
 #define KRDMA_RING_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_CREATE)
 
 /**
- * DOC: What becomes of entries
+ * DOC: Processing of entries
  *
- * Entries are taken in their order, until one is refused.  @error of the request
- * says why, a negative errno, and how many were accepted is said besides; the
- * refused one is the next, is not taken from the ring, and what follows it is not
- * looked at.  Each that was accepted completes exactly once, or not at all
- * if it is silent and succeeds.
+ * Entries are taken in order until one is refused.  The ioctl's @error is the cause, a negative
+ * errno, and a second field is the number of accepted entries.  The refused entry is the next
+ * one: it stays in the SQ, and the kernel does not look at the entries after it.  Each accepted
+ * entry gets exactly one completion, or none if it is unsignaled and succeeds.
  *
- *  - EAGAIN: the connection's depth is used up: EPOLLOUT says when it is not
- *  - ENOENT: no such target, or one that has not this queue for it; or no such
- *    memory
- *  - ENOTCONN: the connection is not, or no longer, connected
- *  - ENODEV: its device has gone
- *  - EOPNOTSUPP: the device cannot do this
- *  - EINVAL: no such operation, or not with these flags, this memory, or a field
- *    that it does not use
- *  - EMSGSIZE: more than a message, the inline data, or the whole depth can carry,
- *    or memory in too many places
- *  - EOVERFLOW: beyond the end of the peer's addresses
- *  - EACCES: local memory without that right; ERANGE: outside of it; ESTALE:
- *    memory that is being released; EXDEV: of another device
- *  - EFAULT: pieces, or inline data, cannot be read
+ *  - EAGAIN: the connection's queue depth is used up: EPOLLOUT reports when it is not
+ *  - ENOENT: no such destination, or the destination does not use this ring for the operation;
+ *    or no such MR
+ *  - ENOTCONN: the connection is not connected, or no longer
+ *  - ENODEV: the device was removed
+ *  - EOPNOTSUPP: the device does not support the operation
+ *  - EINVAL: no such operation, or a flag, an SGE or a field that the operation does not allow
+ *  - EMSGSIZE: longer than a message, the inline data or the whole queue depth can carry, or
+ *    too many SGEs
+ *  - EOVERFLOW: beyond the end of the peer's address space
+ *  - EACCES: the MR lacks the right; ERANGE: the SGE is outside of the MR; ESTALE: the MR is
+ *    being deregistered; EXDEV: the MR belongs to another device
+ *  - EFAULT: the SGE array, or inline data, cannot be read
  *  - EIO: the device's driver failed
  */
 
 /**
- * struct krdma_ring_enter_args - ioctl(KRDMA_RING_ENTER): submit and wait
+ * struct krdma_ring_enter_args - ioctl(KRDMA_RING_ENTER): submit entries and wait for
+ * completions
  * @size: sizeof(struct krdma_ring_enter_args)
  * @flags: in: must be 0
- * @to_submit: in: at most so many entries of the submission ring
- * @min_complete: in: wait until so many completions are in the ring, or the ring is
- *	full
- * @deadline_ns: in: how long to wait
- * @submitted: out: entries accepted
- * @error: out: 0, or why the next one was not
- * @completed: out: completions that are in the ring
+ * @to_submit: in: maximum number of SQ entries to take
+ * @min_complete: in: wait until the CQ contains this many completions, or is full
+ * @deadline_ns: in: deadline of the wait
+ * @submitted: out: number of entries accepted
+ * @error: out: 0, or why the next entry was refused
+ * @completed: out: number of completions in the CQ
  * @reserved: must be 0
  *
- * Does not wait if an entry was refused.  ETIMEDOUT and EINTR only if nothing was
+ * Does not wait if an entry was refused.  Fails with ETIMEDOUT or EINTR only if nothing was
  * submitted; otherwise it succeeds, with fewer completions.
  *
- * EBADMSG: indices that make no sense; ENODEV: the device has gone, and no
- * completion is left.
+ * EBADMSG: invalid indices; ENODEV: the device was removed, and no completion is left.
  */
 struct krdma_ring_enter_args {
 	__u32 size;
@@ -311,14 +300,14 @@ struct krdma_ring_enter_args {
  * @size: sizeof(struct krdma_ring_post_args)
  * @flags: in: must be 0
  * @entries: in: pointer to an array of &struct krdma_sqe
- * @count: in: how many, to KRDMA_RING_ENTRIES_MAX
- * @accepted: out: how many were accepted
- * @error: out: 0, or why the next one was not
+ * @count: in: number of entries, up to KRDMA_RING_ENTRIES_MAX
+ * @accepted: out: number of entries accepted
+ * @error: out: 0, or why the next entry was refused
  * @reserved: must be 0
  *
- * The same as by the ring, for programs that want none.  To a shared receive queue,
- * entries are KRDMA_OP_RECV with its number.  EFAULT: not even the first entry
- * could be read; a later one is refused with it.
+ * Submits entries like the SQ does, for programs that do not map the ring.  On an SRQ, all
+ * entries are KRDMA_OP_RECV with the SRQ's number.  EFAULT: not even the first entry can be
+ * read; if a later one cannot be read, it is refused with @error EFAULT.
  */
 struct krdma_ring_post_args {
 	__u32 size;
@@ -337,21 +326,20 @@ struct krdma_ring_post_args {
  * struct krdma_ring_reap_args - ioctl(KRDMA_RING_REAP): take completions
  * @size: sizeof(struct krdma_ring_reap_args)
  * @flags: in: must be 0
- * @entries: in: pointer to room for an array of &struct krdma_cqe
- * @count: in: how many at most, from 1 to KRDMA_RING_ENTRIES_MAX
- * @min_complete: in: wait until there are so many, at most @count and what the ring
- *	holds
- * @deadline_ns: in: how long to wait
- * @reaped: out: how many
+ * @entries: in: pointer to a buffer for an array of &struct krdma_cqe
+ * @count: in: maximum number of completions, from 1 to KRDMA_RING_ENTRIES_MAX
+ * @min_complete: in: wait until there are this many completions, limited to @count and to the
+ *	size of the CQ
+ * @deadline_ns: in: deadline of the wait
+ * @reaped: out: number of completions taken
  * @reserved: must be 0
  *
- * Takes them from the completion ring.  Each goes to one caller of this request.  A
- * program uses either this or the ring.  Fewer than @min_complete, when the
- * deadline has passed or a signal has come, are a success; ETIMEDOUT and EINTR:
- * there is none.  With @min_complete 0 or @deadline_ns 0, EAGAIN: there is none.
+ * Takes completions from the CQ.  Each goes to one caller of this ioctl.  A program uses either
+ * this ioctl or the mapped CQ.  If the deadline passes or a signal arrives, the ioctl succeeds
+ * with fewer than @min_complete completions; with none, it fails with ETIMEDOUT or EINTR.  With
+ * @min_complete 0 or @deadline_ns 0, it fails with EAGAIN if there is none.
  *
- * EBADMSG: indices that make no sense; ENODEV: the device has gone, and no
- * completion is left.
+ * EBADMSG: invalid indices; ENODEV: the device was removed, and no completion is left.
  */
 struct krdma_ring_reap_args {
 	__u32 size;
@@ -366,31 +354,31 @@ struct krdma_ring_reap_args {
 
 #define KRDMA_RING_REAP	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_REAP)
 
-/* Numbers that a queue can be confined to. */
+/* The maximum number of MRs in KRDMA_RING_CONFINE. */
 #define KRDMA_CONFINE_MAX	4096
 
 /**
- * struct krdma_ring_confine_args - ioctl(KRDMA_RING_CONFINE): which memory entries may name
+ * struct krdma_ring_confine_args - ioctl(KRDMA_RING_CONFINE): restrict the MRs that entries may
+ * use
  * @size: sizeof(struct krdma_ring_confine_args)
  * @flags: in: must be 0
- * @mr: in: pointer to an array of __u32, the numbers of memory of the queue's
- *	session; not looked at if @count is 0
- * @count: in: how many, to KRDMA_CONFINE_MAX; 0: none, so that entries carry no data
- *	but inline ones
+ * @mr: in: pointer to an array of __u32, the numbers of MRs of the ring's session; ignored if
+ *	@count is 0
+ * @count: in: number of MRs, up to KRDMA_CONFINE_MAX; 0: none, so that entries carry only
+ *	inline data
  * @reserved: must be 0
  *
- * For a queue whose descriptor is to be handed to a process that must not reach all
- * memory of the session.  Entries that name other memory are refused with ENOENT, as if
- * there was none of that number: those of the ring and of KRDMA_RING_POST, and those of
- * a shared receive queue that completes here.  It cannot be undone, and a further
- * request can only take numbers away.  A number that is released stays in the set, and
- * is nobody's then.
+ * For a ring whose descriptor is passed to a process that must not access all MRs of the
+ * session.  Entries that use another MR are refused with ENOENT, as if that MR did not exist:
+ * entries of the SQ and of KRDMA_RING_POST, and those of an SRQ that completes on this ring.
+ * The restriction cannot be undone, and a further call can only remove MRs.  The number of a
+ * deregistered MR stays in the set and then refers to no MR.
  *
- * It holds for requests that begin after this one has returned: confine a queue before
- * its descriptor is handed over.
+ * The restriction applies to ioctls that begin after this one has returned: confine a ring
+ * before its descriptor is passed on.
  *
- * E2BIG: more than KRDMA_CONFINE_MAX; EFAULT: the array cannot be read; ENOENT: a number
- * is no memory of the session's; EPERM: the queue is confined already, and not to all of
+ * E2BIG: more than KRDMA_CONFINE_MAX; EFAULT: the array cannot be read; ENOENT: a number is no
+ * MR of the session; EPERM: the ring is already confined to a set that does not contain all of
  * these.
  */
 struct krdma_ring_confine_args {
@@ -404,22 +392,22 @@ struct krdma_ring_confine_args {
 #define KRDMA_RING_CONFINE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_CONFINE)
 
 /**
- * struct krdma_ring_query_args - ioctl(KRDMA_RING_QUERY): how it is
+ * struct krdma_ring_query_args - ioctl(KRDMA_RING_QUERY): query the ring
  * @size: sizeof(struct krdma_ring_query_args)
  * @flags: in: must be 0
  * @device_id: out: its device, 0: none yet
  * @sq_entries: out: as granted
  * @cq_entries: out: as granted
  * @reserved: must be 0
- * @submitted: out: entries accepted, by either way
- * @completed: out: completions put into the ring
- * @ring_size: out: for mmap()
+ * @submitted: out: number of entries accepted, from the SQ and by KRDMA_RING_POST
+ * @completed: out: number of completions put into the CQ
+ * @ring_size: out: bytes for mmap()
  * @sqe_offset: out: see &struct krdma_ring_header
  * @cqe_offset: out: see &struct krdma_ring_header
- * @queue_flags: out: the flags that it was made with, &enum krdma_ring_create_flags
- * @vector: out: the completion vector that was asked for
+ * @queue_flags: out: the flags it was created with, &enum krdma_ring_create_flags
+ * @vector: out: the completion vector that the caller of KRDMA_RING_CREATE asked for
  *
- * All that is needed to map a queue that another process has made.
+ * Returns all that a process needs to map a ring that another process has created.
  */
 struct krdma_ring_query_args {
 	__u32 size;
@@ -440,20 +428,20 @@ struct krdma_ring_query_args {
 #define KRDMA_RING_QUERY	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_RING_QUERY)
 
 /**
- * struct krdma_srq_create_args - ioctl(KRDMA_SRQ_CREATE): receives for many connections
+ * struct krdma_srq_create_args - ioctl(KRDMA_SRQ_CREATE): create a shared receive queue
  * @size: sizeof(struct krdma_srq_create_args)
  * @flags: in: must be 0
- * @fd: out: the shared receive queue
- * @id: out: its number, for entries
- * @ring_fd: in: the queue where its receives are asked for and complete, for every
- *	connection that uses it
- * @device_id: in: on which device; 0: on that of the queue
- * @depth: in: receives that it has room for
- * @max_sge: in: pieces of memory of one; 0: 1
+ * @fd: out: the SRQ
+ * @id: out: its number, for ring entries
+ * @ring_fd: in: the ring for submissions and completions of its receives, for every connection
+ *	that uses the SRQ
+ * @device_id: in: the device; 0: the device of the ring
+ * @depth: in: maximum number of posted receives
+ * @max_sge: in: SGEs of a receive; 0: 1
  *
- * EOPNOTSUPP: the device has none; EINVAL: more than it can, or the queue has no
- * device yet and none is named; ENOSPC: more than the queue has left, where what was
- * closed just now may still count; EXDEV: the queue is of another session or device;
+ * EOPNOTSUPP: the device has no SRQs; EINVAL: more than the device supports, or the ring has no
+ * device yet and @device_id is 0; ENOSPC: more completions than the ring has left, where
+ * recently closed objects may still count; EXDEV: the ring is of another session or device;
  * ENODEV: no such device.
  */
 struct krdma_srq_create_args {
@@ -470,7 +458,7 @@ struct krdma_srq_create_args {
 #define KRDMA_SRQ_CREATE	_IO(KRDMA_IOCTL_TYPE, KRDMA_CMD_SRQ_CREATE)
 
 /**
- * struct krdma_srq_query_args - ioctl(KRDMA_SRQ_QUERY): how it is
+ * struct krdma_srq_query_args - ioctl(KRDMA_SRQ_QUERY): query the shared receive queue
  * @size: sizeof(struct krdma_srq_query_args)
  * @flags: in: must be 0
  * @id: out: its number
