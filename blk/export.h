@@ -155,6 +155,6 @@ void krdma_blk_client_disconnect(struct krdma_blk_export *export,
 /* listen.c: listeners */
 int krdma_blk_listen_begin(void);
 void krdma_blk_listen_end(void);
-void krdma_blk_listen_kick(void);
+void krdma_blk_listen_schedule(void);
 
 #endif /* _KRDMA_BLK_EXPORT_H */

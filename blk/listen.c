@@ -37,7 +37,7 @@ static void krdma_blk_listen_ready(struct krdma_listener *listener)
 	switch (krdma_blk_serve_requested(listener)) {
 	case -ENODEV:
 		/* Closing it here would wait for this callback. */
-		krdma_blk_listen_kick();
+		krdma_blk_listen_schedule();
 		break;
 	case -ENOMEM:
 		queue_delayed_work(krdma_blk_export_workqueue, &listen_work,
@@ -49,11 +49,11 @@ static void krdma_blk_listen_ready(struct krdma_listener *listener)
 }
 
 /**
- * krdma_blk_listen_kick() - Schedule a check of all listeners
+ * krdma_blk_listen_schedule() - Schedule a check of all listeners
  *
  * Context: any.
  */
-void krdma_blk_listen_kick(void)
+void krdma_blk_listen_schedule(void)
 {
 	mod_delayed_work(krdma_blk_export_workqueue, &listen_work, 0);
 }

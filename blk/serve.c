@@ -571,7 +571,7 @@ static void krdma_blk_conn_answer(struct work_struct *work)
 {
 	krdma_blk_conn_greet(container_of(work, struct krdma_blk_export_conn, answer));
 	if (atomic_fetch_dec(&answers) == KRDMA_BLK_ANSWERS_MAX)
-		krdma_blk_listen_kick();
+		krdma_blk_listen_schedule();
 }
 
 static int krdma_blk_serve_take(struct krdma_listener *listener)

@@ -28,7 +28,7 @@ static int __init krdma_init(void)
 		goto err_works;
 	ret = krdma_devices_init();
 	if (ret)
-		goto err_workbenches;
+		goto err_wr_scratches;
 
 	/* Programs can open the device from here on, so this step comes last. */
 	ret = krdma_user_init();
@@ -39,7 +39,7 @@ static int __init krdma_init(void)
 
 err_devices:
 	krdma_devices_exit();
-err_workbenches:
+err_wr_scratches:
 	krdma_wr_scratches_exit();
 err_works:
 	krdma_resources_exit();

@@ -56,7 +56,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 #define krdma_show_input(x) \
 	__print_symbolic(x, \
 			 { KRDMA_INPUT_RESOLVE, "resolve" }, \
-			 { KRDMA_INPUT_CREATE_QP, "prepare" }, \
+			 { KRDMA_INPUT_CREATE_QP, "create qp" }, \
 			 { KRDMA_INPUT_CONNECT, "connect" }, \
 			 { KRDMA_INPUT_ACCEPT, "accept" }, \
 			 { KRDMA_INPUT_REJECT, "reject" }, \
@@ -80,7 +80,7 @@ DEFINE_EVENT(krdma_device_class, krdma_device_remove,
 			 { KRDMA_INPUT_TRAFFIC, "traffic" }, \
 			 { KRDMA_INPUT_FATAL, "fatal" }, \
 			 { KRDMA_INPUT_DEVICE_GONE, "device gone" }, \
-			 { KRDMA_INPUT_GRACE_EXPIRED, "lingered" }, \
+			 { KRDMA_INPUT_GRACE_EXPIRED, "grace expired" }, \
 			 { KRDMA_INPUT_TORN_DOWN, "torn down" })
 
 #define krdma_show_event(x) \
@@ -128,31 +128,31 @@ TRACE_EVENT(krdma_conn_step,
 			 { KRDMA_DEVICE_QUERY, "DEVICE_QUERY" }, \
 			 { KRDMA_PORT_QUERY, "PORT_QUERY" }, \
 			 { KRDMA_DEVICE_FIND, "DEVICE_FIND" }, \
-			 { KRDMA_DEVICE_NOTIFY, "WATCH" }, \
+			 { KRDMA_DEVICE_NOTIFY, "DEVICE_NOTIFY" }, \
 			 { KRDMA_LISTEN, "LISTEN" }, \
 			 { KRDMA_CONN_CREATE, "CONN_CREATE" }, \
-			 { KRDMA_RING_CREATE, "QUEUE_CREATE" }, \
+			 { KRDMA_RING_CREATE, "RING_CREATE" }, \
 			 { KRDMA_SRQ_CREATE, "SRQ_CREATE" }, \
-			 { KRDMA_MR_REGISTER, "MEMORY_REGISTER" }, \
-			 { KRDMA_MR_DEREGISTER, "MEMORY_RELEASE" }, \
-			 { KRDMA_MR_QUERY, "MEMORY_QUERY" }, \
-			 { KRDMA_MR_ADVISE, "MEMORY_ADVISE" }, \
+			 { KRDMA_MR_REGISTER, "MR_REGISTER" }, \
+			 { KRDMA_MR_DEREGISTER, "MR_DEREGISTER" }, \
+			 { KRDMA_MR_QUERY, "MR_QUERY" }, \
+			 { KRDMA_MR_ADVISE, "MR_ADVISE" }, \
 			 { KRDMA_LIMIT_QUERY, "LIMIT_QUERY" }, \
 			 { KRDMA_LISTENER_QUERY, "LISTENER_QUERY" }, \
 			 { KRDMA_LISTENER_NEXT, "LISTENER_NEXT" }, \
 			 { KRDMA_CONN_RESOLVE, "CONN_RESOLVE" }, \
-			 { KRDMA_CONN_CREATE_QP, "CONN_PREPARE" }, \
+			 { KRDMA_CONN_CREATE_QP, "CONN_CREATE_QP" }, \
 			 { KRDMA_CONN_CONNECT, "CONN_CONNECT" }, \
 			 { KRDMA_CONN_ACCEPT, "CONN_ACCEPT" }, \
 			 { KRDMA_CONN_REJECT, "CONN_REJECT" }, \
 			 { KRDMA_CONN_DISCONNECT, "CONN_DISCONNECT" }, \
 			 { KRDMA_CONN_WAIT, "CONN_WAIT" }, \
 			 { KRDMA_CONN_QUERY, "CONN_QUERY" }, \
-			 { KRDMA_RING_ENTER, "QUEUE_ENTER" }, \
-			 { KRDMA_RING_POST, "QUEUE_POST" }, \
-			 { KRDMA_RING_REAP, "QUEUE_REAP" }, \
-			 { KRDMA_RING_QUERY, "QUEUE_QUERY" }, \
-			 { KRDMA_RING_CONFINE, "QUEUE_CONFINE" }, \
+			 { KRDMA_RING_ENTER, "RING_ENTER" }, \
+			 { KRDMA_RING_POST, "RING_POST" }, \
+			 { KRDMA_RING_REAP, "RING_REAP" }, \
+			 { KRDMA_RING_QUERY, "RING_QUERY" }, \
+			 { KRDMA_RING_CONFINE, "RING_CONFINE" }, \
 			 { KRDMA_SRQ_QUERY, "SRQ_QUERY" }, \
 			 { KRDMA_SRQ_POST, "SRQ_POST" })
 

@@ -208,7 +208,7 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 	u32 actions = 0;
 
 	if (input == KRDMA_INPUT_CM_ESTABLISHED && state == KRDMA_CONN_DISCONNECTING)
-		return KRDMA_ACTION_KICK;
+		return KRDMA_ACTION_SCHEDULE;
 	if (step->verdict != KRDMA_STEP_MOVE)
 		return 0;
 	if (state == KRDMA_CONN_NEW)
@@ -222,10 +222,10 @@ static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 		actions |= KRDMA_ACTION_OWE | KRDMA_ACTION_OPEN;
 		break;
 	case KRDMA_CONN_DISCONNECTING:
-		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_KICK;
+		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_SCHEDULE;
 		break;
 	case KRDMA_CONN_CLOSING:
-		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_KICK | KRDMA_ACTION_END;
+		actions |= KRDMA_ACTION_CLOSE | KRDMA_ACTION_SCHEDULE | KRDMA_ACTION_END;
 		if (input == KRDMA_INPUT_FATAL && state != KRDMA_CONN_DISCONNECTING)
 			actions |= KRDMA_ACTION_REASON;
 		if (input == KRDMA_INPUT_CM_DISCONNECTED && state == KRDMA_CONN_CONNECTED)

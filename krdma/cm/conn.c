@@ -90,7 +90,7 @@ static void krdma_conn_apply(struct krdma_conn *conn, const struct krdma_conn_st
 		krdma_qp_close(conn->qp);
 	if (step->event)
 		krdma_conn_add_event(conn, step->event);
-	if (step->actions & KRDMA_ACTION_KICK)
+	if (step->actions & KRDMA_ACTION_SCHEDULE)
 		krdma_conn_schedule(conn);
 
 	/*
@@ -219,10 +219,10 @@ static void krdma_conn_notify_peer(struct krdma_conn *conn)
 				     msecs_to_jiffies(KRDMA_CONN_REPLY_MS)))
 			krdma_conn_put(conn);
 	}
-	if (conn->peer_told || !READ_ONCE(conn->confirmed))
+	if (conn->peer_notified || !READ_ONCE(conn->confirmed))
 		return;
 
-	conn->peer_told = true;
+	conn->peer_notified = true;
 	mutex_lock(&conn->cm_lock);
 	ret = rdma_disconnect(conn->cm_id);
 	mutex_unlock(&conn->cm_lock);
@@ -252,7 +252,7 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 	mutex_unlock(&conn->cm_lock);
 
 	/* Disconnect first, so that the peer need not detect the end by itself. */
-	if (conn->owes_peer && !conn->peer_told) {
+	if (conn->owes_peer && !conn->peer_notified) {
 		if (conn->error == -EIO)
 			msleep(KRDMA_CONN_GRACE_MS);
 		rdma_disconnect(cm_id);

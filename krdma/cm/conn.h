@@ -75,7 +75,7 @@ struct rdma_conn_param;
  * @replied: the peer has answered; for the connection manager's handler alone, which never runs
  *	concurrently with itself
  * @confirmed: the connection manager has reported that the connection is established
- * @peer_told: the peer has been sent a disconnect; for @work alone
+ * @peer_notified: the peer has been sent a disconnect; for @work alone
  * @grace_pending: @grace_work waits for the peer's answer; for @work alone
  * @flushed: work requests were flushed before this side ended the connection
  * @workqueue: where @work and @grace_work run: krdma_workqueue, or krdma_reclaim_workqueue for a
@@ -131,7 +131,7 @@ struct krdma_conn {
 	u8 peer_reads;
 	bool replied;
 	bool confirmed;
-	bool peer_told;
+	bool peer_notified;
 	bool grace_pending;
 	bool flushed;
 

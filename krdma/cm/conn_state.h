@@ -61,7 +61,7 @@ enum krdma_conn_verdict {
 /* Actions of a step besides the new state and the event. */
 enum krdma_conn_action {
 	KRDMA_ACTION_KEEP = 1 << 0,	/* the connection starts: take its own reference */
-	KRDMA_ACTION_KICK = 1 << 1,	/* schedule the work item for the new state */
+	KRDMA_ACTION_SCHEDULE = 1 << 1,	/* schedule the work item for the new state */
 	KRDMA_ACTION_OWE = 1 << 2,	/* the peer has to be disconnected at the end */
 	KRDMA_ACTION_OPEN = 1 << 3,	/* send work requests can be posted */
 	KRDMA_ACTION_CLOSE = 1 << 4,	/* nothing can be posted any more */

@@ -50,8 +50,8 @@ static const char * const krdma_status_names[] = {
 	[KRDMA_WC_REM_INV_REQ_ERR] = "remote invalid request",
 	[KRDMA_WC_REM_ACCESS_ERR] = "remote access error",
 	[KRDMA_WC_REM_OP_ERR] = "remote operation error",
-	[KRDMA_WC_RETRY_EXC_ERR] = "retries exceeded",
-	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "receiver not ready",
+	[KRDMA_WC_RETRY_EXC_ERR] = "retry exceeded",
+	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "rnr retry exceeded",
 	[KRDMA_WC_GENERAL_ERR] = "other error",
 };
 
@@ -149,7 +149,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_device_event_name);
 
 static const char * const krdma_input_names[] = {
 	[KRDMA_INPUT_RESOLVE] = "resolve",
-	[KRDMA_INPUT_CREATE_QP] = "prepare",
+	[KRDMA_INPUT_CREATE_QP] = "create qp",
 	[KRDMA_INPUT_CONNECT] = "connect",
 	[KRDMA_INPUT_ACCEPT] = "accept",
 	[KRDMA_INPUT_REJECT] = "reject",
@@ -175,7 +175,7 @@ static const char * const krdma_input_names[] = {
 	[KRDMA_INPUT_TRAFFIC] = "traffic",
 	[KRDMA_INPUT_FATAL] = "fatal",
 	[KRDMA_INPUT_DEVICE_GONE] = "device gone",
-	[KRDMA_INPUT_GRACE_EXPIRED] = "lingered",
+	[KRDMA_INPUT_GRACE_EXPIRED] = "grace expired",
 	[KRDMA_INPUT_TORN_DOWN] = "torn down",
 };
 

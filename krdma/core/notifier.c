@@ -45,7 +45,7 @@
  * @ports: the cached attributes of its ports, which an event invalidates
  * @handler: receives its events
  * @id: its number, 0 until it is added.  Protected by krdma_notifier_mutex.
- * @sights: the links of all notifiers that may see it.  Protected by krdma_notifier_lock.
+ * @links: the links of all notifiers that may see it.  Protected by krdma_notifier_lock.
  */
 struct krdma_notifier_device {
 	struct list_head node;
@@ -53,7 +53,7 @@ struct krdma_notifier_device {
 	struct krdma_ports *ports;
 	struct ib_event_handler handler;
 	u32 id;
-	struct list_head sights;
+	struct list_head links;
 };
 
 /**
@@ -62,7 +62,7 @@ struct krdma_notifier_device {
  * @node: entry of krdma_notifiers
  * @work: delivers events to the consumer
  * @teller: the task that runs the consumer's callback now
- * @sights: links to all devices.  Protected by krdma_notifier_lock.
+ * @links: links to all devices.  Protected by krdma_notifier_lock.
  * @news: those links that have pending events.  Protected by krdma_notifier_lock.
  */
 struct krdma_notifier {
@@ -70,17 +70,17 @@ struct krdma_notifier {
 	struct list_head node;
 	struct work_struct work;
 	struct task_struct *teller;
-	struct list_head sights;
+	struct list_head links;
 	struct list_head news;
 };
 
 /**
  * struct krdma_notifier_link - link between a device notifier and a device
  * @state: the notifier
- * @watcher_node: entry of @state's list sights
+ * @watcher_node: entry of @state's list links
  * @news_node: entry of @state's list news, while events are pending
  * @notifier_device: the device, until it is removed
- * @watched_node: entry of @notifier_device's list sights, until it is removed
+ * @watched_node: entry of @notifier_device's list links, until it is removed
  * @device_id: the device's number, 0 until the notifier is to hear of it
  * @port_count: the device's ports
  * @pending: events to deliver, by port, with 0 for the device itself: bits by
@@ -256,8 +256,8 @@ static int krdma_notifier_link_create(struct krdma_notifier *state,
 	INIT_LIST_HEAD(&link->news_node);
 
 	spin_lock_irq(&krdma_notifier_lock);
-	list_add_tail(&link->watcher_node, &state->sights);
-	list_add_tail(&link->watched_node, &notifier_device->sights);
+	list_add_tail(&link->watcher_node, &state->links);
+	list_add_tail(&link->watched_node, &notifier_device->links);
 	spin_unlock_irq(&krdma_notifier_lock);
 
 	return 0;
@@ -311,7 +311,7 @@ static void krdma_notifier_ib_event(struct ib_event_handler *handler, struct ib_
 	}
 
 	spin_lock_irqsave(&krdma_notifier_lock, flags);
-	list_for_each_entry(link, &notifier_device->sights, watched_node)
+	list_for_each_entry(link, &notifier_device->links, watched_node)
 		if (link->device_id)
 			krdma_notifier_link_set(link, type, port);
 	spin_unlock_irqrestore(&krdma_notifier_lock, flags);
@@ -343,7 +343,7 @@ struct krdma_notifier_device *krdma_notifier_device_prepare(struct ib_device *ib
 
 	notifier_device->ibdev = ibdev;
 	notifier_device->ports = ports;
-	INIT_LIST_HEAD(&notifier_device->sights);
+	INIT_LIST_HEAD(&notifier_device->links);
 	INIT_IB_EVENT_HANDLER(&notifier_device->handler, ibdev, krdma_notifier_ib_event);
 	ib_register_event_handler(&notifier_device->handler);
 
@@ -377,7 +377,7 @@ void krdma_notifier_device_added(struct krdma_notifier_device *notifier_device, 
 	mutex_lock(&krdma_notifier_mutex);
 	notifier_device->id = id;
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &notifier_device->sights, watched_node)
+	list_for_each_entry(link, &notifier_device->links, watched_node)
 		krdma_notifier_link_begin(link, id);
 	spin_unlock_irq(&krdma_notifier_lock);
 	mutex_unlock(&krdma_notifier_mutex);
@@ -404,7 +404,7 @@ void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device
 	mutex_lock(&krdma_notifier_mutex);
 	list_del(&notifier_device->node);
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry_safe(link, next, &notifier_device->sights, watched_node) {
+	list_for_each_entry_safe(link, next, &notifier_device->links, watched_node) {
 		list_del_init(&link->watched_node);
 		if (link->device_id)
 			krdma_notifier_link_set(link, KRDMA_DEVICE_EVENT_REMOVED, 0);
@@ -427,19 +427,19 @@ void krdma_notifier_device_removed(struct krdma_notifier_device *notifier_device
 static void krdma_notifier_free(struct krdma_notifier *state)
 {
 	struct krdma_notifier_link *link, *next;
-	LIST_HEAD(sights);
+	LIST_HEAD(links);
 
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &state->sights, watcher_node)
+	list_for_each_entry(link, &state->links, watcher_node)
 		list_del_init(&link->watched_node);
-	list_splice_init(&state->sights, &sights);
+	list_splice_init(&state->links, &links);
 	INIT_LIST_HEAD(&state->news);
 	spin_unlock_irq(&krdma_notifier_lock);
 
 	/* Without links nothing queues the work again, and it finds no pending events. */
 	cancel_work_sync(&state->work);
 
-	list_for_each_entry_safe(link, next, &sights, watcher_node)
+	list_for_each_entry_safe(link, next, &links, watcher_node)
 		kfree(krdma_object_uncount(KRDMA_OBJECT_NOTIFIER_LINK, link));
 	put_net(state->notifier->net);
 	kfree(krdma_object_uncount(KRDMA_OBJECT_DEVICE_NOTIFIER, state));
@@ -472,7 +472,7 @@ int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struc
 		return -ENOMEM;
 
 	INIT_WORK(&state->work, krdma_notifier_work);
-	INIT_LIST_HEAD(&state->sights);
+	INIT_LIST_HEAD(&state->links);
 	INIT_LIST_HEAD(&state->news);
 	state->notifier = notifier;
 	notifier->state = state;
@@ -488,7 +488,7 @@ int krdma_device_notifier_register(struct krdma_device_notifier *notifier, struc
 	/* Devices that are not added yet are reported when they are. */
 	list_add_tail(&state->node, &krdma_notifiers);
 	spin_lock_irq(&krdma_notifier_lock);
-	list_for_each_entry(link, &state->sights, watcher_node)
+	list_for_each_entry(link, &state->links, watcher_node)
 		if (link->notifier_device->id)
 			krdma_notifier_link_begin(link, link->notifier_device->id);
 	spin_unlock_irq(&krdma_notifier_lock);

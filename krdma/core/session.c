@@ -35,7 +35,7 @@ struct krdma_session *krdma_session_create(struct net *net)
 	refcount_set(&session->refs, 1);
 	session->net = get_net(net);
 	mutex_init(&session->lock);
-	xa_init_flags(&session->domains, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&session->pds, XA_FLAGS_ACCOUNT);
 
 	return session;
 }
@@ -192,7 +192,7 @@ void krdma_session_put(struct krdma_session *session)
 		return;
 
 	/* Objects in a PD keep the PD and the session, so no PD is left. */
-	WARN_ON(!xa_empty(&session->domains));
+	WARN_ON(!xa_empty(&session->pds));
 	put_net(session->net);
 	if (session->account_ops)
 		session->account_ops->put(session->account);
@@ -243,7 +243,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 		goto err_uncharge;
 	}
 
-	ret = xa_err(xa_store(&session->domains, krdma_device_id(dev), pd, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&session->pds, krdma_device_id(dev), pd, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_pd;
 
@@ -272,7 +272,7 @@ struct krdma_pd *krdma_pd_get(struct krdma_session *session, struct krdma_device
 	struct krdma_pd *pd;
 
 	mutex_lock(&session->lock);
-	pd = xa_load(&session->domains, krdma_device_id(dev));
+	pd = xa_load(&session->pds, krdma_device_id(dev));
 	/* A PD in the table has references: it is removed under the same lock. */
 	if (pd)
 		refcount_inc(&pd->refs);
@@ -298,7 +298,7 @@ void krdma_pd_put(struct krdma_pd *pd)
 
 	if (!refcount_dec_and_mutex_lock(&pd->refs, &session->lock))
 		return;
-	xa_erase(&session->domains, krdma_device_id(pd->dev));
+	xa_erase(&session->pds, krdma_device_id(pd->dev));
 	mutex_unlock(&session->lock);
 
 	/* The PD contains nothing that this work could find, but it may be running. */

@@ -23,8 +23,8 @@ struct krdma_frwr_qp;
  * @account_ops: callbacks of the account for its queues; NULL: no account.  Set before any
  *	object is created.
  * @account: argument of @account_ops
- * @lock: protects @domains and the creation and destruction of PDs
- * @domains: the session's PDs, &struct krdma_pd, by device number
+ * @lock: protects @pds and the creation and destruction of PDs
+ * @pds: the session's PDs, &struct krdma_pd, by device number
  */
 struct krdma_session {
 	refcount_t refs;
@@ -33,7 +33,7 @@ struct krdma_session {
 	const struct krdma_account_ops *account_ops;
 	void *account;
 	struct mutex lock;		/* see above */
-	struct xarray domains;
+	struct xarray pds;
 };
 
 /**

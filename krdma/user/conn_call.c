@@ -116,7 +116,7 @@ static void krdma_user_parts_put(struct krdma_user_parts *parts)
 }
 
 /* Takes a reference to the ring behind a descriptor, which must be of @session. */
-static struct krdma_user_ring *krdma_user_parts_queue(struct krdma_user_session *session, int fd)
+static struct krdma_user_ring *krdma_user_parts_ring(struct krdma_user_session *session, int fd)
 {
 	struct krdma_user_ring *ring;
 	struct file *file;
@@ -158,7 +158,7 @@ static int krdma_user_parts_get(struct krdma_user_parts *parts,
 
 	*parts = (struct krdma_user_parts) {};
 
-	ring = krdma_user_parts_queue(session, prepare->ring_fd);
+	ring = krdma_user_parts_ring(session, prepare->ring_fd);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	parts->ring = ring;
@@ -173,7 +173,7 @@ static int krdma_user_parts_get(struct krdma_user_parts *parts,
 		return 0;
 	}
 	if (prepare->flags & KRDMA_CREATE_QP_RECV_RING) {
-		ring = krdma_user_parts_queue(session, prepare->recv_ring_fd);
+		ring = krdma_user_parts_ring(session, prepare->recv_ring_fd);
 		if (IS_ERR(ring)) {
 			ret = PTR_ERR(ring);
 			goto err_put;
@@ -193,7 +193,7 @@ err_put:
  * The errno for connecting a connection that has no QP yet.  If a QP can be created now, it is
  * -EBUSY and @resolved is set.
  */
-static int krdma_user_conn_unprepared(enum krdma_conn_state state, bool *resolved)
+static int krdma_user_conn_without_qp(enum krdma_conn_state state, bool *resolved)
 {
 	*resolved = false;
 	switch (state) {
@@ -258,7 +258,7 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 	/* Check the state first, so that no ring is bound in vain. */
 	krdma_conn_query(conn->core, &info);
 	if (!conn->ring) {
-		ret = krdma_user_conn_unprepared(info.state, &resolved);
+		ret = krdma_user_conn_without_qp(info.state, &resolved);
 		if (!resolved)
 			return ret;
 		ret = krdma_user_conn_attr(&attr, parts, info.device_id, prepare);
@@ -356,8 +356,8 @@ static int krdma_user_private_data(u64 from, u32 length, u8 *data)
 	return 0;
 }
 
-static int krdma_user_terms(const struct krdma_conn_param_args *terms, u8 *data,
-			    struct krdma_conn_param *param)
+static int krdma_user_conn_param(const struct krdma_conn_param_args *terms, u8 *data,
+				 struct krdma_conn_param *param)
 {
 	if ((terms->flags & ~(KRDMA_CONN_PARAM_PLAIN | KRDMA_CONN_PARAM_NO_RNR_RETRY)) ||
 	    terms->reserved)
@@ -407,7 +407,7 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	bool resolved;
 	int ret;
 
-	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
 	/* In this order: if there is no QP, the state is from before its creation. */
@@ -416,7 +416,7 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 		/* Such a connection has to be accepted. */
 		if (info.state == KRDMA_CONN_REQUESTED)
 			return -EINVAL;
-		return krdma_user_conn_unprepared(info.state, &resolved);
+		return krdma_user_conn_without_qp(info.state, &resolved);
 	}
 	return krdma_conn_connect(conn->core, &param);
 }
@@ -436,7 +436,7 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_terms(&ucmd->buffer->conn_terms, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_terms, data, &param);
 	if (ret)
 		return ret;
 	/*

@@ -584,7 +584,7 @@ FIELD(krdma_ring_query_args, completed, 32, 8);
 FIELD(krdma_ring_query_args, ring_size, 40, 8);
 FIELD(krdma_ring_query_args, sqe_offset, 48, 4);
 FIELD(krdma_ring_query_args, cqe_offset, 52, 4);
-FIELD(krdma_ring_query_args, queue_flags, 56, 4);
+FIELD(krdma_ring_query_args, ring_flags, 56, 4);
 FIELD(krdma_ring_query_args, vector, 60, 4);
 
 VALUE(KRDMA_RING_QUERY, 48195);

@@ -416,7 +416,7 @@ void krdma_user_account_uncharge_object(struct krdma_user_account *account, u64 
  * Queues and ports of the core
  */
 
-static int krdma_user_account_charge_queue(void *account, u64 bytes)
+static int krdma_user_account_charge_ring(void *account, u64 bytes)
 {
 	return krdma_user_account_charge(account, KRDMA_ACCOUNT_MEMORY, bytes);
 }
@@ -447,7 +447,7 @@ static void krdma_user_account_put_session(void *account)
 }
 
 static const struct krdma_account_ops krdma_user_account_ops = {
-	.charge = krdma_user_account_charge_queue,
+	.charge = krdma_user_account_charge_ring,
 	.uncharge = krdma_user_account_uncharge_queue,
 	.charge_port = krdma_user_account_charge_port,
 	.uncharge_port = krdma_user_account_uncharge_port,

@@ -406,10 +406,10 @@ static int krdma_user_ring_query(struct krdma_ucmd *ucmd)
 	query->ring_size = krdma_user_ring_memory_size(ring);
 	query->sqe_offset = ring->layout.sqe_offset;
 	query->cqe_offset = ring->layout.cqe_offset;
-	query->queue_flags = ring->polled ? KRDMA_RING_POLLED : 0;
+	query->ring_flags = ring->polled ? KRDMA_RING_POLLED : 0;
 	query->vector = 0;
 	if (ring->vector >= 0) {
-		query->queue_flags |= KRDMA_RING_VECTOR;
+		query->ring_flags |= KRDMA_RING_VECTOR;
 		query->vector = ring->vector;
 	}
 	return krdma_ucmd_respond(ucmd);

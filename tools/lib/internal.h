@@ -94,7 +94,7 @@ int conn_adopt(int fd, uint32_t id, struct krdma_conn **conn);
 
 /* mr.c: the cache's entry for a memory region that it handed out. */
 struct cache_entry;
-void memory_set_entry(struct krdma_mr *mr, struct cache_entry *entry);
-struct cache_entry *memory_entry(const struct krdma_mr *mr);
+void mr_set_entry(struct krdma_mr *mr, struct cache_entry *entry);
+struct cache_entry *mr_entry(const struct krdma_mr *mr);
 
 #endif /* KRDMA_INTERNAL_H */

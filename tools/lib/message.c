@@ -171,7 +171,7 @@ static int find_depth(struct krdma_messenger *messenger, uint32_t *depth)
 	return 0;
 }
 
-static int make_queues(struct krdma_messenger *messenger, uint32_t depth)
+static int make_rings(struct krdma_messenger *messenger, uint32_t depth)
 {
 	struct krdma_ring_create_args options = {
 		.size = sizeof(options),
@@ -210,7 +210,7 @@ static int prepare(struct krdma_messenger *messenger)
 	messenger->device_id = query.device_id;
 	err = find_depth(messenger, &options.send_depth);
 	if (!err)
-		err = make_queues(messenger, options.send_depth);
+		err = make_rings(messenger, options.send_depth);
 	if (!err)
 		err = krdma_mr_alloc(messenger->session, messenger->device_id,
 				     SLOTS * WIRE_SIZE, KRDMA_ACCESS_LOCAL_WRITE,
@@ -452,7 +452,7 @@ static int await(struct krdma_messenger *messenger, const bool *what, uint64_t d
  * In a polled ring, unsignaled work requests free their places only when a thread polls. If no
  * other thread does, this one polls.
  */
-static void poll_silent(struct krdma_messenger *messenger)
+static void poll_unsignaled(struct krdma_messenger *messenger)
 {
 	struct krdma_cqe cqes[SENDS];
 	size_t taken;
@@ -480,7 +480,7 @@ static int post(struct krdma_messenger *messenger, unsigned int slot)
 						  slot * WIRE_SIZE, WIRE_SIZE);
 	int err;
 
-	poll_silent(messenger);
+	poll_unsignaled(messenger);
 	entry.flags = KRDMA_SQE_UNSIGNALED;
 	err = krdma_ring_post(messenger->ring, &entry, 1, NULL);
 	return err == -ENOTCONN || err == -ENODEV ? over(messenger) : err;

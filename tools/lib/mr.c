@@ -196,12 +196,12 @@ KRDMA_PUBLIC int krdma_mr_describe(struct krdma_mr *mr, size_t offset, size_t le
 	return 0;
 }
 
-void memory_set_entry(struct krdma_mr *mr, struct cache_entry *entry)
+void mr_set_entry(struct krdma_mr *mr, struct cache_entry *entry)
 {
 	mr->entry = entry;
 }
 
-struct cache_entry *memory_entry(const struct krdma_mr *mr)
+struct cache_entry *mr_entry(const struct krdma_mr *mr)
 {
 	return mr->entry;
 }

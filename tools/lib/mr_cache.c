@@ -220,7 +220,7 @@ static int entry_new(struct krdma_mr_cache *cache, uintptr_t start, uintptr_t en
 		free(new);
 		return err;
 	}
-	memory_set_entry(new->mr, new);
+	mr_set_entry(new->mr, new);
 	*entry = new;
 	return 0;
 }
@@ -285,7 +285,7 @@ KRDMA_PUBLIC void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_
 
 	if (!cache || !mr)
 		return;
-	entry = memory_entry(mr);
+	entry = mr_entry(mr);
 	pthread_mutex_lock(&cache->lock);
 	if (!--entry->users) {
 		if (entry->forgotten) {

@@ -184,8 +184,8 @@ static const char * const status_names[] = {
 	[KRDMA_WC_REM_INV_REQ_ERR] = "remote invalid request",
 	[KRDMA_WC_REM_ACCESS_ERR] = "remote access error",
 	[KRDMA_WC_REM_OP_ERR] = "remote operation error",
-	[KRDMA_WC_RETRY_EXC_ERR] = "retries exceeded",
-	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "receiver not ready",
+	[KRDMA_WC_RETRY_EXC_ERR] = "retry exceeded",
+	[KRDMA_WC_RNR_RETRY_EXC_ERR] = "rnr retry exceeded",
 	[KRDMA_WC_GENERAL_ERR] = "other error",
 };
 

@@ -29,7 +29,7 @@ static int adopt(int fd, struct krdma_ring **ring)
 	if (!new)
 		return -ENOMEM;
 	new->fd = fd;
-	new->polled = is.queue_flags & KRDMA_RING_POLLED;
+	new->polled = is.ring_flags & KRDMA_RING_POLLED;
 	new->sq_entries = is.sq_entries;
 	new->cq_entries = is.cq_entries;
 	new->size = (size_t)is.ring_size;

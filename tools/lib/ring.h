@@ -37,11 +37,11 @@ struct krdma_ring {
 };
 
 /* ring_post.c: posts entries as an array, also those of an SRQ. */
-int queue_post_array(int fd, unsigned long request, const struct krdma_sqe *entries,
-		     size_t count, size_t *accepted);
+int ring_post_array(int fd, unsigned long request, const struct krdma_sqe *entries,
+		    size_t count, size_t *accepted);
 
 /* ring_poll.c: KRDMA_RING_ENTER, only to wait. */
-int queue_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t least,
-		    uint64_t deadline, size_t *taken);
+int ring_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t least,
+		   uint64_t deadline, size_t *taken);
 
 #endif /* KRDMA_RING_H */

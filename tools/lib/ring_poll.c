@@ -86,8 +86,8 @@ KRDMA_PUBLIC int krdma_ring_poll(struct krdma_ring *ring, struct krdma_cqe *cqes
 	return take_any(ring, cqes, room, taken);
 }
 
-int queue_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t least,
-		    uint64_t deadline, size_t *taken)
+int ring_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t least,
+		   uint64_t deadline, size_t *taken)
 {
 	size_t got = 0, some = 0, more;
 	int err, over = 0;
@@ -118,7 +118,7 @@ KRDMA_PUBLIC int krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes
 {
 	if (!ring || !cqes || !room || !taken || least > room)
 		return -EINVAL;
-	return queue_wait_more(ring, cqes, room, least ? least : 1, deadline, taken);
+	return ring_wait_more(ring, cqes, room, least ? least : 1, deadline, taken);
 }
 
 /*

@@ -10,8 +10,8 @@
 
 #include "ring.h"
 
-int queue_post_array(int fd, unsigned long request, const struct krdma_sqe *entries,
-		     size_t count, size_t *accepted)
+int ring_post_array(int fd, unsigned long request, const struct krdma_sqe *entries,
+		    size_t count, size_t *accepted)
 {
 	size_t done = 0;
 	int err = 0;
@@ -45,7 +45,7 @@ KRDMA_PUBLIC int krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe
 		*accepted = 0;
 	if (!ring)
 		return -EINVAL;
-	return queue_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
+	return ring_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
 }
 
 /*
@@ -113,10 +113,10 @@ KRDMA_PUBLIC int krdma_ring_enter(struct krdma_ring *ring, const struct krdma_sq
 			       deadline, &interrupted);
 		pthread_mutex_unlock(&ring->submit_lock);
 	} else {
-		err = queue_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
+		err = ring_post_array(ring->fd, KRDMA_RING_POST, entries, count, accepted);
 	}
 	if (err)
 		return err;
-	err = queue_wait_more(ring, cqes, room, least, interrupted ? 0 : deadline, taken);
+	err = ring_wait_more(ring, cqes, room, least, interrupted ? 0 : deadline, taken);
 	return err == -EAGAIN && interrupted ? -EINTR : err;
 }

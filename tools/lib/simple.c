@@ -316,7 +316,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 		krdma_conn_close(conn);
 		return -EAGAIN;
 	}
-	err = simple_link_prepare(simple, conn);
+	err = simple_link_create_qp(simple, conn);
 	if (!err)
 		err = simple_link_hello(simple, answer);
 	/*

@@ -271,7 +271,7 @@ int simple_device_address(struct krdma *session, uint32_t device_id, uint16_t po
  * on. resolve: creates the QP for a client once the route to the server is resolved. After an
  * error of the former, call simple_link_end().
  */
-int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn);
+int simple_link_create_qp(struct krdma_simple *simple, struct krdma_conn *conn);
 int simple_link_resolve(struct krdma_simple *simple);
 /* Disconnects and waits, for a limited time, until the connection is closed. */
 void simple_link_disconnect(struct krdma_simple *simple);

@@ -49,7 +49,7 @@ static int use_device(struct krdma_simple *simple, uint32_t device_id)
 	return 0;
 }
 
-static int make_queues(struct krdma_simple *simple, uint32_t receives)
+static int make_rings(struct krdma_simple *simple, uint32_t receives)
 {
 	struct krdma_ring_create_args options = {
 		.size = sizeof(options),
@@ -101,7 +101,7 @@ static int prepare(struct krdma_simple *simple)
 	if (!err)
 		err = use_device(simple, query.device_id);
 	if (!err)
-		err = make_queues(simple, receives);
+		err = make_rings(simple, receives);
 	if (!err)
 		err = krdma_conn_create_qp(simple->conn, simple->ring, simple->recv_ring, NULL,
 					   &options);
@@ -114,7 +114,7 @@ static int prepare(struct krdma_simple *simple)
 	return err;
 }
 
-int simple_link_prepare(struct krdma_simple *simple, struct krdma_conn *conn)
+int simple_link_create_qp(struct krdma_simple *simple, struct krdma_conn *conn)
 {
 	simple->conn = conn;
 	simple->sent = 0;
@@ -150,7 +150,7 @@ int simple_link_resolve(struct krdma_simple *simple)
 			err = 0;
 		}
 		if (!err) {
-			err = simple_link_prepare(simple, conn);
+			err = simple_link_create_qp(simple, conn);
 			if (err)
 				simple_link_end(simple);
 			return err;

@@ -133,7 +133,7 @@ static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
  * Called with the lock held; drops it while polling. In a polled ring, unsignaled work requests
  * free their places only when a thread polls. If no other thread does, this one polls.
  */
-static void poll_silent(struct krdma_simple *simple)
+static void poll_unsignaled(struct krdma_simple *simple)
 {
 	if (!simple_is_polled(simple) || simple->sending)
 		return;
@@ -156,7 +156,7 @@ void simple_tell_room(struct krdma_simple *simple)
 
 	pthread_mutex_lock(&simple->lock);
 	if (room_is_due(simple))
-		poll_silent(simple);
+		poll_unsignaled(simple);
 	/*
 	 * If the send depth is used up, the thread that has the turn calls this again at its
 	 * end.

@@ -44,7 +44,7 @@ KRDMA_PUBLIC int krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *e
 		*accepted = 0;
 	if (!srq)
 		return -EINVAL;
-	return queue_post_array(srq->fd, KRDMA_SRQ_POST, entries, count, accepted);
+	return ring_post_array(srq->fd, KRDMA_SRQ_POST, entries, count, accepted);
 }
 
 KRDMA_PUBLIC int krdma_srq_query(struct krdma_srq *srq, struct krdma_srq_query_args *query,

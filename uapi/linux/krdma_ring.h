@@ -404,7 +404,7 @@ struct krdma_ring_confine_args {
  * @ring_size: out: bytes for mmap()
  * @sqe_offset: out: see &struct krdma_ring_header
  * @cqe_offset: out: see &struct krdma_ring_header
- * @queue_flags: out: the flags it was created with, &enum krdma_ring_create_flags
+ * @ring_flags: out: the flags it was created with, &enum krdma_ring_create_flags
  * @vector: out: the completion vector that the caller of KRDMA_RING_CREATE asked for
  *
  * Returns all that a process needs to map a ring that another process has created.
@@ -421,7 +421,7 @@ struct krdma_ring_query_args {
 	__aligned_u64 ring_size;
 	__u32 sqe_offset;
 	__u32 cqe_offset;
-	__u32 queue_flags;
+	__u32 ring_flags;
 	__u32 vector;
 };
 

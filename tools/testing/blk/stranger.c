@@ -46,7 +46,7 @@ struct hello {
 	uint32_t magic;
 	uint8_t version;
 	uint8_t flags;
-	uint16_t queue;
+	uint16_t ring;
 	uint64_t client;
 	char name[24];
 	uint8_t proof[PROOF];
@@ -240,20 +240,20 @@ static void print_answer(struct client *client, struct krdma_conn *conn, int err
 static void ask(struct client *client, size_t length)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
-	struct krdma_cq *queue;
+	struct krdma_ring *ring;
 	struct krdma_conn *conn;
 	int err;
 
-	check("queue", krdma_cq_create(client->session, NULL, &queue));
+	check("queue", krdma_ring_create(client->session, NULL, &ring));
 	check("connection", krdma_conn_create(client->session, &conn));
 	check("resolve", krdma_conn_resolve(conn, (struct sockaddr *)&client->address, NULL));
 	check("resolve", krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL));
-	check("prepare", krdma_conn_create_qp(conn, queue, NULL, NULL, &depths));
+	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
 	check("connect", krdma_conn_connect(conn, NULL, &client->hello, length));
 	err = krdma_conn_wait(conn, krdma_deadline(PATIENCE_MS), NULL);
 	print_answer(client, conn, err);
 	krdma_conn_close(conn);
-	krdma_cq_close(queue);
+	krdma_ring_close(ring);
 }
 
 /* Gets a challenge, and makes the right answer to it. */
@@ -343,8 +343,8 @@ static void guess(struct client *client, unsigned int count)
 struct server {
 	struct krdma *session;
 	struct krdma_listener *listener;
-	struct krdma_mem *chunks;	/* CHUNKS pages */
-	struct krdma_mem *table;
+	struct krdma_mr *chunks;	/* CHUNKS pages */
+	struct krdma_mr *table;
 };
 
 /* What each fault makes of a right welcome, and of its table. */
@@ -430,33 +430,33 @@ static const struct fault *find_fault(const char *name)
 	exit(2);
 }
 
-static struct krdma_mem *memory(struct server *server, struct krdma_conn *conn, size_t length)
+static struct krdma_mr *memory(struct server *server, struct krdma_conn *conn, size_t length)
 {
-	struct krdma_mem *memory;
+	struct krdma_mr *mr;
 	struct krdma_conn_query_args query;
 
-	check("query", krdma_conn_get(conn, &query, sizeof(query)));
-	check("memory", krdma_mem_create(server->session, query.device_id, length,
-					 KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
-					 KRDMA_ACCESS_REMOTE_WRITE, &memory));
-	return memory;
+	check("query", krdma_conn_query(conn, &query, sizeof(query)));
+	check("memory", krdma_mr_alloc(server->session, query.device_id, length,
+				       KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ |
+				       KRDMA_ACCESS_REMOTE_WRITE, &mr));
+	return mr;
 }
 
 /* Where a peer finds it. */
-static uint64_t remote_addr(struct krdma_mem *memory)
+static uint64_t remote_addr(struct krdma_mr *mr)
 {
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
-	struct krdma_remote remote;
+	struct krdma_remote_mr remote;
 
-	check("describe", krdma_mem_describe(memory, 0, 0, descriptor));
-	check("descriptor", krdma_remote_read(descriptor, sizeof(descriptor), &remote));
+	check("describe", krdma_mr_describe(mr, 0, 0, descriptor));
+	check("descriptor", krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), &remote));
 	return remote.addr;
 }
 
 static void welcome(struct server *server, struct krdma_conn *conn, const struct fault *fault)
 {
 	struct krdma_conn_create_qp_args depths = { .size = sizeof(depths) };
-	struct krdma_cq *queue;
+	struct krdma_ring *ring;
 	struct welcome welcome;
 	struct entry *table;
 	int err;
@@ -465,30 +465,30 @@ static void welcome(struct server *server, struct krdma_conn *conn, const struct
 		server->chunks = memory(server, conn, CHUNKS * PAGE);
 		server->table = memory(server, conn, PAGE);
 	}
-	table = krdma_mem_data(server->table);
+	table = krdma_mr_data(server->table);
 	for (unsigned int i = 0; i < CHUNKS; i++) {
 		table[i] = (struct entry) {
 			.addr = htole64(remote_addr(server->chunks) + i * PAGE),
-			.key = htole32(krdma_mem_key(server->chunks)),
+			.key = htole32(krdma_mr_rkey(server->chunks)),
 		};
 	}
 	welcome = (struct welcome) {
 		.magic = htole32(MAGIC), .version = VERSION, .generation = htole64(1),
 		.size = htole64(CHUNKS * PAGE), .table_addr = htole64(remote_addr(server->table)),
-		.table_key = htole32(krdma_mem_key(server->table)),
+		.table_key = htole32(krdma_mr_rkey(server->table)),
 		.block_size = htole32(PAGE), .chunk_size = htole32(PAGE),
 	};
 	fault->make(&welcome, table);
 
-	check("queue", krdma_cq_create(server->session, NULL, &queue));
-	check("prepare", krdma_conn_create_qp(conn, queue, NULL, NULL, &depths));
+	check("queue", krdma_ring_create(server->session, NULL, &ring));
+	check("prepare", krdma_conn_create_qp(conn, ring, NULL, NULL, &depths));
 	err = krdma_conn_accept(conn, NULL, &welcome, sizeof(welcome) - fault->missing);
 	if (!err)
 		err = krdma_conn_await_closed(conn, krdma_deadline(PATIENCE_MS));
 	printf("%s: %s\n", fault->name, err ? strerror(-err) : "the client has left");
 	fflush(stdout);
 	krdma_conn_close(conn);
-	krdma_cq_close(queue);
+	krdma_ring_close(ring);
 }
 
 static void give(struct krdma *session, char **names)

@@ -322,9 +322,9 @@ TEST_F(v1, what_was_made_tells_of_itself)
 	EXPECT_EQ(0, memcmp(&self->address, &listener.address, sizeof(struct sockaddr_in)));
 	ASSERT_EQ(0, ask(self->a.ring, KRDMA_RING_QUERY, &ring));
 	EXPECT_EQ(self->a.ring_size, ring.ring_size);
-	EXPECT_EQ(0, ring.queue_flags & KRDMA_RING_POLLED);
+	EXPECT_EQ(0, ring.ring_flags & KRDMA_RING_POLLED);
 	ASSERT_EQ(0, ask(self->b.ring, KRDMA_RING_QUERY, &ring));
-	EXPECT_NE(0, ring.queue_flags & KRDMA_RING_POLLED);
+	EXPECT_NE(0, ring.ring_flags & KRDMA_RING_POLLED);
 	ASSERT_EQ(0, ask(self->srq, KRDMA_SRQ_QUERY, &srq));
 	EXPECT_EQ(self->srq_id, srq.id);
 	EXPECT_LE(8, srq.depth);

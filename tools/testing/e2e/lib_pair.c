@@ -87,10 +87,10 @@ int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char 
 	return err ? err : lib_pair_connect(pair, address);
 }
 
-int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags)
+int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t ring_flags)
 {
 	const struct krdma_ring_create_args options = { .size = sizeof(options),
-						    .flags = queue_flags,
+						    .flags = ring_flags,
 						    .cq_entries = 1024 };
 	struct krdma *session;
 	int err;

@@ -41,7 +41,7 @@ struct lib_pair {
  * still be registered there.  open_with: in that session, with such queues.  connect: of
  * one whose session and queues there are.  After a failure of any, lib_pair_close().
  */
-int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t queue_flags);
+int lib_pair_open(struct lib_pair *pair, const char *address, uint32_t ring_flags);
 int lib_pair_open_with(struct lib_pair *pair, struct krdma *session, const char *address,
 		       const struct krdma_ring_create_args *options);
 int lib_pair_connect(struct lib_pair *pair, const char *address);

@@ -237,10 +237,10 @@ TEST_F_TIMEOUT(ends, waiting_takes_no_processor_unless_it_is_asked_for, 120)
 	ASSERT_EQ(0, lib_both_connect(&self->both));
 	ASSERT_EQ(0, krdma_ring_query(krdma_simple_ring(self->both.client), &query,
 				      sizeof(query)));
-	EXPECT_EQ(0, query.queue_flags & KRDMA_RING_POLLED);
+	EXPECT_EQ(0, query.ring_flags & KRDMA_RING_POLLED);
 	ASSERT_EQ(0, krdma_ring_query(krdma_simple_recv_ring(self->both.server), &query,
 				      sizeof(query)));
-	EXPECT_EQ(0, query.queue_flags & KRDMA_RING_POLLED);
+	EXPECT_EQ(0, query.ring_flags & KRDMA_RING_POLLED);
 }
 
 /* What is the parent's goes on. */

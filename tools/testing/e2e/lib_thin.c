@@ -30,12 +30,12 @@ FIXTURE(thin)
 
 FIXTURE_VARIANT(thin)
 {
-	uint32_t queue_flags;
+	uint32_t ring_flags;
 };
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(thin, event) {};
-FIXTURE_VARIANT_ADD(thin, polled) { .queue_flags = KRDMA_RING_POLLED };
+FIXTURE_VARIANT_ADD(thin, polled) { .ring_flags = KRDMA_RING_POLLED };
 
 /* clang-format on */
 
@@ -43,7 +43,7 @@ FIXTURE_SETUP(thin)
 {
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
 
-	ASSERT_EQ(0, lib_pair_open(&self->pair, LIB_ADDRESS, variant->queue_flags));
+	ASSERT_EQ(0, lib_pair_open(&self->pair, LIB_ADDRESS, variant->ring_flags));
 	ASSERT_EQ(0, krdma_mr_alloc(self->pair.session, self->pair.device, 1 << 16,
 				    ACCESS_ALL, &self->mr));
 	/* The second half is what the peer offers. */
@@ -205,7 +205,7 @@ TEST_F(thin, what_is_refused_is_the_next_and_nothing_after_it)
 TEST_F(thin, more_at_a_time_than_the_rings_hold)
 {
 	struct krdma_ring_create_args small = { .size = sizeof(small), .sq_entries = 2,
-		.cq_entries = 130, .flags = variant->queue_flags };
+		.cq_entries = 130, .flags = variant->ring_flags };
 	struct krdma_sqe entries[60];
 	struct krdma_cqe cqes[60];
 	size_t accepted, taken;
@@ -265,7 +265,7 @@ TEST_F(thin, one_of_several_queues)
 {
 	struct krdma_ring *rings[3] = { NULL, self->pair.rings[1], self->pair.rings[0] };
 	const struct krdma_ring_create_args options = { .size = sizeof(options),
-		.device_id = self->pair.device, .flags = variant->queue_flags };
+		.device_id = self->pair.device, .flags = variant->ring_flags };
 	struct krdma_sqe entry = write_of(self, 1);
 	struct krdma_ring *many[KRDMA_WAIT_ANY_MAX + 1];
 	struct krdma_cqe cqe;
@@ -563,7 +563,7 @@ TEST_F(thin, what_newer_programs_hand_in)
 	struct {
 		struct krdma_ring_create_args create;
 		uint64_t more;
-	} newer = { .create.size = sizeof(newer), .create.flags = variant->queue_flags };
+	} newer = { .create.size = sizeof(newer), .create.flags = variant->ring_flags };
 	struct krdma_ring *ring;
 
 	EXPECT_EQ(0, krdma_ring_create(self->pair.session, &newer.create, &ring));
@@ -601,7 +601,7 @@ TEST_F(thin, options_whose_size_was_not_set)
 TEST_F(thin, a_child_closes_what_it_has)
 {
 	const struct krdma_ring_create_args options = { .size = sizeof(options),
-		.device_id = self->pair.device, .flags = variant->queue_flags };
+		.device_id = self->pair.device, .flags = variant->ring_flags };
 	struct krdma_sqe entry = write_of(self, 1);
 	struct krdma_ring_query_args query;
 	struct krdma_ring *ring;
@@ -668,7 +668,7 @@ TEST_F(thin, the_device_goes)
 {
 	struct krdma_device_record record = {};
 	struct krdma_ring_create_args options = { .size = sizeof(options),
-		.flags = variant->queue_flags };
+		.flags = variant->ring_flags };
 	struct krdma_cqe cqes[4];
 	struct krdma *session;
 	struct lib_pair pair;

@@ -21,7 +21,7 @@
 
 /**
  * struct load - one pair, and the thread that keeps it busy
- * @queue_flags: how its completions come
+ * @ring_flags: how its completions come
  * @arrays: KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings
  * @ready: it is connected
  * @posted: operations that were accepted
@@ -32,7 +32,7 @@
  */
 struct load {
 	pthread_t thread;
-	uint32_t queue_flags;
+	uint32_t ring_flags;
 	bool arrays;
 	atomic_bool ready;
 	unsigned int posted;
@@ -119,7 +119,7 @@ static void *run_load(void *argument)
 {
 	struct load *load = argument;
 	const struct end_options end = {
-		.send_depth = DEPTH, .recv_depth = DEPTH, .queue_options.flags = load->queue_flags,
+		.send_depth = DEPTH, .recv_depth = DEPTH, .queue_options.flags = load->ring_flags,
 	};
 	const struct pair_options options = {
 		.two_sessions = true, .address = FABRIC_ADDRESS, .a = end, .b = end,
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(load, the_device_goes_under_traffic, 300)
 
 		for (int i = 0; i < PAIRS; i++) {
 			loads[i].arrays = i % 2;
-			loads[i].queue_flags = i / 2 ? KRDMA_RING_POLLED : 0;
+			loads[i].ring_flags = i / 2 ? KRDMA_RING_POLLED : 0;
 			ASSERT_EQ(0, pthread_create(&loads[i].thread, NULL, run_load, &loads[i]));
 		}
 		for (int i = 0; i < PAIRS; i++)

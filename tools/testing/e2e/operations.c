@@ -28,17 +28,17 @@ FIXTURE_VARIANT(operation)
 {
 	/* KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings. */
 	bool arrays;
-	uint32_t queue_flags;
+	uint32_t ring_flags;
 	/* Receives complete in a queue of their own. */
 	bool separate;
 };
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(operation, header) {};
-FIXTURE_VARIANT_ADD(operation, ring_polled) { .queue_flags = KRDMA_RING_POLLED };
+FIXTURE_VARIANT_ADD(operation, ring_polled) { .ring_flags = KRDMA_RING_POLLED };
 FIXTURE_VARIANT_ADD(operation, array) { .arrays = true, .separate = true };
 FIXTURE_VARIANT_ADD(operation, array_polled) {
-	.arrays = true, .separate = true, .queue_flags = KRDMA_RING_POLLED,
+	.arrays = true, .separate = true, .ring_flags = KRDMA_RING_POLLED,
 };
 
 /* clang-format on */
@@ -48,7 +48,7 @@ FIXTURE_SETUP(operation)
 	struct end_options options = {
 		.send_depth = 64, .recv_depth = 64, .max_send_sge = 4, .max_recv_sge = 4,
 		.max_inline = MAX_INLINE, .separate = variant->separate,
-		.queue_options.flags = variant->queue_flags,
+		.queue_options.flags = variant->ring_flags,
 	};
 	struct pair_options pair = { .two_sessions = true, .a = options, .b = options };
 

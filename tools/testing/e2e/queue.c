@@ -113,7 +113,7 @@ TEST_F(ring, what_is_granted)
 		EXPECT_EQ(ring.size, query.ring_size);
 		EXPECT_EQ(header->sqe_offset, query.sqe_offset);
 		EXPECT_EQ(header->cqe_offset, query.cqe_offset);
-		EXPECT_EQ(variant->flags, query.queue_flags);
+		EXPECT_EQ(variant->flags, query.ring_flags);
 		queue_close(&ring);
 	}
 	ASSERT_EQ(0, queue_query(self->a->ring->fd, &query));
@@ -153,7 +153,7 @@ TEST_F(ring, completion_vectors)
 		EXPECT_EQ(KRDMA_WC_SUCCESS,
 			  pair_operate(&pair, write_entry(&pair.a, &self->mr, 1)));
 		EXPECT_EQ(0, queue_query(pair.a.ring->fd, &query));
-		EXPECT_EQ(end.queue_options.flags, query.queue_flags);
+		EXPECT_EQ(end.queue_options.flags, query.ring_flags);
 		EXPECT_EQ(vectors[i], query.vector);
 		pair_close(&pair);
 	}
@@ -749,9 +749,9 @@ struct race {
 	int64_t quickest;
 };
 
-static int race_open(struct race *race, uint32_t queue_flags)
+static int race_open(struct race *race, uint32_t ring_flags)
 {
-	const struct pair_options options = { .a.queue_options.flags = queue_flags };
+	const struct pair_options options = { .a.queue_options.flags = ring_flags };
 	int ret = pair_open(&race->pair, &options);
 
 	race->quickest = INT64_MAX;

@@ -105,7 +105,7 @@ finish_there too-long
 krdma_goes unexpected
 # Proves: F8
 ended "krdma is told of a message that nobody waits for" 0 '^write: success$' \
-	'^send: receiver not ready$'
+	'^send: rnr retry exceeded$'
 finish_there unexpected
 
 serve_there deaf 7493 verbs listen "$far_at" 7493 deaf

@@ -416,7 +416,7 @@ struct krdma_ring_confine_args {
  * @ring_size: out: for mmap()
  * @sqe_offset: out: see &struct krdma_ring_header
  * @cqe_offset: out: see &struct krdma_ring_header
- * @queue_flags: out: the flags that it was made with, &enum krdma_ring_create_flags
+ * @ring_flags: out: the flags that it was made with, &enum krdma_ring_create_flags
  * @vector: out: the completion vector that was asked for
  *
  * All that is needed to map a queue that another process has made.
@@ -433,7 +433,7 @@ struct krdma_ring_query_args {
 	__aligned_u64 ring_size;
 	__u32 sqe_offset;
 	__u32 cqe_offset;
-	__u32 queue_flags;
+	__u32 ring_flags;
 	__u32 vector;
 };
 
