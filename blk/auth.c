@@ -257,15 +257,15 @@ static struct krdma_blk_challenge *krdma_blk_challenge_slot(const struct krdma_b
 }
 
 /**
- * krdma_blk_challenge() - Create a challenge for a peer
+ * krdma_blk_challenge_create() - Create a challenge for a peer
  * @hello: hello of the peer
  * @remote: address of the peer
  * @challenge: filled in, KRDMA_BLK_PROOF_SIZE bytes
  *
  * Context: process context; may sleep.
  */
-void krdma_blk_challenge(const struct krdma_blk_hello *hello,
-			 const struct sockaddr_storage *remote, u8 *challenge)
+void krdma_blk_challenge_create(const struct krdma_blk_hello *hello,
+				const struct sockaddr_storage *remote, u8 *challenge)
 {
 	struct krdma_blk_challenge *one;
 	struct krdma_blk_net from;
@@ -340,7 +340,7 @@ struct krdma_blk_guesser {
 static struct krdma_blk_guesser guessers[KRDMA_BLK_GUESSERS];
 static u32 guesser_seed __read_mostly;
 
-static struct krdma_blk_guesser *krdma_blk_guesser(const struct sockaddr_storage *remote)
+static struct krdma_blk_guesser *krdma_blk_guesser_find(const struct sockaddr_storage *remote)
 {
 	struct krdma_blk_guesser *guesser;
 	struct krdma_blk_net from;
@@ -380,7 +380,7 @@ bool krdma_blk_may_try(const struct sockaddr_storage *remote)
 	bool may;
 
 	mutex_lock(&challenge_lock);
-	may = krdma_blk_guesser(remote)->left;
+	may = krdma_blk_guesser_find(remote)->left;
 	mutex_unlock(&challenge_lock);
 	return may;
 }
@@ -396,7 +396,7 @@ void krdma_blk_has_failed(const struct sockaddr_storage *remote)
 	struct krdma_blk_guesser *guesser;
 
 	mutex_lock(&challenge_lock);
-	guesser = krdma_blk_guesser(remote);
+	guesser = krdma_blk_guesser_find(remote);
 	if (guesser->left)
 		guesser->left--;
 	mutex_unlock(&challenge_lock);

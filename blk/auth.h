@@ -60,8 +60,8 @@ bool krdma_blk_server_knows(const struct krdma_blk_secret *secret,
 			    const struct krdma_blk_nonces *nonces,
 			    const struct krdma_blk_welcome *welcome);
 
-void krdma_blk_challenge(const struct krdma_blk_hello *hello,
-			 const struct sockaddr_storage *remote, u8 *challenge);
+void krdma_blk_challenge_create(const struct krdma_blk_hello *hello,
+				const struct sockaddr_storage *remote, u8 *challenge);
 bool krdma_blk_challenged(const struct krdma_blk_hello *hello,
 			  const struct sockaddr_storage *remote,
 			  struct krdma_blk_nonces *nonces);

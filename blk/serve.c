@@ -435,7 +435,7 @@ static int krdma_blk_check_address(struct krdma_blk_export *export,
 		return 0;
 	if (export && !allowed)
 		atomic64_inc(&export->refused_address);
-	krdma_blk_challenge(hello, from, refusal->challenge);
+	krdma_blk_challenge_create(hello, from, refusal->challenge);
 	return KRDMA_BLK_CHALLENGE;
 }
 
