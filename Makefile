@@ -18,7 +18,7 @@ endif
 
 KRDMA_VERSION := $(shell sed -n 's/^\#define KRDMA_VERSION[[:space:]]*"\(.*\)"$$/\1/p' krdma/version.h)
 ifeq ($(KRDMA_VERSION),)
-$(error krdma/version.h does not say the version, as in: #define KRDMA_VERSION "0.1.0")
+$(error krdma/version.h does not say the version, as in: #define KRDMA_VERSION "0.2.0")
 endif
 
 # Build ---------------------------------------------------------------------

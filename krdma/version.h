@@ -3,6 +3,6 @@
 #define _KRDMA_VERSION_H
 
 /* The only place that has the version; everything else reads it from here. */
-#define KRDMA_VERSION	"0.1.0"
+#define KRDMA_VERSION	"0.2.0"
 
 #endif /* _KRDMA_VERSION_H */

@@ -836,7 +836,7 @@ const char *krdma_device_event_name(uint32_t type);
 const char *krdma_error_name(int error);
 
 /**
- * krdma_version() - Get the version of the library, such as "0.1.0"
+ * krdma_version() - Get the version of the library, such as "0.2.0"
  */
 const char *krdma_version(void);
 

@@ -3,6 +3,7 @@
 
 import re
 
+from .documents import HISTORY
 from .layers import blank
 from .tree import CannotCheck, Finding
 
@@ -99,6 +100,8 @@ def names(tree):
         if not name.endswith(PROSE):
             everywhere.update(IDENTIFIER.findall(tree.text(name)))
     for name in tree.files(*PROSE):
+        if name == HISTORY:
+            continue
         for number, line in tree.lines(name):
             if line.startswith(".TH "):
                 continue
