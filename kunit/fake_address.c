@@ -34,9 +34,9 @@ static unsigned int fake_address_users;
 
 static int fake_address_ask(struct socket *sock, u16 type)
 {
-	struct fake_address_request wr = {
+	struct fake_address_request request = {
 		.header = {
-			.nlmsg_len = sizeof(wr),
+			.nlmsg_len = sizeof(request),
 			.nlmsg_type = type,
 			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
 		},
@@ -46,19 +46,19 @@ static int fake_address_ask(struct socket *sock, u16 type)
 			.ifa_index = init_net.loopback_dev->ifindex,
 		},
 		.attribute = {
-			.nla_len = nla_attr_size(sizeof(wr.address)),
+			.nla_len = nla_attr_size(sizeof(request.address)),
 			.nla_type = IFA_LOCAL,
 		},
 		.address = htonl(FAKE_ADDRESS),
 	};
-	struct kvec vec = { .iov_base = &wr, .iov_len = sizeof(wr) };
+	struct kvec vec = { .iov_base = &request, .iov_len = sizeof(request) };
 	struct fake_address_answer answer = {};
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	/* Only with a destination it is our rights that count, not a file's. */
 	struct msghdr message = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
 	int ret;
 
-	ret = kernel_sendmsg(sock, &message, &vec, 1, sizeof(wr));
+	ret = kernel_sendmsg(sock, &message, &vec, 1, sizeof(request));
 	if (ret < 0)
 		return ret;
 	vec = (struct kvec) { .iov_base = &answer, .iov_len = sizeof(answer) };

@@ -127,7 +127,7 @@ static void guest_gives_up(struct stage *stage)
 	struct krdma_conn *conn;
 
 	spin_lock_irq(&listener->lock);
-	conn = list_first_entry_or_null(&listener->wrs, struct krdma_conn, pending);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
 	if (conn)
 		krdma_conn_get(conn);
 	spin_unlock_irq(&listener->lock);

@@ -78,7 +78,7 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	list_add_tail(&conn->pending, &listener->wrs);
+	list_add_tail(&conn->pending, &listener->requests);
 	spin_unlock_irqrestore(&listener->lock, flags);
 
 	wake_up_all(&listener->wait);
@@ -92,7 +92,7 @@ static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
 
 	lockdep_assert_held(&listener->lock);
 
-	conn = list_first_entry_or_null(&listener->wrs, struct krdma_conn, pending);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn, pending);
 	if (conn) {
 		list_del_init(&conn->pending);
 		listener->waiting--;
@@ -460,7 +460,7 @@ static struct krdma_listener *krdma_listener_alloc(struct krdma_session *session
 	/* One reference for the consumer, one for the listener until its end. */
 	refcount_set(&listener->refs, 2);
 	spin_lock_init(&listener->lock);
-	INIT_LIST_HEAD(&listener->wrs);
+	INIT_LIST_HEAD(&listener->requests);
 	init_waitqueue_head(&listener->wait);
 	mutex_init(&listener->cm_lock);
 	memcpy(&listener->local, attr->local, rdma_addr_size(attr->local));
@@ -590,7 +590,7 @@ int krdma_listener_pending(struct krdma_listener *listener)
 	int ret;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	ret = !list_empty(&listener->wrs);
+	ret = !list_empty(&listener->requests);
 	if (!ret && listener->dead)
 		ret = -ENODEV;
 	spin_unlock_irqrestore(&listener->lock, flags);

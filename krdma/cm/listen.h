@@ -33,8 +33,8 @@ struct rdma_cm_id;
  * @context: context of the consumer
  * @backlog: number of requests that may wait
  * @lock: protects the members from here to @wait.  Any context.
- * @wrs: connections that wait to be taken; each with a reference
- * @waiting: number of connections in @wrs and of those that are just being created
+ * @requests: connections that wait to be taken; each with a reference
+ * @waiting: number of connections in @requests and of those that are just being created
  * @dead: the device has been, or is being, removed
  * @moved: the address is on another interface or device than that of @cm_id
  * @closing: the consumer has closed the listener
@@ -64,7 +64,7 @@ struct krdma_listener {
 	u32 backlog;
 
 	spinlock_t lock;		/* see above */
-	struct list_head wrs;
+	struct list_head requests;
 	u32 waiting;
 	bool dead;
 	bool moved;

@@ -215,14 +215,14 @@ static void krdma_cq_backlog_add(struct krdma_cq *cq,
 				 struct krdma_credits *credits)
 {
 	u32 next = krdma_cq_backlog_next(cq, cq->backlog_tail);
-	struct krdma_cq_backlog_entry *wqe = &cq->backlog[cq->backlog_tail];
+	struct krdma_cq_backlog_entry *entry = &cq->backlog[cq->backlog_tail];
 
 	/* The credits make sure that the backlog is never full. */
 	if (WARN_ON_ONCE(next == cq->backlog_head))
 		return;
 
-	wqe->wc = *wc;
-	wqe->credits = credits;
+	entry->wc = *wc;
+	entry->credits = credits;
 	credits->ops->get(credits);
 	WRITE_ONCE(cq->backlog_tail, next);
 	krdma_cq_wake(cq);

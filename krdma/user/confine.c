@@ -102,7 +102,7 @@ static bool krdma_user_confinement_is_within(const struct krdma_user_confinement
  */
 int krdma_user_ring_confine(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_ring_confine_args *in = &ucmd->buffer->queue_confine;
+	const struct krdma_ring_confine_args *in = &ucmd->buffer->ring_confine;
 	struct krdma_user_ring *ring = ucmd->ring;
 	struct krdma_user_confinement *made, *old;
 	int ret = 0;

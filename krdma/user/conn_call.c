@@ -214,7 +214,7 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 				const struct krdma_user_parts *parts, u32 device_id,
 				const struct krdma_conn_create_qp_args *prepare)
 {
-	struct krdma_cq *ring;
+	struct krdma_cq *cq;
 
 	*attr = (struct krdma_conn_attr) {
 		.send_depth = prepare->send_depth,
@@ -226,27 +226,27 @@ static int krdma_user_conn_attr(struct krdma_conn_attr *attr,
 		.where = KRDMA_CONTEXT_POLL,
 	};
 
-	ring = krdma_user_ring_bind(parts->ring, device_id);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	attr->cq = ring;
+	cq = krdma_user_ring_bind(parts->ring, device_id);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	attr->cq = cq;
 	if (parts->srq) {
 		if (parts->srq->device_id != device_id)
 			return -EXDEV;
 		attr->srq = parts->srq->core;
 		return 0;
 	}
-	ring = krdma_user_ring_bind(parts->recv_ring, device_id);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	attr->recv_cq = ring;
+	cq = krdma_user_ring_bind(parts->recv_ring, device_id);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	attr->recv_cq = cq;
 	return 0;
 }
 
 /* If this succeeds, the connection has the references of @parts. */
-static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
-					const struct krdma_user_parts *parts,
-					const struct krdma_conn_create_qp_args *prepare)
+static int krdma_user_conn_create_qp_with(struct krdma_user_conn *conn,
+					  const struct krdma_user_parts *parts,
+					  const struct krdma_conn_create_qp_args *prepare)
 {
 	struct krdma_conn_attr attr;
 	struct krdma_conn_info info;
@@ -279,12 +279,12 @@ static int krdma_user_conn_prepare_with(struct krdma_user_conn *conn,
 	conn->srq = parts->srq;
 	/* Pairs with the acquire for posting receives. */
 	smp_store_release(&conn->recv_ring, parts->recv_ring);
-	/* Pairs with the acquire for posting, and with krdma_user_conn_is_prepared(). */
+	/* Pairs with the acquire for posting, and with krdma_user_conn_has_qp(). */
 	smp_store_release(&conn->ring, parts->ring);
 	return 0;
 }
 
-static int krdma_user_conn_prepare_check(const struct krdma_conn_create_qp_args *prepare)
+static int krdma_user_conn_create_qp_check(const struct krdma_conn_create_qp_args *prepare)
 {
 	const u32 known = KRDMA_CREATE_QP_RECV_RING | KRDMA_CREATE_QP_SRQ;
 
@@ -306,13 +306,13 @@ static int krdma_user_conn_prepare_check(const struct krdma_conn_create_qp_args 
  */
 int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 {
-	struct krdma_conn_create_qp_args *prepare = &ucmd->buffer->conn_prepare;
+	struct krdma_conn_create_qp_args *prepare = &ucmd->buffer->conn_create_qp;
 	struct krdma_user_conn *conn = ucmd->conn;
 	struct krdma_user_parts parts;
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_conn_prepare_check(prepare);
+	ret = krdma_user_conn_create_qp_check(prepare);
 	if (ret)
 		return ret;
 	ret = krdma_user_parts_get(&parts, conn->session, prepare);
@@ -324,7 +324,7 @@ int krdma_user_conn_create_qp(struct krdma_ucmd *ucmd)
 		krdma_user_parts_put(&parts);
 		return -ERESTARTSYS;
 	}
-	ret = krdma_user_conn_prepare_with(conn, &parts, prepare);
+	ret = krdma_user_conn_create_qp_with(conn, &parts, prepare);
 	mutex_unlock(&conn->create_qp_lock);
 	if (ret) {
 		krdma_user_parts_put(&parts);
@@ -385,9 +385,9 @@ static int krdma_user_conn_param(const struct krdma_conn_param_args *terms, u8 *
  * For a connection without a QP, the core would create one that the program could not use.  A QP
  * that exists stays.
  */
-static bool krdma_user_conn_is_prepared(struct krdma_user_conn *conn)
+static bool krdma_user_conn_has_qp(struct krdma_user_conn *conn)
 {
-	/* Pairs with the end of krdma_user_conn_prepare_with(). */
+	/* Pairs with the end of krdma_user_conn_create_qp_with(). */
 	return smp_load_acquire(&conn->ring);
 }
 
@@ -407,12 +407,12 @@ int krdma_user_conn_connect(struct krdma_ucmd *ucmd)
 	bool resolved;
 	int ret;
 
-	ret = krdma_user_conn_param(&ucmd->buffer->conn_terms, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_param, data, &param);
 	if (ret)
 		return ret;
 	/* In this order: if there is no QP, the state is from before its creation. */
 	krdma_conn_query(conn->core, &info);
-	if (!krdma_user_conn_is_prepared(conn)) {
+	if (!krdma_user_conn_has_qp(conn)) {
 		/* Such a connection has to be accepted. */
 		if (info.state == KRDMA_CONN_REQUESTED)
 			return -EINVAL;
@@ -436,7 +436,7 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	struct krdma_conn_info info;
 	int ret;
 
-	ret = krdma_user_conn_param(&ucmd->buffer->conn_terms, data, &param);
+	ret = krdma_user_conn_param(&ucmd->buffer->conn_param, data, &param);
 	if (ret)
 		return ret;
 	/*
@@ -444,7 +444,7 @@ int krdma_user_conn_accept(struct krdma_ucmd *ucmd)
 	 * the connection has ended, or was not requested by a peer.
 	 */
 	krdma_conn_query(conn->core, &info);
-	if (!krdma_user_conn_is_prepared(conn) && info.state == KRDMA_CONN_REQUESTED)
+	if (!krdma_user_conn_has_qp(conn) && info.state == KRDMA_CONN_REQUESTED)
 		return -EBUSY;
 	return krdma_conn_accept(conn->core, &param);
 }

@@ -507,7 +507,7 @@ static int krdma_user_reap_copy(struct krdma_user_ring *ring,
  */
 static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
 {
-	struct krdma_ring_reap_args *reap = &ucmd->buffer->queue_reap;
+	struct krdma_ring_reap_args *reap = &ucmd->buffer->ring_reap;
 	struct krdma_user_ring *ring = ucmd->ring;
 	int count;
 	u32 head;
@@ -546,7 +546,7 @@ static int krdma_user_reap_take(struct krdma_ucmd *ucmd, int least)
  */
 int krdma_user_ring_reap(struct krdma_ucmd *ucmd)
 {
-	struct krdma_ring_reap_args *reap = &ucmd->buffer->queue_reap;
+	struct krdma_ring_reap_args *reap = &ucmd->buffer->ring_reap;
 	u64 deadline_ns = reap->min_complete ? krdma_deadline_of_caller(reap->deadline_ns) : 0;
 	u32 wanted = max(min(reap->min_complete, reap->count), 1U);
 	int there;

@@ -223,7 +223,7 @@ static int krdma_user_account_add(struct krdma_user_account *account, kuid_t uid
 }
 
 /* Maximum number of owners of the calling process's namespaces. */
-static u32 krdma_user_mms(void)
+static u32 krdma_user_ns_owners(void)
 {
 	u32 count = 0;
 
@@ -245,7 +245,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 
 	account = krdma_object_count(KRDMA_OBJECT_USER_ACCOUNT,
 				     kzalloc(struct_size(account, ucounts,
-							 krdma_user_mms() + 1),
+							 krdma_user_ns_owners() + 1),
 					     GFP_KERNEL_ACCOUNT));
 	if (!account)
 		return NULL;

@@ -50,13 +50,13 @@
  * struct krdma_user_mm - an address space in which memory is registered
  * @notifier: called at its end; each &struct krdma_user_mr has a reference, and so has each
  *	session that keeps it
- * @mr: list of &struct krdma_user_mr, those with IDs first
+ * @mrs: list of &struct krdma_user_mr, those with IDs first
  * @held: number of these of which the core's MR has not ended
  * @wait: woken when @held becomes 0
  */
 struct krdma_user_mm {
 	struct mmu_notifier notifier;
-	struct list_head mr;
+	struct list_head mrs;
 	unsigned int held;
 	wait_queue_head_t wait;
 };
@@ -71,7 +71,7 @@ static void krdma_user_mm_unnumber(struct krdma_user_mr *umr)
 	xa_erase(&umr->session->mrs, umr->id);
 	umr->numbered = false;
 	/* Behind those that have one, see krdma_user_mm_take_next(). */
-	list_move_tail(&umr->of_owner, &umr->owner->mr);
+	list_move_tail(&umr->of_owner, &umr->owner->mrs);
 }
 
 /* Takes the ID from the next MR that has one, and returns it, or NULL. */
@@ -80,7 +80,7 @@ static struct krdma_user_mr *krdma_user_mm_take_next(struct krdma_user_mm *owner
 	struct krdma_user_mr *umr;
 
 	spin_lock(&krdma_user_mm_lock);
-	umr = list_first_entry_or_null(&owner->mr, struct krdma_user_mr, of_owner);
+	umr = list_first_entry_or_null(&owner->mrs, struct krdma_user_mr, of_owner);
 	if (umr && umr->numbered)
 		krdma_user_mm_unnumber(umr);
 	else
@@ -102,8 +102,8 @@ static void krdma_user_mm_end_users(struct krdma_user_mm *owner)
 	LIST_HEAD(mark);
 
 	spin_lock(&krdma_user_mm_lock);
-	list_add(&mark, &owner->mr);
-	while (!list_is_last(&mark, &owner->mr)) {
+	list_add(&mark, &owner->mrs);
+	while (!list_is_last(&mark, &owner->mrs)) {
 		umr = list_entry(mark.next, struct krdma_user_mr, of_owner);
 		list_move(&mark, &umr->of_owner);
 		if (umr->held)
@@ -147,7 +147,7 @@ static struct mmu_notifier *krdma_user_mm_alloc(struct mm_struct *mm)
 	if (!owner)
 		return ERR_PTR(-ENOMEM);
 
-	INIT_LIST_HEAD(&owner->mr);
+	INIT_LIST_HEAD(&owner->mrs);
 	init_waitqueue_head(&owner->wait);
 	return &owner->notifier;
 }
@@ -212,7 +212,7 @@ int krdma_user_mm_join(struct krdma_user_mr *umr)
 
 	spin_lock(&krdma_user_mm_lock);
 	umr->owner = owner;
-	list_add_tail(&umr->of_owner, &owner->mr);
+	list_add_tail(&umr->of_owner, &owner->mrs);
 	umr->held = true;
 	owner->held++;
 	kept = session->owner == owner;
@@ -283,7 +283,7 @@ void krdma_user_mm_number(struct krdma_user_mr *umr)
 
 	spin_lock(&krdma_user_mm_lock);
 	umr->numbered = true;
-	list_move(&umr->of_owner, &umr->owner->mr);
+	list_move(&umr->of_owner, &umr->owner->mrs);
 	old = xa_store(&umr->session->mrs, umr->id, umr, GFP_ATOMIC);
 	spin_unlock(&krdma_user_mm_lock);
 

@@ -178,7 +178,7 @@ static int krdma_mr_register_check(const struct krdma_mr_register_args *in)
  */
 int krdma_user_mr_register(struct krdma_ucmd *ucmd)
 {
-	struct krdma_mr_register_args *in = &ucmd->buffer->memory_register;
+	struct krdma_mr_register_args *in = &ucmd->buffer->mr_register;
 	struct krdma_user_session *session = ucmd->session;
 	struct krdma_mr_info info;
 	struct krdma_user_mr *umr;
@@ -231,7 +231,7 @@ out_dev:
  */
 int krdma_user_mr_deregister(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_mr_deregister_args *in = &ucmd->buffer->memory_release;
+	const struct krdma_mr_deregister_args *in = &ucmd->buffer->mr_deregister;
 	struct krdma_user_mr *umr;
 	bool closed;
 
@@ -331,7 +331,7 @@ static int krdma_mr_query_describe(struct krdma_user_session *session,
  */
 int krdma_user_mr_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_mr_query_args *query = &ucmd->buffer->memory_query;
+	struct krdma_mr_query_args *query = &ucmd->buffer->mr_query;
 	struct krdma_mr_info info;
 	int ret;
 
@@ -365,7 +365,7 @@ int krdma_user_mr_query(struct krdma_ucmd *ucmd)
  */
 int krdma_user_mr_advise(struct krdma_ucmd *ucmd)
 {
-	const struct krdma_mr_advise_args *in = &ucmd->buffer->memory_advise;
+	const struct krdma_mr_advise_args *in = &ucmd->buffer->mr_advise;
 	struct krdma_mr_info info;
 	u32 device_id;
 	int ret;

@@ -291,19 +291,19 @@ static void krdma_user_batch_name(struct krdma_user_batch *batch,
 static void krdma_user_batch_send(struct krdma_user_batch *batch, const struct krdma_sqe *sqe,
 				  const struct krdma_sge *sges, u32 sge_count)
 {
-	struct krdma_send_wr *ucmd = &batch->wrs[batch->count];
+	struct krdma_send_wr *wr = &batch->wrs[batch->count];
 
 	/* Set all members: the work request contains another entry. */
-	ucmd->wr_id = sqe->wr_id;
-	ucmd->opcode = sqe->opcode;
-	ucmd->flags = sqe->flags;
-	ucmd->sge_count = sge_count;
-	ucmd->imm = sqe->imm;
-	ucmd->sges = sges;
-	ucmd->remote_addr = sqe->remote_addr;
-	ucmd->rkey = sqe->rkey;
-	ucmd->operand = sqe->operand;
-	ucmd->swap = sqe->swap;
+	wr->wr_id = sqe->wr_id;
+	wr->opcode = sqe->opcode;
+	wr->flags = sqe->flags;
+	wr->sge_count = sge_count;
+	wr->imm = sqe->imm;
+	wr->sges = sges;
+	wr->remote_addr = sqe->remote_addr;
+	wr->rkey = sqe->rkey;
+	wr->operand = sqe->operand;
+	wr->swap = sqe->swap;
 }
 
 /* The caller has checked that the entry fits. */
@@ -371,12 +371,12 @@ static int krdma_user_post_dest_find(const struct krdma_user_ring *ring,
 		conn = container_of(dest, struct krdma_user_conn, dest);
 		if (batch->is_receive)
 			/*
-			 * Pairs with the release in krdma_user_conn_prepare_with(): the QP
+			 * Pairs with the release in krdma_user_conn_create_qp_with(): the QP
 			 * exists.
 			 */
 			used = smp_load_acquire(&conn->recv_ring);
 		else
-			/* Pairs with the release in krdma_user_conn_prepare_with(), too. */
+			/* Pairs with the release in krdma_user_conn_create_qp_with(), too. */
 			used = smp_load_acquire(&conn->ring);
 		if (used != ring)
 			return -ENOENT;
@@ -654,7 +654,7 @@ int krdma_user_ring_submit(struct krdma_user_ring *ring, u32 count, int *error)
 static int krdma_user_post_array(struct krdma_ucmd *ucmd,
 				 struct krdma_user_ring *ring, struct krdma_user_srq *only)
 {
-	struct krdma_ring_post_args *call = &ucmd->buffer->queue_post;
+	struct krdma_ring_post_args *call = &ucmd->buffer->ring_post;
 	struct krdma_user_post post = {
 		.ring = ring,
 		.only = only,

@@ -315,7 +315,7 @@ err_free:
  */
 int krdma_user_ring_create(struct krdma_ucmd *ucmd)
 {
-	struct krdma_ring_create_args *create = &ucmd->buffer->queue_create;
+	struct krdma_ring_create_args *create = &ucmd->buffer->ring_create;
 	struct krdma_user_ring *ring;
 	struct krdma_cq *core;
 	struct krdma_user_fd ufd;
@@ -358,7 +358,7 @@ err_put:
 
 static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
 {
-	struct krdma_ring_enter_args *enter = &ucmd->buffer->queue_enter;
+	struct krdma_ring_enter_args *enter = &ucmd->buffer->ring_enter;
 	struct krdma_user_ring *ring = ucmd->ring;
 	int submitted = 0;
 	int error = 0;
@@ -392,7 +392,7 @@ static int krdma_user_ring_enter(struct krdma_ucmd *ucmd)
 
 static int krdma_user_ring_query(struct krdma_ucmd *ucmd)
 {
-	struct krdma_ring_query_args *query = &ucmd->buffer->queue_query;
+	struct krdma_ring_query_args *query = &ucmd->buffer->ring_query;
 	struct krdma_user_ring *ring = ucmd->ring;
 
 	if (query->flags || query->reserved)

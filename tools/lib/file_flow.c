@@ -202,7 +202,7 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 	bool hole = message->type == FILE_MESSAGE_HOLE;
 	uint32_t slot = (uint32_t)(receiving->told % flow->window.slot_count);
 	size_t offset = (size_t)slot * flow->window.slot_size;
-	struct piece *sge = &receiving->pieces[slot];
+	struct piece *piece = &receiving->pieces[slot];
 	int err = 0;
 
 	if (receiving->told - receiving->done >= flow->window.slot_count ||
@@ -210,13 +210,13 @@ static int hear_piece(struct file_flow *flow, struct receiving *receiving,
 	    message->length > flow->length - receiving->end ||
 	    (!hole && message->length > flow->window.slot_size))
 		return nonsense(flow);
-	sge->length = message->length;
-	sge->hole = hole;
-	sge->read = 0;
+	piece->length = message->length;
+	piece->hole = hole;
+	piece->read = 0;
 	if (flow->server && !hole) {
 		err = file_link_operate(flow->link, KRDMA_OP_READ, flow->window.mr, offset,
 					(uint32_t)message->length, &flow->remote, offset);
-		sge->read = flow->link->posted;
+		piece->read = flow->link->posted;
 	}
 	receiving->told++;
 	receiving->end += message->length;
@@ -291,20 +291,20 @@ static int write_hole(struct file_flow *flow, int fd, uint64_t length)
 	return err;
 }
 
-static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *sge,
+static int store(struct file_flow *flow, const struct file_sink *sink, const struct piece *piece,
 		 const unsigned char *data)
 {
-	if (sge->hole) {
-		flow->crc = file_crc_zeroes(flow->crc, sge->length);
+	if (piece->hole) {
+		flow->crc = file_crc_zeroes(flow->crc, piece->length);
 		if (!sink->part)
-			return write_hole(flow, sink->fd, sge->length);
-		return here(flow, file_part_skip(sink->part, sge->length, flow->crc));
+			return write_hole(flow, sink->fd, piece->length);
+		return here(flow, file_part_skip(sink->part, piece->length, flow->crc));
 	}
-	flow->crc = file_crc(flow->crc, data, (size_t)sge->length);
-	flow->transferred += sge->length;
+	flow->crc = file_crc(flow->crc, data, (size_t)piece->length);
+	flow->transferred += piece->length;
 	if (!sink->part)
-		return write_stream(flow, sink->fd, data, (size_t)sge->length);
-	return here(flow, file_part_write(sink->part, data, (size_t)sge->length, flow->crc));
+		return write_stream(flow, sink->fd, data, (size_t)piece->length);
+	return here(flow, file_part_write(sink->part, data, (size_t)piece->length, flow->crc));
 }
 
 /* Stores the pieces that have arrived, in order. */
@@ -316,14 +316,14 @@ static int store_pieces(struct file_flow *flow, struct receiving *receiving,
 
 	while (receiving->done < receiving->told && !err) {
 		uint32_t slot = (uint32_t)(receiving->done % flow->window.slot_count);
-		struct piece *sge = &receiving->pieces[slot];
+		struct piece *piece = &receiving->pieces[slot];
 
-		if (sge->read > flow->link->completed)
+		if (piece->read > flow->link->completed)
 			break;
-		err = store(flow, sink, sge, file_window_slot(&flow->window, slot));
+		err = store(flow, sink, piece, file_window_slot(&flow->window, slot));
 		if (err)
 			break;
-		flow->offset += sge->length;
+		flow->offset += piece->length;
 		receiving->done++;
 		err = file_link_send(flow->link, &credit, NULL);
 		if (!err)

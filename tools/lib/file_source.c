@@ -50,16 +50,16 @@ static bool is_made_up(int fd, const struct stat *status)
 /* Copies the whole current content of @fd into memory, as a substitute for the file. */
 static int take_snapshot(int fd, int *snapshot)
 {
-	unsigned char *sge = malloc(CRC_PIECE);
+	unsigned char *piece = malloc(CRC_PIECE);
 	uint64_t length = 0;
-	int err = sge ? 0 : -ENOMEM;
+	int err = piece ? 0 : -ENOMEM;
 	ssize_t got = 1, put;
 
 	*snapshot = memfd_create("krdma-file", MFD_CLOEXEC);
 	if (*snapshot < 0 && !err)
 		err = -errno;
 	while (!err && got) {
-		got = read(fd, sge, CRC_PIECE);
+		got = read(fd, piece, CRC_PIECE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		/* A file without an end, such as a log that is followed. */
@@ -71,12 +71,12 @@ static int take_snapshot(int fd, int *snapshot)
 			err = -EFBIG;
 			break;
 		}
-		put = pwrite(*snapshot, sge, (size_t)got, (off_t)length);
+		put = pwrite(*snapshot, piece, (size_t)got, (off_t)length);
 		if (put != got)
 			err = put < 0 ? -errno : -EIO;
 		length += (uint64_t)got;
 	}
-	free(sge);
+	free(piece);
 	if (err && *snapshot >= 0)
 		close(*snapshot);
 	return err;
@@ -216,11 +216,11 @@ int file_source_unchanged(const struct file_source *source)
 int file_source_crc(struct file_source *source, uint64_t length, struct file_link *link,
 		    uint32_t *crc)
 {
-	unsigned char *sge = malloc(CRC_PIECE);
+	unsigned char *piece = malloc(CRC_PIECE);
 	uint64_t offset = 0, extent;
 	uint32_t sum = 0;
 	bool hole;
-	int err = sge ? 0 : -ENOMEM;
+	int err = piece ? 0 : -ENOMEM;
 
 	while (offset < length && !err) {
 		err = file_source_extent(source, offset, CRC_PIECE, &extent, &hole);
@@ -231,15 +231,15 @@ int file_source_crc(struct file_source *source, uint64_t length, struct file_lin
 		if (hole) {
 			sum = file_crc_zeroes(sum, extent);
 		} else {
-			err = file_source_read(source, offset, sge, (size_t)extent);
+			err = file_source_read(source, offset, piece, (size_t)extent);
 			if (!err)
-				sum = file_crc(sum, sge, (size_t)extent);
+				sum = file_crc(sum, piece, (size_t)extent);
 		}
 		offset += extent;
 		if (!err && link)
 			err = file_link_step(link);
 	}
-	free(sge);
+	free(piece);
 	*crc = sum;
 	return err;
 }

@@ -36,7 +36,7 @@ static int run(int master, char **argv)
 int main(int argc, char **argv)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY), status;
-	char sge[4096];
+	char piece[4096];
 	ssize_t got;
 	pid_t pid;
 
@@ -48,9 +48,9 @@ int main(int argc, char **argv)
 	if (!pid)
 		_exit(run(master, argv + 1));
 	/* EIO: nobody has the other side any more. */
-	while (pid > 0 && ((got = read(master, sge, sizeof(sge))) > 0 ||
+	while (pid > 0 && ((got = read(master, piece, sizeof(piece))) > 0 ||
 			   (got < 0 && errno == EINTR))) {
-		if (got > 0 && write(STDOUT_FILENO, sge, got) != got)
+		if (got > 0 && write(STDOUT_FILENO, piece, got) != got)
 			break;
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
