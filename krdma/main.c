@@ -3,6 +3,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "io/qp.h"
 #include "io/wr.h"
 #include "cm/conn.h"
 #include "core/objects.h"
@@ -15,7 +16,7 @@ static int __init krdma_init(void)
 {
 	int ret;
 
-	krdma_objects_init();
+	krdma_qp_list_init(krdma_objects_init());
 	ret = krdma_conn_events_init();
 	if (ret)
 		goto err_objects;

@@ -258,7 +258,8 @@ static void krdma_conn_tear_down(struct krdma_conn *conn)
 		rdma_disconnect(cm_id);
 	}
 	if (conn->qp)
-		krdma_qp_end(conn->qp);
+		/* No message arrives before the peer can consider itself connected. */
+		krdma_qp_end(conn->qp, conn->owes_peer);
 	if (pd)
 		krdma_pd_put(pd);
 	/* Waits for the handlers, so no event arrives after this. */

@@ -18,6 +18,7 @@
 #include "core/private.h"
 #include "core/resource.h"
 #include "core/session.h"
+#include "io/qp.h"
 
 struct krdma_pd;
 struct krdma_qp;
@@ -63,6 +64,7 @@ struct rdma_conn_param;
  * @pd: the PD of the QP; NULL before the QP is created and after the end
  * @qp: the QP; set once, under @state_lock too, and valid until the object is freed; read without
  *	a lock
+ * @owner: the connection as the owner of @qp; set before @qp
  * @lkey: local DMA lkey of the PD, set before @qp
  * @timeout_ms: timeout in milliseconds to resolve the route
  * @ack_timeout: ACK timeout that the consumer asked for; 0: one that suits the route
@@ -120,6 +122,7 @@ struct krdma_conn {
 	struct krdma_charged_port port;
 	struct krdma_pd *pd;
 	struct krdma_qp *qp;
+	struct krdma_qp_owner owner;
 	u32 lkey;
 	u32 timeout_ms;
 	u8 ack_timeout;
@@ -155,6 +158,9 @@ struct krdma_conn {
  */
 int krdma_conn_advance(struct krdma_conn *conn, enum krdma_conn_input input, int error);
 void krdma_conn_flushed(struct krdma_conn *conn);
+
+/* The connection as the owner of its QP (cm/conn_post.c). */
+struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn);
 
 /* Allocation and references (cm/conn.c). */
 struct krdma_conn *krdma_conn_alloc(struct krdma_session *session,

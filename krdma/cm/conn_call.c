@@ -215,7 +215,7 @@ static int krdma_conn_create_qp_locked(struct krdma_conn *conn, const struct krd
 	pd = krdma_pd_get(attr->session ?: conn->session, conn->dev);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
-	qp = krdma_qp_create(conn, conn->cm_id, pd, attr);
+	qp = krdma_qp_create(krdma_conn_own_qp(conn), conn->cm_id, pd, attr);
 	if (IS_ERR(qp)) {
 		krdma_pd_put(pd);
 		return PTR_ERR(qp);

@@ -15,7 +15,6 @@
 
 #include "core/objects.h"
 #include "core/pure.h"
-#include "io/qp.h"
 
 atomic_t krdma_object_counts[KRDMA_OBJECT_KINDS];
 
@@ -117,12 +116,13 @@ DEFINE_SHOW_ATTRIBUTE(krdma_objects);
  * Without debugfs they are not shown.
  *
  * Context: process context; may sleep.
+ * Return: the module's folder in debugfs.
  */
-void krdma_objects_init(void)
+struct dentry *krdma_objects_init(void)
 {
 	krdma_debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("objects", 0400, krdma_debugfs, NULL, &krdma_objects_fops);
-	krdma_qp_list_init(krdma_debugfs);
+	return krdma_debugfs;
 }
 
 /**

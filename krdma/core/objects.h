@@ -81,7 +81,8 @@ const char *krdma_object_name(enum krdma_object_kind kind);
 int krdma_object_read(enum krdma_object_kind kind);
 void krdma_object_add(enum krdma_object_kind kind, int count);
 
-void krdma_objects_init(void);
+struct dentry;
+struct dentry *krdma_objects_init(void);
 void krdma_objects_exit(void);
 
 #endif /* _KRDMA_OBJECTS_H */

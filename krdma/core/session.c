@@ -10,7 +10,6 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
-#include "mr/frwr.h"
 #include "core/objects.h"
 #include "mr/mr.h"
 #include "core/resource.h"
@@ -304,7 +303,8 @@ void krdma_pd_put(struct krdma_pd *pd)
 	/* The PD contains nothing that this work could find, but it may be running. */
 	cancel_work_sync(&pd->end_users);
 	/* The caller's session and use keep session and device until the PD is gone. */
-	krdma_frwr_destroy(pd);
+	if (pd->frwr_destroy)
+		pd->frwr_destroy(pd);
 	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
 	ib_dealloc_pd(pd->ib);

@@ -49,6 +49,7 @@ struct krdma_session {
  * @frwr_lock: protects the creation and destruction of @frwr, and lets one registration at a
  *	time through it
  * @frwr: registers memory without a connection; created on first use, NULL until then
+ * @frwr_destroy: destroys @frwr with the PD; set when @frwr is created first
  * @end_users: ends the objects that use revoked MRs: io/revoke.c
  * @scan: number of its current or last pass; used by @end_users only
  * @lock: protects the fields below
@@ -67,6 +68,7 @@ struct krdma_pd {
 
 	struct mutex frwr_lock;	/* see above */
 	struct krdma_frwr_qp *frwr;
+	void (*frwr_destroy)(struct krdma_pd *pd);
 
 	struct work_struct end_users;
 	u32 scan;

@@ -13,7 +13,6 @@
 #include <linux/jiffies.h>
 #include <rdma/rdma_cm.h>
 
-#include "cm/conn.h"
 #include "io/qp.h"
 #include "io/wq.h"
 
@@ -31,10 +30,10 @@ static void krdma_keepalive_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	WRITE_ONCE(qp->keepalive.busy, false);
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
-		krdma_conn_flushed(qp->conn);
+		qp->owner->ops->flushed(qp->owner);
 	else if (wc->status)
-		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL,
-				   wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+		qp->owner->ops->failed(qp->owner, wc->status == IB_WC_RETRY_EXC_ERR ?
+				       -ETIMEDOUT : -EIO);
 }
 
 /* Returns false if keepalive has to stop because the connection is ending. */
@@ -61,7 +60,7 @@ static bool krdma_keepalive_ask(struct krdma_qp *qp)
 	spin_unlock_irqrestore(&qp->send.lock, flags);
 
 	if (ret)
-		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		qp->owner->ops->failed(qp->owner, -EIO);
 	return open && !ret;
 }
 
@@ -89,7 +88,7 @@ static void krdma_keepalive_work(struct work_struct *work)
 		goes_on = krdma_keepalive_ask(qp);
 	qp->keepalive.seen = count;
 	if (goes_on)
-		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+		queue_delayed_work(qp->owner->workqueue, &qp->keepalive.work,
 				   qp->keepalive.period);
 }
 
@@ -125,7 +124,7 @@ int krdma_keepalive_init(struct krdma_qp *qp, u32 period_ms)
 void krdma_keepalive_start(struct krdma_qp *qp)
 {
 	if (qp->keepalive.period)
-		queue_delayed_work(qp->conn->workqueue, &qp->keepalive.work,
+		queue_delayed_work(qp->owner->workqueue, &qp->keepalive.work,
 				   qp->keepalive.period);
 }
 

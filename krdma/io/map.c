@@ -13,48 +13,35 @@
 #include <linux/wait_bit.h>
 #include <rdma/ib_verbs.h>
 
-#include "cm/conn.h"
+#include "io/qp.h"
 #include "io/wq.h"
 #include "core/session.h"
 
 /**
- * krdma_conn_map_sg() - Map pages for a work request that is about to be posted
- * @conn: the connection, connected
- * @sg: the pages; list and pages stay valid until krdma_conn_unmap_sg()
+ * krdma_qp_map_sg() - Map pages for a work request that is about to be posted
+ * @qp: the QP
+ * @sg: the pages
  * @entries: number of entries of @sg
- * @direction: DMA_TO_DEVICE for what is sent or written, DMA_FROM_DEVICE for what is read
- *
- * The SGEs of the work request are then the sg_dma_address() and sg_dma_len() of as many entries
- * as this returns, without an MR and with krdma_conn_lkey().
- *
- * The end of the connection waits until everything is unmapped.  So the caller posts without
- * sleeping after this call, and unmaps when the work request completes, or at once if it was
- * refused.
+ * @direction: see krdma_conn_map_sg()
  *
  * Context: any but NMI; does not sleep.
- * Return: the number of mapped entries, or
- * -ENOTCONN: the connection is not, or no longer, connected;
- * -ENODEV: its device has been removed;
- * -EIO: the pages cannot be mapped.
+ * Return: the number of mapped entries; -ENOTCONN: the QP is not open; -EIO: the pages cannot be
+ * mapped.
  */
-int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
-		      enum dma_data_direction direction)
+int krdma_qp_map_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
+		    enum dma_data_direction direction)
 {
-	/* Pairs with the release in krdma_conn_set_qp(). */
-	struct krdma_qp *qp = smp_load_acquire(&conn->qp);
 	unsigned long flags;
-	bool open = false;
 	int mapped;
+	bool open;
 
-	if (qp) {
-		spin_lock_irqsave(&qp->send.lock, flags);
-		open = qp->send.open;
-		if (open)
-			atomic_inc(&qp->mappings);
-		spin_unlock_irqrestore(&qp->send.lock, flags);
-	}
+	spin_lock_irqsave(&qp->send.lock, flags);
+	open = qp->send.open;
+	if (open)
+		atomic_inc(&qp->mappings);
+	spin_unlock_irqrestore(&qp->send.lock, flags);
 	if (!open)
-		return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
+		return -ENOTCONN;
 
 	mapped = ib_dma_map_sg(qp->pd->ib->device, sg, entries, direction);
 	if (mapped > 0)
@@ -62,28 +49,22 @@ int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned 
 	krdma_qp_unmapped(qp);
 	return -EIO;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_map_sg, "KRDMA");
 
 /**
- * krdma_conn_unmap_sg() - Unmap the pages of a work request
- * @conn: the connection for which they were mapped
+ * krdma_qp_unmap_sg() - Unmap the pages of a work request
+ * @qp: the QP for which they were mapped
  * @sg: the pages
- * @entries: as given to krdma_conn_map_sg(), not as returned by it
- * @direction: as given to krdma_conn_map_sg()
- *
- * The work request has completed, or was not posted.
+ * @entries: as given to krdma_qp_map_sg()
+ * @direction: as given to krdma_qp_map_sg()
  *
  * Context: any but NMI.
  */
-void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
-			 enum dma_data_direction direction)
+void krdma_qp_unmap_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
+		       enum dma_data_direction direction)
 {
-	struct krdma_qp *qp = conn->qp;
-
 	ib_dma_unmap_sg(qp->pd->ib->device, sg, entries, direction);
 	krdma_qp_unmapped(qp);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");
 
 /**
  * krdma_qp_unmapped() - Count the end of a mapping
@@ -93,7 +74,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");
  */
 void krdma_qp_unmapped(struct krdma_qp *qp)
 {
-	/* The QP is freed with the connection, which the caller keeps. */
+	/* The QP is freed with its owner, which the caller keeps. */
 	if (atomic_dec_and_test(&qp->mappings))
 		wake_up_var(&qp->mappings);
 }

@@ -12,12 +12,12 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
-#include "io/bounce.h"
-#include "io/wr.h"
-#include "cm/conn.h"
-#include "mr/mr.h"
-#include "io/wq.h"
 #include "core/session.h"
+#include "io/bounce.h"
+#include "io/qp.h"
+#include "io/wq.h"
+#include "io/wr.h"
+#include "mr/mr.h"
 
 /*
  * The SGE of work requests that have none.  irdma reads the first SGE of a write, a read and a
@@ -525,67 +525,28 @@ static int krdma_post_result(const struct krdma_wq *wq, int ret)
 	return wq->chain.accepted ?: ret;
 }
 
-static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
-{
-	/* Pairs with the release in krdma_conn_set_qp(). */
-	return smp_load_acquire(&conn->qp);
-}
-
-/* The errno with which a closed QP refuses to post. */
-static int krdma_conn_refusal(struct krdma_conn *conn)
-{
-	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
-}
-
 /**
- * krdma_conn_post_send() - Post send work requests
- * @conn: the connection, connected
+ * krdma_qp_post_send() - Post send work requests
+ * @qp: the QP
  * @wrs: the work requests; copied
- * @count: number of work requests
- *
- * The device gets them in their order, many at a time.  Each one that is accepted completes
- * exactly once, except that an unsignaled one that succeeds does not complete to the consumer.
- * If fewer than @count are accepted, posting the next one alone returns the reason.  If the SQ
- * was full, &struct krdma_conn_ops.space is called when it is not full any more.
- *
- * The caller may pass MRs that it found under rcu_read_lock(), held until this returns: an MR
- * that is released meanwhile is refused.
+ * @count: number of work requests, at least 1
+ * @broken: set if the device accepted only a part of a work request: the QP has to end
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: the number of work requests that were accepted, at least 1; or, if none was,
- * -EAGAIN: the SQ is full;
- * -ENOTCONN: the connection is not, or no longer, connected;
- * -ENODEV: its device has been removed;
- * -EOPNOTSUPP: the device does not support the operation; without KRDMA_DEVICE_CAP_READ_LOCAL
- * also: a read of 0 bytes, or into memory of krdma_conn_lkey();
- * -EINVAL: unknown opcode, or flags, memory or address that the operation does not allow;
- * -EMSGSIZE: more than a message, the inline data, or the whole SQ can carry, or memory that
- * needs more than 128 SGEs;
- * -EOVERFLOW: beyond the end of the peer's address space;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that access right, outside of its MR,
- * of an MR that was released, or of an MR of another session, device, or, for an FRMR,
- * connection;
- * -EIO: the provider failed.
+ * Return: as krdma_conn_post_send(); -ENOTCONN: the QP is not open.
  */
-int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count)
+int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count,
+		       bool *broken)
 {
-	struct krdma_qp *qp = krdma_conn_qp(conn);
 	const struct krdma_send_wr *end;
-	struct krdma_wq *wq;
+	struct krdma_wq *wq = &qp->send;
 	unsigned long flags;
-	bool broken = false;
 	int ret;
 	int sent;
 
-	if (count <= 0)
-		return -EINVAL;
-	if (!qp)
-		return krdma_conn_refusal(conn);
-
-	wq = &qp->send;
 	spin_lock_irqsave(&wq->lock, flags);
 	if (!wq->open) {
-		ret = krdma_conn_refusal(conn);
+		ret = -ENOTCONN;
 		goto out_unlock;
 	}
 	krdma_wr_scratch_lock(wq);
@@ -603,18 +564,15 @@ int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wr
 	krdma_credits_untake(&wq->credits, wq->credits.taken - wq->tail);
 	if (wq->chain.open_parts) {
 		krdma_send_partial(wq);
-		broken = true;
+		*broken = true;
 	}
 	WRITE_ONCE(wq->posted, wq->posted + wq->chain.accepted);
 	ret = krdma_post_result(wq, ret);
 
 out_unlock:
 	spin_unlock_irqrestore(&wq->lock, flags);
-	if (broken)
-		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, -EIO);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
 
 /*
  * Receives
@@ -740,44 +698,28 @@ static int krdma_recv_one(struct krdma_wq *wq, const struct krdma_recv_wr *wr)
 }
 
 /**
- * krdma_conn_post_recv() - Post receive work requests
- * @conn: the connection, after krdma_conn_create_qp(): also before it is connected
+ * krdma_qp_post_recv() - Post receive work requests
+ * @qp: the QP
  * @wrs: the work requests; copied
- * @count: number of work requests
- *
- * Messages take the receives in this order, and each receive completes exactly once.  The caller
- * may pass MRs that it found under rcu_read_lock(), as with krdma_conn_post_send().
+ * @count: number of work requests, at least 1
  *
  * Context: any but NMI; does not sleep, does not call the consumer.
- * Return: the number of work requests that were accepted, at least 1; or, if none was,
- * -EAGAIN: the RQ is full;
- * -ENOTCONN: the connection has no QP yet, or is ending;
- * -ENODEV: its device has been removed;
- * -EINVAL: @count is not positive, or receives come from an SRQ;
- * -EMSGSIZE: more SGEs than a receive can have, at most 128;
- * -EACCES, -ERANGE, -ESTALE, -EXDEV: as for krdma_conn_post_send();
- * -EIO: the provider failed.
+ * Return: as krdma_conn_post_recv(); -ENOTCONN: the QP is closed.
  */
-int krdma_conn_post_recv(struct krdma_conn *conn, const struct krdma_recv_wr *wrs, int count)
+int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count)
 {
-	struct krdma_qp *qp = krdma_conn_qp(conn);
-	struct krdma_wq *wq;
+	struct krdma_wq *wq = &qp->recv;
 	unsigned long flags;
 	int ret = 0;
 	int sent;
 	int i;
 
-	if (count <= 0)
-		return -EINVAL;
-	if (!qp)
-		return krdma_conn_refusal(conn);
-	wq = &qp->recv;
 	if (!wq->wqes)
 		return -EINVAL;
 
 	spin_lock_irqsave(&wq->lock, flags);
 	if (!wq->open) {
-		ret = krdma_conn_refusal(conn);
+		ret = -ENOTCONN;
 		goto out_unlock;
 	}
 	krdma_wr_scratch_lock(wq);
@@ -796,4 +738,3 @@ out_unlock:
 	spin_unlock_irqrestore(&wq->lock, flags);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_conn_post_recv, "KRDMA");

@@ -32,7 +32,6 @@
 
 #include "io/bounce.h"
 #include "io/budget.h"
-#include "cm/conn.h"
 #include "core/objects.h"
 #include "core/quirks.h"
 #include "io/qp.h"
@@ -73,16 +72,16 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		krdma_conn_advance(qp->conn, KRDMA_INPUT_TRAFFIC, 0);
+		qp->owner->ops->heard(qp->owner);
 		break;
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		krdma_conn_advance(qp->conn, KRDMA_INPUT_FATAL, -EIO);
+		qp->owner->ops->failed(qp->owner, -EIO);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		/* With an SRQ no receive is flushed, so this is the sign that the QP has failed. */
-		krdma_conn_flushed(qp->conn);
+		qp->owner->ops->flushed(qp->owner);
 		complete_all(&qp->last_wqe);
 		break;
 	default:
@@ -315,7 +314,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
 
 /**
  * krdma_qp_create() - Create the QP of a connection
- * @conn: the connection
+ * @owner: the owner
  * @cm_id: its rdma_cm ID, bound to a device; kept by the caller until krdma_qp_end()
  * @pd: the PD; kept by the caller until krdma_qp_end()
  * @attr: attributes
@@ -333,7 +332,7 @@ static void krdma_qp_unmake(struct krdma_qp *qp)
  * -EDQUOT: the limit of the control group is reached, or another errno of the charge;
  * -ENOMEM; -EIO: the provider failed.
  */
-struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
+struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id *cm_id,
 				 struct krdma_pd *pd,
 				 const struct krdma_conn_attr *attr)
 {
@@ -348,7 +347,10 @@ struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_
 					      krdma_device_node(pd->dev)));
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
-	qp->conn = conn;
+	qp->owner = owner;
+	qp->conn = owner->conn;
+	qp->context = owner->context;
+	qp->complete = owner->complete;
 	qp->cm_id = cm_id;
 	qp->pd = pd;
 	init_completion(&qp->last_wqe);
@@ -493,8 +495,7 @@ static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
 {
 	unsigned long now = jiffies;
 
-	/* No message arrives before the peer can consider itself connected. */
-	if (!qp->conn->owes_peer || !krdma_quirk_raises_last_wqe(qp->ib->device))
+	if (!krdma_quirk_raises_last_wqe(qp->ib->device))
 		return;
 	/* A device that did not flush in time gets no more time here. */
 	if (time_before(now, deadline))
@@ -503,7 +504,7 @@ static void krdma_qp_wait_last_wqe(struct krdma_qp *qp, unsigned long deadline)
 						  KRDMA_LAST_WQE_TIMEOUT));
 }
 
-static void krdma_qp_drain(struct krdma_qp *qp)
+static void krdma_qp_drain(struct krdma_qp *qp, bool answered)
 {
 	unsigned long deadline = jiffies + KRDMA_DRAIN_TIMEOUT;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -534,7 +535,8 @@ static void krdma_qp_drain(struct krdma_qp *qp)
 		done = krdma_qp_wait_marker(&qp->send, deadline);
 	if (recv)
 		done = krdma_qp_wait_marker(&qp->recv, deadline) && done;
-	if (qp->srq)
+	/* If the peer is not connected, it sends nothing that takes a receive. */
+	if (qp->srq && answered)
 		krdma_qp_wait_last_wqe(qp, deadline);
 	if (!done)
 		dev_warn_ratelimited(&qp->ib->device->dev,
@@ -586,13 +588,14 @@ static void krdma_qp_flush(struct krdma_qp *qp)
 /**
  * krdma_qp_end() - Destroy the device's QP
  * @qp: the QP, closed
+ * @answered: the peer may have sent messages
  *
- * When this returns, everything that was posted has completed, and no callback of the connection
+ * When this returns, everything that was posted has completed, and no callback of the owner
  * runs or will run.
  *
  * Context: process context; may sleep.  Not from a callback.
  */
-void krdma_qp_end(struct krdma_qp *qp)
+void krdma_qp_end(struct krdma_qp *qp, bool answered)
 {
 	struct krdma_pd *pd = qp->pd;
 
@@ -600,7 +603,7 @@ void krdma_qp_end(struct krdma_qp *qp)
 
 	krdma_qp_list_remove(qp);
 	krdma_keepalive_stop(qp);
-	krdma_qp_drain(qp);
+	krdma_qp_drain(qp, answered);
 	krdma_qp_empty_cqs(qp);
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;

@@ -1,36 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs (QP), which carry the work requests of a connection.
+ * Queue pairs (QP), which carry the work requests of their owner, such as a connection.
  */
 #ifndef _KRDMA_QP_H
 #define _KRDMA_QP_H
 
+#include <linux/dma-direction.h>
+
 #include "core/private.h"
 
+struct krdma_conn;
+struct krdma_conn_attr;
+struct krdma_conn_info;
+struct krdma_frmr_pool;
 struct krdma_pd;
 struct krdma_qp;
+struct krdma_qp_owner;
+struct krdma_recv_wr;
+struct krdma_send_wr;
+struct krdma_wc;
 struct rdma_cm_id;
+struct scatterlist;
+struct workqueue_struct;
+
+/**
+ * struct krdma_qp_owner_ops - what a QP reports to its owner
+ * @get: keep the owner, and so the QP; the caller has a reference already
+ * @put: drop a reference of @get
+ * @space: the SQ or RQ was full when work requests were posted, and is not full any more
+ * @heard: a message of the peer has arrived, or the device reports that the peer has answered
+ * @flushed: work requests were flushed, and the owner may not have closed the QP
+ * @failed: the QP cannot go on, for this reason, a negative errno
+ * @abort: memory that work requests in flight use has to go: the QP has to end
+ *
+ * Context: any but NMI, also with interrupts off and with a CQ's poll lock; none may sleep.
+ */
+struct krdma_qp_owner_ops {
+	void (*get)(struct krdma_qp_owner *owner);
+	void (*put)(struct krdma_qp_owner *owner);
+	void (*space)(struct krdma_qp_owner *owner);
+	void (*heard)(struct krdma_qp_owner *owner);
+	void (*flushed)(struct krdma_qp_owner *owner);
+	void (*failed)(struct krdma_qp_owner *owner, int error);
+	void (*abort)(struct krdma_qp_owner *owner);
+};
+
+/**
+ * struct krdma_qp_owner - the owner of a QP, such as a connection
+ * @ops: what the QP calls
+ * @workqueue: where the QP's work items run
+ * @conn: connection that completions name; not used by the QP
+ * @context: context that completions name; not used by the QP
+ * @complete: gets the completions, see &struct krdma_conn_ops.complete
+ *
+ * Set before krdma_qp_create(), and not changed until krdma_qp_free().
+ */
+struct krdma_qp_owner {
+	const struct krdma_qp_owner_ops *ops;
+	struct workqueue_struct *workqueue;
+	struct krdma_conn *conn;
+	void *context;
+	void (*complete)(const struct krdma_wc *wc);
+};
 
 /*
- * The life cycle of a QP, as its connection drives it:
+ * The life cycle of a QP, as its owner drives it:
  *
  *	create	receives can be posted
  *	open	send work requests can be posted
  *	close	nothing can be posted any more; any context, also twice
  *	end	everything that was posted has completed, and the device's QP is destroyed
- *	free	the memory is freed; no caller posts, because no reference to the connection
+ *	free	the memory is freed; no caller posts, because no reference to the owner
  *		is left
  *
- * Create and end are called in process context, with the connection's cm_lock held or without
- * other users of the connection; open and close are called under its state_lock.
+ * The owner serializes them.  Create and end are called in process context; open and close may be
+ * called in any.  @answered of krdma_qp_end(): the peer may have sent messages.
  */
-struct krdma_qp *krdma_qp_create(struct krdma_conn *conn, struct rdma_cm_id *cm_id,
+struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id *cm_id,
 				 struct krdma_pd *pd,
 				 const struct krdma_conn_attr *attr);
 void krdma_qp_open(struct krdma_qp *qp);
 void krdma_qp_close(struct krdma_qp *qp);
-void krdma_qp_end(struct krdma_qp *qp);
+void krdma_qp_end(struct krdma_qp *qp, bool answered);
 void krdma_qp_free(struct krdma_qp *qp);
+
+/*
+ * Post work requests, see krdma_conn_post_send() and krdma_conn_post_recv().  -ENOTCONN: the QP is
+ * not open.  *@broken is set if the device accepted a part of a work request only: the QP has to
+ * end.
+ */
+int krdma_qp_post_send(struct krdma_qp *qp, const struct krdma_send_wr *wrs, int count,
+		       bool *broken);
+int krdma_qp_post_recv(struct krdma_qp *qp, const struct krdma_recv_wr *wrs, int count);
+
+/* Mappings of the consumer's memory (io/map.c). */
+int krdma_qp_map_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
+		    enum dma_data_direction direction);
+void krdma_qp_unmap_sg(struct krdma_qp *qp, struct scatterlist *sg, unsigned int entries,
+		       enum dma_data_direction direction);
+
+/* The pool of the FRMRs, or NULL. */
+struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp);
 
 /* Fills in the members of @info that describe the queues.  Any context. */
 void krdma_qp_query(struct krdma_qp *qp, struct krdma_conn_info *info);

@@ -27,10 +27,10 @@ static LIST_HEAD(krdma_qp_list);
  */
 void krdma_qp_list_add(struct krdma_qp *qp)
 {
-	qp->owner.pid = task_tgid_nr(current);
-	get_task_comm(qp->owner.comm, current);
+	qp->creator.pid = task_tgid_nr(current);
+	get_task_comm(qp->creator.comm, current);
 	mutex_lock(&krdma_qp_list_mutex);
-	list_add_tail(&qp->owner.node, &krdma_qp_list);
+	list_add_tail(&qp->creator.node, &krdma_qp_list);
 	mutex_unlock(&krdma_qp_list_mutex);
 }
 
@@ -43,7 +43,7 @@ void krdma_qp_list_add(struct krdma_qp *qp)
 void krdma_qp_list_remove(struct krdma_qp *qp)
 {
 	mutex_lock(&krdma_qp_list_mutex);
-	list_del(&qp->owner.node);
+	list_del(&qp->creator.node);
 	mutex_unlock(&krdma_qp_list_mutex);
 }
 
@@ -68,13 +68,13 @@ static void krdma_qps_stop(struct seq_file *seq, void *node)
 
 static int krdma_qps_show(struct seq_file *seq, void *node)
 {
-	const struct krdma_qp *qp = list_entry(node, struct krdma_qp, owner.node);
+	const struct krdma_qp *qp = list_entry(node, struct krdma_qp, creator.node);
 	char name[KRDMA_NAME_MAX];
 
 	krdma_device_copy_name(qp->pd->dev, name);
-	seq_printf(seq, "%s %u %d ", name, qp->number, qp->owner.pid);
+	seq_printf(seq, "%s %u %d ", name, qp->number, qp->creator.pid);
 	/* A program can set its name to any bytes. */
-	seq_escape(seq, qp->owner.comm, " \t\n\\");
+	seq_escape(seq, qp->creator.comm, " \t\n\\");
 	seq_putc(seq, '\n');
 	return 0;
 }

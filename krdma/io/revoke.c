@@ -14,8 +14,8 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "cm/conn.h"
 #include "mr/mr.h"
+#include "io/qp.h"
 #include "io/wq.h"
 #include "core/session.h"
 #include "io/srq.h"
@@ -104,7 +104,7 @@ static struct krdma_srq *krdma_pd_next_srq(struct krdma_pd *pd)
 }
 
 /*
- * Takes a reference to the QP's connection, which keeps the QP; sets *@condemned if its SRQ is
+ * Takes a reference to the QP's owner, which keeps the QP; sets *@condemned if its SRQ is
  * condemned.
  */
 static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
@@ -116,7 +116,7 @@ static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 	if (qp && qp->scan != pd->scan) {
 		qp->scan = pd->scan;
 		list_move_tail(&qp->pd_node, &pd->connections);
-		krdma_conn_get(qp->conn);
+		qp->owner->ops->get(qp->owner);
 		*condemned = qp->srq && qp->srq->condemned;
 	} else {
 		qp = NULL;
@@ -137,7 +137,7 @@ static struct krdma_qp *krdma_pd_next_qp(struct krdma_pd *pd, bool *condemned)
 void krdma_pd_end_users(struct work_struct *work)
 {
 	struct krdma_pd *pd = container_of(work, struct krdma_pd, end_users);
-	struct krdma_conn *conn;
+	struct krdma_qp_owner *owner;
 	struct krdma_srq *srq;
 	struct krdma_qp *qp;
 	bool condemned;
@@ -151,12 +151,12 @@ void krdma_pd_end_users(struct work_struct *work)
 		krdma_srq_put(srq);
 	}
 	while ((qp = krdma_pd_next_qp(pd, &condemned))) {
-		conn = qp->conn;
+		owner = qp->owner;
 		/* A partially posted work request needs no check: its QP is ending anyway. */
 		if (condemned || krdma_wq_is_condemned(&qp->send) ||
 		    krdma_wq_is_condemned(&qp->recv))
-			krdma_conn_advance(conn, KRDMA_INPUT_ABORT, 0);
-		krdma_conn_put(conn);
+			owner->ops->abort(owner);
+		owner->ops->put(owner);
 		cond_resched();
 	}
 }

@@ -12,7 +12,6 @@
 #include <rdma/ib_verbs.h>
 
 #include "io/budget.h"
-#include "cm/conn.h"
 #include "core/objects.h"
 #include "mr/mr.h"
 #include "io/wq.h"

@@ -12,8 +12,8 @@
  */
 #include <linux/slab.h>
 
-#include "cm/conn.h"
 #include "mr/mr.h"
+#include "io/qp.h"
 #include "io/wq.h"
 
 static struct krdma_wq *krdma_wq_from_credits(struct krdma_credits *credits)
@@ -23,20 +23,23 @@ static struct krdma_wq *krdma_wq_from_credits(struct krdma_credits *credits)
 
 static void krdma_wq_get(struct krdma_credits *credits)
 {
-	krdma_conn_get(krdma_wq_from_credits(credits)->qp->conn);
+	struct krdma_qp_owner *owner = krdma_wq_from_credits(credits)->qp->owner;
+
+	owner->ops->get(owner);
 }
 
 static void krdma_wq_put(struct krdma_credits *credits)
 {
-	krdma_conn_put(krdma_wq_from_credits(credits)->qp->conn);
+	struct krdma_qp_owner *owner = krdma_wq_from_credits(credits)->qp->owner;
+
+	owner->ops->put(owner);
 }
 
 static void krdma_wq_space(struct krdma_credits *credits)
 {
-	struct krdma_conn *conn = krdma_wq_from_credits(credits)->qp->conn;
+	struct krdma_qp_owner *owner = krdma_wq_from_credits(credits)->qp->owner;
 
-	if (conn->ops->space)
-		conn->ops->space(conn);
+	owner->ops->space(owner);
 }
 
 static const struct krdma_credits_ops krdma_wq_credits_ops = {
@@ -170,13 +173,13 @@ static bool krdma_wq_has(const struct krdma_wq *wq, u32 index, u32 *distance)
 static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 {
 	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->head);
-	struct krdma_conn *conn = wq->qp->conn;
+	struct krdma_qp *qp = wq->qp;
 	struct krdma_wc *wc;
 
 	if (wqe->mr_count)
 		krdma_wq_put_mrs(wq, wq->head);
 	if (unlikely(status))
-		krdma_frmr_pool_fail(wq->qp->mr_pool);
+		krdma_frmr_pool_fail(qp->mr_pool);
 	if (unlikely(status) && !wq->failed) {
 		wq->failed = status;
 		wq->vendor_error = vendor_error;
@@ -194,8 +197,8 @@ static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 	}
 
 	wc = krdma_cq_next_wc(wq->cq);
-	wc->conn = conn;
-	wc->context = conn->context;
+	wc->conn = qp->conn;
+	wc->context = qp->context;
 	wc->wr_id = wqe->wr_id;
 	wc->opcode = wqe->opcode;
 	wc->status = wq->failed;
@@ -205,7 +208,7 @@ static void krdma_send_finish(struct krdma_wq *wq, u8 status, u32 vendor_error)
 	wc->vendor_error = wq->vendor_error;
 	wq->failed = KRDMA_WC_SUCCESS;
 	wq->vendor_error = 0;
-	krdma_cq_complete(wq->cq, wc, conn->ops->complete, &wq->credits);
+	krdma_cq_complete(wq->cq, wc, qp->complete, &wq->credits);
 }
 
 /* Counts the completions of the batch for its work queue. */
@@ -251,7 +254,7 @@ static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
 				 struct krdma_wqe *wqe)
 {
 	struct krdma_wc *wc = cq->out;
-	struct krdma_conn *conn = wq->qp->conn;
+	struct krdma_qp *qp = wq->qp;
 
 	cq->put_count += wqe->mr_count;
 	wqe->mr_count = 0;
@@ -260,8 +263,8 @@ static void krdma_send_completed(struct krdma_wq *wq, struct krdma_cq *cq,
 	cq->out = wc + 1;
 	cq->out_room--;
 
-	wc->conn = conn;
-	wc->context = conn->context;
+	wc->conn = qp->conn;
+	wc->context = qp->context;
 	wc->wr_id = wqe->wr_id;
 	wc->opcode = wqe->opcode;
 	wc->status = KRDMA_WC_SUCCESS;
@@ -301,6 +304,7 @@ static noinline void krdma_send_completed_new_batch(struct krdma_wq *wq, struct 
 static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
 					    const struct ib_wc *wc)
 {
+	struct krdma_qp_owner *owner = wq->qp->owner;
 	u8 status = krdma_wc_status_from_ib(wc->status);
 
 	/* The unsignaled ones before it succeeded: otherwise they would have completed. */
@@ -309,10 +313,9 @@ static noinline void krdma_send_finish_many(struct krdma_wq *wq, u32 distance,
 	krdma_send_finish(wq, status, wc->vendor_err);
 
 	if (status == KRDMA_WC_WR_FLUSH_ERR)
-		krdma_conn_flushed(wq->qp->conn);
+		owner->ops->flushed(owner);
 	else if (status)
-		krdma_conn_advance(wq->qp->conn, KRDMA_INPUT_FATAL,
-				   status == KRDMA_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+		owner->ops->failed(owner, status == KRDMA_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
 }
 
 /**
@@ -373,12 +376,12 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		       struct krdma_credits *credits, u64 wr_id, const struct ib_wc *ib_wc)
 {
 	u8 status = ib_wc->status ? krdma_wc_status_from_ib(ib_wc->status) : KRDMA_WC_SUCCESS;
-	struct krdma_conn *conn = qp->conn;
+	struct krdma_qp_owner *owner = qp->owner;
 	struct krdma_wc *wc;
 
 	wc = krdma_cq_next_wc(cq);
-	wc->conn = conn;
-	wc->context = conn->context;
+	wc->conn = qp->conn;
+	wc->context = qp->context;
 	wc->wr_id = wr_id;
 	wc->opcode = KRDMA_OP_RECV;
 	wc->status = status;
@@ -406,16 +409,16 @@ void krdma_qp_received(struct krdma_qp *qp, struct krdma_cq *cq,
 		 */
 		if (unlikely(!qp->heard)) {
 			qp->heard = true;
-			krdma_conn_advance(conn, KRDMA_INPUT_TRAFFIC, 0);
+			owner->ops->heard(owner);
 		}
 	}
 
-	krdma_cq_complete(cq, wc, conn->ops->complete, credits);
+	krdma_cq_complete(cq, wc, qp->complete, credits);
 
 	if (unlikely(status == KRDMA_WC_WR_FLUSH_ERR))
-		krdma_conn_flushed(conn);
+		owner->ops->flushed(owner);
 	else if (unlikely(status))
-		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, -EIO);
+		owner->ops->failed(owner, -EIO);
 }
 
 static void krdma_recv_finish(struct krdma_wq *wq, const struct ib_wc *wc)
@@ -462,10 +465,9 @@ void krdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 static void krdma_wq_flush_partial(struct krdma_wq *wq)
 {
 	struct krdma_qp *qp = wq->qp;
-	struct krdma_conn *conn = qp->conn;
 	struct krdma_wc wc = {
-		.conn = conn,
-		.context = conn->context,
+		.conn = qp->conn,
+		.context = qp->context,
 		.wr_id = qp->partial_wqe.wr_id,
 		.opcode = qp->partial_wqe.opcode,
 		.status = wq->failed ?: KRDMA_WC_WR_FLUSH_ERR,
@@ -477,7 +479,7 @@ static void krdma_wq_flush_partial(struct krdma_wq *wq)
 	while (qp->partial_mr_count)
 		krdma_mr_end_use(qp->partial_mrs[--qp->partial_mr_count]);
 	WRITE_ONCE(wq->completed, wq->completed + 1);
-	krdma_cq_complete(wq->cq, &wc, conn->ops->complete, &wq->credits);
+	krdma_cq_complete(wq->cq, &wc, qp->complete, &wq->credits);
 }
 
 /**

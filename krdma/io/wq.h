@@ -169,7 +169,10 @@ struct krdma_qp_creator {
 
 /**
  * struct krdma_qp - a queue pair
- * @conn: the connection, which frees the QP with itself
+ * @owner: the owner, which frees the QP with itself
+ * @conn: connection that completions name; not used here
+ * @context: context that completions name; not used here
+ * @complete: gets the completions
  * @pd: the PD; valid until krdma_qp_end()
  * @pd_node: entry of the PD's list of QPs that a peer can use
  * @scan: number of the PD's last pass over that list that visited this QP; under the PD's lock
@@ -205,8 +208,8 @@ struct krdma_qp_creator {
  * @sink: 8 bytes for each WQE of @send: local memory for operations that bring none
  * @sink_dma: DMA address of @sink
  * @sink_mapped: @sink is mapped
- * @owner: process for which the QP was created; listed until krdma_qp_end()
- * @session: session to which the queues are charged; kept by @conn
+ * @creator: process for which the QP was created; listed until krdma_qp_end()
+ * @session: session to which the queues are charged; kept by @owner
  * @charged: bytes charged to @session; 0 if nothing was charged
  * @bounce: copies of inline data, one for each WQE of @send; NULL if the device accepts
  *	@max_inline itself
@@ -215,7 +218,10 @@ struct krdma_qp_creator {
  * @mappings: mappings of the consumer for work requests that have not completed; see io/map.c
  */
 struct krdma_qp {
+	struct krdma_qp_owner *owner;
 	struct krdma_conn *conn;
+	void *context;
+	void (*complete)(const struct krdma_wc *wc);
 	struct krdma_pd *pd;
 	struct list_head pd_node;
 	u32 scan;
@@ -251,7 +257,7 @@ struct krdma_qp {
 	u64 *sink;
 	u64 sink_dma;
 	bool sink_mapped;
-	struct krdma_qp_creator owner;
+	struct krdma_qp_creator creator;
 	struct krdma_session *session;
 	u64 charged;
 	u8 *bounce;

@@ -21,7 +21,6 @@
 #include <rdma/ib_verbs.h>
 
 #include "core/cgroup.h"
-#include "cm/conn.h"
 #include "core/objects.h"
 #include "core/quirks.h"
 #include "mr/mr.h"
@@ -280,17 +279,14 @@ void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool)
 }
 
 /**
- * krdma_frmr_get() - Get an FRMR of a connection
- * @conn: the connection; the caller holds a reference
+ * krdma_frmr_pool_get() - Get an FRMR of a pool
+ * @pool: the pool, or NULL
  *
  * Context: any but NMI.
- * Return: the FRMR, to be released by krdma_frmr_put(); NULL if none is left, or if the
- * connection has none, not yet, or no longer.
+ * Return: the FRMR, for krdma_frmr_put(), or NULL if none is left.
  */
-struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
+struct krdma_frmr *krdma_frmr_pool_get(struct krdma_frmr_pool *pool)
 {
-	struct krdma_qp *qp = READ_ONCE(conn->qp);
-	struct krdma_frmr_pool *pool = qp ? krdma_qp_frmr_pool(qp) : NULL;
 	struct krdma_frmr *frmr = NULL;
 	unsigned long flags;
 
@@ -308,7 +304,6 @@ struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
 
 	return frmr;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_frmr_get, "KRDMA");
 
 /**
  * krdma_frmr_put() - Put an FRMR

@@ -424,6 +424,8 @@ static int krdma_frwr_setup(struct krdma_frwr_qp *frwr)
 	return krdma_frwr_connect(frwr);
 }
 
+static void krdma_frwr_destroy(struct krdma_pd *pd);
+
 static int krdma_frwr_create(struct krdma_pd *pd)
 {
 	struct krdma_frwr_qp *frwr;
@@ -441,6 +443,7 @@ static int krdma_frwr_create(struct krdma_pd *pd)
 		return ret;
 	}
 	pd->frwr = frwr;
+	pd->frwr_destroy = krdma_frwr_destroy;
 	return 0;
 }
 
@@ -617,13 +620,8 @@ int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 	return krdma_frwr_run(pd, &wr, false);
 }
 
-/**
- * krdma_frwr_destroy() - Destroy the queue pair of a PD that registers memory
- * @pd: the PD, without other users
- *
- * Context: process context; may sleep.
- */
-void krdma_frwr_destroy(struct krdma_pd *pd)
+/* The PD has no other users. */
+static void krdma_frwr_destroy(struct krdma_pd *pd)
 {
 	mutex_lock(&pd->frwr_lock);
 	krdma_frwr_end(pd);

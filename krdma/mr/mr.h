@@ -172,7 +172,7 @@ void krdma_frmr_pool_fail(struct krdma_frmr_pool *pool);
 void krdma_frmr_pool_end(struct krdma_frmr_pool *pool);
 void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool);
 int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool);
-struct krdma_frmr_pool *krdma_qp_frmr_pool(struct krdma_qp *qp);
+struct krdma_frmr *krdma_frmr_pool_get(struct krdma_frmr_pool *pool);
 
 /* The PD's work item @end_users: io/revoke.c. */
 void krdma_pd_end_users(struct work_struct *work);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a connection's consumer posts: calls that find the connection's QP, and what the QP reports
+ * to the connection as its owner.
+ */
+#include <linux/errno.h>
+
+#include "cm/conn.h"
+#include "io/qp.h"
+#include "mr/mr.h"
+
+/*
+ * The owner of the QP
+ */
+
+static struct krdma_conn *krdma_conn_of(struct krdma_qp_owner *owner)
+{
+	return container_of(owner, struct krdma_conn, owner);
+}
+
+static void krdma_conn_owner_get(struct krdma_qp_owner *owner)
+{
+	krdma_conn_get(krdma_conn_of(owner));
+}
+
+static void krdma_conn_owner_put(struct krdma_qp_owner *owner)
+{
+	krdma_conn_put(krdma_conn_of(owner));
+}
+
+static void krdma_conn_owner_space(struct krdma_qp_owner *owner)
+{
+	struct krdma_conn *conn = krdma_conn_of(owner);
+
+	if (conn->ops->space)
+		conn->ops->space(conn);
+}
+
+static void krdma_conn_owner_heard(struct krdma_qp_owner *owner)
+{
+	krdma_conn_advance(krdma_conn_of(owner), KRDMA_INPUT_TRAFFIC, 0);
+}
+
+static void krdma_conn_owner_flushed(struct krdma_qp_owner *owner)
+{
+	krdma_conn_flushed(krdma_conn_of(owner));
+}
+
+static void krdma_conn_owner_failed(struct krdma_qp_owner *owner, int error)
+{
+	krdma_conn_advance(krdma_conn_of(owner), KRDMA_INPUT_FATAL, error);
+}
+
+static void krdma_conn_owner_abort(struct krdma_qp_owner *owner)
+{
+	krdma_conn_advance(krdma_conn_of(owner), KRDMA_INPUT_ABORT, 0);
+}
+
+static const struct krdma_qp_owner_ops krdma_conn_owner_ops = {
+	.get = krdma_conn_owner_get,
+	.put = krdma_conn_owner_put,
+	.space = krdma_conn_owner_space,
+	.heard = krdma_conn_owner_heard,
+	.flushed = krdma_conn_owner_flushed,
+	.failed = krdma_conn_owner_failed,
+	.abort = krdma_conn_owner_abort,
+};
+
+/**
+ * krdma_conn_own_qp() - Make a connection the owner of its QP
+ * @conn: the connection, with a consumer and without a QP
+ *
+ * Context: any; the caller holds cm_lock.
+ * Return: the owner, for krdma_qp_create().
+ */
+struct krdma_qp_owner *krdma_conn_own_qp(struct krdma_conn *conn)
+{
+	conn->owner = (struct krdma_qp_owner) {
+		.ops = &krdma_conn_owner_ops,
+		.workqueue = conn->workqueue,
+		.conn = conn,
+		.context = conn->context,
+		.complete = conn->ops->complete,
+	};
+	return &conn->owner;
+}
+
+/*
+ * Calls of the consumer
+ */
+
+static struct krdma_qp *krdma_conn_qp(struct krdma_conn *conn)
+{
+	/* Pairs with the release in krdma_conn_set_qp(). */
+	return smp_load_acquire(&conn->qp);
+}
+
+/* The errno with which a closed QP refuses to post. */
+static int krdma_conn_refusal(struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->error) == -ENODEV ? -ENODEV : -ENOTCONN;
+}
+
+/* The QP does not know why it is closed. */
+static int krdma_conn_result(struct krdma_conn *conn, int ret)
+{
+	return ret == -ENOTCONN ? krdma_conn_refusal(conn) : ret;
+}
+
+/**
+ * krdma_conn_post_send() - Post send work requests
+ * @conn: the connection, connected
+ * @wrs: the work requests; copied
+ * @count: number of work requests
+ *
+ * The device gets them in their order, many at a time.  Each one that is accepted completes
+ * exactly once, except that an unsignaled one that succeeds does not complete to the consumer.
+ * If fewer than @count are accepted, posting the next one alone returns the reason.  If the SQ
+ * was full, &struct krdma_conn_ops.space is called when it is not full any more.
+ *
+ * The caller may pass MRs that it found under rcu_read_lock(), held until this returns: an MR
+ * that is released meanwhile is refused.
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: the number of work requests that were accepted, at least 1; or, if none was,
+ * -EAGAIN: the SQ is full;
+ * -ENOTCONN: the connection is not, or no longer, connected;
+ * -ENODEV: its device has been removed;
+ * -EOPNOTSUPP: the device does not support the operation; without KRDMA_DEVICE_CAP_READ_LOCAL
+ * also: a read of 0 bytes, or into memory of krdma_conn_lkey();
+ * -EINVAL: unknown opcode, or flags, memory or address that the operation does not allow;
+ * -EMSGSIZE: more than a message, the inline data, or the whole SQ can carry, or memory that
+ * needs more than 128 SGEs;
+ * -EOVERFLOW: beyond the end of the peer's address space;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: local memory without that access right, outside of its MR,
+ * of an MR that was released, or of an MR of another session, device, or, for an FRMR,
+ * connection;
+ * -EIO: the provider failed.
+ */
+int krdma_conn_post_send(struct krdma_conn *conn, const struct krdma_send_wr *wrs, int count)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+	bool broken = false;
+	int ret;
+
+	if (count <= 0)
+		return -EINVAL;
+	if (!qp)
+		return krdma_conn_refusal(conn);
+
+	ret = krdma_qp_post_send(qp, wrs, count, &broken);
+	if (broken)
+		krdma_conn_advance(conn, KRDMA_INPUT_FATAL, -EIO);
+	return krdma_conn_result(conn, ret);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_post_send, "KRDMA");
+
+/**
+ * krdma_conn_post_recv() - Post receive work requests
+ * @conn: the connection, after krdma_conn_create_qp(): also before it is connected
+ * @wrs: the work requests; copied
+ * @count: number of work requests
+ *
+ * Messages take the receives in this order, and each receive completes exactly once.  The caller
+ * may pass MRs that it found under rcu_read_lock(), as with krdma_conn_post_send().
+ *
+ * Context: any but NMI; does not sleep, does not call the consumer.
+ * Return: the number of work requests that were accepted, at least 1; or, if none was,
+ * -EAGAIN: the RQ is full;
+ * -ENOTCONN: the connection has no QP yet, or is ending;
+ * -ENODEV: its device has been removed;
+ * -EINVAL: @count is not positive, or receives come from an SRQ;
+ * -EMSGSIZE: more SGEs than a receive can have, at most 128;
+ * -EACCES, -ERANGE, -ESTALE, -EXDEV: as for krdma_conn_post_send();
+ * -EIO: the provider failed.
+ */
+int krdma_conn_post_recv(struct krdma_conn *conn, const struct krdma_recv_wr *wrs, int count)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+
+	if (count <= 0)
+		return -EINVAL;
+	if (!qp)
+		return krdma_conn_refusal(conn);
+
+	return krdma_conn_result(conn, krdma_qp_post_recv(qp, wrs, count));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_post_recv, "KRDMA");
+
+/**
+ * krdma_conn_map_sg() - Map pages for a work request that is about to be posted
+ * @conn: the connection, connected
+ * @sg: the pages; list and pages stay valid until krdma_conn_unmap_sg()
+ * @entries: number of entries of @sg
+ * @direction: DMA_TO_DEVICE for what is sent or written, DMA_FROM_DEVICE for what is read
+ *
+ * The SGEs of the work request are then the sg_dma_address() and sg_dma_len() of as many entries
+ * as this returns, without an MR and with krdma_conn_lkey().
+ *
+ * The end of the connection waits until everything is unmapped.  So the caller posts without
+ * sleeping after this call, and unmaps when the work request completes, or at once if it was
+ * refused.
+ *
+ * Context: any but NMI; does not sleep.
+ * Return: the number of mapped entries, or
+ * -ENOTCONN: the connection is not, or no longer, connected;
+ * -ENODEV: its device has been removed;
+ * -EIO: the pages cannot be mapped.
+ */
+int krdma_conn_map_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
+		      enum dma_data_direction direction)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+
+	if (!qp)
+		return krdma_conn_refusal(conn);
+
+	return krdma_conn_result(conn, krdma_qp_map_sg(qp, sg, entries, direction));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_map_sg, "KRDMA");
+
+/**
+ * krdma_conn_unmap_sg() - Unmap the pages of a work request
+ * @conn: the connection for which they were mapped
+ * @sg: the pages
+ * @entries: as given to krdma_conn_map_sg(), not as returned by it
+ * @direction: as given to krdma_conn_map_sg()
+ *
+ * The work request has completed, or was not posted.
+ *
+ * Context: any but NMI.
+ */
+void krdma_conn_unmap_sg(struct krdma_conn *conn, struct scatterlist *sg, unsigned int entries,
+			 enum dma_data_direction direction)
+{
+	krdma_qp_unmap_sg(conn->qp, sg, entries, direction);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_conn_unmap_sg, "KRDMA");
+
+/**
+ * krdma_frmr_get() - Get an FRMR of a connection
+ * @conn: the connection; the caller holds a reference
+ *
+ * Context: any but NMI.
+ * Return: the FRMR, to be released by krdma_frmr_put(); NULL if none is left, or if the
+ * connection has none, not yet, or no longer.
+ */
+struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn)
+{
+	struct krdma_qp *qp = krdma_conn_qp(conn);
+
+	return qp ? krdma_frmr_pool_get(krdma_qp_frmr_pool(qp)) : NULL;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_frmr_get, "KRDMA");
