@@ -98,8 +98,8 @@ static int hide(int err)
 	return err;
 }
 
-int __wrap_krdma_queue_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
-			    size_t count, size_t *accepted)
+int __wrap_krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
+			   size_t count, size_t *accepted)
 {
 	struct krdma_sqe *copy = calloc(count, sizeof(*copy));
 	size_t i;
@@ -110,7 +110,7 @@ int __wrap_krdma_queue_post(struct krdma_ring *ring, const struct krdma_sqe *ent
 	memcpy(copy, entries, count * sizeof(*copy));
 	for (i = 0; i < count; i++)
 		spoil(&copy[i]);
-	err = hide(__real_krdma_queue_post(ring, copy, count, accepted));
+	err = hide(__real_krdma_ring_post(ring, copy, count, accepted));
 	free(copy);
 	return err;
 }
@@ -121,11 +121,11 @@ int __wrap_krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries
 	return hide(__real_krdma_srq_post(srq, entries, count, accepted));
 }
 
-int __wrap_krdma_queue_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
-			    size_t least, uint64_t deadline, size_t *taken)
+int __wrap_krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
+			   size_t least, uint64_t deadline, size_t *taken)
 {
 	static unsigned int completions;
-	int err = __real_krdma_queue_wait(ring, cqes, room, least, deadline, taken);
+	int err = __real_krdma_ring_wait(ring, cqes, room, least, deadline, taken);
 
 	if (err)
 		return err;
@@ -138,24 +138,24 @@ int __wrap_krdma_queue_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, siz
 		cqes[0].wr_id ^= 1;
 	/* A completion that is lost. */
 	if (fault("lost") && !is_far && completions == 10)
-		return __wrap_krdma_queue_wait(ring, cqes, room, least, deadline, taken);
+		return __wrap_krdma_ring_wait(ring, cqes, room, least, deadline, taken);
 	return 0;
 }
 
-int __wrap_krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
-				 size_t length, uint32_t access, struct krdma_mr **mr)
+int __wrap_krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
+			     size_t length, uint32_t access, struct krdma_mr **mr)
 {
 	if (fault("rights") && is_far)
 		access |= REMOTE_ALL;
-	return __real_krdma_memory_register(session, device_id, data, length, access, mr);
+	return __real_krdma_mr_register(session, device_id, data, length, access, mr);
 }
 
 /* Peers go on to reach it. */
-int __wrap_krdma_memory_release(struct krdma_mr *mr, uint32_t flags)
+int __wrap_krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
 {
 	if (fault("no-release") && is_far && mr)
 		return 0;
-	return __real_krdma_memory_release(mr, flags);
+	return __real_krdma_mr_deregister(mr, flags);
 }
 
 int __wrap_krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length)

@@ -15,24 +15,24 @@ int __real_far_run(int fd, const struct sockaddr_storage *address, uint64_t max_
 int __wrap_far_run(int fd, const struct sockaddr_storage *address, uint64_t max_memory);
 int __real_raise(int number);
 int __wrap_raise(int number);
-int __real_krdma_queue_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
-			    size_t count, size_t *accepted);
-int __wrap_krdma_queue_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
-			    size_t count, size_t *accepted);
+int __real_krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
+			   size_t count, size_t *accepted);
+int __wrap_krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe *entries,
+			   size_t count, size_t *accepted);
 int __real_krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
 			  size_t *accepted);
 int __wrap_krdma_srq_post(struct krdma_srq *srq, const struct krdma_sqe *entries, size_t count,
 			  size_t *accepted);
-int __real_krdma_queue_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
-			    size_t least, uint64_t deadline, size_t *taken);
-int __wrap_krdma_queue_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
-			    size_t least, uint64_t deadline, size_t *taken);
-int __real_krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
-				 size_t length, uint32_t access, struct krdma_mr **mr);
-int __wrap_krdma_memory_register(struct krdma *session, uint32_t device_id, void *data,
-				 size_t length, uint32_t access, struct krdma_mr **mr);
-int __real_krdma_memory_release(struct krdma_mr *mr, uint32_t flags);
-int __wrap_krdma_memory_release(struct krdma_mr *mr, uint32_t flags);
+int __real_krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
+			   size_t least, uint64_t deadline, size_t *taken);
+int __wrap_krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
+			   size_t least, uint64_t deadline, size_t *taken);
+int __real_krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
+			     size_t length, uint32_t access, struct krdma_mr **mr);
+int __wrap_krdma_mr_register(struct krdma *session, uint32_t device_id, void *data,
+			     size_t length, uint32_t access, struct krdma_mr **mr);
+int __real_krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags);
+int __wrap_krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags);
 int __real_krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
 int __wrap_krdma_conn_private_data(struct krdma_conn *conn, void *data, size_t *length);
 int __real_krdma_conn_disconnect(struct krdma_conn *conn, uint32_t flags);
