@@ -10,18 +10,18 @@
 
 #include "cases.h"
 
-#define SPLIT_MOST_SEGMENTS	256
+#define SPLIT_LIST_SGES	256
 #define SPLIT_MOST_SGE		32
-/* In a segment that must not be written to. */
+/* In an SGE that must not be written to. */
 #define SPLIT_UNTOUCHED		0xdeadbeefU
 
 /* Segments that lie apart, so that every address says where it belongs. */
-static inline void split_segment(struct krdma_segment *segment, u32 index, u32 length)
+static inline void split_sge(struct ib_sge *sge, u32 index, u32 length)
 {
-	*segment = (struct krdma_segment) {
+	*sge = (struct ib_sge) {
 		.addr = (u64)(index + 1) << 36,
 		.length = length,
-		.key = 100 + index,
+		.lkey = 100 + index,
 	};
 }
 
@@ -31,16 +31,16 @@ static inline u32 split_smaller(u32 a, u32 b)
 }
 
 /*
- * One whole operation.  An own cursor goes over the operation's segments beside
- * the pieces: each segment of a piece must be what comes next, and go as far as
+ * One whole operation.  An own cursor goes over the work request's SGEs beside
+ * the pieces: each sge of a piece must be what comes next, and go as far as
  * the source or the request does; a piece that has room must be the last.
  */
 static inline void split_walk(struct case_report *report, s64 input,
-			      const struct krdma_segment *segments, u32 count, u32 max_sge,
+			      const struct ib_sge *sges, u32 count, u32 max_sge,
 			      u32 max_bytes)
 {
-	u64 expected_pieces = krdma_wr_split_count(segments, count, max_sge, max_bytes);
-	struct krdma_segment out[SPLIT_MOST_SGE + 1];
+	u64 expected_pieces = krdma_wr_split_count(sges, count, max_sge, max_bytes);
+	struct ib_sge out[SPLIT_MOST_SGE + 1];
 	struct krdma_wr_part piece;
 	struct krdma_wr_split split;
 	u64 pieces = 0;
@@ -51,21 +51,21 @@ static inline void split_walk(struct case_report *report, s64 input,
 	u32 wrong = 0;
 
 	for (u32 i = 0; i < count; i++)
-		total += segments[i].length;
+		total += sges[i].length;
 	for (u32 i = 0; i < CASES(out); i++)
-		out[i].key = SPLIT_UNTOUCHED;
+		out[i].lkey = SPLIT_UNTOUCHED;
 
 	check_expect(report, "begin", input, 0,
-		     krdma_wr_split_init(&split, segments, count, max_sge, max_bytes));
+		     krdma_wr_split_init(&split, sges, count, max_sge, max_bytes));
 	while (krdma_wr_split_next(&split, out, &piece)) {
 		u64 in_piece = 0;
 
 		if (piece.count > max_sge) {
-			check_expect(report, "segments of a piece", input, max_sge, piece.count);
+			check_expect(report, "SGEs of a part", input, max_sge, piece.count);
 			return;
 		}
 		for (u32 i = 0; i < piece.count; i++) {
-			while (at < count && used == segments[at].length) {
+			while (at < count && used == sges[at].length) {
 				at++;
 				used = 0;
 			}
@@ -73,17 +73,17 @@ static inline void split_walk(struct case_report *report, s64 input,
 				wrong++;
 				break;
 			}
-			wrong += out[i].addr != segments[at].addr + used;
-			wrong += out[i].key != segments[at].key;
+			wrong += out[i].addr != sges[at].addr + used;
+			wrong += out[i].lkey != sges[at].lkey;
 			wrong += !out[i].length || out[i].length !=
-				 split_smaller(segments[at].length - used,
+				 split_smaller(sges[at].length - used,
 					       (u32)(max_bytes - in_piece));
 			used += out[i].length;
 			in_piece += out[i].length;
 		}
 		wrong += piece.offset != done;
 		wrong += piece.length != in_piece;
-		wrong += out[max_sge].key != SPLIT_UNTOUCHED;
+		wrong += out[max_sge].lkey != SPLIT_UNTOUCHED;
 		done += in_piece;
 		wrong += done < total && piece.count < max_sge && in_piece < max_bytes;
 		pieces++;
@@ -97,7 +97,7 @@ static inline void split_walk(struct case_report *report, s64 input,
 		     krdma_wr_split_next(&split, out, &piece));
 }
 
-/* All operations of up to four short segments, on all small devices. */
+/* All work requests of up to four short SGEs, on all small devices. */
 static inline void split_check_small(struct case_report *report)
 {
 	static const u32 lengths[] = { 0, 1, 2, 3, 7 };
@@ -105,37 +105,37 @@ static inline void split_check_small(struct case_report *report)
 
 	for (u32 count = 0; count <= 4; count++) {
 		for (u32 combination = 0; combination < combinations; combination++) {
-			struct krdma_segment segments[4];
+			struct ib_sge sges[4];
 			u32 digits = combination;
 
 			for (u32 i = 0; i < count; i++) {
-				split_segment(&segments[i], i, lengths[digits % CASES(lengths)]);
+				split_sge(&sges[i], i, lengths[digits % CASES(lengths)]);
 				digits /= CASES(lengths);
 			}
 			for (u32 max_sge = 1; max_sge <= 5; max_sge++)
 				for (u32 max_bytes = 1; max_bytes <= 9; max_bytes++)
-					split_walk(report, combination, segments, count, max_sge,
+					split_walk(report, combination, sges, count, max_sge,
 						   max_bytes);
 		}
 		combinations *= CASES(lengths);
 	}
 }
 
-/* Long lists of segments, where the two limits meet in all ways. */
+/* Long lists of SGEs, where the two limits meet in all ways. */
 static inline void split_check_long(struct case_report *report)
 {
-	static struct krdma_segment segments[SPLIT_MOST_SEGMENTS];
+	static struct ib_sge sges[SPLIT_LIST_SGES];
 	static const u32 max_sge[] = { 1, 2, 3, 5, 6, 16, 31, 32 };
 	static const u32 max_bytes[] = {
 		7, 63, 64, 65, 256, 1000, 4095, 4096, 0x7fffffff, 0xffffffff,
 	};
 
 	for (u32 step = 0; step < 4; step++) {
-		for (u32 i = 0; i < SPLIT_MOST_SEGMENTS; i++)
-			split_segment(&segments[i], i, (i * step * 37 + step) % 97);
+		for (u32 i = 0; i < SPLIT_LIST_SGES; i++)
+			split_sge(&sges[i], i, (i * step * 37 + step) % 97);
 		for (u32 i = 0; i < CASES(max_sge); i++)
 			for (u32 j = 0; j < CASES(max_bytes); j++)
-				split_walk(report, step, segments, SPLIT_MOST_SEGMENTS, max_sge[i],
+				split_walk(report, step, sges, SPLIT_LIST_SGES, max_sge[i],
 					   max_bytes[j]);
 	}
 }
@@ -171,16 +171,16 @@ static inline void split_check_huge(struct case_report *report)
 		{ 256,	1,		30,	0xffffffff,	9 },
 		{ 256,	1,		32,	0xffffffff,	8 },
 	};
-	static struct krdma_segment segments[SPLIT_MOST_SEGMENTS];
+	static struct ib_sge sges[SPLIT_LIST_SGES];
 
 	for (u32 i = 0; i < CASES(cases); i++) {
 		for (u32 j = 0; j < cases[i].count; j++)
-			split_segment(&segments[j], j, cases[i].length);
+			split_sge(&sges[j], j, cases[i].length);
 		check_expect(report, "pieces of a huge operation", i, cases[i].pieces,
-			     krdma_wr_split_count(segments, cases[i].count, cases[i].max_sge,
+			     krdma_wr_split_count(sges, cases[i].count, cases[i].max_sge,
 						  cases[i].max_bytes));
 		if (cases[i].pieces < 10000)
-			split_walk(report, i, segments, cases[i].count, cases[i].max_sge,
+			split_walk(report, i, sges, cases[i].count, cases[i].max_sge,
 				   cases[i].max_bytes);
 	}
 }
@@ -188,38 +188,38 @@ static inline void split_check_huge(struct case_report *report)
 /* Written out to the last byte. */
 static inline void split_check_example(struct case_report *report)
 {
-	static const struct krdma_segment segments[] = {
+	static const struct ib_sge sges[] = {
 		{ 0x1000, 0, 1 }, { 0x2000, 5, 2 }, { 0x3000, 1, 3 }, { 0x4000, 0, 4 },
 		{ 0x5000, 2, 5 }, { 0xfffffffffffffff0ULL, 13, 6 }, { 0x7000, 0, 7 },
 	};
 	static const struct {
 		struct krdma_wr_part piece;
-		struct krdma_segment segments[2];
+		struct ib_sge sges[2];
 	} expected[] = {
 		{ { 0, 6, 2 }, { { 0x2000, 5, 2 }, { 0x3000, 1, 3 } } },
 		{ { 6, 8, 2 }, { { 0x5000, 2, 5 }, { 0xfffffffffffffff0ULL, 6, 6 } } },
 		{ { 14, 7, 1 }, { { 0xfffffffffffffff6ULL, 7, 6 } } },
 	};
-	struct krdma_segment out[2];
+	struct ib_sge out[2];
 	struct krdma_wr_part piece;
 	struct krdma_wr_split split;
 
 	check_expect(report, "pieces", 0, CASES(expected),
-		     krdma_wr_split_count(segments, CASES(segments), 2, 8));
+		     krdma_wr_split_count(sges, CASES(sges), 2, 8));
 	check_expect(report, "begin", 0, 0,
-		     krdma_wr_split_init(&split, segments, CASES(segments), 2, 8));
+		     krdma_wr_split_init(&split, sges, CASES(sges), 2, 8));
 	for (u32 i = 0; i < CASES(expected); i++) {
 		check_expect(report, "next piece", i, true,
 			     krdma_wr_split_next(&split, out, &piece));
 		check_expect(report, "offset", i, expected[i].piece.offset, piece.offset);
 		check_expect(report, "length", i, expected[i].piece.length, piece.length);
-		check_expect(report, "segments", i, expected[i].piece.count, piece.count);
+		check_expect(report, "sges", i, expected[i].piece.count, piece.count);
 		for (u32 j = 0; j < expected[i].piece.count; j++) {
-			check_expect(report, "address", i, expected[i].segments[j].addr,
+			check_expect(report, "address", i, expected[i].sges[j].addr,
 				     out[j].addr);
-			check_expect(report, "length", i, expected[i].segments[j].length,
+			check_expect(report, "length", i, expected[i].sges[j].length,
 				     out[j].length);
-			check_expect(report, "key", i, expected[i].segments[j].key, out[j].key);
+			check_expect(report, "lkey", i, expected[i].sges[j].lkey, out[j].lkey);
 		}
 	}
 	check_expect(report, "next piece", CASES(expected), false,
@@ -229,12 +229,12 @@ static inline void split_check_example(struct case_report *report)
 /* An operation of length 0 is one empty piece, whatever it is made of. */
 static inline void split_check_empty(struct case_report *report)
 {
-	static const struct krdma_segment segments[3] = { { 1, 0, 1 }, { 2, 0, 2 }, { 3, 0, 3 } };
+	static const struct ib_sge sges[3] = { { 1, 0, 1 }, { 2, 0, 2 }, { 3, 0, 3 } };
 
-	for (u32 count = 0; count <= CASES(segments); count++) {
-		const struct krdma_segment *given = count ? segments : NULL;
+	for (u32 count = 0; count <= CASES(sges); count++) {
+		const struct ib_sge *given = count ? sges : NULL;
 		struct krdma_wr_part piece = { .offset = 1, .length = 1, .count = 1 };
-		struct krdma_segment out = { .key = SPLIT_UNTOUCHED };
+		struct ib_sge out = { .lkey = SPLIT_UNTOUCHED };
 		struct krdma_wr_split split;
 		u64 length = 1;
 
@@ -248,8 +248,8 @@ static inline void split_check_empty(struct case_report *report)
 			     krdma_wr_split_next(&split, &out, &piece));
 		check_expect(report, "offset", count, 0, piece.offset);
 		check_expect(report, "length", count, 0, piece.length);
-		check_expect(report, "segments", count, 0, piece.count);
-		check_expect(report, "untouched", count, SPLIT_UNTOUCHED, out.key);
+		check_expect(report, "sges", count, 0, piece.count);
+		check_expect(report, "untouched", count, SPLIT_UNTOUCHED, out.lkey);
 		for (u32 again = 0; again < 3; again++)
 			check_expect(report, "second piece", count, false,
 				     krdma_wr_split_next(&split, &out, &piece));
@@ -258,9 +258,9 @@ static inline void split_check_empty(struct case_report *report)
 
 static inline void split_check_refusals(struct case_report *report)
 {
-	static const struct krdma_segment segment = { 0x1000, 1, 1 };
+	static const struct ib_sge sge = { 0x1000, 1, 1 };
 	static const struct {
-		bool segments;
+		bool sges;
 		u32 count;
 		u32 max_sge;
 		u32 max_bytes;
@@ -272,10 +272,10 @@ static inline void split_check_refusals(struct case_report *report)
 
 	for (u32 i = 0; i < CASES(cases); i++) {
 		struct krdma_wr_split split = { .index = 4321 };
-		const struct krdma_segment *given = NULL;
+		const struct ib_sge *given = NULL;
 
-		if (cases[i].segments)
-			given = &segment;
+		if (cases[i].sges)
+			given = &sge;
 		check_expect(report, "begin", i, -EINVAL,
 			     krdma_wr_split_init(&split, given, cases[i].count, cases[i].max_sge,
 						 cases[i].max_bytes));
@@ -291,7 +291,7 @@ static inline void split_check_refusals(struct case_report *report)
 static inline void split_check_ranges(struct case_report *report)
 {
 	static const struct {
-		/* Of the second of three segments; the others have 0x10 bytes each. */
+		/* Of the second of three sges; the others have 0x10 bytes each. */
 		u64 addr;
 		u32 length;
 		u64 remote_addr;
@@ -316,7 +316,7 @@ static inline void split_check_ranges(struct case_report *report)
 	};
 
 	for (u32 i = 0; i < CASES(cases); i++) {
-		struct krdma_segment segments[3] = {
+		struct ib_sge sges[3] = {
 			{ 0x1000, 0x10, 1 },
 			{ cases[i].addr, cases[i].length, 2 },
 			{ 0x2000, 0x10, 3 },
@@ -327,7 +327,7 @@ static inline void split_check_ranges(struct case_report *report)
 		if (!cases[i].error)
 			expected = 0x20 + (u64)cases[i].length;
 		check_expect(report, "range", i, cases[i].error,
-			     krdma_wr_split_check(segments, 3, cases[i].remote_addr, &length));
+			     krdma_wr_split_check(sges, 3, cases[i].remote_addr, &length));
 		check_expect(report, "length", i, expected, length);
 	}
 }

@@ -77,12 +77,12 @@ void krdma_bounce_exit(struct krdma_qp *qp)
  * krdma_bounce_copy() - Copy the inline data of a work request
  * @wq: the SQ, with a free WQE at the tail
  * @wr: the work request; its data is not longer than the size given to krdma_bounce_init()
- * @segment: set to the DMA address, length and lkey of the copy
+ * @ib_sge: set to the DMA address, length and lkey of the copy
  *
  * Context: any, with the post lock held.
  */
 void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
-		       struct krdma_segment *segment)
+		       struct ib_sge *ib_sge)
 {
 	struct krdma_qp *qp = wq->qp;
 	size_t offset = (size_t)(wq->tail & wq->mask) * qp->bounce_size;
@@ -94,11 +94,11 @@ void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
 		memcpy(qp->bounce + offset + length, (void *)(uintptr_t)sge->addr, sge->length);
 		length += sge->length;
 	}
-	*segment = (struct krdma_segment) {
+	*ib_sge = (struct ib_sge) {
 		.addr = qp->bounce_dma + offset,
 		.length = length,
-		.key = qp->pd->ib->local_dma_lkey,
+		.lkey = qp->pd->ib->local_dma_lkey,
 	};
-	ib_dma_sync_single_for_device(qp->pd->ib->device, segment->addr, length,
+	ib_dma_sync_single_for_device(qp->pd->ib->device, ib_sge->addr, length,
 				      DMA_TO_DEVICE);
 }

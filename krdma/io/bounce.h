@@ -8,7 +8,7 @@
 #include "core/private.h"
 
 struct krdma_qp;
-struct krdma_segment;
+struct ib_sge;
 struct krdma_wq;
 
 /* Process context. */
@@ -17,6 +17,6 @@ void krdma_bounce_exit(struct krdma_qp *qp);
 
 /* Any context, with the post lock held. */
 void krdma_bounce_copy(struct krdma_wq *wq, const struct krdma_send_wr *wr,
-		       struct krdma_segment *segment);
+		       struct ib_sge *ib_sge);
 
 #endif /* _KRDMA_BOUNCE_H */

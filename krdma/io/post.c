@@ -118,7 +118,7 @@ static int krdma_send_sges(struct krdma_wq *wq, const struct krdma_op *op,
 		}
 		if (krdma_sge_is_used(wr, i)) {
 			ret = krdma_mr_begin_use(sge->mr, wq->qp->pd, sge->addr,
-						 sge->length, access, &scratch->segments[count],
+						 sge->length, access, &scratch->wr_sges[count],
 						 KRDMA_WR_SGES - count);
 			if (ret < 0)
 				goto err;
@@ -127,11 +127,11 @@ static int krdma_send_sges(struct krdma_wq *wq, const struct krdma_op *op,
 			ret = -EOPNOTSUPP;
 			if (krdma_send_key_is_local(wq->qp, access, sge->key))
 				goto err;
-			scratch->segments[count++] = (struct krdma_segment) {
-				.addr = sge->addr, .length = sge->length, .key = sge->key,
+			scratch->wr_sges[count++] = (struct ib_sge) {
+				.addr = sge->addr, .length = sge->length, .lkey = sge->key,
 			};
 		}
-		scratch->segment_ends[i] = count;
+		scratch->sge_ends[i] = count;
 	}
 	return count;
 
@@ -145,14 +145,14 @@ err:
 /* A WQE keeps the MRs of which the last byte is in its part. */
 static void krdma_send_keep_mrs(struct krdma_wq *wq,
 				const struct krdma_send_wr *wr, u32 *next_sge,
-				u32 used_segments)
+				u32 used_sges)
 {
 	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->tail);
 	struct krdma_mr **mrs = krdma_wq_mrs(wq, wq->tail);
 
 	wqe->mr_count = 0;
 	for (; *next_sge < wr->sge_count; (*next_sge)++) {
-		if (wq->chain.scratch->segment_ends[*next_sge] > used_segments)
+		if (wq->chain.scratch->sge_ends[*next_sge] > used_sges)
 			break;
 		if (krdma_sge_is_used(wr, *next_sge))
 			mrs[wqe->mr_count++] = wr->sges[*next_sge].mr;
@@ -195,7 +195,7 @@ static bool krdma_send_is_signaled(struct krdma_wq *wq, bool unsignaled)
 static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 			     const struct krdma_send_wr *wr, u32 length,
 			     const struct krdma_wr_part *part,
-			     const struct krdma_segment *segments, bool last)
+			     const struct ib_sge *ib_sges, bool last)
 {
 	struct krdma_qp *qp = wq->qp;
 	struct krdma_wqe *wqe = krdma_wq_wqe(wq, wq->tail);
@@ -204,14 +204,8 @@ static void krdma_send_build(struct krdma_wq *wq, const struct krdma_op *op,
 	struct ib_sge *sges = &scratch->sges[wq->chain.sges];
 	bool unsignaled = wr->flags & KRDMA_POST_UNSIGNALED;
 	u32 count = part->count;
-	u32 i;
 
-	for (i = 0; i < count; i++)
-		sges[i] = (struct ib_sge) {
-			.addr = segments[i].addr,
-			.length = segments[i].length,
-			.lkey = segments[i].key,
-		};
+	memcpy(sges, ib_sges, count * sizeof(*sges));
 	/* A read of 0 bytes still needs a local address: siw requires it. */
 	if (!count && op->last == IB_WR_RDMA_READ)
 		sges[count++] = (struct ib_sge) { .lkey = qp->pd->ib->local_dma_lkey };
@@ -240,10 +234,10 @@ static u32 krdma_send_sink(struct krdma_wq *wq, const struct krdma_op *op)
 	struct krdma_qp *qp = wq->qp;
 	u32 index = wq->tail & wq->mask;
 
-	wq->chain.scratch->segments[0] = (struct krdma_segment) {
+	wq->chain.scratch->wr_sges[0] = (struct ib_sge) {
 		.addr = qp->sink_dma + index * sizeof(u64),
 		.length = op->scratch_length,
-		.key = qp->pd->ib->local_dma_lkey,
+		.lkey = qp->pd->ib->local_dma_lkey,
 	};
 	return 1;
 }
@@ -257,7 +251,7 @@ static void krdma_send_fill_sink(struct krdma_wq *wq, const struct krdma_op *op,
 
 	if (op->last == IB_WR_RDMA_WRITE)
 		qp->sink[index] = wr->operand;
-	ib_dma_sync_single_for_device(qp->ib->device, wq->chain.scratch->segments[0].addr,
+	ib_dma_sync_single_for_device(qp->ib->device, wq->chain.scratch->wr_sges[0].addr,
 				      sizeof(u64), DMA_BIDIRECTIONAL);
 }
 
@@ -266,13 +260,13 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 			    const struct krdma_send_wr *wr, u32 length,
 			    struct krdma_wr_split *split, u32 parts)
 {
-	struct krdma_segment *segments = wq->chain.scratch->part_segments;
+	struct ib_sge *ib_sges = wq->chain.scratch->part_sges;
 	struct krdma_wr_part part;
 	u32 next_sge = 0;
 	int ret;
 
 	while (parts--) {
-		krdma_wr_split_next(split, segments, &part);
+		krdma_wr_split_next(split, ib_sges, &part);
 		if (!krdma_wr_list_has_room(&wq->chain, part.count)) {
 			ret = krdma_send_post_list(wq);
 			if (ret) {
@@ -282,7 +276,7 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 		}
 		krdma_send_keep_mrs(wq, wr, &next_sge,
 				    parts ? split->index : KRDMA_WR_SGES);
-		krdma_send_build(wq, op, wr, length, &part, segments, !parts);
+		krdma_send_build(wq, op, wr, length, &part, ib_sges, !parts);
 		krdma_wqe_commit(wq, !parts);
 	}
 	return 0;
@@ -292,10 +286,10 @@ static int krdma_send_parts(struct krdma_wq *wq, const struct krdma_op *op,
 static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 			  const struct krdma_send_wr *wr)
 {
-	const struct krdma_segment *all = wq->chain.scratch->segments;
+	const struct ib_sge *all = wq->chain.scratch->wr_sges;
 	struct krdma_qp *qp = wq->qp;
 	struct krdma_wr_split split;
-	int segments = 0;
+	int count = 0;
 	u64 length = 0;
 	u64 parts;
 	u32 max_sge;
@@ -308,11 +302,11 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 			return ret;
 	}
 	if (op->traits & KRDMA_OP_SCRATCH)
-		segments = krdma_send_sink(wq, op);
+		count = krdma_send_sink(wq, op);
 	else if (!(op->traits & KRDMA_OP_NO_DATA))
-		segments = krdma_send_sges(wq, op, wr, &length);
-	if (segments < 0)
-		return segments;
+		count = krdma_send_sges(wq, op, wr, &length);
+	if (count < 0)
+		return count;
 
 	ret = krdma_op_check_length(op, wr, length);
 	if (ret)
@@ -325,7 +319,7 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	}
 
 	max_sge = op->traits & KRDMA_OP_READS ? qp->max_read_sge : wq->max_sge;
-	parts = krdma_wr_split_count(all, segments, max_sge, qp->max_message);
+	parts = krdma_wr_split_count(all, count, max_sge, qp->max_message);
 	if (parts > (op->traits & KRDMA_OP_SPLITS ? wq->credits.depth : 1) ||
 	    ((wr->flags & KRDMA_POST_INLINE) && (parts > 1 || length > qp->max_inline))) {
 		ret = -EMSGSIZE;
@@ -338,10 +332,10 @@ static int krdma_send_any(struct krdma_wq *wq, const struct krdma_op *op,
 	if (op->traits & KRDMA_OP_SCRATCH)
 		krdma_send_fill_sink(wq, op, wr);
 	if ((wr->flags & KRDMA_POST_INLINE) && length > qp->device_inline) {
-		krdma_bounce_copy(wq, wr, wq->chain.scratch->segments);
-		segments = 1;
+		krdma_bounce_copy(wq, wr, wq->chain.scratch->wr_sges);
+		count = 1;
 	}
-	ret = krdma_wr_split_init(&split, all, segments, max_sge, qp->max_message);
+	ret = krdma_wr_split_init(&split, all, count, max_sge, qp->max_message);
 	if (WARN_ON_ONCE(ret)) {
 		krdma_credits_untake(&wq->credits, parts);
 		goto err;
@@ -423,12 +417,6 @@ static void krdma_send_fill_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	}
 }
 
-/* struct krdma_segment has the layout of struct ib_sge. */
-static_assert(sizeof(struct krdma_segment) == sizeof(struct ib_sge));
-static_assert(offsetof(struct krdma_segment, addr) == offsetof(struct ib_sge, addr));
-static_assert(offsetof(struct krdma_segment, length) == offsetof(struct ib_sge, length));
-static_assert(offsetof(struct krdma_segment, key) == offsetof(struct ib_sge, lkey));
-
 /* Returns -EMSGSIZE if the fast path cannot post it, because its memory needs several SGEs. */
 static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 			   const struct krdma_send_wr *wr, u32 flags, u32 length)
@@ -437,7 +425,7 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 	const struct krdma_sge *sge = wr->sges;
 	struct krdma_wr_scratch *scratch = wq->chain.scratch;
 	struct krdma_mr *used;
-	struct krdma_segment *to;
+	struct ib_sge *to;
 	struct krdma_wqe *wqe;
 	union krdma_wr *ib_wr;
 	u32 index;
@@ -448,14 +436,14 @@ static int krdma_send_fast(struct krdma_wq *wq, const struct krdma_op *op,
 		if (ret)
 			return ret;
 	}
-	to = (struct krdma_segment *)&scratch->sges[wq->chain.sges];
+	to = &scratch->sges[wq->chain.sges];
 	used = likely(!flags) || !(flags & KRDMA_POST_INLINE) ? sge->mr : NULL;
 	if (unlikely(!used)) {
 		if (unlikely(krdma_send_key_is_local(wq->qp, access, sge->key)))
 			return -EOPNOTSUPP;
 		to->addr = sge->addr;
 		to->length = length;
-		to->key = sge->key;
+		to->lkey = sge->key;
 	} else {
 		ret = krdma_wr_list_use(wq, used, sge->addr, length, access, to);
 		if (unlikely(ret))
@@ -595,7 +583,7 @@ int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
 		     u32 max_sge, struct ib_sge *sges, struct krdma_mr **mrs,
 		     u16 *mr_count, struct ib_recv_wr *ib_wr)
 {
-	struct krdma_segment *segment;
+	struct ib_sge *ib_sge;
 	const struct krdma_sge *sge;
 	u32 count = 0;
 	int ret;
@@ -609,18 +597,18 @@ int krdma_recv_build(const struct krdma_recv_wr *wr, struct krdma_pd *pd,
 		ret = -EMSGSIZE;
 		if (count == max_sge)
 			goto err;
-		segment = (struct krdma_segment *)&sges[count++];
+		ib_sge = &sges[count++];
 		if (!sge->mr) {
-			segment->addr = sge->addr;
-			segment->length = sge->length;
-			segment->key = sge->key;
+			ib_sge->addr = sge->addr;
+			ib_sge->length = sge->length;
+			ib_sge->lkey = sge->key;
 			continue;
 		}
 		/* Memory with several DMA addresses takes an SGE for each. */
 		if (!krdma_mr_use_fast(sge->mr, pd, sge->addr, sge->length,
-				       KRDMA_ACCESS_LOCAL_WRITE, segment)) {
+				       KRDMA_ACCESS_LOCAL_WRITE, ib_sge)) {
 			ret = krdma_mr_begin_use(sge->mr, pd, sge->addr, sge->length,
-						 KRDMA_ACCESS_LOCAL_WRITE, segment,
+						 KRDMA_ACCESS_LOCAL_WRITE, ib_sge,
 						 max_sge - count + 1);
 			if (ret < 0)
 				goto err;

@@ -62,9 +62,9 @@ struct krdma_wqe {
  * @wrs: list of send work requests that is being built
  * @recv_wrs: list of receive work requests that is being built
  * @sges: SGEs of the list
- * @segments: SGEs for the device of the work request that is being posted
- * @part_segments: SGEs for the device of one part of it
- * @segment_ends: for each SGE of the consumer, the end of its entries in @segments
+ * @wr_sges: SGEs for the device of the work request that is being posted
+ * @part_sges: SGEs for the device of one part of it
+ * @sge_ends: for each SGE of the consumer, the end of its entries in @wr_sges
  *
  * The contents are not used after the call that posts, because a device has then copied what it
  * needs.  So all QPs share the buffers, which stay in the CPU's cache.
@@ -76,9 +76,9 @@ struct krdma_wr_scratch {
 		struct ib_recv_wr recv_wrs[KRDMA_WR_LIST_MAX];
 	};
 	struct ib_sge sges[KRDMA_WR_LIST_SGES];
-	struct krdma_segment segments[KRDMA_WR_SGES];
-	struct krdma_segment part_segments[KRDMA_WR_SGES];
-	u16 segment_ends[KRDMA_WR_SGES];
+	struct ib_sge wr_sges[KRDMA_WR_SGES];
+	struct ib_sge part_sges[KRDMA_WR_SGES];
+	u16 sge_ends[KRDMA_WR_SGES];
 };
 
 /**

@@ -96,25 +96,25 @@ static inline void krdma_wr_list_count_uses(struct krdma_wq *wq)
  * requests use the same MR as the one before, whose WQE keeps it.
  */
 static inline int krdma_wr_list_use(struct krdma_wq *wq, struct krdma_mr *mr,
-				    u64 addr, u32 length, u32 access, struct krdma_segment *segment)
+				    u64 addr, u32 length, u32 access, struct ib_sge *ib_sge)
 {
 	struct krdma_wr_list *chain = &wq->chain;
 	struct krdma_pd *pd;
 	int ret;
 
 	if (likely(mr == chain->mr) &&
-	    krdma_mr_point_to(mr, addr, length, access, segment)) {
+	    krdma_mr_point_to(mr, addr, length, access, ib_sge)) {
 		chain->uses++;
 		return 0;
 	}
 	krdma_wr_list_count_uses(wq);
 	chain->mr = NULL;
 	pd = wq->qp->pd;
-	if (krdma_mr_use_fast(mr, pd, addr, length, access, segment)) {
+	if (krdma_mr_use_fast(mr, pd, addr, length, access, ib_sge)) {
 		chain->mr = mr;
 		return 0;
 	}
-	ret = krdma_mr_begin_use(mr, pd, addr, length, access, segment, 1);
+	ret = krdma_mr_begin_use(mr, pd, addr, length, access, ib_sge, 1);
 	return min(ret, 0);
 }
 

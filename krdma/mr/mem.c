@@ -475,18 +475,18 @@ static unsigned int krdma_mem_find_chunk(const struct krdma_mem *mem, u64 offset
 }
 
 /**
- * krdma_mem_segments() - Build the device SGEs for a range of memory
+ * krdma_mem_sges() - Build the device SGEs for a range of memory
  * @mem: kernel memory
  * @offset: start of the range, in bytes from the start of @mem
  * @length: bytes, all of them in @mem
- * @segments: filled in on success
- * @room: maximum number of @segments
+ * @ib_sges: filled in on success
+ * @room: maximum number of @ib_sges
  *
  * Context: any.
- * Return: number of segments, or -EMSGSIZE if there are more than @room.
+ * Return: number of SGEs, or -EMSGSIZE if there are more than @room.
  */
-int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
-		       struct krdma_segment *segments, unsigned int room)
+int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
+		   struct ib_sge *ib_sges, unsigned int room)
 {
 	unsigned int i = krdma_mem_find_chunk(mem, offset);
 	unsigned int count = 0;
@@ -498,10 +498,10 @@ int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
 
 		if (count == room)
 			return -EMSGSIZE;
-		segments[count++] = (struct krdma_segment) {
+		ib_sges[count++] = (struct ib_sge) {
 			.addr = chunk->addr + (offset - chunk->offset),
 			.length = part,
-			.key = mem->pd->ib->local_dma_lkey,
+			.lkey = mem->pd->ib->local_dma_lkey,
 		};
 		offset += part;
 		length -= part;

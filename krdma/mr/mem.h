@@ -96,8 +96,8 @@ int krdma_mem_map_user(struct krdma_mem *mem, unsigned long start);
 int krdma_mem_map_table(struct krdma_mem *mem);
 int krdma_mem_register(struct krdma_mem *mem, u64 iova);
 void krdma_mem_adopt(struct krdma_mem *mem, struct ib_mr *ib);
-int krdma_mem_segments(const struct krdma_mem *mem, u64 offset, u32 length,
-		       struct krdma_segment *segments, unsigned int room);
+int krdma_mem_sges(const struct krdma_mem *mem, u64 offset, u32 length,
+		   struct ib_sge *ib_sges, unsigned int room);
 void krdma_mem_revoke(struct krdma_mem *mem);
 void krdma_mem_release(struct krdma_mem *mem);
 void krdma_mem_release_user(struct krdma_mem *mem);

@@ -538,8 +538,8 @@ int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range
 EXPORT_SYMBOL_NS_GPL(krdma_mr_rkey_at, "KRDMA");
 
 /* Build the device SGEs for an MR with several keys. */
-static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 length,
-				 struct krdma_segment *segments, unsigned int room)
+static int krdma_mr_key_sges(const struct krdma_mr *mr, u64 offset, u32 length,
+			     struct ib_sge *ib_sges, unsigned int room)
 {
 	unsigned int count = 0;
 
@@ -552,10 +552,10 @@ static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 leng
 			return -EMSGSIZE;
 		i = krdma_mr_find_key(mr, offset, &reach);
 		part = min_t(u64, length, reach);
-		segments[count++] = (struct krdma_segment) {
+		ib_sges[count++] = (struct ib_sge) {
 			.addr = mr->peer_addr + offset,
 			.length = part,
-			.key = mr->keys->key[i].local,
+			.lkey = mr->keys->key[i].local,
 		};
 		offset += part;
 		length -= part;
@@ -570,8 +570,8 @@ static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 leng
  * @addr: start of the memory, in the MR's address space
  * @length: bytes
  * @access: the rights that the operation needs; 0: it only reads the memory
- * @segments: filled in: the device SGEs
- * @room: maximum number of @segments
+ * @ib_sges: filled in: the device SGEs
+ * @room: maximum number of @ib_sges
  *
  * After success, also with 0 SGEs, the MR is kept until krdma_mr_end_use(), which must be
  * called once for each call.
@@ -586,7 +586,7 @@ static int krdma_mr_key_segments(const struct krdma_mr *mr, u64 offset, u32 leng
  * -EMSGSIZE: it takes more than @room SGEs.
  */
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
-		       u32 length, u32 access, struct krdma_segment *segments,
+		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room)
 {
 	u64 offset = addr - mr->addr;
@@ -614,9 +614,9 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 
 	if (!mr->by_key || mr->keys) {
 		if (mr->by_key)
-			ret = krdma_mr_key_segments(mr, offset, length, segments, room);
+			ret = krdma_mr_key_sges(mr, offset, length, ib_sges, room);
 		else
-			ret = krdma_mem_segments(mr->mem, offset, length, segments, room);
+			ret = krdma_mem_sges(mr->mem, offset, length, ib_sges, room);
 		if (ret < 0)
 			goto err_end;
 		return ret;
@@ -625,10 +625,10 @@ int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
 	ret = -EMSGSIZE;
 	if (!room)
 		goto err_end;
-	segments[0] = (struct krdma_segment) {
+	ib_sges[0] = (struct ib_sge) {
 		.addr = mr->peer_addr + offset,
 		.length = length,
-		.key = mr->lkey,
+		.lkey = mr->lkey,
 	};
 	return 1;
 

@@ -90,7 +90,7 @@ struct krdma_mr {
 
 /* Described at its definition: begin to use an MR for a work request.  Any context. */
 int krdma_mr_begin_use(struct krdma_mr *mr, struct krdma_pd *pd, u64 addr,
-		       u32 length, u32 access, struct krdma_segment *segments,
+		       u32 length, u32 access, struct ib_sge *ib_sges,
 		       unsigned int room);
 
 /*
@@ -119,7 +119,7 @@ static inline void krdma_mr_use_more(struct krdma_mr *mr, int count)
 
 /* The part of krdma_mr_use_fast() that checks and translates the address range. */
 static inline bool krdma_mr_point_to(const struct krdma_mr *mr, u64 addr, u32 length,
-				     u32 access, struct krdma_segment *segment)
+				     u32 access, struct ib_sge *ib_sge)
 {
 	u64 offset = addr - mr->addr;
 	u64 room;
@@ -128,9 +128,9 @@ static inline bool krdma_mr_point_to(const struct krdma_mr *mr, u64 addr, u32 le
 	if ((access & ~mr->access) ||
 	    check_sub_overflow(mr->length, offset, &room) || length > room)
 		return false;
-	segment->addr = mr->fast_addr + offset;
-	segment->length = length;
-	segment->key = mr->fast_lkey;
+	ib_sge->addr = mr->fast_addr + offset;
+	ib_sge->length = length;
+	ib_sge->lkey = mr->fast_lkey;
 	return true;
 }
 
@@ -141,11 +141,11 @@ static inline bool krdma_mr_point_to(const struct krdma_mr *mr, u64 addr, u32 le
  */
 static inline bool krdma_mr_use_fast(struct krdma_mr *mr,
 				     struct krdma_pd *pd, u64 addr, u32 length,
-				     u32 access, struct krdma_segment *segment)
+				     u32 access, struct ib_sge *ib_sge)
 {
 	if (!mr->fast || mr->pd != pd)
 		return false;
-	if (!krdma_mr_point_to(mr, addr, length, access, segment))
+	if (!krdma_mr_point_to(mr, addr, length, access, ib_sge))
 		return false;
 	if (!atomic_inc_unless_negative(&mr->uses))
 		return false;

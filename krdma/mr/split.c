@@ -8,8 +8,8 @@
  * length 0 are left out.  A work request of length 0 is one part without SGEs, because
  * it still has a completion.
  *
- *	krdma_wr_split_check(segments, count, remote_addr, &length);
- *	krdma_wr_split_init(&split, segments, count, max_sge, max_bytes);
+ *	krdma_wr_split_check(sges, count, remote_addr, &length);
+ *	krdma_wr_split_init(&split, sges, count, max_sge, max_bytes);
  *	while (krdma_wr_split_next(&split, sge, &part))
  *		post(sge, part.count, remote_addr + part.offset);
  */
@@ -22,8 +22,8 @@ static u32 krdma_wr_split_min(u32 a, u32 b)
 
 /**
  * krdma_wr_split_check() - Check that the addresses of a work request are valid
- * @segments: its local SGEs; may be NULL if @count is 0
- * @count: number of @segments
+ * @sges: its local SGEs; may be NULL if @count is 0
+ * @count: number of @sges
  * @remote_addr: the remote address of its first byte, 0 if it has none
  * @length: filled in on success: the bytes of the work request
  *
@@ -33,17 +33,17 @@ static u32 krdma_wr_split_min(u32 a, u32 b)
  * Return: 0; -EINVAL if an SGE goes beyond the end of the address space, or there is a count
  * without SGEs; -EOVERFLOW if the remote range goes beyond the end.
  */
-int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
+int krdma_wr_split_check(const struct ib_sge *sges, u32 count, u64 remote_addr,
 			 u64 *length)
 {
 	u64 total = 0;
 
-	if (count && !segments)
+	if (count && !sges)
 		return -EINVAL;
 	for (u32 i = 0; i < count; i++) {
-		if (segments[i].addr + segments[i].length < segments[i].addr)
+		if (sges[i].addr + sges[i].length < sges[i].addr)
 			return -EINVAL;
-		total += segments[i].length;
+		total += sges[i].length;
 	}
 	if (remote_addr + total < remote_addr)
 		return -EOVERFLOW;
@@ -55,8 +55,8 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
 
 /**
  * krdma_wr_split_count() - Count the parts of a work request
- * @segments: its local SGEs; may be NULL if @count is 0
- * @count: number of @segments
+ * @sges: its local SGEs; may be NULL if @count is 0
+ * @count: number of @sges
  * @max_sge: maximum number of SGEs in a part
  * @max_bytes: maximum number of bytes in a part
  *
@@ -66,7 +66,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_check);
  * Return: how many parts krdma_wr_split_next() will return; 0 if krdma_wr_split_init() would
  * fail.
  */
-u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 max_sge,
+u64 krdma_wr_split_count(const struct ib_sge *sges, u32 count, u32 max_sge,
 			 u32 max_bytes)
 {
 	/* The last part so far: a work request has at least one. */
@@ -74,11 +74,11 @@ u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 ma
 	u32 sge = 0;
 	u32 bytes = 0;
 
-	if (!max_sge || !max_bytes || (count && !segments))
+	if (!max_sge || !max_bytes || (count && !sges))
 		return 0;
 
 	for (u32 i = 0; i < count; i++) {
-		u32 length = segments[i].length;
+		u32 length = sges[i].length;
 		u32 more;
 
 		if (!length)
@@ -111,7 +111,7 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_count);
 /* Advance to an SGE that has bytes left. */
 static void krdma_wr_split_settle(struct krdma_wr_split *split)
 {
-	while (split->index < split->count && split->used == split->segments[split->index].length) {
+	while (split->index < split->count && split->used == split->sges[split->index].length) {
 		split->index++;
 		split->used = 0;
 	}
@@ -120,24 +120,24 @@ static void krdma_wr_split_settle(struct krdma_wr_split *split)
 /**
  * krdma_wr_split_init() - Start to split a work request
  * @split: filled in on success
- * @segments: its local SGEs, checked by krdma_wr_split_check(), which stay unchanged until the
+ * @sges: its local SGEs, checked by krdma_wr_split_check(), which stay unchanged until the
  *	last part; may be NULL if @count is 0
- * @count: number of @segments
+ * @count: number of @sges
  * @max_sge: maximum number of SGEs in a part
  * @max_bytes: maximum number of bytes in a part
  *
  * Context: any.
  * Return: 0; -EINVAL if @max_sge or @max_bytes is 0, or there is a count without SGEs.
  */
-int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment *segments,
+int krdma_wr_split_init(struct krdma_wr_split *split, const struct ib_sge *sges,
 			u32 count,
 			u32 max_sge, u32 max_bytes)
 {
-	if (!max_sge || !max_bytes || (count && !segments))
+	if (!max_sge || !max_bytes || (count && !sges))
 		return -EINVAL;
 
 	*split = (struct krdma_wr_split) {
-		.segments = segments,
+		.sges = sges,
 		.count = count,
 		.max_sge = max_sge,
 		.max_bytes = max_bytes,
@@ -150,13 +150,13 @@ EXPORT_SYMBOL_IF_KUNIT(krdma_wr_split_init);
 /**
  * krdma_wr_split_next() - Get the next part of a work request
  * @split: initialized by krdma_wr_split_init()
- * @segments: filled in: the SGEs of the part; an array of max_sge entries
+ * @sges: filled in: the SGEs of the part; an array of max_sge entries
  * @part: filled in
  *
  * Context: any.
  * Return: true; false if there is no part left, and nothing is filled in.
  */
-bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *segments,
+bool krdma_wr_split_next(struct krdma_wr_split *split, struct ib_sge *sges,
 			 struct krdma_wr_part *part)
 {
 	u32 length = 0;
@@ -166,14 +166,14 @@ bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *seg
 		return false;
 
 	while (split->index < split->count && count < split->max_sge && length < split->max_bytes) {
-		const struct krdma_segment *from = &split->segments[split->index];
+		const struct ib_sge *from = &split->sges[split->index];
 		u32 take = krdma_wr_split_min(from->length - split->used,
 					      split->max_bytes - length);
 
-		segments[count++] = (struct krdma_segment) {
+		sges[count++] = (struct ib_sge) {
 			.addr = from->addr + split->used,
 			.length = take,
-			.key = from->key,
+			.lkey = from->lkey,
 		};
 		length += take;
 		split->used += take;

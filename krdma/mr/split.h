@@ -9,18 +9,6 @@
 #include "core/pure.h"
 
 /**
- * struct krdma_segment - SGE towards the device: a range of local memory
- * @addr: start address, as the device sees it
- * @length: bytes; may be 0 for an empty range
- * @key: the lkey
- */
-struct krdma_segment {
-	u64 addr;
-	u32 length;
-	u32 key;
-};
-
-/**
  * struct krdma_wr_part - part of a work request, posted as one work request to the device
  * @offset: start of the part in the work request, in bytes; also the distance of its remote
  *	address from that of the work request
@@ -35,8 +23,8 @@ struct krdma_wr_part {
 
 /**
  * struct krdma_wr_split - state of splitting a work request
- * @segments: all SGEs of the work request
- * @count: number of @segments
+ * @sges: all SGEs of the work request
+ * @count: number of @sges
  * @max_sge: maximum number of SGEs in a part
  * @max_bytes: maximum number of bytes in a part
  * @index: index of the first SGE that has bytes left, @count if there is none
@@ -45,7 +33,7 @@ struct krdma_wr_part {
  * @ended: the last part was returned
  */
 struct krdma_wr_split {
-	const struct krdma_segment *segments;
+	const struct ib_sge *sges;
 	u32 count;
 	u32 max_sge;
 	u32 max_bytes;
@@ -55,14 +43,13 @@ struct krdma_wr_split {
 	bool ended;
 };
 
-int krdma_wr_split_check(const struct krdma_segment *segments, u32 count, u64 remote_addr,
+int krdma_wr_split_check(const struct ib_sge *sges, u32 count, u64 remote_addr,
 			 u64 *length);
-u64 krdma_wr_split_count(const struct krdma_segment *segments, u32 count, u32 max_sge,
+u64 krdma_wr_split_count(const struct ib_sge *sges, u32 count, u32 max_sge,
 			 u32 max_bytes);
-int krdma_wr_split_init(struct krdma_wr_split *split, const struct krdma_segment *segments,
-			u32 count,
-			u32 max_sge, u32 max_bytes);
-bool krdma_wr_split_next(struct krdma_wr_split *split, struct krdma_segment *segments,
+int krdma_wr_split_init(struct krdma_wr_split *split, const struct ib_sge *sges,
+			u32 count, u32 max_sge, u32 max_bytes);
+bool krdma_wr_split_next(struct krdma_wr_split *split, struct ib_sge *sges,
 			 struct krdma_wr_part *part);
 
 #endif /* _KRDMA_SPLIT_H */
