@@ -274,9 +274,9 @@ static void krdma_user_session_fdinfo(struct seq_file *seq, struct file *file)
 	rcu_read_unlock();
 
 	krdma_user_fdinfo(seq, "session", session->id, session);
-	seq_printf(seq, "memory_count:\t%u\nmemory_bytes:\t%llu\n", count, bytes);
+	seq_printf(seq, "mr_count:\t%u\nmr_bytes:\t%llu\n", count, bytes);
 	/* Pairs with the cmpxchg() in krdma_user_device_notify(). */
-	seq_printf(seq, "watch:\t%d\n", !!smp_load_acquire(&session->notifier));
+	seq_printf(seq, "device_notifier:\t%d\n", !!smp_load_acquire(&session->notifier));
 }
 
 #define KRDMA_SESSION_IOCTL(command, does, type, last, handler) \

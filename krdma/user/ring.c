@@ -334,7 +334,7 @@ int krdma_user_ring_create(struct krdma_ucmd *ucmd)
 		if (ret)
 			goto err_put;
 	}
-	ret = krdma_user_fd_reserve(&ufd, "[krdma-queue]", &krdma_user_ring_fops, ring, O_RDWR);
+	ret = krdma_user_fd_reserve(&ufd, "[krdma-ring]", &krdma_user_ring_fops, ring, O_RDWR);
 	if (ret)
 		goto err_put;
 
@@ -491,7 +491,7 @@ static void krdma_user_ring_fdinfo(struct seq_file *seq, struct file *file)
 {
 	struct krdma_user_ring *ring = file->private_data;
 
-	krdma_user_fdinfo(seq, "queue", ring->id, ring->session);
+	krdma_user_fdinfo(seq, "ring", ring->id, ring->session);
 	seq_printf(seq, "device:\t%u\npolled:\t%d\nsq_entries:\t%u\ncq_entries:\t%u\n",
 		   READ_ONCE(ring->device_id), ring->polled, ring->layout.sq_entries,
 		   ring->layout.cq_entries);

@@ -13,7 +13,7 @@
 #include "value.h"
 
 static const char usage[] =
-	"Usage: krdma stat [sessions|listeners|connections|queues|srqs] [OPTION]...\n"
+	"Usage: krdma stat [sessions|listeners|connections|rings|srqs] [OPTION]...\n"
 	"\n"
 	"Shows what processes have opened through krdma: sessions and what was made in\n"
 	"them, or everything of one kind.  Other users' processes are shown to root.\n"
@@ -65,8 +65,8 @@ static void print_session(const struct objects *now, const struct objects *befor
 	}
 	printf("%-8u %7d %-15.15s %6u %6u %6u %5u %8s %12.*f %12.*f\n", session->id, session->pid,
 	       session->command, counts[OBJECT_CONNECTION], counts[OBJECT_LISTENER],
-	       counts[OBJECT_QUEUE], counts[OBJECT_SRQ],
-	       bytes_text(mr, session->memory_bytes), before ? 1 : 0, sum.sends,
+	       counts[OBJECT_RING], counts[OBJECT_SRQ],
+	       bytes_text(mr, session->mr_bytes), before ? 1 : 0, sum.sends,
 	       before ? 1 : 0, sum.receives);
 }
 
@@ -76,7 +76,7 @@ static void print_sessions(const struct objects *now, const struct objects *befo
 	const char *unit = before ? "/s" : "";
 
 	printf("%-8s %7s %-15s %6s %6s %6s %5s %8s %10s%-2s %10s%-2s\n", "SESSION", "PID",
-	       "COMMAND", "CONNS", "LISTEN", "QUEUES", "SRQS", "MEMORY", "SENDS", unit, "RECEIVES",
+	       "COMMAND", "CONNS", "LISTEN", "RINGS", "SRQS", "MEMORY", "SENDS", unit, "RECEIVES",
 	       unit);
 	for (size_t i = 0; i < now->count; i++) {
 		const struct object *object = &now->list[i];
@@ -90,7 +90,7 @@ static void print_sessions(const struct objects *now, const struct objects *befo
 		/* The first one of a session that has no descriptor stands for it. */
 		closed.kind = OBJECT_SESSION;
 		closed.id = object->session;
-		closed.memory_bytes = 0;
+		closed.mr_bytes = 0;
 		seen = objects_find(now, &closed);
 		for (size_t j = 0; j < i && !seen; j++)
 			seen = now->list[j].session == object->session;
@@ -112,7 +112,7 @@ static void print_kind(const struct objects *now, const struct objects *before,
 		       "SENDS", unit, "RECEIVES", unit, "PENDING");
 	else if (kind == OBJECT_LISTENER)
 		printf("%-21s %s\n", "LOCAL", "WAITING");
-	else if (kind == OBJECT_QUEUE)
+	else if (kind == OBJECT_RING)
 		printf("%6s %10s%-2s %10s%-2s %7s\n", "DEVICE", "SUBMITTED", unit, "COMPLETED",
 		       unit, "UNTAKEN");
 	else if (kind == OBJECT_SRQ)
@@ -133,7 +133,7 @@ static void print_kind(const struct objects *now, const struct objects *before,
 			       rates.receives, (unsigned long long)object->sends_waiting);
 		else if (kind == OBJECT_LISTENER)
 			printf("%-21s %s\n", object->local, object->waiting ? "yes" : "no");
-		else if (kind == OBJECT_QUEUE)
+		else if (kind == OBJECT_RING)
 			printf("%6llu %12.*f %12.*f %7llu\n", (unsigned long long)object->device,
 			       digits, rates.submitted, digits, rates.completed,
 			       (unsigned long long)object->untaken);
@@ -171,8 +171,8 @@ static struct json_object *object_json(const struct objects *now, const struct o
 	json_put_number(json, "descriptors", object->holders);
 	switch (object->kind) {
 	case OBJECT_SESSION:
-		json_put_number(json, "memory_count", object->memory_count);
-		json_put_number(json, "memory_bytes", object->memory_bytes);
+		json_put_number(json, "mr_count", object->mr_count);
+		json_put_number(json, "mr_bytes", object->mr_bytes);
 		break;
 	case OBJECT_LISTENER:
 		json_put_text(json, "local", object->local);
@@ -194,7 +194,7 @@ static struct json_object *object_json(const struct objects *now, const struct o
 			json_put_rate(json, "receives_per_second", rates.receives);
 		}
 		break;
-	case OBJECT_QUEUE:
+	case OBJECT_RING:
 		json_put_number(json, "device", object->device);
 		json_put_number(json, "submitted", object->submitted);
 		json_put_number(json, "completed", object->completed);

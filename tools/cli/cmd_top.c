@@ -154,12 +154,12 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 
 	for (size_t i = 0; i < now->count; i++) {
 		counts[now->list[i].kind]++;
-		mr += now->list[i].memory_count;
-		bytes += now->list[i].memory_bytes;
+		mr += now->list[i].mr_count;
+		bytes += now->list[i].mr_bytes;
 	}
-	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u queues",
+	snprintf(line, sizeof(line), "krdma: %u sessions, %u listeners, %u connections, %u rings",
 		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], counts[OBJECT_CONNECTION],
-		 counts[OBJECT_QUEUE]);
+		 counts[OBJECT_RING]);
 	put_line(line, columns, batch);
 	snprintf(line, sizeof(line), "memory: %llu pieces, %s   sends: %.1f/s   receives: %.1f/s",
 		 (unsigned long long)mr, bytes_text(size, bytes), sum->sends, sum->receives);

@@ -19,7 +19,7 @@ static const char * const kind_names[OBJECT_KINDS][2] = {
 	[OBJECT_SESSION] = { "session", "sessions" },
 	[OBJECT_LISTENER] = { "listener", "listeners" },
 	[OBJECT_CONNECTION] = { "connection", "connections" },
-	[OBJECT_QUEUE] = { "queue", "queues" },
+	[OBJECT_RING] = { "ring", "rings" },
 	[OBJECT_SRQ] = { "srq", "srqs" },
 };
 
@@ -49,8 +49,8 @@ static const struct {
 	{ "completed", offsetof(struct object, completed) },
 	{ "untaken", offsetof(struct object, untaken) },
 	{ "waiting", offsetof(struct object, waiting) },
-	{ "memory_count", offsetof(struct object, memory_count) },
-	{ "memory_bytes", offsetof(struct object, memory_bytes) },
+	{ "mr_count", offsetof(struct object, mr_count) },
+	{ "mr_bytes", offsetof(struct object, mr_bytes) },
 };
 
 static bool set_kind(struct object *object, const char *value)

@@ -14,7 +14,7 @@ enum object_kind {
 	OBJECT_SESSION,
 	OBJECT_LISTENER,
 	OBJECT_CONNECTION,
-	OBJECT_QUEUE,
+	OBJECT_RING,
 	OBJECT_SRQ,
 	OBJECT_KINDS,
 };
@@ -34,9 +34,9 @@ enum object_kind {
  * @device, @qp, @depth: numbers, or 0
  * @sends, @receives: of a connection: operations that have completed
  * @sends_waiting, @receives_waiting: and those that have not
- * @submitted, @completed, @untaken: of a queue
+ * @submitted, @completed, @untaken: of a ring
  * @waiting: of a listener: somebody waits
- * @memory_count, @memory_bytes: of a session
+ * @mr_count, @mr_bytes: of a session
  */
 struct object {
 	enum object_kind kind;
@@ -60,8 +60,8 @@ struct object {
 	uint64_t completed;
 	uint64_t untaken;
 	uint64_t waiting;
-	uint64_t memory_count;
-	uint64_t memory_bytes;
+	uint64_t mr_count;
+	uint64_t mr_bytes;
 };
 
 /**

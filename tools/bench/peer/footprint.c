@@ -77,7 +77,7 @@ static void add_mapped(struct footprint *footprint)
 
 /*
  * krdma's rings are pages of their own, which no sum of the kernel's has.  Both programs have
- * theirs mapped, all of it: "from-to rights offset device inode anon_inode:[krdma-queue]".
+ * theirs mapped, all of it: "from-to rights offset device inode anon_inode:[krdma-ring]".
  */
 static void add_rings(struct footprint *footprint)
 {
@@ -98,7 +98,7 @@ static void add_rings(struct footprint *footprint)
 		/* One may have ended. */
 		file = fopen(line, "re");
 		while (file && fgets(line, sizeof(line), file))
-			if (strstr(line, "[krdma-queue]") &&
+			if (strstr(line, "[krdma-ring]") &&
 			    sscanf(line, "%lx-%lx", &from, &to) == 2)
 				add(footprint, "sum", "Rings", (double)(to - from));
 		if (file)

@@ -775,9 +775,9 @@ TEST(what_proc_tells_of_each_descriptor)
 	ASSERT_EQ(0, session_request(pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
 
 	EXPECT_TRUE(proc_says(pair.sessions[0], "krdma", "session"));
-	EXPECT_TRUE(proc_says(pair.sessions[0], "memory_count", "1"));
-	EXPECT_TRUE(proc_says(pair.sessions[0], "memory_bytes", "8192"));
-	EXPECT_TRUE(proc_says(pair.sessions[0], "watch", "0"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "mr_count", "1"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "mr_bytes", "8192"));
+	EXPECT_TRUE(proc_says(pair.sessions[0], "device_notifier", "0"));
 
 	ASSERT_EQ(0, conn_query(pair.a.conn, NULL, 0, &query));
 	EXPECT_TRUE(proc_says(pair.a.conn, "krdma", "connection"));
@@ -793,7 +793,7 @@ TEST(what_proc_tells_of_each_descriptor)
 	EXPECT_TRUE(proc_says(pair.listener, "local", text));
 	EXPECT_TRUE(proc_says(pair.listener, "waiting", "0"));
 
-	EXPECT_TRUE(proc_says(pair.a.ring->fd, "krdma", "queue"));
+	EXPECT_TRUE(proc_says(pair.a.ring->fd, "krdma", "ring"));
 	EXPECT_TRUE(proc_says(pair.a.ring->fd, "submitted", "1"));
 	EXPECT_TRUE(proc_says(pair.a.ring->fd, "completed", "1"));
 	EXPECT_TRUE(proc_says(pair.a.ring->fd, "untaken", "0"));

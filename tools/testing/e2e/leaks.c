@@ -78,7 +78,7 @@ TEST(an_address_would_be_seen)
 	EXPECT_EQ(-1, address_in(bytes, sizeof(bytes)));
 	EXPECT_TRUE(address_in_text("queue:\tffff888004a1c000\n"));
 	EXPECT_TRUE(address_in_text("queue:\t00000000d2c7a9e1\n"));
-	EXPECT_FALSE(address_in_text("memory_bytes:\t123456789012345\nlocal:\t[fd77::1]:7471\n"));
+	EXPECT_FALSE(address_in_text("mr_bytes:\t123456789012345\nlocal:\t[fd77::1]:7471\n"));
 }
 
 /* Proves: F6 */

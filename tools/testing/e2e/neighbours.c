@@ -375,7 +375,7 @@ TEST_F_TIMEOUT(neighbours, a_device_goes_of_which_a_program_has_much, 600)
 		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", child, fd);
 		file = fopen(path, "re");
 		while (file && fgets(line, sizeof(line), file))
-			if (!strncmp(line, "memory_count", 12))
+			if (!strncmp(line, "mr_count", 8))
 				printf("# fdinfo: %s", line);
 		if (file)
 			fclose(file);

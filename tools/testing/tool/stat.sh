@@ -18,7 +18,7 @@ try krdma stat
 ended "with nobody there, stat has its heads alone" 0 '^SESSION +PID +COMMAND ' '![0-9]'
 try krdma stat -j
 ended "and in JSON everything is empty" 0 \
-	'^\{"sessions":\[\],"listeners":\[\],"connections":\[\],"queues":\[\],"srqs":\[\],"hidden_processes":0\}$'
+	'^\{"sessions":\[\],"listeners":\[\],"connections":\[\],"rings":\[\],"srqs":\[\],"hidden_processes":0\}$'
 
 # Two sides, and traffic between them
 
@@ -44,8 +44,8 @@ try krdma stat conn
 ended "a kind may be shortened" 0 '^CONNECTION +SESSION'
 try krdma stat listeners
 ended "each listener has its line" 0 "^[0-9]+ +[0-9]+ +$server krdma +.*:7177 +no\$"
-try krdma stat queues
-ended "each queue has its line" 0 "^[0-9]+ +[0-9]+ +$pinging krdma +1 +[0-9]+ +[0-9]+ +[0-9]+\$"
+try krdma stat rings
+ended "each ring has its line" 0 "^[0-9]+ +[0-9]+ +$pinging krdma +1 +[0-9]+ +[0-9]+ +[0-9]+\$"
 try krdma stat srqs
 ended "of what there is not, there is the head" 0 '^ID +SESSION' "!$server"
 
@@ -63,7 +63,7 @@ ended "JSON of one kind has that alone" 0 '^\{"sessions":\[\{' '!connections'
 
 try krdma top -c 2 -i 0.3
 ended "top without a terminal shows one screen after the other" 0 \
-	'^krdma: 2 sessions, [12] listeners, 2 connections, 2 queues$' \
+	'^krdma: 2 sessions, [12] listeners, 2 connections, 2 rings$' \
 	"^ +[0-9]+\.[0-9] +[0-9]+\.[0-9] +$pinging krdma +[0-9]+ connected +10\.77\.0\.1:7177\$"
 holds "so many" [ "$(objects "$work/out" '^krdma: ')" = 2 ]
 
