@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two machines and the cable between them: what a program sees of a peer that can no
- * longer be reached, and that nothing waits for it without an end.  Machine 1 is the
- * one that tests; machine 2 serves it, at the other end of "vm-link".
+ * Two machines and the link between them: what a program sees when its peer becomes
+ * unreachable, and that nothing waits for such a peer forever.  The tests run on machine 1;
+ * machine 2 is the server, at the other end of "vm-link".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,23 +21,26 @@
 #define ROOM		65536
 #define CONNS		64
 
-/* Seven tries of an eighth to a half second each, on a machine that is busy besides. */
+/* Seven retries of an eighth to half a second each, on a machine that also does other work. */
 #define LOST_MS		20000
-/* The connection manager asks sixteen times, with some four seconds between. */
+/* The connection manager sends its request sixteen times, about four seconds apart. */
 #define UNANSWERED_MS	120000
-/* What waits for no peer, on a busy machine. */
+/* Limit for what does not wait for a peer, on a busy machine. */
 #define PROMPT_MS	5000
 #define OPERATIONS	16
 
-/* What the server tells each client. */
+/* The server's memory region; sent to each client as private data. */
 struct offer {
 	uint64_t addr;
 	uint32_t key;
 };
 
-/* What a client asks for that wants the server to end. */
+/* Private data of a client that asks the server to exit. */
 static const char goodbye[] = "goodbye";
-/* And one that wants to be called: the server becomes its client, this patient. */
+/*
+ * Private data of a client that asks the server to connect to it, with this ACK timeout.  The
+ * server then is the active side.
+ */
 struct call {
 	char text[8];
 	uint32_t ack_timeout;
@@ -48,11 +51,11 @@ static const char call_me[8] = "call me";
 #define CLIENT		"10.77.0.1"
 #define CLIENT_PORT	7472
 #define NETDEV		"eth0"
-/* A second for each answer, so seven at least; and two hours for each. */
+/* ACK timeouts of one second, so that seven retries take at least seven, and of two hours. */
 #define CALL_PATIENT	18
 #define CALL_PATIENT_MS	5000
 #define CALL_FOR_EVER	31
-/* A quarter of a second, so two in all: longer than the other machine stands still. */
+/* A quarter of a second, so two seconds in all: longer than the other machine ever stalls. */
 #define UNHURRIED	16
 
 /*
@@ -84,9 +87,10 @@ static int call(int session, struct end *end, uint32_t ack_timeout)
 }
 
 /*
- * A message that cannot be sent, such as when the cable is pulled on this side, can be the end
- * of rxe's queue pair for the connection manager, and nobody connects over the device any more.
- * Who sees that makes the device anew; what cannot connect otherwise is not helped.
+ * If a message cannot be sent, for example because the link is down on this side, rxe's QP for
+ * the connection manager (GSI) can enter the error state.  Then no program can connect over the
+ * device any more, so mend() creates the device again.  It does nothing about other failures to
+ * connect.
  */
 static bool mend(void)
 {
@@ -101,8 +105,8 @@ static bool mend(void)
 }
 
 /*
- * Until a client says goodbye, or -ENODEV; it keeps all connections, as one that never
- * looks.
+ * Serves until a client says goodbye, or the device was created again (-ENODEV).  Keeps all
+ * connections open, as a server that never checks them would.
  */
 static int serve_session(int session)
 {
@@ -143,7 +147,7 @@ static int serve_session(int session)
 			continue;
 		}
 		ret = serve_one(session, conn, &mr, &ends[count]);
-		/* A client that has given up meanwhile is no reason to end. */
+		/* The client may have given up; the server goes on. */
 		if (ret == -ENOTCONN)
 			ret = 0;
 		count++;
@@ -196,7 +200,7 @@ static int cable(const char *how)
 	return cable_of(2, how);
 }
 
-/* Until it serves: it may have booted later, or the cable has just been plugged in. */
+/* Retries: the server may have booted later, or the link may have just come up. */
 static void reach(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 		  const struct end_options *options)
 {
@@ -254,7 +258,7 @@ FIXTURE_TEARDOWN(apart)
 	finish(self);
 }
 
-/* An operation on the server's memory, and how it ended, or -errno. */
+/* Posts an operation on the server's memory; the status of its completion, or -errno. */
 static int operate(FIXTURE_DATA(apart) * self, uint8_t opcode, uint32_t length)
 {
 	struct krdma_sqe entry = sqe_remote(opcode, self->end.id, 1, &self->local, 0, length,
@@ -279,7 +283,7 @@ TEST_F_TIMEOUT(apart, bytes_cross_the_cable, 600)
 /* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 {
-	/* As patient as a connection is if nothing is said. */
+	/* The ACK timeout that a connection has by default. */
 	const struct end_options usual = { .ack_timeout = 14 };
 	struct krdma_sqe entries[3];
 	struct krdma_cqe cqe;
@@ -305,7 +309,7 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.ring, entries, 1, NULL));
 }
 
-/* The server asks for a connection, this patient; machine 1 is to accept it. */
+/* Makes the server connect with this ACK timeout; the caller on machine 1 accepts. */
 static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 		      uint32_t ack_timeout, int *conn, uint32_t *id)
 {
@@ -324,14 +328,14 @@ static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * s
 		ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
 		EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
 		end_close(&self->end);
-		/* Not heard: see the_server_ends_when_asked. */
+		/* The request may have been lost: see the_server_ends_when_asked. */
 		ret = listener_next(listener, deadline_in(LOST_MS), conn, id);
 	} while (ret == -ETIMEDOUT && --tries);
 	ASSERT_EQ(0, ret);
 	close(listener);
 }
 
-/* After how long is a peer that was lost given up, which has connected like this? */
+/* Milliseconds until a lost peer, which had connected with this ACK timeout, is given up. */
 static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self,
 			      uint32_t ack_timeout)
 {
@@ -346,7 +350,7 @@ static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(ap
 	self->end.id = id;
 	ASSERT_EQ(0, conn_wait(conn, deadline_in(UNANSWERED_MS), NULL));
 
-	/* It never comes to the key being wrong. */
+	/* The rkey may be stale: the write never reaches the peer. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, 1, &self->local, 0, 4096, &self->remote,
 			   0);
 	ASSERT_EQ(0, cable("off"));
@@ -370,7 +374,7 @@ TEST_F_TIMEOUT(apart, but_not_for_ever, 600)
 	EXPECT_GT(UNANSWERED_MS, patience_with(_metadata, self, CALL_FOR_EVER));
 }
 
-/* The cable is back before the tries are used up: nobody has noticed. */
+/* The link is up again before the retries are used up, so the program notices nothing. */
 /* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 {
@@ -398,7 +402,7 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 
 #define KEEPALIVE_MS	500
 
-/* Nothing is under way, and without being asked to, nobody would notice. */
+/* Nothing is in flight, so only the keepalive notices that the peer is lost. */
 /* Proves: E6 (nodes) */
 TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
 {
@@ -421,7 +425,7 @@ TEST_F_TIMEOUT(apart, a_lost_peer_is_missed_if_that_is_wanted, 600)
 	end_close(&idle);
 }
 
-/* Operations that are tried for seven seconds, on a peer that has just been lost. */
+/* Posts operations, retried for seven seconds, to a peer that has just been lost. */
 static void operate_in_vain(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self)
 {
 	const struct end_options patient = { .ack_timeout = CALL_PATIENT };
@@ -498,7 +502,10 @@ TEST_F_TIMEOUT(apart, the_module_goes_that_has_waited_for_a_lost_peer, 600)
 	begin(_metadata, self);
 }
 
-/* What cannot be sent at all fails too, by one status or another; and then all is well again. */
+/*
+ * An operation that cannot even be sent fails too, with one of several statuses.  Afterwards the
+ * device works again.
+ */
 TEST_F_TIMEOUT(apart, ones_own_cable_is_pulled, 600)
 {
 	uint64_t begun;
@@ -537,8 +544,8 @@ static void *take_places(void *argument)
 }
 
 /*
- * While one queue of an interface takes the other's place, packets go nowhere, and rxe is told
- * so.  It tries again on 6.1, and its queue pair fails without saying why later.
+ * While the queueing discipline of an interface is replaced, packets are dropped and rxe sees
+ * the error.  On 6.1 rxe retries; on later kernels its QP fails without a reason.
  */
 /* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 600)
@@ -580,7 +587,7 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 }
 
 #define ADDRESS_OF(verb)	"ip addr " verb " " CLIENT "/24 dev " NETDEV
-/* By then, seven tries of a second each are over. */
+/* Longer than seven retries of a second each. */
 #define FORGOTTEN_MS	15000
 
 static unsigned int count_ended(struct __test_metadata *_metadata, struct queue *ring,
@@ -600,8 +607,9 @@ static unsigned int count_ended(struct __test_metadata *_metadata, struct queue 
 }
 
 /*
- * A packet that cannot be sent, for want of an address, ends its operation with rxe of 6.1, and
- * nothing asks any more for what waits for its answer before it: that is forgotten.
+ * If rxe of 6.1 cannot send a packet, here because the address is gone, it completes the packet's
+ * operation with an error.  It no longer retries the earlier operations that wait for an answer,
+ * so it forgets these.
  */
 /* Proves: F4 (nodes) */
 TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
@@ -665,7 +673,7 @@ TEST_F_TIMEOUT(apart, close_does_not_wait_for_a_lost_peer, 600)
 	self->session = session_open(O_CLOEXEC);
 }
 
-/* Both in one, because each of them takes more than a minute. */
+/* One test for both, because each of them takes more than a minute. */
 /* Proves: F5 (nodes) */
 TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 {
@@ -681,7 +689,7 @@ TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
 	EXPECT_EQ(0, end_accept(&self->end, NULL));
-	/* Either the neighbour is known still, or the address cannot be resolved. */
+	/* Either the neighbour entry is still there, or the address cannot be resolved. */
 	ret = end_ask(&asking, self->session, &self->server, NULL);
 	if (!ret)
 		ret = conn_wait(asking.conn, deadline_in(UNANSWERED_MS), NULL);
@@ -697,8 +705,8 @@ TEST_F_TIMEOUT(apart, connecting_to_a_lost_host_ends_and_so_does_accepting, 600)
 }
 
 /*
- * A request can be refused by the connection manager there, because its queue pair has the
- * number of one of before, which the server has kept; then it forgets that one.
+ * The server's connection manager can reject a request because the request's QP has the number
+ * of an earlier one, whose connection the server still has.  It then forgets the earlier one.
  */
 TEST_F_TIMEOUT(apart, the_server_ends_when_asked, 600)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the kernel's that a program's queues take: to whom it is charged.
+ * Kernel memory of a program's rings and queues: to which user and control group it is charged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,19 +23,19 @@
 #define ROOT		"/tmp/krdma-charge"
 #define GROUP		ROOT "/test"
 
-/* What the user may have, where a test says so; otherwise half of the machine's memory. */
+/* Memory limit of a user, where a test sets it; the default is half of the machine's memory. */
 #define LIMIT_MIB	64
-/* What the kernel's memory may grow by, and what else goes on in the machine. */
+/* How much the kernel's memory may grow at a limit, and a margin for other activity. */
 #define GROWTH_MIB(limit)	((limit) * 5 / 4)
 #define NOISE_MIB		8
 
 #define MIB		(1024 * 1024)
 #define DEPTH		4096
 #define CONNECTIONS	256
-/* Devices may take fewer in a shared receive queue than in another one. */
+/* Devices may allow fewer SGEs in an SRQ than in an RQ. */
 #define SRQ_SGE		16
 
-/* Of krdma's own, for a queue of DEPTH requests with 32 entries each: pointers to regions. */
+/* krdma's own memory for a queue of DEPTH work requests: a pointer to an MR for each SGE. */
 #define OWN_BYTES(sge)	((int64_t)DEPTH * (sge) * 8)
 
 /* A line of /proc/meminfo, such as "MemTotal: %ld". */
@@ -93,7 +93,10 @@ FIXTURE_TEARDOWN(charge)
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 }
 
-/* A resolved connection as deep as the device can, in a queue of its own: 0 or -errno. */
+/*
+ * A connection with its QP, DEPTH deep and with as many SGEs as the device allows, with a ring of
+ * its own.  Returns 0 or -errno.
+ */
 static int deep_connection(struct pair *pair, struct end *end, bool shared)
 {
 	struct end_options options = {
@@ -121,7 +124,7 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 	return ret ?: end_prepare(end, &options);
 }
 
-/* What the user may have now. */
+/* The current memory limit of a user. */
 static long limit_mib(void)
 {
 	char line[32];
@@ -133,7 +136,7 @@ static long limit_mib(void)
 	return mib ?: meminfo_mib("MemTotal: %ld") / 2;
 }
 
-/* Until it is refused, and no further than the kernel may grow. */
+/* Creates connections until one fails, or the kernel has grown more than it may. */
 static int deep_connections(void *context)
 {
 	struct end *ends = calloc(CONNECTIONS, sizeof(*ends));
@@ -156,9 +159,9 @@ static int deep_connections(void *context)
 	       grown, limit);
 	CHECK(ret == -EDQUOT);
 	CHECK(grown <= GROWTH_MIB(limit) + NOISE_MIB);
-	/* And what is charged is not much more than there is. */
+	/* The charge is not much more than the memory that is really used. */
 	CHECK(grown >= limit / 4);
-	/* Without those, the same again. */
+	/* After they are closed, new connections succeed again. */
 	for (int i = 0; i < count; i++)
 		end_close(&ends[i]);
 	for (int round = 0; round < 50; round++) {
@@ -183,7 +186,7 @@ TEST_F(charge, deep_connections_count_as_memory)
 	EXPECT_EQ(0, child_run_as(SOME_USER, deep_connections, NULL));
 }
 
-/* Also where nobody has set a limit, the machine goes on. */
+/* With the default limit too, the machine keeps enough memory. */
 TEST_F(charge, deep_connections_at_the_default_limit)
 {
 	ASSERT_EQ(0, set_limit(0));
@@ -232,12 +235,15 @@ TEST_F(charge, deep_shared_receive_queues_too)
 }
 
 /*
- * Memory that is registered
+ * Memory regions
  */
 
 #define PIECE	(MIB / 64)
 
-/* Pieces until it is refused, and at most so many; the last one in @mr. */
+/*
+ * Registers regions of PIECE bytes until one fails, at most @room; @mr becomes the last one.
+ * Returns their number, or -errno.
+ */
 static int fill_memory(int session, uint32_t device, struct memory *mr, int room)
 {
 	struct memory one;
@@ -265,22 +271,22 @@ static int some_memory(void *context)
 	CHECK(!boot_device(session, &device));
 
 	CHECK(memory_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
-	/* A registration costs more than its pages: less than half as much again. */
+	/* An MR costs more than its pages, but less than half as much again. */
 	CHECK(fill_memory(session, device, &mr, 65) < 64);
 	CHECK(!memory_release(session, mr.id, 0));
 	CHECK(fill_memory(session, device, &mr, 2) == 1);
 	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
-	/* Rings are memory too. */
+	/* Rings are charged too. */
 	CHECK(queue_create(session, NULL, &ring) == -EDQUOT);
 	CHECK(!memory_release(session, mr.id, 0));
-	/* Whole pages count, and all of it is given back at once. */
+	/* Whole pages are charged, and deregistering uncharges them at once. */
 	for (int i = 0; i < 100; i++) {
 		CHECK(!memory_register(session, device, mr.data, PIECE - 4095, ACCESS_ALL,
 				       &more));
 		CHECK(memory_register(session, device, mr.data, 1, 0, &none) == -EDQUOT);
 		CHECK(!memory_release(session, more.id, 0));
 	}
-	/* What fails is not charged. */
+	/* A registration that fails is not charged. */
 	for (int i = 0; i < 100; i++)
 		CHECK(memory_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
 	CHECK(!memory_register(session, device, mr.data, PIECE, ACCESS_ALL, &more));
@@ -295,10 +301,10 @@ TEST_F(charge, registered_memory)
 }
 
 /*
- * Many of what is small: what each costs the kernel counts, too
+ * Many small objects: the kernel's cost of each is charged too
  */
 
-/* More than may be: a page with 10 KiB of the kernel's own, or 4 KiB of an object. */
+/* More objects than LIMIT_MIB allows: an MR of a page costs 10 KiB more, another object 4 KiB. */
 #define MANY		30000
 
 static struct small {
@@ -351,7 +357,7 @@ static int one_prepared(void)
 		ret = conn_resolve(end.conn, &small.address);
 	if (!ret)
 		ret = conn_wait(end.conn, deadline_in(PATIENCE_MS), NULL);
-	/* The completions of a thousand fit in the queue. */
+	/* The CQ has room for the completions of a thousand connections. */
 	return ret ?: end_prepare(&end, &(struct end_options) {
 		.send_depth = 1, .recv_depth = 1, .ring = &small.ring,
 	});
@@ -379,7 +385,7 @@ static const struct kind kinds[] = {
 	{ "queues", one_queue },
 };
 
-/* Without an end by itself: by a limit, or by the room of the one queue. */
+/* Creates objects until a limit is reached, or the shared CQ is fully reserved (-ENOSPC). */
 static int many_small(void *context)
 {
 	const struct kind *kind = context;
@@ -482,7 +488,7 @@ TEST_F(charge, a_control_group_has_it)
 }
 
 /*
- * What a session is told of its limits
+ * LIMIT_QUERY
  */
 
 #define PARAMETERS	"/sys/module/krdma/parameters/"
@@ -496,7 +502,7 @@ static int limit_query(int session, uint32_t limit, uint32_t flags,
 	return session_request(session, KRDMA_LIMIT_QUERY, query);
 }
 
-/* The last refusal is of that limit, for that reason, and one of so many. */
+/* True if the last refusal was by @limit in @scope, and @limit has refused @count times. */
 static bool refused(int session, uint32_t limit, uint32_t scope, uint64_t count)
 {
 	struct krdma_limit_query_args last, named;
@@ -531,7 +537,7 @@ static int ask_limits(void *context)
 	CHECK(!boot_device(session, &device));
 	CHECK(!address_set(&address, BOOT_ADDRESS, 7600));
 
-	/* Numbered without gaps; no refusal so far. */
+	/* Limits are numbered without gaps, and nothing has been refused so far. */
 	for (uint32_t limit = 0; limit <= KRDMA_LIMIT_DEVICE; limit++) {
 		CHECK(!limit_query(session, limit, 0, &query));
 		CHECK(query.limit == limit && !query.scope && !query.refused);
@@ -543,7 +549,7 @@ static int ask_limits(void *context)
 	CHECK(limit_query(session, 1, KRDMA_LIMIT_QUERY_REFUSED, &query) == -EINVAL);
 	CHECK(limit_query(session, 0, 2, &query) == -EOPNOTSUPP);
 
-	/* Of the session, and of all of the user's. */
+	/* Usage of the session, and of all sessions of the user. */
 	CHECK(uses(session, KRDMA_LIMIT_SESSIONS, 1, 2, 2));
 	CHECK(!conn_create(first, &fd, NULL) && !conn_create(session, &conn, NULL));
 	CHECK(uses(session, KRDMA_LIMIT_OBJECTS, 1, 2, 3));
@@ -551,7 +557,7 @@ static int ask_limits(void *context)
 	CHECK(uses(session, KRDMA_LIMIT_PORTS, 1, 1, 1));
 	CHECK(uses(first, KRDMA_LIMIT_PORTS, 0, 1, 1));
 
-	/* A refusal is the session's that was refused. */
+	/* A refusal is counted for the session whose call failed. */
 	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
 	CHECK(conn_resolve(fd, &address) == -EDQUOT);
 	CHECK(refused(first, KRDMA_LIMIT_PORTS, KRDMA_LIMIT_SCOPE_USER, 1));
@@ -587,12 +593,12 @@ TEST_F(charge, a_session_is_told_of_its_limits)
 }
 
 /*
- * And to whom queue pairs belong
+ * The process of each QP
  */
 
 #define QPS	"/sys/kernel/debug/krdma/qps"
 
-/* How many of this process the list has, and whether @number is one of them. */
+/* Returns how many QPs of this process are listed, and in @found whether @number is one. */
 static int own_qps(uint32_t number, bool *found)
 {
 	char device[64], comm[32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: both flows, how waiting for them ends, and what they refuse.
+ * Connections: the active and the passive side, how CONN_WAIT ends, and which calls fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static uint32_t state_of(int conn)
 }
 
 /*
- * Steps
+ * States
  */
 
 /* Proves: E1 */
@@ -113,7 +113,7 @@ TEST_F(conn, nobody_listens_there)
 	struct __kernel_sockaddr_storage address;
 	struct end *a = &self->pair.a;
 
-	/* A port that was just free. */
+	/* The port has no listener any more. */
 	address = self->pair.address;
 	close(self->pair.listener);
 	self->pair.listener = -1;
@@ -146,7 +146,7 @@ TEST_F(conn, a_deadline_passes)
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	ASSERT_EQ(0, pair_meet(&self->pair, NULL));
 	EXPECT_EQ(-EINPROGRESS, conn_wait(a->conn, 0, &state));
-	/* On an error nothing is written back. */
+	/* If the call fails, it does not write the structure. */
 	EXPECT_EQ(UINT32_MAX, state);
 	EXPECT_EQ(KRDMA_CONN_CONNECTING, conn_state(a->conn));
 	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
@@ -187,7 +187,7 @@ TEST_F(conn, addresses_that_make_no_sense)
 	ASSERT_EQ(0, address_set(&resolve.local, BOOT_ADDRESS_6, 0));
 	REFUSED(-EINVAL);
 #undef REFUSED
-	/* One's own address on no RDMA device ends it. */
+	/* A local address that belongs to no RDMA device ends the connection. */
 	ASSERT_EQ(0, address_set(&resolve.local, "192.0.2.1", 0));
 	EXPECT_EQ(-EADDRNOTAVAIL, session_request(conn, KRDMA_CONN_RESOLVE, &resolve));
 	EXPECT_EQ(0, conn_await_closed(conn, PATIENCE_MS));
@@ -216,7 +216,7 @@ TEST_F(conn, from_an_address_of_ones_own)
  * Private data
  */
 
-/* The longest that @request takes; it has been done with it then. */
+/* Calls @ask with shorter and shorter private data until it succeeds, with @found bytes. */
 static int longest(struct end *end, struct end_options *options, uint32_t at_least,
 		   int (*ask)(struct end *end, const struct end_options *options), uint32_t *found)
 {
@@ -231,7 +231,10 @@ static int longest(struct end *end, struct end_options *options, uint32_t at_lea
 	return ret;
 }
 
-/* The last bytes say the true length, if they are free; then there is padding. */
+/*
+ * If the last bytes of the private data are free, krdma stores the true length in them.
+ * Otherwise the peer gets the data with its padding.
+ */
 #define TRAILER	8
 
 static void expect_data(struct __test_metadata *_metadata,
@@ -325,7 +328,7 @@ TEST_F(conn, private_data_that_cannot_be_read)
 }
 
 /*
- * What a query says
+ * CONN_QUERY
  */
 
 /* Proves: D4, D8, E5, E7 */
@@ -353,7 +356,7 @@ TEST_F(conn, a_query_says_what_was_granted_and_agreed)
 	EXPECT_LE(64, a.max_inline);
 	EXPECT_EQ(3, a.read_depth);
 	EXPECT_EQ(2, a.read_depth_in);
-	/* One's reads are what the other serves. */
+	/* Each end issues no more reads than the other one serves. */
 	EXPECT_LE(a.read_depth, b.read_depth_in);
 	EXPECT_LE(b.read_depth, a.read_depth_in);
 	EXPECT_LE(256, a.path_mtu);
@@ -398,13 +401,13 @@ TEST_F(conn, queues_that_cannot_be_had)
 
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		/* The device's limits are looked at before the queue's room. */
+		/* The limits of the device are checked before the free entries of the CQ. */
 		EXPECT_EQ(-EINVAL, end_prepare(a, &bad[i])) {
 			TH_LOG("options %zu", i);
 		}
 		queue_close(&a->own[0]);
 	}
-	/* Less room than a connection with default depths takes. */
+	/* The CQ has fewer entries than a connection with default depths reserves. */
 	EXPECT_EQ(-ENOSPC, end_prepare(a, &(struct end_options) {
 		.queue_options.cq_entries = 64 }));
 	queue_close(&a->own[0]);
@@ -502,7 +505,10 @@ TEST_F(conn, requests_in_the_wrong_state)
 	ASSERT_EQ(0, conn_disconnect(a->conn, 0));
 	before = conn_state(a->conn);
 	ret = conn_disconnect(a->conn, 0);
-	/* While the peer has not answered yet, it was done before; then it is over. */
+	/*
+	 * Until the peer has answered, the connection is disconnecting: -EALREADY.  Afterwards it
+	 * is over: -ENOTCONN.
+	 */
 	EXPECT_EQ(before == KRDMA_CONN_DISCONNECTING &&
 		  (ret == -EALREADY || !has_ended(conn_state(a->conn))) ?
 		  -EALREADY : -ENOTCONN, ret);
@@ -523,7 +529,7 @@ struct racer {
 	pthread_barrier_t *barrier;
 	unsigned int delay;
 	int ret;
-	/* What the connection was before the call and after it. */
+	/* State of the connection before and after the call. */
 	uint32_t before;
 	uint32_t after;
 };
@@ -539,7 +545,7 @@ static void *race_to_accept(void *argument)
 	return NULL;
 }
 
-/* A loser is told what the connection is meanwhile: accepting, or connected. */
+/* The errno of a loser depends on the state of the connection by then: accepting or connected. */
 static int loser_error(const struct racer *racer)
 {
 	if (racer->before == KRDMA_CONN_CONNECTED)
@@ -582,8 +588,8 @@ TEST_F(conn, of_racing_accepts_one_wins)
 }
 
 /*
- * A call on a request that the peer gives up at the same time: it fails if that was known
- * before.
+ * Calls on a connection request that the peer gives up at the same time.  The call fails if
+ * this side knew of the end before.
  */
 static int on_a_request(struct end *end, int (*call)(struct end *, const struct end_options *),
 			struct racer *racer)
@@ -593,7 +599,7 @@ static int on_a_request(struct end *end, int (*call)(struct end *, const struct 
 	return racer->ret;
 }
 
-/* The call may know of the end before a query does. */
+/* The call may see the end although the query before it did not. */
 static int given_up_error(const struct racer *racer)
 {
 	return has_ended(racer->before) || racer->ret ? -ENOTCONN : 0;
@@ -609,7 +615,10 @@ static void *close_soon(void *argument)
 	return NULL;
 }
 
-/* When to call next: first where the outcome changes, then as close to that as can be. */
+/*
+ * Delay of the next call: first searches the delay at which the outcome changes, then stays as
+ * close to it as possible.
+ */
 static unsigned int next_delay(unsigned int delay, bool was_late, unsigned int late,
 			       unsigned int round)
 {
@@ -620,7 +629,7 @@ static unsigned int next_delay(unsigned int delay, bool was_late, unsigned int l
 	return was_late ? delay * 31 / 32 : delay * 32 / 31 + 1;
 }
 
-/* It is not the limits of the device that are in the way then. */
+/* The errno must not be one that stands for a limit of the device. */
 /* Proves: A8 */
 TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 {
@@ -652,7 +661,7 @@ TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_prepared, 300)
 	EXPECT_GT(rounds(200, 20), late);
 }
 
-/* Nor is it the device: when the one comes about as soon as the other, it is the peer. */
+/* The errno must not be one of the device: the cause is the peer, which gives up meanwhile. */
 /* Proves: A8 */
 TEST_F_TIMEOUT(conn, a_request_is_given_up_while_it_is_accepted, 300)
 {
@@ -726,7 +735,7 @@ TEST_F(conn, it_outlives_its_session_listener_and_queues)
 	close(b);
 }
 
-/* Whether a line of /proc/self/fdinfo says so; the first that begins with @key. */
+/* Checks the first line of /proc/self/fdinfo that begins with @key. */
 static bool proc_says(int fd, const char *key, const char *value)
 {
 	char path[64], line[256];
@@ -756,7 +765,7 @@ static const char *number(char text[32], uint64_t value)
 	return text;
 }
 
-/* For those who look from outside: what each descriptor is, and how it does. */
+/* /proc/PID/fdinfo shows the kind and the state of each descriptor. */
 TEST(what_proc_tells_of_each_descriptor)
 {
 	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end: of processes, wherever it meets them; of descriptors whose peer is dead;
- * of the module, which waits for the last of them; of the device under all of them.
+ * Ends: processes that are killed in any state, descriptors that are closed when the peer is
+ * dead, the module that is unloaded, and the device that is removed under its users.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,12 @@
 #include "resources.h"
 #include "session.h"
 
-/* An address of the boot device's network that nobody has. */
+/* An unused address of the boot device's network. */
 #define NOBODY		"10.77.0.99"
 
 #define GONE_MS		30000
 
-/* A close that waits for a peer takes seconds; one that does not, much less than that. */
+/* A close that waits for a peer takes seconds; one that does not wait takes much less. */
 static unsigned int close_bound_ms(void)
 {
 	return rounds(20, 1000);
@@ -49,21 +49,21 @@ FIXTURE_TEARDOWN(exit)
  * Processes that are killed
  */
 
-/* What a victim has; each is another process, and none closes anything. */
+/* Objects of a victim, which is a process of its own and never closes them. */
 struct victim {
 	struct pair pair;
 	struct memory mr;
 	int ready;
 };
 
-/* Says that it has come to where it is to be killed. */
+/* Reports that the victim has reached the state in which to kill it. */
 static void arrive(const struct victim *victim)
 {
 	if (write(victim->ready, "r", 1) != 1)
 		_exit(9);
 }
 
-/* Only returns if something has failed; what, 1 and up. */
+/* Returns only if something has failed: 1 or more says what. */
 typedef int fate(struct victim *victim);
 
 static int wait_for_death(const struct victim *victim)
@@ -132,7 +132,7 @@ static int victim_connected(struct victim *victim)
 	return connect_with_memory(victim) ? 1 : wait_for_death(victim);
 }
 
-/* Long writes, as many as fit, without end. */
+/* Posts long writes forever, as many as the SQ accepts. */
 static int victim_traffic(struct victim *victim)
 {
 	struct krdma_sqe entry;
@@ -202,7 +202,7 @@ static int victim_in_reap(struct victim *victim)
 	return 2;
 }
 
-/* The waiting thread asks the device itself, and never sleeps. */
+/* With KRDMA_RING_POLLED the waiting thread polls the device itself and never sleeps. */
 static int victim_in_polled_reap(struct victim *victim)
 {
 	const struct pair_options options = { .a.queue_options.flags = KRDMA_RING_POLLED };
@@ -276,7 +276,7 @@ FIXTURE_VARIANT_ADD(exit, registering) { .fate = victim_registering };
 
 /* clang-format on */
 
-/* The moment of a victim's end: somewhere on its way, or where it was to go. */
+/* Waits until the victim is to be killed: before it arrives, or after. */
 static void await_moment(int ready, unsigned int round)
 {
 	struct pollfd fd = { .fd = ready, .events = POLLIN };
@@ -355,7 +355,7 @@ static unsigned int close_ms(int *fd)
 	return now_ms() - begun;
 }
 
-/* Closes all of @pair, and what else there is; the longest that one has taken. */
+/* Closes all descriptors of @pair; returns the milliseconds that the slowest close took. */
 static unsigned int close_all(struct pair *pair, const char *name)
 {
 	int *const fds[] = { &pair->a.conn, &pair->b.conn, &pair->listener, &pair->a.own[0].fd,
@@ -399,11 +399,12 @@ static bool may_forget(void)
 }
 
 /*
- * rxe of 6.1 that cannot send two messages of the connection manager's in one go loses the
- * second: it begins with it again, in an error, and then waits for somebody to give it one
- * more.  Until then neither the connection nor the device can go.  Whoever asks for a
- * connection when the link is back brings that about, and so does this; his own attempt
- * fails, since the manager's queue pair has ended.
+ * If rxe of 6.1 cannot send two messages of the connection manager in a row, it loses the
+ * second: it starts over with it, with the connection manager's QP in error, and then waits
+ * until another message is posted.  Until then neither the connection nor the device can go
+ * away.  Any request for a connection posts one once the link is up again, and this function
+ * makes such a request.  The request itself fails, because the connection manager's QP is in
+ * error.
  */
 static int ask_once(const struct pair_options *options)
 {
@@ -463,7 +464,7 @@ TEST_F_TIMEOUT(closing, nobody_accepts, 120)
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "nobody accepts"));
 }
 
-/* The peer is a process that has the other end and does nothing any more. */
+/* The peer is a stopped process that holds the other end. */
 TEST_F_TIMEOUT(closing, the_peer_is_stopped, 120)
 {
 	pid_t child;
@@ -504,7 +505,7 @@ FIXTURE_TEARDOWN(unloading)
 
 TEST_F_TIMEOUT(unloading, any_descriptor_keeps_the_module, 120)
 {
-	/* Which of a pair's is left open: listener, connection, queue, mapping. */
+	/* What is left open: listener, connection, SRQ or mapping of the ring. */
 	for (int kept = 0; kept < 4; kept++) {
 		struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
 		struct pair pair;
@@ -585,7 +586,7 @@ FIXTURE_TEARDOWN(removal)
 	queue_close(&self->idle);
 	pair_close(&self->pair);
 	EXPECT_GE(close_bound_ms(), now_ms() - begun);
-	/* What another test has left running would not be here any more. */
+	/* @before was read with the device there, so create it again before comparing. */
 	fabric_create();
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 	fabric_destroy();
@@ -628,7 +629,7 @@ static void *wait_in_queue(void *argument)
 	return (void *)(intptr_t)queue_enter(ring, 0, 1, KRDMA_FOREVER, NULL);
 }
 
-/* Who waits for ever is woken. */
+/* A thread that waits without a deadline is woken. */
 /* Proves: F5 */
 TEST_F_TIMEOUT(removal, who_waits_is_told, 120)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every allocation of every call fails once, and every copy from and to the
- * program: the first, then the second, until the call has no further one.  The
- * call then answers ENOMEM or EFAULT and nothing is left behind, which the
- * kernel log and the scan for leaks judge.
+ * Each allocation of each call fails once, and each copy from and to the program:
+ * the first, then the second, until the call makes no further one.  The call then
+ * fails with ENOMEM or EFAULT and leaves nothing behind; the kernel log and the
+ * scan for leaks prove that.
  *
- * Loading the module is not swept: the kernel's own tracing warns when one of
- * its allocations for a module's tracepoints fails.
+ * Loading the module is not covered: the kernel's tracing warns when one of its
+ * own allocations for a module's tracepoints fails.
  *
  * Needs the kernel's fault injection (/proc/self/fail-nth).
  */
@@ -52,7 +52,7 @@ FIXTURE_SETUP(fail_nth)
 	self->control = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (self->control < 0)
 		SKIP(return, "this kernel has no fault injection (/proc/self/fail-nth)");
-	/* Allocations that may sleep are left out unless told otherwise. */
+	/* By default, allocations that may sleep do not fail. */
 	ASSERT_EQ(0, write_setting("/sys/kernel/debug/failslab/ignore-gfp-wait", "N"));
 	ASSERT_EQ(0, write_setting("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N"));
 	ASSERT_EQ(0, write_setting("/sys/kernel/debug/fail_usercopy/verbose", "0"));
@@ -74,7 +74,7 @@ static int arm(int control, unsigned int nth)
 	return pwrite(control, number, length, 0) == length ? 0 : -errno;
 }
 
-/* Disarms; true when the failure has been used up, false when it never came. */
+/* Disarms the failure; true if it has been injected. */
 static bool has_failed(int control)
 {
 	char number[16] = "";
@@ -84,12 +84,12 @@ static bool has_failed(int control)
 	return failed;
 }
 
-/* One call of those below: 0 or -errno. */
+/* One of the calls below; returns 0 or -errno. */
 typedef int call(int session);
 
 /*
- * The number of failures that the call has met, each answered by ENOMEM, EFAULT
- * or @other_error; or the first other answer, negative.
+ * Returns the number of failures injected into the call, if it returned 0, -ENOMEM,
+ * -EFAULT or @other_error for each; otherwise the first other errno, negative.
  */
 static int sweep(int control, int session, call *call, int other_error)
 {
@@ -103,7 +103,7 @@ static int sweep(int control, int session, call *call, int other_error)
 		failed = has_failed(control);
 		if (!failed)
 			return ret ? ret : (int)nth - 1;
-		/* An allocation may be one that the call can do without. */
+		/* The call may succeed: it can do without some allocations. */
 		if (ret && ret != -ENOMEM && ret != -EFAULT && ret != other_error)
 			return ret;
 	}
@@ -147,7 +147,7 @@ static int call_port(int session)
 /* Proves: E12 (e2e-debug) */
 TEST_F_TIMEOUT(fail_nth, open_a_session, 120)
 {
-	/* The file, its path and the session at the least. */
+	/* At least the file, its path and the session are allocated. */
 	EXPECT_LE(1, sweep(self->control, -1, call_open, -ENFILE));
 }
 
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(fail_nth, requests, 120)
 	int session = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, session);
-	/* The structure on its way in and on its way out at the least. */
+	/* At least the structure is copied in and out. */
 	EXPECT_LE(2, sweep(self->control, session, call_info, 0));
 	EXPECT_LE(2, sweep(self->control, session, call_device, 0));
 	EXPECT_LE(4, sweep(self->control, session, call_port, 0));
@@ -165,11 +165,11 @@ TEST_F_TIMEOUT(fail_nth, requests, 120)
 }
 
 /*
- * Calls that need something to be there, and leave something: it is made anew for
- * each failure, by calls that do not fail.
+ * Calls that need objects, or change or create them.  The objects are created again for each
+ * failure, by calls without fault injection.
  */
 
-/* What the steps are about. */
+/* Objects that the steps use. */
 struct context {
 	struct pair pair;
 	struct memory mr;
@@ -181,12 +181,12 @@ struct context {
 /**
  * struct step - one call
  * @name: for messages
- * @prepare: makes what it needs
- * @call: the call: 0 or -errno
- * @over: after a failure the object is over: the call is not tried again
- * @other_error: what else it may answer
- * @done: what it answers if it was done and only its answer could not be written
- * @least: failures that it meets at the least
+ * @prepare: creates the objects that the call needs
+ * @call: the call; returns 0 or -errno
+ * @over: a failure can end the object, so the call is not repeated
+ * @other_error: negative errno that the call may return besides -ENOMEM and -EFAULT
+ * @done: negative errno of the repeated call if only the first call's result could not be written
+ * @least: minimum number of failures that the call must meet
  */
 struct step {
 	const char *name;
@@ -272,7 +272,7 @@ static int connected(struct context *context)
 					 ACCESS_ALL, &context->mr);
 }
 
-/* A completion waits in the ring. */
+/* The CQ has a completion. */
 static int completed(struct context *context)
 {
 	struct krdma_sqe entry;
@@ -401,7 +401,7 @@ static int call_prepare(struct context *context)
 {
 	const struct end_options options = { .ring = &context->ring };
 
-	/* Not a queue of its own: only the request is what may fail. */
+	/* No ring of its own: only the ioctl may fail. */
 	context->pair.a.recv_ring = NULL;
 	return end_prepare(&context->pair.a, &options);
 }
@@ -457,7 +457,7 @@ static int call_enter(struct context *context)
 	return queue_submit(context->pair.a.ring, &entry, 1, NULL);
 }
 
-/* Two pieces, for an array that is copied too. */
+/* Two SGEs, because an array of them is copied as well. */
 static int call_post(struct context *context)
 {
 	struct krdma_sqe entry = sqe_send(context->pair.a.id, 1, &context->mr, 0, 64);
@@ -482,7 +482,7 @@ static int call_mmap(struct context *context)
 
 	if (at == MAP_FAILED)
 		return -errno;
-	/* Its pages come now, if they have not before. */
+	/* Faults the page in, if the mapping has not. */
 	((volatile char *)at)[0] = 0;
 	return munmap(at, context->ring.size) ? -errno : 0;
 }
@@ -519,7 +519,7 @@ static void undo(struct context *context)
 		close(context->fd);
 }
 
-/* 0: a further failure may come; 1: none has; negative: a wrong answer. */
+/* Returns 0 if the failure was injected, 1 if there was nothing to fail, or a wrong -errno. */
 static int fail_once(int control, const struct step *step, unsigned int nth)
 {
 	struct context context = { .fd = -1, .ring.fd = -1 };
@@ -546,7 +546,7 @@ static int fail_once(int control, const struct step *step, unsigned int nth)
 	return ret ? ret : !failed;
 }
 
-/* The number of failures that the step has met, or the first wrong answer. */
+/* Returns the number of failures injected into the step, or the first wrong -errno. */
 static int sweep_step(int control, const struct step *step)
 {
 	for (unsigned int nth = 1; nth < MOST_FAILURES; nth++) {
@@ -574,7 +574,7 @@ static const struct step steps[] = {
 	{ "LIMIT_QUERY", nothing, call_limit_query, .least = 2 },
 	{ "MR_DEREGISTER", connected, call_memory_release, .least = 1, .over = true },
 	{ "CONN_RESOLVE", created, call_resolve, .least = 2, .over = true },
-	/* rxe has a socket for each queue pair, and other words for not getting one. */
+	/* rxe has a socket for each QP, and reports -EIO when it cannot create it. */
 	{ "CONN_CREATE_QP", resolved_with_queue, call_prepare, .least = 4, .done = -EALREADY,
 	  .other_error = -EIO },
 	{ "CONN_CONNECT", prepared, call_connect, .least = 2, .over = true },
@@ -613,21 +613,21 @@ TEST_F_TIMEOUT(fail_nth, every_request_of_every_object, 1200)
 }
 
 /*
- * Many that post
+ * Posting without memory
  */
 
 #define POSTERS		4
 #define POSTS		3000
-/* The number and the size of the answer are copied before. */
+/* Before it, the structure is copied in, and written back to check that it is writable. */
 #define FIRST_ALLOCATION	3
 
 /**
- * struct poster - a thread, with a connection and a queue of its own in a session of all
+ * struct poster - a thread with a connection and a ring of its own, in a shared session
  * @pair: the connection
- * @mr: of the session
- * @accepted: entries of its
- * @waited: how often it had to wait: by any thread, so that all can stop
- * @error: the first wrong answer
+ * @mr: memory region of the session
+ * @accepted: number of accepted entries of this thread
+ * @waited: number of calls, of all threads, that had to wait for a batch
+ * @error: the first wrong errno, negative
  */
 struct poster {
 	struct pair pair;
@@ -654,8 +654,8 @@ static int take_all(struct poster *poster, unsigned int *taken)
 }
 
 /*
- * In a call that has to find memory that fails, and then it waits; in others it is the copy
- * of the entries that does.
+ * If the call needs memory for another batch, this allocation fails and the call waits for a free
+ * batch.  Otherwise the copy of the entries fails.
  */
 static void *post_without_memory(void *argument)
 {
@@ -685,7 +685,10 @@ static void *post_without_memory(void *argument)
 	return NULL;
 }
 
-/* Where entries become requests is shared: who finds none and no memory for one waits. */
+/*
+ * The threads of a session share its batches.  A thread that finds none free, and no memory for
+ * another one, waits.
+ */
 /* Proves: E12 (e2e-debug) */
 TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that does not want it to work: rings rewritten while the kernel reads
- * them, memory that goes away under a request, what belongs to others, objects that
- * are closed while they are used.  Whatever it does, it gets an error that is
- * documented, and what it had is gone with it.
+ * A hostile program: it rewrites rings while the kernel reads them, unmaps memory during a
+ * call, uses objects of other sessions, and closes objects that are in use.  Whatever it does,
+ * it gets a documented error, and its objects are gone when it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 #define PAGE		4096
 #define GONE_MS		20000
 
-/* An address of the kernel's, and one that is no address at all. */
+/* An address of the kernel, and a non-canonical one. */
 #define KERNEL_ADDRESS	0xffff888000000000ULL
 #define NO_ADDRESS	0x8000000000000000ULL
 
@@ -33,7 +32,7 @@ FIXTURE(hostile)
 
 FIXTURE_SETUP(hostile)
 {
-	/* What a program before this one has left may still be ending. */
+	/* Objects of an earlier program may still be going away. */
 	sleep_ms(rounds(100, 1000));
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
@@ -48,7 +47,7 @@ FIXTURE_TEARDOWN(hostile)
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 }
 
-/* If nothing were counted, nothing would ever be missed. */
+/* The leak check of the teardown works only if held objects are counted. */
 TEST_F(hostile, what_is_held_is_counted)
 {
 	struct resources now;
@@ -65,21 +64,21 @@ TEST_F(hostile, what_is_held_is_counted)
 	EXPECT_LE(self->before.count[RESOURCE_PINS] + 4, now.count[RESOURCE_PINS]);
 }
 
-/* For a while; how long depends on the kernel. */
+/* End of a short test period, whose length depends on the kernel. */
 static uint64_t soon(void)
 {
 	return now_ms() + rounds(700, 1500);
 }
 
 /*
- * Threads that do something again and again until they are told to stop
+ * Threads that repeat an action until @stop is set
  */
 
 struct storm {
 	struct pair *pair;
 	struct memory *mr;
 	atomic_bool stop;
-	/* The first answer that is not one of those that its request can have, 0: none. */
+	/* The first errno that the ioctl may not return; 0 if there was none. */
 	atomic_int wrong;
 	atomic_uint good;
 	atomic_uint refused;
@@ -98,7 +97,7 @@ static int storm_end(struct storm *storm)
 	return -pthread_join(storm->thread, NULL);
 }
 
-/* Until @end, and until there has been some of what a storm is made for. */
+/* Goes on until @end, and longer if @some, the count of the wanted outcomes, is still 0. */
 static bool storms(const struct storm *storm, uint64_t end, unsigned int some)
 {
 	return !storm->wrong && (now_ms() < end || (!some && now_ms() < end + PATIENCE_MS));
@@ -156,7 +155,7 @@ TEST_F(hostile, a_completion_index_that_makes_no_sense)
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
 		ring->header->cq_head = ring->header->cq_tail + wrong_distances[i];
-		/* More than there is room for is as wrong as what is yet to come. */
+		/* An index too far behind is as wrong as one ahead of the tail. */
 		if (wrong_distances[i] == 0xf0000000)
 			ring->header->cq_head = ring->header->cq_tail - ring->cq_entries - 1;
 		EXPECT_EQ(-EBADMSG, queue_enter(ring, 0, 1, deadline_in(50), NULL)) {
@@ -208,7 +207,7 @@ static void *scribble(void *argument)
 
 TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 {
-	/* Of entries whose target is no connection: what is looked at before and at the target. */
+	/* Errors of entries without a valid destination: checks up to that of the destination. */
 	static const int entry[] = { EINVAL, EMSGSIZE, EFAULT, ENOENT, 0 };
 	static const int submitting[] = { EBADMSG, 0 }, waiting[] = { EBADMSG, ETIMEDOUT, 0 };
 	struct storm storm = { .pair = &self->pair };
@@ -266,12 +265,12 @@ TEST_F(hostile, mappings_that_there_are_not)
 			munmap(at, wrong[i].size);
 		}
 	}
-	/* A connection has no memory at all. */
+	/* A connection cannot be mapped. */
 	EXPECT_TRUE(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->pair.a.conn, 0) == MAP_FAILED);
 	EXPECT_EQ(ENODEV, errno);
 }
 
-/* Nobody may run what the kernel, or another process, puts into a ring. */
+/* What the kernel or another process writes to a ring must not be executable. */
 TEST_F(hostile, a_ring_cannot_be_run)
 {
 	struct queue *ring = self->pair.a.ring;
@@ -293,7 +292,7 @@ TEST_F(hostile, a_mapping_is_moved_grown_and_cut)
 		       (char *)self->mr.data + (1 << 24));
 	if (moved == MAP_FAILED)
 		moved = at;
-	/* As much as was promised can be read and written, wherever it is. */
+	/* The whole ring can be read and written, wherever it is mapped. */
 	for (size_t i = 0; i < ring->size; i += PAGE)
 		((volatile char *)moved)[i] = ((volatile char *)moved)[i];
 	EXPECT_EQ(0, munmap(moved, PAGE));
@@ -316,7 +315,10 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 
 		if (header == MAP_FAILED)
 			_exit(1);
-		/* Not by pair_close(): its addresses may be those of the new mapping. */
+		/*
+		 * Not with pair_close(): the addresses that it unmaps may be those of the new
+		 * mapping.
+		 */
 		close_range(3, ~0U, 0);
 		for (int i = 0; i < 100; i++) {
 			header->sq_tail++;
@@ -328,7 +330,7 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 	for (int i = 0; i < 50; i++) {
 		int ret = queue_enter(ring, 4, 0, 0, NULL);
 
-		/* No index is out of reach before the other process begins. */
+		/* The indices are valid until the other process begins. */
 		EXPECT_EQ(ret ? -EBADMSG : 0, ret);
 		wrong += !!ret;
 		sleep_ms(1);
@@ -336,7 +338,7 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_LT(0, wrong);
-	/* It has asked for more completions to be taken than there were. */
+	/* The other process has moved cq_head beyond cq_tail. */
 	EXPECT_EQ(-EBADMSG, queue_enter(ring, 4, 0, 0, NULL));
 }
 
@@ -355,7 +357,7 @@ TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, room, 8, NULL));
 	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, entries, 8, NULL));
-	/* They are there for whoever asks by a request. */
+	/* RING_REAP still returns the completions. */
 	while (total < 8 && !queue_reap(self->pair.a.ring->fd, cqes, 8, 1,
 					deadline_in(PATIENCE_MS), &reaped))
 		total += reaped;
@@ -379,7 +381,7 @@ static void *replace_pages(void *argument)
 	return NULL;
 }
 
-/* Entries, pieces and inline data in pages that another thread takes away. */
+/* Entries, SGEs and inline data in pages that another thread unmaps. */
 TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 {
 	void *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -399,9 +401,9 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 		.sge_count = 1,
 		.sge = { .addr = (uintptr_t)pages + PAGE - 16, .length = 32 },
 	};
-	/* New pages are zero: pieces of no memory, entries and requests of no kind. */
+	/* New pages are zero: SGEs without an MR, entries without opcode, structures of size 0. */
 	static const int pieces[] = { EFAULT, ENOENT, 0 }, entries[] = { EFAULT, EINVAL, 0 };
-	/* Nobody receives it: the depth can be used up. */
+	/* The peer has posted no receive, so the sends can use up the SQ. */
 	static const int sends[] = { EFAULT, EAGAIN, 0 };
 	uint64_t end = soon();
 	uint32_t reaped;
@@ -425,7 +427,7 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 	munmap(pages, 4 * PAGE);
 }
 
-/* Registering what another thread unmaps; the pages of each success are pinned. */
+/* Registers memory that another thread unmaps; a successful registration pins its pages. */
 TEST_F_TIMEOUT(hostile, memory_goes_away_while_it_is_registered, 120)
 {
 	static const int errors[] = { EFAULT, 0 };
@@ -525,7 +527,7 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 			TH_LOG("memory %u", stolen.id);
 		}
 	}
-	/* A queue reaches only what was prepared with it. */
+	/* A ring reaches only connections whose QP was created with it. */
 	for (int64_t id = (int64_t)self->pair.a.id - 20; id < other.b.id + 20; id++) {
 		if (id == other.a.id)
 			continue;
@@ -570,7 +572,7 @@ enum closed_part {
 	CLOSED_PARTS,
 };
 
-/* Which descriptors of a pair are about to be closed, and which have been. */
+/* Descriptors of a pair that are being closed (@begun), and that are closed (@done). */
 struct closing {
 	struct pair *pair;
 	atomic_bool begun[CLOSED_PARTS];
@@ -578,8 +580,8 @@ struct closing {
 };
 
 /*
- * One call with a descriptor: of one that was closed before, it answers EBADF and nothing else,
- * and of one that was not closed until it had returned, it does not.
+ * Judges one call on a descriptor.  If the descriptor was closed before the call, the call must
+ * return -EBADF.  If closing began only after the call had returned, it must not.
  */
 static void judge_closing(struct storm *storm, enum closed_part part, bool closed, int ret,
 			  const int *errors)
@@ -595,9 +597,9 @@ static void judge_closing(struct storm *storm, enum closed_part part, bool close
 
 static void *use_without_end(void *argument)
 {
-	/* The peer leaves, and what waits for it then ends. */
+	/* The peer closes, which ends the wait. */
 	static const int waits[] = { EPIPE, ETIMEDOUT, 0 };
-	/* No receive is there: the depth is used up, until the connection ends. */
+	/* No receive is posted: the SQ fills up until the connection ends. */
 	static const int posts[] = { EAGAIN, ENOTCONN, ENOENT, 0 };
 	static const int reaps[] = { ETIMEDOUT, 0 }, no_errors[] = { 0 };
 	struct storm *storm = argument;
@@ -632,7 +634,7 @@ static void *use_without_end(void *argument)
 	return NULL;
 }
 
-/* In which order the ends of a pair are closed under those who use it. */
+/* Closes the descriptors of a pair in the given order, while threads use them. */
 static void close_in_order(struct closing *closing, unsigned int order)
 {
 	struct pair *pair = closing->pair;
@@ -700,7 +702,7 @@ TEST_F(hostile, the_session_is_closed_first)
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 }
 
-/* The connections use it, and keep it; what ends can be seen by nobody. */
+/* Connections that use a ring keep it, but no program can see their completions any more. */
 TEST_F(hostile, a_queue_is_closed_while_connections_use_it)
 {
 	struct krdma_sqe room = sqe_receive(self->pair.b.id, 1, &self->mr, PAGE, 8);
