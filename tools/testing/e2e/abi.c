@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The general ioctl format, swept for every request of every kind of file: each
- * size, each boundary of accessible memory, each flag, each number.
+ * The general ioctl format, for each ioctl of each kind of file: each size, each
+ * boundary of accessible memory, each flag, each number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #define CANARY		0xa5
 #define HAMMER_MS	rounds(150, 50)
 
-/* Two pages to use, then one that nothing can touch; and one of canaries. */
+/* Two pages to use, an inaccessible one behind them, and as many bytes of canaries. */
 struct arena {
 	size_t page;
 	unsigned char *start;
@@ -103,7 +103,7 @@ static bool untouched(const struct arena *arena, const unsigned char *from)
 	return !memcmp(from, arena->canaries, arena->end - from);
 }
 
-/* Where a success is dear, few sizes must do; what is refused costs nothing. */
+/* If a success is expensive, only a few sizes are tried.  Sizes that fail are cheap. */
 static bool worth_a_success(const struct example *example, uint32_t size)
 {
 	uint32_t known = example->known_size;
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
 	uint32_t known = variant->example->known_size;
 	unsigned char *buffer = self->arena.start;
 
-	/* On a slow kernel each one where structures end, and some of what is beyond. */
+	/* On a slow kernel: each size up to a little beyond the structure, and some of the others. */
 	for (uint32_t size = 0; size <= KRDMA_STRUCT_SIZE_MAX + 8;
 	     size += size > known + 64 && size + 64 < KRDMA_STRUCT_SIZE_MAX ?
 		     rounds(1, 37) : 1) {
@@ -230,11 +230,11 @@ TEST_F(request, memory_is_read_only_from_each_byte)
 		ASSERT_EQ(0, mprotect(middle, self->arena.page, PROT_READ | PROT_WRITE));
 		PLACE(middle - room, size, size);
 		ASSERT_EQ(0, mprotect(middle, self->arena.page, PROT_READ));
-		/* Who gets no answer needs no room for one. */
+		/* The memory need not be writable if the ioctl does not write it. */
 		ASSERT_EQ(expected, REQUEST(middle - room)) {
 			TH_LOG("%u bytes of %u writable", room, size);
 		}
-		/* And nothing has happened, so that it can be asked again. */
+		/* The failed call has done nothing, so the ioctl succeeds now. */
 		if (expected) {
 			ASSERT_EQ(0, mprotect(middle, self->arena.page, PROT_READ | PROT_WRITE));
 			ASSERT_EQ(0, REQUEST(middle - room)) {
@@ -242,7 +242,7 @@ TEST_F(request, memory_is_read_only_from_each_byte)
 			}
 		}
 		UNDO(middle - room);
-		/* What nobody was told of is not there. */
+		/* The failed call has left no descriptor behind. */
 		ASSERT_EQ(next, next_descriptor());
 	}
 }
@@ -267,7 +267,7 @@ TEST_F(request, addresses_that_are_not_memory)
 {
 	const uintptr_t bad[] = {
 		0, 1, 4, (uintptr_t)-1, (uintptr_t)-4096, (uintptr_t)1 << (sizeof(void *) * 8 - 1),
-		/* The kernel's own memory, for a 64-bit program. */
+		/* An address of the kernel, for a 64-bit program. */
 		sizeof(void *) == 8 ? (uintptr_t)0xffff888000000000ULL : (uintptr_t)-4,
 	};
 
@@ -289,7 +289,7 @@ TEST_F(request, every_unknown_flag_is_refused)
 
 		if (flag & variant->example->known_flags)
 			continue;
-		/* With the flags that make it valid, and alone. */
+		/* With the flags of the example, and alone. */
 		PLACE(buffer, size, size);
 		memcpy(&flags, buffer + sizeof(uint32_t), sizeof(flags));
 		flags |= flag;
@@ -303,7 +303,7 @@ TEST_F(request, every_unknown_flag_is_refused)
 			TH_LOG("flag %#x", flag);
 		}
 	}
-	/* And nothing has happened meanwhile. */
+	/* The failed calls have done nothing, so the ioctl succeeds. */
 	PLACE(buffer, size, size);
 	ASSERT_EQ(0, REQUEST(buffer));
 	UNDO(buffer);
@@ -341,7 +341,7 @@ TEST_F(request, what_is_in_comes_back_as_it_was)
 	PLACE(before, size, size);
 	memcpy(buffer, before, size);
 	ASSERT_EQ(0, REQUEST(buffer));
-	/* Size and flags always, everything if there is no answer. */
+	/* Size and flags never change; if the ioctl writes nothing back, nothing does. */
 	EXPECT_EQ(0, memcmp(before, buffer, example->answers ? 8 : size));
 	UNDO(buffer);
 }
@@ -366,8 +366,8 @@ static void *flip_sizes(void *argument)
 }
 
 /*
- * The size must be read once: a second look that believed a larger number than
- * the one that was checked would run off the kernel's copy.
+ * Only the size that was checked counts: if the kernel used a larger one that it
+ * read later, it would run past the end of its copy.
  */
 /* Proves: A5 */
 TEST_F_TIMEOUT(request, the_size_changes_while_the_request_runs, 60)
@@ -387,7 +387,7 @@ TEST_F_TIMEOUT(request, the_size_changes_while_the_request_runs, 60)
 	do {
 		int ret = REQUEST(buffer);
 
-		/* What is behind the known part is zero: E2BIG is for what is too long. */
+		/* The bytes behind the known part are zero: -E2BIG means a size too large. */
 		if (ret == 0)
 			UNDO(buffer);
 		if (ret == -EINVAL || ret == -E2BIG)
@@ -471,7 +471,7 @@ TEST_F(numbers, every_request_to_every_wrong_kind_of_file)
 TEST_F(numbers, every_other_type)
 {
 	for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
-		/* Types 0 and T have requests that the kernel answers for every file. */
+		/* Types 0 and T have ioctls that the kernel handles for every file. */
 		for (unsigned int type = 1; type < 256; type++) {
 			if (type == KRDMA_IOCTL_TYPE || type == 'T')
 				continue;
@@ -493,7 +493,7 @@ TEST_F(numbers, a_direction_or_a_length_makes_another_request)
 	static const unsigned int lengths[] = { 0, 1, 4, 64, 112, 152, 4096 };
 	const unsigned int variants = 4 * ARRAY_SIZE(lengths);
 
-	/* The first is the request itself: no direction, no length. */
+	/* The first variant is the ioctl itself: no direction, no length. */
 	for (unsigned int i = 1; i < variants; i++) {
 		unsigned int direction = i / ARRAY_SIZE(lengths);
 		unsigned int length = lengths[i % ARRAY_SIZE(lengths)];
@@ -521,7 +521,7 @@ TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
 	ASSERT_LE(0, reader);
 	for (int i = 0; i < EXAMPLE_COUNT; i++) {
 		const struct example *example = &examples[i];
-		/* It has no memory that it could ask after, and can have none. */
+		/* The read-only session has no MR to query, and can register none. */
 		int may = i == EXAMPLE_MR_QUERY ? -ENOENT : 0;
 
 		if (example->kind != KIND_SESSION)
@@ -535,7 +535,7 @@ TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
 		}
 	}
 	EXPECT_EQ(next, next_descriptor());
-	/* And it hears of devices. */
+	/* It gets events of devices. */
 	EXPECT_EQ(POLLIN, poll_mask(reader, POLLIN, PATIENCE_MS));
 	EXPECT_LT(0, read(reader, self->buffer, sizeof(self->buffer)));
 	close(reader);
@@ -543,7 +543,7 @@ TEST_F(numbers, a_session_that_is_read_only_asks_and_cannot_act)
 
 TEST(the_first_sizes_are_those_of_this_header)
 {
-	/* Grows with the header: a longer structure keeps its first size. */
+	/* If a structure grows, its known size does, and its first size stays. */
 	for (int i = 0; i < EXAMPLE_COUNT; i++) {
 		EXPECT_LE(examples[i].first_size, examples[i].known_size) {
 			TH_LOG("%s", examples[i].name);

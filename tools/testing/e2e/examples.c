@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One valid example of every request, with an object in a state in which it can
- * be asked.
+ * One valid example of each ioctl, with an object in a state in which the ioctl
+ * succeeds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include "examples.h"
 #include "session.h"
 
-/* Nobody has so many targets. */
+/* No session has so many destinations. */
 #define NO_TARGET	0x7fffffff
 
-/* Completions that are made ready at a time. */
+/* Completions that arm_completed() produces at a time. */
 #define COMPLETIONS	64
 
 /*
@@ -36,7 +36,10 @@ static int make_srq(struct scene *scene, int *fd)
 
 static int open_parts(struct scene *scene, unsigned int parts)
 {
-	/* What was closed just now may still count: for all that a case prepares. */
+	/*
+	 * QPs that were just closed may still reserve entries of the CQ: it has room for those of
+	 * a whole test case.
+	 */
 	struct queue_options options = { .cq_entries = 4096 };
 	struct pair_options pair_options = { .no_listener = !(parts & SCENE_LISTENER) };
 	int ret;
@@ -78,7 +81,7 @@ int scene_open_for(struct scene *scene, const struct example *example)
 		[KIND_LISTENER] = SCENE_LISTENER,
 		[KIND_CONN] = SCENE_CONN,
 		[KIND_QUEUE] = SCENE_QUEUE,
-		/* It belongs to a queue. */
+		/* An SRQ belongs to a ring. */
 		[KIND_SRQ] = SCENE_QUEUE | SCENE_SRQ,
 	};
 
@@ -166,19 +169,19 @@ static int arm_prepared(struct scene *scene)
 	return ret ? ret : prepare(scene, scene->fd);
 }
 
-/* Somebody asks the listener for a connection. */
+/* The listener has a connection request. */
 static int arm_asked(struct scene *scene)
 {
 	struct krdma_conn_param_args terms = { .size = sizeof(terms) };
 	int ret = arm_prepared(scene);
 	int former;
 
-	/* The one before may still be there, and be given up just when poll() has seen it. */
+	/* An earlier request may still be there, and be given up just after poll() has seen it. */
 	while (!listener_next(scene->pair.listener, 0, &former, NULL))
 		close(former);
 	if (!ret)
 		ret = session_request(scene->fd, KRDMA_CONN_CONNECT, &terms);
-	/* Not before it is there: the example does not wait. */
+	/* Wait for the request, because the example does not. */
 	if (!ret && !(poll_mask(scene->pair.listener, 1, PATIENCE_MS) & 1))
 		ret = -ETIMEDOUT;
 	scene->fd = scene->pair.listener;
@@ -202,7 +205,7 @@ static int arm_acceptable(struct scene *scene)
 	return ret ? ret : prepare(scene, scene->made[1]);
 }
 
-/* Receives that come back unused. */
+/* The CQ has completions, of receives that were flushed. */
 static int arm_completed(struct scene *scene)
 {
 	struct krdma_sqe receives[COMPLETIONS];
@@ -340,10 +343,10 @@ static void fill_confine(struct scene *scene, void *bytes)
 }
 
 /*
- * And afterwards
+ * Undoing
  */
 
-/* All that make a descriptor have it in the same place, but one. */
+/* All ioctls that create a descriptor return it at the same offset, except LISTENER_NEXT. */
 static void undo_fd(struct scene *scene, const void *bytes)
 {
 	(void)scene;
@@ -374,7 +377,7 @@ static void undo_reap(struct scene *scene, const void *bytes)
 	scene->completions--;
 }
 
-/* The number, the first size (pinned), and what this header knows. */
+/* The ioctl number, the first published size (pinned), and the size in this header. */
 #define EXAMPLE(id, object, structure, size)			\
 	.name = #id, .number = KRDMA_##id, .kind = object,	\
 	.first_size = (size), .known_size = sizeof(struct structure)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One valid example of every request, with an object in a state in which it can
- * be asked.  For tests that sweep over all of them.
+ * One valid example of each ioctl, with an object in a state in which the ioctl
+ * succeeds.  For tests that cover all ioctls.
  */
 #ifndef KRDMA_E2E_EXAMPLES_H
 #define KRDMA_E2E_EXAMPLES_H
@@ -11,7 +11,7 @@
 
 #include "pair.h"
 
-/* What a file descriptor can be. */
+/* Kinds of file descriptors. */
 enum kind {
 	KIND_SESSION,
 	KIND_LISTENER,
@@ -22,17 +22,17 @@ enum kind {
 };
 
 /**
- * struct scene - the objects that examples are played with
- * @pair: its sessions, listener and client; B stays empty
- * @ring: on the device
- * @objects: a descriptor of each kind, on which idempotent requests succeed, or -1
- * @mr: registered in the session
- * @entry: which no queue accepts: its target is nobody's
- * @completion: room for what is reaped
- * @fd: the object to be asked, set by example_arm()
- * @made: by example_arm(); closed by the next one
- * @spare: released by example_arm()'s next call
- * @completions: that example_arm() has put into @ring and nobody has taken
+ * struct scene - objects that the examples use
+ * @pair: sessions, listener and client; end B is not used
+ * @ring: a ring on the device
+ * @objects: a descriptor of each kind, on which idempotent ioctls succeed, or -1
+ * @mr: memory region of the session
+ * @entry: an entry that no ring accepts, because its destination does not exist
+ * @completion: buffer for a completion
+ * @fd: descriptor for the ioctl, set by example_arm()
+ * @made: descriptors that example_arm() has created; its next call closes them
+ * @spare: ID of an MR that the next example_arm() deregisters; 0: none
+ * @completions: completions in @ring that example_arm() has produced and RING_REAP has not taken
  */
 struct scene {
 	struct pair pair;
@@ -47,7 +47,7 @@ struct scene {
 	unsigned int completions;
 };
 
-/* Parts of a scene, as bits.  A session is always there. */
+/* Bits for the optional parts of a scene.  The session always exists. */
 enum scene_part {
 	SCENE_LISTENER = 1,
 	SCENE_QUEUE = 2,
@@ -57,27 +57,27 @@ enum scene_part {
 	SCENE_ALL = 31,
 };
 
-/* The longest structure of all requests, and then some. */
+/* More than the longest structure of all ioctls. */
 #define EXAMPLE_ROOM	512
 
 /**
- * struct example - a request that succeeds
- * @name: of the request
- * @number: of the ioctl
- * @kind: of the file that can be asked
- * @first_size: what it took when it was first published: pinned for ever
- * @known_size: what this header knows
- * @known_flags: what this header knows
- * @reserved: the first of these that are not 0 are where reserved fields begin
- * @needs: what of a scene its preparation and its structure take: SCENE_...
- * @answers: it writes something back
- * @reads: a session that is open for reading only can be asked it
+ * struct example - an ioctl that succeeds
+ * @name: name of the ioctl
+ * @number: number of the ioctl
+ * @kind: kind of file that has the ioctl
+ * @first_size: size of the structure when it was first published; never changes
+ * @known_size: size of the structure in this header
+ * @known_flags: flags in this header
+ * @reserved: offsets of reserved fields; 0 ends the list
+ * @needs: parts of the scene that @arm and @fill use: SCENE_...
+ * @answers: the ioctl writes its structure back
+ * @reads: a session that is open for reading only has the ioctl
  * @once: a success uses up the object's state, so that example_arm() must be called
  *	again, which may take long
- * @again: what may happen without example_arm(): this errno
+ * @again: negative errno that the ioctl may return without example_arm()
  * @arm: see example_arm()
- * @fill: the structure, without its size; it is zeroed before
- * @undo: after a success
+ * @fill: fills in the structure, without its size; it is zeroed before
+ * @undo: undoes a success
  */
 struct example {
 	const char *name;
@@ -134,20 +134,20 @@ enum example_id {
 
 extern const struct example examples[EXAMPLE_COUNT];
 
-/* 0 or -errno; after a failure too, scene_close() tidies up. */
+/* Return 0 or -errno.  Call scene_close() after a failure too. */
 int scene_open(struct scene *scene);
-/* With what this example takes, and no more. */
+/* Creates only the parts that @example needs. */
 int scene_open_for(struct scene *scene, const struct example *example);
 void scene_close(struct scene *scene);
 
-/* From here on the request succeeds on scene->fd, once or always. */
+/* Makes the ioctl succeed on scene->fd, once or always. */
 int example_arm(const struct example *example, struct scene *scene);
 
-/* Copies into @at the first @room bytes of the structure, which says @size. */
+/* Copies the first @room bytes of the structure, with @size in its size field, to @at. */
 void example_place(const struct example *example, struct scene *scene, void *at, size_t room,
 		   uint32_t size);
 
-/* After a success, with what the request left in the structure. */
+/* Undoes a successful ioctl; @bytes is the structure that it has written. */
 void example_undo(const struct example *example, struct scene *scene, const void *bytes);
 
 #endif
