@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection tells: records that are read, and poll().
+ * Events of a connection: records from read(), and poll().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,12 +103,12 @@ TEST_F(events, reads_take_whole_records)
 		EXPECT_EQ(-1, read(conn, records, size));
 		EXPECT_EQ(EINVAL, errno);
 	}
-	/* Two fit, and a half. */
+	/* Room for two and a half records. */
 	memset(records, 0xa5, sizeof(records));
 	ASSERT_EQ(2 * sizeof(records[0]), read(conn, records, 2 * sizeof(records[0]) + 8));
 	EXPECT_EQ(KRDMA_EVENT_ADDR_RESOLVED, records[0].type);
 	EXPECT_EQ(KRDMA_EVENT_ROUTE_RESOLVED, records[1].type);
-	/* Which is how far the next one is. */
+	/* @size is the distance to the next record. */
 	EXPECT_EQ(sizeof(records[0]), records[0].size);
 	EXPECT_EQ(sizeof(records[0]), records[1].size);
 	for (size_t i = 2 * sizeof(records[0]); i < sizeof(records); i++)
@@ -116,7 +116,7 @@ TEST_F(events, reads_take_whole_records)
 	ASSERT_EQ(sizeof(records[0]), read(conn, records, sizeof(records)));
 	EXPECT_EQ(KRDMA_EVENT_ESTABLISHED, records[0].type);
 	ASSERT_EQ(0, conn_disconnect(conn, 0));
-	/* Which comes with the last record. */
+	/* POLLHUP comes together with the last record. */
 	ASSERT_EQ(POLLHUP, poll_mask(conn, POLLHUP, PATIENCE_MS) & POLLHUP);
 	ASSERT_EQ(2 * sizeof(records[0]), read(conn, records, sizeof(records)));
 	EXPECT_EQ(KRDMA_EVENT_DISCONNECTED, records[0].type);
@@ -146,7 +146,7 @@ TEST_F(events, reading_without_waiting)
 	EXPECT_EQ(-1, read(conn, &record, sizeof(record)));
 	EXPECT_EQ(EAGAIN, errno);
 	ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
-	/* Which comes with the last record. */
+	/* POLLHUP comes together with the last record. */
 	ASSERT_EQ(POLLHUP, poll_mask(conn, POLLHUP, PATIENCE_MS) & POLLHUP);
 	EXPECT_EQ(sizeof(record), read(conn, &record, sizeof(record)));
 	EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
@@ -154,7 +154,7 @@ TEST_F(events, reading_without_waiting)
 	close(conn);
 }
 
-/* What one read says of itself holds for no other, and not for others of the same file. */
+/* RWF_NOWAIT holds for one read only, and the file's other reads still wait. */
 TEST_F(events, one_read_that_does_not_wait)
 {
 	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
@@ -171,7 +171,7 @@ TEST_F(events, one_read_that_does_not_wait)
 	EXPECT_EQ(-1, preadv2(conn, parts, 2, -1, RWF_NOWAIT));
 	EXPECT_EQ(EAGAIN, errno);
 	ASSERT_EQ(0, conn_disconnect(conn, KRDMA_DISCONNECT_ABORT));
-	/* Which comes with the last record. */
+	/* POLLHUP comes together with the last record. */
 	ASSERT_EQ(POLLHUP, poll_mask(conn, POLLHUP, PATIENCE_MS) & POLLHUP);
 	EXPECT_EQ(sizeof(record), preadv2(conn, parts, 2, -1, RWF_NOWAIT));
 	EXPECT_EQ(KRDMA_EVENT_CLOSED, record.type);
@@ -183,7 +183,7 @@ TEST_F(events, one_read_that_does_not_wait)
 	ASSERT_EQ(sizeof(device), preadv2(session, &whole, 1, -1, RWF_NOWAIT));
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, device.type);
 	EXPECT_EQ(sizeof(device), device.size);
-	/* Others may come at any time; it waits for none of them. */
+	/* Further records may come at any time; the read waits for none of them. */
 	while (preadv2(session, &whole, 1, -1, RWF_NOWAIT) == sizeof(device))
 		;
 	EXPECT_EQ(EAGAIN, errno);
@@ -255,7 +255,10 @@ struct poker {
 	atomic_bool done;
 };
 
-/* A signal, and what was waited for some time later; but not before a signal has been noticed. */
+/*
+ * Sends a signal, and ends the connection later: without SA_RESTART not before the signal has
+ * interrupted the read.
+ */
 static void *signal_then_end(void *argument)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
@@ -319,7 +322,7 @@ TEST_F(events, poll_when_the_peer_ends_it)
 	EXPECT_TRUE(poll_mask(b->conn, POLLRDHUP, PATIENCE_MS) & POLLRDHUP);
 	ASSERT_EQ(0, conn_await_closed(a->conn, PATIENCE_MS));
 	ASSERT_EQ(0, conn_await_closed(b->conn, PATIENCE_MS));
-	/* The end itself, which needs no asking for. */
+	/* POLLHUP is reported even if it is not requested. */
 	EXPECT_TRUE(poll_mask(b->conn, 0, PATIENCE_MS) & POLLHUP);
 	mask = poll_mask(b->conn, MASK, PATIENCE_MS);
 	EXPECT_EQ(POLLIN | POLLRDHUP | POLLHUP, mask & ~POLLOUT);
@@ -339,7 +342,7 @@ static void *close_later(void *argument)
 	return NULL;
 }
 
-/* Who waits has the object; who comes later has not. */
+/* A waiting call keeps the object; later calls on the closed descriptor fail. */
 /* Proves: A8 */
 TEST_F(events, closed_by_another_thread_while_waited_for)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the fuzzer share.
+ * Declarations that the parts of the fuzzer share.
  *
  * An episode is a process that begins with nothing, acts for a while with one or
- * several threads, and ends in one of several ways.  Every action is drawn from one
- * number, so that a sequence of actions is a sequence of numbers, and can be kept,
- * repeated and changed.  The process that starts the episodes watches them.
+ * several threads, and ends in one of several ways.  Each action is drawn from one
+ * number, so a sequence of actions is a sequence of numbers, which can be stored,
+ * repeated and mutated.  The process that starts the episodes supervises them.
+ *
+ * A sight is a value that was seen: the errno of a call or of an entry, the state of a
+ * connection, or the status of a completion.
  */
 #ifndef KRDMA_E2E_FUZZ_H
 #define KRDMA_E2E_FUZZ_H
@@ -23,7 +26,7 @@
 #include <linux/krdma_ring.h>
 
 /*
- * Chance (fuzz_value.c)
+ * Random numbers (fuzz_value.c)
  */
 
 struct fuzz_random {
@@ -32,15 +35,15 @@ struct fuzz_random {
 
 uint64_t fuzz_mix(uint64_t one, uint64_t other);
 uint64_t fuzz_next(struct fuzz_random *random);
-/* From 0 to @count - 1. */
+/* A number from 0 to @count - 1. */
 uint32_t fuzz_below(struct fuzz_random *random, uint32_t count);
 bool fuzz_one_in(struct fuzz_random *random, uint32_t count);
 
 /*
- * What can be asked (fuzz_table.c)
+ * The ioctls (fuzz_table.c)
  */
 
-/* What a descriptor is; a stranger is none of krdma's. */
+/* Kinds of descriptors; FUZZ_STRANGER is not one of krdma. */
 enum fuzz_kind {
 	FUZZ_SESSION,
 	FUZZ_LISTENER,
@@ -51,7 +54,7 @@ enum fuzz_kind {
 	FUZZ_KINDS,
 };
 
-/* What the values of a field are drawn from when they are to be right. */
+/* The source of the valid values of a field. */
 enum fuzz_class {
 	FUZZ_RESERVED,
 	FUZZ_FLAGS,
@@ -71,11 +74,11 @@ enum fuzz_class {
 };
 
 /**
- * struct fuzz_field - a field of a request that the program sets
- * @offset: where
+ * struct fuzz_field - a field of an ioctl's structure that the program sets
+ * @offset: offset in the structure
  * @width: bytes
  * @class: &enum fuzz_class
- * @limit: FUZZ_FLAGS: the bits that there are; FUZZ_COUNT: the most that is sensible
+ * @limit: FUZZ_FLAGS: the defined bits; FUZZ_COUNT: the largest sensible value
  */
 struct fuzz_field {
 	uint16_t offset;
@@ -85,14 +88,14 @@ struct fuzz_field {
 };
 
 /**
- * struct fuzz_request - a request
- * @name: for messages
- * @cmd: its number
- * @kind: of what
- * @size: of its structure
- * @waits: has a deadline
- * @fields: ends with a width of 0
- * @errors: besides those that any request can meet; ends with 0
+ * struct fuzz_request - an ioctl
+ * @name: name for messages
+ * @cmd: number of the ioctl
+ * @kind: kind of descriptor that has it
+ * @size: bytes of its structure
+ * @waits: it can wait, until a deadline
+ * @fields: fields of its structure; ends with a width of 0
+ * @errors: errnos that it may return besides fuzz_common_errors; ends with 0
  */
 struct fuzz_request {
 	const char *name;
@@ -104,7 +107,7 @@ struct fuzz_request {
 	const int *errors;
 };
 
-/* Places in the table. */
+/* Indices of fuzz_requests, and further numbers of calls and of sights. */
 enum fuzz_request_index {
 	FUZZ_INFO,
 	FUZZ_DEVICE_QUERY,
@@ -138,7 +141,7 @@ enum fuzz_request_index {
 	FUZZ_SRQ_QUERY,
 	FUZZ_SRQ_POST,
 	FUZZ_REQUESTS,
-	/* Calls that are no requests. */
+	/* Calls that are not ioctls of krdma. */
 	FUZZ_OPEN = FUZZ_REQUESTS,
 	FUZZ_CLOSE,
 	FUZZ_READ,
@@ -146,7 +149,7 @@ enum fuzz_request_index {
 	FUZZ_MMAP,
 	FUZZ_UNKNOWN,
 	FUZZ_CALLS,
-	/* And what else is seen: errors of entries, states, completions' statuses. */
+	/* Other sights: errnos of entries, states of connections, statuses of completions. */
 	FUZZ_ENTRY = FUZZ_CALLS,
 	FUZZ_STATE,
 	FUZZ_STATUS,
@@ -155,16 +158,16 @@ enum fuzz_request_index {
 
 extern const struct fuzz_request fuzz_requests[FUZZ_REQUESTS];
 
-/* The errors that every request can meet, and those of entries; end with 0. */
+/* Errnos that every ioctl may return, and those of entries; both end with 0. */
 extern const int fuzz_common_errors[];
 extern const int fuzz_entry_errors[];
 
 const char *fuzz_call_name(unsigned int index);
-/* Is @error, positive, in that list? */
+/* True if @error, a positive errno, is in the list. */
 bool fuzz_listed(const int *errors, int error);
 
 /*
- * What there is (fuzz_pool.c)
+ * Objects (fuzz_pool.c)
  */
 
 #define FUZZ_SLOTS	48
@@ -172,22 +175,23 @@ bool fuzz_listed(const int *errors, int error);
 #define FUZZ_PORTS	8
 #define FUZZ_THREADS	4
 
-/* Room for the rings of a queue, in a slot of its own, so that it is always there. */
+/* Address space for a ring; each slot has its own, so that something is always mapped there. */
 #define FUZZ_WINDOW	(256u << 10)
 
-/* Where entries, pieces and data are: always mapped, and written by everybody. */
+/* Memory for entries, SGEs and data: always mapped, and written by all threads. */
 #define FUZZ_ARENA_SIZE	(256u << 10)
 
 /**
  * struct fuzz_slot - a descriptor
- * @fd: -1: none
- * @kind: of what
- * @id: a connection's or shared receive queue's number
- * @session: of which session, a number of the pool's own
- * @ring: of a connection: the slot of its queue
- * @header: bytes of a queue's mapping, 0: none
+ * @fd: the descriptor; -1: none
+ * @kind: &enum fuzz_kind
+ * @id: ID of the connection or SRQ
+ * @session: number of its session, assigned by the pool
+ * @ring: for a connection, the slot of its ring; -1: none
+ * @header: bytes of the mapping of a ring; 0: not mapped
  *
- * Threads change all of it at any time: what one reads may be of two objects.
+ * Threads change all members at any time, so the values that a thread reads may belong to
+ * two different objects.
  */
 struct fuzz_slot {
 	atomic_int fd;
@@ -207,17 +211,17 @@ struct fuzz_memory {
 };
 
 /**
- * struct fuzz_pool - what the threads of an episode share
+ * struct fuzz_pool - objects that the threads of an episode share
  * @slots: descriptors
- * @memories: registered memory
- * @ports: of listeners
- * @devices: numbers of devices
- * @sessions: how many sessions were made
+ * @memories: memory regions
+ * @ports: ports of listeners
+ * @devices: IDs of devices
+ * @sessions: number of sessions created so far
  * @arena: see FUZZ_ARENA_SIZE
- * @windows: FUZZ_WINDOW for each slot
- * @forbidden: a page that can only be read, and behind it one that cannot at all
- * @mail: a pair of sockets, to send descriptors
- * @stranger: of a file that is not krdma's
+ * @windows: FUZZ_WINDOW bytes for each slot
+ * @forbidden: a read-only page, and behind it an inaccessible one
+ * @mail: a pair of sockets through which descriptors are sent
+ * @stranger: descriptor of a file that is not one of krdma
  */
 struct fuzz_pool {
 	struct fuzz_slot slots[FUZZ_SLOTS];
@@ -232,7 +236,7 @@ struct fuzz_pool {
 	int stranger;
 };
 
-/* Areas of memory that the fuzzer hands out; each thread has one, from the last on. */
+/* Areas of memory of the fuzzer.  Thread N has FUZZ_AREA_THREAD + N. */
 enum fuzz_area {
 	FUZZ_AREA_ARENA,
 	FUZZ_AREA_WINDOWS,
@@ -240,10 +244,10 @@ enum fuzz_area {
 	FUZZ_AREA_THREAD,
 };
 
-/* NULL: there is no such room. */
+/* Returns NULL if the pages cannot be mapped. */
 void *fuzz_pages(unsigned int area, size_t size, int protection);
 int fuzz_pool_begin(struct fuzz_pool *pool);
-/* A slot with something of that kind, or -1; @session 0: of any. */
+/* Returns a slot with a descriptor of @kind and of @session (0: any session), or -1. */
 int fuzz_pool_find(struct fuzz_pool *pool, struct fuzz_random *random, enum fuzz_kind kind,
 		   unsigned int session);
 struct krdma_ring_header *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
@@ -252,7 +256,7 @@ struct krdma_ring_header *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
  * Calls (fuzz_call.c)
  */
 
-/* Actions that a sequence which is kept can have. */
+/* Maximum number of actions of a stored sequence. */
 #define FUZZ_SEQUENCE	40
 #define FUZZ_CORPUS	1024
 #define FUZZ_FINDS	1024
@@ -260,10 +264,10 @@ struct krdma_ring_header *fuzz_pool_ring(struct fuzz_pool *pool, int slot);
 #define FUZZ_STRANGE	32
 
 /**
- * struct fuzz_sequence - an input: what one thread does from the beginning on
- * @seed: of what is prepared before
- * @length: actions
- * @actions: what they are drawn from
+ * struct fuzz_sequence - an input: the actions of one thread from the beginning
+ * @seed: seed of the preparation before the actions
+ * @length: number of actions
+ * @actions: the numbers that the actions are drawn from
  */
 struct fuzz_sequence {
 	uint64_t seed;
@@ -271,15 +275,15 @@ struct fuzz_sequence {
 	uint64_t actions[FUZZ_SEQUENCE];
 };
 
-/* Errors, states and statuses that are told apart; 0 is success. */
+/* Number of distinct errnos, states and statuses; 0 is success. */
 #define FUZZ_VALUES	160
 
 /**
  * struct fuzz_map - what some episodes have reached
- * @edges: a bit for each way from one place in the module to another
- * @sights: which values of what were seen
- * @edge_count: how many edges
- * @sight_count: and sights
+ * @edges: hashed set of edges: transitions from one place in the module to another
+ * @sights: nonzero for each value that was seen, by &enum fuzz_request_index
+ * @edge_count: number of edges
+ * @sight_count: number of sights
  */
 struct fuzz_map {
 	atomic_uchar edges[1 << (FUZZ_EDGE_BITS - 3)];
@@ -289,9 +293,9 @@ struct fuzz_map {
 };
 
 /*
- * Episodes that are whole inputs can be repeated, and have a map of their own: what they
- * reach is worth keeping, also if another episode, of a thousand actions by four threads,
- * has been there.
+ * Episodes that are whole inputs can be repeated.  They have a map of their own, because what
+ * they reach is worth storing even if another episode, of a thousand actions by four threads,
+ * has reached it before.
  */
 enum fuzz_map_index {
 	FUZZ_MAP_LONG,
@@ -299,7 +303,7 @@ enum fuzz_map_index {
 	FUZZ_MAPS,
 };
 
-/* What a thread does now, for the watcher. */
+/* The call that a thread is in, for the supervisor. */
 struct fuzz_busy {
 	atomic_ulong since_ms;
 	atomic_uint call;
@@ -307,23 +311,23 @@ struct fuzz_busy {
 };
 
 /**
- * struct fuzz_shared - what an episode tells the process that watches it
- * @calls: how many of each were made
- * @successes: and of them, how many succeeded
- * @slowest_ms: the longest that each has taken
- * @has_coverage: the kernel tells them
- * @failed: something was wrong, and nothing goes on: see @failure
- * @failure: what
- * @strange: answers that are not documented: each once
- * @strange_count: how many
- * @busy: of each thread, the last for children of fork()
- * @seen: a bit for each pair of calls with its answer, and whatever else was new once
+ * struct fuzz_shared - memory that episodes share with the process that supervises them
+ * @calls: number of calls, by &enum fuzz_request_index
+ * @successes: number of those that succeeded
+ * @slowest_ms: milliseconds of the slowest call
+ * @has_coverage: the kernel reports edges (KCOV)
+ * @failed: something went wrong and all threads stop: see @failure
+ * @failure: message that describes it
+ * @strange: messages about undocumented errnos, each once
+ * @strange_count: number of undocumented errnos; may exceed FUZZ_STRANGE
+ * @busy: the call of each thread; the last entry is for children of fork()
+ * @seen: hashed set of discoveries, such as pairs of calls with the result of the second
  * @maps: what was reached
- * @corpus: sequences to begin with, and those that saw something new
- * @corpus_count: how many, from the beginning on
- * @finds: inputs that reached something new, for the corpus that is kept
- * @find_count: how many there were, more than there is room for
- * @last_fresh: of an input, the last action that reached something new, counted from 1
+ * @corpus: sequences to begin with, and those that discovered something
+ * @corpus_count: number of sequences ever added; the oldest are overwritten
+ * @finds: inputs that reached something new, for the stored corpus
+ * @find_count: number of such inputs; may exceed FUZZ_FINDS
+ * @last_fresh: the last action of an input that reached something new, counted from 1
  */
 struct fuzz_shared {
 	atomic_ulong calls[FUZZ_CALLS];
@@ -347,19 +351,19 @@ struct fuzz_shared {
 struct fuzz_cover;
 
 /**
- * struct fuzz_thread - who acts
- * @random: of the action that is under way
+ * struct fuzz_thread - a thread of an episode
+ * @random: random numbers of the current action
  * @pool: shared with the other threads
- * @shared: with the watcher
- * @index: which thread of the episode
- * @alone: there is no other one: a descriptor is what the pool says
+ * @shared: shared with the supervisor
+ * @index: index in the episode; FUZZ_THREADS in a child of fork()
+ * @alone: the episode has no other thread, so slots always describe their descriptors
  * @timer: interrupts a call that waits
- * @page: room for a structure, with a page behind it that cannot be accessed
- * @cover: what the kernel tells, NULL: nothing
- * @map: where it is noted what is reached
- * @discovered: the action has seen something new
- * @fresh: and that is an edge or a sight
- * @last_call: the call before
+ * @page: two pages for a structure, with an inaccessible page behind them
+ * @cover: coverage reported by the kernel; NULL: none
+ * @map: records what this thread reaches
+ * @discovered: the current action has discovered something
+ * @fresh: the discovery is an edge or a sight
+ * @last_call: the previous call
  */
 struct fuzz_thread {
 	struct fuzz_random random;
@@ -377,63 +381,63 @@ struct fuzz_thread {
 };
 
 int fuzz_thread_begin(struct fuzz_thread *thread);
-/* Says what is wrong, once for all. */
+/* Records what went wrong, for the first failure only, and makes all threads stop. */
 void fuzz_fail(struct fuzz_thread *thread, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Around every system call on a descriptor of krdma's; @ret: 0 or -errno. */
+/* Called around each system call on a descriptor of krdma; a negative @ret is -errno. */
 uint64_t fuzz_call_begin(struct fuzz_thread *thread, unsigned int call, bool waits);
 void fuzz_call_end(struct fuzz_thread *thread, unsigned int call, bool waits, uint64_t begun,
 		   int ret);
 
 /*
- * The request with @structure, of the caller's @size, to the descriptor in @slot (-1:
- * none): what it answers is judged, and taken into the pool.  0 or -errno.
+ * Makes the ioctl with @structure, of @size bytes, on the descriptor in @slot (-1: none), checks
+ * the result, and puts created objects into the pool.  Returns 0 or -errno.
  */
 int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void *structure,
 		 uint32_t size);
 
-/* Closes what is in the slot. */
+/* Closes the descriptor in the slot. */
 void fuzz_close(struct fuzz_thread *thread, int slot);
-/* Puts a descriptor into a slot, whose former one is closed; the slot. */
+/* Puts a descriptor into a slot and closes the slot's former one.  Returns the slot. */
 int fuzz_keep(struct fuzz_thread *thread, int fd, enum fuzz_kind kind, unsigned int id,
 	      unsigned int session);
 
-/* New to everybody?  fuzz_cover.c */
+/* True if no thread has discovered @what before (fuzz_cover.c). */
 bool fuzz_discover(struct fuzz_shared *shared, uint64_t what);
-/* @what, of &enum fuzz_request_index, was @value: a number, or -errno. */
+/* Records a sight: @value, a number or -errno, of @what, of &enum fuzz_request_index. */
 void fuzz_see(struct fuzz_thread *thread, unsigned int what, int value);
 struct fuzz_cover *fuzz_cover_open(void);
 void fuzz_cover_begin(struct fuzz_cover *cover);
-/* How many edges the call has reached that are new to the map. */
+/* Returns the number of edges of the call that are new to the map. */
 unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_map *map);
 
 /*
  * Values (fuzz_value.c)
  */
 
-/* Fills a request's structure: right, nearly right, or wrong; the size to be told. */
+/* Fills in a structure: valid, nearly valid, or invalid.  Returns the size to claim. */
 uint32_t fuzz_fill(struct fuzz_thread *thread, const struct fuzz_request *request,
 		   void *structure, unsigned int session);
-/* The same, as right as it can be. */
+/* The same, as valid as possible. */
 void fuzz_fill_right(struct fuzz_thread *thread, const struct fuzz_request *request,
 		     void *structure, unsigned int session);
 void fuzz_address(struct fuzz_thread *thread, enum fuzz_class class,
 		  struct __kernel_sockaddr_storage *address);
-/* An entry for that target; some are wrong. */
+/* Fills in an entry for that destination; some are invalid. */
 void fuzz_entry(struct fuzz_thread *thread, unsigned int dest, struct krdma_sqe *entry);
 uint64_t fuzz_deadline(struct fuzz_thread *thread);
 
 /*
- * What is kept between runs (fuzz_corpus.c)
+ * The corpus that is stored between runs (fuzz_corpus.c)
  */
 
 /**
  * struct fuzz_input - a line of the corpus
- * @sequence: what is done
- * @edges: so many were new with it
- * @sights: and these, by their places in &struct fuzz_map
- * @sight_count: how many
+ * @sequence: the actions
+ * @edges: number of edges that were new with it
+ * @sights: sights that were new with it, as indices of the sights of &struct fuzz_map
+ * @sight_count: number of @sights
  */
 struct fuzz_input {
 	struct fuzz_sequence sequence;
@@ -447,15 +451,18 @@ struct fuzz_inputs {
 	size_t count;
 };
 
-/* Reads a corpus, to be freed with free(); 0 or -errno: -EBADMSG: line @*line is wrong. */
+/*
+ * Reads a corpus; the caller frees @inputs->list with free().  Returns 0 or -errno; -EBADMSG means
+ * that line @*line is invalid.
+ */
 int fuzz_corpus_read(const char *path, struct fuzz_inputs *inputs, unsigned int *line);
 int fuzz_corpus_write(const char *path, const struct fuzz_inputs *inputs);
-/* The sights and edges that @after has and @before has not become those of the input. */
+/* Records in @input the sights and edges that @after has and @before has not. */
 void fuzz_input_note(struct fuzz_input *input, const struct fuzz_map *before,
 		     const struct fuzz_map *after);
-/* Of its sights, only those that the other one has too. */
+/* Removes the sights that @other does not have. */
 void fuzz_input_common(struct fuzz_input *input, const struct fuzz_input *other);
-/* "CONN_WAIT:EINTR" */
+/* Formats a sight, such as "CONN_WAIT:EINTR". */
 void fuzz_sight_name(unsigned int sight, char *name, size_t room);
 
 /*
@@ -463,15 +470,15 @@ void fuzz_sight_name(unsigned int sight, char *name, size_t room);
  */
 
 /**
- * struct fuzz_episode - how an episode is to be
- * @seed: of all that happens
- * @threads: how many
- * @actions: of each of them
- * @kill_ms: killed after so many milliseconds; 0: not
- * @unplug: the second device goes and comes meanwhile
- * @closes: everything is closed in the end, instead of left to the kernel
- * @whole: one thread, and no more actions than an input has: it can become one
- * @sequence: these actions and no others; NULL: by chance
+ * struct fuzz_episode - parameters of an episode
+ * @seed: seed of all random numbers
+ * @threads: number of threads
+ * @actions: actions of each thread
+ * @kill_ms: milliseconds after which the process is killed; 0: never
+ * @unplug: the second device is removed and added again meanwhile
+ * @closes: the process closes all descriptors before it exits
+ * @whole: one thread with at most FUZZ_SEQUENCE actions, so the episode can become an input
+ * @sequence: the actions; NULL: random ones
  */
 struct fuzz_episode {
 	uint64_t seed;
@@ -484,16 +491,16 @@ struct fuzz_episode {
 	const struct fuzz_sequence *sequence;
 };
 
-/* 0, or what went wrong is in @shared. */
+/* Returns 0, or -errno: then @shared->failure says what went wrong. */
 int fuzz_episode_run(struct fuzz_shared *shared, const struct fuzz_episode *episode);
-/* An input again, alone. */
+/* Repeats an input, in an episode of one thread. */
 int fuzz_sequence_run(struct fuzz_shared *shared, const struct fuzz_sequence *sequence);
 
 /*
- * Of what was found, and was there before, what is worth keeping (fuzz_distil.c): each
- * input reaches something that none before it does, and is as short as trying can make
- * it.  Until @deadline_ms, then the old ones stay as they are.  @kept is to be freed.
- * 0, or what went wrong is in @shared.
+ * Selects the inputs worth storing from @given and from the new finds (fuzz_distil.c).  Each
+ * selected input reaches something that none before it does; finds are made as short as possible.
+ * After @deadline_ms the rest of @given is kept as it is, and the rest of the finds is dropped.
+ * The caller frees @kept->list.  Returns 0, or -errno: then @shared->failure says what went wrong.
  */
 int fuzz_distil(struct fuzz_shared *shared, const struct fuzz_inputs *given,
 		uint64_t deadline_ms, struct fuzz_inputs *kept);
@@ -503,7 +510,7 @@ int fuzz_distil(struct fuzz_shared *shared, const struct fuzz_inputs *given,
  */
 
 void fuzz_act(struct fuzz_thread *thread, uint64_t action);
-/* So that there is something to act on. */
+/* Creates objects to act on. */
 void fuzz_prepare(struct fuzz_thread *thread);
 
 #endif

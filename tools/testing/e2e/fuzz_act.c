@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the fuzzer does: one action from one number.
+ * The fuzzer's actions: each is drawn from one number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "fuzz.h"
 #include "session.h"
 
-/* Room for the structure of any request. */
+/* The structure of any ioctl. */
 union any_request {
 	unsigned char bytes[1024];
 	struct krdma_conn_resolve_args resolve;
@@ -39,7 +39,7 @@ static int find(struct fuzz_thread *thread, enum fuzz_kind kind, unsigned int se
 	return fuzz_pool_find(thread->pool, &thread->random, kind, session);
 }
 
-/* A request as right as it can be. */
+/* Makes an ioctl, as valid as possible. */
 static int ask(struct fuzz_thread *thread, unsigned int index, int slot)
 {
 	union any_request room;
@@ -60,7 +60,7 @@ static void act_request(struct fuzz_thread *thread)
 	if (fuzz_one_in(&thread->random, 40))
 		kind = fuzz_below(&thread->random, FUZZ_KINDS);
 	slot = fuzz_one_in(&thread->random, 80) ? -1 : find(thread, kind, 0);
-	/* Several values for one object: it is the values that are wrong most often. */
+	/* Several values for one object, because mostly the values are invalid. */
 	for (uint32_t i = fuzz_below(&thread->random, 6); i < 6; i++) {
 		size = fuzz_fill(thread, request, &room, session_of(thread, slot));
 		fuzz_request(thread, index, slot, &room, size);
@@ -79,7 +79,7 @@ static void act_open(struct fuzz_thread *thread)
 		fuzz_fail(thread, "open() answered %s", strerror(-fd));
 }
 
-/* The next step of a connection's life, from where it is. */
+/* Moves a connection to the next state, from the one that it is in. */
 static void step(struct fuzz_thread *thread, int conn)
 {
 	struct fuzz_slot *slot = &thread->pool->slots[conn];
@@ -125,7 +125,7 @@ static void act_step(struct fuzz_thread *thread)
 		step(thread, conn);
 }
 
-/* Everything that two connected ends need, some of it wrong now and then. */
+/* Creates what two connected ends need and connects them; random choices can make steps fail. */
 static void act_meet(struct fuzz_thread *thread)
 {
 	int session = find(thread, FUZZ_SESSION, 0), conn = -1;
@@ -159,7 +159,7 @@ static void submit(struct fuzz_thread *thread, int ring, const struct krdma_sqe 
 
 	fuzz_fill_right(thread, &fuzz_requests[FUZZ_RING_ENTER], &room, 0);
 	room.enter.to_submit = count;
-	/* What the ring says of itself may be rubbish: others write there. */
+	/* The offsets in the header may be garbage, because other threads write there. */
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = (header->sq_tail + i) & (header->sq_entries - 1);
 		uint64_t offset = (uint64_t)header->sqe_offset + (uint64_t)at * sizeof(*entries);
@@ -169,7 +169,7 @@ static void submit(struct fuzz_thread *thread, int ring, const struct krdma_sqe 
 	}
 	__atomic_store_n(&header->sq_tail, header->sq_tail + count, __ATOMIC_RELEASE);
 	fuzz_request(thread, FUZZ_RING_ENTER, ring, &room, sizeof(room.enter));
-	/* What was refused would stay there for ever. */
+	/* Removes refused entries, which would stay in the SQ forever. */
 	if (!fuzz_one_in(&thread->random, 16))
 		__atomic_store_n(&header->sq_tail, header->sq_head, __ATOMIC_RELEASE);
 }
@@ -198,12 +198,12 @@ static void act_traffic(struct fuzz_thread *thread)
 		room.post.count = count;
 		fuzz_request(thread, FUZZ_RING_POST, ring, &room, sizeof(room.post));
 	}
-	/* Here there is something to be reaped, as nearly nowhere else. */
+	/* There are completions to reap here, and hardly anywhere else. */
 	if (fuzz_one_in(&thread->random, 3))
 		ask(thread, FUZZ_RING_REAP, ring);
 }
 
-/* Writes to a ring what no program should. */
+/* Mostly writes invalid values to a ring. */
 static void act_ring(struct fuzz_thread *thread)
 {
 	int ring = find(thread, FUZZ_QUEUE, 0);
@@ -228,7 +228,7 @@ static void act_ring(struct fuzz_thread *thread)
 		header->sq_tail = header->sq_head + fuzz_below(&thread->random, 300);
 		break;
 	default:
-		/* As it should be: what has come is taken. */
+		/* The valid case: takes all completions and removes all entries. */
 		header->cq_head = __atomic_load_n(&header->cq_tail, __ATOMIC_ACQUIRE);
 		header->sq_tail = header->sq_head;
 	}
@@ -278,7 +278,7 @@ static void act_poll(struct fuzz_thread *thread)
 	fuzz_call_end(thread, FUZZ_POLL, true, begun, ret < 0 ? -errno : 0);
 }
 
-/* A mapping as no program should ask for; if there is one, it goes again. */
+/* Makes a mapping, mostly an invalid one, and removes it again. */
 static void act_map(struct fuzz_thread *thread)
 {
 	static const int protections[] = {
@@ -310,7 +310,7 @@ static void act_map(struct fuzz_thread *thread)
 	munmap(at, 4096);
 }
 
-/* New pages in the arena, under whoever uses the old ones. */
+/* Replaces pages of the arena while they are in use. */
 static void act_replace(struct fuzz_thread *thread)
 {
 	size_t size = 4096 * (1 + fuzz_below(&thread->random, 4));
@@ -341,12 +341,12 @@ static void act_mail(struct fuzz_thread *thread)
 		return;
 	}
 	fd = fd_receive(thread->pool->mail[1]);
-	/* Of an unknown kind: requests to it may well be wrong. */
+	/* Its kind is unknown, so ioctls on it may be of the wrong kind. */
 	if (fd >= 0)
 		fuzz_keep(thread, fd, FUZZ_STRANGER, 0, 0);
 }
 
-/* Numbers that are no request of that file, or of none. */
+/* Numbers that are no ioctl of that file, or of any. */
 static void act_unknown(struct fuzz_thread *thread)
 {
 	int fd = fuzz_one_in(&thread->random, 8) ?
@@ -363,13 +363,13 @@ static void act_unknown(struct fuzz_thread *thread)
 		fuzz_fail(thread, "request %#x answered %d instead of ENOTTY", cmd, ret);
 }
 
-/* A child does a few things with what its parent has, and ends. */
+/* A child makes a few calls with the objects of its parent, and exits. */
 static void act_child(struct fuzz_thread *thread)
 {
 	pid_t child = fork();
 
 	if (child == 0) {
-		/* Neither timer nor coverage come along. */
+		/* A child of fork() inherits neither timer nor coverage. */
 		thread->cover = NULL;
 		thread->alone = false;
 		thread->index = FUZZ_THREADS;

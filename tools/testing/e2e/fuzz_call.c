@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the fuzzer calls: every answer is judged by what <linux/krdma.h> says.
+ * The fuzzer's calls: each result is checked against <linux/krdma.h>.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,12 @@
 #include "fuzz.h"
 #include "session.h"
 
-/* A call that waits is interrupted after so long, and then again and again. */
+/* A call that waits is interrupted at this interval. */
 #define INTERRUPT_MS	5
 
 #define PAGE		4096
 
-/* What a program has there that is not its structure. */
+/* Value of the bytes around the structure. */
 #define CANARY		0x5a
 
 int fuzz_thread_begin(struct fuzz_thread *thread)
@@ -101,10 +101,10 @@ void fuzz_call_end(struct fuzz_thread *thread, unsigned int call, bool waits, ui
 }
 
 /*
- * What is answered
+ * Checking results
  */
 
-/* The structure as it was given, for a message. */
+/* Formats the structure as the program passed it, for a message. */
 static void dump(char *text, size_t room, const unsigned char *bytes, uint32_t size)
 {
 	size_t at = 0;
@@ -114,7 +114,7 @@ static void dump(char *text, size_t room, const unsigned char *bytes, uint32_t s
 			       bytes[i]);
 }
 
-/* What is not documented is told at the end: there may be more of it. */
+/* Undocumented errnos are reported at the end, because there may be more of them. */
 static void note_strange(struct fuzz_thread *thread, const struct fuzz_request *request, int error,
 			 const void *structure, uint32_t size)
 {
@@ -136,7 +136,7 @@ static bool may_answer(const struct fuzz_thread *thread, const struct fuzz_reque
 {
 	if (fuzz_listed(fuzz_common_errors, error) || fuzz_listed(request->errors, error))
 		return true;
-	/* Another thread may have closed or replaced what is called. */
+	/* Another thread may have closed or replaced the descriptor. */
 	if (error == EBADF)
 		return !thread->alone || slot < 0 || thread->pool->slots[slot].fd < 0;
 	if (error == ENOTTY)
@@ -161,7 +161,7 @@ static void judge_entries(struct fuzz_thread *thread, const char *name, uint32_t
 			  error);
 }
 
-/* In the program's room, where other threads write: only looked at. */
+/* Records statuses without checking them: other threads write to the program's memory too. */
 static void see_completions(struct fuzz_thread *thread, const struct krdma_ring_reap_args *reap)
 {
 	const struct krdma_cqe *cqes = (const void *)(uintptr_t)reap->entries;
@@ -207,7 +207,7 @@ static void judge_success(struct fuzz_thread *thread, unsigned int index, const 
 }
 
 /*
- * What becomes of it
+ * Adding objects to the pool
  */
 
 static void map_ring(struct fuzz_thread *thread, int slot, uint64_t size)
@@ -218,8 +218,8 @@ static void map_ring(struct fuzz_thread *thread, int slot, uint64_t size)
 	if (!size || size > FUZZ_WINDOW)
 		return;
 	/*
-	 * Elsewhere, and moved when it is there: where another thread has replaced the
-	 * queue it fails, and would leave a hole in the window, in which others write.
+	 * Map the ring elsewhere and move it into the window.  If another thread has replaced the
+	 * ring, mmap() fails; in the window this could leave a hole, where other threads write.
 	 */
 	header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->slots[slot].fd, 0);
 	if (header == MAP_FAILED) {
@@ -292,7 +292,7 @@ static void take(struct fuzz_thread *thread, unsigned int index, int slot, const
 	}
 }
 
-/* The program's structure at the end of a page, or over its end, or nowhere. */
+/* Where to put the structure: before the end of accessible memory, across it, or anywhere. */
 static unsigned char *place(struct fuzz_thread *thread, uint32_t size)
 {
 	unsigned char *end = thread->page + 2 * PAGE;
@@ -334,7 +334,7 @@ int fuzz_request(struct fuzz_thread *thread, unsigned int index, int slot, void 
 		fuzz_fail(thread, "%s succeeded with a structure at %p", request->name, at);
 	if (!safe || (ret && index != FUZZ_CONN_WAIT))
 		return ret;
-	/* The sizes and flags are the program's. */
+	/* The kernel must not change size and flags. */
 	if (memcmp(at, structure, known < 8 ? known : 8))
 		fuzz_fail(thread, "%s has changed size or flags", request->name);
 	memcpy(structure, at, known);
@@ -353,7 +353,7 @@ static void unmap_ring(struct fuzz_pool *pool, int slot)
 {
 	if (!atomic_exchange(&pool->slots[slot].header, 0))
 		return;
-	/* Never away: another thread may be writing there. */
+	/* Replace the mapping, and never remove it: another thread may be writing there. */
 	mmap(fuzz_pool_ring(pool, slot), FUZZ_WINDOW, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
@@ -364,7 +364,10 @@ static void close_fd(struct fuzz_thread *thread, int fd)
 	int ret = close(fd) < 0 ? -errno : 0;
 
 	fuzz_call_end(thread, FUZZ_CLOSE, false, begun, ret);
-	/* fork() copies descriptors before memory, in which others note them meanwhile. */
+	/*
+	 * fork() copies descriptors before memory.  Meanwhile other threads store new descriptors
+	 * there, which the child does not have.
+	 */
 	if (ret && !(ret == -EBADF && thread->index == FUZZ_THREADS))
 		fuzz_fail(thread, "close() answered %s", strerror(-ret));
 }
@@ -375,7 +378,7 @@ void fuzz_close(struct fuzz_thread *thread, int slot)
 
 	if (fd < 0)
 		return;
-	/* A mapping keeps its queue: sometimes it is the last to go. */
+	/* A mapping keeps its ring alive, so sometimes it is the last reference. */
 	if (!fuzz_one_in(&thread->random, 4))
 		unmap_ring(thread->pool, slot);
 	close_fd(thread, fd);

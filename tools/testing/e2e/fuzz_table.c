@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fuzzer's grammar: which requests there are, what their fields mean, and which
- * errors they may answer with, as <linux/krdma.h> says.
+ * The fuzzer's grammar: the ioctls, the meaning of their fields, and the errnos that
+ * they may return, as documented in <linux/krdma.h>.
  */
 #include <errno.h>
 
@@ -24,9 +24,9 @@ const int fuzz_entry_errors[] = {
 	ERANGE, ESTALE, EXDEV, EFAULT, EIO, 0,
 };
 
-/* What all have that make a descriptor. */
+/* Errnos of ioctls that create a descriptor. */
 #define NEW_FD		EMFILE, ENFILE, EDQUOT
-/* And that are given one. */
+/* Errnos of ioctls that take a descriptor. */
 #define GIVEN_FD	EBADF, EPROTOTYPE, EXDEV
 #define WRONG_STATE	EALREADY, EISCONN, ENOTCONN
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fuzzer's values: right ones, those at a boundary, and any.
+ * The fuzzer's values: valid ones, those at a boundary, and random ones.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 #include "session.h"
 
 /*
- * Chance
+ * Random numbers
  */
 
 uint64_t fuzz_mix(uint64_t one, uint64_t other)
@@ -45,7 +45,7 @@ bool fuzz_one_in(struct fuzz_random *random, uint32_t count)
 }
 
 /*
- * Values that are right
+ * Valid values
  */
 
 /* clang-format off */
@@ -104,7 +104,7 @@ static int descriptor(struct fuzz_thread *thread, enum fuzz_kind kind, unsigned 
 	return slot < 0 ? -1 : atomic_load(&thread->pool->slots[slot].fd);
 }
 
-/* Numbers are a session's own. */
+/* The ID of an MR is valid in its own session only. */
 static uint32_t memory_number(struct fuzz_thread *thread, unsigned int session)
 {
 	uint32_t start = fuzz_below(&thread->random, FUZZ_MEMORIES);
@@ -128,7 +128,7 @@ static uint64_t arena(struct fuzz_thread *thread)
 	return (uintptr_t)thread->pool->arena + offset;
 }
 
-/* An array of entries in the arena, where others write too. */
+/* An array of entries in the arena, where other threads write too. */
 static uint64_t entries(struct fuzz_thread *thread)
 {
 	struct krdma_sqe entry;
@@ -175,7 +175,7 @@ static uint64_t right_value(struct fuzz_thread *thread, const struct fuzz_field 
 }
 
 /*
- * Values that are not
+ * Invalid values
  */
 
 static uint64_t wrong_value(struct fuzz_thread *thread, const struct fuzz_field *field)
@@ -196,7 +196,7 @@ static uint64_t wrong_value(struct fuzz_thread *thread, const struct fuzz_field 
 	case 2:
 		return 1ULL << fuzz_below(random, 64);
 	case 3:
-		/* What cannot be written, what can neither be read, and across the two. */
+		/* The read-only page, the inaccessible one, and across their beginnings. */
 		return (uintptr_t)pool->forbidden + 4096 * fuzz_below(random, 2) -
 		       fuzz_below(random, 64);
 	case 4:
@@ -231,7 +231,7 @@ static void set(struct fuzz_thread *thread, const struct fuzz_field *field, void
 		break;
 	default:
 		value = right ? right_value(thread, field, session) : wrong_value(thread, field);
-		/* The widths are those of little-endian integers: the tests run on x86. */
+		/* Copies the low bytes: the tests run on x86, which is little-endian. */
 		memcpy(at, &value, field->width);
 		return;
 	}
@@ -239,7 +239,7 @@ static void set(struct fuzz_thread *thread, const struct fuzz_field *field, void
 		wrong_bytes(&thread->random, at, field->width, 1 + fuzz_below(&thread->random, 4));
 }
 
-/* A connection has either no receives of its own, or no shared ones. */
+/* Removes contradictions between fields: a connection has either its own RQ or an SRQ, etc. */
 static void make_consistent(const struct fuzz_request *request, void *structure)
 {
 	struct krdma_conn_create_qp_args *prepare = structure;
