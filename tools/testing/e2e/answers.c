@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * EFAULT means that nothing has happened.  A request whose answer cannot be written does
- * nothing; one that cannot be undone succeeds, if its answer's memory goes while it runs.
- * The sweep over all requests is in abi.c; here are those whose effect shows elsewhere.
+ * -EFAULT means that nothing has happened.  An ioctl whose structure cannot be written back
+ * does nothing.  If the memory is unmapped while the ioctl runs, an ioctl that cannot be undone
+ * succeeds.  abi.c tests this for all ioctls; here are those whose effect shows elsewhere.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ TEST_F(answer, what_is_submitted_without_an_answer_is_not_submitted)
 	EXPECT_EQ(1, enter->submitted);
 }
 
-/* A request in a thread of its own, while this one takes its memory away. */
+/* An ioctl in a thread of its own, while the test unmaps the ioctl's structure. */
 struct call {
 	int fd;
 	unsigned long request;
@@ -103,7 +103,7 @@ static void *call_run(void *argument)
 	return NULL;
 }
 
-/* Waits until *@word is no longer @before; false: it stays. */
+/* Waits until *@word differs from @before; false if it stays the same. */
 static bool changes(const uint32_t *word, uint32_t before)
 {
 	uint64_t deadline = now_ms() + 2000;
@@ -130,7 +130,7 @@ TEST_F(answer, what_was_submitted_is_no_fault_when_the_answer_goes)
 	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
 	EXPECT_TRUE(changes(&a->ring->header->sq_head, 0));
 	EXPECT_EQ(0, munmap(self->page, 4096));
-	/* The second completion, for which it waits. */
+	/* The ioctl waits for a second completion. */
 	EXPECT_EQ(0, queue_post(a->ring->fd, &entry, 1, NULL));
 	pthread_join(call.thread, NULL);
 	EXPECT_EQ(0, call.result);
@@ -150,7 +150,7 @@ TEST_F(answer, the_peer_that_was_taken_stays_when_the_answer_goes)
 		.size = sizeof(*next), .deadline_ns = deadline_in(PATIENCE_MS), .fd = -1,
 	};
 	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
-	/* The answer is there before the peer is. */
+	/* The new descriptor is written before a peer arrives. */
 	EXPECT_TRUE(changes((uint32_t *)&next->fd, UINT32_MAX));
 	fd = next->fd;
 	EXPECT_EQ(0, munmap(self->page, 4096));

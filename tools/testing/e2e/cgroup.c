@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rdma controller of control groups: what a group may have of a device.
+ * The rdma controller of control groups limits how many objects of a device a group has.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,8 +52,8 @@ FIXTURE_SETUP(cgroup)
 FIXTURE_TEARDOWN(cgroup)
 {
 	/*
-	 * A group that goes with a limit leaves the kernel's record of it behind, in some
-	 * kernels: the next removal of the device then finds freed memory.
+	 * In some kernels, a group that is removed while it has a limit leaves a record of the
+	 * limit behind.  The next removal of the device then uses freed memory.
 	 */
 	set_max("hca_handle=max hca_object=max");
 	rmdir(GROUP);
@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(cgroup)
 	rmdir(ROOT);
 }
 
-/* What the group has: a group that has nothing has no line. */
+/* Reads the usage of the group.  The file has no line for the device if the group uses none. */
 static int get_current(unsigned int *handles, unsigned int *objects)
 {
 	char line[128];
@@ -124,7 +124,7 @@ static int counted(void *context)
 	CHECK(!boot_device(session, &on_device.device_id));
 	CHECK(current_is(0, 0));
 
-	/* The domain, which is one for all of it, and the registration. */
+	/* The PD, which all objects share, and the MR. */
 	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
 	CHECK(current_is(1, 2));
 	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
@@ -137,7 +137,7 @@ static int counted(void *context)
 	close(session);
 	CHECK(current_becomes_nothing());
 
-	/* A pair: a domain, and two queues and two queue pairs. */
+	/* A pair: a PD, two CQs and two QPs. */
 	CHECK(!pair_open(&pair, NULL));
 	CHECK(current_is(1, 1 + 2 + 2));
 	pair_close(&pair);
@@ -188,7 +188,7 @@ static int limited(void *context)
 		CHECK(queue_create(session, &on_device, &ring) == -EDQUOT);
 	}
 	CHECK(current_is(1, 2));
-	/* A second session would be a second handle. */
+	/* A second session needs a second handle. */
 	CHECK(!set_max("hca_handle=1 hca_object=max"));
 	CHECK(memory_create(other, on_device.device_id, LENGTH, ACCESS_ALL, &second) == -EDQUOT);
 	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
@@ -203,7 +203,7 @@ TEST_F(cgroup, no_more_than_may_be)
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 }
 
-/* Pairs, with less and less: each is refused somewhere else, and nothing is left. */
+/* Creates a pair under a limit: each limit makes another step fail, and nothing is left. */
 static int squeezed(void *context)
 {
 	const unsigned int *objects = context;

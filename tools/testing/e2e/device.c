@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_DEVICE_QUERY: finding devices, and what is said of them.
+ * KRDMA_DEVICE_QUERY: finding devices, and their properties.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "fabric.h"
 #include "session.h"
 
-/* More than any machine under test has. */
+/* More devices than any test machine has. */
 #define MANY_DEVICES	64
 
 FIXTURE(device)
@@ -61,7 +61,7 @@ TEST_F(device, name_number_and_walk_say_the_same)
 	EXPECT_NE(0, self->boot.id);
 	ASSERT_EQ(0, session_device(self->session, self->boot.id, &by_id));
 	ASSERT_EQ(0, session_next(self->session, self->boot.id, &by_next));
-	/* flags is the caller's, everything else must agree. */
+	/* @flags is set by the caller; everything else must be equal. */
 	by_id.flags = self->boot.flags;
 	by_next.flags = self->boot.flags;
 	EXPECT_EQ(0, memcmp(&self->boot, &by_id, sizeof(by_id)));
@@ -108,7 +108,7 @@ TEST_F(device, names_that_are_no_names)
 	EXPECT_EQ(-EINVAL, session_request(self->session, KRDMA_DEVICE_QUERY, &device));
 	memset(device.name, 'x', sizeof(device.name));
 	EXPECT_EQ(-EINVAL, session_request(self->session, KRDMA_DEVICE_QUERY, &device));
-	/* A true name with no end is still not a name. */
+	/* A device's name without a terminating NUL is not valid. */
 	memcpy(device.name, BOOT_DEVICE, strlen(BOOT_DEVICE));
 	EXPECT_EQ(-EINVAL, session_request(self->session, KRDMA_DEVICE_QUERY, &device));
 }
@@ -124,7 +124,7 @@ TEST_F(device, what_is_behind_the_end_of_a_name_does_not_matter)
 	memcpy(device.name, BOOT_DEVICE, sizeof(BOOT_DEVICE));
 	ASSERT_EQ(0, session_request(self->session, KRDMA_DEVICE_QUERY, &device));
 	EXPECT_EQ(self->boot.id, device.id);
-	/* And it does not come back as if it were the device's. */
+	/* The bytes behind the name are zeroed. */
 	for (size_t i = strlen(device.name); i < sizeof(device.name); i++)
 		EXPECT_EQ(0, device.name[i]);
 }

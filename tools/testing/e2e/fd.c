@@ -14,7 +14,7 @@
 
 #define NOBODY		65534
 
-/* More sessions at a time than any fixed table would have. */
+/* More sessions at a time than a fixed table is likely to hold. */
 #define MANY_SESSIONS	500
 
 static int works(int session)
@@ -24,7 +24,7 @@ static int works(int session)
 	return session_named(session, BOOT_DEVICE, &device);
 }
 
-/* What a child process exits with: the errno that it met, 0 if none. */
+/* The exit status of a child: a positive errno or 0; -1 if it did not exit by itself. */
 static int child_errno(pid_t child)
 {
 	int status;
@@ -61,7 +61,7 @@ TEST_F(fd, close_on_exec_is_the_opener_s_choice)
 	close(closing);
 }
 
-/* Whether this descriptor is there after exec: `test -e` of it says so. */
+/* Returns 0 if the descriptor is still open after exec, as `test -e` reports, or 1. */
 static int survives_exec(int fd)
 {
 	char path[64];
@@ -208,7 +208,7 @@ TEST_F(fd, another_user_cannot_open_it_but_can_be_given_it)
 		session = session_open(0);
 		if (session != -EACCES)
 			_exit(254);
-		/* Possession is permission. */
+		/* An open descriptor works for any user. */
 		_exit(-works(self->session));
 	}
 	EXPECT_EQ(0, child_errno(child));

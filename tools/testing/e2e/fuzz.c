@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls as no program makes them: a grammar of all requests, with values that are
- * right, nearly right and wrong, from several threads at a time.  Nothing may answer
- * what <linux/krdma.h> does not say, nothing may hang, and when the last process has
- * ended, nothing may be left of it.  The rest is for the kernel log to tell.
+ * A fuzzer: random calls of all ioctls, with valid, nearly valid and invalid values, from
+ * several threads at a time.  No call may return an errno that <linux/krdma.h> does not
+ * document, no call may hang, and when the last process has ended, none of its objects may
+ * be left.  Everything else shows in the kernel log.
  *
- * KRDMA_SEED repeats a run, as far as threads and time allow; KRDMA_FUZZ_EPISODE runs
- * one episode of it; KRDMA_FUZZ_SECONDS goes on for so long.  Inputs that once were worth
- * it are in fuzz.corpus, or where KRDMA_FUZZ_CORPUS says; with KRDMA_FUZZ_OUT, what is
- * worth it afterwards is written there.
+ * KRDMA_SEED repeats a run, as far as threads and timing allow; KRDMA_FUZZ_EPISODE runs
+ * one episode of it; KRDMA_FUZZ_SECONDS sets its duration.  The stored inputs are in
+ * fuzz.corpus, or in the file that KRDMA_FUZZ_CORPUS names.  If KRDMA_FUZZ_OUT names a file,
+ * the inputs worth storing after the run are written to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,21 +25,21 @@
 #include "resources.h"
 #include "session.h"
 
-/* What a process leaves must be gone after so long. */
+/* Objects of a process must be gone this long after it has ended. */
 #define GONE_MS		20000
 
-/* After so many episodes it is counted whether something is left. */
+/* The number of objects is checked each time after this many episodes. */
 #define COUNT_EVERY	8
-/* Some requests find what they need once in a thousand calls. */
+/* Some ioctls find what they need only once in a thousand calls. */
 #define ENOUGH_CALLS	5000
 
-/* On a slow kernel the calls are as many as can be made in this time. */
+/* On a slow kernel this time limits the number of calls. */
 #define SLOW_MS		20000
-/* And so long for inputs that are kept. */
+/* On a slow kernel this time limits the number of stored inputs that are repeated. */
 #define REPLAY_MS	20000
 /*
- * What one run of an input has reached, the next one may miss: time plays a part in it, and
- * a greater one on a slow kernel.
+ * How much of what the stored inputs have reached a run must reach again.  What an input
+ * reaches depends on timing, and more so on a slow kernel.
  */
 #define SIGHTS_PERCENT	rounds(90, 60)
 #define EDGES_PERCENT	80
@@ -61,7 +61,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* The corpus lies beside the program, unless another one is to be taken. */
+/* The corpus is next to the program, unless KRDMA_FUZZ_CORPUS names another one. */
 static int read_corpus(struct fuzz_inputs *inputs)
 {
 	const char *given = getenv("KRDMA_FUZZ_CORPUS");
@@ -108,10 +108,10 @@ FIXTURE_TEARDOWN(fuzz)
 }
 
 /*
- * Inputs that are kept
+ * Stored inputs
  */
 
-/* What some of them have reached together when they were kept. */
+/* What some of them reached together when they were stored. */
 struct record {
 	size_t inputs;
 	unsigned int edges;
@@ -148,7 +148,7 @@ static struct record compare(const struct fuzz_inputs *inputs, size_t count,
 	return record;
 }
 
-/* Repeats inputs, for @ms at the most: how many, or a negative errno. */
+/* Repeats inputs for at most @ms milliseconds.  Returns their number, or -errno. */
 static int replay(struct fuzz_shared *shared, const struct fuzz_inputs *inputs, uint64_t ms)
 {
 	uint64_t deadline = now_ms() + ms;
@@ -184,7 +184,7 @@ TEST_F_TIMEOUT(fuzz, the_corpus_reaches_what_it_did, 1000)
 }
 
 /*
- * By chance
+ * Random episodes
  */
 
 static void plan(struct fuzz_episode *episode, uint64_t seed, unsigned int number)
@@ -196,7 +196,7 @@ static void plan(struct fuzz_episode *episode, uint64_t seed, unsigned int numbe
 	episode->threads = fuzz_one_in(&random, 2) ? 1 : 2 + fuzz_below(&random, FUZZ_THREADS - 1);
 	episode->actions = rounds(1200, 300) / episode->threads;
 	episode->closes = fuzz_one_in(&random, 2);
-	/* Short ones, from nothing, can be kept. */
+	/* Short episodes of one thread can become inputs. */
 	if (!fuzz_one_in(&random, 3)) {
 		episode->threads = 1;
 		episode->actions = 1 + fuzz_below(&random, FUZZ_SEQUENCE);
@@ -242,7 +242,7 @@ static void print_summary(const struct fuzz_shared *shared, unsigned int episode
 		       shared->slowest_ms[i]);
 }
 
-/* With an end to come, a third of the time is for what is kept. */
+/* Selects the inputs to store and writes them; goes_on() leaves a third of the time for it. */
 static int distil(struct fuzz_shared *shared, const struct fuzz_inputs *given, const char *path,
 		  uint64_t deadline_ms)
 {
@@ -259,14 +259,14 @@ static int distil(struct fuzz_shared *shared, const struct fuzz_inputs *given, c
 	return ret;
 }
 
-/* What is there to be changed a little. */
+/* Makes the stored inputs available for mutation. */
 static void begin_with(struct fuzz_shared *shared, const struct fuzz_inputs *inputs)
 {
 	for (size_t i = 0; i < inputs->count; i++)
 		shared->corpus[shared->corpus_count++ % FUZZ_CORPUS] = inputs->list[i].sequence;
 }
 
-/* As many calls as there are to be, or as can be made on a slow kernel. */
+/* Until there were enough calls or the time is up. */
 static bool goes_on(const struct fuzz_shared *shared, unsigned int seconds, uint64_t begun)
 {
 	uint64_t took = now_ms() - begun;
@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 
 	printf("# KRDMA_SEED=%#llx repeats this\n", (unsigned long long)self->seed);
 	begin_with(shared, &self->inputs);
-	/* What they reach is not to be found again. */
+	/* What the stored inputs reach is not new any more. */
 	if (out)
 		EXPECT_LE(0, replay(shared, &self->inputs, self->seconds * 200));
 	do {
@@ -316,7 +316,7 @@ TEST_F_TIMEOUT(fuzz, calls_that_no_program_makes, 1000000)
 		EXPECT_EQ(0, distil(shared, &self->inputs, out, begun + self->seconds * 1000UL));
 	if (ret || only != UINT64_MAX)
 		return;
-	/* A run in which a request never succeeds has not tested it, but few calls are few. */
+	/* A run has not tested an ioctl that never succeeds, unless there were only few calls. */
 	for (int i = 0; i < FUZZ_REQUESTS; i++) {
 		EXPECT_TRUE(shared->successes[i] || shared->calls[i] < ENOUGH_CALLS) {
 			TH_LOG("%s never succeeded", fuzz_call_name(i));

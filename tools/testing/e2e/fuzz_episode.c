@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An episode of the fuzzer, and who watches it.
+ * An episode of the fuzzer, and its supervisor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +17,16 @@
 #include "rdma_link.h"
 #include "session.h"
 
-/* A call that takes longer hangs: none waits for more than some milliseconds. */
+/* A call that takes longer hangs: no call waits for more than some milliseconds. */
 #define HANG_MS		20000
 
 /*
- * In a process of its own
+ * The process of the episode
  */
 
 static struct fuzz_pool pool;
 
-/* Keeps what has led to something new. */
+/* Adds the last actions, which have led to a discovery, to the corpus in memory. */
 static void keep_sequence(struct fuzz_shared *shared, const uint64_t *actions, uint32_t count)
 {
 	struct fuzz_sequence *sequence =
@@ -38,7 +38,7 @@ static void keep_sequence(struct fuzz_shared *shared, const uint64_t *actions, u
 	sequence->length = length;
 }
 
-/* An input for the corpus; what there is no room for is found again another time. */
+/* Stores an input for the corpus; without a free place it is dropped, and found again later. */
 static void keep_find(struct fuzz_shared *shared, const struct fuzz_sequence *find)
 {
 	uint32_t at = atomic_fetch_add(&shared->find_count, 1);
@@ -47,7 +47,7 @@ static void keep_find(struct fuzz_shared *shared, const struct fuzz_sequence *fi
 		shared->finds[at] = *find;
 }
 
-/* One that was kept, nearly as it was; how many actions. */
+/* Copies a sequence of the corpus, slightly mutated.  Returns the number of actions. */
 static uint32_t recall(struct fuzz_shared *shared, struct fuzz_random *random, uint64_t *actions)
 {
 	uint32_t kept = shared->corpus_count, length, count = 0;
@@ -74,7 +74,7 @@ struct worker {
 	pthread_t thread;
 };
 
-/* What nobody has thought of: any actions, and sequences that have found something. */
+/* Random actions, mixed with mutated sequences that have discovered something. */
 static void act_by_chance(struct worker *worker, struct fuzz_thread *thread,
 			  struct fuzz_random *random)
 {
@@ -155,7 +155,7 @@ static void close_all(struct worker *worker)
 	struct fuzz_thread thread = {
 		.pool = &pool,
 		.shared = worker->shared,
-		/* What is new with an end that is not an action's is no input's. */
+		/* These closes are no actions, so an input cannot reach what is new with them. */
 		.map = &worker->shared->maps[FUZZ_MAP_LONG],
 		.random = { worker->episode->seed },
 	};
@@ -179,7 +179,7 @@ static int devices(void)
 		return session;
 	ret = session_named(session, BOOT_DEVICE, &device);
 	pool.devices[0] = device.id;
-	/* May be away at the moment: then a number that is none. */
+	/* The second device may be removed at the moment; 0 is no valid ID. */
 	pool.devices[1] = session_named(session, FABRIC_DEVICE, &device) ? 0 : device.id;
 	close(session);
 	return ret;
@@ -188,7 +188,7 @@ static int devices(void)
 static void __attribute__((noreturn)) run_episode(struct fuzz_shared *shared,
 						  const struct fuzz_episode *episode)
 {
-	/* Without SA_RESTART: a call that is interrupted says so. */
+	/* Without SA_RESTART, so that an interrupted call returns -EINTR. */
 	const struct sigaction action = { .sa_handler = on_alarm };
 	const struct rlimit many = { 512, 512 };
 	struct worker workers[FUZZ_THREADS];
@@ -213,7 +213,7 @@ static void __attribute__((noreturn)) run_episode(struct fuzz_shared *shared,
 }
 
 /*
- * And who watches
+ * The supervisor
  */
 
 static void print_stack(pid_t thread)
@@ -229,7 +229,7 @@ static void print_stack(pid_t thread)
 		fclose(file);
 }
 
-/* A call that does not come back, by its name; NULL: none. */
+/* Returns the name of a call that hangs, or NULL. */
 static const char *hanging(struct fuzz_shared *shared)
 {
 	for (int i = 0; i <= FUZZ_THREADS; i++) {
@@ -243,7 +243,7 @@ static const char *hanging(struct fuzz_shared *shared)
 	return NULL;
 }
 
-/* The device goes and comes again while the episode runs. */
+/* Removes the device and adds it again while the episode runs. */
 static int unplug(void)
 {
 	int ret = rdma_link_remove(FABRIC_DEVICE);
@@ -253,7 +253,7 @@ static int unplug(void)
 	return ret;
 }
 
-/* 0, or what went wrong is in @shared. */
+/* Returns 0, or -errno: then @shared->failure says what went wrong. */
 static int watch_episode(struct fuzz_shared *shared, const struct fuzz_episode *episode,
 			 pid_t child)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same programs over another transport: siw, which has no atomics, no immediate
- * data, one piece of memory in a read, and ends by itself what it does not like.  Only
- * the debug kernel has it.
+ * The same programs over another transport: siw, which has no atomics and no immediate
+ * data, allows one SGE in a read, and ends a connection by itself on an error.  Only the
+ * debug kernel has it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ TEST_F(iwarp, writes_and_reads)
 	fill(self->from.data, SIZE, 1);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	memset(self->from.data, 0, SIZE);
-	/* A write that has completed need not be there yet; what is read behind it is. */
+	/* A completed write need not be placed yet; a read behind it sees it. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->from, &self->to));
 	EXPECT_TRUE(filled(self->from.data, SIZE, 1));
 	EXPECT_TRUE(filled(self->to.data, SIZE, 1));
@@ -108,7 +108,7 @@ TEST_F(iwarp, messages)
 	}
 }
 
-/* By a clear refusal, and the connection is as good as before. */
+/* Fails with -EOPNOTSUPP, and the connection still works. */
 /* Proves: E9 (e2e-debug) */
 TEST_F(iwarp, what_it_cannot_do)
 {
@@ -134,7 +134,7 @@ TEST_F(iwarp, what_it_cannot_do)
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 }
 
-/* No such operations on the wire, but others that do the same. */
+/* The wire protocol lacks these operations; krdma uses others with the same effect. */
 /* Proves: E9 (e2e-debug) */
 TEST_F(iwarp, what_it_does_in_another_way)
 {
@@ -163,8 +163,8 @@ TEST_F(iwarp, a_wrong_key_ends_the_connection)
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	wrong.rkey ^= 0x5a00;
 	/*
-	 * A write is done for siw when it has been sent: success says nothing, and the peer's
-	 * answer that ends the connection can come before, while it is sent or while it waits.
+	 * siw completes a write when it has been sent, so success proves nothing.  The peer's
+	 * message that ends the connection can come earlier, while the write waits or is sent.
 	 */
 	EXPECT_LE(0, pair_write(&self->pair, &self->from, &wrong));
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
@@ -181,7 +181,7 @@ TEST_F(iwarp, both_sides_see_the_end)
 	EXPECT_EQ(-ENOTCONN, conn_wait(self->pair.b.conn, 0, NULL));
 }
 
-/* Releasing waits for nobody; what is under way ends, one way or another. */
+/* Deregistering does not wait for the peer; operations in flight complete with any status. */
 TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 {
 	struct krdma_sqe entry;
@@ -203,11 +203,11 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 		ASSERT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(i, cqe.wr_id);
 	}
-	/* One more: there is nothing for it to be written to. */
+	/* The MR of this further write does not exist any more. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 99, &self->from, 0, 64, &self->to, 0);
 	before = conn_state(self->pair.a.conn);
 	ret = queue_submit(self->pair.a.ring, &entry, 1, NULL);
-	/* It is taken as long as the connection stands. */
+	/* The write is accepted as long as the connection is up. */
 	if (before != KRDMA_CONN_CONNECTED || conn_state(self->pair.a.conn) == before)
 		EXPECT_EQ(before == KRDMA_CONN_CONNECTED ? 0 : -ENOTCONN, ret);
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
@@ -251,7 +251,7 @@ TEST_F(iwarp, a_process_is_killed)
 		sleep_ms(rounds(100, 700));
 		ASSERT_LE(0, child_kill(child));
 	}
-	/* Others are not concerned. */
+	/* Other connections still work. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 }
 
