@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of version 1 of the interface, with the headers of that time, in abi_v1/.
+ * A program for version 1 of the interface, with the headers of that version, in abi_v1/.
  *
- * Neither is changed any more, whatever becomes of the headers in uapi/: every later module
- * must serve this program, and say the same to it.  So it uses nothing of the other test
- * programs but the harness, and it knows what version 1 knows: it walks records by their
- * size, and it does not look at what it has no name for.
+ * Program and headers are frozen, however the headers in uapi/ change: every later module must
+ * give this program the same results.  So it uses only the harness of the other test programs,
+ * and it knows only version 1: it walks records by their size, and ignores values that version 1
+ * does not name.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ static void address_set(struct __kernel_sockaddr_storage *address, uint16_t port
 	memcpy(address, &in, sizeof(in));
 }
 
-/* One end of a connection, with a queue of its own. */
+/* One end of a connection, with a ring of its own. */
 struct side {
 	int conn;
 	int ring;
@@ -174,7 +174,7 @@ static int resolve(FIXTURE_DATA(v1) * self)
 	return ret ? ret : await(self->a.conn, KRDMA_CONN_RESOLVED);
 }
 
-/* A asks with private data, and B has the request. */
+/* End A connects with private data, and B gets the connection request. */
 static int request(FIXTURE_DATA(v1) * self, const char *data)
 {
 	struct krdma_conn_create_qp_args prepare = BEGIN(krdma_conn_create_qp_args,
@@ -243,7 +243,7 @@ static struct krdma_sqe entry_remote(FIXTURE_DATA(v1) * self, uint8_t opcode, ui
 	return sqe;
 }
 
-/* By the ring: one entry in, one completion out. */
+/* Submits one entry through the ring, and takes one completion. */
 static int operate(struct side *side, const struct krdma_sqe *sqe, struct krdma_cqe *cqe)
 {
 	struct krdma_ring_enter_args enter = BEGIN(krdma_ring_enter_args, .to_submit = 1,
@@ -309,7 +309,7 @@ TEST_F(v1, what_was_made_tells_of_itself)
 	ASSERT_EQ(0, ask(self->session, KRDMA_MR_QUERY, &mr));
 	EXPECT_EQ(RIGHTS, mr.access);
 	EXPECT_EQ(LENGTH, mr.length);
-	/* What is told to a peer is little-endian, as this program is. */
+	/* The memory descriptor is little-endian, as this program is. */
 	EXPECT_EQ(KRDMA_MR_DESC_MAGIC, mr.descriptor.magic);
 	EXPECT_EQ(KRDMA_MR_DESC_VERSION, mr.descriptor.version);
 	EXPECT_EQ((uintptr_t)self->data + 4096, mr.descriptor.addr);
@@ -399,7 +399,7 @@ TEST_F(v1, operations_of_every_kind)
 	EXPECT_EQ(0, memcmp(&self->address, &query.remote, sizeof(struct sockaddr_in)));
 }
 
-/* The records of a connection, by their size: those that version 1 names, in a mask. */
+/* Reads the records of a connection; returns a mask of the events that version 1 names. */
 static uint32_t events(int conn, int *error)
 {
 	unsigned char bytes[1024];
@@ -484,7 +484,7 @@ TEST_F(v1, devices_are_watched)
 
 	ASSERT_EQ(0, ask(self->session, KRDMA_DEVICE_NOTIFY, &watch));
 	EXPECT_EQ(-EALREADY, ask(self->session, KRDMA_DEVICE_NOTIFY, &watch));
-	/* One at a time, in no more room than version 1 has for it. */
+	/* Read one record at a time, into the structure of version 1. */
 	ASSERT_EQ(sizeof(record), read(self->session, &record, sizeof(record)));
 	EXPECT_LE(sizeof(record), record.size);
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_ADDED, record.type);
@@ -498,7 +498,7 @@ TEST_F(v1, memory_ends)
 	EXPECT_EQ(-ENOENT, ask(self->session, KRDMA_MR_DEREGISTER, &release));
 }
 
-/* What version 1 was told of what it did wrong. */
+/* Errnos of version 1 for invalid calls. */
 TEST_F(v1, what_is_refused)
 {
 	struct {
