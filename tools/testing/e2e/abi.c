@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(request, every_size_with_a_zero_tail, 120)
 	uint32_t known = variant->example->known_size;
 	unsigned char *buffer = self->arena.start;
 
-	/* On a slow kernel: each size up to a little beyond the structure, and some of the others. */
+	/* On a slow kernel: each size up to a little beyond the structure, and some others. */
 	for (uint32_t size = 0; size <= KRDMA_STRUCT_SIZE_MAX + 8;
 	     size += size > known + 64 && size + 64 < KRDMA_STRUCT_SIZE_MAX ?
 		     rounds(1, 37) : 1) {

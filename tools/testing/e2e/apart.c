@@ -328,7 +328,7 @@ static void be_called(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * s
 		ASSERT_EQ(0, end_ask(&self->end, self->session, &self->server, &options));
 		EXPECT_GT(0, conn_wait(self->end.conn, deadline_in(UNANSWERED_MS), NULL));
 		end_close(&self->end);
-		/* The request may have been lost: see the_server_ends_when_asked. */
+		/* The request may not have reached the server: see the_server_ends_when_asked. */
 		ret = listener_next(listener, deadline_in(LOST_MS), conn, id);
 	} while (ret == -ETIMEDOUT && --tries);
 	ASSERT_EQ(0, ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parts of a test that are done by other processes.
+ * Parts of a test that run in other processes.
  */
 #include <errno.h>
 #include <grp.h>
@@ -13,7 +13,7 @@
 #include "child.h"
 #include "session.h"
 
-/* Where the answer of this process is wanted; shared with its parent. */
+/* Where this process stores its result; shared with its parent. */
 static int *child_answer;
 
 void child_check(bool condition, int line)
@@ -40,7 +40,7 @@ pid_t child_start(child_function *function, void *context)
 		return -errno;
 	if (!pid) {
 		child_answer = NULL;
-		/* The harness kills a test that takes too long, and knows of no children. */
+		/* The harness kills a test that takes too long, but not the test's children. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(!!function(context));
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives that peers share, and some who take them all: another one waits, and gets on as
- * soon as the program posts again, however many there are of the former.
+ * An SRQ whose receives greedy peers use up: another peer waits, and continues as soon as the
+ * program posts receives again, however many greedy peers there are.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 
 #define DEPTH		16
 #define GREEDY		3
-/* So many messages of each greedy peer are under way at any time. */
+/* Messages in flight of each greedy peer. */
 #define SPAN		16
-/* And so many must the other one get through. */
+/* Messages that the other peer must complete. */
 #define HONEST		20
 #define STARVED_MS	1500
 
@@ -88,7 +88,7 @@ static int send_one(struct pair *pair)
 	return queue_submit(pair->a.ring, &send, 1, NULL);
 }
 
-/* Greedy peers have as much under way as they can. */
+/* Each greedy peer sends again for each completed send. */
 static int be_greedy(struct pair *pairs)
 {
 	struct krdma_cqe cqe;
@@ -100,7 +100,7 @@ static int be_greedy(struct pair *pairs)
 	return ret;
 }
 
-/* What has come, by whom; how many there were. */
+/* Takes receives from the CQ and counts them by peer; returns their number. */
 static unsigned int count_received(struct queue *ring, const struct pair *greedy,
 				   const struct pair *honest, unsigned int *taken,
 				   unsigned int *got_through)
@@ -138,13 +138,13 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	}
 	ASSERT_EQ(DEPTH, received);
 
-	/* All are taken.  For long: nobody's fault is an end of a connection here. */
+	/* No receive is left, for a long time: this must not end any connection. */
 	ASSERT_EQ(0, send_one(&self->honest));
 	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->honest.a.ring, &cqe, STARVED_MS));
 	EXPECT_EQ(-EAGAIN, queue_take(&self->ring, &cqe));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->honest.a.conn));
 
-	/* The program goes on, one for one, and so do the greedy ones. */
+	/* The program now posts a receive for each one taken, and the greedy peers go on. */
 	ASSERT_EQ(0, post_receives(self->srq, self->srq_id, DEPTH));
 	begun = now_ms();
 	deadline = begun + 2 * PATIENCE_MS;
@@ -164,7 +164,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	}
 	printf("# %u messages of one in %u ms beside %u, %u and %u of greedy peers\n", done,
 	       (unsigned int)(now_ms() - begun), self->taken[0], self->taken[1], self->taken[2]);
-	/* Its end here can come to the program before its end there does. */
+	/* A send's completion can come before that of its receive. */
 	while (self->got_through < HONEST && now_ms() < deadline) {
 		count_received(&self->ring, self->greedy, &self->honest, self->taken,
 			       &self->got_through);
@@ -172,7 +172,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 	}
 	EXPECT_EQ(HONEST, done);
 	EXPECT_EQ(HONEST, self->got_through);
-	/* They were greedy indeed, and all the time; one of them may have starved itself. */
+	/* The greedy peers went on meanwhile; a single one of them may have starved. */
 	EXPECT_LT(DEPTH, self->taken[0] + self->taken[1] + self->taken[2]);
 }
 

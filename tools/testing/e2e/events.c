@@ -226,7 +226,7 @@ TEST_F(events, each_record_goes_to_one_of_many_readers)
 	ASSERT_EQ(0, end_accept(&self->pair.b, NULL));
 	ASSERT_EQ(0, pair_established(&self->pair));
 	ASSERT_EQ(0, conn_disconnect(self->pair.b.conn, 0));
-	/* All of them see the end. */
+	/* All readers see the end of the records. */
 	for (int i = 0; i < 4; i++) {
 		pthread_join(threads[i], NULL);
 		EXPECT_EQ(1, readers[i].ends);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A rxe device of a test's own.
+ * An rxe device of the test's own.
  */
 #include <errno.h>
 
@@ -12,8 +12,8 @@
 #define NAME_MS		20000
 
 /*
- * A device that went along with its interface does so in the background, and
- * keeps its name (ENFILE) until the last consumer has let it go.
+ * A device that is removed together with its interface goes away in the background, and keeps its
+ * name (-ENFILE) until the last consumer has released it.
  */
 static int add_device(void)
 {
@@ -45,7 +45,7 @@ int fabric_create(void)
 
 void fabric_destroy(void)
 {
-	/* Either may be gone already: the test may have done so itself. */
+	/* Errors do not matter: the test may have removed either already. */
 	rdma_link_remove(FABRIC_DEVICE);
 	net_link_remove(FABRIC_NETDEV);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A rxe device of a test's own: the device that the machine was booted with is
- * left alone by tests that unplug, rename or reconfigure.
+ * An rxe device of the test's own, for tests that remove, rename or reconfigure a device.  They
+ * must not do so to the device that the machine was booted with.
  */
 #ifndef KRDMA_E2E_FABRIC_H
 #define KRDMA_E2E_FABRIC_H
@@ -10,10 +10,10 @@
 #define FABRIC_NETDEV	"ktestnet"
 #define FABRIC_ADDRESS	"10.79.0.1"
 
-/* Removes what an earlier test left behind, then makes interface and device. */
+/* Removes what an earlier test left behind, then creates interface and device. */
 int fabric_create(void);
 
-/* Both away, however far creation came. */
+/* Removes both, also after a partial creation. */
 void fabric_destroy(void);
 
 #endif

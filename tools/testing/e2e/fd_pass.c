@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * File descriptors that go from one process to another (SCM_RIGHTS).
+ * Passing file descriptors between processes (SCM_RIGHTS).
  */
 #include <errno.h>
 #include <string.h>

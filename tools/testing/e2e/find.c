@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_DEVICE_FIND: the device that has an address, and the one from which the way to
- * a peer begins.
+ * KRDMA_DEVICE_FIND: the device that has an address, and the device on the route to a peer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 #include "pair.h"
 #include "session.h"
 
-/* In the network of the boot device, and of the fabric; nobody has them. */
+/* Unused addresses of the network of the boot device and of that of the fabric. */
 #define BOOT_NEIGHBOUR		"10.77.0.99"
 #define FABRIC_NEIGHBOUR	"10.79.0.99"
 
@@ -80,7 +79,7 @@ TEST_F(find, by_the_way_to_a_peer)
 {
 	uint32_t id;
 
-	/* What one has oneself is reached from where it is. */
+	/* A local address is reached through the device that has it. */
 	EXPECT_EQ(0, find(self->session, NULL, BOOT_ADDRESS, deadline_in(PATIENCE_MS), &id));
 	EXPECT_EQ(self->boot, id);
 	EXPECT_EQ(0, find(self->session, NULL, BOOT_ADDRESS_6, deadline_in(PATIENCE_MS), &id));
@@ -96,7 +95,7 @@ TEST_F(find, a_deadline_that_has_passed)
 {
 	uint32_t id;
 
-	/* Nobody has to answer on a dummy interface: whoever looks finds it. */
+	/* A dummy interface needs no answer from the neighbour, so the lookup succeeds. */
 	EXPECT_EQ(0, find(self->session, NULL, BOOT_NEIGHBOUR, deadline_in(PATIENCE_MS), &id));
 	EXPECT_EQ(self->boot, id);
 	EXPECT_EQ(-ETIMEDOUT, find(self->session, NULL, BOOT_NEIGHBOUR, 1, &id));

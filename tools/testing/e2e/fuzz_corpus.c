@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Inputs of the fuzzer that are kept between runs: a line each.
+ * Inputs of the fuzzer that are stored between runs, one per line:
  *
  *	SEED ACTION... : edges=COUNT WHAT:VALUE...
  *
- * Behind the colon is what was new with this line after all lines before it: a record,
- * that a later run is compared to.  What an action means is for the grammar to say: with
- * another one these are other inputs, which reach something else.
+ * Behind the colon is a record of what was new with this line after all lines before it; later
+ * runs are compared to it.  The grammar defines the meaning of the actions: with another grammar
+ * these are other inputs, which reach something else.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ void fuzz_sight_name(unsigned int sight, char *name, size_t room)
 	unsigned int what = sight / FUZZ_VALUES, value = sight % FUZZ_VALUES;
 	const char *error = NULL;
 
-	/* States and statuses are numbers of krdma's. */
+	/* States and statuses are numbers of krdma, not errnos. */
 	if (what != FUZZ_STATE && what != FUZZ_STATUS && value)
 		error = strerrorname_np(value);
 	if (error)
@@ -52,7 +52,7 @@ static void add_sight(struct fuzz_input *input, unsigned int sight)
 		input->sights[input->sight_count++] = sight;
 }
 
-/* One word of a record; false: there is no such thing. */
+/* Reads one word of a record; false if it is unknown. */
 static bool read_record(struct fuzz_input *input, const char *word)
 {
 	int sight;
@@ -141,7 +141,7 @@ int fuzz_corpus_write(const char *path, const struct fuzz_inputs *inputs)
 
 	if (!file)
 		return -errno;
-	/* In two parts, so that nobody takes it for the licence of this file. */
+	/* In two parts, so that tools do not take it for the licence of this source file. */
 	fprintf(file, "# SPDX%s: GPL-2.0\n", "-License-Identifier");
 	fputs("# Inputs of the fuzzer, one a line, as fuzz_corpus.c says.\n", file);
 	for (size_t i = 0; i < inputs->count; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the fuzzer has reached: where the kernel tells it (KCOV), from which place in
- * the module to which other a call went.
+ * What the fuzzer has reached: sights and, on a kernel with KCOV, edges: transitions from one
+ * place in the module to another.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +25,10 @@ static bool is_new(atomic_uchar *bits, uint64_t what)
 	uint32_t bit = fuzz_mix(what, 0) & ((1u << FUZZ_EDGE_BITS) - 1);
 	unsigned char mask = 1 << (bit & 7);
 
-	/* A look before: nearly always it is known, and others read the same line. */
+	/*
+	 * Reading first avoids a write: the bit is nearly always set, and other threads read the
+	 * same cache line.
+	 */
 	if (atomic_load_explicit(&bits[bit >> 3], memory_order_relaxed) & mask)
 		return false;
 	return !(atomic_fetch_or(&bits[bit >> 3], mask) & mask);
@@ -38,7 +41,7 @@ bool fuzz_discover(struct fuzz_shared *shared, uint64_t what)
 
 void fuzz_see(struct fuzz_thread *thread, unsigned int what, int value)
 {
-	/* Descriptors and lengths are no errors, and all the same. */
+	/* Descriptors and lengths count as success. */
 	if (what < FUZZ_CALLS && value > 0)
 		value = 0;
 	value = value < 0 ? -value : value;
@@ -91,7 +94,7 @@ unsigned int fuzz_cover_end(struct fuzz_cover *cover, struct fuzz_map *map)
 	unsigned int discovered = 0;
 	uint64_t from = 0;
 
-	/* The first word is their number. */
+	/* The first word is the number of addresses that follow. */
 	for (unsigned long i = 1; i <= count && i < KCOV_WORDS; i++) {
 		uint64_t to = cover->words[i];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Of the fuzzer's inputs, those that are worth keeping, and as short as they can be.
+ * Selects the fuzzer's inputs that are worth storing, and makes them as short as possible.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "session.h"
 
-/* What was reached before an input, by the best form of it so far, and by that again. */
+/* What was reached before an input, and with the shortest form of the input so far. */
 static struct fuzz_map before, best;
 
 static void map_copy(struct fuzz_map *to, const struct fuzz_map *from)
@@ -22,7 +22,7 @@ static unsigned int reached(const struct fuzz_map *map)
 	return map->edge_count + map->sight_count;
 }
 
-/* How much is new with @sequence; negative: something is wrong. */
+/* Runs @sequence; returns how many edges and sights are new with it, or -errno. */
 static int try(struct fuzz_shared *shared, const struct fuzz_sequence *sequence)
 {
 	struct fuzz_map *map = &shared->maps[FUZZ_MAP_WHOLE];
@@ -42,7 +42,7 @@ static void cut(struct fuzz_sequence *sequence, uint32_t from, uint32_t count)
 	sequence->length -= to - from;
 }
 
-/* Parts are left out as long as no less is new then; small ones are not worth the time. */
+/* Removes parts of a sequence as long as no less is new with it; small parts are not tried. */
 static int shrink(struct fuzz_shared *shared, struct fuzz_sequence *sequence, int worth,
 		  uint64_t deadline_ms)
 {
@@ -80,8 +80,8 @@ static int keep(struct fuzz_inputs *kept, const struct fuzz_input *input)
 }
 
 /*
- * One more input, if anything is new with it, and is again the second time: what depends
- * on the time that something takes is no record.
+ * Keeps an input if something is new with it in two runs.  The record has only what both runs
+ * reach, because some sights and edges depend on timing.
  */
 static int consider(struct fuzz_shared *shared, const struct fuzz_sequence *sequence, bool is_find,
 		    uint64_t deadline_ms, struct fuzz_inputs *kept)
@@ -118,7 +118,7 @@ static int consider(struct fuzz_shared *shared, const struct fuzz_sequence *sequ
 int fuzz_distil(struct fuzz_shared *shared, const struct fuzz_inputs *given,
 		uint64_t deadline_ms, struct fuzz_inputs *kept)
 {
-	/* First, what is reached with nothing but what every episode begins with. */
+	/* The first input is empty: it records what every episode reaches by its preparation. */
 	const struct fuzz_sequence nothing = { .seed = 1 };
 	uint32_t finds = shared->find_count < FUZZ_FINDS ? shared->find_count : FUZZ_FINDS;
 	int ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an episode of the fuzzer has: descriptors, memory, rings.
+ * Objects of an episode of the fuzzer: descriptors, memory regions, rings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "fuzz.h"
 
 /*
- * One area a place, and nothing else anywhere near.  A fuzzed address is an address of
- * these with some of its bytes changed, or any: where the program has its own variables
- * and stacks, it would have the kernel write, and be judged for what it reads there.
+ * Each area has a fixed address, with nothing else anywhere near.  A fuzzed address is an address
+ * in these areas with some bytes changed, or a random one.  If it could hit the program's own
+ * variables and stacks, the kernel would write there, and the checks would use what it wrote.
  */
 void *fuzz_pages(unsigned int area, size_t size, int protection)
 {

@@ -505,7 +505,7 @@ TEST_F(hostile, unaligned_arrays_are_arrays_too)
 }
 
 /*
- * What belongs to others
+ * Objects of other sessions
  */
 
 TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
@@ -560,7 +560,7 @@ TEST_F(hostile, queues_and_shared_receives_of_another_session_are_refused)
 }
 
 /*
- * Closed while it is used
+ * Closing descriptors in use
  */
 
 enum closed_part {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_INFO: what the module says of itself.
+ * KRDMA_INFO: version, features and limits of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ TEST_F(info, the_version_is_text_and_that_of_the_module)
 		  sizeof(info.module_version));
 	ASSERT_EQ(0, read_line(version, sizeof(version), "/sys/module/krdma/version"));
 	EXPECT_STREQ(version, info.module_version);
-	/* Nothing of the kernel's stack may hide behind the text. */
+	/* The bytes behind the text must not leak the kernel's stack. */
 	for (size_t i = strlen(info.module_version); i < sizeof(info.module_version); i++)
 		EXPECT_EQ(0, info.module_version[i]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What another thread does while a test is in a call.
+ * Signals and waiting from another thread while a test is in a system call.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ bool await_call(pid_t thread, long number)
 	uint64_t end = now_ms() + 30000;
 	char line[128], *rest;
 
-	/* "running", where it does not sleep. */
+	/* The file says "running" while the thread does not sleep. */
 	while (read_line(line, sizeof(line), "/proc/self/task/%d/syscall", thread) ||
 	       strtol(line, &rest, 10) != number || rest == line) {
 		if (now_ms() > end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What another thread does while a test is in a call.
+ * Signals and waiting from another thread while a test is in a system call.
  */
 #ifndef KRDMA_E2E_INTERRUPT_H
 #define KRDMA_E2E_INTERRUPT_H
@@ -10,12 +10,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Until that thread of this process sleeps in the system call of that number; or 30 s. */
+/*
+ * Waits until a thread of this process sleeps in system call @number.  Returns false if it does not
+ * within 30 s.
+ */
 bool await_call(pid_t thread, long number);
 
 /*
- * SIGUSR1 to the thread that begins it, every 100 ms until that one ends it: the first one may
- * come before the call that is to be interrupted.  0 or -errno.
+ * Sends SIGUSR1 to the thread that has called interrupter_begin(), every 100 ms until
+ * interrupter_end().  Repeating it is necessary, because the first signal may come before the call
+ * that it is to interrupt.  interrupter_begin() returns 0 or -errno.
  */
 struct interrupter {
 	pthread_t whom;
@@ -23,7 +27,7 @@ struct interrupter {
 	atomic_bool over;
 };
 
-/* Spins between nothing and some microseconds, another time each time. */
+/* Spins for a random time, of at most some microseconds. */
 void dawdle(unsigned int *dice);
 
 int interrupter_begin(struct interrupter *interrupter);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same programs over another transport: siw, which has no atomics and no immediate
+ * The same interface over another transport: siw, which has no atomics and no immediate
  * data, allows one SGE in a read, and ends a connection by itself on an error.  Only the
  * debug kernel has it.
  */

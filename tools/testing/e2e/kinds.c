@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of all kinds that a program can have, under a peer that writes and reads it.
+ * Memory of all kinds that a program can have, written and read by a peer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(kinds)
 	write_text(FORCE_PIN, "0");
 }
 
-/* A peer writes what is there and reads what it has become; then it is unmapped. */
+/* A peer writes @data, and reads what the program then stores there.  Unmaps @data. */
 static void use(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) * self, void *data,
 		size_t length)
 {
@@ -105,7 +105,7 @@ TEST_F(kinds, shared_between_processes)
 				  MAP_SHARED | MAP_ANONYMOUS, -1, 0), 16 * PAGE);
 }
 
-/* What a peer writes is in the file, also when nobody has it mapped any more. */
+/* What a peer writes is in the file, even after the file is unmapped. */
 TEST_F(kinds, a_file_in_memory)
 {
 	int file = memfd_create("kinds", MFD_CLOEXEC);
@@ -120,7 +120,7 @@ TEST_F(kinds, a_file_in_memory)
 	close(file);
 }
 
-/* The file shrinks under a peer that writes: it writes to pages that are nobody's. */
+/* The file is truncated while a peer writes: it writes to pages that no longer belong to it. */
 TEST_F(kinds, a_file_that_is_cut)
 {
 	int file = memfd_create("kinds", MFD_CLOEXEC);
@@ -138,7 +138,7 @@ TEST_F(kinds, a_file_that_is_cut)
 	ASSERT_EQ(0, ftruncate(file, 16 * PAGE));
 	local.length = 16 * PAGE;
 	fill(local.data, local.length, 3);
-	/* The peer reaches the pages that were there, which are the file's no longer. */
+	/* The peer writes to the former pages, which do not belong to the file any more. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &local, &remote));
 	ASSERT_EQ(PAGE, pread(file, data, PAGE, 0));
 	EXPECT_TRUE(zeroed(data, PAGE));
