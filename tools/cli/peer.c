@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The side that asks: from the name of a host to a connection.
+ * Client side: from the name of a host to a connection.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "peer_hello.h"
 #include "peer_stop.h"
 
-/* An orderly end takes a second at most; a machine that is busy besides, longer. */
+/* An orderly disconnect takes at most a second, and longer on a busy machine. */
 #define END_NS UINT64_C(3000000000)
 
-/* Until what was begun is done, the time is up or the end is wanted: -EINTR. */
+/* Wait until the current step is done or times out.  -EINTR if a stop is requested. */
 static int wait_for(struct peer *peer)
 {
 	uint64_t deadline = clock_ns() + peer->options->timeout;
@@ -60,7 +60,7 @@ static void explain_way(const struct peer *peer, int err)
 	}
 }
 
-/* A connection to @remote, up to where it can be prepared; it says nothing. */
+/* Resolve the address and the route to peer->remote.  Prints nothing. */
 static int resolve(struct peer *peer)
 {
 	struct krdma_conn_resolve_args options = { .size = sizeof(options) };
@@ -72,7 +72,7 @@ static int resolve(struct peer *peer)
 		options.flags = KRDMA_RESOLVE_LOCAL;
 		memcpy(&options.local, &peer->source, sizeof(options.local));
 	}
-	/* Its own time limit is for each of two steps; ours, in wait_for(), is for both. */
+	/* The kernel's timeout applies to each of two steps; that of wait_for() to both. */
 	err = krdma_conn_resolve(peer->conn, (const struct sockaddr *)&peer->remote, &options);
 	return err ? err : wait_for(peer);
 }
@@ -98,7 +98,7 @@ static int prepare_conn(struct peer *peer)
 	if (err)
 		return err;
 	peer->device_id = query.device_id;
-	/* Only for people: it may be gone already. */
+	/* Only used in messages; the device may have been removed already. */
 	if (!krdma_device_query(peer->session, query.device_id, &device, sizeof(device)))
 		printable(peer->device, sizeof(peer->device), device.name, KRDMA_NAME_MAX);
 	return 0;
@@ -115,7 +115,7 @@ int peer_begin(struct peer *peer)
 	return prepare_conn(peer);
 }
 
-/* A host that was given by its address has no other name. */
+/* Set peer->name to the host and its address, or to one of both if they are equal. */
 static void set_name(struct peer *peer)
 {
 	address_text(&peer->remote, false, peer->address);
@@ -142,7 +142,7 @@ static int look_up(const struct peer_options *options, int family, struct addrin
 	return -ENOENT;
 }
 
-/* The first address to which there is a way; or why there is none to the first: @at is one. */
+/* Use the first address with a route.  If there is none, report the error of the first one. */
 static int resolve_first(struct peer *peer, const struct addrinfo *at)
 {
 	struct sockaddr_storage first_remote;
@@ -176,8 +176,8 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 		.size = sizeof(ring),
 		.flags = options->polled ? KRDMA_RING_POLLED : 0,
 		/*
-		 * Twice what a connection takes: what was closed just now may still count
-		 * when the next one is prepared.
+		 * Twice what a connection reserves: a connection that was just closed may
+		 * still hold its entries when the QP of the next one is created.
 		 */
 		.cq_entries = 2 * (options->send_depth + options->recv_depth + KRDMA_RING_EXTRA),
 		.sq_entries = options->send_depth,
@@ -191,7 +191,7 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 		err = address_parse(options->source, family, &peer->source);
 		if (err)
 			return err;
-		/* One's own end and the peer's are of one kind. */
+		/* The local and the remote address have the same family. */
 		family = peer->source.ss_family;
 	}
 	err = look_up(options, family, &found);
@@ -209,7 +209,7 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 	return err ? err : prepare_conn(peer);
 }
 
-/* What the peer has given; @length is how much of it there is, and fits. */
+/* Get the peer's private data, cut to the size of @data; @length is 0 if there is none. */
 static void peer_data(const struct peer *peer, uint8_t data[HELLO_ROOM], size_t *length)
 {
 	*length = HELLO_ROOM;
@@ -404,7 +404,7 @@ void peer_explain_end(struct peer *peer)
 	}
 }
 
-/* A peer that does not answer is not waited for long; the kernel does the rest. */
+/* Do not wait long for a peer that does not answer; the kernel completes the disconnect. */
 void peer_end(struct peer *peer)
 {
 	if (!peer->conn)

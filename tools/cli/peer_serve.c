@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The side that listens: lets clients in, a thread for each, until the end is wanted.
+ * Server side of the tests: accept clients, with one thread for each, until told to stop.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "peer_stop.h"
 
 #define STACK_SIZE	(256 * 1024)
-/* Between two tries when there are no descriptors or no memory for one more. */
+/* Pause after an accept that failed for lack of file descriptors or memory. */
 #define PAUSE_NS	UINT64_C(100000000)
 
 bool server_reserve(struct server *server, uint64_t bytes)
@@ -40,7 +40,7 @@ void server_unreserve(struct server *server, uint64_t bytes)
 }
 
 /*
- * What people see of it
+ * Output
  */
 
 static const char *end_text(int err)
@@ -83,7 +83,7 @@ static void print_client_json(const struct client *client, int err,
 	json_print(object, common);
 }
 
-/* With the lock held: a line at a time. */
+/* Called with server->lock held, so that lines of threads do not mix. */
 static void print_client(const struct client *client, int err)
 {
 	const struct server_options *options = client->server->options;
@@ -97,7 +97,7 @@ static void print_client(const struct client *client, int err)
 		       (unsigned long long)client->messages, (unsigned long long)client->bytes);
 	}
 	fflush(stdout);
-	/* Nobody reads any more. */
+	/* Standard output has no reader any more. */
 	if (ferror(stdout))
 		stop_now();
 }
@@ -107,7 +107,7 @@ static void print_begin(const struct server *server)
 	const struct server_options *options = server->options;
 
 	if (options->common->json) {
-		/* JSON is of what was; that it listens is for people. */
+		/* The JSON output has only results, so this message goes to standard error. */
 		if (!options->quiet)
 			fprintf(stderr, "krdma: listening at %s\n", server->address);
 		return;
@@ -171,7 +171,7 @@ static void count(struct server *server, const struct client *client, int err)
 	server->bytes += client->bytes;
 }
 
-/* The last that a thread does: who waits for the last one frees the server. */
+/* Last action of a client thread: serve() returns once no client is left. */
 static void leave(struct client *client, int err)
 {
 	struct server *server = client->server;
@@ -217,7 +217,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 	int err;
 
 	if (!client) {
-		/* Closing it refuses it. */
+		/* Closing a connection that is not accepted rejects it. */
 		krdma_conn_close(conn);
 		return;
 	}
@@ -241,7 +241,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 	}
 }
 
-/* Those who wait at one of the listeners, one of them; @said: that somebody must wait. */
+/* Accept one client.  @said: it has been reported that clients must wait. */
 static int take_one(struct server *server, struct krdma_listener *listener, bool *said)
 {
 	char quota[QUOTA_TEXT_MAX];
@@ -260,7 +260,7 @@ static int take_one(struct server *server, struct krdma_listener *listener, bool
 	case -ENFILE:
 	case -ENOMEM:
 	case -EDQUOT:
-		/* Those who leave make room. */
+		/* A client that leaves frees what this one needs. */
 		if (!*said)
 			complain("a client must wait: %s",
 				 err == -EDQUOT ? quota_text(quota, server->session) :
@@ -277,7 +277,7 @@ static int take_one(struct server *server, struct krdma_listener *listener, bool
 	}
 }
 
-/* 0 when the end is wanted. */
+/* Return 0 when a stop is requested. */
 static int listen_on(struct server *server)
 {
 	struct pollfd waits[ARRAY_SIZE(server->listeners)];
@@ -290,7 +290,7 @@ static int listen_on(struct server *server)
 		waits[i].events = POLLIN;
 	}
 	while (!stop_wanted()) {
-		/* As long as stop_slice(): a signal may have come just before. */
+		/* As short as stop_slice(), because a signal may arrive just before poll(). */
 		if (poll(waits, server->listener_count, 200) <= 0)
 			continue;
 		for (i = 0; i < server->listener_count; i++) {
@@ -340,8 +340,8 @@ static int listen_at(struct server *server, struct sockaddr_storage *address)
 }
 
 /*
- * Everywhere, or at all addresses of one kind.  Not one listener for both kinds: siw lets
- * no IPv4 through to one that listens at all IPv6 addresses.
+ * Listen on all addresses, or on all addresses of one family.  Each family has its own listener,
+ * because with siw a listener on all IPv6 addresses gets no IPv4 connections.
  */
 static int listen_everywhere(struct server *server)
 {
@@ -357,7 +357,7 @@ static int listen_everywhere(struct server *server)
 	if (!err && family == AF_UNSPEC) {
 		snprintf(server->address, sizeof(server->address), "*:%u", server->options->port);
 	} else if (err == -EAFNOSUPPORT && family == AF_UNSPEC) {
-		/* A machine without IPv6 has IPv4. */
+		/* Without IPv6 the IPv4 listener is enough. */
 		address_text(&four, true, server->address);
 		err = 0;
 	}
@@ -392,7 +392,7 @@ static void end_listening(struct server *server)
 	server->listener_count = 0;
 }
 
-/* Two descriptors for each client: as many as this process may have. */
+/* Each client needs two file descriptors, so raise the soft limit to the hard limit. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -405,7 +405,7 @@ static void raise_limit(void)
 
 int serve(const struct server_options *options)
 {
-	/* Not on the stack: the last thread unlocks it while this one returns already. */
+	/* Not on the stack: the last client thread may still unlock it when serve() returns. */
 	static struct server server = {
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.ended = PTHREAD_COND_INITIALIZER,
@@ -425,7 +425,7 @@ int serve(const struct server_options *options)
 	}
 	print_begin(&server);
 	err = listen_on(&server);
-	/* Nobody new, and those who are there are let go. */
+	/* Accept no more clients, and disconnect the present ones. */
 	stop_now();
 	end_listening(&server);
 	pthread_mutex_lock(&server.lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: the other end of the connections, which does what it is told.
+ * krdma selftest: the far end of the connections, which carries out the near end's requests.
  *
- * What it is told may come from anybody on the network: every number is checked before it
- * is used, and there is a limit to what one conversation takes.
+ * Requests may come from anybody on the network: every number is checked before it is used, and
+ * the resources of one conversation are limited.
  */
 #include <endian.h>
 #include <errno.h>
@@ -22,11 +22,11 @@
 #include "selftest_pattern.h"
 #include "selftest_wire.h"
 
-/* The longest wait that may be asked for, and how long it may say nothing between. */
+/* The longest timeout that the near end can ask for, and the longest pause between requests. */
 #define TIMEOUT_MAX	(UINT64_C(60) * 1000000000)
 #define SILENCE_NS	(UINT64_C(600) * 1000000000)
 #define END_NS		(UINT64_C(3) * 1000000000)
-/* Receives and sends that one request posts. */
+/* Maximum number of receives or sends that one request posts. */
 #define POST_MAX	FAR_DEPTH_MAX
 /* SGEs of a receive. */
 #define SGES_MAX	KRDMA_RING_SGES_MAX
@@ -34,7 +34,7 @@
 struct far_conn {
 	struct krdma_conn *conn;
 	struct krdma_ring *ring;
-	/* The next receive to be posted and the next to complete: their wr_ids. */
+	/* wr_id of the next receive or send. */
 	uint64_t posted;
 };
 
@@ -50,7 +50,7 @@ struct far {
 	int fd;
 	struct sockaddr_storage address;
 	uint64_t timeout;
-	/* Bytes that may be registered, and those that are. */
+	/* Maximum number of bytes that may be registered; @mr counts those that are. */
 	uint64_t longest;
 	struct krdma *session;
 	uint32_t device_id;
@@ -64,7 +64,7 @@ struct far {
 };
 
 /*
- * Giving back
+ * Release
  */
 
 static void conn_end(struct far_conn *conn)
@@ -103,7 +103,7 @@ static void end_all(struct far *far)
 }
 
 /*
- * Beginning
+ * Start
  */
 
 static int far_hello(struct far *far, const struct wire_words *in, struct wire_words *out)
@@ -114,7 +114,7 @@ static int far_hello(struct far *far, const struct wire_words *in, struct wire_w
 		return -EINVAL;
 	out->word[1] = WIRE_MAGIC;
 	out->word[2] = WIRE_VERSION;
-	/* It is the end that tests that says what does not fit. */
+	/* The near end checks and reports the version. */
 	if (in->word[2] != WIRE_VERSION)
 		return 0;
 	far->timeout = in->word[3] < TIMEOUT_MAX ? in->word[3] : TIMEOUT_MAX;
@@ -170,7 +170,7 @@ static struct far_conn *conn_of(struct far *far, uint64_t number)
 	return number < FAR_CONNS && far->conns[number].conn ? &far->conns[number] : NULL;
 }
 
-/* The end that tests says something instead of connecting. */
+/* The near end sends a request instead of connecting, or this process is to stop. */
 static bool is_called_off(const struct far *far)
 {
 	struct pollfd wait = { .fd = far->fd, .events = POLLIN };
@@ -178,7 +178,7 @@ static bool is_called_off(const struct far *far)
 	return stop_wanted() || poll(&wait, 1, 0) > 0;
 }
 
-/* The next connection that brings the nonce; others are none of ours, and refused. */
+/* Get the next connection whose private data has the nonce; reject all others. */
 static int next_of_ours(struct far *far, uint64_t nonce, uint64_t deadline,
 			struct krdma_conn **conn)
 {
@@ -381,14 +381,14 @@ static int far_release(struct far *far, const struct wire_words *in, struct wire
 	if (in->word[1] >= FAR_MEMORIES || !far->memories[in->word[1]].mr)
 		return -ENOENT;
 	mr = &far->memories[in->word[1]];
-	/* The pages stay, to be looked at; only FAR_REGISTER and FAR_RESET unmap them. */
+	/* The pages stay mapped for later checks; only FAR_REGISTER and FAR_RESET unmap them. */
 	err = krdma_mr_deregister(mr->mr, 0);
 	if (!err)
 		mr->mr = NULL;
 	return err;
 }
 
-/* The part of a memory that words 2 and 3 mean. */
+/* Return the memory if it has @length bytes from the offset in word 2, else NULL. */
 static struct far_memory *part_of(struct far *far, const struct wire_words *in, uint64_t length)
 {
 	struct far_memory *mr;
@@ -449,7 +449,7 @@ static int far_peek(struct far *far, const struct wire_words *in, struct wire_wo
 }
 
 /*
- * Operations
+ * Work requests
  */
 
 static int far_srq(struct far *far, const struct wire_words *in, struct wire_words *out)
@@ -469,7 +469,7 @@ static int far_srq(struct far *far, const struct wire_words *in, struct wire_wor
 
 	if (far->srq || in->word[1] > FAR_DEPTH_MAX / 2)
 		return -EINVAL;
-	/* What the connections that share it take of the queue comes on top. */
+	/* Connections that share the SRQ also reserve entries in its CQ. */
 	ring.cq_entries = 2 * options.depth + FAR_CONNS * KRDMA_RING_EXTRA;
 	err = krdma_ring_create(far->session, &ring, &far->srq_queue);
 	if (!err)
@@ -483,7 +483,7 @@ static int far_srq(struct far *far, const struct wire_words *in, struct wire_wor
 	return err;
 }
 
-/* One message in @sges parts, not of the same length. */
+/* Split one message into @sges SGEs of different lengths. */
 static int post_parts(struct far *far, const struct far_memory *mr, struct krdma_sqe *entry,
 		      size_t offset, uint32_t length, uint32_t sges, struct krdma_ring_sge *parts)
 {
@@ -508,7 +508,7 @@ static int post_parts(struct far *far, const struct far_memory *mr, struct krdma
 	return 0;
 }
 
-/* Receives or sends, one after the other, each @stride behind the one before. */
+/* Post receives or sends; the offset of each is a stride (word 5) above the previous one. */
 static int far_post(struct far *far, const struct wire_words *in, struct wire_words *out)
 {
 	uint64_t stride = in->word[5], count = in->word[6], offset = in->word[3], i, length;
@@ -551,7 +551,7 @@ static int far_post(struct far *far, const struct wire_words *in, struct wire_wo
 	return 0;
 }
 
-/* Which connection an entry is of, FAR_CONNS if of none. */
+/* Return the index of the connection with this ID, or FAR_CONNS if there is none. */
 static uint64_t owner_of(const struct far *far, uint32_t id)
 {
 	uint64_t i;
@@ -639,7 +639,7 @@ int far_run(int fd, const struct sockaddr_storage *address, uint64_t max_memory)
 		err = wire_receive(fd, &in, clock_ns() + SILENCE_NS);
 		if (err)
 			break;
-		/* Nothing is done for one that does not speak this. */
+		/* Only a near end that has sent FAR_HELLO may send other requests. */
 		if (!in.word[0] || in.word[0] >= ARRAY_SIZE(functions) ||
 		    (!greeted && in.word[0] != FAR_HELLO)) {
 			err = -EPROTO;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: connecting, and messages.
+ * krdma selftest: connect and send checks.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "selftest.h"
 
-/* Odd places, a different one each time, with room for a guard before them. */
+/* Return an unaligned offset that varies with @number, with room for a guard before it. */
 static size_t place(size_t number)
 {
 	return PATTERN_GUARD + number * 13 % 61;
 }
 
-/* More than any device has for programs of the kernel; halved until one grants it. */
+/* More than any device grants to kernel QPs; halved until the device grants it. */
 #define INLINE_WISH	512
 
 static int run_connect(struct selftest *test)
@@ -37,7 +37,7 @@ static int run_connect(struct selftest *test)
 	return link_end(test, &test->link);
 }
 
-/* One message of the area's @near to a receive of exactly its length. */
+/* Send @length bytes at @near in the area to a receive of exactly this length. */
 static int send_one(struct selftest *test, struct link *link, struct krdma_sqe *entry,
 		    size_t near, uint32_t length, uint16_t flags, const char *what)
 {
@@ -99,7 +99,7 @@ static int run_solicited(struct selftest *test)
 	return 0;
 }
 
-/* A connection with as much inline data as the device grants, 0: it has none. */
+/* Connect with as much inline data as the device grants; @offered is false if it grants none. */
 static int open_inline(struct selftest *test, struct link *link, bool *offered)
 {
 	struct link_options options = { .max_inline = INLINE_WISH };
@@ -113,14 +113,14 @@ static int open_inline(struct selftest *test, struct link *link, bool *offered)
 			return 0;
 		}
 		link_close(link);
-		/* The device says so by refusing it: there is no limit to ask for. */
+		/* No limit can be queried: a device refuses a size that is too large. */
 		if (result != -EINVAL && result != -EOPNOTSUPP && result != -EIO)
 			return check_errno(test, "connect with inline data", result);
 	}
 	return 0;
 }
 
-/* @opcode: a send or a write, of data that are the caller's again at once. */
+/* Post an inline send or write, and overwrite its data when the call returns. */
 static int inline_one(struct selftest *test, struct link *link, uint8_t opcode, uint32_t length)
 {
 	uint8_t data[4096];
@@ -193,8 +193,8 @@ static int run_inline(struct selftest *test)
 }
 
 /*
- * @count pieces of the near area of uneven lengths at odd places, which do not lie in
- * their order, filled with the pattern as a whole; how long they are together.
+ * Build @count SGEs of the near area with different lengths at unaligned offsets in descending
+ * order, and fill them with one pattern.  Return their total length.
  */
 static uint32_t scatter(struct selftest *test, struct krdma_ring_sge *pieces, uint32_t count,
 			uint64_t seed)
@@ -294,7 +294,7 @@ static int run_send_sge(struct selftest *test)
 #define STREAM_BATCH	32
 #define STREAM_STRIDE	4096
 
-/* Both ends send a batch at the same time; each message has a seed of its own. */
+/* Both ends send a batch at the same time; each message has its own seed. */
 static int stream_round(struct selftest *test, struct link *link, unsigned int round)
 {
 	const size_t near_in = AREA / 2, far_out = AREA / 2;
@@ -343,7 +343,7 @@ static int stream_round(struct selftest *test, struct link *link, unsigned int r
 	return 0;
 }
 
-/* What the far end has, in its order: sends and receives are in the same queue. */
+/* Check the far end's completions and their order: its sends and receives share one CQ. */
 static int stream_far(struct selftest *test, struct link *link, unsigned int round)
 {
 	const uint32_t length = 1 + round * 577;
@@ -396,7 +396,7 @@ static int run_stream(struct selftest *test)
 	return 0;
 }
 
-/* What the interface says of it is one of several: drivers differ in whose fault it is. */
+/* Drivers report this error with different statuses at both ends; the check accepts each. */
 static int run_too_long(struct selftest *test)
 {
 	struct krdma_sqe entry = op_send(test, &test->link, 0, 101);
@@ -415,7 +415,7 @@ static int run_too_long(struct selftest *test)
 		return check_fail(test, "a receive that is too short: %s", at_far);
 	try(op_take(test, &test->link, &cqe));
 	at_near = krdma_wc_status_name(cqe.status);
-	/* iWARP's send has completed when it was sent. */
+	/* With iWARP a send completes once it is sent, so it may have succeeded. */
 	if (!is_iwarp(test) && cqe.status != KRDMA_WC_REM_INV_REQ_ERR &&
 	    cqe.status != KRDMA_WC_REM_OP_ERR)
 		return check_fail(test, "a message longer than its receive: %s", at_near);
@@ -454,8 +454,8 @@ static int run_no_receive(struct selftest *test)
 }
 
 /*
- * Memory of a program may have a key that the device can invalidate, or one that it cannot;
- * then the message is an error, and the key stays.
+ * An MR of a program may have an rkey that the device can invalidate, or one that it cannot.  In
+ * the second case the message is an error, and the rkey stays valid.
  */
 static int check_invalidated(struct selftest *test, const struct krdma_remote_mr *remote)
 {
