@@ -12,13 +12,13 @@
 #include "cli.h"
 #include "utf8.h"
 
-/* In the place of a line break that a message has by itself. */
+/* Stands for a line break of a message's format while arguments are filled in. */
 #define BREAK	'\1'
 
 /*
- * Started with a standard stream closed, the next file that is opened would
- * take its number, and what is meant for a person would go to the RDMA device.
- * The wrong direction on purpose: writing must still fail, and be noticed.
+ * If the tool is started with a standard stream closed, the next file that it opens gets that
+ * file descriptor, and messages would go to the RDMA device.  The stream is opened in the wrong
+ * direction on purpose, so that writes still fail and the failure is noticed.
  */
 void reserve_standard_streams(void)
 {
@@ -32,7 +32,7 @@ void reserve_standard_streams(void)
 	}
 }
 
-/* A full disk shows at the latest here; it must not pass as success. */
+/* A full disk may be reported only at close; it must not pass as success. */
 int close_standard_output(int status)
 {
 	bool failed_before = ferror(stdout);
@@ -47,8 +47,8 @@ int close_standard_output(int status)
 }
 
 /*
- * UTF-8 is for JSON, whose encoding it is, and for terminals that say that they have it:
- * in others its bytes can be control characters.
+ * UTF-8 is used for JSON, which is always UTF-8, and in UTF-8 locales.  In other encodings its
+ * bytes can be control characters.
  */
 static bool utf8_always;
 
@@ -66,14 +66,14 @@ static bool utf8_wanted(void)
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		const char *value = getenv(variables[i]);
 
-		/* The first one that is set counts. */
+		/* The first variable that is set and not empty counts. */
 		if (value && *value)
 			return strcasestr(value, "UTF-8") || strcasestr(value, "utf8");
 	}
 	return false;
 }
 
-/* The length of the character there, and which one it is; 0: none in UTF-8. */
+/* Return the length of the UTF-8 character at @from, and set @character; 0 if it is invalid. */
 static size_t decode(const unsigned char *from, size_t size, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -101,7 +101,7 @@ static size_t decode(const unsigned char *from, size_t size, uint32_t *character
 	return length;
 }
 
-/* It is a sign, and not an instruction to who shows it. */
+/* True if the character is visible, and does not control the terminal. */
 static bool is_shown(uint32_t character)
 {
 	static const struct {
@@ -110,7 +110,7 @@ static bool is_shown(uint32_t character)
 	} hidden[] = {
 		/* Controls. */
 		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad },
-		/* No width, direction, lines, and what else steers a text. */
+		/* No width, direction, line separators, and other format characters. */
 		{ 0x61c, 0x61c }, { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
 		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
 	};
@@ -119,13 +119,13 @@ static bool is_shown(uint32_t character)
 		if (character >= hidden[i].first && character <= hidden[i].last)
 			return false;
 	}
-	/* The last two of each plane are no characters. */
+	/* The last two code points of each plane are noncharacters. */
 	return (character & 0xfffe) != 0xfffe;
 }
 
 /*
- * Names come from whoever made the device or the file: nothing that could steer a
- * terminal or break JSON's encoding gets through.
+ * Names of devices and files are untrusted: bytes that could control a terminal or break JSON's
+ * encoding are replaced by '?'.
  */
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 {
@@ -139,7 +139,7 @@ size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 		length = decode(byte + at, from_size - at, &character);
 		if (!length || !is_shown(character) || (length > 1 && !utf8)) {
 			to[used++] = '?';
-			/* In another encoding each byte is a sign of its own. */
+			/* In another encoding each byte is a character. */
 			at += length && utf8 ? length : 1;
 			continue;
 		}
@@ -153,7 +153,7 @@ size_t printable(char *to, size_t to_size, const char *from, size_t from_size)
 	return used;
 }
 
-/* Elsewhere a byte of a character may be a control of its own. */
+/* In other encodings a byte of a UTF-8 character may be a control character. */
 static bool terminal_has_utf8(void)
 {
 	static const char * const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -161,7 +161,7 @@ static bool terminal_has_utf8(void)
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		const char *value = getenv(variables[i]);
 
-		/* The first one that says anything counts. */
+		/* The first variable that is set and not empty counts. */
 		if (value && *value)
 			return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
 	}
@@ -190,13 +190,13 @@ static size_t escape(char *to, size_t to_size, const char *from, bool utf8)
 	return used;
 }
 
-/* A name for a person: what would steer the terminal is written as \xNN. */
+/* Format a name for a terminal: bytes that could control it are written as \xNN. */
 size_t name_text(char *to, size_t to_size, const char *from)
 {
 	return escape(to, to_size, from, terminal_has_utf8());
 }
 
-/* The same for a program, which takes UTF-8. */
+/* Format a name for JSON, which is always UTF-8. */
 size_t name_json(char *to, size_t to_size, const char *from)
 {
 	return escape(to, to_size, from, true);
@@ -212,9 +212,9 @@ static size_t count_breaks(const char *text)
 }
 
 /*
- * A message, whose arguments may be names that a peer or a stranger has chosen.  Only @format
- * itself breaks lines: its line breaks are marked before the arguments are filled in, and what
- * still is a control afterwards has come with those.
+ * Format a message.  Its arguments may be names chosen by a peer, so only @format may break lines:
+ * its line breaks are replaced by a mark before the arguments are filled in, and any control
+ * character found afterwards comes from an argument and is escaped.
  */
 char *message_text(const char *format, va_list arguments)
 {
@@ -231,7 +231,7 @@ char *message_text(const char *format, va_list arguments)
 	size = text ? strlen(text) * 4 + 1 : 0;
 	escaped = text ? malloc(size) : NULL;
 	if (escaped) {
-		/* An argument has the mark itself: then no line is broken. */
+		/* If an argument contains the mark, no line is broken. */
 		forged = count_breaks(text) != count_breaks(own);
 		for (line = text; line; line = at) {
 			at = forged ? NULL : strchr(line, BREAK);
@@ -248,7 +248,7 @@ char *message_text(const char *format, va_list arguments)
 	return escaped;
 }
 
-/* In the largest unit that it is a whole number of. */
+/* Format @bytes in the largest unit that divides it. */
 const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes)
 {
 	static const char * const units[] = {
@@ -266,7 +266,7 @@ const char *size_text(char text[SIZE_TEXT_MAX], uint64_t bytes)
 	return text;
 }
 
-/* As rdma(8) writes it. */
+/* Format a GUID as rdma(8) does. */
 const char *guid_text(char text[GUID_TEXT_MAX], uint64_t guid)
 {
 	snprintf(text, GUID_TEXT_MAX, "%04x:%04x:%04x:%04x",

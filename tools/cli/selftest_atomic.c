@@ -7,7 +7,7 @@
 
 #include "selftest.h"
 
-/* Where the far end's 8 bytes are, and where what was there comes to. */
+/* Offsets of the far end's 8 bytes, and of the local buffer for the value read from there. */
 #define FAR_AT	128
 #define NEAR_AT	64
 
@@ -46,7 +46,7 @@ static int compare_swap(struct selftest *test, uint64_t before, uint64_t compare
 	return expect_far(test, before == compare ? swap : before, "compare and swap");
 }
 
-/* That an atomic must be 8 bytes at an address that is divisible by 8. */
+/* Check that an atomic at an unaligned address, or of other than 8 bytes, is refused. */
 static int refuse_odd(struct selftest *test, uint8_t opcode)
 {
 	struct krdma_sqe entry = op_remote(test, &test->link, opcode, NEAR_AT, FAR_AT + 4, 8);
@@ -84,7 +84,7 @@ static int fetch_add(struct selftest *test, uint64_t before, uint64_t add)
 
 #define ADDS	64
 
-/* Many at a time: each finds what the one before has left. */
+/* Many in flight at once: each one returns the result of the one before it. */
 static int many_adds(struct selftest *test)
 {
 	struct krdma_sqe entries[ADDS];
@@ -135,7 +135,7 @@ static int run_atomic_write(struct selftest *test)
 	return 0;
 }
 
-/* Behind many writes: all of them are there when it has completed. */
+/* Flush after many writes: when it has completed, the data of all writes are there. */
 static int run_flush(struct selftest *test)
 {
 	const uint32_t length = 16384;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: the device, its address, and what the report says of it.
+ * krdma selftest: the device, its address, and its description in the report.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define SYSFS		"/sys/class/infiniband"
 #define LOOK_UP_NS	UINT64_C(1000000000)
 
-/* A line of one of the device's files in sysfs, as it may be printed; empty if it has none. */
+/* Read the first line of a file of the device in sysfs, made printable; empty if there is none. */
 static void device_line(const struct selftest *test, const char *file, char *text, size_t size)
 {
 	char path[sizeof(SYSFS) + KRDMA_NAME_MAX + 64], line[128] = "";
@@ -40,8 +40,8 @@ static void device_line(const struct selftest *test, const char *file, char *tex
 }
 
 /*
- * Devices of hardware have a parent with a driver.  Software devices have none: they say in
- * their description what they are, where cards have the host's name.
+ * Hardware devices have a parent with a driver.  Software devices have none, but their node
+ * description begins with their type; that of a card has the host name.
  */
 static void driver_name(const struct selftest *test, char *text, size_t size)
 {
@@ -67,7 +67,7 @@ static void driver_name(const struct selftest *test, char *text, size_t size)
 		snprintf(text, size, "unknown");
 }
 
-/* To the connection manager they are of any device, and lead to none. */
+/* The connection manager accepts loopback addresses for any device, but none is reached by them. */
 static bool is_loopback(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET6)
@@ -81,7 +81,7 @@ static bool is_link_local(const struct sockaddr *address)
 	       IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* Of the device's addresses, IPv4 before IPv6, and before those that name an interface. */
+/* Rank an address: IPv4 first, then global IPv6, then link-local IPv6.  0: not usable. */
 static int preference(const struct selftest *test, const struct sockaddr *address)
 {
 	int family = test->settings->family;
@@ -124,7 +124,7 @@ static void find_address(struct selftest *test)
 	address_set_port(&test->address, 0);
 }
 
-/* The port that is up; of several, the first. */
+/* Use the first active port, or the first port if none is active. */
 static void find_port(struct selftest *test)
 {
 	struct krdma_port_query_args port;
@@ -191,8 +191,8 @@ int device_find(struct selftest *test)
 }
 
 /*
- * The report: nothing that tells who somebody is or where.  The node's description has the
- * host's name, GUIDs and addresses are its own.
+ * The report has nothing that identifies the host or its user.  So it leaves out the node
+ * description, which has the host name, and has GUIDs and addresses only on request.
  */
 
 static void put_line(const struct selftest *test, struct json_object *object, const char *key,
@@ -293,7 +293,7 @@ pid_t run_in_shell(const char *command)
 											    child;
 }
 
-/* Names of devices have no characters that a shell knows; one that has is not removed. */
+/* True if @name has no characters that are special to a shell, so it is safe in a command. */
 static bool is_plain(const char *name)
 {
 	const char *at;

@@ -21,7 +21,7 @@ static int post_receives(struct selftest *test, struct krdma_sqe entries[RECEIVE
 	return op_post(test, &test->link, entries, RECEIVES);
 }
 
-/* What was posted comes back, each once and in its order, and nothing else does. */
+/* Each posted receive completes once, flushed and in order, and nothing else completes. */
 static int expect_flushed(struct selftest *test, const struct krdma_sqe entries[RECEIVES])
 {
 	struct krdma_cqe cqe;
@@ -98,7 +98,7 @@ static int run_abort(struct selftest *test)
 	return 0;
 }
 
-/* Closed while work is under way: the far end sees it, and the memory is free again. */
+/* Close with writes in flight: the far end sees the end, and the MR can be deregistered. */
 static int run_close(struct selftest *test)
 {
 	struct wire_words in = { .word = { FAR_AWAIT_CLOSED, 0 } }, out;
@@ -117,7 +117,7 @@ static int run_close(struct selftest *test)
 		return check_refused(test, "the peer of a connection that was closed",
 				     peer_ended(test),
 				     (int)(int64_t)(out.word[0] ? out.word[0] : out.word[1]));
-	/* Operations of it may use the memory a moment longer. */
+	/* Work requests in flight may use the MR for a moment after the close. */
 	deadline = clock_ns() + test->settings->timeout;
 	while ((err = krdma_mr_deregister(test->area, 0)) == -EBUSY && clock_ns() < deadline) {
 		if (stop_wanted())
@@ -144,7 +144,7 @@ static int run_refused(struct selftest *test)
 		err = check_refused(test, "a connection that is rejected", -ECONNREFUSED, result);
 	if (err)
 		return err;
-	/* Nobody listens at a port that is nobody's: 1 is tcpmux. */
+	/* Port 1 (tcpmux) has no listener. */
 	address_set_port(&test->far_address, 1);
 	err = link_try(test, &link, 1, NULL, &result);
 	link_close(&link);
@@ -212,8 +212,8 @@ static int run_at_once(struct selftest *test)
 }
 
 /*
- * Traffic until the connection has ended; how many writes there were.  One that does not
- * end is a failure.
+ * Post writes until the connection has ended, and count them.  A connection that does not end is
+ * a failure.
  */
 static int write_to_the_end(struct selftest *test, uint64_t *writes)
 {
@@ -292,7 +292,7 @@ static int run_killed(struct selftest *test)
  * Unplug
  */
 
-/* The device is gone for every call, and everything that was made on it can be closed. */
+/* Check that calls see the removal of the device, and that its objects can be closed. */
 static int check_gone(struct selftest *test)
 {
 	struct krdma_device_query_args device;
@@ -328,7 +328,7 @@ static int await_command(struct selftest *test, pid_t child)
 	int status;
 
 	while (!waitpid(child, &status, WNOHANG)) {
-		/* It goes on without anybody waiting for it. */
+		/* The command continues; the check does not wait longer. */
 		if (clock_ns() > deadline)
 			return check_fail(test, "the device's removal does not end");
 		stop_sleep(clock_ns() + 10000000);
@@ -358,7 +358,7 @@ static int run_unplug(struct selftest *test)
 	link_close(&test->link);
 	krdma_close(test->session);
 	test->session = NULL;
-	/* The far end may have been on the same device; what it has goes with it. */
+	/* The far end may use the same device and hold objects on it, so stop it too. */
 	far_stop(test);
 	try(await_command(test, child));
 	begun = clock_ns() - begun;

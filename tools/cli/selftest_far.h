@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma selftest: the other end of the connections, which does what it is told.
+ * krdma selftest: the far end of the connections, which carries out the near end's requests.
  */
 #ifndef KRDMA_CLI_SELFTEST_FAR_H
 #define KRDMA_CLI_SELFTEST_FAR_H
@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 /*
- * Serve the end that tests, at the other end of this socket, until it goes; connections
- * are awaited at @address, and at most @max_memory bytes are registered.  0 if it was an
- * orderly conversation.
+ * Serve the near end, at the other end of this socket, until it closes the socket.  Listen for
+ * connections at @address, and register at most @max_memory bytes at a time.  Returns 0 if the
+ * conversation ended in order.
  */
 int far_run(int fd, const struct sockaddr_storage *address, uint64_t max_memory);
 

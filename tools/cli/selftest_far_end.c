@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: the far end, as the near end has it: a child, or another machine's.
+ * krdma selftest: the near end's access to the far end, a child or a process on another machine.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -17,12 +17,12 @@
 #include "selftest.h"
 #include "selftest_far.h"
 
-/* Beyond the time of the operation that the far end waits for. */
+/* Time for an answer, in addition to the timeout that the far end itself applies. */
 #define MARGIN_NS	(UINT64_C(5) * 1000000000)
 #define CONNECT_NS	(UINT64_C(10) * 1000000000)
 #define END_NS		(UINT64_C(2) * 1000000000)
 
-/* The child: ends with its parent, and is not asked by Ctrl-C. */
+/* Run the child.  It ends with its parent, and ignores Ctrl-C, which the parent handles. */
 ATTRIBUTE(noreturn)
 static void be_far_end(const struct selftest *test, int fd, pid_t parent)
 {
@@ -60,7 +60,7 @@ static int start_child(struct selftest *test)
 	return 0;
 }
 
-/* Until it is connected, the time is up or the end is wanted. */
+/* Wait until @fd is connected, fails or times out.  -EINTR if a stop is requested. */
 static int await_connect(int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLOUT };
@@ -100,7 +100,7 @@ static int connect_peer(struct selftest *test)
 	char port[8];
 	int err;
 
-	/* Both ends of an RDMA connection have addresses of one kind. */
+	/* Both ends of an RDMA connection have addresses of the same family. */
 	if (test->address.ss_family && settings->source)
 		hints.ai_family = test->address.ss_family;
 	snprintf(port, sizeof(port), "%u", settings->port);
@@ -169,7 +169,7 @@ int far_start(struct selftest *test)
 	return err;
 }
 
-/* It ends by itself when its socket is closed; one that hangs is ended. */
+/* The child exits when its socket is closed; kill it if it hangs. */
 void far_stop(struct selftest *test)
 {
 	uint64_t deadline = clock_ns() + END_NS;
@@ -196,7 +196,7 @@ static int lost(struct selftest *test, int err)
 	if (err == -EINTR)
 		return err;
 	check_fail(test, "the far end %s", err == -ETIMEDOUT ? "does not answer" : "has died");
-	/* An answer that comes late would be taken for another one's. */
+	/* A late answer would be taken for that of a later request. */
 	far_stop(test);
 	return -EPROTO;
 }
@@ -211,7 +211,7 @@ int far_ask(struct selftest *test, const struct wire_words *in)
 	return err ? lost(test, err) : 0;
 }
 
-/* A word of a reply: 0 or a negative errno. */
+/* The first word of an answer is 0 or a negative errno. */
 int far_answer(struct selftest *test, struct wire_words *out)
 {
 	uint64_t deadline = clock_ns() + test->settings->timeout + MARGIN_NS;

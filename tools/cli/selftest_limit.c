@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: limits, and one beyond each; shared receive queues.
+ * krdma selftest: limits, and one more than each; shared receive queues (SRQs).
  */
 #include <errno.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #define DEPTH	32
 
 /*
- * On a queue that is polled nothing completes unless it is asked: the depth is used up
- * exactly then when so much has been posted.
+ * On a polled ring nothing completes unless the program polls, so the SQ is full after exactly
+ * send_depth posts.
  */
 static int fill_send_queue(struct selftest *test, struct link *link)
 {
@@ -31,7 +31,7 @@ static int fill_send_queue(struct selftest *test, struct link *link)
 			return check_fail(test, "a write of a full queue: %s",
 					  krdma_wc_status_name(cqe.status));
 	}
-	/* And there is room again. */
+	/* After the completions the SQ has room again. */
 	entry = op_remote(test, link, KRDMA_OP_WRITE, 0, 0, 8);
 	return op_do(test, link, &entry, 8);
 }
@@ -84,7 +84,7 @@ static int run_recv_depth(struct selftest *test)
 	return err;
 }
 
-/* What a device says that it can is granted, and one more is refused. */
+/* Check that a QP with one more than a limit of the device is refused. */
 static int ask_beyond(struct selftest *test, const char *what, struct link_options options)
 {
 	struct link link;
@@ -113,7 +113,7 @@ static int run_beyond(struct selftest *test)
 	return 0;
 }
 
-/* Several times what may be under way: the others wait, and all arrive. */
+/* Post more reads than can be in flight: the others wait, and all of them complete. */
 static int run_read_depth(struct selftest *test)
 {
 	const uint32_t length = 4096;
@@ -124,7 +124,7 @@ static int run_read_depth(struct selftest *test)
 
 	try(far_fill(test, FAR_AREA, 0, (size_t)count * length, seed));
 	memset(near_data(test, 0), 0, (size_t)count * length);
-	/* Not in the order of memory. */
+	/* The addresses are not in ascending order. */
 	for (i = 0; i < count; i++)
 		entries[i] = op_remote(test, &test->link, KRDMA_OP_READ,
 				       (size_t)(i * 29 % count) * length,
@@ -230,8 +230,8 @@ static int big_rdma(struct selftest *test, struct link *link, struct big *big, u
 }
 
 /*
- * Where a message can be so long, one byte more is refused, and a write and a read of more
- * are cut: all of it arrives.
+ * If memory allows a message of the port's maximum size, a send of one more byte is refused, and a
+ * longer write or read is split into parts and arrives whole.
  */
 static int run_longest(struct selftest *test)
 {
@@ -271,7 +271,7 @@ static int run_longest(struct selftest *test)
 }
 
 /*
- * Shared receive queues
+ * SRQs
  */
 
 #define SRQ_DEPTH	24
@@ -289,7 +289,7 @@ static int srq_create(struct selftest *test, uint32_t depth, uint64_t *granted)
 	return 0;
 }
 
-/* It is full: how many there was room for, and that one more is refused. */
+/* Fill the SRQ: it takes as many receives as granted, and one more is refused. */
 static int srq_fill(struct selftest *test, uint64_t granted)
 {
 	struct wire_words in = {
@@ -308,7 +308,7 @@ static int srq_fill(struct selftest *test, uint64_t granted)
 			     -EAGAIN, (int)(int64_t)out.word[2]);
 }
 
-/* Each receive has the place that its wr_id says, whichever connection took it. */
+/* The wr_id of each receive gives the place of its data, whichever connection used it. */
 static int srq_messages(struct selftest *test, struct link *links, uint64_t count)
 {
 	struct krdma_sqe entry;

@@ -57,7 +57,7 @@ int near_begin(struct selftest *test)
 	err = krdma_open(&test->session);
 	if (err)
 		return check_errno(test, "open a session", err);
-	/* The far end may have died in the check before. */
+	/* The far end may have died in the previous check. */
 	try(far_start(test));
 	try(far_reset(test));
 	if (test->check->bare)
@@ -85,7 +85,7 @@ void near_end(struct selftest *test)
  * Connections
  */
 
-/* Until what was begun is done, the time is up or the end is wanted. */
+/* Wait until the current step is done or times out.  -EINTR if a stop is requested. */
 static int await_conn(const struct selftest *test, struct krdma_conn *conn)
 {
 	uint64_t deadline = clock_ns() + test->settings->timeout;
@@ -109,8 +109,9 @@ static int resolve(struct selftest *test, struct link *link)
 	if (err)
 		return check_errno(test, "create a connection", err);
 	/*
-	 * To its own address there is one way; to an address of another kind than the one
-	 * that was found, the way that is found is looked at below.
+	 * With a peer of the same address family, connect from the address of the device.  To this
+	 * machine there is only one route.  For another family the kernel chooses, and the device
+	 * is checked below.
 	 */
 	if (test->settings->peer && test->far_address.ss_family == test->address.ss_family) {
 		options.flags = KRDMA_RESOLVE_LOCAL;
@@ -130,7 +131,7 @@ static int resolve(struct selftest *test, struct link *link)
 	return 0;
 }
 
-/* 0, or why the interface refuses it. */
+/* Create the ring and the QP.  Returns 0, or the error of the interface. */
 static int prepare(struct selftest *test, struct link *link, const struct link_options *options)
 {
 	uint32_t send_depth = options->send_depth ? options->send_depth : 64;
@@ -155,7 +156,7 @@ static int prepare(struct selftest *test, struct link *link, const struct link_o
 	return err ? err : krdma_conn_create_qp(link->conn, link->ring, NULL, NULL, &prepare);
 }
 
-/* The far end's answer to the request, with what it has made of it. */
+/* Check the private data with which the far end accepted: the complement of the nonce. */
 static int check_answer(struct selftest *test, struct link *link, uint64_t nonce)
 {
 	uint8_t wanted[WIRE_PRIVATE], data[WIRE_PRIVATE];
@@ -198,13 +199,13 @@ static int ask_far(struct selftest *test, const struct link *link,
 		},
 	};
 
-	/* The far end's limits are its own. */
+	/* The far end's device may allow fewer SGEs. */
 	if (wire_high(in.word[4]) > test->far_recv_sge)
 		in.word[4] = wire_pair(options->send_sge, test->far_recv_sge);
 	return far_ask(test, &in);
 }
 
-/* What the far end says when the near end has not come. */
+/* End the FAR_ACCEPT that waits, as the near end does not connect; discard both answers. */
 static int call_off(struct selftest *test)
 {
 	struct wire_words nothing = { .word = { FAR_NOTHING } }, out;
@@ -229,7 +230,7 @@ static int take_answer(struct selftest *test, struct link *link)
 	link->far_recv_depth = wire_high(out.word[1]);
 	link->far_send_sge = wire_low(out.word[2]);
 	link->far_recv_sge = wire_high(out.word[2]);
-	/* iWARP gives private data their length, and krdma adds nothing to them. */
+	/* iWARP reports the length of private data, and krdma adds nothing to them. */
 	if (!out.word[4] && !is_iwarp(test))
 		return check_fail(test, "the far end does not see that krdma asks it");
 	return 0;
@@ -286,7 +287,7 @@ void link_close(struct link *link)
 	link->ring = NULL;
 }
 
-/* Why the near end of it was closed, when it is. */
+/* Wait until the near end is closed; set *@why to its errno. */
 static int await_near_end(struct selftest *test, struct link *link, int *why)
 {
 	uint64_t deadline = clock_ns() + test->settings->timeout;

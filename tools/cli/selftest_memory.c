@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: registration, and what nobody may do to registered memory.
+ * krdma selftest: memory registration, and accesses to MRs that must be refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ int memory_refused(struct selftest *test, uint64_t length, int err)
 	}
 }
 
-/* Both ends register so much at such a place; all of it goes there and comes back. */
+/* Register @length bytes at @offset in a page at both ends; write all of it, and read it back. */
 static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -54,7 +54,7 @@ static int register_one(struct selftest *test, uint64_t length, uint32_t offset)
 		munmap(map, offset + length);
 		return memory_refused(test, length, err);
 	}
-	/* The far end's begins elsewhere in its page. */
+	/* The far end's MR begins at another offset in its page. */
 	err = far_register(test, FAR_OTHER, length, (offset * 3 + 1) % page, REMOTE_ALL, &remote,
 			   &result);
 	if (!err && result)
@@ -136,7 +136,7 @@ static int run_register_odd(struct selftest *test)
 	return 0;
 }
 
-/* What is refused before the device hears of it. */
+/* Work requests that krdma refuses at post, before they reach the device. */
 static int run_local_rights(struct selftest *test)
 {
 	struct krdma_mr *readable;
@@ -169,20 +169,20 @@ static int run_local_rights(struct selftest *test)
 }
 
 /*
- * Operations on the far end's memory that it must refuse: each ends its connection.
+ * Remote accesses that the far end must refuse: each ends its connection.
  */
 
 struct trespass {
 	uint8_t opcode;
-	/* The rights that the memory has. */
+	/* Access rights of the MR. */
 	uint32_t access;
-	/* What is wrong with the key and the address. */
+	/* Errors to apply to the rkey (XOR) and to the address. */
 	uint32_t key;
 	int64_t offset;
 	bool released;
 };
 
-/* An iWARP write is complete when it was sent; the end of the connection says the rest. */
+/* An iWARP write completes once it is sent; the connection then ends with the error. */
 static int check_status(struct selftest *test, const struct trespass *trespass,
 			const struct krdma_cqe *cqe)
 {
@@ -195,7 +195,7 @@ static int check_status(struct selftest *test, const struct trespass *trespass,
 			  krdma_wc_status_name(KRDMA_WC_REM_ACCESS_ERR));
 }
 
-/* Neither end's data change, and both see the end. */
+/* The data at both ends stay unchanged, and both ends see the connection end. */
 static int trespass_on(struct selftest *test, struct link *link, const struct trespass *trespass,
 		       const struct krdma_remote_mr *remote)
 {
@@ -224,7 +224,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 	check_figure_text(test, "far_end", krdma_error_name(far_end));
 	try(far_check_clear(test, FAR_OTHER, 0, 8192, seed, "what must be refused"));
 	pattern_check_clear(near_data(test, 0), AREA, 256, 8, seed, &fault);
-	/* An operation that is no read leaves its source as it is, too. */
+	/* Also a write must not change its local data. */
 	if (fault.count)
 		return check_fail(test, "what was refused has changed memory of this end");
 	return 0;

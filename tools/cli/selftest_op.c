@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: operations, and the data at both ends.
+ * krdma selftest: work requests, and the data at both ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ uint64_t op_wr_id(struct selftest *test)
 
 struct krdma_sqe op_send(struct selftest *test, struct link *link, size_t near, uint32_t length)
 {
-	/* An operation without data needs no memory. */
+	/* A send without data needs no MR. */
 	return krdma_entry_send(link->conn, op_wr_id(test), length ? test->area : NULL, near,
 				length);
 }
@@ -249,7 +249,7 @@ int far_release(struct selftest *test, unsigned int mr)
 }
 
 /*
- * What the far end posts and takes
+ * Work requests and completions of the far end
  */
 
 int far_receive(struct selftest *test, unsigned int conn, size_t offset, uint32_t length,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: the data that are sent.  Pure.
+ * krdma selftest: the test pattern.  Pure.
  */
 #include <string.h>
 
 #include "selftest_pattern.h"
 
-/* Splitmix64: neighbouring positions, and neighbouring seeds, have nothing in common. */
+/* Splitmix64, so that words of neighbouring positions or seeds are unrelated. */
 static uint64_t word_at(uint64_t index, uint64_t seed)
 {
 	uint64_t word = seed * UINT64_C(0xd1342543de82ef95) +
@@ -17,7 +17,7 @@ static uint64_t word_at(uint64_t index, uint64_t seed)
 	return word ^ word >> 31;
 }
 
-/* The same on every machine, whatever its byte order. */
+/* The result does not depend on the machine's byte order. */
 static uint8_t byte_at(uint64_t position, uint64_t seed)
 {
 	return (uint8_t)(word_at(position / 8, seed) >> position % 8 * 8);
@@ -88,7 +88,7 @@ void pattern_compare(const void *data, uint64_t position, size_t length, uint64_
 	}
 }
 
-/* Where the guards of a part begin and end. */
+/* Begin and end of the guards around @length bytes at @offset. */
 static size_t guard_begin(size_t offset)
 {
 	return offset < PATTERN_GUARD ? 0 : offset - PATTERN_GUARD;
@@ -102,9 +102,9 @@ static size_t guard_end(size_t size, size_t offset, size_t length)
 }
 
 /*
- * What memory is cleared with differs from the pattern in every byte: its complement.  A
- * second pattern would agree with the first in one byte of 256, and a single byte that does
- * not arrive would be missed as often.
+ * Memory is cleared with the complement of the pattern, which differs from it in every byte.  A
+ * second pattern would agree with the first in one byte of 256, so a single missing byte would go
+ * undetected that often.
  */
 static void invert(uint8_t *bytes, size_t length)
 {
@@ -114,7 +114,7 @@ static void invert(uint8_t *bytes, size_t length)
 		bytes[at] = (uint8_t)~bytes[at];
 }
 
-/* Positions count from the guard's beginning: those before the data are not negative. */
+/* The guard before the data has positions below 0, which wrap around as unsigned numbers. */
 void pattern_clear(uint8_t *mr, size_t size, size_t offset, size_t length, uint64_t seed)
 {
 	size_t begin = guard_begin(offset), end = guard_end(size, offset, length);

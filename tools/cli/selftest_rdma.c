@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: write, read and what goes with them.
+ * krdma selftest: write, read, and their SGEs, flags and order.
  */
 #include <errno.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int run_write_imm(struct selftest *test)
 		seed = new_seed(test);
 		pattern_fill(near_data(test, place(i)), 0, sizes[i], seed);
 		try(far_clear(test, FAR_AREA, place(i), sizes[i], seed));
-		/* The receive has memory elsewhere, which nothing is written to. */
+		/* The receive has a buffer elsewhere, which must stay unchanged. */
 		try(far_clear(test, FAR_AREA, AREA / 2, 4096, seed));
 		try(far_receive(test, 0, AREA / 2, 4096, 0, 1, 0));
 		entry = op_remote(test, &test->link, KRDMA_OP_WRITE_IMM, place(i), place(i),
@@ -89,7 +89,7 @@ static int run_write_imm(struct selftest *test)
 	return 0;
 }
 
-/* Pieces of the near area, not in their order, at odd places and of uneven lengths. */
+/* Build SGEs of the near area in descending order, unaligned and of different lengths. */
 static uint32_t lay_out(struct selftest *test, struct krdma_ring_sge *pieces, uint32_t count)
 {
 	uint32_t total = 0, i;
@@ -141,7 +141,7 @@ static int pieces_one(struct selftest *test, struct link *link, uint8_t opcode, 
 	return 0;
 }
 
-/* More than the whole queue carries is refused. */
+/* A work request with more SGEs than the whole SQ takes is refused. */
 static int refuse_pieces(struct selftest *test, struct link *link, uint8_t opcode, uint32_t count)
 {
 	struct krdma_ring_sge pieces[KRDMA_RING_SGES_MAX];
@@ -153,7 +153,7 @@ static int refuse_pieces(struct selftest *test, struct link *link, uint8_t opcod
 	return op_refused(test, link, &entry, -EMSGSIZE);
 }
 
-/* Beyond what one request carries, krdma posts several, as many as the queue is deep. */
+/* krdma splits a work request with too many SGEs into parts, at most as many as the SQ is deep. */
 static int run_pieces(struct selftest *test, uint8_t opcode, uint32_t device)
 {
 	const uint32_t counts[] = { 1, 2, 3, device, device + 1, 31, 64, KRDMA_RING_SGES_MAX };
@@ -189,7 +189,7 @@ static int run_read_sge(struct selftest *test)
 
 #define UNSIGNALED	500
 
-/* More of them than the send queue is deep, and only every hundredth completes. */
+/* Post more unsignaled writes than the SQ is deep; every hundredth write is signaled. */
 static int run_unsignaled(struct selftest *test)
 {
 	struct link *link = &test->link;
@@ -225,7 +225,7 @@ static int run_unsignaled(struct selftest *test)
 	return 0;
 }
 
-/* What is fenced sees what was read before. */
+/* A fenced write sends the data that the read before it has fetched. */
 static int run_fence(struct selftest *test)
 {
 	const uint32_t length = 65536;
@@ -309,7 +309,7 @@ static int run_polled(struct selftest *test)
 	return err;
 }
 
-/* A figure for the report, of which nothing is demanded. */
+/* Measure latency and throughput for the report; any result passes. */
 static int run_speed(struct selftest *test)
 {
 	struct krdma_sqe entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: what has been found: a line for each check, the summary, and the report.
+ * krdma selftest: output of results: a line for each check, the summary, and the report.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -148,14 +148,14 @@ void report_check(struct selftest *test, enum check_result result, uint64_t ns)
 	if (settings->common->details)
 		printf("  (%.3f s)", (double)ns / 1e9);
 	putchar('\n');
-	/* What comes next may take a while. */
+	/* The next check may take a while. */
 	fflush(stdout);
-	/* Nobody reads any more. */
+	/* Standard output has no reader any more. */
 	if (ferror(stdout))
 		stop_now();
 }
 
-/* Everything, and nothing of who and where. */
+/* Build the report.  It has nothing that identifies the host, unless asked for. */
 static struct json_object *report_json(const struct selftest *test, bool complete)
 {
 	struct json_object *object = json_checked(json_object_new_object());
@@ -184,7 +184,7 @@ static struct json_object *report_json(const struct selftest *test, bool complet
 	return object;
 }
 
-/* A report of before stays until there is another one. */
+/* An earlier report stays in place until the new one is complete. */
 static int write_report(const struct selftest *test, struct json_object *object)
 {
 	const char *path = test->settings->report, *text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: one check after the other.
+ * krdma selftest: run the checks one after another.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "peer_stop.h"
 #include "selftest.h"
 
-/* What is wrong with the machine is known by then: no more than this fails for one cause. */
+/* If this check fails, all others would fail for the same reason, so they are not run. */
 #define CONNECT_CHECK	"connect"
 
 static const struct check * const tables[] = {
@@ -41,7 +41,7 @@ static bool is_wanted(const struct selftest *test, const struct check *check)
 	return !only || !strncmp(check->name, only, strlen(only));
 }
 
-/* Why the check is not run, or CHECK_PASSED if it is. */
+/* Return CHECK_PASSED if the check is to run, else the result that says why not. */
 static enum check_result is_to_run(struct selftest *test, const struct check *check)
 {
 	uint64_t missing = check->caps & ~test->device.caps;
@@ -68,7 +68,7 @@ static enum check_result is_to_run(struct selftest *test, const struct check *ch
 	return CHECK_PASSED;
 }
 
-/* What the far end's device lacks is known when it has been asked. */
+/* The capabilities of the far end's device are known only after near_begin(). */
 static int run_one(struct selftest *test, const struct check *check)
 {
 	uint64_t missing;
@@ -82,7 +82,7 @@ static int run_one(struct selftest *test, const struct check *check)
 	return err ? err : check->run(test);
 }
 
-/* -EINTR: the end is wanted; -EHOSTDOWN: there is no point in going on. */
+/* Returns -EINTR if a stop is requested; -EHOSTDOWN if no further check can pass. */
 static int run_check(struct selftest *test, const struct check *check)
 {
 	enum check_result result;
@@ -104,7 +104,7 @@ static int run_check(struct selftest *test, const struct check *check)
 			test->figures = NULL;
 			return err;
 		}
-		/* What is wrong takes precedence over a function that has forgotten to fail. */
+		/* A recorded failure counts even if the function of the check returned 0. */
 		result = err && test->left_out ? CHECK_NOT_RUN :
 			 err && test->not_offered ? CHECK_NOT_OFFERED :
 			 err || test->failed ? CHECK_FAILED : CHECK_PASSED;
@@ -134,7 +134,7 @@ static int run_all(struct selftest *test)
 	return 0;
 }
 
-/* The device is looked for once; each check opens sessions of its own. */
+/* Find the device once; each check opens its own sessions. */
 static int prepare(struct selftest *test)
 {
 	int err = open_session(&test->session);

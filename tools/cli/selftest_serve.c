@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest --serve: the far end for another machine, a process for each test.
+ * krdma selftest --serve: the far end for other machines, with one process for each test.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "selftest.h"
 #include "selftest_far.h"
 
-/* Tests at a time. */
+/* Maximum number of tests at a time. */
 #define CLIENTS_MAX	8
 
 struct serve {
@@ -26,7 +26,7 @@ struct serve {
 	unsigned int served;
 };
 
-/* 0.0.0.0 in the form of IPv6, which a listener for both kinds has, is IPv4. */
+/* A socket for both families reports an IPv4 address in IPv4-mapped form: make it IPv4 again. */
 static void unmap_address(struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
@@ -57,7 +57,7 @@ static int open_listener(struct serve *serve)
 	serve->listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (serve->listener < 0 && errno == EAFNOSUPPORT && !settings->source &&
 	    settings->family == AF_UNSPEC) {
-		/* A machine without IPv6 has IPv4. */
+		/* The machine has no IPv6: use IPv4. */
 		memset(&address, 0, sizeof(address));
 		address.ss_family = AF_INET;
 		address_set_port(&address, settings->port);
@@ -143,7 +143,7 @@ int selftest_serve(const struct selftest_settings *settings)
 	int err;
 
 	stop_catch();
-	/* Better said here than to each that comes. */
+	/* Report a missing module or permission at once, not to each client. */
 	if (open_session(&session))
 		return EXIT_FAILED;
 	krdma_close(session);
@@ -154,14 +154,14 @@ int selftest_serve(const struct selftest_settings *settings)
 	}
 	wait = (struct pollfd){ .fd = serve.listener, .events = POLLIN };
 	while (!err && !stop_wanted()) {
-		/* As long as stop_slice(): a signal may have come just before. */
+		/* As short as stop_slice(), because a signal may arrive just before poll(). */
 		if (poll(&wait, 1, 200) > 0)
 			let_in(&serve);
 		reap(&serve);
 	}
 	if (serve.listener >= 0)
 		close(serve.listener);
-	/* Its children end with this process: see attend(). */
+	/* The children end with this process, see attend(). */
 	if (!err && !settings->quiet)
 		printf("%u tests were served\n", serve.served);
 	return err ? EXIT_FAILED : EXIT_OK;

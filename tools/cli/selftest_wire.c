@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: how the end that tests tells the other end what to do.
+ * krdma selftest: protocol between the near end and the far end.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define SLICE_MS 200
 
-/* Until the socket is ready; whoever waits looks now and then whether it is to end. */
+/* Wait until the socket is ready; check in each slice whether a stop is requested. */
 static int await(int fd, short events, uint64_t deadline)
 {
 	struct pollfd wait = { .fd = fd, .events = events };
@@ -33,7 +33,7 @@ static int await(int fd, short events, uint64_t deadline)
 	}
 }
 
-/* One part of a message, as much as goes; 0 if nothing does just now. */
+/* Send or receive as many bytes as possible without waiting; 0 if none. */
 static ssize_t transfer(int fd, void *data, size_t length, short events)
 {
 	ssize_t moved = events == POLLIN ? recv(fd, data, length, MSG_DONTWAIT) :

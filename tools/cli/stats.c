@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Statistics of times: of any number of them, in memory that does not grow.
+ * Statistics of any number of times, in memory of constant size.
  */
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #define HALF_BITS	(STATS_EXACT_BITS - 1)
 
 /*
- * Shifted so that STATS_EXACT_BITS remain, of which the highest is set: a value of shift
- * n is in one of the buckets from (n + 1) * EXACT / 2 on.
+ * The value is shifted right until STATS_EXACT_BITS remain, the highest of which is set.  A value
+ * that is shifted by n is in one of the buckets from (n + 1) * EXACT / 2 on.
  */
 static size_t bucket_of(uint64_t value)
 {
@@ -33,7 +33,7 @@ static uint64_t bucket_end(size_t bucket)
 	if (bucket < EXACT)
 		return bucket;
 	shift = (unsigned int)(bucket >> HALF_BITS) - 1;
-	/* Of the very last bucket, 2^64 wraps to 0, and the end is right. */
+	/* For the last bucket 2^64 wraps to 0, and the result is still right. */
 	next = bucket - ((size_t)shift << HALF_BITS) + 1;
 	return (next << shift) - 1;
 }
@@ -52,7 +52,7 @@ void stats_add(struct stats *stats, uint64_t value)
 	if (value > stats->greatest)
 		stats->greatest = value;
 	stats->count++;
-	/* Step by step (Welford): sums of squares would lose what they are about. */
+	/* Welford's method: a sum of squares would lose precision. */
 	stats->mean += distance / (double)stats->count;
 	stats->spread += distance * ((double)value - stats->mean);
 	stats->buckets[bucket_of(value)]++;
@@ -80,7 +80,7 @@ uint64_t stats_percentile(const struct stats *stats, unsigned int per_100000)
 
 	if (!stats->count)
 		return 0;
-	/* Rounded up, and without a product that overflows. */
+	/* Round up, and avoid a product that overflows. */
 	rank = whole * per_100000 + (rest * per_100000 + STATS_P100 - 1) / STATS_P100;
 	if (rank < 1)
 		rank = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Statistics of times: of any number of them, in memory that does not grow.
+ * Statistics of any number of times, in memory of constant size.
  *
- * Values are counted in buckets: up to 2^STATS_EXACT_BITS one for each value, above that
- * 2^(STATS_EXACT_BITS - 1) of the same width for each power of two.  A percentile is so
- * never wrong by more than one part in 2^(STATS_EXACT_BITS - 1), less than 0.8 %; least,
- * greatest and mean are exact.
+ * Values are counted in buckets: one for each value below 2^STATS_EXACT_BITS, and above that
+ * 2^(STATS_EXACT_BITS - 1) of equal width for each power of two.  So the error of a percentile is
+ * at most one part in 2^(STATS_EXACT_BITS - 1), less than 0.8 %; minimum, maximum and mean are
+ * exact.
  */
 #ifndef KRDMA_CLI_STATS_H
 #define KRDMA_CLI_STATS_H
@@ -31,7 +31,7 @@ struct stats {
 	uint64_t least;
 	uint64_t greatest;
 	double mean;
-	/* The sum of the squares of the distances from the mean. */
+	/* Sum of the squared distances from the mean. */
 	double spread;
 	uint64_t buckets[STATS_BUCKETS];
 };
@@ -39,22 +39,22 @@ struct stats {
 void stats_init(struct stats *stats);
 void stats_add(struct stats *stats, uint64_t value);
 
-/* The standard deviation; 0 of fewer than two values. */
+/* Standard deviation; 0 if there are fewer than two values. */
 uint64_t stats_deviation(const struct stats *stats);
 
 /*
- * The least value that so many of all are not above, as its bucket's upper end; 0 if
- * there are no values.
+ * Percentile: the least value that is not exceeded by this share of the values, rounded up to the
+ * end of its bucket; 0 if there are no values.
  */
 uint64_t stats_percentile(const struct stats *stats, unsigned int per_100000);
 
 /*
- * Walk through the buckets that are not empty: the upper end of the next one, and how
- * many values are in it.  *@at begins with 0.
+ * Iterate over the non-empty buckets: @value is the upper end of the next one, @count the number
+ * of its values.  Set *@at to 0 before the first call.  Returns false at the end.
  */
 bool stats_next(const struct stats *stats, size_t *at, uint64_t *value, uint64_t *count);
 
-/* stats_json.c: min, avg, max, mdev and percentiles, as whole numbers. */
+/* stats_json.c: min, avg, max, mdev and percentiles as integers. */
 struct json_object *stats_json(const struct stats *stats);
 
 #endif /* KRDMA_CLI_STATS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Statistics as JSON.  Whole numbers: what is a fraction of a nanosecond is not known.
+ * Statistics as JSON, in whole nanoseconds: the clock is no finer.
  */
 #include <json-c/json.h>
 

@@ -9,7 +9,7 @@
 
 #define NAMESPACE "http://www.w3.org/2000/svg"
 
-/* Of the picture, and in it of each chart and of the field where the lines are. */
+/* Layout in pixels: the picture, each chart in it, and the field of the lines in a chart. */
 #define WIDTH		960
 #define TOP		44
 #define CHART_HEIGHT	420
@@ -21,8 +21,8 @@
 #define LEGEND_STEP	24
 
 /*
- * The colours of Okabe and Ito, those first that are dark enough on white for thin lines;
- * the last one is told from the first by its mark and its dashes.
+ * The colours of Okabe and Ito.  Those dark enough for thin lines on white come first.  The last
+ * style has the colour of the first, but another mark and other dashes.
  */
 static const struct style {
 	const char *colour;
@@ -47,7 +47,7 @@ struct canvas {
 	struct svg_ticks y;
 };
 
-/* What is not allowed in XML's text is not in it; nor are control characters. */
+/* Escape the characters that XML reserves, and replace control characters by '?'. */
 static void put_text(FILE *file, const char *text)
 {
 	for (; *text; text++) {
@@ -65,7 +65,7 @@ static void put_text(FILE *file, const char *text)
 			fputs("&quot;", file);
 			break;
 		default:
-			/* Of others than ASCII nobody says how they are encoded. */
+			/* The encoding of characters other than ASCII is not known. */
 			fputc(*text >= ' ' && *text <= '~' ? *text : '?', file);
 			break;
 		}
@@ -112,7 +112,7 @@ static size_t line_count(const struct svg_chart *chart)
 	return chart->count < SVG_LINES_MAX ? chart->count : SVG_LINES_MAX;
 }
 
-/* From where to where there are points. */
+/* Set the ticks of both axes from the range of the points. */
 static void find_ticks(struct canvas *canvas)
 {
 	const struct svg_chart *chart = canvas->chart;
@@ -137,7 +137,7 @@ static void find_ticks(struct canvas *canvas)
 			any = true;
 		}
 	}
-	/* Lengths in a picture are compared: from nothing on. */
+	/* Readers compare heights, so a linear axis starts at 0. */
 	if (chart->y.scale == SVG_LINEAR && low.y > 0)
 		low.y = 0;
 	svg_axis_ticks(&chart->x, low.x, high.x, &canvas->x);
@@ -192,7 +192,7 @@ static void draw_y_axis(const struct canvas *canvas)
 	put_label(canvas, 20, middle, turned, axis->label);
 }
 
-/* Shapes of their own, about as large as each other. */
+/* Each line has its own shape; all have about the same size. */
 static void draw_mark(const struct canvas *canvas, size_t index, double x, double y)
 {
 	static const char * const shapes[SVG_LINES_MAX] = {

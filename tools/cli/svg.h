@@ -2,9 +2,9 @@
 /*
  * Charts as SVG: lines over two axes, one chart below the other.
  *
- * Lines differ in colour (a palette that people with any kind of colour vision can tell
- * apart), in their marks and in their dashes.  There are no scripts, no fonts and nothing
- * else that is fetched; the text is text.
+ * Lines differ in colour (a palette that people with any kind of colour vision can distinguish), in
+ * their marks and in their dashes.  The file has no scripts and no external fonts or other
+ * resources; its text is not drawn as shapes.
  */
 #ifndef KRDMA_CLI_SVG_H
 #define KRDMA_CLI_SVG_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Lines that can be told apart. */
+/* Number of distinguishable lines. */
 #define SVG_LINES_MAX	8
 #define SVG_TICKS_MAX	24
 #define SVG_TEXT_MAX	32
@@ -26,9 +26,9 @@ enum svg_scale {
 struct svg_axis {
 	const char *label;
 	enum svg_scale scale;
-	/* A value as the text of a tick; NULL: the plain number. */
+	/* Format a value as the text of a tick; NULL for the plain number. */
 	void (*text)(char text[SVG_TEXT_MAX], double value);
-	/* Where it ends, if that is known; otherwise, both 0, what the points need. */
+	/* Ends of the axis; both 0 to take them from the points. */
 	double low;
 	double high;
 };
@@ -50,18 +50,18 @@ struct svg_chart {
 	struct svg_axis y;
 	const struct svg_line *lines;
 	size_t count;
-	/* Points are marked, or there are too many of them for that. */
+	/* Draw a mark at each point; 0 if there are too many points. */
 	int marks;
 };
 
 /*
- * Of a line, points that are not above 0 on a logarithmic axis are left out; of a chart,
- * lines above SVG_LINES_MAX.  Returns 0 or a negative errno.
+ * Points that are not above 0 on a logarithmic axis are left out, and so are the lines of a chart
+ * above SVG_LINES_MAX.  Returns 0 or a negative errno.
  */
 int svg_write(FILE *file, const char *title, const char *description,
 	      const struct svg_chart *charts, size_t count);
 
-/* svg_axis.c: an axis with its ends, and its ticks. */
+/* svg_axis.c: ends and ticks of an axis. */
 struct svg_ticks {
 	double low;
 	double high;
@@ -69,11 +69,11 @@ struct svg_ticks {
 	size_t count;
 };
 
-/* @low and @high: of what is to be shown. */
+/* @low and @high: range of the values to show. */
 void svg_axis_ticks(const struct svg_axis *axis, double low, double high,
 		    struct svg_ticks *ticks);
 
-/* Where a value is, from 0, the low end, to 1. */
+/* Return the position of a value on the axis, from 0 (low end) to 1. */
 double svg_axis_place(const struct svg_axis *axis, const struct svg_ticks *ticks, double value);
 
 #endif /* KRDMA_CLI_SVG_H */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Axes of charts: where they end and where their ticks are.
+ * Ends and ticks of the axes of charts.
  */
 #include <math.h>
 #include <stdbool.h>
 
 #include "svg.h"
 
-/* Ticks of an axis: about so many, never more than twice of it. */
+/* Approximate number of ticks of an axis; there are never more than twice as many. */
 #define WANTED 8
-/* What rounding makes of what is equal. */
+/* Tolerance for rounding errors. */
 #define A_LITTLE 0.000000001
 
 static void add(struct svg_ticks *ticks, double value)
@@ -41,13 +41,13 @@ static void linear(struct svg_ticks *ticks, bool fixed)
 		add(ticks, (double)i * step);
 }
 
-/* Powers of two, every so many of them. */
+/* Ticks at powers of two, or at every n-th one. */
 static void binary(struct svg_ticks *ticks)
 {
 	int first = (int)floor(log2(ticks->low)), last = (int)ceil(log2(ticks->high));
 	int step, i;
 
-	/* One value stands in the middle. */
+	/* Put a single value in the middle. */
 	if (last == first) {
 		first--;
 		last++;
@@ -59,7 +59,7 @@ static void binary(struct svg_ticks *ticks)
 		add(ticks, exp2(i));
 }
 
-/* Powers of ten; where there are few, 2 and 5 times them, too. */
+/* Ticks at powers of ten, and over a few decades also at 2 and 5 times these. */
 static void decimal(struct svg_ticks *ticks)
 {
 	static const double parts[] = { 1, 2, 5 };
@@ -76,7 +76,7 @@ static void decimal(struct svg_ticks *ticks)
 	for (i = first; i <= last; i += step) {
 		for (k = 0; k < (fine ? 3 : 1); k++) {
 			value = parts[k] * pow(10, i);
-			/* The ends are the nearest ticks, not always whole powers. */
+			/* End the axis at the nearest ticks, which need not be powers of ten. */
 			if (fine && value <= low * (1 + A_LITTLE))
 				ticks->low = value;
 			if (fine && value >= high * (1 - A_LITTLE) && value < ticks->high)
