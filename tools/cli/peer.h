@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The side that asks: from the name of a host to a connection.
+ * Client side: from the name of a host to a connection.
  *
- * Functions that return an int return 0 or a negative errno, and have said on standard
- * error what failed, why, and what to do; but of -EINTR, which is that the end is
- * wanted, they say nothing.
+ * Functions that return an int return 0 or a negative errno.  Before they return an error they
+ * print on standard error what failed, why, and what to do; but nothing for -EINTR, which means
+ * that a stop is requested.
  */
 #ifndef KRDMA_CLI_PEER_H
 #define KRDMA_CLI_PEER_H
@@ -21,20 +21,20 @@
 #define PEER_TEXT (NI_MAXHOST + 16)
 
 struct peer_options {
-	/* As the person has written them; @source may be NULL. */
+	/* As given on the command line; @source may be NULL. */
 	const char *host;
 	const char *source;
 	/* AF_UNSPEC, AF_INET or AF_INET6. */
 	int family;
 	uint16_t port;
-	/* How long to wait for each step of connecting. */
+	/* Timeout of each step of connecting, in ns. */
 	uint64_t timeout;
 	bool polled;
 	uint32_t send_depth;
 	uint32_t recv_depth;
-	/* Private data go as they are, for peers that are not krdma. */
+	/* Send private data unchanged, for peers that are not krdma. */
 	bool plain;
-	/* What starts the other side, for a person who has forgotten to. */
+	/* The command that starts the server, for error messages. */
 	const char *listener;
 };
 
@@ -45,7 +45,7 @@ struct peer {
 	struct krdma_conn *conn;
 	struct sockaddr_storage source;
 	struct sockaddr_storage remote;
-	/* The peer's address without its port; and as people know it: "HOST (ADDRESS)". */
+	/* The peer's address without its port, and its name for messages: "HOST (ADDRESS)". */
 	char address[PEER_TEXT];
 	char name[2 * PEER_TEXT];
 	uint32_t device_id;
@@ -53,35 +53,35 @@ struct peer {
 };
 
 /*
- * The first of the host's addresses to which there is a way, and a connection that is
- * prepared: receives can be posted.  @peer is to be closed, whatever the result.
+ * Find the first of the host's addresses with a route, and create the QP, so that receives can be
+ * posted.  Call peer_close() whatever the result.
  */
 int peer_open(struct peer *peer, const struct peer_options *options);
 
-/* Give the peer these private data, and wait until it is connected. */
+/* Connect with these private data, and wait until the connection is established. */
 int peer_connect(struct peer *peer, const void *data, size_t length);
 
 /*
- * What the peer has answered to a hello, with memory of at least @length bytes in it if
- * @remote is not NULL.
+ * Check the peer's answer to the hello.  If @remote is not NULL, fill it in from the memory
+ * descriptor in the answer, which must have at least @length bytes.
  */
 int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remote);
 
-/* End the connection and, with peer_begin(), prepare another one to the same address. */
+/* End the connection; with peer_begin(), create the QP of another one to the same address. */
 void peer_end(struct peer *peer);
 int peer_begin(struct peer *peer);
 
-/* New memory on the peer's device. */
+/* Allocate and register an MR on the device of the connection. */
 int peer_memory(struct peer *peer, size_t length, uint32_t access,
 		struct krdma_mr **mr);
 
-/* Say why a connection that was there has ended. */
+/* Print why an established connection has ended. */
 void peer_explain_end(struct peer *peer);
 
-/* All but memory, which is released before. */
+/* Close everything but MRs, which the caller deregisters before. */
 void peer_close(struct peer *peer);
 
-/* For both sides: complaints about memory, and addresses as text and from text. */
+/* For both sides: errors of memory registration, and formatting and parsing of addresses. */
 void explain_memory(struct krdma *session, size_t length, int err);
 void address_text(const struct sockaddr_storage *address, bool with_port, char text[PEER_TEXT]);
 int address_parse(const char *word, int family, struct sockaddr_storage *address);

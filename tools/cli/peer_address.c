@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Addresses as text and from text.
+ * Format and parse addresses.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ void address_text(const struct sockaddr_storage *address, bool with_port, char t
 			 host, port);
 }
 
-/* One of this machine's own, so a number, not a name. */
+/* Parse an address of this machine: numeric only, no name. */
 int address_parse(const char *word, int family, struct sockaddr_storage *address)
 {
 	struct addrinfo hints = {

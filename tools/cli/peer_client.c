@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * One client of the side that listens: what it needs, and what has become of it.
+ * Server side: the resources and the connection of one client.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 
 #define ACCEPT_NS	UINT64_C(20000000000)
 #define END_NS		UINT64_C(3000000000)
-/* Unheard of for so long, it is asked whether it is there. */
+/* A client without any completion for this long is probed. */
 #define IDLE_NS		UINT64_C(10000000000)
-/* The cookie of that question, which is nobody else's. */
+/* The wr_id of the probe, which no other write has. */
 #define PROBE		UINT64_MAX
 
 const struct server_options *client_server(const struct client *client)
@@ -28,7 +28,7 @@ void client_refuse(struct client *client, uint8_t verdict, uint32_t limit)
 	uint8_t wire[ANSWER_SIZE];
 
 	answer_encode(&answer, wire);
-	/* It may have given up meanwhile. */
+	/* The result does not matter: the client may have given up meanwhile. */
 	krdma_conn_reject(client->conn, wire, sizeof(wire));
 }
 
@@ -80,7 +80,7 @@ int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_dep
 		.size = sizeof(ring),
 		.flags = client->server->options->polled ? KRDMA_RING_POLLED : 0,
 		.sq_entries = 64,
-		/* And one for the question. */
+		/* One more for the probe. */
 		.cq_entries = send_depth + 1 + recv_depth + KRDMA_RING_EXTRA,
 	};
 	struct krdma_conn_create_qp_args options = {
@@ -94,14 +94,14 @@ int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_dep
 		err = krdma_conn_create_qp(client->conn, client->ring, NULL, NULL, &options);
 	if (!err)
 		return 0;
-	/* More than the device can, which is not the client's fault. */
+	/* The sizes exceed the device's limits, which is not the client's fault. */
 	if (err == -EINVAL)
 		err = -EOPNOTSUPP;
 	client_refuse(client, err == -EOPNOTSUPP ? VERDICT_DEVICE : VERDICT_FAILED, 0);
 	return err;
 }
 
-/* Until it is connected, the time is up or the end is wanted. */
+/* Wait until the client is connected or times out.  -EINTR if a stop is requested. */
 static int await_connected(struct client *client)
 {
 	uint64_t deadline = clock_ns() + ACCEPT_NS;
@@ -123,7 +123,7 @@ int client_accept(struct client *client, const struct krdma_conn_param_args *ter
 {
 	int err = krdma_conn_accept(client->conn, terms, data, length);
 
-	/* Gone before it was let in. */
+	/* The client left before it was accepted. */
 	if (err == -ENOTCONN)
 		return -ECONNRESET;
 	return err ? err : await_connected(client);
@@ -146,8 +146,8 @@ int client_welcome(struct client *client, struct krdma_mr *mr)
 }
 
 /*
- * RDMA does not notice that an idle peer has vanished: a write of nothing does, to no
- * address and with no key.
+ * An idle connection does not notice that its peer has vanished.  An RDMA write of 0 bytes does;
+ * it needs no address and no rkey.
  */
 static int probe(struct client *client)
 {
@@ -156,11 +156,11 @@ static int probe(struct client *client)
 	int err = krdma_ring_post(client->ring, &entry, 1, NULL);
 
 	client->heard = clock_ns();
-	/* So much is under way that it will be noticed without. */
+	/* The SQ is full: the work requests in flight fail if the peer has vanished. */
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* Why the connection has ended. */
+/* Return the errno with which the connection has ended. */
 static int reason(struct client *client)
 {
 	int err = krdma_conn_await_closed(client->conn, clock_ns() + END_NS);
@@ -168,7 +168,7 @@ static int reason(struct client *client)
 	return err ? err : krdma_conn_wait(client->conn, 0, NULL);
 }
 
-/* Leaves out answers to our own question; fails if an operation has. */
+/* Remove completions of probes; return an error if a work request failed. */
 static int sift(struct client *client, struct krdma_cqe *cqes, size_t *count)
 {
 	size_t i, kept = 0;

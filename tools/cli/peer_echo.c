@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The side that listens: messages that go back as they came.
+ * Server side: send each message back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "krdma_entry.h"
 #include "peer_echo.h"
 
-/* Places beyond the window, at least: with one, each answer waits for that before it. */
+/* Minimum number of places beyond the window; with only one, answers go out one at a time. */
 #define SPARE 3
 
 static int post_receive(const struct echo *echo, uint32_t place)
@@ -102,6 +102,6 @@ int echo_run(struct echo *echo)
 		while (!err && echo->count && echo->answers < echo->places - echo->window)
 			err = answer(echo);
 	} while (!err);
-	/* It has gone while it was answered. */
+	/* The client left while it was answered. */
 	return err == -ENOTCONN ? -ECONNRESET : err;
 }

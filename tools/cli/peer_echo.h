@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The side that listens: messages that go back as they came.
+ * Server side: send each message back.
  *
- * A message that finds no receive is sent again on InfiniBand and RoCE, after a pause, and
- * is the end of the connection on iWARP.  So a client that keeps to its window, the
- * messages that it has sent and that are not answered, always finds one.  A place is taken
- * from a message's arrival until its answer has completed; the client may see the answer
- * and send the next message before that.  Therefore no more answers are under way than
- * there are places beyond the window; others wait.
+ * If a message arrives without a posted receive, InfiniBand and RoCE send it again after a pause,
+ * and iWARP ends the connection.  So the server always has a receive posted for a client that
+ * keeps to its window, the number of its unanswered messages.  A place is in use from the arrival
+ * of a message until its answer has completed, but the client may see the answer and send the
+ * next message before that.  Therefore the number of answers in flight is limited to the places
+ * beyond the window; further answers wait.
  */
 #ifndef KRDMA_CLI_PEER_ECHO_H
 #define KRDMA_CLI_PEER_ECHO_H
@@ -22,9 +22,9 @@ struct echo {
 	uint32_t length;
 	uint32_t window;
 	uint32_t places;
-	/* Answers under way. */
+	/* Answers in flight. */
 	uint32_t answers;
-	/* Messages that wait for their answer, oldest first: a ring of all places. */
+	/* Messages that wait for their answer, oldest first: a circular buffer of @places. */
 	struct waiting {
 		uint32_t place;
 		uint32_t length;
@@ -34,12 +34,12 @@ struct echo {
 };
 
 /*
- * Memory, the connection prepared, and receives posted; it can be let in.  To be ended
- * whatever the result; an error has been answered to the client.
+ * Register the memory, create the QP and post the receives; then the client can be accepted.  Call
+ * echo_end() whatever the result.  On an error the client has been rejected.
  */
 int echo_begin(struct echo *echo, struct client *client, uint32_t length, uint32_t window);
 
-/* Until the connection ends. */
+/* Answer messages until the connection ends. */
 int echo_run(struct echo *echo);
 
 void echo_end(struct echo *echo);

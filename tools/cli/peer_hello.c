@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the two sides tell each other while they connect.  Whoever is there has sent it:
- * anything may be in it.
+ * Messages that the two sides exchange while they connect.  The peer is not trusted, so everything
+ * in them is checked.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define AT_LIMIT	8
 #define AT_DESCRIPTOR	16
 
-/* What every version begins with. */
+/* Bytes with which every version begins. */
 #define HEAD_SIZE	6
 
 static void put32(uint8_t *to, uint32_t value)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What the two sides of "krdma ping" and "krdma bench" tell each other while they connect.
+ * Messages that the two sides of "krdma ping" and "krdma bench" exchange while they connect.
  *
- * The side that asks sends a hello, in the private data of its request; the side that
- * listens sends an answer, in those of its acceptance or its refusal.  Numbers are
- * little-endian.  Hello, HELLO_SIZE bytes:
+ * The client sends a hello in the private data of its connection request; the server sends an
+ * answer in the private data of its accept or reject.  Numbers are little-endian.  Hello,
+ * HELLO_SIZE bytes:
  *
  *	 0  magic, 32 bits: "KRDt"
  *	 4  version, 8 bits: 1
  *	 5  service, 8 bits: enum hello_service
  *	 6  operation, 8 bits: enum hello_operation
  *	 7  zero, 8 bits
- *	 8  the longest message or access, in bytes, 32 bits
- *	12  how many of them are under way at most, 32 bits
+ *	 8  maximum length of a message or access in bytes, 32 bits
+ *	12  maximum number of them in flight, 32 bits
  *
  * Answer, ANSWER_SIZE bytes:
  *
  *	 0  magic, 32 bits: "KRDa"
- *	 4  version, 8 bits: the one that the listening side speaks
+ *	 4  version, 8 bits: that of the server
  *	 5  verdict, 8 bits: enum hello_verdict
  *	 6  zero, 16 bits
- *	 8  limit, 32 bits: what VERDICT_LENGTH and VERDICT_DEPTH refuse is above it
+ *	 8  limit, 32 bits: the maximum, for VERDICT_LENGTH and VERDICT_DEPTH
  *	12  zero, 32 bits
- *	16  KRDMA_MR_DESC_SIZE bytes: memory that is offered; zero if there is none
+ *	16  memory descriptor, KRDMA_MR_DESC_SIZE bytes; zero if no memory is offered
  *
- * Whatever follows is ignored: where lengths do not travel, zeroes do.  The first six
- * bytes of both stay what they are in later versions, so that each side can say that it
- * does not speak the other's.
+ * Bytes that follow are ignored: transports that do not transmit the length of private data append
+ * zeroes.  The first six bytes of both messages are the same in all versions, so that each side can
+ * report an unsupported version.
  */
 #ifndef KRDMA_CLI_PEER_HELLO_H
 #define KRDMA_CLI_PEER_HELLO_H
@@ -39,7 +39,7 @@
 #define HELLO_VERSION	1
 #define HELLO_SIZE	16
 #define ANSWER_SIZE	(16 + KRDMA_MR_DESC_SIZE)
-/* Room for the private data of any message. */
+/* Buffer size for the private data of any message. */
 #define HELLO_ROOM	256
 
 enum hello_service {
@@ -48,33 +48,33 @@ enum hello_service {
 };
 
 enum hello_operation {
-	/* Each message comes back; all there is for SERVICE_PING. */
+	/* Send each message back; the only operation of SERVICE_PING. */
 	OPERATION_ECHO = 1,
-	/* Messages in one direction, and now and then one back: so many have come. */
+	/* Messages in one direction, and now and then one back with the number received. */
 	OPERATION_STREAM = 2,
-	/* Memory is offered for this. */
+	/* The answer has the memory descriptor for these. */
 	OPERATION_WRITE = 3,
 	OPERATION_READ = 4,
 	OPERATION_ATOMIC = 5,
-	/* Nothing but the connection. */
+	/* Only connect. */
 	OPERATION_CONNECT = 6,
 };
 
 enum hello_verdict {
 	VERDICT_WELCOME = 0,
-	/* The hello is none. */
+	/* The private data are not a hello. */
 	VERDICT_MALFORMED = 1,
-	/* It is of a version that is not spoken here. */
+	/* The version of the hello is not supported. */
 	VERDICT_VERSION = 2,
-	/* Another service than this one is meant, or an operation that it has not. */
+	/* The hello is for another service, or for an operation that this one does not have. */
 	VERDICT_SERVICE = 3,
 	VERDICT_LENGTH = 4,
 	VERDICT_DEPTH = 5,
-	/* So many are served that there is no room for one more. */
+	/* The limit of clients or of memory is reached. */
 	VERDICT_FULL = 6,
-	/* The RDMA device there cannot do it. */
+	/* The server's RDMA device does not support it. */
 	VERDICT_DEVICE = 7,
-	/* It failed there, and was said there. */
+	/* The server failed, and has printed why. */
 	VERDICT_FAILED = 8,
 };
 
@@ -94,12 +94,12 @@ struct hello_answer {
 
 void hello_encode(const struct hello *hello, uint8_t wire[HELLO_SIZE]);
 
-/* -EINVAL: not a hello; -EPROTONOSUPPORT: one of another version. */
+/* Returns 0; -EINVAL if it is not a hello; -EPROTONOSUPPORT if it has another version. */
 int hello_decode(const void *wire, size_t length, struct hello *hello);
 
 void answer_encode(const struct hello_answer *answer, uint8_t wire[ANSWER_SIZE]);
 
-/* -EINVAL: not an answer.  Of another version, only that and the verdict are filled in. */
+/* -EINVAL if it is not an answer.  Of another version only version and verdict are filled in. */
 int answer_decode(const void *wire, size_t length, struct hello_answer *answer);
 
 #endif /* KRDMA_CLI_PEER_HELLO_H */

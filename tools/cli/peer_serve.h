@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The side that listens: any number of clients, each in a thread of its own, until the
- * end is wanted.
+ * Server side: serve several clients, each in its own thread, until told to stop.
  *
- * A client is hostile until proven otherwise.  It can have a connection, a queue, a
- * thread, and memory out of what all of them together may have; nothing that it sends
- * makes this side allocate more.
+ * Clients are untrusted.  Each one gets a connection, a ring, a thread, and MRs within a limit
+ * that all clients share; nothing that a client sends makes the server allocate more.
  */
 #ifndef KRDMA_CLI_PEER_SERVE_H
 #define KRDMA_CLI_PEER_SERVE_H
@@ -26,31 +24,31 @@ struct server;
 
 struct client {
 	struct server *server;
-	/* The server's. */
+	/* The session of the server. */
 	struct krdma *session;
 	struct krdma_conn *conn;
 	struct krdma_ring *ring;
-	/* What client_memory() has given; the first @used of them. */
+	/* MRs from client_memory(); the first @used are valid. */
 	struct krdma_mr *mr[3];
 	unsigned int used;
 	uint64_t bytes_reserved;
 	uint32_t device_id;
 	char address[PEER_TEXT];
-	/* When something was last heard of it. */
+	/* Time of the last completion or probe, in ns (clock_ns()). */
 	uint64_t heard;
-	/* For the report: what it wants, such as "write, 64KiB, depth 1"; may be empty. */
+	/* For the report: the client's request, such as "write, 64KiB, depth 1"; may be empty. */
 	char wish[64];
 	uint64_t messages;
 	uint64_t bytes;
-	/* It comes for a moment only: its end is worth a line with -d only. */
+	/* The client connects only for a moment: print its end only with -d. */
 	bool brief;
 };
 
 struct server_options {
 	const struct options *common;
-	/* The command line that made it listen, for complaints: "krdma ping --listen". */
+	/* The command line of the server, for messages: "krdma ping --listen". */
 	const char *command;
-	/* What it does, for the first line: "answering pings". */
+	/* Purpose of the server, for its first line: "answering krdma ping". */
 	const char *purpose;
 	const char *source;
 	int family;
@@ -61,55 +59,54 @@ struct server_options {
 	uint64_t max_memory;
 	uint64_t max_length;
 	/*
-	 * Serves one client, from its request to its end, in a thread of its own.  0, -EINTR
-	 * (the end is wanted here) and -ECONNRESET (it has gone) are not worth a complaint.
+	 * Serve one client, from its connection request to its end, in its own thread.  0, -EINTR
+	 * (a stop is requested) and -ECONNRESET (the client has left) are not errors.
 	 */
 	int (*attend)(struct client *client);
 };
 
-/* Listen and serve; an exit code. */
+/* Listen and serve.  Returns an exit code. */
 int serve(const struct server_options *options);
 
 const struct server_options *client_server(const struct client *client);
 
 /*
- * For those who attend.  Each returns 0 or a negative errno; what was taken is given
- * back when they return.
+ * Functions for @attend.  Each returns 0 or a negative errno; their resources are released when
+ * @attend returns.
  */
 
-/* The client's hello, if it is for this service; otherwise it has been refused. */
+/* Get the client's hello.  If it is not for this service, reject the client and fail. */
 int client_hello(struct client *client, uint8_t service, struct hello *hello);
 
-/* Refuse it, with the reason. */
+/* Reject the client with a reason. */
 void client_refuse(struct client *client, uint8_t verdict, uint32_t limit);
 
 /*
- * New memory, as long as all clients' together is not above the limit: otherwise it has
- * been refused.  @length may be 0: then *@mr is NULL.
+ * Allocate and register an MR within the limit of all clients.  On an error the client has been
+ * rejected, but for -ENOSPC (too many MRs).  If @length is 0, *@mr is NULL.
  */
 int client_memory(struct client *client, uint64_t length, uint32_t access,
 		  struct krdma_mr **mr);
 
-/* A queue of its own, and the connection prepared: receives can be posted. */
+/* Create the client's ring and the QP, so that receives can be posted.  An error rejects it. */
 int client_prepare(struct client *client, uint32_t send_depth, uint32_t recv_depth);
 
-/* Let it in with these private data, and wait until it is connected. */
+/* Accept the client with these private data, and wait until it is connected. */
 int client_accept(struct client *client, const struct krdma_conn_param_args *terms,
 		  const void *data,
 		  size_t length);
 
-/* Let it in with an answer that welcomes it, and the memory if it is not NULL. */
+/* Accept the client with VERDICT_WELCOME, and with the descriptor of @mr unless it is NULL. */
 int client_welcome(struct client *client, struct krdma_mr *mr);
 
-/* client_next() gives only completions of operations that went well. */
+/* Maximum number of completions from client_next(). */
 #define CLIENT_BATCH 64
 
 /*
- * Completions, waiting for them.  From time to time it makes sure that the client still
- * exists.
+ * Wait for completions of successful work requests.  Probes an idle client from time to time.
  *
- * Errors: EINTR: the end is wanted; ECONNRESET: the client has gone; otherwise what ended the
- * connection.
+ * Returns 0; -EINTR if a stop is requested; -ECONNRESET if the client has left; otherwise the
+ * errno with which the connection ended.
  */
 int client_next(struct client *client, struct krdma_cqe cqes[CLIENT_BATCH], size_t *taken);
 

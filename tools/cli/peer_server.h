@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The side that listens: what its two files share.
+ * Server side: declarations that its two files share.
  */
 #ifndef KRDMA_CLI_PEER_SERVER_H
 #define KRDMA_CLI_PEER_SERVER_H
@@ -16,13 +16,13 @@
 struct server {
 	const struct server_options *options;
 	struct krdma *session;
-	/* One, or one for each kind of address. */
+	/* One listener, or one for each address family. */
 	struct krdma_listener *listeners[2];
 	unsigned int listener_count;
 	char address[PEER_TEXT];
-	/* Protects what follows, and what threads print. */
+	/* Protects the fields below, and the output of threads. */
 	pthread_mutex_t lock;
-	/* Each time a client has ended. */
+	/* Signaled each time a client has ended. */
 	pthread_cond_t ended;
 	uint64_t clients;
 	uint64_t mr;
@@ -34,11 +34,11 @@ struct server {
 	uint64_t bytes;
 };
 
-/* Out of what all clients together may have. */
+/* Reserve bytes within the memory limit of all clients; false if it would be exceeded. */
 bool server_reserve(struct server *server, uint64_t bytes);
 void server_unreserve(struct server *server, uint64_t bytes);
 
-/* Give back all that a client has. */
+/* Release all resources of a client. */
 void client_end(struct client *client);
 
 #endif /* KRDMA_CLI_PEER_SERVER_H */

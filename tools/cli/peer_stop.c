@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Ending when a person wants it.
+ * Stop on request of the user.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 #define SLICE_NS UINT64_C(200000000)
 
-/* Set once, by a handler or by any thread; free of locks wherever Linux runs. */
+/* Set once, by a signal handler or by any thread; lock-free on every machine with Linux. */
 static atomic_bool stopping;
 
 static void handle(int number)
@@ -20,8 +20,8 @@ static void handle(int number)
 }
 
 /*
- * Without SA_RESTART, so that waits come back.  With SA_RESETHAND: whoever is tired of
- * waiting for an orderly end sends the signal again.
+ * Without SA_RESTART, so that a signal interrupts waits.  With SA_RESETHAND, so that a second
+ * signal ends the process at once, without waiting for an orderly end.
  */
 void stop_catch(void)
 {
@@ -29,10 +29,10 @@ void stop_catch(void)
 	struct sigaction before;
 
 	sigemptyset(&action.sa_mask);
-	/* Also where a shell has a job in the background ignore it. */
+	/* Also if a shell has set it to be ignored for a background job. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* But what nohup(1) has started goes on. */
+	/* A process started by nohup(1) continues after SIGHUP. */
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }

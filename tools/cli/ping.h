@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma ping: what its files share.
+ * krdma ping: declarations that its files share.
  */
 #ifndef KRDMA_CLI_PING_H
 #define KRDMA_CLI_PING_H
@@ -16,10 +16,10 @@
 #define RPING_PORT		7174
 
 #define PING_MAX_LENGTH		(UINT32_C(1) << 20)
-/* Messages of one side that can be under way. */
+/* Maximum number of messages of one side in flight. */
 #define PING_WINDOW		8
 
-/* What the programs that speak rping's format can do. */
+/* Message lengths of programs that speak rping's format. */
 #define RPING_MIN_LENGTH	16
 #define RPING_MAX_LENGTH	65536
 
@@ -29,7 +29,7 @@ struct ping_settings {
 	const char *source;
 	int family;
 	uint16_t port;
-	/* 0: until the end is wanted. */
+	/* Number of messages; 0 for no limit. */
 	uint64_t count;
 	uint64_t interval;
 	uint64_t timeout;
@@ -44,13 +44,13 @@ struct ping_settings {
 
 enum ping_answer {
 	PING_ANSWERED,
-	/* Answered, with other data. */
+	/* Answered with other data. */
 	PING_WRONG,
-	/* Not in time. */
+	/* Not answered in time. */
 	PING_UNANSWERED,
-	/* Not even sent: too many wait for an answer. */
+	/* Not sent, because PING_WINDOW messages are unanswered. */
 	PING_UNSENT,
-	/* An answer to an earlier message, that had been given up. */
+	/* Late answer to an earlier message that was reported as unanswered. */
 	PING_LATE,
 	PING_ANSWERS,
 };
@@ -63,44 +63,44 @@ struct ping {
 	uint64_t begun;
 	uint64_t transmitted;
 	uint64_t answers[PING_ANSWERS];
-	/* Of the protocol. */
+	/* State of the protocol. */
 	void *state;
 };
 
-/* How messages are exchanged: krdma's own way, and rping's. */
+/* Protocol for exchanging messages: krdma's own, or rping's. */
 struct ping_protocol {
 	uint32_t send_depth;
 	uint32_t recv_depth;
 	bool plain;
 	const char *listener;
-	/* Connect; it complains. */
+	/* Connect; prints its errors. */
 	int (*open)(struct ping *ping);
 	/*
-	 * One message and its answer, or that there is none, to the report.  An error is the
-	 * end: -EINTR quietly; otherwise peer_explain_end() is to be called for all but
-	 * -EPROTO, which has been explained.
+	 * Send one message, and report its answer or that there is none.  An error ends the ping.
+	 * For errors other than -EINTR (a stop is requested) and -EPROTO (already explained) the
+	 * caller calls peer_explain_end().
 	 */
 	int (*exchange)(struct ping *ping, uint64_t number);
-	/* Until then nothing is sent; late answers are taken.  Errors as of exchange(). */
+	/* Wait until @until; take late answers, but send nothing.  Errors as for exchange(). */
 	int (*rest)(struct ping *ping, uint64_t until);
-	/* Also after open() has failed. */
+	/* Also called if open() has failed. */
 	void (*close)(struct ping *ping);
 };
 
 extern const struct ping_protocol ping_echo;
 extern const struct ping_protocol ping_rping;
 
-/* The side that asks, and those that listen; exit codes. */
+/* The client and the two servers; they return exit codes. */
 int ping_ask(const struct ping_settings *settings);
 int ping_listen(const struct ping_settings *settings);
 int ping_rping_listen(const struct ping_settings *settings);
 
 void ping_report_begin(const struct ping *ping);
-/* An answer after @ns; of one that did not come, how long it was waited for. */
+/* Report an answer after @ns; without an answer, @ns is how long the client has waited. */
 void ping_report(struct ping *ping, uint64_t number, enum ping_answer answer, uint64_t ns);
 void ping_report_end(const struct ping *ping);
 
-/* When to give up waiting: earlier if the end is wanted. */
+/* Return when to give up waiting: earlier than @deadline if a stop is requested. */
 uint64_t ping_patience(uint64_t deadline);
 
 #endif /* KRDMA_CLI_PING_H */

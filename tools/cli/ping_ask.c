@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping HOST: message after message, until there were enough, the end is wanted, or
- * the peer is gone.
+ * krdma ping HOST: send messages until the count is reached, a stop is requested, or the peer is
+ * gone.
  */
 #include <errno.h>
 
 #include "peer_stop.h"
 #include "ping.h"
 
-/* What is under way when the end is wanted is waited for so long. */
+/* How long to wait for an answer after a stop is requested. */
 #define GRACE_NS UINT64_C(1000000000)
 
 uint64_t ping_patience(uint64_t deadline)
@@ -21,7 +21,7 @@ uint64_t ping_patience(uint64_t deadline)
 	return grace < deadline ? grace : deadline;
 }
 
-/* Each begins an interval after the one before, or at once if that took longer. */
+/* Each exchange starts one interval after the previous start, or at once if that took longer. */
 static int exchange_all(struct ping *ping, const struct ping_protocol *protocol)
 {
 	const struct ping_settings *settings = ping->settings;
@@ -47,7 +47,7 @@ static bool all_is_well(const struct ping *ping)
 int ping_ask(const struct ping_settings *settings)
 {
 	const struct ping_protocol *protocol = settings->rping ? &ping_rping : &ping_echo;
-	/* Statistics are too much for a stack. */
+	/* The statistics are too large for the stack. */
 	static struct ping ping;
 	int err;
 

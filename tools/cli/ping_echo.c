@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping in krdma's own way, the side that asks: a message goes there and comes back,
- * and is looked at byte by byte.
+ * krdma ping with krdma's own protocol, client side: the peer sends each message back, and the
+ * client compares it byte by byte.
  *
- * Answers come in the order of the messages, so the next one is to the oldest that has
- * none.  One that does not come in time is given up, and the next message is sent
- * nevertheless: a peer that has stopped for a while is met again.
+ * Answers arrive in the order of the messages, so each answer belongs to the oldest unanswered
+ * message.  If an answer does not arrive in time, the client gives it up and still sends the next
+ * message, because a peer that has stopped for a while may continue.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #include "ping.h"
 
 struct echo {
-	/* PING_WINDOW messages, then as many answers; NULL if they are empty. */
+	/* PING_WINDOW messages, then PING_WINDOW answers; NULL if messages have no data. */
 	struct krdma_mr *mr;
 	uint64_t sent;
 	uint64_t answered;
-	/* Those before it that have no answer are not waited for any more. */
+	/* The client does not wait any more for answers with a lower index. */
 	uint64_t given_up;
-	/* Of each that is under way. */
+	/* The messages in flight. */
 	struct {
 		uint64_t number;
 		uint64_t when;
@@ -42,7 +42,7 @@ static uint8_t *slot_data(const struct ping *ping, uint64_t slot)
 	return (uint8_t *)krdma_mr_data(echo->mr) + slot_offset(ping, slot);
 }
 
-/* Room for the answer that comes @index answers after the first. */
+/* Post the receive for answer number @index, from 0. */
 static int post_receive(struct ping *ping, uint64_t index)
 {
 	const struct echo *echo = ping->state;
@@ -103,7 +103,7 @@ static void echo_close(struct ping *ping)
 	ping->state = NULL;
 }
 
-/* No two messages in a row have a byte in common at the same place. */
+/* Consecutive messages differ in every byte. */
 static void fill(uint8_t *data, uint64_t length, uint64_t number)
 {
 	uint64_t i;
@@ -118,12 +118,12 @@ static bool is_right(const struct ping *ping, uint64_t index, uint32_t length)
 
 	if (length != ping->settings->length)
 		return false;
-	/* What was sent is still there. */
+	/* The message that was sent is still in its slot. */
 	return !length || !memcmp(slot_data(ping, slot), slot_data(ping, PING_WINDOW + slot),
 				  length);
 }
 
-/* The next answer, which came just now. */
+/* Process the next answer, which has just arrived. */
 static int take_answer(struct ping *ping, const struct krdma_cqe *cqe, uint64_t now)
 {
 	struct echo *echo = ping->state;
@@ -139,14 +139,14 @@ static int take_answer(struct ping *ping, const struct krdma_cqe *cqe, uint64_t 
 		answer = PING_WRONG;
 	else if (index < echo->given_up)
 		answer = PING_LATE;
-	/* One that was given up has been counted. */
+	/* A message that was given up has already been reported as unanswered. */
 	if (index >= echo->given_up || answer == PING_LATE)
 		ping_report(ping, echo->messages[slot].number, answer,
 			    now - echo->messages[slot].when);
 	return post_receive(ping, index + PING_WINDOW);
 }
 
-/* Sends complete silently, so what comes is an answer, or the end. */
+/* Sends are unsignaled, so each completion is an answer, or an error that ends the connection. */
 static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count, uint64_t now)
 {
 	size_t i;
@@ -162,7 +162,7 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count, u
 	return 0;
 }
 
-/* One wait; -ETIMEDOUT if nothing came. */
+/* Wait once, at most for a slice; -ETIMEDOUT if no completion arrived. */
 static int wait_once(struct ping *ping, uint64_t deadline)
 {
 	struct krdma_cqe cqes[PING_WINDOW];
@@ -175,7 +175,7 @@ static int wait_once(struct ping *ping, uint64_t deadline)
 	return take(ping, cqes, taken, clock_ns());
 }
 
-/* Until @answered messages have an answer; -ETIMEDOUT if they have not. */
+/* Wait until @answered messages have an answer; -ETIMEDOUT if @deadline passes first. */
 static int await(struct ping *ping, uint64_t answered, uint64_t deadline)
 {
 	const struct echo *echo = ping->state;
@@ -192,7 +192,7 @@ static int await(struct ping *ping, uint64_t answered, uint64_t deadline)
 	return 0;
 }
 
-/* Post it and wait in one call: what is measured is the way, not the calls. */
+/* Post and wait with one system call, so that the round trip is measured and not the calls. */
 static int send_message(struct ping *ping, uint64_t number)
 {
 	struct echo *echo = ping->state;
@@ -256,7 +256,7 @@ static int echo_rest(struct ping *ping, uint64_t until)
 }
 
 const struct ping_protocol ping_echo = {
-	/* An answer can be there before it is known that the message has arrived. */
+	/* An answer can arrive before the send of its message has completed. */
 	.send_depth = 4 * PING_WINDOW,
 	.recv_depth = PING_WINDOW,
 	.listener = "krdma ping --listen",

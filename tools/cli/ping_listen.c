@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping --listen: what comes goes back as it is.
+ * krdma ping --listen: send each message back unchanged.
  */
 #include <errno.h>
 

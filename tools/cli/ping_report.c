@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping: what is printed.
+ * krdma ping: output.
  */
 #include <json-c/json.h>
 
@@ -8,7 +8,7 @@
 #include "ping.h"
 #include "value.h"
 
-/* A line at a time, and no further one when nobody reads any more. */
+/* Flush each line, and stop when standard output has no reader any more. */
 static void flush(void)
 {
 	fflush(stdout);
@@ -16,7 +16,7 @@ static void flush(void)
 		stop_now();
 }
 
-/* Milliseconds, with three digits that count. */
+/* Print milliseconds, with at least three significant digits from 0.01 ms on. */
 static void print_ms(uint64_t ns)
 {
 	double ms = (double)ns / 1e6;
@@ -158,7 +158,7 @@ static void print_rtt(const struct stats *times)
 	puts(" ms");
 }
 
-/* Of nothing, nothing is lost; of something, never 0 % if anything is. */
+/* Return the loss in percent; 0 only if nothing was sent or nothing is lost. */
 static double loss(const struct ping *ping)
 {
 	uint64_t lost = ping->transmitted - ping->answers[PING_ANSWERED];

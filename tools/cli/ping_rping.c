@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping --rping, the side that asks: to a server that speaks rping's format.
+ * krdma ping --rping, client side: to a server that speaks rping's format.
  *
- * Each round must end before the next can begin: nothing in a message says to which
- * round it belongs.  So one that does not end in time is the end.
+ * Each round must end before the next one begins, because a message does not say to which round
+ * it belongs.  So a round that does not end in time ends the ping.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 struct rping {
 	struct krdma_mr *source;
 	struct krdma_mr *sink;
-	/* What is sent, then two places for what comes. */
+	/* The message to send, then two buffers for receives. */
 	struct krdma_mr *messages;
 	uint64_t come;
 	uint64_t awaited;
@@ -87,7 +87,7 @@ static void rping_close(struct ping *ping)
 	ping->state = NULL;
 }
 
-/* Sends complete silently, so what comes is a message, or the end. */
+/* Sends are unsignaled, so each completion is a message, or an error that ends the connection. */
 static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 {
 	struct rping *rping = ping->state;
@@ -110,7 +110,7 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 	return 0;
 }
 
-/* One wait, until the round has its end; -ETIMEDOUT if it has not. */
+/* Wait until all awaited messages have arrived; -ETIMEDOUT if @deadline passes first. */
 static int wait_message(struct ping *ping, uint64_t deadline)
 {
 	struct rping *rping = ping->state;
@@ -132,7 +132,7 @@ static int wait_message(struct ping *ping, uint64_t deadline)
 	return 0;
 }
 
-/* Tell the server of @mr, and wait for its message. */
+/* Send address, rkey and length of @mr to the server, and wait for its message. */
 static int advertise(struct ping *ping, const struct krdma_mr *mr, uint64_t deadline)
 {
 	struct rping *rping = ping->state;
@@ -178,7 +178,7 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 	return 0;
 }
 
-/* Nothing may come between rounds but the end. */
+/* Between rounds no message may arrive, only the end of the connection. */
 static int rping_rest(struct ping *ping, uint64_t until)
 {
 	struct krdma_cqe cqe;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What rping(1) and its like send each other: every message is RPING_MESSAGE bytes, and
- * says where memory of the client's is, in network order.  A round:
+ * Protocol of rping(1) and compatible programs.  Each message has RPING_MESSAGE bytes: address,
+ * rkey and length of memory of the client, in network byte order.  A round:
  *
  *	client				server
  *	message: its source	->
- *				<-	reads the data, as many bytes as it was told
- *				<-	message, of which nothing counts
+ *				<-	reads the data, as many bytes as the message says
+ *				<-	message, its content is ignored
  *	message: its sink	->
  *				<-	writes the text and the zero behind it
- *				<-	message, of which nothing counts
+ *				<-	message, its content is ignored
  *
- * The data are a text, "rdma-ping-0: ABC", with a zero at its end.  There are no private
- * data, and both sides must be told the same length.
+ * The data are a text, "rdma-ping-0: ABC", with a zero at its end.  There are no private data, and
+ * both sides must be started with the same length.
  */
 #ifndef KRDMA_CLI_PING_RPING_H
 #define KRDMA_CLI_PING_RPING_H
@@ -28,7 +28,7 @@ void rping_message_encode(uint64_t addr, uint32_t key, uint32_t length,
 			  uint8_t wire[RPING_MESSAGE]);
 void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote_mr *remote);
 
-/* The text of round @number, from 0, with its zero: @length bytes. */
+/* Build the text of round @number, from 0: @length bytes with its zero. */
 void rping_text(char *text, size_t length, uint64_t number);
 
 #endif /* KRDMA_CLI_PING_RPING_H */

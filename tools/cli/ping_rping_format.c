@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What rping(1) and its like send each other, byte by byte.
+ * Encode and decode the messages of rping(1).
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void rping_message_decode(const uint8_t wire[RPING_MESSAGE], struct krdma_remote
 	remote->length = get(wire + 12, 4);
 }
 
-/* As rping makes it: a letter later with each round. */
+/* Build the text as rping does: it starts one letter later in each round. */
 void rping_text(char *text, size_t length, uint64_t number)
 {
 	int begun = snprintf(text, length, "rdma-ping-%llu: ", (unsigned long long)number);

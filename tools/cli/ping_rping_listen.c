@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping --rping --listen: serves rping and its like.
+ * krdma ping --rping --listen: serve rping and compatible clients.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "ping.h"
 #include "ping_rping.h"
 
-/* Reads or writes, and messages, of which one of each is under way. */
+/* Send depth: at most one read or write and one message are in flight. */
 #define DEPTH 4
 
-/* Where messages are in their memory: what comes, in two places, then what is sent. */
+/* Layout of the messages' MR: two buffers for receives, then the message to send. */
 #define SENT_OFFSET (2 * RPING_MESSAGE)
 
 struct rounds {
@@ -33,7 +33,7 @@ static int post_receive(const struct rounds *rounds, uint64_t index)
 	return krdma_ring_post(rounds->client->ring, &entry, 1, NULL);
 }
 
-/* Until the client has sent where its memory is, or what was asked for is done. */
+/* Wait for a completion of @opcode: a message of the client, or a read or write. */
 static int await(struct rounds *rounds, uint8_t opcode)
 {
 	struct krdma_cqe cqes[CLIENT_BATCH];
@@ -48,7 +48,7 @@ static int await(struct rounds *rounds, uint8_t opcode)
 		for (i = 0; i < taken; i++) {
 			if (cqes[i].opcode == KRDMA_OP_SEND)
 				continue;
-			/* Out of turn: it must wait for the end of what it has asked for. */
+			/* A client must wait for the reply before it sends the next message. */
 			if (cqes[i].opcode != opcode || done)
 				return -EPROTO;
 			if (opcode == KRDMA_OP_RECV && cqes[i].length != RPING_MESSAGE)
@@ -59,7 +59,7 @@ static int await(struct rounds *rounds, uint8_t opcode)
 	return 0;
 }
 
-/* Where the client's memory is. */
+/* Receive the address, rkey and length of the client's memory. */
 static int next_message(struct rounds *rounds, struct krdma_remote_mr *remote)
 {
 	const uint8_t *message;
@@ -72,13 +72,13 @@ static int next_message(struct rounds *rounds, struct krdma_remote_mr *remote)
 	rping_message_decode(message, remote);
 	rounds->received++;
 	rounds->client->messages++;
-	/* Whatever it says, there is no more room here. */
+	/* The length comes from the client; the local buffer has RPING_MAX_LENGTH bytes. */
 	if (remote->length > RPING_MAX_LENGTH || !remote->length)
 		return -EMSGSIZE;
 	return post_receive(rounds, rounds->received + 1);
 }
 
-/* Read or write, and only when that is done, say so. */
+/* Read or write, and when that has completed, send the reply. */
 static int do_and_tell(struct rounds *rounds, uint8_t opcode, uint32_t length,
 		       const struct krdma_remote_mr *remote)
 {
@@ -110,7 +110,7 @@ static int serve_round(struct rounds *rounds)
 		err = do_and_tell(rounds, KRDMA_OP_READ, (uint32_t)remote.length, &remote);
 	if (err)
 		return err;
-	/* The text and its zero; where the zero is missing, what there is. */
+	/* Write back the text with its zero, or all bytes if there is no zero. */
 	length = (uint32_t)strnlen(text, (size_t)remote.length);
 	if (length < remote.length)
 		length++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * How far something has come.
+ * Progress of a transfer.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,15 +13,15 @@
 #define SECOND			1000000000ull
 #define TERMINAL_PERIOD		(SECOND / 5)
 #define LINE_PERIOD		SECOND
-/* A rate is measured over so much time; the last one counts for so much. */
+/* The rate is measured over this period; a new value has this weight in the average. */
 #define MEASURE_PERIOD		(SECOND / 2)
 #define NEW_SHARE		0.3
 
 #define LINE_MAX_TEXT		256
 #define WIDTH_DEFAULT		80
-/* What is behind the name. */
+/* Columns for percentage, bytes, rate and time. */
 #define FIGURES_WIDTH		54
-/* Between them is a bar, if there is room for one that tells something. */
+/* Columns of the bar between name and figures; narrower than BAR_LEAST it is left out. */
 #define BAR_LEAST		8
 #define BAR_MOST		40
 
@@ -47,7 +47,7 @@ const char *progress_bytes(char text[PROGRESS_BYTES_TEXT], double bytes)
 	return text;
 }
 
-/* "0:07", "1:02:03"; nothing beyond four days is worth being told. */
+/* "0:07", "1:02:03"; "--:--" from 100 hours on. */
 static const char *time_text(char *text, size_t size, double seconds)
 {
 	unsigned int whole;
@@ -110,7 +110,7 @@ static unsigned int percent(uint64_t done, uint64_t length)
 	return length ? (unsigned int)((double)done * 100 / (double)length) : 100;
 }
 
-/* "[####----]" of @size columns, or nothing. */
+/* "[####----]" of @size columns; empty if @size is less than BAR_LEAST. */
 static const char *bar_text(char text[BAR_MOST + 1], int size, unsigned int share)
 {
 	int filled;
@@ -129,7 +129,7 @@ static const char *bar_text(char text[BAR_MOST + 1], int size, unsigned int shar
 	return text;
 }
 
-/* The bar, and then the name, give way to the figures, and one column to the cursor. */
+/* On a narrow terminal first the bar and then the name shrink; one column is for the cursor. */
 static void print_line(const struct progress *progress, unsigned int share, const char *figures)
 {
 	unsigned int room = progress->terminal ? width() - 1 : LINE_MAX_TEXT;
@@ -181,7 +181,7 @@ void progress_end(struct progress *progress, uint64_t from, uint64_t done, uint6
 
 	if (!progress->on)
 		return;
-	/* What was there before was not brought. */
+	/* The first @from bytes were not transferred this time. */
 	progress_bytes(rate, seconds > 0 ? (double)(done - from) / seconds : 0);
 	snprintf(figures, sizeof(figures), "%9s of %9s %9s/s %8s     ",
 		 progress_bytes(bytes, (double)done), progress_bytes(whole, (double)length), rate,

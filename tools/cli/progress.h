@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How far something has come, on standard error: a line that is written over and over on
- * a terminal, a line each second elsewhere.
+ * Progress of a transfer on standard error: on a terminal one line that is overwritten, elsewhere a
+ * new line each second.
  */
 #ifndef KRDMA_CLI_PROGRESS_H
 #define KRDMA_CLI_PROGRESS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum progress_when {
-	/* If standard error is a terminal. */
+	/* Only if standard error is a terminal. */
 	PROGRESS_TERMINAL,
 	PROGRESS_NEVER,
 	PROGRESS_ALWAYS,
@@ -19,23 +19,23 @@ enum progress_when {
 struct progress {
 	bool on;
 	bool terminal;
-	/* What is on its way, printable. */
+	/* Name of the file in transfer, printable. */
 	char name[256];
-	/* When it began, was shown last, and was measured last, in ns. */
+	/* Times of the begin, the last output and the last measurement, in ns. */
 	uint64_t begin;
 	uint64_t shown;
 	uint64_t measured;
-	/* How many bytes it was when it was measured. */
+	/* Bytes done at the last measurement. */
 	uint64_t measured_done;
-	/* Bytes a second, smoothed; 0: not known yet. */
+	/* Bytes per second, smoothed; 0 if not known yet. */
 	double rate;
 	bool any;
 };
 
 void progress_begin(struct progress *progress, enum progress_when when, const char *name);
-/* @done of @length bytes. */
+/* Show that @done of @length bytes are done. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t length);
-/* The last line, with what it took altogether: @from was there before, @done is there now. */
+/* Show the last line, with the total time.  Bytes before @from were done before the start. */
 void progress_end(struct progress *progress, uint64_t from, uint64_t done, uint64_t length);
 
 /* "1.5 MiB", "12 B". */

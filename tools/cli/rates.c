@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What happens in a second, from what was counted at two moments.
+ * Rates per second, from counters at two points in time.
  */
 #include <stdio.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "value.h"
 
 #define DAY		(86400 * VALUE_SECOND)
-/* What is counted in less time says little. */
+/* Rates over a shorter interval are not meaningful. */
 #define RATES_LEAST	(VALUE_SECOND / 10)
 
 static double rate(uint64_t now, uint64_t before, double seconds)
@@ -21,7 +21,7 @@ static double rate(uint64_t now, uint64_t before, double seconds)
 void rates_add(struct rates *rates, const struct objects *now, const struct objects *before,
 	       const struct object *object)
 {
-	/* What was not there before has counted from 0 on. */
+	/* The counters of a new object started at 0. */
 	static const struct object nothing;
 	const struct object *was;
 	double seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What happens in a second, from what was counted at two moments.
+ * Rates per second, from counters at two points in time.
  */
 #ifndef KRDMA_CLI_RATES_H
 #define KRDMA_CLI_RATES_H
@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "objects.h"
 
-/* Of one object, or of several together; totals if there is no moment before. */
+/* Rates of one object or the sum of several; totals if there are no earlier counters. */
 struct rates {
 	double sends;
 	double receives;
@@ -19,13 +19,13 @@ struct rates {
 void rates_add(struct rates *rates, const struct objects *now, const struct objects *before,
 	       const struct object *object);
 
-/* Bytes in at most four digits and a unit: "1.5M". */
+/* Format bytes as a number with a unit: "1.5M". */
 const char *bytes_text(char text[SIZE_TEXT_MAX], uint64_t bytes);
 
-/* Until the next moment, in nanoseconds from now; a signal ends it early. */
+/* Sleep for @ns; a signal ends the sleep early. */
 void rates_sleep(uint64_t ns);
 
-/* Values of -i, nanoseconds, and of -c: 0, or -1 after a complaint. */
+/* Parse the values of -i (in nanoseconds) and -c.  Return 0, or -1 after printing an error. */
 int rates_interval(const char *word, uint64_t *ns);
 int rates_count(const char *word, uint64_t *count);
 

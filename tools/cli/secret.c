@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The secret of krdma serve, krdma get and krdma put, in a file.
+ * Read the secret of krdma serve, krdma get and krdma put from a file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ int secret_read(const char *path, struct secret *secret)
 		return err;
 	if (length < 0)
 		return refuse(path, strerror((int)-length));
-	/* An editor, and base64(1), put one at its end. */
+	/* Editors and base64(1) append a line break. */
 	if (length && secret->bytes[length - 1] == '\n')
 		length--;
 	if (length < KRDMA_FILE_SECRET_MIN)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Where a file is on another machine.
+ * Location of a file on another machine.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int refuse(const char *word)
 	return -EINVAL;
 }
 
-/* A port of decimal digits, all of them. */
+/* Parse a port number; all @length characters must be decimal digits. */
 static int parse_port(const char *word, const char *from, size_t length, struct url *url)
 {
 	char text[8];
@@ -58,7 +58,7 @@ int url_parse(const char *word, uint16_t default_port, struct url *url)
 		return parse_port(word, close + 2, (size_t)(end - close - 2), url);
 	}
 	colon = memchr(word, ':', length);
-	/* A second one: all of it is an IPv6 address. */
+	/* With a second colon, all of it is an IPv6 address. */
 	if (!colon || memchr(colon + 1, ':', (size_t)(end - colon - 1)))
 		return set_host(word, word, length, url);
 	if (set_host(word, word, (size_t)(colon - word), url))
@@ -75,7 +75,7 @@ bool url_looks_like(const char *word)
 
 size_t url_addresses(const struct url *url, struct sockaddr_storage addresses[URL_ADDRESSES])
 {
-	/* One of each address: the kind of socket is nothing to RDMA. */
+	/* A socket type gives each address only once; RDMA does not depend on it. */
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list, *each;
 	size_t count = 0;

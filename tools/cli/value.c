@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Values of options, as people write them.  By hand, not by strtod() and the like: those
- * take signs, blanks, "inf", hexadecimals and another country's comma.
+ * Parse values of options.  strtod() and similar functions are not used, because they accept
+ * signs, blanks, "inf", hexadecimal numbers and the decimal separator of the locale.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 /* The longest item of a list. */
 #define ITEM_MAX 32
 
-/* Digits, at least one; what follows them stays. */
+/* Parse at least one digit, and leave @at behind the last one. */
 static int read_digits(const char **at, uint64_t *value)
 {
 	const char *from = *at;
@@ -46,7 +46,7 @@ int value_number(const char *option, const char *word, uint64_t least, uint64_t 
 	return 0;
 }
 
-/* What stands behind the digits of a size, as a power of two; -1 for what does not. */
+/* Return the unit of a size as a power of two; -1 if it is unknown. */
 static int size_shift(const char *unit)
 {
 	static const struct {
@@ -84,7 +84,7 @@ refuse:
 	return -EINVAL;
 }
 
-/* What a unit of time is in nanoseconds; 0 for what is none. */
+/* Return a unit of time in nanoseconds; 0 if it is unknown. */
 static uint64_t time_unit(const char *unit)
 {
 	if (!*unit || !strcmp(unit, "s"))
@@ -104,7 +104,7 @@ int value_time(const char *option, const char *word, uint64_t most, uint64_t *va
 	if (read_digits(&at, &whole))
 		goto refuse;
 	if (*at == '.') {
-		/* What is finer than a nanosecond does not count. */
+		/* Digits after the ninth are ignored. */
 		for (at++; *at >= '0' && *at <= '9'; at++) {
 			if (scale == VALUE_SECOND)
 				continue;
@@ -117,7 +117,7 @@ int value_time(const char *option, const char *word, uint64_t most, uint64_t *va
 	unit = time_unit(at);
 	if (!unit || whole > most / unit)
 		goto refuse;
-	/* Below 10^18: part is below scale, and both are at most 10^9. */
+	/* No overflow: part < scale <= 10^9 and unit <= 10^9, so the product is below 10^18. */
 	*value = whole * unit + part * unit / scale;
 	if (*value > most)
 		goto refuse;
@@ -128,7 +128,7 @@ refuse:
 	return -EINVAL;
 }
 
-/* The next item of a list into @item, and behind it; false if there is none. */
+/* Copy the next item of a list to @item, and advance @at; false if there is none. */
 static bool next_item(const char **at, char item[ITEM_MAX])
 {
 	size_t length;

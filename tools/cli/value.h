@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Values of options, as people write them.  Each function returns 0, or -EINVAL after
- * a complaint that names the option and says what it wants.
+ * Parse values of options.  Each function returns 0, or -EINVAL after printing an error that names
+ * the option and the values that it takes.
  */
 #ifndef KRDMA_CLI_VALUE_H
 #define KRDMA_CLI_VALUE_H
@@ -16,24 +16,24 @@
 int value_number(const char *option, const char *word, uint64_t least, uint64_t most,
 		 uint64_t *value);
 
-/* Bytes: "64", "4k", "1MiB"; a kibibyte is 1024. */
+/* Bytes: "64", "4k", "1MiB"; 1k is 1024. */
 int value_size(const char *option, const char *word, uint64_t most, uint64_t *value);
 
 /* Seconds, "1.5", or with a unit, "200ms", "50us"; the value is in nanoseconds. */
 int value_time(const char *option, const char *word, uint64_t most, uint64_t *value);
 
 /*
- * Sizes with commas between them, "64,4k", or "all": the powers of two from 1 to @all.
- * They come in the order given, at most @room of them.
+ * Sizes separated by commas, "64,4k", or "all" for the powers of two from 1 to @all.  They keep their
+ * order; there are at most @room of them.
  */
 int value_sizes(const char *option, const char *word, uint64_t most, uint64_t all,
 		uint64_t *values, size_t room, size_t *count);
 
-/* Numbers with commas between them. */
+/* Numbers separated by commas. */
 int value_numbers(const char *option, const char *word, uint64_t least, uint64_t most,
 		  uint64_t *values, size_t room, size_t *count);
 
-/* Nanoseconds as a person reads them: "850 ns", "12.3 us", "1.20 ms", "2.50 s". */
+/* Format nanoseconds for people: "850 ns", "12.3 us", "1.20 ms", "2.50 s". */
 const char *value_time_text(char text[VALUE_TIME_TEXT], uint64_t ns);
 
 #endif /* KRDMA_CLI_VALUE_H */
