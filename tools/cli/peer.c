@@ -39,23 +39,23 @@ static void explain_way(const struct peer *peer, int err)
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
 	case -ENODEV:
-		complain("cannot reach %s: no RDMA device here has a way to it\n"
-			 "See which devices there are and on which interfaces with: krdma dev\n"
-			 "and which interface leads there with: ip route get %s",
+		complain("cannot reach %s: no RDMA device here has a route to it\n"
+			 "See the devices and their interfaces with: krdma dev\n"
+			 "and the interface of the route with: ip route get %s",
 			 peer->name, peer->address);
 		break;
 	case -EADDRNOTAVAIL:
-		complain("cannot reach %s from %s: that is no address of an RDMA device here\n"
-			 "'krdma dev' shows the devices and their interfaces", peer->name,
+		complain("cannot reach %s from %s: this is not an address of an RDMA device here\n"
+			 "See the devices and their interfaces with: krdma dev", peer->name,
 			 source ? source : "here");
 		break;
 	case -ETIMEDOUT:
-		complain("cannot reach %s: nobody has that address, or answers from it\n"
-			 "Is it up, on this network? Look with: ping %s", peer->name,
+		complain("cannot reach %s: no host answers at this address\n"
+			 "Check that the host is up and on this network with: ping %s", peer->name,
 			 peer->address);
 		break;
 	default:
-		complain("cannot find the way to %s: %s", peer->name, strerror(-err));
+		complain("cannot find a route to %s: %s", peer->name, strerror(-err));
 		break;
 	}
 }
@@ -91,10 +91,11 @@ static int prepare_conn(struct peer *peer)
 	if (!err)
 		err = krdma_conn_query(peer->conn, &query, sizeof(query));
 	if (err == -EINVAL)
-		complain("the RDMA device cannot have %u operations under way at once",
+		complain("cannot create the QP: the RDMA device does not support %u operations in flight\n"
+			 "See its limits with: krdma -d dev",
 			 peer->options->send_depth);
 	else if (err)
-		complain_request("prepare the connection", err);
+		complain_request("create the QP", err);
 	if (err)
 		return err;
 	peer->device_id = query.device_id;
@@ -136,7 +137,7 @@ static int look_up(const struct peer_options *options, int family, struct addrin
 	if (stop_wanted())
 		return -EINTR;
 	complain("cannot find the address of '%s'%s: %s\n"
-		 "Is the name right? An address in numbers needs no look-up", options->host,
+		 "Check the name, or give the address of the host", options->host,
 		 family == AF_INET ? " (IPv4)" : family == AF_INET6 ? " (IPv6)" : "",
 		 gai_strerror(result));
 	return -ENOENT;
@@ -201,7 +202,7 @@ int peer_open(struct peer *peer, const struct peer_options *options)
 	if (!err) {
 		err = krdma_ring_create(peer->session, &ring, &peer->ring);
 		if (err)
-			complain_request("create a queue", err);
+			complain_request("create a ring", err);
 	}
 	if (!err)
 		err = resolve_first(peer, found);
@@ -229,7 +230,8 @@ static void explain_refusal(const struct peer *peer)
 
 	peer_data(peer, data, &length);
 	if (answer_decode(data, length, &answer)) {
-		complain("%s refuses at port %u: nobody listens there, or not for this\n"
+		complain("cannot connect to %s port %u: connection refused "
+			 "(no listener, or one for another service)\n"
 			 "Start the other side first, on %s: %s", peer->name, options->port,
 			 options->host, options->listener);
 		return;
@@ -251,20 +253,21 @@ static void explain_refusal(const struct peer *peer)
 			 options->host, size_text(size, answer.limit), options->listener);
 		break;
 	case VERDICT_DEPTH:
-		complain("%s refuses more than %u operations under way at once", options->host,
+		complain("%s refuses more than %u operations in flight", options->host,
 			 answer.limit);
 		break;
 	case VERDICT_FULL:
-		complain("%s serves as many as it may already\n"
+		complain("%s has reached its limit of clients or memory\n"
 			 "Try again later, or let it serve more: %s --max-clients N --max-memory SIZE",
 			 options->host, options->listener);
 		break;
 	case VERDICT_DEVICE:
-		complain("the RDMA device of %s cannot do this; see there: krdma dev",
+		complain("the RDMA device of %s does not support this operation\n"
+			 "See its capabilities there with: krdma dev",
 			 options->host);
 		break;
 	case VERDICT_FAILED:
-		complain("%s could not serve this; it says why there", options->host);
+		complain("%s failed to serve this; see the output there", options->host);
 		break;
 	default:
 		complain("%s refuses (reason %u)", options->host, answer.verdict);
@@ -284,7 +287,7 @@ static void explain_connect(const struct peer *peer, int err)
 		break;
 	case -EPIPE:
 	case -ECONNRESET:
-		complain("%s gave up while connecting; try again", peer->name);
+		complain("%s has disconnected while connecting; try again", peer->name);
 		break;
 	case -ETIMEDOUT:
 		complain("%s does not answer at port %u\n"
@@ -293,10 +296,11 @@ static void explain_connect(const struct peer *peer, int err)
 			 options->port);
 		break;
 	case -EMSGSIZE:
-		complain("the transport to %s takes too little private data", options->host);
+		complain("cannot connect to %s: the transport carries too little private data",
+			 options->host);
 		break;
 	default:
-		complain("cannot connect to %s, port %u: %s", peer->name, options->port,
+		complain("cannot connect to %s port %u: %s", peer->name, options->port,
 			 strerror(-err));
 		break;
 	}
@@ -334,7 +338,7 @@ int peer_answer(struct peer *peer, uint64_t length, struct krdma_remote_mr *remo
 	if (!err && remote && remote->length < length)
 		err = -EPROTO;
 	if (err)
-		complain("%s answers at port %u, but is not what is needed\n"
+		complain("%s answers at port %u, but not as this service\n"
 			 "Start there: %s; or give its port with -p", peer->options->host,
 			 peer->options->port, peer->options->listener);
 	return err;
@@ -365,11 +369,11 @@ void explain_memory(struct krdma *session, size_t length, int err)
 			 quota_text(quota, session));
 		break;
 	case -EOPNOTSUPP:
-		complain("the RDMA device does not let peers do this to memory; 'krdma dev' shows\n"
-			 "what it can, such as 'atomic'");
+		complain("cannot register memory: the RDMA device does not support this access by peers\n"
+			 "See its capabilities, such as 'atomic', with: krdma dev");
 		break;
 	case -EFBIG:
-		complain("cannot register %s of memory: more than the RDMA device takes at once",
+		complain("cannot register %s of memory: more than the RDMA device supports at once",
 			 size_text(size, length));
 		break;
 	default:

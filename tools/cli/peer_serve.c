@@ -262,7 +262,7 @@ static int take_one(struct server *server, struct krdma_listener *listener, bool
 	case -EDQUOT:
 		/* A client that leaves frees what this one needs. */
 		if (!*said)
-			complain("a client must wait: %s",
+			complain("cannot accept a client yet: %s",
 				 err == -EDQUOT ? quota_text(quota, server->session) :
 				 strerror(-err));
 		*said = true;
@@ -308,16 +308,17 @@ static void explain_listen(const struct server *server, int err)
 
 	switch (err) {
 	case -EADDRINUSE:
-		complain("cannot listen at %s: somebody else does\n"
-			 "End that one, or give another port with -p", server->address);
+		complain("cannot listen at %s: the address is in use\n"
+			 "End the program that uses it, or give another port with -p", server->address);
 		break;
 	case -EADDRNOTAVAIL:
-		complain("cannot listen at %s: that is no address of an RDMA device here, or the\n"
-			 "port is taken; 'krdma dev' shows the devices and their interfaces",
+		complain("cannot listen at %s: this is not an address of an RDMA device here, or the\n"
+			 "port is in use; see the devices and their interfaces with: krdma dev",
 			 server->address);
 		break;
 	case -EACCES:
-		complain("cannot listen at port %u: ports below 1024 are root's", options->port);
+		complain("cannot listen at port %u: ports below 1024 are only for root\n"
+			 "Give another port with -p", options->port);
 		break;
 	default:
 		complain("cannot listen at %s: %s", server->address, strerror(-err));

@@ -82,7 +82,7 @@ static int echo_open(struct ping *ping)
 	for (i = 0; i < PING_WINDOW; i++) {
 		err = post_receive(ping, i);
 		if (err) {
-			complain_request("make room for answers", err);
+			complain_request("post receives for answers", err);
 			return err;
 		}
 	}
@@ -131,7 +131,7 @@ static int take_answer(struct ping *ping, const struct krdma_cqe *cqe, uint64_t 
 	enum ping_answer answer = PING_ANSWERED;
 
 	if (index == echo->sent) {
-		complain("%s answers what was not asked", ping->settings->host);
+		complain("%s has sent an answer to no message", ping->settings->host);
 		return -EPROTO;
 	}
 	echo->answered++;

@@ -67,7 +67,7 @@ static int rping_open(struct ping *ping)
 	if (!err)
 		err = post_receive(ping, 1);
 	if (err) {
-		complain_request("make room for messages", err);
+		complain_request("post receives for messages", err);
 		return err;
 	}
 	return peer_connect(&ping->peer, NULL, 0);
@@ -98,7 +98,7 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 		if (cqes[i].status)
 			return -ECONNRESET;
 		if (cqes[i].length != RPING_MESSAGE || rping->come == rping->awaited) {
-			complain("%s does not speak rping's format: it sends what nobody waits for",
+			complain("%s does not speak rping's protocol: it has sent an unexpected message",
 				 ping->settings->host);
 			return -EPROTO;
 		}
@@ -168,7 +168,7 @@ static int rping_exchange(struct ping *ping, uint64_t number)
 		ping_report(ping, number, PING_UNANSWERED, time);
 		if (err != -ETIMEDOUT)
 			return err;
-		complain("%s has not ended the round: rping's format has no way to go on",
+		complain("%s has not ended the round: rping's protocol cannot go on after that",
 			 ping->settings->host);
 		return -EPROTO;
 	}

@@ -59,7 +59,7 @@ int rates_interval(const char *word, uint64_t *ns)
 		return -1;
 	if (*ns >= RATES_LEAST)
 		return 0;
-	complain("-i: '%s' is too often; a tenth of a second, '0.1', is the least", word);
+	complain("-i: '%s' is too short; the minimum is a tenth of a second, '0.1'", word);
 	return -1;
 }
 

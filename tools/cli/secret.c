@@ -13,7 +13,7 @@
 
 static int refuse(const char *path, const char *why)
 {
-	complain("cannot take the secret in '%s': %s\n"
+	complain("cannot use the secret in '%s': %s\n"
 		 "Make one: (umask 077; head -c 32 /dev/urandom | base64 >%s)", path, why, path);
 	return -EINVAL;
 }
@@ -47,7 +47,7 @@ int secret_read(const char *path, struct secret *secret)
 	if (fstat(fd, &status))
 		err = refuse(path, strerror(errno));
 	else if (!S_ISREG(status.st_mode))
-		err = refuse(path, "it is no file");
+		err = refuse(path, "it is not a regular file");
 	else if (status.st_mode & 077)
 		err = refuse(path, "others may read it");
 	if (!err)

@@ -107,7 +107,7 @@ static int connect_peer(struct selftest *test)
 	err = getaddrinfo(settings->peer, port, &hints, &found);
 	if (err) {
 		complain("cannot find the address of '%s': %s\n"
-			 "Is the name right? An address in numbers needs no look-up",
+			 "Check the name, or give the address of the host",
 			 settings->peer, gai_strerror(err));
 		return -ENOENT;
 	}
@@ -221,7 +221,7 @@ int far_answer(struct selftest *test, struct wire_words *out)
 		return lost(test, err);
 	if (out->word[0] && (int64_t)out->word[0] < -4095) {
 		far_stop(test);
-		return check_fail(test, "the far end answers what is no answer");
+		return check_fail(test, "the far end has sent an invalid answer");
 	}
 	return 0;
 }

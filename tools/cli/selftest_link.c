@@ -122,12 +122,12 @@ static int resolve(struct selftest *test, struct link *link)
 	if (!err)
 		err = await_conn(test, link->conn);
 	if (err)
-		return check_errno(test, "find the way to the far end", err);
+		return check_errno(test, "find a route to the far end", err);
 	err = krdma_conn_query(link->conn, &query, sizeof(query));
 	if (err)
 		return check_errno(test, "query the connection", err);
 	if (query.device_id != test->device.id)
-		return check_fail(test, "the way to the far end leads over another device");
+		return check_fail(test, "the route to the far end uses another device");
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static int check_answer(struct selftest *test, struct link *link, uint64_t nonce
 		return check_errno(test, "read the private data", err);
 	wire_private(wanted, nonce, 1);
 	if (length != sizeof(wanted) || memcmp(data, wanted, sizeof(wanted)))
-		return check_fail(test, "the far end's private data are not what it has sent");
+		return check_fail(test, "the far end's private data differ from those it has sent");
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static int take_answer(struct selftest *test, struct link *link)
 	link->far_recv_sge = wire_high(out.word[2]);
 	/* iWARP reports the length of private data, and krdma adds nothing to them. */
 	if (!out.word[4] && !is_iwarp(test))
-		return check_fail(test, "the far end does not see that krdma asks it");
+		return check_fail(test, "the far end does not recognize this end as krdma");
 	return 0;
 }
 
@@ -266,7 +266,7 @@ int link_try(struct selftest *test, struct link *link, unsigned int far,
 	if (err)
 		return check_errno(test, "query the connection", err);
 	if (!link->is.peer_is_krdma && !is_iwarp(test))
-		return check_fail(test, "it is not seen that the far end is krdma");
+		return check_fail(test, "the far end is not recognized as krdma");
 	return check_answer(test, link, nonce);
 }
 

@@ -23,11 +23,11 @@ static int run_connect(struct selftest *test)
 	int err = krdma_conn_wait(link->conn, 0, &state);
 
 	if (err || state != KRDMA_CONN_CONNECTED)
-		return check_fail(test, "a connection that is connected is said to be %s",
+		return check_fail(test, "the state of an established connection is %s",
 				  err ? krdma_error_name(err) : krdma_conn_state_name(state));
 	if (link->is.send_depth < 64 || link->is.recv_depth < 64 || !link->is.max_send_sge ||
 	    !link->is.max_recv_sge)
-		return check_fail(test, "less is granted than was asked for");
+		return check_fail(test, "the connection has lower limits than requested");
 	check_figure(test, "path_mtu", link->is.path_mtu);
 	check_figure(test, "read_depth", link->is.read_depth);
 	check_figure(test, "read_depth_in", link->is.read_depth_in);
@@ -467,11 +467,11 @@ static int check_invalidated(struct selftest *test, const struct krdma_remote_mr
 	try(op_post(test, &test->link, &entry, 1));
 	try(op_take(test, &test->link, &cqe));
 	if (cqe.status != KRDMA_WC_REM_ACCESS_ERR && !is_iwarp(test))
-		return check_fail(test, "a write with a key that was invalidated: %s",
+		return check_fail(test, "a write with an invalidated rkey: %s",
 				  krdma_wc_status_name(cqe.status));
 	try(link_await_end(test, &test->link, &near_end, &far_end));
 	check_figure_text(test, "key", "invalidated");
-	check_say(test, "the key is invalidated, and a write with it is refused");
+	check_say(test, "the rkey is invalidated, and a write with it is refused");
 	return 0;
 }
 
@@ -495,13 +495,13 @@ static int run_send_invalidate(struct selftest *test)
 	try(far_take(test, 0, &far));
 	if (!far.status) {
 		if (far.flags != KRDMA_CQE_INVALIDATED || far.imm != remote.key)
-			return check_fail(test, "the receive does not say which key has ended");
+			return check_fail(test, "the receive does not report the invalidated rkey");
 		return check_invalidated(test, &remote);
 	}
 	try(link_await_end(test, &test->link, &near_end, &far_end));
 	check_figure_text(test, "key", "kept");
 	check_figure_text(test, "receive_status", krdma_wc_status_name(far.status));
-	check_say(test, "refused, as the key of a program's memory cannot be: %s",
+	check_say(test, "refused, as the rkey of a program's memory cannot be invalidated: %s",
 		  krdma_wc_status_name(far.status));
 	return 0;
 }

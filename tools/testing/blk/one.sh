@@ -86,7 +86,7 @@ krdma blk end stranger
 # Others.
 check "an export beside strangers" krdma blk serve -n plain -s 1M -a any
 refused "a stranger who asks for a connection is refused" \
-	"nobody listens there, or not for this" krdma ping -c 1 --port 7475 $here_address
+	"no listener, or one for another service" krdma ping -c 1 --port 7475 $here_address
 krdma ping --listen --port 8002 >$work/stranger 2>&1 &
 stranger=$!
 tries=0

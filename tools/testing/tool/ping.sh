@@ -124,13 +124,14 @@ ended "Ctrl-C ends the listening side, with a summary" 0 \
 
 try krdma ping -c 1 $host
 ended "that nobody listens is said, and what to do" 1 \
-	'^krdma: 10\.77\.0\.1 refuses at port 7177: nobody listens there' 'krdma ping --listen$' \
+	'^krdma: cannot connect to 10\.77\.0\.1 port 7177: connection refused' \
+	'krdma ping --listen$' \
 	'!transmitted'
 try krdma ping -c 1 -W 1 10.77.0.99
 ended "that nobody has the address is said" 1 '^krdma: .*10\.77\.0\.99'
 try krdma ping -c 1 192.0.2.1
 ended "that there is no way is said" 1 \
-	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a way to it' 'krdma dev'
+	'^krdma: cannot reach 192\.0\.2\.1: no RDMA device here has a route to it' 'krdma dev'
 
 for signal in INT KILL; do
 	serve gone$signal krdma ping --listen
@@ -187,7 +188,8 @@ second=$!
 await "$work/first" 'seq=1 '
 await "$work/second" 'seq=1 '
 try krdma ping -p 7200 -c 1 -s 0 $host
-ended "one client more than the limit is refused" 1 'serves as many as it may already' 'max-clients'
+ended "one client more than the limit is refused" 1 \
+	'has reached its limit of clients or memory' 'max-clients'
 leave INT $second
 vacated 2
 try krdma ping -p 7200 -c 1 -s 0 $host
@@ -209,7 +211,8 @@ krdma ping -i 0.1 -s 2k $host >"$work/large" 2>&1 &
 first=$!
 await "$work/large" 'seq=1 '
 try krdma ping -c 1 -s 1k $host
-ended "more memory than all may have is refused" 1 'serves as many as it may already' 'max-memory'
+ended "more memory than all may have is refused" 1 \
+	'has reached its limit of clients or memory' 'max-memory'
 try krdma ping -c 1 -s 512 $host
 ended "less than that is not" 0 '1 received'
 leave INT $first
