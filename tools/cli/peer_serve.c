@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Server side of the tests: accept clients, with one thread for each, until told to stop.
+ * Server side of the tests: accept clients, with one thread for each, until a stop is requested.
  */
 #include <errno.h>
 #include <poll.h>
@@ -241,7 +241,7 @@ static void let_in(struct server *server, struct krdma_conn *conn)
 	}
 }
 
-/* Accept one client.  @said: it has been reported that clients must wait. */
+/* Accept one client.  @said is true once it is reported that clients have to wait. */
 static int take_one(struct server *server, struct krdma_listener *listener, bool *said)
 {
 	char quota[QUOTA_TEXT_MAX];

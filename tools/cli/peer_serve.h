@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Server side: serve several clients, each in its own thread, until told to stop.
+ * Server side: serve several clients, each in its own thread, until a stop is requested.
  *
  * Clients are untrusted.  Each one gets a connection, a ring, a thread, and MRs within a limit
  * that all clients share; nothing that a client sends makes the server allocate more.

@@ -41,7 +41,7 @@ static bool is_wanted(const struct selftest *test, const struct check *check)
 	return !only || !strncmp(check->name, only, strlen(only));
 }
 
-/* Return CHECK_PASSED if the check is to run, else the result that says why not. */
+/* Return CHECK_PASSED if the check is to run, else the result to report for it. */
 static enum check_result is_to_run(struct selftest *test, const struct check *check)
 {
 	uint64_t missing = check->caps & ~test->device.caps;

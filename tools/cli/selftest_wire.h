@@ -36,7 +36,7 @@ enum far_request {
 	/* magic, version, operation timeout in ns; magic, version, krdma's version in 4 words */
 	FAR_HELLO = 1,
 	/*
-	 * Close all objects, and listen anew; port, device's caps, max_recv_wr and
+	 * Close all objects, and listen again; port, device's caps, max_recv_wr and
 	 * max_recv_sge, max_send_wr and max_srq_wr, max_mr_size, max_read_depth_in and transport
 	 */
 	FAR_RESET,
