@@ -127,7 +127,7 @@ static int run_close(struct selftest *test)
 	if (err)
 		return check_errno(test, "release the memory of a closed connection", err);
 	test->area = NULL;
-	check_say(test, "with 16 writes under way; the far end sees it");
+	check_say(test, "with 16 writes in flight; the far end sees it");
 	return 0;
 }
 
@@ -282,7 +282,7 @@ static int run_killed(struct selftest *test)
 	check_figure_text(test, "near_end", krdma_error_name(why));
 	check_figure(test, "ended_after_ns", begun);
 	check_figure(test, "writes", 32 + writes);
-	check_say(test, "the connection has ended (%s) after %.1f ms, with %llu writes behind it",
+	check_say(test, "the connection has ended (%s) after %.1f ms and %llu writes",
 		  krdma_error_name(why), (double)begun / 1e6,
 		  (unsigned long long)(32 + writes));
 	return 0;
@@ -364,7 +364,7 @@ static int run_unplug(struct selftest *test)
 	begun = clock_ns() - begun;
 	check_figure(test, "writes", writes);
 	check_figure(test, "removed_after_ns", begun);
-	check_say(test, "removed after %.1f ms, with %llu writes under way meanwhile",
+	check_say(test, "removed after %.1f ms, with %llu writes posted meanwhile",
 		  (double)begun / 1e6, (unsigned long long)writes);
 	return 0;
 }

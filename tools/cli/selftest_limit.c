@@ -138,7 +138,7 @@ static int run_read_depth(struct selftest *test)
 				  (unsigned long long)fault.count, (long long)fault.offset);
 	check_figure(test, "at_once", count);
 	check_figure(test, "read_depth", test->link.is.read_depth);
-	check_say(test, "%u reads posted at once, of which %u may be under way", count,
+	check_say(test, "%u reads posted at once, of which %u can be in flight", count,
 		  test->link.is.read_depth);
 	return 0;
 }

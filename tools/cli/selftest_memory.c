@@ -226,7 +226,7 @@ static int trespass_on(struct selftest *test, struct link *link, const struct tr
 	pattern_check_clear(near_data(test, 0), AREA, 256, 8, seed, &fault);
 	/* Also a write must not change its local data. */
 	if (fault.count)
-		return check_fail(test, "what was refused has changed memory of this end");
+		return check_fail(test, "the refused operation has changed local memory");
 	return 0;
 }
 

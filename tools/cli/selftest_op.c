@@ -193,7 +193,7 @@ int far_check_clear(struct selftest *test, unsigned int mr, size_t offset, size_
 	try(far_pattern(test, FAR_CHECK_CLEAR, mr, offset, length, seed, &out));
 	read_fault(&out, &fault);
 	if (fault.count)
-		return check_fail(test, "%s: %llu bytes have changed all the same", what,
+		return check_fail(test, "%s: %llu bytes have changed nevertheless", what,
 				  (unsigned long long)fault.count);
 	return 0;
 }

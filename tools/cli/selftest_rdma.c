@@ -247,7 +247,7 @@ static int run_fence(struct selftest *test)
 		try(op_flush(test, &test->link, &test->far_area));
 		try(far_check(test, FAR_AREA, AREA / 2, length, seed, "a fenced write"));
 	}
-	check_say(test, "%u times: what is written behind a fence was read before it", round);
+	check_say(test, "%u times: a write with a fence sends data read before it", round);
 	return 0;
 }
 
