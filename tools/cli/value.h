@@ -23,8 +23,8 @@ int value_size(const char *option, const char *word, uint64_t most, uint64_t *va
 int value_time(const char *option, const char *word, uint64_t most, uint64_t *value);
 
 /*
- * Sizes separated by commas, "64,4k", or "all" for the powers of two from 1 to @all.  They keep their
- * order; there are at most @room of them.
+ * Sizes separated by commas, "64,4k", or "all" for the powers of two from 1 to @all.  They keep
+ * their order; there are at most @room of them.
  */
 int value_sizes(const char *option, const char *word, uint64_t most, uint64_t all,
 		uint64_t *values, size_t room, size_t *count);
