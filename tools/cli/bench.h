@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma bench: what its files share.
+ * krdma bench: declarations that its files share.
  */
 #ifndef KRDMA_CLI_BENCH_H
 #define KRDMA_CLI_BENCH_H
@@ -17,12 +17,12 @@
 
 #define BENCH_PORT		7178
 #define BENCH_MAX_LENGTH	(UINT32_C(16) << 20)
-/* What "all" goes to. */
+/* The largest size of "all". */
 #define BENCH_ALL_LENGTH	(UINT32_C(1) << 20)
 #define BENCH_MAX_DEPTH		1024
 #define BENCH_SIZES		32
 #define BENCH_DEPTHS		8
-/* Receives for what a stream's peer says: two messages can be there at once. */
+/* Receives for a stream's credit messages, of which two can arrive at once. */
 #define BENCH_CREDITS		4
 
 enum bench_operation {
@@ -47,7 +47,7 @@ struct bench_settings {
 	uint64_t depths[BENCH_DEPTHS];
 	size_t depth_count;
 	uint64_t batch;
-	/* Each measurement ends with the one or with the other; 0: not by that one. */
+	/* A measurement ends when the first of both is reached; 0: no such limit. */
 	uint64_t count;
 	uint64_t time;
 	uint64_t warmup;
@@ -72,11 +72,11 @@ struct bench_result {
 	uint64_t length;
 	uint64_t depth;
 	uint64_t batch;
-	/* How many, and how long that took. */
+	/* Number of operations, and the nanoseconds that they took. */
 	uint64_t count;
 	uint64_t elapsed;
 	enum bench_data data;
-	/* Of each, where they were done one by one; otherwise NULL. */
+	/* Latency of each operation with depth 1; otherwise NULL. */
 	struct stats *times;
 };
 
@@ -90,7 +90,7 @@ struct bench {
 	size_t result_count;
 };
 
-/* A connection on which one operation is measured, with one depth. */
+/* A connection that measures one operation with one depth. */
 struct lane {
 	const struct bench_settings *settings;
 	struct peer_options options;
@@ -98,24 +98,24 @@ struct lane {
 	enum bench_operation operation;
 	uint32_t depth;
 	uint32_t batch;
-	/* The longest, and that of now. */
+	/* Largest size, and size of the current measurement, in bytes. */
 	uint32_t longest;
 	uint32_t length;
-	/* What goes there in its first half, what comes back in its second. */
+	/* The first half is sent or written; the second half receives data. */
 	struct krdma_mr *mr;
 	struct krdma_remote_mr remote;
-	/* A batch. */
+	/* Entries of a batch. */
 	struct krdma_sqe *entries;
-	/* Messages of a stream that the peer has room for. */
+	/* Messages of a stream for which the peer has posted receives. */
 	uint64_t credits;
-	/* Operations since the connection was made, for what is counted there. */
+	/* Operations since connecting, compared with the counter of the peer. */
 	uint64_t operated;
-	/* What the peer's counter was before. */
+	/* Value of the peer's counter at the start. */
 	uint64_t counted;
 	uint64_t fill;
 };
 
-/* When a measurement has its end. */
+/* When a measurement ends. */
 struct goal {
 	uint64_t count;
 	uint64_t until;
@@ -125,29 +125,29 @@ bool goal_reached(const struct goal *goal, uint64_t count);
 
 extern const char * const bench_operation_names[BENCH_OPERATIONS];
 
-/* bench_ask.c and bench_listen.c: the two sides; exit codes. */
+/* bench_ask.c and bench_listen.c: the two sides.  They return exit codes. */
 int bench_ask(const struct bench_settings *settings);
 int bench_listen(const struct bench_settings *settings);
 
 /*
- * What returns an int from here on returns 0 or a negative errno, and has said why;
- * -EINTR: the end is wanted, nothing is said.
+ * The functions below that return an int return 0 or a negative errno, after printing an error
+ * message.  -EINTR: the user has stopped the program; no message is printed.
  */
 
-/* bench_run.c: operate until the goal is reached; times, if they are wanted. */
+/* bench_run.c: operate until the goal is reached.  @times may be NULL. */
 int lane_run(struct lane *lane, const struct goal *goal, struct stats *times, uint64_t *count);
-/* One operation, as an entry of @lane's. */
+/* Post one work request and wait for its completion. */
 int lane_operate(struct lane *lane, const struct krdma_sqe *entry);
-/* Room for a message that comes. */
+/* Post a receive. */
 int lane_post_receive(struct lane *lane);
-/* What went wrong with the connection. */
+/* Print why the connection failed with @err, and return @err. */
 int lane_explain(struct lane *lane, int err);
 
-/* bench_data.c: before and after what is measured. */
+/* bench_data.c: data before and after a measurement. */
 int lane_prepare_data(struct lane *lane);
 int lane_check_data(struct lane *lane, enum bench_data *data);
 
-/* bench_connect.c: connections instead of operations. */
+/* bench_connect.c: measure connecting instead of operations. */
 int bench_connect(struct lane *lane, struct bench_result *result);
 
 /* bench_report.c */
@@ -156,7 +156,7 @@ void bench_report(const struct bench *bench, const struct bench_result *result);
 void bench_report_end(const struct bench *bench, bool complete);
 uint64_t bench_per_second(uint64_t amount, uint64_t elapsed);
 
-/* bench_plot.c: what was measured, as a picture. */
+/* bench_plot.c: results as an SVG picture. */
 int bench_plot(const struct bench *bench, FILE *file);
 
 #endif /* KRDMA_CLI_BENCH_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench HOST: each operation with each depth on a connection of its own, and on
- * that each size.
+ * krdma bench HOST: the measuring side.  Each combination of operation and depth has its own
+ * connection, which measures all sizes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ const char * const bench_operation_names[BENCH_OPERATIONS] = {
 	[BENCH_CONNECT] = "connect",
 };
 
-/* What is there already stays until there is another one. */
+/* An existing file is kept until the new picture is complete. */
 static int plot_open(struct new_file *plot, const char *path)
 {
 	int err = new_file_open(plot, path);
@@ -30,7 +30,7 @@ static int plot_open(struct new_file *plot, const char *path)
 	return err;
 }
 
-/* With nothing measured, there is no picture. */
+/* Without a result, no picture is written. */
 static int plot_close(struct new_file *plot, const struct bench *bench)
 {
 	const char *path = bench->settings->plot;
@@ -70,7 +70,7 @@ static bool has_remote_memory(const struct lane *lane)
 	       lane->operation == BENCH_ATOMIC;
 }
 
-/* Twice the longest, and a result of 8 bytes for each atomic under way. */
+/* Twice the largest size, and a result of 8 bytes for each atomic in flight. */
 static size_t memory_length(const struct lane *lane)
 {
 	return (size_t)2 * lane->longest + (size_t)8 * lane->depth;
@@ -99,7 +99,7 @@ static void lane_init(struct lane *lane, const struct bench_settings *settings,
 		.port = settings->port,
 		.timeout = settings->timeout,
 		.polled = settings->polled,
-		/* An answer can be there before it is known that the message has arrived. */
+		/* An answer can arrive before the message that it answers completes. */
 		.send_depth = lane->depth + 16,
 		.recv_depth = BENCH_CREDITS,
 		.listener = "krdma bench --listen",
@@ -127,7 +127,7 @@ static int lane_connect(struct lane *lane)
 	err = peer_connect(&lane->peer, wire, sizeof(wire));
 	if (err)
 		return err;
-	/* A message of nothing needs no memory. */
+	/* An empty message needs no MR. */
 	return peer_answer(&lane->peer, lane->longest,
 			   has_remote_memory(lane) && lane->longest ? &lane->remote : NULL);
 }
@@ -198,7 +198,7 @@ static int keep_result(struct bench *bench, const struct bench_result *result)
 	return 0;
 }
 
-/* With times if there is one operation after the other. */
+/* With depth 1 the latency of each operation is recorded. */
 static int measure(struct bench *bench, struct lane *lane, uint64_t length)
 {
 	struct bench_result result = {
@@ -217,7 +217,7 @@ static int measure(struct bench *bench, struct lane *lane, uint64_t length)
 		err = bench_connect(lane, &result);
 	else
 		err = measure_operations(lane, &result);
-	/* Half a measurement is none. */
+	/* An interrupted measurement is discarded. */
 	if (!err && stop_wanted())
 		err = -EINTR;
 	if (!err)
@@ -230,7 +230,7 @@ static int measure(struct bench *bench, struct lane *lane, uint64_t length)
 	return stop_wanted() ? -EINTR : 0;
 }
 
-/* What the first connection shows of the way. */
+/* Keep the address, device and path MTU of the first connection for the report. */
 static void remember_way(struct bench *bench, const struct lane *lane)
 {
 	struct krdma_conn_query_args query;
@@ -273,7 +273,7 @@ static int run_all(struct bench *bench)
 	int err;
 
 	for (i = 0; i < settings->operation_count; i++) {
-		/* There is one connection after the other. */
+		/* Connections are measured one after the other, so depth does not apply. */
 		if (settings->operations[i] == BENCH_CONNECT) {
 			err = run_lane(bench, BENCH_CONNECT, 1);
 			if (err)

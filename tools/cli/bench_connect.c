@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench HOST connect: how long it takes to be connected, from an address on.
+ * krdma bench HOST connect: the time from an address to an accepted connection.
  */
 #include "bench.h"
 #include "peer_hello.h"
 #include "peer_stop.h"
 
-/* From an address to a connection that is accepted; the one before has been ended. */
+/* Measure the time from an address to an accepted connection.  The lane is not connected. */
 static int connect_once(struct lane *lane, struct stats *times)
 {
 	static const struct hello hello = {
@@ -32,8 +32,8 @@ static int connect_once(struct lane *lane, struct stats *times)
 }
 
 /*
- * Connecting takes so long that a goal in operations, made for those that do not, would
- * take for ever to warm up: one connection is enough for that.
+ * Connecting is slow: the number of operations that warms up the other measurements would take
+ * very long here.  One connection is enough to warm up.
  */
 int bench_connect(struct lane *lane, struct bench_result *result)
 {
@@ -42,7 +42,7 @@ int bench_connect(struct lane *lane, struct bench_result *result)
 	uint64_t begun;
 	int err = 0;
 
-	/* It was made ready to find out which way is taken. */
+	/* This connection was only needed to learn the address and the device. */
 	peer_end(&lane->peer);
 	if (settings->warmup)
 		err = connect_once(lane, NULL);

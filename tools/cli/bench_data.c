@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench: that the data arrive, outside of the time that is measured.  What goes
- * there is in the first half of the lane's memory, what comes back in the second, which
- * is cleared before.
+ * krdma bench: check that data arrives correctly, outside of the measured time.  Outgoing data is
+ * in the first half of the lane's MR.  Incoming data goes to the second half, which is cleared
+ * before.
  *
- * A write is read back; what is read was written before; a message that came back is
- * what was sent; and the peer's counter counts every fetch-and-add.  A stream of
- * messages is not looked at: nothing of it comes back.
+ * Written data is read back.  Data to be read is written before the measurement.  An echoed
+ * message is compared with the message sent.  The peer's counter counts every fetch-and-add.  A
+ * stream of messages is not checked, because nothing of it comes back.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static uint8_t *homeward(const struct lane *lane)
 	return outward(lane) + lane->longest;
 }
 
-/* Other data each time: what was left there by the time before does not pass. */
+/* The data differs each time, so that data left by an earlier measurement is noticed. */
 static void fill(struct lane *lane)
 {
 	uint32_t i;
@@ -49,7 +49,7 @@ static int read_back(struct lane *lane)
 	return lane_operate(lane, &entry);
 }
 
-/* What the peer's counter says, by adding nothing. */
+/* Read the peer's counter by adding 0. */
 static int read_counter(struct lane *lane, uint64_t *value)
 {
 	size_t offset = (size_t)2 * lane->longest;
@@ -69,7 +69,7 @@ int lane_prepare_data(struct lane *lane)
 	fill(lane);
 	if (!lane->length)
 		return 0;
-	/* Zeroes for what will be written; the data for what will be read. */
+	/* Clear the destination of writes; fill the source of reads with the data. */
 	if (lane->operation == BENCH_WRITE)
 		return write_there(lane, lane->longest);
 	return lane->operation == BENCH_READ ? write_there(lane, 0) : 0;

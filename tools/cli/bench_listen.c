@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench --listen: what the side that measures works on.
+ * krdma bench --listen: the side that serves the measuring side.
  */
 #include <errno.h>
 
 #include "bench.h"
 #include "peer_echo.h"
 
-/* Messages back in a stream: two can be under way, and completions come late. */
+/* Credit messages of a stream: two can be in flight, and their completions can be late. */
 #define CREDITS_UNDER_WAY 4
 
 struct work {
 	struct client *client;
 	struct hello hello;
 	struct krdma_mr *mr;
-	/* Receives, and messages back. */
+	/* Number of receives, and of sends (credit messages). */
 	uint32_t receives;
 	uint32_t sends;
-	/* Of a stream, since the last message back. */
+	/* Messages of a stream since the last credit message. */
 	uint32_t unanswered;
 };
 
-/* Of what the client asks for, is it something that there is? */
+/* Refuse an unknown operation, and a length or depth that exceeds the limits. */
 static int check(struct client *client, const struct hello *hello)
 {
 	uint64_t longest = client_server(client)->max_length;
@@ -62,8 +62,8 @@ static void describe(struct client *client, const struct hello *hello)
 }
 
 /*
- * What it is, if no message is to come back.  Messages of a stream all go to the same
- * place: nobody looks at them.
+ * Register the MR for all operations but an echo.  All messages of a stream go to the same place,
+ * because they are not checked.
  */
 static int take_memory(struct work *work)
 {
@@ -87,7 +87,7 @@ static int take_memory(struct work *work)
 		length = 0;
 		break;
 	}
-	/* A receive that nothing comes to tells of the end. */
+	/* Without messages, one receive is posted: its flush shows that the connection ended. */
 	if (!work->receives)
 		work->receives = 1;
 	return client_memory(work->client, length, access, &work->mr);
@@ -116,7 +116,7 @@ static int post_receives(const struct work *work, size_t count)
 	return err;
 }
 
-/* There is room again at once; and the client is told of it, so many at a time. */
+/* Post new receives at once.  A credit message reports hello.depth of them. */
 static int swallow(struct work *work, const struct krdma_cqe *cqes, size_t count)
 {
 	struct krdma_sqe message;
@@ -138,7 +138,10 @@ static int swallow(struct work *work, const struct krdma_cqe *cqes, size_t count
 		if (!err)
 			work->unanswered -= work->hello.depth;
 	}
-	/* Those before it are under way still; when one of them has gone, it is tried again. */
+	/*
+	 * -EAGAIN: earlier credit messages are still in flight.  The message is posted again when
+	 * one of them has completed.
+	 */
 	return err == -EAGAIN ? 0 : err;
 }
 
@@ -153,10 +156,10 @@ static int work_on(struct work *work)
 		if (!err && work->hello.operation == OPERATION_STREAM)
 			err = swallow(work, cqes, taken);
 		else if (!err)
-			/* Nobody has asked it to send anything. */
+			/* Only a stream sends messages. */
 			err = -EPROTO;
 	} while (!err);
-	/* It has gone meanwhile. */
+	/* The client has disconnected meanwhile. */
 	return err == -ENOTCONN ? -ECONNRESET : err;
 }
 

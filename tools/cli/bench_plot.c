@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench --plot: how the times of operations are distributed, and times and
- * bandwidth over the size.
+ * krdma bench --plot: the distribution of latencies, and latency and bandwidth over the size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #define NAME_MAX_LENGTH 48
 
-/* The lines of a chart, and what they are made of. */
+/* The lines of a chart, and the memory of their points and names. */
 struct drawing {
 	struct svg_line lines[SVG_LINES_MAX];
 	struct svg_point *points[SVG_LINES_MAX];
@@ -20,7 +19,7 @@ struct drawing {
 	size_t count;
 };
 
-/* What is measured in one line: the same operation, with the same depth. */
+/* A series has one operation and one depth, and is drawn as one line. */
 struct series {
 	enum bench_operation operation;
 	uint64_t depth;
@@ -48,7 +47,7 @@ static void time_label(char text[SVG_TEXT_MAX], double value)
 	snprintf(text, SVG_TEXT_MAX, "%.6g %s", value / units[i].ns, units[i].name);
 }
 
-/* Room for one more line of at most so many points; NULL if there is no memory. */
+/* Allocate a line of at most @points points.  NULL: out of memory. */
 static struct svg_point *new_line(struct drawing *drawing, size_t points)
 {
 	struct svg_point *room = calloc(points ? points : 1, sizeof(*room));
@@ -113,7 +112,7 @@ static bool has_times(const struct bench_result *result)
 	return result->times && result->times->count;
 }
 
-/* Of too many, those at equal distances. */
+/* If there are too many results, draw some at equal distances. */
 static int draw_distribution(struct drawing *drawing, const struct bench *bench)
 {
 	size_t i, all = 0, seen = 0, lines;
@@ -125,7 +124,7 @@ static int draw_distribution(struct drawing *drawing, const struct bench *bench)
 	for (i = 0; i < bench->result_count; i++) {
 		if (!has_times(&bench->results[i]))
 			continue;
-		/* The first, the last, and what is between them. */
+		/* The first, the last, and some between them. */
 		if (drawing->count < lines &&
 		    (lines == 1 || seen * (lines - 1) >= drawing->count * (all - 1))) {
 			err = add_distribution(drawing, &bench->results[i]);
@@ -151,7 +150,7 @@ static bool has_size(const struct bench_result *result)
 	return result->operation != BENCH_ATOMIC && result->operation != BENCH_CONNECT;
 }
 
-/* Is this the first measurement of its series? Then it begins a line. */
+/* The first measurement of a series begins a line. */
 static bool begins_series(const struct bench *bench, size_t index, struct series *series)
 {
 	const struct bench_result *result = &bench->results[index];
@@ -184,7 +183,7 @@ static int by_size(const void *a, const void *b)
 	return (left->x > right->x) - (left->x < right->x);
 }
 
-/* A line of a series; where lines are full, those after that are left out. */
+/* Add the line of a series.  Series that exceed the maximum of lines are left out. */
 static int add_series(struct drawing *drawing, const struct bench *bench,
 		      const struct series *series,
 		      double (*value)(const struct bench_result *result, unsigned int argument),
@@ -209,7 +208,7 @@ static int add_series(struct drawing *drawing, const struct bench *bench,
 	return 0;
 }
 
-/* Of one size, the distribution says it all. */
+/* With a single size, the distribution is enough. */
 static bool has_sizes(const struct bench *bench)
 {
 	const struct bench_result *first = NULL;
@@ -303,7 +302,7 @@ static int write_charts(const struct bench *bench, struct drawing drawings[3], F
 	char title[160], description[240];
 	size_t i, count = 0;
 
-	/* What was not measured has no chart. */
+	/* A chart without measurements is left out. */
 	for (i = 0; i < 3; i++)
 		if (all[i].count)
 			charts[count++] = all[i];

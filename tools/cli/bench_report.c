@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench: what is printed: a row for each measurement as it ends, or JSON of all.
+ * krdma bench: the output: a row when a measurement ends, or JSON with all of them.
  */
 #include <json-c/json.h>
 
@@ -19,7 +19,7 @@ static void flush(void)
 		stop_now();
 }
 
-/* Of any amount, in any time. */
+/* @amount per second, for any @amount and @elapsed nanoseconds. */
 uint64_t bench_per_second(uint64_t amount, uint64_t elapsed)
 {
 	return elapsed ? (uint64_t)((double)amount * 1e9 / (double)elapsed + 0.5) : 0;
@@ -98,7 +98,7 @@ void bench_report(const struct bench *bench, const struct bench_result *result)
 	flush();
 }
 
-/* What the times of one by one are of. */
+/* Name of the latency that is measured with depth 1. */
 static const char *times_name(const struct bench_result *result)
 {
 	switch (result->operation) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench: operations, one by one to see how long each takes, or many at a time to
- * see how many there can be.
+ * krdma bench: run operations, one by one to measure latency, or many at a time to measure
+ * throughput.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,7 @@ int lane_explain(struct lane *lane, int err)
 	return err;
 }
 
-/* Of those who wait for nothing to come, it must be that the connection has ended. */
+/* A flushed work request means that the connection has ended; lane_explain() prints why. */
 static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
 {
 	if (cqe->status != KRDMA_WC_WR_FLUSH_ERR)
@@ -49,8 +49,8 @@ static int failure(const struct lane *lane, const struct krdma_cqe *cqe)
 }
 
 /*
- * Ask for these, which may be none, and wait until something has ended; -ETIMEDOUT if
- * nothing does.
+ * Post @entries, if @count is not 0, and wait for at least one completion.  Returns -ETIMEDOUT if
+ * there is none in time.
  */
 static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size_t count,
 			struct krdma_cqe cqes[ROOM], size_t *taken)
@@ -67,7 +67,7 @@ static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size
 				      taken);
 	if (count && accepted < count)
 		return err;
-	/* What is under way when the end is wanted is waited for: it does not take long. */
+	/* Also after a signal, wait for work requests in flight: this does not take long. */
 	while ((err == -ETIMEDOUT || err == -EINTR) && clock_ns() < deadline)
 		err = krdma_ring_wait(lane->peer.ring, cqes, ROOM, 1, stop_slice(deadline),
 				      taken);
@@ -79,7 +79,7 @@ static int ask_and_wait(struct lane *lane, const struct krdma_sqe *entries, size
 	return 0;
 }
 
-/* Where what comes goes: to the second half. */
+/* An echoed message goes to the second half of the MR. */
 int lane_post_receive(struct lane *lane)
 {
 	bool comes_back = lane->operation == BENCH_SEND && lane->depth == 1 && lane->longest;
@@ -101,7 +101,7 @@ int lane_operate(struct lane *lane, const struct krdma_sqe *entry)
 	return lane_explain(lane, err);
 }
 
-/* The operation that is measured; @index says which of those under way it is. */
+/* The entry of the measured operation.  @index selects the place of its result. */
 static struct krdma_sqe measured(struct lane *lane, uint64_t index)
 {
 	const struct krdma_mr *mr = lane->length ? lane->mr : NULL;
@@ -123,7 +123,7 @@ static struct krdma_sqe measured(struct lane *lane, uint64_t index)
 	}
 }
 
-/* A message there and back: what comes is the answer. */
+/* Send a message and wait for its echo. */
 static int echo_once(struct lane *lane, struct krdma_cqe cqes[ROOM])
 {
 	struct krdma_sqe entry = measured(lane, 0);
@@ -168,7 +168,7 @@ static int one_by_one(struct lane *lane, const struct goal *goal, struct stats *
 	return err;
 }
 
-/* How many may be asked for now. */
+/* Number of work requests that may be posted now. */
 static uint64_t room(const struct lane *lane, uint64_t under_way)
 {
 	uint64_t room = lane->depth - under_way;
@@ -178,7 +178,7 @@ static uint64_t room(const struct lane *lane, uint64_t under_way)
 	return room;
 }
 
-/* Only the last of a batch completes, for all of them. */
+/* Only the last work request of a batch is signaled.  Its wr_id is the size of the batch. */
 static void make_batch(struct lane *lane, uint64_t first, uint64_t count)
 {
 	uint64_t i;
@@ -191,7 +191,7 @@ static void make_batch(struct lane *lane, uint64_t first, uint64_t count)
 	lane->entries[count - 1].wr_id = count;
 }
 
-/* What has ended of what was asked for, and what the peer has made room for. */
+/* Count completed work requests, and credits from the peer. */
 static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken, uint64_t *done)
 {
 	size_t i;
@@ -212,7 +212,7 @@ static int settle(struct lane *lane, const struct krdma_cqe *cqes, size_t taken,
 	return 0;
 }
 
-/* The size of the next batch; 0: wait, or that was all. */
+/* The size of the next batch.  0: wait for completions, or the goal is reached. */
 static uint64_t next_batch(const struct lane *lane, const struct goal *goal, uint64_t asked,
 			   uint64_t done)
 {
@@ -243,7 +243,7 @@ static int many_at_a_time(struct lane *lane, const struct goal *goal, uint64_t *
 			*count += batch;
 			if (lane->operation == BENCH_SEND)
 				lane->credits -= batch;
-			/* As long as another one fits, there is nothing to wait for. */
+			/* As long as another batch fits, post without waiting. */
 			if (next_batch(lane, goal, *count, done)) {
 				err = krdma_ring_post(lane->peer.ring, lane->entries, batch,
 						      NULL);
