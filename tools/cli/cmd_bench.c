@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma bench: how fast are operations?
+ * krdma bench: measure latency and throughput of operations.
  */
 #include <string.h>
 
@@ -82,7 +82,7 @@ static const struct own_option own[] = {
 	{ NULL, 0, false },
 };
 
-/* What is only for one of the two sides, and was given: for a complaint. */
+/* The settings, and the last option given that is for one side only, for an error message. */
 struct given {
 	struct bench_settings settings;
 	const char *asking;
@@ -100,7 +100,7 @@ static int set_port(const char *value, struct bench_settings *settings)
 	return 0;
 }
 
-/* What only the side that measures needs. */
+/* Options of the measuring side. */
 static int set_asking(int key, const char *value, struct given *given)
 {
 	struct bench_settings *settings = &given->settings;
@@ -215,7 +215,7 @@ static int add_operation(struct bench_settings *settings, const char *word)
 	return 0;
 }
 
-/* What was not given. */
+/* Set the defaults of options that were not given. */
 static void complete(struct given *given)
 {
 	static const enum bench_operation operations[] = { BENCH_WRITE, BENCH_READ, BENCH_SEND };
@@ -234,7 +234,7 @@ static void complete(struct given *given)
 		settings->depths[0] = 1;
 		settings->depth_count = 1;
 	}
-	/* By count or by time; by both, if both were given. */
+	/* A time limit is the default only if no count was given. */
 	if (!given->time && !settings->count)
 		settings->time = VALUE_SECOND;
 }

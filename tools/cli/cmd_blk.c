@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma blk: block devices in other hosts' memory.
+ * krdma blk: block devices in the memory of other hosts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "url.h"
 #include "value.h"
 
-/* Where krdma_blk listens, unless it was told otherwise. */
+/* Default port of krdma_blk. */
 #define BLK_PORT	7475
 
 #define BLK_SECRET_MAX	64
@@ -57,7 +57,7 @@ static const char usage[] =
 
 #define BLK_SETTINGS 10
 
-/* What is written to an attribute, in the order in which it was given. */
+/* A value to write to an attribute, in the order of the command line. */
 struct setting {
 	const char *attribute;
 	const char *value;
@@ -99,7 +99,7 @@ static int add_setting(struct settings *settings, const char *attribute, const c
 	return 0;
 }
 
-/* All that can be read, up to @size bytes; how much, or a negative errno. */
+/* Read until end of file or @size bytes.  Returns the length, or a negative errno. */
 static ssize_t read_all(int fd, char *to, size_t size)
 {
 	size_t length = 0;
@@ -118,7 +118,7 @@ static ssize_t read_all(int fd, char *to, size_t size)
 	return (ssize_t)length;
 }
 
-/* As it is given, or not at all: the part of a secret is weaker than it looks. */
+/* An invalid secret is rejected, never shortened: a part of it would be weaker. */
 static int check_secret(const char *file, char *secret, size_t length)
 {
 	if (length && secret[length - 1] == '\n')
@@ -142,7 +142,7 @@ static int check_secret(const char *file, char *secret, size_t length)
 	return 0;
 }
 
-/* Not on the command line, where everybody sees it. */
+/* Secrets come from a file, because all users of the host can see the command line. */
 static int read_secret(const char *file, struct settings *settings)
 {
 	int fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
@@ -204,7 +204,7 @@ static int set(int key, const char *value, void *to)
 	}
 }
 
-/* The list of networks has commas on the command line, and blanks in the file. */
+/* A list of networks has commas on the command line, and blanks in the attribute. */
 static void commas_to_blanks(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
@@ -215,7 +215,7 @@ static void commas_to_blanks(char *to, size_t size, const char *from)
 }
 
 /*
- * Making one
+ * Exporting and attaching
  */
 
 static int complain_setting(const struct setting *setting, int err)
@@ -300,7 +300,7 @@ static int blk_serve(int argc, char **argv, struct settings *settings, struct op
 	return make_one(BLK_EXPORTS, settings->name, settings);
 }
 
-/* All addresses of one host, with blanks in front. */
+/* Append all addresses of a host, each with a blank in front. */
 static int add_host(const char *word, struct settings *settings)
 {
 	struct sockaddr_storage addresses[URL_ADDRESSES];
@@ -370,7 +370,7 @@ static int blk_attach(int argc, char **argv, struct settings *settings, struct o
 }
 
 /*
- * Ending one
+ * Ending and detaching
  */
 
 static void explain_end(const char *name, int err)
@@ -407,12 +407,12 @@ static int blk_end(int argc, char **argv, struct settings *settings, struct opti
 }
 
 /*
- * Its clients
+ * Clients of an export
  */
 
 #define CLIENTS_MAX	4096
 
-/* A line of the module's: number, role, connections, address. */
+/* @line comes from the module: number, role, connections, address. */
 static void print_client(char *line, struct json_object *array)
 {
 	static const char *const names[] = { "client", "role", "connections", "address" };
@@ -523,7 +523,7 @@ static int blk_detach(int argc, char **argv, struct settings *settings, struct o
 }
 
 /*
- * All of them
+ * Listing exports and devices
  */
 
 struct attribute {
@@ -604,7 +604,7 @@ static int blk_list(int argc, char **argv, struct settings *settings, struct opt
 	return EXIT_OK;
 }
 
-/* What takes something away from somebody is written out: @short_too: "l" for "list". */
+/* @short_too: may be shortened, as "l" for "list".  Verbs that disrupt a user may not. */
 static const struct {
 	const char *name;
 	bool short_too;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma get, krdma put: files from and to a machine where krdma serve runs.
+ * krdma get, krdma put: copy files from and to a machine where krdma serve runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,17 +66,17 @@ static const struct own_option own_options[] = {
 };
 
 /**
- * struct copying - all that one command does
- * @options: the common ones
- * @put: it is krdma put
- * @continues: --continue
- * @flags: for the library, but for --continue
- * @secret: --secret
- * @when: whether there is progress to be seen
+ * struct copying - state of one command
+ * @options: the common options
+ * @put: the command is krdma put, not krdma get
+ * @continues: --continue was given
+ * @flags: flags for the library, except the one for --continue
+ * @secret: secret of --secret
+ * @when: when progress is shown
  * @session: the session
- * @progress: of the file on its way
- * @stream: where content goes that is to be no file: standard output, a device, a pipe; or -1
- * @array: results, or NULL if it is not JSON that is wanted
+ * @progress: progress of the current file
+ * @stream: destination that is not a regular file: standard output, a device or a pipe; or -1
+ * @array: results for JSON, or NULL for text
  */
 struct copying {
 	const struct options *options;
@@ -91,7 +91,7 @@ struct copying {
 	struct json_object *array;
 };
 
-/* The signal that wants it to end. */
+/* Number of the signal that asks the command to end, or 0. */
 static atomic_int interrupted;
 
 static void interrupt(int number)
@@ -99,20 +99,20 @@ static void interrupt(int number)
 	interrupted = number;
 }
 
-/* Once: who is tired of waiting for an orderly end does it again. */
+/* Handle each signal once: a second one ends the process without an orderly end. */
 static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
 	struct sigaction before;
 
 	sigemptyset(&action.sa_mask);
-	/* Also where a shell has a job in the background ignore it. */
+	/* Also if it is ignored, as a shell sets it for background jobs. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* But what nohup(1) has started goes on. */
+	/* If nohup(1) has set SIGHUP to be ignored, keep that. */
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
-	/* A reader that has gone is an error like others. */
+	/* A closed pipe is an error of write(), like others. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -146,7 +146,7 @@ static int show(void *context, const struct krdma_file_progress *progress)
 {
 	struct copying *copying = context;
 
-	/* Not known before there is a connection. */
+	/* The length is not known before there is a connection. */
 	if (progress->length)
 		progress_show(&copying->progress, progress->done, progress->length);
 	return interrupted;
@@ -175,7 +175,7 @@ static int copy_with(struct copying *copying, const struct copy *copy,
 			      sizeof(*result));
 }
 
-/* The first of the host's addresses where there is a connection. */
+/* Use the first address of the host that can be connected to. */
 static int copy_any(struct copying *copying, const struct copy *copy,
 		    struct krdma_file_result *result)
 {
@@ -222,7 +222,7 @@ static void add_result(struct copying *copying, const struct copy *copy,
 	json_append(copying->array, object);
 }
 
-/* -EISDIR is left to the caller if @folder_is_fine. */
+/* If @folder_is_fine, -EISDIR is returned without an error message. */
 static int copy_one(struct copying *copying, const struct copy *copy, bool folder_is_fine)
 {
 	struct krdma_file_result result = { .size = sizeof(result) };
@@ -236,7 +236,7 @@ static int copy_one(struct copying *copying, const struct copy *copy, bool folde
 		progress_end(&copying->progress, result.resumed_from,
 			     err ? result.resumed_from + result.transferred : result.length,
 			     result.length);
-	/* What was said of the host is enough. */
+	/* For -ENXIO, an error message about the host has been printed already. */
 	if (err && err != -ENXIO)
 		copy_explain(copy, &result, err);
 	if (copying->array)
@@ -244,7 +244,7 @@ static int copy_one(struct copying *copying, const struct copy *copy, bool folde
 	return err;
 }
 
-/* Behind the last slash. */
+/* The part of @path after the last slash. */
 static const char *last_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -259,7 +259,10 @@ static bool is_folder(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* What is neither file nor folder is written into, and not replaced.  0 after a complaint. */
+/*
+ * A destination that is neither a regular file nor a folder is written to, not replaced.  Returns
+ * false after an error message.
+ */
 static bool open_stream(struct copying *copying, const char *to)
 {
 	struct stat status;
@@ -276,7 +279,7 @@ static bool open_stream(struct copying *copying, const char *to)
 	return true;
 }
 
-/* What was written into a device is on it, and what fails late is said. */
+/* Sync a device, and report errors that only fsync() or close() returns. */
 static int close_stream(struct copying *copying, const char *to, int status)
 {
 	int err = 0;
@@ -294,7 +297,7 @@ static int close_stream(struct copying *copying, const char *to, int status)
 	return EXIT_FAILED;
 }
 
-/* What can be said against it without a server; 0, or a status. */
+/* Check the arguments without a server.  Returns 0, or an exit code. */
 static int check_get(const struct copying *copying, int count, char **words, const char *to)
 {
 	struct url url;
@@ -346,7 +349,7 @@ static int get_all(struct copying *copying, int count, char **words, const char 
 	return status;
 }
 
-/* PATH is the file's, or a folder's if it ends so, or if the server says that it is one. */
+/* PATH names a folder if it ends with a slash, or if the server returns -EISDIR for it. */
 static int put_one(struct copying *copying, const struct url *url, const char *file, bool folder)
 {
 	struct copy copy = {
@@ -387,7 +390,7 @@ static int put_all(struct copying *copying, int count, char **words, const char 
 	return status;
 }
 
-/* @words: @count files and where they are to be copied to. */
+/* @words: @count files, then their destination. */
 static int copy_words(struct copying *copying, int count, char **words, const char *to)
 {
 	int status;
@@ -436,7 +439,7 @@ static int copy(int argc, char **argv, struct options *options, bool put)
 		status = copy_words(&copying, count - 1, argv + first, argv[argc - 1]);
 	number = atomic_load(&interrupted);
 	if (number) {
-		/* As if it had not been caught: whoever runs this sees why it ended. */
+		/* Raise the signal again, so that the parent process sees why this one ended. */
 		close_standard_output(status);
 		signal(number, SIG_DFL);
 		raise(number);

@@ -21,11 +21,11 @@ static const char usage[] =
 
 struct device {
 	struct krdma_device_query_args is;
-	/* is.port_count of them, the first is port 1. */
+	/* is.port_count entries; the first is port 1. */
 	struct krdma_port_query_args *ports;
 };
 
-/* Text of a name field, wherever its terminating zero is, if it has one. */
+/* Text of a name field, which need not have a terminating zero. */
 struct name {
 	char text[KRDMA_NAME_MAX + 1];
 };
@@ -38,7 +38,7 @@ static struct name name_of(const char field[KRDMA_NAME_MAX])
 	return name;
 }
 
-/* What the port speaks on the wire follows from device and link together. */
+/* The protocol of a port follows from the transport of the device and the link layer. */
 static const char *protocol_name(const struct device *device,
 				 const struct krdma_port_query_args *port)
 {
@@ -153,7 +153,7 @@ static struct json_object *device_json(const struct device *device)
 	return object;
 }
 
-/* Adds to @array if it is JSON that is wanted. */
+/* Print as text if @array is NULL, or else add to @array. */
 static void show_device(const struct device *device, struct json_object *array,
 			const struct options *options)
 {
@@ -194,7 +194,7 @@ static void explain_no_devices(void)
 		 "rdma link add rxe0 type rxe netdev eth0");
 }
 
-/* -ENOENT if there was none to show. */
+/* Returns -ENOENT if there is no device. */
 static int show_all(struct krdma *session, struct json_object *array,
 		    const struct options *options)
 {
@@ -209,7 +209,7 @@ static int show_all(struct krdma *session, struct json_object *array,
 		if (err)
 			return err;
 		err = query_ports(session, &device);
-		/* Removed since it was found: then it is no longer in the list. */
+		/* The device has been removed since it was found. */
 		if (is_gone(err))
 			continue;
 		if (err)
@@ -264,7 +264,7 @@ static int show(struct krdma *session, const char *word, const struct options *o
 		err = show_all(session, array, options);
 
 	if (!word && err == -ENOENT) {
-		/* An empty list is an answer; a person also wants to know why. */
+		/* JSON gets an empty list.  In text, explain why there is no device. */
 		if (!array)
 			explain_no_devices();
 		err = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: what is missing for RDMA to work here, and what mends it.
+ * krdma doctor: report what prevents RDMA from working here, and how to fix it.
  */
 #include <string.h>
 

@@ -15,13 +15,13 @@ static const char usage[] =
 	"\n"
 	"Manual: krdma-info(8)\n";
 
-/* As many as this tool has room for: there may be more in a newer module. */
+/* Limits that this tool has space for.  A newer module may have more. */
 struct limits {
 	unsigned int count;
 	struct krdma_limit_query_args limit[16];
 };
 
-/* None of a module that is older than the request. */
+/* A module that does not know the request has no limits to show. */
 static void limits_read(struct krdma *session, struct limits *limits)
 {
 	for (limits->count = 0; limits->count < ARRAY_SIZE(limits->limit); limits->count++) {
@@ -33,7 +33,7 @@ static void limits_read(struct krdma *session, struct limits *limits)
 }
 
 /*
- * What counts: the user's, or of all users of a namespace, whichever leaves less room.
+ * The larger of both decides: the use of the user, or of the owner of the user namespace.
  */
 static uint64_t limit_used(const struct krdma_limit_query_args *limit)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma monitor: what happens to RDMA devices and their ports, as it happens.
+ * krdma monitor: show events of RDMA devices and their ports as they happen.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,11 +32,11 @@ static const struct own_option own_options[] = {
 	{ NULL, 0, false },
 };
 
-/* A device, for when it is gone and cannot be asked for its name. */
+/* Name of a device, kept because a removed device cannot be queried. */
 struct known {
 	struct known *next;
 	uint32_t id;
-	/* It was there when this began, and that has not been said. */
+	/* The device was present at the start, and that has not been printed yet. */
 	bool present;
 	char name[KRDMA_NAME_MAX + 1];
 };
@@ -45,17 +45,17 @@ struct monitor {
 	const struct options *options;
 	struct krdma *session;
 	struct known *known;
-	/* 0: without an end. */
+	/* Number of events after which to end; 0: no limit. */
 	uint64_t count;
 	uint64_t said;
 };
 
-/* An event, and what can be said of it besides. */
+/* An event, with properties of its device. */
 struct event {
 	const char *name;
 	uint32_t device_id;
 	uint32_t port;
-	/* Of the device, or NULL. */
+	/* Name of the device, or NULL. */
 	const char *device;
 	uint32_t port_count;
 	struct timespec time;
@@ -83,7 +83,7 @@ static struct known *learn(struct monitor *monitor, const struct krdma_device_qu
 		known->next = monitor->known;
 		monitor->known = known;
 	}
-	/* It may have been renamed. */
+	/* The device may have been renamed. */
 	printable(known->name, sizeof(known->name), device->name, KRDMA_NAME_MAX);
 	return known;
 }
@@ -101,7 +101,7 @@ static void forget(struct monitor *monitor, uint32_t id)
 	free(known);
 }
 
-/* Those that the first records will tell of. */
+/* Learn the devices that the first records report as present. */
 static int learn_present(struct monitor *monitor)
 {
 	struct krdma_device_query_args device = { 0 };
@@ -125,7 +125,7 @@ static bool port_get(struct monitor *monitor, const struct event *event, uint32_
 	return !krdma_port_query(monitor->session, event->device_id, number, port, sizeof(*port));
 }
 
-/* The ports that an event is about: all of them if it is about the device. */
+/* First port that an event applies to.  An event of the device applies to all ports. */
 static uint32_t first_port(const struct event *event)
 {
 	return event->port ? event->port : 1;
@@ -237,14 +237,14 @@ static void say(struct monitor *monitor, const struct krdma_device_record *recor
 		say_json(monitor, &event);
 	else
 		say_text(monitor, &event);
-	/* Somebody waits for it. */
+	/* A reader may be waiting for this event. */
 	fflush(stdout);
 	if (record->type == KRDMA_DEVICE_EVENT_REMOVED)
 		forget(monitor, record->device_id);
 	monitor->said++;
 }
 
-/* An event, or the end of those who would read of it: 0, or -EPIPE. */
+/* Wait for an event.  Returns 0 or a negative errno; -EPIPE: standard output has no reader. */
 static int await(struct monitor *monitor)
 {
 	struct pollfd polls[2] = {
@@ -304,7 +304,7 @@ int cmd_monitor(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (open_session(&monitor.session))
 		return EXIT_FAILED;
-	/* Also where a shell has a job in the background ignore it. */
+	/* Also if it is ignored, as a shell sets it for background jobs. */
 	signal(SIGINT, SIG_DFL);
 	err = watch(&monitor);
 	krdma_close(monitor.session);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma ping: does a peer answer, and how fast?
+ * krdma ping: check whether a peer answers, and measure the round trip time.
  */
 #include <string.h>
 
@@ -64,7 +64,7 @@ static const struct own_option own[] = {
 	{ NULL, 0, false },
 };
 
-/* What is only for one of the two sides, and was given: for a complaint. */
+/* The settings, and the last option given that is for one side only, for an error message. */
 struct given {
 	struct ping_settings settings;
 	const char *asking;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma selftest: does krdma work on this device?
+ * krdma selftest: check that krdma works on a device.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "value.h"
 
 #define HOUR (UINT64_C(3600) * VALUE_SECOND)
-/* Short enough to be typed again. */
+/* Seeds are short, because the user may type them again. */
 #define SEED_MAX UINT32_MAX
 
 static const char usage[] =
@@ -81,14 +81,14 @@ static const struct own_option own[] = {
 	{ NULL, 0, false },
 };
 
-/* What is only for one of the two sides, and was given: for a complaint. */
+/* The settings, and the last option given that is for one side only, for an error message. */
 struct given {
 	struct selftest_settings settings;
 	const char *testing;
 	const char *serving;
 };
 
-/* What only the side that tests needs. */
+/* Options of the testing side. */
 static int set_testing(int key, const char *value, struct given *given)
 {
 	struct selftest_settings *settings = &given->settings;

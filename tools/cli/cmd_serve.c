@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma serve: a folder, or one file, for krdma get and krdma put.
+ * krdma serve: serve a folder, or one file, to krdma get and krdma put.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -61,7 +61,7 @@ enum {
 
 #define RULES_MAX	64
 
-/* An error that was complained about where it was found. */
+/* An error whose message has been printed already. */
 #define SAID		1
 
 static const struct own_option own_options[] = {
@@ -83,25 +83,25 @@ static const struct own_option own_options[] = {
 };
 
 /**
- * struct serving - a server and how it was wanted
- * @options: the common ones
+ * struct serving - a server and its options
+ * @options: the common options
  * @server: the server
- * @lock: clients are reported by threads of their own
- * @port: where, 0 included
- * @address: as the person has written it, or NULL
- * @write: --write
- * @once: --once
- * @quiet: --quiet
- * @no_sync: --no-sync
- * @clients: --clients, 0: not given
- * @per_address: --clients-per-address, likewise
- * @request_ms: --request-timeout, likewise
- * @progress_ms: --progress-timeout, likewise
- * @allow: --allow, or NULL
- * @secret: --secret
+ * @lock: protects standard output, because each client is reported from its own thread
+ * @port: port to listen on, may be 0
+ * @address: address as given by the user, or NULL
+ * @write: --write was given
+ * @once: --once was given
+ * @quiet: --quiet was given
+ * @no_sync: --no-sync was given
+ * @clients: value of --clients, 0 if not given
+ * @per_address: value of --clients-per-address, 0 if not given
+ * @request_ms: value of --request-timeout in milliseconds, 0 if not given
+ * @progress_ms: value of --progress-timeout in milliseconds, 0 if not given
+ * @allow: value of --allow, or NULL
+ * @secret: secret of --secret
  * @rules: --read-only and --write-only
- * @rule_count: how many
- * @path: what is offered
+ * @rule_count: number of @rules
+ * @path: the folder or file that is served
  */
 struct serving {
 	const struct options *options;
@@ -124,7 +124,7 @@ struct serving {
 	const char *path;
 };
 
-/* For the handler; set before it can run. */
+/* For the signal handler; set before the handler is installed. */
 static struct krdma_file_server *served;
 
 static void end(int number)
@@ -142,10 +142,10 @@ static void catch_signals(struct krdma_file_server *server)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* What nohup(1) has started goes on. */
+	/* If nohup(1) has set SIGHUP to be ignored, keep that. */
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
-	/* Who reads what it says may go. */
+	/* The server goes on if the reader of its output has gone. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -342,7 +342,6 @@ static void explain_listen(const struct serving *serving, int err)
 	}
 }
 
-/* What is wrong with the path is asked for first: it is the likelier mistake. */
 static int create(struct serving *serving, struct krdma *session)
 {
 	struct krdma_file_server_options options = {
@@ -370,7 +369,7 @@ static int create(struct serving *serving, struct krdma *session)
 	err = krdma_file_server_create(session, (struct sockaddr *)&address, serving->path,
 				       &options, &serving->server);
 	if (err == -EAFNOSUPPORT && !serving->address) {
-		/* A kernel without IPv6. */
+		/* The kernel has no IPv6. */
 		address = (struct sockaddr_storage){ .ss_family = AF_INET };
 		address_set_port(&address, serving->port);
 		err = krdma_file_server_create(session, (struct sockaddr *)&address,
@@ -379,7 +378,7 @@ static int create(struct serving *serving, struct krdma *session)
 	return err;
 }
 
-/* What is wrong with a rule, or a network, is told from what is wrong with the address. */
+/* Check the rules before listening, so that a wrong rule is not reported as a wrong address. */
 static int check_rules(const struct serving *serving)
 {
 	struct stat status;
@@ -407,6 +406,7 @@ static int run_server(struct serving *serving)
 	struct krdma *session;
 	int err;
 
+	/* The path is checked first, because it is the likeliest mistake. */
 	if (access(serving->path, R_OK)) {
 		complain("cannot offer '%s': %s\nGive a folder, or a file, that you may read",
 			 serving->path, strerror(errno));
@@ -436,7 +436,7 @@ static int run_server(struct serving *serving)
 	if (err)
 		complain("cannot go on: %s\n'krdma doctor' says what is missing",
 			 err == -ENODEV ? "the RDMA device is gone" : strerror(-err));
-	/* A second signal ends the process; the first one has done its work. */
+	/* The handler runs for the first signal only; a second one ends the process. */
 	krdma_file_server_destroy(serving->server);
 	krdma_close(session);
 	return err ? EXIT_FAILED : EXIT_OK;
