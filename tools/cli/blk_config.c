@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma_blk's folders in configfs.
+ * The folders of krdma_blk in configfs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ bool blk_config_there(void)
 	return false;
 }
 
-/* A name is one folder's, so that nobody is led to another. */
+/* @name must be the name of one folder, so that the path cannot lead to another one. */
 static int blk_path(char path[PATH_MAX], const char *kind, const char *name,
 		    const char *attribute)
 {
@@ -71,7 +71,7 @@ int blk_config_write(const char *kind, const char *name, const char *attribute,
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* A setting is taken in one piece. */
+	/* The module takes the value of an attribute from a single write. */
 	if (write(fd, value, length) != (ssize_t)length)
 		err = -errno;
 	close(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma_blk's folders in configfs.
+ * The folders of krdma_blk in configfs.
  */
 #ifndef KRDMA_CLI_BLK_CONFIG_H
 #define KRDMA_CLI_BLK_CONFIG_H
@@ -13,24 +13,24 @@
 #define BLK_DEVICES	"devices"
 #define BLK_TEXT_MAX	1024
 
-/* Is the module there?  Complains if not. */
+/* Returns true if the module is loaded, false after an error message. */
 bool blk_config_there(void);
 
-/* Each returns 0 or a negative errno, and complains about nothing. */
+/* Each returns 0 or a negative errno, and prints no message. */
 int blk_config_make(const char *kind, const char *name);
 int blk_config_remove(const char *kind, const char *name);
 int blk_config_write(const char *kind, const char *name, const char *attribute,
 		     const char *value);
 
-/* All that an attribute says. */
+/* Read the whole text of an attribute. */
 int blk_config_read_all(char *text, size_t size, const char *kind, const char *name,
 			const char *attribute);
 
-/* What an attribute says, with blanks for its line ends; "" if it cannot be read. */
+/* The text of an attribute, with blanks for line breaks; "" if it cannot be read. */
 const char *blk_config_read(char text[BLK_TEXT_MAX], const char *kind, const char *name,
 			    const char *attribute);
 
-/* Calls @each with every name, in their order; ends when it returns other than 0. */
+/* Call @each with every name, in sorted order, until @each returns nonzero. */
 int blk_config_walk(const char *kind, int (*each)(const char *name, void *to), void *to);
 
 #endif /* KRDMA_CLI_BLK_CONFIG_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma, the tool: what its files share.
+ * krdma, the tool: declarations that its files share.
  *
- * A subcommand is a file cmd_NAME.c and a line in the table of main.c.
+ * Each subcommand has a file cmd_NAME.c and a line in the table of main.c.
  */
 #ifndef KRDMA_CLI_H
 #define KRDMA_CLI_H
@@ -19,19 +19,19 @@ struct json_object;
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Exit codes: documented in krdma(8), never given another meaning. */
+/* Exit codes, documented in krdma(8).  Their meaning never changes. */
 enum {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 };
 
-/* options.c: the options that every subcommand knows. */
+/* options.c: the options common to all subcommands. */
 struct own_option;
 
 /*
- * @probe: instead of parsing, put the command's own options there and fail, so that
- * the command does nothing; for completion.c.  NULL otherwise.
+ * @probe: for completion.c: instead of parsing, store the command's own options here and fail, so
+ * that the command does nothing.  NULL otherwise.
  */
 struct options {
 	bool details;
@@ -53,17 +53,17 @@ enum options_place {
 	"  -p, --pretty   JSON with line breaks and indents\n"	\
 	"  -h, --help     this help\n"
 
-/* The index of the first argument that is no option, or -1 after a complaint. */
+/* Returns the index of the first argument that is not an option, or -1 after an error message. */
 int options_parse(int argc, char **argv, struct options *options, enum options_place place);
 
 /*
- * An option of one command.  @key is its letter, which hides a common one; or, without
- * a letter, a number from OWN_OPTION on.  A table has at most 48 of them and ends with
- * a name that is NULL.
+ * An option of one command.  @key is its letter, which replaces a common option with the same
+ * letter; or, without a letter, a number from OWN_OPTION on.  A table has at most 48 options and
+ * ends with a NULL name.
  */
 #define OWN_OPTION 256
 
-/* What an option is followed by: nothing, something, the name of a file. */
+/* The value of an option: none, any text, or the name of a file. */
 enum option_value {
 	NO_VALUE = false,
 	ANY_VALUE = true,
@@ -77,30 +77,30 @@ struct own_option {
 };
 
 /*
- * The same with options of one's own: @set gets each of them, and returns other than 0
- * after a complaint.
+ * The same, with options of the command: @set is called for each of them, and returns nonzero after
+ * an error message.
  */
 int options_parse_own(int argc, char **argv, struct options *options,
 		      const struct own_option *own,
 		      int (*set)(int key, const char *value, void *to), void *to);
 
 /*
- * The common options one after another, by @index from 0 on: as they are typed, or "" where
- * an option of @own has the letter.  False behind the last one.
+ * Get the common option number @index, from 0 on, as it is typed; "" if an option of @own has its
+ * letter.  Returns false after the last one.
  */
 bool options_common(size_t index, const struct own_option *own, char *word, size_t size);
 
-/* command.c: words of the command line, which may be shortened. */
+/* command.c: words of the command line that may be shortened. */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv, struct options *options);
 };
 
-/* The first in the table whose name begins with @word; NULL if none does. */
+/* Returns the first command in the table whose name begins with @word, or NULL. */
 const struct command *command_find(const struct command *table, const char *word);
 bool is_help(const char *word);
 
-/* errors.c: what failed, why, what to do; on standard error. */
+/* errors.c: messages on standard error: what failed, why, and what to do. */
 #define ATTRIBUTE(what) __attribute__((what))
 
 ATTRIBUTE(format(printf, 1, 2)) void complain(const char *format, ...);
@@ -108,7 +108,7 @@ ATTRIBUTE(format(printf, 1, 2)) int usage_error(const char *format, ...);
 int open_session(struct krdma **session);
 void complain_request(const char *what, int err);
 
-/* For who was answered EDQUOT: which limit that was, and where it is set. */
+/* After -EDQUOT: the limit that was reached, and where it is set. */
 #define QUOTA_TEXT_MAX	256
 const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session);
 
@@ -119,7 +119,7 @@ const char *quota_text(char text[QUOTA_TEXT_MAX], struct krdma *session);
 
 void reserve_standard_streams(void);
 int close_standard_output(int status);
-/* From here on names may be in UTF-8, whatever the terminal has. */
+/* From now on printable() keeps UTF-8, whatever the locale is. */
 void output_is_utf8(void);
 size_t printable(char *to, size_t to_size, const char *from, size_t from_size);
 size_t name_text(char *to, size_t to_size, const char *from);
@@ -131,10 +131,9 @@ const char *flag_text(char text[FLAG_TEXT_MAX], uint64_t flag, const char *(*nam
 void print_flags(uint64_t flags, const char *(*name)(uint64_t));
 
 /*
- * new_file.c: a file that appears when all of it is there.  It is made beside the one that
- * it replaces, by a name that nobody else knows, and follows no link: a link of that
- * name is replaced too.  open: 0 or a negative errno.  close: without @keep, as if it had
- * never been.
+ * new_file.c: a file that appears only when it is complete.  It is created in the folder of the
+ * file that it replaces, with a random name.  Links are not followed: a link with the final name is
+ * replaced too.  open returns 0 or a negative errno.  close without @keep removes the new file.
  */
 struct new_file {
 	FILE *stream;

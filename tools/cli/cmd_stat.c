@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma stat: who uses RDMA, what for, and how much.
+ * krdma stat: show sessions, connections and other objects, and their use of RDMA.
  */
 #include <errno.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int set(int key, const char *value, void *to)
  * Text
  */
 
-/* Of one session: how many of each kind, and what went through its connections. */
+/* Print the number of objects of a session by kind, and the sums of its connections. */
 static void print_session(const struct objects *now, const struct objects *before,
 			  const struct object *session)
 {
@@ -70,7 +70,7 @@ static void print_session(const struct objects *now, const struct objects *befor
 	       before ? 1 : 0, sum.receives);
 }
 
-/* A session that is closed lives on in what was made in it. */
+/* Objects keep their session alive after its descriptor is closed. */
 static void print_sessions(const struct objects *now, const struct objects *before)
 {
 	const char *unit = before ? "/s" : "";
@@ -87,7 +87,7 @@ static void print_sessions(const struct objects *now, const struct objects *befo
 			print_session(now, before, object);
 			continue;
 		}
-		/* The first one of a session that has no descriptor stands for it. */
+		/* A session without a descriptor is printed at its first object. */
 		closed.kind = OBJECT_SESSION;
 		closed.id = object->session;
 		closed.mr_bytes = 0;
@@ -151,7 +151,7 @@ static void json_put_rate(struct json_object *object, const char *key, double va
 {
 	char text[32];
 
-	/* As a person would write it, and not with all the digits of a double. */
+	/* json-c would print all digits of the double. */
 	snprintf(text, sizeof(text), "%.1f", value);
 	json_put(object, key, json_object_new_double_s(value, text));
 }
@@ -245,7 +245,7 @@ static void print(const struct objects *now, const struct objects *before, int o
 	fflush(stdout);
 }
 
-/* Once, or again and again: then what happened since the last time counts. */
+/* Print once; or repeatedly, with rates since the previous reading. */
 static int show(const struct settings *settings, int only, const struct options *options)
 {
 	bool again = settings->interval || settings->count;
@@ -276,7 +276,7 @@ static int show(const struct settings *settings, int only, const struct options 
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
-/* -1: of all kinds; -2: no kind has such a name. */
+/* Returns the first kind whose name begins with @word; -2: there is none. */
 static int find_kind(const char *word)
 {
 	size_t length = strlen(word);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma top: the busiest connections, again and again.
+ * krdma top: show the busiest connections, updated repeatedly.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ static const char usage[] =
 	"Manual: krdma-stat(8)\n";
 
 #define ESCAPE "\033["
-/* To the upper left corner; the rest of a line, or of the screen, is cleared. */
+/* Move to the upper left corner; clear the rest of a line; clear the rest of the screen. */
 #define HOME ESCAPE "H"
 #define CLEAR_LINE ESCAPE "K"
 #define CLEAR_REST ESCAPE "J"
@@ -66,7 +66,7 @@ static int set(int key, const char *value, void *to)
 }
 
 /*
- * The terminal, which is to be as it was, however it ends
+ * The terminal, whose settings are restored at the end
  */
 
 static struct termios former;
@@ -76,7 +76,7 @@ static bool terminal_begin(void)
 	struct termios now;
 
 	stop_catch();
-	/* Keys come one by one and are not shown. */
+	/* Read single keys, without echo. */
 	if (tcgetattr(STDIN_FILENO, &former))
 		return false;
 	now = former;
@@ -105,7 +105,7 @@ static void terminal_size(unsigned int *lines, unsigned int *columns)
 	}
 }
 
-/* Whether a key says that it is enough. */
+/* Wait for @ns, or until a key is pressed.  Returns true if the key ends the program. */
 static bool wait_for_key(uint64_t ns)
 {
 	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -117,7 +117,7 @@ static bool wait_for_key(uint64_t ns)
 }
 
 /*
- * What is shown
+ * The screen
  */
 
 struct row {
@@ -136,7 +136,7 @@ static int compare(const void *one, const void *other)
 	return (a->object->id > b->object->id) - (a->object->id < b->object->id);
 }
 
-/* A line, cut where the screen ends. */
+/* Print a line, cut at the width of the screen. */
 static void put_line(const char *text, unsigned int columns, bool batch)
 {
 	if (batch)
@@ -223,7 +223,7 @@ static int show(const struct settings *settings)
 		err = objects_read(&now);
 		if (err)
 			break;
-		/* Twice in a tenth of a second: then there is something to show. */
+		/* Rates need two readings.  The second follows a tenth of a second later. */
 		if (before.when_ns) {
 			err = put_screen(&now, &before, settings->batch);
 			shown++;
@@ -260,7 +260,7 @@ int cmd_top(int argc, char **argv, struct options *options)
 				   argv[first]);
 	if (options->json)
 		return usage_error("'krdma top' is for people; programs take 'krdma stat -j -i 2'");
-	/* What is not a terminal cannot be written over. */
+	/* Only a terminal can be overwritten. */
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		settings.batch = true;
 	if (settings.batch) {

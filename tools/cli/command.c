@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Finding the command that a word, perhaps shortened, means.
+ * Find the command that a word, which may be shortened, stands for.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What a shell may offer where a command line ends.
+ * Completions that a shell can offer for the last word of a command line.
  *
- * The scripts for the shells (krdma.bash, krdma.zsh, krdma.fish) hand the words over and
- * offer what comes back.  They know no command and no option: these come from the tables
- * that the commands themselves are parsed with, so that both are the same.
+ * The scripts for the shells (krdma.bash, krdma.zsh, krdma.fish) pass the words of the command line
+ * and offer the words returned.  The scripts know no command and no option: these come from the
+ * tables with which the tool parses its command line, so that both are always the same.
  */
 #include <dirent.h>
 #include <string.h>
@@ -17,15 +17,15 @@
 #define DISK_PREFIX	"krdmab"
 
 /**
- * struct request - what is to be completed
- * @commands: those of the tool
- * @command: the one that was given; NULL: none yet
- * @own: its options, or NULL
- * @arguments: how many arguments it was given before the current word
- * @first: the first of them
- * @value_of: an option whose value the current word is, or NULL
+ * struct request - a command line to complete
+ * @commands: the commands of the tool
+ * @command: the command on the command line, or NULL if there is none yet
+ * @own: the options of @command, or NULL
+ * @arguments: number of arguments of @command before the current word
+ * @first: the first of these arguments
+ * @value_of: the option whose value the current word is, or NULL
  * @only_arguments: "--" was given, so no option follows
- * @current: the word that is being typed
+ * @current: the word being typed
  */
 struct request {
 	const struct command *commands;
@@ -67,7 +67,7 @@ static void offer_options(const struct request *request)
 	}
 }
 
-/* "--size", and shortened as getopt_long() takes it. */
+/* Find a long option, which may be shortened as getopt_long() accepts it. */
 static const struct own_option *find_long(const struct own_option *own, const char *name,
 					  size_t length)
 {
@@ -92,7 +92,7 @@ static const struct own_option *find_letter(const struct own_option *own, char l
 	return NULL;
 }
 
-/* The option that wants the next word as its value; NULL: none does. */
+/* Returns the option in @word whose value is the next word, or NULL. */
 static const struct own_option *wants_next(const struct own_option *own, const char *word)
 {
 	const struct own_option *option;
@@ -105,7 +105,7 @@ static const struct own_option *wants_next(const struct own_option *own, const c
 	}
 	for (word++; *word; word++) {
 		option = find_letter(own, *word);
-		/* What follows in the same word is its value. */
+		/* If more characters follow in this word, they are the value. */
 		if (option && option->takes_value)
 			return word[1] ? NULL : option;
 	}
@@ -133,7 +133,7 @@ static void offer_files(const struct request *request)
 	puts("files");
 }
 
-/* Nobody is told if there is no module: this is a person in the midst of a line. */
+/* Without the module, print no error: it would disturb the line that the user types. */
 static void offer_devices(const struct request *request)
 {
 	struct krdma_device_query_args device = { 0 };
@@ -145,7 +145,7 @@ static void offer_devices(const struct request *request)
 	while (!krdma_device_next(session, device.id, &device, sizeof(device))) {
 		size_t length = printable(name, sizeof(name), device.name, sizeof(device.name));
 
-		/* A name that cannot be shown cannot be typed either. */
+		/* A name that printable() changed cannot be typed either. */
 		if (!memcmp(name, device.name, length))
 			offer(request, name);
 	}
@@ -165,7 +165,7 @@ static void offer_disks(const struct request *request)
 		if (strncmp(entry->d_name, DISK_PREFIX, strlen(DISK_PREFIX)))
 			continue;
 		number = entry->d_name + strlen(DISK_PREFIX);
-		/* Disks, not parts of them. */
+		/* Offer whole devices, not partitions. */
 		if (!*number || number[strspn(number, "0123456789")])
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", DISKS, entry->d_name);
@@ -233,7 +233,7 @@ static void offer_help_of(const struct request *request)
 		offer_commands(request, false);
 }
 
-/* Of a command that is not here, nothing is known but its options. */
+/* For a command that is not in this table, only options are offered. */
 static const struct {
 	const char *command;
 	void (*offer)(const struct request *request);
@@ -265,30 +265,30 @@ static void offer_arguments(const struct request *request)
 }
 
 /*
- * The words before
+ * The words before the current one
  */
 
-/* bash has words end before and after these. */
+/* bash splits words before and after ":" and "=". */
 static bool joins(const char *word)
 {
 	return *word && !word[strspn(word, ":=")];
 }
 
-/* The table that the command itself parses with; it does nothing else. */
+/* Get the option table of a command.  With @probe set, the command does nothing else. */
 static const struct own_option *options_of(const struct command *command)
 {
 	char name[] = "completion", *argv[] = { name, NULL };
 	const struct own_option *own = NULL;
 	struct options options = { .probe = &own };
 
-	/* It has none, and parses none. */
+	/* "help" has no options and does not parse any. */
 	if (is_help(command->name))
 		return NULL;
 	command->run(1, argv, &options);
 	return own;
 }
 
-/* Returns false where nothing can be said. */
+/* Returns false if nothing can be offered. */
 static bool read_word(struct request *request, const char *word)
 {
 	if (request->value_of) {
@@ -320,7 +320,7 @@ static bool read_words(struct request *request, int count, char **words)
 				return false;
 			continue;
 		}
-		/* The rest of a word; of "--size" "=", where it is being typed, the value. */
+		/* Skip the rest of a split word.  If it is the current one, it is the value. */
 		option = request->value_of;
 		request->value_of = NULL;
 		if (++i < count - 1)
@@ -336,7 +336,7 @@ static bool read_words(struct request *request, int count, char **words)
 	return true;
 }
 
-/* "--report=FILE" in one word. */
+/* The option of a current word such as "--report=FILE", or NULL. */
 static const struct own_option *begun_value(const struct request *request)
 {
 	const char *word = request->current, *end = strchr(word, '=');

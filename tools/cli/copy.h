@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma get and krdma put: what their files share.
+ * krdma get and krdma put: declarations that their files share.
  */
 #ifndef KRDMA_CLI_COPY_H
 #define KRDMA_CLI_COPY_H
@@ -12,12 +12,12 @@
 #include "url.h"
 
 /**
- * struct copy - one file to be copied
- * @put: to the server
- * @url: where the server is
- * @name: of the file there
- * @local: of the file here; "-": standard output
- * @continues: the person has said --continue
+ * struct copy - one file to copy
+ * @put: the file is copied to the server, not from it
+ * @url: address of the server
+ * @name: name of the file on the server
+ * @local: name of the file on this machine; "-": standard output
+ * @continues: --continue was given
  * @secret: --secret was given
  */
 struct copy {
@@ -29,21 +29,21 @@ struct copy {
 	bool secret;
 };
 
-/* copy_explain.c: what failed, why, what to do. */
+/* copy_explain.c: print what failed, why, and what to do. */
 void copy_explain(const struct copy *copy, const struct krdma_file_result *result, int err);
 
 /* secret.c */
 struct secret {
-	/* And a byte of a line break, and one that is too many. */
+	/* One byte more for a line break, and one to detect a secret that is too long. */
 	unsigned char bytes[KRDMA_FILE_SECRET_MAX + 2];
-	/* 0: none. */
+	/* 0: no secret. */
 	uint32_t length;
 };
 
-/* 0, or -EINVAL after a complaint. */
+/* Returns 0, or -EINVAL after an error message. */
 int secret_read(const char *path, struct secret *secret);
 
-/* copy_json.c: of krdma serve too. */
+/* copy_json.c: also used by krdma serve. */
 struct copy_figures {
 	int error;
 	uint32_t crc32c;

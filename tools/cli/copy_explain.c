@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Why a file was not copied, and what to do.
+ * Explain why a file was not copied, and what to do.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 
 #define NAME_TEXT	256
 
-/* What a message says, in the words of one failure. */
+/* Words that the messages about one failure use. */
 struct words {
 	char place[URL_PLACE_TEXT];
-	/* As the person has written it. */
+	/* The source, as given by the user. */
 	char what[URL_PLACE_TEXT + NAME_TEXT];
 	char name[NAME_TEXT];
 	char local[NAME_TEXT];
 	const char *host;
 	const char *verb;
-	/* What starts a server that would do. */
+	/* Command that starts a suitable server. */
 	const char *serve;
 };
 
@@ -37,7 +37,7 @@ static void set_words(const struct copy *copy, struct words *words)
 		snprintf(words->what, sizeof(words->what), "%s/%s", words->place, words->name);
 }
 
-/* @begun: something has come from there, or gone there. */
+/* @begun: data has been transferred. */
 static void explain_between(const struct words *words, int err, bool begun)
 {
 	if (err == -EPROTO && begun) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Copied files as JSON.
+ * Results of copied files as JSON.
  */
 #include <json-c/json.h>
 
@@ -15,7 +15,7 @@ void copy_json(struct json_object *object, const struct copy_figures *figures)
 	json_put_number(object, "bytes", figures->length);
 	json_put_number(object, "transferred", figures->transferred);
 	json_put_number(object, "resumed_from", figures->resumed_from);
-	/* Not with all the digits that a double has. */
+	/* json-c would print all digits of the double. */
 	snprintf(text, sizeof(text), "%.6f", seconds);
 	json_put(object, "seconds", json_object_new_double_s(seconds, text));
 	json_put_number(object, "bytes_per_second",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * krdma doctor: what its files share.
+ * krdma doctor: declarations that its files share.
  *
- * Each check says one thing, or several, with doctor_say(); what depends on something
- * that is missing is left out, and what is missing has been said.
+ * Each check reports one or more results with doctor_say().  A check that depends on something
+ * missing is left out, because an earlier check has reported what is missing.
  */
 #ifndef KRDMA_CLI_DOCTOR_H
 #define KRDMA_CLI_DOCTOR_H
@@ -18,23 +18,23 @@ struct json_object;
 
 enum verdict {
 	VERDICT_OK,
-	/* It works, and may not everywhere or always. */
+	/* It works, but perhaps not everywhere or always. */
 	VERDICT_WARN,
 	VERDICT_FAIL,
 };
 
 /**
- * struct doctor - one examination
- * @options: the common ones
- * @host: who is to be reached, or NULL
- * @port: where, 0: not said
- * @session: the session, or NULL if there can be none
- * @device: a device with a port that is up, or 0
- * @roce: there is a device that speaks RoCE
- * @checks: what has been said, as JSON, or NULL
- * @last: of that, what was said last
- * @warned: how many warnings
- * @failed: how many failures
+ * struct doctor - state of one run
+ * @options: the common options
+ * @host: host to reach, or NULL
+ * @port: port to reach on @host; 0: not given
+ * @session: the session, or NULL if it cannot be opened
+ * @device: number of a device with an active port, or 0
+ * @roce: there is a RoCE device
+ * @checks: results for JSON, or NULL for text
+ * @last: the last element of @checks
+ * @warned: number of warnings
+ * @failed: number of failures
  */
 struct doctor {
 	const struct options *options;
@@ -49,23 +49,23 @@ struct doctor {
 	unsigned int failed;
 };
 
-/* doctor_report.c: what has been found. */
+/* doctor_report.c: report a result. */
 ATTRIBUTE(format(printf, 4, 5))
 void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		const char *format, ...);
-/* The command that mends what was said last, and how it is meant, or NULL. */
+/* Report the command that fixes the last result.  @note explains its use, or is NULL. */
 ATTRIBUTE(format(printf, 3, 4))
 void doctor_mend(struct doctor *doctor, const char *note, const char *format, ...);
-/* The end of it: the status. */
+/* End the report.  Returns the exit code. */
 int doctor_conclude(struct doctor *doctor);
 
-/* doctor_program.c: what a program prints, or NULL: it is not there, or fails; *@there says. */
+/* doctor_program.c: output of a program; NULL if it fails, or if it is missing (*@there false). */
 char *doctor_output_of(const char *const argv[], bool *there);
 
-/* doctor_manager.c: nobody can connect over this port, though it is active. */
+/* doctor_manager.c: no connection can be made over this port, although it is active. */
 bool doctor_manager_is_dead(const char *device, uint32_t number);
 
-/* In this order. */
+/* The checks, in the order in which they run. */
 void doctor_module(struct doctor *doctor);
 void doctor_device(struct doctor *doctor);
 void doctor_limits(struct doctor *doctor);

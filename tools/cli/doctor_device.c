@@ -16,10 +16,10 @@
 
 #define DEVICES_FOLDER	"/sys/class/infiniband"
 
-/* Of an Ethernet packet, what RoCE's headers leave of it at the most. */
+/* The largest size of RoCE's headers in an Ethernet packet, in bytes. */
 #define ROCE_HEADERS	96
 
-/* A port that is looked at, and what is known of it. */
+/* A port to check, with its device. */
 struct port {
 	struct krdma_device_query_args device;
 	struct krdma_port_query_args is;
@@ -27,7 +27,7 @@ struct port {
 	char netdev[KRDMA_NAME_MAX + 1];
 };
 
-/* The first interface that could carry a device: one that is up, not the loopback. */
+/* The first interface that could carry a device: it is up and not the loopback. */
 static void any_interface(char name[IF_NAMESIZE])
 {
 	struct ifaddrs *list, *each;
@@ -44,7 +44,7 @@ static void any_interface(char name[IF_NAMESIZE])
 	freeifaddrs(list);
 }
 
-/* Devices that the kernel shows here, whether krdma may use them or not. */
+/* Count the devices in sysfs, whether krdma may use them or not. */
 static unsigned int count_shown(void)
 {
 	DIR *folder = opendir(DEVICES_FOLDER);
@@ -76,7 +76,7 @@ static void explain_none(struct doctor *doctor)
 	doctor_mend(doctor, "as root", "rdma link add rxe0 type rxe netdev %s", interface);
 }
 
-/* Whether the interface is up, has an address, and how long its packets may be. */
+/* State of a network interface.  @running: it has a link. */
 struct interface {
 	bool there;
 	bool up;
@@ -92,7 +92,7 @@ static struct interface look_at_interface(const char *name)
 	struct ifreq request = { 0 };
 	int fd;
 
-	/* No interface has a longer name. */
+	/* Interfaces cannot have a longer name. */
 	if (strlen(name) >= sizeof(request.ifr_name))
 		return interface;
 	memcpy(request.ifr_name, name, strlen(name));
@@ -127,7 +127,7 @@ static void mend_mtu(struct doctor *doctor, const struct port *port)
 		    "ip link set %s mtu %u", port->netdev, port->is.max_mtu + ROCE_HEADERS);
 }
 
-/* Packets of RDMA are powers of two: with 1500 bytes of Ethernet, 1024. */
+/* The path MTU of RDMA is a power of two: 1024 with an Ethernet MTU of 1500. */
 static void check_mtu(struct doctor *doctor, const struct port *port, int mtu)
 {
 	if (port->is.active_mtu < 1024) {
@@ -146,7 +146,7 @@ static void check_mtu(struct doctor *doctor, const struct port *port, int mtu)
 	}
 }
 
-/* One thing that is wrong with it is enough; false if there is. */
+/* Report the first problem of an interface.  Returns false if there is one. */
 static bool check_interface(struct doctor *doctor, const struct port *port, enum verdict bad)
 {
 	struct interface interface = look_at_interface(port->netdev);
@@ -184,7 +184,7 @@ static void explain_inactive(struct doctor *doctor, const struct port *port, enu
 			    "rdma link show %s/%u", port->name, port->is.port);
 }
 
-/* Without another port that works, what is wrong with this one is a failure. */
+/* @only: no other port works, so that a problem of this one is a failure. */
 static void check_port(struct doctor *doctor, const struct port *port, bool only)
 {
 	enum verdict bad = only ? VERDICT_FAIL : VERDICT_WARN;
@@ -200,7 +200,7 @@ static void check_port(struct doctor *doctor, const struct port *port, bool only
 	}
 	if (port->is.netdev_ifindex)
 		fine = check_interface(doctor, port, bad);
-	/* Of two things that are wrong for one reason, one is said. */
+	/* The port is inactive for the same reason; one report is enough. */
 	if (!fine)
 		return;
 	if (!active) {
@@ -233,7 +233,7 @@ static bool port_get(struct doctor *doctor, struct port *port, uint32_t number)
 	return true;
 }
 
-/* How many ports are active, or if that is to be done, a check of each. */
+/* Count active ports, and check each port if @check is set. */
 static unsigned int each_port(struct doctor *doctor, bool check, unsigned int others,
 			      unsigned int *devices)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: does a firewall of this machine keep RoCE out, which comes as UDP to port
- * 4791?  What nft and iptables show is read as a person would: is the port named, and if
- * not, what becomes of the rest?
+ * krdma doctor: check whether a firewall of this machine blocks RoCE, which uses UDP port 4791.
+ * The output of nft and iptables is searched for rules that name the port.  Without such a rule,
+ * the policy for other packets decides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 
 #define PORT		"4791"
 
-/* What rules say of the port, and of what no rule names. */
+/* What the rules do with the port, and with packets that match no rule. */
 struct rules {
 	bool lets_in;
 	bool keeps_out;
 	bool rest_is_kept_out;
-	/* The rule or chain that it is about. */
+	/* The rule or chain that blocks. */
 	char which[128];
 };
 
@@ -43,7 +43,7 @@ static void remember(struct rules *rules, const char *line)
 	printable(rules->which, sizeof(rules->which), line, strlen(line));
 }
 
-/* "chain input {", then "type filter hook input priority filter; policy drop;", then rules. */
+/* The lines: "chain input {", "type filter hook input priority filter; policy drop;", rules. */
 static void read_nft_line(struct rules *rules, const char *line, bool *input)
 {
 	if (strstr(line, "chain "))
@@ -62,7 +62,7 @@ static void read_nft_line(struct rules *rules, const char *line, bool *input)
 	}
 }
 
-/* A rule without a condition, at the end of the chain. */
+/* A rule without a condition, at the end of the chain, decides like a policy. */
 static void read_iptables_line(struct rules *rules, const char *line)
 {
 	if (!strcmp(line, "-P INPUT DROP") || !strncmp(line, "-A INPUT -j DROP", 16) ||
@@ -93,7 +93,7 @@ static struct rules read_rules(char *text, bool nft)
 	return rules;
 }
 
-/* A firewall program, and how it is told to let the port in. */
+/* A firewall program, and the command that opens the port. */
 struct firewall {
 	const char *list[4];
 	bool nft;
@@ -159,7 +159,7 @@ void doctor_firewall(struct doctor *doctor)
 		any |= check(doctor, &firewalls[i]);
 	if (any)
 		return;
-	/* Who is not root may not even have the folder of such programs in PATH. */
+	/* The PATH of other users than root may lack the folder of these programs. */
 	if (geteuid()) {
 		doctor_say(doctor, "firewall", VERDICT_WARN,
 			   "a firewall that keeps out UDP port " PORT " is for root to see");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: how much memory may be locked, which is what registering does.
+ * krdma doctor: how much memory may be locked.  Registering an MR locks its memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 
 #include "doctor.h"
 
-/* Enough for the buffers of any of the tool's commands. */
+/* Enough for the buffers of each of the tool's commands, in bytes. */
 #define PLENTY		(64ull << 20)
 #define TRIAL		65536
 
 #define CAP_IPC_LOCK_BIT	14
 
-/* Whoever may lock memory without a limit, root above all. */
+/* Returns true with CAP_IPC_LOCK, which root has: the limit does not apply. */
 static bool is_exempt(void)
 {
 	unsigned long long effective = 0;
@@ -61,7 +61,7 @@ static void check_limit(struct doctor *doctor)
 	}
 }
 
-/* What counts is whether it can be done. */
+/* Register an MR, because limits do not tell for certain whether this works. */
 static void check_register(struct doctor *doctor)
 {
 	char quota[QUOTA_TEXT_MAX];
@@ -83,7 +83,7 @@ static void check_register(struct doctor *doctor)
 		break;
 	case -EDQUOT:
 		quota_text(quota, doctor->session);
-		/* The second line says where to look. */
+		/* The second line, where the limit is set, is left out. */
 		mend = strchr(quota, '\n');
 		if (mend)
 			*mend = 0;
@@ -98,7 +98,7 @@ static void check_register(struct doctor *doctor)
 	}
 }
 
-/* One of the module's, of which this user has most. */
+/* Report a limit of the module of which at least 90 % is used. */
 static void check_quota(struct doctor *doctor, const struct krdma_limit_query_args *limit)
 {
 	const char *name = krdma_limit_name(limit->limit);
@@ -118,7 +118,7 @@ static void check_quota(struct doctor *doctor, const struct krdma_limit_query_ar
 		    name, limit->limit == KRDMA_LIMIT_MEMORY ? "_mb" : "");
 }
 
-/* Of a module that is older than the request nothing is said. */
+/* A module that does not know the request has no limits to report. */
 static void check_quotas(struct doctor *doctor)
 {
 	unsigned int said = doctor->warned + doctor->failed;

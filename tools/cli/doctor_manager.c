@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: is the connection manager's own queue pair of a port alive?  rxe puts it in
- * error when it cannot send a message of the manager's, and from then on nobody connects
- * over the device until it is made anew, which nothing else says.
+ * krdma doctor: check the connection manager's own QP of a port.  rxe moves it to the error state
+ * when it cannot send a message of the connection manager.  From then on no connection can be made
+ * over the device until it is created again, and nothing else reports this.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ bool doctor_manager_is_dead(const char *device, uint32_t number)
 	bool there, dead;
 	char *text;
 
-	/* Without it, or without the right to see that, nobody knows. */
+	/* Without the program, or the right to see the QP, assume that it works. */
 	text = doctor_output_of(show, &there);
 	if (!text)
 		return false;

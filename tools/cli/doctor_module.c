@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: the module, its device file, and whether they fit this tool.
+ * krdma doctor: check the module and its device file, and that they fit this tool.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define REMEDY_MODULE	"modprobe -r krdma && modprobe krdma"
 
-/* Who is to join the group. */
+/* Name of the user to add to the group. */
 static void user_name(char *name, size_t size)
 {
 	const char *user = getenv("USER");
@@ -91,7 +91,7 @@ void doctor_module(struct doctor *doctor)
 	bool loaded = !access(MODULE_FOLDER, F_OK), there = !access(KRDMA_DEVICE_PATH, F_OK);
 	int err;
 
-	/* A container may have the file, and not see the module. */
+	/* A container may have the device file without seeing the module in sysfs. */
 	if (!loaded && !there) {
 		doctor_say(doctor, "module", VERDICT_FAIL, "the module krdma is not loaded");
 		doctor_mend(doctor, "as root", "modprobe krdma");

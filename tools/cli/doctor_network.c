@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: the way to another machine.
+ * krdma doctor: check the route to another machine.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -14,14 +14,14 @@
 #include "peer.h"
 #include "url.h"
 
-/* The way is looked for, and the other machine asked, for so long. */
+/* Timeouts of resolving the route, and of waiting for an answer, in milliseconds. */
 #define ROUTE_MS	10000
 #define ANSWER_MS	15000
 
-/* The connection manager's word for: a program of the peer's did not want it. */
+/* The connection manager's reject reason for: a program of the peer has rejected. */
 #define REASON_PROGRAM	28
 
-/* Which interface plain packets to there go out of; empty: not known. */
+/* Name of the interface that IP packets to @remote use; empty if not known. */
 static void interface_to(const struct sockaddr_storage *remote, char name[KRDMA_NAME_MAX])
 {
 	struct sockaddr_storage local = { 0 };
@@ -73,7 +73,7 @@ static void explain_no_route(struct doctor *doctor, const struct sockaddr_storag
 	doctor_mend(doctor, "where would it go?", "ip route get %s", address);
 }
 
-/* The device from which it goes there; 0 if there is none. */
+/* Returns the device with a route to @remote, or 0. */
 static uint32_t check_route(struct doctor *doctor, const struct sockaddr_storage *remote,
 			    const char *address)
 {
@@ -93,7 +93,7 @@ static uint32_t check_route(struct doctor *doctor, const struct sockaddr_storage
 	return id;
 }
 
-/* Whether a program, and not the connection manager itself, has refused. */
+/* Returns true if a program has rejected, not the connection manager itself. */
 static bool refused_by_program(struct krdma_conn *conn)
 {
 	struct krdma_event_record record;
@@ -141,7 +141,7 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 	}
 }
 
-/* Also where nobody listens, an answer says that the way is open in both directions. */
+/* Even without a listener, an answer shows that packets pass in both directions. */
 static void check_answer(struct doctor *doctor, const struct sockaddr_storage *remote,
 			 const char *address)
 {

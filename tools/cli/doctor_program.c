@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: what other programs know.
+ * krdma doctor: get the output of other programs.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma doctor: what has been found.
+ * krdma doctor: report results.
  */
 #include <stdarg.h>
 
@@ -50,7 +50,7 @@ void doctor_say(struct doctor *doctor, const char *check, enum verdict verdict,
 		return;
 	}
 	printf("%-4s  %-9s  %s\n", verdict_words[verdict], check, text);
-	/* What comes next may take a while. */
+	/* The next check may take a while. */
 	fflush(stdout);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Errors as a person wants them: what failed, why, what to do.
+ * Error messages: what failed, why, and what to do.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static void print(const char *format, va_list arguments)
 {
 	char *text = message_text(format, arguments);
 
-	/* At once: threads have something to say too. */
+	/* One call for the whole message, because other threads print messages too. */
 	fprintf(stderr, "krdma: %s\n", text ? text : "out of memory");
 	free(text);
 }
@@ -40,8 +40,8 @@ int usage_error(const char *format, ...)
 }
 
 /*
- * The reasons that opening the device fails for, each with its remedy.  With
- * the general text of errno a newcomer would not know where to look.
+ * Explain why the device cannot be opened, with a remedy for each reason.  The general text of
+ * errno would not tell a new user where to look.
  */
 int open_session(struct krdma **session)
 {
@@ -86,7 +86,7 @@ int open_session(struct krdma **session)
 	return err;
 }
 
-/* Whose limit was met. */
+/* The owner of the limit that was reached. */
 static const char *quota_owner(uint32_t scope)
 {
 	return scope == KRDMA_LIMIT_SCOPE_OWNER ? "the owner of this user namespace" : "this user";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * JSON on standard output, through json-c: quoting, commas and indents are its
- * affair, and it is small enough for a static tool.
+ * JSON on standard output.  json-c does quoting, commas and indentation, and is small enough for a
+ * static tool.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-/* json-c reports nothing but lack of memory, and half an answer is none. */
+/* json-c only fails if there is no memory.  Incomplete JSON is useless, so exit. */
 static void out_of_memory(void)
 {
 	complain("cannot put the answer together: out of memory");
@@ -62,7 +62,7 @@ void json_append(struct json_object *array, struct json_object *value)
 		out_of_memory();
 }
 
-/* Prints and frees it. */
+/* Print @value and free it. */
 void json_print(struct json_object *value, const struct options *options)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * krdma: look at RDMA as a kernel service.
+ * krdma: the tool for RDMA as a kernel service.
  */
 #include <string.h>
 
@@ -35,8 +35,8 @@ static const char usage[] =
 static int cmd_help(int argc, char **argv, struct options *options);
 
 /*
- * The first that fits a shortened word is meant, so new commands go to the end
- * and what people have got used to stays.
+ * A shortened word selects the first command that it fits.  New commands go to the end, so that
+ * existing short forms keep their meaning.
  */
 static const struct command commands[] = {
 	{ "dev", cmd_dev },
@@ -60,7 +60,7 @@ static int run_command(int argc, char **argv, struct options *options)
 {
 	const struct command *command;
 
-	/* Of the shells' scripts: not to be shortened, so that it takes no letter from others. */
+	/* For the shells' scripts.  It cannot be shortened, so other commands keep their letters. */
 	if (!strcmp(argv[0], "completion"))
 		return cmd_completion(argc, argv, commands);
 	command = command_find(commands, argv[0]);

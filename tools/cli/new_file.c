@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A file that appears when all of it is there.
+ * A file that appears only when it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-/* As files that a person makes, not as temporary ones. */
+/* Set the mode that the umask gives to new files, instead of the one of temporary files. */
 static int set_mode(int fd)
 {
 	mode_t mask = umask(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What krdma's descriptors are, of all processes: /proc/PID/fdinfo/FD of each
- * begins with what the module says of it.
+ * krdma's objects, found from the file descriptors of all processes: the module describes each in
+ * /proc/PID/fdinfo/FD.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ const char *object_kind_names(enum object_kind kind)
 	return kind_names[kind][1];
 }
 
-/* Where the value of a line goes that is a number. */
+/* Fields for lines whose value is a number. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -69,7 +69,7 @@ static void set_text(char to[OBJECT_TEXT_MAX], const char *value)
 	printable(to, OBJECT_TEXT_MAX, value, strlen(value));
 }
 
-/* Lines that are not known are of a later module. */
+/* Unknown lines come from a newer module and are ignored. */
 static void set(struct object *object, const char *name, const char *value)
 {
 	if (!strcmp(name, "id"))
@@ -93,7 +93,7 @@ static void set(struct object *object, const char *name, const char *value)
 	}
 }
 
-/* Whether it is one of krdma's: then its lines are in @object. */
+/* Returns true, with @object filled in, if the file describes an object of krdma. */
 static bool read_object(FILE *file, struct object *object)
 {
 	bool ours = false;
@@ -113,7 +113,10 @@ static bool read_object(FILE *file, struct object *object)
 		else if (ours)
 			set(object, line, value);
 	}
-	/* Counters are not read at one moment. */
+	/*
+	 * From posted to not completed.  The module does not read both counters at the same moment,
+	 * so the difference could be negative.
+	 */
 	object->sends_waiting -= object->sends < object->sends_waiting ?
 				 object->sends : object->sends_waiting;
 	object->receives_waiting -= object->receives < object->receives_waiting ?
@@ -125,7 +128,7 @@ static int append(struct objects *objects, const struct object *object)
 {
 	struct object *list;
 
-	/* Doubled at each power of two. */
+	/* Double the list when the count reaches a power of two. */
 	if (!(objects->count & (objects->count - 1))) {
 		size_t room = objects->count ? 2 * objects->count : 1;
 
@@ -138,7 +141,7 @@ static int append(struct objects *objects, const struct object *object)
 	return 0;
 }
 
-/* By its link alone most descriptors are known to be none of krdma's. */
+/* The link alone rules out most descriptors, without reading their fdinfo. */
 static bool may_be_ours(int directory, const char *name)
 {
 	char target[64];
@@ -173,7 +176,7 @@ static void read_command(int process, char *command, size_t size)
 	printable(command, size, name, strlen(name));
 }
 
-/* Of one process; one that ends meanwhile has none. */
+/* Read the objects of a process.  A process that has ended has none. */
 static int read_process(struct objects *objects, int process, int pid)
 {
 	int directory = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,7 +226,7 @@ static int compare(const void *one, const void *other)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Several descriptors of one object, in whichever process, are one. */
+/* Merge descriptors of the same object, also from different processes. */
 static void join(struct objects *objects)
 {
 	size_t kept = 0;

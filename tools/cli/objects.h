@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What krdma's descriptors are, of all processes, as /proc tells.
+ * krdma's objects, found from the file descriptors of all processes in /proc.
  */
 #ifndef KRDMA_CLI_OBJECTS_H
 #define KRDMA_CLI_OBJECTS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In this order they are listed. */
+/* Objects are listed in this order. */
 enum object_kind {
 	OBJECT_SESSION,
 	OBJECT_LISTENER,
@@ -22,21 +22,21 @@ enum object_kind {
 #define OBJECT_TEXT_MAX 64
 
 /**
- * struct object - one of them
- * @kind: what it is
- * @id: its number among those of its kind
- * @session: in which session it was made
- * @pid: a process that has it, the first that was found
- * @holders: how many descriptors there are of it
- * @command: what that process is called
+ * struct object - an object of krdma
+ * @kind: its kind
+ * @id: its number, unique within the kind
+ * @session: number of the session in which it was created
+ * @pid: the first process found with a descriptor of it
+ * @holders: number of its descriptors
+ * @command: name of the process @pid
  * @state, @local, @remote: text, or empty
- * @error: why it ended, 0 or a negative errno
+ * @error: why it ended: 0 or a negative errno
  * @device, @qp, @depth: numbers, or 0
- * @sends, @receives: of a connection: operations that have completed
- * @sends_waiting, @receives_waiting: and those that have not
- * @submitted, @completed, @untaken: of a ring
- * @waiting: of a listener: somebody waits
- * @mr_count, @mr_bytes: of a session
+ * @sends, @receives: completed work requests of a connection
+ * @sends_waiting, @receives_waiting: work requests of a connection that have not completed
+ * @submitted, @completed, @untaken: entries of a ring
+ * @waiting: a caller waits for this listener
+ * @mr_count, @mr_bytes: number and bytes of the MRs of a session
  */
 struct object {
 	enum object_kind kind;
@@ -65,11 +65,11 @@ struct object {
 };
 
 /**
- * struct objects - all that could be seen
- * @list: sorted by kind and number, each once
- * @count: how many
- * @hidden: processes whose descriptors may not be looked at
- * @when_ns: the moment, by CLOCK_MONOTONIC
+ * struct objects - all objects found in one reading
+ * @list: sorted by kind and number, without duplicates
+ * @count: number of objects in @list
+ * @hidden: number of processes whose descriptors this user may not read
+ * @when_ns: time of the reading, CLOCK_MONOTONIC in nanoseconds
  */
 struct objects {
 	struct object *list;
@@ -78,14 +78,14 @@ struct objects {
 	uint64_t when_ns;
 };
 
-/* 0 or a negative errno, after which there is nothing to free. */
+/* Returns 0 or a negative errno, after which there is nothing to free. */
 int objects_read(struct objects *objects);
 void objects_free(struct objects *objects);
 
-/* The same one in another reading; NULL if it was not there. */
+/* Find the same object in another reading.  Returns NULL if it is not there. */
 const struct object *objects_find(const struct objects *objects, const struct object *object);
 
-/* "connection", and of many. */
+/* Singular and plural, such as "connection" and "connections". */
 const char *object_kind_name(enum object_kind kind);
 const char *object_kind_names(enum object_kind kind);
 

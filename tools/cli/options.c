@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The options that every subcommand knows.
+ * Option parsing, and the options common to all subcommands.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define SHORT_OPTIONS "djphV"
 
-/* What a common option is known by where a command's own letters may be the same. */
+/* Distinguishes a common option from an option of the command with the same letter. */
 #define COMMON 0x10000
 #define OPTIONS_MAX 48
 
@@ -47,7 +47,7 @@ bool options_common(size_t index, const struct own_option *own, char *word, size
 
 static void complain_unknown(char **argv, const struct own_option *own)
 {
-	/* A word with two dashes, unknown or with a value that it does not take. */
+	/* A long option is unknown, or has a value that it does not take. */
 	if (!optopt || optopt >= OWN_OPTION || find_own(own, optopt))
 		complain("unknown option '%s'; 'krdma help' lists the options", argv[optind - 1]);
 	else
@@ -78,7 +78,7 @@ static void apply_common(int option, struct options *options)
 	}
 }
 
-/* The tables that getopt wants; a command's own come first, and so before the common. */
+/* Build the tables for getopt.  Options of the command come first, so they take precedence. */
 static void merge(const struct own_option *own, enum options_place place, char *letters,
 		  struct option *table)
 {
@@ -115,7 +115,7 @@ static int parse(int argc, char **argv, struct options *options, enum options_pl
 		return -1;
 	}
 	merge(own, place, letters, table);
-	/* Each word of the command parses on its own: 0 makes getopt start over. */
+	/* Each word of the command parses its own options; 0 makes getopt start again. */
 	optind = 0;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, letters, table, NULL)) != -1) {
