@@ -29,7 +29,7 @@ static const char usage[] =
 	"      --unplug           at the end, remove the device while it works; as root\n"
 	"      --only NAME        the checks whose names begin with NAME\n"
 	"      --list             the names of all checks\n"
-	"      --memory SIZE      register at most so much at a time: 64MiB unless said otherwise\n"
+	"      --memory SIZE      register at most SIZE at a time (64MiB)\n"
 	"      --cycles N         connections, one after the other: 100 unless said otherwise\n"
 	"      --seed N           of the data, to repeat a test\n"
 	"  -t, --time TIME        begin no check after so long: 180 unless said otherwise\n"

@@ -23,7 +23,7 @@
 static const char usage[] =
 	"Usage: krdma serve [OPTION]... DIR|FILE\n"
 	"\n"
-	"Offers a folder, or one file, to whoever can reach this machine by RDMA, until it is\n"
+	"Offers a folder, or one file, to all machines that can connect by RDMA, until it is\n"
 	"ended (Ctrl-C).  Nothing is encrypted.\n"
 	"\n"
 	"  -p, --port PORT        where (7476)\n"

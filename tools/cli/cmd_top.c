@@ -161,7 +161,7 @@ static void put_totals(const struct objects *now, const struct rates *sum, unsig
 		 counts[OBJECT_SESSION], counts[OBJECT_LISTENER], counts[OBJECT_CONNECTION],
 		 counts[OBJECT_RING]);
 	put_line(line, columns, batch);
-	snprintf(line, sizeof(line), "memory: %llu pieces, %s   sends: %.1f/s   receives: %.1f/s",
+	snprintf(line, sizeof(line), "memory: %llu regions, %s   sends: %.1f/s   receives: %.1f/s",
 		 (unsigned long long)mr, bytes_text(size, bytes), sum->sends, sum->receives);
 	put_line(line, columns, batch);
 	if (now->hidden)

@@ -48,7 +48,7 @@ static void explain_between(const struct words *words, int err, bool begun)
 	}
 	switch (err) {
 	case -ECONNREFUSED:
-		complain("cannot %s %s: nobody serves at %s\n"
+		complain("cannot %s %s: no server listens at %s\n"
 			 "Start it there: %s (with -p PORT, if not at %u)",
 			 words->verb, words->what, words->place, words->serve, KRDMA_FILE_PORT);
 		break;
@@ -57,7 +57,7 @@ static void explain_between(const struct words *words, int err, bool begun)
 	case -EADDRNOTAVAIL:
 	case -ENODEV:
 		complain("cannot %s %s: no RDMA device here has a way to %s\n"
-			 "What is missing says: krdma doctor %s",
+			 "To see what is missing: krdma doctor %s",
 			 words->verb, words->what, words->host, words->host);
 		break;
 	case -ETIMEDOUT:
@@ -87,7 +87,7 @@ static void explain_between(const struct words *words, int err, bool begun)
 		break;
 	default:
 		complain("cannot %s %s: the connection to %s failed: %s\n"
-			 "What is missing says: krdma doctor %s", words->verb, words->what,
+			 "To see what is missing: krdma doctor %s", words->verb, words->what,
 			 words->place, strerror(-err), words->host);
 		break;
 	}
@@ -110,7 +110,7 @@ static void explain_peer(const struct copy *copy, const struct words *words, int
 			 words->verb, words->what, words->name, words->host);
 		break;
 	case -EROFS:
-		complain("cannot put %s: the server at %s lets nobody write\n"
+		complain("cannot put %s: the server at %s does not allow writing\n"
 			 "If it should, start it there with -w: krdma serve -w DIR",
 			 words->what, words->place);
 		break;
@@ -196,7 +196,7 @@ static void explain_here(const struct words *words, const char *chosen, int err)
 
 	switch (err) {
 	case -EILSEQ:
-		complain("cannot get %s: the server calls it '%s', which nobody has asked for\n"
+		complain("cannot get %s: the server calls it '%s', a name that was not requested\n"
 			 "Give it a name: krdma get %s/%s ./NAME", words->what, chosen,
 			 words->place, words->name);
 		break;

@@ -211,7 +211,7 @@ static void check_port(struct doctor *doctor, const struct port *port, bool only
 		   port->name);
 	if (doctor_manager_is_dead(port->name, port->is.port)) {
 		doctor_say(doctor, "manager", bad,
-			   "nobody can connect over port %u of %s: the connection manager's queue pair is in error",
+			   "cannot connect over port %u of %s: the connection manager's QP is in the error state",
 			   port->is.port, port->name);
 		doctor_mend(doctor, "as root; this is for a device of rxe: its connections end",
 			    "rdma link delete %s && rdma link add %s type rxe netdev %s",

@@ -128,7 +128,7 @@ static void explain_answer(struct doctor *doctor, const char *address, uint16_t 
 		doctor_say(doctor, "connect", VERDICT_OK, "%s answers", address);
 	} else if (err == -ECONNREFUSED) {
 		doctor_say(doctor, "connect", VERDICT_FAIL,
-			   "%s answers, but nobody listens at port %u there", address, port);
+			   "%s answers, but no program listens at port %u there", address, port);
 		doctor_mend(doctor, "there; or whatever is to listen", "krdma serve -p %u DIR",
 			    port);
 	} else if (err == -ETIMEDOUT || err == -EHOSTUNREACH) {
@@ -154,13 +154,13 @@ static void check_answer(struct doctor *doctor, const struct sockaddr_storage *r
 	address_set_port(&place, port);
 	err = krdma_ring_create(doctor->session, NULL, &ring);
 	if (err) {
-		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a queue: %s",
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create a ring: %s",
 			   strerror(-err));
 		return;
 	}
 	err = krdma_conn_create(doctor->session, &conn);
 	if (err) {
-		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot make a connection: %s",
+		doctor_say(doctor, "connect", VERDICT_FAIL, "cannot create a connection: %s",
 			   strerror(-err));
 	} else {
 		err = ask(conn, ring, &place);

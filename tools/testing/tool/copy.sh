@@ -271,7 +271,7 @@ ended "a folder that is missing there" 1 "has no folder for 'none/digits' there"
 try krdma put into $host/into
 ended "a folder to be put" 1 "'into' is a folder"
 try krdma get $host:9999/digits
-ended "nobody there" 1 'nobody serves at 10\.77\.0\.1:9999' 'Start it there: krdma serve DIR'
+ended "nobody there" 1 'no server listens at 10\.77\.0\.1:9999' 'Start it there: krdma serve DIR'
 try krdma get 10.66.0.1/digits
 ended "no way there" 1 'no RDMA device here has a way to 10\.66\.0\.1' 'krdma doctor 10\.66\.0\.1'
 try krdma get no-such-host/digits
@@ -343,15 +343,15 @@ ended "nor is one got" 1 'the server may not'
 try krdma get $host/pub/digits public
 ended "from a folder to be read only, a file is got" 0 '!.'
 try krdma put odd $host/pub/digits
-ended "but none is put there" 1 'lets nobody write'
+ended "but none is put there" 1 'does not allow writing'
 try krdma serve --read-only nothing "$there"
 ended "a folder with a rule is there" 1 "there is no folder 'nothing' in it for a rule"
 stop_server rules
 offer read -a $host "$there"
 try krdma put digits $host/digits2
-ended "a server that is not to be written" 1 'lets nobody write' 'krdma serve -w DIR'
+ended "a server that is not to be written" 1 'does not allow writing' 'krdma serve -w DIR'
 try krdma get fd77::1/digits out3
-ended "a server at another address" 1 'nobody serves at \[fd77::1\]:7476'
+ended "a server at another address" 1 'no server listens at \[fd77::1\]:7476'
 try krdma serve -a $host "$there"
 ended "a second server" 1 'another program listens there' 'krdma serve -p PORT'
 stop_server read
@@ -386,7 +386,7 @@ for name in .bashrc -rf "$(printf 'a\033[2Jb')"; do
 	cp "$there/digits" "$work/names/$name"
 	offer chosen -p 7481 "$work/names/$name"
 	try krdma get $host:7481/
-	ended "the server does not choose every name" 1 'which nobody has asked for' \
+	ended "the server does not choose every name" 1 'a name that was not requested' \
 		"krdma get $host:7481/ \./NAME" "!$escape"
 	holds "and nothing has it here" [ ! -e "$name" ]
 	try krdma get "$host:7481/no${escape}[2Jne"

@@ -42,7 +42,7 @@ ended "a host that answers" 0 '^OK +route +10\.77\.0\.1 is reached from rxe0$' \
 	'^OK +connect +10\.77\.0\.1 answers$'
 try krdma doctor fd77::1 7477
 ended "a port at which nobody listens" 1 \
-	'^FAIL +connect +fd77::1 answers, but nobody listens at port 7477 there$' \
+	'^FAIL +connect +fd77::1 answers, but no program listens at port 7477 there$' \
 	'^ +krdma serve -p 7477 DIR   '
 krdma serve -p 7477 -q / >"$work/served" 2>&1 &
 server=$!
@@ -157,7 +157,7 @@ PATH=$work/bin:$PATH
 managers ERR
 try krdma doctor
 ended "a manager whose queue pair is in error" 1 '^OK +port +port 1 of rxe0 is active$' \
-	'^FAIL +manager +nobody can connect over port 1 of rxe0: ' \
+	'^FAIL +manager +cannot connect over port 1 of rxe0: ' \
 	'^ +rdma link delete rxe0 && rdma link add rxe0 type rxe netdev dummy0   \(as root; '
 managers RTS
 try krdma doctor
