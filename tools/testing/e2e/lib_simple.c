@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's simple layer: what each call does, and what each kind of transfer needs
- * and costs on either side, by polling and by events.
+ * libkrdma's simple layer: the effect of each call, and what each kind of transfer requires and
+ * uses on either side, with polling and with events.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,10 +21,10 @@
 
 #define DEPTH		4
 #define MESSAGE_SIZE	256
-/* For calls that must run out of time. */
+/* Timeout of calls that must time out. */
 #define SOON_MS		300
 
-/* What a transfer is by. */
+/* Kinds of transfer. */
 enum kind {
 	MESSAGE,
 	WRITE,
@@ -152,10 +152,10 @@ TEST_F_TIMEOUT(simple, writes_and_reads_at_any_offset, 120)
 	memset(self->here, 0, size);
 	EXPECT_EQ(0, krdma_simple_read(self->client, 3, 4098, size - 4098));
 	EXPECT_EQ(0, memcmp(self->here + 3, self->there + 4098, size - 4098));
-	/* And the other way round. */
+	/* In the other direction. */
 	EXPECT_EQ(0, krdma_simple_write(self->server, 4097, 0, 64));
 	EXPECT_EQ(0, memcmp(self->here, self->there + 4097, 64));
-	/* Of nothing: is the peer there? */
+	/* A transfer of 0 bytes succeeds while the peer is connected. */
 	EXPECT_EQ(0, krdma_simple_write(self->client, 0, 0, 0));
 	EXPECT_EQ(0, krdma_simple_read(self->client, 0, size, 0));
 }
@@ -173,7 +173,7 @@ TEST_F_TIMEOUT(simple, outside_of_a_buffer_is_refused, 120)
 	EXPECT_EQ(-ERANGE, krdma_simple_write(self->client, SIZE_MAX, 0, 2));
 	EXPECT_EQ(-ERANGE, krdma_simple_read(self->client, size, 0, 1));
 	EXPECT_EQ(-ERANGE, krdma_simple_read(self->client, 0, size, 1));
-	/* The connection has not noticed. */
+	/* The refused calls do not affect the connection. */
 	EXPECT_EQ(0, krdma_simple_write(self->client, size - 1, size - 1, 1));
 }
 
@@ -200,7 +200,7 @@ TEST_F_TIMEOUT(simple, notices_arrive_in_their_order_between_messages, 120)
 	EXPECT_EQ(-EINVAL, krdma_simple_notify_read(self->client, KRDMA_SIMPLE_VALUE_END));
 }
 
-/* Many times the depth, both ways, with pauses of either side. */
+/* Many times the depth, in both directions, with pauses on either side. */
 /* Proves: C7 (library) */
 TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
 {
@@ -208,7 +208,7 @@ TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
 	size_t length;
 
 	while (taken < end) {
-		/* As many as fit, and nobody has taken any. */
+		/* As many messages as fit, with none taken. */
 		for (unsigned int i = 0; i < DEPTH; i++, sent++) {
 			memcpy(self->here, &sent, sizeof(sent));
 			ASSERT_EQ(0, sent % 3 ? krdma_simple_send(self->client, 0, sizeof(sent)) :
@@ -224,13 +224,13 @@ TEST_F_TIMEOUT(simple, nothing_is_lost_when_nobody_takes_it, 300)
 			}
 			EXPECT_EQ(taken, value);
 		}
-		/* So does the other side, which has word of room waiting for it. */
+		/* The other side can send, too; a credit update waits for it. */
 		ASSERT_EQ(0, krdma_simple_send(self->server, 0, 1));
 		ASSERT_EQ(0, krdma_simple_recv(self->client, 8, MESSAGE_SIZE, &length));
 	}
 }
 
-/* One side only sends and the other only takes: word of room is all that comes back. */
+/* One side only sends and the other only receives: only credit updates come back. */
 TEST_F_TIMEOUT(simple, one_way_for_longer_than_any_queue, 300)
 {
 	uint32_t value;
@@ -244,7 +244,7 @@ TEST_F_TIMEOUT(simple, one_way_for_longer_than_any_queue, 300)
 	}
 }
 
-/* Of nothing but one message of one byte, on either side. */
+/* Depth and message size are 1 on either side. */
 TEST_F_TIMEOUT(simple, the_smallest_depth, 300)
 {
 	struct krdma_simple_options options = both_options(variant->cq_notify);
@@ -283,7 +283,7 @@ TEST_F_TIMEOUT(simple, a_buffer_longer_than_an_operation, 300)
 }
 
 /*
- * krdma itself registers it, for rxe in parts of 512 pages, each with a key of its own.
+ * krdma registers the buffer in several MRs, for rxe of 512 pages each, and each has its own rkey.
  */
 TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
 {
@@ -307,7 +307,7 @@ TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
 	EXPECT_EQ(0, krdma_simple_read(both.client, 0, 0, length));
 	EXPECT_TRUE(filled(here, length, 2));
 
-	/* Each part as such, and across each border; from the other side. */
+	/* Access each MR alone, and across each border, from the other side. */
 	ASSERT_EQ(0, krdma_simple_remote(both.server, &remote));
 	for (border = 0; border < length; border += remote.length) {
 		ASSERT_EQ(0, krdma_simple_remote_at(both.server, border, &remote));
@@ -336,7 +336,7 @@ TEST_F_TIMEOUT(simple, a_buffer_with_several_keys, 300)
 	lib_both_close(&both);
 }
 
-/* Which a peer may have filled with anything. */
+/* A peer can fill the table with arbitrary bytes. */
 TEST(what_is_no_table_of_keys)
 {
 	enum { COUNT = 3, SIZE = 16 + COUNT * KRDMA_MR_DESC_SIZE };
@@ -350,7 +350,7 @@ TEST(what_is_no_table_of_keys)
 		static const unsigned char begin[8] = { 'K', 'R', 'D', 'm', 1 };
 
 		memcpy(descriptor, begin, sizeof(begin));
-		/* 4096, 8192, 12288: of 4096 bytes each. */
+		/* Addresses 4096, 8192 and 12288, of 4096 bytes each. */
 		descriptor[9] = 0x10 * (i + 1);
 		descriptor[17] = 0x10;
 		descriptor[24] = 7 + i;
@@ -374,7 +374,7 @@ TEST(what_is_no_table_of_keys)
 		EXPECT_EQ(-EPROTO, parts_read(good, length, &whole, &parts));
 	memcpy(bad, good, SIZE);
 	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE + 1, &whole, &parts));
-	/* Every byte but those of keys, and of the last length, which nothing contradicts. */
+	/* Every byte but those of rkeys and of the last length, which cannot be checked. */
 	for (size_t i = 0; i < SIZE; i++) {
 		bool is_key = i >= 16 && (i - 16) % KRDMA_MR_DESC_SIZE / 4 == 6;
 		bool is_free = is_key || (i >= SIZE - 16 && i < SIZE - 8);
@@ -386,7 +386,7 @@ TEST(what_is_no_table_of_keys)
 		parts = NULL;
 	}
 	EXPECT_TRUE(!parts);
-	/* Rights that differ; beyond the last address. */
+	/* Access rights that differ; a range beyond the last address. */
 	memcpy(bad, good, SIZE);
 	bad[16 + 28] = 1;
 	EXPECT_EQ(-EPROTO, parts_read(bad, SIZE, &whole, &parts));
@@ -424,7 +424,7 @@ static int take_many(struct krdma_simple *simple)
 	return err;
 }
 
-/* Each message goes to one; sending, writing and taking do not stop one another. */
+/* Each message goes to one thread; sends, writes and receives do not block one another. */
 TEST_F_TIMEOUT(simple, used_by_many_threads, 300)
 {
 	struct krdma_simple *contexts[] = { self->server, self->client };
@@ -482,7 +482,7 @@ TEST_F_TIMEOUT(simple, the_descriptor_is_readable_when_there_is_something, 120)
 	EXPECT_EQ(0, krdma_simple_send(self->client, 0, 1));
 	EXPECT_EQ(0, krdma_simple_notify_write(self->client, 1));
 	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
-	/* Also when another call has taken it from the queue. */
+	/* It is readable also when another call has taken the completion from the CQ. */
 	EXPECT_EQ(0, krdma_simple_wait_notice(self->server, NULL, NULL));
 	EXPECT_TRUE(is_readable(self->server, 0));
 	EXPECT_EQ(0, krdma_simple_recv(self->server, 0, 1, NULL));
@@ -512,7 +512,7 @@ TEST_F_TIMEOUT(simple, what_is_below_can_be_used, 120)
 }
 
 /*
- * The table: a row for each kind of transfer, and a test for each of its cells.
+ * The table of transfers: a row for each kind of transfer, and a test for each cell.
  */
 
 static uint64_t receives_used(struct krdma_simple *simple)
@@ -531,7 +531,7 @@ static uint64_t completed(struct krdma_ring *ring)
 	return krdma_ring_query(ring, &query, sizeof(query)) ? UINT64_MAX : query.completed;
 }
 
-/* Receives that were used up there; polled queues count when somebody looks. */
+/* Receives used at the server.  A polled ring counts them only when the program polls it. */
 static int receives_of(struct krdma_simple *server, struct krdma_simple *client, enum kind kind)
 {
 	uint64_t before = receives_used(server);
@@ -567,7 +567,7 @@ TEST_F_TIMEOUT(simple, a_write_with_immediate_uses_a_receive_of_the_peer, 120)
 	EXPECT_EQ(1, receives_of(self->server, self->client, NOTICE));
 }
 
-/* The same, of a peer that offers no memory: 0, or -errno. */
+/* Do one transfer to a peer that offers no memory.  Returns 0 or -errno. */
 static int without_remote_buffer(uint32_t cq_notify, enum kind kind)
 {
 	struct krdma_simple_options options = both_options(cq_notify);
@@ -603,7 +603,7 @@ TEST_F_TIMEOUT(simple, a_read_needs_a_buffer_that_peers_may_reach, 120)
 	EXPECT_EQ(-EACCES, without_remote_buffer(variant->cq_notify, READ));
 }
 
-/* Only if it brings data, which a notice does not. */
+/* A write with immediate data needs a buffer only if it carries data, which a notice does not. */
 /* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, a_write_with_immediate_of_nothing_needs_no_buffer, 120)
 {
@@ -638,7 +638,7 @@ TEST_F_TIMEOUT(simple, a_write_with_immediate_is_an_event_at_the_peer, 120)
 	EXPECT_TRUE(is_readable(self->server, BOTH_PATIENCE_MS));
 }
 
-/* Completions in the queue of the one who asks. */
+/* Completions in the client's CQ. */
 static int events_of(struct krdma_simple *client, enum kind kind)
 {
 	uint64_t before = completed(krdma_simple_ring(client));
@@ -671,7 +671,7 @@ TEST_F_TIMEOUT(simple, a_write_with_immediate_completes_here, 120)
 }
 
 /*
- * The peer's processor: of a peer whose program is stopped
+ * Use of the peer's CPU: transfers to a peer whose program is stopped
  */
 
 #define TRANSFERS	100
@@ -682,7 +682,7 @@ struct stopped {
 	int ready;
 };
 
-/* A server in a process of its own, which takes everything that comes. */
+/* A server in its own process, which takes every message and notice. */
 static int serve(void *context)
 {
 	struct stopped *stopped = context;
@@ -706,8 +706,8 @@ static int serve(void *context)
 }
 
 /*
- * Many transfers to a peer that is stopped, and if they do not all succeed, the rest
- * after it goes on: how many succeeded before, or -errno.
+ * Do many transfers to a stopped peer.  If not all of them succeed, do the rest after the peer
+ * continues.  Returns the number that succeeded while it was stopped, or -errno.
  */
 static int to_the_stopped(uint32_t cq_notify, enum kind kind)
 {
@@ -725,12 +725,12 @@ static int to_the_stopped(uint32_t cq_notify, enum kind kind)
 	pid = child_start(serve, stopped);
 	while (!__atomic_load_n(&stopped->ready, __ATOMIC_ACQUIRE))
 		sleep_ms(10);
-	/* Long enough for one of them on a slow machine. */
+	/* Long enough for one transfer on a slow machine. */
 	options.timeout_ms = 5000;
 	ret = krdma_simple_client(both_address(), stopped->port, &options, &simple);
 	if (!ret)
 		ret = krdma_simple_connect(simple);
-	/* The peer takes this one, so it is connected too. */
+	/* The peer takes this message, so it is connected, too. */
 	if (!ret)
 		ret = krdma_simple_send(simple, 0, 1);
 	if (!ret && (kill(pid, SIGSTOP) || waitpid(pid, NULL, WUNTRACED) != pid))
@@ -742,7 +742,7 @@ static int to_the_stopped(uint32_t cq_notify, enum kind kind)
 	kill(pid, SIGCONT);
 	if (ret == -ETIMEDOUT && kind != WRITE && kind != READ)
 		ret = transfer(simple, kind);
-	/* Not where the peer has put the first message. */
+	/* Check a byte that the first message has not overwritten at the peer. */
 	if (!ret && kind == READ && ((char *)krdma_simple_buffer(simple))[63] != 0x5a)
 		ret = -EPROTO;
 	krdma_simple_close(simple);
@@ -751,7 +751,7 @@ static int to_the_stopped(uint32_t cq_notify, enum kind kind)
 	return ret ? ret : done;
 }
 
-/* What has room there arrives; the rest waits for the program. */
+/* Messages up to the peer's depth arrive; the rest wait for the peer's program. */
 /* Proves: C11 (library) */
 TEST_F_TIMEOUT(simple, messages_need_the_program_of_the_peer, 300)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's simple layer: how contexts begin and end: addresses, timeouts, peers that
- * leave or are killed, close at every stage, one client after another.
+ * libkrdma's simple layer: beginning and end of a context: addresses, timeouts, peers that
+ * disconnect or are killed, close at every stage, one client after another.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +21,9 @@
 #include "session.h"
 
 #define DEPTH		4
-/* For calls that must run out of time. */
+/* Timeout of calls that must time out. */
 #define SOON_MS		300
-/* An address of the network in which nobody is. */
+/* An address of the network that no host has. */
 #define NOBODY		"10.77.0.99"
 
 FIXTURE(ends)
@@ -61,7 +61,7 @@ static int both_open(FIXTURE_DATA(ends) * self)
 }
 
 /*
- * Calls, until they fail
+ * Calls repeated until they fail
  */
 
 static int send_always(struct krdma_simple *simple)
@@ -136,7 +136,7 @@ static int client(FIXTURE_DATA(ends) * self, const char *host)
 	return krdma_simple_client(host, self->both.port, &self->options, &self->both.client);
 }
 
-/* That way they reach each other. */
+/* Check that server and client connect with these addresses. */
 static int meet(FIXTURE_DATA(ends) * self, const char *where, const char *host)
 {
 	int err = server(self, where, 0);
@@ -167,7 +167,7 @@ static int append(const char *path, const char *text)
 	return err;
 }
 
-/* Nobody listens at the first address of the name, and there is no way to the last. */
+/* There is no listener at the first address of the name, and no route to the last. */
 /* Proves: C4 (library) */
 TEST_F_TIMEOUT(ends, a_name_with_several_addresses, 240)
 {
@@ -207,7 +207,7 @@ TEST_F_TIMEOUT(ends, a_buffer_of_ones_own, 120)
 	EXPECT_EQ(0, mine[4899]);
 }
 
-/* The longest message that can be sent is one that can be taken. */
+/* The longest message that can be sent can also be received. */
 TEST_F_TIMEOUT(ends, a_buffer_shorter_than_messages_usually_are, 120)
 {
 	size_t length = 0;
@@ -226,7 +226,7 @@ TEST_F_TIMEOUT(ends, a_buffer_shorter_than_messages_usually_are, 120)
 	EXPECT_EQ(4096, krdma_simple_message_max(self->both.server));
 }
 
-/* Without options a thread that waits sleeps. */
+/* With the default options a waiting thread sleeps. */
 TEST_F_TIMEOUT(ends, waiting_takes_no_processor_unless_it_is_asked_for, 120)
 {
 	struct krdma_ring_query_args query;
@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(ends, waiting_takes_no_processor_unless_it_is_asked_for, 120)
 	EXPECT_EQ(0, query.ring_flags & KRDMA_RING_POLLED);
 }
 
-/* What is the parent's goes on. */
+/* The parent's context keeps working. */
 TEST_F_TIMEOUT(ends, a_child_closes_and_the_parent_goes_on, 120)
 {
 	size_t length = 0;
@@ -291,7 +291,7 @@ TEST_F_TIMEOUT(ends, options_that_make_no_sense, 60)
 	options->buffer = options;
 	options->buffer_size = 0;
 	EXPECT_EQ(-EINVAL, server(self, NULL, 0));
-	/* Which could never be taken. */
+	/* Messages longer than the buffer could never be received. */
 	*options = good;
 	options->buffer_size = 1000;
 	options->message_size = 1001;
@@ -322,11 +322,11 @@ TEST_F_TIMEOUT(ends, wrong_addresses, 240)
 	EXPECT_EQ(-EADDRINUSE, krdma_simple_server(BOOT_ADDRESS, &port, NULL, &self->both.client));
 	EXPECT_EQ(-ENXIO, client(self, "no such name"));
 	EXPECT_EQ(-EHOSTUNREACH, client(self, "192.0.2.1"));
-	/* Nobody listens there. */
+	/* There is no listener at this port. */
 	self->both.port = port ^ 1;
 	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
 	EXPECT_EQ(-ECONNREFUSED, krdma_simple_connect(self->both.client));
-	/* May be tried again. */
+	/* The client may try again. */
 	EXPECT_EQ(-ECONNREFUSED, krdma_simple_connect(self->both.client));
 	EXPECT_EQ(-ENOTCONN, krdma_simple_send(self->both.client, 0, 1));
 }
@@ -368,7 +368,7 @@ TEST_F_TIMEOUT(ends, calls_that_wait_for_the_peer_run_out_of_time, 240)
 
 	self->options.timeout_ms = BOTH_PATIENCE_MS;
 	ASSERT_EQ(0, server(self, BOOT_ADDRESS, 0));
-	/* What a client needs to connect takes less, also on a slow machine. */
+	/* Connecting takes less than this, also on a slow machine. */
 	self->options.timeout_ms = 5000;
 	ASSERT_EQ(0, client(self, BOOT_ADDRESS));
 	ASSERT_EQ(0, lib_both_connect(&self->both));
@@ -380,7 +380,7 @@ TEST_F_TIMEOUT(ends, calls_that_wait_for_the_peer_run_out_of_time, 240)
 		EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 1));
 	EXPECT_EQ(-ETIMEDOUT, krdma_simple_send(self->both.client, 0, 1));
 	EXPECT_EQ(-ETIMEDOUT, krdma_simple_notify_write(self->both.client, 1));
-	/* What did not have room was not sent: the number is right, and it goes on. */
+	/* A message without a credit was not sent: the count is right, and the connection works. */
 	for (unsigned int i = 0; i < DEPTH; i++)
 		EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 1, NULL));
 	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 1));
@@ -401,7 +401,7 @@ TEST_F_TIMEOUT(ends, nobody_answers, 120)
 {
 	self->options.timeout_ms = 5000;
 	ASSERT_EQ(0, lib_both_make(&self->both, &self->options, &self->options));
-	/* The server listens, and does not let it in. */
+	/* The server listens, but does not accept the client. */
 	EXPECT_EQ(-ETIMEDOUT, krdma_simple_connect(self->both.client));
 }
 
@@ -417,7 +417,7 @@ static int receive_one(struct krdma_simple *simple)
 	return krdma_simple_recv(simple, 0, 1, NULL);
 }
 
-/* Until the call has come back: a signal that is too early is not noticed. */
+/* Send signals until the call has returned: one sent before the call began has no effect. */
 static int interrupt(struct both_call *call)
 {
 	while (!__atomic_load_n(&call->done, __ATOMIC_ACQUIRE)) {
@@ -453,7 +453,7 @@ TEST_F_TIMEOUT(ends, a_signal_interrupts_who_waits_for_the_peer, 120)
 TEST_F_TIMEOUT(ends, close_at_every_stage, 240)
 {
 	EXPECT_EQ(0, krdma_simple_close(NULL));
-	/* Made. */
+	/* Created, not connected. */
 	ASSERT_EQ(0, lib_both_make(&self->both, &self->options, &self->options));
 	EXPECT_LE(0, krdma_simple_fd(self->both.server));
 	lib_both_close(&self->both);
@@ -464,18 +464,18 @@ TEST_F_TIMEOUT(ends, close_at_every_stage, 240)
 	krdma_simple_close(self->both.server);
 	self->both.server = NULL;
 	lib_both_close(&self->both);
-	/* With messages that nobody has taken. */
+	/* With messages that were not received. */
 	ASSERT_EQ(0, both_open(self));
 	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 1));
 	EXPECT_EQ(0, krdma_simple_notify_write(self->both.server, 1));
 	lib_both_close(&self->both);
-	/* After the end. */
+	/* After disconnecting. */
 	ASSERT_EQ(0, both_open(self));
 	EXPECT_EQ(0, krdma_simple_disconnect(self->both.client));
 	EXPECT_EQ(0, krdma_simple_disconnect(self->both.client));
 	EXPECT_EQ(-ECONNRESET, receive_one(self->both.server));
 	lib_both_close(&self->both);
-	/* Refused. */
+	/* Connection refused. */
 	self->both.port = 1;
 	self->both.server = NULL;
 	ASSERT_EQ(0, krdma_simple_client(BOOT_ADDRESS, 1, &self->options, &self->both.client));
@@ -506,8 +506,8 @@ TEST_F_TIMEOUT(ends, what_was_sent_before_the_end_is_taken_after_it, 120)
 }
 
 /*
- * Taking the first one posts its receive again, which fails now: the others are in the queue all
- * the same.
+ * Taking the first message posts its receive again, which fails now.  The other messages are in
+ * the CQ nevertheless.
  */
 /* Proves: C7 (library) */
 TEST_F_TIMEOUT(ends, what_was_sent_is_there_when_the_end_is_noticed_first, 120)
@@ -524,7 +524,7 @@ TEST_F_TIMEOUT(ends, what_was_sent_is_there_when_the_end_is_noticed_first, 120)
 	EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 2));
 	krdma_simple_close(self->both.client);
 	self->both.client = NULL;
-	/* The end has come; if it is late, this is what the test before is. */
+	/* By now the connection has ended.  If the end is late, this repeats the previous test. */
 	sleep_ms(SOON_MS);
 	EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 100, &length));
 	EXPECT_EQ(1, length);
@@ -553,7 +553,7 @@ TEST_F_TIMEOUT(ends, disconnect_brings_back_who_is_waiting, 120)
 	EXPECT_EQ(-ECONNRESET, receive_one(self->both.client));
 }
 
-/* The same contexts, again and again: nothing of the one before is left. */
+/* The same contexts connect repeatedly: nothing is left of the previous connection. */
 /* Proves: C3 (library) */
 TEST_F_TIMEOUT(ends, one_client_after_another, 240)
 {
@@ -566,7 +566,7 @@ TEST_F_TIMEOUT(ends, one_client_after_another, 240)
 	for (unsigned int i = 0; i < end; i++) {
 		struct pollfd asks = { .fd = krdma_simple_fd(self->both.server), .events = POLLIN };
 
-		/* Half of them are new, the others connect again. */
+		/* Half of the clients are new, the others reconnect. */
 		if (i % 2 == 0)
 			ASSERT_EQ(0, client(self, BOOT_ADDRESS));
 		EXPECT_EQ(0, poll(&asks, 1, 0));
@@ -579,25 +579,25 @@ TEST_F_TIMEOUT(ends, one_client_after_another, 240)
 		EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, i));
 		EXPECT_EQ(0, krdma_simple_recv(self->both.server, 0, 100, &length));
 		EXPECT_EQ(i, length);
-		/* Stays behind. */
+		/* These are not received before the connection ends. */
 		EXPECT_EQ(0, krdma_simple_send(self->both.client, 0, 100));
 		EXPECT_EQ(0, krdma_simple_notify_write(self->both.client, 1));
 		EXPECT_EQ(0, krdma_simple_write(self->both.client, 0, 0, 100));
-		/* Either side may be the one that ends it; the other hears of it. */
+		/* Either side may disconnect; the other side gets an event. */
 		EXPECT_EQ(0, krdma_simple_disconnect(i % 3 ? self->both.client :
 							     self->both.server));
 		EXPECT_EQ(-ECONNRESET, write_always(i % 3 ? self->both.server : self->both.client));
-		/* The end itself comes a little after what it ends. */
+		/* The event arrives a little after the flushed completions. */
 		EXPECT_EQ(i % 3 ? 1 : 0, poll(&asks, 1, i % 3 ? BOTH_PATIENCE_MS : 0));
 		EXPECT_EQ(0, krdma_simple_disconnect(self->both.server));
 	}
 }
 
 /*
- * Strangers
+ * Peers that do not use the simple layer
  */
 
-/* Asks without the layer's private data; what became of it. */
+/* Connect without the layer's private data.  Returns the result. */
 static int stranger(struct krdma_simple *simple)
 {
 	struct krdma_ring_create_args create = { .size = sizeof(create) };
@@ -653,11 +653,11 @@ TEST_F_TIMEOUT(ends, a_stranger_is_refused_and_disturbs_nobody, 120)
  */
 
 enum stage {
-	/* It has connected, and asks no more. */
+	/* The peer has connected and makes no more calls. */
 	CONNECTED,
-	/* It waits for a client, and lets nobody in. */
+	/* The peer waits for a client and accepts none. */
 	LISTENING,
-	/* It asks a server that does not answer. */
+	/* The peer connects to a server that does not answer. */
 	ASKING,
 };
 
@@ -710,7 +710,7 @@ static struct victim *victim_create(const struct krdma_simple_options *options, 
 	return victim;
 }
 
-/* The server is killed while its client is in that call. */
+/* The server is killed while its client is in @function. */
 static int killed_during(struct __test_metadata *_metadata, FIXTURE_DATA(ends) * self,
 			 int (*function)(struct krdma_simple *simple))
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a user may have: the module's limits, and those of descriptors.
+ * Limits of a user: those of the module, and those of file descriptors.
  *
- * The tests' own user is exempt, so others do what is limited.
+ * The user that runs the tests is exempt, so other users do what is limited.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #define MIB		(1024UL * 1024)
 
 /*
- * A user of the line's own: what an earlier test's user had may end in the background,
- * and counts until it has.
+ * A user ID for each line that uses this: objects of an earlier test's user may be destroyed in
+ * the background, and count against that user until then.
  */
 #define LINE_USER	(10000 + __LINE__)
 
@@ -106,7 +106,7 @@ static int some_sessions(void *context)
 	return 0;
 }
 
-/* While one user has all that he may have, another one does the same. */
+/* While one user is at the limit, another user reaches it, too. */
 static int sessions_beside(void *context)
 {
 	int session = session_open(O_CLOEXEC);
@@ -131,7 +131,7 @@ TEST_F(limits, sessions)
 		EXPECT_EQ(0, child_run_as(LINE_USER, some_sessions, &limit));
 		EXPECT_EQ(0, child_run_as(LINE_USER, some_sessions, &limit));
 	}
-	/* Processes of a user share what he may have. */
+	/* Processes of a user share the user's limit. */
 	ASSERT_EQ(0, set_parameter("max_sessions", 1));
 	EXPECT_EQ(0, child_run_as(SOME_USER, sessions_beside, sessions_of_another));
 }
@@ -150,7 +150,7 @@ TEST_F(limits, users_do_not_count_for_one_another)
 		close(channel[1]);
 		if (child_become(SOME_USER) || session_open(0) < 0 || session_open(0) < 0)
 			_exit(1);
-		/* Until the test closes it. */
+		/* Blocks until the test closes the pipe. */
 		_exit(read(channel[0], &limit, 1));
 	}
 	close(channel[0]);
@@ -212,7 +212,7 @@ static int (*const makers[])(int session, uint32_t device) = {
 	make_conn, make_listener, make_queue, make_unbound_queue,
 };
 
-/* Opens until it is refused; the rest of the list is -1. */
+/* Create objects until one is refused; the rest of @fds is -1. */
 static int fill_objects(int session, uint32_t device, int *fds, int room)
 {
 	int count;
@@ -225,7 +225,7 @@ static int fill_objects(int session, uint32_t device, int *fds, int room)
 	return count;
 }
 
-/* What ends in the background is given back a little later. */
+/* Retry: objects destroyed in the background are uncharged a little later. */
 static int make_soon(int maker, int session, uint32_t device)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
@@ -250,7 +250,7 @@ static int some_objects(void *context)
 	session = sessions[0];
 	CHECK(!boot_device(session, &device));
 	CHECK(fill_objects(session, device, fds, 16) == *limit);
-	/* Whatever kind, and in whatever session. */
+	/* Objects of any kind, in any session, count. */
 	for (size_t maker = 0; maker < ARRAY_SIZE(makers); maker++)
 		for (int i = 0; i < 2; i++)
 			CHECK(makers[maker](sessions[i], device) == -EDQUOT);
@@ -272,7 +272,7 @@ TEST_F(limits, objects)
 	}
 }
 
-/* No descriptor is to be had: what was made for it is gone again, and given back. */
+/* No file descriptor is available: the new object is destroyed again and uncharged. */
 static int no_descriptors(void *context)
 {
 	struct rlimit limit, none;
@@ -307,13 +307,13 @@ TEST_F(limits, descriptors)
 	EXPECT_EQ(0, child_run_as(LINE_USER, no_descriptors, NULL));
 }
 
-/* The limits change while they are used. */
+/* The limits change while a child uses them. */
 struct change {
 	int to_child[2];
 	int to_test[2];
 };
 
-/* Each side waits for the other's word. */
+/* The test and its child take turns: each writes a byte for the other. */
 static int say(int fd)
 {
 	return write(fd, "", 1) == 1 ? 0 : -errno;
@@ -340,7 +340,7 @@ static int use_while_it_changes(void *context)
 	CHECK(!conn_create(session, &conn, &id));
 	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
 
-	/* Below what there is: that stays and works, and nothing is added. */
+	/* A limit below the current count: objects remain and work, new ones are refused. */
 	CHECK(conn_create(session, &fd, &id) == -EDQUOT);
 	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
 	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
@@ -379,7 +379,7 @@ TEST_F(limits, they_can_be_changed_at_any_time)
 	ASSERT_EQ(0, pipe(change.to_test));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_limits, &change));
 	EXPECT_EQ(0, child_run_as(LINE_USER, use_while_it_changes, &change));
-	/* In case that it ended before its time. */
+	/* In case the child ended early. */
 	say(change.to_test[1]);
 	say(change.to_test[1]);
 	pthread_join(thread, &ret);
@@ -390,7 +390,7 @@ TEST_F(limits, they_can_be_changed_at_any_time)
 	}
 }
 
-/* Of many who ask at a time, no more than may be get something. */
+/* Of many threads that create objects at the same time, no more than the limit succeed. */
 struct crowd {
 	int session;
 	uint32_t device;
@@ -448,7 +448,7 @@ TEST_F(limits, a_crowd_gets_no_more)
 	}
 }
 
-/* The opener's user is charged, whoever uses the session. */
+/* The user that opened the session is charged, whichever user uses it. */
 struct lent {
 	int session;
 	int error;
@@ -469,12 +469,12 @@ static int lend(void *context)
 	int fd;
 
 	(void)context;
-	/* Opened as one user, and used as another, who has nothing of his own. */
+	/* Opened as one user, and used as another user that has no objects. */
 	CHECK(!seteuid(0));
 	CHECK(!setresuid(SOME_USER, 0, 0));
 	lent.session = session_open(O_CLOEXEC);
 	CHECK(lent.session >= 0);
-	/* The limit is 2, and who makes the third is exempt. */
+	/* The limit is 2, and the user that creates the third object is exempt. */
 	CHECK(!conn_create(lent.session, &fd, NULL));
 	CHECK(!child_run_as(OTHER_USER, use_lent, &(struct lent){ lent.session, 0 }));
 	CHECK(!conn_create(lent.session, &fd, NULL));
@@ -491,12 +491,12 @@ TEST_F(limits, the_opener_is_charged)
 }
 
 /*
- * Peers fill what a server may have, and give up: then there is room for one who does not.
+ * Peers use up a server's limit, then give up.  Afterwards another peer can connect.
  */
 
 #define VISITORS	8
 #define VISITS		3
-/* A listener, a queue, and these. */
+/* The server's limit allows a listener, a ring, and this many connections. */
 #define VISITORS_MAX	4
 
 struct visit {
@@ -504,7 +504,7 @@ struct visit {
 	struct __kernel_sockaddr_storage address;
 };
 
-/* What was closed counts for as long as it takes to end. */
+/* Retry: a closed connection counts until its teardown is complete. */
 static int next_soon(int listener, int *fd)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
@@ -522,7 +522,7 @@ static int host_one(int session, int listener, struct queue *ring)
 	struct end server;
 	int ret;
 
-	/* One of those before may be left: the connection manager can miss that it has given up. */
+	/* An earlier peer may remain: the connection manager can miss that it gave up. */
 	do {
 		end_init(&server, session);
 		ret = next_soon(listener, &server.conn);
@@ -551,7 +551,7 @@ static int host_visitors(void *context)
 		CHECK(!say(visit->words.to_test[1]) && !hear(visit->words.to_child[0]));
 		for (int j = 0; j < VISITORS_MAX; j++)
 			CHECK(!next_soon(listener, &fds[j]));
-		/* Then those who wait keep waiting. */
+		/* At the limit, the peers that wait keep waiting. */
 		CHECK(poll_mask(listener, POLLIN, PATIENCE_MS) == POLLIN);
 		CHECK(listener_next(listener, deadline_in(100), &fds[VISITORS_MAX], NULL) ==
 		      -EDQUOT);
@@ -573,7 +573,7 @@ static int visit_honestly(int session, const struct __kernel_sockaddr_storage *a
 
 	if (!ret)
 		ret = conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL);
-	/* The host is the one who ends it, perhaps before this has looked. */
+	/* The server ends the connection, perhaps before this process checks. */
 	if (!ret || ret == -EPIPE)
 		ret = conn_await_closed(client.conn, PATIENCE_MS);
 	end_close(&client);
@@ -623,7 +623,7 @@ TEST_F(limits, peers_that_give_up_give_back_what_they_had)
 	ASSERT_EQ(0, pipe(visit->words.to_test));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, come_and_go, visit));
 	EXPECT_EQ(0, child_run_as(LINE_USER, host_visitors, visit));
-	/* In case that it ended before its time. */
+	/* In case the child ended early. */
 	for (int i = 0; i < 2 * VISITS + 1; i++)
 		say(visit->words.to_test[1]);
 	pthread_join(thread, &ret);
@@ -660,7 +660,7 @@ static int many_objects(void *context)
 	CHECK(data != MAP_FAILED);
 	for (unsigned int i = 0; i < *count; i++)
 		CHECK(!memory_register(session, device, data, 4096, ACCESS_ALL, &mr));
-	/* The end of the process is the end of all of it. */
+	/* The exit of the process closes all of them. */
 	return 0;
 }
 
@@ -673,10 +673,11 @@ TEST_F(limits, thousands)
 }
 
 /*
- * Descriptors: each object takes one, and a queue has room for so many shared receives.
+ * File descriptors: each object takes one.  A ring has entries for a limited number of SRQ
+ * receives.
  */
 
-/* How many this process has, without that of the folder that says so. */
+/* Number of open files of this process, without the directory that is read for it. */
 static unsigned int open_files(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -686,7 +687,7 @@ static unsigned int open_files(void)
 		count++;
 	if (directory)
 		closedir(directory);
-	/* Nor its two names for folders. */
+	/* Nor the entries "." and "..". */
 	return count - 3;
 }
 
@@ -706,7 +707,10 @@ static int make_kind(const struct pair *pair, size_t kind)
 	return kind == SRQS ? make_srq(pair) : makers[kind](pair->sessions[0], pair->device);
 }
 
-/* What a queue has beside its connection's own, which ends by one of each kind. */
+/*
+ * Free entries of the ring's CQ: the connection on it takes its depths and one drain marker for
+ * sends and one for receives.
+ */
 static unsigned int room_beside(const struct end *end)
 {
 	struct krdma_conn_query_args query;
@@ -743,7 +747,7 @@ TEST_F_TIMEOUT(limits, thousands_of_one_kind_until_it_is_enough, 300)
 		EXPECT_EQ(kind == SRQS ? room_beside(&pair.a) : most - others, count);
 		while (count)
 			close(fds[--count]);
-		/* There is room again, at the latest when what was closed is gone. */
+		/* There is space again, at the latest when the closed object is destroyed. */
 		for (uint64_t end = now_ms() + PATIENCE_MS;
 		     (fd = make_kind(&pair, kind)) < 0 && now_ms() < end;)
 			sleep_ms(20);

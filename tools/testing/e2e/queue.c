@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queues: their making, their room, and waiting at them.
+ * Rings: creation, free entries, and waiting for completions.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(ring)
 	pair_close(&self->pair);
 }
 
-/* An operation that needs nothing of the peer. */
+/* A write, because it needs no receive of the peer. */
 static struct krdma_sqe write_entry(const struct end *end, const struct memory *mr,
 				    uint64_t wr_id)
 {
@@ -136,7 +136,7 @@ TEST_F(ring, what_is_refused)
 #undef REFUSED
 }
 
-/* Whatever the processors are: a device has one vector at least, and no number is too large. */
+/* On any number of CPUs: a device has at least one vector, and no vector number is too large. */
 /* Proves: E11 */
 TEST_F(ring, completion_vectors)
 {
@@ -179,7 +179,7 @@ TEST_F(ring, only_the_whole_of_it_can_be_mapped)
 	munmap(map, size);
 }
 
-/* The mapping stays when the descriptor goes, and nothing comes there any more. */
+/* The mapping outlives the file descriptor, but no more completions arrive in it. */
 TEST_F(ring, the_mapping_outlives_the_descriptor)
 {
 	struct queue ring;
@@ -201,7 +201,7 @@ TEST_F(ring, completions_come_without_a_request)
 
 	ASSERT_EQ(0, WRITE_SOME(5, 1));
 	if (variant->flags & KRDMA_RING_POLLED) {
-		/* Only inside requests. */
+		/* A polled ring gets completions only during an ioctl. */
 		sleep_ms(200);
 		ASSERT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
 		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
@@ -233,7 +233,7 @@ TEST_F(ring, deadlines)
 	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->ring->fd, &cqe, 1, 1, 1, &reaped));
 	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 1, 0, &reaped));
 	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
-	/* Who wants none does not wait. */
+	/* With 0 completions wanted the call does not wait. */
 	ASSERT_EQ(0, queue_enter(self->a->ring, 0, 0, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(0, enter.completed);
 	EXPECT_EQ(0, enter.submitted);
@@ -310,7 +310,7 @@ TEST_F(ring, waiting_for_several)
 				&reaped));
 	EXPECT_LE(4, reaped);
 	pthread_join(thread, NULL);
-	/* Fewer than wanted, but some, are a success. */
+	/* Fewer completions than wanted, but at least one, are a success. */
 	if (reaped == 4) {
 		ASSERT_EQ(0, queue_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS), NULL));
 		ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(300),
@@ -359,7 +359,7 @@ TEST_F(ring, poll_tells_of_completions)
 	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 0));
 }
 
-/* Somebody waits in poll() before there is anything. */
+/* A thread waits in poll() before the first completion. */
 /* Proves: D13 */
 TEST_F(ring, poll_is_woken)
 {
@@ -378,7 +378,7 @@ TEST_F(ring, poll_is_woken)
 	}
 }
 
-/* The ring is full, then the kernel's room, then the depth: nothing is lost. */
+/* The ring fills, then the kernel's backlog, then the depth is used up: nothing is lost. */
 /* Proves: D13, E11 */
 TEST_F(ring, a_ring_that_nobody_empties)
 {
@@ -387,7 +387,7 @@ TEST_F(ring, a_ring_that_nobody_empties)
 	struct krdma_cqe cqe;
 	int ret;
 
-	/* Until the ring is full, more is known, and nothing has been accepted for a while. */
+	/* Until the ring is full, more completions wait, and no post succeeds for a while. */
 	do {
 		ret = WRITE_SOME(posted, 1);
 		if (!ret) {
@@ -407,7 +407,7 @@ TEST_F(ring, a_ring_that_nobody_empties)
 	EXPECT_EQ(KRDMA_RING_CQ_OVERFLOW, ring->header->cq_flags);
 	EXPECT_EQ(POLLIN, poll_mask(ring->fd, POLLIN | POLLOUT, 0));
 	EXPECT_EQ(0, poll_mask(self->a->conn, POLLOUT, 0));
-	/* As full as it can be is enough for whoever waits for more. */
+	/* A full ring satisfies a wait for more completions than it can hold. */
 	EXPECT_EQ(0, queue_enter(ring, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
 
 	for (;;) {
@@ -431,8 +431,8 @@ TEST_F(ring, a_ring_that_nobody_empties)
 }
 
 /*
- * The ring is full, more has come, and the depth is used up.  Who then takes what is in
- * the ring, without a request, is told at the connection, too, that there is room.
+ * The ring is full, more completions wait, and the depth is used up.  If the program then takes
+ * the completions from the ring without a system call, the connection, too, reports free space.
  */
 /* Proves: E11 */
 TEST_F(ring, a_full_ring_hides_no_room)
@@ -468,7 +468,7 @@ TEST_F(ring, a_full_ring_hides_no_room)
 	}
 }
 
-/* EAGAIN, and the word that there is room again, once for each of many rounds. */
+/* In each of many rounds: EAGAIN, then one event that there is free space again. */
 /* Proves: E11 */
 TEST_F(ring, room_is_told_of)
 {
@@ -518,12 +518,12 @@ TEST_F(ring, a_refused_entry_stops_the_request)
 		entries[i] = WRITE(i);
 	entries[3].dest = 0x7fffffff;
 	ASSERT_EQ(0, queue_put(self->a->ring, entries, 6));
-	/* And does not wait, whatever was asked for. */
+	/* A call that fails to post an entry does not wait, even if completions are wanted. */
 	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(-ENOENT, enter.error);
 	EXPECT_EQ(3, self->a->ring->header->sq_head);
-	/* It is the program's: mended, it goes on. */
+	/* The refused entry remains the program's: once corrected, posting continues. */
 	self->a->ring->sqes[3].dest = self->a->id;
 	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, deadline_in(PATIENCE_MS), &enter));
 	EXPECT_EQ(3, enter.submitted);
@@ -559,7 +559,7 @@ TEST_F(ring, indices_that_make_no_sense)
 	EXPECT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
 }
 
-/* Indices go round, many times; their wrap at 2^32 is the pure tests'. */
+/* The ring indices wrap round the ring many times.  The pure tests cover the wrap at 2^32. */
 TEST_F(ring, the_rings_go_round)
 {
 	struct krdma_cqe cqe;
@@ -627,7 +627,7 @@ TEST_F(ring, many_connections_share_it)
 	queue_close(&ring);
 }
 
-/* What was under way when the connection ended completes, each once, as flushed. */
+/* Work requests in flight when the connection ends complete once each, as flushed. */
 /* Proves: E8 */
 TEST_F(ring, the_end_flushes_what_is_under_way)
 {
@@ -647,7 +647,7 @@ TEST_F(ring, the_end_flushes_what_is_under_way)
 		EXPECT_FALSE(seen[cqe.wr_id]);
 		seen[cqe.wr_id] = true;
 	}
-	/* Also what the program has not asked about before it closed the connection. */
+	/* So do those whose completions were not taken before the program closed the connection. */
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
 	EXPECT_EQ(-ENOTCONN, queue_submit(self->b->ring, entries, 1, NULL));
 }
@@ -666,7 +666,7 @@ TEST_F(ring, completions_outlive_their_connection)
 	EXPECT_EQ(33, cqe.wr_id);
 	EXPECT_EQ(self->b->id, cqe.dest);
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
-	/* Its number is that of a closed connection until its end is complete, then of nothing. */
+	/* The ID is that of a closed connection until teardown is complete, then unused. */
 	while ((ret = queue_submit(self->b->ring, &entry, 1, NULL)) == -ENOTCONN &&
 	       now_ms() < end)
 		sleep_ms(1);
@@ -674,7 +674,7 @@ TEST_F(ring, completions_outlive_their_connection)
 	EXPECT_EQ(-EAGAIN, queue_take(self->b->ring, &cqe));
 }
 
-/* How many the kernel has for works that are not bound to a processor; -1. */
+/* Number of the kernel's worker threads for unbound work; -1 on error. */
 static int worker_threads(void)
 {
 	DIR *directory = opendir("/proc");
@@ -695,7 +695,7 @@ static int worker_threads(void)
 	return directory && !closedir(directory) ? count : -1;
 }
 
-/* What ends a queue waits for nothing, so that one thread ends many. */
+/* The work that ends a ring does not block, so one worker thread ends many rings. */
 TEST_F(ring, many_end_without_a_thread_each)
 {
 	const struct queue_options options = {
@@ -710,11 +710,11 @@ TEST_F(ring, many_end_without_a_thread_each)
 	before = worker_threads();
 	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
 		queue_close(&rings[i]);
-	/* They end a grace period later, and threads are made one after another. */
+	/* Rings end an RCU grace period later, and worker threads are created one after another. */
 	for (int look = 0; look < 50; look++) {
 		usleep(10000);
 		now = worker_threads();
-		/* It is -1 where that failed. */
+		/* worker_threads() returns -1 on error. */
 		ASSERT_LT(0, now);
 		if (now > most)
 			most = now;
@@ -724,7 +724,7 @@ TEST_F(ring, many_end_without_a_thread_each)
 	EXPECT_GE(before + 2, most);
 }
 
-/* One, in one call. */
+/* Post one write and wait for its completion in one call. */
 static int write_and_wait(struct queue *ring, const struct krdma_sqe *entry)
 {
 	struct krdma_cqe cqe;
@@ -742,7 +742,7 @@ static int64_t us_since(const struct timespec *before)
 	return (now.tv_sec - before->tv_sec) * 1000000LL + (now.tv_nsec - before->tv_nsec) / 1000;
 }
 
-/* Two pairs, one whose end is told and one whose end polls. */
+/* A pair of connections and the writes that are timed on it. */
 struct race {
 	struct pair pair;
 	struct memory mr;
@@ -759,7 +759,7 @@ static int race_open(struct race *race, uint32_t ring_flags)
 				    &race->mr);
 }
 
-/* Microseconds for twenty writes, one after another, if they are the fewest yet. */
+/* Time twenty writes, one after another, in microseconds, and keep the minimum. */
 static int race_run(struct race *race)
 {
 	struct krdma_sqe entry = write_entry(&race->pair.a, &race->mr, 0);
@@ -778,7 +778,7 @@ static int race_run(struct race *race)
 
 #define OTHER_CPU	"/sys/devices/system/cpu/cpu1/online"
 
-/* Who spins in the kernel keeps nobody from the processor who does what it spins for. */
+/* A thread that polls in the kernel does not keep the provider's thread from the CPU. */
 TEST(polling_lets_the_provider_run)
 {
 	struct race told = {}, polled = {};
@@ -786,7 +786,7 @@ TEST(polling_lets_the_provider_run)
 	ASSERT_EQ(0, write_text(OTHER_CPU, "0"));
 	EXPECT_EQ(0, race_open(&told, 0));
 	EXPECT_EQ(0, race_open(&polled, KRDMA_RING_POLLED));
-	/* By turns: the machine is as quick for one as for the other. */
+	/* Alternate, so that changes in the speed of the machine affect both alike. */
 	for (unsigned int round = 0; round < 16 && !_metadata->exit_code; round++) {
 		EXPECT_EQ(0, race_run(&told));
 		EXPECT_EQ(0, race_run(&polled));
