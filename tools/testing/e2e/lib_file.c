@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's whole files: what arrives, what is kept, and how it goes on.
+ * libkrdma's file transfers: the file that arrives, what is kept of it, and resuming.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "session.h"
 
 #define MIB	1048576u
-/* Long enough for something to happen in the middle, with buffers of one page. */
+/* Long enough to interrupt the transfer in the middle, with buffers of one page. */
 #define LONG	(600 * 1024 + 7)
 
 FIXTURE(file)
@@ -50,7 +50,7 @@ static int put(FIXTURE_DATA(file) * self, const char *file, const char *name)
 	return files_put(&self->files, file, name, &self->options, &self->result);
 }
 
-/* With small buffers, so that there is a middle, and an end there. */
+/* Use small buffers, so that the transfer can end in the middle. */
 static void give_up_at(FIXTURE_DATA(file) * self, uint64_t at)
 {
 	self->limit.at = at;
@@ -121,7 +121,7 @@ TEST_F(file, the_server_reports_what_it_has_done)
 
 static const mode_t modes[] = { 0644, 0400, 0755, 0777, 0, 04755 };
 
-/* As with cp(1), what the umask forbids is not given to anybody. */
+/* As with cp(1), the umask removes permission bits. */
 TEST_F(file, permission_bits_are_what_the_umask_leaves)
 {
 	char path[FILES_PATH];
@@ -166,7 +166,7 @@ TEST_F(file, a_file_in_a_folder_goes_into_a_folder)
 	EXPECT_TRUE(files_are(self->files.here, "a", 100, 1));
 	ASSERT_EQ(0, put(self, "a", "d/e"));
 	EXPECT_TRUE(files_are(self->files.there, "d/e", 100, 1));
-	/* Which none of these is. */
+	/* None of these names is a directory. */
 	EXPECT_EQ(-ENOENT, get(self, "d/a", "no/"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
 	EXPECT_EQ(-ENOENT, get(self, "d/a", "no/x"));
@@ -180,7 +180,7 @@ TEST_F(file, a_file_in_a_folder_goes_into_a_folder)
 	EXPECT_EQ(-EISDIR, get(self, "d", "e"));
 }
 
-/* What is there is replaced when all of it has come, and no earlier. */
+/* An existing file is replaced when the new one is complete, and no earlier. */
 TEST_F(file, what_is_there_stays_until_the_end)
 {
 	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
@@ -253,7 +253,7 @@ TEST_F(file, holes_stay_holes)
 	close(fd);
 }
 
-/* Their checksum is that of the zeroes that they are read as. */
+/* The checksum of a hole is that of the zeroes that a read returns for it. */
 TEST_F_TIMEOUT(file, a_hole_has_the_checksum_of_zeroes, 120)
 {
 	static char zeroes[3 * MIB + 5];
@@ -272,7 +272,7 @@ TEST_F_TIMEOUT(file, a_hole_has_the_checksum_of_zeroes, 120)
 }
 
 /*
- * Going on
+ * Resuming
  */
 
 TEST_F_TIMEOUT(file, getting_goes_on_where_it_ended, 120)
@@ -312,7 +312,7 @@ TEST_F_TIMEOUT(file, putting_goes_on_where_it_ended, 120)
 	EXPECT_EQ(0, files_parts(self->files.there, NULL));
 }
 
-/* Without being asked to go on, it begins anew. */
+/* Without the resume option a transfer starts from the beginning. */
 TEST_F_TIMEOUT(file, an_old_part_is_not_used_by_itself, 120)
 {
 	ASSERT_EQ(0, files_make(self->files.there, "a", LONG, 1));
@@ -324,7 +324,7 @@ TEST_F_TIMEOUT(file, an_old_part_is_not_used_by_itself, 120)
 	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
 }
 
-/* Makes half of "b", there or here, of a source "a" at the other end. */
+/* Make half of "b", at either end, from a source "a" at the other end. */
 static int make_half(FIXTURE_DATA(file) * self, bool putting)
 {
 	int ret = files_make(putting ? self->files.here : self->files.there, "a", LONG, 1);
@@ -378,7 +378,7 @@ FIXTURE_TEARDOWN(half)
 	file_teardown(_metadata, &self->file, NULL);
 }
 
-/* It is complete and right, but did not go on from what was there, of which that is left. */
+/* The file is complete and correct, but the old part was not used; @left: it still exists. */
 static void expect_anew(struct __test_metadata *_metadata, FIXTURE_DATA(half) * self,
 			bool putting, size_t length, unsigned int seed, int left)
 {
@@ -404,7 +404,7 @@ TEST_F_TIMEOUT(half, with_a_wrong_byte_is_not_used, 120)
 
 TEST_F_TIMEOUT(half, with_a_wrong_note_is_not_used, 120)
 {
-	/* Both places of it: the offset that they tell. */
+	/* Both copies of the record of the offset. */
 	ASSERT_EQ(0, files_write(self->to, self->part, LONG + 33, "?", 1));
 	ASSERT_EQ(0, files_write(self->to, self->part, LONG + 64 + 33, "?", 1));
 	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
@@ -424,7 +424,7 @@ TEST_F_TIMEOUT(half, of_another_content_is_not_used, 120)
 	char path[FILES_PATH];
 	struct stat status;
 
-	/* The same length and time: only the checksum tells. */
+	/* Length and time stay the same, so only the checksum shows the change. */
 	ASSERT_EQ(0, stat(files_path(path, self->from, "a"), &status));
 	times[0] = status.st_atim;
 	times[1] = status.st_mtim;
@@ -481,7 +481,7 @@ TEST_F(half, that_is_a_link_is_not_followed)
 	EXPECT_TRUE(files_exist(self->to, self->part));
 }
 
-/* Of another user, written by others, with another name: it could change behind our back. */
+/* Another owner, write permission for others, another link: others could change the part. */
 TEST_F_TIMEOUT(half, that_is_not_ours_alone_is_not_used, 120)
 {
 	char path[FILES_PATH], other[FILES_PATH];
@@ -498,13 +498,13 @@ TEST_F_TIMEOUT(half, that_is_not_ours_alone_is_not_used, 120)
 	expect_anew(_metadata, self, variant->putting, LONG, 1, 1);
 	ASSERT_EQ(0, stat(files_path(other, self->to, "b"), &status));
 	EXPECT_EQ(0, status.st_uid);
-	/* As it was, it is. */
+	/* In its original state the part is used. */
 	ASSERT_EQ(0, chown(path, 0, 0));
 	ASSERT_EQ(0, finish(&self->file, variant->putting));
 	EXPECT_LT(0, self->file.result.resumed_from);
 }
 
-/* Interrupted when it is asked for the so-manieth time. */
+/* Interrupts the transfer after a number of calls of its progress callback. */
 struct patience {
 	unsigned int left;
 };
@@ -514,14 +514,14 @@ static int lose_patience(void *context, const struct krdma_file_progress *progre
 	struct patience *patience = context;
 
 	(void)progress;
-	/* The next thing that is done then asks again. */
+	/* After the delay the next step calls this again. */
 	sleep_ms(250);
 	return !patience->left--;
 }
 
 /*
- * Wherever going on is interrupted, what was there before still is: connecting, while it is
- * checked, at each step of the protocol, while data come.
+ * Wherever resuming is interrupted, the part remains: while connecting, during its check, at
+ * each step of the protocol, while data arrive.
  */
 TEST_F_TIMEOUT(half, survives_interruptions, 240)
 {
@@ -539,7 +539,7 @@ TEST_F_TIMEOUT(half, survives_interruptions, 240)
 		if (!ret)
 			break;
 		EXPECT_EQ(-ECANCELED, ret);
-		/* The last that can be interrupted is waiting for the server to be done. */
+		/* The last step that can be interrupted waits until the server is done. */
 		if (files_exist(self->to, "b"))
 			break;
 		ASSERT_EQ(1, files_parts(self->to, NULL)) {
@@ -549,7 +549,7 @@ TEST_F_TIMEOUT(half, survives_interruptions, 240)
 			  self->file.result.resumed_from : resumed;
 	}
 	EXPECT_EQ(true, !ret || (ret == -ECANCELED && variant->putting));
-	/* Connecting, checking, asking, answering, data. */
+	/* Connecting, checking, request, answer, data. */
 	EXPECT_LE(5, times);
 	EXPECT_LE(LONG / 4, self->file.result.resumed_from);
 	EXPECT_LE(resumed, self->file.result.resumed_from);
@@ -558,7 +558,7 @@ TEST_F_TIMEOUT(half, survives_interruptions, 240)
 }
 
 /*
- * Others' files
+ * Files of others
  */
 
 TEST_F_TIMEOUT(file, others_parts_are_left_alone, 120)
@@ -573,7 +573,7 @@ TEST_F_TIMEOUT(file, others_parts_are_left_alone, 120)
 	EXPECT_TRUE(files_are(self->files.here, "b", LONG, 1));
 	EXPECT_TRUE(files_are(self->files.here, "b.part", 100, 9));
 	EXPECT_TRUE(files_are(self->files.here, "victim", 100, 9));
-	/* Nor is what was put under such a name taken for a part. */
+	/* A file that was put under such a name is not taken for a part, either. */
 	EXPECT_EQ(0, put(self, "victim", "c.part"));
 	EXPECT_EQ(0, put(self, "b", "c"));
 	EXPECT_TRUE(files_are(self->files.there, "c.part", 100, 9));
@@ -581,7 +581,7 @@ TEST_F_TIMEOUT(file, others_parts_are_left_alone, 120)
 	EXPECT_TRUE(files_are(self->files.here, "d", 100, 9));
 }
 
-/* In the middle of a copy: what can be done with what has come so far? */
+/* In the middle of a copy: test access to the data that have arrived so far. */
 struct middle {
 	FIXTURE_DATA(file) * self;
 	const char *folder;
@@ -625,7 +625,7 @@ TEST_F_TIMEOUT(file, what_is_not_complete_is_nobodys, 240)
 	EXPECT_TRUE(files_are(self->files.there, "b", LONG, 1));
 }
 
-/* Two versions at a time: the one that is complete last is there, and neither is mixed. */
+/* Two transfers of the same name: the one completed last remains, and data are not mixed. */
 struct rival {
 	FIXTURE_DATA(file) * self;
 	bool done;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's whole files: peers that do not keep to what was agreed.
+ * libkrdma's file transfers: peers that violate the protocol.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #define LENGTH		20000
 
-/* How long the server waits for who says nothing; some of them stand still for a while. */
+/* The server's timeout for a silent peer; some of the peers pause for a while. */
 #define PATIENT_MS	5000
 
 FIXTURE(hostile)
@@ -47,7 +47,7 @@ FIXTURE_TEARDOWN(hostile)
 	files_close(&self->files);
 }
 
-/* The server has ended it for this reason, and serves others as before. */
+/* The server has ended the connection with @error, and serves others as before. */
 static void expect_refused(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
 			   int error, const char *what)
 {
@@ -79,7 +79,7 @@ TEST_F_TIMEOUT(hostile, first_words_are_judged, 240)
 
 	message.length = 10;
 	say(_metadata, self, &message, -EPROTO, "a short message");
-	/* It ends the connection by itself: not before the server has seen it begin. */
+	/* The client ends the connection, but not before the server has seen it. */
 	message = raw_make(GET, "a");
 	message.length = 5000;
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
@@ -128,10 +128,10 @@ TEST_F_TIMEOUT(hostile, silent_clients_are_put_out, 240)
 
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
 	expect_refused(_metadata, self, -ETIMEDOUT, "silence");
-	/* From the moment on that it has been let in, and looked at twice a second. */
+	/* The time starts when the peer is accepted, and is checked twice a second. */
 	EXPECT_LE(PATIENT_MS, now_ms() - begin);
 	EXPECT_GE(PATIENT_MS + rounds(1000, 5000), now_ms() - begin);
-	/* One that is alive and says no more than that is waited for. */
+	/* The server waits for a peer that only reports that it is alive. */
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
 	for (begin = now_ms(); now_ms() - begin < PATIENT_MS + 1000;) {
 		sleep_ms(500);
@@ -158,7 +158,7 @@ TEST_F_TIMEOUT(hostile, strangers_are_not_let_in, 240)
 	expect_served(_metadata, self);
 }
 
-/* Asks for "a", and fetches it into such a window. */
+/* Get "a" into a window of @count buffers of @size bytes. */
 static void fetch(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
 		  uint32_t size, uint32_t count)
 {
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(hostile, windows_are_judged, 240)
 	fetch(_metadata, self, 0, 0);
 	expect_refused(_metadata, self, -EPROTO, "no slots");
 
-	/* A key that is nobody's: the device says so. */
+	/* An rkey of no MR: the device reports an error. */
 	message = raw_make(GET, "a");
 	ASSERT_EQ(0, raw_connect(&self->raw, &self->files, self->hello, sizeof(self->hello)));
 	ASSERT_EQ(0, raw_send(&self->raw, &message));
@@ -213,7 +213,7 @@ TEST_F_TIMEOUT(hostile, credit_that_was_not_earned_is_refused, 240)
 	expect_served(_metadata, self);
 }
 
-/* Puts "evil" of that length with a window of one page, behind its first page. */
+/* Put "evil" of @length bytes with a window of one page, after its first page. */
 static void offer(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
 		  uint64_t length)
 {
@@ -281,24 +281,24 @@ TEST_F_TIMEOUT(hostile, an_end_is_judged, 240)
 	ASSERT_EQ(0, raw_send(&self->raw, &message));
 	EXPECT_EQ(ERROR, raw_receive(&self->raw, &message));
 	expect_refused(_metadata, self, -EBADMSG, "a checksum");
-	/* Of no use to anybody, unlike what came before. */
+	/* This attempt leaves no usable part, unlike the one before. */
 	EXPECT_EQ(1, files_parts(self->files.there, NULL));
 	expect_served(_metadata, self);
 }
 
 /*
- * Another client's part
+ * The part of another client
  */
 
 #define LONG		(600 * 1024 + 7)
 
-/* How far a client goes before it leaves. */
+/* The step at which a client leaves. */
 enum step {
 	STEP_PUT, STEP_HAVE, STEP_OFFER_ANEW, STEP_OFFER, STEP_OFFER_WRONG, STEP_DATA, STEP_END,
 	STEPS,
 };
 
-/* Somebody who puts the same, and leaves. */
+/* A client puts the same file, and leaves at @step. */
 static void leave_at(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * self,
 		     const struct stat *status, uint32_t code, enum step step)
 {
@@ -343,7 +343,7 @@ static void leave_at(struct __test_metadata *_metadata, FIXTURE_DATA(hostile) * 
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 }
 
-/* Whoever leaves at whatever step, the part that somebody else has left is there. */
+/* At whatever step a client leaves, the part that another client has left remains. */
 TEST_F_TIMEOUT(hostile, clients_that_leave_spoil_no_part, 240)
 {
 	struct files_limit limit = { .at = LONG / 2 };
@@ -361,7 +361,7 @@ TEST_F_TIMEOUT(hostile, clients_that_leave_spoil_no_part, 240)
 	ASSERT_EQ(1, files_parts(self->files.there, NULL));
 	for (unsigned int code = 0; code < 2; code++) {
 		for (unsigned int step = 0; step < STEPS; step++) {
-			/* What is sent behind a part is part of it, unless it proves wrong. */
+			/* Data after a part extend it, unless they prove wrong. */
 			if (code && step == STEP_DATA)
 				continue;
 			leave_at(_metadata, self, &status, code, step);
@@ -379,7 +379,7 @@ TEST_F_TIMEOUT(hostile, clients_that_leave_spoil_no_part, 240)
 	EXPECT_EQ(0, files_parts(self->files.there, NULL));
 }
 
-/* What was offered and is not there any more: the device says so. */
+/* The offered memory is deregistered: the device reports an error. */
 TEST_F_TIMEOUT(hostile, memory_that_is_gone_is_missed, 240)
 {
 	struct message message = raw_piece(DATA, 4096, 4096, 0);
@@ -396,14 +396,14 @@ TEST_F_TIMEOUT(hostile, memory_that_is_gone_is_missed, 240)
 }
 
 /*
- * A server that is hostile
+ * A hostile server
  */
 
 struct script {
 	struct krdma *session;
 	struct krdma_listener *listener;
 	pthread_t thread;
-	/* Of what it says: a hello, then what the file is, then what comes. */
+	/* Its messages: a hello, then a description of the file, then the ones in @next. */
 	uint32_t code;
 	bool silent;
 	struct message file;
@@ -431,7 +431,7 @@ static void *script_run(void *context)
 			raw_send(&raw, &script->next[i]);
 		}
 	}
-	/* Until the client has had enough. */
+	/* Until the client disconnects. */
 	while (raw_receive(&raw, &message) > 0)
 		;
 	raw_close(&raw);
@@ -485,7 +485,7 @@ TEST_F_TIMEOUT(hostile, servers_of_something_else_are_noticed, 240)
 
 TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
 {
-	/* The last part of a name, if it has one, is taken: and then the file does not come. */
+	/* The last component of the name is used, if any, and then the file does not arrive. */
 	static const struct {
 		const char *name;
 		int error;
@@ -505,7 +505,7 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_where_a_file_goes, 240)
 	EXPECT_FALSE(files_exist("/tmp", "x"));
 }
 
-/* A server of an empty file of that name, which it hands over as it should. */
+/* A server that transfers an empty file of that name correctly. */
 static struct script gives(const char *name)
 {
 	struct script script = { .file = file_is(0, name), .count = 2 };
@@ -534,7 +534,7 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_any_name, 240)
 	script = gives("a\303\244 b");
 	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "."));
 	EXPECT_TRUE(files_are(self->files.here, "a\303\244 b", 0, 1));
-	/* Who has asked for a name has it. */
+	/* The client's own choice of a name is used. */
 	script = gives(".bashrc");
 	EXPECT_EQ(0, get_from(_metadata, self, &script, "", "mine"));
 	EXPECT_TRUE(files_are(self->files.here, "mine", 0, 1));
@@ -552,7 +552,7 @@ TEST_F_TIMEOUT(hostile, servers_do_not_choose_what_is_replaced, 240)
 	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
 	EXPECT_EQ(KRDMA_FILE_SIDE_HERE, self->result.side);
 	EXPECT_TRUE(files_are(self->files.here, "taken", LENGTH, 9));
-	/* Not even a link that leads nowhere. */
+	/* Not even a dangling symbolic link is replaced. */
 	ASSERT_EQ(0, symlink("nowhere", files_path(path, self->files.here, "link")));
 	script = gives("link");
 	EXPECT_EQ(-EEXIST, get_from(_metadata, self, &script, "", "."));
@@ -585,12 +585,12 @@ TEST_F_TIMEOUT(hostile, servers_are_judged_too, 240)
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
 	script.next[1] = raw_make(CREDIT, NULL);
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	/* It goes on from where nothing is. */
+	/* The server resumes although there is no part. */
 	raw_set(&script.next[0], 8, 100, 8);
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
 	script.file = file_is(UINT64_MAX, NULL);
 	EXPECT_EQ(-EPROTO, get_from(_metadata, self, &script, "a", "x"));
-	/* It has nothing more to say. */
+	/* The server sends nothing more. */
 	script = (struct script){ .file = file_is(4096, NULL), .count = 1 };
 	script.next[0] = begin;
 	EXPECT_EQ(-ETIMEDOUT, get_from(_metadata, self, &script, "a", "x"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma over a device: sessions, listeners, connections, queues.
+ * libkrdma over a device: sessions, listeners, connections, rings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ FIXTURE_SETUP(thin)
 	ASSERT_EQ(0, lib_pair_open(&self->pair, LIB_ADDRESS, variant->ring_flags));
 	ASSERT_EQ(0, krdma_mr_alloc(self->pair.session, self->pair.device, 1 << 16,
 				    ACCESS_ALL, &self->mr));
-	/* The second half is what the peer offers. */
+	/* The peer offers the second half of the memory. */
 	ASSERT_EQ(0, krdma_mr_describe(self->mr, 1 << 15, 0, descriptor));
 	ASSERT_EQ(0, krdma_remote_mr_from_desc(descriptor, sizeof(descriptor), &self->remote));
 }
@@ -63,7 +63,7 @@ static struct krdma_sqe write_of(FIXTURE_DATA(thin) * self, uint64_t wr_id)
 	return krdma_entry_write(self->pair.a, wr_id, self->mr, 0, 64, &self->remote, 0);
 }
 
-/* Posts, waits, and tells the status; the completion in *@cqe. */
+/* Post @entry and wait.  Returns the status; *@cqe is the completion. */
 static int operate(FIXTURE_DATA(thin) * self, struct krdma_sqe entry, struct krdma_cqe *cqe)
 {
 	size_t accepted, taken;
@@ -105,7 +105,7 @@ TEST_F(thin, private_data_both_ways)
 		ASSERT_EQ(0, krdma_conn_private_data(conns[i], data, &length));
 		ASSERT_EQ(strlen(texts[i]), length);
 		EXPECT_EQ(0, memcmp(texts[i], data, length));
-		/* Less room: it says how much there is. */
+		/* A buffer that is too short: the call returns the full length. */
 		length = 3;
 		memset(data, 0, sizeof(data));
 		ASSERT_EQ(0, krdma_conn_private_data(conns[i], data, &length));
@@ -191,7 +191,7 @@ TEST_F(thin, what_is_refused_is_the_next_and_nothing_after_it)
 	EXPECT_EQ(1, accepted);
 	ASSERT_EQ(0, krdma_ring_wait(ring, cqes, 3, 1, LIB_PATIENCE, &taken));
 	EXPECT_EQ(1, cqes[0].wr_id);
-	/* The ring has forgotten the rest. */
+	/* The entries that were not accepted are no longer in the ring. */
 	entries[1] = write_of(self, 2);
 	EXPECT_EQ(0, krdma_ring_enter(ring, entries, 3, &accepted, cqes, 3, 3, LIB_PATIENCE,
 				      &taken));
@@ -239,16 +239,16 @@ TEST_F(thin, waiting_ends)
 	EXPECT_EQ(-EAGAIN, krdma_ring_wait(ring, cqes, 2, 1, 0, &taken));
 	EXPECT_EQ(-ETIMEDOUT, krdma_ring_wait(ring, cqes, 2, 1, krdma_deadline(20), &taken));
 	EXPECT_EQ(77, taken);
-	/* Fewer than wanted are better than none. */
+	/* Fewer completions than wanted are returned instead of none. */
 	ASSERT_EQ(0, krdma_ring_post(ring, &entry, 1, NULL));
-	/* Takes nothing. */
+	/* krdma_ring_wait_any() takes no completion. */
 	ASSERT_EQ(0, krdma_ring_wait_any(&ring, 1, LIB_PATIENCE, &which));
 	EXPECT_EQ(0, krdma_ring_wait(ring, cqes, 2, 2, krdma_deadline(20), &taken));
 	EXPECT_EQ(1, taken);
 
 	EXPECT_EQ(-EAGAIN, krdma_listener_next(self->pair.listener, 0, &conn));
 	EXPECT_EQ(-ETIMEDOUT, krdma_listener_next(self->pair.listener, krdma_deadline(20), &conn));
-	/* Which may come a little later than the state that it tells of. */
+	/* The event may arrive a little later than the state changes. */
 	do {
 		ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record,
 						   sizeof(record)));
@@ -282,7 +282,7 @@ TEST_F(thin, one_of_several_queues)
 	ASSERT_EQ(0, krdma_ring_post(self->pair.rings[0], &entry, 1, NULL));
 	ASSERT_EQ(0, krdma_ring_wait_any(rings, 3, LIB_PATIENCE, &which));
 	EXPECT_EQ(2, which);
-	/* It has taken nothing. */
+	/* krdma_ring_wait_any() has taken no completion. */
 	which = 77;
 	ASSERT_EQ(0, krdma_ring_wait_any(rings, 3, KRDMA_FOREVER, &which));
 	EXPECT_EQ(2, which);
@@ -345,7 +345,7 @@ TEST_F(thin, nobody_wants_it)
 	krdma_conn_close(client);
 }
 
-/* Each completion comes to one of those who wait, by whichever call. */
+/* Each completion goes to one waiting thread, whichever call it waits in. */
 #define THREADS	4
 #define EACH	500
 
@@ -392,7 +392,7 @@ static void *work(void *argument)
 					err = krdma_ring_poll(crowd->ring, cqes, 8, &taken);
 			}
 			count(crowd, cqes, taken);
-			/* Its depth is used up: make room. */
+			/* The depth is used up: take completions. */
 			if (err == -EAGAIN && !accepted && !krdma_ring_wait(crowd->ring, cqes, 8,
 									    1, krdma_deadline(50),
 									    &taken))
@@ -463,14 +463,14 @@ TEST_F(thin, a_signal_ends_waiting)
 	struct krdma_event_record record;
 	pthread_t thread;
 
-	/* Which may come a little later than the state that it tells of. */
+	/* The event may arrive a little later than the state changes. */
 	do {
 		ASSERT_EQ(0, krdma_conn_next_event(self->pair.a, LIB_PATIENCE, &record,
 						   sizeof(record)));
 	} while (record.type != KRDMA_EVENT_ESTABLISHED);
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_in_calls, &sleeper));
-	/* As often as it takes: the first ones may come before it waits. */
+	/* Repeatedly, because the first signals may arrive before the thread waits. */
 	for (uint64_t end = now_ms() + 10000; sleeper.woken < 3 && now_ms() < end;) {
 		pthread_kill(thread, SIGUSR1);
 		sleep_ms(5);
@@ -482,7 +482,7 @@ TEST_F(thin, a_signal_ends_waiting)
 	EXPECT_EQ(-EINTR, sleeper.errs[2]);
 }
 
-/* By its descriptor alone, as another process would that has received it. */
+/* Attach by file descriptor alone, as another process that has received it would. */
 TEST_F(thin, a_queue_and_a_connection_taken_over)
 {
 	int ring_fd = dup(krdma_ring_fd(self->pair.rings[0]));
@@ -514,7 +514,7 @@ TEST_F(thin, a_queue_and_a_connection_taken_over)
 	ASSERT_EQ(0, krdma_ring_post(ring, &entry, 1, NULL));
 	ASSERT_EQ(0, krdma_ring_wait(ring, &cqe, 1, 1, LIB_PATIENCE, &taken));
 	EXPECT_EQ(9, cqe.wr_id);
-	/* The one who has handed it over says what it is for. */
+	/* The process that handed the ring over restricts its use. */
 	EXPECT_EQ(0, krdma_ring_confine(self->pair.rings[0], &entry.sge.mr, 1));
 	EXPECT_EQ(0, krdma_ring_confine(self->pair.rings[0], NULL, 0));
 	EXPECT_EQ(-EPERM, krdma_ring_confine(ring, &entry.sge.mr, 1));
@@ -574,7 +574,7 @@ TEST_F(thin, what_newer_programs_hand_in)
 	EXPECT_EQ(-EINVAL, krdma_ring_create(self->pair.session, &newer.create, &ring));
 }
 
-/* Behind them is no memory: whoever reads there is killed. */
+/* The page behind the options is unmapped, so a read beyond them is fatal. */
 TEST_F(thin, options_whose_size_was_not_set)
 {
 	static const uint32_t sizes[] = { 0, 513, 4096, 0x5a5a5a5a, UINT32_MAX };
@@ -595,8 +595,8 @@ TEST_F(thin, options_whose_size_was_not_set)
 }
 
 /*
- * The mapping of the ring is not inherited.  What a child has at that place is something
- * else, and its own.
+ * The mapping of the ring is not inherited.  At that address a child may have a mapping of its
+ * own.
  */
 TEST_F(thin, a_child_closes_what_it_has)
 {
@@ -624,12 +624,12 @@ TEST_F(thin, a_child_closes_what_it_has)
 		mine[0] = 42;
 		krdma_ring_close(ring);
 		krdma_mr_deregister(self->mr, 0);
-		/* Not by looking there: that would kill it. */
+		/* Use msync(), because reading unmapped memory would kill the child. */
 		_exit(msync(mine, query.ring_size, MS_ASYNC) ? 2 : mine[0] == 42 ? 0 : 3);
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
-	/* And what is the parent's has remained. */
+	/* The parent's objects still work. */
 	EXPECT_EQ(0, operate(self, entry, &cqe));
 	EXPECT_EQ(0, krdma_ring_close(ring));
 }
@@ -663,7 +663,7 @@ TEST_F(thin, calls_with_nothing)
 	EXPECT_EQ(0, krdma_conn_id(NULL));
 }
 
-/* The fixture's own device stays; another one goes. */
+/* The fixture's device stays; another device is removed. */
 TEST_F(thin, the_device_goes)
 {
 	struct krdma_device_record record = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: where they listen, who waits there, and how a request is refused.
+ * Listeners: addresses, the backlog of connection requests, and rejection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ TEST_F(listener, a_port_of_ones_own)
 	int other;
 
 	EXPECT_EQ(-EADDRINUSE, listener_open(self->session, BOOT_ADDRESS, port, 0, &other, NULL));
-	/* Free again once it is closed, which must not wait for anything. */
+	/* The port is free as soon as the listener is closed, without a delay. */
 	close(self->fd);
 	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, port, 0, &self->fd, &address));
 	EXPECT_EQ(port, address_port(&address));
@@ -147,7 +147,7 @@ TEST_F(listener, next_knows_its_deadline)
 		EXPECT_EQ(-ETIMEDOUT, listener_next(self->fd, deadline, &fd, NULL));
 		EXPECT_ON_WHEEL_TIME(deadline, ms);
 	}
-	/* A deadline long past, but not 0. */
+	/* A deadline in the past, but not 0. */
 	EXPECT_EQ(-ETIMEDOUT, listener_next(self->fd, 1, &fd, NULL));
 }
 
@@ -168,7 +168,7 @@ TEST_F(listener, a_signal_ends_the_wait)
 	EXPECT_EQ(-EINTR, listener_next(self->fd, KRDMA_FOREVER, &fd, NULL));
 	interrupter_end(&interrupter);
 
-	/* A handler that restarts calls: the deadline stays where it was, each time. */
+	/* With a handler that restarts calls, the deadline stays the same each time. */
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
@@ -202,14 +202,14 @@ TEST_F(listener, a_request_that_was_given_up_is_not_given_out)
 	ASSERT_EQ(0, ASK(&client));
 	ASSERT_EQ(POLLIN, poll_mask(self->fd, POLLIN, PATIENCE_MS));
 	end_close(&client);
-	/* The listener hears of it later than the client does. */
+	/* The listener gets the event later than the client. */
 	while (poll_mask(self->fd, POLLIN, 0) && now_ms() < end)
 		sleep_ms(1);
 	EXPECT_EQ(0, poll_mask(self->fd, POLLIN, 0));
 	EXPECT_EQ(-EAGAIN, listener_next(self->fd, 0, &taken, NULL));
 }
 
-/* More than the backlog are rejected, those before them still wait. */
+/* Connection requests beyond the backlog are rejected; the earlier ones still wait. */
 TEST_F(listener, the_backlog)
 {
 	const uint64_t deadline = deadline_in(PATIENCE_MS / 2);
@@ -220,7 +220,7 @@ TEST_F(listener, the_backlog)
 	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 2, &other, &self->address));
 	for (int i = 0; i < 5; i++)
 		ASSERT_EQ(0, ASK(&clients[i]));
-	/* Whose requests come first is the connection manager's affair. */
+	/* The connection manager determines the order in which requests arrive. */
 	do {
 		refused = 0;
 		waiting = 0;
@@ -240,7 +240,7 @@ TEST_F(listener, the_backlog)
 		close(taken);
 	}
 	EXPECT_EQ(-EAGAIN, listener_next(other, 0, &taken, NULL));
-	/* There is room again. */
+	/* The backlog has a free place again. */
 	end_close(&clients[0]);
 	ASSERT_EQ(0, ASK(&clients[0]));
 	EXPECT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &taken, NULL));
@@ -266,7 +266,7 @@ TEST_F(listener, a_rejection_carries_private_data)
 		ASSERT_EQ(0, ASK(&client));
 		ASSERT_EQ(0, listener_next(self->fd, deadline_in(PATIENCE_MS), &taken, NULL));
 		if (!round) {
-			/* The longest that is taken: refused ones have changed nothing. */
+			/* Find the longest that is accepted; a refused call has no effect. */
 			for (longest = 256; longest; longest--) {
 				int ret = conn_reject(taken, data, longest);
 
@@ -447,20 +447,20 @@ TEST_F(listener, everything_is_close_on_exec)
 }
 
 /*
- * Those who give up
+ * Clients that give up
  *
- * One after the other, where the listener has to hear of it: of two who give up at the same
- * time the connection manager can miss one (see reliability.rst), and that one then waits
- * until it is taken.
+ * Where the listener must get the event, clients give up one after the other: if two give up at
+ * the same time, the connection manager can miss one (see reliability.rst), and that request
+ * then waits until it is taken.
  */
 
 #define BACKLOG		2
-/* One more, to see that it is full. */
+/* One more than the backlog, to see that it is full. */
 #define ASKERS		(BACKLOG + 1)
 #define ROUNDS		4
 #define PRESENT_MS	2000
 
-/* One who asks, and stays, is connected, whatever those before have left behind. */
+/* A client that does not give up gets connected, whatever earlier clients have left behind. */
 static int connect_honestly(FIXTURE_DATA(listener) * self, int listener)
 {
 	const uint64_t end = now_ms() + PATIENCE_MS;
@@ -473,7 +473,7 @@ static int connect_honestly(FIXTURE_DATA(listener) * self, int listener)
 		if (!ret)
 			ret = listener_next(listener, deadline_in(PRESENT_MS), &server.conn,
 					    &server.id);
-		/* It may be one of those before. */
+		/* This may be the request of an earlier client. */
 		if (!ret)
 			ret = end_prepare(&server, &self->with_queue);
 		if (!ret)
@@ -500,7 +500,7 @@ static void count_askers(const struct end *clients, int *refused, int *waiting)
 	}
 }
 
-/* All places are taken when this returns 0, by as many as there are places. */
+/* On return of 0 the backlog is full, with exactly as many requests as it has places. */
 static int fill_backlog(FIXTURE_DATA(listener) * self, struct end *clients)
 {
 	const uint64_t end = now_ms() + PATIENCE_MS;
@@ -519,7 +519,7 @@ static int fill_backlog(FIXTURE_DATA(listener) * self, struct end *clients)
 	return refused == ASKERS - BACKLOG && waiting == BACKLOG ? 0 : -ENOSPC;
 }
 
-/* Of each there are both ends, but of one who was refused. */
+/* @conns counts both ends of each client that was not refused. */
 static int give_up(struct end *clients, long conns)
 {
 	int waiting = BACKLOG;
@@ -537,7 +537,7 @@ static int give_up(struct end *clients, long conns)
 	return ret;
 }
 
-/* Those that were given up are taken out of the backlog without anybody who takes them. */
+/* Abandoned requests leave the backlog even if the program does not take them. */
 TEST_F(listener, more_give_up_than_the_backlog_holds)
 {
 	struct end clients[ASKERS];
@@ -557,7 +557,7 @@ TEST_F(listener, more_give_up_than_the_backlog_holds)
 	close(other);
 }
 
-/* The same, without a word of theirs. */
+/* The same with clients that are killed. */
 struct asker {
 	struct __kernel_sockaddr_storage address;
 	int ready;
@@ -605,7 +605,7 @@ TEST_F(listener, more_are_killed_than_the_backlog_holds)
 	close(other);
 }
 
-/* Once they are taken, they are the program's, until it closes them. */
+/* Requests that were taken belong to the program until it closes them. */
 TEST_F(listener, more_give_up_once_taken_than_the_backlog_holds)
 {
 	struct end clients[BACKLOG];
@@ -629,7 +629,7 @@ TEST_F(listener, more_give_up_once_taken_than_the_backlog_holds)
 	close(other);
 }
 
-/* In the middle of being accepted, and soon after. */
+/* Clients give up while they are accepted, and soon after. */
 TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 {
 	struct end client, server;
@@ -645,7 +645,7 @@ TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 		ASSERT_EQ(0, end_prepare(&server, &self->with_queue));
 		if (round % 2)
 			end_close(&client);
-		/* It may have heard. */
+		/* May fail, if the server already knows that the client gave up. */
 		end_accept(&server, NULL);
 		end_close(&client);
 		EXPECT_EQ(0, conn_await_closed(server.conn, PATIENCE_MS));
@@ -655,7 +655,7 @@ TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 	close(other);
 }
 
-/* What a connection may have in a queue at a time is reserved there until it has ended. */
+/* A connection reserves the CQ entries for its depths until it has ended. */
 TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 {
 	struct queue_options small = { .cq_entries = 128 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registered memory: the requests about it, and what it counts for.
+ * Memory regions: their ioctls and their accounting.
  *
- * Everything twice: registered by the device's driver, and pinned by krdma.
+ * Each test runs twice: with MRs of the device's driver, and with memory pinned by krdma.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "resources.h"
 #include "session.h"
 
-/* Small enough for krdma's own way, which takes 512 pages. */
+/* Small enough for one MR when krdma pins the pages: at most 512 pages. */
 #define LENGTH		(16 * 4096)
 #define PAGE		4096
 #define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
@@ -79,10 +79,10 @@ FIXTURE_TEARDOWN(mr)
 TEST_F(mr, what_cannot_be_registered)
 {
 	const uint64_t data = (uintptr_t)self->data;
-	/* Nobody may touch it; older kernels let a device read it all the same. */
+	/* PROT_NONE forbids any access, but older kernels let a device read the memory. */
 	const uint64_t none = (uintptr_t)pages(LENGTH, PROT_NONE);
 	const uint64_t readable = (uintptr_t)pages(LENGTH, PROT_READ);
-	/* The second half of it is not there. */
+	/* The second half is unmapped. */
 	const uint64_t half = (uintptr_t)pages(LENGTH, PROT_READ | PROT_WRITE);
 	const struct {
 		uint64_t addr;
@@ -164,7 +164,7 @@ TEST_F(mr, places_and_lengths)
 			EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 		}
 	}
-	/* A release that has succeeded has no rest. */
+	/* A successful deregistration leaves nothing behind. */
 	EXPECT_EQ(0, resources_await(&before, 0));
 }
 
@@ -188,7 +188,7 @@ TEST_F(mr, the_longest)
 	memory_destroy(&mr);
 }
 
-/* What one registration cannot span has several keys, all of which go with it. */
+/* Memory too long for one device MR has several rkeys, which all end with the MR. */
 /* Proves: D3 */
 TEST_F(mr, a_key_for_each_part)
 {
@@ -241,7 +241,7 @@ TEST_F(mr, all_rights)
 		EXPECT_EQ(!!(access & ~LOCAL), !!mr.rkey);
 		EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
 
-		/* What nobody writes need not be writable. */
+		/* Without write access the memory need not be writable. */
 		expected = access & LOCAL ? -EFAULT : 0;
 		EXPECT_EQ(expected, memory_register(self->session, self->device, readable, LENGTH,
 						    access, &mr));
@@ -249,7 +249,7 @@ TEST_F(mr, all_rights)
 	munmap(readable, LENGTH);
 }
 
-/* The answer cannot be written: nothing is left. */
+/* If the result cannot be copied to the program, no MR remains. */
 TEST_F(mr, no_answer_no_memory)
 {
 	struct krdma_mr_register_args *request = pages(PAGE, PROT_READ | PROT_WRITE);
@@ -298,7 +298,7 @@ TEST_F(mr, what_cannot_be_released)
 	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id, KRDMA_DEREGISTER_LATER));
 }
 
-/* A number that was somebody's is not somebody else's soon after. */
+/* The ID of a deregistered MR is not used again soon. */
 TEST_F(mr, numbers_are_not_used_again)
 {
 	uint32_t last = 0;
@@ -419,7 +419,7 @@ TEST_F(mr, advise)
 }
 
 /*
- * Several at a time
+ * Several threads at a time
  */
 
 struct race {
@@ -549,7 +549,7 @@ static int memlock_child(void *context)
 	return 0;
 }
 
-/* A line of /proc/self/status, in bytes. */
+/* The value of a line of /proc/self/status, in bytes. */
 static long status_bytes(const char *name)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -565,7 +565,7 @@ static long status_bytes(const char *name)
 	return kib < 0 ? kib : kib * 1024;
 }
 
-/* What is locked and registered takes of the limit once for each, and not twice. */
+/* Memory that is both locked and registered is charged once for each, with separate limits. */
 static int locked_too_child(void *context)
 {
 	struct memory first, second;
@@ -583,7 +583,7 @@ static int locked_too_child(void *context)
 	CHECK(!memory_register(session, device, locked, LENGTH - PAGE, LOCAL, &first));
 	CHECK(status_bytes("VmLck:") == LENGTH);
 	CHECK(status_bytes("VmPin:") == LENGTH - PAGE);
-	/* Each registration pins pages of its own, also if others have the same. */
+	/* Each MR is charged for its pages, also if another MR has the same pages. */
 	CHECK(!memory_register(session, device, locked, PAGE, LOCAL, &second));
 	CHECK(status_bytes("VmPin:") == LENGTH);
 	CHECK(memory_register(session, device, locked, PAGE, LOCAL, &second) == -ENOMEM);
@@ -599,13 +599,13 @@ TEST_F(locked, locked_memory_that_is_registered_counts_once_for_each)
 	EXPECT_EQ(0, child_run_as(SOME_USER, locked_too_child, NULL));
 }
 
-/* The other way, for what is registered from here on. */
+/* Switch to the other way to pin pages, for MRs registered from here on. */
 struct both_ways {
 	int force_pin;
 	const char *other;
 };
 
-/* Whoever pins the pages: the limit is one. */
+/* There is one limit, whether krdma or the driver pins the pages. */
 static int both_ways_child(void *context)
 {
 	const struct both_ways *ways = context;

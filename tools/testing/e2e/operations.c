@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every operation, by the ring and by an array, with completions that come by
- * themselves and with completions that are polled: what arrives, and what is told.
+ * Every operation, posted by the ring and by an array, with event-driven and with polled
+ * completions: the data that arrive, and the completions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ FIXTURE_VARIANT(operation)
 	/* KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings. */
 	bool arrays;
 	uint32_t ring_flags;
-	/* Receives complete in a queue of their own. */
+	/* Receives complete in a separate ring. */
 	bool separate;
 };
 
@@ -85,7 +85,7 @@ static int take(bool arrays, struct queue *ring, struct krdma_cqe *cqe)
 			queue_wait(ring, cqe, PATIENCE_MS);
 }
 
-/* Where that operation completes. */
+/* The ring in which @opcode completes. */
 static struct queue *queue_of(const struct end *end, uint8_t opcode)
 {
 	return opcode == KRDMA_OP_RECV ? end->recv_ring : end->ring;
@@ -104,7 +104,7 @@ static struct queue *queue_of(const struct end *end, uint8_t opcode)
 	EXPECT_EQ(error, submit(variant->arrays, (end)->ring, &submitted, 1));		\
 } while (0)
 
-/* The next completion of that side; it was successful. */
+/* Take the next completion of @side, which must be successful. */
 #define COMPLETED(side, sqe_opcode, sqe_cookie, bytes, cqe) do {			\
 	const struct end *completed = (side);						\
 	const uint8_t completed_opcode = (sqe_opcode);					\
@@ -119,7 +119,7 @@ static struct queue *queue_of(const struct end *end, uint8_t opcode)
 	EXPECT_EQ(0, taken->reserved);							\
 } while (0)
 
-/* Between the same places of both sides' memory. */
+/* An operation between the same offsets of both sides' memory. */
 #define REMOTE(opcode, wr_id, offset, length) ({					\
 	const size_t place = (offset);							\
 											\
@@ -171,7 +171,7 @@ TEST_F(operation, messages_with_a_number)
 	EXPECT_EQ(0x12345678, cqe.imm);
 	EXPECT_TRUE(filled(self->to.data, 500, 1));
 
-	/* Nothing but the number. */
+	/* Immediate data alone. */
 	entry = sqe_send(self->a->id, 2, NULL, 0, 0);
 	entry.opcode = KRDMA_OP_SEND_IMM;
 	entry.imm = UINT32_MAX;
@@ -181,7 +181,7 @@ TEST_F(operation, messages_with_a_number)
 	EXPECT_EQ(UINT32_MAX, cqe.imm);
 }
 
-/* @pinned: the memory has a key that a peer can end; what the driver registers has none. */
+/* @pinned: the MR has an rkey that a peer can invalidate; an MR of the driver has none. */
 static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) * self,
 		    const FIXTURE_VARIANT(operation) * variant, bool pinned)
 {
@@ -200,7 +200,7 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 	SUBMIT(self->a, entry);
 	ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
 	EXPECT_EQ(KRDMA_OP_SEND_INVALIDATE, cqe.opcode);
-	/* rxe acknowledges the message before it looks at the key. */
+	/* rxe acknowledges the message before it checks the rkey. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	ASSERT_EQ(0, take(variant->arrays, self->b->recv_ring, &cqe));
 	EXPECT_EQ(7, cqe.wr_id);
@@ -208,7 +208,7 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		EXPECT_EQ(KRDMA_CQE_INVALIDATED, cqe.flags);
 		EXPECT_EQ(mr.rkey, cqe.imm);
-		/* It was the end of it. */
+		/* The rkey is invalid now. */
 		SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->from, 0, 8,
 					   &mr, 0));
 		ASSERT_EQ(0, take(variant->arrays, self->a->ring, &cqe));
@@ -264,7 +264,7 @@ TEST_F(operation, writes_and_reads)
 		EXPECT_TRUE(zeroed(self->from.data, 3));
 		EXPECT_TRUE(zeroed(self->from.data + 3 + length, 64));
 	}
-	/* None of this was anything to the peer. */
+	/* The peer gets no completion for any of this. */
 	EXPECT_EQ(-EAGAIN, queue_take(self->b->recv_ring, &cqe));
 }
 
@@ -297,7 +297,7 @@ TEST_F(operation, a_write_with_a_number)
 	COMPLETED(self->b, KRDMA_OP_RECV, 50, 3000, &cqe);
 	EXPECT_EQ(KRDMA_CQE_IMM | KRDMA_CQE_WRITTEN, cqe.flags);
 	EXPECT_EQ(77, cqe.imm);
-	/* Where the peer wrote it, not where the receive is. */
+	/* The data are where the peer wrote them, not in the buffer of the receive. */
 	EXPECT_EQ(0, memcmp(self->from.data + 8192, self->to.data + 8192, 3000));
 	EXPECT_TRUE(zeroed(self->to.data, 4096));
 
@@ -371,7 +371,7 @@ TEST_F(operation, atomic_write_and_flush)
 	}
 	EXPECT_EQ(0x1122334455667788, *theirs);
 	EXPECT_TRUE(filled(self->to.data, 64, 1));
-	/* All of the memory, and what a flush must not be. */
+	/* A flush of the whole memory, and invalid flushes. */
 	flush.imm = KRDMA_FLUSH_GLOBAL | KRDMA_FLUSH_MEMORY;
 	REFUSED(-EINVAL, self->a, flush);
 	flush.operand = 0;
@@ -391,7 +391,7 @@ TEST_F(operation, atomic_write_and_flush)
 	flush.imm = KRDMA_FLUSH_GLOBAL;
 	flush.remote_addr = UINT64_MAX;
 	REFUSED(-EOVERFLOW, self->a, flush);
-	/* Where it is not the device's own, nobody knows of persistence. */
+	/* If the device itself does not flush, krdma does not know about persistence. */
 	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &device));
 	EXPECT_EQ(0, device.caps & (KRDMA_DEVICE_CAP_ATOMIC_WRITE | KRDMA_DEVICE_CAP_FLUSH_GLOBAL |
 				    KRDMA_DEVICE_CAP_FLUSH_PERSISTENT));
@@ -406,7 +406,7 @@ TEST_F(operation, atomic_write_and_flush)
 	REFUSED(-EINVAL, self->a, entry);
 }
 
-/* @count pieces of uneven lengths, not in their order in memory. */
+/* @count SGEs of different lengths, not in the order of their addresses. */
 static uint32_t scatter(const struct memory *mr, struct krdma_ring_sge *pieces, uint32_t count)
 {
 	uint32_t total = 0;
@@ -492,7 +492,7 @@ TEST_F(operation, messages_of_many_pieces)
 			memcpy(flat + at, (void *)(uintptr_t)from[i].addr, from[i].length);
 		EXPECT_TRUE(same(to, count, flat));
 	}
-	/* A message cannot be cut. */
+	/* A message cannot be split into parts. */
 	if (query.max_send_sge < 8) {
 		entry.sge_count = query.max_send_sge + 1;
 		scatter(&self->from, from, entry.sge_count);
@@ -524,7 +524,7 @@ TEST_F(operation, inline_data)
 		entry.remote_addr = self->to.remote_addr;
 		entry.rkey = self->to.rkey;
 		SUBMIT(self->a, entry);
-		/* It is the program's again. */
+		/* The program may overwrite inline data after the post. */
 		memset(data, 0, sizeof(data));
 		COMPLETED(self->a, KRDMA_OP_SEND, i, some[i], &cqe);
 		COMPLETED(self->a, KRDMA_OP_WRITE, i, some[i], &cqe);
@@ -551,7 +551,7 @@ TEST_F(operation, silent_ones_say_nothing)
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 
-	/* More of them than the send queue is deep. */
+	/* More of them than the SQ is deep. */
 	for (uint64_t i = 0; i < 500; i++) {
 		int ret;
 
@@ -568,7 +568,7 @@ TEST_F(operation, silent_ones_say_nothing)
 	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
 }
 
-/* What is fenced sees what was read before. */
+/* A fenced operation sees the data of earlier reads. */
 /* Proves: E4 */
 TEST_F(operation, a_fence)
 {
@@ -605,7 +605,7 @@ TEST_F(operation, a_batch_completes_in_its_order)
 	}
 }
 
-/* Posted before there is a connection, for what the peer sends at once. */
+/* Receives are posted before the connection is established, because the peer sends at once. */
 /* Proves: D6 */
 TEST_F(operation, receives_come_before_the_connection)
 {

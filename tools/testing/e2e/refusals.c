@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is not done: entries that a queue refuses, and operations that fail.
+ * Errors: entries that a ring refuses, and operations that fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static struct krdma_sqe valid(const struct end *end, const struct memory *from,
 	return entry;
 }
 
-/* By both ways, and neither takes it. */
+/* Post @entry by the ring and by an array; both refuse it. */
 #define REFUSED(error, entry) do {							\
 	const struct krdma_sqe refused = (entry);					\
 	const int expected = (error);							\
@@ -119,7 +119,7 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 	}
 }
 
-/* A connection to oneself is enough for it, where the provider looks at no protection domain. */
+/* If the provider does not check the PD, a connection to itself would suffice to invalidate it. */
 TEST_F(refusal, a_strangers_key_is_not_ended)
 {
 	struct krdma_sqe entry = { .opcode = KRDMA_OP_LOCAL_INV, .dest = self->a->id };
@@ -135,7 +135,7 @@ TEST_F(refusal, a_strangers_key_is_not_ended)
 	memory_destroy(&mr);
 }
 
-/* Each field that an operation has no use for. */
+/* Each field that an operation does not use must be 0. */
 TEST_F(refusal, fields_that_an_operation_does_not_use)
 {
 	enum { ADDR = 1, KEY = 2, IMM = 4, OPERAND = 8, SWAP = 16 };
@@ -195,7 +195,7 @@ TEST_F(refusal, pieces_that_make_no_sense)
 	REFUSED(-EMSGSIZE, entry);
 	entry.sge_count = UINT16_MAX;
 	REFUSED(-EMSGSIZE, entry);
-	/* Pieces without a memory. */
+	/* SGEs without an MR. */
 	entry.sge_count = 2;
 	REFUSED(-ENOENT, entry);
 }
@@ -242,7 +242,7 @@ TEST_F(refusal, targets_that_are_none_or_have_another_queue)
 	REFUSED(-ENOENT, entry);
 	entry.dest = UINT32_MAX;
 	REFUSED(-ENOENT, entry);
-	/* The other end's queue is not this one. */
+	/* The destination belongs to another ring. */
 	entry.dest = self->b->id;
 	REFUSED(-ENOENT, entry);
 	entry = sqe_receive(self->b->id, 1, NULL, 0, 0);
@@ -278,7 +278,7 @@ TEST_F(refusal, entries_that_cannot_be_read)
 	ASSERT_EQ(0, mprotect(map + page, page, PROT_NONE));
 	entries[0] = VALID(KRDMA_OP_WRITE);
 	entries[1] = entries[0];
-	/* The first is an error, a later one is refused. */
+	/* Both calls fail; the entries before the one that faults are accepted. */
 	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, (void *)16, 1, &accepted));
 	EXPECT_EQ(0, accepted);
 	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, entries, 3, &accepted));
@@ -303,11 +303,11 @@ TEST_F(refusal, without_a_connection)
 }
 
 /*
- * One field of an entry that is otherwise right is rewritten between two values while the kernel
- * reads it: each time it is the one or the other, and nothing else becomes of it.
+ * One field of an otherwise valid entry is rewritten between two values while the kernel reads
+ * it: each time the kernel sees either value, and nothing else happens.
  */
 struct flip {
-	/* Of the ring: it goes on to the next one. */
+	/* In the ring, so it advances to the next entry. */
 	struct krdma_sqe *volatile entry;
 	struct krdma_sqe right;
 	size_t word;
@@ -349,7 +349,7 @@ static const struct flip_field {
 #undef AT
 };
 
-/* Submits it until it has been accepted and refused so often. */
+/* Submit the entry until it has been accepted and refused @often times each. */
 static void submit_flipped(struct __test_metadata *_metadata, struct queue *ring,
 			   struct flip *flip, const struct flip_field *field, unsigned int often)
 {
@@ -406,7 +406,7 @@ TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 		EXPECT_FALSE(_metadata->exit_code) {
 			TH_LOG("field %s", field->name);
 		}
-		/* The last one is right now. */
+		/* Make the last entry valid. */
 		*flip.entry = flip.right;
 		EXPECT_EQ(0, queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
 		EXPECT_EQ(0, queue_take(ring, &(struct krdma_cqe){}));
@@ -430,11 +430,11 @@ FIXTURE(failure)
 FIXTURE_VARIANT(failure)
 {
 	uint8_t opcode;
-	/* The peer's rights: all but the one that the operation needs, or all. */
+	/* Access of the peer's MR: all but the right that the operation needs, or all. */
 	uint32_t access;
 	uint32_t wrong_key;
 	long offset;
-	/* The peer's is another session's memory. */
+	/* The peer's MR belongs to another session. */
 	bool foreign;
 };
 
@@ -501,7 +501,7 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 	struct krdma_cqe cqe;
 
 	fill(self->to.data, 8192, 3);
-	/* Silence is only for success. */
+	/* An unsignaled work request completes visibly if it fails. */
 	silent.flags = KRDMA_SQE_UNSIGNALED;
 	ASSERT_EQ(0, queue_submit(self->a->ring, &silent, 1, NULL));
 	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
@@ -514,12 +514,12 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 	EXPECT_EQ(0, conn_await_closed(self->a->conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
 	EXPECT_EQ(-EIO, conn_wait(self->a->conn, 0, NULL));
-	/* rxe of 7.2 raises an error of the queue pair that refuses; before, its peer ends it. */
+	/* rxe of 7.2 raises a QP error at the end that refuses; before, the peer disconnects. */
 	EXPECT_EQ(kernel_is("6.") ? -EPIPE : -EIO, conn_wait(self->b->conn, 0, NULL));
 	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
 }
 
-/* What the same operation does to memory of a pattern, with the right that it needs. */
+/* Check the effect of the operation on memory with a pattern, if it has the right it needs. */
 static void expect_done(struct __test_metadata *_metadata, uint8_t opcode,
 			const struct memory *from, const struct memory *to)
 {
@@ -545,7 +545,7 @@ static void expect_done(struct __test_metadata *_metadata, uint8_t opcode,
 	EXPECT_TRUE(zeroed(from->data + 8, 8192 - 8));
 }
 
-/* Not the way is closed but the memory: with its one right, over a like connection, it works. */
+/* The failure is due to the access right alone: with it, the operation works on such a QP. */
 /* Proves: E3 (write_without_right) */
 TEST_F(failure, with_the_right_it_is_done)
 {
@@ -586,7 +586,7 @@ TEST_F(refusal, a_message_longer_than_its_receive)
 	ASSERT_EQ(0, queue_submit(self->b->ring, &receive, 1, NULL));
 	ASSERT_EQ(0, queue_submit(self->a->ring, &send, 1, NULL));
 	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
-	/* rxe has a name of its own for it. */
+	/* rxe reports a different status. */
 	EXPECT_EQ(rxe ? KRDMA_WC_LOC_QP_OP_ERR : KRDMA_WC_LOC_LEN_ERR, cqe.status);
 	EXPECT_EQ(2, cqe.wr_id);
 	EXPECT_EQ(0, cqe.length);
