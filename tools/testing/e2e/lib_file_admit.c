@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's whole files: whom a server takes, for how long, and what they may do where.
+ * libkrdma's file transfers: which clients a server accepts, for how long, and what they may do
+ * in which directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #define LENGTH		20000
 #define SECRET		"0123456789abcdef"
 #define OTHER_SECRET	"0123456789abcdeF"
-/* How long a client may take to say what it wants, and then do nothing. */
+/* Timeouts of the server for a client's request, and for progress after it. */
 #define REQUEST_MS	2000
 #define PROGRESS_MS	3000
 #define IDLE		2
@@ -67,7 +68,7 @@ static int put(FIXTURE_DATA(admit) * self, const char *name)
 	return files_put(&self->files, "b", name, &self->options, &self->result);
 }
 
-/* From another address: what was said last, until the server has seen that others have gone. */
+/* Get from another address; retry until the server has noticed that other clients have gone. */
 static int get_from_6(FIXTURE_DATA(admit) * self)
 {
 	struct __kernel_sockaddr_storage address;
@@ -89,7 +90,7 @@ static int get_from_6(FIXTURE_DATA(admit) * self)
  * Time
  */
 
-/* Says that it lives until the server has had enough: what that was, and after how long. */
+/* Report being alive until the server disconnects.  Returns its error, and the time in *@ms. */
 static int live(FIXTURE_DATA(admit) * self, struct raw *raw, uint64_t *ms)
 {
 	struct message alive = raw_make(ALIVE, NULL);
@@ -102,7 +103,7 @@ static int live(FIXTURE_DATA(admit) * self, struct raw *raw, uint64_t *ms)
 	return files_report(&self->files, &self->report) ?: self->report.is.error;
 }
 
-/* All places are taken by clients that want nothing: others have theirs, and these lose them. */
+/* Idle clients take all places of their address.  Others still get in, and the idle ones end. */
 TEST_F_TIMEOUT(admit, idle_clients_do_not_keep_their_places, 240)
 {
 	struct sockaddr_in in;
@@ -110,14 +111,14 @@ TEST_F_TIMEOUT(admit, idle_clients_do_not_keep_their_places, 240)
 	uint64_t ms;
 
 	self->server.max_clients = 2 * IDLE;
-	/* At all addresses, of which the clients then use one each. */
+	/* Serve at all addresses; each client then uses a different one. */
 	ASSERT_EQ(0, files_serve(&self->files, "::", NULL, &self->server));
 	memcpy(&in, &self->files.address, sizeof(in));
 	ASSERT_EQ(0, address_set(&address, BOOT_ADDRESS, ntohs(in.sin_port)));
 	memcpy(&self->files.address, &address, sizeof(self->files.address));
 	for (unsigned int i = 0; i < IDLE; i++)
 		ASSERT_EQ(0, raw_connect(&self->raws[i], &self->files, self->hello, 16));
-	/* This address has as many as one may have. */
+	/* This address has reached its limit of clients. */
 	EXPECT_EQ(-EUSERS, get(self, "a"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 	EXPECT_EQ(0, get_from_6(self));
@@ -135,7 +136,7 @@ TEST_F_TIMEOUT(admit, clients_that_do_nothing_are_put_out, 240)
 	uint64_t ms;
 
 	ASSERT_EQ(0, serve(self));
-	/* It has asked, and never fetches. */
+	/* The client sends its request, and never fetches. */
 	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
 	ASSERT_EQ(0, raw_send(&self->raws[0], &message));
 	ASSERT_EQ(FILE_IS, raw_receive(&self->raws[0], &message));
@@ -143,7 +144,7 @@ TEST_F_TIMEOUT(admit, clients_that_do_nothing_are_put_out, 240)
 	EXPECT_EQ(KRDMA_FILE_GET, self->report.is.operation);
 	EXPECT_LE(PROGRESS_MS - 1000, ms);
 	EXPECT_GE(PROGRESS_MS + rounds(1000, 5000), ms);
-	/* It fetches, and never says that it has anything. */
+	/* The client fetches, and never reports data as received. */
 	message = raw_make(GET, "a");
 	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
 	ASSERT_EQ(0, raw_send(&self->raws[0], &message));
@@ -153,7 +154,7 @@ TEST_F_TIMEOUT(admit, clients_that_do_nothing_are_put_out, 240)
 	ASSERT_EQ(0, raw_send(&self->raws[0], &message));
 	EXPECT_EQ(-ETIMEDOUT, live(self, &self->raws[0], &ms));
 	EXPECT_LE(PROGRESS_MS - 1000, ms);
-	/* It puts, and sends nothing. */
+	/* The client requests a put, and sends no data. */
 	message = raw_make(PUT, "c");
 	raw_set(&message, 16, LENGTH, 8);
 	ASSERT_EQ(0, raw_connect(&self->raws[0], &self->files, self->hello, 16));
@@ -215,7 +216,7 @@ TEST_F_TIMEOUT(admit, both_sides_know_the_secret, 240)
 	EXPECT_EQ(-ENOKEY, put(self, "d"));
 	EXPECT_FALSE(files_exist(self->files.there, "d"));
 
-	/* A server without one could be anybody. */
+	/* A server without the secret cannot be authenticated. */
 	set_secret(self, NULL, SECRET);
 	ASSERT_EQ(0, serve(self));
 	EXPECT_EQ(-EKEYREJECTED, get(self, "a"));
@@ -226,7 +227,7 @@ TEST_F_TIMEOUT(admit, both_sides_know_the_secret, 240)
 	set_secret(self, NULL, NULL);
 }
 
-/* What was heard of another connection, and questions before the proof. */
+/* Replayed messages of another connection, and requests before the proof. */
 TEST_F_TIMEOUT(admit, nothing_is_done_before_the_proof, 240)
 {
 	struct raw *raw = &self->raws[0];
@@ -244,7 +245,7 @@ TEST_F_TIMEOUT(admit, nothing_is_done_before_the_proof, 240)
 		} else if (what == 1) {
 			raw_send(raw, &proof);
 		} else {
-			/* Its own number, and a proof of nothing; and the same back. */
+			/* An own challenge, or the server's one reflected; then the proof. */
 			message = raw_make(CHALLENGE, NULL);
 			if (what == 3)
 				message = challenge;
@@ -257,7 +258,7 @@ TEST_F_TIMEOUT(admit, nothing_is_done_before_the_proof, 240)
 		EXPECT_EQ(KRDMA_FILE_NOTHING, self->report.is.operation);
 		raw_close(raw);
 	}
-	/* A flag that nobody knows has a meaning. */
+	/* An unknown flag has a meaning that the server cannot know. */
 	self->hello[6] = 2;
 	EXPECT_EQ(-ECONNREFUSED, raw_connect(raw, &self->files, self->hello, 16));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
@@ -267,7 +268,7 @@ TEST_F_TIMEOUT(admit, nothing_is_done_before_the_proof, 240)
 }
 
 /*
- * Folders with rules
+ * Directories with rules
  */
 
 TEST_F_TIMEOUT(admit, folders_have_rules, 240)
@@ -293,7 +294,7 @@ TEST_F_TIMEOUT(admit, folders_have_rules, 240)
 	self->server.rules = rules;
 	self->server.rule_count = 3;
 	ASSERT_EQ(0, serve(self));
-	/* Where there is none. */
+	/* A directory without a rule. */
 	EXPECT_EQ(0, get(self, "a"));
 	EXPECT_EQ(0, put(self, "a"));
 
@@ -303,7 +304,7 @@ TEST_F_TIMEOUT(admit, folders_have_rules, 240)
 	EXPECT_EQ(-EROFS, put(self, "public/a"));
 	EXPECT_EQ(-EACCES, get(self, "incoming/a"));
 	EXPECT_EQ(-EACCES, get(self, "incoming/deep/nothing"));
-	/* Whatever leads there. */
+	/* The rule applies whichever path leads there. */
 	EXPECT_EQ(-EACCES, get(self, "public/in/a"));
 	EXPECT_EQ(-EACCES, get(self, "public/file"));
 	EXPECT_EQ(-EACCES, get(self, "./incoming//a"));
@@ -311,13 +312,13 @@ TEST_F_TIMEOUT(admit, folders_have_rules, 240)
 	EXPECT_EQ(0, put(self, "public/in/deep/new"));
 	EXPECT_TRUE(files_are(there, "incoming/deep/new", LENGTH, 2));
 	EXPECT_EQ(-EACCES, get(self, "incoming/new"));
-	/* What may not be read is not replaced. */
+	/* A file that may not be read is not replaced. */
 	EXPECT_EQ(-EEXIST, put(self, "incoming/a"));
 	EXPECT_TRUE(files_are(there, "incoming/a", LENGTH, 4));
 	EXPECT_EQ(-EROFS, put(self, "incoming/deep/none/c"));
 	EXPECT_EQ(-EACCES, get(self, "incoming/deep/none/a"));
 
-	/* A folder that is made anew in its place has its rule, and so has the one that was. */
+	/* The rule applies to a new directory of that name, and still to the renamed one. */
 	ASSERT_EQ(0, rename(files_path(path, there, "incoming"),
 			    files_path(other, there, "moved")));
 	ASSERT_EQ(0, mkdir(path, 0755));
@@ -339,7 +340,7 @@ TEST_F_TIMEOUT(admit, folders_have_rules, 240)
 }
 
 /*
- * What is not a file like others
+ * Special files
  */
 
 TEST_F_TIMEOUT(admit, files_without_a_length_are_what_can_be_read, 120)
@@ -363,7 +364,7 @@ TEST_F_TIMEOUT(admit, files_without_a_length_are_what_can_be_read, 120)
 	EXPECT_EQ(length, read(fd, got, sizeof(got)));
 	EXPECT_EQ(0, memcmp(proc, got, length));
 	close(fd);
-	/* One that tells more than there is, as all of sysfs do. */
+	/* A file whose size exceeds its data, like those of sysfs. */
 	EXPECT_EQ(0, krdma_file_put(self->files.session, (struct sockaddr *)&self->files.address,
 				    "/sys/kernel/mm/transparent_hugepage/enabled", "sys",
 				    &self->options, &self->result, sizeof(self->result)));
@@ -371,7 +372,7 @@ TEST_F_TIMEOUT(admit, files_without_a_length_are_what_can_be_read, 120)
 	EXPECT_LT(0, self->result.length);
 }
 
-/* Opening a device may rewind a tape, or start a watchdog: looking at it does not. */
+/* Opening a device may rewind a tape or start a watchdog; stat() has no such effect. */
 TEST_F_TIMEOUT(admit, devices_are_not_opened, 120)
 {
 	const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -393,7 +394,7 @@ TEST_F_TIMEOUT(admit, devices_are_not_opened, 120)
 					      sizeof(self->result)));
 	EXPECT_EQ(-1, read(watch, &event, sizeof(event)));
 	EXPECT_EQ(EAGAIN, errno);
-	/* It would have been seen. */
+	/* Check that an open would have been noticed. */
 	close(open(path, O_RDONLY | O_CLOEXEC));
 	EXPECT_EQ(sizeof(event), read(watch, &event, sizeof(event)));
 	close(watch);

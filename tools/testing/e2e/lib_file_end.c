@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's whole files: clients and servers that end, many of them at once, and what is
- * not a file.
+ * libkrdma's file transfers: clients and servers that end, many of them at once, and transfers
+ * of what is not a regular file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define LENGTH		(2 * 1024 * 1024 + 7)
 #define CLIENTS		6
 
-/* Within this, an end must have been noticed. */
+/* Time within which the end of a peer must be noticed. */
 #define NOTICED_MS	rounds(500, 5000)
 
 FIXTURE(end)
@@ -61,7 +61,7 @@ static int get(FIXTURE_DATA(end) * self, const char *name, const char *as)
 	return files_get(&self->files, name, as, &self->options, &self->result);
 }
 
-/* When the place of a client before is free: the server's report comes a little before that. */
+/* Retry: an earlier client's place becomes free a little after the server's report. */
 static int get_soon(FIXTURE_DATA(end) * self, const char *name, const char *as)
 {
 	int ret = get(self, name, as);
@@ -79,10 +79,10 @@ static int put(FIXTURE_DATA(end) * self, const char *file, const char *name)
 }
 
 /*
- * One that stays in the middle.
+ * A client that stops in the middle.
  */
 
-/* Says once that it is there, and does not go on. */
+/* Report once that the transfer has begun, and do not return. */
 static int stay(void *context, const struct krdma_file_progress *progress)
 {
 	int *pipe = context;
@@ -124,9 +124,9 @@ static int stayer_run(void *context)
 }
 
 /*
- * A process in the middle of a copy of "a" as @name, or -errno.  What the server can write to
- * its memory has been written: the memory of a process that is killed goes before its
- * connections, and a write that still came would be refused first.
+ * Start a process that stops in the middle of a copy of "a" as @name.  Returns its ID or -errno.
+ * The server has written all that it can to the process's memory.  Otherwise a late write could
+ * be refused first, because a killed process loses its memory before its connections.
  */
 static pid_t stayer_start(FIXTURE_DATA(end) * self, bool putting, const char *name)
 {
@@ -165,10 +165,10 @@ TEST_F_TIMEOUT(end, a_client_that_is_killed_leaves_nothing_at_the_server, 120)
 	ASSERT_LE(0, child_kill(pid));
 	ASSERT_EQ(0, files_report(&self->files, &self->report));
 	expect_reset(_metadata, &self->report);
-	/* Its place, the only one, is free again. */
+	/* The only place of the server is free again. */
 	EXPECT_EQ(0, get_soon(self, "a", "c"));
 
-	/* What it has left can be used. */
+	/* The part that the client has left can be used. */
 	EXPECT_EQ(1, files_parts(self->files.here, NULL));
 	self->options.flags = KRDMA_FILE_CONTINUE;
 	EXPECT_EQ(0, get_soon(self, "a", "b"));
@@ -184,7 +184,7 @@ TEST_F_TIMEOUT(end, a_client_that_is_killed_while_it_puts_can_go_on, 120)
 	ASSERT_EQ(0, files_make(self->files.here, "b", LENGTH, 1));
 	pid = stayer_start(self, true, "b");
 	ASSERT_LT(0, pid);
-	/* Nobody else goes on with it meanwhile. */
+	/* No other client can resume the part meanwhile. */
 	self->options.flags = KRDMA_FILE_CONTINUE;
 	EXPECT_EQ(-EBUSY, put(self, "b", "a"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(end, a_client_that_is_killed_while_it_puts_can_go_on, 120)
 }
 
 /*
- * A server of its own process
+ * A server in its own process
  */
 
 static int serve_alone(void *context)
@@ -243,7 +243,7 @@ static pid_t server_start(FIXTURE_DATA(end) * self)
 	return pid;
 }
 
-/* In the middle, the server is killed, and the client goes on. */
+/* The server is killed in the middle, while the client continues. */
 struct killer {
 	pid_t server;
 	uint64_t killed;
@@ -297,7 +297,7 @@ TEST_F_TIMEOUT(end, what_a_killed_server_has_taken_is_used, 120)
 	EXPECT_TRUE(files_are(self->files.there, "b", LENGTH, 1));
 }
 
-/* A server that has no more to say than that it is there. */
+/* A stopped server sends nothing more. */
 TEST_F_TIMEOUT(end, a_server_that_is_stopped_is_waited_for_as_long_as_patience_lasts, 120)
 {
 	pid_t server = server_start(self);
@@ -332,7 +332,7 @@ TEST_F_TIMEOUT(end, clients_of_a_server_that_ends_are_told, 120)
 	EXPECT_EQ(-ESHUTDOWN, get(self, "a", "b"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
 	EXPECT_EQ(0, files_stop(&self->files));
-	/* At the same place: nobody is there. */
+	/* There is no listener at the same address now. */
 	self->options.progress = NULL;
 	EXPECT_EQ(-ECONNREFUSED, get(self, "a", "b"));
 	EXPECT_EQ(KRDMA_FILE_SIDE_BETWEEN, self->result.side);
@@ -396,7 +396,7 @@ TEST_F_TIMEOUT(end, there_are_no_more_clients_than_allowed, 120)
 	child_kill(pid);
 }
 
-/* What changes while it is copied is of no use, whoever changes it. */
+/* A copy of a file that changes meanwhile is discarded, at whichever end it changes. */
 struct changer {
 	const char *folder;
 	bool done;
@@ -490,7 +490,7 @@ TEST_F_TIMEOUT(end, a_file_goes_into_a_pipe, 120)
 	EXPECT_EQ(LENGTH, reader.length);
 	EXPECT_TRUE(filled(reader.data, LENGTH, 1));
 
-	/* Its holes are zeroes. */
+	/* Holes arrive as zeroes. */
 	ASSERT_EQ(0, files_write(self->files.there, "b", 0, "", 0));
 	ASSERT_EQ(0, truncate(files_path(path, self->files.there, "b"), LENGTH));
 	reader.length = 0;
@@ -552,7 +552,7 @@ TEST_F_TIMEOUT(end, with_little_memory_buffers_are_small, 120)
 	EXPECT_EQ(0, child_run(poor_run, &poor));
 }
 
-/* A device that is not there, other addresses, and arguments without a meaning. */
+/* A device that does not exist, wrong addresses, and invalid arguments. */
 TEST_F(end, what_cannot_be_is_refused)
 {
 	struct krdma_file_server_options options = { .max_clients = 100000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma: registered memory, what peers are told of it, and the cache.
+ * libkrdma: MRs, memory descriptors for peers, and the MR cache.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(mr)
 	munmap(self->pages, PAGES * PAGE);
 }
 
-/* Registered memory of the process, in kB, as the kernel counts it. */
+/* Pinned memory of the process, in kB, as the kernel counts it. */
 static long pinned_kb(void)
 {
 	char line[128];
@@ -82,7 +82,7 @@ TEST_F(mr, created_memory_is_zero_and_goes)
 	EXPECT_EQ(0, krdma_mr_deregister(NULL, 0));
 }
 
-/* The pages that have been set aside and that nobody has. */
+/* A counter of the huge page pool, from the line @format of /proc/meminfo. */
 static long huge_pages(const char *format)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
@@ -98,7 +98,7 @@ static long huge_pages(const char *format)
 	return value;
 }
 
-/* They are for the programs that were told to use them. */
+/* The pool is reserved for programs that are configured to use it. */
 TEST_F(mr, pages_that_were_set_aside_stay_aside)
 {
 	struct krdma_mr *mr;
@@ -137,7 +137,7 @@ TEST_F(mr, what_a_peer_is_told)
 	EXPECT_EQ(-ERANGE, krdma_mr_describe(mr, 0, 8 * PAGE + 1, descriptor));
 	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
 
-	/* What else may have come instead of it. */
+	/* Data that are no memory descriptor. */
 	for (size_t length = 0; length < sizeof(descriptor); length++)
 		EXPECT_EQ(-EINVAL, krdma_remote_mr_from_desc(descriptor, length, &remote));
 	for (size_t i = 0; i < sizeof(descriptor); i++) {
@@ -145,9 +145,9 @@ TEST_F(mr, what_a_peer_is_told)
 		broken[i] ^= 0xff;
 		refused += !!krdma_remote_mr_from_desc(broken, sizeof(broken), &remote);
 	}
-	/* Magic, version, the field that is zero, unknown rights. */
+	/* Magic, version, the reserved field, unknown access rights. */
 	EXPECT_EQ(4 + 2 + 2 + 4, refused);
-	/* To the end of all addresses, and beyond it; no length; no rights. */
+	/* To the end of the address space, and beyond it; no length; no access rights. */
 	memset(descriptor + 8, 0xff, 8);
 	memset(descriptor + 16, 0, 8);
 	descriptor[16] = 1;
@@ -192,7 +192,7 @@ TEST_F(mr, too_much)
 	struct rlimit few = { .rlim_cur = PAGE, .rlim_max = PAGE };
 	struct krdma_mr *mr;
 
-	/* The one who is not limited gives that up. */
+	/* Drop the privilege that exempts this process from the limit. */
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &few));
 	ASSERT_EQ(0, setresuid(65534, 65534, 65534));
 	EXPECT_EQ(-ENOMEM, krdma_mr_alloc(self->pair.session, self->pair.device, 4 << 20,
@@ -218,17 +218,17 @@ TEST_F(mr, the_cache_finds_what_it_has)
 
 	id = got(self, 0, 100, &one);
 	ASSERT_NE(0, id);
-	/* In the same page, while it is in use and after that. */
+	/* The same page, while the MR is in use and afterwards. */
 	EXPECT_EQ(id, got(self, 200, PAGE - 200, &other));
 	EXPECT_TRUE((char *)krdma_mr_data(one) <= self->pages);
 	krdma_mr_cache_put(self->cache, one);
 	krdma_mr_cache_put(self->cache, other);
 	EXPECT_EQ(id, got(self, PAGE - 1, 1, &one));
-	/* One byte more is another page. */
+	/* One byte more extends into another page. */
 	id2 = got(self, PAGE - 1, 2, &other);
 	EXPECT_NE(id, id2);
 	EXPECT_NE(0, id2);
-	/* From then on the wide one serves for both. */
+	/* From then on the larger MR serves both ranges. */
 	EXPECT_EQ(id2, got(self, 0, 10, &third));
 	krdma_mr_cache_put(self->cache, one);
 	krdma_mr_cache_put(self->cache, other);
@@ -268,21 +268,21 @@ TEST_F(mr, the_cache_keeps_no_more_than_it_may)
 	uint32_t ids[24];
 	long before = pinned_kb();
 
-	/* Each second page: none can be joined. */
+	/* Every second page, so that no MRs can be merged. */
 	for (int i = 0; i < 24; i++) {
 		ids[i] = got(self, 2 * i * PAGE, 1, &mr);
 		ASSERT_NE(0, ids[i]);
 		krdma_mr_cache_put(self->cache, mr);
 	}
 	EXPECT_EQ(before + 16 * (long)PAGE / 1024, pinned_kb());
-	/* The last ones are there, the first are not. */
+	/* The cache holds the last MRs, but not the first. */
 	EXPECT_EQ(ids[23], got(self, 2 * 23 * PAGE, 1, &mr));
 	krdma_mr_cache_put(self->cache, mr);
 	EXPECT_EQ(ids[8], got(self, 2 * 8 * PAGE, 1, &mr));
 	krdma_mr_cache_put(self->cache, mr);
 	EXPECT_NE(ids[7], got(self, 2 * 7 * PAGE, 1, &mr));
 	krdma_mr_cache_put(self->cache, mr);
-	/* Which pushed out the one that was longest unused: not the one asked for just now. */
+	/* That evicted the least recently used MR, not the one that was just used. */
 	EXPECT_EQ(ids[8], got(self, 2 * 8 * PAGE, 1, &mr));
 	krdma_mr_cache_put(self->cache, mr);
 	krdma_mr_cache_forget(self->cache, self->pages, PAGES * PAGE);
@@ -299,14 +299,14 @@ TEST_F(mr, the_cache_forgets)
 	ASSERT_NE(0, id);
 	ASSERT_NE(0, got(self, 4 * PAGE, 2 * PAGE, &unused));
 	krdma_mr_cache_put(self->cache, unused);
-	/* Beside them: nothing happens. */
+	/* Ranges next to cached MRs have no effect. */
 	krdma_mr_cache_forget(self->cache, self->pages + 6 * PAGE, PAGE);
 	krdma_mr_cache_forget(self->cache, self->pages + PAGE, 3 * PAGE);
 	EXPECT_EQ(before + 3 * (long)PAGE / 1024, pinned_kb());
-	/* One byte of it is enough. */
+	/* A range that overlaps by one byte suffices. */
 	krdma_mr_cache_forget(self->cache, self->pages + 6 * PAGE - 1, 1);
 	EXPECT_EQ(before + (long)PAGE / 1024, pinned_kb());
-	/* In use: it ends with its user, and is found by nobody else. */
+	/* An MR in use ends when it is put, and no other lookup finds it. */
 	krdma_mr_cache_forget(self->cache, self->pages, 1);
 	EXPECT_EQ(before + (long)PAGE / 1024, pinned_kb());
 	EXPECT_NE(id, got(self, 0, PAGE, &again));
@@ -315,7 +315,7 @@ TEST_F(mr, the_cache_forgets)
 	EXPECT_EQ(before + (long)PAGE / 1024, pinned_kb());
 }
 
-/* What is kept for later makes way for what is needed now. */
+/* The cache drops unused MRs when a registration would exceed the limit. */
 TEST_F(mr, the_cache_and_a_limit)
 {
 	long before = pinned_kb() * 1024;
@@ -334,7 +334,7 @@ TEST_F(mr, the_cache_and_a_limit)
 					      &mr));
 }
 
-/* A peer that may reach a buffer does not reach what lies beside it. */
+/* A peer with access to a buffer has no access to the memory next to it. */
 TEST_F(mr, the_cache_does_not_widen_what_peers_reach)
 {
 	struct krdma_mr *mr, *other;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's long messages: every length, too little room, callbacks that end them,
- * deadlines, peers that leave or make no sense.
+ * libkrdma's long messages: every length, buffers that are too short, callbacks that cancel
+ * them, deadlines, peers that disconnect or violate the protocol.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,18 +22,18 @@
 #define MIB		(1024ul * 1024)
 #define LONGEST		(64 * MIB)
 #define LONGEST_SLOW	(16 * MIB)
-/* The harness has ended the test by then. */
+/* The harness ends the test before this deadline. */
 #define PATIENCE	krdma_deadline(300000)
-/* For calls that must run out of time. */
+/* Timeout of calls that must time out. */
 #define SOON_MS		300
 
 /**
  * struct side - one end
  * @conn: its connection
  * @messenger: its messenger
- * @progress: what the callback has been told
- * @calls: how often
- * @stop_at: the callback ends it then, 0: never
+ * @progress: last progress passed to the callback
+ * @calls: number of calls of the callback
+ * @stop_at: number of the call at which the callback cancels the message; 0 means never
  */
 struct side {
 	struct krdma_conn *conn;
@@ -158,7 +158,7 @@ FIXTURE_TEARDOWN(message)
 }
 
 /*
- * Sending is another thread's
+ * Sending in another thread
  */
 
 struct sending {
@@ -200,7 +200,7 @@ static int receive(FIXTURE_DATA(message) * self, size_t room, size_t *length)
 	return krdma_message_recv(self->b.messenger, self->to, room, length, PATIENCE);
 }
 
-/* One message of A's, from its beginning to its end. */
+/* Transfer one message from A to B. */
 static void pass_one(struct __test_metadata *_metadata, FIXTURE_DATA(message) * self, size_t length,
 		     unsigned int seed)
 {
@@ -233,7 +233,7 @@ TEST_F_TIMEOUT(message, of_many_pieces, 900)
 
 TEST_F_TIMEOUT(message, one_after_another, 300)
 {
-	/* More of them than either queue is deep. */
+	/* More messages than the SQ or the RQ is deep. */
 	for (unsigned int i = 0; i < rounds(100, 40); i++)
 		pass_one(_metadata, self, i, i);
 }
@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(message, with_too_little_room_both_are_told_and_it_goes_on, 120)
 	EXPECT_EQ(-EMSGSIZE, receive(self, 99999, &length));
 	EXPECT_EQ(100000, length);
 	EXPECT_EQ(-EMSGSIZE, send_end(&sending));
-	/* No room at all takes what is no longer than that. */
+	/* A buffer of length 0 takes only a message of length 0. */
 	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 1));
 	EXPECT_EQ(-EMSGSIZE, krdma_message_recv(self->b.messenger, NULL, 0, NULL, PATIENCE));
 	EXPECT_EQ(-EMSGSIZE, send_end(&sending));
@@ -328,7 +328,7 @@ TEST_F_TIMEOUT(message, from_and_into_registered_memory, 120)
 	EXPECT_EQ(0, send_end(&sending));
 	EXPECT_EQ(5000, length);
 	EXPECT_TRUE(filled(self->to + MIB - 5000, 5000, 5));
-	/* Without the right, or beyond it. */
+	/* Without the access right, or beyond the end of the MR. */
 	EXPECT_EQ(-EACCES, krdma_message_send_mr(self->a.messenger, to, 0, 10, PATIENCE));
 	EXPECT_EQ(-ERANGE, krdma_message_send_mr(self->a.messenger, from, MIB, 1, PATIENCE));
 	EXPECT_EQ(-ERANGE, krdma_message_recv_mr(self->b.messenger, to, 1, MIB, &length,
@@ -343,10 +343,10 @@ TEST_F_TIMEOUT(message, from_and_into_registered_memory, 120)
 	EXPECT_EQ(0, krdma_mr_deregister(wrong, 0));
 }
 
-/* What cannot be registered is an error of the one who has it; the message is kept. */
+/* Only the end whose memory cannot be registered gets an error; the message is kept. */
 TEST_F_TIMEOUT(message, memory_that_is_not_there, 120)
 {
-	/* Where no process has memory. */
+	/* An address at which no process has memory. */
 	unsigned char *gone = (unsigned char *)4096;
 	struct sending sending;
 	size_t length = 0;
@@ -372,7 +372,7 @@ TEST_F_TIMEOUT(message, nobody_sends_in_time, 120)
 	pass_one(_metadata, self, 5000, 1);
 }
 
-/* It cannot be taken back: so that is the end. */
+/* A message that has begun cannot be withdrawn, so a timeout ends the connection. */
 TEST_F_TIMEOUT(message, nobody_receives_in_time, 120)
 {
 	EXPECT_EQ(-ETIMEDOUT, krdma_message_send(self->a.messenger, self->from, 1,
@@ -406,7 +406,7 @@ TEST_F_TIMEOUT(message, options_that_make_no_sense, 60)
 	options.pieces = 17;
 	EXPECT_EQ(-EINVAL, krdma_messenger_create(self->session, self->a.conn, &options,
 						  &messenger));
-	/* It has one, and is connected. */
+	/* The connection has a messenger already, and is connected. */
 	EXPECT_EQ(-EISCONN, krdma_messenger_create(self->session, self->a.conn, NULL, &messenger));
 	EXPECT_EQ(-EINVAL, krdma_message_send(NULL, self->from, 1, 0));
 	EXPECT_EQ(-EINVAL, krdma_message_send(self->a.messenger, NULL, 1, 0));
@@ -415,7 +415,7 @@ TEST_F_TIMEOUT(message, options_that_make_no_sense, 60)
 }
 
 /*
- * Peers that are killed, or make no sense
+ * Peers that are killed, or violate the protocol
  */
 
 struct peer {
@@ -425,7 +425,7 @@ struct peer {
 	int ready;
 };
 
-/* One who stops in the midst of a message, and is killed then. */
+/* A peer stops in the middle of a message, and is then killed. */
 static int stop_here(void *context, uint64_t done, uint64_t length)
 {
 	struct peer *peer = context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma and librpma's formats: byte by byte, and in use between two ends that tell
- * each other of their memory as librpma's examples do.
+ * libkrdma and librpma's formats: byte by byte, and in use between two ends that exchange memory
+ * descriptors as librpma's examples do.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@
  * Formats
  */
 
-/* As librpma writes it: rpma_mr_get_descriptor() of such memory. */
+/* The output of librpma's rpma_mr_get_descriptor() for such memory. */
 static const unsigned char wire_memory[] = {
 	0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01,
 	0x00, 0x10, 0, 0, 0, 0, 0, 0,
@@ -53,7 +53,7 @@ TEST(a_descriptor_of_memory_is_that_of_librpma)
 	EXPECT_EQ(0x5a, wire[KRDMA_RPMA_MEMORY_SIZE]);
 	ASSERT_EQ(0, krdma_rpma_memory_read(wire_memory, sizeof(wire_memory), &read));
 	EXPECT_TRUE(same(&mr, &read));
-	/* What is behind it is somebody else's. */
+	/* The bytes after the descriptor are not part of it. */
 	EXPECT_EQ(0, krdma_rpma_memory_read(wire, sizeof(wire), &read));
 }
 
@@ -86,10 +86,10 @@ TEST(what_is_no_descriptor_of_memory)
 	EXPECT_EQ(-EINVAL, krdma_rpma_memory_read(wire, sizeof(wire), &read));
 	bad.usage = 0;
 	EXPECT_EQ(-EINVAL, krdma_rpma_memory_write(&bad, wire));
-	/* One that is not known. */
+	/* An unknown usage. */
 	bad.usage = USAGE_ALL + 1;
 	EXPECT_EQ(-EINVAL, krdma_rpma_memory_write(&bad, wire));
-	/* Beyond the end of all addresses. */
+	/* Beyond the end of the address space. */
 	memcpy(wire, wire_memory, sizeof(wire));
 	memset(wire + 8, 0xff, 8);
 	EXPECT_EQ(-EINVAL, krdma_rpma_memory_read(wire, sizeof(wire), &read));
@@ -135,7 +135,7 @@ TEST(private_data_of_the_examples)
 	EXPECT_EQ(0x0201, read.data_offset);
 	EXPECT_TRUE(read.has_memory && same(&mr, &read.mr));
 	EXPECT_TRUE(read.has_peer && read.peer.direct_write);
-	/* The configuration follows the memory, or begins in its place. */
+	/* The configuration follows the memory descriptor, or begins in its place. */
 	example.has_memory = 0;
 	ASSERT_EQ(0, krdma_rpma_example_write(&example, wire));
 	EXPECT_EQ(0, wire[2]);
@@ -157,7 +157,7 @@ TEST(private_data_that_make_no_sense)
 	ASSERT_EQ(0, krdma_rpma_example_write(&example, wire));
 	for (size_t length = 0; length < sizeof(wire); length++)
 		EXPECT_EQ(-EINVAL, krdma_rpma_example_read(wire, length, &example));
-	/* A length for the memory that is too short, and one for both that is too long. */
+	/* A length of the memory descriptor too short, and one of both too long. */
 	wire[2] = 20;
 	EXPECT_EQ(-EINVAL, krdma_rpma_example_read(wire, sizeof(wire), &example));
 	wire[2] = 24;
@@ -173,7 +173,7 @@ TEST(private_data_that_make_no_sense)
 }
 
 /*
- * Rights
+ * Access rights
  */
 
 TEST(the_rights_that_each_usage_needs)
@@ -198,7 +198,7 @@ TEST(the_rights_that_each_usage_needs)
 		}
 		ASSERT_EQ(0, krdma_rpma_access(usage, KRDMA_TRANSPORT_IB, &access));
 		EXPECT_EQ(all, access);
-		/* On iWARP, what answers a read is a write. */
+		/* On iWARP the response to a read needs the right to write. */
 		if (usage & KRDMA_RPMA_READ_DESTINATION)
 			all |= KRDMA_ACCESS_REMOTE_WRITE;
 		ASSERT_EQ(0, krdma_rpma_access(usage, KRDMA_TRANSPORT_IWARP, &access));
@@ -213,7 +213,7 @@ TEST(rights_to_usage_and_back)
 	uint32_t usage = 0, access;
 
 	for (uint32_t rights = 0; rights < 8; rights++) {
-		/* Of memory that can be registered: who lets peers write may write it. */
+		/* Only valid combinations: remote write needs local write. */
 		if ((rights & KRDMA_ACCESS_REMOTE_WRITE) && !(rights & KRDMA_ACCESS_LOCAL_WRITE))
 			continue;
 		ASSERT_EQ(0, krdma_rpma_usage(rights, &usage));
@@ -255,7 +255,7 @@ struct end_of {
 	struct krdma_ring *ring;
 	struct krdma_mr *mr;
 	unsigned char *data;
-	/* What the other end has told. */
+	/* The data received from the other end. */
 	struct krdma_rpma_example peer;
 };
 
@@ -295,7 +295,7 @@ static int prepare(FIXTURE_DATA(rpma) * self, struct end_of *end, uint32_t direc
 	return err;
 }
 
-/* What the other end has told; padding follows. */
+/* Decode the data from the other end; padding follows them. */
 static int hear(struct end_of *end)
 {
 	unsigned char data[256];
@@ -305,7 +305,7 @@ static int hear(struct end_of *end)
 	return err ? err : krdma_rpma_example_read(data, length, &end->peer);
 }
 
-/* The first is configured for direct writes, the second is not. */
+/* The first end is configured for direct writes, the second is not. */
 FIXTURE_SETUP(rpma)
 {
 	unsigned char told[KRDMA_RPMA_EXAMPLE_SIZE];
@@ -350,7 +350,7 @@ FIXTURE_TEARDOWN(rpma)
 	krdma_close(self->session);
 }
 
-/* The completion of @wr_id: its status. */
+/* Wait for the completion of @wr_id.  Returns its status. */
 static int completed(struct end_of *end, uint64_t wr_id)
 {
 	struct krdma_cqe cqe;
@@ -360,7 +360,7 @@ static int completed(struct end_of *end, uint64_t wr_id)
 	return err ? err : cqe.wr_id == wr_id ? cqe.status : -EPROTO;
 }
 
-/* One end writes to the other, flushes, and reads again what it has written. */
+/* One end writes to the other, flushes, and reads the data back. */
 static void transfer(struct __test_metadata *_metadata, struct end_of *here, struct end_of *there,
 		     unsigned int seed)
 {
@@ -392,7 +392,7 @@ TEST_F(rpma, transfers_both_ways_by_descriptors)
 	transfer(_metadata, &self->ends[1], &self->ends[0], 2);
 }
 
-/* All of it, its end, and nothing. */
+/* Flush the whole memory, its last byte, and 0 bytes. */
 /* Proves: D10 (library) */
 TEST_F(rpma, every_part_can_be_flushed)
 {
@@ -432,7 +432,7 @@ TEST_F(rpma, a_flush_that_the_peer_does_not_offer_is_refused)
 	EXPECT_EQ(0, FLUSH(PERSISTENT, &direct));
 	EXPECT_EQ(-EOPNOTSUPP, FLUSH(PERSISTENT, &cached));
 	EXPECT_EQ(-EOPNOTSUPP, FLUSH(PERSISTENT, NULL));
-	/* Of these two ends, what each has told counts. */
+	/* Each end uses the configuration that the other one has sent. */
 	EXPECT_FALSE(self->ends[0].peer.peer.direct_write);
 	EXPECT_TRUE(self->ends[1].peer.peer.direct_write);
 }
@@ -480,7 +480,7 @@ TEST_F(rpma, memory_is_described_for_what_it_can_be_used_for)
 	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
 }
 
-/* A descriptor has one key. */
+/* A memory descriptor has one rkey. */
 TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 {
 	size_t length = (3 << 20) + 100, reach = 0, parts = 0;
@@ -512,7 +512,7 @@ TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 		EXPECT_EQ(reach, told.size);
 		EXPECT_EQ(key, told.key);
 		ASSERT_EQ(0, krdma_rpma_remote(&told, &remote));
-		/* To its last byte. */
+		/* Write the last byte of this part. */
 		self->ends[0].data[0] = 7 + parts;
 		entry = krdma_entry_write(self->ends[0].conn, 1, self->ends[0].mr, 0, 1,
 					  &remote, reach - 1);
@@ -523,7 +523,7 @@ TEST_F(rpma, memory_of_several_keys_is_described_by_parts)
 		parts++;
 	}
 	EXPECT_EQ(2, parts);
-	/* The rest of the last one. */
+	/* The rest of the last part. */
 	EXPECT_EQ(0, krdma_rpma_describe(mr, length - 100, 0, KRDMA_RPMA_READ_SOURCE, wire));
 	EXPECT_EQ(0, krdma_mr_deregister(mr, 0));
 }

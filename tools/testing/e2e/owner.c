@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory ends with the process that it is part of, whoever has the session then.
+ * An MR ends with the process that owns its memory, whichever process has the session then.
  *
- * The processes that own memory here are children; the session, and what is made in
- * it, is the test's too, or the test's alone.
+ * The processes that own memory here are children.  The session and its objects are also held by
+ * the test, or by the test alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 #define LENGTH		(16 * 4096)
 
-/* What a child and the test both see. */
+/* Memory shared between a child and the test. */
 struct shared {
 	struct memory mr;
 	bool ready;
@@ -97,7 +97,7 @@ FIXTURE_TEARDOWN(owner)
 	write_text(FORCE_PIN, "0");
 }
 
-/* A child's memory, in B's session, until it is killed. */
+/* A child registers its memory in B's session, and keeps it until it is killed. */
 struct child_memory {
 	int session;
 	uint32_t device;
@@ -117,7 +117,7 @@ static int own_memory(void *context)
 	return pause();
 }
 
-/* Memory is gone at once; what it was registered with can take a little longer. */
+/* The memory is free at once; the objects that registered it can take a little longer. */
 static int memory_is(const struct resources *with)
 {
 	static const enum resource_kind kinds[] = { RESOURCE_MR, RESOURCE_PINS };
@@ -143,10 +143,10 @@ static pid_t start_owner(struct pair *pair, struct shared *shared, child_functio
 	return child_start(function, &child);
 }
 
-/* Waits until the child is gone, and says whether that took too long. */
+/* Kill the child and wait for its end.  Returns whether that took too long. */
 static bool end_owner(pid_t pid)
 {
-	/* How long the end of a process may be held up by devices that work. */
+	/* Time in ms by which working devices may delay the exit of a process. */
 	const unsigned int most = rounds(100, 2000);
 	int64_t ms = child_kill(pid);
 
@@ -172,7 +172,7 @@ TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 		  pair_read(&self->pair, &self->local, &self->shared->mr));
 }
 
-/* The session is the child's, and comes here by a socket. */
+/* The child opens the session, and sends it to the test by a socket. */
 static int send_session(void *context)
 {
 	const struct child_memory *child = context;
@@ -224,7 +224,7 @@ TEST_F(owner, a_session_that_was_handed_on_outlives_the_memory)
 	close(channel[1]);
 }
 
-/* Operations of somebody else's are under way with it: their connection ends. */
+/* Another process has work requests in flight that use the memory: their connection ends. */
 /* Proves: F4 */
 TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 {
@@ -253,17 +253,17 @@ TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(9, cqe.wr_id);
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
-	/* The peer hears of it. */
+	/* The peer gets the disconnect. */
 	EXPECT_EQ(0, conn_await_closed(self->pair.a.conn, PATIENCE_MS));
 
-	/* Others in the same sessions do not. */
+	/* Other connections of the same sessions keep working. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&other, sqe_remote(KRDMA_OP_WRITE, other.a.id, 3, NULL, 0, 0,
 						  &self->local, 0)));
 	pair_close(&other);
 }
 
-/* The same, when its number was given back before. */
+/* The same, when the MR's ID was released before. */
 TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 {
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
@@ -283,7 +283,7 @@ TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 }
 
-/* Room in a shared receive queue keeps memory, too. */
+/* Receives posted to an SRQ keep memory in use, too. */
 TEST_F(owner, receives_in_a_shared_queue_end)
 {
 	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = 16 };
@@ -313,7 +313,7 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	with.count[RESOURCE_MR]--;
 	EXPECT_EQ(0, memory_is(&with));
 	EXPECT_EQ(0, conn_await_closed(other.b.conn, PATIENCE_MS));
-	/* The one without it goes on. */
+	/* The connection without the SRQ keeps working. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
 						       0, 0, &self->local, 0)));
@@ -323,7 +323,7 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	queue_close(&ring);
 }
 
-/* With another program, memory is another one. */
+/* execve() replaces the memory of the process. */
 static int become_another(void *context)
 {
 	const struct child_memory *child = context;
@@ -358,7 +358,7 @@ TEST_F(owner, memory_ends_with_exec)
 	EXPECT_TRUE(end_owner(pid));
 }
 
-/* A process that shares the memory of another is no owner of its own. */
+/* A process that shares the address space of another process is not an owner by itself. */
 static int share_memory(void *context)
 {
 	struct child_memory *child = context;
@@ -390,7 +390,7 @@ TEST_F(owner, memory_stays_with_those_who_share_it)
 	munmap(stack, size);
 }
 
-/* A child has a copy of what its parent has registered, and peers do not reach that. */
+/* A child has a copy of its parent's registered memory, which peers cannot access. */
 struct copy {
 	unsigned char *data;
 	struct shared *shared;
@@ -408,7 +408,7 @@ static int look_at_copy(void *context)
 		sleep_ms(1);
 	}
 	CHECK(filled(copy->data, LENGTH, 3));
-	/* What it writes is its own. */
+	/* The child writes to its own copy. */
 	fill(copy->data, LENGTH, 4);
 	return 0;
 }
@@ -428,7 +428,7 @@ TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
 
-	/* Written here, too: what a device reaches stays the parent's. */
+	/* The parent writes, too, and the device still accesses the parent's pages. */
 	remote.data[0] ^= 0xff;
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 1,
@@ -438,13 +438,13 @@ TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 
-	/* The child's end is not the end of the parent's memory. */
+	/* The child's exit does not affect the parent's MR. */
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &remote));
 	memory_destroy(&remote);
 }
 
-/* A process that ends by itself while its threads register and release. */
+/* A process exits while its threads register and deregister. */
 static void *register_for_ever(void *context)
 {
 	const struct child_memory *child = context;
@@ -485,12 +485,12 @@ TEST_F(owner, processes_that_end_while_they_register)
 		pid = start_owner(&self->pair, self->shared, register_and_exit);
 		ASSERT_LT(0, pid);
 		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
-		/* Nothing of it is left when it is gone. */
+		/* After the exit no MR of the process is left. */
 		EXPECT_EQ(0, memory_is(&with));
 	}
 }
 
-/* Many ends at a time, of the session and of its owners. */
+/* The session and the owners of its memory end at the same time. */
 TEST_F(owner, the_session_ends_with_its_owners)
 {
 	for (unsigned int round = 0; round < rounds(30, 5); round++) {
@@ -511,8 +511,8 @@ TEST_F(owner, the_session_ends_with_its_owners)
 }
 
 /*
- * The first time that a process registers, it is to be told of its end from then on, which
- * takes the locks of all its mappings.  Not each time that it has nothing registered.
+ * On the first registration of a process, krdma registers an MMU notifier, which takes the locks
+ * of all mappings.  It must not do this again each time that the process has no MR left.
  */
 static uint64_t register_ns(const struct child_memory *child, void *data)
 {
@@ -528,9 +528,9 @@ static uint64_t register_ns(const struct child_memory *child, void *data)
 }
 
 /*
- * Against the first time and not against a time with few mappings: a registration that waits
- * for the provider's thread takes one time or five of them, as processors happen to be free,
- * and the locks of so many mappings take a hundred.
+ * Compare with the first registration, not with one that has few mappings.  A registration that
+ * waits for the provider's thread varies by a factor of five with the load of the CPUs; the
+ * locks of so many mappings take a hundred times as long.
  */
 static int register_among_mappings(void *context)
 {

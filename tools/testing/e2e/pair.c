@@ -29,7 +29,7 @@ int address_set(struct __kernel_sockaddr_storage *address, const char *text, uin
 	return 0;
 }
 
-/* The port is in the same place in both families. */
+/* The port has the same offset in both address families. */
 uint16_t address_port(const struct __kernel_sockaddr_storage *address)
 {
 	struct sockaddr_in in;
@@ -174,12 +174,12 @@ int conn_await_closed(int conn, unsigned int ms)
 	struct krdma_conn_query_args query;
 
 	for (;;) {
-		/* It returns at once in states that it was not asked to leave. */
+		/* conn_wait() returns at once in states in which there is nothing to wait for. */
 		int ret = conn_wait(conn, deadline, NULL);
 
 		if (ret == -EBADF || ret == -ENOTTY || ret == -EINVAL)
 			return ret;
-		/* An error has no answer, so this says how it is. */
+		/* On an error the call returns no state, so query it. */
 		ret = conn_query(conn, NULL, 0, &query);
 		if (ret)
 			return ret;

@@ -57,12 +57,12 @@ static void check(bool condition, int line)
 		_exit(line % 250 + 1);
 }
 
-/* In a child: unless @condition, it ends here, and its status tells the line. */
+/* In a child: if @condition is false, exit with a status that gives the line. */
 #define CHECK(condition)	check(condition, __LINE__)
 
 /*
- * What a process does that has been given session, connection and queue: registers
- * memory of its own, waits for a message, answers, and ends the connection.
+ * The work of a process that has received a session, a connection and a ring: it registers its
+ * own memory, waits for a message, answers, and disconnects.
  */
 static int be_the_server(int channel, uint32_t device, uint32_t id)
 {
@@ -94,7 +94,7 @@ static int be_the_server(int channel, uint32_t device, uint32_t id)
 	return 0;
 }
 
-/* A server accepts, and hands the connection over to a worker that also ends it. */
+/* A server accepts, and hands the connection over to a worker, which also disconnects. */
 /* Proves: A9, F2 */
 TEST_F(pass, a_connection_and_all_that_it_needs)
 {
@@ -107,7 +107,7 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
-		/* Only what comes through the channel: what was inherited goes. */
+		/* Close inherited descriptors: only those from the channel are used. */
 		int channel = self->channels[1];
 
 		pair_close(&self->pair);
@@ -136,7 +136,7 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 	EXPECT_EQ(0, child_status(child));
 }
 
-/* Another process takes from the listener, and the first one accepts what it sends back. */
+/* Another process takes a connection from the listener, and the first one accepts it. */
 /* Proves: A9, F2 */
 TEST_F(pass, a_listener_and_a_request)
 {
@@ -172,7 +172,7 @@ static int use_in_child(struct end *end, uint32_t device)
 	struct krdma_cqe cqe;
 	struct queue map;
 
-	/* The descriptors mean the same objects, and can be mapped again. */
+	/* The inherited descriptors refer to the same objects, and can be mapped again. */
 	CHECK(queue_adopt(dup(end->ring->fd), end->ring->size, &map) == 0);
 	CHECK(memory_create(end->session, device, 4096, 0, &mr) == 0);
 	entry = sqe_send(end->id, 4, &mr, 0, 100);
@@ -201,13 +201,13 @@ TEST_F(pass, a_child_has_the_same_objects)
 		_exit(use_in_child(self->a, self->pair.device));
 	EXPECT_EQ(0, child_status(child));
 	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
-	/* Its end was the end of nothing. */
+	/* The exit of the child ends no object. */
 	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
 	EXPECT_EQ(1, query.sends_posted);
 }
 
-/* Memory is its process's: a child's ends with the child, whoever has the session. */
+/* An MR belongs to its process: a child's MR ends with the child, whoever has the session. */
 TEST_F(pass, memory_ends_with_its_process)
 {
 	struct krdma_mr_query_args query = { .size = sizeof(query) };
@@ -235,13 +235,13 @@ TEST_F(pass, memory_ends_with_its_process)
 	EXPECT_EQ(-ENOENT, session_request(self->a->session, KRDMA_MR_QUERY, &query));
 	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &mr, 0, 8, &self->mr, 0);
 	EXPECT_EQ(-ENOENT, queue_submit(self->a->ring, &entry, 1, NULL));
-	/* The parent's is as it was. */
+	/* The parent's MR is unchanged. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &self->mr, 0, 8, &self->mr,
 			   64);
 	EXPECT_EQ(0, queue_submit(self->a->ring, &entry, 1, NULL));
 }
 
-/* A child has no mapping of rings, so that it cannot disturb them by mistake. */
+/* A child does not inherit the mappings of rings, so that it cannot corrupt them by mistake. */
 TEST_F(pass, a_child_does_not_have_the_rings)
 {
 	pid_t child;
@@ -275,7 +275,7 @@ TEST_F(pass, what_a_child_closes_stays_the_parents)
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
 }
 
-/* Who closes, and who asks to end it, are two things: the last one to close ends it. */
+/* A close alone does not end the connection; the last close does. */
 TEST_F(pass, the_last_one_who_closes_it_ends_it)
 {
 	pid_t child;
@@ -294,7 +294,7 @@ TEST_F(pass, the_last_one_who_closes_it_ends_it)
 	EXPECT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
 }
 
-/* A process that is killed leaves nothing: the peer hears of it. */
+/* A killed process leaves nothing behind, and the peer gets the disconnect. */
 TEST_F(pass, a_killed_process_ends_what_it_had)
 {
 	struct end client, server;
@@ -325,22 +325,22 @@ TEST_F(pass, a_killed_process_ends_what_it_had)
 					     sizeof(pair.address)));
 	ASSERT_EQ(0, end_ask(&client, self->a->session, &pair.address, NULL));
 	ASSERT_EQ(0, conn_wait(client.conn, deadline_in(PATIENCE_MS), NULL));
-	/* Both ends know that they are connected. */
+	/* Both ends have got the connected event. */
 	ASSERT_EQ(1, read(self->channels[0], &byte, 1));
 	kill(child, SIGKILL);
 	EXPECT_EQ(1000 + SIGKILL, child_status(child));
 	EXPECT_EQ(0, conn_await_closed(client.conn, PATIENCE_MS));
-	/* Its kernel has said goodbye for it. */
+	/* The kernel has disconnected for the killed process. */
 	EXPECT_EQ(-EPIPE, conn_wait(client.conn, 0, NULL));
 	end_close(&client);
 }
 
 /*
- * A worker that was handed a queue and a connection and must not have the owner's other
- * memory
+ * A worker that has received a ring and a connection, and must not access other memory of their
+ * owner
  */
 
-/* Numbers begin at 1. */
+/* MR IDs begin at 1. */
 #define GUESSES		64
 
 static int count_guesses(int ring, uint32_t conn, uint32_t *last)
@@ -351,7 +351,7 @@ static int count_guesses(int ring, uint32_t conn, uint32_t *last)
 		struct memory guessed = { .id = number };
 		struct krdma_sqe send;
 
-		/* An address outside of it is enough to know whether it is there. */
+		/* The error for an address outside an MR shows whether the MR exists. */
 		guessed.data = NULL;
 		send = sqe_send(conn, number, &guessed, 0, 1);
 		switch (queue_post(ring, &send, 1, NULL)) {
@@ -376,14 +376,14 @@ TEST_F(pass, a_confined_queue_names_no_other_memory)
 	int before;
 
 	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL, &other));
-	/* Without that, whoever has the queue has all memory of the session. */
+	/* A process with an unconfined ring can use all MRs of the session. */
 	before = count_guesses(self->a->ring->fd, self->a->id, &last);
 	EXPECT_LE(2, before);
 	ASSERT_EQ(0, queue_confine(self->a->ring->fd, &other.id, 1));
 	EXPECT_EQ(1, count_guesses(self->a->ring->fd, self->a->id, &last));
 	EXPECT_EQ(other.id, last);
 	memory_destroy(&other);
-	/* Its number is nobody's. */
+	/* The ID of the deregistered MR is unused. */
 	EXPECT_EQ(0, count_guesses(self->a->ring->fd, self->a->id, &last));
 }
 
@@ -438,7 +438,7 @@ TEST_F(pass, a_confined_queue_stays_confined)
 	confine.reserved = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(ring, KRDMA_RING_CONFINE, &confine));
 
-	/* In any order, twice or not; only numbers that are there go away. */
+	/* In any order, with duplicates or not; the set can only shrink. */
 	ASSERT_EQ(0, queue_confine(ring, ids, 3));
 	EXPECT_EQ(-EPERM, queue_confine(ring, &self->mr.id, 1));
 	ASSERT_EQ(0, queue_confine(ring, ids, 2));
@@ -452,7 +452,7 @@ TEST_F(pass, a_confined_queue_stays_confined)
 		memory_destroy(&mr[i]);
 }
 
-/* A shared receive queue that completes there: its room is in the same memory. */
+/* An SRQ that completes in a confined ring can use only the same MRs. */
 TEST_F(pass, so_are_the_shared_receives_of_a_confined_queue)
 {
 	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = 4 };

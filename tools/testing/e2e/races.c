@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where threads can meet: written for a krdma.ko that delays them there
- * (tools/testing/race), and right with any.
+ * Race conditions between threads.  The tests are written for a krdma.ko with delays at these
+ * places (tools/testing/race), and pass with any.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "pair.h"
 #include "session.h"
 
-/* What is not there after this long will not come; nothing here takes a tenth of it. */
+/* An event that has not come by then is lost; nothing here takes a tenth of this time. */
 #define LOST_MS		4000
 
 FIXTURE(races)
@@ -50,13 +50,13 @@ static struct krdma_sqe write_of(const struct end *end, const struct memory *mr,
  */
 
 /**
- * struct submission - many threads that submit to one queue
- * @end: whose queue
- * @mr: what is written
- * @lock: of the program's side of the submission ring
- * @entered: entries put into the ring so far
- * @count: how many are to be, and how many each thread posts besides
- * @error: the first unexpected answer
+ * struct submission - many threads that submit to one ring
+ * @end: the end that has the ring
+ * @mr: source and destination of the writes
+ * @lock: protects the program's side of the submission ring
+ * @entered: number of entries put into the ring so far
+ * @count: number of entries to put into the ring, and number that each thread posts besides
+ * @error: the first unexpected result
  */
 struct submission {
 	struct end *end;
@@ -75,7 +75,7 @@ static void submission_judge(struct submission *submission, int ret)
 		submission->error = ret;
 }
 
-/* Puts entries under the lock, and has the kernel take them without it. */
+/* Put entries into the ring under the lock, and enter the ring without it. */
 static void *enter_many(void *argument)
 {
 	struct submission *submission = argument;
@@ -104,7 +104,7 @@ static void *enter_many(void *argument)
 	return NULL;
 }
 
-/* Others, from an array, to the same queue. */
+/* Post further entries from an array to the same ring. */
 static void *post_many(void *argument)
 {
 	struct submission *submission = argument;
@@ -123,7 +123,7 @@ static void *post_many(void *argument)
 	return NULL;
 }
 
-/* What is submitted by many at once is done once, and counted once. */
+/* Each entry submitted by concurrent threads is processed once, and counted once. */
 TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 {
 	struct submission submission = {
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 	unsigned int done = 0;
 
 	ASSERT_TRUE(!!seen);
-	/* Few entries: they are used again at once. */
+	/* The ring has few entries, so that they are reused at once. */
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
 		.a.queue_options = { .sq_entries = 8, .cq_entries = 128 }, .a.send_depth = 32 }));
 	for (int i = 0; i < 4; i++)
@@ -181,7 +181,7 @@ struct stream {
 	atomic_int error;
 };
 
-/* Some at a time, as long as there is room; what is polled is brought over as well. */
+/* Post several at a time while there is space; the enter moves completions to a polled ring. */
 static void *post_stream(void *argument)
 {
 	struct stream *stream = argument;
@@ -205,7 +205,7 @@ static void *post_stream(void *argument)
 	return NULL;
 }
 
-/* Whoever looks at the ring's tail finds what it says, at once, and takes it in order. */
+/* A reader of the ring's tail finds all completions up to it valid, and takes them in order. */
 static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) * self,
 			 uint32_t flags)
 {
@@ -229,7 +229,7 @@ static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) 
 				stream.error = stream.error ?: -ETIMEDOUT;
 				break;
 			}
-			/* What did not fit is brought over by who asks. */
+			/* Completions that did not fit move to the ring on an enter. */
 			if (__atomic_load_n(&ring->header->cq_flags, __ATOMIC_RELAXED))
 				queue_enter(ring, 0, 0, 0, NULL);
 		}
@@ -269,7 +269,7 @@ struct reader {
 	int error;
 };
 
-/* Reads whatever there is, again and again, until the end. */
+/* Read all available records repeatedly, until the end. */
 static void *read_records(void *argument)
 {
 	struct reader *reader = argument;
@@ -302,7 +302,7 @@ static const struct krdma_event_record searched[] = {
 	{ .type = KRDMA_EVENT_CLOSED, .error = -ECONNABORTED },
 };
 
-/* A record is read while the next one comes: each is whole, and comes once. */
+/* A record is read while the next one arrives: each is complete, and is read once. */
 TEST_F_TIMEOUT(races, a_record_is_read_while_others_come, 300)
 {
 	struct reader reader = { .conn = -2, .ended = 1 };
@@ -342,13 +342,13 @@ TEST_F_TIMEOUT(races, a_record_is_read_while_others_come, 300)
  */
 
 /**
- * struct bed - a thread that waits for what another one brings about
- * @self: the test's
- * @fd: where it waits
- * @wait: does so, for @LOST_MS at most
- * @round: that it is to wait for; -1: it is to end
- * @woken: the last one in which it was
- * @error: what wait() said
+ * struct bed - a thread that waits for an event that another thread causes
+ * @self: data of the test
+ * @fd: file descriptor to wait on
+ * @wait: function that waits, for @LOST_MS at most
+ * @round: number of the round to wait in; -1 if the thread is to end
+ * @woken: number of the last round in which the wait has ended
+ * @error: result of @wait
  */
 struct bed {
 	FIXTURE_DATA(races) * self;
@@ -391,21 +391,21 @@ static void *sleep_again_and_again(void *argument)
 		dawdle(&dice);
 		begun = now_ms();
 		bed->error = bed->wait(bed);
-		/* One that nobody woke looks once more at the end, and finds it. */
+		/* A lost wakeup shows as a long wait: the last check at the timeout succeeds. */
 		if (!bed->error && now_ms() - begun >= LOST_MS / 2)
 			bed->error = -ETIME;
 		bed->woken = bed->round;
 	}
 }
 
-/* It waits, or is just about to. */
+/* Start a round; on return the thread waits, or is about to wait. */
 static void bed_go(struct bed *bed, unsigned int *dice)
 {
 	bed->round++;
 	dawdle(dice);
 }
 
-/* What its wait has ended with. */
+/* Wait until the round is over, and return the result of its wait. */
 static int bed_outcome(struct bed *bed)
 {
 	while (bed->round != bed->woken)
@@ -494,7 +494,7 @@ TEST_F_TIMEOUT(races, who_waits_for_a_connection_is_woken, 300)
 		ASSERT_EQ(0, bed_outcome(&bed)) {
 			TH_LOG("in round %u", i);
 		}
-		/* It may have looked before the search began. */
+		/* The thread may have checked before the search began. */
 		ASSERT_EQ(0, conn_wait(conn, deadline_in(LOST_MS), NULL));
 		close(conn);
 	}
@@ -542,14 +542,14 @@ static void *reap_slowly(void *argument)
 			stream->error = ret;
 		i += reaped;
 		dawdle(&dice);
-		/* So that there is none for some time. */
+		/* Leave a pause without events. */
 		if (i % 16 == 0)
 			sleep_ms(20);
 	}
 	return NULL;
 }
 
-/* Who was refused for want of room hears of it when there is some. */
+/* A program whose post failed with EAGAIN is notified when there is free space. */
 TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 {
 	struct stream stream = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any thread, at any time: many that post, reap, wait, query, make and close.
+ * Concurrent threads that post, reap, wait, query, create and close.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,15 +53,15 @@ FIXTURE_TEARDOWN(threads)
 }
 
 /**
- * struct worker - one thread's part
- * @ring: where
- * @dest: of entries
- * @number: which thread it is: the high part of its cookies
- * @count: how many it posts
+ * struct worker - work of one thread
+ * @ring: file descriptor of the ring
+ * @dest: destination of its entries
+ * @number: number of the thread, in the upper bits of its wr_ids
+ * @count: number of entries that it posts
  * @opcode: KRDMA_OP_SEND or KRDMA_OP_RECV
- * @left: completions that nobody has reaped yet
- * @seen: how often each cookie was reaped
- * @error: the first unexpected answer
+ * @left: number of completions that have not been reaped yet
+ * @seen: number of times that each wr_id was reaped
+ * @error: the first unexpected result
  */
 struct worker {
 	int ring;
@@ -124,7 +124,7 @@ static void *reap_all(void *argument)
 	return NULL;
 }
 
-/* Both directions of a connection's traffic, each posted and reaped by many. */
+/* Traffic in both directions of a connection, each posted and reaped by many threads. */
 /* Proves: A3, A4, A13, A14 */
 TEST_F_TIMEOUT(threads, every_completion_comes_once, 300)
 {
@@ -195,7 +195,7 @@ static void *wait_somehow(void *argument)
 	return NULL;
 }
 
-/* One completion wakes everybody who waits for it without taking it. */
+/* One completion wakes all threads that wait for it without taking it. */
 /* Proves: A15 */
 TEST_F(threads, everybody_who_waits_is_woken)
 {
@@ -284,7 +284,7 @@ static void *make_conns(void *argument)
 	return NULL;
 }
 
-/* Made in parallel under one session: each has a number and a key of its own. */
+/* MRs created in parallel in one session: each has its own ID and rkey. */
 /* Proves: A11 */
 TEST_F(threads, numbers_made_in_parallel_are_unique)
 {
@@ -326,7 +326,7 @@ struct chaos {
 	int error;
 };
 
-/* Whatever one can ask of a connection and its queue, without end. */
+/* Call every operation of a connection and its ring repeatedly. */
 static void *use(void *argument)
 {
 	struct chaos *chaos = argument;
@@ -357,7 +357,7 @@ static void *use(void *argument)
 		}
 		switch (-ret) {
 		case 0: case EAGAIN: case ENOENT: case ENOTCONN: case ETIMEDOUT: case EBADF:
-		/* The number was given to another kind of file meanwhile. */
+		/* The descriptor's number now belongs to another kind of file. */
 		case ENOTTY: case EINVAL:
 			break;
 		default:
@@ -367,7 +367,7 @@ static void *use(void *argument)
 	return NULL;
 }
 
-/* One thread closes what others use: they get an errno. */
+/* One thread closes objects that others use: these get an errno. */
 /* Proves: A8, A12 */
 TEST_F_TIMEOUT(threads, closed_while_used, 300)
 {
@@ -444,7 +444,7 @@ static void *connect_and_close(void *argument)
 	return NULL;
 }
 
-/* A thread for each connection, all in one session. */
+/* One thread for each connection, all in one session. */
 /* Proves: A1, A2, A9 */
 TEST_F_TIMEOUT(threads, connections_made_and_ended_in_parallel, 300)
 {
