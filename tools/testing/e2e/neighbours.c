@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one user's program costs all others: a user without capabilities, at the default
- * limits, has as much as he can and ends.  Meanwhile another user goes on, and a thread
- * on each processor that must run every millisecond.
+ * The effect of one user's program on all others: a user without capabilities allocates all that
+ * the default limits allow, then exits.  Meanwhile another user keeps working, and on each CPU a
+ * thread must run every millisecond.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #include "rdma_link.h"
 #include "session.h"
 
-/* What others may have to wait for. */
+/* Longest delay allowed for others. */
 #define BOUND_US	100000
 
 #define PORT		7499
@@ -42,14 +42,14 @@ static uint64_t now_ns(void)
 }
 
 /**
- * struct watcher - one who must not wait
- * @thread: it
- * @processor: where it runs, if it is bound to one
- * @over: it may go
- * @worst_us: the longest that it had to wait; 0 again when the test says so
- * @error: what failed
- * @session: where the other user registers
- * @device: likewise
+ * struct watcher - a thread that must not be delayed
+ * @thread: the thread
+ * @processor: CPU on which it runs, if it is bound to one
+ * @over: the thread is to end
+ * @worst_us: longest delay in microseconds; the test resets it to 0
+ * @error: error of the thread
+ * @session: session in which the other user registers memory
+ * @device: device for which the other user registers memory
  */
 struct watcher {
 	pthread_t thread;
@@ -67,7 +67,7 @@ static void watcher_saw(struct watcher *watcher, uint64_t ns)
 		watcher->worst_us = ns / 1000;
 }
 
-/* A real-time thread: how late does its timer wake it? */
+/* A real-time thread measures how late its timer wakes it. */
 static void *watch_timer(void *argument)
 {
 	struct watcher *watcher = argument;
@@ -89,7 +89,7 @@ static void *watch_timer(void *argument)
 	return NULL;
 }
 
-/* A thread as most are: how late does it get its turn on its processor? */
+/* A thread with normal priority measures how late it runs on its CPU. */
 static void *watch_turn(void *argument)
 {
 	struct watcher *watcher = argument;
@@ -111,8 +111,8 @@ static void *watch_turn(void *argument)
 }
 
 /*
- * Another user's program: how long does it take to register, and to release?  With a priority
- * of its own, so that it waits for locks and not for its turn on a processor.
+ * Another user's program measures the time to register and to deregister.  It has a higher
+ * priority, so that it waits for locks and not for the CPU.
  */
 static void *watch_memory(void *argument)
 {
@@ -165,7 +165,7 @@ FIXTURE_SETUP(neighbours)
 		ASSERT_EQ(0, pthread_create(&self->turns[i].thread, NULL, watch_turn,
 					    &self->turns[i]));
 	}
-	/* Before, for comparison. */
+	/* Measure before the load, for comparison. */
 	sleep_ms(200);
 }
 
@@ -186,7 +186,7 @@ FIXTURE_TEARDOWN(neighbours)
 	EXPECT_EQ(0, chmod(SESSION_PATH, self->mode & 07777));
 }
 
-/* The longest wait since the last call, in microseconds, of one watcher on each processor. */
+/* The longest delay since the last call, in microseconds, of the watchers of all CPUs. */
 static uint64_t worst_of(struct watcher *timers, int processors)
 {
 	uint64_t worst = 0;
@@ -200,20 +200,20 @@ static uint64_t worst_of(struct watcher *timers, int processors)
 }
 
 /*
- * The one who costs
+ * The program that causes the load
  */
 
 /**
- * struct hoarder - a program that has all that it may
- * @ready: it has everything
- * @failed: or in this line it failed
+ * struct hoarder - a program that uses up its limits
+ * @ready: the program has allocated everything
+ * @failed: line in which it failed, or 0
  */
 struct hoarder {
 	atomic_bool ready;
 	atomic_int failed;
 };
 
-/* In the hoarder: which line failed is to be seen. */
+/* In the hoarder: record the line that failed. */
 #define HAVE(condition) do {					\
 	const bool had = (condition);				\
 								\
@@ -222,7 +222,7 @@ struct hoarder {
 	CHECK(had);						\
 } while (0)
 
-/* Connections that have no peer, as deep as can be; each receive names another memory. */
+/* Create connections without a peer, of maximum depth; each receive uses a different MR. */
 static int hoard(void *context)
 {
 	const struct rlimit limit = { .rlim_cur = 8 << 20, .rlim_max = 8 << 20 };
@@ -273,8 +273,8 @@ static int hoard(void *context)
 }
 
 /*
- * What the others have met since the last call: printed, and, if it matters, judged.  turn_bound
- * is for a thread's turn on a processor, bound for the rest.
+ * Print the delays of the others since the last call, and check them.  turn_bound applies to a
+ * thread's turn on its CPU, bound to the other delays.
  */
 #define OTHERS(when, bound, turn_bound) do {						\
 	uint64_t timer = worst_of(self->timers, self->processors);			\
@@ -313,17 +313,17 @@ TEST_F_TIMEOUT(neighbours, a_program_with_all_that_it_may_have_ends, 600)
 	sleep_ms(500);
 	snprintf(when, sizeof(when), "its end took %lld ms", (long long)took);
 	/*
-	 * Of a thread's turn only the figure: how the scheduler divides a processor between the
-	 * ends, ksoftirqd and others depends on the threads that were there before, and a turn
-	 * comes up to 200 ms late.  Nobody holds a lock, or a processor, for so long.
+	 * Print the delay of a thread's turn, but do not check it: how the scheduler divides a CPU
+	 * between the ends, ksoftirqd and others depends on the threads that ran before, and a
+	 * turn comes up to 200 ms late.  No code holds a lock, or a CPU, for so long.
 	 */
 	OTHERS(when, BOUND_US, UINT64_MAX);
 	munmap(hoarder, PAGE);
 }
 
 /*
- * A device goes of which a program has many registrations; it has no limit of locked memory,
- * as programs that use RDMA usually have none.
+ * A device is removed while a program has many MRs on it.  The program has no limit of locked
+ * memory, as is usual for programs that use RDMA.
  */
 
 #define MANY	12000
@@ -370,7 +370,7 @@ TEST_F_TIMEOUT(neighbours, a_device_goes_of_which_a_program_has_much, 600)
 	EXPECT_EQ(0, hoarder->failed);
 	OTHERS("while it registers", BOUND_US, BOUND_US);
 
-	/* The session has the first descriptor that is free. */
+	/* The session has the first free file descriptor. */
 	for (int fd = 0; fd < 64; fd++) {
 		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", child, fd);
 		file = fopen(path, "re");

@@ -275,7 +275,7 @@ TEST_F(pass, what_a_child_closes_stays_the_parents)
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
 }
 
-/* A close alone does not end the connection; the last close does. */
+/* Closing differs from disconnecting: only the last close ends the connection. */
 TEST_F(pass, the_last_one_who_closes_it_ends_it)
 {
 	pid_t child;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where threads meet the beginning and the end of what they use: see races.c.
+ * Race conditions with the creation and the end of objects; see races.c.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "rdma_link.h"
 #include "session.h"
 
-/* What is not there after this long will not come; nothing here takes a tenth of it. */
+/* An event that has not come by then is lost; nothing here takes a tenth of this time. */
 #define LOST_MS		4000
 
 FIXTURE(races_end)
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(races_end)
 }
 
 /*
- * Beginnings
+ * Creation
  */
 
 struct preparer {
@@ -60,7 +60,7 @@ static void *prepare_and_receive(void *argument)
 	return NULL;
 }
 
-/* The first users of a queue decide on its device, and all complete there. */
+/* The first use of a ring binds it to a device; the completions of all its users arrive there. */
 TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 {
 	for (unsigned int i = 0; i < rounds(30, 6); i++) {
@@ -129,7 +129,7 @@ static void *post_and_take(void *argument)
 	return NULL;
 }
 
-/* What queues of one session share while they are posted to is nobody else's. */
+/* Posts to several rings of one session at once do not corrupt the state that the rings share. */
 TEST_F_TIMEOUT(races_end, queues_of_a_session_are_posted_to_at_once, 300)
 {
 	static struct neighbour neighbours[5];
@@ -163,7 +163,7 @@ struct visitor {
 	atomic_int error;
 };
 
-/* Receives for a connection that comes to be, and ends. */
+/* Post receives to a connection while it is set up and ends. */
 static void *post_receives(void *argument)
 {
 	struct visitor *visitor = argument;
@@ -186,14 +186,14 @@ static void *end_it(void *argument)
 	struct visitor *visitor = argument;
 	unsigned int dice = visitor->id * 7919;
 
-	/* A queue pair takes some time to be made. */
+	/* Creating a QP takes some time. */
 	for (unsigned int i = visitor->id % 64; i; i--)
 		dawdle(&dice);
 	visitor->error = conn_disconnect(visitor->fd, KRDMA_DISCONNECT_ABORT);
 	return NULL;
 }
 
-/* The end begins while the queue pair is made: then nothing can be posted to it. */
+/* The connection ends while its QP is created: afterwards nothing can be posted to the QP. */
 TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 {
 	struct end_options options = { .recv_depth = 4 };
@@ -226,13 +226,13 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_TRUE(ret == -ENOTCONN || ret == -ENOENT) {
 			TH_LOG("after the end: %d", ret);
 		}
-		/* It goes while others look for it by its number. */
+		/* Close the connection while other threads look it up by its ID. */
 		close(self->a->conn);
 		self->a->conn = -1;
 		poster.over = true;
 		pthread_join(self->threads[0], NULL);
 		EXPECT_EQ(0, poster.error);
-		/* Each that was accepted has ended. */
+		/* Each accepted entry completes. */
 		while (poster.accepted) {
 			ASSERT_EQ(0, queue_wait(&ring, &cqe, LOST_MS));
 			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 	queue_close(&ring);
 }
 
-/* The same with the device itself, and a peer who is connected. */
+/* The same with removal of the device, and a connected peer. */
 TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
 {
 	for (unsigned int i = 0; i < rounds(8, 2); i++) {
@@ -288,7 +288,7 @@ struct landlord {
 	atomic_int error;
 };
 
-/* Writes from whatever memory there is at the moment. */
+/* Write from the MR that exists at the moment. */
 static void *write_from_it(void *argument)
 {
 	struct landlord *landlord = argument;
@@ -313,7 +313,7 @@ static void *write_from_it(void *argument)
 	return NULL;
 }
 
-/* It is released while others post from it: they are refused, or their write goes well. */
+/* The MR is deregistered while threads post from it: the post is refused, or the write succeeds. */
 TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 {
 	struct landlord landlord = { .end = self->a, .remote = &self->mr };
@@ -335,7 +335,7 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data, 8,
 					     ACCESS_ALL, &mr));
 		landlord.id = mr.id;
-		/* In every fourth round the memory is certainly in use; otherwise by chance. */
+		/* In every fourth round the MR is certainly in use; otherwise by chance. */
 		while (i % 4 == 0 && landlord.posted == before && !landlord.error) {
 			while (!queue_take(self->a->ring, &cqe)) {
 				EXPECT_EQ(0, cqe.status);

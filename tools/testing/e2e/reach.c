@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registered memory, and what peers reach of it.
+ * Memory regions, and the access that peers have to them.
  *
- * Everything twice: registered by the device's driver, and pinned by krdma.
+ * Each test runs twice: with MRs of the device's driver, and with memory pinned by krdma.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -80,7 +80,7 @@ TEST_F(reach, what_a_peer_writes_is_there)
 	memory_destroy(&remote);
 }
 
-/* How a program can take memory away from under a registration. */
+/* Ways in which a program can replace memory under an MR. */
 static int take_unmap(unsigned char *data)
 {
 	if (munmap(data, LENGTH))
@@ -116,7 +116,7 @@ struct writer {
 	const struct memory *remote;
 	bool stop;
 	bool released;
-	/* The last write began when the memory had been released. */
+	/* The last write began after the MR was deregistered. */
 	bool late;
 	int ret;
 	unsigned int writes;
@@ -147,7 +147,7 @@ static bool has_written(struct writer *writer, unsigned int times)
 	return true;
 }
 
-/* A peer goes on writing, and what is mapped there later does not see it. */
+/* A peer keeps writing, and memory mapped later at this address does not change. */
 TEST_F(reach, what_is_mapped_later_is_not_reached)
 {
 	int (*const takes[])(unsigned char *data) = {
@@ -177,21 +177,21 @@ TEST_F(reach, what_is_mapped_later_is_not_reached)
 		__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
 		pthread_join(thread, NULL);
 		EXPECT_EQ(0, writer.ret);
-		/* The pages are gone with this, not before. */
+		/* Deregistration frees the pages, and nothing does so before. */
 		EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
 		EXPECT_TRUE(zeroed(remote.data, LENGTH));
 		munmap(remote.data, LENGTH);
 	}
 }
 
-/* A key that was released is none, and neither is another session's. */
+/* The rkey of a deregistered MR is invalid, and so is one of another session. */
 TEST_F(reach, keys_that_a_peer_may_not_use)
 {
 	struct memory remote;
 
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
-	/* Until it is released, it is one. */
+	/* The rkey is valid until the MR is deregistered. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	memset(remote.data, 0, LENGTH);
@@ -206,7 +206,7 @@ TEST_F(reach, keys_of_another_session)
 {
 	struct memory remote, right;
 
-	/* Of A's session, and a peer's operations come to B, in the other. */
+	/* An MR of A's session, while the peer's operations arrive at B, in the other session. */
 	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
 				   &remote));
 	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
@@ -224,7 +224,7 @@ TEST_F(reach, numbers_of_another_session)
 	struct memory far, last;
 	struct krdma_sqe entry;
 
-	/* A number that A's session does not have, because it has fewer. */
+	/* An MR ID that A's session does not have, because it has fewer MRs. */
 	do {
 		ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, PAGE, LOCAL,
 					   &far));
@@ -235,7 +235,7 @@ TEST_F(reach, numbers_of_another_session)
 	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
 }
 
-/* One operation with 8 bytes of memory that has these rights: what becomes of it. */
+/* Do one operation with 8 bytes of an MR with @access.  Returns its status. */
 static int try_right(FIXTURE_DATA(reach) * self, uint8_t opcode, uint32_t access,
 		     struct memory *remote)
 {
@@ -249,13 +249,13 @@ static int try_right(FIXTURE_DATA(reach) * self, uint8_t opcode, uint32_t access
 						   remote, 0));
 	if (ret <= 0)
 		return ret;
-	/* The refusal was the connection's end: one like it. */
+	/* The refusal has ended the connection: create another one. */
 	end_close(&self->pair.a);
 	end_close(&self->pair.b);
 	return pair_connect(&self->pair, NULL) ?: ret;
 }
 
-/* Each right is enough for its own operations, and for no others. */
+/* Each access right permits its own operations, and no others. */
 /* Proves: D3, E3 */
 TEST_F(reach, rights_hold)
 {
@@ -298,7 +298,7 @@ TEST_F(reach, rights_hold)
 }
 
 /*
- * Releasing what is in use
+ * Deregistering an MR in use
  */
 
 TEST_F(reach, busy_memory_stays_and_works)
@@ -319,7 +319,7 @@ TEST_F(reach, busy_memory_stays_and_works)
 	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_TRUE(filled(room.data, LENGTH, 1));
-	/* Who has seen the completion can take the memory. */
+	/* After the completion the MR can be deregistered. */
 	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, 0));
 	munmap(room.data, LENGTH);
 }
@@ -343,7 +343,7 @@ TEST_F(reach, released_later)
 	ASSERT_EQ(0, resources_read(&now));
 	EXPECT_EQ(with.count[RESOURCE_MR], now.count[RESOURCE_MR]);
 
-	/* The operation under way does not know. */
+	/* The work request in flight is not affected. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
 	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
@@ -354,7 +354,7 @@ TEST_F(reach, released_later)
 	munmap(room.data, LENGTH);
 }
 
-/* Who posts finds the number or not, and never memory that is not there. */
+/* A post finds the MR ID or not, but never uses freed memory. */
 TEST_F(reach, release_races_with_posts)
 {
 	unsigned char *data = pages(LENGTH, PROT_READ | PROT_WRITE);
@@ -387,7 +387,7 @@ TEST_F(reach, release_races_with_posts)
 		__atomic_store_n(&writer.released, true, __ATOMIC_RELEASE);
 		EXPECT_EQ(0, ret);
 		pthread_join(thread, NULL);
-		/* Found while it was being released, or not found; afterwards never found. */
+		/* Found during deregistration, or not found; never found afterwards. */
 		EXPECT_EQ(writer.late || writer.ret != -ESTALE ? -ENOENT : -ESTALE, writer.ret);
 		EXPECT_EQ(-ENOENT, pair_write(&self->pair, &changing, &remote));
 		wins++;

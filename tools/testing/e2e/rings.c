@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queues, their rings, and registered memory, by nothing but the requests of
- * <linux/krdma.h>.
+ * Rings and MRs, by the ioctls of <linux/krdma.h> alone.
  */
 #include <errno.h>
 #include <poll.h>
@@ -37,7 +36,7 @@ int64_t deadline_late_us(void)
 }
 
 /*
- * Queues
+ * Rings
  */
 
 int queue_adopt(int fd, size_t size, struct queue *ring)
@@ -292,7 +291,7 @@ void memory_destroy(struct memory *mr)
 {
 	if (!mr->data)
 		return;
-	/* The session may be closed, and the memory with it. */
+	/* The session may be closed, and its MRs with it. */
 	memory_release(mr->session, mr->id, KRDMA_DEREGISTER_LATER);
 	munmap(mr->data, mr->length);
 	mr->data = NULL;
@@ -321,7 +320,7 @@ bool zeroed(const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
 
-	/* Each byte is what the one before it is. */
+	/* Each byte equals the one before it. */
 	return !length || (!bytes[0] && !memcmp(bytes, bytes + 1, length - 1));
 }
 

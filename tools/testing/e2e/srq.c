@@ -93,7 +93,7 @@ TEST_F(srq, what_is_granted)
 	EXPECT_LE(DEPTH, query.depth);
 	EXPECT_LE(2, query.max_sge);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
-	/* The queue is the device's now. */
+	/* The ring is bound to the device now. */
 	ASSERT_EQ(0, queue_query(self->ring.fd, &ring));
 	EXPECT_EQ(self->device, ring.device_id);
 }
@@ -129,7 +129,7 @@ TEST_F(srq, what_is_refused)
 
 #define PEERS	3
 
-/* By the queue, or by its own descriptor. */
+/* Post receives by the ring, or by the SRQ's file descriptor. */
 /* Proves: D12 */
 TEST_F(srq, receives_serve_every_connection)
 {
@@ -236,7 +236,7 @@ TEST_F(srq, entries_that_it_refuses)
 	EXPECT_EQ(0, srq_post(self->fd, &entry, 1, &accepted));
 }
 
-/* A receive that nobody used comes back as flushed, with the queue's own number. */
+/* An unused receive completes as flushed, with the ID of the SRQ. */
 /* Proves: D12 */
 TEST_F(srq, the_end_gives_back_what_is_unused)
 {
@@ -264,7 +264,7 @@ TEST_F(srq, the_end_gives_back_what_is_unused)
 	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, entries, 1, NULL));
 }
 
-/* A connection that uses it keeps it. */
+/* The SRQ exists as long as a connection uses it. */
 TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 {
 	struct pair_options options = {
@@ -292,7 +292,7 @@ TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 	pair_close(&pair);
 }
 
-/* A connection with a shared receive queue takes receives there only. */
+/* A connection with an SRQ takes receives only from it. */
 TEST_F(srq, its_connections_have_no_receives_of_their_own)
 {
 	struct pair_options options = {
@@ -308,7 +308,7 @@ TEST_F(srq, its_connections_have_no_receives_of_their_own)
 	pair_close(&pair);
 }
 
-/* It has a queue itself, where they complete. */
+/* The SRQ has its own ring, where receives complete. */
 TEST_F(srq, not_beside_a_queue_for_receives)
 {
 	struct pair_options options = {
@@ -322,8 +322,8 @@ TEST_F(srq, not_beside_a_queue_for_receives)
 }
 
 /*
- * Peers begin messages and give up: what the device had taken for these is room again, for
- * the messages of those who stay.
+ * Peers begin messages and disconnect.  The receives that the device had taken for these become
+ * free again, for the messages of other peers.
  */
 #define LONG_MESSAGE	(1024 * 1024)
 
@@ -361,7 +361,7 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 		ASSERT_EQ(0, pair_open(&pair, &options));
 		send = sqe_send(pair.a.id, 1, &from, 0, LONG_MESSAGE);
 		ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
-		/* Somewhere in the middle. */
+		/* Disconnect somewhere in the middle of the message. */
 		usleep(round * 20);
 		EXPECT_EQ(0, conn_disconnect(pair.a.conn, KRDMA_DISCONNECT_ABORT));
 		EXPECT_EQ(0, conn_await_closed(pair.b.conn, PATIENCE_MS));
@@ -371,7 +371,7 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 	}
 	TH_LOG("%d receives were posted, %d have completed", posted, completed);
 
-	/* Whoever stays gets all the room that there is, time after time. */
+	/* Afterwards another peer can repeatedly use the full depth of the SRQ. */
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	ASSERT_LE(0, fill_srq(self->fd, &receive));
 	send = sqe_send(pair.a.id, 1, &from, 0, 100);
