@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the kernel has its memory is nobody's business: no address of it is in anything
- * that a program or a peer gets from krdma.
+ * Kernel addresses are confidential: nothing that a program or a peer gets from krdma contains
+ * one.
  *
  * The kernel's addresses are the upper half of all: on x86-64 those of its data begin with
  * 0xffff8 and more, those of its code with 0xffffffff8 and more.  Errors are up there, too.
@@ -21,18 +21,18 @@
 #define DATA_FIRST	0xffff8000U
 #define ERROR_FIRST	0xfffff000U
 #define CODE_FIRST	0x80000000U
-/* Digits: nothing of krdma's has so many, not even what the kernel makes of an address. */
+/* No text of krdma has so many hexadecimal digits, not even a hashed address of the kernel. */
 #define DIGITS		12
 
 static bool is_address(uint32_t low, uint32_t high, bool aligned)
 {
 	if (high >= DATA_FIRST && high < ERROR_FIRST)
 		return true;
-	/* Two neighbours of 32 bits can look like that. */
+	/* Two adjacent 32-bit values can look like an address. */
 	return aligned && high == UINT32_MAX && low >= CODE_FIRST && low < ERROR_FIRST;
 }
 
-/* Where one is, or -1; krdma's numbers lie at multiples of four. */
+/* Returns the offset of an address, or -1; krdma's values are aligned to four bytes. */
 static long address_in(const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
@@ -150,7 +150,7 @@ FIXTURE_TEARDOWN(leaks)
 	write_text(FORCE_PIN, "0");
 }
 
-/* What a peer is told of memory, and what it gets from it and by messages. */
+/* The memory descriptor that a peer gets, and data that it gets by reads and messages. */
 /* Proves: F6 */
 TEST_F(leaks, none_is_in_what_peers_get)
 {
@@ -165,7 +165,7 @@ TEST_F(leaks, none_is_in_what_peers_get)
 
 		ASSERT_EQ(0, conn_query(conns[i], data, sizeof(data), &query));
 		EXPECT_EQ(-1, address_in(data, sizeof(data)));
-		/* All of it, and not only what the peer's program has given. */
+		/* All of the private data, not only the peer program's part. */
 		EXPECT_EQ(-1, address_in(&query, sizeof(query)));
 	}
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
@@ -185,7 +185,7 @@ TEST_F(leaks, none_is_in_rings_and_completions)
 
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
-	/* What is refused completes with a status of its own. */
+	/* A refused operation completes with an error status. */
 	self->remote.rkey ^= 1;
 	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &self->remote));
 	for (size_t i = 0; i < 2; i++)
@@ -208,7 +208,7 @@ TEST_F(leaks, none_is_in_records)
 	EXPECT_EQ(-1, address_in(events, sizeof(events)));
 }
 
-/* The whole of it; negative: there is none. */
+/* Read all of the fdinfo text; negative if there is none. */
 static ssize_t read_fdinfo(int fd, char *text, size_t room)
 {
 	char path[64];

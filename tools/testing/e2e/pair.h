@@ -23,14 +23,14 @@ uint16_t address_port(const struct __kernel_sockaddr_storage *address);
 bool address_same(const struct __kernel_sockaddr_storage *one,
 		  const struct __kernel_sockaddr_storage *other);
 
-/* The number of the boot device. */
+/* The ID of the boot device. */
 int boot_device(int session, uint32_t *id);
 
 /*
  * Listeners
  */
 
-/* At @text, port 0: a free one; *@address (may be NULL) says where it is. */
+/* Listen at @text; port 0 takes a free one.  *@address (may be NULL) is set to the address. */
 int listener_open(int session, const char *text, uint16_t port, uint32_t backlog, int *fd,
 		  struct __kernel_sockaddr_storage *address);
 int listener_next(int listener, uint64_t deadline_ns, int *fd, uint32_t *id);
@@ -45,19 +45,19 @@ int conn_resolve(int conn, const struct __kernel_sockaddr_storage *remote);
 int conn_wait(int conn, uint64_t deadline_ns, uint32_t *state);
 int conn_reject(int conn, const void *data, uint32_t length);
 int conn_disconnect(int conn, uint32_t flags);
-/* @room bytes of private data may be taken; *@query has the whole answer. */
+/* @data has @room bytes for private data; *@query is the complete result. */
 int conn_query(int conn, void *data, uint32_t room, struct krdma_conn_query_args *query);
 
 /* KRDMA_CONN_QUERY's; UINT32_MAX if it fails. */
 uint32_t conn_state(int conn);
 
-/* Waits until it is closed; -ETIMEDOUT, otherwise 0 whatever the reason was. */
+/* Wait until @conn is closed: 0, whatever the reason was, or -ETIMEDOUT. */
 int conn_await_closed(int conn, unsigned int ms);
 
-/* One record, waiting for it; -ENODATA at the end, -ETIMEDOUT. */
+/* Wait for one record: 0, -ENODATA at the end, or -ETIMEDOUT. */
 int conn_event(int conn, struct krdma_event_record *record, unsigned int ms);
 
-/* Of one that is closed, and whose records nobody has read: was it told that it is connected? */
+/* For a closed connection with unread records: do they contain the connected event? */
 bool conn_was_connected(int conn);
 
 /*
@@ -65,14 +65,14 @@ bool conn_was_connected(int conn);
  */
 
 /**
- * struct end_options - what one end is to be; all zero: the defaults
+ * struct end_options - options of one end; all zero means the defaults
  * @send_depth, @recv_depth, @max_send_sge, @max_recv_sge, @max_inline, @keepalive_ms: of
  *	&struct krdma_conn_create_qp_args
- * @ring: used instead of one of its own
- * @recv_ring: receives complete there
- * @separate: a receive queue of its own
- * @queue_options: of the queues that are made for it
- * @srq: descriptor of a shared receive queue; 0: none
+ * @ring: ring to use instead of creating one
+ * @recv_ring: ring in which receives complete
+ * @separate: create a separate ring for receives
+ * @queue_options: options of the rings that are created
+ * @srq: file descriptor of an SRQ; 0 means none
  * @ack_timeout: of &struct krdma_conn_resolve_args
  * @terms: of &struct krdma_conn_param_args; .size need not be set
  */
@@ -94,12 +94,12 @@ struct end_options {
 
 /**
  * struct end - one end of a connection
- * @session: in which it was made; not owned
- * @conn: its descriptor
- * @id: its number: the target of entries
- * @ring: where it posts sends and they complete
- * @recv_ring: likewise for receives; often the same
- * @own: its own queues, if it has any
+ * @session: session of the connection; not owned
+ * @conn: file descriptor of the connection
+ * @id: ID of the connection: the destination of entries
+ * @ring: ring where sends are posted and complete
+ * @recv_ring: ring where receives are posted and complete; often the same
+ * @own: rings that belong to this end, if any
  */
 struct end {
 	int session;
@@ -111,9 +111,8 @@ struct end {
 };
 
 /*
- * For ends that are made step by step; @end must stay where it is.  queues_create:
- * one of its own, to be named in the options of end_prepare(), before the session is
- * closed.
+ * For ends that are set up step by step; @end must not move.  end_queues_create() creates a ring
+ * of the end, to be named in the options of end_prepare(), before the session is closed.
  */
 void end_init(struct end *end, int session);
 int end_queues_create(struct end *end);
@@ -121,7 +120,7 @@ int end_prepare(struct end *end, const struct end_options *options);
 /* KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT. */
 int end_connect(struct end *end, const struct end_options *options);
 int end_accept(struct end *end, const struct end_options *options);
-/* All steps of a client but the last: it has asked, and does not wait for the answer. */
+/* All steps of a client but the last: it sends the request and does not wait for the reply. */
 int end_ask(struct end *end, int session, const struct __kernel_sockaddr_storage *address,
 	    const struct end_options *options);
 void end_close(struct end *end);
@@ -134,11 +133,11 @@ void end_close(struct end *end);
 #define PAIR_ACK_TIMEOUT	18
 
 /**
- * struct pair_options - what a pair is to be; all zero, or NULL: the defaults
- * @sessions: descriptors to be used; 0: opened, and closed with the pair
- * @two_sessions: A and B are of different sessions
- * @no_listener: for what is only begun
- * @address: where the listener is; NULL: BOOT_ADDRESS
+ * struct pair_options - options of a pair; all zero, or NULL, means the defaults
+ * @sessions: file descriptors to use; 0: opened, and closed with the pair
+ * @two_sessions: A and B belong to different sessions
+ * @no_listener: create no listener, for a pair that only uses pair_begin()
+ * @address: address of the listener; NULL means BOOT_ADDRESS
  * @a: the end that connects
  * @b: the end that accepts
  */
@@ -189,7 +188,7 @@ int pair_connect(struct pair *pair, const struct pair_options *options);
 /* Both ends wait until they are connected. */
 int pair_established(struct pair *pair);
 
-/* One operation of A's, from its beginning to its end: its status, or -errno. */
+/* Post one work request at A and wait for it.  Returns its status, or -errno. */
 int pair_operate(struct pair *pair, struct krdma_sqe entry);
 
 /* The same: A writes all of its @local to B's @remote, or reads it. */

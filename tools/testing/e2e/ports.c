@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ports: listeners and outgoing connections hold one each, and a user can have so many, so that
- * others find some too.
+ * Ports: each listener and each outgoing connection holds one.  A user can hold a limited
+ * number, so that free ports remain for others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 
 #define MAX_PORTS	"/sys/module/krdma/parameters/max_ports"
 #define DEFAULT		4096
-/* All ports that are given to those who name none, and some more. */
+/* More than the number of ephemeral ports. */
 #define MANY		32768
-/* A user of the line's own: what another test's user had may end in the background. */
+/* A user ID for each line: objects of another test's user may end in the background. */
 #define LINE_USER	(40000 + __LINE__)
 
 FIXTURE(ports)
@@ -58,7 +58,7 @@ static int listen_once(int session)
 	return ret ? ret : fd;
 }
 
-/* A connection that has been resolved: its descriptor, or -errno. */
+/* Create a connection and resolve it.  Returns its file descriptor, or -errno. */
 static int resolve_once(int session, const struct __kernel_sockaddr_storage *address)
 {
 	int fd, ret;
@@ -75,7 +75,7 @@ static int resolve_once(int session, const struct __kernel_sockaddr_storage *add
 	return ret;
 }
 
-/* What has been closed holds its port until the connection manager has let go of it. */
+/* Retry: a closed object holds its port until the connection manager has released it. */
 static int resolve_soon(int session, const struct __kernel_sockaddr_storage *address)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
@@ -100,7 +100,7 @@ static int some_ports(void *context)
 	CHECK(session >= 0);
 	CHECK(!address_set(&address, BOOT_ADDRESS, 7500));
 	find.local = address;
-	/* A connection that nothing was asked of holds none. */
+	/* A new connection holds no port. */
 	CHECK(!conn_create(session, &idle, NULL));
 	for (int i = 0; i < 3; i++) {
 		listeners[i] = listen_once(session);
@@ -109,17 +109,17 @@ static int some_ports(void *context)
 		CHECK(conns[i] >= 0);
 	}
 	CHECK(listen_once(session) == -EDQUOT);
-	/* Refused, it is as it was, and a search for a device needs a port as well. */
+	/* A refused call leaves the state unchanged; the search for a device needs a port, too. */
 	CHECK(conn_resolve(idle, &address) == -EDQUOT);
 	CHECK(conn_state(idle) == KRDMA_CONN_NEW);
 	CHECK(session_request(session, KRDMA_DEVICE_FIND, &find) == -EDQUOT);
-	/* The one that has its port is told what is wrong with it. */
+	/* A connection that already holds its port gets the error of its state. */
 	CHECK(conn_resolve(conns[0], &address) == -EALREADY);
-	/* In another session too. */
+	/* The limit also applies in another session. */
 	fd = session_open(O_CLOEXEC);
 	CHECK(fd >= 0 && listen_once(fd) == -EDQUOT);
 
-	/* A port that is given back is to be had, for either, and no more than that. */
+	/* A released port can be used for either kind, but only one. */
 	close(listeners[0]);
 	CHECK(!session_request(session, KRDMA_DEVICE_FIND, &find));
 	CHECK(!conn_resolve(idle, &address));
@@ -131,7 +131,7 @@ static int some_ports(void *context)
 		CHECK(conns[i] >= 0);
 		CHECK(listen_once(session) == -EDQUOT);
 	}
-	/* A connection that has ended holds none, although its descriptor is open. */
+	/* A closed connection holds no port, although its file descriptor is open. */
 	CHECK(!conn_disconnect(conns[0], KRDMA_DISCONNECT_ABORT));
 	CHECK(!conn_await_closed(conns[0], PATIENCE_MS));
 	CHECK(listen_once(session) >= 0);
@@ -146,7 +146,7 @@ TEST_F(ports, listeners_and_outgoing_connections_count)
 	EXPECT_EQ(0, child_run_as(LINE_USER, some_ports, NULL));
 }
 
-/* What cannot be made holds none. */
+/* A failed call holds no port. */
 static int failures(void *context)
 {
 	struct __kernel_sockaddr_storage nowhere;
@@ -172,7 +172,7 @@ TEST_F(ports, what_fails_is_given_back)
 	EXPECT_EQ(0, child_run_as(LINE_USER, failures, NULL));
 }
 
-/* A server has one port, of its listener, for as many connections as it accepts. */
+/* A server holds one port, of its listener, for all connections that it accepts. */
 #define ACCEPTED	4
 
 static int accept_some(void *context)
@@ -225,7 +225,7 @@ TEST_F(ports, connections_that_are_accepted_hold_none)
 		uint64_t deadline = now_ms() + PATIENCE_MS;
 		int ret;
 
-		/* Until there is a listener. */
+		/* Retry until the listener exists. */
 		do {
 			ret = end_ask(&clients[i], session, &address, NULL);
 			if (!ret)
@@ -246,7 +246,7 @@ TEST_F(ports, connections_that_are_accepted_hold_none)
 }
 
 /*
- * At the default: one user takes all that are to be had, and another one goes on.
+ * With the default limits one user takes all ports that it can get, and another still finds one.
  */
 
 struct taker {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queues, their rings, and registered memory, by nothing but the requests of
- * <linux/krdma.h>.  Calls answer 0 or a negative errno.  A call that fails has
- * made nothing; what was zeroed or closed can be closed again.
+ * Rings and MRs, by the ioctls of <linux/krdma.h> alone.  Calls return 0 or a negative errno.  A
+ * failed call creates nothing.  A zeroed or closed structure can be closed again.
  */
 #ifndef KRDMA_E2E_RINGS_H
 #define KRDMA_E2E_RINGS_H
@@ -16,7 +15,7 @@
 #include <linux/krdma_limit.h>
 #include <linux/krdma_ring.h>
 
-/* How long anything that must happen may take on the slowest kernel. */
+/* Timeout of an event that must happen, on the slowest kernel. */
 #define PATIENCE_MS	30000
 
 /* A moment in CLOCK_MONOTONIC nanoseconds, for deadlines; 0 ms: already past. */
@@ -45,9 +44,9 @@ int64_t deadline_late_us(void);
 } while (0)
 
 /**
- * struct queue - a queue and its mapped rings
- * @fd: its descriptor
- * @session: in which it was made; not owned
+ * struct queue - a ring and its mapping
+ * @fd: file descriptor of the ring
+ * @session: session of the ring; not owned
  * @sq_entries: as granted
  * @cq_entries: as granted
  * @size: of the mapping
@@ -66,7 +65,7 @@ struct queue {
 	struct krdma_cqe *cqes;
 };
 
-/* What a queue is to be; all zero: the defaults, on the first user's device. */
+/* Options of a ring; all zero means the defaults, on the device of the first use. */
 struct queue_options {
 	uint32_t flags;
 	uint32_t device_id;
@@ -77,27 +76,27 @@ struct queue_options {
 
 int queue_create(int session, const struct queue_options *options, struct queue *ring);
 
-/* The rings of a queue that somebody else made: its descriptor becomes ours. */
+/* Map a ring that another process created; @ring takes over @fd. */
 int queue_adopt(int fd, size_t size, struct queue *ring);
 void queue_close(struct queue *ring);
 
-/* Puts entries into the ring, without a request; -ENOSPC if they do not fit. */
+/* Put entries into the ring, without a system call; -ENOSPC if they do not fit. */
 int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t count);
 
-/* KRDMA_RING_ENTER, the answer in *@enter, which may be NULL. */
+/* KRDMA_RING_ENTER; the result is in *@enter, which may be NULL. */
 int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
 		uint64_t deadline_ns, struct krdma_ring_enter_args *enter);
 
 /*
- * Entries by the ring, or by an array.  0 if all were accepted, otherwise why the
- * request or the next entry was refused; *@accepted (may be NULL) were before it.
- * What was refused is out of the ring again.
+ * Post entries by the ring, or by an array.  0 if all were accepted, otherwise the error of the
+ * call or of the next entry; *@accepted (may be NULL) is the number of entries before it.
+ * Refused entries are removed from the ring.
  */
 int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t count,
 		 uint32_t *accepted);
 int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
 
-/* One completion from the ring, without a request; -EAGAIN: none.  For one thread. */
+/* One completion from the ring, without a system call; -EAGAIN if none.  For one thread. */
 int queue_take(struct queue *ring, struct krdma_cqe *cqe);
 
 /* The same, waiting inside KRDMA_RING_ENTER; -ETIMEDOUT. */
@@ -116,9 +115,9 @@ int queue_confine(int ring, const uint32_t *ids, uint32_t count);
 int poll_mask(int fd, short events, unsigned int ms);
 
 /**
- * struct memory - registered memory
- * @session: in which; not owned
- * @id: its number
+ * struct memory - a memory region
+ * @session: session of the MR; not owned
+ * @id: ID of the MR
  * @rkey: for peers
  * @remote_addr: for peers
  * @data: where it is
@@ -133,7 +132,7 @@ struct memory {
 	size_t length;
 };
 
-/* All rights that there are. */
+/* All access rights. */
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
@@ -141,12 +140,12 @@ int memory_register(int session, uint32_t device_id, void *data, size_t length, 
 		    struct memory *mr);
 int memory_release(int session, uint32_t id, uint32_t flags);
 
-/* New zeroed pages, registered; and their end. */
+/* Allocate zeroed pages and register them; deregister and free them. */
 int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
 		  struct memory *mr);
 void memory_destroy(struct memory *mr);
 
-/* Fills with, or compares to, a pattern that is another one for each seed and place. */
+/* Fill with, or compare to, a pattern that differs for each seed and offset. */
 void fill(void *data, size_t length, unsigned int seed);
 bool filled(const void *data, size_t length, unsigned int seed);
 bool zeroed(const void *data, size_t length);

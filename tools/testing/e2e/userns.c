@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User namespaces: they make nobody richer.  A user has what he has as the initial
- * namespace knows him, whoever he is and whatever he may in one of his own.  All users of a
- * namespace that a user owns have together what that user may have.
+ * User namespaces do not raise a user's limits.  krdma charges a user by the user ID in the
+ * initial namespace, whatever ID and capabilities the user has in another namespace.  All users
+ * of a namespace that a user owns share the limit of that owner.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #define MAX_SESSIONS	"/sys/module/krdma/parameters/max_sessions"
 #define KIB		1024UL
-/* A user of the line's own: what another test's user had may end in the background. */
+/* A user ID for each line: objects of another test's user may end in the background. */
 #define LINE_USER	(20000 + __LINE__)
 
 FIXTURE(userns)
@@ -56,7 +56,7 @@ static int become_root_there(void)
 	uid_t user = getuid();
 	char map[64];
 
-	/* Who has changed its user may not write its own map otherwise. */
+	/* Without this, a process that has changed its user cannot write its own ID map. */
 	if (prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER))
 		return -errno;
 	snprintf(map, sizeof(map), "0 %u 1", user);
@@ -65,7 +65,7 @@ static int become_root_there(void)
 	return getuid() ? -EPERM : 0;
 }
 
-/* What is had outside counts inside. */
+/* Objects created outside the namespace count inside. */
 static int one_more_inside(void *context)
 {
 	(void)context;
@@ -94,7 +94,7 @@ TEST_F(userns, what_is_had_outside_counts_inside)
 	EXPECT_EQ(0, child_run_as(LINE_USER, one_outside, NULL));
 }
 
-/* And the other way round; and what is had in one counts in another one. */
+/* Objects created inside count outside, and in another namespace of the same user. */
 static int one_inside(void *context)
 {
 	int *ready = context;
@@ -130,7 +130,7 @@ TEST_F(userns, namespaces_of_a_user_have_one_share)
 	EXPECT_EQ(0, child_run_as(LINE_USER, two_namespaces, NULL));
 }
 
-/* Root there may not exceed what root may: neither krdma's limits nor RLIMIT_MEMLOCK. */
+/* Root of the namespace is not exempt from limits: neither krdma's nor RLIMIT_MEMLOCK. */
 static int too_much_memory(void *context)
 {
 	const struct rlimit locked = { 64 * KIB, 64 * KIB };
@@ -157,7 +157,7 @@ TEST_F(userns, its_root_locks_no_more_memory)
 }
 
 /*
- * Further users: a namespace that maps a range of user numbers, as newuidmap does.
+ * Further users: a namespace that maps a range of user IDs, as newuidmap does.
  */
 
 #define SUB_USERS	4
@@ -165,13 +165,13 @@ TEST_F(userns, its_root_locks_no_more_memory)
 #define EACH_MAX	2
 
 /**
- * struct sub_users - the users of a namespace, and what each of them has got
- * @owner: who makes the namespace; 0: root, who is not in it
- * @made: a word from the child: there is a namespace, which maps nobody yet
- * @mapped: a word to the child: it maps SUB_USERS + 1 users, of which @owner is the first
- * @full: a word from the child: each of its users has as many sessions as it can get
- * @sessions: of each user
- * @nested: what a user of a namespace in the namespace is answered
+ * struct sub_users - the users of a namespace, and their sessions
+ * @owner: user that creates the namespace; 0 is root, which is not mapped in it
+ * @made: set by the child when the namespace exists, still without a map
+ * @mapped: set for the child when SUB_USERS + 1 users are mapped, of which @owner is the first
+ * @full: set by the child when each of its users has as many sessions as it can get
+ * @sessions: number of sessions of each user
+ * @nested: result for a user of a namespace inside the namespace
  */
 struct sub_users {
 	uid_t owner;
@@ -189,7 +189,7 @@ static int open_one_nested(void *context)
 	return session_open(O_CLOEXEC) == -EDQUOT ? 0 : 1;
 }
 
-/* Opens sessions as each user of the namespace in turn, and keeps them. */
+/* Open sessions as each user of the namespace in turn, and keep them. */
 static int open_as_each(void *context)
 {
 	struct sub_users *users = context;
@@ -274,7 +274,7 @@ TEST_F(userns, all_users_of_a_namespace_have_what_its_owner_may_have)
 	ASSERT_LT(0, child);
 	EXPECT_EQ(EACH_MAX, sub_users_total(users));
 	EXPECT_EQ(0, users->nested);
-	/* The owner has no more outside, and another user has all that is another user's. */
+	/* The owner gets no more outside; another user still has its full limit. */
 	EXPECT_EQ(0, child_run_as(users->owner, one_more_outside, NULL));
 	EXPECT_EQ(0, child_run_as(OTHER_USER, open_two, NULL));
 	EXPECT_LE(0, child_kill(child));
@@ -282,7 +282,7 @@ TEST_F(userns, all_users_of_a_namespace_have_what_its_owner_may_have)
 	munmap(users, sizeof(*users));
 }
 
-/* A container manager that runs as root makes namespaces for users who share nothing. */
+/* A container manager that runs as root creates namespaces for users with separate limits. */
 TEST_F(userns, users_of_a_namespace_of_root_count_each_for_themselves)
 {
 	struct sub_users *users = mmap(NULL, sizeof(*users), PROT_READ | PROT_WRITE,
