@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's whole files: names, and that none leads out of what is offered.
+ * libkrdma's file transfers: names, and that no name leads out of the served directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ struct refused_name {
 
 TEST_F_TIMEOUT(name, that_leads_out_is_refused, 120)
 {
-	/* On an old kernel, a part of a path that is a link is no folder. */
+	/* On an old kernel, a path component that is a symbolic link is not followed. */
 	const int link = variant->old ? -ENOTDIR : -EACCES;
 	const struct refused_name names[] = {
 		{ "/etc/passwd", -EACCES }, { "//etc/passwd", -EACCES },
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(name, that_stays_inside_is_found, 120)
 	EXPECT_EQ(-EISDIR, get_name(self, "d/"));
 	EXPECT_EQ(-ENOTDIR, get_name(self, "a/b"));
 	EXPECT_EQ(-ENOENT, get_name(self, "nothing"));
-	/* An old kernel cannot say where a link leads. */
+	/* On an old kernel the server cannot check where a symbolic link leads. */
 	EXPECT_EQ(variant->old ? -EACCES : 0, get_name(self, "in"));
 }
 
@@ -179,7 +179,7 @@ TEST_F_TIMEOUT(name, that_is_too_long_is_refused, 120)
 	name[KRDMA_FILE_NAME_MAX] = '\0';
 	EXPECT_EQ(-ENAMETOOLONG, get_name(self, name));
 	EXPECT_EQ(KRDMA_FILE_SIDE_PEER, self->result.side);
-	/* As long as can be, of parts that are short: it is just not there. */
+	/* The longest name, of short components, is valid; the file just does not exist. */
 	for (unsigned int i = 1; i < KRDMA_FILE_NAME_MAX; i += 2)
 		name[i] = '/';
 	EXPECT_EQ(-ENOENT, get_name(self, name));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One end of a connection for libkrdma's whole files.
+ * One end of a connection for libkrdma's file transfers.
  */
 #include <errno.h>
 #include <string.h>
@@ -123,7 +123,7 @@ void raw_close(struct raw *raw)
 	krdma_mr_deregister(raw->window, KRDMA_DEREGISTER_LATER);
 }
 
-/* What is to be sent goes through the last room of the memory, silently. */
+/* The message is sent from the last slot of the MR. */
 int raw_send(struct raw *raw, const struct message *message)
 {
 	struct krdma_sqe entry = krdma_entry_send(raw->conn, RECEIVES, raw->mr,
@@ -135,7 +135,7 @@ int raw_send(struct raw *raw, const struct message *message)
 
 	memcpy(room + RECEIVES * ROOM, message->bytes, message->length);
 	ret = krdma_ring_post(raw->ring, &entry, 1, NULL);
-	/* Its own completion, before the room is used again; an answer may come before that. */
+	/* Wait for the send's completion before the slot is reused; a reply may arrive earlier. */
 	while (!ret) {
 		ret = krdma_ring_wait(raw->ring, &cqe, 1, 1, krdma_deadline(PATIENCE_MS),
 				      &taken);
@@ -147,7 +147,7 @@ int raw_send(struct raw *raw, const struct message *message)
 	return ret;
 }
 
-/* The next message that is no ALIVE: its type, or -errno. */
+/* Receive the next message that is not ALIVE.  Returns its type, or -errno. */
 int raw_next(struct raw *raw, struct message *message)
 {
 	unsigned char *room = krdma_mr_data(raw->mr);

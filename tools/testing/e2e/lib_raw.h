@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One end of a connection for libkrdma's whole files, which says what it is told to: messages
- * are made by hand, as tools/lib/file_wire.c describes them.
+ * One end of a connection for libkrdma's file transfers that sends arbitrary messages: tests
+ * build them by hand, as tools/lib/file_wire.c describes them.
  */
 #ifndef KRDMA_E2E_LIB_RAW_H
 #define KRDMA_E2E_LIB_RAW_H
@@ -20,15 +20,15 @@ enum {
 #define RECEIVES	48
 #define WINDOW		65536
 
-/* One end of a connection, which says what it is told to. */
+/* One end of a connection that sends arbitrary messages. */
 struct raw {
 	struct krdma *session;
 	struct krdma_conn *conn;
 	struct krdma_ring *ring;
-	/* Of messages, and of what is offered. */
+	/* MRs of messages, and of the offered window. */
 	struct krdma_mr *mr;
 	struct krdma_mr *window;
-	/* What has come while something else was waited for; each receive comes once. */
+	/* Completions that arrived during a wait for another; each receive completes once. */
 	struct krdma_cqe early[RECEIVES];
 	unsigned int early_count;
 	unsigned int early_taken;

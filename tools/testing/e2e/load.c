@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device goes while programs use all of it: whatever was accepted completes, once
- * and in order, everybody is told, and nothing is left.
+ * The device is removed while programs use all of it: each accepted work request completes once
+ * and in order, all programs are notified, and nothing is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 
 /**
  * struct load - one pair, and the thread that keeps it busy
- * @ring_flags: how its completions come
+ * @ring_flags: flags of the ring: event-driven or polled completions
  * @arrays: KRDMA_RING_POST and KRDMA_RING_REAP instead of the rings
- * @ready: it is connected
- * @posted: operations that were accepted
- * @done: of them, completions that came
- * @succeeded: of them, with success
- * @refused: how the last post ended
- * @wrong: where something was not as it should be, a line of this file
+ * @ready: the pair is connected
+ * @posted: number of accepted work requests
+ * @done: number of completions
+ * @succeeded: number of successful completions
+ * @refused: error of the last post
+ * @wrong: line of this file at which a check failed
  */
 struct load {
 	pthread_t thread;
@@ -67,14 +67,14 @@ static void take(struct load *load, const struct krdma_cqe *cqe)
 {
 	if (cqe->wr_id != load->done)
 		load->wrong = __LINE__;
-	/* After the first that failed, all do. */
+	/* After the first failed completion, all fail. */
 	if (cqe->status == KRDMA_WC_SUCCESS && load->done++ != load->succeeded++)
 		load->wrong = __LINE__;
 	else if (cqe->status != KRDMA_WC_SUCCESS)
 		load->done++;
 }
 
-/* At least one, unless none comes in time. */
+/* Reap at least one completion, unless none arrives in time. */
 static int reap(struct load *load, struct queue *ring)
 {
 	struct krdma_cqe cqes[DEPTH];
@@ -147,7 +147,7 @@ static void *run_load(void *argument)
 	return NULL;
 }
 
-/* Traffic is what has had a success, however busy the machine is. */
+/* Wait for the first success, however busy the machine is, so that there is traffic. */
 static void await_success(const struct load *load)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;

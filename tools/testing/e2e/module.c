@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module's own life: unloading, with sessions open, with devices there,
- * after its users were killed.  Each test leaves it loaded.
+ * Loading and unloading of the module: with open sessions, with devices present, after its users
+ * were killed.  Each test leaves the module loaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ TEST_F_TIMEOUT(module, load_and_unload, 180)
 		ASSERT_EQ(0, kmod_load(kmod_krdma()));
 		session = session_open(O_CLOEXEC);
 		ASSERT_LE(0, session);
-		/* Devices that were there before the module are found at once. */
+		/* Devices that exist before the module is loaded are found at once. */
 		ASSERT_EQ(0, session_named(session, BOOT_DEVICE, &device));
 		ASSERT_EQ(0, close(session));
 	}
@@ -86,7 +86,7 @@ TEST_F_TIMEOUT(module, a_device_goes_while_a_session_is_open, 60)
 	ASSERT_LE(0, session);
 	ASSERT_EQ(0, fabric_create());
 	ASSERT_EQ(0, session_named(session, FABRIC_DEVICE, &device));
-	/* Would wait for ever if the session held the device. */
+	/* The removal would block for ever if the session held the device. */
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
 	EXPECT_EQ(-ENOENT, session_device(session, device.id, &device));
 	fabric_destroy();
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(module, killed_users_leave_nothing, 180)
 		ASSERT_LE(0, victim);
 		if (victim == 0)
 			be_a_victim();
-		/* At ever different stages of its life. */
+		/* Kill each victim at a different stage of its life. */
 		sleep_ms(7 * i);
 		ASSERT_EQ(0, kill(victim, SIGKILL));
 		ASSERT_EQ(victim, waitpid(victim, &status, 0));

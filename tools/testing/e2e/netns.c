@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(netns)
 	EXPECT_EQ(0, set_mode(RDMA_NETNS_SHARED));
 }
 
-/* Nothing of the device may be seen through this session. */
+/* Check that the device is not visible through this session. */
 static bool sees_nothing(int session, uint32_t id)
 {
 	struct krdma_device_query_args device;
@@ -82,7 +82,7 @@ static bool sees_nothing(int session, uint32_t id)
 	       session_port(session, id, 1, &port) == -ENOENT;
 }
 
-/* The device is seen; *@port is its first port. */
+/* Check that the device is visible; *@port is its first port. */
 static bool sees_device(int session, uint32_t id, struct krdma_port_query_args *port)
 {
 	struct krdma_device_query_args device;
@@ -169,7 +169,7 @@ TEST_F_TIMEOUT(netns, a_session_that_is_handed_out_of_its_namespace, 60)
 	ASSERT_EQ(0, wait_for(child));
 	received = fd_receive(pair[0]);
 	ASSERT_LE(0, received);
-	/* Its namespace has no process any more, the session alone keeps it. */
+	/* The namespace has no process any more; only the session keeps it alive. */
 	EXPECT_TRUE(as_a_stranger(received, self->device, variant->mode));
 	EXPECT_TRUE(as_a_native(self->session, self->device));
 	close(received);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What krdma holds: its own count of its objects, by kind.
+ * krdma's own count of its objects, by kind.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "objects.h"
 #include "session.h"
 
-/* Connections end after their files: a peer that says nothing is waited for. */
+/* Connections end after their files are closed: krdma waits for a silent peer. */
 #define PATIENCE_MS	10000
 
 #define EXIT_FAIL	1
@@ -107,7 +107,7 @@ pid_t objects_waitpid(pid_t pid, int *status, int options)
 	if (objects_await(&before_test, PATIENCE_MS) && WIFEXITED(*status) &&
 	    (!WEXITSTATUS(*status) || WEXITSTATUS(*status) == EXIT_SKIP))
 		*status = EXIT_FAIL << 8;
-	/* What this test has left is not the next one's. */
+	/* Do not charge objects that this test has left to the next test. */
 	objects_read(&before_test);
 	return ended;
 }

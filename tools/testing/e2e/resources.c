@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel holds on behalf of programs: the RDMA subsystem's own count of
- * each device's objects, and the memory management's of pinned pages.
+ * Kernel resources of programs: the RDMA subsystem's count of each device's objects, and the
+ * memory management's count of pinned pages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ static void add_device(void *context, const void *body, size_t length)
 	}
 }
 
-/* Each processor keeps a part of the statistics to itself until it is asked. */
+/* Each CPU keeps a part of the statistics until they are folded. */
 static void fold_statistics(void)
 {
 	int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that looks for a key: it knows an address, and of the key all but the low byte,
- * which is what devices draw at random or krdma counts.  Each guess costs a connection,
- * and wrong ones give nothing; the right one is found, because a key is no password.
+ * A peer that guesses an rkey: it knows an address, and all of the rkey but the low byte, which
+ * devices choose at random or krdma counts.  Each guess costs a connection, and a wrong guess
+ * gives no access.  The right one is found in the end, because an rkey is no password.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(search)
 	write_text(FORCE_PIN, "0");
 }
 
-/* One guess, with a connection of its own: the status of what was tried, or -errno. */
+/* Make one guess with its own connection.  Returns the status of the operation, or -errno. */
 static int guess(struct pair *pair, const struct memory *local, const struct memory *guessed,
 		 bool reads)
 {
@@ -82,7 +82,7 @@ static int guess(struct pair *pair, const struct memory *local, const struct mem
 TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing, 600)
 {
 	uint32_t right = self->remote.rkey;
-	/* All of them; on a slow kernel some. */
+	/* All values; on a slow kernel some of them. */
 	uint32_t step = rounds(1, 17);
 	uint64_t begun = now_ms();
 	unsigned int connections = 0;
@@ -107,7 +107,7 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 	       (unsigned int)(now_ms() - begun));
 	EXPECT_LE(KEYS / step - 1, connections);
 
-	/* Who has found it has all that it gives: there is no defence behind it. */
+	/* A peer with the right rkey has full access: there is no further protection. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, guess(&self->pair, &self->local, &self->remote, true));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 2));
 	fill(self->local.data, LENGTH, 3);
@@ -115,7 +115,7 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 	EXPECT_TRUE(filled(self->remote.data, LENGTH, 3));
 }
 
-/* A wrong one ends its connection: with one connection there is one guess. */
+/* A wrong guess ends its connection, so each connection allows one guess. */
 TEST_F(search, a_wrong_guess_ends_the_connection)
 {
 	struct memory guessed = self->remote;

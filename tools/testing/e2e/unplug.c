@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices that come and go while they are asked about.
+ * Devices that are added and removed while they are queried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ TEST_F(unplug, the_interface_goes_and_takes_the_device_along)
 	EXPECT_EQ(0, session_await(self->session, FABRIC_DEVICE, false));
 }
 
-/* Records of devices that come and go while nobody reads: some are missing, and it says so. */
+/* Devices come and go while no program reads: records are lost, and a record reports the loss. */
 TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
 {
 	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
@@ -76,12 +76,12 @@ TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
 	ssize_t size;
 
 	ASSERT_EQ(0, session_request(self->session, KRDMA_DEVICE_NOTIFY, &watch));
-	/* Each adds a record for the device that went and one for that which came. */
+	/* Each round adds a record of a removal and a record of an addition. */
 	for (unsigned int i = 0; i < 40; i++) {
 		ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
 		ASSERT_EQ(0, rdma_link_add(FABRIC_DEVICE, FABRIC_NETDEV));
 	}
-	/* They are told by a thread of the kernel. */
+	/* A kernel thread delivers the records. */
 	sleep_ms(rounds(500, 5000));
 	size = read(self->session, records, sizeof(records));
 	ASSERT_EQ(0, size % sizeof(records[0]));
@@ -91,19 +91,19 @@ TEST_F_TIMEOUT(unplug, records_that_were_not_read_in_time, 300)
 	for (unsigned int i = 0; i < 65; i++)
 		EXPECT_EQ(sizeof(records[i]), records[i].size);
 	EXPECT_EQ(KRDMA_DEVICE_EVENT_MISSED, records[64].type);
-	/* Whoever has read that hears of what comes next. */
+	/* After reading these, the program gets later records. */
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
 	ASSERT_LT(0, read(self->session, records, sizeof(records)));
 	EXPECT_NE(KRDMA_DEVICE_EVENT_MISSED, records[0].type);
 }
 
-/* What the threads may do and what they found out. */
+/* Parameters and findings of the threads. */
 struct storm {
 	int session;
 	atomic_bool stop;
 	atomic_uint found;
 	atomic_uint missing;
-	/* The first answer that the documentation does not know, 0: none. */
+	/* The first errno that is not documented; 0 if none. */
 	atomic_int wrong;
 };
 
@@ -151,7 +151,7 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 
 	for (int i = 0; i < QUERY_THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, query_storm, &storm));
-	/* And until the device has been met, and missed. */
+	/* Continue until a query has found the device, and one has not. */
 	for (unsigned int i = 0; !storm.wrong &&
 	     (i < cycles || ((!storm.found || !storm.missing) && now_ms() < end)); i++) {
 		ASSERT_EQ(0, session_named(self->session, FABRIC_DEVICE, &device));
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(unplug, devices_come_and_go_under_queries, 300)
 		ASSERT_EQ(0, pthread_join(threads[i], NULL));
 
 	EXPECT_EQ(0, storm.wrong);
-	/* A storm that never met the device, or never missed it, proves nothing. */
+	/* The test proves nothing unless queries both found the device and missed it. */
 	EXPECT_LT(0, storm.found);
 	EXPECT_LT(0, storm.missing);
 }
