@@ -10,7 +10,7 @@
 
 #include <krdma_simple.h>
 
-/* For calls that must succeed: beyond it the harness has ended the test. */
+/* Timeout of calls that must succeed; the harness ends the test earlier. */
 #define BOTH_PATIENCE_MS	60000
 
 /**
@@ -40,11 +40,11 @@ void lib_both_close(struct lib_both *both);
 
 /**
  * struct both_call - a call that another thread makes
- * @function: what it does
- * @context: with which context
+ * @function: function to call
+ * @context: context passed to it
  * @thread: the thread
- * @result: what the call has answered
- * @done: it has
+ * @result: result of the call
+ * @done: the call has returned
  */
 struct both_call {
 	int (*function)(struct krdma_simple *simple);

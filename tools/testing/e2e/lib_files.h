@@ -23,18 +23,18 @@ struct files_report {
 };
 
 /**
- * struct files - a folder that is served, and one that is not
- * @session: of server and clients
- * @top: the folder of both
- * @there: the folder that is served, or that has the file that is
- * @here: the other one
+ * struct files - a directory that is served, and one that is not
+ * @session: session of server and clients
+ * @top: parent directory of both
+ * @there: the directory that is served, or that contains the file that is served
+ * @here: the other directory
  * @server: the server, run by @thread; or NULL
- * @address: where it listens
- * @thread: see there
- * @ended: what krdma_file_server_run() has answered
- * @lock: of what follows
- * @reports: what the server has reported, in its order
- * @report_count: how many
+ * @address: address of the server
+ * @thread: thread that runs @server
+ * @ended: result of krdma_file_server_run()
+ * @lock: protects @reports and @report_count
+ * @reports: reports of the server, in order
+ * @report_count: number of entries in @reports
  */
 struct files {
 	struct krdma *session;
@@ -59,13 +59,13 @@ int files_serve(struct files *files, const char *at, const char *path,
 		const struct krdma_file_server_options *options);
 int files_stop(struct files *files);
 
-/* Waits for a report, and takes the oldest that nobody has. */
+/* Wait for a report, and take the oldest one that was not taken yet. */
 int files_report(struct files *files, struct files_report *report);
 
 /* Paths of files in a folder; the text is the caller's. */
 const char *files_path(char path[FILES_PATH], const char *folder, const char *name);
 
-/* A file of a pattern, of which one seed and length is like no other. */
+/* Create, or compare, a file with a pattern that differs for each seed and length. */
 int files_make(const char *folder, const char *name, size_t length, unsigned int seed);
 bool files_are(const char *folder, const char *name, size_t length, unsigned int seed);
 bool files_exist(const char *folder, const char *name);
@@ -74,8 +74,8 @@ int files_write(const char *folder, const char *name, uint64_t offset, const voi
 int files_mode(const char *folder, const char *name);
 
 /*
- * What a copy that has not ended, or was interrupted, has there: the number of such files; the
- * name of the last of them is in @name, if that is not NULL.
+ * Returns the number of parts in @folder that unfinished or interrupted copies have left.  The
+ * name of the last one is stored in @name, if that is not NULL.
  */
 int files_parts(const char *folder, char *name);
 

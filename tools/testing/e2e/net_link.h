@@ -19,7 +19,7 @@ int net_link_address(const char *name, const char *ipv4);
 int net_link_up(const char *name, bool up);
 int net_link_mtu(const char *name, int mtu);
 
-/* Where packets wait that go out: another kind of queue, or with NULL the usual one. */
+/* Set the qdisc for outgoing packets; NULL sets the default one. */
 int net_link_queue(const char *name, const char *kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma holds: its own count of its objects, by kind.  The harness looks after each
- * test whether all that the test has made is gone.
+ * krdma's own count of its objects, by kind.  After each test the harness checks that all
+ * objects of the test are gone.
  */
 #ifndef KRDMA_E2E_OBJECTS_H
 #define KRDMA_E2E_OBJECTS_H
@@ -29,14 +29,14 @@ int objects_await_kind(const char *kind, long most, unsigned int ms);
 long objects_count(const struct objects *objects, const char *kind);
 
 /*
- * Waits until no kind has more than @before: 0; or, after @ms, the number of kinds that
- * have, each of which has been named on the standard output.
+ * Wait until no kind has more objects than @before.  Returns 0, or after @ms the number of kinds
+ * that still have more, after printing their names.
  */
 int objects_await(const struct objects *before, unsigned int ms);
 
 /*
- * For the harness, which waits with it for the process of a test: waitpid(), and a test that
- * has passed has failed if krdma has more objects than before it, and does not free them.
+ * waitpid() for the harness, which waits with it for the process of a test.  A passed test fails
+ * if krdma has more objects than before the test, and does not free them.
  */
 pid_t objects_waitpid(pid_t pid, int *status, int options);
 

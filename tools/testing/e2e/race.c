@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A data race on purpose.  Built with a sanitizer of threads this must fail, as every
- * other program that is built so would, in the child where each test runs; without it,
- * it passes.
+ * An intended data race.  Built with the thread sanitizer this test must fail in the child in
+ * which each test runs, as any other program built so would.  Without it the test passes.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel holds on behalf of programs: a test counts before and after.
+ * Kernel resources of programs: a test counts them before and after.
  */
 #ifndef KRDMA_E2E_RESOURCES_H
 #define KRDMA_E2E_RESOURCES_H
@@ -30,8 +30,8 @@ int resources_read(struct resources *resources);
 const char *resource_name(enum resource_kind kind);
 
 /*
- * Waits until no kind has more than @before: 0; or, after @ms, the number of kinds
- * that have, each of which has been named on the standard output.
+ * Wait until no kind has more objects than @before.  Returns 0, or after @ms the number of kinds
+ * that still have more, after printing their names.
  */
 int resources_await(const struct resources *before, unsigned int ms);
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Runs the test programs of this folder, inside a VM, and makes one TAP stream
-# of theirs.  Fails if any test failed, if a program is missing, if one ends before
-# it has reported every test that it planned, and if krdma has more objects after it
-# than before.
+# Run the test programs of this directory inside a VM, and merge their output into one TAP
+# stream.  Fails if a test fails, if a program is missing, if a program ends before it has
+# reported all planned tests, or if krdma has more objects after it than before.
 #
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
@@ -111,7 +110,7 @@ skip()
 	echo "$results $failures" >"$work/tally"
 }
 
-# Connections end after their programs.
+# Retry, because connections end after their programs.
 check_objects()
 {
 	local tries=0 left results failures verdict=ok
@@ -131,7 +130,7 @@ check_objects()
 	echo "$results $failures" >"$work/tally"
 }
 
-# Of several machines, the first one tests, and the others do what they do for it.
+# If there are several machines, the first one runs the tests, and the others assist it.
 if [ "${NODE:-1}" != 1 ]; then
 	result=0
 	for program; do

@@ -28,10 +28,10 @@ int session_next(int session, uint32_t id, struct krdma_device_query_args *devic
 int session_named(int session, const char *name, struct krdma_device_query_args *device);
 int session_port(int session, uint32_t id, uint32_t port, struct krdma_port_query_args *query);
 
-/* Waits until a device of that name is there, or is not; 0 or -ETIMEDOUT. */
+/* Wait until a device of that name exists, or does not exist; 0 or -ETIMEDOUT. */
 int session_await(int session, const char *name, bool there);
 
-/* Does the kernel's release begin so? */
+/* Does the kernel's release begin with @release? */
 bool kernel_is(const char *release);
 
 uint64_t now_ms(void);
@@ -40,10 +40,10 @@ void sleep_ms(unsigned int ms);
 /* Rounds of a stress test: few when KRDMA_SLOW=1 says that the kernel is slow. */
 unsigned int rounds(unsigned int usual, unsigned int slow);
 
-/* Tells a file of the kernel's something: 0 or -errno. */
+/* Write @text to a file of the kernel: 0 or -errno. */
 int write_text(const char *path, const char *text);
 
-/* A huge page that is set aside, and none: 0 or -errno. */
+/* Reserve one huge page in the pool, or none: 0 or -errno. */
 int huge_page_get(void);
 int huge_page_put(void);
 
