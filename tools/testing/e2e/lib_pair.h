@@ -13,18 +13,18 @@
 #define LIB_ADDRESS	BOOT_ADDRESS
 #define LIB_PATIENCE	krdma_deadline(PATIENCE_MS)
 
-/* What each tells the other in its private data. */
+/* Private data of the request and of the reply. */
 #define LIB_QUESTION	"may I come in?"
 #define LIB_ANSWER	"yes"
 
 /**
  * struct lib_pair - two ends
- * @session: of both
- * @device: the number of the device
- * @listener: at a free port
- * @a, @b: the one that connects and the one that accepts
- * @rings: of A and of B
- * @srq: that B takes receives from, or NULL
+ * @session: session of both ends
+ * @device: ID of the device
+ * @listener: listener at a free port
+ * @a, @b: the end that connects and the end that accepts
+ * @rings: rings of A and of B
+ * @srq: SRQ from which B takes receives, or NULL
  */
 struct lib_pair {
 	struct krdma *session;

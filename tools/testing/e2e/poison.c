@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does anything of the kernel's come out?  On a kernel that fills what is freed with
- * patterns, none of them may be in what a program gets: answers, records, private data,
- * rings.  Such a kernel is booted with
+ * No kernel memory leaks to programs.  On a kernel that fills freed memory with patterns, no
+ * data that a program gets may contain one: results, records, private data, rings.  Such a
+ * kernel is booted with
  *
  *	slub_debug=P page_poison=1 init_on_alloc=0 init_on_free=0
  *
- * and whether it was is looked at first.
+ * and the test checks this first.
  */
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #include "pair.h"
 #include "session.h"
 
-/* So many bytes with one pattern in a row are no chance any more. */
+/* This number of consecutive pattern bytes is not a coincidence. */
 #define RUN		4
 
 /* Freed objects, their padding, freed pages: none of them is what a test fills with. */
@@ -27,7 +27,7 @@ static bool is_pattern(unsigned char byte)
 	return memchr(patterns, byte, sizeof(patterns));
 }
 
-/* Where a pattern is, or -1. */
+/* Returns the offset of a pattern, or -1. */
 static long poison_at(const void *data, size_t length)
 {
 	const unsigned char *bytes = data;

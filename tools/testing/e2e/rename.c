@@ -13,7 +13,7 @@
 #include "rings.h"
 #include "session.h"
 
-/* Unlike the other name in every character and in length: a mixture shows. */
+/* Differs from the other name in every character and in length, so a mixture is detected. */
 #define OTHER_NAME	"another-device-altogether"
 
 #define LOOKUP_THREADS	3
@@ -73,7 +73,7 @@ struct lookup {
 	atomic_bool stop;
 	atomic_uint first;
 	atomic_uint second;
-	/* Set when something came back that is neither name, or another device. */
+	/* Set when a lookup returned neither name, or another device. */
 	atomic_bool wrong;
 };
 
@@ -91,7 +91,7 @@ static void *look_up(void *argument)
 		else
 			ret = session_named(lookup->session, name, &device);
 		if (ret) {
-			/* By number it is always there, by name it may be the other one. */
+			/* A lookup by ID always finds it; the name may be the other one. */
 			if (ret != -ENOENT || i % 3 == 0)
 				lookup->wrong = true;
 			continue;
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(rename, a_name_is_the_old_or_the_new_one, 120)
 
 	for (int i = 0; i < LOOKUP_THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, look_up, &lookup));
-	/* And until both have been seen. */
+	/* Continue until both names have been seen. */
 	for (unsigned int i = 0; !lookup.wrong &&
 	     (i < cycles || ((!lookup.first || !lookup.second) && now_ms() < end)); i++) {
 		ASSERT_EQ(0, rdma_link_rename(FABRIC_DEVICE, OTHER_NAME));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Time namespaces: a deadline is one of the caller's own clock, in every request that
- * has one.
+ * Time namespaces: in every ioctl with a deadline, the deadline refers to the caller's own clock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 #define WAIT_MS		200
 #define PORT		7491
 
-/* In a child: by its own clock, the call just made has waited until then, and not longer. */
+/* In a child: by its own clock, the last call has waited until the deadline, and not longer. */
 #define CHECK_ON_WHEEL_TIME(deadline_ns) do {					\
 	const int64_t past_us = deadline_past_us(deadline_ns);			\
 										\
@@ -28,7 +27,7 @@
 	CHECK(past_us <= deadline_late_us() + 8000 + WAIT_MS * 1000 / 8);	\
 } while (0)
 
-/* The requests with a deadline, of which none can succeed. */
+/* The ioctls with a deadline, in a state in which none can succeed. */
 static int wait_for_nothing(void *)
 {
 	struct __kernel_sockaddr_storage address;
@@ -45,7 +44,7 @@ static int wait_for_nothing(void *)
 	CHECK(listener_next(listener, deadline, &conn, NULL) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 
-	/* It is asked for, and is not accepted. */
+	/* The connection is requested, and is not accepted. */
 	CHECK(!end_ask(&end, session, &address, &(struct end_options) {}));
 	deadline = deadline_in(WAIT_MS);
 	CHECK(conn_wait(end.conn, deadline, NULL) == -ETIMEDOUT);
@@ -67,7 +66,7 @@ static int wait_for_nothing(void *)
 	return 0;
 }
 
-/* And one that succeeds unless it is taken for late. */
+/* An ioctl that succeeds, unless krdma takes its deadline for past. */
 static int find_in_time(void *)
 {
 	struct krdma_device_find_args find = {
@@ -84,9 +83,9 @@ static int find_in_time(void *)
 }
 
 /**
- * struct life - what is done in a time namespace
- * @offset: its clock, seconds before or after that of the machine
- * @function: what is done there
+ * struct life - a function that runs in a time namespace
+ * @offset: offset of its clock from that of the machine, in seconds
+ * @function: function to run there
  */
 struct life {
 	int offset;
@@ -101,7 +100,7 @@ static int live(void *context)
 	CHECK(!unshare(CLONE_NEWTIME));
 	snprintf(offset, sizeof(offset), "monotonic %d 0", life->offset);
 	CHECK(!write_text("/proc/self/timens_offsets", offset));
-	/* It begins with the first child. */
+	/* The first child enters the new time namespace. */
 	return child_run(life->function, NULL);
 }
 
@@ -128,7 +127,7 @@ FIXTURE_SETUP(timens)
 {
 	if (access("/proc/self/ns/time", F_OK))
 		SKIP(return, "this kernel has no time namespaces");
-	/* A clock cannot be set back behind its beginning. */
+	/* The clock of a time namespace cannot be negative. */
 	while (deadline_in(1) < 5000000000ULL)
 		sleep_ms(100);
 }

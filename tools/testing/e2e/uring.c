@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma's descriptors in the loop of a program that waits for everything with io_uring.
+ * krdma's file descriptors in a program whose event loop uses io_uring.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static struct io_uring_sqe *entry(FIXTURE_DATA(uring) * self, uint64_t number)
 	return sqe;
 }
 
-/* The answer to what was submitted as @number; -ETIMEDOUT. */
+/* The result of the io_uring entry with user data @number, or -ETIMEDOUT. */
 static int answer(FIXTURE_DATA(uring) * self, uint64_t number)
 {
 	struct __kernel_timespec patience = { .tv_sec = PATIENCE_MS / 1000 };
@@ -104,7 +104,7 @@ TEST_F(uring, polls_a_listener_and_a_queue)
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 }
 
-/* A read that finds nothing waits in the ring, and the program does something else. */
+/* A read without a record waits in the io_uring, and the program does not block. */
 /* Proves: F2 */
 TEST_F(uring, reads_events)
 {
@@ -146,7 +146,7 @@ TEST_F(uring, closes)
 	io_uring_prep_close(entry(self, 2), conn);
 	ASSERT_EQ(1, io_uring_submit(&self->header));
 	a->conn = -1;
-	/* Which of both is first is not said. */
+	/* The order of the two completions is not defined. */
 	for (int i = 0; i < 2; i++) {
 		struct io_uring_cqe *cqe;
 
