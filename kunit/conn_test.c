@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How connections begin, over a fake device: what is agreed, what is refused, and
- * what becomes of those that fail.
+ * How connections begin, over a fake device: what is negotiated, what is refused, and what happens
+ * to connections that fail.
  */
 #include <linux/in6.h>
 #include <linux/kthread.h>
@@ -17,7 +17,7 @@
 #define LONGEST	KRDMA_PRIVATE_DATA_EXACT_MAX
 
 /*
- * What is agreed
+ * Negotiation
  */
 
 static void test_connect(struct kunit *test)
@@ -30,7 +30,7 @@ static void test_connect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 6, krdma_conn_private_data(stage->server.conn, words, sizeof(words)));
 	KUNIT_EXPECT_MEMEQ(test, "please", words, 6);
 
-	/* The server leaves, and both hear of it, with their own reasons. */
+	/* The server disconnects, and both ends get an event, each with its own reason. */
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->server.conn));
 	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_CLOSED));
 	KUNIT_EXPECT_EQ(test, -ECONNRESET, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
@@ -40,7 +40,7 @@ static void test_connect(struct kunit *test)
 	EXPECT_STORY(test, &stage->server, "established, disconnected -107, closed -107");
 }
 
-/* Of all lengths, in a request, an answer and a refusal. */
+/* Private data of all lengths, in a request, a reply and a rejection. */
 static void test_private_data(struct kunit *test)
 {
 	static const u8 lengths[] = { 0, 1, 56, 148, 196, LONGEST - 1, LONGEST };
@@ -81,7 +81,7 @@ static void test_private_data(struct kunit *test)
 	}
 }
 
-/* With less room than there are data: as much as fits, and the true length. */
+/* If the buffer is too small, it gets as much as fits, and the true length is returned. */
 static void test_private_data_room(struct kunit *test)
 {
 	struct stage *stage = stage_connected(test);
@@ -146,7 +146,7 @@ static void test_queries(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &at, &remote, offsetof(struct sockaddr_in, __pad));
 	KUNIT_EXPECT_TRUE(test, at.sin_addr.s_addr ==
 				((struct sockaddr_in *)&local)->sin_addr.s_addr);
-	/* Each end sees the other one's. */
+	/* Each end sees the address of the other end. */
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_addresses(stage->server.conn, NULL, &remote));
 	KUNIT_EXPECT_MEMEQ(test, &local, &remote, offsetof(struct sockaddr_in, __pad));
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_addresses(stage->server.conn, &local, NULL));
@@ -172,7 +172,7 @@ static void test_queries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, stage->server.flushed);
 }
 
-/* How many reads each side asks for, and how many the server then has. */
+/* Read depth that each side asks for, and the depth that the server then has. */
 static const struct {
 	u8 client, client_in, server, server_in;
 	u8 asked, asked_in, got, got_in;
@@ -222,7 +222,7 @@ static void no_reads(struct fake_device *fake)
 	fake->attr.max_qp_rd_atom = 0;
 }
 
-/* A device that says nothing of reads does one at a time. */
+/* A device that reports no read depth carries out one read at a time. */
 /* Proves: E6 */
 static void test_read_depth_is_never_0(struct kunit *test)
 {
@@ -240,7 +240,7 @@ static void test_read_depth_is_never_0(struct kunit *test)
 }
 
 /*
- * What is refused
+ * Refused arguments
  */
 
 static const struct sockaddr_in6 peer6 = {
@@ -292,7 +292,7 @@ static const struct {
 	{ { .remote = AT(peer4), .ack_timeout = 32 }, -EINVAL },
 };
 
-/* Nothing has happened after each. */
+/* Nothing has changed after each of these. */
 static void test_bad_routes(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -309,7 +309,7 @@ static void test_bad_routes(struct kunit *test)
 	EXPECT_STORY(test, &stage->client, RESOLVED "closed -103");
 }
 
-/* Everything that can be said of a route, and the address of nobody's device. */
+/* Every member of a route, and an address that no device has. */
 static void test_routes(struct kunit *test)
 {
 	struct sockaddr_in foreign = peer4;
@@ -324,7 +324,7 @@ static void test_routes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
 	EXPECT_STORY(test, &stage->client, RESOLVED "closed -103");
 
-	/* In the range of addresses for documentation that nobody here has. */
+	/* In the range reserved for documentation, which no interface here has. */
 	foreign.sin_addr.s_addr = htonl(0xc6336401);
 	foreign.sin_port = 0;
 	route.local = AT(foreign);
@@ -354,7 +354,7 @@ static const struct krdma_conn_attr bad_attrs[] = {
 	{ .mr_count = 1 },
 };
 
-/* The connection stays as it was, and can still be prepared. */
+/* The connection stays as it was, and its QP can still be created. */
 /* Proves: E7 */
 static void test_bad_queues(struct kunit *test)
 {
@@ -460,7 +460,7 @@ static const struct {
 	{ "post", actor_post },
 };
 
-/* What is not asked, because it would be done. */
+/* Calls that are not made in a state, because there they would succeed. */
 #define DONE	1
 
 static const struct {
@@ -493,7 +493,7 @@ static const struct {
 	  { -ENOTCONN, -ENOTCONN, -ENOTCONN, -ENOTCONN, -ENOTCONN, -ENOTCONN, -ENOTCONN } },
 };
 
-/* Every call in every state in which it is refused; nothing changes by it. */
+/* Every call in every state that refuses it.  The state does not change. */
 /* Proves: A8 */
 static void test_refusals(struct kunit *test)
 {
@@ -536,10 +536,10 @@ static void test_rejected(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, "no", words, 2);
 	EXPECT_STORY(test, &stage->client, RESOLVED "rejected -111, closed -111");
 	EXPECT_STORY(test, &stage->server, "closed -103");
-	/* iWARP has no codes but the errno. */
+	/* iWARP has no reason codes, only the errno. */
 	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, stage->client.reason);
 
-	/* Whoever just closes, or puts, what he was given rejects. */
+	/* Closing or putting a connection that was taken from a listener rejects it. */
 	stage_ask(stage, "");
 	stage_take(stage);
 	EXPECT_STORY(test, &stage->server, "closed -103");
@@ -588,7 +588,7 @@ static void test_replies(struct kunit *test)
 	}
 }
 
-/* What is needed to be prepared, and fails; then it is there, and works. */
+/* Verbs that creating the QP needs.  Each fails once; without the failure the call succeeds. */
 static const struct {
 	enum fake_verb verb;
 	int error;
@@ -623,10 +623,10 @@ static void test_prepare_fails(struct kunit *test)
 	}
 }
 
-/* The latter is also what the connection manager says of a peer that has gone: not here. */
+/* The connection manager also reports -EINVAL for a peer that has gone: not here. */
 static const int accept_errors[] = { -EREMOTEIO, -EINVAL };
 
-/* The call itself fails, and with it the connection. */
+/* The call itself fails, and the connection with it. */
 static void test_calls_fail(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -650,7 +650,7 @@ static void test_calls_fail(struct kunit *test)
 		EXPECT_STORY(test, &stage->client, RESOLVED "rejected -111, closed -111");
 	}
 
-	/* A refusal that fails is one all the same. */
+	/* A rejection that fails is a rejection all the same. */
 	stage_ask(stage, "");
 	stage_take(stage);
 	fake_device_fail(stage->fake, FAKE_IW_REJECT, 1, -EREMOTEIO);
@@ -691,20 +691,20 @@ static void test_wait_ends_by_a_signal(struct kunit *test)
 	init_completion(&waiter.begun);
 	init_completion(&waiter.done);
 	stage_reach_connecting(stage);
-	/* It is on its way, and who does not wait is told so. */
+	/* The step is in progress: a wait with timeout 0 returns -ETIMEDOUT. */
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, 0));
 	waiter.conn = stage->client.conn;
 	task = kthread_run(waiter_thread, &waiter, "krdma_waiter");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
 	wait_for_completion(&waiter.begun);
 	send_sig(SIGUSR1, task, 1);
-	/* On the stack, so there is no giving up. */
+	/* The waiter is on the stack, so this wait must not give up. */
 	wait_for_completion(&waiter.done);
 	KUNIT_EXPECT_EQ(test, -EINTR, waiter.said);
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTING, actor_state(&stage->client));
 }
 
-/* Where nothing is under way there is nothing to wait for. */
+/* Where no step is in progress, there is nothing to wait for. */
 static void test_wait_for_nothing(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

@@ -2,9 +2,9 @@
 /*
  * The connections of the fake device.
  *
- * Everything that iw_cm is told comes from the worker of the endpoint's device,
- * in order.  iw_cm stops the kernel at an event that it does not expect in a
- * connection's state, so here is decided what may follow what.
+ * The worker of the endpoint's device reports all events to iw_cm, in order.  iw_cm has a BUG_ON
+ * for an event that it does not expect in a connection's state, so this file decides which event
+ * may follow which.
  */
 #include <linux/delay.h>
 #include <linux/in.h>
@@ -18,11 +18,11 @@
 
 #include "fake_private.h"
 
-/* How often an event is offered to iw_cm, which may have no memory for it. */
+/* Number of attempts to deliver an event to iw_cm, which may be out of memory. */
 #define FAKE_ATTEMPTS		1000
 
 /**
- * struct fake_cm_work - something that iw_cm is to be told
+ * struct fake_cm_work - an event for iw_cm
  * @work: for the device's worker
  * @endpoint: about what
  * @event: what
@@ -63,7 +63,7 @@ void fake_cm_put(struct fake_endpoint *endpoint)
 	kref_put(&endpoint->refs, fake_endpoint_release);
 }
 
-/* Which allocation of the calling thread fails, on kernels that can do that. */
+/* Sets which allocation of the calling thread fails, on kernels that can do that. */
 static unsigned int fake_exchange_fail_nth(unsigned int nth)
 {
 #ifdef CONFIG_FAULT_INJECTION
@@ -75,8 +75,8 @@ static unsigned int fake_exchange_fail_nth(unsigned int nth)
 }
 
 /*
- * What the fake has to say, it says: a test that lets allocations of the calling
- * thread fail means those of others.
+ * Allocations of the fake for events must not fail: a test that lets allocations of the calling
+ * thread fail means those of the code under test.
  */
 #define fake_spared(allocation) ({					\
 	unsigned int spared_nth = fake_exchange_fail_nth(0);		\
@@ -129,8 +129,8 @@ static int fake_cm_set_param(struct fake_endpoint *endpoint, const struct iw_cm_
 }
 
 /*
- * The endpoint is over.  Its own reference goes to the caller, who gives it back
- * when iw_cm has heard.
+ * The endpoint ends.  The caller gets the endpoint's own reference, and puts it when iw_cm has the
+ * event.
  */
 static void fake_cm_finish(struct fake_endpoint *endpoint, enum fake_cm_state state)
 {
@@ -153,10 +153,10 @@ static void fake_cm_finish(struct fake_endpoint *endpoint, enum fake_cm_state st
 }
 
 /*
- * Telling iw_cm
+ * Events to iw_cm
  */
 
-/* No memory at iw_cm is a matter of time, except for a listener's backlog. */
+/* If iw_cm is out of memory, a later attempt succeeds, unless a listener's backlog is full. */
 static void fake_cm_give(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 {
 	int attempts = 0;
@@ -166,7 +166,7 @@ static void fake_cm_give(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	WARN_ON_ONCE(attempts > FAKE_ATTEMPTS);
 }
 
-/* There is nothing more to be told: iw_cm and the consumer can have their own. */
+/* No event follows: drop the references of iw_cm's id and of the consumer's QP. */
 static void fake_cm_detach(struct fake_endpoint *endpoint)
 {
 	endpoint->cm_id->rem_ref(endpoint->cm_id);
@@ -186,7 +186,7 @@ static void fake_cm_tell_work(struct work_struct *ws)
 	kfree(work);
 }
 
-/* Tells what the other side's private data are, if any. */
+/* Queues an event for iw_cm, with the private data of the other side, if any. */
 void fake_cm_tell(struct fake_endpoint *endpoint, enum iw_cm_event_type type, int status,
 		  const void *data, u8 length, bool last)
 {
@@ -218,14 +218,14 @@ void fake_cm_tell(struct fake_endpoint *endpoint, enum iw_cm_event_type type, in
  * How a connection ends
  */
 
-/* The active side has its answer, and it is no. */
+/* The active side gets its reply: a rejection. */
 static void fake_cm_refuse(struct fake_endpoint *active, int status, const void *data, u8 length)
 {
 	fake_cm_finish(active, FAKE_CM_CLOSED);
 	fake_cm_tell(active, IW_CM_EVENT_CONNECT_REPLY, status, data, length, true);
 }
 
-/* The passive side is not to be, and the other one hears why. */
+/* The passive side ends before it is accepted, and the active side gets the reason. */
 static void fake_cm_turn_down(struct fake_endpoint *passive, enum fake_cm_state state, int status,
 			      const void *data, u8 length)
 {
@@ -237,7 +237,7 @@ static void fake_cm_turn_down(struct fake_endpoint *passive, enum fake_cm_state 
 	fake_cm_put(passive);
 }
 
-/* The active side hears no, and the passive one that nobody is there. */
+/* The active side gets a rejection, and the passive one learns that its peer is gone. */
 void fake_cm_abandon(struct fake_endpoint *active, int status, const void *data, u8 length)
 {
 	if (active->peer)
@@ -247,7 +247,7 @@ void fake_cm_abandon(struct fake_endpoint *active, int status, const void *data,
 
 static void fake_cm_end_work(struct work_struct *ws);
 
-/* A connection ends, soon. */
+/* Ends a connection, asynchronously. */
 void fake_cm_end(struct fake_endpoint *endpoint, bool disconnect)
 {
 	struct fake_cm_work *work;
@@ -296,7 +296,7 @@ static void fake_cm_end_work(struct work_struct *ws)
 	kfree(work);
 }
 
-/* A queue pair is not what it was: error, end of sending, or about to go. */
+/* A QP has left RTS: for error or SQD, or it is about to be destroyed. */
 void fake_cm_qp_left(struct fake_qp *qp)
 {
 	struct fake_endpoint *endpoint = qp->endpoint;
@@ -313,12 +313,12 @@ void fake_cm_qp_left(struct fake_qp *qp)
 }
 
 /*
- * How one begins
+ * How a connection begins
  */
 
 static bool fake_same_port(const struct sockaddr_storage *one, const struct sockaddr_storage *other)
 {
-	/* In the same place for both families. */
+	/* Both families have the port in the same place. */
 	return ((const struct sockaddr_in *)one)->sin_port ==
 	       ((const struct sockaddr_in *)other)->sin_port;
 }
@@ -342,7 +342,7 @@ static bool fake_listens_at(const struct sockaddr_storage *listener,
 	       listener4->sin_addr.s_addr == ((const struct sockaddr_in *)address)->sin_addr.s_addr;
 }
 
-/* Who listens at an address: on this device, or else, with @others, on any. */
+/* Finds the listener for an address: on this device, or with @others on any device. */
 struct fake_listener *fake_find_listener(struct fake_device *fake,
 					 const struct sockaddr_storage *address, bool others)
 {
@@ -361,8 +361,9 @@ struct fake_listener *fake_find_listener(struct fake_device *fake,
 }
 
 /*
- * Only now is it sure that iw_accept or iw_reject will be called.  The child has
- * its own handler afterwards; it got this one from the listener.
+ * Only now is it certain that iw_accept or iw_reject will be called.  The child has its own
+ * handler
+ * afterwards; it got this one from the listener.
  */
 static int fake_cm_heard(struct iw_cm_id *child, struct iw_cm_event *event)
 {
@@ -407,7 +408,7 @@ static void fake_cm_ask_work(struct work_struct *ws)
 	kfree(work);
 }
 
-/* A new endpoint, which asks a listener; NULL without memory. */
+/* Creates an endpoint that sends a request to a listener.  Returns NULL without memory. */
 struct fake_endpoint *fake_cm_ask(struct fake_listener *listener,
 				  const struct fake_endpoint *from)
 {
@@ -445,7 +446,7 @@ struct fake_endpoint *fake_cm_ask(struct fake_listener *listener,
 	return endpoint;
 }
 
-/* Looks for who listens. */
+/* Looks for a listener. */
 void fake_cm_seek(struct fake_endpoint *active)
 {
 	struct fake_listener *listener;
@@ -463,7 +464,7 @@ void fake_cm_seek(struct fake_endpoint *active)
 	active->peer = passive;
 }
 
-/* One side stands; its queue pair may have failed meanwhile. */
+/* One side is established.  Its QP may have failed meanwhile. */
 void fake_cm_stand(struct fake_endpoint *endpoint)
 {
 	struct fake_qp *qp = endpoint->qp;
@@ -481,7 +482,7 @@ static void fake_cm_check(struct fake_endpoint *endpoint)
 		fake_cm_qp_left(endpoint->qp);
 }
 
-/* Both sides stand. */
+/* Both sides are established. */
 void fake_cm_link(struct fake_endpoint *passive)
 {
 	struct fake_endpoint *active = passive->peer;
@@ -501,7 +502,7 @@ void fake_cm_link(struct fake_endpoint *passive)
 }
 
 /*
- * What iw_cm asks for
+ * Operations that iw_cm calls
  */
 
 static int fake_iw_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param)
@@ -576,7 +577,7 @@ static int fake_iw_reject(struct iw_cm_id *cm_id, const void *data, u8 length)
 	flags = fake_begin();
 	endpoint->length = length;
 	memcpy(endpoint->data, data, length);
-	/* iw_cm does not call again, whatever it hears. */
+	/* iw_cm does not call again, whatever the result. */
 	if (ret)
 		fake_cm_turn_down(endpoint, FAKE_CM_CLOSED, -ECONNRESET, NULL, 0);
 	else
@@ -591,7 +592,7 @@ static int fake_no_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	return 0;
 }
 
-/* Whatever iw_cm was told before has come to its end: its own flush is private. */
+/* Waits until iw_cm has handled all earlier events.  iw_cm's own flush is private. */
 void fake_flush_iw_cm(struct fake_device *fake)
 {
 	struct iw_cm_id *cm_id;
@@ -605,7 +606,7 @@ void fake_flush_iw_cm(struct fake_device *fake)
 	cm_id->rem_ref(cm_id);
 }
 
-/* A request that its listener has not heard yet. */
+/* A request that its listener has not got yet. */
 static struct fake_endpoint *fake_cm_unheard(struct fake_listener *listener)
 {
 	struct fake_endpoint *endpoint;
@@ -618,8 +619,8 @@ static struct fake_endpoint *fake_cm_unheard(struct fake_listener *listener)
 }
 
 /*
- * iw_cm drops the requests that a listener has not heard when it goes, and says
- * so to nobody, but those who connect must be told.
+ * When a listener is destroyed, iw_cm drops the requests that the listener has not got, without a
+ * notification.  The connecting peers must get one.
  */
 static void fake_listener_work(struct work_struct *ws)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What goes wrong below: posts that are refused, completions that fail, come late,
- * twice or never, memory that is not there, a device that goes.  Whatever was
- * accepted completes once, and nothing is left.
+ * Failures of the device: refused posts; completions that fail, come late, twice or never;
+ * allocations that fail; removal of the device.  Every accepted work request completes once, and
+ * nothing is left behind.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -24,7 +24,10 @@ static const enum krdma_context contexts[] = {
 	KRDMA_CONTEXT_POLL,
 };
 
-/* Both ends are over, and what they say of themselves is what was told. */
+/*
+ * The connection is over, and the counters of its &struct krdma_conn_info match the completions
+ * that its consumer got.
+ */
 static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_end *end)
 {
 	struct krdma_conn_info info;
@@ -48,7 +51,7 @@ static void expect_over(struct kunit *test, struct conn_pair *pair, struct conn_
  * Posts
  */
 
-/* The device refuses one request of many: those before it go, and nothing breaks. */
+/* The device refuses one of many work requests.  Those before it are carried out. */
 /* Proves: E12 */
 static void test_refused_request(struct kunit *test)
 {
@@ -82,7 +85,7 @@ static const struct conn_setup one_sge = {
 	.attr = { .max_send_sge = 1 },
 };
 
-/* The device takes a part of an operation: it is accepted, and ends the connection. */
+/* The device accepts only some parts of a work request: it is accepted, and the connection ends. */
 static void test_cut_operation(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &one_sge);
@@ -127,7 +130,7 @@ static void tune_short_messages(struct fake_device *fake)
 	fake->port.max_msg_sz = 100;
 }
 
-/* Its memory is in use as long as the device has a piece of it. */
+/* The memory of a work request stays in use as long as the device has a part of it. */
 static void test_cut_keeps_memory(struct kunit *test)
 {
 	static const struct conn_setup setup = { .tune = tune_short_messages };
@@ -152,7 +155,10 @@ static void test_cut_keeps_memory(struct kunit *test)
 
 		fake_stall(pair->fake, NULL);
 		fake_device_fail(pair->fake, FAKE_POST_SEND, refused[i], -EIO);
-		/* The end waits for this, so the device has the pieces until then. */
+		/*
+		 * Teardown of the connection waits for this lock, so the device keeps the parts
+		 * until then.
+		 */
 		mutex_lock(&pair->client.conn->cm_lock);
 		KUNIT_EXPECT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
 		KUNIT_EXPECT_EQ(test, -EBUSY, krdma_mr_deregister(mrs[0]));
@@ -202,7 +208,7 @@ static void one_status(struct kunit *test, struct conn_pair *pair, enum fake_dir
 	};
 	u32 i;
 
-	/* The end of the connection is not to come from elsewhere first. */
+	/* The connection must not end for another reason first. */
 	pair->fake->cm_manual = FAKE_MANUAL_CLOSE;
 	fake_fault(pair->fake, direction, &fault);
 	if (direction == FAKE_SEND) {
@@ -246,7 +252,7 @@ static void test_statuses(struct kunit *test)
 		setup.where = contexts[i];
 		pair = conn_pair_new(test, &setup);
 		for (j = 0; j < ARRAY_SIZE(status_cases); j++) {
-			/* All of them once, and in each context some. */
+			/* Each status once, and some of them in each context. */
 			if (i && j % 5 != i)
 				continue;
 			for (direction = FAKE_SEND; direction <= FAKE_RECEIVE; direction++) {
@@ -282,7 +288,7 @@ static void test_late(struct kunit *test)
 		conn_pair_poll(pair);
 		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told + pair->server.sends.told);
 		KUNIT_EXPECT_EQ(test, 20, fake_held(client));
-		/* The other way round than they were posted. */
+		/* In the reverse order of posting. */
 		fake_release(pair->fake, server);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->server.sends.told == 20));
 		KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
@@ -318,7 +324,7 @@ static void test_twice(struct kunit *test)
 						   pair->server.recv_wrs.told == 5));
 		KUNIT_EXPECT_EQ(test, 1, pair->client.conn->qp->stray);
 		KUNIT_EXPECT_EQ(test, 1, pair->server.conn->qp->stray);
-		/* A completion too many is no room too many. */
+		/* A completion that comes twice must not give back a second credit. */
 		fake_stall(pair->fake, NULL);
 		KUNIT_EXPECT_EQ(test, 64, conn_post_writes(&pair->client, 0, 70));
 		fake_go_on(pair->fake, NULL);
@@ -330,8 +336,8 @@ static void test_twice(struct kunit *test)
 }
 
 /*
- * A message that comes while its queue pair fails can be delivered again, into the next buffer.
- * That is a message like any other; but each receive completes once, in its order.
+ * A message that arrives while its QP fails can be delivered again, into the next buffer.  The
+ * consumer sees it as another message, but each receive completes once and in order.
  */
 static void test_delivered_again(struct kunit *test)
 {
@@ -380,7 +386,8 @@ static void test_dead_device(struct kunit *test)
 }
 
 /*
- * The end does what it can: no state, no marker, no completions.
+ * Teardown succeeds although it can neither modify the QP, nor post a drain marker, nor get
+ * completions.
  */
 
 static void test_end_that_fails(struct kunit *test)
@@ -420,7 +427,7 @@ static void test_end_that_fails(struct kunit *test)
 
 /**
  * struct attempt - a call that allocates
- * @name: which
+ * @name: name of the call
  * @make: makes it; 0 or a negative errno
  * @undo: after a success
  */
@@ -519,7 +526,7 @@ static const struct attempt attempts[] = {
 	{ "queue pair", make_qp, undo_qp },
 };
 
-/* Nothing is made in the session yet, so everything has to be. */
+/* The session has no objects yet, so each call has to allocate all that it needs. */
 static const struct conn_setup with_srq = {
 	.where = KRDMA_CONTEXT_POLL,
 	.tune = fake_device_offer_srq,
@@ -556,7 +563,10 @@ static void test_no_memory(struct kunit *test)
 			current->fail_nth = 0;
 			if (!ret) {
 				if (attempt->make == make_qp && reached) {
-					/* It went well without: once more, from the start. */
+					/*
+					 * The call succeeded without this allocation: start again
+					 * from the beginning.
+					 */
 					conn_pair_renew(pair);
 					conn_client_resolve(pair);
 				} else {
@@ -569,7 +579,7 @@ static void test_no_memory(struct kunit *test)
 			KUNIT_EXPECT_TRUE_MSG(test, conn_until(pair, live_objects(pair) <= live),
 					      "%s, allocation %u: left over", attempt->name, nth);
 		}
-		/* None: the kernel spares those who may wait, see run.sh. */
+		/* No failure: the kernel spares allocations that may wait, see run.sh. */
 		KUNIT_EXPECT_GT_MSG(test, failures, 0, "%s", attempt->name);
 		KUNIT_EXPECT_FALSE_MSG(test, reached, "%s", attempt->name);
 		kunit_info(test, "%s: %u of %u allocations matter", attempt->name, failures, nth);
@@ -579,7 +589,7 @@ static void test_no_memory(struct kunit *test)
 
 /**
  * struct verb_case - a call that fails because of a verb
- * @attempt: which
+ * @attempt: the call
  * @verb: what fails in it
  */
 struct verb_case {
@@ -645,7 +655,7 @@ static void test_verbs_that_fail(struct kunit *test)
 }
 
 /*
- * The device goes
+ * Removal of the device
  */
 
 enum stage {
@@ -726,7 +736,7 @@ static void stage_expect_over(struct kunit *test, struct conn_pair *pair, struct
 
 	if (!end->conn)
 		return;
-	/* The search goes on without the device, and finds nothing. */
+	/* Address resolution continues without the device, and finds none. */
 	if (stage == STAGE_RESOLVING)
 		krdma_conn_wait(end->conn, CONN_LONG_MS);
 	ret = conn_post_writes(end, 0, 1);
@@ -740,7 +750,10 @@ static void stage_expect_over(struct kunit *test, struct conn_pair *pair, struct
 	if (stage > STAGE_NEW) {
 		ret = krdma_conn_wait(end->conn, CONN_LONG_MS);
 		KUNIT_EXPECT_LT_MSG(test, ret, 0, "stage %d", stage);
-		/* Otherwise the device, which lets go of everything first, ends it earlier. */
+		/*
+		 * Otherwise the removal of the device, which destroys everything first, ends it
+		 * earlier.
+		 */
 		if (!ended && stage > STAGE_RESOLVING)
 			KUNIT_EXPECT_EQ_MSG(test, -ENODEV, ret, "stage %d", stage);
 	}

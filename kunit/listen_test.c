@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners over a fake device: who is let in, in which order, and what becomes of
- * those who wait when the listener, or its device, goes.
+ * Listeners over a fake device: which requests are accepted, in which order, and what happens to
+ * pending requests when the listener, or its device, is removed.
  */
 #include <linux/delay.h>
 #include <linux/in6.h>
@@ -60,7 +60,7 @@ static struct host *host_new(struct stage *stage, u32 backlog)
 	return host_listen(stage, &attr);
 }
 
-/* Somebody who is not there asks. */
+/* Sends a connection request from an endpoint without a consumer. */
 static struct fake_endpoint *guest_asks(struct stage *stage, u8 number)
 {
 	struct fake_endpoint *guest;
@@ -70,7 +70,7 @@ static struct fake_endpoint *guest_asks(struct stage *stage, u8 number)
 	return guest;
 }
 
-/* What he asked with is taken, and let go again. */
+/* Takes the next pending request, checks its private data, and puts the connection. */
 static void expect_guest(struct stage *stage, u8 number)
 {
 	struct krdma_conn *conn;
@@ -115,8 +115,9 @@ static bool host_has_waiting(struct stage *stage, u32 waiting)
 }
 
 /*
- * The first of those who wait gives up, if there is one.  InfiniBand's connection manager
- * says so; that of iWARP, which the fake device speaks, does not, so it is said in its stead.
+ * The first pending request, if there is one, is withdrawn by its peer.  InfiniBand's connection
+ * manager reports this.  That of iWARP, which the fake device uses, does not, so the test reports
+ * it instead.
  */
 static void guest_gives_up(struct stage *stage)
 {
@@ -134,7 +135,7 @@ static void guest_gives_up(struct stage *stage)
 	if (!conn)
 		return;
 
-	/* The end takes the id away with this held: it waits, as it does for a handler. */
+	/* Teardown destroys the id with this lock held, and waits for it as for a handler. */
 	mutex_lock(&conn->cm_lock);
 	if (conn->cm_id)
 		conn->cm_id->event_handler(conn->cm_id, &event);
@@ -143,7 +144,7 @@ static void guest_gives_up(struct stage *stage)
 }
 
 /*
- * Where
+ * Addresses
  */
 
 static long listen_error(struct stage *stage, const struct krdma_listen_attr *attr)
@@ -168,7 +169,7 @@ static void test_bad_addresses(struct kunit *test)
 	attr.local = &neither;
 	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, listen_error(stage, &attr));
 	attr.local = AT(at);
-	/* An address for documentation that nobody here has. */
+	/* An address reserved for documentation, which no interface here has. */
 	at.sin_addr.s_addr = htonl(0xc6336401);
 	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &attr));
 
@@ -177,7 +178,7 @@ static void test_bad_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOMEM, listen_error(stage, &attr));
 	fake_device_fail(stage->fake, FAKE_IW_LISTEN, 1, -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, -EIO, listen_error(stage, &attr));
-	/* And nothing is left of the failures. */
+	/* The failures left nothing behind. */
 	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &attr));
 }
 
@@ -198,7 +199,7 @@ static void test_port_in_use(struct kunit *test)
 
 	stage_listen(stage);
 	KUNIT_EXPECT_EQ(test, -EADDRINUSE, listen_error(stage, &one));
-	/* To rdma_cm, the port is free, but not for all addresses. */
+	/* For rdma_cm the port is free, but not on all addresses. */
 	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, listen_error(stage, &all));
 	stage_close(stage);
 	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &one));
@@ -210,7 +211,7 @@ static void test_port_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, listen_error(stage, &only6));
 }
 
-/* Any free port is one that can be connected to. */
+/* Port 0 gives a port that a peer can connect to. */
 static void test_any_port(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -250,7 +251,7 @@ static void test_requests_come_in_order(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(guests); i++) {
 		guests[i] = guest_asks(stage, i);
-		/* He may be called once for several that come at a time. */
+		/* The callback may run once for several requests that arrive together. */
 		fake_cm_flush(stage->fake);
 		KUNIT_EXPECT_TRUE(test, host_hears(host, 1));
 	}
@@ -262,7 +263,7 @@ static void test_requests_come_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, next_error(stage, 20));
 }
 
-/* Each is told of, if each is taken before the next one comes. */
+/* The callback runs for each request if each is taken before the next one arrives. */
 static void test_ready(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -282,7 +283,7 @@ static void test_ready(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls, atomic_read(&host->calls));
 }
 
-/* Who is told at once has been told when the request can be taken, or the device is gone. */
+/* When the callback runs, the request can be taken, or the device is gone. */
 /* Proves: B6 */
 static void test_notified(struct kunit *test)
 {
@@ -313,7 +314,7 @@ static void test_backlog(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[0]));
 	KUNIT_EXPECT_EQ(test, FAKE_CM_REQUESTED, fake_cm_state(guests[1]));
 
-	/* Whoever was taken makes room for another one. */
+	/* A taken request makes room for another one. */
 	expect_guest(stage, 0);
 	expect_rejected(test, guests[0]);
 	guests[0] = guest_asks(stage, 3);
@@ -343,7 +344,9 @@ static void test_default_backlog(struct kunit *test)
 		expect_guest(stage, i);
 }
 
-/* More give up than the backlog holds, and nobody takes them: then there is room for others. */
+/*
+ * More requests are withdrawn than the backlog holds, and none is taken: there is room for others.
+ */
 static void test_those_who_give_up_make_room(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -354,7 +357,7 @@ static void test_those_who_give_up_make_room(struct kunit *test)
 	for (int round = 0; round < 5; round++) {
 		for (i = 0; i < ARRAY_SIZE(guests); i++) {
 			guests[i] = guest_asks(stage, i);
-			/* iw_cm looks after no more at a time than the backlog has. */
+			/* iw_cm handles no more requests at a time than the backlog holds. */
 			fake_cm_flush(stage->fake);
 		}
 		expect_rejected(test, guests[2]);
@@ -380,7 +383,7 @@ static void quitter_work(struct work_struct *work)
 	guest_gives_up(container_of(work, struct quitter, work)->stage);
 }
 
-/* He gives up while he is taken, or soon before or after. */
+/* The peer withdraws its request while it is taken, or shortly before or after. */
 static void test_giving_up_races_with_taking(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -411,7 +414,7 @@ static void test_giving_up_races_with_taking(struct kunit *test)
 	stage_connect(stage);
 }
 
-/* A request for which there is no memory, wherever it is wanting, has had its place for nothing. */
+/* A request that fails for lack of memory, at any allocation, gives its place back. */
 static void test_requests_without_memory_make_room(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -425,7 +428,7 @@ static void test_requests_without_memory_make_room(struct kunit *test)
 		fake_cm_flush(stage->fake);
 		starved = !stage->fake->starve_request;
 		stage->fake->starve_request = 0;
-		/* Not all of it is needed. */
+		/* Some allocations are not essential: the request may be pending all the same. */
 		if (krdma_listener_pending(stage->listener))
 			expect_guest(stage, nth);
 		fake_cm_put(guest);
@@ -434,7 +437,7 @@ static void test_requests_without_memory_make_room(struct kunit *test)
 	stage_connect(stage);
 }
 
-/* Those who wait are told, and those who were taken do not mind. */
+/* Close rejects pending requests, and leaves connections that were taken alone. */
 static void test_close_rejects(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -454,7 +457,7 @@ static void test_close_rejects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ECONNREFUSED,
 			PTR_ERR_OR_ZERO(fake_cm_request(stage->fake, STAGE_PORT, "", 0)));
 
-	/* Who was taken lives on, also without the object. */
+	/* A connection that was taken survives, even after the last reference to the listener. */
 	krdma_listener_get(stage->listener);
 	krdma_listener_put(stage->listener);
 	krdma_listener_put(stage->listener);
@@ -466,7 +469,7 @@ static void test_close_rejects(struct kunit *test)
 	krdma_listener_put(NULL);
 }
 
-/* Whatever happens between a request and the close, the one who asked hears. */
+/* Whatever happens between a request and the close, the connecting peer gets an answer. */
 static void test_close_races_with_requests(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -486,7 +489,7 @@ static void test_close_races_with_requests(struct kunit *test)
 }
 
 /*
- * Those who wait
+ * Waiting for requests
  */
 
 struct taker {
@@ -534,7 +537,7 @@ static void test_each_goes_to_one(struct kunit *test)
 		taker_begin(&takers[i], stage);
 	for (i = 0; i < ARRAY_SIZE(takers) - 1; i++)
 		fake_cm_put(fake_cm_request(stage->fake, STAGE_PORT, &i, sizeof(i)));
-	/* The last one is woken by the close. */
+	/* The close wakes the last waiter. */
 	fake_cm_flush(stage->fake);
 	while (seen < ARRAY_SIZE(takers) - 1) {
 		for (i = 0, seen = 0; i < ARRAY_SIZE(takers); i++)
@@ -611,7 +614,10 @@ static void test_many_close(struct kunit *test)
 
 	for (int round = 0; round < 10; round++) {
 		host_new(stage, 0);
-		/* Without data: iw_cm loses those of a request that its listener does not hear. */
+		/*
+		 * Without private data: iw_cm loses those of a request that its listener does not
+		 * get.
+		 */
 		guest = fake_cm_request(stage->fake, STAGE_PORT, "", 0);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, guest);
 		fake_cm_put(guest);
@@ -628,7 +634,7 @@ static void test_many_close(struct kunit *test)
 }
 
 /*
- * Devices that go
+ * Removal of devices
  */
 
 static void test_device_goes(struct kunit *test)
@@ -647,7 +653,7 @@ static void test_device_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODEV, next_error(stage, U32_MAX));
 	stage_close(stage);
 
-	/* With somebody who waits. */
+	/* With a request pending. */
 	test_device_replace(stage->device);
 	stage->fake = stage->device->fake;
 	KUNIT_ASSERT_EQ(test, 0, test_device_register(stage->device, STAGE_DEVICE));
@@ -661,7 +667,7 @@ static void test_device_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ESHUTDOWN, next_error(stage, 0));
 }
 
-/* A listener on all devices does not mind, and has those that come later. */
+/* A listener on all devices survives the removal of one, and listens on those added later. */
 static void test_wildcard_stays(struct kunit *test)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(STAGE_PORT) };
@@ -675,7 +681,7 @@ static void test_wildcard_stays(struct kunit *test)
 	fake_cm_flush(stage->fake);
 	test_device_unregister(stage->device);
 	expect_rejected(test, guest);
-	/* Whose request it was is not there any more. */
+	/* The device of this request is gone. */
 	KUNIT_EXPECT_EQ(test, -EAGAIN, next_error(stage, 0));
 
 	test_device_replace(stage->device);
@@ -687,11 +693,11 @@ static void test_wildcard_stays(struct kunit *test)
 	stage_connect(stage);
 }
 
-/* As a bond says it that has another active interface: by @handler, the listener's. */
+/* Reports to @handler, the listener's, what a bond reports when its active interface changes. */
 static void move_listener(struct stage *stage, rdma_cm_event_handler handler)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ADDR_CHANGE };
-	/* The listener's own may be on its way out already. */
+	/* The listener's own id may be being destroyed already. */
 	struct rdma_cm_id id = { .context = stage->listener };
 
 	KUNIT_EXPECT_EQ(stage->test, 0, handler(&id, &event));
@@ -704,7 +710,7 @@ static bool has_moved(struct stage *stage)
 	return fake_device_calls(stage->fake, FAKE_IW_LISTEN) == 1;
 }
 
-/* The address moves: the listener goes with it, and what waits there stays. */
+/* The address moves: the listener follows it, and pending requests stay. */
 static void test_moves(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -725,13 +731,16 @@ static void test_moves(struct kunit *test)
 		actor_close(&stage->client);
 		actor_close(&stage->server);
 	}
-	/* Many at a time, and the end among them. */
+	/* Many moves at a time, and the close among them. */
 	for (int i = 0; i < 10; i++)
 		move_listener(stage, handler);
 	stage_close(stage);
 }
 
-/* Where it cannot listen any more, the consumer is told as if the device were gone. */
+/*
+ * If the listener cannot listen at the new place, the consumer is notified as if the device were
+ * gone.
+ */
 static void test_moves_away(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions of memory over a fake device: who may reach what, until when, and what is
- * kept for the next time.
+ * Memory regions over a fake device: what a peer may access, until when, and which MRs are cached.
  */
 #include <linux/delay.h>
 #include <linux/scatterlist.h>
@@ -13,7 +12,7 @@
 #include "stage.h"
 
 #define LENGTH		1000
-#define PAGES		64		/* The fake device's in a registration. */
+#define PAGES		64		/* Pages of an MR on the fake device. */
 
 #define LOCAL		KRDMA_ACCESS_LOCAL_WRITE
 #define REMOTE_READ	KRDMA_ACCESS_REMOTE_READ
@@ -21,7 +20,7 @@
 #define REMOTE_ATOMIC	KRDMA_ACCESS_REMOTE_ATOMIC
 #define ALL		(LOCAL | REMOTE_READ | REMOTE_WRITE)
 
-/* A client whose peer reaches memory, and memory. */
+/* A client, memory of it, and a peer that accesses the memory. */
 struct site {
 	struct stage *stage;
 	struct actor *client;
@@ -42,7 +41,7 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	struct site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, site);
-	/* Goes after the connections that use it. */
+	/* Freed after the connections that use it. */
 	site->buffer = vzalloc((PAGES + 2) * PAGE_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, site->buffer);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, site_free, site->buffer));
@@ -53,7 +52,7 @@ static struct site *site_new(struct kunit *test, void (*tune)(struct fake_device
 	site->session = site->stage->session;
 	stage_listen(site->stage);
 	stage_resolve(site->stage);
-	/* A device that registers nothing has none for connections, either. */
+	/* A device that cannot register memory cannot create these QPs either. */
 	if (krdma_conn_create_qp(site->client->conn, &attr))
 		attr.mr_count = 0;
 	KUNIT_ASSERT_EQ(test, 0, actor_connect(site->client, ""));
@@ -81,7 +80,7 @@ static bool peer_writes(struct site *site, u64 addr, u32 key, const void *from, 
 	       IB_WC_SUCCESS;
 }
 
-/* The peer writes its whole length, finds it there, and gets no further. */
+/* The peer writes the whole length of the MR, and cannot access memory beyond it. */
 static void expect_reachable(struct kunit *test, struct site *site, struct krdma_mr *mr,
 			     const u8 *memory)
 {
@@ -93,12 +92,12 @@ static void expect_reachable(struct kunit *test, struct site *site, struct krdma
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	for (u64 i = 0; i < info.length; i++)
 		bytes[i] = i * 7 + 1;
-	/* A device whose registrations are shorter gives several keys: mr_keys_test.c. */
+	/* A device with shorter MRs gives several rkeys: mr_keys_test.c. */
 	if (info.key_count > 1)
 		return;
 	KUNIT_EXPECT_TRUE(test, peer_writes(site, info.remote_addr, info.rkey, bytes,
 					    info.length));
-	/* Not as memory to be printed: there may be much of it. */
+	/* Not KUNIT_EXPECT_MEMEQ, which would print the memory: it may be large. */
 	KUNIT_EXPECT_EQ(test, 0, memcmp(bytes, memory, info.length));
 	memset(bytes, 0, info.length);
 	KUNIT_EXPECT_TRUE(test, peer_reads(site, info.remote_addr, info.rkey, bytes,
@@ -138,7 +137,7 @@ static void test_buffers(struct kunit *test)
 		if (!IS_ERR(mr)) {
 			krdma_mr_query(mr, &info);
 			KUNIT_EXPECT_EQ(test, (uintptr_t)start, info.addr);
-			/* Peers are not told where the kernel has it. */
+			/* A peer does not learn the kernel's address of the memory. */
 			KUNIT_EXPECT_EQ(test, PAGE_SIZE + offset_in_page(start), info.remote_addr);
 			KUNIT_EXPECT_EQ(test, length, info.length);
 			KUNIT_EXPECT_EQ(test, ALL, info.access);
@@ -180,7 +179,10 @@ static void test_scatterlists(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, flat, sg_virt(&sg[i]), sg[i].length);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
-	/* What does not meet at pages has no key; without one it does not matter. */
+	/*
+	 * Memory with gaps inside a page gets no rkey.  A mapping without an rkey does not need
+	 * one.
+	 */
 	sg_set_buf(&sg[1], memory + 1, PAGE_SIZE - 1);
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			PTR_ERR_OR_ZERO(krdma_mr_register_sg(site->session, site->dev, sg, 3,
@@ -196,7 +198,7 @@ static void test_scatterlists(struct kunit *test)
 			PTR_ERR_OR_ZERO(krdma_mr_register_sg(site->session, site->dev, sg, 3, 0)));
 }
 
-/* Every combination of rights, known or not: what it is, and what the peer may. */
+/* Every combination of rights, known or not: the result, and what the peer may do. */
 /* Proves: E3 */
 static void test_rights(struct kunit *test)
 {
@@ -228,7 +230,7 @@ static void test_rights(struct kunit *test)
 	}
 }
 
-/* What can be atomic on a device that has them. */
+/* Memory for atomics, on a device that has them. */
 static void test_atomic_rights(struct kunit *test)
 {
 	struct site *site = site_new(test, fake_device_offer_atomics);
@@ -255,11 +257,11 @@ static void test_bad_memory(struct kunit *test)
 							  (void *)PAGE_SIZE, 8, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(site_map(site, SIZE_MAX, LOCAL)));
 	KUNIT_EXPECT_EQ(test, -EFBIG, PTR_ERR_OR_ZERO(site_map(site, (1ULL << 32) + 1, LOCAL)));
-	/* Without peers, no registration is in the way. */
+	/* Without remote rights, the length of an FRMR is no limit. */
 	mr = site_map(site, PAGES * PAGE_SIZE + 1, LOCAL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
-	/* Tests have no process. */
+	/* KUnit tests have no mm. */
 	KUNIT_EXPECT_EQ(test, -ESRCH,
 			PTR_ERR_OR_ZERO(krdma_mr_register_user(site->session, site->dev, 0, 8, 0)));
 }
@@ -281,7 +283,7 @@ static void test_no_registration(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, krdma_frmr_get(site->client->conn));
 }
 
-/* What the device refuses once; the next one is as good as ever. */
+/* The device fails once.  The next attempt succeeds as usual. */
 static void test_failures(struct kunit *test)
 {
 	static const struct {
@@ -306,7 +308,7 @@ static void test_failures(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 	}
 
-	/* What cannot be posted is tried once more on a new connection. */
+	/* A registration that cannot be posted is tried once more on a new QP. */
 	fake_device_fail(site->stage->fake, FAKE_POST_SEND, 1, -EREMOTEIO);
 	mr = site_map(site, LENGTH, ALL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mr);
@@ -337,7 +339,7 @@ static void test_keys_are_fresh(struct kunit *test)
 }
 
 /*
- * In use
+ * Use counts
  */
 
 static int receive_into(struct site *site, struct krdma_mr *mr, u64 addr, u32 length)
@@ -369,7 +371,7 @@ static void test_release_of_what_is_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* The key ends soon, the memory when nothing uses it any more. */
+/* The rkey ends soon, the memory when nothing uses it any more. */
 static void test_drop_of_what_is_used(struct kunit *test)
 {
 	struct fake_message message = { .data = "hello", .length = 5 };
@@ -417,7 +419,7 @@ static void test_wrong_pieces(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, foreign);
 	KUNIT_EXPECT_EQ(test, -EXDEV, receive_into(site, foreign, addr, 1));
 
-	/* None of these was a use. */
+	/* None of these took a use of the MR. */
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(foreign));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(constant));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
@@ -441,7 +443,7 @@ static void test_device_goes(struct kunit *test)
 }
 
 /*
- * Descriptors
+ * Memory descriptors
  */
 
 static void test_descriptors(struct kunit *test)
@@ -482,7 +484,7 @@ static void test_descriptors(struct kunit *test)
 }
 
 /*
- * What is kept
+ * The cache
  */
 
 static void test_cache(struct kunit *test)
@@ -506,7 +508,7 @@ static void test_cache(struct kunit *test)
 	krdma_mr_cache_put(cache, a);
 	KUNIT_EXPECT_PTR_EQ(test, a, GET(0, REMOTE_READ));
 	KUNIT_EXPECT_EQ(test, 1, MADE());
-	/* Other rights, another length: another one. */
+	/* Other rights or another length need another MR. */
 	b = GET(0, ALL);
 	KUNIT_EXPECT_EQ(test, 2, MADE());
 	c = krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ);
@@ -515,14 +517,14 @@ static void test_cache(struct kunit *test)
 	krdma_mr_cache_put(cache, b);
 	krdma_mr_cache_put(cache, c);
 
-	/* Of three that nobody uses two stay, those that were put last. */
+	/* Of three unused MRs the cache keeps the two that were put last. */
 	KUNIT_EXPECT_PTR_EQ(test, b, GET(0, ALL));
 	KUNIT_EXPECT_EQ(test, 3, MADE());
 	krdma_mr_cache_put(cache, b);
 	a = GET(0, REMOTE_READ);
 	KUNIT_EXPECT_EQ(test, 4, MADE());
 
-	/* What is forgotten while it is used serves its user, and nobody else. */
+	/* An MR that is forgotten while in use serves its user, and no other get. */
 	krdma_mr_cache_forget(cache, buffer + 99, 1);
 	krdma_mr_cache_forget(cache, buffer + 100, 1);
 	b = GET(0, REMOTE_READ);
@@ -533,7 +535,7 @@ static void test_cache(struct kunit *test)
 	a = GET(0, ALL);
 	KUNIT_EXPECT_EQ(test, 6, MADE());
 	expect_reachable(test, site, a, buffer);
-	/* It did not reach as far as what was forgotten. */
+	/* The range that was forgotten did not touch this one. */
 	KUNIT_EXPECT_PTR_EQ(test, c, krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ));
 	KUNIT_EXPECT_EQ(test, 6, MADE());
 	krdma_mr_cache_put(cache, c);
@@ -592,7 +594,7 @@ static void test_registrations(struct kunit *test)
 
 	one = krdma_frmr_get(site->client->conn);
 	KUNIT_ASSERT_NOT_NULL(test, one);
-	/* Also of a test that was aborted. */
+	/* Runs also if the test is aborted. */
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_mr, one));
 
 	for (unsigned int round = 0; round < 3; round++) {
@@ -632,7 +634,7 @@ static void test_registration_pool(struct kunit *test)
 	map_mr(test, one, &sg, memory, 10);
 	key = krdma_frmr_rkey(one);
 
-	/* What does not fit, and then what does. */
+	/* First what does not fit, then what fits. */
 	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_map(one, &sg, 0));
 	sg_init_one(&sg, memory + 1, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, &sg, 1));
@@ -640,16 +642,16 @@ static void test_registration_pool(struct kunit *test)
 	sg_set_buf(&many[0], memory, 100);
 	sg_set_buf(&many[1], memory + PAGE_SIZE, 100);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, krdma_frmr_map(one, many, 2));
-	/* What was mapped before is not any more. */
+	/* The previous mapping is gone. */
 	KUNIT_EXPECT_EQ(test, -EINVAL, post_register(site, one, ALL));
 	map_mr(test, one, &sg, memory, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_NE(test, key, krdma_frmr_rkey(one));
 
-	/* Given back, it is there again. */
+	/* An FRMR that was put is available again. */
 	krdma_frmr_put(one);
 	KUNIT_EXPECT_PTR_EQ(test, one, krdma_frmr_get(conn));
 
-	/* After the end there is nothing to be had, but to be put. */
+	/* After the end no FRMR can be got, but those in use can be put. */
 	krdma_conn_close(conn);
 	sg_init_one(&sg, memory, 10);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(one, &sg, 1));
@@ -661,7 +663,7 @@ static void test_registration_pool(struct kunit *test)
 }
 
 /**
- * struct mapping - a registration is mapped by another thread
+ * struct mapping - an FRMR that another thread maps
  * @work: maps it
  * @frmr: the registration
  * @sg: of what
@@ -688,7 +690,7 @@ static void closing_work(struct work_struct *work)
 	krdma_conn_close(site->client->conn);
 }
 
-/* The device takes its time to map, and the connection ends meanwhile. */
+/* The device takes long to map, and the connection ends meanwhile. */
 static void test_end_while_mapping(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
@@ -707,7 +709,7 @@ static void test_end_while_mapping(struct kunit *test)
 	live = atomic_read(&fake->live[FAKE_MR]);
 	queue_work(system_unbound_wq, &site->close);
 	msleep(50);
-	/* The one that is being mapped is there. */
+	/* The MR that is being mapped still exists. */
 	KUNIT_EXPECT_NE(test, 0, atomic_read(&fake->live[FAKE_MR]));
 	KUNIT_EXPECT_LE(test, atomic_read(&fake->live[FAKE_MR]), live);
 	fake_device_pause_map(fake, NULL);
