@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How connections end, over a fake device: by whom, in which state, how often, and
- * what happens at the same time.
+ * How connections end, over a fake device: by which side, in which state, how often, and with
+ * which
+ * concurrent calls.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -16,7 +17,7 @@
 #define ABORTED		"closed -103"
 #define LOST		"established, lost -5, closed -5"
 
-/* Why it is over, once that has been told. */
+/* The error of the connection, once its end has been reported. */
 static int ended(struct actor *actor)
 {
 	if (!actor_hears(actor, KRDMA_EVENT_CLOSED))
@@ -24,7 +25,7 @@ static int ended(struct actor *actor)
 	return krdma_conn_wait(actor->conn, STAGE_LONG_MS);
 }
 
-/* Whatever is asked of it after its end. */
+/* Every call after the end of a connection. */
 static void expect_over(struct kunit *test, struct actor *actor)
 {
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, actor_post(actor));
@@ -53,7 +54,7 @@ static void test_both_disconnect(struct kunit *test)
 {
 	struct stage *stage = stage_connected(test);
 
-	/* Neither hears of the other one before both have spoken. */
+	/* Neither end gets the event of the other before both have disconnected. */
 	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->client.conn));
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(stage->server.conn));
@@ -76,7 +77,7 @@ static void call_work(struct work_struct *work)
 	call->said = call->what(call->conn);
 }
 
-/* Several at a time, on threads of their own. */
+/* Several calls at a time, on threads of their own. */
 static void call_all(struct stage *stage, struct call *calls, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
@@ -105,7 +106,7 @@ static int call_accept(struct krdma_conn *conn)
 	return krdma_conn_accept(conn, &param);
 }
 
-/* All of them return when it is over, and it is over once. */
+/* All of the calls return when the connection is over, and it ends once. */
 static void test_many_close(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -195,7 +196,7 @@ static void test_abort(struct kunit *test)
 		ends[i].reach(stage);
 		krdma_conn_abort(actor->conn);
 		krdma_conn_abort(actor->conn);
-		/* iw_cm waits until it knows what became of an acceptance. */
+		/* iw_cm waits until the acceptance has a result. */
 		fake_device_let_go(stage->fake);
 		KUNIT_EXPECT_NE(test, 0, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
 		KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSED, actor_state(actor));
@@ -234,7 +235,7 @@ static void test_close(struct kunit *test)
 	}
 }
 
-/* By the consumer, inside what he is told. */
+/* The consumer aborts inside the event callback. */
 static void test_abort_in_events(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -263,7 +264,7 @@ static void test_abort_in_events(struct kunit *test)
 	}
 }
 
-/* Nobody closes it, and nothing is left. */
+/* No call closes the connection, and nothing is left behind. */
 static void test_put_alone(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -273,7 +274,7 @@ static void test_put_alone(struct kunit *test)
 	krdma_conn_put(stage->client.conn);
 	stage->client.conn = NULL;
 
-	/* One that is over is kept by whoever wants to ask. */
+	/* A reference keeps a connection that is over, for queries. */
 	stage_connect(stage);
 	krdma_conn_get(stage->client.conn);
 	krdma_conn_close(stage->client.conn);
@@ -336,14 +337,14 @@ static void test_queue_pair_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, stage->client.flushed);
 }
 
-/* The end is told of once, however often it comes. */
+/* The end is reported once, however often the event comes. */
 static void test_repeated_ends(struct kunit *test)
 {
 	struct stage *stage = stage_connected(test);
 	struct fake_endpoint *endpoint = fake_cm_of_qp(actor_qp(&stage->client));
 
 	KUNIT_ASSERT_NOT_NULL(test, endpoint);
-	/* What is held back keeps the id, so that more can be told to it. */
+	/* Events that are held back keep the id, so that more events can be reported to it. */
 	KUNIT_EXPECT_EQ(test, 1, actor_receive(&stage->client));
 	fake_hold(stage->fake, NULL);
 	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
@@ -362,7 +363,7 @@ static void test_repeated_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, stage->client.flushed);
 }
 
-/* The answer comes when nobody wants it any more. */
+/* The reply comes when the connection is already being torn down. */
 static void test_late_replies(struct kunit *test)
 {
 	static const int statuses[] = { 0, -ECONNREFUSED, -ETIMEDOUT, -EHOSTUNREACH };
@@ -383,7 +384,7 @@ static void test_late_replies(struct kunit *test)
 	}
 }
 
-/* The peer has gone before it was accepted. */
+/* The peer has gone before its request was accepted. */
 static void test_accept_too_late(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);
@@ -396,7 +397,10 @@ static void test_accept_too_late(struct kunit *test)
 	EXPECT_STORY(test, &stage->server, ENDED_THERE);
 }
 
-/* A peer that does not answer holds up nobody for long, nor is it left too soon. */
+/*
+ * A peer that does not answer delays the disconnect only briefly, but the disconnect waits that
+ * long for it.
+ */
 static void test_silent_peer(struct kunit *test)
 {
 	struct stage *stage = stage_connected(test);
@@ -409,18 +413,18 @@ static void test_silent_peer(struct kunit *test)
 	took = ktime_ms_delta(ktime_get(), begun);
 	KUNIT_EXPECT_GE(test, took, 900);
 	KUNIT_EXPECT_LE(test, took, 2500);
-	/* It has not heard of anything. */
+	/* This end has not got any event. */
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CONNECTED, actor_state(&stage->server));
-	/* The fake device keeps a queue pair until the connection manager has its last word. */
+	/* The fake device keeps a QP until the connection manager has its last event. */
 	fake_device_let_go(stage->fake);
 	EXPECT_STORY(test, &stage->client, RESOLVED ENDED_HERE);
 }
 
 /*
- * At the same time
+ * Concurrency
  */
 
-/* A message comes before the word that the connection stands. */
+/* A message arrives before the event that the connection is established. */
 static void test_message_overtakes(struct kunit *test)
 {
 	struct ib_qp_attr ready = { .qp_state = IB_QPS_RTS };
@@ -457,7 +461,7 @@ static void test_message_overtakes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, stage->server.flushed);
 }
 
-/* A consumer who sleeps in an event holds up nobody but himself. */
+/* A consumer that sleeps in an event callback delays only its own events. */
 /* Proves: B6 */
 static void test_consumer_sleeps(struct kunit *test)
 {
@@ -482,14 +486,14 @@ static void test_consumer_sleeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ECONNRESET, ended(&stage->server));
 	EXPECT_STORY(test, &stage->server, ENDED_THERE);
 
-	/* The end of his own goes its way, too: he has just not heard of it. */
+	/* Its own connection ends, too; only its event has not been reported yet. */
 	krdma_conn_abort(sleeper);
 	KUNIT_EXPECT_EQ(test, -ECONNABORTED, krdma_conn_wait(sleeper, STAGE_LONG_MS));
 	KUNIT_EXPECT_STREQ(test, "address resolved", asleep->story);
 	EXPECT_STORY(test, asleep, RESOLVED ABORTED);
 }
 
-/* A consumer who asks. */
+/* A consumer without a callback, which takes events from the queue of events. */
 /* Proves: A10 */
 static void test_next_event(struct kunit *test)
 {
@@ -515,7 +519,7 @@ static void test_next_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_wait(conn, STAGE_LONG_MS));
 	KUNIT_EXPECT_EQ(test, 0, actor_connect(&stage->client, ""));
 	KUNIT_EXPECT_EQ(test, -ECONNREFUSED, krdma_conn_wait(conn, STAGE_LONG_MS));
-	/* Closing does not wait for him. */
+	/* Closing does not wait for the consumer to take its events. */
 	krdma_conn_close(conn);
 	for (unsigned int i = 0; i < ARRAY_SIZE(told); i++) {
 		KUNIT_ASSERT_EQ(test, 0, krdma_conn_next_event(conn, &event));
@@ -526,7 +530,10 @@ static void test_next_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EAGAIN, krdma_conn_next_event(conn, &event));
 }
 
-/* What is told at once has been told when the step is over; the last comes where one may sleep. */
+/*
+ * When notify() runs the step is complete.  The last event is reported in a context that may
+ * sleep.
+ */
 static void expect_notified(struct kunit *test, struct actor *actor, const char *story)
 {
 	EXPECT_STORY(test, actor, story);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Two connections of krdma's that are joined with each other over a fake device.
- */
+/* Two connections of krdma that are connected to each other over a fake device. */
 #include <linux/in.h>
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -13,7 +11,7 @@
 #include "io/wq.h"
 
 /*
- * What is told
+ * Completions and events
  */
 
 static void conn_flow_note(struct conn_flow *flow, u64 wr_id, u8 status)
@@ -23,17 +21,17 @@ static void conn_flow_note(struct conn_flow *flow, u64 wr_id, u8 status)
 		flow->disorders++;
 		return;
 	}
-	/* Those that were passed over must have been silent. */
+	/* Work requests without a completion must be unsignaled. */
 	for (; flow->next < wr_id; flow->next++)
 		flow->disorders += !flow->silent[flow->next];
 	flow->next = wr_id + 1;
 	flow->status[wr_id] = status;
 	flow->failed += status != KRDMA_WC_SUCCESS;
-	/* Whoever has waited for this looks at what stands above. */
+	/* A waiter for this counter reads the members above. */
 	WRITE_ONCE(flow->told, flow->told + 1);
 }
 
-/* What is shared comes in any order, but once. */
+/* Receives of an SRQ complete in any order, but once. */
 static void conn_shared_note(struct conn_pair *pair, const struct krdma_wc *wc)
 {
 	u64 wr_id = wc->wr_id & ~CONN_RECEIVE;
@@ -74,7 +72,7 @@ static void conn_note(struct conn_end *end, const struct krdma_wc *wc)
 	wake_up_all(&pair->wait);
 }
 
-/* Nobody took it. */
+/* No peer used this receive. */
 static void conn_note_given_back(struct conn_pair *pair, const struct krdma_wc *wc)
 {
 	if (wc->conn || wc->opcode != KRDMA_OP_RECV ||
@@ -99,17 +97,17 @@ static bool conn_is_placed(const struct conn_pair *pair)
 	case KRDMA_CONTEXT_WORKQUEUE:
 		return in_task() && preemptible();
 	case KRDMA_CONTEXT_SOFTIRQ:
-		/* The end of a connection helps along in its own thread. */
+		/* The teardown of a connection polls the CQ in its own thread. */
 		return in_softirq() && !in_hardirq() && !irqs_disabled();
 	default:
 		return false;
 	}
 }
 
-/* A consumer that posts holds no lock of krdma's, so whoever calls it must not, either. */
+/* A consumer may post with its own locks held, so its callbacks must run without krdma's locks. */
 static bool conn_is_nested(struct conn_end *end)
 {
-	/* Where it does not look, nobody knows. */
+	/* Without lockdep, the lock's owner is unknown. */
 	if (!IS_ENABLED(CONFIG_LOCKDEP))
 		return false;
 	return lockdep_is_held(&end->lock) ||
@@ -202,7 +200,7 @@ int conn_pair_poll(struct conn_pair *pair)
 }
 
 /*
- * The way there
+ * Setup
  */
 
 static void conn_pair_release(void *context)
@@ -292,7 +290,7 @@ struct conn_pair *conn_pair_open(struct kunit *test, const struct conn_setup *se
 	conn_end_alloc(pair, &pair->client);
 	conn_end_alloc(pair, &pair->server);
 
-	/* Room for both ends in one queue. */
+	/* The CQ has room for both ends. */
 	pair->fake->attr.max_cqe = CONN_CQE + KRDMA_CQ_OVERHEAD;
 	if (setup->srq_depth)
 		fake_device_offer_srq(pair->fake);
@@ -408,7 +406,7 @@ struct conn_pair *conn_pair_new(struct kunit *test, const struct conn_setup *set
 }
 
 /*
- * The end
+ * Teardown
  */
 
 void conn_end_close(struct conn_end *end)
@@ -418,7 +416,7 @@ void conn_end_close(struct conn_end *end)
 	if (!conn)
 		return;
 	krdma_conn_close(conn);
-	/* What waits to be polled belongs to the connection still. */
+	/* Completions that wait to be polled still belong to the connection. */
 	conn_pair_poll(end->pair);
 	end->conn = NULL;
 	krdma_conn_put(conn);
@@ -574,7 +572,7 @@ struct krdma_sge conn_sge(struct conn_end *end, u32 offset, u32 length)
 }
 
 /*
- * Looking
+ * Queries
  */
 
 struct ib_qp *conn_qp(struct conn_end *end)
@@ -610,7 +608,7 @@ unsigned int conn_given_count(struct conn_end *end)
 }
 
 /*
- * Judging
+ * Checks
  */
 
 void conn_expect_clean(struct conn_end *end)

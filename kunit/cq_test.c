@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Queues of completions: their room, their three contexts, those who poll and
- * wait, and their end.
- */
+/* CQs: their capacity, their three contexts, consumers that poll and wait, and their end. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -60,7 +57,7 @@ static void test_creation(struct kunit *test)
 		expect_no_queue(test, pair, -ENOMEM, &attr);
 		fake_device_fail(pair->fake, FAKE_CREATE_CQ, 1, -EFAULT);
 		expect_no_queue(test, pair, -EIO, &attr);
-		/* The device has one completion vector; any number leads to one. */
+		/* The device has one completion vector; any number selects it. */
 		for (attr.vector = -1; attr.vector < 3; attr.vector++) {
 			cq = krdma_cq_create(pair->dev, &attr);
 			KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
@@ -74,7 +71,7 @@ static void test_creation(struct kunit *test)
 	expect_no_queue(test, pair, -ENODEV, &(struct krdma_cq_attr) { .depth = 1 });
 }
 
-/* A connection takes its depths and two more; then another one has no room. */
+/* A connection reserves its depths and two more entries; then there is no room for another one. */
 static void test_room(struct kunit *test)
 {
 	static const u32 depths[] = { 1, 10, 64 };
@@ -108,7 +105,7 @@ static void test_room(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, 0, conn_end_prepare(&pair->client));
 			KUNIT_EXPECT_EQ(test, -EALREADY, conn_end_prepare(&pair->client));
 			conn_end_close(&pair->client);
-			/* What it took is back. */
+			/* The entries are free again. */
 			conn_pair_renew(pair);
 			conn_client_resolve(pair);
 			KUNIT_EXPECT_EQ(test, 0, conn_end_prepare(&pair->client));
@@ -121,7 +118,7 @@ static void test_room(struct kunit *test)
 	}
 }
 
-/* Somebody who completes there needs it; nobody else does. */
+/* A connection that completes there keeps the CQ; nothing else does. */
 static void test_put_while_used(struct kunit *test)
 {
 	unsigned int i;
@@ -134,7 +131,7 @@ static void test_put_while_used(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->client.sends.told == 20));
 		KUNIT_EXPECT_EQ(test, 1, live_queues(pair));
-		/* The other one ends by itself, soon. */
+		/* The other connection ends by itself, soon. */
 		conn_end_close(&pair->client);
 		conn_end_close(&pair->server);
 		pair->cq = NULL;
@@ -166,7 +163,7 @@ static int poster(void *data)
 	return left;
 }
 
-/* Both ends post as fast as they can into one queue, however the device tells. */
+/* Both ends post as fast as they can with one CQ, in whatever context the device notifies. */
 static void contexts_under_load(struct kunit *test, enum krdma_context where,
 				enum fake_notify notify)
 {
@@ -270,12 +267,12 @@ static void test_poll_and_wait(struct kunit *test)
 }
 
 /**
- * struct waiter - who waits for a queue
- * @pair: whose
+ * struct waiter - a thread that waits for a CQ
+ * @pair: the connections of the CQ
  * @task: the thread
- * @ret: what krdma_cq_wait() said
- * @begun: the thread runs: one that is stopped before never does
- * @done: it has
+ * @ret: result of krdma_cq_wait()
+ * @begun: the thread runs; a thread that is stopped earlier never does
+ * @done: the thread is done
  */
 struct waiter {
 	struct conn_pair *pair;
@@ -303,7 +300,7 @@ static void waiter_start(struct kunit *test, struct waiter *waiter, struct conn_
 	waiter->task = kthread_run(wait_once, waiter, "waiter");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->task));
 	wait_for_completion(&waiter->begun);
-	/* Long enough to sleep, almost always. */
+	/* Long enough for the thread to sleep, almost always. */
 	KUNIT_EXPECT_EQ(test, 0, wait_for_completion_timeout(&waiter->done, HZ / 20));
 }
 
@@ -313,7 +310,7 @@ static void test_interrupted(struct kunit *test)
 	struct waiter waiter;
 
 	waiter_start(test, &waiter, pair);
-	/* To a thread of the kernel, this is what a signal is to others. */
+	/* For a kernel thread, this is what a signal is for a process. */
 	kthread_stop(waiter.task);
 	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&waiter.done, CONN_LONG));
 	KUNIT_EXPECT_EQ(test, -EINTR, waiter.ret);
@@ -342,12 +339,12 @@ static void test_wake_up(struct kunit *test)
 }
 
 /**
- * struct crowd - threads that poll one queue
- * @pair: whose
- * @stop: they are to end
- * @seen: by cookie, how many had it
- * @wrong: an answer that was not to be
- * @total: how many were had
+ * struct crowd - threads that poll one CQ
+ * @pair: the connections of the CQ
+ * @stop: set to end the threads
+ * @seen: how often each wr_id was polled
+ * @wrong: unexpected results
+ * @total: completions that were polled
  */
 struct crowd {
 	struct conn_pair *pair;
@@ -365,7 +362,7 @@ static int crowd_poll(void *data)
 
 	while (!READ_ONCE(crowd->stop)) {
 		count = krdma_cq_wait(crowd->pair->cq, 20);
-		/* The last one is interrupted by kthread_stop(). */
+		/* kthread_stop() interrupts the last call. */
 		if (count && count != -ETIMEDOUT && count != -EINTR)
 			atomic_set(&crowd->wrong, count);
 		count = krdma_cq_poll(crowd->pair->cq, done, ARRAY_SIZE(done));
@@ -418,7 +415,7 @@ static void test_many_poll(struct kunit *test)
 }
 
 /*
- * The device goes
+ * Removal of the device
  */
 
 static void test_removal_wakes(struct kunit *test)
@@ -444,7 +441,7 @@ static int remove_device(void *data)
 	return 0;
 }
 
-/* Nobody is told that all has been taken as long as something is to come. */
+/* Not until all completions have arrived does a poll report that there are no more. */
 static void test_removal_tells_all(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &polled);
@@ -456,9 +453,9 @@ static void test_removal_tells_all(struct kunit *test)
 	fake_stall(pair->fake, NULL);
 	KUNIT_ASSERT_EQ(test, 30, conn_post_writes(client, 0, 30));
 	KUNIT_ASSERT_EQ(test, 30, conn_receive_empty(client, 30));
-	/* Its end waits for this, as it would for anybody who is inside a call. */
+	/* Teardown waits for this lock, as it would for any caller inside a call. */
 	mutex_lock(&client->conn->cm_lock);
-	/* From here on the unregistration does not let it go on. */
+	/* From here on the unregistration keeps the teardown waiting. */
 	init_completion(&waiter.done);
 	waiter.task = kthread_run(remove_device, &waiter, "remover");
 	conn_until(pair, conn_heard(client, KRDMA_EVENT_DEVICE_REMOVAL));
@@ -485,7 +482,10 @@ static void tune_vectors(struct fake_device *fake)
 	fake->ib.num_comp_vectors = VECTORS;
 }
 
-/* Spread evenly, whichever processor makes them; but one that is wished for is had. */
+/*
+ * CQs spread evenly over the vectors, on whichever processor they are created.  A requested vector
+ * is used.
+ */
 static void test_vectors(struct kunit *test)
 {
 	static const struct conn_setup setup = { .tune = tune_vectors };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From what a consumer asks to what a device is given, and back: operations,
- * pieces, signals, credits, bytes.
+ * From what a consumer posts to what the device gets, and back: work requests, their parts,
+ * signaling, credits, bytes.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -24,16 +24,16 @@ static const enum krdma_context contexts[] = {
 };
 
 /*
- * Requests
+ * Work requests
  */
 
 /**
- * struct given - an operation, and what a device is to be asked for it
- * @wr: what the consumer asks, without memory
- * @bytes: its memory
- * @opcode: what the device is asked
- * @flags: besides IB_SEND_SIGNALED
- * @remote: the peer's address and key go along
+ * struct given - a work request, and what the device must get for it
+ * @wr: what the consumer posts, without memory
+ * @bytes: length of its memory
+ * @opcode: opcode that the device gets
+ * @flags: flags that the device gets besides IB_SEND_SIGNALED
+ * @remote: the device gets the peer's address and rkey
  * @sink: bytes of krdma's own memory
  */
 struct given {
@@ -134,7 +134,7 @@ static void given_check(struct kunit *test, struct conn_pair *pair, const struct
 	given_check_memory(test, pair, given, send, sge);
 }
 
-/* All operations, and reads into any memory. */
+/* The device has all operations, and can read into any memory. */
 static void tune_all_operations(struct fake_device *fake)
 {
 	fake_device_offer_atomics(fake);
@@ -164,7 +164,7 @@ static void test_operations_as_given(struct kunit *test)
 		wr.sges = &sge;
 		wr.sge_count = !!given_cases[i].bytes;
 		KUNIT_ASSERT_EQ_MSG(test, 1, conn_post(&pair->client, &wr, 1), "case %u", i);
-		/* What the consumer has given may be gone. */
+		/* The consumer may reuse its work request after the call. */
 		memset(&wr, 0xff, sizeof(wr));
 		KUNIT_ASSERT_EQ(test, i + 1, conn_given_count(&pair->client));
 		conn_given(&pair->client, i, send);
@@ -179,7 +179,7 @@ static void test_operations_as_given(struct kunit *test)
 }
 
 /*
- * Pieces
+ * Parts of a work request
  */
 
 static void tune_short_messages(struct fake_device *fake)
@@ -188,7 +188,7 @@ static void tune_short_messages(struct fake_device *fake)
 	fake_device_read_like_siw(fake);
 }
 
-/* Each byte of an operation is in one piece, and where it belongs. */
+/* Each byte of a work request is in exactly one part, at the right place. */
 static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned int first,
 			 const struct krdma_send_wr *wr, u32 max_sge, u32 max_bytes)
 {
@@ -222,7 +222,7 @@ static void check_pieces(struct kunit *test, struct conn_pair *pair, unsigned in
 		}
 		KUNIT_EXPECT_LE(test, bytes, max_bytes);
 		done += bytes;
-		/* Only the last one completes, unless half a queue has none that does. */
+		/* Only the last part is signaled, unless half an SQ has no signaled one. */
 		if (i + 1 == pieces)
 			KUNIT_EXPECT_TRUE(test, send->wr.send_flags & IB_SEND_SIGNALED);
 		else
@@ -281,7 +281,7 @@ static void one_in_pieces(struct kunit *test, struct conn_pair *pair, u8 opcode,
 	KUNIT_EXPECT_EQ(test, opcode, pair->client.last.opcode);
 }
 
-/* With an imagined peer, who takes everything. */
+/* With an imagined peer, which accepts everything. */
 static void test_pieces(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -307,7 +307,7 @@ static void test_pieces(struct kunit *test)
 }
 
 /*
- * Signals
+ * Signaling
  */
 
 static void silent_one(struct kunit *test, struct conn_pair *pair)
@@ -320,14 +320,14 @@ static void silent_one(struct kunit *test, struct conn_pair *pair)
 		ret = conn_post_writes(&pair->client, KRDMA_POST_UNSIGNALED, 1);
 		if (ret != -EAGAIN)
 			break;
-		/* If the room had been back already, this would come without end. */
+		/* If the WQEs were free already, posting would never fail. */
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&pair->client.spaces) !=
 						   spaces));
 	}
 	KUNIT_ASSERT_EQ(test, 1, ret);
 }
 
-/* Nothing but silent requests: they go on for ever, and nobody is told. */
+/* Only unsignaled work requests: posting goes on for ever, without a completion. */
 static void silent_sweep(struct kunit *test, enum krdma_context where, u32 depth)
 {
 	struct conn_setup setup = { .where = where, .attr = { .send_depth = depth } };
@@ -345,7 +345,7 @@ static void silent_sweep(struct kunit *test, enum krdma_context where, u32 depth
 	}
 	KUNIT_EXPECT_EQ(test, 0, pair->client.sends.told);
 	KUNIT_EXPECT_EQ(test, (depth + 1) / 2 - 1, longest);
-	/* One that is not silent comes after all of them. */
+	/* A signaled work request completes after all of them. */
 	while (conn_post_writes(&pair->client, 0, 1) == -EAGAIN) {
 		conn_pair_poll(pair);
 		/* Completions may need this processor. */
@@ -370,7 +370,7 @@ static void test_silent(struct kunit *test)
 			silent_sweep(test, contexts[i], depths[j]);
 }
 
-/* The one that fails is told, and those behind it; those before it are not. */
+/* The work request that fails completes, and so do those behind it; those before it do not. */
 static void test_silent_failure(struct kunit *test)
 {
 	struct conn_setup setup = { };
@@ -405,7 +405,7 @@ static void test_silent_failure(struct kunit *test)
 	}
 }
 
-/* A request that the device refuses must not be the one that was to complete. */
+/* A work request that the device refuses must not be the one that was to be signaled. */
 static void test_silent_refused(struct kunit *test)
 {
 	static const struct conn_setup setup = { .attr = { .send_depth = 4 } };
@@ -419,7 +419,7 @@ static void test_silent_refused(struct kunit *test)
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 1, -EINVAL);
 		ret = conn_post_writes(&pair->client, KRDMA_POST_UNSIGNALED, 1);
 		fake_device_fail(pair->fake, FAKE_POST_SEND, 0, 0);
-		/* It may be full for the moment, but not for ever: see above. */
+		/* The SQ may be full for the moment, but not for ever: see above. */
 		KUNIT_EXPECT_TRUE(test, ret == -EINVAL || ret == -EAGAIN);
 	}
 	KUNIT_EXPECT_EQ(test, 20, conn_info(&pair->client).sends_posted);
@@ -439,7 +439,7 @@ static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
 
 	fake_stall(pair->fake, conn_qp(end));
 	spaces = atomic_read(&end->spaces);
-	/* More than there is room for, in one call. */
+	/* More work requests than there are free WQEs, in one call. */
 	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth + 5));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, 0, 1));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, conn_post_writes(end, KRDMA_POST_UNSIGNALED, 1));
@@ -447,7 +447,7 @@ static void credits_sends(struct kunit *test, struct conn_pair *pair, u32 depth)
 	fake_go_on(pair->fake, conn_qp(end));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, end->sends.told == told + depth));
 	KUNIT_ASSERT_TRUE(test, conn_until(pair, atomic_read(&end->spaces) == spaces + 1));
-	/* All of it is back, and nobody waits for it any more. */
+	/* All WQEs are free again, and no call waits for them any more. */
 	fake_stall(pair->fake, conn_qp(end));
 	KUNIT_EXPECT_EQ(test, depth, conn_post_writes(end, 0, depth));
 	fake_go_on(pair->fake, conn_qp(end));
@@ -496,7 +496,7 @@ static void test_credits(struct kunit *test)
 	}
 }
 
-/* Whoever is told of a completion has the room for the next. */
+/* A consumer that gets a completion has room for the next work request. */
 static void test_repost(struct kunit *test)
 {
 	static const u32 depths[] = { 1, 2, 5, 16 };
@@ -527,7 +527,7 @@ static void test_repost(struct kunit *test)
 	}
 }
 
-/* Batches of every length around a chain's. */
+/* Batches of every length around that of a list of work requests. */
 static void test_chains(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
@@ -570,7 +570,7 @@ static struct krdma_mr *map(struct kunit *test, struct conn_end *end, u32 access
 	return mr;
 }
 
-/* What arrives, where, and what is said of it. */
+/* What arrives, where, and what its completion says. */
 static void test_bytes(struct kunit *test)
 {
 	static const struct conn_setup setup = { .tune = fake_device_read_like_siw };
@@ -610,7 +610,7 @@ static void test_bytes(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, client->buffer, server->buffer + 5000, 1000);
 	KUNIT_EXPECT_MEMEQ(test, client->buffer + 2000, server->buffer + 6000, 500);
 
-	/* The eight bytes are those of the number as the processor has it. */
+	/* The eight bytes are the number in the processor's byte order. */
 	wr = (struct krdma_send_wr) {
 		.opcode = KRDMA_OP_ATOMIC_WRITE, .operand = 0x0102030405060708ULL,
 		.remote_addr = info.remote_addr + 64, .rkey = info.rkey,

@@ -23,11 +23,11 @@
 
 /**
  * struct fake_cm_work - an event for iw_cm
- * @work: for the device's worker
- * @endpoint: about what
- * @event: what
- * @last: there is nothing to be told after this
- * @data: with the event
+ * @work: runs on the device's worker
+ * @endpoint: the endpoint of the event
+ * @event: the event
+ * @last: no event follows this one
+ * @data: private data of the event
  */
 struct fake_cm_work {
 	struct work_struct work;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The fake device's connections, as a consumer of rdma_cm meets them.
- */
+/* The fake device's connections, as a consumer of rdma_cm sees them. */
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -20,10 +18,10 @@
 
 /**
  * struct heard - an event of rdma_cm
- * @event: its kind
- * @status: with that
+ * @event: its type
+ * @status: its status
  * @data: its private data
- * @length: bytes of those
+ * @length: bytes of @data
  */
 struct heard {
 	enum rdma_cm_event_type event;
@@ -33,16 +31,16 @@ struct heard {
 };
 
 /**
- * struct end - an id of rdma_cm with what it needs
- * @id: itself
- * @child: what a listener was asked for last
- * @pd: its domain
- * @cq: its queue
+ * struct end - an id of rdma_cm, and what it needs
+ * @id: the id
+ * @child: id of the last request that a listener got
+ * @pd: its PD
+ * @cq: its CQ
  * @heard: events, in order
- * @count: of those
- * @read: how many were looked at
- * @more: completed for each
- * @refuse: the handler wants to have the id destroyed
+ * @count: entries of @heard
+ * @read: entries of @heard that the test has checked
+ * @more: completed for each event
+ * @refuse: the handler returns an error, so that the id is destroyed
  */
 struct end {
 	struct rdma_cm_id *id;
@@ -80,7 +78,7 @@ static int end_hears(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return end->refuse;
 }
 
-/* The next event must be this, with these words. */
+/* The next event must be this one, with these private data. */
 static void hears(struct kunit *test, struct end *end, enum rdma_cm_event_type event, int status,
 		  const char *words)
 {
@@ -125,7 +123,7 @@ static void end_create_qp(struct kunit *test, struct end *end)
 	KUNIT_ASSERT_EQ(test, 0, rdma_create_qp(end->id, end->pd, &attr));
 }
 
-/* All that there is; what was heard stays. */
+/* Destroys the objects; the events stay. */
 static void end_close(struct end *end)
 {
 	if (end->id && end->id->qp) {
@@ -143,7 +141,7 @@ static void end_close(struct end *end)
 	end->id = NULL;
 }
 
-/* Also of a test that was aborted. */
+/* Runs also if the test is aborted. */
 static void scene_release(void *context)
 {
 	struct scene *scene = context;
@@ -174,7 +172,7 @@ static void scene_listen(struct kunit *test, struct scene *scene)
 	KUNIT_ASSERT_EQ(test, 0, rdma_listen(scene->listener.id, 4));
 }
 
-/* Ready to connect. */
+/* Takes the active id up to connecting. */
 static void scene_resolve(struct kunit *test, struct scene *scene)
 {
 	struct sockaddr_in to = fake_address(PORT);
@@ -236,7 +234,7 @@ static void scene_end(struct kunit *test, struct scene *scene)
 	KUNIT_EXPECT_TRUE(test, list_empty(&scene->fake->endpoints));
 }
 
-/* All of it, up to a connection. */
+/* All steps up to a connection. */
 static void scene_begin(struct kunit *test, struct scene *scene)
 {
 	scene_listen(test, scene);
@@ -257,7 +255,7 @@ static struct scene *scene_connected(struct kunit *test)
 }
 
 /*
- * By themselves
+ * Without interference
  */
 
 /* One message from one end to the other. */
@@ -328,7 +326,7 @@ static void test_connect(struct kunit *test)
 	scene_end(test, scene);
 }
 
-/* Whatever ends it, the other side hears, and hears once. */
+/* Whatever ends the connection, the other side gets an event, exactly one. */
 static void test_ends_of_connections(struct kunit *test)
 {
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
@@ -375,7 +373,7 @@ static void test_nobody_listens(struct kunit *test)
 	scene_end(test, scene);
 }
 
-/* Destroying an id that was not accepted rejects it. */
+/* Destroying an id that was not accepted rejects the request. */
 static void test_nobody_answers(struct kunit *test)
 {
 	struct scene *scene = scene_new(test);
@@ -389,7 +387,7 @@ static void test_nobody_answers(struct kunit *test)
 	scene_end(test, scene);
 }
 
-/* Whatever the listener has heard when it goes: who connects is told something. */
+/* Whatever the listener has got when it is destroyed, the connecting side gets an event. */
 static void test_listeners_go(struct kunit *test)
 {
 	struct scene *scene = scene_new(test);
@@ -549,7 +547,7 @@ static void test_imagined_peers_ask(struct kunit *test)
 	scene_end(test, scene);
 }
 
-/* The passive side accepts what is gone, and hears of that afterwards. */
+/* The passive side accepts a request of a peer that is gone, and gets the event afterwards. */
 static void test_accept_fails_late(struct kunit *test)
 {
 	struct scene *scene = scene_new(test);
@@ -575,7 +573,7 @@ static void test_accept_fails_late(struct kunit *test)
 	scene_end(test, scene);
 }
 
-/* A device goes while a test holds everything back. */
+/* The device is removed while a test holds all events back. */
 static void test_devices_go(struct kunit *test)
 {
 	struct scene *scene = scene_new(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The work requests of the fake device: what they do to memory, how they complete,
- * and what a test does to that.
+ * The work requests of the fake device: what they do to memory, how they complete, and how a test
+ * changes that.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 
 #include "fake_private.h"
 
-/* In those members of a failed completion that say nothing. */
+/* In members of a failed completion that are undefined. */
 #define FAKE_RUBBISH	0x5a5a5a5a
 
 /*
@@ -100,7 +100,7 @@ void fake_flush_now(struct fake_qp *qp)
 	fake_flush_receives(qp);
 }
 
-/* Whatever was posted to queue pairs in error, late. */
+/* Flushes, late, the work requests that were posted to QPs in error. */
 void fake_flush_work(struct work_struct *work)
 {
 	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,
@@ -160,7 +160,7 @@ void fake_qp_to_error(struct fake_qp *qp)
 	fake_flush(qp);
 	if (!entered)
 		return;
-	/* With what was flushed, which may be later. */
+	/* After the completions of the flushed work requests, which may come later. */
 	if (!fake->dead && !fake->personality->flush_ms) {
 		fake_announce_last_wqe(qp, qp->last_wqe_owed);
 		qp->last_wqe_owed = 0;
@@ -168,7 +168,7 @@ void fake_qp_to_error(struct fake_qp *qp)
 	fake_cm_qp_left(qp);
 }
 
-/* What the driver says instead of the standard's status. */
+/* The status that the driver reports instead of the standard's. */
 static enum ib_wc_status fake_status(struct fake_qp *qp, enum ib_wc_status status)
 {
 	const struct fake_personality *personality = fake_personality_of(&qp->ib);
@@ -192,10 +192,10 @@ static bool fake_status_is_fatal(struct fake_qp *qp, enum ib_wc_status status)
 }
 
 /*
- * What arrives
+ * Incoming messages
  */
 
-/* The next receive of a queue pair, taken; NULL if there is none. */
+/* Takes the next receive of a QP; NULL if there is none. */
 static const struct fake_receive *fake_take_receive(struct fake_qp *qp)
 {
 	struct fake_srq *srq = qp->ib.srq ? to_fake_srq(qp->ib.srq) : NULL;
@@ -211,7 +211,7 @@ static const struct fake_receive *fake_take_receive(struct fake_qp *qp)
 	return recv_wr;
 }
 
-/* Puts a message where a receive wants it; what its sender is to hear. */
+/* Copies a message to the memory of a receive.  Returns the status for its sender. */
 static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake_receive *recv_wr,
 					   struct fake_spans *message, enum ib_wc_status *status)
 {
@@ -229,7 +229,7 @@ static enum ib_wc_status fake_fill_receive(struct fake_qp *qp, const struct fake
 	return IB_WC_SUCCESS;
 }
 
-/* A receive completes; what its sender is to hear. */
+/* Completes a receive.  Returns the status for its sender. */
 static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *message,
 				     struct ib_wc *wc, bool solicited)
 {
@@ -258,7 +258,11 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		heard = fake_fill_receive(qp, recv_wr, message, &wc->status);
 		wc->status = fake_status(qp, wc->status);
 	}
-	/* A process's memory ends by its own side alone; the sender has its answer by then. */
+	/*
+	 * Only the local side can invalidate an rkey of process memory.  The sender already has
+	 * its
+	 * acknowledgment.
+	 */
 	if (invalid && invalid->umem && wc->status == IB_WC_SUCCESS)
 		wc->status = IB_WC_REM_INV_REQ_ERR;
 	if (invalid && wc->status == IB_WC_SUCCESS)
@@ -271,7 +275,7 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 	return heard;
 }
 
-/* A datagram for which there is no receive, or none that it fits in, is lost. */
+/* A datagram is lost if there is no receive for it, or if it does not fit. */
 void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc)
 {
 	fake_assert_locked();
@@ -279,7 +283,7 @@ void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, stru
 }
 
 /*
- * What an imagined peer does
+ * An imagined peer
  */
 
 enum ib_wc_status fake_qp_receive(struct ib_qp *ib_qp, const struct fake_message *message)
@@ -348,7 +352,7 @@ enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, v
 }
 
 /*
- * What is sent
+ * Outgoing work requests
  */
 
 static bool fake_gather(struct fake_spans *spans, struct fake_qp *qp, const struct fake_send *send)
@@ -418,7 +422,7 @@ static enum ib_wc_status fake_do_read(struct fake_qp *qp, const struct fake_send
 	int access = IB_ACCESS_LOCAL_WRITE;
 	struct fake_spans room, source;
 
-	/* The answer is a write of the peer's, to the key that it is told. */
+	/* The response to a read is a write of the peer, to the rkey that it gets. */
 	if (fake_personality_of(&qp->ib)->read_sink_remote &&
 	    to_fake(qp->ib.device)->ib.ops.driver_id != RDMA_DRIVER_SIW)
 		access |= IB_ACCESS_REMOTE_WRITE;
@@ -473,7 +477,7 @@ static enum ib_wc_status fake_do_register(struct fake_qp *qp, const struct fake_
 {
 	struct fake_mr *mr = to_fake_mr(send->reg.mr);
 
-	/* Only the last byte of a key is the consumer's. */
+	/* The consumer may change only the last byte of an rkey. */
 	if (mr->valid || mr->pd != qp->ib.pd || !mr->mapped_count ||
 	    (mr->key ^ send->reg.key) > 0xff)
 		return IB_WC_LOC_PROT_ERR;
@@ -568,7 +572,7 @@ static void fake_do_next(struct fake_qp *qp)
 		fake_qp_to_error(qp);
 }
 
-/* Does what can be done of what was posted. */
+/* Carries out the posted work requests, as far as possible. */
 void fake_qp_run(struct fake_qp *qp)
 {
 	fake_assert_locked();

@@ -428,8 +428,8 @@ static void test_end_that_fails(struct kunit *test)
 /**
  * struct attempt - a call that allocates
  * @name: name of the call
- * @make: makes it; 0 or a negative errno
- * @undo: after a success
+ * @make: calls it; returns 0 or a negative errno
+ * @undo: undoes it after success
  */
 struct attempt {
 	const char *name;
@@ -590,7 +590,7 @@ static void test_no_memory(struct kunit *test)
 /**
  * struct verb_case - a call that fails because of a verb
  * @attempt: the call
- * @verb: what fails in it
+ * @verb: the verb that fails in it
  */
 struct verb_case {
 	unsigned int attempt;

@@ -665,9 +665,9 @@ static void test_registration_pool(struct kunit *test)
 /**
  * struct mapping - an FRMR that another thread maps
  * @work: maps it
- * @frmr: the registration
- * @sg: of what
- * @ret: what that returned
+ * @frmr: the FRMR
+ * @sg: what it is mapped to
+ * @ret: result of the mapping
  */
 struct mapping {
 	struct work_struct work;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls whose allocations fail, each in turn: they say so, leave nothing behind, and
- * what they were called for works afterwards, or is over.  (Sessions, queues, new
- * connections, listeners and queue pairs: see fault_test.c.)
+ * Calls whose allocations fail, each in turn: the call returns the error and leaves nothing
+ * behind,
+ * and its object works afterwards, or is over.  (Sessions, CQs, new connections, listeners and
+ * QPs:
+ * see fault_test.c.)
  */
 #include <linux/delay.h>
 #include <linux/mman.h>
@@ -23,19 +25,19 @@
 #define ALLOCATIONS	500
 
 /**
- * struct larder - what the calls have
+ * struct larder - the objects that the calls use
  * @stage: a client and a server
- * @session: for regions: one in which nothing is
+ * @session: an empty session, for MRs
  * @dev: the device
- * @buffer: memory
+ * @buffer: memory of the kernel
  * @user: memory of a process
- * @mr: the region, if there is one
- * @cache: the cache, likewise
- * @frmr: the registration, likewise
+ * @mr: the MR, if there is one
+ * @cache: the cache of MRs, if there is one
+ * @frmr: the FRMR, if there is one
  * @found: the device that was found
- * @watch: the watch
+ * @watch: the device notifier
  * @nth: the allocation that fails
- * @reached: it did
+ * @reached: allocation @nth was reached
  */
 static struct larder {
 	struct stage *stage;
@@ -54,12 +56,12 @@ static struct larder {
 
 /**
  * struct call - a call that allocates
- * @name: which
- * @begin: what it needs; nothing of that fails
- * @call: 0 or a negative errno
- * @end: of what it has made, after having looked at it
- * @elsewhere: it allocates in another thread, which looks after that itself
- * @spared: it does without memory
+ * @name: its name
+ * @begin: creates what the call needs, without failures
+ * @call: returns 0 or a negative errno
+ * @end: checks and destroys what the call has created
+ * @elsewhere: the call allocates in another thread, which makes the allocation fail itself
+ * @spared: the call works without this memory
  */
 struct call {
 	const char *name;
@@ -103,7 +105,7 @@ static bool live_settles(struct stage *stage, int live)
  * Connections
  */
 
-/* It is over for want of memory. */
+/* The connection is over for lack of memory. */
 static void expect_starved(struct stage *stage, struct actor *actor, const char *story)
 {
 	KUNIT_EXPECT_EQ(stage->test, -ENOMEM, krdma_conn_wait(actor->conn, STAGE_LONG_MS));
@@ -148,7 +150,7 @@ static void end_connect(struct stage *stage, int ret)
 {
 	struct kunit *test = stage->test;
 
-	/* Without a queue pair it is as it was, and can try again. */
+	/* Without a QP the connection is in its earlier state, and can try again. */
 	if (ret && actor_state(&stage->client) == KRDMA_CONN_RESOLVED)
 		ret = actor_connect(&stage->client, "please");
 	if (ret) {
@@ -210,7 +212,7 @@ static void end_reject(struct stage *stage, int ret)
 	EXPECT_STORY(stage->test, &stage->client, RESOLVED "rejected -111, closed -111");
 }
 
-/* The listener hears of a request. */
+/* The listener gets a request. */
 static int call_request(struct stage *stage)
 {
 	struct krdma_conn *conn;
@@ -237,7 +239,7 @@ static void end_request(struct stage *stage, int ret)
 		KUNIT_EXPECT_EQ(stage->test, -ECONNREFUSED,
 				krdma_conn_wait(stage->client.conn, STAGE_LONG_MS));
 		EXPECT_STORY(stage->test, &stage->client, RESOLVED "rejected -111, closed -111");
-		/* The next one is heard. */
+		/* The next request arrives. */
 		begin_requested(stage);
 	}
 	close_both(stage);
@@ -304,7 +306,7 @@ static int call_region_user(struct stage *stage)
 						    BUFFER, REMOTE));
 }
 
-/* In the same session, it succeeds now. */
+/* In the same session, the call succeeds now. */
 static void end_region_again(struct stage *stage, int ret, int (*call)(struct stage *stage))
 {
 	struct kunit *test = stage->test;
@@ -524,7 +526,7 @@ static struct stage *larder_new(struct kunit *test)
 	return stage;
 }
 
-/* Each of its allocations fails once, until none is left that could. */
+/* Each allocation of a call fails once, until there is none left that could fail. */
 static void starve(struct stage *stage, const struct call *call)
 {
 	struct kunit *test = stage->test;
@@ -549,7 +551,7 @@ static void starve(struct stage *stage, const struct call *call)
 		KUNIT_EXPECT_TRUE_MSG(test, live_settles(stage, live),
 				      "%s, allocation %u: left over", call->name, larder.nth);
 	}
-	/* None: the kernel spares those who may wait, see run.sh. */
+	/* No failure: the kernel spares allocations that may wait, see run.sh. */
 	KUNIT_EXPECT_EQ_MSG(test, call->spared, !failures, "%s", call->name);
 	KUNIT_EXPECT_FALSE_MSG(test, larder.reached, "%s", call->name);
 	kunit_info(test, "%s: %u of %u allocations matter", call->name, failures, larder.nth - 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Watches: who hears what of devices, in which order and how often, and who
- * waits for whom.
+ * Device notifiers: which notifier gets which events of devices, in which order and how often, and
+ * which calls wait for which.
  *
- * That a watch hears of its namespace's devices only is tested from outside:
- * modules cannot make a namespace.
+ * Modules cannot create a network namespace, so tools/testing tests that a notifier gets only
+ * events
+ * of the devices of its namespace.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -24,9 +25,9 @@
 #define NAME		"kfake"
 #define SECOND_NAME	"kfake_second"
 
-/* Long enough for a call that does not wait to have ended. */
+/* Long enough for a call that does not wait to have returned. */
 #define SHORT_WHILE	msecs_to_jiffies(300)
-/* What only a hang exceeds, on the slowest machine. */
+/* Only a hang takes longer, even on the slowest machine. */
 #define LONG_WHILE	(60 * HZ)
 
 #define CYCLES		20
@@ -36,17 +37,17 @@
 
 /**
  * struct listener - a consumer
- * @watch: its watch
- * @started: whether it was started and not stopped
+ * @watch: its device notifier
+ * @started: the notifier was started and not stopped
  * @lock: protects @events and @count
- * @events: what it heard
- * @count: how many of them
- * @changed: woken by each
- * @slow: the callback stops at FATAL, until it is let go on
- * @entered: completed by the callback when it stops
- * @go_on: lets it go on, then and later
+ * @events: events that the callback got
+ * @count: entries of @events
+ * @changed: woken by each event
+ * @slow: the callback waits at FATAL for @go_on
+ * @entered: completed by the callback when it starts to wait
+ * @go_on: lets the callback continue, then and later
  * @inside: callbacks that run now
- * @wrong: callbacks that ran when none may
+ * @wrong: callbacks that ran when none may run
  */
 struct listener {
 	struct krdma_device_notifier watch;
@@ -126,7 +127,7 @@ static void listener_stop(struct listener *listener)
 	listener->started = false;
 }
 
-/* How often it has heard an event of a device; type 0: any. */
+/* Counts the events of a device that the listener got; type 0 counts any event. */
 static unsigned int listener_heard(struct listener *listener, u32 id, u32 type)
 {
 	unsigned int heard = 0;
@@ -151,7 +152,7 @@ static void listener_await(struct kunit *test, struct listener *listener, u32 id
 			    "event %u of device %u did not come %u times", type, id, count);
 }
 
-/* The listener was stopped, and has heard exactly this of the device. */
+/* The listener was stopped, and has got exactly these events of the device. */
 static void listener_expect(struct kunit *test, struct listener *listener, u32 id,
 			    const struct krdma_device_event *expected, unsigned int count)
 {
@@ -188,8 +189,8 @@ static u32 id_of(struct kunit *test, const char *name)
 }
 
 /*
- * What ib_core does with an event when it has queued it and looked at it: here
- * for any event, and it has reached everybody when this returns.
+ * Does what ib_core does with an event after queuing and examining it, but for any event.  All
+ * handlers have run when this returns.
  */
 static void tell_handlers(struct test_device *device, enum ib_event_type type, u32 port)
 {
@@ -211,7 +212,7 @@ static struct test_device *device_with_two_ports(struct kunit *test)
 	return device;
 }
 
-/* Its last event has come, and the watch is stopped: nothing is added any more. */
+/* The device's last event has arrived, and the notifier is stopped: no event is added any more. */
 static void await_end(struct kunit *test, struct listener *listener, u32 id)
 {
 	listener_await(test, listener, id, KRDMA_DEVICE_EVENT_REMOVED, 1);
@@ -253,7 +254,7 @@ static void test_devices_that_are_there_already(struct kunit *test)
 	listener_await(test, listener, first_id, KRDMA_DEVICE_EVENT_ADDED, 1);
 	listener_await(test, listener, second_id, KRDMA_DEVICE_EVENT_ADDED, 1);
 	KUNIT_EXPECT_EQ(test, there, listener->count);
-	/* The two are the youngest. */
+	/* The last two events are those of the two devices. */
 	KUNIT_EXPECT_EQ(test, first_id, listener->events[there - 2].device_id);
 	KUNIT_EXPECT_EQ(test, second_id, listener->events[there - 1].device_id);
 
@@ -286,7 +287,7 @@ static void test_nobody_hears_of_a_device_that_is_not_served(struct kunit *test)
 	unsigned int count;
 	u32 id;
 
-	/* Refused by ib_core before krdma is asked: no event of it, now or later. */
+	/* ib_core refuses the device before it calls krdma: no event of it, now or later. */
 	listener_start(test, listener);
 	fake_device_fail(device->fake, FAKE_QUERY_DEVICE, 1, -EIO);
 	KUNIT_EXPECT_NE(test, 0, test_device_register(device, NAME));
@@ -299,7 +300,7 @@ static void test_nobody_hears_of_a_device_that_is_not_served(struct kunit *test)
 	KUNIT_EXPECT_LE(test, count, krdma_device_count(&init_net));
 }
 
-/* What must become of an event of ib_core's; 0: nothing. */
+/* The krdma event for an event of ib_core; 0 if there is none. */
 static u32 translated(u32 type)
 {
 	switch (type) {
@@ -317,7 +318,7 @@ static u32 translated(u32 type)
 	}
 }
 
-/* Every event that there is, and some that there are not; ports that are not, too. */
+/* Every event that exists and some that do not, on ports that exist and some that do not. */
 /* Proves: A10 */
 static void test_each_event(struct kunit *test)
 {
@@ -348,7 +349,7 @@ static void test_each_event(struct kunit *test)
 			listener_await(test, listener, id, 0, count);
 		}
 	}
-	/* Four kinds on two ports, and one on the device whatever the port. */
+	/* Four types on two ports, and one type of the device, on whatever port. */
 	KUNIT_EXPECT_EQ(test, 1 + 4 * 2 + ARRAY_SIZE(ports), count);
 
 	test_device_unregister(device);
@@ -379,7 +380,7 @@ static void test_events_come_through_ib_core(struct kunit *test)
 		};
 
 		ib_dispatch_event(&event);
-		/* ib_core keeps no order. */
+		/* ib_core does not keep the order of events. */
 		listener_await(test, listener, id, 0, i + 2);
 	}
 	test_device_unregister(device);
@@ -387,7 +388,7 @@ static void test_events_come_through_ib_core(struct kunit *test)
 	listener_expect(test, listener, id, expected, ARRAY_SIZE(expected));
 }
 
-/* A function that must come to its end, or must not yet. */
+/* A function that must have returned, or must not have returned yet. */
 struct worker {
 	struct task_struct *task;
 	struct completion done;
@@ -420,7 +421,7 @@ static void start(struct kunit *test, struct worker *worker, int (*function)(voi
 	KUNIT_ASSERT_FALSE(test, IS_ERR(worker->task));
 }
 
-/* A listener whose callback stands in FATAL of a device with two ports. */
+/* A listener whose callback waits at FATAL of a device with two ports. */
 static struct listener *slow_listener(struct kunit *test, struct test_device **device, u32 *id)
 {
 	struct listener *listener = listener_alloc(test);
@@ -436,8 +437,9 @@ static struct listener *slow_listener(struct kunit *test, struct test_device **d
 }
 
 /*
- * What happens while the consumer is busy is not lost, is told once, and of each
- * port the last thing is how it is; the removal does not wait.
+ * Events that happen while the consumer is busy are not lost, and are reported once.  The last
+ * event
+ * reported for each port is its current state.  The removal does not wait for the consumer.
  */
 static void test_a_slow_consumer(struct kunit *test)
 {
@@ -489,7 +491,7 @@ static void test_a_slow_consumer_holds_up_nobody(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		listener_await(test, others[i], id, KRDMA_DEVICE_EVENT_ADDED, 1);
-	/* Nor is stopping held up. */
+	/* Stopping other notifiers does not wait either. */
 	listener_stop(others[0]);
 	test_device_unregister(device);
 	await_end(test, others[1], id);
@@ -508,7 +510,7 @@ static void test_stopping_waits_for_the_callback(struct kunit *test)
 
 	stopper.listener = slow_listener(test, &device, &id);
 	start(test, &stopper, stop_listener);
-	/* It is in the call before there is more to tell. */
+	/* The thread must be inside the call before more events come. */
 	while (!(READ_ONCE(stopper.task->__state) & TASK_UNINTERRUPTIBLE) &&
 	       time_before(jiffies, deadline))
 		schedule_timeout_uninterruptible(1);
@@ -520,18 +522,18 @@ static void test_stopping_waits_for_the_callback(struct kunit *test)
 	complete_all(&stopper.listener->go_on);
 	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&stopper.done, LONG_WHILE));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&stopper.listener->inside));
-	/* What was pending is dropped, and nothing comes later. */
+	/* Pending events are dropped, and none comes later. */
 	listener_expect(test, stopper.listener, id, expected, ARRAY_SIZE(expected));
 }
 
 /**
- * struct storm - watches start and stop while devices come, speak and go
- * @listener: a thread's
- * @done: its end
- * @rounds: how often it started and stopped
- * @heard: events that it heard
- * @wrong_line: the first thing that must not happen, by line
- * @stop: it is enough
+ * struct storm - device notifiers start and stop while devices are added, send events, and go
+ * @listener: a listener of the thread
+ * @done: completed when the thread ends
+ * @rounds: number of times it started and stopped
+ * @heard: events that it got
+ * @wrong_line: line of the first failed check
+ * @stop: set to end the thread
  */
 struct storm {
 	struct listener listener;
@@ -614,7 +616,7 @@ static int storm_device(unsigned int cycle)
 	return ret;
 }
 
-/* One that never met a device proves nothing. */
+/* A thread that never met a device proves nothing. */
 static bool storms_have_heard(struct storm *storms[2])
 {
 	int i;
@@ -651,10 +653,10 @@ static void test_watches_while_devices_come_and_go(struct kunit *test)
 		}
 	}
 
-	/* No assertion in here: the threads must be stopped, whatever comes. */
+	/* No assertion in this loop: the threads must be stopped in any case. */
 	for (cycles = 0; !ret && cycles < CYCLES; cycles++)
 		ret = storm_device(cycles);
-	/* They may have come late. */
+	/* The threads may have started late. */
 	for (; !ret && cycles < 4 * CYCLES && !storms_have_heard(storms); cycles++)
 		ret = storm_device(cycles);
 	for (i = 0; i < ARRAY_SIZE(storms); i++) {
@@ -662,13 +664,13 @@ static void test_watches_while_devices_come_and_go(struct kunit *test)
 		wait_for_completion(&storms[i]->done);
 		KUNIT_EXPECT_EQ_MSG(test, 0, storms[i]->wrong_line, "see that line of %s",
 				    __FILE__);
-		/* A storm that never met a device proves nothing. */
+		/* A thread that never met a device proves nothing. */
 		KUNIT_EXPECT_GT(test, storms[i]->rounds, 1);
 		KUNIT_EXPECT_GT(test, storms[i]->heard, 0);
 	}
 	KUNIT_EXPECT_EQ(test, 0, ret);
 
-	/* The one that was there all the time has missed nothing. */
+	/* The listener that was there all the time has missed no event. */
 	deadline = jiffies + LONG_WHILE;
 	while (removed < cycles && time_before(jiffies, deadline)) {
 		unsigned int j;
