@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Who pays for the memory of queues.
- */
+/* Accounting of the memory of queues. */
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 
 #include "fixture.h"
 
-/* One that pays up to a limit. */
+/* An account with a limit. */
 struct purse {
 	atomic64_t limit;
 	atomic64_t used;
@@ -47,7 +45,7 @@ static const struct krdma_account_ops purse_ops = {
 	.put = purse_put,
 };
 
-/* What ends by a work item, or after RCU's grace. */
+/* Waits for memory that is freed by a work item, or after an RCU grace period. */
 static bool purse_becomes(struct core_test *test, struct purse *purse, s64 used)
 {
 	for (int i = 0; i < CORE_TIMEOUT_MS && atomic64_read(&purse->used) != used; i += 20)
@@ -68,7 +66,10 @@ static struct core_pair *purse_pair(struct core_test *test, struct purse *purse)
 	return NULL;
 }
 
-/* Charged when it is made, not if it is refused or fails, and given back when it is gone. */
+/*
+ * A queue is charged when it is created, not if that is refused or fails, and uncharged when it is
+ * freed.
+ */
 /* Proves: F6 */
 static void queues_are_paid_for(struct core_test *test)
 {
@@ -90,7 +91,7 @@ static void queues_are_paid_for(struct core_test *test)
 	CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	shallow = atomic64_read(&purse.used);
 	CORE_TRUE(test, shallow > 0);
-	/* A second time it is refused, and costs nothing. */
+	/* The second call is refused, and costs nothing. */
 	CORE_EQ(test, -EALREADY, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	CORE_EQ(test, shallow, atomic64_read(&purse.used));
 	core_pair_close(pair);
@@ -104,14 +105,14 @@ static void queues_are_paid_for(struct core_test *test)
 	pair->client_attr.max_send_sge = test->attr.limits.max_send_sge;
 	CORE_EQ(test, 0, krdma_conn_create_qp(pair->client.conn, &pair->client_attr));
 	deep = atomic64_read(&purse.used);
-	/* At least the pointers to the regions of each entry. */
+	/* At least the pointers to the MRs of each WQE. */
 	CORE_TRUE(test, deep >= shallow + 240 * test->attr.limits.max_send_sge * sizeof(void *));
 	core_pair_close(pair);
 	purse_becomes(test, &purse, 0);
 	CORE_EQ(test, 2, atomic_read(&purse.puts));
 }
 
-/* A completion that nobody has polled keeps the connection, and somebody pays for it. */
+/* An unpolled completion keeps the connection, which stays charged. */
 /* Proves: F6 */
 static void what_waits_to_be_polled_is_paid_for(struct core_test *test)
 {

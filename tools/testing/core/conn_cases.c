@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Devices, listeners, and how connections begin and what they agree on.
- */
+/* Devices, listeners, and how connections begin and what they negotiate. */
 #include <linux/err.h>
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -42,7 +40,7 @@ static bool address_same(const struct sockaddr_storage *a, const struct sockaddr
 			       &((const struct sockaddr_in6 *)b)->sin6_addr);
 }
 
-/* On the device's network, and nobody's. */
+/* An address on the device's network that no host has. */
 static struct sockaddr_storage address_nobody(const struct sockaddr_storage *address)
 {
 	struct sockaddr_storage nobody = address_with_port(address, 4711);
@@ -198,7 +196,7 @@ static void listener_waits(struct core_test *test)
 #define BACKLOG		2
 #define BACKLOG_CLIENTS	5
 
-/* Clients beyond the backlog are rejected; those in it when the listener closes. */
+/* Clients beyond the backlog are rejected at once, and those within it when the listener closes. */
 static void backlog(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -219,7 +217,7 @@ static void backlog(struct core_test *test)
 		CORE_EQ(test, 0, krdma_conn_resolve(conns[i], &route));
 		CORE_EQ(test, 0, krdma_conn_wait(conns[i], CORE_TIMEOUT_MS));
 		CORE_EQ(test, 0, krdma_conn_connect(conns[i], &(struct krdma_conn_param) {}));
-		/* One after the other, so that it is known who comes too late. */
+		/* One after the other, so that it is known which client exceeds the backlog. */
 		ret = krdma_conn_wait(conns[i], i < BACKLOG ? 200 : CORE_TIMEOUT_MS);
 		CORE_EQ(test, i < BACKLOG ? -ETIMEDOUT : -ECONNREFUSED, ret);
 	}
@@ -291,7 +289,7 @@ static void connect_and_close(struct core_test *test)
 	core_pair_close(pair);
 }
 
-/* A consumer without a function for events asks for them. */
+/* A consumer without an event callback takes events from the queue of events. */
 /* Proves: A10 */
 static void events_asked_for(struct core_test *test)
 {
@@ -353,7 +351,7 @@ static void grants(struct core_test *test)
 	if (!core_pair_listen(pair, 0) || !core_pair_resolve(pair))
 		goto out;
 
-	/* What is refused changes nothing. */
+	/* A refused call changes nothing. */
 	attr = pair->client_attr;
 	attr.send_depth = limits->max_send_wr + 1;
 	CORE_EQ(test, -EINVAL, krdma_conn_create_qp(pair->client.conn, &attr));
@@ -393,7 +391,7 @@ static void grants(struct core_test *test)
 	CORE_TRUE(test, client.qp_number != server.qp_number);
 	CORE_EQ(test, min(64U, limits->max_send_wr), server.send_depth);
 	CORE_EQ(test, min(64U, limits->max_recv_wr), server.recv_depth);
-	/* What one end does, the other serves; iWARP's ends do not tell each other all. */
+	/* What one end sends, the other end serves.  iWARP's ends do not exchange all of this. */
 	if (!test->iwarp) {
 		CORE_EQ(test, 2, client.read_depth);
 		CORE_EQ(test, 5, client.read_depth_in);
@@ -440,7 +438,7 @@ static void route_options(struct core_test *test)
 out:
 	core_pair_close(pair);
 
-	/* From where one is not. */
+	/* A source address that the device does not have. */
 	pair = core_pair_alloc(test);
 	if (!pair)
 		return;
@@ -457,7 +455,7 @@ out:
 	core_pair_close(pair);
 }
 
-/* No network has the address: those for documentation. */
+/* An address reserved for documentation, which no network has. */
 static struct sockaddr_storage address_nowhere(const struct sockaddr_storage *address)
 {
 	struct sockaddr_storage nowhere = address_with_port(address, 4711);
@@ -490,7 +488,7 @@ static void peer_unreachable(struct core_test *test)
 		ret = krdma_conn_resolve(pair->client.conn, &route) ?:
 		      krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS);
 		CORE_EQ(test, -EHOSTUNREACH, ret);
-		/* It may be the call itself that has failed, and then nobody has waited yet. */
+		/* The call itself may have failed, before any wait. */
 		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, CORE_TIMEOUT_MS));
 		CORE_EQ(test, -EHOSTUNREACH, krdma_conn_wait(pair->client.conn, 1));
 		CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_ADDR_ERROR,
@@ -504,7 +502,7 @@ static void peer_unreachable(struct core_test *test)
 		krdma_device_put(dev);
 }
 
-/* Nobody listens at the port. */
+/* No listener has the port. */
 /* Proves: D7 */
 static void nobody_listens(struct core_test *test)
 {
@@ -569,7 +567,7 @@ static void private_data(struct core_test *test)
 	}
 }
 
-/* More than keeps its length, and more than there is room for. */
+/* As much as keeps its length, more than that, and more than fits. */
 /* Proves: D8 */
 static void private_data_long(struct core_test *test)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma_core_test.ko: tests of the core over the devices of this machine, as a
- * consumer sees it.
+ * krdma_core_test.ko: tests of the core with the devices of this machine, as a consumer sees it.
  *
- * In /sys/kernel/debug/krdma_core_test, "cases" lists the cases, one a line; who
- * writes "CASE ADDRESS" to "run" runs one over the device that has the address,
- * as himself and in his network namespace, and "results" has what came of it, as TAP.
+ * In /sys/kernel/debug/krdma_core_test, "cases" lists the cases, one per line.  Writing
+ * "CASE ADDRESS" to "run" runs a case over the device that has the address, with the writer's
+ * credentials and in its network namespace.  "results" has the result, as TAP.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -24,9 +23,9 @@
 #include "fixture.h"
 #include "user_memory.h"
 
-/* What a run may say. */
+/* Bytes of output of a case. */
 #define CORE_LOG_SIZE		8192
-/* After so many failed checks of a case the others say nothing new. */
+/* After so many failed checks of a case, others give no new information. */
 #define CORE_FAILURES_SHOWN	12
 
 unsigned int core_storm_seconds = 10;
@@ -57,7 +56,7 @@ static const char *const core_context_names[] = {
 	[KRDMA_CONTEXT_POLL] = "poll",
 };
 
-/* One case at a time; and what the last one has said. */
+/* One case at a time.  Also protects the output of the last one. */
 static DEFINE_MUTEX(core_lock);
 static DEFINE_SPINLOCK(core_log_lock);
 static char core_log[CORE_LOG_SIZE];
@@ -82,7 +81,7 @@ static __printf(1, 2) void core_say(const char *format, ...)
 	va_end(args);
 }
 
-/* Something worth knowing, whether the case fails or not. */
+/* Adds a remark to the output, whether the case fails or not. */
 void core_note(struct core_test *test, const char *format, ...)
 {
 	va_list args;
@@ -94,7 +93,7 @@ void core_note(struct core_test *test, const char *format, ...)
 	core_say("\n");
 }
 
-/* Counts what is not good, and says what it is.  Any context. */
+/* Counts a failed check, and reports it.  Any context. */
 bool core_check(struct core_test *test, bool good, const char *function, int line,
 		const char *format, ...)
 {
@@ -246,7 +245,7 @@ static int core_results_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(core_results);
 
-/* For tests of others: 1 takes the threads of krdma's pool, 0 gives them back. */
+/* For other tests: 1 occupies the threads of krdma's pool, 0 releases them. */
 static struct core_starve *core_starved;
 
 static int core_starve_set(void *data, u64 value)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Cases, what they find, and who runs them.
- */
+/* Cases, their results, and their runner. */
 #ifndef _KRDMA_CORE_TEST_H
 #define _KRDMA_CORE_TEST_H
 
@@ -13,14 +11,14 @@
 /**
  * struct core_test - a run of a case
  * @name: of the case
- * @where: in which context completions are told
- * @net: the namespace of who runs it
+ * @where: context of completions
+ * @net: network namespace of the runner
  * @address: an address of the device, without a port
  * @dev: the device
- * @attr: what it is
- * @iwarp: it speaks iWARP: no immediate data, no atomics, exact private data
+ * @attr: attributes of the device
+ * @iwarp: the device uses iWARP: no immediate data, no atomics, private data of exact length
  * @failures: checks that failed
- * @skipped: why the case means nothing on this device
+ * @skipped: why the case does not apply to this device
  */
 struct core_test {
 	const char *name;
@@ -37,10 +35,10 @@ struct core_test {
 /**
  * struct core_case - a case
  * @name: its name
- * @run: does it
- * @contexts: once for each context in which completions are told
- * @addresses: for IPv6 addresses too
- * @stranger: the device is of the first namespace, which is not the runner's
+ * @run: runs the case
+ * @contexts: run once for each context of completions
+ * @addresses: run for IPv6 addresses too
+ * @stranger: the device is in the initial namespace, and the runner in another one
  */
 struct core_case {
 	const char *name;
@@ -66,10 +64,10 @@ extern const struct core_case core_memory_cases[];
 extern const struct core_case core_account_cases[];
 extern const struct core_case core_reclaim_cases[];
 extern const struct core_case core_storm_cases[];
-/* For a runner in another namespace than the first, so the others' list has them not. */
+/* For a runner in a namespace other than the initial one, so these are not in the common list. */
 extern const struct core_case core_netns_cases[];
 
-/* What a case may be told by the runner: see the module's parameters. */
+/* Settings of cases: see the module's parameters. */
 extern unsigned int core_storm_seconds;
 extern bool core_storm_stalls;
 
@@ -79,7 +77,7 @@ bool core_check(struct core_test *test, bool good, const char *function, int lin
 __printf(2, 3)
 void core_note(struct core_test *test, const char *format, ...);
 
-/* Each answers whether the check was good; the case goes on in any case. */
+/* Each returns whether the check succeeded; the case continues in any case. */
 #define CORE_TRUE(test, condition) \
 	core_check(test, condition, __func__, __LINE__, "not so: %s", #condition)
 

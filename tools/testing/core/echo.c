@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A server that sends every message back; the next client takes the last one's place. */
+/* A server that sends every message back.  The next client replaces the last one. */
 #include <linux/in.h>
 #include <linux/module.h>
 #include <net/net_namespace.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Calls in the wrong state, and all the ways in which connections end.
- */
+/* Calls in the wrong state, and all the ways in which a connection ends. */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/in.h>
@@ -90,7 +88,7 @@ static void wrong_states(struct core_test *test)
 	conn = krdma_conn_create(pair->client_session, NULL, NULL);
 	if (!CORE_OK_PTR(test, conn))
 		goto out;
-	/* Resolving must not begin here: that is tried last. */
+	/* A call that resolves must not begin here: it is tried last. */
 	answers = fresh;
 	answers.resolve = -EAFNOSUPPORT;
 	expect_answers(test, conn, &(struct sockaddr_storage) { .ss_family = AF_UNIX }, &answers);
@@ -157,7 +155,7 @@ static void disconnected_by(struct core_test *test, enum who who)
 		CORE_EQ(test, 0, krdma_conn_disconnect(pair->client.conn));
 	if (who == SERVER)
 		CORE_EQ(test, 0, krdma_conn_disconnect(pair->server.conn));
-	/* The other one may have heard of it. */
+	/* The other end may have got the event already. */
 	if (who == BOTH)
 		krdma_conn_disconnect(pair->server.conn);
 	CORE_TRUE(test, core_await_event(&pair->client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
@@ -165,7 +163,7 @@ static void disconnected_by(struct core_test *test, enum who who)
 	CORE_TRUE(test, core_had_event(&pair->client, KRDMA_EVENT_DISCONNECTED));
 	CORE_TRUE(test, core_had_event(&pair->server, KRDMA_EVENT_DISCONNECTED));
 	begin = ktime_get_ns() - begin;
-	/* A second is what an answer may take; a slow machine takes some itself. */
+	/* A reply may take a second; a slow machine adds to that. */
 	core_check(test, begin < 3ULL * NSEC_PER_SEC, __func__, __LINE__,
 		   "the end (%d) took %llu ms", who, begin / NSEC_PER_MSEC);
 	core_pair_close(pair);
@@ -179,7 +177,7 @@ static void disconnect(struct core_test *test)
 	disconnected_by(test, BOTH);
 }
 
-/* What is posted when the end comes is given back, each once. */
+/* Work requests in flight when the connection ends are flushed, each once. */
 static void flushed_at_the_end(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_open(test);
@@ -219,7 +217,7 @@ static void abort_connected(struct core_test *test)
 	core_pair_close(pair);
 }
 
-/* Let go of at once; nothing may be left of it when the case is over. */
+/* The last reference is put without a close; nothing may be left when the case is over. */
 static void put_without_close(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -249,11 +247,11 @@ static void put_without_close(struct core_test *test)
 	core_pair_close(pair);
 }
 
-/* The end in every state on the way, at once and after a moment. */
+/* The end in every state of the setup, at once and after a moment. */
 /* Proves: E1 */
 static void close_on_the_way(struct core_test *test)
 {
-	/* iWARP's connection manager waits for an answer, or for its provider's patience. */
+	/* iWARP's connection manager waits for a reply, or until its provider times out. */
 	const u64 limit = (test->iwarp ? 15ULL : 3ULL) * NSEC_PER_SEC;
 	struct krdma_listener *listener;
 	struct krdma_conn *conn;
@@ -302,7 +300,7 @@ next:
 	}
 }
 
-/* A client that gives up before it is accepted. */
+/* A client that closes before it is accepted. */
 /* Proves: E1 */
 static void given_up(struct core_test *test)
 {
@@ -317,7 +315,7 @@ static void given_up(struct core_test *test)
 							CORE_TIMEOUT_MS);
 		krdma_conn_close(pair->client.conn);
 		if (CORE_OK_PTR(test, pair->server.conn)) {
-			/* Where the news comes late, accepting begins, and fails. */
+			/* If the event comes late, accepting begins, and fails. */
 			ret = krdma_conn_accept(pair->server.conn, &pair->answer);
 			if (ret && test->iwarp)
 				CORE_TRUE(test, ret == -ENOTCONN || ret == -ECONNRESET);
@@ -338,7 +336,7 @@ static void given_up(struct core_test *test)
 
 #define KEEPALIVE_MS	100
 
-/* Of a peer that is there, and has nothing to say, a consumer is told nothing. */
+/* As long as the peer is alive and idle, the consumer gets no event. */
 /* Proves: E6 */
 static void keepalive(struct core_test *test)
 {
@@ -372,7 +370,7 @@ out:
 
 #if IS_ENABLED(CONFIG_KRETPROBES)
 
-/* How long rdma_cm stays in its handler after it has told of the address. */
+/* How long rdma_cm stays in its handler after it has reported the address. */
 #define ADDRESS_STALL_MS	400
 
 static bool address_told;
@@ -387,8 +385,9 @@ static int address_stall(struct kretprobe_instance *instance, struct pt_regs *re
 }
 
 /*
- * Closed when the address has been told, but rdma_cm is still in the handler that did:
- * what it uses there must not be freed.
+ * Close after the address is reported, while rdma_cm is still in the handler that reported it.
+ * What
+ * the handler uses must not be freed.
  */
 static void close_as_the_address_is_told(struct core_test *test)
 {
@@ -447,7 +446,7 @@ static void close_work(struct work_struct *work)
 	krdma_conn_close(closer->conn);
 }
 
-/* Several threads close both ends at a time. */
+/* Several threads close both ends at the same time. */
 /* Proves: A8, A12 */
 static void close_from_threads(struct core_test *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two ends of a connection in one kernel, their memory, and waiting for what
- * happens to them.
+ * Two ends of a connection in one kernel, their memory, and functions that wait for events and
+ * completions.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -13,14 +13,14 @@
 
 #include "fixture.h"
 
-/* Room in a queue that is polled, for both ends. */
+/* Depth of a polled CQ, for both ends. */
 #define CORE_QUEUE_DEPTH	1024
 
-/* Larger memory is vmalloc()ed; this much is in one piece. */
+/* Larger memory is vmalloc()ed; up to this size it is physically contiguous. */
 #define CORE_KMALLOC_MAX	SZ_1M
 
 /*
- * What the core tells
+ * Completions and events
  */
 
 static void core_event(struct krdma_conn *conn, const struct krdma_event *event)
@@ -97,7 +97,7 @@ void core_end_free(struct core_end *end)
 	kvfree(end->recv_wrs);
 }
 
-/* Everything that was accepted has completed, and events came in their order. */
+/* Every accepted work request has completed, and events came in order. */
 static void core_end_check(struct core_end *end)
 {
 	struct core_test *test = end->test;
@@ -179,7 +179,7 @@ bool core_pair_listen(struct core_pair *pair, u32 backlog)
 	return CORE_EQ(test, 0, krdma_listener_address(pair->listener, &pair->listen_address));
 }
 
-/* The client is ready to connect to the listener. */
+/* Takes the client up to connecting to the listener. */
 bool core_pair_resolve(struct core_pair *pair)
 {
 	struct core_test *test = pair->test;
@@ -203,7 +203,7 @@ static bool core_pair_prepare(struct core_end *end, const struct krdma_conn_attr
 	return true;
 }
 
-/* From a client that is ready to two ends that are connected. */
+/* Connects a client that is ready: both ends are connected afterwards. */
 bool core_pair_connect(struct core_pair *pair)
 {
 	struct core_test *test = pair->test;
@@ -220,7 +220,7 @@ bool core_pair_connect(struct core_pair *pair)
 	       CORE_EQ(test, 0, krdma_conn_wait(pair->server.conn, CORE_TIMEOUT_MS));
 }
 
-/* Two connected ends as usual. */
+/* Two connected ends with the usual attributes. */
 struct core_pair *core_pair_open(struct core_test *test)
 {
 	struct core_pair *pair = core_pair_alloc(test);
@@ -233,7 +233,7 @@ struct core_pair *core_pair_open(struct core_test *test)
 	return NULL;
 }
 
-/* In whatever state it is; NULL is allowed. */
+/* Closes a pair in any state; NULL is allowed. */
 void core_pair_close(struct core_pair *pair)
 {
 	if (!pair)
@@ -259,7 +259,7 @@ void core_pair_close(struct core_pair *pair)
  * Waiting
  */
 
-/* Takes what there is in a queue that is polled. */
+/* Takes the completions of a polled CQ. */
 void core_pump(struct core_pair *pair)
 {
 	struct krdma_wc wcs[8];
@@ -426,7 +426,7 @@ bool core_buffer_make(struct core_test *test, struct core_buffer *buffer,
 	return true;
 }
 
-/* Nothing is in flight with it any more; one that was never made is allowed. */
+/* No work request in flight uses it any more.  A buffer that was never created is allowed. */
 void core_buffer_free(struct core_test *test, struct core_buffer *buffer)
 {
 	if (!IS_ERR_OR_NULL(buffer->mr) &&
@@ -457,7 +457,7 @@ bool core_filled(const void *data, size_t size, u32 seed)
 }
 
 /*
- * Operations
+ * Work requests
  */
 
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length)

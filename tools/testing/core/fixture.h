@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two ends of a connection in one kernel, their memory, and waiting for what
- * happens to them.
+ * Two ends of a connection in one kernel, their memory, and functions that wait for events and
+ * completions.
  */
 #ifndef _KRDMA_CORE_FIXTURE_H
 #define _KRDMA_CORE_FIXTURE_H
@@ -11,17 +11,17 @@
 
 #include "core_test.h"
 
-/* Long for what happens in a moment on a machine that is not busy. */
+/* Much longer than any step takes on an idle machine. */
 #define CORE_TIMEOUT_MS		20000
-/* A second, and seven tries: a device that is a program, on a busy machine, answers late. */
+/* One second, with seven retries: an emulated device on a busy machine answers late. */
 #define CORE_ACK_TIMEOUT	18
-/* How long nothing has to happen until it will not. */
+/* After so long without a completion, none is expected any more. */
 #define CORE_QUIET_MS		50
 
 #define CORE_EVENTS		16
 #define CORE_COMPLETIONS	512
 
-/* Completions that nobody has looked at yet. */
+/* Completions that the case has not looked at yet. */
 struct core_log {
 	struct krdma_wc items[CORE_COMPLETIONS];
 	u32 head;
@@ -31,17 +31,17 @@ struct core_log {
 /**
  * struct core_end - one end of a connection
  * @test: the case
- * @pair: of which it is an end
+ * @pair: the pair of this end
  * @conn: the connection
  * @lock: protects the rest
- * @wait: for whatever happens
- * @events: those that came, in their order
- * @event_count: how many
- * @sends: completions of what was posted
+ * @wait: woken by events and completions
+ * @events: events, in order
+ * @event_count: number of @events
+ * @sends: completions of send work requests
  * @recv_wrs: completions of receives
- * @spaces: how often there was space again
- * @told: completions, all in all
- * @complete: called instead of keeping the completion, in the queue's context
+ * @spaces: number of calls of the space callback
+ * @told: number of completions
+ * @complete: called instead of keeping the completion, in the CQ's context
  * @context: for @complete
  */
 struct core_end {
@@ -65,17 +65,17 @@ struct core_end {
  * @test: the case
  * @client: the end that connects
  * @server: the end that accepts
- * @client_session: whose @client is
- * @server_session: whose @server is
- * @listener: where the server waits
- * @listen_address: where that is, with its port
- * @cq: with KRDMA_CONTEXT_POLL, where both complete; NULL otherwise
- * @client_attr: the client's queues; may be changed before core_pair_connect()
- * @server_attr: likewise
- * @wr: what the client asks; likewise
- * @answer: what the server answers; likewise
- * @borrows: @server_session and @cq are somebody else's
- * @prepared: called for each end when its queues are there, before it is connected
+ * @client_session: session of @client
+ * @server_session: session of @server
+ * @listener: listener of the server
+ * @listen_address: address of @listener, with its port
+ * @cq: with KRDMA_CONTEXT_POLL, the CQ of both ends; NULL otherwise
+ * @client_attr: attributes of the client's QP; may be changed before core_pair_connect()
+ * @server_attr: attributes of the server's QP; may be changed before core_pair_connect()
+ * @wr: connection parameters of the client; may be changed before core_pair_connect()
+ * @answer: connection parameters of the server; may be changed before core_pair_connect()
+ * @borrows: @server_session and @cq belong to the caller
+ * @prepared: called for each end when its QP exists, before it is connected
  */
 struct core_pair {
 	struct core_test *test;
@@ -107,7 +107,7 @@ bool core_pair_connect(struct core_pair *pair);
 struct core_pair *core_pair_open(struct core_test *test);
 void core_pair_close(struct core_pair *pair);
 
-/* Waiting; with a queue to poll, the waiter polls it. */
+/* Waits for an event.  With a polled CQ, the waiter polls it. */
 bool core_await_event(struct core_end *end, enum krdma_event_type type, u32 timeout_ms);
 bool core_had_event(struct core_end *end, enum krdma_event_type type);
 bool core_await_told(struct core_end *end, u64 count, u32 timeout_ms);
@@ -115,19 +115,19 @@ bool core_await_send(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms);
 bool core_await_receive(struct core_end *end, struct krdma_wc *wc, u32 timeout_ms);
 void core_pump(struct core_pair *pair);
 
-/* The next completion must be this. */
+/* The next completion must be this one. */
 bool core_expect_send(struct core_end *end, u64 wr_id, u8 status);
 bool core_expect_receive(struct core_end *end, u64 wr_id, u8 status, u32 length,
 			 struct krdma_wc *wc);
-/* Nothing must complete. */
+/* There must be no completion. */
 bool core_expect_nothing(struct core_end *end);
 
 /**
  * struct core_buffer - memory of an end
  * @data: the memory
  * @size: its size
- * @mr: its region
- * @info: about the region
+ * @mr: its MR
+ * @info: information about @mr
  */
 struct core_buffer {
 	u8 *data;
@@ -149,7 +149,7 @@ bool core_filled(const void *data, size_t size, u32 seed);
 struct krdma_sge core_sge(const struct core_buffer *buffer, size_t offset, u32 length);
 int core_receive(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 		 u32 length);
-/* Room for a message without data. */
+/* Posts a receive for a message without data. */
 int core_receive_empty(struct core_end *end, u64 wr_id);
 int core_send(struct core_end *end, u64 wr_id, const struct core_buffer *buffer, size_t offset,
 	      u32 length, u8 flags);
@@ -158,7 +158,7 @@ int core_rdma(struct core_end *end, u64 wr_id, u8 opcode, const struct core_buff
 	      size_t offset, u32 length, const struct core_buffer *remote, size_t remote_offset,
 	      u8 flags);
 
-/* No thread can be started, and those of some pools are occupied (starve.c). */
+/* No thread can be started, and those of some pools are busy (starve.c). */
 struct core_starve;
 struct core_starve *core_starve_begin(struct core_test *test, unsigned int flags);
 void core_starve_end(struct core_starve *starve);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Full queues, shared queues, order, and that everything comes exactly once.
- */
+/* Full queues, shared CQs, order, and that every completion arrives exactly once. */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -26,9 +24,10 @@ static bool flow_open(struct transfer *transfer, struct core_test *test, u32 dep
 #define FULL_DEPTH	8
 
 /*
- * More messages than the queue has room for, before the peer has room for any.
- * What has not completed takes room: RoCE waits for the peer's receive; where the
- * consumer polls, nothing has completed before he has asked.
+ * Sends more messages than the SQ can hold, before the peer has receives.  A work request that has
+ * not
+ * completed occupies the SQ: RoCE waits for the peer's receive, and if the consumer polls, nothing
+ * completes before it polls.
  */
 /* Proves: E11 */
 static void send_queue_full(struct core_test *test)
@@ -69,7 +68,7 @@ static void send_queue_full(struct core_test *test)
 	transfer_end(&transfer);
 }
 
-/* Waits until there is space again after @spaces times. */
+/* Waits until the space callback has run more than @spaces times. */
 static bool await_space(struct core_end *end, unsigned int spaces)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(CORE_TIMEOUT_MS);
@@ -102,13 +101,16 @@ static void receive_queue_full(struct core_test *test)
 	CORE_EQ(test, 1, core_send(server, 1, &transfer.to, 0, 0, 0));
 	core_expect_send(server, 1, KRDMA_WC_SUCCESS);
 	core_expect_receive(client, 0, KRDMA_WC_SUCCESS, 0, NULL);
-	/* The room is there when the callback has returned: what space() says. */
+	/*
+	 * The credits are back when the completion callback has returned, as the space callback
+	 * reports.
+	 */
 	await_space(client, 0);
 	CORE_EQ(test, 1, krdma_conn_post_recv(client->conn, recv_wrs + FULL_DEPTH, 3));
 	transfer_end(&transfer);
 }
 
-/* Silent operations give their room back, though nobody is told. */
+/* Unsignaled work requests free their WQEs, although they have no completion. */
 static void silent_reclaim(struct core_test *test)
 {
 	struct krdma_conn_info info;
@@ -142,7 +144,7 @@ static void silent_reclaim(struct core_test *test)
 }
 
 /*
- * Shared queues
+ * Shared CQs
  */
 
 #define SHARED_DEPTH	10
@@ -150,7 +152,7 @@ static void silent_reclaim(struct core_test *test)
 /* Proves: D4 */
 static void queue_budget(struct core_test *test)
 {
-	/* Room for two connections, and almost for a third. */
+	/* Capacity for two connections, and almost for a third. */
 	struct krdma_cq_attr attr = {
 		.depth = 3 * (2 * SHARED_DEPTH + KRDMA_CQ_OVERHEAD) - 1,
 		.where = test->where,
@@ -232,7 +234,7 @@ static void queue_wait(struct core_test *test)
 }
 
 /*
- * Many who poll
+ * Many threads that poll
  */
 
 #define POLLERS		3
@@ -274,7 +276,7 @@ static void poll_work(struct work_struct *work)
 	}
 }
 
-/* Several threads poll one queue: every completion goes to exactly one of them. */
+/* Several threads poll one CQ: every completion goes to exactly one of them. */
 /* Proves: A14, D13, E11 */
 static void many_poll(struct core_test *test)
 {
@@ -331,13 +333,13 @@ struct stream {
 };
 
 /**
- * struct order - several who send to one who receives
- * @transfer: the ends
- * @streams: those who send
- * @next: the next message of each, that has to be received
- * @ended: operations of each that have completed
- * @posted: messages that were sent or are about to be, all in all
- * @received: messages, all in all
+ * struct order - several senders and one receiver
+ * @transfer: the connected ends
+ * @streams: the senders
+ * @next: number of the next message to be received from each sender
+ * @ended: completed work requests of each sender
+ * @posted: total of messages that were sent or are about to be sent
+ * @received: total of received messages
  */
 struct order {
 	struct transfer transfer;
@@ -354,7 +356,7 @@ static void order_receive(struct order *order, u64 wqe)
 						      &order->transfer.to, wqe * 64, 64));
 }
 
-/* As the queue tells: one at a time. */
+/* Called by the CQ, one completion at a time. */
 static void order_received(struct core_end *end, const struct krdma_wc *wc)
 {
 	struct order *order = end->context;
@@ -365,7 +367,10 @@ static void order_received(struct core_end *end, const struct krdma_wc *wc)
 	CORE_EQ(end->test, 8, wc->length);
 	if (CORE_TRUE(end->test, message[0] < STREAMS))
 		CORE_EQ(end->test, order->next[message[0]]++, message[1]);
-	/* What is given back here has room only after the return: one is spare. */
+	/*
+	 * The credit of this receive returns only after the callback, so one receive is kept in
+	 * reserve.
+	 */
 	order_receive(order, (wc->wr_id + ORDER_DEPTH - 1) % ORDER_DEPTH);
 	atomic_inc(&order->received);
 }
@@ -396,7 +401,7 @@ static void stream_work(struct work_struct *work)
 	int ret;
 
 	while (message[1] < STREAM_LENGTH && time_before(jiffies, deadline)) {
-		/* A message that finds no receive comes again much later, if ever. */
+		/* A message that finds no receive is sent again much later, if at all. */
 		if (atomic_read(&order->posted) - atomic_read(&order->received) >=
 		    ORDER_DEPTH - 1 - STREAMS) {
 			usleep_range(50, 100);
@@ -416,7 +421,7 @@ static void stream_work(struct work_struct *work)
 	}
 }
 
-/* Several send, one receives: what each has sent comes in its order, once. */
+/* Several senders, one receiver: the messages of each sender arrive in order, once. */
 /* Proves: A4, B1, B3 */
 static void order(struct core_test *test)
 {
@@ -433,7 +438,9 @@ static void order(struct core_test *test)
 	client->complete = order_sent;
 	server->context = order;
 	server->complete = order_received;
-	/* Slot by slot in the order of the queue; the last one is used by the first. */
+	/*
+	 * One WQE after another, in the order of the RQ; the first completion posts the last one.
+	 */
 	for (u64 wqe = 0; wqe < ORDER_DEPTH - 1; wqe++)
 		order_receive(order, wqe);
 	for (u32 i = 0; i < STREAMS; i++) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Memory: regions, the cache of them, descriptors, and registrations of a
- * connection's own.
- */
+/* Memory: MRs, the cache of MRs, memory descriptors, and FRMRs of a connection. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -13,7 +10,7 @@
 #include "transfer.h"
 
 /*
- * Regions
+ * MRs
  */
 
 static void region_refused(struct core_test *test)
@@ -46,7 +43,7 @@ out:
 	kfree(data);
 }
 
-/* Every kind of kernel memory, at odd places, is what the peer reads and writes. */
+/* The peer reads and writes every kind of kernel memory, at odd offsets. */
 /* Proves: D3, E9 (core-debug siw) */
 static void region_kinds(struct core_test *test)
 {
@@ -93,7 +90,7 @@ static void region_kinds(struct core_test *test)
 
 #define PAGES	5
 
-/* Pages that are not beside each other, from the middle of the first one on. */
+/* Pages that are not contiguous, beginning in the middle of the first one. */
 static void region_pages(struct core_test *test)
 {
 	struct core_buffer memory = { .size = PAGES * PAGE_SIZE - 300 };
@@ -133,7 +130,7 @@ static void region_pages(struct core_test *test)
 	CORE_TRUE(test, core_filled(transfer.from.data, memory.size, 5));
 	CORE_EQ(test, 0, krdma_mr_deregister(memory.mr));
 
-	/* Entries that leave a gap. */
+	/* Entries with a gap between them. */
 	sg[1].length -= 8;
 	CORE_ERR_PTR(test, -EINVAL,
 		     krdma_mr_register_sg(transfer.pair->server_session, test->dev, sg, PAGES,
@@ -145,7 +142,7 @@ out:
 	transfer_end(&transfer);
 }
 
-/* In use by a receive: release says so, drop waits for it. */
+/* A receive uses the MR: release fails, drop waits for it. */
 static void region_in_use(struct core_test *test)
 {
 	struct transfer transfer;
@@ -169,7 +166,7 @@ static void region_in_use(struct core_test *test)
 	CORE_EQ(test, -EBUSY, krdma_mr_deregister(memory.mr));
 
 	krdma_mr_drop(memory.mr);
-	/* The one that is posted still works; after that nothing touches the memory. */
+	/* The posted receive still works; after that, nothing accesses the memory. */
 	CORE_EQ(test, 1, core_send(&transfer.pair->client, 2, &transfer.from, 0, 1000, 0));
 	core_expect_receive(server, 1, KRDMA_WC_SUCCESS, 1000, NULL);
 	core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
@@ -252,7 +249,7 @@ static void descriptors(struct core_test *test)
 }
 
 /*
- * Registrations of a connection's own
+ * FRMRs of a connection
  */
 
 static int post_key(struct core_end *end, u8 opcode, struct krdma_frmr *frmr, u32 access, u32 key)
@@ -268,7 +265,7 @@ static int post_key(struct core_end *end, u8 opcode, struct krdma_frmr *frmr, u3
 	return krdma_conn_post_send(end->conn, &wr, 1);
 }
 
-/* Registered, used by the peer, invalidated by either side; each time with a fresh key. */
+/* Registered, used by the peer, invalidated by either side; each time with a new rkey. */
 /* Proves: B2 (core-debug) */
 static void registrations(struct core_test *test)
 {
@@ -328,7 +325,7 @@ static void registrations(struct core_test *test)
 			CORE_EQ(test, last, got.key);
 		}
 	}
-	/* The invalid key. */
+	/* The rkey that was invalidated. */
 	CORE_EQ(test, 1, core_rdma(server, 3, KRDMA_OP_READ, &transfer.to, 0, 8, &memory, 0, 0));
 	CORE_TRUE(test, core_await_send(server, &got, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, got.status);

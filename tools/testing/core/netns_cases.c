@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another network namespace than the first: run by a process that is in it.
+ * A network namespace other than the initial one, run by a process in it.
  *
- * The address is there in both, each time on a device of its own: so it is the
- * namespace alone that tells them apart.
+ * The address exists in both namespaces, each time on a device of its own.  So only the namespace
+ * distinguishes the two.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -12,10 +12,10 @@
 
 #include "transfer.h"
 
-/* A request that leads nowhere: long for one that is refused. */
+/* Timeout of a request that gets no answer: long for one that is refused. */
 #define NETNS_NOWHERE_MS	5000
 
-/* What is connected in a namespace is on its device, and data get through. */
+/* A connection within a namespace uses the namespace's device, and transfers data. */
 /* Proves: F6 */
 static void netns_connect(struct core_test *test)
 {
@@ -44,8 +44,8 @@ static void netns_connect(struct core_test *test)
 }
 
 /*
- * Who listens in the one namespace does not hear of a request that is made in the
- * other.  Returns how that ends.
+ * A listener in one namespace does not get a request made in the other.  Returns how the request
+ * ends.
  */
 static int netns_ask_across(struct core_test *test, struct net *listens, struct net *asks)
 {
@@ -113,7 +113,7 @@ static void netns_watch_event(struct krdma_device_notifier *watch,
 	atomic_inc(&container_of(watch, struct netns_watch, watch)->heard);
 }
 
-/* The interface is here, its device belongs to the first namespace alone. */
+/* The interface is in this namespace; its device belongs to the initial one only. */
 /* Proves: F6 */
 static void netns_stranger(struct core_test *test)
 {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Operations with special wishes, and what is refused: here, or by the peer.
- */
+/* Work requests with special flags, and work requests that krdma or the peer refuses. */
 #include <linux/err.h>
 #include <linux/slab.h>
 
 #include "transfer.h"
 
 /*
- * Eight bytes
+ * Operations on eight bytes
  */
 
 /* Proves: E4 */
@@ -77,7 +75,7 @@ static void atomic_write_and_flush(struct core_test *test)
 	core_fill(transfer.from.data, TRANSFER_SIZE, 8);
 	wr.rkey = transfer.to.info.rkey;
 	for (u64 i = 0; i < 5 && !test->failures; i++) {
-		/* Silent, so that only the last of the three tells. */
+		/* Unsignaled, so that only the last of the three completes. */
 		CORE_EQ(test, 1, core_rdma(client, 1, KRDMA_OP_WRITE, &transfer.from, 0, 30000,
 					   &transfer.to, 64, KRDMA_POST_UNSIGNALED));
 		wr.opcode = KRDMA_OP_ATOMIC_WRITE;
@@ -104,7 +102,7 @@ static void atomic_write_and_flush(struct core_test *test)
 }
 
 /*
- * Wishes
+ * Flags
  */
 
 /* Proves: E4, E11 */
@@ -129,7 +127,7 @@ static void inline_data(struct core_test *test)
 	wr.remote_addr = transfer.to.info.remote_addr + 4096;
 	wr.rkey = transfer.to.info.rkey;
 	for (u32 length = 0; length <= room && !test->failures; length += 16) {
-		/* From the stack, and gone when the call returns. */
+		/* On the stack, and invalid after the call. */
 		sges[0] = (struct krdma_sge) { .addr = (u64)data, .length = length / 2 };
 		sges[1] = (struct krdma_sge) { .addr = (u64)data + length / 2,
 					       .length = length - length / 2 };
@@ -146,7 +144,10 @@ static void inline_data(struct core_test *test)
 		CORE_TRUE(test, core_filled(transfer.to.data, length, 4));
 		core_fill(data, sizeof(data), 4);
 	}
-	/* Write completions on iWARP say "sent": what is read back has arrived. */
+	/*
+	 * A completed write on iWARP was only sent.  When a later read completes, the write has
+	 * arrived.
+	 */
 	CORE_EQ(test, 1, core_rdma(client, 9, KRDMA_OP_READ, &transfer.from, 0, room,
 				   &transfer.to, 4096, 0));
 	core_expect_send(client, 9, KRDMA_WC_SUCCESS);
@@ -162,7 +163,7 @@ static void inline_data(struct core_test *test)
 
 #define FENCED	20
 
-/* A write that is fenced sends what the read before it has brought. */
+/* A fenced write sends what the read before it has returned. */
 /* Proves: D11, E4 */
 static void fence(struct core_test *test)
 {
@@ -190,7 +191,7 @@ static void fence(struct core_test *test)
 	transfer_end(&transfer);
 }
 
-/* Silent operations say nothing, until one fails; then all after it do. */
+/* Unsignaled work requests do not complete until one fails; then that and all later ones do. */
 /* Proves: D9 */
 static void silent(struct core_test *test)
 {
@@ -225,7 +226,7 @@ static void silent(struct core_test *test)
 	transfer_end(&transfer);
 }
 
-/* Many operations in one call. */
+/* Many work requests in one call. */
 /* Proves: B1 (core-debug), E4, E11 */
 static void batches(struct core_test *test)
 {
@@ -262,7 +263,7 @@ static void batches(struct core_test *test)
 						transfer.from.data + i * 512, 512));
 		}
 	}
-	/* Those before a wrong one are accepted, and it says why if it is alone. */
+	/* Those before an invalid one are accepted.  Alone, the invalid one returns its error. */
 	CORE_EQ(test, 3, krdma_conn_post_recv(server->conn, recv_wrs, 3));
 	wrs[2].opcode = 0;
 	CORE_EQ(test, 2, krdma_conn_post_send(client->conn, wrs, 5));
@@ -281,7 +282,7 @@ out:
 }
 
 /*
- * What is refused here
+ * Refused by krdma
  */
 
 /* Proves: E3 */
@@ -335,7 +336,7 @@ static void refused_requests(struct core_test *test)
 					    TRANSFER_SIZE + 1));
 	CORE_EQ(test, -EINVAL, krdma_conn_post_recv(transfer.pair->client.conn, NULL, 0));
 
-	/* None of this has hurt the connection, and sending needs no right. */
+	/* None of this has affected the connection, and sending needs no access right. */
 	CORE_EQ(test, 1, core_rdma(&transfer.pair->client, 3, KRDMA_OP_WRITE, &readable, 0, 8192,
 				   &transfer.to, 0, 0));
 	core_expect_send(&transfer.pair->client, 3, KRDMA_WC_SUCCESS);
@@ -347,10 +348,10 @@ out:
 }
 
 /*
- * What the peer refuses
+ * Refused by the peer
  */
 
-/* The peer says no: the operation fails, and both ends hear of it. */
+/* The peer refuses: the work request fails, and both ends get an event. */
 static void expect_refusal(struct transfer *transfer, u8 opcode, const struct core_buffer *remote,
 			   size_t offset)
 {
@@ -372,8 +373,9 @@ static void expect_refusal(struct transfer *transfer, u8 opcode, const struct co
 	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 1, got.wr_id);
 	/*
-	 * On iWARP a write's success says that it was sent, and what is refused to a read is
-	 * not said: the peer ends the connection.
+	 * On iWARP a successful write was only sent, and a refused read reports no reason: the
+	 * peer ends the
+	 * connection.
 	 */
 	if (!test->iwarp)
 		CORE_EQ(test, KRDMA_WC_REM_ACCESS_ERR, got.status);
@@ -392,7 +394,7 @@ struct refusal {
 	long offset;
 };
 
-/* The same operation, with memory that has every right, is done. */
+/* The same operation succeeds on memory with all access rights. */
 static void expect_no_refusal(struct transfer *transfer, u8 opcode)
 {
 	struct core_test *test = transfer->test;
@@ -454,7 +456,7 @@ static void remote_rights(struct core_test *test)
 		if (refusals[i].opcode >= KRDMA_OP_COMPARE_SWAP &&
 		    !(test->attr.caps & KRDMA_DEVICE_CAP_ATOMIC))
 			continue;
-		/* siw lets peers read whatever they have the key of. */
+		/* siw lets a peer read any memory for which it has an rkey. */
 		if (test->iwarp && refusals[i].opcode == KRDMA_OP_READ &&
 		    !(refusals[i].access & KRDMA_ACCESS_REMOTE_READ))
 			continue;
@@ -464,7 +466,7 @@ static void remote_rights(struct core_test *test)
 	}
 }
 
-/* Another session's key is nothing to the peers of this one. */
+/* Peers of this session cannot use the rkey of another session. */
 /* Proves: D7 */
 static void foreign_key(struct core_test *test)
 {
@@ -482,7 +484,7 @@ static void foreign_key(struct core_test *test)
 	core_buffer_free(test, &mine);
 }
 
-/* Who listens can give each peer memory of its own. */
+/* A listener's consumer can give each peer a session, with memory of its own. */
 /* Proves: F3 */
 static void session_of_its_own(struct core_test *test)
 {
@@ -510,7 +512,7 @@ static void session_of_its_own(struct core_test *test)
 				   TRANSFER_SIZE, &memory, 0, 0));
 	core_expect_send(&transfer.pair->client, 2, KRDMA_WC_SUCCESS);
 	CORE_TRUE(test, core_filled(transfer.from.data, TRANSFER_SIZE, 6));
-	/* What the listener's session has is nothing to this peer. */
+	/* This peer cannot use the memory of the listener's session. */
 	expect_refusal(&transfer, KRDMA_OP_READ, &transfer.to, 0);
 out:
 	krdma_session_put(session);
@@ -518,7 +520,7 @@ out:
 	core_buffer_free(test, &memory);
 }
 
-/* After the release the key means nothing, and is not given out again soon. */
+/* After the release the rkey is invalid, and is not reused soon. */
 static void released(struct core_test *test)
 {
 	struct core_buffer memory, stale;

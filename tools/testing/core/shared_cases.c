@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Shared receive queues.
- */
+/* Shared receive queues (SRQ). */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -16,15 +14,15 @@
 #define SRQ_QUEUE_DEPTH	1024
 
 /**
- * struct sharing - connections whose receives come from one queue
+ * struct sharing - connections with one SRQ
  * @test: the case
- * @session: of the accepting ends
- * @memory: what is received into: a slot of 64 bytes for each receive
- * @cq: where they complete
- * @srq: the queue
+ * @session: session of the accepting ends
+ * @memory: buffer of 64 bytes for each receive
+ * @cq: CQ of the receives
+ * @srq: the SRQ
  * @pairs: the connections
- * @received: messages of each
- * @returned: receives that came back unused
+ * @received: number of messages of each connection
+ * @returned: receives that were flushed
  */
 struct sharing {
 	struct core_test *test;
@@ -45,7 +43,7 @@ static int sharing_receive(struct sharing *sharing, u64 wqe)
 	return krdma_srq_post_recv(sharing->srq, &recv_wr, 1);
 }
 
-/* The message says from which connection it comes, and which one it is. */
+/* The message contains the number of its connection, and its own number. */
 static void sharing_received(struct core_end *end, const struct krdma_wc *wc)
 {
 	struct sharing *sharing = end->context;
@@ -110,7 +108,7 @@ static bool sharing_connect(struct sharing *sharing, u32 n)
 	sharing->pairs[n] = pair;
 	if (!pair)
 		return false;
-	/* All accepting ends are of one session, as their queue. */
+	/* All accepting ends have the session of the SRQ. */
 	krdma_session_put(pair->server_session);
 	pair->server_session = sharing->session;
 	if (pair->cq)
@@ -127,7 +125,7 @@ static bool sharing_connect(struct sharing *sharing, u32 n)
 	return core_pair_listen(pair, 0) && core_pair_resolve(pair) && core_pair_connect(pair);
 }
 
-/* What nobody has used comes back. */
+/* Unused receives are flushed. */
 static void sharing_end(struct sharing *sharing)
 {
 	struct core_test *test = sharing->test;
@@ -189,7 +187,7 @@ static void sharing_run(struct sharing *sharing)
 	begun = ktime_get();
 	for (u32 n = 0; n < SRQ_CONNS; n++)
 		core_pair_close(sharing->pairs[n]);
-	/* Whoever waits for siw to say that the last receive is done waits for a minute. */
+	/* A teardown that waited for siw to report the last WQE would wait for a minute. */
 	CORE_TRUE(test, ktime_ms_delta(ktime_get(), begun) < CORE_TIMEOUT_MS);
 	sharing_end(sharing);
 }

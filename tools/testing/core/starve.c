@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine that can start no thread.
+ * A machine that cannot start any thread.
  *
- * Starting a thread takes memory.  When reclaim waits for a work item, and no thread of
- * the work item's pool is idle, only a workqueue with WQ_MEM_RECLAIM makes progress: it has
- * a rescuer.  Here the sysctl kernel.threads-max refuses new threads, and work items that
- * wait occupy those of the unbound pools.  That is the same for workqueues as memory that
- * is used up, but it lasts exactly as long as the test wants.
+ * Starting a thread takes memory.  When reclaim waits for a work item, and no thread of the work
+ * item's pool is idle, only a workqueue with WQ_MEM_RECLAIM makes progress: it has a rescuer.
+ * Here
+ * the sysctl kernel.threads-max refuses new threads, and waiting work items occupy those of the
+ * unbound pools.  For workqueues this is the same as a lack of memory, but it lasts exactly as
+ * long
+ * as the test wants.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -22,7 +24,7 @@
 #define STARVE_HOGS		64	/* for each processor: more than a pool keeps idle */
 #define STARVE_SETTLE_MS	100
 
-/* One that waits. */
+/* A work item that waits. */
 struct core_hog {
 	struct work_struct work;
 	struct core_starve *starve;
@@ -30,12 +32,12 @@ struct core_hog {
 
 /**
  * struct core_starve - what keeps threads from work items
- * @over: the work items may end
- * @running: how many have got a thread
- * @workqueue: of the pools that are starved
+ * @over: the work items may return
+ * @running: number of work items that have a thread
+ * @workqueue: a workqueue of the starved pools
  * @hogs: the work items
- * @hog_count: how many
- * @threads_max: what the sysctl was
+ * @hog_count: number of @hogs
+ * @threads_max: original value of the sysctl
  */
 struct core_starve {
 	struct completion over;
@@ -51,7 +53,9 @@ static void core_hog_work(struct work_struct *work)
 	struct core_starve *starve = container_of(work, struct core_hog, work)->starve;
 
 	atomic_inc(&starve->running);
-	/* No signal comes here, and the kernel does not take this for a hung task. */
+	/*
+	 * Interruptible, so that the kernel does not report a hung task.  No signal arrives here.
+	 */
 	if (wait_for_completion_interruptible(&starve->over))
 		return;
 }
@@ -94,14 +98,14 @@ static void core_hogs_start(struct core_starve *starve)
 }
 
 /**
- * core_starve_begin - from here on work items wait that have no rescuer
- * @test: fails if that cannot be had
- * @flags: WQ_UNBOUND, with or without WQ_HIGHPRI: in these pools
+ * core_starve_begin() - Make work items without a rescuer wait
+ * @test: fails if that is impossible
+ * @flags: selects the pools: WQ_UNBOUND, with or without WQ_HIGHPRI
  *
  * Until core_starve_end() no process can be started either.
  *
  * Context: process context; sleeps.
- * Return: for core_starve_end(), or NULL.
+ * Return: an argument for core_starve_end(), or NULL.
  */
 struct core_starve *core_starve_begin(struct core_test *test, unsigned int flags)
 {
@@ -122,7 +126,7 @@ struct core_starve *core_starve_begin(struct core_test *test, unsigned int flags
 	}
 	core_hogs_start(starve);
 	msleep(STARVE_SETTLE_MS);
-	/* The rest waits for a thread, as whatever comes now does. */
+	/* The rest waits for a thread, as every later work item does. */
 	CORE_TRUE(test, atomic_read(&starve->running) < starve->hog_count);
 	core_note(test, "%d of %u work items have a thread", atomic_read(&starve->running),
 		  starve->hog_count);
@@ -130,8 +134,8 @@ struct core_starve *core_starve_begin(struct core_test *test, unsigned int flags
 }
 
 /**
- * core_starve_end - there are threads again
- * @starve: of core_starve_begin(), or NULL
+ * core_starve_end() - Allow threads again
+ * @starve: from core_starve_begin(), or NULL
  *
  * Context: process context; sleeps.
  */

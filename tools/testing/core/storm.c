@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at a time: ends that connect and accept, post, close and abort, on
- * devices that the runner takes away and brings back meanwhile, and, if the runner
- * wants, on processors that stand still, as a virtual machine's do.
+ * Everything at the same time: ends connect, accept, post, close and abort, on devices that the
+ * runner
+ * removes and adds meanwhile, and, if the runner asks for it, on processors that stall, as those
+ * of
+ * a virtual machine do.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -21,21 +23,21 @@
 #define STORM_SERVERS	2
 #define STORM_DEPTH	16
 #define STORM_SLOT	64
-/* How long a processor stands still at most, and how long until the next one does. */
+/* How long a processor stalls at most, and how long until the next one does. */
 #define STORM_STILL_MS	15
 #define STORM_GOES_MS	8
 
 /**
- * struct storm - what goes on
+ * struct storm - a run of the case
  * @test: the case
- * @end: when, in jiffies
- * @address: where the servers listen
- * @connected: connections that came to be
- * @messages: that were received in their order
- * @failed: connections that did not come to be, or broke
- * @added: devices that came
- * @removed: devices that went
- * @stalls: processors that were to stand still
+ * @end: its end, in jiffies
+ * @address: address of the servers' listener
+ * @connected: connections that were established
+ * @messages: messages that were received in order
+ * @failed: connections that were not established, or broke
+ * @added: devices that were added
+ * @removed: devices that were removed
+ * @stalls: processors that were to stall
  */
 struct storm {
 	struct core_test *test;
@@ -50,15 +52,15 @@ struct storm {
 };
 
 /**
- * struct storm_end - one end, as long as it lasts
- * @storm: where
+ * struct storm_end - one end of a connection
+ * @storm: the run
  * @conn: the connection
- * @mr: of @memory
+ * @mr: MR of @memory
  * @memory: STORM_DEPTH slots to receive into, and one to send from
- * @next: the number of the next message to be received
+ * @next: number of the next message to be received
  * @sent: completions of sends
  * @received: completions of receives
- * @closed: events that say so
+ * @closed: number of CLOSED events
  */
 struct storm_end {
 	struct storm *storm;
@@ -111,7 +113,7 @@ static void storm_complete(const struct krdma_wc *wc)
 	CORE_EQ(test, 4, wc->length);
 	CORE_EQ(test, end->next++, *message);
 	atomic_inc(&end->storm->messages);
-	/* It may end at any time. */
+	/* The connection may end at any time. */
 	storm_receive(end, wc->wr_id);
 }
 
@@ -120,7 +122,7 @@ static const struct krdma_conn_ops storm_ops = {
 	.complete = storm_complete,
 };
 
-/* Its memory, and what it asks of its queues. */
+/* Its memory, and the attributes of its QP. */
 static bool storm_prepare(struct storm_end *end, struct krdma_session *session, bool softirq)
 {
 	struct krdma_conn_attr attr = {
@@ -136,14 +138,14 @@ static bool storm_prepare(struct storm_end *end, struct krdma_session *session, 
 		return false;
 	if (krdma_conn_create_qp(end->conn, &attr))
 		return false;
-	/* The last slot is for the room that comes back only after the callback. */
+	/* The last receive is kept in reserve: credits return only after the callback. */
 	for (u64 wqe = 0; wqe < STORM_DEPTH - 1; wqe++)
 		if (storm_receive(end, wqe) != 1)
 			return false;
 	return true;
 }
 
-/* Messages, some of them together with the end. */
+/* Sends messages, some of them while the connection ends. */
 static void storm_talk(struct storm_end *end)
 {
 	u32 count = get_random_u32() % 200;
@@ -170,7 +172,7 @@ static void storm_talk(struct storm_end *end)
 		krdma_conn_disconnect(end->conn);
 }
 
-/* Nothing comes after this, and nothing is missing. */
+/* Nothing completes after this, and no completion is missing. */
 static void storm_end_close(struct storm_end *end)
 {
 	struct core_test *test = end->storm->test;
@@ -228,7 +230,7 @@ static void storm_connect(struct storm_party *party, struct storm_end *end)
 	if (!ret && !storm_prepare(end, party->session, party->number & 1))
 		ret = -EIO;
 	ret = ret ?: krdma_conn_connect(end->conn, &(struct krdma_conn_param) {});
-	/* Some do not wait for the answer. */
+	/* Some do not wait for the reply. */
 	if (!ret && get_random_u32() % 8)
 		ret = krdma_conn_wait(end->conn, 5000);
 	if (ret) {
@@ -286,8 +288,8 @@ static void storm_server(struct work_struct *work)
 }
 
 /*
- * The processor stands still where its softirqs were to run: what they leave undone, the
- * others make an end of meanwhile.
+ * The processor stalls in its softirq; other processors meanwhile finish what its softirqs leave
+ * undone.
  */
 static void storm_stand_still(struct tasklet_struct *stall)
 {
@@ -336,7 +338,7 @@ static void storm_watched(struct krdma_device_notifier *watch,
 		atomic_inc(&storm->removed);
 }
 
-/* The clients, the servers, and who has processors stand still. */
+/* The clients, the servers, and the work item that stalls processors. */
 static struct storm_party parties[STORM_CLIENTS + STORM_SERVERS + 1];
 
 static work_func_t storm_role(u32 number)
@@ -347,8 +349,8 @@ static work_func_t storm_role(u32 number)
 }
 
 /*
- * The listener is at no particular address, so that it outlives the devices.  The
- * device of the case is given back by the harness when all is over.
+ * The listener has no specific address, so that it outlives the devices.  The harness puts the
+ * device of the case when everything is over.
  */
 /* Proves: A1, A2, A3, A4, A9, A12, A13, A17 (core-debug), A18 (core-debug), B5, B8, F5 */
 static void storm(struct core_test *test)

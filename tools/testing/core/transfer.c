@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Two connected ends with memory that each may use of the other's.
- */
+/* Two connected ends, each with memory that the other may access. */
 #include "transfer.h"
 
 void transfer_end(struct transfer *transfer)
@@ -13,7 +11,7 @@ void transfer_end(struct transfer *transfer)
 	core_buffer_free(test, &transfer->to);
 }
 
-/* The regions outlive the sessions' references: a region keeps its session. */
+/* The MRs outlive the sessions' references: an MR holds its session. */
 bool transfer_begin(struct transfer *transfer, struct core_test *test,
 		    const struct krdma_conn_attr *attr, size_t size)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Two connected ends with memory that each may use of the other's.
- */
+/* Two connected ends, each with memory that the other may access. */
 #ifndef _KRDMA_CORE_TRANSFER_H
 #define _KRDMA_CORE_TRANSFER_H
 
@@ -15,7 +13,7 @@
  * struct transfer - two connected ends, each with memory that the other may use
  * @test: the case
  * @pair: the ends
- * @from: memory of the client, who asks for the operations
+ * @from: memory of the client, which posts the work requests
  * @to: memory of the server
  */
 struct transfer {
@@ -29,7 +27,7 @@ bool transfer_begin(struct transfer *transfer, struct core_test *test,
 		    const struct krdma_conn_attr *attr, size_t size);
 void transfer_end(struct transfer *transfer);
 
-/* As the client. */
+/* Posts as the client. */
 int transfer_post(struct transfer *transfer, const struct krdma_send_wr *wr);
 
 #endif /* _KRDMA_CORE_TRANSFER_H */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Operations: what arrives, and what completes.
- */
+/* Work requests: what arrives, and what completes. */
 #include <linux/dma-direction.h>
 #include <linux/err.h>
 #include <linux/scatterlist.h>
@@ -52,7 +50,7 @@ static void messages(struct core_test *test)
 	transfer_end(&transfer);
 }
 
-/* A message into several pieces of memory, from several. */
+/* A message from several SGEs into several SGEs. */
 /* Proves: E4 */
 static void message_pieces(struct core_test *test)
 {
@@ -128,7 +126,7 @@ static void immediate(struct core_test *test)
 	CORE_TRUE(test, core_filled(transfer.to.data + 3 * SLOT_SIZE, 500, 3));
 	CORE_TRUE(test, !memchr_inv(transfer.to.data + SLOT_SIZE, 0, SLOT_SIZE));
 
-	/* Nothing but the number. */
+	/* Only the immediate data. */
 	wr.sge_count = 0;
 	wr.imm = 7;
 	CORE_EQ(test, 1, transfer_post(&transfer, &wr));
@@ -138,7 +136,7 @@ static void immediate(struct core_test *test)
 	transfer_end(&transfer);
 }
 
-/* Posted before there is a connection; the peer sends as soon as there is one. */
+/* Posts before there is a connection; the peer sends as soon as there is one. */
 static void receive_early(struct core_end *end)
 {
 	struct core_test *test = end->test;
@@ -169,7 +167,7 @@ static void receives_come_first(struct core_test *test)
 	core_pair_close(pair);
 }
 
-/* A message longer than its receive ends the connection, and both are told. */
+/* A message longer than its receive ends the connection, and both ends get an event. */
 static void message_too_long(struct core_test *test)
 {
 	struct krdma_wc got;
@@ -187,7 +185,7 @@ static void message_too_long(struct core_test *test)
 	CORE_TRUE(test, core_await_event(server, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, core_await_event(client, KRDMA_EVENT_CLOSED, CORE_TIMEOUT_MS));
 	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
-	/* On iWARP, sent is sent. */
+	/* On iWARP a completed send was only sent. */
 	if (!test->iwarp)
 		CORE_TRUE(test, got.status);
 	transfer_end(&transfer);
@@ -216,7 +214,7 @@ static void writes_and_reads(struct core_test *test)
 		CORE_EQ(test, 1, core_rdma(client, i, KRDMA_OP_WRITE, &transfer.from, 0, length,
 					   &transfer.to, offset, 0));
 		core_expect_send(client, i, KRDMA_WC_SUCCESS);
-		/* What has been read from the peer has been written before. */
+		/* Read back what was written. */
 		memset(transfer.from.data, 0, TRANSFER_SIZE);
 		CORE_EQ(test, 1, core_rdma(client, i + 50, KRDMA_OP_READ, &transfer.from, 0,
 					   length, &transfer.to, offset, 0));
@@ -235,7 +233,7 @@ static void writes_and_reads(struct core_test *test)
 
 #define PIECES	40
 
-/* More pieces of memory than a request can have. */
+/* More SGEs than a WQE of the device can have. */
 /* Proves: E4 */
 static void many_pieces(struct core_test *test)
 {
@@ -255,7 +253,7 @@ static void many_pieces(struct core_test *test)
 	wr.remote_addr = transfer.to.info.remote_addr;
 	wr.rkey = transfer.to.info.rkey;
 	for (u32 count = 1; count <= PIECES && !test->failures; count++) {
-		/* Of many lengths, also none, and not beside each other. */
+		/* Of many lengths, also 0, and not adjacent. */
 		for (u32 i = 0; i < count; i++)
 			sges[i] = core_sge(&transfer.from, i * 1500, i % 5 ? i * 37 % 1400 : 0);
 		length = 0;
@@ -281,7 +279,7 @@ static void many_pieces(struct core_test *test)
 		}
 		CORE_TRUE(test, !memchr_inv(transfer.to.data + length, 0, TRANSFER_SIZE - length));
 	}
-	/* A message is never cut. */
+	/* A message is never split. */
 	wr.opcode = KRDMA_OP_SEND;
 	for (u32 i = 0; i < PIECES; i++)
 		sges[i] = core_sge(&transfer.from, i * 1500, 1);
@@ -292,7 +290,7 @@ out:
 	kfree(sges);
 }
 
-/* All of a large memory, window by window: nothing is beside its place. */
+/* All of a large buffer, window by window: every byte is in its place. */
 /* Proves: E4 */
 static void large(struct core_test *test)
 {
@@ -305,7 +303,7 @@ static void large(struct core_test *test)
 	if (!transfer_begin(&transfer, test, NULL, SZ_1M))
 		return;
 	client = &transfer.pair->client;
-	/* Peers reach no more than a registration can span; one's own memory is all there. */
+	/* A peer can access no more than one MR can span; local memory is accessible as a whole. */
 	if (!core_buffer_make(test, &big, transfer.pair->client_session, size,
 			      KRDMA_ACCESS_LOCAL_WRITE))
 		goto out;
@@ -325,7 +323,7 @@ out:
 	transfer_end(&transfer);
 }
 
-/* Pages without a region, mapped for one operation. */
+/* Pages without an MR, mapped for one work request. */
 /* Proves: F3 */
 static void mapped_pages(struct core_test *test)
 {
@@ -371,7 +369,7 @@ static void mapped_pages(struct core_test *test)
 	CORE_TRUE(test, !memcmp(pages + PAGE_SIZE, transfer.to.data + 1000, 2000));
 	CORE_TRUE(test, !memcmp(transfer.to.data + 5000, transfer.to.data, 3000) || test->iwarp);
 
-	/* Where nothing can be posted, nothing is mapped. */
+	/* If nothing can be posted, nothing is mapped. */
 	krdma_conn_close(conn);
 	CORE_EQ(test, -ENOTCONN, krdma_conn_map_sg(conn, sg, 2, DMA_TO_DEVICE));
 	kfree(pages);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program's memory in the hands of the core: registered by the core in the
- * program's own call, read and written by a peer, and taken away in all the ways
- * in which programs take memory away.
+ * Memory of a program, used by the core: the core registers it in the program's own call, a peer
+ * reads
+ * and writes it, and the program takes it away in all the ways that programs have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 /* The most that the peer transfers at a time. */
 #define PEER_SIZE	(0x100000)
 
-/* A line for the file; 0 or a negative errno. */
+/* Writes a line to the file; returns 0 or a negative errno. */
 static int __attribute__((format(printf, 2, 3))) say(int file, const char *format, ...)
 {
 	char line[128];
@@ -47,7 +47,7 @@ static int lend(int file, const void *start, size_t length, int access)
 	return say(file, "map %lu %zu %u", (unsigned long)start, length, access);
 }
 
-/* The same as the peer's. */
+/* The same pattern as the peer's. */
 static unsigned char pattern(size_t i, unsigned int seed)
 {
 	return (i * 31 + (i >> 8) * 7 + seed * 101) ^ (i >> 16);
@@ -131,7 +131,7 @@ FIXTURE_TEARDOWN(user_memory)
 		close(self->file);
 }
 
-/* The peer writes, reads, and sees what the program writes between. */
+/* The peer writes and reads the memory, and sees what the program writes in between. */
 TEST_F(user_memory, is_read_and_written_by_the_peer)
 {
 	const struct { size_t offset, length; } places[] = {
@@ -163,7 +163,7 @@ TEST_F(user_memory, of_three_mebibytes_begins_at_an_odd_address)
 	unsigned char *start = memory + 4097;
 
 	ASSERT_NE(NULL, memory);
-	/* Pinned, it takes several keys. */
+	/* Pinned memory of this size has several rkeys. */
 	ASSERT_EQ(0, lend(self->file, start, length, ALL));
 	for (unsigned int i = 0; i < 3; i++) {
 		EXPECT_EQ(0, say(self->file, "write %u %u %u", i * PEER_SIZE + 51, PEER_SIZE, i));
@@ -175,7 +175,7 @@ TEST_F(user_memory, of_three_mebibytes_begins_at_an_odd_address)
 	EXPECT_EQ(0, say(self->file, "release"));
 }
 
-/* One operation, longer than a message of some devices. */
+/* One work request, longer than the longest message of some devices. */
 TEST_F_TIMEOUT(user_memory, is_written_nine_mebibytes_at_a_time, 150)
 {
 	unsigned char *memory = pages(9 * PEER_SIZE + 4096);
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(user_memory, is_written_nine_mebibytes_at_a_time, 150)
 	if (variant->force_pin[0] == '1' && ret == -EMSGSIZE)
 		SKIP(return, "more pages than one key of this device covers");
 	ASSERT_EQ(0, ret);
-	/* A write has arrived when a read after it has. */
+	/* When a later read completes, the write has arrived. */
 	ASSERT_EQ(0, say(self->file, "read %u %u 4", 8 * PEER_SIZE, PEER_SIZE));
 	for (unsigned int i = 0; i < 9; i++)
 		EXPECT_TRUE(is_filled(memory + 7 + i * PEER_SIZE, PEER_SIZE, 4));
@@ -246,7 +246,7 @@ TEST_F(user_memory, is_out_of_reach_after_the_release)
 	EXPECT_TRUE(is_filled(self->memory, 4096, 3));
 }
 
-/* What the program maps there later is its own. */
+/* Memory that the program maps there later is its own. */
 TEST_F(user_memory, stays_with_its_pages_when_it_is_unmapped)
 {
 	ASSERT_EQ(0, lend(self->file, self->memory, 8192, ALL));
@@ -271,7 +271,7 @@ TEST_F(user_memory, stays_the_parents_after_a_fork)
 	if (!child) {
 		int whole = is_filled(self->memory, 4096, 1);
 
-		/* The child's copy, whoever writes first. */
+		/* The child has a copy, whichever process writes first. */
 		self->memory[0] ^= 0xff;
 		_exit(whole ? 0 : 1);
 	}
@@ -293,7 +293,7 @@ TEST_F(user_memory, counts_as_locked)
 
 	ASSERT_LE(0, child);
 	if (!child) {
-		/* Root is not bound by it. */
+		/* The limit does not apply to root. */
 		if (setrlimit(RLIMIT_MEMLOCK, &few) || setuid(1000))
 			_exit(1);
 		ret = lend(self->file, self->memory, 16 * 4096 + 4096, ALL);
@@ -306,7 +306,7 @@ TEST_F(user_memory, counts_as_locked)
 	EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
-/* The process is gone, its memory is not, as long as somebody has the file. */
+/* The process is gone, but its memory is not, as long as another process has the file open. */
 /* Proves: F4 */
 TEST_F(user_memory, outlives_its_process)
 {
@@ -324,12 +324,12 @@ TEST_F(user_memory, outlives_its_process)
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	ASSERT_TRUE(WIFSIGNALED(status));
-	/* Nothing of another process may be there: its own, or nothing at all. */
+	/* No memory of another process may be there: only its own, or none. */
 	EXPECT_NE(-EBADMSG, say(self->file, "read 0 8192 6"));
 	EXPECT_EQ(0, say(self->file, "release"));
 }
 
-/* The file closes with a receive in flight: nothing may be left, which the log says. */
+/* The file closes with a receive in flight.  Nothing may be left; the log would report it. */
 TEST_F(user_memory, goes_with_the_file)
 {
 	ASSERT_EQ(0, lend(self->file, self->memory, self->length, ALL));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The file with which a program lends its own memory to a connection.
- */
+/* The file through which a program lets a connection use its memory. */
 #ifndef _KRDMA_CORE_USER_MEMORY_H
 #define _KRDMA_CORE_USER_MEMORY_H
 

@@ -30,21 +30,21 @@
 
 /* The most that the peer reads or writes at a time. */
 #define PEER_SIZE	SZ_1M
-/* More than rxe's longest message, where that is 8 MiB. */
+/* Longer than rxe's longest message, which is 8 MiB. */
 #define BULK_MAX	12
 #define BULK_TIMEOUT_MS	(5 * CORE_TIMEOUT_MS)
-/* As many as BULK_MAX need on siw, which takes 256 pages for each. */
+/* The number of rkeys that BULK_MAX needs on siw, which has 256 pages for each. */
 #define LENDER_KEYS	(BULK_MAX + 1)
 
 /**
- * struct lender - an opening of the file
+ * struct lender - an open file
  * @lock: one line at a time
- * @test: what the fixture wants; what fails in it is in the answers
- * @pair: the connection; the client's session is that of the region
- * @mr: of the program's memory
- * @info: about it
- * @keys: its keys for peers
- * @key_count: how many
+ * @test: needed by the fixture; failed checks are in the return values
+ * @pair: the connection; the client's session is that of @mr
+ * @mr: MR of the program's memory
+ * @info: information about @mr
+ * @keys: its rkeys
+ * @key_count: number of @keys
  * @peer: memory of the peer
  */
 struct lender {
@@ -146,7 +146,7 @@ static int lender_receive(struct lender *lender)
 	return ret == 1 ? 0 : ret;
 }
 
-/* The peer does something, and says whether it succeeded. */
+/* Waits until the peer's work request completes; returns its result. */
 static int lender_peer_done_in(struct lender *lender, int ret, unsigned int timeout_ms)
 {
 	struct krdma_wc wc;
@@ -178,11 +178,11 @@ static int lender_send(struct lender *lender)
 	return wc.status ? -EIO : 0;
 }
 
-/* As much of it as one key covers: how many bytes, or an error. */
+/* Transfers as much as one rkey covers; returns the number of bytes, or an error. */
 static int lender_transfer_part(struct lender *lender, u8 opcode, size_t offset, u32 at,
 				u32 length)
 {
-	/* The keys are the region's last ones, also when that is gone. */
+	/* The rkeys are those of the last MR, also when that is gone. */
 	struct core_buffer memory = { .info = lender->info };
 	int ret;
 
@@ -198,7 +198,7 @@ static int lender_transfer_part(struct lender *lender, u8 opcode, size_t offset,
 	ret = core_rdma(&lender->pair->server, 1, opcode, &lender->peer, at, length, &memory,
 			offset + at, 0);
 	ret = lender_peer_done(lender, ret);
-	/* A write has arrived when a read after it has. */
+	/* When a later read completes, the write has arrived. */
 	if (!ret && opcode == KRDMA_OP_WRITE)
 		ret = lender_peer_done(lender,
 				       core_rdma(&lender->pair->server, 1, KRDMA_OP_READ,
@@ -249,7 +249,10 @@ static int lender_bulk(struct lender *lender, const char *words)
 		sges[i] = core_sge(&lender->peer, 0, PEER_SIZE);
 	wr.sges = sges;
 	wr.sge_count = count;
-	/* 10,000 packets: 8 seconds in a kernel that checks everything, where nothing else runs. */
+	/*
+	 * 10,000 packets: 8 seconds in a kernel with all debug checks, on an otherwise idle
+	 * machine.
+	 */
 	return lender_peer_done_in(lender, krdma_conn_post_send(lender->pair->server.conn, &wr, 1),
 				   BULK_TIMEOUT_MS);
 }
@@ -313,7 +316,7 @@ static ssize_t lender_write(struct file *file, const char __user *from, size_t l
 	return ret ?: length;
 }
 
-/* Also when the program dies: then its memory is not its own any more. */
+/* Also called when the program dies: then the memory is no longer that of the caller. */
 static int lender_close(struct inode *inode, struct file *file)
 {
 	struct lender *lender = file->private_data;
