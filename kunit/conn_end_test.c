@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How connections end, over a fake device: by which side, in which state, how often, and with
- * which
+ * How connections end, over a fake device: by which side, in which state, how often, and with which
  * concurrent calls.
  */
 #include <linux/delay.h>

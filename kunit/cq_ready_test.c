@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Queues of completions whose consumer polls, and is told when it is worth it.
- */
+/* CQs of a consumer that polls, and that ready() notifies when polling is worthwhile. */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -20,20 +18,20 @@ static const struct conn_setup polled = {
 };
 
 /**
- * struct listener - who is told
- * @cq: of what
- * @calls: how often
- * @misplaced: of these, those that were not in softirq, or had interrupts off
- * @inside: calls under way
- * @overlaps: calls while another one was under way
- * @late: calls after the queue was put
- * @is_put: it was
- * @again: ready() asks for so many more calls
- * @linger_us: how long a call takes
- * @poll: each call takes what there is, and arms
- * @taken: how many that were
- * @ended: what krdma_cq_arm() said in the end
- * @wait: for calls
+ * struct listener - a consumer of ready()
+ * @cq: the CQ
+ * @calls: number of calls of ready()
+ * @misplaced: calls that were not in softirq, or had interrupts off
+ * @inside: calls in progress
+ * @overlaps: calls while another one was in progress
+ * @late: calls after the CQ was put
+ * @is_put: the CQ was put
+ * @again: ready() asks for this many more calls
+ * @linger_us: duration of a call
+ * @poll: each call polls all completions, and arms
+ * @taken: number of polled completions
+ * @ended: result of the last krdma_cq_arm()
+ * @wait: woken by calls
  */
 struct listener {
 	struct krdma_cq *cq;
@@ -82,7 +80,7 @@ static bool listener_ready(void *context)
 	return atomic_dec_if_positive(&listener->again) >= 0;
 }
 
-/* Before the pair that it listens to, so that it is there until that has ended. */
+/* Created before its pair of connections, so that it is freed after the pair has ended. */
 static struct listener *listener_new(struct kunit *test)
 {
 	struct listener *listener = kunit_kzalloc(test, sizeof(*listener), GFP_KERNEL);
@@ -104,7 +102,7 @@ static struct krdma_cq *listener_queue(struct conn_pair *pair, struct listener *
 	return listener->cq;
 }
 
-/* A connected pair whose queue tells. */
+/* A connected pair with a CQ that notifies. */
 static struct conn_pair *listener_pair(struct kunit *test, struct listener *listener)
 {
 	struct conn_pair *pair = conn_pair_open(test, &polled);
@@ -115,7 +113,7 @@ static struct conn_pair *listener_pair(struct kunit *test, struct listener *list
 	return pair;
 }
 
-/* No more than these, and no less. */
+/* Exactly this number of calls. */
 static void expect_calls(struct kunit *test, struct listener *listener, int calls)
 {
 	wait_event_timeout(listener->wait, atomic_read(&listener->calls) >= calls, CONN_LONG);
@@ -147,7 +145,7 @@ static void test_arm_elsewhere(struct kunit *test)
 	}
 }
 
-/* Once for each arming, however many there are, and however the device tells. */
+/* One call for each arming, whatever the number of completions, and however the device notifies. */
 static void test_arm_tells(struct kunit *test)
 {
 	struct listener *listener = listener_new(test);
@@ -157,17 +155,17 @@ static void test_arm_tells(struct kunit *test)
 
 	for (notify = FAKE_NOTIFY_IRQS_OFF; notify <= FAKE_NOTIFY_HARDIRQ; notify++) {
 		pair->fake->notify = notify;
-		/* Nobody has asked to be told. */
+		/* The CQ is not armed. */
 		KUNIT_EXPECT_EQ(test, 2, conn_post_writes(&pair->client, 0, 2));
 		expect_calls(test, listener, calls);
-		/* What was missed is told of by the arming. */
+		/* Arming reports the completions that were missed. */
 		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 2, conn_pair_poll(pair));
 		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 3, conn_post_writes(&pair->client, 0, 3));
 		expect_calls(test, listener, calls + 1);
 		KUNIT_EXPECT_EQ(test, 3, conn_pair_poll(pair));
-		/* Arming twice is arming once. */
+		/* Arming twice is the same as arming once. */
 		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 1, conn_post_writes(&pair->client, 0, 1));
@@ -183,7 +181,7 @@ static void as_mlx4(struct fake_device *fake)
 	fake->ib.ops.driver_id = RDMA_DRIVER_MLX4;
 }
 
-/* Where arming says nothing of what is there, but raises an event each time. */
+/* A device whose arming does not report existing completions, but raises an event for them. */
 static void test_arm_that_rings(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -196,13 +194,13 @@ static void test_arm_that_rings(struct kunit *test)
 
 	for (unsigned int round = 0; round < 3; round++) {
 		KUNIT_ASSERT_EQ(test, 20, conn_post_writes(&pair->client, 0, 20));
-		/* As often as it is asked. */
+		/* Each time that the CQ is armed. */
 		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(pair->cq));
 		KUNIT_EXPECT_EQ(test, 0, krdma_cq_wait(pair->cq, 0));
 		KUNIT_EXPECT_EQ(test, 20, conn_pair_poll(pair));
 		KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
-		/* The rings of what was there may arrive now: poll, and wait again. */
+		/* The events of existing completions may arrive now: poll, and wait again. */
 		ret = krdma_cq_wait(pair->cq, 10);
 		if (!ret)
 			ret = krdma_cq_wait(pair->cq, 10);
@@ -211,7 +209,7 @@ static void test_arm_that_rings(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* A call that wants another one gets it, without anything new. */
+/* A call that asks for another one gets it, without new completions. */
 static void test_ready_again(struct kunit *test)
 {
 	struct listener *listener = listener_new(test);
@@ -224,7 +222,7 @@ static void test_ready_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, conn_pair_poll(pair));
 }
 
-/* As much as there is room for, until it has been 300. */
+/* Posts as much as the SQ has room for, until it has been 300. */
 static int poster(void *data)
 {
 	struct conn_end *end = data;
@@ -243,7 +241,7 @@ static int poster(void *data)
 	return left;
 }
 
-/* Nothing is lost between what a call takes and what it arms for. */
+/* No completion is lost between those that a call polls and those for which it arms. */
 static void test_ready_polls(struct kunit *test)
 {
 	struct listener *listener = listener_new(test);
@@ -267,7 +265,7 @@ static void test_ready_polls(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, kthread_stop(tasks[i]));
 		put_task_struct(tasks[i]);
 	}
-	/* The last one is counted a moment after what it has taken. */
+	/* A call counts the last completion shortly after it has polled it. */
 	do {
 		calls = atomic_read(&listener->calls);
 		schedule_timeout_uninterruptible(HZ / 50);
@@ -276,7 +274,7 @@ static void test_ready_polls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, listener->ended);
 }
 
-/* What a teardown finds, and nobody has asked for, is told of like anything else. */
+/* ready() also runs for completions that a teardown finds while no consumer polls. */
 static void test_stash_tells(struct kunit *test)
 {
 	struct listener *listener = listener_new(test);
@@ -288,13 +286,13 @@ static void test_stash_tells(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 5, conn_post_writes(&pair->client, 0, 5));
 	KUNIT_EXPECT_EQ(test, 0, krdma_cq_arm(pair->cq));
 	expect_calls(test, listener, 0);
-	/* It waits for nobody who polls, and nobody does. */
+	/* Teardown does not wait for a consumer that polls, and none does. */
 	pair->cq = NULL;
 	conn_end_close(&pair->client);
 	pair->cq = cq;
 	KUNIT_EXPECT_TRUE(test, wait_event_timeout(listener->wait, atomic_read(&listener->calls),
 						   CONN_LONG));
-	/* As long as there is something, it is worth polling, and there is nothing to arm. */
+	/* As long as there are completions, polling is worthwhile, and arming is not needed. */
 	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(cq));
 	KUNIT_EXPECT_EQ(test, 2, krdma_cq_poll(cq, done, 2));
 	KUNIT_EXPECT_EQ(test, 1, krdma_cq_arm(cq));
@@ -305,7 +303,7 @@ static void test_stash_tells(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->misplaced));
 }
 
-/* Also when the device has nothing to say: receives that come back unused. */
+/* Also without an event of the device: receives that are flushed. */
 static void test_given_back_tells(struct kunit *test)
 {
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL, .srq_depth = 1 };
@@ -334,9 +332,9 @@ static void test_given_back_tells(struct kunit *test)
 }
 
 /**
- * struct occasion - a thread that gives occasions to call ready()
- * @listener: who is told
- * @end: what completes
+ * struct occasion - a thread that causes calls of ready()
+ * @listener: the consumer
+ * @end: the end that posts
  * @task: the thread
  */
 struct occasion {
@@ -366,13 +364,13 @@ static void occasion_start(struct kunit *test, struct occasion *occasion)
 {
 	occasion->task = kthread_create(give_occasions, occasion, "occasion");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(occasion->task));
-	/* Softirqs run where they are raised: not where the queue is put. */
+	/* Softirqs run on the processor that raises them: not on the one that puts the CQ. */
 	kthread_bind(occasion->task,
 		     cpumask_any_but(cpu_online_mask, raw_smp_processor_id()));
 	wake_up_process(occasion->task);
 }
 
-/* The put waits for the call under way, and none comes after it. */
+/* The put waits for the call in progress, and none comes after it. */
 static void test_put_against_ready(struct kunit *test)
 {
 	unsigned int i, met = 0;
@@ -389,7 +387,7 @@ static void test_put_against_ready(struct kunit *test)
 		listener->linger_us = 10 + 100 * (i % 4);
 		pair->fake->notify = FAKE_NOTIFY_IRQS_OFF + i % (FAKE_NOTIFY_HARDIRQ + 1);
 		occasion_start(test, &occasion);
-		/* Into the midst of a call, mostly. */
+		/* Mostly during a call. */
 		while (!atomic_read(&listener->inside) && time_before(jiffies, end))
 			cpu_relax();
 		met += atomic_read(&listener->inside);
@@ -397,7 +395,7 @@ static void test_put_against_ready(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->inside));
 		calls = atomic_read(&listener->calls);
 		WRITE_ONCE(listener->is_put, true);
-		/* The connections still keep it. */
+		/* The connections still hold the CQ. */
 		usleep_range(4000, 6000);
 		kthread_stop(occasion.task);
 		pair->cq = NULL;
@@ -406,11 +404,11 @@ static void test_put_against_ready(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->late));
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&listener->overlaps));
 	}
-	/* Otherwise this has shown nothing. */
+	/* Otherwise this has proved nothing. */
 	KUNIT_EXPECT_GT(test, met, 0);
 }
 
-/* Whoever sleeps learns of the end, armed or not. */
+/* A sleeping waiter is woken by the end, armed or not. */
 static void test_removal_tells(struct kunit *test)
 {
 	unsigned int armed;

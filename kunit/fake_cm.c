@@ -361,8 +361,7 @@ struct fake_listener *fake_find_listener(struct fake_device *fake,
 }
 
 /*
- * Only now is it certain that iw_accept or iw_reject will be called.  The child has its own
- * handler
+ * Only now is it certain that iw_accept or iw_reject will be called.  The child has its own handler
  * afterwards; it got this one from the listener.
  */
 static int fake_cm_heard(struct iw_cm_id *child, struct iw_cm_event *event)

@@ -259,8 +259,7 @@ static enum ib_wc_status fake_arrive(struct fake_qp *qp, struct fake_spans *mess
 		wc->status = fake_status(qp, wc->status);
 	}
 	/*
-	 * Only the local side can invalidate an rkey of process memory.  The sender already has
-	 * its
+	 * Only the local side can invalidate an rkey of process memory.  The sender already has its
 	 * acknowledgment.
 	 */
 	if (invalid && invalid->umem && wc->status == IB_WC_SUCCESS)

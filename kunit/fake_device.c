@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * An RDMA device that exists in memory only: its life, its scripts, and what it
- * says of itself.
- */
+/* An RDMA device that exists in memory only: its life cycle, its scripts, and its attributes. */
 #include <linux/etherdevice.h>
 #include <linux/if_link.h>
 #include <linux/minmax.h>
@@ -17,7 +14,7 @@
 
 #define FAKE_GUID	0x0200c0ffee000000ULL
 
-/* More than the interface below it has addresses. */
+/* More addresses than the interface below it has. */
 #define FAKE_ROCE_GIDS	16
 
 /*
@@ -25,10 +22,10 @@
  */
 
 /**
- * fake_device_fail - make a call fail
+ * fake_device_fail() - Make a call fail
  * @fake: the device
- * @verb: which
- * @nth: the nth call from now on, from 1; 0: none
+ * @verb: the verb
+ * @nth: the nth call from now on, from 1; 0 for none
  * @error: negative
  */
 void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned int nth, int error)
@@ -41,9 +38,9 @@ void fake_device_fail(struct fake_device *fake, enum fake_verb verb, unsigned in
 }
 
 /**
- * fake_device_calls - how often was a verb called?
+ * fake_device_calls() - Get the number of calls of a verb
  * @fake: the device
- * @verb: which
+ * @verb: the verb
  *
  * Return: calls since fake_device_fail() for @verb, or since the beginning.
  */
@@ -59,7 +56,7 @@ unsigned int fake_device_calls(struct fake_device *fake, enum fake_verb verb)
 	return calls;
 }
 
-/* Posting comes with interrupts off as well, so every verb looks this way. */
+/* Posting also happens with interrupts off, so every verb takes the lock this way. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
 {
 	struct fake_script *script = &fake->scripts[verb];
@@ -89,10 +86,10 @@ static void fake_device_pause(struct fake_device *fake, struct fake_pause **wher
 }
 
 /**
- * fake_device_pause_port - make query_port stop on its way
+ * fake_device_pause_port() - Make query_port stop
  * @fake: the device
- * @pause: where; NULL: nowhere.  Must stay until every call that it stopped has
- *	gone on.
+ * @pause: where it stops; NULL for nowhere.  Must stay until every call that it stopped has
+ *	continued.
  */
 void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
 {
@@ -100,16 +97,16 @@ void fake_device_pause_port(struct fake_device *fake, struct fake_pause *pause)
 }
 
 /**
- * fake_device_pause_map - make map_mr_sg stop on its way
+ * fake_device_pause_map() - Make map_mr_sg stop
  * @fake: the device
- * @pause: where; likewise
+ * @pause: see fake_device_pause_port()
  */
 void fake_device_pause_map(struct fake_device *fake, struct fake_pause *pause)
 {
 	fake_device_pause(fake, &fake->map_pause, pause);
 }
 
-/* Where a call stops that the test wants to stop. */
+/* Stops a call if the test has ordered it. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where)
 {
 	struct fake_pause *pause;
@@ -125,10 +122,10 @@ void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where)
 }
 
 /**
- * fake_device_event - something happens to the device
+ * fake_device_event() - Raise an event of the device
  * @fake: the device
- * @type: what
- * @port: to which of its ports, if to one
+ * @type: type of the event
+ * @port: port of the event, if it is one of a port
  */
 void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 port)
 {
@@ -145,9 +142,9 @@ void fake_device_event(struct fake_device *fake, enum ib_event_type type, u32 po
 }
 
 /**
- * fake_qp_event - something happens to a queue pair
- * @qp: the queue pair
- * @type: what
+ * fake_qp_event() - Raise an event of a QP
+ * @qp: the QP
+ * @type: type of the event
  */
 void fake_qp_event(struct ib_qp *qp, enum ib_event_type type)
 {
@@ -164,7 +161,7 @@ void fake_qp_event(struct ib_qp *qp, enum ib_event_type type)
 }
 
 /*
- * What it says of itself
+ * Attributes
  */
 
 static int fake_query_device(struct ib_device *ib, struct ib_device_attr *attr,
@@ -254,14 +251,14 @@ static enum rdma_link_layer fake_get_link_layer(struct ib_device *ib, u32 port)
 						   IB_LINK_LAYER_ETHERNET;
 }
 
-/* Its addresses can be looked up, and no consumer knows it yet. */
+/* Its addresses can be resolved, and no consumer has got it yet. */
 static int fake_enable_driver(struct ib_device *ib)
 {
 	fake_wire_add(to_fake(ib));
 	return 0;
 }
 
-/* ib_core takes an address of zeroes for none. */
+/* ib_core ignores an address of zeroes. */
 static int fake_query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
@@ -296,7 +293,7 @@ static const struct ib_device_ops fake_device_ops = {
 };
 
 /*
- * Its life
+ * Life cycle
  */
 
 static enum fake_notify fake_notify_of(enum fake_told told)
@@ -314,9 +311,9 @@ static enum fake_notify fake_notify_of(enum fake_told told)
 }
 
 /**
- * fake_device_become - give a device another personality
+ * fake_device_become() - Give a device another personality
  * @fake: the device, not registered
- * @personality: which
+ * @personality: the personality
  */
 void fake_device_become(struct fake_device *fake, const struct fake_personality *personality)
 {
@@ -326,7 +323,7 @@ void fake_device_become(struct fake_device *fake, const struct fake_personality 
 }
 
 /**
- * fake_device_set_kind - give the ports of a device another kind
+ * fake_device_set_kind() - Set the kind of the ports of a device
  * @fake: the device, not registered
  * @kind: FAKE_PORT_IWARP, or FAKE_PORT_ROCE_V1 and FAKE_PORT_ROCE_V2 or one of them
  */
@@ -344,7 +341,7 @@ static void fake_narrow(int *limit, int to)
 		*limit = min(*limit, to);
 }
 
-/* What the personality does not have goes, whatever a test offers. */
+/* Removes what the personality lacks, whatever a test offers. */
 static void fake_device_narrow(struct fake_device *fake)
 {
 	const struct fake_personality *personality = fake->personality;
@@ -371,8 +368,8 @@ static void fake_device_narrow(struct fake_device *fake)
 }
 
 /**
- * fake_device_alloc - make a device, known to nobody yet
- * @ports: how many it has
+ * fake_device_alloc() - Allocate a device, not registered
+ * @ports: number of ports
  *
  * Return: the device, for fake_device_free(), or NULL.
  */
@@ -443,7 +440,7 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 }
 
 /**
- * fake_device_read_like_siw - let reads go to any memory
+ * fake_device_read_like_siw() - Let reads go to any memory
  * @fake: the device, not registered
  */
 void fake_device_read_like_siw(struct fake_device *fake)
@@ -452,7 +449,7 @@ void fake_device_read_like_siw(struct fake_device *fake)
 }
 
 /**
- * fake_device_offer_srq - let it have shared receive queues
+ * fake_device_offer_srq() - Let the device have SRQs
  * @fake: the device, not registered
  */
 void fake_device_offer_srq(struct fake_device *fake)
@@ -465,7 +462,7 @@ void fake_device_offer_srq(struct fake_device *fake)
 }
 
 /**
- * fake_device_offer_atomics - let it have atomic operations
+ * fake_device_offer_atomics() - Let the device have atomic operations
  * @fake: the device, not registered
  */
 void fake_device_offer_atomics(struct fake_device *fake)
@@ -475,7 +472,7 @@ void fake_device_offer_atomics(struct fake_device *fake)
 }
 
 /**
- * fake_device_add - make the device known to everybody
+ * fake_device_add() - Register the device
  * @fake: the device
  * @name: its name; a "%d" in it becomes a number
  *
@@ -496,7 +493,7 @@ int fake_device_add(struct fake_device *fake, const char *name)
 }
 
 /**
- * fake_device_stop - the device does nothing any more
+ * fake_device_stop() - Stop all activity of the device
  * @fake: the device, not registered
  *
  * Return: how many objects its consumers did not give back, and how often they did
@@ -520,7 +517,7 @@ int fake_device_stop(struct fake_device *fake)
 }
 
 /**
- * fake_device_free - the end of a device that is not registered
+ * fake_device_free() - Free a device that is not registered
  * @fake: the device
  *
  * Return: as fake_device_stop().

@@ -2,31 +2,29 @@
 /*
  * An RDMA device that exists in memory only, for tests of the core.
  *
- * A test makes one, changes what it says of itself, registers it with ib_core,
- * and from then on scripts it: which call fails and with what, where a call
- * stops until it is told to go on, what becomes of a connection, how and when a
- * work request completes.  What a consumer has made of it and not given back is
- * counted.
+ * A test creates one, changes its attributes, registers it with ib_core, and from then on scripts
+ * it: which call fails and with which error, where a call stops until the test lets it continue,
+ * what happens to a connection, how and when a work request completes.  Objects that a consumer has
+ * created and not destroyed are counted.
  *
- * For tests of the core it is an iWARP device, and it sits on the loopback interface, which
- * every kernel has.  That gets the address FAKE_ADDRESS while there are such devices: an
- * rdma_cm id that is bound or resolved to it finds the first of them.  (It finds none by
- * 127.0.0.1, which means "any device" there.)
+ * For tests of the core it is an iWARP device on the loopback interface, which every kernel has.
+ * The interface gets the address FAKE_ADDRESS while there are such devices: an rdma_cm id that is
+ * bound or resolved to it finds the first of them.  (It finds none by 127.0.0.1, which means "any
+ * device" there.)
  *
- * For whole machines it sits on any network interface, and its port can be RoCE as well
- * (fake_link.c): then ib_cm makes the connections, by management datagrams from one device
- * to another (fake_gsi.c), and queue pairs find each other by their addresses (fake_wire.c).
+ * For whole machines it is on any network interface, and its port can be RoCE as well
+ * (fake_link.c).  Then ib_cm makes the connections, by management datagrams from one device to
+ * another (fake_gsi.c), and QPs find each other by their addresses (fake_wire.c).
  *
- * Connections are made between ids of this kernel, and bytes move between them.
- * A work request is carried out inside the call that posts it, and its
- * completion is in the queue when that call returns; the consumer is told of it
- * as &enum fake_notify says.  Only a message that finds no receive is waited for, on RoCE.
+ * Connections are made between ids of this kernel, and bytes move between them.  A work request is
+ * carried out inside the call that posts it, and its completion is in the CQ when that call
+ * returns; the consumer is notified as &enum fake_notify says.  Only on RoCE does a message without
+ * a receive wait for one.
  *
- * The device is strict where real ones differ: a slot of a send or receive
- * queue is free again only when the completion was polled (or, for a request
- * without one, when a later one was), depths and numbers of entries are exactly
- * those that were asked for, and of a failed completion everything but what the
- * standard promises is rubbish.
+ * The device is strict where real ones differ: a WQE of an SQ or RQ is free again only when its
+ * completion was polled (or, for an unsignaled work request, when a later completion was polled).
+ * Depths and numbers of SGEs are exactly those that were asked for.  All members of a failed
+ * completion that the standard leaves undefined have meaningless values.
  */
 #ifndef _KRDMA_KUNIT_FAKE_DEVICE_H
 #define _KRDMA_KUNIT_FAKE_DEVICE_H
@@ -41,12 +39,12 @@
 
 #include "personality.h"
 
-/* 192.0.2.1, which is nobody's but in examples. */
+/* 192.0.2.1, which is reserved for examples. */
 #define FAKE_ADDRESS	0xc0000201
 
 /*
- * Calls that can be made to fail.  Posts count work requests, so the nth of a
- * chain can be the one.
+ * Calls that can be made to fail.  Posts count work requests, so the nth of a list can be the one
+ * that fails.
  */
 enum fake_verb {
 	FAKE_QUERY_DEVICE,
@@ -82,7 +80,7 @@ enum fake_object {
 };
 
 /**
- * enum fake_notify - where a completion queue's handler is called
+ * enum fake_notify - where a CQ's handler is called
  * @FAKE_NOTIFY_IRQS_OFF: a worker with interrupts off
  * @FAKE_NOTIFY_INLINE: the call that made the completion, such as post_send,
  *	with interrupts off
@@ -97,24 +95,24 @@ enum fake_notify {
 };
 
 /*
- * What connections do by themselves unless the test takes it over.
+ * What connections do by themselves, unless the test takes it over.
  *
- * CONNECT: iw_connect only leaves an endpoint in FAKE_CM_CONNECTING, for
- *	fake_cm_reply() or fake_cm_go_on().
- * ACCEPT: iw_accept only leaves an endpoint in FAKE_CM_ACCEPTED, for
- *	fake_cm_establish() or fake_cm_close().
- * CLOSE: a queue pair that leaves RTS does not end the connection; that is
- *	for fake_cm_disconnect() and fake_cm_close().
+ * CONNECT: iw_connect only leaves an endpoint in FAKE_CM_CONNECTING, for fake_cm_reply() or
+ * fake_cm_go_on().
+ * ACCEPT: iw_accept only leaves an endpoint in FAKE_CM_ACCEPTED, for fake_cm_establish() or
+ * fake_cm_close().
+ * CLOSE: a QP that leaves RTS does not end the connection; that is for fake_cm_disconnect() and
+ * fake_cm_close().
  */
 #define FAKE_MANUAL_CONNECT	BIT(0)
 #define FAKE_MANUAL_ACCEPT	BIT(1)
 #define FAKE_MANUAL_CLOSE	BIT(2)
 
 /**
- * struct fake_script - what a verb is to do
- * @calls: how often it was called since the script was written
- * @fail_at: the call that fails, counted from 1; 0: none
- * @error: what it fails with, negative
+ * struct fake_script - what a verb does
+ * @calls: number of calls since the script was set
+ * @fail_at: number of the call that fails, from 1; 0 for none
+ * @error: error of that call, negative
  */
 struct fake_script {
 	unsigned int calls;
@@ -122,7 +120,7 @@ struct fake_script {
 	int error;
 };
 
-/* Directions of work requests, for their completions' scripts. */
+/* Directions of work requests, for the faults of their completions. */
 enum fake_direction {
 	FAKE_SEND,
 	FAKE_RECEIVE,
@@ -131,12 +129,11 @@ enum fake_direction {
 
 /**
  * struct fake_fault - what happens to a completion
- * @qp: of this queue pair; NULL: of any
- * @nth: the nth that is not flushed, counted from 1, whether it is signalled or
- *	not; 0: none
- * @status: what it says instead of success.  The queue pair then goes to error
- *	and the rest is flushed.
- * @vendor_err: what it says with that
+ * @qp: only completions of this QP; NULL for any QP
+ * @nth: the nth completion that is not flushed, counted from 1, whether it is signaled or not;
+ *	0: none
+ * @status: its status instead of success.  The QP then goes to error and the rest is flushed.
+ * @vendor_err: its vendor_err, with @status
  * @duplicate: it is delivered twice
  * @lost: it is not delivered at all, though it succeeded
  */
@@ -150,9 +147,9 @@ struct fake_fault {
 };
 
 /**
- * struct fake_pause - where a call stops
- * @entered: completed by the call when it has come this far
- * @go_on: completed by the test, to let it go on
+ * struct fake_pause - a place where a call stops
+ * @entered: completed by the call when it gets there
+ * @go_on: completed by the test, to let the call continue
  */
 struct fake_pause {
 	struct completion entered;
@@ -160,11 +157,11 @@ struct fake_pause {
 };
 
 /**
- * struct fake_user_mr - the last registration of a process's memory
+ * struct fake_user_mr - arguments of the last registration of process memory
  * @start: its first byte
- * @length: its bytes
+ * @length: bytes
  * @virt_addr: the address that peers use
- * @access: the rights
+ * @access: access rights
  */
 struct fake_user_mr {
 	u64 start;
@@ -175,55 +172,54 @@ struct fake_user_mr {
 
 /**
  * struct fake_device - the device
- * @ib: what ib_core knows
- * @personality: what it does where drivers differ: change it before registering
- * @offered: what a test wants it to have, FAKE_LACKS_*
- * @attr: the answer to query_device: likewise.  Registering takes from it what the
- *	personality lacks
- * @port: the answer to query_port, for every port: likewise, or at any time
- *	while nobody asks
- * @netdev: the interface of its ports: change it before registering
+ * @ib: the object of ib_core
+ * @personality: its behaviour where drivers differ; to be changed before registering
+ * @offered: features that a test adds, FAKE_LACKS_*
+ * @attr: result of query_device; to be changed before registering.  Registering removes what
+ *	the personality lacks.
+ * @port: result of query_port, for every port; to be changed before registering, or at any time
+ *	without concurrent queries
+ * @netdev: interface of its ports; to be changed before registering
  * @port_kind: of its ports, one of FAKE_PORT_*: iWARP unless fake_device_set_kind() says so
  * @follows_netdev: the state of its port and its MTU are those of @netdev; before registering
- * @notify: how consumers are told of completions; at any time
+ * @notify: context in which consumers are notified of completions; at any time
  * @roce_ports: a bit for each port, BIT(1) the first, that is RoCE and has no connection
  *	manager; change it before registering
- * @ib_ports: likewise, those that are InfiniBand, with the LID of @port
+ * @ib_ports: a bit for each port that is InfiniBand, with the LID of @port; before registering
  * @grh_ports: of @ib_ports, those on which every packet has a GRH; before registering
- * @down_ports: likewise, those that are not active; before registering
- * @deaf_ports: likewise, those on which no queue pair gets ready to receive; at any time
+ * @down_ports: a bit for each port that is not active; before registering
+ * @deaf_ports: a bit for each port on which no QP gets to RTR; at any time
  * @cm_manual: FAKE_MANUAL_* bits; at any time
  * @no_immediate: work requests with immediate data are refused; at any time
- * @starve_request: of whoever hears of the next request, this allocation fails,
- *	counted from 1; 0 again when it has.  Settled after fake_cm_flush().
- * @destroy_drops_cqes: what a queue pair has left in completion queues goes
- *	with it; at any time
- * @max_inline: queue pairs are granted no more bytes inline, and not refused if more are
- *	asked for; at any time
+ * @starve_request: number of the allocation that fails in the consumer that gets the next
+ *	request, from 1; 0 again when it has failed.  Final after fake_cm_flush().
+ * @destroy_drops_cqes: destroying a QP removes its completions from CQs; at any time
+ * @max_inline: QPs get no more bytes of inline data, and are not refused if more are asked for;
+ *	at any time
  * @hold_receives: completions of receives are held back, as by fake_hold(), until
  *	fake_release(); at any time
- * @no_last_wqe: IB_EVENT_QP_LAST_WQE_REACHED comes from the test only; at any time
- * @qps_noio: queue pairs that were created in a scope of memalloc_noio_save(), counted
- * @wrongs: what a consumer did that crashes the driver, counted
- * @user_mr: how ib_reg_user_mr() was called last
+ * @no_last_wqe: only the test raises IB_EVENT_QP_LAST_WQE_REACHED; at any time
+ * @qps_noio: number of QPs that were created in a scope of memalloc_noio_save()
+ * @wrongs: number of calls of a consumer that would crash the driver
+ * @user_mr: arguments of the last ib_reg_user_mr()
  * @lock: protects @scripts, @port_pause and @map_pause
  * @scripts: by &enum fake_verb
- * @port_pause: where query_port stops; NULL: nowhere
- * @map_pause: likewise, map_mr_sg
- * @live: by &enum fake_object, what was made and not given back
+ * @port_pause: where query_port stops; NULL for nowhere
+ * @map_pause: where map_mr_sg stops; NULL for nowhere
+ * @live: by &enum fake_object, number of objects that were created and not destroyed
  * @faults: by &enum fake_direction
- * @fault_seen: completions since the fault was ordered
- * @hold: see fake_hold(); for queue pairs that are made later as well
- * @stall: see fake_stall(); likewise
+ * @fault_seen: completions since the fault was set
+ * @hold: see fake_hold(); for QPs that are created later as well
+ * @stall: see fake_stall(); for QPs that are created later as well
  * @dead: see fake_device_set_dead()
- * @entry: in the list of those that are registered
- * @qps: the queue pairs
- * @mrs: the memory regions
- * @endpoints: sides of connections, in the order in which they were made
- * @flush_work: flushes queue pairs in error, with a personality that does so late
- * @wait_work: ends the requests that have waited too long for their peer
- * @cm_work: where the events of connections come from, in order
- * @cq_work: where the handlers of completion queues are called
+ * @entry: in the list of registered devices
+ * @qps: the QPs
+ * @mrs: the MRs
+ * @endpoints: sides of connections, in the order of creation
+ * @flush_work: flushes QPs in error, with a personality that does so late
+ * @wait_work: ends the work requests that have waited too long for their peer
+ * @cm_work: source of the events of connections, in order
+ * @cq_work: calls the handlers of CQs
  *
  * From @faults on, the fake's one lock protects everything.
  */
@@ -285,23 +281,23 @@ static inline struct fake_device *to_fake(struct ib_device *ib)
  * Its life (fake_device.c)
  */
 
-/* With the personality that the module's parameter names, if there is one. */
+/* Has the personality that the module's parameter names, if there is one. */
 struct fake_device *fake_device_alloc(unsigned int ports);
 
-/* Before registering: another personality. */
+/* Before registering: sets another personality. */
 void fake_device_become(struct fake_device *fake, const struct fake_personality *personality);
 
-/* Before registering: shared receive queues; atomics. */
+/* Before registering: SRQs; atomics. */
 void fake_device_offer_srq(struct fake_device *fake);
 void fake_device_offer_atomics(struct fake_device *fake);
 
 /*
- * Reads go to any memory, as with siw, whose driver id it has then: before registering.
- * Otherwise they need a key that lets peers write, as with iWARP cards.
+ * Before registering: reads can go to any memory, as with siw, whose driver id the device then has.
+ * Otherwise reads need an rkey that allows remote writes, as with iWARP cards.
  */
 void fake_device_read_like_siw(struct fake_device *fake);
 
-/* Before registering: ports of another kind. */
+/* Before registering: sets another kind of ports. */
 void fake_device_set_kind(struct fake_device *fake, unsigned int kind);
 
 int fake_device_add(struct fake_device *fake, const char *name);
@@ -310,10 +306,13 @@ void fake_device_unregister(struct fake_device *fake);
 int fake_device_stop(struct fake_device *fake);
 int fake_device_free(struct fake_device *fake);
 
-/* Where it is found (fake_address.c). */
+/* The address by which it is found (fake_address.c). */
 struct sockaddr_in fake_address(u16 port);
 
-/* Everything that a test has stopped goes on, and connections go their way (fake_faults.c). */
+/*
+ * Everything that a test has stopped continues, and connections proceed by themselves
+ * (fake_faults.c).
+ */
 void fake_device_let_go(struct fake_device *fake);
 
 /*
@@ -333,49 +332,46 @@ void fake_qp_event(struct ib_qp *qp, enum ib_event_type type);
  * Work requests (fake_faults.c, fake_data.c, fake_post.c)
  */
 
-/* The next fault of a direction; it replaces the one before.  NULL: none. */
+/* Sets the next fault of a direction, instead of the one before.  NULL: none. */
 void fake_fault(struct fake_device *fake, enum fake_direction direction,
 		const struct fake_fault *fault);
 
 /*
- * Late completions: work is carried out, and its completions (flushed ones, too)
- * are held back until they are released, in their order.  Of one queue pair, or
- * with NULL of all that the device has and will have.
+ * Late completions: work requests are carried out, and their completions (flushed ones, too) are
+ * held back until they are released, in order.  For one QP, or with NULL for all QPs that the
+ * device has and will have.
  */
 void fake_hold(struct fake_device *fake, struct ib_qp *qp);
 void fake_release(struct fake_device *fake, struct ib_qp *qp);
 unsigned int fake_held(struct ib_qp *qp);
 
-/*
- * Late work: what is posted to the send queue stays there, until it is let go
- * on or is flushed.
- */
+/* Late work: what is posted to the SQ stays there, until fake_go_on() or a flush. */
 void fake_stall(struct fake_device *fake, struct ib_qp *qp);
 void fake_go_on(struct fake_device *fake, struct ib_qp *qp);
 
 /*
- * A dead device flushes nothing.  When it lives again, it does what it has
- * missed.  With some personalities it refuses posts, and says that it died.
+ * A dead device flushes nothing.  When it lives again, it does what it has missed.  With some
+ * personalities it refuses posts, and raises a fatal event.
  */
 void fake_device_set_dead(struct fake_device *fake, bool dead);
 
-/* The queue pair fails by itself: error, flush, end of the connection. */
+/* The QP fails by itself: error, flush, end of the connection. */
 void fake_qp_fail(struct ib_qp *qp);
 
-/* Two queue pairs are connected without a connection manager. */
+/* Connects two QPs without a connection manager. */
 void fake_qp_join(struct ib_qp *a, struct ib_qp *b);
 
-/* The state that the device has the queue pair in. */
+/* The state of the QP on the device. */
 enum ib_qp_state fake_qp_state(struct ib_qp *qp);
 
 /**
- * struct fake_message - what an imagined peer sends
- * @data: the bytes, in kernel memory
- * @length: how many
+ * struct fake_message - a message of an imagined peer
+ * @data: its bytes, in kernel memory
+ * @length: number of bytes
  * @flags: IB_WC_WITH_IMM, IB_WC_WITH_INVALIDATE
- * @imm_data: with the former
- * @rkey: with the latter: what is invalidated
- * @solicited: it says so
+ * @imm_data: with IB_WC_WITH_IMM
+ * @rkey: with IB_WC_WITH_INVALIDATE: the rkey that is invalidated
+ * @solicited: the message is solicited
  */
 struct fake_message {
 	const void *data;
@@ -387,12 +383,12 @@ struct fake_message {
 };
 
 /*
- * A message arrives at a queue pair, from nobody.  Returns what its sender's
- * completion would say.
+ * Delivers a message without a sender to a QP.  Returns the status that its sender's completion
+ * would have.
  */
 enum ib_wc_status fake_qp_receive(struct ib_qp *qp, const struct fake_message *message);
 
-/* An imagined peer reads and writes what was registered on a queue pair's domain. */
+/* An imagined peer reads and writes MRs of the PD of a QP. */
 enum ib_wc_status fake_qp_remote_write(struct ib_qp *qp, u64 address, u32 rkey, const void *data,
 				       u32 length);
 enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, void *data,
@@ -401,26 +397,25 @@ enum ib_wc_status fake_qp_remote_read(struct ib_qp *qp, u64 address, u32 rkey, v
 /*
  * Connections (fake_cm_script.c)
  *
- * An endpoint is one side.  Its peer is an endpoint too, or imagined: there is
- * only what the test says.
+ * An endpoint is one side of a connection.  Its peer is an endpoint too, or is imagined: then only
+ * the test acts for it.
  */
 
 enum fake_cm_state {
 	FAKE_CM_CONNECTING,	/* iw_connect was called; no reply yet */
-	FAKE_CM_REQUESTED,	/* the listener has been asked */
+	FAKE_CM_REQUESTED,	/* the listener has got the request */
 	FAKE_CM_ACCEPTED,	/* iw_accept was called; not established yet */
 	FAKE_CM_CONNECTED,
 	FAKE_CM_REJECTED,	/* iw_reject was called */
-	FAKE_CM_CLOSED,		/* it is over; the last event may be on its way */
+	FAKE_CM_CLOSED,		/* it is over; the last event may be pending */
 };
 
 struct fake_endpoint;
 
 /*
- * The oldest endpoint of the device in this state, once there is one; NULL after
- * the time.  Those that are rejected or closed are not found any more.  The
- * endpoint of a queue pair, NULL if there is none.  Both are for
- * fake_cm_put().
+ * fake_cm_await() waits for the oldest endpoint of the device in this state; NULL on timeout.
+ * Rejected or closed endpoints are not found.  fake_cm_of_qp() returns the endpoint of a QP, NULL
+ * if there is none.  Both need fake_cm_put().
  */
 struct fake_endpoint *fake_cm_await(struct fake_device *fake, enum fake_cm_state state,
 				    unsigned int timeout_ms);
@@ -429,56 +424,57 @@ void fake_cm_put(struct fake_endpoint *endpoint);
 
 enum fake_cm_state fake_cm_state(struct fake_endpoint *endpoint);
 
-/* Waits until it is in this state, true, or the time is over. */
+/* Waits until it is in this state; false on timeout. */
 bool fake_cm_reaches(struct fake_endpoint *endpoint, enum fake_cm_state state,
 		     unsigned int timeout_ms);
 
-/* What the other side was told with iw_connect, iw_accept or iw_reject. */
+/* The private data that it passed with iw_connect, iw_accept or iw_reject. */
 const void *fake_cm_private_data(struct fake_endpoint *endpoint, u16 *length);
 
 /*
- * The following give their events from the device's worker, and return before
- * that; fake_cm_flush() waits for it.  -EINVAL: not in this state; iw_cm stops
- * the kernel at events that it does not expect, so they are not given.
+ * The following functions return before the device's worker reports their events; fake_cm_flush()
+ * waits for it.  They return -EINVAL if the state does not fit: iw_cm has a BUG_ON for events that
+ * it does not expect, so these are not reported.
  */
 
-/* CONNECTING: the search for a listener that FAKE_MANUAL_CONNECT had stopped. */
+/* CONNECTING: starts the search for a listener that FAKE_MANUAL_CONNECT had stopped. */
 int fake_cm_go_on(struct fake_endpoint *endpoint);
 
 /*
- * CONNECTING, from an imagined peer.  With 0 the connection stands; errors are
- * -ECONNREFUSED, -ECONNRESET (rejected), -ETIMEDOUT (unreachable) and others.
+ * CONNECTING, from an imagined peer.  With 0 the connection is established; errors are
+ * -ECONNREFUSED,
+ * -ECONNRESET (rejected), -ETIMEDOUT (unreachable) and others.
  */
 int fake_cm_reply(struct fake_endpoint *endpoint, int status, const void *data, u8 length);
 
-/* ACCEPTED: both sides hear that the connection stands. */
+/* ACCEPTED: both sides get the event that the connection is established. */
 int fake_cm_establish(struct fake_endpoint *endpoint);
 
-/* CONNECTED: only DISCONNECT, as often as wanted. */
+/* CONNECTED: only DISCONNECT, as often as the test calls it. */
 int fake_cm_disconnect(struct fake_endpoint *endpoint);
 
 /*
- * CONNECTED: the queue pair goes to error and CLOSE is given.  The peer follows
- * unless its device has FAKE_MANUAL_CLOSE.
- * ACCEPTED: ESTABLISHED, DISCONNECT and CLOSE, which is how iw_cm wants to hear
- * of a failure; the peer hears the same.
+ * CONNECTED: the QP goes to error and CLOSE is reported.  The peer follows unless its device has
+ * FAKE_MANUAL_CLOSE.
+ * ACCEPTED: ESTABLISHED, DISCONNECT and CLOSE, which is the sequence that iw_cm expects for a
+ * failure; the peer gets the same.
  */
 int fake_cm_close(struct fake_endpoint *endpoint);
 
 /*
- * The consumer hears of CLOSE once more, past iw_cm, in the caller's context.  It
- * must not have destroyed its id.
+ * The consumer gets CLOSE once more, bypassing iw_cm, in the caller's context.  It must not have
+ * destroyed its id.
  */
 int fake_cm_close_again(struct fake_endpoint *endpoint);
 
 /*
- * An imagined peer asks the listener of a port, on this device.  Returns the
- * passive endpoint, for fake_cm_put(), or an ERR_PTR.
+ * An imagined peer sends a request to the listener of a port, on this device.  Returns the passive
+ * endpoint, for fake_cm_put(), or an ERR_PTR.
  */
 struct fake_endpoint *fake_cm_request(struct fake_device *fake, u16 port, const void *data,
 				      u8 length);
 
-/* Whatever connections had to say was handled.  Not for event handlers. */
+/* Waits until all events of connections have been handled.  Not for event handlers. */
 void fake_cm_flush(struct fake_device *fake);
 
 #endif /* _KRDMA_KUNIT_FAKE_DEVICE_H */

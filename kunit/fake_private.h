@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the fake device share; no test needs it but conn_fixture.c.
+ * Declarations for the files of the fake device.  Of the tests, only conn_fixture.c needs them.
  *
- * One lock protects all fakes together, because work requests go from one queue
- * pair to another and back.  It is taken with fake_begin() and left with
- * fake_end(), which then calls the consumers that are to be told something.
+ * One lock protects all fakes together, because work requests go from one QP to another and back.
+ * fake_begin() takes it.  fake_end() releases it, and then calls the handlers of consumers that
+ * have something to get.
  */
 #ifndef _KRDMA_KUNIT_FAKE_PRIVATE_H
 #define _KRDMA_KUNIT_FAKE_PRIVATE_H
@@ -18,14 +18,14 @@
 #include "../krdma/compat/provider.h"
 #include "fake_device.h"
 
-/* More than any test says in fake_device.attr. */
+/* More than any test sets in fake_device.attr. */
 #define FAKE_MAX_WR		16384
 #define FAKE_MAX_CQE		65536
 #define FAKE_MAX_SGE		8
 #define FAKE_GSI_NUMBER		1
 #define FAKE_MAX_INLINE		256
 
-/* As many bytes as an event of iw_cm can bring. */
+/* The maximum length of private data in an event of iw_cm. */
 #define FAKE_PRIVATE_DATA	U8_MAX
 
 struct fake_pd {
@@ -33,13 +33,13 @@ struct fake_pd {
 };
 
 /**
- * struct fake_wc - an entry of a completion queue
- * @wc: what is polled
- * @qp: whose; NULL if nothing is to be told to it any more
- * @direction: of its work requests
- * @wqe: polling this frees the slots of all requests before this one
- * @dangles: the driver would use the freed queue pair to poll it
- * @solicited: wakes those who wait for solicited completions only
+ * struct fake_wc - an entry of a CQ
+ * @wc: what the consumer polls
+ * @qp: its QP; NULL if the QP gets nothing from it any more
+ * @direction: direction of its work request
+ * @wqe: polling this frees the WQEs of all work requests before this one
+ * @dangles: the driver would use the freed QP to poll it
+ * @solicited: wakes also consumers that wait for solicited completions only
  * @entry: in fake_qp.held, otherwise unused
  */
 struct fake_wc {
@@ -53,17 +53,17 @@ struct fake_wc {
 };
 
 /**
- * struct fake_cq - a completion queue
- * @ib: what ib_core knows
+ * struct fake_cq - a CQ
+ * @ib: the object of ib_core
  * @wq: ib.cqe entries
- * @head: the next to be polled, counted without end
- * @tail: where the next one goes, likewise
- * @armed: whether the consumer wants to hear of the next one
- * @armed_for: of which
- * @bell: in the list of those whose handler fake_end() calls
- * @ringing: calls of the handler under way
+ * @head: the next entry to be polled, a free-running counter
+ * @tail: the next entry to be written, a free-running counter
+ * @armed: the consumer wants to be notified of the next completion
+ * @armed_for: which completions that are
+ * @bell: in the list of CQs whose handler fake_end() calls
+ * @ringing: calls of the handler in progress
  * @work: calls the handler
- * @irq_work: likewise
+ * @irq_work: calls the handler from a hard interrupt
  */
 struct fake_cq {
 	struct ib_cq ib;
@@ -80,9 +80,9 @@ struct fake_cq {
 
 /**
  * struct fake_receive - a posted receive
- * @wr_id: of its completion
+ * @wr_id: wr_id of its completion
  * @num_sge: entries of @sge
- * @sge: where it goes
+ * @sge: its memory
  */
 struct fake_receive {
 	u64 wr_id;
@@ -91,11 +91,11 @@ struct fake_receive {
 };
 
 /**
- * struct fake_send - a posted request
- * @wr: it, in full, without pointers to what the consumer may forget
+ * struct fake_send - a posted send work request
+ * @wr: a full copy, without pointers to memory that the consumer may reuse
  * @sge: its memory
- * @inline_data: its bytes, with IB_SEND_INLINE
- * @inline_length: how many
+ * @inline_data: its data, with IB_SEND_INLINE
+ * @inline_length: bytes of @inline_data
  */
 struct fake_send {
 	union {
@@ -111,12 +111,12 @@ struct fake_send {
 };
 
 /**
- * struct fake_queue - counters of a send or receive queue, without end
- * @depth: requests that it holds
- * @posted: requests so far
- * @done: those that have been carried out or flushed
- * @released: those whose slots can be used again
- * @lost: slots that nobody can use any more
+ * struct fake_queue - free-running counters of an SQ, RQ or SRQ
+ * @depth: number of WQEs
+ * @posted: work requests that were posted
+ * @done: work requests that were carried out or flushed
+ * @released: work requests with WQEs that can be used again
+ * @lost: WQEs that can never be used again
  */
 struct fake_queue {
 	unsigned int depth;
@@ -134,12 +134,12 @@ struct fake_srq {
 };
 
 /**
- * struct fake_route - where packets of a queue pair or an address handle go
- * @set: it is known
- * @sgid: from this GID
- * @dgid: to this one
- * @gid_type: of both
- * @vlan: on this VLAN; 0xffff: on none
+ * struct fake_route - path of the packets of a QP or an address handle
+ * @set: the path is known
+ * @sgid: source GID
+ * @dgid: destination GID
+ * @gid_type: type of both GIDs
+ * @vlan: VLAN; 0xffff for none
  */
 struct fake_route {
 	bool set;
@@ -155,33 +155,33 @@ struct fake_ah {
 };
 
 /**
- * struct fake_qp - a queue pair
- * @ib: what ib_core knows
+ * struct fake_qp - a QP
+ * @ib: the object of ib_core
  * @entry: in fake_device.qps
- * @refs: of iw_cm and of endpoints, and one of its consumer
- * @unused: when there are none
+ * @refs: references of iw_cm and of endpoints, and one of its consumer
+ * @unused: completed when @refs is 0
  * @state: its state
  * @attr: what it was given on its way there: port_num, qp_access_flags, dest_qp_num,
  *	rq_psn, sq_psn, min_rnr_timer, rnr_retry, timeout, retry_cnt,
  *	ah_attr
- * @route: to the queue pair attr.dest_qp_num; not set with iWARP
- * @cap: what it can hold
- * @signal_all: every request is signalled
+ * @route: to the QP attr.dest_qp_num; not set with iWARP
+ * @cap: its capabilities
+ * @signal_all: every work request is signaled
  * @cqs: by &enum fake_direction
- * @sends: the send queue
- * @recv_wrs: the receive queue, unless it is shared
+ * @sends: the SQ
+ * @recv_wrs: the RQ; not used with an SRQ
  * @hold: see fake_hold()
  * @stall: see fake_stall()
  * @held: completions that were held back
- * @last_wqe: in the list of those whose end fake_end() announces
- * @last_wqe_owed: how often, when it was flushed
- * @last_wqe_times: how often, while it is in the list
- * @comm_est: IB_EVENT_COMM_EST is to be told, likewise
- * @told_traffic: it was, or will be, as that is told once
- * @waiting: its next request waits for the peer, or for a receive of the peer's
- * @wait_end: and no longer than until then, in jiffies; 0: for ever, or it does not wait
+ * @last_wqe: in the list of QPs for which fake_end() raises IB_EVENT_QP_LAST_WQE_REACHED
+ * @last_wqe_owed: number of these events to be raised when the QP is flushed
+ * @last_wqe_times: number of these events, while the QP is in the list
+ * @comm_est: IB_EVENT_COMM_EST is to be raised, from the same list
+ * @told_traffic: IB_EVENT_COMM_EST was, or will be, raised; it is raised once
+ * @waiting: the next work request waits for the peer, or for a receive of the peer
+ * @wait_end: end of that wait, in jiffies; 0: it has no end, or there is no wait
  * @peer: the other end of the wire; NULL: imagined, if @state is RTS
- * @endpoint: of its connection
+ * @endpoint: the endpoint of its connection
  */
 struct fake_qp {
 	struct ib_qp ib;
@@ -215,22 +215,22 @@ struct fake_qp {
 
 /**
  * struct fake_mr - a memory region
- * @ib: what ib_core knows
+ * @ib: the object of ib_core
  * @entry: in fake_device.mrs
- * @pd: whose
+ * @pd: its PD
  * @valid: it can be used
- * @all: it is all of the kernel's memory
- * @key: for both sides, while it is valid
- * @access: the rights
- * @iova: where it begins, as peers see it
- * @length: its bytes
- * @offset: of its first byte in its first page
- * @page_size: of its pages
- * @pages: their addresses
- * @max_pages: how many there can be
- * @mapped: those of the last ib_map_mr_sg(), which REG_MR makes @pages
- * @mapped_count: how many
- * @umem: with a process's memory
+ * @all: it covers all kernel memory
+ * @key: lkey and rkey, while it is valid
+ * @access: access rights
+ * @iova: start address that peers use
+ * @length: bytes
+ * @offset: offset of its first byte in its first page
+ * @page_size: size of its pages
+ * @pages: addresses of the pages
+ * @max_pages: capacity of @pages
+ * @mapped: pages of the last ib_map_mr_sg(), which REG_MR copies to @pages
+ * @mapped_count: entries of @mapped
+ * @umem: set for memory of a process
  */
 struct fake_mr {
 	struct ib_mr ib;
@@ -252,10 +252,10 @@ struct fake_mr {
 };
 
 /**
- * struct fake_span - a piece of memory
- * @mr: the region that @address is in; NULL: it is in the kernel
- * @address: where
- * @length: its bytes
+ * struct fake_span - a range of memory
+ * @mr: the MR that contains @address; NULL for an address of the kernel
+ * @address: start of the range
+ * @length: bytes
  */
 struct fake_span {
 	const struct fake_mr *mr;
@@ -264,10 +264,10 @@ struct fake_span {
 };
 
 /**
- * struct fake_spans - what a work request reads or writes
- * @span: in order
- * @count: how many
- * @length: bytes of all
+ * struct fake_spans - memory that a work request reads or writes
+ * @span: ranges, in order
+ * @count: number of ranges
+ * @length: bytes of all ranges
  */
 struct fake_spans {
 	struct fake_span span[FAKE_MAX_SGE];
@@ -276,14 +276,14 @@ struct fake_spans {
 };
 
 /**
- * struct fake_listener - who waits for connections
- * @refs: of itself until it is closed, of endpoints and of work
+ * struct fake_listener - a listener
+ * @refs: its own until it is closed, and those of endpoints and of work
  * @entry: in fake_listeners
  * @fake: the device
- * @cm_id: of iw_cm; it is there until @closed
- * @handler: of the consumer
- * @closed: it listens no more
- * @work: the end of requests that nobody will have heard
+ * @cm_id: iw_cm's id; valid until @closed
+ * @handler: the consumer's event handler
+ * @closed: it does not listen any more
+ * @work: ends the requests that the consumer will not get
  */
 struct fake_listener {
 	struct kref refs;
@@ -297,22 +297,22 @@ struct fake_listener {
 
 /**
  * struct fake_endpoint - one side of a connection
- * @refs: of itself until it is over, of tests, of its peer and of work
+ * @refs: its own until it is over, and those of tests, of its peer and of work
  * @entry: in fake_device.endpoints until it is over
  * @fake: the device
- * @state: how far it is
- * @passive: it was asked for
- * @asked: the listener's consumer has heard of it
- * @abandoned: its peer gave up before it was connected
+ * @state: its state
+ * @passive: it belongs to the side that got the request
+ * @asked: the listener's consumer has got the request
+ * @abandoned: its peer gave up before the connection was established
  * @cm_id: of iw_cm, with a reference from connecting or accepting to the last
  *	event
  * @qp: the queue pair, likewise
  * @peer: the other side; NULL: imagined
- * @listener: who is asked
- * @local: the address on this side
- * @remote: the one on the other
+ * @listener: the listener that gets the request
+ * @local: address of this side
+ * @remote: address of the other side
  * @ird: reads that it can serve
- * @ord: reads that it can have under way
+ * @ord: reads that it can have in flight
  * @length: bytes of @data
  * @data: the private data for the other side
  */
@@ -376,10 +376,10 @@ static inline bool fake_queue_idle(const struct fake_queue *cq)
 	return cq->posted == cq->done;
 }
 
-/* fake_device.c: 0, or the error that the script wants; in any context. */
+/* fake_device.c: returns 0, or the error that the script orders; in any context. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb);
 
-/* fake_device.c: stops where the test wants it to; may sleep. */
+/* fake_device.c: stops where the test orders it; may sleep. */
 void fake_device_stop_at(struct fake_device *fake, struct fake_pause **where);
 
 /* fake_cq.c */
@@ -398,16 +398,16 @@ void fake_wire_remove(struct fake_device *fake);
 void fake_wait_work(struct work_struct *work);
 
 void fake_route_set(struct fake_route *route, const struct rdma_ah_attr *ah);
-/* The device that packets reach; NULL: none. */
+/* Finds the device that packets reach; NULL for none. */
 struct fake_device *fake_route_find(const struct fake_route *route);
 
-/* The queue pair at the other end of the wire; NULL: none that would answer. */
+/* Finds the QP at the other end of the wire; NULL if none would answer. */
 struct fake_qp *fake_wire_peer(struct fake_qp *qp);
 
-/* Is the next request not carried out yet? */
+/* Returns true if the next work request cannot be carried out yet. */
 bool fake_wire_waits(struct fake_qp *qp);
 
-/* There are receives, for those who wait for them. */
+/* Receives were posted: continues work requests that wait for them. */
 void fake_wire_received(struct fake_qp *qp);
 void fake_wire_srq_received(struct fake_srq *srq);
 
@@ -425,19 +425,19 @@ extern const struct ib_device_ops fake_srq_ops;
 /* fake_mr.c */
 struct fake_mr *fake_mr_find(struct fake_device *fake, u32 key);
 
-/* Memory that the keys are good for; false: they are not. */
+/* Finds memory by lkeys; returns false if they are not valid for it. */
 bool fake_spans_local(struct fake_spans *spans, struct fake_qp *qp, const struct ib_sge *sge,
 		      int count, int access);
 bool fake_spans_remote(struct fake_spans *spans, struct fake_qp *qp, u64 address, u32 length,
 		       u32 rkey, int access);
 
-/* Memory of the fake's own. */
+/* Memory of the fake itself. */
 void fake_spans_kernel(struct fake_spans *spans, const void *data, u32 length);
 
-/* Both are used up; @to has room for all of @from. */
+/* Uses up both; @to has room for all of @from. */
 void fake_spans_copy(struct fake_spans *to, struct fake_spans *from);
 
-/* Where the span begins, and how much of it lies there in one piece. */
+/* Returns the start of the span, and in @length how many bytes are contiguous there. */
 void *fake_span_memory(const struct fake_span *span, u32 *length);
 
 extern const struct ib_device_ops fake_mr_ops;
@@ -456,10 +456,10 @@ void fake_qp_to_error(struct fake_qp *qp);
 void fake_flush(struct fake_qp *qp);
 void fake_flush_now(struct fake_qp *qp);
 
-/* Likewise, without the lock. */
+/* fake_data.c; without the lock */
 void fake_flush_work(struct work_struct *work);
 
-/* Takes the next receive of a queue pair, without a connection; with the lock held. */
+/* Takes the next receive of a QP, without a connection; with the lock held. */
 void fake_qp_take_datagram(struct fake_qp *qp, struct fake_spans *datagram, struct ib_wc *wc);
 
 /*
@@ -472,7 +472,7 @@ void fake_cm_qp_left(struct fake_qp *qp);
 struct fake_listener *fake_find_listener(struct fake_device *fake,
 					 const struct sockaddr_storage *address, bool others);
 
-/* A new endpoint, which asks a listener; NULL without memory. */
+/* Creates an endpoint that sends a request to a listener.  Returns NULL without memory. */
 struct fake_endpoint *fake_cm_ask(struct fake_listener *listener,
 				  const struct fake_endpoint *from);
 void fake_cm_seek(struct fake_endpoint *active);

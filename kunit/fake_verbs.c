@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The objects of the fake device: protection domains, queue pairs, shared receive
- * queues.
- */
+/* The objects of the fake device: PDs, QPs, SRQs. */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/sched.h>
@@ -11,7 +8,7 @@
 
 #include "fake_private.h"
 
-/* Above what anybody could take for a small number of something else. */
+/* Larger than any small number that could be mistaken for a QP number. */
 #define FAKE_QP_NUMBER	0x1000
 
 static atomic_t fake_qp_number = ATOMIC_INIT(FAKE_QP_NUMBER);
@@ -39,7 +36,7 @@ static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 }
 
 /*
- * Queue pairs
+ * QPs
  */
 
 void fake_qp_get(struct fake_qp *qp)
@@ -75,7 +72,7 @@ static bool fake_cap_is_possible(const struct fake_device *fake, const struct ib
 	       min(cap->max_inline_data, fake->max_inline) <= FAKE_MAX_INLINE;
 }
 
-/* What the driver checks of a queue pair's attributes, and makes of them. */
+/* Checks and adjusts the attributes of a QP as the driver does. */
 static int fake_adjust_cap(const struct fake_personality *personality,
 			   struct ib_qp_init_attr *attr)
 {
@@ -105,7 +102,7 @@ static int fake_adjust_cap(const struct fake_personality *personality,
 	default:
 		if (cap->max_inline_data > max_inline)
 			return -EINVAL;
-		/* Entries of 64 bytes, of which a header takes 16. */
+		/* WQEs of 64 bytes, of which the header takes 16. */
 		if (personality->inline_grant == FAKE_INLINE_MORE)
 			cap->max_inline_data = min_t(u32, max_inline,
 						     ALIGN(cap->max_inline_data + 16, 64) - 16);
@@ -121,7 +118,7 @@ static int fake_adjust_cap(const struct fake_personality *personality,
 	return 0;
 }
 
-/* The lowest number that is free, or one that nobody had yet. */
+/* The lowest free number, or one that was never used. */
 static u32 fake_number(struct fake_device *fake)
 {
 	u32 number = FAKE_QP_NUMBER + 1;
@@ -214,7 +211,7 @@ static bool fake_can_become(enum ib_qp_state from, enum ib_qp_state to)
 	}
 }
 
-/* Neither of two that were connected may be left with the other. */
+/* Disconnects both QPs of a connected pair. */
 static void fake_qp_part(struct fake_qp *qp)
 {
 	fake_assert_locked();
@@ -257,7 +254,7 @@ static int fake_change_state(struct fake_qp *qp, enum ib_qp_state state)
 		return 0;
 	default:
 		qp->state = state;
-		/* Some drivers have taken sends before. */
+		/* Some drivers accept sends before RTS. */
 		fake_qp_run(qp);
 		return 0;
 	}
@@ -334,7 +331,7 @@ enum ib_qp_state fake_qp_state(struct ib_qp *qp)
 	return state;
 }
 
-/* As other iWARP devices do, this waits for iw_cm to let go of the queue pair. */
+/* As other iWARP devices do, this waits until iw_cm puts the QP. */
 static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 {
 	struct fake_device *fake = to_fake(ib_qp->device);
@@ -343,7 +340,10 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 
 	might_sleep();
 	flags = fake_begin();
-	/* No flush: who destroys a queue pair has drained it, or does not care. */
+	/*
+	 * No flush: a consumer that destroys a QP has drained it, or does not need its
+	 * completions.
+	 */
 	qp->state = IB_QPS_RESET;
 	fake_cm_qp_left(qp);
 	fake_end(flags);
@@ -386,7 +386,7 @@ void fake_qp_join(struct ib_qp *a, struct ib_qp *b)
 }
 
 /*
- * Shared receive queues
+ * SRQs
  */
 
 static int fake_create_srq(struct ib_srq *ib_srq, struct ib_srq_init_attr *init,

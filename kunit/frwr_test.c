@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue pair that registers memory where there is no connection: on which port, to
- * whom it is connected, how long it is waited for, and by whom.
+ * The QP that registers memory without a connection: on which port it is, how it is connected, how
+ * long a caller waits for it, and which callers wait.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -19,7 +19,7 @@
 #define ALL		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE)
 
-/* What a work request and its flush may take together, and what is soon. */
+/* Longest time of a work request and its flush together, and a short time. */
 #define BOUND		(8 * HZ)
 #define SOON		(2 * HZ)
 
@@ -35,7 +35,7 @@ static void site_put(void *context)
 {
 	struct site *site = context;
 
-	/* Nobody waits for it any more. */
+	/* Ends all waits for the device. */
 	fake_device_let_go(site->fake);
 	krdma_device_put(site->dev);
 }
@@ -68,7 +68,7 @@ static struct krdma_mr *expect_map(struct kunit *test, struct site *site)
 	return mr;
 }
 
-/* The last queue pair that was made; tests here make no other ones. */
+/* The QP that was created last; these tests create no others. */
 static struct fake_qp *site_qp(struct kunit *test, struct site *site)
 {
 	struct fake_qp *qp = NULL;
@@ -82,7 +82,7 @@ static struct fake_qp *site_qp(struct kunit *test, struct site *site)
 	return qp;
 }
 
-/* Its key is good for all of it, in the domain. */
+/* The rkey is valid for all of the MR, in the PD. */
 static void expect_reachable(struct kunit *test, struct site *site, struct krdma_mr *mr)
 {
 	struct ib_qp *qp = &site_qp(test, site)->ib;
@@ -99,7 +99,7 @@ static void expect_reachable(struct kunit *test, struct site *site, struct krdma
 }
 
 /*
- * Where it is connected
+ * Connection to itself
  */
 
 static void roce(struct fake_device *fake)
@@ -118,18 +118,18 @@ static void test_connected_to_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
 	KUNIT_EXPECT_EQ(test, IB_QPS_RTS, fake_qp_state(&qp->ib));
 	KUNIT_EXPECT_EQ(test, 1, qp->attr.port_num);
-	/* Nobody else gets in, and nobody may do anything there. */
+	/* No other QP can connect to it, and no peer has access rights there. */
 	KUNIT_EXPECT_EQ(test, qp->ib.qp_num, qp->attr.dest_qp_num);
 	KUNIT_EXPECT_EQ(test, 0, qp->attr.qp_access_flags);
 	KUNIT_EXPECT_EQ(test, qp->attr.sq_psn, qp->attr.rq_psn);
 	KUNIT_EXPECT_EQ(test, 0, qp->attr.sq_psn >> 24);
 	KUNIT_EXPECT_EQ(test, 0, qp->cqs[FAKE_RECEIVE].posted);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
-	/* It went with the domain. */
+	/* The QP was destroyed with the PD. */
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&site->fake->live[FAKE_QP]));
 }
 
-/* The slot of a default GID stays free for it, as long as there is another entry. */
+/* The QP does not use the entry of a default GID, as long as there is another entry. */
 static void test_default_entry_is_left_alone(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
@@ -141,7 +141,7 @@ static void test_default_entry_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* Another queue pair has another PSN. */
+/* Another QP has another PSN. */
 static void test_numbers_are_not_guessed(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
@@ -178,7 +178,7 @@ static void expect_port(struct kunit *test, struct site *site, u8 port)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* The first that is active; if that one does not do, another one; at last any. */
+/* The first active port; if that one fails, another one; at last any port. */
 static void test_every_port_is_tried(struct kunit *test)
 {
 	struct site *site = site_new(test, three_ports);
@@ -208,7 +208,7 @@ static void infiniband_by_gid(struct fake_device *fake)
 	fake->grh_ports = BIT(1);
 }
 
-/* Where ports have LIDs, that is its address; beyond a router, so is its GID. */
+/* On ports with LIDs, the address is the LID; behind a router, also the GID. */
 static void test_connected_by_lid(struct kunit *test)
 {
 	struct site *site = site_new(test, infiniband);
@@ -240,19 +240,19 @@ static void test_connected_by_lid_and_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* Where it takes the connection manager, nothing there waits for memory to be written back. */
+/* If the connection manager is needed, its allocations do not wait for writeback. */
 static void test_manager_needs_no_io(struct kunit *test)
 {
 	struct site *site = site_new(test, NULL);
 	struct krdma_mr *mr = expect_map(test, site);
 
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&site->fake->live[FAKE_QP]));
-	/* The end that accepts; the other one is made by who registers. */
+	/* The accepting end.  The caller that registers creates the other one. */
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->qps_noio));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* Whatever step the device refuses, another entry of the port's GID table may do. */
+/* Whatever step the device refuses, another entry of the port's GID table may work. */
 static void test_every_entry_is_tried(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
@@ -268,7 +268,7 @@ static void test_every_entry_is_tried(struct kunit *test)
 	expect_port(test, site, 1);
 }
 
-/* One that has failed is replaced, whoever reports it. */
+/* A QP that has failed is replaced, whatever reports the failure. */
 static void test_failed_one_is_replaced(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
@@ -276,14 +276,14 @@ static void test_failed_one_is_replaced(struct kunit *test)
 	struct krdma_mr *mr;
 	u32 number = site_qp(test, site)->ib.qp_num;
 
-	/* It went to error. */
+	/* The QP went to error. */
 	fake_qp_fail(&site_qp(test, site)->ib);
 	mr = expect_map(test, site);
 	KUNIT_EXPECT_NE(test, number, site_qp(test, site)->ib.qp_num);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&site->fake->live[FAKE_QP]));
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
-	/* The device says so. */
+	/* The device raises an event. */
 	number = site_qp(test, site)->ib.qp_num;
 	fake_qp_event(&site_qp(test, site)->ib, IB_EVENT_QP_FATAL);
 	mr = expect_map(test, site);
@@ -293,7 +293,7 @@ static void test_failed_one_is_replaced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(first));
 }
 
-/* What the device refuses is not valid, and not tried again; the next one is as good as ever. */
+/* A refused MR is invalid, and is not tried again.  The next one succeeds as usual. */
 static void test_refused_registration(struct kunit *test)
 {
 	struct fake_fault fault = { .nth = 1, .status = IB_WC_LOC_PROT_ERR };
@@ -317,10 +317,10 @@ static void test_refused_registration(struct kunit *test)
 }
 
 /*
- * How long
+ * Waiting
  */
 
-/* Somebody who registers memory, and can be killed. */
+/* A thread that registers memory, and can be killed. */
 struct caller {
 	struct site *site;
 	struct task_struct *task;
@@ -362,7 +362,7 @@ static void caller_kill(struct caller *caller)
 	send_sig(SIGKILL, caller->task, 1);
 }
 
-/* However it went: it returns once the device works again. */
+/* The thread returns once the device works again, whatever the result. */
 static void caller_end(struct kunit *test, struct caller *caller)
 {
 	fake_device_let_go(caller->site->fake);
@@ -370,7 +370,7 @@ static void caller_end(struct kunit *test, struct caller *caller)
 	put_task_struct(caller->task);
 }
 
-/* Executes nothing, flushes nothing. */
+/* The device executes nothing and flushes nothing. */
 static void site_hang(struct site *site)
 {
 	fake_stall(site->fake, NULL);
@@ -405,7 +405,7 @@ static void test_no_answer_of_iwarp_either(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* One waits for the device, and one for the first one. */
+/* One thread waits for the device, and one waits for the first thread. */
 static void test_waiters_can_be_killed(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);
@@ -430,8 +430,9 @@ static void test_waiters_can_be_killed(struct kunit *test)
 }
 
 /*
- * While an iWARP device is being connected with itself.  As long as the provider says nothing
- * at all, iw_cm holds up the end of the attempt: but nobody waits for its success any more.
+ * While an iWARP device is being connected to itself, callers can be killed.  As long as the
+ * provider reports nothing at all, iw_cm delays the end of the attempt, but no caller waits for its
+ * success any more.
  */
 static void test_connecting_can_be_killed(struct kunit *test)
 {
@@ -449,7 +450,7 @@ static void test_connecting_can_be_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINTR, caller.result);
 }
 
-/* A removal of the device does not find it in the way. */
+/* A caller that waits does not block the removal of the device. */
 static void test_device_goes(struct kunit *test)
 {
 	struct site *site = site_new(test, roce);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls whose allocations fail, each in turn: the call returns the error and leaves nothing
- * behind,
- * and its object works afterwards, or is over.  (Sessions, CQs, new connections, listeners and
- * QPs:
+ * Calls whose allocations fail, each in turn: the call returns the error and leaves nothing behind,
+ * and its object works afterwards, or is over.  (Sessions, CQs, new connections, listeners and QPs:
  * see fault_test.c.)
  */
 #include <linux/delay.h>

@@ -4,8 +4,7 @@
  * which calls wait for which.
  *
  * Modules cannot create a network namespace, so tools/testing tests that a notifier gets only
- * events
- * of the devices of its namespace.
+ * events of the devices of its namespace.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -438,8 +437,7 @@ static struct listener *slow_listener(struct kunit *test, struct test_device **d
 
 /*
  * Events that happen while the consumer is busy are not lost, and are reported once.  The last
- * event
- * reported for each port is its current state.  The removal does not wait for the consumer.
+ * event reported for each port is its current state.  The removal does not wait for the consumer.
  */
 static void test_a_slow_consumer(struct kunit *test)
 {

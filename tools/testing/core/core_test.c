@@ -2,9 +2,9 @@
 /*
  * krdma_core_test.ko: tests of the core with the devices of this machine, as a consumer sees it.
  *
- * In /sys/kernel/debug/krdma_core_test, "cases" lists the cases, one per line.  Writing
- * "CASE ADDRESS" to "run" runs a case over the device that has the address, with the writer's
- * credentials and in its network namespace.  "results" has the result, as TAP.
+ * In /sys/kernel/debug/krdma_core_test, "cases" lists the cases, one per line.  Writing "CASE
+ * ADDRESS" to "run" runs a case over the device that has the address, with the writer's credentials
+ * and in its network namespace.  "results" has the result, as TAP.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>

@@ -386,8 +386,7 @@ static int address_stall(struct kretprobe_instance *instance, struct pt_regs *re
 
 /*
  * Close after the address is reported, while rdma_cm is still in the handler that reported it.
- * What
- * the handler uses must not be freed.
+ * What the handler uses must not be freed.
  */
 static void close_as_the_address_is_told(struct core_test *test)
 {

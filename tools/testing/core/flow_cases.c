@@ -25,9 +25,8 @@ static bool flow_open(struct transfer *transfer, struct core_test *test, u32 dep
 
 /*
  * Sends more messages than the SQ can hold, before the peer has receives.  A work request that has
- * not
- * completed occupies the SQ: RoCE waits for the peer's receive, and if the consumer polls, nothing
- * completes before it polls.
+ * not completed occupies the SQ: RoCE waits for the peer's receive, and if the consumer polls,
+ * nothing completes before it polls.
  */
 /* Proves: E11 */
 static void send_queue_full(struct core_test *test)

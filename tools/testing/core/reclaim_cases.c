@@ -48,8 +48,7 @@ static bool reclaim_connect_again(struct core_pair *pair, struct core_end *end)
 }
 
 /*
- * When no thread can be started, connections of a session that memory reclaim depends on still
- * end,
+ * When no thread can be started, connections of a session that memory reclaim depends on still end,
  * and others can be created.
  */
 static void reclaim_without_threads(struct core_test *test)

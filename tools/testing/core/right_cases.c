@@ -373,9 +373,8 @@ static void expect_refusal(struct transfer *transfer, u8 opcode, const struct co
 	CORE_TRUE(test, core_await_send(client, &got, CORE_TIMEOUT_MS));
 	CORE_EQ(test, 1, got.wr_id);
 	/*
-	 * On iWARP a successful write was only sent, and a refused read reports no reason: the
-	 * peer ends the
-	 * connection.
+	 * On iWARP a successful write was only sent, and a refused read reports no reason: the peer
+	 * ends the connection.
 	 */
 	if (!test->iwarp)
 		CORE_EQ(test, KRDMA_WC_REM_ACCESS_ERR, got.status);

@@ -3,11 +3,9 @@
  * A machine that cannot start any thread.
  *
  * Starting a thread takes memory.  When reclaim waits for a work item, and no thread of the work
- * item's pool is idle, only a workqueue with WQ_MEM_RECLAIM makes progress: it has a rescuer.
- * Here
+ * item's pool is idle, only a workqueue with WQ_MEM_RECLAIM makes progress: it has a rescuer.  Here
  * the sysctl kernel.threads-max refuses new threads, and waiting work items occupy those of the
- * unbound pools.  For workqueues this is the same as a lack of memory, but it lasts exactly as
- * long
+ * unbound pools.  For workqueues this is the same as a lack of memory, but it lasts exactly as long
  * as the test wants.
  */
 #include <linux/cpumask.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Everything at the same time: ends connect, accept, post, close and abort, on devices that the
- * runner
- * removes and adds meanwhile, and, if the runner asks for it, on processors that stall, as those
- * of
- * a virtual machine do.
+ * runner removes and adds meanwhile, and, if the runner asks for it, on processors that stall, as
+ * those of a virtual machine do.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory of a program, used by the core: the core registers it in the program's own call, a peer
- * reads
- * and writes it, and the program takes it away in all the ways that programs have.
+ * reads and writes it, and the program takes it away in all the ways that programs have.
  */
 #include <errno.h>
 #include <fcntl.h>
