@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which device is behind an address.
+ * Which device an address leads to.
  *
- * The fake device sits on the loopback interface.  The addresses below are made
- * by run.sh: some on that interface, some on one that has no RDMA device and
- * where nobody answers.
+ * The fake device is on the loopback interface.  run.sh creates the addresses below: some on that
+ * interface, some on one that has no RDMA device and where no host answers.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -28,7 +27,7 @@
 #define NAME		"kfake"
 
 #define SHORT_WHILE	msecs_to_jiffies(300)
-/* What only a hang exceeds, on the slowest machine. */
+/* Only a hang takes longer, even on the slowest machine. */
 #define LONG_WHILE	(60 * HZ)
 
 /* On the loopback interface. */
@@ -36,10 +35,10 @@
 #define OURS_6		"fd78::1"
 /* On an interface without an RDMA device. */
 #define OTHERS		"10.79.0.1"
-/* Behind that interface, and silent. */
+/* Behind that interface; never answers. */
 #define SILENT		"10.79.0.2"
 #define SILENT_NETDEV	"kaddr0"
-/* Nobody's, and no way leads there. */
+/* No host has it, and there is no route to it. */
 #define NOBODYS		"203.0.113.7"
 #define NOBODYS_6	"2001:db8::7"
 
@@ -50,8 +49,8 @@
 #define ENOUGH_MS	2000
 
 /*
- * The address that is written, with a port that is taken or forbidden: nobody is
- * to look at it.  "%lo" behind it: on the link of the loopback interface.
+ * Parses an address, with a port that is in use or reserved: no function may look at the port.  A
+ * "%lo" behind it means the link of the loopback interface.
  */
 static struct sockaddr *address(struct sockaddr_storage *storage, const char *text)
 {
@@ -90,7 +89,7 @@ static struct krdma_device *device_towards(const char *local, const char *remote
 				    address(&to, remote), timeout_ms);
 }
 
-/* The number of the device, or the error; gives the reference back. */
+/* Returns the number of the device, or the error; puts the reference. */
 static s64 id_or_error(struct krdma_device *dev)
 {
 	struct krdma_device_attr attr;
@@ -139,7 +138,7 @@ static void test_at(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, rows[i].error ? rows[i].error : id,
 				    id_or_error(device_at(rows[i].local)), "%s", rows[i].local);
 
-	/* And all is over with the device. */
+	/* The device is not used any more. */
 	test_device_unregister(device);
 	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, id_or_error(device_at(OURS)));
 	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, id_or_error(device_at(OURS_6)));
@@ -158,7 +157,7 @@ static void test_towards(struct kunit *test)
 		{ "::", OURS_6, 0 },
 		{ OURS, OURS, 0 },
 		{ OURS_6, OURS_6, 0 },
-		/* Once it is bound, everything is reached by the same device. */
+		/* Once it is bound, the same device reaches every address. */
 		{ OURS, "127.0.0.1", 0 },
 		{ OURS, SILENT, 0 },
 		{ OURS_6, "::1", 0 },
@@ -194,7 +193,7 @@ static void test_towards(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EADDRNOTAVAIL, id_or_error(device_towards(OURS, OURS, ENOUGH_MS)));
 }
 
-/* They are all the same one's, whichever it is, and connections go there. */
+/* All loopback addresses lead to the same device, whichever it is, and connections use it. */
 static void test_loopback(struct kunit *test)
 {
 	s64 id;
@@ -216,7 +215,7 @@ static void test_the_time_is_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, id_or_error(device_towards(NULL, SILENT, SILENCE_MS)));
 	KUNIT_EXPECT_GE(test, jiffies - start, msecs_to_jiffies(SILENCE_MS) - 1);
 
-	/* Not at all, also where somebody would answer. */
+	/* No time at all, also where a host would answer. */
 	start = jiffies;
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, id_or_error(device_towards(NULL, SILENT, 0)));
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, id_or_error(device_towards(NULL, OURS, 0)));
@@ -224,12 +223,12 @@ static void test_the_time_is_kept(struct kunit *test)
 }
 
 /**
- * struct asker - a thread that asks the way to where nobody answers
+ * struct asker - a thread that looks for a device by an address that does not answer
  * @task: the thread
- * @local: from where
- * @answer: what it was told
- * @begun: signals are for it from now on
- * @done: that it was told
+ * @local: source address
+ * @answer: result of the search
+ * @begun: the thread can get signals from now on
+ * @done: completed with the result
  */
 struct asker {
 	struct task_struct *task;
@@ -248,7 +247,7 @@ static int ask(void *context)
 	asker->answer = id_or_error(device_towards(asker->local, SILENT, 600 * MSEC_PER_SEC));
 	complete(&asker->done);
 
-	/* Whoever sends signals needs somebody to send them to. */
+	/* The thread must exist as long as a signal may be sent to it. */
 	while (!kthread_should_stop())
 		schedule_timeout_uninterruptible(1);
 	return 0;
@@ -268,7 +267,7 @@ static void asker_end(struct kunit *test, struct asker *asker, int error)
 {
 	bool ended = wait_for_completion_timeout(&asker->done, LONG_WHILE);
 
-	/* A thread that goes on without a signal must not outlive the test. */
+	/* A thread that continues in spite of a signal must not outlive the test. */
 	if (!ended)
 		send_sig(SIGUSR1, asker->task, 1);
 	kthread_stop(asker->task);
@@ -285,7 +284,7 @@ static void test_signals(struct kunit *test)
 	asker_end(test, &asker, -EINTR);
 }
 
-/* The device moves to the interface behind which nobody answers. */
+/* Moves the device to the interface behind which no host answers. */
 static void move_to_silence(struct kunit *test, struct test_device *device)
 {
 	struct ib_device *ib = &device->fake->ib;
@@ -305,7 +304,7 @@ static void move_to_silence(struct kunit *test, struct test_device *device)
 	KUNIT_ASSERT_EQ(test, id, id_or_error(device_at(OTHERS)));
 }
 
-/* Of one's own device, a removal ends the search before its time. */
+/* If the local device is removed, the search ends at once. */
 /* Proves: A7 */
 static void test_removal_ends_the_search(struct kunit *test)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/cm/conn_state.c must make of every input in every state: the whole table
- * once more, written in another way, and the rules that it has to follow, by
- * walking every way through it.
+ * What krdma/cm/conn_state.c must do for every input in every state: the whole table once more, in
+ * another notation, and the rules that every path through it has to follow.
  */
 #ifndef _KRDMA_KUNIT_CONN_STATE_CASES_H
 #define _KRDMA_KUNIT_CONN_STATE_CASES_H
@@ -12,9 +11,9 @@
 #include "cases.h"
 
 /*
- * One letter for each state, event and errno, in the order of their numbers.
- * A cell of the table is three of them: where it leads to, what it tells, and the
- * errno.  '=' leads nowhere else, '!' is a refusal, and "..." is nothing at all.
+ * One letter for each state, event and errno, in the order of their numbers.  A cell of the table
+ * has three of them: the next state, the event, and the errno.  '=' means the same state, '!' a
+ * refusal, and "..." nothing at all.
  */
 static const char conn_state_letters[] = "narRQcpCdxz";
 static const char conn_event_letters[] = "-AaRrEcujdlvmz";
@@ -40,7 +39,7 @@ static const struct conn_errno conn_errnos[] = {
 	{ 'x', -ECONNABORTED },
 };
 
-/* By input: the cells of the states in their order, four characters each. */
+/* By input: the cells of the states in order, four characters each. */
 static const char * const conn_state_table[KRDMA_INPUTS] = {
 	/*  NEW Addr Rout Rslv reQu conn acpt Cntd dsct clsg clsd */
 	[KRDMA_INPUT_RESOLVE] =
@@ -101,7 +100,7 @@ static const char * const conn_state_table[KRDMA_INPUTS] = {
 		"...|...|...|...|...|...|...|...|...|zz-|...",
 };
 
-/* Three letters as a number, so that a failure shows what was there instead. */
+/* Three letters as a number, so that a failure shows the actual cell. */
 static inline u32 conn_cell(char next, char event, char error)
 {
 	return ((u32)(u8)next << 16) | ((u32)(u8)event << 8) | (u8)error;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The fake device itself, its objects and its work requests: a test that trusts
- * it must be able to.
- */
+/* The fake device itself, its objects and its work requests: other tests rely on it. */
 #include <linux/mman.h>
 #include <linux/uaccess.h>
 
@@ -19,7 +16,7 @@ static void expect_live(struct kunit *test, struct fake_device *fake, int each)
 	KUNIT_EXPECT_EQ(test, each, atomic_read(&fake->live[FAKE_CQ]));
 	KUNIT_EXPECT_EQ(test, each, atomic_read(&fake->live[FAKE_QP]));
 	KUNIT_EXPECT_EQ(test, each, atomic_read(&fake->live[FAKE_SRQ]));
-	/* One comes with the domain, as the device has no key for all memory. */
+	/* Each PD has an MR, as the device has no lkey for all memory. */
 	KUNIT_EXPECT_EQ(test, 2 * each, atomic_read(&fake->live[FAKE_MR]));
 }
 
@@ -98,7 +95,7 @@ static void test_depths_are_kept(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0,
 				side_send(a, i, 0, 1, i == DEPTH - 2 ? IB_SEND_SIGNALED : 0));
 	}
-	/* Done, but only polling frees the slots, all up to the one polled. */
+	/* The work requests are done, but only polling frees the WQEs, all up to the one polled. */
 	KUNIT_EXPECT_EQ(test, -ENOMEM, side_send(a, 0, 0, 1, 0));
 	KUNIT_EXPECT_EQ(test, -ENOMEM, side_receive(&pair->b, 0, 0, 1));
 	polls(test, a, DEPTH - 2, IB_WC_SUCCESS);
@@ -151,7 +148,7 @@ static void test_memory_is_reached(struct kunit *test)
 	u64 base = pair_register(test, b);
 	struct ib_wc wc;
 
-	/* Over the boundary of the pages. */
+	/* Across a page boundary. */
 	KUNIT_ASSERT_EQ(test, 0, side_rdma(a, IB_WR_RDMA_WRITE, 100, base + PAGE_SIZE - 50,
 					   b->mr->rkey));
 	polls(test, a, IB_WR_RDMA_WRITE, IB_WC_SUCCESS);
@@ -168,7 +165,7 @@ static void test_memory_is_reached(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 9, wc.byte_len);
 
 	strscpy(b->buffer, "something to be read", BUFFER);
-	/* Into memory by the local key. */
+	/* Into memory by its lkey. */
 	fake_device_read_like_siw(pair->fake);
 	KUNIT_ASSERT_EQ(test, 0, side_rdma(a, IB_WR_RDMA_READ, 20, base, b->mr->rkey));
 	wc = polls(test, a, IB_WR_RDMA_READ, IB_WC_SUCCESS);
@@ -183,7 +180,7 @@ static void test_memory_is_reached(struct kunit *test)
 	pair_destroy(pair);
 }
 
-/* As with iWARP cards: the peer's answer needs a key that it may write to. */
+/* As with iWARP cards: the response to a read needs an rkey that allows remote writes. */
 static void test_reads_need_a_sink(struct kunit *test)
 {
 	struct pair *pair = pair_connected(test);
@@ -250,7 +247,7 @@ static void test_wrong_memory_is_refused(struct kunit *test)
 	struct side *a = &pair->a, *b = &pair->b;
 	unsigned int i;
 
-	/* What is read goes to memory by the local key. */
+	/* A read can go to memory by its lkey. */
 	fake_device_read_like_siw(pair->fake);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		pair_connect(test, pair, false);
@@ -309,7 +306,7 @@ static void test_registrations_end(struct kunit *test)
 	polls(test, b, 0, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, fake_qp_remote_write(b->qp, base, key, "x", 1));
 
-	/* A key works once more only as another one. */
+	/* An MR can be registered again only with another rkey. */
 	message.rkey = 0;
 	KUNIT_ASSERT_EQ(test, 0, side_receive(b, 3, 0, 8));
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, fake_qp_receive(b->qp, &message));
@@ -345,7 +342,7 @@ static void test_shared_receives(struct kunit *test)
 	fake_device_fail(pair->fake, FAKE_POST_SRQ_RECV, 1, -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, -EREMOTEIO, side_receive(&pair->b, 0, 0, 8));
 
-	/* They are not flushed, as they are not the queue pair's. */
+	/* They are not flushed, as they do not belong to the QP. */
 	KUNIT_EXPECT_EQ(test, 0, side_modify(&pair->b, IB_QPS_ERR));
 	KUNIT_EXPECT_EQ(test, IB_EVENT_QP_LAST_WQE_REACHED, pair->b.event);
 	polls_nothing(test, &pair->b);

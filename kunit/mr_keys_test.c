@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Regions that one registration cannot span: a key for each part, all of them or none.
- */
+/* MRs that are longer than one FRMR: an rkey for each part, all of them or none. */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -10,7 +8,7 @@
 #include "objects.h"
 #include "stage.h"
 
-/* What the device takes in one registration, and what the region has. */
+/* Pages of an FRMR on the device, and of the MR. */
 #define MAX_PAGES	16
 #define PAGES		100
 #define KEYS		DIV_ROUND_UP(PAGES, MAX_PAGES)
@@ -19,7 +17,7 @@
 #define ALL		(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE)
 
-/* A connection whose client's peer reaches memory, and memory. */
+/* A connection, memory of its client, and a peer that accesses the memory. */
 struct site {
 	struct stage *stage;
 	struct krdma_device *dev;
@@ -83,7 +81,7 @@ static bool peer_writes(struct site *site, const struct krdma_mr_rkey_range *key
 	return written;
 }
 
-/* Every part has a key, which covers it and nothing else; the parts are all of it. */
+/* Every part has an rkey, which covers exactly that part; together the parts are the whole MR. */
 static void expect_keys(struct kunit *test, struct site *site, struct krdma_mr *mr,
 			u8 *start, size_t length, unsigned int count)
 {
@@ -156,7 +154,7 @@ static void test_every_part_has_a_key(struct kunit *test)
 	}
 }
 
-/* In the middle of a key, and with entries that lie across the keys. */
+/* Beginning in the middle of a part, and with entries that cross the parts. */
 static void test_pages_of_a_list(struct kunit *test)
 {
 	struct site *site = site_new(test);
@@ -193,14 +191,14 @@ static void test_pages_of_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, memory[32 * PAGE_SIZE]);
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 
-	/* What does not meet at the end of a page has no key, also where two keys meet. */
+	/* Memory with gaps inside a page gets no rkey, also where two parts meet. */
 	sg_set_buf(&sg[0], memory, 16 * PAGE_SIZE);
 	sg_set_buf(&sg[1], memory + 40 * PAGE_SIZE + 8, 5 * PAGE_SIZE - 8);
 	mr = krdma_mr_register_sg(site->stage->session, site->dev, sg, 3, ALL);
 	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(mr));
 }
 
-/* A part that one key covers can be described, and no other. */
+/* A part that one rkey covers can have a memory descriptor, and nothing larger. */
 static void test_descriptors_of_parts(struct kunit *test)
 {
 	struct site *site = site_new(test);
@@ -233,8 +231,8 @@ static void test_descriptors_of_parts(struct kunit *test)
 }
 
 /*
- * Where only a key can stand for memory, which is so on iWARP, an operation across two keys
- * takes a piece for each; a read takes one piece there.
+ * On iWARP, local memory is accessible only by the keys of its MR.  A work request across two keys
+ * needs an SGE for each; a read has only one SGE there.
  */
 static void test_operations_across_keys(struct kunit *test)
 {
@@ -268,7 +266,7 @@ static void test_operations_across_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* Whatever the device refuses, at whichever key: nothing is left, and the next one is whole. */
+/* Whatever the device refuses, at whichever part: nothing is left, and the next MR is complete. */
 static void test_all_keys_or_none(struct kunit *test)
 {
 	static const struct {
@@ -295,7 +293,7 @@ static void test_all_keys_or_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/* A drop ends every key soon, while an operation keeps the memory. */
+/* A drop ends every rkey soon, while a work request keeps the memory. */
 static void test_drop_ends_all_keys(struct kunit *test)
 {
 	struct site *site = site_new(test);
@@ -321,7 +319,7 @@ static void test_drop_ends_all_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, before, live_mrs(site));
 }
 
-/* No address that a peer is told of is 0, which it may take for none. */
+/* No address given to a peer is 0, which the peer may take for none. */
 static void test_no_address_is_none(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 3 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The fake device does what its personality says: each member that changes something, for
- * every driver.
- */
+/* The fake device does what its personality says: each member with an effect, for every driver. */
 #include <linux/scatterlist.h>
 #include <linux/string.h>
 
@@ -13,7 +10,7 @@
 typedef void (*driver_test)(struct kunit *test, const struct fake_personality *driver,
 			    struct pair *pair);
 
-/* On a device of each driver that has queue pairs for the kernel. */
+/* Runs a test on a device of each driver that has QPs for the kernel. */
 static void each_driver(struct kunit *test, driver_test inner)
 {
 	struct pair *pair = pair_new(test);
@@ -32,7 +29,7 @@ static void each_driver(struct kunit *test, driver_test inner)
 	}
 }
 
-/* What is late has come. */
+/* Waits for everything that is late. */
 static void settle(struct pair *pair)
 {
 	flush_delayed_work(&pair->fake->flush_work);
@@ -80,7 +77,7 @@ static void test_leftovers(struct kunit *test)
 	each_driver(test, driver_leftovers);
 }
 
-/* A message is there, and its queue pair goes before it is seen. */
+/* A message has arrived, and its QP is destroyed before the completion is polled. */
 static void driver_slots_of_leftovers(struct kunit *test, const struct fake_personality *driver,
 				      struct pair *pair)
 {
@@ -189,7 +186,7 @@ static void driver_inline(struct kunit *test, const struct fake_personality *dri
 			KUNIT_EXPECT_EQ(test, -EINVAL, ret);
 	}
 
-	/* Without a look at the flag the key counts. */
+	/* If the driver does not look at the flag, the lkey matters. */
 	KUNIT_ASSERT_EQ(test, 0, side_receive(&pair->b, 1, 0, 8));
 	ret = side_send(&pair->a, 1, 0, 8, IB_SEND_INLINE | IB_SEND_SIGNALED);
 	if (driver->inline_grant == FAKE_INLINE_NONE && !driver->ignores_inline)
@@ -243,7 +240,7 @@ static void test_posts_are_refused(struct kunit *test)
 	each_driver(test, driver_posts_are_refused);
 }
 
-/* The entry is one of earlier, and the request says that there is none. */
+/* The SGE is one of an earlier work request, and num_sge is 0. */
 static void driver_first_entry(struct kunit *test, const struct fake_personality *driver,
 			       struct pair *pair)
 {
@@ -338,7 +335,7 @@ static void driver_flush_and_last_request(struct kunit *test,
 	struct fake_personality slow = *driver;
 	struct side *b = &pair->b;
 
-	/* As late as it takes to look. */
+	/* Late enough for a poll before it. */
 	if (driver->flush_ms)
 		slow.flush_ms = 60000;
 	pair->fake->personality = &slow;
@@ -413,7 +410,7 @@ static void driver_memory(struct kunit *test, const struct fake_personality *dri
 	KUNIT_EXPECT_EQ(test, driver->reserved_lkey, !a->pd->__internal_mr);
 	if (driver->reserved_lkey)
 		KUNIT_EXPECT_EQ(test, driver->local_dma_lkey, a->pd->local_dma_lkey);
-	/* It is nobody's but the device's own. */
+	/* Only the device itself can use it. */
 	KUNIT_EXPECT_NE(test, IB_WC_SUCCESS,
 			fake_qp_remote_write(a->qp, (uintptr_t)a->buffer, a->pd->local_dma_lkey,
 					     "x", 1));
@@ -441,7 +438,7 @@ static void test_memory(struct kunit *test)
 	each_driver(test, driver_memory);
 }
 
-/* mana: nothing can be done with it, and that is said at once. */
+/* mana: no QP can be created, and the error is returned at once. */
 static void test_no_queue_pairs(struct kunit *test)
 {
 	struct pair *pair = pair_new(test);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/cm/private_data.c must put at the end of an area, and what it may take
- * for its own there.
+ * What krdma/cm/private_data.c must write at the end of an area, and what it may accept there as
+ * its own.
  */
 #ifndef _KRDMA_KUNIT_PRIVATE_DATA_CASES_H
 #define _KRDMA_KUNIT_PRIVATE_DATA_CASES_H
@@ -11,10 +11,10 @@
 #include "cases.h"
 
 #define PRIVATE_DATA_KINDS	3
-/* Of the trailer, and of that the part which the check covers. */
+/* Size of the trailer, and of the part of it that the checksum covers. */
 #define PRIVATE_DATA_TRAILER	8
 #define PRIVATE_DATA_HEAD	4
-/* Longer than everything that the CM hands on. */
+/* More than the CM ever delivers. */
 #define PRIVATE_DATA_LONGEST	256
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
 	[KRDMA_PRIVATE_DATA_REJECT] = { 148, 251 },
 };
 
-/* What consumers may send: something that changes, and what looks like padding. */
+/* What consumers may send: bytes that vary, and bytes that look like padding. */
 enum private_data_filling {
 	PRIVATE_DATA_COUNTING,
 	PRIVATE_DATA_ZEROES,
@@ -70,7 +70,10 @@ static inline void private_data_check_max(struct case_report *report)
 	check_expect(report, "trailer", 0, PRIVATE_DATA_TRAILER, KRDMA_PRIVATE_DATA_TRAILER);
 }
 
-/* The trailers on the wire, for ever; the checks are from another program's CRC-32. */
+/*
+ * The format of the trailers on the wire is fixed; the checksums come from another program's
+ * CRC-32.
+ */
 static inline void private_data_check_wire(struct case_report *report)
 {
 	static const struct {
@@ -136,9 +139,8 @@ static inline void private_data_check_wire(struct case_report *report)
 }
 
 /*
- * One message from end to end.  The receiver is given what the CM would give it,
- * in a buffer that ends where the message does: the sanitizers see each byte that
- * is read behind it.
+ * One message from end to end.  The receiver gets what the CM would deliver, in a buffer that ends
+ * where the message does: the sanitizers detect every read behind it.
  */
 static inline void private_data_round_trip(struct case_report *report,
 					   enum krdma_private_data_kind kind, bool padded,
@@ -167,7 +169,7 @@ static inline void private_data_round_trip(struct case_report *report,
 		wrong += message[i] != 0xa5;
 	check_expect(report, "bytes written behind the message", length, 0, wrong);
 
-	/* A foreign peer sees the data in front, and zeroes up to the trailer. */
+	/* A peer without krdma sees the data in front, and zeroes up to the trailer. */
 	memcpy(arrived, message, message_length);
 	wrong = 0;
 	for (u32 i = 0; i < arrives - (marked ? PRIVATE_DATA_TRAILER : 0); i++)
@@ -196,7 +198,7 @@ static inline void private_data_check_lengths(struct case_report *report)
 		}
 }
 
-/* An error, and nothing written. */
+/* Returns an error, and writes nothing. */
 static inline void private_data_refused(struct case_report *report, int error, u32 kind,
 					bool padded, bool plain, const u8 *data, u32 length)
 {
@@ -244,8 +246,8 @@ static inline void private_data_check_refusals(struct case_report *report)
 }
 
 /*
- * One bit of an area is another one: a trailer is no longer one.  The area lies at
- * the end of its buffer, see private_data_round_trip().
+ * With any one bit of an area flipped, a trailer is not valid any more.  The area is at the end of
+ * its buffer, see private_data_round_trip().
  */
 static inline void private_data_flip(struct case_report *report, enum krdma_private_data_kind kind,
 				     u8 *area, u32 bit)
@@ -270,7 +272,7 @@ static inline void private_data_check_wrong_bits(struct case_report *report)
 
 		private_data_fill(data, sizeof(data), PRIVATE_DATA_COUNTING);
 		for (u32 length = 0; length <= room; length++) {
-			/* Those of the trailer for each length, all of them for some. */
+			/* The bits of the trailer for each length, all bits for some lengths. */
 			bool all = length < 2 || length == room / 2 || length == room;
 
 			krdma_private_data_encode(kind, true, false, data, length, message,
@@ -295,7 +297,7 @@ static inline u32 private_data_crc(u32 remainder, const u8 *bytes, u32 length)
 	return remainder;
 }
 
-/* Writes a trailer with a check that is right, whatever the rest is. */
+/* Writes a trailer with a valid checksum, whatever the rest is. */
 static inline void private_data_forge(u8 *area, u32 area_length, u8 kind, u8 version, u8 length,
 				      u32 covered)
 {
@@ -322,7 +324,7 @@ static inline void private_data_check_forgeries(struct case_report *report)
 		u8 buffer[KRDMA_PRIVATE_DATA_BUFFER] = { 0 };
 		u8 *area = buffer + sizeof(buffer) - max;
 
-		/* All 256 lengths: the data, as far as they do not reach into the check. */
+		/* All 256 lengths: the data, as far as they do not overlap the checksum. */
 		for (u32 length = 0; length < 256; length++) {
 			u32 covered = length < room + PRIVATE_DATA_HEAD ? length :
 									  room + PRIVATE_DATA_HEAD;
@@ -341,7 +343,7 @@ static inline void private_data_check_forgeries(struct case_report *report)
 			private_data_expect(report, "kind", other, kind, true, area, max,
 					    other == kind ? 3 : max, other == kind);
 		}
-		/* Something between the data and the trailer, which no check covers. */
+		/* A byte between the data and the trailer, which no checksum covers. */
 		private_data_forge(area, max, (u8)kind, 1, 3, 3);
 		for (u32 at = 3; at < room; at++) {
 			area[at] = 1;
@@ -352,7 +354,7 @@ static inline void private_data_check_forgeries(struct case_report *report)
 	}
 }
 
-/* What has not the length of an area has no trailer, wherever one may lie. */
+/* A message that does not have the length of an area has no trailer, wherever one may be in it. */
 static inline void private_data_check_arrivals(struct case_report *report)
 {
 	for (u32 kind = 0; kind < PRIVATE_DATA_KINDS; kind++) {
@@ -388,7 +390,7 @@ static inline void private_data_check_foreign(struct case_report *report)
 		u32 max = private_data_max[kind].padded;
 
 		for (u32 byte = 0; byte < 256; byte++) {
-			/* Full of it, and padded behind each length. */
+			/* Full of this byte, and padded behind each length. */
 			memset(area, (int)byte, sizeof(area));
 			for (u32 length = max + 1; length--; ) {
 				memset(area + length, 0, max - length);

@@ -239,7 +239,7 @@ static void expect_searching(struct kunit *test, struct stage *stage)
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_RESOLVING_ADDRESS, actor_state(&stage->client));
 }
 
-/* The device of one's own address goes: that is known without an answer. */
+/* If the device of the local address is removed, the search ends without an answer. */
 /* Proves: B8 */
 static void test_address_of_ours(struct kunit *test)
 {
@@ -265,7 +265,7 @@ static void test_address_of_theirs(struct kunit *test)
 	EXPECT_STORY(test, &stage->client, "address error -113, closed -113");
 }
 
-/* With the device, the same searches come to a good end. */
+/* With the device, the same searches succeed. */
 static void test_neighbour(struct kunit *test)
 {
 	struct stage *stage = stage_with_neighbour(test);
@@ -340,7 +340,7 @@ static void resolve_hooked(struct kunit *test, struct stage *stage, bool give_up
 	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&hook.over, STAGE_LONG));
 }
 
-/* The address is known, and nobody wants a route any more. */
+/* The address is resolved, and the route is not needed any more. */
 static void test_before_route(struct kunit *test)
 {
 	struct stage *stage = stage_with_neighbour(test);
@@ -351,7 +351,7 @@ static void test_before_route(struct kunit *test)
 	EXPECT_STORY(test, &stage->client, "closed -103");
 }
 
-/* Each allocation of who asks for the route fails once. */
+/* Each allocation for the route request fails once. */
 static void test_no_memory_for_route(struct kunit *test)
 {
 	struct stage *stage = stage_with_neighbour(test);
@@ -377,7 +377,7 @@ static void test_no_memory_for_route(struct kunit *test)
 	kunit_info(test, "%u of %u allocations matter", refused, nth - 1);
 }
 
-/* The route was asked for, and the answer has not come. */
+/* The route was requested, and the answer has not come. */
 /* Proves: B8 */
 static void test_during_route(struct kunit *test)
 {
@@ -387,7 +387,7 @@ static void test_during_route(struct kunit *test)
 
 	gate_holds(test, stage);
 	removal_begin(&removal, stage);
-	/* The consumer hears of it at once, whatever the connection manager waits for. */
+	/* The consumer gets the event at once, whatever the connection manager waits for. */
 	KUNIT_EXPECT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_DEVICE_REMOVAL));
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, krdma_conn_wait(stage->client.conn, SHORT_WHILE_MS));
 	KUNIT_EXPECT_EQ(test, KRDMA_CONN_CLOSING, actor_state(&stage->client));
@@ -400,7 +400,7 @@ static void test_during_route(struct kunit *test)
 		     "address resolved, device removed -19, closed -19");
 }
 
-/* Its consumer gives it up first; the removal changes nothing of that, and waits. */
+/* The consumer closes the connection first; the removal does not change that, and waits. */
 static void test_given_up(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, NULL);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a queue pair with a shared receive queue, on a device that does as cards do:
- * with a queue pair, its completions that nobody has polled are gone.  The peer knows
- * these messages as received.
+ * The end of a QP with an SRQ, on a device that does as cards do: destroying the QP removes its
+ * completions that were not polled.  To the peer these messages are acknowledged.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -16,13 +15,13 @@
 #include "io/cq.h"
 
 #define DEPTH	400
-/* Of another connection's; more than any poller takes at a time. */
+/* Completions of another connection; more than any poller takes at a time. */
 #define OTHERS	300
 #define MESSAGES	20
 
-/* Shorter than krdma waits for a device that does not say that it is finished. */
+/* Shorter than krdma waits for a device that does not report the last WQE. */
 #define AT_ONCE	(HZ / 4)
-/* Longer than that, and shorter than a device is waited for that does not flush. */
+/* Longer than that, and shorter than krdma waits for a device that does not flush. */
 #define SOON	(2 * HZ)
 
 static const enum krdma_context contexts[] = {
@@ -59,14 +58,14 @@ static void send_messages(struct kunit *test, struct conn_end *end, u32 count)
 		KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(conn_qp(end), &message));
 }
 
-/* Everything is told and given back, and nothing was told twice. */
+/* Every work request has completed or was flushed, and none completed twice. */
 static void expect_end(struct kunit *test, struct conn_pair *pair, u32 received)
 {
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
 	KUNIT_EXPECT_EQ(test, received, pair->shared.told);
 	KUNIT_EXPECT_EQ(test, 0, pair->shared.failed);
-	/* What has completed is room again. */
+	/* Completed receives give back their credits. */
 	KUNIT_EXPECT_EQ(test, (int)received ?: -EAGAIN, conn_receive_empty(&pair->server, DEPTH));
 	krdma_srq_close(pair->srq);
 	KUNIT_EXPECT_TRUE(test, conn_until(pair, READ_ONCE(pair->shared.told) ==
@@ -78,8 +77,8 @@ static void expect_end(struct kunit *test, struct conn_pair *pair, u32 received)
 }
 
 /*
- * What the peer saw acknowledged is told, though the queue pair goes before anybody has
- * polled, and though it stands behind what came for others.
+ * Messages that the peer saw acknowledged are delivered, although the QP is destroyed before their
+ * completions are polled, and although these are behind those of other connections.
  */
 /* Proves: D12 */
 static void test_acknowledged_messages(struct kunit *test)
@@ -97,10 +96,10 @@ static void test_acknowledged_messages(struct kunit *test)
 }
 
 /**
- * struct late_word - a device that takes its time
- * @work: says it
+ * struct late_word - a device that reports the last WQE late
+ * @work: raises the event
  * @fake: the device
- * @qp: the queue pair
+ * @qp: the QP
  */
 struct late_word {
 	struct delayed_work work;
@@ -118,7 +117,7 @@ static void late_word_say(struct work_struct *work)
 	fake_qp_event(word->qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-/* Completions may come after the flush of the sends, until the device says that it was all. */
+/* Completions may arrive after the flush of the sends, until the device reports the last WQE. */
 static void test_late_word(struct kunit *test)
 {
 	unsigned int i;
@@ -140,7 +139,7 @@ static void test_late_word(struct kunit *test)
 	}
 }
 
-/* The queue pair has failed by itself, and the device has said so then: only once. */
+/* The QP has failed by itself, and the device reported the last WQE then: only once. */
 static void test_early_word(struct kunit *test)
 {
 	unsigned int i;
@@ -158,7 +157,7 @@ static void test_early_word(struct kunit *test)
 	}
 }
 
-/* There are devices that never say it. */
+/* Some devices never report the last WQE. */
 static void test_no_word(struct kunit *test)
 {
 	unsigned int i;
@@ -182,7 +181,7 @@ static void like_siw(struct fake_device *fake)
 	fake_device_read_like_siw(fake);
 }
 
-/* Nobody waits for the word of those that are known not to say it. */
+/* Teardown does not wait for the event on a device that is known not to raise it. */
 static void test_known_silence(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -200,7 +199,7 @@ static void test_known_silence(struct kunit *test)
 	expect_end(test, pair, MESSAGES);
 }
 
-/* No message has ever come to a queue pair that was not connected. */
+/* A QP that was never connected has never got a message. */
 static void test_never_connected(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -219,8 +218,8 @@ static void test_never_connected(struct kunit *test)
 }
 
 /*
- * A queue pair fails by itself, and neither the connection manager nor a completion says so:
- * there is nothing to be flushed.
+ * A QP fails by itself, and neither the connection manager nor a completion reports it: there is
+ * nothing to be flushed.
  */
 static void test_failure_is_heard(struct kunit *test)
 {
@@ -234,11 +233,11 @@ static void test_failure_is_heard(struct kunit *test)
 }
 
 /**
- * struct busy_poller - the end of a connection while completions are told
- * @told: a message is being told
+ * struct busy_poller - the end of a connection during a completion callback
+ * @told: a completion callback is running
  * @go_on: completed by the test
- * @work: closes
- * @end: what is closed
+ * @work: closes @end
+ * @end: the connection to be closed
  */
 struct busy_poller {
 	struct completion told;
@@ -264,7 +263,7 @@ static void busy_poller_close(struct work_struct *work)
 	conn_end_close(poller->end);
 }
 
-/* Others are told meanwhile, which takes its time. */
+/* Meanwhile a completion callback of another connection runs for a long time. */
 static void test_busy_poller(struct kunit *test)
 {
 	unsigned int apart;
@@ -283,7 +282,10 @@ static void test_busy_poller(struct kunit *test)
 		send_messages(test, &pair->server, MESSAGES);
 		queue_work(system_unbound_wq, &poller.work);
 		schedule_timeout_uninterruptible(HZ / 20);
-		/* Not told of, and not gone: only the other one's was told. */
+		/*
+		 * The completion is neither delivered nor lost: only that of the other connection
+		 * was delivered.
+		 */
 		KUNIT_EXPECT_EQ(test, 1, READ_ONCE(pair->shared.told));
 		complete_all(&poller.go_on);
 		flush_work(&poller.work);
@@ -293,14 +295,14 @@ static void test_busy_poller(struct kunit *test)
 	}
 }
 
-/* Operations that are posted where others are told of; as many as there are cookies. */
+/* Posts from the completion callback, as many work requests as there are wr_ids. */
 static void post_again(struct conn_end *end, const struct krdma_wc *wc)
 {
 	if (end->sends.accepted < CONN_COOKIES - 1)
 		conn_post_writes(end, 0, 1);
 }
 
-/* The end takes what was there when it came, not whatever comes meanwhile. */
+/* The teardown takes the completions that exist when it begins, not those that arrive meanwhile. */
 static void test_endless_completions(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -323,7 +325,7 @@ static void test_endless_completions(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* A receive that the device has taken and forgotten is room again when the queue is closed. */
+/* A receive that the device has consumed and lost gives back its credit when the SRQ is closed. */
 static void test_lost_receive(struct kunit *test)
 {
 	unsigned int i;
@@ -336,7 +338,7 @@ static void test_lost_receive(struct kunit *test)
 		send_messages(test, &pair->server, 3);
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);
-		/* Which one it was nobody knows: another connection may have it. */
+		/* It is unknown which receive that was: another connection may have it. */
 		KUNIT_EXPECT_EQ(test, 2, pair->shared.told);
 		KUNIT_EXPECT_EQ(test, 2, conn_receive_empty(&pair->client, DEPTH));
 		krdma_srq_close(pair->srq);

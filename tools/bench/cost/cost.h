@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the counting module share.
+ * Declarations for the files of the counting module.
  *
- * Two ways lead to the same device: krdma's interface, and the verbs below it.  Each
- * does the same work in batches, and what the one takes more than the other is what
- * krdma costs.
+ * Two ways lead to the same device: krdma's interface, and the verbs below it.  Each does the same
+ * work in batches.  The difference between them is the cost of krdma.
  */
 #ifndef _KRDMA_BENCH_COST_H
 #define _KRDMA_BENCH_COST_H
@@ -14,22 +13,22 @@
 
 /* The largest batch. */
 #define COST_BATCH		64
-/* Completions that are taken at a time. */
+/* Completions per poll. */
 #define COST_POLL		16
-/* For whatever has to happen elsewhere. */
+/* Timeout for everything that happens elsewhere. */
 #define COST_TIMEOUT_MS		20000
-/* Bytes of every operation. */
+/* Bytes of every work request. */
 #define COST_LENGTH		8
 /* Memory on each side. */
 #define COST_MEMORY		4096
 
 /**
- * enum cost_work - what is done
+ * enum cost_work - kinds of work
  * @COST_WRITE: writes
  * @COST_READ: reads
  * @COST_FETCH_ADD: atomics
- * @COST_MESSAGE: a receive, the message that takes it, and both completions
- * @COST_WORKS: how many there are
+ * @COST_MESSAGE: a receive, the message that consumes it, and both completions
+ * @COST_WORKS: number of kinds
  */
 enum cost_work {
 	COST_WRITE,
@@ -41,10 +40,10 @@ enum cost_work {
 
 /**
  * struct cost_plan - what is measured
- * @address: where the device is
- * @conns: over how many connections operations go in turn
- * @instant: the device completes at once: nothing else has to run in between, and
- *	nothing does
+ * @address: address of the device
+ * @conns: number of connections, which take turns
+ * @instant: the device completes at once, so nothing else has to run in between, and nothing
+ *	does
  */
 struct cost_plan {
 	struct sockaddr_in address;
@@ -54,10 +53,10 @@ struct cost_plan {
 
 /**
  * struct cost_way - a way to the device
- * @name: for the results
- * @begin: connects; the way's own data, or ERR_PTR
- * @run: asks for so much work, and waits until it is done; 0 or an errno
- * @end: releases all
+ * @name: name in the results
+ * @begin: connects; returns the way's own data, or ERR_PTR
+ * @run: posts so much work, and waits until it is done; returns 0 or an errno
+ * @end: releases everything
  */
 struct cost_way {
 	const char *name;
@@ -69,10 +68,13 @@ struct cost_way {
 extern const struct cost_way cost_raw;
 extern const struct cost_way cost_krdma;
 
-/* Around asking: what the device does later it has done when cost_asked() returns. */
+/* Called around posting.  When cost_asked() returns, the device has done its deferred work. */
 void cost_ask(const struct cost_plan *plan);
 void cost_asked(const struct cost_plan *plan);
-/* Nothing has completed since @since, of cost_now(): 0, or that it takes too long. */
+/*
+ * Called if nothing has completed since @since, of cost_now(): returns 0, or an errno after a
+ * timeout.
+ */
 int cost_patience(const struct cost_plan *plan, u64 since);
 u64 cost_now(const struct cost_plan *plan);
 

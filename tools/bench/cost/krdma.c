@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The way by krdma: connections of one session, whose memory is registered.
- */
+/* The way through krdma: connections of one session, and an MR. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -12,8 +10,8 @@
 
 /**
  * struct cost_pair - a connection, both ends
- * @client: asks
- * @server: is asked
+ * @client: the end that posts
+ * @server: the passive end
  */
 struct cost_pair {
 	struct krdma_conn *client;
@@ -23,18 +21,18 @@ struct cost_pair {
 /**
  * struct cost_krdma - the way
  * @plan: what is measured
- * @session: of everything
- * @listener: for all connections
+ * @session: the session of everything
+ * @listener: the listener of all connections
  * @pairs: the connections
- * @connected: how many of them there are
- * @next: the one whose turn it is
- * @cqs: where the clients' operations complete, and the servers'
+ * @connected: number of established connections
+ * @next: the connection that has its turn
+ * @cqs: CQs of the clients and of the servers
  * @buffer: memory of both sides
- * @mr: it
- * @info: the peers' view of it
- * @wrs: a batch
- * @recv_wrs: likewise
- * @wcs: taken at a time
+ * @mr: the MR of @buffer
+ * @info: the peers' view of @mr
+ * @wrs: a batch of send work requests
+ * @recv_wrs: a batch of receives
+ * @wcs: completions of one poll
  */
 struct cost_krdma {
 	const struct cost_plan *plan;
@@ -82,7 +80,7 @@ static void cost_krdma_end(void *data)
 	kvfree(cost);
 }
 
-/* Many connections have a few operations each under way, and one has a batch. */
+/* Each of many connections has a few work requests in flight, and a single one has a batch. */
 static u32 cost_krdma_depth(const struct cost_krdma *cost)
 {
 	return cost->plan->conns == 1 ? COST_BATCH : 4;
@@ -126,7 +124,7 @@ static int cost_krdma_prepare(struct cost_krdma *cost, struct krdma_conn *conn, 
 	return krdma_conn_create_qp(conn, &attr);
 }
 
-/* The server's part of a connection that the client has begun. */
+/* Accepts a connection that the client has begun. */
 static int cost_krdma_accept(struct cost_krdma *cost, struct cost_pair *pair)
 {
 	int ret;
@@ -155,7 +153,7 @@ static int cost_krdma_connect(struct cost_krdma *cost, struct cost_pair *pair)
 		return PTR_ERR(conn);
 	pair->client = conn;
 	ret = krdma_conn_resolve(conn, &route) ?: krdma_conn_wait(conn, COST_TIMEOUT_MS);
-	/* The device is known now, and with it the queues can be made. */
+	/* The device is known now, which the CQs need. */
 	if (!ret && !cost->mr)
 		ret = cost_krdma_make(cost, krdma_conn_device(conn));
 	ret = ret ?: cost_krdma_prepare(cost, conn, 0) ?:
@@ -199,7 +197,7 @@ err:
 	return ERR_PTR(ret);
 }
 
-/* Takes completions until there were so many. */
+/* Polls until there were @count completions. */
 static int cost_krdma_take(struct cost_krdma *cost, unsigned int side, unsigned int count)
 {
 	u64 since = cost_now(cost->plan);
@@ -262,7 +260,7 @@ static int cost_krdma_receive(struct cost_krdma *cost, const struct krdma_sge *s
 	return krdma_conn_post_recv(cost->pairs[cost->next].server, cost->recv_wrs, count);
 }
 
-/* So much of a batch on the connection whose turn it is. */
+/* Posts @count work requests of a batch on the connection that has its turn. */
 static int cost_krdma_turn(struct cost_krdma *cost, enum cost_work work, unsigned int count)
 {
 	struct krdma_sge sge = {
@@ -283,7 +281,7 @@ static int cost_krdma_turn(struct cost_krdma *cost, enum cost_work work, unsigne
 	return 0;
 }
 
-/* Many connections have one operation each of a batch, and one has all. */
+/* Each of many connections has one work request of a batch, and a single one has all. */
 static int cost_krdma_run(void *data, enum cost_work work, unsigned int count)
 {
 	struct cost_krdma *cost = data;

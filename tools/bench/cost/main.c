@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma_cost.ko: what an operation takes, by krdma and by the verbs below it.
+ * krdma_cost.ko: the cost of an operation, through krdma and through the verbs below it.
  *
- * In /sys/kernel/debug/krdma_cost, who writes "ADDRESS CONNECTIONS instant|later" to "run" measures
- * over the device that has the address, and "results" has what came of it: a line for
- * each kind of work, with the nanoseconds that one took.  Where the clock counts
- * instructions (tools/vm/run --icount), that is how many instructions it took.
+ * In /sys/kernel/debug/krdma_cost, writing "ADDRESS CONNECTIONS instant|later" to "run" measures
+ * over the device that has the address.  "results" has a line for each kind of work, with the
+ * nanoseconds of one operation.  Where the clock counts instructions (tools/vm/run --icount), that
+ * is the number of instructions.
  */
 #include <linux/bottom_half.h>
 #include <linux/debugfs.h>
@@ -23,7 +23,7 @@
 
 #include "cost.h"
 
-/* The shortest of so many rounds counts: others were interrupted. */
+/* The shortest of so many rounds counts: the others were interrupted. */
 #define COST_ROUNDS		16
 /* Operations of a round. */
 #define COST_COUNT		256
@@ -48,7 +48,7 @@ void cost_ask(const struct cost_plan *plan)
 		local_bh_disable();
 }
 
-/* The software devices do their work in softirqs, which run here. */
+/* Software devices do their work in softirqs, which run here. */
 void cost_asked(const struct cost_plan *plan)
 {
 	if (!plan->instant)
@@ -68,7 +68,7 @@ int cost_patience(const struct cost_plan *plan, u64 since)
 	return 0;
 }
 
-/* One round; nanoseconds, or an errno. */
+/* Runs one round; returns nanoseconds, or an errno. */
 static s64 cost_round(const struct cost_way *way, void *data, const struct cost_plan *plan,
 		      enum cost_work work, unsigned int batch)
 {
@@ -146,14 +146,14 @@ static int cost_run(char *line)
 	if (ret)
 		return ret;
 	plan.instant = !strcmp(line, "instant");
-	/* Each of many has at most one operation of a batch. */
+	/* Each of many connections has at most one work request of a batch. */
 	if (plan.conns != 1 && plan.conns < COST_BATCH)
 		return -EINVAL;
 	if (!plan.instant && strcmp(line, "later"))
 		return -EINVAL;
 
 	cost_log_used = 0;
-	/* Below krdma there is nothing that could depend on how many there are. */
+	/* Below krdma, nothing depends on the number of connections. */
 	if (plan.conns == 1) {
 		ret = cost_measure_way(&cost_raw, &plan);
 		if (ret)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way by verbs: a connection of rdma_cm's, and what a consumer of ib_core writes
+ * The way through verbs: a connection of rdma_cm, and the code that a consumer of ib_core writes
  * itself.
  */
 #include <linux/completion.h>
@@ -14,15 +14,15 @@
 
 #include "cost.h"
 
-/* Registering the memory takes a place, too. */
+/* Registering the memory needs a WQE, too. */
 #define COST_RAW_DEPTH	(COST_BATCH + 1)
 
 /**
  * struct cost_raw_end - an end of the connection
- * @id: the connection manager's
- * @cq: where its operations complete
- * @happened: what was waited for
- * @status: what came of it
+ * @id: the id of rdma_cm
+ * @cq: CQ of its work requests
+ * @happened: completed by the expected event
+ * @status: status of that event
  */
 struct cost_raw_end {
 	struct rdma_cm_id *id;
@@ -34,18 +34,18 @@ struct cost_raw_end {
 /**
  * struct cost_raw - the way
  * @plan: what is measured
- * @listener: for the one connection
- * @client: asks
- * @server: is asked
- * @pd: of both
- * @mr: the memory, for the peer
- * @buffer: it
- * @dma: where the device sees it
- * @mapped: it does
- * @cqe: of every request: nobody asks
- * @wrs: a batch
- * @recv_wrs: likewise
- * @wcs: taken at a time
+ * @listener: listener of the one connection
+ * @client: the end that posts
+ * @server: the passive end
+ * @pd: PD of both ends
+ * @mr: MR of @buffer, for the peer
+ * @buffer: the memory
+ * @dma: DMA address of @buffer
+ * @mapped: @dma is valid
+ * @cqe: of every work request; not used
+ * @wrs: a batch of send work requests
+ * @recv_wrs: a batch of receives
+ * @wcs: completions of one poll
  */
 struct cost_raw {
 	const struct cost_plan *plan;
@@ -66,7 +66,7 @@ struct cost_raw {
 	struct ib_wc wcs[COST_POLL];
 };
 
-/* Takes completions until there were so many. */
+/* Polls until there were @count completions. */
 static int cost_raw_take(struct cost_raw *cost, struct ib_cq *cq, unsigned int count)
 {
 	u64 since = cost_now(cost->plan);
@@ -162,14 +162,14 @@ static int cost_raw_accept(struct cost_raw *cost, struct rdma_cm_id *id)
 	struct rdma_conn_param param = cost_raw_param();
 	int ret;
 
-	/* There is one connection; a second request is none of ours. */
+	/* There is one connection; a second request is not expected. */
 	if (cost->server.id)
 		return -EBUSY;
 	cost->server.id = id;
 	ret = cost_raw_make_qp(cost, &cost->server) ?: rdma_accept(id, &param);
 	if (ret)
 		cost_raw_happened(&cost->server, ret);
-	/* It is ours, whatever has become of it. */
+	/* The id is kept, whatever the result is. */
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static void cost_raw_end_connection(struct cost_raw_end *end)
 {
 	if (!end->id)
 		return;
-	/* Nothing is under way: what was posted has completed, or there was no connection. */
+	/* Nothing is in flight: everything posted has completed, or there was no connection. */
 	if (end->id->qp) {
 		rdma_disconnect(end->id);
 		rdma_destroy_qp(end->id);
@@ -284,7 +284,7 @@ static void cost_raw_end(void *data)
 		ib_dereg_mr(cost->mr);
 	if (cost->mapped)
 		ib_dma_unmap_single(device, cost->dma, COST_MEMORY, DMA_BIDIRECTIONAL);
-	/* First who could ask for more. */
+	/* The listener first, so that no more requests arrive. */
 	if (cost->listener)
 		rdma_destroy_id(cost->listener);
 	cost_raw_end_connection(&cost->client);

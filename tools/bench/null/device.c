@@ -2,16 +2,16 @@
 /*
  * krdma_null: an RDMA device that does nothing, at once.
  *
- * What a consumer of RDMA costs can be measured above it, as what is above a block
- * device is above null_blk: requests complete when they are posted, and no data move.
- * It looks like an iWARP device, connects its own connectors to its own listeners, and
- * is at the addresses of an interface that does not carry a packet for it:
+ * It serves to measure the cost of a consumer of RDMA, as null_blk does for what is above a block
+ * device: work requests complete when they are posted, and no data move.  It looks like an iWARP
+ * device, connects its own connecting ids to its own listeners, and has the addresses of an
+ * interface that does not carry a packet for it:
  *
  *	ip link add null0 type dummy && ip link set null0 up
  *	ip addr add 10.80.0.1/24 dev null0
  *	insmod krdma_null.ko netdev=null0
  *
- * It holds the interface, so it goes first.
+ * It holds the interface, so the module must be removed first.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -29,7 +29,7 @@ MODULE_PARM_DESC(netdev, "The interface at the addresses of which the device is"
 static struct null_device *null_device;
 
 /*
- * What it says of itself
+ * Attributes
  */
 
 static int null_query_device(struct ib_device *ib, struct ib_device_attr *attr,
@@ -107,7 +107,7 @@ static const struct ib_device_ops null_device_ops = {
 };
 
 /*
- * Its life
+ * Life cycle
  */
 
 static int null_register(struct null_device *null)
@@ -118,7 +118,7 @@ static int null_register(struct null_device *null)
 	if (!interface)
 		return -ENODEV;
 	memcpy(null->gid, interface->dev_addr, ETH_ALEN);
-	/* ib_core keeps it from here on. */
+	/* ib_core holds the interface from here on. */
 	ret = ib_device_set_netdev(&null->fake.ib, interface, 1);
 	dev_put(interface);
 	return ret ? ret : ib_register_device(&null->fake.ib, "null%d", NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the null device share.
+ * Declarations for the files of the null device.
  *
- * It has the connection manager of the fake device (kunit/fake_cm.c), and is to it a device
- * with queue pairs like any other; what goes through these is its own.
+ * It uses the connection manager of the fake device (kunit/fake_cm.c), which sees it as a device
+ * with QPs like any other; it handles the work requests of these QPs itself.
  *
- * One lock protects all of it.  Who posts, polls or arms takes it once, for all that
- * is given at a time, and consumers are told that a queue has something with it held:
- * as with other providers, they must do no more then than wake somebody.
+ * One lock protects everything.  A call that posts, polls or arms takes it once, for all work
+ * requests or completions of the call.  Completion handlers run with it held: as with other
+ * providers, they may only wake a thread.
  */
 #ifndef _KRDMA_BENCH_NULL_H
 #define _KRDMA_BENCH_NULL_H
@@ -21,9 +21,9 @@
 
 /**
  * struct null_device - the device
- * @fake: what ib_core and the connection manager know
- * @qps: the queue pairs by their numbers
- * @next_qp: where the next number is looked for
+ * @fake: the part that ib_core and the connection manager know
+ * @qps: the QPs by their numbers
+ * @next_qp: where the search for the next number begins
  * @gid: the address of the interface
  */
 struct null_device {
@@ -41,10 +41,10 @@ struct null_pd {
 
 /**
  * struct null_entry - a completion
- * @wr_id: the request's
- * @qp: whose
+ * @wr_id: wr_id of the work request
+ * @qp: its QP
  * @byte_len: bytes received
- * @imm: what came with it
+ * @imm: immediate data
  * @opcode: &enum ib_wc_opcode
  * @status: &enum ib_wc_status
  * @flags: &enum ib_wc_flags
@@ -60,14 +60,14 @@ struct null_entry {
 };
 
 /**
- * struct null_cq - a completion queue
- * @ib: what ib_core knows
- * @entries: a power of two of them
- * @mask: how many, minus 1
- * @head: the next to be polled, counted without end
- * @tail: where the next one goes, likewise
- * @armed: the consumer wants to hear of the next one
- * @solicited: of one that is important to the peer, or that failed
+ * struct null_cq - a CQ
+ * @ib: the object of ib_core
+ * @entries: the entries, a power of two of them
+ * @mask: number of @entries minus 1
+ * @head: the next entry to be polled, a free-running counter
+ * @tail: the next entry to be written, a free-running counter
+ * @armed: the consumer wants to be notified of the next completion
+ * @solicited: only of a solicited one, or of one that failed
  */
 struct null_cq {
 	struct ib_cq ib;
@@ -80,13 +80,13 @@ struct null_cq {
 };
 
 /**
- * struct null_qp - a queue pair
- * @fake: what ib_core and the connection manager know: its state, and its peer, NULL if there
- *	is none
- * @recv_wrs: what receives are told as, a power of two of them
- * @mask: how many, minus 1
- * @head: the receive that the next message takes, counted without end
- * @tail: where the next one goes, likewise
+ * struct null_qp - a QP
+ * @fake: the part that ib_core and the connection manager know: its state, and its peer, NULL
+ *	if there is none
+ * @recv_wrs: wr_ids of posted receives, a power of two of them
+ * @mask: number of @recv_wrs minus 1
+ * @head: the receive that the next message takes, a free-running counter
+ * @tail: the next receive to be posted, a free-running counter
  */
 struct null_qp {
 	struct fake_qp fake;
@@ -111,7 +111,7 @@ static inline struct null_qp *to_null_qp(struct ib_qp *ib)
 	return container_of(to_fake_qp(ib), struct null_qp, fake);
 }
 
-/* post.c: where requests become completions */
+/* post.c: turns work requests into completions */
 int null_post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad);
 int null_post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The objects of the null device: protection domains, queue pairs, completion queues,
- * memory.
- */
+/* The objects of the null device: PDs, QPs, CQs, MRs. */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -50,7 +47,7 @@ static int null_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 {
 	struct null_cq *cq = to_null_cq(ib_cq);
 
-	/* Who tells its consumer holds the lock, and is the last: no queue pair is left. */
+	/* A call that runs the handler holds the lock.  This is the last use: no QP is left. */
 	spin_lock_irq(&null_lock);
 	cq->armed = false;
 	spin_unlock_irq(&null_lock);
@@ -59,7 +56,7 @@ static int null_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 }
 
 /*
- * What the connection manager asks for
+ * Functions that the connection manager needs
  */
 
 DEFINE_SPINLOCK(null_lock);
@@ -82,7 +79,7 @@ void fake_assert_locked(void)
 	lockdep_assert_held(&null_lock);
 }
 
-/* Nothing is made to fail. */
+/* No verb is made to fail. */
 int fake_device_follow_script(struct fake_device *fake, enum fake_verb verb)
 {
 	return 0;
@@ -97,7 +94,7 @@ struct fake_qp *fake_qp_find(struct fake_device *fake, u32 number)
 }
 
 /*
- * Queue pairs
+ * QPs
  */
 
 void fake_qp_get(struct fake_qp *qp)
@@ -164,7 +161,7 @@ static int null_change_state(struct null_qp *qp, enum ib_qp_state state)
 	case IB_QPS_INIT:
 	case IB_QPS_RTR:
 	case IB_QPS_RTS:
-		/* What has failed begins anew from the beginning. */
+		/* A QP in error starts again from RESET. */
 		if (qp->fake.state == IB_QPS_ERR)
 			return -EINVAL;
 		break;
@@ -198,7 +195,7 @@ static int null_query_qp(struct ib_qp *ib_qp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* As other iWARP devices do, this waits for iw_cm to let go of the queue pair. */
+/* As other iWARP devices do, this waits until iw_cm puts the QP. */
 static int null_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 {
 	struct null_device *null = to_null(ib_qp->device);
@@ -218,7 +215,7 @@ static int null_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
 }
 
 /*
- * Memory: there are keys, and nobody looks at them
+ * MRs: they have keys, which are never checked
  */
 
 static struct ib_mr *null_new_mr(void)
@@ -242,7 +239,7 @@ static struct ib_mr *null_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 m
 	return type == IB_MR_TYPE_MEM_REG ? null_new_mr() : ERR_PTR(-EOPNOTSUPP);
 }
 
-/* Programs come by way of krdma, which registers pages itself where a device cannot. */
+/* Needed by krdma for programs: krdma registers pages itself if a device cannot. */
 static struct ib_mr *null_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt_addr,
 				      int access, KRDMA_COMPAT_DMAH struct ib_udata *udata)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where requests become completions, with as little in between as there can be: this
- * is what stands below everything that is measured.
+ * Turns work requests into completions with as little code as possible: every measurement includes
+ * this.
  *
- * No data move, and no key is looked at.  A request has completed when it has been
- * posted; a message takes a receive of the peer's, which completes with its length.
- * Nobody waits: where there is no receive, the message fails at once, as it would
- * elsewhere after the last retry.
+ * No data move, and no key is checked.  A work request has completed when it has been posted; a
+ * message takes a receive of the peer, which completes with the message's length.  Nothing waits: a
+ * message without a receive fails at once, as elsewhere after the last retry.
  */
 #include <linux/kernel.h>
 
@@ -14,8 +13,8 @@
 
 /**
  * enum null_traits - bits of &struct null_request.traits
- * @NULL_KNOWN: there is such a request
- * @NULL_TO_PEER: it takes a receive of the peer's
+ * @NULL_KNOWN: the opcode is supported
+ * @NULL_TO_PEER: it takes a receive of the peer
  */
 enum null_traits {
 	NULL_KNOWN = 1 << 0,
@@ -24,7 +23,7 @@ enum null_traits {
 
 #define NULL_MESSAGE	(NULL_KNOWN | NULL_TO_PEER)
 
-/* A table, not a switch: jumps through tables are made slow on purpose. */
+/* A table, not a switch: mitigations make jumps through tables slow. */
 static const struct null_request {
 	u8 traits;
 	u8 opcode;		/* of its completion */
@@ -45,10 +44,10 @@ static const struct null_request {
 	[IB_WR_REG_MR] = { NULL_KNOWN, IB_WC_REG_MR },
 };
 
-/* A completion comes into its queue. */
+/* Adds a completion to its CQ. */
 static void null_complete(struct null_cq *cq, const struct null_entry *entry, bool solicited)
 {
-	/* Whoever overflows a queue has miscounted, and must hear of it. */
+	/* A consumer that overflows a CQ has a bug, and must see it. */
 	if (WARN_ON_ONCE(cq->tail - cq->head > cq->mask))
 		return;
 	cq->entries[cq->tail++ & cq->mask] = *entry;
@@ -79,7 +78,7 @@ void fake_qp_to_error(struct fake_qp *fake)
 	fake_cm_qp_left(fake);
 }
 
-/* A message takes a receive of the peer's; how the send has ended. */
+/* A message takes a receive of the peer.  Returns the status of the send. */
 static enum ib_wc_status null_deliver(struct null_qp *qp, const struct ib_send_wr *ib_wr,
 				      const struct null_request *wr)
 {
@@ -214,7 +213,7 @@ int null_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notify)
 	int missed;
 
 	spin_lock_irqsave(&null_lock, flags);
-	/* Who has armed it for all completions is not content with solicited ones. */
+	/* A CQ that is armed for all completions stays so when it is armed for solicited ones. */
 	cq->solicited = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED &&
 			(!cq->armed || cq->solicited);
 	cq->armed = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's memory, item by item: caches of objects, what is mapped page by page, and
- * the sums that the kernel itself keeps.
+ * The kernel's memory, item by item: slab caches, mappings of single pages, and the sums that the
+ * kernel itself keeps.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "peer.h"
 
 #define PAGE		4096
-/* Less than that for a connection is not worth a line. */
+/* Items with fewer bytes for a connection are not printed. */
 #define LEAST		64
 
 static void add(struct footprint *footprint, const char *kind, const char *name, double bytes)
@@ -58,7 +58,10 @@ static void add_slabs(struct footprint *footprint)
 	fclose(file);
 }
 
-/* "0x...-0x... bytes caller+0x.../0x... pages=N vmalloc ..."; the page behind it is none. */
+/*
+ * "0x...-0x... bytes caller+0x.../0x... pages=N vmalloc ..."; the guard page behind it is no
+ * memory.
+ */
 static void add_mapped(struct footprint *footprint)
 {
 	FILE *file = peer_proc("/proc/vmallocinfo");
@@ -76,8 +79,8 @@ static void add_mapped(struct footprint *footprint)
 }
 
 /*
- * krdma's rings are pages of their own, which no sum of the kernel's has.  Both programs have
- * theirs mapped, all of it: "from-to rights offset device inode anon_inode:[krdma-ring]".
+ * krdma's rings are pages that no sum of the kernel contains.  Both programs have theirs mapped, as
+ * a whole: "from-to rights offset device inode anon_inode:[krdma-ring]".
  */
 static void add_rings(struct footprint *footprint)
 {
@@ -95,7 +98,7 @@ static void add_rings(struct footprint *footprint)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		snprintf(line, sizeof(line), "/proc/%.20s/maps", entry->d_name);
-		/* One may have ended. */
+		/* The process may have ended. */
 		file = fopen(line, "re");
 		while (file && fgets(line, sizeof(line), file))
 			if (strstr(line, "[krdma-ring]") &&
@@ -126,7 +129,7 @@ static void add_sums(struct footprint *footprint)
 	fclose(file);
 }
 
-/* What this process has mapped, and the part of it that is there. */
+/* The memory that this process has mapped, and the resident part of it. */
 static void add_process(struct footprint *footprint)
 {
 	FILE *file = peer_proc("/proc/self/statm");
@@ -163,7 +166,7 @@ void footprint_take(struct footprint *footprint)
 	add_mapped(footprint);
 	add_rings(footprint);
 	add_sums(footprint);
-	/* Objects that no cache has room for are counted, but not listed. */
+	/* Objects that are too large for a cache are counted, but not listed. */
 	add(footprint, "slab", "larger", bytes_of(footprint, "sum.Slab") -
 	    bytes_of(footprint, "sum.Caches"));
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Connections: how long they take to come and go, and what a thousand of them take.
- */
+/* Connections: the time to establish and to end them, and the memory of a thousand of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "peer.h"
 
-/* So many are begun before the first is waited for. */
+/* So many are begun before the first wait. */
 #define AT_ONCE		64
-/* What was begun elsewhere, such as memory that is freed later, has time to end. */
+/* Time for deferred work to end, such as memory that is freed later. */
 #define SETTLE_US	300000
 
 static const char *const kind_names[] = {
@@ -19,7 +17,7 @@ static const char *const kind_names[] = {
 
 static void cycles(const struct work *work, enum peer_kind kind, unsigned int at_once)
 {
-	/* Where they share something, one more keeps it there. */
+	/* If connections share an object, one more connection keeps it alive. */
 	const struct peer_plan plan = { .kind = kind, .count = at_once + 1 };
 	struct peer_conns *conns = peer_conns_new(work->peer, &plan);
 	unsigned int rounds = work->count / (10 * at_once) + 1, i;
@@ -64,7 +62,7 @@ static unsigned int chunk(const struct peer_plan *plan, unsigned int first)
 	return plan->count - first < AT_ONCE ? plan->count - first : AT_ONCE;
 }
 
-/* Writes in batches, each to a connection of its own; nanoseconds of one. */
+/* Writes in batches, each on a connection of its own; returns nanoseconds of one. */
 static double spread(const struct work *work, struct peer_conns *conns,
 		     const struct peer_plan *plan, bool over_all)
 {
@@ -72,7 +70,7 @@ static double spread(const struct work *work, struct peer_conns *conns,
 	unsigned int rounds = 4 * work->count / plan->count + 2, done = 0, i;
 	uint64_t began = 0;
 
-	/* The first one is for getting warm. */
+	/* The first round is for warming up. */
 	for (i = 0; i <= rounds; i++) {
 		if (i == 1)
 			began = peer_now();
@@ -101,7 +99,7 @@ static void print_growth(const struct footprint *before, const char *kind, unsig
 static void many(const struct work *work, enum peer_kind kind)
 {
 	const struct peer_plan plan = { .kind = kind, .count = work->conns };
-	/* There before anything is counted. */
+	/* Static, so that they exist before anything is counted. */
 	static struct footprint before, after;
 	struct peer_conns *conns;
 	unsigned int at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is measured, by the command line.
+ * Runs the measurements that the command line selects.
  *
  *	PROGRAM serve ADDRESS PORT
  *	PROGRAM run ADDRESS PORT [OPTION]... WORK...
@@ -18,7 +18,7 @@
 
 #include "peer.h"
 
-/* Files of a program with many connections, at one end. */
+/* File descriptors of a program with many connections, at one end. */
 #define FILES	16384
 
 static const struct {
@@ -91,7 +91,7 @@ uint64_t peer_busy(void)
 	char line[512];
 	FILE *file;
 
-	/* It is accounted when a program gives its processor away. */
+	/* The time is accounted when a program yields its processor. */
 	usleep(1);
 	file = peer_proc("/proc/schedstat");
 	while (fgets(line, sizeof(line), file))
@@ -130,7 +130,7 @@ static void run_works(const struct work *work, char **names, int count)
 	size_t which;
 	int i;
 
-	/* All of them are looked at before the first takes its time. */
+	/* All of them are checked before the first one runs. */
 	for (i = 0; i < count; i++) {
 		for (which = 0; which < WORKS; which++)
 			if (!strcmp(works[which].name, names[i]))

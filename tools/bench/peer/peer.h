@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs that are compared have in common: the same work, measured by the same
- * code, and below it one way to the device each (tools/bench/thin: libkrdma's thin layer;
- * tools/bench/verbs: libibverbs and librdmacm; tools/bench/rpma: librpma).
+ * What the compared programs have in common: the same work, measured by the same code, and below it
+ * one way to the device each (tools/bench/thin: libkrdma's thin layer; tools/bench/verbs:
+ * libibverbs and librdmacm; tools/bench/rpma: librpma).
  *
- * Whatever fails ends the program with a message: a comparison that lacks a part is none.
+ * Any failure ends the program with a message: an incomplete comparison is of no use.
  */
 #ifndef _KRDMA_BENCH_PEER_H
 #define _KRDMA_BENCH_PEER_H
@@ -16,29 +16,28 @@
 #include <stdio.h>
 #include <stdnoreturn.h>
 
-/* Operations that a connection can have under way, and receives that it has room for. */
+/* Send work requests in flight on a connection, and receives that it can have posted. */
 #define PEER_DEPTH		64
-/* Completions that a connection's own completion queue has room for. */
+/* Entries of a connection's own CQ. */
 #define PEER_COMPLETIONS	(2 * PEER_DEPTH)
-/* Connections that share a completion queue where they share one. */
+/* Connections with one CQ, if they share it. */
 #define PEER_SHARE		256
-/* Receives of a shared receive queue. */
+/* Receives of an SRQ. */
 #define PEER_SHARED_RECEIVES	1024
-/* Receives that wait for echoes. */
+/* Receives for echoes. */
 #define PEER_RECEIVES		4
-/* Bytes that each end of a connection has registered for itself. */
+/* Bytes of the MR of each end, if it has its own. */
 #define PEER_OWN_MEMORY		4096
-/* Bytes of an operation at most, which is also what is registered for all others. */
+/* Maximum bytes of a work request, and bytes of the MR of all other connections. */
 #define PEER_MEMORY		(1024 * 1024)
 /* Nothing takes so long, however busy the machine is. */
 #define PEER_PATIENCE_S		600
 
 /**
- * enum peer_kind - what connections are made of
- * @PEER_ONE: one connection, whose server sleeps until a message comes and answers it
- * @PEER_OWN: a completion queue, a receive queue and memory of its own at both ends
- * @PEER_SHARED: PEER_SHARE of them have a completion queue, and all a receive queue and
- *	memory, at both ends
+ * enum peer_kind - the objects of connections
+ * @PEER_ONE: one connection; its server sleeps until a message arrives and answers it
+ * @PEER_OWN: a CQ, an RQ and an MR of its own at both ends
+ * @PEER_SHARED: PEER_SHARE of them have one CQ, and all have one SRQ and one MR, at both ends
  */
 enum peer_kind {
 	PEER_ONE,
@@ -52,17 +51,17 @@ enum peer_op {
 	PEER_FETCH_ADD,
 };
 
-/* What the client says with its request; both ends are on one machine. */
+/* Private data of the client's request; both ends are on one machine. */
 struct peer_hello {
 	uint32_t kind;
 	uint32_t index;
 };
 
 /**
- * struct peer_plan - which connections
- * @kind: what they are made of
- * @count: how many
- * @event: the client sleeps until something has completed; otherwise it asks without end
+ * struct peer_plan - the connections of a measurement
+ * @kind: their objects
+ * @count: number of connections
+ * @event: the client sleeps until there is a completion; otherwise it polls all the time
  */
 struct peer_plan {
 	enum peer_kind kind;
@@ -71,14 +70,14 @@ struct peer_plan {
 };
 
 /**
- * struct peer_batch - operations that are asked for at once
- * @op: what is done
+ * struct peer_batch - work requests that are posted together
+ * @op: the operation
  * @length: bytes of each
- * @count: how many, at most PEER_DEPTH
+ * @count: number of work requests, at most PEER_DEPTH
  * @first: the connection
- * @spread: each on a connection of its own, from @first on, and each tells its end;
- *	otherwise only the last one does
- * @wait: ends to wait for, which may be those of earlier batches; 0: not at all
+ * @spread: each on a connection of its own, from @first on, and each is signaled; otherwise
+ *	only the last one is
+ * @wait: completions to wait for, which may be those of earlier batches; 0 for none
  */
 struct peer_batch {
 	enum peer_op op;
@@ -89,51 +88,51 @@ struct peer_batch {
 	unsigned int wait;
 };
 
-/* The way to the device: one program implements it once. */
+/* The way to the device: each program implements it once. */
 struct peer;
 struct peer_conns;
 
 extern const char *const peer_name;
 
-/* Whether it has that operation at all: peer.c says yes for who says nothing else. */
+/* Whether it has that operation.  The default in peer.c returns true. */
 bool peer_does(enum peer_op op);
 
 /* Finds the device for the way to the server. */
 struct peer *peer_open(const struct sockaddr_in *server);
 void peer_close(struct peer *peer);
 
-/* What connections share; none is there yet. */
+/* Objects that connections share; no connection exists yet. */
 struct peer_conns *peer_conns_new(struct peer *peer, const struct peer_plan *plan);
 void peer_conns_free(struct peer_conns *conns);
 
-/* All of them at once; returns when all are there, or none is left at this end. */
+/* All of them at the same time; return when all are established, or none is left at this end. */
 void peer_connect(struct peer_conns *conns, unsigned int first, unsigned int count);
 void peer_disconnect(struct peer_conns *conns, unsigned int first, unsigned int count);
 
 void peer_run(struct peer_conns *conns, const struct peer_batch *batch);
 
 /*
- * PEER_ONE: a message of eight bytes, and the answer.  0 is answered by 0, anything else
- * by the moment (CLOCK_MONOTONIC) when the server had it.
+ * PEER_ONE: a message of eight bytes, and the answer.  The answer to 0 is 0, that to anything else
+ * is the time (CLOCK_MONOTONIC) at which the server got it.
  */
 uint64_t peer_echo(struct peer_conns *conns, uint64_t ask);
 
-/* With remote rights. */
+/* With remote access rights. */
 void *peer_register(struct peer *peer, void *data, size_t length);
 void peer_release(void *registered);
 
-/* The other end, which sleeps unless it has something to do; never returns. */
+/* The other end, which sleeps when it is idle; never returns. */
 void peer_serve(const struct sockaddr_in *address);
 
-/* peer.c: for all. */
+/* peer.c: for all programs. */
 noreturn void peer_fail(const char *what, int err);
 void *peer_alloc(size_t length);
 uint64_t peer_now(void);
-/* Nanoseconds that programs have run on all processors together. */
+/* Nanoseconds that programs have run, on all processors together. */
 uint64_t peer_busy(void);
 FILE *peer_proc(const char *name);
 
-/* series.c: durations, and what is printed of them. */
+/* series.c: durations, and their output. */
 struct series {
 	unsigned int used, room;
 	uint64_t *values;
@@ -141,12 +140,12 @@ struct series {
 
 void series_begin(struct series *series, unsigned int room);
 void series_add(struct series *series, uint64_t value);
-/* "time NAME COUNT MEAN MIN", percentiles and the largest; forgets them. */
+/* Prints "time NAME COUNT MEAN MIN", percentiles and the maximum; empties the series. */
 void series_end(struct series *series, const char *name, double mean);
-/* "value NAME VALUE" */
+/* Prints "value NAME VALUE". */
 void value_print(const char *name, double value);
 
-/* work.c, many.c: what is measured. */
+/* work.c, many.c: the measurements. */
 struct work {
 	struct peer *peer;
 	unsigned int count;
@@ -176,12 +175,12 @@ struct footprint {
 	} items[FOOTPRINT_ITEMS];
 };
 
-/* All of it, or no more than what footprint_kernel() wants. */
+/* Reads all items, or only those that footprint_kernel() needs. */
 void footprint_sums(struct footprint *footprint);
 void footprint_take(struct footprint *footprint);
-/* What the kernel has of it: its objects, what it maps, and its tables. */
+/* Bytes of the kernel: its objects, its mappings, and its page tables. */
 double footprint_kernel(const struct footprint *footprint);
-/* By what it has grown, for each of @count connections, both ends in it: "value NAME.ITEM" */
+/* Prints the growth for each of @count connections, both ends together: "value NAME.ITEM" */
 void footprint_print(const struct footprint *before, const struct footprint *after,
 		     const char *name, unsigned int count);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Operations on one connection, and memory.
- */
+/* Work requests on one connection, and memory. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +9,13 @@
 
 #include "peer.h"
 
-/* For who sleeps, so that he does. */
+/* Long enough for the other end to fall asleep. */
 #define PAUSE_US	1000
-/* Operations under way where much is moved. */
+/* Work requests in flight in measurements of throughput. */
 #define STREAM_DEPTH	16
-/* As often each place of the depth is used at least. */
+/* Each place of the depth is used at least so often. */
 #define STREAM_LEAST	4
-/* What takes longer than that is left out where there is little time. */
+/* With little time, measurements that take longer than this are left out. */
 #define QUICK_DIVISOR	100
 
 static const char *const op_names[] = {
@@ -40,8 +38,8 @@ static void end_one(struct peer_conns *conns)
 }
 
 /*
- * What one takes on average is measured without looking at the clock in between; how they
- * are spread is another pass.
+ * The mean is measured without reading the clock in between; another pass measures the
+ * distribution.
  */
 static void one_at_a_time(const struct work *work, struct peer_conns *conns, enum peer_op op)
 {
@@ -115,8 +113,8 @@ void work_echo(const struct work *work)
 }
 
 /*
- * As many as @depth under way, asked for in batches of which the last one tells.  From the
- * first that is asked for until the last has ended; nanoseconds of one.
+ * Keeps @depth work requests in flight, posted in batches with only the last one signaled.
+ * Measures from the first post to the last completion; returns nanoseconds of one.
  */
 static double stream(struct peer_conns *conns, enum peer_op op, uint32_t length,
 		     unsigned int depth, unsigned int batch_count, unsigned int batches,
@@ -145,7 +143,7 @@ static void measure_stream(struct peer_conns *conns, enum peer_op op, uint32_t l
 	char name[64];
 	double mean;
 
-	/* All of it is under way for some time at least. */
+	/* The depth must be reached for some time at least. */
 	if (batches < STREAM_LEAST * ahead)
 		batches = STREAM_LEAST * ahead;
 	stream(conns, op, length, depth, batch, ahead + 1, NULL);
@@ -158,7 +156,7 @@ static void measure_stream(struct peer_conns *conns, enum peer_op op, uint32_t l
 
 void work_depth(const struct work *work)
 {
-	/* Up to the 0. */
+	/* Terminated by 0. */
 	static const unsigned int batches[] = { 1, 16, 64, 0 };
 	struct peer_conns *conns = connect_one(work, false);
 	unsigned int i;
@@ -191,7 +189,7 @@ void work_bandwidth(const struct work *work)
 	end_one(conns);
 }
 
-/* From before the message until the sleeping server has it. */
+/* From before the message until the sleeping server has got it. */
 void work_wake(const struct work *work)
 {
 	struct peer_conns *conns = connect_one(work, true);
@@ -233,7 +231,7 @@ void work_register(const struct work *work)
 	data = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (data == MAP_FAILED)
 		peer_fail("memory to be registered", errno);
-	/* Whatever the machine's habit is, and it is there already. */
+	/* Without huge pages, whatever the machine's setting is, and populated. */
 	madvise(data, most, MADV_NOHUGEPAGE);
 	memset(data, 1, most);
 

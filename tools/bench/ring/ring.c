@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an operation takes that a program asks for, all included: making the entry, the
- * system call, the kernel's checks, the completion, and taking it.
+ * The full cost of an operation of a program: building the entry, the system call, the kernel's
+ * checks, the completion, and polling it.
  *
  *	ring ADDRESS CONNECTIONS
  *
- * Prints a line for each way, kind of work and batch, with the nanoseconds of one
- * operation: where the clock counts instructions (tools/vm/run --icount), that is how
- * many instructions it took.  Both ends are here.
+ * Prints a line for each way, kind of work and batch, with the nanoseconds of one operation.  Where
+ * the clock counts instructions (tools/vm/run --icount), that is the number of instructions.  Both
+ * ends are in this program.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -29,17 +29,17 @@
 #define LENGTH		8
 #define BATCH_MAX	64
 #define MEMORY		4096
-/* The shortest of so many rounds counts: others were interrupted. */
+/* The shortest of so many rounds counts: the others were interrupted. */
 #define ROUNDS		16
 #define ROUND_COUNT	512
-/* A program has few files by default, and a connection is one at each end. */
+/* A program has few file descriptors by default, and a connection has one at each end. */
 #define FILES_BESIDES	64
 
 enum work { WRITE, READ, FETCH_ADD, WORKS };
 
 /*
- * How operations are asked for: in the rings' own memory, by nothing but the interface
- * of the kernel; by the library through the ring; by the library as an array.
+ * How work requests are posted: directly in the ring's memory, with nothing but the kernel's
+ * interface; by the library through the ring; by the library as an array.
  */
 enum way { BY_HAND, BY_RING, BY_ARRAY, WAYS };
 
@@ -98,7 +98,7 @@ static uint64_t patience(void)
 	return krdma_deadline(PATIENCE_MS);
 }
 
-/* Many connections have a few operations each under way, and one has a batch. */
+/* Each of many connections has a few work requests in flight, and a single one has a batch. */
 static unsigned int depth(const struct bench *bench)
 {
 	return bench->conns == 1 ? BATCH_MAX : 2;
@@ -130,7 +130,7 @@ static void map_ring(struct bench *bench)
 		fail("the ring cannot be mapped");
 }
 
-/* On the device that the first connection has found. */
+/* On the device of the first connection. */
 static void make_memory(struct bench *bench, struct krdma_conn *conn)
 {
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];
@@ -228,7 +228,7 @@ static void turn(struct bench *bench)
 		bench->next = 0;
 }
 
-/* Asks for a batch, and waits until all of it is done. */
+/* Posts a batch, and waits until all of it has completed. */
 static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
 {
 	struct krdma_ring_enter_args enter = {
@@ -260,7 +260,7 @@ static void run_by_hand(struct bench *bench, enum work work, unsigned int batch)
 	__atomic_store_n(&header->cq_head, head, __ATOMIC_RELEASE);
 }
 
-/* The same by the library. */
+/* The same with the library. */
 static void run(struct bench *bench, enum way way, enum work work, unsigned int batch)
 {
 	static struct krdma_sqe entries[BATCH_MAX];
@@ -318,7 +318,7 @@ static void measure(struct bench *bench, bool polled, enum way way, enum work wo
 
 static void measure_queue(struct bench *bench, bool polled)
 {
-	/* Up to the 0. */
+	/* Terminated by 0. */
 	static const unsigned int batches[] = { 1, 16, BATCH_MAX, 0 };
 	const unsigned int *batch;
 	enum work work;

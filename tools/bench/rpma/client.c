@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The end that asks.
- */
+/* The active end. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "rpma.h"
 
-/* Completions that are taken at a time. */
+/* Completions per poll. */
 #define POLL_COUNT	16
 
 struct peer {
@@ -135,11 +133,14 @@ static void wait_for(struct peer_conns *conns, struct rpma_cq *cq, unsigned int 
 	int err, got, i;
 
 	while (count) {
-		/* No more than that: further ones are another call's. */
+		/* No more than that: further completions belong to another call. */
 		err = rpma_cq_get_wc(cq, (int)(count < POLL_COUNT ? count : POLL_COUNT), wcs,
 				     &got);
 		if (err == RPMA_E_NO_COMPLETION) {
-			/* It may be told of what is taken already, and then asks again. */
+			/*
+			 * The event may be for completions that were polled already; then the wait
+			 * is repeated.
+			 */
 			if (conns->plan.event)
 				rpma_check("completion event", rpma_cq_wait(cq));
 			continue;

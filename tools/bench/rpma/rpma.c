@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What an end of a connection is made of.
- */
+/* Objects of an end of a connection. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>

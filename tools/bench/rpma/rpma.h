@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program of librpma's: what it can of the same work.  It is the only thing here that
- * links it, is built only where it is installed, and nothing needs it.
+ * A program for librpma: the part of the same work that librpma can do.  Only this program links
+ * librpma.  It is built only where librpma is installed, and nothing depends on it.
  *
- * It has no fetch-add, no chain of requests, no data that stand in a request, and no
- * completion queue that connections share.  Messages, which it has, are not measured.
+ * librpma has no fetch-add, no list of work requests, no inline data, and no CQ that connections
+ * share.  It has messages, but they are not measured.
  */
 #ifndef _KRDMA_BENCH_RPMA_H
 #define _KRDMA_BENCH_RPMA_H
@@ -14,11 +14,11 @@
 #include "../peer/peer.h"
 
 #define RPMA_TIMEOUT_MS	30000
-/* Both ways, as the other programs register theirs. */
+/* For both directions, as the other programs register their memory. */
 #define RPMA_USAGE	(RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST | \
 			 RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST)
 
-/* Where both ends are, as librpma wants to have it told. */
+/* The address of both ends, in the form that librpma needs. */
 struct rpma_where {
 	char host[INET_ADDRSTRLEN];
 	char port[8];
@@ -27,10 +27,10 @@ struct rpma_where {
 /**
  * struct rpma_end - one end of a connection
  * @conn: the connection
- * @own: PEER_OWN: its own memory
- * @data: PEER_OWN: what is registered
- * @cq: the client's: its completions
- * @remote: the client's: where it may write and read
+ * @own: PEER_OWN: its own MR
+ * @data: PEER_OWN: the memory of @own
+ * @cq: client only: its CQ
+ * @remote: client only: the peer's memory
  */
 struct rpma_end {
 	struct rpma_conn *conn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end that is asked.  All it does is to let connections come and go, and it sleeps
- * otherwise: of what happens to its memory it hears nothing.
+ * The passive end.  It only accepts connections and ends them, and sleeps otherwise: it gets no
+ * notification of accesses to its memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 #include "rpma.h"
 
-/* What a descriptor of memory may take. */
+/* Maximum size of a memory descriptor. */
 #define DESCRIPTOR	64
 
 /**
  * struct server - this process
- * @events: of the endpoint, which has no data, and of connections, which are theirs
+ * @events: of the endpoint, which has no data, and of connections, with the connection as data
  * @data, @mr: for all connections that have none of their own
  */
 struct server {
@@ -72,7 +72,10 @@ static void handle(struct rpma_end *end)
 		return;
 	if (event != RPMA_CONN_CLOSED)
 		fprintf(stderr, "%s: server: %s\n", peer_name, rpma_utils_conn_event_2str(event));
-	/* The answer to the client's.  Its file, and with it the epoll, goes with it. */
+	/*
+	 * Answers the client's disconnect.  Deleting the connection closes its file, which removes
+	 * it from the epoll.
+	 */
 	rpma_conn_disconnect(end->conn);
 	rpma_unmake(end);
 	free(end);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The end that asks.
- */
+/* The active end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,7 +219,7 @@ uint64_t peer_echo(struct peer_conns *conns, uint64_t question)
 	size_t accepted, taken;
 	struct krdma_cqe cqe;
 
-	/* The place of the last answer is free by now, and others wait meanwhile. */
+	/* The last answer was read, so its receive is posted again; others are posted meanwhile. */
 	if (conns->answered)
 		entries[count++] = krdma_entry_recv(end->conn, last, conns->mr,
 						    last * sizeof(uint64_t),

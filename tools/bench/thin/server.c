@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end that is asked.  One thread has the connections, another answers messages; both
- * sleep otherwise.
+ * The passive end.  One thread handles the connections, another one answers messages; both sleep
+ * otherwise.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,15 +12,15 @@
 
 #include "thin.h"
 
-/* As many groups as there can be connections for. */
+/* Enough groups for the maximum number of connections. */
 #define GROUPS		64
 #define EVENTS		16
 
 /**
  * struct server - this process
  * @mr, @data: for all connections that have none of their own
- * @echo: where messages arrive that are answered
- * @echo_end: the connection that they come from
+ * @echo: ring of the messages that are answered
+ * @echo_end: the connection of these messages
  * @srq, @srq_queue: while there are @shared connections with it
  */
 struct server {
@@ -37,7 +37,7 @@ struct server {
 	struct thin_group groups[GROUPS];
 };
 
-/* A receive for the next message, and the answer to this one. */
+/* Posts a receive for the next message, and the answer to this one. */
 static unsigned int answer(struct server *server, const struct krdma_cqe *cqe,
 			   uint64_t *value, struct krdma_sqe *entries)
 {
@@ -83,7 +83,7 @@ static void *echo(void *data)
 	return NULL;
 }
 
-/* What it shares with others, which the first one makes. */
+/* The objects that it shares with others; the first connection creates them. */
 static struct thin_group *join_group(struct server *server, unsigned int index)
 {
 	struct thin_group *group = &server->groups[index / PEER_SHARE % GROUPS];
@@ -139,7 +139,7 @@ static void accept_end(struct server *server, struct krdma_conn *conn)
 	make_end(server, end, &hello);
 	thin_check("offer", krdma_mr_describe(end->own ? end->own : server->mr, 0, 0,
 					      descriptor));
-	/* Its end is all that is waited for. */
+	/* The server waits only for the end of the connection. */
 	if (epoll_ctl(server->events, EPOLL_CTL_ADD, krdma_conn_fd(conn), &event))
 		peer_fail("epoll", errno);
 	thin_check("accept", krdma_conn_accept(conn, NULL, descriptor, sizeof(descriptor)));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A program of libkrdma's thin layer, written as well as one can.
- */
+/* A program for libkrdma's thin layer, written as well as possible. */
 #ifndef _KRDMA_BENCH_THIN_H
 #define _KRDMA_BENCH_THIN_H
 
@@ -12,14 +10,14 @@
 
 #define THIN_ACCESS	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
-/* What the other program's requests have room for. */
+/* Inline data of the same size as in the other program. */
 #define THIN_INLINE	16
 #define THIN_PATIENCE_MS 60000
 
 /**
- * struct thin_group - what PEER_SHARE connections share
- * @users: connections that do
- * @ring: where their operations are asked for and end
+ * struct thin_group - objects that PEER_SHARE connections share
+ * @users: number of these connections
+ * @ring: ring of their work requests and completions
  */
 struct thin_group {
 	unsigned int users;
@@ -29,11 +27,11 @@ struct thin_group {
 /**
  * struct thin_end - one end of a connection
  * @conn: the connection
- * @ring: PEER_OWN: its own
- * @own: PEER_OWN: its own memory
- * @data: PEER_OWN: what is registered
- * @group: PEER_SHARED: with whom it shares
- * @remote: where it may write and read
+ * @ring: PEER_OWN: its own ring
+ * @own: PEER_OWN: its own MR
+ * @data: PEER_OWN: the memory of @own
+ * @group: PEER_SHARED: its group
+ * @remote: the peer's memory, for writes and reads
  */
 struct thin_end {
 	struct krdma_conn *conn;
@@ -53,11 +51,11 @@ struct krdma_mr *thin_memory(struct krdma *session, uint32_t device, void *data,
 			     size_t length);
 void *thin_pages(size_t length);
 
-/* @ring: PEER_ONE and PEER_SHARED; NULL: it gets its own. */
+/* @ring: for PEER_ONE and PEER_SHARED; with NULL it gets its own. */
 void thin_make(struct krdma *session, uint32_t device, struct thin_end *end,
 	       struct krdma_ring *ring, struct krdma_srq *srq);
 void thin_unmake(struct thin_end *end);
-/* Entries with PEER_ONE's receives. */
+/* Posts the receives of PEER_ONE. */
 void thin_receives(const struct thin_end *end, const struct krdma_mr *mr,
 		   struct krdma_ring *ring);
 

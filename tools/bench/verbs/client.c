@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The end that asks.
- */
+/* The active end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +8,9 @@
 
 #include "verbs.h"
 
-/* Completions that are taken at a time, and acknowledged events. */
+/* Completions per poll, and events per acknowledgment. */
 #define POLL_COUNT	16
-/* Every so many messages one tells that it has gone, which gives their places back. */
+/* One message in so many is signaled, which frees the WQEs of all of them. */
 #define SEND_SIGNAL	16
 
 struct peer {
@@ -164,7 +162,7 @@ static void connect_end(struct peer_conns *conns, struct verbs_end *end)
 		peer_fail("connect", errno);
 }
 
-/* The next step of one of them; true when it has come to where it was to go. */
+/* The next step of a connection; returns true when it has reached its goal. */
 static bool advance(struct peer_conns *conns, const struct rdma_cm_event *event)
 {
 	struct verbs_end *end = event->id->context;
@@ -234,7 +232,7 @@ void peer_disconnect(struct peer_conns *conns, unsigned int first, unsigned int 
 		verbs_unmake(&conns->ends[first + i]);
 }
 
-/* Sleeps until the completion queue may have something. */
+/* Sleeps until the CQ may have a completion. */
 static void sleep_until_some(struct peer_conns *conns, struct ibv_cq *cq)
 {
 	struct ibv_cq *woken;
@@ -246,7 +244,7 @@ static void sleep_until_some(struct peer_conns *conns, struct ibv_cq *cq)
 		if (err)
 			peer_fail("notification", err);
 		conns->armed = true;
-		/* What came before it was asked for is found by asking once more. */
+		/* Arming does not report earlier completions: poll once more. */
 		return;
 	}
 	if (ibv_get_cq_event(conns->channel, &woken, &context))
@@ -258,7 +256,10 @@ static void sleep_until_some(struct peer_conns *conns, struct ibv_cq *cq)
 	}
 }
 
-/* Until @count have ended, @numbered: that have a number; that of the last one. */
+/*
+ * Polls until @count work requests have completed, with @numbered only those with a wr_id; returns
+ * the wr_id of the last one.
+ */
 static uint64_t wait_for(struct peer_conns *conns, struct ibv_cq *cq, unsigned int count,
 			 bool numbered)
 {
@@ -267,7 +268,7 @@ static uint64_t wait_for(struct peer_conns *conns, struct ibv_cq *cq, unsigned i
 	int got, i;
 
 	for (;;) {
-		/* No more than that: further ones are another call's. */
+		/* No more than that: further completions belong to another call. */
 		got = ibv_poll_cq(cq, (int)(count < POLL_COUNT ? count : POLL_COUNT), wcs);
 		if (got < 0)
 			peer_fail("completions", EIO);
@@ -365,7 +366,7 @@ uint64_t peer_echo(struct peer_conns *conns, uint64_t ask)
 	err = ibv_post_send(qp, &request, &bad);
 	if (err)
 		peer_fail("post", err);
-	/* Receives bear their address; a message, 0. */
+	/* The wr_id of a receive is its address; that of a message is 0. */
 	answer = (uint64_t *)wait_for(conns, conns->cqs[0], 1, true);
 	value = *answer;
 	verbs_receive(qp, conns->mr, answer);

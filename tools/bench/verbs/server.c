@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end that is asked.  One thread has the connections, another answers messages; both
- * sleep otherwise.
+ * The passive end.  One thread handles the connections, another one answers messages; both sleep
+ * otherwise.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include "verbs.h"
 
-/* As many groups as there can be connections for. */
+/* Enough groups for the maximum number of connections. */
 #define GROUPS		64
 #define SEND_SIGNAL	16
 #define ACKNOWLEDGE	16
@@ -21,7 +21,7 @@
  * @pd, @mr, @data: for all connections that have none of their own
  * @echo: where messages arrive that are answered
  * @echo_cq: its completion queue
- * @echo_qp: the connection that they come from
+ * @echo_qp: the QP of these messages
  * @srq: while there are @shared connections with it
  */
 struct server {
@@ -49,7 +49,7 @@ static void answer(struct server *server, uint64_t *message)
 	};
 	struct ibv_send_wr *bad;
 
-	/* Before the answer, which the next message follows. */
+	/* Posted before the answer, as the next message follows the answer. */
 	verbs_receive(server->echo_qp, server->mr, message);
 	if (++sent % SEND_SIGNAL == 0)
 		request.send_flags |= IBV_SEND_SIGNALED;
@@ -61,7 +61,7 @@ static void answer_all(struct server *server)
 {
 	struct ibv_wc wc;
 
-	/* What fails belonged to a connection that has ended. */
+	/* A failed completion belongs to a connection that has ended. */
 	while (ibv_poll_cq(server->echo_cq, 1, &wc) > 0)
 		if (!wc.status && wc.opcode == IBV_WC_RECV)
 			answer(server, (uint64_t *)wc.wr_id);
@@ -89,7 +89,7 @@ static void *echo(void *data)
 	return NULL;
 }
 
-/* What it shares with others, which the first one makes. */
+/* The objects that it shares with others; the first connection creates them. */
 static struct verbs_group *join_group(struct server *server, unsigned int index)
 {
 	struct verbs_group *group = &server->groups[index / PEER_SHARE % GROUPS];
@@ -147,7 +147,7 @@ static void end_end(struct server *server, struct verbs_end *end)
 {
 	struct verbs_group *group = end->group;
 
-	/* The answer to the client's. */
+	/* Answers the client's disconnect. */
 	rdma_disconnect(end->id);
 	verbs_unmake(end);
 	if (group)
@@ -170,7 +170,7 @@ static void handle(struct server *server)
 		 event->event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		fprintf(stderr, "%s: server: %s\n", peer_name, rdma_event_str(event->event));
 	rdma_ack_cm_event(event);
-	/* An id cannot go while an event of it is not acknowledged. */
+	/* An id can be destroyed only when all its events are acknowledged. */
 	if (ended)
 		end_end(server, ended);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program of libibverbs and librdmacm, written as well as one can: what krdma is
- * measured by.  It is the only thing here that links them, and nothing needs it.
+ * A program for libibverbs and librdmacm, written as well as possible: krdma is compared with it.
+ * Only this program links these libraries, and nothing depends on it.
  */
 #ifndef _KRDMA_BENCH_VERBS_H
 #define _KRDMA_BENCH_VERBS_H
@@ -14,10 +14,10 @@
 #define VERBS_RESOLVE_MS 30000
 #define VERBS_ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
 			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
-/* An 8-byte message fits where a request's piece of memory stands anyway. */
+/* The inline data of an 8-byte message fits in the place of an SGE. */
 #define VERBS_INLINE	16
 
-/* What the server says of its memory. */
+/* The server's description of its memory. */
 struct verbs_offer {
 	uint64_t addr;
 	uint32_t key;
@@ -25,9 +25,9 @@ struct verbs_offer {
 };
 
 /**
- * struct verbs_group - what PEER_SHARE connections share
- * @users: connections that do
- * @cq: their completions
+ * struct verbs_group - objects that PEER_SHARE connections share
+ * @users: number of these connections
+ * @cq: their CQ
  */
 struct verbs_group {
 	unsigned int users;
@@ -36,12 +36,12 @@ struct verbs_group {
 
 /**
  * struct verbs_end - one end of a connection
- * @id: of the connection manager's, which has the queue pair
- * @cq: PEER_OWN: its own
- * @own: PEER_OWN: its own memory
- * @data: PEER_OWN: what is registered
- * @group: PEER_SHARED: with whom it shares
- * @remote: where it may write and read
+ * @id: id of the connection manager, with the QP
+ * @cq: PEER_OWN: its own CQ
+ * @own: PEER_OWN: its own MR
+ * @data: PEER_OWN: the memory of @own
+ * @group: PEER_SHARED: its group
+ * @remote: the peer's memory, for writes and reads
  */
 struct verbs_end {
 	struct rdma_cm_id *id;
@@ -54,7 +54,7 @@ struct verbs_end {
 
 /* verbs.c: for both ends. */
 
-/* @cq and @srq: PEER_ONE and PEER_SHARED; both NULL: it gets its own. */
+/* @cq and @srq: for PEER_ONE and PEER_SHARED; with both NULL it gets its own. */
 void verbs_make(struct verbs_end *end, struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_srq *srq);
 void verbs_unmake(struct verbs_end *end);
 struct ibv_cq *verbs_cq(struct ibv_context *verbs, unsigned int entries,
