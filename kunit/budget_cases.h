@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/io/budget.c must make of what consumers ask: defaults give way to a
- * device's limits, wishes do not.
+ * What krdma/io/budget.c must make of a consumer's demand: defaults are lowered to a device's
+ * limits, explicit wishes are not.
  */
 #ifndef _KRDMA_KUNIT_BUDGET_CASES_H
 #define _KRDMA_KUNIT_BUDGET_CASES_H
@@ -14,7 +14,7 @@
 #define BUDGET_INVALID		((u64)-1)
 #define BUDGET_UNTOUCHED	0x5a5a5a5aU
 
-/* A device that has enough of everything; a check takes away what it looks at. */
+/* A device that has enough of everything; a check lowers the limits that it tests. */
 static inline struct krdma_limits budget_limits(void)
 {
 	return (struct krdma_limits) {
@@ -30,11 +30,11 @@ static inline struct krdma_limits budget_limits(void)
 /**
  * struct budget_item - a number that a consumer asks for, and its limit
  * @what: its name
- * @wish: where it is in what is asked
- * @limit: where it is in the device's limits
- * @granted: where it is in the result
- * @fallback: what it is if nothing is asked
- * @own_only: it is refused if receives are shared
+ * @wish: offset in the demand
+ * @limit: offset in the device's limits
+ * @granted: offset in the result
+ * @fallback: default if the demand has 0
+ * @own_only: refused with an SRQ
  */
 struct budget_item {
 	const char *what;
@@ -83,7 +83,7 @@ static inline u32 *budget_field(void *base, size_t offset)
 	return (u32 *)((char *)base + offset);
 }
 
-/* What one item becomes; BUDGET_INVALID if it is refused, and then nothing is changed. */
+/* Returns the result for one item; BUDGET_INVALID if it is refused, and then nothing is changed. */
 static inline u64 budget_one(struct case_report *report, const struct budget_item *item, u32 wish,
 			     u32 limit, bool shared)
 {
@@ -105,7 +105,7 @@ static inline u64 budget_one(struct case_report *report, const struct budget_ite
 	return BUDGET_INVALID;
 }
 
-/* Each item by itself: every small wish under every small limit, and the far ends. */
+/* Each item by itself: every small wish with every small limit, and the extremes. */
 /* Proves: E7 */
 static inline void budget_check_items(struct case_report *report)
 {
@@ -138,7 +138,7 @@ static inline void budget_check_items(struct case_report *report)
 	}
 }
 
-/* Nothing of a connection's own where receives are shared. */
+/* No receives of the connection's own with an SRQ. */
 static inline void budget_check_shared(struct case_report *report)
 {
 	struct krdma_limits limits = budget_limits();
@@ -151,7 +151,7 @@ static inline void budget_check_shared(struct case_report *report)
 			check_expect(report, budget_items[i].what, 1, BUDGET_INVALID,
 				     budget_one(report, &budget_items[i], 1, 10, true));
 
-	/* A device without receive queues would do. */
+	/* A device without RQs would do. */
 	limits.max_recv_wr = 0;
 	limits.max_recv_sge = 0;
 	check_expect(report, "shared", 0, 0, (u64)krdma_budget_make(&demand, &limits, &budget));
@@ -163,7 +163,7 @@ static inline void budget_check_shared(struct case_report *report)
 	check_expect(report, "shared send_cqe", 0, 64 + KRDMA_SEND_WQES, budget.send_cqe);
 }
 
-/* One request more, which operations do not get, also at the ends of what there is. */
+/* One WQE more, which work requests of the consumer do not get, also at the extremes. */
 static inline void budget_check_keepalive(struct case_report *report)
 {
 	struct krdma_demand demand = { .keepalive = true };
@@ -191,7 +191,7 @@ static inline void budget_check_keepalive(struct case_report *report)
 	}
 }
 
-/* What follows from the items: room for krdma's own, and the shape of a read. */
+/* Results that follow from the items: room for krdma's own WQEs, and the SGEs of a read. */
 static inline void budget_check_sums(struct case_report *report)
 {
 	struct krdma_limits limits = budget_limits();
@@ -210,7 +210,7 @@ static inline void budget_check_sums(struct case_report *report)
 			     budget.recv_wr);
 		check_expect(report, "recv_cqe", depth, 901 - depth + KRDMA_RECV_WQES,
 			     budget.recv_cqe);
-		/* What the interface promises of a queue's room. */
+		/* The interface's promise of a CQ's capacity. */
 		check_expect(report, "overhead", depth, 901 + KRDMA_CQ_OVERHEAD,
 			     budget.send_cqe + budget.recv_cqe);
 		check_expect(report, "inline", depth, 77, budget.inline_data);
@@ -223,7 +223,7 @@ static inline void budget_check_sums(struct case_report *report)
 	}
 }
 
-/* Of what rxe allocates, which is the most: entries and their sizes are rounded up. */
+/* What rxe allocates, which is the most: numbers of entries and their sizes are rounded up. */
 static inline void budget_check_bytes(struct case_report *report)
 {
 	struct krdma_budget budget = { .send_wr = 65, .recv_wr = 65, .send_sge = 4, .recv_sge = 1 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma/core/caps.c must make of what a provider says.  The expected values
- * are written out, not computed: a table that repeated the rules of the code
- * would agree with any mistake in it.
+ * What krdma/core/caps.c must make of a provider's attributes.  The expected values are written
+ * out, not computed: a table that repeated the rules of the code would agree with any mistake in
+ * it.
  */
 #ifndef _KRDMA_KUNIT_LIMITS_CASES_H
 #define _KRDMA_KUNIT_LIMITS_CASES_H
@@ -11,11 +11,11 @@
 
 #include "cases.h"
 
-/* One number of a provider, and what becomes of it by each rule. */
+/* One number of a provider, and the result of each rule for it. */
 struct limits_edge {
 	s64 raw;
 	u32 count;
-	/* One slot of a queue, two of a completion queue, are krdma's own. */
+	/* krdma reserves one WQE of a queue and two entries of a CQ. */
 	u32 queue_depth;
 	u32 cq_depth;
 	u32 read_depth;
@@ -49,7 +49,7 @@ static const struct limits_edge limits_edges[] = {
 	{ 0x7fffffffffffffffLL,	0x7fffffff,	0x7ffffffe,	0x7ffffffd,	255 },
 };
 
-/* A device with room for everything, so that one field at a time can be spoilt. */
+/* A device with room for everything, so that one field at a time can be changed. */
 static inline struct krdma_raw_attr limits_ample(void)
 {
 	return (struct krdma_raw_attr) {
@@ -210,7 +210,7 @@ static inline void limits_check_caps(struct case_report *report)
 	}
 }
 
-/* What a provider claims and its own numbers deny. */
+/* Capabilities that the provider claims and that its own numbers contradict. */
 static inline void limits_check_empty_claims(struct case_report *report)
 {
 	static const s64 useless[] = { 0, -1, -0x7fffffffffffffffLL - 1 };
@@ -237,7 +237,7 @@ static inline void limits_check_empty_claims(struct case_report *report)
 	}
 }
 
-/* What every consumer relies on, for whatever comes in. */
+/* What every consumer relies on, for any input. */
 static inline void limits_check_promises(struct case_report *report)
 {
 	for (unsigned int i = 0; i < CASES(limits_edges); i++) {

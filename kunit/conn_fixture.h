@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two connections of krdma's that are joined with each other over a fake device,
- * a client and a server, and what they were told.
+ * Two connections of krdma that are connected to each other over a fake device, a client and a
+ * server, and the events and completions that they got.
  *
- * Operations are posted through here, which gives them their cookies and notes
- * what comes back: each must, once, in order, one at a time, in the right context.
+ * Work requests are posted through these functions, which assign wr_ids and check the completions:
+ * each work request completes once, in order, one at a time, in the right context.
  */
 #ifndef _KRDMA_KUNIT_CONN_FIXTURE_H
 #define _KRDMA_KUNIT_CONN_FIXTURE_H
@@ -19,29 +19,28 @@
 #include "fake_private.h"
 
 #define CONN_DEVICE	"kfake%d"
-/* Operations of each kind that an end can have in its life. */
+/* Work requests of each kind that an end can have in its life. */
 #define CONN_COOKIES	2048
 #define CONN_CQE	1000
 #define CONN_BUFFER	(4 * PAGE_SIZE)
 #define CONN_LONG	(60 * HZ)
 #define CONN_LONG_MS	60000
 
-/* In the cookie of a receive. */
+/* Set in the wr_id of a receive. */
 #define CONN_RECEIVE	BIT_ULL(63)
 
-/* What was not told yet. */
+/* Status of a work request that has not completed yet. */
 #define CONN_UNTOLD	0xff
 
 /**
- * struct conn_flow - the operations, or the receives, of an end
- * @accepted: cookies 0 to here were accepted
- * @told: how many completions there were
- * @failed: of those, how many did not succeed
- * @next: the lowest cookie that may come next
- * @disorders: completions that came twice, in the wrong order, or that nobody
- *	has asked for
- * @status: by cookie, how it ended
- * @silent: by cookie, it is told of only if it fails
+ * struct conn_flow - the send work requests, or the receives, of an end
+ * @accepted: number of accepted work requests; their wr_ids count from 0
+ * @told: number of completions
+ * @failed: number of completions that were not successful
+ * @next: the lowest wr_id that may complete next
+ * @disorders: completions that came twice, in the wrong order, or without a work request
+ * @status: by wr_id, status of the completion
+ * @silent: by wr_id, the work request is unsignaled
  */
 struct conn_flow {
 	u32 accepted;
@@ -54,23 +53,23 @@ struct conn_flow {
 };
 
 /**
- * struct conn_end - one of both
- * @pair: of which it is
- * @conn: the connection, NULL before it is made and after it was put
- * @sends: its operations
+ * struct conn_end - one end of a pair
+ * @pair: the pair
+ * @conn: the connection; NULL before it is created and after it was put
+ * @sends: its send work requests
  * @recv_wrs: its receives
  * @last: the last completion
- * @failure: the first that failed with something else than being flushed
+ * @failure: the first failed completion that was not flushed
  * @refill: each receive that succeeds is posted again
- * @lock: protects what is posted, so that cookies are in the order of posting
+ * @lock: protects posting, so that wr_ids are in the order of posting
  * @spaces: calls of space()
- * @heard: by &enum krdma_event_type, how often it came
+ * @heard: by &enum krdma_event_type, number of events
  * @events: in order
- * @event_count: of @events
- * @overlaps: completions that were told while another one of the queue was
- * @misplaced: completions and spaces in the wrong context, or for somebody else
- * @nested: completions that were told inside a post
- * @mr: its memory, for the peer
+ * @event_count: entries of @events
+ * @overlaps: completion callbacks during another one of the CQ
+ * @misplaced: calls of complete() and space() in the wrong context, or for another end
+ * @nested: completion callbacks inside a post
+ * @mr: MR of @buffer, for the peer
  * @buffer: its memory
  */
 struct conn_end {
@@ -93,20 +92,19 @@ struct conn_end {
 	u8 *buffer;
 };
 
-/* How often it has been told of that; by another thread. */
+/* Number of events of a type, which another thread counts. */
 static inline unsigned int conn_heard(const struct conn_end *end, enum krdma_event_type type)
 {
 	return READ_ONCE(end->heard[type]);
 }
 
 /**
- * struct conn_setup - what a pair is to be
- * @where: where completions are told
- * @attr: the queues of both
- * @shared: both ends complete in one queue, which KRDMA_CONTEXT_POLL and
- *	@srq_depth bring along
- * @srq_depth: the receives of both come from a shared receive queue
- * @srq_apart: which completes in a queue of its own
+ * struct conn_setup - attributes of a pair
+ * @where: context of completions
+ * @attr: attributes of both QPs
+ * @shared: both ends have one CQ, which KRDMA_CONTEXT_POLL and @srq_depth imply
+ * @srq_depth: depth of an SRQ of both ends; 0 for none
+ * @srq_apart: the SRQ has a CQ of its own
  * @tune: changes the device before it is registered
  */
 struct conn_setup {
@@ -119,25 +117,25 @@ struct conn_setup {
 };
 
 /**
- * struct conn_pair - both, and what they stand on
- * @test: whose
- * @setup: what was asked for
+ * struct conn_pair - both ends, and the objects that they use
+ * @test: the test
+ * @setup: its attributes
  * @device: the fake device
- * @fake: likewise
- * @dev: krdma's
- * @session: of both
- * @listener: of the server
- * @cq: of both, NULL if each has its own
- * @srq: of both, or NULL
- * @srq_queue: where it completes, if that is not @cq
- * @shared: what was posted there
- * @given_back: of those, how many came back unused
- * @client: who has asked
- * @server: who was asked
- * @wait: for anything to be told
- * @hook: called with each completion of an end's, where that is told; or NULL
- * @inside: callbacks of @cq that are under way
- * @srq_inside: those of @srq_queue
+ * @fake: the fake device
+ * @dev: krdma's device
+ * @session: session of both ends
+ * @listener: listener of the server
+ * @cq: CQ of both ends; NULL if each has its own
+ * @srq: SRQ of both ends, or NULL
+ * @srq_queue: CQ of @srq, if that is not @cq
+ * @shared: receives of @srq
+ * @given_back: number of receives of @srq that were flushed
+ * @client: the active end
+ * @server: the passive end
+ * @wait: woken by every event and completion
+ * @hook: called for each completion of an end, in its callback; or NULL
+ * @inside: callbacks of @cq in progress
+ * @srq_inside: callbacks of @srq_queue in progress
  */
 struct conn_pair {
 	struct kunit *test;
@@ -160,7 +158,7 @@ struct conn_pair {
 	atomic_t srq_inside;
 };
 
-/* The way there, step by step; an assertion ends the test where a step fails. */
+/* The steps of the setup; if a step fails, an assertion ends the test. */
 struct conn_pair *conn_pair_open(struct kunit *test, const struct conn_setup *setup);
 void conn_client_create(struct conn_pair *pair);
 int conn_client_begin(struct conn_pair *pair);
@@ -171,24 +169,24 @@ void conn_server_take(struct conn_pair *pair);
 void conn_server_accept(struct conn_pair *pair);
 void conn_pair_connect(struct conn_pair *pair);
 
-/* All of it. */
+/* All of the steps. */
 struct conn_pair *conn_pair_new(struct kunit *test, const struct conn_setup *setup);
 
-/* Both ends again, over the same device, with nothing told yet. */
+/* Both ends again, over the same device, with all counters reset. */
 void conn_pair_renew(struct conn_pair *pair);
 void conn_pair_again(struct conn_pair *pair);
 
-/* The end of one end, or of everything; what was told stays. */
+/* Closes one end, or all; the counters stay. */
 void conn_end_close(struct conn_end *end);
 void conn_pair_close(struct conn_pair *pair);
 
-/* And of the device, on which nothing may be left. */
+/* Also removes the device, on which nothing may be left. */
 void conn_pair_end(struct conn_pair *pair);
 
-/* Takes completions, if nobody is told of them; how many. */
+/* Polls, if the pair has a polled CQ; returns the number of completions. */
 int conn_pair_poll(struct conn_pair *pair);
 
-/* Waits, with a limit; whether it came true. */
+/* Waits, with a limit; returns whether the condition became true. */
 #define conn_until(pair, condition) ({					\
 	unsigned long until_end = jiffies + CONN_LONG;			\
 	struct conn_pair *until_pair = (pair);				\
@@ -202,28 +200,31 @@ int conn_pair_poll(struct conn_pair *pair);
 })
 
 /*
- * Posting.  What has no memory of its own is a write of no bytes, which needs
- * nothing at the peer's.  They return what krdma does.
+ * Posting.  The functions without memory post writes of no bytes, which need no memory of the peer.
+ * They return krdma's result.
  */
 int conn_post(struct conn_end *end, struct krdma_send_wr *wrs, int count);
 int conn_post_writes(struct conn_end *end, u8 flags, int count);
 int conn_receive(struct conn_end *end, struct krdma_recv_wr *recv_wrs, int count);
 int conn_receive_empty(struct conn_end *end, int count);
 
-/* A piece of the end's buffer, by the connection's own key. */
+/* A range of the end's buffer, with the connection's own lkey. */
 struct krdma_sge conn_sge(struct conn_end *end, u32 offset, u32 length);
 
 struct ib_qp *conn_qp(struct conn_end *end);
 struct krdma_conn_info conn_info(struct conn_end *end);
 
-/* What the device was given, counted from the first, unless its slot was used again. */
+/*
+ * Returns a work request that the device got, counted from the first, unless its WQE was used
+ * again.
+ */
 void conn_given(struct conn_end *end, unsigned int index, struct fake_send *send);
 unsigned int conn_given_count(struct conn_end *end);
 
-/* What was told so far was told as it has to be. */
+/* All completions so far were correct. */
 void conn_expect_clean(struct conn_end *end);
 
-/* And nothing is missing: the connection is at its end, or has nothing to do. */
+/* Also, none is missing: the connection has ended, or has nothing in flight. */
 void conn_expect_whole(struct conn_end *end);
 void conn_expect_srq_whole(struct conn_pair *pair);
 

@@ -176,7 +176,7 @@ static inline bool conn_input_is_call(unsigned int input)
 	return input <= KRDMA_INPUT_ABORT;
 }
 
-/* What is refused or ignored does nothing, and only calls are refused. */
+/* A refused or ignored input has no effect, and only calls are refused. */
 static inline void conn_state_check_verdicts(struct case_report *report)
 {
 	for (unsigned int input = 0; input < KRDMA_INPUTS; input++) {
@@ -200,7 +200,7 @@ static inline void conn_state_check_verdicts(struct case_report *report)
 	}
 }
 
-/* The actions follow from where a step comes from and leads to. */
+/* The actions follow from the states before and after a step. */
 static inline u32 conn_actions_expected(unsigned int state, unsigned int input,
 					const struct krdma_conn_step *step)
 {
@@ -249,7 +249,7 @@ static inline void conn_state_check_actions(struct case_report *report)
 	}
 }
 
-/* Whatever happens, an abort and the work bring it to its end; nothing brings it back. */
+/* In every state an abort and the work item lead to the end, and nothing leads back. */
 static inline void conn_state_check_end(struct case_report *report)
 {
 	for (unsigned int input = 0; input < KRDMA_INPUTS; input++) {
@@ -271,7 +271,7 @@ static inline void conn_state_check_end(struct case_report *report)
 
 #define CONN_EVENT(type)	(1U << KRDMA_EVENT_##type)
 
-/* The ends of what was connected, and of what never was. */
+/* Final events of connections that were established, and of those that were not. */
 #define CONN_ENDS	(CONN_EVENT(DISCONNECTED) | CONN_EVENT(LOST) | CONN_EVENT(DEVICE_REMOVAL))
 #define CONN_FAILURES	(CONN_EVENT(ADDR_ERROR) | CONN_EVENT(ROUTE_ERROR) | \
 			 CONN_EVENT(CONNECT_ERROR) | CONN_EVENT(UNREACHABLE) | \
@@ -286,13 +286,13 @@ static inline unsigned int conn_count(u32 events)
 	return count;
 }
 
-/* What all ways together have seen. */
+/* The states and events of all paths together. */
 struct conn_walk {
 	u32 states;
 	u32 events;
 };
 
-/* All has been said of a connection that was told @events of. */
+/* The events of a connection that got @events are complete. */
 static inline void conn_state_check_story(struct case_report *report, u32 events)
 {
 	bool connected = events & CONN_EVENT(ESTABLISHED);
@@ -310,7 +310,7 @@ static inline void conn_state_check_story(struct case_report *report, u32 events
 		     connected && (events & CONN_FAILURES & ~CONN_ENDS));
 }
 
-/* Every way on from @state.  There is no circle, so there is an end to it. */
+/* Follows every path from @state.  There is no cycle, so the recursion ends. */
 static inline void conn_state_walk(struct case_report *report, struct conn_walk *walk,
 				   unsigned int state, u32 events, unsigned int steps)
 {

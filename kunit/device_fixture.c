@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Fake devices that go when the test ends, however it ends.
- */
+/* Fake devices that are removed when the test ends, however it ends. */
 #include <linux/slab.h>
 
 #include "device_fixture.h"
@@ -45,7 +43,7 @@ int test_device_register(struct test_device *device, const char *name)
 	const struct fake_personality *personality = device->fake->personality;
 	int ret;
 
-	/* Tests of a personality look at what is not there, too. */
+	/* Tests of a personality also check what is missing. */
 	if (personality == fake_personality_default() &&
 	    (device->fake->offered & personality->lacks))
 		kunit_skip(device->test, "%s does not have what the test is about",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Fake devices that go when the test ends, however it ends.
- */
+/* Fake devices that are removed when the test ends, however it ends. */
 #ifndef _KRDMA_KUNIT_DEVICE_FIXTURE_H
 #define _KRDMA_KUNIT_DEVICE_FIXTURE_H
 
@@ -11,9 +9,9 @@
 
 /**
  * struct test_device - a fake device of a test
- * @test: whose
+ * @test: the test
  * @fake: the device, NULL when it was freed
- * @registered: whether ib_core knows it
+ * @registered: it is registered with ib_core
  */
 struct test_device {
 	struct kunit *test;
@@ -21,7 +19,7 @@ struct test_device {
 	bool registered;
 };
 
-/* Skips the test if the driver that devices behave like has no fast registrations. */
+/* Skips the test if the personality has no fast registration. */
 void test_needs_fast_reg(struct kunit *test);
 
 /* A device that is not registered; aborts the test if there is no memory. */
@@ -31,8 +29,8 @@ int test_device_register(struct test_device *device, const char *name);
 void test_device_unregister(struct test_device *device);
 
 /*
- * The device goes for good and a new one, not registered, takes its place: an
- * ib_device is for one registration, and keeps its name until it is freed.
+ * Frees the device; a new one, not registered, takes its place.  An ib_device can be registered
+ * only once, and keeps its name until it is freed.
  */
 void test_device_replace(struct test_device *device);
 

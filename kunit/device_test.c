@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of devices, over a device that does as it is told.  One thread; for
- * several see device_race_test.c.
+ * The table of devices, over a scripted device, in one thread; for several threads see
+ * device_race_test.c.
  *
- * Renaming is tested from outside, by `rdma dev set`: ib_core does not let
- * modules rename.
+ * Renaming is tested from outside, by `rdma dev set`: ib_core does not let modules rename a device.
  */
 #include <kunit/test.h>
 #include <linux/netdevice.h>
@@ -18,7 +17,7 @@
 
 #define NAME	"kfake"
 
-/* A reference that the test must not lose when an assertion ends it. */
+/* Puts a reference that the test must not lose when an assertion ends it. */
 static void put_device_action(void *context)
 {
 	krdma_device_put(context);
@@ -54,7 +53,7 @@ static void test_add_find_remove(struct kunit *test)
 	id = id_of(test, found);
 	KUNIT_EXPECT_NE(test, 0, id);
 
-	/* Every way leads to the same device. */
+	/* Every lookup leads to the same device. */
 	KUNIT_EXPECT_PTR_EQ(test, found, krdma_device_get_by_id(&init_net, id));
 	krdma_device_put(found);
 	KUNIT_EXPECT_PTR_EQ(test, found, krdma_device_next(&init_net, id));
@@ -97,7 +96,7 @@ static void test_walk_is_in_order_and_complete(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(devices); i++)
 		devices[i] = test_device_new(test, NAME "%d");
-	/* With holes: the walk must step over what is gone. */
+	/* With holes: the walk must skip devices that are gone. */
 	test_device_unregister(devices[1]);
 	test_device_unregister(devices[4]);
 
@@ -130,7 +129,7 @@ static void test_attributes(struct kunit *test)
 					   sizeof(attr.name) - strlen(NAME)));
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(device->fake->ib.node_guid), attr.node_guid);
 	KUNIT_EXPECT_EQ(test, KRDMA_TRANSPORT_IWARP, attr.transport);
-	/* No atomics, immediate data or shared receive queues on this one. */
+	/* This device has no atomics, immediate data or SRQs. */
 	KUNIT_EXPECT_EQ(test, KRDMA_DEVICE_CAP_FAST_REG, attr.caps);
 	KUNIT_EXPECT_EQ(test, 1ULL << 32, attr.limits.max_mr_size);
 	KUNIT_EXPECT_EQ(test, 64, attr.limits.max_qp);
@@ -146,7 +145,7 @@ static void test_attributes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 64, attr.limits.max_fast_reg_pages);
 }
 
-/* Claims that no call stands behind. */
+/* Capabilities without the verbs that they need. */
 /* Proves: D1 */
 static void test_capabilities_need_their_calls(struct kunit *test)
 {
@@ -181,7 +180,7 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init_net.loopback_dev->ifindex, port.netdev_ifindex);
 	KUNIT_EXPECT_STREQ(test, "lo", port.netdev_name);
 
-	/* Asked anew each time. */
+	/* The device is queried each time. */
 	device->fake->port.state = IB_PORT_DOWN;
 	device->fake->port.active_mtu = IB_MTU_256;
 	device->fake->port.active_speed = 0;
@@ -206,7 +205,7 @@ static void test_port_numbers(struct kunit *test)
 	for (i = 1; i <= 3; i++)
 		KUNIT_EXPECT_EQ(test, 0, krdma_device_query_port(dev, &init_net, i, &port));
 
-	/* The provider must not even be asked about a port that it has not. */
+	/* The provider must not be queried for a port that does not exist. */
 	fake_device_fail(device->fake, FAKE_QUERY_PORT, 0, 0);
 	for (i = 0; i < ARRAY_SIZE(none); i++)
 		KUNIT_EXPECT_EQ_MSG(test, -ENOENT,
@@ -217,7 +216,7 @@ static void test_port_numbers(struct kunit *test)
 
 static void test_port_errors(struct kunit *test)
 {
-	/* What would say something untrue of krdma's own objects is not passed on. */
+	/* Errnos that would mean something else for krdma's own objects are not returned. */
 	static const struct {
 		int provider;
 		int expected;
@@ -242,7 +241,7 @@ static void test_port_errors(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cases[i].expected,
 				    krdma_device_query_port(dev, &init_net, 1, &port),
 				    "provider's %d", cases[i].provider);
-		/* And the failure is over with the call that failed. */
+		/* The failure ends with the call that failed. */
 		KUNIT_EXPECT_EQ(test, 0, krdma_device_query_port(dev, &init_net, 1, &port));
 	}
 }
@@ -302,7 +301,7 @@ static void test_a_device_that_does_not_register(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, krdma_device_get_by_name(&init_net, NAME));
 }
 
-/* A device for programs alone, as ib_core calls one that lacks a verb. */
+/* A device for programs only, as ib_core calls one that lacks a verb. */
 static void test_a_device_without_kernel_verbs(struct kunit *test)
 {
 	u32 before = krdma_device_count(&init_net);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What krdma owes to single drivers: with a device that behaves like theirs.
- */
+/* Behaviour of krdma that single drivers need, on a device that behaves as theirs. */
 #include "conn_fixture.h"
 #include "objects.h"
 #include "stage.h"
@@ -27,7 +25,7 @@ static void as_mana(struct fake_device *fake)
 }
 
 /*
- * A request without memory follows one that had some, in the same place: nothing of that is
+ * A work request without memory follows one with memory, in the same WQE: none of that memory is
  * sent, and nothing arrives there.
  */
 static void test_requests_without_memory(struct kunit *test)
@@ -82,7 +80,7 @@ static void test_requests_without_memory(struct kunit *test)
 	}
 }
 
-/* An event that takes the place of a report is enough, and comes wherever completions do. */
+/* An event in place of a report is enough, and completions arrive in their usual context. */
 static void test_events_for_reports(struct kunit *test)
 {
 	static const enum krdma_context contexts[] = {
@@ -105,7 +103,7 @@ static void test_events_for_reports(struct kunit *test)
 	}
 }
 
-/* There are no queue pairs for the kernel: that is said, and nothing is left behind. */
+/* There are no QPs for the kernel: the call fails, and nothing is left behind. */
 static void test_no_queue_pairs(struct kunit *test)
 {
 	static const struct conn_setup setup = { .tune = as_mana };
@@ -142,7 +140,7 @@ static struct krdma_conn *resolved(struct kunit *test, void (*tune)(struct fake_
 	return stage->client.conn;
 }
 
-/* Registrations that could be used only once are refused before any is. */
+/* A driver with FRMRs that could be used only once gets no request for any. */
 static void test_registrations_without_end(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 1 };
@@ -153,7 +151,7 @@ static void test_registrations_without_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
 }
 
-/* A driver that refuses every queue pair with inline data is not asked for them. */
+/* A driver that refuses every QP with inline data is not asked for inline data. */
 static void test_inline_that_is_refused(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .max_inline = 64 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The address of the fake devices: the loopback interface gets one that is no
- * loopback address, as rdma_cm takes such for "any device".
+ * The address of the fake devices: the loopback interface gets one that is not a loopback address,
+ * as rdma_cm takes those for "any device".
  */
 #include <linux/if_addr.h>
 #include <linux/in.h>
@@ -16,7 +16,7 @@
 
 #include "fake_private.h"
 
-/* What is said to rtnetlink, as there is no call for it. */
+/* The message to rtnetlink, as there is no function for it. */
 struct fake_address_request {
 	struct nlmsghdr header;
 	struct ifaddrmsg message;
@@ -54,7 +54,7 @@ static int fake_address_ask(struct socket *sock, u16 type)
 	struct kvec vec = { .iov_base = &request, .iov_len = sizeof(request) };
 	struct fake_address_answer answer = {};
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	/* Only with a destination it is our rights that count, not a file's. */
+	/* With a destination, the rights of the caller count, not those of the file. */
 	struct msghdr message = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
 	int ret;
 
@@ -81,7 +81,7 @@ static int fake_address_change(u16 type)
 	return ret;
 }
 
-/* Every user takes it and gives it back. */
+/* Reference-counted. */
 static int fake_address_get(void)
 {
 	int ret = 0;
@@ -105,7 +105,7 @@ static void fake_address_put(void)
 }
 
 /**
- * fake_address - where a fake device is found
+ * fake_address() - Get the address of the fake devices
  * @port: the port
  *
  * Return: its address with that port.
@@ -120,7 +120,7 @@ struct sockaddr_in fake_address(u16 port)
 }
 
 /**
- * fake_device_register - make the device known to everybody, at FAKE_ADDRESS
+ * fake_device_register() - Register the device, at FAKE_ADDRESS
  * @fake: the device, on the loopback interface
  * @name: its name; a "%d" in it becomes a number
  *
@@ -140,7 +140,7 @@ int fake_device_register(struct fake_device *fake, const char *name)
 }
 
 /**
- * fake_device_unregister - take the device away from everybody
+ * fake_device_unregister() - Unregister the device
  * @fake: the device, registered
  *
  * Returns when every consumer has let it go, for which it first does the same

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a test does to the connections of the fake device, and learns of them.
- */
+/* Functions by which a test controls and observes the connections of the fake device. */
 #include <linux/in.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -14,7 +12,7 @@
 #define FAKE_PEER_PORT	54321
 
 /*
- * Looking
+ * Observing
  */
 
 static struct fake_endpoint *fake_cm_find(struct fake_device *fake, enum fake_cm_state state)
@@ -83,14 +81,14 @@ const void *fake_cm_private_data(struct fake_endpoint *endpoint, u16 *length)
 
 void fake_cm_flush(struct fake_device *fake)
 {
-	/* The end of one side brings that of the other. */
+	/* The end of one side causes that of the other. */
 	flush_workqueue(fake->cm_work);
 	flush_workqueue(fake->cm_work);
 	fake_flush_iw_cm(fake);
 }
 
 /*
- * Deciding
+ * Controlling
  */
 
 int fake_cm_go_on(struct fake_endpoint *endpoint)
@@ -117,7 +115,7 @@ int fake_cm_reply(struct fake_endpoint *endpoint, int status, const void *data, 
 	} else if (status) {
 		fake_cm_abandon(endpoint, status, data, length);
 	} else if (endpoint->peer) {
-		/* The peer is no dream, and will say for itself. */
+		/* The peer is a real endpoint, which acts for itself. */
 		ret = -EINVAL;
 	} else {
 		fake_cm_stand(endpoint);
@@ -181,7 +179,7 @@ int fake_cm_close_again(struct fake_endpoint *endpoint)
 
 	if (fake_cm_state(endpoint) != FAKE_CM_CLOSED || !cm_id)
 		return -EINVAL;
-	/* The same that iw_cm does when a consumer has had enough of an id. */
+	/* iw_cm does the same when a consumer's handler returns an error. */
 	if (cm_id->cm_handler(cm_id, &event))
 		iw_destroy_cm_id(cm_id);
 	return 0;

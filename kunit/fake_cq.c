@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The completion queues of the fake device, its lock, and how consumers are told
- * of what happened.
- */
+/* The CQs of the fake device, its lock, and the notification of consumers. */
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -12,7 +9,7 @@
 
 static DEFINE_SPINLOCK(fake_lock);
 
-/* Consumers that fake_end() tells something, under the lock. */
+/* Consumers that fake_end() notifies; protected by the lock. */
 static LIST_HEAD(fake_bells);
 static LIST_HEAD(fake_last_wqes);
 
@@ -33,7 +30,7 @@ void fake_assert_locked(void)
 	lockdep_assert_held(&fake_lock);
 }
 
-/* The queue is there until nobody rings any more: see fake_destroy_cq(). */
+/* The CQ exists until no call of its handler is in progress: see fake_destroy_cq(). */
 static void fake_ring(struct fake_cq *cq)
 {
 	lockdep_assert_held(&fake_lock);
@@ -81,7 +78,7 @@ void fake_end(unsigned long flags)
 	spin_unlock_irqrestore(&fake_lock, flags);
 }
 
-/* Who drains a queue pair with a shared receive queue waits for this event. */
+/* A consumer that drains a QP with an SRQ waits for this event. */
 void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times)
 {
 	lockdep_assert_held(&fake_lock);
@@ -92,7 +89,7 @@ void fake_announce_last_wqe(struct fake_qp *qp, unsigned int times)
 		list_add_tail(&qp->last_wqe, &fake_last_wqes);
 }
 
-/* A peer's packets have come before this side was told that it is connected. */
+/* A packet of the peer has arrived before this side got the event that it is connected. */
 void fake_announce_traffic(struct fake_qp *qp)
 {
 	lockdep_assert_held(&fake_lock);
@@ -102,7 +99,7 @@ void fake_announce_traffic(struct fake_qp *qp)
 }
 
 /*
- * Telling
+ * Notification
  */
 
 static void fake_cq_work(struct work_struct *work)
@@ -143,14 +140,14 @@ static void fake_notify(struct fake_cq *cq)
 	}
 }
 
-/* A completion comes into its queue. */
+/* Adds a completion to its CQ. */
 void fake_deliver(struct fake_wc *entry)
 {
 	struct fake_cq *cq = to_fake_cq(entry->direction == FAKE_SEND ? entry->qp->ib.send_cq :
 					entry->qp->ib.recv_cq);
 
 	lockdep_assert_held(&fake_lock);
-	/* Whoever overflows a queue has miscounted, and must hear of it. */
+	/* A consumer that overflows a CQ has a bug, and must see it. */
 	if (WARN_ON_ONCE(cq->tail - cq->head >= cq->ib.cqe))
 		return;
 	cq->wq[cq->tail++ % cq->ib.cqe] = *entry;
@@ -219,7 +216,7 @@ static int fake_destroy_cq(struct ib_cq *ib_cq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Slots may be freed out of order when completions are delivered twice. */
+/* WQEs may be freed out of order when completions are delivered twice. */
 static void fake_release_slots(struct fake_wc *entry)
 {
 	struct fake_queue *cq;
@@ -251,7 +248,7 @@ static int fake_poll_cq(struct ib_cq *ib_cq, int count, struct ib_wc *wc)
 	return taken;
 }
 
-/* Is something there that the consumer has armed the queue for? */
+/* Returns true if there is a completion for which the CQ is armed. */
 static bool fake_cq_is_behind(struct fake_cq *cq)
 {
 	unsigned int i;
@@ -277,7 +274,7 @@ static int fake_req_notify_cq(struct ib_cq *ib_cq, enum ib_cq_notify_flags notif
 	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
 	if (missed && arm == FAKE_ARM_INSTEAD)
 		goto out;
-	/* Who has armed it for all completions is not content with solicited ones. */
+	/* A CQ that is armed for all completions stays so when it is armed for solicited ones. */
 	if (!cq->armed || cq->armed_for == IB_CQ_SOLICITED)
 		cq->armed_for = notify & IB_CQ_SOLICITED_MASK;
 	cq->armed = true;
@@ -294,7 +291,7 @@ out:
 	return missed;
 }
 
-/* The slot of a shared receive whose completion nobody will see. */
+/* Loses the WQE of an SRQ receive with a completion that will not be polled. */
 static void fake_lose_srq_slot(struct fake_qp *qp, struct fake_wc *entry)
 {
 	if (qp->ib.srq && entry->direction == FAKE_RECEIVE &&
@@ -323,7 +320,7 @@ static void fake_forget_in(struct fake_cq *cq, struct fake_qp *qp, bool drop)
 	cq->tail = to;
 }
 
-/* A queue pair goes: its completions must not point to it, and may go with it. */
+/* A QP is destroyed: its completions must not point to it, and may be removed with it. */
 void fake_forget_completions(struct fake_qp *qp)
 {
 	bool drop = to_fake(qp->ib.device)->destroy_drops_cqes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fake device's faults: completions that fail, come twice, late or never, and
- * how consumers are told.
+ * The fake device's faults: completions that fail, come twice, late or never, and the notification
+ * of consumers.
  */
 #include "fake_pair.h"
 #include "objects.h"
@@ -156,7 +156,7 @@ static void test_consumers_are_told(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, side_send(a, 0, 0, 8, IB_SEND_SOLICITED));
 		KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&b->rung, LONG_WHILE));
 
-		/* Once per arming, and missed ones are reported. */
+		/* Once per arming, and missed completions are reported. */
 		KUNIT_EXPECT_FALSE(test, completion_done(&a->rung));
 		KUNIT_EXPECT_EQ(test, 1, ib_req_notify_cq(b->cq, IB_CQ_SOLICITED |
 							  IB_CQ_REPORT_MISSED_EVENTS));
@@ -185,7 +185,7 @@ static void test_completions_of_the_dead(struct kunit *test)
 	pair_destroy(pair);
 }
 
-/* What the consumers of the device have heard. */
+/* The events that consumers of the device have got. */
 struct listener {
 	struct ib_event_handler handler;
 	struct completion heard;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a test does to the work requests of the fake device: completions that
- * fail, come twice, late or never.
+ * Functions by which a test changes the work requests of the fake device: completions that fail,
+ * come twice, late or never.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -42,7 +42,7 @@ static void fake_qp_set_stall(struct fake_qp *qp, bool stall)
 	fake_qp_run(qp);
 }
 
-/* On one queue pair, or on all that the device has. */
+/* For one QP, or for all QPs of the device. */
 static void fake_each_qp(struct fake_device *fake, struct ib_qp *one, bool flag,
 			 void (*set)(struct fake_qp *qp, bool flag))
 {
@@ -142,7 +142,7 @@ void fake_qp_fail(struct ib_qp *qp)
 }
 
 /**
- * fake_device_let_go - end everything that a test has stopped
+ * fake_device_let_go() - End everything that a test has stopped
  * @fake: the device
  *
  * It lives, releases what it held back, and does connections by itself.  Who is

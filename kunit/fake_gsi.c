@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Management datagrams between fake RoCE devices: address handles, and what goes from one
- * device's general service queue pair to another one's.  ib_mad and ib_cm do the rest.
+ * Management datagrams between fake RoCE devices: address handles, and transfers from one device's
+ * general service QP to that of another.  ib_mad and ib_cm do the rest.
  *
- * A datagram arrives at once, or is lost where nobody is.
+ * A datagram arrives at once, or is lost if there is no destination.
  */
 #include <linux/in.h>
 #include <linux/ip.h>
@@ -30,7 +30,7 @@ static int fake_destroy_ah(struct ib_ah *ah, u32 flags)
 	return 0;
 }
 
-/* The header that stands before a datagram in its receive. */
+/* The header in front of a datagram in its receive. */
 static void fake_gsi_header(union rdma_network_hdr *header, const struct fake_route *route,
 			    u32 length)
 {

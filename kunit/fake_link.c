@@ -5,8 +5,8 @@
  *	insmod krdma_fake.ko personality=mlx5
  *	rdma link add fake0 type krdma_fake netdev eth0
  *
- * All devices of a machine behave like one driver, and reach each other; no packet goes
- * through an interface.  A device goes with its interface, or by "rdma link del".
+ * All devices of a machine behave like one driver, and reach each other; no packet goes through an
+ * interface.  A device is removed with its interface, or by "rdma link del".
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -27,7 +27,7 @@ static char *kind = "";
 module_param(kind, charp, 0444);
 MODULE_PARM_DESC(kind, "Of the ports: roce or iwarp; default: what the driver has, RoCE first");
 
-/* Protects both, and the devices' interfaces from going. */
+/* Protects both, and keeps the interfaces of devices. */
 static DEFINE_MUTEX(fake_links_lock);
 static LIST_HEAD(fake_links);
 static unsigned int fake_links_live;
@@ -36,7 +36,7 @@ static unsigned int fake_links_live;
  * struct fake_link - a device on an interface
  * @entry: in fake_links
  * @fake: the device
- * @up: the port was active when its consumers were told last
+ * @up: the last state of the port that its consumers were notified of
  */
 struct fake_link {
 	struct list_head entry;
@@ -69,7 +69,7 @@ static void fake_link_forget(struct fake_device *fake)
 	mutex_unlock(&fake_links_lock);
 }
 
-/* The device goes: nobody uses it any more. */
+/* The device has no users any more. */
 static void fake_link_dealloc(struct ib_device *ib)
 {
 	struct fake_device *fake = to_fake(ib);
@@ -87,7 +87,7 @@ static const struct ib_device_ops fake_link_device_ops = {
 	.dealloc_driver = fake_link_dealloc,
 };
 
-/* As much as a card has, where the driver does not have less. */
+/* Gives the device the capacity of a card, where the driver does not have less. */
 static void fake_link_furnish(struct fake_device *fake, struct net_device *netdev)
 {
 	fake_device_offer_srq(fake);
@@ -148,7 +148,7 @@ static int fake_newlink(const char *name, struct net_device *netdev)
 	list_add_tail(&link->entry, &fake_links);
 	mutex_unlock(&fake_links_lock);
 
-	/* Anybody may take it away again from here on. */
+	/* From here on the device can be removed by others. */
 	ret = fake_device_add(fake, name);
 	if (ret)
 		ib_dealloc_device(&fake->ib);
@@ -238,7 +238,7 @@ static int __init fake_link_init(void)
 }
 module_init(fake_link_init);
 
-/* One that is not on its way out already. */
+/* Finds a device that is not being removed already. */
 static struct fake_device *fake_link_next(void)
 {
 	struct fake_device *fake = NULL;
@@ -263,7 +263,7 @@ static void __exit fake_link_exit(void)
 	while ((fake = fake_link_next()))
 		ib_unregister_device_and_put(&fake->ib);
 	wait_var_event(&fake_links_live, !READ_ONCE(fake_links_live));
-	/* Who has counted it down has let go of this. */
+	/* A thread that has decremented the counter has released the mutex then. */
 	mutex_lock(&fake_links_lock);
 	mutex_unlock(&fake_links_lock);
 }

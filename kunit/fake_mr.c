@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The memory regions of the fake device, and how work requests reach memory.
- */
+/* The MRs of the fake device, and how work requests access memory. */
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
@@ -12,8 +10,8 @@
 #include "fake_private.h"
 
 /*
- * Keys are an index and a byte of the consumer's.  No index is used twice, on any
- * fake device, so that a key of yesterday fits nowhere.
+ * Keys are an index and a byte of the consumer.  No index is used twice, on any fake device, so
+ * that an old key is never valid.
  */
 #define FAKE_KEY_INDEX	0x100
 #define FAKE_KEY_SHIFT	8
@@ -189,7 +187,7 @@ static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int ent
 	const struct fake_personality *personality = fake->personality;
 	int ret;
 
-	/* Counted: a test that does it on purpose is not to taint the kernel. */
+	/* Counted, not a warning: a test that does it on purpose must not taint the kernel. */
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT) && personality->map_sleeps && !preemptible())
 		atomic_inc(&fake->wrongs);
 	fake_device_stop_at(fake, &fake->map_pause);
@@ -204,10 +202,10 @@ static int fake_map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *list, int ent
 }
 
 /*
- * Reading and writing it
+ * Accesses
  */
 
-/* The key for all memory, of the driver's own; no peer can use it. */
+/* The driver's own lkey for all memory; no peer can use it. */
 static bool fake_is_reserved(struct fake_qp *qp, u32 key, int access)
 {
 	const struct fake_personality *personality = fake_personality_of(&qp->ib);
@@ -216,7 +214,7 @@ static bool fake_is_reserved(struct fake_qp *qp, u32 key, int access)
 	       !(access & ~IB_ACCESS_LOCAL_WRITE);
 }
 
-/* Adds memory, if the key is good for it. */
+/* Adds memory, if the key is valid for it. */
 static bool fake_spans_add(struct fake_spans *spans, struct fake_qp *qp, u64 address, u32 length,
 			   u32 key, int access, bool local)
 {
@@ -259,7 +257,7 @@ bool fake_spans_local(struct fake_spans *spans, struct fake_qp *qp,
 	return true;
 }
 
-/* Nothing is checked when there is nothing to move. */
+/* An access of length 0 is not checked. */
 bool fake_spans_remote(struct fake_spans *spans, struct fake_qp *qp, u64 address, u32 length,
 		       u32 rkey, int access)
 {
@@ -275,7 +273,7 @@ void fake_spans_kernel(struct fake_spans *spans, const void *data, u32 length)
 	spans->length = length;
 }
 
-/* Where the span begins, and how much of it lies there in one piece. */
+/* Returns the start of the span, and in @length how many bytes are contiguous there. */
 void *fake_span_memory(const struct fake_span *span, u32 *length)
 {
 	const struct fake_mr *mr = span->mr;
@@ -297,7 +295,7 @@ static struct fake_span *fake_span_skip(struct fake_span *span, u32 length)
 	return span->length ? span : span + 1;
 }
 
-/* Both are used up; @to has room. */
+/* Uses up both; @to has room. */
 void fake_spans_copy(struct fake_spans *to, struct fake_spans *from)
 {
 	struct fake_span *target = to->span, *source = from->span;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Two queue pairs of the fake device that are connected with each other.
- */
+/* Two QPs of the fake device that are connected to each other. */
 #include <linux/minmax.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -51,7 +49,7 @@ static int side_create_srq(struct side *side)
 	return PTR_ERR_OR_ZERO(side->srq);
 }
 
-/* As much as there is, if it is little. */
+/* As much as the device has, if that is little. */
 static u32 side_inline(const struct fake_personality *personality)
 {
 	if (personality->inline_grant == FAKE_INLINE_REFUSED)
@@ -150,7 +148,7 @@ int side_send(struct side *side, u64 id, u32 offset, u32 length, int flags)
 	return ib_post_send(side->qp, &wr, NULL);
 }
 
-/* From the beginning of one's own buffer, which is for @length bytes. */
+/* From the beginning of the side's own buffer, which has @length bytes. */
 int side_rdma(struct side *side, enum ib_wr_opcode opcode, u32 length, u64 address, u32 rkey)
 {
 	struct ib_sge sge = side_sge(side, 0, length);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Two queue pairs of the fake device that are connected with each other, for
- * tests of the device itself.
- */
+/* Two QPs of the fake device that are connected to each other, for tests of the device itself. */
 #ifndef _KRDMA_KUNIT_FAKE_PAIR_H
 #define _KRDMA_KUNIT_FAKE_PAIR_H
 
@@ -22,19 +19,19 @@
 	 IB_ACCESS_REMOTE_ATOMIC)
 
 /**
- * struct side - a queue pair with what it needs, as a consumer of the kernel has it
- * @pd: its domain
- * @cq: its queue, polled by hand
- * @qp: itself
- * @mr: a region
- * @srq: its receives, if they are shared
+ * struct side - a QP and what it needs, as a consumer in the kernel has it
+ * @pd: its PD
+ * @cq: its CQ, polled by the test
+ * @qp: the QP
+ * @mr: an MR
+ * @srq: its SRQ, if it has one
  * @buffer: memory to work with
- * @rung: calls of the queue's handler
- * @hardirq: the last one came in a hard interrupt
- * @irqs_off: or at least with interrupts off
- * @caller: or, and in which task
- * @event: the last event of the queue pair
- * @events: how many there were
+ * @rung: calls of the CQ's handler
+ * @hardirq: the last call was in a hard interrupt
+ * @irqs_off: the last call was with interrupts off
+ * @caller: task of the last call
+ * @event: the last event of the QP
+ * @events: number of these events
  */
 struct side {
 	struct ib_pd *pd;
@@ -52,7 +49,7 @@ struct side {
 	unsigned int events;
 };
 
-/* Two sides with each other, which every test has. */
+/* Two connected sides, which every test has. */
 struct pair {
 	struct test_device *device;
 	struct fake_device *fake;
@@ -74,7 +71,7 @@ int side_invalidate(struct side *side, u32 key);
 struct ib_wc polls(struct kunit *test, struct side *side, u64 id, enum ib_wc_status status);
 void polls_nothing(struct kunit *test, struct side *side);
 struct pair *pair_new(struct kunit *test);
-/* Both sides being destroyed, on a new device, which behaves like this. */
+/* After both sides were destroyed: on a new device, with this personality. */
 void pair_become(struct kunit *test, struct pair *pair,
 		 const struct fake_personality *personality);
 struct pair *pair_connected(struct kunit *test);

@@ -90,19 +90,19 @@ static void fake_copy_datagram(struct fake_send *send, const struct ib_send_wr *
 	send->ud = *ud_wr(wr);
 }
 
-/* A driver that looks at the first entry without a look at how many there are. */
+/* A driver that uses the first SGE without checking num_sge. */
 static bool fake_follows_null(const struct fake_personality *personality,
 			      const struct ib_send_wr *first, const struct ib_send_wr *wr)
 {
 	if (!personality->derefs_first_sge || wr->sg_list)
 		return false;
-	/* Of a list of two, a write and a message, it makes one request. */
+	/* It merges a list of two, a write and a message, into one WQE. */
 	return fake_is_read(wr->opcode) ||
 	       (wr == first && wr->opcode == IB_WR_RDMA_WRITE && wr->next &&
 		!wr->next->next && fake_is_send(wr->next->opcode));
 }
 
-/* How many entries a driver uses that does not look at the number; empty ones do nothing. */
+/* Number of SGEs used by a driver that does not check num_sge; empty SGEs have no effect. */
 static int fake_entries(const struct fake_personality *personality, int num_sge,
 			const struct ib_sge *sg_list)
 {

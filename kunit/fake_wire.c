@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How queue pairs of fake RoCE devices reach each other: by a GID, and the number of the
- * queue pair at it.  And how they wait for a receive of the peer's, or for a peer that does
- * not answer.
+ * How QPs of fake RoCE devices reach each other: by a GID and a QP number.  How they wait for a
+ * receive of the peer, or for a peer that does not answer.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -14,13 +13,13 @@
 
 #define FAKE_NO_VLAN	0xffff
 
-/* Requests are tried without an end. */
+/* Retries have no limit. */
 #define FAKE_RNR_FOREVER	7
 
-/* How often those who wait are looked at, in jiffies. */
+/* Interval at which waiting QPs are checked, in jiffies. */
 #define FAKE_WAIT_INTERVAL	2
 
-/* Those whose addresses can be looked up. */
+/* Devices with addresses that can be resolved. */
 static LIST_HEAD(fake_devices);
 
 void fake_wire_add(struct fake_device *fake)
@@ -55,12 +54,12 @@ void fake_route_set(struct fake_route *route, const struct rdma_ah_attr *ah)
 		.gid_type = source->gid_type,
 		.vlan = FAKE_NO_VLAN,
 	};
-	/* Without its interface the entry is on its way out, and reaches nobody. */
+	/* Without its interface the entry is being removed, and reaches no device. */
 	if (rdma_read_gid_l2_fields(source, &route->vlan, NULL))
 		route->dgid = (union ib_gid) {};
 }
 
-/* Does an entry of a GID table belong to this address? */
+/* Returns true if an entry of a GID table has this address. */
 static bool fake_route_ends_at(const struct fake_route *route, const struct ib_gid_attr *entry)
 {
 	u16 vlan = FAKE_NO_VLAN;
@@ -106,7 +105,7 @@ static bool fake_wire_answers(const struct fake_qp *peer)
 	return peer->state == IB_QPS_RTR || peer->state == IB_QPS_RTS;
 }
 
-/* Both have to be meant for each other. */
+/* Each must have the other as its destination. */
 static struct fake_qp *fake_wire_find(struct fake_qp *qp)
 {
 	struct fake_device *fake = fake_route_find(&qp->route);
@@ -142,7 +141,7 @@ struct fake_qp *fake_wire_peer(struct fake_qp *qp)
  * Receiver not ready
  */
 
-/* What the codes of min_rnr_timer mean, in hundredths of a millisecond. */
+/* Meaning of the codes of min_rnr_timer, in hundredths of a millisecond. */
 static unsigned int fake_rnr_time(u8 code)
 {
 	static const unsigned int times[] = {
@@ -172,13 +171,13 @@ static bool fake_has_receive(const struct fake_qp *qp)
 				&qp->cqs[FAKE_RECEIVE]);
 }
 
-/* Packets go to itself, not to a peer. */
+/* The packets go to the QP itself, not to a peer. */
 static bool fake_is_local(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
 }
 
-/* How long a peer that does not answer is asked again. */
+/* How long a QP retries to reach a peer that does not answer. */
 static unsigned long fake_silence_ms(const struct fake_qp *qp)
 {
 	return (4096ULL << qp->attr.timeout) * (qp->attr.retry_cnt + 1) / NSEC_PER_MSEC;
@@ -234,7 +233,7 @@ void fake_wire_srq_received(struct fake_srq *srq)
 			fake_wire_received(qp);
 }
 
-/* Some may have waited long enough, or for what is no more; the others go on waiting. */
+/* Some may have waited long enough, or for a peer that is gone; the others continue to wait. */
 void fake_wait_work(struct work_struct *work)
 {
 	struct fake_device *fake = container_of(to_delayed_work(work), struct fake_device,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Inline data on devices that grant all, some or none of what is asked for.
- */
+/* Inline data on devices that grant all, some or none of what was asked for. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 
@@ -13,9 +11,9 @@
 #define INLINE	32
 #define DEPTH	4
 #define ROUNDS	5
-/* In one message at least there is nothing to copy, and one has all that there may be. */
+/* One message at least has nothing to copy, and one has the maximum. */
 static const u32 lengths[] = { 0, 8, 20, INLINE };
-/* Where the messages of a round lie at the receiver. */
+/* Places of the messages of a round at the receiver. */
 #define PLACE	64
 
 static struct conn_pair *pair_with_grant(struct kunit *test, u32 grant)
@@ -44,7 +42,7 @@ static void receive_all(struct kunit *test, struct conn_pair *pair)
 	}
 }
 
-/* In two pieces, from memory that is written anew as soon as the call has returned. */
+/* In two SGEs, from memory that is overwritten as soon as the call has returned. */
 static void send_inline(struct kunit *test, struct conn_pair *pair, u32 length, u8 mark, bool last)
 {
 	u8 *buffer = pair->client.buffer;
@@ -62,7 +60,7 @@ static void send_inline(struct kunit *test, struct conn_pair *pair, u32 length, 
 
 	for (i = 0; i < length; i++)
 		buffer[i] = mark + i;
-	/* As a key, or an address for DMA, this one would be of no use. */
+	/* As a key, or as a DMA address, this one would be useless. */
 	sges[0].key = 0;
 	sges[1].key = 0;
 	KUNIT_ASSERT_EQ(test, 1, conn_post(&pair->client, &wr, 1));
@@ -84,7 +82,7 @@ static void expect_received(struct kunit *test, struct conn_pair *pair, unsigned
 	}
 }
 
-/* What the device grants is taken inline by it, and the rest is copied. */
+/* The device takes inline what it grants, and the rest is copied. */
 static void expect_given(struct kunit *test, struct conn_pair *pair, u32 grant)
 {
 	struct fake_send *send;
@@ -127,7 +125,7 @@ static void test_any_grant(struct kunit *test)
 	}
 }
 
-/* What was promised is kept, and no more. */
+/* krdma accepts what was granted, and no more. */
 static void test_too_much(struct kunit *test)
 {
 	static const u32 grants[] = { 0, INLINE };
@@ -146,7 +144,7 @@ static void test_too_much(struct kunit *test)
 	}
 }
 
-/* So much is no inline data: neither the device nor krdma gives it. */
+/* Too much for inline data: neither the device nor krdma grants it. */
 static void test_refused(struct kunit *test)
 {
 	static const struct {

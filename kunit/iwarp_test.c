@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads on an iWARP device that wants a key with the right to be written by peers for the
- * memory that a read fills, as cards do.
+ * Reads on an iWARP device that needs a key with remote write access for the memory that a read
+ * fills, as cards do.
  */
 #include <kunit/test.h>
 #include <linux/scatterlist.h>
@@ -27,7 +27,7 @@ static struct krdma_mr *map(struct kunit *test, struct conn_end *end, u32 access
 	return mr;
 }
 
-/* A read of what the server lets be read, and a flush of it. */
+/* A read of memory that the server allows to be read. */
 static struct krdma_send_wr reader(struct kunit *test, struct conn_pair *pair)
 {
 	struct krdma_mr_info info;
@@ -51,7 +51,7 @@ static bool reads_local(struct conn_pair *pair)
 	return attr.caps & KRDMA_DEVICE_CAP_READ_LOCAL;
 }
 
-/* Nothing that the device would fail reaches it, and the connection stands. */
+/* No work request that the device would fail reaches it, and the connection stays established. */
 static void test_refused_reads(struct kunit *test)
 {
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
@@ -66,20 +66,20 @@ static void test_refused_reads(struct kunit *test)
 	flush.flush = KRDMA_FLUSH_GLOBAL;
 	flush.operand = 1;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &flush, 1));
-	/* Of nothing: without memory, and with. */
+	/* Of length 0: without memory, and with memory. */
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 	wr.sges = sges;
 	wr.sge_count = 1;
 	sges[0] = conn_sge(client, 0, 0);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
-	/* By the key for all memory: in one piece, and in two. */
+	/* With the lkey for all memory: in one SGE, and in two. */
 	sges[0] = conn_sge(client, 0, LENGTH);
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 	sges[1] = conn_sge(client, LENGTH, LENGTH);
 	wr.sge_count = 2;
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, conn_post(client, &wr, 1));
 
-	/* A region that peers may not write. */
+	/* An MR without remote write access. */
 	sges[0] = (struct krdma_sge) {
 		.mr = map(test, client, KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ),
 		.addr = (uintptr_t)client->buffer, .length = LENGTH,
@@ -91,7 +91,7 @@ static void test_refused_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EACCES, conn_post(client, &wr, 1));
 	KUNIT_EXPECT_EQ(test, 0, conn_given_count(client));
 
-	/* The memory is nobody's, and the connection is what it was. */
+	/* Nothing uses the memory, and the connection is unchanged. */
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(client->mr));
 	client->mr = NULL;
 	KUNIT_EXPECT_EQ(test, 1, conn_post_writes(client, 0, 1));
@@ -100,7 +100,7 @@ static void test_refused_reads(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* Into a region that peers may write, in one piece and in several. */
+/* Into an MR with remote write access, in one SGE and in several. */
 static void test_read_to_region(struct kunit *test)
 {
 	static const struct conn_setup setup = { .where = KRDMA_CONTEXT_POLL };
@@ -131,7 +131,7 @@ static void test_read_to_region(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* Into a registration of the connection's own, by its key. */
+/* Into an FRMR of the connection, by its key. */
 static void test_read_to_registration(struct kunit *test)
 {
 	static const struct conn_setup setup = {
@@ -165,7 +165,7 @@ static void test_read_to_registration(struct kunit *test)
 	conn_pair_end(pair);
 }
 
-/* siw does not insist. */
+/* siw does not need it. */
 static void test_siw(struct kunit *test)
 {
 	static const struct conn_setup setup = {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What krdma/core/link.c must make of the codes in which ports speak.
- */
+/* What krdma/core/link.c must make of the codes of ports. */
 #ifndef _KRDMA_KUNIT_LINK_CASES_H
 #define _KRDMA_KUNIT_LINK_CASES_H
 
@@ -27,7 +25,7 @@ static inline void link_check_mtu(struct case_report *report)
 			     krdma_link_mtu_bytes(link_far_codes[i]));
 }
 
-/* One row a speed, one column a width: 1x 2x 4x 8x 12x. */
+/* One row per speed, one column per width: 1x 2x 4x 8x 12x. */
 static const struct {
 	u32 speed_code;
 	u32 mbps[5];
@@ -72,7 +70,7 @@ static inline bool link_is_speed(u32 code)
 	return false;
 }
 
-/* A code that means nothing makes the speed unknown, whatever the other says. */
+/* An unknown code makes the speed unknown, whatever the other code is. */
 static inline void link_check_unknown_speed(struct case_report *report)
 {
 	for (u32 code = 0; code < LINK_CODES; code++) {
@@ -105,7 +103,7 @@ static inline void link_check_state(struct case_report *report)
 			     krdma_link_state(link_far_codes[i]));
 }
 
-/* The larger of what is needed in any case and what is known of the way. */
+/* The larger of the minimum and what is known of the path. */
 static inline void link_check_ack_timeout(struct case_report *report)
 {
 	check_expect(report, "ack timeout", 0, 14, krdma_link_ack_timeout(false));

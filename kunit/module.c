@@ -16,7 +16,7 @@ const struct fake_personality *fake_personality_default(void)
 	return fake_personality_find(personality) ?: &fake_strict;
 }
 
-/* The suites run when this was good. */
+/* The suites run if this succeeds. */
 static int __init krdma_kunit_init(void)
 {
 	return fake_personality_find(personality) ? 0 : -EINVAL;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * How krdma/mr/desc.c must write a region down, and what it must not read.
- */
+/* How krdma/mr/desc.c must encode a memory descriptor, and what it must not decode. */
 #ifndef _KRDMA_KUNIT_DESCRIPTOR_CASES_H
 #define _KRDMA_KUNIT_DESCRIPTOR_CASES_H
 
@@ -11,7 +9,7 @@
 
 #define DESCRIPTOR_SIZE		32
 
-/* The bytes on the wire, for ever. */
+/* The format on the wire is fixed. */
 static const u8 descriptor_wire[DESCRIPTOR_SIZE] = {
 	'K', 'R', 'D', 'm',	0x01, 0x00,	0x00, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
@@ -62,7 +60,7 @@ static inline void descriptor_check_wire(struct case_report *report)
 	descriptor_expect(report, 0, &mr, &read);
 }
 
-/* Both directions agree on what is a region. */
+/* Both directions agree on what is a valid MR. */
 static inline void descriptor_both_ways(struct case_report *report, s64 input,
 					const struct krdma_mr_desc_fields *mr, int error)
 {
@@ -77,7 +75,7 @@ static inline void descriptor_both_ways(struct case_report *report, s64 input,
 		wrong += wire[i] != 0xa5;
 	check_expect(report, "bytes written by a failure", input, 0, wrong);
 
-	/* The same by hand, which writes down anything. */
+	/* The same by hand, which encodes anything. */
 	memcpy(wire, descriptor_wire, sizeof(wire));
 	for (u32 i = 0; i < 8; i++) {
 		wire[8 + i] = (u8)(mr->addr >> 8 * i);
@@ -182,7 +180,7 @@ static inline void descriptor_check_head(struct case_report *report)
 	}
 }
 
-/* Cut off anywhere, at the very end of a buffer; and followed by something. */
+/* Truncated anywhere, at the very end of a buffer; and followed by more bytes. */
 static inline void descriptor_check_lengths(struct case_report *report)
 {
 	struct krdma_mr_desc_fields mr = descriptor_region();

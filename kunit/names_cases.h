@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What krdma/core/names.c must call things.
- */
+/* The names that krdma/core/names.c must return. */
 #ifndef _KRDMA_KUNIT_NAMES_CASES_H
 #define _KRDMA_KUNIT_NAMES_CASES_H
 
@@ -10,8 +8,8 @@
 #include "cases.h"
 
 /*
- * The values that mean something.  No default case: the compiler complains of a
- * new value that is missing here.
+ * The values that have a name.  No default case: the compiler warns of a new value that is missing
+ * here.
  */
 
 static inline bool names_knows_opcode(u32 value)
@@ -213,7 +211,7 @@ static inline void names_check_known(struct case_report *report)
 	}
 }
 
-/* No name twice in an enumeration: of two values, the second is reported. */
+/* No name occurs twice in an enumeration: of two values, the second is reported. */
 /* Proves: D14 */
 static inline void names_check_distinct(struct case_report *report)
 {

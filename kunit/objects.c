@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * All of krdma's objects that a test has made are gone after it.
- */
+/* All of krdma's objects that a test has created are gone after it. */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
 #include "../krdma/core/objects.h"
 #include "objects.h"
 
-/* Connections end in works, which wait for their peers; RCU takes its time, too. */
+/* Connections end in work items, which wait for their peers, and RCU callbacks take time, too. */
 #define TEST_OBJECTS_PATIENCE	(10 * HZ)
 
 /**
- * struct test_objects - what there was before a test
- * @test: which
+ * struct test_objects - the number of objects before a test
+ * @test: the test
  * @before: by kind
  */
 struct test_objects {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the drivers of RDMA devices do where the standard, or the habit of consumers,
- * leaves them a choice: one entry for each driver, for the fake device to do the same.
+ * What the drivers of RDMA devices do where the standard, or the habit of consumers, leaves them a
+ * choice: one entry for each driver, for the fake device to do the same.
  *
- * Each entry was read from the driver's source in Linux 7.2, and says where.  Nothing here
- * was seen on a card.  What firmware or hardware decides is left out, or said to be assumed.
+ * Each entry was read from the driver's source in Linux 7.2, and names the place.  Nothing here was
+ * observed on a card.  What firmware or hardware decides is left out, or marked as assumed.
  *
- * In tests of the core the fake device remains an iWARP device with its own small numbers: a
- * limit of a driver counts where it is below that of the fake.  Neither this file nor the
- * table needs KUnit.
+ * In tests of the core the fake device remains an iWARP device with its own small numbers: a limit
+ * of a driver counts if it is below that of the fake.  Neither this file nor the table needs KUnit.
  */
 #ifndef _KRDMA_KUNIT_PERSONALITY_H
 #define _KRDMA_KUNIT_PERSONALITY_H
@@ -28,10 +27,10 @@
 #define FAKE_PORT_ROCE		(FAKE_PORT_ROCE_V1 | FAKE_PORT_ROCE_V2)
 
 /**
- * enum fake_leftovers - completions of a queue pair that nobody had polled when it went
+ * enum fake_leftovers - completions of a QP that were not polled when it was destroyed
  * @FAKE_LEFTOVERS_KEPT: they are polled later
- * @FAKE_LEFTOVERS_DROPPED: they go with the queue pair
- * @FAKE_LEFTOVERS_DANGLE: they stay, and polling one uses the freed queue pair
+ * @FAKE_LEFTOVERS_DROPPED: they are removed with the QP
+ * @FAKE_LEFTOVERS_DANGLE: they stay, and polling one uses the freed QP
  */
 enum fake_leftovers {
 	FAKE_LEFTOVERS_KEPT,
@@ -42,10 +41,10 @@ enum fake_leftovers {
 /**
  * enum fake_inline - what create_qp writes to cap.max_inline_data
  * @FAKE_INLINE_AS_ASKED: nothing
- * @FAKE_INLINE_NONE: 0, whatever was asked
- * @FAKE_INLINE_MORE: at least what was asked, more if there is room
- * @FAKE_INLINE_CAPPED: what was asked, and no more than fake_personality.max_inline; the
- *	others refuse what is beyond that
+ * @FAKE_INLINE_NONE: 0, whatever was asked for
+ * @FAKE_INLINE_MORE: at least what was asked for, more if there is room
+ * @FAKE_INLINE_CAPPED: what was asked for, at most fake_personality.max_inline; the others
+ *	refuse to exceed that
  * @FAKE_INLINE_REFUSED: create_qp refuses every other length than 0
  */
 enum fake_inline {
@@ -70,11 +69,11 @@ enum fake_arm {
 };
 
 /**
- * enum fake_told - where a completion queue's handler is called, if no test says so
+ * enum fake_told - where a CQ's handler is called, unless a test changes it
  * @FAKE_TOLD_IRQS_OFF: by a worker with interrupts off
  * @FAKE_TOLD_INLINE: inside the call that made the completion
  * @FAKE_TOLD_SOFTIRQ: by a tasklet; the fake does it by a worker with interrupts on
- * @FAKE_TOLD_HARDIRQ: by the interrupt's handler
+ * @FAKE_TOLD_HARDIRQ: by the interrupt handler
  */
 enum fake_told {
 	FAKE_TOLD_IRQS_OFF,
@@ -84,7 +83,7 @@ enum fake_told {
 };
 
 /**
- * enum fake_last_wqe - IB_EVENT_QP_LAST_WQE_REACHED of a queue pair with shared receives
+ * enum fake_last_wqe - IB_EVENT_QP_LAST_WQE_REACHED of a QP with an SRQ
  * @FAKE_LAST_WQE_ONCE: when its sends were flushed
  * @FAKE_LAST_WQE_EARLY: before they are
  * @FAKE_LAST_WQE_TWICE: before they are, twice
@@ -104,9 +103,9 @@ enum fake_last_wqe {
 #define FAKE_LACKS_READ_INV	BIT(3)
 #define FAKE_LACKS_SRQ		BIT(4)
 #define FAKE_LACKS_FAST_REG	BIT(5)
-/* Queue pairs for consumers in the kernel: krdma can do nothing with such a device. */
+/* QPs for consumers in the kernel: krdma cannot use such a device. */
 #define FAKE_LACKS_KERNEL_RC	BIT(6)
-/* IB_WR_LOCAL_INV, though there are fast registrations. */
+/* IB_WR_LOCAL_INV, although there is fast registration. */
 #define FAKE_LACKS_LOCAL_INV	BIT(7)
 
 /**
@@ -212,16 +211,16 @@ struct fake_personality {
 	bool read_sink_remote;
 };
 
-/* The fake's own: strict, and none of any driver. */
+/* The fake's own: strict, and like no driver. */
 extern const struct fake_personality fake_strict;
 
-/* Those of drivers; the last one has no name. */
+/* The personalities of drivers; the last one has no name. */
 extern const struct fake_personality fake_personalities[];
 
-/* By name; NULL or "" is fake_strict.  NULL: there is none. */
+/* Finds one by name; NULL or "" is fake_strict.  Returns NULL if there is none. */
 const struct fake_personality *fake_personality_find(const char *name);
 
-/* The one that the module's parameter names (module.c). */
+/* The personality that the module's parameter names (module.c). */
 const struct fake_personality *fake_personality_default(void);
 
 #endif /* _KRDMA_KUNIT_PERSONALITY_H */

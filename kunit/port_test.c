@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What is kept of a port, and for how long.
- */
+/* Which attributes of a port are cached, and for how long. */
 #include <kunit/test.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -22,7 +20,7 @@ static unsigned int calls_for_a_pair(struct conn_pair *pair)
 	return fake_device_calls(pair->fake, FAKE_QUERY_PORT) - before;
 }
 
-/* A provider may take rtnl, so connections do not ask it each time. */
+/* A provider may take rtnl, so connections do not query it each time. */
 static void test_asked_once(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_new(test, &setup);
@@ -54,7 +52,7 @@ static void test_asked_after_an_event(struct kunit *test)
 	conn_pair_close(pair);
 }
 
-/* What has failed is not kept. */
+/* A failed query is not cached. */
 static void test_asked_after_a_failure(struct kunit *test)
 {
 	struct conn_pair *pair = conn_pair_open(test, &setup);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is not posted: every errno of krdma_conn_post_send() and krdma_conn_post_recv(),
- * and that a request that was refused has left no trace.
+ * Work requests that are not posted: every errno of krdma_conn_post_send() and
+ * krdma_conn_post_recv().  A refused work request has no effect.
  */
 #include <kunit/test.h>
 #include <linux/slab.h>
@@ -16,11 +16,11 @@
 #define ASK(name, ...)	.wr = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
 
 /**
- * struct refused - a request that makes no sense, or not here
- * @wr: the request, without memory
- * @entries: pieces of memory
- * @length: of each
- * @error: what is said
+ * struct refused - a work request that is invalid, or not possible here
+ * @wr: the work request, without memory
+ * @entries: number of SGEs
+ * @length: length of each SGE
+ * @error: expected errno
  */
 struct refused {
 	struct krdma_send_wr wr;
@@ -29,7 +29,7 @@ struct refused {
 	int error;
 };
 
-/* By a device with 3 entries, messages of 100 bytes, 16 bytes inline, and no atomics. */
+/* On a device with 3 SGEs, messages of 100 bytes, 16 bytes of inline data, and no atomics. */
 static const struct refused refused_cases[] = {
 	{ .error = -EINVAL },
 	{ .wr.opcode = KRDMA_OP_RECV, .error = -EINVAL },
@@ -112,7 +112,7 @@ static void test_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, refused_cases[i].error,
 				    conn_post(&pair->client, &wr, 1), "case %u", i);
 	}
-	/* None of them has taken room, and none has gone to the device. */
+	/* None of them has used a credit, and none has reached the device. */
 	KUNIT_EXPECT_EQ(test, 0, conn_given_count(&pair->client));
 	fake_stall(pair->fake, NULL);
 	KUNIT_EXPECT_EQ(test, 5, conn_post_writes(&pair->client, 0, 6));
@@ -125,7 +125,9 @@ static void test_refused(struct kunit *test)
 	conn_expect_whole(&pair->client);
 }
 
-/* One that cannot be, in a batch: those before it go, and it says why when asked alone. */
+/*
+ * An invalid work request in a batch: those before it are posted, and alone it returns its error.
+ */
 static void test_refused_in_batch(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
@@ -150,7 +152,7 @@ static void test_refused_in_batch(struct kunit *test)
 	conn_expect_whole(&pair->client);
 }
 
-/* What the provider says when it refuses. */
+/* Errors of the provider when it refuses a post. */
 static void test_provider_refuses(struct kunit *test)
 {
 	static const int errors[][2] = {
@@ -177,7 +179,7 @@ static void expect_posts(struct kunit *test, struct conn_end *end, int send, int
 	KUNIT_EXPECT_EQ(test, recv_wr, conn_receive_empty(end, 1));
 }
 
-/* When operations and receives can be posted, and when not. */
+/* States in which send work requests and receives can be posted, and others. */
 static void test_states(struct kunit *test)
 {
 	static const struct conn_setup setup = {};
@@ -234,7 +236,7 @@ static void test_receive_errors(struct kunit *test)
 	for (recv_wr.sge_count = 0; recv_wr.sge_count <= 4; recv_wr.sge_count++)
 		KUNIT_EXPECT_EQ(test, recv_wr.sge_count <= 2 ? 1 : -EMSGSIZE,
 				conn_receive(&pair->client, &recv_wr, 1));
-	/* What is empty does not count. */
+	/* Empty SGEs do not count. */
 	sges[0].length = 0;
 	sges[2].length = 0;
 	recv_wr.sge_count = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a queue pair, over a fake device: what stays until the device is done with it,
- * and for how long others are kept waiting.
+ * The end of a QP, over a fake device: what stays until the device is done with it, and how long
+ * others have to wait.
  */
 #include <linux/interrupt.h>
 #include <linux/scatterlist.h>
@@ -17,7 +17,7 @@
 #define LENGTH		100
 #define RECEIVES	60
 
-/* The client has a queue pair of its own choice. */
+/* The client chooses the attributes of its QP. */
 static struct stage *stage_with(struct kunit *test, const struct krdma_conn_ops *ops,
 				void *context, const struct krdma_conn_attr *attr)
 {
@@ -38,10 +38,10 @@ static struct stage *stage_with(struct kunit *test, const struct krdma_conn_ops 
 }
 
 /*
- * Registrations
+ * FRMRs
  */
 
-/* What a peer of another connection in the domain says when it uses the key. */
+/* Returns the status that a peer of another connection in the PD gets when it uses the rkey. */
 static enum ib_wc_status other_peer_reads(struct stage *stage, u64 addr, u32 key)
 {
 	u8 bytes[LENGTH];
@@ -49,7 +49,7 @@ static enum ib_wc_status other_peer_reads(struct stage *stage, u64 addr, u32 key
 	return fake_qp_remote_read(actor_qp(&stage->server), addr, key, bytes, sizeof(bytes));
 }
 
-/* Given back when the connection has failed, it stays mapped as long as its key is valid. */
+/* An FRMR that was put after the connection failed stays mapped as long as its rkey is valid. */
 static void test_mapped_until_the_key_is_dead(struct kunit *test)
 {
 	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
@@ -80,7 +80,7 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, actor_completes(&stage->client, 1));
 	KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
 
-	/* The end waits for the device, and the other connection hears nothing of it. */
+	/* The end waits for the device, and the other connection gets no event of it. */
 	pool = stage->client.conn->qp->mr_pool;
 	stage->fake->cm_manual = FAKE_MANUAL_CLOSE;
 	endpoint = fake_cm_of_qp(actor_qp(&stage->client));
@@ -89,11 +89,11 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	fake_hold(stage->fake, actor_qp(&stage->client));
 	krdma_conn_abort(stage->client.conn);
 	krdma_frmr_put(frmr);
-	/* The caller's list is his again. */
+	/* The caller may reuse its list. */
 	memset(&sg, 0, sizeof(sg));
 	KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, other_peer_reads(stage, addr, key));
 	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_check(frmr, pool));
-	/* Nor is it given to anybody else, or mapped anew. */
+	/* No other consumer gets it either, and it is not mapped again. */
 	KUNIT_EXPECT_NULL(test, krdma_frmr_get(stage->client.conn));
 
 	fake_release(stage->fake, NULL);
@@ -104,7 +104,7 @@ static void test_mapped_until_the_key_is_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, krdma_frmr_check(frmr, pool));
 }
 
-/* What the consumer has at the end is given back afterwards, and can be mapped no more. */
+/* An FRMR that the consumer has at the end can be put afterwards, but not mapped. */
 static void test_failed_is_not_mapped(struct kunit *test)
 {
 	const struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 2 };
@@ -124,7 +124,7 @@ static void test_failed_is_not_mapped(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 1, actor_receive(&stage->client));
 	fake_hold(stage->fake, actor_qp(&stage->client));
 	krdma_conn_abort(stage->client.conn);
-	/* Its key may be valid: what is mapped stays. */
+	/* Its rkey may be valid: the mapping stays. */
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, krdma_frmr_map(frmr, &sg, 1));
 	KUNIT_EXPECT_EQ(test, 0, krdma_frmr_check(frmr, stage->client.conn->qp->mr_pool));
 	fake_release(stage->fake, NULL);
@@ -133,14 +133,14 @@ static void test_failed_is_not_mapped(struct kunit *test)
 }
 
 /*
- * How long it takes
+ * Duration
  */
 
 /**
- * struct steps - how many completions are told without a break
+ * struct steps - number of completions without a break
  * @tasklet: runs as soon as softirqs may
- * @completed: completions
- * @at_break: of those, before the first break
+ * @completed: number of completions
+ * @at_break: number of completions before the first break
  */
 struct steps {
 	struct tasklet_struct tasklet;
@@ -173,7 +173,7 @@ static const struct krdma_conn_ops steps_ops = {
 	.complete = steps_complete,
 };
 
-/* A device flushes nothing: krdma does, and lets others have a turn between. */
+/* A device flushes nothing: krdma does, and lets others run in between. */
 static void test_flush_in_steps(struct kunit *test)
 {
 	const struct krdma_conn_attr attr = {

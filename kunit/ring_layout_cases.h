@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Checks of the rings' arithmetic, for both worlds: see cases.h.
- */
+/* Checks of the rings' arithmetic, in the kernel and in a program: see cases.h. */
 #ifndef _KRDMA_KUNIT_USER_RING_CASES_H
 #define _KRDMA_KUNIT_USER_RING_CASES_H
 
@@ -9,7 +7,7 @@
 
 #include "cases.h"
 
-/* Where things go wrong, if they do: around the wrap and the sign. */
+/* Values where mistakes are likely: around the wrap and the sign. */
 static const u32 ring_edges[] = {
 	0, 1, 2, 0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0xfffeffff, 0xffff0000,
 	0xfffffffe, 0xffffffff,
@@ -60,7 +58,7 @@ static inline void ring_check_refusals(struct case_report *report)
 	}
 }
 
-/* Everything has its place, nothing overlaps, and cache lines are not divided. */
+/* Every field has its place, nothing overlaps, and cache lines are not shared. */
 static inline void ring_check_places(struct case_report *report)
 {
 	struct krdma_ring_layout layout;
@@ -93,7 +91,7 @@ static inline void ring_check_distance(struct case_report *report, u32 head, u32
 		     (u64)(s64)krdma_ring_free(tail, head, entries));
 }
 
-/* Each distance that there can be, and those that there cannot, all around the wrap. */
+/* Each possible distance, and some impossible ones, all around the wrap. */
 static inline void ring_check_distances(struct case_report *report)
 {
 	static const u32 sizes[] = { 1, 2, 8, 65536 };
@@ -110,7 +108,7 @@ static inline void ring_check_distances(struct case_report *report)
 			for (unsigned int k = 0; k < CASES(ring_edges); k++) {
 				u32 far = entries + 1 + ring_edges[k];
 
-				/* Some come round to where they make sense. */
+				/* Some wrap around to a valid distance. */
 				if (far > entries)
 					ring_check_distance(report, head, far, entries, -EBADMSG,
 							    -EBADMSG);
@@ -119,7 +117,7 @@ static inline void ring_check_distances(struct case_report *report)
 	}
 }
 
-/* A run ends where the memory does, and the rest begins at its beginning. */
+/* A batch ends where the memory does, and the rest begins at its beginning. */
 static inline void ring_check_runs(struct case_report *report)
 {
 	for (u32 entries = 1; entries <= 64; entries *= 2) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How krdma/mr/split.c must cut operations: some written out, and every small one
- * against what its bytes are.
+ * How krdma/mr/split.c must split work requests: some examples, and every small one checked byte by
+ * byte.
  */
 #ifndef _KRDMA_KUNIT_SPLIT_CASES_H
 #define _KRDMA_KUNIT_SPLIT_CASES_H
@@ -12,10 +12,10 @@
 
 #define SPLIT_LIST_SGES	256
 #define SPLIT_MOST_SGE		32
-/* In an SGE that must not be written to. */
+/* In an SGE that must not be written. */
 #define SPLIT_UNTOUCHED		0xdeadbeefU
 
-/* Segments that lie apart, so that every address says where it belongs. */
+/* SGEs with gaps between them, so that every address identifies its SGE. */
 static inline void split_sge(struct ib_sge *sge, u32 index, u32 length)
 {
 	*sge = (struct ib_sge) {
@@ -31,9 +31,9 @@ static inline u32 split_smaller(u32 a, u32 b)
 }
 
 /*
- * One whole operation.  An own cursor goes over the work request's SGEs beside
- * the pieces: each sge of a piece must be what comes next, and go as far as
- * the source or the request does; a piece that has room must be the last.
+ * One whole work request.  A second cursor follows the SGEs of the work request beside the
+ * parts: each SGE of a part must begin where the last one ended, and reach as far as the source
+ * or the part does; a part that is not full must be the last.
  */
 static inline void split_walk(struct case_report *report, s64 input,
 			      const struct ib_sge *sges, u32 count, u32 max_sge,
@@ -140,7 +140,7 @@ static inline void split_check_long(struct case_report *report)
 	}
 }
 
-/* The number of pieces where the numbers are large. */
+/* The number of parts where the numbers are large. */
 static inline void split_check_huge(struct case_report *report)
 {
 	static const struct {
@@ -226,7 +226,7 @@ static inline void split_check_example(struct case_report *report)
 		     krdma_wr_split_next(&split, out, &piece));
 }
 
-/* An operation of length 0 is one empty piece, whatever it is made of. */
+/* A work request of length 0 is one empty part, whatever SGEs it has. */
 static inline void split_check_empty(struct case_report *report)
 {
 	static const struct ib_sge sges[3] = { { 1, 0, 1 }, { 2, 0, 2 }, { 3, 0, 3 } };
@@ -311,7 +311,7 @@ static inline void split_check_ranges(struct case_report *report)
 		{ 0x1000,		0x10,		0xffffffffffffffffULL,	-EOVERFLOW },
 		{ 0x1000,		0xffffffff,	0xfffffffeffffffe0ULL,	0 },
 		{ 0x1000,		0xffffffff,	0xfffffffeffffffe1ULL,	-EOVERFLOW },
-		/* One's own mistake is named first. */
+		/* The error of the local memory comes first. */
 		{ 0xffffffffffffffffULL, 1,		0xffffffffffffffffULL,	-EINVAL },
 	};
 

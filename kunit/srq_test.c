@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Shared receive queues: whose a message is, what comes back unused, and the end.
- */
+/* SRQs: the connection of a message, unused receives, and the end. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -58,7 +56,7 @@ static void test_creation(struct kunit *test)
 	expect_no_srq(test, pair, -EIO, &good);
 	krdma_srq_put(NULL);
 
-	/* What failed has left nothing: there is room for all of it. */
+	/* The failure has left nothing behind: there is room for everything. */
 	attr.cq = krdma_cq_create(pair->dev, &(struct krdma_cq_attr) {
 		.depth = DEPTH, .where = KRDMA_CONTEXT_POLL,
 	});
@@ -86,7 +84,7 @@ static void test_device_without(struct kunit *test)
 	expect_no_srq(test, pair, -EOPNOTSUPP, &attr);
 }
 
-/* Each message completes for the connection that it came on. */
+/* Each message completes for the connection on which it arrived. */
 static void attribution(struct kunit *test, enum krdma_context where)
 {
 	struct conn_setup setup = { .where = where, .srq_depth = DEPTH };
@@ -122,7 +120,9 @@ static void attribution(struct kunit *test, enum krdma_context where)
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);
 
-	/* The end of connections leaves what nobody took; it comes back with the queue's. */
+	/*
+	 * The end of a connection leaves unused receives; they are flushed when the SRQ is closed.
+	 */
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&pair->given_back));
 	krdma_srq_close(pair->srq);
 	krdma_srq_close(pair->srq);
@@ -144,7 +144,7 @@ static void test_attribution(struct kunit *test)
 		attribution(test, contexts[i]);
 }
 
-/* A queue that was closed serves its connections to their end. */
+/* An SRQ that was closed serves its connections until they end. */
 static void test_close_while_used(struct kunit *test)
 {
 	struct fake_message message = {};
@@ -162,7 +162,7 @@ static void test_close_while_used(struct kunit *test)
 					fake_qp_receive(conn_qp(&pair->server), &message));
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 7));
 		KUNIT_EXPECT_EQ(test, 1, atomic_read(&pair->fake->live[FAKE_SRQ]));
-		/* Its peer ends with it, and both were the last to need the queue. */
+		/* Its peer ends with it, and both were the last users of the SRQ. */
 		conn_end_close(&pair->server);
 		conn_end_close(&pair->client);
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == DEPTH));
@@ -174,7 +174,7 @@ static void test_close_while_used(struct kunit *test)
 	}
 }
 
-/* A connection breaks with messages for it in the queue: nobody else gets them. */
+/* A connection breaks with messages for it in the CQ: no other connection gets them. */
 static void test_broken_connection(struct kunit *test)
 {
 	unsigned int i, n;
@@ -213,7 +213,7 @@ static void tell_last_receive(struct ib_qp *qp)
 		fake_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-/* A device may say several times, and too early, that it has no receive under way any more. */
+/* A device may report the last WQE several times, and too early. */
 /* Proves: D12 */
 static void test_last_receive_often(struct kunit *test)
 {
@@ -230,7 +230,7 @@ static void test_last_receive_often(struct kunit *test)
 		for (n = 0; n < 7; n++)
 			KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS, fake_qp_receive(qp, &message));
 		KUNIT_EXPECT_TRUE(test, conn_until(pair, pair->shared.told == 7));
-		/* While what is held back keeps the queue pair. */
+		/* The completions that are held back keep the QP. */
 		fake_hold(pair->fake, qp);
 		KUNIT_EXPECT_EQ(test, 0, krdma_conn_disconnect(pair->server.conn));
 		msleep(20);
@@ -270,7 +270,7 @@ static void test_refused_receive(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, conn_until(pair, pair->shared.told == told));
 	}
 	fake_device_fail(pair->fake, FAKE_POST_SRQ_RECV, 0, 0);
-	/* No room was lost on the way. */
+	/* No credit was lost on the way. */
 	KUNIT_EXPECT_EQ(test, DEPTH, conn_receive_empty(&pair->server, DEPTH + 1));
 	conn_end_close(&pair->client);
 	conn_end_close(&pair->server);

@@ -71,7 +71,7 @@ const struct krdma_conn_ops actor_notified_ops = {
 	.complete = actor_complete,
 };
 
-/* Nothing has happened yet. */
+/* No event has happened yet. */
 void actor_begin(struct actor *actor)
 {
 	memset(actor, 0, sizeof(*actor));
@@ -108,7 +108,7 @@ void stage_close(struct stage *stage)
 	stage->listener = NULL;
 }
 
-/* Also of a test that was aborted. */
+/* Runs also if the test is aborted. */
 static void stage_release(void *context)
 {
 	struct stage *stage = context;
@@ -183,7 +183,7 @@ int actor_accept(struct actor *actor, const char *words)
 	return krdma_conn_accept(actor->conn, &param);
 }
 
-/* A write of no bytes needs nothing of the peer's. */
+/* A write of no bytes needs no memory of the peer. */
 int actor_post(struct actor *actor)
 {
 	struct krdma_send_wr wr = { .opcode = KRDMA_OP_WRITE };
@@ -191,7 +191,7 @@ int actor_post(struct actor *actor)
 	return krdma_conn_post_send(actor->conn, &wr, 1);
 }
 
-/* Room for a message without bytes. */
+/* Posts a receive for a message without data. */
 int actor_receive(struct actor *actor)
 {
 	struct krdma_recv_wr recv_wr = {};
@@ -268,7 +268,7 @@ void stage_reach_disconnecting(struct stage *stage)
 	KUNIT_ASSERT_EQ(stage->test, 0, krdma_conn_disconnect(stage->client.conn));
 }
 
-/* What the device has not given back holds up the end. */
+/* Work requests that the device has not completed delay the end. */
 void stage_reach_closing(struct stage *stage)
 {
 	stage_connect(stage);
@@ -306,7 +306,7 @@ enum krdma_conn_state actor_state(struct actor *actor)
 	return info.state;
 }
 
-/* The device's; the connection has not begun to end. */
+/* The device's QP; the connection has not begun to end. */
 struct ib_qp *actor_qp(struct actor *actor)
 {
 	return actor->conn->cm_id->qp;

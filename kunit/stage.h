@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A client and a server on a fake device, for tests of how connections begin and
- * end: nothing goes through them by itself, and what they hear of is written down
- * as a story.
+ * A client and a server on a fake device, for tests of how connections begin and end.  They post
+ * nothing by themselves, and their events are recorded as a story.
  */
 #ifndef _KRDMA_KUNIT_STAGE_H
 #define _KRDMA_KUNIT_STAGE_H
@@ -30,14 +29,14 @@
  * @story: the names of the events so far, with their errors, such as
  *	"established, disconnected -104, closed -104"
  * @heard: bits of &enum krdma_event_type
- * @reason: of the last refusal
+ * @reason: reason of the last rejection
  * @wait: for changes of @heard, @asleep and @completed
- * @abort_at: the event at which the consumer aborts the connection, 0: none
- * @sleep_at: the event at which the consumer falls asleep, 0: none
- * @asleep: he does
- * @wake: ends that
- * @completed: completions of operations
- * @flushed: of those, how many failed
+ * @abort_at: the event at which the consumer aborts the connection; 0 for none
+ * @sleep_at: the event at which the consumer sleeps in its callback; 0 for none
+ * @asleep: the consumer sleeps
+ * @wake: ends the sleep
+ * @completed: number of completed work requests
+ * @flushed: number of these that failed
  * @atomic: bits of the events that came with interrupts off
  */
 struct actor {
@@ -58,14 +57,14 @@ struct actor {
 
 /**
  * struct stage - what a test has
- * @test: which
+ * @test: the test
  * @device: the fake device
- * @fake: likewise
- * @session: of everybody
- * @listener: of the server, NULL if there is none
- * @works: for calls that tests make at the same time
- * @client: who asks
- * @server: who is asked
+ * @fake: the fake device
+ * @session: session of both
+ * @listener: listener of the server, NULL if there is none
+ * @works: for concurrent calls of tests
+ * @client: the active side
+ * @server: the passive side
  */
 struct stage {
 	struct kunit *test;
@@ -79,13 +78,13 @@ struct stage {
 };
 
 extern const struct krdma_conn_ops actor_ops;
-/* Of one who is told at once; he neither aborts nor sleeps. */
+/* For a consumer with a notify() callback; it neither aborts nor sleeps. */
 extern const struct krdma_conn_ops actor_notified_ops;
 
-/* On a device that @tune has changed, if it is not NULL.  Nobody listens. */
+/* On a device that @tune has changed, if it is not NULL.  There is no listener. */
 struct stage *stage_new(struct kunit *test, void (*tune)(struct fake_device *fake));
 
-/* Everything that is open is closed and put; stories stay until they begin anew. */
+/* Everything that is open is closed and put; stories stay until actor_begin(). */
 void actor_begin(struct actor *actor);
 void actor_close(struct actor *actor);
 void stage_close(struct stage *stage);
@@ -99,8 +98,8 @@ void stage_take(struct stage *stage);
 void stage_connect(struct stage *stage);
 
 /*
- * From nothing but a listener to a state, of the client, or of the server where it
- * is one that only servers have, or says so.
+ * Takes the client, or the server where the state is one of servers only or the name says so, from
+ * only a listener to a state.
  */
 void stage_reach_new(struct stage *stage);
 void stage_reach_connecting(struct stage *stage);
@@ -111,10 +110,10 @@ void stage_reach_closing(struct stage *stage);
 void stage_reach_closed(struct stage *stage);
 void stage_reach_closed_server(struct stage *stage);
 
-/* A connection, on a stage of its own. */
+/* Connects both sides, on a stage of its own. */
 struct stage *stage_connected(struct kunit *test);
 
-/* Calls, with nothing special asked for.  They return what krdma does. */
+/* Calls with default arguments.  They return krdma's result. */
 int actor_resolve(struct actor *actor);
 int actor_connect(struct actor *actor, const char *words);
 int actor_accept(struct actor *actor, const char *words);
@@ -128,13 +127,13 @@ struct ib_qp *actor_qp(struct actor *actor);
 bool actor_hears(struct actor *actor, enum krdma_event_type type);
 bool actor_completes(struct actor *actor, unsigned int count);
 
-/* Closes it, and returns all that it was told. */
+/* Closes it, and returns all its events. */
 const char *actor_end(struct actor *actor);
 
 #define EXPECT_STORY(test, actor, told) \
 	KUNIT_EXPECT_STREQ(test, told, actor_end(actor))
 
-/* How a client's begins. */
+/* The first events of a client. */
 #define RESOLVED	"address resolved, route resolved, "
 
 #endif /* _KRDMA_KUNIT_STAGE_H */
