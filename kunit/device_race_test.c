@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of devices under several threads: removal while somebody uses the
- * device, and look-ups while devices come and go.
+ * The table of devices with several threads: removal while the device is in use, and lookups while
+ * devices come and go.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -22,13 +22,13 @@
 
 /* Long enough for a removal that does not wait to have ended. */
 #define SHORT_WHILE	msecs_to_jiffies(300)
-/* What only a hang exceeds, on the slowest machine. */
+/* Only a hang takes longer, even on the slowest machine. */
 #define LONG_WHILE	(60 * HZ)
 
 #define THREADS		3
 #define CYCLES		20
 
-/* The thread of a test; @done when its function is over. */
+/* The thread of a test; @done is completed when its function returns. */
 struct worker {
 	struct task_struct *task;
 	struct completion done;
@@ -40,7 +40,7 @@ static void start(struct kunit *test, struct worker *worker, int (*function)(voi
 	KUNIT_ASSERT_FALSE(test, IS_ERR(worker->task));
 }
 
-/* Everything that the threads of a removal test share. */
+/* State that the threads of a removal test share. */
 struct removal {
 	struct test_device *device;
 	struct krdma_device *dev;
@@ -101,14 +101,14 @@ static struct removal *removal_begin(struct kunit *test)
 	return removal;
 }
 
-/* The removal has begun, is not over, and the device can no longer be had. */
+/* The removal has begun and is not over, and the device cannot be entered any more. */
 static void expect_waiting(struct kunit *test, struct removal *removal)
 {
 	unsigned long deadline = jiffies + LONG_WHILE;
 	struct krdma_device_attr attr;
 	struct krdma_port_attr port;
 
-	/* The remover may be late. */
+	/* The thread of the removal may be late. */
 	while (krdma_device_get_ibdev(removal->dev)) {
 		krdma_device_put_ibdev(removal->dev);
 		if (time_after(jiffies, deadline))
@@ -160,11 +160,11 @@ static void test_removal_waits_for_the_provider(struct kunit *test)
 	fake_device_pause_port(removal->device->fake, NULL);
 	complete_all(&pause.go_on);
 	expect_over(test, removal);
-	/* Whoever was in before the end gets the answer. */
+	/* A caller that entered before the removal gets its answer. */
 	KUNIT_EXPECT_EQ(test, 0, removal->ret);
 }
 
-/* A reference alone is no reason to wait. */
+/* The removal does not wait for references. */
 static void test_removal_does_not_wait_for_references(struct kunit *test)
 {
 	struct removal *removal = removal_begin(test);
@@ -179,7 +179,7 @@ struct storm {
 	atomic_t next_worker;
 	atomic_t found;
 	atomic_t missing;
-	/* The first thing that must not happen, by line. */
+	/* Line of the first failed check. */
 	atomic_t wrong_line;
 	bool stop;
 };
@@ -230,7 +230,7 @@ static int storm_thread(void *context)
 			krdma_device_put(again);
 		}
 		krdma_device_put(dev);
-		/* In virtual time the clock advances only by this. */
+		/* In virtual time only this advances the clock. */
 		ndelay(500);
 		cond_resched();
 	}
@@ -252,7 +252,7 @@ static void test_lookups_while_devices_come_and_go(struct kunit *test)
 	for (i = 0; i < THREADS; i++)
 		start(test, &storm->workers[i], storm_thread, storm);
 
-	/* No assertion in here: the threads must be stopped, whatever comes. */
+	/* No assertion in this loop: the threads must be stopped in any case. */
 	for (i = 0; i < CYCLES && !ret; i++) {
 		fake = fake_device_alloc(1);
 		if (!fake) {
@@ -274,7 +274,7 @@ static void test_lookups_while_devices_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ret);
 	KUNIT_EXPECT_EQ_MSG(test, 0, atomic_read(&storm->wrong_line), "see that line of %s",
 			    __FILE__);
-	/* A storm that never met the device, or never missed it, proves nothing. */
+	/* Threads that never met the device, or never missed it, prove nothing. */
 	KUNIT_EXPECT_GT(test, atomic_read(&storm->found), 0);
 	KUNIT_EXPECT_GT(test, atomic_read(&storm->missing), 0);
 }

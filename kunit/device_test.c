@@ -216,7 +216,7 @@ static void test_port_numbers(struct kunit *test)
 
 static void test_port_errors(struct kunit *test)
 {
-	/* Errnos that would mean something else for krdma's own objects are not returned. */
+	/* An errno of the provider that would mean something else in krdma becomes -EIO. */
 	static const struct {
 		int provider;
 		int expected;

@@ -140,7 +140,7 @@ static struct krdma_conn *resolved(struct kunit *test, void (*tune)(struct fake_
 	return stage->client.conn;
 }
 
-/* A driver with FRMRs that could be used only once gets no request for any. */
+/* FRMRs that could be used only once are refused when the QP is created. */
 static void test_registrations_without_end(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .mr_count = 1, .mr_pages = 1 };

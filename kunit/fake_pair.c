@@ -188,7 +188,7 @@ int side_atomic(struct side *side, enum ib_wr_opcode opcode, u64 add, u64 swap, 
 	return ib_post_send(side->qp, &wr.wr, NULL);
 }
 
-/* Registers all of the buffer but the first bytes, under the next key. */
+/* Registers all of the buffer but the first bytes, with the next key. */
 int side_register(struct side *side, u32 skip, int access)
 {
 	struct ib_reg_wr wr = {
@@ -219,7 +219,7 @@ int side_invalidate(struct side *side, u32 key)
 	return ib_post_send(side->qp, &wr, NULL);
 }
 
-/* The next completion must be there, and say this. */
+/* The next completion must exist, with this wr_id and status. */
 struct ib_wc polls(struct kunit *test, struct side *side, u64 id, enum ib_wc_status status)
 {
 	struct ib_wc wc = {};
@@ -252,7 +252,7 @@ void pair_destroy(struct pair *pair)
 	side_destroy(&pair->b);
 }
 
-/* Also of a test that was aborted. */
+/* Runs also if the test is aborted. */
 static void pair_release(void *context)
 {
 	pair_destroy(context);
@@ -270,7 +270,7 @@ void pair_become(struct kunit *test, struct pair *pair,
 	KUNIT_ASSERT_EQ(test, 0, test_device_register(pair->device, PAIR_NAME));
 }
 
-/* The device as its own tests know it. */
+/* The device as its own tests use it. */
 struct pair *pair_new(struct kunit *test)
 {
 	struct test_device *device = test_device_alloc(test, 1);
@@ -291,7 +291,7 @@ struct pair *pair_connected(struct kunit *test)
 	return pair;
 }
 
-/* Registered for everything, the address that the other side uses. */
+/* Registers the buffer with all access rights; returns the address that the other side uses. */
 u64 pair_register(struct kunit *test, struct side *side)
 {
 	KUNIT_ASSERT_EQ(test, 0, side_register(side, 0, ALL_RIGHTS));

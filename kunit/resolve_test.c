@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device goes while a connection looks for its way.
+ * The device is removed while a connection resolves its address or route.
  *
- * Each step of a search is held up from outside: an address is looked for as long as
- * the neighbour who has it does not answer, and a route as long as somebody else, the
- * gate, takes his time over his own, because the connection manager tells of one at
- * a time.
+ * The tests delay each step from outside: address resolution takes as long as the neighbour that
+ * has the address does not answer.  Route resolution takes as long as that of another id, the gate,
+ * is in its handler, because the connection manager reports one route at a time.
  */
 #include <linux/inet.h>
 #include <linux/netdevice.h>
@@ -19,10 +18,10 @@
 #include "objects.h"
 #include "stage.h"
 
-/* An interface, with its address: made by run.sh. */
+/* An interface with its address, created by run.sh. */
 #define NETDEV		"kaddr0"
 #define OURS		"10.79.0.1"
-/* Behind it, and silent until a test says otherwise. */
+/* A host behind it, which does not answer until a test lets it. */
 #define NEIGHBOUR	"10.79.0.3"
 
 #define SHORT_WHILE_MS	100
@@ -35,7 +34,7 @@ static struct net_device *neighbour_netdev(void)
 {
 	struct net_device *netdev = dev_get_by_name(&init_net, NETDEV);
 
-	/* The fake devices that sit there are gone before it is. */
+	/* The fake devices on the interface are gone before it is released. */
 	dev_put(netdev);
 	return netdev;
 }
@@ -71,7 +70,7 @@ static void neighbour_is_silent(void *unused)
 	neighbour_set(NUD_FAILED);
 }
 
-/* A stage with the neighbour next to it. */
+/* A stage with the neighbour's address behind the interface. */
 static struct stage *stage_with_neighbour(struct kunit *test)
 {
 	struct stage *stage = stage_new(test, neighbour_tune);
@@ -102,10 +101,10 @@ static int actor_resolve_neighbour(struct actor *actor, const char *from)
  */
 
 /**
- * struct gate - holds up all routes
- * @id: of its own search
- * @answered: that has an answer
- * @open: it goes on
+ * struct gate - delays the resolution of all routes
+ * @id: its own id, which resolves a route
+ * @answered: completed when that is resolved
+ * @open: lets it continue
  */
 struct gate {
 	struct rdma_cm_id *id;
@@ -138,7 +137,7 @@ static bool gate_hears(struct gate *gate)
 	return wait_for_completion_timeout(&gate->answered, STAGE_LONG);
 }
 
-/* It is bound to the device itself, which goes when it is open. */
+/* Its id is bound to the device, which can be removed when the gate is open. */
 static struct gate *gate_new(struct kunit *test)
 {
 	struct gate *gate = kunit_kzalloc(test, sizeof(*gate), GFP_KERNEL);
@@ -158,13 +157,13 @@ static struct gate *gate_new(struct kunit *test)
 	return gate;
 }
 
-/* A search that is held up at the route. */
+/* The client's resolution is delayed at the route. */
 static void gate_holds(struct kunit *test, struct stage *stage)
 {
 	stage_create(stage);
 	KUNIT_ASSERT_EQ(test, 0, actor_resolve(&stage->client));
 	KUNIT_ASSERT_TRUE(test, actor_hears(&stage->client, KRDMA_EVENT_ADDR_RESOLVED));
-	/* The handler that tells of it asks for the route before it ends. */
+	/* The handler of the address event requests the route before it returns. */
 	rdma_lock_handler(stage->client.conn->cm_id);
 	rdma_unlock_handler(stage->client.conn->cm_id);
 	KUNIT_ASSERT_EQ(test, KRDMA_CONN_RESOLVING_ROUTE, actor_state(&stage->client));
@@ -175,10 +174,10 @@ static void gate_holds(struct kunit *test, struct stage *stage)
  */
 
 /**
- * struct removal - the end of the device, in a thread of its own
- * @work: does it
+ * struct removal - the removal of the device, in a thread of its own
+ * @work: removes it
  * @device: the device
- * @done: it is gone
+ * @done: completed when it is gone
  */
 struct removal {
 	struct work_struct work;
@@ -202,7 +201,7 @@ static void removal_begin(struct removal *removal, struct stage *stage)
 	queue_work(stage->works, &removal->work);
 }
 
-/* What it waits for is there; it ends, and nothing of the connection is left. */
+/* Nothing delays the removal any more; it ends, and nothing of the connection is left. */
 static void removal_end(struct kunit *test, struct removal *removal)
 {
 	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&removal->done, STAGE_LONG));
@@ -212,7 +211,7 @@ static void removal_end(struct kunit *test, struct removal *removal)
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&removal->device->fake->live[i]));
 }
 
-/* It has ended for this reason, and is good for nothing. */
+/* The connection has ended with this error, and cannot be used. */
 static void expect_ended(struct kunit *test, struct stage *stage, int error)
 {
 	static const struct krdma_conn_attr attr;
@@ -285,13 +284,13 @@ static void test_neighbour(struct kunit *test)
 }
 
 /**
- * struct hook - what a test does around the handler that hears of the address
- * @handler: the connection's
- * @conn: it
- * @give_up: before it hears of that, it is given up
- * @nth: the allocation that fails in there, or 0
- * @failed: it did
- * @over: for whoever waits for all that
+ * struct hook - what a test does around the handler of the address event
+ * @handler: the connection's handler
+ * @conn: the connection
+ * @give_up: the connection is closed before the handler runs
+ * @nth: the allocation that fails in the handler, or 0
+ * @failed: the allocation failed
+ * @over: completed when the hook has run
  */
 static struct hook {
 	rdma_cm_event_handler handler;
@@ -318,7 +317,7 @@ static int hook_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return ret;
 }
 
-/* The client looks for the neighbour, who answers; the hook is over. */
+/* The client resolves the neighbour's address, the neighbour answers, and the hook has run. */
 static void resolve_hooked(struct kunit *test, struct stage *stage, bool give_up,
 			   unsigned int nth)
 {
