@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk beside NVMe over Fabrics, inside a VM: both give the same amount of memory of
-# this machine to itself over the same RDMA device, and fio works on one and the other by
-# turns.  What it measured is left in /out.
+# Compares krdma_blk with NVMe over Fabrics, inside a VM.  Both export the same amount of memory
+# to the VM itself over the same RDMA device, and fio runs on each in turn.  The results are in
+# /out.
 #
-# usage: block.sh ROUNDS SCALE; SCALE is how many requests of 4 KiB a job consists of.
-# environment: CRC=/path/of/a/module that is to reckon the checksums, MTU of the network.
+# usage: block.sh ROUNDS SCALE; SCALE is the number of requests of 4 KiB in a job.
+# environment: CRC=/path/of/a/module that computes the checksums, MTU of the network.
 
 set -eu
 
@@ -18,7 +18,7 @@ address=10.77.0.1
 nvmet=/sys/kernel/config/nvmet
 mib=64
 
-# Another checksum or MTU: for connections that are made after it.
+# Another checksum or MTU applies to connections that are made later.
 prepare()
 {
 	if [ -n "${CRC:-}" ]; then
@@ -37,7 +37,7 @@ krdma_start()
 	mount -t configfs none /sys/kernel/config
 	insmod "$here/krdma_blk.ko"
 	krdma blk serve -n ram -s ${mib}M -a any >/dev/null
-	# As many as the other one takes by itself.
+	# The same number as the other one uses by default.
 	krdma blk attach $address ram -q "$(nproc)" >/dev/null
 	krdma_disk=$(cat /sys/kernel/config/krdma_blk/devices/ram/disk)
 }
@@ -86,12 +86,12 @@ nvme_stop()
 	rmdir $nvmet/subsystems/ram/namespaces/1 $nvmet/subsystems/ram
 }
 
-# ready DISK: without a scheduler, and with memory behind all of it.
+# ready DISK: disables the scheduler, and allocates all of the disk's memory.
 ready()
 {
 	local scheduler=/sys/block/$1/queue/scheduler
 
-	# The disk that stands for all paths of an NVMe namespace need not have one.
+	# The multipath disk of an NVMe namespace may have none.
 	[ ! -e "$scheduler" ] || echo none >"$scheduler"
 	dd if=/dev/zero of="/dev/$1" bs=1M count=$mib conv=fsync 2>/dev/null
 }

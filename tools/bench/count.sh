@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Counts what operations take, inside a VM with krdma.ko whose clock counts
-# instructions, and prints a line for each: its name and how many.
+# Counts the instructions of operations, inside a VM with krdma.ko and with a clock that counts
+# instructions.  Prints a line for each operation: its name and the number.
 #
 #	count.sh short|long
 #
-# krdma_null.ko, krdma_cost.ko and ring are beside it.  short: over krdma_null, few
-# connections.  long: also 10,000 of them, and over rxe.
+# krdma_null.ko, krdma_cost.ko and ring are in the same folder.  short: over krdma_null, with few
+# connections.  long: also with 10,000 connections, and over rxe.
 
 here=$(dirname "$0")
 files=/sys/kernel/debug/krdma_cost
 
-# count LABEL ADDRESS CONNECTIONS instant|later: inside the kernel.
+# count LABEL ADDRESS CONNECTIONS instant|later: measures inside the kernel.
 count()
 {
 	echo "$2 $3 $4" >$files/run || exit 1

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma and its peers by turns, inside a VM with krdma.ko: each result is a line
+# Runs krdma and its peers in turn, inside a VM with krdma.ko.  Each result is a line
 # "ROUND PEER KIND NAME FIGURES".
 #
 # usage: guest.sh instructions|wall ROUNDS COUNT CONNECTIONS PEER,... [--quick]
 #
-# PEER: who is there beside them, of rpma, rping and perftest, or "alone".  bench-krdma and
-# krdma_cost.ko are beside this script, the others are programs of this machine.
-# perftest's programs ask without end on both sides, so they are for several processors.
+# PEER: further peers that are installed, of rpma, rping and perftest, or "alone".  bench-krdma
+# and krdma_cost.ko are in the folder of this script, the others are programs of this machine.
+# perftest's programs poll all the time on both sides, so they need several processors.
 
 set -eu
 
@@ -25,7 +25,7 @@ krdma_port=7481
 verbs_port=7482
 rpma_port=7483
 rping_port=7484
-# As few bytes as perhaps nobody notices; rping wants to have 27.
+# Few enough bytes not to matter; rping needs at least 27.
 rping_size=64
 cost=/sys/kernel/debug/krdma_cost
 work=/tmp/bench
@@ -50,7 +50,7 @@ is_there()
 	esac
 }
 
-# ready NAME: until its server says so.
+# ready NAME: waits until its server reports that it is ready.
 ready()
 {
 	local tries=$((patience * 10))
@@ -62,7 +62,7 @@ ready()
 	done
 }
 
-# told ROUND PEER: the lines of a program, with whose they are.
+# told ROUND PEER: prefixes the lines of a program with the round and the peer.
 told()
 {
 	sed "s/^/$1 $2 /"
@@ -74,7 +74,7 @@ measure()
 	# shellcheck disable=SC2086 # words
 	{
 		$3 run $address "$4" --count "$count" latency
-		# Who asks without end would keep the only processor from who is to answer.
+		# A client that polls all the time would keep the only processor from the server.
 		[ "$mode" = instructions ] || $3 run $address "$4" --count "$count" echo
 		$3 run $address "$4" --event --count "$count" latency echo
 		$3 run $address "$4" $quick --count "$count" depth bandwidth wake register connect
@@ -83,8 +83,8 @@ measure()
 	told "$1" "$2" <"$work/$2.figures"
 }
 
-# measure_rpma ROUND: what librpma has of the same, which needs no message; of connections,
-# those that share nothing.
+# measure_rpma ROUND: the part of the same work that librpma has, which needs no message; only
+# connections that share nothing.
 measure_rpma()
 {
 	# shellcheck disable=SC2086 # words
@@ -97,7 +97,7 @@ measure_rpma()
 	told "$1" rpma <$work/rpma.figures
 }
 
-# Both ways within the kernel, which take the best of several rounds by themselves.
+# Both ways within the kernel.  krdma_cost.ko takes the best of several rounds by itself.
 measure_kernel()
 {
 	local name figure
@@ -108,8 +108,8 @@ measure_kernel()
 	done <$cost/results
 }
 
-# perftest ROUND NAME COLUMN FACTOR PROGRAM OPTION...: the column of its table, in
-# nanoseconds if multiplied by the factor, or divided where it is a rate.
+# perftest ROUND NAME COLUMN FACTOR PROGRAM OPTION...: prints the column of its table, multiplied
+# by the factor to get nanoseconds, or the factor divided by the column if that is a rate.
 perftest()
 {
 	local round=$1 name=$2 column=$3 factor=$4 server figure
@@ -118,7 +118,7 @@ perftest()
 	"$@" -R -F >$work/perftest.server 2>&1 &
 	server=$!
 	until_listens "$server" perftest.server
-	# Their status says nothing: over rxe some cannot take back what they have made.
+	# Their exit status is of no use: over rxe some fail to destroy their objects.
 	"$@" -R -F $address >$work/perftest 2>&1 || :
 	wait "$server" || :
 	figure=$(awk -v column="$column" -v factor="$factor" '
@@ -129,7 +129,7 @@ perftest()
 	echo "$round perftest value $name $figure"
 }
 
-# until_listens PROCESS LOG: a server that says so to nobody.
+# until_listens PROCESS LOG: for a server that does not report that it is ready.
 until_listens()
 {
 	local tries=$((patience * 10))
@@ -141,13 +141,13 @@ until_listens()
 	done
 }
 
-# The kernel's CLOCK_MONOTONIC in nanoseconds: the clocks that a shell has are too coarse.
+# The kernel's CLOCK_MONOTONIC in nanoseconds: the clocks of a shell are too coarse.
 now()
 {
 	awk '/^now at / { print $3; exit }' /proc/timer_list
 }
 
-# rping_takes COUNT: nanoseconds of a client with so many, its start and its end included.
+# rping_takes COUNT: nanoseconds of a client with COUNT round trips, including its start and end.
 rping_takes()
 {
 	local began
@@ -158,7 +158,7 @@ rping_takes()
 	echo $(($(now) - began))
 }
 
-# measure_rping ROUND: it tells no times, so one is what more of them take longer.
+# measure_rping ROUND: rping prints no times, so one round trip is the difference between two runs.
 measure_rping()
 {
 	local few=10 more=$((2 * count + 100)) server short long
@@ -166,12 +166,12 @@ measure_rping()
 	rping -s -P -a $address -p $rping_port >$work/rping.server 2>&1 &
 	server=$!
 	until_listens "$server" rping.server
-	# What is done for the first time takes longer.
+	# The first run takes longer.
 	rping_takes $few >/dev/null
 	short=$(rping_takes $few)
 	long=$(rping_takes $((few + more)))
 	kill "$server"
-	# The shell would say that it was.
+	# The shell would report that it was killed.
 	wait "$server" 2>/dev/null || :
 	echo "$1 rping value rping.$rping_size $(((long - short) / more))"
 }
@@ -208,7 +208,7 @@ fi
 ready krdma
 ready verbs
 for round in $(seq "$rounds"); do
-	# Each is the first as often as the other.
+	# Each of them comes first equally often.
 	if [ $((round % 2)) = 1 ]; then
 		measure "$round" krdma "$bench_krdma" $krdma_port
 		measure "$round" verbs "$bench_verbs" $verbs_port
@@ -216,7 +216,7 @@ for round in $(seq "$rounds"); do
 		measure "$round" verbs "$bench_verbs" $verbs_port
 		measure "$round" krdma "$bench_krdma" $krdma_port
 	fi
-	# They count the same in each round; and where there is little time, once is enough.
+	# They count the same in each round; with little time, one round is enough.
 	if [ "$round" = 1 ] || [ "$mode$quick" = wall ]; then
 		! is_there rpma || measure_rpma "$round"
 		measure_kernel "$round"
@@ -224,7 +224,7 @@ for round in $(seq "$rounds"); do
 		! is_there perftest || measure_perftest "$round"
 	fi
 done
-# shellcheck disable=SC2086 # one that is not there is no word
+# shellcheck disable=SC2086 # a missing one is no word
 kill "$krdma_server" "$verbs_server" $rpma_server
 wait
 cat $work/krdma $work/verbs $work/rpma | grep -v '^ready$' >&2 || :

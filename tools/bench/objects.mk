@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What measures krdma inside the kernel: an RDMA device that does nothing, and the
-# module that counts above it.
+# Modules that measure krdma inside the kernel: an RDMA device that does nothing, and the module
+# that counts above it.
 
 obj-m += krdma_null.o
 
