@@ -8,15 +8,15 @@ import statistics
 # As in tools/bench/peer/series.c.
 PERCENTILES = ("p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
 TIME = ("count", "mean", "min", *PERCENTILES, "max")
-# What each end of a connection of the kind "own" has registered for itself.
+# Bytes of the MR of each end of a connection of the kind "own".
 OWN_MEMORY = 4096
-# What a program's handle of a connection may take.
+# Maximum bytes of a program's handle of a connection.
 HANDLES = 512
 
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """Who is compared with whom, what the ratio is called, and what it is said to be."""
+    """Two programs to compare, the name of the ratio, and the label of the verdict."""
 
     ours: str
     theirs: str
@@ -27,14 +27,14 @@ class Pair:
 PAIRS = (Pair("krdma", "verbs", "ratio", ""),
          Pair("krdma", "rpma", "ratio.rpma", "librpma: "),
          Pair("kernel-krdma", "kernel-verbs", "ratio", "in the kernel: "))
-# What of another program consists of several operations of verbs, and of which.  The size is
-# that of tools/bench/guest.sh; how many bytes it is does not matter as long as they are few.
+# Operations of other programs that consist of several operations of verbs, and which these are.
+# The size is that of tools/bench/guest.sh; it does not matter as long as it is small.
 SUMS = {"rping.64": {"echo.8.depth=1.event": 2, "read.8.depth=1.event": 1,
                      "write.8.depth=1.event": 1}}
 
 
 class Malformed(Exception):
-    """A line that is none."""
+    """A line without a valid result."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Target:
 
 
 def targets(conns):
-    """All of them; those whose figures were not measured are left out later."""
+    """All targets; those without measured figures are left out later."""
     for mode, names in {
             "instructions": ["write.8.depth=1.poll", "read.8.depth=1.poll",
                              "fetch-add.8.depth=1.poll", "echo.8.depth=1.event"]}.items():
@@ -71,13 +71,14 @@ def targets(conns):
 
 
 def which(name, mode):
-    """What counts of durations: the clock is disturbed, instructions are not.  But in a
-    stream, where several may end at once and then none for a while, only the whole counts."""
+    """The figure of durations to use: real time is disturbed, instruction counts are not.  In a
+    stream several operations may complete together, and then none for a while, so only the mean
+    is meaningful."""
     return "p50" if mode == "wall" and ".batch=" not in name else "mean"
 
 
 def figure(kind, values, name, mode):
-    """One round's result as one number."""
+    """The result of one round as one number."""
     return values["value" if kind == "value" else which(name, mode)]
 
 
@@ -109,13 +110,13 @@ def summarize(rounds, name, mode):
 
 
 def paired(ours, theirs):
-    """The median of the rounds' ratios, each round's own: what disturbs it disturbs both."""
+    """The median of the ratios of single rounds: a disturbance in a round affects both programs."""
     pairs = [one / other for one, other in zip(ours["rounds"], theirs["rounds"]) if other]
     return statistics.median(pairs) if pairs else None
 
 
 def add_sums(results):
-    """Beside what consists of several, what verbs take for all of these."""
+    """Adds verbs' sums for operations that consist of several operations of verbs."""
     for name, parts in SUMS.items():
         if name in results and all("verbs" in results.get(part, ()) for part in parts):
             results[name]["verbs-sum"] = {
@@ -124,7 +125,7 @@ def add_sums(results):
 
 
 def collect(paths, meta):
-    """Everything, as it is written."""
+    """The whole report, as it is written to bench.json."""
     report = {**meta, "modes": {}, "targets": []}
     for mode, path in paths.items():
         results = {
@@ -144,7 +145,7 @@ def collect(paths, meta):
 
 
 def judge(report, conns):
-    """The verdict of each target whose figures are there."""
+    """The verdict of each target with measured figures."""
     for target in targets(conns):
         results = report["modes"].get(target.mode, {}).get("results", {})
         ours = results.get(target.name, {}).get("krdma")

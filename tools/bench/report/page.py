@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""report.html: everything that was measured, in one file that fetches nothing."""
+"""report.html: all results, in one file that loads no other."""
 
 import html
 import re
@@ -34,7 +34,7 @@ CLASSES = {"krdma": "ours", "verbs": "theirs"}
 
 
 def table(head, body):
-    """Cells that are texts, or a text and its class."""
+    """A table; each cell is a text, or a text and its class."""
     def cell(value, tag="td"):
         text, style = value if isinstance(value, tuple) else (value, "")
         mark = f' class="{style}"' if style else ""
@@ -46,7 +46,7 @@ def table(head, body):
 
 
 def targets(report):
-    """The verdicts."""
+    """The table of verdicts."""
     body = []
     for one in report["targets"]:
         what = one["name"] + (f" ({one['what']})" if one["what"] else "")
@@ -57,7 +57,7 @@ def targets(report):
 
 
 def distributions(results, unit):
-    """How latencies are spread: a plot for each operation at depth 1."""
+    """The distribution of latencies: a plot for each operation at depth 1."""
     for name, peers in results.items():
         if ".depth=1." not in name and not name.startswith("wake"):
             continue
@@ -69,12 +69,12 @@ def distributions(results, unit):
 
 
 def binary(size):
-    """65536 is 64Ki."""
+    """Format a size with a binary unit: 65536 is 64Ki."""
     return f"{size // 1024}Ki" if size >= 1024 else str(size)
 
 
 def bandwidths(results, unit):
-    """Bytes in a time over the size of the operations."""
+    """Throughput over the size of the operations."""
     lines = []
     sizes = set()
     for operation, second in ("write", ""), ("read", " second"):
@@ -93,7 +93,7 @@ def bandwidths(results, unit):
 
 
 def growth(results):
-    """The kernel's memory over connections."""
+    """The kernel's memory over the number of connections."""
     lines = []
     for kind, second in ("own", ""), ("shared", " second"):
         for peer, style in CLASSES.items():
@@ -108,7 +108,7 @@ def growth(results):
 
 
 def memory(results, conns):
-    """Item by item."""
+    """The table of memory, item by item."""
     for kind in "own", "shared":
         prefix = f"memory.{kind}.{conns}."
         body = [(name.removeprefix(prefix), *(number(peers.get(peer, {}).get("figure"))
@@ -121,7 +121,7 @@ def memory(results, conns):
 
 
 def mode_parts(report, mode):
-    """All of one mode."""
+    """All parts of one mode."""
     measured = report["modes"][mode]
     results, unit = measured["results"], measured["unit"]
     yield f"<h2>By {mode}</h2>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lines over two axes, as SVG that stands in a page by itself."""
+"""Lines over two axes, as SVG for a page without other files."""
 
 import dataclasses
 import html
@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 66, 26, 34, 46
 
 @dataclasses.dataclass
 class Line:
-    """What is drawn: its name, its class in the style sheet, and where it goes."""
+    """A line: its name, its class in the style sheet, and its points."""
 
     name: str
     style: str
@@ -19,7 +19,7 @@ class Line:
 
 
 class Axis:
-    """From values to places."""
+    """Maps values to positions."""
 
     def __init__(self, values, begin, end, logarithmic):
         self.begin, self.end, self.logarithmic = begin, end, logarithmic
@@ -27,7 +27,7 @@ class Axis:
         if logarithmic:
             self.low, self.high = self._scale(low), self._scale(high)
         else:
-            # With room above the last point.
+            # Leaves room above the last point.
             self.low, self.high = min(0, low), high * 1.05
         if self.high <= self.low:
             self.high = self.low + 1
@@ -36,12 +36,12 @@ class Axis:
         return math.log10(max(value, 1e-9)) if self.logarithmic else value
 
     def place(self, value):
-        """Where it stands."""
+        """The position of a value."""
         share = (self._scale(value) - self.low) / (self.high - self.low)
         return self.begin + share * (self.end - self.begin)
 
     def ticks(self):
-        """Some round values on it."""
+        """Some round values on the axis."""
         if self.logarithmic:
             span = self.high - self.low
             if span < 0.7:
@@ -67,7 +67,7 @@ class Axis:
 
 
 def short(value):
-    """1500000 is 1.5M."""
+    """Format a number with a decimal unit: 1500000 is 1.5M."""
     for unit, letter in (1e9, "G"), (1e6, "M"), (1e3, "k"):
         if abs(value) >= unit:
             return f"{value / unit:.3g}{letter}"
@@ -104,7 +104,7 @@ def axes(across, upwards, labels, x_ticks):
 
 
 def plot(title, lines, labels, logarithmic=(False, False), x_ticks=None):
-    """A figure; nothing where there is nothing to draw."""
+    """A figure; empty if there is nothing to draw."""
     lines = [line for line in lines if line.points]
     if not lines:
         return ""

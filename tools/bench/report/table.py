@@ -5,21 +5,21 @@ from figures import PAIRS
 
 
 def number(value):
-    """With as many digits as anybody reads."""
+    """Format a number, with two decimals only if it is small."""
     if value is None:
         return "-"
     return f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def verdicts(report, mode):
-    """By name, the text of the last columns."""
+    """The text of the last columns, by name."""
     return {one["name"]: (f"{one['target']:.2f}" if one["ratio"] is not None
                           else f"{one['target']} B", "yes" if one["met"] else "NO")
             for one in report["targets"] if one["mode"] == mode and one["of"] == one["name"]}
 
 
 def rows(report, mode):
-    """A row for each name that both sides of a pair have; targets are of verbs."""
+    """A row for each name that both programs of a pair have; targets apply to verbs."""
     said = verdicts(report, mode)
     for pair in PAIRS:
         for name, peers in report["modes"][mode]["results"].items():
@@ -33,7 +33,7 @@ def rows(report, mode):
 
 
 def alone(report, mode):
-    """What only one of the cross-checks has, beside verbs where it has the same or a sum."""
+    """Figures of only one cross-check, with those of verbs if it has the same or a sum."""
     for name, peers in report["modes"][mode]["results"].items():
         for peer, result in peers.items():
             if peer in ("perftest", "rping"):
@@ -45,7 +45,7 @@ def alone(report, mode):
 
 
 def detail(name):
-    """Items of memory are for the report."""
+    """True for items of memory, which are only in the report."""
     return name.startswith("grown.") or (
         name.startswith("memory.") and not name.endswith((".kernel", ".process.resident")))
 
