@@ -145,8 +145,8 @@ void fake_qp_fail(struct ib_qp *qp)
  * fake_device_let_go() - End everything that a test has stopped
  * @fake: the device
  *
- * It lives, releases what it held back, and does connections by itself.  Who is
- * waiting for an answer is told that nobody answers.
+ * The device lives, releases what it held back, and connects by itself.  Endpoints that wait for a
+ * reply get the event that there is none.
  */
 void fake_device_let_go(struct fake_device *fake)
 {

@@ -306,7 +306,7 @@ struct fake_listener {
  * @abandoned: its peer gave up before the connection was established
  * @cm_id: of iw_cm, with a reference from connecting or accepting to the last
  *	event
- * @qp: the queue pair, likewise
+ * @qp: the QP, with a reference for the same time
  * @peer: the other side; NULL: imagined
  * @listener: the listener that gets the request
  * @local: address of this side

@@ -368,7 +368,7 @@ static int fake_destroy_qp(struct ib_qp *ib_qp, struct ib_udata *udata)
  * @a: one
  * @b: the other, or NULL: an imagined one
  *
- * Whoever they were connected with before is with nobody then.
+ * QPs that were connected to them before are not connected any more.
  */
 void fake_qp_join(struct ib_qp *a, struct ib_qp *b)
 {

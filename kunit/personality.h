@@ -117,19 +117,19 @@ enum fake_last_wqe {
  * @lacks: FAKE_LACKS_*
  *
  * Limits; 0: not below the fake's
- * @max_send_sge: entries of a send
- * @max_recv_sge: entries of a receive
- * @max_read_sge: entries of a read
- * @max_srq_sge: entries of a shared receive
+ * @max_send_sge: SGEs of a send
+ * @max_recv_sge: SGEs of a receive
+ * @max_read_sge: SGEs of a read
+ * @max_srq_sge: SGEs of a receive of an SRQ
  * @max_fast_reg_pages: pages of a fast registration
  *
- * Queue pairs
- * @leftovers: what becomes of completions that nobody has polled at the destruction
- * @srq_slots_lost: those of shared receives, dropped, take their slots with them
- * @numbers_again: the number of a queue pair that went is the next one's
+ * QPs
+ * @leftovers: what happens to unpolled completions of a QP that is destroyed
+ * @srq_slots_lost: dropped completions of an SRQ's receives do not free their WQEs
+ * @numbers_again: the next QP gets the number of one that was destroyed
  * @rounds_depth: depths become a power of two, which cap says
- * @srq_wants_no_recv: create_qp refuses a receive depth beside a shared receive queue
- * @wants_recv: create_qp refuses a receive depth of 0, without one
+ * @srq_wants_no_recv: create_qp refuses a receive depth together with an SRQ
+ * @wants_recv: create_qp refuses a receive depth of 0, without an SRQ
  * @inline_grant: what create_qp says of inline data
  * @max_inline: the most there is; 0: as much as the fake has
  * @ignores_inline: IB_SEND_INLINE is not looked at: the entry is read by its key
@@ -143,25 +143,25 @@ enum fake_last_wqe {
  *	NULL
  * @derefs_first_sge: the first entry of a write's or read's sg_list is looked at without a
  *	look at num_sge, even if sg_list is NULL
- * @read_wants_sge: a read without an entry is refused
+ * @read_wants_sge: a read without an SGE is refused
  *
  * Completions
  * @told: where the handler is called
- * @arm: what arming says of completions that are there
+ * @arm: what arming reports of existing completions
  * @flush_ms: flushed completions come so much later; 0: at once
  * @last_wqe: the event
  * @remote_access: status of an access that the peer refuses
  * @no_receive: status of a message for which the peer had no receive
- * @local_memory: status of a key that is not good for local memory
- * @general_err_stays: a completion with IB_WC_GENERAL_ERR leaves the queue pair as it is
+ * @local_memory: status of an lkey that is not valid for the memory
+ * @general_err_stays: a completion with IB_WC_GENERAL_ERR leaves the QP in its state
  * @fatal_event: IB_EVENT_DEVICE_FATAL comes when the device dies
  *
  * Memory
  * @map_sleeps: ib_map_mr_sg() allocates with GFP_KERNEL
  * @map_fails_with_0: where it fails it returns 0, no errno
  * @map_offset_lost: it ignores sg_offset
- * @reserved_lkey: there is a key for all local memory (IBK_LOCAL_DMA_LKEY)
- * @local_dma_lkey: that key, which may be 0
+ * @reserved_lkey: there is an lkey for all local memory (IBK_LOCAL_DMA_LKEY)
+ * @local_dma_lkey: that lkey, which may be 0
  * @read_sink_remote: a read's memory needs a key with IB_ACCESS_REMOTE_WRITE
  */
 struct fake_personality {
