@@ -682,7 +682,7 @@ tier_e2e_races()
 	"$topdir/tools/vm/run" --kernel kcsan --quiet --timeout 3600 --provider both \
 		--module "$dir/krdma.ko" --file "$e2e:/tests" -- \
 		"KRDMA_SEED=${KRDMA_SEED:-1} KRDMA_SLOW=1 sh /tests/run.sh threads.64 iwarp.64 conn.64" \
-		"listener.64 events.64 queue.64 operations.64 srq.64 pass.64 uring.64 memory.64 reach.64" \
+		"listener.64 events.64 ring.64 operations.64 srq.64 pass.64 uring.64 mr.64 reach.64" \
 		"owner.64 limits.64 cgroup.64 load.64 lib_thin.64 lib_memory.64 unplug.64 rename.64" \
 		"netns.64 fd.64 hostile.64 exit.64 fuzz.64 module.64"
 }

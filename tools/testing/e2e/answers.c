@@ -18,15 +18,15 @@
 FIXTURE(answer)
 {
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	void *page;
 };
 
 FIXTURE_SETUP(answer)
 {
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->mr));
 	self->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(self->page != MAP_FAILED);
 }
@@ -34,11 +34,11 @@ FIXTURE_SETUP(answer)
 FIXTURE_TEARDOWN(answer)
 {
 	munmap(self->page, 4096);
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
-static struct krdma_sqe write_one(const struct end *end, const struct memory *mr,
+static struct krdma_sqe write_one(const struct end *end, const struct mr *mr,
 				  uint64_t wr_id)
 {
 	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 1024);
@@ -76,7 +76,7 @@ TEST_F(answer, what_is_submitted_without_an_answer_is_not_submitted)
 	struct krdma_ring_enter_args *enter = self->page;
 
 	*enter = (struct krdma_ring_enter_args) { .size = sizeof(*enter), .to_submit = 1 };
-	ASSERT_EQ(0, queue_put(a->ring, &entry, 1));
+	ASSERT_EQ(0, ring_put(a->ring, &entry, 1));
 	ASSERT_EQ(0, mprotect(self->page, 4096, PROT_READ));
 	EXPECT_EQ(-EFAULT, session_request(a->ring->fd, KRDMA_RING_ENTER, enter));
 	EXPECT_EQ(0, a->ring->header->sq_head);
@@ -126,12 +126,12 @@ TEST_F(answer, what_was_submitted_is_no_fault_when_the_answer_goes)
 		.min_complete = 2,
 		.deadline_ns = deadline_in(PATIENCE_MS),
 	};
-	ASSERT_EQ(0, queue_put(a->ring, &entry, 1));
+	ASSERT_EQ(0, ring_put(a->ring, &entry, 1));
 	ASSERT_EQ(0, pthread_create(&call.thread, NULL, call_run, &call));
 	EXPECT_TRUE(changes(&a->ring->header->sq_head, 0));
 	EXPECT_EQ(0, munmap(self->page, 4096));
 	/* The ioctl waits for a second completion. */
-	EXPECT_EQ(0, queue_post(a->ring->fd, &entry, 1, NULL));
+	EXPECT_EQ(0, ring_post(a->ring->fd, &entry, 1, NULL));
 	pthread_join(call.thread, NULL);
 	EXPECT_EQ(0, call.result);
 	EXPECT_EQ(2, sends_posted(a->conn));

@@ -62,7 +62,7 @@ static const char call_me[8] = "call me";
  * Machine 2
  */
 
-static int serve_one(int session, int conn, const struct memory *mr, struct end *end)
+static int serve_one(int session, int conn, const struct mr *mr, struct end *end)
 {
 	struct offer offer = { .addr = mr->remote_addr, .key = mr->rkey };
 	struct end_options options = {
@@ -114,14 +114,14 @@ static int serve_session(int session)
 	static struct end ends[CONNS];
 	int listener = -1, conn, ret;
 	unsigned int count = 0;
-	struct memory mr;
+	struct mr mr;
 	char asked[256];
 	struct call who;
 	uint32_t device;
 
 	ret = boot_device(session, &device);
 	if (!ret)
-		ret = memory_create(session, device, ROOM, ACCESS_ALL, &mr);
+		ret = mr_create(session, device, ROOM, ACCESS_ALL, &mr);
 	if (!ret)
 		ret = listener_open(session, SERVER, SERVER_PORT, 0, &listener, NULL);
 	while (!ret && count < CONNS) {
@@ -182,8 +182,8 @@ FIXTURE(apart)
 	int session;
 	uint32_t device;
 	struct __kernel_sockaddr_storage server;
-	struct memory local;
-	struct memory remote;
+	struct mr local;
+	struct mr remote;
 	struct end end;
 };
 
@@ -233,14 +233,14 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(apart) * self)
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, boot_device(self->session, &self->device));
-	ASSERT_EQ(0, memory_create(self->session, self->device, ROOM, ACCESS_ALL, &self->local));
+	ASSERT_EQ(0, mr_create(self->session, self->device, ROOM, ACCESS_ALL, &self->local));
 	end_init(&self->end, self->session);
 }
 
 static void finish(FIXTURE_DATA(apart) * self)
 {
 	end_close(&self->end);
-	memory_destroy(&self->local);
+	mr_destroy(&self->local);
 	close(self->session);
 }
 
@@ -264,10 +264,10 @@ static int operate(FIXTURE_DATA(apart) * self, uint8_t opcode, uint32_t length)
 	struct krdma_sqe entry = sqe_remote(opcode, self->end.id, 1, &self->local, 0, length,
 					    &self->remote, 0);
 	struct krdma_cqe cqe;
-	int ret = queue_submit(self->end.ring, &entry, 1, NULL);
+	int ret = ring_submit(self->end.ring, &entry, 1, NULL);
 
 	if (!ret)
-		ret = queue_wait(self->end.ring, &cqe, LOST_MS);
+		ret = ring_wait(self->end.ring, &cqe, LOST_MS);
 	return ret ? ret : cqe.status;
 }
 
@@ -296,9 +296,9 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 					&self->remote, 0);
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
-	ASSERT_EQ(0, queue_submit(self->end.ring, entries, 3, NULL));
+	ASSERT_EQ(0, ring_submit(self->end.ring, entries, 3, NULL));
 	for (int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, LOST_MS));
+		ASSERT_EQ(0, ring_wait(self->end.ring, &cqe, LOST_MS));
 		EXPECT_EQ(i, cqe.wr_id);
 		EXPECT_EQ(i ? KRDMA_WC_WR_FLUSH_ERR : KRDMA_WC_RETRY_EXC_ERR, cqe.status);
 	}
@@ -306,7 +306,7 @@ TEST_F_TIMEOUT(apart, operations_on_a_lost_peer_end, 600)
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, LOST_MS));
 	EXPECT_EQ(-ETIMEDOUT, conn_wait(self->end.conn, 0, NULL));
 	printf("# closed after %u ms\n", (unsigned int)(now_ms() - begun));
-	EXPECT_EQ(-ENOTCONN, queue_submit(self->end.ring, entries, 1, NULL));
+	EXPECT_EQ(-ENOTCONN, ring_submit(self->end.ring, entries, 1, NULL));
 }
 
 /* Makes the server connect with this ACK timeout; the caller on machine 1 accepts. */
@@ -355,8 +355,8 @@ static uint64_t patience_with(struct __test_metadata *_metadata, FIXTURE_DATA(ap
 			   0);
 	ASSERT_EQ(0, cable("off"));
 	begun = now_ms();
-	ASSERT_EQ(0, queue_submit(self->end.ring, &entry, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, UNANSWERED_MS));
+	ASSERT_EQ(0, ring_submit(self->end.ring, &entry, 1, NULL));
+	ASSERT_EQ(0, ring_wait(self->end.ring, &cqe, UNANSWERED_MS));
 	EXPECT_EQ(KRDMA_WC_RETRY_EXC_ERR, cqe.status);
 	printf("# told after %u ms\n", (unsigned int)(now_ms() - begun));
 	return now_ms() - begun;
@@ -390,10 +390,10 @@ TEST_F_TIMEOUT(apart, a_short_cut_is_not_noticed, 600)
 	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, 5, &self->local, 0, ROOM, &self->remote,
 			   0);
 	ASSERT_EQ(0, cable("off"));
-	ASSERT_EQ(0, queue_submit(self->end.ring, &entry, 1, NULL));
-	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->end.ring, &cqe, 300));
+	ASSERT_EQ(0, ring_submit(self->end.ring, &entry, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, ring_wait(self->end.ring, &cqe, 300));
 	ASSERT_EQ(0, cable("on"));
-	ASSERT_EQ(0, queue_wait(self->end.ring, &cqe, UNANSWERED_MS));
+	ASSERT_EQ(0, ring_wait(self->end.ring, &cqe, UNANSWERED_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	memset(self->local.data, 0, ROOM);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, operate(self, KRDMA_OP_READ, ROOM));
@@ -437,15 +437,15 @@ static void operate_in_vain(struct __test_metadata *_metadata, FIXTURE_DATA(apar
 		entries[i] = sqe_remote(KRDMA_OP_WRITE, self->end.id, i, &self->local, 0, 4096,
 					&self->remote, 0);
 	ASSERT_EQ(0, cable("off"));
-	ASSERT_EQ(0, queue_submit(self->end.ring, entries, OPERATIONS, NULL));
+	ASSERT_EQ(0, ring_submit(self->end.ring, entries, OPERATIONS, NULL));
 }
 
-static void expect_flushed(struct __test_metadata *_metadata, struct queue *ring)
+static void expect_flushed(struct __test_metadata *_metadata, struct ring *ring)
 {
 	struct krdma_cqe cqe;
 
 	for (int i = 0; i < OPERATIONS; i++) {
-		ASSERT_EQ(0, queue_wait(ring, &cqe, PROMPT_MS));
+		ASSERT_EQ(0, ring_wait(ring, &cqe, PROMPT_MS));
 		EXPECT_EQ(i, cqe.wr_id);
 		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	}
@@ -457,12 +457,12 @@ TEST_F_TIMEOUT(apart, what_a_lost_peer_leaves_undone_is_flushed_at_once, 600)
 	uint64_t begun;
 
 	operate_in_vain(_metadata, self);
-	EXPECT_EQ(-EBUSY, memory_release(self->session, self->local.id, 0));
+	EXPECT_EQ(-EBUSY, mr_deregister(self->session, self->local.id, 0));
 	begun = now_ms();
 	ASSERT_EQ(0, conn_disconnect(self->end.conn, KRDMA_DISCONNECT_ABORT));
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
 	expect_flushed(_metadata, self->end.ring);
-	EXPECT_EQ(0, memory_release(self->session, self->local.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->session, self->local.id, 0));
 	EXPECT_GT(PROMPT_MS, now_ms() - begun);
 	printf("# flushed, and the memory released, after %u ms\n",
 	       (unsigned int)(now_ms() - begun));
@@ -590,14 +590,14 @@ TEST_F_TIMEOUT(apart, packets_that_cannot_be_sent_fail_at_most_the_connection, 6
 /* Longer than seven retries of a second each. */
 #define FORGOTTEN_MS	15000
 
-static unsigned int count_ended(struct __test_metadata *_metadata, struct queue *ring,
+static unsigned int count_ended(struct __test_metadata *_metadata, struct ring *ring,
 				unsigned int ended, unsigned int posted, uint64_t until)
 {
 	struct krdma_cqe cqe;
 	uint64_t now;
 
 	while (ended < posted && (now = now_ms()) < until) {
-		if (queue_wait(ring, &cqe, until - now))
+		if (ring_wait(ring, &cqe, until - now))
 			break;
 		EXPECT_EQ(ended, cqe.wr_id);
 		EXPECT_NE(KRDMA_WC_SUCCESS, cqe.status);
@@ -623,7 +623,7 @@ TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 	entry = sqe_remote(KRDMA_OP_WRITE, self->end.id, OPERATIONS, &self->local, 0, 4096,
 			   &self->remote, 0);
 	ASSERT_EQ(0, system(ADDRESS_OF("del")));
-	ret = queue_submit(self->end.ring, &entry, 1, NULL);
+	ret = ring_submit(self->end.ring, &entry, 1, NULL);
 	EXPECT_TRUE(ret == 0 || ret == -ENOTCONN);
 	posted += !ret;
 	ended = count_ended(_metadata, self->end.ring, 0, posted, now_ms() + FORGOTTEN_MS);
@@ -635,7 +635,7 @@ TEST_F_TIMEOUT(apart, what_a_device_forgets_ends_with_the_connection, 600)
 	EXPECT_EQ(0, conn_await_closed(self->end.conn, PROMPT_MS));
 	EXPECT_EQ(posted, count_ended(_metadata, self->end.ring, ended, posted,
 				      now_ms() + PROMPT_MS));
-	EXPECT_EQ(0, memory_release(self->session, self->local.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->session, self->local.id, 0));
 	EXPECT_GT(PROMPT_MS, now_ms() - begun);
 	printf("# all ended, and the memory released, after %u ms\n",
 	       (unsigned int)(now_ms() - begun));

@@ -110,9 +110,9 @@ static int enter_group(void)
 
 static int counted(void *context)
 {
-	struct queue_options on_device = {};
-	struct memory mr, second;
-	struct queue ring;
+	struct ring_options on_device = {};
+	struct mr mr, second;
+	struct ring ring;
 	struct pair pair;
 	int session;
 
@@ -125,15 +125,15 @@ static int counted(void *context)
 	CHECK(current_is(0, 0));
 
 	/* The PD, which all objects share, and the MR. */
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
+	CHECK(!mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
 	CHECK(current_is(1, 2));
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
+	CHECK(!mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
 	CHECK(current_is(1, 3));
-	CHECK(!memory_release(session, second.id, 0));
+	CHECK(!mr_deregister(session, second.id, 0));
 	CHECK(current_is(1, 2));
-	CHECK(!queue_create(session, &on_device, &ring));
+	CHECK(!ring_create(session, &on_device, &ring));
 	CHECK(current_is(1, 3));
-	queue_close(&ring);
+	ring_close(&ring);
 	close(session);
 	CHECK(current_becomes_nothing());
 
@@ -157,9 +157,9 @@ static int limited(void *context)
 	struct krdma_limit_query_args refused = {
 		.size = sizeof(refused), .flags = KRDMA_LIMIT_QUERY_REFUSED,
 	};
-	struct queue_options on_device = {};
-	struct memory mr, second;
-	struct queue ring;
+	struct ring_options on_device = {};
+	struct mr mr, second;
+	struct ring ring;
 	int session, other;
 
 	(void)context;
@@ -170,28 +170,28 @@ static int limited(void *context)
 	CHECK(!boot_device(session, &on_device.device_id));
 
 	CHECK(!set_max("hca_handle=0 hca_object=max"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
+	CHECK(mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(!set_max("hca_handle=1 hca_object=0"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
-	CHECK(queue_create(session, &on_device, &ring) == -EDQUOT);
+	CHECK(mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
+	CHECK(ring_create(session, &on_device, &ring) == -EDQUOT);
 	CHECK(!session_request(session, KRDMA_LIMIT_QUERY, &refused));
 	CHECK(refused.limit == KRDMA_LIMIT_DEVICE && refused.scope == KRDMA_LIMIT_SCOPE_GROUP);
 	CHECK(!set_max("hca_handle=1 hca_object=1"));
-	CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
+	CHECK(mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(current_becomes_nothing());
 
 	CHECK(!set_max("hca_handle=1 hca_object=2"));
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
+	CHECK(!mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &mr));
 	for (int i = 0; i < 20; i++) {
-		CHECK(memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second) ==
+		CHECK(mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second) ==
 		      -EDQUOT);
-		CHECK(queue_create(session, &on_device, &ring) == -EDQUOT);
+		CHECK(ring_create(session, &on_device, &ring) == -EDQUOT);
 	}
 	CHECK(current_is(1, 2));
 	/* A second session needs a second handle. */
 	CHECK(!set_max("hca_handle=1 hca_object=max"));
-	CHECK(memory_create(other, on_device.device_id, LENGTH, ACCESS_ALL, &second) == -EDQUOT);
-	CHECK(!memory_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
+	CHECK(mr_create(other, on_device.device_id, LENGTH, ACCESS_ALL, &second) == -EDQUOT);
+	CHECK(!mr_create(session, on_device.device_id, LENGTH, ACCESS_ALL, &second));
 	return 0;
 }
 

@@ -101,8 +101,8 @@ static int deep_connection(struct pair *pair, struct end *end, bool shared)
 {
 	struct end_options options = {
 		.send_depth = DEPTH,
-		.queue_options.cq_entries = 2 * DEPTH + 2,
-		.queue_options.device_id = pair->device,
+		.ring_options.cq_entries = 2 * DEPTH + 2,
+		.ring_options.device_id = pair->device,
 	};
 	struct krdma_device_query_args device;
 	int ret;
@@ -197,8 +197,8 @@ TEST_F(charge, deep_connections_at_the_default_limit)
 static int deep_shared_queues(void *context)
 {
 	struct krdma_srq_create_args create;
-	struct queue_options options = { .cq_entries = DEPTH + 2 };
-	struct queue *rings = calloc(CONNECTIONS, sizeof(*rings));
+	struct ring_options options = { .cq_entries = DEPTH + 2 };
+	struct ring *rings = calloc(CONNECTIONS, sizeof(*rings));
 	long before, grown = 0;
 	int session, count;
 	int ret = 0;
@@ -210,7 +210,7 @@ static int deep_shared_queues(void *context)
 	before = available_mib();
 	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB;
 	     count++) {
-		ret = queue_create(session, &options, &rings[count]);
+		ret = ring_create(session, &options, &rings[count]);
 		create = (struct krdma_srq_create_args) {
 			.size = sizeof(create),
 			.ring_fd = rings[count].fd,
@@ -244,13 +244,13 @@ TEST_F(charge, deep_shared_receive_queues_too)
  * Registers regions of PIECE bytes until one fails, at most @room; @mr becomes the last one.
  * Returns their number, or -errno.
  */
-static int fill_memory(int session, uint32_t device, struct memory *mr, int room)
+static int fill_memory(int session, uint32_t device, struct mr *mr, int room)
 {
-	struct memory one;
+	struct mr one;
 	int count, ret;
 
 	for (count = 0; count < room; count++) {
-		ret = memory_create(session, device, PIECE, ACCESS_ALL, &one);
+		ret = mr_create(session, device, PIECE, ACCESS_ALL, &one);
 		if (ret)
 			return ret == -EDQUOT ? count : ret;
 		*mr = one;
@@ -260,8 +260,8 @@ static int fill_memory(int session, uint32_t device, struct memory *mr, int room
 
 static int some_memory(void *context)
 {
-	struct memory mr = { }, more, none;
-	struct queue ring;
+	struct mr mr = { }, more, none;
+	struct ring ring;
 	uint32_t device;
 	int session;
 
@@ -270,26 +270,26 @@ static int some_memory(void *context)
 	CHECK(session >= 0);
 	CHECK(!boot_device(session, &device));
 
-	CHECK(memory_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
+	CHECK(mr_create(session, device, MIB, ACCESS_ALL, &more) == -EDQUOT);
 	/* An MR costs more than its pages, but less than half as much again. */
 	CHECK(fill_memory(session, device, &mr, 65) < 64);
-	CHECK(!memory_release(session, mr.id, 0));
+	CHECK(!mr_deregister(session, mr.id, 0));
 	CHECK(fill_memory(session, device, &mr, 2) == 1);
-	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
+	CHECK(mr_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
 	/* Rings are charged too. */
-	CHECK(queue_create(session, NULL, &ring) == -EDQUOT);
-	CHECK(!memory_release(session, mr.id, 0));
+	CHECK(ring_create(session, NULL, &ring) == -EDQUOT);
+	CHECK(!mr_deregister(session, mr.id, 0));
 	/* Whole pages are charged, and deregistering uncharges them at once. */
 	for (int i = 0; i < 100; i++) {
-		CHECK(!memory_register(session, device, mr.data, PIECE - 4095, ACCESS_ALL,
-				       &more));
-		CHECK(memory_register(session, device, mr.data, 1, 0, &none) == -EDQUOT);
-		CHECK(!memory_release(session, more.id, 0));
+		CHECK(!mr_register(session, device, mr.data, PIECE - 4095, ACCESS_ALL,
+				   &more));
+		CHECK(mr_register(session, device, mr.data, 1, 0, &none) == -EDQUOT);
+		CHECK(!mr_deregister(session, more.id, 0));
 	}
 	/* A registration that fails is not charged. */
 	for (int i = 0; i < 100; i++)
-		CHECK(memory_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
-	CHECK(!memory_register(session, device, mr.data, PIECE, ACCESS_ALL, &more));
+		CHECK(mr_register(session, device, NULL, PIECE, ACCESS_ALL, &more) == -EFAULT);
+	CHECK(!mr_register(session, device, mr.data, PIECE, ACCESS_ALL, &more));
 	return 0;
 }
 
@@ -312,7 +312,7 @@ static struct small {
 	uint32_t device;
 	struct __kernel_sockaddr_storage address;
 	unsigned char *page;
-	struct queue ring;
+	struct ring ring;
 } small;
 
 static int one_session(void)
@@ -324,10 +324,10 @@ static int one_session(void)
 
 static int one_registration(void)
 {
-	struct memory mr;
+	struct mr mr;
 
-	return memory_register(small.session, small.device, small.page, 1,
-			       KRDMA_ACCESS_LOCAL_WRITE, &mr);
+	return mr_register(small.session, small.device, small.page, 1,
+			   KRDMA_ACCESS_LOCAL_WRITE, &mr);
 }
 
 static int one_listener(void)
@@ -365,10 +365,10 @@ static int one_prepared(void)
 
 static int one_queue(void)
 {
-	struct queue_options options = { .cq_entries = 1 };
-	struct queue ring;
+	struct ring_options options = { .cq_entries = 1 };
+	struct ring ring;
 
-	return queue_create(small.session, &options, &ring);
+	return ring_create(small.session, &options, &ring);
 }
 
 struct kind {
@@ -390,7 +390,7 @@ static int many_small(void *context)
 {
 	const struct kind *kind = context;
 	const struct rlimit files = { MANY + 64, MANY + 64 };
-	struct queue_options options = { .cq_entries = 4096 };
+	struct ring_options options = { .cq_entries = 4096 };
 	long before, grown = 0;
 	int count, ret;
 
@@ -400,7 +400,7 @@ static int many_small(void *context)
 	CHECK(small.session >= 0);
 	CHECK(!boot_device(small.session, &small.device));
 	CHECK(!address_set(&small.address, BOOT_ADDRESS, 7601));
-	CHECK(!queue_create(small.session, &options, &small.ring));
+	CHECK(!ring_create(small.session, &options, &small.ring));
 	small.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(small.page != MAP_FAILED);
 	before = available_mib();
@@ -526,7 +526,7 @@ static int ask_limits(void *context)
 {
 	struct __kernel_sockaddr_storage address;
 	struct krdma_limit_query_args query;
-	struct memory mr;
+	struct mr mr;
 	int first, session, conn, fd;
 	uint32_t device;
 
@@ -567,7 +567,7 @@ static int ask_limits(void *context)
 		CHECK(conn_create(first, &fd, NULL) == -EDQUOT);
 		CHECK(refused(first, KRDMA_LIMIT_OBJECTS, KRDMA_LIMIT_SCOPE_USER, i));
 	}
-	CHECK(memory_create(first, device, 128 * MIB, ACCESS_ALL, &mr) == -EDQUOT);
+	CHECK(mr_create(first, device, 128 * MIB, ACCESS_ALL, &mr) == -EDQUOT);
 	CHECK(refused(first, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
 	CHECK(!limit_query(first, KRDMA_LIMIT_MEMORY, 0, &query));
 	CHECK(query.max == (uint64_t)LIMIT_MIB * MIB && query.user_used <= query.max);

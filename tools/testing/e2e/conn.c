@@ -405,12 +405,12 @@ TEST_F(conn, queues_that_cannot_be_had)
 		EXPECT_EQ(-EINVAL, end_prepare(a, &bad[i])) {
 			TH_LOG("options %zu", i);
 		}
-		queue_close(&a->own[0]);
+		ring_close(&a->own[0]);
 	}
 	/* The CQ has fewer entries than a connection with default depths reserves. */
 	EXPECT_EQ(-ENOSPC, end_prepare(a, &(struct end_options) {
-		.queue_options.cq_entries = 64 }));
-	queue_close(&a->own[0]);
+		.ring_options.cq_entries = 64 }));
+	ring_close(&a->own[0]);
 	EXPECT_EQ(0, end_prepare(a, NULL));
 }
 
@@ -418,14 +418,14 @@ TEST_F(conn, descriptors_of_another_kind_or_session)
 {
 	struct krdma_conn_create_qp_args prepare = { .size = sizeof(prepare) };
 	int other = session_open(O_CLOEXEC);
-	struct queue ring, foreign;
+	struct ring ring, foreign;
 	int conn;
 
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, pair_resolve(&self->pair));
 	conn = self->pair.a.conn;
-	ASSERT_EQ(0, queue_create(self->pair.sessions[0], NULL, &ring));
-	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
+	ASSERT_EQ(0, ring_create(self->pair.sessions[0], NULL, &ring));
+	ASSERT_EQ(0, ring_create(other, NULL, &foreign));
 #define PREPARE(error, ...) do {							\
 	prepare = (struct krdma_conn_create_qp_args) { .size = sizeof(prepare), __VA_ARGS__ };	\
 	EXPECT_EQ(error, session_request(conn, KRDMA_CONN_CREATE_QP, &prepare));		\
@@ -448,8 +448,8 @@ TEST_F(conn, descriptors_of_another_kind_or_session)
 	PREPARE(0, .ring_fd = ring.fd);
 	PREPARE(-EALREADY, .ring_fd = ring.fd);
 #undef PREPARE
-	queue_close(&ring);
-	queue_close(&foreign);
+	ring_close(&ring);
+	ring_close(&foreign);
 	close(other);
 }
 
@@ -466,12 +466,12 @@ static bool has_ended(uint32_t state)
 TEST_F(conn, requests_in_the_wrong_state)
 {
 	struct end *a = &self->pair.a, *b = &self->pair.b;
-	struct queue ring;
+	struct ring ring;
 	const struct end_options with = { .ring = &ring };
 	uint32_t before;
 	int ret;
 
-	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+	ASSERT_EQ(0, ring_create(self->pair.sessions[0], &(struct ring_options) {
 		.cq_entries = 1024 }, &ring));
 	ASSERT_EQ(0, conn_create(a->session, &a->conn, &a->id));
 	EXPECT_EQ(-ENOTCONN, end_prepare(a, &with));
@@ -521,7 +521,7 @@ TEST_F(conn, requests_in_the_wrong_state)
 		EXPECT_EQ(-ENOTCONN, end_prepare(end, &with));
 		EXPECT_EQ(-ENOTCONN, conn_disconnect(end->conn, 0));
 	}
-	queue_close(&ring);
+	ring_close(&ring);
 }
 
 struct racer {
@@ -771,11 +771,11 @@ TEST(what_proc_tells_of_each_descriptor)
 	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
 	char text[64], digits[32];
 	struct krdma_conn_query_args query;
-	struct memory mr;
+	struct mr mr;
 	struct pair pair;
 
 	ASSERT_EQ(0, pair_open(&pair, NULL));
-	ASSERT_EQ(0, memory_create(pair.sessions[0], pair.device, 8192, ACCESS_ALL, &mr));
+	ASSERT_EQ(0, mr_create(pair.sessions[0], pair.device, 8192, ACCESS_ALL, &mr));
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&pair, sqe_remote(KRDMA_OP_WRITE, pair.a.id, 1, &mr, 0, 64,
 						 &mr, 4096)));
@@ -814,7 +814,7 @@ TEST(what_proc_tells_of_each_descriptor)
 	EXPECT_TRUE(proc_says(pair.a.conn, "state", "closed"));
 	EXPECT_TRUE(proc_says(pair.a.conn, "error", "-32"));
 	close(srq.fd);
-	memory_destroy(&mr);
+	mr_destroy(&mr);
 	pair_close(&pair);
 }
 

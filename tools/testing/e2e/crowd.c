@@ -22,7 +22,7 @@ FIXTURE(crowd)
 {
 	int session;
 	uint32_t device;
-	struct queue ring;
+	struct ring ring;
 	int srq;
 	uint32_t srq_id;
 	struct pair greedy[GREEDY];
@@ -35,13 +35,13 @@ FIXTURE(crowd)
 FIXTURE_SETUP(crowd)
 {
 	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = DEPTH };
-	struct queue_options many = { .cq_entries = 1024 };
+	struct ring_options many = { .cq_entries = 1024 };
 	struct pair_options options = { .a.send_depth = SPAN };
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, boot_device(self->session, &self->device));
-	ASSERT_EQ(0, queue_create(self->session, &many, &self->ring));
+	ASSERT_EQ(0, ring_create(self->session, &many, &self->ring));
 	create.device_id = self->device;
 	create.ring_fd = self->ring.fd;
 	ASSERT_EQ(0, session_request(self->session, KRDMA_SRQ_CREATE, &create));
@@ -61,7 +61,7 @@ FIXTURE_TEARDOWN(crowd)
 		pair_close(&self->greedy[i]);
 	pair_close(&self->honest);
 	close(self->srq);
-	queue_close(&self->ring);
+	ring_close(&self->ring);
 	close(self->session);
 }
 
@@ -85,7 +85,7 @@ static int send_one(struct pair *pair)
 {
 	struct krdma_sqe send = sqe_send(pair->a.id, 0, NULL, 0, 0);
 
-	return queue_submit(pair->a.ring, &send, 1, NULL);
+	return ring_submit(pair->a.ring, &send, 1, NULL);
 }
 
 /* Each greedy peer sends again for each completed send. */
@@ -95,20 +95,20 @@ static int be_greedy(struct pair *pairs)
 	int ret = 0;
 
 	for (int i = 0; i < GREEDY && !ret; i++)
-		while (!ret && !queue_take(pairs[i].a.ring, &cqe))
+		while (!ret && !ring_take(pairs[i].a.ring, &cqe))
 			ret = cqe.status ? -EPROTO : send_one(&pairs[i]);
 	return ret;
 }
 
 /* Takes receives from the CQ and counts them by peer; returns their number. */
-static unsigned int count_received(struct queue *ring, const struct pair *greedy,
+static unsigned int count_received(struct ring *ring, const struct pair *greedy,
 				   const struct pair *honest, unsigned int *taken,
 				   unsigned int *got_through)
 {
 	unsigned int received = 0;
 	struct krdma_cqe cqe;
 
-	while (!queue_take(ring, &cqe)) {
+	while (!ring_take(ring, &cqe)) {
 		if (cqe.opcode != KRDMA_OP_RECV || cqe.status)
 			continue;
 		received++;
@@ -140,8 +140,8 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 
 	/* No receive is left, for a long time: this must not end any connection. */
 	ASSERT_EQ(0, send_one(&self->honest));
-	EXPECT_EQ(-ETIMEDOUT, queue_wait(self->honest.a.ring, &cqe, STARVED_MS));
-	EXPECT_EQ(-EAGAIN, queue_take(&self->ring, &cqe));
+	EXPECT_EQ(-ETIMEDOUT, ring_wait(self->honest.a.ring, &cqe, STARVED_MS));
+	EXPECT_EQ(-EAGAIN, ring_take(&self->ring, &cqe));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->honest.a.conn));
 
 	/* The program now posts a receive for each one taken, and the greedy peers go on. */
@@ -153,7 +153,7 @@ TEST_F_TIMEOUT(crowd, one_who_waits_gets_on_when_receives_are_posted, 240)
 					  &self->got_through);
 		ASSERT_EQ(0, post_receives(self->srq, self->srq_id, received));
 		ASSERT_EQ(0, be_greedy(self->greedy));
-		while (!queue_take(self->honest.a.ring, &cqe)) {
+		while (!ring_take(self->honest.a.ring, &cqe)) {
 			ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 			done++;
 			if (sent < HONEST) {

@@ -40,7 +40,7 @@ static int open_parts(struct scene *scene, unsigned int parts)
 	 * QPs that were just closed may still reserve entries of the CQ: it has room for those of
 	 * a whole test case.
 	 */
-	struct queue_options options = { .cq_entries = 4096 };
+	struct ring_options options = { .cq_entries = 4096 };
 	struct pair_options pair_options = { .no_listener = !(parts & SCENE_LISTENER) };
 	int ret;
 
@@ -58,15 +58,15 @@ static int open_parts(struct scene *scene, unsigned int parts)
 	scene->objects[KIND_LISTENER] = scene->pair.listener;
 	options.device_id = scene->pair.device;
 	if (parts & SCENE_QUEUE)
-		ret = queue_create(scene->pair.sessions[0], &options, &scene->ring);
+		ret = ring_create(scene->pair.sessions[0], &options, &scene->ring);
 	if (!ret && parts & SCENE_CONN)
 		ret = conn_create(scene->pair.sessions[0], &scene->objects[KIND_CONN], NULL);
 	scene->objects[KIND_QUEUE] = scene->ring.fd;
 	if (!ret && parts & SCENE_SRQ)
 		ret = make_srq(scene, &scene->objects[KIND_SRQ]);
 	if (!ret && parts & SCENE_MEMORY)
-		ret = memory_create(scene->pair.sessions[0], scene->pair.device, 8192, ACCESS_ALL,
-				    &scene->mr);
+		ret = mr_create(scene->pair.sessions[0], scene->pair.device, 8192, ACCESS_ALL,
+				&scene->mr);
 	return ret;
 }
 
@@ -96,19 +96,19 @@ static void unmake(struct scene *scene)
 		scene->made[i] = -1;
 	}
 	if (scene->spare)
-		memory_release(scene->pair.sessions[0], scene->spare, 0);
+		mr_deregister(scene->pair.sessions[0], scene->spare, 0);
 	scene->spare = 0;
 }
 
 void scene_close(struct scene *scene)
 {
 	unmake(scene);
-	memory_destroy(&scene->mr);
+	mr_destroy(&scene->mr);
 	if (scene->objects[KIND_SRQ] >= 0)
 		close(scene->objects[KIND_SRQ]);
 	if (scene->objects[KIND_CONN] >= 0)
 		close(scene->objects[KIND_CONN]);
-	queue_close(&scene->ring);
+	ring_close(&scene->ring);
 	pair_close(&scene->pair);
 }
 
@@ -125,9 +125,9 @@ static int arm_session(struct scene *scene)
 
 static int arm_memory(struct scene *scene)
 {
-	struct memory mr;
-	int ret = memory_register(scene->pair.sessions[0], scene->pair.device, scene->mr.data,
-				  4096, 0, &mr);
+	struct mr mr;
+	int ret = mr_register(scene->pair.sessions[0], scene->pair.device, scene->mr.data,
+			      4096, 0, &mr);
 
 	scene->spare = mr.id;
 	return ret;
@@ -221,14 +221,14 @@ static int arm_completed(struct scene *scene)
 	for (int i = 0; i < COMPLETIONS; i++)
 		receives[i] = sqe_receive(query.id, i, NULL, 0, 0);
 	if (!ret)
-		ret = queue_post(scene->ring.fd, receives, COMPLETIONS, NULL);
+		ret = ring_post(scene->ring.fd, receives, COMPLETIONS, NULL);
 	if (!ret)
 		ret = conn_disconnect(scene->fd, KRDMA_DISCONNECT_ABORT);
 	if (!ret)
 		ret = conn_await_closed(scene->fd, PATIENCE_MS);
 	scene->fd = scene->ring.fd;
 	if (!ret)
-		ret = queue_enter(&scene->ring, 0, COMPLETIONS, deadline_in(PATIENCE_MS), NULL);
+		ret = ring_enter(&scene->ring, 0, COMPLETIONS, deadline_in(PATIENCE_MS), NULL);
 	if (!ret)
 		scene->completions = COMPLETIONS;
 	return ret;
@@ -361,8 +361,8 @@ static void undo_next(struct scene *scene, const void *bytes)
 
 static void undo_register(struct scene *scene, const void *bytes)
 {
-	memory_release(scene->pair.sessions[0], ((const struct krdma_mr_register_args *)bytes)->id,
-		       0);
+	mr_deregister(scene->pair.sessions[0], ((const struct krdma_mr_register_args *)bytes)->id,
+		      0);
 }
 
 static void undo_release(struct scene *scene, const void *bytes)

@@ -36,9 +36,9 @@ enum kind {
  */
 struct scene {
 	struct pair pair;
-	struct queue ring;
+	struct ring ring;
 	int objects[KIND_COUNT];
-	struct memory mr;
+	struct mr mr;
 	struct krdma_sqe entry;
 	struct krdma_cqe completion;
 	int fd;

@@ -52,7 +52,7 @@ FIXTURE_TEARDOWN(exit)
 /* Objects of a victim, which is a process of its own and never closes them. */
 struct victim {
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	int ready;
 };
 
@@ -123,8 +123,8 @@ static int victim_requested(struct victim *victim)
 static int connect_with_memory(struct victim *victim)
 {
 	return pair_open(&victim->pair, NULL) ||
-	       memory_create(victim->pair.sessions[0], victim->pair.device, 1 << 18, ACCESS_ALL,
-			     &victim->mr);
+	       mr_create(victim->pair.sessions[0], victim->pair.device, 1 << 18, ACCESS_ALL,
+			 &victim->mr);
 }
 
 static int victim_connected(struct victim *victim)
@@ -144,8 +144,8 @@ static int victim_traffic(struct victim *victim)
 			   &victim->mr, 1 << 17);
 	arrive(victim);
 	for (;;) {
-		queue_submit(victim->pair.a.ring, &entry, 1, NULL);
-		while (!queue_take(victim->pair.a.ring, &cqe))
+		ring_submit(victim->pair.a.ring, &entry, 1, NULL);
+		while (!ring_take(victim->pair.a.ring, &cqe))
 			if (cqe.status)
 				return 2;
 	}
@@ -186,7 +186,7 @@ static int victim_in_enter(struct victim *victim)
 	if (connect_with_memory(victim))
 		return 1;
 	arrive(victim);
-	queue_enter(victim->pair.a.ring, 0, 1, KRDMA_FOREVER, NULL);
+	ring_enter(victim->pair.a.ring, 0, 1, KRDMA_FOREVER, NULL);
 	return 2;
 }
 
@@ -198,21 +198,21 @@ static int victim_in_reap(struct victim *victim)
 	if (connect_with_memory(victim))
 		return 1;
 	arrive(victim);
-	queue_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
+	ring_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
 	return 2;
 }
 
 /* With KRDMA_RING_POLLED the waiting thread polls the device itself and never sleeps. */
 static int victim_in_polled_reap(struct victim *victim)
 {
-	const struct pair_options options = { .a.queue_options.flags = KRDMA_RING_POLLED };
+	const struct pair_options options = { .a.ring_options.flags = KRDMA_RING_POLLED };
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
 	if (pair_open(&victim->pair, &options))
 		return 1;
 	arrive(victim);
-	queue_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
+	ring_reap(victim->pair.a.ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped);
 	return 2;
 }
 
@@ -233,11 +233,11 @@ static void *register_without_end(void *argument)
 	struct victim *victim = argument;
 
 	for (;;) {
-		struct memory mr;
+		struct mr mr;
 
-		if (!memory_create(victim->pair.sessions[0], victim->pair.device, 1 << 16,
-				   ACCESS_ALL, &mr) && (mr.id & 1))
-			memory_destroy(&mr);
+		if (!mr_create(victim->pair.sessions[0], victim->pair.device, 1 << 16,
+			       ACCESS_ALL, &mr) && (mr.id & 1))
+			mr_destroy(&mr);
 	}
 	return NULL;
 }
@@ -327,7 +327,7 @@ FIXTURE(closing)
 {
 	struct resources before;
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	unsigned int slowest;
 };
 
@@ -339,7 +339,7 @@ FIXTURE_SETUP(closing)
 
 FIXTURE_TEARDOWN(closing)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 	fabric_destroy();
@@ -377,18 +377,18 @@ static unsigned int close_all(struct pair *pair, const char *name)
 	return slowest;
 }
 
-static int busy(struct pair *pair, const char *device, struct memory *mr)
+static int busy(struct pair *pair, const char *device, struct mr *mr)
 {
 	struct krdma_device_query_args query;
 	struct krdma_sqe entry;
 	int ret = session_named(pair->sessions[0], device, &query);
 
 	if (!ret)
-		ret = memory_create(pair->sessions[0], query.id, 1 << 18, ACCESS_ALL, mr);
+		ret = mr_create(pair->sessions[0], query.id, 1 << 18, ACCESS_ALL, mr);
 	for (int i = 0; !ret && i < 32; i++) {
 		entry = sqe_remote(KRDMA_OP_WRITE, pair->a.id, i, mr, 0, 1 << 17, mr,
 				   1 << 17);
-		ret = queue_submit(pair->a.ring, &entry, 1, NULL);
+		ret = ring_submit(pair->a.ring, &entry, 1, NULL);
 	}
 	return ret;
 }
@@ -434,7 +434,7 @@ TEST_F_TIMEOUT(closing, the_link_is_down, 120)
 	ASSERT_EQ(0, busy(&self->pair, FABRIC_DEVICE, &self->mr));
 	ASSERT_EQ(0, net_link_up(FABRIC_NETDEV, false));
 	EXPECT_GE(close_bound_ms(), close_all(&self->pair, "the link is down"));
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 	if (may_forget() && resources_await(&self->before, 2000)) {
 		printf("# a message of the connection manager's is lost in rxe: it gets another\n");
@@ -550,8 +550,8 @@ FIXTURE(removal)
 {
 	struct resources before;
 	struct pair pair;
-	struct memory mr;
-	struct queue idle;
+	struct mr mr;
+	struct ring idle;
 	int srq;
 };
 
@@ -560,7 +560,7 @@ FIXTURE_SETUP(removal)
 	const struct pair_options options = { .address = FABRIC_ADDRESS };
 	struct krdma_device_notify_args watch = { .size = sizeof(watch) };
 	struct krdma_srq_create_args srq = { .size = sizeof(srq), .depth = 4 };
-	struct queue_options on_device = {};
+	struct ring_options on_device = {};
 	struct krdma_device_query_args device;
 
 	ASSERT_EQ(0, fabric_create());
@@ -570,7 +570,7 @@ FIXTURE_SETUP(removal)
 	ASSERT_EQ(0, session_named(self->pair.sessions[0], FABRIC_DEVICE, &device));
 	self->pair.device = device.id;
 	on_device.device_id = device.id;
-	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &on_device, &self->idle));
+	ASSERT_EQ(0, ring_create(self->pair.sessions[0], &on_device, &self->idle));
 	srq.ring_fd = self->idle.fd;
 	ASSERT_EQ(0, session_request(self->pair.sessions[0], KRDMA_SRQ_CREATE, &srq));
 	self->srq = srq.fd;
@@ -581,9 +581,9 @@ FIXTURE_TEARDOWN(removal)
 {
 	uint64_t begun = now_ms();
 
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	close(self->srq);
-	queue_close(&self->idle);
+	ring_close(&self->idle);
 	pair_close(&self->pair);
 	EXPECT_GE(close_bound_ms(), now_ms() - begun);
 	/* @before was read with the device there, so create it again before comparing. */
@@ -599,7 +599,7 @@ TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 {
 	struct krdma_listener_next_args next = { .size = sizeof(next) };
 	struct krdma_device_record record;
-	struct memory mr;
+	struct mr mr;
 	bool told = false;
 
 	ASSERT_EQ(0, rdma_link_remove(FABRIC_DEVICE));
@@ -612,9 +612,9 @@ TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 	EXPECT_EQ(ENDED, ENDED & poll_mask(self->idle.fd, POLLIN, PATIENCE_MS));
 	EXPECT_EQ(ENDED, ENDED & poll_mask(self->srq, POLLOUT, PATIENCE_MS));
 	EXPECT_EQ(-ENODEV, session_request(self->pair.listener, KRDMA_LISTENER_NEXT, &next));
-	EXPECT_EQ(-ENODEV, queue_enter(&self->idle, 0, 1, deadline_in(PATIENCE_MS), NULL));
-	EXPECT_EQ(-ENODEV, memory_create(self->pair.sessions[0], self->pair.device, 4096, 0,
-					 &mr));
+	EXPECT_EQ(-ENODEV, ring_enter(&self->idle, 0, 1, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(-ENODEV, mr_create(self->pair.sessions[0], self->pair.device, 4096, 0,
+				     &mr));
 	while (!told && poll_mask(self->pair.sessions[0], POLLIN, PATIENCE_MS) == POLLIN &&
 	       read(self->pair.sessions[0], &record, sizeof(record)) == sizeof(record))
 		told = record.type == KRDMA_DEVICE_EVENT_REMOVED &&
@@ -624,9 +624,9 @@ TEST_F_TIMEOUT(removal, every_descriptor_says_so, 120)
 
 static void *wait_in_queue(void *argument)
 {
-	struct queue *ring = argument;
+	struct ring *ring = argument;
 
-	return (void *)(intptr_t)queue_enter(ring, 0, 1, KRDMA_FOREVER, NULL);
+	return (void *)(intptr_t)ring_enter(ring, 0, 1, KRDMA_FOREVER, NULL);
 }
 
 /* A thread that waits without a deadline is woken. */

@@ -172,8 +172,8 @@ TEST_F_TIMEOUT(fail_nth, requests, 120)
 /* Objects that the steps use. */
 struct context {
 	struct pair pair;
-	struct memory mr;
-	struct queue ring;
+	struct mr mr;
+	struct ring ring;
 	struct krdma_cqe cqe;
 	int fd;
 };
@@ -222,7 +222,7 @@ static int queue_there(struct context *context)
 {
 	int ret = pair_begin(&context->pair, NULL);
 
-	return ret ? ret : queue_create(context->pair.sessions[0], NULL, &context->ring);
+	return ret ? ret : ring_create(context->pair.sessions[0], NULL, &context->ring);
 }
 
 static int resolved_with_queue(struct context *context)
@@ -268,8 +268,8 @@ static int connected(struct context *context)
 {
 	int ret = pair_open(&context->pair, NULL);
 
-	return ret ? ret : memory_create(context->pair.sessions[0], context->pair.device, 16384,
-					 ACCESS_ALL, &context->mr);
+	return ret ? ret : mr_create(context->pair.sessions[0], context->pair.device, 16384,
+				     ACCESS_ALL, &context->mr);
 }
 
 /* The CQ has a completion. */
@@ -282,9 +282,9 @@ static int completed(struct context *context)
 		return ret;
 	entry = sqe_remote(KRDMA_OP_WRITE, context->pair.a.id, 1, &context->mr, 0, 64,
 			   &context->mr, 8192);
-	ret = queue_submit(context->pair.a.ring, &entry, 1, NULL);
+	ret = ring_submit(context->pair.a.ring, &entry, 1, NULL);
 	if (!ret)
-		ret = queue_enter(context->pair.a.ring, 0, 1, deadline_in(PATIENCE_MS), NULL);
+		ret = ring_enter(context->pair.a.ring, 0, 1, deadline_in(PATIENCE_MS), NULL);
 	return ret;
 }
 
@@ -356,8 +356,8 @@ static int call_srq_create(struct context *context)
 
 static int call_memory_register(struct context *context)
 {
-	return memory_create(context->pair.sessions[0], context->pair.device, 65536, ACCESS_ALL,
-			     &context->mr);
+	return mr_create(context->pair.sessions[0], context->pair.device, 65536, ACCESS_ALL,
+			 &context->mr);
 }
 
 static int call_memory_query(struct context *context)
@@ -389,7 +389,7 @@ static int call_limit_query(struct context *context)
 
 static int call_memory_release(struct context *context)
 {
-	return memory_release(context->pair.sessions[0], context->mr.id, 0);
+	return mr_deregister(context->pair.sessions[0], context->mr.id, 0);
 }
 
 static int call_resolve(struct context *context)
@@ -454,7 +454,7 @@ static int call_enter(struct context *context)
 	struct krdma_sqe entry = sqe_remote(KRDMA_OP_READ, context->pair.a.id, 1,
 					    &context->mr, 0, 64, &context->mr, 8192);
 
-	return queue_submit(context->pair.a.ring, &entry, 1, NULL);
+	return ring_submit(context->pair.a.ring, &entry, 1, NULL);
 }
 
 /* Two SGEs, because an array of them is copied as well. */
@@ -465,14 +465,14 @@ static int call_post(struct context *context)
 
 	entry.sge_count = 2;
 	entry.sge = (struct krdma_ring_sge){ .addr = (uintptr_t)pieces };
-	return queue_post(context->pair.a.ring->fd, &entry, 1, NULL);
+	return ring_post(context->pair.a.ring->fd, &entry, 1, NULL);
 }
 
 static int call_reap(struct context *context)
 {
 	uint32_t reaped;
 
-	return queue_reap(context->pair.a.ring->fd, &context->cqe, 1, 1, 0, &reaped);
+	return ring_reap(context->pair.a.ring->fd, &context->cqe, 1, 1, 0, &reaped);
 }
 
 static int call_mmap(struct context *context)
@@ -512,9 +512,9 @@ static int call_close(struct context *context)
 
 static void undo(struct context *context)
 {
-	memory_destroy(&context->mr);
+	mr_destroy(&context->mr);
 	pair_close(&context->pair);
-	queue_close(&context->ring);
+	ring_close(&context->ring);
 	if (context->fd >= 0)
 		close(context->fd);
 }
@@ -631,7 +631,7 @@ TEST_F_TIMEOUT(fail_nth, every_request_of_every_object, 1200)
  */
 struct poster {
 	struct pair pair;
-	struct memory *mr;
+	struct mr *mr;
 	unsigned int accepted;
 	atomic_uint *waited;
 	int error;
@@ -644,8 +644,8 @@ static int take_all(struct poster *poster, unsigned int *taken)
 	int ret = 0;
 
 	while (!ret && *taken < poster->accepted) {
-		ret = queue_reap(poster->pair.a.ring->fd, cqes, 16, 1, deadline_in(PATIENCE_MS),
-				 &reaped);
+		ret = ring_reap(poster->pair.a.ring->fd, cqes, 16, 1, deadline_in(PATIENCE_MS),
+				&reaped);
 		for (uint32_t i = 0; !ret && i < reaped; i++)
 			ret = cqes[i].status ? -EIO : 0;
 		*taken += ret ? 0 : reaped;
@@ -672,7 +672,7 @@ static void *post_without_memory(void *argument)
 		poster->error = arm(control, FIRST_ALLOCATION);
 		if (poster->error)
 			break;
-		poster->error = queue_post(poster->pair.a.ring->fd, entries, 3, &accepted);
+		poster->error = ring_post(poster->pair.a.ring->fd, entries, 3, &accepted);
 		if (has_failed(control) && accepted)
 			(*poster->waited)++;
 		poster->accepted += accepted;
@@ -695,7 +695,7 @@ TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 	struct poster posters[POSTERS] = {};
 	atomic_uint waited = 0;
 	pthread_t threads[POSTERS];
-	struct memory mr;
+	struct mr mr;
 	int session = session_open(O_CLOEXEC);
 
 	ASSERT_LE(0, session);
@@ -705,7 +705,7 @@ TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 		posters[i].mr = &mr;
 		posters[i].waited = &waited;
 	}
-	ASSERT_EQ(0, memory_create(session, posters[0].pair.device, 4096, ACCESS_ALL, &mr));
+	ASSERT_EQ(0, mr_create(session, posters[0].pair.device, 4096, ACCESS_ALL, &mr));
 	for (int i = 0; i < POSTERS; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, post_without_memory, &posters[i]));
 	for (int i = 0; i < POSTERS; i++) {
@@ -713,7 +713,7 @@ TEST_F_TIMEOUT(fail_nth, who_posts_needs_no_memory, 300)
 		EXPECT_EQ(0, posters[i].error);
 	}
 	EXPECT_LT(0, waited);
-	memory_destroy(&mr);
+	mr_destroy(&mr);
 	for (int i = 0; i < POSTERS; i++)
 		pair_close(&posters[i].pair);
 	close(session);

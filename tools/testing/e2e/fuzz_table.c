@@ -95,7 +95,7 @@ static const struct fuzz_field conn_create_fields[] = {
 
 static const int conn_create_errors[] = { NEW_FD, 0 };
 
-static const struct fuzz_field queue_create_fields[] = {
+static const struct fuzz_field ring_create_fields[] = {
 	OF(krdma_ring_create_args, flags, FLAGS, KRDMA_RING_POLLED | KRDMA_RING_VECTOR),
 	OF(krdma_ring_create_args, device_id, DEVICE, 0),
 	OF(krdma_ring_create_args, sq_entries, COUNT, 128),
@@ -105,7 +105,7 @@ static const struct fuzz_field queue_create_fields[] = {
 	END,
 };
 
-static const int queue_create_errors[] = { NEW_FD, ENOENT, ENODEV, EIO, 0 };
+static const int ring_create_errors[] = { NEW_FD, ENOENT, ENODEV, EIO, 0 };
 
 static const struct fuzz_field srq_create_fields[] = {
 	OF(krdma_srq_create_args, flags, RESERVED, 0),
@@ -118,7 +118,7 @@ static const struct fuzz_field srq_create_fields[] = {
 
 static const int srq_create_errors[] = { NEW_FD, GIVEN_FD, ENOSPC, ENOENT, ENODEV, EIO, 0 };
 
-static const struct fuzz_field memory_register_fields[] = {
+static const struct fuzz_field mr_register_fields[] = {
 	OF(krdma_mr_register_args, flags, RESERVED, 0),
 	OF(krdma_mr_register_args, addr, ARENA, 0),
 	OF(krdma_mr_register_args, length, COUNT, 32768),
@@ -127,20 +127,20 @@ static const struct fuzz_field memory_register_fields[] = {
 	END,
 };
 
-static const int memory_register_errors[] = {
+static const int mr_register_errors[] = {
 	EACCES, EPERM, EFBIG, EAGAIN, EADDRNOTAVAIL, ETIMEDOUT, ENODEV, EDQUOT, EINTR, EIO, 0,
 };
 
-static const struct fuzz_field memory_release_fields[] = {
+static const struct fuzz_field mr_deregister_fields[] = {
 	OF(krdma_mr_deregister_args, flags, FLAGS, KRDMA_DEREGISTER_LATER),
 	OF(krdma_mr_deregister_args, id, MEMORY, 0),
 	OF(krdma_mr_deregister_args, reserved, RESERVED, 0),
 	END,
 };
 
-static const int memory_release_errors[] = { ENOENT, EBUSY, EINTR, 0 };
+static const int mr_deregister_errors[] = { ENOENT, EBUSY, EINTR, 0 };
 
-static const struct fuzz_field memory_query_fields[] = {
+static const struct fuzz_field mr_query_fields[] = {
 	OF(krdma_mr_query_args, flags, RESERVED, 0),
 	OF(krdma_mr_query_args, id, MEMORY, 0),
 	OF(krdma_mr_query_args, part_offset, COUNT, 4096),
@@ -148,9 +148,9 @@ static const struct fuzz_field memory_query_fields[] = {
 	END,
 };
 
-static const int memory_query_errors[] = { ENOENT, ERANGE, 0 };
+static const int mr_query_errors[] = { ENOENT, ERANGE, 0 };
 
-static const struct fuzz_field memory_advise_fields[] = {
+static const struct fuzz_field mr_advise_fields[] = {
 	OF(krdma_mr_advise_args, flags, RESERVED, 0),
 	OF(krdma_mr_advise_args, id, MEMORY, 0),
 	OF(krdma_mr_advise_args, advice, COUNT, 2),
@@ -159,7 +159,7 @@ static const struct fuzz_field memory_advise_fields[] = {
 	END,
 };
 
-static const int memory_advise_errors[] = { ENOENT, ERANGE, EACCES, 0 };
+static const int mr_advise_errors[] = { ENOENT, ERANGE, EACCES, 0 };
 
 static const struct fuzz_field limit_query_fields[] = {
 	OF(krdma_limit_query_args, flags, FLAGS, KRDMA_LIMIT_QUERY_REFUSED),
@@ -272,7 +272,7 @@ static const struct fuzz_field conn_query_fields[] = {
 
 static const int conn_query_errors[] = { 0 };
 
-static const struct fuzz_field queue_enter_fields[] = {
+static const struct fuzz_field ring_enter_fields[] = {
 	OF(krdma_ring_enter_args, flags, RESERVED, 0),
 	OF(krdma_ring_enter_args, to_submit, COUNT, 64),
 	OF(krdma_ring_enter_args, min_complete, COUNT, 3),
@@ -281,9 +281,9 @@ static const struct fuzz_field queue_enter_fields[] = {
 	END,
 };
 
-static const int queue_enter_errors[] = { ETIMEDOUT, EINTR, EBADMSG, ENODEV, 0 };
+static const int ring_enter_errors[] = { ETIMEDOUT, EINTR, EBADMSG, ENODEV, 0 };
 
-static const struct fuzz_field queue_post_fields[] = {
+static const struct fuzz_field ring_post_fields[] = {
 	OF(krdma_ring_post_args, flags, RESERVED, 0),
 	OF(krdma_ring_post_args, entries, ENTRIES, 0),
 	OF(krdma_ring_post_args, count, COUNT, 20),
@@ -291,9 +291,9 @@ static const struct fuzz_field queue_post_fields[] = {
 	END,
 };
 
-static const int queue_post_errors[] = { EINTR, 0 };
+static const int ring_post_errors[] = { EINTR, 0 };
 
-static const struct fuzz_field queue_reap_fields[] = {
+static const struct fuzz_field ring_reap_fields[] = {
 	OF(krdma_ring_reap_args, flags, RESERVED, 0),
 	OF(krdma_ring_reap_args, entries, ROOM, 0),
 	OF(krdma_ring_reap_args, count, COUNT, 32),
@@ -303,17 +303,17 @@ static const struct fuzz_field queue_reap_fields[] = {
 	END,
 };
 
-static const int queue_reap_errors[] = { ETIMEDOUT, EINTR, EAGAIN, EBADMSG, ENODEV, 0 };
+static const int ring_reap_errors[] = { ETIMEDOUT, EINTR, EAGAIN, EBADMSG, ENODEV, 0 };
 
-static const struct fuzz_field queue_query_fields[] = {
+static const struct fuzz_field ring_query_fields[] = {
 	OF(krdma_ring_query_args, flags, RESERVED, 0),
 	OF(krdma_ring_query_args, reserved, RESERVED, 0),
 	END,
 };
 
-static const int queue_query_errors[] = { 0 };
+static const int ring_query_errors[] = { 0 };
 
-static const struct fuzz_field queue_confine_fields[] = {
+static const struct fuzz_field ring_confine_fields[] = {
 	OF(krdma_ring_confine_args, flags, RESERVED, 0),
 	OF(krdma_ring_confine_args, mr, ROOM, 0),
 	OF(krdma_ring_confine_args, count, COUNT, 4),
@@ -321,7 +321,7 @@ static const struct fuzz_field queue_confine_fields[] = {
 	END,
 };
 
-static const int queue_confine_errors[] = { EPERM, ENOENT, 0 };
+static const int ring_confine_errors[] = { EPERM, ENOENT, 0 };
 
 static const struct fuzz_field srq_query_fields[] = {
 	OF(krdma_srq_query_args, flags, RESERVED, 0),
@@ -349,12 +349,12 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(DEVICE_NOTIFY, SESSION, false, krdma_device_notify_args, watch),
 	REQUEST(LISTEN, SESSION, false, krdma_listen_args, listen),
 	REQUEST(CONN_CREATE, SESSION, false, krdma_conn_create_args, conn_create),
-	REQUEST(RING_CREATE, SESSION, false, krdma_ring_create_args, queue_create),
+	REQUEST(RING_CREATE, SESSION, false, krdma_ring_create_args, ring_create),
 	REQUEST(SRQ_CREATE, SESSION, false, krdma_srq_create_args, srq_create),
-	REQUEST(MR_REGISTER, SESSION, false, krdma_mr_register_args, memory_register),
-	REQUEST(MR_DEREGISTER, SESSION, false, krdma_mr_deregister_args, memory_release),
-	REQUEST(MR_QUERY, SESSION, false, krdma_mr_query_args, memory_query),
-	REQUEST(MR_ADVISE, SESSION, false, krdma_mr_advise_args, memory_advise),
+	REQUEST(MR_REGISTER, SESSION, false, krdma_mr_register_args, mr_register),
+	REQUEST(MR_DEREGISTER, SESSION, false, krdma_mr_deregister_args, mr_deregister),
+	REQUEST(MR_QUERY, SESSION, false, krdma_mr_query_args, mr_query),
+	REQUEST(MR_ADVISE, SESSION, false, krdma_mr_advise_args, mr_advise),
 	REQUEST(LIMIT_QUERY, SESSION, false, krdma_limit_query_args, limit_query),
 	REQUEST(LISTENER_QUERY, LISTENER, false, krdma_listener_query_args, listener_query),
 	REQUEST(LISTENER_NEXT, LISTENER, true, krdma_listener_next_args, listener_next),
@@ -366,13 +366,13 @@ const struct fuzz_request fuzz_requests[FUZZ_REQUESTS] = {
 	REQUEST(CONN_DISCONNECT, CONN, false, krdma_conn_disconnect_args, conn_disconnect),
 	REQUEST(CONN_WAIT, CONN, true, krdma_conn_wait_args, conn_wait),
 	REQUEST(CONN_QUERY, CONN, false, krdma_conn_query_args, conn_query),
-	REQUEST(RING_ENTER, QUEUE, true, krdma_ring_enter_args, queue_enter),
-	REQUEST(RING_POST, QUEUE, true, krdma_ring_post_args, queue_post),
-	REQUEST(RING_REAP, QUEUE, true, krdma_ring_reap_args, queue_reap),
-	REQUEST(RING_QUERY, QUEUE, false, krdma_ring_query_args, queue_query),
-	REQUEST(RING_CONFINE, QUEUE, false, krdma_ring_confine_args, queue_confine),
+	REQUEST(RING_ENTER, QUEUE, true, krdma_ring_enter_args, ring_enter),
+	REQUEST(RING_POST, QUEUE, true, krdma_ring_post_args, ring_post),
+	REQUEST(RING_REAP, QUEUE, true, krdma_ring_reap_args, ring_reap),
+	REQUEST(RING_QUERY, QUEUE, false, krdma_ring_query_args, ring_query),
+	REQUEST(RING_CONFINE, QUEUE, false, krdma_ring_confine_args, ring_confine),
 	REQUEST(SRQ_QUERY, SRQ, false, krdma_srq_query_args, srq_query),
-	REQUEST(SRQ_POST, SRQ, true, krdma_ring_post_args, queue_post),
+	REQUEST(SRQ_POST, SRQ, true, krdma_ring_post_args, ring_post),
 };
 
 /* clang-format on */

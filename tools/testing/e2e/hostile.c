@@ -26,7 +26,7 @@
 FIXTURE(hostile)
 {
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	struct resources before;
 };
 
@@ -36,13 +36,13 @@ FIXTURE_SETUP(hostile)
 	sleep_ms(rounds(100, 1000));
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, NULL));
-	ASSERT_EQ(0, memory_create(self->pair.a.session, self->pair.device, 4 * PAGE, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.a.session, self->pair.device, 4 * PAGE, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(hostile)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, GONE_MS));
 }
@@ -76,7 +76,7 @@ static uint64_t soon(void)
 
 struct storm {
 	struct pair *pair;
-	struct memory *mr;
+	struct mr *mr;
 	atomic_bool stop;
 	/* The first errno that the ioctl may not return; 0 if there was none. */
 	atomic_int wrong;
@@ -132,24 +132,24 @@ static const uint32_t wrong_distances[] = { 1, 2, 0x7fffffff, 0x80000000, 0xf000
 
 TEST_F(hostile, a_submission_index_that_makes_no_sense)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	struct krdma_ring_enter_args enter;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_distances); i++) {
 		ring->header->sq_tail =
 			ring->header->sq_head + ring->sq_entries + wrong_distances[i];
-		EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, &enter)) {
+		EXPECT_EQ(-EBADMSG, ring_enter(ring, 1, 0, 0, &enter)) {
 			TH_LOG("%#x beyond what is in the ring", wrong_distances[i]);
 		}
 	}
 	ring->header->sq_tail = ring->header->sq_head;
-	EXPECT_EQ(0, queue_enter(ring, 1, 0, 0, &enter));
+	EXPECT_EQ(0, ring_enter(ring, 1, 0, 0, &enter));
 	EXPECT_EQ(0, enter.submitted);
 }
 
 TEST_F(hostile, a_completion_index_that_makes_no_sense)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
@@ -158,18 +158,18 @@ TEST_F(hostile, a_completion_index_that_makes_no_sense)
 		/* An index too far behind is as wrong as one ahead of the tail. */
 		if (wrong_distances[i] == 0xf0000000)
 			ring->header->cq_head = ring->header->cq_tail - ring->cq_entries - 1;
-		EXPECT_EQ(-EBADMSG, queue_enter(ring, 0, 1, deadline_in(50), NULL)) {
+		EXPECT_EQ(-EBADMSG, ring_enter(ring, 0, 1, deadline_in(50), NULL)) {
 			TH_LOG("%#x", ring->header->cq_head);
 		}
-		EXPECT_EQ(-EBADMSG, queue_reap(ring->fd, &cqe, 1, 1, deadline_in(50), &reaped));
+		EXPECT_EQ(-EBADMSG, ring_reap(ring->fd, &cqe, 1, 1, deadline_in(50), &reaped));
 	}
 	ring->header->cq_head = ring->header->cq_tail;
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(ring, 0, 1, deadline_in(20), NULL));
+	EXPECT_EQ(-ETIMEDOUT, ring_enter(ring, 0, 1, deadline_in(20), NULL));
 }
 
 TEST_F(hostile, what_is_the_kernel_s_own_in_a_ring_does_not_matter)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	struct krdma_ring_header kept = *ring->header;
 	struct krdma_sqe entry = sqe_send(self->pair.a.id, 1, &self->mr, 0, 8);
 	struct krdma_sqe room = sqe_receive(self->pair.b.id, 2, &self->mr, PAGE, 8);
@@ -177,11 +177,11 @@ TEST_F(hostile, what_is_the_kernel_s_own_in_a_ring_does_not_matter)
 
 	memset(ring->header, 0xff, offsetof(struct krdma_ring_header, sq_tail));
 	ring->header->cq_flags = UINT32_MAX;
-	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.b.ring->fd, &room, 1, NULL));
 	ring->sqes[kept.sq_tail % ring->sq_entries] = entry;
 	__atomic_store_n(&ring->header->sq_tail, kept.sq_tail + 1, __ATOMIC_RELEASE);
-	EXPECT_EQ(0, queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
-	EXPECT_EQ(0, queue_take(ring, &cqe));
+	EXPECT_EQ(0, ring_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
+	EXPECT_EQ(0, ring_take(ring, &cqe));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_EQ(1, cqe.wr_id);
 }
@@ -189,7 +189,7 @@ TEST_F(hostile, what_is_the_kernel_s_own_in_a_ring_does_not_matter)
 static void *scribble(void *argument)
 {
 	struct storm *storm = argument;
-	struct queue *ring = storm->pair->a.ring;
+	struct ring *ring = storm->pair->a.ring;
 	unsigned int seed = 1;
 
 	while (!storm->stop) {
@@ -211,7 +211,7 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 	static const int entry[] = { EINVAL, EMSGSIZE, EFAULT, ENOENT, 0 };
 	static const int submitting[] = { EBADMSG, 0 }, waiting[] = { EBADMSG, ETIMEDOUT, 0 };
 	struct storm storm = { .pair = &self->pair };
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	struct krdma_ring_enter_args enter;
 	struct krdma_cqe cqes[8];
 	uint64_t end = soon();
@@ -219,15 +219,15 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 
 	ASSERT_EQ(0, storm_begin(&storm, scribble));
 	while (storms(&storm, end, storm.refused)) {
-		int ret = queue_enter(ring, 16, 0, 0, &enter);
+		int ret = ring_enter(ring, 16, 0, 0, &enter);
 
 		judge(&storm, ret, submitting);
 		if (!ret) {
 			judge(&storm, enter.error, entry);
 			EXPECT_EQ(0, enter.submitted);
 		}
-		judge(&storm, queue_enter(ring, 0, 2, deadline_in(1), &enter), waiting);
-		judge(&storm, queue_reap(ring->fd, cqes, 8, 1, deadline_in(1), &reaped),
+		judge(&storm, ring_enter(ring, 0, 2, deadline_in(1), &enter), waiting);
+		judge(&storm, ring_reap(ring->fd, cqes, 8, 1, deadline_in(1), &reaped),
 		      waiting);
 	}
 	ASSERT_EQ(0, storm_end(&storm));
@@ -239,7 +239,7 @@ TEST_F_TIMEOUT(hostile, rings_are_rewritten_while_the_kernel_reads_them, 120)
 
 TEST_F(hostile, mappings_that_there_are_not)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	const struct {
 		size_t size;
 		int protection;
@@ -273,7 +273,7 @@ TEST_F(hostile, mappings_that_there_are_not)
 /* What the kernel or another process writes to a ring must not be executable. */
 TEST_F(hostile, a_ring_cannot_be_run)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	void *at = mmap(NULL, ring->size, PROT_READ | PROT_EXEC, MAP_SHARED, ring->fd, 0);
 
 	EXPECT_TRUE(at == MAP_FAILED);
@@ -282,7 +282,7 @@ TEST_F(hostile, a_ring_cannot_be_run)
 
 TEST_F(hostile, a_mapping_is_moved_grown_and_cut)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	void *at = mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	char *moved;
 
@@ -296,14 +296,14 @@ TEST_F(hostile, a_mapping_is_moved_grown_and_cut)
 	for (size_t i = 0; i < ring->size; i += PAGE)
 		((volatile char *)moved)[i] = ((volatile char *)moved)[i];
 	EXPECT_EQ(0, munmap(moved, PAGE));
-	EXPECT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
+	EXPECT_EQ(0, ring_enter(ring, 0, 0, 0, NULL));
 	EXPECT_EQ(0, munmap(moved + PAGE, ring->size - PAGE));
-	EXPECT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
+	EXPECT_EQ(0, ring_enter(ring, 0, 0, 0, NULL));
 }
 
 TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 {
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	unsigned int wrong = 0;
 	pid_t child = fork();
 	int status;
@@ -328,7 +328,7 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 		_exit(0);
 	}
 	for (int i = 0; i < 50; i++) {
-		int ret = queue_enter(ring, 4, 0, 0, NULL);
+		int ret = ring_enter(ring, 4, 0, 0, NULL);
 
 		/* The indices are valid until the other process begins. */
 		EXPECT_EQ(ret ? -EBADMSG : 0, ret);
@@ -339,7 +339,7 @@ TEST_F(hostile, another_process_maps_a_ring_and_keeps_it)
 	EXPECT_EQ(0, status);
 	EXPECT_LT(0, wrong);
 	/* The other process has moved cq_head beyond cq_tail. */
-	EXPECT_EQ(-EBADMSG, queue_enter(ring, 4, 0, 0, NULL));
+	EXPECT_EQ(-EBADMSG, ring_enter(ring, 4, 0, 0, NULL));
 }
 
 TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
@@ -355,11 +355,11 @@ TEST_F(hostile, a_ring_is_unmapped_while_operations_run)
 	ASSERT_EQ(0, munmap(self->pair.a.ring->header, self->pair.a.ring->size));
 	self->pair.a.ring->header = mmap(NULL, self->pair.a.ring->size, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, room, 8, NULL));
-	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, entries, 8, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.b.ring->fd, room, 8, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.a.ring->fd, entries, 8, NULL));
 	/* RING_REAP still returns the completions. */
-	while (total < 8 && !queue_reap(self->pair.a.ring->fd, cqes, 8, 1,
-					deadline_in(PATIENCE_MS), &reaped))
+	while (total < 8 && !ring_reap(self->pair.a.ring->fd, cqes, 8, 1,
+				       deadline_in(PATIENCE_MS), &reaped))
 		total += reaped;
 	EXPECT_EQ(8, total);
 }
@@ -387,7 +387,7 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 	void *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			   0);
 	struct storm storm = { .pair = &self->pair, .more = pages };
-	struct queue *ring = self->pair.a.ring;
+	struct ring *ring = self->pair.a.ring;
 	struct krdma_sqe entry = {
 		.opcode = KRDMA_OP_SEND,
 		.dest = self->pair.a.id,
@@ -413,10 +413,10 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 	while (storms(&storm, end, storm.refused)) {
 		void *array = (char *)pages + PAGE - sizeof(entry);
 
-		judge(&storm, queue_post(ring->fd, &entry, 1, NULL), pieces);
-		judge(&storm, queue_post(ring->fd, &inlined, 1, NULL), sends);
-		judge(&storm, queue_post(ring->fd, array, 3, NULL), entries);
-		EXPECT_EQ(-EAGAIN, queue_reap(ring->fd, array, 4, 0, 0, &reaped));
+		judge(&storm, ring_post(ring->fd, &entry, 1, NULL), pieces);
+		judge(&storm, ring_post(ring->fd, &inlined, 1, NULL), sends);
+		judge(&storm, ring_post(ring->fd, array, 3, NULL), entries);
+		EXPECT_EQ(-EAGAIN, ring_reap(ring->fd, array, 4, 0, 0, &reaped));
 		judge(&storm, session_request(ring->fd, KRDMA_RING_QUERY, array), entries);
 	}
 	ASSERT_EQ(0, storm_end(&storm));
@@ -439,13 +439,13 @@ TEST_F_TIMEOUT(hostile, memory_goes_away_while_it_is_registered, 120)
 	ASSERT_TRUE(pages != MAP_FAILED);
 	ASSERT_EQ(0, storm_begin(&storm, replace_pages));
 	while (storms(&storm, end, storm.good)) {
-		struct memory mr;
-		int ret = memory_register(self->pair.a.session, self->pair.device, pages, 4 * PAGE,
-					  ACCESS_ALL, &mr);
+		struct mr mr;
+		int ret = mr_register(self->pair.a.session, self->pair.device, pages, 4 * PAGE,
+				      ACCESS_ALL, &mr);
 
 		judge(&storm, ret, errors);
 		if (!ret)
-			EXPECT_EQ(0, memory_release(mr.session, mr.id, 0));
+			EXPECT_EQ(0, mr_deregister(mr.session, mr.id, 0));
 	}
 	ASSERT_EQ(0, storm_end(&storm));
 	EXPECT_EQ(0, storm.wrong);
@@ -477,7 +477,7 @@ TEST_F(hostile, addresses_that_are_none_of_the_program_s)
 		entry.flags = 0;
 		entry.sge_count = 2;
 		entry.sge = (struct krdma_ring_sge){ .addr = addresses[i] };
-		EXPECT_EQ(-EFAULT, queue_post(ring, &entry, 1, NULL)) {
+		EXPECT_EQ(-EFAULT, ring_post(ring, &entry, 1, NULL)) {
 			TH_LOG("pieces at %llx", (unsigned long long)addresses[i]);
 		}
 		EXPECT_EQ(-EFAULT,
@@ -495,11 +495,11 @@ TEST_F(hostile, unaligned_arrays_are_arrays_too)
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
-	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.b.ring->fd, &room, 1, NULL));
 	memcpy(bytes + 1, &entry, sizeof(entry));
-	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, (void *)(bytes + 1), 1, NULL));
-	ASSERT_EQ(0, queue_reap(self->pair.a.ring->fd, (void *)(bytes + 3), 1, 1,
-				deadline_in(PATIENCE_MS), &reaped));
+	ASSERT_EQ(0, ring_post(self->pair.a.ring->fd, (void *)(bytes + 1), 1, NULL));
+	ASSERT_EQ(0, ring_reap(self->pair.a.ring->fd, (void *)(bytes + 3), 1, 1,
+			       deadline_in(PATIENCE_MS), &reaped));
 	memcpy(&cqe, bytes + 3, sizeof(cqe));
 	EXPECT_EQ(8, cqe.wr_id);
 }
@@ -512,7 +512,7 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 {
 	struct krdma_mr_query_args query = { .size = sizeof(query) };
 	struct krdma_sqe entry;
-	struct memory stolen;
+	struct mr stolen;
 	struct pair other;
 
 	ASSERT_EQ(0, pair_open(&other, NULL));
@@ -520,10 +520,10 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 	for (uint32_t guess = 0; guess < 64; guess++) {
 		query.id = guess;
 		EXPECT_EQ(-ENOENT, session_request(other.a.session, KRDMA_MR_QUERY, &query));
-		EXPECT_EQ(-ENOENT, memory_release(other.a.session, guess, 0));
+		EXPECT_EQ(-ENOENT, mr_deregister(other.a.session, guess, 0));
 		stolen.id = guess + 1;
 		entry = sqe_send(other.a.id, 0, &stolen, 0, 8);
-		EXPECT_EQ(-ENOENT, queue_post(other.a.ring->fd, &entry, 1, NULL)) {
+		EXPECT_EQ(-ENOENT, ring_post(other.a.ring->fd, &entry, 1, NULL)) {
 			TH_LOG("memory %u", stolen.id);
 		}
 	}
@@ -532,7 +532,7 @@ TEST_F(hostile, memory_and_connections_of_another_session_are_not_there)
 		if (id == other.a.id)
 			continue;
 		entry = (struct krdma_sqe){ .opcode = KRDMA_OP_SEND, .dest = id };
-		EXPECT_EQ(-ENOENT, queue_post(other.a.ring->fd, &entry, 1, NULL)) {
+		EXPECT_EQ(-ENOENT, ring_post(other.a.ring->fd, &entry, 1, NULL)) {
 			TH_LOG("target %lld", (long long)id);
 		}
 	}
@@ -622,10 +622,10 @@ static void *use_without_end(void *argument)
 			      conn_wait(pair->a.conn, deadline_in(1), NULL), waits);
 		closed = closing->done[CLOSED_QUEUE];
 		judge_closing(storm, CLOSED_QUEUE, closed,
-			      queue_post(pair->a.own[0].fd, &entry, 1, NULL), posts);
+			      ring_post(pair->a.own[0].fd, &entry, 1, NULL), posts);
 		closed = closing->done[CLOSED_QUEUE];
 		judge_closing(storm, CLOSED_QUEUE, closed,
-			      queue_reap(pair->a.own[0].fd, &cqe, 1, 1, deadline_in(1), &reaped),
+			      ring_reap(pair->a.own[0].fd, &cqe, 1, 1, deadline_in(1), &reaped),
 			      reaps);
 		closed = closing->done[CLOSED_SESSION];
 		judge_closing(storm, CLOSED_SESSION, closed,
@@ -696,9 +696,9 @@ TEST_F(hostile, the_session_is_closed_first)
 
 	close(self->pair.sessions[0]);
 	self->pair.owned[0] = false;
-	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
-	ASSERT_EQ(0, queue_submit(self->pair.a.ring, &entry, 1, NULL));
-	EXPECT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->pair.a.ring, &entry, 1, NULL));
+	EXPECT_EQ(0, ring_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 }
 
@@ -709,9 +709,9 @@ TEST_F(hostile, a_queue_is_closed_while_connections_use_it)
 	struct krdma_sqe entry = sqe_send(self->pair.a.id, 2, &self->mr, 0, 8);
 	uint32_t state;
 
-	ASSERT_EQ(0, queue_post(self->pair.b.ring->fd, &room, 1, NULL));
-	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, &entry, 1, NULL));
-	queue_close(&self->pair.a.own[0]);
+	ASSERT_EQ(0, ring_post(self->pair.b.ring->fd, &room, 1, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.a.ring->fd, &entry, 1, NULL));
+	ring_close(&self->pair.a.own[0]);
 	EXPECT_EQ(0, conn_wait(self->pair.a.conn, deadline_in(PATIENCE_MS), &state));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, state);
 	EXPECT_EQ(0, conn_disconnect(self->pair.a.conn, 0));

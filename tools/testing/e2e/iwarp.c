@@ -23,8 +23,8 @@ FIXTURE(iwarp)
 {
 	struct pair pair;
 	struct krdma_device_query_args device;
-	struct memory from;
-	struct memory to;
+	struct mr from;
+	struct mr to;
 };
 
 static const struct end_options end_options = {
@@ -47,18 +47,18 @@ FIXTURE_SETUP(iwarp)
 		SKIP(return, "there is no " DEVICE);
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->device.id, SIZE, ACCESS,
-				   &self->from));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->device.id, SIZE, ACCESS,
-				   &self->to));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->device.id, SIZE, ACCESS,
+			       &self->from));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->device.id, SIZE, ACCESS,
+			       &self->to));
 }
 
 FIXTURE_TEARDOWN(iwarp)
 {
 	if (!self->device.id)
 		return;
-	memory_destroy(&self->from);
-	memory_destroy(&self->to);
+	mr_destroy(&self->from);
+	mr_destroy(&self->to);
 	pair_close(&self->pair);
 }
 
@@ -94,16 +94,16 @@ TEST_F(iwarp, messages)
 
 	for (unsigned int i = 0; i < 40; i++) {
 		entry = sqe_receive(b->id, i, &self->to, 0, 4096);
-		ASSERT_EQ(0, queue_submit(b->recv_ring, &entry, 1, NULL));
+		ASSERT_EQ(0, ring_submit(b->recv_ring, &entry, 1, NULL));
 		fill(self->from.data, 4096, i);
 		entry = sqe_send(a->id, i, &self->from, 0, 100 * i);
-		ASSERT_EQ(0, queue_submit(a->ring, &entry, 1, NULL));
-		ASSERT_EQ(0, queue_wait(b->recv_ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_submit(a->ring, &entry, 1, NULL));
+		ASSERT_EQ(0, ring_wait(b->recv_ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		EXPECT_EQ(i, cqe.wr_id);
 		EXPECT_EQ(100 * i, cqe.length);
 		EXPECT_TRUE(filled(self->to.data, 100 * i, i));
-		ASSERT_EQ(0, queue_wait(a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(a->ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
 }
@@ -116,7 +116,7 @@ TEST_F(iwarp, what_it_cannot_do)
 		KRDMA_OP_COMPARE_SWAP, KRDMA_OP_FETCH_ADD, KRDMA_OP_WRITE_IMM,
 		KRDMA_OP_SEND_IMM,
 	};
-	struct memory mr;
+	struct mr mr;
 
 	for (size_t i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		struct krdma_sqe entry = sqe_remote(opcodes[i], self->pair.a.id, 1, &self->from,
@@ -125,12 +125,12 @@ TEST_F(iwarp, what_it_cannot_do)
 		if (opcodes[i] == KRDMA_OP_SEND_IMM)
 			entry = sqe_send(self->pair.a.id, 1, &self->from, 0, 8);
 		entry.opcode = opcodes[i];
-		EXPECT_EQ(-EOPNOTSUPP, queue_submit(self->pair.a.ring, &entry, 1, NULL)) {
+		EXPECT_EQ(-EOPNOTSUPP, ring_submit(self->pair.a.ring, &entry, 1, NULL)) {
 			TH_LOG("opcode %u", opcodes[i]);
 		}
 	}
-	EXPECT_EQ(-EOPNOTSUPP, memory_create(self->pair.sessions[0], self->device.id, SIZE,
-					     ACCESS | KRDMA_ACCESS_REMOTE_ATOMIC, &mr));
+	EXPECT_EQ(-EOPNOTSUPP, mr_create(self->pair.sessions[0], self->device.id, SIZE,
+					 ACCESS | KRDMA_ACCESS_REMOTE_ATOMIC, &mr));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 }
 
@@ -146,9 +146,9 @@ TEST_F(iwarp, what_it_does_in_another_way)
 	uint64_t value;
 
 	entries[0].operand = 0x1122334455667788;
-	ASSERT_EQ(0, queue_submit(self->pair.a.ring, entries, 2, NULL));
+	ASSERT_EQ(0, ring_submit(self->pair.a.ring, entries, 2, NULL));
 	for (uint64_t i = 0; i < 2; i++) {
-		ASSERT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		EXPECT_EQ(i, cqe.wr_id);
 	}
@@ -158,7 +158,7 @@ TEST_F(iwarp, what_it_does_in_another_way)
 
 TEST_F(iwarp, a_wrong_key_ends_the_connection)
 {
-	struct memory wrong = self->to;
+	struct mr wrong = self->to;
 
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->from, &self->to));
 	wrong.rkey ^= 0x5a00;
@@ -192,21 +192,21 @@ TEST_F(iwarp, memory_goes_under_a_peer_that_writes)
 	for (uint64_t i = 0; i < 16; i++) {
 		entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, i, &self->from, 0, SIZE,
 				   &self->to, 0);
-		ASSERT_EQ(0, queue_submit(self->pair.a.ring, &entry, 1, NULL));
+		ASSERT_EQ(0, ring_submit(self->pair.a.ring, &entry, 1, NULL));
 	}
-	ASSERT_EQ(0, memory_release(self->pair.sessions[1], self->to.id, 0));
+	ASSERT_EQ(0, mr_deregister(self->pair.sessions[1], self->to.id, 0));
 	munmap(self->to.data, SIZE);
 	self->to.data = mmap(self->to.data, SIZE, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	ASSERT_TRUE((void *)self->to.data != MAP_FAILED);
 	for (uint64_t i = 0; i < 16; i++) {
-		ASSERT_EQ(0, queue_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->pair.a.ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(i, cqe.wr_id);
 	}
 	/* The MR of this further write does not exist any more. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 99, &self->from, 0, 64, &self->to, 0);
 	before = conn_state(self->pair.a.conn);
-	ret = queue_submit(self->pair.a.ring, &entry, 1, NULL);
+	ret = ring_submit(self->pair.a.ring, &entry, 1, NULL);
 	/* The write is accepted as long as the connection is up. */
 	if (before != KRDMA_CONN_CONNECTED || conn_state(self->pair.a.conn) == before)
 		EXPECT_EQ(before == KRDMA_CONN_CONNECTED ? 0 : -ENOTCONN, ret);
@@ -224,19 +224,19 @@ static int write_until_killed(void *context)
 	struct krdma_device_query_args device;
 	struct krdma_sqe receive;
 	struct krdma_cqe cqe;
-	struct memory mr;
+	struct mr mr;
 	struct pair pair;
 
 	(void)context;
 	CHECK(!pair_open(&pair, &options));
 	CHECK(!session_named(pair.sessions[0], DEVICE, &device));
-	CHECK(!memory_create(pair.sessions[0], device.id, SIZE, ACCESS, &mr));
+	CHECK(!mr_create(pair.sessions[0], device.id, SIZE, ACCESS, &mr));
 	receive = sqe_receive(pair.b.id, 2, NULL, 0, 0);
 	for (;;) {
-		CHECK(!queue_submit(pair.b.recv_ring, &receive, 1, NULL));
+		CHECK(!ring_submit(pair.b.recv_ring, &receive, 1, NULL));
 		CHECK(pair_operate(&pair, sqe_send(pair.a.id, 1, &mr, 0, 0)) ==
 		      KRDMA_WC_SUCCESS);
-		CHECK(!queue_wait(pair.b.recv_ring, &cqe, PATIENCE_MS));
+		CHECK(!ring_wait(pair.b.recv_ring, &cqe, PATIENCE_MS));
 		CHECK(cqe.status == KRDMA_WC_SUCCESS);
 	}
 	return 0;

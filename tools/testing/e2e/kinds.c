@@ -17,7 +17,7 @@
 FIXTURE(kinds)
 {
 	struct pair pair;
-	struct memory local;
+	struct mr local;
 };
 
 FIXTURE_VARIANT(kinds)
@@ -39,13 +39,13 @@ FIXTURE_SETUP(kinds)
 {
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options){ .two_sessions = true }));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, HUGE_SIZE,
-				   ACCESS_ALL, &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, HUGE_SIZE,
+			       ACCESS_ALL, &self->local));
 }
 
 FIXTURE_TEARDOWN(kinds)
 {
-	memory_destroy(&self->local);
+	mr_destroy(&self->local);
 	pair_close(&self->pair);
 	write_text(FORCE_PIN, "0");
 }
@@ -54,19 +54,19 @@ FIXTURE_TEARDOWN(kinds)
 static void use(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) * self, void *data,
 		size_t length)
 {
-	struct memory local = self->local, remote;
+	struct mr local = self->local, remote;
 
 	ASSERT_TRUE(data != MAP_FAILED);
 	local.length = length;
-	ASSERT_EQ(0, memory_register(self->pair.sessions[1], self->pair.device, data, length,
-				     ACCESS_ALL, &remote));
+	ASSERT_EQ(0, mr_register(self->pair.sessions[1], self->pair.device, data, length,
+				 ACCESS_ALL, &remote));
 	fill(local.data, length, 1);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &local, &remote));
 	EXPECT_TRUE(filled(data, length, 1));
 	fill(data, length, 2);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &local, &remote));
 	EXPECT_TRUE(filled(local.data, length, 2));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], remote.id, 0));
 	EXPECT_EQ(0, munmap(data, length));
 }
 
@@ -124,7 +124,7 @@ TEST_F(kinds, a_file_in_memory)
 TEST_F(kinds, a_file_that_is_cut)
 {
 	int file = memfd_create("kinds", MFD_CLOEXEC);
-	struct memory local = self->local, remote;
+	struct mr local = self->local, remote;
 	unsigned char data[PAGE];
 	void *mapping;
 
@@ -132,8 +132,8 @@ TEST_F(kinds, a_file_that_is_cut)
 	ASSERT_EQ(0, ftruncate(file, 16 * PAGE));
 	mapping = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	ASSERT_TRUE(mapping != MAP_FAILED);
-	ASSERT_EQ(0, memory_register(self->pair.sessions[1], self->pair.device, mapping,
-				     16 * PAGE, ACCESS_ALL, &remote));
+	ASSERT_EQ(0, mr_register(self->pair.sessions[1], self->pair.device, mapping,
+				 16 * PAGE, ACCESS_ALL, &remote));
 	ASSERT_EQ(0, ftruncate(file, 0));
 	ASSERT_EQ(0, ftruncate(file, 16 * PAGE));
 	local.length = 16 * PAGE;
@@ -143,7 +143,7 @@ TEST_F(kinds, a_file_that_is_cut)
 	ASSERT_EQ(PAGE, pread(file, data, PAGE, 0));
 	EXPECT_TRUE(zeroed(data, PAGE));
 	EXPECT_TRUE(zeroed(mapping, 16 * PAGE));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], remote.id, 0));
 	munmap(mapping, 16 * PAGE);
 	close(file);
 }

@@ -106,8 +106,8 @@ TEST(none_is_in_answers)
 FIXTURE(leaks)
 {
 	struct pair pair;
-	struct memory local;
-	struct memory remote;
+	struct mr local;
+	struct mr remote;
 };
 
 FIXTURE_VARIANT(leaks)
@@ -136,16 +136,16 @@ FIXTURE_SETUP(leaks)
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->local));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
-				   &self->remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
+			       &self->remote));
 }
 
 FIXTURE_TEARDOWN(leaks)
 {
-	memory_destroy(&self->local);
-	memory_destroy(&self->remote);
+	mr_destroy(&self->local);
+	mr_destroy(&self->remote);
 	pair_close(&self->pair);
 	write_text(FORCE_PIN, "0");
 }
@@ -170,10 +170,10 @@ TEST_F(leaks, none_is_in_what_peers_get)
 	}
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));
 	EXPECT_EQ(-1, address_in(self->local.data, 4096));
-	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &receive, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->pair.b.ring, &receive, 1, NULL));
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, 100)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(-1, address_in(&cqe, sizeof(cqe)));
 	EXPECT_EQ(-1, address_in(self->remote.data, 4096));
 }
@@ -181,7 +181,7 @@ TEST_F(leaks, none_is_in_what_peers_get)
 /* Proves: F6 */
 TEST_F(leaks, none_is_in_rings_and_completions)
 {
-	const struct queue *rings[] = { self->pair.a.ring, self->pair.b.ring };
+	const struct ring *rings[] = { self->pair.a.ring, self->pair.b.ring };
 
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &self->remote));

@@ -329,28 +329,28 @@ static int hear(int fd)
 static int use_while_it_changes(void *context)
 {
 	const struct change *change = context;
-	struct memory mr, more;
+	struct mr mr, more;
 	int session, conn, fd;
 	uint32_t device, id;
 
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
 	CHECK(!boot_device(session, &device));
-	CHECK(!memory_create(session, device, MIB, ACCESS_ALL, &mr));
+	CHECK(!mr_create(session, device, MIB, ACCESS_ALL, &mr));
 	CHECK(!conn_create(session, &conn, &id));
 	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
 
 	/* A limit below the current count: objects remain and work, new ones are refused. */
 	CHECK(conn_create(session, &fd, &id) == -EDQUOT);
-	CHECK(memory_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
+	CHECK(mr_create(session, device, 1, ACCESS_ALL, &more) == -EDQUOT);
 	CHECK(session_open(O_CLOEXEC) == -EDQUOT);
 	CHECK(conn_disconnect(conn, 0) == -ENOTCONN);
 	CHECK(!say(change->to_test[1]) && !hear(change->to_child[0]));
 
 	CHECK(!conn_create(session, &fd, &id));
-	CHECK(!memory_create(session, device, 1, ACCESS_ALL, &more));
+	CHECK(!mr_create(session, device, 1, ACCESS_ALL, &more));
 	CHECK(session_open(O_CLOEXEC) >= 0);
-	CHECK(!memory_release(session, mr.id, 0));
+	CHECK(!mr_deregister(session, mr.id, 0));
 	return say(change->to_test[1]);
 }
 
@@ -516,7 +516,7 @@ static int next_soon(int listener, int *fd)
 	return ret;
 }
 
-static int host_one(int session, int listener, struct queue *ring)
+static int host_one(int session, int listener, struct ring *ring)
 {
 	uint64_t deadline = now_ms() + PATIENCE_MS;
 	struct end server;
@@ -541,12 +541,12 @@ static int host_visitors(void *context)
 {
 	struct visit *visit = context;
 	int session, listener, fds[VISITORS];
-	struct queue ring;
+	struct ring ring;
 
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
 	CHECK(!listener_open(session, BOOT_ADDRESS, 0, 0, &listener, &visit->address));
-	CHECK(!queue_create(session, NULL, &ring));
+	CHECK(!ring_create(session, NULL, &ring));
 	for (int i = 0; i < VISITS; i++) {
 		CHECK(!say(visit->words.to_test[1]) && !hear(visit->words.to_child[0]));
 		for (int j = 0; j < VISITORS_MAX; j++)
@@ -644,7 +644,7 @@ static int many_objects(void *context)
 	const unsigned int *count = context;
 	struct rlimit limit = { .rlim_cur = *count + 64, .rlim_max = *count + 64 };
 	unsigned char *data;
-	struct memory mr;
+	struct mr mr;
 	int session, fd;
 	uint32_t device;
 
@@ -659,7 +659,7 @@ static int many_objects(void *context)
 	data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(data != MAP_FAILED);
 	for (unsigned int i = 0; i < *count; i++)
-		CHECK(!memory_register(session, device, data, 4096, ACCESS_ALL, &mr));
+		CHECK(!mr_register(session, device, data, 4096, ACCESS_ALL, &mr));
 	/* The exit of the process closes all of them. */
 	return 0;
 }

@@ -21,18 +21,18 @@ FIXTURE(listener)
 	int session;
 	int fd;
 	struct __kernel_sockaddr_storage address;
-	struct queue ring;
+	struct ring ring;
 	struct end_options with_queue;
 };
 
 FIXTURE_SETUP(listener)
 {
-	struct queue_options options = { .cq_entries = 8192 };
+	struct ring_options options = { .cq_entries = 8192 };
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, listener_open(self->session, BOOT_ADDRESS, 0, 0, &self->fd, &self->address));
-	ASSERT_EQ(0, queue_create(self->session, &options, &self->ring));
+	ASSERT_EQ(0, ring_create(self->session, &options, &self->ring));
 	memset(&self->with_queue, 0, sizeof(self->with_queue));
 	self->with_queue.ring = &self->ring;
 }
@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN(listener)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	queue_close(&self->ring);
+	ring_close(&self->ring);
 	close(self->session);
 }
 
@@ -343,7 +343,7 @@ TEST_F(listener, it_outlives_its_session_and_its_requests_outlive_it)
 	ASSERT_LE(0, session);
 	ASSERT_EQ(0, listener_open(session, BOOT_ADDRESS, 0, 0, &other, &address));
 	end_init(&server, session);
-	ASSERT_EQ(0, end_queues_create(&server));
+	ASSERT_EQ(0, end_rings_create(&server));
 	close(session);
 	ASSERT_EQ(0, end_ask(&client, self->session, &address, &self->with_queue));
 	ASSERT_EQ(0, listener_next(other, deadline_in(PATIENCE_MS), &server.conn, &server.id));
@@ -658,13 +658,13 @@ TEST_F(listener, more_give_up_while_they_are_accepted_than_the_backlog_holds)
 /* A connection reserves the CQ entries for its depths until it has ended. */
 TEST_F(listener, peers_that_have_filled_a_queue_leave_it_empty)
 {
-	struct queue_options small = { .cq_entries = 128 };
+	struct ring_options small = { .cq_entries = 128 };
 	struct end clients[8], servers[8];
 	struct end_options options = { .send_depth = 16, .recv_depth = 16 };
 	int most = 0;
 
-	queue_close(&self->ring);
-	ASSERT_EQ(0, queue_create(self->session, &small, &self->ring));
+	ring_close(&self->ring);
+	ASSERT_EQ(0, ring_create(self->session, &small, &self->ring));
 	options.ring = &self->ring;
 	self->with_queue = (struct end_options) {};
 	for (int round = 0; round < ROUNDS; round++) {

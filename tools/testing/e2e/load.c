@@ -75,35 +75,35 @@ static void take(struct load *load, const struct krdma_cqe *cqe)
 }
 
 /* Reap at least one completion, unless none arrives in time. */
-static int reap(struct load *load, struct queue *ring)
+static int reap(struct load *load, struct ring *ring)
 {
 	struct krdma_cqe cqes[DEPTH];
 	uint32_t reaped = 0;
 	int ret;
 
 	if (load->arrays) {
-		ret = queue_reap(ring->fd, cqes, DEPTH, 1, deadline_in(PATIENCE_MS), &reaped);
+		ret = ring_reap(ring->fd, cqes, DEPTH, 1, deadline_in(PATIENCE_MS), &reaped);
 		for (uint32_t i = 0; !ret && i < reaped; i++)
 			take(load, &cqes[i]);
 		return ret;
 	}
-	ret = queue_wait(ring, &cqes[0], PATIENCE_MS);
+	ret = ring_wait(ring, &cqes[0], PATIENCE_MS);
 	if (!ret)
 		take(load, &cqes[0]);
 	return ret;
 }
 
-static void keep_busy(struct load *load, struct pair *pair, const struct memory *from,
-		      const struct memory *to)
+static void keep_busy(struct load *load, struct pair *pair, const struct mr *from,
+		      const struct mr *to)
 {
-	struct queue *ring = pair->a.ring;
+	struct ring *ring = pair->a.ring;
 	struct krdma_sqe entry;
 
 	while (!load->refused && !load->wrong) {
 		entry = sqe_remote(load->posted % 3 ? KRDMA_OP_WRITE : KRDMA_OP_READ, pair->a.id,
 				   load->posted, from, 0, LENGTH, to, 0);
-		load->refused = load->arrays ? queue_post(ring->fd, &entry, 1, NULL) :
-					       queue_submit(ring, &entry, 1, NULL);
+		load->refused = load->arrays ? ring_post(ring->fd, &entry, 1, NULL) :
+					       ring_submit(ring, &entry, 1, NULL);
 		load->posted += !load->refused;
 		if (load->refused == -EAGAIN)
 			load->refused = 0;
@@ -119,19 +119,19 @@ static void *run_load(void *argument)
 {
 	struct load *load = argument;
 	const struct end_options end = {
-		.send_depth = DEPTH, .recv_depth = DEPTH, .queue_options.flags = load->ring_flags,
+		.send_depth = DEPTH, .recv_depth = DEPTH, .ring_options.flags = load->ring_flags,
 	};
 	const struct pair_options options = {
 		.two_sessions = true, .address = FABRIC_ADDRESS, .a = end, .b = end,
 	};
 	struct krdma_device_query_args device;
-	struct memory from, to;
+	struct mr from, to;
 	struct pair pair;
 
 	if (pair_open(&pair, &options) ||
 	    session_named(pair.sessions[0], FABRIC_DEVICE, &device) ||
-	    memory_create(pair.sessions[0], device.id, LENGTH, ACCESS_ALL, &from) ||
-	    memory_create(pair.sessions[1], device.id, LENGTH, ACCESS_ALL, &to)) {
+	    mr_create(pair.sessions[0], device.id, LENGTH, ACCESS_ALL, &from) ||
+	    mr_create(pair.sessions[1], device.id, LENGTH, ACCESS_ALL, &to)) {
 		load->wrong = __LINE__;
 		load->ready = true;
 		return NULL;
@@ -141,8 +141,8 @@ static void *run_load(void *argument)
 	if (conn_await_closed(pair.a.conn, PATIENCE_MS) ||
 	    conn_await_closed(pair.b.conn, PATIENCE_MS))
 		load->wrong = __LINE__;
-	memory_destroy(&from);
-	memory_destroy(&to);
+	mr_destroy(&from);
+	mr_destroy(&to);
 	pair_close(&pair);
 	return NULL;
 }

@@ -119,15 +119,15 @@ static void *watch_memory(void *argument)
 	const struct sched_param priority = { .sched_priority = 40 };
 	struct watcher *watcher = argument;
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct memory mr;
+	struct mr mr;
 
 	watcher->error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
 	while (!watcher->over && !watcher->error) {
 		uint64_t begin = now_ns();
 
-		watcher->error = memory_register(watcher->session, watcher->device, page, PAGE,
-						 ACCESS_ALL, &mr) ?:
-				 memory_release(watcher->session, mr.id, 0);
+		watcher->error = mr_register(watcher->session, watcher->device, page, PAGE,
+					     ACCESS_ALL, &mr) ?:
+				 mr_deregister(watcher->session, mr.id, 0);
 		watcher_saw(watcher, now_ns() - begin);
 		sleep_ms(1);
 	}
@@ -226,7 +226,7 @@ struct hoarder {
 static int hoard(void *context)
 {
 	const struct rlimit limit = { .rlim_cur = 8 << 20, .rlim_max = 8 << 20 };
-	static struct memory memories[MEMORIES];
+	static struct mr memories[MEMORIES];
 	struct __kernel_sockaddr_storage address;
 	static struct krdma_sqe receives[DEPTH];
 	static struct end ends[CONNS];
@@ -246,12 +246,12 @@ static int hoard(void *context)
 	HAVE(!boot_device(session, &device));
 	HAVE(!address_set(&address, BOOT_ADDRESS, PORT));
 	for (int i = 0; i < MEMORIES; i++)
-		HAVE(!memory_register(session, device, pages + i * PAGE, PAGE,
-				      KRDMA_ACCESS_LOCAL_WRITE, &memories[i]));
+		HAVE(!mr_register(session, device, pages + i * PAGE, PAGE,
+				  KRDMA_ACCESS_LOCAL_WRITE, &memories[i]));
 	for (int i = 0; i < CONNS; i++) {
 		const struct end_options options = {
 			.recv_depth = DEPTH,
-			.queue_options.cq_entries = 4096,
+			.ring_options.cq_entries = 4096,
 		};
 		uint32_t accepted;
 
@@ -264,8 +264,8 @@ static int hoard(void *context)
 			receives[j] = sqe_receive(ends[i].id, 0, &memories[turn++ % MEMORIES], 0,
 						  PAGE);
 		for (uint32_t done = 0; done < DEPTH; done += accepted)
-			HAVE(!queue_post(ends[i].ring->fd, receives + done,
-					 DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
+			HAVE(!ring_post(ends[i].ring->fd, receives + done,
+					DEPTH - done < 256 ? DEPTH - done : 256, &accepted));
 	}
 	hoarder->ready = true;
 	pause();
@@ -333,7 +333,7 @@ static int hold_many(void *context)
 	const struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	struct hoarder *hoarder = context;
 	struct krdma_device_query_args device;
-	struct memory mr;
+	struct mr mr;
 	char *page;
 	int session;
 
@@ -345,8 +345,8 @@ static int hold_many(void *context)
 	HAVE(session >= 0);
 	HAVE(!session_named(session, FABRIC_DEVICE, &device));
 	for (int i = 0; i < MANY; i++)
-		HAVE(!memory_register(session, device.id, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
-				      &mr));
+		HAVE(!mr_register(session, device.id, page, PAGE, KRDMA_ACCESS_LOCAL_WRITE,
+				  &mr));
 	hoarder->ready = true;
 	pause();
 	return 0;

@@ -19,8 +19,8 @@ FIXTURE(operation)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory from;
-	struct memory to;
+	struct mr from;
+	struct mr to;
 	struct krdma_device_query_args device;
 };
 
@@ -48,7 +48,7 @@ FIXTURE_SETUP(operation)
 	struct end_options options = {
 		.send_depth = 64, .recv_depth = 64, .max_send_sge = 4, .max_recv_sge = 4,
 		.max_inline = MAX_INLINE, .separate = variant->separate,
-		.queue_options.flags = variant->ring_flags,
+		.ring_options.flags = variant->ring_flags,
 	};
 	struct pair_options pair = { .two_sessions = true, .a = options, .b = options };
 
@@ -56,37 +56,37 @@ FIXTURE_SETUP(operation)
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
 	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &self->device));
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, SIZE, ACCESS_ALL,
-				   &self->from));
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, SIZE, ACCESS_ALL,
-				   &self->to));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, SIZE, ACCESS_ALL,
+			       &self->from));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, SIZE, ACCESS_ALL,
+			       &self->to));
 }
 
 FIXTURE_TEARDOWN(operation)
 {
 	write_text(FORCE_PIN, "0");
-	memory_destroy(&self->from);
-	memory_destroy(&self->to);
+	mr_destroy(&self->from);
+	mr_destroy(&self->to);
 	pair_close(&self->pair);
 }
 
-static int submit(bool arrays, struct queue *ring, const struct krdma_sqe *entries,
+static int submit(bool arrays, struct ring *ring, const struct krdma_sqe *entries,
 		  uint32_t count)
 {
-	return arrays ? queue_post(ring->fd, entries, count, NULL) :
-			queue_submit(ring, entries, count, NULL);
+	return arrays ? ring_post(ring->fd, entries, count, NULL) :
+			ring_submit(ring, entries, count, NULL);
 }
 
-static int take(bool arrays, struct queue *ring, struct krdma_cqe *cqe)
+static int take(bool arrays, struct ring *ring, struct krdma_cqe *cqe)
 {
 	uint32_t reaped;
 
-	return arrays ? queue_reap(ring->fd, cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) :
-			queue_wait(ring, cqe, PATIENCE_MS);
+	return arrays ? ring_reap(ring->fd, cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) :
+			ring_wait(ring, cqe, PATIENCE_MS);
 }
 
 /* The ring in which @opcode completes. */
-static struct queue *queue_of(const struct end *end, uint8_t opcode)
+static struct ring *queue_of(const struct end *end, uint8_t opcode)
 {
 	return opcode == KRDMA_OP_RECV ? end->recv_ring : end->ring;
 }
@@ -186,11 +186,11 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 		    const FIXTURE_VARIANT(operation) * variant, bool pinned)
 {
 	struct krdma_sqe entry = sqe_send(self->a->id, 1, NULL, 0, 0);
-	struct memory mr;
+	struct mr mr;
 	struct krdma_cqe cqe;
 
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
-				   &mr));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+			       &mr));
 	SUBMIT(self->a, sqe_remote(KRDMA_OP_WRITE, self->a->id, 0, &self->from, 0, 8192, &mr,
 				   0));
 	COMPLETED(self->a, KRDMA_OP_WRITE, 0, 8192, &cqe);
@@ -218,7 +218,7 @@ static void end_key(struct __test_metadata *_metadata, FIXTURE_DATA(operation) *
 		EXPECT_EQ(0, cqe.flags);
 	}
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
-	EXPECT_EQ(0, memory_release(self->b->session, mr.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->b->session, mr.id, 0));
 	munmap(mr.data, mr.length);
 }
 
@@ -265,7 +265,7 @@ TEST_F(operation, writes_and_reads)
 		EXPECT_TRUE(zeroed(self->from.data + 3 + length, 64));
 	}
 	/* The peer gets no completion for any of this. */
-	EXPECT_EQ(-EAGAIN, queue_take(self->b->recv_ring, &cqe));
+	EXPECT_EQ(-EAGAIN, ring_take(self->b->recv_ring, &cqe));
 }
 
 TEST_F(operation, a_large_write_and_read)
@@ -407,7 +407,7 @@ TEST_F(operation, atomic_write_and_flush)
 }
 
 /* @count SGEs of different lengths, not in the order of their addresses. */
-static uint32_t scatter(const struct memory *mr, struct krdma_ring_sge *pieces, uint32_t count)
+static uint32_t scatter(const struct mr *mr, struct krdma_ring_sge *pieces, uint32_t count)
 {
 	uint32_t total = 0;
 
@@ -558,14 +558,14 @@ TEST_F(operation, silent_ones_say_nothing)
 		entry = REMOTE(KRDMA_OP_WRITE, i, 0, 8);
 		entry.flags = i % 100 == 99 ? 0 : KRDMA_SQE_UNSIGNALED;
 		while ((ret = submit(variant->arrays, self->a->ring, &entry, 1)) == -EAGAIN) {
-			queue_enter(self->a->ring, 0, 0, 0, NULL);
+			ring_enter(self->a->ring, 0, 0, 0, NULL);
 			sleep_ms(1);
 		}
 		ASSERT_EQ(0, ret);
 	}
 	for (int i = 0; i < 5; i++)
 		COMPLETED(self->a, KRDMA_OP_WRITE, i * 100 + 99, 8, &cqe);
-	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
+	EXPECT_EQ(-EAGAIN, ring_take(self->a->ring, &cqe));
 }
 
 /* A fenced operation sees the data of earlier reads. */

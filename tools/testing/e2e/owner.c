@@ -26,7 +26,7 @@
 
 /* Memory shared between a child and the test. */
 struct shared {
-	struct memory mr;
+	struct mr mr;
 	bool ready;
 	bool go;
 	int ret;
@@ -54,7 +54,7 @@ FIXTURE(owner)
 {
 	struct resources before;
 	struct pair pair;
-	struct memory local;
+	struct mr local;
 	struct shared *shared;
 };
 
@@ -80,8 +80,8 @@ FIXTURE_SETUP(owner)
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
-				   &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+			       &self->local));
 	fill(self->local.data, LENGTH, 1);
 	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -90,7 +90,7 @@ FIXTURE_SETUP(owner)
 
 FIXTURE_TEARDOWN(owner)
 {
-	memory_destroy(&self->local);
+	mr_destroy(&self->local);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 	munmap(self->shared, sizeof(*self->shared));
@@ -107,8 +107,8 @@ struct child_memory {
 static int own_memory(void *context)
 {
 	const struct child_memory *child = context;
-	struct memory mr;
-	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
+	struct mr mr;
+	int ret = mr_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
 
 	if (!ret)
 		fill(mr.data, LENGTH, 5);
@@ -167,7 +167,7 @@ TEST_F(owner, peers_do_not_reach_the_memory_of_a_dead_process)
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 5));
 
 	EXPECT_TRUE(end_owner(pid));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->pair.sessions[1], self->shared->mr.id, 0));
 	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR,
 		  pair_read(&self->pair, &self->local, &self->shared->mr));
 }
@@ -242,15 +242,15 @@ TEST_F(owner, operations_with_the_memory_of_a_dead_process_end)
 	ASSERT_EQ(0, pair_open(&other, &options));
 
 	entry = sqe_receive(self->pair.b.id, 9, &self->shared->mr, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
-	EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	ASSERT_EQ(0, ring_submit(self->pair.b.ring, &entry, 1, NULL));
+	EXPECT_EQ(-EBUSY, mr_deregister(self->pair.sessions[1], self->shared->mr.id, 0));
 
 	EXPECT_TRUE(end_owner(pid));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->pair.sessions[1], self->shared->mr.id, 0));
 	EXPECT_EQ(0, conn_await_closed(self->pair.b.conn, PATIENCE_MS));
 	EXPECT_EQ(0, conn_query(self->pair.b.conn, NULL, 0, &query));
 	EXPECT_EQ(-ECONNABORTED, query.error);
-	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(9, cqe.wr_id);
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	/* The peer gets the disconnect. */
@@ -273,9 +273,9 @@ TEST_F(owner, memory_to_be_released_later_ends_with_its_process)
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
 	entry = sqe_receive(self->pair.b.id, 9, &self->shared->mr, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->mr.id,
-				    KRDMA_DEREGISTER_LATER));
+	ASSERT_EQ(0, ring_submit(self->pair.b.ring, &entry, 1, NULL));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], self->shared->mr.id,
+				   KRDMA_DEREGISTER_LATER));
 	ASSERT_EQ(0, resources_read(&with));
 	EXPECT_TRUE(end_owner(pid));
 	with.count[RESOURCE_MR]--;
@@ -293,20 +293,20 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	pid_t pid = start_owner(&self->pair, self->shared, own_memory);
 	struct krdma_sqe entry;
 	struct resources with;
-	struct queue ring;
+	struct ring ring;
 	struct pair other;
 
 	ASSERT_LT(0, pid);
 	ASSERT_TRUE(shared_ready(self->shared));
-	ASSERT_EQ(0, queue_create(self->pair.sessions[1],
-				  &(struct queue_options){ .device_id = self->pair.device },
-				  &ring));
+	ASSERT_EQ(0, ring_create(self->pair.sessions[1],
+				 &(struct ring_options){ .device_id = self->pair.device },
+				 &ring));
 	create.ring_fd = ring.fd;
 	ASSERT_EQ(0, session_request(self->pair.sessions[1], KRDMA_SRQ_CREATE, &create));
 	options.b.srq = create.fd;
 	ASSERT_EQ(0, pair_open(&other, &options));
 	entry = sqe_receive(create.id, 9, &self->shared->mr, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
+	ASSERT_EQ(0, ring_submit(&ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&with));
 
 	EXPECT_TRUE(end_owner(pid));
@@ -317,18 +317,18 @@ TEST_F(owner, receives_in_a_shared_queue_end)
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_remote(KRDMA_OP_WRITE, self->pair.a.id, 3, NULL,
 						       0, 0, &self->local, 0)));
-	EXPECT_EQ(-ENOENT, queue_submit(&ring, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(&ring, &entry, 1, NULL));
 	pair_close(&other);
 	close(create.fd);
-	queue_close(&ring);
+	ring_close(&ring);
 }
 
 /* execve() replaces the memory of the process. */
 static int become_another(void *context)
 {
 	const struct child_memory *child = context;
-	struct memory mr;
-	int ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
+	struct mr mr;
+	int ret = mr_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr);
 	uint64_t deadline = now_ms() + PATIENCE_MS;
 
 	child->shared->mr = mr;
@@ -363,8 +363,8 @@ static int share_memory(void *context)
 {
 	struct child_memory *child = context;
 
-	child->shared->ret = memory_create(child->session, child->device, LENGTH, ACCESS_ALL,
-					   &child->shared->mr);
+	child->shared->ret = mr_create(child->session, child->device, LENGTH, ACCESS_ALL,
+				       &child->shared->mr);
 	return 0;
 }
 
@@ -385,7 +385,7 @@ TEST_F(owner, memory_stays_with_those_who_share_it)
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_read(&self->pair, &self->local, &self->shared->mr));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 6));
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], self->shared->mr.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], self->shared->mr.id, 0));
 	munmap(self->shared->mr.data, LENGTH);
 	munmap(stack, size);
 }
@@ -416,12 +416,12 @@ static int look_at_copy(void *context)
 TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 {
 	struct copy copy = { .shared = self->shared };
-	struct memory remote;
+	struct mr remote;
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &remote));
 	fill(remote.data, LENGTH, 3);
 	copy.data = remote.data;
 	pid = child_start(look_at_copy, &copy);
@@ -441,7 +441,7 @@ TEST_F(owner, peers_reach_the_parent_and_not_the_child)
 	/* The child's exit does not affect the parent's MR. */
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &remote));
-	memory_destroy(&remote);
+	mr_destroy(&remote);
 }
 
 /* A process exits while its threads register and deregister. */
@@ -450,12 +450,12 @@ static void *register_for_ever(void *context)
 	const struct child_memory *child = context;
 
 	for (;;) {
-		struct memory mr;
+		struct mr mr;
 
-		if (!memory_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr)) {
+		if (!mr_create(child->session, child->device, LENGTH, ACCESS_ALL, &mr)) {
 			shared_tell(child->shared, 0);
 			if (mr.id % 2)
-				memory_destroy(&mr);
+				mr_destroy(&mr);
 		}
 	}
 	return NULL;
@@ -517,11 +517,11 @@ TEST_F(owner, the_session_ends_with_its_owners)
 static uint64_t register_ns(const struct child_memory *child, void *data)
 {
 	struct timespec before, after;
-	struct memory mr;
+	struct mr mr;
 
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	CHECK(!memory_register(child->session, child->device, data, 4096, ACCESS_ALL, &mr));
-	CHECK(!memory_release(child->session, mr.id, 0));
+	CHECK(!mr_register(child->session, child->device, data, 4096, ACCESS_ALL, &mr));
+	CHECK(!mr_deregister(child->session, mr.id, 0));
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	return (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (uint64_t)after.tv_nsec -
 	       (uint64_t)before.tv_nsec;

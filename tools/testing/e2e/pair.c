@@ -233,25 +233,25 @@ void end_init(struct end *end, int session)
 	end->own[1].fd = -1;
 }
 
-int end_queues_create(struct end *end)
+int end_rings_create(struct end *end)
 {
-	return queue_create(end->session, NULL, &end->own[0]);
+	return ring_create(end->session, NULL, &end->own[0]);
 }
 
-static int end_queues(struct end *end, const struct end_options *options)
+static int end_rings(struct end *end, const struct end_options *options)
 {
 	int ret;
 
 	end->ring = options->ring;
 	if (!end->ring) {
-		ret = queue_create(end->session, &options->queue_options, &end->own[0]);
+		ret = ring_create(end->session, &options->ring_options, &end->own[0]);
 		if (ret)
 			return ret;
 		end->ring = &end->own[0];
 	}
 	end->recv_ring = options->recv_ring;
 	if (!end->recv_ring && options->separate) {
-		ret = queue_create(end->session, &options->queue_options, &end->own[1]);
+		ret = ring_create(end->session, &options->ring_options, &end->own[1]);
 		if (ret)
 			return ret;
 		end->recv_ring = &end->own[1];
@@ -266,7 +266,7 @@ int end_prepare(struct end *end, const struct end_options *options)
 
 	if (!options)
 		options = &no_options;
-	ret = end_queues(end, options);
+	ret = end_rings(end, options);
 	if (ret)
 		return ret;
 	prepare.ring_fd = end->ring->fd;
@@ -331,8 +331,8 @@ void end_close(struct end *end)
 	if (end->conn >= 0)
 		close(end->conn);
 	end->conn = -1;
-	queue_close(&end->own[0]);
-	queue_close(&end->own[1]);
+	ring_close(&end->own[0]);
+	ring_close(&end->own[1]);
 }
 
 /*
@@ -454,20 +454,20 @@ void pair_close(struct pair *pair)
 int pair_operate(struct pair *pair, struct krdma_sqe entry)
 {
 	struct krdma_cqe cqe;
-	int ret = queue_submit(pair->a.ring, &entry, 1, NULL);
+	int ret = ring_submit(pair->a.ring, &entry, 1, NULL);
 
 	if (!ret)
-		ret = queue_wait(pair->a.ring, &cqe, PATIENCE_MS);
+		ret = ring_wait(pair->a.ring, &cqe, PATIENCE_MS);
 	return ret ? ret : cqe.status;
 }
 
-int pair_write(struct pair *pair, const struct memory *local, const struct memory *remote)
+int pair_write(struct pair *pair, const struct mr *local, const struct mr *remote)
 {
 	return pair_operate(pair, sqe_remote(KRDMA_OP_WRITE, pair->a.id, 1, local, 0,
 					     local->length, remote, 0));
 }
 
-int pair_read(struct pair *pair, const struct memory *local, const struct memory *remote)
+int pair_read(struct pair *pair, const struct mr *local, const struct mr *remote)
 {
 	return pair_operate(pair, sqe_remote(KRDMA_OP_READ, pair->a.id, 2, local, 0,
 					     local->length, remote, 0));

@@ -71,7 +71,7 @@ bool conn_was_connected(int conn);
  * @ring: ring to use instead of creating one
  * @recv_ring: ring in which receives complete
  * @separate: create a separate ring for receives
- * @queue_options: options of the rings that are created
+ * @ring_options: options of the rings that are created
  * @srq: file descriptor of an SRQ; 0 means none
  * @ack_timeout: of &struct krdma_conn_resolve_args
  * @terms: of &struct krdma_conn_param_args; .size need not be set
@@ -83,10 +83,10 @@ struct end_options {
 	uint32_t max_recv_sge;
 	uint32_t max_inline;
 	uint32_t keepalive_ms;
-	struct queue *ring;
-	struct queue *recv_ring;
+	struct ring *ring;
+	struct ring *recv_ring;
 	bool separate;
-	struct queue_options queue_options;
+	struct ring_options ring_options;
 	int srq;
 	uint32_t ack_timeout;
 	struct krdma_conn_param_args terms;
@@ -105,17 +105,17 @@ struct end {
 	int session;
 	int conn;
 	uint32_t id;
-	struct queue *ring;
-	struct queue *recv_ring;
-	struct queue own[2];
+	struct ring *ring;
+	struct ring *recv_ring;
+	struct ring own[2];
 };
 
 /*
- * For ends that are set up step by step; @end must not move.  end_queues_create() creates a ring
+ * For ends that are set up step by step; @end must not move.  end_rings_create() creates a ring
  * of the end, to be named in the options of end_prepare(), before the session is closed.
  */
 void end_init(struct end *end, int session);
-int end_queues_create(struct end *end);
+int end_rings_create(struct end *end);
 int end_prepare(struct end *end, const struct end_options *options);
 /* KRDMA_CONN_CONNECT or KRDMA_CONN_ACCEPT. */
 int end_connect(struct end *end, const struct end_options *options);
@@ -192,7 +192,7 @@ int pair_established(struct pair *pair);
 int pair_operate(struct pair *pair, struct krdma_sqe entry);
 
 /* The same: A writes all of its @local to B's @remote, or reads it. */
-int pair_write(struct pair *pair, const struct memory *local, const struct memory *remote);
-int pair_read(struct pair *pair, const struct memory *local, const struct memory *remote);
+int pair_write(struct pair *pair, const struct mr *local, const struct mr *remote);
+int pair_read(struct pair *pair, const struct mr *local, const struct mr *remote);
 
 #endif

@@ -20,7 +20,7 @@ FIXTURE(pass)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory mr;
+	struct mr mr;
 	int channels[2];
 };
 
@@ -29,14 +29,14 @@ FIXTURE_SETUP(pass)
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) { .two_sessions = true }));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+			       &self->mr));
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, self->channels));
 }
 
 FIXTURE_TEARDOWN(pass)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 	close(self->channels[0]);
 	close(self->channels[1]);
@@ -71,23 +71,23 @@ static int be_the_server(int channel, uint32_t device, uint32_t id)
 	int ring_fd = fd_receive(channel);
 	struct krdma_ring_query_args query;
 	struct krdma_sqe receive, send;
-	struct memory mr;
+	struct mr mr;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 	char byte = 0;
 
 	CHECK(session >= 0 && conn >= 0 && ring_fd >= 0);
-	CHECK(queue_query(ring_fd, &query) == 0 && query.device_id == device);
-	CHECK(memory_create(session, device, 8192, ACCESS_ALL, &mr) == 0);
+	CHECK(ring_query(ring_fd, &query) == 0 && query.device_id == device);
+	CHECK(mr_create(session, device, 8192, ACCESS_ALL, &mr) == 0);
 	receive = sqe_receive(id, 1, &mr, 0, 4096);
-	CHECK(queue_post(ring_fd, &receive, 1, NULL) == 0);
+	CHECK(ring_post(ring_fd, &receive, 1, NULL) == 0);
 	CHECK(write(channel, &byte, 1) == 1);
-	CHECK(queue_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(ring_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
 	CHECK(cqe.status == KRDMA_WC_SUCCESS && cqe.wr_id == 1 && cqe.length == MESSAGE);
 	CHECK(filled(mr.data, MESSAGE, 5));
 	send = sqe_send(id, 2, &mr, 0, MESSAGE);
-	CHECK(queue_post(ring_fd, &send, 1, NULL) == 0);
-	CHECK(queue_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
+	CHECK(ring_post(ring_fd, &send, 1, NULL) == 0);
+	CHECK(ring_reap(ring_fd, &cqe, 1, 1, deadline_in(PATIENCE_MS), &reaped) == 0);
 	CHECK(cqe.status == KRDMA_WC_SUCCESS && cqe.wr_id == 2);
 	CHECK(conn_disconnect(conn, 0) == 0);
 	CHECK(conn_await_closed(conn, PATIENCE_MS) == 0);
@@ -122,12 +122,12 @@ TEST_F(pass, a_connection_and_all_that_it_needs)
 
 	fill(self->mr.data, MESSAGE, 5);
 	receive = sqe_receive(self->a->id, 7, &self->mr, 8192, 4096);
-	ASSERT_EQ(0, queue_submit(self->a->ring, &receive, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &receive, 1, NULL));
 	ASSERT_EQ(1, read(self->channels[0], &byte, 1));
 	send = sqe_send(self->a->id, 8, &self->mr, 0, MESSAGE);
-	ASSERT_EQ(0, queue_submit(self->a->ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &send, 1, NULL));
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
 	EXPECT_TRUE(filled(self->mr.data + 8192, MESSAGE, 5));
@@ -168,18 +168,18 @@ TEST_F(pass, a_listener_and_a_request)
 static int use_in_child(struct end *end, uint32_t device)
 {
 	struct krdma_sqe entry;
-	struct memory mr;
+	struct mr mr;
 	struct krdma_cqe cqe;
-	struct queue map;
+	struct ring map;
 
 	/* The inherited descriptors refer to the same objects, and can be mapped again. */
-	CHECK(queue_adopt(dup(end->ring->fd), end->ring->size, &map) == 0);
-	CHECK(memory_create(end->session, device, 4096, 0, &mr) == 0);
+	CHECK(ring_adopt(dup(end->ring->fd), end->ring->size, &map) == 0);
+	CHECK(mr_create(end->session, device, 4096, 0, &mr) == 0);
 	entry = sqe_send(end->id, 4, &mr, 0, 100);
-	CHECK(queue_submit(&map, &entry, 1, NULL) == 0);
-	CHECK(queue_wait(&map, &cqe, PATIENCE_MS) == 0);
+	CHECK(ring_submit(&map, &entry, 1, NULL) == 0);
+	CHECK(ring_wait(&map, &cqe, PATIENCE_MS) == 0);
 	CHECK(cqe.wr_id == 4 && cqe.status == KRDMA_WC_SUCCESS);
-	queue_close(&map);
+	ring_close(&map);
 	return 0;
 }
 
@@ -187,20 +187,20 @@ TEST_F(pass, a_child_has_the_same_objects)
 {
 	struct krdma_conn_query_args query;
 	struct krdma_sqe receive;
-	struct memory mr;
+	struct mr mr;
 	struct krdma_cqe cqe;
 	pid_t child;
 
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL,
-				   &mr));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 4096, ACCESS_ALL,
+			       &mr));
 	receive = sqe_receive(self->b->id, 1, &mr, 0, 4096);
-	ASSERT_EQ(0, queue_submit(self->b->ring, &receive, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->b->ring, &receive, 1, NULL));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child)
 		_exit(use_in_child(self->a, self->pair.device));
 	EXPECT_EQ(0, child_status(child));
-	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->b->ring, &cqe, PATIENCE_MS));
 	/* The exit of the child ends no object. */
 	ASSERT_EQ(0, conn_query(self->a->conn, NULL, 0, &query));
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, query.state);
@@ -212,14 +212,14 @@ TEST_F(pass, memory_ends_with_its_process)
 {
 	struct krdma_mr_query_args query = { .size = sizeof(query) };
 	struct krdma_sqe entry;
-	struct memory mr;
+	struct mr mr;
 	pid_t child;
 	char byte;
 
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
-		if (memory_create(self->a->session, self->pair.device, 8192, ACCESS_ALL, &mr))
+		if (mr_create(self->a->session, self->pair.device, 8192, ACCESS_ALL, &mr))
 			_exit(1);
 		if (write(self->channels[1], &mr, sizeof(mr)) != sizeof(mr))
 			_exit(2);
@@ -234,11 +234,11 @@ TEST_F(pass, memory_ends_with_its_process)
 	query = (struct krdma_mr_query_args) { .size = sizeof(query), .id = mr.id };
 	EXPECT_EQ(-ENOENT, session_request(self->a->session, KRDMA_MR_QUERY, &query));
 	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &mr, 0, 8, &self->mr, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(self->a->ring, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(self->a->ring, &entry, 1, NULL));
 	/* The parent's MR is unchanged. */
 	entry = sqe_remote(KRDMA_OP_WRITE, self->a->id, 1, &self->mr, 0, 8, &self->mr,
 			   64);
-	EXPECT_EQ(0, queue_submit(self->a->ring, &entry, 1, NULL));
+	EXPECT_EQ(0, ring_submit(self->a->ring, &entry, 1, NULL));
 }
 
 /* A child does not inherit the mappings of rings, so that it cannot corrupt them by mistake. */
@@ -348,13 +348,13 @@ static int count_guesses(int ring, uint32_t conn, uint32_t *last)
 	int accepted = 0;
 
 	for (uint32_t number = 1; number <= GUESSES; number++) {
-		struct memory guessed = { .id = number };
+		struct mr guessed = { .id = number };
 		struct krdma_sqe send;
 
 		/* The error for an address outside an MR shows whether the MR exists. */
 		guessed.data = NULL;
 		send = sqe_send(conn, number, &guessed, 0, 1);
-		switch (queue_post(ring, &send, 1, NULL)) {
+		switch (ring_post(ring, &send, 1, NULL)) {
 		case -ERANGE:
 			accepted++;
 			*last = number;
@@ -371,18 +371,18 @@ static int count_guesses(int ring, uint32_t conn, uint32_t *last)
 /* Proves: F2 */
 TEST_F(pass, a_confined_queue_names_no_other_memory)
 {
-	struct memory other;
+	struct mr other;
 	uint32_t last = 0;
 	int before;
 
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL, &other));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 4096, ACCESS_ALL, &other));
 	/* A process with an unconfined ring can use all MRs of the session. */
 	before = count_guesses(self->a->ring->fd, self->a->id, &last);
 	EXPECT_LE(2, before);
-	ASSERT_EQ(0, queue_confine(self->a->ring->fd, &other.id, 1));
+	ASSERT_EQ(0, ring_confine(self->a->ring->fd, &other.id, 1));
 	EXPECT_EQ(1, count_guesses(self->a->ring->fd, self->a->id, &last));
 	EXPECT_EQ(other.id, last);
-	memory_destroy(&other);
+	mr_destroy(&other);
 	/* The ID of the deregistered MR is unused. */
 	EXPECT_EQ(0, count_guesses(self->a->ring->fd, self->a->id, &last));
 }
@@ -391,47 +391,47 @@ TEST_F(pass, what_a_confined_queue_may_name_goes_through)
 {
 	struct krdma_sqe receive = sqe_receive(self->a->id, 1, &self->mr, 0, 4096);
 	struct krdma_sqe write;
-	struct memory remote;
+	struct mr remote;
 	struct krdma_cqe cqe;
 
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
 	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->mr, 0, 64, &remote, 0);
-	ASSERT_EQ(0, queue_confine(self->a->ring->fd, NULL, 0));
-	EXPECT_EQ(-ENOENT, queue_post(self->a->ring->fd, &receive, 1, NULL));
-	EXPECT_EQ(-ENOENT, queue_submit(self->a->ring, &write, 1, NULL));
+	ASSERT_EQ(0, ring_confine(self->a->ring->fd, NULL, 0));
+	EXPECT_EQ(-ENOENT, ring_post(self->a->ring->fd, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(self->a->ring, &write, 1, NULL));
 	pair_close(&self->pair);
-	memory_destroy(&remote);
+	mr_destroy(&remote);
 
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) { .two_sessions = true }));
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->mr));
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+			       &self->mr));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 4096, ACCESS_ALL, &remote));
 	write = sqe_remote(KRDMA_OP_WRITE, self->a->id, 2, &self->mr, 0, 64, &remote, 0);
-	ASSERT_EQ(0, queue_confine(self->a->ring->fd, &self->mr.id, 1));
-	ASSERT_EQ(0, queue_submit(self->a->ring, &write, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_confine(self->a->ring->fd, &self->mr.id, 1));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &write, 1, NULL));
+	ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
-	memory_destroy(&remote);
+	mr_destroy(&remote);
 }
 
 TEST_F(pass, a_confined_queue_stays_confined)
 {
 	struct krdma_ring_confine_args confine = { .size = sizeof(confine) };
 	uint32_t ids[3], nobodys = 4711;
-	struct memory mr[3];
+	struct mr mr[3];
 	static uint32_t many[KRDMA_CONFINE_MAX];
 	int ring = self->a->ring->fd;
 
 	for (int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, ACCESS_ALL,
-					   &mr[i]));
+		ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 4096, ACCESS_ALL,
+				       &mr[i]));
 		ids[2 - i] = mr[i].id;
 	}
-	EXPECT_EQ(-ENOENT, queue_confine(ring, &nobodys, 1));
-	EXPECT_EQ(-E2BIG, queue_confine(ring, many, KRDMA_CONFINE_MAX + 1));
-	EXPECT_EQ(-ENOENT, queue_confine(ring, many, KRDMA_CONFINE_MAX));
-	EXPECT_EQ(-EFAULT, queue_confine(ring, NULL, 1));
+	EXPECT_EQ(-ENOENT, ring_confine(ring, &nobodys, 1));
+	EXPECT_EQ(-E2BIG, ring_confine(ring, many, KRDMA_CONFINE_MAX + 1));
+	EXPECT_EQ(-ENOENT, ring_confine(ring, many, KRDMA_CONFINE_MAX));
+	EXPECT_EQ(-EFAULT, ring_confine(ring, NULL, 1));
 	confine.flags = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(ring, KRDMA_RING_CONFINE, &confine));
 	confine.flags = 0;
@@ -439,28 +439,28 @@ TEST_F(pass, a_confined_queue_stays_confined)
 	EXPECT_EQ(-EOPNOTSUPP, session_request(ring, KRDMA_RING_CONFINE, &confine));
 
 	/* In any order, with duplicates or not; the set can only shrink. */
-	ASSERT_EQ(0, queue_confine(ring, ids, 3));
-	EXPECT_EQ(-EPERM, queue_confine(ring, &self->mr.id, 1));
-	ASSERT_EQ(0, queue_confine(ring, ids, 2));
-	EXPECT_EQ(-EPERM, queue_confine(ring, ids, 3));
-	EXPECT_EQ(-EPERM, queue_confine(ring, &ids[2], 1));
+	ASSERT_EQ(0, ring_confine(ring, ids, 3));
+	EXPECT_EQ(-EPERM, ring_confine(ring, &self->mr.id, 1));
+	ASSERT_EQ(0, ring_confine(ring, ids, 2));
+	EXPECT_EQ(-EPERM, ring_confine(ring, ids, 3));
+	EXPECT_EQ(-EPERM, ring_confine(ring, &ids[2], 1));
 	ids[1] = ids[0];
-	ASSERT_EQ(0, queue_confine(ring, ids, 2));
-	ASSERT_EQ(0, queue_confine(ring, NULL, 0));
-	EXPECT_EQ(-EPERM, queue_confine(ring, ids, 1));
+	ASSERT_EQ(0, ring_confine(ring, ids, 2));
+	ASSERT_EQ(0, ring_confine(ring, NULL, 0));
+	EXPECT_EQ(-EPERM, ring_confine(ring, ids, 1));
 	for (int i = 0; i < 3; i++)
-		memory_destroy(&mr[i]);
+		mr_destroy(&mr[i]);
 }
 
 /* An SRQ that completes in a confined ring can use only the same MRs. */
 TEST_F(pass, so_are_the_shared_receives_of_a_confined_queue)
 {
 	struct krdma_srq_create_args create = { .size = sizeof(create), .depth = 4 };
-	struct queue ring;
+	struct ring ring;
 	struct krdma_sqe receive;
 	struct krdma_ring_post_args post = { .size = sizeof(post), .count = 1 };
 
-	ASSERT_EQ(0, queue_create(self->a->session, NULL, &ring));
+	ASSERT_EQ(0, ring_create(self->a->session, NULL, &ring));
 	create.device_id = self->pair.device;
 	create.ring_fd = ring.fd;
 	ASSERT_EQ(0, session_request(self->a->session, KRDMA_SRQ_CREATE, &create));
@@ -468,12 +468,12 @@ TEST_F(pass, so_are_the_shared_receives_of_a_confined_queue)
 	post.entries = (uintptr_t)&receive;
 	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
 	EXPECT_EQ(1, post.accepted);
-	ASSERT_EQ(0, queue_confine(ring.fd, NULL, 0));
+	ASSERT_EQ(0, ring_confine(ring.fd, NULL, 0));
 	ASSERT_EQ(0, session_request(create.fd, KRDMA_SRQ_POST, &post));
 	EXPECT_EQ(0, post.accepted);
 	EXPECT_EQ(-ENOENT, post.error);
 	close(create.fd);
-	queue_close(&ring);
+	ring_close(&ring);
 }
 
 TEST_HARNESS_MAIN

@@ -79,8 +79,8 @@ TEST(none_of_it_is_in_answers)
 FIXTURE(poison)
 {
 	struct pair pair;
-	struct memory local;
-	struct memory remote;
+	struct mr local;
+	struct mr remote;
 };
 
 FIXTURE_SETUP(poison)
@@ -92,22 +92,22 @@ FIXTURE_SETUP(poison)
 	};
 
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->local));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
-				   &self->remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, 4096, ACCESS_ALL,
+			       &self->remote));
 }
 
 FIXTURE_TEARDOWN(poison)
 {
-	memory_destroy(&self->local);
-	memory_destroy(&self->remote);
+	mr_destroy(&self->local);
+	mr_destroy(&self->remote);
 	pair_close(&self->pair);
 }
 
 TEST_F(poison, none_of_it_is_in_rings)
 {
-	const struct queue *ring = self->pair.a.ring;
+	const struct ring *ring = self->pair.a.ring;
 
 	EXPECT_EQ(-1, poison_at(ring->header, ring->size));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &self->remote));

@@ -21,7 +21,7 @@ FIXTURE(races)
 {
 	struct pair pair;
 	struct end *a;
-	struct memory mr;
+	struct mr mr;
 	pthread_t threads[8];
 };
 
@@ -29,17 +29,17 @@ FIXTURE_SETUP(races)
 {
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
 	self->a = &self->pair.a;
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(races)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
-static struct krdma_sqe write_of(const struct end *end, const struct memory *mr,
+static struct krdma_sqe write_of(const struct end *end, const struct mr *mr,
 				 uint64_t wr_id)
 {
 	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 64);
@@ -60,7 +60,7 @@ static struct krdma_sqe write_of(const struct end *end, const struct memory *mr,
  */
 struct submission {
 	struct end *end;
-	const struct memory *mr;
+	const struct mr *mr;
 	pthread_mutex_t lock;
 	unsigned int entered;
 	unsigned int count;
@@ -79,7 +79,7 @@ static void submission_judge(struct submission *submission, int ret)
 static void *enter_many(void *argument)
 {
 	struct submission *submission = argument;
-	struct queue *ring = submission->end->ring;
+	struct ring *ring = submission->end->ring;
 	struct krdma_ring_header *header = ring->header;
 	struct krdma_ring_enter_args enter;
 	bool more = true;
@@ -91,14 +91,14 @@ static void *enter_many(void *argument)
 			struct krdma_sqe sqe = write_of(submission->end, submission->mr,
 							submission->entered);
 
-			if (queue_put(ring, &sqe, 1))
+			if (ring_put(ring, &sqe, 1))
 				break;
 			submission->entered++;
 		}
 		more = submission->entered < submission->count ||
 		       __atomic_load_n(&header->sq_head, __ATOMIC_ACQUIRE) != header->sq_tail;
 		pthread_mutex_unlock(&submission->lock);
-		ret = queue_enter(ring, 8, 0, 0, &enter);
+		ret = ring_enter(ring, 8, 0, 0, &enter);
 		submission_judge(submission, ret ? ret : enter.error);
 	}
 	return NULL;
@@ -116,8 +116,8 @@ static void *post_many(void *argument)
 		for (uint32_t j = 0; j < count; j++)
 			sqes[j] = write_of(submission->end, submission->mr,
 					   submission->count + i + j);
-		submission_judge(submission, queue_post(submission->end->ring->fd, sqes, count,
-							&accepted));
+		submission_judge(submission, ring_post(submission->end->ring->fd, sqes, count,
+						       &accepted));
 		i += accepted;
 	}
 	return NULL;
@@ -138,15 +138,15 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 	ASSERT_TRUE(!!seen);
 	/* The ring has few entries, so that they are reused at once. */
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
-		.a.queue_options = { .sq_entries = 8, .cq_entries = 128 }, .a.send_depth = 32 }));
+		.a.ring_options = { .sq_entries = 8, .cq_entries = 128 }, .a.send_depth = 32 }));
 	for (int i = 0; i < 4; i++)
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL,
 					    i < 3 ? enter_many : post_many, &submission));
 	while (done < total && !submission.error) {
 		struct krdma_cqe cqes[8];
 		uint32_t reaped;
-		int ret = queue_reap(self->a->ring->fd, cqes, 8, 1, deadline_in(LOST_MS),
-				     &reaped);
+		int ret = ring_reap(self->a->ring->fd, cqes, 8, 1, deadline_in(LOST_MS),
+				    &reaped);
 
 		ASSERT_EQ(0, ret) {
 			submission.error = ret;
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 	for (int i = 0; i < 4; i++)
 		pthread_join(self->threads[i], NULL);
 	EXPECT_EQ(0, submission.error);
-	ASSERT_EQ(0, queue_query(self->a->ring->fd, &query));
+	ASSERT_EQ(0, ring_query(self->a->ring->fd, &query));
 	EXPECT_EQ(total, query.submitted);
 	EXPECT_EQ(total, query.completed);
 	free(seen);
@@ -175,7 +175,7 @@ TEST_F_TIMEOUT(races, every_entry_is_taken_once, 300)
 
 struct stream {
 	struct end *end;
-	const struct memory *mr;
+	const struct mr *mr;
 	unsigned int count;
 	bool polled;
 	atomic_int error;
@@ -194,10 +194,10 @@ static void *post_stream(void *argument)
 
 		for (uint32_t j = 0; j < count; j++)
 			sqes[j] = write_of(stream->end, stream->mr, i + j);
-		ret = queue_post(stream->end->ring->fd, sqes, count, &accepted);
+		ret = ring_post(stream->end->ring->fd, sqes, count, &accepted);
 		i += accepted;
 		if (!ret || ret == -EAGAIN)
-			ret = queue_enter(stream->end->ring, 0, 0, 0, NULL);
+			ret = ring_enter(stream->end->ring, 0, 0, 0, NULL);
 		if (ret && ret != -ETIMEDOUT)
 			stream->error = ret;
 		dawdle(&dice);
@@ -213,11 +213,11 @@ static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) 
 		.end = self->a, .mr = &self->mr, .count = rounds(1200, 200),
 	};
 	struct krdma_cqe *cqe;
-	struct queue *ring;
+	struct ring *ring;
 	uint64_t end;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
-		.a.queue_options = { .flags = flags, .cq_entries = 32 },
+		.a.ring_options = { .flags = flags, .cq_entries = 32 },
 		.a.send_depth = 16, .a.recv_depth = 1 }));
 	ring = self->a->ring;
 	memset(ring->cqes, 0xff, ring->cq_entries * sizeof(*ring->cqes));
@@ -231,7 +231,7 @@ static void check_stream(struct __test_metadata *_metadata, FIXTURE_DATA(races) 
 			}
 			/* Completions that did not fit move to the ring on an enter. */
 			if (__atomic_load_n(&ring->header->cq_flags, __ATOMIC_RELAXED))
-				queue_enter(ring, 0, 0, 0, NULL);
+				ring_enter(ring, 0, 0, 0, NULL);
 		}
 		ASSERT_EQ(0, stream.error);
 		cqe = &ring->cqes[i & (ring->cq_entries - 1)];
@@ -368,7 +368,7 @@ static int poll_in(struct bed *bed)
 
 static int enter_for_one(struct bed *bed)
 {
-	return queue_enter(bed->self->a->ring, 0, 1, deadline_in(LOST_MS), NULL);
+	return ring_enter(bed->self->a->ring, 0, 1, deadline_in(LOST_MS), NULL);
 }
 
 static int wait_for_state(struct bed *bed)
@@ -426,7 +426,7 @@ static void check_queue(struct __test_metadata *_metadata, FIXTURE_DATA(races) *
 	unsigned int dice = 1;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
-		.a.queue_options.flags = flags }));
+		.a.ring_options.flags = flags }));
 	bed.fd = self->a->ring->fd;
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, sleep_again_and_again, &bed));
 	for (unsigned int i = 0; i < rounds(200, 40); i++) {
@@ -434,11 +434,11 @@ static void check_queue(struct __test_metadata *_metadata, FIXTURE_DATA(races) *
 		struct krdma_cqe cqe;
 
 		bed_go(&bed, &dice);
-		ASSERT_EQ(0, queue_post(self->a->ring->fd, &sqe, 1, NULL));
+		ASSERT_EQ(0, ring_post(self->a->ring->fd, &sqe, 1, NULL));
 		ASSERT_EQ(0, bed_outcome(&bed)) {
 			TH_LOG("in round %u", i);
 		}
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, LOST_MS));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, LOST_MS));
 		ASSERT_EQ(i, cqe.wr_id);
 	}
 	bed_end(&bed, self->threads[0]);
@@ -533,8 +533,8 @@ static void *reap_slowly(void *argument)
 	for (unsigned int i = 0; i < stream->count && !stream->error;) {
 		struct krdma_cqe cqe;
 		uint32_t reaped;
-		int ret = queue_reap(stream->end->ring->fd, &cqe, 1, 1, deadline_in(LOST_MS),
-				     &reaped);
+		int ret = ring_reap(stream->end->ring->fd, &cqe, 1, 1, deadline_in(LOST_MS),
+				    &reaped);
 
 		if (!ret && (cqe.status || cqe.wr_id != i))
 			ret = -EBADMSG;
@@ -558,11 +558,11 @@ TEST_F_TIMEOUT(races, who_waits_for_room_is_woken, 300)
 	unsigned int waits = 0;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
-		.a.queue_options.cq_entries = 8, .a.send_depth = 4, .a.recv_depth = 1 }));
+		.a.ring_options.cq_entries = 8, .a.send_depth = 4, .a.recv_depth = 1 }));
 	ASSERT_EQ(0, pthread_create(&self->threads[0], NULL, reap_slowly, &stream));
 	for (unsigned int i = 0; i < stream.count && !stream.error;) {
 		struct krdma_sqe sqe = write_of(self->a, &self->mr, i);
-		int ret = queue_post(self->a->ring->fd, &sqe, 1, NULL);
+		int ret = ring_post(self->a->ring->fd, &sqe, 1, NULL);
 		uint64_t begun = now_ms();
 
 		if (!ret) {

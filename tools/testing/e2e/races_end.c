@@ -20,7 +20,7 @@ FIXTURE(races_end)
 {
 	struct pair pair;
 	struct end *a;
-	struct memory mr;
+	struct mr mr;
 	pthread_t threads[8];
 };
 
@@ -28,13 +28,13 @@ FIXTURE_SETUP(races_end)
 {
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
 	self->a = &self->pair.a;
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(races_end)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(races_end)
 
 struct preparer {
 	struct end end;
-	struct queue *ring;
+	struct ring *ring;
 	int error;
 };
 
@@ -56,7 +56,7 @@ static void *prepare_and_receive(void *argument)
 
 	preparer->error = end_prepare(&preparer->end, &options);
 	if (!preparer->error)
-		preparer->error = queue_post(preparer->ring->fd, &sqe, 1, NULL);
+		preparer->error = ring_post(preparer->ring->fd, &sqe, 1, NULL);
 	return NULL;
 }
 
@@ -66,10 +66,10 @@ TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 	for (unsigned int i = 0; i < rounds(30, 6); i++) {
 		struct preparer preparers[2];
 		struct krdma_cqe cqe;
-		struct queue ring;
+		struct ring ring;
 		uint64_t sum = 0;
 
-		ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+		ASSERT_EQ(0, ring_create(self->pair.sessions[0], &(struct ring_options) {
 			.cq_entries = 256 }, &ring));
 		for (int j = 0; j < 2; j++) {
 			struct end *end = &preparers[j].end;
@@ -89,18 +89,18 @@ TEST_F_TIMEOUT(races_end, a_queue_is_used_for_the_first_time_by_two, 300)
 			end_close(&preparers[j].end);
 		}
 		for (int j = 0; j < 2; j++) {
-			ASSERT_EQ(0, queue_wait(&ring, &cqe, LOST_MS));
+			ASSERT_EQ(0, ring_wait(&ring, &cqe, LOST_MS));
 			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 			sum += cqe.wr_id;
 		}
 		EXPECT_EQ(preparers[0].end.id + preparers[1].end.id, sum);
-		queue_close(&ring);
+		ring_close(&ring);
 	}
 }
 
 struct neighbour {
 	struct pair pair;
-	const struct memory *mr;
+	const struct mr *mr;
 	unsigned int count;
 	int error;
 };
@@ -118,9 +118,9 @@ static void *post_and_take(void *argument)
 		for (unsigned int j = 0; j < 8; j++)
 			sqes[j] = sqe_remote(KRDMA_OP_WRITE, a->id, i + j, neighbour->mr, 0,
 					     8, neighbour->mr, 64);
-		ret = queue_post(a->ring->fd, sqes, 8, NULL);
+		ret = ring_post(a->ring->fd, sqes, 8, NULL);
 		for (unsigned int j = 0; j < 8 && !ret; j++) {
-			ret = queue_wait(a->ring, &cqe, LOST_MS);
+			ret = ring_wait(a->ring, &cqe, LOST_MS);
 			if (!ret && (cqe.status || cqe.wr_id != i + j || cqe.dest != a->id))
 				ret = -EBADMSG;
 		}
@@ -170,7 +170,7 @@ static void *post_receives(void *argument)
 
 	while (!visitor->over) {
 		struct krdma_sqe sqe = sqe_receive(visitor->id, 1, NULL, 0, 0);
-		int ret = queue_post(visitor->fd, &sqe, 1, NULL);
+		int ret = ring_post(visitor->fd, &sqe, 1, NULL);
 
 		if (!ret)
 			visitor->accepted++;
@@ -197,9 +197,9 @@ static void *end_it(void *argument)
 TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 {
 	struct end_options options = { .recv_depth = 4 };
-	struct queue ring;
+	struct ring ring;
 
-	ASSERT_EQ(0, queue_create(self->pair.sessions[0], &(struct queue_options) {
+	ASSERT_EQ(0, ring_create(self->pair.sessions[0], &(struct ring_options) {
 		.device_id = self->pair.device, .cq_entries = 256 }, &ring));
 	options.ring = &ring;
 	for (unsigned int i = 0; i < rounds(60, 12); i++) {
@@ -222,7 +222,7 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_EQ(0, ender.error);
 		ASSERT_EQ(0, conn_await_closed(self->a->conn, LOST_MS));
 		sqe = sqe_receive(self->a->id, 2, NULL, 0, 0);
-		ret = queue_post(ring.fd, &sqe, 1, NULL);
+		ret = ring_post(ring.fd, &sqe, 1, NULL);
 		EXPECT_TRUE(ret == -ENOTCONN || ret == -ENOENT) {
 			TH_LOG("after the end: %d", ret);
 		}
@@ -234,13 +234,13 @@ TEST_F_TIMEOUT(races_end, nothing_is_posted_after_the_end, 300)
 		EXPECT_EQ(0, poster.error);
 		/* Each accepted entry completes. */
 		while (poster.accepted) {
-			ASSERT_EQ(0, queue_wait(&ring, &cqe, LOST_MS));
+			ASSERT_EQ(0, ring_wait(&ring, &cqe, LOST_MS));
 			EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 			poster.accepted--;
 		}
-		EXPECT_EQ(-EAGAIN, queue_take(&ring, &cqe));
+		EXPECT_EQ(-EAGAIN, ring_take(&ring, &cqe));
 	}
-	queue_close(&ring);
+	ring_close(&ring);
 }
 
 /* The same with removal of the device, and a connected peer. */
@@ -253,7 +253,7 @@ TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
 		ASSERT_EQ(0, fabric_create());
 		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
 			.address = FABRIC_ADDRESS,
-			.a.queue_options.cq_entries = 256, .b.queue_options.cq_entries = 256 }));
+			.a.ring_options.cq_entries = 256, .b.ring_options.cq_entries = 256 }));
 		posters[0].fd = pair.a.ring->fd;
 		posters[0].id = pair.a.id;
 		posters[1].fd = pair.b.ring->fd;
@@ -280,7 +280,7 @@ TEST_F_TIMEOUT(races_end, the_device_goes_while_it_is_posted_to, 300)
 
 struct landlord {
 	struct end *end;
-	const struct memory *remote;
+	const struct mr *remote;
 	atomic_uint id;
 	const void *data;
 	atomic_bool over;
@@ -294,7 +294,7 @@ static void *write_from_it(void *argument)
 	struct landlord *landlord = argument;
 
 	while (!landlord->over && !landlord->error) {
-		struct memory mr = *landlord->remote;
+		struct mr mr = *landlord->remote;
 		struct krdma_sqe sqe;
 		int ret;
 
@@ -302,7 +302,7 @@ static void *write_from_it(void *argument)
 		mr.data = (void *)landlord->data;
 		sqe = sqe_remote(KRDMA_OP_WRITE, landlord->end->id, 1, &mr, 0, 8,
 				 landlord->remote, 64);
-		ret = queue_post(landlord->end->ring->fd, &sqe, 1, NULL);
+		ret = ring_post(landlord->end->ring->fd, &sqe, 1, NULL);
 		if (!ret)
 			landlord->posted++;
 		else if (ret == -EAGAIN)
@@ -322,22 +322,22 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 	struct krdma_cqe cqe;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &(struct pair_options) {
-		.a.queue_options.cq_entries = 256, .a.send_depth = 64 }));
+		.a.ring_options.cq_entries = 256, .a.send_depth = 64 }));
 	landlord.data = data;
 	for (int i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, write_from_it, &landlord));
 	for (unsigned int i = 0; i < rounds(60, 12); i++) {
 		unsigned int before = landlord.posted;
-		struct memory mr;
+		struct mr mr;
 		unsigned int dice = i;
 		int ret;
 
-		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data, 8,
-					     ACCESS_ALL, &mr));
+		ASSERT_EQ(0, mr_register(self->pair.sessions[0], self->pair.device, data, 8,
+					 ACCESS_ALL, &mr));
 		landlord.id = mr.id;
 		/* In every fourth round the MR is certainly in use; otherwise by chance. */
 		while (i % 4 == 0 && landlord.posted == before && !landlord.error) {
-			while (!queue_take(self->a->ring, &cqe)) {
+			while (!ring_take(self->a->ring, &cqe)) {
 				EXPECT_EQ(0, cqe.status);
 				taken++;
 			}
@@ -346,9 +346,9 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 		for (unsigned int j = 0; j < 20; j++)
 			dawdle(&dice);
 		do {
-			ret = memory_release(self->pair.sessions[0], mr.id,
-					     i % 2 ? KRDMA_DEREGISTER_LATER : 0);
-			while (!queue_take(self->a->ring, &cqe)) {
+			ret = mr_deregister(self->pair.sessions[0], mr.id,
+					    i % 2 ? KRDMA_DEREGISTER_LATER : 0);
+			while (!ring_take(self->a->ring, &cqe)) {
 				EXPECT_EQ(0, cqe.status);
 				taken++;
 			}
@@ -361,7 +361,7 @@ TEST_F_TIMEOUT(races_end, memory_goes_while_it_is_posted_from, 300)
 	EXPECT_EQ(0, landlord.error);
 	EXPECT_LT(rounds(60, 12) / 4 - 1, landlord.posted);
 	for (; taken < landlord.posted; taken++) {
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, LOST_MS));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, LOST_MS));
 		EXPECT_EQ(0, cqe.status);
 	}
 }

@@ -28,7 +28,7 @@ FIXTURE(reach)
 {
 	struct pair pair;
 	struct resources before;
-	struct memory local;
+	struct mr local;
 };
 
 FIXTURE_VARIANT(reach)
@@ -53,14 +53,14 @@ FIXTURE_SETUP(reach)
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
-				   &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+			       &self->local));
 	fill(self->local.data, LENGTH, 1);
 }
 
 FIXTURE_TEARDOWN(reach)
 {
-	memory_destroy(&self->local);
+	mr_destroy(&self->local);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 	write_text(FORCE_PIN, "0");
@@ -68,16 +68,16 @@ FIXTURE_TEARDOWN(reach)
 
 TEST_F(reach, what_a_peer_writes_is_there)
 {
-	struct memory remote;
+	struct mr remote;
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &remote));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	fill(remote.data, LENGTH, 2);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_read(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(self->local.data, LENGTH, 2));
-	memory_destroy(&remote);
+	mr_destroy(&remote);
 }
 
 /* Ways in which a program can replace memory under an MR. */
@@ -112,8 +112,8 @@ static int take_move(unsigned char *data)
 
 struct writer {
 	struct pair *pair;
-	const struct memory *local;
-	const struct memory *remote;
+	const struct mr *local;
+	const struct mr *remote;
 	bool stop;
 	bool released;
 	/* The last write began after the MR was deregistered. */
@@ -156,11 +156,11 @@ TEST_F(reach, what_is_mapped_later_is_not_reached)
 
 	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
 		struct writer writer = { .pair = &self->pair, .local = &self->local };
-		struct memory remote;
+		struct mr remote;
 		pthread_t thread;
 
-		ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH,
-					   ACCESS_ALL, &remote));
+		ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH,
+				       ACCESS_ALL, &remote));
 		writer.remote = &remote;
 		ASSERT_EQ(0, pthread_create(&thread, NULL, keep_writing, &writer));
 		EXPECT_TRUE(has_written(&writer, 2));
@@ -178,7 +178,7 @@ TEST_F(reach, what_is_mapped_later_is_not_reached)
 		pthread_join(thread, NULL);
 		EXPECT_EQ(0, writer.ret);
 		/* Deregistration frees the pages, and nothing does so before. */
-		EXPECT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+		EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], remote.id, 0));
 		EXPECT_TRUE(zeroed(remote.data, LENGTH));
 		munmap(remote.data, LENGTH);
 	}
@@ -187,15 +187,15 @@ TEST_F(reach, what_is_mapped_later_is_not_reached)
 /* The rkey of a deregistered MR is invalid, and so is one of another session. */
 TEST_F(reach, keys_that_a_peer_may_not_use)
 {
-	struct memory remote;
+	struct mr remote;
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &remote));
 	/* The rkey is valid until the MR is deregistered. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 1));
 	memset(remote.data, 0, LENGTH);
-	ASSERT_EQ(0, memory_release(self->pair.sessions[1], remote.id, 0));
+	ASSERT_EQ(0, mr_deregister(self->pair.sessions[1], remote.id, 0));
 	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
 	munmap(remote.data, LENGTH);
@@ -204,43 +204,43 @@ TEST_F(reach, keys_that_a_peer_may_not_use)
 /* Proves: F6 */
 TEST_F(reach, keys_of_another_session)
 {
-	struct memory remote, right;
+	struct mr remote, right;
 
 	/* An MR of A's session, while the peer's operations arrive at B, in the other session. */
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
-				   &remote));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &right));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+			       &remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &right));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&self->pair, &self->local, &right));
 	EXPECT_TRUE(filled(right.data, LENGTH, 1));
 	EXPECT_EQ(KRDMA_WC_REM_ACCESS_ERR, pair_write(&self->pair, &self->local, &remote));
 	EXPECT_TRUE(zeroed(remote.data, LENGTH));
-	memory_destroy(&remote);
-	memory_destroy(&right);
+	mr_destroy(&remote);
+	mr_destroy(&right);
 }
 
 TEST_F(reach, numbers_of_another_session)
 {
-	struct memory far, last;
+	struct mr far, last;
 	struct krdma_sqe entry;
 
 	/* An MR ID that A's session does not have, because it has fewer MRs. */
 	do {
-		ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, PAGE, LOCAL,
-					   &far));
+		ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, PAGE, LOCAL,
+				       &far));
 	} while (far.id <= self->local.id);
 	last = far;
 	entry = sqe_send(self->pair.a.id, 1, &last, 0, 16);
-	EXPECT_EQ(-ENOENT, queue_submit(self->pair.a.ring, &entry, 1, NULL));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[0], far.id, 0));
+	EXPECT_EQ(-ENOENT, ring_submit(self->pair.a.ring, &entry, 1, NULL));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->pair.sessions[0], far.id, 0));
 }
 
 /* Do one operation with 8 bytes of an MR with @access.  Returns its status. */
 static int try_right(FIXTURE_DATA(reach) * self, uint8_t opcode, uint32_t access,
-		     struct memory *remote)
+		     struct mr *remote)
 {
-	int ret = memory_create(self->pair.sessions[1], self->pair.device, LENGTH, access,
-				remote);
+	int ret = mr_create(self->pair.sessions[1], self->pair.device, LENGTH, access,
+			    remote);
 
 	if (ret)
 		return ret;
@@ -280,7 +280,7 @@ TEST_F(reach, rights_hold)
 	for (size_t i = 0; i < ARRAY_SIZE(rights); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(operations); j++) {
 			bool may = rights[i] & operations[j].right;
-			struct memory remote;
+			struct mr remote;
 
 			fill(self->local.data, LENGTH, 1);
 			EXPECT_EQ(may ? KRDMA_WC_SUCCESS : KRDMA_WC_REM_ACCESS_ERR,
@@ -292,7 +292,7 @@ TEST_F(reach, rights_hold)
 				EXPECT_TRUE(filled(remote.data, LENGTH, 3));
 				EXPECT_TRUE(filled(self->local.data, LENGTH, 1));
 			}
-			memory_destroy(&remote);
+			mr_destroy(&remote);
 		}
 	}
 }
@@ -303,24 +303,24 @@ TEST_F(reach, rights_hold)
 
 TEST_F(reach, busy_memory_stays_and_works)
 {
-	struct memory room;
+	struct mr room;
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, LOCAL,
-				   &room));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, LOCAL,
+			       &room));
 	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->pair.b.ring, &entry, 1, NULL));
 
 	for (int i = 0; i < 3; i++)
-		EXPECT_EQ(-EBUSY, memory_release(self->pair.sessions[1], room.id, 0));
+		EXPECT_EQ(-EBUSY, mr_deregister(self->pair.sessions[1], room.id, 0));
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_TRUE(filled(room.data, LENGTH, 1));
 	/* After the completion the MR can be deregistered. */
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], room.id, 0));
 	munmap(room.data, LENGTH);
 }
 
@@ -329,24 +329,24 @@ TEST_F(reach, released_later)
 	struct resources with, now;
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
-	struct memory room;
+	struct mr room;
 
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &room));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &room));
 	entry = sqe_receive(self->pair.b.id, 7, &room, 0, LENGTH);
-	ASSERT_EQ(0, queue_submit(self->pair.b.ring, &entry, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->pair.b.ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&with));
 
-	EXPECT_EQ(0, memory_release(self->pair.sessions[1], room.id, KRDMA_DEREGISTER_LATER));
-	EXPECT_EQ(-ENOENT, memory_release(self->pair.sessions[1], room.id, 0));
-	EXPECT_EQ(-ENOENT, queue_submit(self->pair.b.ring, &entry, 1, NULL));
+	EXPECT_EQ(0, mr_deregister(self->pair.sessions[1], room.id, KRDMA_DEREGISTER_LATER));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->pair.sessions[1], room.id, 0));
+	EXPECT_EQ(-ENOENT, ring_submit(self->pair.b.ring, &entry, 1, NULL));
 	ASSERT_EQ(0, resources_read(&now));
 	EXPECT_EQ(with.count[RESOURCE_MR], now.count[RESOURCE_MR]);
 
 	/* The work request in flight is not affected. */
 	EXPECT_EQ(KRDMA_WC_SUCCESS,
 		  pair_operate(&self->pair, sqe_send(self->pair.a.id, 1, &self->local, 0, LENGTH)));
-	ASSERT_EQ(0, queue_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->pair.b.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	EXPECT_TRUE(filled(room.data, LENGTH, 1));
 	with.count[RESOURCE_MR]--;
@@ -359,22 +359,22 @@ TEST_F(reach, release_races_with_posts)
 {
 	unsigned char *data = pages(LENGTH, PROT_READ | PROT_WRITE);
 	struct writer writer = { .pair = &self->pair };
-	struct memory changing = { .data = data };
-	struct memory remote;
+	struct mr changing = { .data = data };
+	struct mr remote;
 	unsigned int wins = 0;
 	uint64_t deadline;
 
 	fill(data, LENGTH, 1);
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
-				   &remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, ACCESS_ALL,
+			       &remote));
 	deadline = now_ms() + rounds(3000, 1000);
 	while (now_ms() < deadline) {
-		struct memory next;
+		struct mr next;
 		pthread_t thread;
 		int ret;
 
-		ASSERT_EQ(0, memory_register(self->pair.sessions[0], self->pair.device, data,
-					     LENGTH, LOCAL, &next));
+		ASSERT_EQ(0, mr_register(self->pair.sessions[0], self->pair.device, data,
+					 LENGTH, LOCAL, &next));
 		changing = next;
 		writer.local = &changing;
 		writer.remote = &remote;
@@ -382,7 +382,7 @@ TEST_F(reach, release_races_with_posts)
 		writer.stop = false;
 		writer.released = false;
 		ASSERT_EQ(0, pthread_create(&thread, NULL, keep_writing, &writer));
-		while ((ret = memory_release(self->pair.sessions[0], next.id, 0)) == -EBUSY)
+		while ((ret = mr_deregister(self->pair.sessions[0], next.id, 0)) == -EBUSY)
 			;
 		__atomic_store_n(&writer.released, true, __ATOMIC_RELEASE);
 		EXPECT_EQ(0, ret);
@@ -393,7 +393,7 @@ TEST_F(reach, release_races_with_posts)
 		wins++;
 	}
 	EXPECT_LT(0, wins);
-	memory_destroy(&remote);
+	mr_destroy(&remote);
 	munmap(data, LENGTH);
 }
 

@@ -18,8 +18,8 @@ FIXTURE(refusal)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory from;
-	struct memory to;
+	struct mr from;
+	struct mr to;
 };
 
 FIXTURE_SETUP(refusal)
@@ -29,22 +29,22 @@ FIXTURE_SETUP(refusal)
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 8192,
-				   KRDMA_ACCESS_LOCAL_WRITE, &self->from));
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
-				   &self->to));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 8192,
+			       KRDMA_ACCESS_LOCAL_WRITE, &self->from));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+			       &self->to));
 }
 
 FIXTURE_TEARDOWN(refusal)
 {
-	memory_destroy(&self->from);
-	memory_destroy(&self->to);
+	mr_destroy(&self->from);
+	mr_destroy(&self->to);
 	pair_close(&self->pair);
 }
 
 /* A valid entry of each operation. */
-static struct krdma_sqe valid(const struct end *end, const struct memory *from,
-			      const struct memory *to, uint8_t opcode)
+static struct krdma_sqe valid(const struct end *end, const struct mr *from,
+			      const struct mr *to, uint8_t opcode)
 {
 	struct krdma_sqe entry = {};
 
@@ -78,8 +78,8 @@ static struct krdma_sqe valid(const struct end *end, const struct memory *from,
 	const struct krdma_sqe refused = (entry);					\
 	const int expected = (error);							\
 											\
-	EXPECT_EQ(expected, queue_submit(self->a->ring, &refused, 1, NULL));		\
-	EXPECT_EQ(expected, queue_post(self->a->ring->fd, &refused, 1, NULL));		\
+	EXPECT_EQ(expected, ring_submit(self->a->ring, &refused, 1, NULL));		\
+	EXPECT_EQ(expected, ring_post(self->a->ring->fd, &refused, 1, NULL));		\
 } while (0)
 
 #define VALID(opcode)	valid(self->a, &self->from, &self->to, opcode)
@@ -123,16 +123,16 @@ TEST_F(refusal, flags_that_an_operation_does_not_have)
 TEST_F(refusal, a_strangers_key_is_not_ended)
 {
 	struct krdma_sqe entry = { .opcode = KRDMA_OP_LOCAL_INV, .dest = self->a->id };
-	struct memory mr;
+	struct mr mr;
 
 	ASSERT_EQ(0, write_text(FORCE_PIN, "1"));
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
-				   &mr));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 8192, ACCESS_ALL,
+			       &mr));
 	ASSERT_EQ(0, write_text(FORCE_PIN, "0"));
 	entry.imm = mr.rkey;
 	REFUSED(-EINVAL, entry);
 	EXPECT_EQ(0, pair_write(&self->pair, &self->from, &mr));
-	memory_destroy(&mr);
+	mr_destroy(&mr);
 }
 
 /* Each field that an operation does not use must be 0. */
@@ -165,7 +165,7 @@ TEST_F(refusal, fields_that_an_operation_does_not_use)
 				entry.operand = 1;
 			else
 				entry.swap = 1;
-			EXPECT_EQ(-EINVAL, queue_submit(self->a->ring, &entry, 1, NULL)) {
+			EXPECT_EQ(-EINVAL, ring_submit(self->a->ring, &entry, 1, NULL)) {
 				TH_LOG("opcode %u, field %u", opcode, field);
 			}
 		}
@@ -203,9 +203,9 @@ TEST_F(refusal, pieces_that_make_no_sense)
 TEST_F(refusal, memory_without_that_right_or_outside_of_it)
 {
 	struct krdma_sqe entry = VALID(KRDMA_OP_WRITE);
-	struct memory readable;
+	struct mr readable;
 
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 4096, 0, &readable));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 4096, 0, &readable));
 	entry.sge.mr = 0x7ffffff0;
 	REFUSED(-ENOENT, entry);
 	entry.sge.mr = 0;
@@ -229,7 +229,7 @@ TEST_F(refusal, memory_without_that_right_or_outside_of_it)
 	entry = VALID(KRDMA_OP_WRITE);
 	entry.remote_addr = UINT64_MAX - 3;
 	REFUSED(-EOVERFLOW, entry);
-	memory_destroy(&readable);
+	mr_destroy(&readable);
 	entry = sqe_send(self->a->id, 1, &readable, 0, 8);
 	REFUSED(-ENOENT, entry);
 }
@@ -259,9 +259,9 @@ TEST_F(refusal, a_queue_for_receives_takes_no_sends)
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	receive = sqe_receive(pair.a.id, 1, NULL, 0, 0);
 	write = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(pair.a.ring, &receive, 1, NULL));
-	EXPECT_EQ(-ENOENT, queue_submit(pair.a.recv_ring, &write, 1, NULL));
-	EXPECT_EQ(0, queue_submit(pair.a.recv_ring, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(pair.a.ring, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(pair.a.recv_ring, &write, 1, NULL));
+	EXPECT_EQ(0, ring_submit(pair.a.recv_ring, &receive, 1, NULL));
 	pair_close(&pair);
 }
 
@@ -279,14 +279,14 @@ TEST_F(refusal, entries_that_cannot_be_read)
 	entries[0] = VALID(KRDMA_OP_WRITE);
 	entries[1] = entries[0];
 	/* Both calls fail; the entries before the one that faults are accepted. */
-	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, (void *)16, 1, &accepted));
+	EXPECT_EQ(-EFAULT, ring_post(self->a->ring->fd, (void *)16, 1, &accepted));
 	EXPECT_EQ(0, accepted);
-	EXPECT_EQ(-EFAULT, queue_post(self->a->ring->fd, entries, 3, &accepted));
+	EXPECT_EQ(-EFAULT, ring_post(self->a->ring->fd, entries, 3, &accepted));
 	EXPECT_EQ(2, accepted);
 	for (int i = 0; i < 2; i++)
-		EXPECT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
-	EXPECT_EQ(-EINVAL, queue_post(self->a->ring->fd, entries, KRDMA_RING_ENTRIES_MAX + 1,
-				      NULL));
+		EXPECT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(-EINVAL, ring_post(self->a->ring->fd, entries, KRDMA_RING_ENTRIES_MAX + 1,
+				     NULL));
 	munmap(map, 2 * page);
 }
 
@@ -350,7 +350,7 @@ static const struct flip_field {
 };
 
 /* Submit the entry until it has been accepted and refused @often times each. */
-static void submit_flipped(struct __test_metadata *_metadata, struct queue *ring,
+static void submit_flipped(struct __test_metadata *_metadata, struct ring *ring,
 			   struct flip *flip, const struct flip_field *field, unsigned int often)
 {
 	unsigned int accepted = 0, refused = 0;
@@ -359,14 +359,14 @@ static void submit_flipped(struct __test_metadata *_metadata, struct queue *ring
 	struct krdma_cqe cqe;
 
 	while ((accepted < often || refused < often) && now_ms() < end) {
-		ASSERT_EQ(0, queue_enter(ring, 1, 0, 0, &enter));
+		ASSERT_EQ(0, ring_enter(ring, 1, 0, 0, &enter));
 		if (!enter.submitted) {
 			ASSERT_EQ(field->error, enter.error);
 			refused++;
 			continue;
 		}
 		ASSERT_EQ(0, enter.error);
-		ASSERT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		ASSERT_EQ(flip->right.wr_id, cqe.wr_id);
 		ASSERT_EQ(8, cqe.length);
@@ -384,7 +384,7 @@ static void submit_flipped(struct __test_metadata *_metadata, struct queue *ring
 /* Proves: A5 */
 TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 {
-	struct queue *ring = self->a->ring;
+	struct ring *ring = self->a->ring;
 
 	for (size_t i = 0; i < ARRAY_SIZE(flip_fields) && !_metadata->exit_code; i++) {
 		const struct flip_field *field = &flip_fields[i];
@@ -397,7 +397,7 @@ TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 
 		memcpy(&flip.wrong, (uint64_t *)&flip.right + flip.word, 8);
 		memcpy((char *)&flip.wrong + field->offset % 8, &field->wrong, field->size);
-		ASSERT_EQ(0, queue_put(ring, &flip.right, 1));
+		ASSERT_EQ(0, ring_put(ring, &flip.right, 1));
 		flip.entry = &ring->sqes[(ring->header->sq_tail - 1) % ring->sq_entries];
 		ASSERT_EQ(0, pthread_create(&thread, NULL, flip_without_end, &flip));
 		submit_flipped(_metadata, ring, &flip, field, rounds(20, 5));
@@ -408,8 +408,8 @@ TEST_F_TIMEOUT(refusal, a_field_is_rewritten_while_the_kernel_reads_it, 300)
 		}
 		/* Make the last entry valid. */
 		*flip.entry = flip.right;
-		EXPECT_EQ(0, queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
-		EXPECT_EQ(0, queue_take(ring, &(struct krdma_cqe){}));
+		EXPECT_EQ(0, ring_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL));
+		EXPECT_EQ(0, ring_take(ring, &(struct krdma_cqe){}));
 	}
 }
 
@@ -422,8 +422,8 @@ FIXTURE(failure)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory from;
-	struct memory to;
+	struct mr from;
+	struct mr to;
 	struct krdma_sqe entry;
 };
 
@@ -478,10 +478,10 @@ FIXTURE_SETUP(failure)
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 8192,
-				   KRDMA_ACCESS_LOCAL_WRITE, &self->from));
-	ASSERT_EQ(0, memory_create(variant->foreign ? self->a->session : self->b->session,
-				   self->pair.device, 8192, variant->access, &self->to));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 8192,
+			       KRDMA_ACCESS_LOCAL_WRITE, &self->from));
+	ASSERT_EQ(0, mr_create(variant->foreign ? self->a->session : self->b->session,
+			       self->pair.device, 8192, variant->access, &self->to));
 	self->entry = sqe_remote(variant->opcode, self->a->id, 5, data ? &self->from : NULL, 0,
 				 data ? 8 : 0, &self->to, variant->offset);
 	self->entry.rkey ^= variant->wrong_key;
@@ -489,8 +489,8 @@ FIXTURE_SETUP(failure)
 
 FIXTURE_TEARDOWN(failure)
 {
-	memory_destroy(&self->from);
-	memory_destroy(&self->to);
+	mr_destroy(&self->from);
+	mr_destroy(&self->to);
 	pair_close(&self->pair);
 }
 
@@ -503,8 +503,8 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 	fill(self->to.data, 8192, 3);
 	/* An unsignaled work request completes visibly if it fails. */
 	silent.flags = KRDMA_SQE_UNSIGNALED;
-	ASSERT_EQ(0, queue_submit(self->a->ring, &silent, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &silent, 1, NULL));
+	ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(5, cqe.wr_id);
 	EXPECT_EQ(variant->opcode, cqe.opcode);
 	EXPECT_EQ(0, cqe.length);
@@ -516,12 +516,12 @@ TEST_F(failure, the_peers_memory_stays_as_it_is)
 	EXPECT_EQ(-EIO, conn_wait(self->a->conn, 0, NULL));
 	/* rxe of 7.2 raises a QP error at the end that refuses; before, the peer disconnects. */
 	EXPECT_EQ(kernel_is("6.") ? -EPIPE : -EIO, conn_wait(self->b->conn, 0, NULL));
-	EXPECT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
+	EXPECT_EQ(-EAGAIN, ring_take(self->a->ring, &cqe));
 }
 
 /* Check the effect of the operation on memory with a pattern, if it has the right it needs. */
 static void expect_done(struct __test_metadata *_metadata, uint8_t opcode,
-			const struct memory *from, const struct memory *to)
+			const struct mr *from, const struct mr *to)
 {
 	uint64_t theirs, mine, pattern;
 	unsigned char bytes[8];
@@ -559,21 +559,21 @@ TEST_F(failure, with_the_right_it_is_done)
 	};
 	struct krdma_sqe right = self->entry;
 	struct krdma_cqe cqe;
-	struct memory to;
+	struct mr to;
 
-	ASSERT_EQ(0, memory_create(self->b->session, self->pair.device, 8192,
-				   rights[variant->opcode], &to));
+	ASSERT_EQ(0, mr_create(self->b->session, self->pair.device, 8192,
+			       rights[variant->opcode], &to));
 	fill(to.data, 8192, 3);
 	right.remote_addr = to.remote_addr;
 	right.rkey = to.rkey;
-	ASSERT_EQ(0, queue_submit(self->a->ring, &right, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &right, 1, NULL));
+	ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(5, cqe.wr_id);
 	EXPECT_EQ(variant->opcode, cqe.opcode);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	expect_done(_metadata, variant->opcode, &self->from, &to);
 	EXPECT_EQ(KRDMA_CONN_CONNECTED, conn_state(self->a->conn));
-	memory_destroy(&to);
+	mr_destroy(&to);
 }
 
 TEST_F(refusal, a_message_longer_than_its_receive)
@@ -583,14 +583,14 @@ TEST_F(refusal, a_message_longer_than_its_receive)
 	bool rxe = !getenv("KRDMA_LINK");
 	struct krdma_cqe cqe;
 
-	ASSERT_EQ(0, queue_submit(self->b->ring, &receive, 1, NULL));
-	ASSERT_EQ(0, queue_submit(self->a->ring, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(self->b->ring, &receive, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->a->ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_wait(self->b->ring, &cqe, PATIENCE_MS));
 	/* rxe reports a different status. */
 	EXPECT_EQ(rxe ? KRDMA_WC_LOC_QP_OP_ERR : KRDMA_WC_LOC_LEN_ERR, cqe.status);
 	EXPECT_EQ(2, cqe.wr_id);
 	EXPECT_EQ(0, cqe.length);
-	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(1, cqe.wr_id);
 	EXPECT_EQ(rxe ? KRDMA_WC_REM_OP_ERR : KRDMA_WC_REM_INV_REQ_ERR,
 		  cqe.status);
@@ -610,8 +610,8 @@ TEST_F(refusal, a_message_that_finds_no_receive)
 
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(pair.a.ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_wait(pair.a.ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(KRDMA_WC_RNR_RETRY_EXC_ERR, cqe.status);
 	EXPECT_EQ(0, conn_await_closed(pair.a.conn, PATIENCE_MS));
 	pair_close(&pair);

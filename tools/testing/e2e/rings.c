@@ -39,7 +39,7 @@ int64_t deadline_late_us(void)
  * Rings
  */
 
-int queue_adopt(int fd, size_t size, struct queue *ring)
+int ring_adopt(int fd, size_t size, struct ring *ring)
 {
 	struct krdma_ring_header *header;
 
@@ -59,7 +59,7 @@ int queue_adopt(int fd, size_t size, struct queue *ring)
 	return 0;
 }
 
-int queue_create(int session, const struct queue_options *options, struct queue *ring)
+int ring_create(int session, const struct ring_options *options, struct ring *ring)
 {
 	struct krdma_ring_create_args create = { .size = sizeof(create) };
 	int ret;
@@ -76,7 +76,7 @@ int queue_create(int session, const struct queue_options *options, struct queue 
 	ret = session_request(session, KRDMA_RING_CREATE, &create);
 	if (ret)
 		return ret;
-	ret = queue_adopt(create.fd, create.ring_size, ring);
+	ret = ring_adopt(create.fd, create.ring_size, ring);
 	if (ret)
 		close(create.fd);
 	else
@@ -84,7 +84,7 @@ int queue_create(int session, const struct queue_options *options, struct queue 
 	return ret;
 }
 
-void queue_close(struct queue *ring)
+void ring_close(struct ring *ring)
 {
 	if (ring->header)
 		munmap(ring->header, ring->size);
@@ -94,7 +94,7 @@ void queue_close(struct queue *ring)
 	ring->fd = -1;
 }
 
-int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t count)
+int ring_put(struct ring *ring, const struct krdma_sqe *entries, uint32_t count)
 {
 	struct krdma_ring_header *header = ring->header;
 	uint32_t tail = header->sq_tail;
@@ -107,8 +107,8 @@ int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t coun
 	return 0;
 }
 
-int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
-		uint64_t deadline_ns, struct krdma_ring_enter_args *enter)
+int ring_enter(struct ring *ring, uint32_t to_submit, uint32_t min_complete,
+	       uint64_t deadline_ns, struct krdma_ring_enter_args *enter)
 {
 	struct krdma_ring_enter_args own;
 
@@ -122,8 +122,8 @@ int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
 	return session_request(ring->fd, KRDMA_RING_ENTER, enter);
 }
 
-int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t count,
-		 uint32_t *accepted)
+int ring_submit(struct ring *ring, const struct krdma_sqe *entries, uint32_t count,
+		uint32_t *accepted)
 {
 	struct krdma_ring_enter_args enter = {};
 	uint32_t done = 0;
@@ -132,10 +132,10 @@ int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t c
 	while (done < count && !ret) {
 		uint32_t part = count - done < ring->sq_entries ? count - done : ring->sq_entries;
 
-		ret = queue_put(ring, entries + done, part);
+		ret = ring_put(ring, entries + done, part);
 		if (ret)
 			break;
-		ret = queue_enter(ring, part, 0, 0, &enter);
+		ret = ring_enter(ring, part, 0, 0, &enter);
 		if (!ret) {
 			done += enter.submitted;
 			ret = enter.error;
@@ -151,7 +151,7 @@ int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t c
 	return ret;
 }
 
-int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
+int ring_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted)
 {
 	struct krdma_ring_post_args post = {
 		.size = sizeof(post),
@@ -169,7 +169,7 @@ int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32
 	return post.error;
 }
 
-int queue_take(struct queue *ring, struct krdma_cqe *cqe)
+int ring_take(struct ring *ring, struct krdma_cqe *cqe)
 {
 	struct krdma_ring_header *header = ring->header;
 	uint32_t head = header->cq_head;
@@ -181,21 +181,21 @@ int queue_take(struct queue *ring, struct krdma_cqe *cqe)
 	return 0;
 }
 
-int queue_wait(struct queue *ring, struct krdma_cqe *cqe, unsigned int ms)
+int ring_wait(struct ring *ring, struct krdma_cqe *cqe, unsigned int ms)
 {
 	uint64_t deadline = deadline_in(ms);
 	int ret;
 
-	while ((ret = queue_take(ring, cqe)) == -EAGAIN) {
-		ret = queue_enter(ring, 0, 1, deadline, NULL);
+	while ((ret = ring_take(ring, cqe)) == -EAGAIN) {
+		ret = ring_enter(ring, 0, 1, deadline, NULL);
 		if (ret)
-			return queue_take(ring, cqe) ? ret : 0;
+			return ring_take(ring, cqe) ? ret : 0;
 	}
 	return ret;
 }
 
-int queue_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
-	       uint64_t deadline_ns, uint32_t *reaped)
+int ring_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
+	      uint64_t deadline_ns, uint32_t *reaped)
 {
 	struct krdma_ring_reap_args reap = {
 		.size = sizeof(reap),
@@ -210,7 +210,7 @@ int queue_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_co
 	return ret;
 }
 
-int queue_confine(int ring, const uint32_t *ids, uint32_t count)
+int ring_confine(int ring, const uint32_t *ids, uint32_t count)
 {
 	struct krdma_ring_confine_args confine = {
 		.size = sizeof(confine),
@@ -221,7 +221,7 @@ int queue_confine(int ring, const uint32_t *ids, uint32_t count)
 	return session_request(ring, KRDMA_RING_CONFINE, &confine);
 }
 
-int queue_query(int ring, struct krdma_ring_query_args *query)
+int ring_query(int ring, struct krdma_ring_query_args *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->size = sizeof(*query);
@@ -240,8 +240,8 @@ int poll_mask(int fd, short events, unsigned int ms)
  * Memory
  */
 
-int memory_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
-		    struct memory *mr)
+int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		struct mr *mr)
 {
 	struct krdma_mr_register_args request = {
 		.size = sizeof(request),
@@ -264,7 +264,7 @@ int memory_register(int session, uint32_t device_id, void *data, size_t length, 
 	return 0;
 }
 
-int memory_release(int session, uint32_t id, uint32_t flags)
+int mr_deregister(int session, uint32_t id, uint32_t flags)
 {
 	struct krdma_mr_deregister_args release = { .size = sizeof(release), .flags = flags,
 						    .id = id };
@@ -272,8 +272,8 @@ int memory_release(int session, uint32_t id, uint32_t flags)
 	return session_request(session, KRDMA_MR_DEREGISTER, &release);
 }
 
-int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
-		  struct memory *mr)
+int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
+	      struct mr *mr)
 {
 	void *data = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ret;
@@ -281,18 +281,18 @@ int memory_create(int session, uint32_t device_id, size_t length, uint32_t acces
 	memset(mr, 0, sizeof(*mr));
 	if (data == MAP_FAILED)
 		return -errno;
-	ret = memory_register(session, device_id, data, length, access, mr);
+	ret = mr_register(session, device_id, data, length, access, mr);
 	if (ret)
 		munmap(data, length);
 	return ret;
 }
 
-void memory_destroy(struct memory *mr)
+void mr_destroy(struct mr *mr)
 {
 	if (!mr->data)
 		return;
 	/* The session may be closed, and its MRs with it. */
-	memory_release(mr->session, mr->id, KRDMA_DEREGISTER_LATER);
+	mr_deregister(mr->session, mr->id, KRDMA_DEREGISTER_LATER);
 	munmap(mr->data, mr->length);
 	mr->data = NULL;
 }
@@ -329,7 +329,7 @@ bool zeroed(const void *data, size_t length)
  */
 
 static struct krdma_sqe sqe(uint8_t opcode, uint32_t dest, uint64_t wr_id,
-			    const struct memory *mr, size_t offset, uint32_t length)
+			    const struct mr *mr, size_t offset, uint32_t length)
 {
 	struct krdma_sqe entry = { .opcode = opcode, .dest = dest, .wr_id = wr_id };
 
@@ -342,21 +342,21 @@ static struct krdma_sqe sqe(uint8_t opcode, uint32_t dest, uint64_t wr_id,
 	return entry;
 }
 
-struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct memory *mr,
+struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 			     size_t offset, uint32_t length)
 {
 	return sqe(KRDMA_OP_RECV, dest, wr_id, mr, offset, length);
 }
 
-struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct memory *mr,
+struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 			  size_t offset, uint32_t length)
 {
 	return sqe(KRDMA_OP_SEND, dest, wr_id, mr, offset, length);
 }
 
 struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t dest, uint64_t wr_id,
-			    const struct memory *local, size_t offset, uint32_t length,
-			    const struct memory *remote, size_t remote_offset)
+			    const struct mr *local, size_t offset, uint32_t length,
+			    const struct mr *remote, size_t remote_offset)
 {
 	struct krdma_sqe entry = sqe(opcode, dest, wr_id, local, offset, length);
 

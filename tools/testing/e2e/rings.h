@@ -44,7 +44,7 @@ int64_t deadline_late_us(void);
 } while (0)
 
 /**
- * struct queue - a ring and its mapping
+ * struct ring - a ring and its mapping
  * @fd: file descriptor of the ring
  * @session: session of the ring; not owned
  * @sq_entries: as granted
@@ -54,7 +54,7 @@ int64_t deadline_late_us(void);
  * @sqes: the submission ring's entries
  * @cqes: the completion ring's entries
  */
-struct queue {
+struct ring {
 	int fd;
 	int session;
 	uint32_t sq_entries;
@@ -66,7 +66,7 @@ struct queue {
 };
 
 /* Options of a ring; all zero means the defaults, on the device of the first use. */
-struct queue_options {
+struct ring_options {
 	uint32_t flags;
 	uint32_t device_id;
 	uint32_t sq_entries;
@@ -74,48 +74,48 @@ struct queue_options {
 	uint32_t vector;
 };
 
-int queue_create(int session, const struct queue_options *options, struct queue *ring);
+int ring_create(int session, const struct ring_options *options, struct ring *ring);
 
 /* Map a ring that another process created; @ring takes over @fd. */
-int queue_adopt(int fd, size_t size, struct queue *ring);
-void queue_close(struct queue *ring);
+int ring_adopt(int fd, size_t size, struct ring *ring);
+void ring_close(struct ring *ring);
 
 /* Put entries into the ring, without a system call; -ENOSPC if they do not fit. */
-int queue_put(struct queue *ring, const struct krdma_sqe *entries, uint32_t count);
+int ring_put(struct ring *ring, const struct krdma_sqe *entries, uint32_t count);
 
 /* KRDMA_RING_ENTER; the result is in *@enter, which may be NULL. */
-int queue_enter(struct queue *ring, uint32_t to_submit, uint32_t min_complete,
-		uint64_t deadline_ns, struct krdma_ring_enter_args *enter);
+int ring_enter(struct ring *ring, uint32_t to_submit, uint32_t min_complete,
+	       uint64_t deadline_ns, struct krdma_ring_enter_args *enter);
 
 /*
  * Post entries by the ring, or by an array.  0 if all were accepted, otherwise the error of the
  * call or of the next entry; *@accepted (may be NULL) is the number of entries before it.
  * Refused entries are removed from the ring.
  */
-int queue_submit(struct queue *ring, const struct krdma_sqe *entries, uint32_t count,
-		 uint32_t *accepted);
-int queue_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
+int ring_submit(struct ring *ring, const struct krdma_sqe *entries, uint32_t count,
+		uint32_t *accepted);
+int ring_post(int ring, const struct krdma_sqe *entries, uint32_t count, uint32_t *accepted);
 
 /* One completion from the ring, without a system call; -EAGAIN if none.  For one thread. */
-int queue_take(struct queue *ring, struct krdma_cqe *cqe);
+int ring_take(struct ring *ring, struct krdma_cqe *cqe);
 
 /* The same, waiting inside KRDMA_RING_ENTER; -ETIMEDOUT. */
-int queue_wait(struct queue *ring, struct krdma_cqe *cqe, unsigned int ms);
+int ring_wait(struct ring *ring, struct krdma_cqe *cqe, unsigned int ms);
 
 /* KRDMA_RING_REAP: from any thread; *@reaped of them came. */
-int queue_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
-	       uint64_t deadline_ns, uint32_t *reaped);
+int ring_reap(int ring, struct krdma_cqe *cqes, uint32_t count, uint32_t min_complete,
+	      uint64_t deadline_ns, uint32_t *reaped);
 
-int queue_query(int ring, struct krdma_ring_query_args *query);
+int ring_query(int ring, struct krdma_ring_query_args *query);
 
 /* KRDMA_RING_CONFINE. */
-int queue_confine(int ring, const uint32_t *ids, uint32_t count);
+int ring_confine(int ring, const uint32_t *ids, uint32_t count);
 
 /* poll() of one descriptor: the mask, 0 if nothing came in time, -errno. */
 int poll_mask(int fd, short events, unsigned int ms);
 
 /**
- * struct memory - a memory region
+ * struct mr - a memory region
  * @session: session of the MR; not owned
  * @id: ID of the MR
  * @rkey: for peers
@@ -123,7 +123,7 @@ int poll_mask(int fd, short events, unsigned int ms);
  * @data: where it is
  * @length: bytes
  */
-struct memory {
+struct mr {
 	int session;
 	uint32_t id;
 	uint32_t rkey;
@@ -136,14 +136,14 @@ struct memory {
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
-int memory_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
-		    struct memory *mr);
-int memory_release(int session, uint32_t id, uint32_t flags);
+int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
+		struct mr *mr);
+int mr_deregister(int session, uint32_t id, uint32_t flags);
 
 /* Allocate zeroed pages and register them; deregister and free them. */
-int memory_create(int session, uint32_t device_id, size_t length, uint32_t access,
-		  struct memory *mr);
-void memory_destroy(struct memory *mr);
+int mr_create(int session, uint32_t device_id, size_t length, uint32_t access,
+	      struct mr *mr);
+void mr_destroy(struct mr *mr);
 
 /* Fill with, or compare to, a pattern that differs for each seed and offset. */
 void fill(void *data, size_t length, unsigned int seed);
@@ -151,14 +151,14 @@ bool filled(const void *data, size_t length, unsigned int seed);
 bool zeroed(const void *data, size_t length);
 
 /* Entries.  @mr NULL: without data. */
-struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct memory *mr,
+struct krdma_sqe sqe_receive(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 			     size_t offset, uint32_t length);
-struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct memory *mr,
+struct krdma_sqe sqe_send(uint32_t dest, uint64_t wr_id, const struct mr *mr,
 			  size_t offset, uint32_t length);
 
 /* Write, read and their kind: @local to or from @remote, which is the peer's. */
 struct krdma_sqe sqe_remote(uint8_t opcode, uint32_t dest, uint64_t wr_id,
-			    const struct memory *local, size_t offset, uint32_t length,
-			    const struct memory *remote, size_t remote_offset);
+			    const struct mr *local, size_t offset, uint32_t length,
+			    const struct mr *remote, size_t remote_offset);
 
 #endif

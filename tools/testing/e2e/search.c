@@ -21,8 +21,8 @@ FIXTURE(search)
 {
 	struct pair pair;
 	struct resources before;
-	struct memory local;
-	struct memory remote;
+	struct mr local;
+	struct mr remote;
 };
 
 FIXTURE_VARIANT(search)
@@ -47,24 +47,24 @@ FIXTURE_SETUP(search)
 	ASSERT_EQ(0, write_text(FORCE_PIN, variant->force_pin));
 	ASSERT_EQ(0, resources_read(&self->before));
 	ASSERT_EQ(0, pair_begin(&self->pair, &options));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
-				   &self->local));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[1], self->pair.device, LENGTH, RIGHTS,
-				   &self->remote));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, LENGTH, ACCESS_ALL,
+			       &self->local));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[1], self->pair.device, LENGTH, RIGHTS,
+			       &self->remote));
 	fill(self->remote.data, LENGTH, 2);
 }
 
 FIXTURE_TEARDOWN(search)
 {
-	memory_destroy(&self->local);
-	memory_destroy(&self->remote);
+	mr_destroy(&self->local);
+	mr_destroy(&self->remote);
 	pair_close(&self->pair);
 	EXPECT_EQ(0, resources_await(&self->before, PATIENCE_MS));
 	write_text(FORCE_PIN, "0");
 }
 
 /* Make one guess with its own connection.  Returns the status of the operation, or -errno. */
-static int guess(struct pair *pair, const struct memory *local, const struct memory *guessed,
+static int guess(struct pair *pair, const struct mr *local, const struct mr *guessed,
 		 bool reads)
 {
 	int ret = pair_connect(pair, NULL);
@@ -88,7 +88,7 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 	unsigned int connections = 0;
 
 	for (uint32_t low = 0; low < KEYS; low += step) {
-		struct memory guessed = self->remote;
+		struct mr guessed = self->remote;
 
 		guessed.rkey = (right & ~(KEYS - 1U)) | low;
 		if (guessed.rkey == right)
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(search, each_guess_costs_a_connection_and_wrong_ones_give_nothing
 /* A wrong guess ends its connection, so each connection allows one guess. */
 TEST_F(search, a_wrong_guess_ends_the_connection)
 {
-	struct memory guessed = self->remote;
+	struct mr guessed = self->remote;
 
 	guessed.rkey ^= 1;
 	ASSERT_EQ(0, pair_connect(&self->pair, NULL));

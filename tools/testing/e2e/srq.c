@@ -16,10 +16,10 @@ FIXTURE(srq)
 {
 	int session;
 	uint32_t device;
-	struct queue ring;
+	struct ring ring;
 	int fd;
 	uint32_t id;
-	struct memory mr;
+	struct mr mr;
 };
 
 static int srq_create(int session, int ring, uint32_t device, uint32_t depth, uint32_t max_sge,
@@ -62,23 +62,23 @@ static int srq_post(int fd, const struct krdma_sqe *entries, uint32_t count, uin
 
 FIXTURE_SETUP(srq)
 {
-	struct queue_options options = { .cq_entries = 1024 };
+	struct ring_options options = { .cq_entries = 1024 };
 
 	self->session = session_open(O_CLOEXEC);
 	ASSERT_LE(0, self->session);
 	ASSERT_EQ(0, boot_device(self->session, &self->device));
-	ASSERT_EQ(0, queue_create(self->session, &options, &self->ring));
+	ASSERT_EQ(0, ring_create(self->session, &options, &self->ring));
 	ASSERT_EQ(0, srq_create(self->session, self->ring.fd, self->device, DEPTH, 2, &self->fd,
 				&self->id));
-	ASSERT_EQ(0, memory_create(self->session, self->device, 65536, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->session, self->device, 65536, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(srq)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	close(self->fd);
-	queue_close(&self->ring);
+	ring_close(&self->ring);
 	close(self->session);
 }
 
@@ -94,21 +94,21 @@ TEST_F(srq, what_is_granted)
 	EXPECT_LE(2, query.max_sge);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	/* The ring is bound to the device now. */
-	ASSERT_EQ(0, queue_query(self->ring.fd, &ring));
+	ASSERT_EQ(0, ring_query(self->ring.fd, &ring));
 	EXPECT_EQ(self->device, ring.device_id);
 }
 
 TEST_F(srq, what_is_refused)
 {
 	int other = session_open(O_CLOEXEC), fd;
-	struct queue unbound, small, foreign;
+	struct ring unbound, small, foreign;
 	uint32_t id;
 
 	ASSERT_LE(0, other);
-	ASSERT_EQ(0, queue_create(self->session, NULL, &unbound));
-	ASSERT_EQ(0, queue_create(self->session, &(struct queue_options) {
+	ASSERT_EQ(0, ring_create(self->session, NULL, &unbound));
+	ASSERT_EQ(0, ring_create(self->session, &(struct ring_options) {
 		.cq_entries = 16, .device_id = self->device }, &small));
-	ASSERT_EQ(0, queue_create(other, NULL, &foreign));
+	ASSERT_EQ(0, ring_create(other, NULL, &foreign));
 #define REFUSED(error, ring, device, depth, sge) \
 	EXPECT_EQ(error, srq_create(self->session, ring, device, depth, sge, &fd, &id))
 	REFUSED(-EINVAL, unbound.fd, 0, 8, 1);
@@ -121,9 +121,9 @@ TEST_F(srq, what_is_refused)
 	REFUSED(-EINVAL, self->ring.fd, self->device, 0, 1);
 	REFUSED(-ENODEV, unbound.fd, UINT32_MAX, 8, 1);
 #undef REFUSED
-	queue_close(&unbound);
-	queue_close(&small);
-	queue_close(&foreign);
+	ring_close(&unbound);
+	ring_close(&small);
+	ring_close(&foreign);
 	close(other);
 }
 
@@ -147,20 +147,20 @@ TEST_F(srq, receives_serve_every_connection)
 	for (int i = 0; i < 12; i++)
 		entries[i] = sqe_receive(self->id, i, &self->mr, i * 4096, 4096);
 	ASSERT_EQ(0, srq_post(self->fd, entries, 6, NULL));
-	ASSERT_EQ(0, queue_submit(&self->ring, entries + 6, 6, NULL));
+	ASSERT_EQ(0, ring_submit(&self->ring, entries + 6, 6, NULL));
 	fill(self->mr.data + 61440, 1000, 7);
 	for (int i = 0; i < 12; i++) {
 		struct krdma_sqe send = sqe_send(pairs[i % PEERS].a.id, i, &self->mr, 61440,
 						 100 + i % PEERS);
 
-		ASSERT_EQ(0, queue_submit(pairs[i % PEERS].a.ring, &send, 1, NULL));
-		ASSERT_EQ(0, queue_wait(pairs[i % PEERS].a.ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_submit(pairs[i % PEERS].a.ring, &send, 1, NULL));
+		ASSERT_EQ(0, ring_wait(pairs[i % PEERS].a.ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 	}
 	for (int i = 0; i < 12; i++) {
 		int from = -1;
 
-		ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(&self->ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		for (int j = 0; j < PEERS; j++)
 			if (cqe.dest == pairs[j].b.id)
@@ -203,8 +203,8 @@ TEST_F(srq, it_is_full_and_has_room_again)
 	EXPECT_EQ(query.depth, posted);
 	EXPECT_EQ(0, poll_mask(self->fd, POLLIN | POLLOUT, 0));
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_wait(&self->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(POLLOUT, poll_mask(self->fd, POLLIN | POLLOUT, PATIENCE_MS));
 	EXPECT_EQ(0, srq_post(self->fd, &receive, 1, NULL));
 	pair_close(&pair);
@@ -232,7 +232,7 @@ TEST_F(srq, entries_that_it_refuses)
 	REFUSED(-EINVAL, sge.mr, 1);
 #undef REFUSED
 	bad = sqe_send(self->id, 1, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, &bad, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(&self->ring, &bad, 1, NULL));
 	EXPECT_EQ(0, srq_post(self->fd, &entry, 1, &accepted));
 }
 
@@ -253,7 +253,7 @@ TEST_F(srq, the_end_gives_back_what_is_unused)
 	ASSERT_EQ(0, srq_post(fd, entries, 5, NULL));
 	close(fd);
 	for (int i = 0; i < 5; i++) {
-		ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(&self->ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(id, cqe.dest);
 		EXPECT_EQ(KRDMA_OP_RECV, cqe.opcode);
 		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
@@ -261,7 +261,7 @@ TEST_F(srq, the_end_gives_back_what_is_unused)
 		EXPECT_FALSE(seen[cqe.wr_id]);
 		seen[cqe.wr_id] = true;
 	}
-	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, entries, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(&self->ring, entries, 1, NULL));
 }
 
 /* The SRQ exists as long as a connection uses it. */
@@ -284,8 +284,8 @@ TEST_F(srq, it_outlives_its_descriptor_with_its_connections)
 	ASSERT_EQ(0, srq_post(fd, &receive, 1, NULL));
 	close(fd);
 	send = sqe_send(pair.a.id, 1, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
-	ASSERT_EQ(0, queue_wait(&self->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_submit(pair.a.ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_wait(&self->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(4, cqe.wr_id);
 	EXPECT_EQ(pair.b.id, cqe.dest);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
@@ -304,7 +304,7 @@ TEST_F(srq, its_connections_have_no_receives_of_their_own)
 
 	ASSERT_EQ(0, pair_open(&pair, &options));
 	receive = sqe_receive(pair.b.id, 4, NULL, 0, 0);
-	EXPECT_EQ(-ENOENT, queue_submit(&self->ring, &receive, 1, NULL));
+	EXPECT_EQ(-ENOENT, ring_submit(&self->ring, &receive, 1, NULL));
 	pair_close(&pair);
 }
 
@@ -344,14 +344,14 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 	};
 	int posted = 0, completed = 0;
 	struct krdma_sqe receive, send;
-	struct memory from, to;
+	struct mr from, to;
 	struct krdma_cqe cqe;
 	struct pair pair;
 
 	if (!kernel_is("6.1."))
 		SKIP(return, "rxe after 6.1 loses the receive of a message that is given up");
-	ASSERT_EQ(0, memory_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &from));
-	ASSERT_EQ(0, memory_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &to));
+	ASSERT_EQ(0, mr_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &from));
+	ASSERT_EQ(0, mr_create(self->session, self->device, LONG_MESSAGE, ACCESS_ALL, &to));
 	receive = sqe_receive(self->id, 1, &to, 0, LONG_MESSAGE);
 	for (unsigned int round = 0; round < rounds(2 * DEPTH, DEPTH + 2); round++) {
 		int more = fill_srq(self->fd, &receive);
@@ -360,13 +360,13 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 		posted += more;
 		ASSERT_EQ(0, pair_open(&pair, &options));
 		send = sqe_send(pair.a.id, 1, &from, 0, LONG_MESSAGE);
-		ASSERT_EQ(0, queue_submit(pair.a.ring, &send, 1, NULL));
+		ASSERT_EQ(0, ring_submit(pair.a.ring, &send, 1, NULL));
 		/* Disconnect somewhere in the middle of the message. */
 		usleep(round * 20);
 		EXPECT_EQ(0, conn_disconnect(pair.a.conn, KRDMA_DISCONNECT_ABORT));
 		EXPECT_EQ(0, conn_await_closed(pair.b.conn, PATIENCE_MS));
 		pair_close(&pair);
-		while (!queue_take(&self->ring, &cqe))
+		while (!ring_take(&self->ring, &cqe))
 			completed++;
 	}
 	TH_LOG("%d receives were posted, %d have completed", posted, completed);
@@ -381,8 +381,8 @@ TEST_F(srq, messages_that_are_given_up_leave_their_room)
 		}
 	}
 	pair_close(&pair);
-	memory_destroy(&from);
-	memory_destroy(&to);
+	mr_destroy(&from);
+	mr_destroy(&to);
 }
 
 TEST_HARNESS_MAIN

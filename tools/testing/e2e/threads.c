@@ -18,7 +18,7 @@
 FIXTURE(threads)
 {
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	pthread_t threads[3 * THREADS];
 };
 
@@ -37,18 +37,18 @@ FIXTURE_SETUP(threads)
 {
 	struct end_options options = {
 		.send_depth = 64, .recv_depth = 64, .separate = true,
-		.queue_options = { .flags = variant->flags, .cq_entries = 256 },
+		.ring_options = { .flags = variant->flags, .cq_entries = 256 },
 	};
 
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) {
 		.a = options, .b = options }));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 65536, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 65536, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(threads)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
@@ -89,7 +89,7 @@ static void *post_all(void *argument)
 			entries[j] = sqe_send(worker->dest, wr_id, NULL, 0, 0);
 			entries[j].opcode = worker->opcode;
 		}
-		ret = queue_post(worker->ring, entries, count, &accepted);
+		ret = ring_post(worker->ring, entries, count, &accepted);
 		i += accepted;
 		if (ret == -EAGAIN)
 			sched_yield();
@@ -107,7 +107,7 @@ static void *reap_all(void *argument)
 	while (*worker->left && !worker->error) {
 		struct krdma_cqe cqes[5];
 		uint32_t reaped;
-		int ret = queue_reap(worker->ring, cqes, 5, 1, deadline_in(50), &reaped);
+		int ret = ring_reap(worker->ring, cqes, 5, 1, deadline_in(50), &reaped);
 
 		if (ret == -ETIMEDOUT && now_ms() < end)
 			continue;
@@ -180,11 +180,11 @@ struct waiter {
 static void *wait_somehow(void *argument)
 {
 	struct waiter *waiter = argument;
-	struct queue ring = { .fd = waiter->fd };
+	struct ring ring = { .fd = waiter->fd };
 	struct krdma_ring_enter_args enter;
 
 	if (waiter->kind == 0) {
-		waiter->ret = queue_enter(&ring, 0, 1, deadline_in(PATIENCE_MS), &enter);
+		waiter->ret = ring_enter(&ring, 0, 1, deadline_in(PATIENCE_MS), &enter);
 		if (!waiter->ret && !enter.completed)
 			waiter->ret = -EPROTO;
 	} else {
@@ -208,7 +208,7 @@ TEST_F(threads, everybody_who_waits_is_woken)
 		ASSERT_EQ(0, pthread_create(&self->threads[i], NULL, wait_somehow, &waiters[i]));
 	}
 	sleep_ms(100);
-	ASSERT_EQ(0, queue_post(self->pair.a.ring->fd, &write, 1, NULL));
+	ASSERT_EQ(0, ring_post(self->pair.a.ring->fd, &write, 1, NULL));
 	for (int i = 0; i < 2 * THREADS; i++) {
 		pthread_join(self->threads[i], NULL);
 		EXPECT_EQ(0, waiters[i].ret);
@@ -252,7 +252,7 @@ struct maker {
 	unsigned int count;
 	uint32_t ids[64];
 	uint32_t keys[64];
-	struct memory memories[64];
+	struct mr memories[64];
 	int error;
 };
 
@@ -261,8 +261,8 @@ static void *make_memory(void *argument)
 	struct maker *maker = argument;
 
 	for (unsigned int i = 0; i < maker->count && !maker->error; i++) {
-		maker->error = memory_create(maker->session, maker->device, 4096, ACCESS_ALL,
-					     &maker->memories[i]);
+		maker->error = mr_create(maker->session, maker->device, 4096, ACCESS_ALL,
+					 &maker->memories[i]);
 		maker->ids[i] = maker->memories[i].id;
 		maker->keys[i] = maker->memories[i].rkey;
 	}
@@ -314,14 +314,14 @@ TEST_F(threads, numbers_made_in_parallel_are_unique)
 			}
 		}
 		for (unsigned int i = 0; i < THREADS * count; i++)
-			memory_destroy(&makers[i / count].memories[i % count]);
+			mr_destroy(&makers[i / count].memories[i % count]);
 	}
 }
 
 struct chaos {
 	struct end *end;
 	atomic_bool *stop;
-	const struct memory *mr;
+	const struct mr *mr;
 	int kind;
 	int error;
 };
@@ -341,11 +341,11 @@ static void *use(void *argument)
 		case 0:
 			write = sqe_remote(KRDMA_OP_WRITE, chaos->end->id, 1, chaos->mr, 0, 8,
 					   chaos->mr, 64);
-			ret = queue_post(chaos->end->ring->fd, &write, 1, NULL);
+			ret = ring_post(chaos->end->ring->fd, &write, 1, NULL);
 			break;
 		case 1:
-			ret = queue_reap(chaos->end->ring->fd, &cqe, 1, 1, deadline_in(1),
-					 &reaped);
+			ret = ring_reap(chaos->end->ring->fd, &cqe, 1, 1, deadline_in(1),
+					&reaped);
 			break;
 		case 2:
 			ret = conn_query(chaos->end->conn, NULL, 0, &query);
@@ -374,7 +374,7 @@ TEST_F_TIMEOUT(threads, closed_while_used, 300)
 	for (unsigned int round = 0; round < rounds(12, 4); round++) {
 		struct pair_options options = {
 			.sessions = { self->pair.sessions[0], self->pair.sessions[0] },
-			.a.queue_options.flags = variant->flags,
+			.a.ring_options.flags = variant->flags,
 		};
 		struct chaos chaos[THREADS];
 		atomic_bool stop = false;
@@ -434,11 +434,11 @@ static void *connect_and_close(void *argument)
 		receive = sqe_receive(pair.b.id, 1, NULL, 0, 0);
 		send = sqe_send(pair.a.id, 2, NULL, 0, 0);
 		if (!chain->error)
-			chain->error = queue_submit(pair.b.ring, &receive, 1, NULL);
+			chain->error = ring_submit(pair.b.ring, &receive, 1, NULL);
 		if (!chain->error)
-			chain->error = queue_submit(pair.a.ring, &send, 1, NULL);
+			chain->error = ring_submit(pair.a.ring, &send, 1, NULL);
 		if (!chain->error)
-			chain->error = queue_wait(pair.b.ring, &cqe, PATIENCE_MS);
+			chain->error = ring_wait(pair.b.ring, &cqe, PATIENCE_MS);
 		pair_close(&pair);
 	}
 	return NULL;

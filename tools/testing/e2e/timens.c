@@ -51,17 +51,17 @@ static int wait_for_nothing(void *)
 	CHECK_ON_WHEEL_TIME(deadline);
 
 	deadline = deadline_in(WAIT_MS);
-	CHECK(queue_enter(end.ring, 0, 1, deadline, NULL) == -ETIMEDOUT);
+	CHECK(ring_enter(end.ring, 0, 1, deadline, NULL) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 	deadline = deadline_in(WAIT_MS);
-	CHECK(queue_reap(end.ring->fd, &cqe, 1, 1, deadline, &reaped) == -ETIMEDOUT);
+	CHECK(ring_reap(end.ring->fd, &cqe, 1, 1, deadline, &reaped) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 
 	end_init(&other, session);
-	CHECK(!queue_create(session, &(struct queue_options) { .flags = KRDMA_RING_POLLED },
-			    &other.own[0]));
+	CHECK(!ring_create(session, &(struct ring_options) { .flags = KRDMA_RING_POLLED },
+			   &other.own[0]));
 	deadline = deadline_in(WAIT_MS);
-	CHECK(queue_enter(&other.own[0], 0, 1, deadline, NULL) == -ETIMEDOUT);
+	CHECK(ring_enter(&other.own[0], 0, 1, deadline, NULL) == -ETIMEDOUT);
 	CHECK_ON_WHEEL_TIME(deadline);
 	return 0;
 }

@@ -127,30 +127,30 @@ FIXTURE_TEARDOWN(upper)
 /* Proves: D3 */
 TEST_F(upper, memory_is_registered)
 {
-	struct memory mr;
+	struct mr mr;
 
-	ASSERT_EQ(0, memory_create(self->session, self->device, LENGTH, ACCESS_ALL, &mr));
+	ASSERT_EQ(0, mr_create(self->session, self->device, LENGTH, ACCESS_ALL, &mr));
 	EXPECT_NE(0, mr.rkey);
-	memory_destroy(&mr);
+	mr_destroy(&mr);
 }
 
 /* Where a connection works, its peer reaches the memory. */
 TEST_F(upper, a_peer_reaches_it)
 {
 	static const struct pair_options options = { .address = ADDRESS };
-	struct memory local, remote;
+	struct mr local, remote;
 	struct pair pair;
 
 	if (variant->kind == NONE)
 		SKIP(return, "no connection works without an address");
 	ASSERT_EQ(0, pair_open(&pair, &options));
-	ASSERT_EQ(0, memory_create(pair.sessions[0], self->device, LENGTH, ACCESS_ALL, &local));
-	ASSERT_EQ(0, memory_create(pair.sessions[1], self->device, LENGTH, ACCESS_ALL, &remote));
+	ASSERT_EQ(0, mr_create(pair.sessions[0], self->device, LENGTH, ACCESS_ALL, &local));
+	ASSERT_EQ(0, mr_create(pair.sessions[1], self->device, LENGTH, ACCESS_ALL, &remote));
 	fill(local.data, LENGTH, 3);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, pair_write(&pair, &local, &remote));
 	EXPECT_TRUE(filled(remote.data, LENGTH, 3));
-	memory_destroy(&local);
-	memory_destroy(&remote);
+	mr_destroy(&local);
+	mr_destroy(&remote);
 	pair_close(&pair);
 }
 

@@ -15,7 +15,7 @@ FIXTURE(uring)
 {
 	struct io_uring header;
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 };
 
 FIXTURE_VARIANT(uring)
@@ -25,7 +25,7 @@ FIXTURE_VARIANT(uring)
 
 /* clang-format off */
 FIXTURE_VARIANT_ADD(uring, event) {};
-FIXTURE_VARIANT_ADD(uring, polled) { .end.queue_options.flags = KRDMA_RING_POLLED };
+FIXTURE_VARIANT_ADD(uring, polled) { .end.ring_options.flags = KRDMA_RING_POLLED };
 
 /* clang-format on */
 
@@ -33,13 +33,13 @@ FIXTURE_SETUP(uring)
 {
 	ASSERT_EQ(0, io_uring_queue_init(16, &self->header, 0));
 	ASSERT_EQ(0, pair_begin(&self->pair, NULL));
-	ASSERT_EQ(0, memory_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->pair.sessions[0], self->pair.device, 4096, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(uring)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 	io_uring_queue_exit(&self->header);
 }
@@ -92,14 +92,14 @@ TEST_F(uring, polls_a_listener_and_a_queue)
 	ASSERT_EQ(0, pair_established(&self->pair));
 
 	receive = sqe_receive(b->id, 7, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(b->ring, &receive, 1, NULL));
+	ASSERT_EQ(0, ring_submit(b->ring, &receive, 1, NULL));
 	io_uring_prep_poll_add(entry(self, 2), b->ring->fd, POLLIN);
 	ASSERT_EQ(1, io_uring_submit(&self->header));
 	EXPECT_TRUE(unanswered(self));
 	send = sqe_send(a->id, 8, &self->mr, 0, 0);
-	ASSERT_EQ(0, queue_submit(a->ring, &send, 1, NULL));
+	ASSERT_EQ(0, ring_submit(a->ring, &send, 1, NULL));
 	EXPECT_EQ(POLLIN, answer(self, 2));
-	ASSERT_EQ(0, queue_wait(b->ring, &cqe, 0));
+	ASSERT_EQ(0, ring_wait(b->ring, &cqe, 0));
 	EXPECT_EQ(7, cqe.wr_id);
 	EXPECT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 }

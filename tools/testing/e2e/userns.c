@@ -134,7 +134,7 @@ TEST_F(userns, namespaces_of_a_user_have_one_share)
 static int too_much_memory(void *context)
 {
 	const struct rlimit locked = { 64 * KIB, 64 * KIB };
-	struct memory mr;
+	struct mr mr;
 	uint32_t device;
 	int session, ret;
 
@@ -144,8 +144,8 @@ static int too_much_memory(void *context)
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
 	CHECK(!boot_device(session, &device));
-	CHECK(!memory_create(session, device, 16 * KIB, ACCESS_ALL, &mr));
-	ret = memory_create(session, device, 128 * KIB, ACCESS_ALL, &mr);
+	CHECK(!mr_create(session, device, 16 * KIB, ACCESS_ALL, &mr));
+	ret = mr_create(session, device, 128 * KIB, ACCESS_ALL, &mr);
 	CHECK(ret == -ENOMEM);
 	return 0;
 }

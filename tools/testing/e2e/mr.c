@@ -132,10 +132,10 @@ TEST_F(mr, what_cannot_be_registered)
 		}
 	}
 	for (int bit = 4; bit < 32; bit++) {
-		struct memory mr;
+		struct mr mr;
 
-		EXPECT_EQ(-EOPNOTSUPP, memory_register(self->session, self->device, self->data,
-						       LENGTH, 1U << bit | LOCAL, &mr)) {
+		EXPECT_EQ(-EOPNOTSUPP, mr_register(self->session, self->device, self->data,
+						   LENGTH, 1U << bit | LOCAL, &mr)) {
 			TH_LOG("right %d", bit);
 		}
 	}
@@ -151,17 +151,17 @@ TEST_F(mr, places_and_lengths)
 	ASSERT_EQ(0, resources_read(&before));
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++) {
-			struct memory mr;
+			struct mr mr;
 
-			EXPECT_EQ(0, memory_register(self->session, self->device,
-						     self->data + offsets[i], lengths[j],
-						     ACCESS_ALL, &mr)) {
+			EXPECT_EQ(0, mr_register(self->session, self->device,
+						 self->data + offsets[i], lengths[j],
+						 ACCESS_ALL, &mr)) {
 				TH_LOG("%u bytes at %u", lengths[j], offsets[i]);
 			}
 			EXPECT_NE(0, mr.id);
 			EXPECT_NE(0, mr.rkey);
 			EXPECT_EQ((uintptr_t)self->data + offsets[i], mr.remote_addr);
-			EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+			EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 		}
 	}
 	/* A successful deregistration leaves nothing behind. */
@@ -181,11 +181,11 @@ static int query_part(int session, uint32_t id, uint64_t offset, uint64_t length
 
 TEST_F(mr, the_longest)
 {
-	struct memory mr;
+	struct mr mr;
 
-	EXPECT_EQ(0, memory_create(self->session, self->device, variant->longest, ACCESS_ALL,
-				   &mr));
-	memory_destroy(&mr);
+	EXPECT_EQ(0, mr_create(self->session, self->device, variant->longest, ACCESS_ALL,
+			       &mr));
+	mr_destroy(&mr);
 }
 
 /* Memory too long for one device MR has several rkeys, which all end with the MR. */
@@ -196,11 +196,11 @@ TEST_F(mr, a_key_for_each_part)
 	unsigned char *data = pages(length + 7, PROT_READ | PROT_WRITE);
 	struct krdma_mr_query_args query;
 	unsigned int keys = 0;
-	struct memory mr;
+	struct mr mr;
 
 	ASSERT_NE(0, (uintptr_t)data);
-	ASSERT_EQ(0, memory_register(self->session, self->device, data + 7, length, ACCESS_ALL,
-				     &mr));
+	ASSERT_EQ(0, mr_register(self->session, self->device, data + 7, length, ACCESS_ALL,
+				 &mr));
 	for (size_t offset = 0; offset < length; offset += reach) {
 		ASSERT_EQ(0, query_part(self->session, mr.id, offset, 0, &query));
 		EXPECT_NE(0, query.part_key);
@@ -218,7 +218,7 @@ TEST_F(mr, a_key_for_each_part)
 	EXPECT_EQ(keys == 1, !!query.rkey);
 	/* rxe takes 512 pages. */
 	EXPECT_EQ(variant->force_pin[0] == '1' ? 2 : 1, keys);
-	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 	munmap(data, length + 7);
 }
 
@@ -230,21 +230,21 @@ TEST_F(mr, all_rights)
 	for (uint32_t access = 0; access <= ACCESS_ALL; access++) {
 		bool writes = access & (KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC);
 		int expected = writes && !(access & LOCAL) ? -EINVAL : 0;
-		struct memory mr;
+		struct mr mr;
 
-		EXPECT_EQ(expected, memory_register(self->session, self->device, self->data,
-						    LENGTH, access, &mr)) {
+		EXPECT_EQ(expected, mr_register(self->session, self->device, self->data,
+						LENGTH, access, &mr)) {
 			TH_LOG("rights %#x", access);
 		}
 		if (expected)
 			continue;
 		EXPECT_EQ(!!(access & ~LOCAL), !!mr.rkey);
-		EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+		EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 
 		/* Without write access the memory need not be writable. */
 		expected = access & LOCAL ? -EFAULT : 0;
-		EXPECT_EQ(expected, memory_register(self->session, self->device, readable, LENGTH,
-						    access, &mr));
+		EXPECT_EQ(expected, mr_register(self->session, self->device, readable, LENGTH,
+						access, &mr));
 	}
 	munmap(readable, LENGTH);
 }
@@ -268,17 +268,17 @@ TEST_F(mr, no_answer_no_memory)
 		EXPECT_EQ(-EFAULT, session_request(self->session, KRDMA_MR_REGISTER, request));
 	EXPECT_EQ(0, resources_await(&before, 0));
 	for (uint32_t id = 0; id < 100; id++)
-		EXPECT_EQ(-ENOENT, memory_release(self->session, id, KRDMA_DEREGISTER_LATER));
+		EXPECT_EQ(-ENOENT, mr_deregister(self->session, id, KRDMA_DEREGISTER_LATER));
 	munmap(request, PAGE);
 }
 
 TEST_F(mr, what_cannot_be_released)
 {
 	struct krdma_mr_deregister_args release = { .size = sizeof(release) };
-	struct memory mr;
+	struct mr mr;
 
-	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
-				     &mr));
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				 &mr));
 	release.id = mr.id;
 	for (int bit = 1; bit < 32; bit++) {
 		release.flags = 1U << bit;
@@ -289,13 +289,13 @@ TEST_F(mr, what_cannot_be_released)
 	release.reserved = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MR_DEREGISTER, &release));
 
-	EXPECT_EQ(-ENOENT, memory_release(self->session, 0, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id + 1, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, INT32_MAX, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, UINT32_MAX, KRDMA_DEREGISTER_LATER));
-	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id, 0));
-	EXPECT_EQ(-ENOENT, memory_release(self->session, mr.id, KRDMA_DEREGISTER_LATER));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, 0, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, mr.id + 1, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, INT32_MAX, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, UINT32_MAX, KRDMA_DEREGISTER_LATER));
+	EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, mr.id, 0));
+	EXPECT_EQ(-ENOENT, mr_deregister(self->session, mr.id, KRDMA_DEREGISTER_LATER));
 }
 
 /* The ID of a deregistered MR is not used again soon. */
@@ -304,13 +304,13 @@ TEST_F(mr, numbers_are_not_used_again)
 	uint32_t last = 0;
 
 	for (int i = 0; i < 50; i++) {
-		struct memory mr;
+		struct mr mr;
 
-		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
-					     &mr));
+		ASSERT_EQ(0, mr_register(self->session, self->device, self->data, PAGE, LOCAL,
+					 &mr));
 		EXPECT_LT(last, mr.id);
 		last = mr.id;
-		EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+		EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 	}
 }
 
@@ -328,10 +328,10 @@ TEST_F(mr, query)
 		{ UINT64_MAX, 0, -ERANGE }, { 1, UINT64_MAX, -ERANGE }, { 0, UINT64_MAX, -ERANGE },
 	};
 	struct krdma_mr_query_args query;
-	struct memory mr;
+	struct mr mr;
 
-	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, ACCESS_ALL,
-				     &mr));
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, LENGTH, ACCESS_ALL,
+				 &mr));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		EXPECT_EQ(parts[i].error, query_part(self->session, mr.id, parts[i].offset,
 						     parts[i].length, &query)) {
@@ -350,17 +350,17 @@ TEST_F(mr, query)
 	query.flags = 1;
 	EXPECT_EQ(-EOPNOTSUPP, session_request(self->session, KRDMA_MR_QUERY, &query));
 	EXPECT_EQ(-ENOENT, query_part(self->session, mr.id + 1, 0, 0, &query));
-	EXPECT_EQ(0, memory_release(self->session, mr.id, 0));
+	EXPECT_EQ(0, mr_deregister(self->session, mr.id, 0));
 	EXPECT_EQ(-ENOENT, query_part(self->session, mr.id, 0, 0, &query));
 }
 
 TEST_F(mr, query_without_remote_rights)
 {
 	struct krdma_mr_query_args query;
-	struct memory mr;
+	struct mr mr;
 
-	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
-				     &mr));
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				 &mr));
 	memset(&query.descriptor, 0xff, sizeof(query.descriptor));
 	EXPECT_EQ(0, query_part(self->session, mr.id, 0, 0, &query));
 	EXPECT_EQ(0, query.rkey);
@@ -371,12 +371,12 @@ TEST_F(mr, query_without_remote_rights)
 /* Proves: D3 */
 TEST_F(mr, advise)
 {
-	struct memory readable, writable;
+	struct mr readable, writable;
 
-	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, 0,
-				     &readable));
-	ASSERT_EQ(0, memory_register(self->session, self->device, self->data, LENGTH, LOCAL,
-				     &writable));
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, LENGTH, 0,
+				 &readable));
+	ASSERT_EQ(0, mr_register(self->session, self->device, self->data, LENGTH, LOCAL,
+				 &writable));
 	const struct {
 		uint32_t id;
 		uint32_t flags;
@@ -434,7 +434,7 @@ static void *race_release(void *context)
 	struct race *race = context;
 
 	pthread_barrier_wait(race->barrier);
-	race->ret = memory_release(race->session, race->id, 0);
+	race->ret = mr_deregister(race->session, race->id, 0);
 	return NULL;
 }
 
@@ -446,11 +446,11 @@ TEST_F(mr, of_several_who_release_one_does)
 		pthread_barrier_t barrier;
 		struct race races[RACERS];
 		pthread_t threads[RACERS];
-		struct memory mr;
+		struct mr mr;
 		int done = 0;
 
-		ASSERT_EQ(0, memory_register(self->session, self->device, self->data, PAGE, LOCAL,
-					     &mr));
+		ASSERT_EQ(0, mr_register(self->session, self->device, self->data, PAGE, LOCAL,
+					 &mr));
 		pthread_barrier_init(&barrier, NULL, RACERS);
 		for (int i = 0; i < RACERS; i++) {
 			races[i] = (struct race) { self->session, mr.id, &barrier, 1 };
@@ -516,7 +516,7 @@ static int lock_limit(size_t bytes)
 
 static int memlock_child(void *context)
 {
-	struct memory first, second;
+	struct mr first, second;
 	uint32_t device;
 	int session;
 
@@ -526,23 +526,23 @@ static int memlock_child(void *context)
 	CHECK(!boot_device(session, &device));
 
 	CHECK(!lock_limit(0));
-	CHECK(memory_create(session, device, PAGE, LOCAL, &first) == -EPERM);
+	CHECK(mr_create(session, device, PAGE, LOCAL, &first) == -EPERM);
 	CHECK(!lock_limit(LENGTH));
-	CHECK(memory_create(session, device, LENGTH + PAGE, LOCAL, &first) == -ENOMEM);
-	CHECK(!memory_create(session, device, LENGTH - PAGE, ACCESS_ALL, &first));
-	CHECK(memory_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
+	CHECK(mr_create(session, device, LENGTH + PAGE, LOCAL, &first) == -ENOMEM);
+	CHECK(!mr_create(session, device, LENGTH - PAGE, ACCESS_ALL, &first));
+	CHECK(mr_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
 	/* One byte takes a page. */
-	CHECK(!memory_register(session, device, first.data + 1, 1, LOCAL, &second));
-	CHECK(memory_create(session, device, 1, LOCAL, &first) == -ENOMEM);
+	CHECK(!mr_register(session, device, first.data + 1, 1, LOCAL, &second));
+	CHECK(mr_create(session, device, 1, LOCAL, &first) == -ENOMEM);
 	CHECK(!lock_limit(LENGTH + PAGE));
-	CHECK(!memory_create(session, device, PAGE, LOCAL, &first));
-	CHECK(!memory_release(session, second.id, 0));
-	CHECK(!memory_create(session, device, PAGE, LOCAL, &first));
+	CHECK(!mr_create(session, device, PAGE, LOCAL, &first));
+	CHECK(!mr_deregister(session, second.id, 0));
+	CHECK(!mr_create(session, device, PAGE, LOCAL, &first));
 	/* The end of the session gives all of it back. */
 	close(session);
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0);
-	for (unsigned int ms = 0; memory_create(session, device, LENGTH, LOCAL, &first); ms++) {
+	for (unsigned int ms = 0; mr_create(session, device, LENGTH, LOCAL, &first); ms++) {
 		CHECK(ms < PATIENCE_MS);
 		sleep_ms(1);
 	}
@@ -568,7 +568,7 @@ static long status_bytes(const char *name)
 /* Memory that is both locked and registered is charged once for each, with separate limits. */
 static int locked_too_child(void *context)
 {
-	struct memory first, second;
+	struct mr first, second;
 	uint32_t device;
 	int session;
 	void *locked = pages(LENGTH, PROT_READ | PROT_WRITE);
@@ -580,14 +580,14 @@ static int locked_too_child(void *context)
 	CHECK(!lock_limit(LENGTH));
 	CHECK(locked);
 	CHECK(!mlock(locked, LENGTH));
-	CHECK(!memory_register(session, device, locked, LENGTH - PAGE, LOCAL, &first));
+	CHECK(!mr_register(session, device, locked, LENGTH - PAGE, LOCAL, &first));
 	CHECK(status_bytes("VmLck:") == LENGTH);
 	CHECK(status_bytes("VmPin:") == LENGTH - PAGE);
 	/* Each MR is charged for its pages, also if another MR has the same pages. */
-	CHECK(!memory_register(session, device, locked, PAGE, LOCAL, &second));
+	CHECK(!mr_register(session, device, locked, PAGE, LOCAL, &second));
 	CHECK(status_bytes("VmPin:") == LENGTH);
-	CHECK(memory_register(session, device, locked, PAGE, LOCAL, &second) == -ENOMEM);
-	CHECK(!memory_release(session, first.id, 0));
+	CHECK(mr_register(session, device, locked, PAGE, LOCAL, &second) == -ENOMEM);
+	CHECK(!mr_deregister(session, first.id, 0));
 	CHECK(status_bytes("VmPin:") == PAGE);
 	CHECK(status_bytes("VmLck:") == LENGTH);
 	return 0;
@@ -609,7 +609,7 @@ struct both_ways {
 static int both_ways_child(void *context)
 {
 	const struct both_ways *ways = context;
-	struct memory first, second;
+	struct mr first, second;
 	uint32_t device;
 	int session;
 
@@ -617,10 +617,10 @@ static int both_ways_child(void *context)
 	CHECK(session >= 0);
 	CHECK(!boot_device(session, &device));
 	CHECK(!lock_limit(LENGTH));
-	CHECK(!memory_create(session, device, LENGTH - PAGE, LOCAL, &first));
+	CHECK(!mr_create(session, device, LENGTH - PAGE, LOCAL, &first));
 	CHECK(write(ways->force_pin, ways->other, 1) == 1);
-	CHECK(memory_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
-	CHECK(!memory_create(session, device, PAGE, LOCAL, &second));
+	CHECK(mr_create(session, device, 2 * PAGE, LOCAL, &second) == -ENOMEM);
+	CHECK(!mr_create(session, device, PAGE, LOCAL, &second));
 	return 0;
 }
 

@@ -22,7 +22,7 @@ FIXTURE(ring)
 	struct pair pair;
 	struct end *a;
 	struct end *b;
-	struct memory mr;
+	struct mr mr;
 };
 
 FIXTURE_VARIANT(ring)
@@ -40,38 +40,38 @@ FIXTURE_SETUP(ring)
 {
 	struct end_options options = {
 		.send_depth = 32, .recv_depth = 32,
-		.queue_options = { .flags = variant->flags, .cq_entries = 128 },
+		.ring_options = { .flags = variant->flags, .cq_entries = 128 },
 	};
 
 	ASSERT_EQ(0, pair_open(&self->pair, &(struct pair_options) {
 		.a = options, .b = options }));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
-	ASSERT_EQ(0, memory_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
-				   &self->mr));
+	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 65536, ACCESS_ALL,
+			       &self->mr));
 }
 
 FIXTURE_TEARDOWN(ring)
 {
-	memory_destroy(&self->mr);
+	mr_destroy(&self->mr);
 	pair_close(&self->pair);
 }
 
 /* A write, because it needs no receive of the peer. */
-static struct krdma_sqe write_entry(const struct end *end, const struct memory *mr,
+static struct krdma_sqe write_entry(const struct end *end, const struct mr *mr,
 				    uint64_t wr_id)
 {
 	return sqe_remote(KRDMA_OP_WRITE, end->id, wr_id, mr, 0, 8, mr, 1024);
 }
 
-static int write_some(const struct end *end, const struct memory *mr, uint64_t first,
+static int write_some(const struct end *end, const struct mr *mr, uint64_t first,
 		      uint32_t count)
 {
 	struct krdma_sqe entries[32];
 
 	for (uint32_t i = 0; i < count; i++)
 		entries[i] = write_entry(end, mr, first + i);
-	return queue_post(end->ring->fd, entries, count, NULL);
+	return ring_post(end->ring->fd, entries, count, NULL);
 }
 
 #define WRITE(wr_id)			write_entry(self->a, &self->mr, wr_id)
@@ -79,20 +79,20 @@ static int write_some(const struct end *end, const struct memory *mr, uint64_t f
 
 TEST_F(ring, what_is_granted)
 {
-	static const struct queue_options asked[] = {
+	static const struct ring_options asked[] = {
 		{}, { .sq_entries = 1, .cq_entries = 1 }, { .sq_entries = 3, .cq_entries = 5 },
 		{ .sq_entries = 64, .cq_entries = 64 }, { .sq_entries = 65, .cq_entries = 1000 },
 		{ .sq_entries = 4096, .cq_entries = 4096 },
 	};
 	struct krdma_ring_query_args query;
-	struct queue ring;
+	struct ring ring;
 
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
-		struct queue_options options = asked[i];
+		struct ring_options options = asked[i];
 		const struct krdma_ring_header *header;
 
 		options.flags = variant->flags;
-		ASSERT_EQ(0, queue_create(self->a->session, &options, &ring));
+		ASSERT_EQ(0, ring_create(self->a->session, &options, &ring));
 		header = ring.header;
 		EXPECT_LE(options.sq_entries ?: 64, ring.sq_entries);
 		EXPECT_LE(options.cq_entries ?: 256, ring.cq_entries + KRDMA_RING_EXTRA);
@@ -106,7 +106,7 @@ TEST_F(ring, what_is_granted)
 		EXPECT_LE(header->cqe_offset + ring.cq_entries * sizeof(struct krdma_cqe),
 			  ring.size);
 		EXPECT_TRUE(zeroed((char *)header + sizeof(*header), ring.size - sizeof(*header)));
-		ASSERT_EQ(0, queue_query(ring.fd, &query));
+		ASSERT_EQ(0, ring_query(ring.fd, &query));
 		EXPECT_EQ(ring.sq_entries, query.sq_entries);
 		EXPECT_EQ(ring.cq_entries, query.cq_entries);
 		EXPECT_EQ(0, query.device_id);
@@ -114,18 +114,18 @@ TEST_F(ring, what_is_granted)
 		EXPECT_EQ(header->sqe_offset, query.sqe_offset);
 		EXPECT_EQ(header->cqe_offset, query.cqe_offset);
 		EXPECT_EQ(variant->flags, query.ring_flags);
-		queue_close(&ring);
+		ring_close(&ring);
 	}
-	ASSERT_EQ(0, queue_query(self->a->ring->fd, &query));
+	ASSERT_EQ(0, ring_query(self->a->ring->fd, &query));
 	EXPECT_EQ(self->pair.device, query.device_id);
 }
 
 TEST_F(ring, what_is_refused)
 {
-	struct queue ring;
+	struct ring ring;
 
 #define REFUSED(error, ...) \
-	EXPECT_EQ(error, queue_create(self->a->session, &(struct queue_options) {	\
+	EXPECT_EQ(error, ring_create(self->a->session, &(struct ring_options) {	\
 		.flags = variant->flags, __VA_ARGS__ }, &ring))
 	REFUSED(-EINVAL, .sq_entries = KRDMA_RING_ENTRIES_MAX + 1);
 	REFUSED(-EINVAL, .cq_entries = KRDMA_RING_ENTRIES_MAX + 1);
@@ -145,15 +145,15 @@ TEST_F(ring, completion_vectors)
 	struct pair pair;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
-		const struct end_options end = { .queue_options = {
+		const struct end_options end = { .ring_options = {
 			.flags = variant->flags | KRDMA_RING_VECTOR, .vector = vectors[i] } };
 
 		ASSERT_EQ(0, pair_open(&pair, &(struct pair_options) {
 			.sessions = { self->a->session, self->a->session }, .a = end, .b = end }));
 		EXPECT_EQ(KRDMA_WC_SUCCESS,
 			  pair_operate(&pair, write_entry(&pair.a, &self->mr, 1)));
-		EXPECT_EQ(0, queue_query(pair.a.ring->fd, &query));
-		EXPECT_EQ(end.queue_options.flags, query.ring_flags);
+		EXPECT_EQ(0, ring_query(pair.a.ring->fd, &query));
+		EXPECT_EQ(end.ring_options.flags, query.ring_flags);
 		EXPECT_EQ(vectors[i], query.vector);
 		pair_close(&pair);
 	}
@@ -182,10 +182,10 @@ TEST_F(ring, only_the_whole_of_it_can_be_mapped)
 /* The mapping outlives the file descriptor, but no more completions arrive in it. */
 TEST_F(ring, the_mapping_outlives_the_descriptor)
 {
-	struct queue ring;
+	struct ring ring;
 	struct krdma_ring_header *header;
 
-	ASSERT_EQ(0, queue_create(self->a->session, NULL, &ring));
+	ASSERT_EQ(0, ring_create(self->a->session, NULL, &ring));
 	header = ring.header;
 	close(ring.fd);
 	EXPECT_EQ(64, header->sq_entries);
@@ -203,10 +203,10 @@ TEST_F(ring, completions_come_without_a_request)
 	if (variant->flags & KRDMA_RING_POLLED) {
 		/* A polled ring gets completions only during an ioctl. */
 		sleep_ms(200);
-		ASSERT_EQ(-EAGAIN, queue_take(self->a->ring, &cqe));
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(-EAGAIN, ring_take(self->a->ring, &cqe));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	} else {
-		while (queue_take(self->a->ring, &cqe))
+		while (ring_take(self->a->ring, &cqe))
 			ASSERT_LT(now_ms(), end);
 	}
 	EXPECT_EQ(5, cqe.wr_id);
@@ -222,19 +222,19 @@ TEST_F(ring, deadlines)
 	for (unsigned int ms = 1; ms <= 256; ms *= 4) {
 		uint64_t deadline = deadline_in(ms);
 
-		EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, deadline, NULL));
+		EXPECT_EQ(-ETIMEDOUT, ring_enter(self->a->ring, 0, 1, deadline, NULL));
 		EXPECT_ON_TIME(deadline);
 		deadline = deadline_in(ms);
-		EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->ring->fd, &cqe, 1, 1, deadline,
-						 &reaped));
+		EXPECT_EQ(-ETIMEDOUT, ring_reap(self->a->ring->fd, &cqe, 1, 1, deadline,
+						&reaped));
 		EXPECT_ON_TIME(deadline);
 	}
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, 1, NULL));
-	EXPECT_EQ(-ETIMEDOUT, queue_reap(self->a->ring->fd, &cqe, 1, 1, 1, &reaped));
-	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 1, 0, &reaped));
-	EXPECT_EQ(-EAGAIN, queue_reap(self->a->ring->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
+	EXPECT_EQ(-ETIMEDOUT, ring_enter(self->a->ring, 0, 1, 1, NULL));
+	EXPECT_EQ(-ETIMEDOUT, ring_reap(self->a->ring->fd, &cqe, 1, 1, 1, &reaped));
+	EXPECT_EQ(-EAGAIN, ring_reap(self->a->ring->fd, &cqe, 1, 1, 0, &reaped));
+	EXPECT_EQ(-EAGAIN, ring_reap(self->a->ring->fd, &cqe, 1, 0, KRDMA_FOREVER, &reaped));
 	/* With 0 completions wanted the call does not wait. */
-	ASSERT_EQ(0, queue_enter(self->a->ring, 0, 0, KRDMA_FOREVER, &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 0, 0, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(0, enter.completed);
 	EXPECT_EQ(0, enter.submitted);
 }
@@ -244,8 +244,8 @@ TEST_F(ring, what_was_submitted_is_told_though_the_deadline_passes)
 	struct krdma_sqe entry = sqe_receive(self->a->id, 1, NULL, 0, 0);
 	struct krdma_ring_enter_args enter;
 
-	ASSERT_EQ(0, queue_put(self->a->ring, &entry, 1));
-	ASSERT_EQ(0, queue_enter(self->a->ring, 1, 1, deadline_in(50), &enter));
+	ASSERT_EQ(0, ring_put(self->a->ring, &entry, 1));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 1, 1, deadline_in(50), &enter));
 	EXPECT_EQ(1, enter.submitted);
 	EXPECT_EQ(0, enter.error);
 	EXPECT_EQ(0, enter.completed);
@@ -258,20 +258,20 @@ TEST_F(ring, no_more_is_submitted_than_asked_for_or_there)
 
 	for (int i = 0; i < 5; i++)
 		entries[i] = sqe_receive(self->a->id, i, NULL, 0, 0);
-	ASSERT_EQ(0, queue_put(self->a->ring, entries, 5));
-	ASSERT_EQ(0, queue_enter(self->a->ring, 2, 0, 0, &enter));
+	ASSERT_EQ(0, ring_put(self->a->ring, entries, 5));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 2, 0, 0, &enter));
 	EXPECT_EQ(2, enter.submitted);
 	EXPECT_EQ(2, self->a->ring->header->sq_head);
-	ASSERT_EQ(0, queue_enter(self->a->ring, UINT32_MAX, 0, 0, &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, UINT32_MAX, 0, 0, &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(5, self->a->ring->header->sq_head);
-	ASSERT_EQ(0, queue_enter(self->a->ring, 1, 0, 0, &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 1, 0, 0, &enter));
 	EXPECT_EQ(0, enter.submitted);
 }
 
 struct writer {
 	const struct end *end;
-	const struct memory *mr;
+	const struct mr *mr;
 };
 
 static void *write_slowly(void *argument)
@@ -295,26 +295,26 @@ TEST_F(ring, waiting_for_several)
 	uint32_t reaped;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
-	ASSERT_EQ(0, queue_enter(self->a->ring, 0, 5, deadline_in(PATIENCE_MS), &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 0, 5, deadline_in(PATIENCE_MS), &enter));
 	EXPECT_EQ(5, enter.completed);
 	pthread_join(thread, NULL);
-	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 3, 8, 0, &reaped));
+	ASSERT_EQ(0, ring_reap(self->a->ring->fd, cqes, 3, 8, 0, &reaped));
 	EXPECT_EQ(3, reaped);
-	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes + 3, 5, 0, 0, &reaped));
+	ASSERT_EQ(0, ring_reap(self->a->ring->fd, cqes + 3, 5, 0, 0, &reaped));
 	EXPECT_EQ(2, reaped);
 	for (int i = 0; i < 5; i++)
 		EXPECT_EQ(i, cqes[i].wr_id);
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
-	ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(PATIENCE_MS),
-				&reaped));
+	ASSERT_EQ(0, ring_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(PATIENCE_MS),
+			       &reaped));
 	EXPECT_LE(4, reaped);
 	pthread_join(thread, NULL);
 	/* Fewer completions than wanted, but at least one, are a success. */
 	if (reaped == 4) {
-		ASSERT_EQ(0, queue_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS), NULL));
-		ASSERT_EQ(0, queue_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(300),
-					&reaped));
+		ASSERT_EQ(0, ring_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS), NULL));
+		ASSERT_EQ(0, ring_reap(self->a->ring->fd, cqes, 8, 4, deadline_in(300),
+				       &reaped));
 		EXPECT_EQ(1, reaped);
 	}
 }
@@ -334,14 +334,14 @@ TEST_F(ring, a_signal_ends_the_wait)
 
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
-	EXPECT_EQ(-EINTR, queue_enter(self->a->ring, 0, 1, KRDMA_FOREVER, NULL));
-	EXPECT_EQ(-EINTR, queue_reap(self->a->ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped));
+	EXPECT_EQ(-EINTR, ring_enter(self->a->ring, 0, 1, KRDMA_FOREVER, NULL));
+	EXPECT_EQ(-EINTR, ring_reap(self->a->ring->fd, &cqe, 1, 1, KRDMA_FOREVER, &reaped));
 	interrupter_end(&interrupter);
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, interrupter_begin(&interrupter));
 	deadline = deadline_in(400);
-	EXPECT_EQ(-ETIMEDOUT, queue_enter(self->a->ring, 0, 1, deadline, NULL));
+	EXPECT_EQ(-ETIMEDOUT, ring_enter(self->a->ring, 0, 1, deadline, NULL));
 	EXPECT_ON_TIME(deadline);
 	interrupter_end(&interrupter);
 }
@@ -354,7 +354,7 @@ TEST_F(ring, poll_tells_of_completions)
 	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 100));
 	ASSERT_EQ(0, WRITE_SOME(9, 1));
 	EXPECT_EQ(POLLIN, poll_mask(self->a->ring->fd, POLLIN, PATIENCE_MS));
-	ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(9, cqe.wr_id);
 	EXPECT_EQ(0, poll_mask(self->a->ring->fd, POLLIN, 0));
 }
@@ -371,7 +371,7 @@ TEST_F(ring, poll_is_woken)
 		ASSERT_EQ(0, pthread_create(&thread, NULL, write_slowly, &writer));
 		for (int j = 0; j < 5; j++) {
 			ASSERT_EQ(POLLIN, poll_mask(self->a->ring->fd, POLLIN, PATIENCE_MS));
-			ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+			ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 			EXPECT_EQ(j, cqe.wr_id);
 		}
 		pthread_join(thread, NULL);
@@ -382,7 +382,7 @@ TEST_F(ring, poll_is_woken)
 /* Proves: D13, E11 */
 TEST_F(ring, a_ring_that_nobody_empties)
 {
-	struct queue *ring = self->a->ring;
+	struct ring *ring = self->a->ring;
 	uint64_t posted = 0, quiet = now_ms(), taken = 0, end = quiet + PATIENCE_MS;
 	struct krdma_cqe cqe;
 	int ret;
@@ -395,7 +395,7 @@ TEST_F(ring, a_ring_that_nobody_empties)
 			quiet = now_ms();
 		} else {
 			ASSERT_EQ(-EAGAIN, ret);
-			ASSERT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
+			ASSERT_EQ(0, ring_enter(ring, 0, 0, 0, NULL));
 		}
 		ASSERT_LE(posted, 2 * ring->cq_entries);
 		ASSERT_LT(now_ms(), end);
@@ -408,16 +408,16 @@ TEST_F(ring, a_ring_that_nobody_empties)
 	EXPECT_EQ(POLLIN, poll_mask(ring->fd, POLLIN | POLLOUT, 0));
 	EXPECT_EQ(0, poll_mask(self->a->conn, POLLOUT, 0));
 	/* A full ring satisfies a wait for more completions than it can hold. */
-	EXPECT_EQ(0, queue_enter(ring, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
+	EXPECT_EQ(0, ring_enter(ring, 0, UINT32_MAX, KRDMA_FOREVER, NULL));
 
 	for (;;) {
-		ret = queue_take(ring, &cqe);
+		ret = ring_take(ring, &cqe);
 		if (ret == -EAGAIN && (ring->header->cq_flags & KRDMA_RING_CQ_OVERFLOW)) {
-			ASSERT_EQ(0, queue_enter(ring, 0, 0, 0, NULL));
+			ASSERT_EQ(0, ring_enter(ring, 0, 0, 0, NULL));
 			continue;
 		}
 		if (ret == -EAGAIN && taken < posted)
-			ret = queue_wait(ring, &cqe, PATIENCE_MS);
+			ret = ring_wait(ring, &cqe, PATIENCE_MS);
 		if (ret)
 			break;
 		ASSERT_EQ(taken, cqe.wr_id);
@@ -437,7 +437,7 @@ TEST_F(ring, a_ring_that_nobody_empties)
 /* Proves: E11 */
 TEST_F(ring, a_full_ring_hides_no_room)
 {
-	struct queue *ring = self->a->ring;
+	struct ring *ring = self->a->ring;
 	uint64_t end = now_ms() + PATIENCE_MS;
 	uint64_t posted, taken = 0;
 	struct krdma_cqe cqe;
@@ -457,13 +457,13 @@ TEST_F(ring, a_full_ring_hides_no_room)
 		sleep_ms(1);
 	ASSERT_EQ(-EAGAIN, WRITE_SOME(posted + 32, 1));
 	while (taken < ring->cq_entries) {
-		ASSERT_EQ(0, queue_take(ring, &cqe));
+		ASSERT_EQ(0, ring_take(ring, &cqe));
 		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 	ASSERT_EQ(POLLOUT, poll_mask(self->a->conn, POLLOUT, PATIENCE_MS / 6));
 	EXPECT_EQ(0, WRITE_SOME(posted + 32, 1));
 	while (taken < posted + 33) {
-		ASSERT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 }
@@ -485,13 +485,13 @@ TEST_F(ring, room_is_told_of)
 		}
 		ASSERT_EQ(-EAGAIN, ret);
 		full++;
-		while (!queue_take(self->a->ring, &cqe))
+		while (!ring_take(self->a->ring, &cqe))
 			ASSERT_EQ(taken++, cqe.wr_id);
 		if (taken == posted)
 			continue;
 		if (variant->flags & KRDMA_RING_POLLED)
-			ASSERT_EQ(0, queue_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS),
-						 NULL));
+			ASSERT_EQ(0, ring_enter(self->a->ring, 0, 1, deadline_in(PATIENCE_MS),
+						NULL));
 		ASSERT_EQ(POLLOUT, poll_mask(full % 2 ? self->a->conn : self->a->ring->fd,
 					     POLLOUT, PATIENCE_MS)) {
 			TH_LOG("round %u, %lu posted, %lu taken", full, (unsigned long)posted,
@@ -500,7 +500,7 @@ TEST_F(ring, room_is_told_of)
 	}
 	EXPECT_LT(0, full);
 	while (taken < posted) {
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(taken++, cqe.wr_id);
 	}
 }
@@ -513,50 +513,50 @@ TEST_F(ring, a_refused_entry_stops_the_request)
 	struct krdma_cqe cqe;
 	uint32_t accepted;
 
-	ASSERT_EQ(0, queue_query(self->a->ring->fd, &before));
+	ASSERT_EQ(0, ring_query(self->a->ring->fd, &before));
 	for (int i = 0; i < 6; i++)
 		entries[i] = WRITE(i);
 	entries[3].dest = 0x7fffffff;
-	ASSERT_EQ(0, queue_put(self->a->ring, entries, 6));
+	ASSERT_EQ(0, ring_put(self->a->ring, entries, 6));
 	/* A call that fails to post an entry does not wait, even if completions are wanted. */
-	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, KRDMA_FOREVER, &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 6, 6, KRDMA_FOREVER, &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(-ENOENT, enter.error);
 	EXPECT_EQ(3, self->a->ring->header->sq_head);
 	/* The refused entry remains the program's: once corrected, posting continues. */
 	self->a->ring->sqes[3].dest = self->a->id;
-	ASSERT_EQ(0, queue_enter(self->a->ring, 6, 6, deadline_in(PATIENCE_MS), &enter));
+	ASSERT_EQ(0, ring_enter(self->a->ring, 6, 6, deadline_in(PATIENCE_MS), &enter));
 	EXPECT_EQ(3, enter.submitted);
 	EXPECT_EQ(0, enter.error);
 	for (int i = 0; i < 6; i++) {
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(i, cqe.wr_id);
 	}
-	EXPECT_EQ(-ENOENT, queue_post(self->a->ring->fd, entries, 6, &accepted));
+	EXPECT_EQ(-ENOENT, ring_post(self->a->ring->fd, entries, 6, &accepted));
 	EXPECT_EQ(3, accepted);
-	ASSERT_EQ(0, queue_query(self->a->ring->fd, &after));
+	ASSERT_EQ(0, ring_query(self->a->ring->fd, &after));
 	EXPECT_EQ(before.submitted + 9, after.submitted);
 }
 
 TEST_F(ring, indices_that_make_no_sense)
 {
-	struct queue *ring = self->a->ring;
+	struct ring *ring = self->a->ring;
 	struct krdma_cqe cqe;
 	uint32_t reaped;
 
 	for (uint32_t bad = ring->sq_entries + 1; bad; bad *= 2) {
 		ring->header->sq_tail = ring->header->sq_head + bad;
-		EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, NULL));
+		EXPECT_EQ(-EBADMSG, ring_enter(ring, 1, 0, 0, NULL));
 	}
 	ring->header->sq_tail = ring->header->sq_head - 1;
-	EXPECT_EQ(-EBADMSG, queue_enter(ring, 1, 0, 0, NULL));
+	EXPECT_EQ(-EBADMSG, ring_enter(ring, 1, 0, 0, NULL));
 	ring->header->sq_tail = ring->header->sq_head;
 	ring->header->cq_head = ring->header->cq_tail + 1;
-	EXPECT_EQ(-EBADMSG, queue_enter(ring, 0, 1, deadline_in(100), NULL));
-	EXPECT_EQ(-EBADMSG, queue_reap(ring->fd, &cqe, 1, 1, deadline_in(100), &reaped));
+	EXPECT_EQ(-EBADMSG, ring_enter(ring, 0, 1, deadline_in(100), NULL));
+	EXPECT_EQ(-EBADMSG, ring_reap(ring->fd, &cqe, 1, 1, deadline_in(100), &reaped));
 	ring->header->cq_head = ring->header->cq_tail;
 	ASSERT_EQ(0, WRITE_SOME(3, 1));
-	EXPECT_EQ(0, queue_wait(ring, &cqe, PATIENCE_MS));
+	EXPECT_EQ(0, ring_wait(ring, &cqe, PATIENCE_MS));
 }
 
 /* The ring indices wrap round the ring many times.  The pure tests cover the wrap at 2^32. */
@@ -567,8 +567,8 @@ TEST_F(ring, the_rings_go_round)
 	for (uint64_t i = 0; i < rounds(1000, 300); i++) {
 		struct krdma_sqe entry = WRITE(i);
 
-		ASSERT_EQ(0, queue_submit(self->a->ring, &entry, 1, NULL));
-		ASSERT_EQ(0, queue_wait(self->a->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_submit(self->a->ring, &entry, 1, NULL));
+		ASSERT_EQ(0, ring_wait(self->a->ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(i, cqe.wr_id);
 	}
 }
@@ -577,7 +577,7 @@ TEST_F(ring, the_rings_go_round)
 
 TEST_F(ring, many_connections_share_it)
 {
-	struct queue_options options = { .flags = variant->flags, .cq_entries = 2048 };
+	struct ring_options options = { .flags = variant->flags, .cq_entries = 2048 };
 	struct pair_options with = {
 		.sessions = { self->pair.sessions[0], self->pair.sessions[0] },
 	};
@@ -585,9 +585,9 @@ TEST_F(ring, many_connections_share_it)
 	struct pair pairs[CONNS];
 	struct krdma_sqe entry;
 	struct krdma_cqe cqe;
-	struct queue ring;
+	struct ring ring;
 
-	ASSERT_EQ(0, queue_create(self->a->session, &options, &ring));
+	ASSERT_EQ(0, ring_create(self->a->session, &options, &ring));
 	with.a.ring = &ring;
 	with.b.ring = &ring;
 	for (int i = 0; i < CONNS; i++)
@@ -597,7 +597,7 @@ TEST_F(ring, many_connections_share_it)
 
 		for (int j = 0; j < 8; j++) {
 			entry = sqe_receive(end->id, i, NULL, 0, 0);
-			ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
+			ASSERT_EQ(0, ring_submit(&ring, &entry, 1, NULL));
 		}
 	}
 	for (int j = 0; j < 8; j++) {
@@ -605,13 +605,13 @@ TEST_F(ring, many_connections_share_it)
 			struct end *end = i % 2 ? &pairs[i / 2].b : &pairs[i / 2].a;
 
 			entry = sqe_send(end->id, i, NULL, 0, 0);
-			ASSERT_EQ(0, queue_submit(&ring, &entry, 1, NULL));
+			ASSERT_EQ(0, ring_submit(&ring, &entry, 1, NULL));
 		}
 	}
 	for (int n = 0; n < 2 * 8 * 2 * CONNS; n++) {
 		struct end *end;
 
-		ASSERT_EQ(0, queue_wait(&ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(&ring, &cqe, PATIENCE_MS));
 		ASSERT_EQ(KRDMA_WC_SUCCESS, cqe.status);
 		ASSERT_LT(cqe.wr_id, 2 * CONNS);
 		end = cqe.wr_id % 2 ? &pairs[cqe.wr_id / 2].b : &pairs[cqe.wr_id / 2].a;
@@ -624,7 +624,7 @@ TEST_F(ring, many_connections_share_it)
 	}
 	for (int i = 0; i < CONNS; i++)
 		pair_close(&pairs[i]);
-	queue_close(&ring);
+	ring_close(&ring);
 }
 
 /* Work requests in flight when the connection ends complete once each, as flushed. */
@@ -637,10 +637,10 @@ TEST_F(ring, the_end_flushes_what_is_under_way)
 
 	for (int i = 0; i < 20; i++)
 		entries[i] = sqe_receive(self->b->id, i, NULL, 0, 0);
-	ASSERT_EQ(0, queue_submit(self->b->ring, entries, 20, NULL));
+	ASSERT_EQ(0, ring_submit(self->b->ring, entries, 20, NULL));
 	ASSERT_EQ(0, conn_disconnect(self->a->conn, 0));
 	for (int i = 0; i < 20; i++) {
-		ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+		ASSERT_EQ(0, ring_wait(self->b->ring, &cqe, PATIENCE_MS));
 		EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 		EXPECT_EQ(0, cqe.length);
 		EXPECT_EQ(i, cqe.wr_id);
@@ -649,7 +649,7 @@ TEST_F(ring, the_end_flushes_what_is_under_way)
 	}
 	/* So do those whose completions were not taken before the program closed the connection. */
 	ASSERT_EQ(0, conn_await_closed(self->b->conn, PATIENCE_MS));
-	EXPECT_EQ(-ENOTCONN, queue_submit(self->b->ring, entries, 1, NULL));
+	EXPECT_EQ(-ENOTCONN, ring_submit(self->b->ring, entries, 1, NULL));
 }
 
 TEST_F(ring, completions_outlive_their_connection)
@@ -659,19 +659,19 @@ TEST_F(ring, completions_outlive_their_connection)
 	struct krdma_cqe cqe;
 	int ret;
 
-	ASSERT_EQ(0, queue_submit(self->b->ring, &entry, 1, NULL));
+	ASSERT_EQ(0, ring_submit(self->b->ring, &entry, 1, NULL));
 	close(self->b->conn);
 	self->b->conn = -1;
-	ASSERT_EQ(0, queue_wait(self->b->ring, &cqe, PATIENCE_MS));
+	ASSERT_EQ(0, ring_wait(self->b->ring, &cqe, PATIENCE_MS));
 	EXPECT_EQ(33, cqe.wr_id);
 	EXPECT_EQ(self->b->id, cqe.dest);
 	EXPECT_EQ(KRDMA_WC_WR_FLUSH_ERR, cqe.status);
 	/* The ID is that of a closed connection until teardown is complete, then unused. */
-	while ((ret = queue_submit(self->b->ring, &entry, 1, NULL)) == -ENOTCONN &&
+	while ((ret = ring_submit(self->b->ring, &entry, 1, NULL)) == -ENOTCONN &&
 	       now_ms() < end)
 		sleep_ms(1);
 	EXPECT_EQ(-ENOENT, ret);
-	EXPECT_EQ(-EAGAIN, queue_take(self->b->ring, &cqe));
+	EXPECT_EQ(-EAGAIN, ring_take(self->b->ring, &cqe));
 }
 
 /* Number of the kernel's worker threads for unbound work; -1 on error. */
@@ -698,18 +698,18 @@ static int worker_threads(void)
 /* The work that ends a ring does not block, so one worker thread ends many rings. */
 TEST_F(ring, many_end_without_a_thread_each)
 {
-	const struct queue_options options = {
+	const struct ring_options options = {
 		.flags = variant->flags, .sq_entries = 1, .cq_entries = 1,
 		.device_id = self->pair.device,
 	};
-	struct queue rings[64];
+	struct ring rings[64];
 	int before, now, most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
-		ASSERT_EQ(0, queue_create(self->a->session, &options, &rings[i]));
+		ASSERT_EQ(0, ring_create(self->a->session, &options, &rings[i]));
 	before = worker_threads();
 	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
-		queue_close(&rings[i]);
+		ring_close(&rings[i]);
 	/* Rings end an RCU grace period later, and worker threads are created one after another. */
 	for (int look = 0; look < 50; look++) {
 		usleep(10000);
@@ -725,13 +725,13 @@ TEST_F(ring, many_end_without_a_thread_each)
 }
 
 /* Post one write and wait for its completion in one call. */
-static int write_and_wait(struct queue *ring, const struct krdma_sqe *entry)
+static int write_and_wait(struct ring *ring, const struct krdma_sqe *entry)
 {
 	struct krdma_cqe cqe;
 
-	return queue_put(ring, entry, 1) ?:
-	       queue_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL) ?:
-	       queue_take(ring, &cqe) ?: cqe.status;
+	return ring_put(ring, entry, 1) ?:
+	       ring_enter(ring, 1, 1, deadline_in(PATIENCE_MS), NULL) ?:
+	       ring_take(ring, &cqe) ?: cqe.status;
 }
 
 static int64_t us_since(const struct timespec *before)
@@ -745,18 +745,18 @@ static int64_t us_since(const struct timespec *before)
 /* A pair of connections and the writes that are timed on it. */
 struct race {
 	struct pair pair;
-	struct memory mr;
+	struct mr mr;
 	int64_t quickest;
 };
 
 static int race_open(struct race *race, uint32_t ring_flags)
 {
-	const struct pair_options options = { .a.queue_options.flags = ring_flags };
+	const struct pair_options options = { .a.ring_options.flags = ring_flags };
 	int ret = pair_open(&race->pair, &options);
 
 	race->quickest = INT64_MAX;
-	return ret ?: memory_create(race->pair.a.session, race->pair.device, 4096, ACCESS_ALL,
-				    &race->mr);
+	return ret ?: mr_create(race->pair.a.session, race->pair.device, 4096, ACCESS_ALL,
+				&race->mr);
 }
 
 /* Time twenty writes, one after another, in microseconds, and keep the minimum. */
@@ -791,8 +791,8 @@ TEST(polling_lets_the_provider_run)
 		EXPECT_EQ(0, race_run(&told));
 		EXPECT_EQ(0, race_run(&polled));
 	}
-	memory_destroy(&told.mr);
-	memory_destroy(&polled.mr);
+	mr_destroy(&told.mr);
+	mr_destroy(&polled.mr);
 	pair_close(&told.pair);
 	pair_close(&polled.pair);
 	EXPECT_EQ(0, write_text(OTHER_CPU, "1"));
