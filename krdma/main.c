@@ -3,19 +3,28 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
-#include "io/qp.h"
-#include "io/wr.h"
 #include "cm/conn.h"
 #include "core/objects.h"
 #include "core/private.h"
 #include "core/resource.h"
+#include "core/session.h"
+#include "io/qp.h"
+#include "io/revoke.h"
+#include "io/wr.h"
+#include "mr/frwr.h"
 #include "user/user.h"
 #include "version.h"
+
+static const struct krdma_pd_ops krdma_pd_ops = {
+	.end_users = krdma_pd_end_users,
+	.destroy = krdma_frwr_destroy,
+};
 
 static int __init krdma_init(void)
 {
 	int ret;
 
+	krdma_pd_set_ops(&krdma_pd_ops);
 	krdma_qp_list_init(krdma_objects_init());
 	ret = krdma_conn_events_init();
 	if (ret)

@@ -135,48 +135,6 @@ static inline const char *names_device_event(u32 value)
 	return krdma_device_event_name((enum krdma_device_event_type)value);
 }
 
-static inline bool names_knows_input(u32 value)
-{
-	switch ((enum krdma_conn_input)value) {
-	case KRDMA_INPUT_RESOLVE:
-	case KRDMA_INPUT_CREATE_QP:
-	case KRDMA_INPUT_CONNECT:
-	case KRDMA_INPUT_ACCEPT:
-	case KRDMA_INPUT_REJECT:
-	case KRDMA_INPUT_DISCONNECT:
-	case KRDMA_INPUT_ABORT:
-	case KRDMA_INPUT_CM_ADDR_RESOLVED:
-	case KRDMA_INPUT_CM_ADDR_ERROR:
-	case KRDMA_INPUT_CM_ROUTE_RESOLVED:
-	case KRDMA_INPUT_CM_ROUTE_ERROR:
-	case KRDMA_INPUT_CM_CONNECT_REQUEST:
-	case KRDMA_INPUT_CM_CONNECT_RESPONSE:
-	case KRDMA_INPUT_CM_CONNECT_ERROR:
-	case KRDMA_INPUT_CM_UNREACHABLE:
-	case KRDMA_INPUT_CM_REJECTED:
-	case KRDMA_INPUT_CM_ESTABLISHED:
-	case KRDMA_INPUT_CM_DISCONNECTED:
-	case KRDMA_INPUT_CM_DEVICE_REMOVAL:
-	case KRDMA_INPUT_CM_ADDR_CHANGE:
-	case KRDMA_INPUT_CM_TIMEWAIT_EXIT:
-	case KRDMA_INPUT_CM_OTHER:
-	case KRDMA_INPUT_TRAFFIC:
-	case KRDMA_INPUT_FATAL:
-	case KRDMA_INPUT_DEVICE_GONE:
-	case KRDMA_INPUT_GRACE_EXPIRED:
-	case KRDMA_INPUT_TORN_DOWN:
-		return true;
-	case KRDMA_INPUTS:
-		return false;
-	}
-	return false;
-}
-
-static inline const char *names_input(u32 value)
-{
-	return krdma_input_name((enum krdma_conn_input)value);
-}
-
 static const struct {
 	const char *what;
 	bool (*knows)(u32 value);
@@ -187,7 +145,6 @@ static const struct {
 	{ "name of state", names_knows_conn_state, names_conn_state },
 	{ "name of event", names_knows_event, names_event },
 	{ "name of device event", names_knows_device_event, names_device_event },
-	{ "name of input", names_knows_input, names_input },
 };
 
 /* Far above every enumeration, and the ends of 32 bits. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of opcodes, states, events and inputs.  Pure functions. */
+/* Names of opcodes, states and events.  Pure functions. */
 #include "core/names.h"
 
 #define NAME_COUNT(names)	(sizeof(names) / sizeof((names)[0]))
@@ -146,48 +146,3 @@ const char *krdma_device_event_name(enum krdma_device_event_type type)
 	return krdma_name_of(krdma_device_event_names, NAME_COUNT(krdma_device_event_names), type);
 }
 EXPORT_SYMBOL_IF_KUNIT(krdma_device_event_name);
-
-static const char * const krdma_input_names[] = {
-	[KRDMA_INPUT_RESOLVE] = "resolve",
-	[KRDMA_INPUT_CREATE_QP] = "create qp",
-	[KRDMA_INPUT_CONNECT] = "connect",
-	[KRDMA_INPUT_ACCEPT] = "accept",
-	[KRDMA_INPUT_REJECT] = "reject",
-	[KRDMA_INPUT_DISCONNECT] = "disconnect",
-	[KRDMA_INPUT_ABORT] = "abort",
-
-	[KRDMA_INPUT_CM_ADDR_RESOLVED] = "cm address resolved",
-	[KRDMA_INPUT_CM_ADDR_ERROR] = "cm address error",
-	[KRDMA_INPUT_CM_ROUTE_RESOLVED] = "cm route resolved",
-	[KRDMA_INPUT_CM_ROUTE_ERROR] = "cm route error",
-	[KRDMA_INPUT_CM_CONNECT_REQUEST] = "cm connect request",
-	[KRDMA_INPUT_CM_CONNECT_RESPONSE] = "cm connect response",
-	[KRDMA_INPUT_CM_CONNECT_ERROR] = "cm connect error",
-	[KRDMA_INPUT_CM_UNREACHABLE] = "cm unreachable",
-	[KRDMA_INPUT_CM_REJECTED] = "cm rejected",
-	[KRDMA_INPUT_CM_ESTABLISHED] = "cm established",
-	[KRDMA_INPUT_CM_DISCONNECTED] = "cm disconnected",
-	[KRDMA_INPUT_CM_DEVICE_REMOVAL] = "cm device removal",
-	[KRDMA_INPUT_CM_ADDR_CHANGE] = "cm address change",
-	[KRDMA_INPUT_CM_TIMEWAIT_EXIT] = "cm timewait exit",
-	[KRDMA_INPUT_CM_OTHER] = "cm other",
-
-	[KRDMA_INPUT_TRAFFIC] = "traffic",
-	[KRDMA_INPUT_FATAL] = "fatal",
-	[KRDMA_INPUT_DEVICE_GONE] = "device gone",
-	[KRDMA_INPUT_GRACE_EXPIRED] = "grace expired",
-	[KRDMA_INPUT_TORN_DOWN] = "torn down",
-};
-
-/**
- * krdma_input_name() - Get the name of an input of the connection's state machine
- * @input: the input; any number
- *
- * Context: any.
- * Return: a few lower-case words, "unknown" for an unknown number; never NULL.
- */
-const char *krdma_input_name(enum krdma_conn_input input)
-{
-	return krdma_name_of(krdma_input_names, NAME_COUNT(krdma_input_names), input);
-}
-EXPORT_SYMBOL_IF_KUNIT(krdma_input_name);

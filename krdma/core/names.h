@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Names of opcodes, states, events and inputs.  Pure functions. */
+/* Names of opcodes, states and events.  Pure functions. */
 #ifndef _KRDMA_NAMES_H
 #define _KRDMA_NAMES_H
 
-#include "cm/conn_state.h"
 #include "core/pure.h"
 
 /* <krdma/krdma.h> declares these too, but a user-space program cannot include it. */
@@ -13,6 +12,5 @@ const char *krdma_conn_state_name(enum krdma_conn_state state);
 const char *krdma_event_name(enum krdma_event_type type);
 
 const char *krdma_device_event_name(enum krdma_device_event_type type);
-const char *krdma_input_name(enum krdma_conn_input input);
 
 #endif /* _KRDMA_NAMES_H */

@@ -6,12 +6,12 @@
  * PD, so a peer of one session cannot use an rkey of another session.
  */
 #include <linux/err.h>
+#include <linux/init.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
 #include "core/objects.h"
-#include "mr/mr.h"
 #include "core/resource.h"
 #include "core/session.h"
 
@@ -199,6 +199,13 @@ void krdma_session_put(struct krdma_session *session)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_session_put, "KRDMA");
 
+static const struct krdma_pd_ops *krdma_pd_ops __ro_after_init;
+
+void __init krdma_pd_set_ops(const struct krdma_pd_ops *ops)
+{
+	krdma_pd_ops = ops;
+}
+
 static void krdma_pd_uncharge(struct krdma_pd *pd, struct ib_device *ibdev)
 {
 	krdma_uncharge_object(&pd->pd_charge, ibdev);
@@ -222,7 +229,7 @@ static struct krdma_pd *krdma_pd_create(struct krdma_session *session,
 	pd->dev = dev;
 	refcount_set(&pd->refs, 1);
 	mutex_init(&pd->frwr_lock);
-	INIT_WORK(&pd->end_users, krdma_pd_end_users);
+	INIT_WORK(&pd->end_users, krdma_pd_ops->end_users);
 	spin_lock_init(&pd->lock);
 	INIT_LIST_HEAD(&pd->connections);
 	INIT_LIST_HEAD(&pd->srqs);
@@ -303,8 +310,7 @@ void krdma_pd_put(struct krdma_pd *pd)
 	/* The PD contains nothing that this work could find, but it may be running. */
 	cancel_work_sync(&pd->end_users);
 	/* The caller's session and use keep session and device until the PD is gone. */
-	if (pd->frwr_destroy)
-		pd->frwr_destroy(pd);
+	krdma_pd_ops->destroy(pd);
 	WARN_ON(!list_empty(&pd->connections) || !list_empty(&pd->srqs) ||
 		!list_empty(&pd->retired));
 	ib_dealloc_pd(pd->ib);

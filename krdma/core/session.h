@@ -49,8 +49,7 @@ struct krdma_session {
  * @frwr_lock: protects the creation and destruction of @frwr, and lets one registration at a
  *	time through it
  * @frwr: registers memory without a connection; created on first use, NULL until then
- * @frwr_destroy: destroys @frwr with the PD; set when @frwr is created first
- * @end_users: ends the objects that use revoked MRs: io/revoke.c
+ * @end_users: ends the objects that use revoked MRs: &struct krdma_pd_ops
  * @scan: number of its current or last pass; used by @end_users only
  * @lock: protects the fields below
  * @connections: &struct krdma_qp that a peer can use
@@ -68,7 +67,6 @@ struct krdma_pd {
 
 	struct mutex frwr_lock;	/* see above */
 	struct krdma_frwr_qp *frwr;
-	void (*frwr_destroy)(struct krdma_pd *pd);
 
 	struct work_struct end_users;
 	u32 scan;
@@ -78,6 +76,19 @@ struct krdma_pd {
 	struct list_head srqs;
 	struct list_head retired;
 };
+
+/**
+ * struct krdma_pd_ops - what a PD needs of the rooms above
+ * @end_users: work function of &struct krdma_pd.end_users
+ * @destroy: the PD has no other users: destroy its @frwr, if there is one; may sleep
+ */
+struct krdma_pd_ops {
+	work_func_t end_users;
+	void (*destroy)(struct krdma_pd *pd);
+};
+
+/* Called once, before there is a session. */
+void krdma_pd_set_ops(const struct krdma_pd_ops *ops);
 
 void krdma_session_get(struct krdma_session *session);
 

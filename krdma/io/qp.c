@@ -395,7 +395,7 @@ struct krdma_qp *krdma_qp_create(struct krdma_qp_owner *owner, struct rdma_cm_id
 
 	if (qp->srq)
 		krdma_srq_add(qp->srq, qp);
-	krdma_pd_connected(pd, qp);
+	krdma_pd_connected(pd, &qp->pd_node);
 	krdma_qp_list_add(qp);
 	qp->recv.open = true;
 	return qp;
@@ -608,7 +608,7 @@ void krdma_qp_end(struct krdma_qp *qp, bool answered)
 	rdma_destroy_qp(qp->cm_id);
 	qp->ib = NULL;
 	krdma_qp_flush(qp);
-	krdma_pd_disconnected(pd, qp);
+	krdma_pd_disconnected(pd, &qp->pd_node);
 	krdma_qp_unmake(qp);
 }
 

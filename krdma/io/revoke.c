@@ -14,11 +14,12 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "mr/mr.h"
-#include "io/qp.h"
-#include "io/wq.h"
 #include "core/session.h"
+#include "io/qp.h"
+#include "io/revoke.h"
 #include "io/srq.h"
+#include "io/wq.h"
+#include "mr/mr.h"
 
 /* WQEs that are checked with interrupts off: some have 32 MRs. */
 #define KRDMA_SCAN_WQES	64U

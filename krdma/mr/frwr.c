@@ -424,8 +424,6 @@ static int krdma_frwr_setup(struct krdma_frwr_qp *frwr)
 	return krdma_frwr_connect(frwr);
 }
 
-static void krdma_frwr_destroy(struct krdma_pd *pd);
-
 static int krdma_frwr_create(struct krdma_pd *pd)
 {
 	struct krdma_frwr_qp *frwr;
@@ -443,7 +441,6 @@ static int krdma_frwr_create(struct krdma_pd *pd)
 		return ret;
 	}
 	pd->frwr = frwr;
-	pd->frwr_destroy = krdma_frwr_destroy;
 	return 0;
 }
 
@@ -620,8 +617,13 @@ int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key)
 	return krdma_frwr_run(pd, &wr, false);
 }
 
-/* The PD has no other users. */
-static void krdma_frwr_destroy(struct krdma_pd *pd)
+/**
+ * krdma_frwr_destroy() - Destroy the registering QP of a PD, if there is one
+ * @pd: the PD; it has no other users
+ *
+ * Context: process context; may sleep.
+ */
+void krdma_frwr_destroy(struct krdma_pd *pd)
 {
 	mutex_lock(&pd->frwr_lock);
 	krdma_frwr_end(pd);

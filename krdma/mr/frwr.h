@@ -14,6 +14,7 @@ struct krdma_frwr_cm;
 
 int krdma_frwr_register(struct krdma_pd *pd, struct ib_mr *mr, int access);
 int krdma_frwr_invalidate(struct krdma_pd *pd, u32 key);
+void krdma_frwr_destroy(struct krdma_pd *pd);
 
 /* For iWARP ports: a connection that the connection manager establishes. */
 struct krdma_frwr_cm *krdma_frwr_cm_connect(struct krdma_pd *pd, struct ib_cq *cq,

@@ -25,7 +25,6 @@
 #include "mr/mr.h"
 #include "mr/frwr.h"
 #include "core/resource.h"
-#include "io/wq.h"
 #include "core/session.h"
 
 /**
@@ -614,33 +613,33 @@ void krdma_mem_release(struct krdma_mem *mem)
 /**
  * krdma_pd_connected() - Add a queue pair that a peer can use
  * @pd: the PD
- * @qp: the queue pair
+ * @node: entry of the queue pair in @pd's list
  *
  * Context: process context; does not sleep.
  */
-void krdma_pd_connected(struct krdma_pd *pd, struct krdma_qp *qp)
+void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node)
 {
 	spin_lock(&pd->lock);
-	list_add_tail(&qp->pd_node, &pd->connections);
+	list_add_tail(node, &pd->connections);
 	spin_unlock(&pd->lock);
 }
 
 /**
  * krdma_pd_disconnected() - Remove a destroyed queue pair
  * @pd: the PD; the caller holds a reference
- * @qp: the queue pair
+ * @node: entry of the queue pair in @pd's list
  *
  * With the last queue pair this frees the retired memory.
  *
  * Context: process context; may sleep.
  */
-void krdma_pd_disconnected(struct krdma_pd *pd, struct krdma_qp *qp)
+void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node)
 {
 	struct krdma_mem *mem, *next;
 	LIST_HEAD(retired);
 
 	spin_lock(&pd->lock);
-	list_del(&qp->pd_node);
+	list_del(node);
 	if (list_empty(&pd->connections))
 		list_splice_init(&pd->retired, &retired);
 	spin_unlock(&pd->lock);

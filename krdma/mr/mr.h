@@ -174,11 +174,8 @@ void krdma_frmr_pool_destroy(struct krdma_frmr_pool *pool);
 int krdma_frmr_check(const struct krdma_frmr *frmr, const struct krdma_frmr_pool *pool);
 struct krdma_frmr *krdma_frmr_pool_get(struct krdma_frmr_pool *pool);
 
-/* The PD's work item @end_users: io/revoke.c. */
-void krdma_pd_end_users(struct work_struct *work);
-
-/* Add and remove a queue pair that a peer can use; process context. */
-void krdma_pd_connected(struct krdma_pd *pd, struct krdma_qp *qp);
-void krdma_pd_disconnected(struct krdma_pd *pd, struct krdma_qp *qp);
+/* Add and remove a queue pair that a peer can use, by its pd_node; process context. */
+void krdma_pd_connected(struct krdma_pd *pd, struct list_head *node);
+void krdma_pd_disconnected(struct krdma_pd *pd, struct list_head *node);
 
 #endif /* _KRDMA_MR_H */
