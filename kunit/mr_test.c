@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions over a fake device: what a peer may access, until when, and which MRs are cached.
+ * Memory regions over a fake device: what a peer may access, and until when.
  */
 #include <linux/delay.h>
 #include <linux/scatterlist.h>
@@ -483,69 +483,6 @@ static void test_descriptors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_mr_deregister(mr));
 }
 
-/*
- * The cache
- */
-
-static void test_cache(struct kunit *test)
-{
-	struct site *site = site_new(test, NULL);
-	struct krdma_mr_cache *cache;
-	struct krdma_mr *a, *b, *c;
-	u8 *buffer = site->buffer;
-
-	cache = krdma_mr_cache_create(site->session, site->dev, 2);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cache);
-	fake_device_fail(site->stage->fake, FAKE_ALLOC_MR, 0, 0);
-#define GET(start, access)	krdma_mr_cache_get(cache, buffer + (start), 100, access)
-#define MADE()			fake_device_calls(site->stage->fake, FAKE_ALLOC_MR)
-	a = GET(0, REMOTE_READ);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, a);
-	b = GET(0, REMOTE_READ);
-	KUNIT_EXPECT_PTR_EQ(test, a, b);
-	KUNIT_EXPECT_EQ(test, 1, MADE());
-	krdma_mr_cache_put(cache, b);
-	krdma_mr_cache_put(cache, a);
-	KUNIT_EXPECT_PTR_EQ(test, a, GET(0, REMOTE_READ));
-	KUNIT_EXPECT_EQ(test, 1, MADE());
-	/* Other rights or another length need another MR. */
-	b = GET(0, ALL);
-	KUNIT_EXPECT_EQ(test, 2, MADE());
-	c = krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ);
-	KUNIT_EXPECT_EQ(test, 3, MADE());
-	krdma_mr_cache_put(cache, a);
-	krdma_mr_cache_put(cache, b);
-	krdma_mr_cache_put(cache, c);
-
-	/* Of three unused MRs the cache keeps the two that were put last. */
-	KUNIT_EXPECT_PTR_EQ(test, b, GET(0, ALL));
-	KUNIT_EXPECT_EQ(test, 3, MADE());
-	krdma_mr_cache_put(cache, b);
-	a = GET(0, REMOTE_READ);
-	KUNIT_EXPECT_EQ(test, 4, MADE());
-
-	/* An MR that is forgotten while in use serves its user, and no other get. */
-	krdma_mr_cache_forget(cache, buffer + 99, 1);
-	krdma_mr_cache_forget(cache, buffer + 100, 1);
-	b = GET(0, REMOTE_READ);
-	KUNIT_EXPECT_PTR_NE(test, a, b);
-	KUNIT_EXPECT_EQ(test, 5, MADE());
-	krdma_mr_cache_put(cache, a);
-	krdma_mr_cache_put(cache, b);
-	a = GET(0, ALL);
-	KUNIT_EXPECT_EQ(test, 6, MADE());
-	expect_reachable(test, site, a, buffer);
-	/* The range that was forgotten did not touch this one. */
-	KUNIT_EXPECT_PTR_EQ(test, c, krdma_mr_cache_get(cache, buffer, 99, REMOTE_READ));
-	KUNIT_EXPECT_EQ(test, 6, MADE());
-	krdma_mr_cache_put(cache, c);
-	krdma_mr_cache_put(cache, a);
-	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(GET(0, REMOTE_WRITE)));
-#undef GET
-#undef MADE
-	krdma_mr_cache_destroy(cache);
-}
-
 static void map_mr(struct kunit *test, struct krdma_frmr *frmr, struct scatterlist *sg,
 		   void *memory,
 		   u32 length)
@@ -736,7 +673,6 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_wrong_pieces),
 	KUNIT_CASE(test_device_goes),
 	KUNIT_CASE(test_descriptors),
-	KUNIT_CASE(test_cache),
 	KUNIT_CASE(test_registrations),
 	KUNIT_CASE(test_registration_pool),
 	KUNIT_CASE(test_end_while_mapping),

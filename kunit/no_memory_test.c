@@ -30,7 +30,6 @@
  * @buffer: memory of the kernel
  * @user: memory of a process
  * @mr: the MR, if there is one
- * @cache: the cache of MRs, if there is one
  * @frmr: the FRMR, if there is one
  * @found: the device that was found
  * @watch: the device notifier
@@ -44,7 +43,6 @@ static struct larder {
 	u8 *buffer;
 	unsigned long user;
 	struct krdma_mr *mr;
-	struct krdma_mr_cache *cache;
 	struct krdma_frmr *frmr;
 	struct krdma_device *found;
 	struct krdma_device_notifier watch;
@@ -352,44 +350,6 @@ static void end_region_user(struct stage *stage, int ret)
 	end_session();
 }
 
-static int call_cache(struct stage *stage)
-{
-	struct krdma_mr_cache *cache;
-
-	cache = krdma_mr_cache_create(larder.session, larder.dev, 2);
-	larder.cache = IS_ERR(cache) ? NULL : cache;
-	return PTR_ERR_OR_ZERO(cache);
-}
-
-static void end_cache(struct stage *stage, int ret)
-{
-	if (larder.cache)
-		krdma_mr_cache_destroy(larder.cache);
-	larder.cache = NULL;
-	end_session();
-}
-
-static void begin_cached(struct stage *stage)
-{
-	begin_session(stage);
-	KUNIT_ASSERT_EQ(stage->test, 0, call_cache(stage));
-}
-
-static int call_cached(struct stage *stage)
-{
-	return larder_region(krdma_mr_cache_get(larder.cache, larder.buffer, BUFFER, REMOTE));
-}
-
-static void end_cached(struct stage *stage, int ret)
-{
-	if (ret)
-		KUNIT_EXPECT_EQ(stage->test, 0, call_cached(stage));
-	if (larder.mr)
-		krdma_mr_cache_put(larder.cache, larder.mr);
-	larder.mr = NULL;
-	end_cache(stage, ret);
-}
-
 static void begin_mr(struct stage *stage)
 {
 	static const struct krdma_conn_attr attr = { .mr_count = 1, .mr_pages = 2 };
@@ -485,8 +445,6 @@ static const struct call memory_calls[] = {
 	{ "remote region", begin_session, call_region_remote, end_region_remote },
 	{ "scatterlist", begin_session, call_region_sg, end_region_sg },
 	{ "user memory", begin_session, call_region_user, end_region_user },
-	{ "region cache", begin_session, call_cache, end_cache },
-	{ "cached region", begin_cached, call_cached, end_cached },
 	{ "registration", begin_mr, call_mr, end_mr, .spared = true },
 };
 

@@ -718,17 +718,6 @@ int krdma_mr_rkey_at(struct krdma_mr *mr, u64 offset, struct krdma_mr_rkey_range
 int krdma_mr_describe(struct krdma_mr *mr, u64 offset, u64 length, u8 *descriptor);
 int krdma_mr_desc_read(const u8 *descriptor, size_t size, struct krdma_mr_info *info);
 
-struct krdma_mr_cache;
-
-struct krdma_mr_cache *krdma_mr_cache_create(struct krdma_session *session,
-					     struct krdma_device *dev,
-					     unsigned int max_idle);
-void krdma_mr_cache_destroy(struct krdma_mr_cache *cache);
-struct krdma_mr *krdma_mr_cache_get(struct krdma_mr_cache *cache, void *buffer,
-				    size_t length, u32 access);
-void krdma_mr_cache_put(struct krdma_mr_cache *cache, struct krdma_mr *mr);
-void krdma_mr_cache_forget(struct krdma_mr_cache *cache, void *buffer, size_t length);
-
 struct krdma_frmr *krdma_frmr_get(struct krdma_conn *conn);
 void krdma_frmr_put(struct krdma_frmr *ib_mr);
 int krdma_frmr_map(struct krdma_frmr *ib_mr, struct scatterlist *sg, unsigned int entries);

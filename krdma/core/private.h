@@ -19,16 +19,15 @@
  *
  *	      rtnl (taken by the provider when it is asked for a port's state)
  *
- *	krdma_mr_cache.lock
- *	  krdma_conn.cm_lock, krdma_listener.cm_lock
- *	    rdma_cm's handler mutex (of the cm_id)
- *	    krdma_session.lock
- *	    krdma_qp_list_mutex
- *	      krdma_device.name_lock
- *	    krdma_pd.frwr_lock
- *	      rdma_cm's handler mutex (of the cm_ids of an iWARP device's connection with itself)
- *	    mmap_lock (of the process whose memory is pinned)
- *	    the mutex of the rdma controller of control groups
+ *	krdma_conn.cm_lock, krdma_listener.cm_lock
+ *	  rdma_cm's handler mutex (of the cm_id)
+ *	  krdma_session.lock
+ *	  krdma_qp_list_mutex
+ *	    krdma_device.name_lock
+ *	  krdma_pd.frwr_lock
+ *	    rdma_cm's handler mutex (of the cm_ids of an iWARP device's connection with itself)
+ *	  mmap_lock (of the process whose memory is pinned)
+ *	  the mutex of the rdma controller of control groups
  *
  *	krdma_cq.ready_lock
  *	  a consumer's ready(), and what it calls
@@ -176,12 +175,6 @@
  *			objects may use memory.  A connection in the list exists.
  *	taken in:	process context.  Nothing is taken inside it: a pass over a list
  *			drops it between one entry and the next.
- *
- * krdma_mr_cache.lock
- *	kind:		mutex
- *	protects:	the cache's table, its list of idle entries, and the entries
- *	taken in:	process context, by the consumer.  Held while MRs are registered
- *			and deregistered: all locks that this takes are inside.
  *
  * krdma_frmr.lock
  *	kind:		spinlock, interrupts off

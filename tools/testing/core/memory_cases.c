@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory: MRs, the cache of MRs, memory descriptors, and FRMRs of a connection. */
+/* Memory: MRs, memory descriptors, and FRMRs of a connection. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -177,48 +177,6 @@ out:
 	transfer_end(&transfer);
 }
 
-/* Proves: E11 */
-static void region_cache(struct core_test *test)
-{
-	struct krdma_session *session = krdma_session_create(&init_net);
-	struct krdma_mr *first, *second, *other;
-	struct krdma_mr_cache *cache;
-	u8 *data = kzalloc(8192, GFP_KERNEL);
-	const u32 access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ;
-	struct krdma_mr_info info, again;
-
-	if (!CORE_TRUE(test, data) || !CORE_OK_PTR(test, session))
-		goto out;
-	cache = krdma_mr_cache_create(session, test->dev, 2);
-	if (!CORE_OK_PTR(test, cache))
-		goto out_session;
-	first = krdma_mr_cache_get(cache, data, 4096, access);
-	second = krdma_mr_cache_get(cache, data, 4096, access);
-	other = krdma_mr_cache_get(cache, data + 4096, 4096, access);
-	if (CORE_OK_PTR(test, first) && CORE_OK_PTR(test, second) && CORE_OK_PTR(test, other)) {
-		CORE_TRUE(test, first == second && first != other);
-		krdma_mr_query(first, &info);
-		krdma_mr_cache_put(cache, first);
-		krdma_mr_cache_put(cache, second);
-		krdma_mr_cache_put(cache, other);
-		first = krdma_mr_cache_get(cache, data, 4096, access);
-		krdma_mr_query(first, &again);
-		CORE_EQ(test, info.rkey, again.rkey);
-		krdma_mr_cache_put(cache, first);
-		krdma_mr_cache_forget(cache, data + 4095, 1);
-		first = krdma_mr_cache_get(cache, data, 4096, access);
-		krdma_mr_query(first, &again);
-		CORE_TRUE(test, info.rkey != again.rkey);
-		krdma_mr_cache_put(cache, first);
-	}
-	CORE_ERR_PTR(test, -EINVAL, krdma_mr_cache_get(cache, data, 0, access));
-	krdma_mr_cache_destroy(cache);
-out_session:
-	krdma_session_put(session);
-out:
-	kfree(data);
-}
-
 /* Proves: D3 */
 static void descriptors(struct core_test *test)
 {
@@ -342,7 +300,6 @@ const struct core_case core_memory_cases[] = {
 	CORE_CASE(region_kinds),
 	CORE_CASE(region_pages),
 	CORE_CASE_CONTEXTS(region_in_use),
-	CORE_CASE(region_cache),
 	CORE_CASE(descriptors),
 	CORE_CASE_CONTEXTS(registrations),
 	{},

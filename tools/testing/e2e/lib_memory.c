@@ -211,6 +211,7 @@ static uint32_t got(FIXTURE_DATA(mr) * self, size_t offset, size_t length,
 	return err ? 0 : krdma_mr_id(*mr);
 }
 
+/* Proves: E11 */
 TEST_F(mr, the_cache_finds_what_it_has)
 {
 	struct krdma_mr *one, *other, *third;
