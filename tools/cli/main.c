@@ -60,7 +60,7 @@ static int run_command(int argc, char **argv, struct options *options)
 {
 	const struct command *command;
 
-	/* For the shells' scripts.  It cannot be shortened, so other commands keep their letters. */
+	/* For the shells' scripts.  Cannot be shortened, so other commands keep their letters. */
 	if (!strcmp(argv[0], "completion"))
 		return cmd_completion(argc, argv, commands);
 	command = command_find(commands, argv[0]);

@@ -91,7 +91,7 @@ static int prepare_conn(struct peer *peer)
 	if (!err)
 		err = krdma_conn_query(peer->conn, &query, sizeof(query));
 	if (err == -EINVAL)
-		complain("cannot create the QP: the RDMA device does not support %u operations in flight\n"
+		complain("cannot create the QP: the device does not support %u operations in flight\n"
 			 "See its limits with: krdma -d dev",
 			 peer->options->send_depth);
 	else if (err)
@@ -222,6 +222,8 @@ static void peer_data(const struct peer *peer, uint8_t data[HELLO_ROOM], size_t 
 
 static void explain_refusal(const struct peer *peer)
 {
+	static const char refused[] =
+		"connection refused (no listener, or one for another service)";
 	const struct peer_options *options = peer->options;
 	struct hello_answer answer;
 	uint8_t data[HELLO_ROOM];
@@ -230,9 +232,8 @@ static void explain_refusal(const struct peer *peer)
 
 	peer_data(peer, data, &length);
 	if (answer_decode(data, length, &answer)) {
-		complain("cannot connect to %s port %u: connection refused "
-			 "(no listener, or one for another service)\n"
-			 "Start the other side first, on %s: %s", peer->name, options->port,
+		complain("cannot connect to %s port %u: %s\n"
+			 "Start the other side first, on %s: %s", peer->name, options->port, refused,
 			 options->host, options->listener);
 		return;
 	}
@@ -369,7 +370,7 @@ void explain_memory(struct krdma *session, size_t length, int err)
 			 quota_text(quota, session));
 		break;
 	case -EOPNOTSUPP:
-		complain("cannot register memory: the RDMA device does not support this access by peers\n"
+		complain("cannot register memory: the device does not support this access by peers\n"
 			 "See its capabilities, such as 'atomic', with: krdma dev");
 		break;
 	case -EFBIG:

@@ -309,11 +309,12 @@ static void explain_listen(const struct server *server, int err)
 	switch (err) {
 	case -EADDRINUSE:
 		complain("cannot listen at %s: the address is in use\n"
-			 "End the program that uses it, or give another port with -p", server->address);
+			 "End the program that uses it, or give another port with -p",
+			 server->address);
 		break;
 	case -EADDRNOTAVAIL:
-		complain("cannot listen at %s: this is not an address of an RDMA device here, or the\n"
-			 "port is in use; see the devices and their interfaces with: krdma dev",
+		complain("cannot listen at %s: it is not an address of an RDMA device, or the port\n"
+			 "is in use; see the devices and their interfaces with: krdma dev",
 			 server->address);
 		break;
 	case -EACCES:
