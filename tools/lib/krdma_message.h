@@ -114,6 +114,20 @@ int krdma_message_send_mr(struct krdma_messenger *messenger, struct krdma_mr *mr
 			  size_t offset, size_t length, uint64_t deadline);
 
 /**
+ * krdma_message_next() - Wait for the next message, and get its length
+ * @messenger: one end, connected
+ * @length: receives the length of the message
+ * @deadline: how long to wait
+ *
+ * The message stays the next one, so that a buffer of its length can be found for
+ * krdma_message_recv(). The sender waits until it is received or refused.
+ *
+ * Errors: ETIMEDOUT (the peer sent no message); ENOTCONN, ECONNRESET, ENODEV (the connection has
+ * ended); EPROTO (the peer does not follow the protocol).
+ */
+int krdma_message_next(struct krdma_messenger *messenger, size_t *length, uint64_t deadline);
+
+/**
  * krdma_message_recv() - Receive a message
  * @messenger: one end, connected
  * @data: buffer for the message
@@ -121,10 +135,11 @@ int krdma_message_send_mr(struct krdma_messenger *messenger, struct krdma_mr *mr
  * @length: receives the length of the message, also after EMSGSIZE and ECANCELED; or NULL
  * @deadline: how long to wait for the whole message
  *
- * Errors: EMSGSIZE (longer than @room: the message is refused); ECANCELED (by the callback);
- * ETIMEDOUT (the peer sent no message; or the message was not complete in time, and the sender
- * gets ECANCELED). After these the connection remains usable, and @data may have been written.
- * Those of krdma_mr_register(): the message is kept for the next call.
+ * Errors: EMSGSIZE (longer than @room: the message is refused; krdma_message_next() gives the
+ * length without that); ECANCELED (by the callback); ETIMEDOUT (the peer sent no message; or the
+ * message was not complete in time, and the sender gets ECANCELED). After these the connection
+ * remains usable, and @data may have been written. Those of krdma_mr_register(): the message is
+ * kept for the next call.
  */
 int krdma_message_recv(struct krdma_messenger *messenger, void *data, size_t room,
 		       size_t *length, uint64_t deadline);

@@ -735,22 +735,41 @@ static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 	}
 }
 
-/*
- * Call while having the turn: waits for an announcement; 1: there is one, and the message fits.
- */
-static int await_message(struct krdma_messenger *messenger, size_t room, size_t *length,
-			 uint64_t deadline)
+/* Call while having the turn: waits for an announcement. */
+static int await_announcement(struct krdma_messenger *messenger, size_t *length, uint64_t deadline)
 {
 	int err = await(messenger, &messenger->announced, deadline);
 
-	if (err)
-		return err;
-	if (length)
+	if (!err)
 		*length = messenger->length < SIZE_MAX ? (size_t)messenger->length : SIZE_MAX;
-	if (messenger->length <= room)
-		return 0;
+	return err;
+}
+
+/* The same, and refuses a message that does not fit. */
+static int await_message(struct krdma_messenger *messenger, size_t room, size_t *length,
+			 uint64_t deadline)
+{
+	int err = await_announcement(messenger, length, deadline);
+
+	if (err || messenger->length <= room)
+		return err;
 	err = answer(messenger, TOO_LONG);
 	return err ? err : -EMSGSIZE;
+}
+
+KRDMA_PUBLIC int krdma_message_next(struct krdma_messenger *messenger, size_t *length,
+				    uint64_t deadline)
+{
+	int err;
+
+	if (!messenger || !length)
+		return -EINVAL;
+	err = begin_turn(messenger, &messenger->receiving, deadline);
+	if (err)
+		return err;
+	err = await_announcement(messenger, length, deadline);
+	end_turn(messenger, &messenger->receiving);
+	return err;
 }
 
 KRDMA_PUBLIC int krdma_message_recv_mr(struct krdma_messenger *messenger,

@@ -293,6 +293,36 @@ TEST_F_TIMEOUT(message, with_too_little_room_both_are_told_and_it_goes_on, 120)
 	pass_one(_metadata, self, 100000, 2);
 }
 
+TEST_F_TIMEOUT(message, of_a_length_that_the_receiver_asks_for, 120)
+{
+	struct sending sending;
+	size_t length = 0;
+
+	EXPECT_EQ(-ETIMEDOUT, krdma_message_next(self->b.messenger, &length, krdma_deadline(10)));
+	EXPECT_EQ(-EINVAL, krdma_message_next(self->b.messenger, NULL, PATIENCE));
+	EXPECT_EQ(-EINVAL, krdma_message_next(NULL, &length, PATIENCE));
+
+	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 100000));
+	/* It stays the next one. */
+	for (unsigned int i = 0; i < 2; i++) {
+		length = 0;
+		ASSERT_EQ(0, krdma_message_next(self->b.messenger, &length, PATIENCE));
+		EXPECT_EQ(100000, length);
+	}
+	length = 0;
+	EXPECT_EQ(0, receive(self, 100000, &length));
+	EXPECT_EQ(100000, length);
+	EXPECT_EQ(0, send_end(&sending));
+
+	/* A message of length 0 is one, too. */
+	ASSERT_EQ(0, send_begin(&sending, &self->a, self->from, 0));
+	ASSERT_EQ(0, krdma_message_next(self->b.messenger, &length, PATIENCE));
+	EXPECT_EQ(0, length);
+	EXPECT_EQ(0, receive(self, 0, &length));
+	EXPECT_EQ(0, send_end(&sending));
+	pass_one(_metadata, self, 5000, 1);
+}
+
 TEST_F_TIMEOUT(message, progress_is_told_and_can_end_it, 120)
 {
 	struct sending sending;
