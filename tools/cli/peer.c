@@ -91,7 +91,7 @@ static int prepare_conn(struct peer *peer)
 	if (!err)
 		err = krdma_conn_query(peer->conn, &query, sizeof(query));
 	if (err == -EINVAL)
-		complain("cannot create the QP: the device does not support %u operations in flight\n"
+		complain("cannot create the QP: the device does not allow %u operations in flight\n"
 			 "See its limits with: krdma -d dev",
 			 peer->options->send_depth);
 	else if (err)
@@ -233,8 +233,8 @@ static void explain_refusal(const struct peer *peer)
 	peer_data(peer, data, &length);
 	if (answer_decode(data, length, &answer)) {
 		complain("cannot connect to %s port %u: %s\n"
-			 "Start the other side first, on %s: %s", peer->name, options->port, refused,
-			 options->host, options->listener);
+			 "Start the other side first, on %s: %s", peer->name, options->port,
+			 refused, options->host, options->listener);
 		return;
 	}
 	switch (answer.verdict) {
@@ -370,7 +370,7 @@ void explain_memory(struct krdma *session, size_t length, int err)
 			 quota_text(quota, session));
 		break;
 	case -EOPNOTSUPP:
-		complain("cannot register memory: the device does not support this access by peers\n"
+		complain("cannot register memory: the device does not allow this access by peers\n"
 			 "See its capabilities, such as 'atomic', with: krdma dev");
 		break;
 	case -EFBIG:

@@ -313,8 +313,8 @@ static void explain_listen(const struct server *server, int err)
 			 server->address);
 		break;
 	case -EADDRNOTAVAIL:
-		complain("cannot listen at %s: it is not an address of an RDMA device, or the port\n"
-			 "is in use; see the devices and their interfaces with: krdma dev",
+		complain("cannot listen at %s: it is not an address of an RDMA device, or the\n"
+			 "port is in use; see the devices and their interfaces with: krdma dev",
 			 server->address);
 		break;
 	case -EACCES:

@@ -98,7 +98,7 @@ static int take(struct ping *ping, const struct krdma_cqe *cqes, size_t count)
 		if (cqes[i].status)
 			return -ECONNRESET;
 		if (cqes[i].length != RPING_MESSAGE || rping->come == rping->awaited) {
-			complain("%s does not speak rping's protocol: it sent an unexpected message",
+			complain("%s does not speak rping's protocol: it sent a wrong message",
 				 ping->settings->host);
 			return -EPROTO;
 		}
