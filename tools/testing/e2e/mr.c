@@ -261,7 +261,7 @@ TEST_F(mr, no_answer_no_memory)
 		.addr = (uintptr_t)self->data,
 		.length = LENGTH,
 		.device_id = self->device,
-		.access = ACCESS_ALL,
+		.access = KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ,
 	};
 	ASSERT_EQ(0, mprotect(request, PAGE, PROT_READ));
 	for (int i = 0; i < 10; i++)

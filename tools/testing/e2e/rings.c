@@ -240,6 +240,17 @@ int poll_mask(int fd, short events, unsigned int ms)
  * Memory
  */
 
+/* Some devices have no atomics. */
+static uint32_t access_of_device(int session, uint32_t device_id, uint32_t access)
+{
+	struct krdma_device_query_args device;
+
+	if (access == ACCESS_ALL && !session_device(session, device_id, &device) &&
+	    !(device.caps & KRDMA_DEVICE_CAP_ATOMIC))
+		access &= ~KRDMA_ACCESS_REMOTE_ATOMIC;
+	return access;
+}
+
 int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
 		struct mr *mr)
 {
@@ -248,7 +259,7 @@ int mr_register(int session, uint32_t device_id, void *data, size_t length, uint
 		.addr = (uintptr_t)data,
 		.length = length,
 		.device_id = device_id,
-		.access = access,
+		.access = access_of_device(session, device_id, access),
 	};
 	int ret = session_request(session, KRDMA_MR_REGISTER, &request);
 

@@ -132,7 +132,7 @@ struct mr {
 	size_t length;
 };
 
-/* All access rights. */
+/* All access rights; mr_register() takes it for all that the device has. */
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
