@@ -117,7 +117,7 @@ static void test_no_queue_pairs(struct kunit *test)
 static void be(struct fake_device *fake, const char *driver)
 {
 	fake_device_become(fake, fake_personality_find(driver));
-	fake->ib.ops.driver_id = fake->personality->driver_id;
+	fake_device_name_driver(fake);
 }
 
 static void be_hns(struct fake_device *fake)

@@ -440,6 +440,17 @@ struct fake_device *fake_device_alloc(unsigned int ports)
 }
 
 /**
+ * fake_device_name_driver() - Let a device say whose it is
+ * @fake: the device, not registered
+ *
+ * Otherwise its driver is unknown, whatever its personality.
+ */
+void fake_device_name_driver(struct fake_device *fake)
+{
+	fake->ib.ops.driver_id = fake->personality->driver_id;
+}
+
+/**
  * fake_device_read_like_siw() - Let reads go to any memory
  * @fake: the device, not registered
  */

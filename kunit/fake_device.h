@@ -292,6 +292,12 @@ void fake_device_offer_srq(struct fake_device *fake);
 void fake_device_offer_atomics(struct fake_device *fake);
 
 /*
+ * Before registering: the device says whose it is, and krdma does for it what it does for the
+ * devices of that driver.
+ */
+void fake_device_name_driver(struct fake_device *fake);
+
+/*
  * Before registering: reads can go to any memory, as with siw, whose driver id the device then has.
  * Otherwise reads need an rkey that allows remote writes, as with iWARP cards.
  */

@@ -168,6 +168,7 @@ static int fake_create_qp(struct ib_qp *ib_qp, struct ib_qp_init_attr *attr,
 		ret = fake_adjust_cap(fake->personality, attr);
 		if (ret)
 			return ret;
+		attr->cap.max_inline_data = min(attr->cap.max_inline_data, fake->max_inline);
 	}
 	ret = fake_alloc_queues(qp, attr);
 	if (ret)
