@@ -405,6 +405,18 @@ struct conn_pair *conn_pair_new(struct kunit *test, const struct conn_setup *set
 	return pair;
 }
 
+struct conn_pair *conn_pair_new_within(struct kunit *test, const struct conn_setup *setup)
+{
+	struct conn_pair *pair = conn_pair_open(test, setup);
+	const struct ib_device_attr *limits = &pair->fake->attr;
+	struct krdma_conn_attr *attr = &pair->setup.attr;
+
+	attr->max_send_sge = min_t(u32, attr->max_send_sge, limits->max_send_sge);
+	attr->max_recv_sge = min_t(u32, attr->max_recv_sge, limits->max_recv_sge);
+	conn_pair_connect(pair);
+	return pair;
+}
+
 /*
  * Teardown
  */

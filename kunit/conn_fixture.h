@@ -172,6 +172,12 @@ void conn_pair_connect(struct conn_pair *pair);
 /* All of the steps. */
 struct conn_pair *conn_pair_new(struct kunit *test, const struct conn_setup *setup);
 
+/*
+ * The same, with no more SGEs of a send and of a receive than the device has; the pair's setup then
+ * has those that it got.
+ */
+struct conn_pair *conn_pair_new_within(struct kunit *test, const struct conn_setup *setup);
+
 /* Both ends again, over the same device, with all counters reset. */
 void conn_pair_renew(struct conn_pair *pair);
 void conn_pair_again(struct conn_pair *pair);

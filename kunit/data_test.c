@@ -289,7 +289,9 @@ static void test_pieces(struct kunit *test)
 		.tune = tune_short_messages,
 	};
 	static const u32 lengths[] = { 1, 7, 24, 99, 100, 101, 250 };
-	struct conn_pair *pair = conn_pair_new(test, &setup);
+	struct conn_pair *pair = conn_pair_new_within(test, &setup);
+	u32 max_send_sge = pair->setup.attr.max_send_sge;
+	u32 max_read_sge = min_t(u32, max_send_sge, pair->fake->attr.max_sge_rd);
 	unsigned int i;
 	u32 count;
 
@@ -298,8 +300,10 @@ static void test_pieces(struct kunit *test)
 		for (count = 1; count <= 20; count++) {
 			if (count * (lengths[i] + 2) > 5000)
 				break;
-			one_in_pieces(test, pair, KRDMA_OP_WRITE, count, lengths[i], 5);
-			one_in_pieces(test, pair, KRDMA_OP_READ, count, lengths[i], 4);
+			one_in_pieces(test, pair, KRDMA_OP_WRITE, count, lengths[i],
+				      max_send_sge);
+			one_in_pieces(test, pair, KRDMA_OP_READ, count, lengths[i],
+				      max_read_sge);
 		}
 	}
 	conn_pair_close(pair);
