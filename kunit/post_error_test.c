@@ -12,6 +12,7 @@
 #include "conn_fixture.h"
 #include "objects.h"
 
+#define INLINE	16
 #define REMOTE	.remote_addr = 0x123456789000ULL, .rkey = 0xabcd01
 #define ASK(name, ...)	.wr = { .opcode = KRDMA_OP_##name, __VA_ARGS__ }
 
@@ -87,16 +88,20 @@ static void tune_for_errors(struct fake_device *fake)
 	fake->port.max_msg_sz = 100;
 	fake->attr.max_sge_rd = 3;
 	fake_device_read_like_siw(fake);
+	/* No more than is asked for, and nothing if the device refuses to be asked. */
+	fake->max_inline = INLINE;
+	if (fake->personality->inline_grant == FAKE_INLINE_REFUSED)
+		fake->max_inline = 0;
 }
 
 static const struct conn_setup for_errors = {
-	.attr = { .max_send_sge = 3, .max_inline = 16, .send_depth = 5, .max_recv_sge = 2 },
+	.attr = { .max_send_sge = 3, .max_inline = INLINE, .send_depth = 5, .max_recv_sge = 2 },
 	.tune = tune_for_errors,
 };
 
 static void test_refused(struct kunit *test)
 {
-	struct conn_pair *pair = conn_pair_new(test, &for_errors);
+	struct conn_pair *pair = conn_pair_new_within(test, &for_errors);
 	struct krdma_sge *sges;
 	unsigned int i, j;
 
@@ -111,6 +116,8 @@ static void test_refused(struct kunit *test)
 		wr.sge_count = refused_cases[i].entries;
 		KUNIT_EXPECT_EQ_MSG(test, refused_cases[i].error,
 				    conn_post(&pair->client, &wr, 1), "case %u", i);
+		/* One that was accepted may end the connection, and the others with it. */
+		KUNIT_ASSERT_EQ_MSG(test, 0, pair->client.sends.accepted, "case %u", i);
 	}
 	/* None of them has used a credit, and none has reached the device. */
 	KUNIT_EXPECT_EQ(test, 0, conn_given_count(&pair->client));
@@ -224,7 +231,8 @@ static void test_device_gone(struct kunit *test)
 
 static void test_receive_errors(struct kunit *test)
 {
-	struct conn_pair *pair = conn_pair_new(test, &for_errors);
+	struct conn_pair *pair = conn_pair_new_within(test, &for_errors);
+	u32 max_sge = pair->setup.attr.max_recv_sge;
 	struct krdma_sge sges[4];
 	struct krdma_recv_wr recv_wr = { .sges = sges };
 	unsigned int i;
@@ -234,11 +242,13 @@ static void test_receive_errors(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(sges); i++)
 		sges[i] = conn_sge(&pair->client, 64 * i, 64);
 	for (recv_wr.sge_count = 0; recv_wr.sge_count <= 4; recv_wr.sge_count++)
-		KUNIT_EXPECT_EQ(test, recv_wr.sge_count <= 2 ? 1 : -EMSGSIZE,
+		KUNIT_EXPECT_EQ(test, recv_wr.sge_count <= max_sge ? 1 : -EMSGSIZE,
 				conn_receive(&pair->client, &recv_wr, 1));
 	/* Empty SGEs do not count. */
 	sges[0].length = 0;
 	sges[2].length = 0;
+	if (max_sge < 2)
+		sges[3].length = 0;
 	recv_wr.sge_count = 4;
 	KUNIT_EXPECT_EQ(test, 1, conn_receive(&pair->client, &recv_wr, 1));
 	conn_pair_close(pair);
