@@ -198,9 +198,16 @@ static struct kunit_case iwarp_cases[] = {
 	{}
 };
 
+/* All of them read memory that is registered. */
+static int iwarp_init(struct kunit *test)
+{
+	test_needs_fast_reg(test);
+	return test_objects_init(test);
+}
+
 static struct kunit_suite iwarp_suite = {
 	.name = "krdma_iwarp",
-	.init = test_objects_init,
+	.init = iwarp_init,
 	.test_cases = iwarp_cases,
 };
 
