@@ -115,10 +115,18 @@ static void test_walk_is_in_order_and_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_device_count(&init_net), walked);
 }
 
+/* A limit of the fake device, or the one of its driver if that is lower. */
+static u32 limit(u32 fake, u32 driver)
+{
+	return min_not_zero(fake, driver);
+}
+
 /* Proves: E5 */
 static void test_attributes(struct kunit *test)
 {
 	struct test_device *device = test_device_new(test, NAME);
+	const struct fake_personality *personality = device->fake->personality;
+	bool fast_reg = !(personality->lacks & FAKE_LACKS_FAST_REG);
 	struct krdma_device_attr attr;
 
 	memset(&attr, 0xff, sizeof(attr));
@@ -130,19 +138,20 @@ static void test_attributes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(device->fake->ib.node_guid), attr.node_guid);
 	KUNIT_EXPECT_EQ(test, KRDMA_TRANSPORT_IWARP, attr.transport);
 	/* This device has no atomics, immediate data or SRQs. */
-	KUNIT_EXPECT_EQ(test, KRDMA_DEVICE_CAP_FAST_REG, attr.caps);
+	KUNIT_EXPECT_EQ(test, fast_reg ? KRDMA_DEVICE_CAP_FAST_REG : 0, attr.caps);
 	KUNIT_EXPECT_EQ(test, 1ULL << 32, attr.limits.max_mr_size);
 	KUNIT_EXPECT_EQ(test, 64, attr.limits.max_qp);
 	KUNIT_EXPECT_EQ(test, 127, attr.limits.max_send_wr);
 	KUNIT_EXPECT_EQ(test, 127, attr.limits.max_recv_wr);
-	KUNIT_EXPECT_EQ(test, 8, attr.limits.max_send_sge);
-	KUNIT_EXPECT_EQ(test, 6, attr.limits.max_recv_sge);
-	KUNIT_EXPECT_EQ(test, 4, attr.limits.max_read_sge);
+	KUNIT_EXPECT_EQ(test, limit(8, personality->max_send_sge), attr.limits.max_send_sge);
+	KUNIT_EXPECT_EQ(test, limit(6, personality->max_recv_sge), attr.limits.max_recv_sge);
+	KUNIT_EXPECT_EQ(test, limit(4, personality->max_read_sge), attr.limits.max_read_sge);
 	KUNIT_EXPECT_EQ(test, 254, attr.limits.max_cqe);
 	KUNIT_EXPECT_EQ(test, 0, attr.limits.max_srq_wr);
 	KUNIT_EXPECT_EQ(test, 16, attr.limits.max_read_depth);
 	KUNIT_EXPECT_EQ(test, 32, attr.limits.max_read_depth_in);
-	KUNIT_EXPECT_EQ(test, 64, attr.limits.max_fast_reg_pages);
+	KUNIT_EXPECT_EQ(test, fast_reg ? limit(64, personality->max_fast_reg_pages) : 0,
+			attr.limits.max_fast_reg_pages);
 }
 
 /* Capabilities without the verbs that they need. */
