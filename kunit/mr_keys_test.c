@@ -372,9 +372,16 @@ static struct kunit_case region_keys_cases[] = {
 	{}
 };
 
+/* All of them register memory. */
+static int region_keys_init(struct kunit *test)
+{
+	test_needs_fast_reg(test);
+	return test_objects_init(test);
+}
+
 static struct kunit_suite region_keys_suite = {
 	.name = "krdma_mr_keys",
-	.init = test_objects_init,
+	.init = region_keys_init,
 	.test_cases = region_keys_cases,
 };
 
