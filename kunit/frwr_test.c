@@ -491,9 +491,15 @@ static struct kunit_case frwr_cases[] = {
 	{}
 };
 
+static int frwr_init(struct kunit *test)
+{
+	test_needs_fast_reg(test);
+	return test_objects_init(test);
+}
+
 static struct kunit_suite frwr_suite = {
 	.name = "krdma_frwr",
-	.init = test_objects_init,
+	.init = frwr_init,
 	.test_cases = frwr_cases,
 };
 
