@@ -92,6 +92,8 @@ static void fake_link_furnish(struct fake_device *fake, struct net_device *netde
 {
 	fake_device_offer_srq(fake);
 	fake_device_offer_atomics(fake);
+	/* "rdma link del" asks for it. */
+	fake->attr.kernel_cap_flags |= IBK_ALLOW_USER_UNREG;
 	fake->attr.max_mr_size = 1ULL << 40;
 	fake->attr.max_qp = 1 << 16;
 	fake->attr.max_qp_wr = FAKE_MAX_WR;
