@@ -151,7 +151,7 @@ static void test_registrations_without_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, krdma_conn_create_qp(conn, &attr));
 }
 
-/* A driver that refuses every QP with inline data is not asked for inline data. */
+/* A driver that refuses every QP with inline data. */
 static void test_inline_that_is_refused(struct kunit *test)
 {
 	struct krdma_conn_attr attr = { .recv_depth = 4, .max_inline = 64 };

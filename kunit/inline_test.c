@@ -159,6 +159,53 @@ static void test_too_much(struct kunit *test)
 	}
 }
 
+/* Names of drivers that refuse the QP if more is asked for than they have, and what they have. */
+static void be_irdma(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("irdma"));
+}
+
+static void be_bnxt_re(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("bnxt_re"));
+}
+
+static void be_mthca(struct fake_device *fake)
+{
+	fake_device_become(fake, fake_personality_find("mthca"));
+}
+
+/* A maximum that no attribute reports: krdma asks for less, and copies the rest. */
+static void test_refused_by_driver(struct kunit *test)
+{
+	static const struct {
+		void (*tune)(struct fake_device *fake);
+		u32 asked;
+	} cases[] = {
+		{ be_irdma, 102 }, { be_irdma, 1024 }, { be_bnxt_re, 97 }, { be_bnxt_re, 1024 },
+		{ be_mthca, 1 }, { be_mthca, 1024 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct conn_setup setup = {
+			.where = KRDMA_CONTEXT_POLL, .attr = { .max_inline = cases[i].asked },
+			.tune = cases[i].tune,
+		};
+		struct conn_pair *pair = conn_pair_open(test, &setup);
+		u32 most = pair->fake->personality->max_inline, bytes;
+
+		conn_pair_connect(pair);
+		KUNIT_EXPECT_EQ_MSG(test, cases[i].asked, conn_info(&pair->client).max_inline,
+				    "case %u", i);
+		bytes = to_fake_qp(conn_qp(&pair->client))->cap.max_inline_data;
+		/* Not less than half of what there is. */
+		KUNIT_EXPECT_LE_MSG(test, bytes, most, "case %u", i);
+		KUNIT_EXPECT_GE_MSG(test, bytes, most / 2, "case %u", i);
+		conn_pair_end(pair);
+	}
+}
+
 /* Too much for inline data: neither the device nor krdma grants it. */
 static void test_refused(struct kunit *test)
 {
@@ -170,7 +217,8 @@ static void test_refused(struct kunit *test)
 		{ 1025, 0, -EINVAL },
 		{ 1025, 100, -EINVAL },
 		{ U32_MAX, 100, -EINVAL },
-		{ 1024, U32_MAX, -EINVAL },
+		/* Too much for the device, and what is left is copied. */
+		{ 1024, U32_MAX, 0 },
 	};
 	unsigned int i;
 
@@ -192,6 +240,7 @@ static void test_refused(struct kunit *test)
 static struct kunit_case inline_cases[] = {
 	KUNIT_CASE(test_any_grant),
 	KUNIT_CASE(test_too_much),
+	KUNIT_CASE(test_refused_by_driver),
 	KUNIT_CASE(test_refused),
 	{}
 };

@@ -115,21 +115,6 @@ bool krdma_quirk_invalidates(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_quirk_takes_inline() - Check whether a queue pair may request inline data
- * @ibdev: the RDMA device
- *
- * A provider without inline data for kernel consumers grants less than was requested, and krdma
- * copies the data that are not granted.  mthca refuses to create the queue pair instead.
- *
- * Context: any.
- * Return: false if only 0 bytes can be requested.
- */
-bool krdma_quirk_takes_inline(const struct ib_device *ibdev)
-{
-	return ibdev->ops.driver_id != RDMA_DRIVER_MTHCA;
-}
-
-/**
  * krdma_quirk_reports_missed() - Check whether arming a CQ reports the completions already in
  * it
  * @ibdev: the RDMA device

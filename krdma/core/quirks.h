@@ -11,7 +11,6 @@ bool krdma_quirk_registers_user(const struct ib_device *ibdev);
 bool krdma_quirk_late_dma(const struct ib_device *ibdev);
 bool krdma_quirk_raises_last_wqe(const struct ib_device *ibdev);
 bool krdma_quirk_invalidates(const struct ib_device *ibdev);
-bool krdma_quirk_takes_inline(const struct ib_device *ibdev);
 bool krdma_quirk_reports_missed(const struct ib_device *ibdev);
 bool krdma_quirk_reads_by_key(const struct ib_device *ibdev);
 

@@ -18,9 +18,6 @@
 #include "io/wq.h"
 #include "core/session.h"
 
-/* About as much as the largest devices accept inline. */
-#define KRDMA_BOUNCE_MAX	1024
-
 static size_t krdma_bounce_bytes(const struct krdma_qp *qp)
 {
 	return array_size(qp->send.mask + 1, qp->bounce_size);

@@ -11,6 +11,9 @@ struct krdma_qp;
 struct ib_sge;
 struct krdma_wq;
 
+/* Bytes that are copied; about as much as the largest devices accept inline. */
+#define KRDMA_BOUNCE_MAX	1024
+
 /* Process context. */
 int krdma_bounce_init(struct krdma_qp *qp, u32 size);
 void krdma_bounce_exit(struct krdma_qp *qp);

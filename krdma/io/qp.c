@@ -58,6 +58,9 @@
 #define KRDMA_DRAIN_FIRST_US	20
 #define KRDMA_DRAIN_LAST_US	5000
 
+/* Half of less inline data than this is not requested: all devices that have any have as much. */
+#define KRDMA_INLINE_MIN	32
+
 /* The largest part, whatever limit a device reports: lengths are added up in 32 bits. */
 #define KRDMA_MESSAGE_MAX	SZ_1G
 
@@ -238,6 +241,36 @@ static bool krdma_qp_is_too_late(const struct krdma_qp *qp)
 	return rdma_init_qp_attr(qp->cm_id, &attr, &mask) == -EINVAL;
 }
 
+/*
+ * Providers have a maximum of inline data that no attribute reports.  Some grant less than was
+ * requested.  bnxt_re, irdma, erdma and others refuse the QP with -EINVAL, and mthca does for any
+ * inline data, but -EINVAL has other reasons, too.  So less is requested until the QP exists, in
+ * the end none: krdma copies what is not granted.
+ */
+static int krdma_qp_create_ib(struct krdma_qp *qp, const struct ib_qp_init_attr *wanted,
+			      u32 *granted)
+{
+	struct ib_qp_init_attr attr;
+	u32 inline_data = wanted->cap.max_inline_data;
+	int ret;
+
+	for (;;) {
+		/* Providers write to it, also if they fail. */
+		attr = *wanted;
+		attr.cap.max_inline_data = inline_data;
+		ret = rdma_create_qp(qp->cm_id, qp->pd->ib, &attr);
+		if (!ret)
+			*granted = attr.cap.max_inline_data;
+		if (ret != -EINVAL)
+			return ret;
+		if (krdma_qp_is_too_late(qp))
+			return -ENOTCONN;
+		if (!inline_data || wanted->cap.max_inline_data > KRDMA_BOUNCE_MAX)
+			return ret;
+		inline_data = inline_data > KRDMA_INLINE_MIN ? inline_data / 2 : 0;
+	}
+}
+
 static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 {
 	struct ib_qp_init_attr attr = {
@@ -254,26 +287,23 @@ static int krdma_qp_make(struct krdma_qp *qp, const struct krdma_budget *budget)
 			.max_recv_wr = budget->recv_wr,
 			.max_send_sge = budget->send_sge,
 			.max_recv_sge = budget->recv_sge,
+			.max_inline_data = budget->inline_data,
 		},
 	};
 	int ret;
 
-	if (krdma_quirk_takes_inline(qp->cm_id->device))
-		attr.cap.max_inline_data = budget->inline_data;
-
 	ret = krdma_charge_object(&qp->charge, qp->pd->session, qp->cm_id->device);
 	if (ret)
 		return ret;
-	ret = rdma_create_qp(qp->cm_id, qp->pd->ib, &attr);
-	if (ret == -EINVAL)
-		return krdma_qp_is_too_late(qp) ? -ENOTCONN : ret;
+	/* A provider that does not set what it grants leaves what was asked for. */
+	ret = krdma_qp_create_ib(qp, &attr, &qp->device_inline);
+	if (ret == -EINVAL || ret == -ENOTCONN)
+		return ret;
 	if (ret)
 		return krdma_provider_error(ret);
 
 	qp->ib = qp->cm_id->qp;
 	qp->number = qp->ib->qp_num;
-	/* What was granted; a provider that does not set it leaves what was asked for. */
-	qp->device_inline = attr.cap.max_inline_data;
 	qp->max_inline = max(qp->device_inline, budget->inline_data);
 	if (qp->max_inline == qp->device_inline)
 		return 0;
