@@ -197,6 +197,7 @@ TEST_F(charge, deep_connections_at_the_default_limit)
 static int deep_shared_queues(void *context)
 {
 	struct krdma_srq_create_args create;
+	struct krdma_device_query_args device;
 	struct ring_options options = { .cq_entries = DEPTH + 2 };
 	struct ring *rings = calloc(CONNECTIONS, sizeof(*rings));
 	long before, grown = 0;
@@ -207,6 +208,7 @@ static int deep_shared_queues(void *context)
 	session = session_open(O_CLOEXEC);
 	CHECK(session >= 0 && rings);
 	CHECK(!boot_device(session, &options.device_id));
+	CHECK(!session_device(session, options.device_id, &device));
 	before = available_mib();
 	for (count = 0; !ret && count < CONNECTIONS && grown <= GROWTH_MIB(LIMIT_MIB) + NOISE_MIB;
 	     count++) {
@@ -215,7 +217,7 @@ static int deep_shared_queues(void *context)
 			.size = sizeof(create),
 			.ring_fd = rings[count].fd,
 			.depth = DEPTH,
-			.max_sge = SRQ_SGE,
+			.max_sge = device.max_recv_sge < SRQ_SGE ? device.max_recv_sge : SRQ_SGE,
 		};
 		if (!ret)
 			ret = session_request(session, KRDMA_SRQ_CREATE, &create);
