@@ -27,6 +27,12 @@ tier_pure()
 	"$topdir/tools/testing/pure/run"
 }
 
+# Parsers of what peers and other users send, with many inputs.
+tier_parsers()
+{
+	"$topdir/tools/testing/parsers/run"
+}
+
 tier_install()
 {
 	"$topdir/tools/testing/install/run" quick

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Announcements and replies that arrive at a messenger: message.c, which is included because its
+ * parser is not a function of the library.
+ */
+#include "message.c"
+#include "parsers.h"
+#include "stub.h"
+
+/*
+ * Each message begins with a byte: bit 0: the turn to send is taken; bit 1: with immediate data;
+ * bit 2: shorter; bit 3: what was announced is taken; bit 4: the reply is taken.
+ */
+int parser_message(const uint8_t *data, size_t size)
+{
+	struct krdma_messenger messenger = { 0 };
+	struct krdma_cqe cqe = { 0 };
+	int err = 0;
+
+	messenger.mr = krdma_stub_mr(SLOTS * WIRE_SIZE);
+	while (size > 1 && !err) {
+		uint8_t flags = *data++;
+		size_t some = --size < WIRE_SIZE ? size : WIRE_SIZE;
+
+		cqe.wr_id = flags >> 7;
+		cqe.length = flags & 4 ? (uint32_t)some : WIRE_SIZE;
+		cqe.flags = flags & 2 ? KRDMA_CQE_IMM : 0;
+		messenger.sending = flags & 1;
+		if (flags & 8)
+			messenger.announced = false;
+		if (flags & 16)
+			messenger.answered = false;
+		memset(slot_data(&messenger, cqe.wr_id), 0, WIRE_SIZE);
+		memcpy(slot_data(&messenger, cqe.wr_id), data, some);
+		data += some;
+		size -= some;
+		err = arrived(&messenger, &cqe);
+		EXPECT(!err || err == -EPROTO);
+		if (err)
+			break;
+		if (messenger.announced && messenger.length)
+			EXPECT(messenger.remote.length == messenger.length);
+		if (messenger.answered)
+			EXPECT(messenger.verdict <= GIVEN_UP);
+	}
+	krdma_stub_mr_free(messenger.mr);
+	return 0;
+}
