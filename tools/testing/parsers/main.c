@@ -7,7 +7,7 @@
  *
  *   --inputs N      inputs of each target, beside those of the corpus
  *   --corpus DIR    inputs to begin with: DIR/TARGET.samples has one on each line, in hexadecimal
- *   --keep DIR      write the shortest inputs that together reach all places that were reached
+ *   --keep DIR      write the inputs that together reach most places, 16 at most of each target
  *   --saved DIR     where the input of a target that failed is saved; by default, here
  *   --replay FILE   parse this input only
  *
@@ -22,10 +22,10 @@
 
 #include "parsers.h"
 
-#define INPUTS		60000
+#define INPUTS		130000
 #define SIZE_MAX_INPUT	4096
 #define POOL_MAX	1024
-#define KEEP_MAX	12
+#define KEEP_MAX	16
 /* A target that needs longer for this number of inputs hangs. */
 #define HANG_INPUTS	256
 #define HANG_SECONDS	60
@@ -216,19 +216,38 @@ static void read_corpus(const struct target *target, const char *folder)
 	fclose(file);
 }
 
-static int by_size(const void *one, const void *other)
+/* The number of places that an input of the pool adds to those of the ones already chosen. */
+static unsigned int gain(const struct target *target, const struct input *input)
 {
-	const struct input *a = one, *b = other;
+	unsigned int count = 0;
 
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return memcmp(a->data, b->data, a->size);
+	parse(target, input->data, input->size);
+	for (unsigned int i = 0; i < cover_count; i++)
+		count += !known[cover_reached[i]];
+	return count;
+}
+
+/* Returns the input that adds most, the shortest of several; NULL if none adds anything. */
+static const struct input *best(const struct target *target)
+{
+	const struct input *found = NULL;
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < pool_count; i++) {
+		unsigned int count = gain(target, &pool[i]);
+
+		if (count < most || (count == most && (!found || found->size <= pool[i].size)))
+			continue;
+		most = count;
+		found = &pool[i];
+	}
+	return most ? found : NULL;
 }
 
 static void write_corpus(const struct target *target, const char *folder)
 {
+	const struct input *input;
 	char path[4096];
-	size_t kept = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s.samples", folder, target->name);
@@ -238,16 +257,12 @@ static void write_corpus(const struct target *target, const char *folder)
 		exit(1);
 	}
 	memset(known, 0, sizeof(known));
-	qsort(pool, pool_count, sizeof(*pool), by_size);
-	for (size_t i = 0; i < pool_count && kept < KEEP_MAX; i++) {
-		parse(target, pool[i].data, pool[i].size);
-		/* The first places of all inputs are the same. */
-		if (!new_places())
-			continue;
-		kept++;
-		for (size_t at = 0; at < pool[i].size; at++)
-			fprintf(file, "%02x", pool[i].data[at]);
-		fputs(pool[i].size ? "\n" : "-\n", file);
+	for (int kept = 0; kept < KEEP_MAX && (input = best(target)); kept++) {
+		gain(target, input);
+		new_places();
+		for (size_t at = 0; at < input->size; at++)
+			fprintf(file, "%02x", input->data[at]);
+		fputs(input->size ? "\n" : "-\n", file);
 	}
 	fclose(file);
 }
