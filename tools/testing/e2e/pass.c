@@ -207,7 +207,7 @@ TEST_F(pass, a_child_has_the_same_objects)
 	EXPECT_EQ(1, query.sends_posted);
 }
 
-/* An MR belongs to its process: a child's MR ends with the child, whoever has the session. */
+/* An MR belongs to its process: a child's MR ends with the child, whichever session it is in. */
 TEST_F(pass, memory_ends_with_its_process)
 {
 	struct krdma_mr_query_args query = { .size = sizeof(query) };
