@@ -5,7 +5,7 @@ import os
 import re
 
 from . import cache
-from .kernel import TOP
+from .cache import TOP
 from .tree import Finding, Note, run
 
 FOLDERS = ("tools/lib/", "tools/cli/")
@@ -42,7 +42,7 @@ def analyse(tree):
         if not paths and analyser != "gcc":
             yield Note(f"{analyser} is not installed, and has judged nothing")
             continue
-        judges = cache.digest(cache.checkers() + paths, analyser, *headers)
+        judges = cache.digest(cache.checkers(__file__) + paths, analyser, *headers)
         known = set(cache.passed("analyse")) if tree.root == TOP else set()
         clean = set()
         for name in names:

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from . import cache
-from .kernel import TOP
+from .cache import TOP
 from .tree import CannotCheck, Finding, Note, run
 
 SERIES = ("6.1", "6.12", "7.2", "debug")
@@ -70,7 +70,7 @@ def judges(series):
                               check=False).stdout.strip()
     files = [os.path.join(kernel, name) for name in ("vmlinuz", "config", "build/Module.symvers")]
     files += [name for name in (compiler,) if os.path.isfile(name)]
-    files += cache.programs("gcc", "as", "ld", "make", "sparse") + cache.checkers()
+    files += cache.programs("gcc", "as", "ld", "make", "sparse") + cache.checkers(__file__)
     # The compilers of the other suites, and how one comes to them.
     for pattern in ("usr/lib*/gcc/*/*/cc1", "usr/bin/sparse", "etc/krdma-tree"):
         files += sorted(glob.glob(os.path.join(cache.root(), "trees/*", pattern)))

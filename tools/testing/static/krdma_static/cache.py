@@ -3,9 +3,9 @@
 
 import contextlib
 import fcntl
-import glob
 import hashlib
 import os
+import re
 import shutil
 
 from .tree import CannotCheck
@@ -39,9 +39,20 @@ def programs(*names):
     return [os.path.realpath(path) for path in map(shutil.which, names) if path]
 
 
-def checkers():
-    """The files of this package: what they look for is part of every verdict."""
-    return sorted(glob.glob(os.path.join(HERE, "*.py")))
+def checkers(module):
+    """The module's file and those of this package that it imports, directly or not: what
+    they look for is part of each verdict of the module."""
+    found, left = set(), {os.path.realpath(module)}
+    while left:
+        path = left.pop()
+        found.add(path)
+        with open(path, encoding="utf-8") as stream:
+            imports = re.findall(r"^from \.(\w*) import (.+)$", stream.read(), re.MULTILINE)
+        for package, names in imports:
+            left.update(os.path.join(HERE, f"{name.strip()}.py")
+                        for name in ([package] if package else names.split(",")))
+        left -= found
+    return sorted(found)
 
 
 @contextlib.contextmanager

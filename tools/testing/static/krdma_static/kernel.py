@@ -80,7 +80,7 @@ def checkpatch(tree):
     judges = cache.digest(sorted(glob.glob(script) +
                                  glob.glob(os.path.join(linux_source(), "scripts/*.txt")) +
                                  glob.glob(os.path.join(linux_source(), "scripts/*.checkpatch"))) +
-                          cache.checkers() + cache.programs("perl"))
+                          cache.checkers(__file__) + cache.programs("perl"))
     names = tree.files(".c", ".h", under=C_FOLDERS)
     keys = unjudged(tree, "checkpatch", judges, names)
     yield from spared(names, keys)
@@ -129,7 +129,7 @@ def kernel_doc(tree):
     # It looks at each file by itself.
     judges = cache.digest(sorted(
         [script] + glob.glob(os.path.join(linux_source(), "tools/lib/python/kdoc/*.py"))) +
-        cache.checkers() + cache.programs("perl", "python3"))
+        cache.checkers(__file__) + cache.programs("perl", "python3"))
     keys = unjudged(tree, "kernel-doc", judges, names)
     yield from spared(names, keys)
     if not keys:
@@ -181,7 +181,7 @@ def shellcheck(tree):
     names = dict(tree.shells())
     sourced = {os.path.basename(path) for name in names for path in re.findall(
         r"^\s*# shellcheck source=(\S+)", tree.text(name), re.MULTILINE)}
-    judges = cache.digest(cache.checkers() + cache.programs("shellcheck"), *(
+    judges = cache.digest(cache.checkers(__file__) + cache.programs("shellcheck"), *(
         f"{name}\0{tree.text(name)}" for name in names if os.path.basename(name) in sourced))
     keys = unjudged(tree, "shellcheck", judges, names)
     yield from spared(names, keys)
