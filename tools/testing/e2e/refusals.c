@@ -474,14 +474,23 @@ FIXTURE_SETUP(failure)
 {
 	struct pair_options options = { .two_sessions = true };
 	bool data = variant->opcode != KRDMA_OP_FLUSH && variant->opcode != KRDMA_OP_ATOMIC_WRITE;
+	struct krdma_device_query_args device;
+	uint32_t access = variant->access;
 
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
+	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &device));
+	if (!(device.caps & KRDMA_DEVICE_CAP_ATOMIC)) {
+		if (variant->opcode == KRDMA_OP_FETCH_ADD ||
+		    variant->opcode == KRDMA_OP_COMPARE_SWAP)
+			SKIP(return, "the device has no atomics");
+		access &= ~KRDMA_ACCESS_REMOTE_ATOMIC;
+	}
 	ASSERT_EQ(0, mr_create(self->a->session, self->pair.device, 8192,
 			       KRDMA_ACCESS_LOCAL_WRITE, &self->from));
 	ASSERT_EQ(0, mr_create(variant->foreign ? self->a->session : self->b->session,
-			       self->pair.device, 8192, variant->access, &self->to));
+			       self->pair.device, 8192, access, &self->to));
 	self->entry = sqe_remote(variant->opcode, self->a->id, 5, data ? &self->from : NULL, 0,
 				 data ? 8 : 0, &self->to, variant->offset);
 	self->entry.rkey ^= variant->wrong_key;
