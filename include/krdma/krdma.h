@@ -180,7 +180,8 @@ void krdma_session_set_reclaim(struct krdma_session *session);
 /**
  * struct krdma_account_ops - account for the memory of a session's queues, and for its ports
  * @charge: charge bytes.  Returns 0, or a negative errno, which the call that needs the memory
- *	returns.  Runs in the context of that call, process context; may sleep.
+ *	returns.  Runs in the context of that call, process context; may sleep.  For a connection
+ *	request, it runs in a thread of the connection manager, and an errno rejects the request.
  * @uncharge: uncharge bytes, as many as were charged, after the memory was freed.  Process
  *	context.
  * @charge_port: charge one port of the connection manager, in the same context as @charge; NULL
@@ -193,7 +194,7 @@ void krdma_session_set_reclaim(struct krdma_session *session);
  * @put: the session is gone.  Any context but NMI.
  *
  * Memory means the queues of connections, SRQs and CQs, with an estimate of what the provider
- * allocates for them.  A port is held by each listener, by each connection from
+ * allocates for them, and connection requests that wait at a listener.  A port is held by each listener, by each connection from
  * krdma_conn_resolve() to its end, and on iWARP by the connection of a device with itself that
  * krdma uses to register memory.
  */

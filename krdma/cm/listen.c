@@ -49,11 +49,30 @@ static void krdma_listener_notify(struct krdma_listener *listener)
  * Connection requests
  */
 
-/* Counts one more request, unless the listener is full or ending. */
-static bool krdma_listener_reserve(struct krdma_listener *listener)
+/*
+ * Approximate kernel memory of a request that waits: the connection, and the connection manager's
+ * IDs of it.
+ */
+#define KRDMA_REQUEST_BYTES	4096
+
+static void krdma_listener_uncharge(struct krdma_listener *listener)
+{
+	krdma_session_uncharge(listener->session, KRDMA_REQUEST_BYTES);
+}
+
+/*
+ * Counts one more request, unless the listener is full or ending, and charges it to the session
+ * for as long as it waits.
+ */
+static int krdma_listener_reserve(struct krdma_listener *listener)
 {
 	unsigned long flags;
 	bool room;
+	int ret;
+
+	ret = krdma_session_charge(listener->session, KRDMA_REQUEST_BYTES);
+	if (ret)
+		return ret;
 
 	spin_lock_irqsave(&listener->lock, flags);
 	room = !listener->closing && !listener->dead && listener->waiting < listener->backlog;
@@ -61,7 +80,9 @@ static bool krdma_listener_reserve(struct krdma_listener *listener)
 		listener->waiting++;
 	spin_unlock_irqrestore(&listener->lock, flags);
 
-	return room;
+	if (!room)
+		krdma_listener_uncharge(listener);
+	return room ? 0 : -ECONNREFUSED;
 }
 
 static void krdma_listener_unreserve(struct krdma_listener *listener)
@@ -71,6 +92,8 @@ static void krdma_listener_unreserve(struct krdma_listener *listener)
 	spin_lock_irqsave(&listener->lock, flags);
 	listener->waiting--;
 	spin_unlock_irqrestore(&listener->lock, flags);
+
+	krdma_listener_uncharge(listener);
 }
 
 static void krdma_listener_add(struct krdma_listener *listener, struct krdma_conn *conn)
@@ -85,7 +108,7 @@ static void krdma_listener_add(struct krdma_listener *listener, struct krdma_con
 	krdma_listener_notify(listener);
 }
 
-/* The list's reference goes to the caller. */
+/* The list's reference goes to the caller, who uncharges the request without the lock. */
 static struct krdma_conn *krdma_listener_take(struct krdma_listener *listener)
 {
 	struct krdma_conn *conn;
@@ -123,8 +146,10 @@ void krdma_listener_forget(struct krdma_conn *conn)
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 
-	if (waits)
+	if (waits) {
+		krdma_listener_uncharge(listener);
 		krdma_conn_put(conn);
+	}
 	krdma_listener_put(listener);
 }
 
@@ -139,9 +164,11 @@ static int krdma_listener_request(struct krdma_listener *listener, struct rdma_c
 {
 	struct krdma_conn *conn;
 	struct mem_cgroup *old;
+	int ret;
 
-	if (!krdma_listener_reserve(listener))
-		return -ECONNREFUSED;
+	ret = krdma_listener_reserve(listener);
+	if (ret)
+		return ret;
 
 	/* The connection's reference to the listener. */
 	krdma_listener_get(listener);
@@ -229,6 +256,7 @@ static void krdma_listener_abort_requests(struct krdma_listener *listener)
 		spin_unlock_irqrestore(&listener->lock, flags);
 
 		if (conn) {
+			krdma_listener_uncharge(listener);
 			krdma_conn_abort(conn);
 			krdma_conn_put(conn);
 		}
@@ -615,6 +643,8 @@ static struct krdma_conn *krdma_listener_look(struct krdma_listener *listener)
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 
+	if (!IS_ERR_OR_NULL(conn))
+		krdma_listener_uncharge(listener);
 	return conn;
 }
 

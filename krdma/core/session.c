@@ -87,7 +87,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_session_set_account, "KRDMA");
  * @session: the session; the caller keeps it until krdma_session_uncharge()
  * @bytes: bytes to charge
  *
- * Context: process context, of the call that needs the memory; may sleep.
+ * Context: process context, of the call that needs the memory, or of a thread of the kernel if a
+ * peer needs it; may sleep.
  * Return: 0, or a negative errno: the memory must not be allocated.
  */
 int krdma_session_charge(struct krdma_session *session, u64 bytes)

@@ -106,6 +106,7 @@ struct krdma_user_refusals {
  *	and @last_refused
  * @refusals: by &enum krdma_limit
  * @last_refused: limit of the last refusal; valid if its entry of @refusals is not 0
+ * @privileged: the opener has CAP_SYS_RESOURCE
  * @count: number of entries of @ucounts
  * @ucounts: the opener, then the owners of the user namespaces that the opener was in; with a
  *	reference to each.  They never change.
@@ -115,6 +116,7 @@ struct krdma_user_account {
 	u64 used[KRDMA_ACCOUNT_KINDS];
 	struct krdma_user_refusals refusals[KRDMA_USER_LIMITS];
 	enum krdma_limit last_refused;
+	bool privileged;
 	u32 count;
 	struct krdma_ucount *ucounts[];
 };
@@ -250,6 +252,7 @@ struct krdma_user_account *krdma_user_account_get(void)
 	if (!account)
 		return NULL;
 	refcount_set(&account->refs, 1);
+	account->privileged = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 
 	ret = krdma_user_account_add(account, current_uid());
 	/* A namespace keeps its parents, and owners never change. */
@@ -330,6 +333,17 @@ static void krdma_user_account_refuse(struct krdma_user_account *account, enum k
 	spin_unlock_irqrestore(&krdma_user_accounts_lock, flags);
 }
 
+/*
+ * May the charge exceed the limits?  A thread of the kernel, which has all capabilities, charges
+ * what a peer causes, on behalf of the session's opener.
+ */
+static bool krdma_user_account_exempt(const struct krdma_user_account *account)
+{
+	if (current->flags & PF_KTHREAD)
+		return account->privileged;
+	return capable(CAP_SYS_RESOURCE);
+}
+
 /**
  * krdma_user_account_charge() - Charge an account
  * @account: account of the session
@@ -337,9 +351,10 @@ static void krdma_user_account_refuse(struct krdma_user_account *account, enum k
  * @amount: how much
  *
  * A caller with CAP_SYS_RESOURCE in the initial user namespace is never refused, but the charge
- * counts for all users of the account.
+ * counts for all users of the account.  In a thread of the kernel, this is decided by the
+ * capability of the session's opener.
  *
- * Context: process context of the caller.
+ * Context: process context.
  * Return: 0; -EDQUOT: a user of the account would exceed the limit.
  */
 int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_account_kind kind,
@@ -351,7 +366,8 @@ int krdma_user_account_charge(struct krdma_user_account *account, enum krdma_acc
 	if (!scope)
 		return 0;
 	/* Only now, because the check is recorded as a use of the capability. */
-	if (capable(CAP_SYS_RESOURCE) && !krdma_user_account_take(account, kind, amount, U64_MAX))
+	if (krdma_user_account_exempt(account) &&
+	    !krdma_user_account_take(account, kind, amount, U64_MAX))
 		return 0;
 	krdma_user_account_refuse(account, (enum krdma_limit)kind, scope);
 	return -EDQUOT;

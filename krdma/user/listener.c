@@ -17,8 +17,8 @@
 #include "user/user.h"
 
 /*
- * Waiting connection requests are created by peers and charged to no account.  So each listener
- * has a limit, and a listener is charged.
+ * Peers create the connection requests that wait.  A request is charged to the account of the
+ * listener, and each listener has a limit, so that peers cannot take all that the user may have.
  */
 #define KRDMA_USER_BACKLOG	128
 #define KRDMA_USER_BACKLOG_MAX	4096

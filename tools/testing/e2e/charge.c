@@ -595,6 +595,100 @@ TEST_F(charge, a_session_is_told_of_its_limits)
 }
 
 /*
+ * Connection requests
+ */
+
+/* Of a request that waits at a listener, and of a connection. */
+#define REQUEST_BYTES	4096
+#define CONN_BYTES	8192
+#define ASKERS		3
+
+static bool comes_to_use(int session, uint64_t bytes)
+{
+	const uint64_t end = now_ms() + PATIENCE_MS;
+	struct krdma_limit_query_args query;
+
+	do {
+		if (limit_query(session, KRDMA_LIMIT_MEMORY, 0, &query))
+			return false;
+	} while (query.session_used != bytes && now_ms() < end && !usleep(1000));
+	if (query.session_used != bytes)
+		printf("# %llu bytes instead of %llu\n",
+		       (unsigned long long)query.session_used, (unsigned long long)bytes);
+	return query.session_used == bytes;
+}
+
+static int wait_at_a_listener(void *context)
+{
+	int session, clients, fd, taken, last, one;
+	struct __kernel_sockaddr_storage address;
+	struct krdma_limit_query_args query;
+	struct end asking[ASKERS], late;
+	struct mr mr = { };
+	uint32_t device;
+
+	(void)context;
+	session = session_open(O_CLOEXEC);
+	clients = session_open(O_CLOEXEC);
+	CHECK(session >= 0 && clients >= 0);
+	CHECK(!boot_device(session, &device));
+	CHECK(!listener_open(session, BOOT_ADDRESS, 0, ASKERS, &fd, &address));
+	CHECK(!limit_query(session, KRDMA_LIMIT_MEMORY, 0, &query));
+
+	/* Each request that waits is charged to the session that listens, until it is taken. */
+	for (int i = 0; i < ASKERS; i++) {
+		CHECK(!end_ask(&asking[i], clients, &address, NULL));
+		CHECK(comes_to_use(session, query.session_used + (i + 1) * REQUEST_BYTES));
+	}
+	CHECK(!listener_next(fd, deadline_in(PATIENCE_MS), &taken, NULL));
+	CHECK(comes_to_use(session, query.session_used + (ASKERS - 1) * REQUEST_BYTES +
+				    CONN_BYTES));
+	close(taken);
+	CHECK(comes_to_use(session, query.session_used + (ASKERS - 1) * REQUEST_BYTES));
+	/* A request for which there is no place in the backlog is not. */
+	end_close(&asking[0]);
+	CHECK(!end_ask(&asking[0], clients, &address, NULL));
+	CHECK(comes_to_use(session, query.session_used + ASKERS * REQUEST_BYTES));
+	CHECK(!end_ask(&late, clients, &address, NULL));
+	CHECK(conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL) == -ECONNREFUSED);
+	CHECK(comes_to_use(session, query.session_used + ASKERS * REQUEST_BYTES));
+	end_close(&late);
+	/* The peers give up. */
+	for (int i = 0; i < ASKERS; i++)
+		end_close(&asking[i]);
+	CHECK(comes_to_use(session, query.session_used));
+
+	/* A user who has all that it may have gets no requests, and is told why. */
+	end_init(&late, clients);
+	CHECK(!conn_create(clients, &late.conn, NULL));
+	CHECK(!conn_resolve(late.conn, &address));
+	CHECK(!conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL));
+	CHECK(!end_prepare(&late, NULL));
+	CHECK(fill_memory(clients, device, &mr, 65) < 65);
+	for (last = -1; (one = session_open(O_CLOEXEC)) >= 0; last = one)
+		;
+	CHECK(one == -EDQUOT && last >= 0);
+	CHECK(!end_connect(&late, NULL));
+	CHECK(conn_wait(late.conn, deadline_in(PATIENCE_MS), NULL) == -ECONNREFUSED);
+	CHECK(refused(session, KRDMA_LIMIT_MEMORY, KRDMA_LIMIT_SCOPE_USER, 1));
+	end_close(&late);
+	CHECK(!mr_deregister(clients, mr.id, 0));
+	CHECK(!end_ask(&late, clients, &address, NULL));
+	CHECK(comes_to_use(session, query.session_used + REQUEST_BYTES));
+	/* What waits ends with the listener. */
+	close(fd);
+	CHECK(comes_to_use(session, query.session_used - CONN_BYTES));
+	return 0;
+}
+
+/* Proves: F6 */
+TEST_F(charge, requests_that_wait_at_a_listener)
+{
+	ASSERT_EQ(0, set_limit(LIMIT_MIB));
+	EXPECT_EQ(0, child_run_as(SOME_USER + 3, wait_at_a_listener, NULL));
+}
+
+/*
  * The process of each QP
  */
 
