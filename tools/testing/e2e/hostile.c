@@ -18,6 +18,8 @@
 
 #define PAGE		4096
 #define GONE_MS		20000
+/* Bytes of inline data that a send of A can have. */
+#define INLINED		32
 
 /* An address of the kernel, and a non-canonical one. */
 #define KERNEL_ADDRESS	0xffff888000000000ULL
@@ -32,10 +34,13 @@ FIXTURE(hostile)
 
 FIXTURE_SETUP(hostile)
 {
+	/* Some drivers grant none unless it is asked for. */
+	struct pair_options options = { .a.max_inline = INLINED };
+
 	/* Objects of an earlier program may still be going away. */
 	sleep_ms(rounds(100, 1000));
 	ASSERT_EQ(0, resources_read(&self->before));
-	ASSERT_EQ(0, pair_open(&self->pair, NULL));
+	ASSERT_EQ(0, pair_open(&self->pair, &options));
 	ASSERT_EQ(0, mr_create(self->pair.a.session, self->pair.device, 4 * PAGE, ACCESS_ALL,
 			       &self->mr));
 }
@@ -399,7 +404,7 @@ TEST_F_TIMEOUT(hostile, arrays_go_away_under_the_kernel_s_eyes, 120)
 		.flags = KRDMA_SQE_INLINE,
 		.dest = self->pair.a.id,
 		.sge_count = 1,
-		.sge = { .addr = (uintptr_t)pages + PAGE - 16, .length = 32 },
+		.sge = { .addr = (uintptr_t)pages + PAGE - 16, .length = INLINED },
 	};
 	/* New pages are zero: SGEs without an MR, entries without opcode, structures of size 0. */
 	static const int pieces[] = { EFAULT, ENOENT, 0 }, entries[] = { EFAULT, EINVAL, 0 };
