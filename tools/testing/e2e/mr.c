@@ -339,7 +339,7 @@ TEST_F(mr, query)
 		}
 		if (parts[i].error)
 			continue;
-		EXPECT_EQ(ACCESS_ALL, query.access);
+		EXPECT_EQ(access_of_device(self->session, self->device, ACCESS_ALL), query.access);
 		EXPECT_EQ((uintptr_t)self->data, query.addr);
 		EXPECT_EQ(LENGTH, query.length);
 		EXPECT_EQ(mr.remote_addr, query.remote_addr);

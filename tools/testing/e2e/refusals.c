@@ -474,14 +474,12 @@ FIXTURE_SETUP(failure)
 {
 	struct pair_options options = { .two_sessions = true };
 	bool data = variant->opcode != KRDMA_OP_FLUSH && variant->opcode != KRDMA_OP_ATOMIC_WRITE;
-	struct krdma_device_query_args device;
 	uint32_t access = variant->access;
 
 	ASSERT_EQ(0, pair_open(&self->pair, &options));
 	self->a = &self->pair.a;
 	self->b = &self->pair.b;
-	ASSERT_EQ(0, session_device(self->a->session, self->pair.device, &device));
-	if (!(device.caps & KRDMA_DEVICE_CAP_ATOMIC)) {
+	if (!device_has_atomics(self->a->session, self->pair.device)) {
 		if (variant->opcode == KRDMA_OP_FETCH_ADD ||
 		    variant->opcode == KRDMA_OP_COMPARE_SWAP)
 			SKIP(return, "the device has no atomics");

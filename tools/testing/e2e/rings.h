@@ -136,6 +136,11 @@ struct mr {
 #define ACCESS_ALL	(KRDMA_ACCESS_LOCAL_WRITE | KRDMA_ACCESS_REMOTE_READ | \
 			 KRDMA_ACCESS_REMOTE_WRITE | KRDMA_ACCESS_REMOTE_ATOMIC)
 
+bool device_has_atomics(int session, uint32_t device_id);
+
+/* The access that mr_register() requests for @access: of ACCESS_ALL what the device has. */
+uint32_t access_of_device(int session, uint32_t device_id, uint32_t access);
+
 int mr_register(int session, uint32_t device_id, void *data, size_t length, uint32_t access,
 		struct mr *mr);
 int mr_deregister(int session, uint32_t id, uint32_t flags);
