@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk between two machines, and a cable that is pulled: for tools/vm/run --nodes 2.
-# The first one attaches what the second one exports, tests, and prints TAP.
+# Tests krdma_blk between two machines, and pulls the cable between them.  For
+# tools/vm/run --nodes 2: machine 2 exports memory; machine 1 attaches it, tests, and prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
 
 load_module || exit 1
 
-# The second one serves until somebody has attached "goodbye".
+# Machine 2 serves until a client has attached "goodbye" and detached it again.
 if [ "${NODE:-1}" != 1 ]; then
 	"$here/stranger" give none >$work/server &
 	export_new memory 16M && export_new alone 4M exclusive=1 && export_new goodbye 64K || exit 1
@@ -26,7 +26,7 @@ fi
 there=10.77.0.2
 attach=$config/devices/memory
 
-# Until it is there.
+# Retry until machine 2 serves.
 device_make memory "10.77.0.9 $there" export=memory queues=2 hold_seconds=60
 tries=0
 until put $attach/enabled 1 2>/dev/null || [ $tries -ge 60 ]; do
@@ -40,7 +40,7 @@ fill $work/second 16
 check "it is written" write_direct $work/first "$disk"
 check "and holds what was written" same $work/first "$disk"
 
-# A cable is pulled while requests are under way, and plugged in again.
+# The cable is pulled while requests are in flight, and plugged in again.
 write_direct $work/second "$disk" 16k 2>$work/writer &
 writer=$!
 usleep 300000
@@ -50,13 +50,13 @@ sleep 2
 check "a writer waits meanwhile" [ -d "/proc/$writer" ]
 vm-link 2 on
 becomes "it is plugged in, and the connections come back" live $attach/state 60
-# Not in a shell of its own, whose child it would not be.
+# check() would wait in a subshell, and the writer is not a child of that.
 wait "$writer"
 check "the writer has noticed nothing" [ $? = 0 ]
 # Proves: F3
 check "every write has arrived" same $work/second "$disk"
 
-# The same, while what was written is read and compared; in the second half of the disk.
+# The same while fio writes and compares, in the second half of the disk.
 verified "$disk" --offset=8M --time_based --runtime=$((${KRDMA_SECONDS:-3} + 10)) >$work/fio 2>&1 &
 writer=$!
 sleep 2
@@ -70,7 +70,7 @@ wait "$writer"
 check "fio has seen no error, and what it had written" [ $? = 0 ]
 grep -v '^3;' $work/fio | sed 's/^/# fio: /'
 
-# One of its addresses has become useless when the cable is plugged in.
+# One of the server's addresses does not work any more when the cable is plugged in.
 check "the device is detached" device_end memory
 check "attached with two addresses" device_new memory "$there fd77::2"
 disk=$(disk memory)
@@ -87,7 +87,7 @@ head -c 8388608 $work/second >$work/half
 check "to the same memory" same $work/half "$disk"
 ip neigh del $there dev "$interface"
 
-# It stays pulled for longer than is waited for.
+# The cable stays pulled for longer than hold_seconds.
 check "the device is detached, too" device_end memory
 device_new memory "$there" export=memory hold_seconds=3
 disk=$(disk memory)
@@ -106,9 +106,9 @@ becomes "and yet it comes back" live $attach/state 60
 check "with what was written" same $work/half "$disk"
 check "the device is detached again" device_end memory
 
-# A write that is late: it leaves this machine 3.5 seconds after it was posted, when its
-# connection has been given up.  After its error the block is written again by a device that
-# the server does not know for the same one.
+# A write is late: it leaves this machine 3.5 seconds after it was posted, when the device has
+# given up its connection.  After the write has failed, another device writes the block again.  The
+# server cannot know that both devices are the same client.
 modprobe sch_netem
 head -c 4096 $work/first >$work/early
 head -c 4096 $work/second >$work/late
@@ -116,7 +116,7 @@ device_new memory "$there" hold_seconds=1 queues=2
 disk=$(disk memory)
 tc qdisc replace dev "$interface" root netem delay 3500ms
 refused "a write fails whose packets are late" "Input/output error" write_direct $work/early "$disk" 4k
-# It keeps those that it has.
+# netem keeps the delay of packets that it has already queued.
 tc qdisc change dev "$interface" root netem delay 0ms
 check "the device is detached by force" eval "put $attach/force 1 && device_end memory"
 check "and attached again" device_new memory "$there"
@@ -128,7 +128,7 @@ check "and what was late has not come in behind it" same $work/late "$disk"
 tc qdisc del dev "$interface" root
 check "the device is detached once more" device_end memory
 
-# Who has died is found out by the server, and makes room for the next one.
+# The server detects that a client has died, and lets the next one attach.
 device_new alone "$there" hold_seconds=1
 device_make other "$there" export=alone
 refused "an exclusive export has one client" "Connection refused" put $config/devices/other/enabled 1
@@ -144,7 +144,7 @@ done
 is "a client that has gone without a word makes room" live $config/devices/other/state
 device_end other
 
-# attached NAME: when the other end is ready for it.
+# attached NAME: attach the device; retry for a minute until the other end accepts it.
 attached()
 {
 	local tries=0
@@ -156,7 +156,7 @@ attached()
 	[ "$(cat "$config/devices/$1/enabled")" = 1 ]
 }
 
-# sent NUMBER: so many packets have left.
+# sent NUMBER: wait until NUMBER packets have left the qdisc.
 sent()
 {
 	local tries=0 packets=0
@@ -170,7 +170,7 @@ sent()
 	[ "$packets" -ge "$1" ]
 }
 
-# queued NUMBER: so many packets wait for their turn.
+# queued NUMBER: wait until NUMBER packets are queued in the qdisc.
 queued()
 {
 	local tries=0
@@ -182,9 +182,9 @@ queued()
 	done
 }
 
-# A client dies between two packets of a write.  Three of its four packets find a place in the
-# queue to the network; before they leave it, the client's RDMA device is removed, so that the
-# fourth is never sent.  The other end is a program, which does not ask whether its peer lives.
+# A client dies between two packets of a write.  The qdisc has room for three of its four packets.
+# Before they leave it, the client's RDMA device is removed, so the fourth packet is never sent.
+# The other end is the program stranger, which does not check whether its peer is alive.
 mtu=$(cat "/sys/class/net/$interface/mtu")
 ip link set dev "$interface" mtu 1500
 device_make torn "$there:8003" queues=1 hold_seconds=1

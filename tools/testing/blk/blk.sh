@@ -1,8 +1,8 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of krdma_blk share: exports and devices by configfs, as the module's
-# document has it.
+# Functions that the tests of krdma_blk share.  They configure exports and devices by configfs, as
+# Documentation/blk.rst describes.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -26,7 +26,7 @@ $said"
 	fi
 }
 
-# refused NAME REASON COMMAND...: it fails, and says why.
+# refused NAME REASON COMMAND...: the command fails and prints REASON, a fixed string.
 refused()
 {
 	local name=$1 reason=$2 said
@@ -43,7 +43,7 @@ $said"
 	fi
 }
 
-# says NAME PATTERN COMMAND...: it fails, and says why.
+# says NAME PATTERN COMMAND...: the command fails, and its output matches PATTERN.
 says()
 {
 	local name=$1 pattern=$2 said
@@ -58,7 +58,7 @@ says()
 	fi
 }
 
-# is NAME WANTED FILE: what the file says.
+# is NAME WANTED FILE: FILE contains WANTED.
 is()
 {
 	local said
@@ -71,7 +71,7 @@ is()
 	fi
 }
 
-# becomes NAME WANTED FILE SECONDS: what the file says after a while.
+# becomes NAME WANTED FILE SECONDS: FILE contains WANTED within SECONDS.
 becomes()
 {
 	local tries=$(($4 * 5))
@@ -83,7 +83,7 @@ becomes()
 	is "$1" "$2" "$3"
 }
 
-# await_write DISK: until a write has been done there since it was attached.
+# await_write DISK: wait up to 30 s until DISK has completed a write since it was attached.
 await_write()
 {
 	local tries=0 writes=0
@@ -102,13 +102,13 @@ load_module()
 	insmod "$here/krdma_blk.ko"
 }
 
-# put FILE VALUE: one write, by a program that says with which errno it fails.
+# put FILE VALUE: one write, by a program that prints the error of write().
 put()
 {
 	printf '%s\n' "$2" | cat >"$1"
 }
 
-# export_make NAME SIZE [ATTRIBUTE=VALUE]...: for everybody, without enabling it.
+# export_make NAME SIZE [ATTRIBUTE=VALUE]...: create an export for all clients; do not enable it.
 export_make()
 {
 	local dir=$config/exports/$1 size=$2
@@ -125,14 +125,14 @@ export_new()
 	export_make "$@" && put "$config/exports/$1/enabled" 1
 }
 
-# By force: whoever has attached it loses it.
+# export_end NAME: end the export by force.  Clients that have attached it lose it.
 export_end()
 {
 	put "$config/exports/$1/force" 1 && put "$config/exports/$1/enabled" 0 &&
 		rmdir "$config/exports/$1"
 }
 
-# device_make NAME ADDRESS [ATTRIBUTE=VALUE]...: without attaching it.
+# device_make NAME ADDRESS [ATTRIBUTE=VALUE]...: create a device; do not attach it.
 device_make()
 {
 	local dir=$config/devices/$1 address=$2
@@ -154,19 +154,19 @@ device_end()
 	put "$config/devices/$1/enabled" 0 && rmdir "$config/devices/$1"
 }
 
-# disk NAME: its file.
+# disk NAME: print the path of the device's disk.
 disk()
 {
 	echo "/dev/$(cat "$config/devices/$1/disk")"
 }
 
-# fill FILE MIB: random data, the same in each run that has the same random numbers.
+# fill FILE MIB: write random data.  A run with the same random numbers has the same data.
 fill()
 {
 	dd if=/dev/urandom of="$1" bs=1M count="$2" 2>/dev/null
 }
 
-# same FILE DISK: past the cache.
+# same FILE DISK: DISK begins with the data of FILE.  Drops the page cache before it compares.
 same()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -185,7 +185,7 @@ read_one()
 	dd if="$1" of=/dev/null bs=4k count=1 iflag=direct
 }
 
-# verified DISK OPTION...: fio writes at random, reads it again between, and compares.
+# verified DISK OPTION...: fio writes at random offsets, and reads back and compares at intervals.
 verified()
 {
 	local disk=$1

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tests of krdma_blk bring about in the kernel, by files in debugfs/krdma_blk_test:
+ * Fault injection in the kernel for the tests of krdma_blk, by files in debugfs/krdma_blk_test:
  *
- *  refuse	"SYMBOL VALUE": from now on each call of that function returns VALUE and does
- *		nothing; "off": not any more.  Says how many calls were refused.
- *  stall	"SYMBOL CALLER": the next call of that function by a function CALLER, or "any",
- *		sleeps before it begins, until "go"; not if interrupts are off.  Says "waiting"
- *		until then, "stalled", or "over".
- *  failfast	"DISK": reads its first block, and wants to be told at once if there is no way
- *		to it.  The write fails as the read does.
+ *  refuse	Writing "SYMBOL VALUE" makes each further call of the function SYMBOL return VALUE
+ *		without any effect.  Writing "off" ends this.  Reading gives the number of calls
+ *		refused so far.
+ *  stall	Writing "SYMBOL CALLER" makes the next call of the function SYMBOL by the function
+ *		CALLER, or by any function if CALLER is "any", sleep before it begins, until "go"
+ *		is written.  Calls with interrupts off do not count.  Reading gives "waiting" until
+ *		the call, then "stalled", then "over".
+ *  failfast	Writing "DISK" reads the first block of that disk with REQ_FAILFAST_TRANSPORT.  The
+ *		write returns the error of the read.
  *
- * A probe at the function's first instruction goes on somewhere else: as the x86-64 calling
- * convention has it, for functions with at most six arguments.
+ * A kprobe at the function's first instruction redirects the call to a function of this module.
+ * This relies on the x86-64 calling convention, and works for functions with at most six
+ * arguments.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -30,7 +33,7 @@
 
 #define BLK_TEST_WORD		64
 
-/* No test takes longer to let a function go on. */
+/* A stalled call continues after this time without "go".  Each test writes it earlier. */
 #define BLK_TEST_STALL_MS	120000
 
 typedef long (*blk_test_function)(unsigned long a, unsigned long b, unsigned long c,
@@ -38,11 +41,11 @@ typedef long (*blk_test_function)(unsigned long a, unsigned long b, unsigned lon
 
 static struct dentry *blk_test_directory;
 
-/* One command at a time, which the probes are not part of. */
+/* Serializes commands.  The probes do not take it. */
 static DEFINE_MUTEX(blk_test_lock);
 
 /*
- * Functions that refuse
+ * refuse
  */
 
 static char blk_test_refused_symbol[BLK_TEST_WORD];
@@ -88,7 +91,7 @@ static int blk_test_refuse_begin(const char *symbol, const char *value)
 }
 
 /*
- * A call that sleeps
+ * stall
  */
 
 enum blk_test_stall_state { BLK_TEST_OVER, BLK_TEST_WAITING, BLK_TEST_STALLED };
@@ -113,7 +116,7 @@ static noinline long blk_test_stall(unsigned long a, unsigned long b, unsigned l
 	return function(a, b, c, d, e, f);
 }
 
-/* Is the call by the function that the test wants? */
+/* The probe is at the first instruction, so the top of the stack is the return address. */
 static bool blk_test_is_caller(const struct pt_regs *regs)
 {
 	char caller[KSYM_SYMBOL_LEN];
@@ -140,7 +143,7 @@ static void blk_test_stall_end(void)
 {
 	if (!blk_test_stalled.symbol_name)
 		return;
-	/* What waits still goes by the probe's address. */
+	/* A stalled call still reads the probe's address.  Wait until it has continued. */
 	atomic_cmpxchg(&blk_test_stall_state, BLK_TEST_WAITING, BLK_TEST_OVER);
 	complete_all(&blk_test_go);
 	while (atomic_read(&blk_test_stall_state) != BLK_TEST_OVER)
@@ -172,7 +175,7 @@ static int blk_test_stall_begin(const char *symbol, const char *caller)
  * Files
  */
 
-/* The command's words, the second one empty if there is one only. */
+/* Split the command into two words.  If it has one word only, *@second is NULL. */
 static int blk_test_words(const char __user *data, size_t count, char *text, size_t room,
 			  char **second)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes to a file of the kernel's again and again, and lets another allocation or copy
- * from the program fail each time: the first, then the second, until the write makes no
- * further one.  Of those after the first FEW, every STEPth.
+ * Writes to a file of the kernel repeatedly, and makes another allocation or copy from user space
+ * fail each time: the first one, then the second one, until the write has none left to fail.  After
+ * the first FEW it takes every STEPth only.
  *
  *	fail FILE VALUE UNDO
  *
- * UNDO is written after each write of VALUE that has succeeded.  Ends well if the write
- * succeeds without a failure, and has failed with some; what was left behind, the kernel
- * finds.  Needs the kernel's fault injection (/proc/self/fail-nth).
+ * After each write of VALUE that succeeds it writes UNDO.  The exit status is 0 if the write
+ * succeeds when nothing fails, and if at least one of the injected failures made it fail.  The
+ * kernel's own checks find leaks.  Needs the kernel's fault injection (/proc/self/fail-nth).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,10 +25,10 @@
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 static const char *const settings[][2] = {
-	/* Allocations that may sleep are left out unless told otherwise. */
+	/* By default, allocations that may sleep do not fail. */
 	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
 	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
-	/* A trace of each would bury what matters in the kernel log. */
+	/* A stack trace of each failure would flood the kernel log. */
 	{ "/sys/kernel/debug/failslab/verbose", "0" },
 	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
 	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
@@ -58,8 +58,8 @@ static int arm(int control, unsigned int nth)
 }
 
 /*
- * Disarms; true when the failure has been used up.  If it has not, it may hit what asks,
- * which is an answer as well.
+ * Disarm, and return true if the failure was injected.  If it was not, it may hit the read here.
+ * The error of the read then says the same: nothing was injected before.
  */
 static bool has_failed(int control)
 {

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk when memory is short: allocations fail, another one each time, while an export
-# is enabled, and while one is attached.  Inside a VM of a kernel with fault injection,
-# with krdma.ko, the tool, and the program fail beside this file.  Prints TAP.
+# Tests krdma_blk when allocations fail.  An export is enabled, and a device attached, repeatedly;
+# each time another allocation fails.  Runs inside a VM with a kernel with fault injection, with
+# krdma.ko, the tool, and the program fail; see fail.c.  Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
 
 here_address=10.77.0.1
 
-# sweep FILE VALUE UNDO
+# sweep FILE VALUE UNDO: run fail, and print its output as TAP comments.
 sweep()
 {
 	"$here/fail" "$@" >$work/swept 2>&1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk and peers that are none: inside a VM with krdma.ko, the tool, and the program
-# stranger beside this file, which says what they do.  Prints TAP.
+# Tests krdma_blk against peers that are not krdma_blk.  Runs inside a VM with krdma.ko, the tool,
+# and the program stranger; see stranger.c.  Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -11,7 +11,7 @@
 here_address=10.77.0.1
 stranger=$here/stranger
 
-# answers NAME COUNT PATTERN: so many lines of $work/answers are like this.
+# answers NAME COUNT PATTERN: COUNT lines of $work/answers match PATTERN.
 answers()
 {
 	local found
@@ -25,13 +25,13 @@ $(cat $work/answers)"
 	fi
 }
 
-# attached_to NAME FAULT PATTERN: what attaching to it says.
+# attached_to NAME FAULT PATTERN: the message of attaching to a server with FAULT matches PATTERN.
 attached_to()
 {
 	local said tries=0
 
 	said=$(krdma blk attach $here_address:8003 hostile -q 1 2>&1) && krdma blk detach -f hostile
-	# It says so when its own end of the connection is closed, too.
+	# The server prints this only when its own end of the connection is closed, too.
 	until grep -q "^$2: the client has left" $work/server || [ $tries -ge 200 ]; do
 		tries=$((tries + 1))
 		usleep 100000
@@ -49,8 +49,8 @@ check "the module is loaded" load_module
 printf s >$work/secret
 check "an export with a secret" krdma blk serve -n hostile -s 1M -k $work/secret
 
-# Hellos.  The client's number, from byte 8 to 15, and its random one, from 40 on, may be any;
-# whether there is such an export is not said.
+# Hellos.  The client's number (bytes 8 to 15) and its nonce (from byte 40) can have any value.  The
+# server does not reveal whether the export (bytes 16 to 39) exists.
 check "a stranger asks in every wrong way" sh -c "$stranger ask $here_address hostile s >$work/answers"
 answers "with too few bytes" 49 '^length ([0-9]|[1-3][0-9]|4[0-8]): refused, reason 1$'
 answers "with the right hello" 1 '^length 56: challenged$'
@@ -117,7 +117,7 @@ attached_to "a table that is somewhere else" table-elsewhere "the connection cou
 attached_to "a chunk that goes beyond all addresses" entry-wraps "$none"
 attached_to "a table with more in it than there is" entry-reserved "$none"
 
-# Its keys are good for nothing: each request has three tries, and that is its end.
+# With an invalid rkey a request fails at the third attempt.
 # Proves: F3
 check "keys that are none are found when they are used" \
 	krdma blk attach $here_address:8003 hostile -q 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# When requests of krdma_blk fail, and when they must not, with the moments brought about
-# at which that has gone wrong: inside a VM with krdma.ko and krdma_blk_test.ko, in virtual
-# time.  Prints TAP.
+# Tests when requests of krdma_blk fail, and when they must not fail.  krdma_blk_test.ko stalls
+# and refuses calls, to reach states that last too short to be met by chance.  Runs inside a VM
+# with krdma.ko and krdma_blk_test.ko, in virtual time.  Prints TAP.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -19,7 +19,8 @@ now()
 	cut -d . -f 1 /proc/uptime
 }
 
-# one READ|WRITE: a block, in the background; its end is in $work/ended: a status, and when.
+# one read|write: transfer one block in the background.  $work/ended then has the exit status and
+# the time of its end.
 one()
 {
 	rm -f $work/ended
@@ -34,7 +35,7 @@ one()
 	) &
 }
 
-# ended NAME SINCE LEAST MOST: the block ends in an error, so many seconds after SINCE.
+# ended NAME SINCE LEAST MOST: the transfer of one() fails, LEAST to MOST seconds after SINCE.
 ended()
 {
 	local name=$1 since=$2 least=$3 most=$4 tries=0 status='' at took
@@ -56,7 +57,7 @@ ended()
 	fi
 }
 
-# unplug / plug: the RDMA device.
+# unplug / plug: delete the RDMA device, and add it again.
 unplug()
 {
 	rdma link delete rxe0
@@ -73,7 +74,7 @@ check "an export" export_new limit 4M
 check "is attached" device_new limit $here_address hold_seconds=$hold queues=2
 disk=$(disk limit)
 
-# The limit, as it is.
+# Without a race, requests fail at the limit.
 unplug
 becomes "the device goes" holding $attach/state 30
 since=$(now)
@@ -87,14 +88,14 @@ plug
 becomes "the device comes back" live $attach/state 60
 check "and works" read_one "$disk"
 
-# A loss at each moment at which the connections have just been made.
+# The device is lost when the connections have just been established, at each step of that.
 for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live any" \
 	"krdma_blk_queue_push krdma_blk_path_start"; do
 	unplug
 	becomes "$moment: the device goes" holding $attach/state 30
 	put $test/stall "$moment"
 	plug
-	# The old place is passed by who has none of it.
+	# A krdma_blk that does not make this call becomes live without a stall.
 	tries=0
 	until [ "$(cat $test/stall)" = stalled ] || [ "$(cat $attach/state)" = live ] || [ $tries -ge 300 ]; do
 		usleep 100000
@@ -111,7 +112,7 @@ for moment in "cancel_delayed_work krdma_blk_path_start" "krdma_blk_path_live an
 	becomes "$moment: the device comes back" live $attach/state 60
 done
 
-# A limit that is late.
+# The work item of the limit runs late, after the device has come back and gone again.
 unplug
 becomes "the device goes" holding $attach/state 30
 put $test/stall "krdma_blk_expire any"
@@ -128,7 +129,7 @@ ended "the old limit fails nothing of the new wait" "$since" $((hold - 1)) $((ho
 plug
 becomes "the device comes back" live $attach/state 60
 
-# The limit while it waits.
+# The limit is changed while the device waits for its connections.
 unplug
 becomes "the device goes" holding $attach/state 30
 one read
@@ -142,7 +143,7 @@ put $attach/hold_seconds 60
 plug
 becomes "the device comes back" live $attach/state 60
 
-# Somebody who has another way does not wait.
+# A fail-fast request does not wait: its submitter has another path.
 check "a request that is not to wait is done" put $test/failfast "$disk"
 unplug
 becomes "the device goes" holding $attach/state 30
@@ -152,7 +153,7 @@ check "at once" [ $(($(now) - since)) -le 1 ]
 plug
 becomes "the device comes back" live $attach/state 60
 
-# A driver that refuses requests, as in a reset.
+# A driver refuses work requests, as during a reset.
 for errno in 5 22 12; do
 	one write
 	while [ ! -e $work/ended ]; do usleep 100000; done
@@ -181,7 +182,7 @@ put $test/refuse off
 becomes "the device is back" live $attach/state 60
 put $attach/hold_seconds 60
 
-# Pages that cannot be mapped.
+# Pages cannot be mapped for DMA.
 put $test/refuse "ib_dma_virt_map_sg 0"
 one read
 sleep 2
@@ -199,7 +200,7 @@ put $test/refuse off
 
 check "the device is detached" device_end limit
 
-# Several addresses, of which the first one does not answer.
+# The export has several addresses, and the first one does not answer.
 nobody=10.77.0.200
 since=$(now)
 check "attached at the second address" device_new limit "$nobody $here_address"
@@ -223,7 +224,7 @@ becomes "without the first one, the second one is used again" "$here_address:747
 becomes "and the device is live" live $attach/state 30
 check "the device is detached" device_end limit
 
-# Who looks does not wait.
+# Reading attributes does not wait for an attach in progress.
 device_make slow $nobody
 (put $config/devices/slow/enabled 1 2>$work/slow; touch $work/attached) &
 attacher=$!
@@ -239,7 +240,8 @@ wait $attacher
 check "it is not attached in the end" grep -q "timed out" $work/slow
 rmdir $config/devices/slow
 
-# lose NAME: the connection of a device, once; it is made anew after the provider has recovered.
+# lose NAME: the device loses its connection once.  The connection is established again after the
+# provider has recovered.
 lose()
 {
 	put $test/stall "krdma_blk_path_reconnect any"
@@ -250,8 +252,8 @@ lose()
 	put $test/stall go
 }
 
-# Memory that is more, and then less, when the connection is made anew.  The server is a program
-# that welcomes each client with other memory.
+# The server's memory is larger, and then smaller, when the connection is established again.  The
+# server is a program that welcomes each client with memory of another size.
 "$here/stranger" give half none half >$work/server &
 server=$!
 tries=100

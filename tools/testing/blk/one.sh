@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk on one machine, which attaches its own memory over RDMA: inside a VM with
-# krdma.ko, the tool, mkfs.ext4, e2fsck, blkdiscard and fio.  Prints TAP.  With KRDMA_SLOW=1
-# less is written; KRDMA_SECONDS is how long fio works, KRDMA_ROUNDS how often the RDMA device
-# goes.
+# Tests krdma_blk on one machine, which attaches its own memory over RDMA.  Runs inside a VM with
+# krdma.ko, the tool, mkfs.ext4, e2fsck, blkdiscard and fio.  Prints TAP.
+#
+# KRDMA_SLOW=1		write less data
+# KRDMA_SECONDS=N	run fio for N seconds
+# KRDMA_ROUNDS=N	delete the RDMA device N times
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -14,8 +16,8 @@ here_address=10.77.0.1
 mib=32
 [ "${KRDMA_SLOW:-0}" != 1 ] || mib=8
 
-# A file in memory, made by who may have less memory than that: swap it, while disk $1
-# is the only swap there is.
+# swap_file DISK: write a file to tmpfs from a cgroup whose memory limit is lower than the size of
+# the file, and compare it.  The file must have gone to DISK, the only swap device.
 swap_file()
 {
 	local group=$work/groups/small
@@ -35,7 +37,7 @@ swap_file()
 check "the module is loaded" load_module
 is "it listens everywhere" "[::]:7475" $config/listen
 
-# Settings.
+# Attributes and their limits.
 says "a size that is none" "size" krdma blk serve -n a -s 0x
 refused "a size that is no multiple of a block" "Invalid argument" export_new odd 1000
 rmdir $config/exports/odd
@@ -63,7 +65,7 @@ check "and is detached" krdma blk detach there
 export_end there
 put $config/listen "[::]:7475"
 
-# Who may.
+# Secrets and allowed addresses.
 echo right >$work/right
 echo wrong >$work/wrong
 check "an export with a secret" krdma blk serve -n locked -s 4M -k $work/right -a 10.77.0.0/24,fd77::/64
@@ -83,7 +85,7 @@ krdma blk serve -n stranger -s 1M -a 10.99.0.0/16
 says "an address that is not allowed" "not for this address" krdma blk attach $here_address stranger
 krdma blk end stranger
 
-# Others.
+# Peers that are not krdma_blk.
 check "an export beside strangers" krdma blk serve -n plain -s 1M -a any
 refused "a stranger who asks for a connection is refused" \
 	"no listener, or one for another service" krdma ping -c 1 --port 7475 $here_address
@@ -103,7 +105,7 @@ is "with a queue for each processor" "$(grep -c ^processor /proc/cpuinfo)" \
 krdma blk detach plain
 krdma blk end plain
 
-# What is written is read.
+# Reads return what was written.
 fill $work/first $mib
 fill $work/second $mib
 check "an export" krdma blk serve -n data -s ${mib}M -a any
@@ -136,7 +138,7 @@ krdma blk detach 7
 krdma blk end 7
 refused "the module is not unloaded now" "Resource temporarily unavailable" rmmod krdma_blk
 
-# File system, swap, and being busy.
+# A file system, swap, and a device that is in use.
 check "a file system is made" mkfs.ext4 -q "$disk"
 mkdir -p $work/mount
 check "mounted" mount -t ext4 "$disk" $work/mount
@@ -159,7 +161,7 @@ umount $work/groups
 check "and not any more" swapoff "$disk"
 check "the device is detached" krdma blk detach data
 
-# A disk that is open lives on, and has nothing to do with the next one.
+# A disk that is open stays, and is independent of the disk of a new attachment.
 krdma blk attach $here_address data >/dev/null
 old=$(disk data)
 exec 9<"$old"
@@ -173,7 +175,7 @@ says "it is in use too" "in use" krdma blk detach data
 exec 9<&-
 check "until it is closed" krdma blk detach data
 
-# Properties.
+# Read-only and exclusive exports, and the block size.
 krdma blk end data
 krdma blk serve -n fixed -s 1M -a any --read-only --block-size 512 --exclusive
 check "a read-only export is attached" krdma blk attach $here_address fixed
@@ -186,7 +188,7 @@ says "an exclusive export has one client" "alone" krdma blk attach $here_address
 krdma blk detach fixed
 krdma blk end fixed
 
-# The RDMA device goes under load, again and again; the server listens at its addresses.
+# The RDMA device is deleted repeatedly under load.  The server listens at single addresses of it.
 put $config/listen "$here_address [fd77::1]"
 krdma blk serve -n load -s ${mib}M -a any
 krdma blk attach $here_address load -q 2 >/dev/null
@@ -216,7 +218,7 @@ check "what was written is there" same $work/half "$disk"
 krdma blk attach "[fd77::1]" load -n more -r >/dev/null
 check "it listens at each address again" krdma blk detach more
 
-# The memory is another one.
+# The export is made again, with other memory.
 put $config/exports/load/force 1
 put $config/exports/load/enabled 0
 becomes "the server has ended the export" holding $config/devices/load/state 30
@@ -230,7 +232,7 @@ check "a read that waited has failed" [ ! -e $work/read ]
 refused "and so does every other one" "Input/output error" read_one "$disk"
 check "it is detached" krdma blk detach load
 
-# The end under load.
+# The device is detached, and the export ended, under load.
 krdma blk attach $here_address load >/dev/null
 disk=$(disk load)
 dd if=/dev/zero of="$disk" bs=64k oflag=direct >/dev/null 2>&1 &

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma_blk: whose export it is.  One machine, whose two addresses stand for two hosts: a
-# device loses the server when its address is taken away, and another device attaches by
-# the other address.  Inside a VM with krdma.ko, the tool and the program stranger.  Prints
-# TAP.  KRDMA_ROUNDS is how often what depends on time is done.
+# Tests which clients may use an export of krdma_blk.  The two addresses of one machine stand for
+# two hosts: a device loses the server when its address is removed, and another device attaches by
+# the other address.  Runs inside a VM with krdma.ko, the tool and the program stranger.  Prints
+# TAP.  Tests that depend on timing are repeated KRDMA_ROUNDS times.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -16,7 +16,7 @@ rounds=${KRDMA_ROUNDS:-1}
 interface=$(ip -o -4 addr show to $first_address | awk '{ print $2 }')
 network=$(ip -o -4 addr show to $first_address | awk '{ print $4 }')
 
-# await VALUE FILE: for a minute.
+# await VALUE FILE: wait up to a minute until FILE contains VALUE.
 await()
 {
 	local tries=300
@@ -31,8 +31,9 @@ await()
 	}
 }
 
-# The first device is cut off while it writes, another writer comes and goes, and the first
-# one can reach the server again: what it held must not be written.  $1: the export.
+# replaced EXPORT: the first device is cut off while it writes, and another writer attaches and
+# detaches.  When the first device reaches the server again, it must not write the requests that it
+# has held.
 replaced()
 {
 	local export=$1 first writer failed=0
@@ -62,7 +63,7 @@ replaced()
 	return $failed
 }
 
-# turns NUMBER: one writer after the other.
+# turns NUMBER: NUMBER writers attach and detach, one after the other.
 turns()
 {
 	local turn=0
@@ -73,7 +74,7 @@ turns()
 	done
 }
 
-# often COMMAND...: each time.
+# often COMMAND...: COMMAND succeeds in each of $rounds runs.
 often()
 {
 	local round=0 bad=0
@@ -99,7 +100,7 @@ check "and one for a single client" export_new alone 1M exclusive=1
 # Proves: F3
 check "a single client that was replaced does not return" often replaced alone
 
-# Two at a time.
+# Two clients at the same time.
 check "a writer" device_new first $first_address export=own
 device_make other $other_address export=own
 refused "a second one is refused" "Connection refused" put $config/devices/other/enabled 1
@@ -115,7 +116,7 @@ check "each is listed" [ "$(awk '{ print $2 }' $config/exports/own/clients | sor
 	"reader writer" ]
 device_end other
 
-# A client that leaves makes room at once.
+# When a client detaches, the next one can attach at once.
 check "the writer leaves" device_end first
 is "and is not listed any more" "" $config/exports/own/clients
 check "the next one is let in at once" device_new first $other_address export=own
@@ -130,7 +131,7 @@ export_make neither 1M shared=1 exclusive=1
 refused "alone and shared is nothing" "Invalid argument" put $config/exports/neither/enabled 1
 rmdir $config/exports/neither
 
-# An administrator ends one.
+# An administrator evicts a client.
 device_new first $first_address export=own hold_seconds=600
 device_new other $other_address export=own read_only=1
 write_direct $work/new "$(disk first)"
@@ -154,7 +155,7 @@ krdma blk detach -f first
 check "it may attach the export anew" device_new first $first_address export=own
 check "with what was written" same $work/new "$(disk first)"
 
-# Nothing is destroyed unasked.
+# Data in use is destroyed only by force.
 refused "an export with clients is not disabled" "Device or resource busy" \
 	put $config/exports/own/enabled 0
 refused "nor removed" "Device or resource busy" rmdir $config/exports/own
@@ -181,7 +182,7 @@ refused "everybody and somebody is nothing" "Invalid argument" \
 rmdir $config/exports/nobody
 export_end both
 
-# The data in a file.
+# The data of an export is kept in a file.
 kept=$work/kept
 check "an export that keeps its data" krdma blk serve -n kept -s 1M -a any --keep $kept
 check "is written" device_new first $first_address export=kept
@@ -213,7 +214,8 @@ mkdir $config/exports/kept
 refused "a path from anywhere" "Invalid argument" put $config/exports/kept/file kept
 rmdir $config/exports/kept
 
-# Secrets: as they are given, or not at all.
+# refused_secret NAME CONTENTS PATTERN: an export with this secret file is refused.  A secret is
+# used exactly as given, or not at all.
 refused_secret()
 {
 	printf '%b' "$2" >$work/odd

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer of krdma_blk that is none: as a client it says hello in every wrong way, as a
- * server it welcomes with what cannot be.  The formats and the proofs are written down once
- * more here, so that a change of them is noticed.
+ * A peer of krdma_blk that is not krdma_blk.  As a client it sends malformed hellos, as a server
+ * it sends malformed welcomes.  The formats and the proofs are defined again here, so that a test
+ * fails when the protocol changes.
  *
  *	stranger ask HOST EXPORT SECRET
  *
- * asks with the right hello, with the first bytes of it, and with each byte of it changed;
- * then answers the challenge rightly and wrongly.  Prints a line for each.
+ * Sends each prefix of a valid hello, the whole hello, and the hello with each byte changed in
+ * turn.  Then it answers the challenge correctly and incorrectly.  Prints a line for each attempt.
  *
  *	stranger guess HOST EXPORT SECRET COUNT
  *
- * answers wrongly COUNT times, then rightly, and rightly again three seconds later.
+ * Answers the challenge incorrectly COUNT times, then correctly, and correctly again three
+ * seconds later.
  *
  *	stranger give FAULT...
  *
- * listens, and welcomes one client after the other with the next of those faults, all
- * further ones with the last; see faults[].  Prints a line for each, until it is killed.
+ * Listens, and welcomes each client with the next FAULT; see faults[].  All further clients get
+ * the last one.  Prints a line for each client, until it is killed.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -90,7 +91,7 @@ static void check(const char *what, int err)
 }
 
 /*
- * SHA-256 (FIPS 180-4) and HMAC (RFC 2104), of a few hundred bytes
+ * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for a few hundred bytes
  */
 
 #define BLOCK	64
@@ -175,7 +176,10 @@ static void sha256(const uint8_t *data, size_t length, uint8_t digest[DIGEST])
 		digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* What is proved by whom (1: the client, 2: the server), before its proof. */
+/*
+ * Compute the proof of a message: the HMAC of the side that proves (1: the client, 2: the server),
+ * the challenge, the nonce and the message up to its proof, cut to PROOF bytes.
+ */
 static void prove(const char *secret, uint8_t who, const uint8_t *challenge,
 		  const uint8_t *nonce, const void *said, size_t length, uint8_t proof[PROOF])
 {
@@ -256,7 +260,7 @@ static void ask(struct client *client, size_t length)
 	krdma_ring_close(ring);
 }
 
-/* Gets a challenge, and makes the right answer to it. */
+/* Get a challenge, and turn the hello into the correct answer to it. */
 static void get_ready(struct client *client)
 {
 	client->hello.flags &= ~ANSWER;
@@ -347,7 +351,10 @@ struct server {
 	struct krdma_mr *table;
 };
 
-/* What each fault makes of a right welcome, and of its table. */
+/*
+ * make() changes a valid welcome and its table.  The welcome is sent without its last @missing
+ * bytes.
+ */
 struct fault {
 	const char *name;
 	void (*make)(struct welcome *welcome, struct entry *table);
@@ -442,7 +449,7 @@ static struct krdma_mr *memory(struct server *server, struct krdma_conn *conn, s
 	return mr;
 }
 
-/* Where a peer finds it. */
+/* Address by which a peer accesses the MR. */
 static uint64_t remote_addr(struct krdma_mr *mr)
 {
 	unsigned char descriptor[KRDMA_MR_DESC_SIZE];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Uses more memory than there is, while no thread can be started and the swap device loses
- * its connections and makes them again.
+ * Uses more memory than the machine has, while no thread can be started and the swap device loses
+ * its connections and establishes them again.
  *
  *	swap MIB STARVE RECONNECTS TIMES SECONDS
  *
- * One process writes and reads MIB of memory in turn: each page has contents of its own,
- * which change from round to round.  The other one, which stays in memory, takes the threads
- * away by the file STARVE, waits until the file RECONNECTS has grown by TIMES, or SECONDS
- * are over, and gives the threads back.
+ * One process writes and reads MIB of memory in turn.  Each page has its own contents, which change
+ * in each round.  The other process is locked in memory.  By the file STARVE it prevents new
+ * threads.  It waits until the number in the file RECONNECTS has grown by TIMES, for SECONDS at
+ * most, and then allows threads again.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 
 #define PAGE	4096
 
-/* What both processes see. */
+/* Memory shared by both processes. */
 struct shared {
 	volatile int over;
 	volatile uint64_t rounds;
@@ -40,7 +40,7 @@ static int use(struct shared *shared, uint64_t pages)
 
 	if (memory == MAP_FAILED)
 		return 2;
-	/* One round more than there has to be, so that all of it has come back. */
+	/* After the end, one more round reads all pages back from swap. */
 	for (uint64_t round = 0, last = 0; !last; round++) {
 		last = shared->over && round;
 		for (uint64_t i = 0; i < pages; i++) {
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 		perror("swap");
 		return 2;
 	}
-	/* From when on there is something in swap. */
+	/* After the first round some pages are in swap. */
 	while (!shared->rounds && !waitpid(pid, &status, WNOHANG))
 		usleep(100000);
 	printf("threads can%s be taken away\n", put(argv[2], "1") ? "not" : "");

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# A machine that swaps to krdma_blk, has no free memory and can start no thread, while the
-# cable to its server is pulled and plugged in again: for tools/vm/run --nodes 2.  The first
-# one swaps, tests, and prints TAP; the second one serves, and pulls its own cable.
+# Tests a machine that swaps to krdma_blk, has no free memory and cannot start threads, while the
+# cable to its server is pulled and plugged in again.  For tools/vm/run --nodes 2: machine 1 swaps,
+# tests, and prints TAP; machine 2 serves, and pulls its own cable.
 
 # shellcheck source=tools/testing/blk/blk.sh
 . "$(dirname "$0")/blk.sh"
@@ -13,8 +13,8 @@ swap=96
 
 load_module || exit 1
 
-# From when on the first one has been attached to "pull", the cable of this one is out for
-# some seconds and in for some, until "pull" has been attached once more.
+# After machine 1 has attached "pull", machine 2 pulls its cable for 4 s and plugs it in for 12 s,
+# until "pull" is attached once more.
 if [ "${NODE:-1}" != 1 ]; then
 	export_new swap ${swap}M && export_new pull 64K || exit 1
 	while [ "$(cat $config/exports/pull/accepted)" = 0 ]; do
@@ -34,7 +34,7 @@ if [ "${NODE:-1}" != 1 ]; then
 	exit
 fi
 
-# attach NAME: until the server is there.
+# attach NAME: attach the device; retry until the server is there.
 attach()
 {
 	local tries=0
@@ -56,11 +56,10 @@ check "and used" swapon "$disk"
 attach pull
 put $config/devices/pull/enabled 0
 
-# rxe allocates each packet without waiting, and does not survive that it cannot: its
-# connection manager's queue pair goes to error for good.  So there is a large reserve, which
-# is for such allocations alone.
+# rxe allocates packets with GFP_ATOMIC.  If an allocation fails, the QP of the connection manager
+# stays in error for good.  So keep a large reserve, which only such allocations can use.
 echo 65536 >/proc/sys/vm/min_free_kbytes
-# More than there is besides, by most of the swap.
+# Use all available memory and three quarters of the swap.
 free=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)
 echo "# $free MiB are available"
 check "connections come back without threads and memory, and so does what was in swap" \

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma ping, bench and selftest between two machines, and with a cable that is pulled; see
-# peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP; machine 2 listens
-# until machine 1 says goodbye, and ends with 0 if it has seen what it should.
+# Tests krdma ping, bench and selftest between two machines, and pulls the cable between them; see
+# peer.sh, and tools/vm/run --nodes 2.  Machine 1 tests and prints TAP.  Machine 2 listens until
+# machine 1 connects to port $goodbye.  It exits with 0 if its listening sides have printed what is
+# expected.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -19,7 +20,7 @@ listening_side()
 {
 	local name result=0
 
-	# The one that is reached for comes last but one: then the others are there.
+	# reach() connects to ping.  It starts after the other services, so they listen by then.
 	serve bench krdma bench --listen
 	bench=$server
 	serve selftest krdma selftest --serve
@@ -42,7 +43,7 @@ listening_side()
 		stop_server $name
 		[ "$status" = 0 ] || result=1
 		sed "s/^/# $name: /" "$work/out" "$work/err"
-		# The cable was pulled while each of them had a client.
+		# The cable was pulled while each listening side had a client.
 		printed ' has vanished after ' || {
 			echo "# $name: nobody has vanished"
 			result=1
@@ -52,7 +53,7 @@ listening_side()
 	exit $result
 }
 
-# Until the other machine is there.
+# reach: wait until the other machine listens.
 reach()
 {
 	local tries=0
@@ -71,7 +72,7 @@ reach()
 [ "${NODE:-1}" = 1 ] || listening_side
 reach
 
-# The cable is in
+# With the cable plugged in
 
 try krdma ping -c 20 -i 0 -s 4k $host
 ended "messages cross the cable" 0 '20 transmitted, 20 received, 0% loss'
@@ -87,7 +88,7 @@ try krdma selftest --peer $host --cycles 5 --memory 4M -t 100 --only s rxe0
 ended "the device passes with the other machine" 0 '^PASS +send +' '^PASS +shared-receive-queue ' \
 	' 0 failed, '
 
-# It is pulled while each listening side has a client
+# The cable is pulled while each listening side has a client
 
 begin krdma ping -i 0.2 -W 3 $host
 await "$work/out" 'seq=3 '
@@ -117,7 +118,8 @@ sleep 1
 leave INT "$client"
 holds "Ctrl-C ends connecting" [ "$status" = 1 ]
 
-# The listening sides notice by asking, after ten seconds and some for the answer.
+# The listening sides probe after ten seconds of silence, and take some more without an answer to
+# notice.
 sleep 40
 vm-link 2 on
 reach

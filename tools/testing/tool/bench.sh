@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma bench on one machine, which runs inside a VM; see peer.sh.  Prints TAP.
+# Tests krdma bench on one machine.  Runs inside a VM; see peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -10,7 +10,7 @@
 . "$(dirname "$0")/peer.sh"
 
 before=$(resources)
-# A row: its name, size and depth; times, or none; then what can be anything.
+# Patterns for the four times in a row, which follow name, size and depth, and for a row without.
 times='( +[0-9.]+){4}' no_times='( +-){4}'
 
 serve all krdma bench --listen
@@ -88,7 +88,7 @@ try krdma bench -n 5 --plot "$work/none/plot.svg" $host write
 ended "a picture that cannot be written is said before" 1 \
 	'^krdma: cannot write the picture to .*/none/plot\.svg' '!depth'
 
-# Ends
+# Interruption, and a peer that dies
 
 begin krdma bench -t 60 -s 64 --plot "$work/plot.svg" $host write
 await "$work/out" depth
@@ -97,7 +97,7 @@ leave INT "$client"
 ended "Ctrl-C ends it" 1 '^not complete$' '!^write'
 holds "the picture of before is still there, and nothing else" \
 	[ "$(echo "$work"/plot.svg*)" = "$work/plot.svg" -a -s "$work/plot.svg" ]
-# Where others may write they may have left links.
+# In a directory that other users can write, they may have placed symbolic links.
 echo theirs > "$work/victim"
 ln -s victim "$work/link.svg"
 ln -s victim "$work/link.svg.part"
@@ -105,7 +105,7 @@ try krdma bench -n 5 --plot "$work/link.svg" $host write
 holds "a picture goes through no link" \
 	[ "$(cat "$work/victim")" = theirs -a -s "$work/link.svg" -a ! -L "$work/link.svg" ]
 begin krdma bench -j -t 60 -s 64 --depth 16 $host write
-# Until an operation of its has ended.
+# Wait until its first operation has completed.
 tries=0
 until krdma stat connections | grep -qE " $client krdma +connected +[^ ]+ +[^ ]+ +[1-9]"; do
 	tries=$((tries + 1))
@@ -152,7 +152,7 @@ ended "one that stops is not waited for" 1 "10\.77\.0\.1 does not answer; the op
 kill -CONT "$server"
 stop_server stopped
 
-# What a listening side does not do
+# Limits of a listening side
 
 serve small krdma bench --listen --poll --max-size 4k --max-memory 20k
 try krdma bench -n 10 -s 64,8k $host write
@@ -186,7 +186,7 @@ ended "the listening side speaks JSON, too" 0 \
 	'"wish":"send, up to 64B, depth 1","messages":4,"bytes":256,"end":"left"\}$' \
 	'"wish":"connect","messages":0' '"clients_served":5,"clients_failed":0'
 
-# What is wrong with a command line
+# Invalid command lines
 
 wrong()
 {

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma serve, krdma get and krdma put on one machine, which runs inside a VM; see peer.sh.
-# Prints TAP.  With /tool/terminal, made of terminal.c, what is seen on a terminal is looked
-# at too.
+# Tests krdma serve, krdma get and krdma put on one machine.  Runs inside a VM; see peer.sh.
+# Prints TAP.  The output on a terminal is tested only if /tool/terminal is there; see terminal.c.
 #
-# What is to be seen in the middle of a copy wants it to take some seconds, as it does
-# where the machine is emulated.
+# Some tests look at a copy in progress.  They need a copy to take some seconds, as it does on an
+# emulated machine.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -20,13 +19,13 @@ mkdir -p "$there/folder" "$away"
 cd "$away" || exit 1
 before=$(resources)
 
-# offer NAME OPTION... PATH: a server in the background, as serve() does it.
+# offer NAME OPTION... PATH: start krdma serve in the background, with output as for serve().
 offer()
 {
 	local name=$1
 	shift
 
-	# One of that name may have served before.
+	# The loop below must not match the output of an earlier server of this name.
 	rm -f "$work/servers/$name"
 	krdma serve "$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
 	server=$!
@@ -39,26 +38,26 @@ offer()
 	exit 1
 }
 
-# same NAME FILE FILE: they are.
+# same NAME FILE FILE: the files are equal.
 same()
 {
 	holds "$1" cmp "$2" "$3"
 }
 
-# parts FOLDER: what there is of files that are not there yet.
+# parts FOLDER: print the partial files in FOLDER.
 parts()
 {
 	find "$1" -maxdepth 1 -name '.krdma-*.part'
 }
 
-# only_part FILE: of this file there is the part, and no more.
+# only_part FILE: the folder of FILE has one partial file, and FILE does not exist.
 only_part()
 {
 	[ -f "$(parts "$(dirname "$1")")" ] && [ ! -e "$1" ]
 }
 
 mib=1048576
-# A line of progress that tells of something.
+# A line of progress that is above 0%.
 some=' +[1-9][0-9]*% '
 : >"$there/nothing"
 printf x >"$there/byte"
@@ -141,7 +140,7 @@ ended "of a file with nothing in it nothing is sent" 0 '"bytes":3221225472,"tran
 holds "and it takes no room" [ "$(stat -c %b sparse)" -lt 1000 ]
 rm -f sparse "$there/sparse"
 
-# What is seen of it
+# Progress, and the server's output
 
 try krdma get --progress $host/large
 ended "progress can be asked for" 0 '^large +[0-9]+% ' '^large 100% +100 MiB of +100 MiB '
@@ -165,7 +164,7 @@ ended "the server tells of each" 0 "^serving '.*/there' at \[::\]:7476, to be wr
 	"^10\.77\.0\.1:[0-9]+ get 'digits' 9 B in [0-9.]+ s$" "put 'folder/odd' 1\.0 MiB in " \
 	"get 'none' failed: No such file or directory" "^\[fd77::1\]:[0-9]+ get 'digits'"
 
-# Going on
+# Interrupted copies, and -c
 
 rm -f large "$there/large"
 offer go_on -w "$there"
@@ -186,7 +185,7 @@ await "$work/err" "$some"
 leave INT "$client"
 ended "Ctrl-C ends it" 130 'interrupted' 'Go on with: krdma get -c'
 holds "and leaves the part alone" only_part long
-# One byte of what is there: it is not to be used.
+# Change one byte of the partial file.  It must not be used then.
 printf '?' | dd of="$(parts .)" bs=1 seek=1000 conv=notrunc 2>/dev/null
 try krdma get -c -j $host/long
 ended "a part with a wrong byte is not used" 0 '"resumed_from":0,"'
@@ -226,7 +225,7 @@ ended "what it had taken is used" 0 '!"resumed_from":0,'
 same "it is what it was, of two servers" long "$there/lost"
 rm -f "$there/lost"
 
-# Several at once
+# Several clients at the same time
 
 try krdma get $host/middle
 for i in 1 2 3 4; do
@@ -248,7 +247,7 @@ done
 same "client 5 has put it" "$there/at-once" middle
 rm -f "$there/at-once"
 
-# What is refused, and what is said
+# Errors and their messages
 
 try krdma get $host/../there/digits out1
 ended "a name that leads out" 1 "leads out of what is served"
@@ -302,7 +301,7 @@ ended "a quiet server says nothing of clients" 0 '^serving' '!get'
 server=$main
 stop_server after
 
-# Whom it takes
+# Secrets, allowed addresses, and rules of folders
 
 (umask 077 && head -c 32 /dev/urandom | base64 >"$work/secret" &&
 	head -c 32 /dev/urandom | base64 >"$work/other")
@@ -356,7 +355,7 @@ try krdma serve -a $host "$there"
 ended "a second server" 1 'another program listens there' 'krdma serve -p PORT'
 stop_server read
 
-# One file, once, JSON
+# Serving one file, --once, and JSON
 
 offer one -j --once -p 7481 "$there/digits"
 try krdma get $host:7481/none
@@ -405,7 +404,7 @@ ended "clients of a server that ends are told" 1 'the server at 10\.77\.0\.1:747
 finish_server stopped
 ended "it ends as it should" 0 "get 'long' failed"
 
-# What is not understood
+# Invalid command lines, and help
 
 for words in 'get' 'put' 'put digits' 'serve' 'serve a b' "get digits" "get $host" \
 	"get -j $host/digits -" "get -c $host/digits -" "get $host/a $host/b missing" \

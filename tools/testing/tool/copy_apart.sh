@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma serve on one machine, krdma get and put on another, and a cable that is pulled: for
-# tools/vm/run --nodes 2; see peer.sh.  The first one tests and prints TAP.
+# Tests krdma serve on one machine, and krdma get and put on another, and pulls the cable between
+# them.  For tools/vm/run --nodes 2; see peer.sh.  Machine 1 tests and prints TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -16,7 +16,7 @@ mkdir -p "$there" "$work/here"
 host=10.77.0.2 host6=fd77::2
 mib=1048576
 
-# The second one serves until it is given a file of this name.
+# Machine 2 serves until a client puts the file "goodbye".
 if [ "${NODE:-1}" != 1 ]; then
 	printf 123456789 >"$there/digits"
 	head -c $((100 * mib)) /dev/urandom >"$there/large"
@@ -43,8 +43,9 @@ if [ "${NODE:-1}" != 1 ]; then
 	exit "$status"
 fi
 
-# soon COMMAND...: until it succeeds, for two minutes; a try may take one.  Fails then:
-# nothing of what follows could succeed, and all of it would be waited for.
+# soon COMMAND...: try until the command succeeds, for two minutes; each try may take one minute.
+# If soon fails, the caller ends the test: nothing after it could succeed, and each command would
+# wait for its timeout.
 soon()
 {
 	local limit=$(($(date +%s) + 120))
@@ -58,7 +59,7 @@ soon()
 	patience=120
 }
 
-# unreached: the end.
+# unreached: end the test.
 unreached()
 {
 	tap_end
@@ -68,7 +69,7 @@ unreached()
 cd "$work/here" || exit 1
 before=$(resources)
 
-# As it makes its files, and serves when it has them.
+# Machine 2 makes its files before it serves.
 soon krdma get -q $host/large.sum || {
 	not_ok "the other machine serves" "not in two minutes: $(tell)"
 	unreached
@@ -90,7 +91,7 @@ try krdma put large $host/back
 ended "100 MiB go" 0 '!.'
 rm -f large
 
-# Data of one file wait behind those of another.
+# The data of one file waits behind that of another.
 try krdma get -q $host/medium.sum
 for one in 1 2 3; do
 	krdma get -q $host/medium several$one 2>"$work/several$one" &
@@ -132,7 +133,7 @@ vm-link 2 off
 finish
 ended "also while it puts" 1 'does not answer|has ended'
 vm-link 2 on
-# Until the server has noticed too, it keeps its part for the client that was.
+# Until the server notices that the old client is gone, it reserves the partial file for it.
 soon krdma put -q -c back $host/forth || {
 	not_ok "with the cable in again, it goes on taking the file" "not in two minutes: $(tell)"
 	unreached

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma doctor, which runs inside a VM; see peer.sh.  It takes the machine apart and puts
-# it together again.  Prints TAP.
+# Tests krdma doctor.  Runs inside a VM; see peer.sh.  It breaks parts of the machine's
+# configuration, and repairs them.  Prints TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -14,7 +14,7 @@ here=$(dirname "$0")
 before=$(resources)
 mkdir -p "$work/bin"
 
-# try_user COMMAND: as try(), and as one who is not root.
+# try_user COMMAND: like try(), as the user nobody.
 try_user()
 {
 	try su -s /bin/sh nobody -c "$1"
@@ -35,7 +35,7 @@ ended "JSON has it all" 0 '^\{"checks":\[\{"check":"module","verdict":"ok","text
 	'\],"warned":0,"failed":0\}$'
 cp "$work/out" /out/doctor.json
 
-# The way to a host
+# The route to a host
 
 try krdma doctor $host
 ended "a host that answers" 0 '^OK +route +10\.77\.0\.1 is reached from rxe0$' \
@@ -63,7 +63,7 @@ ended "a host behind another interface" 1 \
 try krdma doctor no-such-host
 ended "a host that is none" 1 "^FAIL +host +there is no address for 'no-such-host'$"
 
-# The network: each command that it names mends it.
+# The network: the command that doctor prints repairs each fault.
 
 ip link set dummy0 down
 try krdma doctor
@@ -111,7 +111,7 @@ ended "what it says mends it" 0 '^OK +connect '
 try unshare -n krdma doctor
 ended "another namespace" 1 '^FAIL +(device|interface) .*namespace$' '^ +(rdma dev set|ip netns exec) '
 
-# Who may
+# Permissions and limits
 
 chmod 600 /dev/krdma
 try_user "krdma doctor"
@@ -139,9 +139,10 @@ try_user "krdma doctor"
 ended "one who has not" 0 '^OK +limits +this user has less '
 chmod 600 /dev/krdma
 
-# The connection manager: what rdma shows of its queue pair.
+# The QP of the connection manager, as the program rdma shows it
 
-# managers STATE: as rdma shows them, beside a queue pair that is somebody's and in error.
+# managers STATE: replace rdma by a script that shows the GSI QP of rxe0 in STATE.  It also shows
+# two QPs in error that doctor must ignore: an RC QP of rxe0, and the GSI QP of another device.
 managers()
 {
 	printf '#!/bin/sh\nprintf "%%s\\n" "link rxe0/1 lqpn 1 type GSI state %s sq-psn 7 comm [ib_core] " \
@@ -165,9 +166,9 @@ ended "a manager whose queue pair is alive" 0 '^OK +port +port 1 of rxe0 is acti
 rm -f "$work/bin/rdma"
 PATH=$path
 
-# Firewalls: what programs of these names print is what there is.
+# Firewalls, as scripts named nft, iptables and ip6tables show them
 
-# firewall NAME TEXT: a program that prints it.
+# firewall NAME TEXT: make a script NAME that prints TEXT.
 firewall()
 {
 	printf '%s\n' "$2" >"$work/bin/$1.rules"

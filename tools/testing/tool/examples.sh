@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# The example programs of the library, as their readers would run them; inside a VM with the
-# programs beside this file, see peer.sh.  Prints TAP.
+# Tests the example programs of the library.  Runs inside a VM, with the programs in the folder of
+# this file; see peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -13,7 +13,8 @@
 here=$(dirname "$0")
 before=$(resources)
 
-# both NAME CLIENT-ARGUMENT...: a server, then its client; the server's output is added.
+# both NAME CLIENT-ARGUMENT...: start a server, and run its client.  The server's exit status and
+# output are appended to the client's output.
 both()
 {
 	local name=$1
@@ -22,7 +23,8 @@ both()
 	"$here/${name}_server" >"$work/server" 2>&1 </dev/null &
 	server=$!
 	tries=0
-	# It says where it waits when it ends at the latest: its output is a file.
+	# The server's output is a file, so it is buffered and may be written only at exit.  Ask
+	# krdma stat instead.
 	until krdma stat listeners | grep -q "${name}_server"; do
 		tries=$((tries + 1))
 		[ $tries -lt 600 ] || break

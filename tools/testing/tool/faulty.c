@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A library that does wrong on purpose, between the tool and libkrdma: does krdma selftest
- * notice?  The linker puts each __wrap_ function in the place of libkrdma's (--wrap), in
- * both processes of the test; KRDMA_FAULT names the fault, and without it there is none.
+ * A layer between the tool and libkrdma that injects faults, to test that krdma selftest detects
+ * them.  The linker replaces functions of libkrdma by the __wrap_ functions (--wrap), in both
+ * processes of the test.  KRDMA_FAULT names the fault; without it nothing is changed.
  *
  *	KRDMA_FAULT=write-bit faulty selftest --only write rxe0
  */
@@ -32,13 +32,13 @@ int __wrap_far_run(int fd, const struct sockaddr_storage *address, uint64_t max_
 	return __real_far_run(fd, address, max_memory);
 }
 
-/* A process that is told to die, and does not. */
+/* no-death: the process that should kill itself goes on. */
 int __wrap_raise(int number)
 {
 	return fault("no-death") ? 0 : __real_raise(number);
 }
 
-/* One bit of data that are on their way. */
+/* Flip one bit of the data of a work request. */
 static void flip(const struct krdma_sqe *entry)
 {
 	uint8_t *data = (uint8_t *)(uintptr_t)entry->sge.addr;
@@ -70,7 +70,7 @@ static void spoil(struct krdma_sqe *entry)
 			entry->remote_addr++;
 		break;
 	case KRDMA_OP_RECV:
-		/* Before its place, as a device does that miscounts. */
+		/* The device writes to an address that is one too low. */
 		if (fault("receive-elsewhere") && is_far && entry->sge.length)
 			entry->sge.addr--;
 		break;
@@ -89,7 +89,7 @@ static void spoil(struct krdma_sqe *entry)
 	}
 }
 
-/* A limit that is not held: what is refused is said to be accepted. */
+/* Report success for a work request that was refused, for a limit or for a missing right. */
 static int hide(int err)
 {
 	if ((err == -EAGAIN && fault("no-depth")) || (err == -EMSGSIZE && fault("no-length")) ||
@@ -136,7 +136,7 @@ int __wrap_krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes, size
 		cqes[0].length--;
 	if (fault("order") && !is_far && completions > 20)
 		cqes[0].wr_id ^= 1;
-	/* A completion that is lost. */
+	/* Lose this completion, and return the next one. */
 	if (fault("lost") && !is_far && completions == 10)
 		return __wrap_krdma_ring_wait(ring, cqes, room, least, deadline, taken);
 	return 0;
@@ -150,7 +150,7 @@ int __wrap_krdma_mr_register(struct krdma *session, uint32_t device_id, void *da
 	return __real_krdma_mr_register(session, device_id, data, length, access, mr);
 }
 
-/* Peers go on to reach it. */
+/* no-release: peers can still access the MR. */
 int __wrap_krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
 {
 	if (fault("no-release") && is_far && mr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that faulty.c puts in the place of others; the linker has the names of both.
+ * Functions of faulty.c (__wrap_) and the functions that they replace (__real_).  The linker
+ * resolves both names (--wrap).
  */
 #ifndef KRDMA_TESTING_FAULTY_H
 #define KRDMA_TESTING_FAULTY_H

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma monitor, which runs inside a VM; see peer.sh.  Prints TAP.
+# Tests krdma monitor.  Runs inside a VM; see peer.sh.  Prints TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -25,7 +25,7 @@ try krdma info -j
 cp "$work/out" /out/info.json
 ended "and what there is of krdma" 0 '"device_count":1,'
 
-# An interface and a device that come and go.
+# An RDMA device is added and removed, and its interface goes down and up.
 begin krdma monitor
 await "$work/out" 'rxe0'
 ip link add dummy7 type dummy
@@ -67,7 +67,7 @@ ended "JSON has it all" 143 \
 	"^$utc,\"event\":\"removed\",\"device_id\":[0-9]+,\"device\":\"rxe7\",\"ports\":\[\]\}$"
 holds "one object in each line" [ "$(wc -l <"$work/out")" = "$(grep -c '^{.*}$' "$work/out")" ]
 
-# A name that it had before is another one's, or none.
+# The name of a removed device must be remembered: by now it belongs to another device or to none.
 begin krdma monitor -c 3
 await "$work/out" 'rxe0'
 rdma link add rxe7 type rxe netdev dummy7
@@ -77,7 +77,7 @@ finish
 ended "it ends after as many as were asked for" 0 'rxe7'
 holds "no more and no fewer" [ "$(wc -l <"$work/out")" = 3 ]
 
-# Nobody reads: it is noticed without waiting for something to happen.
+# monitor notices that the reader of its output is gone, without waiting for an event.
 mkfifo "$work/pipe"
 begin krdma monitor
 cp /dev/null "$work/piped"

@@ -1,34 +1,34 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of the tool's commands for two sides share.  They run inside a VM, from a
-# folder with this file and tap.sh in it:
+# Functions that the tests of the tool's commands share.  The tests run inside a VM, from a folder
+# with this file and tap.sh in it:
 #
 #	tools/vm/run --file tools/testing/tool:/tool --file tools/testing/tap.sh:/tool/tap.sh \
 #		-- sh /tool/ping.sh
 #
-# What they leave in /out (tools/vm/run --out DIR) is JSON and pictures, to be looked at
-# by those who have the programs for it.
+# They leave JSON and pictures in /out (tools/vm/run --out DIR), to be checked outside the VM.  The
+# script schemas checks the JSON.
 
 # shellcheck disable=SC2034 # for the tests
 host=10.77.0.1 host6=fd77::1
 
-# Nothing takes so long, however busy the machine is.
+# Seconds.  No command takes longer than this, even on a busy machine.
 patience=120
 
 work=$(mktemp -d) || exit 1
 mkdir -p "$work/servers" /out
 trap 'rm -rf "$work"' EXIT
 
-# try COMMAND...: its output is in $work/out and $work/err, its status in $status.  One
-# that hangs ends with 137.
+# try COMMAND...: run the command.  Its output is in $work/out and $work/err, its exit status in
+# $status.  A command that hangs is killed, and its status is 137.
 try()
 {
 	status=0
 	timeout -s KILL "$patience" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
-# What was tried last, for a person.
+# tell: print status and output of the command tried last, for a message.
 tell()
 {
 	echo "status $status"
@@ -36,14 +36,14 @@ tell()
 	sed 's/^/err: /' "$work/err" | tail -n 20
 }
 
-# printed PATTERN: in what was printed last, by either stream.
+# printed PATTERN: the command tried last has printed PATTERN, on either stream.
 printed()
 {
 	cat "$work/out" "$work/err" | grep -qE -- "$1"
 }
 
-# ended NAME STATUS PATTERN...: what was tried last ended so, and printed all of them; a
-# pattern after "!" was not printed.
+# ended NAME STATUS PATTERN...: the command tried last ended with STATUS and printed each PATTERN.
+# It did not print a PATTERN that begins with "!".
 ended()
 {
 	local name=$1 wanted=$2 pattern wrong=''
@@ -64,7 +64,7 @@ $(tell)"
 	fi
 }
 
-# holds NAME COMMAND...: it succeeds.
+# holds NAME COMMAND...: the command succeeds.
 holds()
 {
 	local name=$1
@@ -78,7 +78,7 @@ $(tell)"
 	fi
 }
 
-# await FILE PATTERN: until it is there; fails if it never is.
+# await FILE PATTERN: wait until FILE has PATTERN; fail after $patience seconds.
 await()
 {
 	local tries=0
@@ -90,14 +90,14 @@ await()
 	done
 }
 
-# serve NAME COMMAND...: a listening side in the background; its process is in $server,
-# its output in $work/servers/NAME and NAME.err.
+# serve NAME COMMAND...: start a listening side in the background.  Its process is in $server, its
+# output in $work/servers/NAME and NAME.err.
 serve()
 {
 	local name=$1
 	shift
 
-	# One of that name may have listened before.
+	# await must not match the output of an earlier listening side of this name.
 	rm -f "$work/servers/$name"
 	"$@" >"$work/servers/$name" 2>"$work/servers/$name.err" </dev/null &
 	server=$!
@@ -107,17 +107,18 @@ serve()
 	exit 1
 }
 
-# begin COMMAND...: in the background, its process in $client; its output is what was
-# tried last.
+# begin COMMAND...: start the command in the background.  Its process is in $client; its output is
+# where that of try() is.
 begin()
 {
-	# What was there before is not for those who await something.
+	# await must not match the output of an earlier command.
 	rm -f "$work/out" "$work/err"
 	"$@" >"$work/out" 2>"$work/err" </dev/null &
 	client=$!
 }
 
-# gone PROCESS: it ends by itself; its status in $status.
+# gone PROCESS: wait until it ends by itself; kill it after $patience seconds.  Its exit status is
+# in $status.
 gone()
 {
 	local tries=0
@@ -131,20 +132,21 @@ gone()
 	wait "$1" 2>/dev/null || status=$?
 }
 
-# finish: what was begun ends by itself.
+# finish: wait until the command of begin() ends by itself.
 finish()
 {
 	gone "$client"
 }
 
-# leave SIGNAL PROCESS: it ends after this signal; its status in $status.
+# leave SIGNAL PROCESS: send the signal, and wait until the process ends.  Its exit status is in
+# $status.
 leave()
 {
 	kill "-$1" "$2"
 	gone "$2"
 }
 
-# stop_server NAME: politely; what it printed is then what was tried last.
+# stop_server NAME: end $server by SIGINT.  Its output is then that of the command tried last.
 stop_server()
 {
 	leave INT "$server"
@@ -152,9 +154,9 @@ stop_server()
 	cp "$work/servers/$1.err" "$work/err"
 }
 
-# mend INTERFACE: what cannot be sent, such as with the cable pulled on this side, can be the
-# end of rxe's queue pair for the connection manager, and nobody connects over the device any
-# more.  Who sees that makes the device anew; fails if that is not what is wrong.
+# mend INTERFACE: if rxe cannot send a packet, for example because the cable on this side is pulled,
+# the QP of the connection manager can go to error.  Then no connection can be made over the device
+# any more.  In this case delete the device and add it again.  Fail if the QP is not in error.
 mend()
 {
 	rdma resource show qp 2>/dev/null | grep -q ' type GSI state ERR' || return 1
@@ -163,25 +165,25 @@ mend()
 	rdma link add rxe0 type rxe netdev "$1"
 }
 
-# number FILE KEY: the first whole number that JSON has there.
+# number FILE KEY: print the first whole number of KEY in JSON.
 number()
 {
 	sed -n "s/.*\"$2\": \{0,1\}\([0-9][0-9]*\).*/\1/p" "$1" | head -n 1
 }
 
-# objects FILE PATTERN: how many lines match.
+# objects FILE PATTERN: print the number of lines that match PATTERN.
 objects()
 {
 	grep -cE -- "$2" "$1"
 }
 
-# What the device has, for a comparison.
+# resources: print the number of objects of each RDMA device, to be compared.
 resources()
 {
 	rdma resource show 2>/dev/null | sed 's/^[0-9]*: //'
 }
 
-# nothing_is_left BEFORE: all that was made is gone, a moment later at the latest.
+# nothing_is_left BEFORE: within 30 s resources prints BEFORE again, and then no krdma runs.
 nothing_is_left()
 {
 	local tries=0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma ping on one machine, which runs inside a VM; see peer.sh.  Prints TAP.
+# Tests krdma ping on one machine.  Runs inside a VM; see peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -11,10 +11,11 @@
 
 before=$(resources)
 
-# What a person sees
+# Text output
 
 serve all krdma ping --listen
-# For later: it says nothing for so long that it is asked whether it is there.
+# For a test below: this client is silent for so long that the listening side probes whether it is
+# alive.
 krdma ping -c 2 -i 14 $host >"$work/silent" 2>&1 &
 silent=$!
 try krdma ping -c 5 -i 0.05 $host
@@ -73,7 +74,7 @@ holds "these objects are a line each" [ "$(wc -l <"$work/out")" = 4 ]
 try krdma ping --pretty -c 1 $host
 ended "JSON can be pretty" 0 '^  "transmitted": ?1,$'
 
-# Ends
+# Interruption, and closed output
 
 begin krdma ping $host
 await "$work/out" 'seq=2 '
@@ -96,7 +97,7 @@ holds "so it does where SIGPIPE is ignored" [ "$(cat "$work/rc")" = 1 ]
 try sh -c "krdma ping -c 3 -i 0 $host >/dev/full"
 ended "a full disk is an error" 1 'cannot write to standard output'
 
-# Several at a time
+# Several clients at the same time
 
 clients=''
 for number in 1 2 3 4 5 6 7 8; do
@@ -120,7 +121,7 @@ ended "Ctrl-C ends the listening side, with a summary" 0 \
 	'^10\.77\.0\.1:[0-9]+ left after 5 messages, 320 bytes$' '^\[fd77::1\]:[0-9]+ left after 2' \
 	'^--- krdma ping --listen at \*:7177 ---$' '^[0-9]+ clients served, 0 failed, 0 refused; '
 
-# Those who are not there any more
+# Listening sides that are missing, die or stop
 
 try krdma ping -c 1 $host
 ended "that nobody listens is said, and what to do" 1 \
@@ -143,7 +144,7 @@ for signal in INT KILL; do
 		'10\.77\.0\.1 has ended the connection' 'transmitted, ' '^rtt p50'
 done
 
-# One that stops for a while is met again: its device goes on, and so does the connection.
+# A stopped listening side keeps its connection, because its device still answers.
 serve stopped krdma ping --listen
 begin krdma ping -i 0.2 -W 2 $host
 await "$work/out" 'seq=2 '
@@ -160,9 +161,9 @@ ended "one that stops for a while loses messages, and is met again" 1 \
 stop_server stopped
 ended "the listening side has not noticed" 0 '1 clients served, 0 failed'
 
-# What a listening side does not do
+# Limits of a listening side
 
-# vacated N: so many have left the small one, and their places are free.
+# vacated N: wait until N clients of "small" have left, so that their places are free.
 vacated()
 {
 	local tries=0
@@ -196,7 +197,7 @@ try krdma ping -p 7200 -c 1 -s 0 $host
 ended "when one has left, there is room" 0 '1 received'
 leave INT $first
 vacated 4
-# Another file: what was in the first one may still be there when it is looked at.
+# Use another file: await could still match the old output in the first one.
 krdma ping -p 7200 -i 0.1 -s 1k $host >"$work/last" 2>&1 &
 first=$!
 await "$work/last" 'seq=1 '
@@ -218,7 +219,7 @@ ended "less than that is not" 0 '1 received'
 leave INT $first
 stop_server memory
 
-# Those who want something else
+# Clients of other services, and addresses
 
 serve ping krdma ping --listen
 try krdma bench --port 7177 -n 1 $host write
@@ -250,7 +251,7 @@ ended "the listening side speaks JSON, too" 0 \
 	'^\{"client":"10\.77\.0\.1:[0-9]+","messages":2,"bytes":128,"end":"left"\}$' \
 	'^\{"address":"\*:7177","clients_served":1,"clients_failed":0,"clients_refused":0,"messages":2,"bytes":128\}$'
 
-# What is wrong with a command line
+# Invalid command lines
 
 wrong()
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tool's commands calculate with, without a device: values of options,
- * statistics, what two sides tell each other, and pictures.
+ * Tests of the tool's code that needs no device: values of options, statistics, messages between
+ * the two sides, text that is safe to print, pictures, the pattern of selftest, and checksums.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "tap.h"
 #include "value.h"
 
-/* What was said last, in place of the tool's own. */
+/* The last message of complain(), which replaces the tool's own function here. */
 static char said[512];
 
 void complain(const char *format, ...)
@@ -147,7 +147,7 @@ static void test_times(void)
  * Statistics
  */
 
-/* Does not repeat itself within what is asked of it. */
+/* Xorshift.  Its period is far longer than any test needs. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -163,7 +163,7 @@ static int by_value(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Below one percent away, and never below. */
+/* @value is at least @exact, and less than one percent above it. */
 static bool is_near(uint64_t value, uint64_t exact)
 {
 	return value >= exact && (double)(value - exact) <= 0.008 * (double)exact;
@@ -212,7 +212,7 @@ static void test_many_values(void)
 
 	stats_init(&stats);
 	for (i = 0; i < all; i++) {
-		/* Of all magnitudes. */
+		/* Values of all magnitudes. */
 		values[i] = next_random(&state) >> (next_random(&state) % 60);
 		stats_add(&stats, values[i]);
 	}
@@ -254,7 +254,7 @@ static void test_each_bucket(void)
 }
 
 /*
- * What two sides tell each other
+ * Messages between the two sides
  */
 
 static void test_hello(void)
@@ -319,7 +319,7 @@ static void test_answer(void)
 		   "of a later version's answer, version and verdict are understood");
 }
 
-/* A name as a person or a program gets to see it. */
+/* @show is name_text(), for output on a terminal, or name_json(), for JSON. */
 static bool shows(size_t (*show)(char *, size_t, const char *), const char *name,
 		  const char *expected)
 {
@@ -448,7 +448,7 @@ static void test_axes(void)
 		   "axes hold what they show, and have ticks");
 }
 
-/* Nothing of XML's in the text of one who tries. */
+/* Names and titles in a picture must not inject XML. */
 static void test_picture(void)
 {
 	static const struct svg_point points[] = {
@@ -489,7 +489,7 @@ static void test_picture(void)
 
 #define PATTERN_ROOM	1000
 
-/* A byte that is wrong is found wherever it is, and told as what it is. */
+/* Each wrong byte of the data and of its guards is found, and reported with its value. */
 static bool finds_each_byte(size_t offset, size_t length)
 {
 	uint8_t mr[PATTERN_ROOM];
@@ -515,7 +515,7 @@ static bool finds_each_byte(size_t offset, size_t length)
 	return true;
 }
 
-/* What has not arrived is wrong in every byte. */
+/* Data that has not arrived is wrong in every byte. */
 static bool misses_everything(size_t offset, size_t length)
 {
 	uint8_t mr[PATTERN_ROOM];
@@ -535,7 +535,7 @@ static bool misses_everything(size_t offset, size_t length)
 	return fault.count == 1;
 }
 
-/* In parts, as of several SGEs, it is the same as in one. */
+/* A pattern that is filled in parts, as for several SGEs, is the same as one filled at once. */
 static bool same_in_parts(void)
 {
 	uint8_t whole[200], parts[200];
@@ -550,7 +550,7 @@ static bool same_in_parts(void)
 	return !memcmp(whole, parts, sizeof(whole));
 }
 
-/* Data of another place or seed are not taken for the right ones. */
+/* Data of another offset or seed must not pass as correct. */
 static bool tells_places_apart(void)
 {
 	struct pattern_fault fault;
@@ -606,12 +606,18 @@ static bool prints(const char *name, const char *expected)
 
 static void test_utf8(void)
 {
-	/* Overlong, half of a pair, beyond the last one, cut off, begun in the middle. */
+	/*
+	 * Two overlong forms, a surrogate, a code point above U+10FFFF, a truncated sequence,
+	 * continuation bytes alone, bytes that never occur in UTF-8.
+	 */
 	static const char * const broken[] = {
 		"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82",
 		"\x80\x80", "\xff\xfe",
 	};
-	/* DEL, next line, a direction, no width, a line, no character. */
+	/*
+	 * DEL, next line, right-to-left override, zero-width space, line separator, noncharacter,
+	 * tag character, escape, newline.
+	 */
 	static const char * const steering[] = {
 		"\x7f", "\xc2\x85", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xef\xbf\xbf",
 		"\xf3\xa0\x81\x81", "\033", "\n",
@@ -645,7 +651,7 @@ static void test_utf8(void)
  * The checksum of files
  */
 
-/* Bit by bit, as it is defined. */
+/* CRC-32C bit by bit, as it is defined. */
 static uint32_t crc_of(const unsigned char *data, size_t length)
 {
 	uint32_t crc = ~0u;
@@ -658,7 +664,7 @@ static uint32_t crc_of(const unsigned char *data, size_t length)
 	return ~crc;
 }
 
-/* By another way than the code that is tested asks. */
+/* The tested code does not read /proc/cpuinfo, so this is an independent answer. */
 static bool processor_says(const char *flag)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

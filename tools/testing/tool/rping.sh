@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma ping --rping on one machine, which runs inside a VM; see peer.sh.  Prints TAP.
+# Tests krdma ping --rping on one machine.  Runs inside a VM; see peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -76,7 +76,7 @@ await "$work/servers/stopped" ' left after '
 stop_server stopped
 ended "the listening side goes on" 0 ' left after '
 
-# rping itself, if it was taken along: tools/vm/run --program rping
+# Interoperation with rping, if it is in the VM: tools/vm/run --program rping
 
 if command -v rping >/dev/null; then
 	serve real krdma ping --rping --listen
@@ -92,7 +92,7 @@ if command -v rping >/dev/null; then
 		rping -s -a $host -C 5 -S $size -V >"$work/rping" 2>&1 &
 		server=$!
 		tries=0
-		# It does not say when it listens.
+		# rping does not print when it listens.
 		until try krdma ping --rping -c 5 -i 0 -s $size $host
 		      ! printed 'connection refused' || [ $tries -ge 300 ]; do
 			tries=$((tries + 1))

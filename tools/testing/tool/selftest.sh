@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma selftest on one machine, which runs inside a VM; see peer.sh.  At its end it takes
-# the device away and brings it back.  Prints TAP.
+# Tests krdma selftest on one machine.  Runs inside a VM; see peer.sh.  At its end it removes the
+# RDMA device and adds it again.  Prints TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -12,7 +12,7 @@ here=$(dirname "$0")
 . "$here/peer.sh"
 
 before=$(resources)
-# All of it takes longer than a command that only asks.
+# A complete selftest takes longer than other commands.
 patience=400
 
 try krdma selftest --report /out/selftest.json --cycles 20 -t 600 rxe0
@@ -42,7 +42,7 @@ ended "over IPv6" 0 '^PASS +fetch-add ' '^1 passed'
 try krdma selftest --memory 2M --only register rxe0
 ended "with little memory" 0 '^PASS +register +4KiB to 2MiB,'
 
-# The other end as another machine has it
+# The other end is a separate process, as on another machine
 
 krdma selftest --serve >"$work/served" 2>&1 &
 server=$!
@@ -63,7 +63,7 @@ try krdma selftest --peer $host rxe0
 ended "that nobody serves is said, and what to do" 1 \
 	'cannot connect to 10\.77\.0\.1, TCP port 7179: ' 'krdma selftest --serve$'
 
-# Ends
+# Interruption, and missing permissions
 
 begin krdma selftest --report "$work/report" rxe0
 await "$work/out" '^PASS +send '
@@ -81,9 +81,9 @@ try su -s /bin/sh nobody -c 'krdma selftest --unplug rxe0'
 ended "unplug is for root" 1 'cannot remove the device: that is for root'
 chmod 600 /dev/krdma
 
-# One that cannot fail proves nothing: faults, and the check that notices each.
+# Faults, and the check that detects each of them
 
-# notices FAULT CHECK [PATTERN]
+# notices FAULT CHECK [PATTERN]: with FAULT injected, CHECK fails; its line has PATTERN.
 notices()
 {
 	try env KRDMA_FAULT="$1" "$here/faulty" selftest -W 2 --cycles 2 --only "$2" rxe0
@@ -136,7 +136,7 @@ sh -c "$(grep '^rdma link add' "$work/err" || echo 'rdma link add rxe0 type rxe 
 try krdma selftest --only connect rxe0
 ended "and comes back" 0 '^PASS +connect '
 
-# wrong NAME PATTERN ARGUMENT...
+# wrong NAME PATTERN ARGUMENT...: selftest refuses these arguments.
 wrong()
 {
 	local name=$1 pattern=$2

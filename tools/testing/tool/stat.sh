@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma stat and krdma top: what processes have, by what /proc tells; inside a VM, see
-# peer.sh.  Prints TAP.
+# Tests krdma stat and krdma top, which show the objects of processes from /proc.  Runs inside a
+# VM; see peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -12,7 +12,7 @@
 
 before=$(resources)
 
-# Nobody is there
+# No process uses krdma
 
 try krdma stat
 ended "with nobody there, stat has its heads alone" 0 '^SESSION +PID +COMMAND ' '![0-9]'
@@ -20,7 +20,7 @@ try krdma stat -j
 ended "and in JSON everything is empty" 0 \
 	'^\{"sessions":\[\],"listeners":\[\],"connections":\[\],"rings":\[\],"srqs":\[\],"hidden_processes":0\}$'
 
-# Two sides, and traffic between them
+# Two processes, with traffic between them
 
 serve ping krdma ping --listen
 krdma ping -q -i 0.01 $host >"$work/ping" 2>&1 </dev/null &
@@ -67,7 +67,7 @@ ended "top without a terminal shows one screen after the other" 0 \
 	"^ +[0-9]+\.[0-9] +[0-9]+\.[0-9] +$pinging krdma +[0-9]+ connected +10\.77\.0\.1:7177\$"
 holds "so many" [ "$(objects "$work/out" '^krdma: ')" = 2 ]
 
-# Another user sees that there is something, and nothing of it
+# Another user sees the number of hidden processes, but nothing of them
 
 grep -qs '^nobody:' /etc/passwd || echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
 try su -s /bin/sh nobody -c 'krdma stat'
@@ -76,14 +76,14 @@ ended "another user is told that there are others" 0 \
 try su -s /bin/sh nobody -c 'krdma stat -j'
 ended "and in JSON how many" 0 '^\{"sessions":\[\],.*"hidden_processes":[1-9][0-9]*\}$'
 
-# The end of what is looked at
+# The processes have ended
 
 leave INT "$pinging"
 stop_server ping
 try krdma stat -j
 ended "those who have ended are gone" 0 '^\{"sessions":\[\],'
 
-# Command lines that are wrong
+# Invalid command lines
 
 try krdma stat nonsense
 ended "no such kind" 2 "^krdma: 'krdma stat' knows no 'nonsense'"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client that does not keep to what listening sides expect: it says hello with any
- * bytes, and then sends any message any number of times, without room for an answer.
+ * A client that violates the protocol of the listening sides.  It connects with any bytes as hello,
+ * and then sends any message any number of times.  It posts no receives for answers.
  *
  *	stranger HOST PORT HELLO [MESSAGE COUNT]
  *
- * HELLO and MESSAGE are hexadecimal; "" is nothing.  It prints what became of it, and
- * after messages stays until the other side ends the connection, or it is killed.
+ * HELLO and MESSAGE are hexadecimal; "" is empty.  It prints the answer to the hello.  After the
+ * messages it prints how many have arrived, and stays until the other side ends the connection, or
+ * it is killed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,7 +46,7 @@ static size_t from_hex(const char *text, unsigned char *bytes)
 static void prepare(struct stranger *stranger, const char *host, const char *port)
 {
 	struct krdma_conn_create_qp_args options = { .size = sizeof(options), .send_depth = DEPTH };
-	/* A second for an answer: the machine may be busy. */
+	/* 4.096 us * 2^18 is a second for an acknowledgment, because the machine may be busy. */
 	const struct krdma_conn_resolve_args patient = { .size = sizeof(patient),
 							 .ack_timeout = 18 };
 	struct krdma_conn_query_args query;
@@ -75,7 +76,7 @@ static void prepare(struct stranger *stranger, const char *host, const char *por
 		die("prepare", err);
 }
 
-/* What the other side has answered: verdict and limit, as they come. */
+/* Print verdict and limit of the answer, without checking them. */
 static void print_answer(const struct stranger *stranger, const char *how)
 {
 	unsigned char data[256] = { 0 };
@@ -119,7 +120,7 @@ static void send_messages(struct stranger *stranger, const char *message, int co
 		if (err)
 			break;
 	}
-	/* All of them, or one of them has failed. */
+	/* Until all messages have arrived, or one has failed. */
 	while (count + sent < DEPTH) {
 		err = krdma_ring_wait(stranger->ring, &cqe, 1, 1, krdma_deadline(5000), &taken);
 		if (err == -ETIMEDOUT) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Clients that do not keep to what listening sides expect; on one machine, inside a VM with
-# the program stranger beside this file; see peer.sh.  Prints TAP.
+# Tests listening sides with clients that violate their protocol, on one machine.  Runs inside a VM
+# with the program stranger; see stranger.c and peer.sh.  Prints TAP.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -13,12 +13,12 @@
 before=$(resources)
 stranger=$(dirname "$0")/stranger
 
-# A hello: magic, version, service, operation, zero, length, depth.
+# Fields of a hello: magic, version, service, operation, zero, length, depth.
 magic=4b524474
 ping_hello=${magic}01010100
 bench_hello=${magic}0102
 
-# answered NAME PORT HELLO PATTERN: how the listening side answers this.
+# answered NAME PORT HELLO PATTERN: the answer of the listening side to HELLO matches PATTERN.
 answered()
 {
 	try "$stranger" $host "$2" "$3"
@@ -51,7 +51,6 @@ await "$work/stranger" 'have arrived'
 try krdma ping -c 10 -i 0 $host
 ended "ping: one that takes no answers does not disturb others" 0 '10 received'
 stop_server ping
-# If that took long, its device has been asked and has not answered either.
 ended "ping: nor does it keep the listening side from its end" 0 \
 	' was let go after 1[0-9] messages' \
 	'^10\.77\.0\.1:[0-9]+ .* after 0 messages' ' 8 refused; '

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * terminal COMMAND...: runs it on a terminal of its own, 80 columns wide, and prints what
- * it prints.  Ends with its status.
+ * terminal COMMAND...: runs the command on a new terminal, 80 columns wide, and prints its output.
+ * Exits with the status of the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (!pid)
 		_exit(run(master, argv + 1));
-	/* EIO: nobody has the other side any more. */
+	/* read() fails with EIO when no process has the other side open any more. */
 	while (pid > 0 && ((got = read(master, piece, sizeof(piece))) > 0 ||
 			   (got < 0 && errno == EINTR))) {
 		if (got > 0 && write(STDOUT_FILENO, piece, got) != got)

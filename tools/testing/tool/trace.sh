@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# What the kernel's tracing shows of krdma, inside a VM; see peer.sh.  Prints TAP.
+# Tests the tracepoints of krdma.  Runs inside a VM; see peer.sh.  Prints TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -14,8 +14,8 @@ before=$(resources)
 tracing=/sys/kernel/tracing
 [ -d $tracing/events ] || mount -t tracefs tracefs $tracing
 
-# traced PATTERN: something like that is traced, or will be soon, since the last "fresh":
-# connections end in the background.
+# traced PATTERN: wait until an event that matches PATTERN has been traced since the last fresh().
+# Events can be late, because connections end in the background.
 traced()
 {
 	local tries=0
