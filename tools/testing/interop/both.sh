@@ -1,9 +1,9 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# For tests of krdma with programs that never heard of it.  krdma is on this machine; the
-# strangers are on it too, or with two machines on the other one.  They run inside a VM, from
-# a folder with far.sh, tap.sh and peer.sh in it.
+# For tests of krdma with programs that do not know krdma ("strangers").  krdma runs on this
+# machine.  The strangers run on it too, or with two machines on the other one.  The tests run
+# inside a VM, from a folder with far.sh, tap.sh and peer.sh in it.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -11,13 +11,13 @@ here=$(dirname "$0")
 # shellcheck source=tools/testing/tool/peer.sh
 . "$here/peer.sh"
 
-# Where each side is reached; the parts of run.sh want to know.
+# Addresses of both sides, for the parts of run.sh.
 # shellcheck disable=SC2034 # for them
 krdma_at=10.77.0.1
 far_at=10.77.0.$NODES
 far_port=9000
 
-# far WORD...: what far.sh does; its answer in $work/out, the status in $status.
+# far WORD...: let far.sh execute it; the output is in $work/out, the status in $status.
 far()
 {
 	if [ "$NODES" = 1 ]; then
@@ -30,19 +30,19 @@ far()
 	status=${status:-"unknown: no answer from the other side"}
 }
 
-# there COMMAND...: a stranger, until it ends; then ended() looks at what it did.
+# there COMMAND...: run a stranger until it ends; then ended() checks its output and status.
 there()
 {
 	far run "$@"
 }
 
-# begin_there NAME COMMAND...: a stranger in the background.
+# begin_there NAME COMMAND...: start a stranger in the background.
 begin_there()
 {
 	far begin "$@"
 }
 
-# serve_there NAME PORT COMMAND...: one that listens.
+# serve_there NAME PORT COMMAND...: start a stranger, and wait until it listens.
 serve_there()
 {
 	local name=$1 port=$2
@@ -55,13 +55,13 @@ serve_there()
 	not_ok "$* listens" "$(tell)"
 }
 
-# finish_there NAME: it has ended by itself; then ended() looks at what it did.
+# finish_there NAME: wait until the stranger has ended by itself; then ended() checks it.
 finish_there()
 {
 	far finish "$1"
 }
 
-# served NAME: the listening side has ended by itself; then ended() looks at what it did.
+# served NAME: wait until the listening side has ended by itself; then ended() checks it.
 served()
 {
 	gone "$server"

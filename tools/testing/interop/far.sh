@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Does one thing for both.sh, on the machine where the strangers are, whether that is the same
-# one or another.  It is asked for on the input in one line; what it has to say is
-# printed, and at the end "status NUMBER".
+# Executes one command for both.sh, on the machine where the other programs run, which may be the
+# same machine or another one.  The command is one line of standard input.  Prints the output of the
+# command, and at the end "status NUMBER".
 #
-#	run COMMAND		and wait for its end
-#	begin NAME COMMAND	in the background
-#	listens PORT		until somebody there does
-#	await NAME PATTERN	until what was begun has printed it
-#	signal NAME SIGNAL	to what was begun
-#	finish NAME		until what was begun has ended: what it printed, its status
+#	run COMMAND		run it and wait for its end
+#	begin NAME COMMAND	start it in the background
+#	listens PORT		wait until a program listens there
+#	await NAME PATTERN	wait until the program NAME has printed it
+#	signal NAME SIGNAL	send it to the program NAME
+#	finish NAME		wait for the end of the program NAME: its output, its status
 
 work=/tmp/far
 patience=120
 mkdir -p $work
 
-# until_so COMMAND...: until it succeeds; fails if that takes for ever.
+# until_so COMMAND...: repeat it until it succeeds; fails after $patience seconds.
 until_so()
 {
 	local tries=0
@@ -40,7 +40,7 @@ begin()
 	shift
 
 	rm -f "$at".*
-	# Nothing of it holds the line on which it was asked for.
+	# The program must not keep the connection open on which the command came.
 	{
 		# shellcheck disable=SC2016 # for the shell inside
 		sh -c 'echo $$ >"$0.pid"; exec "$@"' "$at" "$@"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The other end of rdma_client and of rdma_server, two of librdmacm's programs: the client
- * sends 16 bytes, the server answers with 16 bytes and leaves.
+ * The other end of rdma_client and of rdma_server, two of librdmacm's programs.  The client sends
+ * 16 bytes; the server answers with 16 bytes and disconnects.
  *
- *	hello listen HOST PORT CLIENTS		for so many rdma_client, one after the other
+ *	hello listen HOST PORT CLIENTS		for CLIENTS times rdma_client, one after the other
  *	hello connect HOST PORT			to an rdma_server
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ static struct krdma_mr *hello_memory(struct side *side, struct krdma_conn *conn)
 	return side_memory(side->session, conn, 2 * (size_t)LENGTH, KRDMA_ACCESS_LOCAL_WRITE);
 }
 
-/* A message is there before what was sent has completed, or behind it. */
+/* The receive may complete before the send, or after it. */
 static uint32_t hello_length(struct krdma_cqe one, struct krdma_cqe other)
 {
 	return one.opcode == KRDMA_OP_RECV ? one.length : other.length;
@@ -55,8 +55,8 @@ static void hello_listen(struct side *side, int clients)
 		side_done_or_left(side->ring);
 		printf("%u bytes came, and were answered\n", cqe.length);
 		/*
-		 * The client leaves when its message has been acknowledged, which rxe does not do
-		 * once the queue pair has been given up; and it asks for ever.
+		 * The client leaves when its message is acknowledged, and retries without limit.
+		 * rxe sends no acknowledgement once the QP is closed, so wait for the client.
 		 */
 		side_ended(conn);
 		krdma_conn_close(conn);

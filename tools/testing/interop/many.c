@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The other end of ucmatose, one of librdmacm's programs: many connections at a time, all of
- * which the server fills with messages before the client answers with as many.
+ * The other end of ucmatose, one of librdmacm's programs.  It has many connections at a time.  The
+ * server sends its messages on all of them before the client answers with as many.
  *
  *	many listen HOST PORT CONNECTIONS MESSAGES SIZE
  *	many connect HOST PORT CONNECTIONS MESSAGES SIZE
  *
- * The server leaves when all of it has come.
+ * The server disconnects when all messages have arrived.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "side.h"
 
-/* By then the device has acknowledged what has come. */
+/* Time after which the device has acknowledged all received messages. */
 #define SETTLE_US	300000
 
 struct many {
@@ -24,13 +24,13 @@ struct many {
 	uint32_t messages;
 	uint32_t size;
 	struct krdma_conn **conns;
-	/* For all that comes, and at its end for what is sent. */
+	/* Memory for all received messages, followed by the message to send. */
 	struct krdma_mr *mr;
 	size_t sent;
 	size_t come;
 };
 
-/* Room for all its messages before there is anybody who sends them. */
+/* Create the QP and post receives for all messages before the peer can send. */
 static void many_prepare(struct many *many, size_t index)
 {
 	struct krdma_conn *conn = many->conns[index];
@@ -60,7 +60,7 @@ static void many_send(struct many *many)
 	}
 }
 
-/* Until as many were sent and have come. */
+/* Wait until @sent messages were sent and @come messages have arrived. */
 static void many_complete(struct many *many, size_t sent, size_t come)
 {
 	while (many->sent < sent || many->come < come) {
@@ -84,7 +84,7 @@ static void many_listen(struct many *many, size_t all)
 		side_connected(many->conns[i]);
 	many_send(many);
 	many_complete(many, all, all);
-	/* It is for us to leave, and the last messages may not have been acknowledged. */
+	/* The server disconnects, but its device may not have acknowledged the last messages. */
 	usleep(SETTLE_US);
 	for (size_t i = 0; i < many->connections; i++)
 		krdma_conn_disconnect(many->conns[i], 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is in memory, so that the other side can tell whether it is what it should be.
+ * Patterns in memory, so that the other side can check what it reads or receives.
  */
 #ifndef INTEROP_PATTERN_H
 #define INTEROP_PATTERN_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A pattern that each seed has one of, without a period that would hide a shift. */
+/* Each seed has its own pattern, without a period that would hide a shift. */
 static inline unsigned char pattern_byte(size_t index, unsigned int seed)
 {
 	return (unsigned char)(seed + index + (index >> 8) * 7);
@@ -33,7 +33,7 @@ static inline bool pattern_is(const void *data, size_t length, unsigned int seed
 	return true;
 }
 
-/* What is said of it. */
+/* The result to print. */
 static inline const char *pattern_verdict(const void *data, size_t length, unsigned int seed)
 {
 	return pattern_is(data, length, seed) ? "right" : "wrong";

@@ -1,15 +1,15 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Programs of librpma's, for run.sh.
+# librpma programs, for run.sh.
 
 # shellcheck source=tools/testing/interop/both.sh
 [ -n "${krdma_at:-}" ] || . "$(dirname "$0")/both.sh"
 
-# Bytes and usage of librpma's descriptors: as rpma.h and the programs have them.
+# Size and usage in librpma's descriptors, as rpma.h and the programs define them.
 of_rpma='^told: offset 64, memory of 12416 bytes, usage 1f, direct write 0$'
 
-# librpma connects; a direct write is promised to it
+# librpma connects; krdma's side promises direct write
 
 serve memory "$here/with_rpma_memory" listen "$krdma_at" 7480
 there rpma_memory connect "$krdma_at" 7480
@@ -32,7 +32,7 @@ ended "librpma has written krdma's memory" 0 '^what came by writes: right$' \
 ended "krdma reads librpma's memory and flushes it" 0 '^read: right$' '^flush: done$' \
 	'^persistent flush: EOPNOTSUPP$'
 
-# krdma connects; it promises no direct write
+# krdma connects, and promises no direct write
 
 serve_there memory 7481 rpma_memory listen "$far_at" 7481
 try "$here/with_rpma_memory" connect "$far_at" 7481
@@ -53,10 +53,10 @@ ended "librpma's flush to persistence is refused where it is not promised" 0 \
 ended "krdma has written the memory of a librpma that listens" 0 \
 	'^what came by writes: right$' '^what came at once: together$'
 
-# Messages of two connections, with immediate data and without, in both directions; receives
-# are shared at both sides
+# Messages of two connections, with immediate data and without, in both directions; both sides use
+# an SRQ
 
-# Of both connections, as rpma.h has them.
+# Messages of both connections, as rpma.h defines them.
 message_0='^connection 0, message 0: right, immediate 0$'
 message_1='^connection 1, message 0: right, immediate 0$'
 immediate_0='^connection 0, message 1: right, immediate 1020301$'

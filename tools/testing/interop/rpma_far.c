@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the programs of librpma's have in common.
+ * Common parts of the librpma programs.
  */
 #include <stdio.h>
 #include <stdlib.h>

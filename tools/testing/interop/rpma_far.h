@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs of librpma's have in common.  They know nothing of krdma; an error ends
- * them with 1 and a sentence.
+ * Common parts of the librpma programs.  They know nothing of krdma.  After an error they print a
+ * line and end with status 1.
  */
 #ifndef INTEROP_RPMA_FAR_H
 #define INTEROP_RPMA_FAR_H
@@ -12,7 +12,7 @@
 
 #include <librpma.h>
 
-/* What librpma's own examples tell each other by private data. */
+/* Private data as librpma's own examples exchange them. */
 struct rpma_told {
 	uint16_t data_offset;
 	uint8_t memory_size;
@@ -24,12 +24,12 @@ struct rpma_far {
 	const char *host;
 	const char *port;
 	struct rpma_peer *peer;
-	/* NULL: it connects. */
+	/* NULL if the program connects. */
 	struct rpma_ep *endpoint;
 	struct rpma_conn_cfg *config;
 };
 
-/* What a connection's other side has told. */
+/* The private data of a connection's other side, decoded. */
 struct rpma_theirs {
 	struct rpma_mr_remote *mr;
 	size_t data_offset;
@@ -46,15 +46,15 @@ void rpma_tell(struct rpma_told *told, uint16_t data_offset, struct rpma_mr_loca
 	       bool direct_write);
 
 /*
- * The next connection, whoever asks for it; with room for one message in @message, unless
- * that is NULL.
+ * Establish the next connection, by listening or by connecting, with one receive posted for
+ * @message, unless that is NULL.
  */
 struct rpma_conn *rpma_far_next(struct rpma_far *far, struct rpma_mr_local *message,
 				const struct rpma_told *told, struct rpma_theirs *theirs);
 
-/* The next completion, which must be a success. */
+/* Wait for the next completion, which must be a success. */
 struct ibv_wc rpma_done(struct rpma_cq *cq);
-/* The other side leaves; this one does. */
+/* rpma_left(): the other side disconnects first.  rpma_leave(): this side does. */
 void rpma_left(struct rpma_conn *conn);
 void rpma_leave(struct rpma_conn *conn);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of librpma's that reads the other side's memory, writes to it, flushes it and
- * writes eight bytes at once; then the other side does the same to its memory.
+ * A librpma program that reads the other side's memory, writes to it, flushes it and makes an
+ * atomic write of eight bytes; then the other side does the same to this program's memory.
  *
  *	rpma_memory listen|connect HOST PORT
  */
@@ -26,7 +26,7 @@ static void act(struct rpma_conn *conn, struct rpma_cq *cq, struct rpma_mr_local
 				     at + OWN_AT, LENGTH, RPMA_F_COMPLETION_ALWAYS, NULL));
 	rpma_done(cq);
 	printf("read: %s\n", pattern_verdict(data + READ_AT, LENGTH, SEED_OF_KRDMA));
-	/* What is silent has arrived when the flush behind it completes. */
+	/* An unsignaled write has arrived when the flush after it completes. */
 	rpma_check("write", rpma_write(conn, theirs->mr, at + WRITTEN_AT, mr,
 				       DATA_OFFSET + OWN_AT, LENGTH, RPMA_F_COMPLETION_ON_ERROR,
 				       NULL));
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	rpma_check("completions", rpma_conn_get_cq(conn, &cq));
 
 	act(conn, cq, registered, data, &theirs);
-	/* Empty: it is the other side's turn; then its message. */
+	/* An empty message lets the other side begin; then wait for its message. */
 	rpma_check("send", rpma_send(conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL));
 	rpma_done(cq);
 	rpma_done(cq);

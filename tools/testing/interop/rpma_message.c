@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of librpma's that has two connections with one shared receive queue: to each of
- * them come a message, one with immediate data, and a write with immediate data; then the
- * same goes to the other side.
+ * A librpma program with two connections and one SRQ.  On each connection it receives a message, a
+ * message with immediate data, and a write with immediate data; then it sends the same to the other
+ * side.
  *
  *	rpma_message listen|connect HOST PORT
  */
@@ -15,7 +15,7 @@
 #include "rpma.h"
 #include "rpma_far.h"
 
-/* Behind the messages that come, and those that go. */
+/* Offsets: received messages, written messages of each connection, the message to send. */
 #define COME_AT(slot)	((slot) * (size_t)MESSAGE_SIZE)
 #define WRITTEN_TO(c)	((CONNECTIONS * MESSAGES + (c)) * (size_t)MESSAGE_SIZE)
 #define GO_AT		((CONNECTIONS * MESSAGES + CONNECTIONS) * (size_t)MESSAGE_SIZE)
@@ -46,7 +46,7 @@ static void share_receives(struct messages *all)
 						    MESSAGE_SIZE, all->data + COME_AT(slot)));
 }
 
-/* Of each connection in its order, whatever the order between them. */
+/* Messages of one connection arrive in order; there is no order between the connections. */
 static void receive(struct messages *all)
 {
 	size_t come[CONNECTIONS] = { 0 };

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# krdma and programs that never heard of it; see both.sh.  Prints TAP.
+# krdma and programs that do not know krdma; see both.sh.  Prints TAP.
 #
 #	tools/testing/check interop
 #
-# With two machines the first one tests, and the second one does as it is told.
+# With two machines the first one runs the tests, and the second one executes its commands.
 #
-#	run.sh [PART]...		utils, and so on: without, all of them
+#	run.sh [PART]...		utils, rpma or verbs; default: all of them
 
 # shellcheck source=tools/testing/interop/both.sh
 . "$(dirname "$0")/both.sh"

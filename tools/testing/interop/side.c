@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the programs at krdma's side have in common.
+ * Common parts of the programs at krdma's side.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,7 +35,7 @@ void side_open(struct side *side, uint32_t completions)
 	};
 
 	memset(side, 0, sizeof(*side));
-	/* What is printed is waited for, also in a file. */
+	/* Scripts wait for lines of the output, also when it is a file. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	side_check("session", krdma_open(&side->session));
 	side_check("queue", krdma_ring_create(side->session, &options, &side->ring));
@@ -79,7 +79,7 @@ struct krdma_conn *side_next(struct side *side)
 
 struct krdma_conn *side_resolve(struct krdma *session, const char *host, const char *port)
 {
-	/* A second for an answer: the machines may be busy. */
+	/* About one second for an acknowledgement, because the machines may be busy. */
 	const struct krdma_conn_resolve_args options = { .size = sizeof(options),
 							 .ack_timeout = 18 };
 	struct sockaddr_in address = side_address(host, port);

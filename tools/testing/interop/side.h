@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs at krdma's side have in common.  An error ends the program with 1 and
- * a sentence: what they have to say of the other side they print.
+ * Common parts of the programs at krdma's side.  After an error a program prints a line and ends
+ * with status 1.  Programs print what they find out about the other side.
  */
 #ifndef INTEROP_SIDE_H
 #define INTEROP_SIDE_H
@@ -12,10 +12,10 @@
 #include <krdma.h>
 #include <krdma_entry.h>
 
-/* Nothing takes so long, however busy the machine is. */
+/* Nothing takes longer, even on a busy machine. */
 #define PATIENCE_MS	60000
 
-/* The other side is not krdma: what it is given goes as it is. */
+/* The other side is not krdma: private data are sent without krdma's trailer. */
 extern const struct krdma_conn_param_args side_plain;
 
 struct side {
@@ -30,7 +30,7 @@ void side_check(const char *what, int err);
 void side_open(struct side *side, uint32_t completions);
 void side_close(struct side *side);
 
-/* Says "listening at ..." when others can come. */
+/* Prints "listening at ..." when the peer can connect. */
 void side_listen(struct side *side, const char *host, const char *port);
 struct krdma_conn *side_next(struct side *side);
 struct krdma_conn *side_resolve(struct krdma *session, const char *host, const char *port);
@@ -44,15 +44,16 @@ void side_connected(struct krdma_conn *conn);
 
 void side_post(struct krdma_ring *ring, struct krdma_sqe entry);
 struct krdma_cqe side_take(struct krdma_ring *ring);
-/* The same, and it must be a success. */
+/* Like side_take(), and the status must be success. */
 struct krdma_cqe side_done(struct krdma_ring *ring);
 /*
- * The same of an answer after which the other side may leave: it may have done so before
- * its device has acknowledged what it has got.  That it has got it is for it to say.
+ * Like side_done(), for an answer after which the other side may leave.  The other side may leave
+ * before its device has acknowledged the answer, so a send may also be flushed.  The other side
+ * reports whether it has got the answer.
  */
 struct krdma_cqe side_done_or_left(struct krdma_ring *ring);
 
-/* Until nothing is left of it; how it ended, as krdma_error_name() says. */
+/* Wait until the connection is closed.  Returns how it ended, as krdma_error_name() names it. */
 const char *side_ended(struct krdma_conn *conn);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma's side of a connection with a program of librpma's.
+ * krdma's side of a connection with a librpma program.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void side_rpma_connect(struct side_rpma *all, struct krdma_conn *conn,
 		       struct krdma_mr *mr, uint32_t offset, uint32_t usage,
 		       struct krdma_rpma_example *theirs)
 {
-	/* A direct write is promised by the one who listens. */
+	/* The side that listens promises direct write. */
 	struct krdma_rpma_example own = {
 		.data_offset = offset, .has_memory = 1, .has_peer = 1,
 		.peer.direct_write = all->listens,

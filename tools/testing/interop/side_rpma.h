@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * krdma's side of a connection with a program of librpma's: private data in both directions
- * as librpma's own examples have them.
+ * krdma's side of a connection with a librpma program, with private data in both directions as
+ * librpma's own examples exchange them.
  */
 #ifndef INTEROP_SIDE_RPMA_H
 #define INTEROP_SIDE_RPMA_H
@@ -22,12 +22,12 @@ struct side_rpma {
 
 void side_rpma_open(struct side_rpma *all, int argc, char **argv);
 
-/* The next connection, whoever asks for it; not yet prepared. */
+/* Get the next connection, by listening or by resolving; its QP is not yet created. */
 struct krdma_conn *side_rpma_next(struct side_rpma *all);
 
 /*
- * Tell of @mr from @offset on, and that it is for @usage; and hear what the other side
- * tells of its own.  Then it is connected.
+ * Connect.  Sends a descriptor of @mr with @usage and the offset of its data, and stores the
+ * descriptor of the other side's memory in @theirs.
  */
 void side_rpma_connect(struct side_rpma *all, struct krdma_conn *conn,
 		       struct krdma_mr *mr, uint32_t offset, uint32_t usage,

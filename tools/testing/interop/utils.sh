@@ -6,14 +6,14 @@
 # shellcheck source=tools/testing/interop/both.sh
 [ -n "${krdma_at:-}" ] || . "$(dirname "$0")/both.sh"
 
-# One message there, one back
+# One message in each direction
 
 serve hello "$here/hello" listen "$krdma_at" 7471 3
 for _ in 1 2; do
 	there rdma_client -s "$krdma_at"
 	ended "rdma_client is served" 0 'rdma_client: end 0$'
 done
-# Those who have served one do not disturb those who come.
+# A connection that has ended does not disturb the next one.
 there rdma_client -s "$krdma_at" -p 7471
 ended "rdma_client is served again" 0 'rdma_client: end 0$'
 served hello
@@ -45,7 +45,7 @@ finish_there many
 # Proves: F8
 ended "eight hundred messages come to ucmatose" 0 'return status 0$'
 
-# rping, which compares what it gets back with what it has sent
+# rping, which compares the data that it receives with the data that it sent
 
 serve rping krdma ping --rping --listen
 for size in 23 64 4096 65535; do

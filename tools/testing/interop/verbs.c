@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of verbs that has queue pairs of its own, and that behaves well or does what it
- * must not.
+ * A verbs program that creates its own QPs, and that behaves well or makes errors.
  *
  *	verbs connect HOST PORT HOW
  *	verbs listen HOST PORT HOW
  *
- * HOW, who connects: good, wrong-key, shared (the same, to one that shares its receives),
- * shared-leaves (and does not wait to be told), beyond, too-long, unexpected, asks (asks, and
- * waits to be killed), answered (has its answer, and likewise), lengths (private data of every
- * length).
- * Who listens: good, wrong-key, too-long, unexpected, refuses (and gives back what came), deaf
- * (does not answer).
+ * HOW with connect: good, wrong-key (a wrong rkey), shared (a wrong rkey, to a side that uses an
+ * SRQ), shared-leaves (the same, and disconnects without waiting for an event), beyond, too-long,
+ * unexpected, asks (sends a connection request and waits to be killed), answered (gets the response
+ * and waits to be killed), lengths (private data of every length).
+ * HOW with listen: good, wrong-key, too-long, unexpected, refuses (rejects, and sends the private
+ * data back), deaf (does not respond).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@
 #include "verbs.h"
 #include "verbs_far.h"
 
-/* One's own memory: what is offered, or as much, and then messages that come and go. */
+/* The program's memory: OFFERED bytes, and then messages that are received and sent. */
 #define COME_AT		OFFERED
 #define GO_AT		(OFFERED + ROOM)
 #define SIZE		(GO_AT + 2 * ROOM)
@@ -38,14 +37,14 @@ static void tell(const char *what, struct verbs_far *far)
 	printf("%s: %s\n", what, ibv_wc_status_str(far_take(far).status));
 }
 
-/* Until the other side has ended it; then it is ended here, too. */
+/* Wait until the other side has ended the connection; then end it here, too. */
 static void await_end(struct verbs_far *far)
 {
 	printf("then: %s\n", rdma_event_str(far_event(far).type));
 	rdma_disconnect(far->id);
 }
 
-/* All of it is read, compared, written, and said to be there. */
+/* Read one half of the offered memory, compare it, write the other half, and send a message. */
 static void behave(struct verbs_far *far, uint64_t addr, uint32_t key)
 {
 	far_post(far, IBV_WR_RDMA_READ, 0, HALF, addr, key);
@@ -54,7 +53,7 @@ static void behave(struct verbs_far *far, uint64_t addr, uint32_t key)
 	pattern_fill(far->data + HALF, HALF, SEED_OF_WRITER);
 	far_post(far, IBV_WR_RDMA_WRITE, HALF, HALF, addr + HALF, key);
 	far_post(far, IBV_WR_SEND, GO_AT, ROOM, 0, 0);
-	/* The write, the message, and the answer. */
+	/* Completions of the write, of the message, and of the answer. */
 	far_done(far);
 	far_done(far);
 	far_done(far);
@@ -68,12 +67,12 @@ static void misbehave(struct verbs_far *far, const char *how, uint64_t addr, uin
 	if (is(how, "wrong-key") || is(how, "shared") || is(how, "shared-leaves"))
 		far_post(far, IBV_WR_RDMA_WRITE, 0, HALF, addr, key ^ 0x10000);
 	else if (is(how, "beyond"))
-		/* The end of it is: what is offered ends in whole pages. */
+		/* Only the end is beyond, because what is offered ends in whole pages. */
 		far_post(far, IBV_WR_RDMA_READ, 0, HALF, addr + HALF + 8192, key);
 	else
 		far_post(far, IBV_WR_SEND, GO_AT, is(how, "too-long") ? ROOM + 1 : ROOM, 0, 0);
 	tell(how, far);
-	/* Of a message that it did not take the other side knows nothing. */
+	/* Here the other side does not notice that anything is wrong. */
 	if (is(how, "unexpected") || is(how, "shared-leaves"))
 		rdma_disconnect(far->id);
 	await_end(far);
@@ -111,7 +110,7 @@ static void connect_as(struct verbs_far *far, const char *how)
 		misbehave(far, how, be64toh(offer.addr), be32toh(offer.key));
 }
 
-/* As it came, and zeroes behind. */
+/* The private data must come back unchanged, followed by zeroes. */
 static bool mirrored(const struct verbs_event *event, const unsigned char *data, size_t length)
 {
 	const unsigned char *back = event->data + 1;
@@ -134,7 +133,7 @@ static void connect_lengths(struct verbs_far *far, const char *host, const char 
 	int err;
 
 	for (length = 0; length <= REQUEST_MAX; length++) {
-		/* Without a zero at the end, which padding would hide. */
+		/* The data must not end with a zero, which the padding would hide. */
 		pattern_fill(data, sizeof(data), 100 + (unsigned int)length);
 		far_resolve(far, host, port);
 		err = far_connect(far, data, (uint8_t)length);
@@ -167,13 +166,13 @@ static void listen_as(struct verbs_far *far, const char *how)
 		far_done(far);
 		printf("written: %s\n", pattern_verdict(far->data + HALF, HALF, SEED_OF_WRITER));
 		far_post(far, IBV_WR_SEND, GO_AT, ROOM, 0, 0);
-		/* The other side may leave when it has it, before that is acknowledged. */
+		/* The other side may leave when it has the message, before it acknowledges it. */
 		far_take(far);
 	}
 	await_end(far);
 }
 
-/* Everybody is refused with what he has brought. */
+/* Reject each connection request, and send its private data back. */
 static void refuse(struct verbs_far *far)
 {
 	unsigned char mirror[MIRROR_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs of verbs and the one at krdma's side have agreed upon.
+ * Definitions that the verbs programs and krdma's side share.
  */
 #ifndef INTEROP_VERBS_H
 #define INTEROP_VERBS_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Memory that is offered, in the private data of who accepts.  Its first half holds what its
- * owner has put there, the other half is to be written.
+ * Memory that the accepting side offers in its private data.  Its first half contains data of its
+ * owner to read, the other half is for the peer to write.
  */
 struct offer {
 	uint64_t addr;
@@ -25,18 +25,18 @@ static inline struct offer offer_of(const void *data, uint32_t key, uint32_t siz
 	};
 }
 
-/* Not a multiple of anything that packets and pages are made of. */
+/* Not a multiple of the size of a packet or of a page. */
 #define HALF		50001
 #define OFFERED		(2 * HALF)
 #define SEED_OF_OWNER	7
 #define SEED_OF_WRITER	11
 
-/* Room for one message. */
+/* Bytes of a message. */
 #define ROOM		64
 
-/* What a request for a connection can bring. */
+/* Maximum length of private data in a connection request. */
 #define REQUEST_MAX	56
-/* What a refusal brings back: how much was seen, and what. */
+/* A reject returns the length of the private data that it saw, and the data. */
 #define MIRROR_SIZE	(1 + REQUEST_MAX)
 
 #endif

@@ -1,13 +1,13 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Programs of verbs with queue pairs of their own, for run.sh: those that behave well, and
-# those that do not and must not keep krdma from serving others.
+# Verbs programs that create their own QPs, for run.sh.  Some behave well; others do not, and must
+# not keep krdma from serving others.
 
 # shellcheck source=tools/testing/interop/both.sh
 [ -n "${krdma_at:-}" ] || . "$(dirname "$0")/both.sh"
 
-# They come to krdma, which says of each what became of it
+# The verbs programs connect to krdma's side, which prints the result for each of them
 
 serve verbs "$here/with_verbs" listen "$krdma_at" 7490 10
 told=$work/servers/verbs
@@ -35,7 +35,7 @@ holds "one that dies before it is connected is reported" await "$told" \
 
 there verbs connect "$krdma_at" 7490 wrong-key
 ended "a write with a wrong key is refused" 0 '^wrong-key: remote access error$'
-# Until 6.12, rxe tells nobody that such a queue pair is in error: the peer must leave.
+# Until 6.12, rxe raises no event when such a QP goes to the error state: the peer must leave.
 shared=shared shared_end=EIO
 case $(uname -r) in
 6.1.*) shared=shared-leaves shared_end=EPIPE ;;
@@ -46,7 +46,7 @@ ended "a write with a wrong key is refused where receives are shared" 0 \
 there verbs connect "$krdma_at" 7490 beyond
 ended "a read beyond what is offered is refused" 0 '^beyond: remote access error$'
 there verbs connect "$krdma_at" 7490 too-long
-# rxe calls it an operation that failed, at both ends; others call the length wrong.
+# rxe reports an operation error at both ends; other devices report a length error.
 ended "a message that is too long is refused" 0 '^too-long: remote operation error$'
 there verbs connect "$krdma_at" 7490 unexpected
 ended "a message that nobody waits for is not taken" 0 \
@@ -57,7 +57,7 @@ ended "after all these others are served" 0 '^read: right$' '^answered$'
 served verbs
 # Proves: F8
 ended "what is read and written is right" 0 '^good: written: right$' '!written: wrong'
-# They leave it to krdma to end the connection.
+# The verbs programs leave it to krdma to end the connection.
 # Proves: F8
 ended "a wrong key is reported" 0 '^wrong-key: receive: flushed$' '^wrong-key: ended: EIO$'
 ended "a wrong key is reported where receives are shared" 0 \
@@ -79,9 +79,9 @@ served refuse
 # Proves: F8
 ended "no private data are taken for krdma's" 0 '^57 strangers$'
 
-# krdma goes to them
+# krdma connects to the verbs programs
 
-# krdma_goes HOW: to one that listens and is so.
+# krdma_goes HOW: connect to a verbs program that listens and behaves as HOW says.
 krdma_goes()
 {
 	serve_there "$1" 7492 verbs listen "$far_at" 7492 "$1"
@@ -126,9 +126,9 @@ ended "private data of every length come from krdma" 0 '^57 of 57 lengths, then 
 finish_there refuses
 ended "one that refuses all of them has heard them" 0
 
-# Between two machines one can vanish without a last word: krdma's answer is sent again and
-# again, for more than a minute.  The connection manager does that, on all kernels alike: once
-# is enough
+# With two machines a peer can vanish without notice.  Then krdma's response is sent again and
+# again for more than a minute.  The connection manager does that, in the same way on all kernels,
+# so a test on one kernel is enough
 
 case $NODES-$(uname -r) in
 2-6.1.*)
@@ -140,7 +140,7 @@ case $NODES-$(uname -r) in
 	vm-link 2 off
 	try verbs connect "$krdma_at" 7495 good
 	ended "beside one that has vanished others are served" 0 '^read: right$' '^answered$'
-	# To look every moment takes the machine's time.
+	# Wait first, because polling the whole time would load the machine.
 	sleep 60
 	served vanishes
 	ended "one that vanishes before it is connected is reported" 0 \

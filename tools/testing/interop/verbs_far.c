@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection of a program that has queue pairs of its own.
+ * A connection of a program that creates its own QPs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "verbs_far.h"
 
 #define RESOLVE_MS	30000
-/* Requests of either kind at a time, and reads. */
+/* Depth of the SQ and of the RQ; reads in flight. */
 #define DEPTH		8
 #define READS		4
-/* Nothing takes so long, however busy the machine is. */
+/* Seconds; nothing takes longer, even on a busy machine. */
 #define PATIENCE	120
-/* A message that finds no receive is sent so often, 10 ms apart by the other side's choice. */
+/* Retries of a message that finds no receive, 10 ms apart as the other side requests. */
 #define RNR_RETRIES	2
 
 void far_fail(const char *what, int err)
@@ -181,7 +181,7 @@ void far_prepare(struct verbs_far *far, size_t length)
 
 void far_ready(struct verbs_far *far)
 {
-	/* Again: only now the connection manager knows of rights. */
+	/* INIT again: only now the connection manager knows the access rights. */
 	far_step(far, IBV_QPS_INIT);
 	far_step(far, IBV_QPS_RTR);
 	far_step(far, IBV_QPS_RTS);
@@ -193,7 +193,7 @@ int far_connect(struct verbs_far *far, const void *data, uint8_t length)
 		.private_data = data, .private_data_len = length,
 		.responder_resources = READS, .initiator_depth = READS, .retry_count = 7,
 		.rnr_retry_count = RNR_RETRIES,
-		/* Of one who only asks, and will be refused. */
+		/* A side without a QP only sends a request, which will be rejected. */
 		.qp_num = far->pair ? far->pair->qp_num : 17,
 	};
 
@@ -245,7 +245,7 @@ struct ibv_wc far_take(struct verbs_far *far)
 	struct ibv_wc wc;
 	int count;
 
-	/* The alarm ends it. */
+	/* The alarm ends the process if there is no completion. */
 	while (!(count = ibv_poll_cq(far->completions, 1, &wc)))
 		usleep(1000);
 	if (count < 0)

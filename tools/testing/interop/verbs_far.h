@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A connection of a program that has queue pairs of its own, made ready by itself, and the
- * connection manager only for the handshake.  It knows nothing of krdma.  An error ends the
- * program with 1 and a sentence.
+ * A connection of a program that creates its own QPs and changes their state itself.  It uses the
+ * connection manager only for the handshake, and knows nothing of krdma.  After an error the
+ * program prints a line and ends with status 1.
  */
 #ifndef INTEROP_VERBS_FAR_H
 #define INTEROP_VERBS_FAR_H
@@ -25,7 +25,7 @@ struct verbs_far {
 	char *data;
 };
 
-/* Of what event: its own private data, or none. */
+/* An event, with a copy of its private data. */
 struct verbs_event {
 	enum rdma_cm_event_type type;
 	size_t length;
@@ -37,29 +37,29 @@ void far_fail(const char *what, int err) __attribute__((noreturn));
 void far_open(struct verbs_far *far);
 void far_close(struct verbs_far *far);
 
-/* The next event, whatever it is; the next one, which must be this. */
+/* Wait for the next event; far_wait(): it must be of this type. */
 struct verbs_event far_event(struct verbs_far *far);
 struct verbs_event far_wait(struct verbs_far *far, enum rdma_cm_event_type type);
 
 void far_listen(struct verbs_far *far, const char *host, const char *port);
-/* The next request: far->id is its connection. */
+/* Wait for the next connection request: far->id is its connection. */
 struct verbs_event far_next(struct verbs_far *far);
 void far_resolve(struct verbs_far *far, const char *host, const char *port);
 void far_forget(struct verbs_far *far);
 
-/* Queue pair and memory, in a state in which receives can be posted. */
+/* Create the QP and an MR; the QP is in the INIT state, so receives can be posted. */
 void far_prepare(struct verbs_far *far, size_t length);
-/* All the way, when the connection manager knows the other side. */
+/* Move the QP to RTS, when the connection manager knows the other side. */
 void far_ready(struct verbs_far *far);
 
-/* Ask; errno if that is refused here.  Let in. */
+/* far_connect(): send a connection request; returns an errno if that fails on this machine. */
 int far_connect(struct verbs_far *far, const void *data, uint8_t length);
 void far_accept(struct verbs_far *far, const void *data, uint8_t length);
 
 void far_receive(struct verbs_far *far, size_t offset, uint32_t length);
 void far_post(struct verbs_far *far, enum ibv_wr_opcode opcode, size_t offset, uint32_t length,
 	      uint64_t remote, uint32_t key);
-/* The next completion, of whatever status; the next one, which must be a success. */
+/* Wait for the next completion; far_done(): it must be a success. */
 struct ibv_wc far_take(struct verbs_far *far);
 struct ibv_wc far_done(struct verbs_far *far);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma's side of rpma_memory: the other one reads, writes and flushes the memory that it is
- * told of; then this one does the same.
+ * krdma's side of rpma_memory: the other side reads, writes and flushes the memory that this side
+ * describes to it; then this side does the same.
  *
  *	with_rpma_memory listen|connect HOST PORT
  */
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	side_post(all.side.ring, krdma_entry_recv(conn, 6, NULL, 0, 0));
 	side_rpma_connect(&all, conn, mr, DATA_OFFSET, USAGE, &theirs);
 
-	/* Its message says that it is our turn. */
+	/* The peer's message says that this side may begin. */
 	side_done(all.side.ring);
 	printf("what came by writes: %s\n",
 	       pattern_verdict(data + WRITTEN_AT, LENGTH, SEED_OF_RPMA));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma's side of rpma_message: two connections, here with a shared receive queue too.
+ * krdma's side of rpma_message: two connections, with an SRQ at this side too.
  *
  *	with_rpma_message listen|connect HOST PORT
  */
@@ -10,7 +10,7 @@
 #include "rpma.h"
 #include "side_rpma.h"
 
-/* Behind the messages that come, and those that go. */
+/* Offsets: received messages, written messages of each connection, the message to send. */
 #define COME_AT(slot)	((slot) * (size_t)MESSAGE_SIZE)
 #define WRITTEN_TO(c)	((CONNECTIONS * MESSAGES + (c)) * (size_t)MESSAGE_SIZE)
 #define GO_AT		((CONNECTIONS * MESSAGES + CONNECTIONS) * (size_t)MESSAGE_SIZE)
@@ -90,7 +90,7 @@ static void send_to(struct messages *all, size_t c)
 		side_done(ring);
 }
 
-/* Of each connection in its order, whatever the order between them. */
+/* Messages of one connection arrive in order; there is no order between the connections. */
 static void receive(struct messages *all)
 {
 	size_t come[CONNECTIONS] = { 0 };
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		send_to(&all, c);
 	receive(&all);
 	for (size_t c = 0; c < CONNECTIONS; c++) {
-		/* The other side leaves: it has yet to hear that all has come. */
+		/* The other side disconnects, because it still waits for completions. */
 		printf("ended: %s\n", side_ended(all.conns[c]));
 		krdma_conn_close(all.conns[c]);
 	}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma's side of verbs: offers memory to all who come, several at a time, and says what
- * became of each of them, named by its private data; or goes to those who listen.
+ * krdma's side of the tests with verbs programs.  It offers memory to its clients, several at a
+ * time, and prints the result for each client under the name in the client's private data; or it
+ * connects to a verbs program that listens.
  *
  *	with_verbs listen HOST PORT CLIENTS
  *	with_verbs connect HOST PORT HOW
- *	with_verbs refuse HOST PORT CLIENTS	and give back what they have brought
- *	with_verbs lengths HOST PORT		private data of every length, to one who refuses
+ *	with_verbs refuse HOST PORT CLIENTS	reject, and send their private data back
+ *	with_verbs lengths HOST PORT		private data of every length, to a side that rejects
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,12 +23,12 @@
 #define GO_AT		(OFFERED + ROOM)
 #define SIZE		(GO_AT + ROOM)
 
-/* Somebody who has come: its thread has a queue of its own. */
+/* A client: its thread has a ring of its own. */
 struct guest {
 	struct side side;
 	struct krdma_conn *conn;
 	struct krdma_mr *mr;
-	/* Of those that are called "shared", instead of receives of their own. */
+	/* Clients whose name begins with "shared" use an SRQ instead of an RQ. */
 	struct krdma_srq *srq;
 	char name[REQUEST_MAX + 1];
 };
@@ -37,7 +38,7 @@ static bool guest_shares(const struct guest *guest)
 	return !strncmp(guest->name, "shared", strlen("shared"));
 }
 
-/* One receive for all, of which there is one. */
+/* Create an SRQ with one receive, for one connection. */
 static void guest_share(struct guest *guest)
 {
 	struct krdma_srq_create_args options = { .size = sizeof(options), .depth = 1 };
@@ -66,7 +67,7 @@ static void guest_prepare(struct guest *guest)
 		side_prepare(&guest->side, guest->conn, 4, 1);
 }
 
-/* Has it a receive of its own, which will complete? */
+/* Returns true if the guest has a receive in its RQ that will complete. */
 static bool guest_receives(const struct guest *guest)
 {
 	return strcmp(guest->name, "unexpected") && !guest_shares(guest);
@@ -108,7 +109,7 @@ static void guest_serve(struct guest *guest)
 	err = krdma_conn_wait(guest->conn, krdma_deadline(2 * PATIENCE_MS), NULL);
 	if (err)
 		printf("%s: not connected: %s\n", guest->name, krdma_error_name(err));
-	/* What is wrong can overtake word that the connection stands. */
+	/* An error can be reported before the connection is reported as established. */
 	if (guest_receives(guest))
 		guest_take(guest);
 }
@@ -117,7 +118,7 @@ static void *guest_thread(void *arg)
 {
 	struct guest *guest = arg;
 
-	/* Who leaves before it was let in is not let in. */
+	/* This client leaves before it was accepted, so do not accept it. */
 	if (strcmp(guest->name, "asks"))
 		guest_serve(guest);
 	printf("%s: ended: %s\n", guest->name, side_ended(guest->conn));
@@ -151,7 +152,7 @@ static void listen_to(struct side *side, int clients)
 	free(threads);
 }
 
-/* One operation after the other, until one fails. */
+/* Post one work request and wait for it.  Returns false if it fails. */
 static bool done(struct guest *guest, const char *what, struct krdma_sqe entry)
 {
 	struct krdma_cqe cqe;
@@ -232,7 +233,7 @@ static void refuse(struct side *side, int clients)
 	printf("%zu strangers\n", strangers);
 }
 
-/* As it came, and zeroes behind. */
+/* The private data must come back unchanged, followed by zeroes. */
 static bool mirrored(struct krdma_conn *conn, const unsigned char *data, size_t length)
 {
 	unsigned char back[256], padded[REQUEST_MAX] = { 0 };

@@ -13,7 +13,7 @@
 
 #include "guest.h"
 
-/* In room where nothing came. */
+/* Fills receive buffers where no data arrived. */
 #define EMPTY		0xee
 #define ANSWER		24
 #define SENDS		8
@@ -95,7 +95,7 @@ void server_share(struct server *server)
 		server_share_slot(server, slot);
 }
 
-/* Who it is, by the port from which it came. */
+/* Find the visit by the source port of the connection. */
 static bool guest_visit(struct guest *guest, const struct krdma_conn_query_args *query)
 {
 	const struct sockaddr_in *from = (const struct sockaddr_in *)&query->remote;
@@ -178,7 +178,7 @@ static bool guest_offer(struct guest *guest)
 					 KRDMA_ACCESS_LOCAL_WRITE, &guest->rooms));
 }
 
-/* The next receive of its own; after the end nothing can be posted any more. */
+/* Post the next receive to the guest's own RQ.  -ENOTCONN: the connection has ended. */
 static void guest_receive(struct guest *guest)
 {
 	unsigned int slot = guest->posted % SLOTS;
@@ -209,7 +209,7 @@ static bool guest_prepare(struct guest *guest)
 		return false;
 	err = krdma_conn_create_qp(guest->conn, server->ring, NULL,
 				   guest->visit.shared ? server->srq : NULL, &depths);
-	/* Who has gone meanwhile is not prepared for. */
+	/* The peer has left meanwhile. */
 	if (err == -ENOTCONN)
 		return false;
 	if (failed(guest, "prepare", err))
@@ -236,7 +236,7 @@ bool guest_answer(struct guest *guest)
 	if (!guest_prepare(guest))
 		return false;
 	err = krdma_conn_accept(guest->conn, &plain, &guest->offer, sizeof(guest->offer));
-	/* One who goes in this very moment. */
+	/* -ENOTCONN: the peer leaves at this very moment. */
 	if (err && err != -ENOTCONN)
 		failed(guest, "accept", err);
 	return true;
@@ -250,7 +250,7 @@ void guest_established(struct guest *guest)
 		krdma_conn_disconnect(guest->conn, 0);
 }
 
-/* What is said of it, and what is there; @data is its room. */
+/* Check the completion and the data of a message; @data is its receive buffer. */
 static void guest_check_message(struct guest *guest, const struct krdma_cqe *cqe,
 				const struct action *action, const unsigned char *data)
 {
@@ -290,7 +290,7 @@ static void guest_say(struct guest *guest)
 
 	memset(words, 0x5c, sizeof(words));
 	entry = krdma_entry_send_inline(guest->conn, UINT64_MAX, words, sizeof(words));
-	/* One who does not listen has no room for more: that is his affair. */
+	/* A peer that posts no receives lets the SQ fill up.  This is no finding. */
 	if (!krdma_ring_post(guest->server->ring, &entry, 1, NULL))
 		guest->server->answers++;
 }
@@ -331,7 +331,10 @@ void guest_completed(struct guest *guest, const struct krdma_cqe *cqe, uint64_t 
 		guest_say(guest);
 }
 
-/* All but what may be written is what it was; and of room, what is behind it. */
+/*
+ * Check that everything outside of the MRs that the peer may write is unchanged, and so is what
+ * follows each receive buffer.
+ */
 static void guest_check_arena(struct guest *guest)
 {
 	const unsigned char *arena = guest->arena;

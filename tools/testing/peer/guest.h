@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The server's side of one visit: what it offers, and what it must find afterwards.
+ * The server's side of one visit: what the server offers, and what it must find afterwards.
  */
 #ifndef PEER_GUEST_H
 #define PEER_GUEST_H
@@ -10,7 +10,7 @@
 
 #include "plan.h"
 
-/* What a server has, and counts. */
+/* Objects and counters of a server. */
 struct server {
 	uint64_t seed;
 	struct krdma *session;
@@ -40,26 +40,26 @@ struct guest {
 };
 
 /*
- * Which receive of the shared queue, in which slot.  All slots are one registration, and
- * what krdma pins itself takes 512 pages over rxe.
+ * Receives of the SRQ, each with one slot.  All slots are one MR, and over rxe an MR that krdma
+ * pins itself has at most 512 pages.
  */
 #define SHARED_SLOTS	240
 
-/* Something that must not be; it is counted, and the run has failed. */
+/* Report a violation.  It is counted, and the run fails. */
 void finding(struct server *server, const struct guest *guest, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 void server_share(struct server *server);
-/* Room for one more message of anybody's. */
+/* Post one more receive to the SRQ, for a message of any guest. */
 void server_share_slot(struct server *server, uint64_t slot);
 
-/* Takes over @conn.  NULL: nobody that is known. */
+/* Takes over @conn, or returns NULL if the peer is not known. */
 struct guest *guest_new(struct server *server, struct krdma_conn *conn);
-/* Accepts, or does what else the plan says; false: it is over. */
+/* Accept, or do what else the plan says.  Returns false if the visit is over. */
 bool guest_answer(struct guest *guest);
 void guest_established(struct guest *guest);
 void guest_completed(struct guest *guest, const struct krdma_cqe *cqe, uint64_t slot);
-/* Looks at all of its memory, and frees everything. */
+/* Check all of the guest's memory, and free everything. */
 void guest_free(struct guest *guest);
 
 #endif

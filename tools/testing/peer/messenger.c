@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's long messages: a server that gives back what comes, to several at a time, and
- * a client that knows what must come back.
+ * libkrdma's long messages: a server that sends each message back, to several clients at a time,
+ * and a client that checks what comes back.
  *
  *	messenger serve HOST PORT
  *	messenger ask HOST PORT MESSAGES
  *
- * A server's room for a message has bytes behind it that must remain what they are.
+ * Bytes behind the server's receive buffer must not change.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define ROOM		65536
 #define BEHIND		4096
 #define EMPTY		0xee
-/* An honest client is quick; one who says nothing is sent away after that. */
+/* Time limit of the honest client; time after which the server disconnects a silent client. */
 #define PATIENCE_MS	60000
 #define SILENCE_MS	5000
 
@@ -72,7 +72,7 @@ static void echo(struct krdma_messenger *messenger)
 		if (!err)
 			err = krdma_message_send(messenger, room, length,
 						 krdma_deadline(SILENCE_MS));
-		/* One that is too long is refused, and the next one may be right. */
+		/* A message that is too long is refused, but the next one may be right. */
 		if (err == -EMSGSIZE || err == -ECANCELED)
 			err = 0;
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hostile peers, several at a time, and honest ones beside them.  What must not be is
- * printed as "FOUND: ...", with the visit; the same seed makes the same visits.
+ * Hostile peers, several at a time, and honest ones beside them.  Violations are printed as
+ * "FOUND: ...", with the visit.  The same seed makes the same visits.
  *
  *	peer HOST PORT SEED VISITS ACTIONS HOSTILE HONEST [NUMBER]
  *
- * VISITS is a file that the server maps too.  So many processes are hostile, until they
- * have done so many actions between them, and so many honest; with NUMBER, of one hostile
- * process, it makes that visit only.
+ * VISITS is a file that the server maps too.  HOSTILE and HONEST are numbers of processes, which
+ * run until the hostile ones have done ACTIONS actions in total.  With NUMBER, one hostile process
+ * makes that visit only.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,9 +22,9 @@
 
 #include "visit.h"
 
-/* What all processes of a run share. */
+/* Memory that all processes of a run share. */
 struct board {
-	/* None that is hostile is left. */
+	/* No hostile process is left. */
 	uint64_t stop;
 	struct diary diaries[WORKERS_MAX];
 };
@@ -37,7 +37,7 @@ struct run {
 	struct board *board;
 	unsigned int hostile;
 	unsigned int workers;
-	/* One visit only; 0: as many as it takes. */
+	/* The only visit to make; 0: as many as are needed. */
 	uint64_t only;
 };
 
@@ -71,7 +71,7 @@ static void work(struct run *run, unsigned int worker)
 	bool honest = worker >= run->hostile;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* Those who are honest come at least once. */
+	/* Honest processes make at least one visit. */
 	while (host && (!is_over(run) || (honest && !diary->begun))) {
 		unsigned int index = worker * PORTS_EACH + diary->begun % PORTS_EACH;
 		struct visit visit;
@@ -100,7 +100,7 @@ static pid_t start(struct run *run, unsigned int worker)
 	return process;
 }
 
-/* Those who are killed by their plan go on with the next visit. */
+/* A process that its plan kills is started again, and goes on with the next visit. */
 static void work_all(struct run *run)
 {
 	pid_t processes[WORKERS_MAX], ended;

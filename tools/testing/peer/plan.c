@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hostile peer does, and what must become of it.
+ * What a hostile peer does, and the outcome that each action must have.
  */
 #include <string.h>
 
@@ -14,14 +14,14 @@ const struct place regions[REGIONS] = {
 	[REGION_OLD] = { 43000, 3000 },
 };
 
-/* What each draw is for: no two are the same number. */
+/* Purpose of each draw, so that draws for different purposes are independent. */
 enum {
 	FOR_PEER = 1, FOR_END, FOR_SERVER, FOR_RATE, FOR_COUNT, FOR_SPAN, FOR_FLAGS, FOR_FLOOD,
 	FOR_DATA, FOR_DATA_LENGTH, FOR_TRAILER, FOR_ROOM, FOR_ACT, FOR_WRONG, FOR_LENGTH,
 	FOR_OFFSET, FOR_REGION, FOR_KEY, FOR_IMM, FOR_NOISE,
 };
 
-/* The finalizer of a well-known generator, over all that it depends on. */
+/* The finalizer of splitmix64, over a mix of all arguments. */
 uint64_t draw(uint64_t seed, uint64_t number, uint64_t index, uint64_t what)
 {
 	uint64_t x = seed * 0x9e3779b97f4a7c15ULL + number * 0xd1342543de82ef95ULL +
@@ -56,7 +56,7 @@ size_t pattern_wrong(const void *data, size_t from, size_t to, uint64_t number, 
 	return from;
 }
 
-/* The check of krdma's trailer, as Documentation/abi.rst describes it. */
+/* The CRC of krdma's trailer, as Documentation/abi.rst describes it. */
 static uint32_t crc32_of(uint32_t crc, const unsigned char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -71,8 +71,8 @@ static uint32_t crc32_of(uint32_t crc, const unsigned char *bytes, size_t length
 #define TRAILER_ROOM	(REQUEST_AREA - TRAILER)
 
 /*
- * A trailer as krdma makes them, or one with something wrong in it: then all that came
- * counts as data.
+ * A trailer as krdma writes it, or a damaged one.  With a damaged trailer all bytes count as
+ * private data.
  */
 static void visit_trailer(struct visit *visit, uint64_t chance)
 {
@@ -92,7 +92,7 @@ static void visit_trailer(struct visit *visit, uint64_t chance)
 	for (unsigned int i = 0; i < 4; i++)
 		trailer[4 + i] = (unsigned char)(crc >> 8 * i);
 	if (chance % 2) {
-		/* Lengths of all kinds, or a bit anywhere. */
+		/* Flip a bit of the length, or a bit anywhere. */
 		if (chance & 16)
 			trailer[3] ^= 1 << (chance >> 8) % 8;
 		else
@@ -166,7 +166,7 @@ uint32_t room_of(const struct visit *visit, unsigned int receive)
 	return rooms[draw(visit->seed, visit->number, receive, FOR_ROOM) % 8];
 }
 
-/* A length that something could begin or end at, up to @most, which is one of them. */
+/* A length up to and including @most, preferably one near a boundary. */
 static uint32_t length_of(uint64_t chance, uint32_t most)
 {
 	static const uint32_t lengths[] = {
@@ -186,7 +186,7 @@ static uint32_t length_of(uint64_t chance, uint32_t most)
 	}
 }
 
-/* Where a piece is that fits: at either end or anywhere. */
+/* Offset of a range that fits into @size: at either end or anywhere. */
 static uint64_t inside(uint64_t chance, uint32_t length, uint32_t size)
 {
 	switch (chance % 4) {
@@ -199,7 +199,7 @@ static uint64_t inside(uint64_t chance, uint32_t length, uint32_t size)
 	}
 }
 
-/* And where one is that does not, however short; most often at the border itself. */
+/* Offset of a range that does not fit, however short it is; most often right at the border. */
 static uint64_t outside(uint64_t chance, uint32_t length, uint32_t size)
 {
 	switch (chance % 16) {
@@ -248,7 +248,7 @@ static bool is_atomic(enum act act)
 	return act == ACT_ADD || act == ACT_SWAP;
 }
 
-/* Draws of one action. */
+/* Random numbers for one action. */
 struct chances {
 	uint64_t offset, region, key, length;
 };
@@ -273,7 +273,7 @@ static void act_right(struct action *action, const struct chances *chances)
 	action->offset = inside(chances->offset, action->length, size);
 }
 
-/* One thing is wrong with it: the region, the place, or the key. */
+/* One thing is wrong with the action: the region, the place in it, or the rkey. */
 static void act_wrong(struct action *action, const struct chances *chances, uint64_t chance)
 {
 	uint32_t size;
@@ -307,7 +307,7 @@ static void act_wrong(struct action *action, const struct chances *chances, uint
 		if (is_atomic(action->act)) {
 			action->offset += 1 + chances->offset % 7;
 		} else if (chances->length % 2) {
-			/* All of it, and one byte more. */
+			/* The whole region and one byte more. */
 			action->offset = 0;
 			action->length = size + 1;
 		} else {
@@ -329,7 +329,7 @@ static void act_message(struct action *action, const struct visit *visit,
 	}
 	if (action->act != ACT_SEND_INVALIDATE)
 		return;
-	/* Whether a device lets that happen to memory of this kind is its own affair. */
+	/* It depends on the device whether a peer may invalidate an MR of this kind. */
 	action->region = chances->region % REGIONS;
 	action->key = chances->key % KEY_LAST;
 	if (!wrong)
@@ -342,14 +342,14 @@ bool refused_as_invalid(const struct action *action)
 
 	if (is_message(action->act))
 		return true;
-	/* The right to it is looked at before its place among the eights. */
+	/* The device checks access rights before the alignment to eight bytes. */
 	return is_atomic(action->act) && action->key == KEY_RIGHT && action->offset % 8 &&
 	       action->offset < length && action->offset + 8 <= length;
 }
 
 bool script_next(struct script *script, struct action *action)
 {
-	/* To invalidate is the end of most visits: of those that do wrong only. */
+	/* ACT_SEND_INVALIDATE ends most visits, so only visits that do wrong use it. */
 	static const unsigned char acts[] = { 6, 3, 1, 8, 3, 7, 2, 2 };
 	const struct visit *visit = script->visit;
 	uint64_t seed = visit->seed, number = visit->number, index = script->next;
@@ -382,7 +382,10 @@ bool script_next(struct script *script, struct action *action)
 		act_right(action, &chances);
 	if (action->takes)
 		script->receives++;
-	/* Who does not wait for a receive may find none; nor does the server always stay. */
+	/*
+	 * An impatient peer may find no receive.  A deaf one takes no answers, and some servers
+	 * end the connection: then any action may fail.
+	 */
 	if ((visit->impatient && action->takes) || visit->deaf || visit->server != SERVER_STAYS)
 		if (action->fate == FATE_DONE)
 			action->fate = FATE_EITHER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a hostile peer does, and what must become of it: computed from a seed and the
- * number of the visit, by both sides alike.  So the server knows what should have come, the
- * peer what should have been refused, and the same numbers repeat a run.
+ * What a hostile peer does, and the outcome that each action must have.  Both sides compute this
+ * from a seed and the number of the visit.  So the server knows what should have arrived, the peer
+ * knows what should have been refused, and the same numbers repeat a run.
  */
 #ifndef PEER_PLAN_H
 #define PEER_PLAN_H
@@ -12,35 +12,35 @@
 #include <stdint.h>
 
 /*
- * Who visits is known by the port that it comes from: the file that both map says which.
- * They are below those that are given to who asks for none.
+ * The source port of a connection identifies the visit: the file that both sides map has the
+ * visit's number for each port.  The ports are below the range of ephemeral ports.
  */
 #define PORT_FIRST	10000
 #define PORTS_EACH	2048
 #define WORKERS_MAX	8
 #define PORTS		(PORTS_EACH * WORKERS_MAX)
 
-/* What the file that both map holds. */
+/* Content of the file that both sides map. */
 struct visits {
 	uint64_t number[PORTS];
 };
 
-/* Of visits that do nothing wrong, and must find nothing wrong. */
+/* Set in the number of a visit that does nothing wrong, and must find nothing wrong. */
 #define VISIT_HONEST	0x10000000000ULL
 
 enum peer_does {
 	/* Connects, and posts what script_next() says. */
 	PEER_TALKS,
-	/* Asks for a connection, and is gone at once, or is killed. */
+	/* Sends a connection request, and leaves at once or is killed. */
 	PEER_ASKS_AND_GOES,
 	PEER_ASKS_AND_DIES,
-	/* Has its answer, and does not confirm it. */
+	/* Gets the response, and does not confirm it. */
 	PEER_LEAVES_ANSWER,
-	/* Has no queue pair, or says the number of another one. */
+	/* Has no QP, and sends a random QP number. */
 	PEER_HAS_NO_PAIR,
-	/* Calls what is not for this state. */
+	/* Makes calls that are invalid in this state. */
 	PEER_IS_CONFUSED,
-	/* Asks for many connections at a time. */
+	/* Sends many connection requests at a time. */
 	PEER_FLOODS,
 };
 
@@ -70,20 +70,21 @@ struct visit {
 	enum peer_does peer;
 	enum peer_ends end;
 	enum server_does server;
-	/* One action in so many is wrong; 0: none. */
+	/* One of so many actions is wrong, on average; 0: none. */
 	unsigned int wrong_every;
 	unsigned int actions;
-	/* So many of them are under way at a time. */
+	/* Number of actions in flight at a time. */
 	unsigned int span;
-	/* Receives come from the shared queue. */
+	/* Receives come from the SRQ. */
 	bool shared;
-	/* The server answers each message; the peer has room for that. */
+	/* The server answers each message. */
 	bool answered;
+	/* The peer posts no receives for answers. */
 	bool deaf;
-	/* Messages that find no receive are given up. */
+	/* The peer gives up messages that find no receive. */
 	bool impatient;
 	unsigned int flood;
-	/* What is brought, and what of it must be seen. */
+	/* Private data of the peer, and the length that the server must see. */
 	unsigned char data[REQUEST_AREA];
 	unsigned int data_length;
 	unsigned int seen_length;
@@ -92,15 +93,15 @@ struct visit {
 struct visit visit_of(uint64_t seed, uint64_t number);
 
 /*
- * A server's memory for one visit: ARENA bytes, in which regions are registered that end
- * anywhere, in this order; everything else must remain what it was.
+ * A server's memory for one visit: ARENA bytes, which contain these regions, each an MR, in this
+ * order.  The MRs begin and end anywhere in a page.  All other bytes must not change.
  */
 enum region {
 	REGION_BOTH,
 	REGION_READ,
 	REGION_WRITE,
 	REGION_ATOMIC,
-	/* Was offered, and has been taken back. */
+	/* Is offered, but has been deregistered. */
 	REGION_OLD,
 	REGIONS,
 };
@@ -117,7 +118,7 @@ extern const struct place regions[REGIONS];
 #define SLOTS_OFFSET	49152
 #define ARENA		(SLOTS_OFFSET + SLOTS * SLOT_SIZE + 4096)
 
-/* The room of the receive with this number. */
+/* Length in bytes of the receive with this number. */
 #define ROOM_SHARED	512
 uint32_t room_of(const struct visit *visit, unsigned int receive);
 
@@ -143,12 +144,12 @@ enum key {
 	KEY_NEXT,
 	KEY_RANDOM,
 	KEY_ZERO,
-	/* And address: those of the visit before. */
+	/* Rkey and address of the previous visit. */
 	KEY_LAST,
 };
 
 enum fate {
-	/* Must succeed; must not; nobody can say. */
+	/* Must succeed; must fail; may do either. */
 	FATE_DONE,
 	FATE_REFUSED,
 	FATE_EITHER,
@@ -164,7 +165,7 @@ struct action {
 	uint32_t length;
 	uint32_t imm;
 	uint32_t noise;
-	/* It takes this receive. */
+	/* It consumes this receive. */
 	bool takes;
 	unsigned int receive;
 };
@@ -175,23 +176,23 @@ struct script {
 	unsigned int receives;
 };
 
-/* False: that was the last one. */
+/* Get the next action.  Returns false after the last one. */
 bool script_next(struct script *script, struct action *action);
 
-/* Of an action that must be refused: not for want of a right, but because it makes no sense. */
+/* Returns true if an action is refused as an invalid request, and not for want of access rights. */
 bool refused_as_invalid(const struct action *action);
 
 uint32_t key_of(const struct action *action, const struct offer *offer);
 
-/* A number of those that nobody can guess without the seed. */
+/* A pseudo-random number, which cannot be guessed without the seed. */
 uint64_t draw(uint64_t seed, uint64_t number, uint64_t index, uint64_t what);
 
-/* What memory holds; of a message, by its receive. */
+/* Fill memory with the pattern of a visit; @salt is one of those below. */
 void pattern_fill(void *data, size_t length, uint64_t number, uint64_t salt);
-/* Where the first wrong byte from @from on is, or @to. */
+/* Index of the first wrong byte from @from on, or @to if there is none. */
 size_t pattern_wrong(const void *data, size_t from, size_t to, uint64_t number, uint64_t salt);
 
-/* Salts: of an arena, and of a message. */
+/* Salts: of an arena, and of a message by its receive. */
 #define SALT_ARENA		0
 #define SALT_MESSAGE(receive)	(1 + (uint64_t)(receive))
 

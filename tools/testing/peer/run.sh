@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Hostile peers and a server of krdma's; inside a VM, from a folder with the programs of the
+# Hostile peers and a krdma server.  Runs inside a VM, from a folder with the programs of the
 # Makefile beside this file, tap.sh and peer.sh.  Prints TAP.
 #
 #	run.sh SEED ACTIONS [VISIT]
 #
-# So many actions, and no less; or that visit, which has found something, alone.  With
-# KRDMA_PEER_PIN=1, krdma pins what the server offers itself.
+# The peers do at least ACTIONS actions; or one peer makes only the visit VISIT, which has found
+# something.  With KRDMA_PEER_PIN=1, krdma itself pins the memory that the server offers.
 
 # shellcheck source=tools/testing/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -17,12 +17,12 @@
 
 here=$(dirname "$0")
 seed=$1 actions=$2 visit=${3:-}
-# A peer's own patience is shorter, for each visit; here, for all of them.
+# Time limit for all visits together; a peer has a shorter one for each visit.
 patience=${KRDMA_PEER_PATIENCE:-1500}
 visits=$work/visits
 truncate -s 131072 "$visits"
 
-# count_of FILE WORDS: the number before these words.
+# count_of FILE WORDS: print the number before these words.
 count_of()
 {
 	sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $2.*/\1/p" "$1" | tail -n 1

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server of krdma's that hostile peers visit: receives of different sizes, of its own and
- * shared, memory with different rights; see plan.h for who comes.  What must not be is
+ * A krdma server that hostile peers visit.  It posts receives of different sizes to RQs and to an
+ * SRQ, and offers MRs with different access rights.  plan.h describes the peers.  Violations are
  * printed as "FOUND: ...".
  *
  *	server HOST PORT SEED VISITS
  *
- * VISITS is a file that the peers map too.  It ends with SIGTERM, after all guests have.
+ * VISITS is a file that the peers map too.  The server ends after SIGTERM, when all guests have
+ * ended.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,13 +24,13 @@
 
 #include "guest.h"
 
-/* Of connections that are there at a time the numbers differ in these bits. */
+/* The ids of connections that exist at the same time differ modulo GUESTS. */
 #define GUESTS		65536
 #define EVENTS		64
 #define CQES		64
-/* Nothing takes so long, however busy the machine is. */
+/* No end takes longer than this, even on a busy machine. */
 #define PATIENCE_S	180
-/* Completions of two hundred guests, and those who flood. */
+/* Completions of two hundred guests and of peers that flood. */
 #define COMPLETIONS	16384
 
 static volatile sig_atomic_t stop;
@@ -111,7 +112,7 @@ static void take_all(struct server *server)
 
 static void forget(struct guest *guest)
 {
-	/* Before its end was told, all that it had under way has completed. */
+	/* A connection's end is reported after all its work requests have completed. */
 	take_all(guest->server);
 	guests[krdma_conn_id(guest->conn) % GUESTS] = NULL;
 	alive--;
@@ -144,7 +145,7 @@ static void welcome(struct server *server, int epoll)
 		finding(server, NULL, "next: %s", krdma_error_name(err));
 }
 
-/* What its connection tells, until that is over. */
+/* Handle the events of the guest's connection, up to its end. */
 static void hear(struct guest *guest)
 {
 	struct krdma_event_record record;
@@ -166,7 +167,7 @@ static void serve_once(struct server *server, int epoll)
 	int count = epoll_wait(epoll, events, EVENTS, 1000);
 
 	take_all(server);
-	/* A guest is heard at its own event only, so none of the others is gone. */
+	/* An event frees no guest but its own, so the other pointers in @events stay valid. */
 	for (int i = 0; i < count; i++) {
 		if (!events[i].data.ptr)
 			continue;
@@ -177,7 +178,7 @@ static void serve_once(struct server *server, int epoll)
 	}
 }
 
-/* Everybody is sent away, and heard to the end. */
+/* Disconnect all guests, and handle their events up to the end. */
 static void server_close(struct server *server, int epoll)
 {
 	time_t limit = time(NULL) + PATIENCE_S;
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: server HOST PORT SEED VISITS\n");
 		return 2;
 	}
-	/* What is printed is waited for, also in a file. */
+	/* Scripts wait for lines of the output, also when it is a file. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigaction(SIGTERM, &action, NULL);
 	server_open(&server, argv);

@@ -11,12 +11,12 @@
 
 #include "visit_far.h"
 
-/* Nothing takes so long, however busy the machine is. */
+/* No visit takes longer than this, even on a busy machine. */
 #define PATIENCE_S	120
 #define RETRY_US	20000
 #define REJECT_TRAILER	8
 #define CALLS		8
-/* Why the connection manager itself rejects: nobody listens. */
+/* Reason of a reject by the connection manager itself: there is no listener. */
 #define NOBODY_THERE	8
 
 struct host *host_new(const struct sockaddr_in *server, struct diary *diary)
@@ -39,7 +39,7 @@ static bool is_zero(const unsigned char *bytes, unsigned int from, unsigned int 
 	return true;
 }
 
-/* A refusal carries what the plan says, or nothing; nothing of the server's besides. */
+/* A reject carries the plan's private data or none, and nothing else of the server's. */
 static void check_refusal(struct far *far, const struct far_event *event)
 {
 	unsigned int length = far->visit->data_length;
@@ -51,7 +51,7 @@ static void check_refusal(struct far *far, const struct far_event *event)
 		far_finding(far, "a refusal brought other data");
 }
 
-/* The answer: 0, or that the connection is not wanted. */
+/* Wait for the response.  Returns 0, or -1 if the server does not accept the connection. */
 static int answer(struct far *far)
 {
 	struct far_event event = far_event(far);
@@ -66,7 +66,7 @@ static int answer(struct far *far)
 		return 0;
 	}
 	if (event.type == RDMA_CM_EVENT_REJECTED && event.status == NOBODY_THERE) {
-		/* Who waits until there is a place would wait for a server that has died. */
+		/* A peer that retries until the server has room would wait for a dead server. */
 		far_finding(far, "the server is gone");
 		exit(1);
 	}
@@ -80,7 +80,7 @@ static int answer(struct far *far)
 
 static void talk(struct far *far)
 {
-	/* Behind a flood there may be no place in the queue of requests: who is honest waits. */
+	/* During a flood the listener's backlog may be full: an honest peer tries again. */
 	for (;;) {
 		far->id = far_way(far, far->port);
 		far_pair(far);
@@ -125,9 +125,9 @@ static void ask(struct far *far)
 }
 
 /*
- * Calls for other states, and then one that asks; nobody waits for the answer.  Some of
- * them after it has asked stop the peer's own connection manager for a minute, and nothing
- * of them reaches the server.
+ * Make calls that are invalid in this state, and then send a connection request without waiting
+ * for the response.  The request comes last: after it, some of the calls stop the peer's own
+ * connection manager for a minute, and nothing of them reaches the server.
  */
 static void confuse(struct far *far)
 {
@@ -161,7 +161,7 @@ static void confuse(struct far *far)
 	far_close(far, false);
 }
 
-/* As many as that at a time; half of the visits wait for the answers. */
+/* Send many connection requests at a time; about half of the visits wait for the responses. */
 static void flood(struct far *far)
 {
 	struct rdma_cm_id *ids[FLOOD_MAX];

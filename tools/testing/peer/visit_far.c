@@ -13,9 +13,9 @@
 
 #define RESOLVE_MS	30000
 #define READS		4
-/* Half a second for an answer: what is lost here is lost by a slow machine only. */
+/* Half a second for an acknowledgement: only a slow machine loses packets here. */
 #define ACK_TIMEOUT	17
-/* Of one who does not wait for a receive, 10 ms apart by the server's choice. */
+/* RNR retries of an impatient peer, 10 ms apart as the server requests, and of others. */
 #define IMPATIENT	1
 #define FOR_EVER	7
 
@@ -31,7 +31,7 @@ void far_finding(struct far *far, const char *format, ...)
 	far->host->diary->findings++;
 }
 
-/* What the peer's own machine refuses is no finding, but ends the run. */
+/* A failure on the peer's own machine says nothing about the server, but ends the process. */
 static void far_fail(struct far *far, const char *what)
 {
 	far_finding(far, "%s: %s", what, strerror(errno));
@@ -164,7 +164,10 @@ struct far_event far_event(struct far *far)
 	return told;
 }
 
-/* One whom the server sends away before it has heard its confirmation is rejected. */
+/*
+ * If the server disconnects before it has got the peer's confirmation (RTU), the peer gets
+ * RDMA_CM_EVENT_REJECTED.
+ */
 static bool is_end(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_DISCONNECTED || type == RDMA_CM_EVENT_REJECTED ||
@@ -197,7 +200,7 @@ void far_disconnect(struct far *far)
 
 int far_establish(struct far *far)
 {
-	/* Twice: only now the connection manager knows of rights. */
+	/* INIT again: only now the connection manager knows the access rights. */
 	if (far_step(far, IBV_QPS_INIT) || far_step(far, IBV_QPS_RTR) ||
 	    far_step(far, IBV_QPS_RTS))
 		return -1;

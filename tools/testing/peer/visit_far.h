@@ -10,14 +10,14 @@
 
 #include "visit.h"
 
-/* Of each action that is under way, and of each answer. */
+/* Bytes for each action in flight; receives for answers, and bytes for each. */
 #define BUFFER		32768
 #define ANSWERS		32
 #define ANSWER_ROOM	4608
-/* So much of it is looked at. */
+/* Bytes of each answer that are checked. */
 #define ANSWER_SEEN	64
 #define MEMORY		(SPAN_MAX * BUFFER + ANSWERS * ANSWER_ROOM)
-/* In room where nothing came. */
+/* Fills buffers where no data arrived. */
 #define EMPTY		0xee
 
 struct host {
@@ -26,7 +26,7 @@ struct host {
 	struct ibv_pd *domain;
 	struct ibv_mr *registered;
 	unsigned char *mr;
-	/* What the visit before was offered. */
+	/* The offer to the previous visit. */
 	struct offer last;
 };
 
@@ -40,13 +40,13 @@ struct far {
 	struct ibv_cq *received;
 	struct ibv_qp *pair;
 	struct offer offer;
-	/* How far it is, for a visit that hangs. */
+	/* The current step, to report a visit that hangs. */
 	const char *where;
 	unsigned int posted;
 	unsigned int ended;
-	/* The server has ended it. */
+	/* The server has ended the connection. */
 	bool over;
-	/* What memory at the server should hold, as far as this visit can know. */
+	/* Expected content of the server's memory, as far as this visit can know. */
 	unsigned char model[SLOTS_OFFSET];
 };
 
@@ -57,26 +57,29 @@ struct far_event {
 	unsigned char data[256];
 };
 
-/* Something that must not be; counted, and the run has failed. */
+/* Report a violation.  It is counted, and the run fails. */
 void far_finding(struct far *far, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* An id with a way to the server; from any port if 0.  Ends the process if there is none. */
+/* Get an id with a route to the server; 0 means any source port.  Exits if there is no route. */
 struct rdma_cm_id *far_way(struct far *far, unsigned int port);
-/* Queue pair and completion queues; receives are posted. */
+/* Create the QP and its CQs, and post receives. */
 void far_pair(struct far *far);
 void far_answer_room(struct far *far, unsigned int which);
 int far_connect(struct far *far, struct rdma_cm_id *id, uint32_t pair);
 struct far_event far_event(struct far *far);
-/* What is under way ends; and, if word of the end has come, likewise. */
+/*
+ * Flush what is in flight, by moving the QP to the error state.  far_look() does so only if an
+ * event says that the connection has ended.
+ */
 void far_give_up(struct far *far);
 void far_look(struct far *far);
-/* Politely. */
+/* Disconnect and wait for the end. */
 void far_disconnect(struct far *far);
-/* 0: the connection stands; -1: it cannot. */
+/* Returns 0 if the connection is established, -1 if it cannot be. */
 int far_establish(struct far *far);
 void far_close(struct far *far, bool pair_first);
 
-/* Actions, until the script or the connection ends. */
+/* Post actions until the script or the connection ends. */
 void far_talk(struct far *far);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hostile peer does on a connection that stands: operations, so many at a time, each
- * of which must end as the plan says.
+ * What a hostile peer does on an established connection: it posts work requests, several of which
+ * may be in flight, and each must end as the plan says.
  */
 #include <endian.h>
 #include <signal.h>
@@ -11,10 +11,10 @@
 
 #include "visit_far.h"
 
-/* What a server of this kind answers. */
+/* Length and content of the server's answers. */
 #define ANSWER_SIZE	24
 #define ANSWER_BYTE	0x5c
-/* It is asked so often at once, and then now and then. */
+/* The CQ is polled QUICK times without a pause, and then every PAUSE_US. */
 #define QUICK		200
 #define PAUSE_US	500
 #define UNTOLD_US	5000000
@@ -23,9 +23,9 @@ struct talk {
 	struct far *far;
 	struct action actions[SPAN_MAX];
 	bool broken;
-	/* A key has been invalidated, which is one of those that are used. */
+	/* An rkey has been invalidated that further actions may use. */
 	bool loose;
-	/* Where it is to be killed. */
+	/* Number of posted actions after which the peer kills itself. */
 	unsigned int dies_at;
 };
 
@@ -50,7 +50,7 @@ static enum ibv_wr_opcode opcode_of(enum act act)
 	return opcodes[act];
 }
 
-/* Its data, or where they are to come. */
+/* Fill the buffer with the data to send, or with EMPTY where data will arrive. */
 static void fill(struct far *far, const struct action *action, unsigned char *buffer)
 {
 	switch (action->act) {
@@ -101,7 +101,7 @@ static int post(struct far *far, const struct action *action, unsigned int which
 	return ibv_post_send(far->pair, &request, &bad);
 }
 
-/* Of atomics one at a time is looked at: what is under way besides changes it. */
+/* Check the result only with one action in flight at a time: others would change it. */
 static void model_atomic(struct far *far, const struct action *action,
 			 const unsigned char *buffer)
 {
@@ -120,7 +120,7 @@ static void model_atomic(struct far *far, const struct action *action,
 	memcpy(at, &was, sizeof(was));
 }
 
-/* What was done, done to the model; what was read, compared to it. */
+/* Apply a successful action to the model, or compare what it has read. */
 static void model(struct far *far, const struct action *action, const unsigned char *buffer)
 {
 	unsigned char *at = far->model + regions[action->region].offset + action->offset;
@@ -151,7 +151,7 @@ static void judge_wrong(struct far *far, const struct action *action, const char
 		    (unsigned long long)action->offset, action->length, action->key, how);
 }
 
-/* What the server's device says of it; a message that its receive cannot hold fails there. */
+/* Status of a refused action.  A message that its receive cannot hold fails at the server. */
 static enum ibv_wc_status refusal_of(const struct action *action)
 {
 	if (action->act == ACT_SEND || action->act == ACT_SEND_IMM)
@@ -208,8 +208,8 @@ static void take_answers(struct far *far)
 }
 
 /*
- * Waits for the oldest; the alarm ends what does not end.  Who is sent away may not hear of
- * it, if its own confirmation was still on the way.
+ * Wait for the oldest action; the alarm ends the process if it does not complete.  If the server
+ * disconnects while the peer's confirmation (RTU) is in flight, the peer may not get an event.
  */
 static void take(struct talk *talk)
 {
@@ -252,7 +252,7 @@ void far_talk(struct far *far)
 		if (far->posted - far->ended >= visit->span)
 			take(&talk);
 	}
-	/* What is under way is left to its fate, now and then. */
+	/* Here the QP is destroyed with work requests in flight. */
 	if (visit->end == PEER_DESTROYS_PAIR)
 		return;
 	while (far->ended < far->posted)

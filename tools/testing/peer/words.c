@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A hostile peer of those who speak in messages: it knows the words of libkrdma's whole
- * files and of its long messages, and says them right, nearly right and wrong, in any order.
- * What becomes of that is for the server's memory, folders and other clients to tell.
+ * A hostile peer of servers that use messages.  It knows the words (the protocol messages) of
+ * libkrdma's whole files and of its long messages, and sends them right, nearly right and wrong,
+ * in any order.  The server's memory, folders and other clients show whether that does harm.
  *
  *	words files|messages HOST PORT SEED WORDS
  *
- * It goes on until it has said so many.
+ * It ends when it has sent WORDS words.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 #define FILE_WORD	88
 #define FILE_TYPES	17
 #define MESSAGE_WORD	48
-/* In one visit, at most. */
+/* Maximum number of words in one visit. */
 #define WORDS_MAX	24
 
 struct speaker {
@@ -39,7 +39,7 @@ struct speaker {
 	unsigned int words;
 };
 
-/* For a run that hangs. */
+/* The current step, to report a run that hangs. */
 static const char *volatile where;
 
 static void on_alarm(int number)
@@ -62,7 +62,7 @@ static void put(unsigned char *to, uint64_t value, unsigned int bytes)
 		to[i] = (unsigned char)(value >> 8 * i);
 }
 
-/* What sizes, places and numbers of slots can be, and what they cannot. */
+/* Valid and invalid values of sizes, offsets and slot numbers. */
 static uint64_t number(struct speaker *speaker)
 {
 	static const uint64_t numbers[] = {
@@ -76,7 +76,7 @@ static uint64_t number(struct speaker *speaker)
 	return numbers[(which >> 8) % (sizeof(numbers) / sizeof(*numbers))];
 }
 
-/* Memory of one's own, as it is described, or a lie about it. */
+/* The memory descriptor of the peer's own MR, right or with wrong values. */
 static void put_descriptor(struct speaker *speaker, unsigned char *to)
 {
 	const struct host *host = speaker->far.host;
@@ -96,7 +96,7 @@ static size_t file_word(struct speaker *speaker, unsigned char *word)
 		"there", "new", "../outside", "/etc/passwd", "dir/there", "dir", "", ".", "..",
 		"a/../../b", "link", "there/there", "a//b", ".krdma", "new.part", "dir/new",
 	};
-	/* A visit begins with what begins one, mostly. */
+	/* Most visits begin with a word that may be the first one. */
 	bool begins = !speaker->words++ && chance(speaker) % 4;
 	unsigned int type = begins ? 1 + 4 * (chance(speaker) % 2) :
 				     chance(speaker) % (FILE_TYPES + 2);
@@ -114,7 +114,7 @@ static size_t file_word(struct speaker *speaker, unsigned char *word)
 		}
 	}
 	put(word + 2, length, 2);
-	/* What is to be done with a file, mostly something that there is; why it has ended. */
+	/* PUT (5): the action on the file, mostly a valid one.  ERROR (13): why it has ended. */
 	if (type == 5 || type == 13)
 		put(word + 4, chance(speaker) % (type == 5 ? 9 : 32), 4);
 	if (type == 3 || type == 4 || (type >= 6 && type <= 9))
@@ -152,7 +152,7 @@ static size_t message_word(struct speaker *speaker, unsigned char *word)
 	return MESSAGE_WORD;
 }
 
-/* One of three is changed: a byte, its length, or all that is in it. */
+/* Change one word of three: a bit of it, its length, or all of its content. */
 static size_t spoil(struct speaker *speaker, unsigned char *word, size_t length)
 {
 	switch (chance(speaker) % 9) {
@@ -170,7 +170,7 @@ static size_t spoil(struct speaker *speaker, unsigned char *word, size_t length)
 	}
 }
 
-/* False: nobody listens any more. */
+/* Send one word.  Returns false if the connection has ended. */
 static bool say(struct speaker *speaker)
 {
 	struct far *far = &speaker->far;
@@ -189,12 +189,12 @@ static bool say(struct speaker *speaker)
 		return false;
 	for (unsigned int waited = 0; !(count = ibv_poll_cq(far->sent, 1, &wc)); waited++) {
 		far_look(far);
-		/* Who is sent away may not hear of it. */
+		/* If the server disconnects, the peer may not get an event. */
 		if (waited > UNTOLD_US / PAUSE_US && !far->over)
 			far_give_up(far);
 		usleep(PAUSE_US);
 	}
-	/* Their answers may be anything, and find room again. */
+	/* The server's answers may be anything; post their receives again. */
 	while (count > 0 && ibv_poll_cq(far->received, 1, &answer) > 0) {
 		if (!answer.status)
 			far_answer_room(far, (unsigned int)answer.wr_id);
@@ -202,7 +202,7 @@ static bool say(struct speaker *speaker)
 	return count > 0 && !wc.status;
 }
 
-/* What both sides of whole files say first; now and then it is something else. */
+/* The private data of both sides of whole files, sometimes with a wrong bit. */
 static void greet(struct speaker *speaker)
 {
 	struct visit *visit = &speaker->visit;
@@ -241,7 +241,7 @@ static void visit_once(struct speaker *speaker)
 		if (chance(speaker) % 2)
 			far_disconnect(far);
 	}
-	/* Even if it is refused, that was something said. */
+	/* The connection request counts as a word, even if it is rejected. */
 	speaker->said++;
 	where = "leaves";
 	far_close(far, chance(speaker) % 2);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Hostile peers that speak as libkrdma's whole files and its long messages do; as run.sh.
+# Hostile peers that use the protocols of libkrdma's whole files and long messages.  Runs as run.sh
+# does.
 #
 #	words.sh SEED WORDS
 
@@ -15,7 +16,7 @@ here=$(dirname "$0")
 seed=$1 words=$2
 patience=${KRDMA_PEER_PATIENCE:-600}
 
-# offered: a server of whole files in the background, as serve() does it.
+# offered: start a server of whole files in the background, as serve() does.
 offered()
 {
 	local name=$1
@@ -51,8 +52,8 @@ leave TERM "$server"
 cp "$work/servers/messages" "$work/out"
 ended "a server of long messages has found nothing outside its room" 143 '!^FOUND'
 
-# Whole files, to be read only, and then to be written: names in the second are changed by
-# those who may
+# Whole files, first read only and then writable; clients that may write change names in the second
+# folder
 offered read -p 7502 "$work/read"
 try "$here/words" files $host 7502 "$seed" "$words"
 ended "a hostile peer says what is said of files, right and wrong" 0 ' 0 findings$' '!^FOUND'

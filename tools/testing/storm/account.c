@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an end has asked for, and what has become of it: every operation that was accepted
- * completes, once, and within the limit; every call ends within it, too.
+ * Accounting of an end: each accepted work request completes exactly once and within the time
+ * limit; each call returns within this limit, too.
  */
 #include <stdarg.h>
 #include <time.h>
@@ -44,7 +44,7 @@ unsigned int roll(struct end *end, unsigned int below)
 	return rand_r(&end->random) % below;
 }
 
-/* It cannot be gone on with: what else would be found would follow from it. */
+/* Report a violation and exit, because further violations would only follow from it. */
 void fail(struct end *end, const char *format, ...)
 {
 	char text[512];
@@ -82,20 +82,20 @@ void done(struct end *end)
 }
 
 /*
- * What each call can answer while devices, interfaces and peers come and go.  This program does
- * nothing wrong: anything else is a violation.
+ * Errors that each call may return while devices, interfaces and peers come and go.  This program
+ * makes no invalid calls, so any other error is a violation.
  */
 #define ERRORS_MAX	6
 
 static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
-	/* The address, the neighbour or the device is gone, or the answer is lost. */
+	/* The address, the neighbour or the device is gone, or the reply is lost. */
 	[CALL_RESOLVE] = { EHOSTUNREACH, EADDRNOTAVAIL, ETIMEDOUT, ENODEV },
 	/* A resolved connection ends with its device. */
 	[CALL_PREPARE] = { ENODEV, ENOTCONN },
 	[CALL_REGISTER] = { ENODEV },
-	/* The server is not there, is gone, does not answer; or the device is gone. */
+	/* The server does not listen, is gone or does not answer, or the device is gone. */
 	[CALL_CONNECT] = { ECONNREFUSED, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
-	/* The client has given up, before or while it is let in. */
+	/* The client has given up, before or while the server accepts it. */
 	[CALL_ACCEPT] = { ENOTCONN, EPIPE, ECONNRESET, ETIMEDOUT, ENODEV },
 	/* The connection has ended, or its device has. */
 	[CALL_POST] = { ENOTCONN, ENODEV },
@@ -103,7 +103,7 @@ static const int call_errors[CALL_COUNT][ERRORS_MAX] = {
 	[CALL_DISCONNECT] = { ENOTCONN },
 };
 
-/* Of what may run out, where this program is to find it so. */
+/* Errors of resources that run out; expected only if the program runs with limits. */
 static bool is_shortage(int err)
 {
 	return err == -ENOMEM || err == -EPERM || err == -EMFILE || err == -ENFILE ||
@@ -122,18 +122,18 @@ bool expected(struct end *end, enum call call, int err)
 	fail(end, "%s: %s", call_name(call), krdma_error_name(err));
 }
 
-/* Neither data nor lengths nor keys are ever wrong here. */
+/* Data, lengths, lkeys and rkeys are always right here, so most errors are violations. */
 static bool status_expected(const struct traffic *traffic, uint8_t status)
 {
 	switch (status) {
 	case KRDMA_WC_WR_FLUSH_ERR:
 	case KRDMA_WC_RETRY_EXC_ERR:
-	/* The peer's memory ends with its process, a moment before its connections. */
+	/* When the peer's process dies, its MRs end a moment before its connections. */
 	case KRDMA_WC_REM_ACCESS_ERR:
-	/* What a device says whose packet could not be sent. */
+	/* A device reports this if it could not send a packet. */
 	case KRDMA_WC_LOC_QP_OP_ERR:
 		return true;
-	/* What rxe says when much was lost on the way. */
+	/* rxe reports these after heavy packet loss. */
 	case KRDMA_WC_REM_OP_ERR:
 	case KRDMA_WC_REM_INV_REQ_ERR:
 		return traffic->over_cable;
@@ -151,8 +151,8 @@ static struct slot *slot_free(struct end *end)
 }
 
 /*
- * Ask for operations, with a tag for each.  The cookies tell all that ever were apart.
- * Returns 0, or why not all of them were accepted.
+ * Post work requests, with a tag for each.  Each wr_id is unique for the life of the end.
+ * Returns 0, or the error if not all of them were accepted.
  */
 int end_post(struct end *end, struct krdma_sqe *entries, const uint32_t *tags, size_t count)
 {
@@ -227,8 +227,9 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 		return;
 	}
 	/*
-	 * In their order, and nothing that was asked for afterwards.  But receives are
-	 * another queue: they can be flushed before word of a message comes that has arrived.
+	 * The SQ completes in order, so no work request posted after a failed one succeeds.  The
+	 * RQ is another queue: a receive can be flushed before the completion of an earlier send
+	 * whose message has arrived.
 	 */
 	if (cqe->opcode != KRDMA_OP_RECV &&
 	    (end->order_broken || (end->broken && cqe->wr_id / SLOTS > end->broken_at)))
@@ -237,7 +238,7 @@ static void settle(struct end *end, const struct krdma_cqe *cqe)
 	end->complete(end, slot->tag, cqe);
 }
 
-/* Operations that take longer than anything may, or than a device has that forgets. */
+/* Find work requests that exceed the time limit, or that the device seems to have forgotten. */
 static void look_for_late(struct end *end)
 {
 	unsigned int forgotten_ms = end->traffic->forgotten_ms;
@@ -258,7 +259,11 @@ static void look_for_late(struct end *end)
 	}
 }
 
-/* What has completed, waiting for it; 0 if something has; -ECONNABORTED: it is to be closed. */
+/*
+ * Wait up to @ms for completions, and process them.  Returns 0 if there were any, -ECONNABORTED if
+ * the device has forgotten a work request and the connection must be closed, or another error of
+ * the wait, most often -ETIMEDOUT.
+ */
 int end_take(struct end *end, unsigned int ms)
 {
 	struct krdma_cqe cqes[16];
@@ -270,7 +275,7 @@ int end_take(struct end *end, unsigned int ms)
 	done(end);
 	if (err) {
 		look_for_late(end);
-		/* The session's memory is the caller's to have, not the device's. */
+		/* The ring belongs to the session, not to a device. */
 		if (err != -ETIMEDOUT)
 			expected(end, CALL_TAKE, err);
 		return end->forgotten ? -ECONNABORTED : err;
@@ -334,8 +339,8 @@ static void release(struct end *end, struct krdma_mr **mr)
 }
 
 /*
- * The end of an end: @abort it, or say goodbye, or neither if it has @ended by itself.
- * Then nothing may be missing.
+ * Finish an end.  Disconnect it, abortively with @abort, or not at all if it has @ended by itself.
+ * Then check that all work requests have completed, and release everything.
  */
 void end_finish(struct end *end, bool abort, bool ended)
 {

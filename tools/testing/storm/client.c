@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client: rounds of messages, a write that is read again, and a count in the server's
- * memory, until the connection is lost or given up; and then anew.
+ * A client.  Each round exchanges messages, writes bulk data and reads them back, and increments
+ * a counter in the server's memory.  Rounds go on until the connection is lost or the client ends
+ * it; then the client connects again.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ enum tag {
 
 #define TAG(kind, slot)	((kind) << 8 | (slot))
 
-/* Where things are in the memory of a client. */
+/* Offsets in the MR of a client. */
 #define AT_SEND		0
 #define AT_RECEIVE	(MESSAGES * MESSAGE_MAX)
 #define AT_WRITE	(2 * MESSAGES * MESSAGE_MAX)
@@ -30,7 +31,7 @@ enum tag {
 #define AT_PROBE	(AT_ADD + 8)
 #define CLIENT_SIZE	(AT_PROBE + 8)
 
-/* What no count is. */
+/* A value that the counter never has, to see whether a fetch-and-add has written its result. */
 #define UNTOUCHED	UINT64_MAX
 
 struct client {
@@ -40,17 +41,17 @@ struct client {
 	uint64_t sent;
 	uint64_t answered;
 	uint64_t adds;
-	/* Of this round: what is not complete. */
+	/* Work requests of this round that are not complete. */
 	unsigned int waiting;
 	bool probing;
-	/* Where this round writes. */
+	/* Offset and length of this round's write and read. */
 	uint32_t offset;
 	uint32_t length;
-	/* What must be in the server's memory. */
+	/* Expected content of the server's memory. */
 	unsigned char mirror[BULK_SIZE];
 };
 
-/* By its end; each thread has one. */
+/* Each thread runs one client. */
 static __thread struct client *self;
 
 static unsigned char *memory_at(size_t offset)
@@ -131,7 +132,7 @@ static void complete(struct end *end, uint32_t tag, const struct krdma_cqe *cqe)
 	self->waiting--;
 }
 
-/* Is anybody there who answers a device, if nobody answers messages? */
+/* If the peer does not answer messages, a read shows whether its device still answers. */
 static int probe(struct end *end)
 {
 	struct krdma_sqe entry = krdma_entry_read(end->conn, 0, end->mr, AT_PROBE, 8,
@@ -144,7 +145,7 @@ static int probe(struct end *end)
 	return end_post(end, &entry, &tag, 1);
 }
 
-/* Until the round is complete and answered. */
+/* Wait until the round's work requests are complete and its messages are answered. */
 static int await_round(struct end *end)
 {
 	uint64_t begun = now_ms();
@@ -218,7 +219,7 @@ static int round_trip(struct end *end)
 	return err;
 }
 
-/* What the server must have in its memory by now; it compares. */
+/* Send the expected content of the server's memory; the server compares. */
 static int goodbye(struct end *end)
 {
 	struct message *message = next_message(MESSAGE_BYE, 0);
@@ -254,9 +255,9 @@ static void set_address(const struct traffic *traffic, struct sockaddr_storage *
 }
 
 /*
- * An answer may take a second, so that none is sent again only because the machine is slow:
- * to a message that comes twice rxe answers with all that it has done, and its other end then
- * takes a read or an atomic for done whose own answer is lost or still on its way.
+ * The ACK timeout is about one second, so that a slow machine alone causes no retransmission.  rxe
+ * answers a duplicate packet with an acknowledgement of all that it has executed.  The requester
+ * then takes a read or an atomic as complete, although its response is lost or still in flight.
  */
 static int find_way(struct end *end)
 {
@@ -335,7 +336,7 @@ static int reach(struct end *end)
 	return 0;
 }
 
-/* Rounds, until there are enough of them; the last one comes after it has become calm. */
+/* Run a random number of rounds, or until one succeeds that began after the storm was over. */
 static int talk(struct end *end, bool *served)
 {
 	unsigned int rounds = 1 + roll(end, 300);
@@ -350,13 +351,16 @@ static int talk(struct end *end, bool *served)
 			break;
 		}
 	}
-	/* Some leave without a word. */
+	/* Some clients leave without MESSAGE_BYE. */
 	if (!err && (*served || roll(end, 4)))
 		err = goodbye(end);
 	return err;
 }
 
-/* A post that was refused has been judged; otherwise an operation has failed, or is forgotten. */
+/*
+ * A failed work request gives -EIO, and one that the device has forgotten -ECONNABORTED.  Any other
+ * error must be one that the last call may return; for a post, end_post() has checked that already.
+ */
 static void expected_loss(struct end *end, int err)
 {
 	if (end->forgotten ? err == -ECONNABORTED : end->broken && err == -EIO)
@@ -407,7 +411,7 @@ void *client(void *arg)
 				served = false;
 			}
 		}
-		/* A failure is the end by itself; a refusal to post is not one yet. */
+		/* A failed work request ends the connection by itself; a refused post does not. */
 		end_finish(end, !reached || roll(end, 2), end->broken);
 		if (end->traffic->calm && !calm_since)
 			calm_since = now_ms();

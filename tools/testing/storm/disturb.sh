@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What goes wrong in a storm; see run.sh, which has what they are made of.
+# The faults of the storms; run.sh has the functions that they use.
 # shellcheck disable=SC2034,SC2154 # they are those of run.sh
 
 # Processes
@@ -20,7 +20,7 @@ storm_kill()
 	holds "processes are killed" calm
 }
 
-# While a process is stopped, its events and completions wait, and its peers for it.
+# While a process is stopped, its events and completions wait, and its peers wait for it.
 storm_stop()
 {
 	begin_storm stop
@@ -62,7 +62,7 @@ storm_unplug()
 	holds "the device comes and goes" calm
 }
 
-# The device goes first: on 7.2 the module is in use as long as the device is.
+# Delete the device first: on 7.2 the module is in use as long as its device exists.
 unload_provider()
 {
 	local tries=0
@@ -93,17 +93,17 @@ storm_provider()
 	holds "the provider's module comes and goes" calm
 }
 
-# The network.  A message of the connection manager's that cannot be sent is more than the
-# manager's queue pair of rxe survives: from then on nobody can connect over the device, krdma
-# or not, until it is made anew.
+# The network.  If rxe cannot send a message of the connection manager, the manager's QP (the GSI
+# QP) fails.  From then on no connection over the device is possible, with krdma or without, until
+# the device is deleted and added again.
 
 manager_is_dead()
 {
 	rdma resource show qp 2>/dev/null | grep -q ' type GSI state ERR'
 }
 
-# mend: makes the device anew, as somebody would who sees that it is in that state.  Fails if
-# it is in no need of it: what cannot connect then is wrong for another reason.
+# mend: delete and add the device, as an administrator would in that state.  Fails if the GSI QP
+# is not in error: then connecting fails for another reason.
 mend()
 {
 	manager_is_dead || return 1
@@ -111,9 +111,9 @@ mend()
 	unplug
 }
 
-# On 6.1 it does not say so: the manager's queue pair is put to work again, and only its other
-# half has ended.  Then what this machine says to itself does not leave, or does not arrive,
-# as rxe counts its packets.  Only where nothing else is said: when it is calm.
+# On 6.1 the state of the GSI QP does not show it: the QP works again in one direction only.  Then
+# a ping to this machine's own address does not leave, or does not arrive, by rxe's packet
+# counters.  The check is valid only without other traffic, that is after the storm.
 manager_is_dumb()
 {
 	local counters=/sys/class/infiniband/rxe0/ports/1/hw_counters sent received
@@ -138,7 +138,7 @@ storm_link()
 		doze 100 800
 		ip link set "$interface" down
 		doze 0 800
-		# Its addresses of IPv6 go with it.
+		# The interface loses its IPv6 addresses when it goes down.
 		ip link set "$interface" up
 		ip -6 addr add "fd77::${NODE:-1}/64" dev "$interface" 2>/dev/null
 		roll 3
@@ -236,13 +236,13 @@ storm_clock()
 	holds "the clock jumps" calm
 }
 
-# What runs out
+# Resources that run out
 
 storm_descriptors()
 {
 	begin_storm descriptors
 	clients 2
-	# Some of its connections are to be had, and not all of them.
+	# The limit of file descriptors allows some of its connections, but not all of them.
 	start client3 ask -a "$there" -n 12 -f 24 -s "$seed"
 	actors="$actors client3"
 	while storming; do
@@ -256,7 +256,7 @@ storm_memlock()
 {
 	begin_storm memlock
 	clients 2
-	# For one connection of six, by a user to whom the limit applies.
+	# The limit allows one of six connections; it applies because the user is not root.
 	start client3 ask -a "$there" -n 6 -l 204800 -u 65534 -s "$seed"
 	actors="$actors client3"
 	while storming; do
@@ -266,7 +266,7 @@ storm_memlock()
 	holds "memory that may be locked runs out" calm
 }
 
-# fill NAME LEAVE: memory, but for so many MiB of it.
+# fill NAME LEAVE: fill the memory, up to LEAVE MiB that stay available.
 fill()
 {
 	local available
@@ -276,8 +276,8 @@ fill()
 		dd if=/dev/zero of="$work/fill/$1" bs=1M count=$((available - $2)) 2>/dev/null
 }
 
-# Up to where the kernel has to take pages from those who have them, and not farther: it
-# may not have to kill anybody.
+# Memory becomes so short that the kernel must reclaim pages, but not so short that it must kill
+# a process.
 storm_memory()
 {
 	begin_storm memory
@@ -297,7 +297,7 @@ storm_memory()
 	holds "memory is short" calm
 }
 
-# fail_allocations PERCENT: of processes that have said that they may.
+# fail_allocations PERCENT: make allocations of threads fail that have set make-it-fail.
 fail_allocations()
 {
 	local attr
@@ -340,7 +340,7 @@ storm_cut()
 	while storming; do
 		doze 500 3000
 		vm-link 2 off
-		# From not noticed to lost.
+		# From an outage that is not noticed to one that loses connections.
 		doze 0 12000
 		vm-link 2 on
 		mend
@@ -348,8 +348,8 @@ storm_cut()
 	holds "the cable is pulled" calm
 }
 
-# What the second machine does in this storm: as one that dies without a word, and comes back
-# knowing nothing of what was.
+# The second machine's part in this storm: it acts like a machine that dies without notice and
+# comes back without any state.
 die()
 {
 	vm-link "$NODE" off
@@ -384,7 +384,7 @@ storm_death()
 	holds "a machine dies and comes back" calm
 }
 
-# netem WHAT...: what goes out of this machine.
+# netem WHAT...: apply it to the packets that leave this machine.
 netem()
 {
 	tc qdisc replace dev "$interface" root netem "$@" || problem "netem $*"
@@ -404,7 +404,7 @@ storm_lossy()
 		3) netem delay 10ms 8ms ;;
 		4) netem duplicate 5% ;;
 		5) netem corrupt 1% ;;
-		# While one queue of the interface takes the other's place, packets go nowhere.
+		# While the queueing discipline is replaced, packets are dropped.
 		6) tc qdisc del dev "$interface" root 2>/dev/null ;;
 		esac
 		doze 500 4000

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * traffic serve|ask: see traffic.h.  SIGTERM says that the storm is over: each client
- * has to be served once more then, and a server waits until its clients have gone.  The
- * status is 0 if all was well, 3 after a violation, which is printed.
+ * traffic serve|ask: see traffic.h.  SIGTERM means that the storm is over.  Then each client must
+ * be served once more, and a server waits until its clients have gone.  The exit status is 0 on
+ * success, and 3 after a violation, which is printed.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static void explain(void)
 	exit(2);
 }
 
-/* The soft limit alone, which can be raised again. */
+/* Set only the soft limit, so that it can be raised again. */
 static void limit(int resource, rlim_t value)
 {
 	struct rlimit limits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: each says which it is and what it holds.
+ * Messages.  Each contains its sequence number, its length and a checksum of its content.
  */
 #include <stddef.h>
 
@@ -61,7 +61,7 @@ void message_seal(struct message *message)
 	message->checksum = message_sum(message);
 }
 
-/* What is wrong with a message of so many bytes, or NULL. */
+/* Return what is wrong with a message of @length bytes, or NULL. */
 const char *message_wrong(const struct message *message, uint32_t length, uint64_t conn)
 {
 	if (length < sizeof(*message))

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Storms: clients and servers go about their business (traffic.h) while something goes
-# wrong again and again.  When it is calm, all who are left must be served, and nothing may
-# be missing or left behind.  Runs inside a VM, from a folder with traffic, disturb.sh and
-# tap.sh in it, and prints TAP:
+# Storms: clients and servers exchange traffic (traffic.h) while this script injects faults again
+# and again.  After the storm each client that is left must be served, and nothing may be missing
+# or left behind.  Runs inside a VM, from a folder with traffic, disturb.sh and tap.sh in it, and
+# prints TAP:
 #
 #	run.sh SCENARIO...
 #
-# KRDMA_STORM is how many seconds each lasts (4), KRDMA_SEED what the dice are thrown
-# with (1); the same seed makes the same throws, though not the same moments.  Of several
-# machines the second one serves, and the first one does the rest; one scenario at a time.
+# KRDMA_STORM is the duration of each scenario in seconds (4).  KRDMA_SEED is the seed of all random
+# choices (1): the same seed gives the same choices, but not the same timing.  With several
+# machines the second one serves and the first one does the rest; they run one scenario at a time.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -25,8 +25,8 @@ work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 limit=${KRDMA_STORM_LIMIT:-60000}
-# When a packet cannot be sent for want of an address, rxe of 6.1 forgets what waits for its
-# acknowledgement; eight tries of a second are over by then.
+# If rxe of 6.1 cannot send a packet because an address is missing, it forgets the work requests
+# that wait for an acknowledgement.  In this time (ms), eight tries of one second each are over.
 forgotten=20000
 problems=$work/problems
 interface=dummy0 there=10.77.0.1 there6=fd77::1
@@ -35,27 +35,27 @@ if [ "${NODES:-1}" != 1 ]; then
 fi
 goodbye=7999
 
-# problem TEXT: the scenario has failed.
+# problem TEXT: record why the scenario has failed.
 problem()
 {
 	echo "$*" >>"$problems"
 }
 
-# roll BELOW: a number from 0 on, in $rolled; what follows depends on the seed alone.
+# roll BELOW: set $rolled to a number from 0 to BELOW - 1, which depends on the seed alone.
 roll()
 {
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
 	rolled=$((seed / 65536 % $1))
 }
 
-# doze FROM TO: so many ms, by the dice.
+# doze FROM TO: sleep for a random number of ms.
 doze()
 {
 	roll $(($2 - $1 + 1))
 	usleep $((($1 + rolled) * 1000))
 }
 
-# Not the clock, which is set by one of the scenarios.
+# now: seconds of uptime, because one of the scenarios sets the clock.
 now()
 {
 	local time
@@ -64,16 +64,16 @@ now()
 	echo "${time%.*}"
 }
 
-# storming: is there time left?
+# storming: succeeds while time is left and no problem is recorded.
 storming()
 {
 	[ "$(now)" -lt "$until" ] && [ ! -s "$problems" ]
 }
 
-# Processes: by their names "server", "client1", and so on; who was killed has a
-# successor of the same name.
+# Processes have names: "server", "client1", and so on.  The successor of a killed process has the
+# same name.
 
-# start NAME ROLE OPTION...: its number is then in $work/NAME.pid.
+# start NAME ROLE OPTION...: start a process; its PID is then in $work/NAME.pid.
 start()
 {
 	local name=$1 tries=0
@@ -94,7 +94,7 @@ start()
 	done
 }
 
-# again NAME: the same once more, after it was killed.
+# again NAME: start the process again with the same options, after it was killed.
 again()
 {
 	mv "$work/$1.out" "$work/$1.old"
@@ -107,7 +107,7 @@ pid_of()
 	cat "$work/$1.pid"
 }
 
-# someone: one of the processes, in $chosen.
+# someone: set $chosen to the name of a random process.
 someone()
 {
 	local count
@@ -120,12 +120,12 @@ someone()
 	chosen=$1
 }
 
-# end NAME: it is told that it is calm, and must end well.
+# end NAME: notify the process that the storm is over; it must end with status 0.
 end()
 {
 	local status=0 waited=0 tries=0
 
-	# One that has just been started may not know yet what to do then.
+	# A process that has just been started may not have its signal handler yet.
 	until grep -Eq '^(asking|listening)' "$work/$1.out" ||
 		! kill -0 "$(pid_of "$1")" 2>/dev/null || [ $tries -gt 600 ]; do
 		tries=$((tries + 1))
@@ -134,7 +134,7 @@ end()
 	kill -TERM "$(pid_of "$1")" 2>/dev/null
 	while kill -0 "$(pid_of "$1")" 2>/dev/null; do
 		mend
-		# After twelve seconds, which is longer than it takes.
+		# Every twelve seconds, which is longer than a process needs to end.
 		waited=$((waited + 1))
 		[ $((waited % 60)) != 0 ] || mend_dumb
 		usleep 200000
@@ -145,13 +145,13 @@ end()
 	rm -f "$work/$1".*
 }
 
-# What the devices count of their objects, without the devices' numbers, which change.
+# The devices' counts of their objects, without the devices' numbers, which change.
 resources()
 {
 	rdma resource show 2>/dev/null | sed 's/^[0-9]*: //' | sort
 }
 
-# Pages that devices have and have not given back.
+# Number of pages that are pinned for devices.
 pinned()
 {
 	cat /proc/sys/vm/stat_refresh
@@ -159,7 +159,7 @@ pinned()
 		END { print count }' /proc/vmstat
 }
 
-# same_again NAME WAS COMMAND...: what it prints, soon.
+# same_again NAME WAS COMMAND...: wait up to a minute until COMMAND prints WAS.
 same_again()
 {
 	local name=$1 was=$2 tries=0
@@ -175,8 +175,8 @@ same_again()
 	done
 }
 
-# The words of tools/vm/verdict.patterns that matter most, to say in which scenario it was:
-# the whole log is judged after the command.
+# The most important of tools/vm/verdict.patterns, checked here to name the scenario.  The whole
+# log is judged after the command.
 log_is_clean()
 {
 	dmesg | sed -n "$((log_before + 1)),\$p" |
@@ -202,7 +202,7 @@ begin_storm()
 	case "$1 $(uname -r)" in
 	link\ 6.1.* | address\ 6.1.*) forgetful="-o $forgotten" ;;
 	esac
-	# One of the clients is not root.
+	# One of the clients does not run as root.
 	chmod 666 /dev/krdma
 	# shellcheck disable=SC2154 # set by begin_others
 	[ "${NODES:-1}" = 1 ] || return 0
@@ -210,7 +210,7 @@ begin_storm()
 	start server serve -s "$seed" $forgetful && actors=server
 }
 
-# clients COUNT OPTION...: for each its number of connections, two; by both families.
+# clients COUNT OPTION...: start clients with two connections each, by IPv4 and IPv6 in turn.
 clients()
 {
 	local count=$1 number address
@@ -226,7 +226,8 @@ clients()
 	until=$(($(now) + seconds))
 }
 
-# give_up: where one has found something wrong and ended, the others wait for it in vain.
+# give_up: a process that has ended too early is a problem.  After a problem, kill all processes,
+# because they may wait for each other in vain.
 give_up()
 {
 	local actor
@@ -241,7 +242,7 @@ give_up()
 	done
 }
 
-# calm: the storm is over.
+# calm: end all processes after the storm, and check that nothing is left behind.
 calm()
 {
 	local actor
@@ -261,7 +262,7 @@ calm()
 	[ ! -s "$problems" ]
 }
 
-# holds NAME COMMAND...: it succeeds.
+# holds NAME COMMAND...: the test passes if COMMAND succeeds.
 holds()
 {
 	local name=$1
@@ -274,15 +275,15 @@ holds()
 	fi
 }
 
-# listen_for_goodbye: on from here, or anew; what it has heard is in $work/goodbye.
+# listen_for_goodbye: start to listen, or again; the output is appended to $work/goodbye.
 listen_for_goodbye()
 {
 	krdma ping --listen -p $goodbye >>"$work/goodbye" 2>&1 &
 	listening=$!
 }
 
-# A signal that comes before the program has said what it does then is ignored: the shell
-# has it so for all that it starts in the background.
+# Repeat SIGINT until the program ends: the shell starts background processes with SIGINT ignored,
+# so a signal that comes before the program has installed its handler is lost.
 listen_no_more()
 {
 	while kill -INT "$listening" 2>/dev/null; do
@@ -301,14 +302,14 @@ serve_others()
 	listen_for_goodbye
 	until grep -q ' left after ' "$work/goodbye" || [ -s "$problems" ]; do
 		if mend; then
-			# It listened at the device that was.
+			# It listened at the old device.
 			listen_no_more
 			listen_for_goodbye
 		fi
 		usleep 200000
 	done
 	listen_no_more
-	# Those who have vanished are lost by asking, after the cable is in again or not.
+	# The server's probes find clients that have vanished, whether or not the cable is back.
 	calm && exit
 	sed 's/^/# /' "$problems"
 	exit 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server: for each client a thread, which answers each message and offers memory.
+ * A server.  It has a thread for each client, which answers each message and offers memory.
  */
 #include <netinet/in.h>
 #include <pthread.h>
@@ -16,13 +16,13 @@ enum tag {
 
 #define TAG(kind, slot)	((kind) << 8 | (slot))
 
-/* Where things are in the memory for messages. */
+/* Offsets in the MR for messages. */
 #define AT_RECEIVE	0
 #define AT_ANSWER	(MESSAGES * MESSAGE_MAX)
 #define AT_PROBE	(AT_ANSWER + MESSAGES * MESSAGE_MAX)
 #define SERVER_SIZE	(AT_PROBE + MESSAGE_MAX)
 
-/* The client's bulk data, and behind them its count. */
+/* The client's bulk data, and behind them its counter. */
 #define OFFER_SIZE	(BULK_SIZE + 8)
 
 #define CLIENTS_MAX	128
@@ -75,7 +75,7 @@ static void answer(struct end *end, uint64_t sequence, uint32_t length)
 	struct message *message = memory_at(end, offset);
 	int err;
 
-	/* The client has had this one, so it has arrived; its completion is late. */
+	/* The client has received the slot's previous answer; only its completion is late. */
 	while (server->busy[slot]) {
 		err = end->broken ? -EIO : end_take(end, SILENCE_MS);
 		if (err && err != -ETIMEDOUT)
@@ -122,7 +122,7 @@ static void received(struct end *end, unsigned int slot, uint32_t length)
 		server->left = true;
 	}
 	answer_length = message->length % 1024;
-	/* Before the answer: the client may send as many again then. */
+	/* Post the receive first: after the answer the client may send another message. */
 	if (!post_receive(end, slot))
 		answer(end, sequence, answer_length);
 }
@@ -144,7 +144,7 @@ static void complete(struct end *end, uint32_t tag, const struct krdma_cqe *cqe)
 	}
 }
 
-/* A peer that says nothing may be dead: an operation finds out. */
+/* A silent peer may be dead; a work request shows whether it is. */
 static void probe(struct end *end)
 {
 	struct message *message = memory_at(end, AT_PROBE);
@@ -216,7 +216,7 @@ static int let_in(struct end *end)
 	return err;
 }
 
-/* Until the client leaves, is lost, or is silent after its goodbye. */
+/* Serve until the client leaves, is lost, or is silent after its MESSAGE_BYE. */
 static int talk(struct end *end)
 {
 	struct server *server = server_of(end);
@@ -269,7 +269,7 @@ static void *serve_one(void *arg)
 	return NULL;
 }
 
-/* As many as there may be; those beyond are closed, which rejects them. */
+/* Start a thread for a client.  Beyond CLIENTS_MAX, close the connection, which rejects it. */
 static void start(struct traffic *traffic, struct krdma_conn *conn, unsigned int random)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -303,7 +303,7 @@ static void start(struct traffic *traffic, struct krdma_conn *conn, unsigned int
 	server_free(server);
 }
 
-/* How many threads there are; none of them may be stuck. */
+/* Return the number of threads.  A thread that is stuck is a violation. */
 static unsigned int look_after(struct traffic *traffic)
 {
 	unsigned int count = 0;
@@ -334,7 +334,7 @@ static int listen_anywhere(struct end *main, struct krdma_listener **listener)
 				   listener);
 		if (!err)
 			return 0;
-		/* One who was killed may not be gone yet. */
+		/* A server that was killed may still hold the address. */
 		if (err != -EADDRINUSE)
 			expected(main, CALL_LISTEN, err);
 		if (now_ms() - begun > main->traffic->limit_ms)
@@ -367,7 +367,7 @@ int serve(struct traffic *traffic, const atomic_bool *stop)
 		}
 	}
 	krdma_listener_close(listener);
-	/* The clients have ended before; who was killed is lost within the limit. */
+	/* The clients end first; connections of killed clients are lost within the limit. */
 	stopped = now_ms();
 	while (look_after(traffic)) {
 		if (now_ms() - stopped > 2 * traffic->limit_ms)

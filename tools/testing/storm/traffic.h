@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Traffic that can tell whether anything has gone wrong with it: clients and servers
- * over libkrdma's thin layer, whose connections may be lost at any time, and whose
- * operations nevertheless complete once each, with the data that were meant.
+ * Traffic that verifies itself: clients and servers over libkrdma's thin layer.  Connections may
+ * be lost at any time; nevertheless each work request completes exactly once, and successful ones
+ * have the right data.
  */
 #ifndef STORM_TRAFFIC_H
 #define STORM_TRAFFIC_H
@@ -18,7 +18,7 @@
 #include <krdma.h>
 #include <krdma_entry.h>
 
-/* What has a bound, and how long the longest one took. */
+/* Steps with a time limit; the tally has the longest duration of each. */
 enum call {
 	CALL_RESOLVE,
 	CALL_PREPARE,
@@ -37,20 +37,20 @@ enum call {
 	CALL_COUNT,
 };
 
-/* How long a peer is given to answer; then the connection is closed while it connects. */
+/* Time for a peer to answer; then the connection is closed while it is connecting. */
 #define CONNECT_MS	10000
-/* How long a side looks at a silent connection before it asks whether the peer lives. */
+/* Time without completions after which a side probes whether the peer lives. */
 #define SILENCE_MS	2000
 
 #define MESSAGE_MAX	4096
 #define BULK_SIZE	16384
-/* Messages that may be under way in one direction. */
+/* Messages that may be in flight in one direction. */
 #define MESSAGES	8
 #define ROUND_MESSAGES	4
-/* Operations of one end that are not complete. */
+/* Work requests of one end that may be in flight. */
 #define SLOTS		64
 
-/* What both sides count; by any thread. */
+/* Counters of both sides, written by any thread. */
 struct tally {
 	atomic_uint_least64_t connected;
 	atomic_uint_least64_t refused;
@@ -74,21 +74,21 @@ struct traffic {
 	unsigned int port;
 	unsigned int connections;
 	unsigned int seed;
-	/* A call or an operation that takes longer than this is a violation. */
+	/* A call or a work request that takes longer than this is a violation. */
 	unsigned int limit_ms;
-	/* After this its connection is closed instead; 0: never. */
+	/* After this a work request counts as forgotten, and its connection is closed; 0: never. */
 	unsigned int forgotten_ms;
-	/* Memory, descriptors and the like may run out. */
+	/* Memory, file descriptors and similar resources may run out. */
 	bool short_of;
-	/* Allocations for the threads of clients are those that fail. */
+	/* Fault injection makes allocations of client threads fail. */
 	bool may_fail;
 	/* Between two machines, packets can be lost. */
 	bool over_cable;
-	/* From then on, a client has to be served. */
+	/* The storm is over: each client must be served once more. */
 	atomic_bool calm;
 };
 
-/* An operation that was accepted, until it completes. */
+/* A work request, from when it was accepted until it completes. */
 struct slot {
 	uint64_t wr_id;
 	uint64_t since;
@@ -97,7 +97,7 @@ struct slot {
 	bool accepted;
 };
 
-/* One end of a connection; one thread's. */
+/* One end of a connection; used by one thread. */
 struct end {
 	struct traffic *traffic;
 	const char *role;
@@ -114,24 +114,24 @@ struct end {
 	uint64_t serial;
 	uint64_t sends;
 	uint64_t receives;
-	/* The first status that was no success, what had been asked for by then, and whether
-	 * something other than a receive has failed.
+	/* The first status that was no success, @serial at that time, and whether a work request
+	 * other than a receive has failed.
 	 */
 	uint8_t broken;
 	uint64_t broken_at;
 	bool order_broken;
-	/* The device has forgotten an operation: only closing ends it. */
+	/* The device has forgotten a work request: only closing the connection completes it. */
 	bool forgotten;
-	/* What was promised of the connection's end has to hold. */
+	/* The QP is created, so the guarantees about the connection's end apply. */
 	bool prepared;
 
-	/* For who watches the threads. */
+	/* The call in progress, or -1; for the thread that looks for stuck threads. */
 	atomic_int doing;
-	/* What it does, or has done last. */
+	/* The call in progress, or the last one. */
 	enum call called;
 	atomic_uint_least64_t since;
 
-	/* What to do with a success: of which tag, and the completion. */
+	/* Called for each success, with the tag and the completion of the work request. */
 	void (*complete)(struct end *end, uint32_t tag, const struct krdma_cqe *cqe);
 };
 
@@ -149,10 +149,10 @@ struct message {
 	uint64_t sequence;
 	uint32_t length;
 	uint32_t reserved;
-	/* MESSAGE_BYE: how often was added, and what must be in the server's memory. */
+	/* MESSAGE_BYE: number of fetch-and-adds, and checksum of the server's memory. */
 	uint64_t adds;
 	uint64_t bulk;
-	/* Of everything else. */
+	/* Covers all other fields and @data. */
 	uint64_t checksum;
 	unsigned char data[];
 };
