@@ -158,7 +158,7 @@ static int window_create(struct client *client, uint32_t access,
  * Get
  */
 
-/* Sends the request and receives the attributes of the file. */
+/* Sends GET, and receives the attributes of the file. */
 static int ask(struct client *client, const char *name, struct file_message *file)
 {
 	struct file_message get = { .type = FILE_MESSAGE_GET };
@@ -388,7 +388,7 @@ KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr 
  * Put
  */
 
-/* Sends the attributes of the file and receives what the server already has. */
+/* Sends PUT with the attributes of the file. The server's HAVE describes its part file. */
 static int announce(struct client *client, const char *name, const struct file_source *source,
 		    struct file_message *have)
 {

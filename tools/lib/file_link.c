@@ -60,7 +60,7 @@ int file_link_fail(struct file_link *link, int err, uint32_t side)
 	return link->error;
 }
 
-/* Calls @watch once per tick, which can stop the transfer. */
+/* Calls @watch, at most once per tick. A value other than 0 stops the transfer. */
 static int watch(struct file_link *link, uint64_t now)
 {
 	int err;

@@ -175,7 +175,7 @@ static void end_turn(struct krdma_simple *simple)
 	simple_tell_room(simple);
 }
 
-/* Call while having the turn: waits until the work request has succeeded, or returns an errno. */
+/* Call while having the turn: waits until the work request has completed. */
 static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
 	int found;
@@ -188,7 +188,7 @@ static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadl
 
 /*
  * Call while having the turn, if unsignaled and timed-out work requests use up the send depth.
- * 0: try again.
+ * Returns 0 to try again.
  */
 static int await_place(struct krdma_simple *simple, uint64_t deadline)
 {
@@ -205,7 +205,7 @@ static int await_place(struct krdma_simple *simple, uint64_t deadline)
 	return err < 0 ? err : 0;
 }
 
-/* Call while having the turn, if a work request was refused. 0: try again. */
+/* Call while having the turn, if a work request was refused. Returns 0 to try again. */
 static int refused(struct krdma_simple *simple, int err, uint64_t deadline)
 {
 	switch (err) {
