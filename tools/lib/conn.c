@@ -144,7 +144,7 @@ KRDMA_PUBLIC int krdma_conn_await_closed(struct krdma_conn *conn, uint64_t deadl
 
 	if (!conn)
 		return -EINVAL;
-	/* Wait only for POLLHUP, which comes with POLLERR when the connection has ended. */
+	/* Wait only for POLLHUP: the connection is closed. POLLERR never comes without it. */
 	err = request_await(conn->fd, 0, deadline);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }

@@ -50,7 +50,7 @@ KRDMA_PUBLIC int krdma_device_find(struct krdma *session, const char *name,
 KRDMA_PUBLIC int krdma_device_next(struct krdma *session, uint32_t after,
 				   struct krdma_device_query_args *device, size_t size)
 {
-	/* @after + 1 would wrap to 0 and restart the iteration. */
+	/* Otherwise @after + 1 would wrap to 0 and restart the iteration. */
 	if (after == UINT32_MAX)
 		return -ENOENT;
 	return query(session, after + 1, KRDMA_DEVICE_QUERY_NEXT, device, size);

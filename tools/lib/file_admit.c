@@ -124,7 +124,8 @@ bool file_nets_have(const struct file_nets *nets, const struct sockaddr_storage 
 
 /*
  * A host in an IPv6 network can use all addresses of its 64-bit prefix, so they count as one
- * peer. This does not hold for link-local addresses.
+ * peer. Link-local addresses all have the same prefix, so they are compared as a whole, with
+ * their interface.
  */
 bool file_same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -202,7 +203,7 @@ static int prove(struct file_link *link, char side, const unsigned char server[F
 	return file_link_send(link, &message, NULL);
 }
 
-/* @side: side of the other end. */
+/* Receives and checks the proof of the other side. @side: 'c' or 's', the other side. */
 static int check(struct file_link *link, char side, const unsigned char server[FILE_NONCE],
 		 const unsigned char client[FILE_NONCE])
 {
@@ -228,7 +229,7 @@ int file_admit(struct file_link *link)
 	if (!err)
 		err = check(link, 'c', server, client);
 	if (err)
-		/* The client gets this error and no details. */
+		/* file_link_close() sends this error to the client, without details. */
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_HERE);
 	return prove(link, 's', server, client);
 }

@@ -53,7 +53,10 @@ static int check_options(const struct krdma_file_options *options)
 	return 0;
 }
 
-/* Several pages long, so it is not on the stack of a thread of unknown stack size. */
+/*
+ * The structure is several pages long. It is allocated, because the stack of the calling thread
+ * may be small.
+ */
 static int client_create(struct krdma *session, const struct krdma_file_options *options,
 			 struct client **client)
 {
@@ -113,7 +116,7 @@ static int client_finish(struct client *client, int err, struct krdma_file_resul
 	return err;
 }
 
-/* Checks of all functions, before there is anything to release. */
+/* Checks the arguments of krdma_file_get(), _get_fd() and _put(), and allocates the client. */
 static int begin(struct krdma *session, const struct sockaddr *server, const char *name,
 		 const struct krdma_file_options *options, struct krdma_file_result *result,
 		 size_t size, struct client **client)
@@ -155,7 +158,7 @@ static int window_create(struct client *client, uint32_t access,
  * Get
  */
 
-/* Sends the request and receives the attributes of the file. */
+/* Sends GET, and receives the attributes of the file. */
 static int ask(struct client *client, const char *name, struct file_message *file)
 {
 	struct file_message get = { .type = FILE_MESSAGE_GET };
@@ -211,8 +214,8 @@ static int fetch(struct client *client, const struct file_sink *sink)
 }
 
 /*
- * Opens the folder of @path, which does not exist or is not a folder, and returns the last
- * component.
+ * Opens the parent folder of @path and returns the last component of @path, which does not exist
+ * or is not a folder.
  */
 static int open_parent(const char *path, char *last, int *folder)
 {
@@ -267,8 +270,8 @@ static int open_folder(const char *path, char *last, int *folder, bool *named)
 }
 
 /*
- * A name chosen by the server could be that of a shell start-up file or look like an option,
- * and could replace any file.
+ * Checks a name that the server chose: without this check, it could be that of a shell start-up
+ * file, look like an option, or replace any file.
  */
 static int judge_chosen_name(int folder, const char *last)
 {
@@ -281,7 +284,7 @@ static int judge_chosen_name(int folder, const char *last)
 	return errno == ENOENT ? 0 : -errno;
 }
 
-/* @chosen: the server chose the name. */
+/* @chosen: the server chose the name. It is not used if @path is not a folder. */
 static int get_part(struct client *client, const char *path, bool chosen,
 		    const struct file_message *file)
 {
@@ -346,7 +349,7 @@ static int get(struct client *client, const struct sockaddr *server, const char 
 	if (err)
 		return err;
 	err = path ? get_part(client, path, !*name, &file) : get_stream(client, fd);
-	/* All data are here, whether or not the server still receives the message. */
+	/* The file is complete, so it does not matter whether the server gets this message. */
 	if (!err)
 		file_flow_done(&client->flow);
 	return err;
@@ -385,7 +388,7 @@ KRDMA_PUBLIC int krdma_file_get_fd(struct krdma *session, const struct sockaddr 
  * Put
  */
 
-/* Sends the attributes of the file and receives what the server already has. */
+/* Sends PUT with the attributes of the file. The server's HAVE describes its part file. */
 static int announce(struct client *client, const char *name, const struct file_source *source,
 		    struct file_message *have)
 {
@@ -413,8 +416,8 @@ static int announce(struct client *client, const char *name, const struct file_s
 }
 
 /*
- * Continues from the server's part file if its checksum matches the source. Other clients may
- * have left part files under that name too: ask for the next one if it does not match.
+ * Continues from the server's part file if its checksum matches the source. Otherwise asks for
+ * the next one, because other clients may have left part files for that name too.
  */
 static int compare(struct client *client, struct file_source *source, struct file_message *have)
 {

@@ -2,8 +2,8 @@
 /*
  * CRC-32C, the checksum of iSCSI, ext4 and others: "123456789" gives e3069283.
  *
- * CPUs have an instruction for it, with which it does not limit the throughput of a transfer.
- * If there is none, or none that this code knows, a table is used.
+ * With the instruction that many CPUs have for it, the checksum does not limit the throughput of
+ * a transfer. If this code does not know such an instruction of the CPU, it uses a table.
  */
 #include "file_internal.h"
 
@@ -109,7 +109,7 @@ static uint32_t by_instruction(uint32_t crc, const unsigned char *byte, size_t l
 static bool has_instruction(void)
 {
 #ifdef __aarch64__
-	/* HWCAP_CRC32, which older headers do not have. */
+	/* HWCAP_CRC32, which older headers do not define. */
 	return getauxval(AT_HWCAP) & 1 << 7;
 #else
 	unsigned int a, b, c = 0, d;

@@ -3,10 +3,10 @@
  * The data of one file in transfer.
  *
  * Slots are used in turn, one for each piece of the file. The sender fills a slot again when
- * the receiver has reported with a CREDIT that it is done with its content. The amount in
- * flight is therefore bounded, and neither side waits for each piece separately. The server
- * always moves the data, in both directions: it writes to the client's slots before it
- * announces them, or reads them after the client has announced them.
+ * the receiver has reported with a CREDIT that it has stored the content. The amount in flight
+ * is therefore bounded, and neither side waits for each piece separately. The server always
+ * moves the data, in both directions: it writes to the client's slots before it announces them,
+ * or reads them after the client has announced them.
  */
 #include "file_internal.h"
 
@@ -16,7 +16,7 @@
 
 #define ZEROES	65536
 
-/* Sets a local error that is not one of the connection. */
+/* Sets the error for a local failure, not one of the connection or the peer; 0: no error. */
 static int here(struct file_flow *flow, int err)
 {
 	return err ? file_link_fail(flow->link, err, KRDMA_FILE_SIDE_HERE) : 0;
@@ -59,13 +59,13 @@ int file_flow_accept(struct file_flow *flow, const struct file_message *message)
  * Sending
  */
 
-/* State of a sender: pieces started, and pieces that the receiver has credited. */
+/* State of a sender: number of pieces sent, and of those that the receiver has credited. */
 struct sending {
 	uint64_t begun;
 	uint64_t credited;
 	/*
-	 * By slot: the number of posted work requests that must have completed before the slot
-	 * is free.
+	 * At the server, for each slot: the value that link->completed must reach before the
+	 * slot can be filled again.
 	 */
 	uint64_t written[FILE_SLOTS_MAX];
 };
@@ -180,13 +180,16 @@ struct piece {
 	uint64_t length;
 	bool hole;
 	/*
-	 * At the server: the number of posted work requests that must have completed before the
-	 * data are here.
+	 * At the server: the value that link->completed must reach before the data are in the
+	 * slot; else 0.
 	 */
 	uint64_t read;
 };
 
-/* State of a receiver: pieces announced, pieces stored, and the end of those announced. */
+/*
+ * State of a receiver: numbers of pieces announced and stored, the offset at which the announced
+ * pieces end, and whether the sender has sent the END message, and with which checksum.
+ */
 struct receiving {
 	struct piece pieces[FILE_SLOTS_MAX];
 	uint64_t told;
@@ -250,8 +253,8 @@ static int hear(struct file_flow *flow, struct receiving *receiving)
 }
 
 /*
- * A pipe whose reader does not read must not block the progress callback, which may stop the
- * transfer.
+ * If @fd is non-blocking and full, waits on the link, so that the progress callback is called and
+ * can stop the transfer. If @fd is blocking, that happens only after a signal.
  */
 static int write_stream(struct file_flow *flow, int fd, const void *data, size_t length)
 {

@@ -2,9 +2,9 @@
 /*
  * One end of a connection for file transfers.
  *
- * No wait is unlimited. If the peer is gone, the device reports that when a message is sent to
- * it, which happens twice a second. If the peer exists but is silent, this side notices,
- * because the peer too must send a message twice a second.
+ * No wait is unlimited. Each side sends a message at least twice a second. If the peer is gone,
+ * the device reports that for such a message. If the peer exists but sends nothing for
+ * link->patience_ms, the link fails with -ETIMEDOUT.
  */
 #include "file_internal.h"
 
@@ -18,9 +18,9 @@
 
 #define ALIVE_MS	500
 /*
- * About one second until data are retransmitted. They may have to wait behind data of other
- * files, and a retransmission because of a late acknowledgment costs more than the delay after
- * a loss.
+ * The retransmission timeout of the device: 4.096 us * 2^18, about one second. Data may have to
+ * wait behind data of other files, and a retransmission because of a late acknowledgment costs
+ * more than the delay after a loss.
  */
 #define ACK_TIMEOUT	18
 /*
@@ -35,7 +35,7 @@
 #define STRIDE		((FILE_MESSAGE_MAX + 63u) / 64 * 64)
 #define ALL_FREE	((1u << FILE_MESSAGES) - 1)
 
-/* The wr_ids of entries. */
+/* The wr_id of a work request: its kind, plus the slot of a receive or send. */
 enum {
 	KIND_RECEIVE = 1 << 8,
 	KIND_SEND = 2 << 8,
@@ -60,7 +60,7 @@ int file_link_fail(struct file_link *link, int err, uint32_t side)
 	return link->error;
 }
 
-/* Asks the caller whether to stop. */
+/* Calls @watch, at most once per tick. A value other than 0 stops the transfer. */
 static int watch(struct file_link *link, uint64_t now)
 {
 	int err;
@@ -73,7 +73,8 @@ static int watch(struct file_link *link, uint64_t now)
 }
 
 /*
- * Returns why a connection has ended. The device may report the end before the connection does.
+ * Returns the errno for a connection that has ended. Waits, because the device may report the
+ * end before the connection does.
  */
 static int reason(struct file_link *link)
 {
@@ -109,7 +110,7 @@ static int status_error(struct file_link *link, const struct krdma_cqe *cqe)
 
 /*
  * Called when the connection has ended. The peer's last message may still be in the CQ, behind
- * others. At the latest, it is followed by a flushed receive or another failure.
+ * other completions, so process completions until a flushed receive or another failure follows.
  */
 static int ended(struct file_link *link)
 {
@@ -186,8 +187,8 @@ static int completed(struct file_link *link, const struct krdma_cqe *cqe)
 }
 
 /*
- * Fails if the peer sends only keepalives for too long: it occupies a place that another client
- * could use.
+ * Fails if the deadline has passed, or if the peer sends only keepalives for longer than
+ * link->progress_ms: such a peer occupies a place that another client could use.
  */
 static int judge_progress(struct file_link *link, uint64_t now, bool wait)
 {
@@ -240,7 +241,7 @@ int file_link_pump(struct file_link *link, bool wait)
 		return file_link_fail(link, err, KRDMA_FILE_SIDE_BETWEEN);
 	if (err)
 		taken = 0;
-	/* A signal may be the reason for @watch to stop the transfer. */
+	/* The signal handler may have made @watch stop the transfer, so call it at once. */
 	if (err == -EINTR)
 		link->watched = 0;
 	for (size_t i = 0; i < taken; i++) {
@@ -359,7 +360,7 @@ static int await_state(struct file_link *link)
 	}
 }
 
-/* Creates the ring, the QP and the receives. From now on the peer can send. */
+/* Creates the ring and the QP, and posts the receives, so that the peer can send. */
 static int prepare(struct file_link *link)
 {
 	struct krdma_conn_create_qp_args options = {
@@ -398,7 +399,10 @@ static void established(struct file_link *link)
 	link->advanced = link->said;
 }
 
-/* Reads the hello in the peer's private data: 0, or the reason why it is not usable. */
+/*
+ * Reads the hello in the peer's private data. Returns 0, or the errno if it is not valid or if
+ * it rejects this side.
+ */
 static int hear_hello(struct file_link *link)
 {
 	unsigned char hello[256];
@@ -459,7 +463,8 @@ int file_link_connect(struct file_link *link, const struct sockaddr *server)
 	if (err)
 		return err;
 	/*
-	 * An unauthenticated server is not acceptable: a server with the secret sets the flag.
+	 * A server with the secret sets the flag. Refuse a server that would not authenticate
+	 * itself.
 	 */
 	if (link->flags != own_flags(link))
 		return file_link_fail(link, link->secret ? -EKEYREJECTED : -EPROTO,
@@ -515,8 +520,8 @@ static void farewell(struct file_link *link, int err)
 	int error = link->error;
 
 	/*
-	 * The reason for the end must not end the sending of the last message, and errors here
-	 * must not replace it.
+	 * The error that ended the transfer must not prevent the sending of the last message,
+	 * and errors here must not replace it.
 	 */
 	link->watch = NULL;
 	link->deadline = 0;

@@ -2,18 +2,19 @@
 /*
  * An incomplete file.
  *
- * The received data are in a part file in the folder where NAME is to appear:
+ * The received data are stored in a part file, in the folder of the final file NAME:
  *
  *	.krdma-NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN-RRRRRRRRRRRRRRRR.part
  *
  * N is a prefix of the SHA-256 of NAME, so that the part file can be found again and no name is
- * too long. R is random for each part file. The file is created with O_EXCL, so nobody can have
- * prepared one. A server neither sends nor accepts files with such names.
+ * too long. R is random for each part file. The part file is created with O_EXCL, so that no
+ * other user can have created it in advance. A server neither sends nor accepts files with such
+ * names.
  *
- * A part file has the length of the file from the start. After that is a note, which says to
- * which file it belongs, how much of it is present, and with which checksum. There are two
- * places for the note, used in turn, so that a killed process leaves an intact one. A note is
- * written after the data that it describes. After a crash of the machine the content may be
+ * From the start a part file has the length of the complete file, followed by two places for
+ * a note. A note identifies the file, and contains the number of bytes present and their
+ * checksum. The places are used in turn, so that a killed process leaves an intact note. A note
+ * is written after the data that it describes. After a crash of the machine the content may be
  * anything: the checksum is computed again before a transfer continues from a part file.
  *
  *	 0  "krdmapar"
@@ -31,9 +32,9 @@
  * A transfer continues from an earlier part file if it has a note; is a regular file of this
  * user with one link, which no other user may write; and is not locked by another process. An
  * earlier part file is deleted when NAME is complete, or when its data do not match the
- * checksum in its note. In all other cases it keeps the data that it had when it was found. A
- * part file created by this transfer is deleted if it is empty, or contains nothing from which
- * a transfer could continue.
+ * checksum in its note. In all other cases it keeps the data that it had when it was found. If
+ * a transfer fails, the part file that it created is deleted, unless it contains data from
+ * which a later transfer can continue.
  */
 #include "file_internal.h"
 
@@ -186,7 +187,7 @@ static bool read_place(const struct file_part *part, int fd, uint64_t length, un
 	return to->offset <= length;
 }
 
-/* Reads the note that covers more data. */
+/* Reads both places, and returns the valid note that covers more data; false if there is none. */
 static bool read_note(const struct file_part *part, int fd, struct note *note)
 {
 	struct stat status;
@@ -277,7 +278,7 @@ static int search(struct file_part *part, bool any_version,
 		return 0;
 	}
 	while (!err && (entry = readdir(entries))) {
-		/* Compare the prefix before the random characters. */
+		/* Compare only the part of the name before the random characters. */
 		if (strncmp(entry->d_name, part->name, PREFIX_LENGTH + ID_DIGITS + 1) ||
 		    !file_part_is_name(entry->d_name))
 			continue;
@@ -484,7 +485,7 @@ static int clear_rest(struct file_part *part)
 
 	if (!length || !fallocate(part->fd, punch, from, length))
 		return 0;
-	/* For file systems without support for holes. */
+	/* The file system does not support holes. */
 	return ftruncate(part->fd, from) ? -errno : set_length(part);
 }
 
@@ -494,8 +495,7 @@ int file_part_begin(struct file_part *part, uint64_t offset)
 
 	if (!offset || part->fd < 0) {
 		/*
-		 * Keep the earlier part file: a difference at the other side does not prove it
-		 * wrong.
+		 * Keep the earlier part file: a source that differs does not prove it wrong.
 		 */
 		let_go(part);
 		err = create(part);
@@ -560,7 +560,7 @@ static int take_name(struct file_part *part)
 		return -EIO;
 	if (part->no_replace)
 		return rename_to_nothing(part);
-	/* It may have become something other than a regular file. */
+	/* Check again: the file to replace may no longer be a regular file. */
 	err = file_can_replace(part->folder, part->last);
 	if (err)
 		return err;
@@ -595,8 +595,8 @@ int file_part_finish(struct file_part *part, struct file_link *link)
 		return err;
 	part->complete = true;
 	/*
-	 * The file has its name in any case. This may fail to make the name survive a power
-	 * failure.
+	 * From now on the file has its name. An error here means only that the name may not
+	 * survive a power failure.
 	 */
 	if (part->sync)
 		err = file_sync_folder(part->folder, part->fd, link);
@@ -626,7 +626,7 @@ static bool keep(struct file_part *part, int err)
 
 void file_part_close(struct file_part *part, int err)
 {
-	/* An earlier part file that was not started with is unchanged. */
+	/* An earlier part file that this transfer did not continue is unchanged. */
 	if (part->begun && part->fd >= 0 && !part->complete && !keep(part, err) && !part->earlier)
 		unlinkat(part->folder, part->name, 0);
 	if (part->fd >= 0)

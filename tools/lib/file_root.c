@@ -2,9 +2,9 @@
 /*
  * The folder or file that a server offers, and the confinement of clients to it.
  *
- * The kernel confines path lookups to a folder (openat2(), since 5.6). If it cannot, or a
- * sandbox forbids the call, the path is walked one component at a time and symbolic links are
- * not followed.
+ * Since version 5.6 the kernel can confine path lookups to a folder, by openat2(). If the kernel
+ * is older, or a sandbox forbids the call, the path is walked one component at a time and
+ * symbolic links are not followed.
  */
 #include "file_internal.h"
 
@@ -106,7 +106,7 @@ static int open_part(int folder, const char *part, size_t length, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* @name has been checked. */
+/* @name has been checked by judge(). */
 static int open_walking(int folder, const char *name, int flags)
 {
 	int at = folder, next;
@@ -237,8 +237,8 @@ int file_reopen(int path)
  */
 
 /*
- * Whether a rule applies to the folder: either the folder that has the rule's path now, or the
- * one that had it when the server was created.
+ * Whether a rule applies to the folder. A rule applies to the folder that has the rule's path
+ * now, and to the folder that had it when the server was created.
  */
 static bool is_of(const struct file_root *root, const struct file_rule *rule,
 		  const struct stat *folder)
@@ -310,7 +310,8 @@ static int open_folder_of(const struct file_root *root, const char *name, const 
 }
 
 /*
- * Opens a file for reading where rules exist: a regular file that the rules allow, not a link.
+ * Opens a file for reading if the access rights depend on its folder. The file must be a regular
+ * file, not a symbolic link, in a folder that the client may read.
  */
 static int open_ruled(const struct file_root *root, const char *name)
 {
@@ -416,8 +417,8 @@ int file_root_parent(const struct file_root *root, const char *name, int *folder
 	if (!(root->access & KRDMA_FILE_WRITE) && !root->rule_count)
 		return -EROFS;
 	/*
-	 * For a client that puts a part file's name, report no access rather than a missing
-	 * file.
+	 * If a client puts a file with a part file's name, report no access rather than a
+	 * missing file.
 	 */
 	if (err)
 		return err == -ENOENT && !root->only ? -EACCES : err;

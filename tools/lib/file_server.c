@@ -47,7 +47,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Blocks all signals in the new thread, so that the program's own threads get them. */
 static int start_thread(struct file_worker *worker)
 {
 	sigset_t all, before;
@@ -162,7 +162,7 @@ KRDMA_PUBLIC int krdma_file_server_run(struct krdma_file_server *server)
 		else if (err != -EAGAIN && err != -EINTR && err != -EMFILE && err != -ENFILE &&
 			 err != -ENOMEM && err != -EDQUOT)
 			break;
-		/* Out of resources for another client: wait until one ends. */
+		/* Resources for another client are short. A client may end during the sleep. */
 		if (err && err != -EAGAIN && err != -EINTR)
 			usleep(FILE_TICK_MS * 1000);
 		err = 0;
@@ -210,7 +210,7 @@ static int set_options(struct krdma_file_server_options *own,
 	return own->reserved ? -EINVAL : 0;
 }
 
-/* Sets which clients are allowed and their rights. */
+/* Sets the secret, the allowed addresses and the rules for access rights from the options. */
 static int set_admission(struct krdma_file_server *server)
 {
 	const struct krdma_file_server_options *options = &server->options;
@@ -258,7 +258,7 @@ KRDMA_PUBLIC int krdma_file_server_create(struct krdma *session, const struct so
 	err = set_admission(new);
 	if (err)
 		goto close_root;
-	/* The caller owns the memory to which these point. */
+	/* These pointers are valid only during this call. */
 	new->options.secret = NULL;
 	new->options.allow = NULL;
 	new->options.rules = NULL;

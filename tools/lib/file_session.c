@@ -104,7 +104,10 @@ static int serve_get(struct serving *serving)
 	return err;
 }
 
-/* Offers one part file after another, until the client accepts one or there are no more. */
+/*
+ * Offers one part file after another until the client accepts one. If there are no more, offers
+ * offset 0.
+ */
 static int agree(struct serving *serving, struct file_part *part, struct file_message *offer)
 {
 	struct file_message have;

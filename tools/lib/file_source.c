@@ -13,7 +13,7 @@
 
 #define CRC_PIECE	(256u << 10)
 
-/* The most data read from a file that does not report its length. */
+/* Maximum number of bytes that are read from a file that does not report its length. */
 #define SNAPSHOT_MAX	(16u << 20)
 
 /*
@@ -62,7 +62,7 @@ static int take_snapshot(int fd, int *snapshot)
 		got = read(fd, piece, CRC_PIECE);
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* A file without an end, such as a log that is followed. */
+		/* EAGAIN: the file has no end, for example a log that readers follow. */
 		if (got < 0) {
 			err = errno == EAGAIN ? -EOPNOTSUPP : -errno;
 			break;
@@ -132,8 +132,8 @@ void file_source_close(struct file_source *source)
 }
 
 /*
- * A file system without holes reports everything as data. If it does not support the call,
- * assume the same.
+ * Finds the next data extent. A file system without holes reports the whole file as data. If the
+ * file system does not support SEEK_DATA, treats the rest of the file as data.
  */
 static int find_data(struct file_source *source, uint64_t offset)
 {
@@ -176,7 +176,7 @@ int file_source_extent(struct file_source *source, uint64_t offset, uint64_t mos
 		*length = source->data_end - offset;
 	if (!*hole && *length > most)
 		*length = most;
-	/* The file is now shorter than the current position. */
+	/* If there is neither data nor a hole at @offset, the file has become shorter. */
 	return *length ? 0 : -ESTALE;
 }
 

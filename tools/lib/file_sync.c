@@ -51,7 +51,7 @@ static int start_thread(pthread_t *thread, struct flush *work)
 	sigset_t all, before;
 	int err;
 
-	/* Signals are for the program's own threads. */
+	/* Block all signals in the new thread, so that the program's own threads get them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(thread, NULL, run, work);
@@ -59,7 +59,7 @@ static int start_thread(pthread_t *thread, struct flush *work)
 	return err;
 }
 
-/* Waits until it has ended, for at most one tick. */
+/* Waits for the end of fsync(), for at most one tick. Returns whether it has ended. */
 static bool await(struct flush *work)
 {
 	struct timespec until;
@@ -81,8 +81,9 @@ static bool await(struct flush *work)
 }
 
 /*
- * A disk may take longer than the peer waits, so send keepalives meanwhile. The end of the link
- * does not end fsync(): the function waits for it in any case.
+ * A disk may take longer than the peer waits, so another thread calls fsync() while this one
+ * sends keepalives. An error of the link does not end fsync(): the function waits for it in any
+ * case.
  */
 int file_sync(int fd, struct file_link *link)
 {
@@ -120,8 +121,8 @@ int file_sync_folder(int folder, int file, struct file_link *link)
 }
 
 /*
- * On a network file system, close() may be the first call to report that the disk is full. It
- * reports that for each closed descriptor.
+ * On a network file system, close() may be the first call to report that the disk is full. Each
+ * descriptor reports that when it is closed, so close a copy.
  */
 int file_late_error(int fd)
 {
@@ -130,7 +131,7 @@ int file_late_error(int fd)
 	return copy < 0 || (close(copy) && errno != EINTR) ? -errno : 0;
 }
 
-/* Does not call umask(), whose change other threads would see. */
+/* Avoids umask() if possible: it changes the umask, which other threads use too. */
 mode_t file_umask(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");
@@ -146,7 +147,10 @@ mode_t file_umask(void)
 	}
 	if (status)
 		fclose(status);
-	/* Without /proc. The temporary umask only takes rights away. */
+	/*
+	 * /proc is not mounted. Files that other threads create meanwhile get fewer permission
+	 * bits, never more.
+	 */
 	own = umask(0777);
 	umask(own);
 	return own;

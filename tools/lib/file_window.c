@@ -58,7 +58,7 @@ int file_window_create(struct file_window *window, struct krdma *session, uint32
 	}
 }
 
-/* The connection that used it is closed, so almost no work request is in flight. */
+/* The connection that used the window is closed, but a work request may still be in flight. */
 void file_window_destroy(struct file_window *window)
 {
 	krdma_mr_deregister(window->mr, KRDMA_DEREGISTER_LATER);

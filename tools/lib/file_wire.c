@@ -7,8 +7,9 @@
  *
  *	 0  "krdf"
  *	 4  u16  version: 1
- *	 6  u16  flags: 1: it has a secret, see file_admit.c
- *	 8  u32  0; or why the server rejects the client, as in ERROR
+ *	 6  u16  flags: 1: this side has a secret, see file_admit.c
+ *	 8  u32  0; or the code of the error with which the server rejects the client, as in
+ *		 ERROR
  *	12  u32  0
  *
  * Then they exchange messages, each in one SEND. All numbers are little-endian. A message has
@@ -166,7 +167,7 @@ size_t file_message_encode(const struct file_message *message, const char *name,
 	return FILE_MESSAGE_FIXED + name_length;
 }
 
-/* Checks everything that a message shows by itself. */
+/* Checks the fields of a message, as far as that does not need the state of the transfer. */
 static bool is_right(const struct file_message *message)
 {
 	static const uint8_t nothing[KRDMA_MR_DESC_SIZE];
@@ -253,7 +254,7 @@ int file_hello_decode(const void *from, size_t length, uint32_t *code, uint16_t 
 	if (get(byte + 4, 2) != HELLO_VERSION)
 		return -EPROTONOSUPPORT;
 	*flags = (uint16_t)get(byte + 6, 2);
-	/* An unknown flag must be understood, so refuse it. */
+	/* A flag changes the protocol, so refuse unknown ones. */
 	if (*flags & ~FILE_HELLO_SECRET)
 		return -EPROTONOSUPPORT;
 	*code = (uint32_t)get(byte + 8, 4);

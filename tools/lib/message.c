@@ -4,10 +4,10 @@
  *
  * The ends exchange two kinds of short messages: announcements, which carry the memory
  * descriptor of the data, and replies. An end has at most one announcement in flight, until the
- * peer has replied, and at most one reply. Two receives are therefore always enough. When one
- * of these messages is sent again, the peer has received the previous one, so its memory can be
- * reused. They are unsignaled: if one fails, the connection is over, and the receives report
- * that.
+ * peer has replied, and at most one reply. Two receives are therefore always enough. When an
+ * end sends a message of one kind, the peer has received the previous message of that kind, so
+ * its buffer can be reused. The sends are unsignaled: if one fails, the connection ends, and
+ * the flushed receives report that.
  *
  * All numbers are little-endian:
  *
@@ -260,7 +260,7 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
 		return;
 	krdma_ring_close(messenger->ring);
 	krdma_ring_close(messenger->recv_ring);
-	/* Posted receives use it as long as the connection exists. */
+	/* Posted receives use the memory region as long as the connection exists. */
 	krdma_mr_deregister(messenger->mr, KRDMA_DEREGISTER_LATER);
 	pthread_mutex_destroy(&messenger->lock);
 	pthread_cond_destroy(&messenger->changed);
@@ -271,7 +271,7 @@ KRDMA_PUBLIC void krdma_messenger_destroy(struct krdma_messenger *messenger)
  * Waiting
  */
 
-/* Call with the lock held: sleeps until a field changes; -ETIMEDOUT. */
+/* Call with the lock held: sleeps until a field changes; -ETIMEDOUT if none does in time. */
 static int doze(struct krdma_messenger *messenger, uint64_t deadline)
 {
 	struct timespec until;
@@ -317,7 +317,10 @@ static int fail(struct krdma_messenger *messenger, int err)
 	return err;
 }
 
-/* Called after a failure, which ends the connection: returns the reason. */
+/*
+ * Called after a failure, which ends the connection. Stores the errno for the reason in
+ * messenger->failed, unless that has one already, and returns it.
+ */
 static int over(struct krdma_messenger *messenger)
 {
 	uint64_t deadline = krdma_deadline(REASON_MS);
@@ -425,7 +428,7 @@ static int look(struct krdma_messenger *messenger, uint64_t deadline)
 	return err;
 }
 
-/* Waits until *@what is set. A set flag stays valid after the connection has ended. */
+/* Waits until the flag *@what is set. A set flag stays valid after the connection has ended. */
 static int await(struct krdma_messenger *messenger, const bool *what, uint64_t deadline)
 {
 	int err = 0;
@@ -467,8 +470,8 @@ static void poll_unsignaled(struct krdma_messenger *messenger)
 	if (!mine)
 		return;
 	/*
-	 * A completion here is that of a failed work request, which ends the connection; the
-	 * receiving side reports it.
+	 * Ignore the completions: here only failed work requests have one. A failure ends the
+	 * connection, and the receive ring reports that.
 	 */
 	krdma_ring_poll(messenger->ring, cqes, SENDS, &taken);
 	end_turn(messenger, &messenger->reading);
@@ -559,7 +562,10 @@ KRDMA_PUBLIC int krdma_message_send_mr(struct krdma_messenger *messenger,
 	return err;
 }
 
-/* After an abort the device soon stops using the memory. */
+/*
+ * After an abort, work requests may use the memory region for a short time. The kernel then
+ * deregisters it later.
+ */
 static void release(struct krdma_mr *mr)
 {
 	if (krdma_mr_deregister(mr, 0))
@@ -612,7 +618,7 @@ struct reading {
 	int stopped;
 };
 
-/* Posts reads up to the maximum in flight. Stops if one is refused. */
+/* Posts reads until the maximum number is in flight. Stops if one is refused. */
 static void ask(struct krdma_messenger *messenger, struct reading *reading)
 {
 	while (reading->asked < reading->length && !reading->stopped &&
@@ -689,7 +695,7 @@ static void read_all(struct krdma_messenger *messenger, struct reading *reading,
 			break;
 		take(messenger, reading, deadline);
 	}
-	/* The deadline passed, but all data have arrived. */
+	/* All data have arrived, although after the deadline. */
 	if (reading->done == reading->length && reading->stopped == -ETIMEDOUT)
 		reading->stopped = 0;
 }
@@ -717,7 +723,7 @@ static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 	};
 	int err;
 
-	/* Another thread has this turn only to poll once, which takes no time. */
+	/* Another thread has this turn only to poll once, which does not wait. */
 	err = begin_turn(messenger, &messenger->reading, KRDMA_FOREVER);
 	if (err)
 		return err;
@@ -735,7 +741,7 @@ static int receive_into(struct krdma_messenger *messenger, struct krdma_mr *mr,
 	}
 }
 
-/* Call while having the turn: waits for an announcement. */
+/* Call while having the turn: waits for an announcement, and returns the message's length. */
 static int await_announcement(struct krdma_messenger *messenger, size_t *length, uint64_t deadline)
 {
 	int err = await(messenger, &messenger->announced, deadline);
@@ -745,7 +751,7 @@ static int await_announcement(struct krdma_messenger *messenger, size_t *length,
 	return err;
 }
 
-/* The same, and refuses a message that does not fit. */
+/* Like await_announcement(), but refuses a message of more than @room bytes: -EMSGSIZE. */
 static int await_message(struct krdma_messenger *messenger, size_t room, size_t *length,
 			 uint64_t deadline)
 {

@@ -67,8 +67,8 @@ KRDMA_PUBLIC int krdma_mr_register(struct krdma *session, uint32_t device_id, vo
 }
 
 /*
- * Does not use the huge pages that an administrator reserved (hugetlb): they are for programs
- * configured to use them. The kernel may use transparent huge pages.
+ * Does not use the huge pages that an administrator reserved (hugetlb), because they are for
+ * programs configured to use them. The kernel may use transparent huge pages.
  */
 static void *map(size_t length)
 {
@@ -107,7 +107,7 @@ KRDMA_PUBLIC int krdma_mr_deregister(struct krdma_mr *mr, uint32_t flags)
 	if (!mr)
 		return 0;
 	request.id = mr->id;
-	/* A child has a copy of the pages. The memory region belongs to the parent. */
+	/* A child of fork() has a copy of the pages, but the memory region is the parent's. */
 	if (object_is_own(mr->maker))
 		err = request_issue(mr->session->fd, KRDMA_MR_DEREGISTER, &request);
 	/* The kernel has already deregistered it if its device is gone. */

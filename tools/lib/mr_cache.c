@@ -2,9 +2,9 @@
 /*
  * A cache of memory regions that stay registered for reuse.
  *
- * The entries are sorted by their start, and none lies within another one. They are therefore
- * also sorted by their end, and of the entries that start before an address, only the last one
- * can contain that address.
+ * The entries are sorted by their start, and no entry lies within another one. They are therefore
+ * also sorted by their end: if any entry contains a range, the last entry that starts at or
+ * before the start of the range contains it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -88,8 +88,8 @@ static size_t entry_size(const struct cache_entry *entry)
 }
 
 /*
- * Work requests that no thread waits for may still be in flight. The memory region ends after
- * them.
+ * Work requests that no thread waits for may still be in flight. The kernel deregisters the
+ * memory region when they have completed.
  */
 static void entry_end(struct cache_entry *entry)
 {
@@ -121,7 +121,7 @@ static struct cache_entry *find(const struct krdma_mr_cache *cache, uintptr_t st
 	return entry && entry->end >= end ? entry : NULL;
 }
 
-/* Removes an entry from the cache; deregisters it at once if it is unused. */
+/* Removes an entry from the cache, and deregisters its memory region if it is unused. */
 static void forget(struct krdma_mr_cache *cache, size_t index)
 {
 	struct cache_entry *entry = cache->entries[index];
@@ -181,7 +181,7 @@ static int insert(struct krdma_mr_cache *cache, struct cache_entry *entry)
 	int err;
 
 	if (find(cache, entry->start, entry->end)) {
-		/* Then this entry stays outside the cache and ends with its user. */
+		/* Keep this entry outside the cache: krdma_mr_cache_put() ends it. */
 		entry->forgotten = true;
 		return 0;
 	}
@@ -189,7 +189,7 @@ static int insert(struct krdma_mr_cache *cache, struct cache_entry *entry)
 	if (err)
 		return err;
 	/*
-	 * Remove the entries within the new one: one with the same start, and those after it.
+	 * Remove the entries within the new one: one with the same start, and some after it.
 	 */
 	index = count_before(cache, entry->start);
 	if (index && cache->entries[index - 1]->start == entry->start)
@@ -259,7 +259,7 @@ KRDMA_PUBLIC int krdma_mr_cache_get(struct krdma_mr_cache *cache, void *data, si
 		/* Registering takes time, so the lock is not held. */
 		err = entry_new(cache, start, end, &entry);
 		if (is_limit(err)) {
-			/* Unused entries may use up the limit that this registration needs. */
+			/* Unused entries count against the limit: deregister them and retry. */
 			pthread_mutex_lock(&cache->lock);
 			shrink(cache, 0);
 			pthread_mutex_unlock(&cache->lock);

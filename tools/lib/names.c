@@ -141,7 +141,7 @@ KRDMA_PUBLIC const char *krdma_access_name(uint32_t access)
 }
 
 /*
- * The same words as in the kernel's tracepoints.
+ * The names in the tables below are the same as in the kernel's tracepoints.
  */
 
 static const char *name_of(const char * const *names, size_t count, uint32_t value)

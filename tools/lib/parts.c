@@ -36,7 +36,7 @@ static size_t wire_size(uint32_t count)
  * The owner
  */
 
-/* Counts the rkeys that cover a range; 0 if peers have no rights. */
+/* Counts the rkeys that cover a range. *@count is 0 if peers have no access rights. */
 static int count_parts(struct krdma_mr *mr, size_t offset, size_t length, uint32_t *count)
 {
 	size_t reach, done;

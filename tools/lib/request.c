@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A request to the module. Every structure starts with its size, and fields that the module
- * does not fill in read as zero.
+ * Ioctls and read() records of the module. Every structure of an ioctl starts with its size, and
+ * fields that the module does not fill in read as zero.
  */
 #include <assert.h>
 #include <errno.h>
@@ -72,7 +72,7 @@ int request_prepare(void *argument, size_t size, size_t min_size)
 
 int request_wait(int fd, unsigned long request, void *argument)
 {
-	/* musl declares int; glibc's unsigned long accepts it too. */
+	/* musl declares the second parameter as int, glibc as unsigned long. */
 	return ioctl(fd, (int)request, argument) < 0 ? -errno : 0;
 }
 
@@ -96,7 +96,7 @@ int request_options(void *options, size_t size, const void *from)
 		memcpy(&theirs, from, sizeof(theirs));
 		if (theirs < sizeof(theirs))
 			return -EINVAL;
-		/* Check before reading the bytes after the known part. */
+		/* Check this before the loop reads the bytes after the known ones. */
 		if (theirs > OPTIONS_MAX)
 			return -E2BIG;
 		for (size_t i = size; i < theirs; i++) {

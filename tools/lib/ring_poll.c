@@ -10,8 +10,8 @@
 #include "ring.h"
 
 /*
- * Takes completions from the mapped CQ: 0, -EAGAIN, -EBADMSG. *@flags are at most as recent as
- * the CQ tail.
+ * Takes completions from the mapped CQ. Returns 0; -EAGAIN if the CQ is empty; or -EBADMSG if its
+ * head and tail are invalid. *@flags are at most as recent as the CQ tail.
  */
 static int take(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t *taken,
 		uint32_t *flags)
@@ -59,7 +59,10 @@ static int enter(struct krdma_ring *ring, uint32_t least, uint64_t deadline)
 	return request_wait(ring->fd, KRDMA_RING_ENTER, &enter);
 }
 
-/* The same, including completions that are still in the kernel or the device. */
+/*
+ * Like take(), but also takes completions that are still in the kernel or the device. -ENODEV:
+ * the device was removed, and all completions were taken.
+ */
 static int take_any(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room, size_t *taken)
 {
 	uint32_t flags;
@@ -103,7 +106,7 @@ int ring_wait_more(struct krdma_ring *ring, struct krdma_cqe *cqes, size_t room,
 			break;
 		}
 		more = least - got < ring->cq_entries ? least - got : ring->cq_entries;
-		/* Whatever the error, first take the completions that are in the CQ by now. */
+		/* Even after an error, first take the completions that are in the CQ now. */
 		over = enter(ring, (uint32_t)more, deadline);
 	}
 	if (got) {
@@ -125,7 +128,10 @@ KRDMA_PUBLIC int krdma_ring_wait(struct krdma_ring *ring, struct krdma_cqe *cqes
  * Waiting for one of several rings
  */
 
-/* Checks for completions: 0, -EAGAIN, or the error that krdma_ring_poll() would return. */
+/*
+ * Checks for completions without taking them. Returns 0, -EAGAIN, or the error that
+ * krdma_ring_poll() would return.
+ */
 static int look(struct krdma_ring *ring)
 {
 	struct krdma_ring_header *header = ring->header;
@@ -149,7 +155,10 @@ static int look(struct krdma_ring *ring)
 	}
 }
 
-/* 0, -EAGAIN if no ring has completions, or the error of *@which. */
+/*
+ * Checks the rings in order. Returns 0 or the error of the first ring that has completions or an
+ * error, with its index in *@which; or -EAGAIN if no ring has either.
+ */
 static int look_at_all(struct krdma_ring *const *rings, size_t count, size_t *which)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -164,10 +173,10 @@ static int look_at_all(struct krdma_ring *const *rings, size_t count, size_t *wh
 }
 
 /*
- * A polling thread is not in a system call that a signal could interrupt. Signals are therefore
- * blocked while it polls, and every few rounds ppoll() lets them in and reports whether one
- * arrived. Signals raised by faults of this thread stay unblocked: if they were blocked, the
- * kernel would kill the process.
+ * A polling thread does not sleep in a system call that a signal could interrupt. Signals are
+ * therefore blocked while it polls, and every few rounds ppoll() unblocks them and reports
+ * whether one arrived. Signals raised by faults of this thread stay unblocked: if they were
+ * blocked, the kernel would kill the process.
  */
 #define ROUNDS	16
 

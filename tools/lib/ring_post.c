@@ -49,8 +49,8 @@ KRDMA_PUBLIC int krdma_ring_post(struct krdma_ring *ring, const struct krdma_sqe
 }
 
 /*
- * The caller holds the submit lock, and the SQ is empty because refused entries are removed
- * again.
+ * Writes entries to the SQ. The caller holds the submit lock. The SQ is empty, because run_ring()
+ * removes refused entries again.
  */
 static void fill(struct krdma_ring *ring, const struct krdma_sqe *entries, uint32_t count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * librpma's descriptors, and its flush.
+ * The descriptors of librpma, and its flush.
  *
  * Memory:			Private data of its examples:
  *	 0  address, 64 bits		 0  data offset, 16 bits
@@ -135,7 +135,7 @@ KRDMA_PUBLIC int krdma_rpma_example_read(const void *wire, size_t length,
  * Access rights
  */
 
-/* One for each usage. */
+/* Number of usages; each has an entry. */
 #define NEEDS	8
 
 static const struct {
@@ -183,7 +183,7 @@ KRDMA_PUBLIC int krdma_rpma_usage(uint32_t access, uint32_t *usage)
 	return 0;
 }
 
-/* The rights that a peer needs for a usage. */
+/* Returns the access rights that a peer needs for a usage. */
 static uint32_t remote_access(uint32_t usage)
 {
 	uint32_t access = 0;
@@ -205,7 +205,7 @@ KRDMA_PUBLIC int krdma_rpma_describe(struct krdma_mr *mr, size_t offset, size_t 
 
 	if (!mr || !wire || check_usage(usage))
 		return -EINVAL;
-	/* The whole rest, not only what the first of several rkeys covers. */
+	/* With a length of 0, krdma_mr_describe() might stop at the end of the first rkey. */
 	if (!length && offset < krdma_mr_length(mr))
 		length = krdma_mr_length(mr) - offset;
 	err = krdma_mr_describe(mr, offset, length, descriptor);
@@ -278,7 +278,8 @@ KRDMA_PUBLIC int krdma_rpma_flush_entry(const struct krdma_conn *conn, uint64_t 
 	if (offset > mr->size || length > mr->size - offset)
 		return -ERANGE;
 	/*
-	 * The flush reads a byte at this address. At the end of the memory, use the last byte.
+	 * The address must be inside the memory, because without a flush operation of the device
+	 * krdma reads a byte there. At the end of the memory, use the last byte.
 	 */
 	remote.addr += offset < mr->size ? offset : offset - 1;
 	*entry = krdma_entry_flush(conn, wr_id, &remote);

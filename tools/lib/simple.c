@@ -18,7 +18,7 @@
 #define DEFAULT_MESSAGE_SIZE	4096
 
 #define DEPTH_MAX		UINT16_MAX
-/* With its header, the length of one work request; no device has that much memory. */
+/* A message and its header are one work request, and its length has 32 bits. */
 #define MESSAGE_SIZE_MAX	(1024u * 1024 * 1024)
 
 #define REMOTE_ACCESS		(KRDMA_ACCESS_REMOTE_READ | KRDMA_ACCESS_REMOTE_WRITE)
@@ -91,7 +91,7 @@ static int check_options(struct krdma_simple_options *options)
 		return -EINVAL;
 	if (!options->buffer_size)
 		options->buffer_size = DEFAULT_BUFFER_SIZE;
-	/* A longer message could never be taken, nor any message after it. */
+	/* A message longer than the buffer could never be taken, nor any message after it. */
 	if (options->message_size > options->buffer_size)
 		return -EINVAL;
 	if (!options->access)
@@ -150,7 +150,7 @@ static int make_lock(struct krdma_simple *simple)
 	return -err;
 }
 
-/* After this, krdma_simple_close() can release the context in any state. */
+/* Creates a context, which krdma_simple_close() can release in any state. */
 static int make(const struct krdma_simple_options *options, struct krdma_simple **simple)
 {
 	struct krdma_simple *new = calloc(1, sizeof(*new));
@@ -183,7 +183,8 @@ static int make(const struct krdma_simple_options *options, struct krdma_simple 
 }
 
 /*
- * Listens at all addresses: with IPv6, which includes IPv4, or only IPv4 if there is no IPv6.
+ * Listens at all addresses. The IPv6 address includes IPv4; if the system has no IPv6, uses that
+ * of IPv4.
  */
 static int listen_everywhere(struct krdma_simple *simple, uint16_t port)
 {
@@ -311,7 +312,7 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	int err;
 
 	if (read_hello(conn, &peer)) {
-		/* The client may have left already; closing also rejects it. */
+		/* Ignore errors: the client may have left, and closing rejects it too. */
 		krdma_conn_reject(conn, NULL, 0);
 		krdma_conn_close(conn);
 		return -EAGAIN;
@@ -320,8 +321,9 @@ static int let_in(struct krdma_simple *simple, struct krdma_conn *conn, uint64_t
 	if (!err)
 		err = simple_link_hello(simple, answer);
 	/*
-	 * The client has left, or its device is gone. Other clients may be waiting; the
-	 * listener reports if its own device is gone.
+	 * The client has disconnected, or the device of its connection was removed. Skip it,
+	 * because other clients may be waiting. If the listener's device was removed, the next
+	 * call of krdma_listener_next() reports that.
 	 */
 	if (err)
 		return err == -ENOTCONN || err == -ENODEV ? -EAGAIN : err;

@@ -28,7 +28,7 @@ static int name_error(int error)
 int simple_addresses(const char *host, uint16_t port, bool passive,
 		     struct sockaddr_storage *addresses, unsigned int *count)
 {
-	/* Any socket type would do: it only avoids duplicate addresses. */
+	/* Any socket type works: without one, the list has each address several times. */
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list, *each;
 	char service[8];
@@ -52,8 +52,8 @@ int simple_addresses(const char *host, uint16_t port, bool passive,
 }
 
 /*
- * Whether a server can listen at the address. For a link-local address this includes the
- * interface.
+ * Whether the address belongs to the device. For a link-local address the interface must match
+ * too.
  */
 static bool is_of_device(struct krdma *session, const struct sockaddr *address,
 			 uint32_t device_id)

@@ -19,7 +19,7 @@
  * Resources of a connection
  */
 
-/* Registers the buffer, and again if the next client uses another device. */
+/* Registers the buffer with a device, unless the previous connection used the same device. */
 static int use_device(struct krdma_simple *simple, uint32_t device_id)
 {
 	struct krdma_device_query_args device;
@@ -183,7 +183,7 @@ int simple_link_up(struct krdma_simple *simple, struct simple_hello *peer, uint6
 
 	if (peer->in_parts)
 		err = simple_fetch_parts(simple, peer, deadline);
-	/* A server skips a client that sends an invalid table, like one that leaves. */
+	/* If the table is invalid or unreadable, a server skips the client like a vanished one. */
 	if (err)
 		return simple->listener ? -EAGAIN : err;
 	pthread_mutex_lock(&simple->lock);
@@ -215,7 +215,7 @@ int simple_over(struct krdma_simple *simple)
 	bool ended_here;
 	int err;
 
-	/* Any failure ends the connection. */
+	/* Wait for the end of the connection, because any failure ends it. */
 	do {
 		err = krdma_conn_wait(simple->conn, deadline, NULL);
 	} while (err == -EINTR);
@@ -249,7 +249,7 @@ static int await_closed(struct krdma_conn *conn)
 
 void simple_link_disconnect(struct krdma_simple *simple)
 {
-	/* The connection may already be closed. If the disconnect takes too long, abort it. */
+	/* Ignore the error of a connection that is closed already. Abort if closing takes long. */
 	krdma_conn_disconnect(simple->conn, 0);
 	if (await_closed(simple->conn)) {
 		krdma_conn_disconnect(simple->conn, KRDMA_DISCONNECT_ABORT);

@@ -2,9 +2,9 @@
 /*
  * The simple layer: a descriptor for poll().
  *
- * It is an epoll descriptor with the descriptors that can have something: the listener while
- * there is no connection; otherwise the receive ring and the connection; and an eventfd that is
- * readable while a list contains items that another call has sorted into it.
+ * It is an epoll descriptor to which other descriptors are added: the listener while there is no
+ * connection; otherwise the receive ring and the connection; and always an eventfd that is
+ * readable while a list contains items, which are no longer in the receive ring.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -46,7 +46,7 @@ int simple_poll_link(struct krdma_simple *simple)
 	if (!err)
 		err = control(simple, EPOLL_CTL_ADD, krdma_conn_fd(simple->conn), EPOLLRDHUP);
 	/*
-	 * While connected, clients that request a connection have to wait and cause no event.
+	 * While there is a connection, requests of other clients wait and cause no event.
 	 */
 	if (!err && simple->listener)
 		err = control(simple, EPOLL_CTL_MOD, krdma_listener_fd(simple->listener), 0);

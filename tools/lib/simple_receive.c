@@ -15,7 +15,7 @@
  * Lists
  */
 
-/* Each item has a slot, so a list never has more items than there are slots. */
+/* The length of each list: an item has a receive slot, so there are never more items. */
 static uint32_t list_size(const struct krdma_simple *simple)
 {
 	return simple->options.depth + SIMPLE_EXTRA;
@@ -86,8 +86,8 @@ int simple_post_receives(struct krdma_simple *simple, uint32_t first, uint32_t c
 }
 
 /*
- * Called when the slot's item was taken. If its receive cannot be posted, the connection is
- * over, and there may be no other receive left to report that.
+ * Called when the slot's item was taken. If its receive cannot be posted, the connection has
+ * ended. Handle that here, because there may be no posted receive that reports it.
  */
 static void slot_release(struct krdma_simple *simple, uint32_t slot)
 {
@@ -143,8 +143,8 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	if (err)
 		return err;
 	/*
-	 * Post the receive before using the credit: the peer may send another credit message as
-	 * soon as it gets something.
+	 * Post the receive before using the credit: as soon as the peer gets a message that was
+	 * sent with this credit, it may send another credit message.
 	 */
 	if (header.kind == SIMPLE_KIND_ROOM)
 		err = simple_post_receives(simple, item.slot, 1);
@@ -164,7 +164,7 @@ static int arrived(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 	return 0;
 }
 
-/* The peer violated the protocol, so its next message cannot be trusted either. */
+/* Ends the connection to a peer that violated the protocol: do not trust its later messages. */
 static void fail(struct krdma_simple *simple, int err)
 {
 	pthread_mutex_lock(&simple->lock);
@@ -176,7 +176,7 @@ static void fail(struct krdma_simple *simple, int err)
 
 /*
  * Waits on the receive ring while other threads sleep. Called with the lock held; drops it while
- * waiting. -ETIMEDOUT, -EINTR; any other error is stored in .failed.
+ * waiting. Stores failures other than -ETIMEDOUT and -EINTR in simple->failed.
  */
 static int receive(struct krdma_simple *simple, uint64_t deadline)
 {
@@ -227,7 +227,7 @@ static uint32_t what_is_ready(const struct krdma_simple *simple)
 
 /*
  * Whether the receive ring can contain messages that arrived before the connection ended and
- * may still be taken: not from a peer that violated the protocol, nor after a local disconnect.
+ * may still be taken. They may not after a protocol violation or a local disconnect.
  */
 static bool may_have_come_before(const struct krdma_simple *simple)
 {
@@ -244,13 +244,13 @@ int simple_await(struct krdma_simple *simple, uint32_t wanted, uint64_t deadline
 			if (looked || !may_have_come_before(simple))
 				return simple->failed;
 			/*
-			 * A past deadline rather than 0, with which the device would not be
-			 * polled.
+			 * Pass a deadline in the past: with 0, krdma_ring_wait() might not
+			 * poll the device.
 			 */
 			looked = receive(simple, 1);
 			continue;
 		}
-		/* Checked after looking once, even if the deadline has passed. */
+		/* Check this only here: look once even if the deadline has passed. */
 		if (err == -ETIMEDOUT || err == -EINTR)
 			return err;
 		err = simple->receiving ? simple_sleep(simple, deadline) :
@@ -343,7 +343,7 @@ KRDMA_PUBLIC int krdma_simple_ready(struct krdma_simple *simple, uint32_t wanted
 	if (err)
 		return err;
 	pthread_mutex_lock(&simple->lock);
-	/* Look for everything that is wanted, not only until one of it is found. */
+	/* Look for everything in @wanted: simple_await() returns as soon as one of it is ready. */
 	if ((wanted & ~what_is_ready(simple)) && !simple->receiving && !simple->failed)
 		receive(simple, 0);
 	err = simple_await(simple, wanted, timeout_ms ? simple_deadline(timeout_ms) : 0);

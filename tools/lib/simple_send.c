@@ -3,14 +3,15 @@
  * The simple layer: sends, writes and reads.
  *
  * Each call has a turn, during which its work requests are the only ones that a thread waits
- * for. All others in the ring are unsignaled or timed out; their completions are ignored.
+ * for. All other work requests in the ring are unsignaled, or belong to a call that timed out:
+ * their completions are ignored, unless they failed, which ends the connection.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "simple.h"
 
-/* Longest work request; longer transfers use several, so that no device's limit is exceeded. */
+/* Bytes of the longest work request. A longer transfer uses several: devices limit the length. */
 #define CHUNK	((size_t)8 << 20)
 
 /* Completions taken at a time. */
@@ -84,9 +85,8 @@ static int begin_turn(struct krdma_simple *simple, uint64_t deadline)
 }
 
 /*
- * Maps a failed completion, after which the connection is over, to an errno. Access was checked
- * before posting. If the peer's device nevertheless refuses it, the peer is about to
- * disconnect.
+ * Maps a failed completion to an errno. The failure ends the connection. Access was checked
+ * before posting: if the peer's device nevertheless refuses it, the peer is about to disconnect.
  */
 static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 {
@@ -104,8 +104,8 @@ static int failure(struct krdma_simple *simple, const struct krdma_cqe *cqe)
 }
 
 /*
- * Takes completions, at least one, and looks for that of @wr_id (0: none). 1: it succeeded; 0:
- * it was not among them.
+ * Takes completions, at least one, and looks for that of @wr_id (0: none). Returns 1 if it is
+ * among them and succeeded, 0 if it is not among them, or a negative errno.
  */
 static int take(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
@@ -158,8 +158,8 @@ void simple_tell_room(struct krdma_simple *simple)
 	if (room_is_due(simple))
 		poll_unsignaled(simple);
 	/*
-	 * If the send depth is used up, the thread that has the turn calls this again at its
-	 * end.
+	 * If the send depth is used up, this fails. The thread that has the turn calls this
+	 * function again at the end of its turn.
 	 */
 	if (room_is_due(simple))
 		post_message(simple, &header, KRDMA_SQE_UNSIGNALED, 0, 0, 0);
@@ -175,7 +175,7 @@ static void end_turn(struct krdma_simple *simple)
 	simple_tell_room(simple);
 }
 
-/* Call while having the turn: waits until the work request has succeeded. */
+/* Call while having the turn: waits until the work request has completed. */
 static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadline)
 {
 	int found;
@@ -188,7 +188,7 @@ static int await_end(struct krdma_simple *simple, uint64_t wr_id, uint64_t deadl
 
 /*
  * Call while having the turn, if unsignaled and timed-out work requests use up the send depth.
- * 0: try again.
+ * Returns 0 to try again.
  */
 static int await_place(struct krdma_simple *simple, uint64_t deadline)
 {
@@ -205,7 +205,7 @@ static int await_place(struct krdma_simple *simple, uint64_t deadline)
 	return err < 0 ? err : 0;
 }
 
-/* Call while having the turn, if a work request was refused. 0: try again. */
+/* Call while having the turn, if a work request was refused. Returns 0 to try again. */
 static int refused(struct krdma_simple *simple, int err, uint64_t deadline)
 {
 	switch (err) {
@@ -308,7 +308,7 @@ static int send_message(struct krdma_simple *simple, struct simple_header *heade
 	}
 }
 
-/* A write of 0 bytes with the notice as immediate data. */
+/* Posts a write of 0 bytes with the notice as immediate data, and waits for its completion. */
 static int send_imm(struct krdma_simple *simple, uint32_t notice, uint32_t value,
 		    uint64_t deadline, bool *sent)
 {
@@ -403,7 +403,10 @@ KRDMA_PUBLIC int krdma_simple_notify_read(struct krdma_simple *simple, uint32_t 
  * The peer's buffer
  */
 
-/* Checks what the peer's device would refuse, because a refusal would end the connection. */
+/*
+ * Checks access right and range. The peer's device would check them too, but its refusal would
+ * end the connection.
+ */
 static int check_remote(const struct krdma_simple *simple, uint64_t offset, size_t length,
 			uint32_t right)
 {

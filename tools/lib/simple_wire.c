@@ -10,8 +10,9 @@
  *	12  memory descriptor; zeroes: none	 8  value, 32 bits
  *						12  zero, 32 bits
  *
- * In version 2 the memory descriptor is that of a table, see parts.h, for a buffer that has
- * several rkeys. A side whose buffer has one rkey sends version 1.
+ * Version 1 is for a buffer that has one rkey: the memory descriptor describes the buffer.
+ * Version 2 is for a buffer that has several rkeys: the memory descriptor describes the table of
+ * the buffer's parts, see parts.h.
  *
  * Immediate data: the notice in the upper two bits, the value in the others.
  */
