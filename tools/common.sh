@@ -1,14 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What every script of the project shares: where things are, how it speaks to
-# a person, how two runs at once keep out of each other's way.
+# Shared by every script of the project: paths, messages to the user, and locks that keep two runs
+# at once apart.
 #
 # Progress goes to stderr, results to stdout, so that any script can be used in
 # $(...).
 
-# set -e holds inside $(...) too: what is assigned from there is half a result
-# otherwise, taken for a whole one.
+# set -e must hold inside $(...), too: otherwise a script would take half a result for a whole one.
 shopt -s inherit_errexit
 
 topdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,8 +21,8 @@ say()
 	printf '%s\n' "$*" >&2
 }
 
-# step WHAT: a line for the beginning of something that takes a while, with the
-# time since the first script began that led here.
+# step WHAT: prints a line at the beginning of something that takes a while, with the time since the
+# first script of this run began.
 step()
 {
 	printf '[%3ds] %s\n' $(($(date +%s) - KRDMA_STARTED)) "$*" >&2
@@ -34,14 +33,14 @@ warn()
 	printf '%s: warning: %s\n' "${0##*/}" "$*" >&2
 }
 
-# die SENTENCE: what failed, why, what to do next; then stop.
+# die SENTENCE: prints what failed, why, and what to do next; then ends the script.
 die()
 {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
 
-# need_space DIR MIB WHAT: stop now rather than with a half-written file.
+# need_space DIR MIB WHAT: ends the script now rather than later with a half-written file.
 need_space()
 {
 	local dir=$1 need=$2 what=$3 have
@@ -53,8 +52,8 @@ need_space()
 		die "$what needs $need MiB in $dir, where $have MiB are free; free some space or set KRDMA_CACHE to another folder"
 }
 
-# with_lock NAME COMMAND...: one at a time on this machine, however many runs
-# there are; whoever has to wait is told.
+# with_lock NAME COMMAND...: runs the command while no other run on this machine has the lock.  A
+# run that has to wait prints that.
 with_lock()
 {
 	local name=$1 fd
@@ -73,8 +72,8 @@ with_lock()
 	exec {fd}>&-
 }
 
-# cached COMMAND...: what compilers make of the same source is kept in the cache, for every
-# clone of the project.  For programs: the kernel's builds compile what names its folder, and
+# cached COMMAND...: keeps in the cache what compilers make of the same source, for every clone of
+# the project.  For programs only: the kernel's builds compile code that names its folder, and
 # tools/vm/kernel keeps modules.
 cached()
 {

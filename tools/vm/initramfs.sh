@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The VM's file system: a base image for each kernel, kept in the cache, and a
-# small one for each run behind it.  The kernel unpacks several archives in a
-# row, so neither is ever rewritten for the other's sake.
+# The VM's file system: a base image for each kernel, kept in the cache, and behind it a small image
+# for each run.  The kernel unpacks several archives in a row, so neither image has to be rewritten
+# when the other changes.
 #
 # Nothing here is compressed: unpacking costs an emulated CPU more than reading.
 
@@ -12,14 +12,14 @@
 
 vm_dir=$topdir/tools/vm
 
-# pack DIR FILE: everything below DIR as an archive that the kernel unpacks.
+# pack DIR FILE: packs everything below DIR as an archive that the kernel unpacks.
 pack()
 {
 	(cd "$1" && find . -mindepth 1 -print0 | LC_ALL=C sort -z |
 		cpio --quiet -0 -o -H newc -R 0:0) >"$2"
 }
 
-# add_file ROOT SRC DST: SRC, a file or a whole folder, as DST in the image.
+# add_file ROOT SRC DST: adds SRC, a file or a whole folder, to the image as DST.
 add_file()
 {
 	local root=$1 src=$2 dst=$3
@@ -37,8 +37,8 @@ add_file()
 	fi
 }
 
-# add_libraries ROOT FILE: the shared objects that FILE is linked with, at the
-# paths where its loader looks for them.
+# add_libraries ROOT FILE: adds the shared objects that FILE is linked with, at the paths where its
+# loader looks for them.
 add_libraries()
 {
 	local root=$1 file=$2 lib
@@ -52,7 +52,7 @@ add_libraries()
 	fi
 }
 
-# add_program ROOT PATH: a program of this machine, with all that it needs.
+# add_program ROOT PATH: adds a program of this machine, with all that it needs.
 add_program()
 {
 	local root=$1 name=$2 path provider lib
@@ -64,8 +64,8 @@ add_program()
 	add_file "$root" "$path" "/bin/${name##*/}"
 	chmod 755 "$root/bin/${name##*/}"
 	add_libraries "$root" "$path"
-	# pthread_exit() and pthread_cancel() load it by name when they run.
-	# (awk reads to the end: with pipefail a writer cut short is a failure.)
+	# pthread_exit() and pthread_cancel() load libgcc_s by name at run time.
+	# (awk reads to the end: with pipefail, a writer that is cut short is a failure.)
 	lib=$(ldconfig -p | awk '/libgcc_s\.so\.1 .*x86-64/ && !n++ { print $NF }')
 	[ -z "$lib" ] || [ ! -e "$root/lib64" ] || add_file "$root" "$lib" "$lib"
 
@@ -83,7 +83,7 @@ add_program()
 	fi
 }
 
-# add_modules ROOT KERNEL: the modules of modules.list and what they need.
+# add_modules ROOT KERNEL: adds the modules of modules.list and those they need.
 add_modules()
 {
 	local root=$1 kernel=$2 release dir file
@@ -116,8 +116,8 @@ add_modules()
 		*) cp "$kernel/modules/$file" "$dir/$file" ;;
 		esac
 	done
-	# Without what follows the file proper: its signature, which an emulated processor checks
-	# for a tenth of a second, and krdma.ko has none either.
+	# Strip what follows the ELF file: its signature.  An emulated processor needs a tenth of a
+	# second to check it, and krdma.ko has none either.
 	find "$dir" -name '*.ko' -exec strip --strip-debug {} +
 	for file in modules.builtin modules.order modules.builtin.modinfo; do
 		[ ! -e "$kernel/modules/$file" ] || cp -L "$kernel/modules/$file" "$dir/"
@@ -141,8 +141,8 @@ make_base()
 		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done
 	ln -s ../bin/modprobe "$root/sbin/modprobe"
-	# Not busybox' shell: it runs its own applets before it looks for a
-	# program of that name, and so hides the programs that were taken along.
+	# Not the shell of busybox: it runs its own applets before it looks for a program of that
+	# name, and so hides the programs that were added.
 	rm -f "$root/bin/sh" "$root/bin/ip"
 	add_program "$root" dash
 	ln -s dash "$root/bin/sh"
@@ -160,15 +160,15 @@ make_base()
 	rm -rf "$root"
 }
 
-# base_image_key KERNEL: prints what an image of it is known by: all that it is made of.
-# Kernels of the same release need not take each other's modules.
+# base_image_key KERNEL: prints a hash of all that an image of it is made of.  Kernels of the same
+# release need not be able to load each other's modules.
 base_image_key()
 {
 	local kernel=$1 inputs
 
 	inputs=("$vm_dir/guest/init" "$vm_dir/modules.list" "$vm_dir/initramfs.sh"
 		"$kernel/modules/modules.dep" "$kernel/vmlinuz" /bin/busybox)
-	# The debug kernel has a corrected module.
+	# Kernels that are built here have patched modules.
 	[ ! -e "$kernel/patched" ] || inputs+=("$kernel/patched")
 	cat "${inputs[@]}" | sha256sum | cut -c1-12
 }
@@ -183,8 +183,8 @@ base_image()
 	echo "$image"
 }
 
-# unpack_kernel FILE UNPACKED: what is packed in the boot image FILE; its header says where.
-# Fails if that is packed by a program which is not here.
+# unpack_kernel FILE UNPACKED: unpacks the kernel in the boot image FILE, whose header says where it
+# is.  Fails if the program that unpacks it is not installed here.
 unpack_kernel()
 {
 	local file=$1 to=$2 sectors offset length unpack
@@ -201,7 +201,7 @@ unpack_kernel()
 	*) return 1 ;;
 	esac
 	command -v "$unpack" >/dev/null || return 1
-	# The four bytes behind it are its size.
+	# The last four bytes are the size of the unpacked kernel.
 	dd if="$file" iflag=skip_bytes,count_bytes skip="$offset" count=$((length - 4)) bs=1M status=none |
 		"$unpack" -dc >"$to.$$" || {
 		rm -f "$to.$$"
@@ -210,8 +210,8 @@ unpack_kernel()
 	mv "$to.$$" "$to"
 }
 
-# boot_image KERNEL: prints the path of what the emulator boots.  That is the kernel unpacked, if
-# it can begin there: an emulated processor takes a third of a boot to unpack it.
+# boot_image KERNEL: prints the path of what the emulator boots: the unpacked kernel if that has an
+# entry for it (CONFIG_PVH).  Otherwise an emulated processor takes a third of a boot to unpack it.
 boot_image()
 {
 	local kernel=$1 image

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# How a machine is started, and how its lines reach the host.  Sourced by run, whose
-# settings these functions read: $work, $logs, $kernel, $qemu, $cmdline and so on.
+# Starts machines, and passes their lines to the host.  Sourced by run, whose settings these
+# functions read: $work, $logs, $kernel, $qemu, $cmdline and so on.
 # shellcheck disable=SC2154 # those
 
-# The wires, one net for each provider: two nodes are joined directly; more meet
-# in hubs, a process of their own so that killing a node cuts off nobody else.
+# The networks, one for each provider.  Two nodes are connected directly.  More nodes are connected
+# by hubs in a process of their own, so that killing a node disconnects no other.
 
-# wire ID FROM TO: a netdev's end at the socket FROM, whose other end is TO.
+# wire ID FROM TO: prints a netdev that receives at the socket FROM and sends to the socket TO.
 wire()
 {
 	printf 'dgram,id=%s,local.type=unix,local.path=%s,remote.type=unix,remote.path=%s' \
@@ -29,7 +29,7 @@ start_hub()
 	pids+=($!)
 }
 
-# hear NODE [WORD]: each line becomes an event.
+# hear NODE [WORD]: turns each line of standard input into an event.
 hear()
 {
 	local line
@@ -37,9 +37,9 @@ hear()
 	while read -r line; do echo "$1 ${2:+$2 }${line%$'\r'}"; done >&"$events"
 }
 
-# attend NODE EMULATOR: what its machine says becomes events, and then that it is gone: on a busy
-# host the second could overtake the first.  The pipe is held open, so that it opens
-# and ends even if the emulator does not start.
+# attend NODE EMULATOR: turns the lines of the node's machine into events, and then the end of the
+# machine.  One process does both, because on a busy host the end could overtake the lines.  The
+# pipe is held open, so that it opens and ends even if the emulator does not start.
 attend()
 {
 	local n=$1 held said listener
@@ -55,8 +55,8 @@ attend()
 	echo "$n gone" >&"$events"
 }
 
-# start_program: user-mode Linux.  Its lines to the host are the pipes that the emulator's
-# ports are; what it prints is its console.
+# start_program: starts user-mode Linux.  Its serial lines to the host are the pipes that an
+# emulator's ports would be, and its standard output is its console.
 start_program()
 {
 	local ctl copy err dat=null words
@@ -77,7 +77,7 @@ start_program()
 			"$([ "$dat" = null ] && echo ssl4=null || echo "ssl4=null,fd:$dat")" \
 			"${words[@]}" NODE=1 NODES=1 \
 			</dev/null >"$logs/node1.console" 2>"$logs/node1.qemu" &
-		# The pipes have to end with the machine.
+		# Only the machine may hold the pipes open, so that they end with it.
 		exec {ctl}>&- {copy}>&- {err}>&-
 		attend 1 "$!"
 	) &
@@ -121,7 +121,7 @@ start_node()
 		args+=(-netdev "$(wire "net$net" "net$net.$n" "$far")"
 			-device "virtio-net-pci,netdev=net$net,mac=52:54:00:$((77 + net)):00:0$n,host_mtu=9000,romfile=")
 	done
-	# Of the network of rxe0, which is the first one.
+	# The packets are those of the first network, which is that of rxe0.
 	if [ -n "$pcap" ] && [ "$n" = 1 ]; then
 		args+=(-object "filter-dump,id=dump,netdev=net0,file=$work/pcap")
 	fi
@@ -137,11 +137,11 @@ start_node()
 		sed -u "s/^/[$n] /" "$work/out$n.out" & copies+=($!)
 		sed -u "s/^/[$n] /" "$work/err$n.out" >&2 & copies+=($!)
 	fi
-	# Read in any case: a pipe that is full would stop the monitor.
+	# Always read: a full pipe would stop the monitor.
 	hear "$n" monitor <"$work/mon$n.out" &
 	pids+=($!)
 	if [ -n "$interactive" ]; then
-		# In the foreground's process group: it owns the terminal.
+		# In the foreground process group, which owns the terminal.
 		(
 			"$qemu" "${args[@]}" <&"$terminal" 2>"$logs/node$n.qemu" &
 			attend "$n" "$!"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packages of any suite, fetched beside the machine's own package system.
+# Fetches packages of any suite, beside the machine's own package system.
 #
 # Kernels, their headers and compilers come from several suites of the
 # distribution.  Each set of suites gets a folder of its own below the cache,
@@ -9,10 +9,10 @@
 # neither read nor written, only its mirror and how to reach it are.  Packages
 # are unpacked, never installed: no maintainer script runs.
 #
-# packages_use selects the set that the other functions work on.  Whoever calls
-# them holds the lock "packages" (with_lock), because a set has one folder.
+# packages_use selects the set that the other functions work on.  Their caller holds the lock
+# "packages-SUITE" (with_lock), because a set has one folder.
 
-# How long downloaded lists are good for, in days.
+# Days for which downloaded lists are used.
 readonly PACKAGES_LISTS_DAYS=1
 
 # shellcheck source=tools/common.sh
@@ -20,16 +20,15 @@ readonly PACKAGES_LISTS_DAYS=1
 
 packages_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# The host's distribution, as os-release says it.
+# packages_host: prints the host's distribution, as os-release names it.
 packages_host()
 {
 	# shellcheck source=/dev/null
 	(. /etc/os-release 2>/dev/null && printf '%s\n' "${VERSION_CODENAME:-unknown}")
 }
 
-# packages_mirror SUITE: the address that offers SUITE, taken from what the
-# machine itself uses: the archive for suites and backports, the security
-# archive for those.
+# packages_mirror SUITE: prints the address that offers SUITE, from the machine's own sources: the
+# archive for suites and backports, the security archive for security updates.
 packages_mirror()
 {
 	local suite=$1 host found suite_kind=
@@ -37,15 +36,15 @@ packages_mirror()
 	[[ $suite != *-security ]] || suite_kind=-security
 
 	if [ -n "${KRDMA_MIRROR:-}" ]; then
-		# A mirror that was asked for has the archive; security updates
-		# reach the archive too, with each point release.
+		# A mirror given by the user has the archive only.  Security updates reach the
+		# archive, too, with each point release.
 		case $suite in
 		*-security) return 1 ;;
 		*) printf '%s\n' "$KRDMA_MIRROR"; return 0 ;;
 		esac
 	fi
-	# Codename and origin are known once the machine has its lists; before
-	# that there is the name of the suite as its sources have it.
+	# Codename and origin are known once the machine has its lists.  Before that only the name
+	# of the suite in its sources is known.
 	# shellcheck disable=SC2016 # apt-get replaces these itself
 	found=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(RELEASE)|$(ORIGIN)|$(COMPONENT)' \
 			'Created-By: Packages' 2>/dev/null |
@@ -123,8 +122,7 @@ packages_use()
 	packages_present
 }
 
-# packages_present [DEPENDENCY...]: take the machine that packages are resolved
-# for as empty but for these.
+# packages_present [DEPENDENCY...]: packages are resolved as if the machine had nothing but these.
 packages_present()
 {
 	local provided=
@@ -147,7 +145,7 @@ packages_apt_cache()
 	APT_CONFIG=$packages_dir/apt.conf LC_ALL=C apt-cache -q "$@"
 }
 
-# packages_progress: turns what apt says of its status into a line now and then.
+# packages_progress: turns apt's status into a line now and then.
 packages_progress()
 {
 	local kind percent text shown=$SECONDS
@@ -164,8 +162,8 @@ packages_progress()
 	done
 }
 
-# packages_get WHAT APT-GET-ARGUMENT...: run something that downloads, with
-# progress; on failure packages_reason says why.
+# packages_get WHAT APT-GET-ARGUMENT...: runs a download and shows its progress; on failure
+# packages_reason says why.
 packages_get()
 {
 	local log=$packages_dir/apt.log what=$1 try
@@ -175,10 +173,10 @@ packages_get()
 	for ((try = 0; try < 200; try++)); do
 		if packages_apt_get -oAPT::Status-Fd=3 "$@" 3>&1 >"$log" 2>&1 </dev/null |
 		   packages_progress; then
-			# apt-get update takes a missing list for a success.
+			# apt-get update succeeds even if a list is missing.
 			grep -qE '^(W: Failed to fetch|W: Some index files failed|E:)' "$log" || return 0
 		fi
-		# A run that was killed leaves its apt-get behind: let it end.
+		# A killed run leaves its apt-get running: wait for its end.
 		grep -q 'Could not get lock' "$log" || break
 		((try % 5)) || step "waiting for another download to end (for: $what)"
 		sleep 3
@@ -188,8 +186,8 @@ packages_get()
 	return 1
 }
 
-# packages_update: the lists, at most once a day; false (and packages_reason)
-# if they could not be had.
+# packages_update: fetches the lists, at most once a day; false, with packages_reason set, if they
+# cannot be fetched.
 packages_update()
 {
 	local stamp=$packages_dir/lists-fetched
@@ -206,34 +204,34 @@ packages_die_lists()
 	die "could not download the package lists of ${packages_dir##*/} from the package mirror: $packages_reason; check the network and run again"
 }
 
-# packages_need_lists: the same, but without the lists there is no going on.
+# packages_need_lists: calls packages_update, and ends the script if that fails.
 packages_need_lists()
 {
 	packages_update || packages_die_lists
 }
 
-# packages_names REGEX [PREFIX]: the names on offer that match as a whole, in the
-# order of their versions; PREFIX makes it quick.
+# packages_names REGEX [PREFIX]: prints the names on offer that match as a whole, in the order of
+# their versions.  PREFIX makes it fast.
 packages_names()
 {
 	packages_apt_cache pkgnames "${2:-}" | grep -xE "$1" | sort -V || :
 }
 
-# packages_version PACKAGE: the version that would be fetched.
+# packages_version PACKAGE: prints the version that would be fetched.
 packages_version()
 {
 	packages_apt_cache policy "$1" | sed -n 's/^ *Candidate: *//p'
 }
 
-# packages_depends PACKAGE: what it depends on, one name a line, alternatives too.
+# packages_depends PACKAGE: prints its dependencies, one name a line, with alternatives.
 packages_depends()
 {
 	packages_apt_cache depends --important --no-recommends --no-suggests "$1" |
 		sed -nE 's/^ *\|?(Pre)?Depends: <?([^ >:]+).*/\2/p'
 }
 
-# packages_closure REGEX PACKAGE...: these packages and those they depend on
-# whose names match; the rest is taken to be there (packages_present).
+# packages_closure REGEX PACKAGE...: prints these packages and those of their dependencies whose
+# names match.  The other dependencies are taken as installed (packages_present).
 packages_closure()
 {
 	local regex=$1 name
@@ -247,7 +245,7 @@ packages_closure()
 		queue=("${queue[@]:1}")
 		[ -z "${seen[$name]:-}" ] || continue
 		seen[$name]=1
-		# An unsigned image is another's alternative, and excludes it.
+		# An unsigned image is an alternative of a signed one, and conflicts with it.
 		[[ $name != *-unsigned ]] || continue
 		if [[ ! $name =~ ^($regex)$ ]]; then
 			rest+=("$name")
@@ -259,9 +257,8 @@ packages_closure()
 	packages_present "${rest[@]}"
 }
 
-# packages_download WHAT PACKAGE...: these packages and everything they depend
-# on that is not present; prints the files.  What has arrived is kept for the
-# next attempt if one fails.
+# packages_download WHAT PACKAGE...: downloads these packages and all dependencies that are not
+# present; prints the files.  If it fails, the next attempt uses what has arrived.
 packages_download()
 {
 	local what=$1 list size
@@ -277,12 +274,12 @@ packages_download()
 		die "could not download $what from the package mirror: $packages_reason; check the network and run again (what has arrived is kept)"
 
 	sed -nE 's/^Inst ([^ ]+) .*/\1/p' <<<"$list" | while read -r name; do
-		# The file's name has the version, ":" written as "%3a".
+		# The file's name contains the version, with ":" written as "%3a".
 		find "$packages_dir/archives" -maxdepth 1 -name "${name}_*.deb" -print -quit
 	done
 }
 
-# packages_unpack DEB DIR [TAR-OPTION...]: its files, without documentation.
+# packages_unpack DEB DIR [TAR-OPTION...]: unpacks its files, without documentation.
 packages_unpack()
 {
 	local deb=$1 dir=$2
@@ -294,7 +291,7 @@ packages_unpack()
 		die "could not unpack ${deb##*/} into $dir; is the disk full? Free some space and run again"
 }
 
-# packages_forget: drop the downloads, once unpacked, and apt's own caches.
+# packages_forget: removes the downloads, once unpacked, and apt's own caches.
 packages_forget()
 {
 	find "$packages_dir/archives" -maxdepth 1 -name '*.deb' -delete

@@ -2,10 +2,10 @@
 /*
  * Prints the rate of this processor's time stamp counter in kHz.
  *
- * An emulated processor has the host's counter, and a kernel that boots measures it
- * against a timer of the emulator's, which a busy host delivers late: its seconds can be
- * a fraction of ours then, and every time limit in it passes too early.  Here each
- * reading is taken between two of the counter, and the closest pair is believed.
+ * An emulated processor has the host's counter.  A kernel that boots measures the counter's rate
+ * against a timer of the emulator, which a busy host delivers late.  The kernel's seconds can then
+ * be a fraction of real ones, and every time limit in it passes too early.  Here each reading of
+ * the clock is taken between two of the counter, and the closest pair is used.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# That what is compared is compared: sourced by run, which has $topdir, $work and tap.sh.
+# Tests the comparison with peers.  Sourced by run, which has $topdir, $work and tap.sh.
 # shellcheck disable=SC2154 # those
 
-# misused NAME PATTERN COMMAND...: it ends with status 2 and says why.
+# misused NAME PATTERN COMMAND...: the command must end with status 2 and say why; if not, this
+# prints what it did.
 misused()
 {
 	local name=$1 pattern=$2 said status=0
@@ -17,7 +18,7 @@ misused()
 	printf '%s: status %d, said: %s\n' "$name" "$status" "$said"
 }
 
-# misuses SCRIPT: of the options that both have.
+# misuses SCRIPT: misuses the options that both scripts have.
 misuses()
 {
 	misused "no value" '--kernel wants a value' "$1" --kernel
@@ -28,7 +29,7 @@ misuses()
 	misused "no option" "'--fast' is not an option.*--help" "$1" --fast
 }
 
-# check NAME COMMAND...: which finds nothing to say.
+# check NAME COMMAND...: the command must succeed and print nothing.
 check()
 {
 	local said
@@ -61,7 +62,7 @@ block_options()
 		"$topdir/tools/bench/block" --crc /x
 }
 
-# lines KRDMA VERBS: results that nobody has measured, of two rounds.
+# lines KRDMA VERBS: prints made-up results of two rounds.
 lines()
 {
 	local round
@@ -72,7 +73,7 @@ lines()
 	done
 }
 
-# verdict KRDMA VERBS: of these figures.
+# verdict KRDMA VERBS: prints the verdict on these figures.
 verdict()
 {
 	lines "$1" "$2" >"$work/lines"
@@ -90,7 +91,7 @@ verdicts()
 	grep -q '^0 of 1 targets are met' "$work/said" || cat "$work/said"
 }
 
-# What is no result is not passed over.
+# A line that is not a result must be reported.
 nonsense()
 {
 	local line said
@@ -110,7 +111,7 @@ nonsense()
 	done
 }
 
-# All that the two programs do, with the least of it, and what both do within the kernel.
+# The results of the two programs in their shortest run, and those of both in the kernel.
 readonly bench_names="write.8.depth=1.poll read.8.depth=1.poll fetch-add.8.depth=1.poll
 	write.8.depth=1.event read.8.depth=1.event fetch-add.8.depth=1.event
 	echo.8.depth=1.event write.8.depth=64.batch=1 write.8.depth=64.batch=16
@@ -134,7 +135,7 @@ bench_measures()
 	}
 }
 
-# lacks PEER NAME...: what of it is not in the figures, or is no number.
+# lacks PEER NAME...: prints which results of PEER are missing in the figures, or are no numbers.
 lacks()
 {
 	local peer=$1 name
@@ -161,7 +162,7 @@ bench_lacks()
 	lacks rping rping.64
 }
 
-# The table has a line for each target, and the page its plots and nothing to fetch.
+# The table has a line for each target.  The page has its plots and fetches nothing.
 bench_shows()
 {
 	local page=$work/bench/report.html plot

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# The device that does nothing, at once, beneath krdma: inside a VM with krdma.ko and
-# the tool.  Prints TAP.  krdma_null.ko and krdma_cost.ko are beside it.
+# Tests krdma on the null device, which completes everything at once and does nothing.  Runs inside
+# a VM with krdma.ko and the tool; krdma_null.ko and krdma_cost.ko are beside this script.  Prints
+# TAP.
 
 here=$(dirname "$0")
 # shellcheck source=tools/testing/tap.sh
@@ -50,13 +51,14 @@ is_seen()
 	krdma dev | grep -q '^[0-9]*: null0: transport iwarp'
 }
 
-# All kinds of work, by krdma and by verbs, each completion looked at.
+# works CONNECTIONS RESULTS: posts all kinds of work requests through krdma and through verbs, and
+# checks each completion.
 works()
 {
 	echo "$address $1 instant" >$files/run && [ "$(grep -c . $files/results)" = "$2" ]
 }
 
-# Not by echo, which does not say why it cannot.
+# dd says why a write fails, echo does not.
 ask()
 {
 	echo "$1" | dd of=$files/run

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A /dev/krdma without a module, for LD_PRELOAD: it answers by tables and is
- * as strict as the interface says, so that tool and library can be tested on
- * any machine.  FAKE_KRDMA names the situation:
+ * A /dev/krdma without a module, for LD_PRELOAD.  It answers from tables and is as strict as the
+ * interface requires, so that tool and library can be tested on any machine.  FAKE_KRDMA names the
+ * situation:
  *
  *   devices   two devices, one with two ports
  *   none      no device
@@ -32,7 +32,7 @@
 #define MAX_FDS 1024
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a newer module's structures have at their end. */
+/* Bytes that a newer module's structures have at their end. */
 #define NEWER_TAIL 16
 
 static bool is_krdma[MAX_FDS];
@@ -179,8 +179,8 @@ static int port_query(struct krdma_port_query_args *it)
 }
 
 /*
- * Sizes by the book: all is done on a copy of the module's own size, then the
- * caller's part of it is written back.
+ * Sizes as the interface requires: the handler works on a copy of the module's own size, then the
+ * caller's part of the copy is written back.
  */
 static int sized(void *argument, size_t own, int (*handler)(void *))
 {
@@ -271,7 +271,7 @@ static int open_any(const char *path, int flags, mode_t mode)
 	return openat(AT_FDCWD, path, flags, mode);
 }
 
-/* For -D_FILE_OFFSET_BITS of either kind: both names of the call. */
+/* Both names of the call, for programs built with or without -D_FILE_OFFSET_BITS=64. */
 int open(const char *path, int flags, ...)
 {
 	va_list arguments;

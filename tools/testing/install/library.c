@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma as a program outside this tree uses it, with fake_krdma.c beneath.
- * Prints TAP lines without numbers; the caller counts.
+ * Uses libkrdma as a program outside this tree does, on top of fake_krdma.c.  Prints TAP lines
+ * without numbers; the caller counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static void check_info(struct krdma *session)
 
 static void check_sizes(struct krdma *session)
 {
-	/* A program that was compiled with a header newer than the library's. */
+	/* The structure of a program that was compiled with a header newer than the library's. */
 	struct {
 		struct krdma_info_args info;
 		unsigned char more[100];

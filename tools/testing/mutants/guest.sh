@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Runs tests against one krdma.ko after the other, inside a VM in which none is loaded.
+# Runs tests against one krdma.ko after the other, inside a VM in which krdma is not loaded.
 #
 #	guest.sh LIST
 #
@@ -12,16 +12,16 @@
 #	FOLDER core [CASE...]
 #	FOLDER e2e PROGRAM
 #
-# What is not in FOLDER is taken from the folder "common" beside this script.  The
-# results of a test stand between "# begin FOLDER" and "# end FOLDER", and so do the
-# lines of the kernel's log that are not clean ("# log LINE").  After such a line, or
-# if the module does not unload, the kernel is no judge of the next one: that is all.
+# Files that are not in FOLDER are taken from the folder "common" beside this script.  The results
+# of a test stand between "# begin FOLDER" and "# end FOLDER", and so do the lines of the kernel's
+# log that are not clean ("# log LINE").  After such a line, or if the module does not unload, the
+# kernel's later reports prove nothing about the next test, and the script ends.
 
 here=$(dirname "$0")
-# A test that waits for ever is over then; the clock is a virtual one.
+# Seconds of the virtual clock after which a test that waits forever is killed.
 limit=${KRDMA_MUTANT_LIMIT:-900}
 
-# file NAME: that of the folder, or the common one.
+# file NAME: prints the path of the file in FOLDER, or else of the common one.
 file()
 {
 	if [ -e "$here/$folder/$1" ]; then
@@ -31,8 +31,8 @@ file()
 	fi
 }
 
-# With the path of a shell: what busybox starts by name alone is one of its own applets,
-# which know other options.
+# within_limit COMMAND...: COMMAND must be a path.  Given a bare name, busybox starts its own applet
+# of that name, which has other options.
 within_limit()
 {
 	local status=0
@@ -68,14 +68,14 @@ run_test()
 	esac
 }
 
-# leaks: what kmemleak finds, if the kernel has it.
+# leaks: prints what kmemleak finds, if the kernel has it.
 leaks()
 {
 	local kmemleak=/sys/kernel/debug/kmemleak
 
 	[ -w "$kmemleak" ] || return
-	# What was freed after a grace period must be gone; and an object has to look
-	# unreferenced more than once.
+		# Objects that are freed after a grace period must be gone, and an object must look
+		# unreferenced in more than one scan.
 	usleep 6000000
 	echo scan >"$kmemleak"
 	echo scan >"$kmemleak"
@@ -84,7 +84,7 @@ leaks()
 	echo clear >"$kmemleak"
 }
 
-# unload: waits a little for what ends in the background.
+# unload: unloads krdma.ko; waits a little for what ends in the background.
 unload()
 {
 	local said tries=0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nothing but the ABI's headers, for compilers and languages that programs use.
+ * Includes nothing but the ABI's headers, for compilers and languages that programs use.
  */
 #include <linux/krdma.h>
 #include <linux/krdma_conn.h>

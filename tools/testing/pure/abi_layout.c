@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The layout that this compiler gives to everything in the ABI headers is the one of
- * krdma/user/layout_list.h, for every architecture: programs that were compiled with it are
- * out there.  There is no code here: it compiles, or the interface has changed.
+ * With this compiler everything in the ABI headers must have the layout of
+ * krdma/user/layout_list.h, on every architecture: programs that were compiled with that layout are
+ * in use.  There is no code here: this file compiles unless the interface has changed.
  */
 #include <assert.h>
 #include <stddef.h>

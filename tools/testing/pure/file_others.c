@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's files without a connection: checksums, whom a server takes, files that are read.
+ * libkrdma's files without a connection: checksums, peers that a server admits, files that are
+ * read.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,10 +14,10 @@
 
 #include "file_test.h"
 
-/* Of the program, which counts them. */
+/* The program's function, which prints and counts results. */
 static void (*result)(bool holds, const char *name);
 
-/* Of test_proofs(). */
+/* Expected by test_proofs(). */
 #define CLIENT_PROOF	"2f7160a5f5aa74533a267639676d183fe532dff4ef3dd497fa1af3f3e37f3e99"
 #define SERVER_PROOF	"87db592a666164de36d3b8f23476ba3a80ef5d33362b64383d5fd2abeeab6c69"
 
@@ -84,7 +85,7 @@ static void test_sha256(void)
 }
 
 /*
- * Whom a server takes
+ * Peers that a server admits
  */
 
 static struct sockaddr_storage address_of(const char *text, uint32_t scope)
@@ -171,7 +172,10 @@ static void test_proofs(void)
 	       !file_secret_set(&secret, NULL, 0) && !secret, "a secret is long enough");
 	if (file_secret_set(&secret, "0123456789abcdef", 16))
 		abort();
-	/* Made by another program, of file_admit.c's first comment. */
+	/*
+	 * The expected proofs were made by another program, which follows the first comment of
+	 * file_admit.c.
+	 */
 	file_proof(secret, 'c', server, client, one);
 	result(is_hex(one, CLIENT_PROOF), "a client's proof");
 	file_proof(secret, 's', server, client, other);

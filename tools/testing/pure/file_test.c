@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkrdma's files without a connection: names and parts.  Files are made in
- * a folder of this program's own.  The linker puts wrappers around some calls, which say in
- * which order they came, and fail when they are told to.
+ * libkrdma's files without a connection: names and parts.  The tests make their files in a folder
+ * of their own.  The linker wraps some calls; the wrappers record the order of the calls, and fail
+ * if a test asks for that.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "tap.h"
 
 #define LENGTH	300000u
-/* As they are in names of parts. */
+/* The number and the id in names of parts. */
 #define NUMBER	"0123456789abcdef"
 #define ID	"0123456789abcdef0123456789abcdef"
 
 /*
- * What is wrapped
+ * Wrapped calls
  */
 
 /* f: fsync() of a file, d: of a folder, r: renameat(). */
@@ -63,7 +63,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *other)
 	return __real_renameat(from, name, to, other);
 }
 
-/* The link: interrupted after so many steps. */
+/* Stub of the link: it is interrupted after @steps_left steps. */
 static unsigned int steps;
 static unsigned int steps_left = UINT32_MAX;
 
@@ -74,7 +74,7 @@ int file_link_step(struct file_link *link)
 	return steps_left && steps_left-- ? 0 : -ECANCELED;
 }
 
-/* What only a connection would use. */
+/* Stubs of functions that only a connection uses. */
 int file_link_fail(struct file_link *link, int err, uint32_t side)
 {
 	(void)link;
@@ -134,7 +134,7 @@ static void clean(void)
 	memset(order, 0, sizeof(order));
 }
 
-/* The parts that are there; the last one's name. */
+/* Name of the last part that parts() has found. */
 static char part_name[256];
 
 static int parts(void)
@@ -153,7 +153,7 @@ static int parts(void)
 	return count;
 }
 
-/* Two of them at a time. */
+/* The last two results are valid. */
 char *path_of(const char *name)
 {
 	static char paths[2][512];
@@ -222,7 +222,7 @@ static void begin(struct file_part *part, const char *last)
 	part->sync = true;
 }
 
-/* Up to @end. */
+/* Write the content up to @end. */
 static int fill(struct file_part *part, size_t end)
 {
 	size_t from = (size_t)part->offset;
@@ -231,7 +231,7 @@ static int fill(struct file_part *part, size_t end)
 	return file_part_write(part, content + from, end - from, crc);
 }
 
-/* An earlier part of "a" with so much in it. */
+/* Leave an interrupted part of "a" with @end bytes. */
 static void leave_part(size_t end)
 {
 	struct file_part part;
@@ -316,7 +316,7 @@ static void test_names(void)
 		   "a harmful one is none");
 }
 
-/* What is there is continued with, wherever that was interrupted before. */
+/* A part that exists is continued, wherever an earlier attempt was interrupted. */
 static void test_part_is_continued(void)
 {
 	struct file_part part;
@@ -379,7 +379,7 @@ static void test_part_is_not_spoiled(void)
 	file_part_close(&part, 0);
 }
 
-/* Each has its turn, the one with most first; those with wrong content go. */
+/* Parts are tried one after the other, the largest first.  Parts with wrong content are removed. */
 static void test_parts_have_their_turn(void)
 {
 	struct file_part part;
@@ -409,7 +409,7 @@ static void test_parts_have_their_turn(void)
 	file_part_close(&part, -ECANCELED);
 }
 
-/* What continuing finds of the part that is there. */
+/* Offset from which the existing part would be continued; UINT64_MAX on error. */
 static uint64_t found(const struct file_identity *of)
 {
 	struct file_part part;
@@ -465,7 +465,7 @@ static void test_part_is_ours(void)
 	tap_result(!found(&identity) && is_text(part_name, "somebody's"), "nor anything else");
 }
 
-/* Files of others with whatever name, and what they do meanwhile. */
+/* Files of other programs with any name, and changes that those programs make meanwhile. */
 static void test_part_and_others(void)
 {
 	struct file_part part;
@@ -555,13 +555,13 @@ static void test_sync(void)
 	if (file_part_begin(&part, 0) || fill(&part, LENGTH))
 		abort();
 	fail_close = EDQUOT;
-	/* The first that is closed is the copy that is made to hear of it. */
+	/* The first close() is that of the duplicate with which file_late_error() asks. */
 	tap_result(file_late_error(part.fd) == -EDQUOT, "what close() says late is heard");
 	tap_result(!file_part_finish(&part, &a_link), "and no more than once");
 	file_part_close(&part, 0);
 }
 
-/* A disk that takes long: the link is asked meanwhile, and fsync() waited for. */
+/* While fsync() of a slow disk runs, the link is asked; then the result of fsync() is awaited. */
 static void test_slow_sync(void)
 {
 	struct file_part part;

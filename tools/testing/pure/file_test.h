@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of libkrdma's files without a connection: what their files share.
+ * Tests of libkrdma's files without a connection: declarations that the test's files share.
  */
 #ifndef KRDMA_PURE_FILE_TEST_H
 #define KRDMA_PURE_FILE_TEST_H
 
 #include "file_internal.h"
 
-/* The linker's, around calls and in their place. */
+/* The linker replaces calls of a function by calls of __wrap_; __real_ is the function itself. */
 int __real_fsync(int fd);
 int __real_close(int fd);
 int __real_renameat(int from, const char *name, int to, const char *other);
@@ -15,11 +15,11 @@ int __wrap_fsync(int fd);
 int __wrap_close(int fd);
 int __wrap_renameat(int from, const char *name, int to, const char *other);
 
-/* In the folder of the tests; the text is good for one more call. */
+/* A path in the folder of the tests.  One more call leaves the text valid, a second does not. */
 char *path_of(const char *name);
 void make_file(const char *name, const char *text);
 
-/* file_others.c: checksums, whom a server takes, files that are read. */
+/* file_others.c: checksums, peers that a server admits, files that are read. */
 void test_others(void (*tell)(bool holds, const char *name));
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Delays where threads can meet: see race.h.  Part of krdma.ko with KRDMA_RACES=y.
  *
- * A delay helps if it is long at one place and not short at all of them: then what others
- * do falls into it.  So most places are quiet, and those that are not change all the time:
- * the seed, the place and the number of points so far say which they are.
+ * One long delay at one place finds more than short ones at all places: other threads act during
+ * the delay.  So most places are quiet, and those that are not change all the time.  The seed, the
+ * place and the number of points so far select them.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -19,12 +19,12 @@
 
 #include "race.h"
 
-/* Points after which other places are loud. */
+/* log2 of the number of points after which other places are selected. */
 #define KRDMA_RACE_EPOCH_SHIFT	13
-/* One place of so many is loud, and one visit there of so many is delayed. */
+/* One place of KRDMA_RACE_PLACES is selected; one visit of KRDMA_RACE_VISITS there is delayed. */
 #define KRDMA_RACE_PLACES	16
 #define KRDMA_RACE_VISITS	8
-/* Microseconds: 1, 2, 4, ... 256. */
+/* Number of different delays: 1, 2, 4, ... 256 microseconds. */
 #define KRDMA_RACE_LENGTHS	9
 
 static unsigned long race_seed = 1;
@@ -54,7 +54,7 @@ static u64 krdma_race_mix(u64 value)
 	return value ^ (value >> 31);
 }
 
-/* How long this visit is to be delayed, in microseconds; mostly 0. */
+/* Return the delay of this visit in microseconds; it is mostly 0. */
 static unsigned int krdma_race_draw(unsigned long place)
 {
 	u64 seed = READ_ONCE(race_seed);
@@ -64,7 +64,7 @@ static unsigned int krdma_race_draw(unsigned long place)
 		return 0;
 	count = atomic64_inc_return(&krdma_race_points);
 	epoch = (count >> KRDMA_RACE_EPOCH_SHIFT) << 32;
-	/* As an offset, it is the same wherever the module is loaded. */
+	/* The offset is the same wherever the module is loaded. */
 	place -= (unsigned long)krdma_race_point;
 	if (krdma_race_mix((seed << 48) ^ epoch ^ place) % KRDMA_RACE_PLACES)
 		return 0;
@@ -76,8 +76,8 @@ static unsigned int krdma_race_draw(unsigned long place)
 }
 
 /*
- * Where processors take turns in one thread of the emulator, cpu_relax() is what lets the
- * other one run: so not too many of them, each of which takes time of the host's.
+ * If the emulator runs all processors in one thread, cpu_relax() is what lets the other processor
+ * run.  Each call takes time of the host, so there are not too many of them.
  */
 static void krdma_race_delay(unsigned int us)
 {
@@ -115,7 +115,7 @@ static void krdma_race_access(const void *address, unsigned long place)
 {
 	unsigned int us;
 
-	/* No other thread looks there. */
+	/* No other thread accesses the stack of this one. */
 	if (object_is_on_stack(address))
 		return;
 	us = krdma_race_draw(place);
@@ -123,7 +123,7 @@ static void krdma_race_access(const void *address, unsigned long place)
 		krdma_race_delay(us);
 }
 
-/* An access may stand where the program's memory is open: not in here. */
+/* The access may be one between user_access_begin() and user_access_end(): close it in the hook. */
 #define KRDMA_RACE_HOOK(name)							\
 	notrace void __tsan_##name(void *address)				\
 	{									\
@@ -154,7 +154,7 @@ KRDMA_RACE_HOOK(unaligned_write16)
 KRDMA_RACE_HOOK(read_range)
 KRDMA_RACE_HOOK(write_range)
 
-/* Called by a constructor of each file, where the kernel calls those. */
+/* Called by a constructor of each file, in kernels that call constructors. */
 void __tsan_init(void)
 {
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Delays where threads can meet: forced into every file of krdma.ko by KRDMA_RACES=y.
+ * Delays where threads can meet: KRDMA_RACES=y includes this file in every file of krdma.ko.
  *
- * The compiler calls a hook before each access to memory (-fsanitize=thread, as for
- * KCSAN), and race.c provides the hooks.  What is not an access of the file's own is
- * wrapped here: taking and releasing a lock, a wake-up, a poll's registration, queueing
- * work, reference counts.
+ * The compiler calls a hook before each access to memory (-fsanitize=thread, as for KCSAN), and
+ * race.c provides the hooks.  Operations that are not accesses of the file itself are wrapped here:
+ * taking and releasing a lock, a wake-up, the registration of a poll, queueing work, reference
+ * counts.
  *
- * The headers of what is wrapped come first, so that none of them is changed itself.
+ * The headers of the wrapped functions are included first, so that the macros below do not change
+ * them.
  */
 #ifndef _KRDMA_RACE_H
 #define _KRDMA_RACE_H
@@ -23,14 +24,15 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-/* Any context; delays now and then, the same for the same seed and way here. */
+/* Any context; delays now and then, reproducibly for the same seed and the same path to here. */
 void krdma_race_point(void);
-/* Process context, where it may sleep: lets other threads of this processor run, too. */
+/* Process context; may sleep, so that other threads of this processor run, too. */
 void krdma_race_point_sleeping(void);
 
 /*
- * Inline functions, which see the real thing: it may be a function or a macro.  A thread
- * comes late to a lock, and lets others pass when it has released it.
+ * The inline functions are defined before the macros, so they call what they wrap, be it a function
+ * or a macro.  A thread is delayed before it takes a lock, and after it has released the lock, so
+ * that others pass.
  */
 static __always_inline void krdma_race_spin_lock(spinlock_t *lock)
 {
@@ -108,7 +110,7 @@ static __always_inline void krdma_race_rcu_read_unlock(void)
 	rcu_read_unlock();
 }
 
-/* Both sides: what is looked at before it, and what is after it. */
+/* Delays on both sides: after the caller's earlier checks, and before its later ones. */
 static __always_inline void krdma_race_poll_wait(struct file *file, wait_queue_head_t *wait,
 						 poll_table *table)
 {
@@ -169,7 +171,7 @@ static __always_inline bool krdma_race_refcount_inc_not_zero(refcount_t *refs)
 	return refcount_inc_not_zero(refs);
 }
 
-/* Who gives a reference back must not need it any more. */
+/* The second delay finds callers that use the object after they have put their reference. */
 static __always_inline bool krdma_race_refcount_dec_and_test(refcount_t *refs)
 {
 	bool last;

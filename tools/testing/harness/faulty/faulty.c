@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that does wrong on purpose, to prove that the harness notices.
- * fault=NAME picks the wrong; loading the module commits it.
+ * A module with deliberate faults, to prove that the harness notices them.  fault=NAME selects the
+ * fault; loading the module commits it.
  */
 #include <linux/delay.h>
 #include <linux/irqflags.h>
@@ -91,7 +91,7 @@ static int fault_order(void)
 	return 0;
 }
 
-/* A reference given back once too often. */
+/* A reference taken to an object that has none left: refcount_t. */
 static int fault_refcount(void)
 {
 	refcount_t count = REFCOUNT_INIT(1);
@@ -109,7 +109,7 @@ struct fault_timed {
 	struct timer_list timer;
 };
 
-/* Freed with its timer running: DEBUG_OBJECTS. */
+/* An object that is freed while its timer is active: DEBUG_OBJECTS. */
 static int fault_timer(void)
 {
 	struct fault_timed *timed = kzalloc(sizeof(*timed), GFP_KERNEL);
@@ -165,13 +165,13 @@ static int fault_two(int (*thread)(void *))
 	return 0;
 }
 
-/* Two threads count with nothing that keeps them apart: KCSAN. */
+/* Two threads increment a counter without a lock: KCSAN. */
 static int fault_race(void)
 {
 	return fault_two(fault_racer);
 }
 
-/* They lose counts as before, but say that they know: no fault for KCSAN. */
+/* The threads lose increments, too, but mark their accesses: KCSAN must not report them. */
 static int fault_marked(void)
 {
 	return fault_two(fault_marker);
@@ -183,7 +183,7 @@ static int fault_warn(void)
 	return 0;
 }
 
-/* One processor never comes back. */
+/* One processor loops forever, with interrupts off. */
 static int fault_hang(void)
 {
 	local_irq_disable();
