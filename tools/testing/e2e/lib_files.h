@@ -72,8 +72,8 @@ int files_report(struct files *files, struct files_report *report);
 const char *files_path(char path[FILES_PATH], const char *folder, const char *name);
 
 /*
- * make: create a file with a pattern that depends on @length and @seed.  are: compare a file with
- * that pattern.
+ * make: create a file of @length bytes with the pattern of @seed.  are: does the file have exactly
+ * these bytes?
  */
 int files_make(const char *folder, const char *name, size_t length, unsigned int seed);
 bool files_are(const char *folder, const char *name, size_t length, unsigned int seed);

@@ -17,8 +17,8 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 objects=/sys/kernel/debug/krdma/objects
 
-# Renumbers the results of one program after those before it.  What counts is
-# left in $work/tally ("results failures") and read again by the next.
+# Renumbers the results of one program, continuing after the previous program.  The counts are
+# kept in $work/tally ("results failures") for the next program.
 merge()
 {
 	awk -v program="$1" -v statusfile="$work/status" -v tallyfile="$work/tally" '
@@ -52,7 +52,7 @@ merge()
 		next
 	}
 	/^TAP version/ { next }
-	# The harness announces and closes each test: only what it says between is worth a line.
+	# Drop the lines of the harness that begin and end a test, and keep those between.
 	/^#  RUN|^#          +OK / { next }
 	/^#/ { print; fflush(); next }
 	{ print "# " $0; fflush() }
@@ -91,7 +91,7 @@ run()
 	echo "# $1 took $((${now%.*} - ${began%.*})) s"
 }
 
-# The kinds of which there are more than there were, without the module none.
+# Prints the kinds of objects of which more exist than before; nothing without the module.
 objects_left()
 {
 	[ -d /sys/module/krdma ] || return 0
@@ -99,7 +99,7 @@ objects_left()
 		$2 > before[$1] + 0 { printf " %s %d", $1, $2 - before[$1] }' "$work/objects" "$objects" 2>&1
 }
 
-# skip NAME WHY: a line of its own, so that it is seen.
+# skip NAME WHY: reports a skipped test in its own line.
 skip()
 {
 	local results failures
