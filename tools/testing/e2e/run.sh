@@ -8,9 +8,9 @@
 #
 #	run.sh [PROGRAM]...        for example: run.sh abi.64 device.32
 #
-# KRDMA_SLOW=1 shortens the stress tests for a kernel that checks everything;
-# the 32-bit and x32 programs are always shortened: they are there for the layouts.  x32
-# programs run in a kernel that was booted with syscall.x32=y, and are skipped elsewhere.
+# KRDMA_SLOW=1 shortens the stress tests, for a debug kernel.  The 32-bit and x32 programs are
+# always shortened, because they test the layouts.  x32 programs run in a kernel that was booted
+# with syscall.x32=y, and are skipped elsewhere.
 
 here=$(dirname "$0")
 work=$(mktemp -d) || exit 1
@@ -67,7 +67,7 @@ merge()
 				report("not ok", "ended by itself (signal " status - 128 ")")
 			else
 				print "# " program " exited with status " status
-		# A status that no result explains must not pass unseen.
+		# A bad exit status without a failed result is a failure, too.
 		if (status != 0 && status <= 128 && failures == count[2])
 			report("not ok", "exits with 0 when all passes (status " status ")")
 		print results " " failures > tallyfile
