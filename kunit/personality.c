@@ -114,7 +114,7 @@ const struct fake_personality fake_personalities[] = {
 		.driver_id = RDMA_DRIVER_IRDMA,
 		/* irdma/verbs.c:4731 irdma_roce_port_immutable(); iWARP is "irdma-iw" */
 		.ports = FAKE_PORT_ROCE_V2,
-		/* irdma/verbs.c:4107: only generation 3 has atomics; verbs.c:5444: or an SRQ */
+		/* Only generation 3 has atomics, irdma/verbs.c:4107, and SRQs, verbs.c:5444. */
 		.lacks = FAKE_LACKS_ATOMICS,
 		/* irdma/user.h:181 IRDMA_MAX_WQ_FRAGMENT_COUNT and IRDMA_MAX_SGE_RD are 13 */
 		.max_send_sge = 13,
@@ -122,7 +122,7 @@ const struct fake_personality fake_personalities[] = {
 		.max_read_sge = 13,
 		/* irdma/verbs.c:557 irdma_destroy_qp(), uk.c:1773 irdma_uk_clean_cq() */
 		.leftovers = FAKE_LEFTOVERS_DROPPED,
-		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail: not if dropped */
+		/* irdma/uk.c:1299 irdma_uk_cq_poll_cmpl() moves the SRQ's tail, when polled */
 		.srq_slots_lost = true,
 		/* irdma/main.h:441 irdma_alloc_rsrc(): numbers are assigned cyclically */
 		.numbers_again = false,
